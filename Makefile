@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The one door to everything: `make help` lists the targets. The tools are
+# built by cmake below build/cmake, the module by the kernel's kbuild in
+# module/, the virtual machine's own copies of it below build/vm.
+
+RELEASE := $(shell uname -r)
+KDIR ?= /lib/modules/$(RELEASE)/build
+prefix ?= /usr/local
+DESTDIR ?=
+BUILD := $(CURDIR)/build
+JOBS := $(shell nproc)
+CMD ?= find /usr/share/doc
+FUZZ_SECONDS ?= 60
+
+# The release the module is built for: KDIR's, which need not be the running one.
+kernel_release = $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' '$(KDIR)/include/generated/utsrelease.h' 2>/dev/null),$(RELEASE))
+modules_dir = $(DESTDIR)/lib/modules/$(kernel_release)/extra
+tool_names = $(basename $(notdir $(wildcard cli/fkt_*.cc)))
+man_pages = $(wildcard man/*.1 man/*.5 man/*.7)
+cxx_sources = $(wildcard lib/*.h lib/*.cc cli/*.h cli/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.cc tests/bench/*.cc)
+scripts = packaging/setup .ci/run tests/check-all tests/model/run $(addprefix tests/vm/,run check demo in-guest get-kernel build-module lib.sh) \
+          $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run in-guest-cost build-lttng build-empty-probes)
+
+.PHONY: all help tools module install uninstall demo check check-unit check-golden check-model check-vm check-debug \
+        check-setup unit-tests fuzz bench lint format clean
+.DEFAULT_GOAL := all
+
+all: tools module  ## tools and module (KDIR=... for another kernel's headers)
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
+
+# Release with debug information; the tests only where somebody asks for them.
+$(BUILD)/cmake/CMakeCache.txt: CMakeLists.txt
+	@echo "make: configuring the tools"
+	@cmake -S . -B '$(BUILD)/cmake' -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFKT_TESTS=OFF \
+	    -DCMAKE_RUNTIME_OUTPUT_DIRECTORY='$(BUILD)/bin' >'$(BUILD)/cmake.log' 2>&1 || \
+	    { tail -20 '$(BUILD)/cmake.log'; echo 'make: the tools cannot be configured: packaging/setup build installs what they need' >&2; exit 1; }
+	@touch '$@'
+
+$(BUILD)/cmake/CMakeCache.txt: | $(BUILD)
+$(BUILD):
+	@mkdir -p '$@'
+
+tools: $(BUILD)/cmake/CMakeCache.txt  ## the tools alone, into build/bin
+	@echo "make: building the tools"
+	@MAKEFLAGS= cmake --build '$(BUILD)/cmake' -j$(JOBS) -- --no-print-directory -s
+
+# After the tools, so that they are there when the headers are not.
+module: $(if $(filter module,$(MAKECMDGOALS)),,tools)  ## module/fkt.ko for KDIR
+	@test -d '$(KDIR)' || { echo 'make: $(KDIR) is missing: install linux-headers-$(RELEASE), or name other headers with KDIR=...' >&2; exit 1; }
+	@echo "make: building module/fkt.ko for $(kernel_release)"
+	@$(MAKE) --no-print-directory -s -C '$(KDIR)' M='$(CURDIR)/module' CONFIG_DEBUG_INFO_BTF_MODULES= modules
+
+install: all  ## tools, man pages, module and udev rule (DESTDIR, prefix)
+	@echo "make: installing into $(DESTDIR)$(prefix) and $(modules_dir)"
+	@DESTDIR='$(DESTDIR)' cmake --install '$(BUILD)/cmake' --prefix '$(prefix)' >/dev/null
+	@for page in $(man_pages); do \
+	    install -D -m 644 "$$page" "$(DESTDIR)$(prefix)/share/man/man$${page##*.}/$${page##*/}" || exit 1; done
+	@install -D -m 644 module/fkt.ko '$(modules_dir)/fkt.ko'
+	@install -D -m 644 packaging/60-fkt.rules '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
+	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; udevadm control --reload 2>/dev/null || true; fi
+
+uninstall:  ## removes what install put there
+	@echo "make: removing FKT from $(DESTDIR)$(prefix) and $(modules_dir)"
+	@rm -f $(patsubst %,'$(DESTDIR)$(prefix)/bin/%',$(tool_names))
+	@for page in $(man_pages); do rm -f "$(DESTDIR)$(prefix)/share/man/man$${page##*.}/$${page##*/}"; done
+	@rm -f '$(modules_dir)/fkt.ko' '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
+	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; fi
+
+demo:  ## all set-up, then a recording of CMD='find /usr/share/doc' in the virtual machine
+	@packaging/setup build module vm
+	@tests/vm/get-kernel 6.1
+	@$(MAKE) --no-print-directory tools
+	@tests/vm/build-module 6.1 >/dev/null
+	@echo "make: booting the virtual machine"
+	@tests/vm/run --kernel 6.1 --timeout 600 --out '$(BUILD)/demo' -- tests/vm/demo '$(subst ','\'',$(CMD))'
+	@echo "make: the recording is build/demo/demo.fkt: build/bin/fkt_print build/demo/demo.fkt | less"
+
+check-setup:
+	@packaging/setup build module vm check
+	@tests/vm/get-kernel 6.1
+	@tests/vm/get-kernel 6.12
+
+unit-tests: tools
+	@cmake -DFKT_TESTS=ON '$(BUILD)/cmake' >'$(BUILD)/cmake.log' 2>&1 || { tail -20 '$(BUILD)/cmake.log'; exit 1; }
+	@echo "make: building the unit tests"
+	@MAKEFLAGS= cmake --build '$(BUILD)/cmake' -j$(JOBS) -- --no-print-directory -s
+
+check: check-setup  ## all set-up, then every test; the last line counts them
+	@$(MAKE) --no-print-directory unit-tests
+	@tests/check-all
+
+check-unit: unit-tests  ## unit tests and golden files: neither root nor module needed
+	@ctest --test-dir '$(BUILD)/cmake' --output-on-failure
+
+check-golden: unit-tests  ## the golden files alone
+	@ctest --test-dir '$(BUILD)/cmake' --output-on-failure -R golden
+
+check-model:  ## the ring's model, every interleaving of it (5 minutes)
+	@packaging/setup check
+	@tests/model/run
+
+check-vm: tools  ## the cases in the virtual machine, on both kernels
+	@tests/vm/check
+
+check-debug:  ## the same on a 6.1 with KASAN and lockdep, which is built first (10 minutes)
+	@packaging/setup build module vm check debug
+	@tests/vm/get-kernel 6.1-debug
+	@$(MAKE) --no-print-directory tools
+	@tests/vm/check --kernel 6.1-debug
+
+fuzz:  ## the reader under libFuzzer for FUZZ_SECONDS=60
+	@packaging/setup build check
+	@FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/fuzz/run
+
+bench:  ## the figures, with the peers measured in the same boot
+	@packaging/setup build module vm bench
+	@tests/vm/get-kernel 6.1
+	@$(MAKE) --no-print-directory tools
+	@tests/bench/run
+
+lint:  ## formatting and scripts; nothing is changed
+	@echo "make: checking the C++ formatting"
+	@clang-format --dry-run -Werror $(cxx_sources)
+	@echo "make: checking the scripts"
+	@shellcheck -x $(scripts)
+	@shellcheck -s sh tests/vm/guest-init
+	@checkpatch=$$(command -v checkpatch.pl) || { echo "make: no checkpatch.pl in PATH, module/ is not checked"; exit 0; }; \
+	    echo "make: checking module/ and probes/"; \
+	    $$checkpatch --no-tree --terse --max-line-length=120 -f $(wildcard module/*.[ch] probes/*.[ch])
+
+format:  ## formats the C++ sources in place
+	@clang-format -i $(cxx_sources)
+
+# The unpacked kernels stay: they are downloads, and `rm -r build` removes them.
+clean:  ## removes what was built, but not the kernels that were fetched
+	@rm -rf '$(BUILD)'/bin '$(BUILD)'/cmake '$(BUILD)'/cmake-fuzz '$(BUILD)'/demo '$(BUILD)'/*.log '$(BUILD)'/vm/check '$(BUILD)'/vm/*/src
+	@cd module && rm -rf .tmp_versions modules.order Module.symvers *.o *.ko *.mod *.mod.c .*.cmd \
+	    ../probes/*.o ../probes/.*.cmd .module-common.*

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/common.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include <fkt/file.h>
+#include <fkt/ioctl.h>
+
+#include "lib/os_error.h"
+#include "lib/suggest.h"
+#include "lib/version.h"
+
+namespace fkt::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr std::size_t kHelpColumn = 24;  // where the options' texts begin
+constexpr std::size_t kHelpWidth = 80;
+
+// Appends `text`, broken at blanks, its further lines indented.
+void append_wrapped(std::string& out, std::string_view text, std::size_t column) {
+  std::size_t at = column;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (at > column && at + 1 + end > kHelpWidth) {
+      out += '\n' + std::string(column, ' ');
+      at = column;
+    } else if (at > column) {
+      out += ' ';
+      ++at;
+    }
+    out += text.substr(0, end);
+    at += end;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  out += '\n';
+}
+
+// "-f", "--cpu"; of an option with both names, which Boost shows as "-f [ --file ]", the first.
+std::string display_name(const po::option_description& option) {
+  const std::string both = option.format_name();
+  return both.substr(0, both.find(' '));
+}
+
+bool takes_value(const po::option_description& option) {
+  return option.semantic()->max_tokens() > 0;
+}
+
+std::string option_line(const po::option_description& option) {
+  std::string line = "  " + display_name(option);
+  if (!option.long_name().empty() && line[3] != '-') line += ", --" + option.long_name();
+  if (takes_value(option)) line += ' ' + option.semantic()->name();
+  if (line.size() + 2 > kHelpColumn) {
+    line += '\n' + std::string(kHelpColumn, ' ');
+  } else {
+    line.resize(kHelpColumn, ' ');
+  }
+  append_wrapped(line, option.description(), kHelpColumn);
+  return line;
+}
+
+// The option that an error is about: Boost puts two dashes before a letter as well.
+std::string name_in(const po::error_with_option_name& error) {
+  const std::string name = error.get_option_name();
+  return name.size() == 3 && name.starts_with("--") ? name.substr(1) : name;
+}
+
+std::string version_text() {
+  return std::string(program_invocation_short_name) + ' ' + kVersion + " (file version " +
+         std::to_string(FKT_FILE_VERSION) + ", module ABI " + std::to_string(FKT_ABI_VERSION) +
+         ")\n";
+}
+
+int print(std::string_view text) {
+  ignore_sigpipe();
+  const Result<bool> written = put(text);
+  return written ? kDone : fail(written.error());
+}
+
+// Splits "1.5k" into the number and what stands behind it.
+bool split_number(std::string_view text, double& number, std::string_view& unit) {
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc{} || !std::isfinite(number) || number < 0) return false;
+  unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+Result<std::uint64_t> parse_with_unit(std::string_view option, std::string_view text,
+                                      const std::vector<Unit>& units, const char* expected) {
+  double number = 0;
+  std::string_view name;
+  if (split_number(text, number, name)) {
+    for (const Unit& unit : units) {
+      const double result = number * unit.factor;
+      if (unit.name == name && result < 9.2e18) return static_cast<std::uint64_t>(result + 0.5);
+    }
+  }
+  return usage(std::string(option) + ": \"" + std::string(text) + "\" is not " + expected);
+}
+
+}  // namespace
+
+void warn(std::string_view message) {
+  std::string line = std::string(program_invocation_short_name) + ": ";
+  for (const char c : message) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+int fail(const Error& error) {
+  warn(error.message);
+  return error.code == ErrorCode::usage ? kUsage : kFailed;
+}
+
+Error usage(std::string message) {
+  return {ErrorCode::usage, std::move(message)};
+}
+
+po::typed_value<std::string>* value(const char* name) {
+  return po::value<std::string>()->value_name(name);
+}
+
+Options::Options(std::string synopsis, std::string about)
+    : synopsis_(std::move(synopsis)), about_(std::move(about)) {}
+
+po::options_description_easy_init Options::section(const char* title) {
+  sections_.push_back({title, {}});
+  return sections_.back().options.add_options();
+}
+
+void Options::positional(const char* name, std::size_t most) {
+  positional_ = name;
+  most_ = most;
+}
+
+std::optional<int> Options::parse(int argc, const char* const* argv) {
+  section("General")("help", "this text")("version", "the version");
+  const Status parsed = parse_words({argv + std::min(argc, 1), argv + argc});
+  if (!parsed) return fail(parsed.error());
+  if (has("help")) return print(help());
+  if (has("version")) return print(version_text());
+  return std::nullopt;
+}
+
+const std::string& Options::text(const std::string& name) const {
+  return values_[name].as<std::string>();
+}
+
+// Index of the first word that is neither an option nor an option's value.
+std::size_t Options::options_end(const std::vector<std::string>& words) const {
+  const auto needs_next = [this](const std::string& name) {
+    for (const auto& section : sections_) {
+      const po::option_description* option = section.options.find_nothrow(name, false);
+      if (option) return takes_value(*option);
+    }
+    return false;
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--" || word == "-" || word[0] != '-') return i;
+    if (word[1] == '-') {
+      if (word.find('=') == std::string::npos && needs_next(word.substr(2))) ++i;
+      continue;
+    }
+    // Letters in a group; one that takes a value ends it.
+    for (std::size_t letter = 1; letter < word.size(); ++letter) {
+      if (!needs_next("-" + word.substr(letter, 1))) continue;
+      if (letter + 1 == word.size()) ++i;
+      break;
+    }
+  }
+  return words.size();
+}
+
+Error Options::unknown_option(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& section : sections_) {
+    for (const auto& option : section.options.options()) names.push_back(display_name(*option));
+  }
+  return usage("no option \"" + name + "\"" + did_you_mean(name, names));
+}
+
+Status Options::parse_words(std::vector<std::string> words) {
+  using namespace po::command_line_style;
+  po::options_description all;
+  for (const auto& section : sections_) all.add(section.options);
+  po::options_description with_arguments;
+  with_arguments.add(all).add_options()("arguments", po::value(&arguments_));
+  po::positional_options_description positions;
+  positions.add("arguments", -1);
+
+  std::vector<std::string> rest;
+  if (command_) {
+    auto end =
+        words.begin() + static_cast<std::ptrdiff_t>(std::min(options_end(words), words.size()));
+    rest.assign(end != words.end() && *end == "--" ? end + 1 : end, words.end());
+    words.erase(end, words.end());
+  }
+  try {
+    po::command_line_parser parser(words);
+    parser.options(with_arguments).positional(positions);
+    parser.style(unix_style & ~allow_guessing);
+    po::store(parser.run(), values_);
+    po::notify(values_);
+  } catch (const po::unknown_option& e) {
+    return unknown_option(e.get_option_name());
+  } catch (const po::multiple_occurrences& e) {
+    return usage(name_in(e) + ": given more than once");
+  } catch (const po::invalid_command_line_syntax& e) {
+    const bool extra = e.kind() == po::invalid_syntax::extra_parameter;
+    return usage(name_in(e) + (extra ? ": takes no value" : ": needs a value"));
+  } catch (const po::error& e) {
+    return usage(e.what());
+  }
+  if (command_) arguments_ = std::move(rest);
+  if (!command_ && arguments_.size() > most_) {
+    return usage("\"" + arguments_[most_] + "\": one argument too many (see --help)");
+  }
+  return Done{};
+}
+
+std::string Options::help() const {
+  std::string out = "usage: " + std::string(program_invocation_short_name) + ' ' + synopsis_ +
+                    '\n' + about_ + '\n';
+  for (const auto& section : sections_) {
+    out += '\n' + section.title + ":\n";
+    for (const auto& option : section.options.options()) out += option_line(*option);
+  }
+  return out;
+}
+
+Result<std::uint64_t> parse_size(std::string_view option, std::string_view text) {
+  static const std::vector<Unit> units = {{"", 1},
+                                          {"k", 1024.},
+                                          {"K", 1024.},
+                                          {"M", 1024. * 1024},
+                                          {"G", 1024. * 1024 * 1024},
+                                          {"T", 1024. * 1024 * 1024 * 1024}};
+  return parse_with_unit(option, text, units, "a size (a number of bytes, or with k, M or G)");
+}
+
+Result<std::uint64_t> parse_duration(std::string_view option, std::string_view text) {
+  static const std::vector<Unit> units = {{"", 1e9},  {"ns", 1},   {"us", 1e3},  {"ms", 1e6},
+                                          {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
+  return parse_with_unit(option, text, units, "a duration (as 10s, 250ms, 5m or 1h)");
+}
+
+Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text,
+                                  std::uint64_t least, std::uint64_t most) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && number >= least &&
+      number <= most) {
+    return number;
+  }
+  return usage(std::string(option) + ": \"" + std::string(text) + "\" is not a number from " +
+               std::to_string(least) + " to " + std::to_string(most));
+}
+
+std::string with_commas(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+  return digits;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  static constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB"};
+  if (bytes < 1000) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  double value = static_cast<double>(bytes) / 1000;
+  std::size_t unit = 0;
+  // 999.95 would be shown as 1000.0.
+  while (value >= 999.95 && unit + 1 < std::size(kUnits)) {
+    value /= 1000;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %s", value, kUnits[unit]);
+  return text;
+}
+
+void ignore_sigpipe() {
+  signal(SIGPIPE, SIG_IGN);
+}
+
+Result<bool> put(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EPIPE) {
+      return false;
+    } else if (errno != EINTR) {
+      return os_failure("standard output");
+    }
+  }
+  return true;
+}
+
+Progress::Progress(std::string what)
+    : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() {
+  if (shown_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::update(std::uint64_t done, std::uint64_t total) {
+  if (!terminal_ || total == 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  // Nothing in the first half second: short work shows nothing at all.
+  if (next_ == std::chrono::steady_clock::time_point{}) {
+    next_ = now + std::chrono::milliseconds(500);
+  }
+  if (now < next_) return;
+  next_ = now + std::chrono::milliseconds(200);
+  const double percent = 100. * static_cast<double>(done) / static_cast<double>(total);
+  std::fprintf(stderr, "\r%s %.0f %%\033[K", what_.c_str(), percent);
+  shown_ = true;
+}
+
+}  // namespace fkt::cli

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_print/print.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/fkt_print/request.h"
+#include "lib/analysis.h"
+#include "lib/dump.h"
+#include "lib/merge.h"
+#include "lib/report.h"
+#include "lib/report_json.h"
+
+namespace fkt::cli {
+namespace {
+
+constexpr std::size_t kFlushBytes = 256 << 10;
+constexpr std::uint64_t kProgressEvents = 1 << 18;
+
+// Reads the events once. False: nobody reads the output any more.
+Result<bool> run(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+                 const TimeFormat& time) {
+  const Dump dump(analysis, time);
+  Progress progress("reading");
+  std::uint64_t total = 0, done = 0;
+  for (const PageRef& page : trace.pages()) total += page.events;
+  Writer out;
+  if (request.dump && !request.json) dump.title(out);
+  for (const Event& event : trace.events({.from = {}, .to = request.view.to, .cpu = {}})) {
+    const Analysis::Place place = analysis.add(event);
+    if (++done % kProgressEvents == 0) progress.update(done, total);
+    if (!request.dump || !place.shown) continue;
+    if (request.json) {
+      dump.json_line(out, event, place);
+    } else {
+      dump.line(out, event, place);
+    }
+    if (out.size() < kFlushBytes) continue;
+    const Result<bool> wanted = put(out.view());
+    if (!wanted || !*wanted) return wanted;
+    out.clear();
+  }
+  analysis.finish(!request.view.to, recording_end(trace));
+  return put(out.view());
+}
+
+std::string statistics(const Trace& trace, const PrintRequest& request, const Analysis& analysis,
+                       const TimeFormat& time) {
+  Writer out;
+  if (request.counts) {
+    const std::vector<Summary::Count> counts = count_events(analysis);
+    if (request.json) return counts_json(counts);
+    write_counts(out, counts);
+  } else {
+    const Summary summary = summarize(analysis, trace.integrity(), request.without_user);
+    if (request.json) return report_json(summary, analysis, time);
+    if (request.dump) out.put('\n');
+    write_report(out, summary, analysis, time);
+  }
+  return std::string(out.view());
+}
+
+// What the reader had to leave out, on stderr: the report says it too, counts and dumps do not.
+int say_damage(const std::string& file, const Integrity& integrity) {
+  if (!integrity.finished) {
+    std::string line = file + ": not finished by its recorder: shown up to its last whole page";
+    if (integrity.truncated_bytes > 0) {
+      line += ", without the " + std::to_string(integrity.truncated_bytes) + " bytes behind it";
+    }
+    warn(line);
+  }
+  if (integrity.damaged_pages == 0) return kDone;
+  const std::string pages = integrity.damaged_pages == 1
+                                ? "1 damaged page"
+                                : std::to_string(integrity.damaged_pages) + " damaged pages";
+  return fail({ErrorCode::damaged, file + ": " + pages + " skipped, the rest is shown"});
+}
+
+int print(const Options& options) {
+  Result<PrintRequest> request = print_request(options);
+  if (!request) return fail(request.error());
+  const Result<Trace> trace = Trace::open(request->file);
+  if (!trace) return fail(trace.error());
+  const Status view = complete_view(options, *trace, request->view);
+  if (!view) return fail(view.error());
+
+  const TimeFormat time(request->unit, trace->info().clocks.ticks_per_second());
+  Analysis analysis(trace->info(), request->view);
+  const Result<bool> wanted = run(*trace, *request, analysis, time);
+  if (!wanted) return fail(wanted.error());
+  if (!*wanted) return kDone;
+  for (const auto& [pid, seen] : {std::pair{request->view.stats_pid, analysis.stats_pid_seen()},
+                                  std::pair{request->view.dump_pid, analysis.dump_pid_seen()}}) {
+    if (!seen) {
+      return fail({ErrorCode::usage,
+                   request->file + ": no process " + std::to_string(*pid) + " in the recording"});
+    }
+  }
+  if (request->statistics || request->counts) {
+    const Result<bool> written = put(statistics(*trace, *request, analysis, time));
+    if (!written) return fail(written.error());
+  }
+  return say_damage(request->file, trace->integrity());
+}
+
+}  // namespace
+
+int print_recording(int argc, const char* const* argv) {
+  Options options("[options] [FILE]",
+                  "Prints a recording: FILE (default trace_file), or - for standard input.");
+  add_print_options(options);
+  if (const auto status = options.parse(argc, argv)) return *status;
+  return print(options);
+}
+
+}  // namespace fkt::cli

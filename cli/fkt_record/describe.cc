@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/describe.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "lib/catalogue.h"
+#include "lib/kernel_symbols.h"
+#include "lib/system_state.h"
+
+namespace fkt::record {
+namespace {
+
+using Json = nlohmann::json;
+
+// What has a place in the file for more than these does not help a reader.
+constexpr std::size_t kMostDescendants = 500;
+
+const char* filter_name(fkt_filter filter) {
+  switch (filter) {
+    case FKT_FILTER_PROCESS:
+      return "process";
+    case FKT_FILTER_JOIN:
+      return "only";
+    default:
+      return "none";
+  }
+}
+
+std::string command_json(const Beginning& b) {
+  const Request& r = b.request;
+  std::error_code ignored;
+  return dump_json({{"recorder_pid", ::getpid()},
+                    {"workload_pid", b.workload},
+                    {"command", r.command},
+                    {"user", b.user ? b.user->name : ""},
+                    {"cwd", std::filesystem::current_path(ignored).string()},
+                    {"mask", r.mask},
+                    {"args", r.args},
+                    {"filter", filter_name(r.filter)},
+                    {"filter_pid", r.filter_pid},
+                    {"engine", b.stream ? "fetch" : "drain"},
+                    {"pow_pages", r.pow_pages},
+                    {"options", r.words}});
+}
+
+void tell_contradictions(const KernelSymbols& symbols) {
+  if (symbols.contradictions == 0) return;
+  std::string names;
+  for (const std::string& name : symbols.examples) names += (names.empty() ? "" : ", ") + name;
+  if (symbols.examples.size() < symbols.contradictions) names += ", ...";
+  cli::warn(symbols.system_map + ": " + cli::with_commas(symbols.contradictions) +
+            " symbols have another address in the running kernel (" + names +
+            "): is it this kernel's?");
+}
+
+Result<KernelSymbols> read_symbols(const Request& request) {
+  const Result<std::string> kallsyms = read_file("/proc/kallsyms");
+  KernelSymbols symbols = parse_kallsyms(kallsyms ? *kallsyms : "");
+  if (symbols.hidden) {
+    cli::warn("no kernel symbols in the file: " +
+              (kallsyms ? "the kernel hides its addresses from who lacks CAP_SYSLOG"
+                        : kallsyms.error().message));
+  }
+  if (!request.system_map.empty()) {
+    const Result<std::string> map = read_file(request.system_map);
+    if (!map) return map.error();
+    const Status merged = merge_system_map(symbols, request.system_map, *map);
+    if (!merged) return merged.error();
+    tell_contradictions(symbols);
+    if (request.verbose) {
+      cli::warn(request.system_map + ": " + cli::with_commas(symbols.added) +
+                " symbols that the kernel does not list");
+    }
+  }
+  if (request.verbose) cli::warn(cli::with_commas(symbols.symbols.size()) + " kernel symbols");
+  return symbols;
+}
+
+Json per_cpu_json(const Device& device, std::uint32_t cpus) {
+  Json list = Json::array();
+  for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
+    const Result<fkt_cpu_status> status = device.cpu_status(cpu);
+    if (!status) continue;
+    list.push_back({{"cpu", cpu},
+                    {"events", std::uint64_t{status->events}},
+                    {"lost", std::uint64_t{status->lost}},
+                    {"discarded", std::uint64_t{status->discarded}},
+                    {"pages", std::uint64_t{status->pages_written}},
+                    {"gap_from", std::uint64_t{status->gap_from}},
+                    {"gap_lost", std::uint64_t{status->gap_lost}}});
+  }
+  return list;
+}
+
+Json descendants_json(const std::vector<Descendant>& descendants) {
+  Json list = Json::array();
+  for (const Descendant& process : descendants) {
+    if (list.size() == kMostDescendants) break;
+    list.push_back({{"tid", process.pid}, {"comm", process.comm}});
+  }
+  return list;
+}
+
+Result<std::string> totals_json(const Ending& e) {
+  const Result<fkt_clocks> end = e.device.clocks(e.clock);
+  if (!end) return end.error();
+  const fkt_status& s = e.status;
+  return dump_json({{"start_clock", std::uint64_t{s.start_clock}},
+                    {"stop_clock", std::uint64_t{s.stop_clock}},
+                    {"events", std::uint64_t{s.events}},
+                    {"lost", std::uint64_t{s.lost}},
+                    {"discarded", std::uint64_t{s.discarded}},
+                    {"pages", std::uint64_t{s.pages_written}},
+                    {"bytes", std::uint64_t{s.bytes_written}},
+                    {"stop_reason", stop_reason_name(s.stop_reason)},
+                    {"error", s.error},
+                    {"mask", e.mask},
+                    {"drain_ns", std::uint64_t{s.drain_ns}},
+                    {"wakeups", s.wakeups},
+                    {"engine", engine_name(s.engine)},
+                    {"workload_status", e.workload_status ? Json(*e.workload_status) : Json()},
+                    {"descendants", descendants_json(e.descendants)},
+                    {"end", clock_pair_json(*end)},
+                    {"per_cpu", per_cpu_json(e.device, s.cpus)}});
+}
+
+// Adds sections until one cannot be made.
+class Adder {
+ public:
+  explicit Adder(Sections& sections) : sections_(sections) {}
+  Adder& add(fkt_section type, std::string_view payload) {
+    if (status_) status_ = sections_.add(type, payload);
+    return *this;
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  Sections& sections_;
+  Status status_ = Done{};
+};
+
+}  // namespace
+
+const char* stop_reason_name(std::uint32_t reason) {
+  switch (reason) {
+    case FKT_STOP_LIMIT:
+      return "limit";
+    case FKT_STOP_FULL:
+      return "full";
+    case FKT_STOP_ERROR:
+      return "error";
+    default:
+      return "asked";
+  }
+}
+
+const char* engine_name(std::uint32_t engine) {
+  switch (engine) {
+    case FKT_ENGINE_DIRECT:
+      return "direct";
+    case FKT_ENGINE_BUFFERED:
+      return "buffered";
+    case FKT_ENGINE_FETCH:
+      return "fetch";
+    case FKT_ENGINE_CHECKIN:
+      return "checkin";
+    default:
+      return "none";
+  }
+}
+
+Result<Sections> sections_before(const Beginning& b) {
+  const Result<fkt_status> status = b.device.status();
+  if (!status) return status.error();
+  const Result<KernelSymbols> symbols = read_symbols(b.request);
+  if (!symbols) return symbols.error();
+  Sections sections;
+  Adder adder(sections);
+  adder.add(FKT_SEC_MACHINE, machine_json(status->cpus))
+      .add(FKT_SEC_COMMAND, command_json(b))
+      .add(FKT_SEC_SYMBOLS, symbols->to_lines())
+      .add(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines())
+      .add(FKT_SEC_SYSCALLS, syscall_lines())
+      .add(FKT_SEC_INTERRUPTS, interrupt_lines())
+      .add(FKT_SEC_TASKS, task_lines());
+  // What changes goes last, near the start.
+  const Result<fkt_clocks> clocks = b.device.clocks(b.request.clock);
+  if (!clocks) return clocks.error();
+  adder.add(FKT_SEC_CLOCKS, clocks_json(b.request.clock, *clocks));
+  if (!adder.status()) return adder.status().error();
+  return sections;
+}
+
+Result<Sections> sections_after(const Ending& e) {
+  const Result<std::string> totals = totals_json(e);
+  if (!totals) return totals.error();
+  Sections sections;
+  Adder adder(sections);
+  adder.add(FKT_SEC_TOTALS, *totals).add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
+  if (!e.index.empty()) {
+    adder.add(FKT_SEC_INDEX,
+              {reinterpret_cast<const char*>(e.index.data()), e.index.size() * sizeof e.index[0]});
+  }
+  if (!adder.status()) return adder.status().error();
+  return sections;
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/output.h"
+
+#include <blkid/blkid.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "lib/os_error.h"
+
+namespace fkt::record {
+namespace {
+
+// Left free beside the tail when no size was asked for: others need the file system too.
+constexpr std::uint64_t kReserveShare = 100;  // one part in so many
+constexpr std::uint64_t kReserveMost = 256 << 20;
+
+// Does an FKT file begin here? Nothing can be read: no.
+bool holds_fkt_file(int fd) {
+  char magic[8];
+  return ::pread(fd, magic, sizeof magic, 0) == sizeof magic &&
+         std::memcmp(magic, FKT_FILE_MAGIC, sizeof magic) == 0;
+}
+
+using Probe = std::unique_ptr<blkid_struct_probe, decltype(&blkid_free_probe)>;
+
+// What stands on a block device: "ext4", "dos" (a partition table), ...; empty: nothing known.
+Result<std::string> contents_of(int fd, const std::string& name) {
+  const Probe probe(blkid_new_probe(), &blkid_free_probe);
+  if (!probe || blkid_probe_set_device(probe.get(), fd, 0, 0) != 0) return os_failure(name);
+  blkid_probe_enable_superblocks(probe.get(), 1);
+  blkid_probe_enable_partitions(probe.get(), 1);
+  const int found = blkid_do_safeprobe(probe.get());
+  if (found == 1) return std::string();
+  if (found == -2) return std::string("several file systems");
+  if (found != 0) return os_failure(name, EIO);
+  const char* type = nullptr;
+  if (blkid_probe_lookup_value(probe.get(), "TYPE", &type, nullptr) == 0) return std::string(type);
+  if (blkid_probe_lookup_value(probe.get(), "PTTYPE", &type, nullptr) == 0) {
+    return std::string("partition table ") + type;
+  }
+  return std::string("something");
+}
+
+}  // namespace
+
+Result<Output> Output::open(const Request& request, const std::optional<User>& owner) {
+  if (request.to_stdout()) {
+    UniqueFd fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (!fd) return os_failure("standard output");
+    return Output("standard output", Kind::stream, std::move(fd));
+  }
+  struct stat is {};
+  const bool exists = ::stat(request.file.c_str(), &is) == 0;
+  if (exists && S_ISBLK(is.st_mode)) return open_device(request);
+  if (exists && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode)) {
+    UniqueFd fd(::open(request.file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (!fd) return os_failure(request.file);
+    return Output(request.file, Kind::stream, std::move(fd));
+  }
+  Result<Output> output = open_file(request);
+  if (output && owner && ::fchown(output->fd(), owner->uid, owner->gid) != 0) {
+    return os_failure(request.file + ": giving it to user " + owner->name);
+  }
+  return output;
+}
+
+Result<Output> Output::open_file(const Request& request) {
+  const std::string& name = request.file;
+  // What the kernel does is nobody else's business: no permissions for others.
+  UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600));
+  struct stat is {};
+  if (!fd || ::fstat(fd.get(), &is) != 0) return os_failure(name);
+  if (!S_ISREG(is.st_mode)) return os_failure(name, EBUSY);  // it was another thing just before
+  if (is.st_size > 0 && !request.force && !holds_fkt_file(fd.get())) {
+    return Error{ErrorCode::io, name + ": it exists and is no FKT file (--force overwrites it)"};
+  }
+  if (::ftruncate(fd.get(), 0) != 0) return os_failure(name);
+  return Output(name, Kind::file, std::move(fd));
+}
+
+Result<Output> Output::open_device(const Request& request) {
+  const std::string& name = request.file;
+  // O_EXCL: a device that is mounted, or part of something else, refuses.
+  UniqueFd fd(::open(name.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
+  if (!fd && errno == EBUSY) {
+    return Error{ErrorCode::io, name + ": the device is mounted, or in use otherwise"};
+  }
+  if (!fd) return os_failure(name);
+  if (!request.force && !holds_fkt_file(fd.get())) {
+    const Result<std::string> contents = contents_of(fd.get(), name);
+    if (!contents) return contents.error();
+    if (!contents->empty()) {
+      return Error{ErrorCode::io,
+                   name + ": there is " + *contents + " on it (--force overwrites it)"};
+    }
+  }
+  return Output(name, Kind::device, std::move(fd));
+}
+
+Status Output::write_head(const std::string& head) {
+  pages_offset_ = head.size();
+  if (kind_ == Kind::stream) return write_all(fd_.get(), as_bytes(head), name_);
+  // Not where the descriptor stands: the search for a file system has moved it.
+  return write_at(fd_.get(), as_bytes(head), 0, name_);
+}
+
+Result<UniqueFd> Output::open_for_pages() const {
+  // Through /proc, so that it is the same file whatever happened to its name.
+  const std::string path = "/proc/self/fd/" + std::to_string(fd_.get());
+  UniqueFd direct(::open(path.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC));
+  if (direct) return direct;
+  UniqueFd buffered(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!buffered) return os_failure(name_);
+  return buffered;
+}
+
+Result<std::uint64_t> Output::room(std::uint64_t reserve, std::uint32_t reserve_per_page,
+                                   std::uint32_t page_bytes) const {
+  if (kind_ != Kind::file) return std::uint64_t{0};
+  struct statvfs space {};
+  if (::fstatvfs(fd_.get(), &space) != 0) return os_failure(name_);
+  const std::uint64_t left = std::uint64_t{space.f_bavail} * space.f_frsize;
+  reserve += std::min(left / kReserveShare, kReserveMost);
+  const std::uint64_t pages =
+      left > reserve ? (left - reserve) / (page_bytes + reserve_per_page) : 0;
+  if (pages == 0) return os_failure(name_, ENOSPC);
+  return pages * page_bytes;
+}
+
+Status Output::write_tail(std::uint64_t offset, const Sections& tail) {
+  if (kind_ == Kind::stream) return write_all(fd_.get(), as_bytes(tail.bytes()), name_);
+  const Status written = fkt::write_tail(fd_.get(), offset, tail, name_);
+  if (!written) return written;
+  const auto end = static_cast<off_t>(offset + tail.bytes().size());
+  if (kind_ == Kind::file && ::ftruncate(fd_.get(), end) != 0) return os_failure(name_);
+  return Done{};
+}
+
+void Output::discard() {
+  if (kind_ == Kind::file) {
+    ::unlink(name_.c_str());
+  } else if (kind_ == Kind::device && pages_offset_ > 0) {
+    // No recording begins here any more; if that fails, there is nobody left to tell.
+    const std::string nothing(sizeof(fkt_file_header), '\0');
+    (void)!static_cast<bool>(write_at(fd_.get(), as_bytes(nothing), 0, name_));
+  }
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Where a recording goes: a regular file, a block device, or a stream (a pipe, standard output).
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/fkt_record/request.h"
+#include "cli/fkt_record/user.h"
+#include "lib/file_writer.h"
+#include "lib/result.h"
+#include "lib/unique_fd.h"
+
+namespace fkt::record {
+
+class Output {
+ public:
+  // Opens it and checks that it may be overwritten; empties a regular file.
+  static Result<Output> open(const Request& request, const std::optional<User>& owner);
+
+  const std::string& name() const { return name_; }
+  bool is_stream() const { return kind_ == Kind::stream; }
+  int fd() const { return fd_.get(); }
+
+  // Writes what stands before the pages.
+  Status write_head(const std::string& head);
+  std::uint64_t pages_offset() const { return pages_offset_; }
+  // Another descriptor for the pages' own way: direct I/O where the output can do it.
+  Result<UniqueFd> open_for_pages() const;
+  // Bytes of pages that there is room for, with `reserve` and `reserve_per_page` left for the
+  // tail; 0: the module finds out itself.
+  Result<std::uint64_t> room(std::uint64_t reserve, std::uint32_t reserve_per_page,
+                             std::uint32_t page_bytes) const;
+  // Finishes it: the tail at `offset` (a stream: at its end), and nothing behind it.
+  Status write_tail(std::uint64_t offset, const Sections& tail);
+  // Nothing of a recording stays: there was none.
+  void discard();
+
+ private:
+  enum class Kind { file, device, stream };
+  Output(std::string name, Kind kind, UniqueFd fd)
+      : name_(std::move(name)), kind_(kind), fd_(std::move(fd)) {}
+
+  static Result<Output> open_file(const Request& request);
+  static Result<Output> open_device(const Request& request);
+
+  std::string name_;
+  Kind kind_;
+  UniqueFd fd_;
+  std::uint64_t pages_offset_ = 0;
+};
+
+}  // namespace fkt::record

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/request.h"
+
+#include <unistd.h>
+
+#include <fkt/wire.h>
+
+#include "cli/common.h"
+#include "lib/mask.h"
+
+namespace fkt::record {
+namespace {
+
+using cli::Options;
+using cli::usage;
+using cli::value;
+
+void add_options(Options& options) {
+  options.section("Output")(",f", value("FILE"),
+                            "the record file: a file, a block device that is not mounted, or - for "
+                            "standard output (default: trace_file)")(
+      "force", "overwrite a file that is no FKT file, or a device with a file system")(
+      ",s", value("SIZE"),
+      "stop after so many bytes of pages (k, M, G; default: what the file "
+      "system has left, less a reserve)")(",S", value("System.map"),
+                                          "add this file's symbols to the kernel's own");
+  options.section("What is recorded")(",k", value("MASK"),
+                                      "layers, as bits (0x401) or names (default: system,process)")(
+      "args", "system calls with their six arguments")(
+      "pid", value("PID"), "only this process, with all its threads; without COMMAND as -n")(
+      "only", "only COMMAND and its descendants, from its execve on")(
+      ",n", "spawn nothing: record until Ctrl-C or --duration")(
+      "duration", value("T"), "stop after this time (ns, us, ms, s, m, h; seconds if bare)")(
+      "user", value("NAME"),
+      "run COMMAND as this user, who gets the file (default under sudo: "
+      "its caller)");
+  options.section("How it is recorded")(",p", value("POW"),
+                                        "2^POW pages of 4 KiB per CPU (1 to 16; default: 10)")(
+      "clock", value("tsc|mono"), "time stamps from the TSC (default) or CLOCK_MONOTONIC")(
+      ",q", "no status line, no end line; warnings and errors only")(
+      ",v", "say more: what the file has beside the events, how pages were written");
+  options.command();
+}
+
+template <class Store>
+Status whole(const Options& options, const char* name, const char* shown, std::uint64_t least,
+             std::uint64_t most, Store store) {
+  if (!options.has(name)) return Done{};
+  const Result<std::uint64_t> number = cli::parse_whole(shown, options.text(name), least, most);
+  if (!number) return number.error();
+  store(*number);
+  return Done{};
+}
+
+Status read_numbers(const Options& options, Request& r) {
+  if (options.has("-k")) {
+    const Result<std::uint64_t> mask = parse_mask("-k", options.text("-k"));
+    if (!mask) return mask.error();
+    r.mask = *mask;
+  }
+  if (options.has("-s")) {
+    const Result<std::uint64_t> size = cli::parse_size("-s", options.text("-s"));
+    if (!size) return size.error();
+    if (*size == 0) return usage("-s: 0 bytes leave no room for any event");
+    r.size = *size;
+  }
+  if (options.has("duration")) {
+    const auto duration = cli::parse_duration("--duration", options.text("duration"));
+    if (!duration) return duration.error();
+    if (*duration == 0) return usage("--duration: must be more than nothing");
+    r.duration_ns = *duration;
+  }
+  const Status pow = whole(options, "-p", "-p", 1, 16, [&r](std::uint64_t number) {
+    r.pow_pages = static_cast<std::uint32_t>(number);
+  });
+  if (!pow) return pow;
+  return whole(options, "pid", "--pid", 1, FKT_PID_MASK, [&r](std::uint64_t number) {
+    r.filter = FKT_FILTER_PROCESS;
+    r.filter_pid = static_cast<std::int32_t>(number);
+  });
+}
+
+Status read_rest(const Options& options, Request& r) {
+  if (options.has("-f")) r.file = options.text("-f");
+  if (options.has("-S")) r.system_map = options.text("-S");
+  if (options.has("user")) r.user = options.text("user");
+  r.force = options.has("force");
+  r.args = options.has("args");
+  r.quiet = options.has("-q");
+  r.verbose = options.has("-v");
+  r.command = options.arguments();
+  if (options.has("clock")) {
+    const std::string& name = options.text("clock");
+    if (name != "tsc" && name != "mono") {
+      return usage("--clock: \"" + name + "\" is not one of tsc, mono");
+    }
+    r.clock = name == "mono" ? FKT_CLOCK_MONO : FKT_CLOCK_TSC;
+  }
+  if (r.file.empty()) return usage("-f: the file's name is empty");
+  if (options.has("user") && r.user.empty()) return usage("--user: the name is empty");
+  return Done{};
+}
+
+// What makes no sense together.
+Status check(const Options& options, Request& r) {
+  const bool none = options.has("-n"), only = options.has("only"), pid = options.has("pid");
+  if (none && !r.command.empty()) return usage("-n spawns nothing: drop it, or the COMMAND");
+  if (only && pid) return usage("--only and --pid: only one of the two");
+  if (only && r.command.empty()) return usage("--only: a COMMAND is needed (see --help)");
+  if (!none && !pid && r.command.empty()) {
+    return usage("a COMMAND is needed, or -n to spawn nothing (see --help)");
+  }
+  if (!r.command.empty() && r.command.front().empty()) return usage("the COMMAND is empty");
+  if (r.quiet && r.verbose) return usage("-q and -v: only one of the two");
+  if (r.to_stdout() && isatty(STDOUT_FILENO)) {
+    return usage("-f -: standard output is a terminal; send it to a file or a program");
+  }
+  if (only) r.filter = FKT_FILTER_JOIN;
+  return Done{};
+}
+
+Result<Request> request_of(const Options& options) {
+  Request r;
+  Status status = read_numbers(options, r);
+  if (status) status = read_rest(options, r);
+  if (status) status = check(options, r);
+  if (!status) return status.error();
+  return r;
+}
+
+}  // namespace
+
+Parsed parse_command_line(int argc, const char* const* argv) {
+  Options options("[options] [--] COMMAND [ARG...]",
+                  "Records what the kernel does while COMMAND runs.");
+  add_options(options);
+  if (const auto status = options.parse(argc, argv)) return {std::nullopt, *status};
+  Result<Request> request = request_of(options);
+  if (!request) return {std::nullopt, cli::fail(request.error())};
+  const auto all = static_cast<std::size_t>(argc);
+  const std::size_t options_end = all - request->command.size();
+  for (std::size_t i = 1; i < options_end; ++i) request->words.push_back(argv[i]);
+  return {std::move(*request), cli::kDone};
+}
+
+}  // namespace fkt::record

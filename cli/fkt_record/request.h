@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What the command line asks fkt_record for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
+#include "lib/result.h"
+
+namespace fkt::record {
+
+struct Request {
+  std::string file = "trace_file";  // "-": standard output
+  bool force = false;
+  std::uint64_t mask = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
+  bool args = false;
+  std::optional<std::uint64_t> size;  // bytes of pages; nothing: what there is room for
+  std::optional<std::uint64_t> duration_ns;
+  std::uint32_t pow_pages = 10;
+  fkt_filter filter = FKT_FILTER_NONE;
+  std::int32_t filter_pid = 0;
+  fkt_clock_source clock = FKT_CLOCK_TSC;
+  std::string system_map;  // empty: none
+  std::string user;        // empty: the caller of sudo, or nobody else
+  bool quiet = false;
+  bool verbose = false;
+  std::vector<std::string> command;  // empty: nothing is spawned
+  std::vector<std::string> words;    // the options as given, for the file
+
+  bool to_stdout() const { return file == "-"; }
+};
+
+// The request, or the exit status when there is nothing to record (--help, wrong usage).
+struct Parsed {
+  std::optional<Request> request;
+  int status = 0;
+};
+Parsed parse_command_line(int argc, const char* const* argv);
+
+}  // namespace fkt::record

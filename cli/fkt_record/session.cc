@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/session.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "cli/common.h"
+#include "cli/fkt_record/recording.h"
+#include "cli/fkt_record/signals.h"
+#include "cli/fkt_record/status_line.h"
+#include "cli/fkt_record/workload.h"
+#include "lib/mask.h"
+#include "lib/os_error.h"
+
+namespace fkt::record {
+namespace {
+
+constexpr std::uint64_t kStatusPeriod = 500'000'000;  // ns
+
+int failed(const Error& error) {
+  const int status = cli::fail(error);
+  return status == cli::kUsage ? status : kRecordingFailed;
+}
+
+// The exit status for a wait status, as a shell has it.
+int exit_status(int wait_status) {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+// What this kernel does not let us observe.
+void tell_missing(std::uint64_t missing) {
+  if (missing & FKT_MISSING_PID_FREE) cli::warn("this kernel does not show when pids become free");
+  if (missing & FKT_MISSING_MATH_ERROR) {
+    cli::warn("this kernel does not show user programs' floating point exceptions");
+  }
+  if (missing & FKT_MISSING_TRACEPOINT) {
+    cli::warn("some events cannot be observed on this kernel; its log names them (dmesg)");
+  }
+}
+
+// The part in which the recording runs, and the wait for the workload behind it.
+class Session {
+ public:
+  Session(const Request& request, Recording& recording, const Signals& signals,
+          const Descendants& descendants, std::optional<Workload> workload)
+      : request_(request),
+        recording_(recording),
+        signals_(signals),
+        descendants_(descendants),
+        workload_(std::move(workload)) {}
+
+  int run();
+
+ private:
+  std::optional<int> start();
+  Status make_timers();
+  void wait_for_something();
+  void take_signals();
+  void take_signal(const signalfd_siginfo& info);
+  void reap();
+  void pass_on(int number) const;
+  void move_stream();
+  void draw_status();
+  void end_recording();
+  void close_file(const Status& stopped);
+  void tell_end(const Summary& summary);
+  void tell_descendants(const std::vector<Descendant>& left) const;
+  void recording_failed(const Error& error);
+  bool workload_runs() const { return workload_ && !workload_status_; }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+  }
+
+  const Request& request_;
+  Recording& recording_;
+  const Signals& signals_;
+  const Descendants& descendants_;
+  std::optional<Workload> workload_;
+  std::optional<int> workload_status_;  // wait(2)'s
+  bool recording_runs_ = false;
+  bool failed_ = false;
+  Timer status_timer_, duration_timer_;
+  StatusLine status_line_;
+  std::chrono::steady_clock::time_point started_;
+};
+
+// Starts recording and workload; an exit status when that cannot be.
+std::optional<int> Session::start() {
+  Status ready = make_timers();
+  if (ready) ready = recording_.start();
+  if (!ready) {
+    recording_.discard();
+    return failed(ready.error());
+  }
+  started_ = std::chrono::steady_clock::now();
+  if (workload_) {
+    if (const auto not_run = workload_->start()) {
+      recording_.discard();
+      cli::warn(not_run->message);
+      return not_run->status;
+    }
+  }
+  recording_runs_ = true;
+  if (const Result<fkt_status> status = recording_.device().status()) {
+    tell_missing(status->missing);
+  }
+  return std::nullopt;
+}
+
+Status Session::make_timers() {
+  if (request_.duration_ns) {
+    Result<Timer> timer = Timer::make(*request_.duration_ns, 0);
+    if (!timer) return timer.error();
+    duration_timer_ = std::move(*timer);
+  }
+  if (!request_.quiet && isatty(STDERR_FILENO)) {
+    Result<Timer> timer = Timer::make(kStatusPeriod, kStatusPeriod);
+    if (!timer) return timer.error();
+    status_timer_ = std::move(*timer);
+  }
+  return Done{};
+}
+
+void Session::wait_for_something() {
+  Stream* stream = recording_runs_ ? recording_.stream() : nullptr;
+  const auto while_recording = [this](int fd) { return recording_runs_ ? fd : -1; };
+  pollfd fds[] = {
+      {signals_.fd(), POLLIN, 0},
+      {while_recording(recording_.device().fd()),
+       static_cast<short>(POLLPRI | (stream ? stream->device_events() : 0)), 0},
+      {stream ? recording_.output().fd() : -1, stream ? stream->out_events() : short{0}, 0},
+      {while_recording(duration_timer_.fd()), POLLIN, 0},
+      {while_recording(status_timer_.fd()), POLLIN, 0},
+  };
+  if (::poll(fds, std::size(fds), -1) < 0) return;
+  if (fds[0].revents) take_signals();
+  if (!recording_runs_) return;
+  // Ended by itself, or the duration is over, or the workload.
+  const bool by_itself = fds[1].revents & POLLPRI;
+  if (by_itself || fds[3].revents || (workload_ && !workload_runs())) return end_recording();
+  if (stream && ((fds[1].revents & POLLIN) || fds[2].revents)) move_stream();
+  if (fds[4].revents) draw_status();
+}
+
+void Session::take_signals() {
+  while (const auto info = signals_.next()) take_signal(*info);
+}
+
+void Session::take_signal(const signalfd_siginfo& info) {
+  const int number = static_cast<int>(info.ssi_signo);
+  switch (number) {
+    case SIGCHLD:
+      return reap();
+    case SIGINT:
+    case SIGQUIT:
+      // From the terminal it reaches the workload as well; we go on until that has ended.
+      if (info.ssi_code <= 0) pass_on(number);
+      if (!workload_ && recording_runs_) end_recording();
+      return;
+    default:
+      if (recording_runs_) end_recording();
+      pass_on(number);
+  }
+}
+
+// The workload, or one of its orphans.
+void Session::reap() {
+  int status = 0;
+  for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (workload_ && pid == workload_->pid()) workload_status_ = status;
+  }
+}
+
+void Session::pass_on(int number) const {
+  if (workload_runs()) ::kill(workload_->pid(), number);
+}
+
+void Session::move_stream() {
+  const Result<Stream::Moved> moved = recording_.stream()->move();
+  if (!moved) return recording_failed(moved.error());
+  if (*moved == Stream::Moved::closed) {
+    recording_failed({ErrorCode::io, recording_.output().name() +
+                                         ": the reader closed the pipe; the recording is lost"});
+  }
+}
+
+void Session::draw_status() {
+  status_timer_.clear();
+  if (const Result<fkt_status> status = recording_.device().status()) {
+    status_line_.draw(*status, seconds());
+  }
+}
+
+// Stops first, and says and asks everything else afterwards.
+void Session::end_recording() {
+  const Status stopped = recording_.stop();
+  recording_runs_ = false;
+  status_line_.wipe();
+  close_file(stopped);
+}
+
+void Session::close_file(const Status& stopped) {
+  if (!stopped) return recording_failed(stopped.error());
+  std::vector<Descendant> left;
+  if (workload_ && !workload_runs()) left = descendants_.find();
+  const Result<Summary> summary = recording_.finish(workload_status_, left, signals_.end_fd());
+  if (!summary) return recording_failed(summary.error());
+  tell_descendants(left);
+  tell_end(*summary);
+}
+
+void Session::tell_end(const Summary& summary) {
+  const fkt_status& s = summary.status;
+  const std::string& name = recording_.output().name();
+  std::string why;
+  if (s.stop_reason == FKT_STOP_LIMIT) {
+    // A limit that nobody asked for is the file system's.
+    failed_ = recording_.limit_is_room();
+    why = failed_ ? "no space left on device, but for a reserve" : "the size limit is reached";
+  } else if (s.stop_reason == FKT_STOP_FULL || s.stop_reason == FKT_STOP_ERROR) {
+    failed_ = true;
+    why = os_error(s.error);
+  }
+  if (!why.empty()) {
+    cli::warn(name + ": " + why + ": the recording ended there and is complete up to it");
+  }
+  if (s.lost > 0) {
+    cli::warn(cli::with_commas(s.lost) +
+              " events were lost when no page was free; the file says where (a larger -p or fewer "
+              "layers may help)");
+  }
+  if (!request_.quiet) cli::warn(end_line(name, summary));
+  if (request_.verbose) {
+    cli::warn(cli::with_commas(s.pages_written) + " pages of " + std::to_string(s.page_bytes) +
+              " bytes, engine " + engine_name(s.engine) + ", " + cli::with_commas(s.wakeups) +
+              " wake-ups of the drain, " + cli::with_commas(s.discarded) + " events discarded");
+  }
+  if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
+}
+
+void Session::tell_descendants(const std::vector<Descendant>& left) const {
+  if (left.empty()) return;
+  std::string names;
+  for (const Descendant& process : left) {
+    names += (names.empty() ? "" : ", ") + process.comm + " (" + std::to_string(process.pid) + ")";
+  }
+  cli::warn("still running: " + names);
+}
+
+void Session::recording_failed(const Error& error) {
+  failed_ = true;
+  if (recording_runs_) {
+    const Status stopped = recording_.stop();
+    recording_runs_ = false;
+    status_line_.wipe();
+    if (!stopped) cli::warn(stopped.error().message);
+  }
+  cli::warn(error.message);
+  if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
+}
+
+int Session::run() {
+  if (const auto status = start()) return *status;
+  while (recording_runs_ || workload_runs()) wait_for_something();
+  if (failed_) return kRecordingFailed;
+  return workload_status_ ? exit_status(*workload_status_) : cli::kDone;
+}
+
+}  // namespace
+
+int run_session(const Request& request) {
+  std::string path;
+  if (!request.command.empty()) {
+    const Program program = find_program(request.command.front());
+    if (program.path.empty()) {
+      cli::warn(program.failure.message);
+      return program.failure.status;
+    }
+    path = program.path;
+  }
+  const Result<std::optional<User>> user = choose_user(request.user);
+  if (!user) return failed(user.error());
+  const Result<Signals> signals = Signals::take();
+  if (!signals) return failed(signals.error());
+  Result<Recording> recording = Recording::prepare(request, *user);
+  if (!recording) return failed(recording.error());
+
+  const Descendants descendants;
+  std::optional<Workload> workload;
+  if (!request.command.empty()) {
+    const int join = request.filter == FKT_FILTER_JOIN ? recording->device().fd() : -1;
+    Result<Workload> prepared = Workload::prepare(
+        {path, request.command, *user, request.to_stdout(), join, signals->mask_before()});
+    if (!prepared) return failed(prepared.error());
+    workload.emplace(std::move(*prepared));
+  }
+  const Status head = recording->write_head(*user, workload ? workload->pid() : 0);
+  if (!head) {
+    recording->discard();
+    return failed(head.error());
+  }
+  const int status = Session(request, *recording, *signals, descendants, std::move(workload)).run();
+  recording->release();
+  return status;
+}
+
+}  // namespace fkt::record

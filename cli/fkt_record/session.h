@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A recording and its workload, from the first check to the exit status.
+#pragma once
+
+#include "cli/fkt_record/request.h"
+
+namespace fkt::record {
+
+inline constexpr int kRecordingFailed = 125;
+
+int run_session(const Request& request);
+
+}  // namespace fkt::record

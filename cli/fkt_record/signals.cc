@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/signals.h"
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "lib/os_error.h"
+
+namespace fkt::record {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+timespec to_timespec(std::uint64_t ns) {
+  return {static_cast<time_t>(ns / kSecond), static_cast<long>(ns % kSecond)};
+}
+
+}  // namespace
+
+Result<Signals> Signals::take() {
+  Signals signals;
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  signals.end_fd_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  sigaddset(&set, SIGCHLD);
+  signals.fd_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals.end_fd_ || !signals.fd_) return os_failure("signals");
+  sigaddset(&set, SIGPIPE);
+  ::sigprocmask(SIG_BLOCK, &set, &signals.mask_before_);
+  return signals;
+}
+
+std::optional<signalfd_siginfo> Signals::next() const {
+  signalfd_siginfo info{};
+  if (::read(fd_.get(), &info, sizeof info) != sizeof info) return {};
+  return info;
+}
+
+Result<Timer> Timer::make(std::uint64_t first_ns, std::uint64_t period_ns) {
+  Timer timer;
+  timer.fd_ = UniqueFd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  const itimerspec when{to_timespec(period_ns), to_timespec(first_ns)};
+  if (!timer.fd_ || ::timerfd_settime(timer.fd_.get(), 0, &when, nullptr) != 0) {
+    return os_failure("timer");
+  }
+  return timer;
+}
+
+void Timer::clear() const {
+  std::uint64_t expired = 0;
+  (void)!::read(fd_.get(), &expired, sizeof expired);
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/status_line.h"
+
+#include <cstdio>
+
+#include "cli/common.h"
+
+namespace fkt::record {
+namespace {
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+}  // namespace
+
+void StatusLine::draw(const fkt_status& status, double seconds) {
+  const double span = seconds - seconds_before_;
+  const double rate = span > 0 ? static_cast<double>(status.events - events_before_) / span : 0;
+  events_before_ = status.events;
+  seconds_before_ = seconds;
+  const std::string line =
+      fixed(seconds, 1) + " s  " + cli::with_commas(static_cast<std::uint64_t>(rate)) +
+      " events/s  " + cli::bytes_text(status.bytes_written) + "  " +
+      cli::with_commas(status.pages_free) + " of " + cli::with_commas(status.pages_total) +
+      " pages free  " + cli::with_commas(status.lost) + " lost";
+  std::fprintf(stderr, "\r%s\033[K", line.c_str());
+  shown_ = true;
+}
+
+void StatusLine::wipe() {
+  if (shown_) std::fputs("\r\033[K", stderr);
+  shown_ = false;
+}
+
+std::string end_line(const std::string& name, const Summary& summary) {
+  const fkt_status& s = summary.status;
+  const std::uint64_t in_file = s.events - s.discarded;
+  std::string line =
+      name + ": " + cli::with_commas(in_file) + " events, " + cli::bytes_text(s.bytes_written);
+  if (in_file > 0) {
+    line += ", " + fixed(static_cast<double>(s.bytes_written) / static_cast<double>(in_file), 1) +
+            " bytes/event";
+  }
+  return line + ", " + cli::with_commas(s.lost) + " lost, drain " +
+         fixed(summary.drain_percent, 1) + " % of CPU time";
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What is shown while a recording runs, and the line at its end.
+#pragma once
+
+#include <string>
+
+#include "cli/fkt_record/recording.h"
+
+namespace fkt::record {
+
+class StatusLine {
+ public:
+  // Draws it anew, over the line before.
+  void draw(const fkt_status& status, double seconds);
+  // Wipes it, before anything else is printed.
+  void wipe();
+
+ private:
+  bool shown_ = false;
+  std::uint64_t events_before_ = 0;
+  double seconds_before_ = 0;
+};
+
+// "trace_file: 123,456 events, 1.0 MB, 8.1 bytes/event, 0 lost, drain 0.3 % of CPU time"
+std::string end_line(const std::string& name, const Summary& summary);
+
+}  // namespace fkt::record

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The record file. All little endian; a file is all that another machine needs.
+ *
+ *   file header | sections | zeros up to header.pages_offset
+ *   pages, each header.page_bytes long, of all CPUs mixed, in order per CPU
+ *   sections written after the recording ("the tail"), from header.tail_offset on
+ *
+ * Sections have a size and can be skipped. A recorder that could not finish leaves tail_offset 0:
+ * then pages end at the first one without the recording's id (what follows is not data), and the
+ * index is rebuilt by scanning. In a stream (a pipe) tail_offset is 0 too, and the tail follows
+ * the last page directly: a section's magic stands where a page's would.
+ *
+ * Payloads: the text ones are JSON objects or lines of tab-separated columns, UTF-8; the keys are
+ * listed at each type. Readers ignore keys, columns and sections that they do not know.
+ */
+#ifndef FKT_FILE_H
+#define FKT_FILE_H
+
+#include <fkt/wire.h>
+
+#define FKT_FILE_MAGIC "FKTTRACE" /* 8 bytes, no terminating zero */
+#define FKT_FILE_VERSION 1 /* a reader refuses higher ones */
+#define FKT_FILE_ALIGN 4096 /* pages_offset and tail_offset are multiples of it */
+
+struct fkt_file_header {
+	char magic[8];
+	__u32 version;
+	__u32 header_bytes; /* sizeof(struct fkt_file_header): the first section's offset */
+	__u64 recording; /* random id; every page bears it */
+	__u64 pages_offset; /* bytes from the file's start */
+	__u64 tail_offset; /* 0: unknown, see above */
+	__u32 page_bytes;
+	__u32 checksum; /* CRC-32 (zlib's) of the 44 bytes before it, with tail_offset taken as 0 */
+};
+
+FKT_LAYOUT(sizeof(struct fkt_file_header) == 48);
+FKT_LAYOUT(offsetof(struct fkt_file_header, checksum) == 44);
+
+#define FKT_SECTION_MAGIC 0x53544b46U /* "FKTS" */
+#define FKT_SECTION_ZSTD 0x1
+
+struct fkt_section_header {
+	__u32 magic;
+	__u32 type; /* enum fkt_section */
+	__u32 flags; /* FKT_SECTION_ZSTD: the payload is one zstd frame */
+	__u32 checksum; /* CRC-32 (zlib's) of the payload as stored */
+	__u64 stored_bytes; /* of the payload; the next section starts at the next multiple of 8 */
+	__u64 raw_bytes; /* uncompressed */
+};
+
+FKT_LAYOUT(sizeof(struct fkt_section_header) == 32);
+
+enum fkt_section {
+	/* JSON: sysname, nodename, release, version, machine (uname); cpus (possible), online (list),
+	 * cpu_model, memory_bytes, tool_version */
+	FKT_SEC_MACHINE = 1,
+	/* JSON: recorder_pid, workload_pid (0: none), command (array), user, cwd, mask, args, filter
+	 * ("none", "process", "only"), filter_pid, engine, pow_pages, options (array) */
+	FKT_SEC_COMMAND = 2,
+	/* JSON: source ("tsc", "mono"), khz, start: {clock, mono_raw_ns, mono_ns, real_ns}, zone
+	 * (seconds east of UTC) */
+	FKT_SEC_CLOCKS = 3,
+	/* Lines: tid, tgid, ppid, comm; every thread before the recording. comm: bytes below 0x20,
+	 * 0x7f and the backslash as \xHH */
+	FKT_SEC_TASKS = 4,
+	/* Lines: number or name (as "NMI"), device text, sum of counts so far */
+	FKT_SEC_INTERRUPTS = 5,
+	/* Lines: hexadecimal address (offset from the KASLR base not taken), type letter, name, module
+	 * or nothing; ascending. First a line "#" tab "key=value" ... : kaslr_offset, source,
+	 * system_map, contradictions */
+	FKT_SEC_SYMBOLS = 6,
+	/* Lines "layer", bit, name, text; lines "event", hexadecimal id, name, layer bit, role, words
+	 * ("var"), fields: as events.def has them */
+	FKT_SEC_CATALOGUE = 7,
+	/* Lines: abi ("64", "32"), number, name: system calls of the machine recorded */
+	FKT_SEC_SYSCALLS = 8,
+
+	/* The tail. JSON: start_clock, stop_clock, events, lost, discarded, pages, bytes, stop_reason
+	 * ("asked", "limit", "full", "error"), error, mask, drain_ns, wakeups, engine, workload_status
+	 * (wait(2)'s, or null), descendants (array of {tid, comm}), end: {clock, mono_raw_ns, mono_ns,
+	 * real_ns}, per_cpu: array of {cpu, events, lost, discarded, pages, gap_from, gap_lost} */
+	FKT_SEC_TOTALS = 64,
+	/* As FKT_SEC_INTERRUPTS, at the end */
+	FKT_SEC_INTERRUPTS_END = 65,
+	/* struct fkt_index_entry per page, in file order */
+	FKT_SEC_INDEX = 66,
+};
+
+struct fkt_index_entry {
+	__u64 first_clock; /* ticks */
+	__u64 end_clock;
+	__u64 seq;
+	__u32 cpu;
+	__u32 events;
+};
+
+FKT_LAYOUT(sizeof(struct fkt_index_entry) == 32);
+
+#endif /* FKT_FILE_H */

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The ring of one CPU: reserving, writing, committing, switching pages, and the drain's two ends.
+ * The kernel module, the unit tests and the benchmarks compile this same code.
+ *
+ * Pages rotate (FKT report, sections 3 and 4). The slot table is a queue of page pointers, indexed
+ * by running numbers that only grow:
+ *
+ *      tail               run                limit
+ *       |                  |                  |
+ *   ... [full ][full ][full][open ][free ][free ] ...
+ *
+ * The drain takes complete pages at `tail` and queues free ones at `limit`; probes write in page
+ * `run` and move on by one. One 64-bit reservation word holds both pointers of a probe, the page's
+ * running number and the offset in it, so one compare-and-exchange moves both. It needs no LOCK:
+ * only this CPU writes it; what can come in between is an interrupt or an NMI on this same CPU.
+ *
+ *   probe (this CPU)                            drain (any CPU)
+ *     load word, read clock                       A' store slot, store-release limit
+ *     A  load-acquire limit (page switch only)
+ *     exchange word: the slot is ours             C' load-acquire used
+ *     write the event                             B' load-acquire commit: down to 0?
+ *     B  add to commit                               then read the page, recycle it
+ *     C  take used off commit, store-release used (page switch only)
+ *
+ * A pairs with A': a probe that sees the new limit sees the slot's page and its fresh header.
+ * B pairs with B': the add follows the event's stores in program order, and x86 keeps stores in
+ *   order; a drain that sees all bytes committed sees all events. In user space the add is a release.
+ * C pairs with C': `used` is published after the last reservation in the page and after it was taken
+ *   off the commit count. So the count, which rises from 0 while the page is open, then stands at
+ *   committed - used, and comes to 0 once, and for good: no later event can enter that page. In an
+ *   open page it may be 0 too; that is why the drain looks at `used` first.
+ *
+ * Nesting. A probe that is interrupted between its exchange and its add leaves the page incomplete
+ * until it runs again: that is what the commit count is for. Whoever brings it to 0, the switcher or
+ * the probe that finishes last, calls fkt_ring_wake(); a probe needs no load to know, the addition's
+ * own zero flag says it.
+ * `last_clock` and `last_pid` are read before the exchange and stored after it. Nesting can make
+ * them too old, never too new: then a TIME or PID word is written that was not needed. A switch
+ * event, which makes the reader expect another pid, takes last_pid away before its exchange and
+ * puts the new one only if nobody came in between.
+ *
+ * No free page: the open page is closed at once and marked GAP, so that no smaller event slips in
+ * after the gap began; from then on events are counted in `lost`. The first event that finds a free
+ * page opens it with a LOST word in the same reservation. Nothing waits, nothing is overwritten.
+ *
+ * Before including this file define:
+ *   fkt_ring_clock()              full time stamp (ticks), monotonic on a CPU
+ *   fkt_ring_fast_clock()         the same for fkt_ring_write(), if that must not call anything
+ *   fkt_ring_wake(ring, run)      page `run` is complete (called from any context)
+ */
+#ifndef FKT_RING_H
+#define FKT_RING_H
+
+#include <fkt/events.h>
+#include <fkt/wire.h>
+
+#ifdef __KERNEL__
+#include <linux/compiler.h>
+#include <linux/string.h>
+#include <asm/barrier.h>
+#else
+#include <string.h>
+typedef __u64 u64;
+typedef __u32 u32;
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+#define noinline __attribute__((noinline))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, v) __atomic_store_n(&(x), v, __ATOMIC_RELAXED)
+#define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#endif
+
+/*
+ * The kernel's instructions for the five operations below: atomic towards interrupts of this CPU
+ * only. User space has them where one thread owns the ring for good (the benchmark defines this).
+ */
+#ifdef __KERNEL__
+#define FKT_RING_ONE_CPU
+#endif
+
+/* Tests run code at the named steps, as an interrupt would; everybody else compiles nothing. */
+#ifndef FKT_RING_STEP
+#define FKT_RING_STEP(name)
+#endif
+
+#ifndef fkt_ring_fast_clock
+#define fkt_ring_fast_clock() fkt_ring_clock()
+#endif
+
+#define FKT_RING_CLOSED 0x80000000U /* offset: the page is closed, nothing fits */
+#define FKT_RING_GAP 0x40000000U /* ... and events are being lost */
+#define FKT_PID_NONE 0xffffffffU /* last_pid: unknown, the next event says its own */
+#define FKT_LINE_BYTES 64
+
+struct fkt_ring {
+	/* Written by this CPU's probes only. */
+	u64 word; /* running number << 32 | offset (bytes) or FKT_RING_CLOSED[|GAP] */
+	u64 last_clock; /* of the last event (ticks) */
+	u32 last_pid;
+	u32 page_bytes; /* constant while recording, like the next two */
+	u32 slot_mask; /* slots - 1, slots a power of two */
+	u32 batch; /* wake the drain when so many pages wait */
+	struct fkt_page_header **slots;
+	u64 lost; /* events not written since the start */
+	u64 gap_from; /* clock of the current gap's first lost event; only grows */
+
+	/* Written by the drain only. */
+	u32 limit __attribute__((aligned(FKT_LINE_BYTES))); /* first running number without a page */
+	u32 tail; /* first page not taken */
+	u64 seq_high; /* upper half of the running number of `limit` */
+};
+
+static __always_inline u64 fkt_ring_word(u32 run, u32 offset)
+{
+	return (u64)run << 32 | offset;
+}
+
+/* Exchanges *p if it still is `old`; atomic towards interrupts of this CPU, not other CPUs. */
+static __always_inline bool fkt_local_cmpxchg(u64 *p, u64 old, u64 new_)
+{
+#ifdef FKT_RING_ONE_CPU
+	bool done;
+
+	asm volatile("cmpxchgq %[new_], %[p]"
+		     : "=@ccz"(done), [p] "+m"(*p), "+a"(old)
+		     : [new_] "r"(new_)
+		     : "memory");
+	return done;
+#else
+	return __atomic_compare_exchange_n(p, &old, new_, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+}
+
+static __always_inline bool fkt_local_cmpxchg32(u32 *p, u32 old, u32 new_)
+{
+#ifdef FKT_RING_ONE_CPU
+	bool done;
+
+	asm volatile("cmpxchgl %[new_], %[p]"
+		     : "=@ccz"(done), [p] "+m"(*p), "+a"(old)
+		     : [new_] "r"(new_)
+		     : "memory");
+	return done;
+#else
+	return __atomic_compare_exchange_n(p, &old, new_, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+}
+
+/* One instruction, so that an interrupt comes before or after it, never within. */
+static __always_inline void fkt_local_inc(u64 *p)
+{
+#ifdef FKT_RING_ONE_CPU
+	asm volatile("incq %0" : "+m"(*p));
+#else
+	__atomic_fetch_add(p, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+static __always_inline void fkt_local_inc32(u32 *p)
+{
+#ifdef FKT_RING_ONE_CPU
+	asm volatile("incl %0" : "+m"(*p));
+#else
+	__atomic_fetch_add(p, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+/* The same; orders all stores before it, and returns whether the sum is 0. */
+static __always_inline bool fkt_local_add_is_zero(u32 *p, u32 value)
+{
+#ifdef FKT_RING_ONE_CPU
+	bool zero;
+
+	asm volatile("addl %[value], %[p]"
+		     : "=@ccz"(zero), [p] "+m"(*p)
+		     : [value] "ri"(value)
+		     : "memory");
+	return zero;
+#else
+	return __atomic_add_fetch(p, value, __ATOMIC_RELEASE) == 0;
+#endif
+}
+
+static __always_inline struct fkt_page_header *fkt_ring_page(const struct fkt_ring *r, u32 run)
+{
+	return r->slots[run & r->slot_mask];
+}
+
+/* B: one event and its bytes are written; wakes the drain when that was the page's last. */
+static __always_inline void fkt_ring_commit(struct fkt_ring *r, struct fkt_page_header *h, u32 run,
+					    u32 bytes)
+{
+	FKT_RING_STEP(before_commit);
+	fkt_local_inc32(&h->events);
+	/* After this the page may be gone: no access to it follows. */
+	if (unlikely(fkt_local_add_is_zero(&h->commit, bytes)))
+		fkt_ring_wake(r, run);
+	FKT_RING_STEP(after_commit);
+}
+
+/* C: nothing more enters page `run`; `used` bytes of it are reserved. clock: not before its last event. */
+static __always_inline void fkt_ring_close_page(struct fkt_ring *r, u32 run, u32 used, u64 clock)
+{
+	struct fkt_page_header *h = fkt_ring_page(r, run);
+
+	bool complete;
+
+	h->end_clock = clock;
+	complete = fkt_local_add_is_zero(&h->commit, -used);
+	FKT_RING_STEP(before_used);
+	/* After this the page may be gone, if it is complete: no access to it follows. */
+	smp_store_release(&h->used, used);
+	FKT_RING_STEP(after_used);
+	/* Otherwise it lacks the event of somebody whom we interrupted: that one wakes the drain. */
+	if (complete)
+		fkt_ring_wake(r, run);
+}
+
+/* What a reservation got: where to write, and which words go before the event. */
+struct fkt_reserved {
+	struct fkt_page_header *page;
+	u64 *at;
+	u64 clock;
+	u32 run;
+	u32 bytes; /* reserved, a new page's header included */
+	bool pid, time, lost;
+	u64 lost_count, gap_from;
+};
+
+/*
+ * Says when the gap begins, before the exchange that begins it. If that exchange will fail, a gap may
+ * have begun already, and its stamp must stay. Its beginner saw the word change after `clock` was
+ * read, as we look at it here once more, so its stamp is the later one.
+ */
+static inline void fkt_ring_gap_from(struct fkt_ring *r, u64 word, u64 clock)
+{
+	u64 from;
+
+	if (READ_ONCE(r->word) != word)
+		return;
+	do {
+		from = READ_ONCE(r->gap_from);
+	} while (from < clock && !fkt_local_cmpxchg(&r->gap_from, from, clock));
+}
+
+/* No free page: marks the gap's begin if this is its first event; false: look again. */
+static inline bool fkt_ring_lose(struct fkt_ring *r, u64 word, u64 clock)
+{
+	u32 offset = (u32)word;
+
+	FKT_RING_STEP(no_page);
+	if (!(offset & FKT_RING_GAP)) {
+		fkt_ring_gap_from(r, word, clock);
+		FKT_RING_STEP(before_gap);
+		if (!fkt_local_cmpxchg(&r->word, word,
+				       (word & ~0xffffffffULL) | FKT_RING_CLOSED | FKT_RING_GAP))
+			return false;
+		if (!(offset & FKT_RING_CLOSED))
+			fkt_ring_close_page(r, word >> 32, offset, clock);
+	}
+	FKT_RING_STEP(before_lost);
+	fkt_local_inc(&r->lost);
+	return true;
+}
+
+/*
+ * Reserves `words` words for an event of thread `pid`, plus what must stand before it, in this page
+ * or the next. pid_after: the thread that the reader shall expect from the next word on (pid itself
+ * but for switch events). Returns false if the event is lost (and counted).
+ */
+static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, u32 words,
+				    struct fkt_reserved *s)
+{
+	u64 word, next;
+	u32 offset, last_pid;
+	bool opens;
+
+	for (;;) {
+		word = READ_ONCE(r->word);
+		offset = (u32)word;
+		last_pid = READ_ONCE(r->last_pid);
+		if (pid_after != pid)
+			WRITE_ONCE(r->last_pid, FKT_PID_NONE);
+		s->lost_count = READ_ONCE(r->lost);
+		s->clock = fkt_ring_clock();
+		s->time = s->clock - READ_ONCE(r->last_clock) > FKT_TIME_MASK;
+		s->pid = pid != last_pid;
+		s->lost = false;
+		s->run = word >> 32;
+		s->bytes = 8 * (words + s->time + s->pid);
+		s->gap_from = READ_ONCE(r->gap_from);
+		opens = offset + s->bytes > r->page_bytes;
+		next = word + s->bytes;
+		FKT_RING_STEP(before_exchange);
+		if (opens) {
+			s->run++;
+			/* A */
+			if (s->run == smp_load_acquire(&r->limit)) {
+				if (fkt_ring_lose(r, word, s->clock))
+					return false;
+				continue;
+			}
+			s->time = false;
+			s->pid = false;
+			/* Somebody lost an event since our stamp, which would be the gap's end: too early. */
+			if (READ_ONCE(r->lost) != s->lost_count)
+				continue;
+			FKT_RING_STEP(before_open);
+			s->lost = (offset & FKT_RING_GAP) != 0;
+			s->bytes = FKT_PAGE_HEADER_BYTES +
+				   8 * (words + (s->lost ? 1 + FKT_LOST_WORDS : 0));
+			next = fkt_ring_word(s->run, s->bytes);
+		}
+		if (fkt_local_cmpxchg(&r->word, word, next))
+			break;
+	}
+	FKT_RING_STEP(after_exchange);
+
+	WRITE_ONCE(r->last_clock, s->clock);
+	if (pid_after == pid)
+		WRITE_ONCE(r->last_pid, pid);
+	else
+		fkt_local_cmpxchg32(&r->last_pid, FKT_PID_NONE, pid_after);
+
+	s->page = fkt_ring_page(r, s->run);
+	if (opens) {
+		if (!(offset & FKT_RING_CLOSED))
+			fkt_ring_close_page(r, s->run - 1, offset, s->clock);
+		s->page->first_clock = s->clock;
+		s->page->lost = s->lost_count;
+		s->page->pid = pid;
+		offset = FKT_PAGE_HEADER_BYTES;
+	}
+	s->at = (u64 *)((char *)s->page + offset);
+	return true;
+}
+
+/* What follows an event word: words, then any string, filled up with zeros to whole words. */
+struct fkt_body {
+	const u64 *words;
+	u32 n;
+	u32 tail_bytes;
+	const void *tail;
+};
+
+static __always_inline u32 fkt_body_words(const struct fkt_body *body)
+{
+	return body ? body->n + (body->tail_bytes + 7) / 8 : 0;
+}
+
+/* The most that a tail can have behind n words, whatever else must stand in the same page (bytes). */
+static inline u32 fkt_ring_tail_room(const struct fkt_ring *r, u32 n)
+{
+	u32 page = r->page_bytes - FKT_PAGE_HEADER_BYTES - 8 * (1 + FKT_LOST_WORDS + 1 + n);
+	u32 words = 8 * (FKT_VAR_MASK - n);
+
+	return page < words ? page : words;
+}
+
+static inline void fkt_body_copy(u64 *at, const struct fkt_body *body)
+{
+	u32 i;
+
+	for (i = 0; i < body->n; i++)
+		at[i] = body->words[i];
+	if (body->tail_bytes) {
+		at[fkt_body_words(body) - 1] = 0;
+		memcpy(at + body->n, body->tail, body->tail_bytes);
+	}
+}
+
+/*
+ * Writes an event by the long way: PID, TIME, LOST words, page switch. head: fkt_word() of clock 0;
+ * pid, pid_after: as above; body: may be NULL.
+ */
+static noinline void fkt_ring_write_any(struct fkt_ring *r, u64 head, u32 pid, u32 pid_after,
+					const struct fkt_body *body)
+{
+	struct fkt_reserved s;
+
+	if (!fkt_ring_reserve(r, pid, pid_after, 1 + fkt_body_words(body), &s))
+		return;
+	if (s.time)
+		*s.at++ = fkt_word(s.clock, FKT_W_TIME, (u32)(s.clock >> FKT_TIME_BITS));
+	if (s.pid)
+		*s.at++ = fkt_word(s.clock, FKT_W_PID, pid);
+	if (s.lost) {
+		*s.at++ = fkt_word(s.clock, FKT_W_LOST, 0);
+		*s.at++ = s.lost_count;
+		*s.at++ = s.gap_from;
+	}
+	*s.at++ = head | (s.clock & FKT_TIME_MASK);
+	if (body)
+		fkt_body_copy(s.at, body);
+	fkt_ring_commit(r, s.page, s.run, s.bytes);
+}
+
+/*
+ * Writes one event of thread `pid`: its head and n words behind it. Interrupts may come, migration
+ * may not. n: a constant, so that the compiler unrolls it.
+ */
+static __always_inline void fkt_ring_write(struct fkt_ring *r, u64 head, u32 pid, const u64 *words,
+					   u32 n)
+{
+	const u32 bytes = 8 * (1 + n);
+	struct fkt_page_header *h;
+	u64 word, clock, *at;
+	u32 i;
+
+	do {
+		word = READ_ONCE(r->word);
+		clock = fkt_ring_fast_clock();
+		/*
+		 * The long way, which looks closer, when the page is full or closed (the offset is then
+		 * beyond every page), the stamp's high bits are new, or the thread is.
+		 */
+		if (unlikely((u32)word + bytes > r->page_bytes ||
+			     (clock ^ READ_ONCE(r->last_clock)) >> FKT_TIME_BITS ||
+			     pid != READ_ONCE(r->last_pid))) {
+			struct fkt_body body = {
+				.words = words, .n = n, .tail_bytes = 0, .tail = NULL,
+			};
+
+			fkt_ring_write_any(r, head, pid, pid, n ? &body : NULL);
+			return;
+		}
+		FKT_RING_STEP(before_exchange);
+	} while (unlikely(!fkt_local_cmpxchg(&r->word, word, word + bytes)));
+	FKT_RING_STEP(after_exchange);
+
+	WRITE_ONCE(r->last_clock, clock);
+	h = fkt_ring_page(r, word >> 32);
+	at = (u64 *)((char *)h + (u32)word);
+	at[0] = head | (clock & FKT_TIME_MASK);
+	for (i = 0; i < n; i++)
+		at[1 + i] = words[i];
+	fkt_ring_commit(r, h, word >> 32, bytes);
+}
+
+/*
+ * Closes the open page so that the drain gets it before it is full. On the ring's own CPU, or on any
+ * when that CPU is dead or no probe runs any more. Returns whether there was one.
+ */
+static inline bool fkt_ring_close(struct fkt_ring *r)
+{
+	u64 word, clock;
+
+	do {
+		word = READ_ONCE(r->word);
+		if ((u32)word & FKT_RING_CLOSED)
+			return false;
+		clock = fkt_ring_clock();
+		FKT_RING_STEP(before_exchange);
+	} while (!fkt_local_cmpxchg(&r->word, word, (word & ~0xffffffffULL) | FKT_RING_CLOSED));
+	fkt_ring_close_page(r, word >> 32, (u32)word, clock);
+	return true;
+}
+
+/* Empties a ring: no page queued, the first event to come opens page 0. slots: a power of two. */
+static inline void fkt_ring_init(struct fkt_ring *r, struct fkt_page_header **slot_table, u32 slots,
+				 u32 page_bytes)
+{
+	memset(r, 0, sizeof(*r));
+	r->slots = slot_table;
+	r->slot_mask = slots - 1;
+	r->page_bytes = page_bytes;
+	r->last_pid = FKT_PID_NONE;
+	r->batch = 1;
+	r->word = fkt_ring_word(~0U, FKT_RING_CLOSED);
+}
+
+/* What the drain writes into each page that it queues. */
+struct fkt_page_identity {
+	u64 recording;
+	u64 pfn;
+	u32 cpu;
+};
+
+/* Drain: queues a free page. A': its header and its slot come before the new limit. */
+static inline void fkt_ring_put(struct fkt_ring *r, struct fkt_page_header *h,
+				const struct fkt_page_identity *identity)
+{
+	u32 limit = r->limit;
+
+	memset(h, 0, sizeof(*h));
+	h->magic = FKT_PAGE_MAGIC;
+	h->magic_inverse = ~FKT_PAGE_MAGIC;
+	h->version = FKT_WIRE_VERSION;
+	h->header_bytes = FKT_PAGE_HEADER_BYTES;
+	h->page_bytes = r->page_bytes;
+	h->recording = identity->recording;
+	h->seq = r->seq_high << 32 | limit;
+	h->used = FKT_USED_OPEN;
+	h->cpu = identity->cpu;
+	h->pfn = identity->pfn;
+	r->slots[limit & r->slot_mask] = h;
+	if (limit + 1 == 0)
+		r->seq_high++;
+	smp_store_release(&r->limit, limit + 1);
+}
+
+/* Drain: takes the oldest page if it is complete, NULL otherwise. */
+static inline struct fkt_page_header *fkt_ring_take(struct fkt_ring *r)
+{
+	struct fkt_page_header *h;
+	u32 used;
+
+	if (r->tail == READ_ONCE(r->limit))
+		return NULL;
+	h = r->slots[r->tail & r->slot_mask];
+	used = smp_load_acquire(&h->used); /* C' */
+	if (used == FKT_USED_OPEN || smp_load_acquire(&h->commit)) /* B' */
+		return NULL;
+	WRITE_ONCE(r->tail, r->tail + 1);
+	return h;
+}
+
+/* Drain: makes a taken page fit to leave: no rest of an older lap behind the events, checksum. */
+static inline void fkt_ring_seal(struct fkt_page_header *h)
+{
+	memset((char *)h + h->used, 0, h->page_bytes - h->used);
+	h->checksum = fkt_page_checksum(h);
+}
+
+/* Free pages behind the open one; a glance that may be old at once. */
+static inline u32 fkt_ring_free(const struct fkt_ring *r)
+{
+	return READ_ONCE(r->limit) - (u32)(READ_ONCE(r->word) >> 32) - 1;
+}
+
+#endif /* FKT_RING_H */

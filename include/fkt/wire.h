@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The event word and the page: what a probe writes, what stands in the file, what a crash dump holds.
+ *
+ * A page is a header and then 64-bit words, all little endian, up to `used` bytes:
+ *
+ *   63          40 39       28 27                       0
+ *  +--------------+-----------+--------------------------+
+ *  | argument, 24 | event, 12 | time stamp, low 28 bits  |   the event word
+ *  +--------------+-----------+--------------------------+
+ *  | 0..n words, as many as the catalogue says           |
+ *
+ * Time. The stamp is the clock's own low bits, not a difference: a probe that interrupts the one
+ * switching pages cannot know a new base yet. A reader keeps the full stamp of the event before (at
+ * the start of a page: first_clock) and takes the next value whose low 28 bits fit. An event 2^28
+ * ticks or more after its CPU's last one follows a TIME word, which holds 52 bits.
+ *
+ * Pid. A page's header says which thread ran when the page began; a PID word, or a switch event
+ * (from the event after it on), changes it. So the thread is known for every event.
+ *
+ * Order. The stamp is read between the reading and the exchange of the reservation word, so the
+ * events of one CPU stand in time order, whatever interrupted whom.
+ *
+ * Counts. PID, TIME and LOST words are not events: no count of events includes them.
+ */
+#ifndef FKT_WIRE_H
+#define FKT_WIRE_H
+
+#include <linux/types.h>
+#ifdef __KERNEL__
+#include <linux/build_bug.h>
+#include <linux/stddef.h>
+#else
+#include <assert.h>
+#include <stddef.h>
+#endif
+
+/* Field widths of the event word. */
+#define FKT_TIME_BITS 28
+#define FKT_ID_BITS 12
+#define FKT_ARG_BITS 24
+#define FKT_ID_SHIFT FKT_TIME_BITS
+#define FKT_ARG_SHIFT (FKT_TIME_BITS + FKT_ID_BITS)
+#define FKT_TIME_MASK ((1ULL << FKT_TIME_BITS) - 1)
+#define FKT_ID_MASK ((1ULL << FKT_ID_BITS) - 1)
+#define FKT_ARG_MASK ((1ULL << FKT_ARG_BITS) - 1)
+
+/* Thread ids need 22 bits (the kernel's PID_MAX_LIMIT); the two above them are an event's own. */
+#define FKT_PID_BITS 22
+#define FKT_PID_MASK ((1U << FKT_PID_BITS) - 1)
+
+/* Events of variable length: the argument's low bits hold the number of words that follow. */
+#define FKT_VAR_BITS 10
+#define FKT_VAR_MASK ((1U << FKT_VAR_BITS) - 1)
+/* ... and its top bit says that a string did not fit the page and was cut. */
+#define FKT_VAR_CUT (1U << (FKT_ARG_BITS - 1))
+
+/* Words that are no events. Id 0 is never written: a zero word is a damaged page. */
+enum fkt_word_id {
+	FKT_W_PID = 0x001, /* argument: the thread that the following words belong to */
+	FKT_W_TIME = 0x002, /* full stamp: its bits 28..51 in the argument */
+	FKT_W_LOST = 0x003, /* + 2 words: events lost on this CPU since its start; clock of the gap's
+			     * first lost event. The gap ends at this word's own time. */
+};
+#define FKT_LOST_WORDS 2
+
+/* The layers' bits stand in events.def; event ids too. */
+
+#define FKT_PAGE_MAGIC 0x50544b46U /* "FKTP" */
+#define FKT_WIRE_VERSION 1
+#define FKT_USED_OPEN 0xffffffffU /* `used` of a page that is still being filled */
+
+/*
+ * First bytes of every page. Who writes: F, whoever queues the free page (drain); S, the probe that
+ * switches to it; C, every probe that commits in it; E, the one that closes it; D, the drain before
+ * the page leaves.
+ */
+struct fkt_page_header {
+	__u32 magic; /* F */
+	__u32 magic_inverse; /* F: ~magic */
+	__u16 version; /* F: FKT_WIRE_VERSION */
+	__u16 header_bytes; /* F: offset of the first word */
+	__u32 page_bytes; /* F: size of the whole page, 4096 << k */
+	__u64 recording; /* F: random id of the recording */
+	__u64 seq; /* F: running number of the page on its CPU, from 0 */
+	__u32 events; /* C: completely written */
+	__u32 commit; /* C: bytes completely written, the header's own included; E takes `used` off:
+		       * 0 in every page that has left (ring.h) */
+	__u32 used; /* E: bytes reserved, header included; FKT_USED_OPEN before */
+	__u32 cpu; /* F */
+	__u64 first_clock; /* S: full stamp of the first word (ticks) */
+	__u64 end_clock; /* E: a time not before the last event (ticks) */
+	__u64 lost; /* S: events lost on this CPU before this page, since the start */
+	__u32 pid; /* S: the thread running at the start */
+	__u32 checksum; /* D: fkt_page_checksum() */
+	__u64 pfn; /* F: page frame number, for the search in a crash dump */
+};
+
+#ifdef __KERNEL__
+#define FKT_LAYOUT(cond) static_assert(cond, "wire format")
+#elif defined(__cplusplus)
+#define FKT_LAYOUT(cond) static_assert(cond, "wire format")
+#else
+#define FKT_LAYOUT(cond) _Static_assert(cond, "wire format")
+#endif
+
+FKT_LAYOUT(sizeof(struct fkt_page_header) == 88);
+FKT_LAYOUT(offsetof(struct fkt_page_header, recording) == 16);
+FKT_LAYOUT(offsetof(struct fkt_page_header, events) == 32);
+FKT_LAYOUT(offsetof(struct fkt_page_header, used) == 40);
+FKT_LAYOUT(offsetof(struct fkt_page_header, first_clock) == 48);
+FKT_LAYOUT(offsetof(struct fkt_page_header, checksum) == 76);
+FKT_LAYOUT(offsetof(struct fkt_page_header, pfn) == 80);
+
+#define FKT_PAGE_HEADER_BYTES ((__u32)sizeof(struct fkt_page_header))
+#define FKT_PAGE_MIN_BYTES 4096U
+#define FKT_PAGE_MAX_BYTES (4096U << 4)
+
+/* Builds an event word. clock: full stamp; id: 12 bits; arg: 24 bits, higher ones are dropped. */
+static inline __u64 fkt_word(__u64 clock, __u32 id, __u32 arg)
+{
+	return (clock & FKT_TIME_MASK) | (__u64)id << FKT_ID_SHIFT | (__u64)arg << FKT_ARG_SHIFT;
+}
+
+static inline __u32 fkt_word_id(__u64 word)
+{
+	return (word >> FKT_ID_SHIFT) & FKT_ID_MASK;
+}
+
+static inline __u32 fkt_word_arg(__u64 word)
+{
+	return word >> FKT_ARG_SHIFT;
+}
+
+/* The full stamp of `word`, given that of the word before it (ticks). */
+static inline __u64 fkt_word_clock(__u64 word, __u64 before)
+{
+	return before + ((word - before) & FKT_TIME_MASK);
+}
+
+/* The full stamp that a TIME word holds, given any earlier one less than 2^52 ticks before. */
+static inline __u64 fkt_time_word_clock(__u64 word, __u64 before)
+{
+	const __u64 mask = (1ULL << (FKT_TIME_BITS + FKT_ARG_BITS)) - 1;
+	__u64 low = (word & FKT_TIME_MASK) | (__u64)fkt_word_arg(word) << FKT_TIME_BITS;
+
+	return before + ((low - before) & mask);
+}
+
+/* Checksum of a page header over all its bytes but the checksum's own. Not cryptographic. */
+static inline __u32 fkt_page_checksum(const struct fkt_page_header *h)
+{
+	const __u64 v[] = {
+		h->magic | (__u64)h->magic_inverse << 32,
+		h->version | (__u64)h->header_bytes << 16 | (__u64)h->page_bytes << 32,
+		h->recording, h->seq, h->events | (__u64)h->commit << 32,
+		h->used | (__u64)h->cpu << 32,
+		h->first_clock, h->end_clock, h->lost, h->pid, h->pfn,
+	};
+	__u64 sum = 0x9e3779b97f4a7c15ULL;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		sum = (sum ^ v[i]) * 0xff51afd7ed558ccdULL;
+		sum ^= sum >> 32;
+	}
+	return (__u32)sum;
+}
+
+#endif /* FKT_WIRE_H */

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The event catalogue: this program's own (expanded from include/fkt/events.def), or the one that a
+// file brings along.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/event.h"
+#include "lib/result.h"
+
+namespace fkt {
+
+enum class FieldType {
+  u,
+  s,
+  x,
+  addr,
+  uaddr,
+  tid,
+  cpu,
+  syscall,
+  syscall32,
+  irq,
+  vector,
+  softirq,
+  trap,
+  exitcode,
+  str,
+  unknown
+};
+
+struct Field {
+  std::string name;
+  FieldType type = FieldType::u;
+  unsigned word = 0;  // 0: the argument, 1..: the words after the event word
+  unsigned shift = 0;
+  unsigned bits = 0;
+};
+
+enum class Role { point, begin, end };
+
+struct EventType {
+  std::uint16_t id = 0;
+  std::string name;
+  unsigned layer = 0;  // bit number
+  Role role = Role::point;
+  std::string kind;               // what nests: "syscall", "irq", ...; empty for points
+  std::optional<unsigned> words;  // nothing: variable, the argument says how many
+  std::vector<Field> fields;
+
+  // Value of a field, sign-extended for FieldType::s; nothing if the event is too short.
+  static std::optional<std::uint64_t> value(const Field& field, const Event& event);
+  // Text of a FieldType::str field, without its padding.
+  static std::string text(const Field& field, const Event& event);
+};
+
+struct Layer {
+  unsigned bit = 0;
+  std::string name;
+  std::string text;
+};
+
+class Catalogue {
+ public:
+  Catalogue();  // empty
+  // This program's own: what a recording made now contains.
+  static const Catalogue& builtin();
+  // Lines as FKT_SEC_CATALOGUE has them; unknown line kinds and columns are ignored.
+  static Result<Catalogue> parse(std::string_view lines);
+  std::string to_lines() const;
+
+  const EventType* find(std::uint16_t id) const {
+    return id < by_id_.size() && by_id_[id] >= 0 ? &events_[by_id_[id]] : nullptr;
+  }
+  // Number of words after an event word; nothing for an id not in the catalogue.
+  std::optional<unsigned> words_after(std::uint64_t event_word) const;
+  const std::vector<EventType>& events() const { return events_; }
+  const std::vector<Layer>& layers() const { return layers_; }
+  const Layer* layer(unsigned bit) const;
+  const Layer* layer(std::string_view name) const;
+
+ private:
+  void add(EventType event);
+  std::vector<EventType> events_;
+  std::vector<Layer> layers_;
+  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};  // index into events_, -1: none
+};
+
+}  // namespace fkt

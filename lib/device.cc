@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+
+#include <fstream>
+#include <string>
+
+#include "lib/os_error.h"
+
+namespace fkt {
+namespace {
+
+Error about(const std::string& text) {
+  return {ErrorCode::io, FKT_DEVICE ": " + text};
+}
+
+// 0, or the error's number. Interrupted calls are repeated: none of them has an effect by then.
+int call(int fd, unsigned long request, void* argument = nullptr) {
+  while (::ioctl(fd, request, argument) < 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+std::string process_name(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::string name;
+  return std::getline(file, name) ? name : "a process that is gone";
+}
+
+Error other_abi(const std::string& module) {
+  return about("the module's ABI is " + module + ", this tool's " +
+               std::to_string(FKT_ABI_VERSION) + " (install both from the same version)");
+}
+
+Error open_error(int number) {
+  switch (number) {
+    case ENOENT:
+    case ENODEV:
+    case ENXIO:
+      return about("no such device (is the module loaded? try: modprobe fkt)");
+    case EACCES:
+    case EPERM:
+      return about("permission denied (are you root, or in group fkt?)");
+    default:
+      return about(os_error(number));
+  }
+}
+
+}  // namespace
+
+Result<Device> Device::open() {
+  UniqueFd fd(::open(FKT_DEVICE, O_RDWR | O_CLOEXEC));
+  if (!fd) return open_error(errno);
+  std::uint32_t abi = 0;
+  if (const int number = call(fd.get(), FKT_GET_ABI, &abi)) {
+    return number == ENOTTY ? other_abi("unknown") : about(os_error(number));
+  }
+  if (abi != FKT_ABI_VERSION) return other_abi(std::to_string(abi));
+  return Device(std::move(fd));
+}
+
+Error Device::error(const char* doing, int number) const {
+  if (number == ENOTTY) return other_abi("another one");
+  if (number != EBUSY) return about(std::string(doing) + ": " + os_error(number));
+  const Result<fkt_status> now = status();
+  if (!now || now->recorder == 0) return about("busy: another recording is just ending");
+  return about("busy: " + process_name(now->recorder) + " (pid " + std::to_string(now->recorder) +
+               ") is recording");
+}
+
+Error Device::start_error(const fkt_start& start, int number) const {
+  switch (number) {
+    case EPROTO:
+      return other_abi("another one");
+    case ENOMEM:
+      return about("not enough memory for the pages (try a smaller -p)");
+    case ESRCH:
+      return about("no process has the pid " + std::to_string(start.filter_pid));
+    default:
+      return error("starting the recording", number);
+  }
+}
+
+Status Device::set_pow_pages(std::uint32_t pow) {
+  const int number = call(fd_.get(), FKT_SETINITPOWPAGES, &pow);
+  if (number == 0) return Done{};
+  return number == ENOMEM ? about("not enough memory for the pages (try a smaller -p)")
+                          : error("setting the number of pages", number);
+}
+
+Status Device::free_buffer() {
+  const int number = call(fd_.get(), FKT_FREEBUFFER);
+  return number == 0 ? Status(Done{}) : error("freeing the pages", number);
+}
+
+Status Device::start(const fkt_start& start) {
+  fkt_start argument = start;
+  const int number = call(fd_.get(), FKT_START, &argument);
+  return number == 0 ? Status(Done{}) : start_error(start, number);
+}
+
+Status Device::stop() {
+  const int number = call(fd_.get(), FKT_STOP);
+  return number == 0 ? Status(Done{}) : error("stopping the recording", number);
+}
+
+Result<bool> Device::change_mask(unsigned long request, std::uint64_t mask) {
+  const int number = call(fd_.get(), request, &mask);
+  if (number == ENODATA) return false;
+  return number == 0 ? Result<bool>(true) : error("setting the mask", number);
+}
+
+Result<bool> Device::enable(std::uint64_t mask) {
+  return change_mask(FKT_ENABLE, mask);
+}
+Result<bool> Device::disable(std::uint64_t mask) {
+  return change_mask(FKT_DISABLE, mask);
+}
+Result<bool> Device::set_mask(std::uint64_t mask) {
+  return change_mask(FKT_SETMASK, mask);
+}
+
+Result<fkt_status> Device::status() const {
+  fkt_status status{};
+  const int number = call(fd_.get(), FKT_STATUS, &status);
+  return number == 0 ? Result<fkt_status>(status) : error("its status", number);
+}
+
+Result<fkt_cpu_status> Device::cpu_status(std::uint32_t cpu) const {
+  fkt_cpu_status status{};
+  status.cpu = cpu;
+  const int number = call(fd_.get(), FKT_CPU_STATUS, &status);
+  return number == 0 ? Result<fkt_cpu_status>(status) : about(os_error(number));
+}
+
+Result<fkt_clocks> Device::clocks(fkt_clock_source source) const {
+  fkt_clocks clocks{};
+  clocks.clock = source;
+  const int number = call(fd_.get(), FKT_CLOCKS, &clocks);
+  return number == 0 ? Result<fkt_clocks>(clocks) : about(os_error(number));
+}
+
+}  // namespace fkt

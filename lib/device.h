@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The door to the module, opened: /dev/fkt with its calls, each error as one clear line.
+#pragma once
+
+#include <cstdint>
+
+#include <fkt/ioctl.h>
+
+#include "lib/result.h"
+#include "lib/unique_fd.h"
+
+namespace fkt {
+
+class Device {
+ public:
+  // Opens it and checks that module and tool have the same ABI.
+  static Result<Device> open();
+
+  int fd() const { return fd_.get(); }
+
+  Status set_pow_pages(std::uint32_t pow);
+  Status free_buffer();
+  Status start(const fkt_start& start);
+  Status stop();
+
+  // False: nothing is being recorded.
+  Result<bool> enable(std::uint64_t mask);
+  Result<bool> disable(std::uint64_t mask);
+  Result<bool> set_mask(std::uint64_t mask);
+
+  Result<fkt_status> status() const;
+  Result<fkt_cpu_status> cpu_status(std::uint32_t cpu) const;
+  Result<fkt_clocks> clocks(fkt_clock_source source) const;
+
+ private:
+  explicit Device(UniqueFd fd) : fd_(std::move(fd)) {}
+  Error error(const char* doing, int number) const;
+  Error start_error(const fkt_start& start, int number) const;
+  Result<bool> change_mask(unsigned long request, std::uint64_t mask);
+
+  UniqueFd fd_;
+};
+
+}  // namespace fkt

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// One event as the reader hands it on: a view into the mapped file.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <fkt/events.h>
+#include <fkt/wire.h>
+
+namespace fkt {
+
+struct Event {
+  std::uint64_t clock = 0;  // full stamp (ticks of the recording's clock)
+  std::uint32_t cpu = 0;
+  std::uint32_t pid = 0;                   // the thread that ran when it was recorded; 0: idle
+  std::uint16_t id = 0;                    // enum fkt_event_id, or FKT_W_LOST for a gap
+  std::uint32_t arg = 0;                   // the 24-bit argument
+  std::span<const std::uint64_t> words{};  // after the event word; valid until the next event
+  std::uint64_t offset = 0;                // of the event word in the file (bytes)
+
+  // The 24-bit argument read as a signed number (system calls' short returns).
+  std::int64_t signed_arg() const {
+    return static_cast<std::int32_t>(arg << (32 - FKT_ARG_BITS)) >> (32 - FKT_ARG_BITS);
+  }
+};
+
+// A gap (id FKT_W_LOST) is handed on as an event that is counted nowhere: words[0] is the number of
+// events lost in this gap (already made a difference by the reader), words[1] the clock of the
+// first one lost; the gap ends at `clock`. Where pages are missing or damaged the reader hands on a
+// gap too, from the last event before to the first moment after, with the number of events known to
+// be lost in it, which may be 0. A number is also 0 where the file does not begin with the CPU's
+// first page: what was lost before is not known then.
+
+}  // namespace fkt

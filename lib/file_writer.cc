@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/file_writer.h"
+
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cstring>
+
+#include "lib/crc32.h"
+#include "lib/os_error.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::size_t kCompressFrom = 4096;     // bytes of payload
+constexpr int kCompressionLevel = 3;            // symbols: 10 MB to 2 MB in some 60 ms
+constexpr std::size_t kPagesAlign = 64 * 1024;  // a good direct write's
+
+template <class T>
+void append(std::string& out, const T& value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void pad_to(std::string& out, std::size_t multiple) {
+  out.resize((out.size() + multiple - 1) / multiple * multiple, '\0');
+}
+
+}  // namespace
+
+Status Sections::add(fkt_section type, std::string_view payload) {
+  fkt_section_header header{};
+  header.magic = FKT_SECTION_MAGIC;
+  header.type = type;
+  header.raw_bytes = payload.size();
+
+  std::string packed;
+  if (payload.size() >= kCompressFrom) {
+    packed.resize(ZSTD_compressBound(payload.size()));
+    const std::size_t size = ZSTD_compress(packed.data(), packed.size(), payload.data(),
+                                           payload.size(), kCompressionLevel);
+    if (ZSTD_isError(size)) {
+      return Error{ErrorCode::io, std::string("compressing a section: ") + ZSTD_getErrorName(size)};
+    }
+    packed.resize(size);
+    header.flags = FKT_SECTION_ZSTD;
+    payload = packed;
+  }
+  header.stored_bytes = payload.size();
+  header.checksum = crc32(as_bytes(payload));
+  append(bytes_, header);
+  bytes_ += payload;
+  pad_to(bytes_, 8);
+  return Done{};
+}
+
+std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const Sections& sections) {
+  std::string head(sizeof(fkt_file_header), '\0');
+  head += sections.bytes();
+  pad_to(head, kPagesAlign);
+
+  fkt_file_header header{};
+  std::memcpy(header.magic, FKT_FILE_MAGIC, sizeof header.magic);
+  header.version = FKT_FILE_VERSION;
+  header.header_bytes = sizeof header;
+  header.recording = recording;
+  header.pages_offset = head.size();
+  header.page_bytes = page_bytes;
+  const ByteView checked(reinterpret_cast<const std::byte*>(&header),
+                         offsetof(fkt_file_header, checksum));
+  header.checksum = crc32(checked);
+  std::memcpy(head.data(), &header, sizeof header);
+  return head;
+}
+
+Status write_all(int fd, ByteView bytes, const std::string& name) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return os_failure(name);
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+  }
+  return Done{};
+}
+
+Status write_at(int fd, ByteView bytes, std::uint64_t offset, const std::string& name) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return os_failure(name);
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+    offset += static_cast<std::uint64_t>(done);
+  }
+  return Done{};
+}
+
+Status write_tail(int fd, std::uint64_t offset, const Sections& sections, const std::string& name) {
+  const Status tail = write_at(fd, as_bytes(sections.bytes()), offset, name);
+  if (!tail) return tail;
+  if (::fdatasync(fd) < 0) return os_failure(name);
+  const Status pointer =
+      write_at(fd, ByteView(reinterpret_cast<const std::byte*>(&offset), sizeof offset),
+               offsetof(fkt_file_header, tail_offset), name);
+  if (!pointer) return pointer;
+  return ::fdatasync(fd) < 0 ? Status(os_failure(name)) : Status(Done{});
+}
+
+}  // namespace fkt

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/format_event.h"
+
+namespace fkt {
+namespace {
+
+bool is_number_of(FieldType type) {
+  return type == FieldType::irq || type == FieldType::vector || type == FieldType::softirq ||
+         type == FieldType::trap;
+}
+
+// A status as wait(2) gives it.
+void put_exit_code(Writer& out, std::uint64_t code) {
+  if ((code & 0x7f) == 0) {
+    out.put("exit ");
+    out.number(code >> 8 & 0xff);
+    return;
+  }
+  out.put(Names::signal(code & 0x7f));
+  if ((code & 0x80) != 0) out.put(" core dumped");
+}
+
+}  // namespace
+
+// A system call's number is its name: no argument of that number follows.
+bool EventFormat::names_event(const EventType& type) const {
+  return !type.fields.empty() &&
+         (type.fields[0].type == FieldType::syscall || type.fields[0].type == FieldType::syscall32);
+}
+
+void EventFormat::name(Writer& out, const Event& event) const {
+  const EventType* type = analysis_.info().catalogue.find(event.id);
+  if (type == nullptr) {
+    out.put("event ");
+    return out.hex(event.id);
+  }
+  if (!names_event(*type)) return out.escaped(type->name);
+  const bool compat = type->fields[0].type == FieldType::syscall32;
+  const std::uint64_t number = EventType::value(type->fields[0], event).value_or(0);
+  const std::string_view known = names_.syscall(number, compat);
+  if (!known.empty()) return out.escaped(known);
+  out.put(compat ? "sys32_" : "sys_");
+  out.number(number);
+}
+
+void EventFormat::value(Writer& out, const Field& field, std::uint64_t value) const {
+  switch (field.type) {
+    case FieldType::s:
+      return out.number_signed(static_cast<std::int64_t>(value));
+    case FieldType::x:
+    case FieldType::uaddr:
+    case FieldType::addr:
+      return out.hex(value);
+    default:
+      return out.number(value);
+  }
+}
+
+void EventFormat::value_name(Writer& out, const Field& field, std::uint64_t value) const {
+  switch (field.type) {
+    case FieldType::tid: {
+      if (value == 0) return out.put("idle");
+      const TaskIndex task = analysis_.tasks().find(static_cast<std::uint32_t>(value));
+      if (task != kNoTask) out.escaped(analysis_.tasks().name(task));
+      return;
+    }
+    case FieldType::irq:
+      return out.escaped(names_.irq(value));
+    case FieldType::vector:
+      return out.put(Names::vector(value));
+    case FieldType::softirq:
+      return out.put(Names::softirq(value));
+    case FieldType::trap:
+      return out.put(Names::trap(value));
+    case FieldType::exitcode:
+      return put_exit_code(out, value);
+    case FieldType::s:
+      if (field.name == "ret") out.put(Names::error(static_cast<std::int64_t>(value)));
+      return;
+    case FieldType::addr: {
+      const Symbols& symbols = analysis_.info().symbols;
+      if (symbols.at(value) != nullptr) out.escaped(symbols.name(value));
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void EventFormat::text(Writer& out, const Event& event, const Step& step) const {
+  name(out, event);
+  const EventType* type = analysis_.info().catalogue.find(event.id);
+  if (type == nullptr) return;
+  bool first = true;
+  const auto separate = [&] {
+    out.put(first ? " " : ", ");
+    first = false;
+  };
+  if (const std::string_view state = Names::switch_state(event.id); !state.empty()) {
+    separate();
+    out.put("state=");
+    out.put(state);
+  }
+  for (std::size_t i = names_event(*type) ? 1 : 0; i < type->fields.size(); i++) {
+    const Field& field = type->fields[i];
+    if (field.type == FieldType::str) {
+      separate();
+      out.put(field.name);
+      out.put("=\"");
+      out.escaped(EventType::text(field, event));
+      out.put('"');
+      continue;
+    }
+    const std::optional<std::uint64_t> number = EventType::value(field, event);
+    if (!number) continue;
+    separate();
+    const std::size_t before = out.size();
+    value_name(out, field, *number);
+    const bool named = out.size() > before;
+    if (is_number_of(field.type)) {  // "14 ide0", "local_timer"
+      if (field.type != FieldType::irq && named) continue;
+      out.truncate(before);
+      out.number(*number);
+      if (named) out.put(' ');
+      value_name(out, field, *number);
+      continue;
+    }
+    // Names that say all replace the number: -ENOENT, a function.
+    const bool replaces = named && (field.type == FieldType::s || field.type == FieldType::addr ||
+                                    field.type == FieldType::exitcode);
+    out.truncate(before);
+    out.put(field.name);
+    out.put('=');
+    // Large returns are addresses: mmap, brk.
+    const bool address = field.type == FieldType::s && static_cast<std::int64_t>(*number) >> 32 > 0;
+    if (replaces) {
+      if (field.type == FieldType::s) out.put('-');
+    } else if (address) {
+      out.hex(*number);
+    } else {
+      value(out, field, *number);
+      if (named) out.put(' ');
+    }
+    if (named) value_name(out, field, *number);
+  }
+  if (!step.closed) return;
+  out.put(" (");
+  if (is_syscall(analysis_.types()[step.type].kind)) {
+    out.put(analysis_.types()[step.type].name);
+    out.put(' ');
+  }
+  out.put("took ");
+  time_.put(out, step.duration);
+  out.put(')');
+}
+
+void EventFormat::json_arguments(Writer& out, const Event& event) const {
+  const EventType* type = analysis_.info().catalogue.find(event.id);
+  if (type == nullptr) return;
+  bool first = true;
+  const auto key = [&](std::string_view name) {
+    if (!first) out.put(',');
+    first = false;
+    out.json(name);
+    out.put(':');
+  };
+  if (const std::string_view state = Names::switch_state(event.id); !state.empty()) {
+    key("state");
+    out.json(state);
+  }
+  Writer name;
+  for (const Field& field : type->fields) {
+    if (field.type == FieldType::str) {
+      key(field.name);
+      out.json(EventType::text(field, event));
+      continue;
+    }
+    const std::optional<std::uint64_t> number = EventType::value(field, event);
+    if (!number) continue;
+    key(field.name);
+    const bool hex = field.type == FieldType::x || field.type == FieldType::uaddr ||
+                     field.type == FieldType::addr;
+    if (hex) out.put('"');  // JSON numbers are doubles to most readers
+    value(out, field, *number);
+    if (hex) out.put('"');
+    name.clear();
+    value_name(name, field, *number);
+    if (name.size() == 0) continue;
+    key(field.name + "_name");
+    out.json(name.view());
+  }
+}
+
+}  // namespace fkt

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/index.h"
+
+#include <unordered_map>
+
+#include "lib/page.h"
+#include "lib/text.h"
+
+namespace fkt {
+namespace {
+
+// How many unusable pages in a row end an unfinished file: more than the ring of a large machine
+// can have had under way when it died, so no page behind a hole is overlooked.
+constexpr std::uint64_t kLookAhead = 1 << 16;
+constexpr std::size_t kMaxFaults = 16;
+
+// The running numbers of one CPU's pages rise; which came last?
+using LastNumber = std::unordered_map<std::uint32_t, std::uint64_t>;
+
+bool follows(LastNumber& last, std::uint32_t cpu, std::uint64_t seq) {
+  const auto [it, fresh] = last.emplace(cpu, seq);
+  if (!fresh && seq <= it->second) return false;
+  it->second = seq;
+  return true;
+}
+
+// Does a page that failed its check bear this recording's mark all the same?
+bool ours(const PageArea& area, std::uint64_t offset) {
+  fkt_page_header header;
+  return read_at(area.file, offset, header) && header.magic == FKT_PAGE_MAGIC &&
+         header.recording == area.recording;
+}
+
+bool section_begins(const PageArea& area, std::uint64_t offset) {
+  std::uint32_t magic = 0;
+  return read_at(area.file, offset, magic) && magic == FKT_SECTION_MAGIC;
+}
+
+// Damaged pages that become part of the result only if something of the recording follows them.
+class Pending {
+ public:
+  void add(std::string fault) {
+    if (faults_.size() < kMaxFaults) faults_.push_back(std::move(fault));
+    ++count_;
+  }
+  std::uint64_t count() const { return count_; }
+  void commit(FoundPages& found, std::uint64_t end) {
+    found.damaged += count_;
+    for (std::string& fault : faults_) {
+      if (found.faults.size() < kMaxFaults) found.faults.push_back(std::move(fault));
+    }
+    found.end = end;
+    faults_.clear();
+    count_ = 0;
+  }
+
+ private:
+  std::vector<std::string> faults_;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace
+
+FoundPages scan_pages(const PageArea& area) {
+  FoundPages found;
+  found.end = area.begin;
+  Pending pending;
+  LastNumber last;
+  std::uint64_t offset = area.begin;
+  for (; offset < area.end; offset += area.page_bytes) {
+    if (!area.end_known && section_begins(area, offset)) {
+      pending.commit(found, offset);
+      break;
+    }
+    if (area.end - offset < area.page_bytes) {
+      // Half a page counts as cut off, not as damaged, unless nothing of ours is near.
+      if (area.end_known || offset == found.end || ours(area, offset)) {
+        pending.commit(found, offset);
+        found.cut_off = area.end - offset;
+      }
+      break;
+    }
+    const Result<Page> page = check_page(area.file, offset, area.page_bytes, area.recording);
+    if (!page) {
+      pending.add(page.error().message);
+    } else if (const fkt_page_header& h = page->header; !follows(last, h.cpu, h.seq)) {
+      pending.add("page at offset " + hex(offset) + ": cpu " + std::to_string(h.cpu) +
+                  " had its number " + std::to_string(h.seq) + " before");
+    } else {
+      pending.commit(found, offset + area.page_bytes);
+      found.pages.push_back({offset, h.first_clock, h.end_clock, h.seq, h.cpu, h.events});
+      continue;
+    }
+    if (area.end_known || ours(area, offset)) {
+      pending.commit(found, offset + area.page_bytes);
+    } else if (pending.count() > kLookAhead) {
+      break;
+    }
+  }
+  return found;
+}
+
+Result<std::vector<PageRef>> read_index(const Section& section, const PageArea& area) {
+  const auto wrong = [](const char* why) {
+    return Error{ErrorCode::damaged, std::string("index: ") + why};
+  };
+  const Result<Payload> payload = Payload::read(section);
+  if (!payload) return payload.error();
+  const ByteView bytes = payload->bytes();
+  const std::uint64_t count = bytes.size() / sizeof(fkt_index_entry);
+  if (count != (area.end - area.begin) / area.page_bytes) {
+    return wrong("it has not as many entries as there are pages");
+  }
+  std::vector<PageRef> pages;
+  pages.reserve(count);
+  LastNumber last;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    fkt_index_entry entry;
+    if (!read_at(bytes, i * sizeof entry, entry)) return wrong("it is cut short");
+    if (entry.cpu >= kMaxCpus) return wrong("a CPU's number makes no sense");
+    if (entry.end_clock < entry.first_clock) return wrong("a page ends before it begins");
+    if (!follows(last, entry.cpu, entry.seq)) return wrong("a CPU's pages are out of order");
+    pages.push_back({area.begin + i * area.page_bytes, entry.first_clock, entry.end_clock,
+                     entry.seq, entry.cpu, entry.events});
+  }
+  return pages;
+}
+
+}  // namespace fkt

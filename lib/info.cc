@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/info.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "lib/parse.h"
+#include "lib/text.h"
+
+namespace fkt {
+namespace {
+
+using Json = nlohmann::json;
+
+// Readers of JSON: a key that is missing, or of another type or range, leaves `out` as it is.
+
+template <class T>
+void get(const Json& object, const char* key, T& out) {
+  static_assert(std::is_integral_v<T>);
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_integer()) return;
+  if (found->is_number_unsigned()) {
+    const auto value = found->template get<std::uint64_t>();
+    if (value <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())) {
+      out = static_cast<T>(value);
+    }
+  } else if (const auto value = found->template get<std::int64_t>();
+             std::is_signed_v<T> &&
+             value >= static_cast<std::int64_t>(std::numeric_limits<T>::min())) {
+    out = static_cast<T>(value);
+  }
+}
+
+void get(const Json& object, const char* key, bool& out) {
+  const auto found = object.find(key);
+  if (found == object.end()) return;
+  if (found->is_boolean()) {
+    out = found->get<bool>();
+  } else if (found->is_number_unsigned()) {
+    out = found->get<std::uint64_t>() != 0;
+  }
+}
+
+void get(const Json& object, const char* key, std::string& out) {
+  const auto found = object.find(key);
+  if (found != object.end() && found->is_string()) out = found->get<std::string>();
+}
+
+void get(const Json& object, const char* key, std::vector<std::string>& out) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_array()) return;
+  out.clear();
+  for (const Json& element : *found) {
+    if (element.is_string()) out.push_back(element.get<std::string>());
+  }
+}
+
+std::optional<ClockPair> get_pair(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_object()) return {};
+  ClockPair pair;
+  get(*found, "clock", pair.clock);
+  get(*found, "mono_raw_ns", pair.mono_raw_ns);
+  get(*found, "mono_ns", pair.mono_ns);
+  get(*found, "real_ns", pair.real_ns);
+  return pair;
+}
+
+Machine machine(const Json& json) {
+  Machine m;
+  get(json, "sysname", m.sysname);
+  get(json, "nodename", m.nodename);
+  get(json, "release", m.release);
+  get(json, "version", m.version);
+  get(json, "machine", m.machine);
+  get(json, "cpu_model", m.cpu_model);
+  get(json, "tool_version", m.tool_version);
+  get(json, "cpus", m.cpus);
+  return m;
+}
+
+Command command(const Json& json) {
+  Command c;
+  get(json, "recorder_pid", c.recorder_pid);
+  get(json, "workload_pid", c.workload_pid);
+  get(json, "command", c.command);
+  get(json, "mask", c.mask);
+  get(json, "filter", c.filter);
+  get(json, "filter_pid", c.filter_pid);
+  get(json, "args", c.args);
+  return c;
+}
+
+// Keeps the end, which another section brings.
+void clocks(const Json& json, Clocks& c) {
+  get(json, "source", c.source);
+  get(json, "khz", c.khz);
+  get(json, "zone", c.zone_seconds);
+  if (const auto start = get_pair(json, "start")) c.start = *start;
+}
+
+Totals totals(const Json& json) {
+  Totals t;
+  get(json, "start_clock", t.start_clock);
+  get(json, "stop_clock", t.stop_clock);
+  get(json, "events", t.events);
+  get(json, "lost", t.lost);
+  get(json, "discarded", t.discarded);
+  get(json, "pages", t.pages);
+  get(json, "bytes", t.bytes);
+  get(json, "drain_ns", t.drain_ns);
+  get(json, "stop_reason", t.stop_reason);
+  get(json, "error", t.error);
+  if (const auto status = json.find("workload_status");
+      status != json.end() && status->is_number_integer()) {
+    int value = 0;
+    get(json, "workload_status", value);
+    t.workload_status = value;
+  }
+  const auto per_cpu = json.find("per_cpu");
+  if (per_cpu != json.end() && per_cpu->is_array()) {
+    for (const Json& element : *per_cpu) {
+      if (!element.is_object()) continue;
+      CpuTotals& cpu = t.per_cpu.emplace_back();
+      get(element, "cpu", cpu.cpu);
+      get(element, "events", cpu.events);
+      get(element, "lost", cpu.lost);
+      get(element, "discarded", cpu.discarded);
+      get(element, "pages", cpu.pages);
+      get(element, "gap_from", cpu.gap_from);
+      get(element, "gap_lost", cpu.gap_lost);
+    }
+  }
+  return t;
+}
+
+// Undoes the \xHH of names with control characters.
+std::string unescape(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    unsigned char byte = 0;
+    if (text.starts_with("\\x") && text.size() >= 4 && parse_number(text.substr(2, 2), byte, 16)) {
+      out += static_cast<char>(byte);
+      text.remove_prefix(4);
+    } else {
+      out += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+bool task_line(std::string_view line, TraceInfo& info) {
+  Task task;
+  if (!parse_number(take_until(line, '\t'), task.tid) ||
+      !parse_number(take_until(line, '\t'), task.tgid) ||
+      !parse_number(take_until(line, '\t'), task.ppid)) {
+    return false;
+  }
+  task.comm = unescape(take_until(line, '\t'));
+  info.tasks.push_back(std::move(task));
+  return true;
+}
+
+// `at_end`: the counts are those of the end; what is known from the start keeps its own.
+bool interrupt_line(std::string_view line, bool at_end, TraceInfo& info) {
+  InterruptSource source;
+  source.number = take_until(line, '\t');
+  source.devices = take_until(line, '\t');
+  if (!parse_number(take_until(line, '\t'), source.count)) return false;
+  const auto known = std::ranges::find(info.interrupts, source.number, &InterruptSource::number);
+  if (known == info.interrupts.end()) {
+    if (at_end) source.count = 0;
+    info.interrupts.push_back(std::move(source));
+  } else if (known->devices.empty()) {
+    known->devices = std::move(source.devices);
+  }
+  return true;
+}
+
+bool syscall_line(std::string_view line, TraceInfo& info) {
+  const std::string_view abi = take_until(line, '\t');
+  std::uint32_t number = 0;
+  if (!parse_number(take_until(line, '\t'), number)) return false;
+  if (abi == "64") info.syscalls[number] = take_until(line, '\t');
+  if (abi == "32") info.syscalls32[number] = take_until(line, '\t');
+  return true;
+}
+
+Error in_section(const Section& section, const std::string& why) {
+  return {ErrorCode::damaged, "section " + std::to_string(section.header.type) + " at offset " +
+                                  hex(section.offset) + ": " + why};
+}
+
+Status add_json(const Section& section, std::string_view text, TraceInfo& info) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return in_section(section, "it is not a JSON object");
+  switch (section.header.type) {
+    case FKT_SEC_MACHINE:
+      info.machine = machine(json);
+      break;
+    case FKT_SEC_COMMAND:
+      info.command = command(json);
+      break;
+    case FKT_SEC_CLOCKS:
+      clocks(json, info.clocks);
+      break;
+    case FKT_SEC_TOTALS:
+      info.totals = totals(json);
+      info.clocks.end = get_pair(json, "end");
+      break;
+  }
+  return Done{};
+}
+
+Status add_lines(const Section& section, std::string_view text, TraceInfo& info) {
+  std::size_t bad_line = 0;
+  for_each_line(text, [&](std::string_view line, std::size_t number) {
+    bool good = true;
+    switch (section.header.type) {
+      case FKT_SEC_TASKS:
+        good = task_line(line, info);
+        break;
+      case FKT_SEC_INTERRUPTS:
+        good = interrupt_line(line, false, info);
+        break;
+      case FKT_SEC_INTERRUPTS_END:
+        good = interrupt_line(line, true, info);
+        break;
+      case FKT_SEC_SYSCALLS:
+        good = syscall_line(line, info);
+        break;
+    }
+    if (!good && bad_line == 0) bad_line = number;
+    return true;  // the other lines are as good as before
+  });
+  if (bad_line > 0) {
+    return in_section(section, "line " + std::to_string(bad_line) + " makes no sense");
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status add_section(const Section& section, TraceInfo& info) {
+  const std::uint32_t type = section.header.type;
+  const bool json = type == FKT_SEC_MACHINE || type == FKT_SEC_COMMAND || type == FKT_SEC_CLOCKS ||
+                    type == FKT_SEC_TOTALS;
+  const bool lines = type == FKT_SEC_TASKS || type == FKT_SEC_INTERRUPTS ||
+                     type == FKT_SEC_INTERRUPTS_END || type == FKT_SEC_SYSCALLS;
+  if (!json && !lines && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE) return Done{};
+
+  const Result<Payload> payload = Payload::read(section);
+  if (!payload) return payload.error();
+  if (json) return add_json(section, payload->text(), info);
+  if (lines) return add_lines(section, payload->text(), info);
+  if (type == FKT_SEC_SYMBOLS) {
+    Result<Symbols> symbols = Symbols::parse(payload->text());
+    if (!symbols) return in_section(section, symbols.error().message);
+    info.symbols = std::move(*symbols);
+  } else {
+    Result<Catalogue> catalogue = Catalogue::parse(payload->text());
+    if (!catalogue) return in_section(section, catalogue.error().message);
+    info.catalogue = std::move(*catalogue);
+  }
+  return Done{};
+}
+
+}  // namespace fkt

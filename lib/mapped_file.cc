@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace fkt {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Error system_error(const std::string& what) {
+  return {ErrorCode::io, what + std::generic_category().message(errno)};
+}
+
+Status write_all(int fd, ByteView bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return system_error("cannot spool it to a temporary file: ");
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+  }
+  return Done{};
+}
+
+// Copies everything that `in` gives to a file that has no name.
+Result<Descriptor> spool(int in) {
+  const char* folder = std::getenv("TMPDIR");
+  std::string name = std::string(folder && *folder ? folder : "/tmp") + "/fkt-XXXXXX";
+  Descriptor out(::mkostemp(name.data(), O_CLOEXEC));
+  if (out.get() < 0) return system_error("cannot make a temporary file " + name + ": ");
+  ::unlink(name.c_str());
+
+  std::vector<std::byte> buffer(1 << 20);
+  for (;;) {
+    const ssize_t got = ::read(in, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("");
+    if (got == 0) return out;
+    const Status written = write_all(out.get(), slice(buffer, 0, static_cast<std::size_t>(got)));
+    if (!written) return written.error();
+  }
+}
+
+}  // namespace
+
+void MappedFile::Release::operator()(std::byte* data) const {
+  if (mapped > 0) {
+    ::munmap(data, mapped);
+  } else {
+    delete[] data;
+  }
+}
+
+MappedFile MappedFile::copy(ByteView bytes) {
+  MappedFile file;
+  file.size_ = bytes.size();
+  // new[] of bytes is aligned for every fundamental type.
+  file.data_ = decltype(data_)(new std::byte[bytes.size()], Release{});
+  std::ranges::copy(bytes, file.data_.get());
+  return file;
+}
+
+Result<MappedFile> MappedFile::map(int fd) {
+  // lseek, as block devices have no size of their own in stat.
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  if (size < 0) return system_error("");
+  MappedFile file;
+  if (size == 0) return file;
+  void* data = ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ, MAP_PRIVATE, fd, 0);
+  if (data == MAP_FAILED) return system_error("cannot be mapped: ");
+  file.size_ = static_cast<std::size_t>(size);
+  file.data_ = decltype(data_)(static_cast<std::byte*>(data), Release{file.size_});
+  return file;
+}
+
+Result<MappedFile> MappedFile::open(const std::string& path) {
+  const bool standard_input = path == "-";
+  const Descriptor file(standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                       : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (file.get() < 0) return system_error("");
+  struct stat status;
+  if (::fstat(file.get(), &status) < 0) return system_error("");
+  if (S_ISDIR(status.st_mode)) return Error{ErrorCode::io, "is a directory"};
+  if (standard_input && ::isatty(file.get())) {
+    return Error{ErrorCode::usage, "standard input is a terminal: pipe a recording into it"};
+  }
+  // Standard input may have been read from already, so only from its beginning it is a file.
+  if (S_ISBLK(status.st_mode) ||
+      (S_ISREG(status.st_mode) && (!standard_input || ::lseek(file.get(), 0, SEEK_CUR) == 0))) {
+    return map(file.get());
+  }
+  const Result<Descriptor> spooled = spool(file.get());
+  if (!spooled) return spooled.error();
+  return map(spooled->get());
+}
+
+}  // namespace fkt

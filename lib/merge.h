@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The events of all CPUs in time order.
+//
+// Assumed: each CPU's stream is in time order by itself (wire.h; CpuStream sees to it). A heap of
+// CPUs by the time of their next event says who comes first. That CPU then hands on its events
+// without a look at the heap, until one is not before the next CPU's. So a busy CPU costs one
+// comparison per event, and memory depends on the number of CPUs alone.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <vector>
+
+#include "lib/stream.h"
+#include "lib/trace.h"
+
+namespace fkt {
+
+// An input range: begin() once, one pass, each Event valid until the next ++.
+class EventRange {
+ public:
+  class iterator {
+   public:
+    using iterator_concept = std::input_iterator_tag;
+    using difference_type = std::ptrdiff_t;
+    using value_type = Event;
+
+    iterator() = default;
+    explicit iterator(EventRange* range) : range_(range) {}
+    const Event& operator*() const { return range_->current_->event(); }
+    const Event* operator->() const { return &range_->current_->event(); }
+    iterator& operator++() {
+      range_->next();
+      return *this;
+    }
+    void operator++(int) { range_->next(); }
+    bool operator==(std::default_sentinel_t) const { return range_->current_ == nullptr; }
+
+   private:
+    EventRange* range_ = nullptr;
+  };
+
+  EventRange(TraceData& data, const Selection& selection) : data_(&data), selection_(selection) {}
+
+  iterator begin() {
+    start();
+    return iterator(this);
+  }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  void start();
+  void pick();
+
+  void next() {
+    if (!current_->advance()) [[unlikely]] {
+      pick();
+    } else if (current_->event().clock >= limit_) {
+      requeue();
+    }
+    count();
+  }
+  void requeue();
+  void set_limit();
+  void count() {
+    if (current_ && current_->event().id != FKT_W_LOST) ++data_->integrity.events;
+  }
+
+  TraceData* data_;
+  Selection selection_;
+  std::vector<CpuStream> streams_;
+  // The streams other than current_ that have an event; its time and CPU again, side by side.
+  struct Waiting {
+    std::uint64_t clock;
+    std::uint32_t cpu;
+    CpuStream* stream;
+    bool operator<(const Waiting& other) const {  // at one time, the lowest CPU number first
+      return clock != other.clock ? clock < other.clock : cpu < other.cpu;
+    }
+  };
+  static Waiting waiting(CpuStream& stream) {
+    return {stream.event().clock, stream.event().cpu, &stream};
+  }
+
+  std::vector<Waiting> heap_;     // the earliest in front
+  CpuStream* current_ = nullptr;  // whose event is next; nullptr: the end
+  std::uint64_t limit_ = 0;       // current_ stays in front while its clock is below (ticks)
+};
+
+}  // namespace fkt

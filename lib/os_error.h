@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What the system says about a failed call, in the form that error lines have.
+#pragma once
+
+#include <cctype>
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "lib/result.h"
+
+namespace fkt {
+
+// "no space left on device"
+inline std::string os_error(int number) {
+  std::string text = std::generic_category().message(number);
+  // "RPC struct is bad" keeps its letters.
+  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1]))) {
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  }
+  return text;
+}
+
+// "SUBJECT: no space left on device", from errno unless given.
+inline Error os_failure(const std::string& subject, int number = errno) {
+  return {ErrorCode::io, subject + ": " + os_error(number)};
+}
+
+}  // namespace fkt

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// One page: is its header what it should be, and which events do its words make?
+//
+// Nothing here knows of files, other pages or other CPUs, so pages can be decoded in any order and
+// by several threads at once. Decoding is inline and allocates nothing: it is what every tool
+// spends its time on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <fkt/wire.h>
+
+#include "lib/catalogue.h"
+#include "lib/cursor.h"
+#include "lib/event.h"
+#include "lib/result.h"
+
+namespace fkt {
+
+// More than any kernel FKT runs on is built for (NR_CPUS); so users may index arrays by CPU.
+inline constexpr std::uint32_t kMaxCpus = 8192;
+
+// How to read the word of each id: 8 KiB, of which the few ids in use stay in the cache.
+class WordTable {
+ public:
+  // Entries up to kMaxWords are plain events with so many words; the others have a flag.
+  static constexpr std::uint16_t kMaxWords = FKT_VAR_MASK;
+  static constexpr std::uint16_t kSwitch = 0x0400;    // | words: sets the stream's pid
+  static constexpr std::uint16_t kVariable = 0x0800;  // the argument says how many
+  static constexpr std::uint16_t kPid = 0x1000;
+  static constexpr std::uint16_t kTime = 0x1001;
+  static constexpr std::uint16_t kLost = 0x1002;
+  static constexpr std::uint16_t kUnknown = 0x1003;
+
+  explicit WordTable(const Catalogue& catalogue);
+  std::uint16_t operator[](std::uint32_t id) const { return entries_[id]; }
+
+ private:
+  std::array<std::uint16_t, 1 << FKT_ID_BITS> entries_;
+};
+
+// A page whose header has been checked.
+struct Page {
+  fkt_page_header header{};
+  std::span<const std::uint64_t> words;  // after the header, up to `used`
+  std::uint64_t offset = 0;              // of the page in the file (bytes)
+};
+
+// The page of `page_bytes` at `offset` in the file, which must belong to `recording`. An Error
+// (code damaged) says where it stands and what is wrong with its header.
+Result<Page> check_page(ByteView file, std::uint64_t offset, std::uint32_t page_bytes,
+                        std::uint64_t recording);
+
+// Hands on the events of one page, one after the other.
+class PageDecoder {
+ public:
+  enum class Step {
+    event,    // `event` is set
+    gap,      // `event` is a LOST word: words[0] still counts from the CPU's start
+    end,      // of the page
+    damaged,  // the rest of the page cannot be read: error() says why
+  };
+
+  PageDecoder() = default;
+  // Both must outlive the decoder; so must the bytes the page was checked in.
+  PageDecoder(const WordTable& table, const Page& page)
+      : table_(&table),
+        words_(page.words),
+        clock_(page.header.first_clock),
+        end_clock_(page.header.end_clock),
+        end_offset_(page.offset + page.header.used),
+        page_offset_(page.offset),
+        pid_(page.header.pid),
+        cpu_(page.header.cpu) {}
+
+  // Sets `event` to the next one. After `damaged` nothing else comes.
+  Step next(Event& event);
+
+  // What next() found wrong: offset, CPU, cause.
+  Error error() const;
+
+ private:
+  enum class Fault { none, unknown_id, cut_short, late };
+
+  Step fail(Fault fault, std::uint64_t word) {
+    fault_ = fault;
+    bad_word_ = word;
+    bad_offset_ = end_offset_ - (words_.left() + 1) * sizeof(std::uint64_t);
+    words_ = WordCursor();
+    return Step::damaged;
+  }
+
+  const WordTable* table_ = nullptr;
+  WordCursor words_;
+  std::uint64_t clock_ = 0;
+  std::uint64_t end_clock_ = 0;
+  std::uint64_t end_offset_ = 0;
+  std::uint64_t page_offset_ = 0;
+  std::uint32_t pid_ = 0;
+  std::uint32_t cpu_ = 0;
+  Fault fault_ = Fault::none;
+  std::uint64_t bad_word_ = 0;
+  std::uint64_t bad_offset_ = 0;
+};
+
+inline PageDecoder::Step PageDecoder::next(Event& event) {
+  while (!words_.at_end()) {
+    const std::uint64_t word = words_.take();
+    const std::uint32_t arg = fkt_word_arg(word);
+    const std::uint16_t entry = (*table_)[fkt_word_id(word)];
+    std::uint32_t next_pid = pid_;
+    std::size_t count = entry;
+    Step step = Step::event;
+
+    const std::uint64_t before = clock_;
+    clock_ = fkt_word_clock(word, before);
+    if (entry > WordTable::kMaxWords) [[unlikely]] {
+      if (entry == WordTable::kPid) {
+        pid_ = arg & FKT_PID_MASK;
+        continue;
+      }
+      if (entry == WordTable::kTime) {
+        clock_ = fkt_time_word_clock(word, before);
+        continue;
+      }
+      if (entry == WordTable::kUnknown) return fail(Fault::unknown_id, word);
+      if (entry == WordTable::kLost) {
+        count = FKT_LOST_WORDS;
+        step = Step::gap;
+      } else if (entry & WordTable::kVariable) {
+        count = arg & FKT_VAR_MASK;
+      } else {
+        count = entry & WordTable::kMaxWords;
+        next_pid = arg & FKT_PID_MASK;
+      }
+    }
+    if (clock_ > end_clock_) [[unlikely]]
+      return fail(Fault::late, word);
+    if (count > words_.left()) [[unlikely]]
+      return fail(Fault::cut_short, word);
+
+    event.clock = clock_;
+    event.cpu = cpu_;
+    event.pid = pid_;
+    event.id = static_cast<std::uint16_t>(fkt_word_id(word));
+    event.arg = arg;
+    event.offset = end_offset_ - (words_.left() + 1) * sizeof(std::uint64_t);
+    event.words = words_.take(count);
+    pid_ = next_pid;
+    return step;
+  }
+  return fault_ == Fault::none ? Step::end : Step::damaged;
+}
+
+}  // namespace fkt

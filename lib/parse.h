@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Numbers and columns in the record file's text sections.
+#pragma once
+
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
+#include "lib/cursor.h"
+
+namespace fkt {
+
+// True, and `out` set, if all of `text` is a number of the type's range.
+template <class T>
+[[nodiscard]] bool parse_number(std::string_view text, T& out, int base = 10) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc{} || end != text.data() + text.size()) return false;
+  out = value;
+  return true;
+}
+
+// Calls `line(text, number)` for every non-empty line, numbered from 1; ends early when it
+// returns false, and then returns false.
+template <class Function>
+bool for_each_line(std::string_view text, Function line) {
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view one = take_until(text, '\n');
+    if (!one.empty() && !line(one, number)) return false;
+  }
+  return true;
+}
+
+}  // namespace fkt

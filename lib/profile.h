@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Profile: what the spans and events of one pass add up to. It knows no names and prints nothing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lib/event.h"
+#include "lib/span_types.h"
+
+namespace fkt {
+
+// What a CPU was doing. Every tick of every CPU is in exactly one of these.
+enum class State : std::uint8_t {
+  idle,
+  user,
+  system,  // in a system call of its task, or in a kernel thread
+  irq,     // interrupts and vectors
+  softirq,
+  running,  // a task ran, but whether in user or system mode is not known
+  others,   // under a filter: idle and the tasks that are not recorded
+  unknown,  // before a CPU's first event, in gaps
+};
+inline constexpr std::size_t kStates = 8;
+using StateTimes = std::array<std::uint64_t, kStates>;  // ticks
+
+struct Spread {
+  std::uint64_t count = 0, sum = 0, min = ~std::uint64_t{0}, max = 0;  // ticks
+  void add(std::uint64_t ticks) {
+    count++;
+    sum += ticks;
+    min = std::min(min, ticks);
+    max = std::max(max, ticks);
+  }
+};
+
+struct Child {
+  TypeIndex type = kNoType;
+  std::uint64_t count = 0;
+  std::uint64_t ticks = 0;
+};
+
+// Adds to the child of that type; there are few of them.
+inline void add_child(std::vector<Child>& children, TypeIndex type, std::uint64_t count,
+                      std::uint64_t ticks) {
+  for (Child& child : children) {
+    if (child.type != type) continue;
+    child.count += count;
+    child.ticks += ticks;
+    return;
+  }
+  children.push_back({type, count, ticks});
+}
+
+struct OpenSpan {
+  TypeIndex type = kNoType;
+  SpanKind kind = SpanKind::other;
+  bool selected = false;           // its entry counts in the statistics
+  std::uint64_t match = 0;         // what its end must say
+  std::uint64_t begin = 0;         // ticks
+  std::uint64_t own = 0;           // innermost on its CPU
+  std::uint64_t own_selected = 0;  // of those: inside the selection
+  Child blocked, preempted;        // switched out, asleep or not
+  std::vector<Child> children;     // what nested directly in it
+};
+
+enum class Outcome : std::uint8_t {
+  complete,
+  no_entry,       // before the recording or the slice
+  no_exit,        // after it, or never seen
+  in_gap,         // hidden by lost events
+  never_returns,  // exit, exit_group, rt_sigreturn
+  fork_return,    // the child's side of a fork
+};
+inline constexpr std::size_t kOutcomes = 6;
+
+// Everything about one type of span.
+struct SpanStats {
+  std::uint64_t entries = 0;
+  std::array<std::uint64_t, kOutcomes> outcomes{};
+  Spread total;                 // entry to exit, of the complete ones
+  Spread own;                   // of these, innermost and inside the selection
+  std::uint64_t own_whole = 0;  // the same, inside the selection or not
+  Child blocked, preempted;
+  std::vector<Child> children;
+};
+
+class Profile {
+ public:
+  // An event of the selection.
+  void count(const Event& event) {
+    counts_[event.id & FKT_ID_MASK]++;
+    events_++;
+  }
+  void opened(TypeIndex type) { of(type).entries++; }
+  // `exit_selected`: so is the event that ended it.
+  void closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, bool exit_selected);
+  // An exit alone; kNoType where it does not say of what.
+  void exit_alone(TypeIndex type, Outcome outcome);
+
+  std::uint64_t events() const { return events_; }
+  std::uint64_t count_of(std::uint16_t id) const { return counts_[id & FKT_ID_MASK]; }
+  const SpanStats& stats(TypeIndex type) const {
+    static const SpanStats kNone;
+    return type < stats_.size() ? stats_[type] : kNone;
+  }
+  // Exits of system calls that do not say of which call.
+  const std::array<std::uint64_t, kOutcomes>& exits_alone() const { return exits_alone_; }
+
+ private:
+  SpanStats& of(TypeIndex type) {
+    if (type >= stats_.size()) stats_.resize(type + 1);
+    return stats_[type];
+  }
+
+  std::array<std::uint64_t, 1 << FKT_ID_BITS> counts_{};
+  std::uint64_t events_ = 0;
+  std::vector<SpanStats> stats_;
+  std::array<std::uint64_t, kOutcomes> exits_alone_{};
+};
+
+}  // namespace fkt

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/report_head.h"
+
+#include <cstdlib>
+#include <ctime>
+
+#include "lib/clock.h"
+#include "lib/text.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::size_t kTicks = 15;  // columns' widths
+constexpr std::size_t kCount = 10;
+constexpr std::size_t kLosses = 10;  // gaps that are listed one by one
+
+class ReportHead {
+ public:
+  ReportHead(Writer& out, const Summary& summary, const Analysis& analysis, const TimeFormat& time)
+      : out_(out), s_(summary), a_(analysis), time_(time) {}
+
+  void write() {
+    head();
+    completeness();
+    losses();
+  }
+
+ private:
+  void head();
+  void slice();
+  void completeness();
+  void losses();
+  void label(std::string_view text) { out_.left(text, 11); }
+
+  Writer& out_;
+  const Summary& s_;
+  const Analysis& a_;
+  const TimeFormat& time_;
+};
+
+void ReportHead::slice() {
+  const View& view = a_.view();
+  if (!view.from && !view.to && !view.cpu && !view.layer && !view.stats_pid) return;
+  label("Selected:");
+  out_.put("from ");
+  time_.put(out_, s_.begin);
+  out_.put(" to ");
+  time_.put(out_, s_.end);
+  out_.put(' ');
+  out_.put(time_.unit());
+  if (view.cpu) out_.put(", cpu " + std::to_string(*view.cpu));
+  if (view.layer) {
+    const Layer* layer = a_.info().catalogue.layer(*view.layer);
+    out_.put(", events of layer " + (layer != nullptr ? layer->name : std::to_string(*view.layer)));
+  }
+  if (view.stats_pid) out_.put(", while process " + std::to_string(*view.stats_pid) + " lives");
+  out_.put('\n');
+}
+
+void ReportHead::head() {
+  const TraceInfo& info = a_.info();
+  label("Machine:");
+  out_.escaped(info.machine.nodename);
+  out_.put(", ");
+  out_.escaped(kernel_text(info.machine));
+  if (!info.machine.cpu_model.empty()) {
+    out_.put(", ");
+    out_.escaped(info.machine.cpu_model);
+  }
+  out_.put('\n');
+  label("Command:");
+  const std::string command = command_text(info.command);
+  out_.escaped(command.empty() ? "none" : command);
+  if (info.command.workload_pid != 0) {
+    out_.put(" (pid " + std::to_string(info.command.workload_pid) + ")");
+  }
+  out_.put('\n');
+  label("Started:");
+  out_.put(date_text(info.clocks));
+  out_.put('\n');
+  const std::uint64_t length = a_.end() > a_.start() ? a_.end() - a_.start() : 0;
+  label("Duration:");
+  out_.decimal(static_cast<double>(length) / info.clocks.ticks_per_second(), 9);
+  out_.put(" s, ");
+  out_.number(length);
+  out_.put(" cycles");
+  if (!info.clocks.source.empty()) {
+    out_.put(" of the ");
+    out_.escaped(info.clocks.source);
+    out_.put(" clock at ");
+    out_.decimal(info.clocks.ticks_per_second() / 1e6, 3);
+    out_.put(" MHz");
+  }
+  out_.put('\n');
+  slice();
+  label("Layers:");
+  for (std::size_t i = 0; i < s_.layers.size(); i++) out_.put((i == 0 ? "" : ", ") + s_.layers[i]);
+  if (s_.layers.empty()) out_.put("none");
+  out_.put('\n');
+  label("Events:");
+  out_.number(s_.events);
+  out_.put(", ");
+  out_.number(s_.lost);
+  out_.put(" lost\n");
+}
+
+void ReportHead::completeness() {
+  label("Recording:");
+  if (s_.missing.empty()) {
+    out_.put(a_.whole() ? "complete: as many events as the recorder counted on each CPU\n"
+                        : "nothing is missing as far as it was read\n");
+  } else {
+    out_.put("NOT complete\n");
+  }
+  for (const std::string& line : s_.missing) {
+    label("");
+    out_.escaped(line);
+    out_.put('\n');
+  }
+  for (const std::string& line : s_.notes) {
+    label("Note:");
+    out_.escaped(line);
+    out_.put('\n');
+  }
+}
+
+void ReportHead::losses() {
+  if (s_.losses.empty()) return;
+  out_.put("\nGaps\n");
+  out_.put("CPU      Gaps      Lost" + std::string(kTicks - time_.title().size(), ' '));
+  out_.put(time_.title());
+  out_.put('\n');
+  for (const Summary::CpuLoss& row : s_.losses) {
+    out_.right(row.cpu, 3);
+    out_.right(row.gaps, kCount);
+    out_.right(row.lost, kCount);
+    time_.right(out_, row.ticks, kTicks);
+    out_.put('\n');
+  }
+  const std::size_t listed = std::min(kLosses, a_.gaps().size());
+  for (std::size_t i = 0; i < listed; i++) {
+    const Gap& gap = a_.gaps()[i];
+    out_.put("  cpu " + std::to_string(gap.cpu) + ", from ");
+    time_.put(out_, gap.from - std::min(gap.from, a_.start()));
+    out_.put(" to ");
+    time_.put(out_, gap.to - std::min(gap.to, a_.start()));
+    out_.put(gap.lost == 0 ? ": events of a page that cannot be read"
+                           : ": " + counted(gap.lost, "event"));
+    out_.put('\n');
+  }
+  if (a_.gap_count() > listed) {
+    out_.put("  and " + counted(a_.gap_count() - listed, "more gap") + ": see the dump\n");
+  }
+}
+
+}  // namespace
+
+void write_report_head(Writer& out, const Summary& summary, const Analysis& analysis,
+                       const TimeFormat& time) {
+  ReportHead(out, summary, analysis, time).write();
+}
+
+std::string kernel_text(const Machine& machine) {
+  return machine.sysname + " " + machine.release + " " + machine.version + " " + machine.machine;
+}
+
+std::string command_text(const Command& command) {
+  std::string text;
+  for (const std::string& word : command.command) {
+    const bool quoted =
+        word.empty() || word.find_first_of(" \t\n'\"$`\\|&;<>()*?[]#~!") != word.npos;
+    if (!text.empty()) text += ' ';
+    if (!quoted) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
+
+std::string date_text(const Clocks& clocks) {
+  const std::uint64_t real_ns = clocks.start.real_ns;
+  const int zone_seconds = clocks.zone_seconds;
+  if (real_ns == 0) return "not known";
+  const auto seconds = static_cast<std::time_t>(real_ns / 1'000'000'000) + zone_seconds;
+  std::tm parts{};
+  char date[32] = "?";
+  if (gmtime_r(&seconds, &parts) != nullptr) std::strftime(date, sizeof date, "%Y-%m-%d", &parts);
+  char zone[16];
+  const int minutes = std::abs(zone_seconds) / 60;
+  std::snprintf(zone, sizeof zone, " %c%02d%02d", zone_seconds < 0 ? '-' : '+', minutes / 60 % 100,
+                minutes % 60);
+  return std::string(date) + " " + wall_clock_text(real_ns, zone_seconds) + zone;
+}
+
+}  // namespace fkt

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Result<T>: a value or an Error. The library never prints, never aborts, and throws nothing of
+// its own; std::expected is not in C++20.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace fkt {
+
+enum class ErrorCode {
+  io,       // the system refused: open, read, write, map
+  format,   // not an FKT file, or one that contradicts itself
+  version,  // written by a newer FKT
+  damaged,  // an FKT file with a part that cannot be read
+  usage,    // what the caller asked for makes no sense
+};
+
+// One line, lower case, subject first, then cause, then remedy if there is one; no final stop.
+struct Error {
+  ErrorCode code = ErrorCode::io;
+  std::string message;
+};
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+  explicit operator bool() const { return state_.index() == 0; }
+  T& operator*() & { return std::get<0>(state_); }
+  const T& operator*() const& { return std::get<0>(state_); }
+  T&& operator*() && { return std::get<0>(std::move(state_)); }
+  T* operator->() { return &std::get<0>(state_); }
+  const T* operator->() const { return &std::get<0>(state_); }
+  const Error& error() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+// For functions that return nothing but may fail.
+struct Done {};
+using Status = Result<Done>;
+
+}  // namespace fkt

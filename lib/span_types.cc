@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/span_types.h"
+
+#include "lib/writer.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::uint64_t kSmall = 4096;  // values below have a place in a flat table
+constexpr std::uint64_t kHashFactor = 0xff51afd7ed558ccd;
+
+}  // namespace
+
+SpanKind span_kind(const EventType& type) {
+  if (type.kind == "syscall") {
+    const bool compat = !type.fields.empty() && type.fields[0].type == FieldType::syscall32;
+    return compat ? SpanKind::syscall32 : SpanKind::syscall;
+  }
+  if (type.kind == "irq") return SpanKind::irq;
+  if (type.kind == "vector") return SpanKind::vector;
+  if (type.kind == "softirq") return SpanKind::softirq;
+  return SpanKind::other;
+}
+
+SpanTypes::SpanTypes(const TraceInfo& info) : names_(info), catalogue_(info.catalogue) {
+  for (const EventType& type : catalogue_.events()) {
+    std::uint16_t& begin = begin_[static_cast<std::size_t>(span_kind(type))];
+    if (type.role == Role::begin && begin == 0) begin = type.id;
+  }
+}
+
+std::string SpanTypes::name(SpanKind kind, std::uint64_t value, std::string_view device) const {
+  const auto or_number = [value](std::string_view known, std::string_view prefix) {
+    return known.empty() ? std::string(prefix) + std::to_string(value) : std::string(known);
+  };
+  switch (kind) {
+    case SpanKind::syscall:
+      return or_number(names_.syscall(value, false), "sys_");
+    case SpanKind::syscall32:
+      return or_number(names_.syscall(value, true), "sys32_");
+    case SpanKind::vector:
+      return "vector " + or_number(names_.vector(value), "");
+    case SpanKind::softirq:
+      return "softirq " + or_number(names_.softirq(value), "");
+    case SpanKind::irq: {
+      if (device.empty()) device = names_.irq(value);
+      return "irq " + std::to_string(value) + (device.empty() ? "" : " " + std::string(device));
+    }
+    case SpanKind::other:
+      break;
+  }
+  const EventType* type = catalogue_.find(static_cast<std::uint16_t>(value));
+  return type != nullptr ? type->name : "event " + std::to_string(value);
+}
+
+TypeIndex SpanTypes::add(SpanKind kind, std::uint64_t value, std::uint16_t event,
+                         std::string device) {
+  const auto slot = static_cast<std::size_t>(kind);
+  if (device.empty() && value >= kSmall) {
+    const auto found = large_[slot].find(value);
+    if (found != large_[slot].end()) return found->second;
+  }
+  const TypeIndex index = size();
+  SpanType& type = types_.emplace_back();
+  type.kind = kind;
+  type.value = value;
+  // An exit may come first: the code that stands for the type is its entry's.
+  type.event = begin_[slot] != 0 && kind != SpanKind::other ? begin_[slot] : event;
+  Writer safe;  // names come from the file, and go to a terminal
+  safe.escaped(name(kind, value, device));
+  type.name = safe.view();
+  if (is_syscall(kind)) {
+    const std::string bare = type.name.substr(type.name.find('_') + 1);
+    type.never_returns =
+        bare == "exit" || bare == "exit_group" || bare == "rt_sigreturn" || bare == "sigreturn";
+  }
+  if (!device.empty()) return index;
+  if (value >= kSmall) {
+    large_[slot][value] = index;
+  } else {
+    if (value >= small_[slot].size()) small_[slot].resize(value + 1, kNoType);
+    small_[slot][value] = index;
+  }
+  return index;
+}
+
+TypeIndex SpanTypes::named_irq(std::uint64_t number, const Event& event) {
+  std::uint64_t hash = number;
+  for (const std::uint64_t word : event.words) hash = (hash ^ word ^ hash >> 29) * kHashFactor;
+  if (const auto known = named_.find(hash); known != named_.end()) return known->second;
+  std::string device;
+  if (const EventType* type = catalogue_.find(event.id)) {
+    for (const Field& field : type->fields) {
+      if (field.type == FieldType::str) device = EventType::text(field, event);
+    }
+  }
+  const TypeIndex index = device.empty() ? of(SpanKind::irq, number, event.id)
+                                         : add(SpanKind::irq, number, event.id, std::move(device));
+  named_[hash] = index;
+  return index;
+}
+
+}  // namespace fkt

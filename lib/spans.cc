@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/spans.h"
+
+#include <algorithm>
+
+namespace fkt {
+
+Spans::Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile)
+    : table_(tasks), types_(types), profile_(profile) {
+  std::vector<std::string> others;
+  for (const EventType& type : info.catalogue.events()) {
+    Meaning& meaning = meanings_[type.id & FKT_ID_MASK];
+    meaning.role = type.role;
+    meaning.kind = span_kind(type);
+    if (!type.fields.empty()) {
+      meaning.word = static_cast<std::uint8_t>(type.fields[0].word);
+      meaning.shift = static_cast<std::uint8_t>(type.fields[0].shift);
+      meaning.bits = static_cast<std::uint8_t>(type.fields[0].bits);
+    }
+    if (type.role == Role::point || meaning.kind != SpanKind::other) continue;
+    const auto found = std::find(others.begin(), others.end(), type.kind);
+    meaning.other = static_cast<std::uint16_t>(found - others.begin());
+    if (found == others.end()) others.push_back(type.kind);
+  }
+  switches_ = (info.command.mask >> FKT_L_PROCESS & 1) != 0;
+}
+
+std::uint64_t Spans::value(const Meaning& meaning, const Event& event) {
+  if (meaning.word > event.words.size()) return 0;
+  const std::uint64_t word = meaning.word == 0 ? event.arg : event.words[meaning.word - 1];
+  const std::uint64_t shifted = meaning.shift < 64 ? word >> meaning.shift : 0;
+  return meaning.bits < 64 ? shifted & ((1ULL << meaning.bits) - 1) : shifted;
+}
+
+OpenSpan& Spans::Stack::push() {
+  if (depth == spans.size()) spans.emplace_back();
+  OpenSpan& span = spans[depth++];
+  span.own = span.own_selected = 0;
+  span.blocked = span.preempted = {};
+  span.children.clear();
+  return span;
+}
+
+Step Spans::apply(const Event& event, TaskIndex running, bool selected) {
+  const Meaning& meaning = meanings_[event.id & FKT_ID_MASK];
+  Step step;
+  step.depth = static_cast<unsigned>(state(running).stack.depth + cpu(event.cpu).depth);
+  switch (meaning.role) {
+    case Role::point:
+      point(event, running, step);
+      break;
+    case Role::begin:
+      begin(meaning, event, running, selected, step);
+      break;
+    case Role::end:
+      end(meaning, event, running, selected, step);
+      break;
+  }
+  return step;
+}
+
+void Spans::begin(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
+                  Step& step) {
+  TaskState& task = state(running);
+  const std::uint64_t number = value(meaning, event);
+  OpenSpan* span = nullptr;
+  if (on_cpu(meaning.kind)) {
+    span = &cpu(event.cpu).push();
+  } else {
+    if (is_syscall(meaning.kind)) {
+      // A task is in one call at a time: the exit of the one before was not recorded.
+      if (task.stack.depth > 0) drop(task.stack, 0, Outcome::no_exit);
+      step.depth = static_cast<unsigned>(cpu(event.cpu).depth);
+      if (task.mode == Mode::unknown) step.resolved = State::user;
+      task.mode = Mode::user;
+      task.from_fork = task.gap = false;
+    }
+    span = &task.stack.push();
+  }
+  const bool named = event.id == FKT_E_IRQ_ENTRY_NAMED;
+  span->type = named ? types_.named_irq(number, event)
+                     : types_.of(meaning.kind, meaning.kind == SpanKind::other ? event.id : number,
+                                 event.id);
+  span->kind = meaning.kind;
+  span->match = meaning.kind == SpanKind::other ? meaning.other : number;
+  span->begin = event.clock;
+  span->selected = selected;
+  if (selected) profile_.opened(span->type);
+}
+
+void Spans::end(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
+                Step& step) {
+  TaskState& task = state(running);
+  Stack& cpu_stack = cpu(event.cpu);
+  Stack& stack = on_cpu(meaning.kind) ? cpu_stack : task.stack;
+  const std::uint64_t number =
+      meaning.kind == SpanKind::other ? meaning.other : value(meaning, event);
+  const bool call = is_syscall(meaning.kind);
+  std::size_t at = stack.depth;
+  while (at > 0) {
+    const OpenSpan& span = stack.spans[at - 1];
+    if (call ? is_syscall(span.kind) : span.kind == meaning.kind && span.match == number) break;
+    at--;
+  }
+  if (at == 0) {
+    const TypeIndex type = call || meaning.kind == SpanKind::other
+                               ? kNoType
+                               : types_.of(meaning.kind, number, event.id);
+    exit_without_entry(type, task, selected, step);
+  } else {
+    drop(stack, at, Outcome::no_exit);
+    OpenSpan& span = stack.top();
+    stack.depth--;
+    step.closed = true;
+    step.type = span.type;
+    step.duration = event.clock - span.begin;
+    step.depth = static_cast<unsigned>(task.stack.depth + cpu_stack.depth);
+    profile_.closed(span, Outcome::complete, event.clock, selected);
+    Stack& around = stack.depth > 0 ? stack : task.stack;
+    if (around.depth > 0) add_child(around.top().children, step.type, 1, step.duration);
+  }
+  if (call) {
+    task.mode = Mode::user;
+    task.from_fork = task.gap = false;
+  }
+}
+
+void Spans::exit_without_entry(TypeIndex type, TaskState& task, bool selected, Step& step) {
+  if (type != kNoType) {
+    if (selected) profile_.exit_alone(type, Outcome::no_entry);
+    return;
+  }
+  if (task.mode == Mode::unknown) step.resolved = State::system;
+  if (!selected) return;
+  if (task.from_fork) return profile_.exit_alone(task.fork_type, Outcome::fork_return);
+  profile_.exit_alone(kNoType, task.gap ? Outcome::in_gap : Outcome::no_entry);
+}
+
+void Spans::point(const Event& event, TaskIndex running, Step& step) {
+  TaskState& task = state(running);
+  if (is_switch(event.id)) {
+    // No task switches inside an interrupt: the exit of one that seems open was not recorded.
+    drop(cpu(event.cpu), 0, Outcome::no_exit);
+    step.depth = static_cast<unsigned>(task.stack.depth);
+    const bool runnable = event.id == FKT_E_SWITCH_R || event.id == FKT_E_SWITCH_PREEMPT;
+    task.off = runnable ? Off::preempted : Off::blocked;
+    task.since = event.clock;
+    if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z) end_task(running);
+    return;
+  }
+  switch (event.id) {
+    case FKT_E_FAULT_USER:
+      if (task.mode != Mode::unknown || task.stack.depth + cpu(event.cpu).depth > 0) return;
+      step.resolved = State::user;
+      task.mode = Mode::user;
+      return;
+    case FKT_E_FORK:
+      return fork(event, task);
+    case FKT_E_EXEC:
+      return exec(event, running);
+    case FKT_E_MASK:
+      return forget();
+    case FKT_E_PID_FREE: {
+      const TaskIndex freed = table_.find(event.arg & FKT_PID_MASK);
+      if (freed != kNoTask && freed != running && table_[freed].left_dead) end_task(freed);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void Spans::fork(const Event& event, const TaskState& parent) {
+  const TaskIndex index = table_.find(event.arg & FKT_PID_MASK);
+  if (index == kNoTask || !table_[index].forked) return;
+  const TypeIndex call = parent.stack.depth > 0 ? parent.stack.spans[0].type : kNoType;
+  TaskState& child = state(index);  // `parent` may have moved
+  child.mode = Mode::kernel;
+  child.from_fork = true;
+  child.fork_type = call;
+}
+
+void Spans::exec(const Event& event, TaskIndex running) {
+  if (event.words.empty()) return;
+  const auto old_tid = static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK;
+  const TaskIndex old = table_.find(old_tid);
+  if (old == kNoTask || old == running) return;
+  // The thread that called execve goes on under its leader's number.
+  state(std::max(old, running));
+  drop(tasks_[running].stack, 0, Outcome::no_exit);
+  std::swap(tasks_[running].stack, tasks_[old].stack);
+  tasks_[running].mode = tasks_[old].mode;
+  tasks_[old].mode = Mode::unknown;
+}
+
+void Spans::end_task(TaskIndex task) {
+  drop(state(task).stack, 0, Outcome::no_exit);
+}
+
+void Spans::drop(Stack& stack, std::size_t depth, Outcome outcome) {
+  while (stack.depth > depth) {
+    const OpenSpan& span = stack.top();
+    const bool never = outcome == Outcome::no_exit && types_[span.type].never_returns;
+    profile_.closed(span, never ? Outcome::never_returns : outcome, 0, false);
+    stack.depth--;
+  }
+}
+
+State Spans::charge(std::uint32_t cpu_number, TaskIndex index, std::uint64_t ticks,
+                    std::uint64_t selected) {
+  Stack& stack = cpu(cpu_number);
+  if (stack.depth > 0) {
+    OpenSpan& span = stack.top();
+    span.own += ticks;
+    span.own_selected += selected;
+    return span.kind == SpanKind::softirq ? State::softirq : State::irq;
+  }
+  const TaskInfo& info = table_[index];
+  if (!info.member) return State::others;
+  if (info.idle) return State::idle;
+  TaskState& task = state(index);
+  if (task.stack.depth > 0) {
+    OpenSpan& span = task.stack.top();
+    span.own += ticks;
+    span.own_selected += selected;
+    return State::system;
+  }
+  if (info.kernel) {
+    kernel_threads_ += selected;
+    return State::system;
+  }
+  return task.mode == Mode::user     ? State::user
+         : task.mode == Mode::kernel ? State::system
+                                     : State::running;
+}
+
+void Spans::resume(TaskIndex index, std::uint32_t cpu_number, std::uint64_t clock) {
+  TaskState& task = state(index);
+  if (task.off != Off::no && task.stack.depth > 0) {
+    OpenSpan& span = task.stack.top();
+    Child& off = task.off == Off::preempted ? span.preempted : span.blocked;
+    off.count++;
+    off.ticks += clock > task.since ? clock - task.since : 0;
+  }
+  task.off = Off::no;
+  task.seen = true;
+  task.cpu = cpu_number;
+  task.since = clock;
+}
+
+void Spans::gap(std::uint32_t cpu_number, std::uint64_t from) {
+  drop(cpu(cpu_number), 0, Outcome::in_gap);
+  for (TaskState& task : tasks_) {
+    // Only a task that ran on another CPU all the while cannot have run on this one.
+    const bool elsewhere = switches_ && task.off == Off::no && task.seen &&
+                           task.cpu != cpu_number && task.since <= from;
+    if (elsewhere) continue;
+    lose(task);
+  }
+}
+
+void Spans::lose(TaskState& task) {
+  drop(task.stack, 0, Outcome::in_gap);
+  task.mode = Mode::unknown;
+  task.gap = true;
+  task.from_fork = false;
+}
+
+void Spans::forget() {
+  for (Stack& stack : cpus_) drop(stack, 0, Outcome::in_gap);
+  for (TaskState& task : tasks_) lose(task);
+}
+
+void Spans::finish() {
+  for (Stack& stack : cpus_) drop(stack, 0, Outcome::no_exit);
+  for (TaskState& task : tasks_) drop(task.stack, 0, Outcome::no_exit);
+}
+
+}  // namespace fkt

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Spans: what has an entry and an exit, put together. System calls nest on their task, because they
+// sleep and migrate (2005 report, section 6); interrupts, vectors and softirqs nest on their CPU,
+// on top of whatever runs there, because they do neither.
+//
+// Each tick of a CPU belongs to the innermost span open there: its own time. A system call's time
+// is then, without remainder: its own + what nested in it + what it was switched out.
+//
+// A span that lost its entry or its exit (the recording's edge, a gap) is counted as such and never
+// given a duration. Whatever is not known is called so: at its first sight a task may be in a
+// system call or not, and only its next entry or exit tells.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/profile.h"
+#include "lib/span_types.h"
+#include "lib/tasks.h"
+
+namespace fkt {
+
+// What an event did to the spans; for the dump.
+struct Step {
+  unsigned depth = 0;   // spans open around the event
+  bool closed = false;  // it ended one, which began and ended before our eyes:
+  TypeIndex type = kNoType;
+  std::uint64_t duration = 0;       // ticks
+  State resolved = State::unknown;  // user, system: where its task had been before, now known
+};
+
+class Spans {
+ public:
+  Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile);
+
+  // `running`: the event's task. `selected`: it counts in the statistics.
+  Step apply(const Event& event, TaskIndex running, bool selected);
+
+  // Gives `ticks` of `cpu`, on which `task` ran, to the innermost span; `selected` of them count.
+  // Says what the CPU was doing.
+  State charge(std::uint32_t cpu, TaskIndex task, std::uint64_t ticks, std::uint64_t selected);
+
+  // The task runs again: it was switched out until `clock`, the last event on `cpu`.
+  void resume(TaskIndex task, std::uint32_t cpu, std::uint64_t clock);
+  // Events of `cpu` were lost since `from`: what they may have ended is not known any more.
+  void gap(std::uint32_t cpu, std::uint64_t from);
+  // Other layers are recorded from here on: whatever is open may have ended unseen.
+  void forget();
+  // The recording's end, or the slice's.
+  void finish();
+
+  // Ticks of kernel threads outside any span (selected ones).
+  std::uint64_t kernel_threads() const { return kernel_threads_; }
+
+ private:
+  // A stack that keeps its elements' memory when they are popped.
+  struct Stack {
+    std::vector<OpenSpan> spans;
+    std::size_t depth = 0;
+    OpenSpan& top() { return spans[depth - 1]; }
+    OpenSpan& push();
+  };
+  enum class Mode : std::uint8_t { unknown, user, kernel };
+  enum class Off : std::uint8_t { no, blocked, preempted };
+  struct TaskState {
+    Stack stack;
+    Mode mode = Mode::unknown;
+    Off off = Off::no;              // switched out, and how
+    bool seen = false;              // ran before our eyes
+    bool gap = false;               // a gap may hide its entry
+    bool from_fork = false;         // its first exit is the return of its parent's fork
+    std::uint32_t cpu = 0;          // runs there ...
+    std::uint64_t since = 0;        // ... since, or is switched out since (ticks)
+    TypeIndex fork_type = kNoType;  // the parent's call
+  };
+  // What an event id means for spans, read from the file's catalogue once.
+  struct Meaning {
+    Role role = Role::point;
+    SpanKind kind = SpanKind::other;
+    std::uint8_t word = 0, shift = 0, bits = 0;  // where the value stands
+    std::uint16_t other = 0;                     // of SpanKind::other: which kind
+  };
+
+  static std::uint64_t value(const Meaning& meaning, const Event& event);
+  TaskState& state(TaskIndex task) {
+    if (task >= tasks_.size()) tasks_.resize(task + 1);
+    return tasks_[task];
+  }
+  Stack& cpu(std::uint32_t number) {
+    if (number >= cpus_.size()) cpus_.resize(number + 1);
+    return cpus_[number];
+  }
+  void point(const Event& event, TaskIndex running, Step& step);
+  void begin(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
+             Step& step);
+  void end(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
+           Step& step);
+  void exit_without_entry(TypeIndex type, TaskState& task, bool selected, Step& step);
+  void fork(const Event& event, const TaskState& parent);
+  void exec(const Event& event, TaskIndex running);
+  // Closes what is open in `stack` from its top down to `depth`, as `outcome`.
+  void drop(Stack& stack, std::size_t depth, Outcome outcome);
+  void end_task(TaskIndex task);
+  // The task may have done anything meanwhile.
+  void lose(TaskState& task);
+
+  const Tasks& table_;
+  SpanTypes& types_;
+  Profile& profile_;
+  std::array<Meaning, 1 << FKT_ID_BITS> meanings_{};
+  std::vector<TaskState> tasks_;  // by TaskIndex
+  std::vector<Stack> cpus_;
+  std::uint64_t kernel_threads_ = 0;
+  bool switches_ = false;  // the process layer is recorded
+};
+
+}  // namespace fkt

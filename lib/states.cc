@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/states.h"
+
+namespace fkt {
+
+void States::charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t until) {
+  if (until <= cpu.charged) return;
+  const std::uint64_t selected = window_.part(number, cpu.charged, until);
+  const State state = spans_.charge(number, task, until - cpu.charged, selected);
+  cpu.charged = until;
+  if (selected == 0) return;
+  cpu.times[static_cast<std::size_t>(state)] += selected;
+  if (state == State::others) return;  // whose time it was is not known
+  TaskTimes& own = times(task);
+  own.times[static_cast<std::size_t>(state)] += selected;
+  if (state != State::running) return;
+  if (own.pending.empty() || own.pending.back().first != number) {
+    own.pending.push_back({number, 0});
+  }
+  own.pending.back().second += selected;
+}
+
+void States::charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until, State state) {
+  if (until <= cpu.charged) return;
+  cpu.times[static_cast<std::size_t>(state)] += window_.part(number, cpu.charged, until);
+  cpu.charged = until;
+}
+
+void States::advance(const Event& event, TaskIndex running) {
+  Cpu& cpu = at(event.cpu);
+  if (cpu.seen && running == cpu.current) {  // also an NMI between a switch and its effect
+    charge(event.cpu, cpu, running, event.clock);
+    cpu.last = event.clock;
+    return;
+  }
+  if (!cpu.seen) {
+    cpu.seen = true;
+    cpu.charged = cpu.last = start_;
+    charge_unknown(event.cpu, cpu, event.clock, State::unknown);
+    cpu.last = event.clock;
+    spans_.resume(running, event.cpu, event.clock);
+  } else if (running == cpu.next) {
+    spans_.resume(running, event.cpu, cpu.last);
+    charge(event.cpu, cpu, running, event.clock);
+  } else {
+    // Somebody else than the last switch said: switches are not recorded, or not this one.
+    const bool other = tasks_.filtered() && !tasks_[running].member;
+    charge_unknown(event.cpu, cpu, event.clock, other ? State::others : State::unknown);
+    spans_.resume(running, event.cpu, event.clock);
+  }
+  cpu.last = event.clock;
+  cpu.current = running;
+  cpu.next = kNoTask;
+  if (window_.part(event.cpu, event.clock, event.clock + 1) != 0) times(running).runs++;
+}
+
+void States::gap(const Event& event, TaskIndex running) {
+  Cpu& cpu = at(event.cpu);
+  const std::uint64_t from = event.words.size() > 1 ? std::min(event.words[1], event.clock) : 0;
+  if (!cpu.seen) {
+    cpu.seen = true;
+    cpu.charged = start_;
+  } else {
+    charge(event.cpu, cpu, cpu.next != kNoTask ? cpu.next : cpu.current, from);
+  }
+  charge_unknown(event.cpu, cpu, event.clock, State::unknown);
+  spans_.gap(event.cpu, from);
+  spans_.resume(running, event.cpu, event.clock);
+  cpu.last = event.clock;
+  cpu.current = running;
+  cpu.next = kNoTask;
+}
+
+void States::resolve(TaskIndex task, State state) {
+  TaskTimes& own = times(task);
+  constexpr auto kRunning = static_cast<std::size_t>(State::running);
+  const auto known = static_cast<std::size_t>(state);
+  for (const auto& [cpu, ticks] : own.pending) {
+    cpus_[cpu].times[kRunning] -= ticks;
+    cpus_[cpu].times[known] += ticks;
+    own.times[kRunning] -= ticks;
+    own.times[known] += ticks;
+  }
+  own.pending.clear();
+}
+
+void States::flush(std::uint64_t clock) {
+  for (std::uint32_t number = 0; number < cpus_.size(); number++) {
+    Cpu& cpu = cpus_[number];
+    if (!cpu.seen) continue;
+    charge(number, cpu, cpu.next != kNoTask ? cpu.next : cpu.current, clock);
+  }
+}
+
+void States::finish(std::uint64_t end,
+                    const std::vector<std::pair<std::uint32_t, std::uint64_t>>& unknown_from) {
+  for (const auto& [number, from] : unknown_from) {
+    Cpu& cpu = at(number);
+    if (!cpu.seen) {
+      cpu.charged = start_;
+    } else {
+      charge(number, cpu, cpu.next != kNoTask ? cpu.next : cpu.current, std::min(from, end));
+    }
+    charge_unknown(number, cpu, end, State::unknown);
+  }
+  flush(end);
+}
+
+}  // namespace fkt

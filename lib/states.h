@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// States: what each CPU was doing at any time, and for whom. Between two events of a CPU nothing
+// changed there, so the stretch between them belongs to the task that the later one names: a
+// switch counts from the first event of the new task, and its time resumes at the last event on
+// that CPU (2005 report, section 6).
+//
+// Before a CPU's first event and inside a gap the state is unknown, not zero.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lib/profile.h"
+#include "lib/spans.h"
+#include "lib/tasks.h"
+
+namespace fkt {
+
+// The part of the time that counts in the statistics.
+struct Window {
+  std::uint64_t from = 0, to = std::numeric_limits<std::uint64_t>::max();  // from <= clock < to
+  std::optional<std::uint32_t> cpu;
+  bool open = true;              // closed while the process asked for is not alive
+  std::uint64_t open_since = 0;  // ticks
+
+  // How many ticks of [begin, end) on `cpu` count.
+  std::uint64_t part(std::uint32_t on_cpu, std::uint64_t begin, std::uint64_t end) const {
+    if (!open || (cpu && *cpu != on_cpu)) return 0;
+    begin = std::max({begin, from, open_since});
+    end = std::min(end, to);
+    return end > begin ? end - begin : 0;
+  }
+};
+
+class States {
+ public:
+  // start: the recording's first moment (ticks).
+  States(const Tasks& tasks, Spans& spans, const Window& window, std::uint64_t start)
+      : tasks_(tasks), spans_(spans), window_(window), start_(start) {}
+
+  // Before an event is applied: gives the time since the last one on its CPU to `running`, the
+  // task it names.
+  void advance(const Event& event, TaskIndex running);
+  // After it: a switch names the next task.
+  void switched(std::uint32_t cpu, TaskIndex next) { cpus_[cpu].next = next; }
+  // Events of a CPU were lost; `event` is the gap.
+  void gap(const Event& event, TaskIndex running);
+  // Where the task has been since its mode was unknown is now known.
+  void resolve(TaskIndex task, State state);
+  // All time before `clock` is given away, as far as what ran then is known by now. Needed before
+  // the window changes.
+  void flush(std::uint64_t clock);
+  // The end: CPUs in `unknown_from` (by number) know nothing of the time from that moment on.
+  void finish(std::uint64_t end,
+              const std::vector<std::pair<std::uint32_t, std::uint64_t>>& unknown_from);
+
+  std::uint32_t cpus() const { return static_cast<std::uint32_t>(cpus_.size()); }
+  bool seen(std::uint32_t cpu) const { return cpu < cpus_.size() && cpus_[cpu].seen; }
+  const StateTimes& cpu(std::uint32_t cpu) const { return cpus_[cpu].times; }
+  // irq and softirq: those that interrupted the task.
+  const StateTimes& task(TaskIndex task) const {
+    static const StateTimes kNone{};
+    return task < times_.size() ? times_[task].times : kNone;
+  }
+  // How often it was switched to (selected events).
+  std::uint64_t runs(TaskIndex task) const { return task < times_.size() ? times_[task].runs : 0; }
+
+ private:
+  struct Cpu {
+    bool seen = false;
+    std::uint64_t last = 0;     // its last event
+    std::uint64_t charged = 0;  // up to here its time is given away
+    TaskIndex current = kNoTask;
+    TaskIndex next = kNoTask;  // switched to, but no event of it yet
+    StateTimes times{};
+  };
+  struct TaskTimes {
+    StateTimes times{};
+    std::uint64_t runs = 0;
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> pending;  // cpu, ticks: mode unknown
+  };
+
+  Cpu& at(std::uint32_t cpu) {
+    if (cpu >= cpus_.size()) cpus_.resize(cpu + 1);
+    return cpus_[cpu];
+  }
+  TaskTimes& times(TaskIndex task) {
+    if (task >= times_.size()) times_.resize(task + 1);
+    return times_[task];
+  }
+  void charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t until);
+  void charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until, State state);
+
+  const Tasks& tasks_;
+  Spans& spans_;
+  const Window& window_;
+  std::uint64_t start_;
+  std::vector<Cpu> cpus_;
+  std::vector<TaskTimes> times_;
+};
+
+}  // namespace fkt

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The events of one CPU: its pages one after the other, with gaps where something is missing.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "lib/page.h"
+#include "lib/trace_data.h"
+
+namespace fkt {
+
+class CpuStream {
+ public:
+  // The CPU's events in from <= clock < to (ticks). The stream's own address must not change once
+  // advance() was called: a gap's words stand in it.
+  CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, std::uint64_t from,
+            std::uint64_t to);
+
+  // Moves on to the next event, the first one at first; false when there is none.
+  bool advance() {
+    const PageDecoder::Step step = decoder_.next(event_);
+    if (step == PageDecoder::Step::event && event_.clock >= from_) [[likely]] {
+      return event_.clock < to_;
+    }
+    return advance_slowly(step);
+  }
+
+  const Event& event() const { return event_; }
+
+ private:
+  bool advance_slowly(PageDecoder::Step step);
+  enum class Loaded { nothing, page, page_after_gap };
+  Loaded load_page();
+  Loaded begin_page(const Page& page);
+  void set_gap(std::uint64_t count, std::uint64_t from);
+  std::optional<Error> contradiction(const Page& page, const PageRef& ref) const;
+
+  TraceData* data_;
+  const std::vector<std::uint32_t>* pages_;
+  std::uint64_t from_;
+  std::uint64_t to_;
+  std::size_t next_page_ = 0;  // in *pages_
+
+  PageDecoder decoder_;
+  Event event_;
+  std::uint64_t gap_[2] = {};  // words of the gap that event_ is
+  // Events lost on this CPU before the current place; nothing: not known.
+  std::optional<std::uint64_t> lost_;
+  std::uint64_t page_offset_ = 0;
+  std::optional<std::uint64_t> last_seq_;  // of the page before; nothing: none was read
+  bool hole_ = false;                      // since the last event something could not be read
+};
+
+}  // namespace fkt

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/summary.h"
+
+#include <map>
+
+#include "lib/text.h"
+
+namespace fkt {
+namespace {
+
+std::uint64_t of(const StateTimes& times, State state) {
+  return times[static_cast<std::size_t>(state)];
+}
+
+std::uint64_t all(const StateTimes& times) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t ticks : times) sum += ticks;
+  return sum;
+}
+
+void add(StateTimes& to, const StateTimes& times) {
+  for (std::size_t i = 0; i < kStates; i++) to[i] += times[i];
+}
+
+std::string layer_name(const Catalogue& catalogue, unsigned bit) {
+  const Layer* layer = catalogue.layer(bit);
+  return layer != nullptr ? layer->name : "bit " + std::to_string(bit);
+}
+
+// Was the layer on? The mask can have changed while recording, so its events say it too.
+bool recorded(const Analysis& a, unsigned bit) {
+  if ((a.info().command.mask >> bit & 1) != 0) return true;
+  for (const EventType& type : a.info().catalogue.events()) {
+    if (type.layer == bit && a.profile().count_of(type.id) > 0) return true;
+  }
+  return false;
+}
+
+bool begins_call(const EventType& type) {
+  return type.role == Role::begin && type.kind == "syscall";
+}
+
+class Builder {
+ public:
+  Builder(const Analysis& analysis, const Integrity& integrity, Summary& out)
+      : a_(analysis), integrity_(integrity), out_(out) {}
+
+  void build(bool without_user) {
+    head();
+    cpus();
+    processes();
+    histogram(without_user);
+    calls();
+    losses();
+    missing();
+    notes();
+  }
+
+ private:
+  void head();
+  void cpus();
+  void processes();
+  void histogram(bool without_user);
+  void points();
+  void calls();
+  void losses();
+  void missing();
+  void check_totals();
+  void notes();
+  Summary::CallRow call(TypeIndex type) const;
+
+  const Analysis& a_;
+  const Integrity& integrity_;
+  Summary& out_;
+};
+
+void Builder::head() {
+  out_.begin = a_.begin() - a_.start();
+  out_.end = std::max(a_.end(), a_.begin()) - a_.start();
+  out_.events = a_.profile().events();
+  out_.lost = a_.lost();
+  out_.has_switches = recorded(a_, FKT_L_PROCESS);
+  for (const Layer& layer : a_.info().catalogue.layers()) {
+    if (recorded(a_, layer.bit)) out_.layers.push_back(layer.name);
+  }
+}
+
+void Builder::cpus() {
+  for (std::uint32_t cpu = 0; cpu < a_.states().cpus(); cpu++) {
+    const StateTimes& times = a_.states().cpu(cpu);
+    if (!a_.states().seen(cpu) && all(times) == 0) continue;
+    if (a_.view().cpu && *a_.view().cpu != cpu) continue;
+    out_.cpus.push_back({cpu, times});
+    add(out_.times, times);
+  }
+  out_.cpu_ticks = all(out_.times);
+}
+
+void Builder::processes() {
+  const Tasks& tasks = a_.tasks();
+  std::map<TaskIndex, Summary::ProcessRow> rows;  // by leader: its threads' times are its own
+  for (TaskIndex task = 0; task < tasks.size(); task++) {
+    const StateTimes& times = a_.states().task(task);
+    if (!tasks[task].member) continue;  // under a filter little of it is recorded
+    if (all(times) == 0 && a_.states().runs(task) == 0) continue;
+    const TaskIndex leader = tasks[task].leader;
+    const auto [place, fresh] = rows.try_emplace(leader);
+    Summary::ProcessRow& row = place->second;
+    if (fresh) {
+      row.name = tasks.name(leader);
+      row.pid = tasks[leader].tid;
+      row.idle = tasks[leader].idle;
+      row.kernel = tasks[leader].kernel;
+      row.recorder = row.pid != 0 && row.pid == a_.info().command.recorder_pid;
+    } else {
+      row.threads++;
+    }
+    add(row.times, times);
+    row.runs += a_.states().runs(task);
+    if (row.kernel && tasks.name(task).starts_with(kDrainName)) out_.drain_ticks += all(times);
+    if (row.recorder) out_.recorder_ticks += all(times);
+  }
+  for (auto& [leader, row] : rows) out_.processes.push_back(std::move(row));
+  // Processes by their time, then the CPUs' idle tasks in order.
+  std::stable_sort(out_.processes.begin(), out_.processes.end(), [](const auto& x, const auto& y) {
+    if (x.idle != y.idle) return y.idle;
+    return x.idle ? x.name < y.name : all(x.times) > all(y.times);
+  });
+}
+
+void Builder::histogram(bool without_user) {
+  std::uint64_t system = 0, interrupts = 0;
+  for (TypeIndex type = 0; type < a_.types().size(); type++) {
+    const SpanStats& stats = a_.profile().stats(type);
+    if (stats.entries == 0 && stats.own.count == 0) continue;
+    const SpanType& t = a_.types()[type];
+    (on_cpu(t.kind) ? interrupts : system) += stats.own.sum;
+    out_.histogram.push_back({t.name, t.event, stats.entries, stats.own.sum, stats.own, true});
+  }
+  const auto state = [&](const char* name, std::uint64_t ticks) {
+    if (ticks > 0) out_.histogram.push_back({name, {}, 0, ticks, {}, true});
+  };
+  const auto rest = [](std::uint64_t sum, std::uint64_t part) {
+    return sum > part ? sum - part : 0;
+  };
+  if (!without_user) state("user", of(out_.times, State::user));
+  state("idle", of(out_.times, State::idle));
+  const std::uint64_t threads = a_.spans().kernel_threads();
+  state("kernel threads", threads);
+  state("calls not seen whole", rest(of(out_.times, State::system), system + threads));
+  state("interrupts not seen whole",
+        rest(of(out_.times, State::irq) + of(out_.times, State::softirq), interrupts));
+  state("user or system, not known", of(out_.times, State::running));
+  state("idle and other tasks", of(out_.times, State::others));
+  state("unknown", of(out_.times, State::unknown));
+  std::stable_sort(out_.histogram.begin(), out_.histogram.end(),
+                   [](const auto& x, const auto& y) { return x.ticks > y.ticks; });
+  points();
+}
+
+// Events that have no duration, by name: they have counts alone.
+void Builder::points() {
+  std::map<std::string, Summary::EventRow> rows;
+  for (const EventType& type : a_.info().catalogue.events()) {
+    const std::uint64_t count = a_.profile().count_of(type.id);
+    if (count == 0 || type.role != Role::point) continue;
+    Summary::EventRow& row = rows[type.name];
+    row.name = type.name;
+    if (!row.code) row.code = type.id;
+    row.count += count;
+  }
+  const std::size_t timed = out_.histogram.size();
+  for (auto& [name, row] : rows) out_.histogram.push_back(std::move(row));
+  std::stable_sort(out_.histogram.begin() + static_cast<std::ptrdiff_t>(timed),
+                   out_.histogram.end(),
+                   [](const auto& x, const auto& y) { return x.count > y.count; });
+}
+
+Summary::CallRow Builder::call(TypeIndex type) const {
+  const SpanStats& stats = a_.profile().stats(type);
+  const SpanType& t = a_.types()[type];
+  Summary::CallRow row;
+  row.name = t.name;
+  row.code = t.event;
+  row.entries = stats.entries;
+  row.outcomes = stats.outcomes;
+  row.total = stats.total;
+  row.own = stats.own_whole;
+  std::uint64_t known = row.own;
+  const auto part = [&](std::string name, std::optional<std::uint16_t> code, const Child& child) {
+    if (child.count == 0) return;
+    known += child.ticks;
+    row.parts.push_back({std::move(name), code, child.count, child.ticks});
+  };
+  for (const Child& child : stats.children) {
+    part(a_.types()[child.type].name, a_.types()[child.type].event, child);
+  }
+  std::stable_sort(row.parts.begin(), row.parts.end(),
+                   [](const auto& x, const auto& y) { return x.ticks > y.ticks; });
+  part("switched out, asleep", {}, stats.blocked);
+  part("switched out, runnable", {}, stats.preempted);
+  if (stats.total.sum > known) {
+    part("not known", {}, {kNoType, stats.total.count, stats.total.sum - known});
+  }
+  return row;
+}
+
+void Builder::calls() {
+  for (TypeIndex type = 0; type < a_.types().size(); type++) {
+    if (!is_syscall(a_.types()[type].kind)) continue;
+    const SpanStats& stats = a_.profile().stats(type);
+    if (stats.entries == 0 && stats.outcomes == decltype(stats.outcomes){}) continue;
+    out_.calls.push_back(call(type));
+  }
+  std::stable_sort(out_.calls.begin(), out_.calls.end(),
+                   [](const auto& x, const auto& y) { return x.total.sum > y.total.sum; });
+  out_.exits_alone = a_.profile().exits_alone();
+}
+
+void Builder::losses() {
+  std::map<std::uint32_t, Summary::CpuLoss> rows;
+  for (const Gap& gap : a_.gaps()) {
+    Summary::CpuLoss& row = rows[gap.cpu];
+    row.cpu = gap.cpu;
+    row.gaps++;
+    row.lost += gap.lost;
+    row.ticks += gap.to > gap.from ? gap.to - gap.from : 0;
+  }
+  if (a_.info().totals && a_.whole()) {
+    for (const CpuTotals& cpu : a_.info().totals->per_cpu) {  // gaps still open at the stop
+      if (cpu.gap_lost == 0) continue;
+      Summary::CpuLoss& row = rows[cpu.cpu];
+      row.cpu = cpu.cpu;
+      row.gaps++;
+      row.lost += cpu.gap_lost;
+      row.ticks += a_.end() > cpu.gap_from ? a_.end() - cpu.gap_from : 0;
+      out_.lost += cpu.gap_lost;
+    }
+  }
+  for (const auto& [cpu, row] : rows) out_.losses.push_back(row);
+}
+
+// What the recorder counted against what the file holds; only when all of it was read.
+void Builder::check_totals() {
+  for (const CpuTotals& cpu : a_.info().totals->per_cpu) {
+    const std::uint64_t decoded = cpu.cpu < a_.decoded().size() ? a_.decoded()[cpu.cpu] : 0;
+    if (decoded == cpu.events) continue;
+    out_.missing.push_back("cpu " + std::to_string(cpu.cpu) + ": " + std::to_string(decoded) +
+                           " events in the file, " + std::to_string(cpu.events) + " recorded");
+  }
+  if (a_.info().totals->discarded > 0) {
+    out_.missing.push_back(counted(a_.info().totals->discarded, "event") +
+                           " discarded behind the size limit or on the full disk");
+  }
+}
+
+void Builder::missing() {
+  if (out_.lost > 0)
+    out_.missing.push_back(counted(out_.lost, "event") + " lost in gaps, see below");
+  if (integrity_.damaged_pages > 0) {
+    out_.missing.push_back(counted(integrity_.damaged_pages, "damaged page") + " skipped");
+  }
+  if (integrity_.missing_pages > 0) {
+    out_.missing.push_back(counted(integrity_.missing_pages, "page") + " missing");
+  }
+  for (const std::string& note : integrity_.notes) out_.missing.push_back(note);
+  if (a_.whole() && a_.info().totals) check_totals();
+}
+
+void Builder::notes() {
+  if (!out_.has_switches) {
+    out_.notes.push_back(
+        "layer process was not recorded: who ran is known at events alone, names stay as they were "
+        "at the start");
+  }
+  if (!recorded(a_, FKT_L_SYSTEM)) {
+    out_.notes.push_back(
+        "layer system was not recorded: user and system time cannot be told apart, and interrupts "
+        "count for what they interrupted");
+  }
+  if (a_.tasks().filtered()) {
+    out_.notes.push_back("a filter was on (" + a_.info().command.filter +
+                         "): idle time and that of other tasks are one");
+  }
+  if (a_.info().catalogue.events().empty()) out_.notes.push_back("the file has no catalogue");
+  if (a_.info().syscalls.empty()) {
+    out_.notes.push_back("the file has no table of system calls: they are shown by number");
+  }
+}
+
+}  // namespace
+
+Summary summarize(const Analysis& analysis, const Integrity& integrity, bool without_user) {
+  Summary summary;
+  Builder(analysis, integrity, summary).build(without_user);
+  return summary;
+}
+
+std::vector<Summary::Count> count_events(const Analysis& analysis) {
+  const Catalogue& catalogue = analysis.info().catalogue;
+  std::map<std::pair<std::string, std::string>, std::uint64_t> counts;  // layer, name
+  for (const EventType& type : catalogue.events()) {
+    const std::uint64_t count = analysis.profile().count_of(type.id);
+    if (count > 0 && !begins_call(type))
+      counts[{layer_name(catalogue, type.layer), type.name}] += count;
+  }
+  for (TypeIndex index = 0; index < analysis.types().size(); index++) {
+    const SpanType& type = analysis.types()[index];
+    const std::uint64_t entries = analysis.profile().stats(index).entries;
+    const EventType* event = catalogue.find(type.event);
+    if (!is_syscall(type.kind) || entries == 0 || event == nullptr) continue;
+    counts[{layer_name(catalogue, event->layer), type.name}] += entries;
+  }
+  std::vector<Summary::Count> rows;
+  for (const auto& [key, count] : counts) rows.push_back({count, key.first, key.second});
+  std::sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
+    return x.count != y.count ? x.count > y.count : x.name < y.name;
+  });
+  return rows;
+}
+
+}  // namespace fkt

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/tasks.h"
+
+#include <cstring>
+
+namespace fkt {
+namespace {
+
+constexpr std::uint32_t kKthreadd = 2;  // every kernel thread's parent
+
+// A name of TASK_COMM_LEN bytes, zero-padded, in two words.
+std::string comm_of(std::span<const std::uint64_t> words) {
+  char bytes[16];
+  std::memcpy(bytes, words.data(), sizeof bytes);
+  return std::string(bytes, strnlen(bytes, sizeof bytes));
+}
+
+}  // namespace
+
+Tasks::Tasks(const TraceInfo& info) {
+  const std::string& filter = info.command.filter;
+  filtered_ = filter == "only" || filter == "process";
+  descendants_ = filter == "only";
+  filter_pid_ = descendants_ ? info.command.workload_pid : info.command.filter_pid;
+  for (const Task& task : info.tasks) {  // a thread's number stands for its process
+    if (filtered_ && task.tid == filter_pid_) filter_pid_ = task.tgid;
+  }
+  for (const Task& before : info.tasks) {
+    if (before.tid == 0 || before.tid > FKT_PID_MASK) continue;
+    TaskInfo& task = tasks_[add(before.tid, before.tgid)];
+    task.comm = before.comm;
+    task.kernel = before.tid == kKthreadd || before.ppid == kKthreadd;
+  }
+  for (TaskInfo& task : tasks_) {  // the list may name a thread before its leader
+    if (const TaskIndex leader = find(task.tgid); leader != kNoTask) task.leader = leader;
+  }
+}
+
+TaskIndex Tasks::add(std::uint32_t tid, std::uint32_t tgid) {
+  const TaskIndex index = size();
+  if (tid >= by_tid_.size()) by_tid_.resize(tid + 1, kNoTask);
+  by_tid_[tid] = index;
+  TaskInfo& task = tasks_.emplace_back();
+  task.tid = tid;
+  task.tgid = tgid;
+  task.leader = tgid == tid || find(tgid) == kNoTask ? index : find(tgid);
+  task.member = !filtered_ || tid == filter_pid_ || tgid == filter_pid_;
+  return index;
+}
+
+TaskIndex Tasks::idle(std::uint32_t cpu) {
+  if (cpu >= by_cpu_.size()) {
+    by_cpu_.resize(cpu + 1, kNoTask);
+    idle_names_.resize(cpu + 1);
+  }
+  if (by_cpu_[cpu] == kNoTask) {
+    by_cpu_[cpu] = size();
+    idle_names_[cpu] = "idle/CPU " + std::to_string(cpu);
+    TaskInfo& task = tasks_.emplace_back();
+    task.leader = by_cpu_[cpu];
+    task.idle_cpu = cpu;
+    task.idle = true;
+    task.kernel = true;
+    task.member = !filtered_;
+  }
+  return by_cpu_[cpu];
+}
+
+TaskIndex Tasks::by_tid(std::uint32_t tid) {
+  tid &= FKT_PID_MASK;  // a damaged page header cannot make the table huge
+  const TaskIndex known = find(tid);
+  // A task may still run after its number was freed, but not after it left for the last time.
+  if (known != kNoTask && !(tasks_[known].freed && tasks_[known].left_dead)) return known;
+  return add(tid, tid);
+}
+
+std::string_view Tasks::name(TaskIndex task) const {
+  const TaskInfo& info = tasks_[task];
+  if (info.idle) return idle_names_[info.idle_cpu];
+  return info.comm.empty() ? std::string_view("?") : std::string_view(info.comm);
+}
+
+void Tasks::fork(const Event& event) {
+  const std::uint32_t child_tid = event.arg & FKT_PID_MASK;
+  const auto tgid = static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK;
+  const auto parent_tid = static_cast<std::uint32_t>(event.words[0] >> 32) & FKT_PID_MASK;
+  if (child_tid == 0) return;
+  const TaskIndex parent = parent_tid == 0 ? kNoTask : by_tid(parent_tid);
+  TaskInfo& child = tasks_[add(child_tid, tgid)];
+  child.forked = true;
+  if (parent == kNoTask) return;
+  child.comm = tasks_[parent].comm;
+  child.kernel = tasks_[parent].kernel;
+  // The module's filter: threads always join, children where the workload is what is recorded.
+  if (descendants_) child.member = tasks_[parent].member;
+}
+
+// The drain's thread is made after the list of tasks, and names itself.
+void Tasks::rename(TaskInfo& task, std::string comm) {
+  task.kernel |= comm == kDrainName && !task.forked;
+  task.comm = std::move(comm);
+}
+
+void Tasks::apply(const Event& event, TaskIndex running) {
+  switch (event.id) {
+    case FKT_E_FORK:
+      if (!event.words.empty()) fork(event);
+      return;
+    case FKT_E_EXEC: {
+      TaskInfo& task = tasks_[running];
+      task.kernel = false;  // a helper that the kernel started
+      // A thread that execs takes over its leader's number.
+      task.tgid = task.tid;
+      task.leader = running;
+      return;
+    }
+    case FKT_E_EXIT:
+      if (event.words.empty()) return;
+      tasks_[by_tid(static_cast<std::uint32_t>(event.words[0]))].exited = true;
+      return;
+    case FKT_E_PID_FREE: {
+      const TaskIndex task = find(event.arg & FKT_PID_MASK);
+      if (task != kNoTask) tasks_[task].freed = true;
+      return;
+    }
+    case FKT_E_RENAME:
+      if (event.words.size() < 2 || (event.arg & FKT_PID_MASK) == 0) return;
+      rename(tasks_[by_tid(event.arg)], comm_of(event.words));
+      return;
+    default:
+      if (!is_switch(event.id)) return;
+      if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z)
+        tasks_[running].left_dead = true;
+  }
+}
+
+}  // namespace fkt

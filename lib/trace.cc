@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/trace.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fkt/file.h>
+
+#include "lib/crc32.h"
+#include "lib/index.h"
+#include "lib/info.h"
+#include "lib/merge.h"
+#include "lib/text.h"
+#include "lib/trace_data.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::size_t kMaxNotes = 100;
+
+Error format_error(std::string message) {
+  return {ErrorCode::format, std::move(message)};
+}
+
+// Of the checksum, tail_offset is left out: the recorder sets it last, and alone.
+std::uint32_t header_checksum(fkt_file_header header) {
+  header.tail_offset = 0;
+  return crc32(std::as_bytes(std::span(&header, 1)).first(offsetof(fkt_file_header, checksum)));
+}
+
+Result<fkt_file_header> read_header(ByteView file) {
+  if (file.empty()) return format_error("is empty: not an FKT recording");
+  const std::string_view magic(FKT_FILE_MAGIC);
+  const std::string_view start = as_text(slice(file, 0, magic.size()));
+  if (start != magic.substr(0, start.size())) {
+    return format_error("not an FKT recording (no FKTTRACE at its start)");
+  }
+  fkt_file_header header;
+  if (!read_at(file, 0, header)) {
+    return Error{ErrorCode::damaged,
+                 "ends within its header, after " + counted(file.size(), "byte")};
+  }
+  if (header.version > FKT_FILE_VERSION) {
+    return Error{ErrorCode::version, "is a file of FKT format " + std::to_string(header.version) +
+                                         "; this program reads up to " +
+                                         std::to_string(FKT_FILE_VERSION) + ": use a newer one"};
+  }
+  if (header_checksum(header) != header.checksum) {
+    return Error{ErrorCode::damaged, "its header is damaged (the checksum does not match)"};
+  }
+  if (header.header_bytes < sizeof header || header.header_bytes % 8 != 0 ||
+      header.pages_offset < header.header_bytes || header.pages_offset % FKT_FILE_ALIGN != 0 ||
+      !std::has_single_bit(header.page_bytes) || header.page_bytes < FKT_PAGE_MIN_BYTES ||
+      header.page_bytes > FKT_PAGE_MAX_BYTES) {
+    return Error{ErrorCode::damaged, "its header contradicts itself"};
+  }
+  return header;
+}
+
+// Puts together what the parts of the file say.
+class Opener {
+ public:
+  Opener(TraceData& data, const fkt_file_header& header)
+      : data_(data), header_(header), file_(data.file.bytes()) {}
+
+  void run() {
+    data_.info.recording = header_.recording;
+    data_.info.page_bytes = header_.page_bytes;
+    read_head();
+    if (file_.size() >= header_.pages_offset) read_pages();
+    number_pages();
+    count_losses();
+    if (!data_.integrity.finished) {
+      data_.note(
+          "the recorder could not finish this file: totals and the end's clocks are missing");
+    }
+  }
+
+ private:
+  void read_head() {
+    const SectionList head = walk_sections(file_, header_.header_bytes, header_.pages_offset);
+    bool has_catalogue = false;
+    for (const Section& section : head.sections) {
+      has_catalogue |= add(section) && section.header.type == FKT_SEC_CATALOGUE;
+    }
+    if (!has_catalogue) {
+      data_.note("the file's event catalogue is missing: this program's own is taken");
+      data_.info.catalogue = Catalogue::builtin();
+    }
+    data_.table = WordTable(data_.info.catalogue);
+    if (file_.size() < header_.pages_offset) {
+      data_.integrity.truncated_bytes =
+          file_.size() - std::min<std::uint64_t>(head.end, file_.size());
+      data_.note("the file ends at " + hex(file_.size()) + ", before its first page at " +
+                 hex(header_.pages_offset));
+    } else if (head.cut_off > 0) {
+      data_.note("section at offset " + hex(head.end) + ": it runs into the pages");
+    }
+  }
+
+  bool add(const Section& section) {
+    const Status status = add_section(section, data_.info);
+    if (!status) data_.note(status.error().message);
+    return static_cast<bool>(status);
+  }
+
+  // The pages, and the tail behind them.
+  void read_pages() {
+    PageArea area{file_, header_.pages_offset, file_.size(),
+                  false, header_.page_bytes,   header_.recording};
+    const std::uint64_t tail = header_.tail_offset;
+    if (tail > file_.size()) {
+      area.end_known = true;  // all that is left of the file is pages
+      data_.note("the file ends at " + hex(file_.size()) + ", before its tail at " + hex(tail));
+    } else if (tail != 0 && (tail < header_.pages_offset || tail % 8 != 0)) {
+      data_.note("the header's tail offset " + hex(tail) + " makes no sense");
+    } else if (tail != 0) {
+      area.end = tail;
+      area.end_known = true;
+      const std::optional<Section> index = read_tail(tail);
+      if (tail - area.begin < area.page_bytes) return;  // no page: no index is needed
+      if (index && take_index(*index, area)) return;
+      data_.note("the index is missing or cannot be used: it was made again from the pages");
+    }
+    data_.integrity.index_rebuilt = true;
+    scan(area);
+  }
+
+  // Returns the index, if it is there.
+  std::optional<Section> read_tail(std::uint64_t offset) {
+    const SectionList tail = walk_sections(file_, offset, file_.size());
+    std::optional<Section> index;
+    for (const Section& section : tail.sections) {
+      const bool good = add(section);
+      if (section.header.type == FKT_SEC_INDEX) index = section;
+      if (section.header.type == FKT_SEC_TOTALS && good) data_.integrity.finished = true;
+    }
+    if (tail.cut_off > 0) {
+      data_.integrity.truncated_bytes = tail.cut_off;
+      data_.note("the file ends within its tail, in the section at offset " + hex(tail.end));
+    }
+    return index;
+  }
+
+  bool take_index(const Section& index, const PageArea& area) {
+    Result<std::vector<PageRef>> pages = read_index(index, area);
+    if (!pages) {
+      data_.note(pages.error().message);
+      return false;
+    }
+    data_.pages = std::move(*pages);
+    return true;
+  }
+
+  void scan(const PageArea& area) {
+    FoundPages found = scan_pages(area);
+    data_.pages = std::move(found.pages);
+    data_.integrity.damaged_pages = found.damaged;
+    for (std::string& fault : found.faults) data_.note(std::move(fault));
+    if (area.end_known && header_.tail_offset <= file_.size()) return;
+    // A stream's tail follows its last page directly; such a file lacks nothing.
+    if (header_.tail_offset == 0) {
+      read_tail(found.end);
+      if (data_.integrity.finished) data_.integrity.index_rebuilt = false;
+    }
+    if (found.cut_off > 0) {
+      data_.integrity.truncated_bytes = found.cut_off;
+      data_.note("the file ends within a page: its last " + counted(found.cut_off, "byte") +
+                 " cannot be read");
+    }
+  }
+
+  // Sorts the pages by CPU and looks for holes in their numbers.
+  void number_pages() {
+    std::uint64_t missing = 0;
+    for (std::uint32_t i = 0; i < data_.pages.size(); ++i) {
+      const PageRef& page = data_.pages[i];
+      std::vector<std::uint32_t>& of_cpu = data_.by_cpu[page.cpu];
+      if (!of_cpu.empty()) {
+        const std::uint64_t hole = page.seq - data_.pages[of_cpu.back()].seq - 1;
+        if (hole > 0) {
+          missing += hole;
+          data_.note("cpu " + std::to_string(page.cpu) + ": " + counted(hole, "page") +
+                     " missing before the one at offset " + hex(page.offset));
+        }
+      }
+      of_cpu.push_back(i);
+    }
+    // A page too damaged to say whose it is also leaves a hole; it is not counted twice.
+    missing -= std::min(missing, data_.integrity.damaged_pages);
+    data_.integrity.missing_pages = missing;
+  }
+
+  void count_losses() {
+    if (data_.info.totals) {
+      data_.integrity.lost = data_.info.totals->lost;
+      for (const CpuTotals& cpu : data_.info.totals->per_cpu) data_.set_lost(cpu.cpu, cpu.lost);
+      return;
+    }
+    // Each CPU's last page knows best. What a later gap lost shows when it is decoded.
+    for (const auto& [cpu, pages] : data_.by_cpu) {
+      const Result<Page> page = check_page(file_, data_.pages[pages.back()].offset,
+                                           header_.page_bytes, header_.recording);
+      if (page) data_.set_lost(cpu, page->header.lost);
+    }
+  }
+
+  TraceData& data_;
+  const fkt_file_header& header_;
+  ByteView file_;
+};
+
+Result<std::unique_ptr<TraceData>> read(MappedFile file) {
+  const Result<fkt_file_header> header = read_header(file.bytes());
+  if (!header) return header.error();
+  auto data = std::make_unique<TraceData>(std::move(file));
+  Opener(*data, *header).run();
+  return data;
+}
+
+Error about(const std::string& name, const Error& error) {
+  return {error.code, name + ": " + error.message};
+}
+
+}  // namespace
+
+void TraceData::note(std::string line) {
+  if (integrity.notes.size() < kMaxNotes) {
+    integrity.notes.push_back(std::move(line));
+  } else if (integrity.notes.size() == kMaxNotes) {
+    integrity.notes.push_back("further findings are not listed");
+  }
+}
+
+void TraceData::damaged_page(std::uint64_t offset, const Error& error) {
+  if (!damaged_offsets_.insert(offset).second) return;
+  ++integrity.damaged_pages;
+  note(error.message);
+}
+
+void TraceData::set_lost(std::uint32_t cpu, std::uint64_t total) {
+  std::uint64_t& known = lost_[cpu];
+  if (total <= known) return;
+  lost_sum_ += total - known;
+  known = total;
+  integrity.lost = std::max(integrity.lost, lost_sum_);
+}
+
+Trace::Trace(std::unique_ptr<TraceData> data) : data_(std::move(data)) {}
+Trace::Trace(Trace&&) noexcept = default;
+Trace& Trace::operator=(Trace&&) noexcept = default;
+Trace::~Trace() = default;
+
+Result<Trace> Trace::open(const std::string& path) {
+  const std::string name = path == "-" ? "standard input" : path;
+  Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return about(name, file.error());
+  Result<std::unique_ptr<TraceData>> data = read(std::move(*file));
+  if (!data) return about(name, data.error());
+  return Trace(std::move(*data));
+}
+
+Result<Trace> Trace::from_bytes(std::span<const std::byte> bytes, const std::string& name) {
+  Result<std::unique_ptr<TraceData>> data = read(MappedFile::copy(bytes));
+  if (!data) return about(name, data.error());
+  return Trace(std::move(*data));
+}
+
+const TraceInfo& Trace::info() const {
+  return data_->info;
+}
+const std::vector<PageRef>& Trace::pages() const {
+  return data_->pages;
+}
+const Integrity& Trace::integrity() const {
+  return data_->integrity;
+}
+EventRange Trace::events(const Selection& selection) const {
+  return {*data_, selection};
+}
+
+}  // namespace fkt

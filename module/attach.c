@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which hooks are on. A hook is on while one of its layers is recorded, or the filter needs it; so a
+ * module that records nothing costs nothing. capture.c's lock is held around everything here.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+
+#include "attach.h"
+#include "fkt.h"
+
+/* The filter's hooks (fork, free_pid) come first, so that no member is missed by the others. */
+static const struct fkt_hook_table *const tables[] = {
+	&fkt_process_hooks,
+	&fkt_interrupt_hooks,
+	&fkt_trap_hooks,
+	&fkt_syscall_hooks,
+};
+
+typedef int (*hook_fn)(struct fkt_hook *hook, void *arg);
+
+static int for_each_hook(hook_fn fn, void *arg)
+{
+	unsigned int t, i;
+	int err;
+
+	for (t = 0; t < ARRAY_SIZE(tables); t++) {
+		for (i = 0; i < tables[t]->count; i++) {
+			err = fn(&tables[t]->hooks[i], arg);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+/* ---- one hook ---- */
+
+static int hook_on(struct fkt_hook *hook)
+{
+	int err;
+
+	if (hook->attached || hook->absent)
+		return 0;
+	if (hook->tracepoint)
+		err = tracepoint_probe_register(hook->tracepoint, hook->probe, NULL);
+	else
+		err = hook->on();
+	/* Not on this kernel: recorded as missing, the rest goes on without it. */
+	if (err == -ENOENT || err == -EINVAL || err == -EOPNOTSUPP) {
+		hook->absent = true;
+		pr_notice("%s cannot be observed on this kernel (%d)\n", hook->name, err);
+		return 0;
+	}
+	hook->attached = !err;
+	return err;
+}
+
+static void hook_off(struct fkt_hook *hook)
+{
+	if (!hook->attached)
+		return;
+	if (hook->tracepoint)
+		tracepoint_probe_unregister(hook->tracepoint, hook->probe, NULL);
+	else
+		hook->off();
+	hook->attached = false;
+}
+
+/* ---- all of them ---- */
+
+struct wanted {
+	u64 layers;
+	bool filter;
+};
+
+static bool is_wanted(const struct fkt_hook *hook, const struct wanted *wanted)
+{
+	return (hook->layers & wanted->layers) || (hook->filter && wanted->filter);
+}
+
+static int attach_one(struct fkt_hook *hook, void *arg)
+{
+	return is_wanted(hook, arg) ? hook_on(hook) : 0;
+}
+
+static int detach_one(struct fkt_hook *hook, void *arg)
+{
+	if (!is_wanted(hook, arg))
+		hook_off(hook);
+	return 0;
+}
+
+/* Switches hooks so that just those of `layers` (and the filter's) are on. */
+int fkt_attach_layers(u64 layers, bool filter)
+{
+	struct wanted wanted = { .layers = layers, .filter = filter };
+
+	for_each_hook(detach_one, &wanted);
+	return for_each_hook(attach_one, &wanted);
+}
+
+/* Switches all off, and returns when every probe that ran has returned. */
+void fkt_detach_all(void)
+{
+	struct wanted none = {};
+
+	for_each_hook(detach_one, &none);
+	/* Tracepoints' probes, and whatever else runs with preemption off: kprobes, NMIs, clock events. */
+	tracepoint_synchronize_unregister();
+	synchronize_rcu();
+}
+
+static int add_missing(struct fkt_hook *hook, void *arg)
+{
+	if (hook->absent)
+		*(u64 *)arg |= hook->missing;
+	return 0;
+}
+
+/* What this kernel does not let us observe: FKT_MISSING_* bits. */
+u64 fkt_attach_missing(void)
+{
+	u64 missing = 0;
+
+	for_each_hook(add_missing, &missing);
+	return missing;
+}
+
+/* ---- finding the tracepoints ---- */
+
+static int match_tracepoint(struct fkt_hook *hook, void *arg)
+{
+	struct tracepoint *tp = arg;
+
+	if (hook->probe && !strcmp(hook->name, tp->name))
+		hook->tracepoint = tp;
+	return 0;
+}
+
+static void find_tracepoint(struct tracepoint *tp, void *unused)
+{
+	for_each_hook(match_tracepoint, tp);
+}
+
+static int check_found(struct fkt_hook *hook, void *unused)
+{
+	if (hook->probe && !hook->tracepoint) {
+		hook->absent = true;
+		pr_notice("this kernel has no tracepoint %s\n", hook->name);
+	}
+	return 0;
+}
+
+/* Few tracepoints are exported: looks them up by name. */
+int fkt_attach_init(void)
+{
+	for_each_kernel_tracepoint(find_tracepoint, NULL);
+	return for_each_hook(check_found, NULL);
+}
+
+void fkt_attach_exit(void)
+{
+	fkt_detach_all();
+}

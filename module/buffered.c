@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Through the page cache, one copy: for outputs that cannot do direct I/O (tmpfs, network file systems). */
+
+#include <linux/fs.h>
+#include <linux/uio.h>
+
+#include "drain.h"
+
+static void buffered_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
+{
+	struct iov_iter iter;
+	struct kiocb iocb;
+	ssize_t ret;
+
+	/* Not vfs_iter_write(): who takes the freeze protection there depends on the kernel. */
+	init_sync_kiocb(&iocb, chunk->out);
+	iocb.ki_flags &= ~IOCB_DIRECT;
+	iocb.ki_pos = chunk->pos + chunk->written;
+	fkt_chunk_iter(chunk, &iter);
+	file_start_write(chunk->out);
+	ret = chunk->out->f_op->write_iter(&iocb, &iter);
+	file_end_write(chunk->out);
+	fkt_drain_written(chunk, ret);
+}
+
+const struct fkt_engine fkt_engine_buffered = {
+	.id = FKT_ENGINE_BUFFERED,
+	.name = "buffered",
+	.copies = true,
+	.write = buffered_write,
+};

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The state machine of the one recording:
+ *
+ *   IDLE --start--> RECORDING --stop, close--> STOPPED --free, close, start--> IDLE
+ *                       \--limit, full, error--> STOPPING --stop, close-->/
+ *
+ * A start goes clock, filter, memory, drain, hooks, mask; a stop goes the same way back. Only when
+ * the hooks are off and every probe has returned are the CPUs' open pages closed, and only then is
+ * the drain told to finish.
+ */
+
+#include <linux/file.h>
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+
+#include "fkt.h"
+
+u64 fkt_mask;
+DEFINE_STATIC_KEY_FALSE(fkt_key_args);
+DEFINE_STATIC_KEY_FALSE(fkt_key_special);
+
+static struct {
+	struct mutex lock;
+	enum fkt_state state; /* written under the lock, but for RECORDING -> STOPPING */
+	struct file *owner;
+	struct pid *recorder;
+	wait_queue_head_t ready; /* FKT_WAITREADY */
+	u64 recording;
+	u64 mask; /* as last set, whatever state */
+	u64 start_clock;
+	u64 stop_clock;
+	enum fkt_stop_reason reason;
+	int error;
+	bool filtered;
+} capture = {
+	.lock = __MUTEX_INITIALIZER(capture.lock),
+	.ready = __WAIT_QUEUE_HEAD_INITIALIZER(capture.ready),
+};
+
+/* Lockless glance, for poll and fetch: both look again when they are woken. */
+enum fkt_state fkt_capture_state(void)
+{
+	return READ_ONCE(capture.state);
+}
+
+bool fkt_capture_owner(struct file *file)
+{
+	return READ_ONCE(capture.owner) == file;
+}
+
+static bool running(void)
+{
+	return capture.state == FKT_RECORDING || capture.state == FKT_STOPPING;
+}
+
+/* ---- stop ---- */
+
+/*
+ * The recording ends by itself (limit, full disk, error); hooks stay until the owner stops it. Drain
+ * thread, without the lock: the lock's holder may be waiting for that thread.
+ */
+void fkt_capture_end(enum fkt_stop_reason reason, int error)
+{
+	if (cmpxchg(&capture.state, FKT_RECORDING, FKT_STOPPING) != FKT_RECORDING)
+		return;
+	WRITE_ONCE(fkt_mask, 0);
+	WRITE_ONCE(capture.stop_clock, fkt_clock());
+	WRITE_ONCE(capture.error, error);
+	/* Pairs with the load-acquire in fkt_capture_status(): with the reason come error and clock. */
+	smp_store_release(&capture.reason, reason);
+	fkt_drain_kick();
+}
+
+static void stop_locked(void)
+{
+	fkt_capture_end(FKT_STOP_ASKED, 0);
+	/* Returns when every probe that was running has returned. */
+	fkt_detach_all();
+	fkt_filter_stop();
+	fkt_rings_close();
+	fkt_drain_stop();
+	WRITE_ONCE(capture.state, FKT_STOPPED);
+	wake_up_interruptible(fkt_drain_readers());
+}
+
+/* STOPPED -> IDLE: nothing can be fetched any more. Counts stay until the next start. */
+static void finish_locked(void)
+{
+	/* First, so that no fetch begins that would meet the rings when they are gone. */
+	WRITE_ONCE(capture.owner, NULL);
+	fkt_fetch_reset();
+	fkt_drain_release();
+	fkt_rings_stop();
+	put_pid(capture.recorder);
+	capture.recorder = NULL;
+	WRITE_ONCE(capture.state, FKT_IDLE);
+	module_put(THIS_MODULE);
+}
+
+/* FKT_STOP. */
+int fkt_capture_stop(struct file *owner)
+{
+	int err = 0;
+
+	mutex_lock(&capture.lock);
+	if (capture.owner != owner)
+		err = -ENODATA;
+	else if (running())
+		stop_locked();
+	mutex_unlock(&capture.lock);
+	return err;
+}
+
+/* The device was closed, by whatever: a recording that still runs ends here, and stays readable. */
+void fkt_capture_closed(struct file *owner)
+{
+	mutex_lock(&capture.lock);
+	if (capture.owner == owner) {
+		if (running()) {
+			stop_locked();
+			fkt_drain_truncate();
+		}
+		finish_locked();
+	}
+	mutex_unlock(&capture.lock);
+}
+
+/* ---- start ---- */
+
+static int check_start(const struct fkt_start *start)
+{
+	if (start->abi != FKT_ABI_VERSION || start->size != sizeof(*start))
+		return -EPROTO;
+	if (start->mask & ~fkt_all_layers())
+		return -EINVAL;
+	if (start->flags & ~(FKT_START_ARGS | FKT_START_ENGINE(0xff)))
+		return -EINVAL;
+	if (start->out_fd >= 0 && (start->offset % PAGE_SIZE || (loff_t)start->offset < 0 ||
+				   (loff_t)(start->offset + start->limit) < 0))
+		return -EINVAL;
+	return 0;
+}
+
+static struct file *get_output(const struct fkt_start *start)
+{
+	struct file *out;
+
+	if (start->out_fd < 0)
+		return NULL;
+	out = fget(start->out_fd);
+	if (!out)
+		return ERR_PTR(-EBADF);
+	if ((out->f_mode & FMODE_WRITE) && !(out->f_flags & O_APPEND) && out->f_op->write_iter &&
+	    (S_ISREG(file_inode(out)->i_mode) || S_ISBLK(file_inode(out)->i_mode)))
+		return out;
+	fput(out);
+	return ERR_PTR(-EBADF);
+}
+
+static void prepare(struct file *owner, const struct fkt_start *start)
+{
+	capture.owner = owner;
+	capture.recorder = get_pid(task_tgid(current));
+	capture.recording = start->recording;
+	capture.mask = start->mask;
+	capture.reason = FKT_STOP_NONE;
+	capture.error = 0;
+	capture.start_clock = fkt_clock();
+	capture.stop_clock = 0;
+	capture.filtered = start->filter != FKT_FILTER_NONE;
+	WRITE_ONCE(capture.state, FKT_RECORDING);
+}
+
+/* From here on probes write. Only now, so that switching the hooks on is not recorded. */
+static void begin(void)
+{
+	capture.start_clock = fkt_clock();
+	/* Whoever sees the mask sees the rings. */
+	smp_store_release(&fkt_mask, capture.mask);
+	fkt_drain_introduce();
+}
+
+static void set_key(struct static_key_false *key, bool on)
+{
+	if (on)
+		static_branch_enable(key);
+	else
+		static_branch_disable(key);
+}
+
+static void set_keys(const struct fkt_start *start)
+{
+	bool args = start->flags & FKT_START_ARGS;
+
+	set_key(&fkt_key_args, args);
+	set_key(&fkt_key_special, args || start->filter != FKT_FILTER_NONE ||
+					  start->clock != FKT_CLOCK_TSC);
+}
+
+static int start_locked(struct file *owner, const struct fkt_start *start, struct file *out)
+{
+	int err;
+
+	err = fkt_clock_start(start->clock);
+	if (err)
+		return err;
+	err = fkt_filter_start(start->filter, start->filter_pid);
+	if (err)
+		return err;
+	err = fkt_rings_start(start->recording);
+	if (err)
+		goto err_filter;
+	err = fkt_drain_start(start, out);
+	if (err)
+		goto err_rings;
+	set_keys(start);
+	__module_get(THIS_MODULE);
+	prepare(owner, start);
+	err = fkt_attach_layers(start->mask, capture.filtered);
+	if (!err)
+		err = fkt_filter_adopt();
+	if (!err) {
+		begin();
+		return 0;
+	}
+	stop_locked();
+	finish_locked();
+	return err;
+
+err_rings:
+	fkt_rings_stop();
+err_filter:
+	fkt_filter_stop();
+	return err;
+}
+
+/* FKT_START. EBUSY: another open file records; EPROTO: another ABI. */
+int fkt_capture_start(struct file *owner, const struct fkt_start *start)
+{
+	struct file *out;
+	int err;
+
+	err = check_start(start);
+	if (err)
+		return err;
+	out = get_output(start);
+	if (IS_ERR(out))
+		return PTR_ERR(out);
+	mutex_lock(&capture.lock);
+	if (capture.owner == owner && capture.state == FKT_STOPPED)
+		finish_locked();
+	err = capture.owner ? -EBUSY : start_locked(owner, start, out);
+	mutex_unlock(&capture.lock);
+	if (out)
+		fput(out);
+	if (!err)
+		wake_up_all(&capture.ready);
+	return err;
+}
+
+/* ---- while recording ---- */
+
+/* Says in the recording that from here on other layers are in it. */
+static void emit_mask(void)
+{
+	preempt_disable_notrace();
+	fkt_emit(FKT_E_MASK, 0, &capture.mask, FKT_N_MASK);
+	preempt_enable_notrace();
+}
+
+/* New mask = (old | set) & ~clear. ENODATA: nothing is being recorded. */
+int fkt_capture_mask(u64 set, u64 clear)
+{
+	u64 mask;
+	int err = 0;
+
+	if (set & ~fkt_all_layers())
+		return -EINVAL;
+	mutex_lock(&capture.lock);
+	if (capture.state != FKT_RECORDING) {
+		err = -ENODATA;
+	} else {
+		mask = (capture.mask | set) & ~clear;
+		/*
+		 * Hooks before the mask when layers come, after it when they go. If the recording ends
+		 * by itself meanwhile, the mask must stay 0: look at the state after setting it.
+		 */
+		err = fkt_attach_layers(mask | capture.mask, capture.filtered);
+		if (!err) {
+			capture.mask = mask;
+			WRITE_ONCE(fkt_mask, mask);
+			smp_mb(); /* pairs with the cmpxchg in fkt_capture_end() */
+			if (READ_ONCE(capture.state) != FKT_RECORDING)
+				WRITE_ONCE(fkt_mask, 0);
+			emit_mask();
+		}
+		fkt_attach_layers(capture.mask, capture.filtered);
+	}
+	mutex_unlock(&capture.lock);
+	return err;
+}
+
+/* FKT_WAITREADY. */
+int fkt_capture_wait_ready(void)
+{
+	return wait_event_interruptible(capture.ready, fkt_capture_state() == FKT_RECORDING);
+}
+
+/* FKT_JOIN. */
+int fkt_capture_join(void)
+{
+	int err;
+
+	mutex_lock(&capture.lock);
+	err = running() ? fkt_filter_join() : -ENODATA;
+	mutex_unlock(&capture.lock);
+	return err;
+}
+
+/* ---- memory ---- */
+
+/* Runs `change` when no recording uses the pages; EBUSY otherwise. */
+static int with_idle_rings(int (*change)(u32), u32 value)
+{
+	int err = -EBUSY;
+
+	mutex_lock(&capture.lock);
+	if (capture.state == FKT_IDLE)
+		err = change(value);
+	mutex_unlock(&capture.lock);
+	return err;
+}
+
+static int set_dma(u32 low)
+{
+	fkt_rings_set_dma(low);
+	return 0;
+}
+
+static int free_rings(u32 unused)
+{
+	fkt_rings_free();
+	return 0;
+}
+
+int fkt_capture_set_pow(u32 pow)
+{
+	return with_idle_rings(fkt_rings_set_pow, pow);
+}
+
+int fkt_capture_set_dma(u32 low)
+{
+	return with_idle_rings(set_dma, low);
+}
+
+/* FKT_FREEBUFFER: ends a stopped recording first, if it is the caller's. */
+int fkt_capture_free(struct file *file)
+{
+	mutex_lock(&capture.lock);
+	if (capture.owner == file && capture.state == FKT_STOPPED)
+		finish_locked();
+	mutex_unlock(&capture.lock);
+	return with_idle_rings(free_rings, 0);
+}
+
+/* ---- status ---- */
+
+/* Lockless sums: exact once stopped, a glance before. */
+static u64 cpu_events(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	u64 events = READ_ONCE(c->events), word = READ_ONCE(c->ring->word);
+	u32 run;
+
+	if (!fkt_cpu_ready(c))
+		return events;
+	for (run = READ_ONCE(c->ring->tail); run != (u32)(word >> 32) + 1; run++) {
+		struct fkt_page_header *h =
+			READ_ONCE(c->ring->slots[run & c->ring->slot_mask]);
+
+		if (run - READ_ONCE(c->ring->tail) > c->ring->slot_mask)
+			break;
+		events += READ_ONCE(h->events);
+	}
+	return events;
+}
+
+static void add_cpu(struct fkt_status *status, unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+
+	status->events += cpu_events(cpu);
+	status->lost += READ_ONCE(c->ring->lost);
+	status->discarded += READ_ONCE(c->discarded);
+	status->pages_written += READ_ONCE(c->written);
+	status->pages_total += c->count;
+	status->pages_extra += c->extra;
+	if (c->ready && c->lowest_free < status->lowest_free)
+		status->lowest_free = c->lowest_free;
+	if (fkt_cpu_ready(c)) {
+		status->pages_free += fkt_ring_free(c->ring);
+		status->cpus_paused += !!((u32)READ_ONCE(c->ring->word) & FKT_RING_GAP);
+	}
+	status->cpus = cpu + 1;
+}
+
+/* FKT_STATUS. */
+int fkt_capture_status(struct fkt_status *status)
+{
+	unsigned int cpu;
+
+	memset(status, 0, sizeof(*status));
+	mutex_lock(&capture.lock);
+	status->state = capture.state;
+	/* Pairs with the store-release in fkt_capture_end(). */
+	status->stop_reason = smp_load_acquire(&capture.reason);
+	status->error = READ_ONCE(capture.error);
+	status->recorder = pid_vnr(capture.recorder);
+	status->recording = capture.recording;
+	status->mask = capture.state == FKT_RECORDING ? capture.mask : 0;
+	status->missing = fkt_attach_missing();
+	status->start_clock = capture.start_clock;
+	status->stop_clock = READ_ONCE(capture.stop_clock);
+	status->page_bytes = fkt_rings_page_bytes();
+	status->lowest_free = U32_MAX;
+	for_each_possible_cpu(cpu)
+		add_cpu(status, cpu);
+	if (status->lowest_free == U32_MAX)
+		status->lowest_free = 0;
+	status->bytes_written = status->pages_written * status->page_bytes;
+	fkt_drain_status(status);
+	mutex_unlock(&capture.lock);
+	return 0;
+}
+
+/* FKT_CPU_STATUS. */
+int fkt_capture_cpu_status(struct fkt_cpu_status *status)
+{
+	struct fkt_cpu *c;
+	u32 cpu = status->cpu;
+
+	if (cpu >= nr_cpu_ids)
+		return -ENXIO;
+	memset(status, 0, sizeof(*status));
+	status->cpu = cpu;
+	if (!cpu_possible(cpu))
+		return 0;
+	mutex_lock(&capture.lock);
+	c = per_cpu_ptr(&fkt_cpus, cpu);
+	status->events = cpu_events(cpu);
+	status->lost = READ_ONCE(c->ring->lost);
+	status->discarded = c->discarded;
+	status->pages_written = c->written;
+	if (c->ready)
+		status->pages_free = fkt_ring_free(c->ring);
+	if ((u32)READ_ONCE(c->ring->word) & FKT_RING_GAP) {
+		status->gap_from = c->ring->gap_from;
+		status->gap_lost = c->ring->lost - c->lost;
+	}
+	mutex_unlock(&capture.lock);
+	return 0;
+}

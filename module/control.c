@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* /dev/fkt: opens, ioctls, poll; reading and splicing are fetch.c's. */
+
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/uaccess.h>
+
+#include "control.h"
+#include "fkt.h"
+
+static long get_start(struct file *file, void __user *arg)
+{
+	struct fkt_start start;
+
+	if (copy_from_user(&start, arg, sizeof(start)))
+		return -EFAULT;
+	return fkt_capture_start(file, &start);
+}
+
+static long give_status(void __user *arg)
+{
+	struct fkt_status status;
+	int err = fkt_capture_status(&status);
+
+	if (err)
+		return err;
+	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
+}
+
+static long give_cpu_status(void __user *arg)
+{
+	struct fkt_cpu_status status;
+	int err;
+
+	if (copy_from_user(&status, arg, sizeof(status)))
+		return -EFAULT;
+	err = fkt_capture_cpu_status(&status);
+	if (err)
+		return err;
+	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
+}
+
+static long give_clocks(void __user *arg)
+{
+	struct fkt_clocks clocks;
+	int err;
+
+	if (copy_from_user(&clocks, arg, sizeof(clocks)))
+		return -EFAULT;
+	err = fkt_clock_read(&clocks);
+	if (err)
+		return err;
+	return copy_to_user(arg, &clocks, sizeof(clocks)) ? -EFAULT : 0;
+}
+
+static long change_mask(unsigned int cmd, const u64 __user *arg)
+{
+	u64 mask;
+
+	if (copy_from_user(&mask, arg, sizeof(mask)))
+		return -EFAULT;
+	switch (cmd) {
+	case FKT_ENABLE:
+		return fkt_capture_mask(mask, 0);
+	case FKT_DISABLE:
+		return fkt_capture_mask(0, mask);
+	default:
+		return fkt_capture_mask(mask, ~mask);
+	}
+}
+
+static long set_memory(unsigned int cmd, const u32 __user *arg)
+{
+	u32 value;
+
+	if (copy_from_user(&value, arg, sizeof(value)))
+		return -EFAULT;
+	return cmd == FKT_SETINITPOWPAGES ? fkt_capture_set_pow(value) : fkt_capture_set_dma(value);
+}
+
+static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	void __user *user = (void __user *)arg;
+	u32 abi = FKT_ABI_VERSION;
+
+	switch (cmd) {
+	case FKT_SETINITPOWPAGES:
+	case FKT_SETTRYDMA:
+		return set_memory(cmd, user);
+	case FKT_FREEBUFFER:
+		return fkt_capture_free(file);
+	case FKT_WAITREADY:
+		return fkt_capture_wait_ready();
+	case FKT_ENABLE:
+	case FKT_DISABLE:
+	case FKT_SETMASK:
+		return change_mask(cmd, user);
+	case FKT_START:
+		return get_start(file, user);
+	case FKT_STOP:
+		return fkt_capture_stop(file);
+	case FKT_STATUS:
+		return give_status(user);
+	case FKT_CPU_STATUS:
+		return give_cpu_status(user);
+	case FKT_GET_ABI:
+		return copy_to_user(user, &abi, sizeof(abi)) ? -EFAULT : 0;
+	case FKT_CLOCKS:
+		return give_clocks(user);
+	case FKT_JOIN:
+		return fkt_capture_join();
+	}
+	return -ENOTTY;
+}
+
+static __poll_t fkt_poll(struct file *file, poll_table *wait)
+{
+	enum fkt_state state;
+	__poll_t events = 0;
+
+	poll_wait(file, fkt_drain_readers(), wait);
+	if (!fkt_capture_owner(file))
+		return 0;
+	state = fkt_capture_state();
+	if (state == FKT_STOPPING)
+		events |= EPOLLPRI;
+	if (fkt_fetch_readable(file) || state == FKT_STOPPED)
+		events |= EPOLLIN | EPOLLRDNORM;
+	return events;
+}
+
+static int fkt_release(struct inode *inode, struct file *file)
+{
+	fkt_capture_closed(file);
+	return 0;
+}
+
+static const struct file_operations fkt_fops = {
+	.owner = THIS_MODULE,
+	.release = fkt_release,
+	.unlocked_ioctl = fkt_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = fkt_poll,
+	.read_iter = fkt_fetch_read,
+	.splice_read = fkt_fetch_splice,
+	/* sendfile(2) to files and sockets insists on a device that can seek. */
+	.llseek = noop_llseek,
+};
+
+static struct miscdevice fkt_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "fkt",
+	.mode = 0600,
+	.fops = &fkt_fops,
+};
+
+int fkt_control_init(void)
+{
+	return misc_register(&fkt_device);
+}
+
+void fkt_control_exit(void)
+{
+	misc_deregister(&fkt_device);
+}

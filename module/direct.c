@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Asynchronous direct writes from the ring's own pages: the disk reads the very memory that the
+ * probes wrote. For files opened with O_DIRECT.
+ */
+
+#include <linux/fs.h>
+#include <linux/uio.h>
+
+#include "compat.h"
+#include "drain.h"
+
+/* May run in interrupt context, and before write_iter() has returned. */
+static void direct_complete(struct kiocb *iocb, long result)
+{
+	struct fkt_chunk *chunk = container_of(iocb, struct fkt_chunk, iocb);
+
+	fkt_kiocb_end_write(iocb);
+	fkt_drain_written(chunk, result);
+}
+
+static void direct_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
+{
+	struct iov_iter iter;
+	ssize_t ret;
+
+	init_sync_kiocb(&chunk->iocb, chunk->out);
+	chunk->iocb.ki_pos = chunk->pos + chunk->written;
+	chunk->iocb.ki_complete = direct_complete;
+	fkt_chunk_iter(chunk, &iter);
+
+	fkt_kiocb_start_write(&chunk->iocb);
+	ret = chunk->out->f_op->write_iter(&chunk->iocb, &iter);
+	/* Anything else is final, and the completion will not be called. */
+	if (ret != -EIOCBQUEUED)
+		direct_complete(&chunk->iocb, ret);
+}
+
+const struct fkt_engine fkt_engine_direct = {
+	.id = FKT_ENGINE_DIRECT,
+	.name = "direct",
+	.write = direct_write,
+};

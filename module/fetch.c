@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pages leave by the owner's own calls: splice(2) and sendfile(2) hand out the frames themselves,
+ * read(2) copies. For pipes, sockets, and files that the kernel thread cannot write.
+ *
+ * A frame that was spliced comes back when its pipe buffer is released, but the network may hold it
+ * longer, and says nothing when it lets go: the page returns to its ring only when nobody but us has
+ * a reference to any of its frames. The descriptor counts the buffers out; the drain thread looks.
+ *
+ * A buffer that is released before all of it was taken (sendfile(2) throws away what it has read and
+ * could not write when a signal comes) marks its page: those bytes are handed out again, first.
+ */
+
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/pipe_fs_i.h>
+#include <linux/slab.h>
+#include <linux/splice.h>
+#include <linux/uio.h>
+
+#include "fkt.h"
+
+static struct {
+	struct mutex lock; /* of all but what is said otherwise */
+	struct fkt_page *page; /* being fetched */
+	u32 at; /* bytes of it that are gone */
+	unsigned int next_cpu;
+	struct list_head handed; /* fetched whole; somebody may still hold a frame */
+	bool resend; /* some of those have bytes to be handed out again */
+	spinlock_t mark_lock; /* of all pages' `unsent`, and the next */
+	bool marked; /* since anybody looked */
+} fetch = {
+	.lock = __MUTEX_INITIALIZER(fetch.lock),
+	.handed = LIST_HEAD_INIT(fetch.handed),
+	.mark_lock = __SPIN_LOCK_UNLOCKED(fetch.mark_lock),
+};
+
+static bool may_fetch(struct file *file)
+{
+	return fkt_capture_owner(file) && fkt_drain_fetched();
+}
+
+/* Takes the lock for a fetch from `file`. EBADF: it has nothing to fetch. */
+static int begin_fetch(struct file *file)
+{
+	if (!may_fetch(file))
+		return -EBADF;
+	if (mutex_lock_interruptible(&fetch.lock))
+		return -ERESTARTSYS;
+	/* Again under the lock: fkt_fetch_reset() waits for whoever is let in. */
+	if (may_fetch(file))
+		return 0;
+	mutex_unlock(&fetch.lock);
+	return -EBADF;
+}
+
+/* ---- what comes next ---- */
+
+/* Bytes of the page from `at` on must be handed out again. */
+static void mark_unsent(struct fkt_page *page, u32 at)
+{
+	spin_lock(&fetch.mark_lock);
+	page->unsent = min(page->unsent, at);
+	fetch.marked = true;
+	spin_unlock(&fetch.mark_lock);
+}
+
+/* Forgets the mark; returns where it was, FKT_ALL_SENT if there was none. */
+static u32 take_mark(struct fkt_page *page)
+{
+	u32 at;
+
+	spin_lock(&fetch.mark_lock);
+	at = page->unsent;
+	page->unsent = FKT_ALL_SENT;
+	spin_unlock(&fetch.mark_lock);
+	return at;
+}
+
+/* Some buffers came back full: the page being fetched queues up behind the ones before it. */
+static void look_for_marks(void)
+{
+	bool marked;
+
+	spin_lock(&fetch.mark_lock);
+	marked = fetch.marked;
+	fetch.marked = false;
+	spin_unlock(&fetch.mark_lock);
+	if (!marked)
+		return;
+	fetch.resend = true;
+	if (!fetch.page)
+		return;
+	fetch.page->unsent = min(take_mark(fetch.page), fetch.at);
+	list_add_tail(&fetch.page->node, &fetch.handed);
+	fetch.page = NULL;
+}
+
+/* The first page that has bytes to be handed out again. */
+static bool resend_page(void)
+{
+	struct fkt_page *page;
+	u32 at;
+
+	list_for_each_entry(page, &fetch.handed, node) {
+		at = take_mark(page);
+		if (at == FKT_ALL_SENT)
+			continue;
+		list_del(&page->node);
+		fetch.page = page;
+		fetch.at = at;
+		return true;
+	}
+	fetch.resend = false;
+	return false;
+}
+
+static bool collect_page(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_cpu_ids; i++) {
+		if (cpu_possible(fetch.next_cpu))
+			fetch.page = fkt_ring_collect(fetch.next_cpu);
+		if (fetch.page)
+			break;
+		fetch.next_cpu = (fetch.next_cpu + 1) % nr_cpu_ids;
+	}
+	if (!fetch.page)
+		return false;
+	fetch.page->unsent = FKT_ALL_SENT;
+	fetch.page->fetched = false;
+	fetch.at = 0;
+	return true;
+}
+
+/* Is there a page to go on with? */
+static bool have_page(void)
+{
+	look_for_marks();
+	return fetch.page || (fetch.resend && resend_page()) || collect_page();
+}
+
+/* `bytes` of the current page are gone; when it is all, the drain thread may have it back. */
+static void advance(u32 bytes)
+{
+	struct fkt_page *page = fetch.page;
+
+	fetch.at += bytes;
+	if (fetch.at < fkt_rings_page_bytes())
+		return;
+	fetch.page = NULL;
+	if (!page->fetched)
+		per_cpu_ptr(&fkt_cpus, page->cpu)->written++;
+	page->fetched = true;
+	list_add_tail(&page->node, &fetch.handed);
+	fkt_drain_kick();
+}
+
+/*
+ * Takes the lock when there is a page, waiting for one if allowed. 1: locked; 0: the recording is over
+ * and all is fetched; or -errno.
+ */
+static int lock_with_page(struct file *file, bool nonblock)
+{
+	int err;
+
+	for (;;) {
+		bool over = fkt_capture_state() == FKT_STOPPED;
+
+		err = begin_fetch(file);
+		if (err)
+			return err;
+		if (have_page())
+			return 1;
+		mutex_unlock(&fetch.lock);
+		if (over)
+			return 0;
+		if (nonblock)
+			return -EAGAIN;
+		/* Bounded: sendfile(2) may hold the output's file system unfreezable meanwhile. */
+		err = wait_event_interruptible_timeout(*fkt_drain_readers(),
+						       fkt_fetch_readable(file) ||
+						       fkt_capture_state() == FKT_STOPPED ||
+						       !may_fetch(file), HZ);
+		if (err <= 0)
+			return err ? err : -EAGAIN;
+	}
+}
+
+const struct fkt_engine fkt_engine_fetch = {
+	.id = FKT_ENGINE_FETCH,
+	.name = "fetch",
+};
+
+/* ---- splice ---- */
+
+static void release_buffer(struct pipe_inode_info *pipe, struct pipe_buffer *buf)
+{
+	struct fkt_page *page = (struct fkt_page *)buf->private;
+	u32 frame = buf->page - virt_to_page(page->header);
+
+	/* Before the references go, which keep the page from its ring. A copy (tee) is not ours to care. */
+	if (buf->len && !READ_ONCE(page->copied))
+		mark_unsent(page, frame * PAGE_SIZE + buf->offset);
+	put_page(buf->page);
+	fkt_page_unref(page);
+	module_put(THIS_MODULE);
+}
+
+static bool get_buffer(struct pipe_inode_info *pipe, struct pipe_buffer *buf)
+{
+	struct fkt_page *page = (struct fkt_page *)buf->private;
+
+	if (!try_get_page(buf->page))
+		return false;
+	WRITE_ONCE(page->copied, true);
+	refcount_inc(&page->refs);
+	__module_get(THIS_MODULE);
+	return true;
+}
+
+static const struct pipe_buf_operations buffer_ops = {
+	.release = release_buffer,
+	.get = get_buffer,
+};
+
+/* For frames that the pipe did not take (its readers are gone). */
+static void release_unsent(struct splice_pipe_desc *spd, unsigned int i)
+{
+	put_page(spd->pages[i]);
+	fkt_page_unref((struct fkt_page *)spd->partial[i].private);
+	module_put(THIS_MODULE);
+}
+
+/* Adds the next frame to what will be spliced; returns its bytes. */
+static u32 add_frame(struct splice_pipe_desc *spd, size_t len)
+{
+	u32 in_frame = fetch.at % PAGE_SIZE;
+	u32 bytes = min_t(size_t, len, PAGE_SIZE - in_frame);
+	struct page *frame = virt_to_page(fetch.page->header) + fetch.at / PAGE_SIZE;
+
+	get_page(frame);
+	refcount_inc(&fetch.page->refs);
+	__module_get(THIS_MODULE);
+	spd->pages[spd->nr_pages] = frame;
+	spd->partial[spd->nr_pages].offset = in_frame;
+	spd->partial[spd->nr_pages].len = bytes;
+	spd->partial[spd->nr_pages].private = (unsigned long)fetch.page;
+	spd->nr_pages++;
+	advance(bytes);
+	return bytes;
+}
+
+static ssize_t splice_pages(struct pipe_inode_info *pipe, size_t len)
+{
+	struct partial_page partial[PIPE_DEF_BUFFERS];
+	struct page *pages[PIPE_DEF_BUFFERS];
+	struct splice_pipe_desc spd = {
+		.pages = pages,
+		.partial = partial,
+		.nr_pages_max = PIPE_DEF_BUFFERS,
+		.ops = &buffer_ops,
+		.spd_release = release_unsent,
+	};
+	/* The caller holds the pipe's lock: what is free stays free. */
+	u32 room = pipe->max_usage - pipe_occupancy(pipe->head, pipe->tail);
+
+	room = min_t(u32, room, PIPE_DEF_BUFFERS);
+	while (spd.nr_pages < room && len && have_page())
+		len -= add_frame(&spd, len);
+	return spd.nr_pages ? splice_to_pipe(pipe, &spd) : -EAGAIN;
+}
+
+/* .splice_read of the device: whole pages, in order per CPU. 0: the end. */
+ssize_t fkt_fetch_splice(struct file *file, loff_t *ppos, struct pipe_inode_info *pipe, size_t len,
+			 unsigned int flags)
+{
+	ssize_t ret;
+
+	ret = lock_with_page(file, (file->f_flags & O_NONBLOCK) || (flags & SPLICE_F_NONBLOCK));
+	if (ret <= 0)
+		return ret;
+	/* What sendfile(2) reads with a signal pending it will not write. */
+	ret = signal_pending(current) ? -ERESTARTSYS : 0;
+	if (!ret)
+		ret = splice_pages(pipe, len);
+	mutex_unlock(&fetch.lock);
+	if (ret > 0)
+		*ppos += ret;
+	return ret;
+}
+
+/* ---- read ---- */
+
+/* .read_iter of the device: the same bytes, copied. */
+ssize_t fkt_fetch_read(struct kiocb *iocb, struct iov_iter *to)
+{
+	ssize_t ret, total = 0;
+
+	ret = lock_with_page(iocb->ki_filp, iocb->ki_filp->f_flags & O_NONBLOCK);
+	if (ret <= 0)
+		return ret;
+	while (iov_iter_count(to) && have_page()) {
+		size_t rest = fkt_rings_page_bytes() - fetch.at;
+		size_t copied = copy_to_iter((char *)fetch.page->header + fetch.at,
+					     min(rest, iov_iter_count(to)), to);
+
+		if (!copied) {
+			ret = -EFAULT;
+			break;
+		}
+		advance(copied);
+		total += copied;
+	}
+	mutex_unlock(&fetch.lock);
+	return total ? total : min_t(ssize_t, ret, 0);
+}
+
+/* ---- coming back ---- */
+
+static bool is_ours_alone(struct fkt_page *page)
+{
+	struct page *frame = virt_to_page(page->header);
+	unsigned int i;
+
+	if (refcount_read(&page->refs) != 1)
+		return false;
+	/* Pairs with the release in fkt_page_unref(), which comes after the buffer's put_page(). */
+	smp_rmb();
+	for (i = 0; i < 1U << page->order; i++)
+		if (page_count(frame + i) != 1)
+			return false;
+	return true;
+}
+
+static void reclaim_locked(void)
+{
+	struct fkt_page *page, *next;
+
+	/* Marks were set before the references went: who is alone and unmarked stays so. */
+	list_for_each_entry_safe(page, next, &fetch.handed, node) {
+		if (!is_ours_alone(page) || READ_ONCE(page->unsent) != FKT_ALL_SENT)
+			continue;
+		list_del(&page->node);
+		WRITE_ONCE(page->copied, false);
+		fkt_ring_recycle(page);
+	}
+}
+
+/* Puts pages that everybody has let go back into their rings. Drain thread. True: look again soon. */
+bool fkt_fetch_reclaim(void)
+{
+	bool left;
+
+	if (!mutex_trylock(&fetch.lock))
+		return true;
+	reclaim_locked();
+	left = !list_empty(&fetch.handed);
+	mutex_unlock(&fetch.lock);
+	return left;
+}
+
+/*
+ * The recording's end, when it has no owner any more: who fetches now has ended when this returns, and
+ * nobody can begin. What is held by others is freed when they let go; nothing waits for them.
+ */
+void fkt_fetch_reset(void)
+{
+	struct fkt_page *page, *next;
+
+	mutex_lock(&fetch.lock);
+	reclaim_locked();
+	list_for_each_entry_safe(page, next, &fetch.handed, node) {
+		list_del(&page->node);
+		fkt_page_unref(page);
+	}
+	if (fetch.page)
+		fkt_page_unref(fetch.page);
+	fetch.page = NULL;
+	fetch.at = 0;
+	fetch.resend = false;
+	fetch.marked = false;
+	mutex_unlock(&fetch.lock);
+}
+
+/* Is something there to fetch? A glance, for poll(2). */
+bool fkt_fetch_readable(struct file *file)
+{
+	bool readable;
+
+	if (!may_fetch(file))
+		return false;
+	if (!mutex_trylock(&fetch.lock))
+		return true;
+	readable = may_fetch(file) && have_page();
+	mutex_unlock(&fetch.lock);
+	return readable;
+}

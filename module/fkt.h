@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the module's files share. Data flows probes -> ring.c -> drain.c -> an engine; control flows
+ * control.c -> capture.c -> attach.c, ring.c, drain.c.
+ */
+#ifndef FKT_MODULE_H
+#define FKT_MODULE_H
+
+#include <linux/cpumask.h>
+#include <linux/fs.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/refcount.h>
+#include <linux/smp.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+#include <fkt/wire.h>
+
+#include "writer.h"
+
+/* Smallest and largest number of 4 KiB pages per CPU, as powers of two. */
+#define FKT_POW_MIN 1
+#define FKT_POW_MAX 16
+#define FKT_POW_DEFAULT 10
+
+/* ---- ring.c: pages and the CPUs' rings ---- */
+
+/*
+ * One page of a ring: 1 << order physically contiguous frames, each with its own reference count,
+ * so that splice can hand them out one by one.
+ */
+struct fkt_page {
+	struct fkt_page_header *header;
+	struct list_head node; /* of whoever has the page now */
+	refcount_t refs; /* the pool's, and one for each frame handed out by splice */
+	u32 cpu;
+	u32 events; /* taken from the header when the page left its ring */
+	u8 order;
+	/* fetch.c's own: */
+	bool fetched; /* counted as written */
+	bool copied; /* some frame is in two pipes */
+	u32 unsent; /* first byte that must be handed out again, or FKT_ALL_SENT */
+};
+
+#define FKT_ALL_SENT U32_MAX
+
+/* The drain's view of one CPU. Only the drain thread writes it while recording, unless said. */
+struct fkt_cpu {
+	struct fkt_ring *ring;
+	struct fkt_page **pages; /* parallel to ring->slots */
+	struct list_head pool; /* pages not queued: between recordings all of them */
+	u32 pool_pages;
+	u32 count; /* pages this CPU has in all */
+	u32 wanted; /* ... and should have; more are extra pages */
+	u32 extra; /* extra pages allocated in this recording */
+	u32 lowest_free; /* as found by the drain */
+	u64 events; /* in pages taken */
+	u64 lost; /* before the last page taken; what the ring counts beyond is in no page */
+	u64 written; /* pages */
+	u64 discarded; /* events */
+	bool ready; /* store-release by ring setup, load-acquire by the drain */
+	bool closing; /* close_call is under way; set by the drain, cleared at its end */
+	call_single_data_t close_call; /* closes the open page, on its own CPU */
+	struct irq_work wake_work;
+};
+
+DECLARE_PER_CPU(struct fkt_cpu, fkt_cpus);
+
+/* Does the CPU have a ring with pages? Who sees it ready sees all of the ring. */
+static inline bool fkt_cpu_ready(const struct fkt_cpu *c)
+{
+	/* Pairs with the store-release in ring.c, start_ring(). */
+	return smp_load_acquire(&c->ready);
+}
+
+int fkt_rings_init(void);
+void fkt_rings_exit(void);
+int fkt_rings_start(u64 recording);
+void fkt_rings_close(void);
+void fkt_rings_stop(void);
+int fkt_rings_set_pow(u32 pow);
+void fkt_rings_set_dma(bool low);
+void fkt_rings_free(void);
+u32 fkt_rings_page_bytes(void);
+u64 fkt_rings_bytes(void);
+void fkt_ring_recycle(struct fkt_page *page);
+void fkt_ring_refill(unsigned int cpu);
+int fkt_page_renew(struct fkt_page *page);
+void fkt_frames_put(struct page *frames, u32 bytes);
+struct fkt_page *fkt_ring_collect(unsigned int cpu);
+void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s);
+void fkt_page_unref(struct fkt_page *page);
+
+/* ---- drain.c: takes complete pages, hands them to an engine, puts them back ---- */
+
+#define FKT_CHUNK_PAGES 16 /* pages of one write */
+#define FKT_CHUNKS 8 /* writes in flight */
+
+struct fkt_drain;
+struct fkt_chunk;
+
+/* A way for pages to leave. The same for all: whole pages, in order per CPU, given back once. */
+struct fkt_engine {
+	enum fkt_engine_id id;
+	const char *name;
+	/*
+	 * Writes a chunk at chunk->pos. Calls fkt_drain_written() exactly once, now or later, in any
+	 * context. NULL: the pages are fetched by the owner.
+	 */
+	void (*write)(struct fkt_drain *drain, struct fkt_chunk *chunk);
+	/* Optional: before the first write and after the last. */
+	int (*start)(struct file *out, loff_t pos, u64 ring_bytes);
+	void (*stop)(void);
+	/* Does a CPU copy every byte? */
+	bool copies;
+};
+
+extern const struct fkt_engine fkt_engine_direct;
+extern const struct fkt_engine fkt_engine_buffered;
+extern const struct fkt_engine fkt_engine_fetch;
+extern const struct fkt_engine fkt_engine_checkin;
+
+bool fkt_checkin_possible(struct file *out);
+u64 fkt_checkin_copied(void);
+
+int fkt_drain_start(const struct fkt_start *start, struct file *out);
+void fkt_drain_stop(void);
+void fkt_drain_introduce(void);
+void fkt_drain_release(void);
+void fkt_drain_truncate(void);
+void fkt_drain_kick(void);
+bool fkt_drain_fetched(void);
+void fkt_drain_status(struct fkt_status *status);
+wait_queue_head_t *fkt_drain_readers(void);
+
+/* ---- fetch.c: splice, sendfile and read by the owner ---- */
+
+ssize_t fkt_fetch_splice(struct file *file, loff_t *ppos, struct pipe_inode_info *pipe, size_t len,
+			 unsigned int flags);
+ssize_t fkt_fetch_read(struct kiocb *iocb, struct iov_iter *to);
+bool fkt_fetch_readable(struct file *file);
+bool fkt_fetch_reclaim(void);
+void fkt_fetch_reset(void);
+
+/* ---- capture.c: the state machine of the one recording ---- */
+
+int fkt_capture_start(struct file *owner, const struct fkt_start *start);
+int fkt_capture_stop(struct file *owner);
+void fkt_capture_closed(struct file *owner);
+void fkt_capture_end(enum fkt_stop_reason reason, int error);
+int fkt_capture_mask(u64 set, u64 clear);
+int fkt_capture_status(struct fkt_status *status);
+int fkt_capture_cpu_status(struct fkt_cpu_status *status);
+int fkt_capture_wait_ready(void);
+int fkt_capture_free(struct file *file);
+int fkt_capture_set_pow(u32 pow);
+int fkt_capture_set_dma(u32 low);
+int fkt_capture_join(void);
+bool fkt_capture_owner(struct file *file);
+enum fkt_state fkt_capture_state(void);
+
+/* ---- attach.c: which hooks are on ---- */
+
+int fkt_attach_init(void);
+void fkt_attach_exit(void);
+int fkt_attach_layers(u64 layers, bool filter);
+void fkt_detach_all(void);
+u64 fkt_attach_missing(void);
+
+/* ---- filter.c: whose events are kept ---- */
+
+int fkt_filter_start(enum fkt_filter filter, pid_t pid);
+int fkt_filter_adopt(void);
+void fkt_filter_stop(void);
+int fkt_filter_join(void);
+
+/* ---- probes/process.c ---- */
+
+void fkt_process_introduce(const struct task_struct *task);
+
+/* ---- clock.c ---- */
+
+int fkt_clock_start(enum fkt_clock_source source);
+u64 fkt_clock_khz(void);
+int fkt_clock_read(struct fkt_clocks *clocks);
+void fkt_clock_emit(void);
+
+#endif /* FKT_MODULE_H */

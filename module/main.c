@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Loads and unloads the module: each part in order, and back. */
+
+#include <linux/module.h>
+
+#include "control.h"
+#include "filter.h"
+#include "fkt.h"
+
+static int __init fkt_init(void)
+{
+	int err;
+
+	err = fkt_attach_init();
+	if (err)
+		return err;
+	err = fkt_rings_init();
+	if (err)
+		goto err_attach;
+	err = fkt_control_init();
+	if (err)
+		goto err_rings;
+	return 0;
+
+err_rings:
+	fkt_rings_exit();
+err_attach:
+	fkt_attach_exit();
+	return err;
+}
+
+static void __exit fkt_exit(void)
+{
+	fkt_control_exit();
+	fkt_rings_exit();
+	fkt_filter_exit();
+	fkt_attach_exit();
+}
+
+module_init(fkt_init);
+module_exit(fkt_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Fast Kernel Tracing");
+MODULE_VERSION("0.1");

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The CPUs' rings: their pages, their life with CPU hotplug, and what happens to a page between
+ * leaving and entering its ring. The protocol itself is include/fkt/ring.h.
+ *
+ * A CPU's ring is made when it is first online during a recording; until then it has no page, so
+ * its events count as lost. Pages stay allocated between recordings, because consecutive frames are
+ * hard to get back, until somebody asks to free them (FKT report, section B.4).
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/gfp.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "fkt.h"
+
+DEFINE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
+DEFINE_PER_CPU(struct fkt_cpu, fkt_cpus);
+
+/* Changed under capture.c's lock only, and not while recording. */
+static struct {
+	u32 pow; /* 4 KiB pages per CPU, as a power of two */
+	u32 order; /* of a ring page, in 4 KiB frames */
+	bool low; /* below 4 GiB */
+	u64 recording; /* id; 0: none. Changes under cpus_read_lock() */
+	bool closes; /* the drain may have CPUs close their pages */
+	int hotplug; /* state number of the callbacks */
+} config = { .pow = FKT_POW_DEFAULT, .order = 2 };
+
+/* ---- pages ---- */
+
+/* Drops our reference to each frame. */
+void fkt_frames_put(struct page *frames, u32 bytes)
+{
+	u32 i;
+
+	for (i = 0; i < bytes / PAGE_SIZE; i++)
+		put_page(frames + i);
+}
+
+/* Drops a reference to the descriptor; the last one frees the frames (splice may hold those on). */
+void fkt_page_unref(struct fkt_page *page)
+{
+	if (!refcount_dec_and_test(&page->refs))
+		return;
+	fkt_frames_put(virt_to_page(page->header), PAGE_SIZE << page->order);
+	kfree(page);
+}
+
+static struct fkt_page *new_page(struct page *frames, unsigned int cpu)
+{
+	struct fkt_page *page = kzalloc(sizeof(*page), GFP_KERNEL);
+
+	if (!page)
+		return NULL;
+	page->header = page_address(frames);
+	page->cpu = cpu;
+	page->order = config.order;
+	refcount_set(&page->refs, 1);
+	return page;
+}
+
+static gfp_t frames_gfp(void)
+{
+	return GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | (config.low ? GFP_DMA32 : 0);
+}
+
+/* Gives the page other frames: the caller has given those that it had away, or will put them. */
+int fkt_page_renew(struct fkt_page *page)
+{
+	struct page *frames = alloc_pages_node(cpu_to_node(page->cpu),
+					       frames_gfp() | __GFP_RETRY_MAYFAIL, page->order);
+
+	if (!frames)
+		return -ENOMEM;
+	split_page(frames, page->order);
+	page->header = page_address(frames);
+	return 0;
+}
+
+static int add_frames(struct fkt_cpu *c, unsigned int cpu, struct page *frames, unsigned int order)
+{
+	unsigned int i, step = 1U << config.order;
+
+	split_page(frames, order);
+	for (i = 0; i < 1U << order; i += step) {
+		struct fkt_page *page = new_page(frames + i, cpu);
+
+		if (!page) {
+			for (; i < 1U << order; i++)
+				put_page(frames + i);
+			return -ENOMEM;
+		}
+		list_add_tail(&page->node, &c->pool);
+		c->pool_pages++;
+		c->count++;
+	}
+	return 0;
+}
+
+/*
+ * Allocates 1 << order frames as consecutively as the machine has them: all at once, or else two
+ * bunches of half the size, so that the drain's writes are few and long (FKT report, section B.4).
+ */
+static int alloc_bunch(struct fkt_cpu *c, unsigned int cpu, unsigned int order)
+{
+	gfp_t gfp = frames_gfp();
+	struct page *frames = NULL;
+	int err;
+
+	if (order < 10) {
+		gfp |= order > config.order ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
+		frames = alloc_pages_node(cpu_to_node(cpu), gfp, order);
+	}
+	if (frames)
+		return add_frames(c, cpu, frames, order);
+	if (order <= config.order)
+		return -ENOMEM;
+	err = alloc_bunch(c, cpu, order - 1);
+	return err ? err : alloc_bunch(c, cpu, order - 1);
+}
+
+static void free_pool(struct fkt_cpu *c)
+{
+	struct fkt_page *page, *next;
+
+	list_for_each_entry_safe(page, next, &c->pool, node) {
+		list_del(&page->node);
+		fkt_page_unref(page);
+	}
+	c->pool_pages = 0;
+	c->count = 0;
+}
+
+/* Gives the kept pages of all CPUs back. */
+void fkt_rings_free(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		free_pool(per_cpu_ptr(&fkt_cpus, cpu));
+}
+
+/* Sets the number of 4 KiB pages per CPU (a power of two) for the next recording. */
+int fkt_rings_set_pow(u32 pow)
+{
+	if (pow < FKT_POW_MIN || pow > FKT_POW_MAX)
+		return -EINVAL;
+	if (pow != config.pow)
+		fkt_rings_free();
+	config.pow = pow;
+	/* At least two pages per ring: tiny rings get smaller ones. */
+	config.order = min(2U, pow - 1);
+	return 0;
+}
+
+/* Whether the next recording's pages come from below 4 GiB. */
+void fkt_rings_set_dma(bool low)
+{
+	if (low != config.low)
+		fkt_rings_free();
+	config.low = low;
+}
+
+/* Size of a ring page (bytes). */
+u32 fkt_rings_page_bytes(void)
+{
+	return PAGE_SIZE << config.order;
+}
+
+/* What one CPU's pages hold (bytes). */
+u64 fkt_rings_bytes(void)
+{
+	return PAGE_SIZE << config.pow;
+}
+
+/* ---- one CPU's ring ---- */
+
+/* Queues a page as a free one. Drain thread, or ring setup before the drain sees the ring. */
+static void queue_page(struct fkt_cpu *c, struct fkt_page *page)
+{
+	struct fkt_page_identity identity = {
+		.recording = config.recording,
+		.pfn = page_to_pfn(virt_to_page(page->header)),
+		.cpu = page->cpu,
+	};
+
+	c->pages[c->ring->limit & c->ring->slot_mask] = page;
+	fkt_ring_put(c->ring, page->header, &identity);
+}
+
+/* Queues all pages of the CPU's pool. */
+static void queue_pool(struct fkt_cpu *c)
+{
+	struct fkt_page *page, *next;
+
+	list_for_each_entry_safe(page, next, &c->pool, node) {
+		list_del(&page->node);
+		queue_page(c, page);
+	}
+	c->pool_pages = 0;
+}
+
+/*
+ * The page comes back from the drain: free again, or, if the CPU has extra pages and no more use for
+ * them, gone. Drain thread.
+ */
+void fkt_ring_recycle(struct fkt_page *page)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, page->cpu);
+
+	if (c->count > c->wanted && fkt_ring_free(c->ring) > c->wanted / 2) {
+		c->count--;
+		fkt_page_unref(page);
+		return;
+	}
+	queue_page(c, page);
+}
+
+/*
+ * When less than an eighth of a CPU's pages is free, allocates extra ones until a quarter is (FKT
+ * report, section 8.1), at most as many again as it should have. Drain thread.
+ */
+void fkt_ring_refill(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	u32 free;
+
+	if (!fkt_cpu_ready(c))
+		return;
+	free = fkt_ring_free(c->ring);
+	c->lowest_free = min(c->lowest_free, free);
+	if (free >= c->wanted / 8)
+		return;
+	for (; free < c->wanted / 4 && c->count < 2 * c->wanted; free++) {
+		struct page *frames = alloc_pages_node(cpu_to_node(cpu),
+						       frames_gfp() | __GFP_NORETRY, config.order);
+
+		if (!frames || add_frames(c, cpu, frames, config.order))
+			return;
+		queue_pool(c);
+		c->extra++;
+	}
+}
+
+/* Takes the CPU's oldest complete page and seals it, or NULL. Whoever drains, one at a time. */
+struct fkt_page *fkt_ring_collect(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	struct fkt_page_header *header;
+	struct fkt_page *page;
+
+	if (!fkt_cpu_ready(c))
+		return NULL;
+	page = c->pages[c->ring->tail & c->ring->slot_mask];
+	header = fkt_ring_take(c->ring);
+	if (!header)
+		return NULL;
+	page->events = header->events;
+	c->events += page->events;
+	c->lost = header->lost;
+	fkt_ring_seal(header);
+	return page;
+}
+
+/* On its own CPU, as an interrupt: no other context of this CPU runs between our steps' exchanges. */
+static void close_own(void *data)
+{
+	struct fkt_cpu *c = data;
+
+	fkt_ring_close(c->ring);
+	/* Not directly: on PREEMPT_RT an interrupt may not take a wait queue's lock. */
+	irq_work_queue(&c->wake_work);
+	/* Pairs with the load-acquire in wait_for_close(): afterwards we touch nothing. */
+	smp_store_release(&c->closing, false);
+}
+
+/* The drain sends no more; what it has sent comes to its end. */
+static void wait_for_close(struct fkt_cpu *c)
+{
+	/* Pairs with the store-release in close_own(). */
+	while (smp_load_acquire(&c->closing))
+		cond_resched();
+	irq_work_sync(&c->wake_work);
+}
+
+static void wake_own(struct irq_work *work)
+{
+	fkt_drain_kick();
+}
+
+/*
+ * A page is complete: tells the drain, through irq_work because we may be anywhere, NMIs and the
+ * scheduler included (FKT report, section 4, used a softirq bit). Not for each page: the drain
+ * works best on several, and looks by itself twice a second.
+ */
+void fkt_wake(struct fkt_ring *ring, u32 run)
+{
+	/* Any CPU's wake-up will do: the ring may be a dead CPU's, closed from here. */
+	struct fkt_cpu *c = raw_cpu_ptr(&fkt_cpus);
+
+	if (run + 1 - READ_ONCE(ring->tail) >= ring->batch)
+		irq_work_queue(&c->wake_work);
+}
+
+/*
+ * Asks `cpu` to close its open page if that holds events older than a second. A page with just one
+ * event waits longer: closing takes an interrupt, whose end is such an event; an idle machine
+ * would do nothing else. Drain thread, under cpus_read_lock().
+ */
+void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	struct fkt_page_header *header;
+	u64 word, limit;
+
+	if (!cpu_online(cpu) || !fkt_cpu_ready(c))
+		return;
+	word = READ_ONCE(c->ring->word);
+	if ((u32)word & FKT_RING_CLOSED)
+		return;
+	/* The page may be switched meanwhile: the header's memory stays, a wrong guess does no harm. */
+	header = READ_ONCE(c->ring->slots[(word >> 32) & c->ring->slot_mask]);
+	limit = READ_ONCE(header->events) <= 1 ? 10 * ticks_per_s : ticks_per_s;
+	if ((s64)(now - READ_ONCE(header->first_clock)) <= (s64)limit || READ_ONCE(c->closing))
+		return;
+	WRITE_ONCE(c->closing, true);
+	smp_mb(); /* pairs with the one in fkt_rings_close(): one of us sees the other's store */
+	if (!READ_ONCE(config.closes) || smp_call_function_single_async(cpu, &c->close_call))
+		WRITE_ONCE(c->closing, false);
+}
+
+static int start_ring(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	u32 wanted = 1U << (config.pow - config.order);
+	u32 slots;
+	int err;
+
+	if (c->ready)
+		return 0;
+	if (c->count < wanted) {
+		free_pool(c);
+		err = alloc_bunch(c, cpu, config.pow);
+		if (err) {
+			free_pool(c);
+			return err;
+		}
+	}
+	c->wanted = wanted;
+	c->lowest_free = c->count;
+	slots = roundup_pow_of_two(max(c->count, 2 * wanted)); /* room for extra pages */
+	c->pages = kvcalloc(slots, sizeof(*c->pages), GFP_KERNEL);
+	if (!c->pages)
+		return -ENOMEM;
+	/* Not fkt_ring_init(): a CPU that is coming up has no event, but it keeps what it has lost. */
+	c->ring->slots = kvcalloc(slots, sizeof(*c->ring->slots), GFP_KERNEL);
+	if (!c->ring->slots) {
+		kvfree(c->pages);
+		c->pages = NULL;
+		return -ENOMEM;
+	}
+	c->ring->slot_mask = slots - 1;
+	c->ring->batch = clamp(c->count / 8, 1U, (u32)FKT_CHUNK_PAGES);
+	queue_pool(c);
+	/* Pairs with the load-acquire in fkt_cpu_ready(). */
+	smp_store_release(&c->ready, true);
+	return 0;
+}
+
+static void reset_ring(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+
+	c->ring = per_cpu_ptr(&fkt_rings, cpu);
+	fkt_ring_init(c->ring, NULL, 1, fkt_rings_page_bytes());
+	c->events = 0;
+	c->lost = 0;
+	c->written = 0;
+	c->discarded = 0;
+	c->extra = 0;
+	c->lowest_free = 0;
+}
+
+/*
+ * Before probes run: gives every online CPU a ring of free pages, and every other one an empty
+ * ring, which loses and counts. recording: the id for the page headers.
+ */
+int fkt_rings_start(u64 recording)
+{
+	unsigned int cpu;
+	int err = 0;
+
+	/* Hotplug callbacks look at config.recording: they run before or after us, not meanwhile. */
+	cpus_read_lock();
+	config.recording = recording;
+	config.closes = true;
+	for_each_possible_cpu(cpu)
+		reset_ring(cpu);
+	for_each_online_cpu(cpu) {
+		err = start_ring(cpu);
+		if (err)
+			break;
+	}
+	cpus_read_unlock();
+	if (err)
+		fkt_rings_stop();
+	return err;
+}
+
+/* After the last probe has run: closes every CPU's open page, so that the drain gets it. */
+void fkt_rings_close(void)
+{
+	unsigned int cpu;
+
+	WRITE_ONCE(config.closes, false);
+	smp_mb(); /* pairs with the one in fkt_ring_close_old() */
+	/* A dead CPU's page is closed by the hotplug callback: not at the same time. */
+	cpus_read_lock();
+	for_each_possible_cpu(cpu) {
+		struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+
+		wait_for_close(c);
+		/* Plain use of another CPU's ring: no probe is left that could write it. */
+		fkt_ring_close(c->ring);
+	}
+	cpus_read_unlock();
+}
+
+/* The drain has ended: takes the rings apart; pages go back to the pools. */
+void fkt_rings_stop(void)
+{
+	unsigned int cpu;
+	u32 run;
+
+	cpus_read_lock();
+	config.recording = 0;
+	for_each_possible_cpu(cpu) {
+		struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+
+		c->ready = false;
+		if (!c->pages)
+			continue;
+		for (run = c->ring->tail; run != c->ring->limit; run++) {
+			list_add_tail(&c->pages[run & c->ring->slot_mask]->node, &c->pool);
+			c->pool_pages++;
+		}
+		/* Pages that did not come back (held by a pipe) are no longer ours. */
+		c->count = c->pool_pages;
+		c->ring->limit = c->ring->tail;
+		kvfree(c->ring->slots);
+		c->ring->slots = NULL;
+		kvfree(c->pages);
+		c->pages = NULL;
+	}
+	cpus_read_unlock();
+}
+
+/* ---- CPU hotplug ---- */
+
+static int cpu_prepare(unsigned int cpu)
+{
+	/* Without memory the CPU comes up all the same: its events are lost, and counted. */
+	if (config.recording && start_ring(cpu))
+		pr_warn("no memory for the ring of CPU %u: its events will be lost\n", cpu);
+	return 0;
+}
+
+static int cpu_dead(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+
+	/* The CPU is gone, nobody else writes its ring. */
+	if (config.recording && c->ready && fkt_ring_close(c->ring))
+		fkt_drain_kick();
+	return 0;
+}
+
+/* Prepares the per-CPU structures and follows CPU hotplug. */
+int fkt_rings_init(void)
+{
+	unsigned int cpu;
+	int state;
+
+	for_each_possible_cpu(cpu) {
+		struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+
+		INIT_LIST_HEAD(&c->pool);
+		INIT_CSD(&c->close_call, close_own, c);
+		init_irq_work(&c->wake_work, wake_own);
+		reset_ring(cpu);
+	}
+	state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "fkt:ring", cpu_prepare, cpu_dead);
+	if (state < 0)
+		return state;
+	config.hotplug = state;
+	return 0;
+}
+
+void fkt_rings_exit(void)
+{
+	unsigned int cpu;
+
+	cpuhp_remove_state_nocalls(config.hotplug);
+	for_each_possible_cpu(cpu)
+		wait_for_close(per_cpu_ptr(&fkt_cpus, cpu));
+	/* The last instructions of interrupts that have said they are done, */
+	synchronize_rcu();
+	/* ... and of tasks: a work item that completed a write, a pipe that put its last buffer. */
+	synchronize_rcu_tasks();
+	fkt_rings_free();
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Layer process: who runs, who wakes whom, births, deaths, names. Its fork, exec and free_pid hooks
+ * also serve the filter.
+ *
+ * A pid's freedom is seen in free_pid() itself: the tracepoint sched_process_free comes an RCU grace
+ * period later, when the number may be somebody else's already (the 2005 system probed unhash_pid
+ * for the same reason; FKT report, section 6).
+ */
+
+#include <linux/binfmts.h>
+#include <linux/kprobes.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <trace/events/sched.h>
+#include <trace/events/task.h>
+
+#include "attach.h"
+#include "filter.h"
+#include "fkt.h"
+
+static __always_inline u64 two(u32 low, u32 high)
+{
+	return low | (u64)high << 32;
+}
+
+static __always_inline bool keep(const struct task_struct *about)
+{
+	return fkt_layer_on(FKT_L_PROCESS) && fkt_keep(about->pid);
+}
+
+/* The id says the state in which prev leaves, with the numbers that ps(1)'s letters have. */
+static u32 switch_id(bool preempt, const struct task_struct *prev, unsigned int prev_state)
+{
+	if (preempt)
+		return FKT_E_SWITCH_PREEMPT;
+	return FKT_E_SWITCH_R + min(__task_state_index(prev_state, prev->exit_state),
+				    (unsigned int)(FKT_E_SWITCH_I - FKT_E_SWITCH_R));
+}
+
+static void probe_switch(void *data, bool preempt, struct task_struct *prev,
+			 struct task_struct *next, unsigned int prev_state)
+{
+	if (keep(next))
+		fkt_emit_switch(switch_id(preempt, prev, prev_state), next->pid);
+}
+
+static void probe_waking(void *data, struct task_struct *task)
+{
+	if (keep(task))
+		fkt_emit0(FKT_E_WAKING, task->pid);
+}
+
+static __always_inline void emit_wakeup(u32 id, struct task_struct *task)
+{
+	u64 word = task_cpu(task);
+
+	if (keep(task))
+		fkt_emit(id, task->pid, &word, 1);
+}
+
+static void probe_wakeup(void *data, struct task_struct *task)
+{
+	emit_wakeup(FKT_E_WAKEUP, task);
+}
+
+static void probe_wakeup_new(void *data, struct task_struct *task)
+{
+	emit_wakeup(FKT_E_WAKEUP_NEW, task);
+}
+
+static void emit_name(const struct task_struct *task, const char *comm)
+{
+	u64 words[FKT_N_RENAME] = {};
+
+	memcpy(words, comm, strnlen(comm, sizeof(words)));
+	fkt_emit(FKT_E_RENAME, task->pid, words, FKT_N_RENAME);
+}
+
+/* Says a task's name, if the recording would not know it: it was born after the list was made. */
+void fkt_process_introduce(const struct task_struct *task)
+{
+	preempt_disable_notrace();
+	if (keep(task))
+		emit_name(task, task->comm);
+	preempt_enable_notrace();
+}
+
+static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	u64 word = two(child->tgid, parent->pid);
+
+	if (static_branch_unlikely(&fkt_key_filter))
+		fkt_filter_fork(child);
+	if (!keep(child))
+		return;
+	fkt_emit(FKT_E_FORK, child->pid, &word, 1);
+	/* A kernel thread may be born with a name of its own, which no rename tells. */
+	if (memcmp(child->comm, parent->comm, sizeof(child->comm)))
+		emit_name(child, child->comm);
+}
+
+static void probe_exec(void *data, struct task_struct *task, pid_t old_pid,
+		       struct linux_binprm *bprm)
+{
+	u64 word = two(old_pid, task->tgid);
+
+	if (static_branch_unlikely(&fkt_key_filter) && !fkt_filter_syscall())
+		return;
+	if (keep(task))
+		fkt_emit_string(FKT_E_EXEC, &word, 1, bprm->filename);
+}
+
+static void probe_exit(void *data, struct task_struct *task)
+{
+	u64 word = two(task->pid, task->tgid);
+
+	if (keep(task))
+		fkt_emit(FKT_E_EXIT, task->exit_code, &word, 1);
+}
+
+static void probe_migrate(void *data, struct task_struct *task, int to)
+{
+	u64 word = two(task_cpu(task), to);
+
+	if (keep(task))
+		fkt_emit(FKT_E_MIGRATE, task->pid, &word, 1);
+}
+
+static void probe_rename(void *data, struct task_struct *task, const char *comm)
+{
+	if (keep(task))
+		emit_name(task, comm);
+}
+
+/* ---- free_pid ---- */
+
+static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct pid *pid = (const struct pid *)regs->di;
+	pid_t nr = pid->numbers[0].nr;
+
+	if (fkt_layer_on(FKT_L_PROCESS) && fkt_keep(nr))
+		fkt_emit0(FKT_E_PID_FREE, nr);
+	if (static_branch_unlikely(&fkt_key_filter))
+		fkt_filter_free(nr);
+	return 0;
+}
+
+static struct kprobe free_pid_probe;
+
+static int free_pid_on(void)
+{
+	free_pid_probe = (struct kprobe){
+		.symbol_name = "free_pid", .pre_handler = probe_free_pid,
+	};
+	return register_kprobe(&free_pid_probe);
+}
+
+static void free_pid_off(void)
+{
+	unregister_kprobe(&free_pid_probe);
+}
+
+/* Does not compile if a probe does not fit this kernel's tracepoint. */
+static void __maybe_unused check_types(void)
+{
+	check_trace_callback_type_sched_switch(probe_switch);
+	check_trace_callback_type_sched_waking(probe_waking);
+	check_trace_callback_type_sched_wakeup(probe_wakeup);
+	check_trace_callback_type_sched_wakeup_new(probe_wakeup_new);
+	check_trace_callback_type_sched_process_fork(probe_fork);
+	check_trace_callback_type_sched_process_exec(probe_exec);
+	check_trace_callback_type_sched_process_exit(probe_exit);
+	check_trace_callback_type_sched_migrate_task(probe_migrate);
+	check_trace_callback_type_task_rename(probe_rename);
+}
+
+#define FOR_THE_FILTER_TOO(tp, fn)                                                          \
+	{                                                                                   \
+		.name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_PROCESS, .filter = true, \
+		.missing = FKT_MISSING_TRACEPOINT,                                          \
+	}
+
+static struct fkt_hook hooks[] = {
+	{ .name = "free_pid", .on = free_pid_on, .off = free_pid_off, .filter = true,
+	  .layers = 1ULL << FKT_L_PROCESS, .missing = FKT_MISSING_PID_FREE },
+	FOR_THE_FILTER_TOO(sched_process_fork, probe_fork),
+	FOR_THE_FILTER_TOO(sched_process_exec, probe_exec),
+	FKT_ON_TRACEPOINT(sched_process_exit, probe_exit, PROCESS),
+	FKT_ON_TRACEPOINT(sched_wakeup_new, probe_wakeup_new, PROCESS),
+	FKT_ON_TRACEPOINT(sched_wakeup, probe_wakeup, PROCESS),
+	FKT_ON_TRACEPOINT(sched_waking, probe_waking, PROCESS),
+	FKT_ON_TRACEPOINT(sched_migrate_task, probe_migrate, PROCESS),
+	FKT_ON_TRACEPOINT(task_rename, probe_rename, PROCESS),
+	FKT_ON_TRACEPOINT(sched_switch, probe_switch, PROCESS),
+};
+
+FKT_HOOK_TABLE(fkt_process_hooks, hooks);

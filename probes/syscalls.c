@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Layer system: system calls. The hottest probes of all: 8 bytes each, in the common case. */
+
+#include <linux/sched.h>
+#include <asm/syscall.h>
+#include <trace/events/syscalls.h>
+
+#include "attach.h"
+#include "fkt.h"
+
+/* 32-bit calls' ids follow the 64-bit ones' in the same order. */
+static __always_inline u32 by_abi(u32 id64, u32 id32)
+{
+	return in_ia32_syscall() ? id32 : id64;
+}
+
+static noinline void entry_with_args(struct pt_regs *regs, long nr)
+{
+	unsigned long args[6];
+	u64 words[FKT_N_SYS_ENTRY_ARGS];
+	unsigned int i;
+
+	syscall_get_arguments(current, regs, args);
+	words[0] = nr;
+	for (i = 0; i < ARRAY_SIZE(args); i++)
+		words[1 + i] = args[i];
+	fkt_emit(by_abi(FKT_E_SYS_ENTRY_ARGS, FKT_E_SYS32_ENTRY_ARGS), 0, words,
+		 FKT_N_SYS_ENTRY_ARGS);
+}
+
+static void emit_long(u32 id, long value)
+{
+	u64 word = value;
+
+	fkt_emit(id, 0, &word, 1);
+}
+
+/* Filter, arguments, 32-bit calls, odd numbers, other clocks. */
+static noinline void any_entry(struct pt_regs *regs, long nr)
+{
+	if (static_branch_unlikely(&fkt_key_filter) && !fkt_filter_syscall())
+		return;
+	if (static_branch_unlikely(&fkt_key_args))
+		entry_with_args(regs, nr);
+	else if (nr & ~FKT_ARG_MASK)
+		emit_long(by_abi(FKT_E_SYS_ENTRY_LONG, FKT_E_SYS32_ENTRY_LONG), nr);
+	else
+		fkt_emit0(by_abi(FKT_E_SYS_ENTRY, FKT_E_SYS32_ENTRY), nr);
+}
+
+static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
+{
+	if (!fkt_layer_on(FKT_L_SYSTEM))
+		return;
+	if (static_branch_unlikely(&fkt_key_special) || in_ia32_syscall() || nr & ~FKT_ARG_MASK)
+		any_entry(regs, nr);
+	else
+		fkt_emit_tsc(FKT_E_SYS_ENTRY, nr);
+}
+
+static __always_inline bool fits_arg(long value)
+{
+	const long limit = 1L << (FKT_ARG_BITS - 1);
+
+	return value >= -limit && value < limit;
+}
+
+static noinline void any_exit(long ret)
+{
+	if (!fkt_keep_current())
+		return;
+	if (fits_arg(ret))
+		fkt_emit0(by_abi(FKT_E_SYS_EXIT, FKT_E_SYS32_EXIT), ret);
+	else
+		emit_long(by_abi(FKT_E_SYS_EXIT_LONG, FKT_E_SYS32_EXIT_LONG), ret);
+}
+
+static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
+{
+	if (!fkt_layer_on(FKT_L_SYSTEM))
+		return;
+	if (static_branch_unlikely(&fkt_key_special) || in_ia32_syscall() || !fits_arg(ret))
+		any_exit(ret);
+	else
+		fkt_emit_tsc(FKT_E_SYS_EXIT, ret);
+}
+
+/* Does not compile if a probe does not fit this kernel's tracepoint. */
+static void __maybe_unused check_types(void)
+{
+	check_trace_callback_type_sys_enter(probe_sys_enter);
+	check_trace_callback_type_sys_exit(probe_sys_exit);
+}
+
+static struct fkt_hook hooks[] = {
+	FKT_ON_TRACEPOINT(sys_exit, probe_sys_exit, SYSTEM),
+	FKT_ON_TRACEPOINT(sys_enter, probe_sys_enter, SYSTEM),
+};
+
+FKT_HOOK_TABLE(fkt_syscall_hooks, hooks);

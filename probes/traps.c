@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Layer system: page faults and the processor's other exceptions.
+ *
+ * Page faults and machine checks have tracepoints. Most other exceptions call the die notifiers,
+ * before they are handled. Two kinds in user programs do not: floating point errors (#MF, #XF) pass
+ * through math_error(), general protection faults (#GP) through fixup_vdso_exception(), and both
+ * functions take a kprobe. What none of these sees is listed in docs/architecture.md.
+ */
+
+#include <linux/kdebug.h>
+#include <linux/kprobes.h>
+#include <linux/ptrace.h>
+#include <asm/mce.h>
+#include <asm/trapnr.h>
+#include <asm/trace/exceptions.h>
+#include <trace/events/mce.h>
+
+#include "attach.h"
+#include "fkt.h"
+
+#define TRAP_USER 0x100
+
+/* The error code's bit 31 (RMP) goes to bit 23, so that it fits the argument. */
+static u32 short_error(unsigned long error_code)
+{
+	return (error_code & 0x7fffff) | (error_code >> 31 & 1) << 23;
+}
+
+static __always_inline void emit_fault(u32 id, unsigned long address, struct pt_regs *regs,
+				       unsigned long error_code)
+{
+	u64 words[] = { address, regs->ip };
+
+	if (fkt_layer_on(FKT_L_SYSTEM) && fkt_keep_current())
+		fkt_emit(id, short_error(error_code), words, ARRAY_SIZE(words));
+}
+
+static void probe_page_fault_user(void *data, unsigned long address, struct pt_regs *regs,
+				  unsigned long error_code)
+{
+	emit_fault(FKT_E_FAULT_USER, address, regs, error_code);
+}
+
+static void probe_page_fault_kernel(void *data, unsigned long address, struct pt_regs *regs,
+				    unsigned long error_code)
+{
+	emit_fault(FKT_E_FAULT_KERNEL, address, regs, error_code);
+}
+
+static void emit_trap(u32 trap, struct pt_regs *regs, long error)
+{
+	u64 words[] = { regs->ip, error };
+
+	/* Exceptions come with preemption on as well as off. */
+	preempt_disable_notrace();
+	if (fkt_layer_on(FKT_L_SYSTEM) && fkt_keep_current())
+		fkt_emit(FKT_E_TRAP, (trap & 0xff) | (user_mode(regs) ? TRAP_USER : 0), words,
+			 ARRAY_SIZE(words));
+	preempt_enable_notrace();
+}
+
+/* ---- die notifier ---- */
+
+static int probe_die(struct notifier_block *nb, unsigned long kind, void *data)
+{
+	struct die_args *die = data;
+
+	switch (kind) {
+	case DIE_DEBUG: /* says no number; err is DR6 */
+		emit_trap(X86_TRAP_DB, die->regs, die->err);
+		break;
+	case DIE_INT3:
+	case DIE_TRAP:
+	case DIE_GPF:
+		emit_trap(die->trapnr, die->regs, die->err);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block die_block = { .notifier_call = probe_die };
+
+static int die_on(void)
+{
+	return register_die_notifier(&die_block);
+}
+
+static void die_off(void)
+{
+	unregister_die_notifier(&die_block);
+}
+
+/* ---- user exceptions without a notifier ---- */
+
+static int probe_math_error(struct kprobe *kp, struct pt_regs *at)
+{
+	struct pt_regs *regs = (struct pt_regs *)at->di;
+
+	/* In the kernel the die notifiers are called. */
+	if (user_mode(regs))
+		emit_trap(at->si, regs, 0);
+	return 0;
+}
+
+static int probe_vdso_exception(struct kprobe *kp, struct pt_regs *at)
+{
+	if (at->si == X86_TRAP_GP)
+		emit_trap(X86_TRAP_GP, (struct pt_regs *)at->di, at->dx);
+	return 0;
+}
+
+static struct kprobe math_error_probe;
+static struct kprobe gp_probe;
+
+static int math_error_on(void)
+{
+	math_error_probe = (struct kprobe){
+		.symbol_name = "math_error", .pre_handler = probe_math_error,
+	};
+	return register_kprobe(&math_error_probe);
+}
+
+static void math_error_off(void)
+{
+	unregister_kprobe(&math_error_probe);
+}
+
+static int gp_on(void)
+{
+	gp_probe = (struct kprobe){
+		.symbol_name = "fixup_vdso_exception", .pre_handler = probe_vdso_exception,
+	};
+	return register_kprobe(&gp_probe);
+}
+
+static void gp_off(void)
+{
+	unregister_kprobe(&gp_probe);
+}
+
+/* ---- machine checks ---- */
+
+static void probe_mce(void *data, struct mce *m)
+{
+	u64 words[] = { m->status, m->addr };
+
+	preempt_disable_notrace();
+	if (fkt_layer_on(FKT_L_SYSTEM))
+		fkt_emit(FKT_E_MCE, m->bank, words, ARRAY_SIZE(words));
+	preempt_enable_notrace();
+}
+
+/* Does not compile if a probe does not fit this kernel's tracepoint. */
+static void __maybe_unused check_types(void)
+{
+	check_trace_callback_type_page_fault_user(probe_page_fault_user);
+	check_trace_callback_type_page_fault_kernel(probe_page_fault_kernel);
+	check_trace_callback_type_mce_record(probe_mce);
+}
+
+#define LAYER (1ULL << FKT_L_SYSTEM)
+
+static struct fkt_hook hooks[] = {
+	FKT_ON_TRACEPOINT(page_fault_user, probe_page_fault_user, SYSTEM),
+	FKT_ON_TRACEPOINT(page_fault_kernel, probe_page_fault_kernel, SYSTEM),
+	FKT_ON_TRACEPOINT(mce_record, probe_mce, SYSTEM),
+	{ .name = "die notifier", .on = die_on, .off = die_off, .layers = LAYER,
+	  .missing = FKT_MISSING_DIE },
+	{ .name = "math_error", .on = math_error_on, .off = math_error_off, .layers = LAYER,
+	  .missing = FKT_MISSING_MATH_ERROR },
+	{ .name = "fixup_vdso_exception", .on = gp_on, .off = gp_off, .layers = LAYER,
+	  .missing = FKT_MISSING_USER_GP },
+};
+
+FKT_HOOK_TABLE(fkt_trap_hooks, hooks);

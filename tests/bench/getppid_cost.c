@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The loop whose events the benchmark counts: getppid_cost CALLS [ROUNDS] prints, a line per round,
+ * how many nanoseconds of CLOCK_MONOTONIC passed per call. Under tests/vm/run --icount these are
+ * guest instructions: the loop's own and those of whoever ran on the only CPU meanwhile.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static long long loop_ns(long calls)
+{
+	long long start = now_ns();
+
+	for (long i = 0; i < calls; i++)
+		getppid();
+	return now_ns() - start;
+}
+
+int main(int argc, char **argv)
+{
+	long calls = argc > 1 ? atol(argv[1]) : 0;
+	long rounds = argc > 2 ? atol(argv[2]) : 1;
+
+	if (calls <= 0 || rounds <= 0) {
+		fprintf(stderr, "usage: getppid_cost CALLS [ROUNDS]\n");
+		return 2;
+	}
+	for (long i = 0; i < rounds; i++)
+		printf("%.3f\n", (double)loop_ns(calls) / calls);
+	return 0;
+}

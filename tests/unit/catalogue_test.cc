@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/catalogue.h"
+
+#include <cstring>
+#include <map>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+using fkt::Catalogue;
+using fkt::Event;
+using fkt::EventType;
+using fkt::FieldType;
+
+namespace {
+
+const fkt::Field& field(std::uint16_t id, std::string_view name) {
+  const EventType* type = Catalogue::builtin().find(id);
+  REQUIRE(type);
+  for (const fkt::Field& f : type->fields) {
+    if (f.name == name) return f;
+  }
+  FAIL("no field " << name);
+  return type->fields.front();
+}
+
+}  // namespace
+
+TEST_CASE("no event id and no layer bit stands twice in events.def") {
+  std::set<unsigned> ids, bits;
+  std::set<std::string> names;
+  for (const EventType& event : Catalogue::builtin().events()) {
+    CHECK(event.id > FKT_W_LOST);
+    CHECK(event.id <= FKT_ID_MASK);
+    CHECK(ids.insert(event.id).second);
+    CHECK(Catalogue::builtin().layer(event.layer));
+  }
+  for (const fkt::Layer& layer : Catalogue::builtin().layers()) {
+    CHECK(bits.insert(layer.bit).second);
+    CHECK(names.insert(layer.name).second);
+  }
+}
+
+TEST_CASE("events.def: fields have known types and lie within their event's words") {
+  for (const EventType& event : Catalogue::builtin().events()) {
+    for (const fkt::Field& f : event.fields) {
+      INFO(event.name << "." << f.name);
+      CHECK(f.type != FieldType::unknown);
+      if (event.words) CHECK(f.word <= *event.words);
+      if (event.words && f.type == FieldType::str) {
+        CHECK((f.word - 1) * 64 + f.bits <= *event.words * 64);
+      }
+    }
+  }
+}
+
+TEST_CASE("events.def: ids of one name are forms of one event") {
+  std::map<std::string, const EventType*> first;
+  for (const EventType& event : Catalogue::builtin().events()) {
+    const auto [it, fresh] = first.emplace(event.name, &event);
+    if (fresh) continue;
+    CHECK(it->second->layer == event.layer);
+    CHECK(it->second->role == event.role);
+    CHECK(it->second->kind == event.kind);
+  }
+}
+
+TEST_CASE("the builtin catalogue survives the way through a file") {
+  const std::string lines = Catalogue::builtin().to_lines();
+  const auto parsed = Catalogue::parse(lines);
+  REQUIRE(parsed);
+  CHECK(parsed->to_lines() == lines);
+  CHECK(parsed->events().size() == Catalogue::builtin().events().size());
+  for (const EventType& event : Catalogue::builtin().events()) {
+    const EventType* other = parsed->find(event.id);
+    REQUIRE(other);
+    CHECK(other->name == event.name);
+    CHECK(other->words == event.words);
+    CHECK(other->fields.size() == event.fields.size());
+  }
+}
+
+TEST_CASE("unknown lines, columns and field types of a newer FKT are ignored") {
+  const auto parsed = Catalogue::parse(
+      "colour\tblue\n"
+      "layer\t63\tnew\ttext\tmore\n"
+      "event\tabc\tthing\t63\tpoint\t1\ta:wavelength:1:0:64\tmore\n");
+  REQUIRE(parsed);
+  REQUIRE(parsed->find(0xabc));
+  CHECK(parsed->find(0xabc)->fields.at(0).type == FieldType::unknown);
+  CHECK(parsed->find(0xabd) == nullptr);
+  CHECK(parsed->layer("new") == parsed->layer(63));
+}
+
+TEST_CASE("a catalogue that makes no sense is an error with its line") {
+  const char* bad = GENERATE("event\txyz\ta\t0\tpoint\t0\t\n",           // id
+                             "event\t1000\ta\t0\tpoint\t0\t\n",          // id too large
+                             "event\t3\ta\t0\tpoint\t0\t\n",             // FKT_W_LOST
+                             "event\t10\ta\t64\tpoint\t0\t\n",           // layer
+                             "event\t10\ta\t0\tpoint:x\t0\t\n",          // role
+                             "event\t10\ta\t0\tbegin\t0\t\n",            // begin of what?
+                             "event\t10\ta\t0\tpoint\t1024\t\n",         // words
+                             "event\t10\ta\t0\tpoint\t0\ta:u:0:20:8\n",  // beyond the argument
+                             "event\t10\ta\t0\tpoint\t0\ta:u:1:64:1\n",  // shift
+                             "layer\t64\ta\tb\n");
+  const auto parsed = Catalogue::parse(bad);
+  REQUIRE_FALSE(parsed);
+  CHECK(parsed.error().message.starts_with("catalogue: line 1: "));
+}
+
+TEST_CASE("an id that stands twice in a file's catalogue is refused") {
+  const auto parsed = Catalogue::parse(
+      "event\t10\ta\t0\tpoint\t0\t\n"
+      "event\t10\tb\t0\tpoint\t1\t\n");
+  REQUIRE_FALSE(parsed);
+  CHECK(parsed.error().message == "catalogue: line 2: event id 0x10 is taken");
+}
+
+TEST_CASE("words after an event word") {
+  const Catalogue& catalogue = Catalogue::builtin();
+  CHECK(catalogue.words_after(fkt_word(0, FKT_W_PID, 1)) == 0u);
+  CHECK(catalogue.words_after(fkt_word(0, FKT_W_TIME, 1)) == 0u);
+  CHECK(catalogue.words_after(fkt_word(0, FKT_W_LOST, 0)) == 2u);
+  CHECK(catalogue.words_after(fkt_word(0, FKT_E_SYS_ENTRY_ARGS, 0)) == 7u);
+  CHECK(catalogue.words_after(fkt_word(0, FKT_E_EXEC, 5 | FKT_VAR_CUT)) == 5u);
+  CHECK_FALSE(catalogue.words_after(fkt_word(0, 0, 0)));
+  CHECK_FALSE(catalogue.words_after(fkt_word(0, 0xfff, 0)));
+}
+
+TEST_CASE("field values: shifts, signs, short events") {
+  Event e;
+  e.arg = 0xfffffe;
+  CHECK(EventType::value(field(FKT_E_SYS_EXIT, "ret"), e) == static_cast<std::uint64_t>(-2));
+  CHECK(e.signed_arg() == -2);
+  e.arg = 0x7fffff;
+  CHECK(EventType::value(field(FKT_E_SYS_EXIT, "ret"), e) == 0x7fffffu);
+  e.arg = 3u << 22 | 17;
+  CHECK(EventType::value(field(FKT_E_IRQ_EXIT, "irq"), e) == 17u);
+  CHECK(EventType::value(field(FKT_E_IRQ_EXIT, "handled"), e) == 3u);
+  const std::uint64_t words[] = {0x0000002a'0000002bULL};
+  e.words = words;
+  CHECK(EventType::value(field(FKT_E_FORK, "tgid"), e) == 43u);
+  CHECK(EventType::value(field(FKT_E_FORK, "parent"), e) == 42u);
+  e.words = {};
+  CHECK_FALSE(EventType::value(field(FKT_E_FORK, "parent"), e));
+}
+
+TEST_CASE("text fields lose their padding, and end with the event") {
+  std::uint64_t words[4] = {};
+  std::memcpy(words + 1, "/bin/true", 9);
+  Event e;
+  e.words = words;
+  CHECK(EventType::text(field(FKT_E_EXEC, "path"), e) == "/bin/true");
+  std::memcpy(words, "kworker/0:1-even", 16);
+  CHECK(EventType::text(field(FKT_E_RENAME, "comm"), e) == "kworker/0:1-even");
+  e.words = std::span(words).first(1);
+  CHECK(EventType::text(field(FKT_E_EXEC, "path"), e).empty());
+}

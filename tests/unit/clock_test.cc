@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/clock.h"
+
+#include <catch2/catch.hpp>
+
+using namespace fkt;
+
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+// 2001-09-09 01:46:40 UTC.
+constexpr std::uint64_t kReal = 1'000'000'000 * kSecond;
+
+// 2.5 GHz; began at tick 5000.
+Clocks clocks() {
+  Clocks c;
+  c.source = "tsc";
+  c.khz = 2'500'000;
+  c.start = {5000, 100, 200, kReal};
+  return c;
+}
+
+std::uint64_t time_of(std::string_view text, const Clocks& c, std::uint64_t last = 0) {
+  const auto clock = parse_time(text, c, last);
+  if (!clock) FAIL(clock.error().message);
+  return *clock;
+}
+
+}  // namespace
+
+TEST_CASE("ticks and nanoseconds, from the kernel's frequency and from a measured one") {
+  Clocks c = clocks();
+  CHECK(c.ticks_per_second() == 2.5e9);
+  CHECK(ticks_to_ns(c, 2500) == 1000);
+  CHECK(ns_to_ticks(c, 1000) == 2500);
+  // In 10 s the counter did 1 in 1000 more than the kernel thinks.
+  c.end = {5000 + 25'025'000'000, 100 + 10 * kSecond, 200 + 10 * kSecond, kReal + 10 * kSecond};
+  CHECK(c.ticks_per_second() == Approx(2.5025e9));
+  // Too short to measure.
+  c.end = {5000 + 25'025'000, 100 + 10'000'000, 0, 0};
+  CHECK(c.ticks_per_second() == 2.5e9);
+}
+
+TEST_CASE("a file that says nothing of its clocks counts in nanoseconds") {
+  const Clocks c;
+  CHECK(c.ticks_per_second() == 1e9);
+  CHECK(ticks_to_ns(c, 7) == 7);
+}
+
+TEST_CASE("wall clock of a stamp") {
+  Clocks c = clocks();
+  CHECK(c.real_ns(5000) == kReal);
+  CHECK(c.real_ns(5000 + 2500) == kReal + 1000);
+  CHECK(c.real_ns(2500) == kReal - 1000);
+  // The wall clock was slewed: 11 s went by in 10.
+  c.end = {5000 + 25'000'000'000, 100 + 10 * kSecond, 200 + 10 * kSecond, kReal + 11 * kSecond};
+  CHECK(c.real_ns(c.end->clock) == kReal + 11 * kSecond);
+  CHECK(c.real_ns(5000 + 12'500'000'000) == kReal + 11 * kSecond / 2);
+
+  CHECK(wall_clock_text(kReal + 5, 0) == "01:46:40.000000005");
+  CHECK(wall_clock_text(kReal, 2 * 3600) == "03:46:40.000000000");
+  CHECK(wall_clock_text(kReal, -2 * 3600) == "23:46:40.000000000");
+}
+
+TEST_CASE("durations as users type them") {
+  const auto ticks = [](std::string_view text) {
+    const auto result = parse_duration(text, 2.5e9);
+    if (!result) FAIL(result.error().message);
+    return *result;
+  };
+  CHECK(ticks("12000") == 12000);
+  CHECK(ticks("100ns") == 250);
+  CHECK(ticks("3us") == 7500);
+  CHECK(ticks("1.5ms") == 3'750'000);
+  CHECK(ticks("0.000000001s") == 3);  // 2.5, rounded
+  CHECK(ticks("2s") == 5'000'000'000);
+  CHECK(ticks("99999999999999999s") == ~0ULL);
+}
+
+TEST_CASE("what is no time is refused, quoted") {
+  const char* bad = GENERATE("", "s", "ns", "1.5", "-1s", "1 s", "1.s", ".5s", "1.-5s", "1m", "5x",
+                             "1e3s", "0x10", "99999999999999999999", "24:00:00", "1:60:00",
+                             "12:00:61", "12:00:00.", "::", "12", "12:", "1:2:3:4");
+  const std::string text = bad;
+  if (text == "12") return;  // cycles
+  INFO(text);
+  const auto result = parse_time(text, clocks(), 0);
+  REQUIRE_FALSE(result);
+  CHECK(result.error().code == ErrorCode::usage);
+  CHECK(result.error().message.starts_with("\"" + text + "\" is no time"));
+}
+
+TEST_CASE("moments count from the recording's start, or are the wall clock's") {
+  Clocks c = clocks();
+  CHECK(time_of("0", c) == 5000);
+  CHECK(time_of("1us", c) == 7500);
+  CHECK(time_of("01:46:40", c) == 5000);
+  CHECK(time_of("1:46:41", c) == 5000 + 2'500'000'000);
+  CHECK(time_of("01:46:40.000001", c) == 7500);
+  CHECK(time_of("01:47", c) == 5000 + 20 * 2'500'000'000);
+  CHECK(time_of("00:00:00", c) == 5000);  // before the start
+  c.zone_seconds = 3600;
+  CHECK(time_of("02:46:41", c) == 5000 + 2'500'000'000);
+  CHECK(time_of("99999999999s", c) == ~0ULL);
+}
+
+TEST_CASE("a recording that runs past midnight") {
+  Clocks c = clocks();
+  c.zone_seconds = -2 * 3600;  // began at 23:46:40
+  const std::uint64_t last = 5000 + 3600 * 2'500'000'000;
+  CHECK(time_of("00:00:00", c, last) == 5000 + 800 * 2'500'000'000);
+  CHECK(time_of("23:46:41", c, last) == 5000 + 2'500'000'000);
+  CHECK(time_of("12:00:00", c, last) == 5000);  // not in it
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What the golden recordings do not show: numbers without names, events of other versions.
+#include <catch2/catch.hpp>
+
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/golden/recordings.h"
+
+using namespace fkt;
+using namespace fkt::test;
+
+namespace {
+
+constexpr std::uint64_t T = TraceBuilder::kStart;
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("numbers stand where no table has a name") {
+  TraceBuilder b;
+  b.section(FKT_SEC_SYSCALLS, "").section(FKT_SEC_INTERRUPTS, "").section(FKT_SEC_TASKS, "");
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 39);
+  b.event(0, T + 101, FKT_E_SYS_EXIT, static_cast<std::uint32_t>(-4000) & FKT_ARG_MASK);
+  b.event(0, T + 102, FKT_E_IRQ_ENTRY, 14);
+  b.event(0, T + 103, FKT_E_IRQ_EXIT, 14);
+  b.event(0, T + 104, FKT_E_VECTOR_ENTRY, 0x31);
+  b.event(0, T + 105, FKT_E_VECTOR_EXIT, 0x31);
+  b.event(0, T + 106, FKT_E_SOFTIRQ_RAISE, 77);
+  b.event(0, T + 107, FKT_E_TRAP, 200, {0x1234, 0});
+  b.event(0, T + 108, FKT_E_WAKING, 99);
+  const Analyzed a(b);
+  CHECK(has(a.dump(), "0010 sys_39\n"));
+  CHECK(has(a.dump(), "sysret ret=-4000 (sys_39 took 1)"));
+  CHECK(has(a.dump(), "irq 14\n"));
+  CHECK(has(a.dump(), "irq_exit 14, handled=0 (took 1)"));
+  CHECK(has(a.dump(), "vector 49\n"));
+  CHECK(has(a.dump(), "softirq_raise 77\n"));
+  CHECK(has(a.dump(), "trap 200, user=0, ip=0x1234, error=0x0"));
+  CHECK(has(a.dump(), "waking tid=99\n"));
+  CHECK(has(a.counts(), "1\tsystem\tsys_39\n"));
+  CHECK(has(a.report(), "no table of system calls"));
+}
+
+TEST_CASE("what the kernel names, the dump names") {
+  TraceBuilder b;
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_TRAP, 0 | 1 << 8, {0x401000, 0});
+  b.event(0, T + 110, FKT_E_SYS_ENTRY, 0);
+  b.event(0, T + 120, FKT_E_SYS_EXIT, static_cast<std::uint32_t>(-512) & FKT_ARG_MASK);
+  b.event(0, T + 130, FKT_E_SYS_ENTRY, 0);
+  b.event(0, T + 140, FKT_E_SYS_EXIT_LONG, 0, {0x7f0012345000});
+  b.event(0, T + 150, FKT_E_EXIT, 9, {pair(42, 42)});
+  b.event(0, T + 160, FKT_E_EXIT, 0x8b, {pair(42, 42)});
+  const Analyzed a(b);
+  CHECK(has(a.dump(), "trap divide_error, user=1, ip=0x401000, error=0x0"));
+  CHECK(has(a.dump(), "ret=-ERESTARTSYS"));
+  CHECK(has(a.dump(), "ret=0x7f0012345000"));
+  CHECK(has(a.dump(), "exit code=SIGKILL"));
+  CHECK(has(a.dump(), "exit code=SIGSEGV core dumped"));
+}
+
+TEST_CASE("a file's own catalogue says how its events read") {
+  TraceBuilder b;
+  b.section(FKT_SEC_CATALOGUE,
+            Catalogue::builtin().to_lines() +
+                "layer\t13\tbattery\tcharge\n"
+                "event\tc00\tcharge\t13\tpoint\t1\tpercent:u:0:0:8 volt:x:1:0:64\n"
+                "event\tc01\tdrive\t13\tbegin:drive\t0\tcar:u:0:0:24\n"
+                "event\tc02\tdrive_end\t13\tend:drive\t0\tcar:u:0:0:24\n");
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
+  b.event(0, T + 110, 0xc01, 7);
+  b.event(0, T + 120, 0xc00, 55, {0x1000});
+  b.event(0, T + 150, 0xc02, 7);
+  b.event(0, T + 160, FKT_E_SYS_EXIT, 0);
+  const Analyzed a(b);
+  CHECK(has(a.dump(), "0c00     charge percent=55, volt=0x1000\n"));
+  CHECK(has(a.counts(), "1\tbattery\tcharge\n"));
+  const auto read = a.call("sys_read");
+  REQUIRE(read.parts.size() == 1);  // a kind that is new nests on its task's stack
+  CHECK(read.parts[0].name == "drive");
+  CHECK(read.parts[0].ticks == 40);
+  CHECK(read.own == 20);
+}
+
+TEST_CASE("counts hold each event once, and JSON is JSON") {
+  for (const Bytes& file : {find_recording(), broken_recording()}) {
+    const Analyzed a(file);
+    std::uint64_t sum = 0;
+    std::istringstream counts(a.counts());
+    for (std::string line; std::getline(counts, line);) sum += std::stoull(line);
+    CHECK(sum == a.analysis().profile().events());
+    const auto report = nlohmann::json::parse(a.json());
+    CHECK(report["events"] == sum);
+    std::size_t lines = 0;
+    std::istringstream dump(a.json_dump());
+    for (std::string line; std::getline(dump, line); lines++) {
+      CHECK(nlohmann::json::parse(line).contains("time"));
+    }
+    CHECK(lines == sum + a.analysis().gap_count());
+  }
+}
+
+TEST_CASE("the histogram is all time, each call's parts are all of it") {
+  for (const Bytes& file : {find_recording(), broken_recording()}) {
+    const Summary s = Analyzed(file).summary();
+    std::uint64_t sum = 0;
+    for (const auto& row : s.histogram) sum += row.ticks;
+    CHECK(sum == s.cpu_ticks);
+    CHECK(s.cpu_ticks == 2 * (s.end - s.begin));
+    for (const auto& call : s.calls) {
+      std::uint64_t parts = call.own;
+      for (const auto& part : call.parts) parts += part.ticks;
+      CHECK(parts == call.total.sum);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// man/fkt-events.7 is made from the catalogue, here. FKT_GOLDEN_WRITE=1 writes it anew.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "lib/catalogue.h"
+#include "lib/writer.h"
+
+using namespace fkt;
+
+namespace {
+
+std::string_view type_name(FieldType type) {
+  static constexpr std::string_view kNames[] = {
+      "u",         "s",   "x",      "addr",    "uaddr", "tid",      "cpu", "syscall",
+      "syscall32", "irq", "vector", "softirq", "trap",  "exitcode", "str", "unknown"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::string fields_text(const EventType& type) {
+  std::string text;
+  for (const Field& field : type.fields) {
+    text +=
+        (text.empty() ? "" : ", ") + field.name + " (" + std::string(type_name(field.type)) + ")";
+  }
+  return text;
+}
+
+std::string role_text(const EventType& type) {
+  switch (type.role) {
+    case Role::begin:
+      return "begins " + type.kind;
+    case Role::end:
+      return "ends " + type.kind;
+    case Role::point:
+      break;
+  }
+  return "";
+}
+
+void layer_table(Writer& out, const Catalogue& catalogue, const Layer& layer) {
+  out.put(".SS Layer " + layer.name + ", bit " + std::to_string(layer.bit) + "\n");
+  out.put(layer.text + "\n.TS\nl l l lx.\ncode\tname\twords\targuments\n");
+  for (const EventType& type : catalogue.events()) {
+    if (type.layer != layer.bit) continue;
+    out.put("0x");
+    out.hex_digits(type.id, 3);
+    out.put('\t');
+    out.put(type.name);
+    out.put('\t');
+    out.put(type.words ? std::to_string(*type.words) : "var");
+    out.put("\tT{\n");
+    const std::string role = role_text(type);
+    const std::string fields = fields_text(type);
+    out.put(fields + (!fields.empty() && !role.empty() ? "; " : "") + role);
+    out.put("\nT}\n");
+  }
+  out.put(".TE\n");
+}
+
+std::string page() {
+  const Catalogue& catalogue = Catalogue::builtin();
+  Writer out;
+  out.put(R"('\" t
+.\" SPDX-License-Identifier: GPL-2.0-only
+.\" Made from include/fkt/events.def by tests/unit/events_page_test.cc: do not edit.
+.TH FKT-EVENTS 7 "" "FKT" "Fast Kernel Tracing"
+.ad l
+.SH NAME
+fkt-events \- the layers and events that FKT records
+.SH DESCRIPTION
+Layers are switched on and off by their bits or names
+.RB ( fkt_record (1),
+.BR fkt_setmask (1)).
+Each event has a code, which is never used again for another one, and a name; codes of one name are
+forms of one event.
+.I Words
+is the number of 64-bit words after the event word: an event takes 8 bytes and 8 more for each.
+Every recording carries this table, so that older and newer versions of
+.BR fkt_print (1)
+read it.
+.PP
+Arguments have a type: u, s, x numbers (unsigned, signed, hexadecimal); addr, uaddr addresses of the
+kernel and of user space; tid a thread; cpu; syscall, syscall32 system calls' numbers; irq, vector,
+softirq, trap; exitcode as wait(2) gives it; str text.
+.PP
+The codes of
+.B switch
+differ in the state in which the thread leaves: 0x400 runnable (R), 0x401 asleep (S), 0x402 asleep
+and not to be disturbed (D), 0x403 stopped (T), 0x404 traced (t), 0x405 dead (X), 0x406 zombie (Z),
+0x407 parked (P), 0x408 idle (I), 0x409 preempted (R+).
+)");
+  for (const Layer& layer : catalogue.layers()) layer_table(out, catalogue, layer);
+  out.put(R"(.SH SEE ALSO
+.BR fkt_record (1),
+.BR fkt_print (1),
+.BR fkt\-file (5)
+)");
+  return std::string(out.view());
+}
+
+}  // namespace
+
+TEST_CASE("fkt-events.7 is that of the catalogue", "[golden]") {
+  const auto path = std::filesystem::path(__FILE__).parent_path() / "../../man/fkt-events.7";
+  if (std::getenv("FKT_GOLDEN_WRITE") != nullptr) std::ofstream(path, std::ios::binary) << page();
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  CHECK(text == page());
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What the writer writes, the reader reads.
+#include "lib/file_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include <cstdio>
+#include <cstring>
+
+#include "lib/crc32.h"
+#include "lib/sections.h"
+#include "lib/unique_fd.h"
+
+using namespace fkt;
+
+namespace {
+
+fkt_file_header header_of(const std::string& file) {
+  fkt_file_header header{};
+  std::memcpy(&header, file.data(), sizeof header);
+  return header;
+}
+
+std::string contents(int fd) {
+  std::string text(1 << 20, '\0');
+  const ssize_t got = ::pread(fd, text.data(), text.size(), 0);
+  REQUIRE(got >= 0);
+  text.resize(static_cast<std::size_t>(got));
+  return text;
+}
+
+UniqueFd temporary_file() {
+  char name[] = "/tmp/fkt-test-XXXXXX";
+  UniqueFd fd(::mkstemp(name));
+  REQUIRE(fd);
+  ::unlink(name);
+  return fd;
+}
+
+}  // namespace
+
+TEST_CASE("sections come back, small ones as they are, large ones packed") {
+  const std::string large(100'000, 'x');
+  Sections sections;
+  REQUIRE(sections.add(FKT_SEC_MACHINE, "{}"));
+  REQUIRE(sections.add(FKT_SEC_SYMBOLS, large));
+  REQUIRE(sections.add(FKT_SEC_TASKS, ""));
+  CHECK(sections.bytes().size() < 1000);
+
+  const ByteView bytes = as_bytes(sections.bytes());
+  const SectionList list = walk_sections(bytes, 0, bytes.size());
+  REQUIRE(list.sections.size() == 3);
+  CHECK(list.end == bytes.size());
+  CHECK(list.cut_off == 0);
+  CHECK(list.sections[0].header.type == FKT_SEC_MACHINE);
+  CHECK(list.sections[0].header.flags == 0);
+  CHECK(Payload::read(list.sections[0])->text() == "{}");
+  CHECK(list.sections[1].header.flags == FKT_SECTION_ZSTD);
+  CHECK(Payload::read(list.sections[1])->text() == large);
+  CHECK(Payload::read(list.sections[2])->text().empty());
+}
+
+TEST_CASE("the head says where the pages start, for direct I/O") {
+  Sections sections;
+  REQUIRE(sections.add(FKT_SEC_MACHINE, "{}"));
+  const std::string head = file_head(0x1234, 16384, sections);
+  fkt_file_header header = header_of(head);
+  CHECK(std::memcmp(header.magic, FKT_FILE_MAGIC, 8) == 0);
+  CHECK(header.recording == 0x1234);
+  CHECK(header.page_bytes == 16384);
+  CHECK(header.tail_offset == 0);
+  CHECK(header.pages_offset == head.size());
+  CHECK(head.size() % 65536 == 0);
+  CHECK(crc32(std::as_bytes(std::span(&header, 1)).first(44)) == header.checksum);
+}
+
+TEST_CASE("the tail leaves the header's checksum valid") {
+  const UniqueFd fd = temporary_file();
+  Sections before, after;
+  REQUIRE(before.add(FKT_SEC_MACHINE, "{}"));
+  REQUIRE(after.add(FKT_SEC_TOTALS, "{\"events\":1}"));
+  const std::string head = file_head(7, 4096, before);
+  REQUIRE(write_all(fd.get(), as_bytes(head), "test"));
+  const std::uint64_t offset = head.size() + 4096;
+  REQUIRE(write_tail(fd.get(), offset, after, "test"));
+
+  const std::string file = contents(fd.get());
+  fkt_file_header header = header_of(file);
+  CHECK(header.tail_offset == offset);
+  header.tail_offset = 0;
+  CHECK(crc32(std::as_bytes(std::span(&header, 1)).first(44)) == header.checksum);
+  const SectionList list = walk_sections(as_bytes(file), offset, file.size());
+  REQUIRE(list.sections.size() == 1);
+  CHECK(Payload::read(list.sections[0])->text() == "{\"events\":1}");
+}
+
+TEST_CASE("a full output is an error with its name") {
+  const UniqueFd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  REQUIRE(full);
+  const Status status = write_all(full.get(), as_bytes("text"), "trace_file");
+  REQUIRE_FALSE(status);
+  CHECK(status.error().message == "trace_file: no space left on device");
+}

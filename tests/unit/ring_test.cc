@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The ring's protocol: every interleaving of small scenarios, then long random ones, then two
+// threads.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "tests/unit/ring_harness.h"
+
+using fkt::test::RingHarness;
+using fkt::test::Wrong;
+using Action = std::function<void(RingHarness&)>;
+using Options = RingHarness::Options;
+
+namespace {
+
+// Enumerates all sequences of choices: each run takes the choices of the one before, the last
+// changed, and then always the first.
+class Choices {
+ public:
+  unsigned choose(unsigned n) {
+    if (at_ == path_.size()) path_.push_back({0, n});
+    return path_[at_++].taken;
+  }
+  bool next() {
+    path_.resize(at_);
+    at_ = 0;
+    while (!path_.empty() && path_.back().taken + 1 == path_.back().of) path_.pop_back();
+    if (path_.empty()) return false;
+    ++path_.back().taken;
+    return true;
+  }
+
+ private:
+  struct Choice {
+    unsigned taken, of;
+  };
+  std::vector<Choice> path_;
+  std::size_t at_ = 0;
+};
+
+struct Named {
+  const char* name;
+  Action run;
+};
+
+const std::vector<Named> kNested = {
+    {"event", [](RingHarness& r) { r.write(0); }},
+    {"long event", [](RingHarness& r) { r.write(3); }},
+    {"close", [](RingHarness& r) { r.close(); }},
+    {"take", [](RingHarness& r) { r.take(); }},
+    {"drain", [](RingHarness& r) { r.drain(); }},
+    // Pages change under the interrupted one, up to a lap of the whole ring.
+    {"burst",
+     [](RingHarness& r) {
+       r.drain();
+       for (int i = 0; i < 4; ++i) {
+         r.write_string(64);
+         r.drain();
+       }
+     }},
+    {"flood",
+     [](RingHarness& r) {
+       for (int i = 0; i < 5; ++i) r.write_string(64);
+     }},
+    // The next event needs a TIME word.
+    {"pause", [](RingHarness& r) { r.advance(1ULL << FKT_TIME_BITS); }},
+};
+
+// Runs `scenario` with up to `nested` actions at its steps, in every way. Returns the number of
+// runs.
+unsigned long explore(const Options& options, unsigned nested, const std::vector<Named>& actions,
+                      const Action& scenario) {
+  Choices choices;
+  unsigned long runs = 0;
+  do {
+    RingHarness ring(options);
+    std::string story;
+    unsigned left = nested;
+    ring.on_step([&](RingHarness& r) {
+      if (!left) return;
+      const unsigned choice = choices.choose(1 + static_cast<unsigned>(actions.size()));
+      if (!choice) return;
+      --left;
+      story += std::string(" ") + actions[choice - 1].name + " at " + r.step_name() + "/" +
+               std::to_string(r.depth()) + ";";
+      actions[choice - 1].run(r);
+    });
+    try {
+      scenario(ring);
+      ring.finish();
+    } catch (const Wrong& wrong) {
+      FAIL(wrong.what() << "; run " << runs << ":" << story);
+    }
+    ++runs;
+  } while (choices.next());
+  return runs;
+}
+
+const std::vector<Named> kScenarios = {
+    {"two events",
+     [](RingHarness& r) {
+       r.write(0);
+       r.write(2);
+     }},
+    {"page after page",
+     [](RingHarness& r) {
+       r.write_string(40);
+       r.write(3);
+       r.write(1);
+     }},
+    {"no free page",
+     [](RingHarness& r) {
+       r.write_string(64);
+       r.write_string(64);
+       r.write(3);
+       r.drain();
+       r.write(0);
+     }},
+    {"a gap that stays open",
+     [](RingHarness& r) {
+       r.write_string(64);
+       r.write_string(40);
+       r.write(3);
+       r.write(0);
+     }},
+    {"switches of threads",
+     [](RingHarness& r) {
+       r.write(0);
+       r.switch_to(7);
+       r.write(0);
+       r.switch_to(100);
+       r.write(1);
+     }},
+    {"a switch opens a page",
+     [](RingHarness& r) {
+       r.write_string(56);
+       r.switch_to(7);
+       r.write(0);
+     }},
+    {"a switch is lost",
+     [](RingHarness& r) {
+       r.write_string(64);
+       r.write_string(64);
+       r.switch_to(7);
+       r.drain();
+       r.write(0);
+     }},
+    {"closed pages",
+     [](RingHarness& r) {
+       r.write(0);
+       r.close();
+       r.close();
+       r.write(1);
+     }},
+    {"long pauses",
+     [](RingHarness& r) {
+       r.write(0);
+       r.advance((1ULL << FKT_TIME_BITS) - 2);
+       r.write(0);
+       r.advance(1ULL << 45);
+       r.write(1);
+     }},
+};
+
+// Room for a LOST word, and for the longest fixed event and 64 bytes of string behind it.
+constexpr std::uint32_t kTinyPage = 184;
+
+}  // namespace
+
+TEST_CASE("every nested action at every step, two deep or one after the other") {
+  for (const std::uint32_t pages : {2u, 3u}) {
+    for (const Named& scenario : kScenarios) {
+      INFO(scenario.name << ", " << pages << " pages");
+      const unsigned long runs =
+          explore({.page_bytes = kTinyPage, .pages = pages}, 2, kNested, scenario.run);
+      CHECK(runs > 1000);
+    }
+  }
+}
+
+TEST_CASE("three writers in each other") {
+  const std::vector<Named> few = {kNested[0], kNested[4], kNested[6]};
+  for (const Named& scenario : kScenarios) {
+    INFO(scenario.name);
+    CHECK(explore({.page_bytes = kTinyPage}, 3, few, scenario.run) > 1000);
+  }
+}
+
+TEST_CASE("running numbers wrap at 2^32") {
+  for (const std::uint32_t start : {~0U, ~0U - 1, ~0U - 2}) {
+    for (const Named& scenario : kScenarios) {
+      INFO(scenario.name << ", from " << start);
+      explore({.page_bytes = kTinyPage, .start = start}, 1, kNested, scenario.run);
+    }
+  }
+}
+
+TEST_CASE("rings of two pages of 4 KiB, at a page's end") {
+  for (const Named& scenario : kScenarios) {
+    for (std::uint32_t left = 0; left <= 5; ++left) {
+      INFO(scenario.name << ", " << left << " words left");
+      explore({}, 1, kNested, [&](RingHarness& r) {
+        // Fills the first page but for `left` words: event word and serial number are two of them.
+        r.write_string(4096 - FKT_PAGE_HEADER_BYTES - 8 * (2 + left));
+        scenario.run(r);
+      });
+    }
+  }
+}
+
+TEST_CASE("the largest string fills a page, behind a LOST word too") {
+  RingHarness ring({});
+  for (int i = 0; i < 4; ++i) ring.write_string(~0U);
+  ring.drain();
+  ring.write_string(~0U);
+  CHECK_NOTHROW(ring.finish());
+  CHECK(ring.attempted() == 5);
+  CHECK(ring.lost() == 2);
+  CHECK(ring.gaps() == 1);
+}
+
+TEST_CASE("what the long way adds is added only where it must be") {
+  RingHarness ring({});
+  for (int i = 0; i < 100; ++i) ring.write(0);
+  CHECK(ring.attempted() == 100);
+  ring.advance(1ULL << FKT_TIME_BITS);
+  ring.write(0);
+  ring.switch_to(7);
+  ring.write(0);
+  CHECK_NOTHROW(ring.finish());
+  CHECK(ring.lost() == 0);
+  CHECK(ring.pages() == 1);
+  CHECK(ring.time_words() == 1);
+  CHECK(ring.pid_words() == 0);
+}
+
+namespace {
+
+// One random operation of the task, or of an interrupt: few of them are long.
+void random_write(RingHarness& r, std::mt19937& random) {
+  const unsigned what = random() % 64;
+  if (what < 40) {
+    r.write(what % 4);
+  } else if (what < 56) {
+    r.write(0);
+  } else if (what < 62) {
+    r.write_string(random() % 200);
+  } else if (what == 62) {
+    r.close();
+  } else {
+    r.write_string(random() % 4096);
+  }
+}
+
+void random_task(RingHarness& r, std::mt19937& random) {
+  const unsigned what = random() % 32;
+  if (what < 26) {
+    random_write(r, random);
+  } else if (what < 31) {
+    r.switch_to(random() % 4 ? random() % 8 : random() % FKT_PID_MASK);
+  } else {
+    r.advance(1ULL << random() % 46);
+  }
+}
+
+void random_drain(RingHarness& r, std::mt19937& random) {
+  const unsigned what = random() % 8;
+  if (what < 3) {
+    r.take();
+  } else if (what < 6) {
+    r.put();
+  } else if (what == 6) {
+    r.drain();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a million random operations, nested three deep") {
+  std::mt19937 random(20050501);
+  for (const std::uint32_t pages : {2u, 3u, 8u}) {
+    std::uint64_t attempted = 0, lost = 0, gaps = 0;
+    for (unsigned round = 0; round < 34; ++round) {
+      RingHarness ring({.pages = pages, .start = ~0U - round});
+      bool fast = true;  // the drain now keeps up, now it does not
+      ring.on_step([&](RingHarness& r) {
+        const unsigned what = random() % 64;
+        if (what == 0) random_write(r, random);
+        if (what == 1 && fast) random_drain(r, random);
+      });
+      try {
+        for (unsigned i = 0; i < 10'000; ++i) {
+          fast = i / 500 % 2 == 0;
+          random_task(ring, random);
+          if (fast || random() % 64 == 0) random_drain(ring, random);
+        }
+        ring.finish();
+      } catch (const Wrong& wrong) {
+        FAIL(wrong.what() << "; round " << round << ", " << pages << " pages");
+      }
+      attempted += ring.attempted();
+      lost += ring.lost();
+      gaps += ring.gaps();
+    }
+    CHECK(attempted > 300'000);
+    CHECK(lost > 1000);
+    CHECK(lost < attempted / 2);
+    CHECK(gaps > 100);
+  }
+}
+
+TEST_CASE("a writer with its interrupts against a drain on another CPU") {
+  RingHarness ring({.pages = 4, .start = ~0U - 10});
+  std::mt19937 random(20050502);
+  std::atomic<bool> stop = false;
+  std::string drain_wrong;
+  std::thread drain([&] {
+    try {
+      for (unsigned long i = 0; !stop; ++i) {
+        if (!ring.drain()) std::this_thread::yield();
+        // Now and then it comes late.
+        if (i % 64 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+    } catch (const Wrong& wrong) {
+      drain_wrong = wrong.what();
+    }
+  });
+  ring.on_step([&](RingHarness& r) {
+    if (random() % 64 == 0) random_write(r, random);
+  });
+  for (unsigned i = 0; i < 200'000; ++i) {
+    // It now outruns the drain, now waits for it.
+    while (i / 1000 % 2 && ring.free_pages() == 0) std::this_thread::yield();
+    random_task(ring, random);
+  }
+  stop = true;
+  drain.join();
+  REQUIRE(drain_wrong.empty());
+  CHECK_NOTHROW(ring.finish());
+  CHECK(ring.written() > 10'000);
+  CHECK(ring.pages() > 100);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Builds an FKT recording in memory, event by event, as the module and fkt_record would write it.
+//
+//   TraceBuilder b;                               // 4 KiB pages, 1 GHz clock from tick 1'000'000
+//   b.pid(0, 42);                                 // cpu 0 runs thread 42 from now on
+//   b.event(0, 1'000'100, FKT_E_SYS_ENTRY, 39);   // cpu, clock, id, argument
+//   b.event(0, 1'000'200, FKT_E_SWITCH_S, 43);    // sets the thread like the module does
+//   b.event(1, 1'000'150, FKT_E_FORK, 43, {fork_word});
+//   fkt::Result<fkt::Trace> trace = fkt::Trace::from_bytes(b.finish());
+//
+// TIME words, page changes, page headers, the index and the totals come by themselves. Clocks must
+// not go back on a CPU. What is to be broken is broken afterwards, in the bytes.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fkt/events.h>
+#include <fkt/file.h>
+
+#include "lib/catalogue.h"
+#include "lib/crc32.h"
+
+namespace fkt::test {
+
+using Bytes = std::vector<std::byte>;
+
+class TraceBuilder {
+ public:
+  static constexpr std::uint64_t kRecording = 0x1122334455667788;
+  static constexpr std::uint64_t kStart = 1'000'000;  // ticks; 1 tick = 1 ns
+  // Wall clock at kStart: 2001-09-09 01:46:40 UTC.
+  static constexpr std::uint64_t kStartReal = 1'000'000'000'000'000'000;
+
+  explicit TraceBuilder(std::uint32_t page_bytes = 4096) : page_bytes_(page_bytes) {
+    sections_[FKT_SEC_MACHINE] =
+        R"({"sysname":"Linux","nodename":"test","release":"6.1.0","version":"#1","machine":"x86_64",)"
+        R"("cpus":4,"cpu_model":"synthetic","tool_version":"test"})";
+    sections_[FKT_SEC_COMMAND] =
+        R"({"recorder_pid":10,"workload_pid":42,"command":["work"],"mask":1025,"args":false,)"
+        R"("filter":"none","filter_pid":0})";
+    sections_[FKT_SEC_CLOCKS] =
+        R"({"source":"mono","khz":1000000,"zone":0,"start":)" + clock_pair(kStart) + "}";
+    sections_[FKT_SEC_TASKS] = "1\t1\t0\tinit\n10\t10\t1\tfkt_record\n42\t42\t10\twork\n";
+    sections_[FKT_SEC_INTERRUPTS] = "14\tata_piix\t7\nNMI\tNon-maskable interrupts\t0\n";
+    sections_[FKT_SEC_CATALOGUE] = Catalogue::builtin().to_lines();
+    sections_[FKT_SEC_SYSCALLS] = "64\t0\tread\n64\t1\twrite\n64\t39\tgetpid\n64\t60\texit\n";
+  }
+
+  // Replaces a section's text; an empty one is left out.
+  TraceBuilder& section(std::uint32_t type, std::string text) {
+    sections_[type] = std::move(text);
+    return *this;
+  }
+
+  // The same with a payload that is already compressed: `raw_bytes` unpacked.
+  TraceBuilder& packed_section(std::uint32_t type, std::string frame, std::uint64_t raw_bytes) {
+    packed_[type] = raw_bytes;
+    return section(type, std::move(frame));
+  }
+
+  // Appends an event, and a TIME word before it where one is needed.
+  TraceBuilder& event(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
+                      std::uint32_t arg = 0, std::initializer_list<std::uint64_t> words = {}) {
+    append(cpu, clock, id, arg, words, true);
+    if (id >= FKT_E_SWITCH_R && id <= (FKT_E_SWITCH_R | 0xf)) cpus_[cpu].pid = arg & FKT_PID_MASK;
+    return *this;
+  }
+
+  // From the next word of `cpu` on, thread `pid` runs (a PID word; at a page's start the header).
+  TraceBuilder& pid(std::uint32_t cpu, std::uint32_t pid) {
+    Cpu& c = cpus_[cpu];
+    c.pid = pid;
+    if (!c.page.empty()) append(cpu, c.clock, FKT_W_PID, pid, {}, false);
+    return *this;
+  }
+
+  // A gap: closes the page; the next one begins with a LOST word. `count`: lost in this gap;
+  // from: the clock of the first one; clock: the gap's end.
+  TraceBuilder& lost(std::uint32_t cpu, std::uint64_t from, std::uint64_t clock,
+                     std::uint64_t count) {
+    close_page(cpu);
+    cpus_[cpu].lost += count;
+    append(cpu, clock, FKT_W_LOST, 0, {cpus_[cpu].lost, from}, false);
+    return *this;
+  }
+
+  // Ends the CPU's page; the next event begins a new one.
+  TraceBuilder& close_page(std::uint32_t cpu) {
+    Cpu& c = cpus_[cpu];
+    if (c.page.empty()) return *this;
+    auto header = get<fkt_page_header>(c.page, 0);
+    header.used = static_cast<std::uint32_t>(c.page.size());
+    header.events = c.events;
+    header.end_clock = c.clock;
+    header.checksum = fkt_page_checksum(&header);
+    put(c.page, 0, header);
+    c.page.resize(page_bytes_, std::byte{0xee});  // padding is not zero in general
+    index_.push_back({header.first_clock, header.end_clock, header.seq, cpu, c.events});
+    pages_.insert(pages_.end(), c.page.begin(), c.page.end());
+    c.total += c.events;
+    c.page.clear();
+    return *this;
+  }
+
+  // Leaves a hole of `count` in the CPU's page numbers.
+  TraceBuilder& skip_pages(std::uint32_t cpu, std::uint64_t count) {
+    close_page(cpu);
+    cpus_[cpu].seq += count;
+    return *this;
+  }
+
+  enum class Tail { finished, none, stream };  // stream: after the pages, tail_offset stays 0
+
+  // The file. Open pages are closed in the order of CPU numbers.
+  Bytes finish(Tail tail = Tail::finished) {
+    for (auto& [cpu, state] : cpus_) close_page(cpu);
+    Bytes file(sizeof(fkt_file_header));
+    for (const auto& [type, text] : sections_) {
+      if (type < FKT_SEC_TOTALS && !text.empty()) append_section(file, type, text);
+    }
+    file.resize((file.size() + FKT_FILE_ALIGN - 1) / FKT_FILE_ALIGN * FKT_FILE_ALIGN);
+    pages_offset_ = file.size();
+    file.insert(file.end(), pages_.begin(), pages_.end());
+
+    fkt_file_header header{};
+    std::memcpy(header.magic, FKT_FILE_MAGIC, sizeof header.magic);
+    header.version = FKT_FILE_VERSION;
+    header.header_bytes = sizeof header;
+    header.recording = kRecording;
+    header.pages_offset = pages_offset_;
+    header.page_bytes = page_bytes_;
+    if (tail != Tail::none) {
+      tail_offset_ = file.size();
+      append_tail(file);
+    }
+    put(file, 0, header);
+    header.checksum = crc32(std::span(file).first(offsetof(fkt_file_header, checksum)));
+    if (tail == Tail::finished) header.tail_offset = tail_offset_;
+    put(file, 0, header);
+    return file;
+  }
+
+  // The same, written to `path`.
+  void write(const std::string& path, Tail tail = Tail::finished) {
+    const Bytes file = finish(tail);
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(file.data()),
+               static_cast<std::streamsize>(file.size()));
+  }
+
+  // Valid after finish(): offsets in the file.
+  std::uint64_t pages_offset() const { return pages_offset_; }
+  std::uint64_t page_offset(std::uint64_t number) const {
+    return pages_offset_ + number * page_bytes_;
+  }
+  std::uint64_t tail_offset() const { return tail_offset_; }
+
+  template <class T>
+  static T get(const Bytes& bytes, std::uint64_t offset) {
+    T value;
+    assert(offset + sizeof value <= bytes.size());
+    std::memcpy(&value, bytes.data() + offset, sizeof value);
+    return value;
+  }
+  template <class T>
+  static void put(Bytes& bytes, std::uint64_t offset, const T& value) {
+    assert(offset + sizeof value <= bytes.size());
+    std::memcpy(bytes.data() + offset, &value, sizeof value);
+  }
+
+ private:
+  struct Cpu {
+    Bytes page;  // the open one; empty: none
+    std::uint64_t clock = kStart;
+    std::uint64_t seq = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t total = 0;
+    std::uint32_t pid = 0;
+    std::uint32_t events = 0;  // in the open page
+  };
+
+  static std::string clock_pair(std::uint64_t clock) {
+    const std::uint64_t ns = clock - kStart;
+    return R"({"clock":)" + std::to_string(clock) + R"(,"mono_raw_ns":)" + std::to_string(ns) +
+           R"(,"mono_ns":)" + std::to_string(ns) + R"(,"real_ns":)" +
+           std::to_string(kStartReal + ns) + "}";
+  }
+
+  void append(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id, std::uint32_t arg,
+              std::initializer_list<std::uint64_t> words, bool is_event) {
+    Cpu& c = cpus_[cpu];
+    assert(clock >= c.clock);
+    const bool time = clock - c.clock >= 1ULL << FKT_TIME_BITS;
+    const std::size_t need = 8 * (1 + words.size() + time);
+    if (!c.page.empty() && c.page.size() + need > page_bytes_) close_page(cpu);
+    if (c.page.empty()) {
+      fkt_page_header header{};
+      header.magic = FKT_PAGE_MAGIC;
+      header.magic_inverse = ~FKT_PAGE_MAGIC;
+      header.version = FKT_WIRE_VERSION;
+      header.header_bytes = FKT_PAGE_HEADER_BYTES;
+      header.page_bytes = page_bytes_;
+      header.recording = kRecording;
+      header.seq = c.seq++;
+      header.cpu = cpu;
+      header.first_clock = clock;
+      header.lost = c.lost;
+      header.pid = c.pid;
+      c.page.resize(sizeof header);
+      put(c.page, 0, header);
+      c.events = 0;
+    } else if (time) {
+      append_word(c.page,
+                  fkt_word(clock, FKT_W_TIME, static_cast<std::uint32_t>(clock >> FKT_TIME_BITS)));
+    }
+    append_word(c.page, fkt_word(clock, id, arg));
+    for (const std::uint64_t word : words) append_word(c.page, word);
+    c.clock = clock;
+    c.events += is_event;
+  }
+
+  static void append_word(Bytes& page, std::uint64_t word) {
+    page.resize(page.size() + sizeof word);
+    put(page, page.size() - sizeof word, word);
+  }
+
+  void append_section(Bytes& file, std::uint32_t type, std::string_view text) const {
+    const auto payload = std::as_bytes(std::span(text));
+    const auto packed = packed_.find(type);
+    const std::uint32_t flags = packed == packed_.end() ? 0 : FKT_SECTION_ZSTD;
+    const std::uint64_t raw_bytes = flags ? packed->second : text.size();
+    const fkt_section_header header{FKT_SECTION_MAGIC, type,        flags,
+                                    crc32(payload),    text.size(), raw_bytes};
+    const std::size_t at = file.size();
+    file.resize(at + sizeof header);
+    put(file, at, header);
+    file.insert(file.end(), payload.begin(), payload.end());
+    file.resize((file.size() + 7) / 8 * 8);
+  }
+
+  void append_tail(Bytes& file) {
+    std::uint64_t events = 0, lost = 0, end = kStart;
+    std::string per_cpu;
+    for (const auto& [cpu, state] : cpus_) {
+      events += state.total;
+      lost += state.lost;
+      end = std::max(end, state.clock);
+      per_cpu += (per_cpu.empty() ? "" : ",") + std::string(R"({"cpu":)") + std::to_string(cpu) +
+                 R"(,"events":)" + std::to_string(state.total) + R"(,"lost":)" +
+                 std::to_string(state.lost) + R"(,"discarded":0,"pages":)" +
+                 std::to_string(state.seq) + R"(,"gap_from":0,"gap_lost":0})";
+    }
+    if (!sections_.contains(FKT_SEC_TOTALS)) {
+      sections_[FKT_SEC_TOTALS] =
+          R"({"start_clock":)" + std::to_string(kStart) + R"(,"stop_clock":)" +
+          std::to_string(end) + R"(,"events":)" + std::to_string(events) + R"(,"lost":)" +
+          std::to_string(lost) + R"(,"discarded":0,"pages":)" + std::to_string(index_.size()) +
+          R"(,"bytes":)" + std::to_string(pages_.size()) +
+          R"(,"stop_reason":"asked","error":0,"drain_ns":0,"workload_status":0,"end":)" +
+          clock_pair(end) + R"(,"per_cpu":[)" + per_cpu + "]}";
+    }
+    if (!sections_.contains(FKT_SEC_INDEX)) {
+      sections_[FKT_SEC_INDEX].assign(reinterpret_cast<const char*>(index_.data()),
+                                      index_.size() * sizeof(fkt_index_entry));
+    }
+    for (const auto& [type, text] : sections_) {
+      if (type >= FKT_SEC_TOTALS && !text.empty()) append_section(file, type, text);
+    }
+  }
+
+  std::uint32_t page_bytes_;
+  std::map<std::uint32_t, std::string> sections_;
+  std::map<std::uint32_t, std::uint64_t> packed_;  // raw bytes of sections that are compressed
+  std::map<std::uint32_t, Cpu> cpus_;
+  std::vector<fkt_index_entry> index_;
+  Bytes pages_;
+  std::uint64_t pages_offset_ = 0;
+  std::uint64_t tail_offset_ = 0;
+};
+
+}  // namespace fkt::test

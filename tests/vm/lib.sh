@@ -1,0 +1,114 @@
+# shellcheck shell=bash disable=SC2119,SC2120
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Helpers for the cases in tests/vm/cases/: a case starts with
+#   #!/usr/bin/env bash
+#   # vm: --cpus 1          (optional: options for tests/vm/run, gives the case a boot of its own)
+#   # limit: 120            (optional: seconds, 60 otherwise)
+#   source "$FKT_CHECKOUT/tests/vm/lib.sh"
+# and runs in the guest as root, with fkt.ko freshly loaded, in an empty
+# directory $work on the ext4 disk. It passes with status 0, skips with 77.
+set -euo pipefail
+
+case_name=$(basename "$0")
+work=/mnt/$case_name
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+
+fail() {
+    echo "$case_name: ${BASH_SOURCE[-1]##*/}:${BASH_LINENO[-2]:-?}: $*" >&2
+    exit 1
+}
+
+skip() {
+    echo "$case_name: skipped: $*" >&2
+    exit 77
+}
+
+# need COMMAND...: skips the case when one of these programs is not installed.
+need() {
+    local program
+    for program in "$@"; do
+        command -v "$program" >/dev/null || skip "needs $program"
+    done
+}
+
+# expect_eq WHAT EXPECTED ACTUAL
+expect_eq() { [[ $2 == "$3" ]] || fail "$1: expected \"$2\", got \"$3\""; }
+
+# expect_match WHAT REGEX ACTUAL
+expect_match() { [[ $3 =~ $2 ]] || fail "$1: expected a match of /$2/, got \"$3\""; }
+
+# expect_between WHAT LOW HIGH ACTUAL (integers, both ends belong)
+expect_between() { (($4 >= $2 && $4 <= $3)) || fail "$1: expected $2..$3, got $4"; }
+
+# expect_status STATUS COMMAND...: stdout goes to ./stdout, stderr to ./stderr,
+# for the case to look at.
+expect_status() {
+    local expected=$1 actual=0
+    shift
+    "$@" >stdout 2>stderr </dev/null || actual=$?
+    if [[ $actual -ne $expected ]]; then
+        sed 's/^/  stderr: /' stderr | tail -10 >&2
+        fail "status of \"$*\": expected $expected, got $actual"
+    fi
+}
+
+# wait_until SECONDS COMMAND...: polls; a plain sleep would be too short on a
+# slow machine and too long on a fast one. A debug kernel gets a multiple.
+wait_until() {
+    local limit=$(($1 * ${FKT_SLOW:-1}))
+    local end=$((SECONDS + limit))
+    shift
+    until "$@" 2>/dev/null; do
+        ((SECONDS < end)) || fail "after $limit s still not: $*"
+        sleep 0.05
+    done
+}
+
+module_loaded() { [[ -d /sys/module/fkt ]]; }
+load_module() { insmod "$FKT_KO" "$@"; }
+unload_module() { rmmod fkt; }
+
+# The programs of tests/vm/programs/.
+PATH=$FKT_BUILD/bin-tests:$PATH
+
+# field NAME LINE: the word behind NAME in "events 12 lost 0 ...".
+field() {
+    local -a words
+    read -ra words <<<"$2"
+    local i
+    for ((i = 0; i + 1 < ${#words[@]}; i++)); do
+        [[ ${words[i]} != "$1" ]] || { echo "${words[i + 1]}"; return; }
+    done
+    fail "no $1 in \"$2\""
+}
+
+# record [fkt_record's options] -- COMMAND...: into ./rec, what it says into
+# ./record.err, the workload's output to stdout. Fails when the recording or
+# the workload does.
+record() {
+    fkt_record -f rec "$@" 2>record.err </dev/null || {
+        local status=$?
+        sed 's/^/  /' record.err >&2
+        fail "fkt_record $*: status $status"
+    }
+}
+
+# counts [fkt_print's options]: of ./rec, into ./counts.
+counts() {
+    fkt_print --counts "$@" rec >counts || fail "fkt_print --counts"
+}
+
+# count NAME: from ./counts; 0 when there is no such line.
+count() { awk -F '\t' -v name="$1" '$3 == name { n += $1 } END { print n + 0 }' counts; }
+
+# total: of ./counts.
+total() { awk -F '\t' '{ n += $1 } END { print n + 0 }' counts; }
+
+# events [fkt_print's options]: ./rec's events, one JSON object a line.
+events() { fkt_print --dump --json "$@" rec; }
+
+# expect_near WHAT EXPECTED ACTUAL TOLERANCE
+expect_near() { expect_between "$1" $(($2 - $4)) $(($2 + $4)) "$3"; }
