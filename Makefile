@@ -19,7 +19,7 @@ modules_dir = $(DESTDIR)/lib/modules/$(kernel_release)/extra
 tool_names = $(basename $(notdir $(wildcard cli/fkt_*.cc)))
 man_pages = $(wildcard man/*.1 man/*.5 man/*.7)
 cxx_sources = $(wildcard lib/*.h lib/*.cc cli/*.h cli/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.cc tests/bench/*.cc)
-scripts = packaging/setup .ci/run tests/check-all tests/model/run $(addprefix tests/vm/,run check demo in-guest get-kernel build-module lib.sh) \
+scripts = packaging/setup .ci/run tests/check-all tests/model/run $(addprefix tests/vm/,run check demo in-guest get-kernel get-qemu apt.sh build-module lib.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run in-guest-cost build-lttng build-empty-probes)
 
 .PHONY: all help tools module install uninstall demo check check-unit check-golden check-model check-vm check-debug \

@@ -12,6 +12,7 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/cred.h>
 #include <linux/falloc.h>
@@ -30,6 +31,7 @@
 
 struct fkt_drain {
 	struct task_struct *task;
+	struct completion ended; /* the thread has written all, and touches nothing any more */
 	const struct fkt_engine *engine;
 	struct file *out;
 	wait_queue_head_t wait; /* the thread's */
@@ -49,9 +51,10 @@ struct fkt_drain {
 	u64 reserve;
 	u32 reserve_per_page;
 
-	bool ended; /* no further page is written: the rest is discarded */
+	bool full; /* no further page is written: the rest is discarded */
 	bool failed; /* ... and what is in flight behind the failed write, too */
-	bool stopping; /* the thread has seen that it shall end */
+	bool stop; /* no page comes any more: the thread shall write what there is and end */
+	bool stopping; /* it has seen that */
 	bool warned;
 	u64 ticks_per_s;
 	u64 next_clock; /* when the next clock event is due (ticks) */
@@ -114,9 +117,9 @@ static void output_failed(struct fkt_drain *d, int error)
 	bool full = error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
 
 	d->failed = true;
-	if (d->ended)
+	if (d->full)
 		return;
-	d->ended = true;
+	d->full = true;
 	fkt_capture_end(full ? FKT_STOP_FULL : FKT_STOP_ERROR, -error);
 }
 
@@ -180,11 +183,11 @@ static int make_room(struct fkt_drain *d, loff_t upto)
 		if (!err) {
 			d->allocated = goal;
 			d->step = min(d->step * 2, ALLOCATE_MAX);
-		} else if (err == -EOPNOTSUPP || err == -ENODEV) {
-			d->allocates = false;
+		} else if (err == -EOPNOTSUPP || err == -ENODEV || err == -EINTR) {
+			d->allocates = false; /* the writes themselves will find room, or say so */
 		} else if (goal > need && err == -ENOSPC) {
 			d->step = max(d->step / 2, 1ULL);
-		} else if (err != -EINTR) {
+		} else {
 			return err;
 		}
 	}
@@ -219,14 +222,14 @@ static void cut_at_limit(struct fkt_drain *d, struct fkt_chunk *chunk)
 
 	if (d->end)
 		room = min_t(u64, room, (d->end - d->pos) / fkt_rings_page_bytes());
-	if (room == chunk->count && !d->ended)
+	if (room == chunk->count && !d->full)
 		return;
-	if (d->ended)
+	if (d->full)
 		room = 0;
 	while (chunk->count > room)
 		give_back(chunk->pages[--chunk->count], false);
-	if (!d->ended) {
-		d->ended = true;
+	if (!d->full) {
+		d->full = true;
 		fkt_capture_end(FKT_STOP_LIMIT, 0);
 	}
 }
@@ -256,7 +259,7 @@ static void refill(struct fkt_drain *d)
 {
 	unsigned int cpu;
 
-	if (d->ended || d->stopping)
+	if (d->full || d->stopping)
 		return;
 	for_each_possible_cpu(cpu)
 		fkt_ring_refill(cpu);
@@ -323,7 +326,7 @@ static void housekeep(struct fkt_drain *d)
 
 static bool has_work(struct fkt_drain *d)
 {
-	return READ_ONCE(d->kicked) || (!d->stopping && kthread_should_stop());
+	return READ_ONCE(d->kicked) || (!d->stopping && READ_ONCE(d->stop));
 }
 
 static int drain_thread(void *data)
@@ -339,7 +342,7 @@ static int drain_thread(void *data)
 	do {
 		wait_event_idle_timeout(d->wait, has_work(d), again ? HZ / 50 : TICK);
 		/* Read before the rings: what is complete at a stop is seen by the last round. */
-		d->stopping = kthread_should_stop();
+		d->stopping = READ_ONCE(d->stop);
 		/*
 		 * With a barrier: were the rings looked at while this store is on its way, it could undo
 		 * the kick for a page that they did not show yet (tests/model, KICK_UNFENCED).
@@ -362,6 +365,7 @@ static int drain_thread(void *data)
 	if (old)
 		revert_creds(old);
 	d->cpu_ns = current->se.sum_exec_runtime;
+	complete(&d->ended);
 	return 0;
 }
 
@@ -424,8 +428,10 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 		return -ENOMEM;
 	d->head = 0;
 	d->tail = 0;
-	d->ended = false;
+	d->full = false;
 	d->failed = false;
+	d->stop = false;
+	init_completion(&d->ended);
 	d->stopping = false;
 	d->warned = false;
 	d->kicked = false;
@@ -470,6 +476,13 @@ void fkt_drain_stop(void)
 {
 	if (!drain.task)
 		return;
+	/*
+	 * kthread_stop() only when the thread has nothing left to do: on 6.1 it marks the thread as
+	 * if a signal were pending, and file systems then refuse what they would wait for.
+	 */
+	WRITE_ONCE(drain.stop, true);
+	fkt_drain_kick();
+	wait_for_completion(&drain.ended);
 	kthread_stop(drain.task);
 	put_task_struct(drain.task);
 	drain.task = NULL;

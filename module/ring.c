@@ -306,7 +306,11 @@ void fkt_wake(struct fkt_ring *ring, u32 run)
 	/* Any CPU's wake-up will do: the ring may be a dead CPU's, closed from here. */
 	struct fkt_cpu *c = raw_cpu_ptr(&fkt_cpus);
 
-	if (run + 1 - READ_ONCE(ring->tail) >= ring->batch)
+	/*
+	 * A CPU on its way down has run its last irq_work: one queued now would stay queued, and
+	 * irq_work_sync() would spin on it. cpu_dead() wakes the drain instead.
+	 */
+	if (run + 1 - READ_ONCE(ring->tail) >= ring->batch && cpu_online(raw_smp_processor_id()))
 		irq_work_queue(&c->wake_work);
 }
 
@@ -478,8 +482,10 @@ static int cpu_dead(unsigned int cpu)
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 
 	/* The CPU is gone, nobody else writes its ring. */
-	if (config.recording && c->ready && fkt_ring_close(c->ring))
+	if (config.recording && c->ready) {
+		fkt_ring_close(c->ring);
 		fkt_drain_kick();
+	}
 	return 0;
 }
 
