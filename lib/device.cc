@@ -78,6 +78,9 @@ Error Device::start_error(const fkt_start& start, int number) const {
       return other_abi("another one");
     case ENOMEM:
       return about("not enough memory for the pages (try a smaller -p)");
+    case EOPNOTSUPP:
+      return about(
+          "the output cannot take pages this way (checkin: on ext2, ext3, ext4 and block devices)");
     case ESRCH:
       return about("no process has the pid " + std::to_string(start.filter_pid));
     default:

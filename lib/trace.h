@@ -83,7 +83,7 @@ struct Totals {  // from the tail; absent when the recorder could not finish
   std::uint64_t start_clock = 0, stop_clock = 0;
   std::uint64_t events = 0, lost = 0, discarded = 0, pages = 0, bytes = 0;
   std::uint64_t drain_ns = 0;
-  std::string stop_reason;  // "asked", "limit", "full", "error"
+  std::string stop_reason;  // "asked", "limit", "full", "error", "ring"
   int error = 0;
   std::optional<int> workload_status;
   std::vector<CpuTotals> per_cpu;

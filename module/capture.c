@@ -135,7 +135,7 @@ static int check_start(const struct fkt_start *start)
 		return -EPROTO;
 	if (start->mask & ~fkt_all_layers())
 		return -EINVAL;
-	if (start->flags & ~(FKT_START_ARGS | FKT_START_ENGINE(0xff)))
+	if (start->flags & ~(FKT_START_ARGS | FKT_START_STOP_WHEN_FULL | FKT_START_ENGINE(0xff)))
 		return -EINVAL;
 	if (start->out_fd >= 0 && (start->offset % PAGE_SIZE || (loff_t)start->offset < 0 ||
 				   (loff_t)(start->offset + start->limit) < 0))

@@ -55,6 +55,7 @@ struct fkt_drain {
 	bool failed; /* ... and what is in flight behind the failed write, too */
 	bool stop; /* no page comes any more: the thread shall write what there is and end */
 	bool stopping; /* it has seen that */
+	bool stop_when_full; /* the first loss ends the recording */
 	bool warned;
 	u64 ticks_per_s;
 	u64 next_clock; /* when the next clock event is due (ticks) */
@@ -234,6 +235,19 @@ static void cut_at_limit(struct fkt_drain *d, struct fkt_chunk *chunk)
 	}
 }
 
+/* Is there room for one more page that will be fetched? Under fetch.c's lock. */
+bool fkt_drain_fetch_room(void)
+{
+	struct fkt_drain *d = &drain;
+
+	if (d->end && d->pos + fkt_rings_page_bytes() > d->end) {
+		fkt_capture_end(FKT_STOP_LIMIT, 0);
+		return false;
+	}
+	d->pos += fkt_rings_page_bytes();
+	return true;
+}
+
 static void submit(struct fkt_drain *d, struct fkt_chunk *chunk)
 {
 	u32 i, page_bytes = fkt_rings_page_bytes();
@@ -293,17 +307,26 @@ static void pump(struct fkt_drain *d)
 
 /* ---- the thread ---- */
 
-static void warn_of_losses(struct fkt_drain *d)
+/* A CPU that has lost events, or -1. */
+static int cpu_with_losses(void)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu) {
-		if (d->warned || !READ_ONCE(per_cpu_ptr(&fkt_rings, cpu)->lost))
-			continue;
-		d->warned = true;
-		pr_warn("no free page on CPU %u: its recording pauses, losses are counted and marked\n",
-			cpu);
-	}
+	for_each_possible_cpu(cpu)
+		if (READ_ONCE(per_cpu_ptr(&fkt_rings, cpu)->lost))
+			return cpu;
+	return -1;
+}
+
+static void warn_of_losses(struct fkt_drain *d)
+{
+	int cpu = d->warned ? -1 : cpu_with_losses();
+
+	if (cpu < 0)
+		return;
+	d->warned = true;
+	pr_warn("no free page on CPU %d: its recording %s, losses are counted and marked\n", cpu,
+		d->stop_when_full ? "ends" : "pauses");
 }
 
 static void housekeep(struct fkt_drain *d)
@@ -349,6 +372,9 @@ static int drain_thread(void *data)
 		 */
 		smp_store_mb(d->kicked, false);
 		d->wakeups++;
+		/* Before pages come back, with which the CPU would go on behind its loss. */
+		if (d->stop_when_full && cpu_with_losses() >= 0)
+			fkt_capture_end(FKT_STOP_RING, 0);
 		if (d->engine->write) {
 			retire(d);
 			pump(d);
@@ -433,6 +459,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	d->stop = false;
 	init_completion(&d->ended);
 	d->stopping = false;
+	d->stop_when_full = start->flags & FKT_START_STOP_WHEN_FULL;
 	d->warned = false;
 	d->kicked = false;
 	d->pages_written = 0;

@@ -116,23 +116,39 @@ static bool resend_page(void)
 	return false;
 }
 
-static bool collect_page(void)
+/* The next complete page of any CPU, or NULL. */
+static struct fkt_page *next_page(void)
 {
+	struct fkt_page *page = NULL;
 	unsigned int i;
 
-	for (i = 0; i < nr_cpu_ids; i++) {
+	for (i = 0; i < nr_cpu_ids && !page; i++) {
 		if (cpu_possible(fetch.next_cpu))
-			fetch.page = fkt_ring_collect(fetch.next_cpu);
-		if (fetch.page)
-			break;
-		fetch.next_cpu = (fetch.next_cpu + 1) % nr_cpu_ids;
+			page = fkt_ring_collect(fetch.next_cpu);
+		if (!page)
+			fetch.next_cpu = (fetch.next_cpu + 1) % nr_cpu_ids;
 	}
-	if (!fetch.page)
-		return false;
-	fetch.page->unsent = FKT_ALL_SENT;
-	fetch.page->fetched = false;
-	fetch.at = 0;
-	return true;
+	if (page)
+		page->unsent = FKT_ALL_SENT;
+	return page;
+}
+
+static bool collect_page(void)
+{
+	struct fkt_page *page;
+
+	while ((page = next_page())) {
+		page->fetched = false;
+		if (fkt_drain_fetch_room()) {
+			fetch.page = page;
+			fetch.at = 0;
+			return true;
+		}
+		/* Beyond the limit: back to its ring, as if somebody had taken it. */
+		per_cpu_ptr(&fkt_cpus, page->cpu)->discarded += page->events;
+		list_add_tail(&page->node, &fetch.handed);
+	}
+	return false;
 }
 
 /* Is there a page to go on with? */

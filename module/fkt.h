@@ -135,6 +135,7 @@ void fkt_drain_release(void);
 void fkt_drain_truncate(void);
 void fkt_drain_kick(void);
 bool fkt_drain_fetched(void);
+bool fkt_drain_fetch_room(void);
 void fkt_drain_status(struct fkt_status *status);
 wait_queue_head_t *fkt_drain_readers(void);
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/fkt_record/engine.h"
 #include "lib/catalogue.h"
 #include "lib/kernel_symbols.h"
 #include "lib/system_state.h"
@@ -154,23 +155,10 @@ const char* stop_reason_name(std::uint32_t reason) {
       return "full";
     case FKT_STOP_ERROR:
       return "error";
+    case FKT_STOP_RING:
+      return "ring";
     default:
       return "asked";
-  }
-}
-
-const char* engine_name(std::uint32_t engine) {
-  switch (engine) {
-    case FKT_ENGINE_DIRECT:
-      return "direct";
-    case FKT_ENGINE_BUFFERED:
-      return "buffered";
-    case FKT_ENGINE_FETCH:
-      return "fetch";
-    case FKT_ENGINE_CHECKIN:
-      return "checkin";
-    default:
-      return "none";
   }
 }
 

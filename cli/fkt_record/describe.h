@@ -43,6 +43,5 @@ Result<Sections> sections_after(const Ending& ending);
 
 // "asked", "limit", "full", "error"
 const char* stop_reason_name(std::uint32_t reason);
-const char* engine_name(std::uint32_t engine);
 
 }  // namespace fkt::record

@@ -110,14 +110,20 @@ Status Output::write_head(const std::string& head) {
   return write_at(fd_.get(), as_bytes(head), 0, name_);
 }
 
-Result<UniqueFd> Output::open_for_pages() const {
+Result<UniqueFd> Output::open_for_pages(Access access) const {
   // Through /proc, so that it is the same file whatever happened to its name.
   const std::string path = "/proc/self/fd/" + std::to_string(fd_.get());
-  UniqueFd direct(::open(path.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC));
-  if (direct) return direct;
-  UniqueFd buffered(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!buffered) return os_failure(name_);
-  return buffered;
+  const int direct = access == Access::direct ? O_DIRECT : 0;
+  UniqueFd pages(::open(path.c_str(), O_WRONLY | O_CLOEXEC | direct));
+  if (!pages) return os_failure(name_);
+  return pages;
+}
+
+Status Output::seek_to_pages() const {
+  if (is_stream() || ::lseek(fd_.get(), static_cast<off_t>(pages_offset_), SEEK_SET) >= 0) {
+    return Done{};
+  }
+  return os_failure(name_);
 }
 
 Result<std::uint64_t> Output::room(std::uint64_t reserve, std::uint32_t reserve_per_page,

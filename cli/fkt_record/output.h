@@ -28,8 +28,11 @@ class Output {
   // Writes what stands before the pages.
   Status write_head(const std::string& head);
   std::uint64_t pages_offset() const { return pages_offset_; }
-  // Another descriptor for the pages' own way: direct I/O where the output can do it.
-  Result<UniqueFd> open_for_pages() const;
+  // Another descriptor for the pages' own way. An error where the output has no direct writes.
+  enum class Access { direct, cached };
+  Result<UniqueFd> open_for_pages(Access access) const;
+  // The next write(2) or sendfile(2) goes behind the head.
+  Status seek_to_pages() const;
   // Bytes of pages that there is room for, with `reserve` and `reserve_per_page` left for the
   // tail; 0: the module finds out itself.
   Result<std::uint64_t> room(std::uint64_t reserve, std::uint32_t reserve_per_page,

@@ -86,43 +86,48 @@ Status Recording::write_head(const std::optional<User>& user, pid_t workload) {
   return output_.write_head(head);
 }
 
-Result<fkt_start> Recording::start_arguments(int pages_fd) const {
+Result<fkt_start> Recording::start_arguments(const Way& way) const {
   fkt_start start{};
   start.abi = FKT_ABI_VERSION;
   start.size = sizeof start;
-  start.out_fd = pages_fd;
-  start.flags = request_->args ? FKT_START_ARGS : 0;
+  start.out_fd = way.pages ? way.pages.get() : -1;
+  start.flags = (request_->args ? FKT_START_ARGS : 0) |
+                (request_->stop_when_full ? FKT_START_STOP_WHEN_FULL : 0);
   start.mask = request_->mask;
   start.recording = recording_;
   start.clock = request_->clock;
   start.filter = request_->filter;
   start.filter_pid = request_->filter_pid;
   start.limit = request_->size.value_or(0);
-  if (pages_fd < 0) return start;
+  if (output_.is_stream()) return start;
 
-  start.offset = output_.pages_offset();
-  start.reserve = tail_reserve(cpus_);
-  start.reserve_per_page = kTailBytesPerPage;
   if (!request_->size) {
-    const auto room = output_.room(start.reserve, kTailBytesPerPage, page_bytes_);
+    const auto room = output_.room(tail_reserve(cpus_), kTailBytesPerPage, page_bytes_);
     if (!room) return room.error();
     start.limit = *room;
   }
+  if (!way.pages) return start;
+  start.flags |= FKT_START_ENGINE(way.engine);
+  start.offset = output_.pages_offset();
+  start.reserve = tail_reserve(cpus_);
+  start.reserve_per_page = kTailBytesPerPage;
   return start;
 }
 
 Status Recording::start() {
-  UniqueFd pages;
-  if (output_.is_stream()) {
+  const Result<Way> way = choose_way(output_, request_->engine);
+  if (!way) return way.error();
+  if (way->engine == FKT_ENGINE_FETCH) {
     ::fcntl(device_.fd(), F_SETFL, O_RDWR | O_NONBLOCK);
+    const Status at_pages = output_.seek_to_pages();
+    if (!at_pages) return at_pages;
     stream_.emplace(device_.fd(), output_.fd(), output_.name());
-  } else {
-    Result<UniqueFd> opened = output_.open_for_pages();
-    if (!opened) return opened.error();
-    pages = std::move(*opened);
   }
-  const Result<fkt_start> arguments = start_arguments(pages.get());
+  const Result<fkt_start> arguments = start_arguments(*way);
   if (!arguments) return arguments.error();
+  if (request_->verbose) {
+    cli::warn(std::string("engine ") + engine_name(way->engine) + ": " + way->why);
+  }
   started_ = std::chrono::steady_clock::now();
   const Status started = device_.start(*arguments);
   running_ = static_cast<bool>(started);
@@ -175,6 +180,12 @@ Summary Recording::summary(const fkt_status& status) const {
   const double cpu_seconds = seconds.count() * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
   if (cpu_seconds > 0) {
     out.drain_percent = 100 * static_cast<double>(status.drain_ns) / 1e9 / cpu_seconds;
+  }
+  if (const auto clocks = device_.clocks(request_->clock); clocks && status.pages_written > 0) {
+    // ns * khz / 10^6
+    out.drain_cycles_per_page = static_cast<double>(status.drain_ns) *
+                                static_cast<double>(clocks->khz) / 1e6 /
+                                static_cast<double>(status.pages_written);
   }
   return out;
 }

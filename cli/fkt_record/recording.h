@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/fkt_record/describe.h"
+#include "cli/fkt_record/engine.h"
 #include "cli/fkt_record/output.h"
 #include "cli/fkt_record/request.h"
 #include "cli/fkt_record/stream.h"
@@ -17,8 +18,9 @@ namespace fkt::record {
 
 // What the end line tells.
 struct Summary {
-  fkt_status status{};       // after the stop
-  double drain_percent = 0;  // of the CPU time that all CPUs together had until then
+  fkt_status status{};               // after the stop
+  double drain_percent = 0;          // of the CPU time that all CPUs together had until then
+  double drain_cycles_per_page = 0;  // of the recording's clock, by the drain's thread
 };
 
 class Recording {
@@ -46,7 +48,7 @@ class Recording {
  private:
   Recording(const Request& request, Device device, Output output)
       : request_(&request), device_(std::move(device)), output_(std::move(output)) {}
-  Result<fkt_start> start_arguments(int pages_fd) const;
+  Result<fkt_start> start_arguments(const Way& way) const;
   Status send_rest(int give_up);
   std::vector<fkt_index_entry> index(const fkt_status& status) const;
   Summary summary(const fkt_status& status) const;

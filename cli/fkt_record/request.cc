@@ -6,6 +6,7 @@
 #include <fkt/wire.h>
 
 #include "cli/common.h"
+#include "cli/fkt_record/engine.h"
 #include "lib/mask.h"
 
 namespace fkt::record {
@@ -36,6 +37,10 @@ void add_options(Options& options) {
       "its caller)");
   options.section("How it is recorded")(",p", value("POW"),
                                         "2^POW pages of 4 KiB per CPU (1 to 16; default: 10)")(
+      "drain", value("ENGINE"),
+      "how pages get to the output: auto (default), direct, buffered, checkin, sendfile")(
+      "when-full", value("pause|stop"),
+      "when a CPU has no free page: lose events and count them (default), or stop")(
       "clock", value("tsc|mono"), "time stamps from the TSC (default) or CLOCK_MONOTONIC")(
       ",q", "no status line, no end line; warnings and errors only")(
       ",v", "say more: what the file has beside the events, how pages were written");
@@ -80,6 +85,22 @@ Status read_numbers(const Options& options, Request& r) {
   });
 }
 
+// How the pages go, and what happens when they do not go fast enough.
+Status read_flow(const Options& options, Request& r) {
+  if (options.has("drain")) {
+    const auto engine = parse_engine(options.text("drain"));
+    if (!engine) return engine.error();
+    r.engine = *engine;
+  }
+  if (!options.has("when-full")) return Done{};
+  const std::string& what = options.text("when-full");
+  if (what != "pause" && what != "stop") {
+    return usage("--when-full: \"" + what + "\" is not one of pause, stop");
+  }
+  r.stop_when_full = what == "stop";
+  return Done{};
+}
+
 Status read_rest(const Options& options, Request& r) {
   if (options.has("-f")) r.file = options.text("-f");
   if (options.has("-S")) r.system_map = options.text("-S");
@@ -96,6 +117,8 @@ Status read_rest(const Options& options, Request& r) {
     }
     r.clock = name == "mono" ? FKT_CLOCK_MONO : FKT_CLOCK_TSC;
   }
+  const Status flow = read_flow(options, r);
+  if (!flow) return flow;
   if (r.file.empty()) return usage("-f: the file's name is empty");
   if (options.has("user") && r.user.empty()) return usage("--user: the name is empty");
   return Done{};

@@ -224,6 +224,7 @@ void Session::tell_end(const Summary& summary) {
     failed_ = true;
     why = os_error(s.error);
   }
+  if (s.stop_reason == FKT_STOP_RING) why = "no page was free, and --when-full=stop";
   if (!why.empty()) {
     cli::warn(name + ": " + why + ": the recording ended there and is complete up to it");
   }
@@ -234,9 +235,7 @@ void Session::tell_end(const Summary& summary) {
   }
   if (!request_.quiet) cli::warn(end_line(name, summary));
   if (request_.verbose) {
-    cli::warn(cli::with_commas(s.pages_written) + " pages of " + std::to_string(s.page_bytes) +
-              " bytes, engine " + engine_name(s.engine) + ", " + cli::with_commas(s.wakeups) +
-              " wake-ups of the drain, " + cli::with_commas(s.discarded) + " events discarded");
+    cli::warn(cost_line(summary));
   }
   if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/common.h"
+#include "cli/fkt_record/engine.h"
 
 namespace fkt::record {
 namespace {
@@ -33,6 +34,17 @@ void StatusLine::draw(const fkt_status& status, double seconds) {
 void StatusLine::wipe() {
   if (shown_) std::fputs("\r\033[K", stderr);
   shown_ = false;
+}
+
+std::string cost_line(const Summary& summary) {
+  const fkt_status& s = summary.status;
+  return cli::with_commas(s.pages_written) + " pages of " + std::to_string(s.page_bytes) +
+         " bytes, drain: engine " + engine_name(s.engine) + ", " +
+         cli::with_commas(static_cast<std::uint64_t>(summary.drain_cycles_per_page)) +
+         " cycles a page, " + cli::with_commas(s.wakeups) + " wake-ups, " +
+         cli::with_commas(s.bytes_copied) + " bytes copied, " + cli::with_commas(s.pages_extra) +
+         " extra pages, " + cli::with_commas(s.lowest_free) + " pages free at the lowest, " +
+         cli::with_commas(s.discarded) + " events discarded";
 }
 
 std::string end_line(const std::string& name, const Summary& summary) {

@@ -21,6 +21,9 @@ class StatusLine {
   double seconds_before_ = 0;
 };
 
+// "31 pages of 16384 bytes, drain: engine direct, 9,876 cycles a page, ...": what the way out cost.
+std::string cost_line(const Summary& summary);
+
 // "trace_file: 123,456 events, 1.0 MB, 8.1 bytes/event, 0 lost, drain 0.3 % of CPU time"
 std::string end_line(const std::string& name, const Summary& summary);
 

@@ -35,6 +35,7 @@ enum fkt_stop_reason {
 	FKT_STOP_LIMIT = 2, /* start.limit reached */
 	FKT_STOP_FULL = 3, /* no space left in the output (ENOSPC, EDQUOT, EFBIG) */
 	FKT_STOP_ERROR = 4, /* the output failed: fkt_status.error */
+	FKT_STOP_RING = 5, /* a CPU had no free page, and FKT_START_STOP_WHEN_FULL was asked for */
 };
 
 enum fkt_filter {
@@ -51,6 +52,7 @@ enum fkt_clock_source {
 };
 
 #define FKT_START_ARGS 0x1 /* system calls' entries with their six arguments */
+#define FKT_START_STOP_WHEN_FULL 0x2 /* the first event that finds no free page ends the recording */
 /* Which engine writes to out_fd (enum fkt_engine_id); 0: the best that out_fd can do. */
 #define FKT_START_ENGINE(id) ((__u32)(id) << 8)
 #define FKT_START_ENGINE_OF(flags) ((flags) >> 8 & 0xff)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # state: the caller sets it
 #
 # Packages of Debian for tests/vm/get-*, sourced by them: through a private apt
 # configuration derived from the machine's own sources, so that nothing on the
