@@ -4,9 +4,10 @@
 namespace fkt {
 namespace {
 
-Window window_of(const View& view) {
+Window window_of(const TraceInfo& info, const View& view) {
   Window window;
-  if (view.from) window.from = *view.from;
+  window.from = info.oldest;
+  if (view.from) window.from = std::max(window.from, *view.from);
   if (view.to) window.to = *view.to;
   window.cpu = view.cpu;
   return window;
@@ -22,7 +23,7 @@ bool before_recording(const TraceInfo& info, std::uint32_t pid) {
 Analysis::Analysis(const TraceInfo& info, const View& view)
     : info_(info),
       view_(view),
-      window_(window_of(view)),
+      window_(window_of(info, view)),
       start_(info.totals ? info.totals->start_clock : info.clocks.start.clock),
       tasks_(info),
       types_(info),

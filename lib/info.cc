@@ -108,6 +108,7 @@ Totals totals(const Json& json) {
   get(json, "events", t.events);
   get(json, "lost", t.lost);
   get(json, "discarded", t.discarded);
+  get(json, "overwritten", t.overwritten);
   get(json, "pages", t.pages);
   get(json, "bytes", t.bytes);
   get(json, "drain_ns", t.drain_ns);
@@ -128,6 +129,7 @@ Totals totals(const Json& json) {
       get(element, "events", cpu.events);
       get(element, "lost", cpu.lost);
       get(element, "discarded", cpu.discarded);
+      get(element, "overwritten", cpu.overwritten);
       get(element, "pages", cpu.pages);
       get(element, "gap_from", cpu.gap_from);
       get(element, "gap_lost", cpu.gap_lost);
@@ -217,10 +219,15 @@ Status add_json(const Section& section, std::string_view text, TraceInfo& info) 
 
 Status add_lines(const Section& section, std::string_view text, TraceInfo& info) {
   std::size_t bad_line = 0;
+  if (section.header.type == FKT_SEC_TASKS_END) {  // the older list says nothing of these pages
+    info.tasks.clear();
+    info.tasks_of_end = true;
+  }
   for_each_line(text, [&](std::string_view line, std::size_t number) {
     bool good = true;
     switch (section.header.type) {
       case FKT_SEC_TASKS:
+      case FKT_SEC_TASKS_END:
         good = task_line(line, info);
         break;
       case FKT_SEC_INTERRUPTS:
@@ -248,8 +255,9 @@ Status add_section(const Section& section, TraceInfo& info) {
   const std::uint32_t type = section.header.type;
   const bool json = type == FKT_SEC_MACHINE || type == FKT_SEC_COMMAND || type == FKT_SEC_CLOCKS ||
                     type == FKT_SEC_TOTALS;
-  const bool lines = type == FKT_SEC_TASKS || type == FKT_SEC_INTERRUPTS ||
-                     type == FKT_SEC_INTERRUPTS_END || type == FKT_SEC_SYSCALLS;
+  const bool lines = type == FKT_SEC_TASKS || type == FKT_SEC_TASKS_END ||
+                     type == FKT_SEC_INTERRUPTS || type == FKT_SEC_INTERRUPTS_END ||
+                     type == FKT_SEC_SYSCALLS;
   if (!json && !lines && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE) return Done{};
 
   const Result<Payload> payload = Payload::read(section);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/summary.h"
 
+#include <algorithm>
 #include <map>
 
 #include "lib/text.h"
@@ -244,9 +245,11 @@ void Builder::losses() {
 void Builder::check_totals() {
   for (const CpuTotals& cpu : a_.info().totals->per_cpu) {
     const std::uint64_t decoded = cpu.cpu < a_.decoded().size() ? a_.decoded()[cpu.cpu] : 0;
-    if (decoded == cpu.events) continue;
+    // Old events that made room are no loss: that was asked for, and the notes say it.
+    const std::uint64_t expected = cpu.events - std::min(cpu.overwritten, cpu.events);
+    if (decoded == expected) continue;
     out_.missing.push_back("cpu " + std::to_string(cpu.cpu) + ": " + std::to_string(decoded) +
-                           " events in the file, " + std::to_string(cpu.events) + " recorded");
+                           " events in the file, " + std::to_string(expected) + " recorded");
   }
   if (a_.info().totals->discarded > 0) {
     out_.missing.push_back(counted(a_.info().totals->discarded, "event") +
@@ -277,6 +280,11 @@ void Builder::notes() {
     out_.notes.push_back(
         "layer system was not recorded: user and system time cannot be told apart, and interrupts "
         "count for what they interrupted");
+  }
+  if (a_.info().totals && a_.info().totals->overwritten > 0) {
+    out_.notes.push_back(
+        "flight recorder: " + counted(a_.info().totals->overwritten, "older event") +
+        " made room for these; each CPU's begin where its oldest page does");
   }
   if (a_.tasks().filtered()) {
     out_.notes.push_back("a filter was on (" + a_.info().command.filter +

@@ -34,6 +34,7 @@ Tasks::Tasks(const TraceInfo& info) {
   for (TaskInfo& task : tasks_) {  // the list may name a thread before its leader
     if (const TaskIndex leader = find(task.tgid); leader != kNoTask) task.leader = leader;
   }
+  if (info.tasks_of_end) listed_at_end_ = size();
 }
 
 TaskIndex Tasks::add(std::uint32_t tid, std::uint32_t tgid) {
@@ -86,6 +87,8 @@ void Tasks::fork(const Event& event) {
   const auto parent_tid = static_cast<std::uint32_t>(event.words[0] >> 32) & FKT_PID_MASK;
   if (child_tid == 0) return;
   const TaskIndex parent = parent_tid == 0 ? kNoTask : by_tid(parent_tid);
+  // What the list at the end says of this number, it says of the child: another had it before.
+  if (const TaskIndex known = find(child_tid); known < listed_at_end_) tasks_[known].comm.clear();
   TaskInfo& child = tasks_[add(child_tid, tgid)];
   child.forked = true;
   if (parent == kNoTask) return;

@@ -80,6 +80,7 @@ class Tasks {
   std::vector<TaskIndex> by_cpu_;  // idle tasks
   std::vector<std::string> idle_names_;
   std::uint32_t filter_pid_ = 0;
+  TaskIndex listed_at_end_ = 0;  // the first so many tasks: as the list at the end has them
   bool filtered_ = false;
   bool descendants_ = false;  // ... and children join it
 };

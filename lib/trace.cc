@@ -71,6 +71,7 @@ class Opener {
     if (file_.size() >= header_.pages_offset) read_pages();
     number_pages();
     count_losses();
+    find_oldest();
     if (!data_.integrity.finished) {
       data_.note(
           "the recorder could not finish this file: totals and the end's clocks are missing");
@@ -190,6 +191,15 @@ class Opener {
     // A page too damaged to say whose it is also leaves a hole; it is not counted twice.
     missing -= std::min(missing, data_.integrity.damaged_pages);
     data_.integrity.missing_pages = missing;
+  }
+
+  void find_oldest() {
+    if (!data_.info.totals || data_.info.totals->overwritten == 0 || data_.pages.empty()) return;
+    const auto older = [](const PageRef& x, const PageRef& y) {
+      return x.first_clock < y.first_clock;
+    };
+    data_.info.oldest =
+        std::min_element(data_.pages.begin(), data_.pages.end(), older)->first_clock;
   }
 
   void count_losses() {

@@ -75,13 +75,13 @@ struct InterruptSource {
 
 struct CpuTotals {
   std::uint32_t cpu = 0;
-  std::uint64_t events = 0, lost = 0, discarded = 0, pages = 0;
+  std::uint64_t events = 0, lost = 0, discarded = 0, overwritten = 0, pages = 0;
   std::uint64_t gap_from = 0, gap_lost = 0;  // a gap that never closed; 0: none
 };
 
 struct Totals {  // from the tail; absent when the recorder could not finish
   std::uint64_t start_clock = 0, stop_clock = 0;
-  std::uint64_t events = 0, lost = 0, discarded = 0, pages = 0, bytes = 0;
+  std::uint64_t events = 0, lost = 0, discarded = 0, overwritten = 0, pages = 0, bytes = 0;
   std::uint64_t drain_ns = 0;
   std::string stop_reason;  // "asked", "limit", "full", "error", "ring"
   int error = 0;
@@ -97,12 +97,15 @@ struct TraceInfo {
   Command command;
   Clocks clocks;
   std::vector<Task> tasks;
+  bool tasks_of_end = false;                // a flight recorder's: who lived at the end
   std::vector<InterruptSource> interrupts;  // at the start, completed by those of the end
   Symbols symbols;
   Catalogue catalogue;
   std::map<std::uint32_t, std::string> syscalls,
       syscalls32;  // number -> name, as the file has them
   std::optional<Totals> totals;
+  // A flight recorder's: the oldest moment that its pages still know (ticks); 0: the start.
+  std::uint64_t oldest = 0;
 };
 
 // A page that the scan or the index found.

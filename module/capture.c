@@ -135,7 +135,10 @@ static int check_start(const struct fkt_start *start)
 		return -EPROTO;
 	if (start->mask & ~fkt_all_layers())
 		return -EINVAL;
-	if (start->flags & ~(FKT_START_ARGS | FKT_START_STOP_WHEN_FULL | FKT_START_ENGINE(0xff)))
+	if (start->flags & ~(FKT_START_ARGS | FKT_START_STOP_WHEN_FULL | FKT_START_OVERWRITE |
+			     FKT_START_ENGINE(0xff)))
+		return -EINVAL;
+	if ((start->flags & FKT_START_STOP_WHEN_FULL) && (start->flags & FKT_START_OVERWRITE))
 		return -EINVAL;
 	if (start->out_fd >= 0 && (start->offset % PAGE_SIZE || (loff_t)start->offset < 0 ||
 				   (loff_t)(start->offset + start->limit) < 0))
@@ -394,6 +397,7 @@ static void add_cpu(struct fkt_status *status, unsigned int cpu)
 	status->events += cpu_events(cpu);
 	status->lost += READ_ONCE(c->ring->lost);
 	status->discarded += READ_ONCE(c->discarded);
+	status->overwritten += READ_ONCE(c->overwritten);
 	status->pages_written += READ_ONCE(c->written);
 	status->pages_total += c->count;
 	status->pages_extra += c->extra;
@@ -452,6 +456,7 @@ int fkt_capture_cpu_status(struct fkt_cpu_status *status)
 	status->events = cpu_events(cpu);
 	status->lost = READ_ONCE(c->ring->lost);
 	status->discarded = c->discarded;
+	status->overwritten = c->overwritten;
 	status->pages_written = c->written;
 	if (c->ready)
 		status->pages_free = fkt_ring_free(c->ring);

@@ -56,6 +56,7 @@ struct fkt_drain {
 	bool stop; /* no page comes any more: the thread shall write what there is and end */
 	bool stopping; /* it has seen that */
 	bool stop_when_full; /* the first loss ends the recording */
+	bool overwrite; /* until the stop pages stay, the oldest make room */
 	bool warned;
 	u64 ticks_per_s;
 	u64 next_clock; /* when the next clock event is due (ticks) */
@@ -89,6 +90,12 @@ wait_queue_head_t *fkt_drain_readers(void)
 bool fkt_drain_fetched(void)
 {
 	return READ_ONCE(drain.engine) == &fkt_engine_fetch;
+}
+
+/* Do pages stay, for the time being, where they are? Before the stop of a flight recorder. */
+bool fkt_drain_keeps(void)
+{
+	return READ_ONCE(drain.overwrite) && !READ_ONCE(drain.stop);
 }
 
 /* ---- retiring ---- */
@@ -334,8 +341,11 @@ static void housekeep(struct fkt_drain *d)
 	u64 now = fkt_clock();
 	unsigned int cpu;
 
-	/* Not now if a CPU is coming or going: that may take long. */
-	if (cpus_read_trylock()) {
+	/*
+	 * Not now if a CPU is coming or going: that may take long. Not in a flight recorder, where a
+	 * page that is closed early costs as much history as a full one.
+	 */
+	if (!d->overwrite && cpus_read_trylock()) {
 		for_each_online_cpu(cpu)
 			fkt_ring_close_old(cpu, now, d->ticks_per_s);
 		cpus_read_unlock();
@@ -345,6 +355,23 @@ static void housekeep(struct fkt_drain *d)
 		d->next_clock += 60 * d->ticks_per_s;
 		fkt_clock_emit();
 	}
+}
+
+/* What the rings have; true: look again soon. */
+static bool move_pages(struct fkt_drain *d)
+{
+	unsigned int cpu;
+
+	if (d->overwrite && !d->stopping) {
+		for_each_possible_cpu(cpu)
+			fkt_ring_overwrite(cpu);
+		return false;
+	}
+	if (!d->engine->write)
+		return fkt_fetch_reclaim();
+	retire(d);
+	pump(d);
+	return false;
 }
 
 static bool has_work(struct fkt_drain *d)
@@ -375,12 +402,7 @@ static int drain_thread(void *data)
 		/* Before pages come back, with which the CPU would go on behind its loss. */
 		if (d->stop_when_full && cpu_with_losses() >= 0)
 			fkt_capture_end(FKT_STOP_RING, 0);
-		if (d->engine->write) {
-			retire(d);
-			pump(d);
-		} else {
-			again = fkt_fetch_reclaim();
-		}
+		again = move_pages(d);
 		if (time_after_eq(jiffies, next_look)) {
 			next_look = jiffies + TICK;
 			housekeep(d);
@@ -460,6 +482,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	init_completion(&d->ended);
 	d->stopping = false;
 	d->stop_when_full = start->flags & FKT_START_STOP_WHEN_FULL;
+	d->overwrite = start->flags & FKT_START_OVERWRITE;
 	d->warned = false;
 	d->kicked = false;
 	d->pages_written = 0;

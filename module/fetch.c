@@ -122,6 +122,8 @@ static struct fkt_page *next_page(void)
 	struct fkt_page *page = NULL;
 	unsigned int i;
 
+	if (fkt_drain_keeps())
+		return NULL;
 	for (i = 0; i < nr_cpu_ids && !page; i++) {
 		if (cpu_possible(fetch.next_cpu))
 			page = fkt_ring_collect(fetch.next_cpu);

@@ -27,6 +27,8 @@
 #define FKT_POW_MIN 1
 #define FKT_POW_MAX 16
 #define FKT_POW_DEFAULT 10
+/* Ring pages that a flight recorder keeps free, if it has four times as many. */
+#define FKT_AHEAD_PAGES 64U
 
 /* ---- ring.c: pages and the CPUs' rings ---- */
 
@@ -63,6 +65,7 @@ struct fkt_cpu {
 	u64 lost; /* before the last page taken; what the ring counts beyond is in no page */
 	u64 written; /* pages */
 	u64 discarded; /* events */
+	u64 overwritten; /* events */
 	bool ready; /* store-release by ring setup, load-acquire by the drain */
 	bool closing; /* close_call is under way; set by the drain, cleared at its end */
 	call_single_data_t close_call; /* closes the open page, on its own CPU */
@@ -90,6 +93,7 @@ u32 fkt_rings_page_bytes(void);
 u64 fkt_rings_bytes(void);
 void fkt_ring_recycle(struct fkt_page *page);
 void fkt_ring_refill(unsigned int cpu);
+void fkt_ring_overwrite(unsigned int cpu);
 int fkt_page_renew(struct fkt_page *page);
 void fkt_frames_put(struct page *frames, u32 bytes);
 struct fkt_page *fkt_ring_collect(unsigned int cpu);
@@ -135,6 +139,7 @@ void fkt_drain_release(void);
 void fkt_drain_truncate(void);
 void fkt_drain_kick(void);
 bool fkt_drain_fetched(void);
+bool fkt_drain_keeps(void);
 bool fkt_drain_fetch_room(void);
 void fkt_drain_status(struct fkt_status *status);
 wait_queue_head_t *fkt_drain_readers(void);

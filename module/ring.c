@@ -250,6 +250,29 @@ void fkt_ring_refill(unsigned int cpu)
 	}
 }
 
+/*
+ * Flight recorder: the CPU's oldest pages, uncounted by any file, become free ones until there are
+ * enough for what comes before the drain looks again. Drain thread.
+ */
+void fkt_ring_overwrite(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	struct fkt_page *page;
+	u32 enough;
+
+	if (!fkt_cpu_ready(c))
+		return;
+	enough = clamp(c->count / 4, 1U, FKT_AHEAD_PAGES);
+	c->lowest_free = min(c->lowest_free, fkt_ring_free(c->ring));
+	while (fkt_ring_free(c->ring) < enough) {
+		page = fkt_ring_collect(cpu);
+		if (!page)
+			return;
+		c->overwritten += page->events;
+		fkt_ring_recycle(page);
+	}
+}
+
 /* Takes the CPU's oldest complete page and seals it, or NULL. Whoever drains, one at a time. */
 struct fkt_page *fkt_ring_collect(unsigned int cpu)
 {
@@ -389,6 +412,7 @@ static void reset_ring(unsigned int cpu)
 	c->lost = 0;
 	c->written = 0;
 	c->discarded = 0;
+	c->overwritten = 0;
 	c->extra = 0;
 	c->lowest_free = 0;
 }

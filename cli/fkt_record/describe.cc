@@ -91,6 +91,7 @@ Json per_cpu_json(const Device& device, std::uint32_t cpus) {
                     {"events", std::uint64_t{status->events}},
                     {"lost", std::uint64_t{status->lost}},
                     {"discarded", std::uint64_t{status->discarded}},
+                    {"overwritten", std::uint64_t{status->overwritten}},
                     {"pages", std::uint64_t{status->pages_written}},
                     {"gap_from", std::uint64_t{status->gap_from}},
                     {"gap_lost", std::uint64_t{status->gap_lost}}});
@@ -116,6 +117,7 @@ Result<std::string> totals_json(const Ending& e) {
                     {"events", std::uint64_t{s.events}},
                     {"lost", std::uint64_t{s.lost}},
                     {"discarded", std::uint64_t{s.discarded}},
+                    {"overwritten", std::uint64_t{s.overwritten}},
                     {"pages", std::uint64_t{s.pages_written}},
                     {"bytes", std::uint64_t{s.bytes_written}},
                     {"stop_reason", stop_reason_name(s.stop_reason)},
@@ -190,6 +192,7 @@ Result<Sections> sections_after(const Ending& e) {
   Sections sections;
   Adder adder(sections);
   adder.add(FKT_SEC_TOTALS, *totals).add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
+  if (e.status.overwritten > 0) adder.add(FKT_SEC_TASKS_END, task_lines());
   if (!e.index.empty()) {
     adder.add(FKT_SEC_INDEX,
               {reinterpret_cast<const char*>(e.index.data()), e.index.size() * sizeof e.index[0]});

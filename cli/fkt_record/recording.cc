@@ -43,6 +43,17 @@ Status check_clock(const Device& device, fkt_clock_source source) {
                                   "synchronised and stable (says the kernel); use --clock mono"};
 }
 
+std::uint32_t flow_flag(Request::WhenFull when_full) {
+  switch (when_full) {
+    case Request::WhenFull::stop:
+      return FKT_START_STOP_WHEN_FULL;
+    case Request::WhenFull::overwrite:
+      return FKT_START_OVERWRITE;
+    default:
+      return 0;
+  }
+}
+
 Result<std::uint64_t> random_id() {
   std::uint64_t id = 0;
   while (id == 0) {
@@ -91,8 +102,7 @@ Result<fkt_start> Recording::start_arguments(const Way& way) const {
   start.abi = FKT_ABI_VERSION;
   start.size = sizeof start;
   start.out_fd = way.pages ? way.pages.get() : -1;
-  start.flags = (request_->args ? FKT_START_ARGS : 0) |
-                (request_->stop_when_full ? FKT_START_STOP_WHEN_FULL : 0);
+  start.flags = (request_->args ? FKT_START_ARGS : 0) | flow_flag(request_->when_full);
   start.mask = request_->mask;
   start.recording = recording_;
   start.clock = request_->clock;
@@ -104,6 +114,11 @@ Result<fkt_start> Recording::start_arguments(const Way& way) const {
   if (!request_->size) {
     const auto room = output_.room(tail_reserve(cpus_), kTailBytesPerPage, page_bytes_);
     if (!room) return room.error();
+    // Found out now, not when the crash that everybody waited for has happened.
+    if (request_->when_full == Request::WhenFull::overwrite && *room < ring_bytes()) {
+      return Error{ErrorCode::io, output_.name() + ": no space for the " +
+                                      cli::bytes_text(ring_bytes()) + " that the recorder keeps"};
+    }
     start.limit = *room;
   }
   if (!way.pages) return start;
@@ -112,6 +127,11 @@ Result<fkt_start> Recording::start_arguments(const Way& way) const {
   start.reserve = tail_reserve(cpus_);
   start.reserve_per_page = kTailBytesPerPage;
   return start;
+}
+
+std::uint64_t Recording::ring_bytes() const {
+  const auto cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return (std::uint64_t{4096} << request_->pow_pages) * cpus;
 }
 
 Status Recording::start() {

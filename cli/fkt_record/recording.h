@@ -49,6 +49,8 @@ class Recording {
   Recording(const Request& request, Device device, Output output)
       : request_(&request), device_(std::move(device)), output_(std::move(output)) {}
   Result<fkt_start> start_arguments(const Way& way) const;
+  // What all CPUs' rings hold.
+  std::uint64_t ring_bytes() const;
   Status send_rest(int give_up);
   std::vector<fkt_index_entry> index(const fkt_status& status) const;
   Summary summary(const fkt_status& status) const;

@@ -8,9 +8,12 @@
 #include "cli/common.h"
 #include "cli/fkt_record/engine.h"
 #include "lib/mask.h"
+#include "lib/suggest.h"
 
 namespace fkt::record {
 namespace {
+
+constexpr std::uint32_t kLeastPow = 1, kMostPow = 16;  // as the module has it
 
 using cli::Options;
 using cli::usage;
@@ -39,8 +42,11 @@ void add_options(Options& options) {
                                         "2^POW pages of 4 KiB per CPU (1 to 16; default: 10)")(
       "drain", value("ENGINE"),
       "how pages get to the output: auto (default), direct, buffered, checkin, sendfile")(
-      "when-full", value("pause|stop"),
-      "when a CPU has no free page: lose events and count them (default), or stop")(
+      "when-full", value("pause|stop|overwrite"),
+      "when a CPU has no free page: lose events and count them (default), stop, or overwrite the "
+      "oldest: flight recorder, whose pages are written at the end")(
+      "flight", value("SIZE"),
+      "--when-full=overwrite, keeping the last SIZE bytes (k, M, G) of all CPUs")(
       "clock", value("tsc|mono"), "time stamps from the TSC (default) or CLOCK_MONOTONIC")(
       ",q", "no status line, no end line; warnings and errors only")(
       ",v", "say more: what the file has beside the events, how pages were written");
@@ -75,7 +81,7 @@ Status read_numbers(const Options& options, Request& r) {
     if (*duration == 0) return usage("--duration: must be more than nothing");
     r.duration_ns = *duration;
   }
-  const Status pow = whole(options, "-p", "-p", 1, 16, [&r](std::uint64_t number) {
+  const Status pow = whole(options, "-p", "-p", kLeastPow, kMostPow, [&r](std::uint64_t number) {
     r.pow_pages = static_cast<std::uint32_t>(number);
   });
   if (!pow) return pow;
@@ -85,6 +91,23 @@ Status read_numbers(const Options& options, Request& r) {
   });
 }
 
+Result<Request::WhenFull> parse_when_full(const std::string& word) {
+  if (word == "pause") return Request::WhenFull::pause;
+  if (word == "stop") return Request::WhenFull::stop;
+  if (word == "overwrite") return Request::WhenFull::overwrite;
+  return usage("--when-full: \"" + word + "\" is not one of pause, stop, overwrite" +
+               did_you_mean(word, {"pause", "stop", "overwrite"}));
+}
+
+// The least -p with which the CPUs that are online hold `bytes` together; 0: none does.
+std::uint32_t pow_for(std::uint64_t bytes) {
+  const auto cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  for (std::uint32_t pow = kLeastPow; pow <= kMostPow; ++pow) {
+    if ((std::uint64_t{4096} << pow) * cpus >= bytes) return pow;
+  }
+  return 0;
+}
+
 // How the pages go, and what happens when they do not go fast enough.
 Status read_flow(const Options& options, Request& r) {
   if (options.has("drain")) {
@@ -92,12 +115,17 @@ Status read_flow(const Options& options, Request& r) {
     if (!engine) return engine.error();
     r.engine = *engine;
   }
-  if (!options.has("when-full")) return Done{};
-  const std::string& what = options.text("when-full");
-  if (what != "pause" && what != "stop") {
-    return usage("--when-full: \"" + what + "\" is not one of pause, stop");
+  if (options.has("when-full")) {
+    const auto when_full = parse_when_full(options.text("when-full"));
+    if (!when_full) return when_full.error();
+    r.when_full = *when_full;
   }
-  r.stop_when_full = what == "stop";
+  if (!options.has("flight")) return Done{};
+  const Result<std::uint64_t> size = cli::parse_size("--flight", options.text("flight"));
+  if (!size) return size.error();
+  r.when_full = Request::WhenFull::overwrite;
+  r.pow_pages = pow_for(*size);
+  if (r.pow_pages == 0) return usage("--flight: at most 256M for each CPU");
   return Done{};
 }
 
@@ -134,6 +162,11 @@ Status check(const Options& options, Request& r) {
     return usage("a COMMAND is needed, or -n to spawn nothing (see --help)");
   }
   if (!r.command.empty() && r.command.front().empty()) return usage("the COMMAND is empty");
+  if (options.has("flight") && options.has("-p"))
+    return usage("--flight and -p: only one of the two");
+  if (r.when_full == Request::WhenFull::overwrite && r.size) {
+    return usage("-s: a flight recorder keeps what its pages hold (see --flight)");
+  }
   if (r.quiet && r.verbose) return usage("-q and -v: only one of the two");
   if (r.to_stdout() && isatty(STDOUT_FILENO)) {
     return usage("-f -: standard output is a terminal; send it to a file or a program");

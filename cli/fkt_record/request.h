@@ -23,7 +23,8 @@ struct Request {
   std::optional<std::uint64_t> duration_ns;
   std::uint32_t pow_pages = 10;
   std::optional<fkt_engine_id> engine;  // nothing: the best that the output can do
-  bool stop_when_full = false;
+  enum class WhenFull { pause, stop, overwrite };
+  WhenFull when_full = WhenFull::pause;
   fkt_filter filter = FKT_FILTER_NONE;
   std::int32_t filter_pid = 0;
   fkt_clock_source clock = FKT_CLOCK_TSC;

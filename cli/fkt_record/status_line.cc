@@ -49,13 +49,14 @@ std::string cost_line(const Summary& summary) {
 
 std::string end_line(const std::string& name, const Summary& summary) {
   const fkt_status& s = summary.status;
-  const std::uint64_t in_file = s.events - s.discarded;
+  const std::uint64_t in_file = s.events - s.discarded - s.overwritten;
   std::string line =
       name + ": " + cli::with_commas(in_file) + " events, " + cli::bytes_text(s.bytes_written);
   if (in_file > 0) {
     line += ", " + fixed(static_cast<double>(s.bytes_written) / static_cast<double>(in_file), 1) +
             " bytes/event";
   }
+  if (s.overwritten > 0) line += ", " + cli::with_commas(s.overwritten) + " older ones overwritten";
   return line + ", " + cli::with_commas(s.lost) + " lost, drain " +
          fixed(summary.drain_percent, 1) + " % of CPU time";
 }

@@ -77,14 +77,18 @@ enum fkt_section {
 	FKT_SEC_SYSCALLS = 8,
 
 	/* The tail. JSON: start_clock, stop_clock, events, lost, discarded, pages, bytes, stop_reason
-	 * ("asked", "limit", "full", "error"), error, mask, drain_ns, wakeups, engine, workload_status
+	 * ("asked", "limit", "full", "error", "ring"), error, mask, drain_ns, wakeups, engine, workload_status
 	 * (wait(2)'s, or null), descendants (array of {tid, comm}), end: {clock, mono_raw_ns, mono_ns,
-	 * real_ns}, per_cpu: array of {cpu, events, lost, discarded, pages, gap_from, gap_lost} */
+	 * real_ns}, overwritten, per_cpu: array of {cpu, events, lost, discarded, overwritten, pages,
+	 * gap_from, gap_lost} */
 	FKT_SEC_TOTALS = 64,
 	/* As FKT_SEC_INTERRUPTS, at the end */
 	FKT_SEC_INTERRUPTS_END = 65,
 	/* struct fkt_index_entry per page, in file order */
 	FKT_SEC_INDEX = 66,
+	/* As FKT_SEC_TASKS, at the end of a flight recorder, whose first page is much younger than that
+	 * list: who lives at the end and was not forked in the pages lived at their begin */
+	FKT_SEC_TASKS_END = 67,
 };
 
 struct fkt_index_entry {

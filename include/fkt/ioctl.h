@@ -53,6 +53,8 @@ enum fkt_clock_source {
 
 #define FKT_START_ARGS 0x1 /* system calls' entries with their six arguments */
 #define FKT_START_STOP_WHEN_FULL 0x2 /* the first event that finds no free page ends the recording */
+/* Flight recorder: pages stay until the stop, the oldest make room for new ones; then they leave. */
+#define FKT_START_OVERWRITE 0x4
 /* Which engine writes to out_fd (enum fkt_engine_id); 0: the best that out_fd can do. */
 #define FKT_START_ENGINE(id) ((__u32)(id) << 8)
 #define FKT_START_ENGINE_OF(flags) ((flags) >> 8 & 0xff)
@@ -112,6 +114,7 @@ struct fkt_status {
 	__u32 lowest_free; /* least free pages that the drain found on a CPU */
 	__u32 pad;
 	__u64 bytes_copied; /* by a CPU, on the way out */
+	__u64 overwritten; /* events of old pages that made room (FKT_START_OVERWRITE) */
 };
 
 /* Bits of fkt_status.missing. */
@@ -139,6 +142,7 @@ struct fkt_cpu_status {
 	__u64 pages_written;
 	__u64 gap_from; /* ticks: begin of a gap still open (at the stop: never closed); 0: none */
 	__u64 gap_lost; /* events lost in it; while pages wait, in those before it too */
+	__u64 overwritten;
 };
 
 #define FKT_IOC 0xf4
