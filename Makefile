@@ -19,10 +19,10 @@ modules_dir = $(DESTDIR)/lib/modules/$(kernel_release)/extra
 tool_names = $(basename $(notdir $(wildcard cli/fkt_*.cc)))
 man_pages = $(wildcard man/*.1 man/*.5 man/*.7)
 cxx_sources = $(wildcard lib/*.h lib/*.cc cli/*.h cli/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.cc tests/bench/*.cc)
-scripts = packaging/setup .ci/run tests/check-all tests/model/run $(addprefix tests/vm/,run check demo in-guest get-kernel get-qemu apt.sh build-module lib.sh) \
+scripts = packaging/setup .ci/run tests/check-all tests/model/run $(addprefix tests/vm/,run check demo in-guest get-kernel get-qemu powercut apt.sh build-module lib.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run in-guest-cost build-lttng build-empty-probes)
 
-.PHONY: all help tools module install uninstall demo check check-unit check-golden check-model check-vm check-debug \
+.PHONY: all help tools module install uninstall demo check check-unit check-golden check-model check-vm check-debug check-powercut \
         check-setup unit-tests fuzz bench lint format clean
 .DEFAULT_GOAL := all
 
@@ -104,6 +104,10 @@ check-model:  ## the ring's model, every interleaving of it (5 minutes)
 
 check-vm: tools  ## the cases in the virtual machine, on both kernels
 	@tests/vm/check
+
+check-powercut: tools  ## 20 power cuts at random moments on each kernel (10 minutes)
+	@tests/vm/powercut --kernel 6.1 20
+	@tests/vm/powercut --kernel 6.12 20
 
 check-debug:  ## the same on a 6.1 with KASAN and lockdep, which is built first (10 minutes)
 	@packaging/setup build module vm check debug

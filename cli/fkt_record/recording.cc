@@ -151,7 +151,24 @@ Status Recording::start() {
   started_ = std::chrono::steady_clock::now();
   const Status started = device_.start(*arguments);
   running_ = static_cast<bool>(started);
+  if (running_) start_syncer();
   return started;
+}
+
+void Recording::start_syncer() {
+  // A flight recorder writes at its end alone; a stream is somebody else's to keep.
+  if (output_.is_stream() || request_->sync.count() == 0 ||
+      request_->when_full == Request::WhenFull::overwrite) {
+    return;
+  }
+  const auto written = [this]() -> std::uint64_t {
+    const Result<fkt_status> status = device_.status();
+    return status ? status->pages_written : 0;
+  };
+  const auto tell = [this](std::uint64_t pages) {
+    if (request_->verbose) cli::warn(cli::with_commas(pages) + " pages are safe on the disk");
+  };
+  syncer_ = std::make_unique<Syncer>(output_.fd(), request_->sync, written, tell);
 }
 
 Status Recording::stop() {
@@ -161,6 +178,8 @@ Status Recording::stop() {
   if (before) mask_ = before->mask;
   const Status stopped = device_.stop();
   stopped_ = std::chrono::steady_clock::now();
+  const int sync_error = syncer_ ? syncer_->stop() : 0;
+  if (sync_error != 0) cli::warn(output_.name() + ": fdatasync: " + os_error(sync_error));
   return stopped;
 }
 

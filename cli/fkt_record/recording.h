@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "cli/fkt_record/output.h"
 #include "cli/fkt_record/request.h"
 #include "cli/fkt_record/stream.h"
+#include "cli/fkt_record/syncer.h"
 #include "lib/device.h"
 
 namespace fkt::record {
@@ -49,6 +51,7 @@ class Recording {
   Recording(const Request& request, Device device, Output output)
       : request_(&request), device_(std::move(device)), output_(std::move(output)) {}
   Result<fkt_start> start_arguments(const Way& way) const;
+  void start_syncer();
   // What all CPUs' rings hold.
   std::uint64_t ring_bytes() const;
   Status send_rest(int give_up);
@@ -59,7 +62,8 @@ class Recording {
   Device device_;
   Output output_;
   std::optional<Stream> stream_;
-  std::uint64_t recording_ = 0;  // random id
+  std::unique_ptr<Syncer> syncer_;  // while recording to a file or device
+  std::uint64_t recording_ = 0;     // random id
   std::uint32_t page_bytes_ = 0;
   std::uint32_t cpus_ = 0;
   std::chrono::steady_clock::time_point started_{}, stopped_{};

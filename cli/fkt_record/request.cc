@@ -45,6 +45,8 @@ void add_options(Options& options) {
       "when-full", value("pause|stop|overwrite"),
       "when a CPU has no free page: lose events and count them (default), stop, or overwrite the "
       "oldest: flight recorder, whose pages are written at the end")(
+      "sync", value("T"),
+      "have the disk keep what is written, once in so long (default: 1s; 0: never)")(
       "flight", value("SIZE"),
       "--when-full=overwrite, keeping the last SIZE bytes (k, M, G) of all CPUs")(
       "clock", value("tsc|mono"), "time stamps from the TSC (default) or CLOCK_MONOTONIC")(
@@ -114,6 +116,11 @@ Status read_flow(const Options& options, Request& r) {
     const auto engine = parse_engine(options.text("drain"));
     if (!engine) return engine.error();
     r.engine = *engine;
+  }
+  if (options.has("sync")) {
+    const auto period = cli::parse_duration("--sync", options.text("sync"));
+    if (!period) return period.error();
+    r.sync = std::chrono::nanoseconds(*period);
   }
   if (options.has("when-full")) {
     const auto when_full = parse_when_full(options.text("when-full"));

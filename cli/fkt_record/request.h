@@ -2,6 +2,7 @@
 // What the command line asks fkt_record for.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct Request {
   bool args = false;
   std::optional<std::uint64_t> size;  // bytes of pages; nothing: what there is room for
   std::optional<std::uint64_t> duration_ns;
+  std::chrono::nanoseconds sync = std::chrono::seconds(1);  // between fdatasyncs; 0: none
   std::uint32_t pow_pages = 10;
   std::optional<fkt_engine_id> engine;  // nothing: the best that the output can do
   enum class WhenFull { pause, stop, overwrite };
