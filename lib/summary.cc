@@ -286,6 +286,9 @@ void Builder::notes() {
         "flight recorder: " + counted(a_.info().totals->overwritten, "older event") +
         " made room for these; each CPU's begin where its oldest page does");
   }
+  if (a_.info().command.filter == "no-self") {
+    out_.notes.push_back("the recorder's own events were left out (--no-self)");
+  }
   if (a_.tasks().filtered()) {
     out_.notes.push_back("a filter was on (" + a_.info().command.filter +
                          "): idle time and that of other tasks are one");

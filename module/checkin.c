@@ -83,10 +83,12 @@ static int checkin_start(struct file *out, loff_t start, u64 ring_bytes)
 	sync.started = start;
 	sync.batch = ring_bytes - ring_bytes / 4;
 	sync.copied = 0;
-	task = kthread_run(sync_thread, NULL, "fkt_sync");
+	task = kthread_create(sync_thread, NULL, "fkt_sync");
 	if (IS_ERR(task))
 		return PTR_ERR(task);
+	fkt_filter_own(task);
 	sync.task = task;
+	wake_up_process(task);
 	return 0;
 }
 

@@ -98,6 +98,34 @@ bool fkt_drain_keeps(void)
 	return READ_ONCE(drain.overwrite) && !READ_ONCE(drain.stop);
 }
 
+/*
+ * Says in the recording what the drain does, if that layer is on. Looked at with preemption off: a
+ * stop clears the mask and waits for whoever saw it set, before it closes the rings.
+ */
+void fkt_drain_tell(u32 id, u32 pages, u64 word)
+{
+	preempt_disable_notrace();
+	if (fkt_layer_on(FKT_L_FKT)) {
+		if (id == FKT_E_PAGES_RECYCLED)
+			fkt_emit0(id, pages);
+		else
+			fkt_emit(id, pages, &word, 1);
+	}
+	preempt_enable_notrace();
+}
+
+static void tell_wake(void)
+{
+	u32 filled = 0, free = 0;
+	unsigned int cpu;
+
+	if (!fkt_layer_on(FKT_L_FKT))
+		return;
+	for_each_possible_cpu(cpu)
+		fkt_ring_fill(cpu, &filled, &free);
+	fkt_drain_tell(FKT_E_DRAIN_WAKE, 0, (u64)free << 32 | filled);
+}
+
 /* ---- retiring ---- */
 
 /* An engine's answer, in any context. result: bytes or -errno of this one write. */
@@ -151,6 +179,8 @@ static bool retire_chunk(struct fkt_drain *d, struct fkt_chunk *chunk)
 	for (i = 0; i < chunk->count; i++)
 		give_back(chunk->pages[i], i < good);
 	d->pages_written += good;
+	fkt_drain_tell(FKT_E_PAGES_WRITTEN, good, chunk->pos);
+	fkt_drain_tell(FKT_E_PAGES_RECYCLED, chunk->count, 0);
 	return true;
 }
 
@@ -272,6 +302,7 @@ static void submit(struct fkt_drain *d, struct fkt_chunk *chunk)
 	chunk->finished = false;
 	d->pos += chunk->bytes;
 	d->head++;
+	fkt_drain_tell(FKT_E_PAGES_SUBMITTED, chunk->count, chunk->pos);
 	d->engine->write(d, chunk);
 }
 
@@ -399,6 +430,7 @@ static int drain_thread(void *data)
 		 */
 		smp_store_mb(d->kicked, false);
 		d->wakeups++;
+		tell_wake();
 		/* Before pages come back, with which the CPU would go on behind its loss. */
 		if (d->stop_when_full && cpu_with_losses() >= 0)
 			fkt_capture_end(FKT_STOP_RING, 0);
@@ -508,6 +540,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 		return PTR_ERR(task);
 	}
 	get_task_struct(task);
+	fkt_filter_own(task);
 	/* It has little to do, but what it does late is lost. */
 	set_user_nice(task, MIN_NICE);
 	d->task = task;

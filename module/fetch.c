@@ -356,6 +356,7 @@ static bool is_ours_alone(struct fkt_page *page)
 static void reclaim_locked(void)
 {
 	struct fkt_page *page, *next;
+	u32 recycled = 0;
 
 	/* Marks were set before the references went: who is alone and unmarked stays so. */
 	list_for_each_entry_safe(page, next, &fetch.handed, node) {
@@ -364,7 +365,10 @@ static void reclaim_locked(void)
 		list_del(&page->node);
 		WRITE_ONCE(page->copied, false);
 		fkt_ring_recycle(page);
+		recycled++;
 	}
+	if (recycled)
+		fkt_drain_tell(FKT_E_PAGES_RECYCLED, recycled, 0);
 }
 
 /* Puts pages that everybody has let go back into their rings. Drain thread. True: look again soon. */

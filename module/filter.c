@@ -31,12 +31,12 @@ static struct {
 /* Lockless: the byte of the current thread changes only in that thread, others' may be just old. */
 bool fkt_is_member(pid_t tid)
 {
-	return tid > 0 && tid < PID_MAX_LIMIT && READ_ONCE(filter.member[tid]);
+	return (u32)tid < PID_MAX_LIMIT && READ_ONCE(filter.member[tid]);
 }
 
 static void set_member(pid_t tid, bool member)
 {
-	if (tid > 0 && tid < PID_MAX_LIMIT)
+	if ((u32)tid < PID_MAX_LIMIT)
 		WRITE_ONCE(filter.member[tid], member);
 }
 
@@ -57,6 +57,11 @@ void fkt_filter_fork(const struct task_struct *child)
 {
 	bool thread = child->tgid == current->tgid;
 
+	if (filter.kind == FKT_FILTER_NOT_SELF) {
+		/* What the recorder runs is not the recorder. */
+		set_member(child->pid, !thread || fkt_is_member(current->pid));
+		return;
+	}
 	if (fkt_is_member(current->pid) && (thread || filter.kind == FKT_FILTER_JOIN))
 		set_member(child->pid, true);
 }
@@ -64,7 +69,24 @@ void fkt_filter_fork(const struct task_struct *child)
 /* The number becomes free: its next owner is somebody else. */
 void fkt_filter_free(pid_t tid)
 {
-	set_member(tid, false);
+	set_member(tid, filter.kind == FKT_FILTER_NOT_SELF);
+}
+
+/* A thread of the module's own: FKT_FILTER_NOT_SELF leaves it out. Before it runs. */
+void fkt_filter_own(const struct task_struct *task)
+{
+	if (filter.kind == FKT_FILTER_NOT_SELF)
+		set_member(task->pid, false);
+}
+
+static void leave_caller_out(void)
+{
+	struct task_struct *thread;
+
+	rcu_read_lock();
+	for_each_thread(current, thread)
+		set_member(thread->pid, false);
+	rcu_read_unlock();
 }
 
 /* Prepares the filter before the hooks are on. ESRCH: no such process. */
@@ -77,14 +99,16 @@ int fkt_filter_start(enum fkt_filter kind, pid_t pid)
 	WRITE_ONCE(filter.joining, 0);
 	if (kind == FKT_FILTER_NONE)
 		return 0;
-	if (kind > FKT_FILTER_JOIN)
+	if (kind > FKT_FILTER_NOT_SELF)
 		return -EINVAL;
 	if (!filter.member)
-		filter.member = vzalloc(PID_MAX_LIMIT);
-	else
-		memset(filter.member, 0, PID_MAX_LIMIT);
+		filter.member = vmalloc(PID_MAX_LIMIT);
 	if (!filter.member)
 		return -ENOMEM;
+	/* Number 0, the idle tasks', is nobody's but when all others are members. */
+	memset(filter.member, kind == FKT_FILTER_NOT_SELF, PID_MAX_LIMIT);
+	if (kind == FKT_FILTER_NOT_SELF)
+		leave_caller_out();
 	if (kind == FKT_FILTER_PROCESS) {
 		rcu_read_lock();
 		task = pid_task(find_vpid(pid), PIDTYPE_PID);

@@ -94,6 +94,7 @@ u64 fkt_rings_bytes(void);
 void fkt_ring_recycle(struct fkt_page *page);
 void fkt_ring_refill(unsigned int cpu);
 void fkt_ring_overwrite(unsigned int cpu);
+void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free);
 int fkt_page_renew(struct fkt_page *page);
 void fkt_frames_put(struct page *frames, u32 bytes);
 struct fkt_page *fkt_ring_collect(unsigned int cpu);
@@ -140,6 +141,7 @@ void fkt_drain_truncate(void);
 void fkt_drain_kick(void);
 bool fkt_drain_fetched(void);
 bool fkt_drain_keeps(void);
+void fkt_drain_tell(u32 id, u32 pages, u64 word);
 bool fkt_drain_fetch_room(void);
 void fkt_drain_status(struct fkt_status *status);
 wait_queue_head_t *fkt_drain_readers(void);
@@ -184,6 +186,7 @@ int fkt_filter_start(enum fkt_filter filter, pid_t pid);
 int fkt_filter_adopt(void);
 void fkt_filter_stop(void);
 int fkt_filter_join(void);
+void fkt_filter_own(const struct task_struct *task);
 
 /* ---- probes/process.c ---- */
 

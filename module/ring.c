@@ -231,7 +231,7 @@ void fkt_ring_recycle(struct fkt_page *page)
 void fkt_ring_refill(unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-	u32 free;
+	u32 free, before = c->extra;
 
 	if (!fkt_cpu_ready(c))
 		return;
@@ -244,10 +244,26 @@ void fkt_ring_refill(unsigned int cpu)
 						       frames_gfp() | __GFP_NORETRY, config.order);
 
 		if (!frames || add_frames(c, cpu, frames, config.order))
-			return;
+			break;
 		queue_pool(c);
 		c->extra++;
 	}
+	if (c->extra != before)
+		fkt_drain_tell(FKT_E_PAGES_EXTRA, c->extra - before, cpu);
+}
+
+/* Adds the CPU's pages that wait for the drain, and those that are free. A glance. Drain thread. */
+void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	s32 behind;
+
+	if (!fkt_cpu_ready(c))
+		return;
+	/* The open page is neither; a closed one that nobody has followed yet is counted as open. */
+	behind = (u32)(READ_ONCE(c->ring->word) >> 32) - c->ring->tail;
+	*filled += max(behind, 0); /* -1: no page was opened since the last one was taken */
+	*free += fkt_ring_free(c->ring);
 }
 
 /*

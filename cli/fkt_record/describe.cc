@@ -27,6 +27,8 @@ const char* filter_name(fkt_filter filter) {
       return "process";
     case FKT_FILTER_JOIN:
       return "only";
+    case FKT_FILTER_NOT_SELF:
+      return "no-self";
     default:
       return "none";
   }

@@ -56,7 +56,7 @@ enum fkt_section {
 	 * cpu_model, memory_bytes, tool_version */
 	FKT_SEC_MACHINE = 1,
 	/* JSON: recorder_pid, workload_pid (0: none), command (array), user, cwd, mask, args, filter
-	 * ("none", "process", "only"), filter_pid, engine, pow_pages, options (array) */
+	 * ("none", "process", "only", "no-self"), filter_pid, engine, pow_pages, options (array) */
 	FKT_SEC_COMMAND = 2,
 	/* JSON: source ("tsc", "mono"), khz, start: {clock, mono_raw_ns, mono_ns, real_ns}, zone
 	 * (seconds east of UTC) */

@@ -44,6 +44,8 @@ enum fkt_filter {
 	FKT_FILTER_PROCESS = 1,
 	/* who calls FKT_JOIN, from its next system call on, and all its descendants */
 	FKT_FILTER_JOIN = 2,
+	/* everybody but the process that starts the recording and the module's own threads */
+	FKT_FILTER_NOT_SELF = 3,
 };
 
 enum fkt_clock_source {
