@@ -187,6 +187,20 @@ std::size_t Options::options_end(const std::vector<std::string>& words) const {
   return words.size();
 }
 
+// "--slowest 5 sys_read" becomes "--slowest=5 sys_read", one word; what is too short is left to the
+// parser's error.
+void Options::join_pairs(std::vector<std::string>& words) const {
+  for (std::size_t i = 0; i + 2 < words.size() && words[i] != "--"; ++i) {
+    if (!words[i].starts_with("--") ||
+        std::ranges::find(two_words_, words[i].substr(2)) == two_words_.end()) {
+      continue;
+    }
+    words[i] += '=' + words[i + 1] + ' ' + words[i + 2];
+    const auto next = words.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    words.erase(next, next + 2);
+  }
+}
+
 Error Options::unknown_option(const std::string& name) const {
   std::vector<std::string> names;
   for (const auto& section : sections_) {
@@ -204,6 +218,7 @@ Status Options::parse_words(std::vector<std::string> words) {
   po::positional_options_description positions;
   positions.add("arguments", -1);
 
+  join_pairs(words);
   std::vector<std::string> rest;
   if (command_) {
     auto end =

@@ -47,6 +47,8 @@ class Options {
   boost::program_options::options_description_easy_init section(const char* title);
   // Arguments that are no options: at most `most` of them.
   void positional(const char* name, std::size_t most);
+  // A long option whose value is two words, which text() joins with a blank.
+  void two_words(const char* name) { two_words_.emplace_back(name); }
   // Options end at the first argument that is none: it and the rest are arguments().
   void command() { command_ = true; }
 
@@ -61,6 +63,7 @@ class Options {
  private:
   Status parse_words(std::vector<std::string> words);
   std::size_t options_end(const std::vector<std::string>& words) const;
+  void join_pairs(std::vector<std::string>& words) const;
   Error unknown_option(const std::string& name) const;
   std::string help() const;
 
@@ -73,6 +76,7 @@ class Options {
   const char* positional_ = nullptr;
   std::size_t most_ = 0;
   bool command_ = false;
+  std::vector<std::string> two_words_;
   boost::program_options::variables_map values_;
   std::vector<std::string> arguments_;
 };

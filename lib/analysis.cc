@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/analysis.h"
 
+#include "lib/clock.h"
+
 namespace fkt {
 namespace {
 
@@ -10,6 +12,7 @@ Window window_of(const TraceInfo& info, const View& view) {
   if (view.from) window.from = std::max(window.from, *view.from);
   if (view.to) window.to = *view.to;
   window.cpu = view.cpu;
+  window.parts = view.parts;
   return window;
 }
 
@@ -24,7 +27,7 @@ Analysis::Analysis(const TraceInfo& info, const View& view)
     : info_(info),
       view_(view),
       window_(window_of(info, view)),
-      start_(info.totals ? info.totals->start_clock : info.clocks.start.clock),
+      start_(recording_start(info)),
       tasks_(info),
       types_(info),
       spans_(info, tasks_, types_, profile_),
@@ -39,6 +42,11 @@ Analysis::Analysis(const TraceInfo& info, const View& view)
     window_.open = stats_alive_.now();
   }
   if (view.dump_pid) dump_alive_ = Alive(*view.dump_pid, before_recording(info, *view.dump_pid));
+  if (view_.where) picker_.emplace(*view_.where, nullptr, info_, tasks_, spans_, types_);
+}
+
+void Analysis::learn(Marks& marks) {
+  picker_.emplace(*view_.where, &marks, info_, tasks_, spans_, types_);
 }
 
 std::uint64_t Analysis::begin() const {
@@ -84,11 +92,12 @@ Analysis::Place Analysis::add(const Event& event) {
   life_before(event);
   Place place;
   place.task = tasks_.running(event);
-  const bool here = in_slice(event);
-  const bool selected =
+  bool here = in_slice(event);
+  bool selected =
       here && window_.open && (!view_.layer || layers_[event.id] == static_cast<int>(*view_.layer));
   states_.advance(event, place.task);
   tasks_.apply(event, place.task);
+  if (picker_ && !picker_->picks(event, place.task)) here = selected = false;
   place.step = spans_.apply(event, place.task, selected);
   if (place.step.resolved != State::unknown) states_.resolve(place.task, place.step.resolved);
   if (is_switch(event.id)) {
@@ -117,7 +126,9 @@ Analysis::Place Analysis::add_gap(const Event& event) {
   clocks_[event.cpu] = event.clock;
   end_ = std::max(end_, event.clock);
   place.shown =
-      (!window_.cpu || *window_.cpu == gap.cpu) && gap.to >= window_.from && gap.from < window_.to;
+      (!window_.cpu || *window_.cpu == gap.cpu) && gap.to >= window_.from &&
+      gap.from < window_.to &&
+      (window_.parts.empty() || window_.inside(std::min(gap.from, gap.to), gap.to + 1) != 0);
   if (!place.shown) return place;
   gap_count_++;
   lost_ += gap.lost;

@@ -46,6 +46,8 @@ class Analysis {
   Analysis(const Analysis&) = delete;  // its parts refer to each other
   Analysis& operator=(const Analysis&) = delete;
 
+  // This is a first pass, which finds out what view.where selects (find_spans() in lib/find.h).
+  void learn(Marks& marks);
   Place add(const Event& event);
   // whole: every event of the file was added. recording_end: its last moment, as far as known
   // (ticks).
@@ -80,7 +82,8 @@ class Analysis {
  private:
   bool in_slice(const Event& event) const {
     return event.clock >= window_.from && event.clock < window_.to &&
-           (!window_.cpu || *window_.cpu == event.cpu);
+           (!window_.cpu || *window_.cpu == event.cpu) &&
+           (window_.parts.empty() || window_.inside(event.clock, event.clock + 1) != 0);
   }
   bool shown(const Event& event, TaskIndex task, bool in_slice) const;
   Place add_gap(const Event& event);
@@ -98,6 +101,7 @@ class Analysis {
   Spans spans_;
   States states_;
   Alive stats_alive_, dump_alive_;
+  std::optional<Picker> picker_;       // view.where's
   std::vector<std::int8_t> layers_;    // by event id
   std::vector<std::uint64_t> clocks_;  // of each CPU's last event; 0: none
   std::vector<std::uint64_t> decoded_;

@@ -174,12 +174,12 @@ std::optional<std::uint64_t> EventType::value(const Field& field, const Event& e
   return word >> (64 - bits);
 }
 
-std::string EventType::text(const Field& field, const Event& event) {
+std::string_view EventType::text_view(const Field& field, const Event& event) {
   if (field.word == 0 || field.word > event.words.size()) return {};
   ByteView bytes = std::as_bytes(event.words.subspan(field.word - 1));
   if (field.bits != 0) bytes = slice(bytes, 0, field.bits / 8);
   std::string_view text = as_text(bytes);
-  return std::string(take_until(text, '\0'));
+  return take_until(text, '\0');
 }
 
 Catalogue::Catalogue() {

@@ -56,7 +56,11 @@ struct EventType {
   // Value of a field, sign-extended for FieldType::s; nothing if the event is too short.
   static std::optional<std::uint64_t> value(const Field& field, const Event& event);
   // Text of a FieldType::str field, without its padding.
-  static std::string text(const Field& field, const Event& event);
+  static std::string text(const Field& field, const Event& event) {
+    return std::string(text_view(field, event));
+  }
+  // The same in place, valid as long as the event.
+  static std::string_view text_view(const Field& field, const Event& event);
 };
 
 struct Layer {

@@ -105,6 +105,10 @@ std::uint64_t ns_to_ticks(const Clocks& clocks, std::uint64_t ns) {
   return rounded(static_cast<long double>(ns) * clocks.ticks_per_second() / kSecond);
 }
 
+std::uint64_t recording_start(const TraceInfo& info) {
+  return info.totals ? info.totals->start_clock : info.clocks.start.clock;
+}
+
 std::string wall_clock_text(std::uint64_t real_ns, int zone_seconds) {
   const std::uint64_t zone = static_cast<std::uint64_t>((zone_seconds % 86'400 + 86'400) * kSecond);
   const std::uint64_t ns = (real_ns % kDay + zone) % kDay;

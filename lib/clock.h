@@ -16,6 +16,9 @@ std::uint64_t ticks_to_ns(const Clocks& clocks, std::uint64_t ticks);
 // And back.
 std::uint64_t ns_to_ticks(const Clocks& clocks, std::uint64_t ns);
 
+// The recording's first moment, the zero of all times that are shown (ticks).
+std::uint64_t recording_start(const TraceInfo& info);
+
 // "HH:MM:SS.nnnnnnnnn" of a time since 1970 (ns), `zone_seconds` east of UTC.
 std::string wall_clock_text(std::uint64_t real_ns, int zone_seconds);
 

@@ -16,7 +16,7 @@ struct Event {
   std::uint32_t pid = 0;                   // the thread that ran when it was recorded; 0: idle
   std::uint16_t id = 0;                    // enum fkt_event_id, or FKT_W_LOST for a gap
   std::uint32_t arg = 0;                   // the 24-bit argument
-  std::span<const std::uint64_t> words{};  // after the event word; valid until the next event
+  std::span<const std::uint64_t> words{};  // after the event word; see below
   std::uint64_t offset = 0;                // of the event word in the file (bytes)
 
   // The 24-bit argument read as a signed number (system calls' short returns).
@@ -25,6 +25,9 @@ struct Event {
   }
 };
 
+// The words stand in the mapped file, and are valid as long as the trace; a gap's only until the
+// next event.
+//
 // A gap (id FKT_W_LOST) is handed on as an event that is counted nowhere: words[0] is the number of
 // events lost in this gap (already made a difference by the reader), words[1] the clock of the
 // first one lost; the gap ends at `clock`. Where pages are missing or damaged the reader hands on a

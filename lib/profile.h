@@ -64,6 +64,7 @@ struct OpenSpan {
   std::uint64_t own_selected = 0;  // of those: inside the selection
   Child blocked, preempted;        // switched out, asleep or not
   std::vector<Child> children;     // what nested directly in it
+  Event entry{};                   // where Spans::keep_entries() asked for it
 };
 
 enum class Outcome : std::uint8_t {

@@ -40,7 +40,10 @@ class ReportHead {
 
 void ReportHead::slice() {
   const View& view = a_.view();
-  if (!view.from && !view.to && !view.cpu && !view.layer && !view.stats_pid) return;
+  if (!view.from && !view.to && !view.cpu && !view.layer && !view.stats_pid && !view.where &&
+      view.around.empty()) {
+    return;
+  }
   label("Selected:");
   out_.put("from ");
   time_.put(out_, s_.begin);
@@ -54,6 +57,13 @@ void ReportHead::slice() {
     out_.put(", events of layer " + (layer != nullptr ? layer->name : std::to_string(*view.layer)));
   }
   if (view.stats_pid) out_.put(", while process " + std::to_string(*view.stats_pid) + " lives");
+  if (!view.around.empty()) {
+    out_.put(", around " + view.around + " (" + counted(view.parts.size(), "place") + ")");
+  }
+  out_.put('\n');
+  if (!view.where) return;
+  label("Where:");
+  out_.escaped(view.where->where.text());
   out_.put('\n');
 }
 

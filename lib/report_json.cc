@@ -115,6 +115,8 @@ Json ReportJson::selection() const {
   object["cpu"] = view.cpu ? Json(*view.cpu) : Json();
   object["layer"] = view.layer ? Json(*view.layer) : Json();
   object["pid"] = view.stats_pid ? Json(*view.stats_pid) : Json();
+  object["where"] = view.where ? Json(view.where->where.text()) : Json();
+  object["around"] = view.around.empty() ? Json() : Json(view.around);
   return object;
 }
 

@@ -4,10 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "lib/states.h"
 #include "lib/tasks.h"
+#include "lib/where.h"
 
 namespace fkt {
 
@@ -19,6 +23,9 @@ struct View {
   std::optional<std::uint32_t> stats_pid{};  // statistics only while this process lives
   std::optional<std::uint32_t> dump_pid{};   // dump only while this process lives ...
   bool dump_only = false;                    // ... or only its own events
+  std::shared_ptr<const Choice> where{};     // what an expression selects
+  std::vector<Interval> parts{};  // only in these stretches, ascending and apart; empty: in all
+  std::string around{};           // ... and what they lie around, for the report
 };
 
 // Follows one process's life: is it alive, at this event?

@@ -59,6 +59,35 @@ Step Spans::apply(const Event& event, TaskIndex running, bool selected) {
   return step;
 }
 
+TypeIndex Spans::type_of(const Meaning& meaning, const Event& event, std::uint64_t number) {
+  if (event.id == FKT_E_IRQ_ENTRY_NAMED) return types_.named_irq(number, event);
+  return types_.of(meaning.kind, meaning.kind == SpanKind::other ? event.id : number, event.id);
+}
+
+TypeIndex Spans::begins(const Event& event) {
+  const Meaning& meaning = meanings_[event.id & FKT_ID_MASK];
+  if (meaning.role != Role::begin) return kNoType;
+  return type_of(meaning, event, value(meaning, event));
+}
+
+const OpenSpan* Spans::ends(const Event& event, TaskIndex running) {
+  const Meaning& meaning = meanings_[event.id & FKT_ID_MASK];
+  if (meaning.role != Role::end) return nullptr;
+  const Stack& stack = on_cpu(meaning.kind) ? cpu(event.cpu) : state(running).stack;
+  const std::size_t at = find_open(stack, meaning, match(meaning, event));
+  return at == 0 ? nullptr : &stack.spans[at - 1];
+}
+
+std::size_t Spans::find_open(const Stack& stack, const Meaning& meaning, std::uint64_t number) {
+  const bool call = is_syscall(meaning.kind);
+  std::size_t at = stack.depth;
+  for (; at > 0; at--) {
+    const OpenSpan& span = stack.spans[at - 1];
+    if (call ? is_syscall(span.kind) : span.kind == meaning.kind && span.match == number) break;
+  }
+  return at;
+}
+
 void Spans::begin(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
                   Step& step) {
   TaskState& task = state(running);
@@ -77,14 +106,12 @@ void Spans::begin(const Meaning& meaning, const Event& event, TaskIndex running,
     }
     span = &task.stack.push();
   }
-  const bool named = event.id == FKT_E_IRQ_ENTRY_NAMED;
-  span->type = named ? types_.named_irq(number, event)
-                     : types_.of(meaning.kind, meaning.kind == SpanKind::other ? event.id : number,
-                                 event.id);
+  span->type = type_of(meaning, event, number);
   span->kind = meaning.kind;
-  span->match = meaning.kind == SpanKind::other ? meaning.other : number;
+  span->match = match(meaning, event);
   span->begin = event.clock;
   span->selected = selected;
+  if (keep_entries_) span->entry = event;
   if (selected) profile_.opened(span->type);
 }
 
@@ -93,15 +120,9 @@ void Spans::end(const Meaning& meaning, const Event& event, TaskIndex running, b
   TaskState& task = state(running);
   Stack& cpu_stack = cpu(event.cpu);
   Stack& stack = on_cpu(meaning.kind) ? cpu_stack : task.stack;
-  const std::uint64_t number =
-      meaning.kind == SpanKind::other ? meaning.other : value(meaning, event);
+  const std::uint64_t number = match(meaning, event);
   const bool call = is_syscall(meaning.kind);
-  std::size_t at = stack.depth;
-  while (at > 0) {
-    const OpenSpan& span = stack.spans[at - 1];
-    if (call ? is_syscall(span.kind) : span.kind == meaning.kind && span.match == number) break;
-    at--;
-  }
+  const std::size_t at = find_open(stack, meaning, number);
   if (at == 0) {
     const TypeIndex type = call || meaning.kind == SpanKind::other
                                ? kNoType

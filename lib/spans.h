@@ -52,6 +52,13 @@ class Spans {
   // The recording's end, or the slice's.
   void finish();
 
+  // The type of the span that `event` begins; kNoType: it begins none.
+  TypeIndex begins(const Event& event);
+  // The open span that `event` of the task `running` would end; nullptr: none that is known.
+  const OpenSpan* ends(const Event& event, TaskIndex running);
+  // From here on, spans keep the event that began them.
+  void keep_entries() { keep_entries_ = true; }
+
   // Ticks of kernel threads outside any span (selected ones).
   std::uint64_t kernel_threads() const { return kernel_threads_; }
 
@@ -85,6 +92,13 @@ class Spans {
   };
 
   static std::uint64_t value(const Meaning& meaning, const Event& event);
+  TypeIndex type_of(const Meaning& meaning, const Event& event, std::uint64_t number);
+  // The depth in `stack` at which the span that ends stands at the top; 0: none fits.
+  static std::size_t find_open(const Stack& stack, const Meaning& meaning, std::uint64_t number);
+  // What tells the span that `event` ends from others of its kind.
+  static std::uint64_t match(const Meaning& meaning, const Event& event) {
+    return meaning.kind == SpanKind::other ? meaning.other : value(meaning, event);
+  }
   TaskState& state(TaskIndex task) {
     if (task >= tasks_.size()) tasks_.resize(task + 1);
     return tasks_[task];
@@ -115,6 +129,7 @@ class Spans {
   std::vector<Stack> cpus_;
   std::uint64_t kernel_threads_ = 0;
   bool switches_ = false;  // the process layer is recorded
+  bool keep_entries_ = false;
 };
 
 }  // namespace fkt

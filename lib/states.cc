@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/states.h"
 
+#include <algorithm>
+
 namespace fkt {
+
+std::uint64_t Window::inside(std::uint64_t begin, std::uint64_t end) const {
+  std::uint64_t sum = 0;
+  auto part = std::ranges::upper_bound(parts, begin, {}, &Interval::to);
+  for (; part != parts.end() && part->from < end; ++part) {
+    sum += std::min(end, part->to) - std::max(begin, part->from);
+  }
+  return sum;
+}
 
 void States::charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t until) {
   if (until <= cpu.charged) return;

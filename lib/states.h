@@ -19,20 +19,29 @@
 
 namespace fkt {
 
+// A stretch of time: from <= clock < to (ticks).
+struct Interval {
+  std::uint64_t from = 0, to = 0;
+};
+
 // The part of the time that counts in the statistics.
 struct Window {
   std::uint64_t from = 0, to = std::numeric_limits<std::uint64_t>::max();  // from <= clock < to
   std::optional<std::uint32_t> cpu;
-  bool open = true;              // closed while the process asked for is not alive
-  std::uint64_t open_since = 0;  // ticks
+  std::vector<Interval> parts{};  // only these of it, ascending and apart; empty: all
+  bool open = true;               // closed while the process asked for is not alive
+  std::uint64_t open_since = 0;   // ticks
 
   // How many ticks of [begin, end) on `cpu` count.
   std::uint64_t part(std::uint32_t on_cpu, std::uint64_t begin, std::uint64_t end) const {
     if (!open || (cpu && *cpu != on_cpu)) return 0;
     begin = std::max({begin, from, open_since});
     end = std::min(end, to);
-    return end > begin ? end - begin : 0;
+    if (end <= begin) return 0;
+    return parts.empty() ? end - begin : inside(begin, end);
   }
+  // How many ticks of [begin, end) are in the parts.
+  std::uint64_t inside(std::uint64_t begin, std::uint64_t end) const;
 };
 
 class States {

@@ -148,8 +148,10 @@ void Builder::histogram(bool without_user) {
   state("idle", of(out_.times, State::idle));
   const std::uint64_t threads = a_.spans().kernel_threads();
   state("kernel threads", threads);
-  state("calls not seen whole", rest(of(out_.times, State::system), system + threads));
-  state("interrupts not seen whole",
+  const bool chosen = a_.view().where != nullptr;
+  state(chosen ? "other calls" : "calls not seen whole",
+        rest(of(out_.times, State::system), system + threads));
+  state(chosen ? "other interrupts" : "interrupts not seen whole",
         rest(of(out_.times, State::irq) + of(out_.times, State::softirq), interrupts));
   state("user or system, not known", of(out_.times, State::running));
   state("idle and other tasks", of(out_.times, State::others));

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/fkt_print/find.h"
 #include "cli/fkt_print/request.h"
 #include "lib/analysis.h"
 #include "lib/dump.h"
@@ -18,13 +19,19 @@ namespace {
 constexpr std::size_t kFlushBytes = 256 << 10;
 constexpr std::uint64_t kProgressEvents = 1 << 18;
 
+std::uint64_t events_of(const Trace& trace) {
+  std::uint64_t total = 0;
+  for (const PageRef& page : trace.pages()) total += page.events;
+  return total;
+}
+
 // Reads the events once. False: nobody reads the output any more.
 Result<bool> run(const Trace& trace, const PrintRequest& request, Analysis& analysis,
                  const TimeFormat& time) {
   const Dump dump(analysis, time);
   Progress progress("reading");
-  std::uint64_t total = 0, done = 0;
-  for (const PageRef& page : trace.pages()) total += page.events;
+  const std::uint64_t total = events_of(trace);
+  std::uint64_t done = 0;
   Writer out;
   if (request.dump && !request.json) dump.title(out);
   for (const Event& event : trace.events({.from = {}, .to = request.view.to, .cpu = {}})) {
@@ -84,6 +91,18 @@ int print(const Options& options) {
   if (!trace) return fail(trace.error());
   const Status view = complete_view(options, *trace, request->view);
   if (!view) return fail(view.error());
+  Result<Found> found = [&] {
+    Progress progress("searching");
+    const std::uint64_t total = events_of(*trace);
+    return find(*trace, *request, [&](std::uint64_t done) { progress.update(done, total); });
+  }();
+  if (!found) return fail(found.error());
+  if (!found->text.empty()) {
+    const Result<bool> wanted = put(found->text);
+    if (!wanted) return fail(wanted.error());
+    if (!*wanted) return kDone;
+  }
+  if (found->all) return say_damage(request->file, trace->integrity());
 
   const TimeFormat time(request->unit, trace->info().clocks.ticks_per_second());
   Analysis analysis(trace->info(), request->view);

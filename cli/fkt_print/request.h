@@ -2,6 +2,7 @@
 // What fkt_print was asked for.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/common.h"
@@ -11,11 +12,22 @@
 
 namespace fkt::cli {
 
+struct SlowestRequest {
+  std::size_t most = 0;
+  std::string name;
+};
+
 struct PrintRequest {
   std::string file = "trace_file";
   View view;
   TimeUnit unit = TimeUnit::cycles;
   bool dump = true, statistics = true, counts = false, json = false, without_user = false;
+  std::optional<std::string> where;   // an expression
+  std::optional<std::string> around;  // an event
+  std::optional<SlowestRequest> slowest;
+  std::optional<std::string> window;  // around each of these
+  std::string time_table;             // file for the pages' times; empty: none
+  bool time_table_only = false;
 };
 
 void add_print_options(Options& options);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Expressions under libFuzzer: any text is either a tree that can be given a meaning and be asked
+// about every event of a recording, or one line that says what is wrong and where.
+#include <cassert>
+#include <cstdint>
+#include <string_view>
+
+#include "lib/find.h"
+#include "lib/merge.h"
+#include "tests/golden/recordings.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const fkt::Trace trace = std::move(*fkt::Trace::from_bytes(fkt::test::find_recording()));
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto choice = fkt::choose(trace, text, {});
+  if (!choice) {
+    assert(choice.error().message.starts_with("column "));
+    return 0;
+  }
+  fkt::View view;
+  view.where = *choice;
+  fkt::Analysis analysis(trace.info(), view);
+  std::uint64_t shown = 0;
+  for (const fkt::Event& event : trace.events()) shown += analysis.add(event).shown;
+  assert(shown <= trace.integrity().events + analysis.gap_count());
+  return 0;
+}
