@@ -16,6 +16,14 @@ Window window_of(const TraceInfo& info, const View& view) {
   return window;
 }
 
+// Of a slice nothing but the slice is shown and counted.
+View within_slice(View view, const std::optional<Cut>& cut) {
+  if (!cut) return view;
+  view.from = std::max(view.from.value_or(0), cut->from);
+  view.to = std::min(view.to.value_or(cut->to), cut->to);
+  return view;
+}
+
 bool before_recording(const TraceInfo& info, std::uint32_t pid) {
   return std::any_of(info.tasks.begin(), info.tasks.end(),
                      [pid](const Task& task) { return task.tid == pid; });
@@ -25,8 +33,8 @@ bool before_recording(const TraceInfo& info, std::uint32_t pid) {
 
 Analysis::Analysis(const TraceInfo& info, const View& view)
     : info_(info),
-      view_(view),
-      window_(window_of(info, view)),
+      view_(within_slice(view, info.cut)),
+      window_(window_of(info, view_)),
       start_(recording_start(info)),
       tasks_(info),
       types_(info),
@@ -42,7 +50,36 @@ Analysis::Analysis(const TraceInfo& info, const View& view)
     window_.open = stats_alive_.now();
   }
   if (view.dump_pid) dump_alive_ = Alive(*view.dump_pid, before_recording(info, *view.dump_pid));
+  if (info.cut) restore(*info.cut);
   if (view_.where) picker_.emplace(*view_.where, nullptr, info_, tasks_, spans_, types_);
+}
+
+Cut Analysis::cut(std::uint64_t from, std::uint64_t to) const {
+  Cut cut;
+  cut.from = from;
+  cut.to = to;
+  std::vector<bool> used;
+  states_.used(used);
+  const std::vector<std::uint32_t> numbers = tasks_.save(cut, std::move(used));
+  states_.save(cut, numbers);
+  spans_.save(cut, numbers);
+  types_.save(cut);
+  for (Cut::Cpu& cpu : cut.cpus) {
+    if (cpu.cpu < clocks_.size()) cpu.clock = clocks_[cpu.cpu];
+  }
+  return cut;
+}
+
+void Analysis::restore(const Cut& cut) {
+  spans_.restore(cut);
+  states_.restore(cut);
+  for (const Cut::Cpu& cpu : cut.cpus) {
+    if (cpu.cpu >= clocks_.size()) {
+      clocks_.resize(cpu.cpu + 1);
+      decoded_.resize(cpu.cpu + 1);
+    }
+    clocks_[cpu.cpu] = cpu.clock;
+  }
 }
 
 void Analysis::learn(Marks& marks) {

@@ -53,6 +53,9 @@ class Analysis {
   // (ticks).
   void finish(bool whole, std::uint64_t recording_end);
 
+  // The state between the events added and those to come, for a slice of [from, to) (ticks).
+  Cut cut(std::uint64_t from, std::uint64_t to) const;
+
   const TraceInfo& info() const { return info_; }
   const View& view() const { return view_; }
   const Tasks& tasks() const { return tasks_; }
@@ -87,6 +90,7 @@ class Analysis {
   }
   bool shown(const Event& event, TaskIndex task, bool in_slice) const;
   Place add_gap(const Event& event);
+  void restore(const Cut& cut);
   void life_before(const Event& event);
   void life_after(const Event& event);
 

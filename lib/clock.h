@@ -30,5 +30,8 @@ Result<std::uint64_t> parse_duration(std::string_view text, double ticks_per_sec
 // the wall clock "HH:MM[:SS[.frac]]" where it was recorded. `last`: the recording's last stamp,
 // which tells the day when it runs past midnight.
 Result<std::uint64_t> parse_time(std::string_view text, const Clocks& clocks, std::uint64_t last);
+// The same, with stretches that begin at the zero of all times shown: the clocks are read a moment
+// before the recording starts.
+Result<std::uint64_t> parse_time(std::string_view text, const TraceInfo& info, std::uint64_t last);
 
 }  // namespace fkt

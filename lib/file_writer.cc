@@ -53,6 +53,12 @@ Status Sections::add(fkt_section type, std::string_view payload) {
   return Done{};
 }
 
+void Sections::copy(const Section& section) {
+  append(bytes_, section.header);
+  bytes_ += as_text(section.stored);
+  pad_to(bytes_, 8);
+}
+
 std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const Sections& sections) {
   std::string head(sizeof(fkt_file_header), '\0');
   head += sections.bytes();

@@ -12,6 +12,7 @@
 
 #include "lib/cursor.h"
 #include "lib/result.h"
+#include "lib/sections.h"
 
 namespace fkt {
 
@@ -20,6 +21,8 @@ class Sections {
  public:
   // Large payloads are compressed.
   Status add(fkt_section type, std::string_view payload);
+  // One of another file, as it stands there.
+  void copy(const Section& section);
   const std::string& bytes() const { return bytes_; }
 
  private:

@@ -138,22 +138,6 @@ Totals totals(const Json& json) {
   return t;
 }
 
-// Undoes the \xHH of names with control characters.
-std::string unescape(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    unsigned char byte = 0;
-    if (text.starts_with("\\x") && text.size() >= 4 && parse_number(text.substr(2, 2), byte, 16)) {
-      out += static_cast<char>(byte);
-      text.remove_prefix(4);
-    } else {
-      out += text.front();
-      text.remove_prefix(1);
-    }
-  }
-  return out;
-}
-
 bool task_line(std::string_view line, TraceInfo& info) {
   Task task;
   if (!parse_number(take_until(line, '\t'), task.tid) ||
@@ -161,7 +145,7 @@ bool task_line(std::string_view line, TraceInfo& info) {
       !parse_number(take_until(line, '\t'), task.ppid)) {
     return false;
   }
-  task.comm = unescape(take_until(line, '\t'));
+  task.comm = unescaped(take_until(line, '\t'));
   info.tasks.push_back(std::move(task));
   return true;
 }
@@ -258,7 +242,10 @@ Status add_section(const Section& section, TraceInfo& info) {
   const bool lines = type == FKT_SEC_TASKS || type == FKT_SEC_TASKS_END ||
                      type == FKT_SEC_INTERRUPTS || type == FKT_SEC_INTERRUPTS_END ||
                      type == FKT_SEC_SYSCALLS;
-  if (!json && !lines && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE) return Done{};
+  if (!json && !lines && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE &&
+      type != FKT_SEC_CUT) {
+    return Done{};
+  }
 
   const Result<Payload> payload = Payload::read(section);
   if (!payload) return payload.error();
@@ -268,6 +255,10 @@ Status add_section(const Section& section, TraceInfo& info) {
     Result<Symbols> symbols = Symbols::parse(payload->text());
     if (!symbols) return in_section(section, symbols.error().message);
     info.symbols = std::move(*symbols);
+  } else if (type == FKT_SEC_CUT) {
+    Result<Cut> cut = Cut::parse(payload->text());
+    if (!cut) return in_section(section, cut.error().message);
+    info.cut = std::move(*cut);
   } else {
     Result<Catalogue> catalogue = Catalogue::parse(payload->text());
     if (!catalogue) return in_section(section, catalogue.error().message);

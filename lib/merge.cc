@@ -30,8 +30,12 @@ void EventRange::start() {
   streams_.clear();
   heap_.clear();
   data_->integrity.events = 0;
-  const std::uint64_t from = selection_.from.value_or(0);
-  const std::uint64_t to = selection_.to.value_or(kForever);
+  std::uint64_t from = selection_.from.value_or(0);
+  std::uint64_t to = selection_.to.value_or(kForever);
+  if (const std::optional<Cut>& cut = data_->info.cut) {
+    from = std::max(from, cut->from);
+    to = std::min(to, cut->to);
+  }
   streams_.reserve(data_->by_cpu.size());  // their addresses must not change from here on
   for (const auto& [cpu, pages] : data_->by_cpu) {
     if (selection_.cpu && *selection_.cpu != cpu) continue;

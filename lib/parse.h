@@ -3,6 +3,7 @@
 #pragma once
 
 #include <charconv>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -18,6 +19,22 @@ template <class T>
   if (error != std::errc{} || end != text.data() + text.size()) return false;
   out = value;
   return true;
+}
+
+// Undoes the \xHH that stands for bytes below 0x20, 0x7f and the backslash (Writer::escaped).
+inline std::string unescaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    unsigned char byte = 0;
+    if (text.starts_with("\\x") && text.size() >= 4 && parse_number(text.substr(2, 2), byte, 16)) {
+      out += static_cast<char>(byte);
+      text.remove_prefix(4);
+    } else {
+      out += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return out;
 }
 
 // Calls `line(text, number)` for every non-empty line, numbered from 1; ends early when it

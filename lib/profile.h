@@ -58,6 +58,7 @@ struct OpenSpan {
   TypeIndex type = kNoType;
   SpanKind kind = SpanKind::other;
   bool selected = false;           // its entry counts in the statistics
+  bool before_cut = false;         // of a slice: its entry is not in the file
   std::uint64_t match = 0;         // what its end must say
   std::uint64_t begin = 0;         // ticks
   std::uint64_t own = 0;           // innermost on its CPU

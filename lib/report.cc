@@ -317,7 +317,7 @@ void Report::load() {
   } else {
     out_.put("not known: layer process was not recorded\n");
   }
-  if (!a_.info().totals) return;
+  if (!a_.info().totals || a_.info().cut) return;  // it is known of the whole recording alone
   const Totals& totals = *a_.info().totals;
   out_.left("the drain by its own count", kName + 5);
   ticks(static_cast<std::uint64_t>(static_cast<double>(totals.drain_ns) *

@@ -117,8 +117,9 @@ void ReportHead::head() {
 void ReportHead::completeness() {
   label("Recording:");
   if (s_.missing.empty()) {
-    out_.put(a_.whole() ? "complete: as many events as the recorder counted on each CPU\n"
-                        : "nothing is missing as far as it was read\n");
+    out_.put(a_.info().cut ? "a slice, complete: as many events as were cut out on each CPU\n"
+             : a_.whole()  ? "complete: as many events as the recorder counted on each CPU\n"
+                           : "nothing is missing as far as it was read\n");
   } else {
     out_.put("NOT complete\n");
   }

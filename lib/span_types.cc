@@ -9,6 +9,12 @@ namespace {
 constexpr std::uint64_t kSmall = 4096;  // values below have a place in a flat table
 constexpr std::uint64_t kHashFactor = 0xff51afd7ed558ccd;
 
+bool never_returns(const SpanType& type) {
+  if (!is_syscall(type.kind)) return false;
+  const std::string_view bare = std::string_view(type.name).substr(type.name.find('_') + 1);
+  return bare == "exit" || bare == "exit_group" || bare == "rt_sigreturn" || bare == "sigreturn";
+}
+
 }  // namespace
 
 SpanKind span_kind(const EventType& type) {
@@ -26,6 +32,43 @@ SpanTypes::SpanTypes(const TraceInfo& info) : names_(info), catalogue_(info.cata
   for (const EventType& type : catalogue_.events()) {
     std::uint16_t& begin = begin_[static_cast<std::size_t>(span_kind(type))];
     if (type.role == Role::begin && begin == 0) begin = type.id;
+  }
+  if (info.cut) restore(*info.cut);
+}
+
+void SpanTypes::save(Cut& cut) const {
+  for (const SpanType& type : types_) {
+    cut.types.push_back(
+        {static_cast<std::uint8_t>(type.kind), type.event, type.value, type.named, type.name});
+  }
+}
+
+void SpanTypes::restore(const Cut& cut) {
+  for (const Cut::Type& saved : cut.types) {
+    Writer safe;
+    safe.escaped(saved.name);
+    SpanType& type = types_.emplace_back();
+    type.kind = static_cast<SpanKind>(saved.kind);
+    type.value = saved.value;
+    type.event = saved.event;
+    type.name = safe.view();
+    type.named = saved.named;
+    type.never_returns = never_returns(type);
+    enter(size() - 1);
+  }
+}
+
+// So that it is found again: by its number, or by the words that name it.
+void SpanTypes::enter(TypeIndex index) {
+  const SpanType& type = types_[index];
+  const auto slot = static_cast<std::size_t>(type.kind);
+  if (type.named != 0) {
+    named_[type.named] = index;
+  } else if (type.value >= kSmall) {
+    large_[slot][type.value] = index;
+  } else {
+    if (type.value >= small_[slot].size()) small_[slot].resize(type.value + 1, kNoType);
+    small_[slot][type.value] = index;
   }
 }
 
@@ -69,18 +112,8 @@ TypeIndex SpanTypes::add(SpanKind kind, std::uint64_t value, std::uint16_t event
   Writer safe;  // names come from the file, and go to a terminal
   safe.escaped(name(kind, value, device));
   type.name = safe.view();
-  if (is_syscall(kind)) {
-    const std::string bare = type.name.substr(type.name.find('_') + 1);
-    type.never_returns =
-        bare == "exit" || bare == "exit_group" || bare == "rt_sigreturn" || bare == "sigreturn";
-  }
-  if (!device.empty()) return index;
-  if (value >= kSmall) {
-    large_[slot][value] = index;
-  } else {
-    if (value >= small_[slot].size()) small_[slot].resize(value + 1, kNoType);
-    small_[slot][value] = index;
-  }
+  type.never_returns = never_returns(type);
+  if (device.empty()) enter(index);
   return index;
 }
 
@@ -94,9 +127,10 @@ TypeIndex SpanTypes::named_irq(std::uint64_t number, const Event& event) {
       if (field.type == FieldType::str) device = EventType::text(field, event);
     }
   }
-  const TypeIndex index = device.empty() ? of(SpanKind::irq, number, event.id)
-                                         : add(SpanKind::irq, number, event.id, std::move(device));
-  named_[hash] = index;
+  if (device.empty()) return named_[hash] = of(SpanKind::irq, number, event.id);
+  const TypeIndex index = add(SpanKind::irq, number, event.id, std::move(device));
+  types_[index].named = hash;
+  enter(index);
   return index;
 }
 

@@ -35,6 +35,7 @@ struct SpanType {
   std::uint16_t event = 0;     // the id of the event that begins it
   std::string name;            // "sys_openat", "irq 14 ide0", "vector local_timer", "softirq RCU"
   bool never_returns = false;  // exit, exit_group, rt_sigreturn
+  std::uint64_t named = 0;     // the hash of the words that bring its device along; 0: none do
 };
 
 class SpanTypes {
@@ -52,8 +53,12 @@ class SpanTypes {
   const SpanType& operator[](TypeIndex type) const { return types_[type]; }
   TypeIndex size() const { return static_cast<TypeIndex>(types_.size()); }
   const Names& names() const { return names_; }
+  // Writes the types of the cut's stacks.
+  void save(Cut& cut) const;
 
  private:
+  void restore(const Cut& cut);
+  void enter(TypeIndex index);
   TypeIndex add(SpanKind kind, std::uint64_t value, std::uint16_t event, std::string device);
   std::string name(SpanKind kind, std::uint64_t value, std::string_view device) const;
 

@@ -36,9 +36,66 @@ OpenSpan& Spans::Stack::push() {
   if (depth == spans.size()) spans.emplace_back();
   OpenSpan& span = spans[depth++];
   span.own = span.own_selected = 0;
+  span.before_cut = false;
   span.blocked = span.preempted = {};
   span.children.clear();
   return span;
+}
+
+std::vector<Cut::Open> Spans::Stack::save() const {
+  std::vector<Cut::Open> open;
+  for (std::size_t i = 0; i < depth; i++) {
+    open.push_back({spans[i].type, spans[i].match, spans[i].begin});
+  }
+  return open;
+}
+
+void Spans::Stack::restore(const std::vector<Cut::Open>& open, const SpanTypes& types) {
+  for (const Cut::Open& saved : open) {
+    OpenSpan& span = push();
+    span.type = saved.type;
+    span.kind = types[saved.type].kind;
+    span.match = saved.match;
+    span.begin = saved.begin;
+    span.selected = false;
+    span.before_cut = true;
+  }
+}
+
+void Spans::save(Cut& cut, const std::vector<std::uint32_t>& numbers) const {
+  for (TaskIndex i = 0; i < tasks_.size() && i < numbers.size(); i++) {
+    if (numbers[i] == Cut::kNone) continue;
+    const TaskState& task = tasks_[i];
+    Cut::Task& saved = cut.tasks[numbers[i]];
+    saved.flags |= Cut::flag(task.seen, Cut::seen) | Cut::flag(task.gap, Cut::gap) |
+                   Cut::flag(task.from_fork, Cut::from_fork);
+    saved.mode = static_cast<std::uint8_t>(task.mode);
+    saved.off = static_cast<std::uint8_t>(task.off);
+    saved.since = task.since;
+    saved.fork_type = task.fork_type;
+    saved.open = task.stack.save();
+    if ((saved.flags & Cut::idle) == 0) saved.cpu = task.cpu;
+  }
+  for (Cut::Cpu& cpu : cut.cpus) {
+    if (cpu.cpu < cpus_.size()) cpu.open = cpus_[cpu.cpu].save();
+  }
+}
+
+void Spans::restore(const Cut& cut) {
+  for (TaskIndex i = 0; i < cut.tasks.size(); i++) {
+    const Cut::Task& saved = cut.tasks[i];
+    TaskState& task = state(i);
+    task.seen = (saved.flags & Cut::seen) != 0;
+    task.gap = (saved.flags & Cut::gap) != 0;
+    task.from_fork = (saved.flags & Cut::from_fork) != 0;
+    task.mode = static_cast<Mode>(saved.mode);
+    task.off = static_cast<Off>(saved.off);
+    task.since = saved.since;
+    task.cpu = saved.cpu;
+    task.fork_type = saved.fork_type;
+    task.stack.restore(saved.open, types_);
+  }
+  for (const Cut::Cpu& saved : cut.cpus) cpu(saved.cpu).restore(saved.open, types_);
 }
 
 Step Spans::apply(const Event& event, TaskIndex running, bool selected) {
@@ -132,7 +189,7 @@ void Spans::end(const Meaning& meaning, const Event& event, TaskIndex running, b
     drop(stack, at, Outcome::no_exit);
     OpenSpan& span = stack.top();
     stack.depth--;
-    step.closed = true;
+    step.closed = !span.before_cut;
     step.type = span.type;
     step.duration = event.clock - span.begin;
     step.depth = static_cast<unsigned>(task.stack.depth + cpu_stack.depth);

@@ -52,6 +52,11 @@ class Spans {
   // The recording's end, or the slice's.
   void finish();
 
+  // Writes what is open into the cut's tasks, as numbered there, and CPUs.
+  void save(Cut& cut, const std::vector<std::uint32_t>& numbers) const;
+  // Goes on from there; before any event.
+  void restore(const Cut& cut);
+
   // The type of the span that `event` begins; kNoType: it begins none.
   TypeIndex begins(const Event& event);
   // The open span that `event` of the task `running` would end; nullptr: none that is known.
@@ -69,6 +74,8 @@ class Spans {
     std::size_t depth = 0;
     OpenSpan& top() { return spans[depth - 1]; }
     OpenSpan& push();
+    std::vector<Cut::Open> save() const;
+    void restore(const std::vector<Cut::Open>& open, const SpanTypes& types);
   };
   enum class Mode : std::uint8_t { unknown, user, kernel };
   enum class Off : std::uint8_t { no, blocked, preempted };

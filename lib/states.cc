@@ -37,6 +37,42 @@ void States::charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until,
   cpu.charged = until;
 }
 
+void States::used(std::vector<bool>& tasks) const {
+  for (const Cpu& cpu : cpus_) {
+    for (const TaskIndex task : {cpu.current, cpu.next}) {
+      if (task == kNoTask) continue;
+      if (task >= tasks.size()) tasks.resize(task + 1);
+      tasks[task] = true;
+    }
+  }
+}
+
+void States::save(Cut& cut, const std::vector<std::uint32_t>& numbers) const {
+  const auto number = [&](TaskIndex task) { return task == kNoTask ? Cut::kNone : numbers[task]; };
+  for (std::uint32_t i = 0; i < cpus_.size(); i++) {
+    const Cpu& cpu = cpus_[i];
+    if (!cpu.seen) continue;
+    Cut::Cpu& saved = cut.cpus.emplace_back();
+    saved.cpu = i;
+    saved.current = number(cpu.current);
+    saved.next = number(cpu.next);
+    saved.last = cpu.last;
+    saved.charged = cpu.charged;
+  }
+}
+
+void States::restore(const Cut& cut) {
+  for (const Cut::Cpu& saved : cut.cpus) {
+    if (saved.current == Cut::kNone) continue;
+    Cpu& cpu = at(saved.cpu);
+    cpu.seen = true;
+    cpu.current = saved.current;
+    cpu.next = saved.next;
+    cpu.last = saved.last;
+    cpu.charged = saved.charged;
+  }
+}
+
 void States::advance(const Event& event, TaskIndex running) {
   Cpu& cpu = at(event.cpu);
   if (cpu.seen && running == cpu.current) {  // also an NMI between a switch and its effect

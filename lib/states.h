@@ -66,6 +66,13 @@ class States {
   void finish(std::uint64_t end,
               const std::vector<std::pair<std::uint32_t, std::uint64_t>>& unknown_from);
 
+  // Marks the tasks that CPUs run.
+  void used(std::vector<bool>& tasks) const;
+  // Writes the CPUs seen, their tasks as numbered in the cut.
+  void save(Cut& cut, const std::vector<std::uint32_t>& numbers) const;
+  // Goes on from there; before any event.
+  void restore(const Cut& cut);
+
   std::uint32_t cpus() const { return static_cast<std::uint32_t>(cpus_.size()); }
   bool seen(std::uint32_t cpu) const { return cpu < cpus_.size() && cpus_[cpu].seen; }
   const StateTimes& cpu(std::uint32_t cpu) const { return cpus_[cpu].times; }

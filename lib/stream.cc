@@ -15,7 +15,12 @@ CpuStream::CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, s
   const auto first = std::ranges::find_if(
       pages, [&](std::uint32_t page) { return data.pages[page].end_clock >= from; });
   next_page_ = static_cast<std::size_t>(first - pages.begin());
-  if (next_page_ == 0) return;
+  if (next_page_ == 0) {
+    const std::optional<Cut>& cut = data.info.cut;
+    const Cut::Cpu* known = cut && !pages.empty() ? cut->find(data.pages[pages[0]].cpu) : nullptr;
+    if (known != nullptr) lost_ = known->lost;
+    return;
+  }
   // Losses are cumulative; the page before the slice says where they stood.
   const PageRef& before = data.pages[pages[next_page_ - 1]];
   const Result<Page> page =

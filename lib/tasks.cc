@@ -25,6 +25,10 @@ Tasks::Tasks(const TraceInfo& info) {
   for (const Task& task : info.tasks) {  // a thread's number stands for its process
     if (filtered_ && task.tid == filter_pid_) filter_pid_ = task.tgid;
   }
+  if (info.cut) {
+    restore(*info.cut);
+    return;
+  }
   for (const Task& before : info.tasks) {
     if (before.tid == 0 || before.tid > FKT_PID_MASK) continue;
     TaskInfo& task = tasks_[add(before.tid, before.tgid)];
@@ -35,6 +39,53 @@ Tasks::Tasks(const TraceInfo& info) {
     if (const TaskIndex leader = find(task.tgid); leader != kNoTask) task.leader = leader;
   }
   if (info.tasks_of_end) listed_at_end_ = size();
+}
+
+std::vector<std::uint32_t> Tasks::save(Cut& cut, std::vector<bool> used) const {
+  used.resize(size());
+  for (TaskIndex i = 0; i < size(); i++) {
+    const TaskInfo& task = tasks_[i];
+    if (task.idle || (find(task.tid) == i && !(task.freed && task.left_dead))) used[i] = true;
+  }
+  for (TaskIndex i = 0; i < size(); i++) {
+    if (used[i]) used[tasks_[i].leader] = true;
+  }
+  std::vector<std::uint32_t> numbers(size(), Cut::kNone);
+  std::uint32_t count = 0;
+  for (TaskIndex i = 0; i < size(); i++) {
+    if (used[i]) numbers[i] = count++;
+  }
+  for (TaskIndex i = 0; i < size(); i++) {
+    if (!used[i]) continue;
+    const TaskInfo& task = tasks_[i];
+    Cut::Task& saved = cut.tasks.emplace_back();
+    saved.tid = task.tid;
+    saved.tgid = task.tgid;
+    // A leader's own leader may be gone for good: then it is its own.
+    saved.leader = numbers[task.leader] == Cut::kNone ? numbers[i] : numbers[task.leader];
+    saved.cpu = task.idle_cpu;
+    saved.comm = task.comm;
+    saved.flags = Cut::flag(task.idle, Cut::idle) | Cut::flag(task.kernel, Cut::kernel) |
+                  Cut::flag(task.member, Cut::member) | Cut::flag(task.forked, Cut::forked) |
+                  Cut::flag(task.exited, Cut::exited) | Cut::flag(task.left_dead, Cut::left_dead) |
+                  Cut::flag(task.freed, Cut::freed);
+  }
+  return numbers;
+}
+
+void Tasks::restore(const Cut& cut) {
+  for (const Cut::Task& saved : cut.tasks) {
+    const bool is_idle = (saved.flags & Cut::idle) != 0;
+    TaskInfo& task = tasks_[is_idle ? idle(saved.cpu) : add(saved.tid, saved.tgid)];
+    task.leader = saved.leader;
+    task.comm = saved.comm;
+    task.kernel = (saved.flags & Cut::kernel) != 0;
+    task.member = (saved.flags & Cut::member) != 0;
+    task.forked = (saved.flags & Cut::forked) != 0;
+    task.exited = (saved.flags & Cut::exited) != 0;
+    task.left_dead = (saved.flags & Cut::left_dead) != 0;
+    task.freed = (saved.flags & Cut::freed) != 0;
+  }
 }
 
 TaskIndex Tasks::add(std::uint32_t tid, std::uint32_t tgid) {

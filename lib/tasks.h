@@ -59,6 +59,10 @@ class Tasks {
   // What fork, exec, exit, pid_free, rename and the switches say. `task`: running(event).
   void apply(const Event& event, TaskIndex task);
 
+  // Writes the tasks that can still be met, or are marked in `used` (by index), which are all it
+  // has room for. Returns each one's number in the cut by index, Cut::kNone for those left out.
+  std::vector<std::uint32_t> save(Cut& cut, std::vector<bool> used) const;
+
   const TaskInfo& operator[](TaskIndex task) const { return tasks_[task]; }
   TaskIndex size() const { return static_cast<TaskIndex>(tasks_.size()); }
   // Its name, "idle/CPU 1" for an idle task, "?" where none is known.
@@ -71,6 +75,7 @@ class Tasks {
   }
 
  private:
+  void restore(const Cut& cut);
   TaskIndex add(std::uint32_t tid, std::uint32_t tgid);
   void fork(const Event& event);
   static void rename(TaskInfo& task, std::string comm);

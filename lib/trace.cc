@@ -203,9 +203,16 @@ class Opener {
   }
 
   void count_losses() {
+    const std::optional<Cut>& cut = data_.info.cut;
+    if (cut) {
+      for (const Cut::Cpu& cpu : cut->cpus) data_.lost_before(cpu.cpu, cpu.lost.value_or(0));
+    }
     if (data_.info.totals) {
       data_.integrity.lost = data_.info.totals->lost;
-      for (const CpuTotals& cpu : data_.info.totals->per_cpu) data_.set_lost(cpu.cpu, cpu.lost);
+      for (const CpuTotals& cpu : data_.info.totals->per_cpu) {
+        const Cut::Cpu* before = cut ? cut->find(cpu.cpu) : nullptr;
+        data_.set_lost(cpu.cpu, cpu.lost + (before ? before->lost.value_or(0) : 0));
+      }
       return;
     }
     // Each CPU's last page knows best. What a later gap lost shows when it is decoded.
@@ -285,6 +292,9 @@ const std::vector<PageRef>& Trace::pages() const {
 }
 const Integrity& Trace::integrity() const {
   return data_->integrity;
+}
+std::span<const std::byte> Trace::file() const {
+  return data_->file.bytes();
 }
 EventRange Trace::events(const Selection& selection) const {
   return {*data_, selection};

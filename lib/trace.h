@@ -22,6 +22,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "lib/catalogue.h"
+#include "lib/cut.h"
 #include "lib/event.h"
 #include "lib/result.h"
 #include "lib/symbols.h"
@@ -106,6 +107,7 @@ struct TraceInfo {
   std::optional<Totals> totals;
   // A flight recorder's: the oldest moment that its pages still know (ticks); 0: the start.
   std::uint64_t oldest = 0;
+  std::optional<Cut> cut;  // the file is a slice of a recording
 };
 
 // A page that the scan or the index found.
@@ -129,7 +131,7 @@ struct Integrity {
   std::vector<std::string> notes;   // one line each: what, where
 };
 
-// Which part of a recording to hand on.
+// Which part of a recording to hand on. Of a slice, never more than the slice.
 struct Selection {
   std::optional<std::uint64_t> from, to;  // ticks, from <= clock < to
   std::optional<std::uint32_t> cpu;
@@ -156,6 +158,8 @@ class Trace {
   // range must not outlive the trace.
   EventRange events(const Selection& selection = {}) const;
   const Integrity& integrity() const;
+  // The whole file as it is mapped, for who copies parts of it.
+  std::span<const std::byte> file() const;
 
  private:
   explicit Trace(std::unique_ptr<TraceData> data);

@@ -30,6 +30,8 @@ struct TraceData {
   void damaged_page(std::uint64_t offset, const Error& error);
   // `total` events have been lost on this CPU since its start, as something in the file says.
   void set_lost(std::uint32_t cpu, std::uint64_t total);
+  // ... of which so many before a slice, whose loss they are not.
+  void lost_before(std::uint32_t cpu, std::uint64_t total) { lost_[cpu] = total; }
 
  private:
   std::set<std::uint64_t> damaged_offsets_;

@@ -117,7 +117,7 @@ Result<PrintRequest> print_request(const Options& options) {
 Status complete_view(const Options& options, const Trace& trace, View& view) {
   for (const char* name : {"from", "to"}) {
     if (!options.has(name)) continue;
-    const auto clock = parse_time(options.text(name), trace.info().clocks, recording_end(trace));
+    const auto clock = parse_time(options.text(name), trace.info(), recording_end(trace));
     if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
     (std::string_view(name) == "from" ? view.from : view.to) = *clock;
   }

@@ -75,6 +75,11 @@ enum fkt_section {
 	FKT_SEC_CATALOGUE = 7,
 	/* Lines: abi ("64", "32"), number, name: system calls of the machine recorded */
 	FKT_SEC_SYSCALLS = 8,
+	/* Only in a slice that fkt_extract cut out: lines that say what the pages before it would have
+	 * told (lib/cut.h). The slice's first and last page may reach beyond it: events outside are not
+	 * part of it. Then FKT_SEC_TASKS is of the cut, the totals count the slice, and the clocks' start
+	 * is the whole recording's. */
+	FKT_SEC_CUT = 9,
 
 	/* The tail. JSON: start_clock, stop_clock, events, lost, discarded, pages, bytes, stop_reason
 	 * ("asked", "limit", "full", "error", "ring"), error, mask, drain_ns, wakeups, engine, workload_status

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// fkt_extract: a slice of a recording, as a recording of its own.
+#include "cli/fkt_extract/extract.h"
+
+int main(int argc, char** argv) {
+  return fkt::cli::extract_slice(argc, argv);
+}

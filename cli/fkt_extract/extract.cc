@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_extract/extract.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cli/common.h"
+#include "cli/fkt_extract/output.h"
+#include "cli/fkt_extract/slice.h"
+#include "lib/extract.h"
+#include "lib/text.h"
+#include "lib/time_format.h"
+
+namespace fkt::cli {
+namespace {
+
+void add_options(Options& options) {
+  options.section("Which slice")("from", value("T"),
+                                 "from this time on: 250ms, 1.5s, 12000 (cycles), 14:03:22.5")(
+      "to", value("T"), "up to this time")("pages", value("A-B"),
+                                           "the time of these pages, as numbered by fkt_print -t")(
+      "where", value("EXPR"), "from the first to the last event that the expression selects")(
+      "task", value("PID"), "from the first to the last event of this process")(
+      "context", value("TIME"), "so much more before and after it (default 0)");
+  options.section("Where to")("output,o", value("SLICE"), "the file to write")(
+      "force,f", "overwrite a file that is no recording");
+  options.positional("FILE", 1);
+}
+
+std::string message(const std::string& file, const Trace& trace, const Interval& slice,
+                    const SliceSummary& written) {
+  const TimeFormat seconds(TimeUnit::s, trace.info().clocks.ticks_per_second());
+  return file + ": " + seconds.text(slice.to - slice.from) + " s, " + with_commas(written.events) +
+         " events, " + with_commas(written.pages) + " of " + with_commas(trace.pages().size()) +
+         " pages, " + bytes_text(written.bytes);
+}
+
+int run(const Options& options) {
+  if (!options.has("output")) return fail(usage("-o: name the file to write"));
+  const std::string file = options.arguments().empty() ? "trace_file" : options.arguments()[0];
+  const Result<Trace> trace = Trace::open(file);
+  if (!trace) return fail(trace.error());
+  std::uint64_t total = 0;
+  for (const PageRef& page : trace->pages()) total += page.events;
+  Progress progress("reading");
+  const auto reading = [&](std::uint64_t done) { progress.update(done, total); };
+
+  const Result<Interval> slice = slice_of(options, *trace, reading);
+  if (!slice) return fail(slice.error());
+  Result<NewFile> output = NewFile::create(options.text("output"), options.has("force"));
+  if (!output) return fail(output.error());
+  const auto written = extract(*trace, *slice, output->fd(), output->name(), reading);
+  if (!written) return fail(written.error());
+  const Status kept = output->keep();
+  if (!kept) return fail(kept.error());
+  warn(message(output->name(), *trace, *slice, *written));
+  return kDone;
+}
+
+}  // namespace
+
+int extract_slice(int argc, const char* const* argv) {
+  Options options("[options] -o SLICE [FILE]",
+                  "Cuts a slice out of a recording: FILE (default trace_file), or - for standard "
+                  "input.");
+  add_options(options);
+  if (const auto status = options.parse(argc, argv)) return *status;
+  return run(options);
+}
+
+}  // namespace fkt::cli

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The state at which a slice begins (FKT_SEC_CUT): what the pages before it would have told. A
+// reader that begins with it counts a slice as it would have counted that part of the whole.
+//
+// Lines of columns with tabs between them; tasks and types are meant by their line's number, from
+// 0; "-" stands for none. Stacks are lists of "type:match:begin" with blanks between them, the
+// innermost last.
+//   slice  from, to: full stamps, from <= clock < to
+//   type   kind, event id, value, hash of a named interrupt's words (0: none), name
+//   task   tid, tgid, leader, cpu, flags, mode, off, since, fork's call, stack, comm
+//   cpu    number, current task, next task, last event, charged up to, clock of the last event that
+//          is no gap, events lost before the slice, stack
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/result.h"
+
+namespace fkt {
+
+struct Cut {
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  struct Type {
+    std::uint8_t kind = 0;  // SpanKind
+    std::uint16_t event = 0;
+    std::uint64_t value = 0;
+    std::uint64_t named = 0;  // by which hash it is known; 0: it is its number's
+    std::string name;
+  };
+  struct Open {
+    std::uint32_t type = 0;
+    std::uint64_t match = 0;
+    std::uint64_t begin = 0;  // ticks
+  };
+  enum Flags : std::uint32_t {
+    idle = 1 << 0,
+    kernel = 1 << 1,
+    member = 1 << 2,
+    forked = 1 << 3,
+    exited = 1 << 4,
+    left_dead = 1 << 5,
+    freed = 1 << 6,
+    seen = 1 << 7,       // ran before the cut
+    gap = 1 << 8,        // a gap may hide its entry
+    from_fork = 1 << 9,  // its first exit is its parent's fork
+  };
+  static std::uint32_t flag(bool on, Flags flag) {
+    return on ? static_cast<std::uint32_t>(flag) : 0;
+  }
+  struct Task {
+    std::uint32_t tid = 0, tgid = 0;
+    std::uint32_t leader = kNone;
+    std::uint32_t cpu = 0;  // where it ran last; an idle task's own
+    std::uint32_t flags = 0;
+    std::uint8_t mode = 0, off = 0;  // as Spans has them
+    std::uint64_t since = 0;         // ticks
+    std::uint32_t fork_type = kNone;
+    std::vector<Open> open;
+    std::string comm;
+  };
+  struct Cpu {
+    std::uint32_t cpu = 0;
+    std::uint32_t current = kNone, next = kNone;     // current none: nothing of it was seen
+    std::uint64_t last = 0, charged = 0, clock = 0;  // ticks
+    std::optional<std::uint64_t> lost;               // nothing: not known
+    std::vector<Open> open;
+  };
+
+  std::uint64_t from = 0, to = 0;  // of the slice (ticks)
+  std::vector<Type> types;
+  std::vector<Task> tasks;
+  std::vector<Cpu> cpus;
+
+  const Cpu* find(std::uint32_t cpu) const;
+  std::string to_lines() const;
+  // Error (damaged): a line that makes no sense, or a number that means nothing. What it returns
+  // holds no index that is out of range.
+  static Result<Cut> parse(std::string_view lines);
+};
+
+}  // namespace fkt

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Slices: what fkt_print says of one is what it says of that part of the whole recording; which
+// pages it takes; calls open at the cut; damaged states; wrong usage.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/fkt_extract/extract.h"
+#include "lib/cut.h"
+#include "lib/extract.h"
+#include "lib/page_table.h"
+#include "tests/golden/recordings.h"
+#include "tests/unit/random_recording.h"
+
+using namespace fkt;
+using namespace fkt::test;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::uint64_t T = TraceBuilder::kStart;
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/fkt_extract_XXXXXX";
+    if (mkdtemp(name) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+int fkt_extract(const std::vector<std::string>& arguments) {
+  std::vector<const char*> argv{"fkt_extract"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  return cli::extract_slice(static_cast<int>(argv.size()), argv.data());
+}
+
+Bytes slice_of(const Bytes& file, std::uint64_t from, std::uint64_t to) {
+  const Trace trace = std::move(*Trace::from_bytes(file));
+  std::FILE* out = std::tmpfile();
+  REQUIRE(out != nullptr);
+  const auto written = extract(trace, {from, to}, fileno(out), "slice", {});
+  REQUIRE(written);
+  std::string text(written->bytes, '\0');
+  CHECK(pread(fileno(out), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()));
+  std::fclose(out);
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+// Without the lines that speak of the file instead of the time: what is complete, what the drain
+// did over the whole recording.
+std::string of_time(const std::string& report) {
+  std::string out;
+  std::istringstream in(report);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("Recording:") && !line.starts_with("the drain by its own")) {
+      out += line + '\n';
+    }
+  }
+  return out;
+}
+
+// Without durations: those of calls that were open at the cut are not in the slice.
+std::string without_durations(const std::string& dump) {
+  std::string out;
+  std::istringstream in(dump);
+  for (std::string line; std::getline(in, line);) {
+    json event = json::parse(line);
+    event.erase("took");
+    out += event.dump() + '\n';
+  }
+  return out;
+}
+
+void check_same(const Bytes& file, std::uint64_t from, std::uint64_t to) {
+  INFO("from " << from - T << " to " << to - T);
+  View view;
+  view.from = from;
+  view.to = to;
+  const Analyzed whole(file, view);
+  const Bytes slice = slice_of(file, from, to);
+  const Analyzed part(slice);
+  CHECK(of_time(part.report()) == of_time(whole.report()));
+  CHECK(part.counts() == whole.counts());
+  CHECK(without_durations(part.json_dump()) == without_durations(whole.json_dump()));
+  CHECK(part.summary().missing == whole.summary().missing);
+}
+
+}  // namespace
+
+TEST_CASE("statistics and dump of a slice are those of that part of the recording") {
+  for (unsigned seed = 1; seed <= 12; seed++) {
+    RandomRecording random(seed, 1 + seed % 4, 6000);
+    const Bytes file = random.finish();
+    INFO("seed " << seed);
+    std::mt19937 choose(seed);
+    std::uniform_int_distribution<std::uint64_t> moment(T, random.end());
+    for (int i = 0; i < 8; i++) {
+      const std::uint64_t a = moment(choose), b = moment(choose);
+      if (a != b) check_same(file, std::min(a, b), std::max(a, b));
+    }
+    check_same(file, T, random.end() - 5);
+    check_same(file, random.end() - 400, random.end());
+  }
+}
+
+TEST_CASE("every cut through the small recording") {
+  for (std::uint64_t from = 900; from < 3200; from += 50) {
+    check_same(find_recording(), T + from, T + 126450);
+    check_same(find_recording(), T + from, T + from + 700);
+  }
+}
+
+TEST_CASE("a slice of a slice") {
+  RandomRecording random(77, 3, 8000);
+  const Bytes file = random.finish();
+  const std::uint64_t length = random.end() - T;
+  const std::uint64_t from = T + length / 2, to = T + length * 2 / 3;
+  const Bytes outer = slice_of(file, T + length / 4, T + length * 3 / 4);
+  View view;
+  view.from = from;
+  view.to = to;
+  CHECK(of_time(Analyzed(slice_of(outer, from, to)).report()) ==
+        of_time(Analyzed(file, view).report()));
+}
+
+TEST_CASE("a slice has the pages that overlap it, as they were") {
+  RandomRecording random(5, 3, 8000);
+  const Bytes file = random.finish();
+  const std::uint64_t from = T + (random.end() - T) / 3, to = from + (random.end() - T) / 5;
+  const Bytes slice = slice_of(file, from, to);
+  const Trace whole = std::move(*Trace::from_bytes(file)),
+              part = std::move(*Trace::from_bytes(slice));
+  std::size_t taken = 0;
+  for (const PageRef& page : whole.pages()) {
+    if (page.end_clock < from || page.first_clock >= to) continue;
+    REQUIRE(taken < part.pages().size());
+    const PageRef& copy = part.pages()[taken++];
+    CHECK(std::memcmp(&slice[copy.offset], &file[page.offset], 4096) == 0);
+  }
+  CHECK(taken == part.pages().size());
+  CHECK(taken < whole.pages().size() / 2);
+  CHECK(part.integrity().finished);
+  CHECK_FALSE(part.integrity().index_rebuilt);
+  CHECK(part.integrity().notes.empty());
+  CHECK(part.info().totals->start_clock == whole.info().totals->start_clock);
+}
+
+TEST_CASE("a call that is open at the cut is listed and has no duration") {
+  const Analyzed part(slice_of(find_recording(), T + 100000, T + 127000));
+  const Summary::CallRow lstat = part.call("sys_lstat");
+  CHECK(lstat.entries == 0);
+  CHECK(lstat.total.count == 0);
+  CHECK(outcome(lstat, Outcome::no_entry) == 1);
+  CHECK(part.dump().find("sysret ret=-ENOENT\n") != std::string::npos);
+  CHECK(part.dump().find("irq_exit 14 ide0, handled=1 (took 8029)") != std::string::npos);
+  // Its task has the name that it has by then, and ran before.
+  CHECK(part.process(730, "find").runs == 1);
+  CHECK(part.dump().find("waking tid=730 find") != std::string::npos);
+}
+
+TEST_CASE("whole spans are selected in a slice too, but none that the cut goes through") {
+  const Bytes slice = slice_of(find_recording(), T + 100000, T + 127000);
+  const Trace trace = std::move(*Trace::from_bytes(slice));
+  View view;
+  view.where = *choose(trace, "duration > 0", {});
+  const Analyzed part(slice, view);
+  CHECK(part.counts().find("sys_lstat") == std::string::npos);
+  CHECK(part.counts().find("sys_read") != std::string::npos);
+}
+
+TEST_CASE("fkt_extract: by time, pages, expression, task") {
+  const Folder folder;
+  const std::string file = folder.file("all.fkt"), out = folder.file("slice.fkt");
+  RandomRecording random(9, 2, 6000);
+  random.builder().write(file);
+  const Trace whole = std::move(*Trace::open(file));
+  const auto cut = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"-o", out, file});
+    CHECK(fkt_extract(words) == 0);
+    return *std::move(*Trace::open(out)).info().cut;
+  };
+  Cut slice = cut({"--from", "100us", "--to", "200000"});
+  CHECK(slice.from == T + 100000);
+  CHECK(slice.to == T + 200000);
+  // The time of the pages that the table numbers.
+  Writer table;
+  write_page_table(table, whole, TimeFormat(TimeUnit::cycles));
+  std::istringstream rows{std::string(table.view())};
+  std::uint64_t number = 0, cpu = 0, first = 0, last = 0, events = 0, from = ~0ull, to = 0;
+  std::string title;
+  std::getline(rows, title);
+  while (rows >> number >> cpu >> first >> last >> events) {
+    if (number < 2 || number > 4) continue;
+    from = std::min(from, T + first);
+    to = std::max(to, T + last);
+  }
+  slice = cut({"--pages", "2-4"});
+  CHECK(slice.from == from);
+  CHECK(slice.to == to + 1);
+  // The first and the last event of a kind, and so much more.
+  std::uint64_t begin = 0, end = 0;
+  for (const Event& event : whole.events()) {
+    if (event.id != FKT_E_EXEC) continue;
+    if (begin == 0) begin = event.clock;
+    end = event.clock;
+  }
+  REQUIRE(begin != 0);
+  slice = cut({"--where", "name == exec"});
+  CHECK(slice.from == begin);
+  CHECK(slice.to == end + 1);
+  slice = cut({"--where", "name == exec", "--context", "1us"});
+  CHECK(slice.from == begin - 1000);
+  CHECK(slice.to == end + 1001);
+  begin = end = 0;
+  std::set<std::uint32_t> threads = {44};  // until an exec makes one a process
+  for (const Event& event : whole.events()) {
+    if (event.id == FKT_W_LOST) continue;
+    if (event.id == FKT_E_FORK) {
+      threads.erase(event.arg);
+      if (static_cast<std::uint32_t>(event.words[0]) == 44) threads.insert(event.arg);
+    }
+    if (event.id == FKT_E_EXEC && event.pid != 44) threads.erase(event.pid);
+    if (!threads.contains(event.pid)) continue;
+    if (begin == 0) begin = event.clock;
+    end = event.clock;
+  }
+  slice = cut({"--task", "44"});
+  CHECK(slice.from == begin);
+  CHECK(slice.to == end + 1);
+}
+
+TEST_CASE("fkt_extract refuses what makes no sense, and leaves no file behind") {
+  const Folder folder;
+  const std::string file = folder.file("all.fkt"), out = folder.file("slice.fkt");
+  RandomRecording(9, 2, 2000).builder().write(file);
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{},
+                                             {"--from", "soon"},
+                                             {"--from", "1000s"},
+                                             {"--from", "20us", "--to", "10us"},
+                                             {"--pages", "5-2"},
+                                             {"--pages", "100000"},
+                                             {"--pages", "a-b"},
+                                             {"--where", "cpu = 1"},
+                                             {"--where", "cpu == 77"},
+                                             {"--task", "99999"},
+                                             {"--task", "44", "--where", "cpu == 1"},
+                                             {"--from", "1us", "--context", "much"}}) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), {"-o", out, file});
+    CHECK(fkt_extract(all) == 2);
+  }
+  CHECK(fkt_extract({"--from", "1us", file}) == 2);
+  CHECK(fkt_extract({"--from", "1us", "-o", out, folder.file("none.fkt")}) == 1);
+  std::ofstream(folder.file("precious")) << "not a recording";
+  CHECK(fkt_extract({"--from", "1us", "-o", folder.file("precious"), file}) == 1);
+  CHECK(fkt_extract({"--from", "1us", "-o", folder.file("no/such/folder"), file}) == 1);
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.file(""))) {
+    files++;
+  }
+  CHECK(files == 2);
+  // A slice may take its recording's place, which is mapped meanwhile.
+  CHECK(fkt_extract({"--from", "100us", "--to", "150us", "-o", file, file}) == 0);
+  CHECK(Trace::open(file)->info().cut->from == T + 100000);
+}
+
+TEST_CASE("slices of recordings that are not whole") {
+  for (const auto tail : {TraceBuilder::Tail::none, TraceBuilder::Tail::stream}) {
+    RandomRecording random(21, 2, 3000);
+    const Bytes file = random.builder().finish(tail);
+    const std::uint64_t middle = T + (random.end() - T) / 2;
+    const Bytes slice = slice_of(file, middle, random.end());
+    const Trace trace = std::move(*Trace::from_bytes(slice));
+    CHECK(trace.integrity().finished);
+    View view;
+    view.from = middle;
+    view.to = random.end();
+    CHECK(Analyzed(slice).counts() == Analyzed(file, view).counts());
+  }
+  const Analyzed broken(slice_of(broken_recording(), T + 1250, T + 9250));
+  CHECK(broken.report().find("NOT complete") != std::string::npos);
+  CHECK(broken.analysis().lost() == 1234);
+}
+
+TEST_CASE("the state at a cut survives its lines; a damaged one is refused") {
+  RandomRecording random(3, 4, 4000);
+  const Bytes slice = slice_of(random.finish(), T + 200000, T + 300000);
+  const Cut cut = *std::move(*Trace::from_bytes(slice)).info().cut;
+  const std::string lines = cut.to_lines();
+  const Result<Cut> again = Cut::parse(lines);
+  REQUIRE(again);
+  CHECK(again->to_lines() == lines);
+  for (const char* bad :
+       {"", "slice\t5\t5\n", "slice\t5\n", "slice\t1\t2\ntype\t9\t16\t0\t0\tx\n",
+        "slice\t1\t2\ntask\t1\t1\t0\t0\t0\t3\t0\t0\t-\t\tx\n",
+        "slice\t1\t2\ntask\t1\t1\t1\t0\t0\t0\t0\t0\t-\t\tx\n",
+        "slice\t1\t2\ntask\t1\t1\t0\t0\t0\t0\t0\t0\t-\t0:0:0\tx\n",
+        "slice\t1\t2\ntask\t0\t0\t0\t1\t1\t0\t0\t0\t-\t\t\ntask\t0\t0\t1\t1\t1\t0\t0\t0\t-\t\t\n",
+        "slice\t1\t2\ncpu\t0\t0\t-\t0\t0\t0\t-\t\n", "slice\t1\t2\ncpu\t9999\t-\t-\t0\t0\t0\t-\t\n",
+        "slice\t1\t2\ncpu\t1\t-\t-\t0\t0\t0\t-\t\ncpu\t1\t-\t-\t0\t0\t0\t-\t\n"}) {
+    INFO(bad);
+    CHECK_FALSE(Cut::parse(bad));
+  }
+}
