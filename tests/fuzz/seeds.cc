@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Writes the fuzzer's seeds, small recordings of every kind the reader knows, into a folder.
+#include <fcntl.h>
+
 #include <cstdio>
+#include <fstream>
 #include <string>
 
+#include "lib/extract.h"
+#include "lib/unique_fd.h"
 #include "tests/unit/trace_builder.h"
 
 using fkt::test::TraceBuilder;
@@ -27,6 +32,24 @@ TraceBuilder sample(bool with_catalogue) {
   return b;
 }
 
+// A recording with the state at its cut, and that state alone.
+bool write_slice(const std::string& path) {
+  const fkt::Trace trace = std::move(*fkt::Trace::from_bytes(sample(false).finish()));
+  const fkt::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666));
+  if (!file || !fkt::extract(trace, {kStart + 4, kStart + 25}, file.get(), path, {})) return false;
+  const fkt::Result<fkt::Trace> slice = fkt::Trace::open(path);
+  if (!slice || !slice->info().cut) return false;
+  std::ofstream(path + "-cut") << slice->info().cut->to_lines();
+  return true;
+}
+
+constexpr const char* kExpressions[] = {
+    "name ~ \"sys_*\" && duration > 1.5us && cpu == 1",
+    "ret == -ENOENT || !(handled != 1)",
+    "task !~ 'idle*' && time >= 0x1f && layer == process",
+    "state == D || next == find || ip ~ 'do_*' || path == \"/usr/bin/find\"",
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -44,5 +67,10 @@ int main(int argc, char** argv) {
   TraceBuilder big(16384);
   big.section(FKT_SEC_CATALOGUE, "").event(7, kStart, FKT_E_NMI);
   big.write(folder + "large-page.fkt");
+  if (!write_slice(folder + "slice.fkt")) return 1;
+  int number = 0;
+  for (const char* text : kExpressions) {
+    std::ofstream(folder + "expression-" + std::to_string(number++)) << text;
+  }
   return 0;
 }

@@ -112,3 +112,17 @@ TEST_CASE("a recording that runs past midnight") {
   CHECK(time_of("23:46:41", c, last) == 5000 + 2'500'000'000);
   CHECK(time_of("12:00:00", c, last) == 5000);  // not in it
 }
+
+TEST_CASE("times that are typed have the zero of times that are shown") {
+  TraceInfo info;  // the clocks are read a moment before the start
+  info.clocks.khz = 1'000'000;
+  info.clocks.start = {1000, 0, 0, 0};
+  CHECK(*parse_time("5ns", info, 9000) == 1005);
+  info.totals = Totals{};
+  info.totals->start_clock = 3000;
+  CHECK(*parse_time("5ns", info, 9000) == 3005);
+  CHECK(*parse_time("0", info, 9000) == 3000);
+  // The time of day is that of the clocks themselves.
+  CHECK(*parse_time("00:00:00.000001", info, 9000) == 2000);
+  CHECK_FALSE(parse_time("soon", info, 9000));
+}

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "cli/fkt_extract/extract.h"
 #include "cli/fkt_print/print.h"
 #include "tests/golden/recordings.h"
 
@@ -84,14 +85,15 @@ struct Ran {
   std::string text;
 };
 
-Ran fkt_print(const std::vector<std::string>& arguments) {
-  std::vector<const char*> argv{"fkt_print"};
+using Tool = int (*)(int argc, const char* const* argv);
+
+Ran run(Tool tool, std::string name, const std::vector<std::string>& arguments) {
+  std::vector<const char*> argv{name.c_str()};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  char name[] = "fkt_print";
   char* const before = program_invocation_short_name;
-  program_invocation_short_name = name;  // messages begin with it
+  program_invocation_short_name = name.data();  // messages begin with it
   Captured captured;
-  const int status = cli::print_recording(static_cast<int>(argv.size()), argv.data());
+  const int status = tool(static_cast<int>(argv.size()), argv.data());
   program_invocation_short_name = before;
   return {status, captured.text()};
 }
@@ -120,7 +122,7 @@ TEST_CASE("fkt_print says of the golden recordings what it is to say", "[golden]
     words >> name >> status;
     std::vector<std::string> arguments;
     for (std::string word; words >> word;) arguments.push_back(word);
-    const Ran ran = fkt_print(arguments);
+    const Ran ran = run(cli::print_recording, "fkt_print", arguments);
     INFO(line);
     CHECK(ran.status == status);
     compare(name, ran.text);
@@ -130,22 +132,24 @@ TEST_CASE("fkt_print says of the golden recordings what it is to say", "[golden]
   CHECK(count > 10);
 }
 
-TEST_CASE("fkt_print(1) has every option that the help has") {
-  const Ran help = fkt_print({"--help"});
-  CHECK(help.status == 0);
-  std::string page = contents(golden() / "../../man/fkt_print.1");
-  std::string plain;
-  for (const char c : page) {
-    if (c != '\\') plain += c;
+TEST_CASE("the manual pages have every option that the tools' help has") {
+  for (const auto& [name, tool] : {std::pair{"fkt_print", Tool{cli::print_recording}},
+                                   std::pair{"fkt_extract", Tool{cli::extract_slice}}}) {
+    const Ran help = run(tool, name, {"--help"});
+    CHECK(help.status == 0);
+    std::string plain;
+    for (const char c : contents(golden() / "../../man" / (std::string(name) + ".1"))) {
+      if (c != '\\') plain += c;
+    }
+    std::istringstream words(help.text);
+    std::size_t options = 0;
+    for (std::string word; words >> word;) {
+      if (word.size() < 2 || word[0] != '-') continue;
+      if (word.back() == ',' || word.back() == ':') word.pop_back();
+      INFO(name << " " << word);
+      CHECK(plain.find(word) != std::string::npos);
+      options++;
+    }
+    CHECK(options > 8);
   }
-  std::istringstream words(help.text);
-  std::size_t options = 0;
-  for (std::string word; words >> word;) {
-    if (word.size() < 2 || word[0] != '-') continue;
-    if (word.back() == ',') word.pop_back();
-    INFO(word);
-    CHECK(plain.find(word) != std::string::npos);
-    options++;
-  }
-  CHECK(options > 10);
 }
