@@ -9,6 +9,7 @@ namespace fkt {
 namespace {
 
 constexpr std::uint64_t kReadingEvents = 1 << 18;
+constexpr std::size_t kMostPlaces = 4'000'000;  // 64 MB of memory
 
 // Reads the trace once up to the view's end; `each` gets every event and its place.
 template <class Each>
@@ -76,9 +77,10 @@ Result<std::shared_ptr<const Choice>> choose_event(const Trace& trace, std::stri
                 reading);
 }
 
-std::vector<Interval> around(const Trace& trace, const View& view, std::uint64_t window,
-                             const Reading& reading) {
+Result<std::vector<Interval>> around(const Trace& trace, const View& view, std::uint64_t window,
+                                     const Reading& reading) {
   std::vector<Interval> found;
+  bool too_many = false;
   Analysis analysis(trace.info(), view);
   pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
     if (!place.shown || event.id == FKT_W_LOST) return;
@@ -87,9 +89,24 @@ std::vector<Interval> around(const Trace& trace, const View& view, std::uint64_t
     const std::uint64_t to = behind < window ? ~std::uint64_t{0} : behind + 1;
     if (!found.empty() && from <= found.back().to) {
       found.back().to = to;
-    } else {
+    } else if (found.size() < kMostPlaces) {
       found.push_back({from, to});
+    } else {
+      too_many = true;
     }
+  });
+  if (!too_many) return found;
+  return Error{ErrorCode::usage, "more than " + std::to_string(kMostPlaces) +
+                                     " places: give a larger window, or a rarer event"};
+}
+
+std::optional<Interval> extent(const Trace& trace, const View& view, const Reading& reading) {
+  std::optional<Interval> found;
+  Analysis analysis(trace.info(), view);
+  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
+    if (!place.shown || event.id == FKT_W_LOST) return;
+    if (!found) found = {event.clock, event.clock};
+    found->to = event.clock + 1;
   });
   return found;
 }

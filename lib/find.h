@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,9 +31,12 @@ Result<std::shared_ptr<const Choice>> choose_event(const Trace& trace, std::stri
                                                    const Reading& reading);
 
 // The stretches from `window` before to `window` behind (ticks) each event that the view shows;
-// stretches that touch are one. Ascending.
-std::vector<Interval> around(const Trace& trace, const View& view, std::uint64_t window,
-                             const Reading& reading);
+// stretches that touch are one. Ascending. Error (usage): there are more than a few million.
+Result<std::vector<Interval>> around(const Trace& trace, const View& view, std::uint64_t window,
+                                     const Reading& reading);
+
+// The stretch from the first to the last event that the view shows; nothing: it shows none.
+std::optional<Interval> extent(const Trace& trace, const View& view, const Reading& reading);
 
 struct FoundSpan {
   std::uint64_t begin = 0, duration = 0;  // ticks; begin: full stamp

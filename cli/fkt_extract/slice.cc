@@ -59,8 +59,8 @@ Result<Interval> by_pages(std::string_view text, const Trace& trace) {
 // From the first to the last event that the view shows.
 Result<Interval> by_events(const Trace& trace, const View& view, const Reading& reading,
                            const char* option, const std::string& text) {
-  const std::vector<Interval> found = around(trace, view, 0, reading);
-  if (!found.empty()) return Interval{found.front().from, found.back().to};
+  const std::optional<Interval> found = extent(trace, view, reading);
+  if (found) return *found;
   return usage(std::string(option) + ": nothing in the recording is this: " + text);
 }
 

@@ -41,12 +41,13 @@ Status find_around(const Trace& trace, PrintRequest& request, const Reading& rea
   const auto choice = choose_event(trace, *request.around, reading);
   if (!choice) return about("--around", choice.error());
   view.where = *choice;
-  std::vector<Interval> parts = around(trace, view, *window, reading);
-  if (parts.empty()) {
+  Result<std::vector<Interval>> parts = around(trace, view, *window, reading);
+  if (!parts) return about("--around", parts.error());
+  if (parts->empty()) {
     return Error{ErrorCode::usage,
                  "--around: nothing in the recording is this: " + *request.around};
   }
-  restrict_to(request.view, std::move(parts), *request.around);
+  restrict_to(request.view, std::move(*parts), *request.around);
   return Done{};
 }
 

@@ -219,13 +219,15 @@ TEST_CASE("around an event: stretches of time, joined where they touch") {
   const Trace trace = std::move(*Trace::from_bytes(find_recording()));
   View view;
   view.where = *choose_event(trace, "softirq_raise", {});
-  const std::vector<Interval> apart = around(trace, view, 100, {});
+  const std::vector<Interval> apart = *around(trace, view, 100, {});
   REQUIRE(apart.size() == 2);
   CHECK(apart[0].from == T + 120800);
   CHECK(apart[0].to == T + 121001);
   CHECK(apart[1].from == T + 126250);
   CHECK(apart[1].to == T + 126451);
-  CHECK(around(trace, view, 5000, {}).size() == 1);
+  CHECK(around(trace, view, 5000, {})->size() == 1);
+  CHECK(extent(trace, view, {})->from == T + 120900);
+  CHECK(extent(trace, view, {})->to == T + 126351);
 
   View near;
   near.parts = apart;
