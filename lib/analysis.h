@@ -48,6 +48,11 @@ class Analysis {
 
   // This is a first pass, which finds out what view.where selects (find_spans() in lib/find.h).
   void learn(Marks& marks);
+  // Before the first event: every call goes to `sink` as well, which must outlive this.
+  void watch(CallSink& sink) { spans_.watch(sink); }
+  // Before the first event: durations are kept for percentiles.
+  void keep_histograms() { profile_.keep_histograms(); }
+
   Place add(const Event& event);
   // whole: every event of the file was added. recording_end: its last moment, as far as known
   // (ticks).

@@ -10,6 +10,11 @@
 
 namespace fkt {
 
+// What messages call it: the path, or "standard input".
+inline std::string input_name(const std::string& path) {
+  return path == "-" ? "standard input" : path;
+}
+
 class MappedFile {
  public:
   // Maps a file or block device. What cannot be mapped (standard input as "-", pipes, sockets) is

@@ -20,6 +20,10 @@ void Profile::closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, b
   stats.blocked.ticks += span.blocked.ticks;
   stats.preempted.count += span.preempted.count;
   stats.preempted.ticks += span.preempted.ticks;
+  stats.sub += span.sub;
+  stats.sub_blocked += span.sub_blocked;
+  stats.sub_preempted += span.sub_preempted;
+  if (histograms_) stats.times.add(end - span.begin);
   for (const Child& child : span.children) {
     add_child(stats.children, child.type, child.count, child.ticks);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/event.h"
+#include "lib/histogram.h"
 #include "lib/span_types.h"
 
 namespace fkt {
@@ -66,6 +67,17 @@ struct OpenSpan {
   Child blocked, preempted;        // switched out, asleep or not
   std::vector<Child> children;     // what nested directly in it
   Event entry{};                   // where Spans::keep_entries() asked for it
+  // The same of the calls that it made, and of theirs (interrupts are none of its calls).
+  std::uint64_t sub = 0;  // CPU time
+  std::uint64_t sub_blocked = 0, sub_preempted = 0;
+  std::uint64_t tag = 0;  // a CallSink's
+
+  // A call that this one made has ended.
+  void add_call(const OpenSpan& call) {
+    sub += call.own + call.sub;
+    sub_blocked += call.blocked.ticks + call.sub_blocked;
+    sub_preempted += call.preempted.ticks + call.sub_preempted;
+  }
 };
 
 enum class Outcome : std::uint8_t {
@@ -87,10 +99,16 @@ struct SpanStats {
   std::uint64_t own_whole = 0;  // the same, inside the selection or not
   Child blocked, preempted;
   std::vector<Child> children;
+  // Of the calls it made. What is left of the total was taken by interrupts.
+  std::uint64_t sub = 0, sub_blocked = 0, sub_preempted = 0;
+  Histogram times;  // of total; only where the Profile keeps them
 };
 
 class Profile {
  public:
+  // From here on each type's durations are kept for percentiles.
+  void keep_histograms() { histograms_ = true; }
+
   // An event of the selection.
   void count(const Event& event) {
     counts_[event.id & FKT_ID_MASK]++;
@@ -119,6 +137,7 @@ class Profile {
 
   std::array<std::uint64_t, 1 << FKT_ID_BITS> counts_{};
   std::uint64_t events_ = 0;
+  bool histograms_ = false;
   std::vector<SpanStats> stats_;
   std::array<std::uint64_t, kOutcomes> exits_alone_{};
 };

@@ -37,6 +37,7 @@ OpenSpan& Spans::Stack::push() {
   OpenSpan& span = spans[depth++];
   span.own = span.own_selected = 0;
   span.before_cut = false;
+  span.sub = span.sub_blocked = span.sub_preempted = 0;
   span.blocked = span.preempted = {};
   span.children.clear();
   return span;
@@ -170,6 +171,24 @@ void Spans::begin(const Meaning& meaning, const Event& event, TaskIndex running,
   span->selected = selected;
   if (keep_entries_) span->entry = event;
   if (selected) profile_.opened(span->type);
+  if (sink_ != nullptr) [[unlikely]] {
+    const Stack& stack = on_cpu(meaning.kind) ? cpu(event.cpu) : task.stack;
+    const auto depth = static_cast<std::uint32_t>(stack.depth - 1);
+    sink_->begin(*span, {event.clock, event.cpu, event.pid, running, depth, on_cpu(meaning.kind),
+                         depth > 0 ? &stack.spans[depth - 1] : nullptr});
+  }
+}
+
+void Spans::closed(const OpenSpan& span, Stack& stack, Outcome outcome, std::uint64_t clock) {
+  OpenSpan* const around = stack.depth > 0 ? &stack.top() : nullptr;
+  if (around != nullptr && !on_cpu(span.kind)) around->add_call(span);
+  if (sink_ == nullptr) return;
+  CallPlace place;
+  place.clock = clock;
+  place.depth = static_cast<std::uint32_t>(stack.depth);
+  place.interrupt = on_cpu(span.kind);
+  place.around = around;
+  sink_->end(span, outcome, place);
 }
 
 void Spans::end(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
@@ -194,6 +213,7 @@ void Spans::end(const Meaning& meaning, const Event& event, TaskIndex running, b
     step.duration = event.clock - span.begin;
     step.depth = static_cast<unsigned>(task.stack.depth + cpu_stack.depth);
     profile_.closed(span, Outcome::complete, event.clock, selected);
+    closed(span, stack, Outcome::complete, event.clock);
     Stack& around = stack.depth > 0 ? stack : task.stack;
     if (around.depth > 0) add_child(around.top().children, step.type, 1, step.duration);
   }
@@ -279,28 +299,40 @@ void Spans::drop(Stack& stack, std::size_t depth, Outcome outcome) {
   while (stack.depth > depth) {
     const OpenSpan& span = stack.top();
     const bool never = outcome == Outcome::no_exit && types_[span.type].never_returns;
-    profile_.closed(span, never ? Outcome::never_returns : outcome, 0, false);
+    const Outcome how = never ? Outcome::never_returns : outcome;
+    profile_.closed(span, how, 0, false);
     stack.depth--;
+    closed(span, stack, how, 0);
   }
 }
 
 State Spans::charge(std::uint32_t cpu_number, TaskIndex index, std::uint64_t ticks,
                     std::uint64_t selected) {
   Stack& stack = cpu(cpu_number);
-  if (stack.depth > 0) {
-    OpenSpan& span = stack.top();
-    span.own += ticks;
-    span.own_selected += selected;
-    return span.kind == SpanKind::softirq ? State::softirq : State::irq;
+  OpenSpan* const interrupt = stack.depth > 0 ? &stack.top() : nullptr;
+  OpenSpan* call = interrupt;
+  State state = State::others;
+  if (interrupt != nullptr) {
+    state = interrupt->kind == SpanKind::softirq ? State::softirq : State::irq;
+  } else if (table_[index].member) {
+    state = charge_task(index, selected, call);
   }
+  if (call != nullptr) {
+    call->own += ticks;
+    call->own_selected += selected;
+  }
+  if (sink_ != nullptr && selected > 0) [[unlikely]] {
+    sink_->charge(call, index, state, selected);
+  }
+  return state;
+}
+
+State Spans::charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call) {
   const TaskInfo& info = table_[index];
-  if (!info.member) return State::others;
   if (info.idle) return State::idle;
   TaskState& task = state(index);
   if (task.stack.depth > 0) {
-    OpenSpan& span = task.stack.top();
-    span.own += ticks;
-    span.own_selected += selected;
+    call = &task.stack.top();
     return State::system;
   }
   if (info.kernel) {

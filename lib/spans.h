@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lib/call_sink.h"
 #include "lib/profile.h"
 #include "lib/span_types.h"
 #include "lib/tasks.h"
@@ -35,6 +36,9 @@ struct Step {
 class Spans {
  public:
   Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile);
+
+  // Tells `sink` of every call from here on; it must outlive this.
+  void watch(CallSink& sink) { sink_ = &sink; }
 
   // `running`: the event's task. `selected`: it counts in the statistics.
   Step apply(const Event& event, TaskIndex running, bool selected);
@@ -114,6 +118,8 @@ class Spans {
     if (number >= cpus_.size()) cpus_.resize(number + 1);
     return cpus_[number];
   }
+  // What the task itself does outside of interrupts; `call`: the innermost one, if any.
+  State charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call);
   void point(const Event& event, TaskIndex running, Step& step);
   void begin(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
              Step& step);
@@ -122,6 +128,8 @@ class Spans {
   void exit_without_entry(TypeIndex type, TaskState& task, bool selected, Step& step);
   void fork(const Event& event, const TaskState& parent);
   void exec(const Event& event, TaskIndex running);
+  // `span` has left `stack`: what is around it, and whoever watches, learn of it.
+  void closed(const OpenSpan& span, Stack& stack, Outcome outcome, std::uint64_t clock);
   // Closes what is open in `stack` from its top down to `depth`, as `outcome`.
   void drop(Stack& stack, std::size_t depth, Outcome outcome);
   void end_task(TaskIndex task);
@@ -137,6 +145,7 @@ class Spans {
   std::uint64_t kernel_threads_ = 0;
   bool switches_ = false;  // the process layer is recorded
   bool keep_entries_ = false;
+  CallSink* sink_ = nullptr;
 };
 
 }  // namespace fkt

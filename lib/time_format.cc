@@ -39,6 +39,7 @@ void TimeFormat::put(Writer& out, std::uint64_t ticks) const {
   if (unit_ == TimeUnit::ns) return out.number(value);
   const std::uint64_t one = unit_ == TimeUnit::us ? 1000 : 1'000'000'000;
   out.number(value / one);
+  if (unit_ == TimeUnit::us && ns_per_tick_ >= 1000) return;  // a KFT log knows no less
   out.put('.');
   std::uint64_t rest = value % one;
   for (std::uint64_t digit = one / 10; digit != 0; digit /= 10) {

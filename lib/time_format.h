@@ -23,7 +23,8 @@ class TimeFormat {
 
   std::string_view unit() const;   // "cycles"
   std::string_view title() const;  // of a column: "Cycles"
-  // Cycles and ns as whole numbers, us with three decimals, s with nine.
+  // Cycles and ns as whole numbers, us with three decimals (with none where a tick is a whole us),
+  // s with nine.
   void put(Writer& out, std::uint64_t ticks) const;
   void right(Writer& out, std::uint64_t ticks, std::size_t width) const;
   std::string text(std::uint64_t ticks) const;

@@ -269,19 +269,20 @@ Trace::Trace(Trace&&) noexcept = default;
 Trace& Trace::operator=(Trace&&) noexcept = default;
 Trace::~Trace() = default;
 
-Result<Trace> Trace::open(const std::string& path) {
-  const std::string name = path == "-" ? "standard input" : path;
-  Result<MappedFile> file = MappedFile::open(path);
-  if (!file) return about(name, file.error());
-  Result<std::unique_ptr<TraceData>> data = read(std::move(*file));
+Result<Trace> Trace::from_file(MappedFile file, const std::string& name) {
+  Result<std::unique_ptr<TraceData>> data = read(std::move(file));
   if (!data) return about(name, data.error());
   return Trace(std::move(*data));
 }
 
+Result<Trace> Trace::open(const std::string& path) {
+  Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return about(input_name(path), file.error());
+  return from_file(std::move(*file), input_name(path));
+}
+
 Result<Trace> Trace::from_bytes(std::span<const std::byte> bytes, const std::string& name) {
-  Result<std::unique_ptr<TraceData>> data = read(MappedFile::copy(bytes));
-  if (!data) return about(name, data.error());
-  return Trace(std::move(*data));
+  return from_file(MappedFile::copy(bytes), name);
 }
 
 const TraceInfo& Trace::info() const {

@@ -137,6 +137,7 @@ struct Selection {
   std::optional<std::uint32_t> cpu;
 };
 
+class MappedFile;  // lib/mapped_file.h
 struct TraceData;  // lib/trace_data.h
 class EventRange;  // lib/merge.h: an input range of Event in time order
 
@@ -144,6 +145,8 @@ class Trace {
  public:
   // path "-": standard input, which is first spooled to an unlinked temporary file.
   static Result<Trace> open(const std::string& path);
+  // The same of a file that is open already.
+  static Result<Trace> from_file(MappedFile file, const std::string& name);
   // A recording in memory, which is copied; `name` stands for it in messages.
   static Result<Trace> from_bytes(std::span<const std::byte> bytes,
                                   const std::string& name = "recording");

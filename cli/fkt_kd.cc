@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// fkt_kd: where the time went, function by function: tables, call traces, flame graphs of FKT
+// recordings and KFT logs.
+#include "cli/common.h"
+#include "cli/fkt_kd/kd.h"
+
+int main(int argc, char** argv) {
+  fkt::cli::ignore_sigpipe();
+  return fkt::cli::kd(argc, argv);
+}

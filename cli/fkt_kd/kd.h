@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The whole of fkt_kd but for its process.
+#pragma once
+
+namespace fkt::cli {
+
+// Prints what the arguments ask for to standard output; returns the exit status.
+int kd(int argc, const char* const* argv);
+
+}  // namespace fkt::cli

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_kd/request.h"
+
+#include <vector>
+
+#include "lib/clock.h"
+
+namespace fkt::cli {
+namespace {
+
+struct OutputOption {
+  const char* name;  // as Options knows it
+  const char* shown;
+  KdOutput output;
+};
+constexpr OutputOption kOutputs[] = {{"histogram", "--histogram", KdOutput::histogram}};
+
+Status choose_output(const Options& options, KdRequest& r) {
+  const char* chosen = nullptr;
+  for (const OutputOption& option : kOutputs) {
+    if (!options.has(option.name)) continue;
+    if (chosen != nullptr) {
+      return usage(std::string(chosen) + " and " + option.shown + ": only one of the two");
+    }
+    chosen = option.shown;
+    r.output = option.output;
+  }
+  if (options.has("json") && options.has("csv")) {
+    return usage("--json and --csv: only one of the two");
+  }
+  if (options.has("json")) r.format = KdFormat::json;
+  if (options.has("csv")) r.format = KdFormat::csv;
+  return Done{};
+}
+
+Status table_shape(const Options& options, KdRequest& r) {
+  if (r.long_form) r.shape.columns = kLongColumns;
+  if (options.has("-f")) {
+    const Status known = check_columns("-f", options.text("-f"));
+    if (!known) return known;
+    r.shape.columns = options.text("-f");
+  }
+  if (options.has("sort")) {
+    const Status known = check_sort("--sort", options.text("sort"));
+    if (!known) return known;
+    r.shape.sort = options.text("sort")[0];
+  }
+  if (options.has("-n")) {
+    const auto most = parse_whole("-n", options.text("-n"), 1, 1'000'000'000);
+    if (!most) return most.error();
+    r.shape.most = *most;
+  }
+  return Done{};
+}
+
+}  // namespace
+
+void add_kd_options(Options& options) {
+  const std::string columns = "columns, in this order (default Fctal): " + columns_help();
+  options.section("The table")(",f", value("COLUMNS"), columns.c_str())(
+      ",l", "long: all columns but the last")(",n", value("N"), "only the first N rows")(
+      ",t", value("TIME"), "only more time than this: us, or with a unit, as 100ms")(
+      "sort", value("COLUMN"), "by this column (default t)");
+  options.section("Instead of the table")("histogram", value("NAME"),
+                                          "how long the calls of one function took");
+  options.section("How it is printed")("json", "as JSON")("csv", "as CSV")(
+      "time", value("UNIT"), "times in us (default), ns, s or cycles");
+  options.positional("FILE", 1);
+}
+
+Result<KdRequest> kd_request(const Options& options) {
+  KdRequest r;
+  r.long_form = options.has("-l");
+  if (!options.arguments().empty()) r.file = options.arguments()[0];
+  const Status output = choose_output(options, r);
+  if (!output) return output.error();
+  const Status shape = table_shape(options, r);
+  if (!shape) return shape.error();
+  if (options.has("time")) {
+    const auto unit = TimeFormat::parse(options.text("time"));
+    if (!unit)
+      return usage("--time: \"" + options.text("time") + "\" is not one of cycles, ns, us, s");
+    r.unit = *unit;
+  }
+  if (options.has("histogram")) r.histogram = options.text("histogram");
+  return r;
+}
+
+Result<std::uint64_t> least_time(const Options& options, double ticks_per_second) {
+  if (!options.has("-t")) return std::uint64_t{0};
+  std::string text = options.text("-t");
+  const bool bare = !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
+  if (bare) text += "us";
+  const auto ticks = fkt::parse_duration(text, ticks_per_second);
+  if (!ticks) return usage("-t: " + ticks.error().message);
+  return *ticks;
+}
+
+}  // namespace fkt::cli

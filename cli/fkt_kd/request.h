@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What fkt_kd was asked for.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/common.h"
+#include "lib/function_table.h"
+#include "lib/time_format.h"
+
+namespace fkt::cli {
+
+enum class KdOutput { table, histogram };
+enum class KdFormat { text, json, csv };
+
+struct KdRequest {
+  std::string file = "trace_file";
+  KdOutput output = KdOutput::table;
+  KdFormat format = KdFormat::text;
+  TimeUnit unit = TimeUnit::us;
+  TableShape shape;
+  std::string histogram;   // whose
+  bool long_form = false;  // -l
+};
+
+void add_kd_options(Options& options);
+Result<KdRequest> kd_request(const Options& options);
+// "-t TIME", in ticks: a bare number counts microseconds, as in KFT's tool.
+Result<std::uint64_t> least_time(const Options& options, double ticks_per_second);
+
+}  // namespace fkt::cli

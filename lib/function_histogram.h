@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// How long the calls of one function took: a row per power of two, and percentiles.
+#pragma once
+
+#include <string>
+
+#include "lib/function_table.h"
+
+namespace fkt {
+
+struct FunctionHistogram {
+  FunctionRow row;
+  std::vector<Histogram::Octave> octaves;  // ticks
+};
+
+// Fails where no function has that name, or none of its calls was seen whole.
+Result<FunctionHistogram> function_histogram(const Profile& profile, const TypeNames& types,
+                                             const std::string& name);
+
+void write_histogram(Writer& out, const FunctionHistogram& histogram, const TimeFormat& time);
+void write_histogram_json(Writer& out, const FunctionHistogram& histogram, const TimeFormat& time);
+void write_histogram_csv(Writer& out, const FunctionHistogram& histogram, const TimeFormat& time);
+
+}  // namespace fkt

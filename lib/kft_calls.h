@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// KftCalls: which call of a KFT log was made by which, from their times and "Called At", into the
+// same Profile and CallSink that FKT recordings feed. One tick is 1 us.
+//
+// - A call lies in the innermost one of its PID that was still under way; one whose exit was not
+//   seen holds only the calls that name it as their caller.
+// - Interrupts (PID -1) have a stack of their own and are taken out of what they interrupted. The
+//   call that made the first one with PID -1 is the interrupt, though it still has the task's PID.
+// - Where another PID appears, the one before was switched out: until its next line, or until the
+//   end of the call it was in, whichever comes first. KFT records one CPU.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/call_sink.h"
+#include "lib/kft.h"
+
+namespace fkt {
+
+class KftCalls {
+ public:
+  // `sink` may be null; both must outlive this.
+  KftCalls(Profile& profile, CallSink* sink) : profile_(profile), sink_(sink) {}
+
+  // What `call` refers to must stay until the next add() or finish().
+  void add(const KftCall& call);
+  // After the last one.
+  void finish();
+
+  TypeIndex types() const { return static_cast<TypeIndex>(names_.size()); }
+  std::string_view name(TypeIndex type) const { return names_[type]; }
+  // Calls that began before the one on the line above: nothing is known across such a place.
+  std::uint64_t backwards() const { return backwards_; }
+  std::int64_t pid(std::uint32_t task) const { return tasks_[task].pid; }
+  std::uint32_t tasks() const { return static_cast<std::uint32_t>(tasks_.size()); }
+
+ private:
+  struct Open {
+    OpenSpan span;
+    std::uint64_t end = 0;     // us; kUnseen: not known
+    std::uint64_t nested = 0;  // us of calls and interrupts directly in it
+  };
+  struct Task {
+    std::int64_t pid = 0;
+    std::vector<Open> stack;
+    std::optional<std::uint64_t> off_since{};
+  };
+  static constexpr std::uint64_t kUnseen = ~std::uint64_t{0};
+
+  TypeIndex type_of(std::string_view function);
+  std::uint32_t task_of(std::int64_t pid);
+  void take(const KftCall& call);
+  void push(std::vector<Open>& stack, const KftCall& call, std::uint32_t task);
+  // Ends what cannot be around `call` any more.
+  void unwind(std::vector<Open>& stack, const KftCall& call, std::uint32_t task);
+  // The same for the running task's calls, or the interrupts', that ended by `clock`.
+  void end_before(std::vector<Open>& stack, std::uint64_t clock);
+  void interrupt(const KftCall& call);
+  bool holds(const std::vector<Open>& stack, const KftCall& call) const;
+  void pop(std::vector<Open>& stack, std::uint32_t task, bool known);
+  void switch_to(std::uint32_t task, const KftCall& call);
+  static void resume(Task& task, std::uint64_t clock);
+  void drop_all(bool known);
+  CallPlace place(const std::vector<Open>& stack, std::size_t depth, std::uint32_t task,
+                  std::uint64_t clock) const;
+
+  Profile& profile_;
+  CallSink* sink_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, TypeIndex> types_;
+  std::vector<Task> tasks_;
+  std::unordered_map<std::int64_t, std::uint32_t> by_pid_;
+  std::vector<Open> interrupts_;
+  std::optional<KftCall> held_;  // until the next line tells whether it is an interrupt
+  std::uint32_t current_ = 0;
+  std::uint64_t last_ = 0;
+  std::uint64_t backwards_ = 0;
+};
+
+}  // namespace fkt
