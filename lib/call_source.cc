@@ -50,7 +50,7 @@ Status CallSource::read(CallSink* sink, const EventSink& events, const ReadProgr
   for (const Event& event : trace_->events({.from = {}, .to = to, .cpu = {}})) {
     const Analysis::Place place = analysis_->add(event);
     if (events) events(event, place);
-    if (++done % kProgressEvents == 0) progress(done, total);
+    if (++done % kProgressEvents == 0 && !progress(done, total)) break;
   }
   analysis_->finish(!to, recording_end(*trace_));
   return Done{};

@@ -21,8 +21,8 @@ namespace fkt {
 
 // Events besides calls: whoever wants those of a recording too.
 using EventSink = std::function<void(const Event&, const Analysis::Place&)>;
-// Called now and then with how much of how much is done.
-using ReadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+// Called now and then with how much of how much is done; false: read no further.
+using ReadProgress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
 class CallSource {
  public:

@@ -7,7 +7,7 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kTime = 14, kCount = 9;
+constexpr std::size_t kTime = 12, kCount = 9;
 
 // A cell is a time (ticks), a count or a text.
 struct Column {

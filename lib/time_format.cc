@@ -33,6 +33,14 @@ std::uint64_t TimeFormat::ns(std::uint64_t ticks) const {
   return static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick_ + 0.5);
 }
 
+std::uint64_t TimeFormat::whole(std::uint64_t ticks) const {
+  if (unit_ == TimeUnit::cycles) return ticks;
+  const std::uint64_t one = unit_ == TimeUnit::ns   ? 1
+                            : unit_ == TimeUnit::us ? 1000
+                                                    : 1'000'000'000;
+  return (ns(ticks) + one / 2) / one;
+}
+
 void TimeFormat::put(Writer& out, std::uint64_t ticks) const {
   if (unit_ == TimeUnit::cycles) return out.number(ticks);
   const std::uint64_t value = ns(ticks);

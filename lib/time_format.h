@@ -29,6 +29,8 @@ class TimeFormat {
   void right(Writer& out, std::uint64_t ticks, std::size_t width) const;
   std::string text(std::uint64_t ticks) const;
   std::uint64_t ns(std::uint64_t ticks) const;
+  // In the unit, rounded to whole ones.
+  std::uint64_t whole(std::uint64_t ticks) const;
 
  private:
   TimeUnit unit_;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_kd/kd.h"
 
-#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/fkt_kd/request.h"
+#include "lib/call_paths.h"
 #include "lib/call_source.h"
+#include "lib/call_trace.h"
+#include "lib/flame_graph.h"
 #include "lib/function_histogram.h"
 
 namespace fkt::cli {
 namespace {
 
-Result<std::string> table(const CallSource& source, const KdRequest& request,
-                          const TimeFormat& time) {
+std::string table(const CallSource& source, const KdRequest& request, const TimeFormat& time) {
   std::vector<FunctionRow> rows = function_rows(source.profile(), source.types());
   arrange(rows, request.shape);
   Writer out;
@@ -65,6 +67,79 @@ int say_damage(const CallSource& source, const std::string& file) {
                file + ": damaged pages skipped: " + std::to_string(integrity.damaged_pages)});
 }
 
+// Reads the file once. False: nobody reads the output any more.
+Result<bool> read(CallSource& source, CallSink* sink, const bool& wanted) {
+  Progress progress("reading");
+  const Status status = source.read(sink, {}, [&](std::uint64_t done, std::uint64_t total) {
+    progress.update(done, total);
+    return wanted;
+  });
+  if (!status) return status.error();
+  return wanted;
+}
+
+CallTrace::TaskName task_name(const CallSource& source) {
+  return [&source](std::uint32_t task) { return source.task(task); };
+}
+
+// Prints as it reads.
+Result<bool> call_trace(CallSource& source, const KdRequest& request, const TimeFormat& time) {
+  bool wanted = true;
+  std::optional<Error> failed;
+  const auto flush = [&](Writer& lines) {
+    const Result<bool> written = wanted ? put(lines.view()) : Result<bool>(false);
+    if (!written) failed = written.error();
+    wanted = written && *written;
+    lines.clear();
+  };
+  const CallTraceShape shape{request.interleaved, request.long_form, request.shape.above};
+  CallTrace trace(shape, time, source.start(), source.types().name, task_name(source), flush);
+  const Result<bool> done = read(source, &trace, wanted);
+  if (!done) return done.error();
+  trace.finish();
+  if (failed) return *failed;
+  if (wanted && trace.printed_early() > 0) {
+    warn(with_commas(trace.printed_early()) + " calls were printed before they ended");
+  }
+  return wanted;
+}
+
+Result<std::string> paths(CallSource& source, const KdRequest& request, const TimeFormat& time) {
+  CallPaths tree(source.types().name, task_name(source));
+  const Result<bool> done = read(source, &tree, true);
+  if (!done) return done.error();
+  tree.finish();
+  Writer out;
+  switch (request.output) {
+    case KdOutput::folded:
+      write_folded(out, tree, time);
+      break;
+    case KdOutput::dot:
+      write_dot(out, tree, time);
+      break;
+    default: {
+      const Status drawn = write_flame_graph(out, tree, time, request.file);
+      if (!drawn) return drawn.error();
+    }
+  }
+  return std::string(out.view());
+}
+
+Result<bool> output(CallSource& source, const KdRequest& request, const TimeFormat& time) {
+  if (request.output == KdOutput::trace) return call_trace(source, request, time);
+  Result<std::string> text = std::string();
+  if (request.output == KdOutput::table || request.output == KdOutput::histogram) {
+    const Result<bool> done = read(source, nullptr, true);
+    if (!done) return done.error();
+    text = request.output == KdOutput::table ? Result<std::string>(table(source, request, time))
+                                             : histogram(source, request, time);
+  } else {
+    text = paths(source, request, time);
+  }
+  if (!text) return text.error();
+  return put(*text);
+}
+
 int run(const Options& options) {
   Result<KdRequest> request = kd_request(options);
   if (!request) return fail(request.error());
@@ -74,20 +149,8 @@ int run(const Options& options) {
   if (!least) return fail(least.error());
   request->shape.above = *least;
   source->select({});
-
   const TimeFormat time(request->unit, source->ticks_per_second());
-  {
-    Progress progress("reading");
-    const Status read = source->read(nullptr, {}, [&](std::uint64_t done, std::uint64_t total) {
-      progress.update(done, total);
-    });
-    if (!read) return fail(read.error());
-  }
-  const Result<std::string> text = request->output == KdOutput::table
-                                       ? table(*source, *request, time)
-                                       : histogram(*source, *request, time);
-  if (!text) return fail(text.error());
-  const Result<bool> wanted = put(*text);
+  const Result<bool> wanted = output(*source, *request, time);
   if (!wanted) return fail(wanted.error());
   return *wanted ? say_damage(*source, request->file) : kDone;
 }

@@ -13,7 +13,11 @@ struct OutputOption {
   const char* shown;
   KdOutput output;
 };
-constexpr OutputOption kOutputs[] = {{"histogram", "--histogram", KdOutput::histogram}};
+constexpr OutputOption kOutputs[] = {{"histogram", "--histogram", KdOutput::histogram},
+                                     {"-c", "-c", KdOutput::trace},
+                                     {"folded", "--folded", KdOutput::folded},
+                                     {"flamegraph", "--flamegraph", KdOutput::flamegraph},
+                                     {"dot", "--dot", KdOutput::dot}};
 
 Status choose_output(const Options& options, KdRequest& r) {
   const char* chosen = nullptr;
@@ -27,6 +31,12 @@ Status choose_output(const Options& options, KdRequest& r) {
   }
   if (options.has("json") && options.has("csv")) {
     return usage("--json and --csv: only one of the two");
+  }
+  const bool rows = r.output == KdOutput::table || r.output == KdOutput::histogram;
+  for (const char* format : {"json", "csv"}) {
+    if (!rows && options.has(format)) {
+      return usage("--" + std::string(format) + ": not for " + chosen);
+    }
   }
   if (options.has("json")) r.format = KdFormat::json;
   if (options.has("csv")) r.format = KdFormat::csv;
@@ -61,8 +71,12 @@ void add_kd_options(Options& options) {
       ",l", "long: all columns but the last")(",n", value("N"), "only the first N rows")(
       ",t", value("TIME"), "only more time than this: us, or with a unit, as 100ms")(
       "sort", value("COLUMN"), "by this column (default t)");
-  options.section("Instead of the table")("histogram", value("NAME"),
-                                          "how long the calls of one function took");
+  options.section("Instead of the table")(",c", "the nested call trace; -l: more columns")(
+      ",i", "with -c: tasks and interrupts as they came, not call by call")(
+      "histogram", value("NAME"), "how long the calls of one function took")(
+      "flamegraph", "an SVG picture: CPU time by task and path of calls")(
+      "folded", "the same as lines of a path and its time, in ns")(
+      "dot", "the same as a tree for Graphviz");
   options.section("How it is printed")("json", "as JSON")("csv", "as CSV")(
       "time", value("UNIT"), "times in us (default), ns, s or cycles");
   options.positional("FILE", 1);
@@ -71,6 +85,8 @@ void add_kd_options(Options& options) {
 Result<KdRequest> kd_request(const Options& options) {
   KdRequest r;
   r.long_form = options.has("-l");
+  r.interleaved = options.has("-i");
+  if (r.interleaved && !options.has("-c")) return usage("-i: only with -c");
   if (!options.arguments().empty()) r.file = options.arguments()[0];
   const Status output = choose_output(options, r);
   if (!output) return output.error();
@@ -81,6 +97,8 @@ Result<KdRequest> kd_request(const Options& options) {
     if (!unit)
       return usage("--time: \"" + options.text("time") + "\" is not one of cycles, ns, us, s");
     r.unit = *unit;
+  } else if (r.output == KdOutput::folded) {
+    r.unit = TimeUnit::ns;  // whole numbers
   }
   if (options.has("histogram")) r.histogram = options.text("histogram");
   return r;

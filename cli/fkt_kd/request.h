@@ -11,7 +11,7 @@
 
 namespace fkt::cli {
 
-enum class KdOutput { table, histogram };
+enum class KdOutput { table, histogram, trace, folded, flamegraph, dot };
 enum class KdFormat { text, json, csv };
 
 struct KdRequest {
@@ -20,8 +20,9 @@ struct KdRequest {
   KdFormat format = KdFormat::text;
   TimeUnit unit = TimeUnit::us;
   TableShape shape;
-  std::string histogram;   // whose
-  bool long_form = false;  // -l
+  std::string histogram;     // whose
+  bool long_form = false;    // -l
+  bool interleaved = false;  // -i
 };
 
 void add_kd_options(Options& options);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// CallPaths: how much time went to each path of calls, for flame graphs and call graphs. A path
+// begins with the task's name, or with "[interrupts]", which are taken out of what they
+// interrupted. Time is CPU time; that of idle CPUs is left out. Memory grows with the distinct
+// paths alone.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/call_sink.h"
+#include "lib/time_format.h"
+#include "lib/writer.h"
+
+namespace fkt {
+
+class CallPaths : public CallSink {
+ public:
+  struct Node {
+    std::uint32_t parent = 0;  // the root is its own
+    std::uint32_t label = 0;
+    std::uint32_t depth = 0;
+    std::uint64_t own = 0;    // ticks
+    std::uint64_t total = 0;  // with what is below; after finish()
+    std::uint64_t count = 0;  // calls; 0 of tasks and states
+  };
+  using TypeName = std::function<std::string_view(TypeIndex)>;
+  using TaskName = std::function<std::string(std::uint32_t task)>;
+
+  CallPaths(TypeName type, TaskName task);
+
+  void begin(OpenSpan& call, const CallPlace& place) override;
+  void end(const OpenSpan&, Outcome, const CallPlace&) override {}
+  void charge(const OpenSpan* call, std::uint32_t task, State state, std::uint64_t ticks) override;
+  // After the last one: makes the totals.
+  void finish();
+
+  // Every parent stands before its children; [0] is the root, "all".
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::string& label(const Node& node) const { return labels_[node.label]; }
+
+ private:
+  std::uint32_t label_of(std::string_view text);
+  std::uint32_t child(std::uint32_t parent, std::uint32_t label);
+  std::uint32_t root_of(std::uint32_t task, bool interrupt);
+
+  const TypeName type_;
+  const TaskName task_;
+  std::vector<Node> nodes_;
+  std::unordered_map<std::uint64_t, std::uint32_t> children_;  // by parent and label
+  std::vector<std::string> labels_;
+  std::unordered_map<std::string, std::uint32_t> label_numbers_;
+  std::vector<std::uint32_t> type_labels_;
+};
+
+// A line per path that has time of its own: "find;sys_read 1234". The number is in the unit of
+// `time`, rounded to whole ones; what rounds to 0 is left out.
+void write_folded(Writer& out, const CallPaths& paths, const TimeFormat& time);
+// The tree of paths for Graphviz; nodes below a thousandth of all time are left out.
+void write_dot(Writer& out, const CallPaths& paths, const TimeFormat& time);
+
+}  // namespace fkt
