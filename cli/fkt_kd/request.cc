@@ -110,7 +110,10 @@ Result<std::uint64_t> least_time(const Options& options, double ticks_per_second
   const bool bare = !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
   if (bare) text += "us";
   const auto ticks = fkt::parse_duration(text, ticks_per_second);
-  if (!ticks) return usage("-t: " + ticks.error().message);
+  if (!ticks) {
+    return usage("-t: \"" + options.text("-t") +
+                 "\" is no time: give microseconds, or a number with ns, us, ms or s");
+  }
   return *ticks;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Writes the fuzzer's seeds, small recordings of every kind the reader knows, into a folder.
+// Writes the fuzzers' seeds into a folder: small recordings of every kind the reader knows, and a
+// log of KFT.
 #include <fcntl.h>
 
 #include <cstdio>
@@ -72,5 +73,10 @@ int main(int argc, char** argv) {
   for (const char* text : kExpressions) {
     std::ofstream(folder + "expression-" + std::to_string(number++)) << text;
   }
+  std::ofstream(folder + "kft.lst") << " Entry Delta PID Function Called At\n"
+                                       "1 0 0 start a+0x1\n2 90 0 read start+0x2\n"
+                                       "10 20 0 irq read+0x3\n12 5 -1 tick irq+0x4\n"
+                                       "20 30 0 schedule read+0x5\n25 no exit 33i ack x+0x6\n"
+                                       "30 9 33 write y+0x7\n55 -2 0 read read+0x8\n";
   return 0;
 }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// libFuzzer target: whatever the text is, the KFT parser and what puts its calls together say what
+// they found, and every row's times add up.
+#include <cstdlib>
+#include <string>
+
+#include "lib/call_paths.h"
+#include "lib/call_trace.h"
+#include "lib/cursor.h"
+#include "lib/function_table.h"
+#include "lib/kft_calls.h"
+
+namespace {
+
+using namespace fkt;
+
+void expect(bool condition) {
+  if (!condition) std::abort();
+}
+
+// Reads the log for one sink; returns how many calls it has.
+std::uint64_t nest(std::string_view text, KftCalls& calls) {
+  const auto add = [&](const KftCall& call) { calls.add(call); };
+  const Result<KftCounts> counts = read_kft(text, "log", add);
+  calls.finish();
+  return counts ? counts->calls : 0;
+}
+
+void check_rows(const Profile& profile, const KftCalls& calls, std::uint64_t expected) {
+  const TypeNames names{calls.types(), [&](TypeIndex type) { return calls.name(type); },
+                        [](TypeIndex) { return false; }};
+  std::uint64_t count = 0;
+  for (const FunctionRow& row : function_rows(profile, names)) {
+    expect(row.whole <= row.count && row.min <= row.max && row.max <= row.time);
+    expect(row.min <= row.p50 && row.p50 <= row.p90 && row.p90 <= row.p99 && row.p99 <= row.max);
+    count += row.count;
+  }
+  expect(count == expected);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text = as_text(std::as_bytes(std::span(data, size)));
+  const TimeFormat time(TimeUnit::us, 1e6);
+
+  Profile profile;
+  profile.keep_histograms();
+  KftCalls alone(profile, nullptr);
+  check_rows(profile, alone, nest(text, alone));
+
+  Profile unused;
+  std::size_t bytes = 0;
+  KftCalls* calls = nullptr;
+  const auto name = [&](TypeIndex type) { return calls->name(type); };
+  const auto task = [&](std::uint32_t number) { return std::to_string(calls->pid(number)); };
+  const auto flush = [&](Writer& lines) {
+    bytes += lines.size();
+    lines.clear();
+  };
+  CallTrace trace({.interleaved = size % 2 == 0, .long_form = true, .above = 0}, time, 0, name,
+                  task, flush);
+  KftCalls traced(unused, &trace);
+  calls = &traced;
+  nest(text, traced);
+  trace.finish();
+  expect(bytes > 0 && trace.printed_early() == 0);
+
+  CallPaths paths(name, task);
+  KftCalls folded(unused, &paths);
+  calls = &folded;
+  nest(text, folded);
+  paths.finish();
+  Writer out;
+  write_folded(out, paths, time);
+  return 0;
+}

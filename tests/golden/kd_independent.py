@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Computes fkt_kd's tables once more, by other means, and compares every figure.
+
+usage: kd_independent.py FKT_KD FKT_PRINT FOLDER
+
+1. FKT recordings: from the events that `fkt_print --dump --json` prints.
+2. KFT logs: a simulated CPU writes a log and keeps its own accounts of who ran when.
+"""
+import collections
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+KEYS = ("count", "cut", "time", "local", "sub", "cpu", "blocked", "preempted", "interrupts", "min", "max")
+
+
+class Row:
+    def __init__(self):
+        self.count = self.local = self.sub = self.blocked = self.preempted = 0
+        self.walls = []
+        self.subs = collections.Counter()
+        self.sub_times = collections.Counter()
+
+    def figures(self):
+        time = sum(self.walls)
+        known = self.local + self.sub + self.blocked + self.preempted
+        return dict(count=self.count, cut=self.count - len(self.walls), time=time, local=self.local, sub=self.sub,
+                    cpu=self.local + self.sub, blocked=self.blocked, preempted=self.preempted,
+                    interrupts=time - known, min=min(self.walls, default=0), max=max(self.walls, default=0))
+
+
+class Call:
+    def __init__(self, name, begin, key=None):
+        self.name, self.begin, self.key = name, begin, key
+        self.own = self.sub = self.blocked = self.preempted = 0
+        self.children = []  # (name, wall)
+
+
+def finish(rows, call, end, parent):
+    """Books a call that was seen whole."""
+    row = rows[call.name]
+    wall = end - call.begin
+    row.walls.append(wall)
+    row.local += call.own
+    row.sub += call.sub
+    row.blocked += call.blocked
+    row.preempted += call.preempted
+    for name, time in call.children:
+        row.subs[name] += 1
+        row.sub_times[name] += time
+    if parent is not None:
+        parent.children.append((call.name, wall))
+        parent.sub += call.own + call.sub
+        parent.blocked += call.blocked
+        parent.preempted += call.preempted
+
+
+BEGIN = {0x10: "call", 0x11: "call", 0x12: "call", 0x18: "call", 0x19: "call", 0x1a: "call",
+         0x28: "irq", 0x29: "irq", 0x2b: "vector", 0x2e: "softirq"}
+END = {0x13: "call", 0x14: "call", 0x1b: "call", 0x1c: "call", 0x2a: "irq", 0x2c: "vector", 0x2f: "softirq"}
+
+
+class Machine:
+    """Follows the events of a recording without gaps."""
+
+    def __init__(self):
+        self.rows = collections.defaultdict(Row)
+        self.tasks = collections.defaultdict(list)
+        self.cpus = collections.defaultdict(list)
+        self.last = {}  # per CPU: time of its last event
+        self.off = {}   # per task: (since, state)
+        self.running = {}
+
+    @staticmethod
+    def name(event, kind):
+        if kind == "call":
+            return event["name"], None
+        args = event["args"]
+        number = args.get("irq", args.get("vector", args.get("vec")))
+        text = next((v for k, v in args.items() if k.endswith("_name")), None)
+        if kind == "irq":
+            return f"irq {number}" + (f" {text}" if text else ""), number
+        return f"{kind} {text if text else number}", number
+
+    def charge(self, event):
+        cpu, pid = event["cpu"], event["pid"]
+        if cpu not in self.last:
+            return
+        stack = self.cpus[cpu] or self.tasks[pid]
+        if pid == 0 and not self.cpus[cpu]:
+            return
+        if stack:
+            stack[-1].own += event["time"] - self.last[cpu]
+
+    def resume(self, event):
+        pid, cpu = event["pid"], event["cpu"]
+        if self.running.get(cpu) == pid:
+            return
+        self.running[cpu] = pid
+        if pid in self.off and self.tasks[pid]:
+            since, state = self.off.pop(pid)
+            ticks = self.last[cpu] - since
+            if state in ("R", "R+"):
+                self.tasks[pid][-1].preempted += ticks
+            else:
+                self.tasks[pid][-1].blocked += ticks
+        self.off.pop(pid, None)
+
+    def event(self, event):
+        code, pid, cpu, time = event["code"], event["pid"], event["cpu"], event["time"]
+        self.resume(event)
+        self.charge(event)
+        self.last[cpu] = time
+        if code in BEGIN:
+            kind = BEGIN[code]
+            name, number = self.name(event, kind)
+            self.rows[name].count += 1
+            stack = self.tasks[pid] if kind == "call" else self.cpus[cpu]
+            if kind == "call":
+                stack.clear()
+            stack.append(Call(name, time, (kind, number)))
+        elif code in END:
+            self.end(event, END[code])
+        elif event["name"] == "switch":
+            self.cpus[cpu].clear()
+            self.off[pid] = (time, event["args"]["state"])
+            if event["args"]["state"] in ("X", "Z"):
+                self.tasks[pid].clear()
+
+    def end(self, event, kind):
+        stack = self.tasks[event["pid"]] if kind == "call" else self.cpus[event["cpu"]]
+        if not stack:
+            return
+        if kind != "call":
+            _, number = self.name(event, kind)
+            assert stack[-1].key == (kind, number), (event, stack[-1].key)
+        call = stack.pop()
+        # An interrupt is nobody's sub-routine.
+        finish(self.rows, call, event["time"], stack[-1] if stack and kind == "call" else None)
+
+
+def recording(print_tool, path):
+    machine = Machine()
+    dump = subprocess.run([print_tool, "--dump", "--json", "--time", "cycles", path], check=True,
+                          capture_output=True, text=True).stdout
+    for line in dump.splitlines():
+        machine.event(json.loads(line))
+    return machine.rows
+
+
+class Simulator:
+    """One CPU, some tasks, interrupts; writes what KFT would, knows what was true."""
+
+    FUNCTIONS = [f"do_{name}" for name in ("open", "read", "map", "link", "sync", "copy", "walk", "lock")]
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.clock = 1000
+        self.rows = collections.defaultdict(Row)
+        self.lines = []
+        self.tasks = {pid: [] for pid in (7, 19, 230, 4711)}
+        self.since = {}
+        self.now = 7
+
+    def spend(self, stack):
+        ticks = self.random.randint(1, 40)
+        self.clock += ticks
+        if stack:
+            stack[-1].own += ticks
+
+    def enter(self, stack, name, pid):
+        caller = stack[-1].name if stack else "entry"
+        call = Call(name, self.clock)
+        self.rows[name].count += 1
+        call.line = len(self.lines)
+        self.lines.append([self.clock, None, pid, name, f"{caller}+0x{self.random.randint(1, 255):x}"])
+        stack.append(call)
+
+    def leave(self, stack, nested=True):
+        call = stack.pop()
+        self.lines[call.line][1] = self.clock - call.begin
+        finish(self.rows, call, self.clock, stack[-1] if stack and nested else None)
+
+    def interrupt(self, stack):
+        irq = []
+        pid = self.now
+        self.enter(irq, "handle_irq", pid)
+        if stack:
+            self.lines[-1][4] = f"{stack[-1].name}+0x3"
+        self.spend(irq)
+        for _ in range(self.random.randint(1, 3)):
+            self.enter(irq, self.random.choice(("tick", "ack", "raise")), -1)
+            self.spend(irq)
+            self.leave(irq)
+            self.spend(irq)
+        self.leave(irq, nested=False)
+
+    def switch(self, stack):
+        self.enter(stack, "schedule", self.now)
+        self.spend(stack)
+        self.since[self.now] = self.clock
+        self.now = self.random.choice([pid for pid in self.tasks if pid != self.now])
+        stack = self.tasks[self.now]
+        if stack:  # it comes back out of schedule
+            stack[-1].blocked += self.clock - self.since[self.now]
+            self.leave(stack)
+        # Its next call begins at once: a log without it would not say when it went on.
+        self.enter(stack, self.random.choice(self.FUNCTIONS), self.now)
+        self.spend(stack)
+
+    def run(self, steps):
+        self.enter(self.tasks[self.now], "do_first", self.now)
+        for _ in range(steps):
+            stack = self.tasks[self.now]
+            self.spend(stack)
+            choice = self.random.random()
+            if choice < 0.4 and len(stack) < 9:
+                self.enter(stack, self.random.choice(self.FUNCTIONS), self.now)
+                self.spend(stack)
+            elif choice < 0.85 and len(stack) > 1:
+                self.leave(stack)
+            elif choice < 0.93 and stack:
+                self.interrupt(stack)
+            elif len(stack) < 12:
+                self.switch(stack)
+
+    def log(self):
+        # A function that begins at the very tick of the one above it stands behind it.
+        text = ["Kernel Instrumentation Run ID 1", "", " Entry Delta PID Function Called At", "----- ----- --- -------- ---------"]
+        for entry, delta, pid, name, caller in self.lines:
+            text.append(f"{entry:10} {delta if delta is not None else 'no exit':>10} {pid:7} {name:>27}   {caller}")
+        return "\n".join(text) + "\n"
+
+
+def kd(tool, path):
+    # us of a log are its ticks.
+    unit = "us" if path.endswith(".lst") else "cycles"
+    out = subprocess.run([tool, "--json", "--time", unit, path], check=True, capture_output=True, text=True).stdout
+    return {row["function"]: row for row in json.loads(out)["functions"]}
+
+
+def percentile(values, percent):
+    rank = max(1, -(-percent * len(values) // 100))
+    return sorted(values)[rank - 1]
+
+
+def compare(what, expected, got):
+    bad = 0
+    names = {name for name, row in expected.items() if row.count}
+    if names != set(got):
+        print(f"{what}: functions differ: {names ^ set(got)}")
+        bad += 1
+    for name in sorted(names & set(got)):
+        want, have = expected[name].figures(), got[name]
+        for key in KEYS:
+            if want[key] != have[key]:
+                print(f"{what}: {name}: {key} is {have[key]}, not {want[key]}")
+                bad += 1
+        subs = {sub["function"]: (sub["count"], sub["time"]) for sub in have["subs"]}
+        truth = {sub: (count, expected[name].sub_times[sub]) for sub, count in expected[name].subs.items()}
+        if subs != truth:
+            print(f"{what}: {name}: sub-routines are {subs}, not {truth}")
+            bad += 1
+        for percent in (50, 90, 99) if expected[name].walls else ():
+            true = percentile(expected[name].walls, percent)
+            if abs(have[f"p{percent}"] - true) > true / 64 + 1:
+                print(f"{what}: {name}: p{percent} is {have[f'p{percent}']}, not {true} within 1/64")
+                bad += 1
+    return bad, len(names)
+
+
+def main():
+    kd_tool, print_tool, folder = sys.argv[1:]
+    bad = rows = 0
+    found = compare("find.fkt", recording(print_tool, f"{folder}/find.fkt"), kd(kd_tool, f"{folder}/find.fkt"))
+    bad, rows = bad + found[0], rows + found[1]
+    with tempfile.TemporaryDirectory() as scratch:
+        for seed in range(20):
+            simulator = Simulator(seed)
+            simulator.run(400)
+            path = str(pathlib.Path(scratch) / f"{seed}.lst")
+            pathlib.Path(path).write_text(simulator.log())
+            found = compare(f"seed {seed}", simulator.rows, kd(kd_tool, path))
+            bad, rows = bad + found[0], rows + found[1]
+    print(f"{rows} rows compared, {bad} differences")
+    return 1 if bad or rows < 100 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
