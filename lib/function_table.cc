@@ -98,16 +98,6 @@ std::string letters() {
   return all;
 }
 
-void quoted_csv(Writer& out, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return out.put(text);
-  out.put('"');
-  for (const char c : text) {
-    if (c == '"') out.put('"');
-    out.put(c);
-  }
-  out.put('"');
-}
-
 FunctionRow make_row(const SpanStats& stats, const TypeNames& types, TypeIndex type) {
   FunctionRow row;
   row.name = types.name(type);
@@ -247,7 +237,7 @@ void write_csv(Writer& out, const std::vector<FunctionRow>& rows, const TableSha
   line([&](const Column& c) { out.put(c.csv); });
   for (const Row& row : rows) {
     line([&](const Column& c) {
-      if (c.text != nullptr) return quoted_csv(out, c.text(row));
+      if (c.text != nullptr) return out.csv(c.text(row));
       if (c.kind == kTicks) return time.put(out, c.number(row));
       out.number(c.number(row));
     });

@@ -50,6 +50,16 @@ void Writer::escaped(std::string_view text) {
   }
 }
 
+void Writer::csv(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return put(text);
+  put('"');
+  for (const char c : text) {
+    if (c == '"') put('"');
+    put(c);
+  }
+  put('"');
+}
+
 void Writer::json(std::string_view text) {
   put('"');
   while (!text.empty()) {

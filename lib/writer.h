@@ -51,6 +51,8 @@ class Writer {
   void escaped(std::string_view text);
   // The same as a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD.
   void json(std::string_view text);
+  // The same as a CSV field (RFC 4180), in quotes where it needs them.
+  void csv(std::string_view text);
 
   std::string_view view() const { return data_; }
   std::size_t size() const { return data_.size(); }

@@ -11,6 +11,7 @@
 #include "lib/call_trace.h"
 #include "lib/flame_graph.h"
 #include "lib/function_histogram.h"
+#include "lib/task_states.h"
 
 namespace fkt::cli {
 namespace {
@@ -68,9 +69,10 @@ int say_damage(const CallSource& source, const std::string& file) {
 }
 
 // Reads the file once. False: nobody reads the output any more.
-Result<bool> read(CallSource& source, CallSink* sink, const bool& wanted) {
+Result<bool> read(CallSource& source, CallSink* sink, const bool& wanted,
+                  const EventSink& events = {}) {
   Progress progress("reading");
-  const Status status = source.read(sink, {}, [&](std::uint64_t done, std::uint64_t total) {
+  const Status status = source.read(sink, events, [&](std::uint64_t done, std::uint64_t total) {
     progress.update(done, total);
     return wanted;
   });
@@ -125,6 +127,34 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
   return std::string(out.view());
 }
 
+Result<std::string> tasks(CallSource& source, const KdRequest& request, const TimeFormat& time) {
+  if (source.analysis() == nullptr) {
+    return usage("--tasks: a KFT log does not say what its tasks did between calls");
+  }
+  TaskStates states(*source.analysis());
+  const EventSink events = [&](const Event& event, const Analysis::Place& place) {
+    states.add(event, place);
+  };
+  const Result<bool> done = read(source, &states, true, events);
+  if (!done) return done.error();
+  states.finish(source.analysis()->end());
+  std::vector<TaskRow> rows = task_rows(states, *source.analysis());
+  if (rows.size() > request.shape.most) rows.resize(request.shape.most);
+  Writer out;
+  switch (request.format) {
+    case KdFormat::text:
+      write_tasks(out, rows, request.long_form, time);
+      break;
+    case KdFormat::json:
+      write_tasks_json(out, rows, time);
+      break;
+    case KdFormat::csv:
+      write_tasks_csv(out, rows, time);
+      break;
+  }
+  return std::string(out.view());
+}
+
 Result<bool> output(CallSource& source, const KdRequest& request, const TimeFormat& time) {
   if (request.output == KdOutput::trace) return call_trace(source, request, time);
   Result<std::string> text = std::string();
@@ -133,6 +163,8 @@ Result<bool> output(CallSource& source, const KdRequest& request, const TimeForm
     if (!done) return done.error();
     text = request.output == KdOutput::table ? Result<std::string>(table(source, request, time))
                                              : histogram(source, request, time);
+  } else if (request.output == KdOutput::tasks) {
+    text = tasks(source, request, time);
   } else {
     text = paths(source, request, time);
   }

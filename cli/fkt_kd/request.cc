@@ -14,6 +14,7 @@ struct OutputOption {
   KdOutput output;
 };
 constexpr OutputOption kOutputs[] = {{"histogram", "--histogram", KdOutput::histogram},
+                                     {"tasks", "--tasks", KdOutput::tasks},
                                      {"-c", "-c", KdOutput::trace},
                                      {"folded", "--folded", KdOutput::folded},
                                      {"flamegraph", "--flamegraph", KdOutput::flamegraph},
@@ -32,7 +33,8 @@ Status choose_output(const Options& options, KdRequest& r) {
   if (options.has("json") && options.has("csv")) {
     return usage("--json and --csv: only one of the two");
   }
-  const bool rows = r.output == KdOutput::table || r.output == KdOutput::histogram;
+  const bool rows =
+      r.output == KdOutput::table || r.output == KdOutput::histogram || r.output == KdOutput::tasks;
   for (const char* format : {"json", "csv"}) {
     if (!rows && options.has(format)) {
       return usage("--" + std::string(format) + ": not for " + chosen);
@@ -74,6 +76,9 @@ void add_kd_options(Options& options) {
   options.section("Instead of the table")(",c", "the nested call trace; -l: more columns")(
       ",i", "with -c: tasks and interrupts as they came, not call by call")(
       "histogram", value("NAME"), "how long the calls of one function took")(
+      "tasks",
+      "what each task did: running, ready, asleep; who woke it, how long it then waited for a CPU; "
+      "-l: asleep in which calls, woken by whom")(
       "flamegraph", "an SVG picture: CPU time by task and path of calls")(
       "folded", "the same as lines of a path and its time, in ns")(
       "dot", "the same as a tree for Graphviz");

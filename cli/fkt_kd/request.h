@@ -11,7 +11,7 @@
 
 namespace fkt::cli {
 
-enum class KdOutput { table, histogram, trace, folded, flamegraph, dot };
+enum class KdOutput { table, histogram, tasks, trace, folded, flamegraph, dot };
 enum class KdFormat { text, json, csv };
 
 struct KdRequest {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Computes fkt_kd's tables once more, by other means, and compares every figure.
+"""Computes fkt_kd's tables (and those of --tasks) once more, by other means, and compares every figure.
 
 usage: kd_independent.py FKT_KD FKT_PRINT FOLDER
 
@@ -152,6 +152,115 @@ def recording(print_tool, path):
     return machine.rows
 
 
+class Sleeper:
+    """One task as `fkt_kd --tasks` sees it."""
+
+    def __init__(self):
+        self.times = collections.Counter()
+        self.asleep_in = collections.defaultdict(lambda: [0, 0])
+        self.woken_by = collections.defaultdict(lambda: [0, 0])
+        self.waits = []
+        self.doing = None
+        self.since = self.waker = self.name = self.call = None
+
+    def change(self, doing, time):
+        if self.doing:
+            self.times[self.doing] += time - self.since
+        if self.doing in ("asleep", "disk"):
+            entry = self.asleep_in[self.call or "no call"]
+            entry[0] += 1
+            entry[1] += time - self.since
+        if doing == "running" and self.waker is not None:
+            self.waits.append(time - self.since)
+            self.woken_by[self.waker][1] += time - self.since
+            self.waker = None
+        self.doing, self.since = doing, time
+
+
+def sleepers(print_tool, path):
+    """Follows a recording without gaps and without numbers used twice."""
+    dump = subprocess.run([print_tool, "--dump", "--json", "--time", "cycles", path], check=True,
+                          capture_output=True, text=True).stdout
+    tasks = collections.defaultdict(Sleeper)
+    interrupts = collections.defaultdict(list)
+    for event in map(json.loads, dump.splitlines()):
+        code, pid, cpu, time, args = event["code"], event["pid"], event["cpu"], event["time"], event["args"]
+        task = tasks[(pid, cpu) if pid == 0 else pid]
+        task.name = f"{event['task']} ({pid})"
+        if task.doing is None and pid:
+            task.change("running", time)
+        kind = BEGIN.get(code)
+        if kind == "call":
+            task.call = event["name"]
+        elif kind:
+            interrupts[cpu].append(Machine.name(event, kind)[0])
+        elif END.get(code) == "call":
+            task.call = None
+        elif code in END:
+            if interrupts[cpu]:
+                interrupts[cpu].pop()
+        elif event["name"] == "switch":
+            interrupts[cpu].clear()
+            if pid:
+                state = args["state"]
+                task.change({"R": "ready", "R+": "ready", "D": "disk", "X": "dead", "Z": "dead"}.get(state, "asleep"), time)
+            if args["next"]:
+                tasks[args["next"]].times["runs"] += 1
+                tasks[args["next"]].change("running", time)
+        elif event["name"] in ("waking", "wakeup_new"):
+            woken = tasks[args["tid"]]
+            if woken.doing in ("asleep", "disk", None):
+                waker = interrupts[cpu][-1] if interrupts[cpu] else ("pid", pid, cpu if pid == 0 else 0)
+                woken.woken_by[waker][0] += 1
+                woken.change("ready", time)
+                woken.waker = waker
+    end = json.loads(subprocess.run([print_tool, "--stats", "--json", "--time", "cycles", path], check=True,
+                                    capture_output=True, text=True).stdout)["recording"]["duration"]
+    for task in tasks.values():
+        task.waker = None
+        task.change(None, end)
+    return tasks
+
+
+def compare_tasks(kd_tool, print_tool, path):
+    tasks = sleepers(print_tool, path)
+    out = subprocess.run([kd_tool, "--tasks", "--json", "--time", "cycles", path], check=True, capture_output=True,
+                         text=True).stdout
+    bad = rows = 0
+
+    def check(what, want, have):
+        nonlocal bad
+        if want != have:
+            print(f"{path}: {what} is {have}, not {want}")
+            bad += 1
+
+    for row in json.loads(out)["tasks"]:
+        rows += 1
+        task = tasks[row["pid"]]
+        for key in ("running", "ready", "asleep", "disk", "runs"):
+            check(f"{row['name']}: {key}", task.times[key], row[key])
+        check(f"{row['name']}: wakeups", sum(entry[0] for entry in task.woken_by.values()), row["wakeups"])
+        check(f"{row['name']}: longest wait", max(task.waits, default=0), row["wait_max"])
+        check(f"{row['name']}: asleep in", {k: tuple(v) for k, v in task.asleep_in.items()},
+              {part["name"]: (part["count"], part["time"]) for part in row["asleep_in"]})
+        wakers = collections.Counter()
+        for who, (count, _) in task.woken_by.items():
+            name = who if isinstance(who, str) else tasks[who[1:] if who[1] == 0 else who[1]].name
+            wakers[name] += count
+        got = collections.Counter()
+        for part in row["woken_by"]:
+            got[part["name"]] += part["count"]
+        check(f"{row['name']}: woken by", wakers, got)
+        if task.waits:
+            true = percentile(task.waits, 50)
+            if abs(row["wait_p50"] - true) > true / 64 + 1:
+                check(f"{row['name']}: wait_p50", true, row["wait_p50"])
+    known = {pid for pid, task in tasks.items()
+             if not isinstance(pid, tuple) and sum(v for k, v in task.times.items() if k in ("running", "ready", "asleep", "disk"))}
+    check("rows", len(known), rows)
+    return bad, rows
+
+
 class Simulator:
     """One CPU, some tasks, interrupts; writes what KFT would, knows what was true."""
 
@@ -277,6 +386,8 @@ def main():
     kd_tool, print_tool, folder = sys.argv[1:]
     bad = rows = 0
     found = compare("find.fkt", recording(print_tool, f"{folder}/find.fkt"), kd(kd_tool, f"{folder}/find.fkt"))
+    bad, rows = bad + found[0], rows + found[1]
+    found = compare_tasks(kd_tool, print_tool, f"{folder}/find.fkt")
     bad, rows = bad + found[0], rows + found[1]
     with tempfile.TemporaryDirectory() as scratch:
         for seed in range(20):

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/task_states.h"
+
+#include <algorithm>
+
+namespace fkt {
+namespace {
+
+constexpr std::uint64_t kOfInterrupt = std::uint64_t{1} << 63;  // in tags and wakers' keys
+
+}  // namespace
+
+TaskStates::Task& TaskStates::at(TaskIndex task) {
+  if (task >= tasks_.size()) {
+    tasks_.resize(task + 1);
+    stats_.resize(task + 1);
+  }
+  return tasks_[task];
+}
+
+void TaskStates::change(TaskIndex index, Doing doing, std::uint64_t clock) {
+  Task& task = at(index);
+  TaskStat& stat = stats_[index];
+  const std::uint64_t ticks = clock > task.since ? clock - task.since : 0;
+  switch (task.doing) {
+    case Doing::running:
+      stat.running += ticks;
+      break;
+    case Doing::ready:
+      stat.ready += ticks;
+      break;
+    case Doing::asleep:
+    case Doing::disk:
+      (task.doing == Doing::disk ? stat.disk : stat.asleep) += ticks;
+      add_child(stat.in, task.calls.empty() ? kNoType : task.calls.back(), 1, ticks);
+      break;
+    default:
+      break;
+  }
+  task.doing = doing;
+  task.since = clock;
+}
+
+void TaskStates::run(TaskIndex index, std::uint64_t clock) {
+  Task& task = at(index);
+  if (task.doing == Doing::running) return;
+  if (task.woken) {
+    const std::uint64_t ticks = clock > task.since ? clock - task.since : 0;
+    stats_[index].wait.add(ticks);
+    stats_[index].waits.add(ticks);
+    stats_[index].wakers[task.waker].wait += ticks;
+    task.woken = false;
+  }
+  change(index, Doing::running, clock);
+}
+
+void TaskStates::leave(const Event& event, TaskIndex index) {
+  switch (event.id) {
+    case FKT_E_SWITCH_R:
+    case FKT_E_SWITCH_PREEMPT:
+      stats_[index].preempted++;
+      return change(index, Doing::ready, event.clock);
+    case FKT_E_SWITCH_D:
+      return change(index, Doing::disk, event.clock);
+    case FKT_E_SWITCH_X:
+    case FKT_E_SWITCH_Z:
+      return change(index, Doing::dead, event.clock);
+    default:
+      return change(index, Doing::asleep, event.clock);
+  }
+}
+
+// A task that runs, or is ready already, is not woken.
+void TaskStates::wake(const Event& event, TaskIndex waker) {
+  const TaskIndex index = analysis_.tasks().find(event.arg & FKT_PID_MASK);
+  if (index == kNoTask) return;
+  Task& task = at(index);
+  if (task.doing == Doing::running || task.doing == Doing::ready || task.doing == Doing::dead) {
+    return;
+  }
+  const bool interrupt = event.cpu < interrupts_.size() && !interrupts_[event.cpu].empty();
+  const std::uint32_t who = interrupt ? interrupts_[event.cpu].back() : waker;
+  task.woken = true;
+  task.waker = who | (interrupt ? kOfInterrupt : 0);
+  TaskStat& stat = stats_[index];
+  stat.wakeups++;
+  TaskStat::Waker& entry = stat.wakers[task.waker];
+  entry.interrupt = interrupt;
+  entry.who = who;
+  entry.count++;
+  change(index, Doing::ready, event.clock);
+}
+
+void TaskStates::add(const Event& event, const Analysis::Place& place) {
+  at(place.task);
+  if (event.id == FKT_W_LOST) {  // what anybody did meanwhile is not known
+    const std::uint64_t from = event.words.size() > 1 ? event.words[1] : event.clock;
+    for (TaskIndex task = 0; task < tasks_.size(); task++) {
+      tasks_[task].woken = false;
+      change(task, Doing::unknown, from);
+    }
+    return;
+  }
+  // Whoever records an event runs; an NMI may still name a task that is on its way out.
+  if (at(place.task).doing == Doing::unknown) run(place.task, event.clock);
+  if (is_switch(event.id)) {
+    leave(event, place.task);
+    const std::uint32_t next = event.arg & FKT_PID_MASK;
+    const TaskIndex index = next == 0 ? kNoTask : analysis_.tasks().find(next);
+    // Of a task that no event has named yet, its first event will tell.
+    if (index == kNoTask) return;
+    at(index);
+    stats_[index].runs++;
+    run(index, event.clock);
+  } else if (event.id == FKT_E_WAKING || event.id == FKT_E_WAKEUP_NEW) {
+    wake(event, place.task);
+  }
+}
+
+void TaskStates::finish(std::uint64_t clock) {
+  for (TaskIndex task = 0; task < tasks_.size(); task++) change(task, Doing::unknown, clock);
+}
+
+void TaskStates::begin(OpenSpan& call, const CallPlace& place) {
+  if (place.interrupt) {
+    if (place.cpu >= interrupts_.size()) interrupts_.resize(place.cpu + 1);
+    call.tag = kOfInterrupt | place.cpu;
+    interrupts_[place.cpu].resize(place.depth);
+    interrupts_[place.cpu].push_back(call.type);
+  } else {
+    call.tag = place.task;
+    std::vector<TypeIndex>& calls = at(place.task).calls;
+    calls.resize(place.depth, kNoType);
+    calls.push_back(call.type);
+  }
+}
+
+void TaskStates::end(const OpenSpan& call, Outcome, const CallPlace& place) {
+  const auto number = static_cast<std::uint32_t>(call.tag & ~kOfInterrupt);
+  auto& open = (call.tag & kOfInterrupt) != 0 ? interrupts_[number] : at(number).calls;
+  open.resize(std::min<std::size_t>(open.size(), place.depth));
+}
+
+std::vector<TaskRow> task_rows(const TaskStates& states, const Analysis& analysis) {
+  std::vector<TaskRow> rows;
+  const auto escaped = [](std::string_view name) {
+    Writer safe;
+    safe.escaped(name);
+    return std::string(safe.view());
+  };
+  for (TaskIndex task = 0; task < states.stats().size(); task++) {
+    const TaskStat& stat = states.stats()[task];
+    const TaskInfo& info = analysis.tasks()[task];
+    if (info.idle || stat.running + stat.ready + stat.asleep + stat.disk == 0) continue;
+    TaskRow& row = rows.emplace_back();
+    row.name = escaped(analysis.tasks().name(task));
+    row.pid = info.tid;
+    row.stat = stat;
+    const auto percentile = [&](double percent) {
+      if (stat.wait.count == 0) return std::uint64_t{0};
+      return std::clamp(stat.waits.percentile(percent), stat.wait.min, stat.wait.max);
+    };
+    row.p50 = percentile(50);
+    row.p90 = percentile(90);
+    row.p99 = percentile(99);
+    for (const Child& in : stat.in) {
+      const std::string name = in.type == kNoType ? "no call" : analysis.types()[in.type].name;
+      row.in.push_back({name, in.count, in.ticks});
+    }
+    for (const auto& [key, waker] : stat.wakers) {
+      const std::string name = waker.interrupt
+                                   ? analysis.types()[waker.who].name
+                                   : escaped(analysis.tasks().name(waker.who)) + " (" +
+                                         std::to_string(analysis.tasks()[waker.who].tid) + ")";
+      row.wakers.push_back({name, waker.count, waker.wait});
+    }
+    std::sort(row.in.begin(), row.in.end(),
+              [](const auto& x, const auto& y) { return x.time > y.time; });
+    std::sort(row.wakers.begin(), row.wakers.end(), [](const auto& x, const auto& y) {
+      return x.count != y.count ? x.count > y.count : x.name < y.name;
+    });
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& x, const auto& y) { return x.stat.running > y.stat.running; });
+  return rows;
+}
+
+}  // namespace fkt
