@@ -89,20 +89,27 @@ std::uint32_t CallSource::tasks() const {
   return analysis_ ? analysis_->tasks().size() : calls_->tasks();
 }
 
-std::string CallSource::log_damage() const {
-  std::string text;
+std::vector<std::string> CallSource::damage() const {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& text) { lines.push_back(name_ + ": " + text); };
+  if (trace_) {
+    const Integrity& integrity = trace_->integrity();
+    if (!integrity.finished) add("not finished by its recorder");
+    if (analysis_->lost() > 0) add(counted(analysis_->lost(), "event") + " lost");
+    if (integrity.damaged_pages > 0) {
+      add(counted(integrity.damaged_pages, "damaged page") + " skipped");
+    }
+    return lines;
+  }
   if (counts_.other_lines > 0) {
-    text = name_ + ": " + counted(counts_.other_lines, "line") +
-           " left out that are no calls, the first is line " + std::to_string(counts_.first_other);
+    add(counted(counts_.other_lines, "line") + " left out that are no calls, the first is line " +
+        std::to_string(counts_.first_other));
   }
-  const std::uint64_t backwards = calls_ ? calls_->backwards() : 0;
-  if (backwards > 0) {
-    text += text.empty() ? name_ + ": " : ", and ";
-    text += counted(backwards, "call") +
-            " began before the one above: calls open there have no "
-            "duration";
+  if (calls_ && calls_->backwards() > 0) {
+    add(counted(calls_->backwards(), "call") +
+        " began before the one above: calls open there have no duration");
   }
-  return text;
+  return lines;
 }
 
 }  // namespace fkt

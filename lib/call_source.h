@@ -48,8 +48,8 @@ class CallSource {
   std::uint32_t tasks() const;
   // The recording's analysis; nullptr: a KFT log.
   const Analysis* analysis() const { return analysis_.get(); }
-  // What was wrong with a log; empty: nothing. Of recordings, trace()->integrity() says more.
-  std::string log_damage() const;
+  // What could not be used, a line each; after read().
+  std::vector<std::string> damage() const;
 
  private:
   Status read_log(CallSink* sink);

@@ -32,6 +32,14 @@ class Histogram {
   // middle of its bucket. 0 where there are no values.
   std::uint64_t percentile(double percent) const;
 
+  // Calls f(bucket, count) for every bucket that has values, in their order.
+  template <class Function>
+  void for_each(Function f) const {
+    for (std::size_t i = 0; i < counts_.size(); i++) {
+      if (counts_[i] > 0) f(first_ + static_cast<std::uint32_t>(i), counts_[i]);
+    }
+  }
+
   struct Octave {
     std::uint64_t from = 0, to = 0;  // from <= value < to (ticks)
     std::uint64_t count = 0;

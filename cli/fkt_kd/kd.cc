@@ -54,20 +54,6 @@ Result<std::string> histogram(const CallSource& source, const KdRequest& request
   return std::string(out.view());
 }
 
-// What could not be used, on standard error.
-int say_damage(const CallSource& source, const std::string& file) {
-  if (!source.log_damage().empty()) warn(source.log_damage());
-  if (source.trace() == nullptr) return kDone;
-  const Integrity& integrity = source.trace()->integrity();
-  if (!integrity.finished) warn(file + ": not finished by its recorder");
-  if (source.analysis()->lost() > 0) {
-    warn(file + ": " + with_commas(source.analysis()->lost()) + " events lost");
-  }
-  if (integrity.damaged_pages == 0) return kDone;
-  return fail({ErrorCode::damaged,
-               file + ": damaged pages skipped: " + std::to_string(integrity.damaged_pages)});
-}
-
 // Reads the file once. False: nobody reads the output any more.
 Result<bool> read(CallSource& source, CallSink* sink, const bool& wanted,
                   const EventSink& events = {}) {
@@ -184,7 +170,11 @@ int run(const Options& options) {
   const TimeFormat time(request->unit, source->ticks_per_second());
   const Result<bool> wanted = output(*source, *request, time);
   if (!wanted) return fail(wanted.error());
-  return *wanted ? say_damage(*source, request->file) : kDone;
+  if (!*wanted) return kDone;
+  for (const std::string& line : source->damage()) warn(line);
+  // The rest was shown; that something is missing is a failure all the same, as of fkt_print.
+  return source->trace() != nullptr && source->trace()->integrity().damaged_pages > 0 ? kFailed
+                                                                                      : kDone;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/fkt_print/diff.h"
 #include "cli/fkt_print/find.h"
 #include "cli/fkt_print/request.h"
 #include "lib/analysis.h"
@@ -130,7 +131,7 @@ int print_recording(int argc, const char* const* argv) {
                   "Prints a recording: FILE (default trace_file), or - for standard input.");
   add_print_options(options);
   if (const auto status = options.parse(argc, argv)) return *status;
-  return print(options);
+  return options.has("diff") ? print_diff(options) : print(options);
 }
 
 }  // namespace fkt::cli

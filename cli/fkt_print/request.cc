@@ -62,8 +62,10 @@ void add_print_options(Options& options) {
   options.section("What is printed (default: the events, then the statistics)")(
       "dump", "the events only")("stats", "the statistics only")(
       "counts", "counts only: lines COUNT<TAB>LAYER<TAB>NAME, most first")(
+      "diff", value("OLD"), "what became slower from OLD to FILE, function by function")(
       "json", "as JSON: one object a line for events, one for the statistics")(
-      "time", value("UNIT"), "times in cycles (default), ns, us or s")(
+      "csv", "with --diff: as CSV")("time", value("UNIT"),
+                                    "times in cycles (default), ns, us or s")(
       ",k", "leave user-level time out of the histogram")(
       "slowest", value("N NAME"), "the N longest spans of that name (a system call's, ...)")(
       ",t", value("TABLE"), "write when each page was filled to this file (for fkt_extract)");
@@ -82,6 +84,7 @@ void add_print_options(Options& options) {
 
 Result<PrintRequest> print_request(const Options& options) {
   PrintRequest r;
+  if (options.has("csv")) return usage("--csv: only with --diff");
   const bool dump = options.has("dump"), stats = options.has("stats");
   r.counts = options.has("counts");
   if (r.counts && stats) return usage("--counts and --stats: only one of the two");

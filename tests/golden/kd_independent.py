@@ -9,6 +9,7 @@ usage: kd_independent.py FKT_KD FKT_PRINT FOLDER
 """
 import collections
 import json
+import math
 import pathlib
 import random
 import subprocess
@@ -382,6 +383,43 @@ def compare(what, expected, got):
     return bad, len(names)
 
 
+def rank_test(old, new):
+    """Mann and Whitney's test on the values themselves: (share that is slower, p)."""
+    wins = sum((b > a) + (a == b) / 2 for a in old for b in new)
+    n1, n2 = len(old), len(new)
+    n = n1 + n2
+    ties = sum(t ** 3 - t for t in collections.Counter(old + new).values())
+    variance = n1 * n2 / 12 * ((n + 1) - ties / (n * (n - 1)))
+    z = abs(wins - n1 * n2 / 2) / math.sqrt(variance)
+    return wins / (n1 * n2), math.erfc(z / math.sqrt(2))
+
+
+def compare_diff(print_tool, old, new, old_path, new_path):
+    out = subprocess.run([print_tool, "--diff", old_path, "--json", "--time", "ns", new_path], check=True,
+                         capture_output=True, text=True).stdout
+    bad = 0
+    changes = json.loads(out)["changes"]
+    for row in changes:
+        before, after = old[row["function"]].walls, new[row["function"]].walls
+        want = dict(old_count=old[row["function"]].count, new_count=new[row["function"]].count,
+                    old_time=sum(before) * 1000, new_time=sum(after) * 1000)
+        if before and after:
+            want["old_average"] = sum(before) * 1000 // len(before)
+            want["new_average"] = sum(after) * 1000 // len(after)
+            want["extra"] = round(sum(after) * 1000 - sum(before) * 1000 * len(after) / len(before))
+        for key, value in want.items():
+            if abs(row[key] - value) > (key == "extra"):
+                print(f"{new_path}: {row['function']}: {key} is {row[key]}, not {value}")
+                bad += 1
+        if min(len(before), len(after)) >= 8:
+            share, p = rank_test(before, after)
+            # Values of one bucket count as equal, hence not exactly.
+            if abs(row["slower_share"] - share) > 0.01 or abs(row["p_value"] - p) > 0.05:
+                print(f"{new_path}: {row['function']}: {row['slower_share']}, {row['p_value']}, not {share}, {p}")
+                bad += 1
+    return bad, len(changes)
+
+
 def main():
     kd_tool, print_tool, folder = sys.argv[1:]
     bad = rows = 0
@@ -390,6 +428,7 @@ def main():
     found = compare_tasks(kd_tool, print_tool, f"{folder}/find.fkt")
     bad, rows = bad + found[0], rows + found[1]
     with tempfile.TemporaryDirectory() as scratch:
+        before = None
         for seed in range(20):
             simulator = Simulator(seed)
             simulator.run(400)
@@ -397,6 +436,10 @@ def main():
             pathlib.Path(path).write_text(simulator.log())
             found = compare(f"seed {seed}", simulator.rows, kd(kd_tool, path))
             bad, rows = bad + found[0], rows + found[1]
+            if before:
+                found = compare_diff(print_tool, before[0], simulator.rows, before[1], path)
+                bad, rows = bad + found[0], rows + found[1]
+            before = simulator.rows, path
     print(f"{rows} rows compared, {bad} differences")
     return 1 if bad or rows < 100 else 0
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/fkt_kd/kd.h"
+#include "cli/fkt_print/print.h"
 #include "tests/unit/golden.h"
 
 using namespace fkt;
@@ -96,8 +97,8 @@ Schema schema() {
   return Schema(Json::parse(contents(golden() / "../../docs/kd-schema.json")));
 }
 
-Json printed(const std::vector<std::string>& arguments) {
-  const Ran ran = run_tool(cli::kd, "fkt_kd", arguments);
+Json printed(const std::vector<std::string>& arguments, Tool tool = cli::kd) {
+  const Ran ran = run_tool(tool, "tool", arguments);
   REQUIRE(ran.status == 0);
   return Json::parse(ran.text);
 }
@@ -117,6 +118,8 @@ TEST_CASE("what fkt_kd prints as JSON is what the schema says") {
   }
   CHECK(rules.check(printed({"--json", "--tasks", file("find.fkt")})) == "");
   CHECK(rules.check(printed({"--json", "--histogram", "read_id", file("boot.lst")})) == "");
+  const std::vector<std::string> diff{"--diff", file("boot.lst"), "--json", file("find.fkt")};
+  CHECK(rules.check(printed(diff, cli::print_recording)) == "");
 }
 
 TEST_CASE("the schema refuses what is wrong") {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_print/diff.h"
+
+#include "lib/function_diff.h"
+
+namespace fkt::cli {
+namespace {
+
+// The other options choose parts of one recording.
+constexpr const char* kNotWithDiff[] = {"dump", "stats", "counts", "cpu", "layer",
+                                        "from", "to",    "-s",     "-p",  "-k"};
+
+struct DiffRequest {
+  std::string old_file, new_file;
+  TimeUnit unit = TimeUnit::us;
+};
+
+Result<DiffRequest> diff_request(const Options& options) {
+  for (const char* name : kNotWithDiff) {
+    if (!options.has(name)) continue;
+    const std::string shown = (name[0] == '-' ? "" : "--") + std::string(name);
+    return usage("--diff and " + shown + ": only one of the two");
+  }
+  if (options.has("json") && options.has("csv")) {
+    return usage("--json and --csv: only one of the two");
+  }
+  if (options.arguments().empty()) return usage("--diff: name two files: --diff OLD NEW");
+  DiffRequest request{options.text("diff"), options.arguments()[0]};
+  if (request.old_file == "-" && request.new_file == "-") {
+    return usage("--diff: only one of the two can be standard input");
+  }
+  if (options.has("time")) {
+    const auto unit = TimeFormat::parse(options.text("time"));
+    if (!unit || *unit == TimeUnit::cycles) {
+      return usage("--time: \"" + options.text("time") +
+                   "\" is not one of ns, us, s: two recordings' cycles differ");
+    }
+    request.unit = *unit;
+  }
+  return request;
+}
+
+Result<CallSource> read(const std::string& file) {
+  Result<CallSource> source = CallSource::open(file);
+  if (!source) return source;
+  source->select({});
+  Progress progress("reading " + file);
+  const Status status = source->read(nullptr, {}, [&](std::uint64_t done, std::uint64_t total) {
+    progress.update(done, total);
+    return true;
+  });
+  if (!status) return status.error();
+  for (const std::string& line : source->damage()) warn(line);
+  return source;
+}
+
+}  // namespace
+
+int print_diff(const Options& options) {
+  const Result<DiffRequest> request = diff_request(options);
+  if (!request) return fail(request.error());
+  const Result<CallSource> before = read(request->old_file);
+  if (!before) return fail(before.error());
+  const Result<CallSource> after = read(request->new_file);
+  if (!after) return fail(after.error());
+  const std::vector<DiffRow> rows = function_diff(*before, *after);
+  Writer out;
+  if (options.has("json")) {
+    write_diff_json(out, rows, request->unit, request->old_file, request->new_file);
+  } else if (options.has("csv")) {
+    write_diff_csv(out, rows, request->unit);
+  } else {
+    write_diff(out, rows, request->unit);
+  }
+  const Result<bool> written = put(out.view());
+  return written ? kDone : fail(written.error());
+}
+
+}  // namespace fkt::cli
