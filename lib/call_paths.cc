@@ -50,8 +50,9 @@ std::uint32_t CallPaths::root_of(std::uint32_t task, bool interrupt) {
 }
 
 void CallPaths::begin(OpenSpan& call, const CallPlace& place) {
-  const auto parent = place.around != nullptr ? static_cast<std::uint32_t>(place.around->tag)
-                                              : root_of(place.task, place.interrupt);
+  const bool nested = place.around != nullptr && place.around->tag != OpenSpan::kNoTag;
+  const auto parent =
+      nested ? static_cast<std::uint32_t>(place.around->tag) : root_of(place.task, place.interrupt);
   if (call.type >= type_labels_.size()) type_labels_.resize(call.type + 1, kNone);
   std::uint32_t& label = type_labels_[call.type];
   if (label == kNone) label = label_of(type_(call.type));
@@ -60,7 +61,7 @@ void CallPaths::begin(OpenSpan& call, const CallPlace& place) {
 }
 
 void CallPaths::charge(const OpenSpan* call, std::uint32_t task, State state, std::uint64_t ticks) {
-  if (call != nullptr) {
+  if (call != nullptr && call->tag != OpenSpan::kNoTag) {
     nodes_[call->tag].own += ticks;
   } else if (state == State::user || state == State::system || state == State::running) {
     nodes_[child(root_of(task, false), label_of(state_label(state)))].own += ticks;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kEntry = 15, kTime = 12, kPid = 8, kCpu = 4;
 constexpr std::size_t kFlushBytes = 256 << 10;
 constexpr std::uint32_t kDeepest = 100;  // indented no further
-constexpr std::uint64_t kNoLine = ~std::uint64_t{0};
+constexpr std::uint64_t kNoLine = OpenSpan::kNoTag;
 constexpr unsigned kIndexBits = 40;  // of a tag; the tree's number is above
 
 std::uint32_t tree_of(std::uint64_t tag) {

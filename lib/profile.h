@@ -70,7 +70,8 @@ struct OpenSpan {
   // The same of the calls that it made, and of theirs (interrupts are none of its calls).
   std::uint64_t sub = 0;  // CPU time
   std::uint64_t sub_blocked = 0, sub_preempted = 0;
-  std::uint64_t tag = 0;  // a CallSink's
+  static constexpr std::uint64_t kNoTag = ~std::uint64_t{0};
+  std::uint64_t tag = kNoTag;  // a CallSink's; kNoTag: it was not told of the begin
 
   // A call that this one made has ended.
   void add_call(const OpenSpan& call) {

@@ -38,6 +38,7 @@ OpenSpan& Spans::Stack::push() {
   span.own = span.own_selected = 0;
   span.before_cut = false;
   span.sub = span.sub_blocked = span.sub_preempted = 0;
+  span.tag = OpenSpan::kNoTag;
   span.blocked = span.preempted = {};
   span.children.clear();
   return span;

@@ -21,7 +21,9 @@ TaskStates::Task& TaskStates::at(TaskIndex task) {
 void TaskStates::change(TaskIndex index, Doing doing, std::uint64_t clock) {
   Task& task = at(index);
   TaskStat& stat = stats_[index];
-  const std::uint64_t ticks = clock > task.since ? clock - task.since : 0;
+  const std::uint64_t since = std::max(task.since, from_);
+  const std::uint64_t ticks = clock > since ? clock - since : 0;
+  if (ticks > 0 && keep_) remember(task, since, clock);
   switch (task.doing) {
     case Doing::running:
       stat.running += ticks;
@@ -32,6 +34,7 @@ void TaskStates::change(TaskIndex index, Doing doing, std::uint64_t clock) {
     case Doing::asleep:
     case Doing::disk:
       (task.doing == Doing::disk ? stat.disk : stat.asleep) += ticks;
+      if (ticks == 0) break;
       add_child(stat.in, task.calls.empty() ? kNoType : task.calls.back(), 1, ticks);
       break;
     default:
@@ -41,16 +44,35 @@ void TaskStates::change(TaskIndex index, Doing doing, std::uint64_t clock) {
   task.since = clock;
 }
 
+void TaskStates::remember(Task& task, std::uint64_t from, std::uint64_t to) {
+  if (history_full() || task.doing == Doing::unknown || task.doing == Doing::dead) return;
+  Stretch& stretch = task.history.emplace_back();
+  stretches_++;
+  stretch.from = from;
+  stretch.to = to;
+  stretch.doing = task.doing;
+  stretch.call = task.calls.empty() ? kNoType : task.calls.back();
+  if (!task.woken || task.doing == Doing::ready) return;
+  stretch.by_interrupt = (task.waker & kOfInterrupt) != 0;
+  stretch.waker = static_cast<std::uint32_t>(task.waker & ~kOfInterrupt);
+}
+
+// A history says in which call a task ran: a stretch ends where one begins or ends.
+void TaskStates::split(TaskIndex task, std::uint64_t clock) {
+  if (keep_ && at(task).doing == Doing::running) change(task, Doing::running, clock);
+}
+
 void TaskStates::run(TaskIndex index, std::uint64_t clock) {
   Task& task = at(index);
   if (task.doing == Doing::running) return;
-  if (task.woken) {
+  if (task.woken && clock >= from_) {
     const std::uint64_t ticks = clock > task.since ? clock - task.since : 0;
     stats_[index].wait.add(ticks);
     stats_[index].waits.add(ticks);
-    stats_[index].wakers[task.waker].wait += ticks;
-    task.woken = false;
+    const auto waker = stats_[index].wakers.find(task.waker);
+    if (waker != stats_[index].wakers.end()) waker->second.wait += ticks;
   }
+  task.woken = false;
   change(index, Doing::running, clock);
 }
 
@@ -58,7 +80,7 @@ void TaskStates::leave(const Event& event, TaskIndex index) {
   switch (event.id) {
     case FKT_E_SWITCH_R:
     case FKT_E_SWITCH_PREEMPT:
-      stats_[index].preempted++;
+      stats_[index].preempted += event.clock >= from_;
       return change(index, Doing::ready, event.clock);
     case FKT_E_SWITCH_D:
       return change(index, Doing::disk, event.clock);
@@ -82,12 +104,14 @@ void TaskStates::wake(const Event& event, TaskIndex waker) {
   const std::uint32_t who = interrupt ? interrupts_[event.cpu].back() : waker;
   task.woken = true;
   task.waker = who | (interrupt ? kOfInterrupt : 0);
-  TaskStat& stat = stats_[index];
-  stat.wakeups++;
-  TaskStat::Waker& entry = stat.wakers[task.waker];
-  entry.interrupt = interrupt;
-  entry.who = who;
-  entry.count++;
+  if (event.clock >= from_) {
+    TaskStat& stat = stats_[index];
+    stat.wakeups++;
+    TaskStat::Waker& entry = stat.wakers[task.waker];
+    entry.interrupt = interrupt;
+    entry.who = who;
+    entry.count++;
+  }
   change(index, Doing::ready, event.clock);
 }
 
@@ -110,7 +134,7 @@ void TaskStates::add(const Event& event, const Analysis::Place& place) {
     // Of a task that no event has named yet, its first event will tell.
     if (index == kNoTask) return;
     at(index);
-    stats_[index].runs++;
+    stats_[index].runs += event.clock >= from_;
     run(index, event.clock);
   } else if (event.id == FKT_E_WAKING || event.id == FKT_E_WAKEUP_NEW) {
     wake(event, place.task);
@@ -129,14 +153,20 @@ void TaskStates::begin(OpenSpan& call, const CallPlace& place) {
     interrupts_[place.cpu].push_back(call.type);
   } else {
     call.tag = place.task;
+    split(place.task, place.clock);
     std::vector<TypeIndex>& calls = at(place.task).calls;
     calls.resize(place.depth, kNoType);
     calls.push_back(call.type);
   }
 }
 
-void TaskStates::end(const OpenSpan& call, Outcome, const CallPlace& place) {
+void TaskStates::end(const OpenSpan& call, Outcome outcome, const CallPlace& place) {
+  if (call.tag == OpenSpan::kNoTag) return;
+  // A task is still in a call whose exit the recording does not reach; its next one says where.
+  const bool goes_on = outcome == Outcome::no_exit || outcome == Outcome::never_returns;
+  if (goes_on && (call.tag & kOfInterrupt) == 0) return;
   const auto number = static_cast<std::uint32_t>(call.tag & ~kOfInterrupt);
+  if ((call.tag & kOfInterrupt) == 0 && place.clock != 0) split(number, place.clock);
   auto& open = (call.tag & kOfInterrupt) != 0 ? interrupts_[number] : at(number).calls;
   open.resize(std::min<std::size_t>(open.size(), place.depth));
 }

@@ -38,7 +38,27 @@ struct TaskStat {
 
 class TaskStates : public CallSink {
  public:
-  explicit TaskStates(const Analysis& analysis) : analysis_(analysis) {}
+  enum class Doing : std::uint8_t { unknown, running, ready, asleep, disk, dead };
+  // A task doing one thing.
+  struct Stretch {
+    std::uint64_t from = 0, to = 0;  // ticks
+    Doing doing = Doing::unknown;
+    bool by_interrupt = false;      // asleep: what woke it, a task or an interrupt ...
+    std::uint32_t waker = kNobody;  // ... its TaskIndex or TypeIndex
+    TypeIndex call = kNoType;       // in which call
+  };
+  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};  // nothing that was seen
+  static constexpr std::size_t kMostStretches = 1 << 21;
+
+  // Only what lies in the analysis's view counts.
+  explicit TaskStates(const Analysis& analysis)
+      : analysis_(analysis), from_(analysis.view().from.value_or(0)) {}
+
+  // Before the first event: keeps every task's stretches, up to kMostStretches of all together.
+  void keep_history() { keep_ = true; }
+  // Of a task, in time order.
+  const std::vector<Stretch>& history(TaskIndex task) const { return tasks_[task].history; }
+  bool history_full() const { return stretches_ >= kMostStretches; }
 
   // Every event in order, after the analysis has it.
   void add(const Event& event, const Analysis::Place& place);
@@ -52,13 +72,13 @@ class TaskStates : public CallSink {
   const std::vector<TaskStat>& stats() const { return stats_; }  // by TaskIndex
 
  private:
-  enum class Doing : std::uint8_t { unknown, running, ready, asleep, disk, dead };
   struct Task {
     Doing doing = Doing::unknown;
     bool woken = false;            // ready after a wake-up: the wait is to be noted
     std::uint64_t since = 0;       // ticks
     std::uint64_t waker = 0;       // key of stat.wakers
     std::vector<TypeIndex> calls;  // open ones
+    std::vector<Stretch> history;
   };
 
   Task& at(TaskIndex task);
@@ -68,7 +88,13 @@ class TaskStates : public CallSink {
   void run(TaskIndex task, std::uint64_t clock);
   void wake(const Event& event, TaskIndex waker);
 
+  void split(TaskIndex task, std::uint64_t clock);
+  void remember(Task& task, std::uint64_t from, std::uint64_t to);
+
   const Analysis& analysis_;
+  const std::uint64_t from_;  // ticks
+  bool keep_ = false;
+  std::size_t stretches_ = 0;
   std::vector<TaskStat> stats_;
   std::vector<Task> tasks_;
   std::vector<std::vector<TypeIndex>> interrupts_;  // open ones of each CPU

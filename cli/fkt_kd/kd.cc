@@ -9,6 +9,7 @@
 #include "lib/call_paths.h"
 #include "lib/call_source.h"
 #include "lib/call_trace.h"
+#include "lib/critical_path.h"
 #include "lib/flame_graph.h"
 #include "lib/function_histogram.h"
 #include "lib/task_states.h"
@@ -113,17 +114,44 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
   return std::string(out.view());
 }
 
-Result<std::string> tasks(CallSource& source, const KdRequest& request, const TimeFormat& time) {
-  if (source.analysis() == nullptr) {
-    return usage("--tasks: a KFT log does not say what its tasks did between calls");
-  }
-  TaskStates states(*source.analysis());
+// One pass for what tasks did.
+Status read_states(CallSource& source, TaskStates& states) {
   const EventSink events = [&](const Event& event, const Analysis::Place& place) {
     states.add(event, place);
   };
   const Result<bool> done = read(source, &states, true, events);
   if (!done) return done.error();
   states.finish(source.analysis()->end());
+  return Done{};
+}
+
+Result<std::string> critical_path(CallSource& source, const KdRequest& request,
+                                  const TimeFormat& time) {
+  const Analysis& analysis = *source.analysis();
+  TaskStates states(analysis);
+  states.keep_history();
+  const Status status = read_states(source, states);
+  if (!status) return status.error();
+  if (states.history_full()) {
+    return Error{ErrorCode::usage,
+                 "--critical-path: too much happened for one path: choose a part "
+                 "with --from and --to"};
+  }
+  const TaskIndex task = analysis.tasks().find(request.pid);
+  if (task == kNoTask || task >= states.stats().size()) {
+    return usage("--critical-path: no process " + std::to_string(request.pid) +
+                 " in the recording");
+  }
+  Writer out;
+  const auto path = fkt::critical_path(states, task, analysis.begin(), analysis.end());
+  write_critical_path(out, path, analysis, time);
+  return std::string(out.view());
+}
+
+Result<std::string> tasks(CallSource& source, const KdRequest& request, const TimeFormat& time) {
+  TaskStates states(*source.analysis());
+  const Status status = read_states(source, states);
+  if (!status) return status.error();
   std::vector<TaskRow> rows = task_rows(states, *source.analysis());
   if (rows.size() > request.shape.most) rows.resize(request.shape.most);
   Writer out;
@@ -142,6 +170,11 @@ Result<std::string> tasks(CallSource& source, const KdRequest& request, const Ti
 }
 
 Result<bool> output(CallSource& source, const KdRequest& request, const TimeFormat& time) {
+  const bool states =
+      request.output == KdOutput::tasks || request.output == KdOutput::critical_path;
+  if (states && source.analysis() == nullptr) {
+    return usage(request.file + ": a KFT log does not say what its tasks did between calls");
+  }
   if (request.output == KdOutput::trace) return call_trace(source, request, time);
   Result<std::string> text = std::string();
   if (request.output == KdOutput::table || request.output == KdOutput::histogram) {
@@ -151,6 +184,8 @@ Result<bool> output(CallSource& source, const KdRequest& request, const TimeForm
                                              : histogram(source, request, time);
   } else if (request.output == KdOutput::tasks) {
     text = tasks(source, request, time);
+  } else if (request.output == KdOutput::critical_path) {
+    text = critical_path(source, request, time);
   } else {
     text = paths(source, request, time);
   }
@@ -166,7 +201,9 @@ int run(const Options& options) {
   const auto least = least_time(options, source->ticks_per_second());
   if (!least) return fail(least.error());
   request->shape.above = *least;
-  source->select({});
+  const Result<View> view = kd_view(options, source->trace());
+  if (!view) return fail(view.error());
+  source->select(*view);
   const TimeFormat time(request->unit, source->ticks_per_second());
   const Result<bool> wanted = output(*source, *request, time);
   if (!wanted) return fail(wanted.error());

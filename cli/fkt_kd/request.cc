@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "lib/analysis.h"
 #include "lib/clock.h"
 
 namespace fkt::cli {
@@ -15,6 +16,7 @@ struct OutputOption {
 };
 constexpr OutputOption kOutputs[] = {{"histogram", "--histogram", KdOutput::histogram},
                                      {"tasks", "--tasks", KdOutput::tasks},
+                                     {"critical-path", "--critical-path", KdOutput::critical_path},
                                      {"-c", "-c", KdOutput::trace},
                                      {"folded", "--folded", KdOutput::folded},
                                      {"flamegraph", "--flamegraph", KdOutput::flamegraph},
@@ -79,9 +81,14 @@ void add_kd_options(Options& options) {
       "tasks",
       "what each task did: running, ready, asleep; who woke it, how long it then waited for a CPU; "
       "-l: asleep in which calls, woken by whom")(
+      "critical-path", value("PID"),
+      "what this task, and those it waited for, spent the time on; with --from, --to")(
       "flamegraph", "an SVG picture: CPU time by task and path of calls")(
       "folded", "the same as lines of a path and its time, in ns")(
       "dot", "the same as a tree for Graphviz");
+  options.section("Which part")("from", value("T"),
+                                "calls that began from this time on: 250ms, 1.5s, 14:03:22.5")(
+      "to", value("T"), "up to this time");
   options.section("How it is printed")("json", "as JSON")("csv", "as CSV")(
       "time", value("UNIT"), "times in us (default), ns, s or cycles");
   options.positional("FILE", 1);
@@ -105,6 +112,11 @@ Result<KdRequest> kd_request(const Options& options) {
   } else if (r.output == KdOutput::folded) {
     r.unit = TimeUnit::ns;  // whole numbers
   }
+  if (options.has("critical-path")) {
+    const auto pid = parse_whole("--critical-path", options.text("critical-path"), 1, FKT_PID_MASK);
+    if (!pid) return pid.error();
+    r.pid = static_cast<std::uint32_t>(*pid);
+  }
   if (options.has("histogram")) r.histogram = options.text("histogram");
   return r;
 }
@@ -120,6 +132,24 @@ Result<std::uint64_t> least_time(const Options& options, double ticks_per_second
                  "\" is no time: give microseconds, or a number with ns, us, ms or s");
   }
   return *ticks;
+}
+
+Result<View> kd_view(const Options& options, const Trace* trace) {
+  View view;
+  const auto moment = [&](const char* name, std::optional<std::uint64_t>& to) -> Status {
+    if (!options.has(name)) return Done{};
+    const std::string subject = "--" + std::string(name) + ": ";
+    if (trace == nullptr) return usage(subject + "not for KFT logs, which are taken whole");
+    const auto clock = parse_time(options.text(name), trace->info().clocks, recording_end(*trace));
+    if (!clock) return usage(subject + clock.error().message);
+    to = *clock;
+    return Done{};
+  };
+  for (const Status& status : {moment("from", view.from), moment("to", view.to)}) {
+    if (!status) return status.error();
+  }
+  if (view.from && view.to && *view.from >= *view.to) return usage("--from: not before --to");
+  return view;
 }
 
 }  // namespace fkt::cli

@@ -7,11 +7,13 @@
 
 #include "cli/common.h"
 #include "lib/function_table.h"
+#include "lib/select.h"
 #include "lib/time_format.h"
+#include "lib/trace.h"
 
 namespace fkt::cli {
 
-enum class KdOutput { table, histogram, tasks, trace, folded, flamegraph, dot };
+enum class KdOutput { table, histogram, tasks, critical_path, trace, folded, flamegraph, dot };
 enum class KdFormat { text, json, csv };
 
 struct KdRequest {
@@ -20,6 +22,7 @@ struct KdRequest {
   KdFormat format = KdFormat::text;
   TimeUnit unit = TimeUnit::us;
   TableShape shape;
+  std::uint32_t pid = 0;     // --critical-path
   std::string histogram;     // whose
   bool long_form = false;    // -l
   bool interleaved = false;  // -i
@@ -29,5 +32,8 @@ void add_kd_options(Options& options);
 Result<KdRequest> kd_request(const Options& options);
 // "-t TIME", in ticks: a bare number counts microseconds, as in KFT's tool.
 Result<std::uint64_t> least_time(const Options& options, double ticks_per_second);
+
+// --from and --to, which are said in terms of the file.
+Result<View> kd_view(const Options& options, const Trace* trace);
 
 }  // namespace fkt::cli

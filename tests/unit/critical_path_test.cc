@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <catch2/catch.hpp>
+
+#include "lib/call_source.h"
+#include "lib/critical_path.h"
+#include "lib/merge.h"
+#include "tests/unit/trace_builder.h"
+
+using namespace fkt;
+using namespace fkt::test;
+
+namespace {
+
+constexpr std::uint64_t T = TraceBuilder::kStart;
+using Doing = TaskStates::Doing;
+
+// The path of a task over the whole recording as "pid:doing:from-to", times since T.
+std::vector<std::string> path_of(TraceBuilder& builder, std::uint32_t pid) {
+  const Result<Trace> trace = Trace::from_bytes(builder.finish());
+  REQUIRE(trace);
+  Analysis analysis(trace->info(), {});
+  TaskStates states(analysis);
+  states.keep_history();
+  analysis.watch(states);
+  for (const Event& event : trace->events()) states.add(event, analysis.add(event));
+  analysis.finish(true, recording_end(*trace));
+  states.finish(analysis.end());
+  std::vector<std::string> steps;
+  const auto path =
+      critical_path(states, analysis.tasks().find(pid), analysis.begin(), analysis.end());
+  std::uint64_t last = T;
+  for (const PathStep& step : path) {
+    CHECK(step.from == last);  // without holes
+    last = step.to;
+    static constexpr const char* kNames[] = {"?", "run", "ready", "asleep", "disk", "dead"};
+    steps.push_back(std::to_string(analysis.tasks()[step.task].tid) + ":" +
+                    kNames[static_cast<std::size_t>(step.doing)] + ":" +
+                    std::to_string(step.from - T) + "-" + std::to_string(step.to - T));
+  }
+  CHECK(last == analysis.end());
+  return steps;
+}
+
+}  // namespace
+
+TEST_CASE("a sleep that another task ended is what that task did") {
+  TraceBuilder b;
+  b.pid(0, 42).pid(1, 43);
+  b.event(0, T, FKT_E_SYS_ENTRY, 0);
+  b.event(1, T, FKT_E_SYS_ENTRY, 1);
+  b.event(0, T + 100, FKT_E_SWITCH_S, 0);  // 42 waits for 43
+  b.event(1, T + 300, FKT_E_SYS_EXIT, 1);
+  b.event(1, T + 400, FKT_E_WAKING, 42);
+  b.event(0, T + 450, FKT_E_SWITCH_R, 42);
+  b.event(0, T + 600, FKT_E_SYS_EXIT, 0);
+  CHECK(path_of(b, 42) == std::vector<std::string>{"42:run:0-100", "43:run:100-300",
+                                                   "43:run:300-400", "42:ready:400-450",
+                                                   "42:run:450-600"});
+}
+
+TEST_CASE("a sleep that an interrupt ended stays a sleep, also of the task that was waited for") {
+  TraceBuilder b;
+  b.pid(0, 42).pid(1, 43);
+  b.event(0, T, FKT_E_SYS_ENTRY, 0);
+  b.event(1, T, FKT_E_SYS_ENTRY, 0);
+  b.event(0, T + 100, FKT_E_SWITCH_S, 0);
+  b.event(1, T + 200, FKT_E_SWITCH_D, 0);  // 43 waits for the disk
+  b.event(1, T + 500, FKT_E_IRQ_ENTRY, 14);
+  b.event(1, T + 510, FKT_E_WAKING, 43);
+  b.event(1, T + 520, FKT_E_IRQ_EXIT, 14 | 1 << 22);
+  b.event(1, T + 530, FKT_E_SWITCH_R, 43);
+  b.event(1, T + 600, FKT_E_WAKING, 42);
+  b.event(0, T + 610, FKT_E_SWITCH_R, 42);
+  b.event(0, T + 700, FKT_E_SYS_EXIT, 0);
+  CHECK(path_of(b, 42) == std::vector<std::string>{"42:run:0-100", "43:run:100-200",
+                                                   "43:disk:200-510", "43:ready:510-530",
+                                                   "43:run:530-600", "42:ready:600-610",
+                                                   "42:run:610-700"});
+}
+
+TEST_CASE("what nothing is known of is called so") {
+  TraceBuilder b;
+  b.pid(0, 42);
+  b.event(0, T + 50, FKT_E_SYS_ENTRY, 0);
+  b.event(0, T + 100, FKT_E_SYS_EXIT, 0);
+  b.lost(0, T + 120, T + 200, 3);
+  b.event(0, T + 250, FKT_E_SYS_ENTRY, 0);
+  b.event(0, T + 300, FKT_E_SYS_EXIT, 0);
+  CHECK(path_of(b, 42) == std::vector<std::string>{"42:?:0-50", "42:run:50-100", "42:run:100-120",
+                                                   "42:?:120-250", "42:run:250-300"});
+}
