@@ -115,7 +115,7 @@ check-debug:  ## the same on a 6.1 with KASAN and lockdep, which is built first 
 	@$(MAKE) --no-print-directory tools
 	@tests/vm/check --kernel 6.1-debug
 
-fuzz:  ## the reader under libFuzzer for FUZZ_SECONDS=60
+fuzz:  ## the reader and the KFT parser under libFuzzer, each for FUZZ_SECONDS=60
 	@packaging/setup build check
 	@FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/fuzz/run
 

@@ -17,42 +17,42 @@
 namespace fkt::cli {
 namespace {
 
-std::string table(const CallSource& source, const KdRequest& request, const TimeFormat& time) {
-  std::vector<FunctionRow> rows = function_rows(source.profile(), source.types());
-  arrange(rows, request.shape);
+// What one of the three writes.
+template <class Text, class Json, class Csv>
+std::string formatted(KdFormat format, Text text, Json json, Csv csv) {
   Writer out;
-  switch (request.format) {
+  switch (format) {
     case KdFormat::text:
-      write_table(out, rows, request.shape, time);
+      text(out);
       break;
     case KdFormat::json:
-      write_json(out, rows, time);
+      json(out);
       break;
     case KdFormat::csv:
-      write_csv(out, rows, request.shape, time);
+      csv(out);
       break;
   }
   return std::string(out.view());
 }
 
+std::string table(const CallSource& source, const KdRequest& request, const TimeFormat& time) {
+  std::vector<FunctionRow> rows = function_rows(source.profile(), source.types());
+  arrange(rows, request.shape);
+  return formatted(
+      request.format, [&](Writer& out) { write_table(out, rows, request.shape, time); },
+      [&](Writer& out) { write_json(out, rows, time); },
+      [&](Writer& out) { write_csv(out, rows, request.shape, time); });
+}
+
 Result<std::string> histogram(const CallSource& source, const KdRequest& request,
                               const TimeFormat& time) {
-  Result<FunctionHistogram> found =
+  const Result<FunctionHistogram> found =
       function_histogram(source.profile(), source.types(), request.histogram);
   if (!found) return found.error();
-  Writer out;
-  switch (request.format) {
-    case KdFormat::text:
-      write_histogram(out, *found, time);
-      break;
-    case KdFormat::json:
-      write_histogram_json(out, *found, time);
-      break;
-    case KdFormat::csv:
-      write_histogram_csv(out, *found, time);
-      break;
-  }
-  return std::string(out.view());
+  return formatted(
+      request.format, [&](Writer& out) { write_histogram(out, *found, time); },
+      [&](Writer& out) { write_histogram_json(out, *found, time); },
+      [&](Writer& out) { write_histogram_csv(out, *found, time); });
 }
 
 // Reads the file once. False: nobody reads the output any more.
@@ -154,19 +154,10 @@ Result<std::string> tasks(CallSource& source, const KdRequest& request, const Ti
   if (!status) return status.error();
   std::vector<TaskRow> rows = task_rows(states, *source.analysis());
   if (rows.size() > request.shape.most) rows.resize(request.shape.most);
-  Writer out;
-  switch (request.format) {
-    case KdFormat::text:
-      write_tasks(out, rows, request.long_form, time);
-      break;
-    case KdFormat::json:
-      write_tasks_json(out, rows, time);
-      break;
-    case KdFormat::csv:
-      write_tasks_csv(out, rows, time);
-      break;
-  }
-  return std::string(out.view());
+  return formatted(
+      request.format, [&](Writer& out) { write_tasks(out, rows, request.long_form, time); },
+      [&](Writer& out) { write_tasks_json(out, rows, time); },
+      [&](Writer& out) { write_tasks_csv(out, rows, time); });
 }
 
 Result<bool> output(CallSource& source, const KdRequest& request, const TimeFormat& time) {

@@ -15,6 +15,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 KEYS = ("count", "cut", "time", "local", "sub", "cpu", "blocked", "preempted", "interrupts", "min", "max")
 
@@ -420,6 +421,45 @@ def compare_diff(print_tool, old, new, old_path, new_path):
     return bad, len(changes)
 
 
+def compare_pictures(kd_tool, rows, path):
+    """Folded stacks and flame graph of a log, against the local times of its functions."""
+
+    def run(*options):
+        return subprocess.run([kd_tool, *options, path], check=True, capture_output=True, text=True).stdout
+
+    bad = 0
+    local = collections.Counter()
+    tree = collections.Counter()
+    for line in run("--folded", "--time", "us").splitlines():
+        stack, ticks = line.rsplit(" ", 1)
+        names = stack.split(";")
+        local[names[-1]] += int(ticks)
+        for depth in range(len(names)):
+            tree[tuple(names[:depth + 1])] += int(ticks)
+    truth = {name: row.local for name, row in rows.items() if row.local}
+    if dict(local) != truth:
+        print(f"{path}: folded stacks: {dict(local)}, not {truth}")
+        bad += 1
+    # Parents first: the path of a box is that of the box below it.
+    total = sum(local.values())
+    around = []
+    drawn = collections.Counter()
+    for box in xml.etree.ElementTree.fromstring(run("--flamegraph")).iter("{http://www.w3.org/2000/svg}g"):
+        x, width, depth = (float(box.get(f"data-{key}")) for key in "xwd")
+        around = around[:int(depth)]
+        if around and not (around[-1][1] - 1e-8 <= x and x + width <= around[-1][2] + 1e-8):
+            print(f"{path}: flame graph: {box.get('data-name')} is wider than what is below it")
+            bad += 1
+        around.append((box.get("data-name"), x, x + width))
+        drawn[tuple(name for name, _, _ in around[1:])] += width * total
+    for stack, ticks in tree.items():
+        # Boxes of less than a tenth of a pixel are left out.
+        if ticks / total * 1200 > 0.1 and abs(drawn[stack] - ticks) > 0.01:
+            print(f"{path}: flame graph: {stack} has {drawn[stack]}, not {ticks}")
+            bad += 1
+    return bad, len(tree)
+
+
 def main():
     kd_tool, print_tool, folder = sys.argv[1:]
     bad = rows = 0
@@ -435,6 +475,8 @@ def main():
             path = str(pathlib.Path(scratch) / f"{seed}.lst")
             pathlib.Path(path).write_text(simulator.log())
             found = compare(f"seed {seed}", simulator.rows, kd(kd_tool, path))
+            bad, rows = bad + found[0], rows + found[1]
+            found = compare_pictures(kd_tool, simulator.rows, path)
             bad, rows = bad + found[0], rows + found[1]
             if before:
                 found = compare_diff(print_tool, before[0], simulator.rows, before[1], path)
