@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "lib/picker.h"
 #include "lib/states.h"
 #include "lib/tasks.h"
-#include "lib/where.h"
 
 namespace fkt {
 

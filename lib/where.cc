@@ -2,9 +2,9 @@
 #include "lib/where.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "lib/clock.h"
+#include "lib/comparison.h"
 #include "lib/parse.h"
 #include "lib/suggest.h"
 
@@ -12,56 +12,6 @@ namespace fkt {
 namespace {
 
 constexpr std::size_t kIds = 1 << FKT_ID_BITS;
-
-bool negates(Comparison c) {
-  return c == Comparison::unequal || c == Comparison::unlike;
-}
-bool is_pattern(Comparison c) {
-  return c == Comparison::like || c == Comparison::unlike;
-}
-bool orders(Comparison c) {
-  return c >= Comparison::less && c <= Comparison::greater_equal;
-}
-
-// Does a text fit the value, leaving the operator's negation aside?
-bool same(Comparison c, std::string_view text, const Literal& value) {
-  return is_pattern(c) ? fits(text, value.text) : text == value.text;
-}
-bool compare(Comparison c, std::string_view text, const Literal& value) {
-  return same(c, text, value) != negates(c);
-}
-
-// -1, 0, 1 for a value below, at, above the literal.
-int order(std::uint64_t value, bool is_signed, const Literal& literal) {
-  const bool below_zero = is_signed && static_cast<std::int64_t>(value) < 0;
-  const bool literal_below = literal.negative && literal.number != 0;
-  if (below_zero != literal_below) return below_zero ? -1 : 1;
-  const std::uint64_t size = below_zero ? 0 - value : value;
-  if (size == literal.number) return 0;
-  return (size < literal.number) != below_zero ? -1 : 1;
-}
-
-bool compare(Comparison c, std::uint64_t value, bool is_signed, const Literal& literal) {
-  const int at = order(value, is_signed, literal);
-  switch (c) {
-    case Comparison::equal:
-      return at == 0;
-    case Comparison::unequal:
-      return at != 0;
-    case Comparison::less:
-      return at < 0;
-    case Comparison::less_equal:
-      return at <= 0;
-    case Comparison::greater:
-      return at > 0;
-    case Comparison::greater_equal:
-      return at >= 0;
-    case Comparison::like:
-    case Comparison::unlike:
-      break;  // the binder refuses them
-  }
-  return false;
-}
 
 bool is_syscall_number(FieldType type) {
   return type == FieldType::syscall || type == FieldType::syscall32;
@@ -297,151 +247,6 @@ class Binder {
 
 Result<Where> Where::bind(const Expression& expression, const TraceInfo& info) {
   return Binder(expression, info).bind();
-}
-
-void Marks::set(std::uint64_t offset, bool on) {
-  const std::uint64_t word = offset / sizeof(std::uint64_t);
-  const std::uint64_t chunk = word / kChunkWords, bit = word % kChunkWords;
-  if (chunk >= chunks_.size()) {
-    if (!on) return;
-    chunks_.resize(chunk + 1);
-  }
-  std::vector<std::uint64_t>& bits = chunks_[chunk];
-  if (bits.empty()) {
-    if (!on) return;
-    bits.resize(kChunkWords / 64);
-  }
-  const std::uint64_t one = std::uint64_t{1} << bit % 64;
-  bits[bit / 64] = on ? bits[bit / 64] | one : bits[bit / 64] & ~one;
-}
-
-Picker::Picker(const Choice& choice, Marks* learn, const TraceInfo& info, const Tasks& tasks,
-               Spans& spans, const SpanTypes& types)
-    : where_(choice.where),
-      marks_(choice.spans),
-      learn_(learn),
-      info_(info),
-      tasks_(tasks),
-      spans_(spans),
-      types_(types),
-      by_type_(choice.where.names_) {
-  if (where_.whole_spans()) spans.keep_entries();
-}
-
-bool Picker::picks(const Event& event, TaskIndex task) {
-  const TypeIndex type = spans_.begins(event);
-  if (!where_.whole_spans()) return test({event, nullptr, type, task});
-  const OpenSpan* span = type == kNoType ? spans_.ends(event, task) : nullptr;
-  if (span != nullptr && span->before_cut) span = nullptr;  // its entry is not in the file
-  if (type == kNoType && span == nullptr) return test({event, nullptr, type, task});
-  const Event& entry = span == nullptr ? event : span->entry;
-  if (learn_ == nullptr) return marks_.test(entry.offset);
-  const bool hit = span == nullptr ? test({event, nullptr, type, task})
-                                   : test({entry, &event, span->type, task});
-  learn_->set(entry.offset, hit);
-  return hit;
-}
-
-bool Picker::test(const Node& node, const Subject& subject) {
-  const Event& event = subject.event;
-  switch (node.kind) {
-    case Node::Kind::all:
-      return test(where_.nodes_[node.left], subject) && test(where_.nodes_[node.right], subject);
-    case Node::Kind::any:
-      return test(where_.nodes_[node.left], subject) || test(where_.nodes_[node.right], subject);
-    case Node::Kind::no:
-      return !test(where_.nodes_[node.left], subject);
-    case Node::Kind::ids:
-      return node.ids[event.id & FKT_ID_MASK];
-    case Node::Kind::name:
-      return name(node, subject);
-    case Node::Kind::cpu:
-      return compare(node.comparison, event.cpu, false, node.value);
-    case Node::Kind::pid:
-      return compare(node.comparison, event.pid, false, node.value);
-    case Node::Kind::task:
-      return compare(node.comparison, tasks_.name(subject.task), node.value);
-    case Node::Kind::time: {
-      const std::uint64_t since = event.clock > where_.start_ ? event.clock - where_.start_ : 0;
-      return compare(node.comparison, since, false, node.value);
-    }
-    case Node::Kind::duration:
-      return subject.exit != nullptr &&
-             compare(node.comparison, subject.exit->clock - event.clock, false, node.value);
-    case Node::Kind::argument:
-      break;
-  }
-  bool has = false;
-  const bool result = argument(node, event, has);
-  if (has || subject.exit == nullptr) return result;
-  return argument(node, *subject.exit, has);
-}
-
-bool Picker::name(const Node& node, const Subject& subject) {
-  if (subject.type == kNoType) return node.ids[subject.event.id & FKT_ID_MASK];
-  std::vector<std::int8_t>& known = by_type_[node.slot];
-  if (subject.type >= known.size()) known.resize(subject.type + 1, -1);
-  std::int8_t& verdict = known[subject.type];
-  if (verdict >= 0) return verdict != 0;
-  const SpanType& type = types_[subject.type];
-  bool found = same(node.comparison, type.name, node.value);
-  // "softirq" is each "softirq RCU"; but a system call is its number's name alone.
-  const EventType* event = info_.catalogue.find(subject.event.id);
-  if (!is_syscall(type.kind) && event != nullptr) {
-    found |= same(node.comparison, event->name, node.value);
-  }
-  verdict = found != negates(node.comparison);
-  return verdict != 0;
-}
-
-std::string_view Picker::value_name(const Field& field, std::uint64_t value) const {
-  const Names& names = types_.names();
-  switch (field.type) {
-    case FieldType::tid: {
-      if (value == 0) return "idle";
-      const TaskIndex task = tasks_.find(static_cast<std::uint32_t>(value));
-      return task == kNoTask ? std::string_view() : tasks_.name(task);
-    }
-    case FieldType::irq:
-      return names.irq(value);
-    case FieldType::vector:
-      return Names::vector(value);
-    case FieldType::softirq:
-      return Names::softirq(value);
-    case FieldType::trap:
-      return Names::trap(value);
-    case FieldType::syscall:
-    case FieldType::syscall32:
-      return names.syscall(value, field.type == FieldType::syscall32);
-    case FieldType::s:
-      return field.name == "ret" ? Names::error(static_cast<std::int64_t>(value))
-                                 : std::string_view();
-    case FieldType::addr: {
-      const Symbol* symbol = info_.symbols.at(value);
-      return symbol == nullptr ? std::string_view() : std::string_view(symbol->name);
-    }
-    default:
-      return {};
-  }
-}
-
-// `has`: the event has such an argument, of the value's kind.
-bool Picker::argument(const Node& node, const Event& event, bool& has) const {
-  const Field* field = node.fields[node.by_id[event.id & FKT_ID_MASK]];
-  if (field == nullptr) return false;
-  if (field->type == FieldType::str) {
-    has = node.value.kind == Literal::Kind::text;
-    return has && compare(node.comparison, EventType::text_view(*field, event), node.value);
-  }
-  const std::optional<std::uint64_t> value = EventType::value(*field, event);
-  if (!value) return false;
-  if (node.value.kind == Literal::Kind::text) {
-    const std::string_view known = value_name(*field, *value);
-    has = !known.empty();
-    return has && compare(node.comparison, known, node.value);
-  }
-  has = true;
-  return compare(node.comparison, *value, field->type == FieldType::s, node.value);
 }
 
 }  // namespace fkt
