@@ -7,8 +7,9 @@ namespace fkt::cli {
 namespace {
 
 // The other options choose parts of one recording.
-constexpr const char* kNotWithDiff[] = {"dump", "stats", "counts", "cpu", "layer",
-                                        "from", "to",    "-s",     "-p",  "-k"};
+constexpr const char* kNotWithDiff[] = {"dump",  "stats",  "counts",  "cpu", "layer",
+                                        "from",  "to",     "-s",      "-p",  "-k",
+                                        "where", "around", "slowest", "-t"};
 
 struct DiffRequest {
   std::string old_file, new_file;
