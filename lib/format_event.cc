@@ -29,7 +29,7 @@ bool EventFormat::names_event(const EventType& type) const {
 }
 
 void EventFormat::name(Writer& out, const Event& event) const {
-  const EventType* type = analysis_.info().catalogue.find(event.id);
+  const EventType* type = info_.catalogue.find(event.id);
   if (type == nullptr) {
     out.put("event ");
     return out.hex(event.id);
@@ -60,8 +60,8 @@ void EventFormat::value_name(Writer& out, const Field& field, std::uint64_t valu
   switch (field.type) {
     case FieldType::tid: {
       if (value == 0) return out.put("idle");
-      const TaskIndex task = analysis_.tasks().find(static_cast<std::uint32_t>(value));
-      if (task != kNoTask) out.escaped(analysis_.tasks().name(task));
+      const TaskIndex task = tasks_.find(static_cast<std::uint32_t>(value));
+      if (task != kNoTask) out.escaped(tasks_.name(task));
       return;
     }
     case FieldType::irq:
@@ -78,7 +78,7 @@ void EventFormat::value_name(Writer& out, const Field& field, std::uint64_t valu
       if (field.name == "ret") out.put(Names::error(static_cast<std::int64_t>(value)));
       return;
     case FieldType::addr: {
-      const Symbols& symbols = analysis_.info().symbols;
+      const Symbols& symbols = info_.symbols;
       if (symbols.at(value) != nullptr) out.escaped(symbols.name(value));
       return;
     }
@@ -89,7 +89,7 @@ void EventFormat::value_name(Writer& out, const Field& field, std::uint64_t valu
 
 void EventFormat::text(Writer& out, const Event& event, const Step& step) const {
   name(out, event);
-  const EventType* type = analysis_.info().catalogue.find(event.id);
+  const EventType* type = info_.catalogue.find(event.id);
   if (type == nullptr) return;
   bool first = true;
   const auto separate = [&] {
@@ -145,8 +145,8 @@ void EventFormat::text(Writer& out, const Event& event, const Step& step) const 
   }
   if (!step.closed) return;
   out.put(" (");
-  if (is_syscall(analysis_.types()[step.type].kind)) {
-    out.put(analysis_.types()[step.type].name);
+  if (is_syscall(types_[step.type].kind)) {
+    out.put(types_[step.type].name);
     out.put(' ');
   }
   out.put("took ");
@@ -155,7 +155,7 @@ void EventFormat::text(Writer& out, const Event& event, const Step& step) const 
 }
 
 void EventFormat::json_arguments(Writer& out, const Event& event) const {
-  const EventType* type = analysis_.info().catalogue.find(event.id);
+  const EventType* type = info_.catalogue.find(event.id);
   if (type == nullptr) return;
   bool first = true;
   const auto key = [&](std::string_view name) {

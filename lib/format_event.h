@@ -12,7 +12,11 @@ namespace fkt {
 class EventFormat {
  public:
   EventFormat(const Analysis& analysis, const TimeFormat& time)
-      : analysis_(analysis), names_(analysis.types().names()), time_(time) {}
+      : EventFormat(analysis.info(), analysis.tasks(), analysis.types(), time) {}
+  // The same without an analysis; all four must outlive it.
+  EventFormat(const TraceInfo& info, const Tasks& tasks, const SpanTypes& types,
+              const TimeFormat& time)
+      : info_(info), tasks_(tasks), types_(types), names_(types.names()), time_(time) {}
 
   // "sys_openat", "irq 14 ide0", "switch state=S, next=730 find"; at an exit also how long it took.
   void text(Writer& out, const Event& event, const Step& step) const;
@@ -26,7 +30,9 @@ class EventFormat {
   void value_name(Writer& out, const Field& field, std::uint64_t value) const;
   bool names_event(const EventType& type) const;
 
-  const Analysis& analysis_;
+  const TraceInfo& info_;
+  const Tasks& tasks_;
+  const SpanTypes& types_;
   const Names& names_;
   const TimeFormat& time_;
 };

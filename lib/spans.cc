@@ -6,30 +6,8 @@
 namespace fkt {
 
 Spans::Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile)
-    : table_(tasks), types_(types), profile_(profile) {
-  std::vector<std::string> others;
-  for (const EventType& type : info.catalogue.events()) {
-    Meaning& meaning = meanings_[type.id & FKT_ID_MASK];
-    meaning.role = type.role;
-    meaning.kind = span_kind(type);
-    if (!type.fields.empty()) {
-      meaning.word = static_cast<std::uint8_t>(type.fields[0].word);
-      meaning.shift = static_cast<std::uint8_t>(type.fields[0].shift);
-      meaning.bits = static_cast<std::uint8_t>(type.fields[0].bits);
-    }
-    if (type.role == Role::point || meaning.kind != SpanKind::other) continue;
-    const auto found = std::find(others.begin(), others.end(), type.kind);
-    meaning.other = static_cast<std::uint16_t>(found - others.begin());
-    if (found == others.end()) others.push_back(type.kind);
-  }
+    : table_(tasks), types_(types), profile_(profile), meanings_(info.catalogue) {
   switches_ = (info.command.mask >> FKT_L_PROCESS & 1) != 0;
-}
-
-std::uint64_t Spans::value(const Meaning& meaning, const Event& event) {
-  if (meaning.word > event.words.size()) return 0;
-  const std::uint64_t word = meaning.word == 0 ? event.arg : event.words[meaning.word - 1];
-  const std::uint64_t shifted = meaning.shift < 64 ? word >> meaning.shift : 0;
-  return meaning.bits < 64 ? shifted & ((1ULL << meaning.bits) - 1) : shifted;
 }
 
 OpenSpan& Spans::Stack::push() {
@@ -101,7 +79,7 @@ void Spans::restore(const Cut& cut) {
 }
 
 Step Spans::apply(const Event& event, TaskIndex running, bool selected) {
-  const Meaning& meaning = meanings_[event.id & FKT_ID_MASK];
+  const Meaning& meaning = meanings_[event.id];
   Step step;
   step.depth = static_cast<unsigned>(state(running).stack.depth + cpu(event.cpu).depth);
   switch (meaning.role) {
@@ -124,13 +102,13 @@ TypeIndex Spans::type_of(const Meaning& meaning, const Event& event, std::uint64
 }
 
 TypeIndex Spans::begins(const Event& event) {
-  const Meaning& meaning = meanings_[event.id & FKT_ID_MASK];
+  const Meaning& meaning = meanings_[event.id];
   if (meaning.role != Role::begin) return kNoType;
-  return type_of(meaning, event, value(meaning, event));
+  return type_of(meaning, event, meaning.value(event));
 }
 
 const OpenSpan* Spans::ends(const Event& event, TaskIndex running) {
-  const Meaning& meaning = meanings_[event.id & FKT_ID_MASK];
+  const Meaning& meaning = meanings_[event.id];
   if (meaning.role != Role::end) return nullptr;
   const Stack& stack = on_cpu(meaning.kind) ? cpu(event.cpu) : state(running).stack;
   const std::size_t at = find_open(stack, meaning, match(meaning, event));
@@ -150,7 +128,7 @@ std::size_t Spans::find_open(const Stack& stack, const Meaning& meaning, std::ui
 void Spans::begin(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
                   Step& step) {
   TaskState& task = state(running);
-  const std::uint64_t number = value(meaning, event);
+  const std::uint64_t number = meaning.value(event);
   OpenSpan* span = nullptr;
   if (on_cpu(meaning.kind)) {
     span = &cpu(event.cpu).push();

@@ -11,13 +11,13 @@
 // system call or not, and only its next entry or exit tells.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "lib/call_sink.h"
+#include "lib/meanings.h"
 #include "lib/profile.h"
 #include "lib/span_types.h"
 #include "lib/tasks.h"
@@ -94,21 +94,12 @@ class Spans {
     std::uint64_t since = 0;        // ... since, or is switched out since (ticks)
     TypeIndex fork_type = kNoType;  // the parent's call
   };
-  // What an event id means for spans, read from the file's catalogue once.
-  struct Meaning {
-    Role role = Role::point;
-    SpanKind kind = SpanKind::other;
-    std::uint8_t word = 0, shift = 0, bits = 0;  // where the value stands
-    std::uint16_t other = 0;                     // of SpanKind::other: which kind
-  };
-
-  static std::uint64_t value(const Meaning& meaning, const Event& event);
   TypeIndex type_of(const Meaning& meaning, const Event& event, std::uint64_t number);
   // The depth in `stack` at which the span that ends stands at the top; 0: none fits.
   static std::size_t find_open(const Stack& stack, const Meaning& meaning, std::uint64_t number);
   // What tells the span that `event` ends from others of its kind.
   static std::uint64_t match(const Meaning& meaning, const Event& event) {
-    return meaning.kind == SpanKind::other ? meaning.other : value(meaning, event);
+    return meaning.kind == SpanKind::other ? meaning.other : meaning.value(event);
   }
   TaskState& state(TaskIndex task) {
     if (task >= tasks_.size()) tasks_.resize(task + 1);
@@ -139,7 +130,7 @@ class Spans {
   const Tasks& table_;
   SpanTypes& types_;
   Profile& profile_;
-  std::array<Meaning, 1 << FKT_ID_BITS> meanings_{};
+  Meanings meanings_;
   std::vector<TaskState> tasks_;  // by TaskIndex
   std::vector<Stack> cpus_;
   std::uint64_t kernel_threads_ = 0;

@@ -297,6 +297,18 @@ const Integrity& Trace::integrity() const {
 std::span<const std::byte> Trace::file() const {
   return data_->file.bytes();
 }
+Result<Page> Trace::page(const PageRef& ref) const {
+  Result<Page> page =
+      check_page(data_->file.bytes(), ref.offset, data_->info.page_bytes, data_->info.recording);
+  if (page && (page->header.cpu != ref.cpu || page->header.seq != ref.seq)) {
+    return Error{ErrorCode::damaged,
+                 "page at offset " + hex(ref.offset) + ": the index takes it for another page"};
+  }
+  return page;
+}
+const WordTable& Trace::words() const {
+  return data_->table;
+}
 EventRange Trace::events(const Selection& selection) const {
   return {*data_, selection};
 }

@@ -139,6 +139,8 @@ struct Selection {
 
 class MappedFile;  // lib/mapped_file.h
 struct TraceData;  // lib/trace_data.h
+struct Page;       // lib/page.h
+class WordTable;
 class EventRange;  // lib/merge.h: an input range of Event in time order
 
 class Trace {
@@ -160,6 +162,10 @@ class Trace {
   // them (event.h). Iterating it updates integrity(), so only one thread at a time may do it. The
   // range must not outlive the trace.
   EventRange events(const Selection& selection = {}) const;
+  // One of pages(), checked (Error: damaged), and how its words are read (PageDecoder). Neither
+  // touches integrity(): any number of threads may decode pages at once.
+  Result<Page> page(const PageRef& ref) const;
+  const WordTable& words() const;
   const Integrity& integrity() const;
   // The whole file as it is mapped, for who copies parts of it.
   std::span<const std::byte> file() const;

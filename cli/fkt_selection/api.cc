@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_selection/api.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "cli/fkt_selection/event_list.h"
+#include "lib/clock.h"
+#include "lib/page.h"
+#include "lib/suggest.h"
+#include "lib/system_state.h"
+
+namespace fkt::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint32_t kMostCells = 8192;     // no screen has more columns
+constexpr std::uint64_t kMostLanes = 1000;     // of tasks
+constexpr std::uint64_t kMostListed = 10'000;  // events, occurrences
+constexpr std::size_t kNamesListed = 4000;
+// More events than this are not followed again for a picture: the whole run's cells are shown.
+constexpr std::uint64_t kFollowed = 3'000'000;
+
+Error bad(const std::string& name, const std::string& what) {
+  return usage(name + ": " + what);
+}
+
+Result<std::int64_t> whole_number(const std::string& name, const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size()) return number;
+  return bad(name, "\"" + text + "\" is not a whole number");
+}
+
+// A number of [least, most]; `otherwise` where it is not given.
+Result<std::uint64_t> number(const Parameters& parameters, const char* name, std::uint64_t least,
+                             std::uint64_t most, std::uint64_t otherwise) {
+  const auto found = parameters.find(name);
+  if (found == parameters.end()) return otherwise;
+  return parse_whole(name, found->second, least, most);
+}
+
+json task_json(const TaskInfo& task, std::string_view name) {
+  return {{"tid", task.tid}, {"tgid", task.tgid}, {"name", name}, {"idle", task.idle}};
+}
+
+// The names of what cells mention, once each.
+class Legend {
+ public:
+  explicit Legend(const Timeline& timeline) : timeline_(timeline) {}
+  void task(TaskIndex task) { tasks_.insert(task); }
+  void type(TypeIndex type) {
+    if (type != kNoType) types_.insert(type);
+  }
+  void put(json& out) const {
+    out["tasks"] = out["types"] = json::object();
+    for (const TaskIndex task : tasks_) {
+      if (task >= timeline_.tasks().size()) continue;
+      out["tasks"][std::to_string(task)] =
+          task_json(timeline_.tasks()[task], timeline_.tasks().name(task));
+    }
+    for (const TypeIndex type : types_) {
+      out["types"][std::to_string(type)] = timeline_.types()[type].name;
+    }
+  }
+
+ private:
+  const Timeline& timeline_;
+  std::set<TaskIndex> tasks_;
+  std::set<TypeIndex> types_;
+};
+
+bool wanted(const Tasks& tasks, const Lane& lane, const std::string& filter) {
+  if (filter.empty() || lane.of_cpu) return true;
+  return tasks.name(lane.id).find(filter) != std::string_view::npos ||
+         std::to_string(tasks[lane.id].tid) == filter ||
+         std::to_string(tasks[lane.id].tgid) == filter;
+}
+
+}  // namespace
+
+Reply Api::answer(std::string_view name, const Parameters& parameters) const {
+  static const std::map<std::string_view, std::pair<Answer, bool>> kAnswers = {
+      {"info", {&Api::info, true}},
+      {"status", {&Api::status, false}},
+      {"density", {&Api::density, false}},
+      {"lanes", {&Api::lanes, true}},
+      {"events", {&Api::events, true}},
+      {"stats", {&Api::stats, true}},
+      {"histogram", {&Api::histogram, true}},
+      {"next", {&Api::next, true}},
+      {"slowest", {&Api::slowest, true}},
+      {"extract", {&Api::extract, false}},
+  };
+  const auto found = kAnswers.find(name);
+  if (found == kAnswers.end()) {
+    return {404, "text/plain", "no such question: \"" + std::string(name) + "\"\n"};
+  }
+  const auto& [answer, needs_all] = found->second;
+  if (needs_all && name != "info" && !model_.ready()) {
+    return {202, "application/json", json{{"reading", model_.progress()}}.dump()};
+  }
+  const Result<json> result = (this->*answer)(parameters);
+  if (!result) {
+    const int status = result.error().code == ErrorCode::usage ? 400 : 500;
+    return {status, "text/plain", result.error().message + '\n'};
+  }
+  return {200, "application/json", dump_json(*result)};
+}
+
+std::int64_t Api::since_zero(std::uint64_t clock) const {
+  return static_cast<std::int64_t>(clock - model_.zero());
+}
+
+// Held between the recording's own begin and end.
+Result<std::uint64_t> Api::moment(const Parameters& parameters, const char* name) const {
+  const auto found = parameters.find(name);
+  if (found == parameters.end()) return bad(name, "missing: ticks since the recording's start");
+  const Result<std::int64_t> ticks = whole_number(name, found->second);
+  if (!ticks) return ticks.error();
+  const Timeline& timeline = model_.timeline();
+  return static_cast<std::uint64_t>(std::clamp(*ticks, since_zero(timeline.begin()),
+                                               since_zero(timeline.end()))) +
+         model_.zero();
+}
+
+Result<Api::Stretch> Api::stretch(const Parameters& parameters) const {
+  const Result<std::uint64_t> from = moment(parameters, "from");
+  if (!from) return from.error();
+  const Result<std::uint64_t> to = moment(parameters, "to");
+  if (!to) return to.error();
+  if (*from >= *to) return bad("from", "not before \"to\" within the recording");
+  return Stretch{*from, *to};
+}
+
+Result<Scale> Api::scale(const Parameters& parameters) const {
+  const Result<Stretch> part = stretch(parameters);
+  if (!part) return part.error();
+  const Result<std::uint64_t> cells = number(parameters, "cells", 1, kMostCells, 1000);
+  if (!cells) return cells.error();
+  return Scale{part->from, part->to, static_cast<std::uint32_t>(*cells)};
+}
+
+Result<std::string> Api::name(const Parameters& parameters) const {
+  const auto found = parameters.find("name");
+  if (found == parameters.end() || found->second.empty()) {
+    return bad("name", "missing: an event, a system call or an interrupt");
+  }
+  const Timeline& timeline = model_.timeline();
+  const Catalogue& catalogue = model_.trace().info().catalogue;
+  if (NameMatch(found->second, timeline.types(), catalogue).any()) return found->second;
+  return usage("no event \"" + found->second + "\"" +
+               did_you_mean(found->second, searchable_names(timeline.types(), catalogue)));
+}
+
+Result<json> Api::info(const Parameters&) const {
+  const Trace& trace = model_.trace();
+  const TraceInfo& info = trace.info();
+  json out = {{"file", model_.file()},
+              {"machine", info.machine.nodename},
+              {"kernel", info.machine.release},
+              {"command", info.command.command},
+              {"begin", since_zero(model_.timeline().begin())},
+              {"end", since_zero(model_.timeline().end())},
+              {"ticks_per_second", info.clocks.ticks_per_second()},
+              {"started", wall_clock_text(info.clocks.start.real_ns, info.clocks.zone_seconds)},
+              {"page_bytes", info.page_bytes},
+              {"pages", trace.pages().size()},
+              {"extract", extractor_.available()},
+              {"ready", model_.ready()}};
+  if (!model_.ready()) return out;
+  out["finished"] = trace.integrity().finished;
+  out["damaged_pages"] = trace.integrity().damaged_pages;
+  out["lost"] = trace.integrity().lost;
+  std::vector<std::string> names = searchable_names(model_.timeline().types(), info.catalogue);
+  if (names.size() > kNamesListed) names.resize(kNamesListed);
+  out["names"] = std::move(names);
+  return out;
+}
+
+Result<json> Api::status(const Parameters&) const {
+  return json{{"reading", model_.progress()}, {"ready", model_.ready()}};
+}
+
+Result<json> Api::density(const Parameters& parameters) const {
+  const Result<Scale> scale = this->scale(parameters);
+  if (!scale) return scale.error();
+  const DensityCells cells = model_.density(*scale);
+  json layers = json::array(), rows = json::array(), gaps = json::array();
+  for (const unsigned bit : cells.layers) {
+    const Layer* layer = model_.trace().info().catalogue.layer(bit);
+    layers.push_back(layer != nullptr ? layer->name : std::to_string(bit));
+  }
+  for (std::size_t cpu = 0; cpu < cells.cpus.size(); cpu++) {
+    json row = {{"cpu", cells.cpus[cpu]}, {"events", json::array()}, {"words", json::array()}};
+    for (std::size_t layer = 0; layer < cells.width(); layer++) {
+      std::vector<std::uint64_t> events(scale->cells), words(scale->cells);
+      for (std::uint32_t cell = 0; cell < scale->cells; cell++) {
+        events[cell] = cells.at(cpu, layer, cell).events;
+        words[cell] = cells.at(cpu, layer, cell).words;
+      }
+      row["events"].push_back(std::move(events));
+      row["words"].push_back(std::move(words));
+    }
+    rows.push_back(std::move(row));
+  }
+  for (const Gap& gap : gaps_in(model_.gaps(), *scale)) {
+    gaps.push_back({gap.cpu, since_zero(gap.from), since_zero(gap.to), gap.lost});
+  }
+  return json{{"from", since_zero(scale->from)}, {"to", since_zero(scale->to)},
+              {"cells", scale->cells},           {"layers", std::move(layers)},
+              {"cpus", std::move(rows)},         {"gaps", std::move(gaps)},
+              {"exact", model_.density_ready()}};
+}
+
+// From the whole run's cells where following the stretch again would take too long.
+std::vector<Lane> Api::lanes_of(const Scale& scale, std::vector<Wake>& wakes) const {
+  if (model_.events_about(scale.from, scale.to) <= kFollowed) {
+    Lanes lanes(scale, model_.timeline().tasks());
+    model_.timeline().follow(scale.from, scale.to, lanes);
+    wakes = lanes.wakes();
+    return lanes.take();
+  }
+  std::vector<Lane> lanes;
+  for (const Lane& whole : model_.whole_lanes()) {
+    Lane lane{whole.of_cpu, whole.id, {}, whole.active};
+    for (const LaneCell& cell : whole.cells) {
+      if (cell.to > scale.from && cell.from < scale.to) lane.cells.push_back(cell);
+    }
+    if (!lane.cells.empty()) lanes.push_back(std::move(lane));
+  }
+  return lanes;
+}
+
+// Cells: [kind, depth, begun | ended << 1, count, value, in, cpu, from, to, busy].
+Result<json> Api::lanes(const Parameters& parameters) const {
+  const Result<Scale> scale = this->scale(parameters);
+  if (!scale) return scale.error();
+  const Result<std::uint64_t> most = number(parameters, "tasks", 0, kMostLanes, 40);
+  if (!most) return most.error();
+  const auto filter = parameters.find("filter");
+  const std::string only = filter == parameters.end() ? "" : filter->second;
+  const Tasks& tasks = model_.timeline().tasks();
+  Legend legend(model_.timeline());
+  std::vector<Wake> wakes;
+  json out = {{"lanes", json::array()}, {"wakes", json::array()}};
+  std::uint64_t shown = 0, all = 0;
+  for (const Lane& lane : lanes_of(*scale, wakes)) {
+    if (!wanted(tasks, lane, only)) continue;
+    if (!lane.of_cpu && (++all, shown >= *most)) continue;
+    if (!lane.of_cpu) shown++, legend.task(lane.id);
+    json cells = json::array();
+    for (const LaneCell& cell : lane.cells) {
+      const bool task = cell.kind == SliceKind::run;
+      if (task) legend.task(cell.value);
+      if (!task && cell.kind != SliceKind::state) legend.type(cell.value);
+      legend.type(cell.in);
+      cells.push_back({static_cast<unsigned>(cell.kind), cell.depth,
+                       (cell.begun ? 1 : 0) | (cell.ended ? 2 : 0), cell.count, cell.value,
+                       cell.in == kNoType ? json() : json(cell.in), cell.cpu,
+                       since_zero(cell.from), since_zero(cell.to), cell.busy});
+    }
+    out["lanes"].push_back({{"cpu", lane.of_cpu}, {"id", lane.id}, {"cells", std::move(cells)}});
+  }
+  for (const Wake& wake : wakes) {
+    legend.task(wake.waker);
+    legend.task(wake.task);
+    out["wakes"].push_back({wake.waker, wake.waker_cpu, since_zero(wake.woken), wake.task, wake.cpu,
+                            since_zero(wake.runs)});
+  }
+  out["task_count"] = all;
+  legend.put(out);
+  return out;
+}
+
+Result<json> Api::events(const Parameters& parameters) const {
+  const Result<Stretch> part = stretch(parameters);
+  if (!part) return part.error();
+  const auto most = number(parameters, "most", 1, kMostListed, 200);
+  if (!most) return most.error();
+  EventListRequest request{part->from, part->to, {}, {}, static_cast<std::size_t>(*most)};
+  if (parameters.contains("cpu")) {
+    const auto cpu = number(parameters, "cpu", 0, kMaxCpus - 1, 0);
+    if (!cpu) return cpu.error();
+    request.cpu = static_cast<std::uint32_t>(*cpu);
+  }
+  if (parameters.contains("task")) {
+    const auto task = number(parameters, "task", 0, kNoTask, 0);
+    if (!task) return task.error();
+    request.task = static_cast<TaskIndex>(*task);
+  }
+  return list_events(model_.timeline(), request, model_.zero());
+}
+
+Result<json> Api::stats(const Parameters& parameters) const {
+  const Result<Stretch> part = stretch(parameters);
+  if (!part) return part.error();
+  const Timeline& timeline = model_.timeline();
+  WindowStats stats(part->from, part->to, timeline.tasks());
+  timeline.follow(part->from, part->to, stats);
+  json types = json::array(), tasks = json::array(), cpus = json::array();
+  for (TypeIndex type = 0; type < stats.types().size(); type++) {
+    const WindowStats::OfType& of = stats.types()[type];
+    if (of.count == 0) continue;
+    types.push_back({{"name", timeline.types()[type].name},
+                     {"count", of.count},
+                     {"total", of.sum},
+                     {"min", of.min},
+                     {"p50", stats.quantile(type, 0.5)},
+                     {"p99", stats.quantile(type, 0.99)},
+                     {"max", of.max}});
+  }
+  for (TaskIndex task = 0; task < stats.tasks().size(); task++) {
+    const WindowStats::OfTask& of = stats.tasks()[task];
+    if (timeline.tasks()[task].idle || of.states[1] + of.states[2] == 0) continue;
+    json row = task_json(timeline.tasks()[task], timeline.tasks().name(task));
+    row.update({{"task", task},
+                {"running", of.states[1]},
+                {"ready", of.states[2]},
+                {"blocked", of.states[3]},
+                {"waits", of.waits},
+                {"longest_wait", of.longest_wait}});
+    tasks.push_back(std::move(row));
+  }
+  for (std::size_t cpu = 0; cpu < stats.cpus().size(); cpu++) {
+    const WindowStats::OfCpu& of = stats.cpus()[cpu];
+    if (of.busy + of.idle == 0) continue;
+    cpus.push_back(
+        {{"cpu", cpu}, {"busy", of.busy}, {"idle", of.idle}, {"interrupts", of.interrupts}});
+  }
+  return json{{"events", stats.events()},
+              {"types", std::move(types)},
+              {"tasks", std::move(tasks)},
+              {"cpus", std::move(cpus)}};
+}
+
+Result<json> Api::histogram(const Parameters& parameters) const {
+  const Result<Stretch> part = stretch(parameters);
+  if (!part) return part.error();
+  const Result<std::string> name = this->name(parameters);
+  if (!name) return name.error();
+  const Timeline& timeline = model_.timeline();
+  const NameMatch match(*name, timeline.types(), model_.trace().info().catalogue);
+  WindowStats stats(part->from, part->to, timeline.tasks());
+  timeline.follow(part->from, part->to, stats);
+  std::vector<std::uint64_t> counts(DurationHistogram::kBins);
+  for (TypeIndex type = 0; type < stats.types().size(); type++) {
+    if (!match.type(type)) continue;
+    for (unsigned bin = 0; bin < counts.size(); bin++) counts[bin] += stats.histogram(type)[bin];
+  }
+  json bins = json::array();  // [from, to, count], from the first that has some to the last
+  const auto some = [](std::uint64_t count) { return count > 0; };
+  const auto first = std::ranges::find_if(counts, some) - counts.begin();
+  const auto last = counts.rend() - std::find_if(counts.rbegin(), counts.rend(), some);
+  for (auto bin = static_cast<unsigned>(first); bin < static_cast<unsigned>(last); bin++) {
+    const bool end = bin + 1 == DurationHistogram::kBins;
+    const std::uint64_t to = end ? ~std::uint64_t{0} : DurationHistogram::begin(bin + 1);
+    bins.push_back({DurationHistogram::begin(bin), to, counts[bin]});
+  }
+  return json{{"name", *name}, {"bins", std::move(bins)}};
+}
+
+json Api::occurrence_json(const Occurrence& occurrence) const {
+  const Timeline& timeline = model_.timeline();
+  const EventType* event = model_.trace().info().catalogue.find(occurrence.event);
+  json out = {{"from", since_zero(occurrence.from)},
+              {"to", since_zero(occurrence.to)},
+              {"cpu", occurrence.cpu},
+              {"task", occurrence.task}};
+  if (occurrence.task < timeline.tasks().size()) {
+    out["tid"] = timeline.tasks()[occurrence.task].tid;
+    out["task_name"] = timeline.tasks().name(occurrence.task);
+  }
+  out["on_cpu"] = occurrence.type == kNoType || on_cpu(timeline.types()[occurrence.type].kind);
+  out["name"] = occurrence.type != kNoType ? timeline.types()[occurrence.type].name
+                : event != nullptr         ? event->name
+                                           : "";
+  return out;
+}
+
+Result<json> Api::next(const Parameters& parameters) const {
+  const Result<std::uint64_t> from = moment(parameters, "from");
+  if (!from) return from.error();
+  const Result<std::string> name = this->name(parameters);
+  if (!name) return name.error();
+  const Timeline& timeline = model_.timeline();
+  const NameMatch match(*name, timeline.types(), model_.trace().info().catalogue);
+  const std::optional<Occurrence> found = next_occurrence(timeline, match, *from);
+  return json{{"name", *name}, {"found", found ? occurrence_json(*found) : json()}};
+}
+
+Result<json> Api::slowest(const Parameters& parameters) const {
+  const Result<Stretch> part = stretch(parameters);
+  if (!part) return part.error();
+  const Result<std::string> name = this->name(parameters);
+  if (!name) return name.error();
+  const auto most = number(parameters, "most", 1, kMostListed, 20);
+  if (!most) return most.error();
+  const auto at_least = number(parameters, "at_least", 0, ~std::uint64_t{0}, 0);
+  if (!at_least) return at_least.error();
+  const auto below = number(parameters, "below", 0, ~std::uint64_t{0}, ~std::uint64_t{0});
+  if (!below) return below.error();
+  const Timeline& timeline = model_.timeline();
+  const NameMatch match(*name, timeline.types(), model_.trace().info().catalogue);
+  json found = json::array();
+  for (const Occurrence& occurrence :
+       slowest_occurrences(timeline, match, part->from, part->to, *most, *at_least, *below)) {
+    found.push_back(occurrence_json(occurrence));
+  }
+  return json{{"name", *name}, {"found", std::move(found)}};
+}
+
+// Only the command, unless asked to run it.
+Result<json> Api::extract(const Parameters& parameters) const {
+  const Result<Stretch> part = stretch(parameters);
+  if (!part) return part.error();
+  const std::int64_t from = std::max<std::int64_t>(0, since_zero(part->from));
+  const std::int64_t to = since_zero(part->to);
+  json out = {{"command", extractor_.command(from, to)},
+              {"file", extractor_.slice(from, to)},
+              {"available", extractor_.available()},
+              {"done", false}};
+  const auto run = parameters.find("run");
+  if (run == parameters.end() || run->second != "1" || !extractor_.available()) return out;
+  const Status done = extractor_.run(from, to);
+  if (!done) return done.error();
+  out["done"] = true;
+  return out;
+}
+
+}  // namespace fkt::cli

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The questions that the page asks, and their answers as JSON. Nothing here knows of HTTP but the
+// status numbers, so it is tested without a server.
+//
+// Times are ticks since the recording's start, as fkt_print and fkt_extract take them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/fkt_selection/extract.h"
+#include "cli/fkt_selection/model.h"
+#include "lib/occurrences.h"
+#include "lib/result.h"
+
+namespace fkt::cli {
+
+struct Reply {
+  int status = 200;
+  std::string type = "application/json";
+  std::string body;
+};
+
+using Parameters = std::map<std::string, std::string>;
+
+class Api {
+ public:
+  // Both must outlive it.
+  Api(const Model& model, const Extractor& extractor) : model_(model), extractor_(extractor) {}
+
+  // name: "info", "density", ... 404 for others, 400 with one line for bad parameters, 202 with
+  // {"reading": share} while what is asked for is not read yet.
+  Reply answer(std::string_view name, const Parameters& parameters) const;
+
+ private:
+  struct Stretch {
+    std::uint64_t from = 0, to = 0;  // ticks of the recording's clock
+  };
+  using Answer = Result<nlohmann::json> (Api::*)(const Parameters&) const;
+
+  Result<nlohmann::json> info(const Parameters&) const;
+  Result<nlohmann::json> status(const Parameters&) const;
+  Result<nlohmann::json> density(const Parameters&) const;
+  Result<nlohmann::json> lanes(const Parameters&) const;
+  Result<nlohmann::json> events(const Parameters&) const;
+  Result<nlohmann::json> stats(const Parameters&) const;
+  Result<nlohmann::json> histogram(const Parameters&) const;
+  Result<nlohmann::json> next(const Parameters&) const;
+  Result<nlohmann::json> slowest(const Parameters&) const;
+  Result<nlohmann::json> extract(const Parameters&) const;
+
+  Result<Stretch> stretch(const Parameters&) const;
+  Result<Scale> scale(const Parameters&) const;
+  Result<std::uint64_t> moment(const Parameters&, const char* name) const;
+  Result<std::string> name(const Parameters&) const;
+  std::vector<Lane> lanes_of(const Scale& scale, std::vector<Wake>& wakes) const;
+  std::int64_t since_zero(std::uint64_t clock) const;
+  nlohmann::json occurrence_json(const Occurrence& occurrence) const;
+
+  const Model& model_;
+  const Extractor& extractor_;
+};
+
+}  // namespace fkt::cli

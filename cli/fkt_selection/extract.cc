@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_selection/extract.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "lib/os_error.h"
+#include "lib/unique_fd.h"
+
+extern char** environ;
+
+namespace fkt::cli {
+namespace {
+
+constexpr const char* kProgram = "fkt_extract";
+
+// Quoted where a shell would make something else of it.
+std::string quoted(const std::string& word) {
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789_-./:=,+@") == std::string::npos;
+  if (plain) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string read_all(int fd) {
+  std::string text;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t got = ::read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+std::string last_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  const std::size_t end = text.rfind('\n');
+  return end == std::string::npos ? text : text.substr(end + 1);
+}
+
+// Starts `words` with both outputs going to `output`.
+Result<pid_t> start(const std::string& program, std::vector<std::string> words, int output) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+  pid_t pid = 0;
+  const int error = posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error == 0) return pid;
+  errno = error;
+  return os_failure(program);
+}
+
+}  // namespace
+
+Extractor Extractor::beside_this(std::string file) {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto program = self.parent_path() / kProgram;
+  const bool there = !error && access(program.c_str(), X_OK) == 0;
+  return {std::move(file), there ? program.string() : std::string()};
+}
+
+std::string Extractor::slice(std::int64_t from, std::int64_t to) const {
+  std::filesystem::path path(file_);
+  path.replace_extension();
+  return path.string() + '-' + std::to_string(from) + '-' + std::to_string(to) + ".fkt";
+}
+
+std::vector<std::string> Extractor::words(std::int64_t from, std::int64_t to) const {
+  return {kProgram, file_, "-o", slice(from, to), "--from", std::to_string(from),
+          "--to", std::to_string(to)};
+}
+
+std::string Extractor::command(std::int64_t from, std::int64_t to) const {
+  std::string line;
+  for (const std::string& word : words(from, to)) line += (line.empty() ? "" : " ") + quoted(word);
+  return line;
+}
+
+Status Extractor::run(std::int64_t from, std::int64_t to) const {
+  if (!available()) return Error{ErrorCode::io, "fkt_extract is not installed beside this program"};
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return os_failure("pipe");
+  UniqueFd reading(ends[0]), writing(ends[1]);
+  const Result<pid_t> pid = start(program_, words(from, to), writing.get());
+  if (!pid) return pid.error();
+  writing.reset();
+  const std::string said = read_all(reading.get());
+  int status = 0;
+  while (waitpid(*pid, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return Done{};
+  return Error{ErrorCode::io, said.empty() ? "fkt_extract failed" : last_line(said)};
+}
+
+}  // namespace fkt::cli

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What fkt_selection knows of a recording, and how it comes to know it: the index at once, the
+// density by layer and the timeline a little later, read by a thread of its own.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lib/density.h"
+#include "lib/lanes.h"
+#include "lib/timeline.h"
+
+namespace fkt::cli {
+
+class Model {
+ public:
+  // Columns of the whole run's lanes, which are made while reading.
+  static constexpr std::uint32_t kWholeColumns = 2048;
+
+  // Opens the recording; reading begins with start().
+  Model(Trace trace, std::string file);
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  void start();
+  // Waits until everything is read.
+  void wait();
+
+  const Trace& trace() const { return trace_; }
+  const std::string& file() const { return file_; }
+  const Timeline& timeline() const { return timeline_; }
+  bool density_ready() const { return density_ready_; }
+  bool ready() const { return ready_; }
+  // How much is read: 0 to 1.
+  double progress() const;
+
+  // By layer once density_ready(), before that from the index.
+  DensityCells density(const Scale& scale) const;
+  const std::vector<Gap>& gaps() const;  // none before density_ready()
+  // Valid once ready(). Of the whole run, for stretches too long to be followed again.
+  const std::vector<Lane>& whole_lanes() const { return whole_; }
+  Scale whole_scale() const;
+  // Events in the pages that touch [from, to).
+  std::uint64_t events_about(std::uint64_t from, std::uint64_t to) const;
+
+  // The zero of all times that users type or see (ticks).
+  std::uint64_t zero() const { return trace_.info().clocks.start.clock; }
+
+ private:
+  void read();
+
+  Trace trace_;
+  std::string file_;
+  Timeline timeline_;
+  std::unique_ptr<Density> density_;
+  std::vector<Lane> whole_;
+  PassControl density_pass_, timeline_pass_;
+  std::atomic<bool> density_ready_{false}, ready_{false};
+  std::jthread reader_;
+};
+
+}  // namespace fkt::cli

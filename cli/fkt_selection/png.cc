@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_selection/png.h"
+
+#ifdef FKT_HAVE_RSVG
+#include <librsvg/rsvg.h>
+
+#include <memory>
+#endif
+
+namespace fkt::cli {
+
+#ifdef FKT_HAVE_RSVG
+namespace {
+
+template <auto Free>
+struct Freed {
+  template <class T>
+  void operator()(T* object) const {
+    Free(object);
+  }
+};
+
+Error about(const std::string& path, std::unique_ptr<GError, Freed<g_error_free>> error) {
+  return {ErrorCode::io, path + ": " + (error ? error->message : "cannot be drawn")};
+}
+
+}  // namespace
+
+bool png_available() {
+  return true;
+}
+
+Status write_png(const std::string& svg, const std::string& path) {
+  GError* error = nullptr;
+  const auto* bytes = reinterpret_cast<const guint8*>(svg.data());
+  const std::unique_ptr<RsvgHandle, Freed<g_object_unref>> handle(
+      rsvg_handle_new_from_data(bytes, svg.size(), &error));
+  using ErrorOwner = std::unique_ptr<GError, Freed<g_error_free>>;
+  if (!handle) return about(path, ErrorOwner(error));
+  double width = 0, height = 0;
+  if (rsvg_handle_get_intrinsic_size_in_pixels(handle.get(), &width, &height) == 0) {
+    return Error{ErrorCode::format, path + ": the picture has no size"};
+  }
+  const std::unique_ptr<cairo_surface_t, Freed<cairo_surface_destroy>> surface(
+      cairo_image_surface_create(CAIRO_FORMAT_ARGB32, static_cast<int>(width),
+                                 static_cast<int>(height)));
+  const std::unique_ptr<cairo_t, Freed<cairo_destroy>> cairo(cairo_create(surface.get()));
+  const RsvgRectangle all{0, 0, width, height};
+  if (rsvg_handle_render_document(handle.get(), cairo.get(), &all, &error) == 0) {
+    return about(path, ErrorOwner(error));
+  }
+  const cairo_status_t status = cairo_surface_write_to_png(surface.get(), path.c_str());
+  if (status == CAIRO_STATUS_SUCCESS) return Done{};
+  return Error{ErrorCode::io, path + ": " + cairo_status_to_string(status)};
+}
+#else
+bool png_available() {
+  return false;
+}
+
+Status write_png(const std::string&, const std::string& path) {
+  return Error{ErrorCode::io, path + ": built without librsvg"};
+}
+#endif
+
+}  // namespace fkt::cli

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_selection/select.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "cli/common.h"
+#include "cli/fkt_selection/api.h"
+#include "cli/fkt_selection/page.h"
+#include "cli/fkt_selection/png.h"
+#include "cli/fkt_selection/server.h"
+#include "lib/clock.h"
+#include "lib/os_error.h"
+#include "lib/overview.h"
+
+extern char** environ;
+
+namespace fkt::cli {
+namespace {
+
+constexpr std::uint32_t kPictureColumns = 1000;  // of --svg and --png
+constexpr std::uint32_t kTerminalColumns = 80;   // where there is no terminal
+
+void add_options(Options& options) {
+  options.section("Without a browser")("svg", value("OUT"), "draw the overview as SVG")(
+      "png", value("OUT"), "draw the overview as PNG")("text", "draw the overview as text");
+  options.section("Which part is drawn")("from", value("T"),
+                                         "from this time on: 250ms, 1.5s, 14:03:22.5")(
+      "to", value("T"), "up to this time");
+  options.section("With one")("no-browser", "print the page's address and start no browser");
+  options.positional("FILE", 1);
+}
+
+std::uint32_t terminal_columns() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 40) return kTerminalColumns;
+  return size.ws_col;
+}
+
+Result<Scale> scale_of(const Options& options, const Model& model, std::uint32_t columns) {
+  Scale scale{model.timeline().begin(), model.timeline().end(), columns};
+  for (const char* name : {"from", "to"}) {
+    if (!options.has(name)) continue;
+    const Clocks& clocks = model.trace().info().clocks;
+    const auto clock = parse_time(options.text(name), clocks, scale.to);
+    if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
+    (std::string_view(name) == "from" ? scale.from : scale.to) = *clock;
+  }
+  if (scale.from >= scale.to) return usage("--from: not before --to");
+  return scale;
+}
+
+Status write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out << bytes;
+  out.close();
+  if (!out) return os_failure(path);
+  return Done{};
+}
+
+Overview overview_of(const Model& model, const Scale& scale) {
+  PassControl control;
+  const Density density(model.trace(), std::max(1U, std::thread::hardware_concurrency()), control);
+  return Overview{model.trace(), density.cells(scale), gaps_in(density.gaps(), scale),
+                  model.zero()};
+}
+
+Status draw(const Options& options, const Model& model) {
+  if (options.has("png") && !png_available()) {
+    return Error{ErrorCode::io,
+                 "--png: this program was built without librsvg (packaging/setup web installs "
+                 "what it needs); --svg draws the same"};
+  }
+  if (options.has("text")) {
+    const Result<Scale> scale =
+        scale_of(options, model, terminal_columns() - Overview::kTextMargin);
+    if (!scale) return scale.error();
+    const Result<bool> written = put(overview_of(model, *scale).text());
+    if (!written) return written.error();
+  }
+  if (!options.has("svg") && !options.has("png")) return Done{};
+  const Result<Scale> scale = scale_of(options, model, kPictureColumns);
+  if (!scale) return scale.error();
+  const std::string svg = overview_of(model, *scale).svg();
+  if (options.has("svg")) {
+    const Status written = write_file(options.text("svg"), svg);
+    if (!written) return written;
+  }
+  return options.has("png") ? write_png(svg, options.text("png")) : Status(Done{});
+}
+
+// True if something was started that opens addresses; it goes on by itself.
+bool open_browser(const std::string& url) {
+  std::string program = "xdg-open", address = url;
+  char* argv[] = {program.data(), address.data(), nullptr};
+  pid_t pid = 0;
+  return posix_spawnp(&pid, program.c_str(), nullptr, nullptr, argv, environ) == 0;
+}
+
+// Until Ctrl-C.
+Status serve(const Options& options, Model& model) {
+  if (selection_page().empty()) {
+    return Error{ErrorCode::io, std::string(selection_page_missing())};
+  }
+  const Result<std::string> token = random_token();
+  if (!token) return token.error();
+  const Extractor extractor = Extractor::beside_this(model.file());
+  const Api api(model, extractor);
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // inherited by every thread from here on
+  Server server(api, selection_page(), *token);
+  const Status started = server.start();
+  if (!started) return started;
+  model.start();
+  const Result<bool> said = put(server.url() + '\n');
+  if (!said) return said.error();
+  if (!options.has("no-browser") && !open_browser(server.url())) {
+    warn("no xdg-open here: open the address above in a browser");
+  }
+  int signal = 0;
+  while (sigwait(&ends, &signal) != 0) continue;
+  return Done{};
+}
+
+}  // namespace
+
+int select_part(int argc, const char* const* argv) {
+  Options options("[options] [FILE]",
+                  "Shows a whole recording in the browser, to choose a part of it and cut it out: "
+                  "FILE (default\ntrace_file). Ends with Ctrl-C.");
+  add_options(options);
+  if (const auto status = options.parse(argc, argv)) return *status;
+  const bool drawn = options.has("svg") || options.has("png") || options.has("text");
+  if (drawn && options.has("no-browser")) return fail(usage("--no-browser: nothing is served"));
+  if (!drawn && (options.has("from") || options.has("to"))) {
+    return fail(usage("--from, --to: only with --svg, --png or --text"));
+  }
+  const std::string file =
+      options.arguments().empty() ? std::string("trace_file") : options.arguments()[0];
+  Result<Trace> trace = Trace::open(file);
+  if (!trace) return fail(trace.error());
+  if (trace->pages().empty()) {
+    return fail({ErrorCode::damaged, file + ": no page of events in it"});
+  }
+  Model model(std::move(*trace), file);
+  const Status done = drawn ? draw(options, model) : serve(options, model);
+  return done ? kDone : fail(done.error());
+}
+
+}  // namespace fkt::cli

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_selection/server.h"
+
+#include <httplib.h>
+#include <sys/random.h>
+
+#include <thread>
+
+#include "lib/os_error.h"
+
+namespace fkt::cli {
+namespace {
+
+constexpr const char* kAddress = "127.0.0.1";
+constexpr std::size_t kThreads = 4;
+constexpr time_t kKeepAliveSeconds = 1;  // what stop() may have to wait for
+constexpr std::size_t kLongestQuestion = 4096;  // bytes of a request's body: none has one
+
+// The page needs nothing from anywhere else, and tells nobody where it came from.
+void set_headers(httplib::Response& response) {
+  response.set_header("Content-Security-Policy",
+                      "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+                      "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'");
+  response.set_header("Referrer-Policy", "no-referrer");
+  response.set_header("X-Content-Type-Options", "nosniff");
+  response.set_header("Cache-Control", "no-store");
+}
+
+// As long for a wrong token as for a nearly right one.
+bool same(std::string_view a, std::string_view b) {
+  unsigned char difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < a.size() && i < b.size(); i++) {
+    difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  }
+  return difference == 0;
+}
+
+Parameters parameters_of(const httplib::Request& request) {
+  Parameters parameters;
+  for (const auto& [name, value] : request.params) parameters[name] = value;
+  return parameters;
+}
+
+}  // namespace
+
+Result<std::string> random_token() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return os_failure("random numbers");
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+
+struct Server::Running {
+  const Api& api;
+  std::string_view page;
+  httplib::Server http;
+  std::jthread thread;
+
+  // True: the request may be answered.
+  bool admit(const httplib::Request& request, httplib::Response& response,
+             std::string_view token) const {
+    set_headers(response);
+    if (request.matches.size() > 1 && same(request.matches[1].str(), token)) return true;
+    response.status = 403;
+    response.set_content("wrong token: use the address that fkt_selection printed\n", "text/plain");
+    return false;
+  }
+  void answer(const httplib::Request& request, httplib::Response& response) const {
+    const Reply reply = api.answer(request.matches[2].str(), parameters_of(request));
+    response.status = reply.status;
+    response.set_content(reply.body, reply.type.c_str());
+  }
+};
+
+Server::Server(const Api& api, std::string_view page, std::string token)
+    : running_(new Running{api, page, {}, {}}), token_(std::move(token)) {
+  Running& running = *running_;
+  running.http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  running.http.set_keep_alive_timeout(kKeepAliveSeconds);
+  running.http.set_payload_max_length(kLongestQuestion);
+  running.http.Get(R"(/([^/]*)/)", [this](const auto& request, auto& response) {
+    if (!running_->admit(request, response, token_)) return;
+    response.set_content(running_->page.data(), running_->page.size(), "text/html; charset=utf-8");
+  });
+  running.http.Get(R"(/([^/]*)/api/([a-z]+))", [this](const auto& request, auto& response) {
+    if (!running_->admit(request, response, token_)) return;
+    // What changes something on the disk is not done by following a link.
+    if (request.matches[2].str() == "extract" && request.has_param("run")) {
+      response.status = 405;
+      response.set_content("extract: run it with POST\n", "text/plain");
+      return;
+    }
+    running_->answer(request, response);
+  });
+  running.http.Post(R"(/([^/]*)/api/(extract))", [this](const auto& request, auto& response) {
+    if (running_->admit(request, response, token_)) running_->answer(request, response);
+  });
+  running.http.set_error_handler([](const auto&, auto& response) {
+    if (!response.body.empty()) return;
+    response.set_content("nothing is here\n", "text/plain");
+  });
+}
+
+Server::~Server() {
+  stop();
+}
+
+Status Server::start() {
+  port_ = running_->http.bind_to_any_port(kAddress);
+  if (port_ <= 0) return os_failure("127.0.0.1");
+  running_->thread = std::jthread([this] { running_->http.listen_after_bind(); });
+  while (!running_->http.is_running()) std::this_thread::yield();
+  return Done{};
+}
+
+void Server::stop() {
+  if (!running_->thread.joinable()) return;
+  running_->http.stop();
+  running_->thread.join();
+}
+
+std::string Server::url() const {
+  return "http://" + std::string(kAddress) + ':' + std::to_string(port_) + '/' + token_ + '/';
+}
+
+}  // namespace fkt::cli

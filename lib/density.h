@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Density: how much was recorded when, per CPU and layer, for any stretch of a recording at any
+// width (2005 report, figure 9).
+//
+// One pass over all pages, by several threads, counts each page's events per layer. A picture's
+// cell is then the sum of the pages that lie in it; only pages that cross a cell's edge are decoded
+// again. So every zoom is exact, a picture costs at most as many pages as it has cells per CPU, and
+// what is kept is a few bytes per page.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "lib/analysis.h"
+#include "lib/scale.h"
+#include "lib/trace.h"
+
+namespace fkt {
+
+struct DensityCells {
+  Scale scale;
+  std::vector<std::uint32_t> cpus;
+  std::vector<unsigned> layers;  // bit numbers, of those that occur; empty: of all in one
+  struct Amount {
+    std::uint64_t events = 0;
+    std::uint64_t words = 0;  // of 8 bytes, that these events take
+  };
+  std::vector<Amount> amounts;  // [cpu][layer][cell]
+
+  const Amount& at(std::size_t cpu, std::size_t layer, std::size_t cell) const {
+    return amounts[(cpu * width() + layer) * scale.cells + cell];
+  }
+  std::size_t width() const { return layers.empty() ? 1 : layers.size(); }
+};
+
+// From the index alone, at once: each page's events spread evenly over its time, all layers in one.
+DensityCells density_from_index(const Trace& trace, const Scale& scale);
+
+// What somebody else may watch and end while a long pass runs.
+struct PassControl {
+  std::atomic<std::uint64_t> done{0}, total{0};
+  std::atomic<bool> stop{false};
+};
+
+class Density {
+ public:
+  // Reads all pages with `threads` threads; `trace` must outlive it. After control.stop its counts
+  // are of a part only.
+  Density(const Trace& trace, unsigned threads, PassControl& control);
+
+  // Events in scale.from <= clock < scale.to. Any number of threads may ask.
+  DensityCells cells(const Scale& scale) const;
+  // Where events of a CPU are missing, by CPU, then time; as the reader's own gaps (event.h), and
+  // one that never closed.
+  const std::vector<Gap>& gaps() const { return gaps_; }
+
+ private:
+  struct Counts {
+    std::uint16_t events = 0, words = 0;  // a page of 64 KiB has at most 8192 words
+  };
+  // What a page says of losses, kept until all pages are read.
+  struct Edge {
+    bool readable = false, whole = false;
+    bool lost_first = false;                             // begins with a LOST word
+    std::uint64_t lost = 0, first_clock = 0;             // the header's
+    std::uint64_t last_clock = 0;                        // of its last event
+    std::uint64_t gap_total = 0, gap_from = 0, gap_to = 0;  // of its LOST word
+  };
+  void read_page(std::size_t index, Edge& edge);
+  void find_gaps(const std::vector<Edge>& edges);
+  void split_page(const PageRef& page, std::size_t cpu, DensityCells& cells) const;
+
+  const Trace& trace_;
+  std::vector<std::uint32_t> cpus_;
+  std::vector<unsigned> layers_;
+  std::vector<std::uint8_t> slot_;  // by event id: position in layers_
+  std::vector<Counts> counts_;      // [page][layer]
+  std::vector<bool> unusable_;      // by page
+  std::vector<Gap> gaps_;
+};
+
+// The part of a CPU's time in [from, to) in which its events are missing, as pieces of a scale's
+// cells: gaps that touch one another's cells are one.
+std::vector<Gap> gaps_in(const std::vector<Gap>& gaps, const Scale& scale);
+
+}  // namespace fkt

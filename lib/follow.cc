@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/follow.h"
+
+#include <algorithm>
+
+namespace fkt {
+
+std::size_t Follow::bytes() const {
+  return sizeof *this + tasks_.size() * (sizeof(TaskInfo) + sizeof(TaskNow)) +
+         cpus_.size() * sizeof(CpuNow);
+}
+
+// Ends the state that the task is in, and begins another one.
+void Follow::set_state(TaskIndex index, TaskState state, std::uint64_t clock, bool begun,
+                       FollowSink* sink) {
+  TaskNow& now = task(index);
+  if (sink != nullptr && now.state != TaskState::unknown && clock > now.since) {
+    sink->slice({.kind = SliceKind::state,
+                 .depth = 0,
+                 .begun = now.begun,
+                 .ended = begun,
+                 .cpu = now.cpu,
+                 .task = index,
+                 .value = static_cast<std::uint32_t>(now.state),
+                 .in = now.call.type,
+                 .from = now.since,
+                 .to = clock});
+  }
+  now.state = state;
+  now.since = clock;
+  now.begun = begun;
+}
+
+// `next` runs on the CPU from now on; kNoTask: nobody knows who.
+void Follow::run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun,
+                 FollowSink* sink) {
+  CpuNow& now = cpu(number);
+  if (sink != nullptr && now.running != kNoTask && clock > now.since) {
+    sink->slice({.kind = SliceKind::run,
+                 .depth = 0,
+                 .begun = now.begun,
+                 .ended = begun,
+                 .cpu = number,
+                 .task = now.running,
+                 .value = now.running,
+                 .in = kNoType,
+                 .from = now.since,
+                 .to = clock});
+  }
+  now.running = next;
+  now.since = clock;
+  now.begun = begun;
+  now.stack.clear();  // no task switches inside an interrupt
+  if (next == kNoTask) return;
+  TaskNow& runner = task(next);
+  if (sink != nullptr && runner.state == TaskState::ready && runner.waker != kNoTask) {
+    sink->wake({.waker = runner.waker,
+                .task = next,
+                .waker_cpu = runner.waker_cpu,
+                .cpu = number,
+                .woken = runner.since,
+                .runs = clock});
+  }
+  set_state(next, TaskState::running, clock, begun, sink);
+  task(next).cpu = number;
+  task(next).waker = kNoTask;
+}
+
+void Follow::apply(const Event& event, FollowSink* sink) {
+  const TaskIndex running = tasks_.running(event);
+  Step step;
+  if (event.id == FKT_W_LOST) {
+    gap(event, sink);
+  } else {
+    if (const TaskIndex before = cpu(event.cpu).running; before != running) {
+      // The CPU's first event, or a switch that nobody saw.
+      if (before != kNoTask) set_state(before, TaskState::unknown, event.clock, false, sink);
+      run(event.cpu, running, event.clock, false, sink);
+    }
+    tasks_.apply(event, running);
+    const Meaning& meaning = (*meanings_)[event.id];
+    switch (meaning.role) {
+      case Role::point:
+        step = point(event, running, sink);
+        break;
+      case Role::begin:
+        step = begin(event, meaning, running);
+        break;
+      case Role::end:
+        step = end(event, meaning, running, sink);
+        break;
+    }
+  }
+  if (sink != nullptr) sink->event(event, running, step);
+}
+
+Step Follow::point(const Event& event, TaskIndex running, FollowSink* sink) {
+  Step step;
+  step.depth = static_cast<unsigned>(cpu(event.cpu).stack.size()) +
+               (task(running).call.type != kNoType ? 1 : 0);
+  if (is_switch(event.id)) {
+    switched(event, running, sink);
+  } else if (event.id == FKT_E_WAKING || event.id == FKT_E_WAKEUP ||
+             event.id == FKT_E_WAKEUP_NEW) {
+    woken(event, running, sink);
+  } else if (event.id == FKT_E_EXEC) {
+    exec(event, running);
+  } else if (event.id == FKT_E_MASK) {
+    forget();
+  }
+  return step;
+}
+
+void Follow::switched(const Event& event, TaskIndex running, FollowSink* sink) {
+  const std::uint32_t tid = event.arg & FKT_PID_MASK;
+  const TaskIndex next = tid == 0 ? tasks_.idle(event.cpu) : tasks_.by_tid(tid);
+  TaskState state = TaskState::blocked;
+  if (event.id == FKT_E_SWITCH_R || event.id == FKT_E_SWITCH_PREEMPT) state = TaskState::ready;
+  if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z) state = TaskState::unknown;
+  set_state(running, state, event.clock, true, sink);
+  if (state == TaskState::unknown) task(running).call = {};  // it will not come back
+  run(event.cpu, next, event.clock, true, sink);
+}
+
+void Follow::woken(const Event& event, TaskIndex running, FollowSink* sink) {
+  const std::uint32_t tid = event.arg & FKT_PID_MASK;
+  if (tid == 0) return;
+  const TaskIndex index = tasks_.by_tid(tid);
+  const TaskState state = task(index).state;
+  // The second word of the same wake-up, or one that came before the task could sleep.
+  if (state == TaskState::ready || state == TaskState::running) return;
+  set_state(index, TaskState::ready, event.clock, true, sink);
+  TaskNow& now = task(index);
+  now.waker = running;
+  now.waker_cpu = event.cpu;
+}
+
+// The thread that called execve goes on under its leader's number.
+void Follow::exec(const Event& event, TaskIndex running) {
+  if (event.words.empty()) return;
+  const TaskIndex old = tasks_.find(static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK);
+  if (old == kNoTask || old == running) return;
+  const Open call = task(old).call;
+  task(old).call = {};
+  task(running).call = call;
+}
+
+Step Follow::begin(const Event& event, const Meaning& meaning, TaskIndex running) {
+  const std::uint64_t number = meaning.value(event);
+  const bool other = meaning.kind == SpanKind::other;
+  Open open;
+  open.match = other ? meaning.other : number;
+  open.from = event.clock;
+  open.type = event.id == FKT_E_IRQ_ENTRY_NAMED
+                  ? types_->named_irq(number, event)
+                  : types_->of(meaning.kind, other ? event.id : number, event.id);
+  std::vector<Open>& stack = cpu(event.cpu).stack;
+  Step step;
+  step.depth = static_cast<unsigned>(stack.size());
+  if (on_cpu(meaning.kind)) {
+    step.depth += task(running).call.type != kNoType ? 1 : 0;
+    stack.push_back(open);
+  } else {
+    task(running).call = open;
+  }
+  return step;
+}
+
+Step Follow::end(const Event& event, const Meaning& meaning, TaskIndex running, FollowSink* sink) {
+  Slice slice;
+  slice.cpu = event.cpu;
+  slice.task = running;
+  slice.to = event.clock;
+  std::vector<Open>& stack = cpu(event.cpu).stack;
+  Open& call = task(running).call;
+  Open closed;
+  if (on_cpu(meaning.kind)) {
+    const std::uint64_t number = meaning.value(event);
+    const auto found = std::find_if(stack.rbegin(), stack.rend(), [&](const Open& open) {
+      return open.match == number && (*types_)[open.type].kind == meaning.kind;
+    });
+    if (found == stack.rend()) return {};
+    closed = *found;
+    stack.erase(std::prev(found.base()), stack.end());
+    slice.kind = SliceKind::interrupt;
+    slice.depth = static_cast<std::uint8_t>(std::min<std::size_t>(stack.size() + 1, 255));
+  } else {
+    if (call.type == kNoType) return {};
+    closed = call;
+    call = {};
+    slice.kind = SliceKind::call;
+    slice.depth = 1;
+  }
+  slice.value = closed.type;
+  slice.from = closed.from;
+  if (sink != nullptr) sink->slice(slice);
+  Step step;
+  step.depth = static_cast<unsigned>(stack.size()) + (call.type != kNoType ? 1 : 0);
+  step.closed = true;
+  step.type = closed.type;
+  step.duration = event.clock - closed.from;
+  return step;
+}
+
+// Between words[1] and the event anything may have happened on this CPU: whoever did not run on
+// another one all the while is lost sight of.
+void Follow::gap(const Event& event, FollowSink* sink) {
+  const std::uint64_t from = event.words.size() > 1 ? event.words[1] : event.clock;
+  run(event.cpu, kNoTask, from, false, sink);
+  for (TaskIndex index = 0; index < states_.size(); index++) {
+    TaskNow& now = states_[index];
+    const bool elsewhere = now.state == TaskState::running && now.cpu != event.cpu;
+    if (elsewhere || now.state == TaskState::unknown) continue;
+    set_state(index, TaskState::unknown, std::max(from, now.since), false, sink);
+    now.call = {};
+    now.waker = kNoTask;
+  }
+}
+
+// Other layers are recorded from here on: what is open may end unseen.
+void Follow::forget() {
+  for (CpuNow& now : cpus_) now.stack.clear();
+  for (TaskNow& now : states_) now.call = {};
+}
+
+void Follow::finish(std::uint64_t clock, FollowSink& sink) const {
+  for (std::uint32_t number = 0; number < cpus_.size(); number++) {
+    const CpuNow& now = cpus_[number];
+    if (now.running == kNoTask || now.since >= clock) continue;
+    Slice slice{.kind = SliceKind::run,
+                .depth = 0,
+                .begun = now.begun,
+                .ended = false,
+                .cpu = number,
+                .task = now.running,
+                .value = now.running,
+                .in = kNoType,
+                .from = now.since,
+                .to = clock};
+    sink.slice(slice);
+    for (const Open& open : now.stack) {
+      slice.kind = SliceKind::interrupt;
+      slice.depth++;
+      slice.begun = true;
+      slice.value = open.type;
+      slice.from = open.from;
+      sink.slice(slice);
+    }
+  }
+  for (TaskIndex index = 0; index < states_.size(); index++) {
+    const TaskNow& now = states_[index];
+    Slice slice{.kind = SliceKind::state,
+                .depth = 0,
+                .begun = now.begun,
+                .ended = false,
+                .cpu = now.cpu,
+                .task = index,
+                .value = static_cast<std::uint32_t>(now.state),
+                .in = now.call.type,
+                .from = now.since,
+                .to = clock};
+    if (now.state != TaskState::unknown && now.since < clock) sink.slice(slice);
+    if (now.call.type == kNoType || now.call.from >= clock) continue;
+    slice.kind = SliceKind::call;
+    slice.depth = 1;
+    slice.begun = true;
+    slice.value = now.call.type;
+    slice.in = kNoType;
+    slice.from = now.call.from;
+    sink.slice(slice);
+  }
+}
+
+}  // namespace fkt

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Follow: what each CPU and each task is doing, event by event, handed on as slices of time: who
+// ran on a CPU and what interrupted it, how a task ran, waited for a CPU and slept, its system
+// calls, who woke whom.
+//
+// The whole state is a value: a copy of it at some moment is a place from which the recording can
+// be followed again, without what came before (lib/timeline.h).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/meanings.h"
+#include "lib/spans.h"
+#include "lib/tasks.h"
+
+namespace fkt {
+
+enum class TaskState : std::uint8_t { unknown, running, ready, blocked };
+
+enum class SliceKind : std::uint8_t {
+  run,        // on a CPU: a task ran there; value: its TaskIndex
+  interrupt,  // on a CPU, nested; value: its TypeIndex
+  state,      // of a task; value: TaskState
+  call,       // of a task; value: its TypeIndex
+};
+
+struct Slice {
+  SliceKind kind = SliceKind::run;
+  std::uint8_t depth = 0;    // within its lane: runs and states 0, what nests in them 1 and up
+  bool begun = true;         // it began at `from`, before our eyes, ...
+  bool ended = true;         // ... and ended at `to`
+  std::uint32_t cpu = 0;     // where it ran, or last ran
+  TaskIndex task = kNoTask;  // whose it is; of an interrupt: whom it interrupted
+  std::uint32_t value = 0;
+  TypeIndex in = kNoType;  // state: the system call around it, where one is known
+  std::uint64_t from = 0, to = 0;  // ticks
+};
+
+// A task that was woken has got a CPU.
+struct Wake {
+  TaskIndex waker = kNoTask, task = kNoTask;
+  std::uint32_t waker_cpu = 0, cpu = 0;
+  std::uint64_t woken = 0, runs = 0;  // ticks
+};
+
+class FollowSink {
+ public:
+  virtual ~FollowSink() = default;
+  // Slices of one CPU's or task's depth come in time order and do not overlap.
+  virtual void slice(const Slice& slice) = 0;
+  virtual void wake(const Wake&) {}
+  // After each event was applied, gaps too; `running`: on its CPU.
+  virtual void event(const Event&, TaskIndex /*running*/, const Step&) {}
+  // Whatever comes later is of no interest.
+  virtual bool enough() const { return false; }
+};
+
+class Follow {
+ public:
+  // All but the copies' own state is shared: `info`, `meanings` and `types` must outlive it.
+  Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types)
+      : meanings_(&meanings), types_(&types), tasks_(info) {}
+
+  void apply(const Event& event, FollowSink* sink);
+  // Hands on what is still open at `clock`, as slices that did not end.
+  void finish(std::uint64_t clock, FollowSink& sink) const;
+
+  const Tasks& tasks() const { return tasks_; }
+  // Roughly what a copy of it takes.
+  std::size_t bytes() const;
+
+ private:
+  struct Open {
+    TypeIndex type = kNoType;
+    std::uint64_t match = 0, from = 0;
+  };
+  struct CpuNow {
+    TaskIndex running = kNoTask;
+    bool begun = false;
+    std::uint64_t since = 0;
+    std::vector<Open> stack;  // interrupts
+  };
+  struct TaskNow {
+    TaskState state = TaskState::unknown;
+    bool begun = false;  // the state, at `since`
+    std::uint32_t cpu = 0, waker_cpu = 0;
+    TaskIndex waker = kNoTask;  // of a ready task that slept
+    std::uint64_t since = 0;
+    Open call;  // type kNoType: none known
+  };
+
+  CpuNow& cpu(std::uint32_t number) {
+    if (number >= cpus_.size()) cpus_.resize(number + 1);
+    return cpus_[number];
+  }
+  TaskNow& task(TaskIndex index) {
+    if (index >= states_.size()) states_.resize(index + 1);
+    return states_[index];
+  }
+  Step point(const Event& event, TaskIndex running, FollowSink* sink);
+  Step begin(const Event& event, const Meaning& meaning, TaskIndex running);
+  Step end(const Event& event, const Meaning& meaning, TaskIndex running, FollowSink* sink);
+  void run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun, FollowSink* sink);
+  void set_state(TaskIndex index, TaskState state, std::uint64_t clock, bool begun,
+                 FollowSink* sink);
+  void switched(const Event& event, TaskIndex running, FollowSink* sink);
+  void woken(const Event& event, TaskIndex running, FollowSink* sink);
+  void exec(const Event& event, TaskIndex running);
+  void gap(const Event& event, FollowSink* sink);
+  void forget();
+
+  const Meanings* meanings_;
+  SpanTypes* types_;
+  Tasks tasks_;
+  std::vector<CpuNow> cpus_;
+  std::vector<TaskNow> states_;  // by TaskIndex
+};
+
+}  // namespace fkt

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What a stretch of a recording adds up to, by name: how often each call and interrupt occurred and
+// how long it took, its histogram, the slowest ones; and the next one of a name.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "lib/follow.h"
+#include "lib/timeline.h"
+
+namespace fkt {
+
+// Durations in powers of two, each cut into kParts: a value is known to 1/kParts.
+class DurationHistogram {
+ public:
+  static constexpr unsigned kParts = 8;
+  static constexpr unsigned kBins = 64 * kParts;
+
+  void add(std::uint64_t ticks) { bins_[bin(ticks)]++; }
+  static unsigned bin(std::uint64_t ticks);
+  static std::uint64_t begin(unsigned bin);  // its least value (ticks)
+  std::uint32_t operator[](unsigned bin) const { return bins_[bin]; }
+
+ private:
+  std::array<std::uint32_t, kBins> bins_{};
+};
+
+// One occurrence: a call or an interrupt with its duration, or an event (from == to).
+struct Occurrence {
+  std::uint64_t from = 0, to = 0;  // ticks
+  std::uint32_t cpu = 0;
+  TaskIndex task = kNoTask;
+  TypeIndex type = kNoType;    // of a slice ...
+  std::uint16_t event = 0;     // ... or the event's id
+  std::uint64_t length() const { return to - from; }
+};
+
+// What a name stands for: types of slices and ids of events. "sys_*" and "irq*" stand for all that
+// begin so.
+class NameMatch {
+ public:
+  NameMatch(std::string_view name, const SpanTypes& types, const Catalogue& catalogue);
+  bool any() const { return any_; }
+  bool type(TypeIndex type) const { return type < types_.size() && types_[type]; }
+  bool event(std::uint16_t id) const { return events_[id & FKT_ID_MASK]; }
+
+ private:
+  std::vector<bool> types_, events_;
+  bool any_ = false;
+};
+
+// Every name that NameMatch knows, sorted: calls and interrupts that occur, events.
+std::vector<std::string> searchable_names(const SpanTypes& types, const Catalogue& catalogue);
+
+// The first one that begins at or after `from`; nothing: none until the end.
+std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMatch& match,
+                                          std::uint64_t from);
+
+// The longest complete ones in [from, to), longest first; at most `most`. `at_least`, `below`:
+// only those with at_least <= duration < below (ticks).
+std::vector<Occurrence> slowest_occurrences(const Timeline& timeline, const NameMatch& match,
+                                            std::uint64_t from, std::uint64_t to, std::size_t most,
+                                            std::uint64_t at_least = 0,
+                                            std::uint64_t below = ~std::uint64_t{0});
+
+// Statistics of [from, to): complete calls and interrupts that ended in it, events, states.
+class WindowStats : public FollowSink {
+ public:
+  struct OfType {
+    std::uint64_t count = 0, sum = 0, min = ~std::uint64_t{0}, max = 0;  // ticks
+  };
+  struct OfTask {
+    std::array<std::uint64_t, 4> states{};  // ticks in the window, by TaskState
+    std::uint64_t waits = 0, longest_wait = 0;  // of the ready states that ended in it
+  };
+  struct OfCpu {
+    std::uint64_t busy = 0, idle = 0, interrupts = 0;  // ticks
+  };
+
+  WindowStats(std::uint64_t from, std::uint64_t to, const Tasks& tasks)
+      : from_(from), to_(to), tasks_(tasks) {}
+
+  void slice(const Slice& slice) override;
+  void event(const Event& event, TaskIndex running, const Step& step) override;
+
+  std::uint64_t events() const { return events_; }
+  const std::vector<OfType>& types() const { return types_; }  // by TypeIndex
+  const std::vector<OfTask>& tasks() const { return by_task_; }
+  const std::vector<OfCpu>& cpus() const { return cpus_; }
+  // The duration below which `share` of the type's lie, to 1/kParts (ticks).
+  std::uint64_t quantile(TypeIndex type, double share) const;
+  const DurationHistogram& histogram(TypeIndex type) const { return histograms_[type]; }
+
+ private:
+  void add_duration(TypeIndex type, std::uint64_t ticks);
+
+  std::uint64_t from_, to_;
+  const Tasks& tasks_;
+  std::uint64_t events_ = 0;
+  std::vector<OfType> types_;
+  std::vector<DurationHistogram> histograms_;
+  std::vector<OfTask> by_task_;
+  std::vector<OfCpu> cpus_;
+};
+
+}  // namespace fkt

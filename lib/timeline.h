@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Timeline: what happened in any stretch of a recording, without reading what came before it.
+//
+// One pass follows the recording (lib/follow.h) and keeps copies of its state along the way, closer
+// together the less they take: at most kCopyBytes in all. A stretch is then followed from the copy
+// before it.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "lib/density.h"
+#include "lib/follow.h"
+#include "lib/trace.h"
+
+namespace fkt {
+
+class Timeline {
+ public:
+  static constexpr std::size_t kCopyBytes = 64 << 20;
+  static constexpr std::size_t kCopies = 512;
+
+  // Reads nothing yet; `trace` must outlive it.
+  explicit Timeline(const Trace& trace);
+
+  // The pass, once. `whole`, if there is one, is handed everything on the way.
+  void read(PassControl& control, FollowSink* whole = nullptr);
+
+  // Hands on what touches [from, to) (ticks): slices that began earlier come whole; what is open at
+  // `to` comes as not ended. Ends early when the sink has had enough. Valid after read(); questions
+  // are answered one at a time.
+  void follow(std::uint64_t from, std::uint64_t to, FollowSink& sink) const;
+  const Trace& trace() const { return trace_; }
+  const SpanTypes& types() const { return types_; }
+  // The tasks of the whole recording, under the indices that slices have; valid after read().
+  const Tasks& tasks() const { return end_.tasks(); }
+  // First and last moment that the file knows of (ticks), begin() < end().
+  std::uint64_t begin() const { return begin_; }
+  std::uint64_t end() const { return finish_; }
+
+ private:
+  struct Copy {
+    std::uint64_t clock = 0;  // of the first event that it does not contain
+    Follow state;
+  };
+  void keep(std::uint64_t clock, const Follow& state);
+  const Copy& copy_before(std::uint64_t clock) const;
+
+  const Trace& trace_;
+  Meanings meanings_;
+  mutable SpanTypes types_;  // grows in read() only: afterwards every type is known
+  std::uint64_t begin_ = 0, finish_ = 0;
+  std::vector<Copy> copies_;  // by time
+  std::uint64_t copy_every_;  // events
+  Follow end_;
+  mutable std::mutex reading_;  // Trace::events() is for one thread at a time
+};
+
+}  // namespace fkt

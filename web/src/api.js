@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Questions to the server, and their answers when they come.
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+const retryMs = 250;
+
+export async function ask(name, parameters = {}, { signal, method = 'GET' } = {}) {
+  const query = new URLSearchParams(parameters);
+  for (;;) {
+    const response = await fetch(`api/${name}?${query}`, { signal, method });
+    if (!response.ok) throw new Error((await response.text()).trim());
+    const answer = await response.json();
+    if (response.status !== 202) return answer;
+    await new Promise((done) => setTimeout(done, retryMs));  // still being read
+    if (signal?.aborted) throw new DOMException('', 'AbortError');
+  }
+}
+
+// The latest answer to a question that changes; the one before stays until the next has come.
+// parameters null: nothing is asked.
+export function useAnswer(name, parameters) {
+  const [answer, setAnswer] = useState({ data: null, error: null, busy: false });
+  const key = parameters && JSON.stringify(parameters);
+  useEffect(() => {
+    if (!key) return setAnswer({ data: null, error: null, busy: false });
+    const control = new AbortController();
+    setAnswer((old) => ({ ...old, busy: true }));
+    ask(name, JSON.parse(key), { signal: control.signal }).then(
+      (data) => setAnswer({ data, error: null, busy: false }),
+      (error) => error.name !== 'AbortError' && setAnswer({ data: null, error: error.message, busy: false }));
+    return () => control.abort();
+  }, [name, key]);
+  return answer;
+}
+
+// The element's width in CSS pixels, kept up to date.
+export function useWidth() {
+  const ref = useRef(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry.contentRect.width)));
+    observer.observe(ref.current);
+    return () => observer.disconnect();
+  }, []);
+  return [ref, width];
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Times and numbers as text.
+
+const units = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']];
+
+// A duration, three or four digits of it.
+export function duration(ticks, perSecond) {
+  const seconds = ticks / perSecond;
+  if (seconds === 0) return '0';
+  const [size, unit] = units.find(([s]) => Math.abs(seconds) >= s) ?? units[3];
+  return `${Number((seconds / size).toPrecision(4))} ${unit}`;
+}
+
+// A moment since the start, exact enough to tell apart what is `span` long.
+export function moment(ticks, perSecond, span) {
+  const digits = Math.min(9, Math.max(0, Math.ceil(3 - Math.log10(span / perSecond))));
+  return `${(ticks / perSecond).toFixed(digits)} s`;
+}
+
+export function count(number) {
+  return number.toLocaleString('en-US');
+}
+
+// Steps of 1, 2, 5 times a power of ten seconds, about `wanted` of them in the span.
+export function tickTimes(from, to, perSecond, wanted) {
+  const rough = (to - from) / perSecond / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough) * perSecond;
+  const times = [];
+  for (let i = Math.ceil(from / step); i * step <= to && times.length < 100; i++) times.push(i * step);
+  return times;
+}

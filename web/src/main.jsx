@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The page of fkt_selection: overview above, lanes of the selection below, what they say beside.
+import { render } from 'preact';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { ask } from './api.js';
+import { Extract, Help } from './boxes.jsx';
+import { duration, moment } from './format.js';
+import { Lanes, nameOf } from './lanes.jsx';
+import { Overview } from './overview.jsx';
+import { Events, Occurrences, Statistics } from './panels.jsx';
+import { held, useShown, zoomed } from './state.js';
+import './style.css';
+
+const statusMs = 300;
+const tabs = [['stats', 'Statistics'], ['events', 'Events'], ['name', 'Durations']];
+
+// What the recording is; asked again until it is read, then with its names.
+function useInfo() {
+  const [info, setInfo] = useState(null);
+  const [problem, setProblem] = useState(null);
+  useEffect(() => {
+    let timer;
+    const look = () => ask('info').then((answer) => {
+      setInfo(answer);
+      if (!answer.ready) timer = setTimeout(look, statusMs);
+    }, (error) => setProblem(error.message));
+    look();
+    return () => clearTimeout(timer);
+  }, []);
+  return [info, problem];
+}
+
+function Search({ info, shown, change, field, onNext, onSlowest, problem }) {
+  return <>
+    <input class="search" ref={field} list="names" placeholder="search: sys_read, irq*, fork   ( / )" value={shown.name}
+      onInput={(event) => change({ name: event.target.value })}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') onNext();
+        if (event.key === 'Escape') event.target.blur();
+      }} />
+    <datalist id="names">{(info.names ?? []).map((name) => <option value={name} />)}</datalist>
+    <button id="next" onClick={onNext}>next</button>
+    <button id="slowest" onClick={onSlowest}>slowest</button>
+    {problem && <span class="problem" id="search-problem">{problem}</span>}
+  </>;
+}
+
+// One occurrence in the middle, with what is around it; the zoom stays where it can.
+function spanAround({ from, to }, select, info) {
+  const width = select[1] - select[0];
+  if (from >= select[0] && to <= select[1] && (to - from) * 20 > width) return select;
+  const wanted = Math.min(width, Math.max((to - from) * 4, info.ticks_per_second / 2e4));
+  const middle = (from + to) / 2;
+  return held([middle - wanted / 2, middle + wanted / 2], info);
+}
+
+function useActions(info, shown, change, setMark, setProblem) {
+  const mark = useRef(null);
+  const go = useCallback((one) => {
+    mark.current = one;
+    setMark(one);
+    change((old) => ({ select: spanAround(one, old.select, info) }));
+  }, [info]);
+  const search = (question, more, pick) => {
+    if (!shown.name) return;
+    setProblem(null);
+    ask(question, { name: shown.name, ...more }).then((answer) => {
+      const one = pick(answer);
+      if (one) go(one);
+      else setProblem(`no further ${shown.name}`);
+    }, (error) => setProblem(error.message));
+  };
+  const next = () => search('next', { from: mark.current && mark.current.from >= shown.select[0] && mark.current.from <= shown.select[1]
+    ? mark.current.from + 1 : shown.select[0] }, (answer) => answer.found);
+  const slowest = () => {
+    change({ tab: 'name' });
+    search('slowest', { from: shown.select[0], to: shown.select[1], most: 1 }, (answer) => answer.found[0]);
+  };
+  return { go, next, slowest };
+}
+
+function keyAction(key, { info, shown, change, actions, setBox, field, setPicked }) {
+  const [from, to] = shown.select, step = (to - from) / 5;
+  const zoom = (factor) => change({ select: zoomed(shown.select, (from + to) / 2, factor, info) });
+  const move = (by) => change({ select: held([from + by, to + by], info) });
+  const scroll = (by) => document.getElementById('lanes-box').scrollBy(0, by);
+  const theme = () => change({ theme: document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark' });
+  return {
+    w: () => zoom(0.6), s: () => zoom(1 / 0.6), a: () => move(-step), d: () => move(step),
+    ArrowLeft: () => move(-step), ArrowRight: () => move(step), ArrowUp: () => scroll(-60), ArrowDown: () => scroll(60),
+    '/': () => field.current.focus(), '?': () => setBox('help'), n: actions.next, l: actions.slowest,
+    0: () => change({ view: [info.begin, info.end], select: [info.begin, info.end] }), f: () => change({ view: shown.select }),
+    e: () => setBox('extract'), r: () => change({ arrows: !shown.arrows }), t: theme,
+    Escape: () => (setBox(null), setPicked(null)),
+  }[key.length === 1 ? key.toLowerCase() : key];
+}
+
+function useKeys(context) {
+  const latest = useRef(context);
+  latest.current = context;
+  useEffect(() => {
+    const pressed = (event) => {
+      if (event.target.tagName === 'INPUT' || event.ctrlKey || event.metaKey || event.altKey) return;
+      const action = keyAction(event.key, latest.current);
+      if (!action) return;
+      event.preventDefault();
+      action();
+    };
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  }, []);
+}
+
+function Shown({ info, shown, change }) {
+  const [mark, setMark] = useState(null);
+  const [picked, setPicked] = useState(null);
+  const [box, setBox] = useState(null);
+  const [problem, setProblem] = useState(null);
+  const field = useRef(null);
+  const actions = useActions(info, shown, change, setMark, setProblem);
+  useKeys({ info, shown, change, actions, setBox, field, setPicked });
+  useEffect(() => setProblem(null), [shown.name]);
+  const pick = (lane, cell, data) => {
+    const name = lane.cpu ? `cpu ${lane.id}` : `${data.tasks[lane.id]?.name} ${data.tasks[lane.id]?.tid}`;
+    setPicked({ [lane.cpu ? 'cpu' : 'task']: lane.id, title: cell ? `${name}, ${nameOf(cell, data)}` : name,
+      span: cell && held([cell.from, cell.to + 1], info) });
+    change({ tab: 'events' });
+  };
+  const [from, to] = shown.select, span = to - from;
+  const show = (time) => moment(time, info.ticks_per_second, span / 10);
+  return <div class="app">
+    <header>
+      <h1>fkt_selection</h1>
+      <span class="about">{info.file} · {info.command.join(' ')} · {info.machine}, {info.kernel}
+        {info.lost > 0 && <b class="problem"> · {info.lost.toLocaleString('en-US')} events lost</b>}
+        {info.ready && !info.finished && <b class="problem"> · not finished by its recorder</b>}
+        {info.damaged_pages > 0 && <b class="problem"> · {info.damaged_pages} damaged pages</b>}</span>
+      <Search {...{ info, shown, change, field, problem }} onNext={actions.next} onSlowest={actions.slowest} />
+      <button id="extract-button" class="main" onClick={() => setBox('extract')}>Extract …</button>
+      <button title="light or dark" onClick={() => keyAction('t', { info, shown, change, actions })()}>◐</button>
+      <button title="keys" onClick={() => setBox('help')}>?</button>
+    </header>
+    <Overview {...{ info, shown, change, mark }} version={info.ready ? 1 : 0} />
+    <main>
+      <div class="bar">
+        <span class="times" id="selection">Selection: {show(from)} to {show(to)}, {duration(span, info.ticks_per_second)}</span>
+        <input placeholder="tasks: name or number" value={shown.filter} onInput={(event) => change({ filter: event.target.value })} />
+        <button class={shown.arrows ? 'on' : ''} onClick={() => change({ arrows: !shown.arrows })}>wake-ups</button>
+      </div>
+      <Lanes {...{ info, shown, change, mark }} onPick={pick} />
+    </main>
+    <aside>
+      <div class="tabs">{tabs.map(([key, title]) => <button key={key} id={`tab-${key}`} class={shown.tab === key ? 'on' : ''} onClick={() => change({ tab: key })}>{title}</button>)}</div>
+      <div class="body">
+        {shown.tab === 'stats' && <Statistics {...{ info, shown }} onName={(name) => change({ name, tab: 'name' })} onTask={(row) => change({ filter: String(row.tid) })} />}
+        {shown.tab === 'events' && <Events {...{ info, shown, picked }} onGo={actions.go} />}
+        {shown.tab === 'name' && <Occurrences {...{ info, shown }} onGo={actions.go} />}
+      </div>
+    </aside>
+    {box === 'help' && <Help onClose={() => setBox(null)} />}
+    {box === 'extract' && <Extract shown={shown} onClose={() => setBox(null)} />}
+  </div>;
+}
+
+function App() {
+  const [info, problem] = useInfo();
+  const [shown, change] = useShown();
+  if (problem) return <p class="problem" style={{ padding: '20px' }}>{problem}</p>;
+  if (!info) return <p class="dim" style={{ padding: '20px' }}>opening …</p>;
+  const whole = [info.begin, info.end];
+  const view = shown.view ? held(shown.view, info) : whole;
+  const select = shown.select ? held(shown.select, info) : view;
+  return <Shown info={info} shown={{ ...shown, view, select }} change={(part) => change(typeof part === 'function'
+    ? (old) => part({ ...old, view: old.view ?? view, select: old.select ?? select }) : part)} />;
+}
+
+render(<App />, document.getElementById('app'));

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What stands beside the lanes: events, statistics, occurrences of a name and how long they took.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { useAnswer, useWidth } from './api.js';
+import { colours } from './canvas.js';
+import { count, duration, moment } from './format.js';
+
+function Rows({ columns, rows, sort, onRow }) {
+  const [by, setBy] = useState(sort);
+  const sorted = [...rows].sort((a, b) => (typeof a[by] === 'string' ? a[by].localeCompare(b[by]) : b[by] - a[by]));
+  return <table>
+    <thead><tr>{columns.map(([key, title]) => <th key={key} onClick={() => setBy(key)}>{title}{by === key ? ' ↓' : ''}</th>)}</tr></thead>
+    <tbody>{sorted.map((row) => <tr onClick={() => onRow?.(row)}>
+      {columns.map(([key, , show], index) => <td class={index === 0 ? 'left wide' : ''} title={index === 0 ? row[key] : undefined}>
+        {show ? show(row[key], row) : row[key]}</td>)}</tr>)}</tbody>
+  </table>;
+}
+
+function Waiting({ answer }) {
+  if (answer.error) return <p class="problem">{answer.error}</p>;
+  return answer.data ? null : <p class="dim">reading …</p>;
+}
+
+export function Statistics({ info, shown, onName, onTask }) {
+  const answer = useAnswer('stats', { from: shown.select[0], to: shown.select[1] });
+  const { data } = answer;
+  if (!data) return <Waiting answer={answer} />;
+  const time = (ticks) => duration(ticks, info.ticks_per_second);
+  const length = shown.select[1] - shown.select[0];
+  const percent = (ticks) => `${((100 * ticks) / length).toFixed(1)} %`;
+  return <div id="statistics">
+    <h2>{count(data.events)} events in {time(length)}</h2>
+    <Rows sort="cpu" columns={[['cpu', 'cpu'], ['busy', 'busy', percent], ['interrupts', 'interrupts', percent], ['idle', 'idle', percent]]} rows={data.cpus} />
+    <h2>Calls and interrupts that ended here; a click shows the slowest</h2>
+    <Rows sort="total" onRow={(row) => onName(row.name)} rows={data.types} columns={[['name', 'name'], ['count', 'count', count],
+      ['total', 'total', time], ['p50', 'p50', time], ['p99', 'p99', time], ['max', 'max', time]]} />
+    <h2>Tasks</h2>
+    <Rows sort="running" onRow={onTask} rows={data.tasks} columns={[['name', 'task', (name, row) => `${name} ${row.tid}`], ['running', 'running', time],
+      ['ready', 'ready', time], ['blocked', 'blocked', time], ['longest_wait', 'longest wait', time]]} />
+  </div>;
+}
+
+export function Events({ info, shown, picked, onGo }) {
+  const part = picked ?? {};
+  const [from, to] = part.span ?? shown.select;
+  const where = part.cpu !== undefined ? { cpu: part.cpu } : part.task !== undefined ? { task: part.task } : {};
+  const [most, setMost] = useState(200);
+  useEffect(() => setMost(200), [from, to, part.cpu, part.task]);
+  const answer = useAnswer('events', { from, to: Math.max(to, from + 1), most, ...where });
+  const { data } = answer;
+  return <div id="events">
+    <h2>{part.title ? `${part.title}: events` : 'Events of the selection'}{part.title && <span class="dim"> (Esc: all)</span>}</h2>
+    {!data ? <Waiting answer={answer} /> : <table>
+      <thead><tr><th>time</th><th>cpu</th><th class="left">task</th><th class="left">event</th></tr></thead>
+      <tbody>{data.events.map((event) => <tr onClick={() => onGo({ from: event.time, to: event.time })}>
+        <td class="left">{moment(event.time, info.ticks_per_second, Math.max(1000, to - from))}</td><td>{event.cpu}</td>
+        <td class="left wide" style={{ maxWidth: '90px' }} title={event.task_name}>{event.task_name}</td>
+        <td class="text" style={{ paddingLeft: `${4 + 8 * event.depth}px` }}>{event.text}</td></tr>)}</tbody>
+    </table>}
+    {data?.more && <button onClick={() => setMost(Math.min(10000, most * 4))}>more</button>}
+    {data && data.events.length === 0 && <p class="dim">none</p>}
+  </div>;
+}
+
+// Bars of how many took how long; both axes logarithmic. A click asks for those of one bar.
+function Bars({ bins, info, onBin }) {
+  const [ref, width] = useWidth();
+  const box = useRef(null);
+  useEffect(() => {
+    if (!width || bins.length === 0) return;
+    const palette = colours('accent', 'dim', 'line');
+    const seconds = (ticks) => Math.max(ticks, 0.5) / info.ticks_per_second;
+    const axis = { stroke: palette.dim, grid: { stroke: palette.line, width: 0.5 }, ticks: { stroke: palette.line } };
+    const text = (value) => (value === null ? '' : duration(value * info.ticks_per_second, info.ticks_per_second));
+    const plot = new uPlot({
+      width, height: 190, legend: { show: false }, cursor: { y: false, drag: { x: false, y: false } },
+      scales: { x: { time: false, distr: 3 }, y: { distr: 3, range: (_, __, most) => [0.5, Math.max(2, most * 1.6)] } },
+      axes: [{ ...axis, values: (_, values) => values.map(text), space: 60 }, { ...axis, size: 46, values: (_, values) => values.map((v) => (v === null || v < 1 ? '' : count(v))) }],
+      series: [{}, { stroke: palette.accent, fill: palette.accent, width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.9, 20, 2] }) }],
+    }, [bins.map(([from]) => seconds(from)), bins.map(([, , number]) => number || null)], box.current);
+    const click = () => plot.cursor.idx !== null && bins[plot.cursor.idx] && onBin(bins[plot.cursor.idx]);
+    plot.over.addEventListener('click', click);
+    return () => plot.destroy();
+  }, [width, bins, document.documentElement.dataset.theme]);
+  return <div ref={ref}><div ref={box} id="histogram" /></div>;
+}
+
+export function Occurrences({ info, shown, onGo }) {
+  const [bin, setBin] = useState(null);
+  useEffect(() => setBin(null), [shown.name, shown.select]);
+  const span = { from: shown.select[0], to: shown.select[1] };
+  const histogram = useAnswer('histogram', shown.name && { ...span, name: shown.name });
+  const slowest = useAnswer('slowest', shown.name && { ...span, name: shown.name, most: 50, ...(bin && { at_least: bin[0], below: bin[1] }) });
+  if (!shown.name) return <p class="dim">Search for a system call, an interrupt or an event: its durations and slowest occurrences then stand here.</p>;
+  const error = histogram.error ?? slowest.error;
+  if (error) return <p class="problem">{error}</p>;
+  const time = (ticks) => duration(ticks, info.ticks_per_second);
+  const bins = histogram.data?.bins ?? [];
+  return <div id="occurrences">
+    <h2>How long {shown.name} took, in the selection</h2>
+    {bins.length > 0 ? <Bars bins={bins} info={info} onBin={setBin} /> : histogram.data && <p class="dim">none that began and ended here</p>}
+    <h2>{bin ? `Those from ${time(bin[0])} to ${time(bin[1])}` : 'The slowest'}{bin && <button style={{ marginLeft: '8px' }} onClick={() => setBin(null)}>all</button>}</h2>
+    {slowest.data && <table><thead><tr><th>at</th><th>took</th><th>cpu</th><th class="left">task</th></tr></thead>
+      <tbody>{slowest.data.found.map((one) => <tr onClick={() => onGo(one)}>
+        <td class="left">{moment(one.from, info.ticks_per_second, shown.select[1] - shown.select[0])}</td><td>{time(one.to - one.from)}</td>
+        <td>{one.cpu}</td><td class="left wide">{one.task_name} {one.tid}</td></tr>)}</tbody></table>}
+  </div>;
+}
