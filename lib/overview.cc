@@ -11,7 +11,7 @@
 namespace fkt {
 namespace {
 
-constexpr unsigned kLeft = 70, kTop = 60, kRowHeight = 90, kRowGap = 16, kRight = 20, kBottom = 46;
+constexpr unsigned kLeft = 70, kTop = 60, kRowHeight = 90, kRowGap = 16, kRight = 40, kBottom = 46;
 constexpr unsigned kTicks = 8;
 // One per layer, told apart by those who do not see all colours.
 constexpr const char* kColours[] = {"#0072b2", "#e69f00", "#009e73",

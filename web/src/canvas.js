@@ -37,7 +37,8 @@ export function fitted(draw, text, width) {
   return low < 3 ? '' : `${text.slice(0, low)}…`;
 }
 
-export function drawTimes(draw, times, x, y, text, line, label) {
+// A row of moments; what would not stand whole within `width` has no text.
+export function drawTimes(draw, times, x, y, width, text, line, label) {
   draw.textAlign = 'center';
   for (const time of times) {
     const at = Math.round(x(time)) + 0.5;
@@ -47,7 +48,8 @@ export function drawTimes(draw, times, x, y, text, line, label) {
     draw.lineTo(at, y + 4);
     draw.stroke();
     draw.fillStyle = text;
-    draw.fillText(label(time), at, y + 11);
+    const half = draw.measureText(label(time)).width / 2;
+    if (at + half <= width) draw.fillText(label(time), at, y + 11);
   }
   draw.textAlign = 'left';
 }

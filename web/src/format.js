@@ -3,12 +3,12 @@
 
 const units = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']];
 
-// A duration, three or four digits of it.
+// A duration, three digits of it.
 export function duration(ticks, perSecond) {
   const seconds = ticks / perSecond;
   if (seconds === 0) return '0';
   const [size, unit] = units.find(([s]) => Math.abs(seconds) >= s) ?? units[3];
-  return `${Number((seconds / size).toPrecision(4))} ${unit}`;
+  return `${Number((seconds / size).toPrecision(3))} ${unit}`;
 }
 
 // A moment since the start, exact enough to tell apart what is `span` long.

@@ -106,7 +106,7 @@ function paint(canvas, width, data, layout, shown, info, mark) {
   const palette = colours('text', 'dim', 'line', 'panel', 'accent', 'running', 'ready', 'blocked', 'idle', 'arrow', 'slice-light', 'slice-text', 'select');
   const [from, to] = shown.select;
   const x = (time) => gutter + ((time - from) / (to - from)) * (width - gutter);
-  drawTimes(draw, tickTimes(from, to, info.ticks_per_second, 7), x, 0, palette.dim, palette.line,
+  drawTimes(draw, tickTimes(from, to, info.ticks_per_second, 7), x, 0, width, palette.dim, palette.line,
     (time) => moment(time, info.ticks_per_second, (to - from) / 8));
   for (const lane of layout.lanes) {
     draw.fillStyle = lane.cpu ? palette.text : palette.dim;

@@ -66,7 +66,7 @@ function paint(canvas, width, data, shown, info, drag, mark) {
       draw.globalAlpha = 1;
     }
   });
-  drawTimes(draw, tickTimes(...shown.view, info.ticks_per_second, 8), x, height - axis, palette.dim, palette.line,
+  drawTimes(draw, tickTimes(...shown.view, info.ticks_per_second, 8), x, height - axis, width, palette.dim, palette.line,
     (time) => moment(time, info.ticks_per_second, (shown.view[1] - shown.view[0]) / 8));
   const [from, to] = drag ?? shown.select ?? shown.view;
   const left = Math.max(gutter, x(from)), right = Math.min(width, x(to));

@@ -9,7 +9,7 @@ import { count, duration, moment } from './format.js';
 
 function Rows({ columns, rows, sort, onRow }) {
   const [by, setBy] = useState(sort);
-  const sorted = [...rows].sort((a, b) => (typeof a[by] === 'string' ? a[by].localeCompare(b[by]) : b[by] - a[by]));
+  const sorted = [...rows].sort((a, b) => (typeof a[by] === 'string' ? a[by].localeCompare(b[by]) : by === 'cpu' ? a[by] - b[by] : b[by] - a[by]));
   return <table>
     <thead><tr>{columns.map(([key, title]) => <th key={key} onClick={() => setBy(key)}>{title}{by === key ? ' ↓' : ''}</th>)}</tr></thead>
     <tbody>{sorted.map((row) => <tr onClick={() => onRow?.(row)}>
@@ -33,12 +33,12 @@ export function Statistics({ info, shown, onName, onTask }) {
   return <div id="statistics">
     <h2>{count(data.events)} events in {time(length)}</h2>
     <Rows sort="cpu" columns={[['cpu', 'cpu'], ['busy', 'busy', percent], ['interrupts', 'interrupts', percent], ['idle', 'idle', percent]]} rows={data.cpus} />
-    <h2>Calls and interrupts that ended here; a click shows the slowest</h2>
+    <h2>Calls and interrupts that ended here</h2>
     <Rows sort="total" onRow={(row) => onName(row.name)} rows={data.types} columns={[['name', 'name'], ['count', 'count', count],
       ['total', 'total', time], ['p50', 'p50', time], ['p99', 'p99', time], ['max', 'max', time]]} />
     <h2>Tasks</h2>
     <Rows sort="running" onRow={onTask} rows={data.tasks} columns={[['name', 'task', (name, row) => `${name} ${row.tid}`], ['running', 'running', time],
-      ['ready', 'ready', time], ['blocked', 'blocked', time], ['longest_wait', 'longest wait', time]]} />
+      ['ready', 'ready', time], ['blocked', 'blocked', time], ['longest_wait', 'max wait', time]]} />
   </div>;
 }
 
@@ -53,7 +53,7 @@ export function Events({ info, shown, picked, onGo }) {
   return <div id="events">
     <h2>{part.title ? `${part.title}: events` : 'Events of the selection'}{part.title && <span class="dim"> (Esc: all)</span>}</h2>
     {!data ? <Waiting answer={answer} /> : <table>
-      <thead><tr><th>time</th><th>cpu</th><th class="left">task</th><th class="left">event</th></tr></thead>
+      <thead><tr><th>time</th><th>cpu</th><th class="left">task</th><th class="left">event (took: µs)</th></tr></thead>
       <tbody>{data.events.map((event) => <tr onClick={() => onGo({ from: event.time, to: event.time })}>
         <td class="left">{moment(event.time, info.ticks_per_second, Math.max(1000, to - from))}</td><td>{event.cpu}</td>
         <td class="left wide" style={{ maxWidth: '90px' }} title={event.task_name}>{event.task_name}</td>

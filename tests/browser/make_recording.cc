@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// make_recording EVENTS FILE: a synthetic recording of about so many events on two CPUs: three tasks
+// that call, sleep, are woken and interrupted, with a gap and a fork in the middle.
+#include <cstdlib>
+#include <iostream>
+
+#include "tests/unit/trace_builder.h"
+
+namespace {
+
+using namespace fkt;
+using test::TraceBuilder;
+
+constexpr std::uint32_t kDisk = 14, kTimer = 0xec;
+constexpr std::uint32_t kReader = 42, kWriter = 43;
+
+// One turn of a CPU's task: calls, one of them asleep until the disk's interrupt. 12 events.
+std::uint64_t turn(TraceBuilder& b, std::uint32_t cpu, std::uint32_t tid, std::uint64_t at,
+                   std::uint64_t number) {
+  const std::uint64_t slow = number % 97 == 0 ? 40'000 : 300 + number % 13 * 40;
+  b.event(cpu, at + 100, FKT_E_SYS_ENTRY, 39);
+  b.event(cpu, at + 160, FKT_E_SYS_EXIT, tid);
+  b.event(cpu, at + 300, FKT_E_SYS_ENTRY, cpu);
+  b.event(cpu, at + 500, FKT_E_SWITCH_D, 0);
+  at += slow;
+  b.event(cpu, at + 600, FKT_E_IRQ_ENTRY, kDisk);
+  b.event(cpu, at + 650, FKT_E_WAKING, tid);
+  b.event(cpu, at + 700, FKT_E_IRQ_EXIT, kDisk | 1 << 22);
+  b.event(cpu, at + 800, FKT_E_SWITCH_R, tid);
+  b.event(cpu, at + 900, FKT_E_SYS_EXIT, 512);
+  b.event(cpu, at + 1000, FKT_E_VECTOR_ENTRY, kTimer);
+  b.event(cpu, at + 1040, FKT_E_SOFTIRQ_RAISE, 1);
+  b.event(cpu, at + 1080, FKT_E_VECTOR_EXIT, kTimer);
+  return at + 1100;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const long wanted = argc == 3 ? std::atol(argv[1]) : 0;
+  if (wanted <= 0) {
+    std::cerr << "usage: make_recording EVENTS FILE\n";
+    return 2;
+  }
+  TraceBuilder b(16384);
+  b.section(FKT_SEC_TASKS, "1\t1\t0\tinit\n42\t42\t1\treader\n43\t43\t1\twriter\n");
+  b.pid(0, kReader).pid(1, kWriter);
+  std::uint64_t at[2] = {TraceBuilder::kStart, TraceBuilder::kStart};
+  const std::uint64_t turns = static_cast<std::uint64_t>(wanted) / 24;
+  for (std::uint64_t i = 0; i < turns; i++) {
+    for (const std::uint32_t cpu : {0U, 1U}) {
+      at[cpu] = turn(b, cpu, cpu == 0 ? kReader : kWriter, at[cpu], i * (cpu + 1));
+    }
+    if (i == turns / 2) {
+      b.event(0, at[0] + 10, FKT_E_FORK, 44, {std::uint64_t{44} | std::uint64_t{kReader} << 32});
+      b.lost(1, at[1] + 100, at[1] + turns * 20, 777);
+      at[1] += turns * 20 + 100;
+    }
+  }
+  const test::Bytes file = b.finish();
+  std::ofstream out(argv[2], std::ios::binary);
+  out.write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+  out.close();
+  if (!out) std::cerr << "make_recording: " << argv[2] << ": cannot be written\n";
+  return out ? 0 : 1;
+}

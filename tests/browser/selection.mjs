@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// node selection.mjs CHROMIUM ADDRESS SHOTS NAME: drives the page of fkt_selection in a headless
+// browser: loads, zooms, selects, hovers, clicks, searches, extracts. Every step is a line; the
+// last line counts them. NAME: an event that takes time and occurs often. Screenshots go to SHOTS.
+import { chromium } from 'playwright-core';
+
+const [executablePath, address, shots, name] = process.argv.slice(2);
+const slowestStepMs = 20000;
+const slowestAnswerMs = 2000;  // on a busy machine
+let passed = 0;
+const failures = [];
+
+async function step(what, run) {
+  try {
+    await run();
+    passed++;
+    console.log(`ok: ${what}`);
+  } catch (error) {
+    failures.push(what);
+    console.log(`FAILED: ${what}: ${error.message.split('\n')[0]}`);
+  }
+}
+
+function expect(condition, message) {
+  if (!condition) throw new Error(message);
+}
+
+const browser = await chromium.launch({
+  executablePath,
+  args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+const page = await browser.newPage({ viewport: { width: 1500, height: 900 }, colorScheme: 'light' });
+page.setDefaultTimeout(slowestStepMs);
+const problems = [], strangers = [];
+page.on('pageerror', (error) => problems.push(error.message));
+page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+page.on('request', (request) => {
+  if (!request.url().startsWith(address) && !request.url().startsWith('data:')) strangers.push(request.url());
+});
+
+const shot = (file) => page.screenshot({ path: `${shots}/${file}.png` });
+const quiet = () => page.waitForFunction(() => document.querySelector('#lanes')?.dataset.busy === '0' && document.querySelector('#lanes').height > 100);
+const hash = () => new URLSearchParams(new URL(page.url()).hash.slice(1));
+const selected = () => hash().get('select')?.split('~').map(Number);
+// How many pixels of a canvas are not of one colour: something is drawn.
+const drawn = async (id) => page.evaluate((canvas) => {
+  const { width, height } = canvas;
+  const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
+  const seen = new Set();
+  for (let i = 0; i < data.length; i += 4) if (data[i + 3]) seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+  return seen.size;
+}, await page.$(id));
+
+await step('loads, and draws overview and lanes', async () => {
+  await page.goto(address);
+  await page.waitForSelector('#overview');
+  await page.waitForSelector('#statistics');
+  await quiet();
+  expect(await drawn('#overview') > 4, 'the overview is empty');
+  expect(await drawn('#lanes') > 4, 'the lanes are empty');
+  await shot('whole-light');
+});
+
+const box = async (id) => (await page.$(id)).boundingBox();
+
+await step('the wheel zooms the overview', async () => {
+  const { x, y, width } = await box('#overview');
+  await page.mouse.move(x + width / 2, y + 20);
+  await page.mouse.wheel(0, -300);
+  await page.waitForFunction(() => location.hash.includes('view='));
+  await page.mouse.dblclick(x + width / 2, y + 20);
+});
+
+await step('dragging selects', async () => {
+  const { x, y, width } = await box('#overview');
+  await page.mouse.move(x + width * 0.4, y + 20);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.5, y + 20, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForFunction(() => location.hash.includes('select='));
+  const [from, to] = selected();
+  expect(from > 0 && to > from, `selected ${from} to ${to}`);
+  await quiet();
+  await shot('selected-light');
+});
+
+await step('keys zoom and move the selection', async () => {
+  const before = selected();
+  await page.keyboard.press('w');
+  await page.waitForFunction((old) => !location.hash.includes(old), before.join('%7E'));
+  const zoomed = selected();
+  expect(zoomed[1] - zoomed[0] < before[1] - before[0], 'W does not zoom in');
+  await page.keyboard.press('d');
+  await page.waitForTimeout(100);
+  expect(selected()[0] > zoomed[0], 'D does not move');
+  await page.keyboard.press('a');
+  await page.keyboard.press('s');
+});
+
+await step('search goes to the next occurrence', async () => {
+  await page.keyboard.press('/');
+  await page.keyboard.type(name);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await page.waitForTimeout(400);
+  expect((await page.$('#search-problem')) === null, 'not found');
+  expect(hash().get('name') === name, 'the name is not in the address');
+});
+
+await step('the slowest occurrence is found, with a histogram and a list', async () => {
+  await page.click('#slowest');
+  await page.waitForSelector('#histogram canvas');
+  await page.waitForSelector('#occurrences tbody tr');
+  const rows = await page.$$('#occurrences tbody tr');
+  await rows[0].click();
+  await quiet();
+  await page.waitForTimeout(300);
+  await shot('slowest-light');
+});
+
+await step('hovering over the slice shows its arguments', async () => {
+  const lanes = await box('#lanes');
+  let text = '';
+  for (let y = lanes.y + 24; y < lanes.y + Math.min(lanes.height, 600) && !text.includes(name); y += 5) {
+    await page.mouse.move(lanes.x + 150 + (lanes.width - 150) / 2, y);
+    await page.waitForTimeout(30);
+    text = (await page.$('.tip')) ? await page.textContent('.tip') : '';
+  }
+  expect(text.includes(name), `the tip says "${text}"`);
+  await page.waitForSelector('.tip .args');
+  expect((await page.textContent('.tip .args')).includes(name), 'no arguments');
+  await shot('hover-light');
+});
+
+await step('a click lists the events', async () => {
+  await page.mouse.down();
+  await page.mouse.up();
+  await page.waitForSelector('#events tbody tr');
+  expect((await page.textContent('#events')).includes(name), 'the call is not in the list');
+});
+
+await step('the wheel over the lanes zooms to nanoseconds', async () => {
+  const lanes = await box('#lanes');
+  await page.mouse.move(lanes.x + 150 + (lanes.width - 150) / 2, lanes.y + 40);
+  for (let i = 0; i < 90; i++) await page.mouse.wheel(0, -300);
+  await page.waitForTimeout(500);
+  const [from, to] = selected();
+  expect(to - from <= 100, `${to - from} ticks are shown`);
+  await quiet();
+});
+
+await step('the address alone brings the same back', async () => {
+  const before = selected();
+  await page.reload();
+  await page.waitForSelector('#lanes');
+  await quiet();
+  expect(selected().join() === before.join(), 'another selection');
+});
+
+await step('the command that extracts is shown', async () => {
+  await page.keyboard.press('0');
+  await page.keyboard.press('e');
+  await page.waitForSelector('#extract code');
+  const command = await page.textContent('#extract code');
+  expect(/fkt_extract .* -o .* --from \d+ --to \d+/.test(command), command);
+  await shot('extract-light');
+  await page.keyboard.press('Escape');
+});
+
+await step('dark, and the keys', async () => {
+  await page.keyboard.press('t');
+  await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark');
+  await page.click('#tab-stats');
+  await page.waitForSelector('#statistics');
+  await quiet();
+  await shot('whole-dark');
+  await page.keyboard.press('?');
+  await page.waitForSelector('#help');
+  await shot('help-dark');
+  await page.keyboard.press('Escape');
+});
+
+await step('no zoom step makes anybody wait', async () => {
+  const slow = await page.evaluate(async () => {
+    const info = await (await fetch('api/info')).json();
+    let [from, to] = [info.begin, info.end], slowest = 0;
+    while (to - from > 1000) {
+      for (const question of ['density', 'lanes']) {
+        const start = performance.now();
+        await (await fetch(`api/${question}?from=${Math.round(from)}&to=${Math.round(to)}&cells=1000`)).text();
+        slowest = Math.max(slowest, performance.now() - start);
+      }
+      const quarter = (to - from) / 4;
+      [from, to] = [from + quarter, to - quarter];
+    }
+    return slowest;
+  });
+  console.log(`slowest answer: ${slow.toFixed(0)} ms`);
+  expect(slow < slowestAnswerMs, `${slow.toFixed(0)} ms`);
+});
+
+await step('nothing was asked of anybody else, and nothing failed', async () => {
+  expect(strangers.length === 0, strangers.join(' '));
+  expect(problems.length === 0, problems.join('; '));
+});
+
+await browser.close();
+console.log(`${passed} passed, ${failures.length} failed`);
+process.exit(failures.length ? 1 : 0);
