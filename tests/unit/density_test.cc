@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Densities against a count over all events, one by one.
+#include <catch2/catch.hpp>
+
+#include <map>
+
+#include "lib/density.h"
+#include "lib/merge.h"
+#include "tests/golden/recordings.h"
+
+using namespace fkt;
+using namespace fkt::test;
+
+namespace {
+
+constexpr std::uint64_t T = TraceBuilder::kStart;
+
+// Pages of several CPUs and layers, idle stretches, a gap and a missing page.
+Bytes busy_recording() {
+  TraceBuilder b;
+  b.pid(0, 42).pid(1, 42).pid(5, 42);
+  std::uint64_t random = 1;
+  for (const std::uint32_t cpu : {0U, 1U, 5U}) {
+    std::uint64_t at = T + cpu;
+    for (unsigned i = 0; i < 3000; i++) {
+      random = random * 6364136223846793005 + 1442695040888963407;
+      at += random >> 60 == 0 ? 400'000 : random >> 56;
+      if (i % 7 == 3) {
+        b.event(cpu, at, FKT_E_WAKEUP, 42, {cpu});
+      } else {
+        b.event(cpu, at, i % 2 == 0 ? FKT_E_SYS_ENTRY : FKT_E_SYS_EXIT, 39);
+      }
+      if (cpu == 1 && i == 1000) {
+        b.lost(1, at + 10, at + 90'000, 55);
+        at += 90'000;
+      }
+      if (cpu == 5 && i == 2000) b.skip_pages(5, 1);
+    }
+  }
+  return b.finish();
+}
+
+using Counted = std::map<std::tuple<std::uint32_t, unsigned, std::uint32_t>,
+                         std::pair<std::uint64_t, std::uint64_t>>;
+
+Counted by_hand(const Trace& trace, const Scale& scale) {
+  Counted counted;
+  for (const Event& event : trace.events()) {
+    if (event.id == FKT_W_LOST || event.clock < scale.from || event.clock >= scale.to) continue;
+    const unsigned layer = trace.info().catalogue.find(event.id)->layer;
+    auto& [events, words] = counted[{event.cpu, layer, scale.cell(event.clock)}];
+    events++;
+    words += 1 + event.words.size();
+  }
+  return counted;
+}
+
+Counted as_counted(const DensityCells& cells) {
+  Counted counted;
+  for (std::size_t cpu = 0; cpu < cells.cpus.size(); cpu++) {
+    for (std::size_t layer = 0; layer < cells.width(); layer++) {
+      for (std::uint32_t cell = 0; cell < cells.scale.cells; cell++) {
+        const DensityCells::Amount& amount = cells.at(cpu, layer, cell);
+        if (amount.events == 0) continue;
+        counted[{cells.cpus[cpu], cells.layers[layer], cell}] = {amount.events, amount.words};
+      }
+    }
+  }
+  return counted;
+}
+
+void compare_gaps(const Trace& trace, const std::vector<Gap>& gaps) {
+  std::vector<Gap> wanted;
+  for (const Event& event : trace.events()) {
+    if (event.id != FKT_W_LOST) continue;
+    wanted.push_back({event.cpu, event.words[1], event.clock, event.words[0]});
+  }
+  std::ranges::sort(wanted, {}, [](const Gap& gap) { return std::pair(gap.cpu, gap.from); });
+  REQUIRE(gaps.size() == wanted.size());
+  for (std::size_t i = 0; i < gaps.size(); i++) {
+    CHECK(gaps[i].cpu == wanted[i].cpu);
+    CHECK(gaps[i].from == wanted[i].from);
+    CHECK(gaps[i].to == wanted[i].to);
+    CHECK(gaps[i].lost == wanted[i].lost);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a scale's cells begin where they say") {
+  const Scale scale{1000, 1000 + 12345, 7};
+  for (std::uint64_t clock = scale.from; clock < scale.to; clock++) {
+    const std::uint32_t cell = scale.cell(clock);
+    REQUIRE(cell < scale.cells);
+    REQUIRE(scale.begin(cell) <= clock);
+    REQUIRE(clock < scale.begin(cell + 1));
+  }
+  const Scale large{~std::uint64_t{0} - 1000, ~std::uint64_t{0}, 1000};
+  CHECK(large.cell(~std::uint64_t{0} - 1) == 999);
+}
+
+TEST_CASE("densities are exact at every zoom, by any number of threads") {
+  for (const Bytes& file : {busy_recording(), find_recording(), broken_recording()}) {
+    const Result<Trace> trace = Trace::from_bytes(file);
+    REQUIRE(trace);
+    for (const unsigned threads : {1U, 3U}) {
+      PassControl control;
+      const Density density(*trace, threads, control);
+      CHECK(control.done == trace->pages().size());
+      const std::uint64_t end = recording_end(*trace) + 1;
+      for (const Scale& scale :
+           {Scale{T, end, 1}, Scale{T, end, 977}, Scale{T + 5000, T + 90'000, 100},
+            Scale{T + 9100, T + 9110, 50}, Scale{end, end + 100, 3}}) {
+        INFO(scale.from - T << " to " << scale.to - T << " in " << scale.cells);
+        const Counted wanted = by_hand(*trace, scale);
+        CHECK(as_counted(density.cells(scale)) == wanted);
+      }
+      compare_gaps(*trace, density.gaps());
+    }
+  }
+}
+
+TEST_CASE("a gap that never closed is one too") {
+  TraceBuilder b;
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 39);
+  b.section(FKT_SEC_TOTALS,
+            R"({"start_clock":1000000,"stop_clock":1009000,"events":1,"lost":7,"discarded":0,)"
+            R"("pages":1,"bytes":4096,"stop_reason":"full","error":0,"drain_ns":0,"per_cpu":)"
+            R"([{"cpu":0,"events":1,"lost":7,"discarded":0,"pages":1,"gap_from":1000200,)"
+            R"("gap_lost":7}]})");
+  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  PassControl control;
+  const Density density(*trace, 1, control);
+  REQUIRE(density.gaps().size() == 1);
+  CHECK(density.gaps()[0].from == T + 200);
+  CHECK(density.gaps()[0].to == T + 9000);
+  CHECK(density.gaps()[0].lost == 7);
+}
+
+TEST_CASE("gaps that share a column are one piece") {
+  const std::vector<Gap> gaps = {{0, 100, 110, 1}, {0, 115, 118, 2}, {0, 500, 600, 3},
+                                 {1, 118, 119, 4}, {1, 2000, 3000, 5}};
+  const std::vector<Gap> pieces = gaps_in(gaps, {100, 1100, 10});
+  REQUIRE(pieces.size() == 3);
+  CHECK(pieces[0].to == 118);
+  CHECK(pieces[0].lost == 3);
+  CHECK(pieces[1].from == 500);
+  CHECK(pieces[2].cpu == 1);
+}
+
+TEST_CASE("from the index alone the sum is about right") {
+  const Result<Trace> trace = Trace::from_bytes(busy_recording());
+  const Scale scale{T, recording_end(*trace) + 1, 300};
+  const DensityCells cells = density_from_index(*trace, scale);
+  std::uint64_t events = 0, wanted = 0;
+  for (const DensityCells::Amount& amount : cells.amounts) events += amount.events;
+  for (const PageRef& page : trace->pages()) wanted += page.events;
+  CHECK(cells.layers.empty());
+  CHECK(events <= wanted);
+  CHECK(events > wanted * 3 / 4);  // a cell's share is rounded down
+}

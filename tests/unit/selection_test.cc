@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// fkt_selection's answers, its server, and what it draws without a browser.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include <httplib.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/fkt_selection/api.h"
+#include "cli/fkt_selection/page.h"
+#include "cli/fkt_selection/png.h"
+#include "cli/fkt_selection/server.h"
+#include "lib/overview.h"
+#include "tests/golden/recordings.h"
+
+using namespace fkt;
+using namespace fkt::cli;
+using namespace fkt::test;
+using nlohmann::json;
+
+namespace {
+
+struct Served {
+  Model model;
+  Extractor extractor;
+  Api api;
+  explicit Served(const Bytes& file, std::string program = {})
+      : model(std::move(*Trace::from_bytes(file)), "run of mine.fkt"),
+        extractor(model.file(), std::move(program)),
+        api(model, extractor) {
+    model.start();
+    model.wait();
+  }
+  json ask(std::string_view question, const Parameters& parameters) const {
+    const Reply reply = api.answer(question, parameters);
+    INFO(reply.body);
+    REQUIRE(reply.status == 200);
+    return json::parse(reply.body);
+  }
+  std::string refused(std::string_view question, const Parameters& parameters) const {
+    const Reply reply = api.answer(question, parameters);
+    CHECK(reply.status == 400);
+    CHECK(std::ranges::count(reply.body, '\n') == 1);
+    return reply.body;
+  }
+};
+
+const Parameters kWhole = {{"from", "0"}, {"to", "200000"}};
+
+Parameters with(Parameters parameters, const Parameters& more) {
+  for (const auto& [name, value] : more) parameters[name] = value;
+  return parameters;
+}
+
+// A program that says its arguments and fails when told to, in a directory that goes away.
+class Script {
+ public:
+  explicit Script(const std::string& body) {
+    char name[] = "/tmp/fkt-selection-XXXXXX";
+    directory_ = mkdtemp(name);
+    std::ofstream(path()) << "#!/bin/sh\n" << body;
+    std::filesystem::permissions(path(), std::filesystem::perms::owner_all);
+  }
+  ~Script() { std::filesystem::remove_all(directory_); }
+  std::string path() const { return directory_ + "/fkt_extract"; }
+  std::string said() const { return directory_ + "/said"; }
+
+ private:
+  std::string directory_;
+};
+
+}  // namespace
+
+TEST_CASE("the answers describe the recording") {
+  const Served served(find_recording());
+  const json info = served.ask("info", {});
+  CHECK(info["begin"] == 0);
+  CHECK(info["ready"] == true);
+  CHECK(info["names"].size() > 5);
+  const json density = served.ask("density", with(kWhole, {{"cells", "10"}}));
+  std::uint64_t events = 0;
+  for (const json& cpu : density["cpus"]) {
+    for (const json& layer : cpu["events"]) {
+      CHECK(layer.size() == 10);
+      for (const json& count : layer) events += count.get<std::uint64_t>();
+    }
+  }
+  const json stats = served.ask("stats", kWhole);
+  // The stretch ends at the recording's last moment, in which one event lies.
+  CHECK(stats["events"] == events);
+  const json lanes = served.ask("lanes", with(kWhole, {{"cells", "100"}}));
+  CHECK(lanes["lanes"][0]["cpu"] == true);
+  CHECK(lanes["task_count"].get<int>() >= 2);
+  CHECK(served.ask("lanes", with(kWhole, {{"filter", "find"}}))["task_count"] == 1);
+  CHECK(served.ask("next", {{"from", "0"}, {"name", "fork"}})["found"]["from"] == 1400);
+  CHECK(served.ask("next", {{"from", "1401"}, {"name", "fork"}})["found"].is_null());
+  const json slowest = served.ask("slowest", with(kWhole, {{"name", "sys_*"}}));
+  CHECK(slowest["found"][0]["name"] == "sys_wait4");
+  const json histogram = served.ask("histogram", with(kWhole, {{"name", "sys_lstat"}}));
+  REQUIRE(histogram["bins"].size() == 1);
+  CHECK(histogram["bins"][0][0].get<std::uint64_t>() <= 122365);
+  CHECK(histogram["bins"][0][1].get<std::uint64_t>() > 122365);
+}
+
+TEST_CASE("events are listed in words") {
+  const Served served(find_recording());
+  const json list = served.ask("events", {{"from", "3000"}, {"to", "24001"}, {"cpu", "1"}});
+  REQUIRE(list["events"].size() == 3);
+  CHECK(list["events"][0]["text"] == "sys_lstat");
+  CHECK(list["events"][0]["task_name"] == "find");
+  CHECK(list["events"][2]["text"].get<std::string>().starts_with("switch state=D"));
+  CHECK(list["more"] == false);
+  CHECK(served.ask("events", with(kWhole, {{"most", "2"}}))["more"] == true);
+}
+
+TEST_CASE("bad parameters are answered with one clear line") {
+  const Served served(find_recording());
+  CHECK(served.refused("density", {{"to", "5"}}) ==
+        "from: missing: ticks since the recording's start\n");
+  CHECK(served.refused("density", {{"from", "x"}, {"to", "5"}}) ==
+        "from: \"x\" is not a whole number\n");
+  CHECK(served.refused("lanes", {{"from", "9"}, {"to", "5"}}) ==
+        "from: not before \"to\" within the recording\n");
+  CHECK(served.refused("lanes", with(kWhole, {{"cells", "0"}})) ==
+        "cells: \"0\" is not a number from 1 to 8192\n");
+  CHECK(served.refused("lanes", with(kWhole, {{"cells", "99999999999999999999"}})).size() > 10);
+  CHECK(served.refused("next", {{"from", "0"}, {"name", "frk"}}) ==
+        "no event \"frk\"; did you mean \"fork\"?\n");
+  CHECK(served.refused("histogram", kWhole) ==
+        "name: missing: an event, a system call or an interrupt\n");
+  CHECK(served.refused("events", with(kWhole, {{"cpu", "-1"}})).starts_with("cpu: "));
+  CHECK(served.api.answer("nothing", {}).status == 404);
+  // Far beyond both ends is no error: the recording's ends are meant.
+  CHECK(served.ask("stats", {{"from", "-9223372036854775808"}, {"to", "9223372036854775807"}})
+            ["events"].get<int>() > 0);
+}
+
+TEST_CASE("what is not read yet is answered with how far it is") {
+  Model model(std::move(*Trace::from_bytes(find_recording())), "x.fkt");
+  const Extractor extractor("x.fkt", "");
+  const Api api(model, extractor);
+  CHECK(api.answer("lanes", kWhole).status == 202);
+  const Reply density = api.answer("density", kWhole);
+  CHECK(density.status == 200);
+  CHECK(json::parse(density.body)["exact"] == false);
+}
+
+TEST_CASE("a damaged recording is shown without its damaged part") {
+  const Served served(broken_recording());
+  const json density = served.ask("density", kWhole);
+  CHECK(density["gaps"].size() >= 2);
+  const json info = served.ask("info", {});
+  CHECK(info["finished"] == false);
+  CHECK(info["damaged_pages"] == 1);
+  CHECK(served.ask("stats", kWhole)["events"].get<int>() > 5);
+}
+
+TEST_CASE("the command that extracts is one for a shell, and is run as it is shown") {
+  const Script script("echo \"$@\" > \"$(dirname \"$0\")/said\"\n");
+  const Served served(find_recording(), script.path());
+  const Parameters part = {{"from", "100"}, {"to", "5000"}};
+  CHECK(served.ask("extract", part)["command"] ==
+        "fkt_extract 'run of mine.fkt' -o 'run of mine-100-5000.fkt' --from 100 --to 5000");
+  CHECK_FALSE(std::filesystem::exists(script.said()));
+  CHECK(served.ask("extract", with(part, {{"run", "1"}}))["done"] == true);
+  std::ifstream said(script.said());
+  std::string line;
+  std::getline(said, line);
+  CHECK(line == "run of mine.fkt -o run of mine-100-5000.fkt --from 100 --to 5000");
+
+  const Script fails("echo first; echo 'fkt_extract: no space left' >&2; exit 1\n");
+  const Extractor extractor("a.fkt", fails.path());
+  const Status status = extractor.run(1, 2);
+  REQUIRE_FALSE(status);
+  CHECK(status.error().message == "fkt_extract: no space left");
+  CHECK_FALSE(Extractor("a.fkt", "").available());
+}
+
+TEST_CASE("the server answers the one who knows the token, and nobody else") {
+  const Served served(find_recording());
+  const Result<std::string> token = random_token();
+  REQUIRE(token);
+  CHECK(token->size() == 32);
+  CHECK(*random_token() != *token);
+  Server server(served.api, "<p>the page</p>", *token);
+  REQUIRE(server.start());
+  CHECK(server.url() == "http://127.0.0.1:" + std::to_string(server.port()) + "/" + *token + "/");
+  httplib::Client client("127.0.0.1", server.port());
+  const auto page = client.Get(("/" + *token + "/").c_str());
+  REQUIRE(page);
+  CHECK(page->status == 200);
+  CHECK(page->body == "<p>the page</p>");
+  CHECK(page->get_header_value("Content-Security-Policy").starts_with("default-src 'none'"));
+  const std::string api = "/" + *token + "/api/";
+  CHECK(json::parse(client.Get((api + "info").c_str())->body)["begin"] == 0);
+  CHECK(client.Get((api + "density?from=0&to=zz").c_str())->status == 400);
+  std::string wrong = *token;
+  wrong.back() = wrong.back() == '0' ? '1' : '0';
+  for (const std::string& path : {"/" + wrong + "/", "/" + wrong + "/api/info", std::string("/x/api/info"),
+                                  std::string("//api/info"), std::string("//")}) {
+    INFO(path);
+    CHECK(client.Get(path.c_str())->status == 403);
+  }
+  CHECK(client.Get("/")->status == 404);
+  CHECK(client.Get(("/" + *token + "/../../etc/passwd").c_str())->status == 404);
+  // Following a link writes no file.
+  CHECK(client.Get((api + "extract?from=0&to=100&run=1").c_str())->status == 405);
+  CHECK(client.Post(("/" + wrong + "/api/extract?from=0&to=100").c_str())->status == 403);
+  const auto posted = client.Post((api + "extract?from=0&to=100").c_str());
+  CHECK(json::parse(posted->body)["available"] == false);
+}
+
+TEST_CASE("the page is there, or it is said why not") {
+  CHECK(selection_page().empty() != selection_page_missing().empty());
+  // Nothing in it comes from anywhere else.
+  CHECK(selection_page().find("src=\"http") == std::string_view::npos);
+}
+
+TEST_CASE("the overview as a picture and as text") {
+  const Result<Trace> trace = Trace::from_bytes(broken_recording());
+  PassControl control;
+  const Density density(*trace, 1, control);
+  const Scale scale{TraceBuilder::kStart, recording_end(*trace) + 1, 60};
+  const Overview overview(*trace, density.cells(scale), gaps_in(density.gaps(), scale),
+                          TraceBuilder::kStart);
+  const std::string svg = overview.svg();
+  CHECK(svg.starts_with("<svg "));
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(svg.find("cpu 1") != std::string::npos);
+  CHECK(svg.find("#d62728", svg.find("cpu 0")) != std::string::npos);
+  const std::string text = overview.text();
+  CHECK(text.find("cpu 0   ") == 0);
+  CHECK(text.find('x') != std::string::npos);
+  CHECK(text.find("events lost there, 1234 in all") != std::string::npos);
+  if (!png_available()) return;
+  const std::string path = std::filesystem::temp_directory_path() / "fkt-overview-test.png";
+  REQUIRE(write_png(svg, path));
+  char magic[8] = {};
+  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
+  CHECK(std::string_view(magic + 1, 3) == "PNG");
+  std::filesystem::remove(path);
+  CHECK_FALSE(write_png(svg, "/nonexistent/x.png"));
+  CHECK_FALSE(write_png("<svg", path));
+}

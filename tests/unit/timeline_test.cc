@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What a stretch shows must not depend on where the following of the recording began.
+#include <catch2/catch.hpp>
+
+#include "lib/lanes.h"
+#include "lib/occurrences.h"
+#include "tests/golden/recordings.h"
+
+using namespace fkt;
+using namespace fkt::test;
+
+namespace {
+
+constexpr std::uint64_t T = TraceBuilder::kStart;
+
+struct Seen : FollowSink {
+  std::vector<Slice> slices;
+  std::vector<Wake> wakes;
+  std::uint64_t events = 0;
+  void slice(const Slice& slice) override { slices.push_back(slice); }
+  void wake(const Wake& wake) override { wakes.push_back(wake); }
+  void event(const Event&, TaskIndex, const Step&) override { events++; }
+
+  const Slice* find(SliceKind kind, std::uint32_t value, std::uint64_t from) const {
+    for (const Slice& slice : slices) {
+      if (slice.kind == kind && slice.value == value && slice.from == T + from) return &slice;
+    }
+    return nullptr;
+  }
+};
+
+struct Read {
+  Trace trace;
+  Timeline timeline;
+  explicit Read(const Bytes& file) : trace(std::move(*Trace::from_bytes(file))), timeline(trace) {
+    PassControl control;
+    timeline.read(control);
+  }
+  Seen whole() const { return part(timeline.begin(), timeline.end()); }
+  Seen part(std::uint64_t from, std::uint64_t to) const {
+    Seen seen;
+    timeline.follow(from, to, seen);
+    return seen;
+  }
+  NameMatch match(std::string_view name) const {
+    return {name, timeline.types(), trace.info().catalogue};
+  }
+  TaskIndex task(std::uint32_t tid) const { return timeline.tasks().find(tid); }
+};
+
+constexpr auto state_value = [](TaskState state) { return static_cast<std::uint32_t>(state); };
+
+// Many more events than lie between two copies of the state.
+Bytes long_recording() {
+  TraceBuilder b;
+  b.pid(0, 42).pid(1, 43);
+  std::uint64_t at = T;
+  for (unsigned i = 0; i < 9000; i++) {
+    at += 100;
+    b.event(0, at, FKT_E_SYS_ENTRY, 0);
+    b.event(0, at + 10, FKT_E_SWITCH_S, 0);
+    b.event(1, at + 20, FKT_E_SYS_ENTRY, 39);
+    b.event(1, at + 25, FKT_E_WAKING, 42);
+    b.event(0, at + 30, FKT_E_SWITCH_R, 42);
+    b.event(1, at + 35, FKT_E_SYS_EXIT, 43);
+    b.event(0, at + 40 + i % 50, FKT_E_SYS_EXIT, 1);
+  }
+  return b.finish();
+}
+
+bool same(const Slice& a, const Slice& b) {
+  return a.kind == b.kind && a.depth == b.depth && a.begun == b.begun && a.ended == b.ended &&
+         a.cpu == b.cpu && a.task == b.task && a.value == b.value && a.in == b.in &&
+         a.from == b.from && a.to == b.to;
+}
+
+}  // namespace
+
+TEST_CASE("a call that sleeps: states, the call, who woke it") {
+  const Read read(find_recording());
+  const Seen seen = read.whole();
+  const TaskIndex find = read.task(730) != kNoTask ? read.task(730) : TaskIndex{0};
+  const Slice* blocked = seen.find(SliceKind::state, state_value(TaskState::blocked), 24000);
+  REQUIRE(blocked != nullptr);
+  CHECK(blocked->to == T + 118234);
+  CHECK(read.timeline.types()[blocked->in].name == "sys_lstat");
+  const Slice* ready = seen.find(SliceKind::state, state_value(TaskState::ready), 118234);
+  REQUIRE(ready != nullptr);
+  CHECK(ready->to == T + 121387);
+  CHECK(ready->task == blocked->task);
+  const auto woke = std::ranges::find(seen.wakes, T + 118234, &Wake::woken);
+  REQUIRE(woke != seen.wakes.end());
+  CHECK(woke->task == blocked->task);
+  CHECK(woke->runs == T + 121387);
+  CHECK(woke->waker_cpu == 1);
+  CHECK(read.timeline.tasks()[woke->waker].idle);
+  const auto call = std::ranges::find_if(seen.slices, [&](const Slice& slice) {
+    return slice.kind == SliceKind::call && slice.from == T + 3000;
+  });
+  REQUIRE(call != seen.slices.end());
+  CHECK(call->to == T + 125365);
+  CHECK(read.timeline.types()[call->value].name == "sys_lstat");
+  CHECK(find < read.timeline.tasks().size());
+}
+
+TEST_CASE("interrupts nest on their CPU") {
+  const Read read(find_recording());
+  const Seen seen = read.whole();
+  const auto named = [&](std::string_view name) {
+    return std::ranges::find_if(seen.slices, [&](const Slice& slice) {
+      return slice.kind == SliceKind::interrupt &&
+             read.timeline.types()[slice.value].name == name;
+    });
+  };
+  REQUIRE(named("irq 14 ide0") != seen.slices.end());
+  CHECK(named("irq 14 ide0")->from == T + 112845);
+  CHECK(named("irq 14 ide0")->to == T + 120874);
+  CHECK(named("irq 14 ide0")->depth == 1);
+}
+
+TEST_CASE("a stretch is followed alike from any copy of the state") {
+  const Read read(long_recording());
+  const Seen whole = read.whole();
+  REQUIRE(whole.events == 63000);
+  for (const std::uint64_t from : {T + 150, T + 450'027, T + 899'000}) {
+    const std::uint64_t to = from + 700;
+    const Seen part = read.part(from, to);
+    std::size_t compared = 0;
+    for (const Slice& slice : part.slices) {
+      if (!slice.ended) continue;
+      compared++;
+      CHECK(std::ranges::any_of(whole.slices, [&](const Slice& s) { return same(s, slice); }));
+    }
+    CHECK(compared > 20);
+    const auto wanted = std::ranges::count_if(whole.slices, [&](const Slice& slice) {
+      return slice.ended && slice.to >= from && slice.to < to;
+    });
+    CHECK(compared == static_cast<std::size_t>(wanted));
+  }
+}
+
+TEST_CASE("a gap hides what may have happened") {
+  const Read read(broken_recording());
+  const Seen seen = read.whole();
+  for (const Slice& slice : seen.slices) {
+    if (slice.kind != SliceKind::call) continue;
+    CHECK_FALSE((slice.from == T + 2000 && slice.ended));
+  }
+  const auto after = std::ranges::find_if(seen.slices, [](const Slice& slice) {
+    return slice.kind == SliceKind::call && slice.from == T + 9200;
+  });
+  REQUIRE(after != seen.slices.end());
+  CHECK(after->ended);
+}
+
+TEST_CASE("lanes keep to the picture's resolution, and lose no slice and no time") {
+  const Read read(long_recording());
+  const Scale scale{read.timeline.begin(), read.timeline.end(), 200};
+  Lanes lanes(scale, read.timeline.tasks());
+  Seen seen;
+  read.timeline.follow(scale.from, scale.to, lanes);
+  read.timeline.follow(scale.from, scale.to, seen);
+  std::uint64_t cells = 0, slices = 0, busy = 0;
+  for (const Lane& lane : lanes.take()) {
+    for (const LaneCell& cell : lane.cells) {
+      slices += cell.count;
+      busy += cell.busy;
+    }
+    std::map<unsigned, std::uint64_t> per_depth;
+    for (const LaneCell& cell : lane.cells) per_depth[cell.depth]++;
+    for (const auto& [depth, count] : per_depth) CHECK(count <= 2 * scale.cells);
+    cells += lane.cells.size();
+  }
+  std::uint64_t wanted = 0, ticks = 0;
+  for (const Slice& slice : seen.slices) {
+    const bool idle_state = slice.kind == SliceKind::state && read.timeline.tasks()[slice.task].idle;
+    if (idle_state || slice.to <= scale.from) continue;
+    wanted++;
+    ticks += std::min(slice.to, scale.to) - std::max(slice.from, scale.from);
+  }
+  CHECK(slices == wanted);
+  CHECK(busy == ticks);
+  CHECK(cells < slices / 10);
+}
+
+TEST_CASE("next and slowest occurrences are those that a look at all finds") {
+  const Read read(long_recording());
+  const Seen seen = read.whole();
+  const NameMatch match = read.match("sys_read");
+  REQUIRE(match.any());
+  CHECK_FALSE(read.match("sys_nothing").any());
+  std::vector<Slice> calls;
+  for (const Slice& slice : seen.slices) {
+    if (slice.kind == SliceKind::call && match.type(slice.value)) calls.push_back(slice);
+  }
+  REQUIRE(calls.size() == 9000);
+  const auto next = next_occurrence(read.timeline, match, T + 450'001);
+  REQUIRE(next);
+  CHECK(next->from == T + 450'100);
+  CHECK(next->to == std::ranges::find(calls, T + 450'100, &Slice::from)->to);
+  CHECK_FALSE(next_occurrence(read.timeline, match, read.timeline.end() - 1));
+  const auto slowest = slowest_occurrences(read.timeline, match, read.timeline.begin(),
+                                           read.timeline.end(), 3);
+  REQUIRE(slowest.size() == 3);
+  std::uint64_t longest = 0;
+  for (const Slice& slice : calls) longest = std::max(longest, slice.to - slice.from);
+  CHECK(slowest[0].length() == longest);
+  const auto tail = slowest_occurrences(read.timeline, match, read.timeline.begin(),
+                                        read.timeline.end(), 10'000, longest - 5, longest);
+  CHECK(tail.size() == static_cast<std::size_t>(std::ranges::count_if(
+                           calls, [&](const Slice& slice) {
+                             const std::uint64_t length = slice.to - slice.from;
+                             return length >= longest - 5 && length < longest;
+                           })));
+  CHECK_FALSE(tail.empty());
+  CHECK(next_occurrence(read.timeline, read.match("waking"), T)->from == T + 125);
+}
+
+TEST_CASE("statistics of a stretch add up") {
+  const Read read(long_recording());
+  const std::uint64_t from = T + 200'000, to = T + 300'000;
+  WindowStats stats(from, to, read.timeline.tasks());
+  read.timeline.follow(from, to, stats);
+  std::uint64_t events = 0;
+  for (const Event& event : read.trace.events({.from = from, .to = to, .cpu = {}})) {
+    events += event.id != FKT_W_LOST;
+  }
+  CHECK(stats.events() == events);
+  for (const WindowStats::OfCpu& cpu : stats.cpus()) CHECK(cpu.busy + cpu.idle == to - from);
+  const NameMatch match = read.match("sys_getpid");
+  for (TypeIndex type = 0; type < stats.types().size(); type++) {
+    if (!match.type(type)) continue;
+    CHECK(stats.types()[type].count == 1000);
+    CHECK(stats.types()[type].min == 15);
+    CHECK(stats.quantile(type, 0.5) == 15);
+  }
+  const WindowStats::OfTask& task = stats.tasks()[read.task(42)];
+  CHECK(task.states[1] + task.states[2] + task.states[3] == to - from);
+  CHECK(task.waits == 1000);
+  CHECK(task.longest_wait == 5);
+}
+
+TEST_CASE("a duration's bin holds it") {
+  for (std::uint64_t ticks = 0; ticks < 5000; ticks++) {
+    const unsigned bin = DurationHistogram::bin(ticks);
+    REQUIRE(DurationHistogram::begin(bin) <= ticks);
+    REQUIRE(ticks < DurationHistogram::begin(bin + 1));
+  }
+  CHECK(DurationHistogram::bin(~std::uint64_t{0}) < DurationHistogram::kBins);
+}
