@@ -18,8 +18,9 @@ kernel_release = $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' '$(KDIR)/in
 modules_dir = $(DESTDIR)/lib/modules/$(kernel_release)/extra
 tool_names = $(basename $(notdir $(wildcard cli/fkt_*.cc)))
 man_pages = $(wildcard man/*.1 man/*.5 man/*.7)
-cxx_sources = $(wildcard lib/*.h lib/*.cc cli/*.h cli/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.cc tests/bench/*.cc)
-scripts = packaging/setup .ci/run tests/check-all tests/model/run $(addprefix tests/vm/,run check demo in-guest get-kernel get-qemu powercut apt.sh build-module lib.sh) \
+cxx_sources = $(wildcard lib/*.h lib/*.cc cli/*.h cli/*.cc cli/*/*.h cli/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.cc \
+                         tests/bench/*.cc tests/browser/*.cc)
+scripts = packaging/setup .ci/run tests/check-all tests/model/run tests/browser/run web/build $(addprefix tests/vm/,run check demo in-guest get-kernel get-qemu powercut apt.sh build-module lib.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run in-guest-cost build-lttng build-empty-probes)
 
 .PHONY: all help tools module install uninstall demo check check-unit check-golden check-model check-vm check-debug check-powercut \
@@ -79,7 +80,7 @@ demo:  ## all set-up, then a recording of CMD='find /usr/share/doc' in the virtu
 	@echo "make: the recording is build/demo/demo.fkt: build/bin/fkt_print build/demo/demo.fkt | less"
 
 check-setup:
-	@packaging/setup build module vm check
+	@packaging/setup build web module vm check
 	@tests/vm/get-kernel 6.1
 	@tests/vm/get-kernel 6.12
 

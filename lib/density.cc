@@ -48,8 +48,7 @@ DensityCells density_from_index(const Trace& trace, const Scale& scale) {
     const std::uint64_t begin = std::max(page.first_clock, scale.from);
     const std::uint64_t end = std::min(page.end_clock, scale.to - 1);
     const std::uint32_t first = scale.cell(begin), last = scale.cell(end);
-    DensityCells::Amount* row =
-        &cells.amounts[position(cells.cpus, page.cpu) * scale.cells];
+    DensityCells::Amount* row = &cells.amounts[position(cells.cpus, page.cpu) * scale.cells];
     const double share = static_cast<double>(end - begin + 1) /
                          static_cast<double>(page.end_clock - page.first_clock + 1) /
                          (last - first + 1);

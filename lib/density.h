@@ -62,9 +62,9 @@ class Density {
   // What a page says of losses, kept until all pages are read.
   struct Edge {
     bool readable = false, whole = false;
-    bool lost_first = false;                             // begins with a LOST word
-    std::uint64_t lost = 0, first_clock = 0;             // the header's
-    std::uint64_t last_clock = 0;                        // of its last event
+    bool lost_first = false;                                // begins with a LOST word
+    std::uint64_t lost = 0, first_clock = 0;                // the header's
+    std::uint64_t last_clock = 0;                           // of its last event
     std::uint64_t gap_total = 0, gap_from = 0, gap_to = 0;  // of its LOST word
   };
   void read_page(std::size_t index, Edge& edge);

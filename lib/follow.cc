@@ -100,8 +100,7 @@ Step Follow::point(const Event& event, TaskIndex running, FollowSink* sink) {
                (task(running).call.type != kNoType ? 1 : 0);
   if (is_switch(event.id)) {
     switched(event, running, sink);
-  } else if (event.id == FKT_E_WAKING || event.id == FKT_E_WAKEUP ||
-             event.id == FKT_E_WAKEUP_NEW) {
+  } else if (event.id == FKT_E_WAKING || event.id == FKT_E_WAKEUP || event.id == FKT_E_WAKEUP_NEW) {
     woken(event, running, sink);
   } else if (event.id == FKT_E_EXEC) {
     exec(event, running);

@@ -33,7 +33,7 @@ struct Slice {
   std::uint32_t cpu = 0;     // where it ran, or last ran
   TaskIndex task = kNoTask;  // whose it is; of an interrupt: whom it interrupted
   std::uint32_t value = 0;
-  TypeIndex in = kNoType;  // state: the system call around it, where one is known
+  TypeIndex in = kNoType;          // state: the system call around it, where one is known
   std::uint64_t from = 0, to = 0;  // ticks
 };
 

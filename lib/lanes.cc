@@ -15,8 +15,7 @@ void Lanes::slice(const Slice& slice) {
   Building& building = lanes_[static_cast<std::uint64_t>(of_cpu) << 32 | id];
   building.lane.of_cpu = of_cpu;
   building.lane.id = id;
-  const std::uint64_t inside =
-      std::min(slice.to, scale_.to) - std::max(slice.from, scale_.from);
+  const std::uint64_t inside = std::min(slice.to, scale_.to) - std::max(slice.from, scale_.from);
   const bool runs = slice.kind == SliceKind::state &&
                     slice.value == static_cast<std::uint32_t>(TaskState::running);
   if (runs || (slice.kind == SliceKind::run && !idle)) building.lane.active += inside;
@@ -39,8 +38,8 @@ void Lanes::add(Building& building, const Slice& slice) {
                 .from = slice.from,
                 .to = slice.to,
                 .busy = to - from};
-  const bool wide = (to - from) * static_cast<unsigned __int128>(scale_.cells) >=
-                    scale_.to - scale_.from;
+  const bool wide =
+      (to - from) * static_cast<unsigned __int128>(scale_.cells) >= scale_.to - scale_.from;
   const std::uint32_t column = scale_.cell(from);
   if (gathering.open && (wide || column != gathering.column)) close(building, gathering);
   if (wide) return building.lane.cells.push_back(cell);

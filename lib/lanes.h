@@ -19,12 +19,12 @@ struct LaneCell {
   SliceKind kind = SliceKind::run;
   std::uint8_t depth = 0;
   bool begun = true, ended = true;
-  std::uint32_t count = 1;       // slices in it; 1: it is one, with its own times
-  std::uint32_t value = 0;       // of the longest; of a state: of the one with most time
-  TypeIndex in = kNoType;        // state: the system call around it
-  std::uint32_t cpu = 0;         // where it ran
+  std::uint32_t count = 1;         // slices in it; 1: it is one, with its own times
+  std::uint32_t value = 0;         // of the longest; of a state: of the one with most time
+  TypeIndex in = kNoType;          // state: the system call around it
+  std::uint32_t cpu = 0;           // where it ran
   std::uint64_t from = 0, to = 0;  // ticks; one slice may reach beyond the scale
-  std::uint64_t busy = 0;        // ticks, the sum of the slices
+  std::uint64_t busy = 0;          // ticks, the sum of the slices
 };
 
 struct Lane {

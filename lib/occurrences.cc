@@ -62,8 +62,8 @@ class SlowestSink : public FollowSink {
     if (length < at_least_ || length >= below_ || !match_.type(slice.value)) return;
     if (found_.size() == most_ && length <= found_.back().length()) return;
     const Occurrence occurrence{slice.from, slice.to, slice.cpu, slice.task, slice.value, 0};
-    const auto place = std::ranges::upper_bound(found_, length, std::greater<>(),
-                                                &Occurrence::length);
+    const auto place =
+        std::ranges::upper_bound(found_, length, std::greater<>(), &Occurrence::length);
     found_.insert(place, occurrence);
     if (found_.size() > most_) found_.pop_back();
   }
@@ -196,7 +196,8 @@ std::uint64_t WindowStats::quantile(TypeIndex type, double share) const {
   std::uint64_t below = 0;
   for (unsigned bin = 0; bin + 1 < DurationHistogram::kBins; bin++) {
     below += histograms_[type][bin];
-    if (below > wanted) return std::clamp(DurationHistogram::begin(bin + 1) - 1, stats.min, stats.max);
+    if (below > wanted)
+      return std::clamp(DurationHistogram::begin(bin + 1) - 1, stats.min, stats.max);
   }
   return stats.max;
 }

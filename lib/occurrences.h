@@ -34,8 +34,8 @@ struct Occurrence {
   std::uint64_t from = 0, to = 0;  // ticks
   std::uint32_t cpu = 0;
   TaskIndex task = kNoTask;
-  TypeIndex type = kNoType;    // of a slice ...
-  std::uint16_t event = 0;     // ... or the event's id
+  TypeIndex type = kNoType;  // of a slice ...
+  std::uint16_t event = 0;   // ... or the event's id
   std::uint64_t length() const { return to - from; }
 };
 
@@ -74,7 +74,7 @@ class WindowStats : public FollowSink {
     std::uint64_t count = 0, sum = 0, min = ~std::uint64_t{0}, max = 0;  // ticks
   };
   struct OfTask {
-    std::array<std::uint64_t, 4> states{};  // ticks in the window, by TaskState
+    std::array<std::uint64_t, 4> states{};      // ticks in the window, by TaskState
     std::uint64_t waits = 0, longest_wait = 0;  // of the ready states that ended in it
   };
   struct OfCpu {

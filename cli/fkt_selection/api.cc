@@ -86,16 +86,11 @@ bool wanted(const Tasks& tasks, const Lane& lane, const std::string& filter) {
 
 Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   static const std::map<std::string_view, std::pair<Answer, bool>> kAnswers = {
-      {"info", {&Api::info, true}},
-      {"status", {&Api::status, false}},
-      {"density", {&Api::density, false}},
-      {"lanes", {&Api::lanes, true}},
-      {"events", {&Api::events, true}},
-      {"stats", {&Api::stats, true}},
-      {"histogram", {&Api::histogram, true}},
-      {"next", {&Api::next, true}},
-      {"slowest", {&Api::slowest, true}},
-      {"extract", {&Api::extract, false}},
+      {"info", {&Api::info, true}},           {"status", {&Api::status, false}},
+      {"density", {&Api::density, false}},    {"lanes", {&Api::lanes, true}},
+      {"events", {&Api::events, true}},       {"stats", {&Api::stats, true}},
+      {"histogram", {&Api::histogram, true}}, {"next", {&Api::next, true}},
+      {"slowest", {&Api::slowest, true}},     {"extract", {&Api::extract, false}},
   };
   const auto found = kAnswers.find(name);
   if (found == kAnswers.end()) {
@@ -124,8 +119,8 @@ Result<std::uint64_t> Api::moment(const Parameters& parameters, const char* name
   const Result<std::int64_t> ticks = whole_number(name, found->second);
   if (!ticks) return ticks.error();
   const Timeline& timeline = model_.timeline();
-  return static_cast<std::uint64_t>(std::clamp(*ticks, since_zero(timeline.begin()),
-                                               since_zero(timeline.end()))) +
+  return static_cast<std::uint64_t>(
+             std::clamp(*ticks, since_zero(timeline.begin()), since_zero(timeline.end()))) +
          model_.zero();
 }
 
@@ -262,8 +257,8 @@ Result<json> Api::lanes(const Parameters& parameters) const {
       legend.type(cell.in);
       cells.push_back({static_cast<unsigned>(cell.kind), cell.depth,
                        (cell.begun ? 1 : 0) | (cell.ended ? 2 : 0), cell.count, cell.value,
-                       cell.in == kNoType ? json() : json(cell.in), cell.cpu,
-                       since_zero(cell.from), since_zero(cell.to), cell.busy});
+                       cell.in == kNoType ? json() : json(cell.in), cell.cpu, since_zero(cell.from),
+                       since_zero(cell.to), cell.busy});
     }
     out["lanes"].push_back({{"cpu", lane.of_cpu}, {"id", lane.id}, {"cells", std::move(cells)}});
   }

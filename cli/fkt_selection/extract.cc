@@ -81,8 +81,8 @@ std::string Extractor::slice(std::int64_t from, std::int64_t to) const {
 }
 
 std::vector<std::string> Extractor::words(std::int64_t from, std::int64_t to) const {
-  return {kProgram, file_, "-o", slice(from, to), "--from", std::to_string(from),
-          "--to", std::to_string(to)};
+  return {kProgram,          file_, "-o", slice(from, to), "--from", std::to_string(from), "--to",
+          std::to_string(to)};
 }
 
 std::string Extractor::command(std::int64_t from, std::int64_t to) const {

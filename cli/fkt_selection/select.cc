@@ -30,10 +30,10 @@ constexpr std::uint32_t kTerminalColumns = 80;   // where there is no terminal
 void add_options(Options& options) {
   options.section("Without a browser")("svg", value("OUT"), "draw the overview as SVG")(
       "png", value("OUT"), "draw the overview as PNG")("text", "draw the overview as text");
-  options.section("Which part is drawn")("from", value("T"),
-                                         "from this time on: 250ms, 1.5s, 14:03:22.5")(
-      "to", value("T"), "up to this time");
-  options.section("With one")("no-browser", "print the page's address and start no browser");
+  options.section("Which part is drawn")(
+      "from", value("T"), "from this time on: 250ms, 1.5s, 14:03:22.5")("to", value("T"),
+                                                                        "up to this time");
+  options.section("With a browser")("no-browser", "print the page's address and start no browser");
   options.positional("FILE", 1);
 }
 

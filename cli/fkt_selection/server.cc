@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kAddress = "127.0.0.1";
 constexpr std::size_t kThreads = 4;
-constexpr time_t kKeepAliveSeconds = 1;  // what stop() may have to wait for
+constexpr time_t kKeepAliveSeconds = 1;         // what stop() may have to wait for
 constexpr std::size_t kLongestQuestion = 4096;  // bytes of a request's body: none has one
 
 // The page needs nothing from anywhere else, and tells nobody where it came from.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// make_recording EVENTS FILE: a synthetic recording of about so many events on two CPUs: three tasks
-// that call, sleep, are woken and interrupted, with a gap and a fork in the middle.
+// make_recording EVENTS FILE: a synthetic recording of about so many events on two CPUs: three
+// tasks that call, sleep, are woken and interrupted, with a gap and a fork in the middle.
 #include <cstdlib>
 #include <iostream>
 

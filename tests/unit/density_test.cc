@@ -139,8 +139,8 @@ TEST_CASE("a gap that never closed is one too") {
 }
 
 TEST_CASE("gaps that share a column are one piece") {
-  const std::vector<Gap> gaps = {{0, 100, 110, 1}, {0, 115, 118, 2}, {0, 500, 600, 3},
-                                 {1, 118, 119, 4}, {1, 2000, 3000, 5}};
+  const std::vector<Gap> gaps = {
+      {0, 100, 110, 1}, {0, 115, 118, 2}, {0, 500, 600, 3}, {1, 118, 119, 4}, {1, 2000, 3000, 5}};
   const std::vector<Gap> pieces = gaps_in(gaps, {100, 1100, 10});
   REQUIRE(pieces.size() == 3);
   CHECK(pieces[0].to == 118);

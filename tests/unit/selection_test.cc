@@ -135,8 +135,10 @@ TEST_CASE("bad parameters are answered with one clear line") {
   CHECK(served.refused("events", with(kWhole, {{"cpu", "-1"}})).starts_with("cpu: "));
   CHECK(served.api.answer("nothing", {}).status == 404);
   // Far beyond both ends is no error: the recording's ends are meant.
-  CHECK(served.ask("stats", {{"from", "-9223372036854775808"}, {"to", "9223372036854775807"}})
-            ["events"].get<int>() > 0);
+  CHECK(
+      served
+          .ask("stats", {{"from", "-9223372036854775808"}, {"to", "9223372036854775807"}})["events"]
+          .get<int>() > 0);
 }
 
 TEST_CASE("what is not read yet is answered with how far it is") {
@@ -200,8 +202,9 @@ TEST_CASE("the server answers the one who knows the token, and nobody else") {
   CHECK(client.Get((api + "density?from=0&to=zz").c_str())->status == 400);
   std::string wrong = *token;
   wrong.back() = wrong.back() == '0' ? '1' : '0';
-  for (const std::string& path : {"/" + wrong + "/", "/" + wrong + "/api/info", std::string("/x/api/info"),
-                                  std::string("//api/info"), std::string("//")}) {
+  for (const std::string& path :
+       {"/" + wrong + "/", "/" + wrong + "/api/info", std::string("/x/api/info"),
+        std::string("//api/info"), std::string("//")}) {
     INFO(path);
     CHECK(client.Get(path.c_str())->status == 403);
   }

@@ -108,8 +108,7 @@ TEST_CASE("interrupts nest on their CPU") {
   const Seen seen = read.whole();
   const auto named = [&](std::string_view name) {
     return std::ranges::find_if(seen.slices, [&](const Slice& slice) {
-      return slice.kind == SliceKind::interrupt &&
-             read.timeline.types()[slice.value].name == name;
+      return slice.kind == SliceKind::interrupt && read.timeline.types()[slice.value].name == name;
     });
   };
   REQUIRE(named("irq 14 ide0") != seen.slices.end());
@@ -173,7 +172,8 @@ TEST_CASE("lanes keep to the picture's resolution, and lose no slice and no time
   }
   std::uint64_t wanted = 0, ticks = 0;
   for (const Slice& slice : seen.slices) {
-    const bool idle_state = slice.kind == SliceKind::state && read.timeline.tasks()[slice.task].idle;
+    const bool idle_state =
+        slice.kind == SliceKind::state && read.timeline.tasks()[slice.task].idle;
     if (idle_state || slice.to <= scale.from) continue;
     wanted++;
     ticks += std::min(slice.to, scale.to) - std::max(slice.from, scale.from);
@@ -199,19 +199,19 @@ TEST_CASE("next and slowest occurrences are those that a look at all finds") {
   CHECK(next->from == T + 450'100);
   CHECK(next->to == std::ranges::find(calls, T + 450'100, &Slice::from)->to);
   CHECK_FALSE(next_occurrence(read.timeline, match, read.timeline.end() - 1));
-  const auto slowest = slowest_occurrences(read.timeline, match, read.timeline.begin(),
-                                           read.timeline.end(), 3);
+  const auto slowest =
+      slowest_occurrences(read.timeline, match, read.timeline.begin(), read.timeline.end(), 3);
   REQUIRE(slowest.size() == 3);
   std::uint64_t longest = 0;
   for (const Slice& slice : calls) longest = std::max(longest, slice.to - slice.from);
   CHECK(slowest[0].length() == longest);
   const auto tail = slowest_occurrences(read.timeline, match, read.timeline.begin(),
                                         read.timeline.end(), 10'000, longest - 5, longest);
-  CHECK(tail.size() == static_cast<std::size_t>(std::ranges::count_if(
-                           calls, [&](const Slice& slice) {
-                             const std::uint64_t length = slice.to - slice.from;
-                             return length >= longest - 5 && length < longest;
-                           })));
+  CHECK(tail.size() ==
+        static_cast<std::size_t>(std::ranges::count_if(calls, [&](const Slice& slice) {
+          const std::uint64_t length = slice.to - slice.from;
+          return length >= longest - 5 && length < longest;
+        })));
   CHECK_FALSE(tail.empty());
   CHECK(next_occurrence(read.timeline, read.match("waking"), T)->from == T + 125);
 }
