@@ -8,56 +8,62 @@ namespace fkt {
 void Lanes::slice(const Slice& slice) {
   if (slice.to <= scale_.from || slice.from >= scale_.to) return;
   const bool of_cpu = slice.kind == SliceKind::run || slice.kind == SliceKind::interrupt;
-  // tasks_ may be younger than the slice's task while the recording is being read.
-  const bool idle = slice.task < tasks_.size() && tasks_[slice.task].idle;
-  if (!of_cpu && idle) return;
-  const std::uint32_t id = of_cpu ? slice.cpu : slice.task;
+  cell(of_cpu, of_cpu ? slice.cpu : slice.task,
+       {.kind = slice.kind,
+        .depth = slice.depth,
+        .begun = slice.begun,
+        .ended = slice.ended,
+        .count = 1,
+        .value = slice.value,
+        .in = slice.in,
+        .cpu = slice.cpu,
+        .from = slice.from,
+        .to = slice.to,
+        .busy = std::min(slice.to, scale_.to) - std::max(slice.from, scale_.from)});
+}
+
+// tasks_ may be younger than the task while the recording is being read.
+bool Lanes::idle(TaskIndex task) const {
+  return task < tasks_.size() && tasks_[task].idle;
+}
+
+void Lanes::cell(bool of_cpu, std::uint32_t id, const LaneCell& cell) {
+  if (cell.to <= scale_.from || cell.from >= scale_.to || (!of_cpu && idle(id))) return;
   Building& building = lanes_[static_cast<std::uint64_t>(of_cpu) << 32 | id];
   building.lane.of_cpu = of_cpu;
   building.lane.id = id;
-  const std::uint64_t inside = std::min(slice.to, scale_.to) - std::max(slice.from, scale_.from);
-  const bool runs = slice.kind == SliceKind::state &&
-                    slice.value == static_cast<std::uint32_t>(TaskState::running);
-  if (runs || (slice.kind == SliceKind::run && !idle)) building.lane.active += inside;
-  add(building, slice);
+  const bool runs =
+      cell.kind == SliceKind::state && cell.value == static_cast<std::uint32_t>(TaskState::running);
+  if (runs || (cell.kind == SliceKind::run && !idle(cell.value))) building.lane.active += cell.busy;
+  add(building, cell);
 }
 
-void Lanes::add(Building& building, const Slice& slice) {
-  if (slice.depth >= building.depths.size()) building.depths.resize(slice.depth + 1);
-  Gathering& gathering = building.depths[slice.depth];
-  const std::uint64_t from = std::max(slice.from, scale_.from);
-  const std::uint64_t to = std::min(slice.to, scale_.to);
-  LaneCell cell{.kind = slice.kind,
-                .depth = slice.depth,
-                .begun = slice.begun,
-                .ended = slice.ended,
-                .count = 1,
-                .value = slice.value,
-                .in = slice.in,
-                .cpu = slice.cpu,
-                .from = slice.from,
-                .to = slice.to,
-                .busy = to - from};
+void Lanes::add(Building& building, const LaneCell& cell) {
+  if (cell.depth >= building.depths.size()) building.depths.resize(cell.depth + 1);
+  Gathering& gathering = building.depths[cell.depth];
+  const std::uint64_t from = std::max(cell.from, scale_.from);
+  const std::uint64_t to = std::min(cell.to, scale_.to);
   const bool wide =
       (to - from) * static_cast<unsigned __int128>(scale_.cells) >= scale_.to - scale_.from;
   const std::uint32_t column = scale_.cell(from);
   if (gathering.open && (wide || column != gathering.column)) close(building, gathering);
   if (wide) return building.lane.cells.push_back(cell);
-  const std::uint64_t length = slice.to - slice.from;
+  const std::uint64_t length = cell.to - cell.from;
   if (!gathering.open) {
     gathering = {column, length, {}, cell, true};
   } else {
-    gathering.cell.count++;
-    gathering.cell.to = std::max(gathering.cell.to, slice.to);
-    gathering.cell.busy += to - from;
+    LaneCell& all = gathering.cell;
+    all.count += cell.count;
+    all.to = std::max(all.to, cell.to);
+    all.busy += cell.busy;
     if (length > gathering.longest) {
       gathering.longest = length;
-      gathering.cell.value = slice.value;
-      gathering.cell.in = slice.in;
-      gathering.cell.cpu = slice.cpu;
+      all.value = cell.value;
+      all.in = cell.in;
+      all.cpu = cell.cpu;
     }
   }
-  if (slice.kind == SliceKind::state) gathering.states[slice.value & 3] += to - from;
+  if (cell.kind == SliceKind::state) gathering.states[cell.value & 3] += cell.busy;
 }
 
 void Lanes::close(Building& building, Gathering& gathering) {

@@ -42,6 +42,8 @@ class Lanes : public FollowSink {
   Lanes(const Scale& scale, const Tasks& tasks) : scale_(scale), tasks_(tasks) {}
 
   void slice(const Slice& slice) override;
+  // A cell of a finer picture, of a CPU's or a task's lane, in time order per depth.
+  void cell(bool of_cpu, std::uint32_t id, const LaneCell& cell);
   void wake(const Wake& wake) override;
 
   // CPUs by number, then tasks, the most active first.
@@ -63,7 +65,8 @@ class Lanes : public FollowSink {
     Lane lane;
     std::vector<Gathering> depths;
   };
-  void add(Building& building, const Slice& slice);
+  void add(Building& building, const LaneCell& cell);
+  bool idle(TaskIndex task) const;
   static void close(Building& building, Gathering& gathering);
 
   Scale scale_;

@@ -114,9 +114,9 @@ std::vector<std::string> searchable_names(const SpanTypes& types, const Catalogu
 }
 
 std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMatch& match,
-                                          std::uint64_t from) {
+                                          std::uint64_t from, const Unwanted& unwanted) {
   NextSink first(match, from);
-  timeline.follow(from, timeline.end(), first);
+  timeline.follow(from, timeline.end(), first, unwanted);
   if (!first.found()) return {};
   // One that began before the first one seen may still have been open when that one ended.
   const Occurrence found = *first.found();
@@ -138,15 +138,16 @@ std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMa
     std::uint64_t from_;
     Occurrence best_;
   } earlier(match, from, found);
-  timeline.follow(from, found.to, earlier);
+  timeline.follow(from, found.to, earlier, unwanted);
   return earlier.best();
 }
 
 std::vector<Occurrence> slowest_occurrences(const Timeline& timeline, const NameMatch& match,
                                             std::uint64_t from, std::uint64_t to, std::size_t most,
-                                            std::uint64_t at_least, std::uint64_t below) {
+                                            std::uint64_t at_least, std::uint64_t below,
+                                            const Unwanted& unwanted) {
   SlowestSink sink(match, from, most, at_least, below);
-  timeline.follow(from, to, sink);
+  timeline.follow(from, to, sink, unwanted);
   return sink.take();
 }
 

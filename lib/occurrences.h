@@ -58,14 +58,15 @@ std::vector<std::string> searchable_names(const SpanTypes& types, const Catalogu
 
 // The first one that begins at or after `from`; nothing: none until the end.
 std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMatch& match,
-                                          std::uint64_t from);
+                                          std::uint64_t from, const Unwanted& unwanted = {});
 
 // The longest complete ones in [from, to), longest first; at most `most`. `at_least`, `below`:
 // only those with at_least <= duration < below (ticks).
 std::vector<Occurrence> slowest_occurrences(const Timeline& timeline, const NameMatch& match,
                                             std::uint64_t from, std::uint64_t to, std::size_t most,
                                             std::uint64_t at_least = 0,
-                                            std::uint64_t below = ~std::uint64_t{0});
+                                            std::uint64_t below = ~std::uint64_t{0},
+                                            const Unwanted& unwanted = {});
 
 // Statistics of [from, to): complete calls and interrupts that ended in it, events, states.
 class WindowStats : public FollowSink {

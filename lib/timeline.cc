@@ -9,6 +9,7 @@ namespace fkt {
 namespace {
 
 constexpr std::uint64_t kReport = 1 << 16;     // events between two looks at the control
+constexpr std::uint64_t kTurn = 1 << 13;       // events that are followed at a time
 constexpr std::uint64_t kLeastBetween = 4096;  // events that are read faster than a copy is made
 
 }  // namespace
@@ -65,14 +66,20 @@ const Timeline::Copy& Timeline::copy_before(std::uint64_t clock) const {
   return after == copies_.begin() ? *after : *std::prev(after);
 }
 
-void Timeline::follow(std::uint64_t from, std::uint64_t to, FollowSink& sink) const {
+void Timeline::follow(std::uint64_t from, std::uint64_t to, FollowSink& sink,
+                      const Unwanted& unwanted) const {
   if (copies_.empty() || from >= to) return;
-  const std::lock_guard lock(reading_);
+  std::unique_lock lock(reading_);
+  std::uint64_t events = 0;
   const Copy& copy = copy_before(from);
   Follow state = copy.state;
   for (const Event& event : trace_.events({.from = copy.clock, .to = to, .cpu = {}})) {
     state.apply(event, event.clock < from ? nullptr : &sink);
     if (sink.enough()) return;
+    if (++events % kTurn != 0) continue;
+    if (unwanted && unwanted()) return;
+    lock.unlock();  // what others read meanwhile changes nothing that this range stands on
+    lock.lock();
   }
   state.finish(to, sink);
 }

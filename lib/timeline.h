@@ -6,6 +6,7 @@
 // before it.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -14,6 +15,22 @@
 #include "lib/trace.h"
 
 namespace fkt {
+
+// Asked now and then: nobody wants the answer any more.
+using Unwanted = std::function<bool()>;
+
+// A mutex that is given to whoever has waited, when its holder lets go of it for a moment.
+class TurnMutex {
+ public:
+  void lock() {
+    const std::lock_guard queue(next_);
+    held_.lock();
+  }
+  void unlock() { held_.unlock(); }
+
+ private:
+  std::mutex next_, held_;
+};
 
 class Timeline {
  public:
@@ -27,9 +44,11 @@ class Timeline {
   void read(PassControl& control, FollowSink* whole = nullptr);
 
   // Hands on what touches [from, to) (ticks): slices that began earlier come whole; what is open at
-  // `to` comes as not ended. Ends early when the sink has had enough. Valid after read(); questions
-  // are answered one at a time.
-  void follow(std::uint64_t from, std::uint64_t to, FollowSink& sink) const;
+  // `to` comes as not ended. Ends early when the sink has had enough, or `unwanted`. Valid after
+  // read(). Any number of threads may ask: they take turns, so a short question does not wait for a
+  // long one's end.
+  void follow(std::uint64_t from, std::uint64_t to, FollowSink& sink,
+              const Unwanted& unwanted = {}) const;
   const Trace& trace() const { return trace_; }
   const SpanTypes& types() const { return types_; }
   // The tasks of the whole recording, under the indices that slices have; valid after read().
@@ -53,7 +72,7 @@ class Timeline {
   std::vector<Copy> copies_;  // by time
   std::uint64_t copy_every_;  // events
   Follow end_;
-  mutable std::mutex reading_;  // Trace::events() is for one thread at a time
+  mutable TurnMutex reading_;  // Trace::events() is for one thread at a time
 };
 
 }  // namespace fkt

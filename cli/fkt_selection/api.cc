@@ -23,6 +23,7 @@ constexpr std::uint32_t kMostCells = 8192;     // no screen has more columns
 constexpr std::uint64_t kMostLanes = 1000;     // of tasks
 constexpr std::uint64_t kMostListed = 10'000;  // events, occurrences
 constexpr std::size_t kNamesListed = 4000;
+constexpr std::size_t kMostPages = 256;  // whose latest questions are remembered
 // More events than this are not followed again for a picture: the whole run's cells are shown.
 constexpr std::uint64_t kFollowed = 3'000'000;
 
@@ -100,12 +101,26 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   if (needs_all && name != "info" && !model_.ready()) {
     return {202, "application/json", json{{"reading", model_.progress()}}.dump()};
   }
-  const Result<json> result = (this->*answer)(parameters);
+  const Unwanted unwanted = take_turn(name, parameters);
+  const Result<json> result = (this->*answer)(parameters, unwanted);
+  if (unwanted && unwanted()) return {409, "text/plain", "a newer question was asked\n"};
   if (!result) {
     const int status = result.error().code == ErrorCode::usage ? 400 : 500;
     return {status, "text/plain", result.error().message + '\n'};
   }
   return {200, "application/json", dump_json(*result)};
+}
+
+// A page that asks the same with other parameters does not want the earlier answer any more.
+Unwanted Api::take_turn(std::string_view name, const Parameters& parameters) const {
+  const auto page = parameters.find("page");
+  if (page == parameters.end()) return {};
+  const std::lock_guard lock(turns_mutex_);
+  if (turns_.size() >= kMostPages) turns_.clear();  // at worst an answer is made in vain
+  auto& newest = turns_[page->second + '/' + std::string(name)];
+  if (!newest) newest = std::make_shared<std::atomic<std::uint64_t>>(0);
+  const std::uint64_t mine = ++*newest;
+  return [newest, mine] { return *newest != mine; };
 }
 
 std::int64_t Api::since_zero(std::uint64_t clock) const {
@@ -153,7 +168,7 @@ Result<std::string> Api::name(const Parameters& parameters) const {
                did_you_mean(found->second, searchable_names(timeline.types(), catalogue)));
 }
 
-Result<json> Api::info(const Parameters&) const {
+Result<json> Api::info(const Parameters&, const Unwanted&) const {
   const Trace& trace = model_.trace();
   const TraceInfo& info = trace.info();
   json out = {{"file", model_.file()},
@@ -169,20 +184,20 @@ Result<json> Api::info(const Parameters&) const {
               {"extract", extractor_.available()},
               {"ready", model_.ready()}};
   if (!model_.ready()) return out;
-  out["finished"] = trace.integrity().finished;
-  out["damaged_pages"] = trace.integrity().damaged_pages;
-  out["lost"] = trace.integrity().lost;
+  out["finished"] = model_.integrity().finished;
+  out["damaged_pages"] = model_.integrity().damaged_pages;
+  out["lost"] = model_.integrity().lost;
   std::vector<std::string> names = searchable_names(model_.timeline().types(), info.catalogue);
   if (names.size() > kNamesListed) names.resize(kNamesListed);
   out["names"] = std::move(names);
   return out;
 }
 
-Result<json> Api::status(const Parameters&) const {
+Result<json> Api::status(const Parameters&, const Unwanted&) const {
   return json{{"reading", model_.progress()}, {"ready", model_.ready()}};
 }
 
-Result<json> Api::density(const Parameters& parameters) const {
+Result<json> Api::density(const Parameters& parameters, const Unwanted&) const {
   const Result<Scale> scale = this->scale(parameters);
   if (!scale) return scale.error();
   const DensityCells cells = model_.density(*scale);
@@ -221,19 +236,15 @@ std::vector<Lane> Api::lanes_of(const Scale& scale, std::vector<Wake>& wakes) co
     wakes = lanes.wakes();
     return lanes.take();
   }
-  std::vector<Lane> lanes;
-  for (const Lane& whole : model_.whole_lanes()) {
-    Lane lane{whole.of_cpu, whole.id, {}, whole.active};
-    for (const LaneCell& cell : whole.cells) {
-      if (cell.to > scale.from && cell.from < scale.to) lane.cells.push_back(cell);
-    }
-    if (!lane.cells.empty()) lanes.push_back(std::move(lane));
+  Lanes lanes(scale, model_.timeline().tasks());
+  for (const Lane& lane : model_.whole_lanes()) {
+    for (const LaneCell& cell : lane.cells) lanes.cell(lane.of_cpu, lane.id, cell);
   }
-  return lanes;
+  return lanes.take();
 }
 
 // Cells: [kind, depth, begun | ended << 1, count, value, in, cpu, from, to, busy].
-Result<json> Api::lanes(const Parameters& parameters) const {
+Result<json> Api::lanes(const Parameters& parameters, const Unwanted&) const {
   const Result<Scale> scale = this->scale(parameters);
   if (!scale) return scale.error();
   const Result<std::uint64_t> most = number(parameters, "tasks", 0, kMostLanes, 40);
@@ -273,7 +284,7 @@ Result<json> Api::lanes(const Parameters& parameters) const {
   return out;
 }
 
-Result<json> Api::events(const Parameters& parameters) const {
+Result<json> Api::events(const Parameters& parameters, const Unwanted&) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   const auto most = number(parameters, "most", 1, kMostListed, 200);
@@ -292,12 +303,12 @@ Result<json> Api::events(const Parameters& parameters) const {
   return list_events(model_.timeline(), request, model_.zero());
 }
 
-Result<json> Api::stats(const Parameters& parameters) const {
+Result<json> Api::stats(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   const Timeline& timeline = model_.timeline();
   WindowStats stats(part->from, part->to, timeline.tasks());
-  timeline.follow(part->from, part->to, stats);
+  timeline.follow(part->from, part->to, stats, unwanted);
   json types = json::array(), tasks = json::array(), cpus = json::array();
   for (TypeIndex type = 0; type < stats.types().size(); type++) {
     const WindowStats::OfType& of = stats.types()[type];
@@ -334,7 +345,7 @@ Result<json> Api::stats(const Parameters& parameters) const {
               {"cpus", std::move(cpus)}};
 }
 
-Result<json> Api::histogram(const Parameters& parameters) const {
+Result<json> Api::histogram(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   const Result<std::string> name = this->name(parameters);
@@ -342,7 +353,7 @@ Result<json> Api::histogram(const Parameters& parameters) const {
   const Timeline& timeline = model_.timeline();
   const NameMatch match(*name, timeline.types(), model_.trace().info().catalogue);
   WindowStats stats(part->from, part->to, timeline.tasks());
-  timeline.follow(part->from, part->to, stats);
+  timeline.follow(part->from, part->to, stats, unwanted);
   std::vector<std::uint64_t> counts(DurationHistogram::kBins);
   for (TypeIndex type = 0; type < stats.types().size(); type++) {
     if (!match.type(type)) continue;
@@ -378,18 +389,18 @@ json Api::occurrence_json(const Occurrence& occurrence) const {
   return out;
 }
 
-Result<json> Api::next(const Parameters& parameters) const {
+Result<json> Api::next(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<std::uint64_t> from = moment(parameters, "from");
   if (!from) return from.error();
   const Result<std::string> name = this->name(parameters);
   if (!name) return name.error();
   const Timeline& timeline = model_.timeline();
   const NameMatch match(*name, timeline.types(), model_.trace().info().catalogue);
-  const std::optional<Occurrence> found = next_occurrence(timeline, match, *from);
+  const std::optional<Occurrence> found = next_occurrence(timeline, match, *from, unwanted);
   return json{{"name", *name}, {"found", found ? occurrence_json(*found) : json()}};
 }
 
-Result<json> Api::slowest(const Parameters& parameters) const {
+Result<json> Api::slowest(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   const Result<std::string> name = this->name(parameters);
@@ -403,15 +414,15 @@ Result<json> Api::slowest(const Parameters& parameters) const {
   const Timeline& timeline = model_.timeline();
   const NameMatch match(*name, timeline.types(), model_.trace().info().catalogue);
   json found = json::array();
-  for (const Occurrence& occurrence :
-       slowest_occurrences(timeline, match, part->from, part->to, *most, *at_least, *below)) {
+  for (const Occurrence& occurrence : slowest_occurrences(timeline, match, part->from, part->to,
+                                                          *most, *at_least, *below, unwanted)) {
     found.push_back(occurrence_json(occurrence));
   }
   return json{{"name", *name}, {"found", std::move(found)}};
 }
 
 // Only the command, unless asked to run it.
-Result<json> Api::extract(const Parameters& parameters) const {
+Result<json> Api::extract(const Parameters& parameters, const Unwanted&) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   const std::int64_t from = std::max<std::int64_t>(0, since_zero(part->from));

@@ -5,7 +5,10 @@
 // Times are ticks since the recording's start, as fkt_print and fkt_extract take them.
 #pragma once
 
+#include <atomic>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -32,26 +35,28 @@ class Api {
   Api(const Model& model, const Extractor& extractor) : model_(model), extractor_(extractor) {}
 
   // name: "info", "density", ... 404 for others, 400 with one line for bad parameters, 202 with
-  // {"reading": share} while what is asked for is not read yet.
+  // {"reading": share} while what is asked for is not read yet, 409 when the same "page" has asked
+  // the same with other parameters meanwhile.
   Reply answer(std::string_view name, const Parameters& parameters) const;
 
  private:
   struct Stretch {
     std::uint64_t from = 0, to = 0;  // ticks of the recording's clock
   };
-  using Answer = Result<nlohmann::json> (Api::*)(const Parameters&) const;
+  using Answer = Result<nlohmann::json> (Api::*)(const Parameters&, const Unwanted&) const;
 
-  Result<nlohmann::json> info(const Parameters&) const;
-  Result<nlohmann::json> status(const Parameters&) const;
-  Result<nlohmann::json> density(const Parameters&) const;
-  Result<nlohmann::json> lanes(const Parameters&) const;
-  Result<nlohmann::json> events(const Parameters&) const;
-  Result<nlohmann::json> stats(const Parameters&) const;
-  Result<nlohmann::json> histogram(const Parameters&) const;
-  Result<nlohmann::json> next(const Parameters&) const;
-  Result<nlohmann::json> slowest(const Parameters&) const;
-  Result<nlohmann::json> extract(const Parameters&) const;
+  Result<nlohmann::json> info(const Parameters&, const Unwanted&) const;
+  Result<nlohmann::json> status(const Parameters&, const Unwanted&) const;
+  Result<nlohmann::json> density(const Parameters&, const Unwanted&) const;
+  Result<nlohmann::json> lanes(const Parameters&, const Unwanted&) const;
+  Result<nlohmann::json> events(const Parameters&, const Unwanted&) const;
+  Result<nlohmann::json> stats(const Parameters&, const Unwanted&) const;
+  Result<nlohmann::json> histogram(const Parameters&, const Unwanted&) const;
+  Result<nlohmann::json> next(const Parameters&, const Unwanted&) const;
+  Result<nlohmann::json> slowest(const Parameters&, const Unwanted&) const;
+  Result<nlohmann::json> extract(const Parameters&, const Unwanted&) const;
 
+  Unwanted take_turn(std::string_view name, const Parameters&) const;
   Result<Stretch> stretch(const Parameters&) const;
   Result<Scale> scale(const Parameters&) const;
   Result<std::uint64_t> moment(const Parameters&, const char* name) const;
@@ -62,6 +67,9 @@ class Api {
 
   const Model& model_;
   const Extractor& extractor_;
+  // The number of each page's latest question of a kind.
+  mutable std::mutex turns_mutex_;
+  mutable std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> turns_;
 };
 
 }  // namespace fkt::cli

@@ -28,6 +28,7 @@ void Model::read() {
   Lanes lanes(whole_scale(), timeline_.tasks());
   timeline_.read(timeline_pass_, &lanes);
   whole_ = lanes.take();
+  integrity_ = trace_.integrity();
   if (!timeline_pass_.stop) ready_ = true;
 }
 

@@ -18,7 +18,7 @@ namespace fkt::cli {
 class Model {
  public:
   // Columns of the whole run's lanes, which are made while reading.
-  static constexpr std::uint32_t kWholeColumns = 2048;
+  static constexpr std::uint32_t kWholeColumns = 4096;
 
   // Opens the recording; reading begins with start().
   Model(Trace trace, std::string file);
@@ -44,6 +44,8 @@ class Model {
   // Valid once ready(). Of the whole run, for stretches too long to be followed again.
   const std::vector<Lane>& whole_lanes() const { return whole_; }
   Scale whole_scale() const;
+  // What reading found; valid once ready().
+  const Integrity& integrity() const { return integrity_; }
   // Events in the pages that touch [from, to).
   std::uint64_t events_about(std::uint64_t from, std::uint64_t to) const;
 
@@ -58,6 +60,7 @@ class Model {
   Timeline timeline_;
   std::unique_ptr<Density> density_;
   std::vector<Lane> whole_;
+  Integrity integrity_;  // the trace's own changes with every question
   PassControl density_pass_, timeline_pass_;
   std::atomic<bool> density_ready_{false}, ready_{false};
   std::jthread reader_;

@@ -2,6 +2,9 @@
 // What a stretch shows must not depend on where the following of the recording began.
 #include <catch2/catch.hpp>
 
+#include <map>
+#include <thread>
+
 #include "lib/lanes.h"
 #include "lib/occurrences.h"
 #include "tests/golden/recordings.h"
@@ -181,6 +184,57 @@ TEST_CASE("lanes keep to the picture's resolution, and lose no slice and no time
   CHECK(slices == wanted);
   CHECK(busy == ticks);
   CHECK(cells < slices / 10);
+}
+
+TEST_CASE("lanes made of a finer picture's cells lose nothing either") {
+  const Read read(long_recording());
+  const Scale fine{read.timeline.begin(), read.timeline.end(), 4000};
+  const Scale coarse{fine.from, fine.to, 100};
+  Lanes first(fine, read.timeline.tasks()), second(coarse, read.timeline.tasks());
+  read.timeline.follow(fine.from, fine.to, first);
+  std::map<std::pair<bool, std::uint32_t>, std::array<std::uint64_t, 2>> wanted, got;
+  for (const Lane& lane : first.take()) {
+    for (const LaneCell& cell : lane.cells) {
+      wanted[{lane.of_cpu, lane.id}][0] += cell.count;
+      wanted[{lane.of_cpu, lane.id}][1] += cell.busy;
+      second.cell(lane.of_cpu, lane.id, cell);
+    }
+  }
+  std::size_t cells = 0;
+  for (const Lane& lane : second.take()) {
+    for (const LaneCell& cell : lane.cells) {
+      got[{lane.of_cpu, lane.id}][0] += cell.count;
+      got[{lane.of_cpu, lane.id}][1] += cell.busy;
+    }
+    cells = std::max(cells, lane.cells.size());
+  }
+  CHECK(got == wanted);
+  CHECK(cells <= 3 * 2 * coarse.cells);
+}
+
+TEST_CASE("a long question is given up when nobody wants its answer") {
+  const Read read(long_recording());
+  Seen seen;
+  unsigned asked = 0;
+  read.timeline.follow(read.timeline.begin(), read.timeline.end(), seen,
+                       [&] { return ++asked == 2; });
+  CHECK(asked == 2);
+  CHECK(seen.events > 0);
+  CHECK(seen.events < 63'000 / 2);
+}
+
+TEST_CASE("questions from several threads have the answers that they have alone") {
+  const Read read(long_recording());
+  const std::uint64_t from = T + 100'000, to = T + 700'000;
+  const std::size_t wanted = read.part(from, to).slices.size();
+  std::vector<std::size_t> got(4);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t& count : got) {
+      threads.emplace_back([&] { count = read.part(from, to).slices.size(); });
+    }
+  }
+  for (const std::size_t count : got) CHECK(count == wanted);
 }
 
 TEST_CASE("next and slowest occurrences are those that a look at all finds") {

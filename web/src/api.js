@@ -3,6 +3,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 const retryMs = 250;
+// Tells this page's questions from others': only its own latest ones are worth an answer.
+const page = Math.random().toString(36).slice(2);
 
 export async function ask(name, parameters = {}, { signal, method = 'GET' } = {}) {
   const query = new URLSearchParams(parameters);
@@ -25,7 +27,7 @@ export function useAnswer(name, parameters) {
     if (!key) return setAnswer({ data: null, error: null, busy: false });
     const control = new AbortController();
     setAnswer((old) => ({ ...old, busy: true }));
-    ask(name, JSON.parse(key), { signal: control.signal }).then(
+    ask(name, { ...JSON.parse(key), page }, { signal: control.signal }).then(
       (data) => setAnswer({ data, error: null, busy: false }),
       (error) => error.name !== 'AbortError' && setAnswer({ data: null, error: error.message, busy: false }));
     return () => control.abort();

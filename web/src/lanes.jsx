@@ -160,9 +160,9 @@ function Tip({ pointed, data, info }) {
     return () => (clearTimeout(timer), control.abort());
   }, [cell]);
   const left = Math.min(pointed.x + 14, innerWidth - 480);
-  const place = pointed.y > innerHeight - 170 ? { bottom: innerHeight - pointed.y + 12 } : { top: pointed.y + 14 };
+  const place = pointed.y > innerHeight - 170 ? { bottom: `${innerHeight - pointed.y + 12}px` } : { top: `${pointed.y + 14}px` };
   const many = cell.number > 1;
-  return <div class="tip" style={{ left, ...place }}>
+  return <div class="tip" style={{ left: `${left}px`, ...place }}>
     <b>{many ? `${count(cell.number)} slices, ${cell.kind === Kind.state ? 'mostly' : 'the longest'} ${nameOf(cell, data)}` : nameOf(cell, data)}</b>
     <span class="dim">{laneName(lane, data)}{lane.cpu ? '' : `, cpu ${cell.cpu}`} · {moment(cell.from, info.ticks_per_second, Math.max(1, cell.to - cell.from))} · </span>
     {many ? `${duration(cell.busy, info.ticks_per_second)} of ${duration(cell.to - cell.from, info.ticks_per_second)}`
