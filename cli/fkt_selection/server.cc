@@ -12,7 +12,8 @@ namespace fkt::cli {
 namespace {
 
 constexpr const char* kAddress = "127.0.0.1";
-constexpr std::size_t kThreads = 4;
+// A browser keeps six connections open, and each has a thread: more than a few pages may need.
+constexpr std::size_t kThreads = 32;
 constexpr time_t kKeepAliveSeconds = 1;         // what stop() may have to wait for
 constexpr std::size_t kLongestQuestion = 4096;  // bytes of a request's body: none has one
 
@@ -80,6 +81,7 @@ Server::Server(const Api& api, std::string_view page, std::string token)
     : running_(new Running{api, page, {}, {}}), token_(std::move(token)) {
   Running& running = *running_;
   running.http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  running.http.set_tcp_nodelay(true);
   running.http.set_keep_alive_timeout(kKeepAliveSeconds);
   running.http.set_payload_max_length(kLongestQuestion);
   running.http.Get(R"(/([^/]*)/)", [this](const auto& request, auto& response) {
