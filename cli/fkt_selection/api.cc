@@ -13,6 +13,7 @@
 #include "lib/page.h"
 #include "lib/suggest.h"
 #include "lib/system_state.h"
+#include "lib/writer.h"
 
 namespace fkt::cli {
 namespace {
@@ -106,7 +107,10 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   if (unwanted && unwanted()) return {409, "text/plain", "a newer question was asked\n"};
   if (!result) {
     const int status = result.error().code == ErrorCode::usage ? 400 : 500;
-    return {status, "text/plain", result.error().message + '\n'};
+    Writer line;  // what was asked may stand in it
+    line.escaped(result.error().message);
+    line.put('\n');
+    return {status, "text/plain", std::string(line.view())};
   }
   return {200, "application/json", dump_json(*result)};
 }

@@ -10,9 +10,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/common.h"
 #include "cli/fkt_selection/api.h"
 #include "cli/fkt_selection/page.h"
 #include "cli/fkt_selection/png.h"
+#include "cli/fkt_selection/select.h"
 #include "cli/fkt_selection/server.h"
 #include "lib/overview.h"
 #include "tests/golden/recordings.h"
@@ -169,6 +171,74 @@ TEST_CASE("a page's earlier question makes way for its newer one") {
   CHECK((later == 200 || earlier == 200));
   // Another page's questions are its own affair.
   CHECK(served.api.answer("stats", with(all, {{"page", "two"}})).status == 200);
+}
+
+TEST_CASE("whatever is asked is answered") {
+  const Served served(find_recording());
+  const std::vector<std::string> questions = {"info",      "status", "density", "lanes", "events",
+                                              "histogram", "next",   "slowest", "stats", "extract"};
+  const std::vector<std::string> values = {
+      "",      "0",         "-1", "5000",  "99999999999999999999", "1e3", "*", "sys", "fork",
+      "sys_*", "\xff\n<b>", "--", "127000"};
+  std::uint64_t random = 7;
+  const auto pick = [&](const std::vector<std::string>& from) {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    return from[(random >> 33) % from.size()];
+  };
+  std::map<int, unsigned> statuses;
+  for (unsigned i = 0; i < 3000; i++) {
+    Parameters parameters;
+    for (const char* name : {"from", "to", "cells", "name", "cpu", "task", "most", "filter"}) {
+      const std::string value = pick(values);
+      if (value != "--") parameters[name] = value;
+    }
+    const Reply reply = served.api.answer(pick(questions), parameters);
+    statuses[reply.status]++;
+    if (reply.status == 200) CHECK(json::accept(reply.body));
+    if (reply.status == 400) CHECK(std::ranges::count(reply.body, '\n') == 1);
+  }
+  CHECK(statuses[200] > 100);
+  CHECK(statuses[400] > 1000);
+  CHECK(statuses[200] + statuses[400] == 3000);
+}
+
+TEST_CASE("256 CPUs, and one with hardly anything") {
+  TraceBuilder b;
+  for (std::uint32_t cpu = 0; cpu < 256; cpu++) {
+    b.pid(cpu, 42 + cpu);
+    b.event(cpu, TraceBuilder::kStart + cpu, FKT_E_SYS_ENTRY, 39);
+    if (cpu != 7) b.event(cpu, TraceBuilder::kStart + 500, FKT_E_SYS_EXIT, 42);
+  }
+  const Served served(b.finish());
+  const json density = served.ask("density", with(kWhole, {{"cells", "8192"}}));
+  CHECK(density["cpus"].size() == 256);
+  const json lanes = served.ask("lanes", with(kWhole, {{"tasks", "1000"}}));
+  CHECK(lanes["lanes"].size() == 512);
+  CHECK(served.ask("stats", kWhole)["types"][0]["count"] == 255);
+}
+
+TEST_CASE("the tool's exit status says what went wrong") {
+  const auto status = [](std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "fkt_selection");
+    return select_part(static_cast<int>(arguments.size()), arguments.data());
+  };
+  const std::string recording = std::string(FKT_SOURCE_DIR) + "/tests/golden/find.fkt";
+  const std::string picture = std::filesystem::temp_directory_path() / "fkt-selection-test.svg";
+  CHECK(status({"--svg", picture.c_str(), recording.c_str()}) == kDone);
+  CHECK(std::filesystem::file_size(picture) > 1000);
+  std::filesystem::remove(picture);
+  CHECK(status({"--svg", "/nonexistent/x.svg", recording.c_str()}) == kFailed);
+  CHECK(status({"--svg", picture.c_str(), __FILE__}) == kFailed);
+  CHECK(status({"--svg", picture.c_str(), "--from", "soon", recording.c_str()}) == kUsage);
+  CHECK(status({"--from", "1s", recording.c_str()}) == kUsage);
+  CHECK(status({"--text", "--no-browser", recording.c_str()}) == kUsage);
+  const std::string empty = std::filesystem::temp_directory_path() / "fkt-selection-test.fkt";
+  TraceBuilder b;
+  const Bytes file = b.finish();
+  std::ofstream(empty, std::ios::binary)
+      .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+  CHECK(status({"--text", empty.c_str()}) == kFailed);
+  std::filesystem::remove(empty);
 }
 
 TEST_CASE("a damaged recording is shown without its damaged part") {

@@ -115,6 +115,8 @@ export function Overview({ info, shown, change, mark, version }) {
     addEventListener('pointerup', up, { once: true });
   };
   const wheel = (event) => {
+    const px = event.clientX - canvas.current.getBoundingClientRect().left;
+    if (event.shiftKey || px < gutter) return;  // scrolls the CPUs
     event.preventDefault();
     change({ view: zoomed(shown.view, timeAt(event), event.deltaY > 0 ? 1.25 : 0.8, info) });
   };
@@ -147,8 +149,10 @@ export function Overview({ info, shown, change, mark, version }) {
           + (pointed.lost === undefined ? '' : `, ${count(pointed.lost)} lost`)
         : `${duration(shown.view[1] - shown.view[0], info.ticks_per_second)} shown; drag to select, wheel to zoom`}</span>
     </div>
-    <canvas id="overview" ref={canvas} onPointerDown={down} onWheel={wheel} onPointerMove={hover}
-      onPointerLeave={() => setPointed(null)} onDblClick={() => change({ view: [info.begin, info.end] })} />
+    <div class="rows">
+      <canvas id="overview" ref={canvas} onPointerDown={down} onWheel={wheel} onPointerMove={hover}
+        onPointerLeave={() => setPointed(null)} onDblClick={() => change({ view: [info.begin, info.end] })} />
+    </div>
     {busy && <div class="progress" style={{ width: '100%', opacity: 0.4 }} />}
   </section>;
 }
