@@ -51,6 +51,14 @@ const drawn = async (id) => page.evaluate((canvas) => {
   return seen.size;
 }, await page.$(id));
 
+// The share of a canvas that is nearly white.
+const white = async (id) => page.evaluate((canvas) => {
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let light = 0;
+  for (let i = 0; i < data.length; i += 4) if (data[i + 3] && data[i] > 225 && data[i + 1] > 225 && data[i + 2] > 225) light++;
+  return light / (data.length / 4);
+}, await page.$(id));
+
 await step('loads, and draws overview and lanes', async () => {
   await page.goto(address);
   await page.waitForSelector('#overview');
@@ -177,6 +185,7 @@ await step('dark, and the keys', async () => {
   await page.click('#tab-stats');
   await page.waitForSelector('#statistics');
   await quiet();
+  for (const id of ['#overview', '#lanes']) expect(await white(id) < 0.02, `${id} is drawn in light colours`);
   await shot('whole-dark');
   await page.keyboard.press('?');
   await page.waitForSelector('#help');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What is shown, as it stands in the address: a reload or a copied address shows the same.
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 const pair = (text) => {
   const numbers = (text ?? '').split('~').map(Number);
@@ -34,9 +34,12 @@ export function useShown() {
   useEffect(() => {
     const hash = toAddress(state);
     if (location.hash !== hash) history.replaceState(null, '', hash);
+  }, [state]);
+  // Before anything is drawn in its colours.
+  useLayoutEffect(() => {
     const theme = state.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
     document.documentElement.dataset.theme = theme;
-  }, [state]);
+  }, [state.theme]);
   useEffect(() => {
     const changed = () => setState(fromAddress());
     addEventListener('hashchange', changed);
