@@ -19,9 +19,14 @@ const bundle = await build({
 const text = (ending) => bundle.outputFiles.find((file) => file.path.endsWith(ending))?.text ?? '';
 // A closing tag within the script would end it.
 const script = text('.js').replaceAll('</script', '<\\/script');
+// What is bundled asks that its licence goes along.
+const bundled = Object.keys(JSON.parse(readFileSync('package.json', 'utf8')).dependencies);
+const licences = bundled.map((name) => `${name}:\n${readFileSync(`node_modules/${name}/LICENSE`, 'utf8')}`)
+  .join('\n').replaceAll('--', '- -');
 const page = readFileSync('src/index.html', 'utf8')
   .replace('/*style*/', () => text('.css'))
-  .replace('/*script*/', () => script);
+  .replace('/*script*/', () => script)
+  .replace('/*licences*/', () => licences);
 
 const bytes = [...Buffer.from(page, 'utf8')];
 const lines = [];
