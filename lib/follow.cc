@@ -4,9 +4,14 @@
 #include <algorithm>
 
 namespace fkt {
+namespace {
+
+constexpr std::size_t kDeepest = 255;  // what nests deeper is drawn there
+
+}  // namespace
 
 std::size_t Follow::bytes() const {
-  return sizeof *this + tasks_.size() * (sizeof(TaskInfo) + sizeof(TaskNow)) +
+  return sizeof *this + tasks_.size() * (sizeof(TaskInfo) + sizeof(TaskNow) + sizeof(Open)) +
          cpus_.size() * sizeof(CpuNow);
 }
 
@@ -22,7 +27,7 @@ void Follow::set_state(TaskIndex index, TaskState state, std::uint64_t clock, bo
                  .cpu = now.cpu,
                  .task = index,
                  .value = static_cast<std::uint32_t>(now.state),
-                 .in = now.call.type,
+                 .in = now.outermost(),
                  .from = now.since,
                  .to = clock});
   }
@@ -96,8 +101,7 @@ void Follow::apply(const Event& event, FollowSink* sink) {
 
 Step Follow::point(const Event& event, TaskIndex running, FollowSink* sink) {
   Step step;
-  step.depth = static_cast<unsigned>(cpu(event.cpu).stack.size()) +
-               (task(running).call.type != kNoType ? 1 : 0);
+  step.depth = static_cast<unsigned>(cpu(event.cpu).stack.size() + task(running).calls.size());
   if (is_switch(event.id)) {
     switched(event, running, sink);
   } else if (event.id == FKT_E_WAKING || event.id == FKT_E_WAKEUP || event.id == FKT_E_WAKEUP_NEW) {
@@ -117,7 +121,7 @@ void Follow::switched(const Event& event, TaskIndex running, FollowSink* sink) {
   if (event.id == FKT_E_SWITCH_R || event.id == FKT_E_SWITCH_PREEMPT) state = TaskState::ready;
   if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z) state = TaskState::unknown;
   set_state(running, state, event.clock, true, sink);
-  if (state == TaskState::unknown) task(running).call = {};  // it will not come back
+  if (state == TaskState::unknown) task(running).calls.clear();  // it will not come back
   run(event.cpu, next, event.clock, true, sink);
 }
 
@@ -139,9 +143,9 @@ void Follow::exec(const Event& event, TaskIndex running) {
   if (event.words.empty()) return;
   const TaskIndex old = tasks_.find(static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK);
   if (old == kNoTask || old == running) return;
-  const Open call = task(old).call;
-  task(old).call = {};
-  task(running).call = call;
+  task(std::max(old, running));  // both are there
+  states_[running].calls = std::move(states_[old].calls);
+  states_[old].calls.clear();
 }
 
 Step Follow::begin(const Event& event, const Meaning& meaning, TaskIndex running) {
@@ -153,48 +157,52 @@ Step Follow::begin(const Event& event, const Meaning& meaning, TaskIndex running
   open.type = event.id == FKT_E_IRQ_ENTRY_NAMED
                   ? types_->named_irq(number, event)
                   : types_->of(meaning.kind, other ? event.id : number, event.id);
+  std::vector<Open>& calls = task(running).calls;
+  // A task is in one call at a time: the exit of the one before was not recorded.
+  if (is_syscall(meaning.kind)) calls.clear();
   std::vector<Open>& stack = cpu(event.cpu).stack;
   Step step;
-  step.depth = static_cast<unsigned>(stack.size());
-  if (on_cpu(meaning.kind)) {
-    step.depth += task(running).call.type != kNoType ? 1 : 0;
-    stack.push_back(open);
-  } else {
-    task(running).call = open;
-  }
+  step.depth = static_cast<unsigned>(stack.size() + calls.size());
+  (on_cpu(meaning.kind) ? stack : calls).push_back(open);
   return step;
 }
 
-Step Follow::end(const Event& event, const Meaning& meaning, TaskIndex running, FollowSink* sink) {
-  Slice slice;
-  slice.cpu = event.cpu;
-  slice.task = running;
-  slice.to = event.clock;
-  std::vector<Open>& stack = cpu(event.cpu).stack;
-  Open& call = task(running).call;
-  Open closed;
-  if (on_cpu(meaning.kind)) {
-    const std::uint64_t number = meaning.value(event);
-    const auto found = std::find_if(stack.rbegin(), stack.rend(), [&](const Open& open) {
-      return open.match == number && (*types_)[open.type].kind == meaning.kind;
-    });
-    if (found == stack.rend()) return {};
-    closed = *found;
-    stack.erase(std::prev(found.base()), stack.end());
-    slice.kind = SliceKind::interrupt;
-    slice.depth = static_cast<std::uint8_t>(std::min<std::size_t>(stack.size() + 1, 255));
-  } else {
-    if (call.type == kNoType) return {};
-    closed = call;
-    call = {};
-    slice.kind = SliceKind::call;
-    slice.depth = 1;
+// How deep what ends stands in `stack`, counted from 1; 0: not there.
+std::size_t Follow::find_open(const std::vector<Open>& stack, const Meaning& meaning,
+                              std::uint64_t number) const {
+  std::size_t at = stack.size();
+  for (; at > 0; at--) {
+    const SpanKind kind = (*types_)[stack[at - 1].type].kind;
+    const bool call = is_syscall(meaning.kind);  // its exit does not say of which
+    if (call ? is_syscall(kind) : kind == meaning.kind && stack[at - 1].match == number) break;
   }
-  slice.value = closed.type;
-  slice.from = closed.from;
-  if (sink != nullptr) sink->slice(slice);
+  return at;
+}
+
+Step Follow::end(const Event& event, const Meaning& meaning, TaskIndex running, FollowSink* sink) {
+  std::vector<Open>& interrupts = cpu(event.cpu).stack;
+  std::vector<Open>& calls = task(running).calls;
+  const bool interrupt = on_cpu(meaning.kind);
+  std::vector<Open>& stack = interrupt ? interrupts : calls;
+  const bool other = meaning.kind == SpanKind::other;
+  const std::size_t at = find_open(stack, meaning, other ? meaning.other : meaning.value(event));
+  if (at == 0) return {};
+  const Open closed = stack[at - 1];
+  stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(at - 1), stack.end());
+  if (sink != nullptr) {
+    sink->slice({.kind = interrupt ? SliceKind::interrupt : SliceKind::call,
+                 .depth = static_cast<std::uint8_t>(std::min<std::size_t>(at, kDeepest)),
+                 .begun = true,
+                 .ended = true,
+                 .cpu = event.cpu,
+                 .task = running,
+                 .value = closed.type,
+                 .in = kNoType,
+                 .from = closed.from,
+                 .to = event.clock});
+  }
   Step step;
-  step.depth = static_cast<unsigned>(stack.size()) + (call.type != kNoType ? 1 : 0);
+  step.depth = static_cast<unsigned>(interrupts.size() + calls.size());
   step.closed = true;
   step.type = closed.type;
   step.duration = event.clock - closed.from;
@@ -211,7 +219,7 @@ void Follow::gap(const Event& event, FollowSink* sink) {
     const bool elsewhere = now.state == TaskState::running && now.cpu != event.cpu;
     if (elsewhere || now.state == TaskState::unknown) continue;
     set_state(index, TaskState::unknown, std::max(from, now.since), false, sink);
-    now.call = {};
+    now.calls.clear();
     now.waker = kNoTask;
   }
 }
@@ -219,7 +227,7 @@ void Follow::gap(const Event& event, FollowSink* sink) {
 // Other layers are recorded from here on: what is open may end unseen.
 void Follow::forget() {
   for (CpuNow& now : cpus_) now.stack.clear();
-  for (TaskNow& now : states_) now.call = {};
+  for (TaskNow& now : states_) now.calls.clear();
 }
 
 void Follow::finish(std::uint64_t clock, FollowSink& sink) const {
@@ -239,7 +247,7 @@ void Follow::finish(std::uint64_t clock, FollowSink& sink) const {
     sink.slice(slice);
     for (const Open& open : now.stack) {
       slice.kind = SliceKind::interrupt;
-      slice.depth++;
+      if (slice.depth < kDeepest) slice.depth++;
       slice.begun = true;
       slice.value = open.type;
       slice.from = open.from;
@@ -255,18 +263,19 @@ void Follow::finish(std::uint64_t clock, FollowSink& sink) const {
                 .cpu = now.cpu,
                 .task = index,
                 .value = static_cast<std::uint32_t>(now.state),
-                .in = now.call.type,
+                .in = now.outermost(),
                 .from = now.since,
                 .to = clock};
     if (now.state != TaskState::unknown && now.since < clock) sink.slice(slice);
-    if (now.call.type == kNoType || now.call.from >= clock) continue;
     slice.kind = SliceKind::call;
-    slice.depth = 1;
     slice.begun = true;
-    slice.value = now.call.type;
     slice.in = kNoType;
-    slice.from = now.call.from;
-    sink.slice(slice);
+    for (const Open& open : now.calls) {
+      if (slice.depth < kDeepest) slice.depth++;
+      slice.value = open.type;
+      slice.from = open.from;
+      sink.slice(slice);
+    }
   }
 }
 

@@ -87,7 +87,8 @@ class Follow {
     std::uint32_t cpu = 0, waker_cpu = 0;
     TaskIndex waker = kNoTask;  // of a ready task that slept
     std::uint64_t since = 0;
-    Open call;  // type kNoType: none known
+    std::vector<Open> calls;  // innermost last
+    TypeIndex outermost() const { return calls.empty() ? kNoType : calls.front().type; }
   };
 
   CpuNow& cpu(std::uint32_t number) {
@@ -101,6 +102,8 @@ class Follow {
   Step point(const Event& event, TaskIndex running, FollowSink* sink);
   Step begin(const Event& event, const Meaning& meaning, TaskIndex running);
   Step end(const Event& event, const Meaning& meaning, TaskIndex running, FollowSink* sink);
+  std::size_t find_open(const std::vector<Open>& stack, const Meaning& meaning,
+                        std::uint64_t number) const;
   void run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun, FollowSink* sink);
   void set_state(TaskIndex index, TaskState state, std::uint64_t clock, bool begun,
                  FollowSink* sink);

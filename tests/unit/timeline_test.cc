@@ -120,6 +120,28 @@ TEST_CASE("interrupts nest on their CPU") {
   CHECK(named("irq 14 ide0")->depth == 1);
 }
 
+TEST_CASE("what nests in a call is a slice in it") {
+  TraceBuilder b;
+  b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() +
+                                   "event\t7f0\tenter\t0\tbegin:function\t0\tid:u:0:0:24\n"
+                                   "event\t7f1\tleave\t0\tend:function\t0\tid:u:0:0:24\n");
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
+  b.event(0, T + 110, 0x7f0, 1);
+  b.event(0, T + 120, 0x7f0, 2);
+  b.event(0, T + 130, 0x7f1, 2);
+  b.event(0, T + 150, 0x7f1, 1);
+  b.event(0, T + 160, FKT_E_SWITCH_S, 0);
+  b.event(0, T + 170, FKT_E_SWITCH_R, 42);
+  b.event(0, T + 180, FKT_E_SYS_EXIT, 0);
+  const Read read(b.finish());
+  std::map<std::uint64_t, std::pair<unsigned, std::uint64_t>> calls;  // begin: depth, end
+  for (const Slice& slice : read.whole().slices) {
+    if (slice.kind == SliceKind::call) calls[slice.from - T] = {slice.depth, slice.to - T};
+  }
+  CHECK(calls == decltype(calls){{100, {1, 180}}, {110, {2, 150}}, {120, {3, 130}}});
+}
+
 TEST_CASE("a stretch is followed alike from any copy of the state") {
   const Read read(long_recording());
   const Seen whole = read.whole();
