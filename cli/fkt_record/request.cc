@@ -49,8 +49,7 @@ void add_options(Options& options) {
       "have the disk keep what is written, once in so long (default: 1s; 0: never)")(
       "flight", value("SIZE"),
       "--when-full=overwrite, keeping the last SIZE bytes (k, M, G) of all CPUs")(
-      "no-self",
-      "leave out what fkt_record and the module's own threads do; their switches stay")(
+      "no-self", "leave out what fkt_record and the module's own threads do; their switches stay")(
       "clock", value("tsc|mono"), "time stamps from the TSC (default) or CLOCK_MONOTONIC")(
       ",q", "no status line, no end line; warnings and errors only")(
       ",v", "say more: what the file has beside the events, how pages were written");
