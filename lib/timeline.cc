@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lib/clock.h"
 #include "lib/merge.h"
 
 namespace fkt {
@@ -21,9 +22,13 @@ Timeline::Timeline(const Trace& trace)
       copy_every_(kLeastBetween),
       end_(trace.info(), meanings_, types_) {
   const TraceInfo& info = trace.info();
-  begin_ = info.totals ? info.totals->start_clock : info.clocks.start.clock;
+  begin_ = info.oldest != 0 ? info.oldest : recording_start(info);
   finish_ = recording_end(trace);
   for (const PageRef& page : trace.pages()) begin_ = std::min(begin_, page.first_clock);
+  if (info.cut) {  // its first and last pages reach beyond it
+    begin_ = info.cut->from;
+    finish_ = std::min(finish_, info.cut->to);
+  }
   finish_ = std::max(finish_, begin_ + 1);
 }
 

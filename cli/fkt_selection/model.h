@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "lib/clock.h"
 #include "lib/density.h"
 #include "lib/lanes.h"
 #include "lib/timeline.h"
@@ -50,7 +51,7 @@ class Model {
   std::uint64_t events_about(std::uint64_t from, std::uint64_t to) const;
 
   // The zero of all times that users type or see (ticks).
-  std::uint64_t zero() const { return trace_.info().clocks.start.clock; }
+  std::uint64_t zero() const { return recording_start(trace_.info()); }
 
  private:
   void read();
