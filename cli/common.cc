@@ -206,7 +206,8 @@ Error Options::unknown_option(const std::string& name) const {
   for (const auto& section : sections_) {
     for (const auto& option : section.options.options()) names.push_back(display_name(*option));
   }
-  return usage("no option \"" + name + "\"" + did_you_mean(name, names));
+  const std::string bare = name.substr(0, name.find('='));
+  return usage("no option \"" + bare + "\"" + did_you_mean(bare, names));
 }
 
 Status Options::parse_words(std::vector<std::string> words) {

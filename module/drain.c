@@ -98,34 +98,6 @@ bool fkt_drain_keeps(void)
 	return READ_ONCE(drain.overwrite) && !READ_ONCE(drain.stop);
 }
 
-/*
- * Says in the recording what the drain does, if that layer is on. Looked at with preemption off: a
- * stop clears the mask and waits for whoever saw it set, before it closes the rings.
- */
-void fkt_drain_tell(u32 id, u32 pages, u64 word)
-{
-	preempt_disable_notrace();
-	if (fkt_layer_on(FKT_L_FKT)) {
-		if (id == FKT_E_PAGES_RECYCLED)
-			fkt_emit0(id, pages);
-		else
-			fkt_emit(id, pages, &word, 1);
-	}
-	preempt_enable_notrace();
-}
-
-static void tell_wake(void)
-{
-	u32 filled = 0, free = 0;
-	unsigned int cpu;
-
-	if (!fkt_layer_on(FKT_L_FKT))
-		return;
-	for_each_possible_cpu(cpu)
-		fkt_ring_fill(cpu, &filled, &free);
-	fkt_drain_tell(FKT_E_DRAIN_WAKE, 0, (u64)free << 32 | filled);
-}
-
 /* ---- retiring ---- */
 
 /* An engine's answer, in any context. result: bytes or -errno of this one write. */
@@ -179,8 +151,8 @@ static bool retire_chunk(struct fkt_drain *d, struct fkt_chunk *chunk)
 	for (i = 0; i < chunk->count; i++)
 		give_back(chunk->pages[i], i < good);
 	d->pages_written += good;
-	fkt_drain_tell(FKT_E_PAGES_WRITTEN, good, chunk->pos);
-	fkt_drain_tell(FKT_E_PAGES_RECYCLED, chunk->count, 0);
+	fkt_tell(FKT_E_PAGES_WRITTEN, good, chunk->pos);
+	fkt_tell(FKT_E_PAGES_RECYCLED, chunk->count, chunk->count - good);
 	return true;
 }
 
@@ -264,6 +236,7 @@ static void cut_at_limit(struct fkt_drain *d, struct fkt_chunk *chunk)
 		return;
 	if (d->full)
 		room = 0;
+	fkt_tell(FKT_E_PAGES_RECYCLED, chunk->count - room, chunk->count - room);
 	while (chunk->count > room)
 		give_back(chunk->pages[--chunk->count], false);
 	if (!d->full) {
@@ -302,7 +275,7 @@ static void submit(struct fkt_drain *d, struct fkt_chunk *chunk)
 	chunk->finished = false;
 	d->pos += chunk->bytes;
 	d->head++;
-	fkt_drain_tell(FKT_E_PAGES_SUBMITTED, chunk->count, chunk->pos);
+	fkt_tell(FKT_E_PAGES_SUBMITTED, chunk->count, chunk->pos);
 	d->engine->write(d, chunk);
 }
 
@@ -430,7 +403,7 @@ static int drain_thread(void *data)
 		 */
 		smp_store_mb(d->kicked, false);
 		d->wakeups++;
-		tell_wake();
+		fkt_tell_wake();
 		/* Before pages come back, with which the CPU would go on behind its loss. */
 		if (d->stop_when_full && cpu_with_losses() >= 0)
 			fkt_capture_end(FKT_STOP_RING, 0);

@@ -368,7 +368,7 @@ static void reclaim_locked(void)
 		recycled++;
 	}
 	if (recycled)
-		fkt_drain_tell(FKT_E_PAGES_RECYCLED, recycled, 0);
+		fkt_tell(FKT_E_PAGES_RECYCLED, recycled, 0);
 }
 
 /* Puts pages that everybody has let go back into their rings. Drain thread. True: look again soon. */

@@ -141,10 +141,14 @@ void fkt_drain_truncate(void);
 void fkt_drain_kick(void);
 bool fkt_drain_fetched(void);
 bool fkt_drain_keeps(void);
-void fkt_drain_tell(u32 id, u32 pages, u64 word);
 bool fkt_drain_fetch_room(void);
 void fkt_drain_status(struct fkt_status *status);
 wait_queue_head_t *fkt_drain_readers(void);
+
+/* ---- tell.c: the layer fkt ---- */
+
+void fkt_tell(u32 id, u32 pages, u64 word);
+void fkt_tell_wake(void);
 
 /* ---- fetch.c: splice, sendfile and read by the owner ---- */
 

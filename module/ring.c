@@ -249,7 +249,7 @@ void fkt_ring_refill(unsigned int cpu)
 		c->extra++;
 	}
 	if (c->extra != before)
-		fkt_drain_tell(FKT_E_PAGES_EXTRA, c->extra - before, cpu);
+		fkt_tell(FKT_E_PAGES_EXTRA, c->extra - before, cpu);
 }
 
 /* Adds the CPU's pages that wait for the drain, and those that are free. A glance. Drain thread. */
@@ -274,7 +274,7 @@ void fkt_ring_overwrite(unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 	struct fkt_page *page;
-	u32 enough;
+	u32 enough, overwritten = 0;
 
 	if (!fkt_cpu_ready(c))
 		return;
@@ -283,10 +283,13 @@ void fkt_ring_overwrite(unsigned int cpu)
 	while (fkt_ring_free(c->ring) < enough) {
 		page = fkt_ring_collect(cpu);
 		if (!page)
-			return;
+			break;
 		c->overwritten += page->events;
 		fkt_ring_recycle(page);
+		overwritten++;
 	}
+	if (overwritten)
+		fkt_tell(FKT_E_PAGES_RECYCLED, overwritten, overwritten);
 }
 
 /* Takes the CPU's oldest complete page and seals it, or NULL. Whoever drains, one at a time. */
