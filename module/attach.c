@@ -12,12 +12,17 @@
 #include "attach.h"
 #include "fkt.h"
 
-/* The filter's hooks (fork, free_pid) come first, so that no member is missed by the others. */
+/*
+ * The filter's hooks (fork, free_pid) come first, so that no member is missed by the others, and those
+ * that ask a condition last: of what is written already.
+ */
 static const struct fkt_hook_table *const tables[] = {
 	&fkt_process_hooks,
+	&fkt_warning_hooks,
 	&fkt_interrupt_hooks,
 	&fkt_trap_hooks,
 	&fkt_syscall_hooks,
+	&fkt_condition_hooks,
 };
 
 typedef int (*hook_fn)(struct fkt_hook *hook, void *arg);
@@ -72,43 +77,42 @@ static void hook_off(struct fkt_hook *hook)
 
 /* ---- all of them ---- */
 
-struct wanted {
-	u64 layers;
-	bool filter;
-};
-
-static bool is_wanted(const struct fkt_hook *hook, const struct wanted *wanted)
+static bool is_wanted(const struct fkt_hook *hook, u64 layers)
 {
-	return (hook->layers & wanted->layers) || (hook->filter && wanted->filter);
+	if (hook->filter && static_key_enabled(&fkt_key_filter))
+		return true;
+	return (hook->layers & layers) && (!hook->needed || hook->needed());
 }
 
-static int attach_one(struct fkt_hook *hook, void *arg)
+static int attach_one(struct fkt_hook *hook, void *layers)
 {
-	return is_wanted(hook, arg) ? hook_on(hook) : 0;
+	return is_wanted(hook, *(u64 *)layers) ? hook_on(hook) : 0;
 }
 
-static int detach_one(struct fkt_hook *hook, void *arg)
+static int detach_one(struct fkt_hook *hook, void *layers)
 {
-	if (!is_wanted(hook, arg))
+	if (!is_wanted(hook, *(u64 *)layers))
 		hook_off(hook);
 	return 0;
 }
 
-/* Switches hooks so that just those of `layers` (and the filter's) are on. */
-int fkt_attach_layers(u64 layers, bool filter)
+/* Switches hooks so that just those are on that `layers`, the filter and the condition need. */
+int fkt_attach_layers(u64 layers)
 {
-	struct wanted wanted = { .layers = layers, .filter = filter };
+	for_each_hook(detach_one, &layers);
+	return for_each_hook(attach_one, &layers);
+}
 
-	for_each_hook(detach_one, &wanted);
-	return for_each_hook(attach_one, &wanted);
+static int detach_any(struct fkt_hook *hook, void *unused)
+{
+	hook_off(hook);
+	return 0;
 }
 
 /* Switches all off, and returns when every probe that ran has returned. */
 void fkt_detach_all(void)
 {
-	struct wanted none = {};
-
-	for_each_hook(detach_one, &none);
+	for_each_hook(detach_any, NULL);
 	/* Tracepoints' probes, and whatever else runs with preemption off: kprobes, NMIs, clock events. */
 	tracepoint_synchronize_unregister();
 	synchronize_rcu();

@@ -15,6 +15,7 @@ struct fkt_hook {
 	int (*on)(void); /* others: how to switch it */
 	void (*off)(void);
 	u64 layers; /* is on while one of these is */
+	bool (*needed)(void); /* ... and only while this is true; NULL: always */
 	u64 missing; /* what status.missing says when this kernel does not have it */
 	bool filter; /* the filter needs it, whatever the layers */
 	/* attach.c's own */
@@ -32,6 +33,8 @@ extern const struct fkt_hook_table fkt_syscall_hooks;
 extern const struct fkt_hook_table fkt_trap_hooks;
 extern const struct fkt_hook_table fkt_interrupt_hooks;
 extern const struct fkt_hook_table fkt_process_hooks;
+extern const struct fkt_hook_table fkt_warning_hooks;
+extern const struct fkt_hook_table fkt_condition_hooks;
 
 #define FKT_HOOK_TABLE(name, array) \
 	const struct fkt_hook_table name = { .hooks = array, .count = ARRAY_SIZE(array) }

@@ -19,6 +19,7 @@
 
 u64 fkt_mask;
 DEFINE_STATIC_KEY_FALSE(fkt_key_args);
+DEFINE_STATIC_KEY_TRUE(fkt_key_pairs);
 DEFINE_STATIC_KEY_FALSE(fkt_key_special);
 
 static struct {
@@ -33,7 +34,6 @@ static struct {
 	u64 stop_clock;
 	enum fkt_stop_reason reason;
 	int error;
-	bool filtered;
 } capture = {
 	.lock = __MUTEX_INITIALIZER(capture.lock),
 	.ready = __WAIT_QUEUE_HEAD_INITIALIZER(capture.ready),
@@ -81,6 +81,8 @@ static void stop_locked(void)
 	fkt_filter_stop();
 	fkt_rings_close();
 	fkt_drain_stop();
+	/* Now that the drain writes no event either. */
+	fkt_when_stop();
 	WRITE_ONCE(capture.state, FKT_STOPPED);
 	wake_up_interruptible(fkt_drain_readers());
 }
@@ -88,9 +90,11 @@ static void stop_locked(void)
 /* STOPPED -> IDLE: nothing can be fetched any more. Counts stay until the next start. */
 static void finish_locked(void)
 {
+	struct file *owner = capture.owner;
+
 	/* First, so that no fetch begins that would meet the rings when they are gone. */
 	WRITE_ONCE(capture.owner, NULL);
-	fkt_fetch_reset();
+	fkt_owner_reset(owner);
 	fkt_drain_release();
 	fkt_rings_stop();
 	put_pid(capture.recorder);
@@ -119,6 +123,7 @@ void fkt_capture_closed(struct file *owner)
 	mutex_lock(&capture.lock);
 	if (capture.owner == owner) {
 		if (running()) {
+			fkt_drain_inherit();
 			stop_locked();
 			fkt_drain_truncate();
 		}
@@ -136,9 +141,12 @@ static int check_start(const struct fkt_start *start)
 	if (start->mask & ~fkt_all_layers())
 		return -EINVAL;
 	if (start->flags & ~(FKT_START_ARGS | FKT_START_STOP_WHEN_FULL | FKT_START_OVERWRITE |
-			     FKT_START_ENGINE(0xff)))
+			     FKT_START_NO_PAIRS | FKT_START_ENGINE(0xff)))
 		return -EINVAL;
 	if ((start->flags & FKT_START_STOP_WHEN_FULL) && (start->flags & FKT_START_OVERWRITE))
+		return -EINVAL;
+	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_LEND && start->out_fd >= 0 &&
+	    !(start->flags & FKT_START_OVERWRITE))
 		return -EINVAL;
 	if (start->out_fd >= 0 && (start->offset % PAGE_SIZE || (loff_t)start->offset < 0 ||
 				   (loff_t)(start->offset + start->limit) < 0))
@@ -172,7 +180,6 @@ static void prepare(struct file *owner, const struct fkt_start *start)
 	capture.error = 0;
 	capture.start_clock = fkt_clock();
 	capture.stop_clock = 0;
-	capture.filtered = start->filter != FKT_FILTER_NONE;
 	WRITE_ONCE(capture.state, FKT_RECORDING);
 }
 
@@ -198,20 +205,29 @@ static void set_keys(const struct fkt_start *start)
 	bool args = start->flags & FKT_START_ARGS;
 
 	set_key(&fkt_key_args, args);
+	if (start->flags & FKT_START_NO_PAIRS || start->clock != FKT_CLOCK_TSC || !fkt_when_pairs())
+		static_branch_disable(&fkt_key_pairs);
+	else
+		static_branch_enable(&fkt_key_pairs);
 	set_key(&fkt_key_special, args || start->filter != FKT_FILTER_NONE ||
 					  start->clock != FKT_CLOCK_TSC);
 }
 
-static int start_locked(struct file *owner, const struct fkt_start *start, struct file *out)
+/* `condition` is freed in any case. */
+static int start_locked(struct file *owner, const struct fkt_start *start, struct file *out,
+			struct fkt_when *condition)
 {
 	int err;
 
+	err = fkt_when_start(condition);
+	if (err)
+		return err;
 	err = fkt_clock_start(start->clock);
 	if (err)
-		return err;
+		goto err_when;
 	err = fkt_filter_start(start->filter, start->filter_pid);
 	if (err)
-		return err;
+		goto err_when;
 	err = fkt_rings_start(start->recording);
 	if (err)
 		goto err_filter;
@@ -221,7 +237,7 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	set_keys(start);
 	__module_get(THIS_MODULE);
 	prepare(owner, start);
-	err = fkt_attach_layers(start->mask, capture.filtered);
+	err = fkt_attach_layers(start->mask);
 	if (!err)
 		err = fkt_filter_adopt();
 	if (!err) {
@@ -236,26 +252,47 @@ err_rings:
 	fkt_rings_stop();
 err_filter:
 	fkt_filter_stop();
+err_when:
+	fkt_when_stop();
+	return err;
+}
+
+/* Two recordings cannot be: the second one's condition is nobody's. */
+static int start_or_refuse(struct file *owner, const struct fkt_start *start, struct file *out,
+			   struct fkt_when *condition)
+{
+	int err = -EBUSY;
+
+	mutex_lock(&capture.lock);
+	if (capture.owner == owner && capture.state == FKT_STOPPED)
+		finish_locked();
+	if (!capture.owner)
+		err = start_locked(owner, start, out, condition);
+	else
+		kvfree(condition);
+	mutex_unlock(&capture.lock);
 	return err;
 }
 
 /* FKT_START. EBUSY: another open file records; EPROTO: another ABI. */
 int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 {
+	struct fkt_when *condition;
 	struct file *out;
 	int err;
 
 	err = check_start(start);
 	if (err)
 		return err;
+	condition = fkt_when_get(start);
+	if (IS_ERR(condition))
+		return PTR_ERR(condition);
 	out = get_output(start);
-	if (IS_ERR(out))
+	if (IS_ERR(out)) {
+		kvfree(condition);
 		return PTR_ERR(out);
-	mutex_lock(&capture.lock);
-	if (capture.owner == owner && capture.state == FKT_STOPPED)
-		finish_locked();
-	err = capture.owner ? -EBUSY : start_locked(owner, start, out);
-	mutex_unlock(&capture.lock);
+	}
+	err = start_or_refuse(owner, start, out, condition);
 	if (out)
 		fput(out);
 	if (!err)
@@ -290,7 +327,7 @@ int fkt_capture_mask(u64 set, u64 clear)
 		 * Hooks before the mask when layers come, after it when they go. If the recording ends
 		 * by itself meanwhile, the mask must stay 0: look at the state after setting it.
 		 */
-		err = fkt_attach_layers(mask | capture.mask, capture.filtered);
+		err = fkt_attach_layers(mask | capture.mask);
 		if (!err) {
 			capture.mask = mask;
 			WRITE_ONCE(fkt_mask, mask);
@@ -299,7 +336,7 @@ int fkt_capture_mask(u64 set, u64 clear)
 				WRITE_ONCE(fkt_mask, 0);
 			emit_mask();
 		}
-		fkt_attach_layers(capture.mask, capture.filtered);
+		fkt_attach_layers(capture.mask);
 	}
 	mutex_unlock(&capture.lock);
 	return err;
@@ -318,6 +355,53 @@ int fkt_capture_join(void)
 
 	mutex_lock(&capture.lock);
 	err = running() ? fkt_filter_join() : -ENODATA;
+	mutex_unlock(&capture.lock);
+	return err;
+}
+
+/* FKT_FIRED. EAGAIN: the condition did not come true. */
+int fkt_capture_fired(struct file *file, struct fkt_fired *fired)
+{
+	int err = -ENODATA;
+
+	mutex_lock(&capture.lock);
+	if (capture.owner == file && running())
+		err = fkt_when_fired(fired);
+	mutex_unlock(&capture.lock);
+	return err;
+}
+
+/* FKT_FLIGHT: a snapshot of a flight recorder begins, is about to end, has ended. */
+int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
+{
+	int err = 0;
+
+	mutex_lock(&capture.lock);
+	if (capture.owner != file || !running()) {
+		err = -ENODATA;
+	} else if (step == FKT_FLIGHT_STAY) {
+		err = fkt_drain_leave(false);
+	} else if (step == FKT_FLIGHT_LEAVE || step == FKT_FLIGHT_CLOSE) {
+		/* Before, so that what happens from now on does not push out what was there. */
+		if (step == FKT_FLIGHT_LEAVE)
+			err = fkt_drain_leave(true);
+		if (!err)
+			fkt_rings_close_open();
+	} else {
+		err = -EINVAL;
+	}
+	mutex_unlock(&capture.lock);
+	return err;
+}
+
+/* FKT_INDEX. */
+int fkt_capture_index(struct file *file, const struct fkt_index *index)
+{
+	int err = -ENODATA;
+
+	mutex_lock(&capture.lock);
+	if (capture.owner == file && capture.state == FKT_STOPPED)
+		err = fkt_index_give(index);
 	mutex_unlock(&capture.lock);
 	return err;
 }
@@ -405,7 +489,7 @@ static void add_cpu(struct fkt_status *status, unsigned int cpu)
 		status->lowest_free = c->lowest_free;
 	if (fkt_cpu_ready(c)) {
 		status->pages_free += fkt_ring_free(c->ring);
-		status->cpus_paused += !!((u32)READ_ONCE(c->ring->word) & FKT_RING_GAP);
+		status->cpus_paused += fkt_ring_in_gap(READ_ONCE(c->ring->word));
 	}
 	status->cpus = cpu + 1;
 }
@@ -435,6 +519,7 @@ int fkt_capture_status(struct fkt_status *status)
 		status->lowest_free = 0;
 	status->bytes_written = status->pages_written * status->page_bytes;
 	fkt_drain_status(status);
+	fkt_own_status(status);
 	mutex_unlock(&capture.lock);
 	return 0;
 }
@@ -460,7 +545,7 @@ int fkt_capture_cpu_status(struct fkt_cpu_status *status)
 	status->pages_written = c->written;
 	if (c->ready)
 		status->pages_free = fkt_ring_free(c->ring);
-	if ((u32)READ_ONCE(c->ring->word) & FKT_RING_GAP) {
+	if (fkt_ring_in_gap(READ_ONCE(c->ring->word))) {
 		status->gap_from = c->ring->gap_from;
 		status->gap_lost = c->ring->lost - c->lost;
 	}

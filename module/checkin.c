@@ -4,10 +4,9 @@
  * probes wrote become the output file's page-cache pages. The file system's write_begin finds them
  * there, up to date, so nothing is copied; write-back stores them when it will.
  *
- * The frames are donated: today's kernels keep every page that entered the page cache by exported
- * means on the LRU list, from which only they can take it, so it must not enter a second time. The
- * ring page gets fresh frames instead, as many in a row. (The 2005 system took its pages out again;
- * that takes private symbols now, or an extra page per page.)
+ * The ring page gets other frames at once: some that have come back from the page cache where the
+ * kernel lets them (checkout.c), as the 2005 system had it, or fresh ones, as many in a row. Where
+ * none comes back, the frames are donated, for the kernel to reclaim as any other file's.
  *
  * Write-back on its own would come when memory fills up. A synchronising thread starts it when three
  * quarters of a ring's worth is waiting, so that neither memory nor the disk's queue is flooded at
@@ -15,6 +14,7 @@
  */
 
 #include <linux/backing-dev.h>
+#include <linux/completion.h>
 #include <linux/cred.h>
 #include <linux/gfp.h>
 #include <linux/kthread.h>
@@ -28,8 +28,11 @@
 
 static struct {
 	struct task_struct *task;
+	struct completion ended; /* the thread touches nothing any more */
+	bool stop; /* no frame comes any more: what there is shall be brought home */
 	wait_queue_head_t wait;
 	struct file *out;
+	loff_t written; /* frames are in up to here; the drain's own */
 	loff_t asked; /* write-back is wanted up to here; written by the drain */
 	loff_t started; /* ... and was started up to here; the thread's own */
 	loff_t batch; /* bytes that may wait before it is asked for */
@@ -40,22 +43,34 @@ static struct {
 
 /* ---- write-back ---- */
 
-static int sync_thread(void *data)
+/* Errors stay with the mapping; the recorder's fsync reports them. */
+static void write_back(loff_t upto)
 {
 	struct address_space *mapping = sync.out->f_mapping;
 
-	while (!kthread_should_stop()) {
-		loff_t upto;
-
-		wait_event_idle(sync.wait, kthread_should_stop() ||
-						   READ_ONCE(sync.asked) > sync.started);
-		upto = READ_ONCE(sync.asked);
-		if (upto <= sync.started)
-			continue;
-		/* Errors stay with the mapping; the recorder's fsync reports them. */
+	if (upto <= sync.started)
+		return;
+	if (fkt_checkout_can()) {
+		filemap_write_and_wait_range(mapping, sync.started, upto - 1);
+		fkt_checkout(mapping, sync.started, upto);
+	} else {
 		filemap_fdatawrite_range(mapping, sync.started, upto - 1);
-		sync.started = upto;
 	}
+	sync.started = upto;
+}
+
+static int sync_thread(void *data)
+{
+	bool stop;
+
+	do {
+		wait_event_idle(sync.wait,
+				READ_ONCE(sync.stop) || READ_ONCE(sync.asked) > sync.started);
+		/* Pairs with the store-release in checkin_stop(): what was asked for last is seen. */
+		stop = smp_load_acquire(&sync.stop);
+		write_back(READ_ONCE(sync.asked));
+	} while (!stop);
+	complete(&sync.ended);
 	return 0;
 }
 
@@ -79,28 +94,46 @@ static int checkin_start(struct file *out, loff_t start, u64 ring_bytes)
 	struct task_struct *task;
 
 	sync.out = out;
+	sync.written = start;
 	sync.asked = start;
 	sync.started = start;
 	sync.batch = ring_bytes - ring_bytes / 4;
 	sync.copied = 0;
+	sync.stop = false;
+	init_completion(&sync.ended);
 	task = kthread_create(sync_thread, NULL, "fkt_sync");
 	if (IS_ERR(task))
 		return PTR_ERR(task);
+	fkt_checkout_start(ring_bytes);
+	fkt_index_start();
+	get_task_struct(task);
 	fkt_filter_own(task);
 	sync.task = task;
 	wake_up_process(task);
 	return 0;
 }
 
+/* Frames that are away come home; the others' write-back is the recorder's business. */
 static void checkin_stop(void)
 {
-	if (sync.task)
-		kthread_stop(sync.task);
+	if (!sync.task)
+		return;
+	if (fkt_checkout_can())
+		WRITE_ONCE(sync.asked, sync.written);
+	/* Pairs with the load-acquire in sync_thread(). */
+	smp_store_release(&sync.stop, true);
+	wake_up(&sync.wait);
+	/* As the drain's: a thread that is told to stop while it writes is refused by file systems. */
+	wait_for_completion(&sync.ended);
+	kthread_stop(sync.task);
+	put_task_struct(sync.task);
 	sync.task = NULL;
+	fkt_checkout_stop();
 }
 
 static void ask_for_writeback(loff_t upto)
 {
+	sync.written = upto;
 	if (upto - sync.asked < sync.batch)
 		return;
 	WRITE_ONCE(sync.asked, upto);
@@ -119,6 +152,14 @@ static void copy_frame(struct page *to, struct page *from)
 	sync.copied += PAGE_SIZE;
 }
 
+static int add_to_cache(struct address_space *mapping, struct folio *folio, pgoff_t index)
+{
+	gfp_t gfp = mapping_gfp_constraint(mapping, GFP_KERNEL) | __GFP_WRITE;
+
+	return fkt_checkout_can() ? fkt_checkout_add(mapping, folio, index, gfp) :
+				    filemap_add_folio(mapping, folio, index, gfp);
+}
+
 /* Makes the frame the file's page at `pos`; under the inode's lock. */
 static int checkin_frame(struct file *out, loff_t pos, struct page *frame)
 {
@@ -129,8 +170,7 @@ static int checkin_frame(struct file *out, loff_t pos, struct page *frame)
 	void *fsdata = NULL;
 	int err, added;
 
-	added = filemap_add_folio(mapping, folio, index,
-				  mapping_gfp_constraint(mapping, GFP_KERNEL) | __GFP_WRITE);
+	added = add_to_cache(mapping, folio, index);
 	if (!added) {
 		folio_mark_uptodate(folio);
 		folio_unlock(folio);
@@ -169,10 +209,48 @@ static ssize_t checkin_page(struct file *out, loff_t pos, struct page *frames, u
 	return err ? err : done;
 }
 
+/* Other frames for a page, those that have come back first. */
+static int renew(struct fkt_page *page)
+{
+	struct page *frames = fkt_checkout_can() ? fkt_checkout_frames(page->cpu) : NULL;
+
+	if (!frames)
+		return fkt_page_renew(page);
+	page->header = page_address(frames);
+	return 0;
+}
+
+/* Writes a page, which goes on with other frames. *gone: what it had is in no page any more. */
+static int write_page(struct file *out, loff_t pos, struct fkt_page *page, bool *gone)
+{
+	struct fkt_page_header *header = page->header;
+	struct page *frames = virt_to_page(header);
+	ssize_t ret;
+
+	/* Other frames first: a page without any could never come back to its ring. */
+	*gone = false;
+	ret = renew(page);
+	if (ret)
+		return ret;
+	*gone = true;
+	ret = checkin_page(out, pos, frames, fkt_rings_page_bytes());
+	/* As long as the frames are ours, too. */
+	if (ret > 0)
+		fkt_index_add(header);
+	if (!fkt_checkout_can())
+		fkt_frames_put(frames, fkt_rings_page_bytes());
+	else if (ret < 0)
+		fkt_checkout_give_up(frames);
+	else
+		fkt_checkout_sent(frames);
+	return min_t(ssize_t, ret, 0);
+}
+
 static void checkin_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
 {
 	u32 page_bytes = fkt_rings_page_bytes();
-	ssize_t ret = 0;
+	int err = 0;
+	bool gone;
 	u32 i;
 
 	/* Called again for the rest, after a page whose old frames are gone: no second attempt. */
@@ -182,23 +260,16 @@ static void checkin_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
 	}
 	chunk->error = 0;
 	for (i = chunk->written / page_bytes; i < chunk->count; i++) {
-		struct page *frames = virt_to_page(chunk->pages[i]->header);
-
-		/* Fresh frames first: a page without any could never come back to its ring. */
-		ret = fkt_page_renew(chunk->pages[i]);
-		if (ret)
+		err = write_page(chunk->out, chunk->pos + (loff_t)i * page_bytes, chunk->pages[i],
+				 &gone);
+		if (err)
 			break;
-		ret = checkin_page(chunk->out, chunk->pos + (loff_t)i * page_bytes, frames,
-				   page_bytes);
-		fkt_frames_put(frames, page_bytes);
-		if (ret != page_bytes) {
-			chunk->error = ret;
-			break;
-		}
 	}
+	if (err && gone)
+		chunk->error = err;
 	ask_for_writeback(chunk->pos + (loff_t)i * page_bytes);
 	i -= chunk->written / page_bytes;
-	fkt_drain_written(chunk, i ? (ssize_t)i * page_bytes : ret < 0 ? ret : -EIO);
+	fkt_drain_written(chunk, i ? (ssize_t)i * page_bytes : err);
 }
 
 /* Bytes that had to be copied after all. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All differences between the supported kernels, 6.1 and 6.12, newest form first. Nothing else in
- * the module tests a version.
+ * All differences between the supported kernels, 6.1 and 6.12, newest form first, and their flavours.
+ * Nothing else in the module tests a version or a configuration.
  */
 #ifndef FKT_COMPAT_H
 #define FKT_COMPAT_H
 
 #include <linux/fs.h>
+#include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/version.h>
 
@@ -43,6 +44,16 @@ static inline void fkt_kiocb_end_write(struct kiocb *iocb)
 #endif
 }
 
+/* Sets and clears flags of a mapping that is being made; 6.3 made them constant elsewhere. */
+static inline void fkt_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_mod(vma, set, clear);
+#else
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+#endif
+}
+
 /* What write_begin() finds and write_end() takes: folios since 6.12, pages before. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 typedef struct folio fkt_cache_page;
@@ -50,6 +61,36 @@ typedef struct folio fkt_cache_page;
 #else
 typedef struct page fkt_cache_page;
 #define fkt_cache_frame(found, pos) (found)
+#endif
+
+/*
+ * What puts a folio into the page cache and onto no list, where that is all it does: before 6.12 it
+ * charges the folio to a memory cgroup, too.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#define FKT_ADD_FOLIO "__filemap_add_folio"
+#else
+#define FKT_ADD_FOLIO NULL
+#endif
+
+/*
+ * Interrupt vectors that not every configuration has (the cloud flavour lacks AMD's): a kernel without
+ * the vector never takes such an interrupt, so nothing is missing without it.
+ */
+#ifdef CONFIG_X86_MCE_THRESHOLD
+#define FKT_THRESHOLD_VECTOR(DO) DO(threshold_apic)
+#else
+#define FKT_THRESHOLD_VECTOR(DO)
+#endif
+#ifdef CONFIG_X86_MCE_AMD
+#define FKT_DEFERRED_ERROR_VECTOR(DO) DO(deferred_error_apic)
+#else
+#define FKT_DEFERRED_ERROR_VECTOR(DO)
+#endif
+#ifdef CONFIG_X86_THERMAL_VECTOR
+#define FKT_THERMAL_VECTOR(DO) DO(thermal_apic)
+#else
+#define FKT_THERMAL_VECTOR(DO)
 #endif
 
 #endif /* FKT_COMPAT_H */

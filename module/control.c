@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/fkt: opens, ioctls, poll; reading and splicing are fetch.c's. */
+/* /dev/fkt: opens, ioctls, poll; reading and splicing are fetch.c's, mapping lend.c's. */
 
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -79,6 +79,56 @@ static long set_memory(unsigned int cmd, const u32 __user *arg)
 	return cmd == FKT_SETINITPOWPAGES ? fkt_capture_set_pow(value) : fkt_capture_set_dma(value);
 }
 
+static long take_pages(struct file *file, void __user *arg)
+{
+	struct fkt_lend lend;
+	int err;
+
+	if (copy_from_user(&lend, arg, sizeof(lend)))
+		return -EFAULT;
+	err = fkt_lend_take(file, &lend);
+	if (err)
+		return err;
+	return copy_to_user(arg, &lend, sizeof(lend)) ? -EFAULT : 0;
+}
+
+static long give_pages(struct file *file, void __user *arg)
+{
+	struct fkt_lend lend;
+
+	if (copy_from_user(&lend, arg, sizeof(lend)))
+		return -EFAULT;
+	return fkt_lend_give(file, &lend);
+}
+
+static long flight(struct file *file, const u32 __user *arg)
+{
+	u32 step;
+
+	if (copy_from_user(&step, arg, sizeof(step)))
+		return -EFAULT;
+	return fkt_capture_flight(file, step);
+}
+
+static long give_fired(struct file *file, void __user *arg)
+{
+	struct fkt_fired fired;
+	int err = fkt_capture_fired(file, &fired);
+
+	if (err)
+		return err;
+	return copy_to_user(arg, &fired, sizeof(fired)) ? -EFAULT : 0;
+}
+
+static long give_index(struct file *file, const void __user *arg)
+{
+	struct fkt_index index;
+
+	if (copy_from_user(&index, arg, sizeof(index)))
+		return -EFAULT;
+	return fkt_capture_index(file, &index);
+}
+
 static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
@@ -110,6 +160,16 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return give_clocks(user);
 	case FKT_JOIN:
 		return fkt_capture_join();
+	case FKT_TAKE:
+		return take_pages(file, user);
+	case FKT_GIVE:
+		return give_pages(file, user);
+	case FKT_FLIGHT:
+		return flight(file, user);
+	case FKT_FIRED:
+		return give_fired(file, user);
+	case FKT_INDEX:
+		return give_index(file, user);
 	}
 	return -ENOTTY;
 }
@@ -125,7 +185,9 @@ static __poll_t fkt_poll(struct file *file, poll_table *wait)
 	state = fkt_capture_state();
 	if (state == FKT_STOPPING)
 		events |= EPOLLPRI;
-	if (fkt_fetch_readable(file) || state == FKT_STOPPED)
+	if (fkt_when_pending())
+		events |= EPOLLRDBAND;
+	if (fkt_owner_readable(file) || state == FKT_STOPPED)
 		events |= EPOLLIN | EPOLLRDNORM;
 	return events;
 }
@@ -142,6 +204,7 @@ static const struct file_operations fkt_fops = {
 	.unlocked_ioctl = fkt_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.poll = fkt_poll,
+	.mmap = fkt_lend_mmap,
 	.read_iter = fkt_fetch_read,
 	.splice_read = fkt_fetch_splice,
 	/* sendfile(2) to files and sockets insists on a device that can seek. */

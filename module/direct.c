@@ -39,5 +39,6 @@ static void direct_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
 const struct fkt_engine fkt_engine_direct = {
 	.id = FKT_ENGINE_DIRECT,
 	.name = "direct",
+	.remembers = true,
 	.write = direct_write,
 };

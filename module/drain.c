@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The drain: one kernel thread that takes complete pages from the rings, in order per CPU, gives
- * them to an engine in chunks that are consecutive in the output, and puts them back as free ones.
- *
- *   wait -> retire finished chunks -> gather pages -> make room in the file -> write
- *
- * Chunks retire in the order of the file, so what is written is always one piece from the start:
- * when a write fails, that is where the recording ends, and what lies behind it is counted as
- * discarded. The kernel knows nothing of the file's format: pages at an offset, nothing else.
+ * The drain: one kernel thread, by which complete pages leave the rings and come back as free ones. It
+ * writes them itself (chunks.c), or sees that whoever takes them has some to take; and it looks
+ * after the rings. Here is its life, from the choice of an engine to the stop.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -15,7 +10,6 @@
 #include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/cred.h>
-#include <linux/falloc.h>
 #include <linux/file.h>
 #include <linux/kthread.h>
 #include <linux/mount.h>
@@ -26,46 +20,7 @@
 #include "drain.h"
 
 #define TICK (HZ / 2) /* looks at the rings at least so often */
-#define ALLOCATE_MIN (1ULL << 20) /* bytes of file space per step: from this, doubling, */
-#define ALLOCATE_MAX (64ULL << 20) /* ... to this */
-
-struct fkt_drain {
-	struct task_struct *task;
-	struct completion ended; /* the thread has written all, and touches nothing any more */
-	const struct fkt_engine *engine;
-	struct file *out;
-	wait_queue_head_t wait; /* the thread's */
-	wait_queue_head_t readers; /* poll and fetch */
-	bool kicked;
-
-	struct fkt_chunk *chunks; /* FKT_CHUNKS of them, used in a circle */
-	u32 head; /* next chunk to fill */
-	u32 tail; /* oldest chunk in flight */
-
-	loff_t pos; /* where the next chunk goes */
-	loff_t start; /* where the first page went */
-	loff_t end; /* first byte that no page may use; 0: no limit */
-	loff_t allocated; /* file space up to here is ours */
-	u64 step; /* of the next allocation */
-	bool allocates; /* the file system can */
-	u64 reserve;
-	u32 reserve_per_page;
-
-	bool full; /* no further page is written: the rest is discarded */
-	bool failed; /* ... and what is in flight behind the failed write, too */
-	bool stop; /* no page comes any more: the thread shall write what there is and end */
-	bool stopping; /* it has seen that */
-	bool stop_when_full; /* the first loss ends the recording */
-	bool overwrite; /* until the stop pages stay, the oldest make room */
-	bool warned;
-	u64 ticks_per_s;
-	u64 next_clock; /* when the next clock event is due (ticks) */
-	unsigned int first_cpu; /* where gathering starts, for fairness */
-
-	u64 pages_written;
-	u64 cpu_ns; /* CPU time of a thread that has ended */
-	u32 wakeups;
-};
+#define ALLOCATE_MIN (1ULL << 20) /* bytes of file space in the first step; chunks.c doubles it */
 
 static struct fkt_drain drain = {
 	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(drain.wait),
@@ -86,234 +41,44 @@ wait_queue_head_t *fkt_drain_readers(void)
 	return &drain.readers;
 }
 
-/* Do pages wait for the owner to fetch them? */
-bool fkt_drain_fetched(void)
+/* Is this the engine by which pages leave? */
+bool fkt_drain_leaves_by(const struct fkt_engine *engine)
 {
-	return READ_ONCE(drain.engine) == &fkt_engine_fetch;
+	return READ_ONCE(drain.engine) == engine;
 }
 
 /* Do pages stay, for the time being, where they are? Before the stop of a flight recorder. */
 bool fkt_drain_keeps(void)
 {
-	return READ_ONCE(drain.overwrite) && !READ_ONCE(drain.stop);
+	return READ_ONCE(drain.overwrite) && !READ_ONCE(drain.leave) && !READ_ONCE(drain.stop);
 }
 
-/* ---- retiring ---- */
-
-/* An engine's answer, in any context. result: bytes or -errno of this one write. */
-void fkt_drain_written(struct fkt_chunk *chunk, ssize_t result)
+/* A flight recorder's pages can be taken from now on, or stay again. Under capture.c's lock. */
+int fkt_drain_leave(bool leave)
 {
-	chunk->result = result;
-	/* Pairs with the load-acquire in retire(): who sees it finished sees the result too. */
-	smp_store_release(&chunk->finished, true);
-	fkt_drain_kick();
-}
-
-static void give_back(struct fkt_page *page, bool written)
-{
-	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, page->cpu);
-
-	if (written)
-		c->written++;
-	else
-		c->discarded += page->events;
-	fkt_ring_recycle(page);
-}
-
-static void output_failed(struct fkt_drain *d, int error)
-{
-	bool full = error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
-
-	d->failed = true;
-	if (d->full)
-		return;
-	d->full = true;
-	fkt_capture_end(full ? FKT_STOP_FULL : FKT_STOP_ERROR, -error);
-}
-
-/* The oldest chunk is finished: counts its pages and frees it. False: it goes on with its rest. */
-static bool retire_chunk(struct fkt_drain *d, struct fkt_chunk *chunk)
-{
-	u32 page_bytes = fkt_rings_page_bytes();
-	u32 i, good;
-
-	if (!d->failed && chunk->result > 0) {
-		chunk->written += chunk->result;
-		if (chunk->written < chunk->bytes) {
-			chunk->finished = false;
-			d->engine->write(d, chunk);
-			return false;
-		}
-	}
-	good = chunk->written / page_bytes;
-	if (good < chunk->count)
-		output_failed(d, chunk->result < 0 ? chunk->result : -EIO);
-	for (i = 0; i < chunk->count; i++)
-		give_back(chunk->pages[i], i < good);
-	d->pages_written += good;
-	fkt_tell(FKT_E_PAGES_WRITTEN, good, chunk->pos);
-	fkt_tell(FKT_E_PAGES_RECYCLED, chunk->count, chunk->count - good);
-	return true;
-}
-
-static void retire(struct fkt_drain *d)
-{
-	while (d->tail != d->head) {
-		struct fkt_chunk *chunk = &d->chunks[d->tail % FKT_CHUNKS];
-
-		/* Pairs with the store-release in fkt_drain_written(). */
-		if (!smp_load_acquire(&chunk->finished))
-			break;
-		/* After a failure the chunks behind it count as not written, whatever became of them. */
-		if (d->failed)
-			chunk->written = 0;
-		if (retire_chunk(d, chunk))
-			d->tail++;
-	}
-}
-
-/* ---- writing ---- */
-
-/*
- * Allocates file space up to `upto` and what is reserved behind it, in big steps: inside allocated
- * space direct writes need not wait, and the recorder's own tail finds room on a full disk.
- */
-static int make_room(struct fkt_drain *d, loff_t upto)
-{
-	u64 pages = (upto - d->start) / fkt_rings_page_bytes();
-	loff_t need = upto + d->reserve + d->reserve_per_page * pages;
-	int err;
-
-	while (d->allocates && need > d->allocated) {
-		loff_t goal = max_t(loff_t, need, d->allocated + d->step);
-
-		if (d->end)
-			goal = max_t(loff_t, need, min_t(loff_t, goal, d->end + d->reserve));
-		err = vfs_fallocate(d->out, 0, d->allocated, goal - d->allocated);
-		if (!err) {
-			d->allocated = goal;
-			d->step = min(d->step * 2, ALLOCATE_MAX);
-		} else if (err == -EOPNOTSUPP || err == -ENODEV || err == -EINTR) {
-			d->allocates = false; /* the writes themselves will find room, or say so */
-		} else if (goal > need && err == -ENOSPC) {
-			d->step = max(d->step / 2, 1ULL);
-		} else {
-			return err;
-		}
-	}
+	if (!drain.overwrite || drain.engine->write)
+		return -EOPNOTSUPP;
+	/* The owner's lock: afterwards nobody makes room, or takes pages, as it was before. */
+	fkt_owner_lock_drain();
+	WRITE_ONCE(drain.leave, leave);
+	fkt_owner_unlock();
 	return 0;
 }
 
-/* Takes up to FKT_CHUNK_PAGES complete pages, CPU after CPU; returns how many. */
-static u32 gather(struct fkt_drain *d, struct fkt_chunk *chunk)
-{
-	unsigned int i, cpu = d->first_cpu;
-
-	chunk->count = 0;
-	for (i = 0; i < nr_cpu_ids && chunk->count < FKT_CHUNK_PAGES; i++) {
-		struct fkt_page *page;
-
-		while (cpu_possible(cpu) && chunk->count < FKT_CHUNK_PAGES) {
-			page = fkt_ring_collect(cpu);
-			if (!page)
-				break;
-			chunk->pages[chunk->count++] = page;
-		}
-		cpu = (cpu + 1) % nr_cpu_ids;
-	}
-	d->first_cpu = cpu;
-	return chunk->count;
-}
-
-/* Gives back, as discarded, what the size limit leaves no room for. */
-static void cut_at_limit(struct fkt_drain *d, struct fkt_chunk *chunk)
-{
-	u32 room = chunk->count;
-
-	if (d->end)
-		room = min_t(u64, room, (d->end - d->pos) / fkt_rings_page_bytes());
-	if (room == chunk->count && !d->full)
-		return;
-	if (d->full)
-		room = 0;
-	fkt_tell(FKT_E_PAGES_RECYCLED, chunk->count - room, chunk->count - room);
-	while (chunk->count > room)
-		give_back(chunk->pages[--chunk->count], false);
-	if (!d->full) {
-		d->full = true;
-		fkt_capture_end(FKT_STOP_LIMIT, 0);
-	}
-}
-
-/* Is there room for one more page that will be fetched? Under fetch.c's lock. */
+/* Is there room for one more page that the owner will have? Under its lock. */
 bool fkt_drain_fetch_room(void)
 {
 	struct fkt_drain *d = &drain;
 
+	/* An output that is there for the owner's death has its own limit. */
+	if (d->out)
+		return true;
 	if (d->end && d->pos + fkt_rings_page_bytes() > d->end) {
 		fkt_capture_end(FKT_STOP_LIMIT, 0);
 		return false;
 	}
 	d->pos += fkt_rings_page_bytes();
 	return true;
-}
-
-static void submit(struct fkt_drain *d, struct fkt_chunk *chunk)
-{
-	u32 i, page_bytes = fkt_rings_page_bytes();
-
-	for (i = 0; i < chunk->count; i++) {
-		struct page *frame = virt_to_page(chunk->pages[i]->header);
-
-		chunk->bvec[i] = (struct bio_vec){ .bv_page = frame, .bv_len = page_bytes };
-	}
-	chunk->drain = d;
-	chunk->out = d->out;
-	chunk->pos = d->pos;
-	chunk->bytes = chunk->count * page_bytes;
-	chunk->written = 0;
-	chunk->finished = false;
-	d->pos += chunk->bytes;
-	d->head++;
-	fkt_tell(FKT_E_PAGES_SUBMITTED, chunk->count, chunk->pos);
-	d->engine->write(d, chunk);
-}
-
-/* Extra pages where few are left, as long as pages still come back. */
-static void refill(struct fkt_drain *d)
-{
-	unsigned int cpu;
-
-	if (d->full || d->stopping)
-		return;
-	for_each_possible_cpu(cpu)
-		fkt_ring_refill(cpu);
-}
-
-/* Writes whatever is complete, as long as chunks are free. */
-static void pump(struct fkt_drain *d)
-{
-	int err;
-
-	while (d->head - d->tail < FKT_CHUNKS) {
-		struct fkt_chunk *chunk = &d->chunks[d->head % FKT_CHUNKS];
-
-		/* Before each write: it may take long. */
-		refill(d);
-		if (!gather(d, chunk))
-			return;
-		cut_at_limit(d, chunk);
-		if (!chunk->count)
-			continue;
-		err = make_room(d, d->pos + (loff_t)chunk->count * fkt_rings_page_bytes());
-		if (err) {
-			output_failed(d, err);
-			cut_at_limit(d, chunk);
-			continue;
-		}
-		submit(d, chunk);
-		retire(d);
-	}
 }
 
 /* ---- the thread ---- */
@@ -361,20 +126,46 @@ static void housekeep(struct fkt_drain *d)
 	}
 }
 
-/* What the rings have; true: look again soon. */
-static bool move_pages(struct fkt_drain *d)
+static void overwrite(void)
 {
 	unsigned int cpu;
 
+	for_each_possible_cpu(cpu)
+		fkt_ring_overwrite(cpu);
+}
+
+/* Where the owner takes the pages: sees that there are free ones. True: look again soon. */
+static bool serve_owner(struct fkt_drain *d)
+{
+	bool again;
+
+	/* Whoever reads may fault for long under the lock. */
+	if (d->engine != &fkt_engine_fetch)
+		fkt_owner_lock_drain();
+	else if (!fkt_owner_trylock())
+		return true;
+	if (fkt_drain_keeps()) {
+		fkt_lend_overwrite();
+		overwrite();
+	} else if (d->engine == &fkt_engine_lend) {
+		fkt_drain_refill(d);
+	}
+	again = fkt_fetch_reclaim();
+	fkt_owner_unlock();
+	return again;
+}
+
+/* What the rings have; true: look again soon. */
+static bool move_pages(struct fkt_drain *d)
+{
+	/* Changes when the owner dies; a last round for it does no harm. */
+	if (!READ_ONCE(d->engine)->write)
+		return serve_owner(d);
 	if (d->overwrite && !d->stopping) {
-		for_each_possible_cpu(cpu)
-			fkt_ring_overwrite(cpu);
+		overwrite();
 		return false;
 	}
-	if (!d->engine->write)
-		return fkt_fetch_reclaim();
-	retire(d);
-	pump(d);
+	fkt_chunks_move(d);
 	return false;
 }
 
@@ -412,7 +203,7 @@ static int drain_thread(void *data)
 			next_look = jiffies + TICK;
 			housekeep(d);
 		}
-		/* pump() leaves chunks in flight or the rings empty: a stop waits for the former. */
+		/* Chunks in flight, or empty rings: a stop waits for the former. */
 	} while (!d->stopping || d->head != d->tail);
 	warn_of_losses(d);
 	if (old)
@@ -444,20 +235,28 @@ static void set_limits(struct fkt_drain *d, const struct fkt_start *start)
 	}
 }
 
+static bool can_direct(const struct file *out)
+{
+	return (out->f_flags & O_DIRECT) && (out->f_mode & FMODE_CAN_ODIRECT);
+}
+
+static const struct fkt_engine *best_engine(const struct file *out)
+{
+	return can_direct(out) ? &fkt_engine_direct : &fkt_engine_buffered;
+}
+
 /* The engine asked for, the best one, or NULL if the output cannot do it. */
 static const struct fkt_engine *choose_engine(const struct fkt_start *start, struct file *out)
 {
-	const struct fkt_engine *direct = NULL;
-
+	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_LEND)
+		return &fkt_engine_lend;
 	if (!out)
 		return &fkt_engine_fetch;
-	if ((out->f_flags & O_DIRECT) && (out->f_mode & FMODE_CAN_ODIRECT))
-		direct = &fkt_engine_direct;
 	switch (FKT_START_ENGINE_OF(start->flags)) {
 	case FKT_ENGINE_NONE:
-		return direct ? direct : &fkt_engine_buffered;
+		return best_engine(out);
 	case FKT_ENGINE_DIRECT:
-		return direct;
+		return can_direct(out) ? &fkt_engine_direct : NULL;
 	case FKT_ENGINE_BUFFERED:
 		return &fkt_engine_buffered;
 	case FKT_ENGINE_CHECKIN:
@@ -488,6 +287,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	d->stopping = false;
 	d->stop_when_full = start->flags & FKT_START_STOP_WHEN_FULL;
 	d->overwrite = start->flags & FKT_START_OVERWRITE;
+	d->leave = false;
 	d->warned = false;
 	d->kicked = false;
 	d->pages_written = 0;
@@ -500,6 +300,8 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	d->next_clock = fkt_clock() + 60 * d->ticks_per_s;
 	set_limits(d, start);
 
+	if (engine->remembers)
+		fkt_index_start();
 	err = engine->start ? engine->start(out, d->pos, fkt_rings_bytes()) : 0;
 	if (err) {
 		fkt_drain_release();
@@ -514,6 +316,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	}
 	get_task_struct(task);
 	fkt_filter_own(task);
+	fkt_own_start(task);
 	/* It has little to do, but what it does late is lost. */
 	set_user_nice(task, MIN_NICE);
 	d->task = task;
@@ -555,6 +358,18 @@ void fkt_drain_release(void)
 	drain.out = NULL;
 	kfree(drain.chunks);
 	drain.chunks = NULL;
+	fkt_index_stop();
+}
+
+/* The owner of a flight recorder died: what it keeps goes to the output named for that. Before the stop. */
+void fkt_drain_inherit(void)
+{
+	if (!drain.out || drain.engine->write)
+		return;
+	/* The owner's lock: nobody makes room any more as if pages were lent. */
+	fkt_owner_lock_drain();
+	WRITE_ONCE(drain.engine, best_engine(drain.out));
+	fkt_owner_unlock();
 }
 
 /* The recorder died: gives back the file space behind the last page. */
@@ -581,6 +396,8 @@ void fkt_drain_status(struct fkt_status *status)
 		return;
 	status->engine = drain.engine->id;
 	status->bytes_copied = drain.engine->copies ? status->bytes_written : 0;
-	if (drain.engine == &fkt_engine_checkin)
+	if (drain.engine == &fkt_engine_checkin) {
 		status->bytes_copied = fkt_checkin_copied();
+		fkt_checkout_status(status);
+	}
 }

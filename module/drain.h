@@ -25,7 +25,49 @@ struct fkt_chunk {
 	bool finished; /* store-release by the completion, load-acquire by the drain */
 };
 
+struct fkt_drain {
+	struct task_struct *task;
+	struct completion ended; /* the thread has written all, and touches nothing any more */
+	const struct fkt_engine *engine;
+	struct file *out;
+	wait_queue_head_t wait; /* the thread's */
+	wait_queue_head_t readers; /* poll and fetch */
+	bool kicked;
+
+	struct fkt_chunk *chunks; /* FKT_CHUNKS of them, used in a circle */
+	u32 head; /* next chunk to fill */
+	u32 tail; /* oldest chunk in flight */
+
+	loff_t pos; /* where the next chunk goes */
+	loff_t start; /* where the first page went */
+	loff_t end; /* first byte that no page may use; 0: no limit */
+	loff_t allocated; /* file space up to here is ours */
+	u64 step; /* of the next allocation */
+	bool allocates; /* the file system can */
+	u64 reserve;
+	u32 reserve_per_page;
+
+	bool full; /* no further page is written: the rest is discarded */
+	bool failed; /* ... and what is in flight behind the failed write, too */
+	bool stop; /* no page comes any more: the thread shall write what there is and end */
+	bool stopping; /* it has seen that */
+	bool stop_when_full; /* the first loss ends the recording */
+	bool overwrite; /* until the stop pages stay, the oldest make room */
+	bool leave; /* ... but for now, they can be taken; changes under the owner's lock */
+	bool warned;
+	u64 ticks_per_s;
+	u64 next_clock; /* when the next clock event is due (ticks) */
+	unsigned int first_cpu; /* where gathering starts, for fairness */
+
+	u64 pages_written;
+	u64 cpu_ns; /* CPU time of a thread that has ended */
+	u32 wakeups;
+};
+
+/* chunks.c */
 void fkt_drain_written(struct fkt_chunk *chunk, ssize_t result);
+void fkt_drain_refill(struct fkt_drain *d);
+void fkt_chunks_move(struct fkt_drain *d);
 
 /* The part of a chunk that is not written yet, as an iterator. */
 static inline void fkt_chunk_iter(struct fkt_chunk *chunk, struct iov_iter *iter)
@@ -33,5 +75,17 @@ static inline void fkt_chunk_iter(struct fkt_chunk *chunk, struct iov_iter *iter
 	iov_iter_bvec(iter, ITER_SOURCE, chunk->bvec, chunk->count, chunk->bytes);
 	iov_iter_advance(iter, chunk->written);
 }
+
+/* ---- checkout.c: frames that were checked in come back from the page cache ---- */
+
+void fkt_checkout_start(u64 most);
+bool fkt_checkout_can(void);
+int fkt_checkout_add(struct address_space *mapping, struct folio *folio, pgoff_t index, gfp_t gfp);
+void fkt_checkout_sent(struct page *frames);
+void fkt_checkout_give_up(struct page *frames);
+void fkt_checkout(struct address_space *mapping, loff_t from, loff_t upto);
+struct page *fkt_checkout_frames(unsigned int cpu);
+void fkt_checkout_stop(void);
+void fkt_checkout_status(struct fkt_status *status);
 
 #endif /* FKT_DRAIN_H */

@@ -21,39 +21,18 @@
 
 #include "fkt.h"
 
+/* Under the owner's lock, but for what is said otherwise. */
 static struct {
-	struct mutex lock; /* of all but what is said otherwise */
 	struct fkt_page *page; /* being fetched */
 	u32 at; /* bytes of it that are gone */
-	unsigned int next_cpu;
 	struct list_head handed; /* fetched whole; somebody may still hold a frame */
 	bool resend; /* some of those have bytes to be handed out again */
 	spinlock_t mark_lock; /* of all pages' `unsent`, and the next */
 	bool marked; /* since anybody looked */
 } fetch = {
-	.lock = __MUTEX_INITIALIZER(fetch.lock),
 	.handed = LIST_HEAD_INIT(fetch.handed),
 	.mark_lock = __SPIN_LOCK_UNLOCKED(fetch.mark_lock),
 };
-
-static bool may_fetch(struct file *file)
-{
-	return fkt_capture_owner(file) && fkt_drain_fetched();
-}
-
-/* Takes the lock for a fetch from `file`. EBADF: it has nothing to fetch. */
-static int begin_fetch(struct file *file)
-{
-	if (!may_fetch(file))
-		return -EBADF;
-	if (mutex_lock_interruptible(&fetch.lock))
-		return -ERESTARTSYS;
-	/* Again under the lock: fkt_fetch_reset() waits for whoever is let in. */
-	if (may_fetch(file))
-		return 0;
-	mutex_unlock(&fetch.lock);
-	return -EBADF;
-}
 
 /* ---- what comes next ---- */
 
@@ -116,41 +95,17 @@ static bool resend_page(void)
 	return false;
 }
 
-/* The next complete page of any CPU, or NULL. */
-static struct fkt_page *next_page(void)
-{
-	struct fkt_page *page = NULL;
-	unsigned int i;
-
-	if (fkt_drain_keeps())
-		return NULL;
-	for (i = 0; i < nr_cpu_ids && !page; i++) {
-		if (cpu_possible(fetch.next_cpu))
-			page = fkt_ring_collect(fetch.next_cpu);
-		if (!page)
-			fetch.next_cpu = (fetch.next_cpu + 1) % nr_cpu_ids;
-	}
-	if (page)
-		page->unsent = FKT_ALL_SENT;
-	return page;
-}
-
 static bool collect_page(void)
 {
-	struct fkt_page *page;
+	struct fkt_page *page = fkt_owner_collect();
 
-	while ((page = next_page())) {
-		page->fetched = false;
-		if (fkt_drain_fetch_room()) {
-			fetch.page = page;
-			fetch.at = 0;
-			return true;
-		}
-		/* Beyond the limit: back to its ring, as if somebody had taken it. */
-		per_cpu_ptr(&fkt_cpus, page->cpu)->discarded += page->events;
-		list_add_tail(&page->node, &fetch.handed);
-	}
-	return false;
+	if (!page)
+		return false;
+	page->unsent = FKT_ALL_SENT;
+	page->fetched = false;
+	fetch.page = page;
+	fetch.at = 0;
+	return true;
 }
 
 /* Is there a page to go on with? */
@@ -187,21 +142,22 @@ static int lock_with_page(struct file *file, bool nonblock)
 	for (;;) {
 		bool over = fkt_capture_state() == FKT_STOPPED;
 
-		err = begin_fetch(file);
+		err = fkt_owner_lock(file, &fkt_engine_fetch);
 		if (err)
 			return err;
 		if (have_page())
 			return 1;
-		mutex_unlock(&fetch.lock);
+		fkt_owner_unlock();
 		if (over)
 			return 0;
 		if (nonblock)
 			return -EAGAIN;
 		/* Bounded: sendfile(2) may hold the output's file system unfreezable meanwhile. */
 		err = wait_event_interruptible_timeout(*fkt_drain_readers(),
-						       fkt_fetch_readable(file) ||
+						       fkt_owner_readable(file) ||
 						       fkt_capture_state() == FKT_STOPPED ||
-						       !may_fetch(file), HZ);
+						       !fkt_owner_may(file, &fkt_engine_fetch),
+						       HZ);
 		if (err <= 0)
 			return err ? err : -EAGAIN;
 	}
@@ -304,7 +260,7 @@ ssize_t fkt_fetch_splice(struct file *file, loff_t *ppos, struct pipe_inode_info
 	ret = signal_pending(current) ? -ERESTARTSYS : 0;
 	if (!ret)
 		ret = splice_pages(pipe, len);
-	mutex_unlock(&fetch.lock);
+	fkt_owner_unlock();
 	if (ret > 0)
 		*ppos += ret;
 	return ret;
@@ -332,35 +288,20 @@ ssize_t fkt_fetch_read(struct kiocb *iocb, struct iov_iter *to)
 		advance(copied);
 		total += copied;
 	}
-	mutex_unlock(&fetch.lock);
+	fkt_owner_unlock();
 	return total ? total : min_t(ssize_t, ret, 0);
 }
 
 /* ---- coming back ---- */
 
-static bool is_ours_alone(struct fkt_page *page)
-{
-	struct page *frame = virt_to_page(page->header);
-	unsigned int i;
-
-	if (refcount_read(&page->refs) != 1)
-		return false;
-	/* Pairs with the release in fkt_page_unref(), which comes after the buffer's put_page(). */
-	smp_rmb();
-	for (i = 0; i < 1U << page->order; i++)
-		if (page_count(frame + i) != 1)
-			return false;
-	return true;
-}
-
-static void reclaim_locked(void)
+static void reclaim(void)
 {
 	struct fkt_page *page, *next;
 	u32 recycled = 0;
 
 	/* Marks were set before the references went: who is alone and unmarked stays so. */
 	list_for_each_entry_safe(page, next, &fetch.handed, node) {
-		if (!is_ours_alone(page) || READ_ONCE(page->unsent) != FKT_ALL_SENT)
+		if (!fkt_page_alone(page) || READ_ONCE(page->unsent) != FKT_ALL_SENT)
 			continue;
 		list_del(&page->node);
 		WRITE_ONCE(page->copied, false);
@@ -371,29 +312,25 @@ static void reclaim_locked(void)
 		fkt_tell(FKT_E_PAGES_RECYCLED, recycled, 0);
 }
 
-/* Puts pages that everybody has let go back into their rings. Drain thread. True: look again soon. */
+/*
+ * Puts pages that everybody has let go back into their rings. Under the owner's lock. True: some are
+ * still away, look again soon.
+ */
 bool fkt_fetch_reclaim(void)
 {
-	bool left;
-
-	if (!mutex_trylock(&fetch.lock))
-		return true;
-	reclaim_locked();
-	left = !list_empty(&fetch.handed);
-	mutex_unlock(&fetch.lock);
-	return left;
+	reclaim();
+	return !list_empty(&fetch.handed);
 }
 
 /*
- * The recording's end, when it has no owner any more: who fetches now has ended when this returns, and
- * nobody can begin. What is held by others is freed when they let go; nothing waits for them.
+ * The recording's end, under the owner's lock, when it has no owner any more. What is held by others is
+ * freed when they let go; nothing waits for them.
  */
 void fkt_fetch_reset(void)
 {
 	struct fkt_page *page, *next;
 
-	mutex_lock(&fetch.lock);
-	reclaim_locked();
+	reclaim();
 	list_for_each_entry_safe(page, next, &fetch.handed, node) {
 		list_del(&page->node);
 		fkt_page_unref(page);
@@ -404,19 +341,10 @@ void fkt_fetch_reset(void)
 	fetch.at = 0;
 	fetch.resend = false;
 	fetch.marked = false;
-	mutex_unlock(&fetch.lock);
 }
 
-/* Is something there to fetch? A glance, for poll(2). */
-bool fkt_fetch_readable(struct file *file)
+/* Is something there to fetch? Under the owner's lock. */
+bool fkt_fetch_readable(void)
 {
-	bool readable;
-
-	if (!may_fetch(file))
-		return false;
-	if (!mutex_trylock(&fetch.lock))
-		return true;
-	readable = may_fetch(file) && have_page();
-	mutex_unlock(&fetch.lock);
-	return readable;
+	return have_page();
 }

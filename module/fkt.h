@@ -19,6 +19,7 @@
 
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
+#include <fkt/condition.h>
 #include <fkt/wire.h>
 
 #include "writer.h"
@@ -30,7 +31,7 @@
 /* Ring pages that a flight recorder keeps free, if it has four times as many. */
 #define FKT_AHEAD_PAGES 64U
 
-/* ---- ring.c: pages and the CPUs' rings ---- */
+/* ---- ring.c: the CPUs' rings ---- */
 
 /*
  * One page of a ring: 1 << order physically contiguous frames, each with its own reference count,
@@ -47,9 +48,13 @@ struct fkt_page {
 	bool fetched; /* counted as written */
 	bool copied; /* some frame is in two pipes */
 	u32 unsent; /* first byte that must be handed out again, or FKT_ALL_SENT */
+	/* lend.c's own: */
+	u32 number; /* place in the owner's mapping, or FKT_NO_NUMBER */
+	bool lent; /* the owner has it */
 };
 
 #define FKT_ALL_SENT U32_MAX
+#define FKT_NO_NUMBER U32_MAX
 
 /* The drain's view of one CPU. Only the drain thread writes it while recording, unless said. */
 struct fkt_cpu {
@@ -86,20 +91,30 @@ void fkt_rings_exit(void);
 int fkt_rings_start(u64 recording);
 void fkt_rings_close(void);
 void fkt_rings_stop(void);
+void fkt_wake_soon(void);
+void fkt_ring_recycle(struct fkt_page *page);
+void fkt_ring_refill(unsigned int cpu);
+bool fkt_ring_short(unsigned int cpu);
+void fkt_ring_overwrite(unsigned int cpu);
+void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free);
+struct fkt_page *fkt_ring_collect(unsigned int cpu);
+void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s);
+void fkt_rings_close_open(void);
+
+/* ---- pages.c: what rings are made of ---- */
+
 int fkt_rings_set_pow(u32 pow);
 void fkt_rings_set_dma(bool low);
 void fkt_rings_free(void);
 u32 fkt_rings_page_bytes(void);
 u64 fkt_rings_bytes(void);
-void fkt_ring_recycle(struct fkt_page *page);
-void fkt_ring_refill(unsigned int cpu);
-void fkt_ring_overwrite(unsigned int cpu);
-void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free);
+int fkt_pool_fill(struct fkt_cpu *c, unsigned int cpu);
+int fkt_pool_add(struct fkt_cpu *c, unsigned int cpu);
+void fkt_pool_put(struct fkt_cpu *c, struct fkt_page *page);
 int fkt_page_renew(struct fkt_page *page);
 void fkt_frames_put(struct page *frames, u32 bytes);
-struct fkt_page *fkt_ring_collect(unsigned int cpu);
-void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s);
 void fkt_page_unref(struct fkt_page *page);
+bool fkt_page_alone(struct fkt_page *page);
 
 /* ---- drain.c: takes complete pages, hands them to an engine, puts them back ---- */
 
@@ -123,12 +138,15 @@ struct fkt_engine {
 	void (*stop)(void);
 	/* Does a CPU copy every byte? */
 	bool copies;
+	/* Is a page that it has written on the disk as it was, and its header still in memory? */
+	bool remembers;
 };
 
 extern const struct fkt_engine fkt_engine_direct;
 extern const struct fkt_engine fkt_engine_buffered;
 extern const struct fkt_engine fkt_engine_fetch;
 extern const struct fkt_engine fkt_engine_checkin;
+extern const struct fkt_engine fkt_engine_lend;
 
 bool fkt_checkin_possible(struct file *out);
 u64 fkt_checkin_copied(void);
@@ -137,27 +155,76 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out);
 void fkt_drain_stop(void);
 void fkt_drain_introduce(void);
 void fkt_drain_release(void);
+void fkt_drain_inherit(void);
 void fkt_drain_truncate(void);
 void fkt_drain_kick(void);
-bool fkt_drain_fetched(void);
+bool fkt_drain_leaves_by(const struct fkt_engine *engine);
+int fkt_drain_leave(bool leave);
 bool fkt_drain_keeps(void);
 bool fkt_drain_fetch_room(void);
 void fkt_drain_status(struct fkt_status *status);
 wait_queue_head_t *fkt_drain_readers(void);
+
+/* ---- when.c: the condition that the owner wants to be told of ---- */
+
+struct fkt_when;
+struct fkt_when *fkt_when_get(const struct fkt_start *start);
+int fkt_when_start(struct fkt_when *condition);
+void fkt_when_stop(void);
+bool fkt_when_pairs(void);
+bool fkt_when_pending(void);
+int fkt_when_fired(struct fkt_fired *fired);
+bool fkt_when_calls(void);
+bool fkt_when_lockups(void);
+void fkt_when_entry(const struct task_struct *task, bool returns);
+void fkt_when_exit(const struct task_struct *task, u32 id, long ret);
+
+/* ---- own.c: how much the recording records of itself ---- */
+
+void fkt_own_start(const struct task_struct *drain);
+void fkt_own_look(const struct fkt_page_header *header);
+void fkt_own_status(struct fkt_status *status);
+
+/* ---- index.c: what the file's index will say of the pages written last ---- */
+
+void fkt_index_start(void);
+void fkt_index_stop(void);
+void fkt_index_add(const struct fkt_page_header *header);
+int fkt_index_give(const struct fkt_index *index);
 
 /* ---- tell.c: the layer fkt ---- */
 
 void fkt_tell(u32 id, u32 pages, u64 word);
 void fkt_tell_wake(void);
 
+/* ---- owner.c: the owner takes pages itself, by fetch.c or lend.c ---- */
+
+bool fkt_owner_may(struct file *file, const struct fkt_engine *engine);
+int fkt_owner_lock(struct file *file, const struct fkt_engine *engine);
+void fkt_owner_lock_drain(void);
+bool fkt_owner_trylock(void);
+void fkt_owner_unlock(void);
+struct fkt_page *fkt_owner_collect(void);
+bool fkt_owner_readable(struct file *file);
+void fkt_owner_reset(struct file *file);
+
 /* ---- fetch.c: splice, sendfile and read by the owner ---- */
 
 ssize_t fkt_fetch_splice(struct file *file, loff_t *ppos, struct pipe_inode_info *pipe, size_t len,
 			 unsigned int flags);
 ssize_t fkt_fetch_read(struct kiocb *iocb, struct iov_iter *to);
-bool fkt_fetch_readable(struct file *file);
+bool fkt_fetch_readable(void);
 bool fkt_fetch_reclaim(void);
 void fkt_fetch_reset(void);
+
+/* ---- lend.c: the owner sees pages in a mapping, and gives them back ---- */
+
+int fkt_lend_take(struct file *file, struct fkt_lend *lend);
+int fkt_lend_give(struct file *file, const struct fkt_lend *lend);
+int fkt_lend_mmap(struct file *file, struct vm_area_struct *vma);
+bool fkt_lend_readable(void);
+void fkt_lend_overwrite(void);
+void fkt_lend_reset(struct file *file);
 
 /* ---- capture.c: the state machine of the one recording ---- */
 
@@ -173,6 +240,9 @@ int fkt_capture_free(struct file *file);
 int fkt_capture_set_pow(u32 pow);
 int fkt_capture_set_dma(u32 low);
 int fkt_capture_join(void);
+int fkt_capture_flight(struct file *file, enum fkt_flight_step step);
+int fkt_capture_fired(struct file *file, struct fkt_fired *fired);
+int fkt_capture_index(struct file *file, const struct fkt_index *index);
 bool fkt_capture_owner(struct file *file);
 enum fkt_state fkt_capture_state(void);
 
@@ -180,7 +250,7 @@ enum fkt_state fkt_capture_state(void);
 
 int fkt_attach_init(void);
 void fkt_attach_exit(void);
-int fkt_attach_layers(u64 layers, bool filter);
+int fkt_attach_layers(u64 layers);
 void fkt_detach_all(void);
 u64 fkt_attach_missing(void);
 

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The CPUs' rings: their pages, their life with CPU hotplug, and what happens to a page between
- * leaving and entering its ring. The protocol itself is include/fkt/ring.h.
+ * The CPUs' rings: their life with CPU hotplug, and what happens to a page between leaving and
+ * entering its ring. The protocol itself is include/fkt/ring.h, the pages come from pages.c.
  *
  * A CPU's ring is made when it is first online during a recording; until then it has no page, so
- * its events count as lost. Pages stay allocated between recordings, because consecutive frames are
- * hard to get back, until somebody asks to free them (FKT report, section B.4).
+ * its events count as lost.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
-#include <linux/gfp.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -26,160 +24,10 @@ DEFINE_PER_CPU(struct fkt_cpu, fkt_cpus);
 
 /* Changed under capture.c's lock only, and not while recording. */
 static struct {
-	u32 pow; /* 4 KiB pages per CPU, as a power of two */
-	u32 order; /* of a ring page, in 4 KiB frames */
-	bool low; /* below 4 GiB */
 	u64 recording; /* id; 0: none. Changes under cpus_read_lock() */
 	bool closes; /* the drain may have CPUs close their pages */
 	int hotplug; /* state number of the callbacks */
-} config = { .pow = FKT_POW_DEFAULT, .order = 2 };
-
-/* ---- pages ---- */
-
-/* Drops our reference to each frame. */
-void fkt_frames_put(struct page *frames, u32 bytes)
-{
-	u32 i;
-
-	for (i = 0; i < bytes / PAGE_SIZE; i++)
-		put_page(frames + i);
-}
-
-/* Drops a reference to the descriptor; the last one frees the frames (splice may hold those on). */
-void fkt_page_unref(struct fkt_page *page)
-{
-	if (!refcount_dec_and_test(&page->refs))
-		return;
-	fkt_frames_put(virt_to_page(page->header), PAGE_SIZE << page->order);
-	kfree(page);
-}
-
-static struct fkt_page *new_page(struct page *frames, unsigned int cpu)
-{
-	struct fkt_page *page = kzalloc(sizeof(*page), GFP_KERNEL);
-
-	if (!page)
-		return NULL;
-	page->header = page_address(frames);
-	page->cpu = cpu;
-	page->order = config.order;
-	refcount_set(&page->refs, 1);
-	return page;
-}
-
-static gfp_t frames_gfp(void)
-{
-	return GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | (config.low ? GFP_DMA32 : 0);
-}
-
-/* Gives the page other frames: the caller has given those that it had away, or will put them. */
-int fkt_page_renew(struct fkt_page *page)
-{
-	struct page *frames = alloc_pages_node(cpu_to_node(page->cpu),
-					       frames_gfp() | __GFP_RETRY_MAYFAIL, page->order);
-
-	if (!frames)
-		return -ENOMEM;
-	split_page(frames, page->order);
-	page->header = page_address(frames);
-	return 0;
-}
-
-static int add_frames(struct fkt_cpu *c, unsigned int cpu, struct page *frames, unsigned int order)
-{
-	unsigned int i, step = 1U << config.order;
-
-	split_page(frames, order);
-	for (i = 0; i < 1U << order; i += step) {
-		struct fkt_page *page = new_page(frames + i, cpu);
-
-		if (!page) {
-			for (; i < 1U << order; i++)
-				put_page(frames + i);
-			return -ENOMEM;
-		}
-		list_add_tail(&page->node, &c->pool);
-		c->pool_pages++;
-		c->count++;
-	}
-	return 0;
-}
-
-/*
- * Allocates 1 << order frames as consecutively as the machine has them: all at once, or else two
- * bunches of half the size, so that the drain's writes are few and long (FKT report, section B.4).
- */
-static int alloc_bunch(struct fkt_cpu *c, unsigned int cpu, unsigned int order)
-{
-	gfp_t gfp = frames_gfp();
-	struct page *frames = NULL;
-	int err;
-
-	if (order < 10) {
-		gfp |= order > config.order ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
-		frames = alloc_pages_node(cpu_to_node(cpu), gfp, order);
-	}
-	if (frames)
-		return add_frames(c, cpu, frames, order);
-	if (order <= config.order)
-		return -ENOMEM;
-	err = alloc_bunch(c, cpu, order - 1);
-	return err ? err : alloc_bunch(c, cpu, order - 1);
-}
-
-static void free_pool(struct fkt_cpu *c)
-{
-	struct fkt_page *page, *next;
-
-	list_for_each_entry_safe(page, next, &c->pool, node) {
-		list_del(&page->node);
-		fkt_page_unref(page);
-	}
-	c->pool_pages = 0;
-	c->count = 0;
-}
-
-/* Gives the kept pages of all CPUs back. */
-void fkt_rings_free(void)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		free_pool(per_cpu_ptr(&fkt_cpus, cpu));
-}
-
-/* Sets the number of 4 KiB pages per CPU (a power of two) for the next recording. */
-int fkt_rings_set_pow(u32 pow)
-{
-	if (pow < FKT_POW_MIN || pow > FKT_POW_MAX)
-		return -EINVAL;
-	if (pow != config.pow)
-		fkt_rings_free();
-	config.pow = pow;
-	/* At least two pages per ring: tiny rings get smaller ones. */
-	config.order = min(2U, pow - 1);
-	return 0;
-}
-
-/* Whether the next recording's pages come from below 4 GiB. */
-void fkt_rings_set_dma(bool low)
-{
-	if (low != config.low)
-		fkt_rings_free();
-	config.low = low;
-}
-
-/* Size of a ring page (bytes). */
-u32 fkt_rings_page_bytes(void)
-{
-	return PAGE_SIZE << config.order;
-}
-
-/* What one CPU's pages hold (bytes). */
-u64 fkt_rings_bytes(void)
-{
-	return PAGE_SIZE << config.pow;
-}
+} config;
 
 /* ---- one CPU's ring ---- */
 
@@ -216,7 +64,8 @@ void fkt_ring_recycle(struct fkt_page *page)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, page->cpu);
 
-	if (c->count > c->wanted && fkt_ring_free(c->ring) > c->wanted / 2) {
+	/* A page with a place in the owner's mapping keeps it until the end. */
+	if (page->number == FKT_NO_NUMBER && c->count > c->wanted && fkt_ring_free(c->ring) > c->wanted / 2) {
 		c->count--;
 		fkt_page_unref(page);
 		return;
@@ -240,10 +89,7 @@ void fkt_ring_refill(unsigned int cpu)
 	if (free >= c->wanted / 8)
 		return;
 	for (; free < c->wanted / 4 && c->count < 2 * c->wanted; free++) {
-		struct page *frames = alloc_pages_node(cpu_to_node(cpu),
-						       frames_gfp() | __GFP_NORETRY, config.order);
-
-		if (!frames || add_frames(c, cpu, frames, config.order))
+		if (fkt_pool_add(c, cpu))
 			break;
 		queue_pool(c);
 		c->extra++;
@@ -266,6 +112,15 @@ void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free)
 	*free += fkt_ring_free(c->ring);
 }
 
+/* Flight recorder: has the CPU less free pages than may be filled before the drain looks again? */
+bool fkt_ring_short(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+
+	return fkt_cpu_ready(c) &&
+	       fkt_ring_free(c->ring) < clamp(c->count / 4, 1U, FKT_AHEAD_PAGES);
+}
+
 /*
  * Flight recorder: the CPU's oldest pages, uncounted by any file, become free ones until there are
  * enough for what comes before the drain looks again. Drain thread.
@@ -274,13 +129,12 @@ void fkt_ring_overwrite(unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 	struct fkt_page *page;
-	u32 enough, overwritten = 0;
+	u32 overwritten = 0;
 
 	if (!fkt_cpu_ready(c))
 		return;
-	enough = clamp(c->count / 4, 1U, FKT_AHEAD_PAGES);
 	c->lowest_free = min(c->lowest_free, fkt_ring_free(c->ring));
-	while (fkt_ring_free(c->ring) < enough) {
+	while (fkt_ring_short(cpu)) {
 		page = fkt_ring_collect(cpu);
 		if (!page)
 			break;
@@ -309,6 +163,7 @@ struct fkt_page *fkt_ring_collect(unsigned int cpu)
 	c->events += page->events;
 	c->lost = header->lost;
 	fkt_ring_seal(header);
+	fkt_own_look(header);
 	return page;
 }
 
@@ -338,6 +193,20 @@ static void wake_own(struct irq_work *work)
 	fkt_drain_kick();
 }
 
+/* Wakes the drain and its readers; in any context. */
+void fkt_wake_soon(void)
+{
+	/* Any CPU's wake-up will do: a stop closes rings with preemption on. */
+	struct fkt_cpu *c = raw_cpu_ptr(&fkt_cpus);
+
+	/*
+	 * A CPU on its way down has run its last irq_work: one queued now would stay queued, and
+	 * irq_work_sync() would spin on it. cpu_dead() wakes the drain instead.
+	 */
+	if (cpu_online(raw_smp_processor_id()))
+		irq_work_queue(&c->wake_work);
+}
+
 /*
  * A page is complete: tells the drain, through irq_work because we may be anywhere, NMIs and the
  * scheduler included (FKT report, section 4, used a softirq bit). Not for each page: the drain
@@ -345,15 +214,8 @@ static void wake_own(struct irq_work *work)
  */
 void fkt_wake(struct fkt_ring *ring, u32 run)
 {
-	/* Any CPU's wake-up will do: the ring may be a dead CPU's, closed from here. */
-	struct fkt_cpu *c = raw_cpu_ptr(&fkt_cpus);
-
-	/*
-	 * A CPU on its way down has run its last irq_work: one queued now would stay queued, and
-	 * irq_work_sync() would spin on it. cpu_dead() wakes the drain instead.
-	 */
-	if (run + 1 - READ_ONCE(ring->tail) >= ring->batch && cpu_online(raw_smp_processor_id()))
-		irq_work_queue(&c->wake_work);
+	if (run + 1 - READ_ONCE(ring->tail) >= ring->batch)
+		fkt_wake_soon();
 }
 
 /*
@@ -370,7 +232,7 @@ void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s)
 	if (!cpu_online(cpu) || !fkt_cpu_ready(c))
 		return;
 	word = READ_ONCE(c->ring->word);
-	if ((u32)word & FKT_RING_CLOSED)
+	if (fkt_ring_is_closed(word))
 		return;
 	/* The page may be switched meanwhile: the header's memory stays, a wrong guess does no harm. */
 	header = READ_ONCE(c->ring->slots[(word >> 32) & c->ring->slot_mask]);
@@ -383,26 +245,52 @@ void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s)
 		WRITE_ONCE(c->closing, false);
 }
 
+static void close_now(void *data)
+{
+	struct fkt_cpu *c = data;
+
+	fkt_ring_close(c->ring);
+	irq_work_queue(&c->wake_work);
+}
+
+/* All that was recorded until now is in complete pages when this returns. Under capture.c's lock. */
+void fkt_rings_close_open(void)
+{
+	unsigned int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+
+		if (fkt_cpu_ready(c))
+			smp_call_function_single(cpu, close_now, c, 1);
+	}
+	cpus_read_unlock();
+}
+
+/* Adds an end to its begin's word, whatever its length; preemption off. False: nothing was done. */
+bool fkt_join_any(enum fkt_pair_kind kind, u32 known, u32 id, s64 value)
+{
+	const struct fkt_end end = {
+		.kind = kind, .known = known, .id = id, .pid = current->pid, .value = value,
+	};
+
+	return fkt_ring_join(this_cpu_ptr(&fkt_rings), &end, false);
+}
+
 static int start_ring(unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-	u32 wanted = 1U << (config.pow - config.order);
 	u32 slots;
 	int err;
 
 	if (c->ready)
 		return 0;
-	if (c->count < wanted) {
-		free_pool(c);
-		err = alloc_bunch(c, cpu, config.pow);
-		if (err) {
-			free_pool(c);
-			return err;
-		}
-	}
-	c->wanted = wanted;
+	err = fkt_pool_fill(c, cpu);
+	if (err)
+		return err;
 	c->lowest_free = c->count;
-	slots = roundup_pow_of_two(max(c->count, 2 * wanted)); /* room for extra pages */
+	slots = roundup_pow_of_two(max(c->count, 2 * c->wanted)); /* room for extra pages */
 	c->pages = kvcalloc(slots, sizeof(*c->pages), GFP_KERNEL);
 	if (!c->pages)
 		return -ENOMEM;
@@ -495,11 +383,9 @@ void fkt_rings_stop(void)
 		c->ready = false;
 		if (!c->pages)
 			continue;
-		for (run = c->ring->tail; run != c->ring->limit; run++) {
-			list_add_tail(&c->pages[run & c->ring->slot_mask]->node, &c->pool);
-			c->pool_pages++;
-		}
-		/* Pages that did not come back (held by a pipe) are no longer ours. */
+		for (run = c->ring->tail; run != c->ring->limit; run++)
+			fkt_pool_put(c, c->pages[run & c->ring->slot_mask]);
+		/* Pages that did not come back (held by a pipe, lent) are no longer ours. */
 		c->count = c->pool_pages;
 		c->ring->limit = c->ring->tail;
 		kvfree(c->ring->slots);

@@ -26,8 +26,12 @@ DECLARE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 extern u64 fkt_mask;
 DECLARE_STATIC_KEY_FALSE(fkt_key_filter);
 DECLARE_STATIC_KEY_FALSE(fkt_key_args);
+/* Begins are words that their ends may be added to; on the TSC only. */
+DECLARE_STATIC_KEY_TRUE(fkt_key_pairs);
 /* One of: filter, args, other clock than the TSC. So that the hottest probes look at one key only. */
 DECLARE_STATIC_KEY_FALSE(fkt_key_special);
+/* A condition is asked of events that are not calls. */
+DECLARE_STATIC_KEY_FALSE(fkt_key_when_events);
 
 /*
  * Lockless: a probe may still see an old mask on another CPU for as long as it runs; the stop waits
@@ -35,7 +39,13 @@ DECLARE_STATIC_KEY_FALSE(fkt_key_special);
  */
 static __always_inline bool fkt_layer_on(enum fkt_layer layer)
 {
-	return READ_ONCE(fkt_mask) & 1ULL << layer;
+	bool on;
+
+	/* One instruction; a constant layer's bit of the mask, whatever else is being stored there. */
+	asm volatile("testb %[bit], %[mask]"
+		     : "=@ccnz"(on)
+		     : [mask] "m"(((const u8 *)&fkt_mask)[layer / 8]), [bit] "i"(1 << layer % 8));
+	return on;
 }
 
 static __always_inline u64 fkt_head(u32 id, u32 arg)
@@ -43,10 +53,13 @@ static __always_inline u64 fkt_head(u32 id, u32 arg)
 	return fkt_word(0, id, arg);
 }
 
-/* Writes an event of the current thread, on the TSC. Call with preemption off, like the others. */
-static __always_inline void fkt_emit_tsc(u32 id, u32 arg)
+void fkt_when_event(u32 id);
+
+/* After the event is written: what a condition starts has the event in it. */
+static __always_inline void fkt_ask(u32 id)
 {
-	fkt_ring_write(this_cpu_ptr(&fkt_rings), fkt_head(id, arg), current->pid, NULL, 0);
+	if (static_branch_unlikely(&fkt_key_when_events))
+		fkt_when_event(id);
 }
 
 static __always_inline void fkt_emit_body(u32 id, u32 arg, u32 pid_after,
@@ -54,6 +67,7 @@ static __always_inline void fkt_emit_body(u32 id, u32 arg, u32 pid_after,
 {
 	fkt_ring_write_any(this_cpu_ptr(&fkt_rings), fkt_head(id, arg), current->pid, pid_after,
 			   body);
+	fkt_ask(id);
 }
 
 /* Writes an event of the current thread: n words follow. */
@@ -66,10 +80,60 @@ static __always_inline void fkt_emit(u32 id, u32 arg, const u64 *words, u32 n)
 	} else {
 		fkt_ring_write(this_cpu_ptr(&fkt_rings), fkt_head(id, arg), current->pid, words,
 			       n);
+		fkt_ask(id);
 	}
 }
 
 #define fkt_emit0(id, arg) fkt_emit(id, arg, NULL, 0)
+
+/* The same of a call on the TSC; pid: current's. */
+static __always_inline void fkt_emit_tsc(u32 id, u32 arg, u32 pid)
+{
+	fkt_ring_write(this_cpu_ptr(&fkt_rings), fkt_head(id, arg), pid, NULL, 0);
+}
+
+/*
+ * The begin number `number` of a call or an interrupt of a kind (events.def, FKT_PAIR), as a word that
+ * its end may be added to. pid: current's. False: not with this recording, or the number has no such
+ * word.
+ */
+#define fkt_begin_by(NAME, number, pid)                                                    \
+	(static_branch_likely(&fkt_key_pairs) && likely((u64)(number) < FKT_PN_##NAME) &&  \
+	 (fkt_ring_write_begin(this_cpu_ptr(&fkt_rings), FKT_PK_##NAME, FKT_P_##NAME, number, \
+			       pid), true))
+#define fkt_begin(NAME, number) fkt_begin_by(NAME, number, current->pid)
+
+bool fkt_join_any(enum fkt_pair_kind kind, u32 known, u32 id, s64 value);
+
+/* Is a begin of that kind this CPU's last event, as far as can be seen at a glance? */
+static __always_inline bool fkt_follows(enum fkt_pair_kind kind)
+{
+	struct fkt_ring *ring = this_cpu_ptr(&fkt_rings);
+
+	return READ_ONCE(ring->word) == READ_ONCE(ring->pair[kind]);
+}
+
+/*
+ * Adds the end, with its result, to the word of the begin. False: it must be an event of its own; so it
+ * is always where begins have no such words.
+ */
+#define fkt_end(NAME, result) \
+	(fkt_follows(FKT_PK_##NAME) && fkt_join_any(FKT_PK_##NAME, 0, 0, result))
+
+/* The same for kinds whose ends say which number they end. */
+#define fkt_end_of(NAME, number, result)  \
+	(fkt_follows(FKT_PK_##NAME) &&    \
+	 fkt_join_any(FKT_PK_##NAME, FKT_ID_MASK, FKT_P_##NAME + (number), result))
+
+/* ... in few instructions, where ticks and result are small; pid: current's. */
+#define fkt_end_short(NAME, result, pid) fkt_join_short(FKT_PK_##NAME, result, pid)
+
+static __always_inline bool fkt_join_short(enum fkt_pair_kind kind, s64 value, u32 pid)
+{
+	const struct fkt_end end = { .kind = kind, .pid = pid, .value = value };
+
+	return fkt_ring_join(this_cpu_ptr(&fkt_rings), &end, true);
+}
 
 /* Writes an event after which the reader shall expect another thread. */
 static __always_inline void fkt_emit_switch(u32 id, pid_t next)

@@ -8,6 +8,7 @@
 #include <trace/events/nmi.h>
 
 #include "attach.h"
+#include "compat.h"
 #include "fkt.h"
 
 #define IRQ_HANDLED_SHIFT 22
@@ -33,13 +34,13 @@ static void probe_irq_entry(void *data, int irq, struct irqaction *action)
 	/* Each handler of a shared line comes by here. */
 	if (unlikely(action->flags & IRQF_SHARED))
 		emit_named(irq, action->name);
-	else
+	else if (!fkt_begin(IRQ, irq))
 		fkt_emit0(FKT_E_IRQ_ENTRY, irq);
 }
 
 static void probe_irq_exit(void *data, int irq, struct irqaction *action, int ret)
 {
-	if (keep())
+	if (keep() && !fkt_end_of(IRQ, irq, ret & 3))
 		fkt_emit0(FKT_E_IRQ_EXIT, irq | (ret & 3) << IRQ_HANDLED_SHIFT);
 }
 
@@ -47,13 +48,13 @@ static void probe_irq_exit(void *data, int irq, struct irqaction *action, int re
 
 static void probe_vector_entry(void *data, int vector)
 {
-	if (keep())
+	if (keep() && !fkt_begin(VECTOR, vector))
 		fkt_emit0(FKT_E_VECTOR_ENTRY, vector);
 }
 
 static void probe_vector_exit(void *data, int vector)
 {
-	if (keep())
+	if (keep() && !fkt_end_of(VECTOR, vector, 0))
 		fkt_emit0(FKT_E_VECTOR_EXIT, vector);
 }
 
@@ -67,13 +68,13 @@ static void probe_softirq_raise(void *data, unsigned int vec)
 
 static void probe_softirq_entry(void *data, unsigned int vec)
 {
-	if (keep())
+	if (keep() && !fkt_begin(SOFTIRQ, vec))
 		fkt_emit0(FKT_E_SOFTIRQ_ENTRY, vec);
 }
 
 static void probe_softirq_exit(void *data, unsigned int vec)
 {
-	if (keep())
+	if (keep() && !fkt_end_of(SOFTIRQ, vec, 0))
 		fkt_emit0(FKT_E_SOFTIRQ_EXIT, vec);
 }
 
@@ -105,18 +106,18 @@ static void nmi_off(void)
 	unregister_nmi_handler(NMI_LOCAL, "fkt");
 }
 
-#define FOR_EACH_VECTOR(DO)        \
-	DO(local_timer)            \
-	DO(reschedule)             \
-	DO(call_function)          \
-	DO(call_function_single)   \
-	DO(irq_work)               \
-	DO(x86_platform_ipi)       \
-	DO(spurious_apic)          \
-	DO(error_apic)             \
-	DO(threshold_apic)         \
-	DO(deferred_error_apic)    \
-	DO(thermal_apic)
+#define FOR_EACH_VECTOR(DO)           \
+	DO(local_timer)               \
+	DO(reschedule)                \
+	DO(call_function)             \
+	DO(call_function_single)      \
+	DO(irq_work)                  \
+	DO(x86_platform_ipi)          \
+	DO(spurious_apic)             \
+	DO(error_apic)                \
+	FKT_THRESHOLD_VECTOR(DO)      \
+	FKT_DEFERRED_ERROR_VECTOR(DO) \
+	FKT_THERMAL_VECTOR(DO)
 
 /* Does not compile if a probe does not fit this kernel's tracepoint. */
 static void __maybe_unused check_types(void)

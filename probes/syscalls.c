@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Layer system: system calls. The hottest probes of all: 8 bytes each, in the common case. */
+/* Layer system: system calls. The hottest probes of all: 8 bytes a call, in the common case. */
 
 #include <linux/sched.h>
 #include <asm/syscall.h>
@@ -35,27 +35,51 @@ static void emit_long(u32 id, long value)
 	fkt_emit(id, 0, &word, 1);
 }
 
-/* Filter, arguments, 32-bit calls, odd numbers, other clocks. */
+static noinline void plain_entry(long nr)
+{
+	if (nr & ~FKT_ARG_MASK)
+		emit_long(by_abi(FKT_E_SYS_ENTRY_LONG, FKT_E_SYS32_ENTRY_LONG), nr);
+	else
+		fkt_emit0(by_abi(FKT_E_SYS_ENTRY, FKT_E_SYS32_ENTRY), nr);
+}
+
+/* Filter, arguments, 32-bit calls, other clocks, odd numbers, no pairs. */
 static noinline void any_entry(struct pt_regs *regs, long nr)
 {
 	if (static_branch_unlikely(&fkt_key_filter) && !fkt_filter_syscall())
 		return;
 	if (static_branch_unlikely(&fkt_key_args))
 		entry_with_args(regs, nr);
-	else if (nr & ~FKT_ARG_MASK)
-		emit_long(by_abi(FKT_E_SYS_ENTRY_LONG, FKT_E_SYS32_ENTRY_LONG), nr);
+	else if (!(in_ia32_syscall() ? fkt_begin(SYSCALL32, nr) : fkt_begin(SYSCALL, nr)))
+		plain_entry(nr);
+}
+
+/* in_ia32_syscall() of a task that is at hand already. */
+static __always_inline bool is_ia32(const struct task_struct *task)
+{
+	return IS_ENABLED(CONFIG_IA32_EMULATION) &&
+	       READ_ONCE(task->thread_info.status) & TS_COMPAT;
+}
+
+/* Numbers that no begin has a word for, and no pairs. */
+static noinline void other_entry(long nr)
+{
+	if (nr & ~FKT_ARG_MASK)
+		plain_entry(nr);
 	else
-		fkt_emit0(by_abi(FKT_E_SYS_ENTRY, FKT_E_SYS32_ENTRY), nr);
+		fkt_emit_tsc(FKT_E_SYS_ENTRY, nr, current->pid);
 }
 
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
+	struct task_struct *task = current;
+
 	if (!fkt_layer_on(FKT_L_SYSTEM))
 		return;
-	if (static_branch_unlikely(&fkt_key_special) || in_ia32_syscall() || nr & ~FKT_ARG_MASK)
+	if (static_branch_unlikely(&fkt_key_special) || is_ia32(task))
 		any_entry(regs, nr);
-	else
-		fkt_emit_tsc(FKT_E_SYS_ENTRY, nr);
+	else if (!fkt_begin_by(SYSCALL, nr, READ_ONCE(task->pid)))
+		other_entry(nr);
 }
 
 static __always_inline bool fits_arg(long value)
@@ -65,9 +89,12 @@ static __always_inline bool fits_arg(long value)
 	return value >= -limit && value < limit;
 }
 
+/* Filter, 32-bit calls, other clocks, long results. */
 static noinline void any_exit(long ret)
 {
 	if (!fkt_keep_current())
+		return;
+	if (in_ia32_syscall() ? fkt_end(SYSCALL32, ret) : fkt_end(SYSCALL, ret))
 		return;
 	if (fits_arg(ret))
 		fkt_emit0(by_abi(FKT_E_SYS_EXIT, FKT_E_SYS32_EXIT), ret);
@@ -75,14 +102,25 @@ static noinline void any_exit(long ret)
 		emit_long(by_abi(FKT_E_SYS_EXIT_LONG, FKT_E_SYS32_EXIT_LONG), ret);
 }
 
-static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
+/* An end that is too long for the short form, or that does not follow its entry. */
+static noinline void other_exit(long ret)
 {
 	if (!fkt_layer_on(FKT_L_SYSTEM))
 		return;
 	if (static_branch_unlikely(&fkt_key_special) || in_ia32_syscall() || !fits_arg(ret))
 		any_exit(ret);
-	else
-		fkt_emit_tsc(FKT_E_SYS_EXIT, ret);
+	else if (!fkt_end(SYSCALL, ret))
+		fkt_emit_tsc(FKT_E_SYS_EXIT, ret, current->pid);
+}
+
+/*
+ * The entry that it finds is of this thread's call: what made that one an event holds here, the mask
+ * included. A call that was begun when the layer was on is whole even if the layer is off by now.
+ */
+static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
+{
+	if (!fkt_end_short(SYSCALL, ret, current->pid))
+		other_exit(ret);
 }
 
 /* Does not compile if a probe does not fit this kernel's tracepoint. */

@@ -11,6 +11,25 @@ enum fkt_event_id {
 #include <fkt/events.def>
 };
 
+/* FKT_P_SYSCALL = 0x800, ...: the first id of each kind of pair. */
+enum fkt_pair_id {
+#define FKT_PAIR(id, NAME, count, BEGIN, END, end_arg) FKT_P_##NAME = id,
+#include <fkt/events.def>
+};
+
+/* FKT_PK_SYSCALL = 0, ...: the kinds counted. */
+enum fkt_pair_kind {
+#define FKT_PAIR(id, NAME, count, BEGIN, END, end_arg) FKT_PK_##NAME,
+#include <fkt/events.def>
+	FKT_PAIR_KINDS,
+};
+
+/* FKT_PN_SYSCALL = 512, ...: how many ids it has. */
+enum fkt_pair_count {
+#define FKT_PAIR(id, NAME, count, BEGIN, END, end_arg) FKT_PN_##NAME = count,
+#include <fkt/events.def>
+};
+
 /* FKT_L_SYSTEM = 0, ...: bit numbers. */
 enum fkt_layer {
 #define FKT_LAYER(bit, NAME, name, text) FKT_L_##NAME = bit,

@@ -3,7 +3,8 @@
  * The record file. All little endian; a file is all that another machine needs.
  *
  *   file header | sections | zeros up to header.pages_offset
- *   pages, each header.page_bytes long, of all CPUs mixed, in order per CPU
+ *   pages, each header.page_bytes long, of all CPUs mixed, in order per CPU (version 1), or groups
+ *   of such pages, compressed (version 2)
  *   sections written after the recording ("the tail"), from header.tail_offset on
  *
  * Sections have a size and can be skipped. A recorder that could not finish leaves tail_offset 0:
@@ -20,7 +21,9 @@
 #include <fkt/wire.h>
 
 #define FKT_FILE_MAGIC "FKTTRACE" /* 8 bytes, no terminating zero */
-#define FKT_FILE_VERSION 1 /* a reader refuses higher ones */
+#define FKT_FILE_VERSION 2 /* a reader refuses higher ones; a writer takes the lowest that does */
+#define FKT_FILE_VERSION_PAGES 1 /* the page area is pages */
+#define FKT_FILE_VERSION_GROUPS 2 /* the page area is groups */
 #define FKT_FILE_ALIGN 4096 /* pages_offset and tail_offset are multiples of it */
 
 struct fkt_file_header {
@@ -36,6 +39,30 @@ struct fkt_file_header {
 
 FKT_LAYOUT(sizeof(struct fkt_file_header) == 48);
 FKT_LAYOUT(offsetof(struct fkt_file_header, checksum) == 44);
+
+/*
+ * A group of pages in one zstd frame, which follows its header. It begins at a multiple of
+ * FKT_FILE_ALIGN, with zeros up to there: a group is one direct write, and one that is damaged does
+ * not hide the next. (Padding takes 3 %, where groups of 256 KiB become a quarter.) The pages of all
+ * groups one behind the other are what the page area would be without compression: "offset of a
+ * page" means that there.
+ */
+#define FKT_GROUP_MAGIC 0x47544b46U /* "FKTG" */
+#define FKT_GROUP_MAX_BYTES (4U << 20) /* of pages in a group; a reader refuses more */
+
+struct fkt_group_header {
+	__u32 magic;
+	__u32 header_bytes; /* sizeof(struct fkt_group_header): the frame's offset */
+	__u64 recording; /* the file's */
+	__u64 first_page; /* running number in this file of its first page, from 0 */
+	__u32 pages;
+	__u32 stored_bytes; /* of the frame */
+	__u32 stored_checksum; /* CRC-32 (zlib's) of the frame */
+	__u32 checksum; /* CRC-32 of the 36 bytes before it */
+};
+
+FKT_LAYOUT(sizeof(struct fkt_group_header) == 40);
+FKT_LAYOUT(offsetof(struct fkt_group_header, checksum) == 36);
 
 #define FKT_SECTION_MAGIC 0x53544b46U /* "FKTS" */
 #define FKT_SECTION_ZSTD 0x1
@@ -80,20 +107,33 @@ enum fkt_section {
 	 * part of it. Then FKT_SEC_TASKS is of the cut, the totals count the slice, and the clocks' start
 	 * is the whole recording's. */
 	FKT_SEC_CUT = 9,
+	/* Only in a file that follows another of the same recording (fkt_record --rotate), or that is a
+	 * snapshot of a flight recorder. JSON: number (from 1), snapshot (true: that is what it is), lost:
+	 * array of {cpu, lost}: events lost before this file's first page of that CPU.
+	 * Then FKT_SEC_TASKS is of about its begin, its totals count this file alone, and the clocks'
+	 * start is the whole recording's. */
+	FKT_SEC_PART = 10,
+	/* In a slice of several stretches: the state at the next one's begin, as FKT_SEC_CUT has it of
+	 * the first; one section for each, in order of time, the stretches apart from each other. Each is
+	 * read as a slice of its own. FKT_SEC_TASKS is of the first cut. */
+	FKT_SEC_CUT_MORE = 11,
 
 	/* The tail. JSON: start_clock, stop_clock, events, lost, discarded, pages, bytes, stop_reason
-	 * ("asked", "limit", "full", "error", "ring"), error, mask, drain_ns, wakeups, engine, workload_status
+	 * ("asked", "limit", "full", "error", "ring", "rotated": the next file goes on, "snapshot"), error, mask, drain_ns, wakeups, engine, workload_status
 	 * (wait(2)'s, or null), descendants (array of {tid, comm}), end: {clock, mono_raw_ns, mono_ns,
-	 * real_ns}, overwritten, per_cpu: array of {cpu, events, lost, discarded, overwritten, pages,
+	 * real_ns}, because (of a snapshot: what its condition came true of), overwritten, per_cpu: array of {cpu, events, lost, discarded, overwritten, pages,
 	 * gap_from, gap_lost} */
 	FKT_SEC_TOTALS = 64,
 	/* As FKT_SEC_INTERRUPTS, at the end */
 	FKT_SEC_INTERRUPTS_END = 65,
 	/* struct fkt_index_entry per page, in file order */
 	FKT_SEC_INDEX = 66,
-	/* As FKT_SEC_TASKS, at the end of a flight recorder, whose first page is much younger than that
-	 * list: who lives at the end and was not forked in the pages lived at their begin */
+	/* As FKT_SEC_TASKS, at the end of a flight recorder or of a snapshot of one, whose first page is
+	 * much younger than that list: who lives at the end and was not forked in the pages lived at
+	 * their begin. In a file that rotated: of about its begin, as that list is older */
 	FKT_SEC_TASKS_END = 67,
+	/* struct fkt_group_entry per group, in file order; where the page area is groups */
+	FKT_SEC_GROUPS = 68,
 };
 
 struct fkt_index_entry {
@@ -105,5 +145,14 @@ struct fkt_index_entry {
 };
 
 FKT_LAYOUT(sizeof(struct fkt_index_entry) == 32);
+
+struct fkt_group_entry {
+	__u64 offset; /* in the file */
+	__u64 first_page;
+	__u32 pages;
+	__u32 stored_bytes;
+};
+
+FKT_LAYOUT(sizeof(struct fkt_group_entry) == 24);
 
 #endif /* FKT_FILE_H */

@@ -3,12 +3,17 @@
  * The one door of control: what a program can ask of /dev/fkt.
  *
  * A recording belongs to the open file that started it, and ends with it. Its pages leave in one
- * of two ways:
+ * of three ways:
  *   - FKT_START with out_fd >= 0: a kernel thread writes them to that file;
  *   - FKT_START with out_fd = -1: the owner fetches them with sendfile(2), splice(2) or read(2)
  *     from /dev/fkt, whole pages in order per CPU; after FKT_STOP the rest, then end of file.
- * poll(2): POLLIN when pages can be fetched; POLLPRI when the recording has ended by itself
- * (fkt_status.stop_reason says why); the owner then still sends FKT_STOP.
+ *   - the same with FKT_START_ENGINE(FKT_ENGINE_LEND): the owner maps the device (mmap(2), PROT_READ,
+ *     MAP_SHARED, from offset 0, at most FKT_MAP_PAGES pages long), takes complete pages by their
+ *     numbers (FKT_TAKE), sees them at number * fkt_status.page_bytes, and gives them back (FKT_GIVE).
+ *     With FKT_START_OVERWRITE it may name an out_fd: if it dies, the kernel writes there what it keeps.
+ * poll(2): POLLIN when pages can be fetched or taken; POLLPRI when the recording has ended by itself
+ * (fkt_status.stop_reason says why); the owner then still sends FKT_STOP. POLLRDBAND when start.when came
+ * true.
  *
  * All masks are 64 bits, all times ticks of the recording's clock unless their names say ns.
  */
@@ -57,6 +62,7 @@ enum fkt_clock_source {
 #define FKT_START_STOP_WHEN_FULL 0x2 /* the first event that finds no free page ends the recording */
 /* Flight recorder: pages stay until the stop, the oldest make room for new ones; then they leave. */
 #define FKT_START_OVERWRITE 0x4
+#define FKT_START_NO_PAIRS 0x8 /* every begin and end is a word of its own (wire.h) */
 /* Which engine writes to out_fd (enum fkt_engine_id); 0: the best that out_fd can do. */
 #define FKT_START_ENGINE(id) ((__u32)(id) << 8)
 #define FKT_START_ENGINE_OF(flags) ((flags) >> 8 & 0xff)
@@ -75,6 +81,7 @@ struct fkt_start {
 	__u32 clock; /* enum fkt_clock_source */
 	__u32 filter; /* enum fkt_filter */
 	__s32 filter_pid;
+	__u64 when; /* user pointer to a struct fkt_when (condition.h): what FKT_FIRED tells of; 0: nothing */
 };
 
 /* One moment on all clocks, read with interrupts off. */
@@ -117,6 +124,10 @@ struct fkt_status {
 	__u32 pad;
 	__u64 bytes_copied; /* by a CPU, on the way out */
 	__u64 overwritten; /* events of old pages that made room (FKT_START_OVERWRITE) */
+	__u64 looked_at; /* bytes of a sample of the pages that left */
+	__u64 own_bytes; /* ... written while the recorder's threads or the drain ran */
+	__u64 pages_back; /* FKT_ENGINE_CHECKIN: came out of the page cache, and into a ring again */
+	__u64 pages_given; /* ... or stayed there */
 };
 
 /* Bits of fkt_status.missing. */
@@ -133,6 +144,34 @@ enum fkt_engine_id {
 	FKT_ENGINE_BUFFERED = 2, /* through the page cache */
 	FKT_ENGINE_FETCH = 3, /* sendfile, splice, read by the owner */
 	FKT_ENGINE_CHECKIN = 4, /* the pages themselves become the file's page-cache pages */
+	FKT_ENGINE_LEND = 5, /* the owner sees them in its memory, and writes them itself */
+};
+
+#define FKT_MAP_PAGES (1U << 20) /* numbers of lent pages are smaller */
+#define FKT_LEND_OVER 0x1 /* FKT_TAKE, out: stopped, and nothing will come any more */
+#define FKT_LEND_UNWRITTEN 0x2 /* FKT_GIVE, in: they did not reach the output: discarded */
+
+struct fkt_lend {
+	__u64 pages; /* user pointer to __u32 numbers */
+	__u32 count; /* FKT_TAKE: room there, out: pages taken; FKT_GIVE: pages given back */
+	__u32 flags; /* FKT_LEND_* */
+};
+
+/* What FKT_FLIGHT asks of a flight recorder (FKT_START_OVERWRITE) whose pages are lent or fetched. */
+enum fkt_flight_step {
+	FKT_FLIGHT_LEAVE = 1, /* from now on pages can be taken, those of all the time before first */
+	FKT_FLIGHT_CLOSE = 2, /* all that was recorded until now is in complete pages */
+	FKT_FLIGHT_STAY = 3, /* pages stay again, the oldest make room for new ones */
+};
+
+#define FKT_INDEX_PAGES (1U << 15) /* the kernel remembers no more than so many */
+
+/* What FKT_INDEX gives of pages that the kernel has written. */
+struct fkt_index {
+	__u64 first; /* place of the first one in the output, in pages */
+	__u64 entries; /* user pointer to struct fkt_index_entry (file.h) */
+	__u32 count;
+	__u32 pad;
 };
 
 struct fkt_cpu_status {
@@ -145,6 +184,18 @@ struct fkt_cpu_status {
 	__u64 gap_from; /* ticks: begin of a gap still open (at the stop: never closed); 0: none */
 	__u64 gap_lost; /* events lost in it; while pages wait, in those before it too */
 	__u64 overwritten;
+};
+
+/* Of what start.when came true. */
+struct fkt_fired {
+	__u64 clock; /* ticks */
+	__u64 duration; /* ticks, of a call; FKT_WHEN_UNKNOWN: not measured */
+	__s64 ret; /* of a call */
+	__u32 id; /* as in struct fkt_when_set */
+	__u32 cpu;
+	__u32 pid;
+	__u32 pad;
+	char task[16];
 };
 
 #define FKT_IOC 0xf4
@@ -172,5 +223,15 @@ struct fkt_cpu_status {
 #define FKT_CLOCKS _IOWR(FKT_IOC, 21, struct fkt_clocks)
 /* The calling thread becomes a member at its next system call (FKT_FILTER_JOIN). */
 #define FKT_JOIN _IO(FKT_IOC, 22)
+/* Lent pages, complete, in order per CPU; none: there are none now. EBADF: nothing is lent here. */
+#define FKT_TAKE _IOWR(FKT_IOC, 23, struct fkt_lend)
+/* Back to their rings, in any order. EINVAL: one that was not lent; those before it are back. */
+#define FKT_GIVE _IOW(FKT_IOC, 24, struct fkt_lend)
+/* enum fkt_flight_step; LEAVE closes open pages too. EOPNOTSUPP: no flight recorder, or the kernel writes. */
+#define FKT_FLIGHT _IOW(FKT_IOC, 25, __u32)
+/* The first time that start.when came true since the last such call. EAGAIN: it did not. */
+#define FKT_FIRED _IOR(FKT_IOC, 26, struct fkt_fired)
+/* After FKT_STOP. ENODATA: of some of them it is not kept (any more); their headers are in the output. */
+#define FKT_INDEX _IOW(FKT_IOC, 27, struct fkt_index)
 
 #endif /* FKT_IOCTL_H */

@@ -35,14 +35,22 @@
  * until it runs again: that is what the commit count is for. Whoever brings it to 0, the switcher or
  * the probe that finishes last, calls fkt_ring_wake(); a probe needs no load to know, the addition's
  * own zero flag says it.
- * `last_clock` and `last_pid` are read before the exchange and stored after it. Nesting can make
- * them too old, never too new: then a TIME or PID word is written that was not needed. A switch
+ * `last_clock`, `epoch_end` and `last_pid` are read before the exchange and stored after it. Nesting can
+ * make them too old, never too new: then a TIME or PID word is written that was not needed. A switch
  * event, which makes the reader expect another pid, takes last_pid away before its exchange and
  * puts the new one only if nobody came in between.
  *
  * No free page: the open page is closed at once and marked GAP, so that no smaller event slips in
  * after the gap began; from then on events are counted in `lost`. The first event that finds a free
  * page opens it with a LOST word in the same reservation. Nothing waits, nothing is overwritten.
+ *
+ * Pairs. An end whose begin is the last event of its page, and of this CPU, is put into the begin's
+ * word. That is a reservation like any other, of no bytes: the exchange adds one to the joins in the
+ * reservation word, so it fails if anybody has reserved, joined or closed in between; and whoever
+ * reserves afterwards has a later stamp. The commit count is of the word's whole lower half, bytes
+ * and joins, so a page with a join that is not committed does not leave. `pair` of its kind is the
+ * reservation word as a begin left it, which no other reservation leaves: while the word is that, the
+ * last event is this begin, written, and last_clock is not later than it.
  *
  * Before including this file define:
  *   fkt_ring_clock()              full time stamp (ticks), monotonic on a CPU
@@ -63,6 +71,7 @@
 #include <string.h>
 typedef __u64 u64;
 typedef __u32 u32;
+typedef __s64 s64;
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #endif
@@ -70,18 +79,18 @@ typedef __u32 u32;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+/* Of memory that may change hands meanwhile; whoever reads it finds out, and drops the value. */
+#define READ_ONCE_NOCHECK(x) fkt_read_unchecked(&(x))
+static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_unchecked(const u64 *p)
+{
+	return *(const volatile u64 *)p;
+}
 #define WRITE_ONCE(x, v) __atomic_store_n(&(x), v, __ATOMIC_RELAXED)
 #define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #endif
 
-/*
- * The kernel's instructions for the five operations below: atomic towards interrupts of this CPU
- * only. User space has them where one thread owns the ring for good (the benchmark defines this).
- */
-#ifdef __KERNEL__
-#define FKT_RING_ONE_CPU
-#endif
+#include <fkt/ring_local.h>
 
 /* Tests run code at the named steps, as an interrupt would; everybody else compiles nothing. */
 #ifndef FKT_RING_STEP
@@ -92,15 +101,23 @@ typedef __u32 u32;
 #define fkt_ring_fast_clock() fkt_ring_clock()
 #endif
 
-#define FKT_RING_CLOSED 0x80000000U /* offset: the page is closed, nothing fits */
-#define FKT_RING_GAP 0x40000000U /* ... and events are being lost */
+/*
+ * The word's lower half: bytes reserved in the page, and above them how many pairs were joined.
+ * Beyond the largest page's bytes there is room for two more states, without bytes or joins.
+ */
+#define FKT_RING_OFFSET_MASK 0xffffU
+#define FKT_RING_JOIN 0x10000U
+#define FKT_RING_PAGE_MAX_BYTES 0x4000U
+#define FKT_RING_CLOSED 0x8000U /* the page is closed, nothing fits */
+#define FKT_RING_GAP 0x9000U /* ... and events are being lost */
 #define FKT_PID_NONE 0xffffffffU /* last_pid: unknown, the next event says its own */
 #define FKT_LINE_BYTES 64
 
 struct fkt_ring {
 	/* Written by this CPU's probes only. */
-	u64 word; /* running number << 32 | offset (bytes) or FKT_RING_CLOSED[|GAP] */
+	u64 word; /* running number << 32 | joins << 16 | offset (bytes), or FKT_RING_CLOSED, _GAP */
 	u64 last_clock; /* of the last event (ticks) */
+	u64 epoch_end; /* up to here a stamp has the high bits of an event before it */
 	u32 last_pid;
 	u32 page_bytes; /* constant while recording, like the next two */
 	u32 slot_mask; /* slots - 1, slots a power of two */
@@ -108,6 +125,7 @@ struct fkt_ring {
 	struct fkt_page_header **slots;
 	u64 lost; /* events not written since the start */
 	u64 gap_from; /* clock of the current gap's first lost event; only grows */
+	u64 pair[FKT_PAIR_KINDS]; /* `word` behind the last begin of each kind that may be joined */
 
 	/* Written by the drain only. */
 	u32 limit __attribute__((aligned(FKT_LINE_BYTES))); /* first running number without a page */
@@ -120,70 +138,24 @@ static __always_inline u64 fkt_ring_word(u32 run, u32 offset)
 	return (u64)run << 32 | offset;
 }
 
-/* Exchanges *p if it still is `old`; atomic towards interrupts of this CPU, not other CPUs. */
-static __always_inline bool fkt_local_cmpxchg(u64 *p, u64 old, u64 new_)
+static __always_inline u32 fkt_ring_offset(u64 word)
 {
-#ifdef FKT_RING_ONE_CPU
-	bool done;
-
-	asm volatile("cmpxchgq %[new_], %[p]"
-		     : "=@ccz"(done), [p] "+m"(*p), "+a"(old)
-		     : [new_] "r"(new_)
-		     : "memory");
-	return done;
-#else
-	return __atomic_compare_exchange_n(p, &old, new_, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-#endif
+	return word & FKT_RING_OFFSET_MASK;
 }
 
-static __always_inline bool fkt_local_cmpxchg32(u32 *p, u32 old, u32 new_)
+static __always_inline u32 fkt_ring_joins(u64 word)
 {
-#ifdef FKT_RING_ONE_CPU
-	bool done;
-
-	asm volatile("cmpxchgl %[new_], %[p]"
-		     : "=@ccz"(done), [p] "+m"(*p), "+a"(old)
-		     : [new_] "r"(new_)
-		     : "memory");
-	return done;
-#else
-	return __atomic_compare_exchange_n(p, &old, new_, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-#endif
+	return (u32)word / FKT_RING_JOIN;
 }
 
-/* One instruction, so that an interrupt comes before or after it, never within. */
-static __always_inline void fkt_local_inc(u64 *p)
+static __always_inline bool fkt_ring_is_closed(u64 word)
 {
-#ifdef FKT_RING_ONE_CPU
-	asm volatile("incq %0" : "+m"(*p));
-#else
-	__atomic_fetch_add(p, 1, __ATOMIC_RELAXED);
-#endif
+	return fkt_ring_offset(word) >= FKT_RING_CLOSED;
 }
 
-static __always_inline void fkt_local_inc32(u32 *p)
+static __always_inline bool fkt_ring_in_gap(u64 word)
 {
-#ifdef FKT_RING_ONE_CPU
-	asm volatile("incl %0" : "+m"(*p));
-#else
-	__atomic_fetch_add(p, 1, __ATOMIC_RELAXED);
-#endif
-}
-
-/* The same; orders all stores before it, and returns whether the sum is 0. */
-static __always_inline bool fkt_local_add_is_zero(u32 *p, u32 value)
-{
-#ifdef FKT_RING_ONE_CPU
-	bool zero;
-
-	asm volatile("addl %[value], %[p]"
-		     : "=@ccz"(zero), [p] "+m"(*p)
-		     : [value] "ri"(value)
-		     : "memory");
-	return zero;
-#else
-	return __atomic_add_fetch(p, value, __ATOMIC_RELEASE) == 0;
-#endif
+	return fkt_ring_offset(word) == FKT_RING_GAP;
 }
 
 static __always_inline struct fkt_page_header *fkt_ring_page(const struct fkt_ring *r, u32 run)
@@ -191,30 +163,41 @@ static __always_inline struct fkt_page_header *fkt_ring_page(const struct fkt_ri
 	return r->slots[run & r->slot_mask];
 }
 
-/* B: one event and its bytes are written; wakes the drain when that was the page's last. */
-static __always_inline void fkt_ring_commit(struct fkt_ring *r, struct fkt_page_header *h, u32 run,
-					    u32 bytes)
+/*
+ * B: what was added to the reservation word, bytes or a join, is written; wakes the drain when that was
+ * the page's last.
+ */
+static __always_inline void fkt_ring_commit_added(struct fkt_ring *r, struct fkt_page_header *h,
+						  u32 run, u32 added)
 {
 	FKT_RING_STEP(before_commit);
-	fkt_local_inc32(&h->events);
 	/* After this the page may be gone: no access to it follows. */
-	if (unlikely(fkt_local_add_is_zero(&h->commit, bytes)))
+	if (unlikely(fkt_local_add_is_zero(&h->commit, added)))
 		fkt_ring_wake(r, run);
 	FKT_RING_STEP(after_commit);
 }
 
-/* C: nothing more enters page `run`; `used` bytes of it are reserved. clock: not before its last event. */
-static __always_inline void fkt_ring_close_page(struct fkt_ring *r, u32 run, u32 used, u64 clock)
+/* The same for an event; ends that were joined are counted when the page is closed. */
+static __always_inline void fkt_ring_commit(struct fkt_ring *r, struct fkt_page_header *h, u32 run,
+					    u32 bytes)
 {
-	struct fkt_page_header *h = fkt_ring_page(r, run);
+	fkt_local_inc32(&h->events);
+	fkt_ring_commit_added(r, h, run, bytes);
+}
 
+/* C: nothing more enters the page that `word` stands in. clock: not before its last event. */
+static __always_inline void fkt_ring_close_page(struct fkt_ring *r, u64 word, u64 clock)
+{
+	const u32 run = word >> 32;
+	struct fkt_page_header *h = fkt_ring_page(r, run);
 	bool complete;
 
 	h->end_clock = clock;
-	complete = fkt_local_add_is_zero(&h->commit, -used);
+	fkt_local_add_is_zero(&h->events, fkt_ring_joins(word));
+	complete = fkt_local_add_is_zero(&h->commit, -(u32)word);
 	FKT_RING_STEP(before_used);
 	/* After this the page may be gone, if it is complete: no access to it follows. */
-	smp_store_release(&h->used, used);
+	smp_store_release(&h->used, fkt_ring_offset(word));
 	FKT_RING_STEP(after_used);
 	/* Otherwise it lacks the event of somebody whom we interrupted: that one wakes the drain. */
 	if (complete)
@@ -251,17 +234,15 @@ static inline void fkt_ring_gap_from(struct fkt_ring *r, u64 word, u64 clock)
 /* No free page: marks the gap's begin if this is its first event; false: look again. */
 static inline bool fkt_ring_lose(struct fkt_ring *r, u64 word, u64 clock)
 {
-	u32 offset = (u32)word;
-
 	FKT_RING_STEP(no_page);
-	if (!(offset & FKT_RING_GAP)) {
+	if (!fkt_ring_in_gap(word)) {
 		fkt_ring_gap_from(r, word, clock);
 		FKT_RING_STEP(before_gap);
 		if (!fkt_local_cmpxchg(&r->word, word,
-				       (word & ~0xffffffffULL) | FKT_RING_CLOSED | FKT_RING_GAP))
+				       fkt_ring_word(word >> 32, FKT_RING_GAP)))
 			return false;
-		if (!(offset & FKT_RING_CLOSED))
-			fkt_ring_close_page(r, word >> 32, offset, clock);
+		if (!fkt_ring_is_closed(word))
+			fkt_ring_close_page(r, word, clock);
 	}
 	FKT_RING_STEP(before_lost);
 	fkt_local_inc(&r->lost);
@@ -282,7 +263,7 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 
 	for (;;) {
 		word = READ_ONCE(r->word);
-		offset = (u32)word;
+		offset = fkt_ring_offset(word);
 		last_pid = READ_ONCE(r->last_pid);
 		if (pid_after != pid)
 			WRITE_ONCE(r->last_pid, FKT_PID_NONE);
@@ -311,7 +292,7 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 			if (READ_ONCE(r->lost) != s->lost_count)
 				continue;
 			FKT_RING_STEP(before_open);
-			s->lost = (offset & FKT_RING_GAP) != 0;
+			s->lost = fkt_ring_in_gap(word);
 			s->bytes = FKT_PAGE_HEADER_BYTES +
 				   8 * (words + (s->lost ? 1 + FKT_LOST_WORDS : 0));
 			next = fkt_ring_word(s->run, s->bytes);
@@ -322,6 +303,7 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 	FKT_RING_STEP(after_exchange);
 
 	WRITE_ONCE(r->last_clock, s->clock);
+	WRITE_ONCE(r->epoch_end, s->clock | FKT_TIME_MASK);
 	if (pid_after == pid)
 		WRITE_ONCE(r->last_pid, pid);
 	else
@@ -329,8 +311,8 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 
 	s->page = fkt_ring_page(r, s->run);
 	if (opens) {
-		if (!(offset & FKT_RING_CLOSED))
-			fkt_ring_close_page(r, s->run - 1, offset, s->clock);
+		if (!fkt_ring_is_closed(word))
+			fkt_ring_close_page(r, word, s->clock);
 		s->page->first_clock = s->clock;
 		s->page->lost = s->lost_count;
 		s->page->pid = pid;
@@ -402,10 +384,12 @@ static noinline void fkt_ring_write_any(struct fkt_ring *r, u64 head, u32 pid, u
 
 /*
  * Writes one event of thread `pid`: its head and n words behind it. Interrupts may come, migration
- * may not. n: a constant, so that the compiler unrolls it.
+ * may not. n, kind: constants, so that the compiler unrolls and drops. kind: of a begin without words,
+ * which its end looks for; FKT_PAIR_KINDS: none.
  */
-static __always_inline void fkt_ring_write(struct fkt_ring *r, u64 head, u32 pid, const u64 *words,
-					   u32 n)
+static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u32 pid,
+						 const u64 *words, u32 n,
+						 enum fkt_pair_kind kind)
 {
 	const u32 bytes = 8 * (1 + n);
 	struct fkt_page_header *h;
@@ -419,9 +403,9 @@ static __always_inline void fkt_ring_write(struct fkt_ring *r, u64 head, u32 pid
 		 * The long way, which looks closer, when the page is full or closed (the offset is then
 		 * beyond every page), the stamp's high bits are new, or the thread is.
 		 */
-		if (unlikely((u32)word + bytes > r->page_bytes ||
-			     (clock ^ READ_ONCE(r->last_clock)) >> FKT_TIME_BITS ||
-			     pid != READ_ONCE(r->last_pid))) {
+		if (unlikely(fkt_ring_offset(word) + bytes > r->page_bytes ||
+			     fkt_local_is_less(&r->epoch_end, clock) ||
+			     fkt_local_differs32(&r->last_pid, pid))) {
 			struct fkt_body body = {
 				.words = words, .n = n, .tail_bytes = 0, .tail = NULL,
 			};
@@ -435,11 +419,92 @@ static __always_inline void fkt_ring_write(struct fkt_ring *r, u64 head, u32 pid
 
 	WRITE_ONCE(r->last_clock, clock);
 	h = fkt_ring_page(r, word >> 32);
-	at = (u64 *)((char *)h + (u32)word);
-	at[0] = head | (clock & FKT_TIME_MASK);
+	at = (u64 *)((char *)h + fkt_ring_offset(word));
+	WRITE_ONCE(at[0], head | (clock & FKT_TIME_MASK));
 	for (i = 0; i < n; i++)
 		at[1 + i] = words[i];
+	if (kind < FKT_PAIR_KINDS) {
+		FKT_RING_STEP(before_pair);
+		/* After the event: who finds its word there may add to it. */
+		WRITE_ONCE(r->pair[kind], word + bytes);
+	}
 	fkt_ring_commit(r, h, word >> 32, bytes);
+}
+
+static __always_inline void fkt_ring_write(struct fkt_ring *r, u64 head, u32 pid, const u64 *words,
+					   u32 n)
+{
+	fkt_ring_write_event(r, head, pid, words, n, FKT_PAIR_KINDS);
+}
+
+/* Writes the begin number `number` of its kind; first: the kind's first id. */
+static __always_inline void fkt_ring_write_begin(struct fkt_ring *r, enum fkt_pair_kind kind,
+						 u32 first, u32 number, u32 pid)
+{
+	fkt_ring_write_event(r, fkt_word(0, first + number, 0), pid, NULL, 0, kind);
+}
+
+/* What an end knows of its begin, and adds to it. */
+struct fkt_end {
+	enum fkt_pair_kind kind;
+	u32 id, known; /* of the begin's id, these bits are known to be those of `id` */
+	u32 pid;
+	s64 value; /* result */
+};
+
+/* A pair's argument where it is short: 11 bits of result, 10 of ticks, one of the splits. */
+#define FKT_PAIR_SHORT_TICKS 1024
+#define FKT_PAIR_SHORT_BIAS 1024
+#define FKT_PAIR_SHORT_VALUE(value) ((u64)(value) + FKT_PAIR_SHORT_BIAS < 2 * FKT_PAIR_SHORT_BIAS)
+
+static __always_inline u32 fkt_pair_arg_short(u64 ticks, s64 value)
+{
+	/* The sum is at hand, and has no bit beyond the result's; of those it has one the wrong way round. */
+	const u32 biased = (u64)value + FKT_PAIR_SHORT_BIAS;
+
+	return (biased << 10 | (u32)ticks) ^ (4U << FKT_PAIR_SPLIT_SHIFT | FKT_PAIR_SHORT_BIAS << 10);
+}
+
+/*
+ * Adds an end to the word of its begin, if that is the last event on this CPU, and both fit. is_short,
+ * a constant: tries the short form only, in few instructions. False: nothing was done.
+ */
+static __always_inline bool fkt_ring_join(struct fkt_ring *r, const struct fkt_end *end,
+					  bool is_short)
+{
+	u64 word = READ_ONCE(r->word), clock, ticks, *at;
+	struct fkt_page_header *h;
+	u32 arg;
+
+	if (fkt_local_differs(&r->pair[end->kind], word) ||
+	    fkt_local_differs32(&r->last_pid, end->pid) || (is_short && !FKT_PAIR_SHORT_VALUE(end->value)))
+		return false;
+	h = fkt_ring_page(r, word >> 32);
+	at = (u64 *)((char *)h + fkt_ring_offset(word) - 8);
+	clock = fkt_ring_fast_clock();
+	/* From then to here it is not less than from the begin: which is less than 2^28 ticks ago. */
+	ticks = fkt_local_less(&r->last_clock, clock);
+	if (ticks >= (is_short ? FKT_PAIR_SHORT_TICKS : FKT_TIME_MASK))
+		return false;
+	if (!is_short) {
+		/* If the page is closed and leaves meanwhile this is anything, but the exchange fails. */
+		const u64 begin = READ_ONCE_NOCHECK(*at);
+
+		arg = fkt_pair_arg((clock - begin) & FKT_TIME_MASK, end->value);
+		if (!arg || (fkt_word_id(begin) ^ end->id) & end->known)
+			return false;
+	}
+	FKT_RING_STEP(before_exchange);
+	if (!fkt_local_cmpxchg(&r->word, word, word + FKT_RING_JOIN))
+		return false;
+	FKT_RING_STEP(after_exchange);
+
+	WRITE_ONCE(r->last_clock, clock);
+	if (is_short)
+		arg = fkt_pair_arg_short(fkt_local_less(at, clock) & FKT_TIME_MASK, end->value);
+	fkt_local_or(at, (u64)arg << FKT_ARG_SHIFT);
+	fkt_ring_commit_added(r, h, word >> 32, FKT_RING_JOIN);
+	return true;
 }
 
 /*
@@ -452,12 +517,12 @@ static inline bool fkt_ring_close(struct fkt_ring *r)
 
 	do {
 		word = READ_ONCE(r->word);
-		if ((u32)word & FKT_RING_CLOSED)
+		if (fkt_ring_is_closed(word))
 			return false;
 		clock = fkt_ring_clock();
 		FKT_RING_STEP(before_exchange);
-	} while (!fkt_local_cmpxchg(&r->word, word, (word & ~0xffffffffULL) | FKT_RING_CLOSED));
-	fkt_ring_close_page(r, word >> 32, (u32)word, clock);
+	} while (!fkt_local_cmpxchg(&r->word, word, fkt_ring_word(word >> 32, FKT_RING_CLOSED)));
+	fkt_ring_close_page(r, word, clock);
 	return true;
 }
 

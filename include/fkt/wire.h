@@ -21,7 +21,16 @@
  * Order. The stamp is read between the reading and the exchange of the reservation word, so the
  * events of one CPU stand in time order, whatever interrupted whom.
  *
- * Counts. PID, TIME and LOST words are not events: no count of events includes them.
+ * Pairs. The begin of a call or an interrupt has an id from FKT_PAIR_ID on, which says what begins
+ * (events.def, FKT_PAIR), and the argument 0. Its end, if it follows on its CPU with no event between
+ * and fits, is put into this argument, which is then never 0: one word for both events.
+ *
+ *   63     61 60                                   40
+ *  +---------+----------------------+----------------+
+ *  | split s | result, 2s + 3 bits  | ticks, 18 - 2s |
+ *  +---------+----------------------+----------------+
+ *
+ * Counts. PID, TIME and LOST words are not events: no count of events includes them. A pair is two.
  */
 #ifndef FKT_WIRE_H
 #define FKT_WIRE_H
@@ -66,6 +75,11 @@ enum fkt_word_id {
 
 /* The layers' bits stand in events.def; event ids too. */
 
+/* Ids with this bit are pairs, and nothing else has it. */
+#define FKT_PAIR_ID 0x800
+#define FKT_PAIR_SPLIT_SHIFT 21
+#define FKT_PAIR_TICK_BITS(split) (18 - 2 * (split))
+
 #define FKT_PAGE_MAGIC 0x50544b46U /* "FKTP" */
 #define FKT_WIRE_VERSION 1
 #define FKT_USED_OPEN 0xffffffffU /* `used` of a page that is still being filled */
@@ -84,8 +98,8 @@ struct fkt_page_header {
 	__u64 recording; /* F: random id of the recording */
 	__u64 seq; /* F: running number of the page on its CPU, from 0 */
 	__u32 events; /* C: completely written */
-	__u32 commit; /* C: bytes completely written, the header's own included; E takes `used` off:
-		       * 0 in every page that has left (ring.h) */
+	__u32 commit; /* C: bytes completely written, the header's own included, and pairs joined; E takes
+		       * what was begun off: 0 in every page that has left (ring.h) */
 	__u32 used; /* E: bytes reserved, header included; FKT_USED_OPEN before */
 	__u32 cpu; /* F */
 	__u64 first_clock; /* S: full stamp of the first word (ticks) */
@@ -145,6 +159,32 @@ static inline __u64 fkt_time_word_clock(__u64 word, __u64 before)
 	__u64 low = (word & FKT_TIME_MASK) | (__u64)fkt_word_arg(word) << FKT_TIME_BITS;
 
 	return before + ((low - before) & mask);
+}
+
+/* The argument of a pair: ticks from its begin to its end, and the end's result. 0: does not fit. */
+static inline __u32 fkt_pair_arg(__u64 ticks, __s64 value)
+{
+	__u64 magnitude = (__u64)(value ^ (value >> 63)) | 2;
+	__u32 split = (63 - (__u32)__builtin_clzll(magnitude)) / 2;
+
+	if (split > 7 || ticks >> FKT_PAIR_TICK_BITS(split))
+		return 0;
+	return ((__u32)value << FKT_PAIR_TICK_BITS(split) & ((1U << FKT_PAIR_SPLIT_SHIFT) - 1)) |
+	       (__u32)ticks | split << FKT_PAIR_SPLIT_SHIFT;
+}
+
+/* A pair's ticks from begin to end. */
+static inline __u32 fkt_pair_ticks(__u32 arg)
+{
+	return arg & ((1U << FKT_PAIR_TICK_BITS(arg >> FKT_PAIR_SPLIT_SHIFT)) - 1);
+}
+
+/* A pair's result. */
+static inline __s32 fkt_pair_value(__u32 arg)
+{
+	__u32 bits = FKT_PAIR_TICK_BITS(arg >> FKT_PAIR_SPLIT_SHIFT);
+
+	return (__s32)(arg << (32 - FKT_PAIR_SPLIT_SHIFT)) >> (32 - FKT_PAIR_SPLIT_SHIFT + bits);
 }
 
 /* Checksum of a page header over all its bytes but the checksum's own. Not cryptographic. */

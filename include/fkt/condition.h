@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A condition on events, as the module checks it while it records: lib/when.cc makes one of what a
+ * user typed, FKT_START takes it, module/when.c asks it of system calls at their exit and of other
+ * events when they are written.
+ *
+ * The condition is in postfix: a test pushes its truth, FKT_WHEN_AND and FKT_WHEN_OR take two and push one.
+ * Names are sets of ids: an event's own below FKT_PAIR_ID, and of a call its pair's, which says its number.
+ */
+#ifndef FKT_CONDITION_H
+#define FKT_CONDITION_H
+
+#include <linux/types.h>
+#ifdef __KERNEL__
+#include <linux/string.h>
+#else
+#include <string.h>
+#endif
+
+#include <fkt/events.h>
+#include <fkt/wire.h>
+
+#define FKT_WHEN_OPS 64
+#define FKT_WHEN_SETS 8
+#define FKT_WHEN_TEXTS 8
+#define FKT_WHEN_TEXT_BYTES 32 /* with the zero at its end */
+/* Ids in a set: of events, then of both kinds of calls. */
+#define FKT_WHEN_IDS ((__u32)FKT_P_SYSCALL32 + (__u32)FKT_PN_SYSCALL32)
+
+enum fkt_when_what {
+	FKT_WHEN_AND = 0,
+	FKT_WHEN_OR = 1,
+	FKT_WHEN_NOT = 2,
+	FKT_WHEN_NAME = 3, /* is the event in the set `index`? */
+	FKT_WHEN_TASK = 4, /* does the thread's name fit the text `index` (`*` and `?`)? */
+	FKT_WHEN_CPU = 5, /* this and those below: compared with `value` */
+	FKT_WHEN_PID = 6,
+	FKT_WHEN_DURATION = 7, /* ticks; false where it is not known */
+	FKT_WHEN_RET = 8, /* false of what is no call */
+};
+
+enum fkt_when_compare {
+	FKT_WHEN_EQ = 0,
+	FKT_WHEN_NE = 1,
+	FKT_WHEN_LT = 2,
+	FKT_WHEN_LE = 3,
+	FKT_WHEN_GT = 4,
+	FKT_WHEN_GE = 5,
+};
+
+struct fkt_when_op {
+	__u8 what; /* enum fkt_when_what */
+	__u8 compare; /* enum fkt_when_compare */
+	__u16 index;
+	__u32 pad; /* 0 */
+	__s64 value;
+};
+
+struct fkt_when_set {
+	__u64 bits[FKT_WHEN_IDS / 64];
+};
+
+struct fkt_when {
+	__u32 ops;
+	/* Thread numbers are smaller (/proc/sys/kernel/pid_max): 8 bytes each where durations are tested. */
+	__u32 tids;
+	struct fkt_when_op op[FKT_WHEN_OPS];
+	struct fkt_when_set watched; /* of these the condition is asked */
+	struct fkt_when_set set[FKT_WHEN_SETS];
+	char text[FKT_WHEN_TEXTS][FKT_WHEN_TEXT_BYTES];
+};
+
+/* What the condition is asked of. */
+struct fkt_when_facts {
+	__u32 id;
+	__u32 cpu;
+	__u32 pid;
+	__u32 is_call; /* ret is one */
+	__u64 duration; /* ticks; FKT_WHEN_UNKNOWN: not known */
+	__s64 ret;
+	const char *task;
+};
+
+#define FKT_WHEN_UNKNOWN (~0ULL)
+
+FKT_LAYOUT(FKT_WHEN_IDS % 64 == 0);
+FKT_LAYOUT(sizeof(struct fkt_when_op) == 16);
+
+static inline int fkt_when_has(const struct fkt_when_set *set, __u32 id)
+{
+	return id < FKT_WHEN_IDS && (set->bits[id / 64] >> id % 64 & 1);
+}
+
+/* Is any of the ids from `first` on, `count` of them, in the set? */
+static inline int fkt_when_has_any(const struct fkt_when_set *set, __u32 first, __u32 count)
+{
+	__u32 id;
+
+	for (id = first; id < first + count; id++)
+		if (fkt_when_has(set, id))
+			return 1;
+	return 0;
+}
+
+/* Does the condition test what this says? */
+static inline int fkt_when_tests(const struct fkt_when *when, enum fkt_when_what what)
+{
+	__u32 i;
+
+	for (i = 0; i < when->ops && i < FKT_WHEN_OPS; i++)
+		if (when->op[i].what == what)
+			return 1;
+	return 0;
+}
+
+/* How many operands an operation takes off; each pushes one. */
+static inline __u32 fkt_when_takes(const struct fkt_when_op *op)
+{
+	if (op->what == FKT_WHEN_AND || op->what == FKT_WHEN_OR)
+		return 2;
+	return op->what == FKT_WHEN_NOT;
+}
+
+static inline int fkt_when_op_valid(const struct fkt_when *when, const struct fkt_when_op *op)
+{
+	if (op->what > FKT_WHEN_RET || op->compare > FKT_WHEN_GE || op->pad)
+		return 0;
+	if (op->what == FKT_WHEN_NAME)
+		return op->index < FKT_WHEN_SETS;
+	if (op->what == FKT_WHEN_TASK)
+		return op->index < FKT_WHEN_TEXTS &&
+		       !when->text[op->index][FKT_WHEN_TEXT_BYTES - 1];
+	return 1;
+}
+
+/* Can fkt_when_true() be asked? Whatever the bytes are. */
+static inline int fkt_when_valid(const struct fkt_when *when)
+{
+	__u32 i, depth = 0;
+
+	if (!when->ops || when->ops > FKT_WHEN_OPS)
+		return 0;
+	for (i = 0; i < when->ops; i++) {
+		const struct fkt_when_op *op = &when->op[i];
+
+		if (!fkt_when_op_valid(when, op) || depth < fkt_when_takes(op))
+			return 0;
+		depth = depth - fkt_when_takes(op) + 1;
+	}
+	return depth == 1;
+}
+
+/* Does all of `text` fit the pattern? `*` stands for any characters, `?` for one. */
+static inline int fkt_when_fits(const char *text, const char *pattern)
+{
+	const char *star = NULL, *from = NULL;
+
+	while (*text) {
+		if (*pattern == '*') {
+			star = pattern++;
+			from = text;
+		} else if (*pattern == '?' || *pattern == *text) {
+			pattern++;
+			text++;
+		} else if (star) { /* the star takes one more */
+			pattern = star + 1;
+			text = ++from;
+		} else {
+			return 0;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+static inline int fkt_when_compares(__s64 left, enum fkt_when_compare compare, __s64 right)
+{
+	switch (compare) {
+	case FKT_WHEN_EQ:
+		return left == right;
+	case FKT_WHEN_NE:
+		return left != right;
+	case FKT_WHEN_LT:
+		return left < right;
+	case FKT_WHEN_LE:
+		return left <= right;
+	case FKT_WHEN_GT:
+		return left > right;
+	default:
+		return left >= right;
+	}
+}
+
+static inline int fkt_when_test(const struct fkt_when *when, const struct fkt_when_op *op,
+				const struct fkt_when_facts *facts)
+{
+	enum fkt_when_compare compare = (enum fkt_when_compare)op->compare;
+
+	switch (op->what) {
+	case FKT_WHEN_NAME:
+		return fkt_when_has(&when->set[op->index], facts->id);
+	case FKT_WHEN_TASK:
+		return fkt_when_fits(facts->task, when->text[op->index]);
+	case FKT_WHEN_CPU:
+		return fkt_when_compares(facts->cpu, compare, op->value);
+	case FKT_WHEN_PID:
+		return fkt_when_compares(facts->pid, compare, op->value);
+	case FKT_WHEN_DURATION:
+		return facts->duration != FKT_WHEN_UNKNOWN &&
+		       fkt_when_compares((__s64)facts->duration, compare, op->value);
+	default:
+		return facts->is_call && fkt_when_compares(facts->ret, compare, op->value);
+	}
+}
+
+/* Is the condition true of this? Precondition: it is valid. */
+static inline int fkt_when_true(const struct fkt_when *when, const struct fkt_when_facts *facts)
+{
+	__u64 truths = 0; /* the top of the stack is bit 0: no condition is deeper than it has tests */
+	__u32 i;
+
+	for (i = 0; i < when->ops; i++) {
+		const struct fkt_when_op *op = &when->op[i];
+
+		if (op->what == FKT_WHEN_AND)
+			truths = truths >> 2 << 1 | (truths >> 1 & truths & 1);
+		else if (op->what == FKT_WHEN_OR)
+			truths = truths >> 2 << 1 | ((truths >> 1 | truths) & 1);
+		else if (op->what == FKT_WHEN_NOT)
+			truths ^= 1;
+		else
+			truths = truths << 1 | (__u64)fkt_when_test(when, op, facts);
+	}
+	return truths & 1;
+}
+
+#endif /* FKT_CONDITION_H */

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Single instructions on a ring's own words: atomic towards interrupts and NMIs of this CPU, which
+ * nobody else's stores meet, and therefore without a LOCK prefix. Part of ring.h, and included there.
+ */
+#ifndef FKT_RING_LOCAL_H
+#define FKT_RING_LOCAL_H
+
+/*
+ * The kernel's instructions for these operations: atomic towards interrupts of this CPU
+ * only. User space has them where one thread owns the ring for good (the benchmark defines this).
+ */
+#ifdef __KERNEL__
+#define FKT_RING_ONE_CPU
+#endif
+
+/* Exchanges *p if it still is `old`; atomic towards interrupts of this CPU, not other CPUs. */
+static __always_inline bool fkt_local_cmpxchg(u64 *p, u64 old, u64 new_)
+{
+#ifdef FKT_RING_ONE_CPU
+	bool done;
+
+	asm volatile("cmpxchgq %[new_], %[p]"
+		     : "=@ccz"(done), [p] "+m"(*p), "+a"(old)
+		     : [new_] "r"(new_)
+		     : "memory");
+	return done;
+#else
+	return __atomic_compare_exchange_n(p, &old, new_, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+}
+
+static __always_inline bool fkt_local_cmpxchg32(u32 *p, u32 old, u32 new_)
+{
+#ifdef FKT_RING_ONE_CPU
+	bool done;
+
+	asm volatile("cmpxchgl %[new_], %[p]"
+		     : "=@ccz"(done), [p] "+m"(*p), "+a"(old)
+		     : [new_] "r"(new_)
+		     : "memory");
+	return done;
+#else
+	return __atomic_compare_exchange_n(p, &old, new_, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+}
+
+/* One instruction, so that an interrupt comes before or after it, never within. */
+static __always_inline void fkt_local_inc(u64 *p)
+{
+#ifdef FKT_RING_ONE_CPU
+	asm volatile("incq %0" : "+m"(*p));
+#else
+	__atomic_fetch_add(p, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+static __always_inline void fkt_local_inc32(u32 *p)
+{
+#ifdef FKT_RING_ONE_CPU
+	asm volatile("incl %0" : "+m"(*p));
+#else
+	__atomic_fetch_add(p, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+static __always_inline void fkt_local_or(u64 *p, u64 bits)
+{
+#ifdef FKT_RING_ONE_CPU
+	asm volatile("orq %[bits], %[p]" : [p] "+m"(*p) : [bits] "r"(bits));
+#else
+	__atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
+#endif
+}
+
+/* The same; orders all stores before it, and returns whether the sum is 0. */
+static __always_inline bool fkt_local_add_is_zero(u32 *p, u32 value)
+{
+#ifdef FKT_RING_ONE_CPU
+	bool zero;
+
+	asm volatile("addl %[value], %[p]"
+		     : "=@ccz"(zero), [p] "+m"(*p)
+		     : [value] "ri"(value)
+		     : "memory");
+	return zero;
+#else
+	return __atomic_add_fetch(p, value, __ATOMIC_RELEASE) == 0;
+#endif
+}
+
+/*
+ * A comparison of what is at `p` with a value: one instruction with its load, which the compiler does not
+ * make of READ_ONCE(). flags: of `cmp memory, value`, where the comparison is true.
+ */
+#ifdef FKT_RING_ONE_CPU
+#define FKT_LOCAL_COMPARISON(name, type, insn, flags, is)				\
+	static __always_inline bool name(const type *p, type value)			\
+	{										\
+		bool truth;								\
+											\
+		asm volatile(insn " %[p], %[value]"					\
+			     : "=@" flags(truth)					\
+			     : [p] "m"(*p), [value] "r"(value));			\
+		return truth;								\
+	}
+#else
+#define FKT_LOCAL_COMPARISON(name, type, insn, flags, is)				\
+	static __always_inline bool name(const type *p, type value)			\
+	{										\
+		return READ_ONCE(*p) is value;						\
+	}
+#endif
+
+FKT_LOCAL_COMPARISON(fkt_local_differs, u64, "cmpq", "ccnz", !=)
+FKT_LOCAL_COMPARISON(fkt_local_differs32, u32, "cmpl", "ccnz", !=)
+FKT_LOCAL_COMPARISON(fkt_local_is_less, u64, "cmpq", "cca", <)
+
+static __always_inline u64 fkt_local_less(const u64 *p, u64 value)
+{
+#ifdef FKT_RING_ONE_CPU
+	asm volatile("subq %[p], %[value]" : [value] "+r"(value) : [p] "m"(*p) : "cc");
+	return value;
+#else
+	return value - READ_ONCE(*p);
+#endif
+}
+
+#endif /* FKT_RING_LOCAL_H */

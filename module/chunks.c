@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The drain's writing: complete pages become chunks that are consecutive in the output, an engine
+ * writes them, and their pages go back to the rings.
+ *
+ *   retire finished chunks -> gather pages -> make room in the file -> write
+ *
+ * Chunks retire in the order of the file, so what is written is always one piece from the start:
+ * when a write fails, that is where the recording ends, and what lies behind it is counted as
+ * discarded. The kernel knows nothing of the file's format: pages at an offset, nothing else.
+ */
+
+#include <linux/falloc.h>
+#include <linux/mm.h>
+
+#include "drain.h"
+
+#define ALLOCATE_MAX (64ULL << 20) /* bytes of file space per step, at most */
+
+/* ---- retiring ---- */
+
+/* An engine's answer, in any context. result: bytes or -errno of this one write. */
+void fkt_drain_written(struct fkt_chunk *chunk, ssize_t result)
+{
+	chunk->result = result;
+	/* Pairs with the load-acquire in retire(): who sees it finished sees the result too. */
+	smp_store_release(&chunk->finished, true);
+	fkt_drain_kick();
+}
+
+static void give_back(struct fkt_page *page, bool written)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, page->cpu);
+
+	if (written)
+		c->written++;
+	else
+		c->discarded += page->events;
+	fkt_ring_recycle(page);
+}
+
+static void output_failed(struct fkt_drain *d, int error)
+{
+	bool full = error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
+
+	d->failed = true;
+	if (d->full)
+		return;
+	d->full = true;
+	fkt_capture_end(full ? FKT_STOP_FULL : FKT_STOP_ERROR, -error);
+}
+
+/* The oldest chunk is finished: counts its pages and frees it. False: it goes on with its rest. */
+static bool retire_chunk(struct fkt_drain *d, struct fkt_chunk *chunk)
+{
+	u32 page_bytes = fkt_rings_page_bytes();
+	u32 i, good;
+
+	if (!d->failed && chunk->result > 0) {
+		chunk->written += chunk->result;
+		if (chunk->written < chunk->bytes) {
+			chunk->finished = false;
+			d->engine->write(d, chunk);
+			return false;
+		}
+	}
+	good = chunk->written / page_bytes;
+	if (good < chunk->count)
+		output_failed(d, chunk->result < 0 ? chunk->result : -EIO);
+	for (i = 0; i < chunk->count; i++) {
+		if (i < good && d->engine->remembers)
+			fkt_index_add(chunk->pages[i]->header);
+		give_back(chunk->pages[i], i < good);
+	}
+	d->pages_written += good;
+	fkt_tell(FKT_E_PAGES_WRITTEN, good, chunk->pos);
+	fkt_tell(FKT_E_PAGES_RECYCLED, chunk->count, chunk->count - good);
+	return true;
+}
+
+static void retire(struct fkt_drain *d)
+{
+	while (d->tail != d->head) {
+		struct fkt_chunk *chunk = &d->chunks[d->tail % FKT_CHUNKS];
+
+		/* Pairs with the store-release in fkt_drain_written(). */
+		if (!smp_load_acquire(&chunk->finished))
+			break;
+		/* After a failure the chunks behind it count as not written, whatever became of them. */
+		if (d->failed)
+			chunk->written = 0;
+		if (retire_chunk(d, chunk))
+			d->tail++;
+	}
+}
+
+/* ---- writing ---- */
+
+/*
+ * Allocates file space up to `upto` and what is reserved behind it, in big steps: inside allocated
+ * space direct writes need not wait, and the recorder's own tail finds room on a full disk.
+ */
+static int make_room(struct fkt_drain *d, loff_t upto)
+{
+	u64 pages = (upto - d->start) / fkt_rings_page_bytes();
+	loff_t need = upto + d->reserve + d->reserve_per_page * pages;
+	int err;
+
+	while (d->allocates && need > d->allocated) {
+		loff_t goal = max_t(loff_t, need, d->allocated + d->step);
+
+		if (d->end)
+			goal = max_t(loff_t, need, min_t(loff_t, goal, d->end + d->reserve));
+		err = vfs_fallocate(d->out, 0, d->allocated, goal - d->allocated);
+		if (!err) {
+			d->allocated = goal;
+			d->step = min(d->step * 2, ALLOCATE_MAX);
+		} else if (err == -EOPNOTSUPP || err == -ENODEV || err == -EINTR) {
+			d->allocates = false; /* the writes themselves will find room, or say so */
+		} else if (goal > need && err == -ENOSPC) {
+			d->step = max(d->step / 2, 1ULL);
+		} else {
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* Takes up to FKT_CHUNK_PAGES complete pages, CPU after CPU; returns how many. */
+static u32 gather(struct fkt_drain *d, struct fkt_chunk *chunk)
+{
+	unsigned int i, cpu = d->first_cpu;
+
+	chunk->count = 0;
+	for (i = 0; i < nr_cpu_ids && chunk->count < FKT_CHUNK_PAGES; i++) {
+		struct fkt_page *page;
+
+		while (cpu_possible(cpu) && chunk->count < FKT_CHUNK_PAGES) {
+			page = fkt_ring_collect(cpu);
+			if (!page)
+				break;
+			chunk->pages[chunk->count++] = page;
+		}
+		cpu = (cpu + 1) % nr_cpu_ids;
+	}
+	d->first_cpu = cpu;
+	return chunk->count;
+}
+
+/* Gives back, as discarded, what the size limit leaves no room for. */
+static void cut_at_limit(struct fkt_drain *d, struct fkt_chunk *chunk)
+{
+	u32 room = chunk->count;
+
+	if (d->end)
+		room = min_t(u64, room, (d->end - d->pos) / fkt_rings_page_bytes());
+	if (room == chunk->count && !d->full)
+		return;
+	if (d->full)
+		room = 0;
+	fkt_tell(FKT_E_PAGES_RECYCLED, chunk->count - room, chunk->count - room);
+	while (chunk->count > room)
+		give_back(chunk->pages[--chunk->count], false);
+	if (!d->full) {
+		d->full = true;
+		fkt_capture_end(FKT_STOP_LIMIT, 0);
+	}
+}
+
+static void submit(struct fkt_drain *d, struct fkt_chunk *chunk)
+{
+	u32 i, page_bytes = fkt_rings_page_bytes();
+
+	for (i = 0; i < chunk->count; i++) {
+		struct page *frame = virt_to_page(chunk->pages[i]->header);
+
+		chunk->bvec[i] = (struct bio_vec){ .bv_page = frame, .bv_len = page_bytes };
+	}
+	chunk->drain = d;
+	chunk->out = d->out;
+	chunk->pos = d->pos;
+	chunk->bytes = chunk->count * page_bytes;
+	chunk->written = 0;
+	chunk->finished = false;
+	d->pos += chunk->bytes;
+	d->head++;
+	fkt_tell(FKT_E_PAGES_SUBMITTED, chunk->count, chunk->pos);
+	d->engine->write(d, chunk);
+}
+
+/* Extra pages where few are left, as long as pages still come back. */
+void fkt_drain_refill(struct fkt_drain *d)
+{
+	unsigned int cpu;
+
+	if (d->full || d->stopping)
+		return;
+	for_each_possible_cpu(cpu)
+		fkt_ring_refill(cpu);
+}
+
+/*
+ * Gives back the pages that have left, and writes whatever is complete, as long as chunks are free: then
+ * there are chunks in flight, or the rings are empty. Drain thread.
+ */
+void fkt_chunks_move(struct fkt_drain *d)
+{
+	int err;
+
+	retire(d);
+	while (d->head - d->tail < FKT_CHUNKS) {
+		struct fkt_chunk *chunk = &d->chunks[d->head % FKT_CHUNKS];
+
+		/* Before each write: it may take long. */
+		fkt_drain_refill(d);
+		if (!gather(d, chunk))
+			return;
+		cut_at_limit(d, chunk);
+		if (!chunk->count)
+			continue;
+		err = make_room(d, d->pos + (loff_t)chunk->count * fkt_rings_page_bytes());
+		if (err) {
+			output_failed(d, err);
+			cut_at_limit(d, chunk);
+			continue;
+		}
+		submit(d, chunk);
+		retire(d);
+	}
+}

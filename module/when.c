@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The condition that a recording's owner wants to be told of (fkt/condition.h). It is asked of system calls
+ * at their exit, by probes of its own that are on for nothing else, and of other events in the moment
+ * they are written. Once it came true it is not asked again until the owner has heard of it.
+ */
+
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/threads.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "fkt.h"
+
+DEFINE_STATIC_KEY_FALSE(fkt_key_when_events);
+
+/* Who may write `fired`, and who read it. */
+enum when_state {
+	WHEN_ASKING, /* nobody */
+	WHEN_FIRING, /* the probe that came first */
+	WHEN_FIRED, /* fkt_when_fired() */
+};
+
+static struct {
+	/* Both stay as they are while a probe may run, or the drain. */
+	struct fkt_when *condition; /* NULL: none */
+	u64 *entered; /* by thread number: begin of its call (ticks), 0: not known; NULL: not needed */
+	u32 state; /* enum when_state */
+	struct fkt_fired fired;
+} when;
+
+/* Ids that have pairs, but for those of calls: FKT_E_IRQ_ENTRY to FKT_E_SOFTIRQ_EXIT. */
+#define PAIRED_FIRST FKT_E_IRQ_ENTRY
+#define PAIRED_COUNT (FKT_E_SOFTIRQ_EXIT - FKT_E_IRQ_ENTRY + 1)
+
+/* ---- start and stop ---- */
+
+/* The condition that the user passed, NULL if there is none, or an error. */
+struct fkt_when *fkt_when_get(const struct fkt_start *start)
+{
+	struct fkt_when *condition;
+
+	if (!start->when)
+		return NULL;
+	condition = vmemdup_user(u64_to_user_ptr(start->when), sizeof(*condition));
+	if (!IS_ERR(condition) &&
+	    (!fkt_when_valid(condition) || condition->tids > PID_MAX_LIMIT)) {
+		kvfree(condition);
+		return ERR_PTR(-EINVAL);
+	}
+	return condition;
+}
+
+/* Takes the condition over, or frees it. Before the hooks are on. */
+int fkt_when_start(struct fkt_when *condition)
+{
+	when.state = WHEN_ASKING;
+	if (!condition)
+		return 0;
+	if (fkt_when_tests(condition, FKT_WHEN_DURATION) && condition->tids) {
+		when.entered = vzalloc(array_size(condition->tids, sizeof(*when.entered)));
+		if (!when.entered) {
+			kvfree(condition);
+			return -ENOMEM;
+		}
+	}
+	when.condition = condition;
+	if (fkt_when_has_any(&condition->watched, 0, FKT_PAIR_ID))
+		static_branch_enable(&fkt_key_when_events);
+	return 0;
+}
+
+/* After every probe and the drain have ended. */
+void fkt_when_stop(void)
+{
+	static_branch_disable(&fkt_key_when_events);
+	kvfree(when.condition);
+	when.condition = NULL;
+	vfree(when.entered);
+	when.entered = NULL;
+}
+
+/* Is it asked of calls? */
+bool fkt_when_calls(void)
+{
+	return when.condition &&
+	       fkt_when_has_any(&when.condition->watched, FKT_PAIR_ID, FKT_WHEN_IDS - FKT_PAIR_ID);
+}
+
+/* Is it asked of soft lockups? */
+bool fkt_when_lockups(void)
+{
+	return when.condition && fkt_when_has(&when.condition->watched, FKT_E_SOFT_LOCKUP);
+}
+
+/* May begins be words that have room for their ends? Those are not asked about. */
+bool fkt_when_pairs(void)
+{
+	return !when.condition ||
+	       !fkt_when_has_any(&when.condition->watched, PAIRED_FIRST, PAIRED_COUNT);
+}
+
+/* ---- asking ---- */
+
+/* Lockless: who sees that somebody else was first has nothing to do. */
+static bool asks(u32 id)
+{
+	return READ_ONCE(when.state) == WHEN_ASKING && fkt_when_has(&when.condition->watched, id);
+}
+
+static void fire(const struct fkt_when_facts *facts)
+{
+	/*
+	 * The one LOCK-prefixed instruction, between CPUs and whatever interrupts this one: when the
+	 * condition is true, once until the owner asks for the next time.
+	 */
+	if (cmpxchg(&when.state, WHEN_ASKING, WHEN_FIRING) != WHEN_ASKING)
+		return;
+	when.fired = (struct fkt_fired){
+		.clock = fkt_clock(),
+		.duration = facts->duration,
+		.ret = facts->ret,
+		.id = facts->id,
+		.cpu = facts->cpu,
+		.pid = facts->pid,
+	};
+	strscpy(when.fired.task, facts->task, sizeof(when.fired.task));
+	/* Pairs with the load-acquire in fkt_when_fired(). */
+	smp_store_release(&when.state, WHEN_FIRED);
+	fkt_wake_soon();
+}
+
+/* An event that is no call was written; any context, preemption off. */
+void fkt_when_event(u32 id)
+{
+	const struct fkt_when_facts facts = {
+		.id = id,
+		.cpu = raw_smp_processor_id(),
+		.pid = current->pid,
+		.duration = FKT_WHEN_UNKNOWN,
+		.task = current->comm,
+	};
+
+	if (asks(id) && fkt_when_true(when.condition, &facts))
+		fire(&facts);
+}
+
+/* Its own slot: only the thread itself writes it. */
+static u64 *slot_of(const struct task_struct *task)
+{
+	if (!when.entered || (u32)task->pid >= when.condition->tids)
+		return NULL;
+	return &when.entered[task->pid];
+}
+
+/* A call of the current thread begins. returns: false for those that never come back. */
+void fkt_when_entry(const struct task_struct *task, bool returns)
+{
+	u64 *slot = slot_of(task);
+
+	/* Else the number's next owner, who returns from a call it never made, would seem to end this one. */
+	if (slot)
+		*slot = returns ? fkt_clock() : 0;
+}
+
+/* A call of the current thread has ended. */
+void fkt_when_exit(const struct task_struct *task, u32 id, long ret)
+{
+	struct fkt_when_facts facts = {
+		.id = id,
+		.cpu = raw_smp_processor_id(),
+		.pid = task->pid,
+		.is_call = true,
+		.duration = FKT_WHEN_UNKNOWN,
+		.ret = ret,
+		.task = task->comm,
+	};
+	u64 *slot = slot_of(task);
+
+	if (slot && *slot)
+		facts.duration = fkt_clock() - *slot;
+	if (slot)
+		*slot = 0;
+	if (asks(id) && fkt_when_true(when.condition, &facts))
+		fire(&facts);
+}
+
+/* ---- the owner ---- */
+
+/* Lockless glance, for poll. */
+bool fkt_when_pending(void)
+{
+	return READ_ONCE(when.state) == WHEN_FIRED;
+}
+
+/* What the condition came true of; from now on it is asked again. Under capture.c's lock. */
+int fkt_when_fired(struct fkt_fired *fired)
+{
+	/* Pairs with the store-release in fire(): who sees it fired sees what it was. */
+	if (smp_load_acquire(&when.state) != WHEN_FIRED)
+		return -EAGAIN;
+	*fired = when.fired;
+	/* Pairs with the cmpxchg in fire(), which is a full barrier: `fired` is read by now. */
+	smp_store_release(&when.state, WHEN_ASKING);
+	return 0;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Asks a recording's condition of system calls (module/when.c), after the probes that write them. On only
+ * while there is such a condition, so that the others need not look.
+ */
+
+#include <linux/sched.h>
+#include <asm/syscall.h>
+#include <asm/unistd.h>
+#include <trace/events/syscalls.h>
+
+#include "attach.h"
+#include "fkt.h"
+
+/* Not in a 64-bit build's headers. */
+#define NR_IA32_EXIT 1
+#define NR_IA32_EXIT_GROUP 252
+
+static bool returns(long nr)
+{
+	if (in_ia32_syscall())
+		return nr != NR_IA32_EXIT && nr != NR_IA32_EXIT_GROUP;
+	return nr != __NR_exit && nr != __NR_exit_group;
+}
+
+static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
+{
+	if (fkt_layer_on(FKT_L_SYSTEM) && fkt_keep_current())
+		fkt_when_entry(current, returns(nr));
+}
+
+static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
+{
+	bool ia32 = in_ia32_syscall();
+	u32 first = ia32 ? FKT_P_SYSCALL32 : FKT_P_SYSCALL;
+	u32 count = ia32 ? FKT_PN_SYSCALL32 : FKT_PN_SYSCALL;
+	long nr = syscall_get_nr(current, regs);
+
+	if (fkt_layer_on(FKT_L_SYSTEM) && fkt_keep_current() && (unsigned long)nr < count)
+		fkt_when_exit(current, first + nr, ret);
+}
+
+/* Does not compile if a probe does not fit this kernel's tracepoint. */
+static void __maybe_unused check_types(void)
+{
+	check_trace_callback_type_sys_enter(probe_sys_enter);
+	check_trace_callback_type_sys_exit(probe_sys_exit);
+}
+
+#define ON_CALLS(tp, fn)                                                                  \
+	{                                                                                 \
+		.name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_SYSTEM,               \
+		.needed = fkt_when_calls, .missing = FKT_MISSING_TRACEPOINT,              \
+	}
+
+static struct fkt_hook hooks[] = {
+	ON_CALLS(sys_exit, probe_sys_exit),
+	ON_CALLS(sys_enter, probe_sys_enter),
+};
+
+FKT_HOOK_TABLE(fkt_condition_hooks, hooks);
