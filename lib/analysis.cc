@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/analysis.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "lib/clock.h"
 
 namespace fkt {
 namespace {
 
-Window window_of(const TraceInfo& info, const View& view) {
-  Window window;
-  window.from = info.oldest;
-  if (view.from) window.from = std::max(window.from, *view.from);
-  if (view.to) window.to = *view.to;
-  window.cpu = view.cpu;
-  window.parts = view.parts;
-  return window;
-}
+constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
 // Of a slice nothing but the slice is shown and counted.
-View within_slice(View view, const std::optional<Cut>& cut) {
-  if (!cut) return view;
-  view.from = std::max(view.from.value_or(0), cut->from);
-  view.to = std::min(view.to.value_or(cut->to), cut->to);
+View within_slice(View view, const TraceInfo& info) {
+  if (!info.cut) return view;
+  view.from = std::max(view.from.value_or(0), info.cut->from);
+  view.to = std::min(view.to.value_or(info.slice_end()), info.slice_end());
   return view;
 }
 
@@ -33,14 +28,16 @@ bool before_recording(const TraceInfo& info, std::uint32_t pid) {
 
 Analysis::Analysis(const TraceInfo& info, const View& view)
     : info_(info),
-      view_(within_slice(view, info.cut)),
-      window_(window_of(info, view_)),
+      view_(within_slice(view, info)),
+      window_(stretch_window(0)),
       start_(recording_start(info)),
       tasks_(info),
       types_(info),
       spans_(info, tasks_, types_, profile_),
       states_(tasks_, spans_, window_, start_),
-      layers_(1 << FKT_ID_BITS, -1) {
+      taker_(tasks_, spans_, states_, profile_, window_),
+      layers_(1 << FKT_ID_BITS, -1),
+      next_stretch_at_(stretch_from(1)) {
   end_ = start_;
   for (const EventType& type : info.catalogue.events()) {
     layers_[type.id & FKT_ID_MASK] = static_cast<std::int8_t>(type.layer);
@@ -50,7 +47,7 @@ Analysis::Analysis(const TraceInfo& info, const View& view)
     window_.open = stats_alive_.now();
   }
   if (view.dump_pid) dump_alive_ = Alive(*view.dump_pid, before_recording(info, *view.dump_pid));
-  if (info.cut) restore(*info.cut);
+  if (info.cut) restore(*info.cut, CutPlaces::same(*info.cut));
   if (view_.where) picker_.emplace(*view_.where, nullptr, info_, tasks_, spans_, types_);
 }
 
@@ -70,9 +67,10 @@ Cut Analysis::cut(std::uint64_t from, std::uint64_t to) const {
   return cut;
 }
 
-void Analysis::restore(const Cut& cut) {
-  spans_.restore(cut);
-  states_.restore(cut);
+void Analysis::restore(const Cut& cut, const CutPlaces& places) {
+  spans_.restore(cut, places);
+  states_.restore(cut, places);
+  std::ranges::fill(clocks_, 0);
   for (const Cut::Cpu& cpu : cut.cpus) {
     if (cpu.cpu >= clocks_.size()) {
       clocks_.resize(cpu.cpu + 1);
@@ -82,12 +80,52 @@ void Analysis::restore(const Cut& cut) {
   }
 }
 
+std::uint64_t Analysis::stretch_from(std::size_t stretch) const {
+  return stretch < info_.stretches() ? info_.stretch(stretch).from : kNever;
+}
+
+// What counts of a slice's stretch, or of the whole recording.
+Window Analysis::stretch_window(std::size_t stretch) const {
+  Window window;
+  window.from = std::max(info_.oldest, view_.from.value_or(0));
+  window.to = view_.to.value_or(kNever);
+  if (info_.cut) {
+    window.from = std::max(window.from, info_.stretch(stretch).from);
+    window.to = std::min(window.to, info_.stretch(stretch).to);
+  }
+  window.cpu = view_.cpu;
+  window.parts = view_.parts;
+  return window;
+}
+
+// What is open ends unseen, as at a slice's end; then all is as the next cut says.
+void Analysis::next_stretch() {
+  end_stretch(window_.to, false);
+  const Cut& cut = info_.stretch(++stretch_);
+  next_stretch_at_ = stretch_from(stretch_ + 1);
+  window_ = stretch_window(stretch_);
+  CutPlaces places;
+  places.tasks = tasks_.restore(cut);
+  places.types = types_.restore(cut);
+  restore(cut, places);
+  const auto lives = [&](const Alive& alive, std::optional<std::uint32_t> pid) {
+    if (!alive.watching()) return alive;
+    const bool now = std::ranges::any_of(cut.tasks, [&](const Cut::Task& task) {
+      return task.tid == *pid && (task.flags & (Cut::exited | Cut::left_dead | Cut::freed)) == 0;
+    });
+    return Alive(*pid, now, alive.seen());
+  };
+  stats_alive_ = lives(stats_alive_, view_.stats_pid);
+  dump_alive_ = lives(dump_alive_, view_.dump_pid);
+  if (stats_alive_.watching()) window_.open = stats_alive_.now();
+}
+
 void Analysis::learn(Marks& marks) {
   picker_.emplace(*view_.where, &marks, info_, tasks_, spans_, types_);
 }
 
 std::uint64_t Analysis::begin() const {
-  return std::max(start_, window_.from);
+  return std::max({start_, info_.oldest, view_.from.value_or(0)});
 }
 
 // The statistics' window opens and closes with the life of -s PID. What ran until then on the other
@@ -119,28 +157,37 @@ bool Analysis::shown(const Event& event, TaskIndex task, bool in_slice) const {
   return view_.dump_only ? tasks_.belongs(task, *view_.dump_pid) : dump_alive_.now();
 }
 
-Analysis::Place Analysis::add(const Event& event) {
+// What the event changes, once the tasks are up to date.
+inline void Analysis::change(const Event& event, TaskIndex task, bool selected, Step& step) {
+  spans_.apply(event, task, selected, step);
+  if (step.resolved != State::unknown) states_.resolve(task, step.resolved);
+  if (!is_switch(event.id)) return;
+  const std::uint32_t next = event.arg & FKT_PID_MASK;
+  states_.switched(event.cpu, next == 0 ? tasks_.idle(event.cpu) : tasks_.by_tid(next));
+}
+
+const Analysis::Place& Analysis::add(const Event& event) {
+  reach(event.clock);
   if (event.cpu >= clocks_.size()) {
     clocks_.resize(event.cpu + 1);
     decoded_.resize(event.cpu + 1);
   }
-  if (event.id == FKT_W_LOST) return add_gap(event);
+  Place& place = place_;
+  place = Place();
+  if (event.id == FKT_W_LOST) {
+    add_gap(event);
+    return place;
+  }
 
   life_before(event);
-  Place place;
   place.task = tasks_.running(event);
   bool here = in_slice(event);
   bool selected =
       here && window_.open && (!view_.layer || layers_[event.id] == static_cast<int>(*view_.layer));
-  states_.advance(event, place.task);
+  states_.advance(event.cpu, event.clock, place.task);
   tasks_.apply(event, place.task);
   if (picker_ && !picker_->picks(event, place.task)) here = selected = false;
-  place.step = spans_.apply(event, place.task, selected);
-  if (place.step.resolved != State::unknown) states_.resolve(place.task, place.step.resolved);
-  if (is_switch(event.id)) {
-    const std::uint32_t next = event.arg & FKT_PID_MASK;
-    states_.switched(event.cpu, next == 0 ? tasks_.idle(event.cpu) : tasks_.by_tid(next));
-  }
+  change(event, place.task, selected, place.step);
   if (selected) profile_.count(event);
   place.shown = shown(event, place.task, here);
   life_after(event);
@@ -154,10 +201,41 @@ Analysis::Place Analysis::add(const Event& event) {
   return place;
 }
 
-Analysis::Place Analysis::add_gap(const Event& event) {
+bool Analysis::takes_bursts() const {
+  return !picker_ && !view_.layer && !stats_alive_.watching() && !dump_alive_.watching() &&
+         view_.parts.empty() && info_.stretches() <= 1 && !spans_.watched();
+}
+
+void Analysis::follow(const Event& event, bool count) {
+  if (event.cpu >= clocks_.size()) {
+    clocks_.resize(event.cpu + 1);
+    decoded_.resize(event.cpu + 1);
+  }
+  if (event.id == FKT_W_LOST) return add_gap(event);
+  const TaskIndex task = tasks_.running(event);
+  const bool selected = window_.whole(event.cpu, event.clock, event.clock).value_or(false);
+  states_.advance(event.cpu, event.clock, task);
+  tasks_.apply(event, task);
+  Step step;
+  change(event, task, selected, step);
+  if (selected && count) profile_.count(event);
+  clocks_[event.cpu] = event.clock;
+  end_ = std::max(end_, event.clock);
+  decoded_[event.cpu]++;
+}
+
+bool Analysis::add(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose) {
+  if (cpu >= clocks_.size() || !taker_.take(burst, cpu, loose)) return false;
+  clocks_[cpu] = burst.to;
+  end_ = std::max(end_, burst.to);
+  decoded_[cpu] += burst.events;
+  return true;
+}
+
+void Analysis::add_gap(const Event& event) {
   const Gap gap{event.cpu, event.words.size() > 1 ? event.words[1] : event.clock, event.clock,
                 event.words.empty() ? 0 : event.words[0]};
-  Place place;
+  Place& place = place_;
   place.task = tasks_.running(event);
   states_.gap(event, place.task);
   clocks_[event.cpu] = event.clock;
@@ -166,36 +244,41 @@ Analysis::Place Analysis::add_gap(const Event& event) {
       (!window_.cpu || *window_.cpu == gap.cpu) && gap.to >= window_.from &&
       gap.from < window_.to &&
       (window_.parts.empty() || window_.inside(std::min(gap.from, gap.to), gap.to + 1) != 0);
-  if (!place.shown) return place;
+  if (!place.shown) return;
   gap_count_++;
   lost_ += gap.lost;
   if (gaps_.size() < kMaxGaps) gaps_.push_back(gap);
-  return place;
 }
 
 void Analysis::finish(bool whole, std::uint64_t recording_end) {
+  if (info_.cut && view_.to) reach(*view_.to - std::min<std::uint64_t>(1, *view_.to));
   whole_ = whole;
   end_ = std::max(end_, recording_end);
   if (view_.to) end_ = std::clamp(*view_.to, start_, end_);
+  end_stretch(std::min(end_, window_.to), true);
+}
+
+void Analysis::end_stretch(std::uint64_t end, bool last) {
   // Nothing more happened on a CPU up to the stop, unless something of it is missing.
   std::vector<std::pair<std::uint32_t, std::uint64_t>> unknown_from;
   if (!info_.totals) {
-    for (std::uint32_t cpu = 0; whole && cpu < clocks_.size(); cpu++) {
+    for (std::uint32_t cpu = 0; last && whole_ && cpu < clocks_.size(); cpu++) {
       if (clocks_[cpu] != 0) unknown_from.push_back({cpu, clocks_[cpu]});
     }
   } else {
     for (const CpuTotals& cpu : info_.totals->per_cpu) {
       const std::uint64_t decoded = cpu.cpu < decoded_.size() ? decoded_[cpu.cpu] : 0;
-      const std::uint64_t last = cpu.cpu < clocks_.size() ? clocks_[cpu.cpu] : 0;
-      if (cpu.gap_lost != 0) {
+      const std::uint64_t before = cpu.cpu < clocks_.size() ? clocks_[cpu.cpu] : 0;
+      if (cpu.gap_lost != 0 && (last || cpu.gap_from < end)) {
         unknown_from.push_back({cpu.cpu, cpu.gap_from});
-      } else if (whole && decoded != cpu.events) {
-        unknown_from.push_back({cpu.cpu, last});
+      } else if (last && whole_ && decoded != cpu.events) {
+        unknown_from.push_back({cpu.cpu, before});
       }
     }
   }
-  states_.finish(end_, unknown_from);
+  states_.finish(end, unknown_from);
   spans_.finish();
+  if (last) profile_.sort_children();
 }
 
 std::uint64_t recording_end(const Trace& trace) {

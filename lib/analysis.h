@@ -3,7 +3,7 @@
 //
 //   fkt::Analysis analysis(trace.info(), view);
 //   for (const fkt::Event& e : trace.events()) {
-//     const fkt::Analysis::Place place = analysis.add(e);
+//     const fkt::Analysis::Place& place = analysis.add(e);
 //     if (place.shown) dump.line(e, place);
 //   }
 //   analysis.finish(true, recording_end(trace));
@@ -13,8 +13,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "lib/burst.h"
+#include "lib/burst_taker.h"
 #include "lib/profile.h"
 #include "lib/select.h"
 #include "lib/span_types.h"
@@ -53,11 +56,25 @@ class Analysis {
   // Before the first event: durations are kept for percentiles.
   void keep_histograms() { profile_.keep_histograms(); }
 
-  Place add(const Event& event);
+  // What it returns is valid until the next add().
+  const Place& add(const Event& event);
+  // Does the view allow for the next two? Else every event has to be added.
+  bool takes_bursts() const;
+  // The same where nobody looks at the place. count: nobody else counts the event.
+  void follow(const Event& event, bool count);
+  // All events of a burst of `cpu` at once, but what the spans that ended in it add to the
+  // profile; loose: its page's. False: it changed nothing, and each event has to be added by
+  // itself.
+  bool add(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose);
   // whole: every event of the file was added. recording_end: its last moment, as far as known
   // (ticks).
   void finish(bool whole, std::uint64_t recording_end);
 
+  // Nothing before `clock` is to come. In a slice of several stretches: goes on to the one that
+  // has it, as add() does.
+  void reach(std::uint64_t clock) {
+    while (clock >= next_stretch_at_) [[unlikely]] next_stretch();
+  }
   // The state between the events added and those to come, for a slice of [from, to) (ticks).
   Cut cut(std::uint64_t from, std::uint64_t to) const;
 
@@ -66,6 +83,9 @@ class Analysis {
   const Tasks& tasks() const { return tasks_; }
   const SpanTypes& types() const { return types_; }
   const Profile& profile() const { return profile_; }
+  // For who adds bursts.
+  Profile& mutable_profile() { return profile_; }
+  const Window& window() const { return window_; }
   const Spans& spans() const { return spans_; }
   const States& states() const { return states_; }
 
@@ -94,8 +114,13 @@ class Analysis {
            (window_.parts.empty() || window_.inside(event.clock, event.clock + 1) != 0);
   }
   bool shown(const Event& event, TaskIndex task, bool in_slice) const;
-  Place add_gap(const Event& event);
-  void restore(const Cut& cut);
+  void add_gap(const Event& event);
+  void change(const Event& event, TaskIndex task, bool selected, Step& step);
+  void restore(const Cut& cut, const CutPlaces& places);
+  void next_stretch();
+  std::uint64_t stretch_from(std::size_t stretch) const;
+  Window stretch_window(std::size_t stretch) const;
+  void end_stretch(std::uint64_t end, bool last);
   void life_before(const Event& event);
   void life_after(const Event& event);
 
@@ -109,6 +134,7 @@ class Analysis {
   Profile profile_;
   Spans spans_;
   States states_;
+  BurstTaker taker_;
   Alive stats_alive_, dump_alive_;
   std::optional<Picker> picker_;       // view.where's
   std::vector<std::int8_t> layers_;    // by event id
@@ -117,7 +143,12 @@ class Analysis {
   std::vector<Gap> gaps_;
   std::uint64_t gap_count_ = 0;
   std::uint64_t lost_ = 0;
+  std::size_t stretch_ = 0;        // of a slice's, the one that is read
+  std::uint64_t next_stretch_at_;  // where the next one begins (ticks); never: there is none
   bool whole_ = false;
+  // Written where it stays: made anew and returned by value it is copied in larger words than it
+  // was just written in, which the processor waits for.
+  Place place_;
 };
 
 // The last moment that the file knows of (ticks): the stop, or the last page's end.

@@ -8,6 +8,13 @@ namespace fkt {
 namespace {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
+// A tag is a node's number, and whether the call lies in a selected one.
+constexpr std::uint64_t kInside = std::uint64_t{1} << 32;
+
+std::uint32_t node_of(std::uint64_t tag) {
+  return static_cast<std::uint32_t>(tag);
+}
+
 constexpr std::uint64_t kDotShare = 1000;  // nodes below one part in so many are left out
 
 // Where a task's time outside of calls stands below it.
@@ -51,18 +58,21 @@ std::uint32_t CallPaths::root_of(std::uint32_t task, bool interrupt) {
 
 void CallPaths::begin(OpenSpan& call, const CallPlace& place) {
   const bool nested = place.around != nullptr && place.around->tag != OpenSpan::kNoTag;
-  const auto parent =
-      nested ? static_cast<std::uint32_t>(place.around->tag) : root_of(place.task, place.interrupt);
+  const auto parent = nested ? node_of(place.around->tag) : root_of(place.task, place.interrupt);
+  const bool inside = call.selected || (nested && (place.around->tag & kInside) != 0);
   if (call.type >= type_labels_.size()) type_labels_.resize(call.type + 1, kNone);
   std::uint32_t& label = type_labels_[call.type];
   if (label == kNone) label = label_of(type_(call.type));
-  call.tag = child(parent, label);
-  if (call.selected) nodes_[call.tag].count++;
+  const std::uint32_t node = child(parent, label);
+  call.tag = node | (inside ? kInside : 0);
+  if (call.selected) nodes_[node].count++;
 }
 
 void CallPaths::charge(const OpenSpan* call, std::uint32_t task, State state, std::uint64_t ticks) {
-  if (call != nullptr && call->tag != OpenSpan::kNoTag) {
-    nodes_[call->tag].own += ticks;
+  const bool known = call != nullptr && call->tag != OpenSpan::kNoTag;
+  if (only_selected_ && !(known && (call->tag & kInside) != 0)) return;
+  if (known) {
+    nodes_[node_of(call->tag)].own += ticks;
   } else if (state == State::user || state == State::system || state == State::running) {
     nodes_[child(root_of(task, false), label_of(state_label(state)))].own += ticks;
   }

@@ -32,6 +32,10 @@ class CallPaths : public CallSink {
 
   CallPaths(TypeName type, TaskName task);
 
+  // From here on only the time in calls that the view's expression selects counts, with the time in
+  // what they called.
+  void only_selected() { only_selected_ = true; }
+
   void begin(OpenSpan& call, const CallPlace& place) override;
   void end(const OpenSpan&, Outcome, const CallPlace&) override {}
   void charge(const OpenSpan* call, std::uint32_t task, State state, std::uint64_t ticks) override;
@@ -54,6 +58,7 @@ class CallPaths : public CallSink {
   std::vector<std::string> labels_;
   std::unordered_map<std::string, std::uint32_t> label_numbers_;
   std::vector<std::uint32_t> type_labels_;
+  bool only_selected_ = false;
 };
 
 // A line per path that has time of its own: "find;sys_read 1234". The number is in the unit of

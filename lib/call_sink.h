@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "lib/cut.h"
 #include "lib/profile.h"
 
 namespace fkt {
@@ -24,6 +25,10 @@ struct CallPlace {
 class CallSink {
  public:
   virtual ~CallSink() = default;
+  // A slice's next stretch: what was open ended unseen, and all goes on from the state at this cut.
+  virtual void restart(const Cut& /*cut*/, const CutPlaces& /*places*/) {}
+  // `call` was open already where the slice, or its next stretch, begins; the sink may tag it.
+  virtual void reopen(OpenSpan& /*call*/, const CallPlace& /*place*/) {}
   // `call` was just put on its stack; the sink may keep a number in call.tag.
   virtual void begin(OpenSpan& call, const CallPlace& place) = 0;
   // `call` leaves its stack; its times are final.

@@ -2,6 +2,7 @@
 #include "lib/call_source.h"
 
 #include "lib/merge.h"
+#include "lib/scan.h"
 #include "lib/text.h"
 
 namespace fkt {
@@ -47,8 +48,14 @@ Status CallSource::read(CallSink* sink, const EventSink& events, const ReadProgr
   std::uint64_t total = 0, done = 0;
   for (const PageRef& page : trace_->pages()) total += page.events;
   const std::optional<std::uint64_t> to = analysis_->view().to;
+  if (sink == nullptr && !events) {
+    scan(*trace_, *analysis_,
+         {.progress = [&](std::uint64_t read) { return progress(read, total); }});
+    analysis_->finish(!to, recording_end(*trace_));
+    return Done{};
+  }
   for (const Event& event : trace_->events({.from = {}, .to = to, .cpu = {}})) {
-    const Analysis::Place place = analysis_->add(event);
+    const Analysis::Place& place = analysis_->add(event);
     if (events) events(event, place);
     if (++done % kProgressEvents == 0 && !progress(done, total)) break;
   }

@@ -109,6 +109,39 @@ bool parse_layer(std::string_view line, Layer& layer) {
   return true;
 }
 
+// "number", "value", "value<<22", "number+value<<22".
+bool parse_end_arg(std::string_view text, PairType& pair) {
+  while (!text.empty()) {
+    std::string_view term = take_until(text, '+');
+    if (term == "number") {
+      pair.number = true;
+      continue;
+    }
+    if (take_until(term, '<') != "value") return false;
+    pair.value = true;
+    if (term.empty()) continue;
+    if (take_until(term, '<') != "" || !parse_number(term, pair.shift)) return false;
+  }
+  return (pair.number || pair.value) && pair.shift < FKT_ARG_BITS;
+}
+
+std::string end_arg_text(const PairType& pair) {
+  std::string text = pair.number ? "number" : "";
+  if (!pair.value) return text;
+  if (pair.number) text += '+';
+  text += "value";
+  return pair.shift == 0 ? text : text + "<<" + std::to_string(pair.shift);
+}
+
+// The columns after "pair".
+bool parse_pair(std::string_view line, PairType& pair) {
+  return parse_number(take_until(line, '\t'), pair.first, 16) &&
+         parse_number(take_until(line, '\t'), pair.count) &&
+         parse_number(take_until(line, '\t'), pair.begin, 16) &&
+         parse_number(take_until(line, '\t'), pair.end, 16) &&
+         parse_end_arg(take_until(line, '\t'), pair);
+}
+
 struct BuiltinEvent {
   std::uint16_t id;
   unsigned layer;
@@ -121,6 +154,15 @@ struct BuiltinEvent {
 constexpr BuiltinEvent kBuiltinEvents[] = {
 #define FKT_EVENT(id, NAME, LAYER, name, role, words, fields) \
   {id, FKT_L_##LAYER, name, role, words, fields},
+#include <fkt/events.def>
+};
+
+constexpr struct {
+  std::uint16_t first, count, begin, end;
+  std::string_view end_arg;
+} kBuiltinPairs[] = {
+#define FKT_PAIR(id, NAME, count, BEGIN, END, end_arg) \
+  {id, count, FKT_E_##BEGIN, FKT_E_##END, end_arg},
 #include <fkt/events.def>
 };
 
@@ -191,6 +233,17 @@ void Catalogue::add(EventType event) {
   events_.push_back(std::move(event));
 }
 
+// Are its ids pairs' and free, and its events known and without words of their own?
+bool Catalogue::fits(const PairType& pair) const {
+  const EventType *begin = find(pair.begin), *end = find(pair.end);
+  const unsigned behind = pair.first + pair.count;
+  if (begin == nullptr || end == nullptr || begin->words != 0u || end->words != 0u) return false;
+  if (pair.first < FKT_PAIR_ID || pair.count == 0 || behind > FKT_ID_MASK + 1) return false;
+  return std::ranges::none_of(pairs_, [&](const PairType& other) {
+    return pair.first < other.first + other.count && other.first < behind;
+  });
+}
+
 const Catalogue& Catalogue::builtin() {
   static const Catalogue catalogue = [] {
     Catalogue built;
@@ -207,6 +260,12 @@ const Catalogue& Catalogue::builtin() {
           parse_role(source.role, event) && parse_fields(source.fields, event.fields);
       assert(valid && "events.def: role or fields do not follow its own rules");
       built.add(std::move(event));
+    }
+    for (const auto& source : kBuiltinPairs) {
+      PairType pair{source.first, source.count, source.begin, source.end};
+      [[maybe_unused]] const bool valid = parse_end_arg(source.end_arg, pair) && built.fits(pair);
+      assert(valid && "events.def: a pair does not follow its own rules");
+      built.pairs_.push_back(pair);
     }
     return built;
   }();
@@ -231,11 +290,18 @@ Result<Catalogue> Catalogue::parse(std::string_view lines) {
         error = malformed(number, "not an event's id, name, layer, role, words, fields");
         return false;
       }
-      if (event.id <= FKT_W_LOST || catalogue.find(event.id)) {
+      if (event.id <= FKT_W_LOST || event.id >= FKT_PAIR_ID || catalogue.find(event.id)) {
         error = malformed(number, "event id 0x" + hexadecimal(event.id) + " is taken");
         return false;
       }
       catalogue.add(std::move(event));
+    } else if (kind == "pair") {
+      PairType pair;
+      if (!parse_pair(line, pair) || !catalogue.fits(pair)) {
+        error = malformed(number, "not a pair's id, number of ids, begin, end, end's argument");
+        return false;
+      }
+      catalogue.pairs_.push_back(pair);
     }
     return true;
   };
@@ -260,6 +326,11 @@ std::string Catalogue::to_lines() const {
     }
     out += '\n';
   }
+  for (const PairType& pair : pairs_) {
+    out += "pair\t" + hexadecimal(pair.first) + '\t' + std::to_string(pair.count) + '\t' +
+           hexadecimal(pair.begin) + '\t' + hexadecimal(pair.end) + '\t' + end_arg_text(pair) +
+           '\n';
+  }
   return out;
 }
 
@@ -268,7 +339,11 @@ std::optional<unsigned> Catalogue::words_after(std::uint64_t event_word) const {
   if (id == FKT_W_PID || id == FKT_W_TIME) return 0;
   if (id == FKT_W_LOST) return FKT_LOST_WORDS;
   const EventType* event = find(static_cast<std::uint16_t>(id));
-  if (!event) return {};
+  if (!event) {
+    const bool pair =
+        std::ranges::any_of(pairs_, [&](const PairType& p) { return id - p.first < p.count; });
+    return pair ? std::optional(0u) : std::nullopt;
+  }
   return event->words ? *event->words : fkt_word_arg(event_word) & FKT_VAR_MASK;
 }
 

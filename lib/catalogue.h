@@ -63,6 +63,21 @@ struct EventType {
   static std::string_view text_view(const Field& field, const Event& event);
 };
 
+// Words that stand for a begin, or for a begin and its end (wire.h, Pairs).
+struct PairType {
+  std::uint16_t first = 0, count = 0;  // ids
+  std::uint16_t begin = 0, end = 0;    // the events'
+  // The end's argument: the pair's number, if `number`, and its value shifted, if `value`.
+  bool number = false, value = false;
+  unsigned shift = 0;
+
+  std::uint32_t end_arg(std::uint32_t pair_number, std::int32_t pair_value) const {
+    std::uint32_t arg = number ? pair_number : 0;
+    if (value) arg |= static_cast<std::uint32_t>(pair_value) << shift;
+    return arg & static_cast<std::uint32_t>(FKT_ARG_MASK);
+  }
+};
+
 struct Layer {
   unsigned bit = 0;
   std::string name;
@@ -84,14 +99,17 @@ class Catalogue {
   // Number of words after an event word; nothing for an id not in the catalogue.
   std::optional<unsigned> words_after(std::uint64_t event_word) const;
   const std::vector<EventType>& events() const { return events_; }
+  const std::vector<PairType>& pairs() const { return pairs_; }
   const std::vector<Layer>& layers() const { return layers_; }
   const Layer* layer(unsigned bit) const;
   const Layer* layer(std::string_view name) const;
 
  private:
   void add(EventType event);
+  bool fits(const PairType& pair) const;
   std::vector<EventType> events_;
   std::vector<Layer> layers_;
+  std::vector<PairType> pairs_;
   std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};  // index into events_, -1: none
 };
 

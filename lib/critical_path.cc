@@ -2,14 +2,11 @@
 #include "lib/critical_path.h"
 
 #include <algorithm>
-#include <map>
 
 namespace fkt {
 namespace {
 
 using Doing = TaskStates::Doing;
-
-constexpr std::size_t kEntry = 15, kTime = 12, kPid = 8;
 
 // What is still to be explained: `task` from `from` to `to`.
 struct Open {
@@ -34,31 +31,6 @@ PathStep step_of(const TaskStates::Stretch& stretch, const Open& open) {
           stretch.call,
           stretch.by_interrupt,
           stretch.waker};
-}
-
-std::string who(const PathStep& step, const Analysis& analysis) {
-  Writer name;
-  name.escaped(analysis.tasks().name(step.task));
-  return std::string(name.view());
-}
-
-std::string what(const PathStep& step, const Analysis& analysis) {
-  const std::string call = step.call == kNoType ? "" : " in " + analysis.types()[step.call].name;
-  switch (step.doing) {
-    case Doing::running:
-      return "running" + call;
-    case Doing::ready:
-      return "waiting for a CPU";
-    case Doing::asleep:
-    case Doing::disk:
-      break;
-    default:
-      return "not known";
-  }
-  const std::string until = step.by_interrupt && step.waker != TaskStates::kNobody
-                                ? ", woken by " + analysis.types()[step.waker].name
-                                : "";
-  return "asleep" + call + until;
 }
 
 }  // namespace
@@ -94,42 +66,6 @@ std::vector<PathStep> critical_path(const TaskStates& states, TaskIndex task, st
   }
   std::reverse(path.begin(), path.end());
   return path;
-}
-
-void write_critical_path(Writer& out, const std::vector<PathStep>& path, const Analysis& analysis,
-                         const TimeFormat& time) {
-  std::map<std::pair<std::string, std::string>, std::uint64_t> sums;
-  std::uint64_t all = 0;
-  for (const PathStep& step : path) {
-    sums[{who(step, analysis), what(step, analysis)}] += step.to - step.from;
-    all += step.to - step.from;
-  }
-  std::vector<std::pair<std::uint64_t, std::pair<std::string, std::string>>> order;
-  for (const auto& [key, ticks] : sums) order.push_back({ticks, key});
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& x, const auto& y) { return x.first > y.first; });
-  out.right("Time", kTime);
-  out.right("Percent", 9);
-  out.put(" What\n");
-  for (const auto& [ticks, key] : order) {
-    time.right(out, ticks, kTime);
-    Writer share;
-    share.decimal(100. * static_cast<double>(ticks) / static_cast<double>(all), 2);
-    out.right(share.view(), 8);
-    out.put("% " + key.first + ", " + key.second + '\n');
-  }
-  out.put('\n');
-  out.right("From", kEntry);
-  out.right("Time", kTime + 1);
-  out.right("Pid", kPid + 1);
-  out.put(" Task, what\n");
-  for (const PathStep& step : path) {
-    time.right(out, step.from - std::min(step.from, analysis.start()), kEntry);
-    out.put(' ');
-    time.right(out, step.to - step.from, kTime);
-    out.right(analysis.tasks()[step.task].tid, kPid + 1);
-    out.put(' ' + who(step, analysis) + ", " + what(step, analysis) + '\n');
-  }
 }
 
 }  // namespace fkt

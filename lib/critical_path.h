@@ -5,7 +5,6 @@
 // was seen, it waited for a device or a timer, and the sleep itself is the path.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "lib/task_states.h"
@@ -24,9 +23,5 @@ struct PathStep {
 // In time order, without holes: from `from` to `to` (ticks). The states keep their history.
 std::vector<PathStep> critical_path(const TaskStates& states, TaskIndex task, std::uint64_t from,
                                     std::uint64_t to);
-
-// What of the path's time went to what, most first; then the path, step by step.
-void write_critical_path(Writer& out, const std::vector<PathStep>& path, const Analysis& analysis,
-                         const TimeFormat& time);
 
 }  // namespace fkt

@@ -62,6 +62,7 @@ class Columns {
  public:
   explicit Columns(std::string_view line) : rest_(line) {}
   bool good() const { return good_; }
+  bool more() const { return !rest_.empty(); }
 
   template <class T>
   Columns& number(T& out) {
@@ -117,6 +118,7 @@ bool parse_line(std::string_view line, Cut& cut) {
     columns.number(t.tid).number(t.tgid).index(t.leader).number(t.cpu).number(t.flags);
     columns.number(t.mode).number(t.off).number(t.since).index(t.fork_type);
     columns.stack(t.open).text(t.comm);
+    if (columns.more()) columns.number(t.born);  // older slices have none
   } else if (kind == "cpu") {
     Cut::Cpu& c = cut.cpus.emplace_back();
     columns.number(c.cpu).index(c.current).index(c.next).number(c.last).number(c.charged);
@@ -131,7 +133,8 @@ bool makes_sense(const Cut& cut) {
   const auto stack = [&](const std::vector<Cut::Open>& open, bool cpu) {
     return std::ranges::all_of(open, [&](const Cut::Open& span) {
       if (span.type >= cut.types.size() || span.begin > cut.from) return false;
-      return on_cpu(static_cast<SpanKind>(cut.types[span.type].kind)) == cpu;
+      const auto kind = static_cast<SpanKind>(cut.types[span.type].kind);
+      return kind == SpanKind::other || on_cpu(kind) == cpu;
     });
   };
   if (cut.to <= cut.from) return false;
@@ -179,6 +182,7 @@ std::string Cut::to_lines() const {
     Line line(out, "task");
     line.number(t.tid).number(t.tgid).index(t.leader).number(t.cpu).number(t.flags);
     line.number(t.mode).number(t.off).number(t.since).index(t.fork_type).stack(t.open).text(t.comm);
+    line.number(t.born);
   }
   for (const Cpu& c : cpus) {
     Line line(out, "cpu");

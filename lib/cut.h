@@ -7,12 +7,14 @@
 // innermost last.
 //   slice  from, to: full stamps, from <= clock < to
 //   type   kind, event id, value, hash of a named interrupt's words (0: none), name
-//   task   tid, tgid, leader, cpu, flags, mode, off, since, fork's call, stack, comm
+//   task   tid, tgid, leader, cpu, flags, mode, off, since, fork's call, stack, comm, born (full
+//          stamp of its fork; 0: before the recording, or not seen)
 //   cpu    number, current task, next task, last event, charged up to, clock of the last event that
 //          is no gap, events lost before the slice, stack
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,6 +64,7 @@ struct Cut {
     std::uint32_t fork_type = kNone;
     std::vector<Open> open;
     std::string comm;
+    std::uint64_t born = 0;  // ticks
   };
   struct Cpu {
     std::uint32_t cpu = 0;
@@ -81,6 +84,23 @@ struct Cut {
   // Error (damaged): a line that makes no sense, or a number that means nothing. What it returns
   // holds no index that is out of range.
   static Result<Cut> parse(std::string_view lines);
+};
+
+// Where a cut's tasks and types stand in the tables of who goes on from it, by their numbers in it.
+struct CutPlaces {
+  // In tables that were just made of it: as it numbers them.
+  static CutPlaces same(const Cut& cut) {
+    CutPlaces places;
+    places.tasks.resize(cut.tasks.size());
+    places.types.resize(cut.types.size());
+    std::iota(places.tasks.begin(), places.tasks.end(), 0);
+    std::iota(places.types.begin(), places.types.end(), 0);
+    return places;
+  }
+  std::vector<std::uint32_t> tasks, types;
+  std::uint32_t task(std::uint32_t number) const {
+    return number == Cut::kNone ? Cut::kNone : tasks[number];
+  }
 };
 
 }  // namespace fkt

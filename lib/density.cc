@@ -2,6 +2,7 @@
 #include "lib/density.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <thread>
 
@@ -10,7 +11,15 @@
 namespace fkt {
 namespace {
 
+// What an event takes in its page; `last`: the event before. A pair's end shares its begin's word.
+std::size_t words_of(const Event& event, std::uint64_t& last) {
+  const bool shared = event.offset == last;
+  last = event.offset;
+  return shared ? 0 : 1 + event.words.size();
+}
+
 constexpr std::size_t kPagesAtOnce = 64;  // what a thread takes at a time
+constexpr std::size_t kMostPerPage = 64;  // pieces
 
 std::vector<std::uint32_t> cpus_of(const Trace& trace) {
   std::vector<std::uint32_t> cpus;
@@ -71,6 +80,11 @@ Density::Density(const Trace& trace, unsigned threads, PassControl& control)
   if (layers_.empty()) layers_.push_back(0);
   const std::size_t pages = trace.pages().size();
   counts_.resize(pages * layers_.size());
+  per_page_ = std::clamp<std::size_t>(std::bit_floor(kMostPieces / std::max<std::size_t>(pages, 1)),
+                                      1, kMostPerPage);
+  piece_words_ = trace.info().page_bytes / 8 / static_cast<std::uint32_t>(per_page_);
+  pieces_.resize(pages * per_page_);
+  in_piece_.resize(pages * per_page_ * layers_.size());
   std::vector<Edge> edges(pages);
   control.total = pages;
   std::atomic<std::size_t> next{0};
@@ -98,14 +112,27 @@ void Density::read_page(std::size_t index, Edge& edge) {
   edge.lost = page->header.lost;
   edge.first_clock = edge.last_clock = page->header.first_clock;
   edge.lost_first = !page->words.empty() && fkt_word_id(page->words[0]) == FKT_W_LOST;
+  const std::uint64_t words_offset = page->offset + page->header.header_bytes;
+  Piece* const pieces = &pieces_[index * per_page_];
+  std::size_t piece = 0;  // the first that has not begun
+  Counts* in_piece = nullptr;
   PageDecoder decoder(trace_.words(), *page);
   Event event;
+  std::uint64_t last = 0;
   for (;;) {
-    switch (decoder.next(event)) {
+    const PageDecoder::Step step = decoder.next(event);
+    const auto word = static_cast<std::uint32_t>((event.offset - words_offset) / 8);
+    switch (step) {
       case PageDecoder::Step::event: {
-        Counts& count = counts[slot_[event.id]];
-        count.events++;
-        count.words += static_cast<std::uint16_t>(1 + event.words.size());
+        while (piece < per_page_ && (piece == 0 || word >= piece * piece_words_)) {
+          in_piece = &in_piece_[(index * per_page_ + piece) * layers_.size()];
+          pieces[piece++] = {event.clock, word};
+        }
+        const auto words = static_cast<std::uint16_t>(words_of(event, last));
+        for (Counts* count : {counts, in_piece}) {
+          count[slot_[event.id]].events++;
+          count[slot_[event.id]].words += words;
+        }
         break;
       }
       case PageDecoder::Step::gap:
@@ -114,9 +141,12 @@ void Density::read_page(std::size_t index, Edge& edge) {
         edge.gap_to = event.clock;
         break;
       case PageDecoder::Step::end:
-        edge.whole = true;
-        return;
       case PageDecoder::Step::damaged:
+        edge.whole = step == PageDecoder::Step::end;
+        while (piece < per_page_) {
+          pieces[piece++] = {page->header.end_clock,
+                             static_cast<std::uint32_t>(page->words.size())};
+        }
         return;
     }
     edge.last_clock = event.clock;
@@ -141,6 +171,7 @@ void Density::find_gaps(const std::vector<Edge>& edges) {
       unusable_[i] = true;  // nor does the reader show what stands in it
       continue;
     }
+    if (!cpu.lost && !cpu.last_seq) cpu.lost = trace_.info().lost_before(ref.cpu);
     if (!cpu.lost && ref.seq == 0) cpu.lost = 0;
     const std::uint64_t count =
         !edge.lost_first && cpu.lost && edge.lost > *cpu.lost ? edge.lost - *cpu.lost : 0;
@@ -168,42 +199,97 @@ void Density::find_gaps(const std::vector<Edge>& edges) {
   std::ranges::sort(gaps_, {}, [](const Gap& gap) { return std::pair(gap.cpu, gap.from); });
 }
 
-DensityCells Density::cells(const Scale& scale) const {
+DensityCells Density::cells(const Scale& scale, std::uint64_t most_decoded) const {
   DensityCells cells = empty_cells(scale, cpus_, layers_);
+  const std::uint64_t edges = std::min<std::uint64_t>(std::uint64_t{scale.cells} * cpus_.size(),
+                                                      trace_.pages().size() * per_page_);
+  const bool decode = edges * piece_words_ <= most_decoded;
   for (std::size_t i = 0; i < trace_.pages().size(); i++) {
     const PageRef& page = trace_.pages()[i];
     if (unusable_[i] || outside(page, scale)) continue;
     const std::size_t cpu = position(cpus_, page.cpu);
     const bool inside = page.first_clock >= scale.from && page.end_clock < scale.to;
     if (!inside || scale.cell(page.first_clock) != scale.cell(page.end_clock)) {
-      split_page(page, cpu, cells);
+      split_page(i, cpu, decode, cells);
       continue;
     }
     const std::uint32_t cell = scale.cell(page.first_clock);
     for (std::size_t layer = 0; layer < layers_.size(); layer++) {
       const Counts& counts = counts_[i * layers_.size() + layer];
-      auto& amount = cells.amounts[(cpu * layers_.size() + layer) * scale.cells + cell];
-      amount.events += counts.events;
-      amount.words += counts.words;
+      amount(cells, cpu, layer, cell).events += counts.events;
+      amount(cells, cpu, layer, cell).words += counts.words;
     }
   }
   return cells;
 }
 
-void Density::split_page(const PageRef& ref, std::size_t cpu, DensityCells& cells) const {
-  const Result<Page> page = trace_.page(ref);
-  if (!page) return;
-  PageDecoder decoder(trace_.words(), *page);
+void Density::split_page(std::size_t index, std::size_t cpu, bool decode,
+                         DensityCells& cells) const {
+  const Scale& scale = cells.scale;
+  const PageRef& ref = trace_.pages()[index];
+  std::optional<Page> page;
+  for (std::size_t i = 0; i < per_page_; i++) {
+    const Piece& piece = pieces_[index * per_page_ + i];
+    const bool last = i + 1 == per_page_;
+    const Piece end = last ? Piece{ref.end_clock, ~0U} : pieces_[index * per_page_ + i + 1];
+    if (end.word == piece.word || end.clock < scale.from || piece.clock >= scale.to) continue;
+    const Counts* counts = &in_piece_[(index * per_page_ + i) * layers_.size()];
+    const bool inside = piece.clock >= scale.from && end.clock < scale.to;
+    if (inside && scale.cell(piece.clock) == scale.cell(end.clock)) {
+      spread_piece(counts, piece.clock, piece.clock, cpu, cells);
+    } else if (!decode) {
+      spread_piece(counts, piece.clock, end.clock, cpu, cells);
+    } else {
+      if (!page) {
+        const Result<Page> checked = trace_.page(ref);
+        if (!checked) return;
+        page = *checked;
+      }
+      decode_piece(*page, piece, end.word, cpu, cells);
+    }
+  }
+}
+
+// Evenly over from <= clock <= to, without losing any: what falls outside the scale is left out.
+void Density::spread_piece(const Counts* counts, std::uint64_t from, std::uint64_t to,
+                           std::size_t cpu, DensityCells& cells) const {
+  const Scale& scale = cells.scale;
+  const std::uint32_t first = from < scale.from ? 0 : scale.cell(from);
+  const std::uint32_t last = to >= scale.to ? scale.cells - 1 : scale.cell(to);
+  const double ticks = static_cast<double>(to - from) + 1;
+  double before = from < scale.from ? static_cast<double>(scale.from - from) / ticks : 0;
+  for (std::uint32_t cell = first; cell <= last; cell++) {
+    const std::uint64_t end = std::min(scale.begin(cell + 1), to + 1);
+    const double share = static_cast<double>(end - from) / ticks;
+    for (std::size_t layer = 0; layer < layers_.size(); layer++) {
+      const auto part = [&](std::uint16_t all) {
+        return static_cast<std::uint64_t>(share * all) - static_cast<std::uint64_t>(before * all);
+      };
+      amount(cells, cpu, layer, cell).events += part(counts[layer].events);
+      amount(cells, cpu, layer, cell).words += part(counts[layer].words);
+    }
+    before = share;
+  }
+}
+
+void Density::decode_piece(const Page& page, const Piece& piece, std::size_t end, std::size_t cpu,
+                           DensityCells& cells) const {
+  if (piece.word >= page.words.size()) return;
+  Page part = page;
+  part.words = page.words.subspan(piece.word);
+  part.header.first_clock = piece.clock;
+  const std::uint64_t stop = page.offset + page.header.header_bytes + std::uint64_t{end} * 8;
+  PageDecoder decoder(trace_.words(), part);
   Event event;
+  std::uint64_t last = 0;
   for (;;) {
     const PageDecoder::Step step = decoder.next(event);
     if (step == PageDecoder::Step::end || step == PageDecoder::Step::damaged) return;
+    if (event.offset >= stop || event.clock >= cells.scale.to) return;
     if (step == PageDecoder::Step::gap || event.clock < cells.scale.from) continue;
-    if (event.clock >= cells.scale.to) return;
-    const std::size_t row = cpu * layers_.size() + slot_[event.id];
-    auto& amount = cells.amounts[row * cells.scale.cells + cells.scale.cell(event.clock)];
+    auto& amount = this->amount(cells, cpu, slot_[event.id], cells.scale.cell(event.clock));
     amount.events++;
-    amount.words += 1 + event.words.size();
+    amount.words += words_of(event, last);
   }
 }
 

@@ -2,10 +2,13 @@
 // Density: how much was recorded when, per CPU and layer, for any stretch of a recording at any
 // width (2005 report, figure 9).
 //
-// One pass over all pages, by several threads, counts each page's events per layer. A picture's
-// cell is then the sum of the pages that lie in it; only pages that cross a cell's edge are decoded
-// again. So every zoom is exact, a picture costs at most as many pages as it has cells per CPU, and
-// what is kept is a few bytes per page.
+// One pass over all pages, by several threads, counts each page's events per layer, and those of
+// the pieces it is cut into. A picture's cell is then the sum of the pages and pieces that lie in
+// it; only pieces that cross a cell's edge are decoded again. So a picture costs at most as many
+// pieces as it has cells per CPU. Where that is still too much the events of such a piece are
+// spread evenly over its time, as narrow as it is beside a cell then; all other pictures are exact.
+// What is kept is a few bytes per page and piece, and there are at most kMostPieces or a piece per
+// page.
 #pragma once
 
 #include <atomic>
@@ -45,12 +48,16 @@ struct PassControl {
 
 class Density {
  public:
+  static constexpr std::size_t kMostPieces = 1 << 20;
+  static constexpr std::uint64_t kMostDecoded = 4 << 20;  // words, for one picture
+
   // Reads all pages with `threads` threads; `trace` must outlive it. After control.stop its counts
   // are of a part only.
   Density(const Trace& trace, unsigned threads, PassControl& control);
 
-  // Events in scale.from <= clock < scale.to. Any number of threads may ask.
-  DensityCells cells(const Scale& scale) const;
+  // Events in scale.from <= clock < scale.to. Any number of threads may ask. At most so many words
+  // are decoded again, or everything is exact.
+  DensityCells cells(const Scale& scale, std::uint64_t most_decoded = kMostDecoded) const;
   // Where events of a CPU are missing, by CPU, then time; as the reader's own gaps (event.h), and
   // one that never closed.
   const std::vector<Gap>& gaps() const { return gaps_; }
@@ -67,15 +74,33 @@ class Density {
     std::uint64_t last_clock = 0;                           // of its last event
     std::uint64_t gap_total = 0, gap_from = 0, gap_to = 0;  // of its LOST word
   };
+  // Part of a page, from an event on.
+  struct Piece {
+    std::uint64_t clock = 0;  // of its first event (ticks)
+    std::uint32_t word = 0;   // in the page's words
+  };
   void read_page(std::size_t index, Edge& edge);
   void find_gaps(const std::vector<Edge>& edges);
-  void split_page(const PageRef& page, std::size_t cpu, DensityCells& cells) const;
+  // A page that lies in more than one cell, or partly outside; `decode`: exactly.
+  void split_page(std::size_t index, std::size_t cpu, bool decode, DensityCells& cells) const;
+  void decode_piece(const Page& page, const Piece& piece, std::size_t end, std::size_t cpu,
+                    DensityCells& cells) const;
+  void spread_piece(const Counts* counts, std::uint64_t from, std::uint64_t to, std::size_t cpu,
+                    DensityCells& cells) const;
+  DensityCells::Amount& amount(DensityCells& cells, std::size_t cpu, std::size_t layer,
+                               std::uint32_t cell) const {
+    return cells.amounts[(cpu * layers_.size() + layer) * cells.scale.cells + cell];
+  }
 
   const Trace& trace_;
   std::vector<std::uint32_t> cpus_;
   std::vector<unsigned> layers_;
   std::vector<std::uint8_t> slot_;  // by event id: position in layers_
   std::vector<Counts> counts_;      // [page][layer]
+  std::size_t per_page_ = 1;        // pieces
+  std::uint32_t piece_words_ = 0;   // ... of so many words, roughly
+  std::vector<Piece> pieces_;       // [page][piece]; one without an event has the next one's place
+  std::vector<Counts> in_piece_;    // [page][piece][layer]
   std::vector<bool> unusable_;      // by page
   std::vector<Gap> gaps_;
 };

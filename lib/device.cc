@@ -111,6 +111,21 @@ Status Device::stop() {
   return number == 0 ? Status(Done{}) : error("stopping the recording", number);
 }
 
+Result<std::optional<fkt_fired>> Device::fired() {
+  fkt_fired fired{};
+  const int number = call(fd_.get(), FKT_FIRED, &fired);
+  if (number == EAGAIN) return std::optional<fkt_fired>();
+  if (number != 0) return error("its condition", number);
+  return std::optional(fired);
+}
+
+Status Device::flight(fkt_flight_step step) {
+  __u32 argument = step;
+  const int number = call(fd_.get(), FKT_FLIGHT, &argument);
+  if (number == ENODATA) return about("the recording has ended");
+  return number == 0 ? Status(Done{}) : error("a snapshot of its pages", number);
+}
+
 Result<bool> Device::change_mask(unsigned long request, std::uint64_t mask) {
   const int number = call(fd_.get(), request, &mask);
   if (number == ENODATA) return false;
@@ -125,6 +140,14 @@ Result<bool> Device::disable(std::uint64_t mask) {
 }
 Result<bool> Device::set_mask(std::uint64_t mask) {
   return change_mask(FKT_SETMASK, mask);
+}
+
+bool Device::index(std::uint64_t first, std::span<fkt_index_entry> entries) const {
+  fkt_index index{};
+  index.first = first;
+  index.entries = reinterpret_cast<std::uintptr_t>(entries.data());
+  index.count = static_cast<__u32>(entries.size());
+  return call(fd_.get(), FKT_INDEX, &index) == 0;
 }
 
 Result<fkt_status> Device::status() const {

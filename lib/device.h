@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 
+#include <fkt/file.h>
 #include <fkt/ioctl.h>
 
 #include "lib/result.h"
@@ -22,11 +25,20 @@ class Device {
   Status free_buffer();
   Status start(const fkt_start& start);
   Status stop();
+  // Of a flight recorder whose pages are lent. An error also when it has ended.
+  Status flight(fkt_flight_step step);
+
+  // What start.when came true of since the last call; nothing: it did not.
+  Result<std::optional<fkt_fired>> fired();
 
   // False: nothing is being recorded.
   Result<bool> enable(std::uint64_t mask);
   Result<bool> disable(std::uint64_t mask);
   Result<bool> set_mask(std::uint64_t mask);
+
+  // Of the last pages that the kernel has written, behind the first `first` ones; after stop().
+  // False: it does not know all of them any more.
+  bool index(std::uint64_t first, std::span<fkt_index_entry> entries) const;
 
   Result<fkt_status> status() const;
   Result<fkt_cpu_status> cpu_status(std::uint32_t cpu) const;

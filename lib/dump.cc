@@ -1,12 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/dump.h"
 
+#include "lib/page.h"
+
 namespace fkt {
 namespace {
 
 constexpr std::size_t kSinceWidth = 15;
 constexpr std::size_t kDeltaWidth = 12;
-constexpr unsigned kDeepest = 40;  // indented no further
+constexpr unsigned kDeepest = 40;                                   // indented no further
+constexpr std::size_t kFixed = kSinceWidth + 1 + kDeltaWidth + 17;  // up to the code
+
+// Right-aligned between the two. False: there is no room.
+bool put_before(char* begin, char* end, std::string_view digits) {
+  if (digits.size() > static_cast<std::size_t>(end - begin)) return false;
+  std::char_traits<char>::copy(end - digits.size(), digits.data(), digits.size());
+  return true;
+}
+
+// CPU, pid and code, which all have few digits.
+void put_columns(char* columns, const Event& event) {
+  static_assert(FKT_PID_MASK < 10'000'000 && kMaxCpus < 10'000);
+  put_digits(columns + 4, event.cpu);
+  put_digits(columns + 12, event.pid & FKT_PID_MASK);
+  for (int digit = 0; digit < 4; digit++) {
+    columns[16 - digit] = "0123456789abcdef"[event.id >> 4 * digit & 15];
+  }
+}
 
 }  // namespace
 
@@ -41,18 +61,27 @@ void Dump::gap(Writer& out, const Event& event) const {
 
 void Dump::line(Writer& out, const Event& event, const Analysis::Place& place) const {
   if (event.id == FKT_W_LOST) return gap(out, event);
-  time_.right(out, since_start(event.clock), kSinceWidth);
-  out.put(' ');
-  if (place.first) {
-    out.right("-", kDeltaWidth);
+  // All that has a fixed width in one piece, because there are so many lines.
+  const std::size_t indent = 1 + 2 * std::min(place.step.depth, kDeepest);
+  char* const begin = out.room(kFixed + indent);
+  std::char_traits<char>::assign(begin, kFixed + indent, ' ');
+  char* const delta = begin + kSinceWidth + 1;
+  char* const columns = delta + kDeltaWidth;
+  TimeFormat::Digits since, last;
+  const std::string_view now = time_.digits(since, since_start(event.clock));
+  const std::string_view ago = place.first ? "-" : time_.digits(last, place.since_last);
+  if (put_before(begin, delta - 1, now) && put_before(delta, columns, ago)) {
+    put_columns(columns, event);
+    out.added(kFixed + indent);
   } else {
-    time_.right(out, place.since_last, kDeltaWidth);
+    out.right(now, kSinceWidth);
+    out.put(' ');
+    out.right(ago, kDeltaWidth);
+    char rest[] = "                 ";
+    put_columns(rest, event);
+    out.put(std::string_view(rest, 17));
+    out.fill(indent);
   }
-  out.right(event.cpu, 4);
-  out.right(event.pid, 8);
-  out.put(' ');
-  out.hex_digits(event.id, 4);
-  out.fill(1 + 2 * std::min(place.step.depth, kDeepest));
   format_.text(out, event, place.step);
   out.put('\n');
 }

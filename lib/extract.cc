@@ -9,8 +9,9 @@
 
 #include "lib/clock.h"
 #include "lib/file_writer.h"
-#include "lib/merge.h"
 #include "lib/page.h"
+#include "lib/page_source.h"
+#include "lib/scan.h"
 #include "lib/sections.h"
 #include "lib/system_state.h"
 #include "lib/writer.h"
@@ -20,25 +21,29 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kReadingEvents = 1 << 18;
-
-// The slice's part of one CPU.
+// A stretch's part of one CPU.
 struct CpuSlice {
   std::vector<std::uint32_t> pages;          // positions in the trace's pages, in order
   std::optional<std::uint64_t> lost_before;  // before the first of these; nothing: not known
-  std::uint64_t lost_outside = 0;            // before the slice
-  std::uint64_t events = 0, lost = 0;        // inside the slice
+  std::uint64_t lost_outside = 0;            // before the stretch
+  std::uint64_t events = 0, lost = 0;        // inside it
 };
 
 class Extractor {
  public:
-  Extractor(const Trace& trace, const Interval& slice) : trace_(trace), slice_(slice) {}
+  Extractor(const Trace& trace, std::span<const Interval> stretches) : trace_(trace) {
+    for (const Interval& stretch : stretches) stretches_.push_back({stretch, {}});
+  }
 
   Result<SliceSummary> run(int fd, const std::string& name, const Reading& reading) {
-    choose_pages();
-    for (auto& [number, cpu] : cpus_) count(cpu);
-    const Cut cut = state(reading);
-    const Result<std::string> head = make_head(cut);
+    for (Stretch& stretch : stretches_) {
+      choose_pages(stretch);
+      for (auto& [number, cpu] : stretch.cpus) count(stretch.time, cpu);
+    }
+    std::ranges::sort(pages_);
+    pages_.erase(std::unique(pages_.begin(), pages_.end()), pages_.end());  // of two stretches
+    summary_.pages = pages_.size();
+    const Result<std::string> head = make_head(states(reading));
     if (!head) return about(name, head.error());
     const Result<Sections> tail = make_tail();
     if (!tail) return about(name, tail.error());
@@ -56,16 +61,20 @@ class Extractor {
     return {error.code, name + ": " + error.message};
   }
 
-  Result<Page> page(std::uint32_t number) const {
-    return check_page(trace_.file(), trace_.pages()[number].offset, trace_.info().page_bytes,
-                      trace_.info().recording);
-  }
+  Result<Page> page(std::uint32_t number) const { return trace_.page(trace_.pages()[number]); }
 
-  void choose_pages();
-  void count(CpuSlice& cpu);
-  std::uint64_t events_inside(std::uint32_t number) const;
-  Cut state(const Reading& reading) const;
-  Result<std::string> make_head(const Cut& cut) const;
+  struct Stretch {
+    Interval time;
+    std::map<std::uint32_t, CpuSlice> cpus;
+  };
+
+  void choose_pages(Stretch& stretch);
+  const Cut* source_cut(std::uint64_t clock) const;
+  void count(const Interval& time, CpuSlice& cpu);
+  std::uint64_t events_inside(const Interval& time, std::uint32_t number) const;
+  std::vector<Cut> states(const Reading& reading) const;
+  static Cut state(const Analysis& analysis, const Stretch& stretch);
+  Result<std::string> make_head(const std::vector<Cut>& cuts) const;
   std::string task_lines(const Cut& cut) const;
   Result<Sections> make_tail();
   Json totals(Json json) const;
@@ -74,28 +83,38 @@ class Extractor {
   Status write_pages(int fd, std::uint64_t offset, const std::string& name) const;
 
   const Trace& trace_;
-  const Interval slice_;
+  std::vector<Stretch> stretches_;    // ascending and apart
   std::vector<std::uint32_t> pages_;  // positions in the trace's pages, in file order
-  std::map<std::uint32_t, CpuSlice> cpus_;
   SliceSummary summary_;
 };
 
-void Extractor::choose_pages() {
-  std::map<std::uint32_t, std::uint32_t> before;  // the last page of each CPU before the slice
+// Where the recording is a slice itself: the cut of its stretch that has this moment.
+const Cut* Extractor::source_cut(std::uint64_t clock) const {
+  const TraceInfo& info = trace_.info();
+  const Cut* cut = nullptr;
+  for (std::size_t i = 0; i < info.stretches() && info.stretch(i).from <= clock; i++) {
+    cut = &info.stretch(i);
+  }
+  return cut;
+}
+
+void Extractor::choose_pages(Stretch& stretch) {
+  const Cut* const cut = source_cut(stretch.time.from);
+  const std::uint64_t known_from = cut != nullptr ? cut->from : 0;
+  std::map<std::uint32_t, std::uint32_t> before;  // the last page of each CPU before the stretch
   for (std::uint32_t i = 0; i < trace_.pages().size(); i++) {
     const PageRef& ref = trace_.pages()[i];
-    CpuSlice& cpu = cpus_[ref.cpu];
-    if (ref.end_clock < slice_.from) {
-      before[ref.cpu] = i;
+    CpuSlice& cpu = stretch.cpus[ref.cpu];
+    if (ref.end_clock < stretch.time.from) {
+      if (ref.end_clock >= known_from) before[ref.cpu] = i;
       continue;
     }
-    if (ref.first_clock >= slice_.to) continue;
+    if (ref.first_clock >= stretch.time.to) continue;
     if (cpu.pages.empty()) {
-      const std::optional<Cut>& cut = trace_.info().cut;
       if (const auto last = before.find(ref.cpu); last != before.end()) {
         if (const Result<Page> page = this->page(last->second)) cpu.lost_before = page->header.lost;
-      } else if (const Cut::Cpu* known = cut ? cut->find(ref.cpu) : nullptr) {
-        cpu.lost_before = known->lost;
+      } else if (const auto known = trace_.info().lost_before(ref.cpu)) {
+        cpu.lost_before = known;
       } else if (ref.seq == 0) {
         cpu.lost_before = 0;
       }
@@ -103,29 +122,28 @@ void Extractor::choose_pages() {
     cpu.pages.push_back(i);
     pages_.push_back(i);
   }
-  summary_.pages = pages_.size();
 }
 
-// Events and losses of the slice on one CPU. A page that cannot be read counts as its index says.
-void Extractor::count(CpuSlice& cpu) {
+// Events and losses of a stretch on one CPU. A page that cannot be read counts as its index says.
+void Extractor::count(const Interval& time, CpuSlice& cpu) {
   if (cpu.pages.empty()) return;
   const Result<Page> first = page(cpu.pages.front()), last = page(cpu.pages.back());
   // The losses that a page's header tells of ended before its first event.
-  const bool begins_before = trace_.pages()[cpu.pages.front()].first_clock < slice_.from;
+  const bool begins_before = trace_.pages()[cpu.pages.front()].first_clock < time.from;
   if (first && (begins_before || !cpu.lost_before)) {
     cpu.lost_outside = first->header.lost;
   } else {
     cpu.lost_outside = cpu.lost_before.value_or(0);
   }
   if (last && last->header.lost > cpu.lost_outside) cpu.lost = last->header.lost - cpu.lost_outside;
-  for (const std::uint32_t number : cpu.pages) cpu.events += events_inside(number);
+  for (const std::uint32_t number : cpu.pages) cpu.events += events_inside(time, number);
   summary_.events += cpu.events;
   summary_.lost += cpu.lost;
 }
 
-std::uint64_t Extractor::events_inside(std::uint32_t number) const {
+std::uint64_t Extractor::events_inside(const Interval& time, std::uint32_t number) const {
   const PageRef& ref = trace_.pages()[number];
-  if (ref.first_clock >= slice_.from && ref.end_clock < slice_.to) return ref.events;
+  if (ref.first_clock >= time.from && ref.end_clock < time.to) return ref.events;
   const Result<Page> page = this->page(number);
   if (!page) return ref.events;
   const WordTable table(trace_.info().catalogue);
@@ -135,7 +153,7 @@ std::uint64_t Extractor::events_inside(std::uint32_t number) const {
   for (;;) {
     switch (decoder.next(event)) {
       case PageDecoder::Step::event:
-        inside += event.clock >= slice_.from && event.clock < slice_.to;
+        inside += event.clock >= time.from && event.clock < time.to;
         break;
       case PageDecoder::Step::gap:
         break;
@@ -146,16 +164,28 @@ std::uint64_t Extractor::events_inside(std::uint32_t number) const {
   }
 }
 
-Cut Extractor::state(const Reading& reading) const {
+std::vector<Cut> Extractor::states(const Reading& reading) const {
   Analysis analysis(trace_.info(), {});
-  std::uint64_t done = 0;
-  for (const Event& event : trace_.events({.from = {}, .to = slice_.from, .cpu = {}})) {
-    analysis.add(event);
-    if (++done % kReadingEvents == 0 && reading) reading(done);
+  ScanOptions options{.statistics = false};
+  for (const Stretch& stretch : stretches_) options.stops.push_back(stretch.time.from);
+  options.progress = [&](std::uint64_t done) {
+    if (reading) reading(done);
+    return true;
+  };
+  Scanner scanner(trace_, analysis, std::move(options));
+  std::vector<Cut> cuts;
+  for (const Stretch& stretch : stretches_) {
+    scanner.run(stretch.time.from);
+    analysis.reach(stretch.time.from);
+    cuts.push_back(state(analysis, stretch));
   }
-  Cut cut = analysis.cut(slice_.from, slice_.to);
+  return cuts;
+}
+
+Cut Extractor::state(const Analysis& analysis, const Stretch& stretch) {
+  Cut cut = analysis.cut(stretch.time.from, stretch.time.to);
   // A CPU of which nothing was seen yet may have lost events all the same.
-  for (const auto& [number, cpu] : cpus_) {
+  for (const auto& [number, cpu] : stretch.cpus) {
     auto place = std::ranges::lower_bound(cut.cpus, number, {}, &Cut::Cpu::cpu);
     if (place == cut.cpus.end() || place->cpu != number) {
       place = cut.cpus.insert(place, Cut::Cpu{});
@@ -187,36 +217,45 @@ std::string Extractor::task_lines(const Cut& cut) const {
   return std::string(out.view());
 }
 
-Result<std::string> Extractor::make_head(const Cut& cut) const {
+Result<std::string> Extractor::make_head(const std::vector<Cut>& cuts) const {
   fkt_file_header header;
   if (!read_at(trace_.file(), 0, header)) return Error{ErrorCode::damaged, "no header"};
   Sections sections;
   for (const Section& section :
        walk_sections(trace_.file(), header.header_bytes, header.pages_offset).sections) {
     const std::uint32_t type = section.header.type;
-    if (type != FKT_SEC_TASKS && type != FKT_SEC_CUT) sections.copy(section);
+    const bool of_cut = type == FKT_SEC_TASKS || type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE;
+    if (!of_cut) sections.copy(section);
   }
-  Status added = sections.add(FKT_SEC_TASKS, task_lines(cut));
-  if (added) added = sections.add(FKT_SEC_CUT, cut.to_lines());
+  Status added = sections.add(FKT_SEC_TASKS, task_lines(cuts.front()));
+  for (std::size_t i = 0; i < cuts.size() && added; i++) {
+    added = sections.add(i == 0 ? FKT_SEC_CUT : FKT_SEC_CUT_MORE, cuts[i].to_lines());
+  }
   if (!added) return added.error();
   return file_head(trace_.info().recording, trace_.info().page_bytes, sections);
 }
 
-// Whole pages that stand one behind the other go in one piece.
+// Pages that stand in memory one behind the other go in one piece.
 Status Extractor::write_pages(int fd, std::uint64_t offset, const std::string& name) const {
-  const std::uint64_t step = trace_.info().page_bytes;
-  for (std::size_t i = 0; i < pages_.size();) {
-    const std::uint64_t begin = trace_.pages()[pages_[i]].offset;
-    std::uint64_t bytes = 0;
-    while (i < pages_.size() && trace_.pages()[pages_[i]].offset == begin + bytes) {
-      bytes += step;
-      i++;
+  // In place of one whose group is damaged: as many pages are missing here as there.
+  const std::vector<std::byte> damaged(trace_.info().page_bytes);
+  ByteView piece;
+  std::shared_ptr<const void> keep;
+  for (const std::uint32_t number : pages_) {
+    Result<PageBytes> page = trace_.page_bytes(trace_.pages()[number]);
+    const ByteView bytes = page ? page->bytes : damaged;
+    if (page && page->keep == keep && !piece.empty() &&
+        bytes.data() == piece.data() + piece.size()) {
+      piece = {piece.data(), piece.size() + bytes.size()};
+      continue;
     }
-    const Status written = write_at(fd, slice(trace_.file(), begin, bytes), offset, name);
+    const Status written = write_at(fd, piece, offset, name);
     if (!written) return written;
-    offset += bytes;
+    offset += piece.size();
+    piece = bytes;
+    keep = page ? std::move(page->keep) : nullptr;
   }
-  return Done{};
+  return write_at(fd, piece, offset, name);
 }
 
 std::vector<fkt_index_entry> Extractor::index() const {
@@ -229,25 +268,35 @@ std::vector<fkt_index_entry> Extractor::index() const {
 }
 
 Json Extractor::per_cpu() const {
-  Json rows = Json::array();
-  std::map<std::uint32_t, CpuSlice> all = cpus_;
-  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> gaps;  // still open at the stop
-  if (const std::optional<Totals>& totals = trace_.info().totals) {
-    for (const CpuTotals& cpu : totals->per_cpu) {
-      all.try_emplace(cpu.cpu);
-      if (cpu.gap_lost != 0 && cpu.gap_from < slice_.to) {
-        gaps[cpu.cpu] = {cpu.gap_from, cpu.gap_lost};
-      }
+  struct Sum {
+    std::uint64_t events = 0, lost = 0, pages = 0;
+    std::uint64_t gap_from = 0, gap_lost = 0;  // still open at the stop
+  };
+  std::map<std::uint32_t, Sum> all;
+  for (const Stretch& stretch : stretches_) {
+    for (const auto& [number, cpu] : stretch.cpus) {
+      all[number].events += cpu.events;
+      all[number].lost += cpu.lost;
     }
   }
+  for (const std::uint32_t number : pages_) all[trace_.pages()[number].cpu].pages++;
+  if (const std::optional<Totals>& totals = trace_.info().totals) {
+    for (const CpuTotals& cpu : totals->per_cpu) {
+      Sum& sum = all[cpu.cpu];
+      if (cpu.gap_lost == 0 || cpu.gap_from >= stretches_.back().time.to) continue;
+      sum.gap_from = cpu.gap_from;
+      sum.gap_lost = cpu.gap_lost;
+    }
+  }
+  Json rows = Json::array();
   for (const auto& [number, cpu] : all) {
     rows.push_back({{"cpu", number},
                     {"events", cpu.events},
                     {"lost", cpu.lost},
                     {"discarded", 0},
-                    {"pages", cpu.pages.size()},
-                    {"gap_from", gaps[number].first},
-                    {"gap_lost", gaps[number].second}});
+                    {"pages", cpu.pages},
+                    {"gap_from", cpu.gap_from},
+                    {"gap_lost", cpu.gap_lost}});
   }
   return rows;
 }
@@ -258,7 +307,7 @@ Json Extractor::totals(Json json) const {
     json = {{"stop_reason", "asked"}, {"error", 0}, {"drain_ns", 0}, {"workload_status", nullptr}};
   }
   json["start_clock"] = recording_start(trace_.info());
-  json["stop_clock"] = std::min(slice_.to, recording_end(trace_));
+  json["stop_clock"] = std::min(stretches_.back().time.to, recording_end(trace_));
   json["events"] = summary_.events;
   json["lost"] = summary_.lost;
   json["discarded"] = 0;
@@ -270,18 +319,18 @@ Json Extractor::totals(Json json) const {
 }
 
 Result<Sections> Extractor::make_tail() {
-  fkt_file_header header;
-  if (!read_at(trace_.file(), 0, header)) return Error{ErrorCode::damaged, "no header"};
-  std::uint64_t tail = header.tail_offset;
-  if (tail == 0 && !trace_.pages().empty()) {  // a stream's
-    tail = trace_.pages().back().offset + header.page_bytes;
+  SectionList before_cut;
+  if (const std::uint64_t tail = trace_.tail_offset(); tail != 0) {
+    before_cut = walk_sections(trace_.file(), tail, trace_.file().size());
   }
   Sections sections;
   Json before;
-  for (const Section& section : walk_sections(trace_.file(), tail, trace_.file().size()).sections) {
-    // The tasks of the cut are known: no list of the end has to stand in for them.
-    if (section.header.type == FKT_SEC_INDEX || section.header.type == FKT_SEC_TASKS_END) continue;
-    if (section.header.type != FKT_SEC_TOTALS) {
+  for (const Section& section : before_cut.sections) {
+    // The tasks of the cut are known: no list of the end has to stand in for them. The slice's
+    // pages stand in no groups.
+    const std::uint32_t type = section.header.type;
+    if (type == FKT_SEC_INDEX || type == FKT_SEC_TASKS_END || type == FKT_SEC_GROUPS) continue;
+    if (type != FKT_SEC_TOTALS) {
       sections.copy(section);
     } else if (const Result<Payload> payload = Payload::read(section)) {
       before = Json::parse(payload->text(), nullptr, /*allow_exceptions=*/false);
@@ -296,9 +345,38 @@ Result<Sections> Extractor::make_tail() {
 
 }  // namespace
 
-Result<SliceSummary> extract(const Trace& trace, const Interval& slice, int fd,
+std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wanted) {
+  const TraceInfo& info = trace.info();
+  std::vector<Interval> all;
+  for (std::size_t i = 0; i < info.stretches(); i++) {
+    all.push_back({info.stretch(i).from, info.stretch(i).to});
+  }
+  if (all.empty()) {
+    const std::uint64_t start = recording_start(info);
+    all.push_back({start, std::max(start, recording_end(trace)) + 1});
+  }
+  std::ranges::sort(wanted, {}, &Interval::from);
+  std::vector<Interval> found;
+  for (const Interval& part : wanted) {
+    for (const Interval& known : all) {
+      const Interval both{std::max(part.from, known.from), std::min(part.to, known.to)};
+      if (both.from >= both.to) continue;
+      // Two stretches of a slice stay two, even if nothing lies between them.
+      const bool joins =
+          !found.empty() && both.from <= found.back().to && found.back().from >= known.from;
+      if (joins) {
+        found.back().to = std::max(found.back().to, both.to);
+      } else {
+        found.push_back(both);
+      }
+    }
+  }
+  return found;
+}
+
+Result<SliceSummary> extract(const Trace& trace, std::span<const Interval> stretches, int fd,
                              const std::string& name, const Reading& reading) {
-  return Extractor(trace, slice).run(fd, name, reading);
+  return Extractor(trace, stretches).run(fd, name, reading);
 }
 
 }  // namespace fkt

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Cutting a slice out of a recording: a whole file again, with the pages that overlap the slice,
 // copied as they are, and the state at the cut (lib/cut.h), for which everything before is read
-// once. Only the pages that reach over an edge are decoded, to count their events.
+// once. Only the pages that reach over an edge are decoded, to count their events. A slice may have
+// several stretches: each has a cut of its own, and counts as a slice of its own would.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "lib/find.h"
 #include "lib/trace.h"
@@ -17,9 +20,13 @@ struct SliceSummary {
   std::uint64_t bytes = 0;  // of the file
 };
 
-// Writes the slice from <= clock < to (ticks, within the recording) to the file `fd`, which is
+// Of `wanted` (ticks, from <= clock < to) what is in the recording, or in the stretches of the
+// slice that it is: ascending and apart, what touches or overlaps is one.
+std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wanted);
+
+// Writes a slice of these stretches, as stretches_in() gives them, to the file `fd`, which is
 // empty; `name` is the error line's subject. `reading`: called while what is before is read.
-Result<SliceSummary> extract(const Trace& trace, const Interval& slice, int fd,
+Result<SliceSummary> extract(const Trace& trace, std::span<const Interval> stretches, int fd,
                              const std::string& name, const Reading& reading);
 
 }  // namespace fkt

@@ -59,14 +59,15 @@ void Sections::copy(const Section& section) {
   pad_to(bytes_, 8);
 }
 
-std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const Sections& sections) {
+std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const Sections& sections,
+                      std::uint32_t version) {
   std::string head(sizeof(fkt_file_header), '\0');
   head += sections.bytes();
   pad_to(head, kPagesAlign);
 
   fkt_file_header header{};
   std::memcpy(header.magic, FKT_FILE_MAGIC, sizeof header.magic);
-  header.version = FKT_FILE_VERSION;
+  header.version = version;
   header.header_bytes = sizeof header;
   header.recording = recording;
   header.pages_offset = head.size();

@@ -30,8 +30,9 @@ class Sections {
 };
 
 // A file's beginning: header, sections, and zeros up to where the pages start. The header's
-// tail_offset is 0: the recording is not finished.
-std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const Sections& sections);
+// tail_offset is 0: the recording is not finished. version: what the page area is made of.
+std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const Sections& sections,
+                      std::uint32_t version = FKT_FILE_VERSION_PAGES);
 
 // Writes all of it at the descriptor's position (also pipes), or at `offset`. `name`: the error
 // line's subject.

@@ -16,7 +16,7 @@ template <class Each>
 void pass(const Trace& trace, Analysis& analysis, const Reading& reading, Each each) {
   std::uint64_t done = 0;
   for (const Event& event : trace.events({.from = {}, .to = analysis.view().to, .cpu = {}})) {
-    const Analysis::Place place = analysis.add(event);
+    const Analysis::Place& place = analysis.add(event);
     if (++done % kReadingEvents == 0 && reading) reading(done);
     each(event, place);
   }
@@ -119,9 +119,10 @@ std::vector<FoundSpan> slowest(const Trace& trace, const View& view, std::string
   pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
     if (!place.shown || !place.step.closed || !types.fits(place.step.type)) return;
     FoundSpan span{
-        event.clock - place.step.duration, place.step.duration, event.cpu, event.pid, {}};
+        event.clock - place.step.duration, place.step.duration, event.cpu, event.pid, {}, {}};
     if (view.from && span.begin < *view.from) return;
     if (heap.size() == most && (most == 0 || !longer(span, heap.front()))) return;
+    span.name = analysis.types()[place.step.type].name;
     span.task = analysis.tasks().name(place.task);
     if (heap.size() == most) {
       std::ranges::pop_heap(heap, longer);

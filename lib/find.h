@@ -42,6 +42,7 @@ struct FoundSpan {
   std::uint64_t begin = 0, duration = 0;  // ticks; begin: full stamp
   std::uint32_t cpu = 0;                  // where it ended
   std::uint32_t pid = 0;
+  std::string name;  // "sys_read": a pattern fits several
   std::string task;  // its name then
 };
 

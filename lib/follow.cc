@@ -6,13 +6,95 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kDeepest = 255;  // what nests deeper is drawn there
+constexpr std::size_t kDeepest = 255;                   // what nests deeper is drawn there
+constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // Spans' Off, in a cut
+constexpr std::size_t kOfMalloc = 16;                   // bytes beside what is asked for
 
 }  // namespace
 
-std::size_t Follow::bytes() const {
-  return sizeof *this + tasks_.size() * (sizeof(TaskInfo) + sizeof(TaskNow) + sizeof(Open)) +
-         cpus_.size() * sizeof(CpuNow);
+Follow::Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types)
+    : meanings_(&meanings), types_(&types), tasks_(info) {
+  if (info.cut) restore(*info.cut, CutPlaces::same(*info.cut));
+}
+
+void Follow::restart(const Cut& cut) {
+  cpus_.clear();
+  states_.clear();
+  CutPlaces places;
+  places.tasks = tasks_.restore(cut);
+  places.types = types_->restore(cut);
+  restore(cut, places);
+}
+
+std::vector<Follow::Open> Follow::opened(const std::vector<Cut::Open>& saved,
+                                         const CutPlaces& places) {
+  std::vector<Open> opened;
+  for (const Cut::Open& open : saved) {
+    opened.push_back({places.types[open.type], open.match, open.begin});
+  }
+  return opened;
+}
+
+void Follow::restore(const Cut& cut, const CutPlaces& places) {
+  cut_from_ = cut.from;
+  for (std::uint32_t number = 0; number < cut.tasks.size(); number++) {
+    const Cut::Task& saved = cut.tasks[number];
+    TaskNow& now = task(places.tasks[number]);
+    now.cpu = saved.cpu;
+    now.calls = opened(saved.open, places);
+    constexpr std::uint32_t kGone = Cut::gap | Cut::exited | Cut::left_dead;
+    if (saved.off == kOffNot || (saved.flags & kGone) != 0) continue;
+    now.state = saved.off == kOffPreempted ? TaskState::ready : TaskState::blocked;
+    now.since = saved.since;
+    now.begun = now.before_cut = true;
+  }
+  for (const Cut::Cpu& saved : cut.cpus) {
+    const bool switched = saved.next != Cut::kNone;
+    const TaskIndex running = switched ? saved.next : saved.current;
+    if (running == Cut::kNone) continue;
+    CpuNow& now = cpu(saved.cpu);
+    now.running = places.tasks[running];
+    now.begun = switched;  // or since its first event only: the cut does not say
+    now.since = switched ? saved.last : cut.tasks[running].since;
+    now.stack = opened(saved.open, places);
+    TaskNow& runner = task(now.running);
+    runner.state = TaskState::running;
+    runner.cpu = saved.cpu;
+    runner.since = now.since;
+    runner.begun = now.begun;
+  }
+}
+
+Follow::Saved Follow::save() const {
+  Saved saved;
+  saved.count_ = tasks_.size();
+  saved.numbers_ = tasks_.numbers();
+  saved.cpus_ = cpus_;
+  for (TaskIndex index = 0; index < states_.size(); index++) {
+    const TaskNow& now = states_[index];
+    if (now.state == TaskState::unknown && now.calls.empty()) continue;
+    saved.states_.emplace_back(index, now);
+    saved.states_.back().second.calls.shrink_to_fit();
+  }
+  saved.numbers_.shrink_to_fit();
+  saved.states_.shrink_to_fit();
+  return saved;
+}
+
+Follow Follow::at(const Saved& saved) const {
+  Follow then(meanings_, types_, tasks_.at(saved.count_, saved.numbers_));
+  then.cut_from_ = cut_from_;
+  then.cpus_ = saved.cpus_;
+  for (const auto& [index, now] : saved.states_) then.task(index) = now;
+  return then;
+}
+
+std::size_t Follow::Saved::bytes() const {
+  std::size_t bytes = sizeof *this + numbers_.size() * sizeof numbers_[0] +
+                      states_.size() * sizeof states_[0] + cpus_.size() * sizeof cpus_[0];
+  for (const auto& state : states_) bytes += state.second.calls.size() * sizeof(Open) + kOfMalloc;
+  for (const CpuNow& now : cpus_) bytes += now.stack.capacity() * sizeof(Open) + kOfMalloc;
+  return bytes;
 }
 
 // Ends the state that the task is in, and begins another one.
@@ -34,6 +116,7 @@ void Follow::set_state(TaskIndex index, TaskState state, std::uint64_t clock, bo
   now.state = state;
   now.since = clock;
   now.begun = begun;
+  now.before_cut = false;
 }
 
 // `next` runs on the CPU from now on; kNoTask: nobody knows who.
@@ -58,6 +141,12 @@ void Follow::run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool
   now.stack.clear();  // no task switches inside an interrupt
   if (next == kNoTask) return;
   TaskNow& runner = task(next);
+  if (runner.before_cut && runner.state == TaskState::blocked) {
+    // Nobody has woken it since the cut: it was awake by then, and only waited for this CPU.
+    runner.state = TaskState::ready;
+    runner.since = cut_from_;
+    runner.begun = false;
+  }
   if (sink != nullptr && runner.state == TaskState::ready && runner.waker != kNoTask) {
     sink->wake({.waker = runner.waker,
                 .task = next,
@@ -148,6 +237,11 @@ void Follow::exec(const Event& event, TaskIndex running) {
   states_[old].calls.clear();
 }
 
+// Interrupts nest on their CPU, and so does what is called in them; all else on its task.
+bool Follow::in_interrupt(const Meaning& meaning, const std::vector<Open>& interrupts) {
+  return on_cpu(meaning.kind) || (meaning.kind == SpanKind::other && !interrupts.empty());
+}
+
 Step Follow::begin(const Event& event, const Meaning& meaning, TaskIndex running) {
   const std::uint64_t number = meaning.value(event);
   const bool other = meaning.kind == SpanKind::other;
@@ -163,7 +257,7 @@ Step Follow::begin(const Event& event, const Meaning& meaning, TaskIndex running
   std::vector<Open>& stack = cpu(event.cpu).stack;
   Step step;
   step.depth = static_cast<unsigned>(stack.size() + calls.size());
-  (on_cpu(meaning.kind) ? stack : calls).push_back(open);
+  (in_interrupt(meaning, stack) ? stack : calls).push_back(open);
   return step;
 }
 
@@ -182,7 +276,7 @@ std::size_t Follow::find_open(const std::vector<Open>& stack, const Meaning& mea
 Step Follow::end(const Event& event, const Meaning& meaning, TaskIndex running, FollowSink* sink) {
   std::vector<Open>& interrupts = cpu(event.cpu).stack;
   std::vector<Open>& calls = task(running).calls;
-  const bool interrupt = on_cpu(meaning.kind);
+  const bool interrupt = in_interrupt(meaning, interrupts);
   std::vector<Open>& stack = interrupt ? interrupts : calls;
   const bool other = meaning.kind == SpanKind::other;
   const std::size_t at = find_open(stack, meaning, other ? meaning.other : meaning.value(event));

@@ -59,16 +59,23 @@ class FollowSink {
 class Follow {
  public:
   // All but the copies' own state is shared: `info`, `meanings` and `types` must outlive it.
-  Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types)
-      : meanings_(&meanings), types_(&types), tasks_(info) {}
+  // A slice is followed from the state at its cut.
+  Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types);
 
   void apply(const Event& event, FollowSink* sink);
+  // A slice's next stretch: all is as its cut says. Not of a copy (at()).
+  void restart(const Cut& cut);
   // Hands on what is still open at `clock`, as slices that did not end.
   void finish(std::uint64_t clock, FollowSink& sink) const;
 
   const Tasks& tasks() const { return tasks_; }
-  // Roughly what a copy of it takes.
-  std::size_t bytes() const;
+
+  // The state at a moment, in little memory.
+  class Saved;
+  Saved save() const;
+  // That of one whose state this is a later one of, as far as following needs it: its tasks have
+  // numbers and no names.
+  Follow at(const Saved& saved) const;
 
  private:
   struct Open {
@@ -83,7 +90,8 @@ class Follow {
   };
   struct TaskNow {
     TaskState state = TaskState::unknown;
-    bool begun = false;  // the state, at `since`
+    bool begun = false;       // the state, at `since`
+    bool before_cut = false;  // it began before the slice
     std::uint32_t cpu = 0, waker_cpu = 0;
     TaskIndex waker = kNoTask;  // of a ready task that slept
     std::uint64_t since = 0;
@@ -91,6 +99,8 @@ class Follow {
     TypeIndex outermost() const { return calls.empty() ? kNoType : calls.front().type; }
   };
 
+  void restore(const Cut& cut, const CutPlaces& places);
+  static std::vector<Open> opened(const std::vector<Cut::Open>& saved, const CutPlaces& places);
   CpuNow& cpu(std::uint32_t number) {
     if (number >= cpus_.size()) cpus_.resize(number + 1);
     return cpus_[number];
@@ -102,6 +112,7 @@ class Follow {
   Step point(const Event& event, TaskIndex running, FollowSink* sink);
   Step begin(const Event& event, const Meaning& meaning, TaskIndex running);
   Step end(const Event& event, const Meaning& meaning, TaskIndex running, FollowSink* sink);
+  static bool in_interrupt(const Meaning& meaning, const std::vector<Open>& interrupts);
   std::size_t find_open(const std::vector<Open>& stack, const Meaning& meaning,
                         std::uint64_t number) const;
   void run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun, FollowSink* sink);
@@ -113,11 +124,27 @@ class Follow {
   void gap(const Event& event, FollowSink* sink);
   void forget();
 
+  Follow(const Meanings* meanings, SpanTypes* types, Tasks tasks)
+      : meanings_(meanings), types_(types), tasks_(std::move(tasks)) {}
+
   const Meanings* meanings_;
   SpanTypes* types_;
   Tasks tasks_;
   std::vector<CpuNow> cpus_;
   std::vector<TaskNow> states_;  // by TaskIndex
+  std::uint64_t cut_from_ = 0;   // of a slice (ticks)
+};
+
+class Follow::Saved {
+ public:
+  std::size_t bytes() const;
+
+ private:
+  friend class Follow;
+  TaskIndex count_ = 0;
+  std::vector<Tasks::Number> numbers_;
+  std::vector<CpuNow> cpus_;
+  std::vector<std::pair<TaskIndex, TaskNow>> states_;  // of those of which anything is known
 };
 
 }  // namespace fkt

@@ -4,11 +4,6 @@
 namespace fkt {
 namespace {
 
-bool is_number_of(FieldType type) {
-  return type == FieldType::irq || type == FieldType::vector || type == FieldType::softirq ||
-         type == FieldType::trap;
-}
-
 // A status as wait(2) gives it.
 void put_exit_code(Writer& out, std::uint64_t code) {
   if ((code & 0x7f) == 0) {
@@ -87,6 +82,53 @@ void EventFormat::value_name(Writer& out, const Field& field, std::uint64_t valu
   }
 }
 
+// The name instead of the number, where it has one.
+void EventFormat::name_or_value(Writer& out, const Field& field, std::uint64_t number) const {
+  const std::size_t before = out.size();
+  if (field.type == FieldType::s) out.put('-');  // an error
+  const std::size_t unnamed = out.size();
+  value_name(out, field, number);
+  if (out.size() > unnamed) return;
+  out.truncate(before);
+  // Large returns are addresses: mmap, brk.
+  const bool address = field.type == FieldType::s && static_cast<std::int64_t>(number) >> 32 > 0;
+  address ? out.hex(number) : value(out, field, number);
+}
+
+// The number, and its name where it has one.
+void EventFormat::value_and_name(Writer& out, const Field& field, std::uint64_t number) const {
+  value(out, field, number);
+  const std::size_t before = out.size();
+  out.put(' ');
+  value_name(out, field, number);
+  if (out.size() == before + 1) out.truncate(before);
+}
+
+void EventFormat::argument(Writer& out, const Field& field, std::uint64_t number) const {
+  switch (field.type) {
+    case FieldType::irq:  // "14 ide0"
+      return value_and_name(out, field, number);
+    case FieldType::vector:  // "local_timer"
+    case FieldType::softirq:
+    case FieldType::trap:
+      return name_or_value(out, field, number);
+    default:
+      break;
+  }
+  out.put(field.name);
+  out.put('=');
+  switch (field.type) {
+    case FieldType::s:  // -ENOENT, a function
+    case FieldType::addr:
+    case FieldType::exitcode:
+      return name_or_value(out, field, number);
+    case FieldType::tid:
+      return value_and_name(out, field, number);
+    default:
+      return value(out, field, number);
+  }
+}
+
 void EventFormat::text(Writer& out, const Event& event, const Step& step) const {
   name(out, event);
   const EventType* type = info_.catalogue.find(event.id);
@@ -114,34 +156,7 @@ void EventFormat::text(Writer& out, const Event& event, const Step& step) const 
     const std::optional<std::uint64_t> number = EventType::value(field, event);
     if (!number) continue;
     separate();
-    const std::size_t before = out.size();
-    value_name(out, field, *number);
-    const bool named = out.size() > before;
-    if (is_number_of(field.type)) {  // "14 ide0", "local_timer"
-      if (field.type != FieldType::irq && named) continue;
-      out.truncate(before);
-      out.number(*number);
-      if (named) out.put(' ');
-      value_name(out, field, *number);
-      continue;
-    }
-    // Names that say all replace the number: -ENOENT, a function.
-    const bool replaces = named && (field.type == FieldType::s || field.type == FieldType::addr ||
-                                    field.type == FieldType::exitcode);
-    out.truncate(before);
-    out.put(field.name);
-    out.put('=');
-    // Large returns are addresses: mmap, brk.
-    const bool address = field.type == FieldType::s && static_cast<std::int64_t>(*number) >> 32 > 0;
-    if (replaces) {
-      if (field.type == FieldType::s) out.put('-');
-    } else if (address) {
-      out.hex(*number);
-    } else {
-      value(out, field, *number);
-      if (named) out.put(' ');
-    }
-    if (named) value_name(out, field, *number);
+    argument(out, field, *number);
   }
   if (!step.closed) return;
   out.put(" (");

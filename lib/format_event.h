@@ -28,6 +28,9 @@ class EventFormat {
   void value(Writer& out, const Field& field, std::uint64_t value) const;
   // The name that a value has, if it has one: a device's, a task's, an error's.
   void value_name(Writer& out, const Field& field, std::uint64_t value) const;
+  void name_or_value(Writer& out, const Field& field, std::uint64_t number) const;
+  void value_and_name(Writer& out, const Field& field, std::uint64_t number) const;
+  void argument(Writer& out, const Field& field, std::uint64_t number) const;
   bool names_event(const EventType& type) const;
 
   const TraceInfo& info_;

@@ -112,12 +112,9 @@ FunctionRow make_row(const SpanStats& stats, const TypeNames& types, TypeIndex t
   row.preempted = stats.preempted.ticks + stats.sub_preempted;
   const std::uint64_t known = row.local + row.sub + row.blocked + row.preempted;
   row.interrupts = row.time > known ? row.time - known : 0;
-  const auto percentile = [&](double percent) {
-    return std::clamp(stats.times.percentile(percent), row.min, row.max);
-  };
-  row.p50 = percentile(50);
-  row.p90 = percentile(90);
-  row.p99 = percentile(99);
+  row.p50 = stats.percentile(50);
+  row.p90 = stats.percentile(90);
+  row.p99 = stats.percentile(99);
   for (const Child& child : stats.children) {
     if (types.interrupt(child.type)) continue;
     row.subs.push_back({std::string(types.name(child.type)), child.count, child.ticks});

@@ -15,16 +15,17 @@ class Histogram {
  public:
   static constexpr unsigned kBits = 5;  // log2 of the buckets per octave
 
-  void add(std::uint64_t ticks) {
-    const std::uint32_t bucket = bucket_of(ticks);
+  void add(std::uint64_t ticks) { add_bucket(bucket_of(ticks), 1); }
+  // `count` values of a bucket.
+  void add_bucket(std::uint32_t bucket, std::uint64_t count) {
     if (counts_.empty()) first_ = bucket;
     if (bucket < first_) {
       counts_.insert(counts_.begin(), first_ - bucket, 0);
       first_ = bucket;
     }
     if (bucket - first_ >= counts_.size()) counts_.resize(bucket - first_ + 1);
-    counts_[bucket - first_]++;
-    count_++;
+    counts_[bucket - first_] += count;
+    count_ += count;
   }
 
   std::uint64_t count() const { return count_; }

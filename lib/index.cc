@@ -31,23 +31,21 @@ bool ours(const PageArea& area, std::uint64_t offset) {
          header.recording == area.recording;
 }
 
-bool section_begins(const PageArea& area, std::uint64_t offset) {
-  std::uint32_t magic = 0;
-  return read_at(area.file, offset, magic) && magic == FKT_SECTION_MAGIC;
-}
-
 // Damaged pages that become part of the result only if something of the recording follows them.
 class Pending {
  public:
   void add(std::string fault) {
-    if (faults_.size() < kMaxFaults) faults_.push_back(std::move(fault));
+    // All pages of a group have one fault.
+    const bool new_one = faults_.empty() || faults_.back() != fault;
+    if (new_one && faults_.size() < kMaxFaults) faults_.push_back(std::move(fault));
     ++count_;
   }
   std::uint64_t count() const { return count_; }
   void commit(FoundPages& found, std::uint64_t end) {
     found.damaged += count_;
     for (std::string& fault : faults_) {
-      if (found.faults.size() < kMaxFaults) found.faults.push_back(std::move(fault));
+      const bool new_one = found.faults.empty() || found.faults.back() != fault;
+      if (new_one && found.faults.size() < kMaxFaults) found.faults.push_back(std::move(fault));
     }
     found.end = end;
     faults_.clear();
@@ -61,14 +59,19 @@ class Pending {
 
 }  // namespace
 
-FoundPages scan_pages(const PageArea& area) {
+bool section_begins(ByteView file, std::uint64_t offset) {
+  std::uint32_t magic = 0;
+  return read_at(file, offset, magic) && magic == FKT_SECTION_MAGIC;
+}
+
+FoundPages scan_pages(const PageArea& area, const PageSource& source) {
   FoundPages found;
   found.end = area.begin;
   Pending pending;
   LastNumber last;
   std::uint64_t offset = area.begin;
   for (; offset < area.end; offset += area.page_bytes) {
-    if (!area.end_known && section_begins(area, offset)) {
+    if (!area.end_known && section_begins(area.file, offset)) {
       pending.commit(found, offset);
       break;
     }
@@ -80,7 +83,7 @@ FoundPages scan_pages(const PageArea& area) {
       }
       break;
     }
-    const Result<Page> page = check_page(area.file, offset, area.page_bytes, area.recording);
+    const Result<Page> page = source.page(offset);
     if (!page) {
       pending.add(page.error().message);
     } else if (const fkt_page_header& h = page->header; !follows(last, h.cpu, h.seq)) {

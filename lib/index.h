@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "lib/cursor.h"
+#include "lib/page_source.h"
 #include "lib/sections.h"
 #include "lib/trace.h"
 
 namespace fkt {
 
-// The part of a file in which pages stand at steps of page_bytes.
+// The part of a file in which pages stand at steps of page_bytes, or groups.
 struct PageArea {
   ByteView file;
   std::uint64_t begin = 0;
@@ -31,8 +32,12 @@ struct FoundPages {
   std::uint64_t cut_off = 0;        // bytes of a page that the file's end cuts short
 };
 
-// Looks at every page's header. A broken one between good ones is counted and passed over.
-FoundPages scan_pages(const PageArea& area);
+// Looks at every page's header. A broken one between good ones is counted and passed over. `source`
+// holds the area's pages.
+FoundPages scan_pages(const PageArea& area, const PageSource& source);
+
+// Does a section's magic stand there?
+bool section_begins(ByteView file, std::uint64_t offset);
 
 // The pages as the index lists them; an Error (damaged) if it cannot be that of this area.
 Result<std::vector<PageRef>> read_index(const Section& section, const PageArea& area);

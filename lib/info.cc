@@ -90,6 +90,7 @@ Command command(const Json& json) {
   get(json, "filter", c.filter);
   get(json, "filter_pid", c.filter_pid);
   get(json, "args", c.args);
+  get(json, "engine", c.engine);
   return c;
 }
 
@@ -113,6 +114,7 @@ Totals totals(const Json& json) {
   get(json, "bytes", t.bytes);
   get(json, "drain_ns", t.drain_ns);
   get(json, "stop_reason", t.stop_reason);
+  get(json, "because", t.because);
   get(json, "error", t.error);
   if (const auto status = json.find("workload_status");
       status != json.end() && status->is_number_integer()) {
@@ -136,6 +138,22 @@ Totals totals(const Json& json) {
     }
   }
   return t;
+}
+
+Part part(const Json& json) {
+  Part part;
+  get(json, "number", part.number);
+  get(json, "snapshot", part.snapshot);
+  const auto lost = json.find("lost");
+  if (lost == json.end() || !lost->is_array()) return part;
+  for (const Json& element : *lost) {
+    CpuTotals cpu;
+    if (!element.is_object()) continue;
+    get(element, "cpu", cpu.cpu);
+    get(element, "lost", cpu.lost);
+    part.lost[cpu.cpu] = cpu.lost;
+  }
+  return part;
 }
 
 bool task_line(std::string_view line, TraceInfo& info) {
@@ -184,6 +202,10 @@ Status add_json(const Section& section, std::string_view text, TraceInfo& info) 
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return in_section(section, "it is not a JSON object");
   switch (section.header.type) {
+    case FKT_SEC_PART:
+      info.part = part(json);
+      info.tasks_of_end = true;  // the list is a little younger than the first pages
+      break;
     case FKT_SEC_MACHINE:
       info.machine = machine(json);
       break;
@@ -233,17 +255,33 @@ Status add_lines(const Section& section, std::string_view text, TraceInfo& info)
   return Done{};
 }
 
+// The first stretch of a slice, or a further one.
+Status add_cut(const Section& section, std::string_view text, TraceInfo& info) {
+  Result<Cut> cut = Cut::parse(text);
+  if (!cut) return in_section(section, cut.error().message);
+  const bool first = section.header.type == FKT_SEC_CUT;
+  if (first != !info.cut || (!first && cut->from < info.slice_end())) {
+    return in_section(section, "it does not begin behind the stretch before it");
+  }
+  if (first) {
+    info.cut = std::move(*cut);
+  } else {
+    info.further.push_back(std::move(*cut));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Status add_section(const Section& section, TraceInfo& info) {
   const std::uint32_t type = section.header.type;
   const bool json = type == FKT_SEC_MACHINE || type == FKT_SEC_COMMAND || type == FKT_SEC_CLOCKS ||
-                    type == FKT_SEC_TOTALS;
+                    type == FKT_SEC_TOTALS || type == FKT_SEC_PART;
   const bool lines = type == FKT_SEC_TASKS || type == FKT_SEC_TASKS_END ||
                      type == FKT_SEC_INTERRUPTS || type == FKT_SEC_INTERRUPTS_END ||
                      type == FKT_SEC_SYSCALLS;
   if (!json && !lines && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE &&
-      type != FKT_SEC_CUT) {
+      type != FKT_SEC_CUT && type != FKT_SEC_CUT_MORE) {
     return Done{};
   }
 
@@ -255,10 +293,8 @@ Status add_section(const Section& section, TraceInfo& info) {
     Result<Symbols> symbols = Symbols::parse(payload->text());
     if (!symbols) return in_section(section, symbols.error().message);
     info.symbols = std::move(*symbols);
-  } else if (type == FKT_SEC_CUT) {
-    Result<Cut> cut = Cut::parse(payload->text());
-    if (!cut) return in_section(section, cut.error().message);
-    info.cut = std::move(*cut);
+  } else if (type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE) {
+    return add_cut(section, payload->text(), info);
   } else {
     Result<Catalogue> catalogue = Catalogue::parse(payload->text());
     if (!catalogue) return in_section(section, catalogue.error().message);

@@ -34,6 +34,24 @@ struct Lane {
   std::uint64_t active = 0;  // ticks: tasks ran or were in calls, CPUs were not idle
 };
 
+LaneCell lane_cell(const Slice& slice);
+constexpr bool of_cpu(SliceKind kind) {
+  return kind == SliceKind::run || kind == SliceKind::interrupt;
+}
+
+// A cell that narrow slices of one lane and depth are being gathered in.
+struct Gathered {
+  LaneCell cell;
+  std::uint64_t longest = 0;              // ticks, of the slice whose value the cell has
+  std::array<std::uint64_t, 4> states{};  // ticks, by TaskState
+
+  Gathered() = default;
+  explicit Gathered(const LaneCell& one);
+  void add(const Gathered& later);
+  // A state's value is then the one with most time.
+  LaneCell closed() const;
+};
+
 class Lanes : public FollowSink {
  public:
   static constexpr std::size_t kMostWakes = 2000;
@@ -42,29 +60,27 @@ class Lanes : public FollowSink {
   Lanes(const Scale& scale, const Tasks& tasks) : scale_(scale), tasks_(tasks) {}
 
   void slice(const Slice& slice) override;
-  // A cell of a finer picture, of a CPU's or a task's lane, in time order per depth.
-  void cell(bool of_cpu, std::uint32_t id, const LaneCell& cell);
+  // A cell of another picture as it stands; `active`: ticks that it adds to its lane's.
+  void put(bool of_cpu, std::uint32_t id, const LaneCell& cell, std::uint64_t active);
   void wake(const Wake& wake) override;
 
-  // CPUs by number, then tasks, the most active first.
+  // CPUs by number, then tasks, the most active first, then those in a call.
   std::vector<Lane> take();
   // Of tasks that began to run in the scale; none where they are more than kMostWakes.
   const std::vector<Wake>& wakes() const { return wakes_; }
   std::uint64_t wake_count() const { return wake_count_; }
 
  private:
-  // The cell that narrow slices are being gathered in.
   struct Gathering {
     std::uint32_t column = 0;
-    std::uint64_t longest = 0;
-    std::array<std::uint64_t, 4> states{};  // ticks, by TaskState
-    LaneCell cell;
     bool open = false;
+    Gathered all;
   };
   struct Building {
     Lane lane;
     std::vector<Gathering> depths;
   };
+  Building& building(bool of_cpu, std::uint32_t id);
   void add(Building& building, const LaneCell& cell);
   bool idle(TaskIndex task) const;
   static void close(Building& building, Gathering& gathering);

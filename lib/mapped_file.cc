@@ -8,27 +8,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <system_error>
-#include <utility>
 #include <vector>
+
+#include "lib/unique_fd.h"
+#include "lib/unnamed_file.h"
 
 namespace fkt {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 Error system_error(const std::string& what) {
   return {ErrorCode::io, what + std::generic_category().message(errno)};
@@ -45,20 +32,16 @@ Status write_all(int fd, ByteView bytes) {
 }
 
 // Copies everything that `in` gives to a file that has no name.
-Result<Descriptor> spool(int in) {
-  const char* folder = std::getenv("TMPDIR");
-  std::string name = std::string(folder && *folder ? folder : "/tmp") + "/fkt-XXXXXX";
-  Descriptor out(::mkostemp(name.data(), O_CLOEXEC));
-  if (out.get() < 0) return system_error("cannot make a temporary file " + name + ": ");
-  ::unlink(name.c_str());
-
+Result<UniqueFd> spool(int in) {
+  Result<UniqueFd> out = unnamed_file();
+  if (!out) return out;
   std::vector<std::byte> buffer(1 << 20);
   for (;;) {
     const ssize_t got = ::read(in, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error("");
     if (got == 0) return out;
-    const Status written = write_all(out.get(), slice(buffer, 0, static_cast<std::size_t>(got)));
+    const Status written = write_all(out->get(), slice(buffer, 0, static_cast<std::size_t>(got)));
     if (!written) return written.error();
   }
 }
@@ -97,8 +80,8 @@ Result<MappedFile> MappedFile::map(int fd) {
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
   const bool standard_input = path == "-";
-  const Descriptor file(standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                       : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  const UniqueFd file(standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                     : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (file.get() < 0) return system_error("");
   struct stat status;
   if (::fstat(file.get(), &status) < 0) return system_error("");
@@ -111,7 +94,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
       (S_ISREG(status.st_mode) && (!standard_input || ::lseek(file.get(), 0, SEEK_CUR) == 0))) {
     return map(file.get());
   }
-  const Result<Descriptor> spooled = spool(file.get());
+  const Result<UniqueFd> spooled = spool(file.get());
   if (!spooled) return spooled.error();
   return map(spooled->get());
 }

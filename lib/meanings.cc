@@ -7,6 +7,7 @@ namespace fkt {
 
 Meanings::Meanings(const Catalogue& catalogue) {
   std::vector<std::string> others;
+  std::vector<std::uint16_t> begins;  // the first id of each
   for (const EventType& type : catalogue.events()) {
     Meaning& meaning = meanings_[type.id & FKT_ID_MASK];
     meaning.role = type.role;
@@ -20,6 +21,12 @@ Meanings::Meanings(const Catalogue& catalogue) {
     const auto found = std::find(others.begin(), others.end(), type.kind);
     meaning.other = static_cast<std::uint16_t>(found - others.begin());
     if (found == others.end()) others.push_back(type.kind);
+    begins.resize(others.size());
+    if (type.role == Role::begin && begins[meaning.other] == 0) begins[meaning.other] = type.id;
+  }
+  for (Meaning& meaning : meanings_) {
+    const bool other = meaning.role != Role::point && meaning.kind == SpanKind::other;
+    if (other) meaning.begin = begins[meaning.other];
   }
 }
 

@@ -14,7 +14,8 @@ struct Meaning {
   Role role = Role::point;
   SpanKind kind = SpanKind::other;
   std::uint8_t word = 0, shift = 0, bits = 0;  // where the value stands
-  std::uint16_t other = 0;                     // of SpanKind::other: which kind
+  std::uint16_t other = 0;                     // of SpanKind::other: which kind ...
+  std::uint16_t begin = 0;                     // ... and the id that begins it; 0: none
 
   // The number of the call, interrupt ... ; 0 where the event is too short for it.
   std::uint64_t value(const Event& event) const;

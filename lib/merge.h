@@ -11,6 +11,7 @@
 #include <iterator>
 #include <vector>
 
+#include "lib/heap.h"
 #include "lib/stream.h"
 #include "lib/trace.h"
 
@@ -50,6 +51,8 @@ class EventRange {
 
  private:
   void start();
+  bool open_streams();
+  void open_stretch();
   void pick();
 
   void next() {
@@ -70,21 +73,14 @@ class EventRange {
   Selection selection_;
   std::vector<CpuStream> streams_;
   // The streams other than current_ that have an event; its time and CPU again, side by side.
-  struct Waiting {
-    std::uint64_t clock;
-    std::uint32_t cpu;
-    CpuStream* stream;
-    bool operator<(const Waiting& other) const {  // at one time, the lowest CPU number first
-      return clock != other.clock ? clock < other.clock : cpu < other.cpu;
-    }
-  };
-  static Waiting waiting(CpuStream& stream) {
+  static Waiting<CpuStream> waiting(CpuStream& stream) {
     return {stream.event().clock, stream.event().cpu, &stream};
   }
 
-  std::vector<Waiting> heap_;     // the earliest in front
-  CpuStream* current_ = nullptr;  // whose event is next; nullptr: the end
-  std::uint64_t limit_ = 0;       // current_ stays in front while its clock is below (ticks)
+  std::vector<Waiting<CpuStream>> heap_;  // the earliest in front
+  CpuStream* current_ = nullptr;          // whose event is next; nullptr: the end
+  std::size_t stretch_ = 0;               // of a slice's stretches, the one that is read
+  std::uint64_t limit_ = 0;  // current_ stays in front while its clock is below (ticks)
 };
 
 }  // namespace fkt

@@ -6,12 +6,15 @@
 #include <cstdio>
 
 #include "lib/clock.h"
+#include "lib/svg.h"
 #include "lib/writer.h"
 
 namespace fkt {
 namespace {
 
-constexpr unsigned kLeft = 70, kTop = 60, kRowHeight = 90, kRowGap = 16, kRight = 40, kBottom = 46;
+constexpr unsigned kLeft = 70, kTop = 60, kRight = 40, kBottom = 46;
+// From a row to the next, less the more CPUs there are, but enough for their names.
+constexpr double kPitch = 106, kLeastPitch = 14, kAllRows = 1600, kGapShare = 0.15;
 constexpr unsigned kTicks = 8;
 // One per layer, told apart by those who do not see all colours.
 constexpr const char* kColours[] = {"#0072b2", "#e69f00", "#009e73",
@@ -20,59 +23,6 @@ constexpr const char* kBars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", 
 
 const char* colour(std::size_t layer) {
   return kColours[layer % std::size(kColours)];
-}
-
-// A step of 1, 2 or 5 times a power of ten, of which `span` has about kTicks.
-double tick_step(double span) {
-  const double rough = span / kTicks;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  for (const double factor : {1., 2., 5.}) {
-    if (factor * power >= rough) return factor * power;
-  }
-  return 10 * power;
-}
-
-void put_xml(Writer& out, std::string_view text) {
-  Writer safe;
-  safe.escaped(text);
-  for (const char c : safe.view()) {
-    if (c == '<') {
-      out.put("&lt;");
-    } else if (c == '&') {
-      out.put("&amp;");
-    } else {
-      out.put(c);
-    }
-  }
-}
-
-void put_text(Writer& out, double x, double y, const char* anchor, unsigned size,
-              std::string_view text) {
-  out.put("<text x=\"");
-  out.decimal(x, 1);
-  out.put("\" y=\"");
-  out.decimal(y, 1);
-  out.put("\" text-anchor=\"");
-  out.put(anchor);
-  out.put("\" font-size=\"");
-  out.number(size);
-  out.put("\">");
-  put_xml(out, text);
-  out.put("</text>\n");
-}
-
-void put_rect(Writer& out, double x, double y, double width, double height, const char* fill) {
-  out.put("<rect x=\"");
-  out.decimal(x, 1);
-  out.put("\" y=\"");
-  out.decimal(y, 1);
-  out.put("\" width=\"");
-  out.decimal(width, 1);
-  out.put("\" height=\"");
-  out.decimal(height, 1);
-  out.put("\" fill=\"");
-  out.put(fill);
-  out.put("\"/>\n");
 }
 
 std::string rate_text(double pages_per_second) {
@@ -125,10 +75,36 @@ std::string Overview::time(std::uint64_t clock) const {
   return text;
 }
 
+// One CPU's: `height` above `bottom`.
+void Overview::put_row(Writer& out, std::size_t cpu, double bottom, double height,
+                       double most) const {
+  const Scale& scale = cells_.scale;
+  put_rect(out, kLeft, bottom - height, scale.cells, height, "#f4f5f7");
+  put_text(out, kLeft - 8, bottom - 2, "end", 12, "cpu " + std::to_string(cells_.cpus[cpu]));
+  for (std::uint32_t cell = 0; cell < scale.cells; cell++) {
+    double top = bottom;
+    for (std::size_t layer = 0; layer < cells_.width(); layer++) {
+      const double bar = rate(cpu, layer, cell) / most * height;
+      if (bar <= 0) continue;
+      top -= bar;
+      put_rect(out, kLeft + cell, top, 1, std::max(bar, 0.1), colour(layer));
+    }
+  }
+  for (const Gap& gap : gaps_) {
+    if (gap.cpu != cells_.cpus[cpu]) continue;
+    const double from = scale.cell(gap.from), to = scale.cell(gap.to) + 1.0;
+    put_rect(out, kLeft + from, bottom - height, to - from, height, "#d62728");
+  }
+}
+
 std::string Overview::svg() const {
   const Scale& scale = cells_.scale;
   const double width = kLeft + scale.cells + kRight;
-  const double rows = static_cast<double>(cells_.cpus.size()) * (kRowHeight + kRowGap);
+  const double pitch =
+      std::clamp(kAllRows / static_cast<double>(std::max<std::size_t>(1, cells_.cpus.size())),
+                 kLeastPitch, kPitch);
+  const double space = std::round(pitch * kGapShare);
+  const double rows = static_cast<double>(cells_.cpus.size()) * pitch;
   const double height = kTop + rows + kBottom;
   const double most = highest();
   Writer out;
@@ -151,34 +127,20 @@ std::string Overview::svg() const {
     put_text(out, x + 17, 45, "start", 12, known != nullptr ? known->name : "?");
     x += 100;
   }
-  put_rect(out, x, 34, 12, 12, "#d62728");
-  put_text(out, x + 17, 45, "start", 12, "events lost");
+  if (!gaps_.empty()) {
+    put_rect(out, x, 34, 12, 12, "#d62728");
+    put_text(out, x + 17, 45, "start", 12, "events lost");
+  }
   for (std::size_t cpu = 0; cpu < cells_.cpus.size(); cpu++) {
-    const double bottom = kTop + static_cast<double>(cpu + 1) * (kRowHeight + kRowGap) - kRowGap;
-    put_rect(out, kLeft, bottom - kRowHeight, scale.cells, kRowHeight, "#f4f5f7");
-    put_text(out, kLeft - 8, bottom - 4, "end", 12, "cpu " + std::to_string(cells_.cpus[cpu]));
-    for (std::uint32_t cell = 0; cell < scale.cells; cell++) {
-      double top = bottom;
-      for (std::size_t layer = 0; layer < cells_.width(); layer++) {
-        const double bar = rate(cpu, layer, cell) / most * kRowHeight;
-        if (bar <= 0) continue;
-        top -= bar;
-        put_rect(out, kLeft + cell, top, 1, std::max(bar, 0.1), colour(layer));
-      }
-    }
-    for (const Gap& gap : gaps_) {
-      if (gap.cpu != cells_.cpus[cpu]) continue;
-      const double from = scale.cell(gap.from), to = scale.cell(gap.to) + 1.0;
-      put_rect(out, kLeft + from, bottom - kRowHeight, to - from, kRowHeight, "#d62728");
-    }
+    put_row(out, cpu, kTop + static_cast<double>(cpu + 1) * pitch - space, pitch - space, most);
   }
   const double per_second = trace_.info().clocks.ticks_per_second();
   const double span = static_cast<double>(scale.to - scale.from) / per_second;
   const double begin = (static_cast<double>(scale.from) - static_cast<double>(zero_)) / per_second;
-  const double step = tick_step(span);
+  const double step = tick_step(span, kTicks);
   for (double at = std::ceil(begin / step) * step; at <= begin + span; at += step) {
     const double column = kLeft + (at - begin) / span * scale.cells;
-    const double bottom = kTop + rows - kRowGap;
+    const double bottom = kTop + rows - space;
     put_rect(out, column, bottom, 1, 6, "#333333");
     const auto clock = static_cast<std::uint64_t>(static_cast<double>(zero_) + at * per_second);
     put_text(out, column, bottom + 22, "middle", 12, time(clock));

@@ -9,6 +9,7 @@
 
 #include "lib/density.h"
 #include "lib/trace.h"
+#include "lib/writer.h"
 
 namespace fkt {
 
@@ -32,6 +33,7 @@ class Overview {
   double highest() const;
   bool gap(std::uint32_t cpu, std::uint32_t cell) const;
   std::string time(std::uint64_t clock) const;
+  void put_row(Writer& out, std::size_t cpu, double bottom, double height, double most) const;
 
   const Trace& trace_;
   DensityCells cells_;

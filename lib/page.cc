@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/page.h"
 
+#include <algorithm>
+
 #include "lib/text.h"
 
 namespace fkt {
@@ -37,6 +39,11 @@ WordTable::WordTable(const Catalogue& catalogue) {
     entry = event.words ? static_cast<std::uint16_t>(*event.words) : kVariable;
     if (is_switch && event.words) entry |= kSwitch;
   }
+  for (const PairType& pair : catalogue.pairs()) {
+    std::fill_n(entries_.begin() + pair.first, pair.count,
+                static_cast<std::uint16_t>(kPair | pairs_.size()));
+    pairs_.push_back(pair);
+  }
   entries_[FKT_W_PID] = kPid;
   entries_[FKT_W_TIME] = kTime;
   entries_[FKT_W_LOST] = kLost;
@@ -44,9 +51,13 @@ WordTable::WordTable(const Catalogue& catalogue) {
 
 Result<Page> check_page(ByteView file, std::uint64_t offset, std::uint32_t page_bytes,
                         std::uint64_t recording) {
+  return check_page_bytes(slice(file, offset, page_bytes), offset, page_bytes, recording);
+}
+
+Result<Page> check_page_bytes(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
+                              std::uint64_t recording) {
   Page page;
   page.offset = offset;
-  const ByteView bytes = slice(file, offset, page_bytes);
   const char* fault = bytes.size() < page_bytes || !read_at(bytes, 0, page.header)
                           ? "the file ends within it"
                           : header_fault(page.header, page_bytes, recording);

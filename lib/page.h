@@ -8,8 +8,11 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <fkt/wire.h>
 
@@ -34,12 +37,15 @@ class WordTable {
   static constexpr std::uint16_t kTime = 0x1001;
   static constexpr std::uint16_t kLost = 0x1002;
   static constexpr std::uint16_t kUnknown = 0x1003;
+  static constexpr std::uint16_t kPair = 0x2000;  // | which of pairs()
 
   explicit WordTable(const Catalogue& catalogue);
   std::uint16_t operator[](std::uint32_t id) const { return entries_[id]; }
+  const PairType& pair(std::uint16_t entry) const { return pairs_[entry & ~kPair]; }
 
  private:
   std::array<std::uint16_t, 1 << FKT_ID_BITS> entries_;
+  std::vector<PairType> pairs_;
 };
 
 // A page whose header has been checked.
@@ -47,12 +53,16 @@ struct Page {
   fkt_page_header header{};
   std::span<const std::uint64_t> words;  // after the header, up to `used`
   std::uint64_t offset = 0;              // of the page in the file (bytes)
+  std::shared_ptr<const void> keep;      // where the words stand, if not in the file itself
 };
 
 // The page of `page_bytes` at `offset` in the file, which must belong to `recording`. An Error
 // (code damaged) says where it stands and what is wrong with its header.
 Result<Page> check_page(ByteView file, std::uint64_t offset, std::uint32_t page_bytes,
                         std::uint64_t recording);
+// The same of a page's own bytes; `offset` is what the Error calls it by.
+Result<Page> check_page_bytes(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
+                              std::uint64_t recording);
 
 // Hands on the events of one page, one after the other.
 class PageDecoder {
@@ -69,6 +79,7 @@ class PageDecoder {
   PageDecoder(const WordTable& table, const Page& page)
       : table_(&table),
         words_(page.words),
+        all_words_(page.words.size()),
         clock_(page.header.first_clock),
         end_clock_(page.header.end_clock),
         end_offset_(page.offset + page.header.used),
@@ -79,11 +90,57 @@ class PageDecoder {
   // Sets `event` to the next one. After `damaged` nothing else comes.
   Step next(Event& event);
 
+  // Between two events: words taken so far. Nothing where a pair's end is still to come.
+  std::optional<std::uint32_t> position() const {
+    if (half_id_ != 0) return std::nullopt;
+    return static_cast<std::uint32_t>(all_words_ - words_.left());
+  }
+  // Goes on behind some events that somebody else has read: there, at that time, in that thread.
+  void skip(std::uint32_t position, std::uint64_t clock, std::uint32_t pid) {
+    words_.take(position - (all_words_ - words_.left()));
+    clock_ = clock;
+    pid_ = pid;
+  }
+
   // What next() found wrong: offset, CPU, cause.
   Error error() const;
 
  private:
   enum class Fault { none, unknown_id, cut_short, late };
+
+  // `event` is the begin of the pair `word`; its end, if it is there, comes next.
+  Step begin_pair(Event& event, std::uint64_t word, std::uint16_t entry) {
+    const std::uint32_t id = fkt_word_id(word), arg = fkt_word_arg(word);
+    const PairType& pair = table_->pair(entry);
+    const std::uint32_t number = id - pair.first;
+    const std::uint64_t end_clock = clock_ + (arg ? fkt_pair_ticks(arg) : 0);
+    if (end_clock > end_clock_) [[unlikely]]
+      return fail(Fault::late, word);
+    event.clock = clock_;
+    event.cpu = cpu_;
+    event.pid = pid_;
+    event.id = pair.begin;
+    event.arg = number;
+    event.offset = end_offset_ - (words_.left() + 1) * sizeof(std::uint64_t);
+    event.words = {};
+    if (arg == 0) return Step::event;
+    clock_ = end_clock;
+    half_id_ = pair.end;
+    half_arg_ = pair.end_arg(number, fkt_pair_value(arg));
+    return Step::event;
+  }
+  // The end of the pair whose begin was handed on.
+  Step end_pair(Event& event) {
+    event.clock = clock_;
+    event.cpu = cpu_;
+    event.pid = pid_;
+    event.id = half_id_;
+    event.arg = half_arg_;
+    event.offset = end_offset_ - (words_.left() + 1) * sizeof(std::uint64_t);
+    event.words = {};
+    half_id_ = 0;
+    return Step::event;
+  }
 
   Step fail(Fault fault, std::uint64_t word) {
     fault_ = fault;
@@ -95,18 +152,22 @@ class PageDecoder {
 
   const WordTable* table_ = nullptr;
   WordCursor words_;
+  std::size_t all_words_ = 0;
   std::uint64_t clock_ = 0;
   std::uint64_t end_clock_ = 0;
   std::uint64_t end_offset_ = 0;
   std::uint64_t page_offset_ = 0;
   std::uint32_t pid_ = 0;
   std::uint32_t cpu_ = 0;
+  std::uint16_t half_id_ = 0;  // 0, or the end of a pair whose begin was handed on
+  std::uint32_t half_arg_ = 0;
   Fault fault_ = Fault::none;
   std::uint64_t bad_word_ = 0;
   std::uint64_t bad_offset_ = 0;
 };
 
 inline PageDecoder::Step PageDecoder::next(Event& event) {
+  if (half_id_ != 0) return end_pair(event);
   while (!words_.at_end()) {
     const std::uint64_t word = words_.take();
     const std::uint32_t arg = fkt_word_arg(word);
@@ -117,7 +178,8 @@ inline PageDecoder::Step PageDecoder::next(Event& event) {
 
     const std::uint64_t before = clock_;
     clock_ = fkt_word_clock(word, before);
-    if (entry > WordTable::kMaxWords) [[unlikely]] {
+    if (entry > WordTable::kMaxWords) {
+      if (entry & WordTable::kPair) return begin_pair(event, word, entry);
       if (entry == WordTable::kPid) {
         pid_ = arg & FKT_PID_MASK;
         continue;

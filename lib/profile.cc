@@ -3,6 +3,35 @@
 
 namespace fkt {
 
+void SpanStats::add(const SpanStats& more) {
+  entries += more.entries;
+  for (std::size_t i = 0; i < kOutcomes; i++) outcomes[i] += more.outcomes[i];
+  total.add(more.total);
+  own.add(more.own);
+  own_whole += more.own_whole;
+  blocked.count += more.blocked.count;
+  blocked.ticks += more.blocked.ticks;
+  preempted.count += more.preempted.count;
+  preempted.ticks += more.preempted.ticks;
+  unknown.count += more.unknown.count;
+  unknown.ticks += more.unknown.ticks;
+  sub += more.sub;
+  sub_blocked += more.sub_blocked;
+  sub_preempted += more.sub_preempted;
+  for (const Child& child : more.children)
+    add_child(children, child.type, child.count, child.ticks);
+  more.times.for_each(
+      [this](std::uint32_t bucket, std::uint64_t count) { times.add_bucket(bucket, count); });
+}
+
+void Profile::add(TypeIndex type, const SpanStats& more) {
+  of(type).add(more);
+}
+
+void Profile::sort_children() {
+  for (SpanStats& stats : stats_) std::ranges::sort(stats.children, {}, &Child::type);
+}
+
 void Profile::closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, bool exit_selected) {
   SpanStats& stats = of(span.type);
   if (!span.selected) {  // began before the slice
@@ -24,9 +53,15 @@ void Profile::closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, b
   stats.sub_blocked += span.sub_blocked;
   stats.sub_preempted += span.sub_preempted;
   if (histograms_) stats.times.add(end - span.begin);
+  std::uint64_t known = span.own + span.blocked.ticks + span.preempted.ticks;
   for (const Child& child : span.children) {
+    known += child.ticks;
     add_child(stats.children, child.type, child.count, child.ticks);
   }
+  // Call by call, so that what one has too much of hides nothing of another.
+  if (known >= end - span.begin) return;
+  stats.unknown.count++;
+  stats.unknown.ticks += end - span.begin - known;
 }
 
 void Profile::exit_alone(TypeIndex type, Outcome outcome) {

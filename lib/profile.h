@@ -35,6 +35,12 @@ struct Spread {
     min = std::min(min, ticks);
     max = std::max(max, ticks);
   }
+  void add(const Spread& more) {
+    count += more.count;
+    sum += more.sum;
+    min = std::min(min, more.min);
+    max = std::max(max, more.max);
+  }
 };
 
 struct Child {
@@ -44,8 +50,8 @@ struct Child {
 };
 
 // Adds to the child of that type; there are few of them.
-inline void add_child(std::vector<Child>& children, TypeIndex type, std::uint64_t count,
-                      std::uint64_t ticks) {
+template <class List>
+void add_child(List& children, TypeIndex type, std::uint64_t count, std::uint64_t ticks) {
   for (Child& child : children) {
     if (child.type != type) continue;
     child.count += count;
@@ -60,6 +66,7 @@ struct OpenSpan {
   SpanKind kind = SpanKind::other;
   bool selected = false;           // its entry counts in the statistics
   bool before_cut = false;         // of a slice: its entry is not in the file
+  bool of_cpu = false;             // it nests on a CPU, not on a task
   std::uint64_t match = 0;         // what its end must say
   std::uint64_t begin = 0;         // ticks
   std::uint64_t own = 0;           // innermost on its CPU
@@ -99,22 +106,41 @@ struct SpanStats {
   Spread own;                   // of these, innermost and inside the selection
   std::uint64_t own_whole = 0;  // the same, inside the selection or not
   Child blocked, preempted;
+  Child unknown;  // what is left of calls' durations: hidden by gaps
   std::vector<Child> children;
   // Of the calls it made. What is left of the total was taken by interrupts.
   std::uint64_t sub = 0, sub_blocked = 0, sub_preempted = 0;
   Histogram times;  // of total; only where the Profile keeps them
+
+  void add(const SpanStats& more);
+
+  // Of total, within 1/64 and never outside of min and max (ticks); 0 without complete spans.
+  std::uint64_t percentile(double percent) const {
+    if (total.count == 0) return 0;
+    return std::clamp(times.percentile(percent), total.min, total.max);
+  }
 };
 
 class Profile {
  public:
   // From here on each type's durations are kept for percentiles.
   void keep_histograms() { histograms_ = true; }
+  bool keeps_histograms() const { return histograms_; }
 
   // An event of the selection.
   void count(const Event& event) {
     counts_[event.id & FKT_ID_MASK]++;
     events_++;
   }
+  // So many of them.
+  void count(std::uint16_t id, std::uint64_t events) {
+    counts_[id & FKT_ID_MASK] += events;
+    events_ += events;
+  }
+  // Spans that nothing else of this profile knows of.
+  void add(TypeIndex type, const SpanStats& more);
+  // The order of a type's children says nothing from here on.
+  void sort_children();
   void opened(TypeIndex type) { of(type).entries++; }
   // `exit_selected`: so is the event that ended it.
   void closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, bool exit_selected);

@@ -27,6 +27,7 @@ class Report {
   void write() {
     histogram();
     points();
+    durations();
     calls();
     processes();
     cpus();
@@ -36,6 +37,7 @@ class Report {
  private:
   void histogram();
   void points();
+  void durations();
   void calls();
   void call(const Summary::CallRow& row);
   void processes();
@@ -162,6 +164,26 @@ void Report::points() {
     out_.left(row.name, kName);
     code(row.code);
     out_.right(row.count, kTicks);
+    out_.put('\n');
+  }
+}
+
+void Report::durations() {
+  if (s_.durations.empty()) return;
+  title("How long each took, from entry to exit (percentiles within 1/64)");
+  out_.left("Name", kName);
+  out_.put(" Code");
+  column("Count", kCount);
+  for (const char* name : {"Average", "Min", "p50", "p90", "p99", "Max"}) column(name, kTicks);
+  out_.put('\n');
+  for (const Summary::DurationRow& row : s_.durations) {
+    out_.left(row.name, kName);
+    code(row.code);
+    out_.right(row.total.count, kCount);
+    ticks(row.total.sum / row.total.count);
+    for (const std::uint64_t t : {row.total.min, row.p50, row.p90, row.p99, row.total.max}) {
+      ticks(t);
+    }
     out_.put('\n');
   }
 }

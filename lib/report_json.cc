@@ -10,19 +10,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view state_key(std::size_t state) {
-  static constexpr std::string_view kKeys[kStates] = {
-      "idle", "user", "system", "irq", "softirq", "user_or_system", "idle_and_others", "unknown"};
-  return kKeys[state];
-}
-
-std::string_view outcome_key(std::size_t outcome) {
-  static constexpr std::string_view kKeys[kOutcomes] = {"complete",        "entry_before",
-                                                        "no_exit_seen",    "across_gap",
-                                                        "does_not_return", "returns_in_child"};
-  return kKeys[outcome];
-}
-
 class ReportJson {
  public:
   ReportJson(const Summary& summary, const Analysis& analysis, const TimeFormat& time)
@@ -35,6 +22,7 @@ class ReportJson {
             {"lost", s_.lost},
             {"gaps", gaps()},
             {"histogram", histogram()},
+            {"durations", durations()},
             {"calls", calls()},
             {"exits_alone", outcomes(s_.exits_alone)},
             {"processes", processes()},
@@ -54,6 +42,7 @@ class ReportJson {
   Json selection() const;
   Json gaps() const;
   Json histogram() const;
+  Json durations() const;
   Json calls() const;
   Json processes() const;
   Json cpus() const;
@@ -137,6 +126,17 @@ Json ReportJson::histogram() const {
     if (row.timed) object["time"] = at(row.ticks);
     if (!row.timed || row.each) object["count"] = row.count;
     if (row.each) object["each"] = spread(*row.each);
+    rows.push_back(std::move(object));
+  }
+  return rows;
+}
+
+Json ReportJson::durations() const {
+  Json rows = Json::array();
+  for (const Summary::DurationRow& row : s_.durations) {
+    Json object = {{"name", row.name}, {"code", row.code}};
+    object.update(spread(row.total));
+    object.update({{"p50", at(row.p50)}, {"p90", at(row.p90)}, {"p99", at(row.p99)}});
     rows.push_back(std::move(object));
   }
   return rows;

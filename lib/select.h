@@ -32,8 +32,9 @@ struct View {
 class Alive {
  public:
   Alive() = default;
-  Alive(std::uint32_t pid, bool at_start)
-      : pid_(pid), watching_(true), now_(at_start), seen_(at_start) {}
+  // seen: it lived at some time before.
+  Alive(std::uint32_t pid, bool at_start, bool seen = false)
+      : pid_(pid), watching_(true), now_(at_start), seen_(at_start || seen) {}
 
   // Before `event` is counted, and after: the fork and the last switch belong to the life.
   void before(const Event& event);

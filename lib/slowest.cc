@@ -8,6 +8,11 @@ namespace {
 
 constexpr std::size_t kTime = 16;  // columns' widths
 constexpr std::size_t kDuration = 15;
+constexpr std::size_t kTask = 15;
+
+std::uint64_t since(const FoundSpan& span, std::uint64_t start) {
+  return span.begin > start ? span.begin - start : 0;
+}
 
 }  // namespace
 
@@ -20,16 +25,22 @@ void SlowestTable::text(Writer& out) const {
   out.right("From", kTime);
   out.right("To", kTime);
   out.right("Duration", kDuration);
-  out.put(" CPU     Pid Task\n");
+  out.put(" CPU     Pid ");
+  out.left("Task", kTask);
+  out.put(" Name\n");
   for (const FoundSpan& span : spans) {
-    const std::uint64_t since = span.begin > start ? span.begin - start : 0;
-    time.right(out, since, kTime);
-    time.right(out, since + span.duration, kTime);
+    const std::uint64_t from = since(span, start);
+    time.right(out, from, kTime);
+    time.right(out, from + span.duration, kTime);
     time.right(out, span.duration, kDuration);
     out.right(span.cpu, 4);
     out.right(span.pid, 8);
     out.put(' ');
-    out.escaped(span.task);
+    Writer task;
+    task.escaped(span.task);
+    out.left(task.view(), kTask);
+    out.put(' ');
+    out.escaped(span.name);
     out.put('\n');
   }
 }
@@ -37,7 +48,7 @@ void SlowestTable::text(Writer& out) const {
 void SlowestTable::json(Writer& out) const {
   for (const FoundSpan& span : spans) {
     out.put("{\"time\":");
-    time.put(out, span.begin > start ? span.begin - start : 0);
+    time.put(out, since(span, start));
     out.put(",\"duration\":");
     time.put(out, span.duration);
     out.put(",\"cpu\":");
@@ -46,7 +57,27 @@ void SlowestTable::json(Writer& out) const {
     out.number(span.pid);
     out.put(",\"task\":");
     out.json(span.task);
+    out.put(",\"name\":");
+    out.json(span.name);
     out.put("}\n");
+  }
+}
+
+void SlowestTable::csv(Writer& out) const {
+  out.put("time,duration,cpu,pid,task,name\r\n");
+  for (const FoundSpan& span : spans) {
+    time.put(out, since(span, start));
+    out.put(',');
+    time.put(out, span.duration);
+    out.put(',');
+    out.number(span.cpu);
+    out.put(',');
+    out.number(span.pid);
+    out.put(',');
+    out.csv(span.task);
+    out.put(',');
+    out.csv(span.name);
+    out.put("\r\n");
   }
 }
 

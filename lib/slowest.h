@@ -17,10 +17,12 @@ struct SlowestTable {
   std::uint64_t start = 0;  // the zero of the times shown (ticks)
   const TimeFormat& time;
 
-  // A line a span: since the recording's start from and to, duration, CPU, pid, task.
+  // A line a span: since the recording's start from and to, duration, CPU, pid, task, name.
   void text(Writer& out) const;
-  // One object a line: time, duration, cpu, pid, task.
+  // One object a line: time, duration, cpu, pid, task, name.
   void json(Writer& out) const;
+  // The same as CSV (RFC 4180) with a head line.
+  void csv(Writer& out) const;
 };
 
 // The stretches from `window` before each span to `window` behind it (ticks), ascending; those that

@@ -6,7 +6,6 @@
 namespace fkt {
 namespace {
 
-constexpr std::uint64_t kSmall = 4096;  // values below have a place in a flat table
 constexpr std::uint64_t kHashFactor = 0xff51afd7ed558ccd;
 
 bool never_returns(const SpanType& type) {
@@ -43,8 +42,28 @@ void SpanTypes::save(Cut& cut) const {
   }
 }
 
-void SpanTypes::restore(const Cut& cut) {
+TypeIndex SpanTypes::known(const Cut::Type& saved) const {
+  const auto in = [](const auto& table, std::uint64_t key) {
+    const auto found = table.find(key);
+    return found == table.end() ? kNoType : found->second;
+  };
+  const std::vector<TypeIndex>& small = small_[saved.kind];
+  const TypeIndex found = saved.named != 0             ? in(named_, saved.named)
+                          : saved.value >= kSmall      ? in(large_[saved.kind], saved.value)
+                          : saved.value < small.size() ? small[saved.value]
+                                                       : kNoType;
+  // A damaged cut may name another kind by the same words.
+  const bool same = found != kNoType && types_[found].kind == static_cast<SpanKind>(saved.kind);
+  return same ? found : kNoType;
+}
+
+std::vector<TypeIndex> SpanTypes::restore(const Cut& cut) {
+  std::vector<TypeIndex> places;
+  const bool first = types_.empty();  // each line is a type of its own, whatever it says
   for (const Cut::Type& saved : cut.types) {
+    const TypeIndex before = first ? kNoType : known(saved);
+    places.push_back(before != kNoType ? before : size());
+    if (before != kNoType) continue;
     Writer safe;
     safe.escaped(saved.name);
     SpanType& type = types_.emplace_back();
@@ -56,6 +75,7 @@ void SpanTypes::restore(const Cut& cut) {
     type.never_returns = never_returns(type);
     enter(size() - 1);
   }
+  return places;
 }
 
 // So that it is found again: by its number, or by the words that name it.

@@ -40,12 +40,19 @@ struct SpanType {
 
 class SpanTypes {
  public:
+  static constexpr std::uint64_t kSmall = 4096;  // numbers below are found in a flat table
+
   explicit SpanTypes(const TraceInfo& info);
 
   TypeIndex of(SpanKind kind, std::uint64_t value, std::uint16_t event) {
     auto& small = small_[static_cast<std::size_t>(kind)];
     if (value < small.size() && small[value] != kNoType) return small[value];
     return add(kind, value, event, {});
+  }
+  // The same for looking only, of numbers below kSmall: kNoType where none is known.
+  TypeIndex find(SpanKind kind, std::uint64_t value) const {
+    const auto& small = small_[static_cast<std::size_t>(kind)];
+    return value < small.size() ? small[value] : kNoType;
   }
   // An interrupt whose event brings its device's name along: the words tell one from another.
   TypeIndex named_irq(std::uint64_t number, const Event& event);
@@ -55,9 +62,11 @@ class SpanTypes {
   const Names& names() const { return names_; }
   // Writes the types of the cut's stacks.
   void save(Cut& cut) const;
+  // Adds those of a cut that are not there yet; returns all by their numbers in it.
+  std::vector<TypeIndex> restore(const Cut& cut);
 
  private:
-  void restore(const Cut& cut);
+  TypeIndex known(const Cut::Type& saved) const;
   void enter(TypeIndex index);
   TypeIndex add(SpanKind kind, std::uint64_t value, std::uint16_t event, std::string device);
   std::string name(SpanKind kind, std::uint64_t value, std::string_view device) const;

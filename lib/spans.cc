@@ -10,18 +10,6 @@ Spans::Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profil
   switches_ = (info.command.mask >> FKT_L_PROCESS & 1) != 0;
 }
 
-OpenSpan& Spans::Stack::push() {
-  if (depth == spans.size()) spans.emplace_back();
-  OpenSpan& span = spans[depth++];
-  span.own = span.own_selected = 0;
-  span.before_cut = false;
-  span.sub = span.sub_blocked = span.sub_preempted = 0;
-  span.tag = OpenSpan::kNoTag;
-  span.blocked = span.preempted = {};
-  span.children.clear();
-  return span;
-}
-
 std::vector<Cut::Open> Spans::Stack::save() const {
   std::vector<Cut::Open> open;
   for (std::size_t i = 0; i < depth; i++) {
@@ -30,11 +18,14 @@ std::vector<Cut::Open> Spans::Stack::save() const {
   return open;
 }
 
-void Spans::Stack::restore(const std::vector<Cut::Open>& open, const SpanTypes& types) {
+void Spans::Stack::restore(const std::vector<Cut::Open>& open, const SpanTypes& types,
+                           const CutPlaces& places, bool of_cpu) {
+  depth = 0;
   for (const Cut::Open& saved : open) {
     OpenSpan& span = push();
-    span.type = saved.type;
-    span.kind = types[saved.type].kind;
+    span.of_cpu = of_cpu;
+    span.type = places.types[saved.type];
+    span.kind = types[span.type].kind;
     span.match = saved.match;
     span.begin = saved.begin;
     span.selected = false;
@@ -61,10 +52,12 @@ void Spans::save(Cut& cut, const std::vector<std::uint32_t>& numbers) const {
   }
 }
 
-void Spans::restore(const Cut& cut) {
+void Spans::restore(const Cut& cut, const CutPlaces& places) {
+  tasks_.clear();
+  for (Stack& stack : cpus_) stack.depth = 0;
   for (TaskIndex i = 0; i < cut.tasks.size(); i++) {
     const Cut::Task& saved = cut.tasks[i];
-    TaskState& task = state(i);
+    TaskState& task = state(places.tasks[i]);
     task.seen = (saved.flags & Cut::seen) != 0;
     task.gap = (saved.flags & Cut::gap) != 0;
     task.from_fork = (saved.flags & Cut::from_fork) != 0;
@@ -72,15 +65,38 @@ void Spans::restore(const Cut& cut) {
     task.off = static_cast<Off>(saved.off);
     task.since = saved.since;
     task.cpu = saved.cpu;
-    task.fork_type = saved.fork_type;
-    task.stack.restore(saved.open, types_);
+    task.fork_type = saved.fork_type == Cut::kNone ? kNoType : places.types[saved.fork_type];
+    task.stack.restore(saved.open, types_, places, false);
   }
-  for (const Cut::Cpu& saved : cut.cpus) cpu(saved.cpu).restore(saved.open, types_);
+  for (const Cut::Cpu& saved : cut.cpus) {
+    cpu(saved.cpu).restore(saved.open, types_, places, true);
+  }
+  if (sink_ == nullptr) return;
+  sink_->restart(cut, places);
+  reopen();
 }
 
-Step Spans::apply(const Event& event, TaskIndex running, bool selected) {
+void Spans::watch(CallSink& sink) {
+  sink_ = &sink;
+  reopen();
+}
+
+void Spans::reopen() {
+  CallPlace place;
+  const auto all_of = [&](Stack& stack) {
+    for (place.depth = 0; place.depth < stack.depth; place.depth++) {
+      place.around = place.depth == 0 ? nullptr : &stack.spans[place.depth - 1];
+      sink_->reopen(stack.spans[place.depth], place);
+    }
+  };
+  for (place.task = 0; place.task < tasks_.size(); place.task++) all_of(tasks_[place.task].stack);
+  place.interrupt = true;
+  place.task = 0;
+  for (place.cpu = 0; place.cpu < cpus_.size(); place.cpu++) all_of(cpus_[place.cpu]);
+}
+
+void Spans::apply(const Event& event, TaskIndex running, bool selected, Step& step) {
   const Meaning& meaning = meanings_[event.id];
-  Step step;
   step.depth = static_cast<unsigned>(state(running).stack.depth + cpu(event.cpu).depth);
   switch (meaning.role) {
     case Role::point:
@@ -93,10 +109,9 @@ Step Spans::apply(const Event& event, TaskIndex running, bool selected) {
       end(meaning, event, running, selected, step);
       break;
   }
-  return step;
 }
 
-TypeIndex Spans::type_of(const Meaning& meaning, const Event& event, std::uint64_t number) {
+inline TypeIndex Spans::type_of(const Meaning& meaning, const Event& event, std::uint64_t number) {
   if (event.id == FKT_E_IRQ_ENTRY_NAMED) return types_.named_irq(number, event);
   return types_.of(meaning.kind, meaning.kind == SpanKind::other ? event.id : number, event.id);
 }
@@ -107,15 +122,8 @@ TypeIndex Spans::begins(const Event& event) {
   return type_of(meaning, event, meaning.value(event));
 }
 
-const OpenSpan* Spans::ends(const Event& event, TaskIndex running) {
-  const Meaning& meaning = meanings_[event.id];
-  if (meaning.role != Role::end) return nullptr;
-  const Stack& stack = on_cpu(meaning.kind) ? cpu(event.cpu) : state(running).stack;
-  const std::size_t at = find_open(stack, meaning, match(meaning, event));
-  return at == 0 ? nullptr : &stack.spans[at - 1];
-}
-
-std::size_t Spans::find_open(const Stack& stack, const Meaning& meaning, std::uint64_t number) {
+inline std::size_t Spans::find_open(const Stack& stack, const Meaning& meaning,
+                                    std::uint64_t number) {
   const bool call = is_syscall(meaning.kind);
   std::size_t at = stack.depth;
   for (; at > 0; at--) {
@@ -125,47 +133,59 @@ std::size_t Spans::find_open(const Stack& stack, const Meaning& meaning, std::ui
   return at;
 }
 
+// Interrupts nest on their CPU, and so does what is called in them; all else on its task.
+inline Spans::Stack& Spans::stack_of(const Meaning& meaning, std::uint32_t on, TaskState& task) {
+  Stack& interrupts = cpu(on);
+  const bool within = meaning.kind == SpanKind::other && interrupts.depth > 0;
+  return on_cpu(meaning.kind) || within ? interrupts : task.stack;
+}
+
+const OpenSpan* Spans::ends(const Event& event, TaskIndex running) {
+  const Meaning& meaning = meanings_[event.id];
+  if (meaning.role != Role::end) return nullptr;
+  Stack& stack = stack_of(meaning, event.cpu, state(running));
+  const std::size_t at = find_open(stack, meaning, match(meaning, event));
+  return at == 0 ? nullptr : &stack.spans[at - 1];
+}
+
 void Spans::begin(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
                   Step& step) {
   TaskState& task = state(running);
   const std::uint64_t number = meaning.value(event);
-  OpenSpan* span = nullptr;
-  if (on_cpu(meaning.kind)) {
-    span = &cpu(event.cpu).push();
-  } else {
-    if (is_syscall(meaning.kind)) {
-      // A task is in one call at a time: the exit of the one before was not recorded.
-      if (task.stack.depth > 0) drop(task.stack, 0, Outcome::no_exit);
-      step.depth = static_cast<unsigned>(cpu(event.cpu).depth);
-      if (task.mode == Mode::unknown) step.resolved = State::user;
-      task.mode = Mode::user;
-      task.from_fork = task.gap = false;
-    }
-    span = &task.stack.push();
+  if (is_syscall(meaning.kind)) {
+    // A task is in one call at a time: the exit of the one before was not recorded.
+    if (task.stack.depth > 0) drop(task.stack, 0, Outcome::no_exit);
+    step.depth = static_cast<unsigned>(cpu(event.cpu).depth);
+    if (task.mode == Mode::unknown) step.resolved = State::user;
+    task.mode = Mode::user;
+    task.from_fork = task.gap = false;
   }
+  Stack& stack = stack_of(meaning, event.cpu, task);
+  OpenSpan* const span = &stack.push();
   span->type = type_of(meaning, event, number);
   span->kind = meaning.kind;
   span->match = match(meaning, event);
   span->begin = event.clock;
   span->selected = selected;
+  span->of_cpu = &stack != &task.stack;
   if (keep_entries_) span->entry = event;
   if (selected) profile_.opened(span->type);
   if (sink_ != nullptr) [[unlikely]] {
-    const Stack& stack = on_cpu(meaning.kind) ? cpu(event.cpu) : task.stack;
     const auto depth = static_cast<std::uint32_t>(stack.depth - 1);
-    sink_->begin(*span, {event.clock, event.cpu, event.pid, running, depth, on_cpu(meaning.kind),
+    sink_->begin(*span, {event.clock, event.cpu, event.pid, running, depth, span->of_cpu,
                          depth > 0 ? &stack.spans[depth - 1] : nullptr});
   }
 }
 
-void Spans::closed(const OpenSpan& span, Stack& stack, Outcome outcome, std::uint64_t clock) {
+inline void Spans::closed(const OpenSpan& span, Stack& stack, Outcome outcome,
+                          std::uint64_t clock) {
   OpenSpan* const around = stack.depth > 0 ? &stack.top() : nullptr;
   if (around != nullptr && !on_cpu(span.kind)) around->add_call(span);
   if (sink_ == nullptr) return;
   CallPlace place;
   place.clock = clock;
   place.depth = static_cast<std::uint32_t>(stack.depth);
-  place.interrupt = on_cpu(span.kind);
+  place.interrupt = span.of_cpu;
   place.around = around;
   sink_->end(span, outcome, place);
 }
@@ -174,15 +194,17 @@ void Spans::end(const Meaning& meaning, const Event& event, TaskIndex running, b
                 Step& step) {
   TaskState& task = state(running);
   Stack& cpu_stack = cpu(event.cpu);
-  Stack& stack = on_cpu(meaning.kind) ? cpu_stack : task.stack;
+  Stack& stack = stack_of(meaning, event.cpu, task);
   const std::uint64_t number = match(meaning, event);
   const bool call = is_syscall(meaning.kind);
   const std::size_t at = find_open(stack, meaning, number);
   if (at == 0) {
-    const TypeIndex type = call || meaning.kind == SpanKind::other
-                               ? kNoType
-                               : types_.of(meaning.kind, number, event.id);
-    exit_without_entry(type, task, selected, step);
+    const bool other = meaning.kind == SpanKind::other;
+    const std::uint64_t value = other ? meaning.begin : number;
+    const auto id = static_cast<std::uint16_t>(other ? value : event.id);
+    const bool nameless = call || (other && value == 0);
+    exit_without_entry(nameless ? kNoType : types_.of(meaning.kind, value, id), task, selected,
+                       step);
   } else {
     drop(stack, at, Outcome::no_exit);
     OpenSpan& span = stack.top();
@@ -219,8 +241,7 @@ void Spans::point(const Event& event, TaskIndex running, Step& step) {
     // No task switches inside an interrupt: the exit of one that seems open was not recorded.
     drop(cpu(event.cpu), 0, Outcome::no_exit);
     step.depth = static_cast<unsigned>(task.stack.depth);
-    const bool runnable = event.id == FKT_E_SWITCH_R || event.id == FKT_E_SWITCH_PREEMPT;
-    task.off = runnable ? Off::preempted : Off::blocked;
+    task.off = switched_out(event.id);
     task.since = event.clock;
     if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z) end_task(running);
     return;
@@ -285,6 +306,23 @@ void Spans::drop(Stack& stack, std::size_t depth, Outcome outcome) {
   }
 }
 
+inline State Spans::charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call) {
+  const TaskInfo& info = table_[index];
+  TaskState& task = state(index);
+  if (task.stack.depth > 0) {
+    call = &task.stack.top();
+    return State::system;
+  }
+  if (info.idle) return State::idle;
+  if (info.kernel) {
+    kernel_threads_ += selected;
+    return State::system;
+  }
+  return task.mode == Mode::user     ? State::user
+         : task.mode == Mode::kernel ? State::system
+                                     : State::running;
+}
+
 State Spans::charge(std::uint32_t cpu_number, TaskIndex index, std::uint64_t ticks,
                     std::uint64_t selected) {
   Stack& stack = cpu(cpu_number);
@@ -292,7 +330,10 @@ State Spans::charge(std::uint32_t cpu_number, TaskIndex index, std::uint64_t tic
   OpenSpan* call = interrupt;
   State state = State::others;
   if (interrupt != nullptr) {
-    state = interrupt->kind == SpanKind::softirq ? State::softirq : State::irq;
+    // What is called in one is that one's.
+    std::size_t at = stack.depth - 1;
+    while (at > 0 && !on_cpu(stack.spans[at].kind)) at--;
+    state = stack.spans[at].kind == SpanKind::softirq ? State::softirq : State::irq;
   } else if (table_[index].member) {
     state = charge_task(index, selected, call);
   }
@@ -304,37 +345,6 @@ State Spans::charge(std::uint32_t cpu_number, TaskIndex index, std::uint64_t tic
     sink_->charge(call, index, state, selected);
   }
   return state;
-}
-
-State Spans::charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call) {
-  const TaskInfo& info = table_[index];
-  if (info.idle) return State::idle;
-  TaskState& task = state(index);
-  if (task.stack.depth > 0) {
-    call = &task.stack.top();
-    return State::system;
-  }
-  if (info.kernel) {
-    kernel_threads_ += selected;
-    return State::system;
-  }
-  return task.mode == Mode::user     ? State::user
-         : task.mode == Mode::kernel ? State::system
-                                     : State::running;
-}
-
-void Spans::resume(TaskIndex index, std::uint32_t cpu_number, std::uint64_t clock) {
-  TaskState& task = state(index);
-  if (task.off != Off::no && task.stack.depth > 0) {
-    OpenSpan& span = task.stack.top();
-    Child& off = task.off == Off::preempted ? span.preempted : span.blocked;
-    off.count++;
-    off.ticks += clock > task.since ? clock - task.since : 0;
-  }
-  task.off = Off::no;
-  task.seen = true;
-  task.cpu = cpu_number;
-  task.since = clock;
 }
 
 void Spans::gap(std::uint32_t cpu_number, std::uint64_t from) {

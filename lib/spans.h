@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Spans: what has an entry and an exit, put together. System calls nest on their task, because they
 // sleep and migrate (2005 report, section 6); interrupts, vectors and softirqs nest on their CPU,
-// on top of whatever runs there, because they do neither.
+// on top of whatever runs there, because they do neither. Functions, and other kinds that only a
+// file's own catalogue knows, nest where they are called: in an interrupt, or else on the task.
 //
 // Each tick of a CPU belongs to the innermost span open there: its own time. A system call's time
 // is then, without remainder: its own + what nested in it + what it was switched out.
@@ -12,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -37,18 +39,21 @@ class Spans {
  public:
   Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile);
 
-  // Tells `sink` of every call from here on; it must outlive this.
-  void watch(CallSink& sink) { sink_ = &sink; }
+  // Tells `sink` of every call from here on, and of those that are open; it must outlive this.
+  void watch(CallSink& sink);
+  bool watched() const { return sink_ != nullptr; }
 
-  // `running`: the event's task. `selected`: it counts in the statistics.
-  Step apply(const Event& event, TaskIndex running, bool selected);
+  // `running`: the event's task. `selected`: it counts in the statistics. `step`: a new one.
+  void apply(const Event& event, TaskIndex running, bool selected, Step& step);
 
   // Gives `ticks` of `cpu`, on which `task` ran, to the innermost span; `selected` of them count.
   // Says what the CPU was doing.
   State charge(std::uint32_t cpu, TaskIndex task, std::uint64_t ticks, std::uint64_t selected);
 
   // The task runs again: it was switched out until `clock`, the last event on `cpu`.
-  void resume(TaskIndex task, std::uint32_t cpu, std::uint64_t clock);
+  void resume(TaskIndex task, std::uint32_t cpu, std::uint64_t clock) {
+    state(task).resume(cpu, clock);
+  }
   // Events of `cpu` were lost since `from`: what they may have ended is not known any more.
   void gap(std::uint32_t cpu, std::uint64_t from);
   // Other layers are recorded from here on: whatever is open may have ended unseen.
@@ -58,8 +63,8 @@ class Spans {
 
   // Writes what is open into the cut's tasks, as numbered there, and CPUs.
   void save(Cut& cut, const std::vector<std::uint32_t>& numbers) const;
-  // Goes on from there; before any event.
-  void restore(const Cut& cut);
+  // Goes on from there, with nothing open besides: before any event, or after finish().
+  void restore(const Cut& cut, const CutPlaces& places);
 
   // The type of the span that `event` begins; kNoType: it begins none.
   TypeIndex begins(const Event& event);
@@ -72,6 +77,7 @@ class Spans {
   std::uint64_t kernel_threads() const { return kernel_threads_; }
 
  private:
+  friend class BurstTaker;  // does the same for many events
   // A stack that keeps its elements' memory when they are popped.
   struct Stack {
     std::vector<OpenSpan> spans;
@@ -79,10 +85,15 @@ class Spans {
     OpenSpan& top() { return spans[depth - 1]; }
     OpenSpan& push();
     std::vector<Cut::Open> save() const;
-    void restore(const std::vector<Cut::Open>& open, const SpanTypes& types);
+    void restore(const std::vector<Cut::Open>& open, const SpanTypes& types,
+                 const CutPlaces& places, bool of_cpu);
   };
   enum class Mode : std::uint8_t { unknown, user, kernel };
   enum class Off : std::uint8_t { no, blocked, preempted };
+  static Off switched_out(std::uint16_t id) {
+    const bool runnable = id == FKT_E_SWITCH_R || id == FKT_E_SWITCH_PREEMPT;
+    return runnable ? Off::preempted : Off::blocked;
+  }
   struct TaskState {
     Stack stack;
     Mode mode = Mode::unknown;
@@ -93,6 +104,19 @@ class Spans {
     std::uint32_t cpu = 0;          // runs there ...
     std::uint64_t since = 0;        // ... since, or is switched out since (ticks)
     TypeIndex fork_type = kNoType;  // the parent's call
+
+    void resume(std::uint32_t on, std::uint64_t clock) {
+      if (off != Off::no && stack.depth > 0) {
+        OpenSpan& span = stack.top();
+        Child& out = off == Off::preempted ? span.preempted : span.blocked;
+        out.count++;
+        out.ticks += clock > since ? clock - since : 0;
+      }
+      off = Off::no;
+      seen = true;
+      cpu = on;
+      since = clock;
+    }
   };
   TypeIndex type_of(const Meaning& meaning, const Event& event, std::uint64_t number);
   // The depth in `stack` at which the span that ends stands at the top; 0: none fits.
@@ -109,6 +133,7 @@ class Spans {
     if (number >= cpus_.size()) cpus_.resize(number + 1);
     return cpus_[number];
   }
+  Stack& stack_of(const Meaning& meaning, std::uint32_t on, TaskState& task);
   // What the task itself does outside of interrupts; `call`: the innermost one, if any.
   State charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call);
   void point(const Event& event, TaskIndex running, Step& step);
@@ -121,6 +146,8 @@ class Spans {
   void exec(const Event& event, TaskIndex running);
   // `span` has left `stack`: what is around it, and whoever watches, learn of it.
   void closed(const OpenSpan& span, Stack& stack, Outcome outcome, std::uint64_t clock);
+  // Tells the sink of what a cut left open.
+  void reopen();
   // Closes what is open in `stack` from its top down to `depth`, as `outcome`.
   void drop(Stack& stack, std::size_t depth, Outcome outcome);
   void end_task(TaskIndex task);
@@ -138,5 +165,17 @@ class Spans {
   bool keep_entries_ = false;
   CallSink* sink_ = nullptr;
 };
+
+inline OpenSpan& Spans::Stack::push() {
+  if (depth == spans.size()) spans.emplace_back();
+  OpenSpan& span = spans[depth++];
+  span.own = span.own_selected = 0;
+  span.before_cut = false;
+  span.sub = span.sub_blocked = span.sub_preempted = 0;
+  span.tag = OpenSpan::kNoTag;
+  span.blocked = span.preempted = {};
+  span.children.clear();
+  return span;
+}
 
 }  // namespace fkt

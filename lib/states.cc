@@ -14,11 +14,10 @@ std::uint64_t Window::inside(std::uint64_t begin, std::uint64_t end) const {
   return sum;
 }
 
-void States::charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t until) {
-  if (until <= cpu.charged) return;
-  const std::uint64_t selected = window_.part(number, cpu.charged, until);
-  const State state = spans_.charge(number, task, until - cpu.charged, selected);
-  cpu.charged = until;
+// To the innermost span, and to whom it ran for.
+void States::give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
+                  std::uint64_t selected) {
+  const State state = spans_.charge(number, task, ticks, selected);
   if (selected == 0) return;
   cpu.times[static_cast<std::size_t>(state)] += selected;
   if (state == State::others) return;  // whose time it was is not known
@@ -29,6 +28,13 @@ void States::charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_
     own.pending.push_back({number, 0});
   }
   own.pending.back().second += selected;
+}
+
+inline void States::charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t until) {
+  if (until <= cpu.charged) return;
+  const std::uint64_t selected = window_.part(number, cpu.charged, until);
+  give(number, cpu, task, until - cpu.charged, selected);
+  cpu.charged = until;
 }
 
 void States::charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until, State state) {
@@ -61,44 +67,52 @@ void States::save(Cut& cut, const std::vector<std::uint32_t>& numbers) const {
   }
 }
 
-void States::restore(const Cut& cut) {
+void States::restore(const Cut& cut, const CutPlaces& places) {
+  for (Cpu& cpu : cpus_) {
+    const StateTimes times = cpu.times;
+    const bool counted = cpu.counted || cpu.seen;
+    cpu = Cpu{};
+    cpu.times = times;
+    cpu.counted = counted;
+  }
+  for (TaskTimes& task : times_) task.pending.clear();
   for (const Cut::Cpu& saved : cut.cpus) {
     if (saved.current == Cut::kNone) continue;
     Cpu& cpu = at(saved.cpu);
     cpu.seen = true;
-    cpu.current = saved.current;
-    cpu.next = saved.next;
+    cpu.current = places.task(saved.current);
+    cpu.next = places.task(saved.next);
     cpu.last = saved.last;
     cpu.charged = saved.charged;
   }
 }
 
-void States::advance(const Event& event, TaskIndex running) {
-  Cpu& cpu = at(event.cpu);
+void States::advance(std::uint32_t number, std::uint64_t clock, TaskIndex running) {
+  Cpu& cpu = at(number);
   if (cpu.seen && running == cpu.current) {  // also an NMI between a switch and its effect
-    charge(event.cpu, cpu, running, event.clock);
-    cpu.last = event.clock;
+    charge(number, cpu, running, clock);
+    cpu.last = clock;
     return;
   }
   if (!cpu.seen) {
     cpu.seen = true;
     cpu.charged = cpu.last = start_;
-    charge_unknown(event.cpu, cpu, event.clock, State::unknown);
-    cpu.last = event.clock;
-    spans_.resume(running, event.cpu, event.clock);
+    charge_unknown(number, cpu, clock, State::unknown);
+    cpu.last = clock;
+    spans_.resume(running, number, clock);
   } else if (running == cpu.next) {
-    spans_.resume(running, event.cpu, cpu.last);
-    charge(event.cpu, cpu, running, event.clock);
+    spans_.resume(running, number, cpu.last);
+    charge(number, cpu, running, clock);
   } else {
     // Somebody else than the last switch said: switches are not recorded, or not this one.
     const bool other = tasks_.filtered() && !tasks_[running].member;
-    charge_unknown(event.cpu, cpu, event.clock, other ? State::others : State::unknown);
-    spans_.resume(running, event.cpu, event.clock);
+    charge_unknown(number, cpu, clock, other ? State::others : State::unknown);
+    spans_.resume(running, number, clock);
   }
-  cpu.last = event.clock;
+  cpu.last = clock;
   cpu.current = running;
   cpu.next = kNoTask;
-  if (window_.part(event.cpu, event.clock, event.clock + 1) != 0) times(running).runs++;
+  if (window_.part(number, clock, clock + 1) != 0) times(running).runs++;
 }
 
 void States::gap(const Event& event, TaskIndex running) {

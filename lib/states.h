@@ -40,6 +40,12 @@ struct Window {
     if (end <= begin) return 0;
     return parts.empty() ? end - begin : inside(begin, end);
   }
+  // Does all between two events of a CPU count, or nothing? Nothing said: only a part of it.
+  // Precondition: it is open, and has no parts.
+  std::optional<bool> whole(std::uint32_t on_cpu, std::uint64_t first, std::uint64_t last) const {
+    if ((cpu && *cpu != on_cpu) || last < from || first >= to) return false;
+    return first >= from && last < to ? std::optional(true) : std::nullopt;
+  }
   // How many ticks of [begin, end) are in the parts.
   std::uint64_t inside(std::uint64_t begin, std::uint64_t end) const;
 };
@@ -51,8 +57,8 @@ class States {
       : tasks_(tasks), spans_(spans), window_(window), start_(start) {}
 
   // Before an event is applied: gives the time since the last one on its CPU to `running`, the
-  // task it names.
-  void advance(const Event& event, TaskIndex running);
+  // task it names. clock: the event's (ticks).
+  void advance(std::uint32_t cpu, std::uint64_t clock, TaskIndex running);
   // After it: a switch names the next task.
   void switched(std::uint32_t cpu, TaskIndex next) { cpus_[cpu].next = next; }
   // Events of a CPU were lost; `event` is the gap.
@@ -70,11 +76,13 @@ class States {
   void used(std::vector<bool>& tasks) const;
   // Writes the CPUs seen, their tasks as numbered in the cut.
   void save(Cut& cut, const std::vector<std::uint32_t>& numbers) const;
-  // Goes on from there; before any event.
-  void restore(const Cut& cut);
+  // Goes on from there: before any event, or after finish(). What was counted stays.
+  void restore(const Cut& cut, const CutPlaces& places);
 
   std::uint32_t cpus() const { return static_cast<std::uint32_t>(cpus_.size()); }
-  bool seen(std::uint32_t cpu) const { return cpu < cpus_.size() && cpus_[cpu].seen; }
+  bool seen(std::uint32_t cpu) const {
+    return cpu < cpus_.size() && (cpus_[cpu].seen || cpus_[cpu].counted);
+  }
   const StateTimes& cpu(std::uint32_t cpu) const { return cpus_[cpu].times; }
   // irq and softirq: those that interrupted the task.
   const StateTimes& task(TaskIndex task) const {
@@ -85,8 +93,10 @@ class States {
   std::uint64_t runs(TaskIndex task) const { return task < times_.size() ? times_[task].runs : 0; }
 
  private:
+  friend class BurstTaker;  // does the same for many events
   struct Cpu {
     bool seen = false;
+    bool counted = false;       // it was seen in a stretch before this one
     std::uint64_t last = 0;     // its last event
     std::uint64_t charged = 0;  // up to here its time is given away
     TaskIndex current = kNoTask;
@@ -108,6 +118,8 @@ class States {
     return times_[task];
   }
   void charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t until);
+  void give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
+            std::uint64_t selected);
   void charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until, State state);
 
   const Tasks& tasks_;

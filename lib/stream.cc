@@ -10,21 +10,23 @@ namespace fkt {
 using Step = PageDecoder::Step;
 
 CpuStream::CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, std::uint64_t from,
-                     std::uint64_t to)
+                     std::uint64_t to, const Cut* cut)
     : data_(&data), pages_(&pages), from_(from), to_(to) {
   const auto first = std::ranges::find_if(
       pages, [&](std::uint32_t page) { return data.pages[page].end_clock >= from; });
   next_page_ = static_cast<std::size_t>(first - pages.begin());
-  if (next_page_ == 0) {
-    const std::optional<Cut>& cut = data.info.cut;
-    const Cut::Cpu* known = cut && !pages.empty() ? cut->find(data.pages[pages[0]].cpu) : nullptr;
+  // A page of an earlier stretch says nothing of what was lost between the two.
+  if (next_page_ == 0 || (cut && data.pages[pages[next_page_ - 1]].end_clock < cut->from)) {
+    if (pages.empty()) return;
+    const std::uint32_t cpu = data.pages[pages[0]].cpu;
+    const Cut::Cpu* known = cut ? cut->find(cpu) : nullptr;
     if (known != nullptr) lost_ = known->lost;
+    if (cut == nullptr) lost_ = data.info.lost_before(cpu);
     return;
   }
   // Losses are cumulative; the page before the slice says where they stood.
   const PageRef& before = data.pages[pages[next_page_ - 1]];
-  const Result<Page> page =
-      check_page(data.file.bytes(), before.offset, data.info.page_bytes, data.info.recording);
+  const Result<Page> page = data.source->page(before.offset);
   if (page) lost_ = page->header.lost;
 }
 
@@ -82,8 +84,7 @@ CpuStream::Loaded CpuStream::load_page() {
   while (next_page_ < pages_->size()) {
     const PageRef& ref = data_->pages[(*pages_)[next_page_++]];
     if (ref.first_clock >= to_) break;
-    const Result<Page> page =
-        check_page(data_->file.bytes(), ref.offset, data_->info.page_bytes, data_->info.recording);
+    const Result<Page> page = data_->source->page(ref.offset);
     const std::optional<Error> error =
         page ? contradiction(*page, ref) : std::optional<Error>(page.error());
     if (!error) return begin_page(*page);
@@ -97,7 +98,9 @@ CpuStream::Loaded CpuStream::load_page() {
 CpuStream::Loaded CpuStream::begin_page(const Page& page) {
   const fkt_page_header& h = page.header;
   decoder_ = PageDecoder(data_->table, page);
+  keep_ = page.keep;
   page_offset_ = page.offset;
+  place_ = {next_page_ - 1, h.first_clock, h.end_clock};
   data_->set_lost(h.cpu, h.lost);
 
   if (!lost_ && h.seq == 0) lost_ = 0;

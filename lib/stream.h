@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "lib/burst.h"
 #include "lib/page.h"
 #include "lib/trace_data.h"
 
@@ -16,8 +17,9 @@ class CpuStream {
  public:
   // The CPU's events in from <= clock < to (ticks). The stream's own address must not change once
   // advance() was called: a gap's words stand in it.
+  // cut: the state at the begin of the slice's stretch that it lies in; nullptr: of no slice.
   CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, std::uint64_t from,
-            std::uint64_t to);
+            std::uint64_t to, const Cut* cut);
 
   // Moves on to the next event, the first one at first; false when there is none.
   bool advance() {
@@ -29,6 +31,21 @@ class CpuStream {
   }
 
   const Event& event() const { return event_; }
+
+  // The page that the event stands in, or the gap before it.
+  struct Place {
+    std::size_t page = 0;  // its number among the CPU's
+    std::uint64_t first_clock = 0, end_clock = 0;
+  };
+  const Place& place() const { return place_; }
+  // Words of this page up to behind the event; nothing within a pair, and before the first page.
+  std::optional<std::uint32_t> position() const { return decoder_.position(); }
+  // Goes on behind this burst of the page, which begins at position(): event() is of the past
+  // until advance().
+  void skip(const Burst& burst) {
+    decoder_.skip(burst.end_word, burst.to, burst.leave != 0 ? burst.next : burst.pid);
+    event_.clock = burst.to;
+  }
 
  private:
   bool advance_slowly(PageDecoder::Step step);
@@ -45,11 +62,13 @@ class CpuStream {
   std::size_t next_page_ = 0;  // in *pages_
 
   PageDecoder decoder_;
+  std::shared_ptr<const void> keep_;  // the decoder's words
   Event event_;
   std::uint64_t gap_[2] = {};  // words of the gap that event_ is
   // Events lost on this CPU before the current place; nothing: not known.
   std::optional<std::uint64_t> lost_;
   std::uint64_t page_offset_ = 0;
+  Place place_;
   std::optional<std::uint64_t> last_seq_;  // of the page before; nothing: none was read
   bool hole_ = false;                      // since the last event something could not be read
 };

@@ -9,6 +9,17 @@
 namespace fkt {
 namespace {
 
+// The file is not all of its recording.
+std::string part_note(const TraceInfo& info) {
+  const std::string number = std::to_string(info.part->number);
+  if (!info.part->snapshot) {
+    return "file " + number + " of a recording (--rotate): what was before stands in those before";
+  }
+  std::string note = "snapshot " + number + " of a flight recorder that went on";
+  if (info.totals && !info.totals->because.empty()) note += ", because of " + info.totals->because;
+  return note;
+}
+
 std::uint64_t of(const StateTimes& times, State state) {
   return times[static_cast<std::size_t>(state)];
 }
@@ -51,6 +62,7 @@ class Builder {
     cpus();
     processes();
     histogram(without_user);
+    durations();
     calls();
     losses();
     missing();
@@ -63,6 +75,7 @@ class Builder {
   void processes();
   void histogram(bool without_user);
   void points();
+  void durations();
   void calls();
   void losses();
   void missing();
@@ -179,6 +192,20 @@ void Builder::points() {
                    [](const auto& x, const auto& y) { return x.count > y.count; });
 }
 
+// Most time first.
+void Builder::durations() {
+  if (!a_.profile().keeps_histograms()) return;
+  for (TypeIndex type = 0; type < a_.types().size(); type++) {
+    const SpanStats& stats = a_.profile().stats(type);
+    if (stats.total.count == 0) continue;
+    const SpanType& t = a_.types()[type];
+    out_.durations.push_back({t.name, t.event, stats.total, stats.percentile(50),
+                              stats.percentile(90), stats.percentile(99)});
+  }
+  std::stable_sort(out_.durations.begin(), out_.durations.end(),
+                   [](const auto& x, const auto& y) { return x.total.sum > y.total.sum; });
+}
+
 Summary::CallRow Builder::call(TypeIndex type) const {
   const SpanStats& stats = a_.profile().stats(type);
   const SpanType& t = a_.types()[type];
@@ -189,10 +216,8 @@ Summary::CallRow Builder::call(TypeIndex type) const {
   row.outcomes = stats.outcomes;
   row.total = stats.total;
   row.own = stats.own_whole;
-  std::uint64_t known = row.own;
   const auto part = [&](std::string name, std::optional<std::uint16_t> code, const Child& child) {
     if (child.count == 0) return;
-    known += child.ticks;
     row.parts.push_back({std::move(name), code, child.count, child.ticks});
   };
   for (const Child& child : stats.children) {
@@ -202,9 +227,7 @@ Summary::CallRow Builder::call(TypeIndex type) const {
                    [](const auto& x, const auto& y) { return x.ticks > y.ticks; });
   part("switched out, asleep", {}, stats.blocked);
   part("switched out, runnable", {}, stats.preempted);
-  if (stats.total.sum > known) {
-    part("not known", {}, {kNoType, stats.total.count, stats.total.sum - known});
-  }
+  part("not known", {}, stats.unknown);
   return row;
 }
 
@@ -288,6 +311,11 @@ void Builder::notes() {
         "flight recorder: " + counted(a_.info().totals->overwritten, "older event") +
         " made room for these; each CPU's begin where its oldest page does");
   }
+  if (a_.info().part && !a_.info().cut) out_.notes.push_back(part_note(a_.info()));
+  if (a_.info().stretches() > 1) {
+    out_.notes.push_back("a slice of " + std::to_string(a_.info().stretches()) +
+                         " stretches: each counts by itself, what lies between them does not");
+  }
   if (a_.info().command.filter == "no-self") {
     out_.notes.push_back("the recorder's own events were left out (--no-self)");
   }
@@ -302,6 +330,19 @@ void Builder::notes() {
 }
 
 }  // namespace
+
+std::string_view state_key(std::size_t state) {
+  static constexpr std::string_view kKeys[kStates] = {
+      "idle", "user", "system", "irq", "softirq", "user_or_system", "idle_and_others", "unknown"};
+  return kKeys[state];
+}
+
+std::string_view outcome_key(std::size_t outcome) {
+  static constexpr std::string_view kKeys[kOutcomes] = {"complete",        "entry_before",
+                                                        "no_exit_seen",    "across_gap",
+                                                        "does_not_return", "returns_in_child"};
+  return kKeys[outcome];
+}
 
 Summary summarize(const Analysis& analysis, const Integrity& integrity, bool without_user) {
   Summary summary;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/analysis.h"
@@ -23,6 +24,13 @@ struct Summary {
     std::uint64_t ticks = 0;
     std::optional<Spread> each;  // one by one, of those that were seen whole
     bool timed = false;          // false: events without a duration
+  };
+  // How long the spans of one name took, from entry to exit, of those that were seen whole.
+  struct DurationRow {
+    std::string name;
+    std::uint16_t code = 0;
+    Spread total;
+    std::uint64_t p50 = 0, p90 = 0, p99 = 0;  // as SpanStats::percentile() has them
   };
   struct Part {  // of a call's time
     std::string name;
@@ -67,6 +75,7 @@ struct Summary {
   std::vector<std::string> notes;    // what is not known, and why
   std::vector<std::string> missing;  // what the file lacks; empty: complete
   std::vector<EventRow> histogram;
+  std::vector<DurationRow> durations;  // where the profile keeps histograms
   std::vector<CallRow> calls;
   std::array<std::uint64_t, kOutcomes> exits_alone{};
   std::vector<ProcessRow> processes;
@@ -75,6 +84,10 @@ struct Summary {
   std::uint64_t recorder_ticks = 0, drain_ticks = 0;
   bool has_switches = false;  // the process layer was recorded
 };
+
+// Names of states and outcomes, as JSON and CSV have them.
+std::string_view state_key(std::size_t state);
+std::string_view outcome_key(std::size_t outcome);
 
 // without_user: leave user-level time out of the histogram (-k).
 Summary summarize(const Analysis& analysis, const Integrity& integrity, bool without_user);

@@ -8,7 +8,45 @@ namespace {
 
 constexpr std::uint64_t kOfInterrupt = std::uint64_t{1} << 63;  // in tags and wakers' keys
 
+constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // Spans' Off, in a cut
+
 }  // namespace
+
+TaskStates::TaskStates(const Analysis& analysis)
+    : analysis_(analysis), from_(analysis.view().from.value_or(0)) {
+  if (const std::optional<Cut>& cut = analysis.info().cut) restore(*cut, CutPlaces::same(*cut));
+}
+
+void TaskStates::restart(const Cut& cut, const CutPlaces& places) {
+  finish(stretch_to_);
+  restore(cut, places);
+}
+
+void TaskStates::restore(const Cut& cut, const CutPlaces& places) {
+  stretch_to_ = cut.to;
+  for (std::vector<TypeIndex>& stack : interrupts_) stack.clear();
+  for (Task& task : tasks_) {
+    task.calls.clear();
+    task.woken = false;
+    task.doing = Doing::unknown;
+  }
+  const auto set = [&](TaskIndex index, Doing doing) {
+    Task& task = at(index);
+    task.doing = doing;
+    task.since = cut.from;
+    task.before_cut = doing == Doing::asleep;
+  };
+  for (std::uint32_t i = 0; i < cut.tasks.size(); i++) {
+    const Cut::Task& saved = cut.tasks[i];
+    constexpr std::uint32_t kGone = Cut::gap | Cut::exited | Cut::left_dead;
+    if (saved.off == kOffNot || (saved.flags & kGone) != 0) continue;
+    set(places.tasks[i], saved.off == kOffPreempted ? Doing::ready : Doing::asleep);
+  }
+  for (const Cut::Cpu& cpu : cut.cpus) {
+    const std::uint32_t running = cpu.next != Cut::kNone ? cpu.next : cpu.current;
+    if (running != Cut::kNone) set(places.tasks[running], Doing::running);
+  }
+}
 
 TaskStates::Task& TaskStates::at(TaskIndex task) {
   if (task >= tasks_.size()) {
@@ -42,6 +80,7 @@ void TaskStates::change(TaskIndex index, Doing doing, std::uint64_t clock) {
   }
   task.doing = doing;
   task.since = clock;
+  task.before_cut = false;
 }
 
 void TaskStates::remember(Task& task, std::uint64_t from, std::uint64_t to) {
@@ -65,6 +104,7 @@ void TaskStates::split(TaskIndex task, std::uint64_t clock) {
 void TaskStates::run(TaskIndex index, std::uint64_t clock) {
   Task& task = at(index);
   if (task.doing == Doing::running) return;
+  if (task.before_cut) task.doing = Doing::ready;
   if (task.woken && clock >= from_) {
     const std::uint64_t ticks = clock > task.since ? clock - task.since : 0;
     stats_[index].wait.add(ticks);
@@ -145,7 +185,7 @@ void TaskStates::finish(std::uint64_t clock) {
   for (TaskIndex task = 0; task < tasks_.size(); task++) change(task, Doing::unknown, clock);
 }
 
-void TaskStates::begin(OpenSpan& call, const CallPlace& place) {
+void TaskStates::push(OpenSpan& call, const CallPlace& place) {
   if (place.interrupt) {
     if (place.cpu >= interrupts_.size()) interrupts_.resize(place.cpu + 1);
     call.tag = kOfInterrupt | place.cpu;
@@ -153,11 +193,19 @@ void TaskStates::begin(OpenSpan& call, const CallPlace& place) {
     interrupts_[place.cpu].push_back(call.type);
   } else {
     call.tag = place.task;
-    split(place.task, place.clock);
     std::vector<TypeIndex>& calls = at(place.task).calls;
     calls.resize(place.depth, kNoType);
     calls.push_back(call.type);
   }
+}
+
+void TaskStates::reopen(OpenSpan& call, const CallPlace& place) {
+  push(call, place);
+}
+
+void TaskStates::begin(OpenSpan& call, const CallPlace& place) {
+  if (!place.interrupt) split(place.task, place.clock);
+  push(call, place);
 }
 
 void TaskStates::end(const OpenSpan& call, Outcome outcome, const CallPlace& place) {

@@ -4,7 +4,9 @@
 //
 // A task runs from the switch that names it to the switch by which it leaves; it is ready from its
 // wake-up, or from a switch that leaves it runnable. What it did before its first event, and in and
-// behind a gap, is not known and is nobody's time.
+// behind a gap, is not known and is nobody's time. A slice's cut says who ran, who had lost its CPU
+// and who slept, so there it is known from the first moment on; not how deep the sleep was
+// (asleep), nor who had been woken already (ready, if it runs without being woken).
 #pragma once
 
 #include <cstdint>
@@ -51,8 +53,7 @@ class TaskStates : public CallSink {
   static constexpr std::size_t kMostStretches = 1 << 21;
 
   // Only what lies in the analysis's view counts.
-  explicit TaskStates(const Analysis& analysis)
-      : analysis_(analysis), from_(analysis.view().from.value_or(0)) {}
+  explicit TaskStates(const Analysis& analysis);
 
   // Before the first event: keeps every task's stretches, up to kMostStretches of all together.
   void keep_history() { keep_ = true; }
@@ -65,6 +66,8 @@ class TaskStates : public CallSink {
   // The end: `clock` is the recording's last moment (ticks).
   void finish(std::uint64_t clock);
 
+  void restart(const Cut& cut, const CutPlaces& places) override;
+  void reopen(OpenSpan& call, const CallPlace& place) override;
   void begin(OpenSpan& call, const CallPlace& place) override;
   void end(const OpenSpan& call, Outcome outcome, const CallPlace& place) override;
   void charge(const OpenSpan*, std::uint32_t, State, std::uint64_t) override {}
@@ -75,6 +78,7 @@ class TaskStates : public CallSink {
   struct Task {
     Doing doing = Doing::unknown;
     bool woken = false;            // ready after a wake-up: the wait is to be noted
+    bool before_cut = false;       // asleep as the cut says: it may have been woken by then
     std::uint64_t since = 0;       // ticks
     std::uint64_t waker = 0;       // key of stat.wakers
     std::vector<TypeIndex> calls;  // open ones
@@ -82,6 +86,10 @@ class TaskStates : public CallSink {
   };
 
   Task& at(TaskIndex task);
+  // All stand as the cut says.
+  void restore(const Cut& cut, const CutPlaces& places);
+  // Puts a call on its stack.
+  void push(OpenSpan& call, const CallPlace& place);
   // The task does something else from `clock` on.
   void change(TaskIndex task, Doing doing, std::uint64_t clock);
   void leave(const Event& event, TaskIndex task);
@@ -92,7 +100,8 @@ class TaskStates : public CallSink {
   void remember(Task& task, std::uint64_t from, std::uint64_t to);
 
   const Analysis& analysis_;
-  const std::uint64_t from_;  // ticks
+  const std::uint64_t from_;      // ticks
+  std::uint64_t stretch_to_ = 0;  // of a slice: where the stretch ends
   bool keep_ = false;
   std::size_t stretches_ = 0;
   std::vector<TaskStat> stats_;

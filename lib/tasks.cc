@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/tasks.h"
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace fkt {
 namespace {
@@ -41,6 +43,39 @@ Tasks::Tasks(const TraceInfo& info) {
   if (info.tasks_of_end) listed_at_end_ = size();
 }
 
+std::vector<Tasks::Number> Tasks::numbers() const {
+  std::vector<Number> numbers;
+  for (TaskIndex i = 0; i < size(); i++) {
+    const TaskInfo& task = tasks_[i];
+    const bool can_be_met = task.idle || (find(task.tid) == i && !(task.freed && task.left_dead));
+    if (!can_be_met) continue;
+    numbers.push_back(
+        {i, task.idle ? task.idle_cpu : task.tid, task.idle, task.freed, task.left_dead});
+  }
+  return numbers;
+}
+
+Tasks Tasks::at(TaskIndex count, const std::vector<Number>& numbers) const {
+  Tasks then;
+  then.filtered_ = filtered_;
+  then.descendants_ = descendants_;
+  then.filter_pid_ = filter_pid_;
+  then.tasks_.resize(count);
+  then.by_tid_.resize(by_tid_.size(), kNoTask);
+  then.by_cpu_.resize(by_cpu_.size(), kNoTask);
+  then.idle_names_.resize(by_cpu_.size());
+  for (const Number& number : numbers) {
+    TaskInfo& task = then.tasks_[number.task];
+    task.leader = number.task;
+    task.idle = number.idle;
+    task.freed = number.freed;
+    task.left_dead = number.left_dead;
+    (number.idle ? task.idle_cpu : task.tid) = number.tid;
+    (number.idle ? then.by_cpu_ : then.by_tid_)[number.tid] = number.task;
+  }
+  return then;
+}
+
 std::vector<std::uint32_t> Tasks::save(Cut& cut, std::vector<bool> used) const {
   used.resize(size());
   for (TaskIndex i = 0; i < size(); i++) {
@@ -65,6 +100,7 @@ std::vector<std::uint32_t> Tasks::save(Cut& cut, std::vector<bool> used) const {
     saved.leader = numbers[task.leader] == Cut::kNone ? numbers[i] : numbers[task.leader];
     saved.cpu = task.idle_cpu;
     saved.comm = task.comm;
+    saved.born = task.born;
     saved.flags = Cut::flag(task.idle, Cut::idle) | Cut::flag(task.kernel, Cut::kernel) |
                   Cut::flag(task.member, Cut::member) | Cut::flag(task.forked, Cut::forked) |
                   Cut::flag(task.exited, Cut::exited) | Cut::flag(task.left_dead, Cut::left_dead) |
@@ -73,12 +109,30 @@ std::vector<std::uint32_t> Tasks::save(Cut& cut, std::vector<bool> used) const {
   return numbers;
 }
 
-void Tasks::restore(const Cut& cut) {
+std::vector<TaskIndex> Tasks::restore(const Cut& cut) {
+  std::map<std::pair<std::uint32_t, std::uint64_t>, TaskIndex> known;
+  for (TaskIndex i = 0; i < size(); i++) {
+    if (!tasks_[i].idle) known[{tasks_[i].tid, tasks_[i].born}] = i;
+  }
+  std::ranges::fill(by_tid_, kNoTask);
+  std::vector<TaskIndex> places;
   for (const Cut::Task& saved : cut.tasks) {
-    const bool is_idle = (saved.flags & Cut::idle) != 0;
-    TaskInfo& task = tasks_[is_idle ? idle(saved.cpu) : add(saved.tid, saved.tgid)];
-    task.leader = saved.leader;
+    if ((saved.flags & Cut::idle) != 0) {
+      places.push_back(idle(saved.cpu));
+      continue;
+    }
+    const auto same = known.find({saved.tid, saved.born});
+    places.push_back(same == known.end() ? add(saved.tid, saved.tgid) : same->second);
+    by_tid_[saved.tid] = places.back();
+    if (same != known.end()) known.erase(same);  // each is one task
+  }
+  for (std::size_t i = 0; i < places.size(); i++) {
+    const Cut::Task& saved = cut.tasks[i];
+    TaskInfo& task = tasks_[places[i]];
+    task.tgid = saved.tgid;
+    task.leader = places[saved.leader];
     task.comm = saved.comm;
+    task.born = saved.born;
     task.kernel = (saved.flags & Cut::kernel) != 0;
     task.member = (saved.flags & Cut::member) != 0;
     task.forked = (saved.flags & Cut::forked) != 0;
@@ -86,6 +140,7 @@ void Tasks::restore(const Cut& cut) {
     task.left_dead = (saved.flags & Cut::left_dead) != 0;
     task.freed = (saved.flags & Cut::freed) != 0;
   }
+  return places;
 }
 
 TaskIndex Tasks::add(std::uint32_t tid, std::uint32_t tgid) {
@@ -142,6 +197,7 @@ void Tasks::fork(const Event& event) {
   if (const TaskIndex known = find(child_tid); known < listed_at_end_) tasks_[known].comm.clear();
   TaskInfo& child = tasks_[add(child_tid, tgid)];
   child.forked = true;
+  child.born = event.clock;
   if (parent == kNoTask) return;
   child.comm = tasks_[parent].comm;
   child.kernel = tasks_[parent].kernel;

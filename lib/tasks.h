@@ -38,6 +38,7 @@ struct TaskInfo {
   bool exited = false;     // EXIT seen
   bool left_dead = false;  // switched out for the last time
   bool freed = false;      // its number may be in use again
+  std::uint64_t born = 0;  // its fork (ticks); 0: not seen
 };
 
 class Tasks {
@@ -56,12 +57,31 @@ class Tasks {
     return tid != 0 && tid < by_tid_.size() ? by_tid_[tid] : kNoTask;
   }
 
+  // A CPU's idle task; kNoTask: it has not been seen.
+  TaskIndex find_idle(std::uint32_t cpu) const {
+    return cpu < by_cpu_.size() ? by_cpu_[cpu] : kNoTask;
+  }
+
   // What fork, exec, exit, pid_free, rename and the switches say. `task`: running(event).
   void apply(const Event& event, TaskIndex task);
+
+  // What tells numbers apart from here on, and nothing else: names and processes are as unknown.
+  struct Number {
+    TaskIndex task = kNoTask;
+    std::uint32_t tid = 0;  // of an idle task: its CPU
+    bool idle = false, freed = false, left_dead = false;
+  };
+  std::vector<Number> numbers() const;
+  // The same tasks as when `numbers` were taken and there were `count` of them.
+  Tasks at(TaskIndex count, const std::vector<Number>& numbers) const;
 
   // Writes the tasks that can still be met, or are marked in `used` (by index), which are all it
   // has room for. Returns each one's number in the cut by index, Cut::kNone for those left out.
   std::vector<std::uint32_t> save(Cut& cut, std::vector<bool> used) const;
+
+  // Goes on from a cut: all that is known besides is of the past. Returns the tasks by their
+  // numbers in it; one that was known before, by its number and birth, keeps its index.
+  std::vector<TaskIndex> restore(const Cut& cut);
 
   const TaskInfo& operator[](TaskIndex task) const { return tasks_[task]; }
   TaskIndex size() const { return static_cast<TaskIndex>(tasks_.size()); }
@@ -75,7 +95,7 @@ class Tasks {
   }
 
  private:
-  void restore(const Cut& cut);
+  Tasks() = default;
   TaskIndex add(std::uint32_t tid, std::uint32_t tgid);
   void fork(const Event& event);
   static void rename(TaskInfo& task, std::string comm);

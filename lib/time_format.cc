@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/time_format.h"
 
+#include <algorithm>
+
 namespace fkt {
 
 std::optional<TimeUnit> TimeFormat::parse(std::string_view text) {
@@ -41,26 +43,30 @@ std::uint64_t TimeFormat::whole(std::uint64_t ticks) const {
   return (ns(ticks) + one / 2) / one;
 }
 
-void TimeFormat::put(Writer& out, std::uint64_t ticks) const {
-  if (unit_ == TimeUnit::cycles) return out.number(ticks);
+std::string_view TimeFormat::digits(Digits& room, std::uint64_t ticks) const {
+  char* const end = room.data() + room.size();
+  const auto text = [&](const char* begin) { return std::string_view(begin, end); };
+  if (unit_ == TimeUnit::cycles) return text(put_digits(end, ticks));
   const std::uint64_t value = ns(ticks);
-  if (unit_ == TimeUnit::ns) return out.number(value);
+  if (unit_ == TimeUnit::ns) return text(put_digits(end, value));
   const std::uint64_t one = unit_ == TimeUnit::us ? 1000 : 1'000'000'000;
-  out.number(value / one);
-  if (unit_ == TimeUnit::us && ns_per_tick_ >= 1000) return;  // a KFT log knows no less
-  out.put('.');
-  std::uint64_t rest = value % one;
-  for (std::uint64_t digit = one / 10; digit != 0; digit /= 10) {
-    out.put(static_cast<char>('0' + rest / digit));
-    rest %= digit;
-  }
+  // A KFT log knows no less than a us.
+  if (unit_ == TimeUnit::us && ns_per_tick_ >= 1000) return text(put_digits(end, value / one));
+  char* const point = end - (unit_ == TimeUnit::us ? 4 : 10);
+  std::fill(point, end, '0');
+  put_digits(end, value % one);
+  *point = '.';
+  return text(put_digits(point, value / one));
+}
+
+void TimeFormat::put(Writer& out, std::uint64_t ticks) const {
+  Digits room;
+  out.put(digits(room, ticks));
 }
 
 void TimeFormat::right(Writer& out, std::uint64_t ticks, std::size_t width) const {
-  if (unit_ == TimeUnit::cycles) return out.right(ticks, width);
-  Writer number;
-  put(number, ticks);
-  out.right(number.view(), width);
+  Digits room;
+  out.right(digits(room, ticks), width);
 }
 
 std::string TimeFormat::text(std::uint64_t ticks) const {

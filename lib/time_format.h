@@ -2,6 +2,7 @@
 // Ticks in the unit that the user chose.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +26,9 @@ class TimeFormat {
   std::string_view title() const;  // of a column: "Cycles"
   // Cycles and ns as whole numbers, us with three decimals (with none where a tick is a whole us),
   // s with nine.
+  using Digits = std::array<char, kMostDigits + 10>;
+  // As put() writes it, in `room`.
+  std::string_view digits(Digits& room, std::uint64_t ticks) const;
   void put(Writer& out, std::uint64_t ticks) const;
   void right(Writer& out, std::uint64_t ticks, std::size_t width) const;
   std::string text(std::uint64_t ticks) const;

@@ -2,6 +2,7 @@
 #include "lib/timeline.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "lib/clock.h"
 #include "lib/merge.h"
@@ -27,32 +28,55 @@ Timeline::Timeline(const Trace& trace)
   for (const PageRef& page : trace.pages()) begin_ = std::min(begin_, page.first_clock);
   if (info.cut) {  // its first and last pages reach beyond it
     begin_ = info.cut->from;
-    finish_ = std::min(finish_, info.cut->to);
+    finish_ = std::min(finish_, info.slice_end());
   }
   finish_ = std::max(finish_, begin_ + 1);
 }
 
-void Timeline::keep(std::uint64_t clock, const Follow& state) {
-  copies_.push_back({clock, state});
-  if (copies_.size() < kCopies && copies_.size() * state.bytes() < kCopyBytes) return;
+Interval Timeline::stretch(std::size_t n) const {
+  const TraceInfo& info = trace_.info();
+  if (!info.cut) return {0, std::numeric_limits<std::uint64_t>::max()};
+  return {info.stretch(n).from, info.stretch(n).to};
+}
+
+void Timeline::keep(std::uint64_t clock, bool cut) {
+  copies_.push_back({clock, cut, end_.save()});
+  const std::size_t bytes = copies_.back().state.bytes();
+  copy_bytes_ += bytes;
+  cuts_ += cut;
+  cut_bytes_ += cut ? bytes : 0;
+  if (copies_.size() - cuts_ < kCopies && copy_bytes_ - cut_bytes_ < kCopyBytes) return;
   // Every second one goes, and the next ones come half as often.
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < copies_.size(); i += 2) {
-    if (kept != i) copies_[kept] = std::move(copies_[i]);
-    kept++;
-  }
-  copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(kept), copies_.end());
+  bool stays = false;
+  std::erase_if(copies_, [&](const Copy& copy) {
+    if (copy.cut) return false;
+    stays = !stays;
+    return !stays;
+  });
+  copy_bytes_ = 0;
+  for (const Copy& copy : copies_) copy_bytes_ += copy.state.bytes();
   copy_every_ *= 2;
+}
+
+void Timeline::reach(std::uint64_t clock, FollowSink* whole) {
+  const TraceInfo& info = trace_.info();
+  while (stretch_ + 1 < info.stretches() && info.stretch(stretch_ + 1).from <= clock) {
+    if (whole != nullptr) end_.finish(info.stretch(stretch_).to, *whole);
+    end_.restart(info.stretch(++stretch_));
+    keep(info.stretch(stretch_).from, true);
+  }
 }
 
 void Timeline::read(PassControl& control, FollowSink* whole) {
   const std::lock_guard lock(reading_);
   std::uint64_t events = 0, next_copy = 0, last_clock = 0;
   for (const PageRef& page : trace_.pages()) control.total += page.events;
+  if (trace_.info().cut) keep(begin_, true);
   for (const Event& event : trace_.events()) {
+    reach(event.clock, whole);
     // Between two events of one time no copy can be taken: a question asks for times.
     if (events >= next_copy && event.clock > last_clock) {
-      keep(event.clock, end_);
+      keep(event.clock, false);
       next_copy = events + copy_every_;
     }
     end_.apply(event, whole);
@@ -62,6 +86,7 @@ void Timeline::read(PassControl& control, FollowSink* whole) {
     if (control.stop) return;
   }
   control.done = events;
+  reach(finish_, whole);
   finish_ = std::max(finish_, last_clock + 1);
   if (whole != nullptr) end_.finish(finish_, *whole);
 }
@@ -76,17 +101,22 @@ void Timeline::follow(std::uint64_t from, std::uint64_t to, FollowSink& sink,
   if (copies_.empty() || from >= to) return;
   std::unique_lock lock(reading_);
   std::uint64_t events = 0;
-  const Copy& copy = copy_before(from);
-  Follow state = copy.state;
-  for (const Event& event : trace_.events({.from = copy.clock, .to = to, .cpu = {}})) {
-    state.apply(event, event.clock < from ? nullptr : &sink);
-    if (sink.enough()) return;
-    if (++events % kTurn != 0) continue;
-    if (unwanted && unwanted()) return;
-    lock.unlock();  // what others read meanwhile changes nothing that this range stands on
-    lock.lock();
+  const std::size_t stretches = std::max<std::size_t>(1, trace_.info().stretches());
+  for (std::size_t n = 0; n < stretches; n++) {
+    const std::uint64_t begin = std::max(from, stretch(n).from), end = std::min(to, stretch(n).to);
+    if (begin >= end) continue;
+    const Copy& copy = copy_before(begin);
+    Follow state = end_.at(copy.state);
+    for (const Event& event : trace_.events({.from = copy.clock, .to = end, .cpu = {}})) {
+      state.apply(event, event.clock < begin ? nullptr : &sink);
+      if (sink.enough()) return;
+      if (++events % kTurn != 0) continue;
+      if (unwanted && unwanted()) return;
+      lock.unlock();  // what others read meanwhile changes nothing that this range stands on
+      lock.lock();
+    }
+    state.finish(end, sink);
   }
-  state.finish(to, sink);
 }
 
 }  // namespace fkt

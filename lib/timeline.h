@@ -3,7 +3,8 @@
 //
 // One pass follows the recording (lib/follow.h) and keeps copies of its state along the way, closer
 // together the less they take: at most kCopyBytes in all. A stretch is then followed from the copy
-// before it.
+// before it. Of a slice of several stretches each is followed by itself, from the state at its cut;
+// between them there is nothing.
 #pragma once
 
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include "lib/density.h"
 #include "lib/follow.h"
+#include "lib/states.h"
 #include "lib/trace.h"
 
 namespace fkt {
@@ -34,8 +36,8 @@ class TurnMutex {
 
 class Timeline {
  public:
-  static constexpr std::size_t kCopyBytes = 64 << 20;
-  static constexpr std::size_t kCopies = 512;
+  static constexpr std::size_t kCopyBytes = 32 << 20;
+  static constexpr std::size_t kCopies = 4096;
 
   // Reads nothing yet; `trace` must outlive it.
   explicit Timeline(const Trace& trace);
@@ -60,17 +62,25 @@ class Timeline {
  private:
   struct Copy {
     std::uint64_t clock = 0;  // of the first event that it does not contain
-    Follow state;
+    bool cut = false;         // a slice's stretch begins here: this one stays
+    Follow::Saved state;
   };
-  void keep(std::uint64_t clock, const Follow& state);
+  // At `clock` of `events` that were followed.
+  void keep(std::uint64_t clock, bool cut);
+  // Goes on with the slice's stretches that begin up to `clock`.
+  void reach(std::uint64_t clock, FollowSink* whole);
+  // Where the slice's n-th stretch begins and ends; without a cut the one has no end.
+  Interval stretch(std::size_t n) const;
   const Copy& copy_before(std::uint64_t clock) const;
 
   const Trace& trace_;
   Meanings meanings_;
   mutable SpanTypes types_;  // grows in read() only: afterwards every type is known
   std::uint64_t begin_ = 0, finish_ = 0;
-  std::vector<Copy> copies_;  // by time
-  std::uint64_t copy_every_;  // events
+  std::size_t stretch_ = 0;                                // of a slice, in read()
+  std::vector<Copy> copies_;                               // by time
+  std::size_t copy_bytes_ = 0, cut_bytes_ = 0, cuts_ = 0;  // cut: of those that stay
+  std::uint64_t copy_every_;                               // events
   Follow end_;
   mutable TurnMutex reading_;  // Trace::events() is for one thread at a time
 };

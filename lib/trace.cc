@@ -2,12 +2,11 @@
 #include "lib/trace.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 #include <fkt/file.h>
 
-#include "lib/crc32.h"
+#include "lib/file_header.h"
+#include "lib/group_table.h"
 #include "lib/index.h"
 #include "lib/info.h"
 #include "lib/merge.h"
@@ -19,45 +18,6 @@ namespace {
 
 constexpr std::size_t kMaxNotes = 100;
 
-Error format_error(std::string message) {
-  return {ErrorCode::format, std::move(message)};
-}
-
-// Of the checksum, tail_offset is left out: the recorder sets it last, and alone.
-std::uint32_t header_checksum(fkt_file_header header) {
-  header.tail_offset = 0;
-  return crc32(std::as_bytes(std::span(&header, 1)).first(offsetof(fkt_file_header, checksum)));
-}
-
-Result<fkt_file_header> read_header(ByteView file) {
-  if (file.empty()) return format_error("is empty: not an FKT recording");
-  const std::string_view magic(FKT_FILE_MAGIC);
-  const std::string_view start = as_text(slice(file, 0, magic.size()));
-  if (start != magic.substr(0, start.size())) {
-    return format_error("not an FKT recording (no FKTTRACE at its start)");
-  }
-  fkt_file_header header;
-  if (!read_at(file, 0, header)) {
-    return Error{ErrorCode::damaged,
-                 "ends within its header, after " + counted(file.size(), "byte")};
-  }
-  if (header.version > FKT_FILE_VERSION) {
-    return Error{ErrorCode::version, "is a file of FKT format " + std::to_string(header.version) +
-                                         "; this program reads up to " +
-                                         std::to_string(FKT_FILE_VERSION) + ": use a newer one"};
-  }
-  if (header_checksum(header) != header.checksum) {
-    return Error{ErrorCode::damaged, "its header is damaged (the checksum does not match)"};
-  }
-  if (header.header_bytes < sizeof header || header.header_bytes % 8 != 0 ||
-      header.pages_offset < header.header_bytes || header.pages_offset % FKT_FILE_ALIGN != 0 ||
-      !std::has_single_bit(header.page_bytes) || header.page_bytes < FKT_PAGE_MIN_BYTES ||
-      header.page_bytes > FKT_PAGE_MAX_BYTES) {
-    return Error{ErrorCode::damaged, "its header contradicts itself"};
-  }
-  return header;
-}
-
 // Puts together what the parts of the file say.
 class Opener {
  public:
@@ -67,6 +27,7 @@ class Opener {
   void run() {
     data_.info.recording = header_.recording;
     data_.info.page_bytes = header_.page_bytes;
+    data_.source.emplace(file_, header_.pages_offset, header_.page_bytes, header_.recording);
     read_head();
     if (file_.size() >= header_.pages_offset) read_pages();
     number_pages();
@@ -119,29 +80,57 @@ class Opener {
     } else if (tail != 0) {
       area.end = tail;
       area.end_known = true;
-      const std::optional<Section> index = read_tail(tail);
-      if (tail - area.begin < area.page_bytes) return;  // no page: no index is needed
-      if (index && take_index(*index, area)) return;
+      const Tables tables = read_tail(tail);
+      if (grouped_) area = group_area(area, tables.groups);
+      if (area.end - area.begin < area.page_bytes) return;  // no page: no index is needed
+      if (tables.index && take_index(*tables.index, area)) return;
       data_.note("the index is missing or cannot be used: it was made again from the pages");
     }
     data_.integrity.index_rebuilt = true;
+    if (grouped_ && data_.source->groups().empty()) area = group_area(area, {});
     scan(area);
   }
 
-  // Returns the index, if it is there.
-  std::optional<Section> read_tail(std::uint64_t offset) {
+  // The area of the groups' pages, as if they stood there without compression.
+  PageArea group_area(const PageArea& area, const std::optional<Section>& table) {
+    std::vector<GroupRef> groups;
+    Result<std::vector<GroupRef>> listed =
+        table ? read_group_table(*table, area) : Error{ErrorCode::damaged, ""};
+    if (listed) {
+      groups = std::move(*listed);
+    } else {
+      if (table) data_.note(listed.error().message);
+      FoundGroups found = scan_groups(area);
+      for (std::string& fault : found.faults) data_.note(std::move(fault));
+      ended(area, found.end, found.cut_off, "group");
+      groups = std::move(found.groups);
+    }
+    data_.source.emplace(file_, area.begin, area.page_bytes, area.recording, std::move(groups));
+    PageArea pages = area;
+    pages.end = data_.source->groups_end();
+    pages.end_known = true;
+    return pages;
+  }
+
+  // The parts of the tail that say where pages are, if they are there.
+  struct Tables {
+    std::optional<Section> index, groups;
+  };
+  Tables read_tail(std::uint64_t offset) {
     const SectionList tail = walk_sections(file_, offset, file_.size());
-    std::optional<Section> index;
+    Tables tables;
+    if (!tail.sections.empty()) data_.tail_offset = offset;
     for (const Section& section : tail.sections) {
       const bool good = add(section);
-      if (section.header.type == FKT_SEC_INDEX) index = section;
+      if (section.header.type == FKT_SEC_INDEX) tables.index = section;
+      if (section.header.type == FKT_SEC_GROUPS) tables.groups = section;
       if (section.header.type == FKT_SEC_TOTALS && good) data_.integrity.finished = true;
     }
     if (tail.cut_off > 0) {
       data_.integrity.truncated_bytes = tail.cut_off;
       data_.note("the file ends within its tail, in the section at offset " + hex(tail.end));
     }
-    return index;
+    return tables;
   }
 
   bool take_index(const Section& index, const PageArea& area) {
@@ -155,21 +144,36 @@ class Opener {
   }
 
   void scan(const PageArea& area) {
-    FoundPages found = scan_pages(area);
+    FoundPages found = scan_pages(area, *data_.source);
     data_.pages = std::move(found.pages);
     data_.integrity.damaged_pages = found.damaged;
     for (std::string& fault : found.faults) data_.note(std::move(fault));
+    if (!grouped_) ended(area, found.end, found.cut_off, "page");
+  }
+
+  // The page area turned out to end there, with a piece of a page or group.
+  void ended(const PageArea& area, std::uint64_t end, std::uint64_t cut_off, const char* within) {
     if (area.end_known && header_.tail_offset <= file_.size()) return;
     // A stream's tail follows its last page directly; such a file lacks nothing.
     if (header_.tail_offset == 0) {
-      read_tail(found.end);
+      read_tail(end);
       if (data_.integrity.finished) data_.integrity.index_rebuilt = false;
     }
-    if (found.cut_off > 0) {
-      data_.integrity.truncated_bytes = found.cut_off;
-      data_.note("the file ends within a page: its last " + counted(found.cut_off, "byte") +
-                 " cannot be read");
+    if (cut_off > 0) {
+      data_.integrity.truncated_bytes = cut_off;
+      data_.note(std::string("the file ends within a ") + within + ": its last " +
+                 counted(cut_off, "byte") + " cannot be read");
     }
+  }
+
+  // Of a slice: the last stretch that the page reaches into.
+  std::size_t stretch_of(const PageRef& page) const {
+    std::size_t stretch = 0;
+    while (stretch < data_.info.further.size() &&
+           data_.info.further[stretch].from <= page.end_clock) {
+      stretch++;
+    }
+    return stretch;
   }
 
   // Sorts the pages by CPU and looks for holes in their numbers.
@@ -178,7 +182,7 @@ class Opener {
     for (std::uint32_t i = 0; i < data_.pages.size(); ++i) {
       const PageRef& page = data_.pages[i];
       std::vector<std::uint32_t>& of_cpu = data_.by_cpu[page.cpu];
-      if (!of_cpu.empty()) {
+      if (!of_cpu.empty() && stretch_of(page) == stretch_of(data_.pages[of_cpu.back()])) {
         const std::uint64_t hole = page.seq - data_.pages[of_cpu.back()].seq - 1;
         if (hole > 0) {
           missing += hole;
@@ -194,7 +198,8 @@ class Opener {
   }
 
   void find_oldest() {
-    if (!data_.info.totals || data_.info.totals->overwritten == 0 || data_.pages.empty()) return;
+    const bool overwritten = data_.info.totals && data_.info.totals->overwritten > 0;
+    if (data_.pages.empty() || (!overwritten && !data_.info.part)) return;
     const auto older = [](const PageRef& x, const PageRef& y) {
       return x.first_clock < y.first_clock;
     };
@@ -203,22 +208,21 @@ class Opener {
   }
 
   void count_losses() {
-    const std::optional<Cut>& cut = data_.info.cut;
-    if (cut) {
+    if (const std::optional<Cut>& cut = data_.info.cut) {
       for (const Cut::Cpu& cpu : cut->cpus) data_.lost_before(cpu.cpu, cpu.lost.value_or(0));
+    } else if (data_.info.part) {
+      for (const auto& [cpu, lost] : data_.info.part->lost) data_.lost_before(cpu, lost);
     }
     if (data_.info.totals) {
       data_.integrity.lost = data_.info.totals->lost;
       for (const CpuTotals& cpu : data_.info.totals->per_cpu) {
-        const Cut::Cpu* before = cut ? cut->find(cpu.cpu) : nullptr;
-        data_.set_lost(cpu.cpu, cpu.lost + (before ? before->lost.value_or(0) : 0));
+        data_.set_lost(cpu.cpu, cpu.lost + data_.info.lost_before(cpu.cpu).value_or(0));
       }
       return;
     }
     // Each CPU's last page knows best. What a later gap lost shows when it is decoded.
     for (const auto& [cpu, pages] : data_.by_cpu) {
-      const Result<Page> page = check_page(file_, data_.pages[pages.back()].offset,
-                                           header_.page_bytes, header_.recording);
+      const Result<Page> page = data_.source->page(data_.pages[pages.back()].offset);
       if (page) data_.set_lost(cpu, page->header.lost);
     }
   }
@@ -226,10 +230,11 @@ class Opener {
   TraceData& data_;
   const fkt_file_header& header_;
   ByteView file_;
+  const bool grouped_ = header_.version >= FKT_FILE_VERSION_GROUPS;
 };
 
 Result<std::unique_ptr<TraceData>> read(MappedFile file) {
-  const Result<fkt_file_header> header = read_header(file.bytes());
+  const Result<fkt_file_header> header = read_file_header(file.bytes());
   if (!header) return header.error();
   auto data = std::make_unique<TraceData>(std::move(file));
   Opener(*data, *header).run();
@@ -242,6 +247,16 @@ Error about(const std::string& name, const Error& error) {
 
 }  // namespace
 
+std::optional<std::uint64_t> TraceInfo::lost_before(std::uint32_t cpu) const {
+  if (cut) {
+    const Cut::Cpu* known = cut->find(cpu);
+    return known ? known->lost : std::nullopt;
+  }
+  if (!part) return {};
+  const auto known = part->lost.find(cpu);
+  return known == part->lost.end() ? 0 : known->second;
+}
+
 void TraceData::note(std::string line) {
   if (integrity.notes.size() < kMaxNotes) {
     integrity.notes.push_back(std::move(line));
@@ -253,10 +268,14 @@ void TraceData::note(std::string line) {
 void TraceData::damaged_page(std::uint64_t offset, const Error& error) {
   if (!damaged_offsets_.insert(offset).second) return;
   ++integrity.damaged_pages;
-  note(error.message);
+  if (integrity.notes.size() <= kMaxNotes && damage_noted_.insert(error.message).second) {
+    note(error.message);
+  }
 }
 
 void TraceData::set_lost(std::uint32_t cpu, std::uint64_t total) {
+  // What was lost between a slice's stretches is in these sums, and not in the slice.
+  if (!info.further.empty()) return;
   std::uint64_t& known = lost_[cpu];
   if (total <= known) return;
   lost_sum_ += total - known;
@@ -291,15 +310,20 @@ const TraceInfo& Trace::info() const {
 const std::vector<PageRef>& Trace::pages() const {
   return data_->pages;
 }
+std::uint64_t Trace::tail_offset() const {
+  return data_->tail_offset;
+}
 const Integrity& Trace::integrity() const {
   return data_->integrity;
+}
+Result<PageBytes> Trace::page_bytes(const PageRef& ref) const {
+  return data_->source->bytes(ref.offset);
 }
 std::span<const std::byte> Trace::file() const {
   return data_->file.bytes();
 }
 Result<Page> Trace::page(const PageRef& ref) const {
-  Result<Page> page =
-      check_page(data_->file.bytes(), ref.offset, data_->info.page_bytes, data_->info.recording);
+  Result<Page> page = data_->source->page(ref.offset);
   if (page && (page->header.cpu != ref.cpu || page->header.seq != ref.seq)) {
     return Error{ErrorCode::damaged,
                  "page at offset " + hex(ref.offset) + ": the index takes it for another page"};

@@ -49,6 +49,7 @@ struct Command {
   std::string filter;  // "none", "process", "only"
   std::uint32_t filter_pid = 0;
   bool args = false;
+  std::string engine;  // "drain"; "fetch": the recorder fetched the pages
 };
 
 struct Clocks {
@@ -84,10 +85,18 @@ struct Totals {  // from the tail; absent when the recorder could not finish
   std::uint64_t start_clock = 0, stop_clock = 0;
   std::uint64_t events = 0, lost = 0, discarded = 0, overwritten = 0, pages = 0, bytes = 0;
   std::uint64_t drain_ns = 0;
-  std::string stop_reason;  // "asked", "limit", "full", "error", "ring"
+  std::string stop_reason;  // "asked", "limit", "full", "error", "ring", "rotated", "snapshot"
+  std::string because;  // of a snapshot: what its condition came true of; empty: it was asked for
   int error = 0;
   std::optional<int> workload_status;
   std::vector<CpuTotals> per_cpu;
+};
+
+// The file is one of several that a recording rotated through, and not the first.
+struct Part {
+  unsigned number = 0;                          // from 1
+  bool snapshot = false;                        // of a flight recorder that went on
+  std::map<std::uint32_t, std::uint64_t> lost;  // per CPU, events lost before it
 };
 
 // What the file says about itself; sections that are missing leave their part empty.
@@ -98,21 +107,33 @@ struct TraceInfo {
   Command command;
   Clocks clocks;
   std::vector<Task> tasks;
-  bool tasks_of_end = false;                // a flight recorder's: who lived at the end
+  // Who lived at the end of a flight recorder, or about the begin of a file that rotated.
+  bool tasks_of_end = false;
   std::vector<InterruptSource> interrupts;  // at the start, completed by those of the end
   Symbols symbols;
   Catalogue catalogue;
   std::map<std::uint32_t, std::string> syscalls,
       syscalls32;  // number -> name, as the file has them
   std::optional<Totals> totals;
-  // A flight recorder's: the oldest moment that its pages still know (ticks); 0: the start.
+  // A flight recorder's, or a part's: the oldest moment that its pages know (ticks); 0: the start.
   std::uint64_t oldest = 0;
-  std::optional<Cut> cut;  // the file is a slice of a recording
+  std::optional<Part> part;  // the file follows others of its recording
+  // Events lost on a CPU before the file's first page of it, if the file says so.
+  std::optional<std::uint64_t> lost_before(std::uint32_t cpu) const;
+
+  std::optional<Cut> cut;    // the file is a slice of a recording
+  std::vector<Cut> further;  // ... of several stretches: the others, ascending and apart
+
+  // The slice's stretches; none: the whole recording is in the file.
+  std::size_t stretches() const { return cut ? 1 + further.size() : 0; }
+  const Cut& stretch(std::size_t i) const { return i == 0 ? *cut : further[i - 1]; }
+  // Up to where they reach (ticks). Precondition: cut.
+  std::uint64_t slice_end() const { return further.empty() ? cut->to : further.back().to; }
 };
 
 // A page that the scan or the index found.
 struct PageRef {
-  std::uint64_t offset = 0;  // in the file (bytes)
+  std::uint64_t offset = 0;  // in the file, in a compressed one: if it were not (bytes)
   std::uint64_t first_clock = 0, end_clock = 0;
   std::uint64_t seq = 0;
   std::uint32_t cpu = 0;
@@ -140,6 +161,7 @@ struct Selection {
 class MappedFile;  // lib/mapped_file.h
 struct TraceData;  // lib/trace_data.h
 struct Page;       // lib/page.h
+struct PageBytes;  // lib/page_source.h
 class WordTable;
 class EventRange;  // lib/merge.h: an input range of Event in time order
 
@@ -165,12 +187,17 @@ class Trace {
   // One of pages(), checked (Error: damaged), and how its words are read (PageDecoder). Neither
   // touches integrity(): any number of threads may decode pages at once.
   Result<Page> page(const PageRef& ref) const;
+  // Its bytes as they are, unchecked, for who copies them.
+  Result<PageBytes> page_bytes(const PageRef& ref) const;
   const WordTable& words() const;
   const Integrity& integrity() const;
-  // The whole file as it is mapped, for who copies parts of it.
+  // Where what was written after the pages stands (bytes); 0: there is none.
+  std::uint64_t tail_offset() const;
+  // The whole file as it is mapped, for who copies sections of it.
   std::span<const std::byte> file() const;
 
  private:
+  friend class Scanner;  // reads it as EventRange does
   explicit Trace(std::unique_ptr<TraceData> data);
   std::unique_ptr<TraceData> data_;
 };

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "lib/mapped_file.h"
 #include "lib/page.h"
+#include "lib/page_source.h"
 #include "lib/trace.h"
 
 namespace fkt {
@@ -18,7 +20,9 @@ struct TraceData {
   explicit TraceData(MappedFile input) : file(std::move(input)) {}
 
   MappedFile file;
+  std::optional<PageSource> source;  // of `file`; set as soon as it is known where pages stand
   TraceInfo info;
+  std::uint64_t tail_offset = 0;  // 0: none
   WordTable table{Catalogue()};
   std::vector<PageRef> pages;                                  // in file order
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_cpu;  // positions in `pages`
@@ -35,6 +39,7 @@ struct TraceData {
 
  private:
   std::set<std::uint64_t> damaged_offsets_;
+  std::set<std::string> damage_noted_;           // all pages of a group have one error
   std::map<std::uint32_t, std::uint64_t> lost_;  // per CPU: the highest total seen
   std::uint64_t lost_sum_ = 0;
 };

@@ -1,10 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/writer.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 
 namespace fkt {
 namespace {
+
+// "00" to "99".
+constexpr std::array<char, 200> kPairs = [] {
+  std::array<char, 200> pairs{};
+  for (std::size_t i = 0; i < 100; i++) {
+    pairs[2 * i] = static_cast<char>('0' + i / 10);
+    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+  }
+  return pairs;
+}();
+
+bool is_plain(unsigned char byte) {
+  return byte >= 0x20 && byte != 0x7f && byte != '\\';
+}
+
+// The same of eight bytes at once: none of them has to be escaped.
+bool all_plain(std::uint64_t bytes) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101, kTops = kOnes * 0x80;
+  const auto some_below = [](std::uint64_t all, std::uint64_t least) {
+    return ((all - kOnes * least) & ~all & kTops) != 0;
+  };
+  return !some_below(bytes, 0x20) && !some_below(bytes ^ kOnes * 0x7f, 1) &&
+         !some_below(bytes ^ kOnes * '\\', 1);
+}
+
+std::size_t plain_length(std::string_view text) {
+  std::size_t count = 0;
+  for (std::uint64_t bytes; count + sizeof bytes <= text.size(); count += sizeof bytes) {
+    std::memcpy(&bytes, text.data() + count, sizeof bytes);
+    if (!all_plain(bytes)) break;
+  }
+  while (count < text.size() && is_plain(static_cast<unsigned char>(text[count]))) count++;
+  return count;
+}
 
 // Length of the UTF-8 sequence that `text` begins with; 0 if it begins with none.
 std::size_t utf8_length(std::string_view text) {
@@ -29,24 +66,47 @@ std::size_t utf8_length(std::string_view text) {
 
 }  // namespace
 
+char* put_digits(char* end, std::uint64_t value) {
+  while (value >= 100) {
+    end -= 2;
+    std::memcpy(end, &kPairs[2 * (value % 100)], 2);
+    value /= 100;
+  }
+  if (value < 10) {
+    *--end = static_cast<char>('0' + value);
+    return end;
+  }
+  end -= 2;
+  std::memcpy(end, &kPairs[2 * value], 2);
+  return end;
+}
+
+void Writer::grow(std::size_t count) {
+  data_.resize(std::max({data_.capacity(), 2 * data_.size(), size_ + count}));
+}
+
+void Writer::put_long(std::string_view text) {
+  std::memcpy(room(text.size()), text.data(), text.size());
+  size_ += text.size();
+}
+
 void Writer::decimal(double value, int digits) {
   if (!std::isfinite(value)) return put('-');
   char buffer[64];
   const auto [end, error] =
       std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, digits);
   if (error != std::errc()) return put('-');
-  data_.append(buffer, end);
+  put(std::string_view(buffer, end));
 }
 
 void Writer::escaped(std::string_view text) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f && c != '\\') {
-      put(c);
-      continue;
-    }
+  while (!text.empty()) {  // whole stretches: nearly every name is one
+    const std::size_t count = plain_length(text);
+    put(text.substr(0, count));
+    if (count == text.size()) return;
     put("\\x");
-    hex_digits(byte, 2);
+    hex_digits(static_cast<unsigned char>(text[count]), 2);
+    text.remove_prefix(count + 1);
   }
 }
 

@@ -4,23 +4,61 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace fkt {
 
+// Decimal digits that end at `end`, at most kMostDigits of them; returns where they begin.
+inline constexpr std::size_t kMostDigits = 20;
+char* put_digits(char* end, std::uint64_t value);
+
 class Writer {
  public:
-  void put(char c) { data_.push_back(c); }
-  void put(std::string_view text) { data_.append(text); }
-  void fill(std::size_t count, char c = ' ') { data_.append(count, c); }
+  Writer() = default;
+  Writer(Writer&& other) noexcept
+      : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
+  Writer& operator=(Writer&&) = delete;
 
-  void number(std::uint64_t value) { convert(value, 10); }
-  void number_signed(std::int64_t value) { convert(value, 10); }
+  void put(char c) {
+    *room(1) = c;
+    size_++;
+  }
+  void put(std::string_view text) {
+    if (text.size() > kShort) [[unlikely]]
+      return put_long(text);
+    char* const at = room(text.size());
+    if (!text.empty()) std::memcpy(at, text.data(), text.size());
+    size_ += text.size();
+  }
+  void fill(std::size_t count, char c = ' ') {
+    std::char_traits<char>::assign(room(count), count, c);
+    size_ += count;
+  }
+  // Where at least `count` bytes can be written to; added() says how many were.
+  char* room(std::size_t count) {
+    if (data_.size() - size_ < count) [[unlikely]]
+      grow(count);
+    return data_.data() + size_;
+  }
+  void added(std::size_t count) { size_ += count; }
+
+  void number(std::uint64_t value) {
+    char digits[kMostDigits];
+    char* const end = digits + sizeof digits;
+    put(std::string_view(put_digits(end, value), end));
+  }
+  void number_signed(std::int64_t value) {
+    if (value < 0) put('-');
+    number(value < 0 ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value));
+  }
   void hex(std::uint64_t value) {
-    put("0x");
-    convert(value, 16);
+    char digits[18] = "0x";
+    put(std::string_view(digits, std::to_chars(digits + 2, digits + sizeof digits, value, 16).ptr));
   }
   // As many hexadecimal digits as given, zeros in front: event ids.
   void hex_digits(std::uint64_t value, int digits) {
@@ -41,9 +79,9 @@ class Writer {
     if (text.size() < width) fill(width - text.size());
   }
   void right(std::uint64_t value, std::size_t width) {
-    char digits[20];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-    right(std::string_view(digits, static_cast<std::size_t>(end - digits)), width);
+    char digits[kMostDigits];
+    char* const end = digits + sizeof digits;
+    right(std::string_view(put_digits(end, value), end), width);
   }
 
   // Text from the machine recorded (task names, paths) may hold anything: control bytes and the
@@ -54,21 +92,20 @@ class Writer {
   // The same as a CSV field (RFC 4180), in quotes where it needs them.
   void csv(std::string_view text);
 
-  std::string_view view() const { return data_; }
-  std::size_t size() const { return data_.size(); }
+  std::string_view view() const { return {data_.data(), size_}; }
+  std::size_t size() const { return size_; }
   // Back to an earlier size().
-  void truncate(std::size_t size) { data_.resize(size); }
-  void clear() { data_.clear(); }
+  void truncate(std::size_t size) { size_ = size; }
+  void clear() { size_ = 0; }
 
  private:
-  template <class T>
-  void convert(T value, int base) {
-    char digits[24];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value, base).ptr;
-    data_.append(digits, end);
-  }
+  static constexpr std::size_t kShort = 64;  // what nearly every text is
 
-  std::string data_;
+  void grow(std::size_t count);
+  [[gnu::noinline]] void put_long(std::string_view text);
+
+  std::string data_;  // longer than what was written, so that writing seldom asks for more
+  std::size_t size_ = 0;
 };
 
 }  // namespace fkt

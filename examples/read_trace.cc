@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// read_trace FILE: every event of a recording in time order, then its pages, each decoded by
+// itself.
+#include <fkt/fkt.h>
+
+#include <cstdio>
+
+namespace {
+
+// Time since the recording's start (ticks), CPU, thread, event.
+void print(const fkt::Event& event, const fkt::TraceInfo& info) {
+  const auto time = static_cast<long long>(event.clock - fkt::recording_start(info));
+  if (event.id == FKT_W_LOST) {
+    std::printf("%lld %u lost %llu\n", time, event.cpu,
+                static_cast<unsigned long long>(event.words[0]));
+    return;
+  }
+  const fkt::EventType* type = info.catalogue.find(event.id);
+  std::printf("%lld %u %u %04x %s\n", time, event.cpu, event.pid, event.id,
+              type != nullptr ? type->name.c_str() : "?");
+}
+
+// Pages need nothing of each other: other programs decode them on several threads.
+unsigned long long count_events(const fkt::Trace& trace, const fkt::PageRef& ref) {
+  const fkt::Result<fkt::Page> page = trace.page(ref);
+  if (!page) return 0;  // damaged
+  fkt::PageDecoder decoder(trace.words(), *page);
+  fkt::Event event;
+  unsigned long long events = 0;
+  for (;;) {
+    const fkt::PageDecoder::Step step = decoder.next(event);
+    if (step == fkt::PageDecoder::Step::event) events++;
+    if (step == fkt::PageDecoder::Step::end || step == fkt::PageDecoder::Step::damaged) break;
+  }
+  return events;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: read_trace FILE\n");
+    return 2;
+  }
+  const fkt::Result<fkt::Trace> trace = fkt::Trace::open(argv[1]);
+  if (!trace) {
+    std::fprintf(stderr, "read_trace: %s\n", trace.error().message.c_str());
+    return 1;
+  }
+  for (const fkt::Event& event : trace->events()) print(event, trace->info());
+  for (const fkt::PageRef& page : trace->pages()) {
+    std::printf("page %llu of cpu %u: %llu events\n", static_cast<unsigned long long>(page.seq),
+                page.cpu, count_events(*trace, page));
+  }
+  return 0;
+}

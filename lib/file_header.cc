@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/file_header.h"
+
+#include <bit>
+
+#include "lib/crc32.h"
+#include "lib/text.h"
+
+namespace fkt {
+namespace {
+
+Error format_error(std::string message) {
+  return {ErrorCode::format, std::move(message)};
+}
+
+// Of the checksum, tail_offset is left out: the recorder sets it last, and alone.
+std::uint32_t header_checksum(fkt_file_header header) {
+  header.tail_offset = 0;
+  return crc32(std::as_bytes(std::span(&header, 1)).first(offsetof(fkt_file_header, checksum)));
+}
+
+}  // namespace
+
+Result<fkt_file_header> read_file_header(ByteView file) {
+  if (file.empty()) return format_error("is empty: not an FKT recording");
+  const std::string_view magic(FKT_FILE_MAGIC);
+  const std::string_view start = as_text(slice(file, 0, magic.size()));
+  if (start != magic.substr(0, start.size())) {
+    return format_error("not an FKT recording (no FKTTRACE at its start)");
+  }
+  fkt_file_header header;
+  if (!read_at(file, 0, header)) {
+    return Error{ErrorCode::damaged,
+                 "ends within its header, after " + counted(file.size(), "byte")};
+  }
+  if (header.version > FKT_FILE_VERSION) {
+    return Error{ErrorCode::version, "is a file of FKT format " + std::to_string(header.version) +
+                                         "; this program reads up to " +
+                                         std::to_string(FKT_FILE_VERSION) + ": use a newer one"};
+  }
+  if (header_checksum(header) != header.checksum) {
+    return Error{ErrorCode::damaged, "its header is damaged (the checksum does not match)"};
+  }
+  if (header.header_bytes < sizeof header || header.header_bytes % 8 != 0 ||
+      header.pages_offset < header.header_bytes || header.pages_offset % FKT_FILE_ALIGN != 0 ||
+      !std::has_single_bit(header.page_bytes) || header.page_bytes < FKT_PAGE_MIN_BYTES ||
+      header.page_bytes > FKT_PAGE_MAX_BYTES) {
+    return Error{ErrorCode::damaged, "its header contradicts itself"};
+  }
+  return header;
+}
+
+}  // namespace fkt

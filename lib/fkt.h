@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The library for programs of others: opening a recording, its events, its pages, its catalogue.
+// docs/library.md tells how to build with it.
+#pragma once
+
+#include "lib/catalogue.h"
+#include "lib/clock.h"
+#include "lib/event.h"
+#include "lib/merge.h"
+#include "lib/page.h"
+#include "lib/result.h"
+#include "lib/trace.h"
+#include "lib/version.h"

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/levels.h"
+
+#include <algorithm>
+
+namespace fkt {
+namespace {
+
+constexpr std::uint64_t kEventsPerCell = 16;  // a recording's levels are not larger than itself
+constexpr std::uint64_t kAlwaysRoom = 1 << 16;
+constexpr std::size_t kManyLanes = 1 << 13;  // with the tasks that are gone
+
+std::uint64_t key_of(std::uint32_t lane, unsigned depth) {
+  return std::uint64_t{depth} << 32 | lane;
+}
+
+}  // namespace
+
+Levels::Levels(std::uint64_t from, std::uint64_t to, std::uint64_t events, const Tasks& tasks,
+               std::uint64_t most)
+    : from_(from),
+      tasks_(tasks),
+      most_(std::min(most, std::max(kAlwaysRoom, events / kEventsPerCell))) {
+  const std::uint64_t span = to - from;
+  std::uint64_t width = std::max<std::uint64_t>(1, span / (events / kEventsPerBucket + 1));
+  do {
+    levels_.emplace_back().width = width;
+    width *= 2;
+  } while (width <= span / kFewest);
+}
+
+void Levels::slice(const Slice& slice) {
+  const bool of_cpu = fkt::of_cpu(slice.kind);
+  const std::uint32_t lane = of_cpu ? slice.cpu | kOfCpu : slice.task;
+  feed(finest_, key_of(lane, slice.depth), Gathered(lane_cell(slice)));
+  if (cells_ > (in_memory_ ? std::min(most_, kMostInMemory) : most_)) forget_finest();
+}
+
+void Levels::feed(std::size_t number, std::uint64_t key, const Gathered& gathered) {
+  if (number >= levels_.size()) return;
+  Level& level = levels_[number];
+  const LaneCell& cell = gathered.cell;
+  const auto bucket_of = [&](std::uint64_t clock) {
+    return (std::max(clock, from_) - from_) / level.width;
+  };
+  // A narrow slice ends at latest in the bucket after the one it begins in.
+  if (const std::uint64_t now = bucket_of(cell.to); now > level.now) {
+    level.now = now;
+    flush(number, now - 1);
+  }
+  const bool wide = cell.count == 1 && cell.to - cell.from >= level.width;
+  const std::uint64_t bucket = bucket_of(cell.from);
+  Open& open = level.lanes[key];
+  if (open.open && (wide || bucket != open.bucket)) close(number, key, open);
+  if (wide) return keep(number, key, gathered);
+  if (open.open) return open.all.add(gathered);
+  open = {true, bucket, gathered};
+  level.opened.emplace_back(bucket, key);
+}
+
+// Closes what is gathered in buckets up to `before`, which is not among them.
+void Levels::flush(std::size_t number, std::uint64_t before) {
+  Level& level = levels_[number];
+  while (!level.opened.empty() && level.opened.front().first < before) {
+    const auto [bucket, key] = level.opened.front();
+    level.opened.pop_front();
+    const auto found = level.lanes.find(key);
+    if (found == level.lanes.end() || !found->second.open || found->second.bucket != bucket) {
+      continue;
+    }
+    close(number, key, found->second);
+  }
+  if (level.lanes.size() > kManyLanes) {
+    std::erase_if(level.lanes, [](const auto& lane) { return !lane.second.open; });
+  }
+}
+
+void Levels::close(std::size_t number, std::uint64_t key, Open& open) {
+  open.open = false;
+  keep(number, key, open.all);
+}
+
+void Levels::keep(std::size_t number, std::uint64_t key, const Gathered& gathered) {
+  Level& level = levels_[number];
+  if (number >= finest_) {
+    const Cell cell{gathered.cell, static_cast<std::uint32_t>(key),
+                    static_cast<float>(gathered.longest), static_cast<float>(gathered.states[2]),
+                    static_cast<float>(gathered.states[3])};
+    if (level.cells.push_back(cell)) {
+      cells_++;
+      if (level.cells.size() > level.extents.size() * kBlock) level.extents.emplace_back();
+      Extent& extent = level.extents.back();
+      extent.from = std::min(extent.from, gathered.cell.from);
+      extent.to = std::max(extent.to, gathered.cell.to);
+    }
+  }
+  in_memory_ |= level.cells.in_memory();
+  feed(number + 1, key, gathered);
+}
+
+// Its cells stand in the next one too, but for those that it still gathers.
+void Levels::forget_finest() {
+  if (finest_ + 1 >= levels_.size()) return;
+  const std::size_t gone = finest_++;
+  cells_ -= levels_[gone].cells.size();
+  flush(gone, ~std::uint64_t{0});
+  levels_[gone] = Level{.width = levels_[gone].width,
+                        .now = 0,
+                        .cells = {},
+                        .extents = {},
+                        .lanes = {},
+                        .opened = {}};
+}
+
+void Levels::finish() {
+  for (std::size_t level = finest_; level < levels_.size(); level++) {
+    flush(level, ~std::uint64_t{0});
+    levels_[level].lanes = {};
+  }
+}
+
+const Levels::Level& Levels::level_for(const Scale& scale) const {
+  const std::uint64_t column = (scale.to - scale.from + scale.cells - 1) / scale.cells;
+  std::size_t level = finest_;
+  while (level + 1 < levels_.size() && levels_[level].width < column) level++;
+  return levels_[level];
+}
+
+std::vector<Lane> Levels::lanes(const Scale& scale) const {
+  const Level& level = level_for(scale);
+  const auto outside = [&](const auto& part) {
+    return part.to <= scale.from || part.from >= scale.to;
+  };
+  Lanes lanes(scale, tasks_);
+  for (std::size_t block = 0; block < level.extents.size(); block++) {
+    if (outside(level.extents[block])) continue;
+    const std::size_t end = std::min((block + 1) * kBlock, level.cells.size());
+    for (std::size_t i = block * kBlock; i < end; i++) {
+      const Cell& stored = level.cells[i];
+      if (outside(stored.cell)) continue;
+      const LaneCell cell = shown(stored, scale);
+      lanes.put((stored.lane & kOfCpu) != 0, stored.lane & ~kOfCpu, cell, active(stored, cell));
+    }
+  }
+  return lanes.take();
+}
+
+LaneCell Levels::shown(const Cell& stored, const Scale& scale) {
+  LaneCell cell = stored.cell;
+  if (cell.count == 1) {
+    cell.busy = std::min(cell.to, scale.to) - std::max(cell.from, scale.from);
+  } else if (cell.kind == SliceKind::state) {
+    const double running = static_cast<double>(cell.busy) - stored.ready - stored.blocked;
+    TaskState most = stored.ready >= stored.blocked ? TaskState::ready : TaskState::blocked;
+    if (running >= std::max(stored.ready, stored.blocked)) most = TaskState::running;
+    cell.value = static_cast<std::uint32_t>(most);
+  }
+  return cell;
+}
+
+// Ticks that a cell as shown adds to its lane's.
+std::uint64_t Levels::active(const Cell& stored, const LaneCell& cell) const {
+  if (cell.kind == SliceKind::run) {
+    return cell.value < tasks_.size() && tasks_[cell.value].idle ? 0 : cell.busy;
+  }
+  if (cell.kind != SliceKind::state) return 0;
+  if (cell.count == 1) {
+    return cell.value == static_cast<std::uint32_t>(TaskState::running) ? cell.busy : 0;
+  }
+  const double running = static_cast<double>(cell.busy) - stored.ready - stored.blocked;
+  return static_cast<std::uint64_t>(std::max(0., running));
+}
+
+}  // namespace fkt

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/page_source.h"
+
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "lib/text.h"
+
+namespace fkt {
+namespace {
+
+// Groups kept that nobody reads at the moment: neighbours are read soon by the other CPUs.
+constexpr std::size_t kRecentGroups = 16;
+
+}  // namespace
+
+// Groups that are in use or were lately.
+class PageSource::Cache {
+ public:
+  struct Slot {
+    std::once_flag once;
+    std::optional<Result<Unpacked>> unpacked;
+  };
+
+  explicit Cache(std::size_t groups) : slots_(groups) {}
+
+  // unpack() is called at most once as long as the slot lives, and without a lock on the others.
+  template <class Unpack>
+  std::shared_ptr<const Slot> get(std::size_t group, Unpack unpack) {
+    const std::shared_ptr<Slot> slot = find(group);
+    std::call_once(slot->once, [&] { slot->unpacked.emplace(unpack()); });
+    return slot;
+  }
+
+ private:
+  std::shared_ptr<Slot> find(std::size_t group) {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<Slot> slot = slots_[group].lock();
+    if (slot && !recent_.empty() && recent_.back() == slot) return slot;
+    if (!slot) slots_[group] = slot = std::make_shared<Slot>();
+    recent_.push_back(slot);
+    if (recent_.size() > kRecentGroups) recent_.pop_front();
+    return slot;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<Slot>> slots_;    // by group
+  std::deque<std::shared_ptr<Slot>> recent_;  // the last ones asked for
+};
+
+PageSource::PageSource(ByteView file, std::uint64_t begin, std::uint32_t page_bytes,
+                       std::uint64_t recording)
+    : file_(file), begin_(begin), page_bytes_(page_bytes), recording_(recording) {}
+
+PageSource::PageSource(ByteView file, std::uint64_t begin, std::uint32_t page_bytes,
+                       std::uint64_t recording, std::vector<GroupRef> groups)
+    : PageSource(file, begin, page_bytes, recording) {
+  groups_ = std::move(groups);
+  cache_ = std::make_unique<Cache>(groups_.size());
+}
+
+PageSource::PageSource(PageSource&&) noexcept = default;
+PageSource& PageSource::operator=(PageSource&&) noexcept = default;
+PageSource::~PageSource() = default;
+
+std::uint64_t PageSource::groups_end() const {
+  if (groups_.empty()) return begin_;
+  return begin_ + (groups_.back().first_page + groups_.back().pages) * page_bytes_;
+}
+
+// One message for all pages of a hole, so that it is said once.
+Error PageSource::hole(std::size_t next) const {
+  const std::uint64_t from = next == 0 ? 0 : groups_[next - 1].first_page + groups_[next - 1].pages;
+  const std::string to =
+      next < groups_.size() ? std::to_string(groups_[next].first_page - 1) : "the last";
+  return {ErrorCode::damaged,
+          "pages " + std::to_string(from) + " to " + to + ": their group cannot be read"};
+}
+
+Result<PageBytes> PageSource::bytes(std::uint64_t offset) const {
+  if (!cache_) return PageBytes{slice(file_, offset, page_bytes_), {}};
+  const std::uint64_t number = (offset - begin_) / page_bytes_;
+  const auto next = std::ranges::upper_bound(groups_, number, {}, &GroupRef::first_page);
+  const auto index = static_cast<std::size_t>(next - groups_.begin());
+  if (index == 0) return hole(0);
+  const GroupRef& group = groups_[index - 1];
+  if (number - group.first_page >= group.pages) return hole(index);
+  const auto slot =
+      cache_->get(index - 1, [&] { return unpack_group(file_, group, page_bytes_, recording_); });
+  const Result<Unpacked>& unpacked = *slot->unpacked;
+  if (!unpacked) return unpacked.error();
+  const std::uint64_t inside = (number - group.first_page) * page_bytes_;
+  return PageBytes{slice(unpacked->view(), inside, page_bytes_), slot};
+}
+
+Result<Page> PageSource::page(std::uint64_t offset) const {
+  Result<PageBytes> bytes = this->bytes(offset);
+  if (!bytes) return bytes.error();
+  Result<Page> page = check_page_bytes(bytes->bytes, offset, page_bytes_, recording_);
+  if (page) page->keep = std::move(bytes->keep);
+  return page;
+}
+
+}  // namespace fkt

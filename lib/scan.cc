@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/scan.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "lib/digest_pool.h"
+#include "lib/heap.h"
+#include "lib/merge.h"
+#include "lib/stream.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kProgressEvents = 1 << 18;
+constexpr unsigned kMostThreads = 8;  // what follows the recording is one of them
+
+// One CPU's part: events, and bursts where there is a digest.
+class Lane {
+ public:
+  Lane(TraceData& data, DigestPool& pool, std::uint32_t cpu,
+       const std::vector<std::uint32_t>& pages, std::uint64_t from, std::uint64_t to)
+      : stream_(data, pages, from, to, data.info.cut ? &*data.info.cut : nullptr),
+        pool_(pool),
+        pages_(pages),
+        cpu_(cpu) {}
+
+  bool start() { return stream_.advance(); }
+
+  // What is next: a burst, or else the event.
+  const Burst* burst() const { return burst_; }
+  const Event& event() const { return stream_.event(); }
+  // Are the events of the event's page counted by its digest? `ask` is asked once a page.
+  template <class Ask>
+  bool counted(Ask ask) {
+    if (counted_page_ != stream_.place().page) [[unlikely]] {
+      counted_page_ = stream_.place().page;
+      counted_ = ask(cpu_, stream_.place());
+    }
+    return counted_;
+  }
+  std::uint32_t cpu() const { return cpu_; }
+  // When its turn comes: a burst's does with its last event.
+  std::uint64_t clock() const { return burst_ != nullptr ? burst_->to : event().clock; }
+  std::span<const ChildRecord> loose() const {
+    return digest_->loose.part(0, digest_->loose.size());
+  }
+
+  // The burst was taken as a whole, or its event was: goes on to what follows. False: the end.
+  bool next() {
+    if (burst_ != nullptr) {
+      burst_->taken = true;
+      behind_ = burst_++;
+      next_burst_++;
+      if (next_burst_ < bursts() && burst_->begin_word == behind_->end_word) [[likely]]
+        return true;
+      catch_up();
+    }
+    if (!page_ || *page_ != stream_.place().page) [[unlikely]]
+      enter_page();
+    if (at_burst()) {
+      burst_ = &digest_->bursts[next_burst_];
+      return true;
+    }
+    return stream_.advance() || leave_page();
+  }
+  // Goes on to the burst's first event.
+  bool take_apart() {
+    catch_up();
+    next_burst_++;
+    return stream_.advance() || leave_page();
+  }
+
+ private:
+  std::size_t bursts() const { return digest_ != nullptr ? digest_->bursts.size() : 0; }
+  bool at_burst() const {
+    return next_burst_ < bursts() && stream_.position() == digest_->bursts[next_burst_].begin_word;
+  }
+  // The stream does not move while one burst follows the other: it goes where it is needed again.
+  void catch_up() {
+    if (behind_ != nullptr) stream_.skip(*behind_);
+    behind_ = burst_ = nullptr;
+  }
+  // After the page's first event: all pages that begin before it were asked for by now.
+  void enter_page() {
+    const std::size_t entered = stream_.place().page;
+    for (std::size_t page = page_.value_or(0); page < entered; page++) pool_.release(pages_[page]);
+    page_ = entered;
+    next_burst_ = 0;
+    digest_ = pool_.get(pages_[entered]);
+  }
+  bool leave_page() {
+    if (page_) pool_.release(pages_[*page_]);
+    digest_ = nullptr;
+    return false;
+  }
+
+  CpuStream stream_;
+  DigestPool& pool_;
+  const std::vector<std::uint32_t>& pages_;
+  std::uint32_t cpu_;
+  std::optional<std::size_t> page_;  // that digest_ is of
+  PageDigest* digest_ = nullptr;
+  std::size_t next_burst_ = 0;     // in it
+  const Burst* behind_ = nullptr;  // the stream is still before it
+  std::optional<std::size_t> counted_page_;
+  bool counted_ = false;  // of counted_page_
+  Burst* burst_ = nullptr;
+};
+
+// The last moment that is read (ticks), the first one that is not.
+std::uint64_t end_of_scan(const Analysis& analysis, const ScanOptions& options) {
+  const std::uint64_t to = analysis.view().to.value_or(kForever);
+  return options.stops.empty() ? to : std::min(to, options.stops.back());
+}
+
+// Says how far it is, now and then.
+class Progress {
+ public:
+  explicit Progress(ScanProgress progress) : progress_(std::move(progress)) {}
+  void count(std::uint64_t events) {
+    const std::uint64_t before = done_;
+    done_ += events;
+    if ((before ^ done_) >= kProgressEvents && progress_) {
+      stopped_ = !progress_(done_);
+    }
+  }
+  bool stopped() const { return stopped_; }
+
+ private:
+  ScanProgress progress_;
+  std::uint64_t done_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+// Every event by itself.
+class Scanner::Events {
+ public:
+  Events(const Trace& trace, Analysis& analysis, const ScanOptions& options)
+      : analysis_(analysis),
+        events_(trace.events({.from = {}, .to = end_of_scan(analysis, options), .cpu = {}})),
+        next_(events_.begin()),
+        progress_(options.progress) {}
+
+  void run(std::uint64_t until) {
+    for (; next_ != events_.end() && next_->clock < until && !progress_.stopped(); ++next_) {
+      analysis_.add(*next_);
+      progress_.count(1);
+    }
+  }
+
+ private:
+  Analysis& analysis_;
+  EventRange events_;
+  EventRange::iterator next_;
+  Progress progress_;
+};
+
+// Whatever may concern a thread on another CPU goes in the order of time, event by event. A burst
+// concerns nobody else, so its turn comes with its last event; if something else turns up before
+// that does concern it, it is taken apart into its events.
+class Scanner::Merge {
+ public:
+  Merge(TraceData& data, Analysis& analysis, ScanOptions options)
+      : data_(data),
+        analysis_(analysis),
+        options_(std::move(options)),
+        to_(end_of_slice()),
+        progress_(options_.progress),
+        pool_(data, types_, wanted(), analysis.profile().keeps_histograms(), options_.threads) {
+    data_.integrity.events = 0;
+    open_lanes();
+  }
+
+  void run(std::uint64_t until) {
+    while (!heap_.empty() && !progress_.stopped() && heap_.front().clock < until) step();
+  }
+  void finish() { pool_.add_to(analysis_.mutable_profile()); }
+
+ private:
+  static Waiting<Lane> waiting(Lane& lane) { return {lane.clock(), lane.cpu(), &lane}; }
+
+  std::uint64_t end_of_slice() const {
+    const std::uint64_t to = end_of_scan(analysis_, options_);
+    return data_.info.cut ? std::min(to, data_.info.cut->to) : to;
+  }
+  std::uint64_t begin_of_scan() const { return data_.info.cut ? data_.info.cut->from : 0; }
+
+  // Pages that lie across something are read event by event.
+  std::optional<bool> digestible(std::uint32_t cpu, std::uint64_t first, std::uint64_t last) const {
+    if (first < begin_of_scan() || last >= to_) return std::nullopt;
+    for (const std::uint64_t stop : options_.stops) {
+      if (first < stop && last >= stop) return std::nullopt;
+    }
+    const std::optional<bool> counts = analysis_.window().whole(cpu, first, last);
+    return counts ? std::optional(*counts && options_.statistics) : counts;
+  }
+  DigestPool::Wanted wanted() const {
+    return [this](std::uint32_t cpu, std::uint64_t first, std::uint64_t last) {
+      return digestible(cpu, first, last);
+    };
+  }
+
+  void open_lanes() {
+    lanes_.reserve(data_.by_cpu.size());  // their addresses must not change from here on
+    types_.update(analysis_.types());
+    for (const auto& [cpu, pages] : data_.by_cpu) {
+      Lane& lane = lanes_.emplace_back(data_, pool_, cpu, pages, begin_of_scan(), to_);
+      if (lane.start()) heap_.push_back(waiting(lane));
+    }
+    make_least_heap(heap_);
+  }
+
+  void step() {
+    Lane& lane = *heap_.front().source;
+    if (const Burst* burst = lane.burst()) {
+      if (burst->leave != 0 && disturbed(*burst, lane)) {
+        take_apart(lane);
+        return rebuild();
+      }
+      disown(*burst);
+      const bool taken = analysis_.add(*burst, lane.cpu(), lane.loose());
+      if (taken) count(burst->events);
+      return go_on(lane, taken ? lane.next() : lane.take_apart());
+    }
+    const Event& event = lane.event();
+    if (disturbs(event) && take_apart_others(lane)) return;
+    analysis_.follow(event, !lane.counted([this](std::uint32_t cpu, const CpuStream::Place& page) {
+      return digestible(cpu, page.first_clock, page.end_clock).value_or(false);
+    }));
+    types_.update(analysis_.types());
+    if (event.id != FKT_W_LOST) count(1);
+    go_on(lane, lane.next());
+  }
+
+  void count(std::uint64_t events) {
+    data_.integrity.events += events;
+    progress_.count(events);
+  }
+
+  // The front lane has moved on.
+  void go_on(Lane& lane, bool more) {
+    if (!more) return pop_front(heap_);
+    if (lane.burst() != nullptr && !own(lane)) return rebuild();
+    replace_front(heap_, waiting(lane));
+  }
+
+  // A thread that is on two CPUs at once: both go event by event.
+  bool own(Lane& lane) {
+    const std::uint32_t pid = lane.burst()->pid;
+    if (pid == 0) return true;
+    if (pid >= owners_.size()) owners_.resize(pid + 1);
+    if (owners_[pid] == nullptr) {
+      owners_[pid] = &lane;
+      return true;
+    }
+    take_apart(*owners_[pid]);
+    take_apart(lane);
+    return false;
+  }
+  void disown(const Burst& burst) {
+    if (burst.pid != 0) owners_[burst.pid] = nullptr;
+  }
+  void take_apart(Lane& lane) {
+    if (lane.burst() != nullptr && owner(lane.burst()->pid) == &lane) disown(*lane.burst());
+    lane.take_apart();  // there are events in it, whatever they are
+  }
+  Lane* owner(std::uint64_t pid) const { return pid < owners_.size() ? owners_[pid] : nullptr; }
+  // After lanes other than the front one have changed.
+  void rebuild() {
+    for (Waiting<Lane>& entry : heap_) entry = waiting(*entry.source);
+    make_least_heap(heap_);
+  }
+
+  // May the event concern a thread that another CPU runs, besides the one that it was recorded in?
+  bool disturbs(const Event& event) const {
+    if (event.pid != 0 && owner(event.pid) != nullptr) return true;
+    switch (event.id) {
+      case FKT_W_LOST:
+      case FKT_E_MASK:
+        return true;
+      case FKT_E_FORK:
+      case FKT_E_EXEC:
+      case FKT_E_EXIT:
+      case FKT_E_PID_FREE:
+      case FKT_E_RENAME:
+        break;
+      default:
+        if (!is_switch(event.id)) return false;
+    }
+    if (owner(event.arg & FKT_PID_MASK) != nullptr) return true;
+    if (event.words.empty()) return false;
+    return owner(event.words[0] & FKT_PID_MASK) != nullptr ||
+           owner(event.words[0] >> 32 & FKT_PID_MASK) != nullptr;
+  }
+  // Does another lane's burst that has begun belong to the thread that this one's switch names?
+  bool disturbed(const Burst& burst, const Lane& lane) const {
+    const Lane* other = owner(burst.next);
+    return other != nullptr && other != &lane && other->burst()->from <= burst.to;
+  }
+  // Those of other lanes that have begun. False: there are none.
+  bool take_apart_others(const Lane& lane) {
+    bool any = false;
+    for (const Waiting<Lane>& entry : heap_) {
+      const Burst* burst = entry.source->burst();
+      if (entry.source == &lane || burst == nullptr || burst->from > lane.clock()) continue;
+      take_apart(*entry.source);
+      any = true;
+    }
+    if (any) rebuild();
+    return any;
+  }
+
+  TraceData& data_;
+  Analysis& analysis_;
+  const ScanOptions options_;
+  const std::uint64_t to_;
+  Progress progress_;
+  KnownTypes types_;
+  DigestPool pool_;
+  std::vector<Lane> lanes_;
+  std::vector<Waiting<Lane>> heap_;
+  std::vector<Lane*> owners_;  // by pid: whose next burst is that thread's
+};
+
+unsigned ScanOptions::default_threads() {
+  return std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+}
+
+Scanner::Scanner(const Trace& trace, Analysis& analysis, ScanOptions options) {
+  if (analysis.takes_bursts()) {
+    merge_ = std::make_unique<Merge>(*trace.data_, analysis, std::move(options));
+  } else {
+    events_ = std::make_unique<Events>(trace, analysis, std::move(options));
+  }
+}
+Scanner::~Scanner() = default;
+
+void Scanner::run(std::uint64_t clock) {
+  merge_ ? merge_->run(clock) : events_->run(clock);
+}
+void Scanner::finish() {
+  if (merge_) merge_->finish();
+}
+
+void scan(const Trace& trace, Analysis& analysis, ScanOptions options) {
+  Scanner scanner(trace, analysis, std::move(options));
+  scanner.run(kForever);
+  scanner.finish();
+}
+
+}  // namespace fkt
