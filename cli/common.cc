@@ -2,6 +2,7 @@
 #include "cli/common.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <fkt/file.h>
 #include <fkt/ioctl.h>
 
+#include "lib/file_writer.h"
 #include "lib/os_error.h"
 #include "lib/suggest.h"
 #include "lib/version.h"
@@ -25,6 +27,7 @@ namespace {
 
 constexpr std::size_t kHelpColumn = 24;  // where the options' texts begin
 constexpr std::size_t kHelpWidth = 80;
+constexpr std::size_t kPiece = 256 << 10;  // bytes of a text file held back
 
 // Appends `text`, broken at blanks, its further lines indented.
 void append_wrapped(std::string& out, std::string_view text, std::size_t column) {
@@ -55,10 +58,22 @@ bool takes_value(const po::option_description& option) {
   return option.semantic()->max_tokens() > 0;
 }
 
+// ... which is the next word, if it does not stand in the same one.
+bool needs_value(const po::option_description& option) {
+  return option.semantic()->min_tokens() > 0;
+}
+
+// " VALUE" as the help shows it; where it is optional, adjacent and without what Boost makes of it.
+std::string value_text(const po::option_description& option) {
+  const std::string name = option.semantic()->name();
+  if (needs_value(option)) return ' ' + name;
+  return name.substr(2, name.find("(=") - 2);
+}
+
 std::string option_line(const po::option_description& option) {
   std::string line = "  " + display_name(option);
   if (!option.long_name().empty() && line[3] != '-') line += ", --" + option.long_name();
-  if (takes_value(option)) line += ' ' + option.semantic()->name();
+  if (takes_value(option)) line += value_text(option);
   if (line.size() + 2 > kHelpColumn) {
     line += '\n' + std::string(kHelpColumn, ' ');
   } else {
@@ -135,6 +150,14 @@ po::typed_value<std::string>* value(const char* name) {
   return po::value<std::string>()->value_name(name);
 }
 
+po::typed_value<std::string>* optional_value(const char* name, const char* without) {
+  return value(name)->implicit_value(without);
+}
+
+po::typed_value<std::vector<std::string>>* values(const char* name) {
+  return po::value<std::vector<std::string>>()->value_name(name);
+}
+
 Options::Options(std::string synopsis, std::string about)
     : synopsis_(std::move(synopsis)), about_(std::move(about)) {}
 
@@ -161,14 +184,21 @@ const std::string& Options::text(const std::string& name) const {
   return values_[name].as<std::string>();
 }
 
+std::vector<std::string> Options::texts(const std::string& name) const {
+  return has(name) ? values_[name].as<std::vector<std::string>>() : std::vector<std::string>();
+}
+
 // Index of the first word that is neither an option nor an option's value.
 std::size_t Options::options_end(const std::vector<std::string>& words) const {
-  const auto needs_next = [this](const std::string& name) {
+  const auto option_of = [this](const std::string& name) -> const po::option_description* {
     for (const auto& section : sections_) {
-      const po::option_description* option = section.options.find_nothrow(name, false);
-      if (option) return takes_value(*option);
+      if (const auto* option = section.options.find_nothrow(name, false)) return option;
     }
-    return false;
+    return nullptr;
+  };
+  const auto needs_next = [&](const std::string& name) {
+    const po::option_description* option = option_of(name);
+    return option && needs_value(*option);
   };
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -179,20 +209,23 @@ std::size_t Options::options_end(const std::vector<std::string>& words) const {
     }
     // Letters in a group; one that takes a value ends it.
     for (std::size_t letter = 1; letter < word.size(); ++letter) {
-      if (!needs_next("-" + word.substr(letter, 1))) continue;
-      if (letter + 1 == word.size()) ++i;
+      const std::string name = "-" + word.substr(letter, 1);
+      const po::option_description* option = option_of(name);
+      if (!option || !takes_value(*option)) continue;
+      if (letter + 1 == word.size() && needs_next(name)) ++i;
       break;
     }
   }
   return words.size();
 }
 
-// "--slowest 5 sys_read" becomes "--slowest=5 sys_read", one word; what is too short is left to the
-// parser's error.
+// "--slowest 5 sys_read" becomes "--slowest=5 sys_read", one word, as which it may also be given;
+// what is too short is left to the parser's error.
 void Options::join_pairs(std::vector<std::string>& words) const {
   for (std::size_t i = 0; i + 2 < words.size() && words[i] != "--"; ++i) {
     if (!words[i].starts_with("--") ||
-        std::ranges::find(two_words_, words[i].substr(2)) == two_words_.end()) {
+        std::ranges::find(two_words_, words[i].substr(2)) == two_words_.end() ||
+        words[i + 1].find(' ') != std::string::npos) {
       continue;
     }
     words[i] += '=' + words[i + 1] + ' ' + words[i + 2];
@@ -276,6 +309,14 @@ Result<std::uint64_t> parse_duration(std::string_view option, std::string_view t
   return parse_with_unit(option, text, units, "a duration (as 10s, 250ms, 5m or 1h)");
 }
 
+Status read_duration(const Options& options, const char* name, std::chrono::nanoseconds& out) {
+  if (!options.has(name)) return Done{};
+  const Result<std::uint64_t> ns = parse_duration(std::string("--") + name, options.text(name));
+  if (!ns) return ns.error();
+  out = std::chrono::nanoseconds(*ns);
+  return Done{};
+}
+
 Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text,
                                   std::uint64_t least, std::uint64_t most) {
   std::uint64_t number = 0;
@@ -325,6 +366,19 @@ Result<bool> put(std::string_view text) {
     }
   }
   return true;
+}
+
+Result<TextFile> TextFile::create(const std::string& path) {
+  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file) return os_failure(path);
+  return TextFile(std::move(file), path);
+}
+
+Status TextFile::flush(bool all) {
+  if (!all && out_.size() < kPiece) return Done{};
+  const Status written = write_all(fd_.get(), as_bytes(out_.view()), path_);
+  out_.clear();
+  return written;
 }
 
 Progress::Progress(std::string what)

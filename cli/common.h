@@ -20,6 +20,8 @@
 #include <boost/program_options.hpp>
 
 #include "lib/result.h"
+#include "lib/unique_fd.h"
+#include "lib/writer.h"
 
 namespace fkt::cli {
 
@@ -36,6 +38,13 @@ Error usage(std::string message);
 
 // An option's value as text, called `name` in the help.
 boost::program_options::typed_value<std::string>* value(const char* name);
+
+// The same of an option that may stand alone, then as if with `without`; a value must be adjacent.
+boost::program_options::typed_value<std::string>* optional_value(const char* name,
+                                                                 const char* without);
+
+// The same for an option that may be given several times; asked for with texts().
+boost::program_options::typed_value<std::vector<std::string>>* values(const char* name);
 
 class Options {
  public:
@@ -58,6 +67,8 @@ class Options {
   bool has(const std::string& name) const { return values_.count(name) > 0; }
   // Precondition: has(name).
   const std::string& text(const std::string& name) const;
+  // Of an option made with values(), in the order in which they were given; none: it was not.
+  std::vector<std::string> texts(const std::string& name) const;
   const std::vector<std::string>& arguments() const { return arguments_; }
 
  private:
@@ -85,6 +96,8 @@ class Options {
 Result<std::uint64_t> parse_size(std::string_view option, std::string_view text);
 // "250ms", "1.5s", "2m", "1h" in ns; a bare number counts seconds.
 Result<std::uint64_t> parse_duration(std::string_view option, std::string_view text);
+// The duration that a long option gives; `out` stays as it is if that was not given.
+Status read_duration(const Options& options, const char* name, std::chrono::nanoseconds& out);
 // A whole number from `least` to `most`.
 Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text,
                                   std::uint64_t least, std::uint64_t most);
@@ -96,6 +109,23 @@ std::string bytes_text(std::uint64_t bytes);   // "812 bytes", "1.2 MB" (powers 
 void ignore_sigpipe();
 // Writes all of it to stdout. False: the reader has closed the pipe, nobody wants more.
 Result<bool> put(std::string_view text);
+
+// A text file to be written, as large as it may get: it is held in pieces. Whatever stood under its
+// name is gone.
+class TextFile {
+ public:
+  static Result<TextFile> create(const std::string& path);
+  // What is written next; call flush() now and then, and at the end.
+  Writer& out() { return out_; }
+  // Writes what there is if it is a good piece of it, or `all` of it.
+  Status flush(bool all = false);
+
+ private:
+  TextFile(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  UniqueFd fd_;
+  std::string path_;
+  Writer out_;
+};
 
 // "reading 42 %" on a terminal's stderr, a few times per second; elsewhere nothing. The
 // destructor wipes the line.

@@ -8,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/fkt_extract/output.h"
 #include "cli/fkt_extract/slice.h"
+#include "cli/view.h"
 #include "lib/extract.h"
 #include "lib/text.h"
 #include "lib/time_format.h"
@@ -16,10 +17,10 @@ namespace fkt::cli {
 namespace {
 
 void add_options(Options& options) {
-  options.section("Which slice")("from", value("T"),
-                                 "from this time on: 250ms, 1.5s, 12000 (cycles), 14:03:22.5")(
-      "to", value("T"), "up to this time")("pages", value("A-B"),
-                                           "the time of these pages, as numbered by fkt_print -t")(
+  options.section("Which slice (--from and --to again, --pages A-B,C-D: several stretches)")(
+      "from", values("T"), "from this time on: 250ms, 1.5s, 12000 (cycles), 14:03:22.5")(
+      "to", values("T"), "up to this time")("pages", value("A-B"),
+                                            "the time of these pages, as numbered by fkt_print -t")(
       "where", value("EXPR"), "from the first to the last event that the expression selects")(
       "task", value("PID"), "from the first to the last event of this process")(
       "context", value("TIME"), "so much more before and after it (default 0)");
@@ -28,12 +29,15 @@ void add_options(Options& options) {
   options.positional("FILE", 1);
 }
 
-std::string message(const std::string& file, const Trace& trace, const Interval& slice,
+std::string message(const std::string& file, const Trace& trace, std::span<const Interval> slice,
                     const SliceSummary& written) {
+  std::uint64_t ticks = 0;
+  for (const Interval& stretch : slice) ticks += stretch.to - stretch.from;
   const TimeFormat seconds(TimeUnit::s, trace.info().clocks.ticks_per_second());
-  return file + ": " + seconds.text(slice.to - slice.from) + " s, " + with_commas(written.events) +
-         " events, " + with_commas(written.pages) + " of " + with_commas(trace.pages().size()) +
-         " pages, " + bytes_text(written.bytes);
+  return file + ": " + seconds.text(ticks) + " s, " +
+         (slice.size() == 1 ? "" : std::to_string(slice.size()) + " stretches, ") +
+         with_commas(written.events) + " events, " + with_commas(written.pages) + " of " +
+         with_commas(trace.pages().size()) + " pages, " + bytes_text(written.bytes);
 }
 
 int run(const Options& options) {
@@ -41,12 +45,11 @@ int run(const Options& options) {
   const std::string file = options.arguments().empty() ? "trace_file" : options.arguments()[0];
   const Result<Trace> trace = Trace::open(file);
   if (!trace) return fail(trace.error());
-  std::uint64_t total = 0;
-  for (const PageRef& page : trace->pages()) total += page.events;
+  const std::uint64_t total = events_of(*trace);
   Progress progress("reading");
   const auto reading = [&](std::uint64_t done) { progress.update(done, total); };
 
-  const Result<Interval> slice = slice_of(options, *trace, reading);
+  const Result<std::vector<Interval>> slice = slice_of(options, *trace, reading);
   if (!slice) return fail(slice.error());
   Result<NewFile> output = NewFile::create(options.text("output"), options.has("force"));
   if (!output) return fail(output.error());

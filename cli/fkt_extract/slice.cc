@@ -3,44 +3,53 @@
 
 #include <algorithm>
 
+#include "cli/view.h"
 #include "lib/clock.h"
+#include "lib/extract.h"
 
 namespace fkt::cli {
 namespace {
 
-Error about(const char* option, const Error& error) {
-  return {error.code, std::string(option) + ": " + error.message};
+constexpr std::size_t kMostStretches = 1000;
+constexpr std::uint64_t kForever = ~std::uint64_t{0};
+
+Result<std::vector<std::uint64_t>> clocks(const Options& options, const Trace& trace,
+                                          const char* name) {
+  std::vector<std::uint64_t> found;
+  for (const std::string& text : options.texts(name)) {
+    const auto clock = parse_time(text, trace.info(), recording_end(trace));
+    if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
+    found.push_back(*clock);
+  }
+  return found;
 }
 
-// All of the recording, or of the slice that it is.
-Interval whole(const Trace& trace) {
-  if (const std::optional<Cut>& cut = trace.info().cut) return {cut->from, cut->to};
-  const std::uint64_t start = recording_start(trace.info());
-  return {start, std::max(start, recording_end(trace)) + 1};
-}
-
-Result<Interval> by_time(const Options& options, const Trace& trace, Interval slice) {
-  const auto clock = [&](const char* name) {
-    return parse_time(options.text(name), trace.info(), recording_end(trace));
-  };
-  if (options.has("from")) {
-    const auto from = clock("from");
-    if (!from) return about("--from", from.error());
-    slice.from = std::max(slice.from, *from);
+// The first --from and the first --to, the second ones, and so on; one alone reaches to the end of
+// the recording or from its start.
+Result<std::vector<Interval>> by_time(const Options& options, const Trace& trace) {
+  const auto from = clocks(options, trace, "from");
+  if (!from) return from.error();
+  const auto to = clocks(options, trace, "to");
+  if (!to) return to.error();
+  const std::size_t most = std::max<std::size_t>({from->size(), to->size(), 1});
+  if (most > 1 && from->size() != to->size()) {
+    return usage("--from, --to: several stretches need as many of the one as of the other");
   }
-  if (options.has("to")) {
-    const auto to = clock("to");
-    if (!to) return about("--to", to.error());
-    slice.to = std::min(slice.to, *to);
+  std::vector<Interval> stretches;
+  for (std::size_t i = 0; i < most; i++) {
+    const Interval stretch{i < from->size() ? (*from)[i] : 0, i < to->size() ? (*to)[i] : kForever};
+    if (stretch.from >= stretch.to) {
+      const std::string which =
+          most == 1 ? "" : " (" + options.texts("from")[i] + ", " + options.texts("to")[i] + ")";
+      return usage("--from, --to" + which + ": nothing of the recording is between them");
+    }
+    stretches.push_back(stretch);
   }
-  if (slice.from >= slice.to)
-    return usage("--from, --to: nothing of the recording is between them");
-  return slice;
+  return stretches;
 }
 
 // "3-7", or "3" for one.
-Result<Interval> by_pages(std::string_view text, const Trace& trace) {
-  if (trace.pages().empty()) return usage("--pages: the recording has none");
+Result<Interval> page_range(std::string_view text, const Trace& trace) {
   const std::size_t dash = std::min(text.find('-'), text.size());
   const std::uint64_t last_page = trace.pages().size() - 1;
   const auto first = parse_whole("--pages", text.substr(0, dash), 0, last_page);
@@ -48,7 +57,7 @@ Result<Interval> by_pages(std::string_view text, const Trace& trace) {
   const std::string_view behind = text.substr(std::min(dash + 1, text.size()));
   const auto last = dash == text.size() ? first : parse_whole("--pages", behind, *first, last_page);
   if (!last) return last.error();
-  Interval slice{~std::uint64_t{0}, 0};
+  Interval slice{kForever, 0};
   for (std::uint64_t i = *first; i <= *last; i++) {
     slice.from = std::min(slice.from, trace.pages()[i].first_clock);
     slice.to = std::max(slice.to, trace.pages()[i].end_clock + 1);
@@ -56,65 +65,96 @@ Result<Interval> by_pages(std::string_view text, const Trace& trace) {
   return slice;
 }
 
-// From the first to the last event that the view shows.
-Result<Interval> by_events(const Trace& trace, const View& view, const Reading& reading,
-                           const char* option, const std::string& text) {
-  const std::optional<Interval> found = extent(trace, view, reading);
-  if (found) return *found;
+// "3-7,12-14"
+Result<std::vector<Interval>> by_pages(const Options& options, const Trace& trace) {
+  if (trace.pages().empty()) return usage("--pages: the recording has none");
+  const std::string& text = options.text("pages");
+  std::vector<Interval> stretches;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const auto stretch = page_range(rest.substr(0, comma), trace);
+    if (!stretch) return stretch.error();
+    stretches.push_back(*stretch);
+    if (comma == rest.size()) return stretches;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+// In each stretch, from the first to the last event that the view shows.
+Result<std::vector<Interval>> by_events(const Trace& trace, const std::vector<Interval>& stretches,
+                                        View view, const Reading& reading, const char* option,
+                                        const std::string& text) {
+  std::vector<Interval> found;
+  for (const Interval& stretch : stretches) {
+    view.from = stretch.from;
+    view.to = stretch.to;
+    if (const auto part = extent(trace, view, reading)) found.push_back(*part);
+  }
+  if (!found.empty()) return found;
   return usage(std::string(option) + ": nothing in the recording is this: " + text);
 }
 
-Result<Interval> by_where(const Options& options, const Trace& trace, View view,
-                          const Reading& reading) {
+Result<std::vector<Interval>> by_where(const Options& options, const Trace& trace,
+                                       const std::vector<Interval>& stretches,
+                                       const Reading& reading) {
   const std::string& text = options.text("where");
   auto choice = choose(trace, text, reading);
   if (!choice) return about("--where", choice.error());
+  View view;
   view.where = std::move(*choice);
-  return by_events(trace, view, reading, "--where", text);
+  return by_events(trace, stretches, view, reading, "--where", text);
 }
 
-Result<Interval> by_task(const Options& options, const Trace& trace, View view,
-                         const Reading& reading) {
+Result<std::vector<Interval>> by_task(const Options& options, const Trace& trace,
+                                      const std::vector<Interval>& stretches,
+                                      const Reading& reading) {
   const std::string& text = options.text("task");
-  const auto pid = parse_whole("--task", text, 1, FKT_PID_MASK);
+  const auto pid = parse_pid("--task", text);
   if (!pid) return pid.error();
-  view.dump_pid = static_cast<std::uint32_t>(*pid);
+  View view;
+  view.dump_pid = *pid;
   view.dump_only = true;
-  return by_events(trace, view, reading, "--task", text);
+  return by_events(trace, stretches, view, reading, "--task", text);
 }
 
-Result<Interval> widened(const Options& options, const Trace& trace, Interval slice) {
-  if (!options.has("context")) return slice;
+Status widen(const Options& options, const Trace& trace, std::vector<Interval>& stretches) {
+  if (!options.has("context")) return Done{};
   const auto context =
       fkt::parse_duration(options.text("context"), trace.info().clocks.ticks_per_second());
   if (!context) return about("--context", context.error());
-  slice.from -= std::min(slice.from, *context);
-  slice.to += std::min(~slice.to, *context);
-  return slice;
+  for (Interval& stretch : stretches) {
+    stretch.from -= std::min(stretch.from, *context);
+    stretch.to += std::min(~stretch.to, *context);
+  }
+  return Done{};
 }
 
 }  // namespace
 
-Result<Interval> slice_of(const Options& options, const Trace& trace, const Reading& reading) {
+Result<std::vector<Interval>> slice_of(const Options& options, const Trace& trace,
+                                       const Reading& reading) {
   const int ways = options.has("pages") + options.has("where") + options.has("task");
   if (ways > 1) return usage("--pages, --where, --task: only one of the three");
   if (ways == 0 && !options.has("from") && !options.has("to")) {
     return usage("which slice? --from and --to, --pages, --where or --task say it (see --help)");
   }
-  const Interval all = whole(trace);
-  Result<Interval> slice = by_time(options, trace, all);
+  Result<std::vector<Interval>> wanted = by_time(options, trace);
+  if (!wanted) return wanted;
+  std::vector<Interval> stretches = stretches_in(trace, *wanted);
+  if (stretches.empty()) {
+    return usage("--from, --to: nothing of the recording is between them");
+  }
+  Result<std::vector<Interval>> slice = stretches;
+  if (options.has("pages")) slice = by_pages(options, trace);
+  if (options.has("where")) slice = by_where(options, trace, stretches, reading);
+  if (options.has("task")) slice = by_task(options, trace, stretches, reading);
   if (!slice) return slice;
-  View view;
-  view.from = slice->from;
-  view.to = slice->to;
-  if (options.has("pages")) slice = by_pages(options.text("pages"), trace);
-  if (options.has("where")) slice = by_where(options, trace, view, reading);
-  if (options.has("task")) slice = by_task(options, trace, view, reading);
-  if (slice) slice = widened(options, trace, *slice);
-  if (!slice) return slice;
-  const Interval cut{std::max(slice->from, all.from), std::min(slice->to, all.to)};
-  if (cut.from >= cut.to) return usage("nothing of the recording is in this slice");
-  return cut;
+  const Status widened = widen(options, trace, *slice);
+  if (!widened) return widened.error();
+  stretches = stretches_in(trace, std::move(*slice));
+  if (stretches.empty()) return usage("nothing of the recording is in this slice");
+  if (stretches.size() <= kMostStretches) return stretches;
+  return usage("a slice has at most " + std::to_string(kMostStretches) + " stretches");
 }
 
 }  // namespace fkt::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Which stretch of the recording fkt_extract's arguments mean.
+// Which stretches of the recording fkt_extract's arguments mean.
 #pragma once
 
 #include "cli/common.h"
@@ -8,8 +8,10 @@
 
 namespace fkt::cli {
 
-// Within the recording, never empty. Error (usage): what was asked for makes no sense, or nothing
+// Within the recording, ascending and apart, at least one; those that overlap or touch are one.
+// Error (usage): what was asked for makes no sense, or nothing
 // in the recording is it.
-Result<Interval> slice_of(const Options& options, const Trace& trace, const Reading& reading);
+Result<std::vector<Interval>> slice_of(const Options& options, const Trace& trace,
+                                       const Reading& reading);
 
 }  // namespace fkt::cli

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "cli/fkt_kd/request.h"
+#include "cli/view.h"
 #include "lib/call_paths.h"
 #include "lib/call_source.h"
 #include "lib/call_trace.h"
 #include "lib/critical_path.h"
 #include "lib/flame_graph.h"
 #include "lib/function_histogram.h"
+#include "lib/path_report.h"
 #include "lib/task_states.h"
 
 namespace fkt::cli {
@@ -95,6 +97,10 @@ Result<bool> call_trace(CallSource& source, const KdRequest& request, const Time
 
 Result<std::string> paths(CallSource& source, const KdRequest& request, const TimeFormat& time) {
   CallPaths tree(source.types().name, task_name(source));
+  if (source.analysis() != nullptr) {
+    const View& view = source.analysis()->view();
+    if (view.where || view.layer) tree.only_selected();
+  }
   const Result<bool> done = read(source, &tree, true);
   if (!done) return done.error();
   tree.finish();
@@ -142,10 +148,12 @@ Result<std::string> critical_path(CallSource& source, const KdRequest& request,
     return usage("--critical-path: no process " + std::to_string(request.pid) +
                  " in the recording");
   }
-  Writer out;
-  const auto path = fkt::critical_path(states, task, analysis.begin(), analysis.end());
-  write_critical_path(out, path, analysis, time);
-  return std::string(out.view());
+  const PathTable path =
+      path_table(fkt::critical_path(states, task, analysis.begin(), analysis.end()), analysis);
+  return formatted(
+      request.format, [&](Writer& out) { write_path(out, path, time); },
+      [&](Writer& out) { write_path_json(out, path, time); },
+      [&](Writer& out) { write_path_csv(out, path, time); });
 }
 
 Result<std::string> tasks(CallSource& source, const KdRequest& request, const TimeFormat& time) {
@@ -192,7 +200,12 @@ int run(const Options& options) {
   const auto least = least_time(options, source->ticks_per_second());
   if (!least) return fail(least.error());
   request->shape.above = *least;
-  const Result<View> view = kd_view(options, source->trace());
+  const Result<View> view = [&] {
+    Progress progress("searching");
+    const std::uint64_t total = source->trace() == nullptr ? 0 : events_of(*source->trace());
+    return kd_view(options, source->trace(),
+                   [&](std::uint64_t done) { progress.update(done, total); });
+  }();
   if (!view) return fail(view.error());
   source->select(*view);
   const TimeFormat time(request->unit, source->ticks_per_second());

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "lib/analysis.h"
+#include "cli/view.h"
 #include "lib/clock.h"
 
 namespace fkt::cli {
@@ -35,12 +35,18 @@ Status choose_output(const Options& options, KdRequest& r) {
   if (options.has("json") && options.has("csv")) {
     return usage("--json and --csv: only one of the two");
   }
-  const bool rows =
-      r.output == KdOutput::table || r.output == KdOutput::histogram || r.output == KdOutput::tasks;
+  const bool tasks = r.output == KdOutput::tasks || r.output == KdOutput::critical_path;
+  const bool rows = tasks || r.output == KdOutput::table || r.output == KdOutput::histogram;
   for (const char* format : {"json", "csv"}) {
     if (!rows && options.has(format)) {
       return usage("--" + std::string(format) + ": not for " + chosen);
     }
+  }
+  for (const char* part : {"-s", "cpu", "layer", "where", "around"}) {
+    if (!tasks || !options.has(part)) continue;
+    // What a task did and waited for is told of all CPUs and events together.
+    return usage((part[0] == '-' ? "" : "--") + std::string(part) + ": not for " + chosen +
+                 "; --from and --to are");
   }
   if (options.has("json")) r.format = KdFormat::json;
   if (options.has("csv")) r.format = KdFormat::csv;
@@ -86,9 +92,7 @@ void add_kd_options(Options& options) {
       "flamegraph", "an SVG picture: CPU time by task and path of calls")(
       "folded", "the same as lines of a path and its time, in ns")(
       "dot", "the same as a tree for Graphviz");
-  options.section("Which part")("from", value("T"),
-                                "calls that began from this time on: 250ms, 1.5s, 14:03:22.5")(
-      "to", value("T"), "up to this time");
+  add_view_options(options.section("Which part (calls that began in it; not of a KFT log)"));
   options.section("How it is printed")("json", "as JSON")("csv", "as CSV")(
       "time", value("UNIT"), "times in us (default), ns, s or cycles");
   options.positional("FILE", 1);
@@ -134,21 +138,16 @@ Result<std::uint64_t> least_time(const Options& options, double ticks_per_second
   return *ticks;
 }
 
-Result<View> kd_view(const Options& options, const Trace* trace) {
-  View view;
-  const auto moment = [&](const char* name, std::optional<std::uint64_t>& to) -> Status {
-    if (!options.has(name)) return Done{};
-    const std::string subject = "--" + std::string(name) + ": ";
-    if (trace == nullptr) return usage(subject + "not for KFT logs, which are taken whole");
-    const auto clock = parse_time(options.text(name), trace->info().clocks, recording_end(*trace));
-    if (!clock) return usage(subject + clock.error().message);
-    to = *clock;
-    return Done{};
-  };
-  for (const Status& status : {moment("from", view.from), moment("to", view.to)}) {
-    if (!status) return status.error();
+Result<View> kd_view(const Options& options, const Trace* trace, const Reading& reading) {
+  if (const auto option = view_option(options); option && trace == nullptr) {
+    return usage(*option + ": not for KFT logs, which are taken whole");
   }
-  if (view.from && view.to && *view.from >= *view.to) return usage("--from: not before --to");
+  Result<View> view = view_request(options);
+  if (!view || trace == nullptr) return view;
+  const Status completed = complete_view(options, *trace, *view);
+  if (!completed) return completed.error();
+  const Status found = find_view(options, *trace, *view, reading);
+  if (!found) return found.error();
   return view;
 }
 

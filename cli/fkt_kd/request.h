@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/common.h"
+#include "lib/find.h"
 #include "lib/function_table.h"
 #include "lib/select.h"
 #include "lib/time_format.h"
@@ -33,7 +34,7 @@ Result<KdRequest> kd_request(const Options& options);
 // "-t TIME", in ticks: a bare number counts microseconds, as in KFT's tool.
 Result<std::uint64_t> least_time(const Options& options, double ticks_per_second);
 
-// --from and --to, which are said in terms of the file.
-Result<View> kd_view(const Options& options, const Trace* trace);
+// Which part of the recording; without one (a KFT log) the options for it are refused.
+Result<View> kd_view(const Options& options, const Trace* trace, const Reading& reading);
 
 }  // namespace fkt::cli

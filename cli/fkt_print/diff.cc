@@ -9,7 +9,7 @@ namespace {
 // The other options choose parts of one recording.
 constexpr const char* kNotWithDiff[] = {"dump",  "stats",  "counts",  "cpu", "layer",
                                         "from",  "to",     "-s",      "-p",  "-k",
-                                        "where", "around", "slowest", "-t"};
+                                        "where", "around", "slowest", "-t",  "-b"};
 
 struct DiffRequest {
   std::string old_file, new_file;

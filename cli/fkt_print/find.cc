@@ -1,57 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_print/find.h"
 
-#include <fcntl.h>
-
+#include "cli/view.h"
+#include "lib/buffer_table.h"
 #include "lib/clock.h"
-#include "lib/file_writer.h"
-#include "lib/os_error.h"
 #include "lib/page_table.h"
 #include "lib/slowest.h"
-#include "lib/unique_fd.h"
 
 namespace fkt::cli {
 namespace {
 
-constexpr std::string_view kWindow = "10ms";
-
-Error about(const char* option, const Error& error) {
-  return {error.code, std::string(option) + ": " + error.message};
-}
-
-Result<std::uint64_t> window_of(const Trace& trace, const PrintRequest& request) {
-  const std::string text = request.window.value_or(std::string(kWindow));
-  const auto window = fkt::parse_duration(text, trace.info().clocks.ticks_per_second());
-  if (!window) return about("--window", window.error());
-  return window;
-}
-
-// Only these stretches are shown from here on; the reading ends behind the last one.
-void restrict_to(View& view, std::vector<Interval> parts, std::string what) {
-  const std::uint64_t end = parts.empty() ? 0 : parts.back().to;
-  view.parts = std::move(parts);
-  view.around = std::move(what);
-  view.to = view.to ? std::min(*view.to, end) : end;
-}
-
-Status find_around(const Trace& trace, PrintRequest& request, const Reading& reading) {
-  const auto window = window_of(trace, request);
-  if (!window) return window.error();
-  View view = request.view;
-  const auto choice = choose_event(trace, *request.around, reading);
-  if (!choice) return about("--around", choice.error());
-  view.where = *choice;
-  Result<std::vector<Interval>> parts = around(trace, view, *window, reading);
-  if (!parts) return about("--around", parts.error());
-  if (parts->empty()) {
-    return Error{ErrorCode::usage,
-                 "--around: nothing in the recording is this: " + *request.around};
-  }
-  restrict_to(request.view, std::move(*parts), *request.around);
-  return Done{};
-}
-
-Result<Found> find_slowest(const Trace& trace, PrintRequest& request, const Reading& reading) {
+Result<Found> find_slowest(const Options& options, const Trace& trace, PrintRequest& request,
+                           const Reading& reading) {
   const SlowestRequest& asked = *request.slowest;
   const auto spans = slowest(trace, request.view, asked.name, asked.most, reading);
   if (spans.empty()) {
@@ -63,45 +23,64 @@ Result<Found> find_slowest(const Trace& trace, PrintRequest& request, const Read
   const SlowestTable table{spans, asked.name, recording_start(trace.info()), time};
   if (request.json) {
     table.json(out);
+  } else if (request.csv) {
+    table.csv(out);
   } else {
     table.text(out);
   }
-  Found found{std::string(out.view()), !request.window};
-  if (!request.window) return found;
-  const auto window = window_of(trace, request);
+  Found found{std::string(out.view()), !options.has("window")};
+  if (found.all) return found;
+  const auto window = window_of(options, trace);
   if (!window) return window.error();
   restrict_to(request.view, surroundings(spans, *window), "the slowest " + asked.name);
   if (!request.json) found.text += '\n';
   return found;
 }
 
-Status write_time_table(const Trace& trace, const PrintRequest& request) {
-  Writer out;
-  write_page_table(out, trace, TimeFormat(request.unit, trace.info().clocks.ticks_per_second()));
-  const UniqueFd file(
-      ::open(request.time_table.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file) return os_failure(request.time_table);
-  return write_all(file.get(), as_bytes(out.view()), request.time_table);
+Status write_time_table(const Trace& trace, const PrintRequest& request, const TimeFormat& time) {
+  Result<TextFile> file = TextFile::create(request.time_table);
+  if (!file) return file.error();
+  write_page_table(file->out(), trace, time);
+  return file->flush(true);
+}
+
+Status write_buffer_table(const Trace& trace, const PrintRequest& request, const TimeFormat& time,
+                          const Reading& reading) {
+  Result<TextFile> file = TextFile::create(request.buffer_table);
+  if (!file) return file.error();
+  write_buffer_title(file->out(), time);
+  const std::uint64_t start = recording_start(trace.info());
+  Status written = Done{};
+  const BufferSink sink = [&](const BufferState& state) {
+    write_buffer_line(file->out(), state, start, time);
+    if (written) written = file->flush();
+  };
+  const Status followed = follow_buffers(trace, sink, reading);
+  if (written) written = file->flush(true);
+  if (!written) return written;
+  return followed ? Status(Done{}) : Status(about("-b", followed.error()));
+}
+
+Status write_tables(const Trace& trace, const PrintRequest& request, const Reading& reading) {
+  const TimeFormat time(request.unit, trace.info().clocks.ticks_per_second());
+  if (!request.time_table.empty()) {
+    const Status written = write_time_table(trace, request, time);
+    if (!written) return written;
+  }
+  if (request.buffer_table.empty()) return Done{};
+  return write_buffer_table(trace, request, time, reading);
 }
 
 }  // namespace
 
-Result<Found> find(const Trace& trace, PrintRequest& request, const Reading& reading) {
-  if (!request.time_table.empty()) {
-    const Status written = write_time_table(trace, request);
-    if (!written) return written.error();
-    if (request.time_table_only) return Found{{}, true};
-  }
-  if (request.where) {
-    auto choice = choose(trace, *request.where, reading);
-    if (!choice) return about("--where", choice.error());
-    request.view.where = std::move(*choice);
-  }
-  if (request.around) {
-    const Status around = find_around(trace, request, reading);
-    if (!around) return around.error();
-  }
-  if (request.slowest) return find_slowest(trace, request, reading);
+Result<Found> find(const Options& options, const Trace& trace, PrintRequest& request,
+                   const Reading& reading) {
+  const Status written = write_tables(trace, request, reading);
+  if (!written) return written.error();
+  if (request.tables_only) return Found{{}, true};
+  const Status found = find_view(options, trace, request.view, reading);
+  if (!found) return found.error();
+  if (request.slowest) return find_slowest(options, trace, request, reading);
   return Found{};
 }
 

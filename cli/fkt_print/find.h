@@ -15,6 +15,7 @@ struct Found {
 };
 
 // Completes the request's view, and writes the table of the pages' times where one is asked for.
-Result<Found> find(const Trace& trace, PrintRequest& request, const Reading& reading);
+Result<Found> find(const Options& options, const Trace& trace, PrintRequest& request,
+                   const Reading& reading);
 
 }  // namespace fkt::cli

@@ -8,11 +8,14 @@
 #include "cli/fkt_print/diff.h"
 #include "cli/fkt_print/find.h"
 #include "cli/fkt_print/request.h"
+#include "cli/view.h"
 #include "lib/analysis.h"
 #include "lib/dump.h"
 #include "lib/merge.h"
 #include "lib/report.h"
+#include "lib/report_csv.h"
 #include "lib/report_json.h"
+#include "lib/scan.h"
 
 namespace fkt::cli {
 namespace {
@@ -20,25 +23,30 @@ namespace {
 constexpr std::size_t kFlushBytes = 256 << 10;
 constexpr std::uint64_t kProgressEvents = 1 << 18;
 
-std::uint64_t events_of(const Trace& trace) {
-  std::uint64_t total = 0;
-  for (const PageRef& page : trace.pages()) total += page.events;
-  return total;
+// Reads for the statistics alone.
+void add_up(const Trace& trace, Analysis& analysis) {
+  Progress progress("reading");
+  const std::uint64_t total = events_of(trace);
+  scan(trace, analysis, {.progress = [&](std::uint64_t done) {
+         progress.update(done, total);
+         return true;
+       }});
+  analysis.finish(!analysis.view().to, recording_end(trace));
 }
 
-// Reads the events once. False: nobody reads the output any more.
-Result<bool> run(const Trace& trace, const PrintRequest& request, Analysis& analysis,
-                 const TimeFormat& time) {
+// Prints the events while it reads them. False: nobody reads the output any more.
+Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+                          const TimeFormat& time) {
   const Dump dump(analysis, time);
   Progress progress("reading");
   const std::uint64_t total = events_of(trace);
   std::uint64_t done = 0;
   Writer out;
-  if (request.dump && !request.json) dump.title(out);
+  if (!request.json) dump.title(out);
   for (const Event& event : trace.events({.from = {}, .to = request.view.to, .cpu = {}})) {
-    const Analysis::Place place = analysis.add(event);
+    const Analysis::Place& place = analysis.add(event);
     if (++done % kProgressEvents == 0) progress.update(done, total);
-    if (!request.dump || !place.shown) continue;
+    if (!place.shown) continue;
     if (request.json) {
       dump.json_line(out, event, place);
     } else {
@@ -59,10 +67,18 @@ std::string statistics(const Trace& trace, const PrintRequest& request, const An
   if (request.counts) {
     const std::vector<Summary::Count> counts = count_events(analysis);
     if (request.json) return counts_json(counts);
-    write_counts(out, counts);
+    if (request.csv) {
+      write_counts_csv(out, counts);
+    } else {
+      write_counts(out, counts);
+    }
   } else {
     const Summary summary = summarize(analysis, trace.integrity(), request.without_user);
     if (request.json) return report_json(summary, analysis, time);
+    if (request.csv) {
+      write_report_csv(out, summary, time);
+      return std::string(out.view());
+    }
     if (request.dump) out.put('\n');
     write_report(out, summary, analysis, time);
   }
@@ -95,7 +111,8 @@ int print(const Options& options) {
   Result<Found> found = [&] {
     Progress progress("searching");
     const std::uint64_t total = events_of(*trace);
-    return find(*trace, *request, [&](std::uint64_t done) { progress.update(done, total); });
+    return find(options, *trace, *request,
+                [&](std::uint64_t done) { progress.update(done, total); });
   }();
   if (!found) return fail(found.error());
   if (!found->text.empty()) {
@@ -107,9 +124,14 @@ int print(const Options& options) {
 
   const TimeFormat time(request->unit, trace->info().clocks.ticks_per_second());
   Analysis analysis(trace->info(), request->view);
-  const Result<bool> wanted = run(*trace, *request, analysis, time);
-  if (!wanted) return fail(wanted.error());
-  if (!*wanted) return kDone;
+  if (request->statistics) analysis.keep_histograms();
+  if (request->dump) {
+    const Result<bool> wanted = print_events(*trace, *request, analysis, time);
+    if (!wanted) return fail(wanted.error());
+    if (!*wanted) return kDone;
+  } else {
+    add_up(*trace, analysis);
+  }
   for (const auto& [pid, seen] : {std::pair{request->view.stats_pid, analysis.stats_pid_seen()},
                                   std::pair{request->view.dump_pid, analysis.dump_pid_seen()}}) {
     if (!seen) {

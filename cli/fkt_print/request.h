@@ -21,19 +21,15 @@ struct PrintRequest {
   std::string file = "trace_file";
   View view;
   TimeUnit unit = TimeUnit::cycles;
-  bool dump = true, statistics = true, counts = false, json = false, without_user = false;
-  std::optional<std::string> where;   // an expression
-  std::optional<std::string> around;  // an event
+  bool dump = true, statistics = true, counts = false, json = false, csv = false,
+       without_user = false;
   std::optional<SlowestRequest> slowest;
-  std::optional<std::string> window;  // around each of these
-  std::string time_table;             // file for the pages' times; empty: none
-  bool time_table_only = false;
+  std::string time_table;    // file for the pages' times; empty: none
+  std::string buffer_table;  // file for the buffers' states; empty: none
+  bool tables_only = false;
 };
 
 void add_print_options(Options& options);
 // What does not need the file.
 Result<PrintRequest> print_request(const Options& options);
-// What is said in terms of the file: times, CPUs, layers.
-Status complete_view(const Options& options, const Trace& trace, View& view);
-
 }  // namespace fkt::cli

@@ -84,17 +84,33 @@ Result<KernelSymbols> read_symbols(const Request& request) {
   return symbols;
 }
 
-Json per_cpu_json(const Device& device, std::uint32_t cpus) {
+PartCpu before_on(const PartCpus& before, std::uint32_t cpu) {
+  const auto found = before.find(cpu);
+  return found == before.end() ? PartCpu{} : found->second;
+}
+
+PartCpu sum_of(const PartCpus& cpus) {
+  PartCpu sum;
+  for (const auto& [number, cpu] : cpus) {
+    sum.events += cpu.events;
+    sum.pages += cpu.pages;
+    sum.lost += cpu.lost;
+  }
+  return sum;
+}
+
+Json per_cpu_json(const Ending& e) {
   Json list = Json::array();
-  for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
-    const Result<fkt_cpu_status> status = device.cpu_status(cpu);
+  for (std::uint32_t cpu = 0; cpu < e.status.cpus; ++cpu) {
+    const Result<fkt_cpu_status> status = e.device.cpu_status(cpu);
     if (!status) continue;
+    const PartCpu base = before_on(e.before, cpu), left = before_on(e.snapshots, cpu);
     list.push_back({{"cpu", cpu},
-                    {"events", std::uint64_t{status->events}},
-                    {"lost", std::uint64_t{status->lost}},
+                    {"events", status->events - base.events},
+                    {"lost", status->lost - base.lost},
                     {"discarded", std::uint64_t{status->discarded}},
-                    {"overwritten", std::uint64_t{status->overwritten}},
-                    {"pages", std::uint64_t{status->pages_written}},
+                    {"overwritten", status->overwritten + left.events},
+                    {"pages", status->pages_written - base.pages - left.pages},
                     {"gap_from", std::uint64_t{status->gap_from}},
                     {"gap_lost", std::uint64_t{status->gap_lost}}});
   }
@@ -114,13 +130,14 @@ Result<std::string> totals_json(const Ending& e) {
   const Result<fkt_clocks> end = e.device.clocks(e.clock);
   if (!end) return end.error();
   const fkt_status& s = e.status;
+  const PartCpu base = sum_of(e.before);
   return dump_json({{"start_clock", std::uint64_t{s.start_clock}},
                     {"stop_clock", std::uint64_t{s.stop_clock}},
-                    {"events", std::uint64_t{s.events}},
-                    {"lost", std::uint64_t{s.lost}},
+                    {"events", s.events - base.events},
+                    {"lost", s.lost - base.lost},
                     {"discarded", std::uint64_t{s.discarded}},
                     {"overwritten", std::uint64_t{s.overwritten}},
-                    {"pages", std::uint64_t{s.pages_written}},
+                    {"pages", s.pages_written - base.pages},
                     {"bytes", std::uint64_t{s.bytes_written}},
                     {"stop_reason", stop_reason_name(s.stop_reason)},
                     {"error", s.error},
@@ -131,7 +148,7 @@ Result<std::string> totals_json(const Ending& e) {
                     {"workload_status", e.workload_status ? Json(*e.workload_status) : Json()},
                     {"descendants", descendants_json(e.descendants)},
                     {"end", clock_pair_json(*end)},
-                    {"per_cpu", per_cpu_json(e.device, s.cpus)}});
+                    {"per_cpu", per_cpu_json(e)}});
 }
 
 // Adds sections until one cannot be made.
@@ -150,6 +167,15 @@ class Adder {
 };
 
 }  // namespace
+
+Status add_tables(Sections& sections, const std::vector<fkt_index_entry>& index,
+                  const std::vector<fkt_group_entry>& groups) {
+  const auto text = [](const auto& table) { return as_text(std::as_bytes(std::span(table))); };
+  Adder adder(sections);
+  if (!index.empty()) adder.add(FKT_SEC_INDEX, text(index));
+  if (!groups.empty()) adder.add(FKT_SEC_GROUPS, text(groups));
+  return adder.status();
+}
 
 const char* stop_reason_name(std::uint32_t reason) {
   switch (reason) {
@@ -194,12 +220,11 @@ Result<Sections> sections_after(const Ending& e) {
   Sections sections;
   Adder adder(sections);
   adder.add(FKT_SEC_TOTALS, *totals).add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
-  if (e.status.overwritten > 0) adder.add(FKT_SEC_TASKS_END, task_lines());
-  if (!e.index.empty()) {
-    adder.add(FKT_SEC_INDEX,
-              {reinterpret_cast<const char*>(e.index.data()), e.index.size() * sizeof e.index[0]});
-  }
-  if (!adder.status()) return adder.status().error();
+  const std::string tasks = e.status.overwritten > 0 ? task_lines() : e.tasks;
+  if (!tasks.empty()) adder.add(FKT_SEC_TASKS_END, tasks);
+  Status added = adder.status();
+  if (added) added = add_tables(sections, e.index, e.groups);
+  if (!added) return added.error();
   return sections;
 }
 

@@ -5,10 +5,12 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <fkt/ioctl.h>
 
+#include "cli/fkt_record/part_file.h"
 #include "cli/fkt_record/request.h"
 #include "cli/fkt_record/user.h"
 #include "cli/fkt_record/workload.h"
@@ -37,9 +39,17 @@ struct Ending {
   std::optional<int> workload_status;
   std::vector<Descendant> descendants;
   std::vector<fkt_index_entry> index;  // empty: none is written
+  std::vector<fkt_group_entry> groups;
+  PartCpus before;     // in files before this one
+  PartCpus snapshots;  // in snapshots: to this file they are overwritten; `status` knows of them
+  std::string tasks;   // FKT_SEC_TASKS_END of a file that follows others
 };
 
 Result<Sections> sections_after(const Ending& ending);
+
+// FKT_SEC_INDEX and FKT_SEC_GROUPS; what is empty is left out.
+Status add_tables(Sections& sections, const std::vector<fkt_index_entry>& index,
+                  const std::vector<fkt_group_entry>& groups);
 
 // "asked", "limit", "full", "error"
 const char* stop_reason_name(std::uint32_t reason);

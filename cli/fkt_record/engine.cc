@@ -16,10 +16,9 @@ struct Name {
   const char* name;
 };
 constexpr std::array kNames = {
-    Name{FKT_ENGINE_DIRECT, "direct"},
-    Name{FKT_ENGINE_BUFFERED, "buffered"},
-    Name{FKT_ENGINE_CHECKIN, "checkin"},
-    Name{FKT_ENGINE_FETCH, "sendfile"},
+    Name{FKT_ENGINE_DIRECT, "direct"},   Name{FKT_ENGINE_BUFFERED, "buffered"},
+    Name{FKT_ENGINE_CHECKIN, "checkin"}, Name{FKT_ENGINE_FETCH, "sendfile"},
+    Name{FKT_ENGINE_LEND, "uring"},
 };
 constexpr const char* kAuto = "auto";
 
@@ -69,6 +68,11 @@ const char* engine_name(std::uint32_t engine) {
 }
 
 Result<Way> choose_way(const Output& output, std::optional<fkt_engine_id> asked) {
+  if (output.is_remote()) {
+    if (asked && *asked != FKT_ENGINE_LEND)
+      return cannot(output, *asked, "is another machine, to which pages are only lent");
+    return Way{FKT_ENGINE_LEND, {}, "the output is another machine"};
+  }
   if (output.is_stream()) {
     if (asked && *asked != FKT_ENGINE_FETCH) {
       return cannot(output, *asked, "is a stream, to which pages can be sent only (sendfile)");
@@ -78,7 +82,8 @@ Result<Way> choose_way(const Output& output, std::optional<fkt_engine_id> asked)
   if (!asked) return best_way(output);
   switch (*asked) {
     case FKT_ENGINE_FETCH:
-      return Way{FKT_ENGINE_FETCH, {}, "as asked"};
+    case FKT_ENGINE_LEND:
+      return Way{*asked, {}, "as asked"};
     case FKT_ENGINE_DIRECT: {
       Result<Way> direct = directly(output, "as asked");
       if (!direct) return cannot(output, *asked, "cannot be written directly");

@@ -11,7 +11,7 @@
 
 namespace fkt::record {
 
-// --drain=auto|direct|buffered|checkin|sendfile; an error that lists them for any other word.
+// --drain=auto|direct|buffered|checkin|sendfile|uring; an error that lists them for any other word.
 Result<std::optional<fkt_engine_id>> parse_engine(const std::string& word);
 
 // The name that parse_engine() knows it by; "none" for FKT_ENGINE_NONE.
@@ -19,7 +19,7 @@ const char* engine_name(std::uint32_t engine);
 
 struct Way {
   fkt_engine_id engine = FKT_ENGINE_NONE;
-  UniqueFd pages;   // where the kernel writes; nothing: the recorder fetches the pages
+  UniqueFd pages;   // where the kernel writes; nothing: the recorder fetches or takes the pages
   std::string why;  // for -v
 };
 

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include "lib/os_error.h"
+#include "lib/record_file.h"
 
 namespace fkt::record {
 namespace {
@@ -19,13 +19,6 @@ namespace {
 // Left free beside the tail when no size was asked for: others need the file system too.
 constexpr std::uint64_t kReserveShare = 100;  // one part in so many
 constexpr std::uint64_t kReserveMost = 256 << 20;
-
-// Does an FKT file begin here? Nothing can be read: no.
-bool holds_fkt_file(int fd) {
-  char magic[8];
-  return ::pread(fd, magic, sizeof magic, 0) == sizeof magic &&
-         std::memcmp(magic, FKT_FILE_MAGIC, sizeof magic) == 0;
-}
 
 using Probe = std::unique_ptr<blkid_struct_probe, decltype(&blkid_free_probe)>;
 
@@ -55,6 +48,7 @@ Result<Output> Output::open(const Request& request, const std::optional<User>& o
     if (!fd) return os_failure("standard output");
     return Output("standard output", Kind::stream, std::move(fd));
   }
+  if (request.to_remote()) return Output(request.file, Kind::remote, {});
   struct stat is {};
   const bool exists = ::stat(request.file.c_str(), &is) == 0;
   if (exists && S_ISBLK(is.st_mode)) return open_device(request);
@@ -71,17 +65,14 @@ Result<Output> Output::open(const Request& request, const std::optional<User>& o
 }
 
 Result<Output> Output::open_file(const Request& request) {
-  const std::string& name = request.file;
-  // What the kernel does is nobody else's business: no permissions for others.
-  UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600));
-  struct stat is {};
-  if (!fd || ::fstat(fd.get(), &is) != 0) return os_failure(name);
-  if (!S_ISREG(is.st_mode)) return os_failure(name, EBUSY);  // it was another thing just before
-  if (is.st_size > 0 && !request.force && !holds_fkt_file(fd.get())) {
-    return Error{ErrorCode::io, name + ": it exists and is no FKT file (--force overwrites it)"};
-  }
-  if (::ftruncate(fd.get(), 0) != 0) return os_failure(name);
-  return Output(name, Kind::file, std::move(fd));
+  Result<UniqueFd> fd = open_record_file(request.file, request.force);
+  if (!fd) return fd.error();
+  return over(request.file, std::move(*fd));
+}
+
+Result<Output> Output::over(const std::string& name, UniqueFd file) {
+  if (::ftruncate(file.get(), 0) != 0) return os_failure(name);
+  return Output(name, Kind::file, std::move(file));
 }
 
 Result<Output> Output::open_device(const Request& request) {
@@ -115,6 +106,10 @@ Result<UniqueFd> Output::open_for_pages(Access access) const {
   const std::string path = "/proc/self/fd/" + std::to_string(fd_.get());
   const int direct = access == Access::direct ? O_DIRECT : 0;
   UniqueFd pages(::open(path.c_str(), O_WRONLY | O_CLOEXEC | direct));
+  // Another's file that we were given (a snapshot's) may be closed to us by its name.
+  if (!pages && errno == EACCES && access == Access::cached) {
+    pages = UniqueFd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 3));
+  }
   if (!pages) return os_failure(name_);
   return pages;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Where a recording goes: a regular file, a block device, or a stream (a pipe, standard output).
+// Where a recording goes: a regular file, a block device, a stream (a pipe, standard output), or
+// another machine, of which only the name is known here (remote_sink.h).
 #pragma once
 
 #include <sys/types.h>
@@ -21,8 +22,13 @@ class Output {
   // Opens it and checks that it may be overwritten; empties a regular file.
   static Result<Output> open(const Request& request, const std::optional<User>& owner);
 
+  // A regular file that is open already, for reading and writing; empties it.
+  static Result<Output> over(const std::string& name, UniqueFd file);
+
   const std::string& name() const { return name_; }
+  bool is_file() const { return kind_ == Kind::file; }
   bool is_stream() const { return kind_ == Kind::stream; }
+  bool is_remote() const { return kind_ == Kind::remote; }
   int fd() const { return fd_.get(); }
 
   // Writes what stands before the pages.
@@ -39,11 +45,13 @@ class Output {
                              std::uint32_t page_bytes) const;
   // Finishes it: the tail at `offset` (a stream: at its end), and nothing behind it.
   Status write_tail(std::uint64_t offset, const Sections& tail);
+  // It is finished: its space is free as soon as somebody removes it.
+  void close() { fd_.reset(); }
   // Nothing of a recording stays: there was none.
   void discard();
 
  private:
-  enum class Kind { file, device, stream };
+  enum class Kind { file, device, stream, remote };
   Output(std::string name, Kind kind, UniqueFd fd)
       : name_(std::move(name)), kind_(kind), fd_(std::move(fd)) {}
 

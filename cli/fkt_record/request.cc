@@ -7,12 +7,17 @@
 
 #include "cli/common.h"
 #include "cli/fkt_record/engine.h"
+#include "lib/group.h"
 #include "lib/mask.h"
+#include "lib/snapshot_call.h"
 #include "lib/suggest.h"
+#include "lib/when.h"
 
 namespace fkt::record {
 namespace {
 
+constexpr const char* kDefaultLevel = "3";  // kDefaultGroupLevel
+constexpr std::uint64_t kMostKept = 1'000'000;
 constexpr std::uint32_t kLeastPow = 1, kMostPow = 16;  // as the module has it
 
 using cli::Options;
@@ -21,13 +26,23 @@ using cli::value;
 
 void add_options(Options& options) {
   options.section("Output")(",f", value("FILE"),
-                            "the record file: a file, a block device that is not mounted, or - for "
-                            "standard output (default: trace_file)")(
+                            "the record file: a file, a block device that is not mounted, - for "
+                            "standard output, or tcp://HOST:PORT for fkt_receive there (default: "
+                            "trace_file)")("token-file", value("FILE"),
+                                           "fkt_receive's token (default: that of FKT_TOKEN)")(
+      "wait", value("T"), "for a fkt_receive that is not heard of (default: 30s)")(
       "force", "overwrite a file that is no FKT file, or a device with a file system")(
       ",s", value("SIZE"),
       "stop after so many bytes of pages (k, M, G; default: what the file "
       "system has left, less a reserve)")(",S", value("System.map"),
                                           "add this file's symbols to the kernel's own");
+  options.section("Output by --drain=uring, which these imply")(
+      ",z", cli::optional_value("[LEVEL]", kDefaultLevel),
+      "compress the pages with zstd (1 to 19; without LEVEL 3; -z5, not -z 5)")(
+      "rotate", value("SIZE"),
+      "begin another file after so many bytes (k, M, G): FILE.000001, FILE.000002, ..., each "
+      "complete by itself")("keep", value("N"),
+                            "of these files, keep the last N that are complete (default: all)");
   options.section("What is recorded")(",k", value("MASK"),
                                       "layers, as bits (0x401) or names (default: system,process)")(
       "args", "system calls with their six arguments")(
@@ -41,15 +56,24 @@ void add_options(Options& options) {
   options.section("How it is recorded")(",p", value("POW"),
                                         "2^POW pages of 4 KiB per CPU (1 to 16; default: 10)")(
       "drain", value("ENGINE"),
-      "how pages get to the output: auto (default), direct, buffered, checkin, sendfile")(
+      "how pages get to the output: auto (default), direct, buffered, checkin, sendfile, uring")(
       "when-full", value("pause|stop|overwrite"),
       "when a CPU has no free page: lose events and count them (default), stop, or overwrite the "
       "oldest: flight recorder, whose pages are written at the end")(
       "sync", value("T"),
       "have the disk keep what is written, once in so long (default: 1s; 0: never)")(
       "flight", value("SIZE"),
-      "--when-full=overwrite, keeping the last SIZE bytes (k, M, G) of all CPUs")(
+      "--when-full=overwrite, keeping the last SIZE bytes (k, M, G) of all CPUs, which "
+      "fkt_snapshot "
+      "and SIGUSR1 write while it goes on")(
+      "snapshot-when", value("EXPR"),
+      "have a flight recorder write a snapshot when this is true of a call at its end, or of an "
+      "event: 'name == \"sys_fsync\" && duration > 50ms', 'name == \"hung_task\"'")(
+      "snapshot-after", value("T"),
+      "... and by SIGUSR1, with what happens within this time (default: 0)")(
+      "snapshots", value("N"), "... at most so many by --snapshot-when (default: 10)")(
       "no-self", "leave out what fkt_record and the module's own threads do; their switches stay")(
+      "no-pairs", "a word for each begin and each end, also where they would fit one")(
       "clock", value("tsc|mono"), "time stamps from the TSC (default) or CLOCK_MONOTONIC")(
       ",q", "no status line, no end line; warnings and errors only")(
       ",v", "say more: what the file has beside the events, how pages were written");
@@ -94,6 +118,11 @@ Status read_numbers(const Options& options, Request& r) {
   });
 }
 
+Status check_when(const Expression& when, std::uint64_t mask) {
+  const Result<fkt_when> made = make_when(when, {.mask = mask});
+  return made ? Status(Done{}) : made.error();
+}
+
 Result<Request::WhenFull> parse_when_full(const std::string& word) {
   if (word == "pause") return Request::WhenFull::pause;
   if (word == "stop") return Request::WhenFull::stop;
@@ -111,6 +140,39 @@ std::uint32_t pow_for(std::uint64_t bytes) {
   return 0;
 }
 
+// What only the engine uring can do.
+Status read_files(const Options& options, Request& r) {
+  if (options.has("rotate")) {
+    const Result<std::uint64_t> size = cli::parse_size("--rotate", options.text("rotate"));
+    if (!size) return size.error();
+    if (*size == 0) return usage("--rotate: 0 bytes leave no room for any event");
+    r.rotate = *size;
+  }
+  const Status level = whole(options, "-z", "-z", kLeastGroupLevel, kMostGroupLevel,
+                             [&r](std::uint64_t number) { r.level = static_cast<int>(number); });
+  if (!level) return level;
+  return whole(options, "keep", "--keep", 1, kMostKept,
+               [&r](std::uint64_t number) { r.keep = static_cast<unsigned>(number); });
+}
+
+// Their conflicts with the rest; then they are why the engine is that one.
+Status check_files(const Options& options, Request& r) {
+  if (options.has("keep") && r.rotate == 0) return usage("--keep: only with --rotate");
+  if (!r.level && r.rotate == 0) return Done{};
+  const std::string name = r.level ? "-z" : "--rotate";
+  if (r.engine && *r.engine != FKT_ENGINE_LEND) {
+    return usage(name + ": not with --drain=" + engine_name(*r.engine) +
+                 ", only with uring (or without --drain)");
+  }
+  if (r.to_stdout()) return usage(name + ": not to standard output");
+  if (r.rotate != 0 && r.size) return usage("--rotate and -s: only one of the two");
+  if (r.rotate != 0 && r.when_full == Request::WhenFull::overwrite) {
+    return usage("--rotate: a flight recorder writes one file, at its end");
+  }
+  r.engine = FKT_ENGINE_LEND;
+  return Done{};
+}
+
 // How the pages go, and what happens when they do not go fast enough.
 Status read_flow(const Options& options, Request& r) {
   if (options.has("drain")) {
@@ -118,11 +180,8 @@ Status read_flow(const Options& options, Request& r) {
     if (!engine) return engine.error();
     r.engine = *engine;
   }
-  if (options.has("sync")) {
-    const auto period = cli::parse_duration("--sync", options.text("sync"));
-    if (!period) return period.error();
-    r.sync = std::chrono::nanoseconds(*period);
-  }
+  const Status sync = cli::read_duration(options, "sync", r.sync);
+  if (!sync) return sync;
   if (options.has("when-full")) {
     const auto when_full = parse_when_full(options.text("when-full"));
     if (!when_full) return when_full.error();
@@ -137,12 +196,55 @@ Status read_flow(const Options& options, Request& r) {
   return Done{};
 }
 
+// What has a flight recorder write snapshots by itself.
+Status read_snapshots(const Options& options, Request& r) {
+  for (const char* name : {"snapshot-when", "snapshot-after", "snapshots"}) {
+    if (options.has(name) && r.when_full != Request::WhenFull::overwrite) {
+      return usage(std::string("--") + name + ": only of a flight recorder (see --flight)");
+    }
+  }
+  if (options.has("snapshots") && !options.has("snapshot-when")) {
+    return usage("--snapshots: only with --snapshot-when");
+  }
+  if (options.has("snapshot-when")) {
+    Result<Expression> when = Expression::parse(options.text("snapshot-when"));
+    // Before anything is touched; the clock's speed is of no matter here.
+    const Status good = when ? check_when(*when, r.mask) : when.error();
+    if (!good) return usage("--snapshot-when: " + good.error().message);
+    r.snapshot_when = std::move(*when);
+  }
+  const Status after = cli::read_duration(options, "snapshot-after", r.snapshot_after);
+  if (!after) return after;
+  if (r.snapshot_after.count() > static_cast<std::int64_t>(kMostSnapshotAfter)) {
+    return usage("--snapshot-after: at most 24h");
+  }
+  return whole(options, "snapshots", "--snapshots", 1, kMostKept,
+               [&r](std::uint64_t number) { r.snapshots = static_cast<unsigned>(number); });
+}
+
+Status read_remote(const Options& options, Request& r) {
+  for (const char* name : {"token-file", "wait"}) {
+    if (options.has(name) && !r.to_remote()) {
+      return usage(std::string("--") + name + ": only with -f tcp://HOST:PORT");
+    }
+  }
+  if (!r.to_remote()) return Done{};
+  if (r.level || r.rotate != 0) {
+    return usage(std::string(r.level ? "-z" : "--rotate") + ": not with -f tcp://HOST:PORT");
+  }
+  if (options.has("token-file")) r.token_file = options.text("token-file");
+  const Result<remote::Address> address = r.address();
+  if (!address) return address.error();
+  return cli::read_duration(options, "wait", r.wait);
+}
+
 Status read_rest(const Options& options, Request& r) {
   if (options.has("-f")) r.file = options.text("-f");
   if (options.has("-S")) r.system_map = options.text("-S");
   if (options.has("user")) r.user = options.text("user");
   r.force = options.has("force");
   r.args = options.has("args");
+  r.pairs = !options.has("no-pairs");
   r.quiet = options.has("-q");
   r.verbose = options.has("-v");
   r.command = options.arguments();
@@ -153,8 +255,11 @@ Status read_rest(const Options& options, Request& r) {
     }
     r.clock = name == "mono" ? FKT_CLOCK_MONO : FKT_CLOCK_TSC;
   }
-  const Status flow = read_flow(options, r);
-  if (!flow) return flow;
+  Status more = read_flow(options, r);
+  if (more) more = read_snapshots(options, r);
+  if (more) more = read_files(options, r);
+  if (more) more = read_remote(options, r);
+  if (!more) return more;
   if (r.file.empty()) return usage("-f: the file's name is empty");
   if (options.has("user") && r.user.empty()) return usage("--user: the name is empty");
   return Done{};
@@ -190,11 +295,16 @@ Result<Request> request_of(const Options& options) {
   Status status = read_numbers(options, r);
   if (status) status = read_rest(options, r);
   if (status) status = check(options, r);
+  if (status) status = check_files(options, r);
   if (!status) return status.error();
   return r;
 }
 
 }  // namespace
+
+Result<remote::Address> Request::address() const {
+  return remote::parse_address("-f", std::string_view(file).substr(remote::kScheme.size()));
+}
 
 Parsed parse_command_line(int argc, const char* const* argv) {
   Options options("[options] [--] COMMAND [ARG...]",

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "cli/common.h"
+#include "cli/fkt_record/own_share.h"
 #include "cli/fkt_record/recording.h"
 #include "cli/fkt_record/signals.h"
 #include "cli/fkt_record/status_line.h"
@@ -19,6 +20,7 @@ namespace fkt::record {
 namespace {
 
 constexpr std::uint64_t kStatusPeriod = 500'000'000;  // ns
+constexpr std::uint64_t kOwnPeriod = 1'000'000'000;   // ns
 
 int failed(const Error& error) {
   const int status = cli::fail(error);
@@ -64,6 +66,11 @@ class Session {
   void pass_on(int number) const;
   void move_stream();
   void draw_status();
+  void look_at_share();
+  short device_events();
+  void condition_true(Snapshots& snapshots);
+  void end_snapshot(Snapshots& snapshots);
+  void take_snapshot();
   void end_recording();
   void close_file(const Status& stopped);
   void tell_end(const Summary& summary);
@@ -82,7 +89,8 @@ class Session {
   std::optional<int> workload_status_;  // wait(2)'s
   bool recording_runs_ = false;
   bool failed_ = false;
-  Timer status_timer_, duration_timer_;
+  Timer status_timer_, duration_timer_, own_timer_;
+  OwnShare own_share_;
   StatusLine status_line_;
   std::chrono::steady_clock::time_point started_;
 };
@@ -116,6 +124,9 @@ Status Session::make_timers() {
     if (!timer) return timer.error();
     duration_timer_ = std::move(*timer);
   }
+  Result<Timer> own = Timer::make(kOwnPeriod, kOwnPeriod);
+  if (!own) return own.error();
+  own_timer_ = std::move(*own);
   if (!request_.quiet && isatty(STDERR_FILENO)) {
     Result<Timer> timer = Timer::make(kStatusPeriod, kStatusPeriod);
     if (!timer) return timer.error();
@@ -126,23 +137,86 @@ Status Session::make_timers() {
 
 void Session::wait_for_something() {
   Stream* stream = recording_runs_ ? recording_.stream() : nullptr;
+  Snapshots* snapshots = recording_runs_ ? recording_.snapshots() : nullptr;
   const auto while_recording = [this](int fd) { return recording_runs_ ? fd : -1; };
+  enum {
+    kSignals,
+    kDevice,
+    kOut,
+    kDuration,
+    kStatus,
+    kDrain,
+    kSync,
+    kShare,
+    kAsked,
+    kSnapshotDone,
+    kAskerLeft
+  };
   pollfd fds[] = {
       {signals_.fd(), POLLIN, 0},
-      {while_recording(recording_.device().fd()),
-       static_cast<short>(POLLPRI | (stream ? stream->device_events() : 0)), 0},
+      {while_recording(recording_.device().fd()), device_events(), 0},
       {stream ? recording_.output().fd() : -1, stream ? stream->out_events() : short{0}, 0},
       {while_recording(duration_timer_.fd()), POLLIN, 0},
       {while_recording(status_timer_.fd()), POLLIN, 0},
+      {while_recording(recording_.drain_fd()), POLLIN, 0},
+      {while_recording(recording_.sync_fd()), POLLIN, 0},
+      {while_recording(own_timer_.fd()), POLLIN, 0},
+      {snapshots ? snapshots->ask_fd() : -1, POLLIN, 0},
+      {snapshots ? snapshots->done_fd() : -1, POLLIN, 0},
+      {snapshots ? snapshots->asker_fd() : -1, POLLIN | POLLRDHUP, 0},
   };
   if (::poll(fds, std::size(fds), -1) < 0) return;
-  if (fds[0].revents) take_signals();
+  if (fds[kSignals].revents) take_signals();
   if (!recording_runs_) return;
   // Ended by itself, or the duration is over, or the workload.
-  const bool by_itself = fds[1].revents & POLLPRI;
-  if (by_itself || fds[3].revents || (workload_ && !workload_runs())) return end_recording();
-  if (stream && ((fds[1].revents & POLLIN) || fds[2].revents)) move_stream();
-  if (fds[4].revents) draw_status();
+  const bool by_itself =
+      (fds[kDevice].revents & POLLPRI) || fds[kDrain].revents || fds[kSync].revents;
+  if (by_itself || fds[kDuration].revents || (workload_ && !workload_runs()))
+    return end_recording();
+  if (stream && ((fds[kDevice].revents & POLLIN) || fds[kOut].revents)) move_stream();
+  if (fds[kStatus].revents) draw_status();
+  if (fds[kShare].revents) look_at_share();
+  if (fds[kSnapshotDone].revents) {
+    end_snapshot(*snapshots);
+  } else if (fds[kAskerLeft].revents) {
+    snapshots->asker_left();
+  }
+  if (fds[kAsked].revents) snapshots->asked();
+  if (fds[kDevice].revents & POLLRDBAND) condition_true(*snapshots);
+}
+
+void Session::look_at_share() {
+  own_timer_.clear();
+  const Result<fkt_status> status = recording_.device().status();
+  const auto warning = status ? own_share_.look(*status) : std::nullopt;
+  if (!warning) return;
+  status_line_.wipe();
+  cli::warn(*warning);
+}
+
+short Session::device_events() {
+  int events = POLLPRI;
+  if (Stream* stream = recording_.stream()) events |= stream->device_events();
+  const Snapshots* snapshots = recording_.snapshots();
+  if (snapshots && snapshots->wants_condition()) events |= POLLRDBAND;
+  return static_cast<short>(events);
+}
+
+void Session::condition_true(Snapshots& snapshots) {
+  status_line_.wipe();
+  if (snapshots.wants_condition()) snapshots.condition_true();
+}
+
+void Session::end_snapshot(Snapshots& snapshots) {
+  status_line_.wipe();
+  snapshots.finished();
+}
+
+void Session::take_snapshot() {
+  Snapshots* snapshots = recording_runs_ ? recording_.snapshots() : nullptr;
+  status_line_.wipe();
+  if (snapshots) return snapshots->asked_by_signal();
+  cli::warn("SIGUSR1: no snapshot: " + recording_.without_snapshots());
 }
 
 void Session::take_signals() {
@@ -154,6 +228,8 @@ void Session::take_signal(const signalfd_siginfo& info) {
   switch (number) {
     case SIGCHLD:
       return reap();
+    case SIGUSR1:
+      return take_snapshot();
     case SIGINT:
     case SIGQUIT:
       // From the terminal it reaches the workload as well; we go on until that has ended.
@@ -214,7 +290,7 @@ void Session::close_file(const Status& stopped) {
 
 void Session::tell_end(const Summary& summary) {
   const fkt_status& s = summary.status;
-  const std::string& name = recording_.output().name();
+  const std::string& name = recording_.name();
   std::string why;
   if (s.stop_reason == FKT_STOP_LIMIT) {
     // A limit that nobody asked for is the file system's.
@@ -222,11 +298,12 @@ void Session::tell_end(const Summary& summary) {
     why = failed_ ? "no space left on device, but for a reserve" : "the size limit is reached";
   } else if (s.stop_reason == FKT_STOP_FULL || s.stop_reason == FKT_STOP_ERROR) {
     failed_ = true;
-    why = os_error(s.error);
+    why = summary.why.empty() ? os_error(s.error) : summary.why;
   }
   if (s.stop_reason == FKT_STOP_RING) why = "no page was free, and --when-full=stop";
   if (!why.empty()) {
-    cli::warn(name + ": " + why + ": the recording ended there and is complete up to it");
+    cli::warn(name + ": " + why + ": the recording ended there and " +
+              (summary.kept.empty() ? "is complete up to it" : summary.kept));
   }
   if (s.lost > 0) {
     cli::warn(cli::with_commas(s.lost) +
@@ -284,7 +361,7 @@ int run_session(const Request& request) {
   if (!user) return failed(user.error());
   const Result<Signals> signals = Signals::take();
   if (!signals) return failed(signals.error());
-  Result<Recording> recording = Recording::prepare(request, *user);
+  Result<Recording> recording = Recording::prepare(request, *user, signals->end_fd());
   if (!recording) return failed(recording.error());
 
   const Descendants descendants;

@@ -4,6 +4,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "lib/os_error.h"
 
 namespace fkt::record {
@@ -23,7 +25,7 @@ Result<Signals> Signals::take() {
   sigemptyset(&set);
   for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) sigaddset(&set, number);
   signals.end_fd_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  sigaddset(&set, SIGCHLD);
+  for (const int number : {SIGCHLD, SIGUSR1}) sigaddset(&set, number);
   signals.fd_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.end_fd_ || !signals.fd_) return os_failure("signals");
   sigaddset(&set, SIGPIPE);
@@ -48,8 +50,28 @@ Result<Timer> Timer::make(std::uint64_t first_ns, std::uint64_t period_ns) {
 }
 
 void Timer::clear() const {
-  std::uint64_t expired = 0;
-  (void)!::read(fd_.get(), &expired, sizeof expired);
+  (void)expired();
+}
+
+void Timer::set(std::uint64_t first_ns) const {
+  const itimerspec when{{}, to_timespec(first_ns)};
+  ::timerfd_settime(fd_.get(), 0, &when, nullptr);
+}
+
+bool Timer::expired() const {
+  std::uint64_t times = 0;
+  return ::read(fd_.get(), &times, sizeof times) == sizeof times;
+}
+
+void Timer::set_at(std::optional<std::chrono::steady_clock::time_point> when) const {
+  itimerspec spec{};
+  // 0 would mean never; a time that is over fires at once.
+  if (when) {
+    spec.it_value = to_timespec(std::max<std::uint64_t>(
+        1, static_cast<std::uint64_t>(std::chrono::nanoseconds(when->time_since_epoch()).count())));
+  }
+  // steady_clock is CLOCK_MONOTONIC.
+  ::timerfd_settime(fd_.get(), TFD_TIMER_ABSTIME, &spec, nullptr);
 }
 
 }  // namespace fkt::record

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -38,6 +39,12 @@ class Timer {
   static Result<Timer> make(std::uint64_t first_ns, std::uint64_t period_ns);
   int fd() const { return fd_.get(); }
   void clear() const;
+  // Fires once, after so long; 0: never.
+  void set(std::uint64_t first_ns) const;
+  // Has it fired since it was set or cleared? Clears it.
+  bool expired() const;
+  // Fires once, then; nothing: not at all.
+  void set_at(std::optional<std::chrono::steady_clock::time_point> when) const;
 
  private:
   UniqueFd fd_;

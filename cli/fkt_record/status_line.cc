@@ -5,6 +5,7 @@
 
 #include "cli/common.h"
 #include "cli/fkt_record/engine.h"
+#include "cli/fkt_record/own_share.h"
 
 namespace fkt::record {
 namespace {
@@ -13,6 +14,12 @@ std::string fixed(double value, int digits) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
+}
+
+// "..., 0.4 % of what was recorded its own doing"
+std::string own_text(const fkt_status& status) {
+  const std::optional<double> share = own_percent(status);
+  return share ? ", " + fixed(*share, 1) + " % of what was recorded its own doing" : "";
 }
 
 }  // namespace
@@ -36,15 +43,23 @@ void StatusLine::wipe() {
   shown_ = false;
 }
 
+// Of the engine that puts pages into the page cache; where did they go from there?
+std::string way_back(const fkt_status& s) {
+  if (s.engine != FKT_ENGINE_CHECKIN) return "";
+  if (s.pages_back == 0) return " (every page stayed in the file's page cache)";
+  return " (" + cli::with_commas(s.pages_back) + " pages came back from the file's page cache, " +
+         cli::with_commas(s.pages_given) + " stayed there)";
+}
+
 std::string cost_line(const Summary& summary) {
   const fkt_status& s = summary.status;
   return cli::with_commas(s.pages_written) + " pages of " + std::to_string(s.page_bytes) +
-         " bytes, drain: engine " + engine_name(s.engine) + ", " +
+         " bytes, drain: engine " + engine_name(s.engine) + way_back(s) + ", " +
          cli::with_commas(static_cast<std::uint64_t>(summary.drain_cycles_per_page)) +
          " cycles a page, " + cli::with_commas(s.wakeups) + " wake-ups, " +
          cli::with_commas(s.bytes_copied) + " bytes copied, " + cli::with_commas(s.pages_extra) +
          " extra pages, " + cli::with_commas(s.lowest_free) + " pages free at the lowest, " +
-         cli::with_commas(s.discarded) + " events discarded";
+         cli::with_commas(s.discarded) + " events discarded" + own_text(s);
 }
 
 std::string end_line(const std::string& name, const Summary& summary) {

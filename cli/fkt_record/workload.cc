@@ -15,6 +15,7 @@
 
 #include "lib/cursor.h"
 #include "lib/os_error.h"
+#include "lib/remote/token.h"
 
 namespace fkt::record {
 namespace {
@@ -45,12 +46,14 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return out;
 }
 
-// The environment for the command: the user's own home and name, if it runs as another user.
+// The environment for the command: the user's own home and name, if it runs as another user, and
+// not the recorder's token.
 std::vector<std::string> environment_for(const std::optional<User>& user) {
   std::vector<std::string> out;
   const bool other = user && !user->name.empty();
   for (char** entry = environ; *entry; ++entry) {
     const std::string_view name = std::string_view(*entry).substr(0, std::strcspn(*entry, "="));
+    if (name == remote::kTokenVariable) continue;
     if (!other || (name != "HOME" && name != "USER" && name != "LOGNAME")) out.push_back(*entry);
   }
   if (other) {

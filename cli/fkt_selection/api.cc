@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/fkt_selection/density_list.h"
 #include "cli/fkt_selection/event_list.h"
+#include "cli/fkt_selection/lane_list.h"
 #include "lib/clock.h"
 #include "lib/page.h"
 #include "lib/suggest.h"
@@ -25,8 +26,6 @@ constexpr std::uint64_t kMostLanes = 1000;     // of tasks
 constexpr std::uint64_t kMostListed = 10'000;  // events, occurrences
 constexpr std::size_t kNamesListed = 4000;
 constexpr std::size_t kMostPages = 256;  // whose latest questions are remembered
-// More events than this are not followed again for a picture: the whole run's cells are shown.
-constexpr std::uint64_t kFollowed = 3'000'000;
 
 Error bad(const std::string& name, const std::string& what) {
   return usage(name + ": " + what);
@@ -45,43 +44,6 @@ Result<std::uint64_t> number(const Parameters& parameters, const char* name, std
   const auto found = parameters.find(name);
   if (found == parameters.end()) return otherwise;
   return parse_whole(name, found->second, least, most);
-}
-
-json task_json(const TaskInfo& task, std::string_view name) {
-  return {{"tid", task.tid}, {"tgid", task.tgid}, {"name", name}, {"idle", task.idle}};
-}
-
-// The names of what cells mention, once each.
-class Legend {
- public:
-  explicit Legend(const Timeline& timeline) : timeline_(timeline) {}
-  void task(TaskIndex task) { tasks_.insert(task); }
-  void type(TypeIndex type) {
-    if (type != kNoType) types_.insert(type);
-  }
-  void put(json& out) const {
-    out["tasks"] = out["types"] = json::object();
-    for (const TaskIndex task : tasks_) {
-      if (task >= timeline_.tasks().size()) continue;
-      out["tasks"][std::to_string(task)] =
-          task_json(timeline_.tasks()[task], timeline_.tasks().name(task));
-    }
-    for (const TypeIndex type : types_) {
-      out["types"][std::to_string(type)] = timeline_.types()[type].name;
-    }
-  }
-
- private:
-  const Timeline& timeline_;
-  std::set<TaskIndex> tasks_;
-  std::set<TypeIndex> types_;
-};
-
-bool wanted(const Tasks& tasks, const Lane& lane, const std::string& filter) {
-  if (filter.empty() || lane.of_cpu) return true;
-  return tasks.name(lane.id).find(filter) != std::string_view::npos ||
-         std::to_string(tasks[lane.id].tid) == filter ||
-         std::to_string(tasks[lane.id].tgid) == filter;
 }
 
 }  // namespace
@@ -103,7 +65,7 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
     return {202, "application/json", json{{"reading", model_.progress()}}.dump()};
   }
   const Unwanted unwanted = take_turn(name, parameters);
-  const Result<json> result = (this->*answer)(parameters, unwanted);
+  const Result<std::string> result = (this->*answer)(parameters, unwanted);
   if (unwanted && unwanted()) return {409, "text/plain", "a newer question was asked\n"};
   if (!result) {
     const int status = result.error().code == ErrorCode::usage ? 400 : 500;
@@ -112,7 +74,7 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
     line.put('\n');
     return {status, "text/plain", std::string(line.view())};
   }
-  return {200, "application/json", dump_json(*result)};
+  return {200, "application/json", *result};
 }
 
 // A page that asks the same with other parameters does not want the earlier answer any more.
@@ -172,7 +134,7 @@ Result<std::string> Api::name(const Parameters& parameters) const {
                did_you_mean(found->second, searchable_names(timeline.types(), catalogue)));
 }
 
-Result<json> Api::info(const Parameters&, const Unwanted&) const {
+Result<std::string> Api::info(const Parameters&, const Unwanted&) const {
   const Trace& trace = model_.trace();
   const TraceInfo& info = trace.info();
   json out = {{"file", model_.file()},
@@ -186,109 +148,45 @@ Result<json> Api::info(const Parameters&, const Unwanted&) const {
               {"page_bytes", info.page_bytes},
               {"pages", trace.pages().size()},
               {"extract", extractor_.available()},
+              {"reading", model_.progress()},
               {"ready", model_.ready()}};
-  if (!model_.ready()) return out;
+  if (!model_.ready()) return dump_json(out);
   out["finished"] = model_.integrity().finished;
   out["damaged_pages"] = model_.integrity().damaged_pages;
   out["lost"] = model_.integrity().lost;
   std::vector<std::string> names = searchable_names(model_.timeline().types(), info.catalogue);
   if (names.size() > kNamesListed) names.resize(kNamesListed);
   out["names"] = std::move(names);
-  return out;
+  return dump_json(out);
 }
 
-Result<json> Api::status(const Parameters&, const Unwanted&) const {
-  return json{{"reading", model_.progress()}, {"ready", model_.ready()}};
+Result<std::string> Api::status(const Parameters&, const Unwanted&) const {
+  return dump_json({{"reading", model_.progress()}, {"ready", model_.ready()}});
 }
 
-Result<json> Api::density(const Parameters& parameters, const Unwanted&) const {
+Result<std::string> Api::density(const Parameters& parameters, const Unwanted&) const {
   const Result<Scale> scale = this->scale(parameters);
   if (!scale) return scale.error();
-  const DensityCells cells = model_.density(*scale);
-  json layers = json::array(), rows = json::array(), gaps = json::array();
-  for (const unsigned bit : cells.layers) {
-    const Layer* layer = model_.trace().info().catalogue.layer(bit);
-    layers.push_back(layer != nullptr ? layer->name : std::to_string(bit));
-  }
-  for (std::size_t cpu = 0; cpu < cells.cpus.size(); cpu++) {
-    json row = {{"cpu", cells.cpus[cpu]}, {"events", json::array()}, {"words", json::array()}};
-    for (std::size_t layer = 0; layer < cells.width(); layer++) {
-      std::vector<std::uint64_t> events(scale->cells), words(scale->cells);
-      for (std::uint32_t cell = 0; cell < scale->cells; cell++) {
-        events[cell] = cells.at(cpu, layer, cell).events;
-        words[cell] = cells.at(cpu, layer, cell).words;
-      }
-      row["events"].push_back(std::move(events));
-      row["words"].push_back(std::move(words));
-    }
-    rows.push_back(std::move(row));
-  }
-  for (const Gap& gap : gaps_in(model_.gaps(), *scale)) {
-    gaps.push_back({gap.cpu, since_zero(gap.from), since_zero(gap.to), gap.lost});
-  }
-  return json{{"from", since_zero(scale->from)}, {"to", since_zero(scale->to)},
-              {"cells", scale->cells},           {"layers", std::move(layers)},
-              {"cpus", std::move(rows)},         {"gaps", std::move(gaps)},
-              {"exact", model_.density_ready()}};
+  return list_density(model_, *scale);
 }
 
-// From the whole run's cells where following the stretch again would take too long.
-std::vector<Lane> Api::lanes_of(const Scale& scale, std::vector<Wake>& wakes) const {
-  if (model_.events_about(scale.from, scale.to) <= kFollowed) {
-    Lanes lanes(scale, model_.timeline().tasks());
-    model_.timeline().follow(scale.from, scale.to, lanes);
-    wakes = lanes.wakes();
-    return lanes.take();
-  }
-  Lanes lanes(scale, model_.timeline().tasks());
-  for (const Lane& lane : model_.whole_lanes()) {
-    for (const LaneCell& cell : lane.cells) lanes.cell(lane.of_cpu, lane.id, cell);
-  }
-  return lanes.take();
-}
-
-// Cells: [kind, depth, begun | ended << 1, count, value, in, cpu, from, to, busy].
-Result<json> Api::lanes(const Parameters& parameters, const Unwanted&) const {
+Result<std::string> Api::lanes(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<Scale> scale = this->scale(parameters);
   if (!scale) return scale.error();
   const Result<std::uint64_t> most = number(parameters, "tasks", 0, kMostLanes, 40);
   if (!most) return most.error();
+  const Result<std::uint64_t> fine = number(parameters, "fine", 0, 1, 0);
+  if (!fine) return fine.error();
   const auto filter = parameters.find("filter");
-  const std::string only = filter == parameters.end() ? "" : filter->second;
-  const Tasks& tasks = model_.timeline().tasks();
-  Legend legend(model_.timeline());
-  std::vector<Wake> wakes;
-  json out = {{"lanes", json::array()}, {"wakes", json::array()}};
-  std::uint64_t shown = 0, all = 0;
-  for (const Lane& lane : lanes_of(*scale, wakes)) {
-    if (!wanted(tasks, lane, only)) continue;
-    if (!lane.of_cpu && (++all, shown >= *most)) continue;
-    if (!lane.of_cpu) shown++, legend.task(lane.id);
-    json cells = json::array();
-    for (const LaneCell& cell : lane.cells) {
-      const bool task = cell.kind == SliceKind::run;
-      if (task) legend.task(cell.value);
-      if (!task && cell.kind != SliceKind::state) legend.type(cell.value);
-      legend.type(cell.in);
-      cells.push_back({static_cast<unsigned>(cell.kind), cell.depth,
-                       (cell.begun ? 1 : 0) | (cell.ended ? 2 : 0), cell.count, cell.value,
-                       cell.in == kNoType ? json() : json(cell.in), cell.cpu, since_zero(cell.from),
-                       since_zero(cell.to), cell.busy});
-    }
-    out["lanes"].push_back({{"cpu", lane.of_cpu}, {"id", lane.id}, {"cells", std::move(cells)}});
-  }
-  for (const Wake& wake : wakes) {
-    legend.task(wake.waker);
-    legend.task(wake.task);
-    out["wakes"].push_back({wake.waker, wake.waker_cpu, since_zero(wake.woken), wake.task, wake.cpu,
-                            since_zero(wake.runs)});
-  }
-  out["task_count"] = all;
-  legend.put(out);
-  return out;
+  return list_lanes(model_,
+                    {.scale = *scale,
+                     .most = *most,
+                     .filter = filter == parameters.end() ? "" : filter->second,
+                     .fine = *fine == 1},
+                    unwanted);
 }
 
-Result<json> Api::events(const Parameters& parameters, const Unwanted&) const {
+Result<std::string> Api::events(const Parameters& parameters, const Unwanted&) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   const auto most = number(parameters, "most", 1, kMostListed, 200);
@@ -304,10 +202,10 @@ Result<json> Api::events(const Parameters& parameters, const Unwanted&) const {
     if (!task) return task.error();
     request.task = static_cast<TaskIndex>(*task);
   }
-  return list_events(model_.timeline(), request, model_.zero());
+  return dump_json(list_events(model_.timeline(), request, model_.zero()));
 }
 
-Result<json> Api::stats(const Parameters& parameters, const Unwanted& unwanted) const {
+Result<std::string> Api::stats(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   const Timeline& timeline = model_.timeline();
@@ -328,14 +226,16 @@ Result<json> Api::stats(const Parameters& parameters, const Unwanted& unwanted) 
   for (TaskIndex task = 0; task < stats.tasks().size(); task++) {
     const WindowStats::OfTask& of = stats.tasks()[task];
     if (timeline.tasks()[task].idle || of.states[1] + of.states[2] == 0) continue;
-    json row = task_json(timeline.tasks()[task], timeline.tasks().name(task));
-    row.update({{"task", task},
-                {"running", of.states[1]},
-                {"ready", of.states[2]},
-                {"blocked", of.states[3]},
-                {"waits", of.waits},
-                {"longest_wait", of.longest_wait}});
-    tasks.push_back(std::move(row));
+    tasks.push_back({{"task", task},
+                     {"tid", timeline.tasks()[task].tid},
+                     {"tgid", timeline.tasks()[task].tgid},
+                     {"name", timeline.tasks().name(task)},
+                     {"idle", false},
+                     {"running", of.states[1]},
+                     {"ready", of.states[2]},
+                     {"blocked", of.states[3]},
+                     {"waits", of.waits},
+                     {"longest_wait", of.longest_wait}});
   }
   for (std::size_t cpu = 0; cpu < stats.cpus().size(); cpu++) {
     const WindowStats::OfCpu& of = stats.cpus()[cpu];
@@ -343,13 +243,13 @@ Result<json> Api::stats(const Parameters& parameters, const Unwanted& unwanted) 
     cpus.push_back(
         {{"cpu", cpu}, {"busy", of.busy}, {"idle", of.idle}, {"interrupts", of.interrupts}});
   }
-  return json{{"events", stats.events()},
-              {"types", std::move(types)},
-              {"tasks", std::move(tasks)},
-              {"cpus", std::move(cpus)}};
+  return dump_json({{"events", stats.events()},
+                    {"types", std::move(types)},
+                    {"tasks", std::move(tasks)},
+                    {"cpus", std::move(cpus)}});
 }
 
-Result<json> Api::histogram(const Parameters& parameters, const Unwanted& unwanted) const {
+Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   const Result<std::string> name = this->name(parameters);
@@ -372,7 +272,7 @@ Result<json> Api::histogram(const Parameters& parameters, const Unwanted& unwant
     const std::uint64_t to = end ? ~std::uint64_t{0} : DurationHistogram::begin(bin + 1);
     bins.push_back({DurationHistogram::begin(bin), to, counts[bin]});
   }
-  return json{{"name", *name}, {"bins", std::move(bins)}};
+  return dump_json({{"name", *name}, {"bins", std::move(bins)}});
 }
 
 json Api::occurrence_json(const Occurrence& occurrence) const {
@@ -393,7 +293,7 @@ json Api::occurrence_json(const Occurrence& occurrence) const {
   return out;
 }
 
-Result<json> Api::next(const Parameters& parameters, const Unwanted& unwanted) const {
+Result<std::string> Api::next(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<std::uint64_t> from = moment(parameters, "from");
   if (!from) return from.error();
   const Result<std::string> name = this->name(parameters);
@@ -401,10 +301,10 @@ Result<json> Api::next(const Parameters& parameters, const Unwanted& unwanted) c
   const Timeline& timeline = model_.timeline();
   const NameMatch match(*name, timeline.types(), model_.trace().info().catalogue);
   const std::optional<Occurrence> found = next_occurrence(timeline, match, *from, unwanted);
-  return json{{"name", *name}, {"found", found ? occurrence_json(*found) : json()}};
+  return dump_json({{"name", *name}, {"found", found ? occurrence_json(*found) : json()}});
 }
 
-Result<json> Api::slowest(const Parameters& parameters, const Unwanted& unwanted) const {
+Result<std::string> Api::slowest(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   const Result<std::string> name = this->name(parameters);
@@ -422,11 +322,11 @@ Result<json> Api::slowest(const Parameters& parameters, const Unwanted& unwanted
                                                           *most, *at_least, *below, unwanted)) {
     found.push_back(occurrence_json(occurrence));
   }
-  return json{{"name", *name}, {"found", std::move(found)}};
+  return dump_json({{"name", *name}, {"found", std::move(found)}});
 }
 
 // Only the command, unless asked to run it.
-Result<json> Api::extract(const Parameters& parameters, const Unwanted&) const {
+Result<std::string> Api::extract(const Parameters& parameters, const Unwanted&) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   const std::int64_t from = std::max<std::int64_t>(0, since_zero(part->from));
@@ -436,11 +336,12 @@ Result<json> Api::extract(const Parameters& parameters, const Unwanted&) const {
               {"available", extractor_.available()},
               {"done", false}};
   const auto run = parameters.find("run");
-  if (run == parameters.end() || run->second != "1" || !extractor_.available()) return out;
+  if (run == parameters.end() || run->second != "1" || !extractor_.available())
+    return dump_json(out);
   const Status done = extractor_.run(from, to);
   if (!done) return done.error();
   out["done"] = true;
-  return out;
+  return dump_json(out);
 }
 
 }  // namespace fkt::cli

@@ -43,25 +43,24 @@ class Api {
   struct Stretch {
     std::uint64_t from = 0, to = 0;  // ticks of the recording's clock
   };
-  using Answer = Result<nlohmann::json> (Api::*)(const Parameters&, const Unwanted&) const;
+  using Answer = Result<std::string> (Api::*)(const Parameters&, const Unwanted&) const;
 
-  Result<nlohmann::json> info(const Parameters&, const Unwanted&) const;
-  Result<nlohmann::json> status(const Parameters&, const Unwanted&) const;
-  Result<nlohmann::json> density(const Parameters&, const Unwanted&) const;
-  Result<nlohmann::json> lanes(const Parameters&, const Unwanted&) const;
-  Result<nlohmann::json> events(const Parameters&, const Unwanted&) const;
-  Result<nlohmann::json> stats(const Parameters&, const Unwanted&) const;
-  Result<nlohmann::json> histogram(const Parameters&, const Unwanted&) const;
-  Result<nlohmann::json> next(const Parameters&, const Unwanted&) const;
-  Result<nlohmann::json> slowest(const Parameters&, const Unwanted&) const;
-  Result<nlohmann::json> extract(const Parameters&, const Unwanted&) const;
+  Result<std::string> info(const Parameters&, const Unwanted&) const;
+  Result<std::string> status(const Parameters&, const Unwanted&) const;
+  Result<std::string> density(const Parameters&, const Unwanted&) const;
+  Result<std::string> lanes(const Parameters&, const Unwanted&) const;
+  Result<std::string> events(const Parameters&, const Unwanted&) const;
+  Result<std::string> stats(const Parameters&, const Unwanted&) const;
+  Result<std::string> histogram(const Parameters&, const Unwanted&) const;
+  Result<std::string> next(const Parameters&, const Unwanted&) const;
+  Result<std::string> slowest(const Parameters&, const Unwanted&) const;
+  Result<std::string> extract(const Parameters&, const Unwanted&) const;
 
   Unwanted take_turn(std::string_view name, const Parameters&) const;
   Result<Stretch> stretch(const Parameters&) const;
   Result<Scale> scale(const Parameters&) const;
   Result<std::uint64_t> moment(const Parameters&, const char* name) const;
   Result<std::string> name(const Parameters&) const;
-  std::vector<Lane> lanes_of(const Scale& scale, std::vector<Wake>& wakes) const;
   std::int64_t since_zero(std::uint64_t clock) const;
   nlohmann::json occurrence_json(const Occurrence& occurrence) const;
 

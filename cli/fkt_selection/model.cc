@@ -6,7 +6,11 @@
 namespace fkt::cli {
 
 Model::Model(Trace trace, std::string file)
-    : trace_(std::move(trace)), file_(std::move(file)), timeline_(trace_) {}
+    : trace_(std::move(trace)),
+      file_(std::move(file)),
+      timeline_(trace_),
+      levels_(timeline_.begin(), timeline_.end(), events_about(timeline_.begin(), timeline_.end()),
+              timeline_.tasks()) {}
 
 Model::~Model() {
   density_pass_.stop = true;
@@ -25,9 +29,8 @@ void Model::read() {
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   density_ = std::make_unique<Density>(trace_, threads, density_pass_);
   density_ready_ = true;
-  Lanes lanes(whole_scale(), timeline_.tasks());
-  timeline_.read(timeline_pass_, &lanes);
-  whole_ = lanes.take();
+  timeline_.read(timeline_pass_, &levels_);
+  levels_.finish();
   integrity_ = trace_.integrity();
   if (!timeline_pass_.stop) ready_ = true;
 }
@@ -48,10 +51,6 @@ DensityCells Model::density(const Scale& scale) const {
 const std::vector<Gap>& Model::gaps() const {
   static const std::vector<Gap> kNone;
   return density_ready_ ? density_->gaps() : kNone;
-}
-
-Scale Model::whole_scale() const {
-  return {timeline_.begin(), timeline_.end(), kWholeColumns};
 }
 
 std::uint64_t Model::events_about(std::uint64_t from, std::uint64_t to) const {

@@ -11,16 +11,13 @@
 
 #include "lib/clock.h"
 #include "lib/density.h"
-#include "lib/lanes.h"
+#include "lib/levels.h"
 #include "lib/timeline.h"
 
 namespace fkt::cli {
 
 class Model {
  public:
-  // Columns of the whole run's lanes, which are made while reading.
-  static constexpr std::uint32_t kWholeColumns = 4096;
-
   // Opens the recording; reading begins with start().
   Model(Trace trace, std::string file);
   ~Model();
@@ -42,9 +39,8 @@ class Model {
   // By layer once density_ready(), before that from the index.
   DensityCells density(const Scale& scale) const;
   const std::vector<Gap>& gaps() const;  // none before density_ready()
-  // Valid once ready(). Of the whole run, for stretches too long to be followed again.
-  const std::vector<Lane>& whole_lanes() const { return whole_; }
-  Scale whole_scale() const;
+  // Valid once ready(): for stretches too long to be followed again.
+  const Levels& levels() const { return levels_; }
   // What reading found; valid once ready().
   const Integrity& integrity() const { return integrity_; }
   // Events in the pages that touch [from, to).
@@ -60,7 +56,7 @@ class Model {
   std::string file_;
   Timeline timeline_;
   std::unique_ptr<Density> density_;
-  std::vector<Lane> whole_;
+  Levels levels_;
   Integrity integrity_;  // the trace's own changes with every question
   PassControl density_pass_, timeline_pass_;
   std::atomic<bool> density_ready_{false}, ready_{false};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_selection/select.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 
 #include "cli/common.h"
 #include "cli/fkt_selection/api.h"
@@ -16,8 +16,8 @@
 #include "cli/fkt_selection/png.h"
 #include "cli/fkt_selection/server.h"
 #include "lib/clock.h"
-#include "lib/os_error.h"
 #include "lib/overview.h"
+#include "lib/random_token.h"
 
 extern char** environ;
 
@@ -56,12 +56,11 @@ Result<Scale> scale_of(const Options& options, const Model& model, std::uint32_t
   return scale;
 }
 
-Status write_file(const std::string& path, const std::string& bytes) {
-  std::ofstream out(path, std::ios::binary);
-  out << bytes;
-  out.close();
-  if (!out) return os_failure(path);
-  return Done{};
+Status write_file(const std::string& path, const std::string& text) {
+  Result<TextFile> file = TextFile::create(path);
+  if (!file) return file.error();
+  file->out().put(text);
+  return file->flush(true);
 }
 
 Overview overview_of(const Model& model, const Scale& scale) {
@@ -103,11 +102,20 @@ bool open_browser(const std::string& url) {
   return posix_spawnp(&pid, program.c_str(), nullptr, nullptr, argv, environ) == 0;
 }
 
+// Answers of megabytes come and go on many threads: what each of them keeps for the next one would
+// add up.
+void give_memory_back() {
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 20);
+}
+
 // Until Ctrl-C.
 Status serve(const Options& options, Model& model) {
   if (selection_page().empty()) {
     return Error{ErrorCode::io, std::string(selection_page_missing())};
   }
+  give_memory_back();
   const Result<std::string> token = random_token();
   if (!token) return token.error();
   const Extractor extractor = Extractor::beside_this(model.file());

@@ -2,7 +2,6 @@
 #include "cli/fkt_selection/server.h"
 
 #include <httplib.h>
-#include <sys/random.h>
 
 #include <thread>
 
@@ -36,6 +35,41 @@ bool same(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+// A connection that has sent all it has to say.
+class Said : public httplib::Stream {
+ public:
+  explicit Said(std::string_view bytes) : left_(bytes) {}
+  bool is_readable() const override { return !left_.empty(); }
+  bool is_writable() const override { return true; }
+  ssize_t read(char* to, std::size_t size) override {
+    size = left_.copy(to, size);
+    left_.remove_prefix(size);
+    return static_cast<ssize_t>(size);
+  }
+  ssize_t write(const char* bytes, std::size_t size) override {
+    reply_.append(bytes, size);
+    return static_cast<ssize_t>(size);
+  }
+  void get_remote_ip_and_port(std::string& ip, int& port) const override {
+    ip = kAddress, port = 0;
+  }
+  void get_local_ip_and_port(std::string& ip, int& port) const override { ip = kAddress, port = 0; }
+  socket_t socket() const override { return -1; }
+  const std::string& reply() const { return reply_; }
+
+ private:
+  std::string_view left_;
+  std::string reply_;
+};
+
+class Http : public httplib::Server {
+ public:
+  void answer(httplib::Stream& connection) {
+    bool closed = false;
+    process_request(connection, true, closed, nullptr);
+  }
+};
+
 Parameters parameters_of(const httplib::Request& request) {
   Parameters parameters;
   for (const auto& [name, value] : request.params) parameters[name] = value;
@@ -44,21 +78,10 @@ Parameters parameters_of(const httplib::Request& request) {
 
 }  // namespace
 
-Result<std::string> random_token() {
-  unsigned char bytes[16];
-  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return os_failure("random numbers");
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
-
 struct Server::Running {
   const Api& api;
   std::string_view page;
-  httplib::Server http;
+  Http http;
   std::jthread thread;
 
   // True: the request may be answered.
@@ -123,6 +146,12 @@ void Server::stop() {
   if (!running_->thread.joinable()) return;
   running_->http.stop();
   running_->thread.join();
+}
+
+std::string Server::reply_to(std::string_view request) {
+  Said connection(request);
+  running_->http.answer(connection);
+  return connection.reply();
 }
 
 std::string Server::url() const {

@@ -11,9 +11,6 @@
 
 namespace fkt::cli {
 
-// 128 random bits in hexadecimal.
-Result<std::string> random_token();
-
 class Server {
  public:
   // `api` must outlive it, and so must the page's text.
@@ -25,6 +22,9 @@ class Server {
   // Takes a free port of 127.0.0.1, and answers on threads of its own from then on.
   Status start();
   void stop();
+
+  // What a connection gets that sends these bytes; no start() is needed. For tests.
+  std::string reply_to(std::string_view request);
 
   int port() const { return port_; }
   std::string url() const;

@@ -10,11 +10,17 @@ export async function ask(name, parameters = {}, { signal, method = 'GET' } = {}
   const query = new URLSearchParams(parameters);
   for (;;) {
     const response = await fetch(`api/${name}?${query}`, { signal, method });
+    // Two questions may overtake each other on their way; who still wants an answer asks again.
+    if (response.status === 409 && signal) {
+      await new Promise((done) => setTimeout(done, retryMs));
+      signal.throwIfAborted();
+      continue;
+    }
     if (!response.ok) throw new Error((await response.text()).trim());
     const answer = await response.json();
     if (response.status !== 202) return answer;
     await new Promise((done) => setTimeout(done, retryMs));  // still being read
-    if (signal?.aborted) throw new DOMException('', 'AbortError');
+    signal?.throwIfAborted();
   }
 }
 
@@ -28,7 +34,7 @@ export function useAnswer(name, parameters) {
     const control = new AbortController();
     setAnswer((old) => ({ ...old, busy: true }));
     ask(name, { ...JSON.parse(key), page }, { signal: control.signal }).then(
-      (data) => setAnswer({ data, error: null, busy: false }),
+      (data) => setAnswer({ data, of: key, error: null, busy: false }),
       (error) => error.name !== 'AbortError' && setAnswer({ data: null, error: error.message, busy: false }));
     return () => control.abort();
   }, [name, key]);

@@ -6,7 +6,7 @@ import { ask, useAnswer } from './api.js';
 const keys = [
   ['W S', 'zoom in and out'], ['A D, ← →', 'earlier and later'], ['↑ ↓', 'scroll the lanes'],
   ['/', 'search'], ['N', 'next occurrence'], ['L', 'slowest occurrence'], ['0', 'the whole run'],
-  ['F', 'the overview shows the selection'], ['E', 'extract the selection'], ['R', 'wake-up arrows'],
+  ['F', 'the overview shows the selection'], ['E', 'extract the selection'], ['R', 'wake-up arrows'], ['C', 'lanes of CPUs'],
   ['T', 'light or dark'], ['Esc', 'close, or all events again'], ['?', 'this list'],
 ];
 

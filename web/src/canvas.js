@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Drawing in CSS pixels on a canvas of the screen's own resolution, in the theme's colours.
+import { tickLabel } from './format.js';
+
+export const gutter = 150;  // where the lanes' names stand (pixels)
 
 export function prepare(canvas, width, height) {
   const ratio = devicePixelRatio || 1;
@@ -37,8 +40,9 @@ export function fitted(draw, text, width) {
   return low < 3 ? '' : `${text.slice(0, low)}…`;
 }
 
-// A row of moments; what would not stand whole within `width` has no text.
-export function drawTimes(draw, times, x, y, width, text, line, label) {
+// A row of moments, as tickTimes() has them; what would not stand whole within `width` has no text.
+export function drawTimes(draw, { times, step }, info, x, y, width, text, line) {
+  const label = (time) => tickLabel(time, step, info.ticks_per_second);
   draw.textAlign = 'center';
   for (const time of times) {
     const at = Math.round(x(time)) + 0.5;

@@ -21,12 +21,22 @@ export function count(number) {
   return number.toLocaleString('en-US');
 }
 
-// Steps of 1, 2, 5 times a power of ten seconds, about `wanted` of them in the span.
+export function events(number) {
+  return `${count(number)} ${number === 1 ? 'event' : 'events'}`;
+}
+
+// Moments (ticks) at steps of 1, 2, 5 times a power of ten seconds, about `wanted` of them in the span.
 export function tickTimes(from, to, perSecond, wanted) {
   const rough = (to - from) / perSecond / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough) * perSecond;
   const times = [];
   for (let i = Math.ceil(from / step); i * step <= to && times.length < 100; i++) times.push(i * step);
-  return times;
+  return { times, step };
+}
+
+// As many digits as such steps need.
+export function tickLabel(ticks, step, perSecond) {
+  const digits = Math.min(12, Math.max(0, Math.ceil(-Math.log10(step / perSecond) - 1e-6)));
+  return `${(ticks / perSecond).toFixed(digits)} s`;
 }

@@ -5,10 +5,11 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ask } from './api.js';
 import { Extract, Help } from './boxes.jsx';
 import { duration, moment } from './format.js';
-import { Lanes, nameOf } from './lanes.jsx';
+import { nameOf } from './lane_picture.js';
+import { Lanes } from './lanes.jsx';
 import { Overview } from './overview.jsx';
 import { Events, Occurrences, Statistics } from './panels.jsx';
-import { held, useShown, zoomed } from './state.js';
+import { held, themeOf, useShown, zoomed } from './state.js';
 import './style.css';
 
 const statusMs = 300;
@@ -54,7 +55,21 @@ function spanAround({ from, to }, select, info) {
   return held([middle - wanted / 2, middle + wanted / 2], info);
 }
 
-function useActions(info, shown, change, setMark, setProblem) {
+const partOf = ([from, to], [begin, end]) => from < end && to > begin && to - from <= end - begin;
+
+// The stretch that durations are listed of: the selection, but while one goes from one of the
+// occurrences to the next it stays the one they were found in.
+function useListed(shown) {
+  const [kept, setKept] = useState(null);
+  const stays = kept && kept.name === shown.name && partOf(shown.select, kept.span);
+  useEffect(() => {
+    if (kept && !stays) setKept(null);
+  });
+  const listed = stays ? kept.span : shown.select;
+  return [listed, { keep: () => setKept({ name: shown.name, span: listed }), release: () => setKept(null) }];
+}
+
+function useActions(info, shown, change, listed, keep, setMark, setProblem) {
   const mark = useRef(null);
   const go = useCallback((one) => {
     mark.current = one;
@@ -74,7 +89,8 @@ function useActions(info, shown, change, setMark, setProblem) {
     ? mark.current.from + 1 : shown.select[0] }, (answer) => answer.found);
   const slowest = () => {
     change({ tab: 'name' });
-    search('slowest', { from: shown.select[0], to: shown.select[1], most: 1 }, (answer) => answer.found[0]);
+    keep();
+    search('slowest', { from: listed[0], to: listed[1], most: 1 }, (answer) => answer.found[0]);
   };
   return { go, next, slowest };
 }
@@ -84,13 +100,13 @@ function keyAction(key, { info, shown, change, actions, setBox, field, setPicked
   const zoom = (factor) => change({ select: zoomed(shown.select, (from + to) / 2, factor, info) });
   const move = (by) => change({ select: held([from + by, to + by], info) });
   const scroll = (by) => document.getElementById('lanes-box').scrollBy(0, by);
-  const theme = () => change({ theme: document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark' });
+  const theme = () => change({ theme: themeOf(shown) === 'dark' ? 'light' : 'dark' });
   return {
     w: () => zoom(0.6), s: () => zoom(1 / 0.6), a: () => move(-step), d: () => move(step),
     ArrowLeft: () => move(-step), ArrowRight: () => move(step), ArrowUp: () => scroll(-60), ArrowDown: () => scroll(60),
     '/': () => field.current.focus(), '?': () => setBox('help'), n: actions.next, l: actions.slowest,
     0: () => change({ view: [info.begin, info.end], select: [info.begin, info.end] }), f: () => change({ view: shown.select }),
-    e: () => setBox('extract'), r: () => change({ arrows: !shown.arrows }), t: theme,
+    e: () => setBox('extract'), r: () => change({ arrows: !shown.arrows }), c: () => change({ cpus: !shown.cpus }), t: theme,
     Escape: () => (setBox(null), setPicked(null)),
   }[key.length === 1 ? key.toLowerCase() : key];
 }
@@ -117,7 +133,8 @@ function Shown({ info, shown, change }) {
   const [box, setBox] = useState(null);
   const [problem, setProblem] = useState(null);
   const field = useRef(null);
-  const actions = useActions(info, shown, change, setMark, setProblem);
+  const [listed, { keep, release }] = useListed(shown);
+  const actions = useActions(info, shown, change, listed, keep, setMark, setProblem);
   useKeys({ info, shown, change, actions, setBox, field, setPicked });
   useEffect(() => setProblem(null), [shown.name]);
   const pick = (lane, cell, data) => {
@@ -145,7 +162,8 @@ function Shown({ info, shown, change }) {
       <div class="bar">
         <span class="times" id="selection">Selection: {show(from)} to {show(to)}, {duration(span, info.ticks_per_second)}</span>
         <input placeholder="tasks: name or number" value={shown.filter} onInput={(event) => change({ filter: event.target.value })} />
-        <button class={shown.arrows ? 'on' : ''} onClick={() => change({ arrows: !shown.arrows })}>wake-ups</button>
+        <button id="cpus" title="the CPUs' lanes (C)" class={shown.cpus ? 'on' : ''} onClick={() => change({ cpus: !shown.cpus })}>CPUs</button>
+        <button title="arrows from who woke a task to where it runs (R)" class={shown.arrows ? 'on' : ''} onClick={() => change({ arrows: !shown.arrows })}>wake-ups</button>
       </div>
       <Lanes {...{ info, shown, change, mark }} onPick={pick} />
     </main>
@@ -154,7 +172,7 @@ function Shown({ info, shown, change }) {
       <div class="body">
         {shown.tab === 'stats' && <Statistics {...{ info, shown }} onName={(name) => change({ name, tab: 'name' })} onTask={(row) => change({ filter: String(row.tid) })} />}
         {shown.tab === 'events' && <Events {...{ info, shown, picked }} onGo={actions.go} />}
-        {shown.tab === 'name' && <Occurrences {...{ info, shown }} onGo={actions.go} />}
+        {shown.tab === 'name' && <Occurrences {...{ info, shown, listed }} onGo={(one) => (keep(), actions.go(one))} onSelection={release} />}
       </div>
     </aside>
     {box === 'help' && <Help onClose={() => setBox(null)} />}

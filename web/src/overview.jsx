@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The overview: how fast each CPU's pages filled, by layer, and red where events are missing. Drag
 // selects, the wheel zooms, a double click shows the whole run.
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { useAnswer, useWidth } from './api.js';
-import { colours, drawTimes, prepare } from './canvas.js';
-import { count, duration, moment, tickTimes } from './format.js';
-import { zoomed } from './state.js';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useAnswer } from './api.js';
+import { colours, drawTimes, gutter, prepare } from './canvas.js';
+import { count, duration, events, moment, tickTimes } from './format.js';
+import { useScrolled, windowOf } from './scroll.js';
+import { scrolls, themeOf, wheeled } from './state.js';
 
-export const gutter = 150;
 const axis = 20;
 const leastDrag = 4;  // pixels: less is a click
 const mostHeight = 300;
@@ -29,70 +29,86 @@ function highest(data) {
   return most;
 }
 
-function drawRow(draw, row, data, y, height, most, palette) {
-  const width = draw.plotWidth / data.cells;
+// Also where the view is another one by now than that of the data: until its own have come.
+function drawRow(draw, row, data, x, y, height, most, palette) {
+  const cellTicks = (data.to - data.from) / data.cells;
   for (let cell = 0; cell < data.cells; cell++) {
     let top = y + height;
+    const left = x(data.from + cell * cellTicks), width = Math.ceil(x(data.from + (cell + 1) * cellTicks) - left);
+    if (left + width < gutter) continue;
     row.words.forEach((layer, index) => {
       if (!layer[cell]) return;
       const bar = Math.max(0.5, (layer[cell] / most) * height);
       draw.fillStyle = palette[`layer${index % 5}`];
-      draw.fillRect(gutter + cell * width, top - bar, Math.ceil(width), bar);
+      draw.fillRect(left, top - bar, width, bar);
       top -= bar;
     });
   }
 }
 
-function paint(canvas, width, data, shown, info, drag, mark) {
-  const row = rowHeight(data.cpus.length);
-  const height = data.cpus.length * row + axis;
-  const draw = prepare(canvas, width, height);
-  const palette = colours('text', 'dim', 'line', 'panel', 'lost', 'select', 'accent', 'layer0', 'layer1', 'layer2', 'layer3', 'layer4');
-  draw.plotWidth = width - gutter;
-  const x = (time) => gutter + ((time - shown.view[0]) / (shown.view[1] - shown.view[0])) * draw.plotWidth;
-  const most = highest(data);
-  data.cpus.forEach((cpu, index) => {
-    const y = index * row;
-    draw.fillStyle = palette.panel;
-    draw.fillRect(gutter, y, draw.plotWidth, row - 2);
-    drawRow(draw, cpu, data, y, row - 2, most, palette);
-    draw.fillStyle = palette.text;
-    draw.fillText(`cpu ${cpu.cpu}`, 4, y + row / 2);
-    draw.fillStyle = palette.lost;
-    for (const [number, from, to] of data.gaps) {
-      if (number !== cpu.cpu) continue;
-      draw.globalAlpha = 0.85;
-      draw.fillRect(x(from), y, Math.max(2, x(to) - x(from)), row - 2);
-      draw.globalAlpha = 1;
-    }
-  });
-  drawTimes(draw, tickTimes(...shown.view, info.ticks_per_second, 8), x, height - axis, width, palette.dim, palette.line,
-    (time) => moment(time, info.ticks_per_second, (shown.view[1] - shown.view[0]) / 8));
-  const [from, to] = drag ?? shown.select ?? shown.view;
+function drawCpu(draw, cpu, data, x, y, row, most, palette, width) {
+  draw.fillStyle = palette.panel;
+  draw.fillRect(gutter, y, width - gutter, row - 2);
+  drawRow(draw, cpu, data, x, y, row - 2, most, palette);
+  draw.fillStyle = palette.lost;
+  draw.globalAlpha = 0.85;
+  for (const [number, from, to] of data.gaps) {
+    if (number === cpu.cpu) draw.fillRect(x(from), y, Math.max(2, x(to) - x(from)), row - 2);
+  }
+  draw.globalAlpha = 1;
+  draw.fillStyle = palette.back;  // over what began before the view
+  draw.fillRect(0, y, gutter, row);
+  draw.fillStyle = palette.text;
+  draw.fillText(`cpu ${cpu.cpu}`, 4, y + row / 2);
+}
+
+// The selection, unless it is all that is shown, and the occurrence that was found last.
+function drawMarks(draw, [from, to], mark, view, x, height, width, palette) {
   const left = Math.max(gutter, x(from)), right = Math.min(width, x(to));
-  if (right >= gutter && left <= width) {
+  if (right >= gutter && left <= width && (from > view[0] || to < view[1])) {
     draw.fillStyle = palette.select;
-    draw.fillRect(left, 0, Math.max(1, right - left), height - axis);
+    draw.fillRect(left, 0, Math.max(1, right - left), height);
     draw.fillStyle = palette.accent;
-    for (const edge of [left, right - 1]) draw.fillRect(edge, 0, 1.5, height - axis);
+    for (const edge of [left, right - 1]) draw.fillRect(edge, 0, 1.5, height);
   }
-  if (mark) {
-    draw.fillStyle = palette.text;
-    draw.fillRect(x(mark.from), 0, 1, height - axis);
-  }
+  if (!mark || x(mark.from) < gutter) return;
+  draw.fillStyle = palette.text;
+  draw.fillRect(x(mark.from), 0, 1, height);
+}
+
+// Of the rows, what stands `above` pixels below the first one's begin.
+function paint(canvas, { width, height, above, data, most, view, info, selected, mark }) {
+  const row = rowHeight(data.cpus.length);
+  const draw = prepare(canvas, width, height);
+  const palette = colours('back', 'text', 'dim', 'line', 'panel', 'lost', 'select', 'accent', 'layer0', 'layer1', 'layer2', 'layer3', 'layer4');
+  const x = (time) => gutter + ((time - view[0]) / (view[1] - view[0])) * (width - gutter);
+  const rows = height - axis;
+  data.cpus.forEach((cpu, index) => {
+    const y = index * row - above;
+    if (y + row > 0 && y < rows) drawCpu(draw, cpu, data, x, y, row, most, palette, width);
+  });
+  draw.clearRect(0, rows, width, axis);
+  drawTimes(draw, tickTimes(...view, info.ticks_per_second, (width - gutter) / 150), info, x, rows, width, palette.dim, palette.line);
+  drawMarks(draw, selected, mark, view, x, rows, width, palette);
 }
 
 export function Overview({ info, shown, change, mark, version }) {
-  const [ref, width] = useWidth();
+  const [ref, seen] = useScrolled();
+  const { width } = seen;
   const canvas = useRef(null);
   const [drag, setDrag] = useState(null);
   const [pointed, setPointed] = useState(null);
   const cells = Math.max(50, width - gutter);
   const { data, error, busy } = useAnswer('density', width && {
     from: shown.view[0], to: shown.view[1], cells, version });
+  const most = useMemo(() => data && highest(data), [data]);
+  const row = rowHeight(data?.cpus.length ?? 0);
+  const whole = data ? data.cpus.length * row + axis : 0;
+  const { height, above } = windowOf(seen, whole);
+  const selected = drag ?? shown.select;
   useEffect(() => {
-    if (data && width) paint(canvas.current, width, data, shown, info, drag, mark);
-  });
+    if (data && width && height) paint(canvas.current, { width, height, above, data, most, view: shown.view, info, selected, mark });
+  }, [data, width, height, above, ...shown.view, ...selected, themeOf(shown), mark]);
 
   const timeAt = (event) => {
     const box = canvas.current.getBoundingClientRect();
@@ -116,42 +132,48 @@ export function Overview({ info, shown, change, mark, version }) {
   };
   const wheel = (event) => {
     const px = event.clientX - canvas.current.getBoundingClientRect().left;
-    if (event.shiftKey || px < gutter) return;  // scrolls the CPUs
+    if (scrolls(event, px, gutter, ref.current)) return;
     event.preventDefault();
-    change({ view: zoomed(shown.view, timeAt(event), event.deltaY > 0 ? 1.25 : 0.8, info) });
+    change(({ view }) => {
+      const perPixel = (view[1] - view[0]) / (width - gutter);
+      return { view: wheeled(event, view, view[0] + (px - gutter) * perPixel, perPixel, info) };
+    });
   };
   const hover = (event) => {
     if (!data) return;
     const box = canvas.current.getBoundingClientRect();
     const cell = Math.floor(((event.clientX - box.left - gutter) / (box.width - gutter)) * data.cells);
-    const cpu = data.cpus[Math.floor((event.clientY - box.top) / rowHeight(data.cpus.length))];
+    const py = event.clientY - box.top;
+    const cpu = py < height - axis ? data.cpus[Math.floor((py + above) / row)] : undefined;
     if (!cpu || cell < 0 || cell >= data.cells) return setPointed(null);
     const at = timeAt(event);
     const gap = data.gaps.find(([number, from, to]) => number === cpu.cpu && at >= from && at <= to);
     setPointed({ cpu: cpu.cpu, time: at, events: cpu.events.map((layer) => layer[cell]), lost: gap?.[3] });
   };
-  const cellSeconds = data ? (shown.view[1] - shown.view[0]) / data.cells / info.ticks_per_second : 1;
+  const cellSeconds = data ? (data.to - data.from) / data.cells / info.ticks_per_second : 1;
   const layers = data?.layers.length ? data.layers : ['all layers'];
   const used = layers.map((name, index) => [name, index]).filter(([, index]) =>
     data?.cpus.some((cpu) => cpu.words[index].some((words) => words)));
-  return <section class="overview" ref={ref}>
+  return <section class="overview">
     <div class="legend">
       <b>How fast pages filled</b>
       {used.map(([name, index]) => <span key={name}><i style={{ background: `var(--layer${index % 5})` }} />{name}</span>)}
       {data?.gaps.length > 0 && <span><i style={{ background: 'var(--lost)' }} />
-        {count(data.gaps.reduce((sum, gap) => sum + gap[3], 0))} events lost</span>}
-      {data && <span>full height: {count(Math.round((highest(data) * 8) / info.page_bytes / cellSeconds))} pages/s</span>}
+        {events(data.gaps.reduce((sum, gap) => sum + gap[3], 0))} lost</span>}
+      {data && <span>full height: {count(Math.round((most * 8) / info.page_bytes / cellSeconds))} pages/s</span>}
       {data && !data.exact && <span>by page, layers to come</span>}
       {error && <span class="problem">{error}</span>}
       <span class="right">{pointed
         ? `cpu ${pointed.cpu} at ${moment(pointed.time, info.ticks_per_second, shown.view[1] - shown.view[0])}: `
-          + layers.map((name, index) => `${name} ${count(pointed.events[index] ?? 0)}`).join(', ') + ' events'
+          + used.map(([name, index]) => `${name} ${count(pointed.events[index] ?? 0)}`).join(', ') + ' events'
           + (pointed.lost === undefined ? '' : `, ${count(pointed.lost)} lost`)
         : `${duration(shown.view[1] - shown.view[0], info.ticks_per_second)} shown; drag to select, wheel to zoom`}</span>
     </div>
-    <div class="rows">
-      <canvas id="overview" ref={canvas} onPointerDown={down} onWheel={wheel} onPointerMove={hover}
-        onPointerLeave={() => setPointed(null)} onDblClick={() => change({ view: [info.begin, info.end] })} />
+    <div class="rows" ref={ref}>
+      <div style={{ height: `${whole}px` }}>
+        <canvas id="overview" ref={canvas} onPointerDown={down} onWheel={wheel} onPointerMove={hover}
+          onPointerLeave={() => setPointed(null)} onDblClick={() => change({ view: [info.begin, info.end] })} />
+      </div>
     </div>
     {busy && <div class="progress" style={{ width: '100%', opacity: 0.4 }} />}
   </section>;

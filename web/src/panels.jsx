@@ -5,16 +5,24 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useAnswer, useWidth } from './api.js';
 import { colours } from './canvas.js';
-import { count, duration, moment } from './format.js';
+import { count, duration, events, moment } from './format.js';
+import { themeOf } from './state.js';
 
-function Rows({ columns, rows, sort, onRow }) {
+const mostCpus = 16;
+
+// The first `most` of the rows, as they are sorted, and the others when they are asked for.
+function Rows({ columns, rows, sort, onRow, most = 200 }) {
   const [by, setBy] = useState(sort);
+  const [all, setAll] = useState(false);
+  if (rows.length === 0) return <p class="dim">none</p>;
   const sorted = [...rows].sort((a, b) => (typeof a[by] === 'string' ? a[by].localeCompare(b[by]) : by === 'cpu' ? a[by] - b[by] : b[by] - a[by]));
+  const listed = all ? sorted : sorted.slice(0, most);
   return <table>
     <thead><tr>{columns.map(([key, title]) => <th key={key} onClick={() => setBy(key)}>{title}{by === key ? ' ↓' : ''}</th>)}</tr></thead>
-    <tbody>{sorted.map((row) => <tr onClick={() => onRow?.(row)}>
+    <tbody>{listed.map((row) => <tr onClick={() => onRow?.(row)}>
       {columns.map(([key, , show], index) => <td class={index === 0 ? 'left wide' : ''} title={index === 0 ? row[key] : undefined}>
-        {show ? show(row[key], row) : row[key]}</td>)}</tr>)}</tbody>
+        {show ? show(row[key], row) : row[key]}</td>)}</tr>)}
+      {listed.length < sorted.length && <tr class="more" onClick={() => setAll(true)}><td colSpan={columns.length}>{count(sorted.length - listed.length)} more</td></tr>}</tbody>
   </table>;
 }
 
@@ -31,8 +39,8 @@ export function Statistics({ info, shown, onName, onTask }) {
   const length = shown.select[1] - shown.select[0];
   const percent = (ticks) => `${((100 * ticks) / length).toFixed(1)} %`;
   return <div id="statistics">
-    <h2>{count(data.events)} events in {time(length)}</h2>
-    <Rows sort="cpu" columns={[['cpu', 'cpu'], ['busy', 'busy', percent], ['interrupts', 'interrupts', percent], ['idle', 'idle', percent]]} rows={data.cpus} />
+    <h2>{events(data.events)} in {time(length)}</h2>
+    <Rows sort="cpu" most={mostCpus} columns={[['cpu', 'cpu'], ['busy', 'busy', percent], ['interrupts', 'interrupts', percent], ['idle', 'idle', percent]]} rows={data.cpus} />
     <h2>Calls and interrupts that ended here</h2>
     <Rows sort="total" onRow={(row) => onName(row.name)} rows={data.types} columns={[['name', 'name'], ['count', 'count', count],
       ['total', 'total', time], ['p50', 'p50', time], ['p99', 'p99', time], ['max', 'max', time]]} />
@@ -65,9 +73,10 @@ export function Events({ info, shown, picked, onGo }) {
 }
 
 // Bars of how many took how long; both axes logarithmic. A click asks for those of one bar.
-function Bars({ bins, info, onBin }) {
+function Bars({ bins, info, theme, onBin }) {
   const [ref, width] = useWidth();
   const box = useRef(null);
+  const [pointed, setPointed] = useState(null);
   useEffect(() => {
     if (!width || bins.length === 0) return;
     const palette = colours('accent', 'dim', 'line');
@@ -75,22 +84,27 @@ function Bars({ bins, info, onBin }) {
     const axis = { stroke: palette.dim, grid: { stroke: palette.line, width: 0.5 }, ticks: { stroke: palette.line } };
     const text = (value) => (value === null ? '' : duration(value * info.ticks_per_second, info.ticks_per_second));
     const plot = new uPlot({
-      width, height: 190, legend: { show: false }, cursor: { y: false, drag: { x: false, y: false } },
+      width, height: 170, legend: { show: false }, cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+      hooks: { setCursor: [({ cursor }) => setPointed(cursor.left >= 0 ? bins[cursor.idx] ?? null : null)] },
       scales: { x: { time: false, distr: 3 }, y: { distr: 3, range: (_, __, most) => [0.5, Math.max(2, most * 1.6)] } },
-      axes: [{ ...axis, values: (_, values) => values.map(text), space: 60 }, { ...axis, size: 46, values: (_, values) => values.map((v) => (v === null || v < 1 ? '' : count(v))) }],
+      axes: [{ ...axis, values: (_, values) => values.map(text), space: 60, size: 32 }, { ...axis, size: 46, values: (_, values) => values.map((v) => (v === null || v < 1 ? '' : count(v))) }],
       series: [{}, { stroke: palette.accent, fill: palette.accent, width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.9, 20, 2] }) }],
     }, [bins.map(([from]) => seconds(from)), bins.map(([, , number]) => number || null)], box.current);
     const click = () => plot.cursor.idx !== null && bins[plot.cursor.idx] && onBin(bins[plot.cursor.idx]);
     plot.over.addEventListener('click', click);
     return () => plot.destroy();
-  }, [width, bins, document.documentElement.dataset.theme]);
-  return <div ref={ref}><div ref={box} id="histogram" /></div>;
+  }, [width, bins, theme]);
+  const time = (ticks) => duration(ticks, info.ticks_per_second);
+  return <div ref={ref}><div ref={box} id="histogram" />
+    <p class="dim pointed">{pointed ? `${time(pointed[0])} to ${time(pointed[1])}: ${count(pointed[2])}; a click lists them` : 'each bar: how many took so long; a click lists them'}</p></div>;
 }
 
-export function Occurrences({ info, shown, onGo }) {
+// listed: the stretch they are of; going to one of them leaves the list as it is, onSelection ends that.
+export function Occurrences({ info, shown, listed, onGo, onSelection }) {
   const [bin, setBin] = useState(null);
-  useEffect(() => setBin(null), [shown.name, shown.select]);
-  const span = { from: shown.select[0], to: shown.select[1] };
+  useEffect(() => setBin(null), [shown.name, ...listed]);
+  const span = { from: listed[0], to: listed[1] };
+  const other = listed[0] !== shown.select[0] || listed[1] !== shown.select[1];
   const histogram = useAnswer('histogram', shown.name && { ...span, name: shown.name });
   const slowest = useAnswer('slowest', shown.name && { ...span, name: shown.name, most: 50, ...(bin && { at_least: bin[0], below: bin[1] }) });
   if (!shown.name) return <p class="dim">Search for a system call, an interrupt or an event: its durations and slowest occurrences then stand here.</p>;
@@ -99,12 +113,13 @@ export function Occurrences({ info, shown, onGo }) {
   const time = (ticks) => duration(ticks, info.ticks_per_second);
   const bins = histogram.data?.bins ?? [];
   return <div id="occurrences">
-    <h2>How long {shown.name} took, in the selection</h2>
-    {bins.length > 0 ? <Bars bins={bins} info={info} onBin={setBin} /> : histogram.data && <p class="dim">none that began and ended here</p>}
+    <h2>How long {shown.name} took, {other
+      ? <>in {time(listed[1] - listed[0])} around <button id="in-selection" onClick={onSelection}>in the selection</button></> : 'in the selection'}</h2>
+    {bins.length > 0 ? <Bars bins={bins} info={info} theme={themeOf(shown)} onBin={setBin} /> : histogram.data && <p class="dim">none that began and ended here</p>}
     <h2>{bin ? `Those from ${time(bin[0])} to ${time(bin[1])}` : 'The slowest'}{bin && <button style={{ marginLeft: '8px' }} onClick={() => setBin(null)}>all</button>}</h2>
     {slowest.data && <table><thead><tr><th>at</th><th>took</th><th>cpu</th><th class="left">task</th></tr></thead>
       <tbody>{slowest.data.found.map((one) => <tr onClick={() => onGo(one)}>
-        <td class="left">{moment(one.from, info.ticks_per_second, shown.select[1] - shown.select[0])}</td><td>{time(one.to - one.from)}</td>
+        <td class="left">{moment(one.from, info.ticks_per_second, listed[1] - listed[0])}</td><td>{time(one.to - one.from)}</td>
         <td>{one.cpu}</td><td class="left wide">{one.task_name} {one.tid}</td></tr>)}</tbody></table>}
   </div>;
 }

@@ -17,6 +17,7 @@ function fromAddress() {
     tab: values.get('tab') ?? 'stats',
     theme: values.get('theme') ?? '',
     arrows: values.get('arrows') !== '0',
+    cpus: values.get('cpus') !== '0',
   };
 }
 
@@ -25,8 +26,13 @@ function toAddress(state) {
   for (const key of ['view', 'select']) if (state[key]) values.set(key, state[key].join('~'));
   for (const key of ['name', 'filter', 'theme']) if (state[key]) values.set(key, state[key]);
   if (state.tab !== 'stats') values.set('tab', state.tab);
-  if (!state.arrows) values.set('arrows', '0');
+  for (const key of ['arrows', 'cpus']) if (!state[key]) values.set(key, '0');
   return `#${values}`;
+}
+
+// What is drawn on canvases has to be drawn again for another one.
+export function themeOf({ theme }) {
+  return theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
 }
 
 export function useShown() {
@@ -37,8 +43,7 @@ export function useShown() {
   }, [state]);
   // Before anything is drawn in its colours.
   useLayoutEffect(() => {
-    const theme = state.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
-    document.documentElement.dataset.theme = theme;
+    document.documentElement.dataset.theme = themeOf(state);
   }, [state.theme]);
   useEffect(() => {
     const changed = () => setState(fromAddress());
@@ -59,4 +64,23 @@ export function held([from, to], { begin, end }) {
 // Smaller (factor < 1) or larger around a fixed moment.
 export function zoomed([from, to], at, factor, info) {
   return held([at - (at - from) * factor, at + (to - at) * factor], info);
+}
+
+const notch = 100, line = 33;  // pixels that a mouse's wheel and a line of it stand for
+
+// Up and down zooms around a moment, one notch of a mouse's wheel by 1.3; sideways moves.
+export function wheeled(event, span, at, perPixel, info) {
+  const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? line : 1;
+  if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return held(span.map((time) => time + event.deltaX * unit * perPixel), info);
+  const notches = Math.max(-1, Math.min(1, (event.deltaY * unit) / notch));
+  return zoomed(span, at, 1.3 ** notches, info);
+}
+
+// With shift, and over the names, the wheel scrolls; browsers make shift scroll sideways.
+export function scrolls(event, px, gutter, box) {
+  if (event.shiftKey) {
+    event.preventDefault();
+    box.scrollBy(0, event.deltaY || event.deltaX);
+  }
+  return event.shiftKey || px < gutter;
 }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_bufstats/bufstats.h"
+
+#include <string>
+
+#include "cli/common.h"
+#include "cli/view.h"
+#include "lib/analysis.h"
+#include "lib/buffer_picture.h"
+#include "lib/buffer_table.h"
+#include "lib/clock.h"
+
+namespace fkt::cli {
+namespace {
+
+constexpr std::uint32_t kRows = 20;
+constexpr std::uint32_t kPictureColumns = 1000;
+
+enum class Form { text, json, csv, svg };
+
+struct Request {
+  std::string file = "trace_file";
+  std::string output;  // empty: standard output
+  Form form = Form::text;
+  TimeUnit unit = TimeUnit::us;
+  std::uint32_t rows = kRows;
+};
+
+void add_options(Options& options) {
+  options.section("How it is shown (default: a table)")("svg", "as a picture")(
+      "text", "as a table")("json", "as JSON")("csv", "as CSV")(
+      ",o", value("OUT"),
+      "into this file; one that ends in .svg, .json or .csv is written as such")(
+      ",n", value("N"), "a row for each Nth part of the time (default 20)")(
+      "time", value("UNIT"), "times in us (default), ns, s or cycles");
+  options.section("Which part")("from", value("T"), "from this time on: 250ms, 1.5s, 14:03:22.5")(
+      "to", value("T"), "up to this time");
+  options.positional("FILE", 1);
+}
+
+Status choose_form(const Options& options, Request& r) {
+  constexpr std::pair<const char*, Form> kForms[] = {
+      {"text", Form::text}, {"json", Form::json}, {"csv", Form::csv}, {"svg", Form::svg}};
+  const char* chosen = nullptr;
+  for (const auto& [name, form] : kForms) {
+    if (!options.has(name)) continue;
+    if (chosen != nullptr) {
+      return usage("--" + std::string(chosen) + " and --" + name + ": only one of the two");
+    }
+    chosen = name;
+    r.form = form;
+  }
+  if (options.has("-o")) r.output = options.text("-o");
+  for (const auto& [name, form] : kForms) {
+    if (chosen == nullptr && r.output.ends_with('.' + std::string(name))) r.form = form;
+  }
+  return Done{};
+}
+
+Result<Request> request_of(const Options& options) {
+  Request r;
+  if (!options.arguments().empty()) r.file = options.arguments()[0];
+  const Status form = choose_form(options, r);
+  if (!form) return form.error();
+  if (options.has("-n")) {
+    if (r.form == Form::svg) return usage("-n: not for a picture");
+    const auto rows = parse_whole("-n", options.text("-n"), 1, 1'000'000);
+    if (!rows) return rows.error();
+    r.rows = static_cast<std::uint32_t>(*rows);
+  }
+  if (r.form == Form::svg) r.rows = kPictureColumns;
+  if (options.has("time")) {
+    const auto unit = TimeFormat::parse(options.text("time"));
+    if (!unit) {
+      return usage("--time: \"" + options.text("time") + "\" is not one of cycles, ns, us, s");
+    }
+    r.unit = *unit;
+  }
+  return r;
+}
+
+Result<Scale> scale_of(const Options& options, const Trace& trace, std::uint32_t cells) {
+  Scale scale{trace.info().cut ? trace.info().cut->from : recording_start(trace.info()),
+              recording_end(trace) + 1, cells};
+  for (const char* name : {"from", "to"}) {
+    if (!options.has(name)) continue;
+    const auto clock = parse_time(options.text(name), trace.info(), scale.to);
+    if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
+    (std::string_view(name) == "from" ? scale.from : scale.to) = *clock;
+  }
+  if (scale.from >= scale.to) return usage("--from: not before --to");
+  return scale;
+}
+
+void write(Writer& out, const Request& request, const Trace& trace, const BufferColumns& columns) {
+  const double per_second = trace.info().clocks.ticks_per_second();
+  const std::uint64_t start = recording_start(trace.info());
+  const BufferTable table{columns, trace.info().page_bytes, start,
+                          TimeFormat(request.unit, per_second)};
+  switch (request.form) {
+    case Form::text:
+      return table.text(out);
+    case Form::json:
+      return table.json(out);
+    case Form::csv:
+      return table.csv(out);
+    case Form::svg:
+      return write_buffer_picture(out, columns, start, per_second, request.file);
+  }
+}
+
+Status put_output(const std::string& path, const Writer& out) {
+  if (path.empty()) {
+    const Result<bool> written = put(out.view());
+    return written ? Status(Done{}) : Status(written.error());
+  }
+  Result<TextFile> file = TextFile::create(path);
+  if (!file) return file.error();
+  file->out().put(out.view());
+  return file->flush(true);
+}
+
+int run(const Options& options) {
+  const Result<Request> request = request_of(options);
+  if (!request) return fail(request.error());
+  const Result<Trace> trace = Trace::open(request->file);
+  if (!trace) return fail(trace.error());
+  const Result<Scale> scale = scale_of(options, *trace, request->rows);
+  if (!scale) return fail(scale.error());
+  BufferColumns columns(*scale);
+  const Status followed = [&] {
+    Progress progress("reading");
+    const std::uint64_t total = events_of(*trace);
+    return follow_buffers(
+        *trace, [&](const BufferState& state) { columns.add(state); },
+        [&](std::uint64_t done) { progress.update(done, total); });
+  }();
+  columns.finish();
+  Writer out;
+  write(out, *request, *trace, columns);
+  const Status written = put_output(request->output, out);
+  if (!written) return fail(written.error());
+  if (!followed) {
+    return fail({followed.error().code, request->file + ": " + followed.error().message});
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int buffer_statistics(int argc, const char* const* argv) {
+  Options options("[options] [FILE]",
+                  "Shows how full FKT's own buffers were while it recorded FILE (default "
+                  "trace_file, -:\nstandard input), which needs the layer fkt (fkt_record -k "
+                  "system,process,fkt).");
+  add_options(options);
+  if (const auto status = options.parse(argc, argv)) return *status;
+  return run(options);
+}
+
+}  // namespace fkt::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/own_share.h"
+
+#include <cstdio>
+
+namespace fkt::record {
+namespace {
+
+// On an idle machine all that happens may be the recording's, and it is next to nothing. One page
+// in 32 is looked at: so many bytes of them are some megabytes of pages.
+constexpr std::uint64_t kLeast = 64 << 10;
+constexpr double kMuch = 50;
+
+std::optional<double> percent(std::uint64_t own, std::uint64_t looked_at) {
+  if (looked_at == 0) return std::nullopt;
+  return 100 * static_cast<double>(own) / static_cast<double>(looked_at);
+}
+
+}  // namespace
+
+std::optional<double> own_percent(const fkt_status& status) {
+  return percent(status.own_bytes, status.looked_at);
+}
+
+std::optional<std::string> OwnShare::look(const fkt_status& status) {
+  const std::uint64_t looked_at = status.looked_at - looked_at_, own = status.own_bytes - own_;
+  looked_at_ = status.looked_at;
+  own_ = status.own_bytes;
+  const std::optional<double> share = percent(own, looked_at);
+  if (told_ || looked_at < kLeast || !share || *share < kMuch) return std::nullopt;
+  told_ = true;
+  char number[16];
+  std::snprintf(number, sizeof number, "%.0f", *share);
+  return std::string(number) +
+         " % of what is recorded is the recorder's own doing: writing a page fills " +
+         (*share > 90 ? "about another" : "much of another") +
+         ", it feeds on itself (--no-self leaves it out; fewer layers help, too)";
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Recording: where pages go, and how much room there is for them.
+#include "cli/fkt_record/recording.h"
+
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/fkt_record/describe_part.h"
+#include "cli/fkt_record/tail_room.h"
+
+namespace fkt::record {
+
+Status Recording::make_sink(const std::string& head) {
+  FileSinkRules rules;
+  rules.part.recording = recording_;
+  rules.part.page_bytes = page_bytes_;
+  rules.part.reserve = tail_reserve(cpus_);
+  rules.part.reserve_per_page = kTailBytesPerPage;
+  rules.level = request_->level;
+  rules.ring_bytes = ring_bytes();
+  if (request_->rotate != 0) {
+    const std::uint64_t least = head.size() + rules.part.reserve;
+    if (request_->rotate < least) {
+      return cli::usage("--rotate: a file needs more than the " + cli::bytes_text(least) +
+                        " that stand before and after its pages");
+    }
+    rules.part.file_limit = request_->rotate - rules.part.reserve;
+    make_rotation(rules.part, head);
+  } else {
+    const Result<std::uint64_t> limit = limit_bytes();
+    if (!limit) return limit.error();
+    rules.part.limit = *limit;
+  }
+  Result<std::unique_ptr<FileSink>> sink = FileSink::make(output_, rules, rotation_.get());
+  if (!sink) return sink.error();
+  sink_ = std::move(*sink);
+  if (is_flight()) {
+    snapshot_rules_ = std::make_unique<SnapshotRules>(
+        SnapshotRules{device_, request_->clock, rules, PartHeads(head, PartHeads::Kind::snapshot)});
+  }
+  return Done{};
+}
+
+void Recording::make_rotation(const PartRules& rules, const std::string& head) {
+  part_heads_ = std::make_shared<PartHeads>(head);
+  Rotation::Makers makers{
+      // If it fails, so it will when the head is needed, and be told.
+      [heads = part_heads_] { (void)static_cast<bool>(heads->prepare()); },
+      [heads = part_heads_](unsigned number, const PartCpus& before) {
+        return heads->head(number, before);
+      },
+      [heads = part_heads_, &device = device_, clock = request_->clock](const PartFile& part) {
+        const std::string tasks = heads->take_tasks(part.number());
+        heads->note_tasks();  // of the file that has begun
+        return part_tail(device, clock, part, tasks);
+      }};
+  rotation_ = std::make_unique<Rotation>(*request_, owner_, rules, output_, std::move(makers));
+}
+
+// Bytes of pages; 0: the module, or the output, finds out itself.
+Result<std::uint64_t> Recording::limit_bytes() const {
+  if (request_->size) return *request_->size;
+  if (!has_room()) return std::uint64_t{0};
+  const auto room = output_.room(tail_reserve(cpus_), kTailBytesPerPage, page_bytes_);
+  if (!room) return room.error();
+  // Found out now, not when the crash that everybody waited for has happened.
+  if (is_flight() && *room < ring_bytes()) {
+    return Error{ErrorCode::io, output_.name() + ": no space for the " +
+                                    cli::bytes_text(ring_bytes()) + " that the recorder keeps"};
+  }
+  return *room;
+}
+
+std::uint64_t Recording::ring_bytes() const {
+  const auto cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return (std::uint64_t{4096} << request_->pow_pages) * cpus;
+}
+
+std::string Recording::without_snapshots() const {
+  if (!is_flight()) return "this is no flight recorder (see --flight)";
+  if (!has_room()) return output_.name() + " is no file that snapshots can stand beside";
+  if (engine_ && *engine_ != FKT_ENGINE_LEND) {
+    return "engine " + std::string(engine_name(*engine_)) + " lets no page go before the end";
+  }
+  return "nothing is being recorded";
+}
+
+PageSink* Recording::sink() const {
+  if (remote_) return remote_.get();
+  return sink_.get();
+}
+
+}  // namespace fkt::record

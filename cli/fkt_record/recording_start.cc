@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Recording: its start, with all that the module is told.
+#include "cli/fkt_record/recording.h"
+
+#include <fcntl.h>
+
+#include "cli/common.h"
+#include "cli/fkt_record/tail_room.h"
+#include "lib/parse.h"
+#include "lib/system_state.h"
+#include "lib/when.h"
+
+namespace fkt::record {
+namespace {
+
+std::uint32_t flow_flag(Request::WhenFull when_full) {
+  switch (when_full) {
+    case Request::WhenFull::stop:
+      return FKT_START_STOP_WHEN_FULL;
+    case Request::WhenFull::overwrite:
+      return FKT_START_OVERWRITE;
+    default:
+      return 0;
+  }
+}
+
+// They are smaller.
+std::uint32_t most_thread_numbers() {
+  constexpr std::uint32_t kMost = 1U << FKT_PID_BITS;
+  const Result<std::string> text = read_file("/proc/sys/kernel/pid_max");
+  std::uint64_t number = 0;
+  const bool known = text && parse_number(text->substr(0, text->find('\n')), number) &&
+                     number > 0 && number < kMost;
+  return known ? static_cast<std::uint32_t>(number) : kMost;
+}
+
+}  // namespace
+
+// Where the kernel writes what a flight recorder keeps if we are killed. Groups it cannot write.
+void Recording::open_heir(const Way& way) {
+  if (way.engine != FKT_ENGINE_LEND || !is_flight() || !has_room() || request_->level) return;
+  for (const auto access : {Output::Access::direct, Output::Access::cached}) {
+    Result<UniqueFd> pages = output_.open_for_pages(access);
+    if (pages && !heir_) heir_ = std::move(*pages);
+  }
+}
+
+// --snapshot-when as the module understands it.
+Status Recording::make_condition() {
+  if (!request_->snapshot_when) return Done{};
+  if (!snapshot_rules_) {
+    return Error{ErrorCode::io, "--snapshot-when: " + without_snapshots()};
+  }
+  const Result<fkt_clocks> clocks = device_.clocks(request_->clock);
+  if (!clocks) return clocks.error();
+  const double ticks_per_second = static_cast<double>(clocks->khz) * 1000;
+  const Result<fkt_when> when = make_when(
+      *request_->snapshot_when, {request_->mask, ticks_per_second, most_thread_numbers()});
+  if (!when) return when.error();
+  when_ = std::make_unique<fkt_when>(*when);
+  snapshot_rules_->ticks_per_second = ticks_per_second;
+  return Done{};
+}
+
+Result<fkt_start> Recording::start_arguments(const Way& way) const {
+  fkt_start start{};
+  start.abi = FKT_ABI_VERSION;
+  start.size = sizeof start;
+  start.out_fd = way.pages ? way.pages.get() : -1;
+  start.flags = (request_->args ? FKT_START_ARGS : 0) | (request_->pairs ? 0 : FKT_START_NO_PAIRS) |
+                flow_flag(request_->when_full);
+  start.mask = request_->mask;
+  start.recording = recording_;
+  start.clock = request_->clock;
+  start.filter = request_->filter;
+  start.filter_pid = request_->filter_pid;
+  start.when = reinterpret_cast<std::uintptr_t>(when_.get());
+  if (way.engine == FKT_ENGINE_LEND) {
+    start.flags |= FKT_START_ENGINE(way.engine);
+    if (heir_) start.out_fd = heir_.get();
+    if (heir_) start.offset = output_.pages_offset();
+    return start;  // the sink knows the limit
+  }
+  const Result<std::uint64_t> limit = limit_bytes();
+  if (!limit) return limit.error();
+  start.limit = *limit;
+  if (!way.pages) return start;
+  start.flags |= FKT_START_ENGINE(way.engine);
+  start.offset = output_.pages_offset();
+  start.reserve = tail_reserve(cpus_);
+  start.reserve_per_page = kTailBytesPerPage;
+  return start;
+}
+
+Status Recording::start() {
+  Result<Way> way = choose_way(output_, engine_);
+  if (!way) return way.error();
+  if (engine_ != request_->engine) way->why = "for snapshots of what the flight recorder keeps";
+  if (way->engine == FKT_ENGINE_FETCH) {
+    ::fcntl(device_.fd(), F_SETFL, O_RDWR | O_NONBLOCK);
+    const Status at_pages = output_.seek_to_pages();
+    if (!at_pages) return at_pages;
+    stream_.emplace(device_.fd(), output_.fd(), output_.name());
+  }
+  open_heir(*way);
+  const Status condition = make_condition();
+  if (!condition) return condition;
+  const Result<fkt_start> arguments = start_arguments(*way);
+  if (!arguments) return arguments.error();
+  if (request_->verbose) cli::warn("engine " + how(*way));
+  started_ = std::chrono::steady_clock::now();
+  const Status started = device_.start(*arguments);
+  if (!started) return started;
+  running_ = true;
+  if (rotation_) rotation_->start();
+  if (snapshot_rules_) {
+    snapshots_ = std::make_unique<Snapshots>(*request_, owner_, std::move(*snapshot_rules_));
+    snapshot_rules_.reset();
+  } else if (sink()) {
+    const Status drains = start_drain();
+    if (!drains) return drains;
+  }
+  return start_syncer();
+}
+
+Status Recording::start_drain() {
+  Result<std::unique_ptr<LentDrain>> drain = LentDrain::start(device_.fd(), page_bytes_, *sink());
+  if (!drain) return drain.error();
+  drain_ = std::move(*drain);
+  return Done{};
+}
+
+std::string Recording::how(const Way& way) const {
+  const std::string text = std::string(engine_name(way.engine)) + ": " + way.why;
+  return sink_ ? text + ", by " + sink_->how() : text;
+}
+
+Status Recording::start_syncer() {
+  // A flight recorder writes at its end alone; a stream is somebody else's to keep.
+  if (!has_room() || request_->sync.count() == 0 || is_flight()) return Done{};
+  const auto written = [this]() -> std::uint64_t {
+    const Result<fkt_status> status = device_.status();
+    return status ? status->pages_written : 0;
+  };
+  const auto tell = [this](std::uint64_t pages) {
+    if (request_->verbose) cli::warn(cli::with_commas(pages) + " pages are safe on the disk");
+  };
+  const auto sync = [this] {
+    if (rotation_) return rotation_->sync();
+    return ::fdatasync(output_.fd()) == 0 ? 0 : errno;
+  };
+  Result<std::unique_ptr<Syncer>> syncer = Syncer::start(sync, request_->sync, written, tell);
+  if (!syncer) return syncer.error();
+  syncer_ = std::move(*syncer);
+  return Done{};
+}
+
+}  // namespace fkt::record

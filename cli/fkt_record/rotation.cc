@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/rotation.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "lib/unique_fd.h"
+
+namespace fkt::record {
+namespace {
+
+constexpr std::size_t kDigits = 6;
+
+bool is_recording(const std::filesystem::path& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  char magic[sizeof(FKT_FILE_MAGIC) - 1];
+  return file && ::pread(file.get(), magic, sizeof magic, 0) == sizeof magic &&
+         std::memcmp(magic, FKT_FILE_MAGIC, sizeof magic) == 0;
+}
+
+bool is_number(std::string_view text) {
+  return text.size() >= kDigits && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
+
+Rotation::Rotation(const Request& request, std::optional<User> owner, const PartRules& rules,
+                   const Output& first, Makers makers)
+    : request_(request), owner_(std::move(owner)), rules_(rules), makers_(std::move(makers)) {
+  now_writing(first);
+}
+
+Rotation::~Rotation() {
+  if (closing_.joinable()) closing_.join();
+}
+
+void Rotation::start() {
+  closing_ = std::thread(makers_.prepare);
+}
+
+std::string Rotation::part_name(const std::string& name, unsigned number) {
+  char text[16];
+  std::snprintf(text, sizeof text, ".%06u", number);
+  return name + text;
+}
+
+void Rotation::remove_old(const std::string& name) {
+  namespace fs = std::filesystem;
+  const fs::path path(name);
+  const std::string prefix = path.filename().string() + '.';
+  std::error_code error;
+  fs::directory_iterator folder(path.has_parent_path() ? path.parent_path() : ".", error);
+  for (; !error && folder != fs::directory_iterator(); folder.increment(error)) {
+    const std::string file = folder->path().filename().string();
+    if (!file.starts_with(prefix) || !is_number(file.substr(prefix.size()))) continue;
+    if (is_recording(folder->path())) ::unlink(folder->path().c_str());
+  }
+}
+
+Result<std::unique_ptr<PartFile>> Rotation::next(const PartFile& before) {
+  PartCpus base = before.before();
+  for (const auto& [number, cpu] : before.claimed()) {
+    PartCpu& sum = base[number];
+    sum.events += cpu.events;
+    sum.pages += cpu.pages;
+    sum.lost = cpu.lost;
+  }
+  const unsigned number = before.number() + 1;
+  if (closing_.joinable()) closing_.join();
+  const Result<std::string> head = makers_.head(number, base);
+  if (!head) return head.error();
+  // The file before is not closed yet: the oldest goes now, so that there is never one more.
+  remove_oldest(before);
+  Request request = request_;
+  request.file = part_name(request_.file, number);
+  Result<Output> output = Output::open(request, owner_);
+  if (!output) return output.error();
+  const Status written = output->write_head(*head);
+  if (!written) {
+    output->discard();
+    return written.error();
+  }
+  now_writing(*output);
+  return PartFile::open(std::move(*output), rules_, number, base);
+}
+
+void Rotation::now_writing(const Output& output) {
+  auto copy = std::make_shared<const UniqueFd>(::fcntl(output.fd(), F_DUPFD_CLOEXEC, 3));
+  const std::lock_guard lock(mutex_);
+  previous_ = std::exchange(current_, std::move(copy));
+}
+
+int Rotation::sync() {
+  std::unique_lock lock(mutex_);
+  const auto current = current_, previous = previous_;
+  lock.unlock();
+  for (const auto& file : {previous, current}) {
+    if (file && *file && ::fdatasync(file->get()) != 0) return errno;
+  }
+  return 0;
+}
+
+void Rotation::finish(std::unique_ptr<PartFile> part) {
+  if (closing_.joinable()) closing_.join();
+  closing_ = std::thread([this, own = std::shared_ptr<PartFile>(std::move(part))] { close(*own); });
+}
+
+void Rotation::close(PartFile& part) {
+  const Result<Sections> tail = makers_.tail(part);
+  const Status written = tail ? part.output().write_tail(part.end(), *tail) : tail.error();
+  if (!written && status_) status_ = written;
+  // The space of a file that is removed is free only when nobody has it open.
+  part.output().close();
+  remove_oldest(part);
+  makers_.prepare();
+}
+
+void Rotation::remove_oldest(const PartFile& newest) const {
+  if (!request_.keep || newest.number() <= *request_.keep) return;
+  ::unlink(part_name(request_.file, newest.number() - *request_.keep).c_str());
+}
+
+void Rotation::drop(std::unique_ptr<PartFile> part) {
+  part->output().discard();
+}
+
+Status Rotation::join() {
+  if (closing_.joinable()) closing_.join();
+  return status_;
+}
+
+}  // namespace fkt::record

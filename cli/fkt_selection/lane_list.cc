@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_selection/lane_list.h"
+
+#include <set>
+
+#include "cli/fkt_selection/density_list.h"
+#include "cli/fkt_selection/members.h"
+
+namespace fkt::cli {
+namespace {
+
+// Up to so many events are followed again for a picture at once, and for a fine one.
+constexpr std::uint64_t kFollowed = 300'000, kFollowedForFine = 8'000'000;
+
+class LaneList {
+ public:
+  LaneList(const Model& model, const LaneListRequest& request)
+      : model_(model), request_(request), tasks_(model.timeline().tasks()) {}
+
+  std::string text(const Unwanted& unwanted) {
+    std::vector<Wake> wakes;
+    bool coarse = false;
+    const std::vector<Lane> lanes = find(unwanted, wakes, coarse);
+    {
+      Members all(out_, '{', '}');
+      all.key("lanes");
+      const std::uint64_t count = put_lanes(lanes);
+      all.key("wakes");
+      put_wakes(wakes);
+      all.key("wakes_left_out");
+      out_.put(wakes_left_out_ ? "true" : "false");
+      all.key("gaps");
+      put_gaps(out_, gaps_in(model_.gaps(), request_.scale), model_.zero());
+      all.key("task_count");
+      out_.number(count);
+      all.key("coarse");
+      out_.put(coarse ? "true" : "false");
+      all.key("tasks");
+      put_tasks();
+      all.key("types");
+      put_types();
+    }
+    return std::string(out_.view());
+  }
+
+ private:
+  // From the levels of detail where following the stretch again would take too long.
+  std::vector<Lane> find(const Unwanted& unwanted, std::vector<Wake>& wakes, bool& coarse) {
+    const Scale& scale = request_.scale;
+    const std::uint64_t events = model_.events_about(scale.from, scale.to);
+    if (events > (request_.fine ? kFollowedForFine : kFollowed)) {
+      const std::uint64_t column = (scale.to - scale.from) / scale.cells;
+      coarse = events <= kFollowedForFine && model_.levels().bucket(scale) > 2 * column;
+      wakes_left_out_ = true;
+      return model_.levels().lanes(scale);
+    }
+    Lanes lanes(scale, tasks_);
+    model_.timeline().follow(scale.from, scale.to, lanes, unwanted);
+    wakes = lanes.wakes();
+    wakes_left_out_ = lanes.wake_count() > wakes.size();
+    return lanes.take();
+  }
+
+  bool wanted(const Lane& lane) const {
+    if (request_.filter.empty() || lane.of_cpu) return true;
+    return tasks_.name(lane.id).find(request_.filter) != std::string_view::npos ||
+           std::to_string(tasks_[lane.id].tid) == request_.filter ||
+           std::to_string(tasks_[lane.id].tgid) == request_.filter;
+  }
+
+  // How many lanes of tasks there are, those that are not put too.
+  std::uint64_t put_lanes(const std::vector<Lane>& lanes) {
+    Members list(out_, '[', ']');
+    std::uint64_t tasks = 0;
+    for (const Lane& lane : lanes) {
+      if (!wanted(lane) || (!lane.of_cpu && ++tasks > request_.most)) continue;
+      if (!lane.of_cpu) used_tasks_.insert(lane.id);
+      list.next();
+      Members members(out_, '{', '}');
+      members.key("cpu");
+      out_.put(lane.of_cpu ? "true" : "false");
+      members.key("id");
+      out_.number(lane.id);
+      members.key("cells");
+      Members cells(out_, '[', ']');
+      for (const LaneCell& cell : lane.cells) {
+        cells.next();
+        put_cell(cell);
+      }
+    }
+    return tasks;
+  }
+
+  void put_cell(const LaneCell& cell) {
+    const bool task = cell.kind == SliceKind::run;
+    if (task) used_tasks_.insert(cell.value);
+    if (!task && cell.kind != SliceKind::state) used_types_.insert(cell.value);
+    if (cell.in != kNoType) used_types_.insert(cell.in);
+    Members values(out_, '[', ']');
+    values.number(static_cast<unsigned>(cell.kind));
+    values.number(cell.depth);
+    values.number((cell.begun ? 1 : 0) | (cell.ended ? 2 : 0));
+    values.number(cell.count);
+    values.number(cell.value);
+    if (cell.in == kNoType) {
+      values.next();
+      out_.put("null");
+    } else {
+      values.number(cell.in);
+    }
+    values.number(cell.cpu);
+    values.number_signed(since_zero(cell.from));
+    values.number_signed(since_zero(cell.to));
+    values.number(cell.busy);
+  }
+
+  void put_wakes(const std::vector<Wake>& wakes) {
+    Members list(out_, '[', ']');
+    for (const Wake& wake : wakes) {
+      used_tasks_.insert(wake.waker);
+      used_tasks_.insert(wake.task);
+      list.next();
+      Members values(out_, '[', ']');
+      values.number(wake.waker);
+      values.number(wake.waker_cpu);
+      values.number_signed(since_zero(wake.woken));
+      values.number(wake.task);
+      values.number(wake.cpu);
+      values.number_signed(since_zero(wake.runs));
+    }
+  }
+
+  void put_tasks() {
+    Members all(out_, '{', '}');
+    for (const TaskIndex task : used_tasks_) {
+      if (task >= tasks_.size()) continue;
+      all.key(std::to_string(task));
+      Members members(out_, '{', '}');
+      members.key("tid");
+      out_.number(tasks_[task].tid);
+      members.key("tgid");
+      out_.number(tasks_[task].tgid);
+      members.key("name");
+      out_.json(tasks_.name(task));
+      members.key("idle");
+      out_.put(tasks_[task].idle ? "true" : "false");
+    }
+  }
+
+  void put_types() {
+    Members all(out_, '{', '}');
+    for (const TypeIndex type : used_types_) {
+      all.key(std::to_string(type));
+      out_.json(model_.timeline().types()[type].name);
+    }
+  }
+
+  std::int64_t since_zero(std::uint64_t clock) const {
+    return static_cast<std::int64_t>(clock - model_.zero());
+  }
+
+  const Model& model_;
+  const LaneListRequest& request_;
+  const Tasks& tasks_;
+  Writer out_;
+  bool wakes_left_out_ = false;
+  std::set<TaskIndex> used_tasks_;
+  std::set<TypeIndex> used_types_;
+};
+
+}  // namespace
+
+std::string list_lanes(const Model& model, const LaneListRequest& request,
+                       const Unwanted& unwanted) {
+  return LaneList(model, request).text(unwanted);
+}
+
+}  // namespace fkt::cli

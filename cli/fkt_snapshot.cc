@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// fkt_snapshot FILE: has a flight recorder write what it keeps, while it goes on.
+#include <signal.h>
+#include <unistd.h>
+
+#include <fkt/wire.h>
+
+#include "cli/common.h"
+#include "lib/device.h"
+#include "lib/os_error.h"
+#include "lib/record_file.h"
+#include "lib/snapshot_call.h"
+
+namespace {
+
+using namespace fkt;
+
+struct Asked {
+  std::string file;
+  bool force = false;
+  std::uint64_t after_ns = 0;
+  pid_t recorder = 0;  // 0: whoever records
+};
+
+Result<Asked> asked_of(const cli::Options& options) {
+  if (options.arguments().empty()) return cli::usage("a FILE is needed (see --help)");
+  Asked asked{options.arguments().front(), options.has("force")};
+  if (asked.file.empty()) return cli::usage("the FILE's name is empty");
+  if (options.has("after")) {
+    const Result<std::uint64_t> after = cli::parse_duration("--after", options.text("after"));
+    if (!after) return after.error();
+    if (*after > kMostSnapshotAfter) return cli::usage("--after: at most a day (24h)");
+    asked.after_ns = *after;
+  }
+  if (options.has("recorder")) {
+    const Result<std::uint64_t> pid =
+        cli::parse_whole("--recorder", options.text("recorder"), 1, FKT_PID_MASK);
+    if (!pid) return pid.error();
+    asked.recorder = static_cast<pid_t>(*pid);
+  }
+  return asked;
+}
+
+Result<pid_t> who_records() {
+  const Result<Device> device = Device::open();
+  if (!device) return device.error();
+  const Result<fkt_status> status = device->status();
+  if (!status) return status.error();
+  if (status->state != FKT_RECORDING || status->recorder == 0) {
+    return Error{ErrorCode::io, "nothing is being recorded"};
+  }
+  return static_cast<pid_t>(status->recorder);
+}
+
+Result<UniqueFd> connect_to(pid_t recorder) {
+  Result<UniqueFd> connection = connect_to_recorder(recorder);
+  if (connection) return connection;
+  const std::string pid = std::to_string(recorder);
+  if (::kill(recorder, 0) != 0 && errno == ESRCH) {
+    return Error{ErrorCode::io, "no process has the pid " + pid};
+  }
+  return Error{ErrorCode::io, "process " + pid +
+                                  " takes no snapshots: only fkt_record --flight does (without "
+                                  "--drain, into a file)"};
+}
+
+// A file that was not there before goes again when nothing comes into it.
+class NewFile {
+ public:
+  explicit NewFile(const std::string& name)
+      : name_(name), mine_(::access(name.c_str(), F_OK) != 0 && errno == ENOENT) {}
+  ~NewFile() {
+    if (mine_) ::unlink(name_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  void keep() { mine_ = false; }
+
+ private:
+  const std::string name_;
+  bool mine_;
+};
+
+// The recorder's answer: "FILE: 12,345 events of ...".
+Result<SnapshotAnswer> ask(const Asked& asked) {
+  const Result<pid_t> recorder = asked.recorder ? Result<pid_t>(asked.recorder) : who_records();
+  if (!recorder) return recorder.error();
+  const Result<UniqueFd> connection = connect_to(*recorder);
+  if (!connection) return connection.error();
+  NewFile created(asked.file);
+  const Result<UniqueFd> file = open_record_file(asked.file, asked.force);
+  if (!file) return file.error();
+  const Status sent = send_ask(connection->get(), {asked.after_ns, asked.file}, file->get());
+  // A refusal may have come first.
+  Result<SnapshotAnswer> answer = receive_answer(connection->get());
+  if (!answer && !sent) return sent.error();
+  // What could be written is there, even if that is not all.
+  if (answer && (answer->written || ::lseek(file->get(), 0, SEEK_END) > 0)) created.keep();
+  return answer;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cli::Options options("[options] FILE",
+                       "Has a flight recorder (fkt_record --flight) write what it keeps, while it "
+                       "goes on.");
+  options.section("Options")("after", cli::value("T"),
+                             "what happens within this time too (ns, us, ms, s, m, h; seconds if "
+                             "bare; default: 0)")("recorder", cli::value("PID"),
+                                                  "the recorder (default: the one that records)")(
+      "force", "overwrite a file that is no FKT file");
+  options.positional("FILE", 1);
+  if (const auto status = options.parse(argc, argv)) return *status;
+  const Result<Asked> asked = asked_of(options);
+  if (!asked) return cli::fail(asked.error());
+  const Result<SnapshotAnswer> answer = ask(*asked);
+  if (!answer) return cli::fail(answer.error());
+  if (!answer->written) return cli::fail({ErrorCode::io, answer->line});
+  const Result<bool> put = cli::put(answer->line + "\n");
+  return put ? cli::kDone : cli::fail(put.error());
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/view.h"
+
+#include <algorithm>
+
+#include "lib/analysis.h"
+#include "lib/clock.h"
+#include "lib/suggest.h"
+
+namespace fkt::cli {
+namespace {
+
+constexpr std::string_view kWindow = "10ms";
+
+Result<unsigned> layer_of(const Catalogue& catalogue, const std::string& text) {
+  if (const Layer* layer = catalogue.layer(text)) return layer->bit;
+  std::vector<std::string> names;
+  for (const Layer& layer : catalogue.layers()) {
+    if (std::to_string(layer.bit) == text) return layer.bit;
+    names.push_back(layer.name);
+  }
+  return usage("--layer: no layer \"" + text + "\"" + did_you_mean(text, names));
+}
+
+Status find_around(const Options& options, const Trace& trace, View& view, const Reading& reading) {
+  const std::string& event = options.text("around");
+  const auto window = window_of(options, trace);
+  if (!window) return window.error();
+  View events = view;
+  const auto choice = choose_event(trace, event, reading);
+  if (!choice) return about("--around", choice.error());
+  events.where = *choice;
+  Result<std::vector<Interval>> parts = around(trace, events, *window, reading);
+  if (!parts) return about("--around", parts.error());
+  if (parts->empty()) return usage("--around: nothing in the recording is this: " + event);
+  restrict_to(view, std::move(*parts), event);
+  return Done{};
+}
+
+}  // namespace
+
+void add_view_options(boost::program_options::options_description_easy_init section) {
+  section(",s", value("PID"), "statistics only while this process is alive")(
+      "cpu", value("N"), "only this CPU")("layer", value("L"),
+                                          "only events of this layer (name or bit)")(
+      "from", value("T"), "from this time on: 250ms, 1.5s, 12000 (cycles), 14:03:22.5")(
+      "to", value("T"), "up to this time")(
+      "where", value("EXPR"), "only events like 'name ~ \"sys_*\" && duration > 1ms && cpu == 2'")(
+      "around", value("EVENT"), "only what happened near this event: a name, or an expression")(
+      "window", value("W"), "how near: so long before and after it (default 10ms)");
+}
+
+std::optional<std::string> view_option(const Options& options) {
+  for (const char* name : {"-s", "cpu", "layer", "from", "to", "where", "around", "window"}) {
+    if (options.has(name)) return (name[0] == '-' ? "" : "--") + std::string(name);
+  }
+  return std::nullopt;
+}
+
+Result<std::uint32_t> parse_pid(std::string_view option, std::string_view text) {
+  const Result<std::uint64_t> pid = parse_whole(option, text, 1, FKT_PID_MASK);
+  if (!pid) return pid.error();
+  return static_cast<std::uint32_t>(*pid);
+}
+
+Result<View> view_request(const Options& options, const char* needs_window) {
+  View view;
+  if (options.has("-s")) {
+    const auto pid = parse_pid("-s", options.text("-s"));
+    if (!pid) return pid.error();
+    view.stats_pid = *pid;
+  }
+  const bool for_another = needs_window != nullptr && options.has(needs_window);
+  if (options.has("window") && !options.has("around") && !for_another) {
+    const std::string others = needs_window ? " or --" + std::string(needs_window) : "";
+    return usage("--window: needs --around" + others);
+  }
+  return view;
+}
+
+Status complete_view(const Options& options, const Trace& trace, View& view) {
+  for (const char* name : {"from", "to"}) {
+    if (!options.has(name)) continue;
+    const auto clock = parse_time(options.text(name), trace.info(), recording_end(trace));
+    if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
+    (std::string_view(name) == "from" ? view.from : view.to) = *clock;
+  }
+  if (view.from && view.to && *view.from >= *view.to) return usage("--from: not before --to");
+  if (options.has("layer")) {
+    const auto layer = layer_of(trace.info().catalogue, options.text("layer"));
+    if (!layer) return layer.error();
+    view.layer = *layer;
+  }
+  if (options.has("cpu")) {
+    const auto cpu = parse_whole("--cpu", options.text("cpu"), 0, 0xffff);
+    if (!cpu) return cpu.error();
+    view.cpu = static_cast<std::uint32_t>(*cpu);
+    const bool known = std::any_of(trace.pages().begin(), trace.pages().end(),
+                                   [&](const PageRef& page) { return page.cpu == *view.cpu; });
+    if (!known) return usage("--cpu: nothing of cpu " + options.text("cpu") + " in the recording");
+  }
+  return Done{};
+}
+
+Status find_view(const Options& options, const Trace& trace, View& view, const Reading& reading) {
+  if (options.has("where")) {
+    auto choice = choose(trace, options.text("where"), reading);
+    if (!choice) return about("--where", choice.error());
+    view.where = std::move(*choice);
+  }
+  return options.has("around") ? find_around(options, trace, view, reading) : Status(Done{});
+}
+
+Result<std::uint64_t> window_of(const Options& options, const Trace& trace) {
+  const std::string text = options.has("window") ? options.text("window") : std::string(kWindow);
+  const auto window = fkt::parse_duration(text, trace.info().clocks.ticks_per_second());
+  if (!window) return about("--window", window.error());
+  return window;
+}
+
+void restrict_to(View& view, std::vector<Interval> parts, std::string what) {
+  const std::uint64_t end = parts.empty() ? 0 : parts.back().to;
+  view.parts = std::move(parts);
+  view.around = std::move(what);
+  view.to = view.to ? std::min(*view.to, end) : end;
+}
+
+std::uint64_t events_of(const Trace& trace) {
+  std::uint64_t total = 0;
+  for (const PageRef& page : trace.pages()) total += page.events;
+  return total;
+}
+
+Error about(const char* option, const Error& error) {
+  return {error.code, std::string(option) + ": " + error.message};
+}
+
+}  // namespace fkt::cli

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The picture of the lanes: where each lane and slice stands, what it is called, how it is drawn. Only
+// what the window shows is drawn: there may be hundreds of CPUs.
+import { colours, drawTimes, fitted, gutter, hueOf, prepare } from './canvas.js';
+import { tickTimes } from './format.js';
+
+export const Kind = { run: 0, interrupt: 1, state: 2, call: 3 };
+const stateNames = ['unknown', 'running', 'ready', 'blocked'];
+export const axis = 20;  // the times above the lanes (pixels)
+const runHeight = 18, interruptHeight = 11, stateHeight = 9, callHeight = 15, space = 5;
+const leastHeight = 14;  // a lane's name
+const leastGap = 2;  // pixels
+export const mostArrows = 300;
+
+// The cells as objects, and where each lane and depth stands.
+export function laidOut(data, withCpus) {
+  let y = axis;
+  const lanes = data.lanes.filter((lane) => withCpus || !lane.cpu).map((lane) => {
+    const cells = lane.cells.map(([kind, depth, edges, number, value, inside, cpu, from, to, busy]) =>
+      ({ kind, depth, begun: (edges & 1) !== 0, ended: (edges & 2) !== 0, number, value, inside, cpu, from, to, busy }));
+    const deepest = cells.reduce((most, cell) => Math.max(most, cell.depth), 0);
+    const [first, other] = lane.cpu ? [runHeight, interruptHeight] : [stateHeight, callHeight];
+    const top = y;
+    const height = Math.max(leastHeight, first + deepest * other);
+    y += height + space;
+    const rowOf = (depth) => (depth === 0 ? [top, first] : [top + first + (depth - 1) * other, other]);
+    return { ...lane, cells, top, height, rowOf };
+  });
+  return { lanes, height: y };
+}
+
+export function nameOf(cell, data) {
+  switch (cell.kind) {
+    case Kind.run: {
+      const task = data.tasks[cell.value];
+      return task?.idle ? 'idle' : `${task?.name ?? '?'} (${task?.tid ?? '?'})`;
+    }
+    case Kind.state: {
+      const around = cell.inside === null ? '' : ` in ${data.types[cell.inside]}`;
+      return stateNames[cell.value] + (cell.value === 1 ? '' : around);
+    }
+    default:
+      return data.types[cell.value] ?? '?';
+  }
+}
+
+export function laneName(lane, data) {
+  if (lane.cpu) return `cpu ${lane.id}`;
+  const task = data.tasks[lane.id];
+  return `${task?.name ?? '?'} ${task?.tid ?? ''}`;
+}
+
+function fill(cell, data, palette) {
+  if (cell.kind === Kind.state) return [null, palette.running, palette.ready, palette.blocked][cell.value];
+  if (cell.kind === Kind.run && data.tasks[cell.value]?.idle) return palette.idle;
+  return hueOf(cell.kind === Kind.run ? cell.value : cell.value + 17, palette['slice-light'], cell.kind === Kind.interrupt ? 75 : 50);
+}
+
+function drawCell(draw, cell, lane, data, x, palette, width) {
+  const [y, height] = lane.rowOf(cell.depth);
+  const left = Math.max(gutter, x(cell.from)), right = Math.min(width, x(cell.to));
+  const colour = fill(cell, data, palette);
+  if (!colour || right < gutter || left > width) return;
+  const span = Math.max(0.8, right - left - (right - left > 3 ? 0.6 : 0));
+  draw.fillStyle = colour;
+  // Many in one column: as dark as they fill it.
+  const filled = cell.number > 1 ? Math.min(1, cell.busy / Math.max(1, cell.to - cell.from)) : 1;
+  draw.globalAlpha = 0.35 + 0.65 * filled;
+  draw.fillRect(left, y, span, height - 1);
+  draw.globalAlpha = 1;
+  if (cell.number > 1 || cell.kind === Kind.state || height < 11) return;
+  const text = fitted(draw, nameOf(cell, data), span - 6);
+  draw.fillStyle = palette['slice-text'];
+  if (text) draw.fillText(text, left + 3, y + height / 2);
+}
+
+function drawArrows(draw, data, layout, x, palette, width) {
+  const cpus = new Map(layout.lanes.filter((lane) => lane.cpu).map((lane) => [lane.id, lane]));
+  const tasks = new Map(layout.lanes.filter((lane) => !lane.cpu).map((lane) => [lane.id, lane]));
+  draw.strokeStyle = draw.fillStyle = palette.arrow;
+  for (const [waker, wakerCpu, woken, task, cpu, runs] of data.wakes) {
+    const from = tasks.get(waker) ?? cpus.get(wakerCpu), to = tasks.get(task) ?? cpus.get(cpu);
+    if (!from || !to) continue;
+    const [x1, x2] = [x(woken), x(runs)];
+    if (x1 < gutter || x2 > width) continue;
+    const [y1, y2] = [from.top + stateHeight / 2, to.top + stateHeight / 2];
+    if (!draw.shows(Math.min(y1, y2), Math.abs(y1 - y2))) continue;
+    draw.globalAlpha = 0.75;
+    draw.beginPath();
+    draw.moveTo(x1, y1);
+    const bend = Math.min(12, (x2 - x1) / 2);
+    draw.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
+    draw.stroke();
+    draw.beginPath();
+    draw.moveTo(x2, y2);
+    draw.lineTo(x2 - 6, y2 - 3);
+    draw.lineTo(x2 - 6, y2 + 3);
+    draw.fill();
+    draw.globalAlpha = 1;
+  }
+}
+
+function drawGaps(draw, data, lane, x, palette, width) {
+  draw.fillStyle = palette.lost;
+  draw.globalAlpha = 0.85;
+  for (const [cpu, from, to] of data.gaps) {
+    const left = Math.max(gutter, x(from)), right = Math.min(width, x(to));
+    if (cpu === lane.id && right >= gutter && left <= width) draw.fillRect(left, lane.top, Math.max(leastGap, right - left), runHeight - 1);
+  }
+  draw.globalAlpha = 1;
+}
+
+function drawLane(draw, lane, data, x, palette, width) {
+  draw.fillStyle = lane.cpu ? palette.text : palette.dim;
+  draw.fillText(fitted(draw, laneName(lane, data), gutter - 10), 4, lane.top + (lane.cpu ? runHeight : lane.height) / 2);
+  draw.strokeStyle = palette.line;
+  draw.beginPath();
+  draw.moveTo(0, lane.top + lane.height + 2.5);
+  draw.lineTo(width, lane.top + lane.height + 2.5);
+  draw.stroke();
+  for (const cell of lane.cells) drawCell(draw, cell, lane, data, x, palette, width);
+  if (lane.cpu) drawGaps(draw, data, lane, x, palette, width);
+}
+
+function drawMark(draw, mark, layout, x, palette, width) {
+  const left = Math.max(gutter, x(mark.from)), right = Math.max(x(mark.from) + 1, x(mark.to));
+  if (right < gutter || left > width) return;
+  draw.fillStyle = palette.select;
+  draw.fillRect(left, axis, right - left, layout.height - axis);
+  draw.strokeStyle = palette.accent;
+  draw.strokeRect(left, axis, right - left, layout.height - axis);
+}
+
+// Of the layout, what stands `above` pixels below its begin; the times stay at the top.
+export function paint(canvas, { width, height, above, data, layout, shown, info, mark }) {
+  const draw = prepare(canvas, width, height);
+  const palette = colours('text', 'dim', 'line', 'panel', 'accent', 'running', 'ready', 'blocked', 'idle', 'arrow', 'lost', 'slice-light', 'slice-text', 'select');
+  const [from, to] = shown.select;
+  const x = (time) => gutter + ((time - from) / (to - from)) * (width - gutter);
+  drawTimes(draw, tickTimes(from, to, info.ticks_per_second, (width - gutter) / 110), info, x, 0, width, palette.dim, palette.line);
+  draw.save();
+  draw.beginPath();
+  draw.rect(0, axis, width, height - axis);
+  draw.clip();
+  draw.translate(0, -above);
+  draw.shows = (top, tall) => top + tall >= above && top <= above + height;
+  for (const lane of layout.lanes) {
+    if (draw.shows(lane.top, lane.height + space)) drawLane(draw, lane, data, x, palette, width);
+  }
+  if (shown.arrows && data.wakes.length <= mostArrows) drawArrows(draw, data, layout, x, palette, width);
+  if (mark) drawMark(draw, mark, layout, x, palette, width);
+  draw.restore();
+}
+
+export function cellAt(data, layout, px, py, shown, width) {
+  const [from, to] = shown.select;
+  const time = from + ((px - gutter) / (width - gutter)) * (to - from);
+  const column = (to - from) / (width - gutter);
+  const lane = layout.lanes.find((l) => py >= l.top && py < l.top + l.height);
+  if (!lane || px < gutter) return { lane, time };
+  const gap = lane.cpu && data.gaps.find(([cpu, start, end]) => cpu === lane.id && start - column * leastGap <= time && time <= end + column * leastGap);
+  if (gap && py < lane.top + runHeight) return { lane, time, gap };
+  const cell = lane.cells.find((c) => {
+    const [y, height] = lane.rowOf(c.depth);
+    return py >= y && py < y + height && c.from - column <= time && time <= Math.max(c.to, c.from + column);
+  });
+  return { lane, cell, time };
+}
