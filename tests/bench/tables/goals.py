@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What was to be reached, beside what was measured."""
+import json
+import statistics
+
+from .common import EVENTS_PER_CALL, table
+from .cost import Guest, recording
+from .engines import BEFORE, Pages
+from .loss import Race
+from .workloads import WORKLOADS, Work, drain_shares
+
+
+def verdict(value, limit):
+    return "reached" if value <= limit else f"missed by {value - limit:,.4g}"
+
+
+def page_goals(place):
+    pages = Pages(place / "engines")
+    for kind, name in (("ext4", "fallocated ext4"), ("block", "block device")):
+        value = pages.per_page(kind, "direct", "stored") if pages.rows else None
+        if value is not None:
+            yield [f"direct, {name}: at most 2,500 instructions a page", f"{value:,.0f}", verdict(value, 2500)]
+    checkin = pages.per_page("ext4", BEFORE["checkin"], "ended") if pages.rows else None
+    write = pages.per_page("ext4", "write-64k", "ended") if pages.rows else None
+    if checkin and write:
+        yield ["checkin on ext4 before write-back: no dearer than a buffered write of 64 KiB",
+               f"{checkin:,.0f}; the write {write:,.0f}: {100 * checkin / write:.0f} %", verdict(checkin, write)]
+
+
+def recycling_goal(place):
+    """Of 6.12, where frames come back."""
+    pages = Pages(place / "engines")
+    checkin = pages.before_write_back("ext4", "checkin") if pages.rows else None
+    if checkin is not None:
+        write = pages.per_page("ext4", "write-64k", "ended")
+        yield ["6.12: checkin whose frames come back, less write-back: at most 70 % of a buffered write of 64 KiB",
+               f"{checkin:,.0f}; the write {write:,.0f}: {100 * checkin / write:.0f} %", verdict(checkin, 0.7 * write)]
+
+
+def race_goals(place):
+    race = Race(place / "loss")
+    if race.whole("fkt"):
+        found = race.recording("fkt")
+        if found:
+            yield ["two CPUs in a loop: no event lost", f"{found.lost():,} of {EVENTS_PER_CALL * found.calls:,}",
+                   "reached" if found.lost() <= 0 else "missed"]
+    if race.whole("fkt") and race.whole("lttng-a"):
+        fkt, lttng = (statistics.median(race.speeds(t)) for t in ("fkt", "lttng-a"))
+        yield ["... and at least twice the speed that LTTng leaves the loops", f"{fkt / lttng:.2f} times ({fkt:.3f} and {lttng:.3f} of the untraced)",
+               "reached" if fkt >= 2 * lttng else "missed"]
+
+
+def drain_goals(place):
+    for name, question in (("1 CPU, instructions", "workloads"), ("2 CPUs", "workloads-wall")):
+        shares = drain_shares(Work(place / question))
+        for workload in ("tar", "find"):
+            if workload in shares:
+                value = shares[workload][1]
+                yield [f"the drain's share during {WORKLOADS[workload]} ({name}): under 1 %", f"{value:.2f} %", verdict(value, 1)]
+
+
+def event_goals(place):
+    guest = Guest(place / "cost", "")
+    if guest.rows and guest.measured("fkt") and guest.measured("none"):
+        large = guest.calls("fkt")[-1]
+        untraced = min(guest.values("none", "loop", guest.calls("none")[-1]))
+        value = (min(guest.values("fkt", "loop", large)) - untraced) / EVENTS_PER_CALL
+        yield ["pairs: at most 85 instructions an event, while the loop runs", f"{value:.1f}", verdict(value, 85)]
+    sizes = Guest(place / "sizes", "")
+    if sizes.rows and sizes.measured("fkt"):
+        found = recording(sizes.directory, "fkt", sizes.calls("fkt")[-1])
+        value = found.page_area / found.events
+        yield ["pairs: at most 4.1 bytes an event", f"{value:.3f}", verdict(value, 4.1)]
+
+
+def ring_goal(path):
+    times = {}
+    for run in json.loads(path.read_text())["benchmarks"]:
+        if run.get("run_type") == "iteration":
+            times.setdefault(run["run_name"], []).append(run["cpu_time"])
+    value = statistics.median(times["record_16_bytes"]) / statistics.median(times["rdtsc"])
+    yield ["ring.h natively, a 16-byte record: at most 1.4 times the bare clock", f"{value:.2f}", verdict(value, 1.4)]
+
+
+def goals_table(directory):
+    """Of the kernel for which the goals were set."""
+    place, rows = directory / "6.1", []
+    for source in (page_goals, race_goals, drain_goals, event_goals):
+        rows += list(source(place))
+    rows += list(recycling_goal(directory / "6.12"))
+    if (directory / "native/ring.json").exists():
+        rows += list(ring_goal(directory / "native/ring.json"))
+    return table("Goals, and what was measured (6.1)", ["", "measured", ""], rows).replace("### ", "## ", 1) if rows else ""
