@@ -51,13 +51,15 @@ const drawn = async (id) => page.evaluate((canvas) => {
   return seen.size;
 }, await page.$(id));
 
-// The share of a canvas that is nearly white.
-const white = async (id) => page.evaluate((canvas) => {
+// How many pixels of a canvas have each part of their colour within [least, most].
+const coloured = async (id, least, most) => page.evaluate(({ canvas, least, most }) => {
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-  let light = 0;
-  for (let i = 0; i < data.length; i += 4) if (data[i + 3] && data[i] > 225 && data[i + 1] > 225 && data[i + 2] > 225) light++;
-  return light / (data.length / 4);
-}, await page.$(id));
+  let found = 0;
+  for (let i = 0; i < data.length; i += 4) if (data[i + 3] && [0, 1, 2].every((k) => data[i + k] >= least[k] && data[i + k] <= most[k])) found++;
+  return { found, share: found / (data.length / 4) };
+}, { canvas: await page.$(id), least, most });
+const white = async (id) => (await coloured(id, [226, 226, 226], [255, 255, 255])).share;
+const red = async (id) => (await coloured(id, [190, 0, 0], [255, 90, 90])).found;
 
 await step('loads, and draws overview and lanes', async () => {
   await page.goto(address);
@@ -124,6 +126,22 @@ await step('the slowest occurrence is found, with a histogram and a list', async
   await quiet();
   await page.waitForTimeout(300);
   await shot('slowest-light');
+  expect((await page.$$('#occurrences tbody tr')).length === rows.length, 'going to one of the list changes the list');
+  await page.click('#in-selection');
+  await page.waitForFunction((before) => document.querySelectorAll('#occurrences tbody tr').length < before, rows.length);
+});
+
+await step('a bar of the histogram tells its times and lists its occurrences', async () => {
+  await page.keyboard.press('0');
+  await page.waitForFunction(() => document.querySelectorAll('#occurrences tbody tr').length === 50);
+  const { x, y, width, height } = await box('#histogram .u-over');
+  await page.mouse.move(x + width - 3, y + height / 2);
+  await page.waitForFunction(() => /^\d.* to .*: [\d,]+; a click/.test(document.querySelector('.pointed').textContent));
+  await page.mouse.click(x + width - 3, y + height / 2);
+  await page.waitForFunction(() => document.querySelector('#occurrences').textContent.includes('Those from'));
+  await page.click('#slowest');
+  await quiet();
+  await page.waitForTimeout(300);
 });
 
 await step('hovering over the slice shows its arguments', async () => {
@@ -155,6 +173,43 @@ await step('the wheel over the lanes zooms to nanoseconds', async () => {
   const [from, to] = selected();
   expect(to - from <= 100, `${to - from} ticks are shown`);
   await quiet();
+});
+
+await step('the wheel sideways moves, with shift it scrolls', async () => {
+  await page.keyboard.press('0');
+  await quiet();
+  const lanes = await box('#lanes');
+  await page.mouse.move(lanes.x + 150 + (lanes.width - 150) / 2, lanes.y + 40);
+  for (let i = 0; i < 5; i++) await page.mouse.wheel(0, -100);
+  await page.waitForFunction(() => location.hash.includes('select='));
+  await quiet();
+  const before = selected();
+  await page.mouse.wheel(100, 0);
+  await page.waitForFunction((old) => !location.hash.includes(old), before.join('%7E'));
+  const after = selected();
+  expect(after[0] > before[0] && after[1] - after[0] === before[1] - before[0], `${before} became ${after}`);
+  await page.setViewportSize({ width: 1500, height: 420 });
+  await page.keyboard.down('Shift');
+  await page.mouse.move(lanes.x + 150 + (lanes.width - 150) / 2, (await box('#lanes')).y + 30);
+  await page.mouse.wheel(0, 60);
+  await page.keyboard.up('Shift');
+  await page.waitForFunction(() => document.querySelector('#lanes-box').scrollTop > 0);
+  expect(selected().join() === after.join(), 'shift and wheel change the selection');
+  await page.setViewportSize({ width: 1500, height: 900 });
+  await quiet();
+});
+
+await step('the lanes of the CPUs can be hidden, and losses are named', async () => {
+  await page.keyboard.press('0');
+  await quiet();
+  expect((await page.textContent('.lane-legend')).includes('events lost'), 'the legend names no loss');
+  expect(await red('#lanes') > 20, 'no red gap in the lanes');
+  await page.keyboard.press('c');
+  await page.waitForFunction(() => location.hash.includes('cpus=0'));
+  await page.waitForTimeout(100);
+  expect(await red('#lanes') === 0, 'a CPU is still drawn');
+  await page.keyboard.press('c');
+  await page.waitForFunction(() => !location.hash.includes('cpus=0'));
 });
 
 await step('the address alone brings the same back', async () => {

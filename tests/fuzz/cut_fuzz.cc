@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The state at a cut under libFuzzer: what Cut::parse() lets through can be gone on from, whatever
-// events follow, and be cut again.
+// events follow, and be cut again. Behind a line "further" stands that of a second stretch.
+#include <algorithm>
 #include <cassert>
 #include <cstdint>
 #include <string_view>
@@ -8,24 +9,37 @@
 #include "lib/merge.h"
 #include "tests/golden/recordings.h"
 
+namespace {
+constexpr std::string_view kFurther = "further\n";
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fkt::Trace trace = std::move(*fkt::Trace::from_bytes(fkt::test::find_recording()));
-  fkt::Result<fkt::Cut> cut =
-      fkt::Cut::parse(std::string_view(reinterpret_cast<const char*>(data), size));
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::size_t end = std::min(text.find(kFurther), text.size());
+  fkt::Result<fkt::Cut> cut = fkt::Cut::parse(text.substr(0, end));
   if (!cut) {
     assert(!cut.error().message.empty());
     return 0;
   }
   fkt::TraceInfo info = trace.info();
   info.cut = std::move(*cut);
+  if (end < text.size()) {
+    fkt::Result<fkt::Cut> further = fkt::Cut::parse(text.substr(end + kFurther.size()));
+    if (further && further->from >= info.cut->to) info.further.push_back(std::move(*further));
+  }
   fkt::Analysis analysis(info, {});
   for (const fkt::Event& event : trace.events()) {
-    // As the reader does it: nothing from before the cut.
-    if (event.clock >= info.cut->from && event.clock < info.cut->to) analysis.add(event);
+    // As the reader does it: nothing from outside the stretches.
+    for (std::size_t i = 0; i < info.stretches(); i++) {
+      const fkt::Cut& stretch = info.stretch(i);
+      if (event.clock >= stretch.from && event.clock < stretch.to) analysis.add(event);
+    }
   }
-  const fkt::Cut again = analysis.cut(info.cut->to, ~std::uint64_t{0});
+  analysis.reach(info.slice_end());
+  const fkt::Cut again = analysis.cut(info.slice_end(), ~std::uint64_t{0});
   assert(fkt::Cut::parse(again.to_lines()));
-  analysis.finish(true, info.cut->to);
+  analysis.finish(true, info.slice_end());
   assert(!fkt::report_json(fkt::summarize(analysis, trace.integrity(), false), analysis,
                            fkt::TimeFormat())
               .empty());

@@ -2,18 +2,11 @@
 // libFuzzer target: whatever the bytes are, the reader opens them or says why not, and walks what
 // it found without reading outside of them. tests/fuzz/run builds and runs it.
 #include <cstdlib>
-#include <cstring>
-#include <vector>
-
-#include <fkt/file.h>
 
 #include "lib/clock.h"
-#include "lib/crc32.h"
-#include "lib/cursor.h"
 #include "lib/merge.h"
 #include "lib/trace.h"
-
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+#include "tests/fuzz/signed_mutator.h"
 
 namespace {
 
@@ -56,42 +49,6 @@ std::uint64_t walk(const fkt::Trace& trace, const fkt::Selection& selection) {
   return events;
 }
 
-template <class T>
-bool copy_out(const std::vector<std::uint8_t>& bytes, std::size_t offset, T& out) {
-  return fkt::read_at(std::as_bytes(std::span(bytes)), offset, out);
-}
-
-template <class T>
-void copy_in(std::vector<std::uint8_t>& bytes, std::size_t offset, const T& value) {
-  std::memcpy(bytes.data() + offset, &value, sizeof value);
-}
-
-// Makes the checksums right again, so that mutations get past them.
-void sign(std::vector<std::uint8_t>& bytes) {
-  const auto view = std::as_bytes(std::span(bytes));
-  fkt_file_header header;
-  if (!copy_out(bytes, 0, header)) return;
-  fkt_file_header unsigned_header = header;
-  unsigned_header.tail_offset = 0;
-  header.checksum = fkt::crc32(
-      std::as_bytes(std::span(&unsigned_header, 1)).first(offsetof(fkt_file_header, checksum)));
-  copy_in(bytes, 0, header);
-  // Pages begin at multiples of 4 KiB, sections at multiples of 8.
-  for (std::size_t at = 0; at < bytes.size(); at += 8) {
-    fkt_page_header page;
-    fkt_section_header section;
-    if (at % FKT_FILE_ALIGN == 0 && copy_out(bytes, at, page) && page.magic == FKT_PAGE_MAGIC) {
-      page.magic_inverse = ~page.magic;
-      page.recording = header.recording;
-      page.checksum = fkt_page_checksum(&page);
-      copy_in(bytes, at, page);
-    } else if (copy_out(bytes, at, section) && section.magic == FKT_SECTION_MAGIC) {
-      section.checksum = fkt::crc32(fkt::slice(view, at + sizeof section, section.stored_bytes));
-      copy_in(bytes, at, section);
-    }
-  }
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -111,15 +68,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect(walk(*trace, {.from = middle.first_clock, .to = {}, .cpu = {}}) <= all);
   expect(walk(*trace, {.from = {}, .to = middle.end_clock, .cpu = middle.cpu}) <= all);
   return 0;
-}
-
-// libFuzzer's own mutation, three times in four with the checksums put right afterwards.
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
-                                               std::size_t max_size, unsigned seed) {
-  size = LLVMFuzzerMutate(data, size, max_size);
-  if (seed % 4 == 0) return size;
-  std::vector<std::uint8_t> bytes(data, data + size);
-  sign(bytes);
-  std::memcpy(data, bytes.data(), size);
-  return size;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Writes the fuzzers' seeds into a folder: small recordings of every kind the reader knows, and a
-// log of KFT.
+// Writes the fuzzers' seeds into a folder: small recordings of every kind the reader knows, a log
+// of KFT, expressions, requests, messages.
 #include <fcntl.h>
 
 #include <cstdio>
@@ -8,8 +8,9 @@
 #include <string>
 
 #include "lib/extract.h"
+#include "lib/remote/message.h"
 #include "lib/unique_fd.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/busy_recording.h"
 
 using fkt::test::TraceBuilder;
 
@@ -37,11 +38,35 @@ TraceBuilder sample(bool with_catalogue) {
 bool write_slice(const std::string& path) {
   const fkt::Trace trace = std::move(*fkt::Trace::from_bytes(sample(false).finish()));
   const fkt::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666));
-  if (!file || !fkt::extract(trace, {kStart + 4, kStart + 25}, file.get(), path, {})) return false;
+  const fkt::Interval stretches[] = {{kStart + 4, kStart + 12}, {kStart + 20, kStart + 35}};
+  if (!file || !fkt::extract(trace, stretches, file.get(), path, {})) return false;
   const fkt::Result<fkt::Trace> slice = fkt::Trace::open(path);
-  if (!slice || !slice->info().cut) return false;
+  if (!slice || slice->info().stretches() != 2) return false;
   std::ofstream(path + "-cut") << slice->info().cut->to_lines();
+  std::ofstream(path + "-cuts") << slice->info().stretch(0).to_lines() << "further\n"
+                                << slice->info().stretch(1).to_lines();
   return true;
+}
+
+// What follows a hello: data, an end and a good-bye; and a recording that is called off.
+void write_frames(const std::string& folder) {
+  const auto frame = [](fkt_remote_frame_type type, std::uint64_t offset,
+                        std::string_view payload) {
+    std::string text;
+    fkt::remote::append_message(
+        text, fkt::remote::make_frame(type, offset, std::as_bytes(std::span(payload))));
+    return text + std::string(payload);
+  };
+  const std::string begin = "\x03" + frame(FKT_REMOTE_DATA, 0, "FKTTRACE") +
+                            frame(FKT_REMOTE_DATA, 8, std::string(100, 'x'));
+  std::ofstream(folder + "remote-whole")
+      << begin << frame(FKT_REMOTE_END, 108, std::string(8, '\0'))
+      << frame(FKT_REMOTE_BYE, 108, {});
+  std::ofstream(folder + "remote-aborted") << begin << frame(FKT_REMOTE_ABORT, 108, {});
+  fkt_remote_hello hello{FKT_REMOTE_MAGIC, FKT_REMOTE_VERSION, 1, 4096, 0, {}, {}};
+  std::ofstream(folder + "remote-hello")
+      << std::string_view("\0", 1)
+      << std::string_view(reinterpret_cast<char*>(&hello), sizeof hello);
 }
 
 constexpr const char* kExpressions[] = {
@@ -49,6 +74,27 @@ constexpr const char* kExpressions[] = {
     "ret == -ENOENT || !(handled != 1)",
     "task !~ 'idle*' && time >= 0x1f && layer == process",
     "state == D || next == find || ip ~ 'do_*' || path == \"/usr/bin/find\"",
+};
+
+// What the page asks, as it stands behind "/TOKEN/api/", and whole requests.
+constexpr const char* kRequests[] = {
+    "info",
+    "status",
+    "density?from=0&to=200000&cells=100&page=a",
+    "lanes?from=100&to=130000&cells=20&tasks=3&filter=find&page=a",
+    "events?from=0&to=200000&most=5&cpu=1&task=2",
+    "stats?from=100000&to=127000",
+    "histogram?from=0&to=200000&name=sys_lstat",
+    "next?from=1000&name=irq%2014*",
+    "slowest?from=0&to=200000&name=sys_*&most=3&at_least=10&below=1000000",
+    "extract?from=0&to=126000&run=1",
+    "GET /t/ HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+    "GET /wrong/api/info HTTP/1.1\r\n\r\n",
+    ("POST /t/api/extract HTTP/1.1\r\nContent-Length: 17\r\n"
+     "Content-Type: application/x-www-form-urlencoded\r\n\r\nfrom=0&to=9&run=1"),
+    "GET /t/api/stats?from=0&to=%zz HTTP/1.0\r\nRange: bytes=0-3\r\nAccept-Encoding: gzip\r\n\r\n",
+    "POST /t/api/extract HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nfrom=0\r\n0\r\n\r\n",
+    "HEAD /t/api/info HTTP/1.1\r\nExpect: 100-continue\r\n\r\n",
 };
 
 }  // namespace
@@ -64,15 +110,26 @@ int main(int argc, char** argv) {
   sample(false).write(folder + "no-catalogue.fkt");
   sample(false).write(folder + "unfinished.fkt", Tail::none);
   sample(false).write(folder + "stream.fkt", Tail::stream);
+  sample(false).in_groups(2).write(folder + "groups.fkt");
+  sample(false).in_groups(1).write(folder + "groups-stream.fkt", Tail::stream);
   TraceBuilder().section(FKT_SEC_CATALOGUE, "").write(folder + "empty.fkt");
   TraceBuilder big(16384);
   big.section(FKT_SEC_CATALOGUE, "").event(7, kStart, FKT_E_NMI);
   big.write(folder + "large-page.fkt");
+  fkt::test::BusyRecording(1, 2, 150).builder().write(folder + "busy.fkt");
+  fkt::test::RandomRecording(2, 2, 600).builder().write(folder + "random.fkt");
   if (!write_slice(folder + "slice.fkt")) return 1;
+  write_frames(folder);
   int number = 0;
   for (const char* text : kExpressions) {
     std::ofstream(folder + "expression-" + std::to_string(number++)) << text;
   }
+  number = 0;
+  for (const char* text : kRequests) {
+    std::ofstream(folder + "request-" + std::to_string(number++)) << text;
+  }
+  std::ofstream(folder + "snapshot-ask") << "fkt-snapshot-1 5000000 a file";
+  std::ofstream(folder + "snapshot-answer") << "written a file: 1 events of 0.1 s";
   std::ofstream(folder + "kft.lst") << " Entry Delta PID Function Called At\n"
                                        "1 0 0 start a+0x1\n2 90 0 read start+0x2\n"
                                        "10 20 0 irq read+0x3\n12 5 -1 tick irq+0x4\n"

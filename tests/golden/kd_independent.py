@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Computes fkt_kd's tables (and those of --tasks) once more, by other means, and compares every figure.
+"""Computes fkt_kd's tables (and those of --tasks, and fkt_print's percentiles) once more, by other means, and compares every figure.
 
 usage: kd_independent.py FKT_KD FKT_PRINT FOLDER
 
@@ -8,6 +8,8 @@ usage: kd_independent.py FKT_KD FKT_PRINT FOLDER
 2. KFT logs: a simulated CPU writes a log and keeps its own accounts of who ran when.
 """
 import collections
+import csv
+import io
 import json
 import math
 import pathlib
@@ -460,10 +462,39 @@ def compare_pictures(kd_tool, rows, path):
     return bad, len(tree)
 
 
+def compare_durations(print_tool, expected, path):
+    """The percentiles of fkt_print's statistics, as JSON and as CSV."""
+    def run(form):
+        return subprocess.run([print_tool, "--stats", form, "--time", "cycles", path], check=True, capture_output=True,
+                              text=True).stdout
+
+    from_json = {row["name"]: row for row in json.loads(run("--json"))["durations"]}
+    lines = [line for line in csv.reader(io.StringIO(run("--csv"))) if line]
+    head = next(line for line in lines if line[0] == "table" and "p99" in line)
+    from_csv = {line[1]: dict(zip(head, line)) for line in lines if line[0] == "durations"}
+    whole = {name: row for name, row in expected.items() if row.walls}
+    bad = 0
+    if not set(whole) == set(from_json) == set(from_csv):
+        print(f"{path}: durations of {set(from_json)} and {set(from_csv)}, not {set(whole)}")
+        return 1, 0
+    for name, row in whole.items():
+        want = dict(count=len(row.walls), time=sum(row.walls), min=min(row.walls), max=max(row.walls),
+                    p50=percentile(row.walls, 50), p90=percentile(row.walls, 90), p99=percentile(row.walls, 99))
+        for key, true in want.items():
+            near = true / 64 + 1 if key[0] == "p" else 0
+            for have in (from_json[name][key], int(from_csv[name][key])):
+                if abs(have - true) > near:
+                    print(f"{path}: {name}: {key} is {have}, not {true}")
+                    bad += 1
+    return bad, len(whole)
+
+
 def main():
     kd_tool, print_tool, folder = sys.argv[1:]
     bad = rows = 0
     found = compare("find.fkt", recording(print_tool, f"{folder}/find.fkt"), kd(kd_tool, f"{folder}/find.fkt"))
+    bad, rows = bad + found[0], rows + found[1]
+    found = compare_durations(print_tool, recording(print_tool, f"{folder}/find.fkt"), f"{folder}/find.fkt")
     bad, rows = bad + found[0], rows + found[1]
     found = compare_tasks(kd_tool, print_tool, f"{folder}/find.fkt")
     bad, rows = bad + found[0], rows + found[1]

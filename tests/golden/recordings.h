@@ -11,9 +11,11 @@ namespace fkt::test {
 
 // As the 2005 report's figure 3: find meets an inode that is not cached, sleeps, the disk's
 // interrupt wakes it. Around it: a fork, an exec, an exit, a thread, a 32-bit call, faults.
-inline Bytes find_recording() {
+// group_pages: compressed, so many pages to a group; 0: not.
+inline Bytes find_recording(std::size_t group_pages = 0) {
   constexpr std::uint64_t T = TraceBuilder::kStart;
   TraceBuilder b;
+  b.in_groups(group_pages);
   b.section(FKT_SEC_TASKS,
             "1\t1\t0\tinit\n2\t2\t0\tkthreadd\n9\t9\t2\tfkt_drain/0\n10\t10\t1\tfkt_record\n"
             "42\t42\t10\tsh\n");
@@ -105,6 +107,17 @@ inline Bytes broken_recording() {
   for (std::uint64_t page = b.pages_offset(); page < file.size(); page += 4096) {
     auto header = TraceBuilder::get<fkt_page_header>(file, page);
     if (header.cpu == 1 && header.seq == 1) TraceBuilder::put(file, page + 48, std::uint64_t{1});
+  }
+  return file;
+}
+
+// The same as find_recording(), compressed, with CPU 1's page in a group that is damaged.
+inline Bytes broken_group_recording() {
+  Bytes file = find_recording(1);
+  std::size_t groups = 0;
+  for (std::size_t at = 0; at < file.size(); at += FKT_FILE_ALIGN) {
+    const bool begins = group_begins(file, at);
+    if (begins && ++groups == 2) file[at + sizeof(fkt_group_header) + 20] ^= std::byte{1};
   }
   return file;
 }

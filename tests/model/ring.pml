@@ -11,6 +11,7 @@
  *
  *      1, 2    fkt_ring_write(): an event of 1 or 2 words      6   fkt_ring_close(): an old page
  *      3, 4    fkt_ring_write_any(): the same, the long way    5   ... a switch to another thread
+ *      7       fkt_ring_write_begin()                          8   an end: fkt_ring_join(), or as 1
  *
  * When all is done, writer 0 closes the open page and stops the drain.
  *
@@ -45,12 +46,15 @@
  *  - written + lost == attempted; a LOST word has the exact count, and the stamp of the first lost
  *    event; nothing is written inside a gap, nothing lost outside one;
  *  - the reader's rules of wire.h (replay()) give every event its own full stamp, in order, and its
- *    own thread;
+ *    own thread, ends that were joined to their begins among them;
  *  - a writer repeats its loop only if another one came in between (again()), no loop goes on for
  *    ever, and everybody comes to the end;
  *  - no complete page waits while the drain sleeps and nobody is about to wake it.
  *
- * Overwrite mode, when it comes, has its place in fkt_ring_next_page() and in the drain.
+ * A flight recorder is the same ring with another drain (-DKEEP=n): it takes a page only when less than
+ * n are free, and then to count and forget it; all that is there leaves at the stop, and whenever a
+ * snapshot is taken. written + overwritten + lost == attempted, and whenever it sleeps, n - 1 pages are free
+ * or the oldest one is not complete: who opens a page behind a closed one takes a free page, and wakes nobody.
  */
 
 #ifndef OPS0
@@ -83,6 +87,9 @@
 #ifndef TIME_BITS
 #define TIME_BITS 7 /* nothing is ever that late: no TIME word */
 #endif
+#ifndef KEEP
+#define KEEP 0 /* pages that a flight recorder keeps free; 0: it is none */
+#endif
 #ifndef BROKEN
 #define BROKEN NOTHING
 #endif
@@ -110,10 +117,19 @@
 #define COMMIT_TORN 19 /* load, add, store instead of one instruction */
 #define TIME_FORGOTTEN 20 /* last_clock stored before the exchange */
 #define KICK_UNFENCED 21 /* the drain clears `kicked` without a barrier (with TSO) */
+#define JOIN_UNCOUNTED 22 /* a join leaves the word as it is */
+#define JOIN_ANY_THREAD 23 /* ... does not look whose begin it is */
+#define JOIN_FROM_LAST 24 /* ... takes its ticks from last_clock */
+#define PAIR_FIRST 25 /* a begin can be joined before it is written */
+#define OVERWRITE_BLIND 26 /* a page that must go is taken, complete or not */
+#define OVERWRITE_UNCOUNTED 27 /* ... its events are not counted */
+#define OVERWRITE_LATE 28 /* a snapshot waits for the next page before it looks at those that are there */
 
 #define IS_BROKEN(name) (BROKEN == name)
 
 #define H 1 /* words of a page's header */
+#define OFFSET 15 /* FKT_RING_OFFSET_MASK */
+#define JOIN 16 /* FKT_RING_JOIN; at most three of a page */
 #define CLOSED 64 /* offset: FKT_RING_CLOSED */
 #define GAP 128 /* FKT_RING_GAP */
 #define OPEN 255 /* FKT_USED_OPEN */
@@ -139,7 +155,8 @@
 
 /* struct fkt_ring */
 byte w_run, w_off = CLOSED; /* word */
-byte r_last_clock, r_last_pid = NO_PID, r_lost, r_gap_from;
+byte r_last_clock, r_epoch, r_last_pid = NO_PID, r_lost, r_gap_from;
+byte r_pair_run, r_pair_off; /* pair[]: there is one kind */
 byte r_limit = 1, r_tail = 1;
 byte slots[SLOTS] = NO_PAGE;
 
@@ -148,6 +165,7 @@ byte h_seq[PAGES], h_events[PAGES], h_commit[PAGES], h_used[PAGES], h_first_cloc
 byte h_end_clock[PAGES], h_lost[PAGES], h_pid[PAGES];
 byte cell[PAGES * P], stamp[PAGES * P];
 byte lost_word_count[PAGES], lost_word_from[PAGES];
+byte joined[PAGES * P], joined_ticks[PAGES * P]; /* a begin's argument: its end's number + 1 */
 
 /* The world. */
 byte busy = 255; /* levels that are at it, as bits: the highest one runs. At first the drain sets up */
@@ -171,6 +189,18 @@ byte truth_stamp[LEVELS * EVENTS], truth_pid[LEVELS * EVENTS];
 byte given[SLOTS]; /* words of the page that are reserved, as bits */
 bool out[PAGES]; /* the page is with the drain */
 byte attempted, written;
+#if KEEP
+byte overwritten;
+bool leaving; /* a snapshot is being taken */
+byte snapshots; /* begun and ended */
+#define SHORT (((r_limit - w_run - 1) & 255) < KEEP)
+#define KEEPS (!leaving && !stopping)
+#define TO_BE_TAKEN (!KEEPS || SHORT)
+#define STAYS (KEEPS && ((r_limit - w_run) & 255) >= KEEP)
+#else
+#define TO_BE_TAKEN true
+#define STAYS false
+#endif
 byte gap_first, lost_last; /* stamps of the gap's first lost event, of the last one */
 byte finished; /* operations of all levels, so that a retry can say who came in between */
 byte read_last; /* stamp of the last event that the reader saw */
@@ -231,13 +261,8 @@ inline fkt_ring_wake(run_, complete_)
 	fi
 }
 
-inline fkt_ring_commit(h, run_, n_)
+inline fkt_ring_commit_added(h, run_, n_)
 {
-	STEP
-		assert(!out[h]);
-		h_events[h]++;
-		PUBLISH(AS_WORDS, h, 0);
-	}
 	if
 	:: IS_BROKEN(COMMIT_TORN) ->
 		STEP torn = h_commit[h] }
@@ -259,6 +284,16 @@ inline fkt_ring_commit(h, run_, n_)
 	fkt_ring_wake(run_, complete && !IS_BROKEN(LATE_SILENT));
 }
 
+inline fkt_ring_commit(h, run_, n_)
+{
+	STEP
+		assert(!out[h]);
+		h_events[h]++;
+		PUBLISH(AS_WORDS, h, 0);
+	}
+	fkt_ring_commit_added(h, run_, n_)
+}
+
 inline fkt_ring_close_page(run_, used_, clock_)
 {
 	if
@@ -266,8 +301,9 @@ inline fkt_ring_close_page(run_, used_, clock_)
 		STEP
 			closed = FKT_RING_PAGE(run_);
 			h_end_clock[closed] = clock_;
-			h_used[closed] = used_;
-			PUBLISH(AS_USED, closed, used_);
+			h_events[closed] = h_events[closed] + ((used_) & ~OFFSET & 63) / JOIN;
+			h_used[closed] = (used_) & OFFSET;
+			PUBLISH(AS_USED, closed, h_used[closed]);
 		}
 		STEP
 			h_commit[closed] = (h_commit[closed] - (used_)) & 255;
@@ -280,6 +316,7 @@ inline fkt_ring_close_page(run_, used_, clock_)
 			closed = FKT_RING_PAGE(run_);
 			assert(!out[closed]);
 			h_end_clock[closed] = clock_;
+			h_events[closed] = h_events[closed] + ((used_) & ~OFFSET & 63) / JOIN;
 			h_commit[closed] = (h_commit[closed] - (used_)) & 255;
 			complete = h_commit[closed] == 0;
 			PUBLISH(AS_COMMIT, closed, h_commit[closed]);
@@ -287,8 +324,8 @@ inline fkt_ring_close_page(run_, used_, clock_)
 		/* C */
 		STEP
 			assert(!out[closed]);
-			h_used[closed] = used_;
-			PUBLISH(AS_USED, closed, used_);
+			h_used[closed] = (used_) & OFFSET;
+			PUBLISH(AS_USED, closed, h_used[closed]);
 			closed = 0
 		}
 	fi;
@@ -448,7 +485,8 @@ inline write_lost_word()
 	lost_word_from[page] = gap_from
 }
 
-#define OPENING ((word_off & (CLOSED | (IS_BROKEN(GAP_OPEN) -> 0 : GAP))) || (word_off & 63) + bytes > P)
+#define OPENING ((word_off & (CLOSED | (IS_BROKEN(GAP_OPEN) -> 0 : GAP))) || (word_off & OFFSET) + bytes > P)
+#define ROOM(n_) (!(word_off & (CLOSED | GAP)) && (word_off & OFFSET) + (n_) <= P)
 
 inline fkt_ring_reserve()
 {
@@ -497,7 +535,7 @@ inline fkt_ring_reserve()
 					got = RETRY
 				:: SAME_WORD && got == FITS ->
 					w_off = word_off + bytes;
-					fkt_ring_take_words(w_run, word_off & 63, (word_off & 63) + bytes);
+					fkt_ring_take_words(w_run, word_off & OFFSET, (word_off & OFFSET) + bytes);
 					lost_count = 0;
 					gap_from = 0
 				:: SAME_WORD && got == OPENS ->
@@ -522,6 +560,7 @@ inline fkt_ring_reserve()
 	if
 	:: got >= FITS ->
 		STEP r_last_clock = clock }
+		STEP r_epoch = clock >> TIME_BITS }
 		STEP
 			if
 			:: pid_after == own_pid || r_last_pid == NO_PID || IS_BROKEN(PID_FORCED) || IS_BROKEN(PID_KEPT) ->
@@ -565,7 +604,7 @@ inline write_event()
 	STEP
 		page = FKT_RING_PAGE(word_run);
 		assert(page != NO_PAGE && h_seq[page] == word_run && !out[page]);
-		i = word_off & 63;
+		i = word_off & OFFSET;
 		if
 		:: time -> write_word(TIME_WORD, clock)
 		:: else
@@ -612,6 +651,14 @@ inline fkt_ring_write_any()
 	fi
 }
 
+inline leave_pair()
+{
+	STEP
+		r_pair_run = word_run;
+		r_pair_off = word_off + words
+	}
+}
+
 /* Result: got = FITS if it is written; RETRY: the long way. */
 inline fkt_ring_write()
 {
@@ -622,7 +669,7 @@ inline fkt_ring_write()
 			word_off = w_off
 		}
 		STEP read_clock() }
-		STEP ok = word_off + words <= P && (clock >> TIME_BITS) == (r_last_clock >> TIME_BITS) }
+		STEP ok = ROOM(words) && (clock >> TIME_BITS) <= r_epoch }
 		if
 		:: STEP_IF(ok) ok = own_pid == r_last_pid }
 		:: !ok
@@ -632,7 +679,7 @@ inline fkt_ring_write()
 				if
 				:: SAME_WORD ->
 					w_off = word_off + words;
-					fkt_ring_take_words(w_run, word_off, word_off + words);
+					fkt_ring_take_words(w_run, word_off & OFFSET, (word_off & OFFSET) + words);
 					got = FITS
 				:: else ->
 					again()
@@ -656,10 +703,81 @@ inline fkt_ring_write()
 			fkt_ring_commit(page, word_run, words);
 			write_event()
 		:: else ->
+			if
+			:: IS_BROKEN(PAIR_FIRST) && op == 7 -> leave_pair()
+			:: else
+			fi;
 			write_event();
+			if
+			:: !IS_BROKEN(PAIR_FIRST) && op == 7 -> leave_pair()
+			:: else
+			fi;
 			fkt_ring_commit(page, word_run, words)
 		fi
 	:: else
+	fi
+}
+
+/* Result: got = FITS if the end is in its begin's word. */
+inline fkt_ring_join()
+{
+	STEP
+		word_run = w_run;
+		word_off = w_off
+	}
+	STEP ok = word_run == r_pair_run && word_off == r_pair_off }
+	if
+	:: STEP_IF(ok) ok = own_pid == r_last_pid || IS_BROKEN(JOIN_ANY_THREAD) }
+	:: !ok
+	fi;
+	if
+	:: ok ->
+		STEP read_clock() }
+		STEP
+			last = r_last_clock;
+			ok = clock - last < MASK
+		}
+	:: else
+	fi;
+	if
+	:: STEP_IF(ok)
+			/* The begin's word; if the page has gone meanwhile, whatever stands there. */
+			page = FKT_RING_PAGE(word_run);
+			i = page * P + (word_off & OFFSET) - 1;
+			bytes = (IS_BROKEN(JOIN_FROM_LAST) -> clock - last : (clock - stamp[i]) & MASK);
+			last = 0
+		}
+		STEP
+			ok = SAME_WORD;
+			if
+			:: ok ->
+				assert(!out[page]);
+				w_off = word_off + (IS_BROKEN(JOIN_UNCOUNTED) -> 0 : JOIN);
+				assert(w_off < CLOSED); /* else the bounds are too large for three joins */
+				truth_stamp[id] = clock;
+				got = FITS
+			:: else
+			fi
+		}
+	:: !ok
+	fi;
+	if
+	:: ok ->
+		STEP r_last_clock = clock }
+		STEP
+			assert(!out[page]);
+			i = page * P + (word_off & OFFSET) - 1;
+			assert(cell[i] >= EVENT && cell[i] < SWITCH && !joined[i]);
+			joined[i] = id + 1;
+			joined_ticks[i] = bytes;
+			PUBLISH(AS_WORDS, page, 0)
+		}
+		ok = 0;
+		fkt_ring_commit_added(page, word_run, (IS_BROKEN(JOIN_UNCOUNTED) -> 0 : JOIN))
+	:: else ->
+		last = 0;
+		bytes = 0;
+		page = 0
 	fi
 }
 
@@ -704,7 +822,7 @@ inline fkt_ring_close()
 #else
 #define QUIET (busy == 0 && looking == ASLEEP && !kicked)
 #endif
-#define NOTHING_WAITS (r_tail == r_limit || !COMPLETE(FKT_RING_PAGE(r_tail)))
+#define NOTHING_WAITS (r_tail == r_limit || STAYS || !COMPLETE(FKT_RING_PAGE(r_tail)))
 
 active [LEVELS] proctype writer()
 {
@@ -740,7 +858,11 @@ active [LEVELS] proctype writer()
 		:: op == 6 -> fkt_ring_close()
 		:: else ->
 			if
-			:: op <= 2 -> fkt_ring_write()
+			:: op == 8 -> fkt_ring_join()
+			:: else
+			fi;
+			if
+			:: got != FITS && (op <= 2 || op >= 7) -> fkt_ring_write()
 			:: else
 			fi;
 			if
@@ -793,6 +915,8 @@ inline prepare(page_)
 	:: i < P ->
 		cell[page_ * P + i] = GARBAGE;
 		stamp[page_ * P + i] = 0;
+		joined[page_ * P + i] = 0;
+		joined_ticks[page_ * P + i] = 0;
 		i++
 	:: else -> break
 	od;
@@ -866,8 +990,21 @@ inline replay(page_)
 			truth_stamp[j % 32] = 0;
 			truth_pid[j % 32] = 0;
 			read_last = c;
-			written++;
-			e++
+			e++;
+			if
+			:: joined[page_ * P + i] ->
+				j = joined[page_ * P + i] - 1;
+				c = c + joined_ticks[page_ * P + i];
+				assert(c == truth_stamp[j]);
+				assert(c > read_last);
+				assert(thread == truth_pid[j]);
+				truth_stamp[j] = 0;
+				truth_pid[j] = 0;
+				read_last = c;
+				e++;
+				j = EVENT
+			:: else
+			fi
 		:: j >= BODY -> assert(i > H && cell[page_ * P + i - 1] == EVENT + j % 32)
 		:: else
 		fi;
@@ -875,6 +1012,14 @@ inline replay(page_)
 	:: else -> break
 	od;
 	assert(e == h_events[page_]);
+#if KEEP
+	if
+	:: forgets -> overwritten = overwritten + (IS_BROKEN(OVERWRITE_UNCOUNTED) -> 0 : e)
+	:: else -> written = written + e
+	fi;
+#else
+	written = written + e;
+#endif
 	assert(h_end_clock[page_] >= c);
 #ifdef TSO
 	assert(pending[page_] == 0)
@@ -890,11 +1035,21 @@ chan held = [PAGES] of { byte }; /* taken, not put */
 #define FIRST_LOOK (IS_BROKEN(COMMIT_THEN_USED) -> COMMIT_LOOK : USED_LOOK)
 #define SECOND_LOOK (IS_BROKEN(COMMIT_THEN_USED) -> USED_LOOK : COMMIT_LOOK)
 
+#if KEEP
+#define BLIND (IS_BROKEN(OVERWRITE_BLIND) && KEEPS)
+#else
+#define BLIND false
+#endif
+
 /* In two steps, as options of the drain's loop. The first one: */
 inline fkt_ring_take()
 {
 	if
-	:: r_tail != r_limit && FIRST_LOOK -> looking = SECOND
+	:: r_tail != r_limit && TO_BE_TAKEN && (FIRST_LOOK || BLIND) ->
+#if KEEP
+		forgets = KEEPS;
+#endif
+		looking = SECOND
 	:: else -> looking = ENOUGH
 	fi
 }
@@ -903,7 +1058,7 @@ inline fkt_ring_take()
 inline fkt_ring_take_end()
 {
 	if
-	:: SECOND_LOOK ->
+	:: SECOND_LOOK || BLIND ->
 		page = TAIL;
 		replay(page);
 		out[page] = 1;
@@ -919,6 +1074,9 @@ active proctype drain()
 {
 	byte page;
 	bool last_round;
+#if KEEP
+	bool forgets; /* what it takes now */
+#endif
 
 	/* Before anything runs. */
 	atomic {
@@ -949,12 +1107,24 @@ progress:	skip
 #ifdef TSO
 	:: d_step { looking == ENOUGH && !clearing -> looking = ASLEEP }
 #endif
+#if KEEP
+	/* FKT_FLIGHT: who begins a snapshot takes what is there. */
+	:: d_step {
+			looking == ASLEEP && !last_round && snapshots < 2 ->
+			snapshots++;
+			leaving = !leaving;
+			looking = (leaving && !IS_BROKEN(OVERWRITE_LATE) -> FIRST : ASLEEP)
+		}
+#endif
 	:: looking != SECOND && nempty(held) -> fkt_ring_put()
 	:: looking == ASLEEP && last_round -> break
 	od;
 	skip;
 	d_step {
 		assert(r_tail == ((w_run + 1) & 255));
+#if KEEP
+		written = written + overwritten;
+#endif
 		assert(written + r_lost == attempted);
 		e = 0;
 		do

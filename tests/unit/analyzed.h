@@ -22,10 +22,11 @@ class Analyzed {
       : trace_(std::move(*Trace::from_bytes(file))),
         time_(unit, trace_.info().clocks.ticks_per_second()),
         analysis_(trace_.info(), view) {
+    analysis_.keep_histograms();
     const Dump lines(analysis_, time_);
     Writer text, json;
     for (const Event& event : trace_.events({.from = {}, .to = view.to, .cpu = {}})) {
-      const Analysis::Place place = analysis_.add(event);
+      const Analysis::Place& place = analysis_.add(event);
       if (!place.shown) continue;
       lines.line(text, event, place);
       lines.json_line(json, event, place);

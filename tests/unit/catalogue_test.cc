@@ -84,12 +84,32 @@ TEST_CASE("unknown lines, columns and field types of a newer FKT are ignored") {
   const auto parsed = Catalogue::parse(
       "colour\tblue\n"
       "layer\t63\tnew\ttext\tmore\n"
-      "event\tabc\tthing\t63\tpoint\t1\ta:wavelength:1:0:64\tmore\n");
+      "event\t7bc\tthing\t63\tpoint\t1\ta:wavelength:1:0:64\tmore\n");
   REQUIRE(parsed);
-  REQUIRE(parsed->find(0xabc));
-  CHECK(parsed->find(0xabc)->fields.at(0).type == FieldType::unknown);
-  CHECK(parsed->find(0xabd) == nullptr);
+  REQUIRE(parsed->find(0x7bc));
+  CHECK(parsed->find(0x7bc)->fields.at(0).type == FieldType::unknown);
+  CHECK(parsed->find(0x7bd) == nullptr);
   CHECK(parsed->layer("new") == parsed->layer(63));
+}
+
+TEST_CASE("pairs of events that are there, with ids of their own") {
+  const std::string events = "event\t10\ta\t0\tbegin:x\t0\t\nevent\t11\tb\t0\tend:x\t0\t\n";
+  const auto parsed = Catalogue::parse(events + "pair\t900\t256\t10\t11\tnumber+value<<22\n");
+  REQUIRE(parsed);
+  REQUIRE(parsed->pairs().size() == 1);
+  CHECK(parsed->pairs()[0].end_arg(5, 3) == (5 | 3 << 22));
+  CHECK(parsed->words_after(fkt_word(0, 0x9ff, 1)) == 0u);
+  CHECK_FALSE(parsed->words_after(fkt_word(0, 0xa00, 1)));
+  const char* bad = GENERATE("pair\t900\t256\t10\t12\tvalue\n",    // an unknown end
+                             "pair\t7ff\t1\t10\t11\tvalue\n",      // an event's id
+                             "pair\t900\t0\t10\t11\tvalue\n",      // none
+                             "pair\tf01\t256\t10\t11\tvalue\n",    // ids beyond the last
+                             "pair\t900\t1\t10\t11\tsum\n",        // no such word
+                             "pair\t900\t1\t10\t11\tvalue<<24\n",  // beyond the argument
+                             "pair\t900\t1\t10\t11\t\n");          // nothing
+  CHECK_FALSE(Catalogue::parse(events + bad));
+  CHECK_FALSE(
+      Catalogue::parse(events + "pair\t900\t2\t10\t11\tvalue\npair\t901\t2\t10\t11\tvalue\n"));
 }
 
 TEST_CASE("a catalogue that makes no sense is an error with its line") {
@@ -102,6 +122,7 @@ TEST_CASE("a catalogue that makes no sense is an error with its line") {
                              "event\t10\ta\t0\tpoint\t1024\t\n",         // words
                              "event\t10\ta\t0\tpoint\t0\ta:u:0:20:8\n",  // beyond the argument
                              "event\t10\ta\t0\tpoint\t0\ta:u:1:64:1\n",  // shift
+                             "event\t800\ta\t0\tpoint\t0\t\n",           // a pair's id
                              "layer\t64\ta\tb\n");
   const auto parsed = Catalogue::parse(bad);
   REQUIRE_FALSE(parsed);

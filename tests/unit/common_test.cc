@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/fkt_record/request.h"
+#include "lib/group.h"
 
 using namespace fkt::cli;
 
@@ -105,6 +106,49 @@ TEST_CASE("an option's value may look like a command, or like an option") {
   CHECK(parsed.request->command == std::vector<std::string>{"true"});
 }
 
+TEST_CASE("-z may stand alone, or with its level") {
+  const auto alone = parse({"-z", "-f", "out", "ls"});
+  REQUIRE(alone.request);
+  CHECK(alone.request->level == fkt::kDefaultGroupLevel);
+  CHECK(alone.request->file == "out");
+  CHECK(alone.request->engine == FKT_ENGINE_LEND);
+  CHECK(alone.request->command == std::vector<std::string>{"ls"});
+  const auto before_command = parse({"-z", "ls", "-z"});
+  REQUIRE(before_command.request);
+  CHECK(before_command.request->level == fkt::kDefaultGroupLevel);
+  CHECK(before_command.request->command == std::vector<std::string>{"ls", "-z"});
+  const auto with_level = parse({"-qz7", "ls"});
+  REQUIRE(with_level.request);
+  CHECK(with_level.request->level == 7);
+  CHECK(with_level.request->quiet);
+  CHECK(with_level.request->command == std::vector<std::string>{"ls"});
+}
+
+TEST_CASE("--rotate implies the engine that can do it") {
+  const auto parsed = parse({"--rotate", "1G", "--keep", "8", "ls"});
+  REQUIRE(parsed.request);
+  CHECK(parsed.request->rotate == 1 << 30);
+  CHECK(parsed.request->keep == 8);
+  CHECK(parsed.request->engine == FKT_ENGINE_LEND);
+  const auto plain = parse({"ls"});
+  CHECK_FALSE(plain.request->engine);
+}
+
+TEST_CASE("fkt_record sends to a receiver") {
+  const auto parsed = parse({"-f", "tcp://[::1]:99", "--wait", "5s", "--token-file=t", "true"});
+  REQUIRE(parsed.request);
+  CHECK(parsed.request->to_remote());
+  CHECK(parsed.request->address()->host == "::1");
+  CHECK(parsed.request->address()->port == 99);
+  CHECK(parsed.request->wait == std::chrono::seconds(5));
+  CHECK(parsed.request->token_file == "t");
+  CHECK(parse({"-f", "tcp://127.0.0.1", "true"}).request->address()->port == 14358);
+  CHECK(parse({"-f", "tcp://", "true"}).status == kUsage);
+  CHECK(parse({"-f", "tcp://host:0x1", "true"}).status == kUsage);
+  CHECK(parse({"-f", "file", "--wait", "5s", "true"}).status == kUsage);
+  CHECK(parse({"--token-file", "t", "true"}).status == kUsage);
+}
+
 TEST_CASE("--pid alone spawns nothing") {
   const auto parsed = parse({"--pid", "17"});
   REQUIRE(parsed.request);
@@ -115,14 +159,53 @@ TEST_CASE("--pid alone spawns nothing") {
 
 TEST_CASE("wrong usage of fkt_record ends with 2") {
   const std::vector<std::vector<const char*>> wrong = {
-      {},           {"-n", "ls"},          {"--only"},           {"--only", "--pid", "1", "ls"},
-      {"-q", "-v"}, {"-q", "-q", "ls"},    {"--args=1", "ls"},   {"--duration"},
-      {"-s", "0"},  {"--clock", "x", "a"}, {"--nonsense", "ls"}, {"-f", "", "ls"},
+      {},
+      {"-n", "ls"},
+      {"--only"},
+      {"--only", "--pid", "1", "ls"},
+      {"-q", "-v"},
+      {"-q", "-q", "ls"},
+      {"--args=1", "ls"},
+      {"--duration"},
+      {"-s", "0"},
+      {"--clock", "x", "a"},
+      {"--nonsense", "ls"},
+      {"-f", "", "ls"},
       {""},
+      {"-z20", "ls"},
+      {"-z0", "ls"},
+      {"-z", "--drain=direct", "ls"},
+      {"-z", "-f", "-", "ls"},
+      {"--keep", "2", "ls"},
+      {"--rotate", "0", "ls"},
+      {"--rotate", "1G", "--drain=sendfile", "ls"},
+      {"--rotate", "1G", "-s", "1G", "ls"},
+      {"--rotate", "1G", "--flight", "1M", "ls"},
+      {"--rotate", "1G", "--keep", "0", "ls"},
   };
   for (const auto& words : wrong) {
     const auto parsed = parse(words);
     CHECK_FALSE(parsed.request);
     CHECK(parsed.status == 2);
   }
+}
+
+TEST_CASE("an option of two words may be given as one") {
+  using Words = std::vector<const char*>;
+  const auto slowest = [](Words words) -> std::string {
+    Options options("", "");
+    options.section("")("slowest", value("N NAME"), "");
+    options.two_words("slowest");
+    options.positional("FILE", 1);
+    words.insert(words.begin(), "tool");
+    if (options.parse(static_cast<int>(words.size()), words.data())) return "refused";
+    const std::string file = options.arguments().empty() ? "" : options.arguments()[0];
+    return options.text("slowest") + '|' + file;
+  };
+  CHECK(slowest({"--slowest", "3", "sys_read", "run.fkt"}) == "3 sys_read|run.fkt");
+  CHECK(slowest({"--slowest", "3 sys_read", "run.fkt"}) == "3 sys_read|run.fkt");
+  CHECK(slowest({"--slowest", "3 sys_read"}) == "3 sys_read|");
+  CHECK(slowest({"--slowest=3 sys_read", "run.fkt"}) == "3 sys_read|run.fkt");
+  CHECK(slowest({"--slowest", "3", "softirq RCU", "run.fkt"}) == "3 softirq RCU|run.fkt");
+  CHECK(slowest({"run.fkt", "--slowest", "3", "softirq RCU"}) == "3 softirq RCU|run.fkt");
 }

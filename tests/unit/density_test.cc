@@ -120,6 +120,25 @@ TEST_CASE("densities are exact at every zoom, by any number of threads") {
   }
 }
 
+TEST_CASE("where decoding would take too long no event is lost, and none moves far") {
+  const Result<Trace> trace = Trace::from_bytes(busy_recording());
+  PassControl control;
+  const Density density(*trace, 1, control);
+  const std::uint64_t end = recording_end(*trace) + 1;
+  const Scale scale{T, end, 40};
+  const DensityCells exact = density.cells(scale), spread = density.cells(scale, 0);
+  CHECK(as_counted(exact) != as_counted(spread));
+  for (std::size_t row = 0; row < exact.cpus.size() * exact.width(); row++) {
+    std::int64_t ahead = 0;  // of the exact one, in events so far
+    for (std::size_t cell = 0; cell < scale.cells; cell++) {
+      ahead += static_cast<std::int64_t>(spread.amounts[row * scale.cells + cell].events) -
+               static_cast<std::int64_t>(exact.amounts[row * scale.cells + cell].events);
+      CHECK(std::abs(ahead) <= 4096 / 64);
+    }
+    CHECK(ahead == 0);
+  }
+}
+
 TEST_CASE("a gap that never closed is one too") {
   TraceBuilder b;
   b.pid(0, 42);

@@ -2,10 +2,14 @@
 // What the golden recordings do not show: numbers without names, events of other versions.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
+#include "lib/report_csv.h"
 #include "tests/golden/recordings.h"
 
 using namespace fkt;
@@ -70,17 +74,17 @@ TEST_CASE("a file's own catalogue says how its events read") {
   b.section(FKT_SEC_CATALOGUE,
             Catalogue::builtin().to_lines() +
                 "layer\t13\tbattery\tcharge\n"
-                "event\tc00\tcharge\t13\tpoint\t1\tpercent:u:0:0:8 volt:x:1:0:64\n"
-                "event\tc01\tdrive\t13\tbegin:drive\t0\tcar:u:0:0:24\n"
-                "event\tc02\tdrive_end\t13\tend:drive\t0\tcar:u:0:0:24\n");
+                "event\t700\tcharge\t13\tpoint\t1\tpercent:u:0:0:8 volt:x:1:0:64\n"
+                "event\t701\tdrive\t13\tbegin:drive\t0\tcar:u:0:0:24\n"
+                "event\t702\tdrive_end\t13\tend:drive\t0\tcar:u:0:0:24\n");
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
-  b.event(0, T + 110, 0xc01, 7);
-  b.event(0, T + 120, 0xc00, 55, {0x1000});
-  b.event(0, T + 150, 0xc02, 7);
+  b.event(0, T + 110, 0x701, 7);
+  b.event(0, T + 120, 0x700, 55, {0x1000});
+  b.event(0, T + 150, 0x702, 7);
   b.event(0, T + 160, FKT_E_SYS_EXIT, 0);
   const Analyzed a(b);
-  CHECK(has(a.dump(), "0c00     charge percent=55, volt=0x1000\n"));
+  CHECK(has(a.dump(), "0700     charge percent=55, volt=0x1000\n"));
   CHECK(has(a.counts(), "1\tbattery\tcharge\n"));
   const auto read = a.call("sys_read");
   REQUIRE(read.parts.size() == 1);  // a kind that is new nests on its task's stack
@@ -107,6 +111,53 @@ TEST_CASE("counts hold each event once, and JSON is JSON") {
   }
 }
 
+TEST_CASE("percentiles are those of the durations from entry to exit") {
+  TraceBuilder b;
+  b.pid(0, 42);
+  // Exact below 32 ticks: 1 to 20, in no order.
+  for (std::uint64_t i = 0; i < 20; i++) {
+    b.event(0, T + 100 * i, FKT_E_SYS_ENTRY, 39);
+    b.event(0, T + 100 * i + 1 + i * 7 % 20, FKT_E_SYS_EXIT, 0);
+  }
+  b.event(0, T + 3000, FKT_E_SYS_ENTRY, 0);  // never ends: no row
+  const auto durations = Analyzed(b).summary().durations;
+  REQUIRE(durations.size() == 1);
+  CHECK(durations[0].name == "sys_getpid");
+  CHECK(durations[0].total.count == 20);
+  CHECK(durations[0].p50 == 10);
+  CHECK(durations[0].p90 == 18);
+  CHECK(durations[0].p99 == 20);
+  CHECK(durations[0].total.max == 20);
+}
+
+TEST_CASE("each table of the CSV has as many cells in every line as in its head") {
+  for (const Bytes& file : {find_recording(), broken_recording()}) {
+    Writer out;
+    write_report_csv(out, Analyzed(file).summary(), TimeFormat());
+    std::istringstream lines{std::string(out.view())};
+    std::ptrdiff_t commas = -1;
+    std::set<std::string> tables;
+    for (std::string line; std::getline(lines, line);) {
+      REQUIRE(line.ends_with('\r'));
+      if (line == "\r") {
+        commas = -1;
+        continue;
+      }
+      INFO(line);
+      line = std::regex_replace(line, std::regex("\"[^\"]*\""), "quoted");
+      if (commas < 0) {
+        CHECK(line.starts_with("table,"));
+        commas = std::ranges::count(line, ',');
+      } else {
+        CHECK(std::ranges::count(line, ',') == commas);
+        tables.insert(line.substr(0, line.find(',')));
+      }
+    }
+    CHECK(tables.size() >= 7);
+    CHECK(tables.contains("durations"));
+  }
+}
+
 TEST_CASE("the histogram is all time, each call's parts are all of it") {
   for (const Bytes& file : {find_recording(), broken_recording()}) {
     const Summary s = Analyzed(file).summary();
@@ -118,6 +169,27 @@ TEST_CASE("the histogram is all time, each call's parts are all of it") {
       std::uint64_t parts = call.own;
       for (const auto& part : call.parts) parts += part.ticks;
       CHECK(parts == call.total.sum);
+    }
+  }
+}
+
+TEST_CASE("text is escaped byte by byte, wherever in it a byte stands") {
+  for (std::size_t length = 1; length <= 19; length++) {
+    for (std::size_t at = 0; at < length; at++) {
+      for (int byte = 0; byte < 256; byte++) {
+        std::string text(length, 'a'), wanted;
+        text[at] = static_cast<char>(byte);
+        text.back() = at + 1 == length ? text.back() : '\xff';
+        for (const char c : text) {
+          char hex[8];
+          std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned char>(c));
+          const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\\';
+          wanted += control ? std::string(hex) : std::string(1, c);
+        }
+        Writer out;
+        out.escaped(text);
+        REQUIRE(out.view() == wanted);
+      }
     }
   }
 }

@@ -13,10 +13,10 @@
 
 #include "cli/fkt_extract/extract.h"
 #include "lib/cut.h"
-#include "lib/extract.h"
 #include "lib/page_table.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/random_recording.h"
+#include "tests/unit/slices.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -46,32 +46,6 @@ int fkt_extract(const std::vector<std::string>& arguments) {
   std::vector<const char*> argv{"fkt_extract"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   return cli::extract_slice(static_cast<int>(argv.size()), argv.data());
-}
-
-Bytes slice_of(const Bytes& file, std::uint64_t from, std::uint64_t to) {
-  const Trace trace = std::move(*Trace::from_bytes(file));
-  std::FILE* out = std::tmpfile();
-  REQUIRE(out != nullptr);
-  const auto written = extract(trace, {from, to}, fileno(out), "slice", {});
-  REQUIRE(written);
-  std::string text(written->bytes, '\0');
-  CHECK(pread(fileno(out), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()));
-  std::fclose(out);
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
-// Without the lines that speak of the file instead of the time: what is complete, what the drain
-// did over the whole recording.
-std::string of_time(const std::string& report) {
-  std::string out;
-  std::istringstream in(report);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with("Recording:") && !line.starts_with("the drain by its own")) {
-      out += line + '\n';
-    }
-  }
-  return out;
 }
 
 // Without durations: those of calls that were open at the cut are not in the slice.

@@ -1,107 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// docs/kd-schema.json against what fkt_kd prints. Debian has no JSON Schema library for C++ that
-// reads this draft, so the few words that the schema uses are checked here; any other word fails.
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
+// docs/kd-schema.json against what fkt_kd prints.
 #include "cli/fkt_kd/kd.h"
 #include "cli/fkt_print/print.h"
-#include "tests/unit/golden.h"
+#include "tests/unit/json_schema.h"
 
 using namespace fkt;
 using namespace fkt::test;
-using Json = nlohmann::json;
 
 namespace {
-
-bool is_type(const Json& value, const std::string& type) {
-  if (type == "integer") return value.is_number_integer();
-  if (type == "number") return value.is_number();
-  return type == value.type_name();
-}
-
-class Schema {
- public:
-  explicit Schema(Json root) : root_(std::move(root)) {}
-  // Empty, or where and why the value does not conform.
-  std::string check(const Json& value) const { return check(value, root_, "$"); }
-
- private:
-  std::string check(const Json& value, const Json& schema, const std::string& at) const {
-    for (const auto& [word, rule] : schema.items()) {
-      const std::string wrong = check_word(value, schema, word, rule, at);
-      if (!wrong.empty()) return wrong;
-    }
-    return "";
-  }
-
-  std::string check_word(const Json& value, const Json& schema, const std::string& word,
-                         const Json& rule, const std::string& at) const {
-    const std::string no = at + ": " + word;
-    if (word == "$schema" || word == "title" || word == "$defs") return "";
-    if (word == "$ref") {
-      return check(value, root_.at(Json::json_pointer(rule.get<std::string>().substr(1))), at);
-    }
-    if (word == "type") {
-      const Json types = rule.is_array() ? rule : Json::array({rule});
-      const bool fits = std::any_of(types.begin(), types.end(),
-                                    [&](const Json& type) { return is_type(value, type); });
-      return fits ? "" : no;
-    }
-    if (word == "enum") return std::find(rule.begin(), rule.end(), value) != rule.end() ? "" : no;
-    if (word == "minimum") return !value.is_number() || value >= rule ? "" : no;
-    if (word == "maximum") return !value.is_number() || value <= rule ? "" : no;
-    if (word == "minLength") return value.get<std::string>().size() >= rule ? "" : no;
-    if (word == "minItems") return value.size() >= rule ? "" : no;
-    if (word == "required") {
-      for (const std::string name : rule) {
-        if (!value.contains(name)) return no + " " + name;
-      }
-      return "";
-    }
-    if (word == "properties" || word == "additionalProperties") {
-      return check_members(value, schema.at("properties"), at);
-    }
-    if (word == "items") {
-      for (std::size_t i = 0; i < value.size(); i++) {
-        const std::string wrong = check(value[i], rule, at + "[" + std::to_string(i) + "]");
-        if (!wrong.empty()) return wrong;
-      }
-      return "";
-    }
-    if (word == "oneOf") {
-      std::string all;
-      const auto fits = std::count_if(rule.begin(), rule.end(), [&](const Json& one) {
-        const std::string wrong = check(value, one, at);
-        all += " | " + wrong;
-        return wrong.empty();
-      });
-      return fits == 1 ? "" : no + all;
-    }
-    return no + ": a word that this test does not know";
-  }
-
-  std::string check_members(const Json& value, const Json& members, const std::string& at) const {
-    for (const auto& [name, member] : value.items()) {
-      if (!members.contains(name)) return at + ": " + name + " is not in the schema";
-      const std::string wrong = check(member, members.at(name), at + "." + name);
-      if (!wrong.empty()) return wrong;
-    }
-    return "";
-  }
-
-  Json root_;
-};
-
-Schema schema() {
-  return Schema(Json::parse(contents(golden() / "../../docs/kd-schema.json")));
-}
-
-Json printed(const std::vector<std::string>& arguments, Tool tool = cli::kd) {
-  const Ran ran = run_tool(tool, "tool", arguments);
-  REQUIRE(ran.status == 0);
-  return Json::parse(ran.text);
-}
 
 std::string file(const char* name) {
   return golden() / name;
@@ -110,27 +16,31 @@ std::string file(const char* name) {
 }  // namespace
 
 TEST_CASE("what fkt_kd prints as JSON is what the schema says") {
-  const Schema rules = schema();
+  const Schema rules = Schema::of("kd-schema.json");
   for (const char* name : {"find.fkt", "boot.lst"}) {
-    const Json table = printed({"--json", file(name)});
+    const Json table = printed({"--json", file(name)}, cli::kd);
     CHECK(rules.check(table) == "");
     CHECK(table["functions"].size() > 5);
   }
-  CHECK(rules.check(printed({"--json", "--tasks", file("find.fkt")})) == "");
-  CHECK(rules.check(printed({"--json", "--histogram", "read_id", file("boot.lst")})) == "");
+  CHECK(rules.check(printed({"--json", "--tasks", file("find.fkt")}, cli::kd)) == "");
+  const Json path = printed({"--json", "--critical-path", "42", file("find.fkt")}, cli::kd);
+  CHECK(rules.check(path) == "");
+  CHECK(path["path"].size() > 5);
+  CHECK(rules.check(printed({"--json", "--histogram", "read_id", file("boot.lst")}, cli::kd)) ==
+        "");
   const std::vector<std::string> diff{"--diff", file("boot.lst"), "--json", file("find.fkt")};
   CHECK(rules.check(printed(diff, cli::print_recording)) == "");
 }
 
 TEST_CASE("the schema refuses what is wrong") {
-  const Schema rules = schema();
-  Json table = printed({"--json", file("boot.lst")});
+  const Schema rules = Schema::of("kd-schema.json");
+  Json table = printed({"--json", file("boot.lst")}, cli::kd);
   table["functions"][0]["count"] = -1;
   CHECK(rules.check(table) != "");
-  table = printed({"--json", file("boot.lst")});
+  table = printed({"--json", file("boot.lst")}, cli::kd);
   table["functions"][0].erase("local");
   CHECK(rules.check(table) != "");
-  table = printed({"--json", file("boot.lst")});
+  table = printed({"--json", file("boot.lst")}, cli::kd);
   table["functions"][0]["more"] = 1;
   CHECK(rules.check(table) != "");
   CHECK(rules.check(Json::object({{"unit", "us"}})) != "");

@@ -73,6 +73,73 @@ TraceBuilder three_events() {
 
 }  // namespace
 
+TEST_CASE("a pair is its begin and its end") {
+  TraceBuilder b;
+  b.pid(2, 7);
+  b.event(2, kStart + 1, FKT_P_SYSCALL + 39, fkt_pair_arg(300, -11));
+  b.event(2, kStart + 1000, FKT_P_SYSCALL + 202, 0);  // its end is somewhere else
+  b.event(2, kStart + 2000, FKT_P_IRQ + 11, fkt_pair_arg(7, 1));
+  b.event(2, kStart + 2008, FKT_P_SOFTIRQ + 3, fkt_pair_arg((1 << 18) - 1, 0));
+  b.event(2, kStart + 1'000'000, FKT_E_SYS_EXIT, 8);
+  OnePage page(std::move(b));
+  Step last;
+  const std::vector<Event> events = page.decode(&last);
+  CHECK(last == Step::end);
+  struct Expected {
+    std::uint64_t clock;
+    unsigned id, arg;
+  };
+  const Expected expected[] = {
+      {1, FKT_E_SYS_ENTRY, 39},
+      {301, FKT_E_SYS_EXIT, 0xfffff5},
+      {1000, FKT_E_SYS_ENTRY, 202},
+      {2000, FKT_E_IRQ_ENTRY, 11},
+      {2007, FKT_E_IRQ_EXIT, 11 | 1 << 22},
+      {2008, FKT_E_SOFTIRQ_ENTRY, 3},
+      {2007 + (1 << 18), FKT_E_SOFTIRQ_EXIT, 3},
+      {1'000'000, FKT_E_SYS_EXIT, 8},
+  };
+  REQUIRE(events.size() == std::size(expected));
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    INFO(i);
+    CHECK(events[i].clock == kStart + expected[i].clock);
+    CHECK(events[i].id == expected[i].id);
+    CHECK(events[i].arg == expected[i].arg);
+    CHECK(events[i].pid == 7);
+    CHECK(events[i].cpu == 2);
+    CHECK(events[i].words.empty());
+  }
+}
+
+TEST_CASE("a pair's argument holds every result and duration that it says it does") {
+  for (int split = 0; split < 8; ++split) {
+    const std::int64_t most = (std::int64_t{1} << (2 * split + 2)) - 1;
+    const std::uint64_t ticks = (std::uint64_t{1} << FKT_PAIR_TICK_BITS(split)) - 1;
+    for (const std::int64_t value : {most, -most - 1}) {
+      const std::uint32_t arg = fkt_pair_arg(ticks, value);
+      REQUIRE(arg != 0);
+      CHECK(fkt_pair_ticks(arg) == ticks);
+      CHECK(fkt_pair_value(arg) == value);
+      CHECK(fkt_pair_arg(ticks + 1, value) == 0);
+    }
+  }
+  CHECK(fkt_pair_arg(1, 1 << 16) == 0);
+  CHECK(fkt_pair_arg(1, -(1 << 16) - 1) == 0);
+  CHECK(fkt_pair_arg(1, std::int64_t{1} << 40) == 0);
+  CHECK(fkt_pair_arg(0, 0) == 0);
+  CHECK(fkt_pair_arg(1, 0) == 1);
+}
+
+TEST_CASE("a pair that ends behind its page is damage") {
+  TraceBuilder b;
+  b.pid(2, 7);
+  b.event(2, kStart + 1, FKT_P_SYSCALL + 39, fkt_pair_arg(300, 0));
+  OnePage page(std::move(b));
+  Step last;
+  CHECK(page.decode(&last).empty());
+  CHECK(last == Step::damaged);
+}
+
 TEST_CASE("events: clock, cpu, pid, id, argument, words, offset") {
   OnePage page(three_events());
   Step last;
@@ -191,7 +258,7 @@ TEST_CASE("damaged words end the page with offset and cause, after what was good
   OnePage page(three_events());
   Step last;
   SECTION("unknown id") {
-    page.set_word(1, fkt_word(kStart + 2, 0xabc, 0));
+    page.set_word(1, fkt_word(kStart + 2, 0x7bc, 0));
   }
   SECTION("zero word") {
     page.set_word(1, 0);
@@ -213,11 +280,11 @@ TEST_CASE("damaged words end the page with offset and cause, after what was good
 
 TEST_CASE("an unknown event is named") {
   OnePage page(three_events());
-  page.set_word(0, fkt_word(kStart + 1, 0xabc, 0));
+  page.set_word(0, fkt_word(kStart + 1, 0x7bc, 0));
   Step last;
   CHECK(page.decode(&last).empty());
   CHECK(last == Step::damaged);
-  CHECK(page.error().ends_with(": id 0xabc is not in the file's catalogue"));
+  CHECK(page.error().ends_with(": id 0x7bc is not in the file's catalogue"));
 }
 
 TEST_CASE("a full page is read to its last word, an empty one too") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // A recording of many small pages made by chance, the same for the same seed: tasks that call,
-// sleep, wake, fork, exec, rename and exit on several CPUs, under interrupts, with losses.
+// sleep, wake, fork, exec, rename and exit on several CPUs, under interrupts, with losses, and with
+// functions of the file's own catalogue in both.
 #pragma once
 
 #include <random>
@@ -12,14 +13,27 @@ namespace fkt::test {
 
 class RandomRecording {
  public:
-  RandomRecording(unsigned seed, unsigned cpus, unsigned events) : random_(seed), cpus_(cpus) {
+  // plain: without wake-ups and functions.
+  enum class Kind { all, lossless, plain };
+
+  RandomRecording(unsigned seed, unsigned cpus, unsigned events, Kind kind = Kind::all)
+      : random_(seed), cpus_(cpus), kind_(kind) {
     for (const std::uint32_t tid : {42u, 43u, 44u, 45u, 46u, 47u}) sleeping_.insert(tid);
     builder_.section(FKT_SEC_TASKS,
                      "1\t1\t0\tinit\n2\t2\t0\tkthreadd\n10\t10\t1\tfkt_record\n42\t42\t10\twork\n"
                      "43\t42\t10\twork\n44\t44\t1\ta\\x09b\n45\t45\t2\tkworker\n46\t46\t1\tsh\n");
+    builder_.section(FKT_SEC_CATALOGUE, catalogue());
     running_.assign(cpus, 0);
     irq_.assign(cpus, 0);
     for (unsigned i = 0; i < events; i++) step();
+  }
+  // With two functions of its own.
+  static std::string catalogue() {
+    return Catalogue::builtin().to_lines() +
+           "event\t100\tvfs_read\t0\tbegin:vfs_read\t0\t\n"
+           "event\t101\tvfs_read\t0\tend:vfs_read\t0\t\n"
+           "event\t102\tkfree\t0\tbegin:kfree\t0\t\n"
+           "event\t103\tkfree\t0\tend:kfree\t0\t\n";
   }
   TraceBuilder& builder() { return builder_; }
   Bytes finish() { return builder_.finish(); }
@@ -35,11 +49,15 @@ class RandomRecording {
     clock_ += 1 + below(300);
     const unsigned cpu = below(cpus_);
     const std::uint32_t task = running_[cpu];
+    if (kind_ != Kind::plain && below(8) == 0) {
+      builder_.event(cpu, clock_, 0x100 + below(4));
+      return;
+    }
     if (irq_[cpu] != 0) return end_irq(cpu);
     const unsigned what = below(100);
     if (what < 8) {
       begin_irq(cpu, what);
-    } else if (what < 9 && below(10) == 0) {
+    } else if (kind_ != Kind::lossless && what < 9 && below(10) == 0) {
       builder_.lost(cpu, clock_, clock_ + 50, 1 + below(9));
       clock_ += 50;
       in_call_.erase(task);
@@ -84,7 +102,13 @@ class RandomRecording {
       next = *std::next(sleeping_.begin(), below(static_cast<unsigned>(sleeping_.size())));
     }
     if (next == task) return;
-    builder_.event(cpu, clock_, below(2) == 0 ? FKT_E_SWITCH_S : FKT_E_SWITCH_PREEMPT, next);
+    if (asleep_.erase(next) != 0) {  // it is woken now, and runs another time
+      builder_.event(cpu, clock_, FKT_E_WAKING, next);
+      return;
+    }
+    const bool sleeps = below(2) == 0;
+    builder_.event(cpu, clock_, sleeps ? FKT_E_SWITCH_S : FKT_E_SWITCH_PREEMPT, next);
+    if (sleeps && task != 0 && kind_ != Kind::plain) asleep_.insert(task);
     sleeping_.erase(next);
     if (task != 0) sleeping_.insert(task);
     running_[cpu] = next;
@@ -92,7 +116,8 @@ class RandomRecording {
 
   void leave(unsigned cpu, std::uint32_t task, unsigned what) {
     if (what < 30) {
-      const std::uint32_t child = next_tid_++;
+      std::uint32_t child = next_tid_++;
+      while (lives(child)) child = next_tid_++;
       builder_.event(cpu, clock_, FKT_E_FORK, child, {pair(below(2) == 0 ? child : task, task)});
       sleeping_.insert(child);
       in_call_.insert(child);
@@ -115,13 +140,20 @@ class RandomRecording {
     }
   }
 
+  bool lives(std::uint32_t tid) const {
+    return sleeping_.contains(tid) || std::ranges::find(running_, tid) != running_.end();
+  }
+
   std::mt19937 random_;
   TraceBuilder builder_;
   unsigned cpus_;
+  Kind kind_;
   std::uint64_t clock_ = TraceBuilder::kStart + 1000;
   std::uint32_t next_tid_ = 100;
   std::vector<std::uint32_t> running_, irq_;
-  std::set<std::uint32_t> sleeping_, in_call_;
+  std::set<std::uint32_t> sleeping_;  // off their CPU
+  std::set<std::uint32_t> asleep_;    // ... and not woken
+  std::set<std::uint32_t> in_call_;
 };
 
 }  // namespace fkt::test

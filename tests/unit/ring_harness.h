@@ -107,6 +107,27 @@ class RingHarness {
     frames_.pop_back();
   }
 
+  // A call's begin, with its number, and its end: one word, if nothing comes in between.
+  void begin(std::uint32_t number) {
+    attempt(FKT_E_SYS_ENTRY, pid_, 0);
+    attempts_.back().arg = number;
+    if (number < FKT_PN_SYSCALL)
+      fkt_ring_write_begin(&ring_, FKT_PK_SYSCALL, FKT_P_SYSCALL, number, pid_);
+    else
+      fkt_ring_write(&ring_, fkt_word(0, FKT_E_SYS_ENTRY, number), pid_, nullptr, 0);
+    frames_.pop_back();
+  }
+  void end(std::int32_t result) {
+    attempt(FKT_E_SYS_EXIT, pid_, 0);
+    attempts_.back().arg = arg_of(result);
+    const fkt_end what = {FKT_PK_SYSCALL, 0, 0, pid_, result};
+    if (!fkt_ring_join(&ring_, &what, true) && !fkt_ring_join(&ring_, &what, false)) {
+      fkt_ring_write(&ring_, fkt_word(0, FKT_E_SYS_EXIT, attempts_[frames_.back()].arg), pid_,
+                     nullptr, 0);
+    }
+    frames_.pop_back();
+  }
+
   // An event of variable length: one word (its serial number), then `bytes` bytes of text.
   void write_string(std::uint32_t bytes) {
     bytes = std::min(bytes, fkt_ring_tail_room(&ring_, 1));
@@ -191,6 +212,7 @@ class RingHarness {
   std::uint64_t pages() const { return next_seq_ - options_.start; }
   std::uint64_t time_words() const { return time_words_; }
   std::uint64_t pid_words() const { return pid_words_; }
+  std::uint64_t pairs() const { return pairs_; }
 
  private:
   friend unsigned long long ring_clock();
@@ -218,6 +240,9 @@ class RingHarness {
     return harness;
   }
 
+  static std::uint32_t arg_of(std::int32_t result) {
+    return fkt_word_arg(fkt_word(0, 0, static_cast<std::uint32_t>(result)));
+  }
   static std::uint64_t mix(std::uint64_t serial, std::uint32_t i) {
     return (serial * 8 + i + 1) * 0x9e3779b97f4a7c15ULL;
   }
@@ -272,6 +297,15 @@ class RingHarness {
         expect_eq(h->lost, at[0], "the LOST word's count against the header's");
         gaps_.push_back({at[1], clock, at[0]});
         at += FKT_LOST_WORDS;
+      } else if (id >= FKT_PAIR_ID) {
+        expect(id - FKT_P_SYSCALL < FKT_PN_SYSCALL, "a pair of an unknown kind");
+        events_.push_back({clock, FKT_E_SYS_ENTRY, id - FKT_P_SYSCALL, pid});
+        ++events;
+        if (fkt_word_arg(word) == 0) continue;
+        clock += fkt_pair_ticks(fkt_word_arg(word));
+        events_.push_back({clock, FKT_E_SYS_EXIT, arg_of(fkt_pair_value(fkt_word_arg(word))), pid});
+        ++events;
+        ++pairs_;
       } else {
         events_.push_back({clock, id, fkt_word_arg(word), pid});
         at += check_body(id, fkt_word_arg(word), at, end);
@@ -310,6 +344,7 @@ class RingHarness {
     std::uint32_t n = 0;
     switch (id) {
       case FKT_E_SYS_ENTRY:
+      case FKT_E_SYS_EXIT:
       case FKT_E_SWITCH_S:
         return 0;
       case FKT_E_FORK:
@@ -380,8 +415,7 @@ class RingHarness {
   void check_losses() {
     expect_eq(attempted(), written() + ring_.lost, "events written + lost");
     std::vector<Gap> gaps = gaps_;
-    if (static_cast<std::uint32_t>(ring_.word) & FKT_RING_GAP)
-      gaps.push_back({ring_.gap_from, ~0ULL, ring_.lost});
+    if (fkt_ring_in_gap(ring_.word)) gaps.push_back({ring_.gap_from, ~0ULL, ring_.lost});
     std::size_t g = 0;
     std::uint64_t lost = 0;
     for (const std::uint32_t i : by_clock_) {
@@ -426,6 +460,7 @@ class RingHarness {
   std::uint64_t last_lost_ = 0;
   std::uint64_t time_words_ = 0;
   std::uint64_t pid_words_ = 0;
+  std::uint64_t pairs_ = 0;
 };
 
 // No two readings are the same, so that a stamp names its event.

@@ -48,6 +48,11 @@ struct Named {
 
 const std::vector<Named> kNested = {
     {"event", [](RingHarness& r) { r.write(0); }},
+    {"call",
+     [](RingHarness& r) {
+       r.begin(39);
+       r.end(-2);
+     }},
     {"long event", [](RingHarness& r) { r.write(3); }},
     {"close", [](RingHarness& r) { r.close(); }},
     {"take", [](RingHarness& r) { r.take(); }},
@@ -104,6 +109,34 @@ const std::vector<Named> kScenarios = {
      [](RingHarness& r) {
        r.write(0);
        r.write(2);
+     }},
+    {"a call",
+     [](RingHarness& r) {
+       r.write(0);
+       r.begin(102);
+       r.end(4095);
+       r.write(0);
+     }},
+    {"calls with another thread's between",
+     [](RingHarness& r) {
+       r.write(0);
+       r.begin(7);
+       r.switch_to(7);
+       r.begin(7);
+       r.end(0);
+       r.switch_to(100);
+       r.end(1);
+     }},
+    {"calls at a page's end",
+     [](RingHarness& r) {
+       r.write_string(56);
+       r.begin(1);
+       r.end(-1);
+       r.begin(2);
+       r.end(1 << 20);
+       r.begin(511);
+       r.advance(1 << 17);
+       r.end(2);
      }},
     {"page after page",
      [](RingHarness& r) {
@@ -182,7 +215,7 @@ TEST_CASE("every nested action at every step, two deep or one after the other") 
 }
 
 TEST_CASE("three writers in each other") {
-  const std::vector<Named> few = {kNested[0], kNested[4], kNested[6]};
+  const std::vector<Named> few = {kNested[0], kNested[1], kNested[5], kNested[7]};
   for (const Named& scenario : kScenarios) {
     INFO(scenario.name);
     CHECK(explore({.page_bytes = kTinyPage}, 3, few, scenario.run) > 1000);
@@ -237,12 +270,53 @@ TEST_CASE("what the long way adds is added only where it must be") {
   CHECK(ring.pid_words() == 0);
 }
 
+TEST_CASE("the short form of a pair gives back its result and ticks, at every edge") {
+  for (const std::int64_t value : {-1024, -1023, -2, -1, 0, 1, 2, 39, 1022, 1023}) {
+    REQUIRE(FKT_PAIR_SHORT_VALUE(value));
+    for (const std::uint64_t ticks : {0, 1, 512, 1023}) {
+      const std::uint32_t arg = fkt_pair_arg_short(ticks, value);
+      CHECK(fkt_pair_value(arg) == value);
+      CHECK(fkt_pair_ticks(arg) == ticks);
+      CHECK(arg >> FKT_ARG_BITS == 0);
+    }
+  }
+  CHECK_FALSE(FKT_PAIR_SHORT_VALUE(1024));
+  CHECK_FALSE(FKT_PAIR_SHORT_VALUE(-1025));
+}
+
+TEST_CASE("a call is one word where it can be") {
+  const auto pairs = [](const Action& calls) {
+    RingHarness ring({});
+    ring.write(0);
+    calls(ring);
+    CHECK_NOTHROW(ring.finish());
+    return ring.pairs();
+  };
+  CHECK(pairs([](RingHarness& r) { r.begin(39), r.end(1000); }) == 1);
+  CHECK(pairs([](RingHarness& r) { r.begin(39), r.end(-4096), r.begin(39), r.end(-1); }) == 2);
+  CHECK(pairs([](RingHarness& r) { r.begin(39), r.write(0), r.end(0); }) == 0);
+  CHECK(pairs([](RingHarness& r) { r.begin(39), r.close(), r.end(0); }) == 0);
+  CHECK(pairs([](RingHarness& r) { r.begin(512), r.end(0); }) == 0);
+  CHECK(pairs([](RingHarness& r) { r.begin(1), r.end(1 << 16); }) == 0);
+  CHECK(pairs([](RingHarness& r) { r.begin(1), r.advance(1 << 18), r.end(0); }) == 0);
+  CHECK(pairs([](RingHarness& r) { r.begin(1), r.advance((1 << 18) - 3), r.end(0); }) == 1);
+  CHECK(pairs([](RingHarness& r) { r.begin(1), r.end(0), r.end(0); }) == 1);
+  CHECK(pairs([](RingHarness& r) { r.end(0); }) == 0);
+  // The begin opened a page, the long way: it stands alone.
+  CHECK(pairs([](RingHarness& r) { r.close(), r.begin(1), r.end(0); }) == 0);
+}
+
 namespace {
 
 // One random operation of the task, or of an interrupt: few of them are long.
 void random_write(RingHarness& r, std::mt19937& random) {
   const unsigned what = random() % 64;
-  if (what < 40) {
+  if (what < 20) {
+    r.begin(random() % 520);
+    r.end(static_cast<std::int32_t>(random()) >> random() % 32 >> 8);
+  } else if (what < 24) {
+    r.end(0);
+  } else if (what < 40) {
     r.write(what % 4);
   } else if (what < 56) {
     r.write(0);

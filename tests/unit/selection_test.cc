@@ -17,6 +17,7 @@
 #include "cli/fkt_selection/select.h"
 #include "cli/fkt_selection/server.h"
 #include "lib/overview.h"
+#include "lib/random_token.h"
 #include "tests/golden/recordings.h"
 
 using namespace fkt;
@@ -106,6 +107,60 @@ TEST_CASE("the answers describe the recording") {
   REQUIRE(histogram["bins"].size() == 1);
   CHECK(histogram["bins"][0][0].get<std::uint64_t>() <= 122365);
   CHECK(histogram["bins"][0][1].get<std::uint64_t>() > 122365);
+}
+
+namespace {
+
+// More calls than are followed for a quick picture. Returns the moment of the last one's end.
+std::uint64_t add_many_calls(TraceBuilder& b) {
+  b.pid(0, 42);
+  std::uint64_t at = TraceBuilder::kStart;
+  for (unsigned i = 0; i < 310'000; i++) {
+    b.event(0, at += 100, FKT_E_SYS_ENTRY, 0);
+    b.event(0, at += 60, FKT_E_SYS_EXIT, 1);
+  }
+  return at;
+}
+
+// How many calls the answer's cells stand for, and in how many cells.
+std::pair<std::uint64_t, std::uint64_t> calls(const json& answer) {
+  std::uint64_t count = 0, cells = 0;
+  for (const json& lane : answer["lanes"]) {
+    for (const json& cell : lane["cells"]) {
+      if (cell[0] == 3) count += cell[3].get<std::uint64_t>(), cells++;
+    }
+  }
+  return {count, cells};
+}
+
+}  // namespace
+
+TEST_CASE("a burst that the levels have only coarsely says so, and is fine when asked for finely") {
+  TraceBuilder b(65536);
+  const std::uint64_t end = add_many_calls(b), burst = end - TraceBuilder::kStart;
+  b.event(0, end + 1000 * burst, FKT_E_NMI);
+  const Served served(b.finish());
+  const Parameters of_burst = {{"from", "0"}, {"to", std::to_string(burst)}, {"cells", "4000"}};
+  const json quick = served.ask("lanes", of_burst);
+  CHECK(quick["coarse"] == true);
+  CHECK(calls(quick).second < 100);
+  const json fine = served.ask("lanes", with(of_burst, {{"fine", "1"}}));
+  CHECK(fine["coarse"] == false);
+  CHECK(calls(fine) == std::pair<std::uint64_t, std::uint64_t>(310'000, 4000));
+}
+
+TEST_CASE("a picture that is asked for finely is followed, not taken from the levels") {
+  TraceBuilder b(65536);
+  const std::uint64_t at = add_many_calls(b);
+  const Served served(b.finish());
+  const Parameters all = {{"from", "0"}, {"to", std::to_string(at)}, {"cells", "4000"}};
+  const json coarse = served.ask("lanes", all),
+             fine = served.ask("lanes", with(all, {{"fine", "1"}}));
+  CHECK(coarse["coarse"] == false);
+  CHECK(calls(coarse).first == 310'000);
+  CHECK(calls(fine) == std::pair<std::uint64_t, std::uint64_t>(310'000, 4000));
+  CHECK(calls(coarse).second < 4000);
+  CHECK(served.refused("lanes", with(all, {{"fine", "2"}})).starts_with("fine: "));
 }
 
 TEST_CASE("events are listed in words") {
@@ -245,6 +300,7 @@ TEST_CASE("a damaged recording is shown without its damaged part") {
   const Served served(broken_recording());
   const json density = served.ask("density", kWhole);
   CHECK(density["gaps"].size() >= 2);
+  CHECK(served.ask("lanes", kWhole)["gaps"] == density["gaps"]);
   const json info = served.ask("info", {});
   CHECK(info["finished"] == false);
   CHECK(info["damaged_pages"] == 1);
@@ -313,6 +369,21 @@ TEST_CASE("the page is there, or it is said why not") {
   CHECK(selection_page().find("Permission is hereby granted") != std::string_view::npos);
   // Nothing in it comes from anywhere else.
   CHECK(selection_page().find("src=\"http") == std::string_view::npos);
+}
+
+TEST_CASE("the picture of many CPUs has low rows, and no word of losses where there are none") {
+  TraceBuilder b;
+  for (std::uint32_t cpu = 0; cpu < 256; cpu++) {
+    b.event(cpu, TraceBuilder::kStart + cpu, FKT_E_SOFTIRQ_RAISE, 1);
+  }
+  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  const Scale scale{TraceBuilder::kStart, recording_end(*trace) + 1, 60};
+  const std::string svg =
+      Overview(*trace, density_from_index(*trace, scale), {}, TraceBuilder::kStart).svg();
+  const std::size_t height = svg.find(" height=\"") + 9;
+  CHECK(std::stoul(svg.substr(height)) < 4000);
+  CHECK(svg.find("cpu 255") != std::string::npos);
+  CHECK(svg.find("events lost") == std::string::npos);
 }
 
 TEST_CASE("the overview as a picture and as text") {

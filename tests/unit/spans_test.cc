@@ -210,6 +210,46 @@ TEST_CASE("a gap leaves the call of a task alone that ran on another CPU all the
   CHECK(outcome(a.call("sys_getpid"), Outcome::in_gap) == 1);
 }
 
+TEST_CASE("functions nest where they are called: in an interrupt, or on the task, idle or not") {
+  TraceBuilder b;
+  std::string functions;
+  for (const char* name : {"outer", "inner"}) {
+    for (const char* role : {"begin:", "end:"}) {
+      functions += std::string("event\t") + (name[0] == 'o' ? "10" : "11") +
+                   (role[0] == 'b' ? "0\t" : "1\t") + name + "\t0\t" + role + name + "\t0\t\n";
+    }
+  }
+  b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + functions);
+  b.pid(0, 0);
+  b.event(0, T + 100, 0x100);
+  b.event(0, T + 110, FKT_E_SOFTIRQ_ENTRY, 1);
+  b.event(0, T + 120, 0x110);
+  b.event(0, T + 125, 0x110);
+  b.event(0, T + 126, 0x111);
+  b.event(0, T + 150, 0x111);
+  b.event(0, T + 160, FKT_E_SOFTIRQ_EXIT, 1);
+  b.event(0, T + 170, 0x101);
+  b.event(0, T + 180, 0x111);  // its entry is missing: no system call's exit
+  const Analyzed a(b);
+  const auto stats = [&](std::string_view name) {
+    for (TypeIndex type = 0; type < a.analysis().types().size(); type++) {
+      if (a.analysis().types()[type].name == name) return a.analysis().profile().stats(type);
+    }
+    throw std::runtime_error("no such type");
+  };
+  CHECK(stats("outer").total.sum == 70);
+  CHECK(stats("outer").own_whole == 20);
+  CHECK(stats("outer").sub == 0);
+  CHECK(stats("softirq TIMER").own_whole == 20);
+  CHECK(stats("softirq TIMER").sub == 30);
+  CHECK(stats("inner").total.count == 2);
+  CHECK(stats("inner").total.sum == 31);
+  CHECK(stats("inner").own_whole == 30);
+  CHECK(stats("inner").outcomes[static_cast<std::size_t>(Outcome::no_entry)] == 1);
+  CHECK(a.analysis().profile().exits_alone() == std::array<std::uint64_t, kOutcomes>{});
+  CHECK(of(a.cpu(0), State::softirq) == 50);
+}
+
 TEST_CASE("the thread that execs takes its call along to its leader's number") {
   TraceBuilder b;
   b.section(FKT_SEC_SYSCALLS, "64\t59\texecve\n");

@@ -3,11 +3,13 @@
 #include <catch2/catch.hpp>
 
 #include <map>
+#include <set>
 #include <thread>
 
 #include "lib/lanes.h"
 #include "lib/occurrences.h"
 #include "tests/golden/recordings.h"
+#include "tests/unit/slices.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -208,30 +210,80 @@ TEST_CASE("lanes keep to the picture's resolution, and lose no slice and no time
   CHECK(cells < slices / 10);
 }
 
-TEST_CASE("lanes made of a finer picture's cells lose nothing either") {
-  const Read read(long_recording());
-  const Scale fine{read.timeline.begin(), read.timeline.end(), 4000};
-  const Scale coarse{fine.from, fine.to, 100};
-  Lanes first(fine, read.timeline.tasks()), second(coarse, read.timeline.tasks());
-  read.timeline.follow(fine.from, fine.to, first);
-  std::map<std::pair<bool, std::uint32_t>, std::array<std::uint64_t, 2>> wanted, got;
-  for (const Lane& lane : first.take()) {
-    for (const LaneCell& cell : lane.cells) {
-      wanted[{lane.of_cpu, lane.id}][0] += cell.count;
-      wanted[{lane.of_cpu, lane.id}][1] += cell.busy;
-      second.cell(lane.of_cpu, lane.id, cell);
+namespace {
+
+// Each recording numbers tasks and types for itself.
+std::string named(const Read& read, const Slice& slice) {
+  const bool type = slice.kind == SliceKind::call || slice.kind == SliceKind::interrupt;
+  const Tasks& tasks = read.timeline.tasks();
+  const auto of = [&](TaskIndex task) {
+    return task == kNoTask ? std::string("-")
+                           : std::string(tasks.name(task)) + std::to_string(tasks[task].tid);
+  };
+  std::string text = of(slice.task) + '/' + std::to_string(static_cast<int>(slice.kind)) + '/' +
+                     std::to_string(slice.depth) + '/' + std::to_string(slice.cpu) + '/';
+  if (type) text += read.timeline.types()[slice.value].name;
+  if (slice.kind == SliceKind::run) text += of(slice.value);
+  if (slice.kind == SliceKind::state) text += std::to_string(slice.value);
+  if (slice.in != kNoType) text += " in " + read.timeline.types()[slice.in].name;
+  return text + (slice.ended ? "" : " ...");
+}
+
+}  // namespace
+
+TEST_CASE("each stretch of a slice is followed as if it were the only one") {
+  const Bytes file = long_recording();
+  const std::vector<Interval> stretches = {{T + 100'005, T + 110'000},
+                                           {T + 110'012, T + 110'017},  // without an event
+                                           {T + 450'022, T + 460'000},
+                                           {T + 899'000, T + 899'937}};
+  const Read all(slice_of(file, stretches));
+  CHECK(all.timeline.begin() == stretches.front().from);
+  CHECK(all.timeline.end() == stretches.back().to);
+  std::vector<std::string> wanted, got;
+  const auto collect = [](const Read& read, const Seen& seen, std::vector<std::string>& into) {
+    for (const Slice& slice : seen.slices) {
+      into.push_back(named(read, slice) + ' ' + std::to_string(slice.from) + ' ' +
+                     std::to_string(slice.to) + (slice.begun ? "" : " begun before"));
     }
+  };
+  for (const Interval& stretch : stretches) {
+    const Read one(slice_of(file, stretch.from, stretch.to));
+    std::vector<std::string> of_one, of_all;
+    collect(one, one.part(stretch.from, stretch.to), of_one);
+    collect(all, all.part(stretch.from, stretch.to), of_all);
+    CHECK(of_one.size() > 1);
+    CHECK(of_all == of_one);
+    wanted.insert(wanted.end(), of_one.begin(), of_one.end());
   }
-  std::size_t cells = 0;
-  for (const Lane& lane : second.take()) {
-    for (const LaneCell& cell : lane.cells) {
-      got[{lane.of_cpu, lane.id}][0] += cell.count;
-      got[{lane.of_cpu, lane.id}][1] += cell.busy;
-    }
-    cells = std::max(cells, lane.cells.size());
-  }
+  collect(all, all.whole(), got);
   CHECK(got == wanted);
-  CHECK(cells <= 3 * 2 * coarse.cells);
+  CHECK(all.part(T + 200'000, T + 300'000).slices.empty());
+}
+
+TEST_CASE("a slice is followed from the state at its cut") {
+  const Bytes file = long_recording();
+  const Read whole(file);
+  const std::uint64_t to = T + 460'000;
+  for (const std::uint64_t phase : {0, 5, 12, 22, 27, 32, 37, 42, 60}) {
+    const std::uint64_t from = T + 450'000 + phase;
+    const Read part(slice_of(file, from, to));
+    REQUIRE(part.timeline.begin() == from);
+    std::multiset<std::tuple<std::string, std::uint64_t, std::uint64_t>> wanted, got;
+    const auto collect = [&](const Read& read, auto& into) {
+      for (const Slice& slice : read.part(from, to).slices) {
+        // Who was woken before the cut waits for a CPU; since when, the cut does not say.
+        const bool since_cut = slice.kind == SliceKind::state && slice.from <= from &&
+                               slice.value == static_cast<std::uint32_t>(TaskState::ready);
+        into.insert({named(read, slice), since_cut ? from : slice.from, slice.to});
+      }
+    };
+    collect(whole, wanted);
+    collect(part, got);
+    INFO("cut at " << phase);
+    CHECK(got.size() > 400);
+    CHECK(got == wanted);
+  }
 }
 
 TEST_CASE("a long question is given up when nobody wants its answer") {

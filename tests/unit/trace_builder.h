@@ -30,6 +30,7 @@
 
 #include "lib/catalogue.h"
 #include "lib/crc32.h"
+#include "lib/group.h"
 
 namespace fkt::test {
 
@@ -131,11 +132,15 @@ class TraceBuilder {
     }
     file.resize((file.size() + FKT_FILE_ALIGN - 1) / FKT_FILE_ALIGN * FKT_FILE_ALIGN);
     pages_offset_ = file.size();
-    file.insert(file.end(), pages_.begin(), pages_.end());
+    if (group_pages_ == 0) {
+      file.insert(file.end(), pages_.begin(), pages_.end());
+    } else {
+      append_groups(file);
+    }
 
     fkt_file_header header{};
     std::memcpy(header.magic, FKT_FILE_MAGIC, sizeof header.magic);
-    header.version = FKT_FILE_VERSION;
+    header.version = group_pages_ ? FKT_FILE_VERSION_GROUPS : FKT_FILE_VERSION_PAGES;
     header.header_bytes = sizeof header;
     header.recording = kRecording;
     header.pages_offset = pages_offset_;
@@ -150,6 +155,14 @@ class TraceBuilder {
     put(file, 0, header);
     return file;
   }
+
+  // The pages are to stand in groups of so many.
+  TraceBuilder& in_groups(std::size_t pages) {
+    group_pages_ = pages;
+    return *this;
+  }
+  // Valid after finish(): the groups as they stand.
+  const std::vector<fkt_group_entry>& groups() const { return groups_; }
 
   // The same, written to `path`.
   void write(const std::string& path, Tail tail = Tail::finished) {
@@ -249,6 +262,24 @@ class TraceBuilder {
     file.resize((file.size() + 7) / 8 * 8);
   }
 
+  void append_groups(Bytes& file) {
+    GroupPacker packer = std::move(*GroupPacker::make(kDefaultGroupLevel));
+    groups_.clear();
+    for (std::size_t first = 0; first < index_.size(); first += group_pages_) {
+      std::vector<ByteView> pages;
+      for (std::size_t i = first; i < std::min(first + group_pages_, index_.size()); i++) {
+        pages.push_back(std::span(pages_).subspan(i * page_bytes_, page_bytes_));
+      }
+      Bytes group(group_bound(pages.size() * page_bytes_));
+      group.resize(*packer.pack({kRecording, first}, pages, group));
+      const auto header = get<fkt_group_header>(group, 0);
+      groups_.push_back({file.size(), first, header.pages, header.stored_bytes});
+      file.insert(file.end(), group.begin(), group.end());
+    }
+    sections_[FKT_SEC_GROUPS].assign(reinterpret_cast<const char*>(groups_.data()),
+                                     groups_.size() * sizeof(fkt_group_entry));
+  }
+
   void append_tail(Bytes& file) {
     std::uint64_t events = 0, lost = 0, end = kStart;
     std::string per_cpu;
@@ -285,6 +316,8 @@ class TraceBuilder {
   std::map<std::uint32_t, Cpu> cpus_;
   std::vector<fkt_index_entry> index_;
   Bytes pages_;
+  std::size_t group_pages_ = 0;  // 0: pages stand as they are
+  std::vector<fkt_group_entry> groups_;
   std::uint64_t pages_offset_ = 0;
   std::uint64_t tail_offset_ = 0;
 };

@@ -321,11 +321,11 @@ TEST_CASE("what is no recording says so in one line") {
 
   TraceBuilder b;
   Bytes file = b.finish();
-  TraceBuilder::put(file, offsetof(fkt_file_header, version), std::uint32_t{2});
+  TraceBuilder::put(file, offsetof(fkt_file_header, version), std::uint32_t{FKT_FILE_VERSION + 1});
   const fkt::Error error = error_of(file);
   CHECK(error.code == ErrorCode::version);
   CHECK(error.message ==
-        "t: is a file of FKT format 2; this program reads up to 1: use a newer one");
+        "t: is a file of FKT format 3; this program reads up to 2: use a newer one");
   TraceBuilder::put(file, offsetof(fkt_file_header, version), std::uint32_t{0});
   CHECK(error_of(file).code == ErrorCode::damaged);
 }

@@ -4,7 +4,7 @@
 # Helpers for the cases in tests/vm/cases/: a case starts with
 #   #!/usr/bin/env bash
 #   # vm: --cpus 1          (optional: options for tests/vm/run, gives the case a boot of its own)
-#   # limit: 120            (optional: seconds, 60 otherwise)
+#   # limit: 120            (optional: seconds, 120 otherwise)
 #   source "$FKT_CHECKOUT/tests/vm/lib.sh"
 # and runs in the guest as root, with fkt.ko freshly loaded, in an empty
 # directory $work on the ext4 disk. It passes with status 0, skips with 77.
@@ -15,6 +15,10 @@ work=/mnt/$case_name
 rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
+
+# A command that fails where nothing expects it ends the case: say which.
+set -E
+trap 'echo "$case_name: line $LINENO: status $? of: $BASH_COMMAND" >&2' ERR
 
 fail() {
     echo "$case_name: ${BASH_SOURCE[-1]##*/}:${BASH_LINENO[-2]:-?}: $*" >&2
@@ -112,3 +116,24 @@ events() { fkt_print --dump --json "$@" rec; }
 
 # expect_near WHAT EXPECTED ACTUAL TOLERANCE
 expect_near() { expect_between "$1" $(($2 - $4)) $(($2 + $4)) "$3"; }
+
+# only_lost FILE: nothing is missing in it but what stands in gaps or was discarded. Leaves ./stats.
+only_lost() {
+    fkt_print --json --stats "$1" >stats
+    python3 - <<'END'
+import json, re, sys
+s = json.load(open("stats"))
+cpus = discarded = 0
+for text in s["recording"]["missing"]:
+    numbers = [int(n.replace(",", "")) for n in re.findall(r"[\d,]*\d", text)]
+    if text.startswith("cpu "):
+        cpus += numbers[2] - numbers[1]
+    elif "discarded" in text:
+        discarded = numbers[0]
+    elif "lost in gaps" not in text:
+        sys.exit("missing: " + text)
+if cpus != discarded:
+    sys.exit(f"{cpus} events are missing, {discarded} discarded")
+print("events", s["events"], "missing", s["recording"]["missing"])
+END
+}

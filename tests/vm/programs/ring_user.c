@@ -2,13 +2,14 @@
 /*
  * A direct user of /dev/fkt, for what the tools do not do. Works on bare pages: no record file.
  *
- *   ring_user record [--by kernel|direct|read|sendfile|splice] [--pow N] [--mask M] [--limit BYTES]
+ *   ring_user record [--by kernel|direct|read|sendfile|splice|lend|lend-direct] [--pow N] [--mask M] [--limit BYTES]
  *                    [--slow MS] OUT -- COMMAND...
  *       OUT: a file or device, pipe:FILE or tcp:FILE (a child process copies what comes to FILE,
  *       MS ms late); prints "events N lost N discarded N pages N bytes N engine N reason N"
  *   ring_user check FILE    decodes every page; prints "pages N events N lost N gaps N cpus N"
  *   ring_user start [ABI]   starts and ends a recording; prints "started" or the error's name
  *   ring_user hold          starts a recording and keeps it until it gets a signal
+ *   ring_user own CALLS     records, and makes calls itself; prints "own N of N": bytes of the sampled pages
  *   ring_user waitready     FKT_WAITREADY, then prints "ready"
  *   ring_user status        prints "state N recorder N mask 0xN missing 0xN lost N"
  */
@@ -37,6 +38,7 @@
 
 #define RECORDING 0x6d6f636b5f667574ULL
 #define CPUS 64
+#define LENT_BYTES ((size_t)FKT_MAP_PAGES * 16384)
 
 static void die(const char *what)
 {
@@ -59,11 +61,14 @@ static void sleep_ms(long ms)
 
 /* ---- check ---- */
 
-static unsigned int words_of[1 << FKT_ID_BITS];
+static unsigned int words_of[1 << FKT_ID_BITS]; /* + 1; 0: no event */
 
 static void learn_words(void)
 {
 #define FKT_EVENT(id, NAME, LAYER, name, role, words, fields) words_of[id] = (words) + 1;
+#define FKT_PAIR(id, NAME, count, BEGIN, END, end_arg)      \
+	for (unsigned int i = (id); i < (id) + (count); i++) \
+		words_of[i] = 1;
 #include <fkt/events.def>
 }
 
@@ -113,8 +118,12 @@ static void check_words(const struct fkt_page_header *h, struct cpu *cpu)
 				wrong(h, "an unknown event");
 			if (n == FKT_VARIABLE + 1)
 				n = 1 + (fkt_word_arg(*w) & FKT_VAR_MASK);
-			w += n;
 			events++;
+			if (id >= FKT_PAIR_ID && fkt_word_arg(*w)) {
+				clock += fkt_pair_ticks(fkt_word_arg(*w));
+				events++;
+			}
+			w += n;
 		}
 	}
 	if (w != end)
@@ -247,7 +256,7 @@ static int pipe_to(const char *path, pid_t *copier)
 
 static int open_output(pid_t *copier)
 {
-	int flags = O_WRONLY | (strcmp(options.by, "direct") ? 0 : O_DIRECT);
+	int flags = O_WRONLY | (strstr(options.by, "direct") ? O_DIRECT : 0);
 	struct stat st;
 	int fd;
 
@@ -278,21 +287,68 @@ static ssize_t splice_all(int from, int to)
 	return n;
 }
 
-static ssize_t copy_all(int from, int to)
+static void write_all(int to, const char *bytes, ssize_t n)
 {
-	static char buf[10000];
-	ssize_t n = read(from, buf, sizeof(buf)), done = 0, part;
+	ssize_t done = 0, part;
 
 	while (done < n) {
-		part = write(to, buf + done, n - done);
+		part = write(to, bytes + done, n - done);
 		check(part >= 0 || errno == EINTR, "write");
 		done += part > 0 ? part : 0;
 	}
+}
+
+static ssize_t copy_all(int from, int to)
+{
+	static char buf[10000];
+	ssize_t n = read(from, buf, sizeof(buf));
+
+	write_all(to, buf, n);
 	return n;
+}
+
+static bool lends(void)
+{
+	return !strncmp(options.by, "lend", 4);
+}
+
+static const char *lent_pages(int device)
+{
+	static const char *pages;
+
+	if (!pages) {
+		pages = mmap(NULL, LENT_BYTES, PROT_READ, MAP_SHARED, device, 0);
+		check(pages != MAP_FAILED, "mmap of the device");
+	}
+	return pages;
+}
+
+/* Writes pages that are lent, and gives them back last page first. As read(2): 0 at the end. */
+static ssize_t write_lent(int device, int out)
+{
+	__u32 numbers[7], i;
+	struct fkt_lend lend = { .pages = (unsigned long)numbers, .count = 7 };
+	struct fkt_status status;
+	const char *pages = lent_pages(device);
+
+	check(!ioctl(device, FKT_TAKE, &lend), "FKT_TAKE");
+	check(!ioctl(device, FKT_STATUS, &status), "FKT_STATUS");
+	for (i = 0; i < lend.count; i++)
+		write_all(out, pages + (size_t)numbers[i] * status.page_bytes, status.page_bytes);
+	if (!lend.count && lend.flags & FKT_LEND_OVER)
+		return 0;
+	for (i = lend.count; i-- > 0;) {
+		struct fkt_lend one = { .pages = (unsigned long)(numbers + i), .count = 1 };
+
+		check(!ioctl(device, FKT_GIVE, &one), "FKT_GIVE");
+	}
+	return 1;
 }
 
 static ssize_t fetch(int device, int out)
 {
+	if (lends())
+		return write_lent(device, out);
 	if (!strcmp(options.by, "read"))
 		return copy_all(device, out);
 	if (!strcmp(options.by, "splice"))
@@ -364,11 +420,11 @@ static int open_device(void)
 	return fd;
 }
 
-static int start(int device, int out, __u32 abi)
+static int start(int device, int out, __u32 abi, __u32 flags)
 {
 	struct fkt_start s = {
 		.abi = abi, .size = sizeof(s), .out_fd = out, .mask = options.mask, .recording = RECORDING,
-		.limit = options.limit,
+		.limit = options.limit, .flags = flags,
 	};
 
 	return ioctl(device, FKT_START, &s);
@@ -384,7 +440,8 @@ static int record(void)
 
 	if (options.pow)
 		check(!ioctl(device, FKT_SETINITPOWPAGES, &options.pow), "FKT_SETINITPOWPAGES");
-	check(!start(device, by_kernel ? out : -1, FKT_ABI_VERSION), "FKT_START");
+	check(!start(device, by_kernel ? out : -1, FKT_ABI_VERSION, lends() ? FKT_START_ENGINE(FKT_ENGINE_LEND) : 0),
+	      "FKT_START");
 	/* No SA_RESTART: it ends waiting calls. A copier that ends early makes a write fail. */
 	sigaction(SIGCHLD, &action, NULL);
 	workload = start_workload();
@@ -437,7 +494,7 @@ static int start_only(__u32 abi)
 {
 	int device = open_device();
 
-	if (start(device, -1, abi))
+	if (start(device, -1, abi, 0))
 		puts(strerrorname_np(errno));
 	else
 		puts("started");
@@ -448,10 +505,28 @@ static int hold(void)
 {
 	int device = open_device();
 
-	check(!start(device, -1, FKT_ABI_VERSION), "FKT_START");
+	check(!start(device, -1, FKT_ABI_VERSION, 0), "FKT_START");
 	puts("started");
 	fflush(stdout);
 	pause();
+	return 0;
+}
+
+/* Records, and is itself all that happens: how much of the sampled pages does the module take for ours? */
+static int own_share(long calls)
+{
+	static char bytes[1 << 16];
+	struct fkt_status s;
+	int device = open_device();
+
+	check(!start(device, -1, FKT_ABI_VERSION, 0), "FKT_START");
+	while (calls-- > 0)
+		getppid();
+	check(!ioctl(device, FKT_STOP), "FKT_STOP");
+	while (read(device, bytes, sizeof(bytes)) > 0)
+		;
+	check(!ioctl(device, FKT_STATUS, &s), "FKT_STATUS");
+	printf("own %llu of %llu\n", (unsigned long long)s.own_bytes, (unsigned long long)s.looked_at);
 	return 0;
 }
 
@@ -484,6 +559,8 @@ int main(int argc, char **argv)
 		return start_only(argc > 2 ? strtoul(argv[2], NULL, 0) : FKT_ABI_VERSION);
 	if (!strcmp(what, "hold"))
 		return hold();
+	if (!strcmp(what, "own") && argc == 3)
+		return own_share(strtol(argv[2], NULL, 0));
 	if (!strcmp(what, "waitready"))
 		return waitready();
 	if (!strcmp(what, "status"))

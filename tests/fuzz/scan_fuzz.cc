@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// libFuzzer target: whatever a recording holds, scan() says of it what adding every event says, to
+// the byte. The last byte also chooses the part that is looked at and the number of threads.
+#include <cstdio>
+#include <cstdlib>
+
+#include "lib/scan.h"
+#include "tests/fuzz/signed_mutator.h"
+#include "tests/unit/everything_said.h"
+
+namespace {
+
+fkt::View view_of(const fkt::Trace& trace, unsigned choice) {
+  fkt::View view;
+  if (trace.pages().empty()) return view;
+  const fkt::PageRef& middle = trace.pages()[trace.pages().size() / 2];
+  if ((choice & 1) != 0) view.from = middle.first_clock;
+  if ((choice & 2) != 0) view.to = middle.end_clock;
+  if ((choice & 12) == 12) view.cpu = middle.cpu;
+  return view;
+}
+
+std::string by_events(std::span<const std::byte> bytes, unsigned choice) {
+  const fkt::Result<fkt::Trace> trace = fkt::Trace::from_bytes(bytes);
+  if (!trace) return {};
+  fkt::Analysis analysis(trace->info(), view_of(*trace, choice));
+  analysis.keep_histograms();
+  const fkt::View& view = analysis.view();
+  for (const fkt::Event& event : trace->events({.from = {}, .to = view.to, .cpu = {}})) {
+    analysis.add(event);
+  }
+  analysis.finish(!view.to, recording_end(*trace));
+  return fkt::test::everything_said(*trace, analysis);
+}
+
+std::string by_scan(std::span<const std::byte> bytes, unsigned choice) {
+  const fkt::Result<fkt::Trace> trace = fkt::Trace::from_bytes(bytes);
+  if (!trace) return {};
+  fkt::Analysis analysis(trace->info(), view_of(*trace, choice));
+  analysis.keep_histograms();
+  fkt::scan(*trace, analysis, {.threads = (choice & 0x70) == 0x70 ? 2U : 1U});
+  analysis.finish(!analysis.view().to, recording_end(*trace));
+  return fkt::test::everything_said(*trace, analysis);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const unsigned choice = data[size - 1];
+  const auto bytes = std::as_bytes(std::span(data, size));
+  const std::string expected = by_events(bytes, choice), found = by_scan(bytes, choice);
+  if (found == expected) return 0;
+  std::fprintf(stderr, "by events:\n%s\nby scan:\n%s\n", expected.c_str(), found.c_str());
+  std::abort();
+}

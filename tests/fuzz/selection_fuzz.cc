@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// fkt_selection's server under libFuzzer: whatever a connection sends, it gets one whole answer:
+// JSON, or one line that says what is wrong. What does not begin like a request is taken for a
+// question, as it stands behind the token.
+#include <cassert>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/fkt_selection/server.h"
+#include "tests/golden/recordings.h"
+
+namespace {
+
+using namespace fkt::cli;
+
+struct Served {
+  Model model{std::move(*fkt::Trace::from_bytes(fkt::test::find_recording())), "find.fkt"};
+  Extractor extractor{"find.fkt", ""};  // nothing is run
+  Api api{model, extractor};
+  Server server{api, "<!doctype html>", "t"};
+  Served() {
+    model.start();
+    model.wait();
+  }
+};
+
+std::string request_of(std::string_view text) {
+  for (const char* method : {"GET ", "POST ", "HEAD ", "PUT ", "OPTIONS "}) {
+    if (text.starts_with(method)) return std::string(text);
+  }
+  return "GET /t/api/" + std::string(text) + " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static Served served;
+  const std::string request = request_of({reinterpret_cast<const char*>(data), size});
+  const std::string reply = served.server.reply_to(request);
+  if (reply.empty()) return 0;  // the connection was closed before a request was whole
+  assert(reply.starts_with("HTTP/1.1 "));
+  const int status = std::stoi(reply.substr(9, 3));
+  static const std::set<int> kKnown = {100, 200, 206, 400, 403, 404, 405, 413, 414, 415, 416, 417};
+  assert(kKnown.contains(status));
+  const std::size_t body = reply.find("\r\n\r\n");
+  assert(body != std::string::npos);
+  const bool plain = status == 200 && reply.find("Content-Type: application/json") < body &&
+                     reply.find("Content-Encoding:") > body && !request.starts_with("HEAD ");
+  if (plain) assert(nlohmann::json::accept(reply.substr(body + 4)));
+  return 0;
+}

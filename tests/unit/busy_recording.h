@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A recording made by chance, for what reads many events in one step (lib/scan.h).
+#pragma once
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "tests/unit/random_recording.h"
+
+namespace fkt::test {
+
+// Long calls, interrupts within interrupts, pairs, functions round all of these: what
+// RandomRecording has too little of. The same for the same seed.
+class BusyRecording {
+ public:
+  BusyRecording(unsigned seed, unsigned cpus, unsigned turns) : random_(seed), cpus_(cpus) {
+    clocks_.assign(cpus, TraceBuilder::kStart + 10);
+    running_.resize(cpus);
+    for (unsigned cpu = 0; cpu < cpus; cpu++) running_[cpu] = 100 + cpu;
+    builder_.section(FKT_SEC_CATALOGUE, RandomRecording::catalogue());
+    for (unsigned i = 0; i < turns; i++) turn(below(cpus));
+  }
+  Bytes finish() { return builder_.finish(); }
+  TraceBuilder& builder() { return builder_; }
+  std::uint64_t end() const { return *std::ranges::max_element(clocks_); }
+
+ private:
+  unsigned below(unsigned limit) {
+    return std::uniform_int_distribution<unsigned>(0, limit - 1)(random_);
+  }
+  void event(unsigned cpu, std::uint32_t id, std::uint32_t arg = 0,
+             std::initializer_list<std::uint64_t> words = {}) {
+    clocks_[cpu] += 1 + below(below(100) == 0 ? 1'000'000'000 : 100);
+    builder_.event(cpu, clocks_[cpu], id, arg, words);
+  }
+  // The whole of a call, an interrupt, a softirq in one word.
+  void pair(unsigned cpu) {
+    const std::uint32_t which = below(3);
+    const std::uint32_t ticks = 1 + below(50);
+    if (which == 0) event(cpu, FKT_P_SYSCALL + below(3), fkt_pair_arg(ticks, -2));
+    if (which == 1) event(cpu, FKT_P_IRQ + 14, below(8) == 0 ? 0 : fkt_pair_arg(ticks, 1));
+    if (which == 2) event(cpu, FKT_P_SOFTIRQ + 9, fkt_pair_arg(ticks, 0));
+    clocks_[cpu] += 60;
+  }
+  void interrupt(unsigned cpu, unsigned depth) {
+    const bool soft = below(2) == 0;
+    event(cpu, soft ? FKT_E_SOFTIRQ_ENTRY : FKT_E_VECTOR_ENTRY, soft ? 9 : 0xec);
+    for (unsigned i = below(3); i > 0; i--) event(cpu, FKT_E_WAKING, 100 + below(8));
+    if (depth < 3 && below(3) == 0) interrupt(cpu, depth + 1);
+    if (below(6) == 0) function(cpu, depth + 1);
+    if (below(40) == 0) return;  // its end was not recorded
+    event(cpu, soft ? FKT_E_SOFTIRQ_EXIT : FKT_E_VECTOR_EXIT, soft ? 9 : 0xec);
+  }
+  // Points, pairs, interrupts and functions within a function, in an interrupt or not.
+  void function(unsigned cpu, unsigned depth) {
+    const std::uint32_t begin = below(2) == 0 ? 0x100 : 0x102;
+    event(cpu, begin);
+    for (unsigned i = below(4); i > 0; i--) event(cpu, FKT_E_WAKING, 100 + below(8));
+    if (below(3) == 0) pair(cpu);
+    if (depth < 3 && below(3) == 0) interrupt(cpu, depth + 1);
+    if (depth < 3 && below(3) == 0) function(cpu, depth + 1);
+    if (below(40) != 0) event(cpu, begin + 1);  // else its end was not recorded
+    if (below(60) == 0) event(cpu, below(2) == 0 ? 0x101 : 0x103);
+  }
+  void turn(unsigned cpu) {
+    for (unsigned i = below(6); i > 0; i--) {
+      const std::uint32_t what = below(12);
+      if (what < 3) pair(cpu);
+      if (what == 3) interrupt(cpu, 0);
+      if (what == 4) event(cpu, FKT_E_FAULT_USER, 4, {1, 2});
+      if (what == 4 && below(4) == 0) function(cpu, 0);
+      if (what < 5) continue;
+      event(cpu, FKT_E_SYS_ENTRY, what % 4);
+      if (what == 5) interrupt(cpu, 0);
+      if (what == 6) event(cpu, FKT_E_FAULT_USER, 4, {1, 2});
+      if (what == 7 && below(3) == 0) function(cpu, 0);
+      if (below(30) != 0) event(cpu, FKT_E_SYS_EXIT, 0);
+    }
+    if (below(200) == 0) {
+      clocks_[cpu] += 100;
+      builder_.lost(cpu, clocks_[cpu] - 80, clocks_[cpu], 3);
+    }
+    if (below(300) == 0) event(cpu, FKT_E_MASK, 0, {1025});
+    if (below(2) == 0) migrate(cpu);
+  }
+  // The thread goes to another CPU, mostly one on which it is later by then.
+  void migrate(unsigned cpu) {
+    const unsigned other = below(cpus_);
+    const std::uint32_t next = running_[other];
+    event(cpu, FKT_E_SYS_ENTRY, 0);
+    event(cpu, FKT_E_SWITCH_S, next);
+    if (below(10) != 0) clocks_[other] = std::max(clocks_[other], clocks_[cpu]);
+    std::swap(running_[cpu], running_[other]);
+    if (other != cpu) event(other, FKT_E_SWITCH_R, running_[other]);
+    event(cpu, FKT_E_SYS_EXIT, 1);
+  }
+
+  std::mt19937 random_;
+  TraceBuilder builder_;
+  unsigned cpus_;
+  std::vector<std::uint64_t> clocks_;
+  std::vector<std::uint32_t> running_;
+};
+
+}  // namespace fkt::test

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Details of the state at a cut that chance seldom meets: up to where a CPU's time was given away,
+// since when a task has been where it is, and by which words a shared interrupt is known.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "tests/unit/slices.h"
+
+using namespace fkt;
+using namespace fkt::test;
+
+namespace {
+
+constexpr std::uint64_t T = TraceBuilder::kStart;
+
+Cut cut_at(const Bytes& file, std::uint64_t from, std::uint64_t to) {
+  return *std::move(*Trace::from_bytes(slice_of(file, from, to))).info().cut;
+}
+
+// What is said of [from, to) of the recording, and of a slice of it.
+void check_same_report(const Bytes& file, std::uint64_t from, std::uint64_t to) {
+  View view;
+  view.from = from;
+  view.to = to;
+  CHECK(of_time(Analyzed(slice_of(file, from, to)).report()) ==
+        of_time(Analyzed(file, view).report()));
+}
+
+const Cut::Task& task(const Cut& cut, std::uint32_t tid) {
+  const auto found = std::ranges::find(cut.tasks, tid, &Cut::Task::tid);
+  REQUIRE(found != cut.tasks.end());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("the cut says up to where each CPU's time was given away") {
+  TraceBuilder b;
+  b.pid(0, 42).pid(1, 43);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 39).event(1, T + 150, FKT_E_SYS_ENTRY, 39);
+  b.event(0, T + 300, FKT_E_SYS_EXIT, 42).event(0, T + 900, FKT_E_SYS_ENTRY, 0);
+  b.event(1, T + 950, FKT_E_SYS_EXIT, 43);
+  const Bytes file = b.finish();
+  // CPU 1 is silent from 150 on; a slice of the slice must not forget it.
+  for (const Bytes& from : {file, slice_of(file, T + 200, T + 1000)}) {
+    const Cut cut = cut_at(from, T + 400, T + 1000);
+    REQUIRE(cut.cpus.size() == 2);
+    CHECK(cut.cpus[0].charged == T + 300);
+    CHECK(cut.cpus[1].charged == T + 150);
+  }
+  check_same_report(file, T + 400, T + 1000);
+}
+
+TEST_CASE("the cut says since when a task runs or is switched out") {
+  TraceBuilder b;
+  b.pid(0, 42).pid(1, 0);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
+  b.event(0, T + 200, FKT_E_SWITCH_S, 0);
+  b.event(1, T + 250, FKT_E_SWITCH_R, 43).event(1, T + 260, FKT_E_SYS_ENTRY, 39);
+  b.event(0, T + 700, FKT_E_SWITCH_R, 42).event(0, T + 800, FKT_E_SYS_EXIT, 1);
+  b.event(1, T + 900, FKT_E_SYS_EXIT, 43);
+  const Bytes file = b.finish();
+  for (const Bytes& from : {file, slice_of(file, T + 300, T + 1000)}) {
+    const Cut cut = cut_at(from, T + 500, T + 1000);
+    CHECK(task(cut, 42).since == T + 200);
+    CHECK(task(cut, 43).since == T + 250);
+  }
+  check_same_report(file, T + 500, T + 1000);
+}
+
+TEST_CASE("a gap from before the cut hides calls of tasks that came to their CPU within it") {
+  // 43 runs on CPU 1 since 300: in the gap's first part it may have run on CPU 0.
+  TraceBuilder b;
+  b.pid(0, 42).pid(1, 0);
+  b.event(0, T + 50, FKT_E_SYS_ENTRY, 39).event(0, T + 60, FKT_E_SYS_EXIT, 42);
+  b.event(1, T + 290, FKT_E_SWITCH_R, 43).event(1, T + 300, FKT_E_SYS_ENTRY, 39);
+  b.lost(0, T + 200, T + 600, 5);
+  b.event(0, T + 610, FKT_E_SYS_ENTRY, 39).event(0, T + 620, FKT_E_SYS_EXIT, 42);
+  b.event(1, T + 700, FKT_E_SYS_EXIT, 43);
+  const Bytes file = b.finish();
+  const Analyzed part(slice_of(file, T + 400, T + 800));
+  const auto& alone = part.summary().exits_alone;
+  CHECK(alone[static_cast<std::size_t>(Outcome::in_gap)] == 1);
+  check_same_report(file, T + 400, T + 800);
+}
+
+TEST_CASE("the cut knows a shared interrupt by the words that name it") {
+  // Two devices on line 14; without a name the line is the file's own.
+  const auto named = [](TraceBuilder& b, std::uint64_t at, const char* device) {
+    b.event(0, at, FKT_E_IRQ_ENTRY_NAMED, 2, {14, chars(device)});
+    b.event(0, at + 10, FKT_E_IRQ_EXIT, 14 | 1 << 22);
+  };
+  TraceBuilder b;
+  b.pid(0, 42);
+  named(b, T + 100, "usb");
+  named(b, T + 200, "ide0");
+  named(b, T + 500, "usb");
+  b.event(0, T + 600, FKT_E_IRQ_ENTRY, 14).event(0, T + 620, FKT_E_IRQ_EXIT, 14 | 1 << 22);
+  named(b, T + 700, "usb");
+  named(b, T + 800, "ide0");
+  const Bytes file = b.finish();
+  const Cut cut = cut_at(file, T + 400, T + 900);
+  REQUIRE(cut.types.size() == 2);
+  CHECK(cut.types[0].named != 0);
+  CHECK(cut.types[1].named != 0);
+  CHECK(cut.types[0].named != cut.types[1].named);
+  const Analyzed part(slice_of(file, T + 400, T + 900));
+  CHECK(part.report().find("irq 14 ata_piix") != std::string::npos);
+  // Each device is one type, before the cut and behind it.
+  CHECK(part.analysis().types().size() == 3);
+  check_same_report(file, T + 400, T + 900);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Levels of detail against the exact pictures of the same stretches.
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <set>
+
+#include "lib/levels.h"
+#include "lib/timeline.h"
+#include "tests/unit/random_recording.h"
+
+using namespace fkt;
+using namespace fkt::test;
+
+namespace {
+
+struct Levelled {
+  Trace trace;
+  Timeline timeline;
+  Levels levels;
+  // As if it had so many events: the more, the finer the levels.
+  Levelled(const Bytes& file, std::uint64_t events, std::uint64_t most = Levels::kMostCells)
+      : trace(std::move(*Trace::from_bytes(file))),
+        timeline(trace),
+        levels(timeline.begin(), timeline.end(), events, timeline.tasks(), most) {
+    PassControl control;
+    timeline.read(control, &levels);
+    levels.finish();
+  }
+  std::vector<Lane> exact(const Scale& scale) const {
+    Lanes lanes(scale, timeline.tasks());
+    timeline.follow(scale.from, std::min(scale.to, timeline.end()), lanes);
+    return lanes.take();
+  }
+  // Buckets of a level from `first` on, as a scale that they are the columns of.
+  Scale buckets(std::uint64_t width, std::uint64_t first, std::uint64_t count) const {
+    const std::uint64_t from = timeline.begin() + first * width;
+    return {from, from + count * width, static_cast<std::uint32_t>(count)};
+  }
+};
+
+struct Sum {
+  std::uint64_t count = 0, busy = 0;
+  bool operator==(const Sum&) const = default;
+};
+using Sums = std::map<std::tuple<bool, std::uint32_t, unsigned>, Sum>;
+
+Sums sums(const std::vector<Lane>& lanes) {
+  Sums sums;
+  for (const Lane& lane : lanes) {
+    for (const LaneCell& cell : lane.cells) {
+      Sum& sum = sums[{lane.of_cpu, lane.id, cell.depth}];
+      sum.count += cell.count;
+      sum.busy += cell.busy;
+    }
+  }
+  return sums;
+}
+
+bool same(const LaneCell& a, const LaneCell& b) {
+  return a.kind == b.kind && a.depth == b.depth && a.begun == b.begun && a.ended == b.ended &&
+         a.count == b.count && a.value == b.value && a.in == b.in && a.cpu == b.cpu &&
+         a.from == b.from && a.to == b.to && a.busy == b.busy;
+}
+
+Bytes recording(unsigned seed, unsigned events) {
+  return RandomRecording(seed, 3, events).finish();
+}
+
+}  // namespace
+
+TEST_CASE("a level's buckets hold what an exact picture with those columns shows") {
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    const Levelled read(recording(seed, 20'000), 20'000);
+    const std::uint64_t span = read.timeline.end() - read.timeline.begin();
+    std::set<std::uint64_t> widths;
+    for (std::uint32_t cells = 1; cells < 4000; cells *= 2) {
+      widths.insert(read.levels.bucket({read.timeline.begin(), read.timeline.end(), cells}));
+    }
+    REQUIRE(widths.size() >= 1);
+    for (const std::uint64_t width : widths) {
+      const Scale whole = read.buckets(width, 0, span / width + 1);
+      REQUIRE(read.levels.bucket(whole) == width);
+      const std::vector<Lane> wanted = read.exact(whole), got = read.levels.lanes(whole);
+      REQUIRE(got.size() == wanted.size());
+      CHECK(sums(got) == sums(wanted));
+      std::size_t alike = 0, all = 0;
+      for (std::size_t lane = 0; lane < got.size(); lane++) {
+        REQUIRE(got[lane].id == wanted[lane].id);
+        REQUIRE(got[lane].of_cpu == wanted[lane].of_cpu);
+        if (!got[lane].of_cpu) CHECK(got[lane].active == wanted[lane].active);
+        for (const LaneCell& cell : got[lane].cells) {
+          all++;
+          alike += std::ranges::any_of(wanted[lane].cells,
+                                       [&](const LaneCell& other) { return same(cell, other); });
+        }
+      }
+      INFO(alike << " of " << all);
+      CHECK(alike == all);
+    }
+  }
+}
+
+TEST_CASE("a part of a level shows that part") {
+  const Levelled read(recording(7, 20'000), 20'000);
+  const std::uint64_t width =
+      read.levels.bucket({read.timeline.begin(), read.timeline.end(), 4000});
+  const std::uint64_t count = (read.timeline.end() - read.timeline.begin()) / width;
+  for (const std::uint64_t first : {std::uint64_t{0}, count / 3, count - 40}) {
+    const Scale part = read.buckets(width, first, 40);
+    const std::vector<Lane> wanted = read.exact(part), got = read.levels.lanes(part);
+    // At its edges the exact picture cuts cells in two: what lies inside must be alike.
+    const auto inside = [&](const LaneCell& cell) {
+      return cell.from >= part.from + width && cell.to < part.to - width;
+    };
+    std::size_t cells = 0;
+    for (const Lane& lane : wanted) {
+      const auto mine = std::ranges::find_if(got, [&](const Lane& other) {
+        return other.id == lane.id && other.of_cpu == lane.of_cpu;
+      });
+      REQUIRE(mine != got.end());
+      for (const LaneCell& cell : lane.cells) {
+        if (!inside(cell)) continue;
+        cells++;
+        CHECK(std::ranges::any_of(mine->cells,
+                                  [&](const LaneCell& other) { return same(cell, other); }));
+      }
+    }
+    CHECK(cells > 40);
+  }
+}
+
+TEST_CASE("levels take no more room than they may, and lose nothing then") {
+  const Bytes file = recording(5, 50'000);
+  const Levelled free(file, 4'000'000), bound(file, 4'000'000, 20'000);
+  CHECK(free.levels.cells() > 30'000);
+  CHECK(bound.levels.cells() <= 20'000);
+  const Scale fine{free.timeline.begin(), free.timeline.end(), 100'000};
+  CHECK(bound.levels.bucket(fine) > free.levels.bucket(fine));
+  CHECK(sums(bound.levels.lanes(fine)) == sums(free.levels.lanes(fine)));
+  const Scale coarse{fine.from, fine.to, 300};
+  CHECK(bound.levels.bucket(coarse) == free.levels.bucket(coarse));
+  CHECK(sums(bound.levels.lanes(coarse)) == sums(free.levels.lanes(coarse)));
+  for (const Lane& lane : bound.levels.lanes(coarse)) {
+    std::map<unsigned, std::uint64_t> per_depth;
+    for (const LaneCell& cell : lane.cells) per_depth[cell.depth]++;
+    for (const auto& [depth, count] : per_depth) CHECK(count <= 3 * coarse.cells);
+  }
+}

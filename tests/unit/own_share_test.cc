@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Does a recording feed on itself? The words of a page by whose they are (fkt/page_walk.h), against
+// pages built word by word; and when fkt_record says so.
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <vector>
+
+#include <fkt/page_walk.h>
+
+#include "cli/fkt_record/own_share.h"
+
+using namespace fkt::record;
+
+namespace {
+
+constexpr std::uint32_t kOwn = 100, kOther = 200;
+
+int is_own(std::uint32_t tid) {
+  return tid == kOwn;
+}
+
+// Bytes of kOwn in a page that begins while `first` runs.
+std::uint32_t own_bytes(std::uint32_t first, const std::vector<std::uint64_t>& words) {
+  std::vector<std::uint64_t> page(FKT_PAGE_MIN_BYTES / 8);
+  fkt_page_header header{};
+  header.pid = first;
+  std::memcpy(page.data(), &header, sizeof header);
+  std::memcpy(page.data() + sizeof header / 8, words.data(), words.size() * 8);
+  const auto used = static_cast<std::uint32_t>(sizeof header + words.size() * 8);
+  return fkt_page_bytes_of(reinterpret_cast<const fkt_page_header*>(page.data()), used, is_own);
+}
+
+std::uint64_t pid(std::uint32_t tid) {
+  return fkt_word(0, FKT_W_PID, tid);
+}
+
+fkt_status sampled(std::uint64_t own, std::uint64_t looked_at) {
+  fkt_status status{};
+  status.own_bytes = own;
+  status.looked_at = looked_at;
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("words belong to the thread that ran") {
+  const std::uint64_t call = fkt_word(0, FKT_P_SYSCALL + 39, 1);
+  CHECK(own_bytes(kOwn, {call, call}) == 16);
+  CHECK(own_bytes(kOther, {call, call}) == 0);
+  CHECK(own_bytes(kOther, {call, pid(kOwn), call, call, pid(kOther), call}) == 24);
+  CHECK(own_bytes(kOwn, {}) == 0);
+}
+
+TEST_CASE("a switch is its old thread's, what follows the new one's") {
+  const std::uint64_t call = fkt_word(0, FKT_P_SYSCALL + 39, 1);
+  const std::uint64_t to_own = fkt_word(0, FKT_E_SWITCH_S, kOwn);
+  const std::uint64_t to_other = fkt_word(0, FKT_E_SWITCH_PREEMPT, kOther);
+  CHECK(own_bytes(kOther, {to_own, call, to_other, call, call}) == 16);
+}
+
+TEST_CASE("words behind an event are not events") {
+  // Payloads that look like a change to the own thread.
+  CHECK(own_bytes(kOther, {fkt_word(0, FKT_E_WAKEUP, 7), pid(kOwn), fkt_word(0, FKT_E_NMI, 0)}) ==
+        0);
+  CHECK(own_bytes(kOther, {fkt_word(0, FKT_W_LOST, 0), pid(kOwn), pid(kOwn)}) == 0);
+  // exec: as many words as its argument says.
+  CHECK(own_bytes(kOther, {fkt_word(0, FKT_E_EXEC, 3), pid(kOwn), pid(kOwn), pid(kOwn)}) == 0);
+  CHECK(own_bytes(kOwn, {fkt_word(0, FKT_E_EXEC, 3), 0, 0, 0}) == 32);
+}
+
+TEST_CASE("a recording that feeds on itself is told of once") {
+  OwnShare share;
+  CHECK_FALSE(share.look(sampled(0, 1 << 20)));
+  // Much of little: an idle machine.
+  CHECK_FALSE(share.look(sampled(20'000, (1 << 20) + 20'000)));
+  // Little of much.
+  CHECK_FALSE(share.look(sampled(120'000, 4 << 20)));
+  const auto told = share.look(sampled(120'000 + 600'000, (4 << 20) + 1'000'000));
+  REQUIRE(told);
+  CHECK_THAT(*told, Catch::Matchers::StartsWith("60 % of what is recorded is the recorder's own"));
+  CHECK_THAT(*told, Catch::Matchers::Contains("--no-self"));
+  CHECK_FALSE(share.look(sampled(3 << 20, 8 << 20)));
+}
+
+TEST_CASE("the share of a whole recording") {
+  CHECK_FALSE(own_percent(sampled(0, 0)));
+  CHECK(own_percent(sampled(25, 100)) == 25.0);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// scan() against adding every event: all that a report or a cut says, on recordings made by chance.
+#include <catch2/catch.hpp>
+
+#include "lib/scan.h"
+#include "tests/unit/busy_recording.h"
+#include "tests/unit/everything_said.h"
+
+using namespace fkt;
+using namespace fkt::test;
+
+namespace {
+
+Trace opened(const Bytes& file) {
+  Result<Trace> trace = Trace::from_bytes(file);
+  REQUIRE(trace);
+  return std::move(*trace);
+}
+
+std::string by_events(const Bytes& file, const View& view) {
+  const Trace trace = opened(file);
+  Analysis analysis(trace.info(), view);
+  analysis.keep_histograms();
+  for (const Event& event : trace.events({.from = {}, .to = view.to, .cpu = {}})) {
+    analysis.add(event);
+  }
+  analysis.finish(!view.to, recording_end(trace));
+  return everything_said(trace, analysis);
+}
+
+std::string by_scan(const Bytes& file, const View& view, unsigned threads) {
+  const Trace trace = opened(file);
+  Analysis analysis(trace.info(), view);
+  analysis.keep_histograms();
+  scan(trace, analysis, {.threads = threads});
+  analysis.finish(!view.to, recording_end(trace));
+  return everything_said(trace, analysis);
+}
+
+void check_same(const Bytes& file, const View& view = {}) {
+  const std::string expected = by_events(file, view);
+  for (const unsigned threads : {1U, 2U, 4U}) {
+    INFO(threads << " threads");
+    const std::string found = by_scan(file, view, threads);
+    if (found == expected) continue;
+    std::size_t at = 0;
+    while (at < std::min(found.size(), expected.size()) && found[at] == expected[at]) at++;
+    at -= std::min<std::size_t>(at, 60);
+    INFO("expected: " << expected.substr(at, 160));
+    INFO("found:    " << found.substr(at, 160));
+    FAIL("the scan says something else");
+  }
+}
+
+std::string cut_by_events(const Bytes& file, std::uint64_t clock) {
+  const Trace trace = opened(file);
+  Analysis analysis(trace.info(), {});
+  for (const Event& event : trace.events({.from = {}, .to = clock, .cpu = {}})) analysis.add(event);
+  return analysis.cut(clock, clock + 1).to_lines();
+}
+
+}  // namespace
+
+TEST_CASE("a scan says what all events say: tasks that fork, exec and migrate, gaps") {
+  for (unsigned seed = 0; seed < 24; seed++) {
+    INFO("seed " << seed);
+    RandomRecording recording(seed, 1 + seed % 5, 4000);
+    check_same(recording.finish());
+  }
+}
+
+TEST_CASE(
+    "a scan says what all events say: calls, pairs, nested interrupts and functions, one thread on "
+    "two CPUs") {
+  for (unsigned seed = 0; seed < 24; seed++) {
+    INFO("seed " << seed);
+    check_same(BusyRecording(seed, 1 + seed % 5, 900).finish());
+  }
+}
+
+TEST_CASE("a scan of 256 CPUs, and of pages in groups") {
+  BusyRecording many(7, 256, 12'000);
+  check_same(many.finish());
+  BusyRecording packed(8, 3, 2000);
+  packed.builder().in_groups(3);
+  check_same(packed.finish());
+}
+
+TEST_CASE("a scan of a part: from, to, one CPU") {
+  for (unsigned seed = 0; seed < 12; seed++) {
+    INFO("seed " << seed);
+    BusyRecording recording(seed, 3, 900);
+    const std::uint64_t third = (recording.end() - TraceBuilder::kStart) / 3;
+    const Bytes file = recording.finish();
+    check_same(file, {.from = TraceBuilder::kStart + third});
+    check_same(file,
+               {.from = TraceBuilder::kStart + third, .to = TraceBuilder::kStart + 2 * third});
+    check_same(file, {.cpu = seed % 3});
+  }
+}
+
+TEST_CASE("a scan of switches as only the file's catalogue has them") {
+  std::string lines = RandomRecording::catalogue();
+  const auto set_words = [&](const std::string& id, const std::string& words) {
+    const std::string before = "event\t" + id + "\tswitch\t10\tpoint\t";
+    const std::size_t at = lines.find(before);
+    REQUIRE(at != std::string::npos);
+    lines.replace(at + before.size(), 1, words);
+  };
+  set_words("403", "1");
+  set_words("404", "var");
+  lines +=
+      "event\t40b\todd\t10\tpoint\t0\tnext:tid:0:0:22\n"
+      "event\t40c\todder\t10\tpoint\t1\tnext:tid:0:0:22\n"
+      "event\t40d\todd_call\t10\tbegin:odd_call\t0\t\n";
+  for (unsigned seed = 0; seed < 12; seed++) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    TraceBuilder builder;
+    builder.section(FKT_SEC_CATALOGUE, lines);
+    std::uint64_t clock = TraceBuilder::kStart;
+    for (unsigned i = 0; i < 3000; i++) {
+      clock += 1 + random() % 90;
+      const unsigned cpu = random() % 2;
+      const std::uint32_t next = random() % 3 == 0 ? 0 : 100 + random() % 5;
+      switch (random() % 16) {
+        case 0:
+          builder.event(cpu, clock, 0x403, next, {1});
+          break;
+        case 1:
+          builder.event(cpu, clock, 0x404, 2, {1, 2});
+          break;
+        case 2:
+          builder.event(cpu, clock, random() % 2 == 0 ? 0x40b : 0x40d, next);
+          break;
+        case 3:
+          builder.event(cpu, clock, 0x40c, next, {1});
+          break;
+        case 4:
+          builder.event(cpu, clock, random() % 2 == 0 ? FKT_E_SWITCH_R : FKT_E_SWITCH_Z, next);
+          break;
+        case 5:
+          builder.event(cpu, clock, FKT_E_WAKING, 100);
+          break;
+        default:
+          builder.event(cpu, clock, i % 2 == 0 ? FKT_E_SYS_ENTRY : FKT_E_SYS_EXIT, i % 3);
+      }
+    }
+    check_same(builder.finish());
+  }
+}
+
+TEST_CASE("a scan where the view needs each event") {
+  RandomRecording recording(3, 2, 3000);
+  const Bytes file = recording.finish();
+  check_same(file, {.layer = FKT_L_SYSTEM});
+  check_same(file, {.stats_pid = 43});
+}
+
+TEST_CASE("a scan of damaged recordings") {
+  std::mt19937 random(11);
+  for (unsigned seed = 0; seed < 20; seed++) {
+    INFO("seed " << seed);
+    BusyRecording recording(seed, 3, 900);
+    Bytes file = recording.finish();
+    const std::uint64_t pages = recording.builder().pages_offset();
+    const std::uint64_t end = recording.builder().tail_offset();
+    for (int i = 0; i < 6; i++) {
+      const std::uint64_t at = pages + random() % (end - pages);
+      file[at] ^= std::byte{static_cast<unsigned char>(1 + random() % 255)};
+    }
+    check_same(file);
+  }
+}
+
+TEST_CASE("the state at a cut is the same after a scan") {
+  for (unsigned seed = 0; seed < 12; seed++) {
+    INFO("seed " << seed);
+    RandomRecording recording(seed, 3, 3000);
+    const std::uint64_t middle = (TraceBuilder::kStart + recording.end()) / 2;
+    const Bytes file = recording.finish();
+    const Trace trace = opened(file);
+    Analysis analysis(trace.info(), {});
+    const std::uint64_t early = middle - 50'000;
+    Scanner scanner(trace, analysis, {.threads = 2, .statistics = false, .stops = {early, middle}});
+    scanner.run(early);
+    CHECK(analysis.cut(early, early + 1).to_lines() == cut_by_events(file, early));
+    scanner.run(middle);
+    CHECK(analysis.cut(middle, middle + 1).to_lines() == cut_by_events(file, middle));
+  }
+}
+
+TEST_CASE("a scan stops where it is told to") {
+  BusyRecording recording(1, 2, 150'000);
+  const Bytes file = recording.finish();
+  const Trace trace = opened(file);
+  Analysis analysis(trace.info(), {});
+  std::uint64_t asked = 0;
+  scan(trace, analysis, {.threads = 2, .progress = [&](std::uint64_t) { return ++asked < 2; }});
+  CHECK(asked == 2);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A recording with the layer fkt, of a ring and a drain that are simulated: what is true of the
+// buffers at each moment is known beside what the events tell.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "tests/unit/trace_builder.h"
+
+namespace fkt::test {
+
+class SimulatedBuffers {
+ public:
+  struct Truth {
+    std::uint64_t clock = 0;
+    std::uint64_t filled = 0, submitted = 0, written = 0, returned = 0, extra = 0, allocated = 0,
+                  free = 0;
+  };
+
+  // pages_offset: as the finished file has it, which the events tell.
+  explicit SimulatedBuffers(std::uint64_t pages_offset) : pages_offset_(pages_offset) {
+    builder_.section(FKT_SEC_COMMAND, command("drain", 0x601));
+    for (const std::uint32_t cpu : {0U, 1U}) builder_.event(cpu, now_, FKT_E_SYS_ENTRY, 39);
+    for (std::uint64_t ms = 0; ms < kMilliseconds; ms++) step(ms);
+    // The stop closes the open pages behind everything that is told.
+    for (const std::uint32_t cpu : {0U, 1U}) builder_.event(cpu, now_, FKT_E_SYS_EXIT, 42);
+  }
+
+  static std::string command(const char* engine, unsigned mask) {
+    return R"({"recorder_pid":10,"workload_pid":42,"command":["work"],"mask":)" +
+           std::to_string(mask) + R"(,"filter":"none","filter_pid":0,"engine":")" + engine + "\"}";
+  }
+  Bytes finish() { return builder_.finish(); }
+  std::uint64_t pages_offset() const { return builder_.pages_offset(); }
+  const std::vector<Truth>& truth() const { return truth_; }
+
+  // The file, after a first one that says where its pages begin.
+  static SimulatedBuffers made() {
+    SimulatedBuffers first(0);
+    first.finish();
+    return SimulatedBuffers(first.pages_offset());
+  }
+
+ private:
+  static constexpr std::uint64_t kMilliseconds = 30, kMs = 1'000'000;
+  static constexpr std::uint64_t kChunk = 4;
+
+  // A burst in the middle, in which the disk is slow besides.
+  void step(std::uint64_t ms) {
+    const bool busy = ms >= 8 && ms < 16;
+    for (std::uint64_t i = 0; i < (busy ? 2 : ms % 2); i++) {
+      for (const std::uint32_t cpu : {0U, 1U}) fill(cpu);
+    }
+    finish_write();
+    if (ms % 2 == 1) wake(ms >= 9 && ms < 20 ? 5 * kMs : kMs / 2);
+    now_ = TraceBuilder::kStart + (ms + 1) * kMs;
+  }
+
+  void fill(std::uint32_t cpu) {
+    if (is_.free == 0) return;  // this is where events would be lost
+    builder_.event(cpu, ++now_, FKT_E_SYS_EXIT, 42);
+    builder_.close_page(cpu);
+    is_.filled++;
+    waiting_++;
+    keep();
+    builder_.event(cpu, ++now_, FKT_E_SYS_ENTRY, 39);
+    is_.free--;
+    keep();
+  }
+
+  void wake(std::uint64_t cost) {
+    tell(FKT_E_DRAIN_WAKE, 0, is_.free << 32 | waiting_);
+    if (is_.free < is_.allocated / 8) {
+      is_.extra += 4;
+      is_.allocated += 4;
+      is_.free += 4;
+      tell(FKT_E_PAGES_EXTRA, 4, 0);
+    }
+    const std::uint64_t taken = std::min(waiting_, kChunk);
+    if (taken == 0 || in_flight_ > 0) return;
+    waiting_ -= taken;
+    in_flight_ = taken;
+    done_at_ = now_ + cost;
+    const std::uint64_t position = pages_offset_ + is_.submitted * 4096;
+    is_.submitted += taken;
+    tell(FKT_E_PAGES_SUBMITTED, taken, position);
+  }
+
+  void finish_write() {
+    if (in_flight_ == 0 || now_ < done_at_) return;
+    const std::uint64_t position = pages_offset_ + is_.written * 4096;
+    is_.written += in_flight_;
+    tell(FKT_E_PAGES_WRITTEN, in_flight_, position);
+    is_.free += in_flight_;
+    is_.returned += in_flight_;
+    tell(FKT_E_PAGES_RECYCLED, in_flight_, 0);
+    in_flight_ = 0;
+  }
+
+  void tell(std::uint32_t id, std::uint64_t pages, std::uint64_t word) {
+    builder_.event(0, ++now_, id, static_cast<std::uint32_t>(pages), {word});
+    keep();
+  }
+  void keep() {
+    is_.clock = now_;
+    truth_.push_back(is_);
+  }
+
+  TraceBuilder builder_;
+  std::uint64_t pages_offset_;
+  std::uint64_t now_ = TraceBuilder::kStart;
+  // 8 pages on each CPU, of which one is open.
+  Truth is_{.clock = 0, .allocated = 16, .free = 14};
+  std::uint64_t waiting_ = 0, in_flight_ = 0, done_at_ = 0;
+  std::vector<Truth> truth_;
+};
+
+}  // namespace fkt::test

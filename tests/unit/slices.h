@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Slices cut out of recordings in memory.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include <cstdio>
+#include <span>
+#include <sstream>
+#include <string>
+
+#include <unistd.h>
+
+#include "lib/extract.h"
+#include "tests/unit/analyzed.h"
+
+namespace fkt::test {
+
+inline Bytes slice_of(const Bytes& file, const std::vector<Interval>& stretches) {
+  const Trace trace = std::move(*Trace::from_bytes(file));
+  std::FILE* out = std::tmpfile();
+  REQUIRE(out != nullptr);
+  const auto written = extract(trace, stretches, fileno(out), "slice", {});
+  REQUIRE(written);
+  std::string text(written->bytes, '\0');
+  CHECK(pread(fileno(out), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()));
+  std::fclose(out);
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+inline Bytes slice_of(const Bytes& file, std::uint64_t from, std::uint64_t to) {
+  return slice_of(file, std::vector<Interval>{{from, to}});
+}
+
+// Without the lines that speak of the file instead of the time: what is complete, what the drain
+// did over the whole recording.
+inline std::string of_time(const std::string& report) {
+  std::string out;
+  std::istringstream in(report);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("Recording:") && !line.starts_with("the drain by its own")) {
+      out += line + '\n';
+    }
+  }
+  return out;
+}
+
+}  // namespace fkt::test

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// How a recorder is asked for a snapshot: messages, and the socket with the file that goes along.
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "lib/record_file.h"
+#include "lib/snapshot_call.h"
+
+using namespace fkt;
+namespace fs = std::filesystem;
+
+namespace {
+
+class TempFile {
+ public:
+  TempFile() : fd_(::mkostemp(name_.data(), O_CLOEXEC)) {}
+  ~TempFile() { fs::remove(name_); }
+  int fd() const { return fd_.get(); }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_ = (fs::temp_directory_path() / "fkt-call-XXXXXX").string();
+  UniqueFd fd_;
+};
+
+// What the recorder makes of a file that it is asked to write to.
+Result<ReceivedAsk> pass(int file, const SnapshotAsk& ask = {1, "name"}) {
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+  const UniqueFd asker(ends[0]), recorder(ends[1]);
+  REQUIRE(send_ask(asker.get(), ask, file));
+  return receive_ask(recorder.get());
+}
+
+}  // namespace
+
+TEST_CASE("messages come out as they went in") {
+  for (const std::string name : {"snap", "a b  c", "/tmp/x\ty"}) {
+    const Result<SnapshotAsk> ask = parse_ask(to_message(SnapshotAsk{7'000'000'000'000, name}));
+    REQUIRE(ask);
+    CHECK(ask->after_ns == 7'000'000'000'000);
+    CHECK(ask->name == name);
+  }
+  for (const bool written : {false, true}) {
+    const auto answer = parse_answer(to_message(SnapshotAnswer{written, "x: 1 events, 0 lost"}));
+    REQUIRE(answer);
+    CHECK(answer->written == written);
+    CHECK(answer->line == "x: 1 events, 0 lost");
+  }
+}
+
+TEST_CASE("messages that are none") {
+  const std::string good = to_message(SnapshotAsk{5, "n"});
+  REQUIRE(parse_ask(good));
+  for (std::size_t size = 0; size < good.size(); size++)
+    CHECK_FALSE(parse_ask(good.substr(0, size)));
+  for (const char* bad : {"fkt-snapshot-2 5 n", "fkt-snapshot-1 -5 n", "fkt-snapshot-1 5x n",
+                          "fkt-snapshot-1 99999999999999999999 n",
+                          "fkt-snapshot-1 86400000000001 n", "fkt-snapshot-1  n"}) {
+    CHECK_FALSE(parse_ask(bad));
+  }
+  for (const char* bad : {"", "written", "done x", " x"}) CHECK_FALSE(parse_answer(bad));
+}
+
+TEST_CASE("an ask goes to the recorder with that pid, and its answer back") {
+  CHECK_FALSE(connect_to_recorder(::getpid()));
+  const Result<UniqueFd> listens = listen_for_asks(::getpid());
+  REQUIRE(listens);
+  CHECK_FALSE(listen_for_asks(::getpid()));
+  const Result<UniqueFd> asker = connect_to_recorder(::getpid());
+  REQUIRE(asker);
+  const UniqueFd recorder(::accept4(listens->get(), nullptr, nullptr, SOCK_CLOEXEC));
+  REQUIRE(recorder);
+  CHECK(may_ask(recorder.get()));
+  const TempFile file;
+  REQUIRE(send_ask(asker->get(), {5, "snap"}, file.fd()));
+  const Result<ReceivedAsk> received = receive_ask(recorder.get());
+  REQUIRE(received);
+  CHECK(received->ask.name == "snap");
+  CHECK(received->ask.after_ns == 5);
+  CHECK(::write(received->file.get(), "hello", 5) == 5);
+  CHECK(fs::file_size(file.name()) == 5);
+  CHECK((::fcntl(received->file.get(), F_GETFD) & FD_CLOEXEC) != 0);
+  send_answer(recorder.get(), {true, "done"});
+  CHECK(receive_answer(asker->get())->line == "done");
+}
+
+TEST_CASE("somebody else's socket of that name is not the recorder") {
+  // This process listens in init's name.
+  const Result<UniqueFd> listens = listen_for_asks(1);
+  if (!listens) return;  // init is a recorder
+  CHECK_FALSE(connect_to_recorder(1));
+}
+
+TEST_CASE("a recorder that refuses at once, or ends, is understood") {
+  for (const bool answers : {true, false}) {
+    int ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+    const UniqueFd asker(ends[0]);
+    UniqueFd recorder(ends[1]);
+    const TempFile file;
+    // It has not read what it was asked when it goes.
+    REQUIRE(send_ask(asker.get(), {5, "snap"}, file.fd()));
+    if (answers) send_answer(recorder.get(), {false, "busy"});
+    recorder.reset();
+    const Result<SnapshotAnswer> answer = receive_answer(asker.get());
+    REQUIRE(static_cast<bool>(answer) == answers);
+    if (answers) CHECK(answer->line == "busy");
+    if (!answers) CHECK_THAT(answer.error().message, Catch::Contains("ended before"));
+  }
+}
+
+TEST_CASE("only a regular file that can be read and written is taken") {
+  const TempFile file;
+  REQUIRE(pass(file.fd()));
+  for (const int flags : {O_RDONLY, O_WRONLY, O_RDWR | O_APPEND}) {
+    const UniqueFd other(::open(file.name().c_str(), flags | O_CLOEXEC));
+    CHECK_FALSE(pass(other.get()));
+  }
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  CHECK_FALSE(pass(null.get()));
+  CHECK_FALSE(send_ask(file.fd(), {1, std::string(10'000, 'x')}, file.fd()));
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+  const UniqueFd asker(ends[0]), recorder(ends[1]);
+  const std::string bare = to_message(SnapshotAsk{1, "n"});
+  REQUIRE(::send(asker.get(), bare.data(), bare.size(), 0) > 0);
+  CHECK_FALSE(receive_ask(recorder.get()));
+}
+
+TEST_CASE("a recording overwrites recordings, and others only when told to") {
+  const TempFile file;
+  CHECK(open_record_file(file.name(), false));  // empty
+  std::ofstream(file.name()) << "precious";
+  CHECK_FALSE(open_record_file(file.name(), false));
+  CHECK(open_record_file(file.name(), true));
+  CHECK(fs::file_size(file.name()) == 8);  // not touched yet
+  std::ofstream(file.name()) << "FKTTRACE...";
+  CHECK(open_record_file(file.name(), false));
+  CHECK_FALSE(open_record_file("/dev/null", true));
+  CHECK_FALSE(open_record_file("/nonexistent/x", true));
+  CHECK_FALSE(open_record_file(fs::temp_directory_path().string(), true));
+}

@@ -1,0 +1,58 @@
+# shellcheck shell=bash disable=SC2154  # work, recorder: lib.sh's and the caller's
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# For cases in which the output fails while it is recorded to: a recording of a program that calls
+# without end, what the recorder says about the fault, and what is in the file afterwards.
+
+# safe_pages: the last number that the recorder called safe, 0 at first.
+safe_pages() {
+    local safe
+    safe=$(sed -n 's/.*: \([0-9,]*\) pages are safe.*/\1/p' record.err | tail -1 | tr -d ,)
+    echo "${safe:-0}"
+}
+
+safe_or_over() { (($(safe_pages) >= $1)) || ! kill -0 "$recorder"; }
+
+# begin WHERE OPTION...: records to WHERE until something happens; returns when some pages are safe.
+begin() {
+    local where=$1
+    shift
+    fkt_record -v --sync 200ms "$@" -f "$where" -- flood 2 0 2000 >calls 2>record.err </dev/null &
+    recorder=$!
+    wait_until 30 safe_or_over 20
+    kill -0 "$recorder" || fail "$where $*: $(<record.err)"
+}
+
+# ended: the recorder has given up, and says so before it waits for its workload.
+ended() { grep -q 'flood runs on untraced' record.err; }
+
+# finish WHAT: the recorder gives up by itself, the workload does not; the recorder's status is 125,
+# and one line says why. Leaves `safe`.
+finish() {
+    local what=$1 status=0 lines
+    wait_until 30 ended
+    pgrep -P "$recorder" flood >/dev/null || fail "$what: the workload ended with the recording"
+    pkill -TERM -P "$recorder" flood
+    wait "$recorder" || status=$?
+    expect_eq "$what: status" 125 "$status"
+    lines=$(grep -cE "$fault_lines" record.err || true)
+    [[ $lines -eq 1 ]] || fail "$what: $lines lines about the fault: $(tail -5 record.err)"
+    echo "$what: $(grep -E "$fault_lines" record.err)"
+    safe=$(safe_pages)
+}
+
+# What a fault's line is known by; a case may have its own.
+fault_lines='[Ii]nput/output error|[Nn]o such device|[Nn]o space left|[Rr]ead-only file system'
+
+# expect_found WHAT FILE: it can be read, has the `safe` pages, shows what the pages say and no more,
+# and says what is missing.
+expect_found() {
+    local what=$1 line
+    line=$("$FKT_CHECKOUT/tests/vm/found" "$2") || fail "$what: $line"
+    echo "$what: $safe pages were safe, found: $line"
+    (($(field pages "$line") >= safe)) || fail "$what: fewer pages than were safe"
+    expect_eq "$what: events shown" "$(field events "$line")" "$(field shown "$line")"
+    (($(field shown "$line") > 1000)) || fail "$what: next to nothing is shown"
+    [[ $(field finished "$line") == no || $line =~ missing\ .*discarded ]] ||
+        fail "$what: nothing is missing after a fault?"
+}
