@@ -18,13 +18,13 @@ kernel_release = $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' '$(KDIR)/in
 modules_dir = $(DESTDIR)/lib/modules/$(kernel_release)/extra
 tool_names = $(basename $(notdir $(wildcard cli/fkt_*.cc)))
 man_pages = $(wildcard man/*.1 man/*.5 man/*.7)
-cxx_sources = $(wildcard lib/*.h lib/*.cc cli/*.h cli/*.cc cli/*/*.h cli/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.cc \
-                         tests/bench/*.cc tests/browser/*.cc)
-scripts = packaging/setup .ci/run tests/check-all tests/model/run tests/browser/run web/build $(addprefix tests/vm/,run check demo in-guest get-kernel get-qemu powercut apt.sh build-module lib.sh) \
-          $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run in-guest-cost build-lttng build-empty-probes)
+cxx_sources = $(wildcard lib/*.h lib/*.cc lib/remote/*.h lib/remote/*.cc cli/*.h cli/*.cc cli/*/*.h cli/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
+                         tests/bench/*.cc tests/browser/*.cc examples/*.cc)
+scripts = packaging/setup .ci/run tests/check-all tests/check-long tests/model/run tests/browser/run tests/library/run web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image apt.sh build-module lib.sh faults.sh) \
+          $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
-.PHONY: all help tools module install uninstall demo check check-unit check-golden check-model check-vm check-debug check-powercut \
-        check-setup unit-tests fuzz bench lint format clean
+.PHONY: all help tools module install install-tools uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
+        check-setup unit-tests fuzz bench bench-readers lint format clean
 .DEFAULT_GOAL := all
 
 all: tools module  ## tools and module (KDIR=... for another kernel's headers)
@@ -54,19 +54,24 @@ module: $(if $(filter module,$(MAKECMDGOALS)),,tools)  ## module/fkt.ko for KDIR
 	@echo "make: building module/fkt.ko for $(kernel_release)"
 	@$(MAKE) --no-print-directory -s -C '$(KDIR)' M='$(CURDIR)/module' CONFIG_DEBUG_INFO_BTF_MODULES= modules
 
-install: all  ## tools, man pages, module and udev rule (DESTDIR, prefix)
-	@echo "make: installing into $(DESTDIR)$(prefix) and $(modules_dir)"
-	@DESTDIR='$(DESTDIR)' cmake --install '$(BUILD)/cmake' --prefix '$(prefix)' >/dev/null
-	@for page in $(man_pages); do \
-	    install -D -m 644 "$$page" "$(DESTDIR)$(prefix)/share/man/man$${page##*.}/$${page##*/}" || exit 1; done
+install: all install-tools  ## tools, library, man pages, module and udev rule (DESTDIR, prefix)
+	@echo "make: installing into $(modules_dir)"
 	@install -D -m 644 module/fkt.ko '$(modules_dir)/fkt.ko'
 	@install -D -m 644 packaging/60-fkt.rules '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
 	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; udevadm control --reload 2>/dev/null || true; fi
+
+install-tools: tools  ## the same without module and rule, for a machine that only reads recordings
+	@echo "make: installing into $(DESTDIR)$(prefix)"
+	@DESTDIR='$(DESTDIR)' cmake --install '$(BUILD)/cmake' --prefix '$(prefix)' >/dev/null
+	@for page in $(man_pages); do \
+	    install -D -m 644 "$$page" "$(DESTDIR)$(prefix)/share/man/man$${page##*.}/$${page##*/}" || exit 1; done
 
 uninstall:  ## removes what install put there
 	@echo "make: removing FKT from $(DESTDIR)$(prefix) and $(modules_dir)"
 	@rm -f $(patsubst %,'$(DESTDIR)$(prefix)/bin/%',$(tool_names))
 	@for page in $(man_pages); do rm -f "$(DESTDIR)$(prefix)/share/man/man$${page##*.}/$${page##*/}"; done
+	@rm -rf '$(DESTDIR)$(prefix)/include/fkt' '$(DESTDIR)$(prefix)/lib/cmake/fkt'
+	@rm -f '$(DESTDIR)$(prefix)/lib/libfkt.a' '$(DESTDIR)$(prefix)/lib/pkgconfig/fkt.pc'
 	@rm -f '$(modules_dir)/fkt.ko' '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
 	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; fi
 
@@ -93,6 +98,11 @@ check: check-setup  ## all set-up, then every test; the last line counts them
 	@$(MAKE) --no-print-directory unit-tests
 	@tests/check-all
 
+check-long: unit-tests  ## what takes longer: 10^8 events, the model with larger bounds, power cuts, other flavours of 6.1
+	@packaging/setup build module vm check
+	@for kernel in 6.1 6.1-rt 6.1-cloud; do tests/vm/get-kernel $$kernel || exit 1; done
+	@tests/check-long
+
 check-unit: unit-tests  ## unit tests and golden files: neither root nor module needed
 	@ctest --test-dir '$(BUILD)/cmake' --output-on-failure
 
@@ -103,20 +113,20 @@ check-model:  ## the ring's model, every interleaving of it (5 minutes)
 	@packaging/setup check
 	@tests/model/run
 
-check-vm: tools  ## the cases in the virtual machine, on both kernels
+check-vm: unit-tests  ## the cases in the virtual machine, on both kernels
 	@tests/vm/check
 
-check-powercut: tools  ## 20 power cuts at random moments on each kernel (10 minutes)
+check-powercut: unit-tests  ## 20 power cuts at random moments on each kernel (10 minutes)
 	@tests/vm/powercut --kernel 6.1 20
 	@tests/vm/powercut --kernel 6.12 20
 
 check-debug:  ## the same on a 6.1 with KASAN and lockdep, which is built first (10 minutes)
 	@packaging/setup build module vm check debug
 	@tests/vm/get-kernel 6.1-debug
-	@$(MAKE) --no-print-directory tools
+	@$(MAKE) --no-print-directory unit-tests
 	@tests/vm/check --kernel 6.1-debug
 
-fuzz:  ## the reader and the KFT parser under libFuzzer, each for FUZZ_SECONDS=60
+fuzz:  ## all that reads bytes, under libFuzzer, each for FUZZ_SECONDS=60
 	@packaging/setup build check
 	@FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/fuzz/run
 
@@ -125,6 +135,11 @@ bench:  ## the figures, with the peers measured in the same boot
 	@tests/vm/get-kernel 6.1
 	@$(MAKE) --no-print-directory tools
 	@tests/bench/run
+	@tests/bench/readers
+
+bench-readers: tools  ## of them, how fast recordings are read (no virtual machine)
+	@packaging/setup build bench
+	@tests/bench/readers
 
 lint:  ## formatting and scripts; nothing is changed
 	@echo "make: checking the C++ formatting"
@@ -134,7 +149,7 @@ lint:  ## formatting and scripts; nothing is changed
 	@shellcheck -s sh tests/vm/guest-init
 	@checkpatch=$$(command -v checkpatch.pl) || { echo "make: no checkpatch.pl in PATH, module/ is not checked"; exit 0; }; \
 	    echo "make: checking module/ and probes/"; \
-	    $$checkpatch --no-tree --terse --max-line-length=120 -f $(wildcard module/*.[ch] probes/*.[ch])
+	    $$checkpatch --no-tree --terse --max-line-length=120 -f $(wildcard module/*.[ch] probes/*.[ch] tests/vm/modules/*.c)
 
 format:  ## formats the C++ sources in place
 	@clang-format -i $(cxx_sources)
