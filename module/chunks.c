@@ -10,6 +10,7 @@
  * discarded. The kernel knows nothing of the file's format: pages at an offset, nothing else.
  */
 
+#include <linux/fs.h>
 #include <linux/falloc.h>
 #include <linux/mm.h>
 

@@ -71,7 +71,24 @@ await step('loads, and draws overview and lanes', async () => {
   await shot('whole-light');
 });
 
-const box = async (id) => (await page.$(id)).boundingBox();
+// What is just being drawn anew is nowhere for a moment.
+const box = async (id) => {
+  for (const end = Date.now() + slowestStepMs; Date.now() < end; await page.waitForTimeout(50)) {
+    const found = await (await page.$(id))?.boundingBox();
+    if (found) return found;
+  }
+  throw new Error(`${id} is not on the page`);
+};
+// Points at a place of an element until `said()`, in the page, is true, however late it is drawn.
+const pointAt = async (id, place, said) => {
+  for (const end = Date.now() + slowestStepMs; Date.now() < end; await page.waitForTimeout(200)) {
+    const [x, y] = place(await box(id));
+    await page.mouse.move(x - 1, y);
+    await page.mouse.move(x, y);
+    if (await page.evaluate(said)) return [x, y];
+  }
+  throw new Error(`pointing at ${id} says nothing`);
+};
 
 await step('the wheel zooms the overview', async () => {
   const { x, y, width } = await box('#overview');
@@ -134,10 +151,9 @@ await step('the slowest occurrence is found, with a histogram and a list', async
 await step('a bar of the histogram tells its times and lists its occurrences', async () => {
   await page.keyboard.press('0');
   await page.waitForFunction(() => document.querySelectorAll('#occurrences tbody tr').length === 50);
-  const { x, y, width, height } = await box('#histogram .u-over');
-  await page.mouse.move(x + width - 3, y + height / 2);
-  await page.waitForFunction(() => /^\d.* to .*: [\d,]+; a click/.test(document.querySelector('.pointed').textContent));
-  await page.mouse.click(x + width - 3, y + height / 2);
+  const last = await pointAt('#histogram .u-over', ({ x, y, width, height }) => [x + width - 3, y + height / 2],
+    () => /^\d.* to .*: [\d,]+; a click/.test(document.querySelector('.pointed')?.textContent));
+  await page.mouse.click(...last);
   await page.waitForFunction(() => document.querySelector('#occurrences').textContent.includes('Those from'));
   await page.click('#slowest');
   await quiet();
@@ -145,12 +161,15 @@ await step('a bar of the histogram tells its times and lists its occurrences', a
 });
 
 await step('hovering over the slice shows its arguments', async () => {
-  const lanes = await box('#lanes');
   let text = '';
-  for (let y = lanes.y + 24; y < lanes.y + Math.min(lanes.height, 600) && text !== name; y += 5) {
-    await page.mouse.move(lanes.x + 150 + (lanes.width - 150) / 2, y);
-    await page.waitForTimeout(30);
-    text = (await page.$('.tip b')) ? await page.textContent('.tip b') : '';
+  // A slow machine takes longer to show the tip.
+  for (const wait of [30, 200, 1000]) {
+    const lanes = await box('#lanes');
+    for (let y = lanes.y + 24; y < lanes.y + Math.min(lanes.height, 600) && text !== name; y += 5) {
+      await page.mouse.move(lanes.x + 150 + (lanes.width - 150) / 2, y);
+      await page.waitForTimeout(wait);
+      text = await page.evaluate(() => document.querySelector('.tip b')?.textContent ?? '');
+    }
   }
   expect(text === name, `the tip says "${text}"`);
   await page.waitForSelector('.tip .args');

@@ -137,3 +137,8 @@ if cpus != discarded:
 print("events", s["events"], "missing", s["recording"]["missing"])
 END
 }
+
+# Free page frames; those that CPUs keep for themselves, as MemFree and MemAvailable do not have it, are free too.
+free_frames() {
+    awk '$1 == "nr_free_pages" || $1 == "count:" { free += $2 } END { print free }' /proc/zoneinfo
+}
