@@ -2,6 +2,7 @@
 #include "lib/extract.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 
 #include <fkt/file.h>
@@ -35,7 +36,8 @@ class Extractor {
     for (const Interval& stretch : stretches) stretches_.push_back({stretch, {}});
   }
 
-  Result<SliceSummary> run(int fd, const std::string& name, const Reading& reading) {
+  Result<SliceSummary> run(int fd, const std::string& name, const Reading& reading,
+                           std::uint64_t copy_ahead) {
     for (Stretch& stretch : stretches_) {
       choose_pages(stretch);
       for (auto& [number, cpu] : stretch.cpus) count(stretch.time, cpu);
@@ -43,12 +45,19 @@ class Extractor {
     std::ranges::sort(pages_);
     pages_.erase(std::unique(pages_.begin(), pages_.end()), pages_.end());  // of two stretches
     summary_.pages = pages_.size();
-    const Result<std::string> head = make_head(states(reading));
+    const bool ahead = pages_.size() * trace_.info().page_bytes >= copy_ahead;
+    const std::uint64_t place =
+        ahead ? pages_behind(head_sections().bytes().size() + room_for_cuts()) : 0;
+    auto copied = std::async(ahead ? std::launch::async : std::launch::deferred,
+                             [&] { return ahead ? write_pages(fd, place, name) : Status(Done{}); });
+    const Result<std::string> head = make_head(states(reading), place);
+    Status written = copied.get();
     if (!head) return about(name, head.error());
     const Result<Sections> tail = make_tail();
     if (!tail) return about(name, tail.error());
-    Status written = write_at(fd, as_bytes(*head), 0, name);
-    if (written) written = write_pages(fd, head->size(), name);
+    // Not ahead, or before it was known that there is more state than that: behind it.
+    if (written && head->size() > place) written = write_pages(fd, head->size(), name);
+    if (written) written = write_at(fd, as_bytes(*head), 0, name);
     const std::uint64_t end = head->size() + pages_.size() * trace_.info().page_bytes;
     if (written) written = write_tail(fd, end, *tail, name);
     if (!written) return written.error();
@@ -74,7 +83,9 @@ class Extractor {
   std::uint64_t events_inside(const Interval& time, std::uint32_t number) const;
   std::vector<Cut> states(const Reading& reading) const;
   static Cut state(const Analysis& analysis, const Stretch& stretch);
-  Result<std::string> make_head(const std::vector<Cut>& cuts) const;
+  Sections head_sections() const;
+  std::uint64_t room_for_cuts() const;
+  Result<std::string> make_head(const std::vector<Cut>& cuts, std::uint64_t pages_from) const;
   std::string task_lines(const Cut& cut) const;
   Result<Sections> make_tail();
   Json totals(Json json) const;
@@ -217,45 +228,65 @@ std::string Extractor::task_lines(const Cut& cut) const {
   return std::string(out.view());
 }
 
-Result<std::string> Extractor::make_head(const std::vector<Cut>& cuts) const {
+// What the slice's head has of the recording's.
+Sections Extractor::head_sections() const {
   fkt_file_header header;
-  if (!read_at(trace_.file(), 0, header)) return Error{ErrorCode::damaged, "no header"};
   Sections sections;
+  if (!read_at(trace_.file(), 0, header)) return sections;
   for (const Section& section :
        walk_sections(trace_.file(), header.header_bytes, header.pages_offset).sections) {
     const std::uint32_t type = section.header.type;
     const bool of_cut = type == FKT_SEC_TASKS || type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE;
     if (!of_cut) sections.copy(section);
   }
+  return sections;
+}
+
+// Bytes, as they stand in the file, that tasks and cuts will hardly need.
+std::uint64_t Extractor::room_for_cuts() const {
+  constexpr std::uint64_t kEach = 32 * 1024, kEachTask = 64;
+  return (kEach + kEachTask * trace_.info().tasks.size()) * (1 + stretches_.size());
+}
+
+Result<std::string> Extractor::make_head(const std::vector<Cut>& cuts,
+                                         std::uint64_t pages_from) const {
+  Sections sections = head_sections();
   Status added = sections.add(FKT_SEC_TASKS, task_lines(cuts.front()));
   for (std::size_t i = 0; i < cuts.size() && added; i++) {
     added = sections.add(i == 0 ? FKT_SEC_CUT : FKT_SEC_CUT_MORE, cuts[i].to_lines());
   }
   if (!added) return added.error();
-  return file_head(trace_.info().recording, trace_.info().page_bytes, sections);
+  return file_head(trace_.info().recording, trace_.info().page_bytes, sections,
+                   FKT_FILE_VERSION_PAGES, pages_from);
 }
 
-// Pages that stand in memory one behind the other go in one piece.
+// Pages that stand in memory one behind the other go in one piece, for the disk to begin with.
 Status Extractor::write_pages(int fd, std::uint64_t offset, const std::string& name) const {
+  constexpr std::size_t kMostBytes = 16 << 20;
   // In place of one whose group is damaged: as many pages are missing here as there.
   const std::vector<std::byte> damaged(trace_.info().page_bytes);
   ByteView piece;
   std::shared_ptr<const void> keep;
+  const auto put_piece = [&] {
+    const Status written = write_at(fd, piece, offset, name);
+    begin_writeback(fd, offset, piece.size());
+    offset += piece.size();
+    return written;
+  };
   for (const std::uint32_t number : pages_) {
     Result<PageBytes> page = trace_.page_bytes(trace_.pages()[number]);
     const ByteView bytes = page ? page->bytes : damaged;
-    if (page && page->keep == keep && !piece.empty() &&
+    if (page && page->keep == keep && !piece.empty() && piece.size() < kMostBytes &&
         bytes.data() == piece.data() + piece.size()) {
       piece = {piece.data(), piece.size() + bytes.size()};
       continue;
     }
-    const Status written = write_at(fd, piece, offset, name);
+    const Status written = put_piece();
     if (!written) return written;
-    offset += piece.size();
     piece = bytes;
     keep = page ? std::move(page->keep) : nullptr;
   }
-  return write_at(fd, piece, offset, name);
+  return put_piece();
 }
 
 std::vector<fkt_index_entry> Extractor::index() const {
@@ -375,8 +406,9 @@ std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wan
 }
 
 Result<SliceSummary> extract(const Trace& trace, std::span<const Interval> stretches, int fd,
-                             const std::string& name, const Reading& reading) {
-  return Extractor(trace, stretches).run(fd, name, reading);
+                             const std::string& name, const Reading& reading,
+                             std::uint64_t copy_ahead) {
+  return Extractor(trace, stretches).run(fd, name, reading, copy_ahead);
 }
 
 }  // namespace fkt

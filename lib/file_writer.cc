@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/file_writer.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "lib/crc32.h"
@@ -21,8 +23,12 @@ void append(std::string& out, const T& value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
+std::uint64_t round_up(std::uint64_t bytes, std::size_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
+}
+
 void pad_to(std::string& out, std::size_t multiple) {
-  out.resize((out.size() + multiple - 1) / multiple * multiple, '\0');
+  out.resize(round_up(out.size(), multiple), '\0');
 }
 
 }  // namespace
@@ -60,10 +66,10 @@ void Sections::copy(const Section& section) {
 }
 
 std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const Sections& sections,
-                      std::uint32_t version) {
+                      std::uint32_t version, std::uint64_t pages_from) {
   std::string head(sizeof(fkt_file_header), '\0');
   head += sections.bytes();
-  pad_to(head, kPagesAlign);
+  head.resize(std::max(pages_behind(sections.bytes().size()), pages_from), '\0');
 
   fkt_file_header header{};
   std::memcpy(header.magic, FKT_FILE_MAGIC, sizeof header.magic);
@@ -77,6 +83,10 @@ std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const S
   header.checksum = crc32(checked);
   std::memcpy(head.data(), &header, sizeof header);
   return head;
+}
+
+std::uint64_t pages_behind(std::uint64_t section_bytes) {
+  return round_up(sizeof(fkt_file_header) + section_bytes, kPagesAlign);
 }
 
 Status write_all(int fd, ByteView bytes, const std::string& name) {
@@ -98,6 +108,11 @@ Status write_at(int fd, ByteView bytes, std::uint64_t offset, const std::string&
     offset += static_cast<std::uint64_t>(done);
   }
   return Done{};
+}
+
+void begin_writeback(int fd, std::uint64_t offset, std::uint64_t bytes) {
+  ::sync_file_range(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes),
+                    SYNC_FILE_RANGE_WRITE);
 }
 
 Status write_tail(int fd, std::uint64_t offset, const Sections& sections, const std::string& name) {

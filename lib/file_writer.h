@@ -31,13 +31,19 @@ class Sections {
 
 // A file's beginning: header, sections, and zeros up to where the pages start. The header's
 // tail_offset is 0: the recording is not finished. version: what the page area is made of.
+// pages_from: they start there (bytes, a multiple of 64 KiB), or later if the sections need it.
 std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const Sections& sections,
-                      std::uint32_t version = FKT_FILE_VERSION_PAGES);
+                      std::uint32_t version = FKT_FILE_VERSION_PAGES, std::uint64_t pages_from = 0);
+
+// Where the pages start behind a head whose sections have so many bytes.
+std::uint64_t pages_behind(std::uint64_t section_bytes);
 
 // Writes all of it at the descriptor's position (also pipes), or at `offset`. `name`: the error
 // line's subject.
 Status write_all(int fd, ByteView bytes, const std::string& name);
 Status write_at(int fd, ByteView bytes, std::uint64_t offset, const std::string& name);
+// Asks the disk to begin with these bytes of the file, and does not wait for it.
+void begin_writeback(int fd, std::uint64_t offset, std::uint64_t bytes);
 inline ByteView as_bytes(std::string_view text) {
   return std::as_bytes(std::span(text));
 }

@@ -104,26 +104,42 @@ void Lanes::wake(const Wake& wake) {
   }
 }
 
-std::vector<Lane> Lanes::take() {
-  std::vector<Lane> lanes;
+void Lanes::finish(Building& building) {
+  for (Gathering& gathering : building.depths) {
+    if (gathering.open) close(building, gathering);
+  }
+  std::ranges::stable_sort(building.lane.cells, {},
+                           [](const LaneCell& cell) { return std::pair(cell.depth, cell.from); });
+}
+
+// Of tasks that only wait, the ones in a call tell more.
+bool comes_before(const LaneRank& one, const LaneRank& other) {
+  if (one.of_cpu != other.of_cpu) return one.of_cpu;
+  if (!one.of_cpu && one.active != other.active) return one.active > other.active;
+  if (!one.of_cpu && one.calls != other.calls) return one.calls;
+  return one.id < other.id;
+}
+
+LanePicture Lanes::take(const LaneWish& wish) {
+  std::vector<std::pair<LaneRank, Building*>> ranks;
+  LanePicture picture;
   for (auto& [key, building] : lanes_) {
-    for (Gathering& gathering : building.depths) {
-      if (gathering.open) close(building, gathering);
-    }
-    std::ranges::stable_sort(building.lane.cells, {},
-                             [](const LaneCell& cell) { return std::pair(cell.depth, cell.from); });
-    lanes.push_back(std::move(building.lane));
+    const Lane& lane = building.lane;
+    if (!lane.of_cpu && wish.wanted && !wish.wanted(lane.id)) continue;
+    picture.tasks += !lane.of_cpu;
+    const bool calls =
+        building.depths.size() > 1 || std::ranges::any_of(lane.cells, &LaneCell::depth);
+    ranks.push_back({{lane.of_cpu, lane.id, calls, lane.active}, &building});
+  }
+  std::ranges::sort(ranks, comes_before, &std::pair<LaneRank, Building*>::first);
+  std::uint64_t tasks = 0;
+  for (const auto& [rank, building] : ranks) {
+    if (!rank.of_cpu && ++tasks > wish.most) break;
+    finish(*building);
+    picture.lanes.push_back(std::move(building->lane));
   }
   lanes_.clear();
-  std::ranges::sort(lanes, [](const Lane& a, const Lane& b) {
-    if (a.of_cpu != b.of_cpu) return a.of_cpu;
-    if (!a.of_cpu && a.active != b.active) return a.active > b.active;
-    // Of those that only wait, the ones in a call tell more; cells are sorted by depth.
-    const bool a_calls = a.cells.back().depth > 0, b_calls = b.cells.back().depth > 0;
-    if (!a.of_cpu && a_calls != b_calls) return a_calls;
-    return a.id < b.id;
-  });
-  return lanes;
+  return picture;
 }
 
 }  // namespace fkt

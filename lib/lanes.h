@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -34,6 +35,18 @@ struct Lane {
   std::uint64_t active = 0;  // ticks: tasks ran or were in calls, CPUs were not idle
 };
 
+// Which tasks' lanes are wanted; those of CPUs always are.
+struct LaneWish {
+  std::uint64_t most = ~std::uint64_t{0};
+  std::function<bool(TaskIndex)> wanted;  // nothing: all
+};
+
+struct LanePicture {
+  std::vector<Lane>
+      lanes;  // CPUs by number, then tasks, the most active first, then those in a call
+  std::uint64_t tasks = 0;  // that are wanted, with those beyond the most
+};
+
 LaneCell lane_cell(const Slice& slice);
 constexpr bool of_cpu(SliceKind kind) {
   return kind == SliceKind::run || kind == SliceKind::interrupt;
@@ -52,6 +65,15 @@ struct Gathered {
   LaneCell closed() const;
 };
 
+// What decides on the order of lanes.
+struct LaneRank {
+  bool of_cpu = true;
+  std::uint32_t id = 0;
+  bool calls = false;  // has cells of calls
+  std::uint64_t active = 0;
+};
+bool comes_before(const LaneRank& one, const LaneRank& other);
+
 class Lanes : public FollowSink {
  public:
   static constexpr std::size_t kMostWakes = 2000;
@@ -64,8 +86,7 @@ class Lanes : public FollowSink {
   void put(bool of_cpu, std::uint32_t id, const LaneCell& cell, std::uint64_t active);
   void wake(const Wake& wake) override;
 
-  // CPUs by number, then tasks, the most active first, then those in a call.
-  std::vector<Lane> take();
+  LanePicture take(const LaneWish& wish = {});
   // Of tasks that began to run in the scale; none where they are more than kMostWakes.
   const std::vector<Wake>& wakes() const { return wakes_; }
   std::uint64_t wake_count() const { return wake_count_; }
@@ -84,6 +105,7 @@ class Lanes : public FollowSink {
   void add(Building& building, const LaneCell& cell);
   bool idle(TaskIndex task) const;
   static void close(Building& building, Gathering& gathering);
+  static void finish(Building& building);
 
   Scale scale_;
   const Tasks& tasks_;

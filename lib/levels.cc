@@ -126,23 +126,62 @@ const Levels::Level& Levels::level_for(const Scale& scale) const {
   return levels_[level];
 }
 
-std::vector<Lane> Levels::lanes(const Scale& scale) const {
-  const Level& level = level_for(scale);
+template <class Use>
+void Levels::each_cell(const Level& level, const Scale& scale, const Use& use) {
   const auto outside = [&](const auto& part) {
     return part.to <= scale.from || part.from >= scale.to;
   };
-  Lanes lanes(scale, tasks_);
   for (std::size_t block = 0; block < level.extents.size(); block++) {
     if (outside(level.extents[block])) continue;
     const std::size_t end = std::min((block + 1) * kBlock, level.cells.size());
     for (std::size_t i = block * kBlock; i < end; i++) {
       const Cell& stored = level.cells[i];
-      if (outside(stored.cell)) continue;
-      const LaneCell cell = shown(stored, scale);
-      lanes.put((stored.lane & kOfCpu) != 0, stored.lane & ~kOfCpu, cell, active(stored, cell));
+      if (!outside(stored.cell)) use(stored);
     }
   }
-  return lanes.take();
+}
+
+// By task: is its lane in the picture? count: of those that are wanted.
+std::vector<bool> Levels::chosen_tasks(const Level& level, const Scale& scale, const LaneWish& wish,
+                                       std::uint64_t& count) const {
+  std::vector<LaneRank> all(tasks_.size());
+  each_cell(level, scale, [&](const Cell& stored) {
+    if ((stored.lane & kOfCpu) != 0 || stored.lane >= all.size()) return;
+    LaneRank& rank = all[stored.lane];
+    rank.of_cpu = false;
+    rank.calls |= stored.cell.depth > 0;
+    rank.active += active(stored, shown(stored, scale));
+  });
+  std::vector<LaneRank> wanted;
+  for (TaskIndex task = 0; task < all.size(); task++) {
+    if (all[task].of_cpu || tasks_[task].idle) continue;  // nothing of it is here
+    if (wish.wanted && !wish.wanted(task)) continue;
+    all[task].id = task;
+    wanted.push_back(all[task]);
+  }
+  count = wanted.size();
+  const auto end = wanted.begin() + static_cast<std::ptrdiff_t>(std::min(count, wish.most));
+  std::ranges::nth_element(wanted, end, comes_before);
+  std::vector<bool> chosen(all.size());
+  for (auto rank = wanted.begin(); rank != end; ++rank) chosen[rank->id] = true;
+  return chosen;
+}
+
+// First whose lanes there are to be, then these: most cells are of others.
+LanePicture Levels::lanes(const Scale& scale, const LaneWish& wish) const {
+  const Level& level = level_for(scale);
+  std::uint64_t tasks = 0;
+  const std::vector<bool> chosen = chosen_tasks(level, scale, wish, tasks);
+  Lanes lanes(scale, tasks_);
+  each_cell(level, scale, [&](const Cell& stored) {
+    const bool of_cpu = (stored.lane & kOfCpu) != 0;
+    if (!of_cpu && (stored.lane >= chosen.size() || !chosen[stored.lane])) return;
+    const LaneCell cell = shown(stored, scale);
+    lanes.put(of_cpu, stored.lane & ~kOfCpu, cell, active(stored, cell));
+  });
+  LanePicture picture = lanes.take();
+  picture.tasks = tasks;
+  return picture;
 }
 
 LaneCell Levels::shown(const Cell& stored, const Scale& scale) {

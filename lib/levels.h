@@ -33,9 +33,8 @@ class Levels : public FollowSink {
   void finish();
 
   // What touches the scale, in buckets as wide as its columns or up to twice as wide; wider where
-  // the finest level is. CPUs by number, then tasks, the most active first (of CPUs roughly);
-  // without wake-ups.
-  std::vector<Lane> lanes(const Scale& scale) const;
+  // the finest level is. How active a CPU was is roughly said; wake-ups are not.
+  LanePicture lanes(const Scale& scale, const LaneWish& wish = {}) const;
   // The width of the buckets that lanes() takes for this scale (ticks).
   std::uint64_t bucket(const Scale& scale) const { return level_for(scale).width; }
   std::uint64_t cells() const { return cells_; }
@@ -73,6 +72,10 @@ class Levels : public FollowSink {
   void keep(std::size_t level, std::uint64_t key, const Gathered& gathered);
   void forget_finest();
   const Level& level_for(const Scale& scale) const;
+  template <class Use>
+  static void each_cell(const Level& level, const Scale& scale, const Use& use);
+  std::vector<bool> chosen_tasks(const Level& level, const Scale& scale, const LaneWish& wish,
+                                 std::uint64_t& count) const;
   static LaneCell shown(const Cell& stored, const Scale& scale);
   std::uint64_t active(const Cell& stored, const LaneCell& cell) const;
 

@@ -276,6 +276,16 @@ void Builder::check_totals() {
     out_.missing.push_back("cpu " + std::to_string(cpu.cpu) + ": " + std::to_string(decoded) +
                            " events in the file, " + std::to_string(expected) + " recorded");
   }
+  for (const CpuTotals& cpu : a_.info().totals->per_cpu) {
+    // Of what was overwritten or discarded the file does not say where it was lost.
+    if (cpu.overwritten > 0 || cpu.discarded > 0) continue;
+    const auto row = std::ranges::find(out_.losses, cpu.cpu, &Summary::CpuLoss::cpu);
+    const std::uint64_t told = row == out_.losses.end() ? 0 : row->lost;
+    if (told >= cpu.lost) continue;
+    out_.missing.push_back("cpu " + std::to_string(cpu.cpu) + ": " +
+                           counted(cpu.lost - told, "event") +
+                           " lost of which no gap in the file tells");
+  }
   if (a_.info().totals->discarded > 0) {
     out_.missing.push_back(counted(a_.info().totals->discarded, "event") +
                            " discarded behind the size limit or on the full disk");

@@ -548,6 +548,13 @@ int fkt_capture_cpu_status(struct fkt_cpu_status *status)
 	if (fkt_ring_in_gap(READ_ONCE(c->ring->word))) {
 		status->gap_from = c->ring->gap_from;
 		status->gap_lost = c->ring->lost - c->lost;
+	} else if (capture.state == FKT_STOPPED && c->ring->lost != c->lost) {
+		/*
+		 * Who lost an event was interrupted before it counted that, and the gap was over when it
+		 * did: the next page's header would say so, but there is none.
+		 */
+		status->gap_from = capture.stop_clock;
+		status->gap_lost = c->ring->lost - c->lost;
 	}
 	mutex_unlock(&capture.lock);
 	return 0;

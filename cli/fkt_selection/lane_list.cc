@@ -20,11 +20,11 @@ class LaneList {
   std::string text(const Unwanted& unwanted) {
     std::vector<Wake> wakes;
     bool coarse = false;
-    const std::vector<Lane> lanes = find(unwanted, wakes, coarse);
+    const LanePicture picture = find(unwanted, wakes, coarse);
     {
       Members all(out_, '{', '}');
       all.key("lanes");
-      const std::uint64_t count = put_lanes(lanes);
+      put_lanes(picture.lanes);
       all.key("wakes");
       put_wakes(wakes);
       all.key("wakes_left_out");
@@ -32,7 +32,7 @@ class LaneList {
       all.key("gaps");
       put_gaps(out_, gaps_in(model_.gaps(), request_.scale), model_.zero());
       all.key("task_count");
-      out_.number(count);
+      out_.number(picture.tasks);
       all.key("coarse");
       out_.put(coarse ? "true" : "false");
       all.key("tasks");
@@ -45,35 +45,36 @@ class LaneList {
 
  private:
   // From the levels of detail where following the stretch again would take too long.
-  std::vector<Lane> find(const Unwanted& unwanted, std::vector<Wake>& wakes, bool& coarse) {
+  LanePicture find(const Unwanted& unwanted, std::vector<Wake>& wakes, bool& coarse) {
     const Scale& scale = request_.scale;
     const std::uint64_t events = model_.events_about(scale.from, scale.to);
     if (events > (request_.fine ? kFollowedForFine : kFollowed)) {
       const std::uint64_t column = (scale.to - scale.from) / scale.cells;
       coarse = events <= kFollowedForFine && model_.levels().bucket(scale) > 2 * column;
       wakes_left_out_ = true;
-      return model_.levels().lanes(scale);
+      return model_.levels().lanes(scale, wish());
     }
     Lanes lanes(scale, tasks_);
     model_.timeline().follow(scale.from, scale.to, lanes, unwanted);
     wakes = lanes.wakes();
     wakes_left_out_ = lanes.wake_count() > wakes.size();
-    return lanes.take();
+    return lanes.take(wish());
   }
 
-  bool wanted(const Lane& lane) const {
-    if (request_.filter.empty() || lane.of_cpu) return true;
-    return tasks_.name(lane.id).find(request_.filter) != std::string_view::npos ||
-           std::to_string(tasks_[lane.id].tid) == request_.filter ||
-           std::to_string(tasks_[lane.id].tgid) == request_.filter;
+  LaneWish wish() const {
+    LaneWish wish{.most = request_.most, .wanted = {}};
+    if (request_.filter.empty()) return wish;
+    wish.wanted = [this](TaskIndex task) {
+      return tasks_.name(task).find(request_.filter) != std::string_view::npos ||
+             std::to_string(tasks_[task].tid) == request_.filter ||
+             std::to_string(tasks_[task].tgid) == request_.filter;
+    };
+    return wish;
   }
 
-  // How many lanes of tasks there are, those that are not put too.
-  std::uint64_t put_lanes(const std::vector<Lane>& lanes) {
+  void put_lanes(const std::vector<Lane>& lanes) {
     Members list(out_, '[', ']');
-    std::uint64_t tasks = 0;
     for (const Lane& lane : lanes) {
-      if (!wanted(lane) || (!lane.of_cpu && ++tasks > request_.most)) continue;
       if (!lane.of_cpu) used_tasks_.insert(lane.id);
       list.next();
       Members members(out_, '{', '}');
@@ -88,7 +89,6 @@ class LaneList {
         put_cell(cell);
       }
     }
-    return tasks;
   }
 
   void put_cell(const LaneCell& cell) {

@@ -182,7 +182,7 @@ struct fkt_cpu_status {
 	__u64 discarded;
 	__u64 pages_written;
 	__u64 gap_from; /* ticks: begin of a gap still open (at the stop: never closed); 0: none */
-	__u64 gap_lost; /* events lost in it; while pages wait, in those before it too */
+	__u64 gap_lost; /* events lost that no page tells of; while pages wait, in gaps before it too */
 	__u64 overwritten;
 };
 

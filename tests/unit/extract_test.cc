@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include <unistd.h>
@@ -60,13 +61,14 @@ std::string without_durations(const std::string& dump) {
   return out;
 }
 
-void check_same(const Bytes& file, std::uint64_t from, std::uint64_t to) {
+void check_same(const Bytes& file, std::uint64_t from, std::uint64_t to,
+                std::uint64_t copy_ahead = kCopyAhead) {
   INFO("from " << from - T << " to " << to - T);
   View view;
   view.from = from;
   view.to = to;
   const Analyzed whole(file, view);
-  const Bytes slice = slice_of(file, from, to);
+  const Bytes slice = slice_of(file, from, to, copy_ahead);
   const Analyzed part(slice);
   CHECK(of_time(part.report()) == of_time(whole.report()));
   CHECK(part.counts() == whole.counts());
@@ -132,6 +134,37 @@ TEST_CASE("a slice has the pages that overlap it, as they were") {
   CHECK_FALSE(part.integrity().index_rebuilt);
   CHECK(part.integrity().notes.empty());
   CHECK(part.info().totals->start_clock == whole.info().totals->start_clock);
+}
+
+// The pages are copied before it is known how much the state at the cut takes.
+TEST_CASE("more tasks at the cut than room was left for: the pages stand behind them") {
+  TraceBuilder b;
+  b.pid(0, 42);
+  std::mt19937 random(1);
+  std::set<std::uint32_t> tids;
+  std::uint64_t clock = T;
+  while (tids.size() < 30'000) {
+    const auto tid = static_cast<std::uint32_t>(1000 + random() % 4'000'000);
+    if (!tids.insert(tid).second) continue;
+    clock += 10 + random() % 1000;
+    b.event(0, clock, FKT_E_FORK, tid, {pair(tid, 42)});
+  }
+  for (int i = 0; i < 1000; i++) {
+    b.event(0, clock += 100, FKT_E_SYS_ENTRY, 39);
+    b.event(0, clock += 100, FKT_E_SYS_EXIT, 0);
+  }
+  const Bytes file = b.finish();
+  const std::uint64_t from = clock - 100'000;
+  const auto header = [](const Bytes& bytes) {
+    fkt_file_header found;
+    std::memcpy(&found, bytes.data(), sizeof found);
+    return found;
+  };
+  const std::uint64_t roomy = header(slice_of(file, T, clock, 0)).pages_offset;
+  CHECK(header(slice_of(file, from, clock, 0)).pages_offset > roomy);
+  CHECK(header(slice_of(file, T, clock)).pages_offset < roomy);
+  check_same(file, from, clock, 0);
+  check_same(file, T, clock, 0);
 }
 
 TEST_CASE("a call that is open at the cut is listed and has no duration") {

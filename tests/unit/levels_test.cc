@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 
 #include "lib/levels.h"
 #include "lib/timeline.h"
@@ -30,7 +31,7 @@ struct Levelled {
   std::vector<Lane> exact(const Scale& scale) const {
     Lanes lanes(scale, timeline.tasks());
     timeline.follow(scale.from, std::min(scale.to, timeline.end()), lanes);
-    return lanes.take();
+    return lanes.take().lanes;
   }
   // Buckets of a level from `first` on, as a scale that they are the columns of.
   Scale buckets(std::uint64_t width, std::uint64_t first, std::uint64_t count) const {
@@ -81,7 +82,7 @@ TEST_CASE("a level's buckets hold what an exact picture with those columns shows
     for (const std::uint64_t width : widths) {
       const Scale whole = read.buckets(width, 0, span / width + 1);
       REQUIRE(read.levels.bucket(whole) == width);
-      const std::vector<Lane> wanted = read.exact(whole), got = read.levels.lanes(whole);
+      const std::vector<Lane> wanted = read.exact(whole), got = read.levels.lanes(whole).lanes;
       REQUIRE(got.size() == wanted.size());
       CHECK(sums(got) == sums(wanted));
       std::size_t alike = 0, all = 0;
@@ -101,6 +102,31 @@ TEST_CASE("a level's buckets hold what an exact picture with those columns shows
   }
 }
 
+TEST_CASE("the lanes that are wished for are the first of all of them") {
+  const Levelled read(recording(9, 20'000), 20'000);
+  const Scale whole{read.timeline.begin(), read.timeline.end(), 50};
+  const LanePicture all = read.levels.lanes(whole);
+  REQUIRE(all.tasks > 3);
+  const std::size_t cpus = all.lanes.size() - all.tasks;
+  const auto ids = [](std::span<const Lane> lanes) {
+    std::vector<std::pair<bool, std::uint32_t>> found;
+    for (const Lane& lane : lanes) found.emplace_back(lane.of_cpu, lane.id);
+    return found;
+  };
+  for (const std::uint64_t most : {0, 1, 3}) {
+    const LanePicture few = read.levels.lanes(whole, {.most = most, .wanted = {}});
+    CHECK(few.tasks == all.tasks);
+    CHECK(ids(few.lanes) == ids(std::span(all.lanes).first(cpus + most)));
+    CHECK(sums(few.lanes) == sums({all.lanes.begin(), all.lanes.begin() + cpus + most}));
+  }
+  const TaskIndex last = all.lanes.back().id;
+  const LanePicture one = read.levels.lanes(
+      whole, {.most = 10, .wanted = [&](TaskIndex task) { return task == last; }});
+  CHECK(one.tasks == 1);
+  REQUIRE(one.lanes.size() == cpus + 1);
+  CHECK(one.lanes.back().id == last);
+}
+
 TEST_CASE("a part of a level shows that part") {
   const Levelled read(recording(7, 20'000), 20'000);
   const std::uint64_t width =
@@ -108,7 +134,7 @@ TEST_CASE("a part of a level shows that part") {
   const std::uint64_t count = (read.timeline.end() - read.timeline.begin()) / width;
   for (const std::uint64_t first : {std::uint64_t{0}, count / 3, count - 40}) {
     const Scale part = read.buckets(width, first, 40);
-    const std::vector<Lane> wanted = read.exact(part), got = read.levels.lanes(part);
+    const std::vector<Lane> wanted = read.exact(part), got = read.levels.lanes(part).lanes;
     // At its edges the exact picture cuts cells in two: what lies inside must be alike.
     const auto inside = [&](const LaneCell& cell) {
       return cell.from >= part.from + width && cell.to < part.to - width;
@@ -137,11 +163,11 @@ TEST_CASE("levels take no more room than they may, and lose nothing then") {
   CHECK(bound.levels.cells() <= 20'000);
   const Scale fine{free.timeline.begin(), free.timeline.end(), 100'000};
   CHECK(bound.levels.bucket(fine) > free.levels.bucket(fine));
-  CHECK(sums(bound.levels.lanes(fine)) == sums(free.levels.lanes(fine)));
+  CHECK(sums(bound.levels.lanes(fine).lanes) == sums(free.levels.lanes(fine).lanes));
   const Scale coarse{fine.from, fine.to, 300};
   CHECK(bound.levels.bucket(coarse) == free.levels.bucket(coarse));
-  CHECK(sums(bound.levels.lanes(coarse)) == sums(free.levels.lanes(coarse)));
-  for (const Lane& lane : bound.levels.lanes(coarse)) {
+  CHECK(sums(bound.levels.lanes(coarse).lanes) == sums(free.levels.lanes(coarse).lanes));
+  for (const Lane& lane : bound.levels.lanes(coarse).lanes) {
     std::map<unsigned, std::uint64_t> per_depth;
     for (const LaneCell& cell : lane.cells) per_depth[cell.depth]++;
     for (const auto& [depth, count] : per_depth) CHECK(count <= 3 * coarse.cells);

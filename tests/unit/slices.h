@@ -16,11 +16,12 @@
 
 namespace fkt::test {
 
-inline Bytes slice_of(const Bytes& file, const std::vector<Interval>& stretches) {
+inline Bytes slice_of(const Bytes& file, const std::vector<Interval>& stretches,
+                      std::uint64_t copy_ahead = kCopyAhead) {
   const Trace trace = std::move(*Trace::from_bytes(file));
   std::FILE* out = std::tmpfile();
   REQUIRE(out != nullptr);
-  const auto written = extract(trace, stretches, fileno(out), "slice", {});
+  const auto written = extract(trace, stretches, fileno(out), "slice", {}, copy_ahead);
   REQUIRE(written);
   std::string text(written->bytes, '\0');
   CHECK(pread(fileno(out), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()));
@@ -29,8 +30,9 @@ inline Bytes slice_of(const Bytes& file, const std::vector<Interval>& stretches)
   return {bytes.begin(), bytes.end()};
 }
 
-inline Bytes slice_of(const Bytes& file, std::uint64_t from, std::uint64_t to) {
-  return slice_of(file, std::vector<Interval>{{from, to}});
+inline Bytes slice_of(const Bytes& file, std::uint64_t from, std::uint64_t to,
+                      std::uint64_t copy_ahead = kCopyAhead) {
+  return slice_of(file, std::vector<Interval>{{from, to}}, copy_ahead);
 }
 
 // Without the lines that speak of the file instead of the time: what is complete, what the drain

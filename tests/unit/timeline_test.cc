@@ -187,7 +187,7 @@ TEST_CASE("lanes keep to the picture's resolution, and lose no slice and no time
   read.timeline.follow(scale.from, scale.to, lanes);
   read.timeline.follow(scale.from, scale.to, seen);
   std::uint64_t cells = 0, slices = 0, busy = 0;
-  for (const Lane& lane : lanes.take()) {
+  for (const Lane& lane : lanes.take().lanes) {
     for (const LaneCell& cell : lane.cells) {
       slices += cell.count;
       busy += cell.busy;

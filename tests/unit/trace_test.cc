@@ -11,6 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include "lib/merge.h"
+#include "tests/unit/analyzed.h"
 #include "tests/unit/trace_builder.h"
 
 using fkt::ErrorCode;
@@ -260,6 +261,21 @@ TEST_CASE("a gap still open at the end counts") {
   b.event(0, kStart, FKT_E_NMI);
   b.section(FKT_SEC_TOTALS, R"({"events":1,"lost":9,"per_cpu":[{"cpu":0,"lost":9,"gap_lost":9}]})");
   CHECK(opened(b.finish()).integrity().lost == 9);
+}
+
+TEST_CASE("lost events of which nothing in the file tells make it incomplete") {
+  const auto missing = [](const char* totals) {
+    TraceBuilder b;
+    b.event(0, kStart, FKT_E_NMI);
+    b.section(FKT_SEC_TOTALS, totals);
+    return fkt::test::Analyzed(b.finish()).summary().missing;
+  };
+  using Lines = std::vector<std::string>;
+  CHECK(missing(R"({"events":1,"lost":2,"per_cpu":[{"cpu":0,"events":1,"lost":2}]})") ==
+        Lines{"cpu 0: 2 events lost of which no gap in the file tells"});
+  CHECK(
+      missing(R"({"events":1,"lost":2,"per_cpu":[{"cpu":0,"events":1,"lost":2,"gap_lost":2}]})") ==
+      Lines{"2 events lost in gaps, see below"});
 }
 
 TEST_CASE("a selection: times, one CPU") {
