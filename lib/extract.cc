@@ -267,7 +267,8 @@ Status Extractor::write_pages(int fd, std::uint64_t offset, const std::string& n
   const std::vector<std::byte> damaged(trace_.info().page_bytes);
   ByteView piece;
   std::shared_ptr<const void> keep;
-  const auto put_piece = [&] {
+  const auto put_piece = [&]() -> Status {
+    if (piece.empty()) return Done{};  // to begin with nothing would mean: with all that follows
     const Status written = write_at(fd, piece, offset, name);
     begin_writeback(fd, offset, piece.size());
     offset += piece.size();

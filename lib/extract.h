@@ -24,11 +24,13 @@ struct SliceSummary {
 // slice that it is: ascending and apart, what touches or overlaps is one.
 std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wanted);
 
-// Writes a slice of these stretches, as stretches_in() gives them, to the file `fd`, which is
-// empty; `name` is the error line's subject. `reading`: called while what is before is read.
 // Slices of at least so many bytes are copied while what is before them is read; it costs them room
 // that is left for the state at the cut.
 inline constexpr std::uint64_t kCopyAhead = 16 << 20;
+
+// Writes a slice of these stretches, as stretches_in() gives them, to the file `fd`, which is
+// empty; `name` is the error line's subject. `reading`: called while what is before is read, by the
+// caller's thread. copy_ahead: bytes, as above.
 Result<SliceSummary> extract(const Trace& trace, std::span<const Interval> stretches, int fd,
                              const std::string& name, const Reading& reading,
                              std::uint64_t copy_ahead = kCopyAhead);

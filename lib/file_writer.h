@@ -42,7 +42,7 @@ std::uint64_t pages_behind(std::uint64_t section_bytes);
 // line's subject.
 Status write_all(int fd, ByteView bytes, const std::string& name);
 Status write_at(int fd, ByteView bytes, std::uint64_t offset, const std::string& name);
-// Asks the disk to begin with these bytes of the file, and does not wait for it.
+// Asks the disk to begin with these bytes of the file (at least one), and does not wait for it.
 void begin_writeback(int fd, std::uint64_t offset, std::uint64_t bytes);
 inline ByteView as_bytes(std::string_view text) {
   return std::as_bytes(std::span(text));

@@ -42,8 +42,8 @@ struct LaneWish {
 };
 
 struct LanePicture {
-  std::vector<Lane>
-      lanes;  // CPUs by number, then tasks, the most active first, then those in a call
+  // CPUs by number, then tasks, the most active first, then those in a call.
+  std::vector<Lane> lanes;
   std::uint64_t tasks = 0;  // that are wanted, with those beyond the most
 };
 

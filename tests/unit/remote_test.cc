@@ -98,6 +98,12 @@ struct TwoEnds {
   ArrivingFile file = std::move(*ArrivingFile::open(name, false));
 };
 
+// The receiver has all that was sent, and ends.
+void check_arrived(Receiver& receiver, const TwoEnds& ends) {
+  CHECK(receiver.end() == End::done);
+  CHECK(contents(ends.name) == ends.parcel.text());
+}
+
 }  // namespace
 
 TEST_CASE("a recording arrives as it was sent") {
@@ -106,8 +112,7 @@ TEST_CASE("a recording arrives as it was sent") {
   auto link = connect_to(ends.parcel, receiver.port());
   REQUIRE(link);
   REQUIRE(send_all(**link, ends.parcel));
-  CHECK(receiver.end() == End::done);
-  CHECK(contents(ends.name) == ends.parcel.text());
+  check_arrived(receiver, ends);
   CHECK(ends.file.pages() == ends.parcel.pages());
   const auto trace = Trace::open(ends.name);
   REQUIRE(trace);
@@ -129,8 +134,7 @@ TEST_CASE("a line that breaks anywhere loses nothing") {
   auto link = connect_to(ends.parcel, line.port());
   REQUIRE(link);
   REQUIRE(send_all(**link, ends.parcel));
-  CHECK(receiver.end() == End::done);
-  CHECK(contents(ends.name) == ends.parcel.text());
+  check_arrived(receiver, ends);
   CHECK_THAT(receiver.said(), Contains("the sender is back"));
 }
 
@@ -169,8 +173,7 @@ TEST_CASE("the sink gives pages back when the other end has them, in order") {
     CHECK(std::memcmp(index->bytes().data(), mine.data(), index->bytes().size()) == 0);
   }
   REQUIRE(sink.write_tail(sections));
-  CHECK(receiver.end() == End::done);
-  CHECK(contents(ends.name) == ends.parcel.text());
+  check_arrived(receiver, ends);
 }
 
 TEST_CASE("the sink ends the recording at its limit, when all before it has arrived") {
@@ -297,8 +300,7 @@ TEST_CASE("a sender's second connection takes the first one's place") {
   REQUIRE(first);
   REQUIRE(second);
   REQUIRE(send_all(**second, ends.parcel));
-  CHECK(receiver.end() == End::done);
-  CHECK(contents(ends.name) == ends.parcel.text());
+  check_arrived(receiver, ends);
   CHECK_THAT(receiver.said(), Contains("another connection"));
 }
 
