@@ -12,7 +12,7 @@
 #include "lib/file_writer.h"
 #include "lib/page.h"
 #include "lib/page_source.h"
-#include "lib/scan.h"
+#include "lib/read_states.h"
 #include "lib/sections.h"
 #include "lib/system_state.h"
 #include "lib/writer.h"
@@ -36,8 +36,7 @@ class Extractor {
     for (const Interval& stretch : stretches) stretches_.push_back({stretch, {}});
   }
 
-  Result<SliceSummary> run(int fd, const std::string& name, const Reading& reading,
-                           std::uint64_t copy_ahead) {
+  Result<SliceSummary> run(int fd, const std::string& name, const ExtractOptions& options) {
     for (Stretch& stretch : stretches_) {
       choose_pages(stretch);
       for (auto& [number, cpu] : stretch.cpus) count(stretch.time, cpu);
@@ -45,12 +44,12 @@ class Extractor {
     std::ranges::sort(pages_);
     pages_.erase(std::unique(pages_.begin(), pages_.end()), pages_.end());  // of two stretches
     summary_.pages = pages_.size();
-    const bool ahead = pages_.size() * trace_.info().page_bytes >= copy_ahead;
+    const bool ahead = pages_.size() * trace_.info().page_bytes >= options.copy_ahead;
     const std::uint64_t place =
         ahead ? pages_behind(head_sections().bytes().size() + room_for_cuts()) : 0;
     auto copied = std::async(ahead ? std::launch::async : std::launch::deferred,
                              [&] { return ahead ? write_pages(fd, place, name) : Status(Done{}); });
-    const Result<std::string> head = make_head(states(reading), place);
+    const Result<std::string> head = make_head(states(options), place);
     Status written = copied.get();
     if (!head) return about(name, head.error());
     const Result<Sections> tail = make_tail();
@@ -81,8 +80,8 @@ class Extractor {
   const Cut* source_cut(std::uint64_t clock) const;
   void count(const Interval& time, CpuSlice& cpu);
   std::uint64_t events_inside(const Interval& time, std::uint32_t number) const;
-  std::vector<Cut> states(const Reading& reading) const;
-  static Cut state(const Analysis& analysis, const Stretch& stretch);
+  std::vector<Cut> states(const ExtractOptions& options) const;
+  static void complete(Cut& cut, const Stretch& stretch);
   Sections head_sections() const;
   std::uint64_t room_for_cuts() const;
   Result<std::string> make_head(const std::vector<Cut>& cuts, std::uint64_t pages_from) const;
@@ -175,26 +174,20 @@ std::uint64_t Extractor::events_inside(const Interval& time, std::uint32_t numbe
   }
 }
 
-std::vector<Cut> Extractor::states(const Reading& reading) const {
-  Analysis analysis(trace_.info(), {});
-  ScanOptions options{.statistics = false};
-  for (const Stretch& stretch : stretches_) options.stops.push_back(stretch.time.from);
-  options.progress = [&](std::uint64_t done) {
-    if (reading) reading(done);
+std::vector<Cut> Extractor::states(const ExtractOptions& options) const {
+  std::vector<std::uint64_t> moments;
+  for (const Stretch& stretch : stretches_) moments.push_back(stretch.time.from);
+  std::vector<Cut> cuts = read_states(trace_, moments, options.known, [&](std::uint64_t done) {
+    if (options.reading) options.reading(done);
     return true;
-  };
-  Scanner scanner(trace_, analysis, std::move(options));
-  std::vector<Cut> cuts;
-  for (const Stretch& stretch : stretches_) {
-    scanner.run(stretch.time.from);
-    analysis.reach(stretch.time.from);
-    cuts.push_back(state(analysis, stretch));
-  }
+  });
+  for (std::size_t i = 0; i < cuts.size(); i++) complete(cuts[i], stretches_[i]);
   return cuts;
 }
 
-Cut Extractor::state(const Analysis& analysis, const Stretch& stretch) {
-  Cut cut = analysis.cut(stretch.time.from, stretch.time.to);
+// With what the stretch's pages say.
+void Extractor::complete(Cut& cut, const Stretch& stretch) {
+  cut.to = stretch.time.to;
   // A CPU of which nothing was seen yet may have lost events all the same.
   for (const auto& [number, cpu] : stretch.cpus) {
     auto place = std::ranges::lower_bound(cut.cpus, number, {}, &Cut::Cpu::cpu);
@@ -204,7 +197,6 @@ Cut Extractor::state(const Analysis& analysis, const Stretch& stretch) {
     }
     place->lost = cpu.lost_before;
   }
-  return cut;
 }
 
 // The threads that live at the cut, as FKT_SEC_TASKS has them.
@@ -407,9 +399,8 @@ std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wan
 }
 
 Result<SliceSummary> extract(const Trace& trace, std::span<const Interval> stretches, int fd,
-                             const std::string& name, const Reading& reading,
-                             std::uint64_t copy_ahead) {
-  return Extractor(trace, stretches).run(fd, name, reading, copy_ahead);
+                             const std::string& name, const ExtractOptions& options) {
+  return Extractor(trace, stretches).run(fd, name, options);
 }
 
 }  // namespace fkt

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Cutting a slice out of a recording: a whole file again, with the pages that overlap the slice,
 // copied as they are, and the state at the cut (lib/cut.h), for which everything before is read
-// once. Only the pages that reach over an edge are decoded, to count their events. A slice may have
-// several stretches: each has a cut of its own, and counts as a slice of its own would.
+// once, or from where the state is known on (lib/known_states.h). Only the pages that reach over an
+// edge are decoded, to count their events. A slice may have several stretches: each has a cut of
+// its own, and counts as a slice of its own would.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "lib/find.h"
+#include "lib/known_states.h"
 #include "lib/trace.h"
 
 namespace fkt {
@@ -28,11 +30,15 @@ std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wan
 // that is left for the state at the cut.
 inline constexpr std::uint64_t kCopyAhead = 16 << 20;
 
+struct ExtractOptions {
+  Reading reading{};             // called while what is before is read, by the caller's thread
+  KnownStates* known = nullptr;  // goes on from these, and adds to them
+  std::uint64_t copy_ahead = kCopyAhead;  // bytes
+};
+
 // Writes a slice of these stretches, as stretches_in() gives them, to the file `fd`, which is
-// empty; `name` is the error line's subject. `reading`: called while what is before is read, by the
-// caller's thread. copy_ahead: bytes, as above.
+// empty; `name` is the error line's subject.
 Result<SliceSummary> extract(const Trace& trace, std::span<const Interval> stretches, int fd,
-                             const std::string& name, const Reading& reading,
-                             std::uint64_t copy_ahead = kCopyAhead);
+                             const std::string& name, const ExtractOptions& options = {});
 
 }  // namespace fkt

@@ -19,12 +19,16 @@ constexpr unsigned kMostThreads = 8;  // what follows the recording is one of th
 // One CPU's part: events, and bursts where there is a digest.
 class Lane {
  public:
+  // cut: where the scan begins; nullptr: at the recording's start.
   Lane(TraceData& data, DigestPool& pool, std::uint32_t cpu,
-       const std::vector<std::uint32_t>& pages, std::uint64_t from, std::uint64_t to)
-      : stream_(data, pages, from, to, data.info.cut ? &*data.info.cut : nullptr),
+       const std::vector<std::uint32_t>& pages, const Cut* cut, std::uint64_t to)
+      : stream_(data, pages, cut != nullptr ? cut->from : 0, to, data.info.cut ? cut : nullptr),
         pool_(pool),
         pages_(pages),
-        cpu_(cpu) {}
+        cpu_(cpu) {
+    if (cut == nullptr || data.info.cut) return;
+    if (const Cut::Cpu* known = cut->find(cpu)) stream_.go_on_from(known->clock);
+  }
 
   bool start() { return stream_.advance(); }
 
@@ -185,9 +189,14 @@ class Scanner::Merge {
 
   std::uint64_t end_of_slice() const {
     const std::uint64_t to = end_of_scan(analysis_, options_);
-    return data_.info.cut ? std::min(to, data_.info.cut->to) : to;
+    return cut() != nullptr ? std::min(to, cut()->to) : to;
   }
-  std::uint64_t begin_of_scan() const { return data_.info.cut ? data_.info.cut->from : 0; }
+  // Where a slice begins, or the analysis was told to.
+  const Cut* cut() const {
+    const std::optional<Cut>& cut = analysis_.info().cut;
+    return cut ? &*cut : nullptr;
+  }
+  std::uint64_t begin_of_scan() const { return cut() != nullptr ? cut()->from : 0; }
 
   // Pages that lie across something are read event by event.
   std::optional<bool> digestible(std::uint32_t cpu, std::uint64_t first, std::uint64_t last) const {
@@ -208,7 +217,7 @@ class Scanner::Merge {
     lanes_.reserve(data_.by_cpu.size());  // their addresses must not change from here on
     types_.update(analysis_.types());
     for (const auto& [cpu, pages] : data_.by_cpu) {
-      Lane& lane = lanes_.emplace_back(data_, pool_, cpu, pages, begin_of_scan(), to_);
+      Lane& lane = lanes_.emplace_back(data_, pool_, cpu, pages, cut(), to_);
       if (lane.start()) heap_.push_back(waiting(lane));
     }
     make_least_heap(heap_);

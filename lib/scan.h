@@ -38,6 +38,8 @@ struct ScanOptions {
 class Scanner {
  public:
   // Up to the end of the analysis's view, or to options.stops' last. Both must outlive the scanner.
+  // An analysis whose info has a cut that the trace has not goes on from there, where its view
+  // takes bursts: what is before is read already.
   Scanner(const Trace& trace, Analysis& analysis, ScanOptions options);
   ~Scanner();
   Scanner(const Scanner&) = delete;

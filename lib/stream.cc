@@ -30,6 +30,13 @@ CpuStream::CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, s
   if (page) lost_ = page->header.lost;
 }
 
+void CpuStream::go_on_from(std::uint64_t clock) {
+  if (next_page_ == 0 || next_page_ == pages_->size()) return;
+  last_seq_ = data_->pages[(*pages_)[next_page_ - 1]].seq;
+  // That event may be in the page that is read first.
+  event_.clock = std::min(clock, data_->pages[(*pages_)[next_page_]].first_clock);
+}
+
 bool CpuStream::advance_slowly(Step step) {
   for (;; step = decoder_.next(event_)) {
     switch (step) {

@@ -21,6 +21,10 @@ class CpuStream {
   CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, std::uint64_t from,
             std::uint64_t to, const Cut* cut);
 
+  // Before the first advance(): whoever asks has read what is before `from`, and the CPU's last
+  // event there was of `clock` (ticks). So a hole there is seen.
+  void go_on_from(std::uint64_t clock);
+
   // Moves on to the next event, the first one at first; false when there is none.
   bool advance() {
     const PageDecoder::Step step = decoder_.next(event_);

@@ -53,8 +53,12 @@ int run(const Options& options) {
   if (!slice) return fail(slice.error());
   Result<NewFile> output = NewFile::create(options.text("output"), options.has("force"));
   if (!output) return fail(output.error());
-  const auto written = extract(*trace, *slice, output->fd(), output->name(), reading);
+  KnownStates known(*trace, cache_folder());
+  const auto written =
+      extract(*trace, *slice, output->fd(), output->name(), {.reading = reading, .known = &known});
   if (!written) return fail(written.error());
+  // That the next slice takes longer without them is no fault of this one.
+  static_cast<void>(known.keep());
   const Status kept = output->keep();
   if (!kept) return fail(kept.error());
   warn(message(output->name(), *trace, *slice, *written));

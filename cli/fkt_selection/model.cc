@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_selection/model.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 
-namespace fkt::cli {
+#include "lib/read_states.h"
 
-Model::Model(Trace trace, std::string file)
+namespace fkt::cli {
+namespace {
+
+constexpr int kAtLeisure = 19;  // the lowest niceness
+
+}  // namespace
+
+Model::Model(Trace trace, std::string file, StatesPlace states)
     : trace_(std::move(trace)),
       file_(std::move(file)),
+      states_(std::move(states)),
       timeline_(trace_),
       levels_(timeline_.begin(), timeline_.end(), events_about(timeline_.begin(), timeline_.end()),
               timeline_.tasks()) {}
@@ -32,7 +43,25 @@ void Model::read() {
   timeline_.read(timeline_pass_, &levels_);
   levels_.finish();
   integrity_ = trace_.integrity();
-  if (!timeline_pass_.stop) ready_ = true;
+  if (timeline_pass_.stop) return;
+  ready_ = true;
+  read_states();
+}
+
+// Opened once more: the trace that we have is asked by others meanwhile.
+void Model::read_states() const {
+  if (states_.folder.empty() || file_ == "-") return;
+  const Result<Trace> trace = Trace::open(file_);
+  if (!trace) return;
+  KnownStates known(*trace, states_.folder, states_.apart);
+  const auto unknown = [&](std::uint64_t moment) { return !known.knows(moment); };
+  if (std::ranges::none_of(known.moments(), unknown)) return;
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kAtLeisure);
+  const std::uint64_t last = known.moments().back();
+  fkt::read_states(*trace, {&last, 1}, &known,
+                   [this](std::uint64_t) { return !timeline_pass_.stop; });
+  // Without them the first slice takes longer, and nothing else.
+  static_cast<void>(known.keep());
 }
 
 double Model::progress() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What fkt_selection knows of a recording, and how it comes to know it: the index at once, the
-// density by layer and the timeline a little later, read by a thread of its own.
+// density by layer and the timeline a little later, read by a thread of its own. At last, and when
+// nobody else needs the processors, that thread reads what fkt_extract is quicker with.
 #pragma once
 
 #include <atomic>
@@ -11,15 +12,22 @@
 
 #include "lib/clock.h"
 #include "lib/density.h"
+#include "lib/known_states.h"
 #include "lib/levels.h"
 #include "lib/timeline.h"
 
 namespace fkt::cli {
 
+// Where known states are kept (lib/known_states.h).
+struct StatesPlace {
+  std::string folder{};                            // "": nowhere
+  std::uint64_t apart = KnownStates::kLeastApart;  // bytes
+};
+
 class Model {
  public:
-  // Opens the recording; reading begins with start().
-  Model(Trace trace, std::string file);
+  // The recording of that name, opened; reading begins with start().
+  Model(Trace trace, std::string file, StatesPlace states = {});
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -51,9 +59,11 @@ class Model {
 
  private:
   void read();
+  void read_states() const;
 
   Trace trace_;
   std::string file_;
+  StatesPlace states_;
   Timeline timeline_;
   std::unique_ptr<Density> density_;
   Levels levels_;

@@ -9,7 +9,7 @@
 namespace fkt::cli {
 
 bool png_available();
-// svg: a picture with a size of its own. Error: it cannot be written, or librsvg's own words.
-Status write_png(const std::string& svg, const std::string& path);
+// A PNG file's bytes. svg: a picture with a size of its own. Error: librsvg's own words.
+Result<std::string> png_of(const std::string& svg);
 
 }  // namespace fkt::cli

@@ -15,7 +15,9 @@
 #include "cli/fkt_selection/page.h"
 #include "cli/fkt_selection/png.h"
 #include "cli/fkt_selection/server.h"
+#include "cli/view.h"
 #include "lib/clock.h"
+#include "lib/known_states.h"
 #include "lib/overview.h"
 #include "lib/random_token.h"
 
@@ -91,7 +93,10 @@ Status draw(const Options& options, const Model& model) {
     const Status written = write_file(options.text("svg"), svg);
     if (!written) return written;
   }
-  return options.has("png") ? write_png(svg, options.text("png")) : Status(Done{});
+  if (!options.has("png")) return Done{};
+  const Result<std::string> png = png_of(svg);
+  if (!png) return about("--png", png.error());
+  return write_file(options.text("png"), *png);
 }
 
 // True if something was started that opens addresses; it goes on by itself.
@@ -159,7 +164,7 @@ int select_part(int argc, const char* const* argv) {
   if (trace->pages().empty()) {
     return fail({ErrorCode::damaged, file + ": no page of events in it"});
   }
-  Model model(std::move(*trace), file);
+  Model model(std::move(*trace), file, {.folder = cache_folder()});
   const Status done = drawn ? draw(options, model) : serve(options, model);
   return done ? kDone : fail(done.error());
 }

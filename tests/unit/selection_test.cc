@@ -19,6 +19,7 @@
 #include "lib/overview.h"
 #include "lib/random_token.h"
 #include "tests/golden/recordings.h"
+#include "tests/unit/random_recording.h"
 
 using namespace fkt;
 using namespace fkt::cli;
@@ -283,6 +284,7 @@ TEST_CASE("the tool's exit status says what went wrong") {
   CHECK(std::filesystem::file_size(picture) > 1000);
   std::filesystem::remove(picture);
   CHECK(status({"--svg", "/nonexistent/x.svg", recording.c_str()}) == kFailed);
+  CHECK(status({"--png", "/nonexistent/x.png", recording.c_str()}) == kFailed);
   CHECK(status({"--svg", picture.c_str(), __FILE__}) == kFailed);
   CHECK(status({"--svg", picture.c_str(), "--from", "soon", recording.c_str()}) == kUsage);
   CHECK(status({"--from", "1s", recording.c_str()}) == kUsage);
@@ -305,6 +307,29 @@ TEST_CASE("a damaged recording is shown without its damaged part") {
   CHECK(info["finished"] == false);
   CHECK(info["damaged_pages"] == 1);
   CHECK(served.ask("stats", kWhole)["events"].get<int>() > 5);
+}
+
+TEST_CASE("at last, states are read from which fkt_extract can go on") {
+  char name[] = "/tmp/fkt-selection-XXXXXX";
+  const std::string folder = mkdtemp(name);
+  const std::string file = folder + "/rec.fkt";
+  RandomRecording random(1, 2, 9000);
+  const Bytes bytes = random.finish();
+  std::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  constexpr std::uint64_t kApart = 16'384;  // bytes
+  const StatesPlace place{folder + "/states", kApart};
+  {
+    Model model(std::move(*Trace::open(file)), file, place);
+    model.start();
+    model.wait();
+  }
+  const Trace trace = std::move(*Trace::open(file));
+  const KnownStates known(trace, place.folder, place.apart);
+  CHECK(known.moments().size() > 3);
+  for (const std::uint64_t moment : known.moments()) CHECK(known.knows(moment));
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("the command that extracts is one for a shell, and is run as it is shown") {
@@ -403,12 +428,8 @@ TEST_CASE("the overview as a picture and as text") {
   CHECK(text.find('x') != std::string::npos);
   CHECK(text.find("events lost there, 1234 in all") != std::string::npos);
   if (!png_available()) return;
-  const std::string path = std::filesystem::temp_directory_path() / "fkt-overview-test.png";
-  REQUIRE(write_png(svg, path));
-  char magic[8] = {};
-  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
-  CHECK(std::string_view(magic + 1, 3) == "PNG");
-  std::filesystem::remove(path);
-  CHECK_FALSE(write_png(svg, "/nonexistent/x.png"));
-  CHECK_FALSE(write_png("<svg", path));
+  const Result<std::string> png = png_of(svg);
+  REQUIRE(png);
+  CHECK(std::string_view(*png).substr(1, 3) == "PNG");
+  CHECK_FALSE(png_of("<svg"));
 }

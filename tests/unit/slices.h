@@ -16,18 +16,23 @@
 
 namespace fkt::test {
 
-inline Bytes slice_of(const Bytes& file, const std::vector<Interval>& stretches,
-                      std::uint64_t copy_ahead = kCopyAhead) {
-  const Trace trace = std::move(*Trace::from_bytes(file));
+inline Bytes slice_of(const Trace& trace, const std::vector<Interval>& stretches,
+                      const ExtractOptions& options) {
   std::FILE* out = std::tmpfile();
   REQUIRE(out != nullptr);
-  const auto written = extract(trace, stretches, fileno(out), "slice", {}, copy_ahead);
+  const auto written = extract(trace, stretches, fileno(out), "slice", options);
   REQUIRE(written);
   std::string text(written->bytes, '\0');
   CHECK(pread(fileno(out), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()));
   std::fclose(out);
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
+}
+
+inline Bytes slice_of(const Bytes& file, const std::vector<Interval>& stretches,
+                      std::uint64_t copy_ahead = kCopyAhead) {
+  const Trace trace = std::move(*Trace::from_bytes(file));
+  return slice_of(trace, stretches, {.reading = {}, .known = nullptr, .copy_ahead = copy_ahead});
 }
 
 inline Bytes slice_of(const Bytes& file, std::uint64_t from, std::uint64_t to,

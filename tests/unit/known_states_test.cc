@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Known states: a slice cut with them is the slice cut without; they are kept and found again;
+// what is damaged, foreign or not whole is as good as none.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "lib/read_states.h"
+#include "tests/unit/random_recording.h"
+#include "tests/unit/slices.h"
+
+using namespace fkt;
+using namespace fkt::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t T = TraceBuilder::kStart;
+constexpr std::uint64_t kApart = 3 * 4096;  // bytes; the recordings' pages have 4096
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/fkt_known_XXXXXX";
+    if (mkdtemp(name) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string path() const { return path_ / "fkt"; }
+  // The only file in it.
+  fs::path file() const {
+    const std::vector<fs::path> files = all();
+    REQUIRE(files.size() == 1);
+    return files[0];
+  }
+  std::vector<fs::path> all() const {
+    std::vector<fs::path> files;
+    if (!fs::exists(path())) return files;
+    for (const auto& entry : fs::directory_iterator(path())) files.push_back(entry.path());
+    return files;
+  }
+
+ private:
+  fs::path path_;
+};
+
+Trace opened(const Bytes& file) {
+  return std::move(*Trace::from_bytes(file));
+}
+
+Bytes slice_with(const Trace& trace, KnownStates* known, std::uint64_t from, std::uint64_t to) {
+  ExtractOptions options;
+  options.known = known;
+  return slice_of(trace, {{from, to}}, options);
+}
+
+std::size_t count_known(const KnownStates& known) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      known.moments(), [&](std::uint64_t moment) { return known.knows(moment); }));
+}
+
+// Of the whole recording.
+void fill(const Trace& trace, KnownStates& known) {
+  REQUIRE_FALSE(known.moments().empty());
+  CHECK(read_states(trace, {{known.moments().back()}}, &known, {}).size() == 1);
+}
+
+std::string cut_of(const Bytes& slice) {
+  return opened(slice).info().cut->to_lines();
+}
+
+// To the byte.
+void check_slice(const Trace& trace, KnownStates& known, std::uint64_t from, std::uint64_t to) {
+  INFO("from " << from - T << " to " << to - T);
+  const Bytes with = slice_with(trace, &known, from, to);
+  const Bytes without = slice_with(trace, nullptr, from, to);
+  CHECK(cut_of(with) == cut_of(without));
+  const bool same = with == without;
+  CHECK(same);
+}
+
+Bytes contents(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+void write(const fs::path& path, std::span<const std::byte> bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace
+
+TEST_CASE("a slice cut with known states is the one cut without") {
+  for (unsigned seed = 1; seed <= 16; seed++) {
+    RandomRecording random(seed, 1 + seed % 4, 9000);
+    const Trace trace = opened(random.finish());
+    KnownStates known(trace, "", kApart);
+    REQUIRE(known.moments().size() > 5);
+    std::mt19937 choose(seed);
+    std::uniform_int_distribution<std::uint64_t> moment(T, random.end());
+    for (int i = 0; i < 24; i++) {
+      const std::uint64_t a = moment(choose), b = moment(choose);
+      if (a == b) continue;
+      INFO("seed " << seed << ", from " << std::min(a, b) - T << " to " << std::max(a, b) - T);
+      check_slice(trace, known, std::min(a, b), std::max(a, b));
+    }
+    CHECK(count_known(known) > known.moments().size() / 2);
+    for (const std::uint64_t at : known.moments()) {
+      check_slice(trace, known, at, random.end());
+    }
+  }
+}
+
+TEST_CASE("known states are kept, and what is before them is not read again") {
+  RandomRecording random(3, 2, 9000, RandomRecording::Kind::lossless);
+  Bytes file = random.finish();
+  const Folder folder;
+  const Trace trace = opened(file);
+  KnownStates first(trace, folder.path(), kApart);
+  CHECK(count_known(first) == 0);
+  fill(trace, first);
+  CHECK(count_known(first) == first.moments().size());
+  REQUIRE(first.keep());
+  const fs::path kept = folder.file();
+  CHECK((fs::status(kept).permissions() & fs::perms::group_all) == fs::perms::none);
+
+  KnownStates again(trace, folder.path(), kApart);
+  CHECK(count_known(again) == first.moments().size());
+  REQUIRE(again.keep());  // there is nothing new
+
+  // A page that can no longer be read does no harm where it need not be.
+  const std::uint64_t from = again.moments()[again.moments().size() / 2] + 5;
+  const Bytes good = slice_with(trace, nullptr, from, random.end());
+  std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(trace.pages()[2].offset) + 200, 64,
+              std::byte{0xff});
+  const Trace damaged = opened(file);
+  CHECK(slice_with(damaged, &again, from, random.end()) == good);
+  KnownStates none(damaged, "", kApart);
+  CHECK_FALSE(slice_with(damaged, &none, from, random.end()) == good);
+  for (const std::uint64_t at : none.moments()) {  // known only up to where the damage was met
+    CHECK((!none.knows(at) || at <= damaged.pages()[2].end_clock));
+  }
+}
+
+TEST_CASE("known states that are damaged or of another recording are none") {
+  RandomRecording random(9, 2, 9000), other(10, 2, 9000);
+  const Trace trace = opened(random.finish()), foreign = opened(other.finish());
+  const Folder folder;
+  KnownStates first(trace, folder.path(), kApart);
+  fill(trace, first);
+  REQUIRE(first.keep());
+  const fs::path kept = folder.file();
+  const Bytes good = contents(kept);
+  CHECK(count_known(KnownStates(foreign, folder.path(), kApart)) == 0);
+  KnownStates others(foreign, folder.path(), kApart);
+  fill(foreign, others);
+  REQUIRE(others.keep());
+  CHECK(folder.all().size() == 2);
+  for (const fs::path& path : folder.all()) {
+    if (path != kept) write(path, good);  // under the other one's name
+  }
+  CHECK(count_known(KnownStates(foreign, folder.path(), kApart)) == 0);
+
+  const std::uint64_t from = T + (random.end() - T) * 3 / 4;
+  const Bytes slice = slice_with(trace, nullptr, from, random.end());
+  const auto check = [&](std::span<const std::byte> bytes) {
+    write(kept, bytes);
+    KnownStates found(trace, folder.path(), kApart);
+    CHECK(slice_with(trace, &found, from, random.end()) == slice);
+  };
+  for (std::size_t size = 0; size < good.size(); size += good.size() / 20) {
+    check(std::span(good).first(size));
+  }
+  std::mt19937 choose(1);
+  for (int i = 0; i < 60; i++) {
+    Bytes bad = good;
+    bad[choose() % bad.size()] ^= static_cast<std::byte>(1 + choose() % 255);
+    check(bad);
+  }
+}
+
+TEST_CASE("nothing is known of slices, of recordings that are not whole, of short ones") {
+  RandomRecording random(4, 2, 9000);
+  const Bytes file = random.finish();
+  const Trace trace = opened(file);
+  CHECK(KnownStates(trace, "").moments().empty());  // megabytes apart
+  const Trace slice = opened(slice_of(file, T + 1000, random.end()));
+  CHECK(KnownStates(slice, "", kApart).moments().empty());
+  Bytes damaged = file;
+  damaged[trace.pages()[3].offset] ^= std::byte{1};
+  const Trace bad =
+      opened({damaged.begin(), damaged.begin() + static_cast<std::ptrdiff_t>(trace.tail_offset())});
+  CHECK(bad.integrity().damaged_pages == 1);
+  CHECK(KnownStates(bad, "", kApart).moments().empty());
+}
+
+TEST_CASE("known states that cannot be kept are told of, and serve all the same") {
+  RandomRecording random(5, 2, 9000);
+  const Trace trace = opened(random.finish());
+  KnownStates known(trace, "/proc/no/such/folder", kApart);
+  fill(trace, known);
+  CHECK_FALSE(known.keep());
+  CHECK(count_known(known) == known.moments().size());
+}
+
+TEST_CASE("where states take too much room, every second goes") {
+  TraceBuilder b;
+  b.pid(0, 42);
+  std::uint64_t clock = T;
+  for (std::uint32_t tid = 1000; tid < 41'000; tid++) {
+    b.event(0, clock += 100, FKT_E_FORK, tid, {pair(tid, 42)});
+  }
+  for (int i = 0; i < 10'000; i++) {
+    b.event(0, clock += 100, FKT_E_SYS_ENTRY, 39);
+    b.event(0, clock += 100, FKT_E_SYS_EXIT, 0);
+  }
+  const Trace trace = opened(b.finish());
+  KnownStates known(trace, "", kApart);
+  const std::size_t planned = known.moments().size();
+  fill(trace, known);
+  CHECK(known.moments().size() < planned);
+  CHECK(known.moments().size() > 1);
+  CHECK(slice_with(trace, &known, clock - 5000, clock) ==
+        slice_with(trace, nullptr, clock - 5000, clock));
+}
+
+TEST_CASE("only a folder of this user's own keeps known states") {
+  const Folder folder;
+  const std::string own = fs::path(folder.path()).parent_path();
+  const char* before = std::getenv("XDG_CACHE_HOME");
+  const std::string saved = before != nullptr ? before : "";
+  setenv("XDG_CACHE_HOME", own.c_str(), 1);
+  CHECK(cache_folder() == own + "/fkt");
+  setenv("XDG_CACHE_HOME", (own + "/missing").c_str(), 1);
+  CHECK(cache_folder().empty());
+  setenv("XDG_CACHE_HOME", "/proc", 1);  // root's; as root, nothing can be made there
+  const std::string proc = cache_folder();
+  CHECK((proc.empty() || geteuid() == 0));
+  if (before != nullptr) {
+    setenv("XDG_CACHE_HOME", saved.c_str(), 1);
+  } else {
+    unsetenv("XDG_CACHE_HOME");
+  }
+}
