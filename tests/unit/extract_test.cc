@@ -16,6 +16,7 @@
 #include "lib/cut.h"
 #include "lib/page_table.h"
 #include "tests/golden/recordings.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/random_recording.h"
 #include "tests/unit/slices.h"
 
@@ -26,22 +27,6 @@ using nlohmann::json;
 namespace {
 
 constexpr std::uint64_t T = TraceBuilder::kStart;
-
-class Folder {
- public:
-  Folder() {
-    char name[] = "/tmp/fkt_extract_XXXXXX";
-    if (mkdtemp(name) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 int fkt_extract(const std::vector<std::string>& arguments) {
   std::vector<const char*> argv{"fkt_extract"};

@@ -17,6 +17,7 @@
 #include "lib/analysis.h"
 #include "lib/merge.h"
 #include "lib/summary.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/random_recording.h"
 
 using namespace fkt;
@@ -52,24 +53,6 @@ class Pages {
   Bytes file_;
   GroupBuffer memory_;  // aligned for O_DIRECT
   std::vector<LentPage> pages_;
-};
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "fkt-sink-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  std::string file(const char* name) const { return (path_ / name).string(); }
-  std::set<std::string> names() const {
-    std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(path_)) names.insert(entry.path().filename());
-    return names;
-  }
-
- private:
-  fs::path path_;
 };
 
 Request to_file(const std::string& name) {

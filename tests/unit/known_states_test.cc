@@ -9,6 +9,7 @@
 #include <random>
 
 #include "lib/read_states.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/random_recording.h"
 #include "tests/unit/slices.h"
 
@@ -22,33 +23,13 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t T = TraceBuilder::kStart;
 constexpr std::uint64_t kApart = 3 * 4096;  // bytes; the recordings' pages have 4096
 
-class Folder {
- public:
-  Folder() {
-    char name[] = "/tmp/fkt_known_XXXXXX";
-    if (mkdtemp(name) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string path() const { return path_ / "fkt"; }
-  // The only file in it.
-  fs::path file() const {
-    const std::vector<fs::path> files = all();
-    REQUIRE(files.size() == 1);
-    return files[0];
-  }
-  std::vector<fs::path> all() const {
-    std::vector<fs::path> files;
-    if (!fs::exists(path())) return files;
-    for (const auto& entry : fs::directory_iterator(path())) files.push_back(entry.path());
-    return files;
-  }
-
- private:
-  fs::path path_;
-};
+// The only file in a folder.
+fs::path only_file(const std::string& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+  REQUIRE(files.size() == 1);
+  return files[0];
+}
 
 Trace opened(const Bytes& file) {
   return std::move(*Trace::from_bytes(file));
@@ -92,12 +73,6 @@ Bytes contents(const fs::path& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-void write(const fs::path& path, std::span<const std::byte> bytes) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes.data()),
-            static_cast<std::streamsize>(bytes.size()));
-}
-
 }  // namespace
 
 TEST_CASE("a slice cut with known states is the one cut without") {
@@ -124,17 +99,18 @@ TEST_CASE("a slice cut with known states is the one cut without") {
 TEST_CASE("known states are kept, and what is before them is not read again") {
   RandomRecording random(3, 2, 9000, RandomRecording::Kind::lossless);
   Bytes file = random.finish();
-  const Folder folder;
+  const Folder around;
+  const std::string folder = around.file("fkt");
   const Trace trace = opened(file);
-  KnownStates first(trace, folder.path(), kApart);
+  KnownStates first(trace, folder, kApart);
   CHECK(count_known(first) == 0);
   fill(trace, first);
   CHECK(count_known(first) == first.moments().size());
   REQUIRE(first.keep());
-  const fs::path kept = folder.file();
+  const fs::path kept = only_file(folder);
   CHECK((fs::status(kept).permissions() & fs::perms::group_all) == fs::perms::none);
 
-  KnownStates again(trace, folder.path(), kApart);
+  KnownStates again(trace, folder, kApart);
   CHECK(count_known(again) == first.moments().size());
   REQUIRE(again.keep());  // there is nothing new
 
@@ -155,27 +131,30 @@ TEST_CASE("known states are kept, and what is before them is not read again") {
 TEST_CASE("known states that are damaged or of another recording are none") {
   RandomRecording random(9, 2, 9000), other(10, 2, 9000);
   const Trace trace = opened(random.finish()), foreign = opened(other.finish());
-  const Folder folder;
-  KnownStates first(trace, folder.path(), kApart);
+  const Folder around;
+  const std::string folder = around.file("fkt");
+  KnownStates first(trace, folder, kApart);
   fill(trace, first);
   REQUIRE(first.keep());
-  const fs::path kept = folder.file();
+  const fs::path kept = only_file(folder);
   const Bytes good = contents(kept);
-  CHECK(count_known(KnownStates(foreign, folder.path(), kApart)) == 0);
-  KnownStates others(foreign, folder.path(), kApart);
+  CHECK(count_known(KnownStates(foreign, folder, kApart)) == 0);
+  KnownStates others(foreign, folder, kApart);
   fill(foreign, others);
   REQUIRE(others.keep());
-  CHECK(folder.all().size() == 2);
-  for (const fs::path& path : folder.all()) {
-    if (path != kept) write(path, good);  // under the other one's name
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    files++;
+    if (entry.path() != kept) write_file(entry.path(), good);  // under the other one's name
   }
-  CHECK(count_known(KnownStates(foreign, folder.path(), kApart)) == 0);
+  CHECK(files == 2);
+  CHECK(count_known(KnownStates(foreign, folder, kApart)) == 0);
 
   const std::uint64_t from = T + (random.end() - T) * 3 / 4;
   const Bytes slice = slice_with(trace, nullptr, from, random.end());
   const auto check = [&](std::span<const std::byte> bytes) {
-    write(kept, bytes);
-    KnownStates found(trace, folder.path(), kApart);
+    write_file(kept, bytes);
+    KnownStates found(trace, folder, kApart);
     CHECK(slice_with(trace, &found, from, random.end()) == slice);
   };
   for (std::size_t size = 0; size < good.size(); size += good.size() / 20) {
@@ -236,7 +215,8 @@ TEST_CASE("where states take too much room, every second goes") {
 
 TEST_CASE("only a folder of this user's own keeps known states") {
   const Folder folder;
-  const std::string own = fs::path(folder.path()).parent_path();
+  const std::string own = folder.file("own");
+  fs::create_directory(own);
   const char* before = std::getenv("XDG_CACHE_HOME");
   const std::string saved = before != nullptr ? before : "";
   setenv("XDG_CACHE_HOME", own.c_str(), 1);

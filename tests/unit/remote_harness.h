@@ -22,6 +22,7 @@
 #include "cli/fkt_record/remote_link.h"
 #include "lib/file_header.h"
 #include "lib/sections.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/trace_builder.h"
 
 namespace fkt::test {
@@ -37,21 +38,6 @@ inline remote::Endpoint loopback(std::uint16_t port) {
 inline UniqueFd loopback_listener() {
   return std::move(*remote::listen_at(loopback(0)));
 }
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "fkt.XXXXXX").string();
-    if (::mkdtemp(name.data())) path_ = name;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string file(const char* name) const { return path_ + '/' + name; }
-
- private:
-  std::string path_;
-};
 
 inline std::string contents(const std::string& file) {
   std::ostringstream text;

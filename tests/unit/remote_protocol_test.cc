@@ -186,7 +186,7 @@ TEST_CASE("a frame that is not what it should be ends the connection, and is not
 }
 
 TEST_CASE("the arriving file checks what it is told of its end") {
-  const TemporaryFolder folder;
+  const Folder folder;
   const Parcel parcel;
   ArrivingFile file = std::move(*ArrivingFile::open(folder.file("a.fkt"), false));
   REQUIRE(file.begin(parcel.header.recording, parcel.header.page_bytes).offset == 0);
@@ -209,7 +209,7 @@ TEST_CASE("the arriving file checks what it is told of its end") {
 }
 
 TEST_CASE("the arriving file is nobody else's") {
-  const TemporaryFolder folder;
+  const Folder folder;
   const Parcel parcel;
   const std::string name = folder.file("thesis");
   std::ofstream(name) << "my thesis";
@@ -229,7 +229,7 @@ TEST_CASE("the arriving file is nobody else's") {
 }
 
 TEST_CASE("the arriving file keeps what it said it has when the disk is full") {
-  const TemporaryFolder folder;
+  const Folder folder;
   const Parcel parcel;
   ArrivingFile file = std::move(*ArrivingFile::open(folder.file("a.fkt"), false));
   REQUIRE(file.begin(parcel.header.recording, parcel.header.page_bytes).offset == 0);
@@ -259,7 +259,7 @@ TEST_CASE("tokens are long, and what stands round them is none of theirs") {
     CHECK(token.error().message ==
           "FKT_TOKEN: a token has at least 16 characters (fkt_receive makes a good one)");
   }
-  const TemporaryFolder folder;
+  const Folder folder;
   std::ofstream(folder.file("token")) << "0123456789abcdef\n";
   CHECK(remote::Token::read(folder.file("token"))->text() == "0123456789abcdef");
   CHECK_THAT(remote::Token::read(folder.file("none")).error().message,

@@ -92,7 +92,7 @@ class ReservingStore : public remote::Store {
 };
 
 struct TwoEnds {
-  TemporaryFolder folder;
+  Folder folder;
   Parcel parcel;
   std::string name = folder.file("there.fkt");
   ArrivingFile file = std::move(*ArrivingFile::open(name, false));

@@ -19,6 +19,7 @@
 #include "lib/overview.h"
 #include "lib/random_token.h"
 #include "tests/golden/recordings.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/random_recording.h"
 
 using namespace fkt;
@@ -64,17 +65,14 @@ Parameters with(Parameters parameters, const Parameters& more) {
 class Script {
  public:
   explicit Script(const std::string& body) {
-    char name[] = "/tmp/fkt-selection-XXXXXX";
-    directory_ = mkdtemp(name);
     std::ofstream(path()) << "#!/bin/sh\n" << body;
     std::filesystem::permissions(path(), std::filesystem::perms::owner_all);
   }
-  ~Script() { std::filesystem::remove_all(directory_); }
-  std::string path() const { return directory_ + "/fkt_extract"; }
-  std::string said() const { return directory_ + "/said"; }
+  std::string path() const { return folder_.file("fkt_extract"); }
+  std::string said() const { return folder_.file("said"); }
 
  private:
-  std::string directory_;
+  Folder folder_;
 };
 
 }  // namespace
@@ -310,16 +308,12 @@ TEST_CASE("a damaged recording is shown without its damaged part") {
 }
 
 TEST_CASE("at last, states are read from which fkt_extract can go on") {
-  char name[] = "/tmp/fkt-selection-XXXXXX";
-  const std::string folder = mkdtemp(name);
-  const std::string file = folder + "/rec.fkt";
+  const Folder folder;
+  const std::string file = folder.file("rec.fkt");
   RandomRecording random(1, 2, 9000);
-  const Bytes bytes = random.finish();
-  std::ofstream(file, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
+  write_file(file, random.finish());
   constexpr std::uint64_t kApart = 16'384;  // bytes
-  const StatesPlace place{folder + "/states", kApart};
+  const StatesPlace place{folder.file("states"), kApart};
   {
     Model model(std::move(*Trace::open(file)), file, place);
     model.start();
@@ -329,7 +323,6 @@ TEST_CASE("at last, states are read from which fkt_extract can go on") {
   const KnownStates known(trace, place.folder, place.apart);
   CHECK(known.moments().size() > 3);
   for (const std::uint64_t moment : known.moments()) CHECK(known.knows(moment));
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("the command that extracts is one for a shell, and is run as it is shown") {
