@@ -71,9 +71,10 @@ void Lanes::slice(const Slice& slice) {
 
 void Lanes::put(bool of_cpu, std::uint32_t id, const LaneCell& cell, std::uint64_t active) {
   if (!of_cpu && idle(id)) return;
-  Building& lane = building(of_cpu, id);
-  lane.lane.cells.push_back(cell);
-  lane.lane.active += active;
+  Lane& lane = building(of_cpu, id).lane;
+  if (lane.cells.empty()) lane.cells.reserve(scale_.cells);
+  lane.cells.push_back(cell);
+  lane.active += active;
 }
 
 void Lanes::add(Building& building, const LaneCell& cell) {

@@ -94,6 +94,11 @@ class Writer {
 
   std::string_view view() const { return {data_.data(), size_}; }
   std::size_t size() const { return size_; }
+  // What was written, without a copy; the writer is empty then.
+  std::string take() {
+    data_.resize(std::exchange(size_, 0));
+    return std::exchange(data_, {});
+  }
   // Back to an earlier size().
   void truncate(std::size_t size) { size_ = size; }
   void clear() { size_ = 0; }

@@ -64,8 +64,9 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   if (needs_all && name != "info" && !model_.ready()) {
     return {202, "application/json", json{{"reading", model_.progress()}}.dump()};
   }
+  const Leisure::Question question(model_.leisure());
   const Unwanted unwanted = take_turn(name, parameters);
-  const Result<std::string> result = (this->*answer)(parameters, unwanted);
+  Result<std::string> result = (this->*answer)(parameters, unwanted);
   if (unwanted && unwanted()) return {409, "text/plain", "a newer question was asked\n"};
   if (!result) {
     const int status = result.error().code == ErrorCode::usage ? 400 : 500;
@@ -74,7 +75,7 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
     line.put('\n');
     return {status, "text/plain", std::string(line.view())};
   }
-  return {200, "application/json", *result};
+  return {200, "application/json", std::move(*result)};
 }
 
 // A page that asks the same with other parameters does not want the earlier answer any more.

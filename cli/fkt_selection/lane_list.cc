@@ -11,6 +11,7 @@ namespace {
 
 // Up to so many events are followed again for a picture at once, and for a fine one.
 constexpr std::uint64_t kFollowed = 300'000, kFollowedForFine = 8'000'000;
+constexpr std::size_t kCellBytes = 64;  // that one hardly ever needs more than
 
 class LaneList {
  public:
@@ -21,6 +22,9 @@ class LaneList {
     std::vector<Wake> wakes;
     bool coarse = false;
     const LanePicture picture = find(unwanted, wakes, coarse);
+    std::size_t cells = 0;
+    for (const Lane& lane : picture.lanes) cells += lane.cells.size();
+    out_.room(kCellBytes * cells);
     {
       Members all(out_, '{', '}');
       all.key("lanes");
@@ -40,7 +44,7 @@ class LaneList {
       all.key("types");
       put_types();
     }
-    return std::string(out_.view());
+    return out_.take();
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/fkt_selection/leisure.h"
 #include "lib/clock.h"
 #include "lib/density.h"
 #include "lib/known_states.h"
@@ -33,6 +34,8 @@ class Model {
   Model& operator=(const Model&) = delete;
 
   void start();
+  // For whoever asks: what can wait does meanwhile.
+  Leisure& leisure() const { return leisure_; }
   // Waits until everything is read.
   void wait();
 
@@ -69,6 +72,7 @@ class Model {
   Levels levels_;
   Integrity integrity_;  // the trace's own changes with every question
   PassControl density_pass_, timeline_pass_;
+  mutable Leisure leisure_;
   std::atomic<bool> density_ready_{false}, ready_{false};
   std::jthread reader_;
 };

@@ -94,9 +94,10 @@ struct Server::Running {
     return false;
   }
   void answer(const httplib::Request& request, httplib::Response& response) const {
-    const Reply reply = api.answer(request.matches[2].str(), parameters_of(request));
+    Reply reply = api.answer(request.matches[2].str(), parameters_of(request));
     response.status = reply.status;
-    response.set_content(reply.body, reply.type.c_str());
+    response.body = std::move(reply.body);  // set_content() would copy it
+    response.set_header("Content-Type", reply.type);
   }
 };
 

@@ -325,6 +325,32 @@ TEST_CASE("at last, states are read from which fkt_extract can go on") {
   for (const std::uint64_t moment : known.moments()) CHECK(known.knows(moment));
 }
 
+TEST_CASE("work at leisure waits while somebody asks, and ends when told to") {
+  Leisure leisure;
+  std::atomic<bool> stop{false}, back{false}, goes_on{false};
+  CHECK(leisure.wait(stop));
+  const auto wait = [&] {
+    back = false;
+    return std::jthread([&] {
+      goes_on = leisure.wait(stop);
+      back = true;
+    });
+  };
+  std::optional<Leisure::Question> question(std::in_place, leisure);
+  std::jthread worker = wait();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  CHECK_FALSE(back);
+  question.reset();
+  worker.join();
+  CHECK(goes_on);
+  { const Leisure::Question short_one(leisure); }
+  question.emplace(leisure);
+  worker = wait();
+  stop = true;
+  worker.join();
+  CHECK_FALSE(goes_on);
+}
+
 TEST_CASE("the command that extracts is one for a shell, and is run as it is shown") {
   const Script script("echo \"$@\" > \"$(dirname \"$0\")/said\"\n");
   const Served served(find_recording(), script.path());

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Work for when nobody waits for an answer.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+namespace fkt::cli {
+
+class Leisure {
+ public:
+  // Somebody waits while it lives. Any number of threads may have one.
+  class Question {
+   public:
+    explicit Question(Leisure& leisure) : leisure_(leisure) { leisure_.open_++; }
+    ~Question() {
+      leisure_.answered_++;
+      leisure_.open_--;
+    }
+    Question(const Question&) = delete;
+    Question& operator=(const Question&) = delete;
+
+   private:
+    Leisure& leisure_;
+  };
+
+  // By the one who works, now and then: if there were questions since the last time, returns only
+  // when there have been none for a while. False: `stop` came true.
+  bool wait(const std::atomic<bool>& stop) {
+    for (auto quiet = std::chrono::milliseconds(0); !stop;) {
+      const std::uint64_t answered = answered_;
+      const bool none = open_ == 0 && answered == seen_;
+      if (none && (!disturbed_ || quiet >= kQuiet)) {
+        disturbed_ = false;
+        return true;
+      }
+      disturbed_ = true;
+      quiet = none ? quiet + kLook : std::chrono::milliseconds(0);
+      seen_ = answered;
+      std::this_thread::sleep_for(kLook);
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kQuiet{500}, kLook{20};
+  std::atomic<std::uint64_t> answered_{0};
+  std::atomic<int> open_{0};
+  std::uint64_t seen_ = 0;  // of those answered
+  bool disturbed_ = false;
+};
+
+}  // namespace fkt::cli
