@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
-#include <numeric>
 
 #include "lib/crc32.h"
 #include "lib/file_header.h"
@@ -90,7 +88,7 @@ KnownStates::KnownStates(const Trace& trace, std::string folder, std::uint64_t a
     : folder_(std::move(folder)) {
   const Integrity& integrity = trace.integrity();
   const bool whole = integrity.missing_pages == 0 && integrity.damaged_pages == 0;
-  if (trace.info().cut || !whole) return;
+  if (trace.info().cut || trace.info().tasks_of_end || !whole) return;
   plan(trace, apart);
   if (moments_.empty() || folder_.empty()) return;
   const std::uint32_t sum = checksum(trace);

@@ -25,8 +25,9 @@ class KnownStates {
   static constexpr std::uint64_t kLeastApart = 32 << 20;
 
   // Those of `trace` that are kept in `folder`; "": none are, nor will be. There are none of a
-  // slice, nor of a recording of which something is missing: what that hides depends on where one
-  // begins to read.
+  // slice; of a recording of which something is missing: what that hides depends on where one
+  // begins to read; of a flight recorder's and of a part of a recording, which are short and name
+  // tasks by a list of their end.
   KnownStates(const Trace& trace, std::string folder, std::uint64_t apart = kLeastApart);
 
   // Where a state may be worth knowing (ticks, ascending).

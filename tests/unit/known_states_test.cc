@@ -168,13 +168,18 @@ TEST_CASE("known states that are damaged or of another recording are none") {
   }
 }
 
-TEST_CASE("nothing is known of slices, of recordings that are not whole, of short ones") {
+TEST_CASE("nothing is known of slices, parts, of what is not whole or short") {
   RandomRecording random(4, 2, 9000);
   const Bytes file = random.finish();
   const Trace trace = opened(file);
   CHECK(KnownStates(trace, "").moments().empty());  // megabytes apart
   const Trace slice = opened(slice_of(file, T + 1000, random.end()));
   CHECK(KnownStates(slice, "", kApart).moments().empty());
+  RandomRecording flight(4, 2, 9000);
+  flight.builder().section(FKT_SEC_TASKS_END, "42\t42\t1\twork\n");
+  const Trace of_end = opened(flight.finish());
+  CHECK(of_end.info().tasks_of_end);
+  CHECK(KnownStates(of_end, "", kApart).moments().empty());
   Bytes damaged = file;
   damaged[trace.pages()[3].offset] ^= std::byte{1};
   const Trace bad =
