@@ -160,17 +160,21 @@ static int add_to_cache(struct address_space *mapping, struct folio *folio, pgof
 				    filemap_add_folio(mapping, folio, index, gfp);
 }
 
-/* Makes the frame the file's page at `pos`; under the inode's lock. */
-static int checkin_frame(struct file *out, loff_t pos, struct page *frame)
+/*
+ * Makes the frame the file's page at `pos`, or copies it there if it is to be kept; under the inode's
+ * lock.
+ */
+static int checkin_frame(struct file *out, loff_t pos, struct page *frame, bool keep)
 {
 	struct address_space *mapping = out->f_mapping;
 	struct folio *folio = page_folio(frame);
 	fkt_cache_page *found;
 	pgoff_t index = pos >> PAGE_SHIFT;
 	void *fsdata = NULL;
-	int err, added;
+	int err, added = -EEXIST;
 
-	added = add_to_cache(mapping, folio, index);
+	if (!keep)
+		added = add_to_cache(mapping, folio, index);
 	if (!added) {
 		folio_mark_uptodate(folio);
 		folio_unlock(folio);
@@ -190,7 +194,7 @@ static int checkin_frame(struct file *out, loff_t pos, struct page *frame)
 }
 
 /* All frames of a page, from `pos` on; returns their bytes, or an error if not all are in. */
-static ssize_t checkin_page(struct file *out, loff_t pos, struct page *frames, u32 bytes)
+static ssize_t checkin_page(struct file *out, loff_t pos, struct page *frames, u32 bytes, bool keep)
 {
 	struct inode *inode = out->f_mapping->host;
 	u32 done;
@@ -199,7 +203,7 @@ static ssize_t checkin_page(struct file *out, loff_t pos, struct page *frames, u
 	file_start_write(out);
 	inode_lock(inode);
 	for (done = 0; done < bytes; done += PAGE_SIZE) {
-		err = checkin_frame(out, pos + done, frames + done / PAGE_SIZE);
+		err = checkin_frame(out, pos + done, frames + done / PAGE_SIZE, keep);
 		if (err)
 			break;
 	}
@@ -227,16 +231,18 @@ static int write_page(struct file *out, loff_t pos, struct fkt_page *page, bool 
 	struct page *frames = virt_to_page(header);
 	ssize_t ret;
 
-	/* Other frames first: a page without any could never come back to its ring. */
-	*gone = false;
-	ret = renew(page);
-	if (ret)
-		return ret;
-	*gone = true;
-	ret = checkin_page(out, pos, frames, fkt_rings_page_bytes());
+	/*
+	 * Other frames first: a page without any could never come back to its ring. Where memory is
+	 * short none are to be had so many in a row: then it keeps its own, which are copied to frames
+	 * that the file system finds one by one.
+	 */
+	*gone = !renew(page);
+	ret = checkin_page(out, pos, frames, fkt_rings_page_bytes(), !*gone);
 	/* As long as the frames are ours, too. */
 	if (ret > 0)
 		fkt_index_add(header);
+	if (!*gone)
+		return min_t(ssize_t, ret, 0);
 	if (!fkt_checkout_can())
 		fkt_frames_put(frames, fkt_rings_page_bytes());
 	else if (ret < 0)
