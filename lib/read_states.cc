@@ -2,7 +2,6 @@
 #include "lib/read_states.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 #include "lib/known_states.h"
