@@ -27,7 +27,7 @@ static const struct fkt_hook_table *const tables[] = {
 
 typedef int (*hook_fn)(struct fkt_hook *hook, void *arg);
 
-static int for_each_hook(hook_fn fn, void *arg)
+static int visit_hooks(hook_fn fn, void *arg)
 {
 	unsigned int t, i;
 	int err;
@@ -99,8 +99,8 @@ static int detach_one(struct fkt_hook *hook, void *layers)
 /* Switches hooks so that just those are on that `layers`, the filter and the condition need. */
 int fkt_attach_layers(u64 layers)
 {
-	for_each_hook(detach_one, &layers);
-	return for_each_hook(attach_one, &layers);
+	visit_hooks(detach_one, &layers);
+	return visit_hooks(attach_one, &layers);
 }
 
 static int detach_any(struct fkt_hook *hook, void *unused)
@@ -112,7 +112,7 @@ static int detach_any(struct fkt_hook *hook, void *unused)
 /* Switches all off, and returns when every probe that ran has returned. */
 void fkt_detach_all(void)
 {
-	for_each_hook(detach_any, NULL);
+	visit_hooks(detach_any, NULL);
 	/* Tracepoints' probes, and whatever else runs with preemption off: kprobes, NMIs, clock events. */
 	tracepoint_synchronize_unregister();
 	synchronize_rcu();
@@ -130,7 +130,7 @@ u64 fkt_attach_missing(void)
 {
 	u64 missing = 0;
 
-	for_each_hook(add_missing, &missing);
+	visit_hooks(add_missing, &missing);
 	return missing;
 }
 
@@ -147,7 +147,7 @@ static int match_tracepoint(struct fkt_hook *hook, void *arg)
 
 static void find_tracepoint(struct tracepoint *tp, void *unused)
 {
-	for_each_hook(match_tracepoint, tp);
+	visit_hooks(match_tracepoint, tp);
 }
 
 static int check_found(struct fkt_hook *hook, void *unused)
@@ -163,7 +163,7 @@ static int check_found(struct fkt_hook *hook, void *unused)
 int fkt_attach_init(void)
 {
 	for_each_kernel_tracepoint(find_tracepoint, NULL);
-	return for_each_hook(check_found, NULL);
+	return visit_hooks(check_found, NULL);
 }
 
 void fkt_attach_exit(void)

@@ -23,7 +23,7 @@ DEFINE_STATIC_KEY_TRUE(fkt_key_pairs);
 DEFINE_STATIC_KEY_FALSE(fkt_key_special);
 
 static struct {
-	struct mutex lock;
+	struct mutex lock; /* of all below */
 	enum fkt_state state; /* written under the lock, but for RECORDING -> STOPPING */
 	struct file *owner;
 	struct pid *recorder;
@@ -209,8 +209,8 @@ static void set_keys(const struct fkt_start *start)
 		static_branch_disable(&fkt_key_pairs);
 	else
 		static_branch_enable(&fkt_key_pairs);
-	set_key(&fkt_key_special, args || start->filter != FKT_FILTER_NONE ||
-					  start->clock != FKT_CLOCK_TSC);
+	set_key(&fkt_key_special,
+		args || start->filter != FKT_FILTER_NONE || start->clock != FKT_CLOCK_TSC);
 }
 
 /* `condition` is freed in any case. */

@@ -12,7 +12,7 @@
 #include "fkt.h"
 
 static struct {
-	struct mutex lock;
+	struct mutex lock; /* held by whoever is the drain side now */
 	unsigned int next_cpu; /* goes on there, so that no CPU waits for another */
 } owner = { .lock = __MUTEX_INITIALIZER(owner.lock) };
 

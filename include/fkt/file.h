@@ -79,58 +79,80 @@ struct fkt_section_header {
 FKT_LAYOUT(sizeof(struct fkt_section_header) == 32);
 
 enum fkt_section {
-	/* JSON: sysname, nodename, release, version, machine (uname); cpus (possible), online (list),
-	 * cpu_model, memory_bytes, tool_version */
+	/*
+	 * JSON: sysname, nodename, release, version, machine (uname); cpus (possible), online (list),
+	 * cpu_model, memory_bytes, tool_version
+	 */
 	FKT_SEC_MACHINE = 1,
-	/* JSON: recorder_pid, workload_pid (0: none), command (array), user, cwd, mask, args, filter
-	 * ("none", "process", "only", "no-self"), filter_pid, engine, pow_pages, options (array) */
+	/*
+	 * JSON: recorder_pid, workload_pid (0: none), command (array), user, cwd, mask, args, filter
+	 * ("none", "process", "only", "no-self"), filter_pid, engine, pow_pages, options (array)
+	 */
 	FKT_SEC_COMMAND = 2,
-	/* JSON: source ("tsc", "mono"), khz, start: {clock, mono_raw_ns, mono_ns, real_ns}, zone
-	 * (seconds east of UTC) */
+	/*
+	 * JSON: source ("tsc", "mono"), khz, start: {clock, mono_raw_ns, mono_ns, real_ns}, zone
+	 * (seconds east of UTC)
+	 */
 	FKT_SEC_CLOCKS = 3,
-	/* Lines: tid, tgid, ppid, comm; every thread before the recording. comm: bytes below 0x20,
-	 * 0x7f and the backslash as \xHH */
+	/*
+	 * Lines: tid, tgid, ppid, comm; every thread before the recording. comm: bytes below 0x20,
+	 * 0x7f and the backslash as \xHH
+	 */
 	FKT_SEC_TASKS = 4,
 	/* Lines: number or name (as "NMI"), device text, sum of counts so far */
 	FKT_SEC_INTERRUPTS = 5,
-	/* Lines: hexadecimal address (offset from the KASLR base not taken), type letter, name, module
+	/*
+	 * Lines: hexadecimal address (offset from the KASLR base not taken), type letter, name, module
 	 * or nothing; ascending. First a line "#" tab "key=value" ... : kaslr_offset, source,
-	 * system_map, contradictions */
+	 * system_map, contradictions
+	 */
 	FKT_SEC_SYMBOLS = 6,
-	/* Lines "layer", bit, name, text; lines "event", hexadecimal id, name, layer bit, role, words
-	 * ("var"), fields: as events.def has them */
+	/*
+	 * Lines "layer", bit, name, text; lines "event", hexadecimal id, name, layer bit, role, words
+	 * ("var"), fields: as events.def has them
+	 */
 	FKT_SEC_CATALOGUE = 7,
 	/* Lines: abi ("64", "32"), number, name: system calls of the machine recorded */
 	FKT_SEC_SYSCALLS = 8,
-	/* Only in a slice that fkt_extract cut out: lines that say what the pages before it would have
+	/*
+	 * Only in a slice that fkt_extract cut out: lines that say what the pages before it would have
 	 * told (lib/cut.h). The slice's first and last page may reach beyond it: events outside are not
 	 * part of it. Then FKT_SEC_TASKS is of the cut, the totals count the slice, and the clocks' start
-	 * is the whole recording's. */
+	 * is the whole recording's.
+	 */
 	FKT_SEC_CUT = 9,
-	/* Only in a file that follows another of the same recording (fkt_record --rotate), or that is a
+	/*
+	 * Only in a file that follows another of the same recording (fkt_record --rotate), or that is a
 	 * snapshot of a flight recorder. JSON: number (from 1), snapshot (true: that is what it is), lost:
 	 * array of {cpu, lost}: events lost before this file's first page of that CPU.
 	 * Then FKT_SEC_TASKS is of about its begin, its totals count this file alone, and the clocks'
-	 * start is the whole recording's. */
+	 * start is the whole recording's.
+	 */
 	FKT_SEC_PART = 10,
-	/* In a slice of several stretches: the state at the next one's begin, as FKT_SEC_CUT has it of
+	/*
+	 * In a slice of several stretches: the state at the next one's begin, as FKT_SEC_CUT has it of
 	 * the first; one section for each, in order of time, the stretches apart from each other. Each is
-	 * read as a slice of its own. FKT_SEC_TASKS is of the first cut. */
+	 * read as a slice of its own. FKT_SEC_TASKS is of the first cut.
+	 */
 	FKT_SEC_CUT_MORE = 11,
 
-	/* The tail. JSON: start_clock, stop_clock, events, lost, discarded, pages, bytes, stop_reason
+	/*
+	 * The tail. JSON: start_clock, stop_clock, events, lost, discarded, pages, bytes, stop_reason
 	 * ("asked", "limit", "full", "error", "ring", "rotated": the next file goes on, "snapshot"), error, mask, drain_ns, wakeups, engine, workload_status
 	 * (wait(2)'s, or null), descendants (array of {tid, comm}), end: {clock, mono_raw_ns, mono_ns,
 	 * real_ns}, because (of a snapshot: what its condition came true of), overwritten, per_cpu: array of {cpu, events, lost, discarded, overwritten, pages,
-	 * gap_from, gap_lost} */
+	 * gap_from, gap_lost}
+	 */
 	FKT_SEC_TOTALS = 64,
 	/* As FKT_SEC_INTERRUPTS, at the end */
 	FKT_SEC_INTERRUPTS_END = 65,
 	/* struct fkt_index_entry per page, in file order */
 	FKT_SEC_INDEX = 66,
-	/* As FKT_SEC_TASKS, at the end of a flight recorder or of a snapshot of one, whose first page is
+	/*
+	 * As FKT_SEC_TASKS, at the end of a flight recorder or of a snapshot of one, whose first page is
 	 * much younger than that list: who lives at the end and was not forked in the pages lived at
-	 * their begin. In a file that rotated: of about its begin, as that list is older */
+	 * their begin. In a file that rotated: of about its begin, as that list is older
+	 */
 	FKT_SEC_TASKS_END = 67,
 	/* struct fkt_group_entry per group, in file order; where the page area is groups */
 	FKT_SEC_GROUPS = 68,

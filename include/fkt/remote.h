@@ -70,8 +70,10 @@ struct fkt_remote_answer {
 	__u64 offset;
 	__s32 error; /* errno of FKT_REMOTE_FAILED */
 	__u32 pad;
-	/* of "fkt receiver", the challenge's nonce, the hello's, and this structure up to here; zeros
-	 * if the hello's was wrong */
+	/*
+	 * of "fkt receiver", the challenge's nonce, the hello's, and this structure up to here; zeros
+	 * if the hello's was wrong
+	 */
 	__u8 proof[FKT_REMOTE_PROOF_BYTES];
 };
 
@@ -85,8 +87,10 @@ struct fkt_remote_ack {
 
 enum fkt_remote_frame_type {
 	FKT_REMOTE_DATA = 1, /* bytes of the file, for `offset` */
-	/* The file ends at `offset`. Payload: __u64, the offset of its tail, which the receiver writes
-	 * into the file's header once all else is on its disk. */
+	/*
+	 * The file ends at `offset`. Payload: __u64, the offset of its tail, which the receiver writes
+	 * into the file's header once all else is on its disk.
+	 */
 	FKT_REMOTE_END = 2,
 	FKT_REMOTE_ABORT = 3, /* there is no recording: the file goes */
 	FKT_REMOTE_BYE = 4, /* the sender knows that the receiver is done */

@@ -566,7 +566,7 @@ static inline void fkt_ring_put(struct fkt_ring *r, struct fkt_page_header *h,
 	r->slots[limit & r->slot_mask] = h;
 	if (limit + 1 == 0)
 		r->seq_high++;
-	smp_store_release(&r->limit, limit + 1);
+	smp_store_release(&r->limit, limit + 1); /* A' */
 }
 
 /* Drain: takes the oldest page if it is complete, NULL otherwise. */

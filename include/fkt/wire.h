@@ -68,8 +68,11 @@
 enum fkt_word_id {
 	FKT_W_PID = 0x001, /* argument: the thread that the following words belong to */
 	FKT_W_TIME = 0x002, /* full stamp: its bits 28..51 in the argument */
-	FKT_W_LOST = 0x003, /* + 2 words: events lost on this CPU since its start; clock of the gap's
-			     * first lost event. The gap ends at this word's own time. */
+	/*
+	 * + 2 words: events lost on this CPU since its start; clock of the gap's first lost event.
+	 * The gap ends at this word's own time.
+	 */
+	FKT_W_LOST = 0x003,
 };
 #define FKT_LOST_WORDS 2
 
@@ -98,8 +101,11 @@ struct fkt_page_header {
 	__u64 recording; /* F: random id of the recording */
 	__u64 seq; /* F: running number of the page on its CPU, from 0 */
 	__u32 events; /* C: completely written */
-	__u32 commit; /* C: bytes completely written, the header's own included, and pairs joined; E takes
-		       * what was begun off: 0 in every page that has left (ring.h) */
+	/*
+	 * C: bytes completely written, the header's own included, and pairs joined; E takes what was
+	 * begun off: 0 in every page that has left (ring.h)
+	 */
+	__u32 commit;
 	__u32 used; /* E: bytes reserved, header included; FKT_USED_OPEN before */
 	__u32 cpu; /* F */
 	__u64 first_clock; /* S: full stamp of the first word (ticks) */
