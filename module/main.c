@@ -2,6 +2,7 @@
 /* Loads and unloads the module: each part in order, and back. */
 
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 
 #include "control.h"
 #include "filter.h"
@@ -35,6 +36,8 @@ static void __exit fkt_exit(void)
 	fkt_rings_exit();
 	fkt_filter_exit();
 	fkt_attach_exit();
+	/* Who let go of the last reference to the module (a pipe's buffer) may have stopped on its way out. */
+	synchronize_rcu_tasks();
 }
 
 module_init(fkt_init);
