@@ -79,6 +79,11 @@ Density::Density(const Trace& trace, unsigned threads, PassControl& control)
   }
   if (layers_.empty()) layers_.push_back(0);
   const std::size_t pages = trace.pages().size();
+  pages_of_.resize(cpus_.size());
+  for (std::uint32_t i = 0; i < pages; i++) {
+    const std::uint32_t cpu = trace.pages()[i].cpu;
+    if (cpu < kMaxCpus) pages_of_[position(cpus_, cpu)].push_back(i);
+  }
   counts_.resize(pages * layers_.size());
   per_page_ = std::clamp<std::size_t>(std::bit_floor(kMostPieces / std::max<std::size_t>(pages, 1)),
                                       1, kMostPerPage);
@@ -101,7 +106,31 @@ Density::Density(const Trace& trace, unsigned threads, PassControl& control)
   for (unsigned i = 1; i < threads; i++) helpers.emplace_back(work);
   work();
   helpers.clear();
+  keep_layers_used();
   find_gaps(edges);
+}
+
+void Density::keep_layers_used() {
+  const std::size_t width = layers_.size();
+  std::vector<bool> occurs(width);
+  for (std::size_t i = 0; i < counts_.size(); i++) {
+    if (counts_[i].events != 0) occurs[i % width] = true;
+  }
+  if (std::ranges::find(occurs, true) == occurs.end()) occurs[0] = true;  // one row to show
+  const auto keep = [&](auto& values) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < values.size(); i++) {
+      if (occurs[i % width]) values[kept++] = values[i];
+    }
+    values.resize(kept);
+    values.shrink_to_fit();
+  };
+  keep(counts_);
+  keep(in_piece_);
+  keep(layers_);
+  for (std::uint8_t& slot : slot_) {
+    slot = static_cast<std::uint8_t>(std::count(occurs.begin(), occurs.begin() + slot, true));
+  }
 }
 
 void Density::read_page(std::size_t index, Edge& edge) {
@@ -199,33 +228,49 @@ void Density::find_gaps(const std::vector<Edge>& edges) {
   std::ranges::sort(gaps_, {}, [](const Gap& gap) { return std::pair(gap.cpu, gap.from); });
 }
 
-DensityCells Density::cells(const Scale& scale, std::uint64_t most_decoded) const {
-  DensityCells cells = empty_cells(scale, cpus_, layers_);
+void Density::each_cpu(const Scale& scale, const DensityTaker& take,
+                       std::uint64_t most_decoded) const {
   const std::uint64_t edges = std::min<std::uint64_t>(std::uint64_t{scale.cells} * cpus_.size(),
                                                       trace_.pages().size() * per_page_);
-  const bool decode = edges * piece_words_ <= most_decoded;
-  for (std::size_t i = 0; i < trace_.pages().size(); i++) {
-    const PageRef& page = trace_.pages()[i];
-    if (unusable_[i] || outside(page, scale)) continue;
-    const std::size_t cpu = position(cpus_, page.cpu);
-    const bool inside = page.first_clock >= scale.from && page.end_clock < scale.to;
-    if (!inside || scale.cell(page.first_clock) != scale.cell(page.end_clock)) {
-      split_page(i, cpu, decode, cells);
-      continue;
+  Picture picture{scale, CellTable(scale), edges * piece_words_ <= most_decoded, {}};
+  for (std::size_t cpu = 0; cpu < cpus_.size(); cpu++) {
+    picture.amounts.assign(layers_.size() * scale.cells, {});
+    for (const std::uint32_t page : pages_of_[cpu]) {
+      if (!unusable_[page] && !outside(trace_.pages()[page], scale)) add_page(page, picture);
     }
-    const std::uint32_t cell = scale.cell(page.first_clock);
-    for (std::size_t layer = 0; layer < layers_.size(); layer++) {
-      const Counts& counts = counts_[i * layers_.size() + layer];
-      amount(cells, cpu, layer, cell).events += counts.events;
-      amount(cells, cpu, layer, cell).words += counts.words;
-    }
+    take(cpu, cpus_[cpu], picture.amounts);
   }
+}
+
+DensityCells Density::cells(const Scale& scale, std::uint64_t most_decoded) const {
+  DensityCells cells = empty_cells(scale, cpus_, layers_);
+  const auto put = [&](std::size_t position, std::uint32_t,
+                       std::span<const DensityCells::Amount> amounts) {
+    std::ranges::copy(
+        amounts, cells.amounts.begin() + static_cast<std::ptrdiff_t>(position * amounts.size()));
+  };
+  each_cpu(scale, put, most_decoded);
   return cells;
 }
 
-void Density::split_page(std::size_t index, std::size_t cpu, bool decode,
-                         DensityCells& cells) const {
-  const Scale& scale = cells.scale;
+void Density::add_page(std::size_t index, Picture& picture) const {
+  const Scale& scale = picture.scale;
+  const PageRef& page = trace_.pages()[index];
+  if (page.first_clock < scale.from || page.end_clock >= scale.to) {
+    return split_page(index, picture);
+  }
+  const std::uint32_t cell = picture.table.cell(page.first_clock);
+  if (cell != picture.table.cell(page.end_clock)) return split_page(index, picture);
+  for (std::size_t layer = 0; layer < layers_.size(); layer++) {
+    const Counts& counts = counts_[index * layers_.size() + layer];
+    DensityCells::Amount& amount = picture.at(layer, cell);
+    amount.events += counts.events;
+    amount.words += counts.words;
+  }
+}
+
+void Density::split_page(std::size_t index, Picture& picture) const {
+  const Scale& scale = picture.scale;
   const PageRef& ref = trace_.pages()[index];
   std::optional<Page> page;
   for (std::size_t i = 0; i < per_page_; i++) {
@@ -235,45 +280,47 @@ void Density::split_page(std::size_t index, std::size_t cpu, bool decode,
     if (end.word == piece.word || end.clock < scale.from || piece.clock >= scale.to) continue;
     const Counts* counts = &in_piece_[(index * per_page_ + i) * layers_.size()];
     const bool inside = piece.clock >= scale.from && end.clock < scale.to;
-    if (inside && scale.cell(piece.clock) == scale.cell(end.clock)) {
-      spread_piece(counts, piece.clock, piece.clock, cpu, cells);
-    } else if (!decode) {
-      spread_piece(counts, piece.clock, end.clock, cpu, cells);
+    if (inside && picture.table.cell(piece.clock) == picture.table.cell(end.clock)) {
+      spread_piece(counts, piece.clock, piece.clock, picture);
+    } else if (!picture.decode) {
+      spread_piece(counts, piece.clock, end.clock, picture);
     } else {
       if (!page) {
         const Result<Page> checked = trace_.page(ref);
         if (!checked) return;
         page = *checked;
       }
-      decode_piece(*page, piece, end.word, cpu, cells);
+      decode_piece(*page, piece, end.word, picture);
     }
   }
 }
 
 // Evenly over from <= clock <= to, without losing any: what falls outside the scale is left out.
 void Density::spread_piece(const Counts* counts, std::uint64_t from, std::uint64_t to,
-                           std::size_t cpu, DensityCells& cells) const {
-  const Scale& scale = cells.scale;
-  const std::uint32_t first = from < scale.from ? 0 : scale.cell(from);
-  const std::uint32_t last = to >= scale.to ? scale.cells - 1 : scale.cell(to);
+                           Picture& picture) const {
+  const Scale& scale = picture.scale;
+  const std::uint32_t first = from < scale.from ? 0 : picture.table.cell(from);
+  const std::uint32_t last = to >= scale.to ? scale.cells - 1 : picture.table.cell(to);
   const double ticks = static_cast<double>(to - from) + 1;
   double before = from < scale.from ? static_cast<double>(scale.from - from) / ticks : 0;
   for (std::uint32_t cell = first; cell <= last; cell++) {
-    const std::uint64_t end = std::min(scale.begin(cell + 1), to + 1);
+    const std::uint64_t end = std::min(picture.table.begin(cell + 1), to + 1);
     const double share = static_cast<double>(end - from) / ticks;
     for (std::size_t layer = 0; layer < layers_.size(); layer++) {
       const auto part = [&](std::uint16_t all) {
         return static_cast<std::uint64_t>(share * all) - static_cast<std::uint64_t>(before * all);
       };
-      amount(cells, cpu, layer, cell).events += part(counts[layer].events);
-      amount(cells, cpu, layer, cell).words += part(counts[layer].words);
+      DensityCells::Amount& amount = picture.at(layer, cell);
+      amount.events += part(counts[layer].events);
+      amount.words += part(counts[layer].words);
     }
     before = share;
   }
 }
 
-void Density::decode_piece(const Page& page, const Piece& piece, std::size_t end, std::size_t cpu,
-                           DensityCells& cells) const {
+void Density::decode_piece(const Page& page, const Piece& piece, std::size_t end,
+                           Picture& picture) const {
+  const Scale& scale = picture.scale;
   if (piece.word >= page.words.size()) return;
   Page part = page;
   part.words = page.words.subspan(piece.word);
@@ -285,9 +332,9 @@ void Density::decode_piece(const Page& page, const Piece& piece, std::size_t end
   for (;;) {
     const PageDecoder::Step step = decoder.next(event);
     if (step == PageDecoder::Step::end || step == PageDecoder::Step::damaged) return;
-    if (event.offset >= stop || event.clock >= cells.scale.to) return;
-    if (step == PageDecoder::Step::gap || event.clock < cells.scale.from) continue;
-    auto& amount = this->amount(cells, cpu, slot_[event.id], cells.scale.cell(event.clock));
+    if (event.offset >= stop || event.clock >= scale.to) return;
+    if (step == PageDecoder::Step::gap || event.clock < scale.from) continue;
+    DensityCells::Amount& amount = picture.at(slot_[event.id], picture.table.cell(event.clock));
     amount.events++;
     amount.words += words_of(event, last);
   }

@@ -13,6 +13,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "lib/analysis.h"
@@ -40,6 +42,10 @@ struct DensityCells {
 // From the index alone, at once: each page's events spread evenly over its time, all layers in one.
 DensityCells density_from_index(const Trace& trace, const Scale& scale);
 
+// A CPU's cells: its position among those that have pages, its number, the amounts [layer][cell].
+using DensityTaker = std::function<void(std::size_t position, std::uint32_t cpu,
+                                        std::span<const DensityCells::Amount> amounts)>;
+
 // What somebody else may watch and end while a long pass runs.
 struct PassControl {
   std::atomic<std::uint64_t> done{0}, total{0};
@@ -55,9 +61,17 @@ class Density {
   // are of a part only.
   Density(const Trace& trace, unsigned threads, PassControl& control);
 
-  // Events in scale.from <= clock < scale.to. Any number of threads may ask. At most so many words
-  // are decoded again, or everything is exact.
+  // Events in scale.from <= clock < scale.to, CPU by CPU in the order of their numbers. Any number
+  // of threads may ask. At most so many words are decoded again, or everything is exact.
+  void each_cpu(const Scale& scale, const DensityTaker& take,
+                std::uint64_t most_decoded = kMostDecoded) const;
+  // The same at once.
   DensityCells cells(const Scale& scale, std::uint64_t most_decoded = kMostDecoded) const;
+  const std::vector<unsigned>& layers() const { return layers_; }
+  // How many numbers a picture has.
+  std::size_t numbers(const Scale& scale) const {
+    return 2 * cpus_.size() * layers_.size() * scale.cells;
+  }
   // Where events of a CPU are missing, by CPU, then time; as the reader's own gaps (event.h), and
   // one that never closed.
   const std::vector<Gap>& gaps() const { return gaps_; }
@@ -81,19 +95,29 @@ class Density {
   };
   void read_page(std::size_t index, Edge& edge);
   void find_gaps(const std::vector<Edge>& edges);
-  // A page that lies in more than one cell, or partly outside; `decode`: exactly.
-  void split_page(std::size_t index, std::size_t cpu, bool decode, DensityCells& cells) const;
-  void decode_piece(const Page& page, const Piece& piece, std::size_t end, std::size_t cpu,
-                    DensityCells& cells) const;
-  void spread_piece(const Counts* counts, std::uint64_t from, std::uint64_t to, std::size_t cpu,
-                    DensityCells& cells) const;
-  DensityCells::Amount& amount(DensityCells& cells, std::size_t cpu, std::size_t layer,
-                               std::uint32_t cell) const {
-    return cells.amounts[(cpu * layers_.size() + layer) * cells.scale.cells + cell];
-  }
+  // Forgets the layers that no event of the recording is of.
+  void keep_layers_used();
+  // A picture being made, of one CPU after another.
+  struct Picture {
+    Scale scale;
+    CellTable table;
+    bool decode;                                // pieces that cross an edge, to be exact
+    std::vector<DensityCells::Amount> amounts;  // [layer][cell]
+
+    DensityCells::Amount& at(std::size_t layer, std::uint32_t cell) {
+      return amounts[layer * scale.cells + cell];
+    }
+  };
+  void add_page(std::size_t index, Picture& picture) const;
+  // A page that lies in more than one cell, or partly outside.
+  void split_page(std::size_t index, Picture& picture) const;
+  void decode_piece(const Page& page, const Piece& piece, std::size_t end, Picture& picture) const;
+  void spread_piece(const Counts* counts, std::uint64_t from, std::uint64_t to,
+                    Picture& picture) const;
 
   const Trace& trace_;
   std::vector<std::uint32_t> cpus_;
+  std::vector<std::vector<std::uint32_t>> pages_of_;  // by CPU: which pages are its own
   std::vector<unsigned> layers_;
   std::vector<std::uint8_t> slot_;  // by event id: position in layers_
   std::vector<Counts> counts_;      // [page][layer]

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_selection/density_list.h"
 
+#include <algorithm>
+#include <span>
+
 #include "cli/fkt_selection/members.h"
 
 namespace fkt::cli {
@@ -10,39 +13,47 @@ std::int64_t since(std::uint64_t zero, std::uint64_t clock) {
   return static_cast<std::int64_t>(clock - zero);
 }
 
-// One number of each cell, layer by layer: which says `number`.
-void put_amounts(Writer& out, const DensityCells& cells, std::size_t cpu,
+using Amounts = std::span<const DensityCells::Amount>;
+
+// One number of each cell, layer by layer: which says `number`. Nothing in any cell: no numbers.
+void put_amounts(Writer& out, Amounts amounts, std::size_t cells,
                  std::uint64_t DensityCells::Amount::*number) {
   Members layers(out, '[', ']');
-  for (std::size_t layer = 0; layer < cells.width(); layer++) {
+  for (; !amounts.empty(); amounts = amounts.subspan(cells)) {
     layers.next();
     Members values(out, '[', ']');
-    for (std::uint32_t cell = 0; cell < cells.scale.cells; cell++) {
-      values.number(cells.at(cpu, layer, cell).*number);
-    }
+    const Amounts layer = amounts.first(cells);
+    if (std::ranges::all_of(layer, [&](const auto& cell) { return cell.*number == 0; })) continue;
+    for (const DensityCells::Amount& cell : layer) values.number(cell.*number);
   }
 }
 
-void put_layers(Writer& out, const DensityCells& cells, const Catalogue& catalogue) {
+void put_layers(Writer& out, const std::vector<unsigned>& bits, const Catalogue& catalogue) {
   Members layers(out, '[', ']');
-  for (const unsigned bit : cells.layers) {
+  for (const unsigned bit : bits) {
     const Layer* layer = catalogue.layer(bit);
     layers.next();
     out.json(layer != nullptr ? layer->name : std::to_string(bit));
   }
 }
 
-void put_cpus(Writer& out, const DensityCells& cells) {
+// density: nullptr as long as there is the index alone.
+void put_cpus(Writer& out, const Model& model, const Density* density, const Scale& scale) {
   Members rows(out, '[', ']');
-  for (std::size_t cpu = 0; cpu < cells.cpus.size(); cpu++) {
+  const auto put = [&](std::size_t, std::uint32_t cpu, Amounts amounts) {
     rows.next();
     Members row(out, '{', '}');
     row.key("cpu");
-    out.number(cells.cpus[cpu]);
+    out.number(cpu);
     row.key("events");
-    put_amounts(out, cells, cpu, &DensityCells::Amount::events);
+    put_amounts(out, amounts, scale.cells, &DensityCells::Amount::events);
     row.key("words");
-    put_amounts(out, cells, cpu, &DensityCells::Amount::words);
+    put_amounts(out, amounts, scale.cells, &DensityCells::Amount::words);
+  };
+  if (density != nullptr) return density->each_cpu(scale, put);
+  const DensityCells cells = density_from_index(model.trace(), scale);
+  for (std::size_t cpu = 0; cpu < cells.cpus.size(); cpu++) {
+    put(cpu, cells.cpus[cpu], Amounts(cells.amounts).subspan(cpu * scale.cells, scale.cells));
   }
 }
 
@@ -61,8 +72,10 @@ void put_gaps(Writer& out, const std::vector<Gap>& gaps, std::uint64_t zero) {
 }
 
 std::string list_density(const Model& model, const Scale& scale) {
-  const DensityCells cells = model.density(scale);
+  const Density* const density = model.density();  // asked once: it may come meanwhile
   Writer out;
+  // Millions of numbers, mostly of one or two digits: asked for at once, they move less often.
+  if (density != nullptr) out.room(density->numbers(scale) * 5 / 2);
   {
     Members all(out, '{', '}');
     all.key("from");
@@ -72,15 +85,16 @@ std::string list_density(const Model& model, const Scale& scale) {
     all.key("cells");
     out.number(scale.cells);
     all.key("layers");
-    put_layers(out, cells, model.trace().info().catalogue);
+    put_layers(out, density != nullptr ? density->layers() : std::vector<unsigned>{},
+               model.trace().info().catalogue);
     all.key("cpus");
-    put_cpus(out, cells);
+    put_cpus(out, model, density, scale);
     all.key("gaps");
     put_gaps(out, gaps_in(model.gaps(), scale), model.zero());
     all.key("exact");
-    out.put(model.density_ready() ? "true" : "false");
+    out.put(density != nullptr ? "true" : "false");
   }
-  return std::string(out.view());
+  return out.take();
 }
 
 }  // namespace fkt::cli

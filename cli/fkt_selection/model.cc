@@ -73,10 +73,6 @@ double Model::progress() const {
   return (part(density_pass_) + part(timeline_pass_)) / 2;
 }
 
-DensityCells Model::density(const Scale& scale) const {
-  return density_ready_ ? density_->cells(scale) : density_from_index(trace_, scale);
-}
-
 const std::vector<Gap>& Model::gaps() const {
   static const std::vector<Gap> kNone;
   return density_ready_ ? density_->gaps() : kNone;

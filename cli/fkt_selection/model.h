@@ -47,8 +47,8 @@ class Model {
   // How much is read: 0 to 1.
   double progress() const;
 
-  // By layer once density_ready(), before that from the index.
-  DensityCells density(const Scale& scale) const;
+  // nullptr before density_ready(): then there is the index (density_from_index()).
+  const Density* density() const { return density_ready_ ? density_.get() : nullptr; }
   const std::vector<Gap>& gaps() const;  // none before density_ready()
   // Valid once ready(): for stretches too long to be followed again.
   const Levels& levels() const { return levels_; }

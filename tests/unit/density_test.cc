@@ -89,14 +89,35 @@ void compare_gaps(const Trace& trace, const std::vector<Gap>& gaps) {
 
 TEST_CASE("a scale's cells begin where they say") {
   const Scale scale{1000, 1000 + 12345, 7};
+  const CellTable table(scale);
   for (std::uint64_t clock = scale.from; clock < scale.to; clock++) {
     const std::uint32_t cell = scale.cell(clock);
     REQUIRE(cell < scale.cells);
     REQUIRE(scale.begin(cell) <= clock);
     REQUIRE(clock < scale.begin(cell + 1));
+    REQUIRE(table.cell(clock) == cell);
   }
   const Scale large{~std::uint64_t{0} - 1000, ~std::uint64_t{0}, 1000};
   CHECK(large.cell(~std::uint64_t{0} - 1) == 999);
+}
+
+TEST_CASE("cells are found without dividing as with it") {
+  const std::uint64_t end = ~std::uint64_t{0};
+  for (const Scale& scale : {Scale{0, end, 8192}, Scale{end - 5, end, 8192}, Scale{7, end / 3, 1},
+                             Scale{T, T + 1, 1}, Scale{T, T + 1000, 1000}}) {
+    const CellTable table(scale);
+    CHECK(table.begin(scale.cells) == scale.to);
+    const auto compare = [&](std::uint64_t clock) {
+      if (clock < scale.from || clock >= scale.to) return;
+      REQUIRE(table.cell(clock) == scale.cell(clock));
+    };
+    for (std::uint32_t cell = 0; cell <= scale.cells; cell++) {
+      const std::uint64_t edge = scale.begin(cell);
+      compare(edge - 1);
+      compare(edge);
+      compare(edge + 1);
+    }
+  }
 }
 
 TEST_CASE("densities are exact at every zoom, by any number of threads") {

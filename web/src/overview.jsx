@@ -22,7 +22,7 @@ function highest(data) {
   for (const cpu of data.cpus) {
     for (let cell = 0; cell < data.cells; cell++) {
       let sum = 0;
-      for (const layer of cpu.words) sum += layer[cell];
+      for (const layer of cpu.words) sum += layer[cell] ?? 0;
       if (sum > most) most = sum;
     }
   }
