@@ -12,8 +12,8 @@
 namespace fkt::cli {
 
 // As JSON: from, to, cells, the layers' names, per CPU the events and words of each layer and cell
-// (an empty list where no cell has any), gaps, and "exact" where it is of the pages and not of their
-// index alone.
+// (an empty list where no cell has any), gaps, and "exact" where it is of the pages and not of
+// their index alone.
 std::string list_density(const Model& model, const Scale& scale);
 
 // As an array of [cpu, from, to, lost]; times in ticks since `zero`.
