@@ -13,6 +13,8 @@ std::int64_t since(std::uint64_t zero, std::uint64_t clock) {
   return static_cast<std::int64_t>(clock - zero);
 }
 
+constexpr std::size_t kMostRoom = 16 << 20;  // bytes; most rows of very many CPUs are empty
+
 using Amounts = std::span<const DensityCells::Amount>;
 
 // One number of each cell, layer by layer: which says `number`. Nothing in any cell: no numbers.
@@ -74,8 +76,8 @@ void put_gaps(Writer& out, const std::vector<Gap>& gaps, std::uint64_t zero) {
 std::string list_density(const Model& model, const Scale& scale) {
   const Density* const density = model.density();  // asked once: it may come meanwhile
   Writer out;
-  // Millions of numbers, mostly of one or two digits: asked for at once, they move less often.
-  if (density != nullptr) out.room(density->numbers(scale) * 5 / 2);
+  // Millions of numbers, mostly of one or two digits: with room for them they move less often.
+  if (density != nullptr) out.room(std::min(density->numbers(scale) * 5 / 2, kMostRoom));
   {
     Members all(out, '{', '}');
     all.key("from");
