@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What was to be reached, beside what was measured."""
+"""What was to be reached, beside what was measured: rows of (goal, measured, verdict)."""
 import json
+import re
 import statistics
 
 from .common import EVENTS_PER_CALL, table
@@ -59,13 +60,16 @@ def drain_goals(place):
                 yield [f"the drain's share during {WORKLOADS[workload]} ({name}): under 1 %", f"{value:.2f} %", verdict(value, 1)]
 
 
-def event_goals(place):
+def cost_goal(place):
     guest = Guest(place / "cost", "")
     if guest.rows and guest.measured("fkt") and guest.measured("none"):
         large = guest.calls("fkt")[-1]
         untraced = min(guest.values("none", "loop", guest.calls("none")[-1]))
         value = (min(guest.values("fkt", "loop", large)) - untraced) / EVENTS_PER_CALL
         yield ["pairs: at most 85 instructions an event, while the loop runs", f"{value:.1f}", verdict(value, 85)]
+
+
+def size_goal(place):
     sizes = Guest(place / "sizes", "")
     if sizes.rows and sizes.measured("fkt"):
         found = recording(sizes.directory, "fkt", sizes.calls("fkt")[-1])
@@ -82,12 +86,33 @@ def ring_goal(path):
     yield ["ring.h natively, a 16-byte record: at most 1.4 times the bare clock", f"{value:.2f}", verdict(value, 1.4)]
 
 
-def goals_table(directory):
-    """Of the kernel for which the goals were set."""
-    place, rows = directory / "6.1", []
-    for source in (page_goals, race_goals, drain_goals, event_goals):
-        rows += list(source(place))
-    rows += list(recycling_goal(directory / "6.12"))
-    if (directory / "native/ring.json").exists():
-        rows += list(ring_goal(directory / "native/ring.json"))
-    return table("Goals, and what was measured (6.1)", ["", "measured", ""], rows).replace("### ", "## ", 1) if rows else ""
+def goals_of(question, directory):
+    """One question's rows, with its name in them, of the kernel for which the goals were set."""
+    place, ring = directory / "6.1", directory / "native/ring.json"
+    rows = {
+        "cost": lambda: [*cost_goal(place)],
+        "sizes": lambda: [*size_goal(place)],
+        "ring": lambda: [*ring_goal(ring)] if ring.exists() else [],
+        "engines": lambda: [*page_goals(place), *recycling_goal(directory / "6.12")],
+        "loss": lambda: [*race_goals(place)],
+        "workloads": lambda: [*drain_goals(place)],
+    }[question]()
+    return [[goal, question, measured, reached] for goal, measured, reached in rows]
+
+
+COLUMNS = ["", "question", "measured", ""]
+
+
+def goals_table(rows):
+    return table("Goals, and what was measured (6.1)", COLUMNS, rows).replace("### ", "## ", 1) if rows else ""
+
+
+def kept_goals(text):
+    """What goals_table() once wrote into a document, by question."""
+    found = re.search(r"^## Goals, .*?\n\n((?:\|.*\n)+)", text, re.M)
+    kept = {}
+    for line in found.group(1).splitlines()[2:] if found else []:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == len(COLUMNS):
+            kept.setdefault(cells[1], []).append(cells)
+    return kept

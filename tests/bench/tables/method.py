@@ -16,7 +16,8 @@ A call has two events, its entry and its exit: per event = (traced - untraced) /
   behind it, of a long recording less a short one. So it contains the whole drain, the recorder's work
   at its end and the write-back, and not what is the same for every recording (start-up, symbols).
 - *lost*: entries and exits of getppid that happened (2 per call) less those that the tracer's own
-  reader finds in the recording.
+  reader finds in the recording. Less than none: perf record asks a ring twice how far to read, saves
+  up to the second answer and goes on from the first, so some events stand in its file twice.
 - bpftrace records nothing: it counts each call number in a map, or prints a line per event into a
   file; sysdig's program runs beside the loop, and both of its ends are part of every recording.
 - Each tracer's first run is not counted.
