@@ -109,7 +109,7 @@ check-unit: unit-tests  ## unit tests and golden files: neither root nor module 
 check-golden: unit-tests  ## the golden files alone
 	@ctest --test-dir '$(BUILD)/cmake' --output-on-failure -R golden
 
-check-model:  ## the ring's model, every interleaving of it (5 minutes)
+check-model:  ## the ring's model, every interleaving of it (2 to 5 minutes)
 	@packaging/setup check
 	@tests/model/run
 
