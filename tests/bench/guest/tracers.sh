@@ -61,14 +61,22 @@ prepare_lttng() {
     mount --bind "$LTTNG_MODULES" "/lib/modules/$(uname -r)" && lttng-sessiond --daemonize
 }
 prepare_lttng-a() { prepare_lttng; }
-prepare_bpftrace() { bpftrace --version; }
+# Debian's headers lie in two folders, of which the guest's link names one; the kernel's own BTF has all.
+prepare_bpftrace() { rm -f "/lib/modules/$(uname -r)/build" && bpftrace --version; }
+prepare_bpftrace-print() { prepare_bpftrace; }
 prepare_sysdig() {
     [[ -n ${SYSDIG_MODULES:-} ]] || { echo "its module could not be built for this kernel"; return 1; }
     insmod "$SYSDIG_MODULES/extra/scap.ko"
 }
 
 finish_probes() { rmmod empty_probes; }
-finish_lttng-a() { kill "$(</run/lttng/lttng-sessiond.pid)"; umount "/lib/modules/$(uname -r)"; }
+finish_lttng-a() {
+    local daemon
+    daemon=$(</run/lttng/lttng-sessiond.pid)
+    kill "$daemon"
+    while kill -0 "$daemon" 2>/dev/null; do sleep 0.1; done
+    umount "/lib/modules/$(uname -r)"
+}
 finish_sysdig() { rmmod scap; }
 
 # once WHAT TRACER: its prepare or finish function, if it has one.
