@@ -12,6 +12,7 @@ BUILD := $(CURDIR)/build
 JOBS := $(shell nproc)
 CMD ?= find /usr/share/doc
 FUZZ_SECONDS ?= 60
+BUILD_TYPE ?= RelWithDebInfo
 
 # The release the module is built for: KDIR's, which need not be the running one.
 kernel_release = $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' '$(KDIR)/include/generated/utsrelease.h' 2>/dev/null),$(RELEASE))
@@ -35,7 +36,7 @@ help:  ## this list
 # Release with debug information; the tests only where somebody asks for them.
 $(BUILD)/cmake/CMakeCache.txt: CMakeLists.txt
 	@echo "make: configuring the tools"
-	@cmake -S . -B '$(BUILD)/cmake' -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFKT_TESTS=OFF \
+	@cmake -S . -B '$(BUILD)/cmake' -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE='$(BUILD_TYPE)' -DFKT_TESTS=OFF \
 	    -DCMAKE_RUNTIME_OUTPUT_DIRECTORY='$(BUILD)/bin' >'$(BUILD)/cmake.log' 2>&1 || \
 	    { tail -20 '$(BUILD)/cmake.log'; echo 'make: the tools cannot be configured: packaging/setup build installs what they need' >&2; exit 1; }
 	@touch '$@'
