@@ -35,14 +35,20 @@
  * until it runs again: that is what the commit count is for. Whoever brings it to 0, the switcher or
  * the probe that finishes last, calls fkt_ring_wake(); a probe needs no load to know, the addition's
  * own zero flag says it.
- * `last_clock`, `epoch_end` and `last_pid` are read before the exchange and stored after it. Nesting can
- * make them too old, never too new: then a TIME or PID word is written that was not needed. A switch
+ * `last_clock` and `last_pid` are read before the exchange and stored after it. Nesting can make
+ * them too old, never too new: then a TIME or PID word is written that was not needed. A switch
  * event, which makes the reader expect another pid, takes last_pid away before its exchange and
  * puts the new one only if nobody came in between.
  *
  * No free page: the open page is closed at once and marked GAP, so that no smaller event slips in
  * after the gap began; from then on events are counted in `lost`. The first event that finds a free
  * page opens it with a LOST word in the same reservation. Nothing waits, nothing is overwritten.
+ *
+ * A clock that steps back. Readers take an event's stamp as the next value with these low bits, so one
+ * tick back would read as nearly 2^28 ticks forward. An event whose reading is earlier than the last
+ * event, the last closed page's end or the gap's begin gets the latest of these as its stamp, and is
+ * counted in `clock_back`. (One case is not seen: the step comes right after an event that came in between
+ * another one's exchange and its store of last_clock, which is then too old.)
  *
  * Pairs. An end whose begin is the last event of its page, and of this CPU, is put into the begin's
  * word. That is a reservation like any other, of no bytes: the exchange adds one to the joins in the
@@ -53,7 +59,7 @@
  * last event is this begin, written, and last_clock is not later than it.
  *
  * Before including this file define:
- *   fkt_ring_clock()              full time stamp (ticks), monotonic on a CPU
+ *   fkt_ring_clock()              full time stamp (ticks)
  *   fkt_ring_fast_clock()         the same for fkt_ring_write(), if that must not call anything
  *   fkt_ring_wake(ring, run)      page `run` is complete (called from any context)
  */
@@ -116,8 +122,7 @@ static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_uncheck
 struct fkt_ring {
 	/* Written by this CPU's probes only. */
 	u64 word; /* running number << 32 | joins << 16 | offset (bytes), or FKT_RING_CLOSED, _GAP */
-	u64 last_clock; /* of the last event (ticks) */
-	u64 epoch_end; /* up to here a stamp has the high bits of an event before it */
+	u64 last_clock; /* of the last event, or of the page's end if it was closed since (ticks) */
 	u32 last_pid;
 	u32 page_bytes; /* constant while recording, like the next two */
 	u32 slot_mask; /* slots - 1, slots a power of two */
@@ -125,6 +130,7 @@ struct fkt_ring {
 	struct fkt_page_header **slots;
 	u64 lost; /* events not written since the start */
 	u64 gap_from; /* clock of the current gap's first lost event; only grows */
+	u64 clock_back; /* events whose clock had stepped back, since the start */
 	u64 pair[FKT_PAIR_KINDS]; /* `word` behind the last begin of each kind that may be joined */
 
 	/* Written by the drain only. */
@@ -212,8 +218,23 @@ struct fkt_reserved {
 	u32 run;
 	u32 bytes; /* reserved, a new page's header included */
 	bool pid, time, lost;
+	bool back; /* the clock had stepped back: `clock` is not what it said */
 	u64 lost_count, gap_from;
 };
+
+/*
+ * The stamp for a reading of the clock: not before anything that this CPU has recorded. *back: the
+ * reading was earlier. An interrupt after the reading makes it earlier, too; then its reservation has
+ * changed the word, and ours is tried again.
+ */
+static inline u64 fkt_ring_not_before(const struct fkt_ring *r, u64 clock, bool *back)
+{
+	const u64 last = READ_ONCE(r->last_clock), gap_from = READ_ONCE(r->gap_from);
+	const u64 floor = last > gap_from ? last : gap_from;
+
+	*back = clock < floor;
+	return *back ? floor : clock;
+}
 
 /*
  * Says when the gap begins, before the exchange that begins it. If that exchange will fail, a gap may
@@ -268,7 +289,7 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 		if (pid_after != pid)
 			WRITE_ONCE(r->last_pid, FKT_PID_NONE);
 		s->lost_count = READ_ONCE(r->lost);
-		s->clock = fkt_ring_clock();
+		s->clock = fkt_ring_not_before(r, fkt_ring_clock(), &s->back);
 		s->time = s->clock - READ_ONCE(r->last_clock) > FKT_TIME_MASK;
 		s->pid = pid != last_pid;
 		s->lost = false;
@@ -303,7 +324,8 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 	FKT_RING_STEP(after_exchange);
 
 	WRITE_ONCE(r->last_clock, s->clock);
-	WRITE_ONCE(r->epoch_end, s->clock | FKT_TIME_MASK);
+	if (s->back)
+		fkt_local_inc(&r->clock_back);
 	if (pid_after == pid)
 		WRITE_ONCE(r->last_pid, pid);
 	else
@@ -393,18 +415,20 @@ static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u
 {
 	const u32 bytes = 8 * (1 + n);
 	struct fkt_page_header *h;
-	u64 word, clock, *at;
+	u64 word, next, clock, *at;
 	u32 i;
 
 	do {
 		word = READ_ONCE(r->word);
+		next = word + bytes; /* even behind FKT_RING_GAP this does not reach the joins */
 		clock = fkt_ring_fast_clock();
 		/*
 		 * The long way, which looks closer, when the page is full or closed (the offset is then
-		 * beyond every page), the stamp's high bits are new, or the thread is.
+		 * beyond every page), the stamp's low bits do not say it all or the clock has stepped back
+		 * (the difference is then huge), or the thread is another.
 		 */
-		if (unlikely(fkt_ring_offset(word) + bytes > r->page_bytes ||
-			     fkt_local_is_less(&r->epoch_end, clock) ||
+		if (unlikely(fkt_ring_offset(next) > r->page_bytes ||
+			     fkt_local_less(&r->last_clock, clock) > FKT_TIME_MASK ||
 			     fkt_local_differs32(&r->last_pid, pid))) {
 			struct fkt_body body = {
 				.words = words, .n = n, .tail_bytes = 0, .tail = NULL,
@@ -414,19 +438,19 @@ static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u
 			return;
 		}
 		FKT_RING_STEP(before_exchange);
-	} while (unlikely(!fkt_local_cmpxchg(&r->word, word, word + bytes)));
+	} while (unlikely(!fkt_local_cmpxchg(&r->word, word, next)));
 	FKT_RING_STEP(after_exchange);
 
 	WRITE_ONCE(r->last_clock, clock);
 	h = fkt_ring_page(r, word >> 32);
-	at = (u64 *)((char *)h + fkt_ring_offset(word));
+	at = (u64 *)((char *)h + fkt_ring_offset(next) - bytes);
 	WRITE_ONCE(at[0], head | (clock & FKT_TIME_MASK));
 	for (i = 0; i < n; i++)
 		at[1 + i] = words[i];
 	if (kind < FKT_PAIR_KINDS) {
 		FKT_RING_STEP(before_pair);
 		/* After the event: who finds its word there may add to it. */
-		WRITE_ONCE(r->pair[kind], word + bytes);
+		WRITE_ONCE(r->pair[kind], next);
 	}
 	fkt_ring_commit(r, h, word >> 32, bytes);
 }
@@ -514,14 +538,17 @@ static __always_inline bool fkt_ring_join(struct fkt_ring *r, const struct fkt_e
 static inline bool fkt_ring_close(struct fkt_ring *r)
 {
 	u64 word, clock;
+	bool back;
 
 	do {
 		word = READ_ONCE(r->word);
 		if (fkt_ring_is_closed(word))
 			return false;
-		clock = fkt_ring_clock();
+		clock = fkt_ring_not_before(r, fkt_ring_clock(), &back);
 		FKT_RING_STEP(before_exchange);
 	} while (!fkt_local_cmpxchg(&r->word, word, fkt_ring_word(word >> 32, FKT_RING_CLOSED)));
+	/* The next page does not begin before this one has ended, whatever the clock does. */
+	WRITE_ONCE(r->last_clock, clock);
 	fkt_ring_close_page(r, word, clock);
 	return true;
 }

@@ -114,7 +114,6 @@ static __always_inline bool fkt_local_add_is_zero(u32 *p, u32 value)
 
 FKT_LOCAL_COMPARISON(fkt_local_differs, u64, "cmpq", "ccnz", !=)
 FKT_LOCAL_COMPARISON(fkt_local_differs32, u32, "cmpl", "ccnz", !=)
-FKT_LOCAL_COMPARISON(fkt_local_is_less, u64, "cmpq", "cca", <)
 
 static __always_inline u64 fkt_local_less(const u64 *p, u64 value)
 {

@@ -270,6 +270,49 @@ TEST_CASE("what the long way adds is added only where it must be") {
   CHECK(ring.pid_words() == 0);
 }
 
+TEST_CASE("a clock that steps back makes no event later, and is counted") {
+  const auto run = [](const Action& steps) {
+    RingHarness ring({});
+    ring.advance(1ULL << 40);
+    for (int i = 0; i < 10; ++i) ring.write(i % 4);
+    steps(ring);
+    CHECK_NOTHROW(ring.finish());
+    CHECK(ring.lost() == 0);
+    CHECK(ring.written() == ring.attempted());
+    return ring.clock_back();
+  };
+  for (const std::uint64_t ticks :
+       {5ULL, 100ULL, FKT_TIME_MASK, FKT_TIME_MASK + 1, 1ULL << 32, 1ULL << 39}) {
+    INFO(ticks << " ticks back");
+    // By the fast path, by the long one, in a page that is opened, in one that was closed since.
+    CHECK(run([&](RingHarness& r) { r.step_back(ticks), r.write(0); }) == 1);
+    CHECK(run([&](RingHarness& r) { r.step_back(ticks), r.switch_to(7); }) == 1);
+    CHECK(run([&](RingHarness& r) { r.step_back(ticks), r.write_string(4096); }) == 1);
+    CHECK(run([&](RingHarness& r) { r.step_back(ticks), r.close(), r.write(0); }) == 1);
+    CHECK(run([&](RingHarness& r) { r.close(), r.step_back(ticks), r.write(0); }) == 1);
+    // It has passed where it was: nothing more is counted.
+    CHECK(run([&](RingHarness& r) {
+            r.step_back(ticks), r.write(0), r.advance(ticks), r.write(0), r.write(1);
+          }) == 1);
+    // A call's end that is earlier than its begin.
+    CHECK(run([&](RingHarness& r) { r.begin(39), r.step_back(ticks), r.end(0); }) == 1);
+  }
+}
+
+TEST_CASE("a gap does not end before it began when the clock steps back in it") {
+  RingHarness ring({.pages = 2});
+  ring.advance(1ULL << 40);
+  for (int i = 0; i < 4; ++i) ring.write_string(~0U);
+  ring.step_back(1ULL << 39);
+  ring.write(0);
+  ring.drain();
+  ring.write(0);
+  CHECK_NOTHROW(ring.finish());
+  CHECK(ring.lost() == 3);
+  CHECK(ring.gaps() == 1);
+  CHECK(ring.clock_back() == 1);
+}
+
 TEST_CASE("the short form of a pair gives back its result and ticks, at every edge") {
   for (const std::int64_t value : {-1024, -1023, -2, -1, 0, 1, 2, 39, 1022, 1023}) {
     REQUIRE(FKT_PAIR_SHORT_VALUE(value));
@@ -384,6 +427,33 @@ TEST_CASE("a million random operations, nested three deep") {
     CHECK(lost < attempted / 2);
     CHECK(gaps > 100);
   }
+}
+
+TEST_CASE("random operations nested in each other with a clock that steps back by much") {
+  std::mt19937 random(20050503);
+  std::uint64_t back = 0;
+  for (unsigned round = 0; round < 20; ++round) {
+    RingHarness ring({.pages = 8});
+    ring.advance(1ULL << 50);
+    bool nests = true;
+    ring.on_step([&](RingHarness& r) {
+      if (nests && random() % 64 == 0) random_write(r, random);
+    });
+    for (unsigned i = 0; i < 5000; ++i) {
+      if (random() % 256 == 0) {
+        // After an event that nothing interrupted: else last_clock may be that of the event before.
+        nests = false;
+        ring.write(0);
+        nests = true;
+        ring.step_back(1ULL << (20 + random() % 20));
+      }
+      random_task(ring, random);
+      random_drain(ring, random);
+    }
+    CHECK_NOTHROW(ring.finish());
+    back += ring.clock_back();
+  }
+  CHECK(back > 1000);
 }
 
 TEST_CASE("a writer with its interrupts against a drain on another CPU") {
