@@ -223,20 +223,6 @@ struct fkt_reserved {
 };
 
 /*
- * The stamp for a reading of the clock: not before anything that this CPU has recorded. *back: the
- * reading was earlier. An interrupt after the reading makes it earlier, too; then its reservation has
- * changed the word, and ours is tried again.
- */
-static inline u64 fkt_ring_not_before(const struct fkt_ring *r, u64 clock, bool *back)
-{
-	const u64 last = READ_ONCE(r->last_clock), gap_from = READ_ONCE(r->gap_from);
-	const u64 floor = last > gap_from ? last : gap_from;
-
-	*back = clock < floor;
-	return *back ? floor : clock;
-}
-
-/*
  * Says when the gap begins, before the exchange that begins it. If that exchange will fail, a gap may
  * have begun already, and its stamp must stay. Its beginner saw the word change after `clock` was
  * read, as we look at it here once more, so its stamp is the later one.
@@ -278,7 +264,7 @@ static inline bool fkt_ring_lose(struct fkt_ring *r, u64 word, u64 clock)
 static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, u32 words,
 				    struct fkt_reserved *s)
 {
-	u64 word, next;
+	u64 word, next, last_clock, floor;
 	u32 offset, last_pid;
 	bool opens;
 
@@ -289,13 +275,19 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 		if (pid_after != pid)
 			WRITE_ONCE(r->last_pid, FKT_PID_NONE);
 		s->lost_count = READ_ONCE(r->lost);
-		s->clock = fkt_ring_not_before(r, fkt_ring_clock(), &s->back);
-		s->time = s->clock - READ_ONCE(r->last_clock) > FKT_TIME_MASK;
+		s->clock = fkt_ring_clock();
+		last_clock = READ_ONCE(r->last_clock);
+		s->gap_from = READ_ONCE(r->gap_from);
+		floor = last_clock > s->gap_from ? last_clock : s->gap_from;
+		/* An interrupt since the reading can be later, too: then the word has changed. */
+		s->back = s->clock < floor;
+		if (s->back)
+			s->clock = floor;
+		s->time = s->clock - last_clock > FKT_TIME_MASK;
 		s->pid = pid != last_pid;
 		s->lost = false;
 		s->run = word >> 32;
 		s->bytes = 8 * (words + s->time + s->pid);
-		s->gap_from = READ_ONCE(r->gap_from);
 		opens = offset + s->bytes > r->page_bytes;
 		next = word + s->bytes;
 		FKT_RING_STEP(before_exchange);
@@ -537,14 +529,16 @@ static __always_inline bool fkt_ring_join(struct fkt_ring *r, const struct fkt_e
  */
 static inline bool fkt_ring_close(struct fkt_ring *r)
 {
-	u64 word, clock;
-	bool back;
+	u64 word, clock, last_clock;
 
 	do {
 		word = READ_ONCE(r->word);
 		if (fkt_ring_is_closed(word))
 			return false;
-		clock = fkt_ring_not_before(r, fkt_ring_clock(), &back);
+		clock = fkt_ring_clock();
+		last_clock = READ_ONCE(r->last_clock);
+		if (clock < last_clock)
+			clock = last_clock;
 		FKT_RING_STEP(before_exchange);
 	} while (!fkt_local_cmpxchg(&r->word, word, fkt_ring_word(word >> 32, FKT_RING_CLOSED)));
 	/* The next page does not begin before this one has ended, whatever the clock does. */
