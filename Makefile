@@ -21,7 +21,7 @@ tool_names = $(basename $(notdir $(wildcard cli/fkt_*.cc)))
 man_pages = $(wildcard man/*.1 man/*.5 man/*.7)
 cxx_sources = $(wildcard lib/*.h lib/*.cc lib/remote/*.h lib/remote/*.cc cli/*.h cli/*.cc cli/*/*.h cli/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
                          tests/bench/*.cc tests/browser/*.cc examples/*.cc)
-scripts = packaging/setup .ci/run tests/check-all tests/check-long tests/model/run tests/browser/run tests/library/run web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image apt.sh build-module lib.sh faults.sh) \
+scripts = packaging/setup .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/library/run web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image apt.sh build-module lib.sh faults.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
 .PHONY: all help tools module install install-tools uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
@@ -99,9 +99,9 @@ check: check-setup  ## all set-up, then every test; the last line counts them
 	@$(MAKE) --no-print-directory unit-tests
 	@tests/check-all
 
-check-long: unit-tests  ## what takes longer: 10^8 events, the model with larger bounds, power cuts, other flavours of 6.1
-	@packaging/setup build module vm check
-	@for kernel in 6.1 6.1-rt 6.1-cloud; do tests/vm/get-kernel $$kernel || exit 1; done
+check-long: unit-tests  ## what takes longer: 10^8 events, the model with larger bounds, power cuts, an hour of any calls, other kernels
+	@packaging/setup build module vm check debug
+	@for kernel in 6.1 6.1-rt 6.1-cloud 6.1-debug; do tests/vm/get-kernel $$kernel || exit 1; done
 	@tests/check-long
 
 check-unit: unit-tests  ## unit tests and golden files: neither root nor module needed
@@ -121,11 +121,12 @@ check-powercut: unit-tests  ## 20 power cuts at random moments on each kernel (1
 	@tests/vm/powercut --kernel 6.1 20
 	@tests/vm/powercut --kernel 6.12 20
 
-check-debug:  ## the same on a 6.1 with KASAN and lockdep, which is built first (10 minutes)
+check-debug:  ## the same on kernels with KASAN, lockdep, failing allocations, kmemleak, KCSAN, built first (20 minutes)
 	@packaging/setup build module vm check debug
 	@tests/vm/get-kernel 6.1-debug
+	@tests/vm/get-kernel 6.1-kcsan
 	@$(MAKE) --no-print-directory unit-tests
-	@tests/vm/check --kernel 6.1-debug
+	@tests/check-debug
 
 fuzz:  ## all that reads bytes, under libFuzzer, each for FUZZ_SECONDS=60
 	@packaging/setup build check

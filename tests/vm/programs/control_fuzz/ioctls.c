@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* All of include/fkt/ioctl.h, and numbers that are not in it. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fkt/condition.h>
+#include <fkt/events.h>
+#include <fkt/file.h>
+#include <fkt/ioctl.h>
+
+#include "fuzz.h"
+
+/* ---- starting ---- */
+
+static void random_op(struct thread *t, struct fkt_when_op *op)
+{
+	op->what = small(t, FKT_WHEN_RET + 1);
+	op->compare = small(t, FKT_WHEN_GE + 1);
+	op->index = small(t, FKT_WHEN_SETS);
+	op->pad = chance(t, 98) ? 0 : number(t);
+	op->value = number(t);
+}
+
+/* A condition: one test of everything, or postfix at random, with sets half full. */
+static __u64 condition(struct thread *t)
+{
+	static _Thread_local struct fkt_when when;
+	unsigned int i;
+
+	memset(&when, 0, sizeof(when));
+	when.ops = chance(t, 60) ? 1 : small(t, FKT_WHEN_OPS + 2);
+	when.tids = small(t, 5000000);
+	for (i = 0; i < FKT_WHEN_OPS; i++)
+		random_op(t, &when.op[i]);
+	for (i = 0; i < FKT_WHEN_IDS / 64; i++) {
+		when.watched.bits[i] = chance(t, 50) ? ~0ULL : rnd(t);
+		when.set[0].bits[i] = rnd(t);
+		when.set[1].bits[i] = chance(t, 50) ? ~0ULL : 0;
+	}
+	for (i = 0; i < FKT_WHEN_TEXTS; i++)
+		memset(when.text[i], chance(t, 50) ? '*' : (int)below(t, 256), FKT_WHEN_TEXT_BYTES - chance(t, 90));
+	return (unsigned long)place(t, &when, sizeof(when));
+}
+
+static __u64 mask(struct thread *t)
+{
+	return chance(t, 90) ? rnd(t) & (1 << FKT_L_SYSTEM | 1 << FKT_L_FKT | 1 << FKT_L_PROCESS) : number(t);
+}
+
+static __u32 start_flags(struct thread *t)
+{
+	__u32 flags = chance(t, 50) ? 0 : rnd(t) & (FKT_START_ARGS | FKT_START_NO_PAIRS);
+
+	if (chance(t, 50))
+		flags |= chance(t, 70) ? FKT_START_OVERWRITE : FKT_START_STOP_WHEN_FULL;
+	if (chance(t, 70))
+		flags |= FKT_START_ENGINE(small(t, FKT_ENGINE_LEND + 2));
+	return chance(t, 97) ? flags : flags ^ (__u32)number(t);
+}
+
+static __s32 some_pid(struct thread *t)
+{
+	const __s32 pids[] = { getpid(), getppid(), 1, 0, syscall(SYS_gettid), (__s32)number(t) };
+
+	return pids[below(t, sizeof(pids) / sizeof(pids[0]))];
+}
+
+static struct fkt_start make_start(struct thread *t)
+{
+	return (struct fkt_start){
+		.abi = chance(t, 98) ? FKT_ABI_VERSION : (__u32)number(t),
+		.size = chance(t, 98) ? sizeof(struct fkt_start) : (__u32)number(t),
+		.out_fd = chance(t, 50) ? -1 : chance(t, 90) ? output(t) : any_fd(t),
+		.flags = start_flags(t),
+		/* Hooks take their time: as a rule those of one layer, or none. */
+		.mask = chance(t, 50) ? 1 << FKT_L_SYSTEM : chance(t, 60) ? 1 << FKT_L_FKT : mask(t),
+		.recording = rnd(t),
+		.offset = chance(t, 60) ? 0 : chance(t, 70) ? below(t, 64) << 12 : number(t),
+		.limit = chance(t, 60) ? 0 : chance(t, 70) ? below(t, 1 << 22) : number(t),
+		.reserve = chance(t, 60) ? 0 : chance(t, 50) ? below(t, 1 << 20) : number(t),
+		.reserve_per_page = chance(t, 60) ? 0 : chance(t, 50) ? below(t, 256) : number(t),
+		.clock = chance(t, 80) ? FKT_CLOCK_TSC : small(t, 3),
+		.filter = chance(t, 40) ? FKT_FILTER_NONE : small(t, FKT_FILTER_NOT_SELF + 2),
+		.filter_pid = some_pid(t),
+		.when = chance(t, 70) ? 0 : condition(t),
+	};
+}
+
+static long status(struct thread *t)
+{
+	struct fkt_status s = { 0 };
+
+	return ioctl(device(t), FKT_STATUS, place(t, &s, sizeof(s)));
+}
+
+static long start(struct thread *t)
+{
+	struct world *w = t->w;
+	int slot = below(t, SLOTS);
+	struct fkt_start s = make_start(t);
+	pid_t owner = atomic_load(&w->shared->owner);
+	int ret;
+
+	/* It would be refused: there is one recording at a time. */
+	if (owner && owner != getpid() && chance(t, 90))
+		return status(t);
+	ret = ioctl(w->device[slot], FKT_START, place(t, &s, sizeof(s)));
+	if (!ret) {
+		w->starter = slot;
+		w->owns = true;
+		atomic_store(&w->shared->owner, getpid());
+	}
+	return ret;
+}
+
+static long stop(struct thread *t)
+{
+	return ioctl(device(t), FKT_STOP);
+}
+
+static long free_buffer(struct thread *t)
+{
+	int ret = ioctl(device(t), FKT_FREEBUFFER);
+
+	if (!ret)
+		lost_owner(t->w);
+	return ret;
+}
+
+/* ---- memory, masks ---- */
+
+static long set_pow(struct thread *t)
+{
+	/* Up to 16 MiB per CPU; numbers beyond the allowed ones too, but not 256 MiB. */
+	__u32 pow = chance(t, 90) ? 1 + below(t, 12) : number(t);
+
+	if (pow == 14 || pow == 15 || pow == 16)
+		pow = 2;
+	return ioctl(device(t), FKT_SETINITPOWPAGES, place(t, &pow, sizeof(pow)));
+}
+
+static long try_dma(struct thread *t)
+{
+	__u32 low = small(t, 2);
+
+	return ioctl(device(t), FKT_SETTRYDMA, place(t, &low, sizeof(low)));
+}
+
+static long wait_ready(struct thread *t)
+{
+	return ioctl(device(t), FKT_WAITREADY);
+}
+
+static long change_mask(struct thread *t)
+{
+	const unsigned long calls[] = { FKT_ENABLE, FKT_DISABLE, FKT_SETMASK };
+	__u64 m = mask(t);
+
+	return ioctl(device(t), calls[below(t, 3)], place(t, &m, sizeof(m)));
+}
+
+/* ---- asking ---- */
+
+static long cpu_status(struct thread *t)
+{
+	struct fkt_cpu_status s = { .cpu = small(t, 4) };
+
+	return ioctl(device(t), FKT_CPU_STATUS, place(t, &s, sizeof(s)));
+}
+
+static long get_abi(struct thread *t)
+{
+	__u32 abi = 0;
+
+	return ioctl(device(t), FKT_GET_ABI, place(t, &abi, sizeof(abi)));
+}
+
+static long clocks(struct thread *t)
+{
+	struct fkt_clocks c = { .clock = small(t, 3) };
+
+	return ioctl(device(t), FKT_CLOCKS, place(t, &c, sizeof(c)));
+}
+
+static long fired(struct thread *t)
+{
+	struct fkt_fired f = { 0 };
+
+	return ioctl(device(t), FKT_FIRED, place(t, &f, sizeof(f)));
+}
+
+static long join(struct thread *t)
+{
+	return ioctl(device(t), FKT_JOIN);
+}
+
+static long flight(struct thread *t)
+{
+	__u32 step = small(t, 5);
+
+	return ioctl(device(t), FKT_FLIGHT, place(t, &step, sizeof(step)));
+}
+
+static long get_index(struct thread *t)
+{
+	static _Thread_local struct fkt_index_entry entries[1024];
+	struct fkt_index index = {
+		.first = small(t, 64),
+		.entries = (unsigned long)place(t, entries, sizeof(entries)),
+		.count = small(t, 1024),
+	};
+
+	return ioctl(device(t), FKT_INDEX, place(t, &index, sizeof(index)));
+}
+
+/* ---- lent pages ---- */
+
+static long take(struct thread *t)
+{
+	struct world *w = t->w;
+	__u32 numbers[TAKEN] = { 0 };
+	struct fkt_lend lend = {
+		.pages = (unsigned long)(chance(t, 90) ? (void *)numbers : place(t, numbers, sizeof(numbers))),
+		.count = small(t, TAKEN),
+		.flags = chance(t, 95) ? 0 : number(t),
+	};
+	int ret;
+
+	/* An impossible count must not make the module write behind what is there. */
+	if (lend.count > TAKEN)
+		lend.pages = (unsigned long)(w->edge + 4096 - TAKEN);
+	ret = ioctl(device(t), FKT_TAKE, chance(t, 95) ? &lend : place(t, &lend, sizeof(lend)));
+	if (!ret && lend.pages == (unsigned long)numbers && lend.count <= TAKEN) {
+		memcpy(w->taken, numbers, sizeof(numbers));
+		w->n_taken = lend.count;
+	}
+	return ret;
+}
+
+static long give(struct thread *t)
+{
+	struct world *w = t->w;
+	__u32 numbers[TAKEN];
+	struct fkt_lend lend = {
+		.pages = (unsigned long)(chance(t, 90) ? (void *)numbers : place(t, numbers, sizeof(numbers))),
+		.count = chance(t, 80) ? w->n_taken % TAKEN : small(t, TAKEN),
+		.flags = chance(t, 70) ? 0 : chance(t, 90) ? FKT_LEND_UNWRITTEN : number(t),
+	};
+
+	memcpy(numbers, w->taken, sizeof(numbers));
+	if (chance(t, 20))
+		numbers[below(t, TAKEN)] = number(t);
+	if (lend.count > TAKEN)
+		lend.pages = (unsigned long)(w->edge + 4096 - TAKEN);
+	return ioctl(device(t), FKT_GIVE, place(t, &lend, sizeof(lend)));
+}
+
+/* ---- others ---- */
+
+static long unknown(struct thread *t)
+{
+	char bytes[256];
+	unsigned long cmd = chance(t, 50) ? _IOC(below(t, 4), FKT_IOC, below(t, 256), below(t, 300)) : number(t);
+
+	switch (cmd) { /* those have rules of their own, above */
+	case FKT_TAKE:
+	case FKT_START:
+	case FKT_SETINITPOWPAGES:
+		return -1;
+	}
+	memset(bytes, (int)rnd(t), sizeof(bytes));
+	return ioctl(device(t), cmd, place(t, bytes, sizeof(bytes)));
+}
+
+const struct kind ioctl_kinds[] = {
+	{ "start", 15, 1, start },
+	{ "stop", 2, 4, stop },
+	{ "freebuffer", 2, 3, free_buffer },
+	{ "setinitpowpages", 6, 0, set_pow },
+	{ "settrydma", 2, 0, try_dma },
+	{ "waitready", 2, 1, wait_ready },
+	{ "mask", 4, 1, change_mask },
+	{ "status", 30, 15, status },
+	{ "cpu_status", 30, 15, cpu_status },
+	{ "get_abi", 10, 3, get_abi },
+	{ "clocks", 20, 5, clocks },
+	{ "join", 20, 10, join },
+	{ "take", 15, 100, take },
+	{ "give", 10, 60, give },
+	{ "flight", 2, 14, flight },
+	{ "fired", 10, 20, fired },
+	{ "index", 5, 20, get_index },
+	{ "unknown_ioctl", 20, 5, unknown },
+	{ 0 },
+};
