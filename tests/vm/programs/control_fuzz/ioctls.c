@@ -59,7 +59,7 @@ static __u32 start_flags(struct thread *t)
 	if (chance(t, 50))
 		flags |= chance(t, 70) ? FKT_START_OVERWRITE : FKT_START_STOP_WHEN_FULL;
 	if (chance(t, 70))
-		flags |= FKT_START_ENGINE(small(t, FKT_ENGINE_LEND + 2));
+		flags |= FKT_START_ENGINE(chance(t, 40) ? FKT_ENGINE_LEND : small(t, FKT_ENGINE_LEND + 2));
 	return chance(t, 97) ? flags : flags ^ (__u32)number(t);
 }
 
@@ -68,6 +68,12 @@ static __s32 some_pid(struct thread *t)
 	const __s32 pids[] = { getpid(), getppid(), 1, 0, syscall(SYS_gettid), (__s32)number(t) };
 
 	return pids[below(t, sizeof(pids) / sizeof(pids[0]))];
+}
+
+/* Any number; often one that is 2^32 with a page's bytes. */
+static __u32 wraps(struct thread *t)
+{
+	return chance(t, 50) ? number(t) : 0U - (4096U << below(t, 4));
 }
 
 static struct fkt_start make_start(struct thread *t)
@@ -83,7 +89,7 @@ static struct fkt_start make_start(struct thread *t)
 		.offset = chance(t, 60) ? 0 : chance(t, 70) ? below(t, 64) << 12 : number(t),
 		.limit = chance(t, 60) ? 0 : chance(t, 70) ? below(t, 1 << 22) : number(t),
 		.reserve = chance(t, 60) ? 0 : chance(t, 50) ? below(t, 1 << 20) : number(t),
-		.reserve_per_page = chance(t, 60) ? 0 : chance(t, 50) ? below(t, 256) : number(t),
+		.reserve_per_page = chance(t, 60) ? 0 : chance(t, 50) ? below(t, 256) : wraps(t),
 		.clock = chance(t, 80) ? FKT_CLOCK_TSC : small(t, 3),
 		.filter = chance(t, 40) ? FKT_FILTER_NONE : small(t, FKT_FILTER_NOT_SELF + 2),
 		.filter_pid = some_pid(t),
@@ -136,8 +142,8 @@ static long free_buffer(struct thread *t)
 
 static long set_pow(struct thread *t)
 {
-	/* Up to 16 MiB per CPU; numbers beyond the allowed ones too, but not 256 MiB. */
-	__u32 pow = chance(t, 90) ? 1 + below(t, 12) : number(t);
+	/* Rings that are soon full; up to 16 MiB per CPU; numbers beyond the allowed ones too, but not 256 MiB. */
+	__u32 pow = chance(t, 60) ? 1 + below(t, 4) : chance(t, 75) ? 1 + below(t, 12) : number(t);
 
 	if (pow == 14 || pow == 15 || pow == 16)
 		pow = 2;

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -291,6 +292,7 @@ int main(int argc, char **argv)
 	struct options o = parse(argc, argv);
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	double begin = now_s();
+	__u32 pow = 3;
 	bool good;
 	int i;
 
@@ -302,6 +304,8 @@ int main(int argc, char **argv)
 		run.inherited[i] = -1;
 		open_inherited(i);
 	}
+	/* Rings of the default size would hardly be filled once. */
+	ioctl(run.inherited[0], FKT_SETINITPOWPAGES, &pow);
 	good = shared != MAP_FAILED && supervise(&o, shared);
 	if (!good)
 		hangs(&o, shared, true);

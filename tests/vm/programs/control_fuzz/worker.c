@@ -147,7 +147,7 @@ static void make_events(struct thread *t)
 {
 	unsigned int i;
 
-	for (i = below(t, 200); i > 0; i--)
+	for (i = below(t, 1000); i > 0; i--)
 		syscall(SYS_getppid);
 	if (chance(t, 10))
 		sched_yield();
@@ -176,7 +176,7 @@ static void *run_thread(void *arg)
 	start_timer();
 	while (t->calls-- > 0 && !atomic_load(&t->w->shared->stop)) {
 		one_call(t);
-		if (chance(t, 5))
+		if (chance(t, 10))
 			make_events(t);
 	}
 	atomic_store(&t->doing->tid, 0);
