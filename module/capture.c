@@ -47,7 +47,8 @@ enum fkt_state fkt_capture_state(void)
 
 bool fkt_capture_owner(struct file *file)
 {
-	return READ_ONCE(capture.owner) == file;
+	/* Pairs with the store-release in prepare(): with the owner comes all that it may use. */
+	return smp_load_acquire(&capture.owner) == file;
 }
 
 static bool running(void)
@@ -172,7 +173,8 @@ static struct file *get_output(const struct fkt_start *start)
 
 static void prepare(struct file *owner, const struct fkt_start *start)
 {
-	capture.owner = owner;
+	/* Pairs with the load-acquire in fkt_capture_owner(): rings and engine are there. */
+	smp_store_release(&capture.owner, owner);
 	capture.recorder = get_pid(task_tgid(current));
 	capture.recording = start->recording;
 	capture.mask = start->mask;
@@ -454,31 +456,11 @@ int fkt_capture_free(struct file *file)
 
 /* ---- status ---- */
 
-/* Lockless sums: exact once stopped, a glance before. */
-static u64 cpu_events(unsigned int cpu)
-{
-	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-	u64 events = READ_ONCE(c->events), word = READ_ONCE(c->ring->word);
-	u32 run;
-
-	if (!fkt_cpu_ready(c))
-		return events;
-	for (run = READ_ONCE(c->ring->tail); run != (u32)(word >> 32) + 1; run++) {
-		struct fkt_page_header *h =
-			READ_ONCE(c->ring->slots[run & c->ring->slot_mask]);
-
-		if (run - READ_ONCE(c->ring->tail) > c->ring->slot_mask)
-			break;
-		events += READ_ONCE(h->events);
-	}
-	return events;
-}
-
 static void add_cpu(struct fkt_status *status, unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 
-	status->events += cpu_events(cpu);
+	status->events += fkt_ring_events(cpu);
 	status->lost += READ_ONCE(c->ring->lost);
 	status->discarded += READ_ONCE(c->discarded);
 	status->overwritten += READ_ONCE(c->overwritten);
@@ -538,7 +520,7 @@ int fkt_capture_cpu_status(struct fkt_cpu_status *status)
 		return 0;
 	mutex_lock(&capture.lock);
 	c = per_cpu_ptr(&fkt_cpus, cpu);
-	status->events = cpu_events(cpu);
+	status->events = fkt_ring_events(cpu);
 	status->lost = READ_ONCE(c->ring->lost);
 	status->discarded = c->discarded;
 	status->overwritten = c->overwritten;

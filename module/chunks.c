@@ -37,7 +37,13 @@ static void give_back(struct fkt_page *page, bool written)
 		c->written++;
 	else
 		c->discarded += page->events;
-	fkt_ring_recycle(page);
+	if (!page->lent) {
+		fkt_ring_recycle(page);
+		return;
+	}
+	/* Not into the ring: a write of the dead owner may still be under way from its frames. */
+	page->lent = false;
+	fkt_pool_put(c, page);
 }
 
 static void output_failed(struct fkt_drain *d, int error)
@@ -127,12 +133,26 @@ static int make_room(struct fkt_drain *d, loff_t upto)
 	return 0;
 }
 
+/* What the dead owner had is older than what the rings have, and goes before. */
+static void gather_inherited(struct fkt_drain *d, struct fkt_chunk *chunk)
+{
+	struct fkt_page *page, *next;
+
+	list_for_each_entry_safe(page, next, &d->inherited, node) {
+		if (chunk->count == FKT_CHUNK_PAGES)
+			return;
+		list_del(&page->node);
+		chunk->pages[chunk->count++] = page;
+	}
+}
+
 /* Takes up to FKT_CHUNK_PAGES complete pages, CPU after CPU; returns how many. */
 static u32 gather(struct fkt_drain *d, struct fkt_chunk *chunk)
 {
 	unsigned int i, cpu = d->first_cpu;
 
 	chunk->count = 0;
+	gather_inherited(d, chunk);
 	for (i = 0; i < nr_cpu_ids && chunk->count < FKT_CHUNK_PAGES; i++) {
 		struct fkt_page *page;
 

@@ -25,6 +25,7 @@
 static struct fkt_drain drain = {
 	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(drain.wait),
 	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(drain.readers),
+	.inherited = LIST_HEAD_INIT(drain.inherited),
 };
 
 /* Wakes the thread and whoever waits for pages. From irq_work, interrupts, tasks; not from probes. */
@@ -105,6 +106,23 @@ static void warn_of_losses(struct fkt_drain *d)
 		d->stop_when_full ? "ends" : "pauses");
 }
 
+/*
+ * A CPU wakes the readers when it has completed several pages. Those that complete few of them in a long
+ * time have theirs taken all the same.
+ */
+static void wake_readers(struct fkt_drain *d)
+{
+	bool complete;
+
+	if (READ_ONCE(d->engine)->write)
+		return;
+	fkt_owner_lock_drain();
+	complete = fkt_owner_complete();
+	fkt_owner_unlock();
+	if (complete)
+		wake_up_interruptible(&d->readers);
+}
+
 static void housekeep(struct fkt_drain *d)
 {
 	u64 now = fkt_clock();
@@ -119,6 +137,7 @@ static void housekeep(struct fkt_drain *d)
 			fkt_ring_close_old(cpu, now, d->ticks_per_s);
 		cpus_read_unlock();
 	}
+	wake_readers(d);
 	warn_of_losses(d);
 	if ((s64)(now - d->next_clock) >= 0) {
 		d->next_clock += 60 * d->ticks_per_s;
@@ -139,11 +158,7 @@ static bool serve_owner(struct fkt_drain *d)
 {
 	bool again;
 
-	/* Whoever reads may fault for long under the lock. */
-	if (d->engine != &fkt_engine_fetch)
-		fkt_owner_lock_drain();
-	else if (!fkt_owner_trylock())
-		return true;
+	fkt_owner_lock_drain();
 	if (fkt_drain_keeps()) {
 		fkt_lend_overwrite();
 		overwrite();
@@ -158,11 +173,16 @@ static bool serve_owner(struct fkt_drain *d)
 /* What the rings have; true: look again soon. */
 static bool move_pages(struct fkt_drain *d)
 {
-	/* Changes when the owner dies; a last round for it does no harm. */
-	if (!READ_ONCE(d->engine)->write)
+	/*
+	 * Changes when the owner dies; a last round for it does no harm. Pairs with the store-release in
+	 * fkt_drain_inherit(): with the engine come the pages that the owner had.
+	 */
+	if (!smp_load_acquire(&d->engine)->write)
 		return serve_owner(d);
 	if (d->overwrite && !d->stopping) {
-		overwrite();
+		/* Not if they were inherited: they follow upon those that the owner had. */
+		if (fkt_drain_keeps())
+			overwrite();
 		return false;
 	}
 	fkt_chunks_move(d);
@@ -366,9 +386,15 @@ void fkt_drain_inherit(void)
 {
 	if (!drain.out || drain.engine->write)
 		return;
-	/* The owner's lock: nobody makes room any more as if pages were lent. */
+	/*
+	 * The owner's lock: nobody makes room any more as if pages were lent, nor as if those in the rings were
+	 * the oldest ones.
+	 */
 	fkt_owner_lock_drain();
-	WRITE_ONCE(drain.engine, best_engine(drain.out));
+	WRITE_ONCE(drain.leave, true);
+	fkt_lend_inherit(&drain.inherited);
+	/* Pairs with the load-acquire in move_pages(). */
+	smp_store_release(&drain.engine, best_engine(drain.out));
 	fkt_owner_unlock();
 }
 

@@ -58,6 +58,7 @@ struct fkt_drain {
 	u64 ticks_per_s;
 	u64 next_clock; /* when the next clock event is due (ticks) */
 	unsigned int first_cpu; /* where gathering starts, for fairness */
+	struct list_head inherited; /* pages that the dead owner had; written before what the rings have */
 
 	u64 pages_written;
 	u64 cpu_ns; /* CPU time of a thread that has ended */

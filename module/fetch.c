@@ -21,15 +21,17 @@
 
 #include "fkt.h"
 
-/* Under the owner's lock, but for what is said otherwise. */
+/* Protected by the owner's lock, except where noted. */
 static struct {
 	struct fkt_page *page; /* being fetched */
 	u32 at; /* bytes of it that are gone */
+	struct list_head reading; /* read(2) copies from them, without the lock */
 	struct list_head handed; /* fetched whole; somebody may still hold a frame */
 	bool resend; /* some of those have bytes to be handed out again */
 	spinlock_t mark_lock; /* of all pages' `unsent`, and the next */
 	bool marked; /* since anybody looked */
 } fetch = {
+	.reading = LIST_HEAD_INIT(fetch.reading),
 	.handed = LIST_HEAD_INIT(fetch.handed),
 	.mark_lock = __SPIN_LOCK_UNLOCKED(fetch.mark_lock),
 };
@@ -115,7 +117,17 @@ static bool have_page(void)
 	return fetch.page || (fetch.resend && resend_page()) || collect_page();
 }
 
-/* `bytes` of the current page are gone; when it is all, the drain thread may have it back. */
+/* The whole page is gone; the drain thread may have it back. */
+static void hand_over(struct fkt_page *page)
+{
+	if (!page->fetched)
+		per_cpu_ptr(&fkt_cpus, page->cpu)->written++;
+	page->fetched = true;
+	list_add_tail(&page->node, &fetch.handed);
+	fkt_drain_kick();
+}
+
+/* `bytes` of the current page are gone. */
 static void advance(u32 bytes)
 {
 	struct fkt_page *page = fetch.page;
@@ -124,11 +136,7 @@ static void advance(u32 bytes)
 	if (fetch.at < fkt_rings_page_bytes())
 		return;
 	fetch.page = NULL;
-	if (!page->fetched)
-		per_cpu_ptr(&fkt_cpus, page->cpu)->written++;
-	page->fetched = true;
-	list_add_tail(&page->node, &fetch.handed);
-	fkt_drain_kick();
+	hand_over(page);
 }
 
 /*
@@ -200,11 +208,15 @@ static const struct pipe_buf_operations buffer_ops = {
 	.get = get_buffer,
 };
 
-/* For frames that the pipe did not take (its readers are gone). */
+/* For frames that the pipe did not take (its readers are gone): they are handed out again. */
 static void release_unsent(struct splice_pipe_desc *spd, unsigned int i)
 {
+	struct fkt_page *page = (struct fkt_page *)spd->partial[i].private;
+	u32 frame = spd->pages[i] - virt_to_page(page->header);
+
+	mark_unsent(page, frame * PAGE_SIZE + spd->partial[i].offset);
 	put_page(spd->pages[i]);
-	fkt_page_unref((struct fkt_page *)spd->partial[i].private);
+	fkt_page_unref(page);
 	module_put(THIS_MODULE);
 }
 
@@ -268,24 +280,74 @@ ssize_t fkt_fetch_splice(struct file *file, loff_t *ppos, struct pipe_inode_info
 
 /* ---- read ---- */
 
+/*
+ * Takes the current page, so that it can be copied from without the lock: that may fault, and a fault may
+ * last for ever. Another read goes on with the next page meanwhile. at: its first byte to be copied.
+ */
+static struct fkt_page *begin_copy(u32 *at)
+{
+	struct fkt_page *page = fetch.page;
+
+	*at = fetch.at;
+	fetch.page = NULL;
+	refcount_inc(&page->refs);
+	list_add_tail(&page->node, &fetch.reading);
+	return page;
+}
+
+/* Puts back what begin_copy() took; all before `at` is gone. */
+static void end_copy(struct fkt_page *page, u32 at)
+{
+	/* Empty: the recording has ended meanwhile, and only our reference is left. */
+	if (!list_empty(&page->node)) {
+		list_del(&page->node);
+		at = min(at, take_mark(page));
+		if (at == PAGE_SIZE << page->order) {
+			hand_over(page);
+		} else if (!fetch.page) {
+			fetch.page = page;
+			fetch.at = at;
+		} else {
+			/* Another read has begun the next page: this one comes before it, next. */
+			list_add(&page->node, &fetch.handed);
+			mark_unsent(page, at);
+		}
+	}
+	fkt_page_unref(page);
+}
+
+/* Copies from the current page. Called with the owner's lock held, which is dropped meanwhile. */
+static size_t copy_from_page(struct iov_iter *to)
+{
+	size_t copied;
+	struct fkt_page *page;
+	u32 at;
+
+	page = begin_copy(&at);
+	fkt_owner_unlock();
+	copied = copy_to_iter((char *)page->header + at,
+			      min_t(size_t, (PAGE_SIZE << page->order) - at, iov_iter_count(to)), to);
+	fkt_owner_relock();
+	end_copy(page, at + copied);
+	return copied;
+}
+
 /* .read_iter of the device: the same bytes, copied. */
 ssize_t fkt_fetch_read(struct kiocb *iocb, struct iov_iter *to)
 {
+	struct file *file = iocb->ki_filp;
 	ssize_t ret, total = 0;
 
-	ret = lock_with_page(iocb->ki_filp, iocb->ki_filp->f_flags & O_NONBLOCK);
+	ret = lock_with_page(file, file->f_flags & O_NONBLOCK);
 	if (ret <= 0)
 		return ret;
-	while (iov_iter_count(to) && have_page()) {
-		size_t rest = fkt_rings_page_bytes() - fetch.at;
-		size_t copied = copy_to_iter((char *)fetch.page->header + fetch.at,
-					     min(rest, iov_iter_count(to)), to);
+	while (iov_iter_count(to) && fkt_owner_may(file, &fkt_engine_fetch) && have_page()) {
+		size_t copied = copy_from_page(to);
 
 		if (!copied) {
 			ret = -EFAULT;
 			break;
 		}
-		advance(copied);
 		total += copied;
 	}
 	fkt_owner_unlock();
@@ -322,9 +384,22 @@ bool fkt_fetch_reclaim(void)
 	return !list_empty(&fetch.handed);
 }
 
+/* The recording's end takes the page; those who still hold it or a frame of it keep that. */
+static void drop_page(struct fkt_page *page, bool fetched)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, page->cpu);
+
+	if (!fetched)
+		c->discarded += page->events;
+	/* It was gone, and came back. */
+	if (!fetched && page->fetched)
+		c->written--;
+	fkt_page_unref(page);
+}
+
 /*
  * The recording's end, under the owner's lock, when it has no owner any more. What is held by others is
- * freed when they let go; nothing waits for them.
+ * freed when they let go; nothing waits for them. What nobody has got whole counts as discarded.
  */
 void fkt_fetch_reset(void)
 {
@@ -333,10 +408,15 @@ void fkt_fetch_reset(void)
 	reclaim();
 	list_for_each_entry_safe(page, next, &fetch.handed, node) {
 		list_del(&page->node);
-		fkt_page_unref(page);
+		drop_page(page, take_mark(page) == FKT_ALL_SENT);
+	}
+	/* Their readers find them on no list, and let them go. */
+	list_for_each_entry_safe(page, next, &fetch.reading, node) {
+		list_del_init(&page->node);
+		drop_page(page, false);
 	}
 	if (fetch.page)
-		fkt_page_unref(fetch.page);
+		drop_page(fetch.page, false);
 	fetch.page = NULL;
 	fetch.at = 0;
 	fetch.resend = false;
@@ -346,5 +426,6 @@ void fkt_fetch_reset(void)
 /* Is something there to fetch? Under the owner's lock. */
 bool fkt_fetch_readable(void)
 {
-	return have_page();
+	look_for_marks();
+	return fetch.page || (fetch.resend && resend_page()) || fkt_owner_complete();
 }

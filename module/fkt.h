@@ -39,7 +39,7 @@
  */
 struct fkt_page {
 	struct fkt_page_header *header;
-	struct list_head node; /* of whoever has the page now */
+	struct list_head node; /* in a pool, one of fetch.c's lists, or drain.inherited */
 	refcount_t refs; /* the pool's, and one for each frame handed out by splice */
 	u32 cpu;
 	u32 events; /* taken from the header when the page left its ring */
@@ -50,7 +50,7 @@ struct fkt_page {
 	u32 unsent; /* first byte that must be handed out again, or FKT_ALL_SENT */
 	/* lend.c's own: */
 	u32 number; /* place in the owner's mapping, or FKT_NO_NUMBER */
-	bool lent; /* the owner has it */
+	bool lent; /* the owner has it, or had it when it died */
 };
 
 #define FKT_ALL_SENT U32_MAX
@@ -71,6 +71,11 @@ struct fkt_cpu {
 	u64 written; /* pages */
 	u64 discarded; /* events */
 	u64 overwritten; /* events */
+	/*
+	 * Protects ready, pages, ring->slots and ring->tail against others than the drain side: with it held no
+	 * page leaves the ring, and none of those in it is freed.
+	 */
+	spinlock_t take_lock;
 	bool ready; /* store-release by ring setup, load-acquire by the drain */
 	bool closing; /* close_call is under way; set by the drain, cleared at its end */
 	call_single_data_t close_call; /* closes the open page, on its own CPU */
@@ -98,6 +103,8 @@ bool fkt_ring_short(unsigned int cpu);
 void fkt_ring_overwrite(unsigned int cpu);
 void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free);
 struct fkt_page *fkt_ring_collect(unsigned int cpu);
+bool fkt_ring_has_complete(unsigned int cpu);
+u64 fkt_ring_events(unsigned int cpu);
 void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s);
 void fkt_rings_close_open(void);
 
@@ -202,9 +209,11 @@ void fkt_tell_wake(void);
 bool fkt_owner_may(struct file *file, const struct fkt_engine *engine);
 int fkt_owner_lock(struct file *file, const struct fkt_engine *engine);
 void fkt_owner_lock_drain(void);
+void fkt_owner_relock(void);
 bool fkt_owner_trylock(void);
 void fkt_owner_unlock(void);
 struct fkt_page *fkt_owner_collect(void);
+bool fkt_owner_complete(void);
 bool fkt_owner_readable(struct file *file);
 void fkt_owner_reset(struct file *file);
 
@@ -224,6 +233,7 @@ int fkt_lend_give(struct file *file, const struct fkt_lend *lend);
 int fkt_lend_mmap(struct file *file, struct vm_area_struct *vma);
 bool fkt_lend_readable(void);
 void fkt_lend_overwrite(void);
+void fkt_lend_inherit(struct list_head *list);
 void fkt_lend_reset(struct file *file);
 
 /* ---- capture.c: the state machine of the one recording ---- */

@@ -12,7 +12,11 @@
 #include "fkt.h"
 
 static struct {
-	struct mutex lock; /* held by whoever is the drain side now */
+	/*
+	 * Held by whoever is the drain side now, for short: never while user memory is accessed, which
+	 * may take for ever. So others, the drain thread and the end of the recording, may wait for it.
+	 */
+	struct mutex lock;
 	unsigned int next_cpu; /* goes on there, so that no CPU waits for another */
 } owner = { .lock = __MUTEX_INITIALIZER(owner.lock) };
 
@@ -42,6 +46,12 @@ void fkt_owner_lock_drain(void)
 	mutex_lock(&owner.lock);
 }
 
+/* Takes the lock again, for a moment, in a call that had dropped it: whatever happened meanwhile. */
+void fkt_owner_relock(void)
+{
+	mutex_lock(&owner.lock);
+}
+
 bool fkt_owner_trylock(void)
 {
 	return mutex_trylock(&owner.lock);
@@ -66,6 +76,19 @@ static struct fkt_page *next_page(void)
 			owner.next_cpu = (owner.next_cpu + 1) % nr_cpu_ids;
 	}
 	return page;
+}
+
+/* Has any CPU a complete page that may be taken? Under the lock. */
+bool fkt_owner_complete(void)
+{
+	unsigned int cpu;
+
+	if (fkt_drain_keeps())
+		return false;
+	for_each_possible_cpu(cpu)
+		if (fkt_ring_has_complete(cpu))
+			return true;
+	return false;
 }
 
 /*

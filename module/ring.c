@@ -19,6 +19,8 @@
 
 #include "fkt.h"
 
+#define EVENTS_BATCH 64 /* pages that are counted without letting the drain take one */
+
 DEFINE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 DEFINE_PER_CPU(struct fkt_cpu, fkt_cpus);
 
@@ -107,7 +109,7 @@ void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free)
 	if (!fkt_cpu_ready(c))
 		return;
 	/* The open page is neither; a closed one that nobody has followed yet is counted as open. */
-	behind = (u32)(READ_ONCE(c->ring->word) >> 32) - c->ring->tail;
+	behind = (u32)(READ_ONCE(c->ring->word) >> 32) - READ_ONCE(c->ring->tail);
 	*filled += max(behind, 0); /* -1: no page was opened since the last one was taken */
 	*free += fkt_ring_free(c->ring);
 }
@@ -155,16 +157,66 @@ struct fkt_page *fkt_ring_collect(unsigned int cpu)
 
 	if (!fkt_cpu_ready(c))
 		return NULL;
+	spin_lock(&c->take_lock);
 	page = c->pages[c->ring->tail & c->ring->slot_mask];
 	header = fkt_ring_take(c->ring);
+	if (header) {
+		page->events = header->events;
+		c->events += page->events;
+		c->lost = header->lost;
+	}
+	spin_unlock(&c->take_lock);
 	if (!header)
 		return NULL;
-	page->events = header->events;
-	c->events += page->events;
-	c->lost = header->lost;
 	fkt_ring_seal(header);
 	fkt_own_look(header);
 	return page;
+}
+
+/* Would fkt_ring_collect() return a page? Whoever drains, one at a time. */
+bool fkt_ring_has_complete(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+
+	return fkt_cpu_ready(c) && fkt_ring_has_complete_page(c->ring);
+}
+
+/*
+ * Adds the events of some pages from *run on, up to page `last`; true: there are more. An open page's count
+ * grows meanwhile. Under take_lock.
+ */
+static bool add_events(const struct fkt_ring *ring, u32 *run, u32 last, u64 *events)
+{
+	u32 i;
+
+	for (i = 0; i < EVENTS_BATCH && (s32)(last - *run) >= 0; i++, (*run)++)
+		*events += READ_ONCE(ring->slots[*run & ring->slot_mask]->events);
+	return (s32)(last - *run) >= 0;
+}
+
+/*
+ * Events that the CPU's probes have written, in pages taken and in those that are still in its ring. Never
+ * less than before in the same recording. May sleep; needs no lock.
+ */
+u64 fkt_ring_events(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	u64 events;
+	u32 run;
+
+	spin_lock(&c->take_lock);
+	events = c->events;
+	run = c->ring->tail;
+	while (c->ready && add_events(c->ring, &run, READ_ONCE(c->ring->word) >> 32, &events)) {
+		cond_resched_lock(&c->take_lock);
+		/* Pages were taken that had not been counted yet: c->events has them. */
+		if (!c->ready || (s32)(c->ring->tail - run) > 0) {
+			events = c->events;
+			run = c->ring->tail;
+		}
+	}
+	spin_unlock(&c->take_lock);
+	return events;
 }
 
 /* On its own CPU, as an interrupt: no other context of this CPU runs between our steps' exchanges. */
@@ -219,25 +271,35 @@ void fkt_wake(struct fkt_ring *ring, u32 run)
 }
 
 /*
- * Asks `cpu` to close its open page if that holds events older than a second. A page with just one
- * event waits longer: closing takes an interrupt, whose end is such an event; an idle machine
- * would do nothing else. Drain thread, under cpus_read_lock().
+ * Does the CPU's open page hold events older than a second? With just one event a page waits longer: closing
+ * takes an interrupt, whose end is such an event; an idle machine would do nothing else.
  */
+static bool open_page_is_old(struct fkt_cpu *c, u64 now, u64 ticks_per_s)
+{
+	const struct fkt_page_header *header;
+	bool old = false;
+	u64 word, limit;
+
+	/* The page may be switched meanwhile, and a wrong guess does no harm; but the owner cannot take it. */
+	spin_lock(&c->take_lock);
+	word = READ_ONCE(c->ring->word);
+	if (!fkt_ring_is_closed(word) && (s32)((u32)(word >> 32) - c->ring->tail) >= 0) {
+		header = c->ring->slots[(word >> 32) & c->ring->slot_mask];
+		limit = READ_ONCE(header->events) <= 1 ? 10 * ticks_per_s : ticks_per_s;
+		old = (s64)(now - READ_ONCE(header->first_clock)) > (s64)limit;
+	}
+	spin_unlock(&c->take_lock);
+	return old;
+}
+
+/* Asks `cpu` to close its open page if that is old. Drain thread, under cpus_read_lock(). */
 void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-	struct fkt_page_header *header;
-	u64 word, limit;
 
 	if (!cpu_online(cpu) || !fkt_cpu_ready(c))
 		return;
-	word = READ_ONCE(c->ring->word);
-	if (fkt_ring_is_closed(word))
-		return;
-	/* The page may be switched meanwhile: the header's memory stays, a wrong guess does no harm. */
-	header = READ_ONCE(c->ring->slots[(word >> 32) & c->ring->slot_mask]);
-	limit = READ_ONCE(header->events) <= 1 ? 10 * ticks_per_s : ticks_per_s;
-	if ((s64)(now - READ_ONCE(header->first_clock)) <= (s64)limit || READ_ONCE(c->closing))
+	if (READ_ONCE(c->closing) || !open_page_is_old(c, now, ticks_per_s))
 		return;
 	WRITE_ONCE(c->closing, true);
 	smp_mb(); /* pairs with the one in fkt_rings_close(): one of us sees the other's store */
@@ -369,30 +431,54 @@ void fkt_rings_close(void)
 	cpus_read_unlock();
 }
 
+/* Complete pages that nobody has taken: their events have reached no output. */
+static void discard_complete(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	struct fkt_page *page;
+
+	while ((page = fkt_ring_collect(cpu))) {
+		c->discarded += page->events;
+		fkt_pool_put(c, page);
+	}
+}
+
+static void stop_ring(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	struct fkt_page_header **slots;
+	struct fkt_page **pages;
+	u32 run;
+
+	discard_complete(cpu);
+	/* From here on fkt_ring_events() looks at no page. */
+	spin_lock(&c->take_lock);
+	c->ready = false;
+	slots = c->ring->slots;
+	c->ring->slots = NULL;
+	pages = c->pages;
+	c->pages = NULL;
+	spin_unlock(&c->take_lock);
+	if (!pages)
+		return;
+	for (run = c->ring->tail; run != c->ring->limit; run++)
+		fkt_pool_put(c, pages[run & c->ring->slot_mask]);
+	/* Pages that did not come back (held by a pipe, lent) are no longer ours. */
+	c->count = c->pool_pages;
+	c->ring->limit = c->ring->tail;
+	kvfree(slots);
+	kvfree(pages);
+}
+
 /* The drain has ended: takes the rings apart; pages go back to the pools. */
 void fkt_rings_stop(void)
 {
 	unsigned int cpu;
-	u32 run;
 
 	cpus_read_lock();
 	config.recording = 0;
-	for_each_possible_cpu(cpu) {
-		struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-
-		c->ready = false;
-		if (!c->pages)
-			continue;
-		for (run = c->ring->tail; run != c->ring->limit; run++)
-			fkt_pool_put(c, c->pages[run & c->ring->slot_mask]);
-		/* Pages that did not come back (held by a pipe, lent) are no longer ours. */
-		c->count = c->pool_pages;
-		c->ring->limit = c->ring->tail;
-		kvfree(c->ring->slots);
-		c->ring->slots = NULL;
-		kvfree(c->pages);
-		c->pages = NULL;
-	}
+	for_each_possible_cpu(cpu)
+		stop_ring(cpu);
 	cpus_read_unlock();
 }
 
@@ -428,6 +514,7 @@ int fkt_rings_init(void)
 		struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 
 		INIT_LIST_HEAD(&c->pool);
+		spin_lock_init(&c->take_lock);
 		INIT_CSD(&c->close_call, close_own, c);
 		init_irq_work(&c->wake_work, wake_own);
 		reset_ring(cpu);

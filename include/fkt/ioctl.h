@@ -10,6 +10,8 @@
  *   - the same with FKT_START_ENGINE(FKT_ENGINE_LEND): the owner maps the device (mmap(2), PROT_READ,
  *     MAP_SHARED, from offset 0, at most FKT_MAP_PAGES pages long), takes complete pages by their
  *     numbers (FKT_TAKE), sees them at number * fkt_status.page_bytes, and gives them back (FKT_GIVE).
+ *     Numbers are below what the largest of its mappings has room for. What it touches of the mapping
+ *     without having been lent it may be any page of the recording.
  *     With FKT_START_OVERWRITE it may name an out_fd: if it dies, the kernel writes there what it keeps.
  * poll(2): POLLIN when pages can be fetched or taken; POLLPRI when the recording has ended by itself
  * (fkt_status.stop_reason says why); the owner then still sends FKT_STOP. POLLRDBAND when start.when came
@@ -106,7 +108,7 @@ struct fkt_status {
 	__u64 missing; /* bit i: FKT_MISSING_i below: what this kernel does not let us observe */
 	__u64 events; /* written by probes */
 	__u64 lost; /* not written: no page was free */
-	__u64 discarded; /* written, but in pages that came after the limit or did not reach the output */
+	__u64 discarded; /* written, but in pages after the limit, or that reached no output or reader */
 	__u64 pages_written; /* in the output (or fetched) */
 	__u64 bytes_written;
 	__u64 drain_ns; /* CPU time of the drain thread in this recording */
@@ -223,7 +225,10 @@ struct fkt_fired {
 #define FKT_CLOCKS _IOWR(FKT_IOC, 21, struct fkt_clocks)
 /* The calling thread becomes a member at its next system call (FKT_FILTER_JOIN). */
 #define FKT_JOIN _IO(FKT_IOC, 22)
-/* Lent pages, complete, in order per CPU; none: there are none now. EBADF: nothing is lent here. */
+/*
+ * Lent pages, complete, in order per CPU; none: there are none now. EBADF: nothing is lent here; ENOBUFS: all
+ * numbers are of pages that are lent.
+ */
 #define FKT_TAKE _IOWR(FKT_IOC, 23, struct fkt_lend)
 /* Back to their rings, in any order. EINVAL: one that was not lent; those before it are back. */
 #define FKT_GIVE _IOW(FKT_IOC, 24, struct fkt_lend)

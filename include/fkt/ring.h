@@ -590,18 +590,27 @@ static inline void fkt_ring_put(struct fkt_ring *r, struct fkt_page_header *h,
 	smp_store_release(&r->limit, limit + 1); /* A' */
 }
 
+/* Drain: is the oldest page complete? */
+static inline bool fkt_ring_has_complete_page(const struct fkt_ring *r)
+{
+	const struct fkt_page_header *h;
+	u32 used;
+
+	if (r->tail == READ_ONCE(r->limit))
+		return false;
+	h = r->slots[r->tail & r->slot_mask];
+	used = smp_load_acquire(&h->used); /* C' */
+	return used != FKT_USED_OPEN && !smp_load_acquire(&h->commit); /* B' */
+}
+
 /* Drain: takes the oldest page if it is complete, NULL otherwise. */
 static inline struct fkt_page_header *fkt_ring_take(struct fkt_ring *r)
 {
 	struct fkt_page_header *h;
-	u32 used;
 
-	if (r->tail == READ_ONCE(r->limit))
+	if (!fkt_ring_has_complete_page(r))
 		return NULL;
 	h = r->slots[r->tail & r->slot_mask];
-	used = smp_load_acquire(&h->used); /* C' */
-	if (used == FKT_USED_OPEN || smp_load_acquire(&h->commit)) /* B' */
-		return NULL;
 	WRITE_ONCE(r->tail, r->tail + 1);
 	return h;
 }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the programs that look at the module's promises have in common: they print one line "ok NAME" or
+ * "not NAME: WHY" for each. They need the module, and nobody else recording.
+ */
+#ifndef RULES_H
+#define RULES_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+#include <fkt/wire.h>
+
+#define PAGE_BYTES 16384 /* of a ring page, with 8 frames per CPU or more */
+
+static inline void expect(const char *name, bool good, const char *why)
+{
+	if (good)
+		printf("ok %s\n", name);
+	else
+		printf("not %s: %s\n", name, why);
+	fflush(stdout);
+}
+
+static inline int open_device(void)
+{
+	int fd = open(FKT_DEVICE, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0) {
+		perror(FKT_DEVICE);
+		exit(1);
+	}
+	return fd;
+}
+
+/* A recording of system calls. out: where the kernel writes pages, or -1. */
+static inline int start_to(int device, int out, __u32 flags)
+{
+	struct fkt_start s = {
+		.abi = FKT_ABI_VERSION, .size = sizeof(s), .out_fd = out, .flags = flags,
+		.mask = 1 << FKT_L_SYSTEM, .recording = 0x6c656e64,
+	};
+
+	return ioctl(device, FKT_START, &s);
+}
+
+static inline int start(int device, __u32 flags)
+{
+	return start_to(device, -1, flags);
+}
+
+static inline void call(unsigned int times)
+{
+	while (times--)
+		syscall(SYS_getppid);
+}
+
+static inline struct fkt_status status_of(int device)
+{
+	struct fkt_status status = { 0 };
+
+	ioctl(device, FKT_STATUS, &status);
+	return status;
+}
+
+static inline bool page_is_whole(const struct fkt_page_header *h)
+{
+	return h->magic == FKT_PAGE_MAGIC && h->checksum == fkt_page_checksum(h);
+}
+
+/* Does poll(2) say within ms that something can be taken? */
+static inline bool readable(int device, int ms)
+{
+	struct pollfd ready = { .fd = device, .events = POLLIN };
+
+	return poll(&ready, 1, ms) == 1 && ready.revents & POLLIN;
+}
+
+#endif /* RULES_H */
