@@ -10,6 +10,7 @@ namespace {
 // Time since the recording's start (ticks), CPU, thread, event.
 void print(const fkt::Event& event, const fkt::TraceInfo& info) {
   const auto time = static_cast<long long>(event.clock - fkt::recording_start(info));
+  if (event.id == fkt::kGapBegins) return;  // told where it ends
   if (event.id == FKT_W_LOST) {
     std::printf("%lld %u lost %llu\n", time, event.cpu,
                 static_cast<unsigned long long>(event.words[0]));

@@ -174,7 +174,7 @@ const Analysis::Place& Analysis::add(const Event& event) {
   }
   Place& place = place_;
   place = Place();
-  if (event.id == FKT_W_LOST) {
+  if (event.is_gap()) {
     add_gap(event);
     return place;
   }
@@ -211,7 +211,7 @@ void Analysis::follow(const Event& event, bool count) {
     clocks_.resize(event.cpu + 1);
     decoded_.resize(event.cpu + 1);
   }
-  if (event.id == FKT_W_LOST) return add_gap(event);
+  if (event.is_gap()) return add_gap(event);
   const TaskIndex task = tasks_.running(event);
   const bool selected = window_.whole(event.cpu, event.clock, event.clock).value_or(false);
   states_.advance(event.cpu, event.clock, task);
@@ -232,14 +232,16 @@ bool Analysis::add(const Burst& burst, std::uint32_t cpu, std::span<const ChildR
   return true;
 }
 
+// A gap is told and counted where it ends.
 void Analysis::add_gap(const Event& event) {
+  end_ = std::max(end_, event.clock);
+  if (event.id == kGapBegins) return states_.begin_gap(event.cpu, event.clock);
   const Gap gap{event.cpu, event.words.size() > 1 ? event.words[1] : event.clock, event.clock,
                 event.words.empty() ? 0 : event.words[0]};
   Place& place = place_;
   place.task = tasks_.running(event);
-  states_.gap(event, place.task);
+  states_.end_gap(event.cpu, event.clock, place.task);
   clocks_[event.cpu] = event.clock;
-  end_ = std::max(end_, event.clock);
   place.shown =
       (!window_.cpu || *window_.cpu == gap.cpu) && gap.to >= window_.from &&
       gap.from < window_.to &&

@@ -56,6 +56,13 @@ inline bool BurstTaker::fits(const Burst& burst, const Place& place) const {
       place.cpu.charged > burst.from) {
     return false;
   }
+  // In a gap of another CPU a task that leaves is lost sight of.
+  if (burst.leave != 0 && spans_.in_gap()) return false;
+  // Its interrupts have ended unseen if another task runs than was known.
+  if (place.interrupts.depth > 0 && place.index != place.cpu.current &&
+      place.index != place.cpu.next) {
+    return false;
+  }
   const std::size_t open = task.stack.depth + place.interrupts.depth;
   const bool ordinary = place.info.member && !place.info.idle;
   if (burst.exits) {

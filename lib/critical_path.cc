@@ -23,6 +23,12 @@ const TaskStates::Stretch* before(const std::vector<TaskStates::Stretch>& histor
   return after == history.begin() ? nullptr : &*std::prev(after);
 }
 
+// A recording that contradicts itself may say so of a task that woke another one at that time: to
+// follow it would never end.
+bool sleeps(const TaskStates::Stretch* stretch) {
+  return stretch != nullptr && (stretch->doing == Doing::asleep || stretch->doing == Doing::disk);
+}
+
 PathStep step_of(const TaskStates::Stretch& stretch, const Open& open) {
   return {std::max(stretch.from, open.from),
           open.to,
@@ -54,10 +60,11 @@ std::vector<PathStep> critical_path(const TaskStates& states, TaskIndex task, st
     }
     const PathStep step = step_of(*stretch, now);
     now.to = step.from;
-    const bool slept = step.doing == Doing::asleep || step.doing == Doing::disk;
+    const bool slept = sleeps(stretch);
     // Only a sleep that is on the path up to its wake-up ended by it.
     const bool by_task = slept && stretch->waker != TaskStates::kNobody && !stretch->by_interrupt &&
-                         stretch->to == step.to;
+                         stretch->to == step.to &&
+                         !sleeps(before(states.history(stretch->waker), step.to));
     if (by_task) {
       open.push_back({stretch->waker, step.from, step.to});
     } else {

@@ -26,6 +26,7 @@ using Json = nlohmann::json;
 struct CpuSlice {
   std::vector<std::uint32_t> pages;          // positions in the trace's pages, in order
   std::optional<std::uint64_t> lost_before;  // before the first of these; nothing: not known
+  bool looked_behind = false;                // at the first page behind the stretch
   std::uint64_t lost_outside = 0;            // before the stretch
   std::uint64_t events = 0, lost = 0;        // inside it
 };
@@ -77,6 +78,8 @@ class Extractor {
   };
 
   void choose_pages(Stretch& stretch);
+  using PageOfCpu = std::map<std::uint32_t, std::uint32_t>;  // positions in the trace's pages
+  bool gap_before(std::uint32_t number, const CpuSlice& cpu, const PageOfCpu& before) const;
   const Cut* source_cut(std::uint64_t clock) const;
   void count(const Interval& time, CpuSlice& cpu);
   std::uint64_t events_inside(const Interval& time, std::uint32_t number) const;
@@ -111,7 +114,7 @@ const Cut* Extractor::source_cut(std::uint64_t clock) const {
 void Extractor::choose_pages(Stretch& stretch) {
   const Cut* const cut = source_cut(stretch.time.from);
   const std::uint64_t known_from = cut != nullptr ? cut->from : 0;
-  std::map<std::uint32_t, std::uint32_t> before;  // the last page of each CPU before the stretch
+  PageOfCpu before;  // the last page of each CPU before the stretch
   for (std::uint32_t i = 0; i < trace_.pages().size(); i++) {
     const PageRef& ref = trace_.pages()[i];
     CpuSlice& cpu = stretch.cpus[ref.cpu];
@@ -119,7 +122,12 @@ void Extractor::choose_pages(Stretch& stretch) {
       if (ref.end_clock >= known_from) before[ref.cpu] = i;
       continue;
     }
-    if (ref.first_clock >= stretch.time.to) continue;
+    if (ref.first_clock >= stretch.time.to) {
+      // Its events are outside, but it tells of a gap that may begin inside.
+      if (!cpu.looked_behind && gap_before(i, cpu, before)) pages_.push_back(i);
+      cpu.looked_behind = true;
+      continue;
+    }
     if (cpu.pages.empty()) {
       if (const auto last = before.find(ref.cpu); last != before.end()) {
         if (const Result<Page> page = this->page(last->second)) cpu.lost_before = page->header.lost;
@@ -132,6 +140,18 @@ void Extractor::choose_pages(Stretch& stretch) {
     cpu.pages.push_back(i);
     pages_.push_back(i);
   }
+}
+
+// Is something missing between this page and the CPU's page before it?
+bool Extractor::gap_before(std::uint32_t number, const CpuSlice& cpu,
+                           const PageOfCpu& before) const {
+  const Result<Page> behind = page(number);
+  if (!behind) return false;
+  const auto found = before.find(trace_.pages()[number].cpu);
+  if (cpu.pages.empty() && found == before.end()) return behind->header.lost > 0;
+  const Result<Page> last = page(cpu.pages.empty() ? found->second : cpu.pages.back());
+  return !last || behind->header.seq != last->header.seq + 1 ||
+         behind->header.lost > last->header.lost;
 }
 
 // Events and losses of a stretch on one CPU. A page that cannot be read counts as its index says.

@@ -83,7 +83,7 @@ Result<std::vector<Interval>> around(const Trace& trace, const View& view, std::
   bool too_many = false;
   Analysis analysis(trace.info(), view);
   pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
-    if (!place.shown || event.id == FKT_W_LOST) return;
+    if (!place.shown || event.is_gap()) return;
     const std::uint64_t from = event.clock > window ? event.clock - window : 0;
     const std::uint64_t behind = event.clock + window;
     const std::uint64_t to = behind < window ? ~std::uint64_t{0} : behind + 1;
@@ -104,7 +104,7 @@ std::optional<Interval> extent(const Trace& trace, const View& view, const Readi
   std::optional<Interval> found;
   Analysis analysis(trace.info(), view);
   pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
-    if (!place.shown || event.id == FKT_W_LOST) return;
+    if (!place.shown || event.is_gap()) return;
     if (!found) found = {event.clock, event.clock};
     found->to = event.clock + 1;
   });

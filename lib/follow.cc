@@ -13,12 +13,13 @@ constexpr std::size_t kOfMalloc = 16;                   // bytes beside what is 
 }  // namespace
 
 Follow::Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types)
-    : meanings_(&meanings), types_(&types), tasks_(info) {
+    : meanings_(&meanings), types_(&types), tasks_(info), who_runs_(info.command.mask) {
   if (info.cut) restore(*info.cut, CutPlaces::same(*info.cut));
 }
 
 void Follow::restart(const Cut& cut) {
   cpus_.clear();
+  who_runs_.clear();
   states_.clear();
   CutPlaces places;
   places.tasks = tasks_.restore(cut);
@@ -57,6 +58,7 @@ void Follow::restore(const Cut& cut, const CutPlaces& places) {
     now.begun = switched;  // or since its first event only: the cut does not say
     now.since = switched ? saved.last : cut.tasks[running].since;
     now.stack = opened(saved.open, places);
+    who_runs_.runs(saved.cpu, now.running);
     TaskNow& runner = task(now.running);
     runner.state = TaskState::running;
     runner.cpu = saved.cpu;
@@ -66,7 +68,7 @@ void Follow::restore(const Cut& cut, const CutPlaces& places) {
 }
 
 Follow::Saved Follow::save() const {
-  Saved saved;
+  Saved saved(who_runs_);
   saved.count_ = tasks_.size();
   saved.numbers_ = tasks_.numbers();
   saved.cpus_ = cpus_;
@@ -82,7 +84,7 @@ Follow::Saved Follow::save() const {
 }
 
 Follow Follow::at(const Saved& saved) const {
-  Follow then(meanings_, types_, tasks_.at(saved.count_, saved.numbers_));
+  Follow then(meanings_, types_, tasks_.at(saved.count_, saved.numbers_), saved.who_runs_);
   then.cut_from_ = cut_from_;
   then.cpus_ = saved.cpus_;
   for (const auto& [index, now] : saved.states_) then.task(index) = now;
@@ -91,7 +93,8 @@ Follow Follow::at(const Saved& saved) const {
 
 std::size_t Follow::Saved::bytes() const {
   std::size_t bytes = sizeof *this + numbers_.size() * sizeof numbers_[0] +
-                      states_.size() * sizeof states_[0] + cpus_.size() * sizeof cpus_[0];
+                      states_.size() * sizeof states_[0] + cpus_.size() * sizeof cpus_[0] +
+                      who_runs_.bytes();
   for (const auto& state : states_) bytes += state.second.calls.size() * sizeof(Open) + kOfMalloc;
   for (const CpuNow& now : cpus_) bytes += now.stack.capacity() * sizeof(Open) + kOfMalloc;
   return bytes;
@@ -119,9 +122,32 @@ void Follow::set_state(TaskIndex index, TaskState state, std::uint64_t clock, bo
   now.before_cut = false;
 }
 
+// The interrupts that are open on the CPU have ended by `clock`, unseen.
+void Follow::drop_interrupts(std::uint32_t number, std::uint64_t clock, FollowSink* sink) {
+  CpuNow& now = cpu(number);
+  Slice slice{.kind = SliceKind::interrupt,
+              .depth = 0,
+              .begun = true,
+              .ended = false,
+              .cpu = number,
+              .task = now.running,
+              .value = 0,
+              .in = kNoType,
+              .from = 0,
+              .to = clock};
+  for (const Open& open : now.stack) {
+    if (slice.depth < kDeepest) slice.depth++;
+    slice.value = open.type;
+    slice.from = open.from;
+    if (sink != nullptr && now.running != kNoTask && clock > open.from) sink->slice(slice);
+  }
+  now.stack.clear();
+}
+
 // `next` runs on the CPU from now on; kNoTask: nobody knows who.
 void Follow::run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun,
                  FollowSink* sink) {
+  drop_interrupts(number, clock, sink);  // no task switches inside one
   CpuNow& now = cpu(number);
   if (sink != nullptr && now.running != kNoTask && clock > now.since) {
     sink->slice({.kind = SliceKind::run,
@@ -138,7 +164,6 @@ void Follow::run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool
   now.running = next;
   now.since = clock;
   now.begun = begun;
-  now.stack.clear();  // no task switches inside an interrupt
   if (next == kNoTask) return;
   TaskNow& runner = task(next);
   if (runner.before_cut && runner.state == TaskState::blocked) {
@@ -161,16 +186,17 @@ void Follow::run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool
 }
 
 void Follow::apply(const Event& event, FollowSink* sink) {
+  if (event.id == kGapBegins) return begin_gap(event, sink);
   const TaskIndex running = tasks_.running(event);
   Step step;
-  if (event.id == FKT_W_LOST) {
-    gap(event, sink);
-  } else {
-    if (const TaskIndex before = cpu(event.cpu).running; before != running) {
-      // The CPU's first event, or a switch that nobody saw.
-      if (before != kNoTask) set_state(before, TaskState::unknown, event.clock, false, sink);
-      run(event.cpu, running, event.clock, false, sink);
-    }
+  if (who_runs_.surprises(event.cpu, running)) {
+    // The CPU's first event, the first one behind a gap, or a switch that was not seen.
+    const TaskIndex before = cpu(event.cpu).running;
+    if (before != kNoTask) set_state(before, TaskState::unknown, event.clock, false, sink);
+    who_runs_.runs(event.cpu, running);
+    run(event.cpu, running, event.clock, false, sink);
+  }
+  if (!event.is_gap()) {
     tasks_.apply(event, running);
     const Meaning& meaning = (*meanings_)[event.id];
     switch (meaning.role) {
@@ -193,12 +219,12 @@ Step Follow::point(const Event& event, TaskIndex running, FollowSink* sink) {
   step.depth = static_cast<unsigned>(cpu(event.cpu).stack.size() + task(running).calls.size());
   if (is_switch(event.id)) {
     switched(event, running, sink);
-  } else if (event.id == FKT_E_WAKING || event.id == FKT_E_WAKEUP || event.id == FKT_E_WAKEUP_NEW) {
+  } else if (is_wake_up(event.id)) {
     woken(event, running, sink);
   } else if (event.id == FKT_E_EXEC) {
     exec(event, running);
   } else if (event.id == FKT_E_MASK) {
-    forget();
+    forget(event, sink);
   }
   return step;
 }
@@ -209,15 +235,19 @@ void Follow::switched(const Event& event, TaskIndex running, FollowSink* sink) {
   TaskState state = TaskState::blocked;
   if (event.id == FKT_E_SWITCH_R || event.id == FKT_E_SWITCH_PREEMPT) state = TaskState::ready;
   if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z) state = TaskState::unknown;
+  // In another CPU's gap: it may run there next.
+  if (who_runs_.in_gap() && !tasks_[running].idle) state = TaskState::unknown;
   set_state(running, state, event.clock, true, sink);
-  if (state == TaskState::unknown) task(running).calls.clear();  // it will not come back
+  if (state == TaskState::unknown) task(running).calls.clear();  // it is gone, or its calls may end
+  who_runs_.switches(event.cpu, running, next);
   run(event.cpu, next, event.clock, true, sink);
 }
 
 void Follow::woken(const Event& event, TaskIndex running, FollowSink* sink) {
   const std::uint32_t tid = event.arg & FKT_PID_MASK;
-  if (tid == 0) return;
-  const TaskIndex index = tasks_.by_tid(tid);
+  const TaskIndex index = tasks_.find(tid);
+  // In a gap it may run at once, unseen.
+  if (index == kNoTask || tasks_[index].left_dead || who_runs_.in_gap()) return;
   const TaskState state = task(index).state;
   // The second word of the same wake-up, or one that came before the task could sleep.
   if (state == TaskState::ready || state == TaskState::running) return;
@@ -303,24 +333,27 @@ Step Follow::end(const Event& event, const Meaning& meaning, TaskIndex running, 
   return step;
 }
 
-// Between words[1] and the event anything may have happened on this CPU: whoever did not run on
-// another one all the while is lost sight of.
-void Follow::gap(const Event& event, FollowSink* sink) {
-  const std::uint64_t from = event.words.size() > 1 ? event.words[1] : event.clock;
-  run(event.cpu, kNoTask, from, false, sink);
-  for (TaskIndex index = 0; index < states_.size(); index++) {
-    TaskNow& now = states_[index];
-    const bool elsewhere = now.state == TaskState::running && now.cpu != event.cpu;
-    if (elsewhere || now.state == TaskState::unknown) continue;
-    set_state(index, TaskState::unknown, std::max(from, now.since), false, sink);
-    now.calls.clear();
-    now.waker = kNoTask;
+void Follow::begin_gap(const Event& event, FollowSink* sink) {
+  who_runs_.begin_gap(event.cpu);
+  run(event.cpu, kNoTask, event.clock, false, sink);
+  const auto tasks = static_cast<TaskIndex>(states_.size());
+  const std::vector<bool> elsewhere = who_runs_.running_elsewhere(event.cpu, tasks);
+  for (TaskIndex index = 0; index < tasks; index++) {
+    if (elsewhere[index] || stays_on_another(tasks_[index], event.cpu)) continue;
+    if (states_[index].state != TaskState::unknown) {
+      set_state(index, TaskState::unknown, event.clock, false, sink);
+    }
+    states_[index].calls.clear();
+    states_[index].waker = kNoTask;
   }
 }
 
 // Other layers are recorded from here on: what is open may end unseen.
-void Follow::forget() {
-  for (CpuNow& now : cpus_) now.stack.clear();
+void Follow::forget(const Event& event, FollowSink* sink) {
+  who_runs_.set_mask(event.words.empty() ? 0 : event.words[0]);
+  for (std::uint32_t number = 0; number < cpus_.size(); number++) {
+    drop_interrupts(number, event.clock, sink);
+  }
   for (TaskNow& now : states_) now.calls.clear();
 }
 

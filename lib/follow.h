@@ -13,6 +13,7 @@
 #include "lib/meanings.h"
 #include "lib/spans.h"
 #include "lib/tasks.h"
+#include "lib/who_runs.h"
 
 namespace fkt {
 
@@ -83,7 +84,7 @@ class Follow {
     std::uint64_t match = 0, from = 0;
   };
   struct CpuNow {
-    TaskIndex running = kNoTask;
+    TaskIndex running = kNoTask;  // whose slice is open; kNoTask: none is
     bool begun = false;
     std::uint64_t since = 0;
     std::vector<Open> stack;  // interrupts
@@ -121,15 +122,20 @@ class Follow {
   void switched(const Event& event, TaskIndex running, FollowSink* sink);
   void woken(const Event& event, TaskIndex running, FollowSink* sink);
   void exec(const Event& event, TaskIndex running);
-  void gap(const Event& event, FollowSink* sink);
-  void forget();
+  void drop_interrupts(std::uint32_t number, std::uint64_t clock, FollowSink* sink);
+  void begin_gap(const Event& event, FollowSink* sink);
+  void forget(const Event& event, FollowSink* sink);
 
-  Follow(const Meanings* meanings, SpanTypes* types, Tasks tasks)
-      : meanings_(meanings), types_(types), tasks_(std::move(tasks)) {}
+  Follow(const Meanings* meanings, SpanTypes* types, Tasks tasks, WhoRuns who_runs)
+      : meanings_(meanings),
+        types_(types),
+        tasks_(std::move(tasks)),
+        who_runs_(std::move(who_runs)) {}
 
   const Meanings* meanings_;
   SpanTypes* types_;
   Tasks tasks_;
+  WhoRuns who_runs_;
   std::vector<CpuNow> cpus_;
   std::vector<TaskNow> states_;  // by TaskIndex
   std::uint64_t cut_from_ = 0;   // of a slice (ticks)
@@ -141,8 +147,10 @@ class Follow::Saved {
 
  private:
   friend class Follow;
+  explicit Saved(const WhoRuns& who_runs) : who_runs_(who_runs) {}
   TaskIndex count_ = 0;
   std::vector<Tasks::Number> numbers_;
+  WhoRuns who_runs_;
   std::vector<CpuNow> cpus_;
   std::vector<std::pair<TaskIndex, TaskNow>> states_;  // of those of which anything is known
 };

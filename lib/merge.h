@@ -66,7 +66,7 @@ class EventRange {
   void requeue();
   void set_limit();
   void count() {
-    if (current_ && current_->event().id != FKT_W_LOST) ++data_->integrity.events;
+    if (current_ && !current_->event().is_gap()) ++data_->integrity.events;
   }
 
   TraceData* data_;

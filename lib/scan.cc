@@ -61,7 +61,7 @@ class Lane {
         return true;
       catch_up();
     }
-    if (!page_ || *page_ != stream_.place().page) [[unlikely]]
+    if ((!page_ || *page_ != stream_.place().page) && !stream_.in_gap()) [[unlikely]]
       enter_page();
     if (at_burst()) {
       burst_ = &digest_->bursts[next_burst_];
@@ -241,7 +241,7 @@ class Scanner::Merge {
       return digestible(cpu, page.first_clock, page.end_clock).value_or(false);
     }));
     types_.update(analysis_.types());
-    if (event.id != FKT_W_LOST) count(1);
+    if (!event.is_gap()) count(1);
     go_on(lane, lane.next());
   }
 
@@ -288,6 +288,7 @@ class Scanner::Merge {
   bool disturbs(const Event& event) const {
     if (event.pid != 0 && owner(event.pid) != nullptr) return true;
     switch (event.id) {
+      case kGapBegins:
       case FKT_W_LOST:
       case FKT_E_MASK:
         return true;

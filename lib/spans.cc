@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "lib/who_runs.h"
+
 namespace fkt {
 
 Spans::Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile)
     : table_(tasks), types_(types), profile_(profile), meanings_(info.catalogue) {
-  switches_ = (info.command.mask >> FKT_L_PROCESS & 1) != 0;
+  switches_ = records_switches(info.command.mask);
 }
 
 std::vector<Cut::Open> Spans::Stack::save() const {
@@ -54,6 +56,7 @@ void Spans::save(Cut& cut, const std::vector<std::uint32_t>& numbers) const {
 
 void Spans::restore(const Cut& cut, const CutPlaces& places) {
   tasks_.clear();
+  gaps_ = 0;
   for (Stack& stack : cpus_) stack.depth = 0;
   for (TaskIndex i = 0; i < cut.tasks.size(); i++) {
     const Cut::Task& saved = cut.tasks[i];
@@ -244,6 +247,8 @@ void Spans::point(const Event& event, TaskIndex running, Step& step) {
     task.off = switched_out(event.id);
     task.since = event.clock;
     if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z) end_task(running);
+    // It may run next where events are being lost.
+    if (gaps_ != 0 && !table_[running].idle) lose(state(running));
     return;
   }
   switch (event.id) {
@@ -257,7 +262,7 @@ void Spans::point(const Event& event, TaskIndex running, Step& step) {
     case FKT_E_EXEC:
       return exec(event, running);
     case FKT_E_MASK:
-      return forget();
+      return forget(event.words.empty() ? 0 : event.words[0]);
     case FKT_E_PID_FREE: {
       const TaskIndex freed = table_.find(event.arg & FKT_PID_MASK);
       if (freed != kNoTask && freed != running && table_[freed].left_dead) end_task(freed);
@@ -347,14 +352,14 @@ State Spans::charge(std::uint32_t cpu_number, TaskIndex index, std::uint64_t tic
   return state;
 }
 
-void Spans::gap(std::uint32_t cpu_number, std::uint64_t from) {
+void Spans::begin_gap(std::uint32_t cpu_number, const std::vector<bool>& running_elsewhere,
+                      bool again) {
+  if (!again) gaps_++;
   drop(cpu(cpu_number), 0, Outcome::in_gap);
-  for (TaskState& task : tasks_) {
-    // Only a task that ran on another CPU all the while cannot have run on this one.
-    const bool elsewhere = switches_ && task.off == Off::no && task.seen &&
-                           task.cpu != cpu_number && task.since <= from;
-    if (elsewhere) continue;
-    lose(task);
+  for (TaskIndex index = 0; index < tasks_.size(); index++) {
+    const bool elsewhere =
+        switches_ && index < running_elsewhere.size() && running_elsewhere[index];
+    if (!elsewhere && !stays_on_another(table_[index], cpu_number)) lose(tasks_[index]);
   }
 }
 
@@ -365,7 +370,8 @@ void Spans::lose(TaskState& task) {
   task.from_fork = false;
 }
 
-void Spans::forget() {
+void Spans::forget(std::uint64_t mask) {
+  switches_ = records_switches(mask);
   for (Stack& stack : cpus_) drop(stack, 0, Outcome::in_gap);
   for (TaskState& task : tasks_) lose(task);
 }

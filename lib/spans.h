@@ -54,10 +54,16 @@ class Spans {
   void resume(TaskIndex task, std::uint32_t cpu, std::uint64_t clock) {
     state(task).resume(cpu, clock);
   }
-  // Events of `cpu` were lost since `from`: what they may have ended is not known any more.
-  void gap(std::uint32_t cpu, std::uint64_t from);
-  // Other layers are recorded from here on: whatever is open may have ended unseen.
-  void forget();
+  // Events of `cpu` are lost from here on, and with them whatever tasks do that are not seen to run
+  // on another CPU (running_elsewhere, by TaskIndex): what they had open may end unseen. So it may
+  // of every task that leaves its CPU before end_gap(). again: the CPU was in that gap already.
+  void begin_gap(std::uint32_t cpu, const std::vector<bool>& running_elsewhere, bool again);
+  void end_gap() { gaps_--; }
+  bool in_gap() const { return gaps_ != 0; }
+  // What is open on the CPU itself has ended unseen.
+  void end_interrupts(std::uint32_t number) { drop(cpu(number), 0, Outcome::no_exit); }
+  // Other layers (a bit each) are recorded from here on: whatever is open may have ended unseen.
+  void forget(std::uint64_t mask);
   // The recording's end, or the slice's.
   void finish();
 
@@ -162,6 +168,7 @@ class Spans {
   std::vector<Stack> cpus_;
   std::uint64_t kernel_threads_ = 0;
   bool switches_ = false;  // the process layer is recorded
+  unsigned gaps_ = 0;      // CPUs of which events are being lost
   bool keep_entries_ = false;
   CallSink* sink_ = nullptr;
 };

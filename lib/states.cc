@@ -57,7 +57,7 @@ void States::save(Cut& cut, const std::vector<std::uint32_t>& numbers) const {
   const auto number = [&](TaskIndex task) { return task == kNoTask ? Cut::kNone : numbers[task]; };
   for (std::uint32_t i = 0; i < cpus_.size(); i++) {
     const Cpu& cpu = cpus_[i];
-    if (!cpu.seen) continue;
+    if (!cpu.seen || cpu.in_gap) continue;  // in one nothing is known that would have to be kept
     Cut::Cpu& saved = cut.cpus.emplace_back();
     saved.cpu = i;
     saved.current = number(cpu.current);
@@ -104,7 +104,13 @@ void States::advance(std::uint32_t number, std::uint64_t clock, TaskIndex runnin
     spans_.resume(running, number, cpu.last);
     charge(number, cpu, running, clock);
   } else {
-    // Somebody else than the last switch said: switches are not recorded, or not this one.
+    // Another task than the last switch said: switches are not recorded, or not this one. An
+    // interrupt that seems open has ended before that one.
+    if (cpu.in_gap) {
+      cpu.in_gap = false;
+      spans_.end_gap();
+    }
+    spans_.end_interrupts(number);
     const bool other = tasks_.filtered() && !tasks_[running].member;
     charge_unknown(number, cpu, clock, other ? State::others : State::unknown);
     spans_.resume(running, number, clock);
@@ -115,21 +121,46 @@ void States::advance(std::uint32_t number, std::uint64_t clock, TaskIndex runnin
   if (window_.part(number, clock, clock + 1) != 0) times(running).runs++;
 }
 
-void States::gap(const Event& event, TaskIndex running) {
-  Cpu& cpu = at(event.cpu);
-  const std::uint64_t from = event.words.size() > 1 ? std::min(event.words[1], event.clock) : 0;
+// To the task that runs there, as far as that is known.
+void States::charge_current(std::uint32_t number, Cpu& cpu, std::uint64_t until) {
+  if (cpu.in_gap) return charge_unknown(number, cpu, until, State::unknown);
+  charge(number, cpu, cpu.next != kNoTask ? cpu.next : cpu.current, until);
+}
+
+std::vector<bool> States::running_elsewhere(std::uint32_t number) const {
+  std::vector<bool> running(tasks_.size());
+  for (std::uint32_t other = 0; other < cpus_.size(); other++) {
+    const Cpu& cpu = cpus_[other];
+    if (other == number || !cpu.seen || cpu.in_gap) continue;
+    running[cpu.next != kNoTask ? cpu.next : cpu.current] = true;
+  }
+  return running;
+}
+
+void States::begin_gap(std::uint32_t number, std::uint64_t clock) {
+  Cpu& cpu = at(number);
   if (!cpu.seen) {
     cpu.seen = true;
-    cpu.charged = start_;
+    cpu.charged = cpu.last = start_;
+    charge_unknown(number, cpu, clock, State::unknown);
   } else {
-    charge(event.cpu, cpu, cpu.next != kNoTask ? cpu.next : cpu.current, from);
+    charge_current(number, cpu, clock);
   }
-  charge_unknown(event.cpu, cpu, event.clock, State::unknown);
-  spans_.gap(event.cpu, from);
-  spans_.resume(running, event.cpu, event.clock);
-  cpu.last = event.clock;
+  const bool known = cpu.in_gap;
+  cpu.in_gap = true;
+  cpu.current = cpu.next = kNoTask;
+  spans_.begin_gap(number, running_elsewhere(number), known);
+}
+
+void States::end_gap(std::uint32_t number, std::uint64_t clock, TaskIndex running) {
+  Cpu& cpu = at(number);
+  if (!cpu.in_gap) return;
+  charge_unknown(number, cpu, clock, State::unknown);
+  cpu.in_gap = false;
+  spans_.end_gap();
+  spans_.resume(running, number, clock);
+  cpu.last = clock;
   cpu.current = running;
-  cpu.next = kNoTask;
 }
 
 void States::resolve(TaskIndex task, State state) {
@@ -148,8 +179,7 @@ void States::resolve(TaskIndex task, State state) {
 void States::flush(std::uint64_t clock) {
   for (std::uint32_t number = 0; number < cpus_.size(); number++) {
     Cpu& cpu = cpus_[number];
-    if (!cpu.seen) continue;
-    charge(number, cpu, cpu.next != kNoTask ? cpu.next : cpu.current, clock);
+    if (cpu.seen) charge_current(number, cpu, clock);
   }
 }
 
@@ -160,7 +190,7 @@ void States::finish(std::uint64_t end,
     if (!cpu.seen) {
       cpu.charged = start_;
     } else {
-      charge(number, cpu, cpu.next != kNoTask ? cpu.next : cpu.current, std::min(from, end));
+      charge_current(number, cpu, std::min(from, end));
     }
     charge_unknown(number, cpu, end, State::unknown);
   }

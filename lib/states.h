@@ -61,8 +61,10 @@ class States {
   void advance(std::uint32_t cpu, std::uint64_t clock, TaskIndex running);
   // After it: a switch names the next task.
   void switched(std::uint32_t cpu, TaskIndex next) { cpus_[cpu].next = next; }
-  // Events of a CPU were lost; `event` is the gap.
-  void gap(const Event& event, TaskIndex running);
+  // Events of the CPU are lost from `clock` on.
+  void begin_gap(std::uint32_t cpu, std::uint64_t clock);
+  // ... until `clock`, where `running` runs.
+  void end_gap(std::uint32_t cpu, std::uint64_t clock, TaskIndex running);
   // Where the task has been since its mode was unknown is now known.
   void resolve(TaskIndex task, State state);
   // All time before `clock` is given away, as far as what ran then is known by now. Needed before
@@ -74,6 +76,8 @@ class States {
 
   // Marks the tasks that CPUs run.
   void used(std::vector<bool>& tasks) const;
+  // By TaskIndex: does another CPU than this one run the task, and is that seen?
+  std::vector<bool> running_elsewhere(std::uint32_t cpu) const;
   // Writes the CPUs seen, their tasks as numbered in the cut.
   void save(Cut& cut, const std::vector<std::uint32_t>& numbers) const;
   // Goes on from there: before any event, or after finish(). What was counted stays.
@@ -97,6 +101,7 @@ class States {
   struct Cpu {
     bool seen = false;
     bool counted = false;       // it was seen in a stretch before this one
+    bool in_gap = false;        // what it does is not known, nor which task it runs
     std::uint64_t last = 0;     // its last event
     std::uint64_t charged = 0;  // up to here its time is given away
     TaskIndex current = kNoTask;
@@ -120,6 +125,7 @@ class States {
   void charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t until);
   void give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
             std::uint64_t selected);
+  void charge_current(std::uint32_t number, Cpu& cpu, std::uint64_t until);
   void charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until, State state);
 
   const Tasks& tasks_;

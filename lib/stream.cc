@@ -28,6 +28,11 @@ CpuStream::CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, s
   const PageRef& before = data.pages[pages[next_page_ - 1]];
   const Result<Page> page = data.source->page(before.offset);
   if (page) lost_ = page->header.lost;
+  // Pages that are missing behind it are seen by its number.
+  last_seq_ = before.seq;
+  hole_ = !page;
+  event_.clock = before.end_clock;
+  if (first != pages.end()) event_.clock = std::min(event_.clock, data.pages[*first].first_clock);
 }
 
 void CpuStream::go_on_from(std::uint64_t clock) {
@@ -38,40 +43,94 @@ void CpuStream::go_on_from(std::uint64_t clock) {
 }
 
 bool CpuStream::advance_slowly(Step step) {
+  if (in_gap_) {
+    if (end_gap()) return event_.clock < to_;
+    step = decoder_.next(event_);
+  }
   for (;; step = decoder_.next(event_)) {
     switch (step) {
       case Step::event:
         break;
       case Step::gap: {
         const std::uint64_t total = event_.words[0];
-        const std::uint64_t begin = std::min(event_.words[1], event_.clock);
+        const std::uint64_t from = std::min(event_.words[1], event_.clock);
         const std::uint64_t count = lost_ && total > *lost_ ? total - *lost_ : 0;
-        set_gap(count, begin);
         lost_ = total;
         data_->set_lost(event_.cpu, total);
-        break;
+        // Within a page, where nothing writes such a word, the event before it is not known here.
+        const bool first = decoder_.position() == 1 + FKT_LOST_WORDS;
+        if (set_gap(count, from, first ? std::max(from, last_before_) : event_.clock)) {
+          return event_.clock < to_;
+        }
+        continue;
       }
       case Step::damaged:
         data_->damaged_page(page_offset_, decoder_.error());
         hole_ = true;
         [[fallthrough]];
       case Step::end:
-        if (const Loaded loaded = load_page(); loaded == Loaded::nothing) {
-          return false;
-        } else if (loaded == Loaded::page) {
-          continue;
+        switch (load_page()) {
+          case Loaded::nothing:
+            return last_gap();
+          case Loaded::page_after_gap:
+            return event_.clock < to_;
+          case Loaded::page:
+            continue;
         }
-        break;  // event_ is the gap before the page
     }
     if (event_.clock >= from_) return event_.clock < to_;
   }
 }
 
-// Makes event_ the gap that ends at its clock.
-void CpuStream::set_gap(std::uint64_t count, std::uint64_t from) {
+// event_ is the end of a gap, of these words, which begins at `begin`: makes event_ its begin, and
+// keeps the end for the next advance(). False: all of it lies before from_.
+bool CpuStream::set_gap(std::uint64_t count, std::uint64_t from, std::uint64_t begin) {
+  if (event_.clock < from_) return false;
   gap_[0] = count;
   gap_[1] = from;
   event_.words = gap_;
+  gap_end_ = event_;
+  behind_gap_ = decoder_;
+  decoder_ = PageDecoder();  // is at its end, so that the next advance() comes by end_gap()
+  in_gap_ = true;
+  event_.id = kGapBegins;
+  event_.clock = std::max(std::min(begin, event_.clock), from_);
+  return true;
+}
+
+// False: the gap reaches up to the end of all that is handed on.
+bool CpuStream::end_gap() {
+  in_gap_ = false;
+  if (ended_) return false;
+  event_ = gap_end_;
+  decoder_ = behind_gap_;
+  return true;
+}
+
+// Behind the last page: was anything lost after it? Then event_ is the begin of that gap.
+bool CpuStream::last_gap() {
+  if (ended_ || pages_->empty()) return false;
+  ended_ = true;
+  const std::uint32_t cpu = data_->pages[pages_->front()].cpu;
+  std::uint64_t count = 0, from = event_.clock;
+  bool gap = hole_ && last_seq_;
+  if (data_->info.totals) {
+    for (const CpuTotals& totals : data_->info.totals->per_cpu) {
+      if (totals.cpu != cpu || totals.gap_lost == 0) continue;
+      if (!gap) from = totals.gap_from;
+      count = totals.gap_lost;
+      gap = true;
+    }
+  }
+  const std::uint64_t begin = std::max({from, last_seq_ ? event_.clock : 0, from_});
+  if (!gap || begin >= to_) return false;
+  event_ = {begin, cpu, 0, kGapBegins, 0, {}, page_offset_};
+  gap_[0] = count;
+  gap_[1] = from;
+  event_.words = gap_;
+  decoder_ = PageDecoder();
+  in_gap_ = true;
+  return true;
 }
 
 // What makes a page that is sound in itself useless at this place.
@@ -88,9 +147,12 @@ std::optional<Error> CpuStream::contradiction(const Page& page, const PageRef& r
 }
 
 CpuStream::Loaded CpuStream::load_page() {
-  while (next_page_ < pages_->size()) {
+  while (next_page_ < pages_->size() && !ended_) {
     const PageRef& ref = data_->pages[(*pages_)[next_page_++]];
-    if (ref.first_clock >= to_) break;
+    if (ref.first_clock >= to_) {
+      if (gap_across_end(ref)) return Loaded::page_after_gap;
+      break;
+    }
     const Result<Page> page = data_->source->page(ref.offset);
     const std::optional<Error> error =
         page ? contradiction(*page, ref) : std::optional<Error>(page.error());
@@ -101,30 +163,66 @@ CpuStream::Loaded CpuStream::load_page() {
   return Loaded::nothing;
 }
 
-// Sets event_ to a gap when one ends here of which the page has no LOST word.
+CpuStream::Before CpuStream::before(const Page& page) const {
+  const fkt_page_header& h = page.header;
+  std::optional<std::uint64_t> lost = lost_;
+  if (!lost && h.seq == 0) lost = 0;
+  Before before;
+  before.lost_word = !page.words.empty() && fkt_word_id(page.words[0]) == FKT_W_LOST;
+  // With a LOST word the header's count already includes that word's gap: leave it to the word.
+  if (!before.lost_word && lost && h.lost > *lost) before.count = h.lost - *lost;
+  const bool hole = last_seq_ && (hole_ || h.seq != *last_seq_ + 1);
+  before.gap = hole || before.count > 0;
+  return before;
+}
+
+// Sets event_ to a gap's begin when one ends here of which the page has no LOST word.
 CpuStream::Loaded CpuStream::begin_page(const Page& page) {
   const fkt_page_header& h = page.header;
+  const Before before = this->before(page);
+  last_before_ = last_seq_ ? event_.clock : 0;
   decoder_ = PageDecoder(data_->table, page);
   keep_ = page.keep;
   page_offset_ = page.offset;
   place_ = {next_page_ - 1, h.first_clock, h.end_clock};
   data_->set_lost(h.cpu, h.lost);
-
-  if (!lost_ && h.seq == 0) lost_ = 0;
-  const bool has_word = !page.words.empty() && fkt_word_id(page.words[0]) == FKT_W_LOST;
-  // With a LOST word the header's count already includes that word's gap: leave it to the word.
-  const std::uint64_t count = !has_word && lost_ && h.lost > *lost_ ? h.lost - *lost_ : 0;
-  if (!has_word) lost_ = h.lost;
-  const bool hole = last_seq_ && (hole_ || h.seq != *last_seq_ + 1);
-  const bool gap = hole || count > 0;
-  if (gap) {
-    const std::uint64_t from = last_seq_ ? event_.clock : h.first_clock;
-    event_ = {h.first_clock, h.cpu, h.pid, FKT_W_LOST, 0, {}, page.offset};
-    set_gap(count, from);
+  if (!before.lost_word) {
+    lost_ = h.lost;
+  } else if (!lost_ && h.seq == 0) {
+    lost_ = 0;
   }
+  const std::uint64_t from = last_seq_ ? event_.clock : h.first_clock;
   last_seq_ = h.seq;
   hole_ = false;
-  return gap ? Loaded::page_after_gap : Loaded::page;
+  if (!before.gap) return Loaded::page;
+  event_ = {h.first_clock, h.cpu, h.pid, FKT_W_LOST, 0, {}, page.offset};
+  last_before_ = h.first_clock;
+  return set_gap(before.count, from, from) ? Loaded::page_after_gap : Loaded::page;
+}
+
+// The first page behind the selection: does a gap before it begin within? Then event_ is its begin.
+// Nothing of the page is handed on, and if it is damaged, that is not the selection's damage.
+bool CpuStream::gap_across_end(const PageRef& ref) {
+  const Result<Page> page = data_->source->page(ref.offset);
+  if (!page || contradiction(*page, ref)) return false;
+  const Before before = this->before(*page);
+  const std::uint64_t last = last_seq_ ? event_.clock : 0;
+  std::uint64_t count = before.count, from = last_seq_ ? last : page->header.first_clock;
+  if (!before.gap && before.lost_word && page->words.size() > FKT_LOST_WORDS) {
+    count = lost_ && page->words[1] > *lost_ ? page->words[1] - *lost_ : 0;
+    from = page->words[2];
+  } else if (!before.gap) {
+    return false;
+  }
+  const std::uint64_t begin = std::max({from, last, from_});
+  if (begin >= to_) return false;
+  event_ = {begin, ref.cpu, 0, kGapBegins, 0, {}, ref.offset};
+  gap_[0] = count;
+  gap_[1] = from;
+  event_.words = gap_;
+  decoder_ = PageDecoder();
+  in_gap_ = ended_ = true;
+  return true;
 }
 
 }  // namespace fkt

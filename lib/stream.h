@@ -42,8 +42,14 @@ class CpuStream {
     std::uint64_t first_clock = 0, end_clock = 0;
   };
   const Place& place() const { return place_; }
-  // Words of this page up to behind the event; nothing within a pair, and before the first page.
-  std::optional<std::uint32_t> position() const { return decoder_.position(); }
+  // Words of this page up to behind the event; nullopt within a pair, in a gap, and before the
+  // first page.
+  std::optional<std::uint32_t> position() const {
+    if (in_gap_) return std::nullopt;
+    return decoder_.position();
+  }
+  // event() is the begin of a gap, whose end, or nothing, comes next.
+  bool in_gap() const { return in_gap_; }
   // Goes on behind this burst of the page, which begins at position(): event() is of the past
   // until advance().
   void skip(const Burst& burst) {
@@ -56,7 +62,17 @@ class CpuStream {
   enum class Loaded { nothing, page, page_after_gap };
   Loaded load_page();
   Loaded begin_page(const Page& page);
-  void set_gap(std::uint64_t count, std::uint64_t from);
+  // What lies before a page, as far as its header and its first word say.
+  struct Before {
+    bool lost_word = false;   // the page begins with one
+    bool gap = false;         // there is a gap of which it has no such word
+    std::uint64_t count = 0;  // events lost in that gap
+  };
+  Before before(const Page& page) const;
+  bool end_gap();
+  bool last_gap();
+  bool set_gap(std::uint64_t count, std::uint64_t from, std::uint64_t begin);
+  bool gap_across_end(const PageRef& ref);
   std::optional<Error> contradiction(const Page& page, const PageRef& ref) const;
 
   TraceData* data_;
@@ -68,7 +84,12 @@ class CpuStream {
   PageDecoder decoder_;
   std::shared_ptr<const void> keep_;  // the decoder's words
   Event event_;
-  std::uint64_t gap_[2] = {};  // words of the gap that event_ is
+  std::uint64_t gap_[2] = {};      // words of the gap that event_ is the begin or the end of
+  bool in_gap_ = false;            // event_ is a gap's begin ...
+  bool ended_ = false;             // ... or nothing follows at all
+  Event gap_end_;                  // in a gap: what comes next ...
+  PageDecoder behind_gap_;         // ... and what goes on behind that
+  std::uint64_t last_before_ = 0;  // the CPU's last event before the page (ticks); 0: not known
   // Events lost on this CPU before the current place; nothing: not known.
   std::optional<std::uint64_t> lost_;
   std::uint64_t page_offset_ = 0;

@@ -13,7 +13,9 @@ constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // Spans' Off, in a cut
 }  // namespace
 
 TaskStates::TaskStates(const Analysis& analysis)
-    : analysis_(analysis), from_(analysis.view().from.value_or(0)) {
+    : analysis_(analysis),
+      from_(analysis.view().from.value_or(0)),
+      who_runs_(analysis.info().command.mask) {
   if (const std::optional<Cut>& cut = analysis.info().cut) restore(*cut, CutPlaces::same(*cut));
 }
 
@@ -24,6 +26,7 @@ void TaskStates::restart(const Cut& cut, const CutPlaces& places) {
 
 void TaskStates::restore(const Cut& cut, const CutPlaces& places) {
   stretch_to_ = cut.to;
+  who_runs_.clear();
   for (std::vector<TypeIndex>& stack : interrupts_) stack.clear();
   for (Task& task : tasks_) {
     task.calls.clear();
@@ -44,7 +47,9 @@ void TaskStates::restore(const Cut& cut, const CutPlaces& places) {
   }
   for (const Cut::Cpu& cpu : cut.cpus) {
     const std::uint32_t running = cpu.next != Cut::kNone ? cpu.next : cpu.current;
-    if (running != Cut::kNone) set(places.tasks[running], Doing::running);
+    if (running == Cut::kNone) continue;
+    set(places.tasks[running], Doing::running);
+    who_runs_.runs(cpu.cpu, places.tasks[running]);
   }
 }
 
@@ -117,29 +122,34 @@ void TaskStates::run(TaskIndex index, std::uint64_t clock) {
 }
 
 void TaskStates::leave(const Event& event, TaskIndex index) {
+  const auto becomes = [&](Doing doing) {
+    // In another CPU's gap: it may run there next.
+    const bool hidden = who_runs_.in_gap() && !analysis_.tasks()[index].idle;
+    change(index, hidden ? Doing::unknown : doing, event.clock);
+    if (hidden) tasks_[index].calls.clear();
+  };
   switch (event.id) {
     case FKT_E_SWITCH_R:
     case FKT_E_SWITCH_PREEMPT:
       stats_[index].preempted += event.clock >= from_;
-      return change(index, Doing::ready, event.clock);
+      return becomes(Doing::ready);
     case FKT_E_SWITCH_D:
-      return change(index, Doing::disk, event.clock);
+      return becomes(Doing::disk);
     case FKT_E_SWITCH_X:
     case FKT_E_SWITCH_Z:
       return change(index, Doing::dead, event.clock);
     default:
-      return change(index, Doing::asleep, event.clock);
+      return becomes(Doing::asleep);
   }
 }
 
 // A task that runs, or is ready already, is not woken.
 void TaskStates::wake(const Event& event, TaskIndex waker) {
   const TaskIndex index = analysis_.tasks().find(event.arg & FKT_PID_MASK);
-  if (index == kNoTask) return;
+  // In a gap it may run at once, unseen.
+  if (index == kNoTask || analysis_.tasks()[index].left_dead || who_runs_.in_gap()) return;
   Task& task = at(index);
-  if (task.doing == Doing::running || task.doing == Doing::ready || task.doing == Doing::dead) {
-    return;
-  }
+  if (task.doing == Doing::running || task.doing == Doing::ready) return;
   const bool interrupt = event.cpu < interrupts_.size() && !interrupts_[event.cpu].empty();
   const std::uint32_t who = interrupt ? interrupts_[event.cpu].back() : waker;
   task.woken = true;
@@ -155,29 +165,64 @@ void TaskStates::wake(const Event& event, TaskIndex waker) {
   change(index, Doing::ready, event.clock);
 }
 
-void TaskStates::add(const Event& event, const Analysis::Place& place) {
-  at(place.task);
-  if (event.id == FKT_W_LOST) {  // what anybody did meanwhile is not known
-    const std::uint64_t from = event.words.size() > 1 ? event.words[1] : event.clock;
-    for (TaskIndex task = 0; task < tasks_.size(); task++) {
-      tasks_[task].woken = false;
-      change(task, Doing::unknown, from);
-    }
-    return;
+void TaskStates::begin_gap(const Event& event) {
+  who_runs_.begin_gap(event.cpu);
+  const auto tasks = static_cast<TaskIndex>(tasks_.size());
+  const std::vector<bool> elsewhere = who_runs_.running_elsewhere(event.cpu, tasks);
+  for (TaskIndex task = 0; task < tasks; task++) {
+    if (elsewhere[task] || stays_on_another(analysis_.tasks()[task], event.cpu)) continue;
+    change(task, Doing::unknown, event.clock);
+    tasks_[task].woken = false;
+    tasks_[task].calls.clear();
   }
-  // Whoever records an event runs; an NMI may still name a task that is on its way out.
-  if (at(place.task).doing == Doing::unknown) run(place.task, event.clock);
+}
+
+// The thread that called execve goes on under its leader's number.
+void TaskStates::exec(const Event& event, TaskIndex running) {
+  if (event.words.empty()) return;
+  const TaskIndex old =
+      analysis_.tasks().find(static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK);
+  if (old == kNoTask || old == running) return;
+  at(std::max(old, running));  // both are there
+  tasks_[running].calls = std::move(tasks_[old].calls);
+  tasks_[old].calls.clear();
+  tasks_[old].went_on_as = running;
+}
+
+// Other layers are recorded from here on: what is open may end unseen.
+void TaskStates::forget(const Event& event) {
+  who_runs_.set_mask(event.words.empty() ? 0 : event.words[0]);
+  for (TaskIndex task = 0; task < tasks_.size(); task++) {
+    split(task, event.clock);
+    tasks_[task].calls.clear();
+  }
+}
+
+void TaskStates::add(const Event& event, const Analysis::Place& place) {
+  if (event.id == kGapBegins) return begin_gap(event);
+  at(place.task);
+  if (who_runs_.surprises(event.cpu, place.task)) {
+    const TaskIndex before = who_runs_.on(event.cpu);
+    if (before != kNoTask) change(before, Doing::unknown, event.clock);
+    who_runs_.runs(event.cpu, place.task);
+    run(place.task, event.clock);
+  }
   if (is_switch(event.id)) {
     leave(event, place.task);
-    const std::uint32_t next = event.arg & FKT_PID_MASK;
-    const TaskIndex index = next == 0 ? kNoTask : analysis_.tasks().find(next);
-    // Of a task that no event has named yet, its first event will tell.
-    if (index == kNoTask) return;
-    at(index);
-    stats_[index].runs += event.clock >= from_;
-    run(index, event.clock);
-  } else if (event.id == FKT_E_WAKING || event.id == FKT_E_WAKEUP_NEW) {
+    const std::uint32_t tid = event.arg & FKT_PID_MASK;
+    // The analysis knows either by now.
+    const TaskIndex next =
+        tid == 0 ? analysis_.tasks().find_idle(event.cpu) : analysis_.tasks().find(tid);
+    at(next);
+    who_runs_.switches(event.cpu, place.task, next);
+    stats_[next].runs += event.clock >= from_;
+    run(next, event.clock);
+  } else if (is_wake_up(event.id)) {
     wake(event, place.task);
+  } else if (event.id == FKT_E_EXEC) {
+    exec(event, place.task);
+  } else if (event.id == FKT_E_MASK) {
+    forget(event);
   }
 }
 
@@ -193,6 +238,7 @@ void TaskStates::push(OpenSpan& call, const CallPlace& place) {
     interrupts_[place.cpu].push_back(call.type);
   } else {
     call.tag = place.task;
+    at(place.task).went_on_as = kNoTask;
     std::vector<TypeIndex>& calls = at(place.task).calls;
     calls.resize(place.depth, kNoType);
     calls.push_back(call.type);
@@ -211,9 +257,13 @@ void TaskStates::begin(OpenSpan& call, const CallPlace& place) {
 void TaskStates::end(const OpenSpan& call, Outcome outcome, const CallPlace& place) {
   if (call.tag == OpenSpan::kNoTag) return;
   // A task is still in a call whose exit the recording does not reach; its next one says where.
-  const bool goes_on = outcome == Outcome::no_exit || outcome == Outcome::never_returns;
-  if (goes_on && (call.tag & kOfInterrupt) == 0) return;
-  const auto number = static_cast<std::uint32_t>(call.tag & ~kOfInterrupt);
+  // What a gap hides is forgotten after the time before it is counted (begin_gap(), leave(),
+  // forget()).
+  if (outcome != Outcome::complete && (call.tag & kOfInterrupt) == 0) return;
+  auto number = static_cast<std::uint32_t>(call.tag & ~kOfInterrupt);
+  if ((call.tag & kOfInterrupt) == 0 && at(number).went_on_as != kNoTask) {
+    number = at(number).went_on_as;
+  }
   if ((call.tag & kOfInterrupt) == 0 && place.clock != 0) split(number, place.clock);
   auto& open = (call.tag & kOfInterrupt) != 0 ? interrupts_[number] : at(number).calls;
   open.resize(std::min<std::size_t>(open.size(), place.depth));

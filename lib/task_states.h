@@ -17,6 +17,7 @@
 #include "lib/analysis.h"
 #include "lib/call_sink.h"
 #include "lib/time_format.h"
+#include "lib/who_runs.h"
 #include "lib/writer.h"
 
 namespace fkt {
@@ -77,11 +78,12 @@ class TaskStates : public CallSink {
  private:
   struct Task {
     Doing doing = Doing::unknown;
-    bool woken = false;            // ready after a wake-up: the wait is to be noted
-    bool before_cut = false;       // asleep as the cut says: it may have been woken by then
-    std::uint64_t since = 0;       // ticks
-    std::uint64_t waker = 0;       // key of stat.wakers
-    std::vector<TypeIndex> calls;  // open ones
+    bool woken = false;              // ready after a wake-up: the wait is to be noted
+    bool before_cut = false;         // asleep as the cut says: it may have been woken by then
+    std::uint64_t since = 0;         // ticks
+    std::uint64_t waker = 0;         // key of stat.wakers
+    std::vector<TypeIndex> calls;    // open ones
+    TaskIndex went_on_as = kNoTask;  // with execve: there its calls end
     std::vector<Stretch> history;
   };
 
@@ -95,6 +97,9 @@ class TaskStates : public CallSink {
   void leave(const Event& event, TaskIndex task);
   void run(TaskIndex task, std::uint64_t clock);
   void wake(const Event& event, TaskIndex waker);
+  void begin_gap(const Event& event);
+  void exec(const Event& event, TaskIndex running);
+  void forget(const Event& event);
 
   void split(TaskIndex task, std::uint64_t clock);
   void remember(Task& task, std::uint64_t from, std::uint64_t to);
@@ -106,6 +111,7 @@ class TaskStates : public CallSink {
   std::size_t stretches_ = 0;
   std::vector<TaskStat> stats_;
   std::vector<Task> tasks_;
+  WhoRuns who_runs_;
   std::vector<std::vector<TypeIndex>> interrupts_;  // open ones of each CPU
 };
 

@@ -30,6 +30,7 @@ Timeline::Timeline(const Trace& trace)
     begin_ = info.cut->from;
     finish_ = std::min(finish_, info.slice_end());
   }
+  stop_ = finish_;
   finish_ = std::max(finish_, begin_ + 1);
 }
 
@@ -87,8 +88,9 @@ void Timeline::read(PassControl& control, FollowSink* whole) {
   }
   control.done = events;
   reach(finish_, whole);
+  stop_ = std::max(stop_, last_clock);
   finish_ = std::max(finish_, last_clock + 1);
-  if (whole != nullptr) end_.finish(finish_, *whole);
+  if (whole != nullptr) end_.finish(stop_, *whole);
 }
 
 const Timeline::Copy& Timeline::copy_before(std::uint64_t clock) const {
@@ -115,7 +117,7 @@ void Timeline::follow(std::uint64_t from, std::uint64_t to, FollowSink& sink,
       lock.unlock();  // what others read meanwhile changes nothing that this range stands on
       lock.lock();
     }
-    state.finish(end, sink);
+    state.finish(std::min(end, stop_), sink);
   }
 }
 

@@ -77,6 +77,7 @@ class Timeline {
   Meanings meanings_;
   mutable SpanTypes types_;  // grows in read() only: afterwards every type is known
   std::uint64_t begin_ = 0, finish_ = 0;
+  std::uint64_t stop_ = 0;  // what is open then ends there, as for Analysis::end() (ticks)
   std::size_t stretch_ = 0;                                // of a slice, in read()
   std::vector<Copy> copies_;                               // by time
   std::size_t copy_bytes_ = 0, cut_bytes_ = 0, cuts_ = 0;  // cut: of those that stay

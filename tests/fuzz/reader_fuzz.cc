@@ -41,8 +41,8 @@ std::uint64_t walk(const fkt::Trace& trace, const fkt::Selection& selection) {
     expect(!selection.from || event.clock >= *selection.from);
     expect(!selection.to || event.clock < *selection.to);
     last = event.clock;
-    events += event.id != FKT_W_LOST;
-    expect(event.id != FKT_W_LOST || (event.words.size() == 2 && event.words[1] <= event.clock));
+    events += !event.is_gap();
+    expect(!event.is_gap() || (event.words.size() == 2 && event.words[1] <= event.clock));
     read_fields(trace.info(), event);
   }
   expect(trace.integrity().events == events);

@@ -87,5 +87,6 @@ TEST_CASE("what nothing is known of is called so") {
   b.event(0, T + 250, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 300, FKT_E_SYS_EXIT, 0);
   CHECK(path_of(b, 42) == std::vector<std::string>{"42:?:0-50", "42:run:50-100", "42:run:100-120",
-                                                   "42:?:120-250", "42:run:250-300"});
+                                                   "42:?:120-200", "42:run:200-250",
+                                                   "42:run:250-300"});
 }

@@ -69,8 +69,8 @@ TEST_CASE("the cut says since when a task runs or is switched out") {
   check_same_report(file, T + 500, T + 1000);
 }
 
-TEST_CASE("a gap from before the cut hides calls of tasks that came to their CPU within it") {
-  // 43 runs on CPU 1 since 300: in the gap's first part it may have run on CPU 0.
+TEST_CASE("a gap from before the cut hides nothing of a task that came to another CPU within it") {
+  // 43 may have run on CPU 0 until 290, and is seen to run on CPU 1 from there on.
   TraceBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T + 50, FKT_E_SYS_ENTRY, 39).event(0, T + 60, FKT_E_SYS_EXIT, 42);
@@ -80,9 +80,32 @@ TEST_CASE("a gap from before the cut hides calls of tasks that came to their CPU
   b.event(1, T + 700, FKT_E_SYS_EXIT, 43);
   const Bytes file = b.finish();
   const Analyzed part(slice_of(file, T + 400, T + 800));
-  const auto& alone = part.summary().exits_alone;
-  CHECK(alone[static_cast<std::size_t>(Outcome::in_gap)] == 1);
+  const auto getpid = part.call("sys_getpid");
+  CHECK(outcome(getpid, Outcome::no_entry) == 1);
+  CHECK(outcome(getpid, Outcome::in_gap) == 0);
+  CHECK(Analyzed(file).call("sys_getpid").total.max == 400);
   check_same_report(file, T + 400, T + 800);
+}
+
+TEST_CASE("a gap that begins in a slice and ends behind it is known there") {
+  // 42 leaves CPU 0 before the gap, and comes back from CPU 1 within it: what it did meanwhile is
+  // not known, so its call has no duration.
+  TraceBuilder b;
+  b.pid(0, 42).pid(1, 0);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 39);
+  b.event(1, T + 110, FKT_E_NMI);
+  b.event(0, T + 150, FKT_E_SWITCH_S, 0);
+  b.event(1, T + 250, FKT_E_SWITCH_R, 42).event(1, T + 270, FKT_E_SYS_EXIT, 42);
+  b.lost(0, T + 200, T + 400, 5).event(0, T + 410, FKT_E_NMI);
+  b.event(1, T + 500, FKT_E_SYS_ENTRY, 39).event(1, T + 600, FKT_E_SYS_EXIT, 42);
+  const Bytes file = b.finish();
+  for (const std::uint64_t to : {T + 300, T + 450, T + 700}) {
+    INFO(to - T);
+    const Analyzed part(file, {.to = to});
+    CHECK(outcome(part.call("sys_getpid"), Outcome::in_gap) == 1);
+    CHECK(part.call("sys_getpid").total.count == (to == T + 700 ? 1 : 0));
+    check_same_report(file, T, to);
+  }
 }
 
 TEST_CASE("the cut knows a shared interrupt by the words that name it") {

@@ -46,7 +46,7 @@ using Counted = std::map<std::tuple<std::uint32_t, unsigned, std::uint32_t>,
 Counted by_hand(const Trace& trace, const Scale& scale) {
   Counted counted;
   for (const Event& event : trace.events()) {
-    if (event.id == FKT_W_LOST || event.clock < scale.from || event.clock >= scale.to) continue;
+    if (event.is_gap() || event.clock < scale.from || event.clock >= scale.to) continue;
     const unsigned layer = trace.info().catalogue.find(event.id)->layer;
     auto& [events, words] = counted[{event.cpu, layer, scale.cell(event.clock)}];
     events++;

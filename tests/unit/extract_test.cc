@@ -221,7 +221,7 @@ TEST_CASE("fkt_extract: by time, pages, expression, task") {
   begin = end = 0;
   std::set<std::uint32_t> threads = {44};  // until an exec makes one a process
   for (const Event& event : whole.events()) {
-    if (event.id == FKT_W_LOST) continue;
+    if (event.is_gap()) continue;
     if (event.id == FKT_E_FORK) {
       threads.erase(event.arg);
       if (static_cast<std::uint32_t>(event.words[0]) == 44) threads.insert(event.arg);

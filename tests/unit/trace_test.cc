@@ -53,6 +53,7 @@ Walk walk(const Trace& trace, const fkt::Selection& selection = {}) {
   for (const Event& e : trace.events(selection)) {
     CHECK(e.clock >= last);
     last = e.clock;
+    if (e.id == fkt::kGapBegins) continue;
     if (e.id == FKT_W_LOST) {
       ++w.gaps;
       w.lost += e.words[0];

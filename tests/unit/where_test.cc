@@ -46,7 +46,7 @@ std::vector<std::string> selected(const Bytes& file, const std::string& text) {
   Analysis analysis(trace.info(), view);
   std::vector<std::string> found;
   for (const Event& event : trace.events()) {
-    if (!analysis.add(event).shown || event.id == FKT_W_LOST) continue;
+    if (!analysis.add(event).shown || event.is_gap()) continue;
     found.push_back(std::to_string(event.cpu) + " " + std::to_string(event.clock - T));
   }
   return found;
