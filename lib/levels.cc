@@ -184,6 +184,20 @@ LanePicture Levels::lanes(const Scale& scale, const LaneWish& wish) const {
   return picture;
 }
 
+// Long ones stand on every level: the coarsest has the fewest cells.
+void Levels::complete(OpenCells& open, std::uint64_t clock) const {
+  for (std::size_t level = levels_.size(); level-- > finest_ && !open.empty();) {
+    each_cell(levels_[level], Scale{clock - 1, clock + 1, 1}, [&](const Cell& stored) {
+      if (stored.cell.count != 1 || !stored.cell.ended) return;
+      const auto found = open.find({stored.lane, stored.cell.depth, stored.cell.from});
+      if (found == open.end()) return;
+      found->second->to = stored.cell.to;
+      found->second->ended = true;
+      open.erase(found);
+    });
+  }
+}
+
 LaneCell Levels::shown(const Cell& stored, const Scale& scale) {
   LaneCell cell = stored.cell;
   if (cell.count == 1) {

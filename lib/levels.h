@@ -10,6 +10,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -35,6 +37,17 @@ class Levels : public FollowSink {
   // What touches the scale, in buckets as wide as its columns or up to twice as wide; wider where
   // the finest level is. How active a CPU was is roughly said; wake-ups are not.
   LanePicture lanes(const Scale& scale, const LaneWish& wish = {}) const;
+  // Gives slices that are open at `clock` their ends, where a level has them for themselves.
+  // These are taken out of `open`; what is left is narrower than finest_bucket().
+  using OpenCells = std::map<std::tuple<std::uint32_t, std::uint8_t, std::uint64_t>, LaneCell*>;
+  void complete(OpenCells& open, std::uint64_t clock) const;
+  static std::tuple<std::uint32_t, std::uint8_t, std::uint64_t> open_key(bool of_cpu,
+                                                                         std::uint32_t id,
+                                                                         const LaneCell& cell) {
+    return {of_cpu ? id | kOfCpu : id, cell.depth, cell.from};
+  }
+  // The width of the finest level's buckets (ticks).
+  std::uint64_t finest_bucket() const { return levels_[finest_].width; }
   // The width of the buckets that lanes() takes for this scale (ticks).
   std::uint64_t bucket(const Scale& scale) const { return level_for(scale).width; }
   std::uint64_t cells() const { return cells_; }

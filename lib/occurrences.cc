@@ -2,19 +2,12 @@
 #include "lib/occurrences.h"
 
 #include <algorithm>
-#include <bit>
 #include <set>
+
+#include "lib/expression.h"
 
 namespace fkt {
 namespace {
-
-constexpr unsigned kPartBits = 3;
-static_assert(1U << kPartBits == DurationHistogram::kParts);
-
-bool matches(std::string_view pattern, std::string_view name) {
-  if (pattern.ends_with('*')) return name.starts_with(pattern.substr(0, pattern.size() - 1));
-  return pattern == name;
-}
 
 template <class T>
 T& element(std::vector<T>& vector, std::size_t index) {
@@ -34,7 +27,7 @@ class NextSink : public FollowSink {
     offer({slice.from, slice.to, slice.cpu, slice.task, slice.value, 0});
   }
   void event(const Event& event, TaskIndex running, const Step&) override {
-    if (event.id == FKT_W_LOST || event.clock < from_ || !match_.event(event.id)) return;
+    if (event.is_gap() || event.clock < from_ || !match_.event(event.id)) return;
     offer({event.clock, event.clock, event.cpu, running, kNoType, event.id});
   }
   bool enough() const override { return found_.has_value(); }
@@ -57,7 +50,7 @@ class SlowestSink : public FollowSink {
 
   void slice(const Slice& slice) override {
     const bool named = slice.kind == SliceKind::call || slice.kind == SliceKind::interrupt;
-    if (!named || !slice.begun || !slice.ended || slice.to < from_) return;
+    if (!named || !slice.begun || !slice.ended || slice.from < from_) return;
     const std::uint64_t length = slice.to - slice.from;
     if (length < at_least_ || length >= below_ || !match_.type(slice.value)) return;
     if (found_.size() == most_ && length <= found_.back().length()) return;
@@ -79,27 +72,14 @@ class SlowestSink : public FollowSink {
 
 }  // namespace
 
-unsigned DurationHistogram::bin(std::uint64_t ticks) {
-  if (ticks < kParts) return static_cast<unsigned>(ticks);
-  const auto power = static_cast<unsigned>(std::bit_width(ticks)) - 1;
-  const auto part = static_cast<unsigned>(ticks >> (power - kPartBits)) & (kParts - 1);
-  return (power - kPartBits + 1) * kParts + part;
-}
-
-std::uint64_t DurationHistogram::begin(unsigned bin) {
-  if (bin < kParts) return bin;
-  const unsigned power = bin / kParts + kPartBits - 1;
-  return (std::uint64_t{kParts} + bin % kParts) << (power - kPartBits);
-}
-
 NameMatch::NameMatch(std::string_view name, const SpanTypes& types, const Catalogue& catalogue)
     : types_(types.size()), events_(1 << FKT_ID_BITS) {
   for (TypeIndex type = 0; type < types.size(); type++) {
-    types_[type] = matches(name, types[type].name);
+    types_[type] = fits(types[type].name, name);
     any_ |= types_[type];
   }
   for (const EventType& type : catalogue.events()) {
-    events_[type.id] = type.role == Role::point && matches(name, type.name);
+    events_[type.id] = type.role == Role::point && fits(type.name, name);
     any_ |= events_[type.id];
   }
 }
@@ -152,28 +132,34 @@ std::vector<Occurrence> slowest_occurrences(const Timeline& timeline, const Name
 }
 
 void WindowStats::add_duration(TypeIndex type, std::uint64_t ticks) {
-  OfType& stats = element(types_, type);
-  stats.count++;
-  stats.sum += ticks;
-  stats.min = std::min(stats.min, ticks);
-  stats.max = std::max(stats.max, ticks);
-  element(histograms_, type).add(ticks);
+  SpanStats& stats = element(types_, type);
+  stats.total.add(ticks);
+  stats.times.add(ticks);
 }
 
 void WindowStats::slice(const Slice& slice) {
   const std::uint64_t from = std::max(slice.from, from_), to = std::min(slice.to, to_);
   if (to < from) return;
   switch (slice.kind) {
-    case SliceKind::run: {
-      OfCpu& cpu = element(cpus_, slice.cpu);
-      (tasks_[slice.task].idle ? cpu.idle : cpu.busy) += to - from;
+    case SliceKind::run:
+      if (tasks_[slice.task].member) {
+        OfCpu& cpu = element(cpus_, slice.cpu);
+        (tasks_[slice.task].idle ? cpu.idle : cpu.busy) += to - from;
+      }
       break;
-    }
     case SliceKind::interrupt:
-      if (slice.depth == 1) element(cpus_, slice.cpu).interrupts += to - from;
+      if (slice.depth == 1) {
+        OfCpu& cpu = element(cpus_, slice.cpu);
+        cpu.interrupts += to - from;
+        if (tasks_[slice.task].member) {
+          (tasks_[slice.task].idle ? cpu.idle : cpu.busy) -= to - from;
+        }
+      }
       [[fallthrough]];
     case SliceKind::call:
-      if (slice.begun && slice.ended) add_duration(slice.value, slice.to - slice.from);
+      if (slice.begun && slice.ended && slice.from >= from_) {
+        add_duration(slice.value, slice.to - slice.from);
+      }
       break;
     case SliceKind::state: {
       OfTask& task = element(by_task_, slice.task);
@@ -188,19 +174,13 @@ void WindowStats::slice(const Slice& slice) {
 }
 
 void WindowStats::event(const Event& event, TaskIndex, const Step&) {
-  if (event.id != FKT_W_LOST && event.clock >= from_) events_++;
+  if (!event.is_gap() && event.clock >= from_) events_++;
 }
 
-std::uint64_t WindowStats::quantile(TypeIndex type, double share) const {
-  const OfType& stats = types_[type];
-  const auto wanted = static_cast<std::uint64_t>(share * static_cast<double>(stats.count));
-  std::uint64_t below = 0;
-  for (unsigned bin = 0; bin + 1 < DurationHistogram::kBins; bin++) {
-    below += histograms_[type][bin];
-    if (below > wanted)
-      return std::clamp(DurationHistogram::begin(bin + 1) - 1, stats.min, stats.max);
-  }
-  return stats.max;
+std::vector<WindowStats::OfCpu> WindowStats::cpus() const {
+  std::vector<OfCpu> cpus = cpus_;
+  for (OfCpu& cpu : cpus) cpu.unknown = to_ - from_ - cpu.busy - cpu.idle - cpu.interrupts;
+  return cpus;
 }
 
 }  // namespace fkt

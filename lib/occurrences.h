@@ -10,24 +10,10 @@
 #include <vector>
 
 #include "lib/follow.h"
+#include "lib/profile.h"
 #include "lib/timeline.h"
 
 namespace fkt {
-
-// Durations in powers of two, each cut into kParts: a value is known to 1/kParts.
-class DurationHistogram {
- public:
-  static constexpr unsigned kParts = 8;
-  static constexpr unsigned kBins = 64 * kParts;
-
-  void add(std::uint64_t ticks) { bins_[bin(ticks)]++; }
-  static unsigned bin(std::uint64_t ticks);
-  static std::uint64_t begin(unsigned bin);  // its least value (ticks)
-  std::uint32_t operator[](unsigned bin) const { return bins_[bin]; }
-
- private:
-  std::array<std::uint32_t, kBins> bins_{};
-};
 
 // One occurrence: a call or an interrupt with its duration, or an event (from == to).
 struct Occurrence {
@@ -60,26 +46,27 @@ std::vector<std::string> searchable_names(const SpanTypes& types, const Catalogu
 std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMatch& match,
                                           std::uint64_t from, const Unwanted& unwanted = {});
 
-// The longest complete ones in [from, to), longest first; at most `most`. `at_least`, `below`:
-// only those with at_least <= duration < below (ticks).
+// The longest that began and ended in [from, to), longest first; at most `most`. `at_least`,
+// `below`: only those with at_least <= duration < below (ticks).
 std::vector<Occurrence> slowest_occurrences(const Timeline& timeline, const NameMatch& match,
                                             std::uint64_t from, std::uint64_t to, std::size_t most,
                                             std::uint64_t at_least = 0,
                                             std::uint64_t below = ~std::uint64_t{0},
                                             const Unwanted& unwanted = {});
 
-// Statistics of [from, to): complete calls and interrupts that ended in it, events, states.
+// Statistics of [from, to): calls and interrupts that began and ended in it, events, states. They
+// are the figures that a View of that part has (lib/analysis.h).
 class WindowStats : public FollowSink {
  public:
-  struct OfType {
-    std::uint64_t count = 0, sum = 0, min = ~std::uint64_t{0}, max = 0;  // ticks
-  };
   struct OfTask {
     std::array<std::uint64_t, 4> states{};      // ticks in the window, by TaskState
     std::uint64_t waits = 0, longest_wait = 0;  // of the ready states that ended in it
   };
+  // Every tick of the window is in one of them. Interrupts count as such wherever they occurred:
+  // the idle time is that without them, as State::idle is.
   struct OfCpu {
     std::uint64_t busy = 0, idle = 0, interrupts = 0;  // ticks
+    std::uint64_t unknown = 0;  // in gaps, before the CPU's first event, of tasks not recorded
   };
 
   WindowStats(std::uint64_t from, std::uint64_t to, const Tasks& tasks)
@@ -89,12 +76,11 @@ class WindowStats : public FollowSink {
   void event(const Event& event, TaskIndex running, const Step& step) override;
 
   std::uint64_t events() const { return events_; }
-  const std::vector<OfType>& types() const { return types_; }  // by TypeIndex
+  // By TypeIndex: total and its percentiles; nothing else is filled in.
+  const std::vector<SpanStats>& types() const { return types_; }
   const std::vector<OfTask>& tasks() const { return by_task_; }
-  const std::vector<OfCpu>& cpus() const { return cpus_; }
-  // The duration below which `share` of the type's lie, to 1/kParts (ticks).
-  std::uint64_t quantile(TypeIndex type, double share) const;
-  const DurationHistogram& histogram(TypeIndex type) const { return histograms_[type]; }
+  // By number; of a CPU of which nothing is known in the window, all is unknown.
+  std::vector<OfCpu> cpus() const;
 
  private:
   void add_duration(TypeIndex type, std::uint64_t ticks);
@@ -102,8 +88,7 @@ class WindowStats : public FollowSink {
   std::uint64_t from_, to_;
   const Tasks& tasks_;
   std::uint64_t events_ = 0;
-  std::vector<OfType> types_;
-  std::vector<DurationHistogram> histograms_;
+  std::vector<SpanStats> types_;
   std::vector<OfTask> by_task_;
   std::vector<OfCpu> cpus_;
 };

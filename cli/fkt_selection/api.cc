@@ -24,6 +24,7 @@ using nlohmann::json;
 constexpr std::uint32_t kMostCells = 8192;     // no screen has more columns
 constexpr std::uint64_t kMostLanes = 1000;     // of tasks
 constexpr std::uint64_t kMostListed = 10'000;  // events, occurrences
+constexpr std::uint32_t kBuckets = 4;          // of a Histogram, in a bar of the page's picture
 constexpr std::size_t kNamesListed = 4000;
 constexpr std::size_t kMostPages = 256;  // whose latest questions are remembered
 
@@ -214,15 +215,15 @@ Result<std::string> Api::stats(const Parameters& parameters, const Unwanted& unw
   timeline.follow(part->from, part->to, stats, unwanted);
   json types = json::array(), tasks = json::array(), cpus = json::array();
   for (TypeIndex type = 0; type < stats.types().size(); type++) {
-    const WindowStats::OfType& of = stats.types()[type];
-    if (of.count == 0) continue;
+    const SpanStats& of = stats.types()[type];
+    if (of.total.count == 0) continue;
     types.push_back({{"name", timeline.types()[type].name},
-                     {"count", of.count},
-                     {"total", of.sum},
-                     {"min", of.min},
-                     {"p50", stats.quantile(type, 0.5)},
-                     {"p99", stats.quantile(type, 0.99)},
-                     {"max", of.max}});
+                     {"count", of.total.count},
+                     {"total", of.total.sum},
+                     {"min", of.total.min},
+                     {"p50", of.percentile(50)},
+                     {"p99", of.percentile(99)},
+                     {"max", of.total.max}});
   }
   for (TaskIndex task = 0; task < stats.tasks().size(); task++) {
     const WindowStats::OfTask& of = stats.tasks()[task];
@@ -238,11 +239,15 @@ Result<std::string> Api::stats(const Parameters& parameters, const Unwanted& unw
                      {"waits", of.waits},
                      {"longest_wait", of.longest_wait}});
   }
-  for (std::size_t cpu = 0; cpu < stats.cpus().size(); cpu++) {
-    const WindowStats::OfCpu& of = stats.cpus()[cpu];
-    if (of.busy + of.idle == 0) continue;
-    cpus.push_back(
-        {{"cpu", cpu}, {"busy", of.busy}, {"idle", of.idle}, {"interrupts", of.interrupts}});
+  const std::vector<WindowStats::OfCpu> of_cpus = stats.cpus();
+  for (std::size_t cpu = 0; cpu < of_cpus.size(); cpu++) {
+    const WindowStats::OfCpu& of = of_cpus[cpu];
+    if (of.busy + of.idle + of.interrupts == 0) continue;
+    cpus.push_back({{"cpu", cpu},
+                    {"busy", of.busy},
+                    {"idle", of.idle},
+                    {"interrupts", of.interrupts},
+                    {"unknown", of.unknown}});
   }
   return dump_json({{"events", stats.events()},
                     {"types", std::move(types)},
@@ -259,19 +264,20 @@ Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted&
   const NameMatch match(*name, timeline.types(), model_.trace().info().catalogue);
   WindowStats stats(part->from, part->to, timeline.tasks());
   timeline.follow(part->from, part->to, stats, unwanted);
-  std::vector<std::uint64_t> counts(DurationHistogram::kBins);
+  std::vector<std::uint64_t> counts;  // by bar
   for (TypeIndex type = 0; type < stats.types().size(); type++) {
     if (!match.type(type)) continue;
-    for (unsigned bin = 0; bin < counts.size(); bin++) counts[bin] += stats.histogram(type)[bin];
+    stats.types()[type].times.for_each([&](std::uint32_t bucket, std::uint64_t count) {
+      if (bucket / kBuckets >= counts.size()) counts.resize(bucket / kBuckets + 1);
+      counts[bucket / kBuckets] += count;
+    });
   }
   json bins = json::array();  // [from, to, count], from the first that has some to the last
-  const auto some = [](std::uint64_t count) { return count > 0; };
-  const auto first = std::ranges::find_if(counts, some) - counts.begin();
-  const auto last = counts.rend() - std::find_if(counts.rbegin(), counts.rend(), some);
-  for (auto bin = static_cast<unsigned>(first); bin < static_cast<unsigned>(last); bin++) {
-    const bool end = bin + 1 == DurationHistogram::kBins;
-    const std::uint64_t to = end ? ~std::uint64_t{0} : DurationHistogram::begin(bin + 1);
-    bins.push_back({DurationHistogram::begin(bin), to, counts[bin]});
+  const auto first = std::ranges::find_if(counts, [](std::uint64_t count) { return count > 0; });
+  for (auto bar = static_cast<std::uint32_t>(first - counts.begin()); bar < counts.size(); bar++) {
+    const std::uint64_t to = Histogram::bottom((bar + 1) * kBuckets);  // 0: beyond all numbers
+    bins.push_back(
+        {Histogram::bottom(bar * kBuckets), to == 0 ? ~std::uint64_t{0} : to, counts[bar]});
   }
   return dump_json({{"name", *name}, {"bins", std::move(bins)}});
 }

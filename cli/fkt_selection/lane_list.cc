@@ -13,6 +13,26 @@ namespace {
 constexpr std::uint64_t kFollowed = 300'000, kFollowedForFine = 8'000'000;
 constexpr std::size_t kCellBytes = 64;  // that one hardly ever needs more than
 
+// Gives open cells their ends as these come.
+class Ends : public FollowSink {
+ public:
+  explicit Ends(Levels::OpenCells& open) : open_(open) {}
+  void slice(const Slice& slice) override {
+    if (!slice.ended) return;
+    const bool of_cpu = fkt::of_cpu(slice.kind);
+    const auto found =
+        open_.find(Levels::open_key(of_cpu, of_cpu ? slice.cpu : slice.task, lane_cell(slice)));
+    if (found == open_.end()) return;
+    found->second->to = slice.to;
+    found->second->ended = true;
+    open_.erase(found);
+  }
+  bool enough() const override { return open_.empty(); }
+
+ private:
+  Levels::OpenCells& open_;
+};
+
 class LaneList {
  public:
   LaneList(const Model& model, const LaneListRequest& request)
@@ -62,7 +82,26 @@ class LaneList {
     model_.timeline().follow(scale.from, scale.to, lanes, unwanted);
     wakes = lanes.wakes();
     wakes_left_out_ = lanes.wake_count() > wakes.size();
-    return lanes.take(wish());
+    LanePicture picture = lanes.take(wish());
+    complete(picture, unwanted);
+    return picture;
+  }
+
+  // What is open where the picture ends is told to its own end: from the levels of detail, or, what
+  // is too short for these, by following a little more.
+  void complete(LanePicture& picture, const Unwanted& unwanted) const {
+    Levels::OpenCells open;
+    for (Lane& lane : picture.lanes) {
+      for (LaneCell& cell : lane.cells) {
+        if (cell.count != 1 || cell.ended || cell.to < request_.scale.to) continue;
+        open[Levels::open_key(lane.of_cpu, lane.id, cell)] = &cell;
+      }
+    }
+    model_.levels().complete(open, request_.scale.to);
+    if (open.empty()) return;
+    Ends ends(open);
+    const std::uint64_t to = request_.scale.to;
+    model_.timeline().follow(to, to + 2 * model_.levels().finest_bucket(), ends, unwanted);
   }
 
   LaneWish wish() const {

@@ -34,6 +34,6 @@ unsigned check_paths(const std::string& text) {
 
 TEST_CASE("every path that the documents name exists") {
   CHECK(check_paths(read_file(fs::path(FKT_SOURCE_DIR) / "docs/architecture.md")) > 20);
-  check_paths(read_file(fs::path(FKT_SOURCE_DIR) / "docs/library.md"));
-  check_paths(read_file(fs::path(FKT_SOURCE_DIR) / "README.md"));
+  CHECK(check_paths(read_file(fs::path(FKT_SOURCE_DIR) / "docs/library.md")) > 0);
+  CHECK(check_paths(read_file(fs::path(FKT_SOURCE_DIR) / "README.md")) > 0);
 }

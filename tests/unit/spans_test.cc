@@ -68,14 +68,20 @@ TEST_CASE("interrupts nest in interrupts and never leave their CPU") {
   REQUIRE(read.parts.size() == 1);  // the timer lies inside the softirq
   CHECK(read.parts[0].name == "softirq TIMER");
   CHECK(read.parts[0].ticks == 40);
+  unsigned found = 0;
   for (const auto& row : a.summary().histogram) {
     if (row.name == "vector local_timer") {
+      found++;
       CHECK(row.count == 2);
       CHECK(row.ticks == 50);
+      REQUIRE(row.each);
       CHECK(row.each->max == 40);
     }
-    if (row.name == "softirq TIMER") CHECK(row.ticks == 30);
+    if (row.name != "softirq TIMER") continue;
+    found++;
+    CHECK(row.ticks == 30);
   }
+  CHECK(found == 2);
 }
 
 TEST_CASE("handlers on a shared line are told apart by their devices") {
@@ -121,9 +127,21 @@ TEST_CASE("interrupts at the edges are counted, not timed") {
   b.event(0, T + 100, FKT_E_IRQ_EXIT, 14);
   b.event(0, T + 200, FKT_E_VECTOR_ENTRY, 0xec);
   const Analyzed a(b);
-  for (const auto& row : a.summary().histogram) {
-    if (row.each) CHECK(row.each->count == 0);
+  unsigned found = 0;
+  for (TypeIndex type = 0; type < a.analysis().types().size(); type++) {
+    const SpanStats& stats = a.analysis().profile().stats(type);
+    const std::string& name = a.analysis().types()[type].name;
+    CHECK(stats.total.count == 0);
+    if (name.starts_with("irq 14")) {
+      found++;
+      CHECK(stats.outcomes[static_cast<std::size_t>(Outcome::no_entry)] == 1);
+    }
+    if (name == "vector local_timer") {
+      found++;
+      CHECK(stats.outcomes[static_cast<std::size_t>(Outcome::no_exit)] == 1);
+    }
   }
+  CHECK(found == 2);
 }
 
 TEST_CASE("exit never returns, and that is no loss") {

@@ -40,8 +40,8 @@ export function Statistics({ info, shown, onName, onTask }) {
   const percent = (ticks) => `${((100 * ticks) / length).toFixed(1)} %`;
   return <div id="statistics">
     <h2>{events(data.events)} in {time(length)}</h2>
-    <Rows sort="cpu" most={mostCpus} columns={[['cpu', 'cpu'], ['busy', 'busy', percent], ['interrupts', 'interrupts', percent], ['idle', 'idle', percent]]} rows={data.cpus} />
-    <h2>Calls and interrupts that ended here</h2>
+    <Rows sort="cpu" most={mostCpus} columns={[['cpu', 'cpu'], ['busy', 'busy', percent], ['interrupts', 'interrupts', percent], ['idle', 'idle', percent], ['unknown', 'not known', percent]]} rows={data.cpus} />
+    <h2>Calls and interrupts that began and ended here</h2>
     <Rows sort="total" onRow={(row) => onName(row.name)} rows={data.types} columns={[['name', 'name'], ['count', 'count', count],
       ['total', 'total', time], ['p50', 'p50', time], ['p99', 'p99', time], ['max', 'max', time]]} />
     <h2>Tasks</h2>

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// All that follows a recording says the same of it: the statistics (Analysis), their fast scan, the
+// states of tasks and the critical path (TaskStates), the page (Timeline). On recordings made by
+// chance: FKT_AGREEMENT=N for N of each kind, where more than a few seconds may be spent.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "lib/critical_path.h"
+#include "lib/occurrences.h"
+#include "lib/scan.h"
+#include "lib/timeline.h"
+#include "tests/unit/busy_recording.h"
+#include "tests/unit/everything_said.h"
+
+using namespace fkt;
+using namespace fkt::test;
+
+namespace {
+
+using Doing = TaskStates::Doing;
+
+unsigned recordings() {
+  const char* const asked = std::getenv("FKT_AGREEMENT");
+  return asked != nullptr ? static_cast<unsigned>(std::strtoul(asked, nullptr, 10)) : 60;
+}
+
+struct Sum {
+  std::uint64_t count = 0, ticks = 0;
+  bool operator==(const Sum&) const = default;
+};
+
+// A task doing one thing.
+struct Stretch {
+  std::uint64_t from = 0, to = 0;
+  TaskState state = TaskState::unknown;
+  bool operator==(const Stretch&) const = default;
+};
+using History = std::vector<Stretch>;
+
+void append(History& history, const Stretch& next) {
+  if (next.from >= next.to || next.state == TaskState::unknown) return;
+  if (!history.empty() && history.back().to == next.from && history.back().state == next.state) {
+    history.back().to = next.to;
+  } else {
+    history.push_back(next);
+  }
+}
+
+TaskState state_of(Doing doing) {
+  switch (doing) {
+    case Doing::running:
+      return TaskState::running;
+    case Doing::ready:
+      return TaskState::ready;
+    case Doing::asleep:
+    case Doing::disk:
+      return TaskState::blocked;
+    default:
+      return TaskState::unknown;
+  }
+}
+
+// What one engine says, by names, so that two of them can be compared.
+struct Said {
+  std::map<std::string, Sum> spans;     // complete ones, by name
+  std::map<TaskIndex, History> states;  // of tasks that are not idle
+  std::map<TaskIndex, std::uint64_t> running;
+  // By name, task and times: each complete span.
+  std::multiset<std::tuple<std::string, std::uint32_t, std::uint64_t, std::uint64_t>> each;
+};
+
+std::string text(const std::map<std::string, Sum>& spans) {
+  std::string text;
+  for (const auto& [name, sum] : spans) {
+    text += name + " " + std::to_string(sum.count) + " " + std::to_string(sum.ticks) + "\n";
+  }
+  return text;
+}
+
+std::string text(const std::map<TaskIndex, History>& states) {
+  std::string text;
+  for (const auto& [task, history] : states) {
+    for (const Stretch& stretch : history) {
+      text += "task " + std::to_string(task) + " " + std::to_string(stretch.from) + "-" +
+              std::to_string(stretch.to) + " " +
+              std::to_string(static_cast<unsigned>(stretch.state)) + "\n";
+    }
+  }
+  return text;
+}
+
+// The first line that differs, and the one before it.
+void check_same(const std::string& what, const std::string& expected, const std::string& found) {
+  if (expected == found) return;
+  std::size_t at = 0;
+  while (at < std::min(found.size(), expected.size()) && found[at] == expected[at]) at++;
+  at -= std::min<std::size_t>(at, 100);
+  FAIL(what << "\n--- expected\n"
+            << expected.substr(at, 240) << "\n--- found\n"
+            << found.substr(at, 240));
+}
+
+class Sink : public FollowSink {
+ public:
+  Sink(const Timeline& timeline, Said& said) : timeline_(timeline), said_(said) {}
+  void slice(const Slice& slice) override {
+    if (slice.kind == SliceKind::state && !timeline_.tasks()[slice.task].idle) {
+      append(said_.states[slice.task], {slice.from, slice.to, static_cast<TaskState>(slice.value)});
+    }
+    if (slice.kind != SliceKind::call && slice.kind != SliceKind::interrupt) return;
+    if (!slice.begun || !slice.ended) return;
+    const std::string& name = timeline_.types()[slice.value].name;
+    Sum& sum = said_.spans[name];
+    sum.count++;
+    sum.ticks += slice.to - slice.from;
+    // The functions of these recordings begin and end by chance: there is no truth in them.
+    if (timeline_.types()[slice.value].kind == SpanKind::other) return;
+    said_.each.insert({name, timeline_.tasks()[slice.task].tid, slice.from, slice.to});
+  }
+
+ private:
+  const Timeline& timeline_;
+  Said& said_;
+};
+
+Trace opened(const Bytes& file) {
+  Result<Trace> trace = Trace::from_bytes(file);
+  REQUIRE(trace);
+  return std::move(*trace);
+}
+
+std::map<std::string, Sum> complete_spans(const Analysis& analysis) {
+  std::map<std::string, Sum> spans;
+  for (TypeIndex type = 0; type < analysis.types().size(); type++) {
+    const Spread& total = analysis.profile().stats(type).total;
+    if (total.count == 0) continue;
+    Sum& sum = spans[analysis.types()[type].name];
+    sum.count += total.count;
+    sum.ticks += total.sum;
+  }
+  return spans;
+}
+
+// Time on a CPU by the statistics.
+std::uint64_t ran(const StateTimes& times) {
+  return of(times, State::user) + of(times, State::system) + of(times, State::running) +
+         of(times, State::irq) + of(times, State::softirq);
+}
+
+// The path of each task has no holes, and in each step the task does what its history says.
+void check_paths(const TaskStates& states, const Analysis& analysis, const Said& said) {
+  for (const auto& [task, history] : said.states) {
+    std::uint64_t last = analysis.begin(), known = 0, expected = 0;
+    for (const PathStep& step : critical_path(states, task, analysis.begin(), analysis.end())) {
+      REQUIRE(step.from == last);
+      last = step.to;
+      if (state_of(step.doing) == TaskState::unknown) continue;
+      known += step.to - step.from;
+      const auto found = said.states.find(step.task);
+      if (found == said.states.end()) {
+        expected += step.to - step.from;  // an idle one, of which no history is kept here
+        continue;
+      }
+      for (const Stretch& stretch : found->second) {
+        if (stretch.state != state_of(step.doing)) continue;
+        const std::uint64_t from = std::max(stretch.from, step.from);
+        const std::uint64_t to = std::min(stretch.to, step.to);
+        if (from < to) expected += to - from;
+      }
+    }
+    CHECK(last == analysis.end());
+    CHECK(known == expected);
+  }
+}
+
+// at_once: may a thread run on two CPUs at once? Then its time counts once here and twice there.
+Said by_statistics(const Trace& trace, bool at_once, std::string& everything) {
+  Analysis analysis(trace.info(), {});
+  analysis.keep_histograms();
+  TaskStates states(analysis);
+  states.keep_history();
+  analysis.watch(states);
+  for (const Event& event : trace.events()) states.add(event, analysis.add(event));
+  analysis.finish(true, recording_end(trace));
+  states.finish(analysis.end());
+  everything = everything_said(trace, analysis);
+  Said said;
+  said.spans = complete_spans(analysis);
+  for (TaskIndex task = 0; task < states.stats().size(); task++) {
+    if (analysis.tasks()[task].idle) continue;
+    for (const TaskStates::Stretch& stretch : states.history(task)) {
+      append(said.states[task], {stretch.from, stretch.to, state_of(stretch.doing)});
+    }
+    if (said.states[task].empty()) said.states.erase(task);
+    const TaskStat& stat = states.stats()[task];
+    std::map<TaskState, std::uint64_t> sums;
+    for (const Stretch& stretch : said.states[task]) {
+      sums[stretch.state] += stretch.to - stretch.from;
+    }
+    if (said.states[task].empty()) said.states.erase(task);
+    CHECK(stat.running == sums[TaskState::running]);
+    CHECK(stat.ready == sums[TaskState::ready]);
+    CHECK(stat.asleep + stat.disk == sums[TaskState::blocked]);
+    if (!at_once) CHECK(stat.running == ran(analysis.states().task(task)));
+  }
+  check_paths(states, analysis, said);
+  return said;
+}
+
+void check_scan(const Bytes& file, const std::string& everything) {
+  for (const unsigned threads : {1U, 2U, 4U}) {
+    const Trace trace = opened(file);
+    Analysis analysis(trace.info(), {});
+    analysis.keep_histograms();
+    scan(trace, analysis, {.threads = threads});
+    analysis.finish(true, recording_end(trace));
+    check_same("scan, " + std::to_string(threads) + " threads", everything,
+               everything_said(trace, analysis));
+  }
+}
+
+// Returns what all of them say.
+Said check_all(const Bytes& file, bool at_once = false) {
+  const Trace trace = opened(file);
+  std::string everything;
+  Said said = by_statistics(trace, at_once, everything);
+  check_scan(file, everything);
+  Timeline timeline(trace);
+  PassControl control;
+  Said whole, again;
+  Sink sink(timeline, whole), second(timeline, again);
+  timeline.read(control, &sink);
+  timeline.follow(timeline.begin(), timeline.end(), second);
+  check_same("spans of the page", text(said.spans), text(whole.spans));
+  check_same("spans of the page's whole stretch", text(said.spans), text(again.spans));
+  check_same("states of the page", text(said.states), text(whole.states));
+  check_same("states of the page's whole stretch", text(said.states), text(again.states));
+  said.each = std::move(whole.each);
+  return said;
+}
+
+}  // namespace
+
+namespace {
+
+// The page's figures of a part of the recording, against the statistics of that part.
+void check_window(const Trace& trace, const Timeline& timeline, std::uint64_t from,
+                  std::uint64_t to) {
+  INFO("from " << from << " to " << to);
+  Analysis analysis(trace.info(), {.from = from, .to = to});
+  analysis.keep_histograms();
+  TaskStates states(analysis);
+  analysis.watch(states);
+  for (const Event& event : trace.events({.from = {}, .to = to, .cpu = {}})) {
+    states.add(event, analysis.add(event));
+  }
+  analysis.finish(false, recording_end(trace));
+  states.finish(analysis.end());
+  WindowStats window(from, to, timeline.tasks());
+  timeline.follow(from, to, window);
+  CHECK(window.events() == analysis.profile().events());
+  std::map<std::string, std::vector<std::uint64_t>> here, there;
+  const auto put = [](auto& types, const std::string& name, const SpanStats& stats) {
+    if (stats.total.count == 0) return;
+    types[name] = {stats.total.count, stats.total.sum,      stats.total.min,
+                   stats.total.max,   stats.percentile(50), stats.percentile(99)};
+  };
+  for (TypeIndex type = 0; type < analysis.types().size(); type++) {
+    put(here, analysis.types()[type].name, analysis.profile().stats(type));
+  }
+  for (TypeIndex type = 0; type < window.types().size(); type++) {
+    put(there, timeline.types()[type].name, window.types()[type]);
+  }
+  CHECK(here == there);
+  const std::vector<WindowStats::OfCpu> cpus = window.cpus();
+  for (std::uint32_t cpu = 0; cpu < cpus.size(); cpu++) {
+    INFO("cpu " << cpu);
+    const StateTimes& times = analysis.states().cpu(cpu);
+    CHECK(cpus[cpu].idle == of(times, State::idle));
+    CHECK(cpus[cpu].interrupts == of(times, State::irq) + of(times, State::softirq));
+    CHECK(cpus[cpu].busy ==
+          of(times, State::user) + of(times, State::system) + of(times, State::running));
+    CHECK(cpus[cpu].unknown == to - from - cpus[cpu].idle - cpus[cpu].interrupts - cpus[cpu].busy);
+    CHECK(cpus[cpu].unknown == of(times, State::unknown));
+  }
+  for (TaskIndex task = 0; task < window.tasks().size(); task++) {
+    if (timeline.tasks()[task].idle || task >= states.stats().size()) continue;
+    INFO("task " << task);
+    const auto& [running, ready, blocked] =
+        std::tie(window.tasks()[task].states[1], window.tasks()[task].states[2],
+                 window.tasks()[task].states[3]);
+    CHECK(running == states.stats()[task].running);
+    CHECK(ready == states.stats()[task].ready);
+    CHECK(blocked == states.stats()[task].asleep + states.stats()[task].disk);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the page's figures of a part are those of the statistics: calls, CPUs, tasks") {
+  for (unsigned seed = 0; seed < recordings(); seed++) {
+    INFO("seed " << seed);
+    const auto kind = seed % 2 == 0 ? RandomRecording::Kind::plain : RandomRecording::Kind::few;
+    RandomRecording recording(seed, 1 + seed % 4, 1500, kind);
+    const std::uint64_t start = TraceBuilder::kStart, third = (recording.end() - start) / 3;
+    const Trace trace = opened(recording.finish());
+    Timeline timeline(trace);
+    PassControl control;
+    timeline.read(control);
+    check_window(trace, timeline, start, start + third);
+    check_window(trace, timeline, start + third, start + 2 * third);
+    check_window(trace, timeline, start + third, recording_end(trace));
+  }
+}
+
+TEST_CASE("all engines agree: nothing is lost") {
+  for (unsigned seed = 0; seed < recordings(); seed++) {
+    INFO("seed " << seed);
+    check_all(RandomRecording(seed, 1 + seed % 5, 1500, RandomRecording::Kind::lossless).finish());
+  }
+}
+
+TEST_CASE("all engines agree: whole CPUs stand still in gaps") {
+  for (unsigned seed = 0; seed < recordings(); seed++) {
+    INFO("seed " << seed);
+    check_all(RandomRecording(seed, 1 + seed % 5, 1500).finish());
+  }
+}
+
+TEST_CASE("all engines agree: busy CPUs, gaps, changes of the mask, one thread on two CPUs") {
+  for (unsigned seed = 0; seed < recordings(); seed++) {
+    INFO("seed " << seed);
+    check_all(BusyRecording(seed, 1 + seed % 5, 300).finish(), true);
+  }
+}
+
+TEST_CASE(
+    "all engines agree where events are lost on a CPU while others go on, and invent nothing") {
+  std::size_t complete = 0, of_all = 0;
+  for (unsigned seed = 0; seed < recordings(); seed++) {
+    INFO("seed " << seed);
+    const unsigned cpus = 1 + seed % 5;
+    const Said truth =
+        check_all(RandomRecording(seed, cpus, 1500, RandomRecording::Kind::lossless).finish());
+    const Said told =
+        check_all(RandomRecording(seed, cpus, 1500, RandomRecording::Kind::gaps).finish());
+    complete += told.each.size();
+    of_all += truth.each.size();
+    for (const auto& span : told.each) {
+      INFO(std::get<0>(span) << " of " << std::get<1>(span) << ", " << std::get<2>(span) << "-"
+                             << std::get<3>(span));
+      REQUIRE(truth.each.contains(span));
+    }
+  }
+  CHECK(complete > of_all / 4);  // most of what happened is told all the same
+  CHECK(complete < of_all);
+}
