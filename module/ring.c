@@ -207,10 +207,10 @@ u64 fkt_ring_events(unsigned int cpu)
 	spin_lock(&c->take_lock);
 	events = c->events;
 	run = c->ring->tail;
-	while (c->ready && add_events(c->ring, &run, READ_ONCE(c->ring->word) >> 32, &events)) {
+	while (fkt_cpu_ready(c) && add_events(c->ring, &run, READ_ONCE(c->ring->word) >> 32, &events)) {
 		cond_resched_lock(&c->take_lock);
 		/* Pages were taken that had not been counted yet: c->events has them. */
-		if (!c->ready || (s32)(c->ring->tail - run) > 0) {
+		if (!fkt_cpu_ready(c) || (s32)(c->ring->tail - run) > 0) {
 			events = c->events;
 			run = c->ring->tail;
 		}
