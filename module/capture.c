@@ -12,6 +12,7 @@
 
 #include <linux/file.h>
 #include <linux/module.h>
+#include <linux/overflow.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 
@@ -135,6 +136,17 @@ void fkt_capture_closed(struct file *owner)
 
 /* ---- start ---- */
 
+/* Positions in the output are loff_t: whatever is added up of these numbers later must be one. */
+static int check_extent(const struct fkt_start *start)
+{
+	u64 sum;
+
+	if (check_add_overflow(start->offset, start->limit, &sum) ||
+	    check_add_overflow(sum, start->reserve, &sum) || sum > S64_MAX)
+		return -EINVAL;
+	return 0;
+}
+
 static int check_start(const struct fkt_start *start)
 {
 	if (start->abi != FKT_ABI_VERSION || start->size != sizeof(*start))
@@ -149,26 +161,38 @@ static int check_start(const struct fkt_start *start)
 	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_LEND && start->out_fd >= 0 &&
 	    !(start->flags & FKT_START_OVERWRITE))
 		return -EINVAL;
-	if (start->out_fd >= 0 && (start->offset % PAGE_SIZE || (loff_t)start->offset < 0 ||
-				   (loff_t)(start->offset + start->limit) < 0))
+	if (!start->recording || start->offset % PAGE_SIZE)
 		return -EINVAL;
-	return 0;
+	return check_extent(start);
+}
+
+static int check_output(const struct file *out)
+{
+	const struct inode *inode = out->f_mapping->host;
+
+	if (!(out->f_mode & FMODE_WRITE) || (out->f_flags & O_APPEND) || !out->f_op->write_iter ||
+	    (!S_ISREG(inode->i_mode) && !S_ISBLK(inode->i_mode)))
+		return -EBADF;
+	if (IS_IMMUTABLE(inode))
+		return -EPERM;
+	return IS_SWAPFILE(inode) ? -ETXTBSY : 0;
 }
 
 static struct file *get_output(const struct fkt_start *start)
 {
 	struct file *out;
+	int err;
 
 	if (start->out_fd < 0)
 		return NULL;
 	out = fget(start->out_fd);
 	if (!out)
 		return ERR_PTR(-EBADF);
-	if ((out->f_mode & FMODE_WRITE) && !(out->f_flags & O_APPEND) && out->f_op->write_iter &&
-	    (S_ISREG(file_inode(out)->i_mode) || S_ISBLK(file_inode(out)->i_mode)))
+	err = check_output(out);
+	if (!err)
 		return out;
 	fput(out);
-	return ERR_PTR(-EBADF);
+	return ERR_PTR(err);
 }
 
 static void prepare(struct file *owner, const struct fkt_start *start)

@@ -21,6 +21,7 @@
 #include <linux/mm.h>
 #include <linux/magic.h>
 #include <linux/pagemap.h>
+#include <linux/uio.h>
 #include <linux/writeback.h>
 
 #include "compat.h"
@@ -193,16 +194,41 @@ static int checkin_frame(struct file *out, loff_t pos, struct page *frame, bool 
 	return err < 0 ? err : err == PAGE_SIZE ? 0 : -EIO;
 }
 
+/*
+ * What write(2) checks and does before it changes a file: size limits, swap files, immutable ones; set-uid and
+ * set-gid bits and capabilities go, as f_cred (the thread has it) is not that of a superuser; and the
+ * times change. Caller must hold the inode's lock.
+ */
+static int prepare_write(struct file *out, loff_t pos, u32 bytes)
+{
+	struct inode *inode = out->f_mapping->host;
+	struct iov_iter iter;
+	struct kiocb iocb;
+	ssize_t most;
+
+	if (IS_IMMUTABLE(inode))
+		return -EPERM;
+	init_sync_kiocb(&iocb, out);
+	iocb.ki_pos = pos;
+	/* Only the number of bytes is looked at. */
+	iov_iter_bvec(&iter, ITER_SOURCE, NULL, 0, bytes);
+	most = generic_write_checks(&iocb, &iter);
+	if (most != bytes)
+		return most < 0 ? most : -EFBIG;
+	return file_modified(out);
+}
+
 /* All frames of a page, from `pos` on; returns their bytes, or an error if not all are in. */
 static ssize_t checkin_page(struct file *out, loff_t pos, struct page *frames, u32 bytes, bool keep)
 {
 	struct inode *inode = out->f_mapping->host;
-	u32 done;
-	int err = 0;
+	u32 done = 0;
+	int err;
 
 	file_start_write(out);
 	inode_lock(inode);
-	for (done = 0; done < bytes; done += PAGE_SIZE) {
+	err = prepare_write(out, pos, bytes);
+	for (; !err && done < bytes; done += PAGE_SIZE) {
 		err = checkin_frame(out, pos + done, frames + done / PAGE_SIZE, keep);
 		if (err)
 			break;

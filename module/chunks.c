@@ -12,7 +12,9 @@
 
 #include <linux/fs.h>
 #include <linux/falloc.h>
+#include <linux/fsnotify.h>
 #include <linux/mm.h>
+#include <linux/overflow.h>
 
 #include "drain.h"
 
@@ -80,6 +82,9 @@ static bool retire_chunk(struct fkt_drain *d, struct fkt_chunk *chunk)
 		give_back(chunk->pages[i], i < good);
 	}
 	d->pages_written += good;
+	/* As vfs_write() does: what waits for the file to grow (tail -f) learns of it. */
+	if (good)
+		fsnotify_modify(d->out);
 	fkt_tell(FKT_E_PAGES_WRITTEN, good, chunk->pos);
 	fkt_tell(FKT_E_PAGES_RECYCLED, chunk->count, chunk->count - good);
 	return true;
@@ -103,21 +108,36 @@ static void retire(struct fkt_drain *d)
 
 /* ---- writing ---- */
 
+/* Can the output hold pages up to `upto` and what is reserved behind them? *need: where that ends. */
+bool fkt_drain_fits(const struct fkt_drain *d, loff_t upto, loff_t *need)
+{
+	u64 pages = (upto - d->start) / fkt_rings_page_bytes(), room, sum;
+
+	if (check_mul_overflow(pages, (u64)d->reserve_per_page, &room) ||
+	    check_add_overflow(room, d->reserve, &room) || check_add_overflow((u64)upto, room, &sum) ||
+	    sum > d->most)
+		return false;
+	*need = sum;
+	return true;
+}
+
 /*
  * Allocates file space up to `upto` and what is reserved behind it, in big steps: inside allocated
  * space direct writes need not wait, and the recorder's own tail finds room on a full disk.
  */
 static int make_room(struct fkt_drain *d, loff_t upto)
 {
-	u64 pages = (upto - d->start) / fkt_rings_page_bytes();
-	loff_t need = upto + d->reserve + d->reserve_per_page * pages;
+	loff_t need;
 	int err;
 
+	if (!fkt_drain_fits(d, upto, &need))
+		return S_ISBLK(file_inode(d->out)->i_mode) ? -ENOSPC : -EFBIG;
 	while (d->allocates && need > d->allocated) {
 		loff_t goal = max_t(loff_t, need, d->allocated + d->step);
 
 		if (d->end)
 			goal = max_t(loff_t, need, min_t(loff_t, goal, d->end + d->reserve));
+		goal = max_t(loff_t, need, min_t(loff_t, goal, d->most));
 		err = vfs_fallocate(d->out, 0, d->allocated, goal - d->allocated);
 		if (!err) {
 			d->allocated = goal;

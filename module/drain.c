@@ -233,10 +233,31 @@ static int drain_thread(void *data)
 	return 0;
 }
 
-static void set_limits(struct fkt_drain *d, const struct fkt_start *start)
+/* The largest size of the output: a device's own; of a file what its file system and the starter can give it. */
+static loff_t largest_size(const struct file *out)
 {
-	loff_t size = d->out ? i_size_read(d->out->f_mapping->host) : 0;
+	const struct inode *inode = out->f_mapping->host;
+	unsigned long allowed = rlimit(RLIMIT_FSIZE);
+	loff_t most;
 
+	if (S_ISBLK(inode->i_mode))
+		return i_size_read(inode);
+	most = inode->i_sb->s_maxbytes;
+	if (!(out->f_flags & O_LARGEFILE))
+		most = min_t(loff_t, most, MAX_NON_LFS);
+	/* Asked here: the drain thread, which writes, has no such limit. */
+	return allowed == RLIM_INFINITY ? most : min_t(u64, most, allowed);
+}
+
+/* ENOSPC, EFBIG: the output has not even room for one page; EINVAL: nor has the limit. */
+static int set_limits(struct fkt_drain *d, const struct fkt_start *start)
+{
+	u32 page = fkt_rings_page_bytes();
+	bool device;
+	loff_t need;
+
+	if (start->limit && start->limit < page)
+		return -EINVAL;
 	d->pos = start->offset;
 	d->start = start->offset;
 	d->allocated = start->offset;
@@ -244,15 +265,22 @@ static void set_limits(struct fkt_drain *d, const struct fkt_start *start)
 	d->reserve = start->reserve;
 	d->reserve_per_page = start->reserve_per_page;
 	d->step = ALLOCATE_MIN;
-	d->allocates = d->out && S_ISREG(file_inode(d->out)->i_mode);
-	/* A device has the size that it has; the tail must fit behind the pages. */
-	if (d->out && S_ISBLK(file_inode(d->out)->i_mode) && size > d->start + d->reserve) {
-		u64 room = size - d->start - d->reserve;
-		u32 page = fkt_rings_page_bytes();
-		loff_t end = d->start + div_u64(room, page + d->reserve_per_page) * page;
+	d->allocates = false;
+	if (!d->out)
+		return 0;
+	device = S_ISBLK(file_inode(d->out)->i_mode);
+	d->allocates = S_ISREG(file_inode(d->out)->i_mode);
+	d->most = largest_size(d->out);
+	if (!fkt_drain_fits(d, d->start + page, &need))
+		return device ? -ENOSPC : -EFBIG;
+	/* What does not fit on a device ends the recording as a limit does, with the tail behind it. */
+	if (device) {
+		u64 pages = div64_u64(d->most - d->start - d->reserve, (u64)page + d->reserve_per_page);
+		loff_t end = d->start + pages * page;
 
 		d->end = d->end ? min(d->end, end) : end;
 	}
+	return 0;
 }
 
 static bool can_direct(const struct file *out)
@@ -318,7 +346,11 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	d->engine = engine;
 	d->ticks_per_s = fkt_clock_khz() * 1000;
 	d->next_clock = fkt_clock() + 60 * d->ticks_per_s;
-	set_limits(d, start);
+	err = set_limits(d, start);
+	if (err) {
+		fkt_drain_release();
+		return err;
+	}
 
 	if (engine->remembers)
 		fkt_index_start();

@@ -41,6 +41,7 @@ struct fkt_drain {
 	loff_t pos; /* where the next chunk goes */
 	loff_t start; /* where the first page went */
 	loff_t end; /* first byte that no page may use; 0: no limit */
+	loff_t most; /* largest size that the output can have, or that the starter may give it */
 	loff_t allocated; /* file space up to here is ours */
 	u64 step; /* of the next allocation */
 	bool allocates; /* the file system can */
@@ -69,6 +70,7 @@ struct fkt_drain {
 void fkt_drain_written(struct fkt_chunk *chunk, ssize_t result);
 void fkt_drain_refill(struct fkt_drain *d);
 void fkt_chunks_move(struct fkt_drain *d);
+bool fkt_drain_fits(const struct fkt_drain *d, loff_t upto, loff_t *need);
 
 /* The part of a chunk that is not written yet, as an iterator. */
 static inline void fkt_chunk_iter(struct fkt_chunk *chunk, struct iov_iter *iter)
