@@ -8,6 +8,11 @@
  * A start goes clock, filter, memory, drain, hooks, mask; a stop goes the same way back. Only when
  * the hooks are off and every probe has returned are the CPUs' open pages closed, and only then is
  * the drain told to finish.
+ *
+ * The drain may need as long as the output takes, which may be for ever (a network file system, a
+ * frozen one, FUSE). So the lock is not held while it is waited for: FKT_STOP waits without it, until a fatal
+ * signal; a close waits for a few seconds, and then a work item does the rest when the drain ends. Until
+ * it has, nothing else can be recorded (EBUSY). The lock is not held across accesses to user memory either.
  */
 
 #include <linux/file.h>
@@ -15,8 +20,15 @@
 #include <linux/overflow.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include "fkt.h"
+
+/* How long a close waits for the drain: what was recorded is then in the file, where the output works. */
+#define CLOSE_WAIT (5 * HZ)
+
+static void reap(struct work_struct *unused);
 
 u64 fkt_mask;
 DEFINE_STATIC_KEY_FALSE(fkt_key_args);
@@ -27,7 +39,12 @@ static struct {
 	struct mutex lock; /* of all below */
 	enum fkt_state state; /* written under the lock, but for RECORDING -> STOPPING */
 	struct file *owner;
-	struct pid *recorder;
+	struct pid *recorder; /* changes under pid_lock, too */
+	spinlock_t pid_lock;
+	bool draining; /* the hooks are off, and the drain was told to end */
+	bool orphan; /* ... and there is no owner any more: reap() does the rest */
+	struct work_struct reap;
+	wait_queue_head_t reaped;
 	wait_queue_head_t ready; /* FKT_WAITREADY */
 	u64 recording;
 	u64 mask; /* as last set, whatever state */
@@ -37,8 +54,17 @@ static struct {
 	int error;
 } capture = {
 	.lock = __MUTEX_INITIALIZER(capture.lock),
+	.pid_lock = __SPIN_LOCK_UNLOCKED(capture.pid_lock),
+	.reap = __WORK_INITIALIZER(capture.reap, reap),
+	.reaped = __WAIT_QUEUE_HEAD_INITIALIZER(capture.reaped),
 	.ready = __WAIT_QUEUE_HEAD_INITIALIZER(capture.ready),
 };
+
+/* For calls from user space. EINTR: the caller is being killed. */
+static int lock_capture(void)
+{
+	return mutex_lock_killable(&capture.lock);
+}
 
 /* Lockless glance, for poll and fetch: both look again when they are woken. */
 enum fkt_state fkt_capture_state(void)
@@ -57,6 +83,12 @@ static bool running(void)
 	return capture.state == FKT_RECORDING || capture.state == FKT_STOPPING;
 }
 
+/* Is there a recording of this owner's that was not stopped yet? */
+static bool goes_on(const struct file *owner)
+{
+	return capture.owner == owner && running() && !capture.draining;
+}
+
 /* ---- stop ---- */
 
 /*
@@ -73,20 +105,43 @@ void fkt_capture_end(enum fkt_stop_reason reason, int error)
 	/* Pairs with the load-acquire in fkt_capture_status(): with the reason come error and clock. */
 	smp_store_release(&capture.reason, reason);
 	fkt_drain_kick();
+	fkt_drain_wake_readers();
 }
 
-static void stop_locked(void)
+/* Ends the recording, up to what the drain has still to do. */
+static void halt_locked(void)
 {
 	fkt_capture_end(FKT_STOP_ASKED, 0);
+	/* Here too: the thread that ended it may have been preempted before it came to the mask. */
+	WRITE_ONCE(fkt_mask, 0);
 	/* Returns when every probe that was running has returned. */
 	fkt_detach_all();
 	fkt_filter_stop();
 	fkt_rings_close();
+	capture.draining = true;
+	fkt_drain_finish();
+}
+
+/* The drain has ended. */
+static void settle_locked(void)
+{
 	fkt_drain_stop();
 	/* Now that the drain writes no event either. */
 	fkt_when_stop();
+	capture.draining = false;
 	WRITE_ONCE(capture.state, FKT_STOPPED);
-	wake_up_interruptible(fkt_drain_readers());
+	fkt_drain_wake_readers();
+}
+
+static void set_recorder(struct pid *recorder)
+{
+	struct pid *old;
+
+	spin_lock(&capture.pid_lock);
+	old = capture.recorder;
+	capture.recorder = recorder;
+	spin_unlock(&capture.pid_lock);
+	put_pid(old);
 }
 
 /* STOPPED -> IDLE: nothing can be fetched any more. Counts stay until the next start. */
@@ -99,39 +154,97 @@ static void finish_locked(void)
 	fkt_owner_reset(owner);
 	fkt_drain_release();
 	fkt_rings_stop();
-	put_pid(capture.recorder);
-	capture.recorder = NULL;
+	set_recorder(NULL);
 	WRITE_ONCE(capture.state, FKT_IDLE);
 	module_put(THIS_MODULE);
 }
 
-/* FKT_STOP. */
+/* FKT_STOP. EINTR: the caller is being killed; the close goes on. */
 int fkt_capture_stop(struct file *owner)
 {
-	int err = 0;
+	int err = lock_capture();
 
-	mutex_lock(&capture.lock);
+	if (err)
+		return err;
 	if (capture.owner != owner)
 		err = -ENODATA;
-	else if (running())
-		stop_locked();
+	else if (goes_on(owner))
+		halt_locked();
 	mutex_unlock(&capture.lock);
-	return err;
+	if (!err)
+		err = fkt_drain_wait();
+	if (!err)
+		err = lock_capture();
+	if (err)
+		return err;
+	/* Another thread may have been here first, and may even have started the next recording. */
+	if (capture.owner == owner && capture.draining && fkt_drain_ended())
+		settle_locked();
+	mutex_unlock(&capture.lock);
+	return 0;
 }
 
-/* The device was closed, by whatever: a recording that still runs ends here, and stays readable. */
+/* Does the rest for a recording whose owner is gone, once the drain has ended. */
+static void reap(struct work_struct *unused)
+{
+	bool due;
+
+	mutex_lock(&capture.lock);
+	due = capture.orphan && fkt_drain_ended();
+	mutex_unlock(&capture.lock);
+	if (!due)
+		return;
+	/* Without the lock, because of the output. An orphan changes nowhere but here. */
+	fkt_drain_truncate();
+	mutex_lock(&capture.lock);
+	settle_locked();
+	finish_locked();
+	WRITE_ONCE(capture.orphan, false);
+	mutex_unlock(&capture.lock);
+	wake_up_all(&capture.reaped);
+}
+
+/* The drain has ended: if nobody waits for that, reap() does what is left. The drain thread. */
+void fkt_capture_drained(void)
+{
+	queue_work(system_unbound_wq, &capture.reap);
+}
+
+/* The owner goes while its recording runs. reap() is queued here and at the drain's end: the later one works. */
+static void abandon_locked(void)
+{
+	if (!capture.draining) {
+		fkt_drain_inherit();
+		halt_locked();
+	}
+	capture.orphan = true;
+	WRITE_ONCE(capture.owner, NULL);
+	set_recorder(NULL);
+	queue_work(system_unbound_wq, &capture.reap);
+}
+
+/*
+ * The device was closed, by whatever: a recording that still runs ends here, and stays readable. The lock is
+ * waited for in any case, but is never held for long.
+ */
 void fkt_capture_closed(struct file *owner)
 {
+	/* Only calls on this file could make it the owner, and they have all returned. */
+	if (!fkt_capture_owner(owner))
+		return;
 	mutex_lock(&capture.lock);
-	if (capture.owner == owner) {
-		if (running()) {
-			fkt_drain_inherit();
-			stop_locked();
-			fkt_drain_truncate();
-		}
+	if (running())
+		abandon_locked();
+	else
 		finish_locked();
-	}
 	mutex_unlock(&capture.lock);
+	wait_event_timeout(capture.reaped, !READ_ONCE(capture.orphan), CLOSE_WAIT);
+}
+
+/* Before the module goes: the work item of the last recording may still be on its way out. */
+void fkt_capture_exit(void)
+{
+	flush_work(&capture.reap);
 }
 
 /* ---- start ---- */
@@ -199,7 +312,7 @@ static void prepare(struct file *owner, const struct fkt_start *start)
 {
 	/* Pairs with the load-acquire in fkt_capture_owner(): rings and engine are there. */
 	smp_store_release(&capture.owner, owner);
-	capture.recorder = get_pid(task_tgid(current));
+	set_recorder(get_pid(task_tgid(current)));
 	capture.recording = start->recording;
 	capture.mask = start->mask;
 	capture.reason = FKT_STOP_NONE;
@@ -254,7 +367,7 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	err = fkt_filter_start(start->filter, start->filter_pid);
 	if (err)
 		goto err_when;
-	err = fkt_rings_start(start->recording);
+	err = fkt_rings_start(start->recording, start->flags & FKT_START_STOP_WHEN_FULL);
 	if (err)
 		goto err_filter;
 	err = fkt_drain_start(start, out);
@@ -270,7 +383,10 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 		begin();
 		return 0;
 	}
-	stop_locked();
+	/* Nothing was recorded, so the drain waits for no output. */
+	halt_locked();
+	fkt_drain_join();
+	settle_locked();
 	finish_locked();
 	return err;
 
@@ -287,15 +403,20 @@ err_when:
 static int start_or_refuse(struct file *owner, const struct fkt_start *start, struct file *out,
 			   struct fkt_when *condition)
 {
-	int err = -EBUSY;
+	int err = lock_capture();
 
-	mutex_lock(&capture.lock);
+	if (err) {
+		kvfree(condition);
+		return err;
+	}
 	if (capture.owner == owner && capture.state == FKT_STOPPED)
 		finish_locked();
-	if (!capture.owner)
+	if (capture.state == FKT_IDLE) {
 		err = start_locked(owner, start, out, condition);
-	else
+	} else {
+		err = -EBUSY;
 		kvfree(condition);
+	}
 	mutex_unlock(&capture.lock);
 	return err;
 }
@@ -340,11 +461,13 @@ static void emit_mask(void)
 int fkt_capture_mask(u64 set, u64 clear)
 {
 	u64 mask;
-	int err = 0;
+	int err;
 
 	if (set & ~fkt_all_layers())
 		return -EINVAL;
-	mutex_lock(&capture.lock);
+	err = lock_capture();
+	if (err)
+		return err;
 	if (capture.state != FKT_RECORDING) {
 		err = -ENODATA;
 	} else {
@@ -357,8 +480,8 @@ int fkt_capture_mask(u64 set, u64 clear)
 		if (!err) {
 			capture.mask = mask;
 			WRITE_ONCE(fkt_mask, mask);
-			smp_mb(); /* pairs with the cmpxchg in fkt_capture_end() */
-			if (READ_ONCE(capture.state) != FKT_RECORDING)
+			smp_mb(); /* pairs with the cmpxchg in fkt_capture_end(), and with fkt_gap() */
+			if (READ_ONCE(capture.state) != FKT_RECORDING || fkt_rings_full())
 				WRITE_ONCE(fkt_mask, 0);
 			emit_mask();
 		}
@@ -377,10 +500,11 @@ int fkt_capture_wait_ready(void)
 /* FKT_JOIN. */
 int fkt_capture_join(void)
 {
-	int err;
+	int err = lock_capture();
 
-	mutex_lock(&capture.lock);
-	err = running() ? fkt_filter_join() : -ENODATA;
+	if (err)
+		return err;
+	err = running() && !capture.draining ? fkt_filter_join() : -ENODATA;
 	mutex_unlock(&capture.lock);
 	return err;
 }
@@ -388,11 +512,11 @@ int fkt_capture_join(void)
 /* FKT_FIRED. EAGAIN: the condition did not come true. */
 int fkt_capture_fired(struct file *file, struct fkt_fired *fired)
 {
-	int err = -ENODATA;
+	int err = lock_capture();
 
-	mutex_lock(&capture.lock);
-	if (capture.owner == file && running())
-		err = fkt_when_fired(fired);
+	if (err)
+		return err;
+	err = goes_on(file) ? fkt_when_fired(fired) : -ENODATA;
 	mutex_unlock(&capture.lock);
 	return err;
 }
@@ -400,10 +524,11 @@ int fkt_capture_fired(struct file *file, struct fkt_fired *fired)
 /* FKT_FLIGHT: a snapshot of a flight recorder begins, is about to end, has ended. */
 int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
 {
-	int err = 0;
+	int err = lock_capture();
 
-	mutex_lock(&capture.lock);
-	if (capture.owner != file || !running()) {
+	if (err)
+		return err;
+	if (!goes_on(file)) {
 		err = -ENODATA;
 	} else if (step == FKT_FLIGHT_STAY) {
 		err = fkt_drain_leave(false);
@@ -420,14 +545,18 @@ int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
 	return err;
 }
 
-/* FKT_INDEX. */
-int fkt_capture_index(struct file *file, const struct fkt_index *index)
+/* FKT_INDEX, part by part: copies what the kernel remembers of `count` pages from `first` on. */
+int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done,
+		      struct fkt_index_entry *entries, u32 count)
 {
-	int err = -ENODATA;
+	int err = lock_capture();
 
-	mutex_lock(&capture.lock);
+	if (err)
+		return err;
 	if (capture.owner == file && capture.state == FKT_STOPPED)
-		err = fkt_index_give(index);
+		err = fkt_index_copy(index, done, entries, count);
+	else
+		err = -ENODATA;
 	mutex_unlock(&capture.lock);
 	return err;
 }
@@ -437,11 +566,11 @@ int fkt_capture_index(struct file *file, const struct fkt_index *index)
 /* Runs `change` when no recording uses the pages; EBUSY otherwise. */
 static int with_idle_rings(int (*change)(u32), u32 value)
 {
-	int err = -EBUSY;
+	int err = lock_capture();
 
-	mutex_lock(&capture.lock);
-	if (capture.state == FKT_IDLE)
-		err = change(value);
+	if (err)
+		return err;
+	err = capture.state == FKT_IDLE ? change(value) : -EBUSY;
 	mutex_unlock(&capture.lock);
 	return err;
 }
@@ -471,7 +600,10 @@ int fkt_capture_set_dma(u32 low)
 /* FKT_FREEBUFFER: ends a stopped recording first, if it is the caller's. */
 int fkt_capture_free(struct file *file)
 {
-	mutex_lock(&capture.lock);
+	int err = lock_capture();
+
+	if (err)
+		return err;
 	if (capture.owner == file && capture.state == FKT_STOPPED)
 		finish_locked();
 	mutex_unlock(&capture.lock);
@@ -480,88 +612,21 @@ int fkt_capture_free(struct file *file)
 
 /* ---- status ---- */
 
-static void add_cpu(struct fkt_status *status, unsigned int cpu)
+/*
+ * What FKT_STATUS tells of the recording as a whole. Without the lock, so that it is told whatever else is
+ * going on: a glance while that changes, exact once stopped.
+ */
+void fkt_capture_glance(struct fkt_status *status)
 {
-	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-
-	status->events += fkt_ring_events(cpu);
-	status->lost += READ_ONCE(c->ring->lost);
-	status->discarded += READ_ONCE(c->discarded);
-	status->overwritten += READ_ONCE(c->overwritten);
-	status->pages_written += READ_ONCE(c->written);
-	status->pages_total += c->count;
-	status->pages_extra += c->extra;
-	if (c->ready && c->lowest_free < status->lowest_free)
-		status->lowest_free = c->lowest_free;
-	if (fkt_cpu_ready(c)) {
-		status->pages_free += fkt_ring_free(c->ring);
-		status->cpus_paused += fkt_ring_in_gap(READ_ONCE(c->ring->word));
-	}
-	status->cpus = cpu + 1;
-}
-
-/* FKT_STATUS. */
-int fkt_capture_status(struct fkt_status *status)
-{
-	unsigned int cpu;
-
-	memset(status, 0, sizeof(*status));
-	mutex_lock(&capture.lock);
-	status->state = capture.state;
+	status->state = READ_ONCE(capture.state);
 	/* Pairs with the store-release in fkt_capture_end(). */
 	status->stop_reason = smp_load_acquire(&capture.reason);
 	status->error = READ_ONCE(capture.error);
-	status->recorder = pid_vnr(capture.recorder);
-	status->recording = capture.recording;
-	status->mask = capture.state == FKT_RECORDING ? capture.mask : 0;
-	status->missing = fkt_attach_missing();
-	status->start_clock = capture.start_clock;
+	status->recording = READ_ONCE(capture.recording);
+	status->mask = status->state == FKT_RECORDING ? READ_ONCE(capture.mask) : 0;
+	status->start_clock = READ_ONCE(capture.start_clock);
 	status->stop_clock = READ_ONCE(capture.stop_clock);
-	status->page_bytes = fkt_rings_page_bytes();
-	status->lowest_free = U32_MAX;
-	for_each_possible_cpu(cpu)
-		add_cpu(status, cpu);
-	if (status->lowest_free == U32_MAX)
-		status->lowest_free = 0;
-	status->bytes_written = status->pages_written * status->page_bytes;
-	fkt_drain_status(status);
-	fkt_own_status(status);
-	mutex_unlock(&capture.lock);
-	return 0;
-}
-
-/* FKT_CPU_STATUS. */
-int fkt_capture_cpu_status(struct fkt_cpu_status *status)
-{
-	struct fkt_cpu *c;
-	u32 cpu = status->cpu;
-
-	if (cpu >= nr_cpu_ids)
-		return -ENXIO;
-	memset(status, 0, sizeof(*status));
-	status->cpu = cpu;
-	if (!cpu_possible(cpu))
-		return 0;
-	mutex_lock(&capture.lock);
-	c = per_cpu_ptr(&fkt_cpus, cpu);
-	status->events = fkt_ring_events(cpu);
-	status->lost = READ_ONCE(c->ring->lost);
-	status->discarded = c->discarded;
-	status->overwritten = c->overwritten;
-	status->pages_written = c->written;
-	if (c->ready)
-		status->pages_free = fkt_ring_free(c->ring);
-	if (fkt_ring_in_gap(READ_ONCE(c->ring->word))) {
-		status->gap_from = c->ring->gap_from;
-		status->gap_lost = c->ring->lost - c->lost;
-	} else if (capture.state == FKT_STOPPED && c->ring->lost != c->lost) {
-		/*
-		 * Who lost an event was interrupted before it counted that, and the gap was over when it
-		 * did: the next page's header would say so, but there is none.
-		 */
-		status->gap_from = capture.stop_clock;
-		status->gap_lost = c->ring->lost - c->lost;
-	}
-	mutex_unlock(&capture.lock);
-	return 0;
+	spin_lock(&capture.pid_lock);
+	status->recorder = pid_vnr(capture.recorder);
+	spin_unlock(&capture.pid_lock);
 }

@@ -241,21 +241,26 @@ void fkt_drain_refill(struct fkt_drain *d)
 }
 
 /*
- * Gives back the pages that have left, and writes whatever is complete, as long as chunks are free: then
- * there are chunks in flight, or the rings are empty. Drain thread.
+ * Gives back the pages that have left, and writes what is complete, as long as chunks are free. Where writes
+ * are done when they return that could go on for ever, on a disk slower than the probes: so no more than
+ * FKT_CHUNKS of them. True: the rings may have more. False: all chunks are in flight, or the rings
+ * are empty. Drain thread.
  */
-void fkt_chunks_move(struct fkt_drain *d)
+bool fkt_chunks_move(struct fkt_drain *d)
 {
+	u32 round;
 	int err;
 
 	retire(d);
-	while (d->head - d->tail < FKT_CHUNKS) {
+	for (round = 0; round < FKT_CHUNKS; round++) {
 		struct fkt_chunk *chunk = &d->chunks[d->head % FKT_CHUNKS];
 
+		if (d->head - d->tail == FKT_CHUNKS)
+			return false;
 		/* Before each write: it may take long. */
 		fkt_drain_refill(d);
 		if (!gather(d, chunk))
-			return;
+			return false;
 		cut_at_limit(d, chunk);
 		if (!chunk->count)
 			continue;
@@ -268,4 +273,5 @@ void fkt_chunks_move(struct fkt_drain *d)
 		submit(d, chunk);
 		retire(d);
 	}
+	return true;
 }

@@ -21,10 +21,8 @@ static long get_start(struct file *file, void __user *arg)
 static long give_status(void __user *arg)
 {
 	struct fkt_status status;
-	int err = fkt_capture_status(&status);
 
-	if (err)
-		return err;
+	fkt_status(&status);
 	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
 }
 
@@ -35,7 +33,7 @@ static long give_cpu_status(void __user *arg)
 
 	if (copy_from_user(&status, arg, sizeof(status)))
 		return -EFAULT;
-	err = fkt_capture_cpu_status(&status);
+	err = fkt_cpu_status(&status);
 	if (err)
 		return err;
 	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
@@ -126,7 +124,7 @@ static long give_index(struct file *file, const void __user *arg)
 
 	if (copy_from_user(&index, arg, sizeof(index)))
 		return -EFAULT;
-	return fkt_capture_index(file, &index);
+	return fkt_index_give(file, &index);
 }
 
 static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

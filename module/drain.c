@@ -7,7 +7,6 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/cred.h>
 #include <linux/file.h>
@@ -23,17 +22,26 @@
 #define ALLOCATE_MIN (1ULL << 20) /* bytes of file space in the first step; chunks.c doubles it */
 
 static struct fkt_drain drain = {
-	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(drain.wait),
+	.ended = COMPLETION_INITIALIZER(drain.ended),
+	.wait = __RCUWAIT_INITIALIZER(drain.wait),
 	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(drain.readers),
 	.inherited = LIST_HEAD_INIT(drain.inherited),
 };
 
-/* Wakes the thread and whoever waits for pages. From irq_work, interrupts, tasks; not from probes. */
+/*
+ * Wakes the thread, which wakes those that wait for pages. From irq_work, interrupts (on PREEMPT_RT hard ones
+ * too), tasks; not from probes.
+ */
 void fkt_drain_kick(void)
 {
-	/* Paired by the wait queue: the flag is set before the waiters are looked at. */
+	/* Before the wake-up, which has a full barrier before it looks for the thread. */
 	WRITE_ONCE(drain.kicked, true);
-	wake_up(&drain.wait);
+	rcuwait_wake_up(&drain.wait);
+}
+
+/* Wakes those that wait for pages, or for the end. From tasks. */
+void fkt_drain_wake_readers(void)
+{
 	wake_up_interruptible(&drain.readers);
 }
 
@@ -170,23 +178,29 @@ static bool serve_owner(struct fkt_drain *d)
 	return again;
 }
 
-/* What the rings have; true: look again soon. */
-static bool move_pages(struct fkt_drain *d)
+/* When the thread looks at the rings again, if it is not woken before. */
+enum next_look {
+	LOOK_ON_TICK,
+	LOOK_SOON, /* frames are still in use elsewhere, and no wake-up will tell when they are free */
+	LOOK_AT_ONCE, /* there was more to do than one look may take */
+};
+
+/* What the rings have. */
+static enum next_look move_pages(struct fkt_drain *d)
 {
 	/*
 	 * Changes when the owner dies; a last round for it does no harm. Pairs with the store-release in
 	 * fkt_drain_inherit(): with the engine come the pages that the owner had.
 	 */
 	if (!smp_load_acquire(&d->engine)->write)
-		return serve_owner(d);
+		return serve_owner(d) ? LOOK_SOON : LOOK_ON_TICK;
 	if (d->overwrite && !d->stopping) {
 		/* Not if they were inherited: they follow upon those that the owner had. */
 		if (fkt_drain_keeps())
 			overwrite();
-		return false;
+		return LOOK_ON_TICK;
 	}
-	fkt_chunks_move(d);
-	return false;
+	return fkt_chunks_move(d) ? LOOK_AT_ONCE : LOOK_ON_TICK;
 }
 
 static bool has_work(struct fkt_drain *d)
@@ -194,42 +208,80 @@ static bool has_work(struct fkt_drain *d)
 	return READ_ONCE(d->kicked) || (!d->stopping && READ_ONCE(d->stop));
 }
 
+/* Sleeps until there is work, or for so many ticks. */
+static void wait_for_work(struct fkt_drain *d, long ticks)
+{
+	prepare_to_rcuwait(&d->wait);
+	for (;;) {
+		/* Its barrier pairs with the one in rcuwait_wake_up(): one of us sees the other's store. */
+		set_current_state(TASK_IDLE);
+		if (has_work(d) || !ticks)
+			break;
+		ticks = schedule_timeout(ticks);
+	}
+	finish_rcuwait(&d->wait);
+}
+
+static void wait_for_look(struct fkt_drain *d, enum next_look look)
+{
+	if (look == LOOK_AT_ONCE) {
+		cond_resched();
+		return;
+	}
+	wait_for_work(d, look == LOOK_SOON ? HZ / 50 : TICK);
+	WRITE_ONCE(d->wakeups, d->wakeups + 1);
+	fkt_tell_wake();
+}
+
+/* One look at the rings, and what follows from it. */
+static enum next_look look_at_rings(struct fkt_drain *d)
+{
+	bool kicked = READ_ONCE(d->kicked);
+
+	/* Read before the rings: what is complete at a stop is seen by the last round. */
+	d->stopping = READ_ONCE(d->stop);
+	/*
+	 * With a barrier: were the rings looked at while this store is on its way, it could undo
+	 * the kick for a page that they did not show yet (tests/model, KICK_UNFENCED).
+	 */
+	smp_store_mb(d->kicked, false);
+	if (kicked)
+		fkt_drain_wake_readers();
+	WRITE_ONCE(d->cpu_ns, current->se.sum_exec_runtime);
+	/* The probe that lost the first event has cleared the mask already. */
+	if (fkt_rings_full())
+		fkt_capture_end(FKT_STOP_RING, 0);
+	return move_pages(d);
+}
+
 static int drain_thread(void *data)
 {
 	struct fkt_drain *d = data;
 	const struct cred *old = NULL;
-	unsigned long next_look = jiffies;
-	bool again = false; /* somebody still holds frames, and will not say when it lets go */
+	unsigned long next_housekeeping = jiffies;
+	enum next_look look = LOOK_ON_TICK;
 
 	/* Quotas and reserved blocks as they are for whoever opened the file. */
 	if (d->out)
 		old = override_creds(d->out->f_cred);
 	do {
-		wait_event_idle_timeout(d->wait, has_work(d), again ? HZ / 50 : TICK);
-		/* Read before the rings: what is complete at a stop is seen by the last round. */
-		d->stopping = READ_ONCE(d->stop);
-		/*
-		 * With a barrier: were the rings looked at while this store is on its way, it could undo
-		 * the kick for a page that they did not show yet (tests/model, KICK_UNFENCED).
-		 */
-		smp_store_mb(d->kicked, false);
-		d->wakeups++;
-		fkt_tell_wake();
-		/* Before pages come back, with which the CPU would go on behind its loss. */
-		if (d->stop_when_full && cpu_with_losses() >= 0)
-			fkt_capture_end(FKT_STOP_RING, 0);
-		again = move_pages(d);
-		if (time_after_eq(jiffies, next_look)) {
-			next_look = jiffies + TICK;
+		wait_for_look(d, look);
+		look = look_at_rings(d);
+		if (time_after_eq(jiffies, next_housekeeping)) {
+			next_housekeeping = jiffies + TICK;
 			housekeep(d);
 		}
-		/* Chunks in flight, or empty rings: a stop waits for the former. */
-	} while (!d->stopping || d->head != d->tail);
+		/* A stop waits for chunks in flight, and for what is still in the rings. */
+	} while (!d->stopping || d->head != d->tail || look == LOOK_AT_ONCE);
 	warn_of_losses(d);
+	/* Here, not in the caller of the stop: it may wait for the output. */
+	if (d->engine->stop)
+		d->engine->stop();
 	if (old)
 		revert_creds(old);
-	d->cpu_ns = current->se.sum_exec_runtime;
-	complete(&d->ended);
+	WRITE_ONCE(d->cpu_ns, current->se.sum_exec_runtime);
+	complete_all(&d->ended);
+	fkt_capture_drained();
 	return 0;
 }
 
@@ -331,7 +383,8 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	d->full = false;
 	d->failed = false;
 	d->stop = false;
-	init_completion(&d->ended);
+	/* Not init_completion(): a thread that waited for the last one's end may still be on its way out. */
+	reinit_completion(&d->ended);
 	d->stopping = false;
 	d->stop_when_full = start->flags & FKT_START_STOP_WHEN_FULL;
 	d->overwrite = start->flags & FKT_START_OVERWRITE;
@@ -343,7 +396,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	d->wakeups = 0;
 	d->first_cpu = 0;
 	d->out = out ? get_file(out) : NULL;
-	d->engine = engine;
+	WRITE_ONCE(d->engine, engine);
 	d->ticks_per_s = fkt_clock_khz() * 1000;
 	d->next_clock = fkt_clock() + 60 * d->ticks_per_s;
 	err = set_limits(d, start);
@@ -382,24 +435,40 @@ void fkt_drain_introduce(void)
 	fkt_process_introduce(drain.task);
 }
 
-/* After the rings are closed: returns when every complete page is written, or can be fetched. */
-void fkt_drain_stop(void)
+/* After the rings are closed: the thread shall write every complete page, or see that it can be fetched, and end. */
+void fkt_drain_finish(void)
 {
-	if (!drain.task)
-		return;
-	/*
-	 * kthread_stop() only when the thread has nothing left to do: on 6.1 it marks the thread as
-	 * if a signal were pending, and file systems then refuse what they would wait for.
-	 */
 	WRITE_ONCE(drain.stop, true);
 	fkt_drain_kick();
+}
+
+/* Waits for its end. EINTR: the caller is being killed. Without any lock: the output may take long. */
+int fkt_drain_wait(void)
+{
+	return wait_for_completion_killable(&drain.ended) ? -EINTR : 0;
+}
+
+/* The same where the thread has nothing to write, and the caller cannot go on without it. */
+void fkt_drain_join(void)
+{
 	wait_for_completion(&drain.ended);
+}
+
+/* Has the thread written all, as it was told to? */
+bool fkt_drain_ended(void)
+{
+	return completion_done(&drain.ended);
+}
+
+/*
+ * After that: sees the thread off. kthread_stop() only now that it has nothing left to do: on 6.1 it marks
+ * the thread as if a signal were pending, and file systems then refuse what they would wait for.
+ */
+void fkt_drain_stop(void)
+{
 	kthread_stop(drain.task);
 	put_task_struct(drain.task);
 	drain.task = NULL;
-	if (drain.engine->stop)
-		drain.engine->stop();
-	wake_up_interruptible(&drain.readers);
 }
 
 /* Drops the output and the chunks. */
@@ -444,17 +513,18 @@ void fkt_drain_truncate(void)
 	revert_creds(old);
 }
 
+/* Lockless: a glance. */
 void fkt_drain_status(struct fkt_status *status)
 {
-	struct task_struct *task = drain.task;
+	const struct fkt_engine *engine = READ_ONCE(drain.engine);
 
-	status->drain_ns = task ? READ_ONCE(task->se.sum_exec_runtime) : drain.cpu_ns;
-	status->wakeups = drain.wakeups;
-	if (!drain.engine)
+	status->drain_ns = READ_ONCE(drain.cpu_ns);
+	status->wakeups = READ_ONCE(drain.wakeups);
+	if (!engine)
 		return;
-	status->engine = drain.engine->id;
-	status->bytes_copied = drain.engine->copies ? status->bytes_written : 0;
-	if (drain.engine == &fkt_engine_checkin) {
+	status->engine = engine->id;
+	status->bytes_copied = engine->copies ? status->bytes_written : 0;
+	if (engine == &fkt_engine_checkin) {
 		status->bytes_copied = fkt_checkin_copied();
 		fkt_checkout_status(status);
 	}

@@ -4,7 +4,9 @@
 #define FKT_DRAIN_H
 
 #include <linux/bvec.h>
+#include <linux/completion.h>
 #include <linux/fs.h>
+#include <linux/rcuwait.h>
 #include <linux/uio.h>
 
 #include "fkt.h"
@@ -27,10 +29,10 @@ struct fkt_chunk {
 
 struct fkt_drain {
 	struct task_struct *task;
-	struct completion ended; /* the thread has written all, and touches nothing any more */
+	struct completion ended; /* the thread has written all, and touches no more of this */
 	const struct fkt_engine *engine;
 	struct file *out;
-	wait_queue_head_t wait; /* the thread's */
+	struct rcuwait wait; /* the thread's: can be woken where a spinlock may not be taken */
 	wait_queue_head_t readers; /* poll and fetch */
 	bool kicked;
 
@@ -62,14 +64,14 @@ struct fkt_drain {
 	struct list_head inherited; /* pages that the dead owner had; written before what the rings have */
 
 	u64 pages_written;
-	u64 cpu_ns; /* CPU time of a thread that has ended */
+	u64 cpu_ns; /* CPU time of the thread, up to its last look at the rings */
 	u32 wakeups;
 };
 
 /* chunks.c */
 void fkt_drain_written(struct fkt_chunk *chunk, ssize_t result);
 void fkt_drain_refill(struct fkt_drain *d);
-void fkt_chunks_move(struct fkt_drain *d);
+bool fkt_chunks_move(struct fkt_drain *d);
 bool fkt_drain_fits(const struct fkt_drain *d, loff_t upto, loff_t *need);
 
 /* The part of a chunk that is not written yet, as an iterator. */

@@ -14,6 +14,7 @@
 #include <linux/percpu.h>
 #include <linux/refcount.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
@@ -93,10 +94,11 @@ static inline bool fkt_cpu_ready(const struct fkt_cpu *c)
 
 int fkt_rings_init(void);
 void fkt_rings_exit(void);
-int fkt_rings_start(u64 recording);
+int fkt_rings_start(u64 recording, bool stop_when_full);
 void fkt_rings_close(void);
 void fkt_rings_stop(void);
 void fkt_wake_soon(void);
+bool fkt_rings_full(void);
 void fkt_ring_recycle(struct fkt_page *page);
 void fkt_ring_refill(unsigned int cpu);
 bool fkt_ring_short(unsigned int cpu);
@@ -130,6 +132,7 @@ bool fkt_page_alone(struct fkt_page *page);
 
 struct fkt_drain;
 struct fkt_chunk;
+struct fkt_index_entry;
 
 /* A way for pages to leave. The same for all: whole pages, in order per CPU, given back once. */
 struct fkt_engine {
@@ -159,12 +162,17 @@ bool fkt_checkin_possible(struct file *out);
 u64 fkt_checkin_copied(void);
 
 int fkt_drain_start(const struct fkt_start *start, struct file *out);
+void fkt_drain_finish(void);
+int fkt_drain_wait(void);
+void fkt_drain_join(void);
+bool fkt_drain_ended(void);
 void fkt_drain_stop(void);
 void fkt_drain_introduce(void);
 void fkt_drain_release(void);
 void fkt_drain_inherit(void);
 void fkt_drain_truncate(void);
 void fkt_drain_kick(void);
+void fkt_drain_wake_readers(void);
 bool fkt_drain_leaves_by(const struct fkt_engine *engine);
 int fkt_drain_leave(bool leave);
 bool fkt_drain_keeps(void);
@@ -197,7 +205,8 @@ void fkt_own_status(struct fkt_status *status);
 void fkt_index_start(void);
 void fkt_index_stop(void);
 void fkt_index_add(const struct fkt_page_header *header);
-int fkt_index_give(const struct fkt_index *index);
+int fkt_index_copy(const struct fkt_index *index, u32 done, struct fkt_index_entry *to, u32 count);
+int fkt_index_give(struct file *file, const struct fkt_index *index);
 
 /* ---- tell.c: the layer fkt ---- */
 
@@ -243,8 +252,9 @@ int fkt_capture_stop(struct file *owner);
 void fkt_capture_closed(struct file *owner);
 void fkt_capture_end(enum fkt_stop_reason reason, int error);
 int fkt_capture_mask(u64 set, u64 clear);
-int fkt_capture_status(struct fkt_status *status);
-int fkt_capture_cpu_status(struct fkt_cpu_status *status);
+void fkt_capture_glance(struct fkt_status *status);
+void fkt_capture_drained(void);
+void fkt_capture_exit(void);
 int fkt_capture_wait_ready(void);
 int fkt_capture_free(struct file *file);
 int fkt_capture_set_pow(u32 pow);
@@ -252,9 +262,15 @@ int fkt_capture_set_dma(u32 low);
 int fkt_capture_join(void);
 int fkt_capture_flight(struct file *file, enum fkt_flight_step step);
 int fkt_capture_fired(struct file *file, struct fkt_fired *fired);
-int fkt_capture_index(struct file *file, const struct fkt_index *index);
+int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done,
+		      struct fkt_index_entry *entries, u32 count);
 bool fkt_capture_owner(struct file *file);
 enum fkt_state fkt_capture_state(void);
+
+/* ---- status.c: what is told of a recording ---- */
+
+void fkt_status(struct fkt_status *status);
+int fkt_cpu_status(struct fkt_cpu_status *status);
 
 /* ---- attach.c: which hooks are on ---- */
 

@@ -13,6 +13,8 @@
 
 #include "fkt.h"
 
+#define PART 64U /* entries copied at a time */
+
 static struct {
 	struct fkt_index_entry *entries; /* of page n in n % FKT_INDEX_PAGES; NULL: none are kept */
 	u64 pages; /* written so far */
@@ -45,17 +47,43 @@ void fkt_index_add(const struct fkt_page_header *header)
 	kept.pages++;
 }
 
-/* FKT_INDEX, of a recording whose drain has ended. Under capture.c's lock. */
-int fkt_index_give(const struct fkt_index *index)
+/*
+ * Entries of `count` pages, the first of them `done` behind the first that was asked for. Of a recording whose
+ * drain has ended; under capture.c's lock.
+ */
+int fkt_index_copy(const struct fkt_index *index, u32 done, struct fkt_index_entry *to, u32 count)
 {
-	struct fkt_index_entry __user *to = u64_to_user_ptr(index->entries);
 	u32 i;
 
 	if (!kept.entries || index->first > kept.pages || index->count > kept.pages - index->first ||
 	    kept.pages - index->first > FKT_INDEX_PAGES)
 		return -ENODATA;
-	for (i = 0; i < index->count; i++)
-		if (copy_to_user(to + i, &kept.entries[(index->first + i) % FKT_INDEX_PAGES], sizeof(*to)))
-			return -EFAULT;
+	for (i = 0; i < count; i++)
+		to[i] = kept.entries[(index->first + done + i) % FKT_INDEX_PAGES];
 	return 0;
+}
+
+/*
+ * FKT_INDEX. In parts, through memory of the kernel: an access to the caller's may take as long as the caller
+ * likes, and capture.c's lock is not held meanwhile.
+ */
+int fkt_index_give(struct file *file, const struct fkt_index *index)
+{
+	struct fkt_index_entry __user *to = u64_to_user_ptr(index->entries);
+	struct fkt_index_entry *part;
+	u32 done = 0, n;
+	int err;
+
+	part = kmalloc_array(PART, sizeof(*part), GFP_KERNEL);
+	if (!part)
+		return -ENOMEM;
+	do {
+		n = min(index->count - done, PART);
+		err = fkt_capture_index(file, index, done, part, n);
+		if (!err && copy_to_user(to + done, part, n * sizeof(*part)))
+			err = -EFAULT;
+		done += n;
+	} while (!err && done < index->count);
+	kfree(part);
+	return err;
 }

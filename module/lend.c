@@ -332,7 +332,7 @@ static void drop_page(struct fkt_page *page)
 /*
  * The end of the recording that `file` owned, under the owner's lock: nobody takes or gives. First nobody
  * finds a frame, then nobody has one mapped: a fault that comes in between holds a reference, and
- * the page stays out of the pool (ring.c).
+ * the page stays out of the pool (ring.c). NULL: the file is gone, and with it every mapping of it.
  */
 void fkt_lend_reset(struct file *file)
 {
@@ -351,5 +351,6 @@ void fkt_lend_reset(struct file *file)
 	xa_lock(&pages);
 	WRITE_ONCE(places, 0);
 	xa_unlock(&pages);
-	unmap_mapping_range(file->f_mapping, 0, 0, 1);
+	if (file)
+		unmap_mapping_range(file->f_mapping, 0, 0, 1);
 }

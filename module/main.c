@@ -33,6 +33,7 @@ err_attach:
 static void __exit fkt_exit(void)
 {
 	fkt_control_exit();
+	fkt_capture_exit();
 	fkt_rings_exit();
 	fkt_filter_exit();
 	fkt_attach_exit();

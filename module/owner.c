@@ -126,7 +126,7 @@ bool fkt_owner_readable(struct file *file)
 }
 
 /*
- * The end of the recording that `file` owned: who takes pages now has ended when this returns, and
+ * The end of the recording that `file` (NULL: it is gone) owned: who takes pages now has ended when this returns, and
  * nobody can begin.
  */
 void fkt_owner_reset(struct file *file)

@@ -28,6 +28,8 @@ DEFINE_PER_CPU(struct fkt_cpu, fkt_cpus);
 static struct {
 	u64 recording; /* id; 0: none. Changes under cpus_read_lock() */
 	bool closes; /* the drain may have CPUs close their pages */
+	bool keeps_gaps; /* the first loss ends the recording */
+	bool full; /* ... and has happened; set by probes, with plain stores */
 	int hotplug; /* state number of the callbacks */
 } config;
 
@@ -225,8 +227,7 @@ static void close_own(void *data)
 	struct fkt_cpu *c = data;
 
 	fkt_ring_close(c->ring);
-	/* Not directly: on PREEMPT_RT an interrupt may not take a wait queue's lock. */
-	irq_work_queue(&c->wake_work);
+	fkt_drain_kick();
 	/* Pairs with the load-acquire in wait_for_close(): afterwards we touch nothing. */
 	smp_store_release(&c->closing, false);
 }
@@ -245,7 +246,7 @@ static void wake_own(struct irq_work *work)
 	fkt_drain_kick();
 }
 
-/* Wakes the drain and its readers; in any context. */
+/* Wakes the drain, which wakes its readers; in any context. */
 void fkt_wake_soon(void)
 {
 	/* Any CPU's wake-up will do: a stop closes rings with preemption on. */
@@ -257,6 +258,26 @@ void fkt_wake_soon(void)
 	 */
 	if (cpu_online(raw_smp_processor_id()))
 		irq_work_queue(&c->wake_work);
+}
+
+/*
+ * The first event of a gap is lost, in any context. Where that ends the recording no probe shall begin any more:
+ * the drain says why when it wakes. Those that have begun find the gap closed (fkt_ring.keeps_gap).
+ */
+void fkt_gap(struct fkt_ring *ring)
+{
+	if (!ring->keeps_gap)
+		return;
+	WRITE_ONCE(config.full, true);
+	/* In this order, which x86 keeps: fkt_capture_mask() looks at `full` after it has set the mask. */
+	WRITE_ONCE(fkt_mask, 0);
+	fkt_wake_soon();
+}
+
+/* Has a recording that ends with its first loss lost an event? */
+bool fkt_rings_full(void)
+{
+	return READ_ONCE(config.full);
 }
 
 /*
@@ -312,7 +333,7 @@ static void close_now(void *data)
 	struct fkt_cpu *c = data;
 
 	fkt_ring_close(c->ring);
-	irq_work_queue(&c->wake_work);
+	fkt_drain_kick();
 }
 
 /* All that was recorded until now is in complete pages when this returns. Under capture.c's lock. */
@@ -377,6 +398,7 @@ static void reset_ring(unsigned int cpu)
 
 	c->ring = per_cpu_ptr(&fkt_rings, cpu);
 	fkt_ring_init(c->ring, NULL, 1, fkt_rings_page_bytes());
+	c->ring->keeps_gap = config.keeps_gaps;
 	c->events = 0;
 	c->lost = 0;
 	c->written = 0;
@@ -388,9 +410,10 @@ static void reset_ring(unsigned int cpu)
 
 /*
  * Before probes run: gives every online CPU a ring of free pages, and every other one an empty
- * ring, which loses and counts. recording: the id for the page headers.
+ * ring, which loses and counts. recording: the id for the page headers; stop_when_full: no event follows the
+ * first one that finds no page.
  */
-int fkt_rings_start(u64 recording)
+int fkt_rings_start(u64 recording, bool stop_when_full)
 {
 	unsigned int cpu;
 	int err = 0;
@@ -399,6 +422,8 @@ int fkt_rings_start(u64 recording)
 	cpus_read_lock();
 	config.recording = recording;
 	config.closes = true;
+	config.keeps_gaps = stop_when_full;
+	config.full = false;
 	for_each_possible_cpu(cpu)
 		reset_ring(cpu);
 	for_each_online_cpu(cpu) {
@@ -516,7 +541,8 @@ int fkt_rings_init(void)
 		INIT_LIST_HEAD(&c->pool);
 		spin_lock_init(&c->take_lock);
 		INIT_CSD(&c->close_call, close_own, c);
-		init_irq_work(&c->wake_work, wake_own);
+		/* In hard interrupt context on PREEMPT_RT too: its thread is parked before the CPU goes. */
+		c->wake_work = IRQ_WORK_INIT_HARD(wake_own);
 		reset_ring(cpu);
 	}
 	state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "fkt:ring", cpu_prepare, cpu_dead);

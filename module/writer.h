@@ -14,10 +14,12 @@
 
 struct fkt_ring;
 void fkt_wake(struct fkt_ring *ring, u32 run);
+void fkt_gap(struct fkt_ring *ring);
 
 #define fkt_ring_clock() fkt_clock()
 #define fkt_ring_fast_clock() rdtsc() /* fkt_emit() sees to the other clock */
 #define fkt_ring_wake(ring, run) fkt_wake(ring, run)
+#define fkt_ring_gap(ring) fkt_gap(ring)
 #include <fkt/ring.h>
 
 DECLARE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);

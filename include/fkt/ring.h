@@ -62,6 +62,7 @@
  *   fkt_ring_clock()              full time stamp (ticks)
  *   fkt_ring_fast_clock()         the same for fkt_ring_write(), if that must not call anything
  *   fkt_ring_wake(ring, run)      page `run` is complete (called from any context)
+ *   fkt_ring_gap(ring)            the first event of a gap found no page (any context); may be left out
  */
 #ifndef FKT_RING_H
 #define FKT_RING_H
@@ -103,6 +104,10 @@ static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_uncheck
 #define FKT_RING_STEP(name)
 #endif
 
+#ifndef fkt_ring_gap
+#define fkt_ring_gap(ring)
+#endif
+
 #ifndef fkt_ring_fast_clock
 #define fkt_ring_fast_clock() fkt_ring_clock()
 #endif
@@ -129,6 +134,7 @@ struct fkt_ring {
 	u32 batch; /* wake the drain when so many pages wait */
 	struct fkt_page_header **slots;
 	u64 lost; /* events not written since the start */
+	u64 keeps_gap; /* constant while recording: a gap goes on to the end, whatever pages come back */
 	u64 gap_from; /* clock of the current gap's first lost event; only grows */
 	u64 clock_back; /* events whose clock had stepped back, since the start */
 	u64 pair[FKT_PAIR_KINDS]; /* `word` behind the last begin of each kind that may be joined */
@@ -250,6 +256,7 @@ static inline bool fkt_ring_lose(struct fkt_ring *r, u64 word, u64 clock)
 			return false;
 		if (!fkt_ring_is_closed(word))
 			fkt_ring_close_page(r, word, clock);
+		fkt_ring_gap(r);
 	}
 	FKT_RING_STEP(before_lost);
 	fkt_local_inc(&r->lost);
@@ -294,7 +301,8 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 		if (opens) {
 			s->run++;
 			/* A */
-			if (s->run == smp_load_acquire(&r->limit)) {
+			if (s->run == smp_load_acquire(&r->limit) ||
+			    (r->keeps_gap && fkt_ring_in_gap(word))) {
 				if (fkt_ring_lose(r, word, s->clock))
 					return false;
 				continue;

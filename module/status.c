@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What FKT_STATUS and FKT_CPU_STATUS tell. No lock is taken that is held while anything is waited for: a
+ * recording can be looked at while its output does not answer. The numbers are a glance while it
+ * runs, and exact once it is stopped.
+ */
+
+#include <linux/nospec.h>
+
+#include "fkt.h"
+
+static void add_cpu(struct fkt_status *status, unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+
+	status->events += fkt_ring_events(cpu);
+	status->lost += READ_ONCE(c->ring->lost);
+	status->discarded += READ_ONCE(c->discarded);
+	status->overwritten += READ_ONCE(c->overwritten);
+	status->pages_written += READ_ONCE(c->written);
+	status->pages_total += READ_ONCE(c->count);
+	status->pages_extra += READ_ONCE(c->extra);
+	if (fkt_cpu_ready(c)) {
+		status->lowest_free = min(status->lowest_free, READ_ONCE(c->lowest_free));
+		status->pages_free += fkt_ring_free(c->ring);
+		status->cpus_paused += fkt_ring_in_gap(READ_ONCE(c->ring->word));
+	}
+	status->cpus = cpu + 1;
+}
+
+/* FKT_STATUS. */
+void fkt_status(struct fkt_status *status)
+{
+	unsigned int cpu;
+
+	memset(status, 0, sizeof(*status));
+	fkt_capture_glance(status);
+	status->missing = fkt_attach_missing();
+	status->page_bytes = fkt_rings_page_bytes();
+	status->lowest_free = U32_MAX;
+	for_each_possible_cpu(cpu)
+		add_cpu(status, cpu);
+	if (status->lowest_free == U32_MAX)
+		status->lowest_free = 0;
+	status->bytes_written = status->pages_written * status->page_bytes;
+	fkt_drain_status(status);
+	fkt_own_status(status);
+}
+
+static void add_gap(struct fkt_cpu_status *status, struct fkt_cpu *c)
+{
+	struct fkt_status all;
+	u64 untold;
+
+	spin_lock(&c->take_lock);
+	untold = READ_ONCE(c->ring->lost) - c->lost;
+	spin_unlock(&c->take_lock);
+	if (fkt_ring_in_gap(READ_ONCE(c->ring->word))) {
+		status->gap_from = READ_ONCE(c->ring->gap_from);
+		status->gap_lost = untold;
+		return;
+	}
+	fkt_capture_glance(&all);
+	if (all.state == FKT_STOPPED && untold) {
+		/*
+		 * A probe that lost an event was interrupted before it counted that, and the gap was over when
+		 * it did: the next page's header would say so, but there is none.
+		 */
+		status->gap_from = all.stop_clock;
+		status->gap_lost = untold;
+	}
+}
+
+/* FKT_CPU_STATUS. */
+int fkt_cpu_status(struct fkt_cpu_status *status)
+{
+	struct fkt_cpu *c;
+	u32 cpu = status->cpu;
+
+	if (cpu >= nr_cpu_ids)
+		return -ENXIO;
+	/* The number comes from user space, and becomes an index. */
+	cpu = array_index_nospec(cpu, nr_cpu_ids);
+	memset(status, 0, sizeof(*status));
+	status->cpu = cpu;
+	if (!cpu_possible(cpu))
+		return 0;
+	c = per_cpu_ptr(&fkt_cpus, cpu);
+	status->events = fkt_ring_events(cpu);
+	status->lost = READ_ONCE(c->ring->lost);
+	status->discarded = READ_ONCE(c->discarded);
+	status->overwritten = READ_ONCE(c->overwritten);
+	status->pages_written = READ_ONCE(c->written);
+	if (fkt_cpu_ready(c))
+		status->pages_free = fkt_ring_free(c->ring);
+	add_gap(status, c);
+	return 0;
+}
