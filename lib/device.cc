@@ -67,7 +67,9 @@ Error Device::error(const char* doing, int number) const {
   if (number == ENOTTY) return other_abi("another one");
   if (number != EBUSY) return about(std::string(doing) + ": " + os_error(number));
   const Result<fkt_status> now = status();
-  if (!now || now->recorder == 0) return about("busy: another recording is just ending");
+  if (!now || now->recorder == 0) {
+    return about("busy: the last pages of another recording are still being written");
+  }
   return about("busy: " + process_name(now->recorder) + " (pid " + std::to_string(now->recorder) +
                ") is recording");
 }

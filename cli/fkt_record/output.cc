@@ -72,7 +72,9 @@ Result<Output> Output::open_file(const Request& request) {
 
 Result<Output> Output::over(const std::string& name, UniqueFd file) {
   if (::ftruncate(file.get(), 0) != 0) return os_failure(name);
-  return Output(name, Kind::file, std::move(file));
+  Output output(name, Kind::file, std::move(file));
+  output.named_ = output.has_its_name();
+  return output;
 }
 
 Result<Output> Output::open_device(const Request& request) {
@@ -96,6 +98,7 @@ Result<Output> Output::open_device(const Request& request) {
 
 Status Output::write_head(const std::string& head) {
   pages_offset_ = head.size();
+  header_ = head.substr(0, sizeof(fkt_file_header));
   if (kind_ == Kind::stream) return write_all(fd_.get(), as_bytes(head), name_);
   // Not where the descriptor stands: the search for a file system has moved it.
   return write_at(fd_.get(), as_bytes(head), 0, name_);
@@ -134,9 +137,51 @@ Result<std::uint64_t> Output::room(std::uint64_t reserve, std::uint32_t reserve_
   return pages * page_bytes;
 }
 
+// Does the name lead to the open file?
+bool Output::has_its_name() const {
+  struct stat open {
+  }, named{};
+  return ::fstat(fd_.get(), &open) == 0 && ::stat(name_.c_str(), &named) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+// Is all of it still in the file, up to `end`? Others may write to it, and cut it.
+bool Output::is_whole(std::uint64_t end) const {
+  std::string header(header_.size(), '\0');
+  const ssize_t got = ::pread(fd_.get(), header.data(), header.size(), 0);
+  if (got != static_cast<ssize_t>(header.size()) || header != header_) return false;
+  if (end == pages_offset_) return true;
+  // What was cut off and then written behind has a hole in it: pages leave none.
+  const off_t hole = ::lseek(fd_.get(), static_cast<off_t>(pages_offset_), SEEK_HOLE);
+  if (hole < 0) return errno != ENXIO;  // ENXIO: it ends before; others: not to be asked here
+  return static_cast<std::uint64_t>(hole) >= end;
+}
+
+Status Output::intact(std::uint64_t end) const {
+  struct stat is {};
+  if (kind_ != Kind::file || ::fstat(fd_.get(), &is) != 0) return Done{};
+  const auto error = [this](const char* what) {
+    return Error{ErrorCode::damaged, name_ + ": " + what};
+  };
+  if (named_ && is.st_nlink == 0) {
+    return error("the file was deleted while it was recorded: the recording is lost");
+  }
+  if (!is_whole(end)) {
+    return error("the file was cut or overwritten while it was recorded: events are missing in it");
+  }
+  if (named_ && !has_its_name()) {
+    return error(
+        "the file was renamed or replaced while it was recorded: the recording is not here");
+  }
+  return Done{};
+}
+
 Status Output::write_tail(std::uint64_t offset, const Sections& tail) {
   if (kind_ == Kind::stream) return write_all(fd_.get(), as_bytes(tail.bytes()), name_);
+  // Asked before the file grows again; what is left of it gets its tail all the same.
+  const Status untouched = intact(offset);
   const Status written = fkt::write_tail(fd_.get(), offset, tail, name_);
+  if (!untouched) return untouched;
   if (!written) return written;
   const auto end = static_cast<off_t>(offset + tail.bytes().size());
   if (kind_ == Kind::file && ::ftruncate(fd_.get(), end) != 0) return os_failure(name_);

@@ -44,6 +44,7 @@ class Output {
   Result<std::uint64_t> room(std::uint64_t reserve, std::uint32_t reserve_per_page,
                              std::uint32_t page_bytes) const;
   // Finishes it: the tail at `offset` (a stream: at its end), and nothing behind it.
+  // ErrorCode::damaged: the file is not what was written.
   Status write_tail(std::uint64_t offset, const Sections& tail);
   // It is finished: its space is free as soon as somebody removes it.
   void close() { fd_.reset(); }
@@ -57,11 +58,17 @@ class Output {
 
   static Result<Output> open_file(const Request& request);
   static Result<Output> open_device(const Request& request);
+  bool has_its_name() const;
+  bool is_whole(std::uint64_t end) const;
+  // An error: of a file that was cut, deleted or replaced since it was opened. end: of its pages.
+  Status intact(std::uint64_t end) const;
 
   std::string name_;
   Kind kind_;
   UniqueFd fd_;
   std::uint64_t pages_offset_ = 0;
+  std::string header_;  // as it was written
+  bool named_ = false;  // its name led to it when it was opened
 };
 
 }  // namespace fkt::record

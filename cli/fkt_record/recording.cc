@@ -67,6 +67,11 @@ Result<Recording> Recording::prepare(const Request& request, const std::optional
   if (!ready) return ready.error();
   const Result<fkt_status> status = device->status();
   if (!status) return status.error();
+  if (request.size && *request.size < status->page_bytes) {
+    return cli::usage("-s: " + cli::bytes_text(*request.size) +
+                      " leave no room for any event: with this -p " + "a page has " +
+                      cli::bytes_text(status->page_bytes));
+  }
   const Result<std::uint64_t> id = random_id();
   if (!id) return id.error();
   Result<Output> output = open_output(request, owner);

@@ -91,6 +91,7 @@ void Recording::add_sync_error(Summary& summary) const {
 }
 
 Error Recording::without_tail(const Error& error, const Summary& summary) const {
+  if (error.code == ErrorCode::damaged) return error;
   const fkt_status& status = summary.status;
   std::string why = summary.why;
   if (why.empty() && status.error != 0) why = os_error(static_cast<int>(status.error));

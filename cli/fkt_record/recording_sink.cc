@@ -4,11 +4,19 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "cli/common.h"
 #include "cli/fkt_record/describe_part.h"
 #include "cli/fkt_record/tail_room.h"
 
 namespace fkt::record {
+namespace {
+
+// Of pages: positions in a file are signed, and there is something before and behind the pages.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+
+}  // namespace
 
 Status Recording::make_sink(const std::string& head) {
   FileSinkRules rules;
@@ -59,7 +67,7 @@ void Recording::make_rotation(const PartRules& rules, const std::string& head) {
 
 // Bytes of pages; 0: the module, or the output, finds out itself.
 Result<std::uint64_t> Recording::limit_bytes() const {
-  if (request_->size) return *request_->size;
+  if (request_->size) return std::min(*request_->size, kMostBytes);
   if (!has_room()) return std::uint64_t{0};
   const auto room = output_.room(tail_reserve(cpus_), kTailBytesPerPage, page_bytes_);
   if (!room) return room.error();

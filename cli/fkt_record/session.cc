@@ -104,6 +104,7 @@ std::optional<int> Session::start() {
     return failed(ready.error());
   }
   started_ = std::chrono::steady_clock::now();
+  if (request_.duration_ns) duration_timer_.set(*request_.duration_ns);
   if (workload_) {
     if (const auto not_run = workload_->start()) {
       recording_.discard();
@@ -120,7 +121,8 @@ std::optional<int> Session::start() {
 
 Status Session::make_timers() {
   if (request_.duration_ns) {
-    Result<Timer> timer = Timer::make(*request_.duration_ns, 0);
+    // Set when the recording runs: switching the hooks on takes its time.
+    Result<Timer> timer = Timer::make(0, 0);
     if (!timer) return timer.error();
     duration_timer_ = std::move(*timer);
   }
@@ -300,12 +302,14 @@ void Session::tell_end(const Summary& summary) {
     failed_ = true;
     why = summary.why.empty() ? os_error(s.error) : summary.why;
   }
-  if (s.stop_reason == FKT_STOP_RING) why = "no page was free, and --when-full=stop";
   if (!why.empty()) {
     cli::warn(name + ": " + why + ": the recording ended there and " +
               (summary.kept.empty() ? "is complete up to it" : summary.kept));
   }
-  if (s.lost > 0) {
+  if (s.stop_reason == FKT_STOP_RING) {
+    cli::warn(name + ": no page was free, and --when-full=stop: the recording ended there; " +
+              cli::with_commas(s.lost) + " events were lost at its end");
+  } else if (s.lost > 0) {
     cli::warn(cli::with_commas(s.lost) +
               " events were lost when no page was free; the file says where (a larger -p or fewer "
               "layers may help)");

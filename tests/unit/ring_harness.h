@@ -54,6 +54,7 @@ class RingHarness {
     std::uint32_t pages = 2;
     std::uint32_t start = 0;  // the first page's running number
     std::uint64_t clock = 1'000'000;
+    bool keeps_gap = false;
   };
   using Hook = std::function<void(RingHarness&)>;
   static constexpr unsigned kDepth = 3;  // writers in each other: task, irq, NMI
@@ -68,6 +69,7 @@ class RingHarness {
     fkt_ring_init(&ring_, slots_.data(), slots, options.page_bytes);
     ring_.word = fkt_ring_word(options.start - 1, FKT_RING_CLOSED);
     ring_.limit = ring_.tail = options.start;
+    ring_.keeps_gap = options.keeps_gap;
     for (std::uint32_t i = 0; i < options.pages; ++i)
       queue(reinterpret_cast<fkt_page_header*>(memory_.get() + i * (options.page_bytes / 8)));
     active() = this;

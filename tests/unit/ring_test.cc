@@ -255,6 +255,21 @@ TEST_CASE("the largest string fills a page, behind a LOST word too") {
   CHECK(ring.gaps() == 1);
 }
 
+TEST_CASE("a gap that is kept goes on when pages are free again") {
+  RingHarness ring({.keeps_gap = true});
+  for (int i = 0; i < 3; ++i) ring.write_string(~0U);
+  CHECK(ring.lost() == 1);
+  ring.drain();
+  for (int i = 0; i < 600; ++i) ring.write(i % 4);
+  ring.switch_to(7);
+  ring.begin(39);
+  ring.end(0);
+  CHECK_NOTHROW(ring.finish());
+  CHECK(ring.lost() == 604);
+  CHECK(ring.gaps() == 0);
+  CHECK(ring.pages() == 2);
+}
+
 TEST_CASE("what the long way adds is added only where it must be") {
   RingHarness ring({});
   for (int i = 0; i < 100; ++i) ring.write(0);
