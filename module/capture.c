@@ -17,7 +17,6 @@
 
 #include <linux/file.h>
 #include <linux/module.h>
-#include <linux/overflow.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/spinlock.h>
@@ -249,65 +248,6 @@ void fkt_capture_exit(void)
 
 /* ---- start ---- */
 
-/* Positions in the output are loff_t: whatever is added up of these numbers later must be one. */
-static int check_extent(const struct fkt_start *start)
-{
-	u64 sum;
-
-	if (check_add_overflow(start->offset, start->limit, &sum) ||
-	    check_add_overflow(sum, start->reserve, &sum) || sum > S64_MAX)
-		return -EINVAL;
-	return 0;
-}
-
-static int check_start(const struct fkt_start *start)
-{
-	if (start->abi != FKT_ABI_VERSION || start->size != sizeof(*start))
-		return -EPROTO;
-	if (start->mask & ~fkt_all_layers())
-		return -EINVAL;
-	if (start->flags & ~(FKT_START_ARGS | FKT_START_STOP_WHEN_FULL | FKT_START_OVERWRITE |
-			     FKT_START_NO_PAIRS | FKT_START_ENGINE(0xff)))
-		return -EINVAL;
-	if ((start->flags & FKT_START_STOP_WHEN_FULL) && (start->flags & FKT_START_OVERWRITE))
-		return -EINVAL;
-	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_LEND && start->out_fd >= 0 &&
-	    !(start->flags & FKT_START_OVERWRITE))
-		return -EINVAL;
-	if (!start->recording || start->offset % PAGE_SIZE)
-		return -EINVAL;
-	return check_extent(start);
-}
-
-static int check_output(const struct file *out)
-{
-	const struct inode *inode = out->f_mapping->host;
-
-	if (!(out->f_mode & FMODE_WRITE) || (out->f_flags & O_APPEND) || !out->f_op->write_iter ||
-	    (!S_ISREG(inode->i_mode) && !S_ISBLK(inode->i_mode)))
-		return -EBADF;
-	if (IS_IMMUTABLE(inode))
-		return -EPERM;
-	return IS_SWAPFILE(inode) ? -ETXTBSY : 0;
-}
-
-static struct file *get_output(const struct fkt_start *start)
-{
-	struct file *out;
-	int err;
-
-	if (start->out_fd < 0)
-		return NULL;
-	out = fget(start->out_fd);
-	if (!out)
-		return ERR_PTR(-EBADF);
-	err = check_output(out);
-	if (!err)
-		return out;
-	fput(out);
-	return ERR_PTR(err);
-}
-
 static void prepare(struct file *owner, const struct fkt_start *start)
 {
 	/* Pairs with the load-acquire in fkt_capture_owner(): rings and engine are there. */
@@ -428,13 +368,13 @@ int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 	struct file *out;
 	int err;
 
-	err = check_start(start);
+	err = fkt_start_check(start);
 	if (err)
 		return err;
 	condition = fkt_when_get(start);
 	if (IS_ERR(condition))
 		return PTR_ERR(condition);
-	out = get_output(start);
+	out = fkt_start_output(start);
 	if (IS_ERR(out)) {
 		kvfree(condition);
 		return PTR_ERR(out);

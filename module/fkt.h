@@ -245,6 +245,11 @@ void fkt_lend_overwrite(void);
 void fkt_lend_inherit(struct list_head *list);
 void fkt_lend_reset(struct file *file);
 
+/* ---- start.c: what FKT_START takes ---- */
+
+int fkt_start_check(const struct fkt_start *start);
+struct file *fkt_start_output(const struct fkt_start *start);
+
 /* ---- capture.c: the state machine of the one recording ---- */
 
 int fkt_capture_start(struct file *owner, const struct fkt_start *start);
