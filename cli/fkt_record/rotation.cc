@@ -112,16 +112,19 @@ void Rotation::finish(std::unique_ptr<PartFile> part) {
 void Rotation::close(PartFile& part) {
   const Result<Sections> tail = makers_.tail(part);
   const Status written = tail ? part.output().write_tail(part.end(), *tail) : tail.error();
-  if (!written && status_) status_ = written;
+  // With --keep 1 a file is removed before it is closed: then it is no loss.
+  const bool removed = part.number() <= removed_;
+  if (!written && status_ && !removed) status_ = written;
   // The space of a file that is removed is free only when nobody has it open.
   part.output().close();
   remove_oldest(part);
   makers_.prepare();
 }
 
-void Rotation::remove_oldest(const PartFile& newest) const {
+void Rotation::remove_oldest(const PartFile& newest) {
   if (!request_.keep || newest.number() <= *request_.keep) return;
-  ::unlink(part_name(request_.file, newest.number() - *request_.keep).c_str());
+  removed_ = newest.number() - *request_.keep;
+  ::unlink(part_name(request_.file, removed_).c_str());
 }
 
 void Rotation::drop(std::unique_ptr<PartFile> part) {

@@ -51,7 +51,7 @@ class Rotation : public PartSource {
  private:
   void close(PartFile& part);
   // The file that is one too many when `newest` is complete.
-  void remove_oldest(const PartFile& newest) const;
+  void remove_oldest(const PartFile& newest);
 
   const Request request_;
   const std::optional<User> owner_;
@@ -62,6 +62,8 @@ class Rotation : public PartSource {
   std::mutex mutex_;
   std::shared_ptr<const UniqueFd> current_, previous_;
   Status status_ = Done{};  // the closing thread's, while it runs
+  unsigned removed_ =
+      0;  // files up to this number; written only while no thread is closing, or by it
   std::thread closing_;
 };
 
