@@ -236,16 +236,14 @@ static void wait_for_look(struct fkt_drain *d, enum next_look look)
 /* One look at the rings, and what follows from it. */
 static enum next_look look_at_rings(struct fkt_drain *d)
 {
-	bool kicked = READ_ONCE(d->kicked);
-
 	/* Read before the rings: what is complete at a stop is seen by the last round. */
 	d->stopping = READ_ONCE(d->stop);
 	/*
 	 * With a barrier: were the rings looked at while this store is on its way, it could undo
-	 * the kick for a page that they did not show yet (tests/model, KICK_UNFENCED).
+	 * the kick for a page that they did not show yet (tests/model, KICK_UNFENCED). And in one
+	 * piece: a kick that came between a load and a store would not reach the readers.
 	 */
-	smp_store_mb(d->kicked, false);
-	if (kicked)
+	if (xchg(&d->kicked, false))
 		fkt_drain_wake_readers();
 	WRITE_ONCE(d->cpu_ns, current->se.sum_exec_runtime);
 	/* The probe that lost the first event has cleared the mask already. */
