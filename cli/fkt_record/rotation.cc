@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -123,8 +124,9 @@ void Rotation::close(PartFile& part) {
 
 void Rotation::remove_oldest(const PartFile& newest) {
   if (!request_.keep || newest.number() <= *request_.keep) return;
-  removed_ = newest.number() - *request_.keep;
-  ::unlink(part_name(request_.file, removed_).c_str());
+  const unsigned oldest = newest.number() - *request_.keep;
+  removed_ = std::max(removed_, oldest);
+  ::unlink(part_name(request_.file, oldest).c_str());
 }
 
 void Rotation::drop(std::unique_ptr<PartFile> part) {

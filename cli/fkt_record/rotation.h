@@ -62,8 +62,8 @@ class Rotation : public PartSource {
   std::mutex mutex_;
   std::shared_ptr<const UniqueFd> current_, previous_;
   Status status_ = Done{};  // the closing thread's, while it runs
-  unsigned removed_ =
-      0;  // files up to this number; written only while no thread is closing, or by it
+  // Files up to this number; changes while no thread is closing one, or in that thread.
+  unsigned removed_ = 0;
   std::thread closing_;
 };
 
