@@ -3,13 +3,16 @@
  * Layer process: who runs, who wakes whom, births, deaths, names. Its fork, exec and free_pid hooks
  * also serve the filter.
  *
+ * Births are seen in task_newtask, which every new thread passes: sched_process_fork is only of those
+ * that fork(2), clone(2) and kernel threads make, not of io_uring's and vhost's workers.
+ *
  * A pid's freedom is seen in free_pid() itself: the tracepoint sched_process_free comes an RCU grace
  * period later, when the number may be somebody else's already (the 2005 system probed unhash_pid
  * for the same reason; FKT report, section 6).
  */
 
 #include <linux/binfmts.h>
-#include <linux/kprobes.h>
+#include <linux/mm_types.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <trace/events/sched.h>
@@ -100,6 +103,13 @@ static void probe_fork(void *data, struct task_struct *parent, struct task_struc
 		emit_name(child, child->comm);
 }
 
+/* In the parent, before the child runs. Number 0: the idle task of a CPU that comes up. */
+static void probe_newtask(void *data, struct task_struct *child, unsigned long clone_flags)
+{
+	if (child->pid)
+		probe_fork(data, current, child);
+}
+
 static void probe_exec(void *data, struct task_struct *task, pid_t old_pid,
 		       struct linux_binprm *bprm)
 {
@@ -140,6 +150,12 @@ static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 	const struct pid *pid = (const struct pid *)regs->di;
 	pid_t nr = pid->numbers[0].nr;
 
+	/*
+	 * A thread that execs has just taken over the number of its process's first thread: its own one
+	 * becomes free. The hook of exec comes too late to know of it what it was.
+	 */
+	if (static_branch_unlikely(&fkt_key_filter) && current->in_execve)
+		fkt_filter_renumber(nr, current->pid);
 	if (fkt_layer_on(FKT_L_PROCESS) && fkt_keep(nr))
 		fkt_emit0(FKT_E_PID_FREE, nr);
 	if (static_branch_unlikely(&fkt_key_filter))
@@ -147,19 +163,10 @@ static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-static struct kprobe free_pid_probe;
-
-static int free_pid_on(void)
+/* Does the filter need to know whose a thread number is? */
+static bool numbers_matter(void)
 {
-	free_pid_probe = (struct kprobe){
-		.symbol_name = "free_pid", .pre_handler = probe_free_pid,
-	};
-	return register_kprobe(&free_pid_probe);
-}
-
-static void free_pid_off(void)
-{
-	unregister_kprobe(&free_pid_probe);
+	return static_key_enabled(&fkt_key_filter);
 }
 
 /* Does not compile if a probe does not fit this kernel's tracepoint. */
@@ -169,24 +176,23 @@ static void __maybe_unused check_types(void)
 	check_trace_callback_type_sched_waking(probe_waking);
 	check_trace_callback_type_sched_wakeup(probe_wakeup);
 	check_trace_callback_type_sched_wakeup_new(probe_wakeup_new);
-	check_trace_callback_type_sched_process_fork(probe_fork);
+	check_trace_callback_type_task_newtask(probe_newtask);
 	check_trace_callback_type_sched_process_exec(probe_exec);
 	check_trace_callback_type_sched_process_exit(probe_exit);
 	check_trace_callback_type_sched_migrate_task(probe_migrate);
 	check_trace_callback_type_task_rename(probe_rename);
 }
 
-#define FOR_THE_FILTER_TOO(tp, fn)                                                          \
+#define FOR_NUMBERS_TOO(tp, fn)                                                             \
 	{                                                                                   \
-		.name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_PROCESS, .filter = true, \
-		.missing = FKT_MISSING_TRACEPOINT,                                          \
+		.name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_PROCESS,                 \
+		.also = numbers_matter, .missing = FKT_MISSING_TRACEPOINT,                  \
 	}
 
 static struct fkt_hook hooks[] = {
-	{ .name = "free_pid", .on = free_pid_on, .off = free_pid_off, .filter = true,
-	  .layers = 1ULL << FKT_L_PROCESS, .missing = FKT_MISSING_PID_FREE },
-	FOR_THE_FILTER_TOO(sched_process_fork, probe_fork),
-	FOR_THE_FILTER_TOO(sched_process_exec, probe_exec),
+	{ FKT_ON_FUNCTION(free_pid, probe_free_pid, PROCESS, PID_FREE), .also = numbers_matter },
+	FOR_NUMBERS_TOO(task_newtask, probe_newtask),
+	FOR_NUMBERS_TOO(sched_process_exec, probe_exec),
 	FKT_ON_TRACEPOINT(sched_process_exit, probe_exit, PROCESS),
 	FKT_ON_TRACEPOINT(sched_wakeup_new, probe_wakeup_new, PROCESS),
 	FKT_ON_TRACEPOINT(sched_wakeup, probe_wakeup, PROCESS),
