@@ -75,9 +75,9 @@ struct fkt_start {
 	__s32 out_fd; /* where the kernel writes pages; -1: they are fetched */
 	__u32 flags; /* FKT_START_* */
 	__u64 mask; /* layers at the start */
-	__u64 recording; /* random id, in every page */
+	__u64 recording; /* random id, in every page; not 0 */
 	__u64 offset; /* out_fd: where the first page goes (bytes, multiple of 4096) */
-	__u64 limit; /* bytes of pages to keep; 0: as many as there is room for */
+	__u64 limit; /* bytes of pages to keep, one at least; 0: as many as there is room for */
 	__u64 reserve; /* out_fd: bytes kept allocated behind the pages, for what is written after */
 	__u32 reserve_per_page; /* ... and so many more for each page written */
 	__u32 clock; /* enum fkt_clock_source */

@@ -111,7 +111,7 @@ static void refused_page(void)
 	struct fkt_start s = {
 		.abi = FKT_ABI_VERSION, .size = sizeof(s), .out_fd = -1,
 		.mask = 1 << FKT_L_FKT | 1 << FKT_L_SYSTEM,
-		.flags = FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_NO_PAIRS,
+		.flags = FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_NO_PAIRS, .recording = 1,
 	};
 	static __u32 numbers[ROOM];
 	__u32 n, flags, back = 0, events = 0, bad = FKT_MAP_PAGES - 1;
@@ -203,6 +203,7 @@ static void wakes_pollers(void)
 	struct fkt_start s = {
 		.abi = FKT_ABI_VERSION, .size = sizeof(s), .out_fd = -1, .mask = 1 << FKT_L_SYSTEM,
 		.flags = FKT_START_ENGINE(FKT_ENGINE_LEND), .filter = FKT_FILTER_PROCESS,
+		.recording = 1,
 	};
 	static __u32 numbers[ROOM];
 	__u32 n, flags;
