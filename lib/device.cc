@@ -65,8 +65,16 @@ Result<Device> Device::open() {
 
 Error Device::error(const char* doing, int number) const {
   if (number == ENOTTY) return other_abi("another one");
+  if (number == EDQUOT) {
+    return about(
+        "without CAP_PERFMON all CPUs' pages may take a sixteenth of the memory "
+        "(try a smaller -p)");
+  }
   if (number != EBUSY) return about(std::string(doing) + ": " + os_error(number));
   const Result<fkt_status> now = status();
+  if (now && now->recorder == 0 && now->state != FKT_IDLE) {
+    return about("busy: a process outside this pid namespace is recording");
+  }
   if (!now || now->recorder == 0) {
     return about("busy: the last pages of another recording are still being written");
   }
@@ -85,6 +93,13 @@ Error Device::start_error(const fkt_start& start, int number) const {
           "the output cannot take pages this way (checkin: on ext2, ext3, ext4 and block devices)");
     case ESRCH:
       return about("no process has the pid " + std::to_string(start.filter_pid));
+    case EPERM:
+      return about("the kernel is locked down (confidentiality) and lets nobody trace it");
+    case EACCES:
+      if (start.filter != FKT_FILTER_PROCESS) return about("this takes CAP_PERFMON (see fkt(4))");
+      return about("process " + std::to_string(start.filter_pid) +
+                   " may not be recorded: it is another user's, or runs a program with other "
+                   "privileges (to record it takes CAP_PERFMON: sudo)");
     default:
       return error("starting the recording", number);
   }
@@ -131,6 +146,9 @@ Status Device::flight(fkt_flight_step step) {
 Result<bool> Device::change_mask(unsigned long request, std::uint64_t mask) {
   const int number = call(fd_.get(), request, &mask);
   if (number == ENODATA) return false;
+  if (number == EPERM) {
+    return about("the recording is another user's: to change its layers takes CAP_PERFMON (sudo)");
+  }
   return number == 0 ? Result<bool>(true) : error("setting the mask", number);
 }
 
@@ -163,6 +181,11 @@ Result<fkt_cpu_status> Device::cpu_status(std::uint32_t cpu) const {
   status.cpu = cpu;
   const int number = call(fd_.get(), FKT_CPU_STATUS, &status);
   return number == 0 ? Result<fkt_cpu_status>(status) : about(os_error(number));
+}
+
+std::uint32_t Device::number_of(int device, std::uint32_t tid) {
+  __u32 number = tid;
+  return call(device, FKT_PID, &number) == 0 ? number : 0;
 }
 
 Result<fkt_clocks> Device::clocks(fkt_clock_source source) const {

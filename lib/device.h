@@ -44,6 +44,10 @@ class Device {
   Result<fkt_cpu_status> cpu_status(std::uint32_t cpu) const;
   Result<fkt_clocks> clocks(fkt_clock_source source) const;
 
+  // The number that recordings have for a thread of this pid namespace; 0: there is no such thread.
+  // device: of an open Device.
+  static std::uint32_t number_of(int device, std::uint32_t tid);
+
  private:
   explicit Device(UniqueFd fd) : fd_(std::move(fd)) {}
   Error error(const char* doing, int number) const;

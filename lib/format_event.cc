@@ -54,7 +54,7 @@ void EventFormat::value(Writer& out, const Field& field, std::uint64_t value) co
 void EventFormat::value_name(Writer& out, const Field& field, std::uint64_t value) const {
   switch (field.type) {
     case FieldType::tid: {
-      if (value == 0) return out.put("idle");
+      if (value == 0) return out.put(tasks_.zero_name());
       const TaskIndex task = tasks_.find(static_cast<std::uint32_t>(value));
       if (task != kNoTask) out.escaped(tasks_.name(task));
       return;

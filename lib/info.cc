@@ -90,6 +90,7 @@ Command command(const Json& json) {
   get(json, "filter", c.filter);
   get(json, "filter_pid", c.filter_pid);
   get(json, "args", c.args);
+  get(json, "restricted", c.restricted);
   get(json, "engine", c.engine);
   return c;
 }

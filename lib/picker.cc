@@ -106,7 +106,7 @@ std::string_view Picker::value_name(const Field& field, std::uint64_t value) con
   const Names& names = types_.names();
   switch (field.type) {
     case FieldType::tid: {
-      if (value == 0) return "idle";
+      if (value == 0) return tasks_.zero_name();
       const TaskIndex task = tasks_.find(static_cast<std::uint32_t>(value));
       return task == kNoTask ? std::string_view() : tasks_.name(task);
     }

@@ -333,6 +333,10 @@ void Builder::notes() {
     out_.notes.push_back("a filter was on (" + a_.info().command.filter +
                          "): idle time and that of other tasks are one");
   }
+  if (a_.info().command.restricted) {
+    out_.notes.push_back(
+        "recorded without CAP_PERFMON: no interrupts, no softirqs, no names of other tasks");
+  }
   if (a_.info().catalogue.events().empty()) out_.notes.push_back("the file has no catalogue");
   if (a_.info().syscalls.empty()) {
     out_.notes.push_back("the file has no table of system calls: they are shown by number");

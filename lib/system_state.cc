@@ -2,6 +2,7 @@
 #include "lib/system_state.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -59,8 +60,13 @@ void for_each_number(const std::string& path, Function function) {
   }
 }
 
+bool belongs_to(const std::string& folder, const std::optional<std::uint32_t>& owner) {
+  struct stat is {};
+  return !owner || (::stat(folder.c_str(), &is) == 0 && is.st_uid == *owner);
+}
+
 // One line for a thread; threads may go while we look.
-void add_task(Writer& out, std::uint32_t tgid, std::uint32_t tid) {
+void add_task(Writer& out, const TaskRules& rules, std::uint32_t tgid, std::uint32_t tid) {
   const std::string folder = "/proc/" + std::to_string(tgid) + "/task/" + std::to_string(tid);
   const Result<std::string> stat = read_file(folder + "/stat");
   if (!stat) return;
@@ -77,11 +83,15 @@ void add_task(Writer& out, std::uint32_t tgid, std::uint32_t tid) {
   std::string_view rest = std::string_view(*stat).substr(close + 1);
   take_until(rest, ' ');  // the blank
   take_until(rest, ' ');  // the state
-  out.number(tid);
+  std::uint32_t parent = 0;
+  if (!parse_number(take_until(rest, ' '), parent)) return;
+  const auto known_tid = rules.number(tid), known_tgid = rules.number(tgid);
+  if (!known_tid || !known_tgid) return;
+  out.number(*known_tid);
   out.put('\t');
-  out.number(tgid);
+  out.number(*known_tgid);
   out.put('\t');
-  out.put(take_until(rest, ' '));
+  out.number(parent == 0 ? 0 : rules.number(parent).value_or(0));
   out.put('\t');
   out.escaped(comm);
   out.put('\n');
@@ -169,11 +179,12 @@ std::string clocks_json(fkt_clock_source source, const fkt_clocks& start) {
                     {"zone", local.tm_gmtoff}});
 }
 
-std::string task_lines() {
+std::string task_lines(const TaskRules& rules) {
   Writer out;
-  for_each_number("/proc", [&out](std::uint32_t tgid) {
-    for_each_number("/proc/" + std::to_string(tgid) + "/task",
-                    [&out, tgid](std::uint32_t tid) { add_task(out, tgid, tid); });
+  for_each_number("/proc", [&](std::uint32_t tgid) {
+    const std::string folder = "/proc/" + std::to_string(tgid);
+    if (!belongs_to(folder, rules.owner)) return;
+    for_each_number(folder + "/task", [&](std::uint32_t tid) { add_task(out, rules, tgid, tid); });
   });
   return std::string(out.view());
 }

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -25,8 +27,15 @@ std::string clocks_json(fkt_clock_source source, const fkt_clocks& start);
 // One moment on all clocks, as "start" and "end" have it.
 nlohmann::json clock_pair_json(const fkt_clocks& clocks);
 
-// FKT_SEC_TASKS: every thread of now.
-std::string task_lines();
+// Which threads of /proc a list of tasks has, and by which numbers.
+struct TaskRules {
+  // The number that the recording has for a thread; nothing: it has none.
+  std::function<std::optional<std::uint32_t>(std::uint32_t tid)> number;
+  std::optional<std::uint32_t> owner;  // this user's processes alone
+};
+
+// FKT_SEC_TASKS: the threads of now.
+std::string task_lines(const TaskRules& rules);
 
 // FKT_SEC_INTERRUPTS and FKT_SEC_INTERRUPTS_END.
 std::string interrupt_lines();

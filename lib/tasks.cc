@@ -23,6 +23,7 @@ Tasks::Tasks(const TraceInfo& info) {
   const std::string& filter = info.command.filter;
   filtered_ = filter == "only" || filter == "process";
   descendants_ = filter == "only";
+  restricted_ = info.command.restricted;
   filter_pid_ = descendants_ ? info.command.workload_pid : info.command.filter_pid;
   for (const Task& task : info.tasks) {  // a thread's number stands for its process
     if (filtered_ && task.tid == filter_pid_) filter_pid_ = task.tgid;
@@ -58,6 +59,7 @@ std::vector<Tasks::Number> Tasks::numbers() const {
 Tasks Tasks::at(TaskIndex count, const std::vector<Number>& numbers) const {
   Tasks then;
   then.filtered_ = filtered_;
+  then.restricted_ = restricted_;
   then.descendants_ = descendants_;
   then.filter_pid_ = filter_pid_;
   then.tasks_.resize(count);
@@ -162,7 +164,7 @@ TaskIndex Tasks::idle(std::uint32_t cpu) {
   }
   if (by_cpu_[cpu] == kNoTask) {
     by_cpu_[cpu] = size();
-    idle_names_[cpu] = "idle/CPU " + std::to_string(cpu);
+    idle_names_[cpu] = std::string(zero_name()) + "/CPU " + std::to_string(cpu);
     TaskInfo& task = tasks_.emplace_back();
     task.leader = by_cpu_[cpu];
     task.idle_cpu = cpu;

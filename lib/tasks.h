@@ -89,6 +89,8 @@ class Tasks {
   std::string_view name(TaskIndex task) const;
   // A filter was on: only members' events were recorded.
   bool filtered() const { return filtered_; }
+  // What thread 0 is called: the idle task, or any that was not recorded.
+  std::string_view zero_name() const { return restricted_ ? "other" : "idle"; }
   // Is `task` that process, or one of its threads?
   bool belongs(TaskIndex task, std::uint32_t pid) const {
     return tasks_[task].tid == pid || tasks_[task].tgid == pid;
@@ -107,6 +109,7 @@ class Tasks {
   std::uint32_t filter_pid_ = 0;
   TaskIndex listed_at_end_ = 0;  // the first so many tasks: as the list at the end has them
   bool filtered_ = false;
+  bool restricted_ = false;
   bool descendants_ = false;  // ... and children join it
 };
 

@@ -49,7 +49,8 @@ struct Command {
   std::string filter;  // "none", "process", "only"
   std::uint32_t filter_pid = 0;
   bool args = false;
-  std::string engine;  // "drain"; "fetch": the recorder fetched the pages
+  bool restricted = false;  // made without CAP_PERFMON: of the recorder's own processes alone
+  std::string engine;       // "drain"; "fetch": the recorder fetched the pages
 };
 
 struct Clocks {

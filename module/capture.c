@@ -19,6 +19,7 @@
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -58,6 +59,8 @@ static struct {
 	.reaped = __WAIT_QUEUE_HEAD_INITIALIZER(capture.reaped),
 	.ready = __WAIT_QUEUE_HEAD_INITIALIZER(capture.ready),
 };
+
+static atomic_t openers; /* open files */
 
 /* For calls from user space. EINTR: the caller is being killed. */
 static int lock_capture(void)
@@ -199,6 +202,8 @@ static void reap(struct work_struct *unused)
 	settle_locked();
 	finish_locked();
 	WRITE_ONCE(capture.orphan, false);
+	if (!atomic_read(&openers))
+		fkt_rings_free();
 	mutex_unlock(&capture.lock);
 	wake_up_all(&capture.reaped);
 }
@@ -222,22 +227,42 @@ static void abandon_locked(void)
 	queue_work(system_unbound_wq, &capture.reap);
 }
 
-/*
- * The device was closed, by whatever: a recording that still runs ends here, and stays readable. The lock is
- * waited for in any case, but is never held for long.
- */
-void fkt_capture_closed(struct file *owner)
+/* The device is being opened. */
+int fkt_capture_opened(struct file *file)
 {
-	/* Only calls on this file could make it the owner, and they have all returned. */
-	if (!fkt_capture_owner(owner))
-		return;
+	struct fkt_opener *opener = kzalloc(sizeof(*opener), GFP_KERNEL);
+
+	if (!opener)
+		return -ENOMEM;
+	opener->pow = FKT_POW_DEFAULT;
+	file->private_data = opener;
+	atomic_inc(&openers);
+	return 0;
+}
+
+/*
+ * The device was closed, by whatever: a recording that still runs ends here, and stays readable. The
+ * last open file takes the kept pages with it; those of an orphan go in reap(). The lock is waited for
+ * in any case, but is never held for long.
+ */
+void fkt_capture_closed(struct file *file)
+{
+	bool owned;
+
 	mutex_lock(&capture.lock);
-	if (running())
+	/* Only calls on this file could make it the owner, and they have all returned. */
+	owned = capture.owner == file;
+	if (owned && running())
 		abandon_locked();
-	else
+	else if (owned)
 		finish_locked();
+	/* An open file that comes meanwhile has no pages yet: to start it needs the lock. */
+	if (atomic_dec_and_test(&openers) && capture.state == FKT_IDLE)
+		fkt_rings_free();
 	mutex_unlock(&capture.lock);
-	wait_event_timeout(capture.reaped, !READ_ONCE(capture.orphan), CLOSE_WAIT);
+	if (owned)
+		wait_event_timeout(capture.reaped, !READ_ONCE(capture.orphan), CLOSE_WAIT);
+	kfree(file->private_data);
 }
 
 /* Before the module goes: the work item of the last recording may still be on its way out. */
@@ -304,9 +329,10 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	err = fkt_clock_start(start->clock);
 	if (err)
 		goto err_when;
-	err = fkt_filter_start(start->filter, start->filter_pid);
+	err = fkt_filter_start(owner, start->filter, start->filter_pid);
 	if (err)
 		goto err_when;
+	fkt_rings_configure(owner->private_data);
 	err = fkt_rings_start(start->recording, start->flags & FKT_START_STOP_WHEN_FULL);
 	if (err)
 		goto err_filter;
@@ -343,6 +369,7 @@ err_when:
 static int start_or_refuse(struct file *owner, const struct fkt_start *start, struct file *out,
 			   struct fkt_when *condition)
 {
+	const struct fkt_opener *opener = owner->private_data;
 	int err = lock_capture();
 
 	if (err) {
@@ -351,17 +378,22 @@ static int start_or_refuse(struct file *owner, const struct fkt_start *start, st
 	}
 	if (capture.owner == owner && capture.state == FKT_STOPPED)
 		finish_locked();
-	if (capture.state == FKT_IDLE) {
-		err = start_locked(owner, start, out, condition);
-	} else {
+	if (capture.state != FKT_IDLE)
 		err = -EBUSY;
+	else if (!fkt_access_memory(owner, opener->pow))
+		err = -EDQUOT;
+	if (err)
 		kvfree(condition);
-	}
+	else
+		err = start_locked(owner, start, out, condition);
 	mutex_unlock(&capture.lock);
 	return err;
 }
 
-/* FKT_START. EBUSY: another open file records; EPROTO: another ABI. */
+/*
+ * FKT_START. EBUSY: another open file records; EPROTO: another ABI; EPERM, EACCES: access.c; EDQUOT: more
+ * memory than the opener may have.
+ */
 int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 {
 	struct fkt_when *condition;
@@ -369,6 +401,8 @@ int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 	int err;
 
 	err = fkt_start_check(start);
+	if (!err)
+		err = fkt_access_start(owner, start);
 	if (err)
 		return err;
 	condition = fkt_when_get(start);
@@ -397,8 +431,8 @@ static void emit_mask(void)
 	preempt_enable_notrace();
 }
 
-/* New mask = (old | set) & ~clear. ENODATA: nothing is being recorded. */
-int fkt_capture_mask(u64 set, u64 clear)
+/* New mask = (old | set) & ~clear. ENODATA: nothing is being recorded; EPERM: it is another user's. */
+int fkt_capture_mask(struct file *file, u64 set, u64 clear)
 {
 	u64 mask;
 	int err;
@@ -408,8 +442,10 @@ int fkt_capture_mask(u64 set, u64 clear)
 	err = lock_capture();
 	if (err)
 		return err;
-	if (capture.state != FKT_RECORDING) {
+	if (capture.state != FKT_RECORDING || !capture.owner) {
 		err = -ENODATA;
+	} else if (!fkt_access_steer(file, capture.owner)) {
+		err = -EPERM;
 	} else {
 		mask = (capture.mask | set) & ~clear;
 		/*
@@ -437,14 +473,16 @@ int fkt_capture_wait_ready(void)
 	return wait_event_interruptible(capture.ready, fkt_capture_state() == FKT_RECORDING);
 }
 
-/* FKT_JOIN. */
-int fkt_capture_join(void)
+/* FKT_JOIN, by a process that has inherited the owner's open file. */
+int fkt_capture_join(struct file *file)
 {
 	int err = lock_capture();
 
 	if (err)
 		return err;
-	err = running() && !capture.draining ? fkt_filter_join() : -ENODATA;
+	err = -ENODATA;
+	if (capture.owner == file && running() && !capture.draining)
+		err = fkt_filter_join();
 	mutex_unlock(&capture.lock);
 	return err;
 }
@@ -503,51 +541,61 @@ int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done
 
 /* ---- memory ---- */
 
-/* Runs `change` when no recording uses the pages; EBUSY otherwise. */
-static int with_idle_rings(int (*change)(u32), u32 value)
+/*
+ * FKT_SETINITPOWPAGES and FKT_SETTRYDMA, for recordings of this open file. EBUSY while there is a
+ * recording; EDQUOT: more memory than the opener may have.
+ */
+static int set_memory(struct file *file, const struct fkt_opener *wanted)
 {
 	int err = lock_capture();
 
 	if (err)
 		return err;
-	err = capture.state == FKT_IDLE ? change(value) : -EBUSY;
+	err = -EBUSY;
+	if (!fkt_access_memory(file, wanted->pow)) {
+		err = -EDQUOT;
+	} else if (capture.state == FKT_IDLE) {
+		*(struct fkt_opener *)file->private_data = *wanted;
+		err = 0;
+	}
 	mutex_unlock(&capture.lock);
 	return err;
 }
 
-static int set_dma(u32 low)
+int fkt_capture_set_pow(struct file *file, u32 pow)
 {
-	fkt_rings_set_dma(low);
-	return 0;
+	struct fkt_opener wanted = *(struct fkt_opener *)file->private_data;
+
+	if (pow < FKT_POW_MIN || pow > FKT_POW_MAX)
+		return -EINVAL;
+	wanted.pow = pow;
+	return set_memory(file, &wanted);
 }
 
-static int free_rings(u32 unused)
+int fkt_capture_set_dma(struct file *file, u32 low)
 {
-	fkt_rings_free();
-	return 0;
+	struct fkt_opener wanted = *(struct fkt_opener *)file->private_data;
+
+	wanted.low = low;
+	return set_memory(file, &wanted);
 }
 
-int fkt_capture_set_pow(u32 pow)
-{
-	return with_idle_rings(fkt_rings_set_pow, pow);
-}
-
-int fkt_capture_set_dma(u32 low)
-{
-	return with_idle_rings(set_dma, low);
-}
-
-/* FKT_FREEBUFFER: ends a stopped recording first, if it is the caller's. */
+/* FKT_FREEBUFFER: ends a stopped recording first, if it is the caller's. EBUSY: there is one. */
 int fkt_capture_free(struct file *file)
 {
 	int err = lock_capture();
 
 	if (err)
 		return err;
+	err = -EBUSY;
 	if (capture.owner == file && capture.state == FKT_STOPPED)
 		finish_locked();
+	if (capture.state == FKT_IDLE) {
+		fkt_rings_free();
+		err = 0;
+	}
 	mutex_unlock(&capture.lock);
-	return with_idle_rings(free_rings, 0);
+	return err;
 }
 
 /* ---- status ---- */

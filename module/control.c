@@ -3,6 +3,7 @@
 
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/uaccess.h>
 
@@ -18,11 +19,11 @@ static long get_start(struct file *file, void __user *arg)
 	return fkt_capture_start(file, &start);
 }
 
-static long give_status(void __user *arg)
+static long give_status(struct file *file, void __user *arg)
 {
 	struct fkt_status status;
 
-	fkt_status(&status);
+	fkt_status(file, &status);
 	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
 }
 
@@ -52,7 +53,7 @@ static long give_clocks(void __user *arg)
 	return copy_to_user(arg, &clocks, sizeof(clocks)) ? -EFAULT : 0;
 }
 
-static long change_mask(unsigned int cmd, const u64 __user *arg)
+static long change_mask(struct file *file, unsigned int cmd, const u64 __user *arg)
 {
 	u64 mask;
 
@@ -60,21 +61,21 @@ static long change_mask(unsigned int cmd, const u64 __user *arg)
 		return -EFAULT;
 	switch (cmd) {
 	case FKT_ENABLE:
-		return fkt_capture_mask(mask, 0);
+		return fkt_capture_mask(file, mask, 0);
 	case FKT_DISABLE:
-		return fkt_capture_mask(0, mask);
+		return fkt_capture_mask(file, 0, mask);
 	default:
-		return fkt_capture_mask(mask, ~mask);
+		return fkt_capture_mask(file, mask, ~mask);
 	}
 }
 
-static long set_memory(unsigned int cmd, const u32 __user *arg)
+static long set_memory(struct file *file, unsigned int cmd, const u32 __user *arg)
 {
 	u32 value;
 
 	if (copy_from_user(&value, arg, sizeof(value)))
 		return -EFAULT;
-	return cmd == FKT_SETINITPOWPAGES ? fkt_capture_set_pow(value) : fkt_capture_set_dma(value);
+	return cmd == FKT_SETINITPOWPAGES ? fkt_capture_set_pow(file, value) : fkt_capture_set_dma(file, value);
 }
 
 static long take_pages(struct file *file, void __user *arg)
@@ -127,6 +128,23 @@ static long give_index(struct file *file, const void __user *arg)
 	return fkt_index_give(file, &index);
 }
 
+/* The number that the recordings have for a thread of the caller's pid namespace. */
+static long give_pid(u32 __user *arg)
+{
+	struct pid *pid;
+	u32 number;
+
+	if (get_user(number, arg))
+		return -EFAULT;
+	rcu_read_lock();
+	pid = number <= PID_MAX_LIMIT ? find_vpid(number) : NULL;
+	number = pid_task(pid, PIDTYPE_PID) ? pid_nr(pid) : 0;
+	rcu_read_unlock();
+	if (!number)
+		return -ESRCH;
+	return put_user(number, arg);
+}
+
 static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
@@ -135,7 +153,7 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	switch (cmd) {
 	case FKT_SETINITPOWPAGES:
 	case FKT_SETTRYDMA:
-		return set_memory(cmd, user);
+		return set_memory(file, cmd, user);
 	case FKT_FREEBUFFER:
 		return fkt_capture_free(file);
 	case FKT_WAITREADY:
@@ -143,13 +161,13 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case FKT_ENABLE:
 	case FKT_DISABLE:
 	case FKT_SETMASK:
-		return change_mask(cmd, user);
+		return change_mask(file, cmd, user);
 	case FKT_START:
 		return get_start(file, user);
 	case FKT_STOP:
 		return fkt_capture_stop(file);
 	case FKT_STATUS:
-		return give_status(user);
+		return give_status(file, user);
 	case FKT_CPU_STATUS:
 		return give_cpu_status(user);
 	case FKT_GET_ABI:
@@ -157,7 +175,7 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case FKT_CLOCKS:
 		return give_clocks(user);
 	case FKT_JOIN:
-		return fkt_capture_join();
+		return fkt_capture_join(file);
 	case FKT_TAKE:
 		return take_pages(file, user);
 	case FKT_GIVE:
@@ -168,6 +186,8 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return give_fired(file, user);
 	case FKT_INDEX:
 		return give_index(file, user);
+	case FKT_PID:
+		return give_pid(user);
 	}
 	return -ENOTTY;
 }
@@ -190,6 +210,11 @@ static __poll_t fkt_poll(struct file *file, poll_table *wait)
 	return events;
 }
 
+static int fkt_open(struct inode *inode, struct file *file)
+{
+	return fkt_capture_opened(file);
+}
+
 static int fkt_release(struct inode *inode, struct file *file)
 {
 	fkt_capture_closed(file);
@@ -198,6 +223,7 @@ static int fkt_release(struct inode *inode, struct file *file)
 
 static const struct file_operations fkt_fops = {
 	.owner = THIS_MODULE,
+	.open = fkt_open,
 	.release = fkt_release,
 	.unlocked_ioctl = fkt_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

@@ -5,14 +5,21 @@
  * member stays one through exec, setsid and its parent's death.
  *
  * Bytes, not bits: setting a bit would need a LOCK prefix on a probe's path, and each byte has one
- * writer at a time: the forking parent before the number's owner runs, free_pid after it is gone.
+ * writer at a time: the forking parent before the number's owner runs, then the thread itself,
+ * free_pid after it is gone.
+ *
+ * A restricted recording (access.c) keeps what its members do only while its owner could trace them;
+ * one that executes a program with other privileges leaves for good. Threads that are no members
+ * appear in it as FKT_PID_OTHER, and events that are nobody's own (interrupts) do not appear at all.
  */
 
+#include <linux/cred.h>
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/threads.h>
 #include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
@@ -21,35 +28,71 @@
 #include "fkt.h"
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_filter);
+DEFINE_STATIC_KEY_FALSE(fkt_key_restricted);
+
+/* What a thread's byte says. */
+enum membership {
+	STRANGER,
+	MEMBER,
+	JOINING, /* has called FKT_JOIN: a member from its next system call on */
+};
 
 static struct {
-	u8 *member; /* by thread number; kept until the module goes, once needed */
+	u8 *member; /* enum membership by thread number; kept until the module goes, once needed */
 	enum fkt_filter kind;
 	pid_t process; /* FKT_FILTER_PROCESS: its tgid */
-	pid_t joining; /* called FKT_JOIN, not yet a member; 0: nobody */
+	const struct cred *opener; /* restricted: the owner's; NULL: not restricted */
 } filter;
 
 /* Lockless: the byte of the current thread changes only in that thread, others' may be just old. */
 bool fkt_is_member(pid_t tid)
 {
-	return (u32)tid < PID_MAX_LIMIT && READ_ONCE(filter.member[tid]);
+	return (u32)tid < PID_MAX_LIMIT && READ_ONCE(filter.member[tid]) == MEMBER;
+}
+
+static void set_membership(pid_t tid, enum membership membership)
+{
+	if ((u32)tid < PID_MAX_LIMIT)
+		WRITE_ONCE(filter.member[tid], membership);
 }
 
 static void set_member(pid_t tid, bool member)
 {
-	if ((u32)tid < PID_MAX_LIMIT)
-		WRITE_ONCE(filter.member[tid], member);
+	set_membership(tid, member ? MEMBER : STRANGER);
 }
 
-/* At a system call's or exec's begin: is it kept? The one who asked to join becomes a member. */
+/* Is an event of the current thread to be kept? Any context. */
+bool fkt_filter_current(void)
+{
+	return fkt_is_member(current->pid) && (!filter.opener || fkt_access_own(filter.opener, current));
+}
+
+/* At an exec: is the current thread a member? The one that asked to join becomes one. */
+bool fkt_filter_exec(void)
+{
+	pid_t tid = current->pid;
+
+	if ((u32)tid < PID_MAX_LIMIT && READ_ONCE(filter.member[tid]) == JOINING)
+		set_member(tid, true);
+	return fkt_is_member(tid);
+}
+
+/* At a system call's begin: is it kept? */
 bool fkt_filter_syscall(void)
 {
-	if (fkt_is_member(current->pid))
-		return true;
-	if (READ_ONCE(filter.joining) != current->pid)
+	return fkt_filter_exec() && fkt_filter_current();
+}
+
+/*
+ * After a member's exec: takes the thread off the members if the owner of a restricted recording could
+ * not trace the program, and returns true then. Nothing of the program was kept until here either:
+ * fkt_filter_current() makes the same test.
+ */
+bool fkt_filter_leave(void)
+{
+	if (!filter.opener || !fkt_is_member(current->pid) || fkt_access_own(filter.opener, current))
 		return false;
-	WRITE_ONCE(filter.joining, 0);
-	set_member(current->pid, true);
+	set_member(current->pid, false);
 	return true;
 }
 
@@ -97,34 +140,71 @@ static void leave_caller_out(void)
 	rcu_read_unlock();
 }
 
-/* Prepares the filter before the hooks are on. ESRCH: no such process. */
-int fkt_filter_start(enum fkt_filter kind, pid_t pid)
+/* May the recording have this thread as a member? Caller holds rcu_read_lock(). */
+static bool may_adopt(struct task_struct *task)
+{
+	bool may;
+
+	if (!filter.opener)
+		return true;
+	task_lock(task);
+	may = fkt_access_own(filter.opener, task);
+	task_unlock(task);
+	return may;
+}
+
+/* FKT_FILTER_PROCESS: finds the process. ESRCH: there is none; EACCES: it may not be recorded. */
+static int find_process(pid_t pid)
 {
 	struct task_struct *task;
+	int err = -ESRCH;
 
-	filter.kind = kind;
-	filter.process = 0;
-	WRITE_ONCE(filter.joining, 0);
-	if (kind == FKT_FILTER_NONE)
-		return 0;
-	if (kind > FKT_FILTER_NOT_SELF)
-		return -EINVAL;
+	rcu_read_lock();
+	task = pid_task(find_vpid(pid), PIDTYPE_PID);
+	if (task) {
+		filter.process = task_tgid_nr(task);
+		err = may_adopt(task) ? 0 : -EACCES;
+	}
+	rcu_read_unlock();
+	return err;
+}
+
+static int prepare_members(enum fkt_filter kind, pid_t pid)
+{
 	if (!filter.member)
 		filter.member = vmalloc(PID_MAX_LIMIT);
 	if (!filter.member)
 		return -ENOMEM;
 	/* Number 0, the idle tasks', is nobody's but when all others are members. */
-	memset(filter.member, kind == FKT_FILTER_NOT_SELF, PID_MAX_LIMIT);
+	memset(filter.member, kind == FKT_FILTER_NOT_SELF ? MEMBER : STRANGER, PID_MAX_LIMIT);
 	if (kind == FKT_FILTER_NOT_SELF)
 		leave_caller_out();
-	if (kind == FKT_FILTER_PROCESS) {
-		rcu_read_lock();
-		task = pid_task(find_vpid(pid), PIDTYPE_PID);
-		filter.process = task ? task_tgid_nr(task) : 0;
-		rcu_read_unlock();
-		if (!filter.process)
-			return -ESRCH;
+	return kind == FKT_FILTER_PROCESS ? find_process(pid) : 0;
+}
+
+/*
+ * Prepares the filter before the hooks are on. ESRCH: no such process; EACCES: not the owner's to
+ * record.
+ */
+int fkt_filter_start(const struct file *owner, enum fkt_filter kind, pid_t pid)
+{
+	int err;
+
+	if (kind > FKT_FILTER_NOT_SELF)
+		return -EINVAL;
+	filter.kind = kind;
+	filter.process = 0;
+	if (kind == FKT_FILTER_NONE)
+		return 0;
+	if (!fkt_access_all(owner))
+		filter.opener = get_cred(owner->f_cred);
+	err = prepare_members(kind, pid);
+	if (err) {
+		fkt_filter_stop();
+		return err;
 	}
+	if (filter.opener)
+		static_branch_enable(&fkt_key_restricted);
 	static_branch_enable(&fkt_key_filter);
 	return 0;
 }
@@ -141,7 +221,15 @@ static bool adopt_round(void)
 			if (fkt_is_member(thread->pid))
 				continue;
 			set_member(thread->pid, true);
-			any = true;
+			/*
+			 * It may have changed its program meanwhile. Either fkt_filter_leave() saw it as a
+			 * member, or commit_creds(), which has full barriers, comes before our look.
+			 */
+			smp_mb();
+			if (may_adopt(thread))
+				any = true;
+			else
+				set_member(thread->pid, false);
 		}
 	}
 	rcu_read_unlock();
@@ -166,7 +254,10 @@ int fkt_filter_adopt(void)
 void fkt_filter_stop(void)
 {
 	static_branch_disable(&fkt_key_filter);
+	static_branch_disable(&fkt_key_restricted);
 	filter.kind = FKT_FILTER_NONE;
+	put_cred(filter.opener);
+	filter.opener = NULL;
 }
 
 /* FKT_JOIN: the caller becomes a member with its next system call. */
@@ -174,7 +265,8 @@ int fkt_filter_join(void)
 {
 	if (filter.kind != FKT_FILTER_JOIN)
 		return -EINVAL;
-	WRITE_ONCE(filter.joining, current->pid);
+	if (!fkt_is_member(current->pid))
+		set_membership(current->pid, JOINING);
 	return 0;
 }
 

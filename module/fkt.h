@@ -32,6 +32,12 @@
 /* Ring pages that a flight recorder keeps free, if it has four times as many. */
 #define FKT_AHEAD_PAGES 64U
 
+/* What belongs to one open file, in its private_data. */
+struct fkt_opener {
+	u32 pow; /* FKT_SETINITPOWPAGES */
+	bool low; /* FKT_SETTRYDMA */
+};
+
 /* ---- ring.c: the CPUs' rings ---- */
 
 /*
@@ -112,10 +118,10 @@ void fkt_rings_close_open(void);
 
 /* ---- pages.c: what rings are made of ---- */
 
-int fkt_rings_set_pow(u32 pow);
-void fkt_rings_set_dma(bool low);
+void fkt_rings_configure(const struct fkt_opener *opener);
 void fkt_rings_free(void);
 u32 fkt_rings_page_bytes(void);
+u32 fkt_pow_page_bytes(u32 pow);
 u64 fkt_rings_bytes(void);
 int fkt_pool_fill(struct fkt_cpu *c, unsigned int cpu);
 int fkt_pool_add(struct fkt_cpu *c, unsigned int cpu);
@@ -254,17 +260,18 @@ struct file *fkt_start_output(const struct fkt_start *start);
 
 int fkt_capture_start(struct file *owner, const struct fkt_start *start);
 int fkt_capture_stop(struct file *owner);
-void fkt_capture_closed(struct file *owner);
+int fkt_capture_opened(struct file *file);
+void fkt_capture_closed(struct file *file);
 void fkt_capture_end(enum fkt_stop_reason reason, int error);
-int fkt_capture_mask(u64 set, u64 clear);
+int fkt_capture_mask(struct file *file, u64 set, u64 clear);
 void fkt_capture_glance(struct fkt_status *status);
 void fkt_capture_drained(void);
 void fkt_capture_exit(void);
 int fkt_capture_wait_ready(void);
 int fkt_capture_free(struct file *file);
-int fkt_capture_set_pow(u32 pow);
-int fkt_capture_set_dma(u32 low);
-int fkt_capture_join(void);
+int fkt_capture_set_pow(struct file *file, u32 pow);
+int fkt_capture_set_dma(struct file *file, u32 low);
+int fkt_capture_join(struct file *file);
 int fkt_capture_flight(struct file *file, enum fkt_flight_step step);
 int fkt_capture_fired(struct file *file, struct fkt_fired *fired);
 int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done,
@@ -274,7 +281,7 @@ enum fkt_state fkt_capture_state(void);
 
 /* ---- status.c: what is told of a recording ---- */
 
-void fkt_status(struct fkt_status *status);
+void fkt_status(const struct file *file, struct fkt_status *status);
 int fkt_cpu_status(struct fkt_cpu_status *status);
 
 /* ---- attach.c: which hooks are on ---- */
@@ -285,9 +292,17 @@ int fkt_attach_layers(u64 layers);
 void fkt_detach_all(void);
 u64 fkt_attach_missing(void);
 
+/* ---- access.c: who may record what ---- */
+
+bool fkt_access_all(const struct file *file);
+int fkt_access_start(const struct file *file, const struct fkt_start *start);
+bool fkt_access_steer(const struct file *file, const struct file *owner);
+bool fkt_access_memory(const struct file *file, u32 pow);
+bool fkt_access_own(const struct cred *opener, const struct task_struct *task);
+
 /* ---- filter.c: whose events are kept ---- */
 
-int fkt_filter_start(enum fkt_filter filter, pid_t pid);
+int fkt_filter_start(const struct file *owner, enum fkt_filter filter, pid_t pid);
 int fkt_filter_adopt(void);
 void fkt_filter_stop(void);
 int fkt_filter_join(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The pages that rings are made of. They stay allocated between recordings, because consecutive frames are
- * hard to get back, until somebody asks to free them (FKT report, section B.4).
+ * hard to get back (FKT report, section B.4), until FKT_FREEBUFFER or until no open file is left.
  */
 
 #include <linux/gfp.h>
@@ -10,7 +10,7 @@
 
 #include "fkt.h"
 
-/* Changed under capture.c's lock only, and not while recording. */
+/* What the present or last recording uses; changed under capture.c's lock, and not while recording. */
 static struct {
 	u32 pow; /* 4 KiB pages per CPU, as a power of two */
 	u32 order; /* of a ring page, in 4 KiB frames */
@@ -185,28 +185,29 @@ void fkt_rings_free(void)
 		free_pool(per_cpu_ptr(&fkt_cpus, cpu));
 }
 
-/* Sets the number of 4 KiB pages per CPU (a power of two) for the next recording. */
-int fkt_rings_set_pow(u32 pow)
+static u32 pow_order(u32 pow)
 {
-	if (pow < FKT_POW_MIN || pow > FKT_POW_MAX)
-		return -EINVAL;
-	if (pow != config.pow)
-		fkt_rings_free();
-	config.pow = pow;
 	/* At least two pages per ring: tiny rings get smaller ones. */
-	config.order = min(2U, pow - 1);
-	return 0;
+	return min(2U, pow - 1);
 }
 
-/* Whether the next recording's pages come from below 4 GiB. */
-void fkt_rings_set_dma(bool low)
+/* The next recording is this opener's: gives kept pages back if it wants others. */
+void fkt_rings_configure(const struct fkt_opener *opener)
 {
-	if (low != config.low)
+	if (opener->pow != config.pow || opener->low != config.low)
 		fkt_rings_free();
-	config.low = low;
+	config.pow = opener->pow;
+	config.order = pow_order(opener->pow);
+	config.low = opener->low;
 }
 
-/* Size of a ring page (bytes). */
+/* Size of a ring page where a CPU has 1 << pow frames (bytes). */
+u32 fkt_pow_page_bytes(u32 pow)
+{
+	return PAGE_SIZE << pow_order(pow);
+}
+
+/* Size of a page of the present or last recording (bytes). */
 u32 fkt_rings_page_bytes(void)
 {
 	return PAGE_SIZE << config.order;

@@ -40,7 +40,8 @@ static void queue_page(struct fkt_cpu *c, struct fkt_page *page)
 {
 	struct fkt_page_identity identity = {
 		.recording = config.recording,
-		.pfn = page_to_pfn(virt_to_page(page->header)),
+		.pfn = static_key_enabled(&fkt_key_restricted) ?
+			       0 : page_to_pfn(virt_to_page(page->header)),
 		.cpu = page->cpu,
 	};
 

@@ -6,6 +6,7 @@
  */
 
 #include <linux/nospec.h>
+#include <linux/pid_namespace.h>
 
 #include "fkt.h"
 
@@ -28,15 +29,34 @@ static void add_cpu(struct fkt_status *status, unsigned int cpu)
 	status->cpus = cpu + 1;
 }
 
+/* What the file and its user may do, and where they see process numbers from: FKT_STATUS_* bits. */
+static u32 flags_of(const struct file *file)
+{
+	u32 flags = fkt_access_all(file) ? FKT_STATUS_ALL : 0;
+
+	if (task_active_pid_ns(current) != &init_pid_ns)
+		flags |= FKT_STATUS_PID_NAMESPACE;
+	return flags;
+}
+
+/* Size of a page of the recording that there is, or of this file's next one. */
+static u32 page_bytes_of(const struct file *file, u32 state)
+{
+	const struct fkt_opener *opener = file->private_data;
+
+	return state == FKT_IDLE ? fkt_pow_page_bytes(opener->pow) : fkt_rings_page_bytes();
+}
+
 /* FKT_STATUS. */
-void fkt_status(struct fkt_status *status)
+void fkt_status(const struct file *file, struct fkt_status *status)
 {
 	unsigned int cpu;
 
 	memset(status, 0, sizeof(*status));
 	fkt_capture_glance(status);
 	status->missing = fkt_attach_missing();
-	status->page_bytes = fkt_rings_page_bytes();
+	status->flags = flags_of(file);
+	status->page_bytes = page_bytes_of(file, status->state);
 	status->lowest_free = U32_MAX;
 	for_each_possible_cpu(cpu)
 		add_cpu(status, cpu);

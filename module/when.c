@@ -134,12 +134,13 @@ static void fire(const struct fkt_when_facts *facts)
 /* An event that is no call was written; any context, preemption off. */
 void fkt_when_event(u32 id)
 {
+	u32 pid = fkt_shown_pid(current->pid);
 	const struct fkt_when_facts facts = {
 		.id = id,
 		.cpu = raw_smp_processor_id(),
-		.pid = current->pid,
+		.pid = pid,
 		.duration = FKT_WHEN_UNKNOWN,
-		.task = current->comm,
+		.task = pid == current->pid ? current->comm : "",
 	};
 
 	if (asks(id) && fkt_when_true(when.condition, &facts))

@@ -27,6 +27,8 @@ DECLARE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 /* Layers recorded now; 0: nothing is. Read by every probe first. */
 extern u64 fkt_mask;
 DECLARE_STATIC_KEY_FALSE(fkt_key_filter);
+/* The recording may name no process but its members, and no address of the kernel (access.c). */
+DECLARE_STATIC_KEY_FALSE(fkt_key_restricted);
 DECLARE_STATIC_KEY_FALSE(fkt_key_args);
 /* Begins are words that their ends may be added to; on the TSC only. */
 DECLARE_STATIC_KEY_TRUE(fkt_key_pairs);
@@ -56,6 +58,21 @@ static __always_inline u64 fkt_head(u32 id, u32 arg)
 }
 
 void fkt_when_event(u32 id);
+bool fkt_is_member(pid_t tid);
+
+/* The number that the recording has for a thread: its own, where that may be named. */
+static __always_inline u32 fkt_shown_pid(pid_t tid)
+{
+	if (static_branch_unlikely(&fkt_key_restricted) && !fkt_is_member(tid))
+		return FKT_PID_OTHER;
+	return tid;
+}
+
+/* What the recording has for an address: 0 for one of the kernel's that may not be told. */
+static __always_inline u64 fkt_shown_address(u64 address)
+{
+	return static_branch_unlikely(&fkt_key_restricted) && (s64)address < 0 ? 0 : address;
+}
 
 /* After the event is written: what a condition starts has the event in it. */
 static __always_inline void fkt_ask(u32 id)
@@ -67,8 +84,8 @@ static __always_inline void fkt_ask(u32 id)
 static __always_inline void fkt_emit_body(u32 id, u32 arg, u32 pid_after,
 					  const struct fkt_body *body)
 {
-	fkt_ring_write_any(this_cpu_ptr(&fkt_rings), fkt_head(id, arg), current->pid, pid_after,
-			   body);
+	fkt_ring_write_any(this_cpu_ptr(&fkt_rings), fkt_head(id, arg), fkt_shown_pid(current->pid),
+			   pid_after, body);
 	fkt_ask(id);
 }
 
@@ -78,10 +95,10 @@ static __always_inline void fkt_emit(u32 id, u32 arg, const u64 *words, u32 n)
 	if (static_branch_unlikely(&fkt_key_mono)) {
 		struct fkt_body body = { .words = words, .n = n };
 
-		fkt_emit_body(id, arg, current->pid, &body);
+		fkt_emit_body(id, arg, fkt_shown_pid(current->pid), &body);
 	} else {
-		fkt_ring_write(this_cpu_ptr(&fkt_rings), fkt_head(id, arg), current->pid, words,
-			       n);
+		fkt_ring_write(this_cpu_ptr(&fkt_rings), fkt_head(id, arg),
+			       fkt_shown_pid(current->pid), words, n);
 		fkt_ask(id);
 	}
 }
@@ -137,8 +154,8 @@ static __always_inline bool fkt_join_short(enum fkt_pair_kind kind, s64 value, u
 	return fkt_ring_join(this_cpu_ptr(&fkt_rings), &end, true);
 }
 
-/* Writes an event after which the reader shall expect another thread. */
-static __always_inline void fkt_emit_switch(u32 id, pid_t next)
+/* Writes an event after which the reader shall expect another thread. next: as shown. */
+static __always_inline void fkt_emit_switch(u32 id, u32 next)
 {
 	fkt_emit_body(id, next, next, NULL);
 }
@@ -157,23 +174,37 @@ static inline void fkt_emit_string(u32 id, const u64 *words, u32 n, const char *
 		body.tail_bytes = room;
 		arg = FKT_VAR_CUT;
 	}
-	fkt_emit_body(id, arg | fkt_body_words(&body), current->pid, &body);
+	fkt_emit_body(id, arg | fkt_body_words(&body), fkt_shown_pid(current->pid), &body);
 }
 
-bool fkt_is_member(pid_t tid);
 bool fkt_filter_syscall(void);
+bool fkt_filter_current(void);
 
 /* Is an event of the current thread to be kept? */
 static __always_inline bool fkt_keep_current(void)
 {
-	return !static_branch_unlikely(&fkt_key_filter) || fkt_is_member(current->pid);
+	return !static_branch_unlikely(&fkt_key_filter) || fkt_filter_current();
 }
 
-/* ... of the current thread, or about another? */
+/* ... of the current thread, or about another that it may name? */
 static __always_inline bool fkt_keep(pid_t about)
 {
+	if (!static_branch_unlikely(&fkt_key_filter) || fkt_is_member(about))
+		return true;
+	return !static_branch_unlikely(&fkt_key_restricted) && fkt_is_member(current->pid);
+}
+
+/* ... of the current thread and another, which are only named if they are members? */
+static __always_inline bool fkt_keep_either(pid_t other)
+{
 	return !static_branch_unlikely(&fkt_key_filter) || fkt_is_member(current->pid) ||
-	       fkt_is_member(about);
+	       fkt_is_member(other);
+}
+
+/* ... of the machine, not of the thread that happens to run? */
+static __always_inline bool fkt_keep_machine(void)
+{
+	return !static_branch_unlikely(&fkt_key_restricted) && fkt_keep_current();
 }
 
 #endif /* FKT_WRITER_H */

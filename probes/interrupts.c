@@ -15,7 +15,7 @@
 
 static __always_inline bool keep(void)
 {
-	return fkt_layer_on(FKT_L_SYSTEM) && fkt_keep_current();
+	return fkt_layer_on(FKT_L_SYSTEM) && fkt_keep_machine();
 }
 
 /* ---- device interrupts ---- */

@@ -44,8 +44,14 @@ static u32 switch_id(bool preempt, const struct task_struct *prev, unsigned int 
 static void probe_switch(void *data, bool preempt, struct task_struct *prev,
 			 struct task_struct *next, unsigned int prev_state)
 {
-	if (keep(next))
-		fkt_emit_switch(switch_id(preempt, prev, prev_state), next->pid);
+	u32 id = FKT_E_SWITCH_R;
+
+	if (!fkt_layer_on(FKT_L_PROCESS) || !fkt_keep_either(next->pid))
+		return;
+	/* Nor is it told how a thread left that is not named. */
+	if (fkt_shown_pid(prev->pid) == prev->pid)
+		id = switch_id(preempt, prev, prev_state);
+	fkt_emit_switch(id, fkt_shown_pid(next->pid));
 }
 
 static void probe_waking(void *data, struct task_struct *task)
@@ -91,7 +97,7 @@ void fkt_process_introduce(const struct task_struct *task)
 
 static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
-	u64 word = two(child->tgid, parent->pid);
+	u64 word = two(child->tgid, fkt_shown_pid(parent->pid));
 
 	if (static_branch_unlikely(&fkt_key_filter))
 		fkt_filter_fork(child);
@@ -115,10 +121,15 @@ static void probe_exec(void *data, struct task_struct *task, pid_t old_pid,
 {
 	u64 word = two(old_pid, task->tgid);
 
-	if (static_branch_unlikely(&fkt_key_filter) && !fkt_filter_syscall())
+	if (static_branch_unlikely(&fkt_key_filter) && !fkt_filter_exec())
 		return;
 	if (keep(task))
 		fkt_emit_string(FKT_E_EXEC, &word, 1, bprm->filename);
+	if (!static_branch_unlikely(&fkt_key_restricted) || !fkt_filter_leave())
+		return;
+	/* As if it were switched away: what its CPU does from here on is not the member's time. */
+	if (fkt_layer_on(FKT_L_PROCESS))
+		fkt_emit_body(FKT_E_SWITCH_R, FKT_PID_OTHER, FKT_PID_OTHER, NULL);
 }
 
 static void probe_exit(void *data, struct task_struct *task)

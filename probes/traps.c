@@ -29,7 +29,7 @@ static u32 short_error(unsigned long error_code)
 static __always_inline void emit_fault(u32 id, unsigned long address, struct pt_regs *regs,
 				       unsigned long error_code)
 {
-	u64 words[] = { address, regs->ip };
+	u64 words[] = { fkt_shown_address(address), fkt_shown_address(regs->ip) };
 
 	if (fkt_layer_on(FKT_L_SYSTEM) && fkt_keep_current())
 		fkt_emit(id, short_error(error_code), words, ARRAY_SIZE(words));
@@ -49,7 +49,7 @@ static void probe_page_fault_kernel(void *data, unsigned long address, struct pt
 
 static void emit_trap(u32 trap, struct pt_regs *regs, long error)
 {
-	u64 words[] = { regs->ip, error };
+	u64 words[] = { fkt_shown_address(regs->ip), error };
 
 	/* Exceptions come with preemption on as well as off. */
 	preempt_disable_notrace();
@@ -116,7 +116,8 @@ static void probe_mce(void *data, struct mce *m)
 	u64 words[] = { m->status, m->addr };
 
 	preempt_disable_notrace();
-	if (fkt_layer_on(FKT_L_SYSTEM))
+	/* Whatever the filter: it is the machine's own affair. */
+	if (fkt_layer_on(FKT_L_SYSTEM) && !static_branch_unlikely(&fkt_key_restricted))
 		fkt_emit(FKT_E_MCE, m->bank, words, ARRAY_SIZE(words));
 	preempt_enable_notrace();
 }

@@ -24,7 +24,7 @@ static void probe_console(void *data, const char *text, size_t len)
 	size_t bytes = min(len, sizeof(line) - 1);
 
 	if (!fkt_layer_on(FKT_L_SYSTEM) || !strnstr(text, "BUG: soft lockup", len) ||
-	    !fkt_keep_current())
+	    !fkt_keep_machine())
 		return;
 	memcpy(line, text, bytes);
 	line[bytes] = '\0';

@@ -34,18 +34,19 @@ const char* filter_name(fkt_filter filter) {
   }
 }
 
-std::string command_json(const Beginning& b) {
+std::string command_json(const Beginning& b, const fkt_status& status) {
   const Request& r = b.request;
   std::error_code ignored;
-  return dump_json({{"recorder_pid", ::getpid()},
-                    {"workload_pid", b.workload},
+  return dump_json({{"recorder_pid", b.tasks.number(::getpid())},
+                    {"workload_pid", b.tasks.number(b.workload)},
                     {"command", r.command},
                     {"user", b.user ? b.user->name : ""},
                     {"cwd", std::filesystem::current_path(ignored).string()},
                     {"mask", r.mask},
                     {"args", r.args},
                     {"filter", filter_name(r.filter)},
-                    {"filter_pid", r.filter_pid},
+                    {"filter_pid", b.tasks.number(r.filter_pid)},
+                    {"restricted", !(status.flags & FKT_STATUS_ALL)},
                     {"engine", b.stream ? "fetch" : "drain"},
                     {"pow_pages", r.pow_pages},
                     {"options", r.words}});
@@ -117,11 +118,11 @@ Json per_cpu_json(const Ending& e) {
   return list;
 }
 
-Json descendants_json(const std::vector<Descendant>& descendants) {
+Json descendants_json(const std::vector<Descendant>& descendants, const TaskList& tasks) {
   Json list = Json::array();
   for (const Descendant& process : descendants) {
     if (list.size() == kMostDescendants) break;
-    list.push_back({{"tid", process.pid}, {"comm", process.comm}});
+    list.push_back({{"tid", tasks.number(process.pid)}, {"comm", process.comm}});
   }
   return list;
 }
@@ -146,7 +147,7 @@ Result<std::string> totals_json(const Ending& e) {
                     {"wakeups", s.wakeups},
                     {"engine", engine_name(s.engine)},
                     {"workload_status", e.workload_status ? Json(*e.workload_status) : Json()},
-                    {"descendants", descendants_json(e.descendants)},
+                    {"descendants", descendants_json(e.descendants, e.task_list)},
                     {"end", clock_pair_json(*end)},
                     {"per_cpu", per_cpu_json(e)}});
 }
@@ -200,12 +201,12 @@ Result<Sections> sections_before(const Beginning& b) {
   Sections sections;
   Adder adder(sections);
   adder.add(FKT_SEC_MACHINE, machine_json(status->cpus))
-      .add(FKT_SEC_COMMAND, command_json(b))
+      .add(FKT_SEC_COMMAND, command_json(b, *status))
       .add(FKT_SEC_SYMBOLS, symbols->to_lines())
       .add(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines())
       .add(FKT_SEC_SYSCALLS, syscall_lines())
       .add(FKT_SEC_INTERRUPTS, interrupt_lines())
-      .add(FKT_SEC_TASKS, task_lines());
+      .add(FKT_SEC_TASKS, b.tasks.lines());
   // What changes goes last, near the start.
   const Result<fkt_clocks> clocks = b.device.clocks(b.request.clock);
   if (!clocks) return clocks.error();
@@ -220,7 +221,7 @@ Result<Sections> sections_after(const Ending& e) {
   Sections sections;
   Adder adder(sections);
   adder.add(FKT_SEC_TOTALS, *totals).add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
-  const std::string tasks = e.status.overwritten > 0 ? task_lines() : e.tasks;
+  const std::string tasks = e.status.overwritten > 0 ? e.task_list.lines() : e.tasks;
   if (!tasks.empty()) adder.add(FKT_SEC_TASKS_END, tasks);
   Status added = adder.status();
   if (added) added = add_tables(sections, e.index, e.groups);

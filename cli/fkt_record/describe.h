@@ -12,6 +12,7 @@
 
 #include "cli/fkt_record/part_file.h"
 #include "cli/fkt_record/request.h"
+#include "cli/fkt_record/task_list.h"
 #include "cli/fkt_record/user.h"
 #include "cli/fkt_record/workload.h"
 #include "lib/device.h"
@@ -23,6 +24,7 @@ struct Beginning {
   const Request& request;
   const std::optional<User>& user;
   const Device& device;
+  const TaskList& tasks;
   pid_t workload = 0;  // 0: none
   bool stream = false;
 };
@@ -33,6 +35,7 @@ Result<Sections> sections_before(const Beginning& beginning);
 
 struct Ending {
   const Device& device;
+  const TaskList& task_list;
   const fkt_status& status;  // after the stop
   std::uint64_t mask = 0;    // the layers recorded last
   fkt_clock_source clock = FKT_CLOCK_TSC;

@@ -71,11 +71,12 @@ Json cpu_json(std::uint32_t cpu, const PartFile& part, const PartCpu& gone, Part
 
 }  // namespace
 
-PartHeads::PartHeads(std::string first, Kind kind) : first_(std::move(first)), kind_(kind) {}
+PartHeads::PartHeads(std::string first, const TaskList& tasks, Kind kind)
+    : first_(std::move(first)), list_(tasks), kind_(kind) {}
 
 std::string PartHeads::tasks_until_now() const {
   const auto listed = listed_.find(last_);
-  return tasks_with(listed == listed_.end() ? std::string() : listed->second, task_lines());
+  return tasks_with(listed == listed_.end() ? std::string() : listed->second, list_.lines());
 }
 
 std::string PartHeads::take_tasks(unsigned number) {
@@ -84,7 +85,7 @@ std::string PartHeads::take_tasks(unsigned number) {
 }
 
 void PartHeads::note_tasks() {
-  const std::string now = task_lines();
+  const std::string now = list_.lines();
   listed_[last_] = tasks_with(tasks_, now);
   tasks_ = now;
 }
@@ -100,7 +101,7 @@ Status PartHeads::prepare() {
     }
     if (type != FKT_SEC_TASKS && type != FKT_SEC_INTERRUPTS) next.sections.copy(section);
   }
-  next.tasks = task_lines();
+  next.tasks = list_.lines();
   next.listed = tasks_with(tasks_, next.tasks);
   Status added = next.sections.add(FKT_SEC_INTERRUPTS, interrupt_lines());
   if (added) added = next.sections.add(FKT_SEC_TASKS, next.listed);

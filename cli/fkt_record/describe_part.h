@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/fkt_record/part_file.h"
+#include "cli/fkt_record/task_list.h"
 #include "lib/device.h"
 #include "lib/file_writer.h"
 
@@ -18,7 +19,7 @@ class PartHeads {
  public:
   enum class Kind { rotated, snapshot };
   // first: the head of the first file, of which most holds for the others.
-  explicit PartHeads(std::string first, Kind kind = Kind::rotated);
+  PartHeads(std::string first, const TaskList& tasks, Kind kind = Kind::rotated);
   // Ahead of time: what takes long of the next head.
   Status prepare();
   // number: of the file, from 1. before: what the files before it hold, and what was lost.
@@ -37,6 +38,7 @@ class PartHeads {
     std::string tasks, listed;
   };
   std::string first_;
+  TaskList list_;
   Kind kind_;
   std::optional<Prepared> prepared_;
   std::string tasks_;  // who lived at the last look

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "cli/common.h"
 #include "lib/os_error.h"
 
@@ -18,6 +20,21 @@ Status check_process(const Request& request) {
   if (::kill(request.filter_pid, 0) == 0 || errno != ESRCH) return Done{};
   return Error{ErrorCode::io,
                "--pid: no process has the pid " + std::to_string(request.filter_pid)};
+}
+
+// Asked before the file is touched, too: without CAP_PERFMON a filter on one's own processes is a
+// must.
+Status check_access(const Request& request, const fkt_status& status) {
+  if ((status.flags & FKT_STATUS_ALL) || request.filter == FKT_FILTER_JOIN ||
+      request.filter == FKT_FILTER_PROCESS) {
+    return Done{};
+  }
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return Error{ErrorCode::io,
+               "all users' processes are recorded with CAP_PERFMON alone: record your own with "
+               "--only or --pid, or use sudo, or have root run: setcap cap_perfmon+ep " +
+                   (error ? std::string("fkt_record") : self.string())};
 }
 
 // A TSC that the kernel does not trust gives times that mean nothing.
@@ -67,6 +84,10 @@ Result<Recording> Recording::prepare(const Request& request, const std::optional
   if (!ready) return ready.error();
   const Result<fkt_status> status = device->status();
   if (!status) return status.error();
+  const Status access = check_access(request, *status);
+  if (!access) return access.error();
+  const Result<TaskList> tasks = TaskList::of(*device);
+  if (!tasks) return tasks.error();
   if (request.size && *request.size < status->page_bytes) {
     return cli::usage("-s: " + cli::bytes_text(*request.size) +
                       " leave no room for any event: with this -p " + "a page has " +
@@ -77,7 +98,7 @@ Result<Recording> Recording::prepare(const Request& request, const std::optional
   Result<Output> output = open_output(request, owner);
   if (!output) return output.error();
 
-  Recording recording(request, std::move(*device), std::move(*output));
+  Recording recording(request, std::move(*device), *tasks, std::move(*output));
   recording.recording_ = *id;
   recording.page_bytes_ = status->page_bytes;
   recording.cpus_ = status->cpus;
@@ -97,8 +118,9 @@ Result<Recording> Recording::prepare(const Request& request, const std::optional
 
 Status Recording::write_head(const std::optional<User>& user, pid_t workload) {
   const Result<Sections> sections =
-      sections_before({*request_, user, device_, workload, output_.is_stream()});
+      sections_before({*request_, user, device_, task_list_, workload, output_.is_stream()});
   if (!sections) return sections.error();
+  if (const std::string remark = task_list_.remark(); !remark.empty()) cli::warn(remark);
   const std::string head =
       file_head(recording_, page_bytes_, *sections,
                 request_->level ? FKT_FILE_VERSION_GROUPS : FKT_FILE_VERSION_PAGES);

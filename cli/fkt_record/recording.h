@@ -69,8 +69,11 @@ class Recording {
   void release();
 
  private:
-  Recording(const Request& request, Device device, Output output)
-      : request_(&request), device_(std::move(device)), output_(std::move(output)) {}
+  Recording(const Request& request, Device device, const TaskList& tasks, Output output)
+      : request_(&request),
+        device_(std::move(device)),
+        task_list_(tasks),
+        output_(std::move(output)) {}
   // Does the output end where a disk is full?
   bool has_room() const { return !output_.is_stream() && !output_.is_remote(); }
   // Where lent pages go; nothing: no page is lent.
@@ -106,6 +109,7 @@ class Recording {
 
   const Request* request_;
   Device device_;
+  TaskList task_list_;
   Output output_;
   std::optional<User> owner_;
   std::optional<fkt_engine_id> engine_;  // nothing: the best that the output can do

@@ -146,6 +146,7 @@ Status Recording::write_tail(const fkt_status& status, std::optional<int> worklo
   fkt_status of_file = status;
   std::string no_index;
   Ending ending{device_,
+                task_list_,
                 of_file,
                 mask_ ? mask_ : request_->mask,
                 request_->clock,

@@ -43,14 +43,14 @@ Status Recording::make_sink(const std::string& head) {
   if (!sink) return sink.error();
   sink_ = std::move(*sink);
   if (is_flight()) {
-    snapshot_rules_ = std::make_unique<SnapshotRules>(
-        SnapshotRules{device_, request_->clock, rules, PartHeads(head, PartHeads::Kind::snapshot)});
+    snapshot_rules_ = std::make_unique<SnapshotRules>(SnapshotRules{
+        device_, request_->clock, rules, PartHeads(head, task_list_, PartHeads::Kind::snapshot)});
   }
   return Done{};
 }
 
 void Recording::make_rotation(const PartRules& rules, const std::string& head) {
-  part_heads_ = std::make_shared<PartHeads>(head);
+  part_heads_ = std::make_shared<PartHeads>(head, task_list_);
   Rotation::Makers makers{
       // If it fails, so it will when the head is needed, and be told.
       [heads = part_heads_] { (void)static_cast<bool>(heads->prepare()); },

@@ -86,7 +86,8 @@ enum fkt_section {
 	FKT_SEC_MACHINE = 1,
 	/*
 	 * JSON: recorder_pid, workload_pid (0: none), command (array), user, cwd, mask, args, filter
-	 * ("none", "process", "only", "no-self"), filter_pid, engine, pow_pages, options (array)
+	 * ("none", "process", "only", "no-self"), filter_pid, restricted (made without CAP_PERFMON),
+	 * engine, pow_pages, options (array). Process numbers are the first pid namespace's.
 	 */
 	FKT_SEC_COMMAND = 2,
 	/*

@@ -27,7 +27,7 @@
 
 #define FKT_DEVICE "/dev/fkt"
 /* Changes when any structure or meaning below does. Tools and module must have the same one. */
-#define FKT_ABI_VERSION 1
+#define FKT_ABI_VERSION 2
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -123,7 +123,7 @@ struct fkt_status {
 	__u32 engine; /* enum fkt_engine_id */
 	__u32 pages_extra; /* allocated while recording, because few were free */
 	__u32 lowest_free; /* least free pages that the drain found on a CPU */
-	__u32 pad;
+	__u32 flags; /* FKT_STATUS_* */
 	__u64 bytes_copied; /* by a CPU, on the way out */
 	__u64 overwritten; /* events of old pages that made room (FKT_START_OVERWRITE) */
 	__u64 looked_at; /* bytes of a sample of the pages that left */
@@ -131,6 +131,10 @@ struct fkt_status {
 	__u64 pages_back; /* FKT_ENGINE_CHECKIN: came out of the page cache, and into a ring again */
 	__u64 pages_given; /* ... or stayed there */
 };
+
+/* Bits of fkt_status.flags: what this open file may do, and its user sees. */
+#define FKT_STATUS_ALL 0x1 /* record all processes and the kernel's addresses: CAP_PERFMON, say */
+#define FKT_STATUS_PID_NAMESPACE 0x2 /* the caller's numbers of processes are not the recordings' */
 
 /* Bits of fkt_status.missing. */
 #define FKT_MISSING_PID_FREE 0x1 /* the hook on free_pid */
@@ -202,20 +206,26 @@ struct fkt_fired {
 
 #define FKT_IOC 0xf4
 
-/* The 2005 system's. Number of 4 KiB pages per CPU, as a power of two (1..16), from the next start on. */
+/*
+ * The 2005 system's. Number of 4 KiB pages per CPU, as a power of two (1..16), of recordings of this open
+ * file. EDQUOT: more than a sixteenth of the memory on all CPUs together, without CAP_PERFMON.
+ */
 #define FKT_SETINITPOWPAGES _IOW(FKT_IOC, 1, __u32)
 /* Non-zero: pages below 4 GiB. */
 #define FKT_SETTRYDMA _IOW(FKT_IOC, 2, __u32)
-/* Gives the pages kept between recordings back; EBUSY while recording. */
+/* Gives the pages kept between recordings back; EBUSY while recording. So does the last close(2). */
 #define FKT_FREEBUFFER _IO(FKT_IOC, 3)
 /* Returns once a recording, of anybody's, runs. */
 #define FKT_WAITREADY _IO(FKT_IOC, 4)
-/* Add layers, remove layers, set them. ENODATA when nothing is being recorded. */
+/* Add layers, remove layers, set them. ENODATA: nothing is being recorded; EPERM: it is another user's. */
 #define FKT_ENABLE _IOW(FKT_IOC, 5, __u64)
 #define FKT_DISABLE _IOW(FKT_IOC, 6, __u64)
 #define FKT_SETMASK _IOW(FKT_IOC, 7, __u64)
 
-/* New. FKT_START: EBUSY when another open file records. */
+/*
+ * New. FKT_START: EBUSY when another open file records. Without FKT_STATUS_ALL: EACCES for other filters than
+ * JOIN and PROCESS, and for a process that ptrace(2) would refuse. EPERM: the kernel is locked down.
+ */
 #define FKT_START _IOW(FKT_IOC, 16, struct fkt_start)
 /* Ends the recording of this open file; returns when every page is written or can be fetched. */
 #define FKT_STOP _IO(FKT_IOC, 17)
@@ -223,7 +233,10 @@ struct fkt_fired {
 #define FKT_CPU_STATUS _IOWR(FKT_IOC, 19, struct fkt_cpu_status)
 #define FKT_GET_ABI _IOR(FKT_IOC, 20, __u32)
 #define FKT_CLOCKS _IOWR(FKT_IOC, 21, struct fkt_clocks)
-/* The calling thread becomes a member at its next system call (FKT_FILTER_JOIN). */
+/*
+ * The calling thread becomes a member at its next system call (FKT_FILTER_JOIN). By the owner's open file,
+ * which it has inherited: ENODATA otherwise.
+ */
 #define FKT_JOIN _IO(FKT_IOC, 22)
 /*
  * Lent pages, complete, in order per CPU; none: there are none now. EBADF: nothing is lent here; ENOBUFS: all
@@ -238,5 +251,7 @@ struct fkt_fired {
 #define FKT_FIRED _IOR(FKT_IOC, 26, struct fkt_fired)
 /* After FKT_STOP. ENODATA: of some of them it is not kept (any more); their headers are in the output. */
 #define FKT_INDEX _IOW(FKT_IOC, 27, struct fkt_index)
+/* Of a thread in the caller's pid namespace: the number that recordings have for it. ESRCH: there is none. */
+#define FKT_PID _IOWR(FKT_IOC, 28, __u32)
 
 #endif /* FKT_IOCTL_H */

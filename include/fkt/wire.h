@@ -57,6 +57,8 @@
 /* Thread ids need 22 bits (the kernel's PID_MAX_LIMIT); the two above them are an event's own. */
 #define FKT_PID_BITS 22
 #define FKT_PID_MASK ((1U << FKT_PID_BITS) - 1)
+/* The idle tasks; in a restricted recording (FKT_STATUS_ALL) any thread that is not recorded. */
+#define FKT_PID_OTHER 0
 
 /* Events of variable length: the argument's low bits hold the number of words that follow. */
 #define FKT_VAR_BITS 10
@@ -113,7 +115,7 @@ struct fkt_page_header {
 	__u64 lost; /* S: events lost on this CPU before this page, since the start */
 	__u32 pid; /* S: the thread running at the start */
 	__u32 checksum; /* D: fkt_page_checksum() */
-	__u64 pfn; /* F: page frame number, for the search in a crash dump */
+	__u64 pfn; /* F: page frame number, for the search in a crash dump; 0: restricted recording */
 };
 
 #ifdef __KERNEL__

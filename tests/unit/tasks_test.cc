@@ -127,3 +127,17 @@ TEST_CASE("no pid makes the table huge, and no name obeys nobody") {
   CHECK(a.json().find('\x1b') == std::string::npos);
   CHECK(a.json_dump().find('\x1b') == std::string::npos);
 }
+
+TEST_CASE("thread 0 of a restricted recording is any other, not the idle task alone") {
+  TraceBuilder b;
+  b.section(FKT_SEC_COMMAND,
+            R"({"recorder_pid":10,"workload_pid":42,"command":["work"],"mask":1025,"args":false,)"
+            R"("filter":"only","filter_pid":0,"restricted":true})");
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_SWITCH_S, 0);
+  b.event(0, T + 200, FKT_E_WAKING, 42);
+  b.event(0, T + 300, FKT_E_SWITCH_R, 42);
+  const Analyzed a(b);
+  CHECK(a.dump().find("switch state=S, next=0 other") != std::string::npos);
+  CHECK(a.dump().find("idle") == std::string::npos);
+}

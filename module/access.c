@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who may record what. As with perf it follows from credentials: from those with which /dev/fkt was
+ * opened, so that a descriptor which is passed on gives its receiver what its opener had.
+ *
+ * With CAP_PERFMON or CAP_SYS_ADMIN: everything. Without: only processes that the opener could trace
+ * with ptrace(2) as well, and of them nothing that names another process or an address of the kernel
+ * (a restricted recording; filter.c keeps the rest out).
+ */
+
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/sched/coredump.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
+#include <linux/security.h>
+#include <linux/user_namespace.h>
+
+#include "fkt.h"
+
+/* Without capabilities: ring memory of all CPUs, as a share of the machine's. */
+#define MEMORY_SHARE 16
+
+static bool members_see_all;
+module_param(members_see_all, bool, 0644);
+MODULE_PARM_DESC(members_see_all,
+		 "Let everyone who can open /dev/fkt record what otherwise takes CAP_PERFMON: the system calls of all users' processes with their arguments, names and numbers of all processes, paths of programs, addresses of page faults, interrupts, addresses of the kernel (default: N, own processes only)");
+
+static bool is_privileged(const struct file *file)
+{
+	return file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
+	       file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+}
+
+/* May the opener see all processes, and the kernel's addresses? */
+bool fkt_access_all(const struct file *file)
+{
+	return READ_ONCE(members_see_all) || is_privileged(file);
+}
+
+/*
+ * May `file` start this recording? EPERM: the kernel is locked down; EACCES: not without a filter
+ * on processes of its own.
+ */
+int fkt_access_start(const struct file *file, const struct fkt_start *start)
+{
+	int err = security_locked_down(LOCKDOWN_TRACEFS);
+
+	if (err)
+		return err;
+	if (start->filter == FKT_FILTER_PROCESS || start->filter == FKT_FILTER_JOIN)
+		return 0;
+	return fkt_access_all(file) ? 0 : -EACCES;
+}
+
+/* May `file` change the layers of the recording that `owner` started? */
+bool fkt_access_steer(const struct file *file, const struct file *owner)
+{
+	return file == owner || uid_eq(file->f_cred->uid, owner->f_cred->uid) || is_privileged(file);
+}
+
+/* May `file` have rings of 1 << pow frames on each CPU? Extra pages may double that later. */
+bool fkt_access_memory(const struct file *file, u32 pow)
+{
+	return (u64)num_online_cpus() << pow <= totalram_pages() / MEMORY_SHARE || is_privileged(file);
+}
+
+/* Do capabilities within `ns` give no power over others: was it made by the opener's user? */
+static bool is_own_namespace(const struct cred *opener, const struct user_namespace *ns)
+{
+	for (; ns->level > opener->user_ns->level; ns = ns->parent)
+		if (ns->parent == opener->user_ns && uid_eq(ns->owner, opener->euid))
+			return true;
+	return false;
+}
+
+static bool is_own_cred(const struct cred *opener, const struct cred *task)
+{
+	if (!uid_eq(task->uid, opener->uid) || !uid_eq(task->euid, opener->uid) ||
+	    !uid_eq(task->suid, opener->uid) || !gid_eq(task->gid, opener->gid) ||
+	    !gid_eq(task->egid, opener->gid) || !gid_eq(task->sgid, opener->gid))
+		return false;
+	if (task->user_ns == opener->user_ns)
+		return cap_issubset(task->cap_permitted, opener->cap_permitted);
+	return is_own_namespace(opener, task->user_ns);
+}
+
+/*
+ * Is the task one that the opener could trace: of the same user and group, with no more capabilities,
+ * and dumpable? A program that is set-uid, set-gid or has capabilities is not, nor one that asked not
+ * to be traced (PR_SET_DUMPABLE). For the current task in any context; for another one under
+ * rcu_read_lock() and task_lock().
+ */
+bool fkt_access_own(const struct cred *opener, const struct task_struct *task)
+{
+	const struct cred *cred = rcu_dereference_raw(task->real_cred);
+	const struct mm_struct *mm;
+
+	if (!is_own_cred(opener, cred))
+		return false;
+	/* A task that gives privileges up is made not dumpable first: look at that second. */
+	smp_rmb();
+	mm = READ_ONCE(task->mm);
+	return !mm || __get_dumpable(READ_ONCE(mm->flags)) == SUID_DUMP_USER;
+}
