@@ -84,16 +84,19 @@ bool fkt_filter_syscall(void)
 }
 
 /*
- * After a member's exec: takes the thread off the members if the owner of a restricted recording could
- * not trace the program, and returns true then. Nothing of the program was kept until here either:
- * fkt_filter_current() makes the same test.
+ * After a member's exec: could the owner of a restricted recording not trace the program, so that the
+ * thread must leave? Nothing of the program was kept until here either: fkt_filter_current() makes the
+ * same test.
  */
-bool fkt_filter_leave(void)
+bool fkt_filter_leaves(void)
 {
-	if (!filter.opener || !fkt_is_member(current->pid) || fkt_access_own(filter.opener, current))
-		return false;
+	return filter.opener && fkt_is_member(current->pid) && !fkt_access_own(filter.opener, current);
+}
+
+/* The current thread, and what it will make, are no members any more. */
+void fkt_filter_leave(void)
+{
 	set_member(current->pid, false);
-	return true;
 }
 
 /* In the fork hook, in the parent, before the child runs. */
@@ -222,7 +225,7 @@ static bool adopt_round(void)
 				continue;
 			set_member(thread->pid, true);
 			/*
-			 * It may have changed its program meanwhile. Either fkt_filter_leave() saw it as a
+			 * It may have changed its program meanwhile. Either fkt_filter_leaves() saw it as a
 			 * member, or commit_creds(), which has full barriers, comes before our look.
 			 */
 			smp_mb();

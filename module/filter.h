@@ -8,7 +8,8 @@
 struct task_struct;
 
 bool fkt_filter_exec(void);
-bool fkt_filter_leave(void);
+bool fkt_filter_leaves(void);
+void fkt_filter_leave(void);
 void fkt_filter_fork(const struct task_struct *child);
 void fkt_filter_renumber(pid_t old, pid_t new_);
 void fkt_filter_free(pid_t tid);

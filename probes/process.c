@@ -125,11 +125,12 @@ static void probe_exec(void *data, struct task_struct *task, pid_t old_pid,
 		return;
 	if (keep(task))
 		fkt_emit_string(FKT_E_EXEC, &word, 1, bprm->filename);
-	if (!static_branch_unlikely(&fkt_key_restricted) || !fkt_filter_leave())
+	if (!static_branch_unlikely(&fkt_key_restricted) || !fkt_filter_leaves())
 		return;
 	/* As if it were switched away: what its CPU does from here on is not the member's time. */
 	if (fkt_layer_on(FKT_L_PROCESS))
-		fkt_emit_body(FKT_E_SWITCH_R, FKT_PID_OTHER, FKT_PID_OTHER, NULL);
+		fkt_emit_switch(FKT_E_SWITCH_R, FKT_PID_OTHER);
+	fkt_filter_leave();
 }
 
 static void probe_exit(void *data, struct task_struct *task)
