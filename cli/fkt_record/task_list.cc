@@ -30,7 +30,9 @@ Result<TaskList> TaskList::of(const Device& device) {
 }
 
 std::uint32_t TaskList::number(pid_t tid) const {
-  return tid > 0 ? Device::number_of(device_, static_cast<std::uint32_t>(tid)) : 0;
+  if (tid <= 0) return 0;
+  const auto here = static_cast<std::uint32_t>(tid);
+  return numbers_ == Numbers::equal ? here : Device::number_of(device_, here);
 }
 
 std::string TaskList::lines() const {

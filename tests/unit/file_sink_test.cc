@@ -312,7 +312,7 @@ TEST_CASE("a snapshot is complete by itself, and what it lacks is counted") {
   for (const std::optional<int> level : {std::optional<int>(), std::optional(1)}) {
     const Folder folder;
     const FileSinkRules rules = rules_with(level);
-    PartHeads heads(head_of(rules), PartHeads::Kind::snapshot);
+    PartHeads heads(head_of(rules), TaskList::all(), PartHeads::Kind::snapshot);
     PartCpus gone;  // the first third is overwritten, then each snapshot has one
     std::uint64_t old = 0;
     for (const LentPage& page : all.first(all.size() / 3)) {
