@@ -38,6 +38,7 @@ DEFINE_STATIC_KEY_FALSE(fkt_key_special);
 static struct {
 	struct mutex lock; /* of all below */
 	enum fkt_state state; /* written under the lock, but for RECORDING -> STOPPING */
+	bool begun; /* in state RECORDING: the hooks are on, and probes write */
 	struct file *owner;
 	struct pid *recorder; /* changes under pid_lock, too */
 	spinlock_t pid_lock;
@@ -72,6 +73,13 @@ static int lock_capture(void)
 enum fkt_state fkt_capture_state(void)
 {
 	return READ_ONCE(capture.state);
+}
+
+/* Without the lock: is the recording past its start, all hooks included? */
+static bool has_begun(void)
+{
+	/* Pair with the store-releases in prepare() and begin(). */
+	return smp_load_acquire(&capture.state) != FKT_RECORDING || smp_load_acquire(&capture.begun);
 }
 
 bool fkt_capture_owner(struct file *file)
@@ -284,15 +292,19 @@ static void prepare(struct file *owner, const struct fkt_start *start)
 	capture.error = 0;
 	capture.start_clock = fkt_clock();
 	capture.stop_clock = 0;
-	WRITE_ONCE(capture.state, FKT_RECORDING);
+	capture.begun = false;
+	/* Pairs with the load-acquire in has_begun(): with this state comes `begun` of this recording. */
+	smp_store_release(&capture.state, FKT_RECORDING);
 }
 
 /* From here on probes write. Only now, so that switching the hooks on is not recorded. */
 static void begin(void)
 {
 	capture.start_clock = fkt_clock();
-	/* Whoever sees the mask sees the rings. */
+	/* A probe that sees the mask sees the rings. */
 	smp_store_release(&fkt_mask, capture.mask);
+	/* Pairs with the load-acquire in has_begun(): what happens from there on is recorded. */
+	smp_store_release(&capture.begun, true);
 	fkt_drain_introduce();
 }
 
@@ -470,7 +482,8 @@ int fkt_capture_mask(struct file *file, u64 set, u64 clear)
 /* FKT_WAITREADY. */
 int fkt_capture_wait_ready(void)
 {
-	return wait_event_interruptible(capture.ready, fkt_capture_state() == FKT_RECORDING);
+	return wait_event_interruptible(capture.ready,
+					fkt_capture_state() == FKT_RECORDING && has_begun());
 }
 
 /* FKT_JOIN, by a process that has inherited the owner's open file. */
@@ -606,7 +619,8 @@ int fkt_capture_free(struct file *file)
  */
 void fkt_capture_glance(struct fkt_status *status)
 {
-	status->state = READ_ONCE(capture.state);
+	/* A recording whose hooks are still being switched on is not told yet: it would miss events. */
+	status->state = has_begun() ? READ_ONCE(capture.state) : FKT_IDLE;
 	/* Pairs with the store-release in fkt_capture_end(). */
 	status->stop_reason = smp_load_acquire(&capture.reason);
 	status->error = READ_ONCE(capture.error);
