@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 
 #include "lib/file_writer.h"
 #include "lib/os_error.h"
+#include "lib/record_file.h"
 #include "lib/suggest.h"
 #include "lib/version.h"
 
@@ -369,8 +371,20 @@ Result<bool> put(std::string_view text) {
 }
 
 Result<TextFile> TextFile::create(const std::string& path) {
-  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (path == "-") {
+    UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (!out) return os_failure("standard output");
+    return TextFile(std::move(out), "standard output");
+  }
+  struct stat is {};
+  const bool regular = ::stat(path.c_str(), &is) != 0 || S_ISREG(is.st_mode);
+  UniqueFd file(::open(path.c_str(), (regular ? O_RDWR | O_CREAT : O_WRONLY) | O_CLOEXEC, 0666));
+  if (!file && errno == EACCES) file = UniqueFd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file) return os_failure(path);
+  if (holds_fkt_file(file.get())) {
+    return Error{ErrorCode::io, path + ": it holds a recording: name another file"};
+  }
+  if (regular && ::ftruncate(file.get(), 0) != 0) return os_failure(path);
   return TextFile(std::move(file), path);
 }
 

@@ -110,8 +110,8 @@ void ignore_sigpipe();
 // Writes all of it to stdout. False: the reader has closed the pipe, nobody wants more.
 Result<bool> put(std::string_view text);
 
-// A text file to be written, as large as it may get: it is held in pieces. Whatever stood under its
-// name is gone.
+// A text file to be written, as large as it may get: it is held in pieces. What stood under its name
+// is gone, but a recording is refused. "-": standard output.
 class TextFile {
  public:
   static Result<TextFile> create(const std::string& path);

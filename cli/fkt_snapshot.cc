@@ -88,7 +88,7 @@ Result<SnapshotAnswer> ask(const Asked& asked) {
   const Result<UniqueFd> connection = connect_to(*recorder);
   if (!connection) return connection.error();
   NewFile created(asked.file);
-  const Result<UniqueFd> file = open_record_file(asked.file, asked.force);
+  const Result<UniqueFd> file = open_record_file(asked.file, replace_rule(false, asked.force));
   if (!file) return file.error();
   const Status sent = send_ask(connection->get(), {asked.after_ns, asked.file}, file->get());
   // A refusal may have come first.
@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
                              "what happens within this time too (ns, us, ms, s, m, h; seconds if "
                              "bare; default: 0)")("recorder", cli::value("PID"),
                                                   "the recorder (default: the one that records)")(
-      "force", "overwrite a file that is no FKT file");
+      "force", "overwrite FILE if there is one");
   options.positional("FILE", 1);
   if (const auto status = options.parse(argc, argv)) return *status;
   const Result<Asked> asked = asked_of(options);

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "lib/clock.h"
+#include "lib/page.h"
 
 namespace fkt {
 namespace {
@@ -256,6 +258,7 @@ void Analysis::finish(bool whole, std::uint64_t recording_end) {
   if (info_.cut && view_.to) reach(*view_.to - std::min<std::uint64_t>(1, *view_.to));
   whole_ = whole;
   end_ = std::max(end_, recording_end);
+  file_end_ = end_;
   if (view_.to) end_ = std::clamp(*view_.to, start_, end_);
   end_stretch(std::min(end_, window_.to), true);
 }
@@ -283,9 +286,40 @@ void Analysis::end_stretch(std::uint64_t end, bool last) {
   if (last) profile_.sort_children();
 }
 
+namespace {
+
+// When the page's last event happened (ticks); 0: it has none that can be read.
+std::uint64_t last_event(const Trace& trace, const PageRef& ref) {
+  const Result<Page> page = trace.page(ref);
+  if (!page) return 0;
+  PageDecoder decoder(trace.words(), *page);
+  Event event;
+  std::uint64_t clock = 0;
+  for (auto step = decoder.next(event);
+       step == PageDecoder::Step::event || step == PageDecoder::Step::gap;
+       step = decoder.next(event)) {
+    clock = event.clock;
+  }
+  return clock;
+}
+
+}  // namespace
+
 std::uint64_t recording_end(const Trace& trace) {
   std::uint64_t end = trace.info().totals ? trace.info().totals->stop_clock : 0;
-  for (const PageRef& page : trace.pages()) end = std::max(end, page.end_clock);
+  if (end == 0) {
+    for (const PageRef& page : trace.pages()) end = std::max(end, page.end_clock);
+    return end;
+  }
+  // The pages that are open at the stop are closed later, at end_clock. Only an event that was
+  // being written at the stop is younger than it; it is its CPU's last.
+  std::map<std::uint32_t, const PageRef*> last;
+  for (const PageRef& page : trace.pages()) {
+    if (page.events > 0) last[page.cpu] = &page;
+  }
+  for (const auto& [cpu, page] : last) {
+    if (page->end_clock > end) end = std::max(end, last_event(trace, *page));
+  }
   return end;
 }
 

@@ -92,7 +92,9 @@ class Analysis {
   // Recording or slice (ticks); valid after finish().
   std::uint64_t begin() const;
   std::uint64_t end() const { return end_; }
-  // The recording's first moment: the zero of all times that are shown.
+  // The file's last moment, selected or not (ticks); valid after finish().
+  std::uint64_t file_end() const { return file_end_; }
+  // The zero of all times that are shown (recording_start() in lib/clock.h).
   std::uint64_t start() const { return start_; }
 
   // Gaps that touch the selection; kMaxGaps are kept, all are counted.
@@ -128,7 +130,7 @@ class Analysis {
   const View view_;
   Window window_;
   std::uint64_t start_;
-  std::uint64_t end_ = 0;
+  std::uint64_t end_ = 0, file_end_ = 0;
   Tasks tasks_;
   SpanTypes types_;
   Profile profile_;
@@ -151,7 +153,8 @@ class Analysis {
   Place place_;
 };
 
-// The last moment that the file knows of (ticks): the stop, or the last page's end.
+// The last moment that the file knows of (ticks): the stop, or an event that was being written then;
+// of an unfinished file, the last page's end.
 std::uint64_t recording_end(const Trace& trace);
 
 }  // namespace fkt

@@ -106,7 +106,7 @@ std::uint64_t ns_to_ticks(const Clocks& clocks, std::uint64_t ns) {
 }
 
 std::uint64_t recording_start(const TraceInfo& info) {
-  return info.totals ? info.totals->start_clock : info.clocks.start.clock;
+  return info.clocks.start.clock;
 }
 
 std::string wall_clock_text(std::uint64_t real_ns, int zone_seconds) {
@@ -135,22 +135,13 @@ Result<std::uint64_t> parse_duration(std::string_view text, double ticks_per_sec
   return cycles;
 }
 
-namespace {
-
-// A stretch after `start` (ticks), as a full stamp.
-Result<std::uint64_t> moment_after(std::uint64_t start, std::string_view text,
-                                   const Clocks& clocks) {
-  const Result<std::uint64_t> since = parse_duration(text, clocks.ticks_per_second());
-  if (!since) return since.error();
-  const std::uint64_t clock = start + *since;
-  return clock < *since ? std::numeric_limits<std::uint64_t>::max() : clock;
-}
-
-}  // namespace
-
-Result<std::uint64_t> parse_time(std::string_view text, const Clocks& clocks, std::uint64_t last) {
+Result<std::uint64_t> parse_time(std::string_view text, const TraceInfo& info, std::uint64_t last) {
+  const Clocks& clocks = info.clocks;
   if (text.find(':') == std::string_view::npos) {
-    return moment_after(clocks.start.clock, text, clocks);
+    const Result<std::uint64_t> since = parse_duration(text, clocks.ticks_per_second());
+    if (!since) return since.error();
+    const std::uint64_t clock = recording_start(info) + *since;
+    return clock < *since ? std::numeric_limits<std::uint64_t>::max() : clock;
   }
   std::int64_t of_day = 0;
   if (!parse_time_of_day(text, of_day)) return not_a_time(text);
@@ -161,11 +152,6 @@ Result<std::uint64_t> parse_time(std::string_view text, const Clocks& clocks, st
   const std::int64_t end = static_cast<std::int64_t>(clocks.real_ns(last)) + zone;
   if (moment < start && moment + kDay <= end) moment += kDay;
   return clock_at(clocks, moment - zone);
-}
-
-Result<std::uint64_t> parse_time(std::string_view text, const TraceInfo& info, std::uint64_t last) {
-  if (text.find(':') != std::string_view::npos) return parse_time(text, info.clocks, last);
-  return moment_after(recording_start(info), text, info.clocks);
 }
 
 }  // namespace fkt

@@ -16,7 +16,8 @@ std::uint64_t ticks_to_ns(const Clocks& clocks, std::uint64_t ticks);
 // And back.
 std::uint64_t ns_to_ticks(const Clocks& clocks, std::uint64_t ns);
 
-// The recording's first moment, the zero of all times that are shown (ticks).
+// The zero of all times that are shown and typed (ticks): where the clocks were read together, which
+// the head of every file says, whether its recorder could finish it or not.
 std::uint64_t recording_start(const TraceInfo& info);
 
 // "HH:MM:SS.nnnnnnnnn" of a time since 1970 (ns), `zone_seconds` east of UTC.
@@ -26,12 +27,9 @@ std::string wall_clock_text(std::uint64_t real_ns, int zone_seconds);
 // Error (usage) for anything else.
 Result<std::uint64_t> parse_duration(std::string_view text, double ticks_per_second);
 
-// A moment as users type it, as a full stamp (ticks): a stretch since the recording's start, or
-// the wall clock "HH:MM[:SS[.frac]]" where it was recorded. `last`: the recording's last stamp,
-// which tells the day when it runs past midnight.
-Result<std::uint64_t> parse_time(std::string_view text, const Clocks& clocks, std::uint64_t last);
-// The same, with stretches that begin at the zero of all times shown: the clocks are read a moment
-// before the recording starts.
+// A moment as users type it, as a full stamp (ticks): a stretch since recording_start(), or the wall
+// clock "HH:MM[:SS[.frac]]" where it was recorded. `last`: the recording's last stamp, which tells
+// the day when it runs past midnight.
 Result<std::uint64_t> parse_time(std::string_view text, const TraceInfo& info, std::uint64_t last);
 
 }  // namespace fkt

@@ -350,8 +350,12 @@ Json Extractor::totals(Json json) const {
   if (!json.is_object()) {
     json = {{"stop_reason", "asked"}, {"error", 0}, {"drain_ns", 0}, {"workload_status", nullptr}};
   }
-  json["start_clock"] = recording_start(trace_.info());
-  json["stop_clock"] = std::min(stretches_.back().time.to, recording_end(trace_));
+  const std::optional<Totals>& whole = trace_.info().totals;
+  if (!whole) json["start_clock"] = recording_start(trace_.info());
+  const std::uint64_t end = recording_end(trace_);
+  json["stop_clock"] = std::min(stretches_.back().time.to, end);
+  const bool of_slice = whole && whole->recording_stop_clock != 0;
+  json["recording_stop_clock"] = of_slice ? whole->recording_stop_clock : end;
   json["events"] = summary_.events;
   json["lost"] = summary_.lost;
   json["discarded"] = 0;

@@ -106,6 +106,7 @@ Totals totals(const Json& json) {
   Totals t;
   get(json, "start_clock", t.start_clock);
   get(json, "stop_clock", t.stop_clock);
+  get(json, "recording_stop_clock", t.recording_stop_clock);
   get(json, "events", t.events);
   get(json, "lost", t.lost);
   get(json, "discarded", t.discarded);

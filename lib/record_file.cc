@@ -19,15 +19,25 @@ bool holds_fkt_file(int fd) {
          std::memcmp(magic, FKT_FILE_MAGIC, sizeof magic) == 0;
 }
 
-Result<UniqueFd> open_record_file(const std::string& name, bool force) {
+std::optional<Error> not_replaceable(int fd, std::uint64_t bytes, const std::string& name,
+                                     Replace replace) {
+  if (bytes == 0 || replace == Replace::anything) return std::nullopt;
+  if (!holds_fkt_file(fd)) {
+    return Error{ErrorCode::io, name + ": it exists and is no FKT file (--force overwrites it)"};
+  }
+  if (replace == Replace::recordings) return std::nullopt;
+  return Error{ErrorCode::io, name + ": it holds a recording (--force overwrites it)"};
+}
+
+Result<UniqueFd> open_record_file(const std::string& name, Replace replace) {
   // What the kernel does is nobody else's business: no permissions for others.
   UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
   struct stat is {};
   if (!fd || ::fstat(fd.get(), &is) != 0) return os_failure(name);
   if (!S_ISREG(is.st_mode)) return Error{ErrorCode::io, name + ": it is no regular file"};
-  if (is.st_size > 0 && !force && !holds_fkt_file(fd.get())) {
-    return Error{ErrorCode::io, name + ": it exists and is no FKT file (--force overwrites it)"};
-  }
+  std::optional<Error> refusal =
+      not_replaceable(fd.get(), static_cast<std::uint64_t>(is.st_size), name, replace);
+  if (refusal) return std::move(*refusal);
   return fd;
 }
 

@@ -82,8 +82,8 @@ void ReportCsv::recording() {
   table("recording", "from,to,unit,events,lost,complete");
   end();
   row();
-  ticks(s_.begin);
-  ticks(s_.end);
+  ticks(s_.selected.from);
+  ticks(s_.selected.to);
   text(time_.unit());
   number(s_.events);
   number(s_.lost);

@@ -27,7 +27,12 @@ class ReportHead {
 
  private:
   void head();
-  void slice();
+  void parts();
+  void extent(const Summary::Extent& extent);
+  void seconds(std::uint64_t ticks) {
+    out_.decimal(static_cast<double>(ticks) / a_.info().clocks.ticks_per_second(), 9);
+    out_.put(" s");
+  }
   void completeness();
   void losses();
   void label(std::string_view text) { out_.left(text, 11); }
@@ -38,19 +43,27 @@ class ReportHead {
   const TimeFormat& time_;
 };
 
-void ReportHead::slice() {
-  const View& view = a_.view();
-  if (!view.from && !view.to && !view.cpu && !view.layer && !view.stats_pid && !view.where &&
-      view.around.empty()) {
-    return;
-  }
-  label("Selected:");
-  out_.put("from ");
-  time_.put(out_, s_.begin);
+// "2.000000000 s, from 3.000000000 s to 5.000000000 s"
+void ReportHead::extent(const Summary::Extent& extent) {
+  seconds(extent.ticks);
+  out_.put(", from ");
+  seconds(extent.from);
   out_.put(" to ");
-  time_.put(out_, s_.end);
-  out_.put(' ');
-  out_.put(time_.unit());
+  seconds(extent.to);
+}
+
+void ReportHead::parts() {
+  if (s_.file) {
+    label("This file:");
+    extent(*s_.file);
+    const std::size_t stretches = a_.info().stretches();
+    if (stretches > 1) out_.put(", in " + std::to_string(stretches) + " stretches");
+    out_.put('\n');
+  }
+  if (!s_.selects) return;
+  const View& view = a_.view();
+  label("Selected:");
+  extent(s_.selected);
   if (view.cpu) out_.put(", cpu " + std::to_string(*view.cpu));
   if (view.layer) {
     const Layer* layer = a_.info().catalogue.layer(*view.layer);
@@ -88,11 +101,11 @@ void ReportHead::head() {
   label("Started:");
   out_.put(date_text(info.clocks));
   out_.put('\n');
-  const std::uint64_t length = a_.end() > a_.start() ? a_.end() - a_.start() : 0;
   label("Duration:");
-  out_.decimal(static_cast<double>(length) / info.clocks.ticks_per_second(), 9);
-  out_.put(" s, ");
-  out_.number(length);
+  seconds(s_.duration);
+  if (!s_.ended) out_.put(" up to the end of this file");
+  out_.put(", ");
+  out_.number(s_.duration);
   out_.put(" cycles");
   if (!info.clocks.source.empty()) {
     out_.put(" of the ");
@@ -102,7 +115,7 @@ void ReportHead::head() {
     out_.put(" MHz");
   }
   out_.put('\n');
-  slice();
+  parts();
   label("Layers:");
   for (std::size_t i = 0; i < s_.layers.size(); i++) out_.put((i == 0 ? "" : ", ") + s_.layers[i]);
   if (s_.layers.empty()) out_.put("none");

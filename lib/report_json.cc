@@ -17,6 +17,7 @@ class ReportJson {
 
   Json object() const {
     return {{"recording", recording()},
+            {"file", s_.file ? extent(*s_.file) : Json()},
             {"selection", selection()},
             {"events", s_.events},
             {"lost", s_.lost},
@@ -37,7 +38,9 @@ class ReportJson {
     if (time_.unit() == "ns") return ns;
     return static_cast<double>(ns) / (time_.unit() == "us" ? 1e3 : 1e9);
   }
-  Json since_start(std::uint64_t clock) const { return at(clock - std::min(clock, a_.start())); }
+  Json extent(const Summary::Extent& extent) const {
+    return {{"from", at(extent.from)}, {"to", at(extent.to)}, {"duration", at(extent.ticks)}};
+  }
   Json recording() const;
   Json selection() const;
   Json gaps() const;
@@ -88,7 +91,8 @@ Json ReportJson::recording() const {
           {"filter", info.command.filter},
           {"started", date_text(info.clocks)},
           {"started_ns", info.clocks.start.real_ns},
-          {"duration", since_start(a_.end())},
+          {"duration", at(s_.duration)},
+          {"ended", s_.ended},
           {"clock", info.clocks.source},
           {"ticks_per_second", info.clocks.ticks_per_second()},
           {"unit", time_.unit()},
@@ -100,7 +104,7 @@ Json ReportJson::recording() const {
 
 Json ReportJson::selection() const {
   const View& view = a_.view();
-  Json object = {{"from", at(s_.begin)}, {"to", at(s_.end)}};
+  Json object = extent(s_.selected);
   object["cpu"] = view.cpu ? Json(*view.cpu) : Json();
   object["layer"] = view.layer ? Json(*view.layer) : Json();
   object["pid"] = view.stats_pid ? Json(*view.stats_pid) : Json();

@@ -212,7 +212,7 @@ void Spans::end(const Meaning& meaning, const Event& event, TaskIndex running, b
     drop(stack, at, Outcome::no_exit);
     OpenSpan& span = stack.top();
     stack.depth--;
-    step.closed = !span.before_cut;
+    step.closed = true;
     step.type = span.type;
     step.duration = event.clock - span.begin;
     step.depth = static_cast<unsigned>(task.stack.depth + cpu_stack.depth);

@@ -71,6 +71,9 @@ class Builder {
 
  private:
   void head();
+  void extents();
+  std::uint64_t ticks_in(std::uint64_t from, std::uint64_t to, bool in_view) const;
+  Summary::Extent extent(std::uint64_t from, std::uint64_t to, bool in_view) const;
   void cpus();
   void processes();
   void histogram(bool without_user);
@@ -88,9 +91,49 @@ class Builder {
   Summary& out_;
 };
 
+// How much of [from, to) is in the file, and in what the view is restricted to.
+std::uint64_t Builder::ticks_in(std::uint64_t from, std::uint64_t to, bool in_view) const {
+  const TraceInfo& info = a_.info();
+  Window window;
+  window.from = from;
+  window.to = to;
+  if (in_view) window.parts = a_.view().parts;
+  if (!info.cut) return window.part(0, from, to);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < info.stretches(); i++) {
+    sum += window.part(0, info.stretch(i).from, info.stretch(i).to);
+  }
+  return sum;
+}
+
+Summary::Extent Builder::extent(std::uint64_t from, std::uint64_t to, bool in_view) const {
+  to = std::max(from, to);
+  return {from - a_.start(), to - a_.start(), ticks_in(from, to, in_view)};
+}
+
+// Which times the report is about: the recording's, the file's, the selection's.
+void Builder::extents() {
+  const TraceInfo& info = a_.info();
+  const std::optional<Totals>& totals = info.totals;
+  const std::uint64_t start = totals ? std::max(totals->start_clock, a_.start()) : a_.start();
+  const bool slice = info.cut.has_value();
+  const std::uint64_t stop = slice && totals ? totals->recording_stop_clock : a_.file_end();
+  const std::uint64_t from = slice ? info.cut->from : std::max(start, info.oldest);
+  const std::uint64_t to = slice ? std::min(info.slice_end(), a_.file_end()) : a_.file_end();
+  out_.duration = std::max({start, stop, to}) - start;
+  out_.ended =
+      totals && stop != 0 && totals->stop_reason != "rotated" && totals->stop_reason != "snapshot";
+  if (from > start || (slice && (to < stop || info.stretches() > 1))) {
+    out_.file = extent(from, to, false);
+  }
+  out_.selected = extent(a_.begin(), a_.end(), true);
+  const View& view = a_.view();
+  out_.selects = a_.begin() > from || a_.end() < to || view.cpu || view.layer || view.stats_pid ||
+                 view.where || !view.around.empty();
+}
+
 void Builder::head() {
-  out_.begin = a_.begin() - a_.start();
-  out_.end = std::max(a_.end(), a_.begin()) - a_.start();
+  extents();
   out_.events = a_.profile().events();
   out_.lost = a_.lost();
   out_.has_switches = recorded(a_, FKT_L_PROCESS);

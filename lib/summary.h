@@ -67,7 +67,18 @@ struct Summary {
     std::string layer, name;
   };
 
-  std::uint64_t begin = 0, end = 0;  // of the recording or the slice, since the recording's start
+  // A part of the recording, since its time zero. ticks: what of it counts, which is less where it
+  // has several stretches.
+  struct Extent {
+    std::uint64_t from = 0, to = 0, ticks = 0;
+  };
+
+  std::uint64_t duration = 0;  // of the recording, from its start to its stop
+  // It ends there for certain; false: the file knows no more of it (a part of several, unfinished).
+  bool ended = false;
+  std::optional<Extent> file;  // what the file holds, where that is less than the recording
+  Extent selected;             // what the numbers are of
+  bool selects = false;        // it is less than what the file holds
   std::uint64_t events = 0, lost = 0;
   std::uint64_t cpu_ticks = 0;  // of all CPUs together
   StateTimes times{};

@@ -198,7 +198,11 @@ class Opener {
   }
 
   void find_oldest() {
-    const bool overwritten = data_.info.totals && data_.info.totals->overwritten > 0;
+    const std::optional<Totals>& totals = data_.info.totals;
+    if (totals && totals->start_clock > data_.info.clocks.start.clock) {
+      data_.info.oldest = totals->start_clock;
+    }
+    const bool overwritten = totals && totals->overwritten > 0;
     if (data_.pages.empty() || (!overwritten && !data_.info.part)) return;
     const auto older = [](const PageRef& x, const PageRef& y) {
       return x.first_clock < y.first_clock;

@@ -83,6 +83,7 @@ struct CpuTotals {
 
 struct Totals {  // from the tail; absent when the recorder could not finish
   std::uint64_t start_clock = 0, stop_clock = 0;
+  std::uint64_t recording_stop_clock = 0;  // of a slice: where its recording ended; 0: not known
   std::uint64_t events = 0, lost = 0, discarded = 0, overwritten = 0, pages = 0, bytes = 0;
   std::uint64_t drain_ns = 0;
   std::string stop_reason;  // "asked", "limit", "full", "error", "ring", "rotated", "snapshot"
@@ -115,7 +116,8 @@ struct TraceInfo {
   std::map<std::uint32_t, std::string> syscalls,
       syscalls32;  // number -> name, as the file has them
   std::optional<Totals> totals;
-  // A flight recorder's, or a part's: the oldest moment that its pages know (ticks); 0: the start.
+  // Before this moment nothing of the recording is in the file (ticks), because it is a part or a
+  // flight recorder's, or because its clocks were read before it began; 0: recording_start().
   std::uint64_t oldest = 0;
   std::optional<Part> part;  // the file follows others of its recording
   // Events lost on a CPU before the file's first page of it, if the file says so.

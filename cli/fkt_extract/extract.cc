@@ -25,7 +25,7 @@ void add_options(Options& options) {
       "task", value("PID"), "from the first to the last event of this process")(
       "context", value("TIME"), "so much more before and after it (default 0)");
   options.section("Where to")("output,o", value("SLICE"), "the file to write")(
-      "force,f", "overwrite a file that is no recording");
+      "force,f", "overwrite SLICE if there is such a file");
   options.positional("FILE", 1);
 }
 

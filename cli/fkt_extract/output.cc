@@ -7,31 +7,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <string_view>
-
-#include <fkt/file.h>
-
 #include "lib/os_error.h"
+#include "lib/record_file.h"
 
 namespace fkt::cli {
-namespace {
-
-bool is_recording(const std::string& name) {
-  const UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  char magic[sizeof FKT_FILE_MAGIC - 1];
-  return fd && ::pread(fd.get(), magic, sizeof magic, 0) == sizeof magic &&
-         std::string_view(magic, sizeof magic) == FKT_FILE_MAGIC;
-}
-
-}  // namespace
-
 Result<NewFile> NewFile::create(const std::string& name, bool force) {
   struct stat is {};
   if (::stat(name.c_str(), &is) == 0) {
     if (!S_ISREG(is.st_mode)) return Error{ErrorCode::io, name + ": it is no file"};
-    if (is.st_size > 0 && !force && !is_recording(name)) {
-      return Error{ErrorCode::io, name + ": it exists and is no FKT file (--force overwrites it)"};
-    }
+    const UniqueFd old(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    std::optional<Error> refusal = not_replaceable(
+        old.get(), static_cast<std::uint64_t>(is.st_size), name, replace_rule(false, force));
+    if (refusal) return std::move(*refusal);
   }
   // In the same folder, so that it can be renamed; as private as a recording is.
   std::string temporary = name + ".XXXXXX";

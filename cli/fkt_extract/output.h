@@ -12,7 +12,7 @@ namespace fkt::cli {
 
 class NewFile {
  public:
-  // Refuses to replace what is no recording, unless `force`.
+  // Refuses to replace a file that is not empty, unless `force`.
   static Result<NewFile> create(const std::string& name, bool force);
   NewFile(NewFile&&) = default;
   NewFile& operator=(NewFile&&) = delete;

@@ -40,16 +40,18 @@ bool is_tail_of(const fkt_file_header& header, std::uint64_t tail, std::uint64_t
 
 }  // namespace
 
-Result<ArrivingFile> ArrivingFile::open(const std::string& name, bool force) {
+Result<ArrivingFile> ArrivingFile::open(const std::string& name, Replace replace) {
   // What the kernel does is nobody else's business: no permissions for others.
   UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
   struct stat is {};
   if (!fd || ::fstat(fd.get(), &is) != 0) return os_failure(name);
   if (!S_ISREG(is.st_mode)) return Error{ErrorCode::io, name + ": it is no file"};
   ArrivingFile file(name, std::move(fd));
-  if (is.st_size > 0 && !force && !file.header()) {
+  const bool recording = static_cast<bool>(file.header());
+  if (is.st_size > 0 && replace != Replace::anything && !recording) {
     return Error{ErrorCode::io, name + ": it exists and is no FKT file (--force overwrites it)"};
   }
+  file.goes_on_only_ = recording && replace == Replace::nothing;
   return file;
 }
 
@@ -82,6 +84,7 @@ remote::Store::Begun ArrivingFile::begin(std::uint64_t recording, std::uint32_t 
   if (!is_begun()) {
     struct stat is {};
     const bool goes_on = holds(recording);
+    if (!goes_on && goes_on_only_) return {FKT_REMOTE_BUSY, 0, 0};
     if (!goes_on && ::ftruncate(fd_.get(), 0) != 0) return {FKT_REMOTE_FAILED, 0, failed(errno)};
     if (::fstat(fd_.get(), &is) != 0) return {FKT_REMOTE_FAILED, 0, failed(errno)};
     recording_ = recording;

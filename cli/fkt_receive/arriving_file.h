@@ -8,6 +8,7 @@
 
 #include <fkt/file.h>
 
+#include "lib/record_file.h"
 #include "lib/remote/incoming.h"
 #include "lib/space_ahead.h"
 #include "lib/unique_fd.h"
@@ -17,8 +18,8 @@ namespace fkt::receive {
 class ArrivingFile : public remote::Store {
  public:
   // Makes the file, or opens one that is there; an error if that is neither empty nor an FKT file,
-  // unless `force`. What stands in it stays until a recording arrives.
-  static Result<ArrivingFile> open(const std::string& name, bool force);
+  // unless `replace` says so. What stands in it stays until a recording arrives.
+  static Result<ArrivingFile> open(const std::string& name, Replace replace);
   ArrivingFile(ArrivingFile&& other) = default;
   // What stayed empty goes, and what was allocated behind the file.
   ~ArrivingFile() override;
@@ -41,6 +42,8 @@ class ArrivingFile : public remote::Store {
   bool is_aborted() const { return state_ == State::aborted; }
   // errno of the write that failed, or 0.
   int error() const { return error_; }
+  // It holds a recording that no other one may replace; that one may go on.
+  bool goes_on_only() const { return goes_on_only_; }
   // The same of what found no room, where only the end could still come.
   int full() const { return full_; }
 
@@ -60,6 +63,7 @@ class ArrivingFile : public remote::Store {
   std::uint32_t page_bytes_ = 0;
   std::uint64_t bytes_ = 0;
   int error_ = 0, full_ = 0;
+  bool goes_on_only_ = false;
   SpaceAhead space_{0, SpaceAhead::Size::stays};
 };
 

@@ -102,8 +102,13 @@ int receive(const Request& request) {
   if (!token) return cli::fail(token.error());
   Result<std::vector<remote::Endpoint>> endpoints = remote::resolve(request.listen);
   if (!endpoints) return cli::fail(endpoints.error());
-  Result<ArrivingFile> file = ArrivingFile::open(request.file, request.force);
+  Result<ArrivingFile> file = ArrivingFile::open(request.file, request.replace);
   if (!file) return cli::fail(file.error());
+  if (file->goes_on_only()) {
+    cli::warn(
+        request.file +
+        ": it holds a recording: only that one is taken (--force takes any and overwrites it)");
+  }
   Result<UniqueFd> listener = remote::listen_at(endpoints->front());
   if (!listener) return cli::fail(listener.error());
   const Result<UniqueFd> stop = end_signals();

@@ -14,7 +14,7 @@ constexpr const char* kLoopback = "127.0.0.1";
 
 void add_options(Options& options) {
   options.section("Output")("output,o", value("FILE"), "the record file (default: trace_file)")(
-      "force", "overwrite a file that is no FKT file")(
+      "force", "overwrite FILE if there is one")(
       "sync", value("T"),
       "have the disk keep what is written, once in so long (default: 1s; 0: never)")(
       ",q", "only errors and warnings");
@@ -30,7 +30,7 @@ Result<Request> request_of(const Options& options) {
   Request r;
   if (options.has("output")) r.file = options.text("output");
   if (r.file.empty()) return usage("-o: the file's name is empty");
-  r.force = options.has("force");
+  r.replace = replace_rule(!options.has("output"), options.has("force"));
   r.quiet = options.has("-q");
   if (options.has("token-file")) r.token_file = options.text("token-file");
   const auto listen =

@@ -6,13 +6,14 @@
 #include <optional>
 #include <string>
 
+#include "lib/record_file.h"
 #include "lib/remote/address.h"
 
 namespace fkt::receive {
 
 struct Request {
   std::string file = "trace_file";
-  bool force = false;
+  Replace replace = Replace::recordings;  // what `file` may be written over
   remote::Address listen;
   std::string token_file;                                   // empty: FKT_TOKEN's, or a new one
   std::chrono::nanoseconds wait = std::chrono::minutes(1);  // for a sender that broke off

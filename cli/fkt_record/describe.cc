@@ -214,6 +214,26 @@ Result<Sections> sections_before(const Beginning& b) {
   return sections;
 }
 
+Result<Sections> clocks_of_start(const Device& device, fkt_clock_source clock) {
+  const Result<fkt_status> status = device.status();
+  if (!status) return status.error();
+  Result<fkt_clocks> clocks = device.clocks(clock);
+  if (!clocks) return clocks.error();
+  // They are read a moment after the start, and all of them ran as long since then.
+  const std::uint64_t since =
+      clocks->clock - std::min<std::uint64_t>(clocks->clock, status->start_clock);
+  const auto ns = static_cast<std::uint64_t>(static_cast<long double>(since) * 1e6L /
+                                             static_cast<long double>(clocks->khz));
+  clocks->clock = status->start_clock;
+  clocks->mono_raw_ns -= ns;
+  clocks->mono_ns -= ns;
+  clocks->real_ns -= ns;
+  Sections sections;
+  const Status added = sections.add(FKT_SEC_CLOCKS, clocks_json(clock, *clocks));
+  if (!added) return added.error();
+  return sections;
+}
+
 Result<Sections> sections_after(const Ending& e) {
   const Result<std::string> totals = totals_json(e);
   if (!totals) return totals.error();

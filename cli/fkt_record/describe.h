@@ -31,6 +31,11 @@ struct Beginning {
 // missing of the symbols.
 Result<Sections> sections_before(const Beginning& beginning);
 
+// Bytes that such a section takes at most, with its header.
+constexpr std::size_t kClocksBytes = 1024;
+// FKT_SEC_CLOCKS again, once the recording has begun: its start is the recording's start_clock.
+Result<Sections> clocks_of_start(const Device& device, fkt_clock_source clock);
+
 struct Ending {
   const Device& device;
   const fkt_status& status;  // after the stop

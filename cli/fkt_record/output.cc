@@ -65,7 +65,7 @@ Result<Output> Output::open(const Request& request, const std::optional<User>& o
 }
 
 Result<Output> Output::open_file(const Request& request) {
-  Result<UniqueFd> fd = open_record_file(request.file, request.force);
+  Result<UniqueFd> fd = open_record_file(request.file, request.replace);
   if (!fd) return fd.error();
   return over(request.file, std::move(*fd));
 }
@@ -85,7 +85,10 @@ Result<Output> Output::open_device(const Request& request) {
     return Error{ErrorCode::io, name + ": the device is mounted, or in use otherwise"};
   }
   if (!fd) return os_failure(name);
-  if (!request.force && !holds_fkt_file(fd.get())) {
+  if (request.replace != Replace::anything) {
+    if (holds_fkt_file(fd.get())) {
+      return Error{ErrorCode::io, name + ": there is a recording on it (--force overwrites it)"};
+    }
     const Result<std::string> contents = contents_of(fd.get(), name);
     if (!contents) return contents.error();
     if (!contents->empty()) {
@@ -96,12 +99,19 @@ Result<Output> Output::open_device(const Request& request) {
   return Output(name, Kind::device, std::move(fd));
 }
 
-Status Output::write_head(const std::string& head) {
+Status Output::write_head(const std::string& head, std::size_t early) {
   pages_offset_ = head.size();
   header_ = head.substr(0, sizeof(fkt_file_header));
-  if (kind_ == Kind::stream) return write_all(fd_.get(), as_bytes(head), name_);
+  if (kind_ == Kind::stream)
+    return write_all(fd_.get(), as_bytes(head).first(std::min(early, head.size())), name_);
   // Not where the descriptor stands: the search for a file system has moved it.
   return write_at(fd_.get(), as_bytes(head), 0, name_);
+}
+
+Status Output::finish_head(const std::string& head, std::size_t early) {
+  const ByteView rest = as_bytes(head).subspan(early);
+  if (kind_ == Kind::stream) return write_all(fd_.get(), rest, name_);
+  return write_at(fd_.get(), rest, early, name_);
 }
 
 Result<UniqueFd> Output::open_for_pages(Access access) const {

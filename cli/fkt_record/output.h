@@ -31,8 +31,11 @@ class Output {
   bool is_remote() const { return kind_ == Kind::remote; }
   int fd() const { return fd_.get(); }
 
-  // Writes what stands before the pages.
-  Status write_head(const std::string& head);
+  // Writes what stands before the pages. A stream gets the first `early` bytes of it, and the rest
+  // by finish_head().
+  Status write_head(const std::string& head, std::size_t early = std::string::npos);
+  // Writes what stands from `early` on, which is known only when the recording has begun.
+  Status finish_head(const std::string& head, std::size_t early);
   std::uint64_t pages_offset() const { return pages_offset_; }
   // Another descriptor for the pages' own way. An error where the output has no direct writes.
   enum class Access { direct, cached };

@@ -40,6 +40,11 @@ Result<Output> open_output(const Request& request, const std::optional<User>& ow
   if (::stat(request.file.c_str(), &is) == 0 && !S_ISREG(is.st_mode)) {
     return cli::usage("--rotate: " + request.file + " is no name for files");
   }
+  const std::vector<std::string> old = Rotation::old_files(request.file);
+  if (!old.empty() && request.replace == Replace::nothing) {
+    return Error{ErrorCode::io, old.front() + ": it holds a recording (--force removes all " +
+                                    request.file + ".NUMBER)"};
+  }
   Rotation::remove_old(request.file);
   Request first = request;
   first.file = Rotation::part_name(request.file, 1);
@@ -99,16 +104,29 @@ Status Recording::write_head(const std::optional<User>& user, pid_t workload) {
   const Result<Sections> sections =
       sections_before({*request_, user, device_, workload, output_.is_stream()});
   if (!sections) return sections.error();
-  const std::string head =
-      file_head(recording_, page_bytes_, *sections,
-                request_->level ? FKT_FILE_VERSION_GROUPS : FKT_FILE_VERSION_PAGES);
+  start_clocks_at_ = sizeof(fkt_file_header) + sections->bytes().size();
+  head_ = file_head(recording_, page_bytes_, *sections,
+                    request_->level ? FKT_FILE_VERSION_GROUPS : FKT_FILE_VERSION_PAGES,
+                    pages_behind(sections->bytes().size() + kClocksBytes));
   if (request_->verbose) {
-    cli::warn(output_.name() + ": " + cli::bytes_text(head.size()) + " before the pages");
+    cli::warn(output_.name() + ": " + cli::bytes_text(head_.size()) + " before the pages");
   }
-  if (remote_) return remote_->write_head(head);
-  if (engine_ != FKT_ENGINE_LEND || output_.is_stream()) return output_.write_head(head);
-  const Status made = make_sink(head);
-  return made ? sink_->write_head(head) : made;
+  if (remote_) return remote_->write_head(head_.substr(0, start_clocks_at_));
+  if (engine_ != FKT_ENGINE_LEND || output_.is_stream()) {
+    return output_.write_head(head_, start_clocks_at_);
+  }
+  const Status made = make_sink();
+  return made ? sink_->write_head(head_) : made;
+}
+
+Status Recording::write_start_clocks() {
+  const Result<Sections> clocks = clocks_of_start(device_, request_->clock);
+  if (!clocks) return clocks.error();
+  head_.replace(start_clocks_at_, clocks->bytes().size(), clocks->bytes());
+  if (part_heads_) *part_heads_ = PartHeads(head_);
+  if (snapshot_rules_) snapshot_rules_->heads = PartHeads(head_, PartHeads::Kind::snapshot);
+  if (remote_) return remote_->write_head(head_.substr(start_clocks_at_));
+  return output_.finish_head(head_, start_clocks_at_);
 }
 
 Status Recording::stop() {

@@ -56,6 +56,7 @@ class Recording {
   // Readable when the disk does not keep what is written.
   int sync_fd() const { return syncer_ ? syncer_->fd() : -1; }
 
+  // What stands before the pages, but for the clocks of the start, which start() writes.
   Status write_head(const std::optional<User>& user, pid_t workload);
   Status start();
   // Ends the recording, and no more: nothing that happens from now on is in it. Repeated: no-op.
@@ -78,11 +79,13 @@ class Recording {
   Status make_condition();
   void open_heir(const Way& way);
   Result<fkt_start> start_arguments(const Way& way) const;
+  // The recording has begun: its start becomes the file's time zero.
+  Status write_start_clocks();
   // Lent pages: where they go.
-  Status make_sink(const std::string& head);
+  Status make_sink();
   Status start_drain();
   bool is_flight() const { return request_->when_full == Request::WhenFull::overwrite; }
-  void make_rotation(const PartRules& rules, const std::string& head);
+  void make_rotation(const PartRules& rules);
   std::string how(const Way& way) const;
   // What the drain of lent pages did, which the module does not know.
   void add_drain(Summary& summary) const;
@@ -119,10 +122,12 @@ class Recording {
   std::unique_ptr<LentDrain> drain_;
   std::unique_ptr<SnapshotRules> snapshot_rules_;  // until the start
   std::unique_ptr<Snapshots> snapshots_;
-  std::unique_ptr<fkt_when> when_;  // what the start passes to the module
-  std::unique_ptr<Syncer> syncer_;  // while recording to a file or device
-  int sync_error_ = 0;              // errno: what was written may not be on the disk
-  std::uint64_t recording_ = 0;     // random id
+  std::unique_ptr<fkt_when> when_;   // what the start passes to the module
+  std::unique_ptr<Syncer> syncer_;   // while recording to a file or device
+  int sync_error_ = 0;               // errno: what was written may not be on the disk
+  std::string head_;                 // what stands before the pages
+  std::size_t start_clocks_at_ = 0;  // ... in it, the clocks of the start
+  std::uint64_t recording_ = 0;      // random id
   std::uint32_t page_bytes_ = 0;
   std::uint32_t cpus_ = 0;
   std::chrono::steady_clock::time_point started_{}, stopped_{};

@@ -138,6 +138,7 @@ Result<Summary> Recording::finish(std::optional<int> workload_status,
   Status written = rotation_ ? rotation_->join() : Done{};
   if (written) written = write_tail(summary.status, workload_status, std::move(descendants));
   if (!written) return without_tail(written.error(), summary);
+  if (rotation_) rotation_->remove_oldest(sink_->part()->number());  // the last is finished too
   return summary;
 }
 

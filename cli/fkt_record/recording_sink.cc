@@ -18,7 +18,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
 }  // namespace
 
-Status Recording::make_sink(const std::string& head) {
+Status Recording::make_sink() {
   FileSinkRules rules;
   rules.part.recording = recording_;
   rules.part.page_bytes = page_bytes_;
@@ -27,13 +27,13 @@ Status Recording::make_sink(const std::string& head) {
   rules.level = request_->level;
   rules.ring_bytes = ring_bytes();
   if (request_->rotate != 0) {
-    const std::uint64_t least = head.size() + rules.part.reserve;
+    const std::uint64_t least = head_.size() + rules.part.reserve;
     if (request_->rotate < least) {
       return cli::usage("--rotate: a file needs more than the " + cli::bytes_text(least) +
                         " that stand before and after its pages");
     }
     rules.part.file_limit = request_->rotate - rules.part.reserve;
-    make_rotation(rules.part, head);
+    make_rotation(rules.part);
   } else {
     const Result<std::uint64_t> limit = limit_bytes();
     if (!limit) return limit.error();
@@ -43,14 +43,14 @@ Status Recording::make_sink(const std::string& head) {
   if (!sink) return sink.error();
   sink_ = std::move(*sink);
   if (is_flight()) {
-    snapshot_rules_ = std::make_unique<SnapshotRules>(
-        SnapshotRules{device_, request_->clock, rules, PartHeads(head, PartHeads::Kind::snapshot)});
+    snapshot_rules_ = std::make_unique<SnapshotRules>(SnapshotRules{
+        device_, request_->clock, rules, PartHeads(head_, PartHeads::Kind::snapshot)});
   }
   return Done{};
 }
 
-void Recording::make_rotation(const PartRules& rules, const std::string& head) {
-  part_heads_ = std::make_shared<PartHeads>(head);
+void Recording::make_rotation(const PartRules& rules) {
+  part_heads_ = std::make_shared<PartHeads>(head_);
   Rotation::Makers makers{
       // If it fails, so it will when the head is needed, and be told.
       [heads = part_heads_] { (void)static_cast<bool>(heads->prepare()); },

@@ -112,6 +112,8 @@ Status Recording::start() {
   const Status started = device_.start(*arguments);
   if (!started) return started;
   running_ = true;
+  const Status clocks = write_start_clocks();
+  if (!clocks) return clocks;
   if (rotation_) rotation_->start();
   if (snapshot_rules_) {
     snapshots_ = std::make_unique<Snapshots>(*request_, owner_, std::move(*snapshot_rules_));

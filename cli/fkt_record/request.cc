@@ -242,7 +242,7 @@ Status read_rest(const Options& options, Request& r) {
   if (options.has("-f")) r.file = options.text("-f");
   if (options.has("-S")) r.system_map = options.text("-S");
   if (options.has("user")) r.user = options.text("user");
-  r.force = options.has("force");
+  r.replace = replace_rule(!options.has("-f"), options.has("force"));
   r.args = options.has("args");
   r.pairs = !options.has("no-pairs");
   r.quiet = options.has("-q");

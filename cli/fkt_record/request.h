@@ -12,6 +12,7 @@
 #include <fkt/ioctl.h>
 
 #include "lib/expression.h"
+#include "lib/record_file.h"
 #include "lib/remote/address.h"
 #include "lib/result.h"
 
@@ -24,7 +25,7 @@ struct Request {
   std::string file = "trace_file";  // "-": standard output
   std::string token_file;           // of tcp://...; empty: FKT_TOKEN has the token
   std::chrono::nanoseconds wait = std::chrono::seconds(30);  // ... not heard of, before it is over
-  bool force = false;
+  Replace replace = Replace::recordings;                     // what `file` may be written over
   std::uint64_t mask = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
   bool args = false;
   bool pairs = true;                  // begin and end in one word where nothing is between

@@ -49,17 +49,23 @@ std::string Rotation::part_name(const std::string& name, unsigned number) {
   return name + text;
 }
 
-void Rotation::remove_old(const std::string& name) {
+std::vector<std::string> Rotation::old_files(const std::string& name) {
   namespace fs = std::filesystem;
   const fs::path path(name);
   const std::string prefix = path.filename().string() + '.';
+  std::vector<std::string> found;
   std::error_code error;
   fs::directory_iterator folder(path.has_parent_path() ? path.parent_path() : ".", error);
   for (; !error && folder != fs::directory_iterator(); folder.increment(error)) {
     const std::string file = folder->path().filename().string();
     if (!file.starts_with(prefix) || !is_number(file.substr(prefix.size()))) continue;
-    if (is_recording(folder->path())) ::unlink(folder->path().c_str());
+    if (is_recording(folder->path())) found.push_back(folder->path().string());
   }
+  return found;
+}
+
+void Rotation::remove_old(const std::string& name) {
+  for (const std::string& file : old_files(name)) ::unlink(file.c_str());
 }
 
 Result<std::unique_ptr<PartFile>> Rotation::next(const PartFile& before) {
@@ -75,7 +81,7 @@ Result<std::unique_ptr<PartFile>> Rotation::next(const PartFile& before) {
   const Result<std::string> head = makers_.head(number, base);
   if (!head) return head.error();
   // The file before is not closed yet: the oldest goes now, so that there is never one more.
-  remove_oldest(before);
+  remove_oldest(before.number());
   Request request = request_;
   request.file = part_name(request_.file, number);
   Result<Output> output = Output::open(request, owner_);
@@ -118,13 +124,13 @@ void Rotation::close(PartFile& part) {
   if (!written && status_ && !removed) status_ = written;
   // The space of a file that is removed is free only when nobody has it open.
   part.output().close();
-  remove_oldest(part);
+  remove_oldest(part.number());
   makers_.prepare();
 }
 
-void Rotation::remove_oldest(const PartFile& newest) {
-  if (!request_.keep || newest.number() <= *request_.keep) return;
-  const unsigned oldest = newest.number() - *request_.keep;
+void Rotation::remove_oldest(unsigned newest) {
+  if (!request_.keep || newest <= *request_.keep) return;
+  const unsigned oldest = newest - *request_.keep;
   removed_ = std::max(removed_, oldest);
   ::unlink(part_name(request_.file, oldest).c_str());
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cli/fkt_record/file_sink.h"
 #include "cli/fkt_record/request.h"
@@ -36,12 +37,16 @@ class Rotation : public PartSource {
 
   // The name of a file by its number, from 1.
   static std::string part_name(const std::string& name, unsigned number);
-  // Removes the files of an earlier recording by that name; what is none is left alone.
+  // The files of an earlier recording by that name; what is no recording is left alone.
+  static std::vector<std::string> old_files(const std::string& name);
   static void remove_old(const std::string& name);
 
   Result<std::unique_ptr<PartFile>> next(const PartFile& before) override;
   void finish(std::unique_ptr<PartFile> part) override;
   void drop(std::unique_ptr<PartFile> part) override;
+
+  // --keep: removes the file that is one too many when file `newest` is complete.
+  void remove_oldest(unsigned newest);
 
   // The files that are being written to get onto the disk; 0 or errno. From any thread.
   int sync();
@@ -50,8 +55,6 @@ class Rotation : public PartSource {
 
  private:
   void close(PartFile& part);
-  // The file that is one too many when `newest` is complete.
-  void remove_oldest(const PartFile& newest);
 
   const Request request_;
   const std::optional<User> owner_;

@@ -71,11 +71,14 @@ void Snapshots::asked() {
 Status Snapshots::start_own(const std::string& because) {
   if (running_) return Error{ErrorCode::io, "busy with another snapshot"};
   Request request = request_;
-  request.file += ".snap-" + std::to_string(own_ + 1);
+  request.replace = Replace::nothing;
+  // The next name that is free: an earlier recording's snapshots stay.
+  do {
+    request.file = request_.file + ".snap-" + std::to_string(++own_);
+  } while (::access(request.file.c_str(), F_OK) == 0);
   Result<Output> output = Output::open(request, owner_);
   if (!output) return output.error();
   if (!output->is_file()) return Error{ErrorCode::io, request.file + " is no regular file"};
-  own_++;
   return start(std::move(*output), request_.snapshot_after, because);
 }
 

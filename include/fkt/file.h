@@ -91,7 +91,9 @@ enum fkt_section {
 	FKT_SEC_COMMAND = 2,
 	/*
 	 * JSON: source ("tsc", "mono"), khz, start: {clock, mono_raw_ns, mono_ns, real_ns}, zone
-	 * (seconds east of UTC)
+	 * (seconds east of UTC). All times that tools show count from start.clock. A recorder writes it
+	 * twice: before the recording, and behind the other sections once that has begun, where start is
+	 * the recording's first moment. The last one is good.
 	 */
 	FKT_SEC_CLOCKS = 3,
 	/*
@@ -117,7 +119,7 @@ enum fkt_section {
 	/*
 	 * Only in a slice that fkt_extract cut out: lines that say what the pages before it would have
 	 * told (lib/cut.h). The slice's first and last page may reach beyond it: events outside are not
-	 * part of it. Then FKT_SEC_TASKS is of the cut, the totals count the slice, and the clocks' start
+	 * part of it. The totals say recording_stop_clock, where the whole recording ends. Then FKT_SEC_TASKS is of the cut, the totals count the slice, and the clocks' start
 	 * is the whole recording's.
 	 */
 	FKT_SEC_CUT = 9,

@@ -21,7 +21,9 @@ Clocks clocks() {
 }
 
 std::uint64_t time_of(std::string_view text, const Clocks& c, std::uint64_t last = 0) {
-  const auto clock = parse_time(text, c, last);
+  TraceInfo info;
+  info.clocks = c;
+  const auto clock = parse_time(text, info, last);
   if (!clock) FAIL(clock.error().message);
   return *clock;
 }
@@ -84,7 +86,9 @@ TEST_CASE("what is no time is refused, quoted") {
   const std::string text = bad;
   if (text == "12") return;  // cycles
   INFO(text);
-  const auto result = parse_time(text, clocks(), 0);
+  TraceInfo info;
+  info.clocks = clocks();
+  const auto result = parse_time(text, info, 0);
   REQUIRE_FALSE(result);
   CHECK(result.error().code == ErrorCode::usage);
   CHECK(result.error().message.starts_with("\"" + text + "\" is no time"));
@@ -113,16 +117,16 @@ TEST_CASE("a recording that runs past midnight") {
   CHECK(time_of("12:00:00", c, last) == 5000);  // not in it
 }
 
-TEST_CASE("times that are typed have the zero of times that are shown") {
-  TraceInfo info;  // the clocks are read a moment before the start
+TEST_CASE("the zero of all times is in the head, whatever the tail says") {
+  TraceInfo info;
   info.clocks.khz = 1'000'000;
   info.clocks.start = {1000, 0, 0, 0};
   CHECK(*parse_time("5ns", info, 9000) == 1005);
   info.totals = Totals{};
   info.totals->start_clock = 3000;
-  CHECK(*parse_time("5ns", info, 9000) == 3005);
-  CHECK(*parse_time("0", info, 9000) == 3000);
-  // The time of day is that of the clocks themselves.
+  CHECK(recording_start(info) == 1000);
+  CHECK(*parse_time("5ns", info, 9000) == 1005);
+  CHECK(*parse_time("0", info, 9000) == 1000);
   CHECK(*parse_time("00:00:00.000001", info, 9000) == 2000);
   CHECK_FALSE(parse_time("soon", info, 9000));
 }

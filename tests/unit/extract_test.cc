@@ -6,23 +6,20 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include <unistd.h>
-
-#include <nlohmann/json.hpp>
 
 #include "cli/fkt_extract/extract.h"
 #include "lib/cut.h"
 #include "lib/page_table.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/random_recording.h"
 #include "tests/unit/slices.h"
 
 using namespace fkt;
 using namespace fkt::test;
-using nlohmann::json;
 
 namespace {
 
@@ -32,18 +29,6 @@ int fkt_extract(const std::vector<std::string>& arguments) {
   std::vector<const char*> argv{"fkt_extract"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   return cli::extract_slice(static_cast<int>(argv.size()), argv.data());
-}
-
-// Without durations: those of calls that were open at the cut are not in the slice.
-std::string without_durations(const std::string& dump) {
-  std::string out;
-  std::istringstream in(dump);
-  for (std::string line; std::getline(in, line);) {
-    json event = json::parse(line);
-    event.erase("took");
-    out += event.dump() + '\n';
-  }
-  return out;
 }
 
 void check_same(const Bytes& file, std::uint64_t from, std::uint64_t to,
@@ -57,7 +42,8 @@ void check_same(const Bytes& file, std::uint64_t from, std::uint64_t to,
   const Analyzed part(slice);
   CHECK(of_time(part.report()) == of_time(whole.report()));
   CHECK(part.counts() == whole.counts());
-  CHECK(without_durations(part.json_dump()) == without_durations(whole.json_dump()));
+  // Calls that were open at the cut end in it with their durations.
+  CHECK(part.json_dump() == whole.json_dump());
   CHECK(part.summary().missing == whole.summary().missing);
 }
 
@@ -152,13 +138,13 @@ TEST_CASE("more tasks at the cut than room was left for: the pages stand behind 
   check_same(file, T, clock, 0);
 }
 
-TEST_CASE("a call that is open at the cut is listed and has no duration") {
+TEST_CASE("a call that is open at the cut is listed, and its end says how long it took") {
   const Analyzed part(slice_of(find_recording(), T + 100000, T + 127000));
   const Summary::CallRow lstat = part.call("sys_lstat");
   CHECK(lstat.entries == 0);
   CHECK(lstat.total.count == 0);
   CHECK(outcome(lstat, Outcome::no_entry) == 1);
-  CHECK(part.dump().find("sysret ret=-ENOENT\n") != std::string::npos);
+  CHECK(part.dump().find("sysret ret=-ENOENT (sys_lstat took 122365)\n") != std::string::npos);
   CHECK(part.dump().find("irq_exit 14 ide0, handled=1 (took 8029)") != std::string::npos);
   // Its task has the name that it has by then, and ran before.
   CHECK(part.process(730, "find").runs == 1);
@@ -182,7 +168,7 @@ TEST_CASE("fkt_extract: by time, pages, expression, task") {
   random.builder().write(file);
   const Trace whole = std::move(*Trace::open(file));
   const auto cut = [&](std::vector<std::string> words) {
-    words.insert(words.end(), {"-o", out, file});
+    words.insert(words.end(), {"-f", "-o", out, file});
     CHECK(fkt_extract(words) == 0);
     return *std::move(*Trace::open(out)).info().cut;
   };
@@ -267,8 +253,15 @@ TEST_CASE("fkt_extract refuses what makes no sense, and leaves no file behind") 
     files++;
   }
   CHECK(files == 2);
-  // A slice may take its recording's place, which is mapped meanwhile.
-  CHECK(fkt_extract({"--from", "100us", "--to", "150us", "-o", file, file}) == 0);
+  // No file is overwritten without --force, least of all the recording itself ...
+  const std::string before = contents(file);
+  const std::vector<std::string> over = {"--from", "100us", "--to", "150us", "-o", file, file};
+  CHECK(fkt_extract(over) == 1);
+  CHECK(contents(file) == before);
+  // ... with it a slice may take its place, which is mapped meanwhile.
+  std::vector<std::string> forced = over;
+  forced.insert(forced.begin(), "-f");
+  CHECK(fkt_extract(forced) == 0);
   CHECK(Trace::open(file)->info().cut->from == T + 100000);
 }
 

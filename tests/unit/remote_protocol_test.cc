@@ -188,7 +188,7 @@ TEST_CASE("a frame that is not what it should be ends the connection, and is not
 TEST_CASE("the arriving file checks what it is told of its end") {
   const Folder folder;
   const Parcel parcel;
-  ArrivingFile file = std::move(*ArrivingFile::open(folder.file("a.fkt"), false));
+  ArrivingFile file = std::move(*ArrivingFile::open(folder.file("a.fkt"), Replace::nothing));
   REQUIRE(file.begin(parcel.header.recording, parcel.header.page_bytes).offset == 0);
   REQUIRE(file.write(as_bytes(parcel.head())) == 0);
   REQUIRE(file.write(parcel.page(0)) == 0);
@@ -213,14 +213,14 @@ TEST_CASE("the arriving file is nobody else's") {
   const Parcel parcel;
   const std::string name = folder.file("thesis");
   std::ofstream(name) << "my thesis";
-  const auto refused = ArrivingFile::open(name, false);
+  const auto refused = ArrivingFile::open(name, Replace::nothing);
   REQUIRE_FALSE(refused);
   CHECK_THAT(refused.error().message, Contains("it exists and is no FKT file (--force"));
   CHECK(contents(name) == "my thesis");
-  CHECK(ArrivingFile::open(name, true));
-  CHECK_FALSE(ArrivingFile::open("/dev/null", false));
+  CHECK(ArrivingFile::open(name, Replace::anything));
+  CHECK_FALSE(ArrivingFile::open("/dev/null", Replace::nothing));
 
-  ArrivingFile file = std::move(*ArrivingFile::open(folder.file("a.fkt"), false));
+  ArrivingFile file = std::move(*ArrivingFile::open(folder.file("a.fkt"), Replace::nothing));
   using Status = fkt_remote_status;
   CHECK(file.begin(5, 4096).status == Status::FKT_REMOTE_GOING);
   CHECK(file.begin(6, 4096).status == Status::FKT_REMOTE_BUSY);
@@ -228,10 +228,38 @@ TEST_CASE("the arriving file is nobody else's") {
   CHECK(file.begin(5, 4096).status == Status::FKT_REMOTE_FAILED);
 }
 
+TEST_CASE("a recording that arrived is gone on with, and no other one takes its place") {
+  const Folder folder;
+  const Parcel parcel;
+  const std::string name = folder.file("a.fkt"), head = parcel.head();
+  const std::uint64_t recording = parcel.header.recording;
+  const std::uint32_t page_bytes = parcel.header.page_bytes;
+  using Status = fkt_remote_status;
+  {
+    ArrivingFile file = std::move(*ArrivingFile::open(name, Replace::nothing));
+    REQUIRE(file.begin(recording, page_bytes).status == Status::FKT_REMOTE_GOING);
+    REQUIRE(file.write(as_bytes(head).first(4096)) == 0);
+  }
+  const std::string had = contents(name);
+  {
+    ArrivingFile file = std::move(*ArrivingFile::open(name, Replace::nothing));
+    CHECK(file.goes_on_only());
+    CHECK(file.begin(recording + 1, page_bytes).status == Status::FKT_REMOTE_BUSY);
+    CHECK(file.begin(recording, page_bytes).offset == 4096);
+  }
+  CHECK(contents(name) == had);
+  for (const Replace replace : {Replace::recordings, Replace::anything}) {
+    ArrivingFile file = std::move(*ArrivingFile::open(name, replace));
+    CHECK_FALSE(file.goes_on_only());
+  }
+  ArrivingFile file = std::move(*ArrivingFile::open(name, Replace::recordings));
+  CHECK(file.begin(recording + 1, page_bytes).offset == 0);
+}
+
 TEST_CASE("the arriving file keeps what it said it has when the disk is full") {
   const Folder folder;
   const Parcel parcel;
-  ArrivingFile file = std::move(*ArrivingFile::open(folder.file("a.fkt"), false));
+  ArrivingFile file = std::move(*ArrivingFile::open(folder.file("a.fkt"), Replace::nothing));
   REQUIRE(file.begin(parcel.header.recording, parcel.header.page_bytes).offset == 0);
   REQUIRE(file.write(as_bytes(parcel.head())) == 0);
 

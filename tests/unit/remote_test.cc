@@ -95,7 +95,7 @@ struct TwoEnds {
   Folder folder;
   Parcel parcel;
   std::string name = folder.file("there.fkt");
-  ArrivingFile file = std::move(*ArrivingFile::open(name, false));
+  ArrivingFile file = std::move(*ArrivingFile::open(name, Replace::nothing));
 };
 
 // The receiver has all that was sent, and ends.
@@ -436,7 +436,7 @@ TEST_CASE("a receiver that is started again goes on where its file ends") {
   receiver.reset();
 
   const std::string name = keeps_file ? ends.name : ends.folder.file("other.fkt");
-  ArrivingFile file = std::move(*ArrivingFile::open(name, false));
+  ArrivingFile file = std::move(*ArrivingFile::open(name, Replace::nothing));
   auto at_port = remote::listen_at(loopback(port));
   REQUIRE(at_port);
   Receiver second(file, 5s, std::move(*at_port));

@@ -41,11 +41,12 @@ inline Bytes slice_of(const Bytes& file, std::uint64_t from, std::uint64_t to,
 }
 
 // Without the lines that speak of the file instead of the time: what is complete, what the drain
-// did over the whole recording.
+// did over the whole recording. A slice is what was selected.
 inline std::string of_time(const std::string& report) {
   std::string out;
   std::istringstream in(report);
   for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("This file:")) line.replace(0, 10, "Selected: ");
     if (!line.starts_with("Recording:") && !line.starts_with("the drain by its own")) {
       out += line + '\n';
     }

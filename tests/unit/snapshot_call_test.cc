@@ -135,16 +135,19 @@ TEST_CASE("only a regular file that can be read and written is taken") {
   CHECK_FALSE(receive_ask(recorder.get()));
 }
 
-TEST_CASE("a recording overwrites recordings, and others only when told to") {
+TEST_CASE("what is in a file is overwritten only when told to, but for the default name") {
   const TempFile file;
-  CHECK(open_record_file(file.name(), false));  // empty
+  CHECK(open_record_file(file.name(), Replace::nothing));  // empty
   std::ofstream(file.name()) << "precious";
-  CHECK_FALSE(open_record_file(file.name(), false));
-  CHECK(open_record_file(file.name(), true));
+  CHECK_FALSE(open_record_file(file.name(), Replace::nothing));
+  CHECK_FALSE(open_record_file(file.name(), Replace::recordings));
+  CHECK(open_record_file(file.name(), Replace::anything));
   CHECK(fs::file_size(file.name()) == 8);  // not touched yet
   std::ofstream(file.name()) << "FKTTRACE...";
-  CHECK(open_record_file(file.name(), false));
-  CHECK_FALSE(open_record_file("/dev/null", true));
-  CHECK_FALSE(open_record_file("/nonexistent/x", true));
-  CHECK_FALSE(open_record_file(fs::temp_directory_path().string(), true));
+  CHECK_FALSE(open_record_file(file.name(), Replace::nothing));
+  CHECK(open_record_file(file.name(), Replace::recordings));
+  CHECK(open_record_file(file.name(), Replace::anything));
+  CHECK_FALSE(open_record_file("/dev/null", Replace::anything));
+  CHECK_FALSE(open_record_file("/nonexistent/x", Replace::anything));
+  CHECK_FALSE(open_record_file(fs::temp_directory_path().string(), Replace::anything));
 }

@@ -93,7 +93,7 @@ field() {
 # ./record.err, the workload's output to stdout. Fails when the recording or
 # the workload does.
 record() {
-    fkt_record -f rec "$@" 2>record.err </dev/null || {
+    fkt_record --force -f rec "$@" 2>record.err </dev/null || {
         local status=$?
         sed 's/^/  /' record.err >&2
         fail "fkt_record $*: status $status"

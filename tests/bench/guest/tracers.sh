@@ -9,8 +9,8 @@
 run_none() { "$@"; }
 run_idle() { "$@"; }
 run_probes() { "$@"; }
-run_fkt() { fkt_record -v -f "$work/trace_file" -- "$@"; }
-run_fkt-no-pairs() { fkt_record -v --no-pairs -f "$work/trace_file" -- "$@"; }
+run_fkt() { fkt_record -v --force -f "$work/trace_file" -- "$@"; }
+run_fkt-no-pairs() { fkt_record -v --no-pairs --force -f "$work/trace_file" -- "$@"; }
 run_trace-cmd() { (cd "$work" && trace-cmd record -e raw_syscalls "$@"); }
 run_trace-cmd-plain() { (cd "$work" && trace-cmd record --compression none -e raw_syscalls "$@"); }
 run_perf() { perf record -q -e 'raw_syscalls:*' -o "$work/perf.data" "$@"; }
