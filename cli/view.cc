@@ -6,6 +6,7 @@
 #include "lib/analysis.h"
 #include "lib/clock.h"
 #include "lib/suggest.h"
+#include "lib/time_format.h"
 
 namespace fkt::cli {
 namespace {
@@ -57,6 +58,31 @@ std::optional<std::string> view_option(const Options& options) {
   return std::nullopt;
 }
 
+Result<TimeSpan> time_span(const Options& options, const Trace& trace) {
+  const TraceInfo& info = trace.info();
+  const std::uint64_t zero = recording_start(info);
+  const std::uint64_t begin = info.cut ? info.cut->from : zero;
+  std::uint64_t end = recording_end(trace);
+  if (info.cut) end = std::min(end, info.slice_end());
+  const auto at = [&](std::uint64_t clock) {
+    const TimeFormat seconds(TimeUnit::s, info.clocks.ticks_per_second());
+    return std::string(info.cut ? " the slice " : " the recording ") +
+           (clock == begin ? "begins at " : "ends at ") +
+           seconds.text(clock - std::min(clock, zero)) + " s";
+  };
+  TimeSpan span;
+  for (const char* name : {"from", "to"}) {
+    if (!options.has(name)) continue;
+    const auto clock = parse_time(options.text(name), info, end);
+    if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
+    (std::string_view(name) == "from" ? span.from : span.to) = *clock;
+  }
+  if (span.from && *span.from > end) return usage("--from:" + at(end));
+  if (span.to && *span.to <= begin) return usage("--to:" + at(begin));
+  if (span.from && span.to && *span.from >= *span.to) return usage("--from: not before --to");
+  return span;
+}
+
 Result<std::uint32_t> parse_pid(std::string_view option, std::string_view text) {
   const Result<std::uint64_t> pid = parse_whole(option, text, 1, FKT_PID_MASK);
   if (!pid) return pid.error();
@@ -79,13 +105,10 @@ Result<View> view_request(const Options& options, const char* needs_window) {
 }
 
 Status complete_view(const Options& options, const Trace& trace, View& view) {
-  for (const char* name : {"from", "to"}) {
-    if (!options.has(name)) continue;
-    const auto clock = parse_time(options.text(name), trace.info(), recording_end(trace));
-    if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
-    (std::string_view(name) == "from" ? view.from : view.to) = *clock;
-  }
-  if (view.from && view.to && *view.from >= *view.to) return usage("--from: not before --to");
+  const Result<TimeSpan> span = time_span(options, trace);
+  if (!span) return span.error();
+  view.from = span->from;
+  view.to = span->to;
   if (options.has("layer")) {
     const auto layer = layer_of(trace.info().catalogue, options.text("layer"));
     if (!layer) return layer.error();

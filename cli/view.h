@@ -17,6 +17,13 @@ void add_view_options(boost::program_options::options_description_easy_init sect
 // The first of these options that was given, as the user typed it; nothing: none was.
 std::optional<std::string> view_option(const Options& options);
 
+// --from and --to as full stamps; nothing: not given. An error where nothing of the recording is
+// between them, which says why.
+struct TimeSpan {
+  std::optional<std::uint64_t> from, to;
+};
+Result<TimeSpan> time_span(const Options& options, const Trace& trace);
+
 // A process's or thread's number.
 Result<std::uint32_t> parse_pid(std::string_view option, std::string_view text);
 

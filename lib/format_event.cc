@@ -34,8 +34,7 @@ void EventFormat::name(Writer& out, const Event& event) const {
   const std::uint64_t number = EventType::value(type->fields[0], event).value_or(0);
   const std::string_view known = names_.syscall(number, compat);
   if (!known.empty()) return out.escaped(known);
-  out.put(compat ? "sys32_" : "sys_");
-  out.number(number);
+  out.put(Names::syscall_number(number, compat));
 }
 
 void EventFormat::value(Writer& out, const Field& field, std::uint64_t value) const {

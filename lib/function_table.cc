@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <span>
 
+#include "lib/text.h"
+
 namespace fkt {
 namespace {
 
@@ -219,6 +221,13 @@ void write_table(Writer& out, const std::vector<FunctionRow>& rows, const TableS
       out.right(c.number(row), width);
     });
   }
+  // Count x Average would not be Time.
+  std::uint64_t cut = 0;
+  for (const Row& row : rows) cut += row.count - row.whole;
+  const bool has = shape.columns.find('c') != shape.columns.npos;
+  if (cut == 0 || !has || shape.columns.find('x') != shape.columns.npos) return;
+  out.put("\nIn Count alone, as " + std::string(cut == 1 ? "it was" : "they were") +
+          " not seen from entry to exit: " + counted(cut, "call") + " (column x)\n");
 }
 
 void write_csv(Writer& out, const std::vector<FunctionRow>& rows, const TableShape& shape,

@@ -25,6 +25,10 @@ class Names {
     const auto& names = compat ? syscalls32_ : syscalls_;
     return number < names.size() ? std::string_view(names[number]) : std::string_view();
   }
+  // ... and of one without a name, by its number, which may be negative: "sys_512", "sys_-1".
+  static std::string syscall_number(std::uint64_t number, bool compat) {
+    return (compat ? "sys32_" : "sys_") + std::to_string(static_cast<std::int64_t>(number));
+  }
   // The devices of an interrupt line, as the file has them.
   std::string_view irq(std::uint64_t number) const;
 

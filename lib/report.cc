@@ -217,15 +217,17 @@ void Report::call(const Summary::CallRow& row) {
     code(row.code);
   }
   out_.put('\n');
-  static constexpr std::pair<Outcome, const char*> kOther[] = {
+  // Calls are given up at a gap, and where the layers recorded change.
+  const bool gaps = !s_.losses.empty();
+  const std::pair<Outcome, const char*> others[] = {
       {Outcome::no_entry, "entry before the recording"},
       {Outcome::no_exit, "no exit seen"},
-      {Outcome::in_gap, "open across a gap"},
+      {Outcome::in_gap, gaps ? "open across a gap" : "open when layers were switched"},
       {Outcome::never_returns, "does not return"},
       {Outcome::fork_return, "returns in the child"},
   };
   bool first = true;
-  for (const auto& [outcome, text] : kOther) {
+  for (const auto& [outcome, text] : others) {
     const std::uint64_t count = row.outcomes[static_cast<std::size_t>(outcome)];
     if (count == 0) continue;
     out_.put(first ? "  without a duration: " : ", ");
@@ -252,7 +254,9 @@ void Report::calls() {
     out_.put('\n' + counted(count, "return") + text + '\n');
   };
   alone(Outcome::no_entry, " of calls whose entry lies before the recording");
-  alone(Outcome::in_gap, " of calls whose entry was lost in a gap or lies before one");
+  alone(Outcome::in_gap, s_.losses.empty()
+                             ? " of calls whose entry lies before a switch of the layers"
+                             : " of calls whose entry was lost in a gap or lies before one");
   alone(Outcome::fork_return, " in children of forks whose call is not known");
 }
 

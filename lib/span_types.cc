@@ -98,9 +98,11 @@ std::string SpanTypes::name(SpanKind kind, std::uint64_t value, std::string_view
   };
   switch (kind) {
     case SpanKind::syscall:
-      return or_number(names_.syscall(value, false), "sys_");
-    case SpanKind::syscall32:
-      return or_number(names_.syscall(value, true), "sys32_");
+    case SpanKind::syscall32: {
+      const bool compat = kind == SpanKind::syscall32;
+      const std::string_view known = names_.syscall(value, compat);
+      return known.empty() ? Names::syscall_number(value, compat) : std::string(known);
+    }
     case SpanKind::vector:
       return "vector " + or_number(names_.vector(value), "");
     case SpanKind::softirq:

@@ -2,6 +2,9 @@
 #include "lib/where.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
 
 #include "lib/clock.h"
 #include "lib/comparison.h"
@@ -49,16 +52,24 @@ std::vector<std::string> event_names(const TraceInfo& info) {
   return names;
 }
 
-// "sys_512", "irq 14 ide0": not in a list, but they can be.
+// "sys_512", "sys_-1", "irq 14 ide0": not in a list, but they can be.
 bool may_be_name(std::string_view text, const std::vector<std::string>& names) {
   const std::string_view first = text.substr(0, text.find(' '));
   if (std::ranges::find(names, text) != names.end()) return true;
   if (first != text) return std::ranges::find(names, first) != names.end();
   for (const std::string_view prefix : {"sys_", "sys32_"}) {
     std::uint64_t number = 0;
-    if (text.starts_with(prefix) && parse_number(text.substr(prefix.size()), number)) return true;
+    if (!text.starts_with(prefix)) continue;
+    const std::string_view digits = text.substr(prefix.size());
+    if (parse_number(digits.starts_with('-') ? digits.substr(1) : digits, number)) return true;
   }
   return false;
+}
+
+// "27", "27*"
+bool is_number_pattern(std::string_view text) {
+  return text.find_first_of("0123456789") != text.npos &&
+         text.find_first_not_of("0123456789*?") == text.npos;
 }
 
 }  // namespace
@@ -86,6 +97,8 @@ class Binder {
         return status.error();
       }
     }
+    const Status possible = check_bounds();
+    if (!possible) return possible.error();
     return std::move(where_);
   }
 
@@ -196,7 +209,61 @@ class Binder {
       const std::string_view state = Names::switch_state(type.id);
       return !state.empty() && compare(source.comparison, state, source.value);
     });
+    if (negates(source.comparison) || std::ranges::find(node.ids, true) != node.ids.end()) {
+      return Done{};
+    }
+    std::set<std::string> states;
+    for (const EventType& type : info_.catalogue.events()) {
+      states.emplace(Names::switch_state(type.id));
+    }
+    states.erase("");
+    std::string all;
+    for (const std::string& known : states) all += (all.empty() ? "" : ", ") + known;
+    return at_column(source.value_column,
+                     "no state \"" + source.value.text + "\": there are " + all);
+  }
+
+  // Can all comparisons that have to be true together, be it? Only those of one number with others.
+  Status check_bounds() const {
+    std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> bounds;
+    std::vector<std::size_t> open = {expression_.nodes().size() - 1};
+    while (!open.empty()) {
+      const std::size_t at = open.back();
+      open.pop_back();
+      const ExpressionNode& source = expression_.nodes()[at];
+      if (source.kind == ExpressionNode::Kind::all) {
+        open.push_back(source.right);
+        open.push_back(source.left);
+      } else if (source.kind == ExpressionNode::Kind::comparison && has_bounds(at)) {
+        const auto [place, fresh] =
+            bounds.try_emplace(source.field, 0, std::numeric_limits<std::uint64_t>::max());
+        if (narrow(where_.nodes_[at], place->second)) continue;
+        return at_column(source.field_column, "no event fits this and what stands before it");
+      }
+    }
     return Done{};
+  }
+
+  bool has_bounds(std::size_t at) const {
+    const Where::Node& node = where_.nodes_[at];
+    const bool number = node.kind == Kind::time || node.kind == Kind::duration ||
+                        node.kind == Kind::cpu || node.kind == Kind::pid;
+    return number && !node.value.negative;
+  }
+
+  // To what the comparison leaves of it. False: nothing.
+  static bool narrow(const Where::Node& node, std::pair<std::uint64_t, std::uint64_t>& bounds) {
+    auto& [least, most] = bounds;
+    const std::uint64_t value = node.value.number;
+    const Comparison c = node.comparison;
+    if (c == Comparison::less && value == 0) return false;
+    if (c == Comparison::greater && value == std::numeric_limits<std::uint64_t>::max())
+      return false;
+    if (c == Comparison::less) most = std::min(most, value - 1);
+    if (c == Comparison::less_equal || c == Comparison::equal) most = std::min(most, value);
+    if (c == Comparison::greater) least = std::max(least, value + 1);
+    if (c == Comparison::greater_equal || c == Comparison::equal) least = std::max(least, value);
+    return least <= most;
   }
 
   template <class Fits>
@@ -225,7 +292,15 @@ class Binder {
     if (source.value.kind == Literal::Kind::text && !named) {
       return wrong_value(source, "takes a number");
     }
-    if (source.value.kind == Literal::Kind::text) return text(source);
+    if (source.value.kind == Literal::Kind::text) {
+      // Names begin with a letter: digits are meant for the number, which is no text.
+      if (numbers && is_number_pattern(source.value.text)) {
+        return wrong_value(source,
+                           "is a number with a name: compare the number with == or <, "
+                           "without quotation marks, and only the name with a text");
+      }
+      return text(source);
+    }
     if (!numbers) return text(source);
     return number(source);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_bufstats/bufstats.h"
 
+#include <filesystem>
 #include <string>
 
 #include "cli/common.h"
@@ -30,8 +31,8 @@ void add_options(Options& options) {
   options.section("How it is shown (default: a table)")("svg", "as a picture")(
       "text", "as a table")("json", "as JSON")("csv", "as CSV")(
       ",o", value("OUT"),
-      "into this file; one that ends in .svg, .json or .csv is written as such")(
-      ",n", value("N"), "a row for each Nth part of the time (default 20)")(
+      "into this file, - for standard output; one that ends in .svg, .json or .csv is written as "
+      "such")(",n", value("N"), "a row for each Nth part of the time (default 20)")(
       "time", value("UNIT"), "times in us (default), ns, s or cycles");
   options.section("Which part")("from", value("T"), "from this time on: 250ms, 1.5s, 14:03:22.5")(
       "to", value("T"), "up to this time");
@@ -51,10 +52,16 @@ Status choose_form(const Options& options, Request& r) {
     r.form = form;
   }
   if (options.has("-o")) r.output = options.text("-o");
+  if (chosen != nullptr) return Done{};
+  const std::string ending = std::filesystem::path(r.output).extension().string();
+  if (ending.empty() || ending == ".txt") return Done{};
   for (const auto& [name, form] : kForms) {
-    if (chosen == nullptr && r.output.ends_with('.' + std::string(name))) r.form = form;
+    if (ending != '.' + std::string(name)) continue;
+    r.form = form;
+    return Done{};
   }
-  return Done{};
+  return usage("-o: " + r.output + ": nothing is written as " + ending +
+               "; use .txt, .svg, .json or .csv, or say --text");
 }
 
 Result<Request> request_of(const Options& options) {
@@ -82,12 +89,10 @@ Result<Request> request_of(const Options& options) {
 Result<Scale> scale_of(const Options& options, const Trace& trace, std::uint32_t cells) {
   Scale scale{trace.info().cut ? trace.info().cut->from : recording_start(trace.info()),
               recording_end(trace) + 1, cells};
-  for (const char* name : {"from", "to"}) {
-    if (!options.has(name)) continue;
-    const auto clock = parse_time(options.text(name), trace.info(), scale.to);
-    if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
-    (std::string_view(name) == "from" ? scale.from : scale.to) = *clock;
-  }
+  const Result<TimeSpan> span = time_span(options, trace);
+  if (!span) return span.error();
+  scale.from = span->from.value_or(scale.from);
+  scale.to = span->to.value_or(scale.to);
   if (scale.from >= scale.to) return usage("--from: not before --to");
   return scale;
 }

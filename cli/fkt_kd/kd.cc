@@ -212,6 +212,10 @@ int run(const Options& options) {
   const Result<bool> wanted = output(*source, *request, time);
   if (!wanted) return fail(wanted.error());
   if (!*wanted) return kDone;
+  const Analysis* analysis = source->analysis();
+  if (analysis != nullptr && analysis->profile().events() == 0) {
+    warn(request->file + ": 0 events are selected");
+  }
   for (const std::string& line : source->damage()) warn(line);
   // The rest was shown; that something is missing is a failure all the same, as of fkt_print.
   return source->trace() != nullptr && source->trace()->integrity().damaged_pages > 0 ? kFailed

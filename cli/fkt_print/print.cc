@@ -34,9 +34,10 @@ void add_up(const Trace& trace, Analysis& analysis) {
   analysis.finish(!analysis.view().to, recording_end(trace));
 }
 
-// Prints the events while it reads them. False: nobody reads the output any more.
+// Prints the events while it reads them, and counts in `shown` what it printed. False: nobody reads
+// the output any more.
 Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analysis& analysis,
-                          const TimeFormat& time) {
+                          const TimeFormat& time, std::uint64_t& shown) {
   const Dump dump(analysis, time);
   Progress progress("reading");
   const std::uint64_t total = events_of(trace);
@@ -47,6 +48,7 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analy
     const Analysis::Place& place = analysis.add(event);
     if (++done % kProgressEvents == 0) progress.update(done, total);
     if (!place.shown) continue;
+    shown++;
     if (request.json) {
       dump.json_line(out, event, place);
     } else {
@@ -125,8 +127,9 @@ int print(const Options& options) {
   const TimeFormat time(request->unit, trace->info().clocks.ticks_per_second());
   Analysis analysis(trace->info(), request->view);
   if (request->statistics) analysis.keep_histograms();
+  std::uint64_t shown = 0;
   if (request->dump) {
-    const Result<bool> wanted = print_events(*trace, *request, analysis, time);
+    const Result<bool> wanted = print_events(*trace, *request, analysis, time, shown);
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
   } else {
@@ -143,6 +146,9 @@ int print(const Options& options) {
     const Result<bool> written = put(statistics(*trace, *request, analysis, time));
     if (!written) return fail(written.error());
   }
+  // An empty answer is one: it is not to be taken for output that failed.
+  const std::uint64_t events = request->dump ? shown : analysis.profile().events();
+  if (events == 0) warn(request->file + ": 0 events are selected");
   return say_damage(request->file, trace->integrity());
 }
 

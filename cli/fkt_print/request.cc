@@ -76,6 +76,9 @@ Result<PrintRequest> print_request(const Options& options) {
   const Status format = choose_format(options, r);
   if (!format) return format.error();
   r.without_user = options.has("-k");
+  if (r.without_user && !r.statistics) {
+    return usage("-k: only with the statistics, which --dump and --counts leave out");
+  }
   if (!options.arguments().empty()) r.file = options.arguments()[0];
   if (options.has("time")) {
     const std::string& text = options.text("time");
@@ -85,6 +88,10 @@ Result<PrintRequest> print_request(const Options& options) {
   }
   const Status found = find_request(options, r);
   if (!found) return found.error();
+  if (options.has("-p") && !r.dump) return usage("-p: only with the events; see -s for the rest");
+  if (options.has("-s") && !r.statistics && !r.counts && !r.slowest) {
+    return usage("-s: only with the statistics; see -p for the events");
+  }
   const Result<View> view = view_request(options, "slowest");
   if (!view) return view.error();
   r.view = *view;

@@ -47,13 +47,10 @@ std::uint32_t terminal_columns() {
 
 Result<Scale> scale_of(const Options& options, const Model& model, std::uint32_t columns) {
   Scale scale{model.timeline().begin(), model.timeline().end(), columns};
-  for (const char* name : {"from", "to"}) {
-    if (!options.has(name)) continue;
-    const Clocks& clocks = model.trace().info().clocks;
-    const auto clock = parse_time(options.text(name), clocks, scale.to);
-    if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
-    (std::string_view(name) == "from" ? scale.from : scale.to) = *clock;
-  }
+  const Result<TimeSpan> span = time_span(options, model.trace());
+  if (!span) return span.error();
+  scale.from = span->from.value_or(scale.from);
+  scale.to = span->to.value_or(scale.to);
   if (scale.from >= scale.to) return usage("--from: not before --to");
   return scale;
 }

@@ -9,7 +9,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lib/names.h"
 #include "lib/report_csv.h"
+#include "lib/where.h"
 #include "tests/golden/recordings.h"
 
 using namespace fkt;
@@ -49,6 +51,33 @@ TEST_CASE("numbers stand where no table has a name") {
   CHECK(has(a.dump(), "waking tid=99\n"));
   CHECK(has(a.counts(), "1\tsystem\tsys_39\n"));
   CHECK(has(a.report(), "no table of system calls"));
+}
+
+TEST_CASE("a system call's number may be negative") {
+  TraceBuilder b;
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY_LONG, 0, {~std::uint64_t{0}});
+  b.event(0, T + 101, FKT_E_SYS_EXIT, static_cast<std::uint32_t>(-38) & FKT_ARG_MASK);
+  const Analyzed a(b);
+  CHECK(has(a.dump(), "sys_-1\n"));
+  CHECK(has(a.dump(), "sysret ret=-ENOSYS (sys_-1 took 1)"));
+  CHECK(has(a.counts(), "1\tsystem\tsys_-1\n"));
+  CHECK(Names::syscall_number(~std::uint64_t{0}, true) == "sys32_-1");
+  const auto which = Expression::parse("name == \"sys_-1\"");
+  REQUIRE(which);
+  CHECK(Where::bind(*which, a.analysis().info()));
+}
+
+TEST_CASE("where layers were switched and nothing was lost, the report speaks of no gap") {
+  TraceBuilder b;
+  b.pid(0, 42).pid(1, 43);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 39);
+  b.event(1, T + 110, FKT_E_MASK, 0, {1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS});
+  b.event(0, T + 120, FKT_E_SYS_EXIT, 0);
+  const std::string report = Analyzed(b).report();
+  CHECK(has(report, "open when layers were switched: 1"));
+  CHECK(has(report, "1 return of calls whose entry lies before a switch of the layers"));
+  CHECK_FALSE(has(report, "gap"));
 }
 
 TEST_CASE("what the kernel names, the dump names") {
@@ -164,7 +193,7 @@ TEST_CASE("the histogram is all time, each call's parts are all of it") {
     std::uint64_t sum = 0;
     for (const auto& row : s.histogram) sum += row.ticks;
     CHECK(sum == s.cpu_ticks);
-    CHECK(s.cpu_ticks == 2 * (s.end - s.begin));
+    CHECK(s.cpu_ticks == 2 * (s.selected.to - s.selected.from));
     for (const auto& call : s.calls) {
       std::uint64_t parts = call.own;
       for (const auto& part : call.parts) parts += part.ticks;

@@ -315,5 +315,5 @@ TEST_CASE("entries of both ABIs pair with their exits") {
   const Analyzed a(b);
   CHECK(a.call("sys32_getpid").total.sum == 7);
   CHECK(a.call("sys_getpid").total.sum == 5);
-  CHECK(a.call("sys_18446744073709551615").total.sum == 3);
+  CHECK(a.call("sys_-1").total.sum == 3);
 }
