@@ -185,12 +185,20 @@ static void prepare(struct file *owner, const struct fkt_start *start)
 	WRITE_ONCE(capture.state, FKT_RECORDING);
 }
 
+/* Sets what probes record. Before it come the hooks and the rings; the caller holds capture.lock. */
+static void set_mask(u64 mask)
+{
+	if (mask & ~READ_ONCE(fkt_mask) & 1ULL << FKT_L_SYSTEM)
+		fkt_when_calls_begin();
+	/* Whoever sees the mask sees the rings. */
+	smp_store_release(&fkt_mask, mask);
+}
+
 /* From here on probes write. Only now, so that switching the hooks on is not recorded. */
 static void begin(void)
 {
 	capture.start_clock = fkt_clock();
-	/* Whoever sees the mask sees the rings. */
-	smp_store_release(&fkt_mask, capture.mask);
+	set_mask(capture.mask);
 	fkt_drain_introduce();
 }
 
@@ -332,7 +340,7 @@ int fkt_capture_mask(u64 set, u64 clear)
 		err = fkt_attach_layers(mask | capture.mask);
 		if (!err) {
 			capture.mask = mask;
-			WRITE_ONCE(fkt_mask, mask);
+			set_mask(mask);
 			smp_mb(); /* pairs with the cmpxchg in fkt_capture_end() */
 			if (READ_ONCE(capture.state) != FKT_RECORDING)
 				WRITE_ONCE(fkt_mask, 0);

@@ -90,7 +90,7 @@ FTRACE = {
                                   int(re.search(r"target_cpu=(\d+)", text)[1])),
     "sched_wakeup_new": lambda text: ("wakeup_new", int(re.search(r"\bpid=(\d+)", text)[1]),
                                       int(re.search(r"target_cpu=(\d+)", text)[1])),
-    "sched_process_fork": lambda text: ("fork", int(re.search(r"child_pid=(\d+)", text)[1])),
+    "task_newtask": lambda text: ("fork", int(re.search(r"\bpid=(\d+)", text)[1])),
     "sched_process_exec": exec_,
     "sched_process_exit": lambda text: ("exit", int(re.search(r"\bpid=(\d+)", text)[1])),
     "sched_migrate_task": by_fields("migrate", "pid", "orig_cpu", "dest_cpu"),
