@@ -11,6 +11,8 @@
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_mono);
 
+#define READINGS 5 /* of all clocks: the best is taken */
+
 static u64 source_khz(enum fkt_clock_source source)
 {
 	return source == FKT_CLOCK_MONO ? NSEC_PER_MSEC : tsc_khz;
@@ -36,23 +38,48 @@ u64 fkt_clock_khz(void)
 	return source_khz(static_key_enabled(&fkt_key_mono) ? FKT_CLOCK_MONO : FKT_CLOCK_TSC);
 }
 
+/* One reading of all clocks; returns how many ticks of the counter it took. Interrupts off. */
+static u64 read_once(struct fkt_clocks *clocks)
+{
+	u64 before = rdtsc_ordered(), after;
+
+	clocks->mono_ns = ktime_get_mono_fast_ns();
+	clocks->mono_raw_ns = ktime_get_raw_fast_ns();
+	clocks->real_ns = ktime_get_real_fast_ns();
+	after = rdtsc_ordered();
+	clocks->tsc = before + (after - before) / 2;
+	return after - before;
+}
+
+/* The quickest of a few readings: an NMI, an SMI or a hypervisor may come into any of them. */
+static void read_best(struct fkt_clocks *clocks)
+{
+	struct fkt_clocks reading;
+	u64 took, best = U64_MAX;
+	unsigned long flags;
+	int i;
+
+	memset(clocks, 0, sizeof(*clocks));
+	memset(&reading, 0, sizeof(reading));
+	for (i = 0; i < READINGS; i++) {
+		local_irq_save(flags);
+		took = read_once(&reading);
+		local_irq_restore(flags);
+		if (took >= best)
+			continue;
+		best = took;
+		*clocks = reading;
+	}
+}
+
 /* Reads all clocks at one moment; clocks->clock holds the source asked for. */
 int fkt_clock_read(struct fkt_clocks *clocks)
 {
 	u64 source = clocks->clock;
-	unsigned long flags;
 
 	if (source > FKT_CLOCK_MONO)
 		return -EINVAL;
-	memset(clocks, 0, sizeof(*clocks));
-
-	local_irq_save(flags);
-	clocks->tsc = rdtsc_ordered();
-	clocks->mono_ns = ktime_get_mono_fast_ns();
-	clocks->mono_raw_ns = ktime_get_raw_fast_ns();
-	clocks->real_ns = ktime_get_real_fast_ns();
-	local_irq_restore(flags);
-
+	read_best(clocks);
 	clocks->clock = source == FKT_CLOCK_MONO ? clocks->mono_ns : clocks->tsc;
 	clocks->khz = source_khz(source);
 	clocks->tsc_usable = boot_cpu_has(X86_FEATURE_TSC) && !check_tsc_unstable();
