@@ -44,6 +44,19 @@ static int visit_hooks(hook_fn fn, void *arg)
 
 /* ---- one hook ---- */
 
+/* A kprobe that was registered before must be set up anew. */
+static int kprobe_on(struct fkt_hook *hook)
+{
+	hook->kprobe = (struct kprobe){ .symbol_name = hook->name, .pre_handler = hook->handler };
+	return register_kprobe(&hook->kprobe);
+}
+
+static void kprobe_off(struct fkt_hook *hook)
+{
+	unregister_kprobe(&hook->kprobe);
+	hook->missed += hook->kprobe.nmissed;
+}
+
 static int hook_on(struct fkt_hook *hook)
 {
 	int err;
@@ -52,6 +65,8 @@ static int hook_on(struct fkt_hook *hook)
 		return 0;
 	if (hook->tracepoint)
 		err = tracepoint_probe_register(hook->tracepoint, hook->probe, NULL);
+	else if (hook->handler)
+		err = kprobe_on(hook);
 	else
 		err = hook->on();
 	/* Not on this kernel: recorded as missing, the rest goes on without it. */
@@ -70,6 +85,8 @@ static void hook_off(struct fkt_hook *hook)
 		return;
 	if (hook->tracepoint)
 		tracepoint_probe_unregister(hook->tracepoint, hook->probe, NULL);
+	else if (hook->handler)
+		kprobe_off(hook);
 	else
 		hook->off();
 	hook->attached = false;
@@ -79,7 +96,7 @@ static void hook_off(struct fkt_hook *hook)
 
 static bool is_wanted(const struct fkt_hook *hook, u64 layers)
 {
-	if (hook->filter && static_key_enabled(&fkt_key_filter))
+	if (hook->also && hook->also())
 		return true;
 	return (hook->layers & layers) && (!hook->needed || hook->needed());
 }
@@ -109,13 +126,48 @@ static int detach_any(struct fkt_hook *hook, void *unused)
 	return 0;
 }
 
+/* Returns when every probe that was running has returned. */
+void fkt_attach_wait(void)
+{
+	/* Tracepoints' probes, and whatever else runs with preemption off: kprobes, NMIs, clock events. */
+	tracepoint_synchronize_unregister();
+	synchronize_rcu();
+}
+
 /* Switches all off, and returns when every probe that ran has returned. */
 void fkt_detach_all(void)
 {
 	visit_hooks(detach_any, NULL);
-	/* Tracepoints' probes, and whatever else runs with preemption off: kprobes, NMIs, clock events. */
-	tracepoint_synchronize_unregister();
-	synchronize_rcu();
+	fkt_attach_wait();
+}
+
+static int forget_missed(struct fkt_hook *hook, void *unused)
+{
+	hook->missed = 0;
+	return 0;
+}
+
+/* A recording begins. Before its hooks are on. */
+void fkt_attach_start(void)
+{
+	visit_hooks(forget_missed, NULL);
+}
+
+static int add_missed(struct fkt_hook *hook, void *sum)
+{
+	*(u64 *)sum += hook->missed;
+	if (hook->handler && hook->attached)
+		*(u64 *)sum += READ_ONCE(hook->kprobe.nmissed);
+	return 0;
+}
+
+/* Calls of functions with a kprobe that came while this CPU was in another kprobe's handler, and were not seen. */
+u64 fkt_attach_missed(void)
+{
+	u64 missed = 0;
+
+	visit_hooks(add_missed, &missed);
+	return missed;
 }
 
 static int add_missing(struct fkt_hook *hook, void *arg)

@@ -6,20 +6,24 @@
 #ifndef FKT_ATTACH_H
 #define FKT_ATTACH_H
 
+#include <linux/kprobes.h>
 #include <linux/tracepoint.h>
 #include <linux/types.h>
 
 struct fkt_hook {
 	const char *name; /* of the tracepoint, or what the log calls it */
 	void *probe; /* tracepoints: what runs there */
+	kprobe_pre_handler_t handler; /* functions named `name`: what runs at their begin */
 	int (*on)(void); /* others: how to switch it */
 	void (*off)(void);
 	u64 layers; /* is on while one of these is */
 	bool (*needed)(void); /* ... and only while this is true; NULL: always */
 	u64 missing; /* what status.missing says when this kernel does not have it */
-	bool filter; /* the filter needs it, whatever the layers */
+	bool (*also)(void); /* is on while this is true, too, whatever the layers; NULL: never */
 	/* attach.c's own */
 	struct tracepoint *tracepoint;
+	struct kprobe kprobe;
+	u64 missed; /* calls of the function that the kprobe did not see, before it was last switched on */
 	bool attached;
 	bool absent;
 };
@@ -45,5 +49,10 @@ extern const struct fkt_hook_table fkt_condition_hooks;
 		.name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_##layer,  \
 		.missing = FKT_MISSING_TRACEPOINT,                            \
 	}
+
+/* A probe at the begin of a function. */
+#define FKT_ON_FUNCTION(function, fn, layer, bit)                             \
+	.name = #function, .handler = (fn), .layers = 1ULL << FKT_L_##layer,  \
+	.missing = FKT_MISSING_##bit
 
 #endif /* FKT_ATTACH_H */

@@ -34,6 +34,8 @@ static struct {
 	u64 stop_clock;
 	enum fkt_stop_reason reason;
 	int error;
+	bool asleep; /* the machine sleeps, or is about to: nothing is recorded */
+	struct fkt_sleep sleep; /* since when, if there is a recording */
 } capture = {
 	.lock = __MUTEX_INITIALIZER(capture.lock),
 	.ready = __WAIT_QUEUE_HEAD_INITIALIZER(capture.ready),
@@ -185,12 +187,24 @@ static void prepare(struct file *owner, const struct fkt_start *start)
 	WRITE_ONCE(capture.state, FKT_RECORDING);
 }
 
+/* Sets what probes record; before that come the hooks, and the rings. */
+static void set_mask(u64 mask)
+{
+	if (mask & ~fkt_mask & 1ULL << FKT_L_SYSTEM)
+		fkt_when_calls_begin();
+	/* Whoever sees the mask sees the rings. */
+	smp_store_release(&fkt_mask, mask);
+}
+
 /* From here on probes write. Only now, so that switching the hooks on is not recorded. */
 static void begin(void)
 {
 	capture.start_clock = fkt_clock();
-	/* Whoever sees the mask sees the rings. */
-	smp_store_release(&fkt_mask, capture.mask);
+	if (capture.asleep) {
+		fkt_clock_sleep(&capture.sleep);
+		return;
+	}
+	set_mask(capture.mask);
 	fkt_drain_introduce();
 }
 
@@ -237,6 +251,7 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	if (err)
 		goto err_rings;
 	set_keys(start);
+	fkt_attach_start();
 	__module_get(THIS_MODULE);
 	prepare(owner, start);
 	err = fkt_attach_layers(start->mask);
@@ -305,11 +320,20 @@ int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 /* ---- while recording ---- */
 
 /* Says in the recording that from here on other layers are in it. */
-static void emit_mask(void)
+static void emit_mask(u64 mask)
 {
 	preempt_disable_notrace();
-	fkt_emit(FKT_E_MASK, 0, &capture.mask, FKT_N_MASK);
+	fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);
 	preempt_enable_notrace();
+}
+
+/* If the recording ends by itself meanwhile, the mask must stay 0: looks at the state after setting it. */
+static void set_mask_if_recording(u64 mask)
+{
+	set_mask(mask);
+	smp_mb(); /* pairs with the cmpxchg in fkt_capture_end() */
+	if (READ_ONCE(capture.state) != FKT_RECORDING)
+		WRITE_ONCE(fkt_mask, 0);
 }
 
 /* New mask = (old | set) & ~clear. ENODATA: nothing is being recorded. */
@@ -325,23 +349,78 @@ int fkt_capture_mask(u64 set, u64 clear)
 		err = -ENODATA;
 	} else {
 		mask = (capture.mask | set) & ~clear;
-		/*
-		 * Hooks before the mask when layers come, after it when they go. If the recording ends
-		 * by itself meanwhile, the mask must stay 0: look at the state after setting it.
-		 */
+		/* Hooks before the mask when layers come, after it when they go. */
 		err = fkt_attach_layers(mask | capture.mask);
 		if (!err) {
 			capture.mask = mask;
-			WRITE_ONCE(fkt_mask, mask);
-			smp_mb(); /* pairs with the cmpxchg in fkt_capture_end() */
-			if (READ_ONCE(capture.state) != FKT_RECORDING)
-				WRITE_ONCE(fkt_mask, 0);
-			emit_mask();
+			if (!capture.asleep) {
+				set_mask_if_recording(mask);
+				emit_mask(mask);
+			}
 		}
 		fkt_attach_layers(capture.mask);
 	}
 	mutex_unlock(&capture.lock);
 	return err;
+}
+
+/*
+ * The machine is about to sleep: from here on nothing is recorded, and what was is written when this
+ * returns. EBUSY: the output does not take it; the recording goes on.
+ */
+int fkt_capture_pause(void)
+{
+	int err = 0;
+
+	mutex_lock(&capture.lock);
+	capture.asleep = true;
+	if (running()) {
+		WRITE_ONCE(fkt_mask, 0);
+		fkt_attach_wait();
+		if (capture.state == FKT_RECORDING)
+			emit_mask(0);
+		fkt_clock_sleep(&capture.sleep);
+		fkt_rings_close_open();
+		err = fkt_drain_pause();
+	}
+	mutex_unlock(&capture.lock);
+	if (err)
+		fkt_capture_resume();
+	return err;
+}
+
+/* What was recorded until capture.sleep was recorded by this clock, what comes now by another one. */
+static bool wake_clock(void)
+{
+	if (!fkt_clock_wake(&capture.sleep))
+		return false;
+	static_branch_disable(&fkt_key_pairs);
+	static_branch_enable(&fkt_key_special);
+	return true;
+}
+
+/* The machine is awake. */
+void fkt_capture_resume(void)
+{
+	mutex_lock(&capture.lock);
+	if (capture.asleep && running()) {
+		bool restarted = wake_clock();
+		u64 words[FKT_N_ASLEEP] = {
+			capture.sleep.clock, ktime_get_boottime_ns() - capture.sleep.boot_ns,
+		};
+
+		fkt_drain_resume();
+		if (capture.state == FKT_RECORDING) {
+			preempt_disable_notrace();
+			fkt_emit(FKT_E_ASLEEP, restarted, words, FKT_N_ASLEEP);
+			preempt_enable_notrace();
+			emit_mask(capture.mask);
+			set_mask_if_recording(capture.mask);
+			fkt_clock_emit();
+		}
+	}
+	capture.asleep = false;
+	mutex_unlock(&capture.lock);
 }
 
 /* FKT_WAITREADY. */
@@ -462,6 +541,7 @@ static void add_cpu(struct fkt_status *status, unsigned int cpu)
 
 	status->events += fkt_ring_events(cpu);
 	status->lost += READ_ONCE(c->ring->lost);
+	status->clock_back += READ_ONCE(c->ring->clock_back);
 	status->discarded += READ_ONCE(c->discarded);
 	status->overwritten += READ_ONCE(c->overwritten);
 	status->pages_written += READ_ONCE(c->written);
@@ -491,6 +571,7 @@ int fkt_capture_status(struct fkt_status *status)
 	status->recording = capture.recording;
 	status->mask = capture.state == FKT_RECORDING ? capture.mask : 0;
 	status->missing = fkt_attach_missing();
+	status->missed = fkt_attach_missed();
 	status->start_clock = capture.start_clock;
 	status->stop_clock = READ_ONCE(capture.stop_clock);
 	status->page_bytes = fkt_rings_page_bytes();

@@ -17,6 +17,7 @@
 #include <linux/completion.h>
 #include <linux/cred.h>
 #include <linux/gfp.h>
+#include <linux/freezer.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/magic.h>
@@ -63,9 +64,11 @@ static int sync_thread(void *data)
 {
 	bool stop;
 
+	/* A machine that hibernates waits for us, and we write nothing while its image is made. */
+	set_freezable();
 	do {
-		wait_event_idle(sync.wait,
-				READ_ONCE(sync.stop) || READ_ONCE(sync.asked) > sync.started);
+		wait_event_freezable(sync.wait,
+				     READ_ONCE(sync.stop) || READ_ONCE(sync.asked) > sync.started);
 		/* Pairs with the store-release in checkin_stop(): what was asked for last is seen. */
 		stop = smp_load_acquire(&sync.stop);
 		write_back(READ_ONCE(sync.asked));

@@ -11,6 +11,7 @@
 #include <linux/cpu.h>
 #include <linux/cred.h>
 #include <linux/file.h>
+#include <linux/freezer.h>
 #include <linux/kthread.h>
 #include <linux/mount.h>
 #include <linux/poll.h>
@@ -20,6 +21,7 @@
 #include "drain.h"
 
 #define TICK (HZ / 2) /* looks at the rings at least so often */
+#define PAUSE_LIMIT (20 * HZ) /* what is recorded must be written in that time before a sleep */
 #define ALLOCATE_MIN (1ULL << 20) /* bytes of file space in the first step; chunks.c doubles it */
 
 static struct fkt_drain drain = {
@@ -189,6 +191,38 @@ static bool move_pages(struct fkt_drain *d)
 	return false;
 }
 
+/*
+ * Before the machine sleeps: returns when all complete pages are written and the thread writes no more,
+ * until fkt_drain_resume() or a stop. EBUSY: the output takes too long. Under capture.c's lock.
+ */
+int fkt_drain_pause(void)
+{
+	struct fkt_drain *d = &drain;
+
+	if (!d->task)
+		return 0;
+	reinit_completion(&d->paused);
+	WRITE_ONCE(d->pause, true);
+	fkt_drain_kick();
+	if (wait_for_completion_timeout(&d->paused, PAUSE_LIMIT))
+		return 0;
+	fkt_drain_resume();
+	return -EBUSY;
+}
+
+void fkt_drain_resume(void)
+{
+	WRITE_ONCE(drain.pause, false);
+	fkt_drain_kick();
+}
+
+/* Nothing is in flight, and nothing came in this round: stays here while the machine is about to sleep. */
+static void pause_thread(struct fkt_drain *d)
+{
+	complete(&d->paused);
+	wait_event_freezable(d->wait, !READ_ONCE(d->pause) || READ_ONCE(d->stop));
+}
+
 static bool has_work(struct fkt_drain *d)
 {
 	return READ_ONCE(d->kicked) || (!d->stopping && READ_ONCE(d->stop));
@@ -200,12 +234,19 @@ static int drain_thread(void *data)
 	const struct cred *old = NULL;
 	unsigned long next_look = jiffies;
 	bool again = false; /* somebody still holds frames, and will not say when it lets go */
+	bool pausing;
+	loff_t pos;
 
 	/* Quotas and reserved blocks as they are for whoever opened the file. */
 	if (d->out)
 		old = override_creds(d->out->f_cred);
+	set_freezable();
 	do {
-		wait_event_idle_timeout(d->wait, has_work(d), again ? HZ / 50 : TICK);
+		/* No signal reaches a kernel thread: it is woken by work, in time, or frozen. */
+		wait_event_freezable_timeout(d->wait, has_work(d), again ? HZ / 50 : TICK);
+		/* Read before the rings, as the stop is: what is complete by then is written. */
+		pausing = READ_ONCE(d->pause);
+		pos = d->pos;
 		/* Read before the rings: what is complete at a stop is seen by the last round. */
 		d->stopping = READ_ONCE(d->stop);
 		/*
@@ -219,6 +260,10 @@ static int drain_thread(void *data)
 		if (d->stop_when_full && cpu_with_losses() >= 0)
 			fkt_capture_end(FKT_STOP_RING, 0);
 		again = move_pages(d);
+		if (pausing && d->head == d->tail && d->pos == pos)
+			pause_thread(d);
+		else if (pausing)
+			again = true;
 		if (time_after_eq(jiffies, next_look)) {
 			next_look = jiffies + TICK;
 			housekeep(d);
@@ -303,6 +348,8 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	d->full = false;
 	d->failed = false;
 	d->stop = false;
+	d->pause = false;
+	init_completion(&d->paused);
 	init_completion(&d->ended);
 	d->stopping = false;
 	d->stop_when_full = start->flags & FKT_START_STOP_WHEN_FULL;

@@ -27,6 +27,7 @@ struct fkt_chunk {
 
 struct fkt_drain {
 	struct task_struct *task;
+	struct completion paused; /* the thread has seen `pause`, and writes nothing */
 	struct completion ended; /* the thread has written all, and touches nothing any more */
 	const struct fkt_engine *engine;
 	struct file *out;
@@ -51,6 +52,7 @@ struct fkt_drain {
 	bool failed; /* ... and what is in flight behind the failed write, too */
 	bool stop; /* no page comes any more: the thread shall write what there is and end */
 	bool stopping; /* it has seen that */
+	bool pause; /* the machine is about to sleep: the thread shall write what there is and wait */
 	bool stop_when_full; /* the first loss ends the recording */
 	bool overwrite; /* until the stop pages stay, the oldest make room */
 	bool leave; /* ... but for now, they can be taken; changes under the owner's lock */

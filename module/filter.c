@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose events are kept: one byte per thread number says whether that thread is a member. Children
- * and threads join in the fork hook, before they run; a number leaves when it becomes free. So a
+ * Whose events are kept: one byte per thread number says whether that thread is a member. The fork
+ * hook says it of every child and thread before they run; a number leaves when it becomes free. So a
  * member stays one through exec, setsid and its parent's death.
  *
  * Bytes, not bits: setting a bit would need a LOCK prefix on a probe's path, and each byte has one
@@ -56,14 +56,21 @@ bool fkt_filter_syscall(void)
 void fkt_filter_fork(const struct task_struct *child)
 {
 	bool thread = child->tgid == current->tgid;
+	bool member = fkt_is_member(current->pid);
 
-	if (filter.kind == FKT_FILTER_NOT_SELF) {
-		/* What the recorder runs is not the recorder. */
-		set_member(child->pid, !thread || fkt_is_member(current->pid));
-		return;
-	}
-	if (fkt_is_member(current->pid) && (thread || filter.kind == FKT_FILTER_JOIN))
-		set_member(child->pid, true);
+	if (filter.kind == FKT_FILTER_NOT_SELF)
+		member = member || !thread; /* what the recorder runs is not the recorder */
+	else if (filter.kind == FKT_FILTER_PROCESS)
+		member = member && thread;
+	/* Not a member, too: that the number's last thread was one may not have been taken back. */
+	set_member(child->pid, member);
+}
+
+/* A thread took over the number of its process's first thread, in exec. */
+void fkt_filter_renumber(pid_t old, pid_t new_)
+{
+	if (fkt_is_member(old))
+		set_member(new_, true);
 }
 
 /* The number becomes free: its next owner is somebody else. */

@@ -8,6 +8,7 @@
 struct task_struct;
 
 void fkt_filter_fork(const struct task_struct *child);
+void fkt_filter_renumber(pid_t old, pid_t new_);
 void fkt_filter_free(pid_t tid);
 void fkt_filter_exit(void);
 

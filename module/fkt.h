@@ -165,6 +165,8 @@ void fkt_drain_release(void);
 void fkt_drain_inherit(void);
 void fkt_drain_truncate(void);
 void fkt_drain_kick(void);
+int fkt_drain_pause(void);
+void fkt_drain_resume(void);
 bool fkt_drain_leaves_by(const struct fkt_engine *engine);
 int fkt_drain_leave(bool leave);
 bool fkt_drain_keeps(void);
@@ -183,6 +185,10 @@ bool fkt_when_pending(void);
 int fkt_when_fired(struct fkt_fired *fired);
 bool fkt_when_calls(void);
 bool fkt_when_lockups(void);
+bool fkt_when_measures(void);
+void fkt_when_calls_begin(void);
+void fkt_when_forget(pid_t tid);
+void fkt_when_renumber(pid_t old, pid_t new_);
 void fkt_when_entry(const struct task_struct *task, bool returns);
 void fkt_when_exit(const struct task_struct *task, u32 id, long ret);
 
@@ -243,6 +249,8 @@ int fkt_capture_stop(struct file *owner);
 void fkt_capture_closed(struct file *owner);
 void fkt_capture_end(enum fkt_stop_reason reason, int error);
 int fkt_capture_mask(u64 set, u64 clear);
+int fkt_capture_pause(void);
+void fkt_capture_resume(void);
 int fkt_capture_status(struct fkt_status *status);
 int fkt_capture_cpu_status(struct fkt_cpu_status *status);
 int fkt_capture_wait_ready(void);
@@ -263,6 +271,9 @@ void fkt_attach_exit(void);
 int fkt_attach_layers(u64 layers);
 void fkt_detach_all(void);
 u64 fkt_attach_missing(void);
+void fkt_attach_start(void);
+void fkt_attach_wait(void);
+u64 fkt_attach_missed(void);
 
 /* ---- filter.c: whose events are kept ---- */
 
@@ -280,7 +291,20 @@ void fkt_process_introduce(const struct task_struct *task);
 
 int fkt_clock_start(enum fkt_clock_source source);
 u64 fkt_clock_khz(void);
-int fkt_clock_read(struct fkt_clocks *clocks);
+/* When a sleep begins: the recording's clock (ticks), and one that counts the sleep (ns). */
+struct fkt_sleep {
+	u64 clock;
+	u64 boot_ns;
+};
+
+int fkt_clock_read(struct fkt_clocks *clocks, bool recording);
 void fkt_clock_emit(void);
+void fkt_clock_sleep(struct fkt_sleep *sleep);
+bool fkt_clock_wake(const struct fkt_sleep *sleep);
+
+/* ---- power.c: suspend and hibernation ---- */
+
+int fkt_power_init(void);
+void fkt_power_exit(void);
 
 #endif /* FKT_MODULE_H */

@@ -73,7 +73,7 @@ static __always_inline void fkt_emit_body(u32 id, u32 arg, u32 pid_after,
 /* Writes an event of the current thread: n words follow. */
 static __always_inline void fkt_emit(u32 id, u32 arg, const u64 *words, u32 n)
 {
-	if (static_branch_unlikely(&fkt_key_mono)) {
+	if (static_branch_unlikely(&fkt_key_clock)) {
 		struct fkt_body body = { .words = words, .n = n };
 
 		fkt_emit_body(id, arg, current->pid, &body);

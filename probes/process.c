@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Layer process: who runs, who wakes whom, births, deaths, names. Its fork, exec and free_pid hooks
- * also serve the filter.
+ * also serve the filter, and conditions on durations.
+ *
+ * Births are seen in task_newtask, which every new thread passes: sched_process_fork is only of those
+ * that fork(2), clone(2) and kernel threads make, not of io_uring's and vhost's workers.
  *
  * A pid's freedom is seen in free_pid() itself: the tracepoint sched_process_free comes an RCU grace
  * period later, when the number may be somebody else's already (the 2005 system probed unhash_pid
@@ -9,7 +12,7 @@
  */
 
 #include <linux/binfmts.h>
-#include <linux/kprobes.h>
+#include <linux/mm_types.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <trace/events/sched.h>
@@ -86,12 +89,18 @@ void fkt_process_introduce(const struct task_struct *task)
 	preempt_enable_notrace();
 }
 
-static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
+/* In the parent, before the child runs. */
+static void probe_fork(void *data, struct task_struct *child, unsigned long clone_flags)
 {
+	const struct task_struct *parent = current;
 	u64 word = two(child->tgid, parent->pid);
 
+	/* The idle task of a CPU that comes up. */
+	if (!child->pid)
+		return;
 	if (static_branch_unlikely(&fkt_key_filter))
 		fkt_filter_fork(child);
+	fkt_when_forget(child->pid);
 	if (!keep(child))
 		return;
 	fkt_emit(FKT_E_FORK, child->pid, &word, 1);
@@ -140,6 +149,15 @@ static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 	const struct pid *pid = (const struct pid *)regs->di;
 	pid_t nr = pid->numbers[0].nr;
 
+	/*
+	 * A thread that execs has just taken over the number of its process's first thread: its own one
+	 * becomes free. The hook of exec comes too late to know of it what it was.
+	 */
+	if (current->in_execve) {
+		if (static_branch_unlikely(&fkt_key_filter))
+			fkt_filter_renumber(nr, current->pid);
+		fkt_when_renumber(nr, current->pid);
+	}
 	if (fkt_layer_on(FKT_L_PROCESS) && fkt_keep(nr))
 		fkt_emit0(FKT_E_PID_FREE, nr);
 	if (static_branch_unlikely(&fkt_key_filter))
@@ -147,19 +165,10 @@ static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-static struct kprobe free_pid_probe;
-
-static int free_pid_on(void)
+/* Do others than the layer need to know whose a thread number is? */
+static bool numbers_matter(void)
 {
-	free_pid_probe = (struct kprobe){
-		.symbol_name = "free_pid", .pre_handler = probe_free_pid,
-	};
-	return register_kprobe(&free_pid_probe);
-}
-
-static void free_pid_off(void)
-{
-	unregister_kprobe(&free_pid_probe);
+	return static_key_enabled(&fkt_key_filter) || fkt_when_measures();
 }
 
 /* Does not compile if a probe does not fit this kernel's tracepoint. */
@@ -169,24 +178,23 @@ static void __maybe_unused check_types(void)
 	check_trace_callback_type_sched_waking(probe_waking);
 	check_trace_callback_type_sched_wakeup(probe_wakeup);
 	check_trace_callback_type_sched_wakeup_new(probe_wakeup_new);
-	check_trace_callback_type_sched_process_fork(probe_fork);
+	check_trace_callback_type_task_newtask(probe_fork);
 	check_trace_callback_type_sched_process_exec(probe_exec);
 	check_trace_callback_type_sched_process_exit(probe_exit);
 	check_trace_callback_type_sched_migrate_task(probe_migrate);
 	check_trace_callback_type_task_rename(probe_rename);
 }
 
-#define FOR_THE_FILTER_TOO(tp, fn)                                                          \
+#define FOR_NUMBERS_TOO(tp, fn)                                                             \
 	{                                                                                   \
-		.name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_PROCESS, .filter = true, \
-		.missing = FKT_MISSING_TRACEPOINT,                                          \
+		.name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_PROCESS,                 \
+		.also = numbers_matter, .missing = FKT_MISSING_TRACEPOINT,                  \
 	}
 
 static struct fkt_hook hooks[] = {
-	{ .name = "free_pid", .on = free_pid_on, .off = free_pid_off, .filter = true,
-	  .layers = 1ULL << FKT_L_PROCESS, .missing = FKT_MISSING_PID_FREE },
-	FOR_THE_FILTER_TOO(sched_process_fork, probe_fork),
-	FOR_THE_FILTER_TOO(sched_process_exec, probe_exec),
+	{ FKT_ON_FUNCTION(free_pid, probe_free_pid, PROCESS, PID_FREE), .also = numbers_matter },
+	FOR_NUMBERS_TOO(task_newtask, probe_fork),
+	FOR_NUMBERS_TOO(sched_process_exec, probe_exec),
 	FKT_ON_TRACEPOINT(sched_process_exit, probe_exit, PROCESS),
 	FKT_ON_TRACEPOINT(sched_wakeup_new, probe_wakeup_new, PROCESS),
 	FKT_ON_TRACEPOINT(sched_wakeup, probe_wakeup, PROCESS),

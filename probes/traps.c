@@ -9,7 +9,6 @@
  */
 
 #include <linux/kdebug.h>
-#include <linux/kprobes.h>
 #include <linux/ptrace.h>
 #include <asm/mce.h>
 #include <asm/trapnr.h>
@@ -110,35 +109,6 @@ static int probe_vdso_exception(struct kprobe *kp, struct pt_regs *at)
 	return 0;
 }
 
-static struct kprobe math_error_probe;
-static struct kprobe gp_probe;
-
-static int math_error_on(void)
-{
-	math_error_probe = (struct kprobe){
-		.symbol_name = "math_error", .pre_handler = probe_math_error,
-	};
-	return register_kprobe(&math_error_probe);
-}
-
-static void math_error_off(void)
-{
-	unregister_kprobe(&math_error_probe);
-}
-
-static int gp_on(void)
-{
-	gp_probe = (struct kprobe){
-		.symbol_name = "fixup_vdso_exception", .pre_handler = probe_vdso_exception,
-	};
-	return register_kprobe(&gp_probe);
-}
-
-static void gp_off(void)
-{
-	unregister_kprobe(&gp_probe);
-}
-
 /* ---- machine checks ---- */
 
 static void probe_mce(void *data, struct mce *m)
@@ -167,10 +137,8 @@ static struct fkt_hook hooks[] = {
 	FKT_ON_TRACEPOINT(mce_record, probe_mce, SYSTEM),
 	{ .name = "die notifier", .on = die_on, .off = die_off, .layers = LAYER,
 	  .missing = FKT_MISSING_DIE },
-	{ .name = "math_error", .on = math_error_on, .off = math_error_off, .layers = LAYER,
-	  .missing = FKT_MISSING_MATH_ERROR },
-	{ .name = "fixup_vdso_exception", .on = gp_on, .off = gp_off, .layers = LAYER,
-	  .missing = FKT_MISSING_USER_GP },
+	{ FKT_ON_FUNCTION(math_error, probe_math_error, SYSTEM, MATH_ERROR) },
+	{ FKT_ON_FUNCTION(fixup_vdso_exception, probe_vdso_exception, SYSTEM, USER_GP) },
 };
 
 FKT_HOOK_TABLE(fkt_trap_hooks, hooks);

@@ -86,9 +86,9 @@ struct fkt_start {
 	__u64 when; /* user pointer to a struct fkt_when (condition.h): what FKT_FIRED tells of; 0: nothing */
 };
 
-/* One moment on all clocks, read with interrupts off. */
+/* One moment on all clocks, read with interrupts off: the quickest of a few readings. */
 struct fkt_clocks {
-	__u64 clock; /* ticks of the clock asked for (in: enum fkt_clock_source) */
+	__u64 clock; /* ticks of the clock asked for, as the caller's recording counts them (in: enum fkt_clock_source) */
 	__u64 tsc;
 	__u64 mono_raw_ns;
 	__u64 mono_ns;
@@ -130,6 +130,8 @@ struct fkt_status {
 	__u64 own_bytes; /* ... written while the recorder's threads or the drain ran */
 	__u64 pages_back; /* FKT_ENGINE_CHECKIN: came out of the page cache, and into a ring again */
 	__u64 pages_given; /* ... or stayed there */
+	__u64 missed; /* calls that a kprobe did not see (freed pids, exceptions), because another one's handler ran */
+	__u64 clock_back; /* events whose clock had stepped back: they have the stamp of the event before */
 };
 
 /* Bits of fkt_status.missing. */
