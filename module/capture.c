@@ -216,7 +216,7 @@ static void reap(struct work_struct *unused)
 	wake_up_all(&capture.reaped);
 }
 
-/* The drain has ended: if nobody waits for that, reap() does what is left. The drain thread. */
+/* The drain has ended. If no stop waits for it, reap() does the rest. Called from the drain thread. */
 void fkt_capture_drained(void)
 {
 	queue_work(system_unbound_wq, &capture.reap);

@@ -292,7 +292,7 @@ int fkt_attach_layers(u64 layers);
 void fkt_detach_all(void);
 u64 fkt_attach_missing(void);
 
-/* ---- access.c: who may record what ---- */
+/* ---- access.c: what an opener may record ---- */
 
 bool fkt_access_all(const struct file *file);
 int fkt_access_start(const struct file *file, const struct fkt_start *start);

@@ -321,7 +321,7 @@ void fkt_lend_inherit(struct list_head *list)
 	list_sort(NULL, list, compare_age);
 }
 
-/* A page that nobody will give back, or take, any more: its events have reached no output. */
+/* Counts the events of a page that can no longer be taken or given back: they reached no output. */
 static void drop_page(struct fkt_page *page)
 {
 	per_cpu_ptr(&fkt_cpus, page->cpu)->discarded += page->events;

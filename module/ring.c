@@ -176,7 +176,7 @@ struct fkt_page *fkt_ring_collect(unsigned int cpu)
 	return page;
 }
 
-/* Would fkt_ring_collect() return a page? Whoever drains, one at a time. */
+/* Would fkt_ring_collect() return a page? Caller must be the only drain side. */
 bool fkt_ring_has_complete(unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
@@ -457,7 +457,7 @@ void fkt_rings_close(void)
 	cpus_read_unlock();
 }
 
-/* Complete pages that nobody has taken: their events have reached no output. */
+/* Counts the events of complete pages still in the ring: they reached no output. */
 static void discard_complete(unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
