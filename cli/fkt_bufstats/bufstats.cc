@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_bufstats/bufstats.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -86,9 +87,18 @@ Result<Request> request_of(const Options& options) {
   return r;
 }
 
+// The end of the last page (ticks). The drain empties the buffers after the stop, and what it did then is counted
+// too; in a slice the cut is the end.
+std::uint64_t last_page_end(const Trace& trace) {
+  std::uint64_t end = recording_end(trace);
+  if (trace.info().cut) return end;
+  for (const PageRef& page : trace.pages()) end = std::max(end, page.end_clock);
+  return end;
+}
+
 Result<Scale> scale_of(const Options& options, const Trace& trace, std::uint32_t cells) {
   Scale scale{trace.info().cut ? trace.info().cut->from : recording_start(trace.info()),
-              recording_end(trace) + 1, cells};
+              last_page_end(trace) + 1, cells};
   const Result<TimeSpan> span = time_span(options, trace);
   if (!span) return span.error();
   scale.from = span->from.value_or(scale.from);
