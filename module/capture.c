@@ -297,12 +297,21 @@ static void prepare(struct file *owner, const struct fkt_start *start)
 	smp_store_release(&capture.state, FKT_RECORDING);
 }
 
+/* Sets what probes record, after the hooks are on and the rings are there. Caller holds capture.lock. */
+static void set_mask(u64 mask)
+{
+	/* Calls come into the mask: of those under way the condition knows no begin that it may use. */
+	if (mask & ~READ_ONCE(fkt_mask) & 1ULL << FKT_L_SYSTEM)
+		fkt_when_calls_begin();
+	/* A probe that sees the mask sees the rings, and what the condition may use. */
+	smp_store_release(&fkt_mask, mask);
+}
+
 /* From here on probes write. Only now, so that switching the hooks on is not recorded. */
 static void begin(void)
 {
 	capture.start_clock = fkt_clock();
-	/* A probe that sees the mask sees the rings. */
-	smp_store_release(&fkt_mask, capture.mask);
+	set_mask(capture.mask);
 	/* Pairs with the load-acquire in has_begun(): what happens from there on is recorded. */
 	smp_store_release(&capture.begun, true);
 	fkt_drain_introduce();
@@ -467,7 +476,7 @@ int fkt_capture_mask(struct file *file, u64 set, u64 clear)
 		err = fkt_attach_layers(mask | capture.mask);
 		if (!err) {
 			capture.mask = mask;
-			WRITE_ONCE(fkt_mask, mask);
+			set_mask(mask);
 			smp_mb(); /* pairs with the cmpxchg in fkt_capture_end(), and with fkt_gap() */
 			if (READ_ONCE(capture.state) != FKT_RECORDING || fkt_rings_full())
 				WRITE_ONCE(fkt_mask, 0);

@@ -197,6 +197,10 @@ bool fkt_when_pending(void);
 int fkt_when_fired(struct fkt_fired *fired);
 bool fkt_when_calls(void);
 bool fkt_when_lockups(void);
+bool fkt_when_measures(void);
+void fkt_when_calls_begin(void);
+void fkt_when_forget(pid_t tid);
+void fkt_when_renumber(pid_t old, pid_t new_);
 void fkt_when_entry(const struct task_struct *task, bool returns);
 void fkt_when_exit(const struct task_struct *task, u32 id, long ret);
 

@@ -26,6 +26,7 @@ static struct {
 	/* Both stay as they are while a probe may run, or the drain. */
 	struct fkt_when *condition; /* NULL: none */
 	u64 *entered; /* by thread number: begin of its call (ticks), 0: not known; NULL: not needed */
+	u64 since; /* an earlier begin in `entered` may be of a call whose end was not seen (ticks) */
 	u32 state; /* enum when_state */
 	struct fkt_fired fired;
 } when;
@@ -88,6 +89,12 @@ bool fkt_when_calls(void)
 	       fkt_when_has_any(&when.condition->watched, FKT_PAIR_ID, FKT_WHEN_IDS - FKT_PAIR_ID);
 }
 
+/* Does it test how long calls took? */
+bool fkt_when_measures(void)
+{
+	return when.entered;
+}
+
 /* Is it asked of soft lockups? */
 bool fkt_when_lockups(void)
 {
@@ -147,20 +154,46 @@ void fkt_when_event(u32 id)
 		fire(&facts);
 }
 
-/* Its own slot: only the thread itself writes it. */
-static u64 *slot_of(const struct task_struct *task)
+/* Only the thread itself writes it, and its parent before it runs. */
+static u64 *slot_of(pid_t tid)
 {
-	if (!when.entered || (u32)task->pid >= when.condition->tids)
+	if (!when.entered || (u32)tid >= when.condition->tids)
 		return NULL;
-	return &when.entered[task->pid];
+	return &when.entered[tid];
+}
+
+/* A thread was born: what its number's last thread began is none of its calls. */
+void fkt_when_forget(pid_t tid)
+{
+	u64 *slot = slot_of(tid);
+
+	if (slot)
+		*slot = 0;
+}
+
+/* A thread took over the number of its process's first thread, in a call that will end under the new one. */
+void fkt_when_renumber(pid_t old, pid_t new_)
+{
+	u64 *from = slot_of(old), *to = slot_of(new_);
+
+	if (to)
+		*to = from ? *from : 0;
+	if (from)
+		*from = 0;
+}
+
+/* Calls are recorded again: whatever was under way may have ended meanwhile. Under capture.c's lock. */
+void fkt_when_calls_begin(void)
+{
+	WRITE_ONCE(when.since, fkt_clock());
 }
 
 /* A call of the current thread begins. returns: false for those that never come back. */
 void fkt_when_entry(const struct task_struct *task, bool returns)
 {
-	u64 *slot = slot_of(task);
+	u64 *slot = slot_of(task->pid);
 
-	/* Else the number's next owner, who returns from a call it never made, would seem to end this one. */
+	/* exit(2) does not return: its slot would be taken for the begin of the next thread's with this number. */
 	if (slot)
 		*slot = returns ? fkt_clock() : 0;
 }
@@ -177,9 +210,9 @@ void fkt_when_exit(const struct task_struct *task, u32 id, long ret)
 		.ret = ret,
 		.task = task->comm,
 	};
-	u64 *slot = slot_of(task);
+	u64 *slot = slot_of(task->pid);
 
-	if (slot && *slot)
+	if (slot && *slot && *slot >= READ_ONCE(when.since))
 		facts.duration = fkt_clock() - *slot;
 	if (slot)
 		*slot = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Layer process: who runs, who wakes whom, births, deaths, names. Its fork, exec and free_pid hooks
- * also serve the filter.
+ * also serve the filter, and conditions on durations.
  *
  * Births are seen in task_newtask, which every new thread passes: sched_process_fork is only of those
  * that fork(2), clone(2) and kernel threads make, not of io_uring's and vhost's workers.
@@ -101,6 +101,7 @@ static void probe_fork(void *data, struct task_struct *parent, struct task_struc
 
 	if (static_branch_unlikely(&fkt_key_filter))
 		fkt_filter_fork(child);
+	fkt_when_forget(child->pid);
 	if (!keep(child))
 		return;
 	fkt_emit(FKT_E_FORK, child->pid, &word, 1);
@@ -166,8 +167,11 @@ static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 	 * A thread that execs has just taken over the number of its process's first thread: its own one
 	 * becomes free. The hook of exec comes too late to know of it what it was.
 	 */
-	if (static_branch_unlikely(&fkt_key_filter) && current->in_execve)
-		fkt_filter_renumber(nr, current->pid);
+	if (current->in_execve) {
+		if (static_branch_unlikely(&fkt_key_filter))
+			fkt_filter_renumber(nr, current->pid);
+		fkt_when_renumber(nr, current->pid);
+	}
 	if (fkt_layer_on(FKT_L_PROCESS) && fkt_keep(nr))
 		fkt_emit0(FKT_E_PID_FREE, nr);
 	if (static_branch_unlikely(&fkt_key_filter))
@@ -175,10 +179,10 @@ static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* Does the filter need to know whose a thread number is? */
+/* Does the filter or a condition need to know whose a thread number is, whatever the layers? */
 static bool numbers_matter(void)
 {
-	return static_key_enabled(&fkt_key_filter);
+	return static_key_enabled(&fkt_key_filter) || fkt_when_measures();
 }
 
 /* Does not compile if a probe does not fit this kernel's tracepoint. */
