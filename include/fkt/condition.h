@@ -22,7 +22,7 @@
 
 #define FKT_WHEN_OPS 64
 #define FKT_WHEN_SETS 8
-#define FKT_WHEN_TEXTS 8
+#define FKT_WHEN_TEXTS 8 /* and no more tests of a text: they take longest, in NMIs too */
 #define FKT_WHEN_TEXT_BYTES 32 /* with the zero at its end */
 /* Ids in a set: of events, then of both kinds of calls. */
 #define FKT_WHEN_IDS ((__u32)FKT_P_SYSCALL32 + (__u32)FKT_PN_SYSCALL32)
@@ -133,10 +133,10 @@ static inline int fkt_when_op_valid(const struct fkt_when *when, const struct fk
 	return 1;
 }
 
-/* Can fkt_when_true() be asked? Whatever the bytes are. */
+/* Can fkt_when_true() be asked, and is its work bounded? Whatever the bytes are. */
 static inline int fkt_when_valid(const struct fkt_when *when)
 {
-	__u32 i, depth = 0;
+	__u32 i, depth = 0, texts = 0;
 
 	if (!when->ops || when->ops > FKT_WHEN_OPS)
 		return 0;
@@ -146,11 +146,15 @@ static inline int fkt_when_valid(const struct fkt_when *when)
 		if (!fkt_when_op_valid(when, op) || depth < fkt_when_takes(op))
 			return 0;
 		depth = depth - fkt_when_takes(op) + 1;
+		texts += op->what == FKT_WHEN_TASK;
 	}
-	return depth == 1;
+	return depth == 1 && texts <= FKT_WHEN_TEXTS;
 }
 
-/* Does all of `text` fit the pattern? `*` stands for any characters, `?` for one. */
+/*
+ * Does all of `text` fit the pattern? `*` stands for any characters, `?` for one. At most half the square of
+ * the text's length is compared: 128 characters of a thread's name.
+ */
 static inline int fkt_when_fits(const char *text, const char *pattern)
 {
 	const char *star = NULL, *from = NULL;

@@ -138,6 +138,18 @@ TEST_CASE("whatever the bytes of a condition are, it is refused or can be asked"
   CHECK_FALSE(fkt_when_valid(&open));
 }
 
+TEST_CASE("a condition compares the thread's name so often as it has names, and no more") {
+  fkt_when many = when(R"(task ~ "*aaaaaaaaaaaaab")");
+  for (unsigned i = 1; i < FKT_WHEN_TEXTS; i++) {
+    many.op[many.ops++] = many.op[0];
+    many.op[many.ops++].what = FKT_WHEN_OR;
+  }
+  CHECK(fkt_when_valid(&many));
+  many.op[many.ops++] = many.op[0];
+  many.op[many.ops++].what = FKT_WHEN_OR;
+  CHECK_FALSE(fkt_when_valid(&many));
+}
+
 TEST_CASE("what fired is told in one line") {
   fkt_fired fired{};
   fired.id = kFsync;
