@@ -12,7 +12,7 @@ BUILD := $(CURDIR)/build
 JOBS := $(shell nproc)
 CMD ?= find /usr/share/doc
 FUZZ_SECONDS ?= 60
-BUILD_TYPE ?= RelWithDebInfo
+BUILD_TYPE ?= Release
 
 # The release the module is built for: KDIR's, which need not be the running one.
 kernel_release = $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' '$(KDIR)/include/generated/utsrelease.h' 2>/dev/null),$(RELEASE))

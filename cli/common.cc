@@ -203,15 +203,15 @@ std::size_t Options::options_end(const std::vector<std::string>& words) const {
     return option && needs_value(*option);
   };
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word == "--" || word == "-" || word[0] != '-') return i;
+    const std::string_view word = words[i];
+    if (word == "--" || word == "-" || !word.starts_with('-')) return i;
     if (word[1] == '-') {
-      if (word.find('=') == std::string::npos && needs_next(word.substr(2))) ++i;
+      if (word.find('=') == word.npos && needs_next(std::string(word.substr(2)))) ++i;
       continue;
     }
     // Letters in a group; one that takes a value ends it.
     for (std::size_t letter = 1; letter < word.size(); ++letter) {
-      const std::string name = "-" + word.substr(letter, 1);
+      const std::string name = {'-', word[letter]};
       const po::option_description* option = option_of(name);
       if (!option || !takes_value(*option)) continue;
       if (letter + 1 == word.size() && needs_next(name)) ++i;
