@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
-// Of a slice nothing but the slice is shown and counted.
+// A view of a slice file never reaches beyond the slice.
 View within_slice(View view, const TraceInfo& info) {
   if (!info.cut) return view;
   view.from = std::max(view.from.value_or(0), info.cut->from);
@@ -86,7 +86,7 @@ std::uint64_t Analysis::stretch_from(std::size_t stretch) const {
   return stretch < info_.stretches() ? info_.stretch(stretch).from : kNever;
 }
 
-// What counts of a slice's stretch, or of the whole recording.
+// Returns the time that counts in the given stretch of a slice, or in the whole recording.
 Window Analysis::stretch_window(std::size_t stretch) const {
   Window window;
   window.from = std::max(info_.oldest, view_.from.value_or(0));
@@ -100,7 +100,8 @@ Window Analysis::stretch_window(std::size_t stretch) const {
   return window;
 }
 
-// What is open ends unseen, as at a slice's end; then all is as the next cut says.
+// Calls that are open at the end of the stretch end unseen, as at the end of a slice. The state of
+// the next stretch is then taken from its cut.
 void Analysis::next_stretch() {
   end_stretch(window_.to, false);
   const Cut& cut = info_.stretch(++stretch_);
@@ -130,8 +131,8 @@ std::uint64_t Analysis::begin() const {
   return std::max({start_, info_.oldest, view_.from.value_or(0)});
 }
 
-// The statistics' window opens and closes with the life of -s PID. What ran until then on the other
-// CPUs is inside or outside as a whole.
+// The statistics of -s PID are limited to the life of that process. flush() gives away the time up
+// to the event first, so the stretch of each other CPU is counted as a whole or not at all.
 void Analysis::life_before(const Event& event) {
   dump_alive_.before(event);
   if (!stats_alive_.watching() || stats_alive_.now()) return;
@@ -159,7 +160,7 @@ bool Analysis::shown(const Event& event, TaskIndex task, bool in_slice) const {
   return view_.dump_only ? tasks_.belongs(task, *view_.dump_pid) : dump_alive_.now();
 }
 
-// What the event changes, once the tasks are up to date.
+// Applies the event to spans and states. Called after the event was applied to the tasks.
 inline void Analysis::change(const Event& event, TaskIndex task, bool selected, Step& step) {
   spans_.apply(event, task, selected, step);
   if (step.resolved != State::unknown) states_.resolve(task, step.resolved);
@@ -234,7 +235,7 @@ bool Analysis::add(const Burst& burst, std::uint32_t cpu, std::span<const ChildR
   return true;
 }
 
-// A gap is told and counted where it ends.
+// A gap is reported and counted when its end is read, because only then its length is known.
 void Analysis::add_gap(const Event& event) {
   end_ = std::max(end_, event.clock);
   if (event.id == kGapBegins) return states_.begin_gap(event.cpu, event.clock);
@@ -264,7 +265,8 @@ void Analysis::finish(bool whole, std::uint64_t recording_end) {
 }
 
 void Analysis::end_stretch(std::uint64_t end, bool last) {
-  // Nothing more happened on a CPU up to the stop, unless something of it is missing.
+  // After its last event a CPU stayed as it was until the stop, unless events or pages of it are
+  // missing: then its state is unknown from its last known moment on.
   std::vector<std::pair<std::uint32_t, std::uint64_t>> unknown_from;
   if (!info_.totals) {
     for (std::uint32_t cpu = 0; last && whole_ && cpu < clocks_.size(); cpu++) {
@@ -288,7 +290,7 @@ void Analysis::end_stretch(std::uint64_t end, bool last) {
 
 namespace {
 
-// When the page's last event happened (ticks); 0: it has none that can be read.
+// Returns the clock of the page's last event (ticks), or 0 if no event of the page can be read.
 std::uint64_t last_event(const Trace& trace, const PageRef& ref) {
   const Result<Page> page = trace.page(ref);
   if (!page) return 0;
@@ -311,8 +313,9 @@ std::uint64_t recording_end(const Trace& trace) {
     for (const PageRef& page : trace.pages()) end = std::max(end, page.end_clock);
     return end;
   }
-  // The pages that are open at the stop are closed later, at end_clock. Only an event that was
-  // being written at the stop is younger than it; it is its CPU's last.
+  // Pages that are open at the stop are closed later, and their end_clock is the time of closing.
+  // Only an event that was being written at the stop can have a later clock; it is the last one of
+  // its CPU.
   std::map<std::uint32_t, const PageRef*> last;
   for (const PageRef& page : trace.pages()) {
     if (page.events > 0) last[page.cpu] = &page;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Analysis: one pass over the events that feeds everything a command asked for.
+// Analysis: one pass over the events that feeds all statistics and the dump.
 //
 //   fkt::Analysis analysis(trace.info(), view);
 //   for (const fkt::Event& e : trace.events()) {
@@ -8,8 +8,8 @@
 //   }
 //   analysis.finish(true, recording_end(trace));
 //
-// The order at each event matters and stands in add(): the time before it is given away first,
-// then tasks change, then spans begin and end.
+// add() handles each event in a fixed order: first the time since the event before is charged, then
+// tasks change, then spans begin and end.
 #pragma once
 
 #include <cstdint>
@@ -31,51 +31,57 @@ namespace fkt {
 struct Gap {
   std::uint32_t cpu = 0;
   std::uint64_t from = 0, to = 0;  // ticks
-  std::uint64_t lost = 0;          // events; 0: a page that is missing or damaged
+  std::uint64_t lost = 0;          // number of lost events; 0: a page is missing or damaged
 };
 
 class Analysis {
  public:
-  // What is known of an event once it was added.
+  // What add() found out about an event.
   struct Place {
-    bool shown = false;            // in the dump
-    TaskIndex task = kNoTask;      // that ran
-    bool first = true;             // of its CPU
-    std::uint64_t since_last = 0;  // ticks since the event before on its CPU
+    bool shown = false;            // true if the event belongs in the dump
+    TaskIndex task = kNoTask;      // the task that ran when the event happened
+    bool first = true;             // true for the first event of its CPU
+    std::uint64_t since_last = 0;  // ticks since the previous event of the same CPU
     Step step;
   };
 
   Analysis(const TraceInfo& info, const View& view);
-  Analysis(const Analysis&) = delete;  // its parts refer to each other
+  Analysis(const Analysis&) = delete;  // the members refer to each other
   Analysis& operator=(const Analysis&) = delete;
 
-  // This is a first pass, which finds out what view.where selects (find_spans() in lib/find.h).
+  // Makes this a first pass that collects in `marks` what view.where selects (find_spans() in
+  // lib/find.h).
   void learn(Marks& marks);
-  // Before the first event: every call goes to `sink` as well, which must outlive this.
+  // Reports every call to `sink` as well. Call before the first event; `sink` must outlive this
+  // object.
   void watch(CallSink& sink) { spans_.watch(sink); }
-  // Before the first event: durations are kept for percentiles.
+  // Keeps the distribution of durations, for percentiles. Call before the first event.
   void keep_histograms() { profile_.keep_histograms(); }
 
-  // What it returns is valid until the next add().
+  // Adds one event. The returned Place is valid until the next add().
   const Place& add(const Event& event);
-  // Does the view allow for the next two? Else every event has to be added.
+  // Returns true if follow() and the add() of bursts may be used with this view; otherwise every
+  // event has to go through add(event).
   bool takes_bursts() const;
-  // The same where nobody looks at the place. count: nobody else counts the event.
+  // As add(event), for callers that do not need the Place. count: count the event in the profile;
+  // false if its page's digest already counts it.
   void follow(const Event& event, bool count);
-  // All events of a burst of `cpu` at once, but what the spans that ended in it add to the
-  // profile; loose: its page's. False: it changed nothing, and each event has to be added by
-  // itself.
+  // Adds all events of a burst of `cpu` at once, except for the durations of the spans that ended
+  // in it: the caller adds those to mutable_profile(). loose: PageDigest::loose of the burst's
+  // page. Returns false, without having changed anything, when the burst does not fit the current
+  // state: its events then have to be added one by one.
   bool add(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose);
-  // whole: every event of the file was added. recording_end: its last moment, as far as known
-  // (ticks).
+  // Ends the pass. whole: true if every event of the file was added. recording_end: end of the
+  // recording (ticks), from recording_end().
   void finish(bool whole, std::uint64_t recording_end);
 
-  // Nothing before `clock` is to come. In a slice of several stretches: goes on to the one that
-  // has it, as add() does.
+  // Promises that no event before `clock` (ticks) will follow. In a slice of several stretches,
+  // moves on to the stretch that contains `clock`; add() does this by itself.
   void reach(std::uint64_t clock) {
     while (clock >= next_stretch_at_) [[unlikely]] next_stretch();
   }
-  // The state between the events added and those to come, for a slice of [from, to) (ticks).
+  // Returns the state after the events added so far, as the cut at the beginning of a slice [from,
+  // to) (ticks).
   Cut cut(std::uint64_t from, std::uint64_t to) const;
 
   const TraceInfo& info() const { return info_; }
@@ -83,29 +89,29 @@ class Analysis {
   const Tasks& tasks() const { return tasks_; }
   const SpanTypes& types() const { return types_; }
   const Profile& profile() const { return profile_; }
-  // For who adds bursts.
+  // For the reader that adds bursts and their spans (lib/scan.h).
   Profile& mutable_profile() { return profile_; }
   const Window& window() const { return window_; }
   const Spans& spans() const { return spans_; }
   const States& states() const { return states_; }
 
-  // Recording or slice (ticks); valid after finish().
+  // Beginning and end (ticks) of what the statistics cover; valid after finish().
   std::uint64_t begin() const;
   std::uint64_t end() const { return end_; }
-  // The file's last moment, selected or not (ticks); valid after finish().
+  // End of the recording in the file (ticks), regardless of the view; valid after finish().
   std::uint64_t file_end() const { return file_end_; }
-  // The zero of all times that are shown (recording_start() in lib/clock.h).
+  // Zero of all times shown (ticks; recording_start() in lib/clock.h).
   std::uint64_t start() const { return start_; }
 
-  // Gaps that touch the selection; kMaxGaps are kept, all are counted.
+  // Gaps that overlap the selection. At most kMaxGaps are kept; gap_count() counts all.
   static constexpr std::size_t kMaxGaps = 1 << 18;
   const std::vector<Gap>& gaps() const { return gaps_; }
   std::uint64_t gap_count() const { return gap_count_; }
   std::uint64_t lost() const { return lost_; }
-  // Events of each CPU, selected or not; for the check against the file's totals.
+  // Number of events read per CPU, selected or not; compared with the totals in the file.
   const std::vector<std::uint64_t>& decoded() const { return decoded_; }
   bool whole() const { return whole_; }
-  // The processes of -s and -p appeared.
+  // Return false when the process of -s or -p never appeared in the recording.
   bool stats_pid_seen() const { return !stats_alive_.watching() || stats_alive_.seen(); }
   bool dump_pid_seen() const { return !dump_alive_.watching() || dump_alive_.seen(); }
 
@@ -138,23 +144,23 @@ class Analysis {
   States states_;
   BurstTaker taker_;
   Alive stats_alive_, dump_alive_;
-  std::optional<Picker> picker_;       // view.where's
-  std::vector<std::int8_t> layers_;    // by event id
-  std::vector<std::uint64_t> clocks_;  // of each CPU's last event; 0: none
+  std::optional<Picker> picker_;       // evaluates view.where
+  std::vector<std::int8_t> layers_;    // layer of each event id; -1: none
+  std::vector<std::uint64_t> clocks_;  // clock of each CPU's last event (ticks); 0: none yet
   std::vector<std::uint64_t> decoded_;
   std::vector<Gap> gaps_;
   std::uint64_t gap_count_ = 0;
   std::uint64_t lost_ = 0;
-  std::size_t stretch_ = 0;        // of a slice's, the one that is read
-  std::uint64_t next_stretch_at_;  // where the next one begins (ticks); never: there is none
+  std::size_t stretch_ = 0;        // of a slice: number of the stretch being read
+  std::uint64_t next_stretch_at_;  // where the next stretch begins (ticks); kNever: there is none
   bool whole_ = false;
-  // Written where it stays: made anew and returned by value it is copied in larger words than it
-  // was just written in, which the processor waits for.
+  // A member that add() fills in place: a local returned by value would be copied with wider loads
+  // than the stores just before, which stalls on store forwarding.
   Place place_;
 };
 
-// The last moment that the file knows of (ticks): the stop, or an event that was being written then;
-// of an unfinished file, the last page's end.
+// Returns the last moment that the file knows of (ticks): the stop, or an event that was being
+// written at the stop; in an unfinished file the end of the last page.
 std::uint64_t recording_end(const Trace& trace);
 
 }  // namespace fkt

@@ -15,7 +15,7 @@ constexpr double kLeft = 90, kRight = 30, kHead = 34, kLegend = 26, kBottom = 40
 constexpr double kUpper = 300, kLower = 160, kBetween = 46;
 constexpr unsigned kTimes = 8, kCounts = 5;
 
-// The report's colours, in shades that stand out on white and on black.
+// The colours of the 2005 report's figure, in shades that are readable on white and on black.
 constexpr std::string_view kStyle = R"(<style>
   svg { background: #fff; font-family: sans-serif; }
   text { fill: #222; }
@@ -76,7 +76,7 @@ class Picture {
     const double upper = kHead + kLegend, lower = upper + kUpper + kBetween;
     head(lower + kLower + kBottom);
     put_text(out_, kLeft, 22, "start", 15, title);
-    times(upper, lower);  // first: the curves stand before the grid
+    times(upper, lower);  // first, so that the curves are drawn over the grid
     panel(upper, kUpper, "pages, up to each moment", kSums);
     panel(lower, kLower, "pages at each moment", kNow);
     out_.put("</svg>\n");
@@ -130,7 +130,7 @@ class Picture {
     }
   }
 
-  // False: it has no value anywhere.
+  // Returns false when the curve has no value in any column.
   bool draw(double top, double height, double full, const Curve& curve) {
     bool open = false, any = false;
     for (std::uint32_t i = 0; i < columns_.cells().size(); i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The recording's buffers over time as SVG: the 2005 report's figure 10 above; below, which stays
-// readable however long the recording was, how many pages there were, free and waiting.
+// SVG picture of the recording's page buffers over time. The upper panel is figure 10 of the 2005
+// report, whose sums grow with the recording; the lower one shows the numbers of free and waiting
+// pages at each moment, which stay readable in a long recording.
 #pragma once
 
 #include "lib/buffer_use.h"
@@ -8,8 +9,9 @@
 
 namespace fkt {
 
-// One pixel wide columns. zero: of the times shown (full stamp). The page follows the reader's
-// choice of light or dark. Precondition: columns are finished.
+// Writes the picture; each column is one pixel wide. zero: full stamp (ticks) of time 0 on the
+// axis. The picture follows the viewer's light or dark colour scheme. Precondition:
+// columns.finish() was called.
 void write_buffer_picture(Writer& out, const BufferColumns& columns, std::uint64_t zero,
                           double ticks_per_second, std::string_view title);
 

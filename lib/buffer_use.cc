@@ -19,7 +19,7 @@ std::uint64_t less(std::uint64_t a, std::uint64_t b) {
   return a > b ? a - b : 0;
 }
 
-// Moments in time order, taken one by one.
+// Clock values sorted by time, taken one by one.
 class Moments {
  public:
   Moments(const Trace& trace, std::uint64_t PageRef::*clock) {
@@ -43,19 +43,20 @@ class Follower {
         opens_(trace, &PageRef::first_clock),
         fills_(trace, &PageRef::end_clock) {
     const Command& command = trace.info().command;
-    // From the recording's start on nothing was told before it happened.
+    // The layer was on from the start, so no page was submitted, written or added before the first
+    // event of the layer: these counts are known from 0 on.
     from_start_ = (command.mask >> FKT_L_FKT & 1) != 0;
     if (!from_start_) return;
     now_.written = now_.extra = 0;
     if (command.engine == "drain") now_.submitted = 0;
   }
 
-  // The layer was on from the start.
+  // Returns true if the layer fkt was recorded from the start.
   bool from_start() const { return from_start_; }
 
   std::uint64_t next_change() const { return std::min(opens_.next(), fills_.next()); }
 
-  // Pages that were opened and filled up to `clock`.
+  // Applies the pages that were opened or filled up to `clock`.
   void pages_until(std::uint64_t clock) {
     while (next_change() <= clock) {
       now_.clock = next_change();
@@ -71,7 +72,7 @@ class Follower {
     }
   }
 
-  // False: an event of something else.
+  // Returns false when the event is not one of the drain.
   bool add(const Event& event) {
     const bool has_word = !event.words.empty();
     switch (event.id) {
@@ -102,8 +103,9 @@ class Follower {
   }
 
  private:
-  // The pages up to the end of this piece, by its place in the file: right even if the event of a
-  // piece before it was lost. In a slice the places are the whole recording's.
+  // Returns the number of pages up to the end of the piece that the event reports. Computed from
+  // the piece's position in the file, it is right even if the event of an earlier piece was lost.
+  // In a slice the positions are those of the whole recording, so there the pieces are added up.
   std::uint64_t up_to(const std::optional<std::uint64_t>& before, const Event& event) const {
     const std::uint64_t position = event.words[0];
     const std::uint64_t first = trace_.pages().empty() ? 0 : trace_.pages().front().offset;
@@ -112,8 +114,8 @@ class Follower {
   }
 
   void recycled(std::uint32_t pages, std::uint32_t unwritten) {
-    // Where the recorder has the pages nothing tells of submissions and writes: what comes back was
-    // handed on.
+    // Where the recorder fetches the pages, no event reports submissions and writes: a page that is
+    // recycled and not counted as unwritten was handed to the recorder.
     if (!told_written_ && pages > unwritten) {
       now_.written = now_.written.value_or(0) + pages - unwritten;
       now_.submitted.reset();
@@ -121,8 +123,8 @@ class Follower {
     if (now_.free) *now_.free += pages;
   }
 
-  // Pages in use are those that were opened and have not come back; in a flight recorder, whose
-  // file lacks most of those, the ones that wait and each CPU's open one.
+  // Pages in use are those that were opened and not yet written. The file of a flight recorder
+  // lacks most of these: there it is the waiting pages plus the open page of each CPU.
   void woke(std::uint64_t word) {
     const std::uint64_t waiting = word & 0xffffffff, free = word >> 32;
     const std::uint64_t known = now_.written ? less(now_.opened, *now_.written) : 0;

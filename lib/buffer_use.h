@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// How full the recording's own buffers were, from the pages' headers and from what the layer fkt
-// tells of the drain (2005 report, figure 10).
+// How full the recording's page buffers were, from the page headers and from the events that the
+// layer fkt records of the drain (2005 report, figure 10).
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,21 @@
 
 namespace fkt {
 
-// Numbers of pages at one moment. What is not known has no value: all but the first three without
-// the layer fkt; free and allocated before the drain woke for the first time.
+// Numbers of pages at one moment; what is not known has no value. Without the layer fkt only the
+// first three are known; free and allocated are known from the drain's first wake-up on.
 struct BufferState {
   std::uint64_t clock = 0;   // full stamp (ticks)
-  std::uint64_t opened = 0;  // up to now, of the pages in the file
+  std::uint64_t opened = 0;  // up to this moment, of the pages in the file
   std::uint64_t filled = 0;
-  std::optional<std::uint64_t> submitted;  // up to now; none where the recorder fetched the pages
-  std::optional<std::uint64_t> written;    // up to now; or handed on, where they were fetched
-  std::optional<std::uint64_t> extra;      // added to the buffers, up to now
+  // Up to this moment; unknown where the recorder fetched the pages.
+  std::optional<std::uint64_t> submitted;
+  // Up to this moment; where the recorder fetched the pages: handed to it.
+  std::optional<std::uint64_t> written;
+  std::optional<std::uint64_t> extra;      // added to the buffers, up to this moment
   std::optional<std::uint64_t> allocated;  // in all buffers
   std::optional<std::uint64_t> free;
 
-  // How far the pages filled may rise before nothing is free.
+  // Number of filled pages at which no free page would be left.
   std::optional<std::uint64_t> available() const {
     return free ? std::optional<std::uint64_t>(opened + *free) : std::nullopt;
   }
@@ -34,24 +36,25 @@ struct BufferState {
 
 using BufferSink = std::function<void(const BufferState&)>;
 
-// Reads the trace once, and calls `sink` in time order for every page that was opened or filled and
-// every step of the drain. Free and allocated pages are counted when the drain wakes, and followed
-// from there to the next time. Of a slice, counts begin at the cut. Error (usage): the layer fkt
-// tells nothing, the states hold what the headers say; the message says how to record it.
+// Reads the trace once and calls `sink` in time order for every page that was opened or filled and
+// every step of the drain. The event of the drain's wake-up says how many pages are free; between
+// two wake-ups free and allocated are computed from the other events. In a slice the counts begin
+// at the cut. Returns an error (usage) when the layer fkt was not recorded: the states then hold
+// only what the page headers say, and the message says how to record it.
 Status follow_buffers(const Trace& trace, const BufferSink& sink, const Reading& reading);
 
-// The states at the cells' ends.
+// The states at the ends of the cells of a time scale.
 class BufferColumns {
  public:
   struct Cell {
-    BufferState state;                    // at its end
-    std::optional<std::uint64_t> lowest;  // free pages in it
+    BufferState state;                    // at the end of the cell
+    std::optional<std::uint64_t> lowest;  // lowest number of free pages in the cell
   };
   explicit BufferColumns(const Scale& scale) : scale_(scale) { cells_.reserve(scale.cells); }
 
-  // In time order.
+  // Adds the next state; states come in time order.
   void add(const BufferState& state);
-  // After the last one; then cells() has scale().cells of them.
+  // Call after the last add(); cells() then has scale().cells elements.
   void finish();
 
   const Scale& scale() const { return scale_; }

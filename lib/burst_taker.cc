@@ -5,7 +5,7 @@ namespace fkt {
 
 struct BurstTaker::Place {
   TaskIndex index;
-  std::uint32_t number;  // the CPU's
+  std::uint32_t number;  // of the CPU
   bool counts;
   const TaskInfo& info;
   Spans::TaskState& task;
@@ -49,16 +49,19 @@ bool BurstTaker::take(const Burst& burst, std::uint32_t cpu, std::span<const Chi
   return true;
 }
 
-// Is what is open as the burst needs it?
+// Returns true if the open spans and the known state of task and CPU allow to apply the burst as a
+// whole.
 inline bool BurstTaker::fits(const Burst& burst, const Place& place) const {
   const Spans::TaskState& task = place.task;
   if ((place.info.freed && place.info.left_dead) || !place.cpu.seen ||
       place.cpu.charged > burst.from) {
     return false;
   }
-  // In a gap of another CPU a task that leaves is lost sight of.
+  // While another CPU is in a gap, Spans handles a task that is switched out differently
+  // (Spans::begin_gap()).
   if (burst.leave != 0 && spans_.in_gap()) return false;
-  // Its interrupts have ended unseen if another task runs than was known.
+  // Another task runs than was expected: the CPU's interrupts ended unseen, which only the single
+  // events handle.
   if (place.interrupts.depth > 0 && place.index != place.cpu.current &&
       place.index != place.cpu.next) {
     return false;
@@ -73,7 +76,7 @@ inline bool BurstTaker::fits(const Burst& burst, const Place& place) const {
   return ordinary && open == 0 && task.mode == Spans::Mode::user && !task.from_fork && !task.gap;
 }
 
-// As States::advance() does it.
+// Charges the time up to the burst's first event, as States::advance() does.
 inline void BurstTaker::arrive(const Burst& burst, Place& place) {
   States::Cpu& cpu = place.cpu;
   if (place.index != cpu.current) {
@@ -91,7 +94,7 @@ inline void BurstTaker::arrive(const Burst& burst, Place& place) {
   cpu.last = burst.from;
 }
 
-// To the innermost span, and to whom it ran for.
+// Adds the time to the innermost span and to the task it ran in; `selected` of the ticks count.
 inline void BurstTaker::give(Place& place, std::uint64_t ticks, std::uint64_t selected) {
   Spans::TaskState& task = place.task;
   if (place.interrupts.depth > 0 || !place.info.member) {
@@ -111,7 +114,8 @@ inline void BurstTaker::give(Place& place, std::uint64_t ticks, std::uint64_t se
   }
 }
 
-// A part of the burst, up to that moment; `calls` of it were own time of calls.
+// Charges the time of a part of the burst that ends at `to` (ticks). calls: own time of whole calls
+// in it (ticks).
 inline void BurstTaker::spend(const Burst::Part& part, std::uint64_t calls, std::uint64_t to,
                               Place& place) {
   States::Cpu& cpu = place.cpu;
@@ -128,7 +132,7 @@ inline void BurstTaker::spend(const Burst::Part& part, std::uint64_t calls, std:
   if (rest > 0) give(place, rest, place.counts ? rest : 0);
 }
 
-// They nested in whatever is open.
+// Adds the spans of this part to the children of the innermost open span.
 void BurstTaker::add_children(const Burst::Part& part, Place& place) {
   Spans::Stack& around = place.interrupts.depth > 0 ? place.interrupts : place.task.stack;
   if (around.depth == 0) return;
@@ -157,7 +161,7 @@ inline void BurstTaker::enter_call(const Burst& burst, Place& place) {
   if (place.counts) profile_.opened(span.type);
 }
 
-// The switch.
+// The burst's last event, the switch.
 inline void BurstTaker::leave(const Burst& burst, Place& place) {
   if (burst.leave == FKT_E_SWITCH_X || burst.leave == FKT_E_SWITCH_Z ||
       place.interrupts.depth > 0) {
@@ -174,7 +178,8 @@ inline void BurstTaker::leave(const Burst& burst, Place& place) {
     place.task.off = Spans::switched_out(burst.leave);
     place.task.since = burst.to;
   }
-  // The place's task may move from here on.
+  // idle() and by_tid() may add a task and so move the array that place.info points into: it must
+  // not be used from here on.
   place.cpu.next = burst.next == 0 ? tasks_.idle(place.number) : tasks_.by_tid(burst.next);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What the events of a burst do to its thread and its CPU, all at once: the same as adding each of
-// them does, for those bursts that fit what is open.
+// BurstTaker: applies all events of a burst to its thread and its CPU in one step. The result
+// equals that of adding the events one by one, for the bursts that fit the open spans.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,17 @@ namespace fkt {
 
 class BurstTaker {
  public:
-  // All must outlive it.
+  // All arguments must outlive it.
   BurstTaker(Tasks& tasks, Spans& spans, States& states, Profile& profile, const Window& window)
       : tasks_(tasks), spans_(spans), states_(states), profile_(profile), window_(window) {}
 
-  // loose: of the burst's page. What the spans that ended in it add to the profile is left out.
-  // False: it does not fit, and nothing was changed.
+  // Applies the burst of `cpu`. loose: PageDigest::loose of its page. The durations of the spans
+  // that ended in it are not added to the profile. Returns false, without having changed anything,
+  // when the burst does not fit the current state.
   bool take(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose);
 
  private:
-  struct Place;  // whatever it changes, looked up once
+  struct Place;  // references to the state of the task and the CPU, looked up once
   bool fits(const Burst& burst, const Place& place) const;
   void arrive(const Burst& burst, Place& place);
   void spend(const Burst::Part& part, std::uint64_t calls, std::uint64_t to, Place& place);

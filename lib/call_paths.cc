@@ -8,16 +8,17 @@ namespace fkt {
 namespace {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
-// A tag is a node's number, and whether the call lies in a selected one.
+// OpenSpan::tag holds the number of the call's node, and this bit if the call or one around it is
+// selected.
 constexpr std::uint64_t kInside = std::uint64_t{1} << 32;
 
 std::uint32_t node_of(std::uint64_t tag) {
   return static_cast<std::uint32_t>(tag);
 }
 
-constexpr std::uint64_t kDotShare = 1000;  // nodes below one part in so many are left out
+constexpr std::uint64_t kDotShare = 1000;  // write_dot() leaves out nodes below 1/1000 of the total
 
-// Where a task's time outside of calls stands below it.
+// Label of the leaf below a task that holds its time outside of calls.
 std::string_view state_label(State state) {
   switch (state) {
     case State::user:
@@ -92,7 +93,7 @@ void write_folded(Writer& out, const CallPaths& paths, const TimeFormat& time) {
     std::string path;
     for (const CallPaths::Node* at = &node; at->depth > 0; at = &nodes[at->parent]) {
       std::string name = paths.label(*at);
-      std::replace(name.begin(), name.end(), ';', ':');  // it separates
+      std::replace(name.begin(), name.end(), ';', ':');  // ';' separates the calls of a path
       path = path.empty() ? name : name + ';' + path;
     }
     lines.push_back(path + ' ' + std::to_string(value) + '\n');

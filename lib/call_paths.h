@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// CallPaths: how much time went to each path of calls, for flame graphs and call graphs. A path
-// begins with the task's name, or with "[interrupts]", which are taken out of what they
-// interrupted. Time is CPU time; that of idle CPUs is left out. Memory grows with the distinct
-// paths alone.
+// CallPaths: how much CPU time was spent in each path of calls, for flame graphs and call graphs. A
+// path begins with the task's name, or with "[interrupts]": the time of interrupts is not part of
+// what they interrupted. Idle time is left out. Memory grows only with the number of distinct
+// paths.
 #pragma once
 
 #include <functional>
@@ -20,29 +20,29 @@ namespace fkt {
 class CallPaths : public CallSink {
  public:
   struct Node {
-    std::uint32_t parent = 0;  // the root is its own
+    std::uint32_t parent = 0;  // index of the parent; the root is its own parent
     std::uint32_t label = 0;
     std::uint32_t depth = 0;
-    std::uint64_t own = 0;    // ticks
-    std::uint64_t total = 0;  // with what is below; after finish()
-    std::uint64_t count = 0;  // calls; 0 of tasks and states
+    std::uint64_t own = 0;    // ticks in the node itself
+    std::uint64_t total = 0;  // ticks with those of the nodes below; valid after finish()
+    std::uint64_t count = 0;  // number of calls; 0 for tasks and states
   };
   using TypeName = std::function<std::string_view(TypeIndex)>;
   using TaskName = std::function<std::string(std::uint32_t task)>;
 
   CallPaths(TypeName type, TaskName task);
 
-  // From here on only the time in calls that the view's expression selects counts, with the time in
-  // what they called.
+  // From here on, counts only time in calls that the view's expression selects, including the calls
+  // nested in them.
   void only_selected() { only_selected_ = true; }
 
   void begin(OpenSpan& call, const CallPlace& place) override;
   void end(const OpenSpan&, Outcome, const CallPlace&) override {}
   void charge(const OpenSpan* call, std::uint32_t task, State state, std::uint64_t ticks) override;
-  // After the last one: makes the totals.
+  // Computes the totals; call after the last event.
   void finish();
 
-  // Every parent stands before its children; [0] is the root, "all".
+  // Every parent stands before its children; nodes()[0] is the root, "all".
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::string& label(const Node& node) const { return labels_[node.label]; }
 
@@ -61,10 +61,10 @@ class CallPaths : public CallSink {
   bool only_selected_ = false;
 };
 
-// A line per path that has time of its own: "find;sys_read 1234". The number is in the unit of
-// `time`, rounded to whole ones; what rounds to 0 is left out.
+// Writes a line per path with own time, as "find;sys_read 1234": the number is in the unit of
+// `time`, rounded to whole units; paths that round to 0 are left out.
 void write_folded(Writer& out, const CallPaths& paths, const TimeFormat& time);
-// The tree of paths for Graphviz; nodes below a thousandth of all time are left out.
+// Writes the tree of paths for Graphviz; nodes below a thousandth of the total time are left out.
 void write_dot(Writer& out, const CallPaths& paths, const TimeFormat& time);
 
 }  // namespace fkt

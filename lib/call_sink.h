@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// CallSink: whoever wants every call (span) by itself, and not only what the Profile adds up: the
-// nested call trace, the flame graph. FKT recordings (lib/spans.h) and KFT logs (lib/kft_calls.h)
-// feed the same sinks.
+// CallSink: the interface of consumers that need every single call (span), such as the nested call
+// trace and the flame graph, where Profile only has sums. FKT recordings (lib/spans.h) and KFT logs
+// (lib/kft_calls.h) feed the same sinks.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,32 @@
 
 namespace fkt {
 
-// Where a call stands.
+// Where a call begins or ends.
 struct CallPlace {
-  std::uint64_t clock = 0;           // ticks; at an end that nobody saw: 0
-  std::uint32_t cpu = 0;             // a KFT log has none: 0
-  std::int64_t pid = 0;              // that runs, or was interrupted
-  std::uint32_t task = 0;            // its TaskIndex: numbers come again, indexes do not
-  std::uint32_t depth = 0;           // calls of its own stack around it
-  bool interrupt = false;            // its stack is that of interrupts, not the task's
-  const OpenSpan* around = nullptr;  // the call around it in its own stack
+  std::uint64_t clock = 0;           // ticks; 0: the call's end was not seen
+  std::uint32_t cpu = 0;             // 0 in a KFT log, which records no CPU
+  std::int64_t pid = 0;              // the running task, or the one that was interrupted
+  std::uint32_t task = 0;            // its TaskIndex: pids are reused, indexes are not
+  std::uint32_t depth = 0;           // number of calls around it on its stack
+  bool interrupt = false;            // on the CPU's interrupt stack, not the task's
+  const OpenSpan* around = nullptr;  // the call around it on its stack; nullptr: none
 };
 
 class CallSink {
  public:
   virtual ~CallSink() = default;
-  // A slice's next stretch: what was open ended unseen, and all goes on from the state at this cut.
+  // The next stretch of a slice begins: all open calls ended unseen, and the state is that of
+  // `cut`.
   virtual void restart(const Cut& /*cut*/, const CutPlaces& /*places*/) {}
-  // `call` was open already where the slice, or its next stretch, begins; the sink may tag it.
+  // `call` was already open at the beginning of the slice or its stretch; the sink may set
+  // call.tag.
   virtual void reopen(OpenSpan& /*call*/, const CallPlace& /*place*/) {}
-  // `call` was just put on its stack; the sink may keep a number in call.tag.
+  // `call` was just pushed on its stack; the sink may set call.tag.
   virtual void begin(OpenSpan& call, const CallPlace& place) = 0;
-  // `call` leaves its stack; its times are final.
+  // `call` is about to leave its stack; its times are final.
   virtual void end(const OpenSpan& call, Outcome outcome, const CallPlace& place) = 0;
-  // `ticks` of a CPU went to the innermost open call, or, with none, to the task in that state.
+  // Charges `ticks` of CPU time to the innermost open call, or to the task in that state if `call`
+  // is nullptr.
   virtual void charge(const OpenSpan* call, std::uint32_t task, State state,
                       std::uint64_t ticks) = 0;
 };

@@ -9,9 +9,10 @@ namespace {
 
 constexpr std::size_t kEntry = 15, kTime = 12, kPid = 8, kCpu = 4;
 constexpr std::size_t kFlushBytes = 256 << 10;
-constexpr std::uint32_t kDeepest = 100;  // indented no further
+constexpr std::uint32_t kDeepest = 100;  // deeper calls are not indented further
 constexpr std::uint64_t kNoLine = OpenSpan::kNoTag;
-constexpr unsigned kIndexBits = 40;  // of a tag; the tree's number is above
+// of a tag: the line's number in its tree; the bits above are the tree's number
+constexpr unsigned kIndexBits = 40;
 
 std::uint32_t tree_of(std::uint64_t tag) {
   return static_cast<std::uint32_t>(tag >> kIndexBits);
@@ -47,11 +48,11 @@ void CallTrace::title() {
   out_.put(" Trace\n");
 }
 
-// A number that no open tree has.
+// Returns a number that no open tree has.
 std::uint64_t CallTrace::new_tree() {
   constexpr std::uint32_t kTrees = 1U << (64 - kIndexBits);
   do {
-    last_tree_ = (last_tree_ + 1) % (kTrees - 1);  // not that of kNoLine
+    last_tree_ = (last_tree_ + 1) % (kTrees - 1);  // the largest number is part of kNoLine
   } while (trees_.contains(last_tree_));
   return last_tree_;
 }
@@ -82,7 +83,8 @@ void CallTrace::end(const OpenSpan& call, Outcome outcome, const CallPlace& plac
   const auto found = trees_.find(tree_of(call.tag));
   if (found == trees_.end()) return;
   Tree& tree = found->second;
-  // Further than the front by less than the lines there are; printed ones are behind it.
+  // The line's distance from the front, modulo 2^kIndexBits. A line that was already printed is
+  // behind the front: its distance wraps around to a large number.
   const std::uint64_t at = index_of(index_of(call.tag) - tree.first);
   if (at < tree.lines.size()) {
     Line& line = tree.lines[at];
@@ -128,7 +130,8 @@ void CallTrace::print_front(Tree& tree) {
   if (out_.size() >= kFlushBytes) flush_(out_);
 }
 
-// Says whose the lines from here on are, where that changes.
+// Writes a separator line with the task's name when the line belongs to another task, or to an
+// interrupt on another CPU, than the line before.
 void CallTrace::print_context(const Line& line) {
   const bool same = line.task == shown_task_ && line.interrupt == shown_interrupt_ &&
                     (!line.interrupt || line.cpu == shown_cpu_);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The nested call trace: a line per call, indented by the calls around it, in the order in which
-// they began. Task's calls hang on bars, interrupts' on exclamation marks.
+// The nested call trace: a line per call, in the order in which the calls began, indented by the
+// calls around it. The indentation is drawn with bars for calls of tasks, with exclamation marks
+// for interrupts.
 //
-// A call's duration is known at its end only, so lines wait. By default a tree of calls waits for
-// its outermost one; interleaved, every line waits for those above. At most kMostHeld lines wait:
-// then the longest tree, or the first line, is printed with a dash for what is not known yet.
+// A call's duration is known only when it ends, so lines are held back. By default the lines of a
+// tree of calls are held until its outermost call ends; interleaved, a line is held until all lines
+// before it are complete. When more than kMostHeld lines are held, the longest tree, or the first
+// line, is printed with dashes for what is not known yet.
 #pragma once
 
 #include <deque>
@@ -20,9 +22,9 @@
 namespace fkt {
 
 struct CallTraceShape {
-  bool interleaved = false;  // tasks and interrupts as they came, not tree by tree
-  bool long_form = false;    // CPU time, time switched out and in interrupts, and the CPU
-  std::uint64_t above = 0;   // ticks: only calls that took longer
+  bool interleaved = false;  // lines of all tasks and interrupts in time order, not tree by tree
+  bool long_form = false;    // also CPU time, time switched out, time in interrupts, and the CPU
+  std::uint64_t above = 0;   // print only calls that took longer (ticks)
 };
 
 class CallTrace : public CallSink {
@@ -31,19 +33,19 @@ class CallTrace : public CallSink {
 
   using TypeName = std::function<std::string_view(TypeIndex)>;
   using TaskName = std::function<std::string(std::uint32_t task)>;
-  // Whole lines as they get known: it takes them out of the Writer.
+  // Called with whole lines that are ready to print; it takes them out of the Writer.
   using Flush = std::function<void(Writer&)>;
 
-  // start: the zero of times (ticks).
+  // start: zero of the times (ticks).
   CallTrace(const CallTraceShape& shape, const TimeFormat& time, std::uint64_t start, TypeName type,
             TaskName task, Flush flush);
 
   void begin(OpenSpan& call, const CallPlace& place) override;
   void end(const OpenSpan& call, Outcome outcome, const CallPlace& place) override;
   void charge(const OpenSpan*, std::uint32_t, State, std::uint64_t) override {}
-  // After the last one: what still waits.
+  // Prints the lines that are still held; call after the last event.
   void finish();
-  // Lines printed before their calls' durations were known.
+  // Number of lines printed before their calls' durations were known.
   std::uint64_t printed_early() const { return early_; }
 
  private:
@@ -54,8 +56,8 @@ class CallTrace : public CallSink {
     TypeIndex type = kNoType;
     std::uint32_t task = 0, cpu = 0, depth = 0;
     bool interrupt = false;
-    bool ended = false;  // no more will be known
-    bool whole = false;  // its duration is
+    bool ended = false;  // the call has ended, perhaps unseen
+    bool whole = false;  // begin and end were seen, so the duration is known
   };
   struct Tree {
     std::deque<Line> lines;
@@ -80,7 +82,7 @@ class CallTrace : public CallSink {
   std::size_t held_ = 0;
   std::uint64_t early_ = 0;
   Writer out_;
-  // Whose line came last.
+  // Task, CPU and kind of the line printed last.
   std::uint32_t shown_task_ = ~std::uint32_t{0}, shown_cpu_ = 0;
   bool shown_interrupt_ = false;
 };
