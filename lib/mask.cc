@@ -11,7 +11,7 @@
 namespace fkt {
 namespace {
 
-// One part of the list.
+// Parses one element of the list: a layer's name or a number.
 Result<std::uint64_t> parse_part(std::string_view option, std::string_view part) {
   const std::string subject = std::string(option) + ": ";
   if (const Layer* layer = Catalogue::builtin().layer(part)) return 1ULL << layer->bit;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Masks of layers, as the tools' options take and show them.
+// Layer masks (a bit per layer), as the tools' options take and print them.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 
 namespace fkt {
 
-// "0x401", "1025", or layer names, "system,process"; the two may be mixed: "0x1,process".
-// A name or bit that is no layer is an error (code usage) beginning with `option`.
+// Parses a mask: "0x401", "1025", or layer names, "system,process"; numbers and names may be mixed:
+// "0x1,process". An unknown name or bit is an error (code usage) whose message begins with
+// `option`.
 Result<std::uint64_t> parse_mask(std::string_view option, std::string_view text);
 
-// "system,process"; "none" for 0; bits that are no layer as a number behind them.
+// Returns "system,process"; "none" for 0. Bits that belong to no layer are appended as one number.
 std::string mask_names(std::uint64_t mask);
 
-// Of every layer.
+// Returns the names of all layers of the built-in catalogue.
 std::vector<std::string> layer_names();
 
 }  // namespace fkt

@@ -7,7 +7,7 @@ namespace fkt {
 
 Meanings::Meanings(const Catalogue& catalogue) {
   std::vector<std::string> others;
-  std::vector<std::uint16_t> begins;  // the first id of each
+  std::vector<std::uint16_t> begins;  // by number of the kind: the id of its first begin event
   for (const EventType& type : catalogue.events()) {
     Meaning& meaning = meanings_[type.id & FKT_ID_MASK];
     meaning.role = type.role;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What an event id means to whoever puts entries and exits together, read from the file's catalogue
-// once: whether it begins or ends something, of which kind, and which of its bits say which one.
+// What an event id means when entries are paired with exits: whether the event begins or ends a
+// span, of which kind, and which of its bits hold the number of the call or interrupt. Built once
+// from the file's catalogue.
 #pragma once
 
 #include <array>
@@ -13,11 +14,11 @@ namespace fkt {
 struct Meaning {
   Role role = Role::point;
   SpanKind kind = SpanKind::other;
-  std::uint8_t word = 0, shift = 0, bits = 0;  // where the value stands
-  std::uint16_t other = 0;                     // of SpanKind::other: which kind ...
-  std::uint16_t begin = 0;                     // ... and the id that begins it; 0: none
+  std::uint8_t word = 0, shift = 0, bits = 0;  // bit field of the value; word 0: the argument
+  std::uint16_t other = 0;  // SpanKind::other: number of the kind in the catalogue
+  std::uint16_t begin = 0;  // SpanKind::other: id of the kind's begin event; 0: none
 
-  // The number of the call, interrupt ... ; 0 where the event is too short for it.
+  // Returns the number of the system call, interrupt etc.; 0 when the event has too few words.
   std::uint64_t value(const Event& event) const;
 };
 

@@ -20,14 +20,14 @@ void EventRange::start() {
   count();
 }
 
-// The first stretch from stretch_ on that has events.
+// Opens the first stretch from stretch_ on that has selected events.
 void EventRange::open_stretch() {
   current_ = nullptr;
   while (!open_streams() && stretch_ + 1 < data_->info.stretches()) stretch_++;
   if (!heap_.empty()) pick();
 }
 
-// False: the stretch has no event of the selection.
+// Returns false when the stretch has no event of the selection.
 bool EventRange::open_streams() {
   streams_.clear();
   heap_.clear();
@@ -38,7 +38,7 @@ bool EventRange::open_streams() {
     from = std::max(from, cut->from);
     to = std::min(to, cut->to);
   }
-  streams_.reserve(data_->by_cpu.size());  // their addresses must not change from here on
+  streams_.reserve(data_->by_cpu.size());  // the heap points into it: no reallocation from here on
   for (const auto& [cpu, pages] : data_->by_cpu) {
     if (selection_.cpu && *selection_.cpu != cpu) continue;
     CpuStream& stream = streams_.emplace_back(*data_, pages, from, to, cut);
@@ -48,7 +48,7 @@ bool EventRange::open_streams() {
   return !heap_.empty();
 }
 
-// The current stream has ended: the earliest of those that wait comes next.
+// The current stream has ended: continues with the stream whose next event is earliest.
 void EventRange::pick() {
   if (heap_.empty()) {
     current_ = nullptr;
@@ -61,7 +61,7 @@ void EventRange::pick() {
   set_limit();
 }
 
-// The current stream is no longer the earliest: it waits, and the earliest comes next.
+// The current stream is no longer the earliest: puts it back into the heap and takes the earliest.
 void EventRange::requeue() {
   CpuStream* next = heap_.front().source;
   replace_front(heap_, waiting(*current_));
@@ -73,7 +73,7 @@ void EventRange::set_limit() {
   limit_ = kForever;
   if (heap_.empty()) return;
   const Waiting<CpuStream>& other = heap_.front();
-  // At the same time as the other one we come first only with the lower number.
+  // At equal times the lower CPU number comes first.
   limit_ = other.clock + (current_->event().cpu < other.cpu);
 }
 

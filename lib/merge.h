@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The events of all CPUs in time order.
+// Merges the events of all CPUs into time order.
 //
-// Assumed: each CPU's stream is in time order by itself (wire.h; CpuStream sees to it). A heap of
-// CPUs by the time of their next event says who comes first. That CPU then hands on its events
-// without a look at the heap, until one is not before the next CPU's. So a busy CPU costs one
-// comparison per event, and memory depends on the number of CPUs alone.
+// Each CPU's stream is in time order by itself (wire.h; CpuStream checks it). A heap holds the CPUs
+// by the time of their next event. The earliest CPU's events are handed out without looking at the
+// heap until one is not before the next CPU's. So a busy CPU costs one comparison per event, and
+// memory use depends only on the number of CPUs.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace fkt {
 
-// An input range: begin() once, one pass, each Event valid until the next ++.
+// An input range for one pass: call begin() once; each Event is valid until the next ++.
 class EventRange {
  public:
   class iterator {
@@ -72,15 +72,17 @@ class EventRange {
   TraceData* data_;
   Selection selection_;
   std::vector<CpuStream> streams_;
-  // The streams other than current_ that have an event; its time and CPU again, side by side.
+  // Heap entry of a stream: a copy of the time and CPU of its next event, kept together for the
+  // cache.
   static Waiting<CpuStream> waiting(CpuStream& stream) {
     return {stream.event().clock, stream.event().cpu, &stream};
   }
 
-  std::vector<Waiting<CpuStream>> heap_;  // the earliest in front
-  CpuStream* current_ = nullptr;          // whose event is next; nullptr: the end
-  std::size_t stretch_ = 0;               // of a slice's stretches, the one that is read
-  std::uint64_t limit_ = 0;  // current_ stays in front while its clock is below (ticks)
+  std::vector<Waiting<CpuStream>>
+      heap_;  // streams other than current_ that have an event; the earliest in front
+  CpuStream* current_ = nullptr;  // the stream of the event handed out; nullptr at the end
+  std::size_t stretch_ = 0;       // index of the slice's stretch that is being read
+  std::uint64_t limit_ = 0;  // current_ stays the earliest while its clock is below this (ticks)
 };
 
 }  // namespace fkt

@@ -7,7 +7,7 @@
 namespace fkt {
 namespace {
 
-// Numbers above are taken for damage, not for a table's size.
+// A higher number in the file's table is damage; it must not determine a table's size.
 constexpr std::uint32_t kMaxSyscall = 1 << 16;
 constexpr std::int64_t kMaxError = 4095;  // the kernel's MAX_ERRNO
 
@@ -22,7 +22,7 @@ std::vector<std::string> syscall_names(const std::map<std::uint32_t, std::string
   return names;
 }
 
-// Errors that only the kernel knows: a call that a signal interrupts returns them to its exit.
+// Errors internal to the kernel: the exit of a call that a signal interrupted returns them.
 std::string_view kernel_error(std::int64_t number) {
   switch (number) {
     case 512:

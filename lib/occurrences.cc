@@ -15,8 +15,8 @@ T& element(std::vector<T>& vector, std::size_t index) {
   return vector[index];
 }
 
-// Ends at the first match. A slice is known when it ends only, so a shorter one that began later
-// may come first: what is open is compared when it closes, until nothing earlier can come.
+// Stops the scan at the first match. A slice is reported when it ends, so a match that began
+// earlier may still be open then; next_occurrence() looks for it in a second pass.
 class NextSink : public FollowSink {
  public:
   NextSink(const NameMatch& match, std::uint64_t from) : match_(match), from_(from) {}
@@ -98,7 +98,7 @@ std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMa
   NextSink first(match, from);
   timeline.follow(from, timeline.end(), first, unwanted);
   if (!first.found()) return {};
-  // One that began before the first one seen may still have been open when that one ended.
+  // A match that began before this one may still have been open when this one ended.
   const Occurrence found = *first.found();
   class Earlier : public FollowSink {
    public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What a stretch of a recording adds up to, by name: how often each call and interrupt occurred and
-// how long it took, its histogram, the slowest ones; and the next one of a name.
+// Statistics of a part of a recording by name: how often each call and interrupt occurred, how long
+// it took, its histogram and its slowest occurrences; and the search for the next occurrence of a
+// name.
 #pragma once
 
 #include <array>
@@ -20,13 +21,13 @@ struct Occurrence {
   std::uint64_t from = 0, to = 0;  // ticks
   std::uint32_t cpu = 0;
   TaskIndex task = kNoTask;
-  TypeIndex type = kNoType;  // of a slice ...
-  std::uint16_t event = 0;   // ... or the event's id
+  TypeIndex type = kNoType;  // type of the call or interrupt; kNoType for an event
+  std::uint16_t event = 0;   // the event's id; 0 for a call or interrupt
   std::uint64_t length() const { return to - from; }
 };
 
-// What a name stands for: types of slices and ids of events. "sys_*" and "irq*" stand for all that
-// begin so.
+// The span types and event ids that a name stands for. "sys_*" and "irq*" stand for all names with
+// that prefix.
 class NameMatch {
  public:
   NameMatch(std::string_view name, const SpanTypes& types, const Catalogue& catalogue);
@@ -39,34 +40,35 @@ class NameMatch {
   bool any_ = false;
 };
 
-// Every name that NameMatch knows, sorted: calls and interrupts that occur, events.
+// Returns all names that NameMatch accepts, sorted: calls and interrupts that occur, and events.
 std::vector<std::string> searchable_names(const SpanTypes& types, const Catalogue& catalogue);
 
-// The first one that begins at or after `from`; nothing: none until the end.
+// Returns the first match that begins at or after `from` (ticks), or nothing when there is none.
+// The search is abandoned when `unwanted` returns true.
 std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMatch& match,
                                           std::uint64_t from, const Unwanted& unwanted = {});
 
-// The longest that began and ended in [from, to), longest first; at most `most`. `at_least`,
-// `below`: only those with at_least <= duration < below (ticks).
+// Returns the longest matches that began and ended in [from, to), longest first; at most `most`.
+// `at_least`, `below`: only those with at_least <= duration < below (ticks).
 std::vector<Occurrence> slowest_occurrences(const Timeline& timeline, const NameMatch& match,
                                             std::uint64_t from, std::uint64_t to, std::size_t most,
                                             std::uint64_t at_least = 0,
                                             std::uint64_t below = ~std::uint64_t{0},
                                             const Unwanted& unwanted = {});
 
-// Statistics of [from, to): calls and interrupts that began and ended in it, events, states. They
-// are the figures that a View of that part has (lib/analysis.h).
+// Statistics of [from, to) (ticks): calls and interrupts that began and ended in it, events,
+// states. They equal the figures of an Analysis whose View is that part (lib/analysis.h).
 class WindowStats : public FollowSink {
  public:
   struct OfTask {
     std::array<std::uint64_t, 4> states{};      // ticks in the window, by TaskState
-    std::uint64_t waits = 0, longest_wait = 0;  // of the ready states that ended in it
+    std::uint64_t waits = 0, longest_wait = 0;  // of the ready states that ended in the window
   };
-  // Every tick of the window is in one of them. Interrupts count as such wherever they occurred:
-  // the idle time is that without them, as State::idle is.
+  // Each tick of the window is in exactly one of these. An interrupt's time is in `interrupts`
+  // whatever it interrupted, so `idle` excludes interrupts, as State::idle does.
   struct OfCpu {
     std::uint64_t busy = 0, idle = 0, interrupts = 0;  // ticks
-    std::uint64_t unknown = 0;  // in gaps, before the CPU's first event, of tasks not recorded
+    std::uint64_t unknown = 0;  // in gaps, before the CPU's first event, tasks not recorded
   };
 
   WindowStats(std::uint64_t from, std::uint64_t to, const Tasks& tasks)
@@ -76,10 +78,10 @@ class WindowStats : public FollowSink {
   void event(const Event& event, TaskIndex running, const Step& step) override;
 
   std::uint64_t events() const { return events_; }
-  // By TypeIndex: total and its percentiles; nothing else is filled in.
+  // By TypeIndex; only total and times are filled in.
   const std::vector<SpanStats>& types() const { return types_; }
   const std::vector<OfTask>& tasks() const { return by_task_; }
-  // By number; of a CPU of which nothing is known in the window, all is unknown.
+  // By CPU number. The whole window is unknown for a CPU without events in it.
   std::vector<OfCpu> cpus() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Numbers and columns in the record file's text sections.
+// Parsing of numbers, escapes and lines in the record file's text sections.
 #pragma once
 
 #include <charconv>
@@ -11,7 +11,7 @@
 
 namespace fkt {
 
-// True, and `out` set, if all of `text` is a number of the type's range.
+// Returns true and sets `out` when all of `text` is a number that fits the type.
 template <class T>
 [[nodiscard]] bool parse_number(std::string_view text, T& out, int base = 10) {
   T value{};
@@ -21,7 +21,8 @@ template <class T>
   return true;
 }
 
-// Undoes the \xHH that stands for bytes below 0x20, 0x7f and the backslash (Writer::escaped).
+// Replaces \xHH, which stands for bytes below 0x20, 0x7f and the backslash, by the byte (the
+// reverse of Writer::escaped).
 inline std::string unescaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -37,8 +38,8 @@ inline std::string unescaped(std::string_view text) {
   return out;
 }
 
-// Calls `line(text, number)` for every non-empty line, numbered from 1; ends early when it
-// returns false, and then returns false.
+// Calls `line(text, number)` for each non-empty line, numbered from 1. Returns false, without
+// reading further, as soon as `line` does.
 template <class Function>
 bool for_each_line(std::string_view text, Function line) {
   for (std::size_t number = 1; !text.empty(); ++number) {

@@ -38,7 +38,7 @@ double percent(const PathTable& table, std::uint64_t ticks) {
   return 100. * static_cast<double>(ticks) / static_cast<double>(table.all);
 }
 
-// "find, running in sys_lstat"
+// Writes "find, running in sys_lstat" and a newline.
 void put_text(Writer& out, const PathTable::Row& row) {
   out.escaped(row.task);
   out.put(", ");

@@ -40,7 +40,8 @@ bool Picker::picks(const Event& event, TaskIndex task) {
   const TypeIndex type = spans_.begins(event);
   if (!where_.whole_spans()) return test({event, nullptr, type, task});
   const OpenSpan* span = type == kNoType ? spans_.ends(event, task) : nullptr;
-  if (span != nullptr && span->before_cut) span = nullptr;  // its entry is not in the file
+  if (span != nullptr && span->before_cut)
+    span = nullptr;  // of a slice: the entry is not in the file
   if (type == kNoType && span == nullptr) return test({event, nullptr, type, task});
   const Event& entry = span == nullptr ? event : span->entry;
   if (learn_ == nullptr) return marks_.test(entry.offset);
@@ -93,7 +94,7 @@ bool Picker::name(const Node& node, const Subject& subject) {
   if (verdict >= 0) return verdict != 0;
   const SpanType& type = types_[subject.type];
   bool found = same(node.comparison, type.name, node.value);
-  // "softirq" is each "softirq RCU"; but a system call is its number's name alone.
+  // "softirq" selects "softirq RCU" and all other softirqs; a system call has only its own name.
   const EventType* event = info_.catalogue.find(subject.event.id);
   if (!is_syscall(type.kind) && event != nullptr) {
     found |= same(node.comparison, event->name, node.value);
@@ -133,7 +134,7 @@ std::string_view Picker::value_name(const Field& field, std::uint64_t value) con
   }
 }
 
-// `has`: the event has such an argument, of the value's kind.
+// Sets `has` when the event has this argument and it can be compared with the node's value.
 bool Picker::argument(const Node& node, const Event& event, bool& has) const {
   const Field* field = node.fields[node.by_id[event.id & FKT_ID_MASK]];
   if (field == nullptr) return false;

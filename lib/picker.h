@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Asking the events of one pass what a bound expression (lib/where.h) says of them.
+// Tests which events of one pass a bound expression (lib/where.h) selects.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace fkt {
 
-// Which spans were selected, by the offsets of their entries in the file: a bit a word, kept for
-// those parts of the file that have some, so at the very most 1/64 of its size.
+// Set of selected spans, by the file offsets of their entry events: one bit per 64-bit word, only
+// for parts of the file that contain a selected span. At most 1/64 of the file's size.
 class Marks {
  public:
   void set(std::uint64_t offset, bool on);
@@ -28,30 +28,31 @@ class Marks {
   std::vector<std::vector<std::uint64_t>> chunks_;
 };
 
-// An expression, and what a first pass found out for it (find_spans() in lib/find.h).
+// An expression and the spans that a first pass selected with it (find_spans() in lib/find.h).
 struct Choice {
   Where where;
-  Marks spans{};  // where.whole_spans(): the entries of those selected
+  Marks spans{};  // with where.whole_spans(): the entries of the selected spans
 };
 
 // Tests the events of one pass.
 class Picker {
  public:
-  // All must outlive the picker. `learn`: this is the first pass, which marks the spans there.
+  // All arguments must outlive the picker. `learn`: not nullptr in the first pass, which marks the
+  // selected spans there.
   Picker(const Choice& choice, Marks* learn, const TraceInfo& info, const Tasks& tasks,
          Spans& spans, const SpanTypes& types);
 
-  // Is the event selected? To be asked before the spans take notice of it. In the first pass what
-  // it says of a span that is still open is not final.
+  // Returns whether the event is selected. Must be called before the spans apply the event. In the
+  // first pass the answer for a span that is still open is not final.
   bool picks(const Event& event, TaskIndex task);
 
  private:
   using Node = Where::Node;
   struct Subject {
-    const Event& event;        // a span's entry
-    const Event* exit;         // its exit; nullptr: none, or not yet
-    TypeIndex type = kNoType;  // of the span that `event` begins
-    TaskIndex task = kNoTask;  // that ran
+    const Event& event;        // a span's entry, or an event that is in no span
+    const Event* exit;         // the span's exit; nullptr: none, or not reached yet
+    TypeIndex type = kNoType;  // type of the span that `event` begins
+    TaskIndex task = kNoTask;  // the task that ran
   };
   bool test(const Subject& subject) { return test(where_.nodes_.back(), subject); }
   bool test(const Node& node, const Subject& subject);
@@ -66,7 +67,8 @@ class Picker {
   const Tasks& tasks_;
   Spans& spans_;
   const SpanTypes& types_;
-  std::vector<std::vector<std::int8_t>> by_type_;  // per name: by TypeIndex; -1: not looked at yet
+  std::vector<std::vector<std::int8_t>>
+      by_type_;  // per name, by TypeIndex: 1 selected, 0 not, -1 not tested yet
 };
 
 }  // namespace fkt

@@ -34,12 +34,12 @@ void Profile::sort_children() {
 
 void Profile::closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, bool exit_selected) {
   SpanStats& stats = of(span.type);
-  if (!span.selected) {  // began before the slice
+  if (!span.selected) {  // began before the slice or outside the selection
     if (outcome == Outcome::complete && exit_selected) exit_alone(span.type, Outcome::no_entry);
     return;
   }
   stats.outcomes[static_cast<std::size_t>(outcome)]++;
-  // exit_group runs until its task is gone: its own time is known, though it never returns.
+  // exit_group runs until its task is gone: its own time is known although it never returns.
   if (outcome == Outcome::never_returns) stats.own.add(span.own_selected);
   if (outcome != Outcome::complete) return;
   stats.total.add(end - span.begin);
@@ -58,7 +58,7 @@ void Profile::closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, b
     known += child.ticks;
     add_child(stats.children, child.type, child.count, child.ticks);
   }
-  // Call by call, so that what one has too much of hides nothing of another.
+  // Computed per call: a surplus in one call must not hide the time missing in another.
   if (known >= end - span.begin) return;
   stats.unknown.count++;
   stats.unknown.ticks += end - span.begin - known;

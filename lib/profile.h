@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Profile: what the spans and events of one pass add up to. It knows no names and prints nothing.
+// Profile: the sums over the spans and events of one pass. It knows no names and prints nothing.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ enum class State : std::uint8_t {
   irq,     // interrupts and vectors
   softirq,
   running,  // a task ran, but whether in user or system mode is not known
-  others,   // under a filter: idle and the tasks that are not recorded
+  others,   // with a filter: idle time and tasks that are not recorded
   unknown,  // before a CPU's first event, in gaps
 };
 inline constexpr std::size_t kStates = 8;
@@ -49,7 +49,7 @@ struct Child {
   std::uint64_t ticks = 0;
 };
 
-// Adds to the child of that type; there are few of them.
+// Adds to the child of that type. A linear search: a span has few types of children.
 template <class List>
 void add_child(List& children, TypeIndex type, std::uint64_t count, std::uint64_t ticks) {
   for (Child& child : children) {
@@ -64,23 +64,23 @@ void add_child(List& children, TypeIndex type, std::uint64_t count, std::uint64_
 struct OpenSpan {
   TypeIndex type = kNoType;
   SpanKind kind = SpanKind::other;
-  bool selected = false;           // its entry counts in the statistics
-  bool before_cut = false;         // of a slice: its entry is not in the file
-  bool of_cpu = false;             // it nests on a CPU, not on a task
-  std::uint64_t match = 0;         // what its end must say
-  std::uint64_t begin = 0;         // ticks
-  std::uint64_t own = 0;           // innermost on its CPU
-  std::uint64_t own_selected = 0;  // of those: inside the selection
-  Child blocked, preempted;        // switched out, asleep or not
-  std::vector<Child> children;     // what nested directly in it
-  Event entry{};                   // where Spans::keep_entries() asked for it
-  // The same of the calls that it made, and of theirs (interrupts are none of its calls).
-  std::uint64_t sub = 0;  // CPU time
+  bool selected = false;    // its entry counts in the statistics
+  bool before_cut = false;  // of a slice: it began before the slice, its entry is not in the file
+  bool of_cpu = false;      // it nests on a CPU, not on a task
+  std::uint64_t match = 0;  // value that the end event must carry (Spans::match())
+  std::uint64_t begin = 0;  // ticks
+  std::uint64_t own = 0;    // ticks in which it was innermost on its CPU
+  std::uint64_t own_selected = 0;  // the part of own inside the selection
+  Child blocked, preempted;        // switched out asleep; switched out runnable
+  std::vector<Child> children;     // spans directly nested in it
+  Event entry{};                   // its entry, if Spans::keep_entries() was called
+  // Times of the calls nested in it at any depth (interrupts are not among them), in ticks.
+  std::uint64_t sub = 0;  // their CPU time
   std::uint64_t sub_blocked = 0, sub_preempted = 0;
   static constexpr std::uint64_t kNoTag = ~std::uint64_t{0};
-  std::uint64_t tag = kNoTag;  // a CallSink's; kNoTag: it was not told of the begin
+  std::uint64_t tag = kNoTag;  // belongs to the CallSink; kNoTag: it was not told of the begin
 
-  // A call that this one made has ended.
+  // Adds the times of a call made in this one, which has ended.
   void add_call(const OpenSpan& call) {
     sub += call.own + call.sub;
     sub_blocked += call.blocked.ticks + call.sub_blocked;
@@ -90,31 +90,32 @@ struct OpenSpan {
 
 enum class Outcome : std::uint8_t {
   complete,
-  no_entry,       // before the recording or the slice
-  no_exit,        // after it, or never seen
+  no_entry,       // it began before the recording or the slice
+  no_exit,        // the recording ended before it, or its exit was not recorded
   in_gap,         // hidden by lost events
   never_returns,  // exit, exit_group, rt_sigreturn
   fork_return,    // the child's side of a fork
 };
 inline constexpr std::size_t kOutcomes = 6;
 
-// Everything about one type of span.
+// Statistics of one type of span; times in ticks.
 struct SpanStats {
   std::uint64_t entries = 0;
   std::array<std::uint64_t, kOutcomes> outcomes{};
-  Spread total;                 // entry to exit, of the complete ones
-  Spread own;                   // of these, innermost and inside the selection
-  std::uint64_t own_whole = 0;  // the same, inside the selection or not
+  Spread total;                 // from entry to exit, of the complete spans
+  Spread own;                   // of the complete spans: time innermost, inside the selection
+  std::uint64_t own_whole = 0;  // as own, but inside the selection or not
   Child blocked, preempted;
-  Child unknown;  // what is left of calls' durations: hidden by gaps
+  Child unknown;  // time of complete spans that is accounted to nothing: hidden by gaps
   std::vector<Child> children;
-  // Of the calls it made. What is left of the total was taken by interrupts.
+  // Times of the calls nested in these spans, at any depth. What remains of the total after own,
+  // blocked, preempted, unknown and these is the time of interrupts.
   std::uint64_t sub = 0, sub_blocked = 0, sub_preempted = 0;
-  Histogram times;  // of total; only where the Profile keeps them
+  Histogram times;  // of total; only with Profile::keep_histograms()
 
   void add(const SpanStats& more);
 
-  // Of total, within 1/64 and never outside of min and max (ticks); 0 without complete spans.
+  // Percentile of total in ticks, within 1/64 and between min and max; 0 without complete spans.
   std::uint64_t percentile(double percent) const {
     if (total.count == 0) return 0;
     return std::clamp(times.percentile(percent), total.min, total.max);
@@ -123,28 +124,28 @@ struct SpanStats {
 
 class Profile {
  public:
-  // From here on each type's durations are kept for percentiles.
+  // From here on each type's durations are kept for percentiles. Call it before the first event.
   void keep_histograms() { histograms_ = true; }
   bool keeps_histograms() const { return histograms_; }
 
-  // An event of the selection.
+  // Counts an event of the selection.
   void count(const Event& event) {
     counts_[event.id & FKT_ID_MASK]++;
     events_++;
   }
-  // So many of them.
+  // Counts `events` events of this id.
   void count(std::uint16_t id, std::uint64_t events) {
     counts_[id & FKT_ID_MASK] += events;
     events_ += events;
   }
-  // Spans that nothing else of this profile knows of.
+  // Adds spans that were counted elsewhere.
   void add(TypeIndex type, const SpanStats& more);
-  // The order of a type's children says nothing from here on.
+  // Sorts each type's children by type: their order depends on the order in which they were added.
   void sort_children();
   void opened(TypeIndex type) { of(type).entries++; }
-  // `exit_selected`: so is the event that ended it.
+  // exit_selected: the event that ended the span is selected.
   void closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, bool exit_selected);
-  // An exit alone; kNoType where it does not say of what.
+  // Counts an exit without an entry; `type` is kNoType when the exit does not say of which call.
   void exit_alone(TypeIndex type, Outcome outcome);
 
   std::uint64_t events() const { return events_; }
@@ -153,7 +154,7 @@ class Profile {
     static const SpanStats kNone;
     return type < stats_.size() ? stats_[type] : kNone;
   }
-  // Exits of system calls that do not say of which call.
+  // Exits of system calls that do not say of which call, by outcome.
   const std::array<std::uint64_t, kOutcomes>& exits_alone() const { return exits_alone_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A secret that nobody can guess, in a form that can be typed.
+// A secret that cannot be guessed, in a form that can be typed.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace fkt {
 
-// 128 random bits in hexadecimal.
+// Returns 128 random bits in hexadecimal.
 Result<std::string> random_token();
 
 }  // namespace fkt

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
 
-// Of the pages that end before that moment (ticks).
+// Number of events in the pages that end before `clock` (ticks).
 std::uint64_t events_before(const Trace& trace, std::uint64_t clock) {
   std::uint64_t events = 0;
   for (const PageRef& page : trace.pages()) {
@@ -21,7 +21,7 @@ std::uint64_t events_before(const Trace& trace, std::uint64_t clock) {
   return events;
 }
 
-// Where the scan must stop: for `moments`, and from `begin` on for what is to be known.
+// Moments at which the scan must stop: `moments`, and those after `begin` that `known` lacks.
 std::vector<std::uint64_t> stops(std::span<const std::uint64_t> moments, std::uint64_t begin,
                                  const KnownStates* known) {
   std::vector<std::uint64_t> stops(moments.begin(), moments.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The state of a recording at some moments, for slices that begin there.
+// Computes the state of a recording at given moments, for slices that begin there.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@ namespace fkt {
 
 class KnownStates;
 
-// At each of `moments` (ticks, ascending), before any event of that time. `reading`: called now and
-// then with the number of events that were read, or need not be; false: nothing is returned. What
-// `known` knows is not read again, and what is found on the way is added to it; nullptr: nothing is
-// known. The cuts' `to` is the end of all time, and of losses they say nothing.
+// Returns the state at each of `moments` (ticks, ascending), before any event of that time.
+// `reading` is called periodically with the number of events read or skipped so far; when it
+// returns false, nothing is returned. `known`: states that need not be computed again, to which
+// those computed are added; may be nullptr. In the cuts returned, `to` is the maximum and losses
+// are not filled in.
 std::vector<Cut> read_states(const Trace& trace, std::span<const std::uint64_t> moments,
                              KnownStates* known, const std::function<bool(std::uint64_t)>& reading);
 

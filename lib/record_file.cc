@@ -30,7 +30,7 @@ std::optional<Error> not_replaceable(int fd, std::uint64_t bytes, const std::str
 }
 
 Result<UniqueFd> open_record_file(const std::string& name, Replace replace) {
-  // What the kernel does is nobody else's business: no permissions for others.
+  // Readable by its owner only: a recording shows what all users' processes do.
   UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
   struct stat is {};
   if (!fd || ::fstat(fd.get(), &is) != 0) return os_failure(name);

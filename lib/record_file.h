@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Which files a recording may be written to.
+// Which existing files a recording may overwrite.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,28 @@
 
 namespace fkt {
 
-// Does an FKT file begin here? Nothing can be read: no.
+// Returns whether the open file begins as an FKT file does; false when it cannot be read.
 bool holds_fkt_file(int fd);
 
-// What a recording may be written over.
+// Which contents of an existing file a recording may overwrite.
 enum class Replace {
-  nothing,     // only an empty file: what the user named is kept
-  recordings,  // an FKT file too: the default name's, which each run replaces
-  anything,    // --force
+  nothing,     // only an empty file: for a name that the user gave
+  recordings,  // also an FKT file: for the default name, which each run overwrites
+  anything,    // any file: --force
 };
-// The name is the default one, or the user's; `force`: --force was given.
+// default_name: the user gave no name. force: --force was given.
 constexpr Replace replace_rule(bool default_name, bool force) {
   if (force) return Replace::anything;
   return default_name ? Replace::recordings : Replace::nothing;
 }
 
-// Why the open file of `bytes` bytes may not be written over; nothing: it may.
+// Returns why the open file of `bytes` bytes may not be overwritten, or nothing when it may be.
 std::optional<Error> not_replaceable(int fd, std::uint64_t bytes, const std::string& name,
                                      Replace replace);
 
-// A regular file for a recording, open for reading and writing, new or as it was. A new one is
-// readable by its owner alone.
+// Opens a regular file for a recording, for reading and writing, without truncating it. Creates it
+// readable by its owner only when it does not exist. Errors: it is no regular file, or `replace`
+// does not allow to overwrite what it contains.
 Result<UniqueFd> open_record_file(const std::string& name, Replace replace);
 
 }  // namespace fkt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A list of plain records that is filled, read, emptied and filled again, for where std::vector's
-// growth with each element is most of the work.
+// A list of trivially copyable records that is filled, read, emptied and refilled many times, for
+// loops in which the growth of a std::vector with each element would be most of the work.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class Records {
   T* end() { return records_.get() + size_; }
   const T* begin() const { return records_.get(); }
   const T* end() const { return records_.get() + size_; }
-  // From one position to another.
+  // The records from position `from` up to, not including, position `to`.
   std::span<const T> part(std::uint32_t from, std::uint32_t to) const {
     return {records_.get() + from, to - from};
   }
@@ -35,13 +35,13 @@ class Records {
     make_room();
     records_[size_++] = record;
   }
-  // The record behind the last one, to be written; it is not part of the list until extend(). Valid
-  // until anything is added.
+  // Returns the place behind the last record, to be written to. It is part of the list after
+  // extend() only, and valid until something is added.
   T* spare() {
     make_room();
     return end();
   }
-  // Room for so many altogether. What it holds stays.
+  // Makes room for `records` records altogether; those in the list stay.
   void reserve(std::size_t records) {
     if (records <= room_) return;
     std::unique_ptr<T[]> larger = std::make_unique_for_overwrite<T[]>(records);
@@ -49,14 +49,14 @@ class Records {
     records_ = std::move(larger);
     room_ = static_cast<std::uint32_t>(records);
   }
-  // Those up to `end` were written where there was room for them.
+  // Makes the records that were written up to `end` part of the list; there must have been room.
   void extend(const T* end) { size_ = static_cast<std::uint32_t>(end - records_.get()); }
-  // Keeps its memory.
+  // Empties the list; its memory is kept.
   void clear() {
     most_ = std::max(most_, size_);
     size_ = 0;
   }
-  // Memory that was ever written to.
+  // Bytes of memory that were ever written to.
   std::size_t bytes() const { return std::max(most_, size_) * sizeof(T); }
 
  private:
@@ -67,7 +67,7 @@ class Records {
 
   std::unique_ptr<T[]> records_;
   std::uint32_t size_ = 0, room_ = 0;
-  std::uint32_t most_ = 0;  // that it held before
+  std::uint32_t most_ = 0;  // highest size before the last clear()
 };
 
 }  // namespace fkt

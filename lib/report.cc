@@ -9,8 +9,8 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kName = 30;  // columns' widths
-constexpr std::size_t kTask = 28;  // kworkers have long ones
+constexpr std::size_t kName = 30;  // column widths
+constexpr std::size_t kTask = 28;  // names of kworkers are long
 constexpr std::size_t kTicks = 15;
 constexpr std::size_t kCount = 10;
 constexpr double kPercentPerStar = 2.5;  // as in the 2005 report's figure 4
@@ -188,7 +188,7 @@ void Report::durations() {
   }
 }
 
-// As in the 2005 report's figure 5: what nested in the call, the call ONLY, and the whole.
+// As in figure 5 of the 2005 report: the parts nested in the call, the call ONLY, and the whole.
 void Report::call(const Summary::CallRow& row) {
   const auto line = [&](std::string_view name, std::optional<std::uint16_t> id, std::uint64_t count,
                         std::uint64_t sum) {
@@ -217,7 +217,7 @@ void Report::call(const Summary::CallRow& row) {
     code(row.code);
   }
   out_.put('\n');
-  // Calls are given up at a gap, and where the layers recorded change.
+  // A call whose exit may be missing is given up at a gap and where the recorded layers change.
   const bool gaps = !s_.losses.empty();
   const std::pair<Outcome, const char*> others[] = {
       {Outcome::no_entry, "entry before the recording"},
@@ -343,7 +343,7 @@ void Report::load() {
   } else {
     out_.put("not known: layer process was not recorded\n");
   }
-  if (!a_.info().totals || a_.info().cut) return;  // it is known of the whole recording alone
+  if (!a_.info().totals || a_.info().cut) return;  // these totals are of the whole recording
   const Totals& totals = *a_.info().totals;
   out_.left("the drain by its own count", kName + 5);
   ticks(static_cast<std::uint64_t>(static_cast<double>(totals.drain_ns) *

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The statistics as text: what was recorded and whether it is whole, then the tables.
+// The statistics as text: the head (what was recorded, whether it is complete), then the tables.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace fkt {
 
 void write_report(Writer& out, const Summary& summary, const Analysis& analysis,
                   const TimeFormat& time);
-// Lines "COUNT<TAB>LAYER<TAB>NAME".
+// Writes a line "COUNT<TAB>LAYER<TAB>NAME" per row.
 void write_counts(Writer& out, const std::vector<Summary::Count>& counts);
 
 }  // namespace fkt

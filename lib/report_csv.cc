@@ -22,7 +22,7 @@ class ReportCsv {
   }
 
  private:
-  // A head line; the names are separated by commas.
+  // Begins a table; `columns` are the column names, separated by commas.
   void table(std::string_view name, std::string_view columns) {
     if (out_.size() > 0) out_.put("\r\n");
     table_ = name;
@@ -48,7 +48,7 @@ class ReportCsv {
     if (code) return number(*code);
     empty(1);
   }
-  // Average, min and max, empty where there are none.
+  // Average, min and max; empty cells when nothing was counted.
   void each(const Spread& spread) {
     if (spread.count == 0) return empty(3);
     ticks(spread.sum / spread.count);
@@ -105,7 +105,7 @@ void ReportCsv::gaps() {
   }
 }
 
-// Events without a duration have a count alone, states have none.
+// An event without a duration has only a count; a CPU state has only a time.
 void ReportCsv::histogram() {
   table("histogram", "name,code,time,count,average,min,max");
   end();

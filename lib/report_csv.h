@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The statistics as CSV (RFC 4180): the same tables as in the text, one behind the other, with an
-// empty line between them. Each begins with its head line; the first column of every line is the
-// table's name, so that grep finds one table.
+// The statistics as CSV (RFC 4180): the tables of the text report one after the other, separated by
+// empty lines. Each begins with a head line; the first cell of every other line is the table's
+// name, so that grep can select one table.
 #pragma once
 
 #include <vector>
@@ -12,9 +12,9 @@
 
 namespace fkt {
 
-// Times as numbers in the unit of `time`.
+// Writes times as numbers in the unit of `time`.
 void write_report_csv(Writer& out, const Summary& summary, const TimeFormat& time);
-// One table: count, layer, name.
+// Writes one table: count, layer, name.
 void write_counts_csv(Writer& out, const std::vector<Summary::Count>& counts);
 
 }  // namespace fkt

@@ -10,9 +10,9 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kTicks = 15;  // columns' widths
+constexpr std::size_t kTicks = 15;  // column widths
 constexpr std::size_t kCount = 10;
-constexpr std::size_t kLosses = 10;  // gaps that are listed one by one
+constexpr std::size_t kLosses = 10;  // number of gaps that are listed individually
 
 class ReportHead {
  public:

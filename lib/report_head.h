@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The report's head: what was recorded, and whether it is whole.
+// The head of the report: what was recorded, and whether the recording is complete.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ void write_report_head(Writer& out, const Summary& summary, const Analysis& anal
 
 // "Linux 6.1.0-56-amd64 #1 SMP ... x86_64"
 std::string kernel_text(const Machine& machine);
-// The command with its arguments, quoted where a shell would need it; empty: none was run.
+// Returns the command with its arguments, quoted for a shell; empty when no command was run.
 std::string command_text(const Command& command);
-// When it began: "2026-02-03 12:34:56.789012345 +0100", or "not known".
+// Returns when the recording began: "2026-02-03 12:34:56.789012345 +0100", or "not known".
 std::string date_text(const Clocks& clocks);
 
 }  // namespace fkt

@@ -198,7 +198,7 @@ Json ReportJson::load() const {
   return object;
 }
 
-// Names may hold any bytes.
+// Names may hold bytes that are no UTF-8; these are replaced.
 std::string lines(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The statistics as one JSON object; its keys stand in fkt_print(1) and stay.
+// The statistics as one JSON object; its keys are documented in fkt_print(1) and stay stable.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace fkt {
 
-// One object and a newline. Times in the unit of `time`: whole numbers of cycles or ns, else
-// decimals.
+// Returns one object and a newline. Times are in the unit of `time`: integers for cycles and ns,
+// decimal numbers for us and s.
 std::string report_json(const Summary& summary, const Analysis& analysis, const TimeFormat& time);
 std::string counts_json(const std::vector<Summary::Count>& counts);
 

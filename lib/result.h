@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Result<T>: a value or an Error. The library never prints, never aborts, and throws nothing of
-// its own; std::expected is not in C++20.
+// Result<T>: a value or an Error. The library never prints and never aborts, and throws no
+// exceptions of its own. std::expected is not in C++20.
 #pragma once
 
 #include <cassert>
@@ -12,14 +12,14 @@
 namespace fkt {
 
 enum class ErrorCode {
-  io,       // the system refused: open, read, write, map
-  format,   // not an FKT file, or one that contradicts itself
+  io,       // a system call failed: open, read, write, map
+  format,   // not an FKT file, or one with contradictory contents
   version,  // written by a newer FKT
   damaged,  // an FKT file with a part that cannot be read
-  usage,    // what the caller asked for makes no sense
+  usage,    // the caller's request is invalid
 };
 
-// One line, lower case, subject first, then cause, then remedy if there is one; no final stop.
+// The message is one line in lower case: subject, cause, remedy if there is one; no final stop.
 struct Error {
   ErrorCode code = ErrorCode::io;
   std::string message;
@@ -43,7 +43,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-// For functions that return nothing but may fail.
+// For functions that return no value but may fail.
 struct Done {};
 using Status = Result<Done>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A stretch of time cut into equal cells: the columns of a picture.
+// An interval of time divided into equal cells: the columns of a picture.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,19 @@ struct Scale {
   std::uint64_t from = 0, to = 1;  // ticks, from < to
   std::uint32_t cells = 1;
 
-  // The cell of a moment in from <= clock < to.
+  // Returns the cell of `clock`, from <= clock < to (ticks).
   std::uint32_t cell(std::uint64_t clock) const {
     return static_cast<std::uint32_t>(static_cast<unsigned __int128>(clock - from) * cells /
                                       (to - from));
   }
-  // Its first moment: cell(clock) == c exactly for begin(c) <= clock < begin(c + 1).
+  // Returns the cell's first tick: cell(clock) == c exactly for begin(c) <= clock < begin(c + 1).
   std::uint64_t begin(std::uint32_t cell) const {
     const unsigned __int128 product = static_cast<unsigned __int128>(to - from) * cell;
     return from + static_cast<std::uint64_t>((product + cells - 1) / cells);
   }
 };
 
-// The same cells, found without a division: for pictures that ask for millions of moments.
+// The cells of a Scale, found without a division: for pictures that look up millions of times.
 class CellTable {
  public:
   explicit CellTable(const Scale& scale)
@@ -35,7 +35,7 @@ class CellTable {
   }
 
   std::uint32_t cell(std::uint64_t clock) const {
-    // Rounding may lead to a neighbour.
+    // Floating point may be off by one cell.
     auto cell = static_cast<std::size_t>(static_cast<double>(clock - from_) * per_tick_);
     cell = std::min(cell, begins_.size() - 2);
     while (clock < begins_[cell]) cell--;
@@ -47,7 +47,7 @@ class CellTable {
  private:
   std::uint64_t from_;
   double per_tick_;
-  std::vector<std::uint64_t> begins_;  // one more: the end
+  std::vector<std::uint64_t> begins_;  // of each cell, and the end
 };
 
 }  // namespace fkt

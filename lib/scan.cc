@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kProgressEvents = 1 << 18;
-constexpr unsigned kMostThreads = 8;  // what follows the recording is one of them
+constexpr unsigned kMostThreads = 8;  // the thread that merges is one of them
 
-// One CPU's part: events, and bursts where there is a digest.
+// The stream of one CPU: events, and bursts (lib/burst.h) where its page has a digest.
 class Lane {
  public:
-  // cut: where the scan begins; nullptr: at the recording's start.
+  // cut: the state at which the scan begins; nullptr: it begins at the recording's start.
   Lane(TraceData& data, DigestPool& pool, std::uint32_t cpu,
        const std::vector<std::uint32_t>& pages, const Cut* cut, std::uint64_t to)
       : stream_(data, pages, cut != nullptr ? cut->from : 0, to, data.info.cut ? cut : nullptr),
@@ -32,10 +32,11 @@ class Lane {
 
   bool start() { return stream_.advance(); }
 
-  // What is next: a burst, or else the event.
+  // The next burst; nullptr when event() is next.
   const Burst* burst() const { return burst_; }
   const Event& event() const { return stream_.event(); }
-  // Are the events of the event's page counted by its digest? `ask` is asked once a page.
+  // Returns whether the digest of the event's page counts its events; `ask` is called once per
+  // page.
   template <class Ask>
   bool counted(Ask ask) {
     if (counted_page_ != stream_.place().page) [[unlikely]] {
@@ -45,13 +46,13 @@ class Lane {
     return counted_;
   }
   std::uint32_t cpu() const { return cpu_; }
-  // When its turn comes: a burst's does with its last event.
+  // The time by which the merge orders lanes: of the event, or of the burst's last event.
   std::uint64_t clock() const { return burst_ != nullptr ? burst_->to : event().clock; }
   std::span<const ChildRecord> loose() const {
     return digest_->loose.part(0, digest_->loose.size());
   }
 
-  // The burst was taken as a whole, or its event was: goes on to what follows. False: the end.
+  // Moves on after burst() was taken as a whole or event() was applied. Returns false at the end.
   bool next() {
     if (burst_ != nullptr) {
       burst_->taken = true;
@@ -69,7 +70,7 @@ class Lane {
     }
     return stream_.advance() || leave_page();
   }
-  // Goes on to the burst's first event.
+  // Moves on to the first event of burst(), which is to be applied event by event.
   bool take_apart() {
     catch_up();
     next_burst_++;
@@ -81,12 +82,14 @@ class Lane {
   bool at_burst() const {
     return next_burst_ < bursts() && stream_.position() == digest_->bursts[next_burst_].begin_word;
   }
-  // The stream does not move while one burst follows the other: it goes where it is needed again.
+  // Moves the stream behind the last burst taken. While bursts follow each other it stays behind,
+  // because nothing reads it.
   void catch_up() {
     if (behind_ != nullptr) stream_.skip(*behind_);
     behind_ = burst_ = nullptr;
   }
-  // After the page's first event: all pages that begin before it were asked for by now.
+  // Called after the page's first event, when the pool has been asked for all pages that begin
+  // before it, as the merge goes by time. Releases the CPU's earlier pages.
   void enter_page() {
     const std::size_t entered = stream_.place().page;
     for (std::size_t page = page_.value_or(0); page < entered; page++) pool_.release(pages_[page]);
@@ -104,22 +107,22 @@ class Lane {
   DigestPool& pool_;
   const std::vector<std::uint32_t>& pages_;
   std::uint32_t cpu_;
-  std::optional<std::size_t> page_;  // that digest_ is of
+  std::optional<std::size_t> page_;  // the page of digest_
   PageDigest* digest_ = nullptr;
-  std::size_t next_burst_ = 0;     // in it
-  const Burst* behind_ = nullptr;  // the stream is still before it
+  std::size_t next_burst_ = 0;     // in digest_
+  const Burst* behind_ = nullptr;  // last burst taken, if the stream is still before it
   std::optional<std::size_t> counted_page_;
-  bool counted_ = false;  // of counted_page_
+  bool counted_ = false;  // result of counted() for counted_page_
   Burst* burst_ = nullptr;
 };
 
-// The last moment that is read (ticks), the first one that is not.
+// Returns the end of the scan: the first tick that is not read.
 std::uint64_t end_of_scan(const Analysis& analysis, const ScanOptions& options) {
   const std::uint64_t to = analysis.view().to.value_or(kForever);
   return options.stops.empty() ? to : std::min(to, options.stops.back());
 }
 
-// Says how far it is, now and then.
+// Reports the number of events read after each kProgressEvents or so.
 class Progress {
  public:
   explicit Progress(ScanProgress progress) : progress_(std::move(progress)) {}
@@ -140,7 +143,7 @@ class Progress {
 
 }  // namespace
 
-// Every event by itself.
+// Applies every event by itself: for views that do not take bursts.
 class Scanner::Events {
  public:
   Events(const Trace& trace, Analysis& analysis, const ScanOptions& options)
@@ -163,9 +166,9 @@ class Scanner::Events {
   Progress progress_;
 };
 
-// Whatever may concern a thread on another CPU goes in the order of time, event by event. A burst
-// concerns nobody else, so its turn comes with its last event; if something else turns up before
-// that does concern it, it is taken apart into its events.
+// Merges the CPUs by time. A burst concerns only its own thread, so it is taken as a whole when its
+// last event is due. When an event of another CPU that concerns that thread is due earlier, the
+// burst is applied event by event.
 class Scanner::Merge {
  public:
   Merge(TraceData& data, Analysis& analysis, ScanOptions options)
@@ -191,14 +194,15 @@ class Scanner::Merge {
     const std::uint64_t to = end_of_scan(analysis_, options_);
     return cut() != nullptr ? std::min(to, cut()->to) : to;
   }
-  // Where a slice begins, or the analysis was told to.
+  // The cut at which a slice begins, or at which the analysis was told to start.
   const Cut* cut() const {
     const std::optional<Cut>& cut = analysis_.info().cut;
     return cut ? &*cut : nullptr;
   }
   std::uint64_t begin_of_scan() const { return cut() != nullptr ? cut()->from : 0; }
 
-  // Pages that lie across something are read event by event.
+  // DigestPool::Wanted: a page that reaches across the scan's begin or end, a stop or an edge of
+  // the window is not digested but read event by event.
   std::optional<bool> digestible(std::uint32_t cpu, std::uint64_t first, std::uint64_t last) const {
     if (first < begin_of_scan() || last >= to_) return std::nullopt;
     for (const std::uint64_t stop : options_.stops) {
@@ -214,7 +218,7 @@ class Scanner::Merge {
   }
 
   void open_lanes() {
-    lanes_.reserve(data_.by_cpu.size());  // their addresses must not change from here on
+    lanes_.reserve(data_.by_cpu.size());  // heap_ points into it: no reallocation from here on
     types_.update(analysis_.types());
     for (const auto& [cpu, pages] : data_.by_cpu) {
       Lane& lane = lanes_.emplace_back(data_, pool_, cpu, pages, cut(), to_);
@@ -250,14 +254,15 @@ class Scanner::Merge {
     progress_.count(events);
   }
 
-  // The front lane has moved on.
+  // Reorders the heap after the front lane has moved on; `more` is false at the lane's end.
   void go_on(Lane& lane, bool more) {
     if (!more) return pop_front(heap_);
     if (lane.burst() != nullptr && !own(lane)) return rebuild();
     replace_front(heap_, waiting(lane));
   }
 
-  // A thread that is on two CPUs at once: both go event by event.
+  // Makes the lane the owner of its burst's thread. When another lane owns it already, the thread
+  // seems to run on two CPUs at once: applies both bursts event by event and returns false.
   bool own(Lane& lane) {
     const std::uint32_t pid = lane.burst()->pid;
     if (pid == 0) return true;
@@ -275,16 +280,16 @@ class Scanner::Merge {
   }
   void take_apart(Lane& lane) {
     if (lane.burst() != nullptr && owner(lane.burst()->pid) == &lane) disown(*lane.burst());
-    lane.take_apart();  // there are events in it, whatever they are
+    lane.take_apart();  // its result is not needed: a burst has events
   }
   Lane* owner(std::uint64_t pid) const { return pid < owners_.size() ? owners_[pid] : nullptr; }
-  // After lanes other than the front one have changed.
+  // Reorders the heap after lanes other than the front one have changed.
   void rebuild() {
     for (Waiting<Lane>& entry : heap_) entry = waiting(*entry.source);
     make_least_heap(heap_);
   }
 
-  // May the event concern a thread that another CPU runs, besides the one that it was recorded in?
+  // Returns whether the event may concern a thread that owns a burst on another CPU.
   bool disturbs(const Event& event) const {
     if (event.pid != 0 && owner(event.pid) != nullptr) return true;
     switch (event.id) {
@@ -306,12 +311,14 @@ class Scanner::Merge {
     return owner(event.words[0] & FKT_PID_MASK) != nullptr ||
            owner(event.words[0] >> 32 & FKT_PID_MASK) != nullptr;
   }
-  // Does another lane's burst that has begun belong to the thread that this one's switch names?
+  // Returns whether the thread that the burst switches to has a burst on another lane that began
+  // before this one ends.
   bool disturbed(const Burst& burst, const Lane& lane) const {
     const Lane* other = owner(burst.next);
     return other != nullptr && other != &lane && other->burst()->from <= burst.to;
   }
-  // Those of other lanes that have begun. False: there are none.
+  // Applies the bursts of other lanes that have begun event by event. Returns false when there are
+  // none.
   bool take_apart_others(const Lane& lane) {
     bool any = false;
     for (const Waiting<Lane>& entry : heap_) {
@@ -333,7 +340,7 @@ class Scanner::Merge {
   DigestPool pool_;
   std::vector<Lane> lanes_;
   std::vector<Waiting<Lane>> heap_;
-  std::vector<Lane*> owners_;  // by pid: whose next burst is that thread's
+  std::vector<Lane*> owners_;  // by pid: the lane whose next burst belongs to the thread
 };
 
 unsigned ScanOptions::default_threads() {

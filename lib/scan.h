@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Reading a recording for what its Analysis adds up, where nobody wants to see each event:
+// Reads a recording for the sums of its Analysis, where the single events are not needed:
 //
 //   fkt::Analysis analysis(trace.info(), view);
 //   fkt::scan(trace, analysis, {.reading = progress});
 //   analysis.finish(!view.to, recording_end(trace));
 //
-// It comes to the same as adding all of trace.events(), whatever the recording, but pages are
-// digested by several threads (lib/digest.h), and the events of a burst are taken in one step.
+// The result is that of adding all of trace.events(), but pages are digested by several threads
+// (lib/digest.h), and the events of a burst (lib/burst.h) are taken in one step.
 #pragma once
 
 #include <cstdint>
@@ -19,45 +19,45 @@
 
 namespace fkt {
 
-// Called now and then with the number of events read so far; false: read no further.
+// Called periodically with the number of events read so far; returns false to end the scan.
 using ScanProgress = std::function<bool(std::uint64_t)>;
 
 struct ScanOptions {
   unsigned threads = default_threads();
-  // false: only who runs and what is open matters, for Analysis::cut().
+  // false: only the state that Analysis::cut() saves is computed, no statistics.
   bool statistics = true;
-  // The scan will be interrupted there (Scanner::run()); ticks.
+  // Times (ticks, ascending) at which the scan will be interrupted (Scanner::run()).
   std::vector<std::uint64_t> stops{};
   ScanProgress progress{};
 
-  // As many as the machine has processors, but no more than there is work for.
+  // Returns the number of the machine's CPUs, but at most 8.
   static unsigned default_threads();
 };
 
-// A scan that can be interrupted.
+// A scan that can be interrupted, to save the analysis's state.
 class Scanner {
  public:
-  // Up to the end of the analysis's view, or to options.stops' last. Both must outlive the scanner.
-  // An analysis whose info has a cut that the trace has not goes on from there, where its view
-  // takes bursts: what is before is read already.
+  // Scans up to the end of the analysis's view or the last of options.stops. `trace` and `analysis`
+  // must outlive the scanner. When the analysis's info has a cut, the scan begins there, provided
+  // that its view takes bursts.
   Scanner(const Trace& trace, Analysis& analysis, ScanOptions options);
   ~Scanner();
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;
 
-  // Adds everything before `clock`, which is one of options.stops, or the end (ticks).
+  // Adds all events before `clock` (ticks), which is one of options.stops or beyond the end.
   void run(std::uint64_t clock);
-  // When all was read: only now the statistics are complete.
+  // Completes the statistics; call it after the last run().
   void finish();
 
  private:
   class Events;
   class Merge;
-  std::unique_ptr<Events> events_;  // where the view does not allow for bursts
-  std::unique_ptr<Merge> merge_;    // else
+  std::unique_ptr<Events> events_;  // for views that do not take bursts
+  std::unique_ptr<Merge> merge_;    // for all others
 };
 
-// All of it.
+// Scans everything and completes the statistics.
 void scan(const Trace& trace, Analysis& analysis, ScanOptions options);
 
 }  // namespace fkt

@@ -20,7 +20,7 @@ std::byte* ScratchPieces::map() {
     if (file) file_ = std::move(*file);
   }
   void* data = MAP_FAILED;
-  // Allocated first: a disk that is full when the mapping is written to means SIGBUS.
+  // Allocate the file's space first: writing to the mapping on a full disk would raise SIGBUS.
   if (file_ && ::posix_fallocate(file_.get(), at, kBytes) == 0) {
     data = ::mmap(nullptr, kBytes, kAccess, MAP_SHARED, file_.get(), at);
   }

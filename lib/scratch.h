@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Scratch: an array that grows and stays where it is, in a file without a name, so that the kernel
-// may take its memory back. Where no file can be had or its disk is full it grows in memory.
+// Scratch: an array that grows without moving, kept in an unlinked temporary file so that the
+// kernel can write its pages back and reclaim the memory. When the file cannot be made or its disk
+// is full, it grows in anonymous memory.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +15,16 @@
 
 namespace fkt {
 
-// The pieces that an array is made of.
+// The pieces of a Scratch array, each kBytes long and mapped separately.
 class ScratchPieces {
  public:
   static constexpr std::size_t kBytes = 256 << 10;
 
-  // One more piece, of zeros; nothing: there is no memory.
+  // Adds a piece filled with zeros; returns nullptr when it cannot be mapped.
   std::byte* add();
   std::byte* operator[](std::size_t piece) const { return pieces_[piece].get(); }
   std::size_t size() const { return pieces_.size(); }
-  bool in_memory() const { return in_memory_; }  // some of it is not in the file
+  bool in_memory() const { return in_memory_; }  // at least one piece is not in the file
 
  private:
   struct Unmap {
@@ -42,7 +43,7 @@ class Scratch {
   static constexpr std::size_t kInPiece = ScratchPieces::kBytes / sizeof(T);
 
  public:
-  // False: there is no room for it.
+  // Returns false when no memory could be mapped for the value.
   bool push_back(const T& value) {
     if (size_ == pieces_.size() * kInPiece && pieces_.add() == nullptr) return false;
     new (place(size_)) T(value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Which events a command shows and counts. All events are read and followed, whatever is selected:
-// names and open calls at a slice's beginning are then known.
+// Which events a command shows and counts. All events are read and followed whatever is selected,
+// so that names and open calls are known where the selection begins.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,23 @@ struct View {
   std::optional<std::uint32_t> cpu{};
   std::optional<unsigned> layer{};           // bit number
   std::optional<std::uint32_t> stats_pid{};  // statistics only while this process lives
-  std::optional<std::uint32_t> dump_pid{};   // dump only while this process lives ...
-  bool dump_only = false;                    // ... or only its own events
+  std::optional<std::uint32_t> dump_pid{};   // dump only while this process lives
+  bool dump_only = false;                    // with dump_pid: dump only the process's own events
   std::shared_ptr<const Choice> where{};     // what an expression selects
-  std::vector<Interval> parts{};  // only in these stretches, ascending and apart; empty: in all
-  std::string around{};           // ... and what they lie around, for the report
+  std::vector<Interval> parts{};  // only these intervals, ascending and disjoint; empty: everything
+  std::string around{};           // name of what `parts` lie around, for the report
 };
 
-// Follows one process's life: is it alive, at this event?
+// Tracks whether a process is alive at the current event.
 class Alive {
  public:
   Alive() = default;
-  // seen: it lived at some time before.
+  // at_start: alive at the beginning. seen: it was alive at some time before that.
   Alive(std::uint32_t pid, bool at_start, bool seen = false)
       : pid_(pid), watching_(true), now_(at_start), seen_(at_start || seen) {}
 
-  // Before `event` is counted, and after: the fork and the last switch belong to the life.
+  // Call before() before `event` is counted and after() afterwards: the fork that begins the
+  // process's life and the switch that ends it belong to it.
   void before(const Event& event);
   void after(const Event& event);
 
@@ -49,7 +50,8 @@ class Alive {
   bool watching_ = false;
   bool now_ = true;
   bool seen_ = false;
-  bool ended_ = false;  // only a fork or a switch begins a new life, not a late NMI
+  bool ended_ = false;  // after its end only a fork or a switch begins a new life: a late NMI event
+                        // may still name it
 };
 
 }  // namespace fkt

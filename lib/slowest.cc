@@ -6,7 +6,7 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kTime = 16;  // columns' widths
+constexpr std::size_t kTime = 16;  // column widths
 constexpr std::size_t kDuration = 15;
 constexpr std::size_t kTask = 15;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The slowest spans as a table (fkt_print --slowest), and where to look around them.
+// The slowest spans as a table (fkt_print --slowest), and the time around them.
 #pragma once
 
 #include <string_view>
@@ -13,20 +13,20 @@ namespace fkt {
 
 struct SlowestTable {
   const std::vector<FoundSpan>& spans;
-  std::string_view name;    // as it was asked for
+  std::string_view name;    // the name that the user asked for
   std::uint64_t start = 0;  // the zero of the times shown (ticks)
   const TimeFormat& time;
 
-  // A line a span: since the recording's start from and to, duration, CPU, pid, task, name.
+  // Writes a line per span: begin and end since `start`, duration, CPU, pid, task, name.
   void text(Writer& out) const;
-  // One object a line: time, duration, cpu, pid, task, name.
+  // Writes a JSON object per line: time, duration, cpu, pid, task, name.
   void json(Writer& out) const;
-  // The same as CSV (RFC 4180) with a head line.
+  // Writes the members of json() as CSV (RFC 4180) with a head line.
   void csv(Writer& out) const;
 };
 
-// The stretches from `window` before each span to `window` behind it (ticks), ascending; those that
-// touch are one.
+// Returns the intervals from `window` ticks before each span to `window` ticks after it, ascending;
+// overlapping and adjacent ones are joined.
 std::vector<Interval> surroundings(const std::vector<FoundSpan>& spans, std::uint64_t window);
 
 }  // namespace fkt

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kAsk = "fkt-snapshot-1";
 constexpr std::string_view kWritten = "written", kRefused = "refused";
-constexpr std::size_t kMostBytes = 8192;  // of a message: a path and a little more
+constexpr std::size_t kMostBytes = 8192;  // most bytes of a message: a path and a few words
 constexpr timeval kPatience{1, 0};
 
 struct Address {
@@ -30,7 +30,7 @@ struct Address {
   socklen_t bytes = 0;
 };
 
-// In the abstract name space: it goes with the recorder, however that ends.
+// In the abstract name space: the address disappears with the recorder, however it ends.
 Address address_of(pid_t recorder) {
   const std::string name = "fkt-flight-" + std::to_string(recorder);
   Address a;
@@ -44,7 +44,7 @@ const sockaddr* generic(const Address& a) {
   return reinterpret_cast<const sockaddr*>(&a.address);
 }
 
-// Packets: a message comes whole or not at all.
+// SOCK_SEQPACKET: a message arrives whole or not at all.
 UniqueFd make_socket(int flags) {
   return UniqueFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
 }
@@ -56,7 +56,7 @@ std::optional<ucred> peer_of(int connection) {
   return peer;
 }
 
-// A message with at most one descriptor, in buffers that live as long as it.
+// A message with at most one file descriptor. `header` points into the other members.
 struct Packet {
   std::array<char, kMostBytes> bytes{};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
@@ -165,7 +165,7 @@ Result<UniqueFd> connect_to_recorder(pid_t recorder) {
   if (!socket || ::connect(socket.get(), generic(address), address.bytes) != 0) {
     return os_failure("the recorder");
   }
-  // Anybody can take a name: whoever listens must be who it says.
+  // Any process can bind this name: the peer must be the recorder.
   const std::optional<ucred> peer = peer_of(socket.get());
   if (!peer || peer->pid != recorder) return os_failure("the recorder", ECONNREFUSED);
   return socket;
@@ -188,7 +188,8 @@ Status send_ask(int connection, const SnapshotAsk& ask, int file) {
 Result<SnapshotAnswer> receive_answer(int connection) {
   Packet packet(kMostBytes);
   ssize_t bytes;
-  // A recorder that refuses may not have read what it was asked: that is said before its answer.
+  // When the recorder closes the connection without having read the request, ECONNRESET comes
+  // first; its answer can be read after that.
   bool reset = false;
   do {
     bytes = ::recvmsg(connection, &packet.header, MSG_CMSG_CLOEXEC);

@@ -16,7 +16,7 @@ int SpaceAhead::make(int fd, std::uint64_t need, std::uint64_t most) {
   const int mode = size_ == Size::stays ? FALLOC_FL_KEEP_SIZE : 0;
   while (possible_ && need > allocated_) {
     const std::uint64_t goal = std::max(need, std::min(allocated_ + step_, most));
-    // Not posix_fallocate(3), which writes where the file system cannot.
+    // Not posix_fallocate(3): where the file system cannot allocate it writes zeros instead.
     const int done = ::fallocate(fd, mode, static_cast<off_t>(allocated_),
                                  static_cast<off_t>(goal - allocated_));
     const int error = done < 0 ? errno : 0;

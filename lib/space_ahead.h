@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// File space that is allocated before it is needed, in big steps: writes inside it need not wait,
-// and what must stand behind them finds room on a full disk.
+// Allocates file space ahead of the writes, in big steps: writes inside it need not wait for
+// allocation, and the end of the recording still finds room when the disk becomes full.
 #pragma once
 
 #include <cstdint>
 
 namespace fkt {
 
-// Does this errno say that there is no more room?
+// Returns whether this errno means that there is no more room.
 bool is_full(int error);
 
 class SpaceAhead {
  public:
-  // Does the file's size grow with the space, or does it stay where its bytes end?
+  // Whether allocating extends the file's size, or leaves it at the end of the bytes written.
   enum class Size { grows, stays };
-  // from: what the file has already (bytes).
+  // from: bytes that the file already has.
   SpaceAhead(std::uint64_t from, Size size) : allocated_(from), size_(size) {}
 
-  // Space up to `need`, and some more, but not beyond `most` for its own sake. 0, or errno: with
-  // is_full() the disk has less than `need`, and what is allocated stays. Where the file system
-  // cannot allocate it says 0: the writes themselves find room, or say that there is none.
+  // Allocates at least up to byte `need`, ahead of need up to one step but not beyond `most`.
+  // Returns 0 or errno; with is_full(errno) there is no room up to `need`, and what was allocated
+  // before stays. Returns 0 also where the file system cannot allocate: then the writes fail when
+  // the disk is full.
   int make(int fd, std::uint64_t need, std::uint64_t most);
 
  private:
@@ -27,7 +28,7 @@ class SpaceAhead {
 
   bool possible_ = true;
   std::uint64_t allocated_;
-  std::uint64_t step_ = kLeastStep;  // of the next allocation; doubles, as the module's
+  std::uint64_t step_ = kLeastStep;  // bytes of the next allocation; doubles, as in the module
   Size size_;
 };
 

@@ -52,14 +52,14 @@ TypeIndex SpanTypes::known(const Cut::Type& saved) const {
                           : saved.value >= kSmall      ? in(large_[saved.kind], saved.value)
                           : saved.value < small.size() ? small[saved.value]
                                                        : kNoType;
-  // A damaged cut may name another kind by the same words.
+  // In a damaged cut, a type of another kind may have the same hash.
   const bool same = found != kNoType && types_[found].kind == static_cast<SpanKind>(saved.kind);
   return same ? found : kNoType;
 }
 
 std::vector<TypeIndex> SpanTypes::restore(const Cut& cut) {
   std::vector<TypeIndex> places;
-  const bool first = types_.empty();  // each line is a type of its own, whatever it says
+  const bool first = types_.empty();  // each line becomes its own type, also if two are equal
   for (const Cut::Type& saved : cut.types) {
     const TypeIndex before = first ? kNoType : known(saved);
     places.push_back(before != kNoType ? before : size());
@@ -78,7 +78,7 @@ std::vector<TypeIndex> SpanTypes::restore(const Cut& cut) {
   return places;
 }
 
-// So that it is found again: by its number, or by the words that name it.
+// Enters the type into the table in which it is looked up: by its number or by its words' hash.
 void SpanTypes::enter(TypeIndex index) {
   const SpanType& type = types_[index];
   const auto slot = static_cast<std::size_t>(type.kind);
@@ -129,9 +129,9 @@ TypeIndex SpanTypes::add(SpanKind kind, std::uint64_t value, std::uint16_t event
   SpanType& type = types_.emplace_back();
   type.kind = kind;
   type.value = value;
-  // An exit may come first: the code that stands for the type is its entry's.
+  // An exit without entry may be the first event of the type: its code is that of the begin event.
   type.event = begin_[slot] != 0 && kind != SpanKind::other ? begin_[slot] : event;
-  Writer safe;  // names come from the file, and go to a terminal
+  Writer safe;  // names come from the file and may be printed on a terminal
   safe.escaped(name(kind, value, device));
   type.name = safe.view();
   type.never_returns = never_returns(type);

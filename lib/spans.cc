@@ -136,7 +136,8 @@ inline std::size_t Spans::find_open(const Stack& stack, const Meaning& meaning,
   return at;
 }
 
-// Interrupts nest on their CPU, and so does what is called in them; all else on its task.
+// Interrupts nest on their CPU, and so do functions called in them; all other spans nest on their
+// task.
 inline Spans::Stack& Spans::stack_of(const Meaning& meaning, std::uint32_t on, TaskState& task) {
   Stack& interrupts = cpu(on);
   const bool within = meaning.kind == SpanKind::other && interrupts.depth > 0;
@@ -156,7 +157,7 @@ void Spans::begin(const Meaning& meaning, const Event& event, TaskIndex running,
   TaskState& task = state(running);
   const std::uint64_t number = meaning.value(event);
   if (is_syscall(meaning.kind)) {
-    // A task is in one call at a time: the exit of the one before was not recorded.
+    // A task is in one system call at a time: the exit of the previous one was not recorded.
     if (task.stack.depth > 0) drop(task.stack, 0, Outcome::no_exit);
     step.depth = static_cast<unsigned>(cpu(event.cpu).depth);
     if (task.mode == Mode::unknown) step.resolved = State::user;
@@ -241,13 +242,13 @@ void Spans::exit_without_entry(TypeIndex type, TaskState& task, bool selected, S
 void Spans::point(const Event& event, TaskIndex running, Step& step) {
   TaskState& task = state(running);
   if (is_switch(event.id)) {
-    // No task switches inside an interrupt: the exit of one that seems open was not recorded.
+    // No task switches inside an interrupt: the exit of an interrupt still open was not recorded.
     drop(cpu(event.cpu), 0, Outcome::no_exit);
     step.depth = static_cast<unsigned>(task.stack.depth);
     task.off = switched_out(event.id);
     task.since = event.clock;
     if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z) end_task(running);
-    // It may run next where events are being lost.
+    // The task may run next on a CPU whose events are being lost.
     if (gaps_ != 0 && !table_[running].idle) lose(state(running));
     return;
   }
@@ -277,7 +278,7 @@ void Spans::fork(const Event& event, const TaskState& parent) {
   const TaskIndex index = table_.find(event.arg & FKT_PID_MASK);
   if (index == kNoTask || !table_[index].forked) return;
   const TypeIndex call = parent.stack.depth > 0 ? parent.stack.spans[0].type : kNoType;
-  TaskState& child = state(index);  // `parent` may have moved
+  TaskState& child = state(index);  // state() may have moved `parent`
   child.mode = Mode::kernel;
   child.from_fork = true;
   child.fork_type = call;
@@ -288,7 +289,7 @@ void Spans::exec(const Event& event, TaskIndex running) {
   const auto old_tid = static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK;
   const TaskIndex old = table_.find(old_tid);
   if (old == kNoTask || old == running) return;
-  // The thread that called execve goes on under its leader's number.
+  // The thread that called execve continues under its leader's number.
   state(std::max(old, running));
   drop(tasks_[running].stack, 0, Outcome::no_exit);
   std::swap(tasks_[running].stack, tasks_[old].stack);
@@ -335,7 +336,7 @@ State Spans::charge(std::uint32_t cpu_number, TaskIndex index, std::uint64_t tic
   OpenSpan* call = interrupt;
   State state = State::others;
   if (interrupt != nullptr) {
-    // What is called in one is that one's.
+    // A function called in an interrupt counts as that interrupt.
     std::size_t at = stack.depth - 1;
     while (at > 0 && !on_cpu(stack.spans[at].kind)) at--;
     state = stack.spans[at].kind == SpanKind::softirq ? State::softirq : State::irq;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Spans: what has an entry and an exit, put together. System calls nest on their task, because they
-// sleep and migrate (2005 report, section 6); interrupts, vectors and softirqs nest on their CPU,
-// on top of whatever runs there, because they do neither. Functions, and other kinds that only a
-// file's own catalogue knows, nest where they are called: in an interrupt, or else on the task.
+// Spans: pairs of entry and exit. System calls nest on their task, because they sleep and migrate
+// (2005 report, section 6); interrupts, vectors and softirqs nest on their CPU, on top of the task
+// that runs there, because they do neither. Functions, and other kinds that only the file's
+// catalogue knows, nest where they are called: in an interrupt, or else on the task.
 //
-// Each tick of a CPU belongs to the innermost span open there: its own time. A system call's time
-// is then, without remainder: its own + what nested in it + what it was switched out.
+// Each tick of a CPU belongs to the innermost span open there, as its own time. A system call's
+// duration is therefore exactly its own time, plus what nested in it, plus the time it was switched
+// out.
 //
-// A span that lost its entry or its exit (the recording's edge, a gap) is counted as such and never
-// given a duration. Whatever is not known is called so: at its first sight a task may be in a
-// system call or not, and only its next entry or exit tells.
+// A span without entry or exit (at the recording's edge, in a gap) is counted as such and given no
+// duration. A task whose mode is not known, because it may or may not be in a system call at its
+// first event, is accounted as unknown until its next entry or exit tells.
 #pragma once
 
 #include <cstdint>
@@ -26,64 +27,68 @@
 
 namespace fkt {
 
-// What an event did to the spans; for the dump.
+// What an event did to the spans; used by the dump.
 struct Step {
   unsigned depth = 0;   // spans open around the event
-  bool closed = false;  // it ended one, which began and ended before our eyes:
+  bool closed = false;  // it ended a span whose begin is in the recording:
   TypeIndex type = kNoType;
-  std::uint64_t duration = 0;       // ticks
-  State resolved = State::unknown;  // user, system: where its task had been before, now known
+  std::uint64_t duration = 0;  // ticks
+  // user or system: the task's mode up to this event, if it was unknown before
+  State resolved = State::unknown;
 };
 
 class Spans {
  public:
   Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile);
 
-  // Tells `sink` of every call from here on, and of those that are open; it must outlive this.
+  // Calls `sink` for each span from here on and for those that are open; it must outlive this.
   void watch(CallSink& sink);
   bool watched() const { return sink_ != nullptr; }
 
-  // `running`: the event's task. `selected`: it counts in the statistics. `step`: a new one.
+  // running: the event's task. selected: the event counts in the statistics. step: must be fresh.
   void apply(const Event& event, TaskIndex running, bool selected, Step& step);
 
-  // Gives `ticks` of `cpu`, on which `task` ran, to the innermost span; `selected` of them count.
-  // Says what the CPU was doing.
+  // Adds `ticks` of `cpu`, on which `task` ran, to the innermost span; `selected` of them count in
+  // the statistics. Returns what the CPU was doing.
   State charge(std::uint32_t cpu, TaskIndex task, std::uint64_t ticks, std::uint64_t selected);
 
-  // The task runs again: it was switched out until `clock`, the last event on `cpu`.
+  // The task runs again: it was switched out until `clock` (ticks), the last event on `cpu`.
   void resume(TaskIndex task, std::uint32_t cpu, std::uint64_t clock) {
     state(task).resume(cpu, clock);
   }
-  // Events of `cpu` are lost from here on, and with them whatever tasks do that are not seen to run
-  // on another CPU (running_elsewhere, by TaskIndex): what they had open may end unseen. So it may
-  // of every task that leaves its CPU before end_gap(). again: the CPU was in that gap already.
+  // Events of `cpu` are lost from here on. Drops the spans of the CPU and of all tasks that are not
+  // seen to run on another CPU (running_elsewhere, by TaskIndex), because they may end unseen;
+  // until end_gap() also those of each task that leaves its CPU. again: the CPU was in that gap
+  // already.
   void begin_gap(std::uint32_t cpu, const std::vector<bool>& running_elsewhere, bool again);
   void end_gap() { gaps_--; }
   bool in_gap() const { return gaps_ != 0; }
-  // What is open on the CPU itself has ended unseen.
+  // Drops the spans open on the CPU itself, whose exits were not recorded.
   void end_interrupts(std::uint32_t number) { drop(cpu(number), 0, Outcome::no_exit); }
-  // Other layers (a bit each) are recorded from here on: whatever is open may have ended unseen.
+  // The set of recorded layers (a bit each) changes to `mask`: drops all open spans, whose exits
+  // may not be recorded.
   void forget(std::uint64_t mask);
-  // The recording's end, or the slice's.
+  // Drops what is still open at the end of the recording or slice.
   void finish();
 
-  // Writes what is open into the cut's tasks, as numbered there, and CPUs.
+  // Writes the open spans into the cut's CPUs and tasks; numbers: of the tasks in the cut.
   void save(Cut& cut, const std::vector<std::uint32_t>& numbers) const;
-  // Goes on from there, with nothing open besides: before any event, or after finish().
+  // Continues from the state in `cut`, with no other spans open. Call it before the first event or
+  // after finish().
   void restore(const Cut& cut, const CutPlaces& places);
 
-  // The type of the span that `event` begins; kNoType: it begins none.
+  // Returns the type of the span that `event` begins; kNoType when it begins none.
   TypeIndex begins(const Event& event);
-  // The open span that `event` of the task `running` would end; nullptr: none that is known.
+  // Returns the open span that `event` of the task `running` would end; nullptr when none is known.
   const OpenSpan* ends(const Event& event, TaskIndex running);
-  // From here on, spans keep the event that began them.
+  // From here on, OpenSpan::entry is filled in.
   void keep_entries() { keep_entries_ = true; }
 
-  // Ticks of kernel threads outside any span (selected ones).
+  // Selected ticks of kernel threads outside any span.
   std::uint64_t kernel_threads() const { return kernel_threads_; }
 
  private:
-  friend class BurstTaker;  // does the same for many events
+  friend class BurstTaker;  // applies the events of a burst at once
   // A stack that keeps its elements' memory when they are popped.
   struct Stack {
     std::vector<OpenSpan> spans;
@@ -103,13 +108,13 @@ class Spans {
   struct TaskState {
     Stack stack;
     Mode mode = Mode::unknown;
-    Off off = Off::no;              // switched out, and how
-    bool seen = false;              // ran before our eyes
+    Off off = Off::no;              // whether and how it is switched out
+    bool seen = false;              // it has run since the recording's start
     bool gap = false;               // a gap may hide its entry
-    bool from_fork = false;         // its first exit is the return of its parent's fork
-    std::uint32_t cpu = 0;          // runs there ...
-    std::uint64_t since = 0;        // ... since, or is switched out since (ticks)
-    TypeIndex fork_type = kNoType;  // the parent's call
+    bool from_fork = false;         // its first exit is the child's return from fork
+    std::uint32_t cpu = 0;          // CPU it runs or last ran on
+    std::uint64_t since = 0;        // it runs, or is switched out, since then (ticks)
+    TypeIndex fork_type = kNoType;  // the system call in which its parent forked
 
     void resume(std::uint32_t on, std::uint64_t clock) {
       if (off != Off::no && stack.depth > 0) {
@@ -125,9 +130,9 @@ class Spans {
     }
   };
   TypeIndex type_of(const Meaning& meaning, const Event& event, std::uint64_t number);
-  // The depth in `stack` at which the span that ends stands at the top; 0: none fits.
+  // Returns the depth of `stack` at which the span that ends is at the top; 0 when none matches.
   static std::size_t find_open(const Stack& stack, const Meaning& meaning, std::uint64_t number);
-  // What tells the span that `event` ends from others of its kind.
+  // Returns what distinguishes the span that `event` ends from others of its kind.
   static std::uint64_t match(const Meaning& meaning, const Event& event) {
     return meaning.kind == SpanKind::other ? meaning.other : meaning.value(event);
   }
@@ -140,7 +145,8 @@ class Spans {
     return cpus_[number];
   }
   Stack& stack_of(const Meaning& meaning, std::uint32_t on, TaskState& task);
-  // What the task itself does outside of interrupts; `call`: the innermost one, if any.
+  // Returns what the task itself does outside of interrupts; sets `call` to its innermost span, if
+  // any.
   State charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call);
   void point(const Event& event, TaskIndex running, Step& step);
   void begin(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
@@ -150,14 +156,14 @@ class Spans {
   void exit_without_entry(TypeIndex type, TaskState& task, bool selected, Step& step);
   void fork(const Event& event, const TaskState& parent);
   void exec(const Event& event, TaskIndex running);
-  // `span` has left `stack`: what is around it, and whoever watches, learn of it.
+  // Called when `span` has left `stack`: adds it to the span around it and tells the sink.
   void closed(const OpenSpan& span, Stack& stack, Outcome outcome, std::uint64_t clock);
-  // Tells the sink of what a cut left open.
+  // Tells the sink of the spans that are open.
   void reopen();
-  // Closes what is open in `stack` from its top down to `depth`, as `outcome`.
+  // Closes the spans of `stack` from the top down to `depth`, with this outcome.
   void drop(Stack& stack, std::size_t depth, Outcome outcome);
   void end_task(TaskIndex task);
-  // The task may have done anything meanwhile.
+  // From here on nothing is known of the task's spans and mode.
   void lose(TaskState& task);
 
   const Tasks& table_;
@@ -168,7 +174,7 @@ class Spans {
   std::vector<Stack> cpus_;
   std::uint64_t kernel_threads_ = 0;
   bool switches_ = false;  // the process layer is recorded
-  unsigned gaps_ = 0;      // CPUs of which events are being lost
+  unsigned gaps_ = 0;      // CPUs whose events are being lost
   bool keep_entries_ = false;
   CallSink* sink_ = nullptr;
 };

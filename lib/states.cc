@@ -14,13 +14,13 @@ std::uint64_t Window::inside(std::uint64_t begin, std::uint64_t end) const {
   return sum;
 }
 
-// To the innermost span, and to whom it ran for.
+// Adds the time to the innermost span and to the task it ran in.
 void States::give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
                   std::uint64_t selected) {
   const State state = spans_.charge(number, task, ticks, selected);
   if (selected == 0) return;
   cpu.times[static_cast<std::size_t>(state)] += selected;
-  if (state == State::others) return;  // whose time it was is not known
+  if (state == State::others) return;  // a filter hides the task
   TaskTimes& own = times(task);
   own.times[static_cast<std::size_t>(state)] += selected;
   if (state != State::running) return;
@@ -57,7 +57,7 @@ void States::save(Cut& cut, const std::vector<std::uint32_t>& numbers) const {
   const auto number = [&](TaskIndex task) { return task == kNoTask ? Cut::kNone : numbers[task]; };
   for (std::uint32_t i = 0; i < cpus_.size(); i++) {
     const Cpu& cpu = cpus_[i];
-    if (!cpu.seen || cpu.in_gap) continue;  // in one nothing is known that would have to be kept
+    if (!cpu.seen || cpu.in_gap) continue;  // in a gap nothing is known that the cut could keep
     Cut::Cpu& saved = cut.cpus.emplace_back();
     saved.cpu = i;
     saved.current = number(cpu.current);
@@ -89,7 +89,8 @@ void States::restore(const Cut& cut, const CutPlaces& places) {
 
 void States::advance(std::uint32_t number, std::uint64_t clock, TaskIndex running) {
   Cpu& cpu = at(number);
-  if (cpu.seen && running == cpu.current) {  // also an NMI between a switch and its effect
+  // also when an NMI comes between a switch and its effect
+  if (cpu.seen && running == cpu.current) {
     charge(number, cpu, running, clock);
     cpu.last = clock;
     return;
@@ -104,8 +105,8 @@ void States::advance(std::uint32_t number, std::uint64_t clock, TaskIndex runnin
     spans_.resume(running, number, cpu.last);
     charge(number, cpu, running, clock);
   } else {
-    // Another task than the last switch said: switches are not recorded, or not this one. An
-    // interrupt that seems open has ended before that one.
+    // Not the task that the last switch named: switches are not recorded, or this one is not. An
+    // interrupt that is still open ended before the switch.
     if (cpu.in_gap) {
       cpu.in_gap = false;
       spans_.end_gap();
@@ -121,7 +122,7 @@ void States::advance(std::uint32_t number, std::uint64_t clock, TaskIndex runnin
   if (window_.part(number, clock, clock + 1) != 0) times(running).runs++;
 }
 
-// To the task that runs there, as far as that is known.
+// Adds the time to the task that runs on the CPU, as far as it is known.
 void States::charge_current(std::uint32_t number, Cpu& cpu, std::uint64_t until) {
   if (cpu.in_gap) return charge_unknown(number, cpu, until, State::unknown);
   charge(number, cpu, cpu.next != kNoTask ? cpu.next : cpu.current, until);

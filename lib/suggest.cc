@@ -6,7 +6,7 @@
 namespace fkt {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Three rows of the table: the current one, and two before it for the swaps.
+  // Three rows of the table: the current one, and the two before it, of which swaps need the older.
   std::vector<std::size_t> before2(b.size() + 1), before(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -26,7 +26,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string> nearest_name(std::string_view word,
                                         const std::vector<std::string>& names) {
   std::optional<std::string> nearest;
-  if (word.size() < 3) return nearest;  // one wrong letter there makes any word of any other
+  if (word.size() < 3) return nearest;  // in so short a word one wrong letter makes any other word
   std::size_t best = word.size() / 3 + 1;
   for (const std::string& name : names) {
     const std::size_t distance = edit_distance(word, name);

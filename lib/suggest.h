@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The name that somebody who mistyped one probably meant.
+// Finds the name that was probably meant when an unknown one was given.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,15 @@
 
 namespace fkt {
 
-// Number of letters to insert, drop, replace or swap with their neighbour to make `a` into `b`.
+// Returns the least number of letters to insert, drop, replace or swap with their neighbour to make
+// `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The first of the nearest names; nothing when more than a third of the letters are wrong.
+// Returns the first of the nearest names, or nothing when more than a third of the letters differ.
 std::optional<std::string> nearest_name(std::string_view word,
                                         const std::vector<std::string>& names);
 
-// The end of an error line: "; did you mean \"system\"?", or nothing.
+// Returns the end of an error line: "; did you mean \"system\"?", or an empty string.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace fkt

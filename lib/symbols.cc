@@ -9,10 +9,10 @@
 namespace fkt {
 namespace {
 
-// Farther than this from its symbol, an address belongs to something that has none.
+// An address farther than this from the symbol before it is in no known symbol.
 constexpr std::uint64_t kReach = 1 << 20;
 
-// Among symbols of one address, a function's global name says most.
+// Among symbols of one address prefers a function's global name.
 bool better(const Symbol& a, const Symbol& b) {
   const auto rank = [](char type) { return type == 'T' ? 0 : type == 't' || type == 'W' ? 1 : 2; };
   return rank(a.type) < rank(b.type);
@@ -34,7 +34,7 @@ Result<Symbols> Symbols::parse(std::string_view lines) {
     if (!type.empty()) symbol.type = type.front();
     symbol.name = take_until(line, '\t');
     symbol.module = take_until(line, '\t');
-    // Absolute symbols are offsets (of per-CPU variables) and constants: no address is in them.
+    // Absolute symbols are constants and offsets of per-CPU variables, not addresses.
     if (symbol.type != 'A' && symbol.type != 'a') symbols.symbols_.push_back(std::move(symbol));
     return true;
   });

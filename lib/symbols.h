@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Kernel symbols: address to name, for the file's own table.
+// Kernel symbols: names of addresses, from the file's own table.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,24 @@ struct Symbol {
   std::uint64_t address = 0;
   char type = 't';
   std::string name;
-  std::string module;  // empty: the kernel itself
+  std::string module;  // empty for the kernel itself
 };
 
 class Symbols {
  public:
-  // Lines as FKT_SEC_SYMBOLS has them.
+  // Parses the lines of FKT_SEC_SYMBOLS. Error (damaged): a line that does not begin with an
+  // address.
   static Result<Symbols> parse(std::string_view lines);
 
   bool empty() const { return symbols_.empty(); }
   const std::vector<Symbol>& all() const { return symbols_; }
-  // The symbol at or before the address, or nullptr.
+  // Returns the symbol at or closely before the address; nullptr when there is none.
   const Symbol* at(std::uint64_t address) const;
-  // "name+0x1c" or "name [module]"; the bare hexadecimal address when nothing fits.
+  // Returns "name+0x1c" or "name [module]"; the address in hexadecimal when at() finds no symbol.
   std::string name(std::uint64_t address) const;
 
  private:
-  std::vector<Symbol> symbols_;  // ascending
+  std::vector<Symbol> symbols_;  // ascending by address
 };
 
 }  // namespace fkt

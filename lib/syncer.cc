@@ -43,7 +43,7 @@ void Syncer::run(std::chrono::nanoseconds period) {
   while (error_ == 0 && !wake_.wait_for(lock, period, [this] { return ends_; })) {
     lock.unlock();
     const std::uint64_t written = written_();
-    // Nothing new: a sync would only wake the disk.
+    // Without new pages a sync would only wake the disk.
     if (written != safe_) error_ = sync_();
     if (error_ != 0) {
       const std::uint64_t one = 1;

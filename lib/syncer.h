@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What is written gets onto the disk, not only into it: direct writes into space allocated ahead
-// are lost in a power cut until the file system's journal has committed the extents.
+// Makes sure that what is written survives a power cut: direct writes into space allocated ahead
+// are lost until the file system's journal has committed the extents.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,12 @@
 
 namespace fkt {
 
-// A thread that calls fdatasync(2) once per period, until one fails: the kernel says it only once
-// that it could not write something, and what a later one says is worth nothing.
+// A thread that calls fdatasync(2) once per period, until a call fails: the kernel reports only
+// once that it could not write something, so the success of a later call would mean nothing.
 class Syncer {
  public:
-  // written: pages in the file; called by the thread, just before it syncs. sync: 0, or why not
-  // (errno). tell: each time, how many are safe now.
+  // written: returns the number of pages in the file; called by the thread just before it syncs.
+  // sync: returns 0 or errno. tell: called after each sync with the number of pages that are safe.
   using Written = std::function<std::uint64_t()>;
   using Tell = std::function<void(std::uint64_t)>;
   using Sync = std::function<int()>;
@@ -31,11 +31,11 @@ class Syncer {
   Syncer& operator=(const Syncer&) = delete;
   ~Syncer();
 
-  // Readable when a sync has failed.
+  // Becomes readable when a sync has failed.
   int fd() const { return failed_.get(); }
-  // Ends the thread; the errno of the sync that failed, or 0.
+  // Ends the thread. Returns the errno of the sync that failed, or 0.
   int stop();
-  // How many pages are safe; after stop().
+  // Number of pages that are safe; valid after stop().
   std::uint64_t safe() const { return safe_; }
 
  private:
@@ -48,8 +48,8 @@ class Syncer {
   UniqueFd failed_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool ends_ = false;  // under mutex_
-  // The thread's, until it has ended:
+  bool ends_ = false;  // protected by mutex_
+  // Written by the thread only; others may read them after it has ended.
   int error_ = 0;
   std::uint64_t safe_ = 0;
   std::thread thread_;
