@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_enable, fkt_disable and fkt_setmask: one program but for the call that they end in.
+// Main program of fkt_enable, fkt_disable and fkt_setmask, which differ only in the device call
+// they make.
 #pragma once
 
 #include "cli/common.h"

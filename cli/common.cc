@@ -27,11 +27,12 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr std::size_t kHelpColumn = 24;  // where the options' texts begin
+constexpr std::size_t kHelpColumn = 24;  // column at which the descriptions of the options begin
 constexpr std::size_t kHelpWidth = 80;
-constexpr std::size_t kPiece = 256 << 10;  // bytes of a text file held back
+// bytes of a text file that are buffered before they are written
+constexpr std::size_t kPiece = 256 << 10;
 
-// Appends `text`, broken at blanks, its further lines indented.
+// Appends `text`, wrapped at blanks to kHelpWidth; continuation lines are indented to `column`.
 void append_wrapped(std::string& out, std::string_view text, std::size_t column) {
   std::size_t at = column;
   while (!text.empty()) {
@@ -50,7 +51,8 @@ void append_wrapped(std::string& out, std::string_view text, std::size_t column)
   out += '\n';
 }
 
-// "-f", "--cpu"; of an option with both names, which Boost shows as "-f [ --file ]", the first.
+// The name of an option as the user types it: "-f", "--cpu". For an option with both forms, which
+// Boost formats as "-f [ --file ]", returns the first.
 std::string display_name(const po::option_description& option) {
   const std::string both = option.format_name();
   return both.substr(0, both.find(' '));
@@ -60,12 +62,13 @@ bool takes_value(const po::option_description& option) {
   return option.semantic()->max_tokens() > 0;
 }
 
-// ... which is the next word, if it does not stand in the same one.
+// Returns true when a value is mandatory: if it is not in the same word, it is the next word.
 bool needs_value(const po::option_description& option) {
   return option.semantic()->min_tokens() > 0;
 }
 
-// " VALUE" as the help shows it; where it is optional, adjacent and without what Boost makes of it.
+// " VALUE" as the help shows it. For an optional value, strips the "[=VALUE(=default)]" that Boost
+// puts around it.
 std::string value_text(const po::option_description& option) {
   const std::string name = option.semantic()->name();
   if (needs_value(option)) return ' ' + name;
@@ -85,7 +88,8 @@ std::string option_line(const po::option_description& option) {
   return line;
 }
 
-// The option that an error is about: Boost puts two dashes before a letter as well.
+// The name of the option an error is about. Boost puts two dashes in front of a one-letter name
+// too.
 std::string name_in(const po::error_with_option_name& error) {
   const std::string name = error.get_option_name();
   return name.size() == 3 && name.starts_with("--") ? name.substr(1) : name;
@@ -103,7 +107,7 @@ int print(std::string_view text) {
   return written ? kDone : fail(written.error());
 }
 
-// Splits "1.5k" into the number and what stands behind it.
+// Splits "1.5k" into the number and the unit after it.
 bool split_number(std::string_view text, double& number, std::string_view& unit) {
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
@@ -209,7 +213,7 @@ std::size_t Options::options_end(const std::vector<std::string>& words) const {
       if (word.find('=') == word.npos && needs_next(std::string(word.substr(2)))) ++i;
       continue;
     }
-    // Letters in a group; one that takes a value ends it.
+    // A group of one-letter options ends at the first one that takes a value.
     for (std::size_t letter = 1; letter < word.size(); ++letter) {
       const std::string name = {'-', word[letter]};
       const po::option_description* option = option_of(name);
@@ -221,8 +225,8 @@ std::size_t Options::options_end(const std::vector<std::string>& words) const {
   return words.size();
 }
 
-// "--slowest 5 sys_read" becomes "--slowest=5 sys_read", one word, as which it may also be given;
-// what is too short is left to the parser's error.
+// Joins "--slowest 5 sys_read" into the single word "--slowest=5 sys_read", a form that the user
+// may also type. If words are missing, the parser reports the error.
 void Options::join_pairs(std::vector<std::string>& words) const {
   for (std::size_t i = 0; i + 2 < words.size() && words[i] != "--"; ++i) {
     if (!words[i].starts_with("--") ||
@@ -342,7 +346,7 @@ std::string bytes_text(std::uint64_t bytes) {
   if (bytes < 1000) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
   double value = static_cast<double>(bytes) / 1000;
   std::size_t unit = 0;
-  // 999.95 would be shown as 1000.0.
+  // 999.95 and above would be rounded to 1000.0.
   while (value >= 999.95 && unit + 1 < std::size(kUnits)) {
     value /= 1000;
     ++unit;
@@ -405,7 +409,7 @@ Progress::~Progress() {
 void Progress::update(std::uint64_t done, std::uint64_t total) {
   if (!terminal_ || total == 0) return;
   const auto now = std::chrono::steady_clock::now();
-  // Nothing in the first half second: short work shows nothing at all.
+  // Shows nothing in the first half second, so that short work leaves no trace on the terminal.
   if (next_ == std::chrono::steady_clock::time_point{}) {
     next_ = now + std::chrono::milliseconds(500);
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What all tools share: options, messages, exit codes. Only here is anything printed about errors.
+// What all command-line tools share: options, messages, exit codes. Only this code prints errors.
 //
 //   Options options("[options] [FILE]", "Prints a recording.");
 //   options.section("What is shown")("cpu", value("N"), "only this CPU");
 //   options.positional("FILE", 1);
-//   if (auto status = options.parse(argc, argv)) return *status;   // --help, --version, wrong
-//   usage if (options.has("cpu")) ... options.text("cpu") ...
+//   // --help, --version and wrong usage end here:
+//   if (auto status = options.parse(argc, argv)) return *status;
+//   if (options.has("cpu")) ... options.text("cpu") ...
 #pragma once
 
 #include <chrono>
@@ -31,19 +32,21 @@ inline constexpr int kUsage = 2;
 
 // Prints "tool: message" as one line to stderr.
 void warn(std::string_view message);
-// The same for an error; returns the exit status: kUsage for ErrorCode::usage, else kFailed.
+// Prints an error as warn() does. Returns the exit status: kUsage for ErrorCode::usage, else
+// kFailed.
 int fail(const Error& error);
-// An error of the user's, for fail() and Result.
+// An error in the command line, for fail() and Result.
 Error usage(std::string message);
 
-// An option's value as text, called `name` in the help.
+// The value of an option as text. `name` is what the help calls it.
 boost::program_options::typed_value<std::string>* value(const char* name);
 
-// The same of an option that may stand alone, then as if with `without`; a value must be adjacent.
+// As value(), for an option whose value may be omitted: it is `without` then. A given value must
+// stand in the same word ("-z5").
 boost::program_options::typed_value<std::string>* optional_value(const char* name,
                                                                  const char* without);
 
-// The same for an option that may be given several times; asked for with texts().
+// As value(), for an option that may be given several times; read it with texts().
 boost::program_options::typed_value<std::vector<std::string>>* values(const char* name);
 
 class Options {
@@ -51,23 +54,26 @@ class Options {
   // synopsis: what follows the tool's name in the help. about: one or more lines.
   Options(std::string synopsis, std::string about);
 
-  // A titled section of the help; add options to what it returns. Names are Boost's: "long,l",
-  // "long", or ",l", which is then asked for as "-l".
+  // Begins a titled section of the help; add options to the returned object. Option names are
+  // Boost's: "long,l", "long" or ",l". An option with only a letter is read as has("-l"),
+  // text("-l").
   boost::program_options::options_description_easy_init section(const char* title);
-  // Arguments that are no options: at most `most` of them.
+  // Accepts at most `most` arguments that are not options; the help calls them `name`.
   void positional(const char* name, std::size_t most);
-  // A long option whose value is two words, which text() joins with a blank.
+  // Declares that the value of the long option `name` is two words; text() joins them with a blank.
   void two_words(const char* name) { two_words_.emplace_back(name); }
-  // Options end at the first argument that is none: it and the rest are arguments().
+  // Options end at the first word that is not an option. It and all words after it are arguments():
+  // a command.
   void command() { command_ = true; }
 
-  // The exit status when the tool is to end now: --help and --version done, or wrong usage.
+  // Parses the command line. Returns the exit status if the tool has to end now: after --help,
+  // --version or wrong usage.
   std::optional<int> parse(int argc, const char* const* argv);
 
   bool has(const std::string& name) const { return values_.count(name) > 0; }
-  // Precondition: has(name).
+  // Caller must check has(name) first.
   const std::string& text(const std::string& name) const;
-  // Of an option made with values(), in the order in which they were given; none: it was not.
+  // The values of an option made with values(), in the order given; empty if it was not given.
   std::vector<std::string> texts(const std::string& name) const;
   const std::vector<std::string>& arguments() const { return arguments_; }
 
@@ -92,32 +98,38 @@ class Options {
   std::vector<std::string> arguments_;
 };
 
-// "64", "16k", "1.5G" (powers of 1024) in bytes. `option`: subject of the error message, as "-s".
+// Parses a size such as "64", "16k" or "1.5G" (powers of 1024) into bytes. `option` is the subject
+// of the error message, such as "-s".
 Result<std::uint64_t> parse_size(std::string_view option, std::string_view text);
-// "250ms", "1.5s", "2m", "1h" in ns; a bare number counts seconds.
+// Parses a duration such as "250ms", "1.5s", "2m" or "1h" into ns; a number without unit counts
+// seconds.
 Result<std::uint64_t> parse_duration(std::string_view option, std::string_view text);
-// The duration that a long option gives; `out` stays as it is if that was not given.
+// Parses the duration given by the long option `name`. Leaves `out` unchanged if the option was not
+// given.
 Status read_duration(const Options& options, const char* name, std::chrono::nanoseconds& out);
-// A whole number from `least` to `most`.
+// Parses a whole number from `least` to `most`.
 Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text,
                                   std::uint64_t least, std::uint64_t most);
 
 std::string with_commas(std::uint64_t value);  // "1,234,567"
 std::string bytes_text(std::uint64_t bytes);   // "812 bytes", "1.2 MB" (powers of 1000)
 
-// Writes from now on report a closed pipe as EPIPE; `fkt_print | head` is no error.
+// Ignores SIGPIPE, so that a write to a closed pipe fails with EPIPE: `fkt_print | head` is not an
+// error.
 void ignore_sigpipe();
-// Writes all of it to stdout. False: the reader has closed the pipe, nobody wants more.
+// Writes all of `text` to stdout. Returns false when the reader of stdout has closed the pipe.
 Result<bool> put(std::string_view text);
 
-// A text file to be written, as large as it may get: it is held in pieces. What stood under its name
-// is gone, but a recording is refused. "-": standard output.
+// A text file to be written. It may become large, so it is written in pieces while it is produced.
+// create() empties an existing file, but returns an error if the file holds a recording. The path
+// "-" is standard output.
 class TextFile {
  public:
   static Result<TextFile> create(const std::string& path);
-  // What is written next; call flush() now and then, and at the end.
+  // The text to be written. The caller calls flush() repeatedly, so that it stays small, and at the
+  // end.
   Writer& out() { return out_; }
-  // Writes what there is if it is a good piece of it, or `all` of it.
+  // Writes the buffered text once there are 256 KiB of it, or with `all` any amount.
   Status flush(bool all = false);
 
  private:
@@ -127,8 +139,8 @@ class TextFile {
   Writer out_;
 };
 
-// "reading 42 %" on a terminal's stderr, a few times per second; elsewhere nothing. The
-// destructor wipes the line.
+// Shows "reading 42 %" on stderr a few times per second if stderr is a terminal. The destructor
+// clears the line.
 class Progress {
  public:
   explicit Progress(std::string what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_disable MASK: takes layers out of the recording that runs.
+// fkt_disable MASK: removes layers from the mask of the running recording.
 #include "cli/change_mask.h"
 
 int main(int argc, char** argv) {

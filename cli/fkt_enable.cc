@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_enable MASK: adds layers to the recording that runs.
+// fkt_enable MASK: adds layers to the mask of the running recording.
 #include "cli/change_mask.h"
 
 int main(int argc, char** argv) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_kd: where the time went, function by function: tables, call traces, flame graphs of FKT
+// fkt_kd: shows how much time each function took: tables, call traces and flame graphs of FKT
 // recordings and KFT logs.
 #include "cli/common.h"
 #include "cli/fkt_kd/kd.h"

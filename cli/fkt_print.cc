@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_print: a recording as text or JSON: its events, then its statistics.
+// fkt_print: prints a recording as text or JSON: its events, then its statistics.
 #include "cli/common.h"
 #include "cli/fkt_print/print.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_receive: the other end of fkt_record -f tcp://...
+// fkt_receive: receives the recordings that fkt_record -f tcp://... sends.
 #include "cli/fkt_receive/receive.h"
 
 int main(int argc, char** argv) {

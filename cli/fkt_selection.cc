@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_selection: look at a whole recording, choose a part of it, cut it out.
+// fkt_selection: shows a recording in the browser, so that a part of it can be selected and
+// extracted.
 #include "cli/common.h"
 #include "cli/fkt_selection/select.h"
 

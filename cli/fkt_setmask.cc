@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_setmask MASK: sets the layers of the recording that runs.
+// fkt_setmask MASK: replaces the mask of layers of the running recording.
 #include "cli/change_mask.h"
 
 int main(int argc, char** argv) {

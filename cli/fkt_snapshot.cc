@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_snapshot FILE: has a flight recorder write what it keeps, while it goes on.
+// fkt_snapshot FILE: asks a running flight recorder to write its pages to FILE; the recording
+// continues.
 #include <signal.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ struct Asked {
   std::string file;
   bool force = false;
   std::uint64_t after_ns = 0;
-  pid_t recorder = 0;  // 0: whoever records
+  pid_t recorder = 0;  // pid; 0: the process that is recording now
 };
 
 Result<Asked> asked_of(const cli::Options& options) {
@@ -64,7 +65,7 @@ Result<UniqueFd> connect_to(pid_t recorder) {
                                   "--drain, into a file)"};
 }
 
-// A file that was not there before goes again when nothing comes into it.
+// Removes the file on destruction if it did not exist before, unless keep() was called.
 class NewFile {
  public:
   explicit NewFile(const std::string& name)
@@ -81,7 +82,7 @@ class NewFile {
   bool mine_;
 };
 
-// The recorder's answer: "FILE: 12,345 events of ...".
+// Asks the recorder for a snapshot. Returns its answer, a line like "FILE: 12,345 events of ...".
 Result<SnapshotAnswer> ask(const Asked& asked) {
   const Result<pid_t> recorder = asked.recorder ? Result<pid_t>(asked.recorder) : who_records();
   if (!recorder) return recorder.error();
@@ -91,10 +92,10 @@ Result<SnapshotAnswer> ask(const Asked& asked) {
   const Result<UniqueFd> file = open_record_file(asked.file, replace_rule(false, asked.force));
   if (!file) return file.error();
   const Status sent = send_ask(connection->get(), {asked.after_ns, asked.file}, file->get());
-  // A refusal may have come first.
+  // If sending failed, the recorder may still have sent a refusal, which says why.
   Result<SnapshotAnswer> answer = receive_answer(connection->get());
   if (!answer && !sent) return sent.error();
-  // What could be written is there, even if that is not all.
+  // Keeps the file if anything was written to it, even if the snapshot is incomplete.
   if (answer && (answer->written || ::lseek(file->get(), 0, SEEK_END) > 0)) created.keep();
   return answer;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Which part of a recording: the options that fkt_print and fkt_kd share, and what they mean.
+// The options of fkt_print and fkt_kd that select a part of a recording, and their evaluation.
 #pragma once
 
 #include <string>
@@ -12,37 +12,39 @@
 
 namespace fkt::cli {
 
-// -s, --cpu, --layer, --from, --to, --where, --around and --window, to a section of the help.
+// Adds -s, --cpu, --layer, --from, --to, --where, --around and --window to a section of the help.
 void add_view_options(boost::program_options::options_description_easy_init section);
-// The first of these options that was given, as the user typed it; nothing: none was.
+// The first of these options that was given, as the user typed it; nothing if none was given.
 std::optional<std::string> view_option(const Options& options);
 
-// --from and --to as full stamps; nothing: not given. An error where nothing of the recording is
-// between them, which says why.
+// The values of --from and --to as clock values in ticks; nothing where the option was not given.
+// Returns an error if no part of the recording lies between them.
 struct TimeSpan {
   std::optional<std::uint64_t> from, to;
 };
 Result<TimeSpan> time_span(const Options& options, const Trace& trace);
 
-// A process's or thread's number.
+// Parses the pid of a process or the tid of a thread.
 Result<std::uint32_t> parse_pid(std::string_view option, std::string_view text);
 
-// What does not need the file. needs_window: another option that --window is for.
+// Evaluates the options that do not need the recording. needs_window: another option that --window
+// applies to.
 Result<View> view_request(const Options& options, const char* needs_window = nullptr);
-// What is said in terms of the file: times, CPUs, layers.
+// Evaluates the options that refer to the recording: times, CPUs, layers.
 Status complete_view(const Options& options, const Trace& trace, View& view);
-// What passes of their own find: --where and --around.
+// Evaluates --where and --around, which each read the recording once to find their events.
 Status find_view(const Options& options, const Trace& trace, View& view, const Reading& reading);
 
-// --window, in ticks.
+// The value of --window in ticks.
 Result<std::uint64_t> window_of(const Options& options, const Trace& trace);
-// Only these stretches are shown from here on; the reading ends behind the last one.
+// Restricts the view to these intervals; reading stops behind the last one. `what` describes them
+// in messages.
 void restrict_to(View& view, std::vector<Interval> parts, std::string what);
 
-// Events in the file, as its index says: what a Reading counts up to.
+// Number of events in the file according to its index. A Reading counts up to it.
 std::uint64_t events_of(const Trace& trace);
 
-// The error with the option in front.
+// Prefixes the message of an error with the option's name.
 Error about(const char* option, const Error& error);
 
 }  // namespace fkt::cli

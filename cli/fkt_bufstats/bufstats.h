@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The whole of fkt_bufstats but for its process.
+// Main program of fkt_bufstats.
 #pragma once
 
 namespace fkt::cli {

@@ -20,7 +20,8 @@ Result<NewFile> NewFile::create(const std::string& name, bool force) {
         old.get(), static_cast<std::uint64_t>(is.st_size), name, replace_rule(false, force));
     if (refusal) return std::move(*refusal);
   }
-  // In the same folder, so that it can be renamed; as private as a recording is.
+  // In the same directory, so that it can be renamed. mkostemp(3) creates it with mode 0600, which
+  // a recording needs.
   std::string temporary = name + ".XXXXXX";
   UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd) return os_failure(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A file that appears under its name only once it is whole. So a slice may even replace the
-// recording that it is cut from, which stays mapped meanwhile.
+// A file that gets its name only when it is complete. So a slice can replace the recording it is
+// read from, which stays mapped meanwhile.
 #pragma once
 
 #include <string>
@@ -12,15 +12,16 @@ namespace fkt::cli {
 
 class NewFile {
  public:
-  // Refuses to replace a file that is not empty, unless `force`.
+  // Creates a temporary file. Returns an error if `name` exists and is not empty, unless `force`.
   static Result<NewFile> create(const std::string& name, bool force);
   NewFile(NewFile&&) = default;
   NewFile& operator=(NewFile&&) = delete;
-  // Without keep(), nothing is left of it.
+  // Removes the temporary file unless keep() was called.
   ~NewFile();
 
   int fd() const { return fd_.get(); }
   const std::string& name() const { return name_; }
+  // Renames the temporary file to its name.
   Status keep();
 
  private:

@@ -24,8 +24,8 @@ Result<std::vector<std::uint64_t>> clocks(const Options& options, const Trace& t
   return found;
 }
 
-// The first --from and the first --to, the second ones, and so on; one alone reaches to the end of
-// the recording or from its start.
+// Pairs the first --from with the first --to, the second with the second, and so on. A single one
+// without its counterpart extends to the end or start of the recording.
 Result<std::vector<Interval>> by_time(const Options& options, const Trace& trace) {
   const auto from = clocks(options, trace, "from");
   if (!from) return from.error();
@@ -48,7 +48,7 @@ Result<std::vector<Interval>> by_time(const Options& options, const Trace& trace
   return stretches;
 }
 
-// "3-7", or "3" for one.
+// Parses "3-7", or "3" for one page; returns the time span of these pages.
 Result<Interval> page_range(std::string_view text, const Trace& trace) {
   const std::size_t dash = std::min(text.find('-'), text.size());
   const std::uint64_t last_page = trace.pages().size() - 1;
@@ -65,7 +65,7 @@ Result<Interval> page_range(std::string_view text, const Trace& trace) {
   return slice;
 }
 
-// "3-7,12-14"
+// Parses a list such as "3-7,12-14".
 Result<std::vector<Interval>> by_pages(const Options& options, const Trace& trace) {
   if (trace.pages().empty()) return usage("--pages: the recording has none");
   const std::string& text = options.text("pages");
@@ -80,7 +80,7 @@ Result<std::vector<Interval>> by_pages(const Options& options, const Trace& trac
   }
 }
 
-// In each stretch, from the first to the last event that the view shows.
+// Narrows each interval to the span from the first to the last event that the view selects.
 Result<std::vector<Interval>> by_events(const Trace& trace, const std::vector<Interval>& stretches,
                                         View view, const Reading& reading, const char* option,
                                         const std::string& text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Which stretches of the recording fkt_extract's arguments mean.
+// Evaluates the options of fkt_extract that select intervals of the recording.
 #pragma once
 
 #include "cli/common.h"
@@ -8,9 +8,8 @@
 
 namespace fkt::cli {
 
-// Within the recording, ascending and apart, at least one; those that overlap or touch are one.
-// Error (usage): what was asked for makes no sense, or nothing
-// in the recording is it.
+// Returns at least one interval; they lie within the recording, are sorted and do not overlap or
+// touch. Returns ErrorCode::usage if the options contradict each other or select nothing.
 Result<std::vector<Interval>> slice_of(const Options& options, const Trace& trace,
                                        const Reading& reading);
 

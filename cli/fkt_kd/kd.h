@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The whole of fkt_kd but for its process.
+// Main program of fkt_kd.
 #pragma once
 
 namespace fkt::cli {

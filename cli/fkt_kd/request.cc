@@ -10,7 +10,7 @@ namespace fkt::cli {
 namespace {
 
 struct OutputOption {
-  const char* name;  // as Options knows it
+  const char* name;  // name for Options::has()
   const char* shown;
   KdOutput output;
 };
@@ -44,7 +44,7 @@ Status choose_output(const Options& options, KdRequest& r) {
   }
   for (const char* part : {"-s", "cpu", "layer", "where", "around"}) {
     if (!tasks || !options.has(part)) continue;
-    // What a task did and waited for is told of all CPUs and events together.
+    // The states of a task depend on the events of all CPUs, so they cannot be restricted to some.
     return usage((part[0] == '-' ? "" : "--") + std::string(part) + ": not for " + chosen +
                  "; --from and --to are");
   }
@@ -114,7 +114,7 @@ Result<KdRequest> kd_request(const Options& options) {
       return usage("--time: \"" + options.text("time") + "\" is not one of cycles, ns, us, s");
     r.unit = *unit;
   } else if (r.output == KdOutput::folded) {
-    r.unit = TimeUnit::ns;  // whole numbers
+    r.unit = TimeUnit::ns;  // folded stacks need whole numbers
   }
   if (options.has("critical-path")) {
     const auto pid = parse_whole("--critical-path", options.text("critical-path"), 1, FKT_PID_MASK);

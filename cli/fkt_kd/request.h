@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What fkt_kd was asked for.
+// The command line of fkt_kd.
 #pragma once
 
 #include <optional>
@@ -23,18 +23,19 @@ struct KdRequest {
   KdFormat format = KdFormat::text;
   TimeUnit unit = TimeUnit::us;
   TableShape shape;
-  std::uint32_t pid = 0;     // --critical-path
-  std::string histogram;     // whose
+  std::uint32_t pid = 0;     // of --critical-path
+  std::string histogram;     // name of the function for --histogram
   bool long_form = false;    // -l
   bool interleaved = false;  // -i
 };
 
 void add_kd_options(Options& options);
 Result<KdRequest> kd_request(const Options& options);
-// "-t TIME", in ticks: a bare number counts microseconds, as in KFT's tool.
+// The value of -t in ticks. A number without unit counts microseconds, as in KFT's tool.
 Result<std::uint64_t> least_time(const Options& options, double ticks_per_second);
 
-// Which part of the recording; without one (a KFT log) the options for it are refused.
+// Evaluates the options that select a part of the recording. trace: null for a KFT log, which does
+// not support them: an error if one is given.
 Result<View> kd_view(const Options& options, const Trace* trace, const Reading& reading);
 
 }  // namespace fkt::cli

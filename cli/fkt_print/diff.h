@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_print --diff OLD NEW.
+// Implements fkt_print --diff OLD NEW.
 #pragma once
 
 #include "cli/common.h"
 
 namespace fkt::cli {
 
-// Prints what became slower; returns the exit status. Precondition: options.has("diff").
+// Prints what became slower; returns the exit status. Caller must check options.has("diff").
 int print_diff(const Options& options);
 
 }  // namespace fkt::cli

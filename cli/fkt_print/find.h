@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What fkt_print looks for before it prints: --where, --around, --slowest, and the pages' times.
+// The passes fkt_print makes before printing: --where, --around, --slowest, and the tables of -t
+// and -b.
 #pragma once
 
 #include <string>
@@ -11,10 +12,10 @@ namespace fkt::cli {
 
 struct Found {
   std::string text;  // to be printed first
-  bool all = false;  // nothing else was asked for
+  bool all = false;  // true if nothing else is to be printed
 };
 
-// Completes the request's view, and writes the table of the pages' times where one is asked for.
+// Completes the request's view, and writes the tables of -t and -b if they are requested.
 Result<Found> find(const Options& options, const Trace& trace, PrintRequest& request,
                    const Reading& reading);
 

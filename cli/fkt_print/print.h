@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The whole of fkt_print but for its process.
+// Main program of fkt_print.
 #pragma once
 
 namespace fkt::cli {

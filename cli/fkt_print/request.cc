@@ -10,11 +10,12 @@ namespace {
 
 constexpr std::uint64_t kMostSlowest = 1'000'000;  // rows of a table
 
-// The options that look for places in the recording.
+// Reads the options that search the recording or write tables of it.
 Status find_request(const Options& options, PrintRequest& r) {
   if (options.has("-t")) r.time_table = options.text("-t");
   if (options.has("-b")) r.buffer_table = options.text("-b");
-  // The pages' table comes from the index, at once: alone, it does not wait for the events.
+  // The table of pages is made from the index alone, so without other output the events need not be
+  // read.
   r.tables_only = (options.has("-t") || options.has("-b")) && !options.has("dump") &&
                   !options.has("stats") && !r.counts && !options.has("slowest");
   if (options.has("slowest")) {

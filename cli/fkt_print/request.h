@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What fkt_print was asked for.
+// The command line of fkt_print.
 #pragma once
 
 #include <optional>
@@ -24,12 +24,12 @@ struct PrintRequest {
   bool dump = true, statistics = true, counts = false, json = false, csv = false,
        without_user = false;
   std::optional<SlowestRequest> slowest;
-  std::string time_table;    // file for the pages' times; empty: none
-  std::string buffer_table;  // file for the buffers' states; empty: none
+  std::string time_table;    // output file for the table of pages; empty: none
+  std::string buffer_table;  // output file for the table of buffer states; empty: none
   bool tables_only = false;
 };
 
 void add_print_options(Options& options);
-// What does not need the file.
+// Reads the options that do not need the recording.
 Result<PrintRequest> print_request(const Options& options);
 }  // namespace fkt::cli

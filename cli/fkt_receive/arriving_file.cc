@@ -17,10 +17,11 @@
 namespace fkt::receive {
 namespace {
 
-// Kept for the recording's end: what stands in it but for the index, which has an entry per page.
+// Bytes reserved for the sections after the pages, without the index, whose size depends on the
+// number of pages.
 constexpr std::uint64_t kReserve = 1 << 20;
 
-// 0, or errno; less than all of it is an error.
+// Writes all bytes at `offset`. Returns 0 or errno.
 int write_whole(int fd, ByteView bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
     const ssize_t done = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -32,7 +33,7 @@ int write_whole(int fd, ByteView bytes, std::uint64_t offset) {
   return 0;
 }
 
-// The tail stands behind the last page.
+// Returns true if a tail at this offset is preceded by whole pages.
 bool is_tail_of(const fkt_file_header& header, std::uint64_t tail, std::uint64_t bytes) {
   return tail >= header.pages_offset && tail <= bytes &&
          (tail - header.pages_offset) % header.page_bytes == 0;
@@ -41,7 +42,7 @@ bool is_tail_of(const fkt_file_header& header, std::uint64_t tail, std::uint64_t
 }  // namespace
 
 Result<ArrivingFile> ArrivingFile::open(const std::string& name, Replace replace) {
-  // What the kernel does is nobody else's business: no permissions for others.
+  // Mode 0600: a recording contains data of all users.
   UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
   struct stat is {};
   if (!fd || ::fstat(fd.get(), &is) != 0) return os_failure(name);
@@ -97,8 +98,8 @@ remote::Store::Begun ArrivingFile::begin(std::uint64_t recording, std::uint32_t 
   return {full_ != 0 ? FKT_REMOTE_FULL : FKT_REMOTE_GOING, bytes_, full_};
 }
 
-// Space for these bytes, and behind them for the end; once that has begun to come, it is all the
-// end's.
+// Allocates space for these bytes and for the tail after them. Once the disk was full, only the
+// tail may come, and its space is already allocated.
 int ArrivingFile::make_room(std::uint64_t bytes) {
   if (full_ != 0) return 0;
   const std::uint64_t upto = bytes_ + bytes;
@@ -117,7 +118,7 @@ int ArrivingFile::write(ByteView bytes) {
     return full_ = error;
   }
   if (const int error = write_whole(fd_.get(), bytes, bytes_)) {
-    // A part of it would not be what the sender believes to be there.
+    // Truncates a partial write: the sender assumes that only acknowledged bytes are in the file.
     (void)!::ftruncate(fd_.get(), static_cast<off_t>(bytes_));
     return failed(error);
   }
@@ -131,14 +132,14 @@ int ArrivingFile::finish(std::uint64_t tail_offset) {
       !is_tail_of(*is, tail_offset, bytes_)) {
     return failed(EBADMSG);
   }
-  // The tail is on the disk before the header points to it.
+  // The tail must be on the disk before the header points to it.
   if (::fdatasync(fd_.get()) != 0) return failed(errno);
   const ByteView pointer(reinterpret_cast<const std::byte*>(&tail_offset), sizeof tail_offset);
   if (const int error = write_whole(fd_.get(), pointer, offsetof(fkt_file_header, tail_offset))) {
     return failed(error);
   }
   if (::fdatasync(fd_.get()) != 0) return failed(errno);
-  // What is allocated behind it goes.
+  // Frees the space allocated behind the end.
   (void)!::ftruncate(fd_.get(), static_cast<off_t>(bytes_));
   state_ = State::done;
   return 0;

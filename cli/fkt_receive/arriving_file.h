@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The record file that a recording from another machine becomes. It can be read at every moment,
-// as one that is written by fkt_record.
+// The file that stores a recording from another machine. It can be read at any time, like a file
+// that fkt_record is writing.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace fkt::receive {
 
 class ArrivingFile : public remote::Store {
  public:
-  // Makes the file, or opens one that is there; an error if that is neither empty nor an FKT file,
-  // unless `replace` says so. What stands in it stays until a recording arrives.
+  // Creates or opens the file. Returns an error if it is neither empty nor an FKT file, unless
+  // `replace` allows it. Its contents stay until a recording arrives.
   static Result<ArrivingFile> open(const std::string& name, Replace replace);
   ArrivingFile(ArrivingFile&& other) = default;
-  // What stayed empty goes, and what was allocated behind the file.
+  // Removes the file if it is empty; else frees the space allocated behind its end.
   ~ArrivingFile() override;
 
-  // One recording per file; another one is FKT_REMOTE_BUSY. A file that has the begin of the
-  // recording already, from a receiver that was ended, is gone on with.
+  // Starts or continues a recording; returns FKT_REMOTE_BUSY for a second one. If the file holds
+  // the beginning of this recording from a receiver that has exited, it is continued.
   Begun begin(std::uint64_t recording, std::uint32_t page_bytes) override;
   int write(ByteView bytes) override;
   bool has_reserve() const override { return full_ != 0; }
@@ -35,16 +35,17 @@ class ArrivingFile : public remote::Store {
   const std::string& name() const { return name_; }
   int fd() const { return fd_.get(); }
   std::uint64_t bytes() const { return bytes_; }
-  // Whole pages of them; before the end, what stands behind the pages may be counted with them.
+  // Number of whole pages received. Until finish(), bytes of the tail may count as pages.
   std::uint64_t pages() const;
   bool is_begun() const { return recording_ != 0; }
   bool is_done() const { return state_ == State::done; }
   bool is_aborted() const { return state_ == State::aborted; }
   // errno of the write that failed, or 0.
   int error() const { return error_; }
-  // It holds a recording that no other one may replace; that one may go on.
+  // True if the file holds another recording that must not be replaced; only that recording can be
+  // continued.
   bool goes_on_only() const { return goes_on_only_; }
-  // The same of what found no room, where only the end could still come.
+  // errno if the disk was full, after which only the tail is accepted, or 0.
   int full() const { return full_; }
 
  private:
@@ -59,7 +60,7 @@ class ArrivingFile : public remote::Store {
   std::string name_;
   UniqueFd fd_;
   State state_ = State::arriving;
-  std::uint64_t recording_ = 0;  // 0: none yet
+  std::uint64_t recording_ = 0;  // 0: no recording has arrived
   std::uint32_t page_bytes_ = 0;
   std::uint64_t bytes_ = 0;
   int error_ = 0, full_ = 0;

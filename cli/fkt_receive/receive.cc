@@ -37,20 +37,21 @@ Result<remote::Token> choose_token(const Request& request, bool& fresh) {
   return remote::Token::fresh();
 }
 
-// Asked by the syncer's thread: of the file itself, which both threads may ask.
+// Size of the file in bytes. Called by the syncer's thread, so it asks the kernel and not the
+// ArrivingFile.
 std::uint64_t size_of(int fd) {
   struct stat is {};
   return ::fstat(fd, &is) == 0 ? static_cast<std::uint64_t>(is.st_size) : 0;
 }
 
-// What other machines know this address by: 0.0.0.0 is nobody's.
+// The address under which other machines reach this one: 0.0.0.0 is replaced by the host name.
 std::string reachable(const remote::Endpoint& at) {
   char name[256] = "";
   if (!at.is_any() || ::gethostname(name, sizeof name - 1) != 0) return at.text();
   return remote::Address{name, at.port()}.text();
 }
 
-// The command to type at the other end, on standard output.
+// Prints the command for the recording machine on stdout.
 Status tell_command(const remote::Endpoint& at, const remote::Token& token, bool fresh) {
   std::string line =
       std::string("fkt_record -f ") + std::string(remote::kScheme) + reachable(at) + " COMMAND\n";

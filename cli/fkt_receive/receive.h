@@ -5,7 +5,7 @@
 
 namespace fkt::receive {
 
-// Receives one recording. Returns fkt_receive's exit status.
+// Receives one recording. Returns the exit status of fkt_receive.
 int receive(const Request& request);
 
 }  // namespace fkt::receive

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What the command line asks fkt_receive for.
+// The command line of fkt_receive.
 #pragma once
 
 #include <chrono>
@@ -13,15 +13,16 @@ namespace fkt::receive {
 
 struct Request {
   std::string file = "trace_file";
-  Replace replace = Replace::recordings;  // what `file` may be written over
+  Replace replace = Replace::recordings;  // what may be overwritten
   remote::Address listen;
-  std::string token_file;                                   // empty: FKT_TOKEN's, or a new one
-  std::chrono::nanoseconds wait = std::chrono::minutes(1);  // for a sender that broke off
-  std::chrono::nanoseconds sync = std::chrono::seconds(1);  // between fdatasyncs; 0: none
+  std::string token_file;  // empty: the token is in FKT_TOKEN, or a new one is made
+  std::chrono::nanoseconds wait = std::chrono::minutes(1);  // for the sender to reconnect
+  // between calls of fdatasync(2); 0: never called
+  std::chrono::nanoseconds sync = std::chrono::seconds(1);
   bool quiet = false;
 };
 
-// The request, or the exit status when there is nothing to receive (--help, wrong usage).
+// The parsed command line, or the exit status if there is nothing to receive (--help, wrong usage).
 struct Parsed {
   std::optional<Request> request;
   int status = 0;

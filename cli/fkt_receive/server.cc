@@ -14,11 +14,11 @@ namespace {
 using namespace std::chrono_literals;
 using Phase = remote::Incoming::Phase;
 
-constexpr auto kProofTime = 10s;              // to say hello in
-constexpr auto kLinger = 5s;                  // for a sender that did not hear that all is there
-constexpr std::size_t kMostPeers = 16;        // the oldest stranger makes room
-constexpr std::size_t kStep = 256 * 1024;     // bytes read at once
-constexpr std::size_t kMostUnread = 1 << 20;  // bytes of answers that a sender does not read
+constexpr auto kProofTime = 10s;              // for a peer to prove that it knows the token
+constexpr auto kLinger = 5s;                  // for a sender that missed the last ack to reconnect
+constexpr std::size_t kMostPeers = 16;        // beyond it the oldest peer without proof is dropped
+constexpr std::size_t kStep = 256 * 1024;     // bytes per read
+constexpr std::size_t kMostUnread = 1 << 20;  // most bytes of answers a peer may leave unread
 constexpr const char* kHungUp = "it hung up";
 
 }  // namespace
@@ -83,7 +83,7 @@ void Server::receive(Peer& peer) {
   }
   const bool stays = peer.incoming.take(ByteView(buffer_).first(static_cast<std::size_t>(got)));
   peer.out += peer.incoming.take_answers();
-  // The last answer says why; if it does not fit the empty socket, so be it.
+  // Sends the last answer, which says why the peer is dropped. A failure to send it is ignored.
   send(peer);
   follow(peer);
   if (!stays) peer.gone = peer.incoming.fault().empty() ? kHungUp : peer.incoming.fault();
@@ -100,10 +100,10 @@ void Server::send(Peer& peer) {
   }
 }
 
-// What the peer's last words mean for the recording.
+// Updates the state of the recording from what the peer has sent.
 void Server::follow(Peer& peer) {
   if (peer.incoming.is_open() && &peer != sender_) {
-    // The old connection may look alive for long after it broke.
+    // A broken connection may still look open for a long time, so the new one replaces it.
     if (sender_) sender_->gone = "it made another connection";
     plan_.say(peer.name +
               (returns_by_ || sender_ ? ": the sender is back" : ": the sender is there"));

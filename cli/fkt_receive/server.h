@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Listens, and brings one recording into its file: over one connection, or over several when they
-// break. Strangers are told nothing, and cannot keep the sender out.
+// Listens for connections and stores one recording in its file, over one connection or several if
+// they break. Peers without the token get no information and cannot keep the sender out.
 #pragma once
 
 #include <chrono>
@@ -27,19 +27,19 @@ class Server {
   struct Plan {
     const remote::Token& token;
     remote::Store& store;
-    std::chrono::nanoseconds wait;  // for a sender that broke off
-    Say say;                        // one line each: who came, who went, and why
+    std::chrono::nanoseconds wait;  // for the sender to reconnect
+    Say say;                        // prints a line about connections made and lost
   };
   Server(const Plan& plan, UniqueFd listener) : plan_(plan), listener_(std::move(listener)) {}
 
   enum class End {
-    done,     // all is there, and the sender knows it
+    done,     // the file is complete and the sender has been told
     aborted,  // the sender says that there is no recording
-    failed,   // the store failed
-    gone,     // the sender did not come back
+    failed,   // the store has failed
+    gone,     // the sender did not reconnect in time
     stopped,  // `stop` became readable
   };
-  // Serves until one of these. An error: the system refuses to go on.
+  // Serves until one of the Ends. Returns an error if a system call fails.
   Result<End> run(int stop);
 
  private:
@@ -48,8 +48,8 @@ class Server {
     std::string name;
     remote::Incoming incoming;
     std::string out;
-    Clock::time_point proven_by;  // or it goes
-    std::string gone;             // why it is to be dropped; empty: it stays
+    Clock::time_point proven_by;  // deadline for proving the token
+    std::string gone;             // why it is to be dropped; empty: it is not
   };
 
   void accept();
@@ -58,16 +58,17 @@ class Server {
   void send(Peer& peer);
   void follow(Peer& peer);
   void drop_the_gone();
-  // When something is due although nothing comes.
+  // The earliest deadline, if any.
   std::optional<Clock::time_point> next_deadline() const;
   int timeout() const;
 
   Plan plan_;
   UniqueFd listener_;
   std::list<Peer> peers_;
-  Peer* sender_ = nullptr;                       // the one of them that brings the recording
-  std::optional<Clock::time_point> returns_by_;  // a sender was here, and left
-  bool done_ = false;                            // ... with nothing more to bring
+  Peer* sender_ = nullptr;  // the peer that sends the recording; null: none
+  // deadline for the sender to reconnect; none: it is connected, or has not come yet
+  std::optional<Clock::time_point> returns_by_;
+  bool done_ = false;  // the recording is complete
   std::optional<End> end_;
   std::vector<std::byte> buffer_;
 };

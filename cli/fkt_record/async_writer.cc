@@ -26,7 +26,6 @@ Result<AsyncWriter> AsyncWriter::make(unsigned depth, Use use) {
     if (refused == 0) writer.ring_.reset(ring.release());
   }
   if (writer.ring_) {
-    // A command that is started does not need it.
     return writer;
   }
   writer.refusal_ = os_error(refused);
@@ -40,7 +39,8 @@ int AsyncWriter::fd() const {
 }
 
 void AsyncWriter::submit() {
-  // What cannot be submitted now (no memory) is with the next call; answers() does one as well.
+  // An entry that cannot be submitted now (out of memory) goes with the next submit; answers()
+  // submits too.
   int done;
   do {
     done = io_uring_submit(ring_.get());
@@ -58,7 +58,9 @@ void AsyncWriter::write(std::uint64_t tag, int fd, std::span<const iovec> pieces
       submit();
       return;
     }
-    ready_.push_back({tag, -EAGAIN});  // more than `depth`: the caller's mistake, but no loss
+    // more than `depth` in flight, a bug of the caller: reported as retryable, so that nothing is
+    // lost
+    ready_.push_back({tag, -EAGAIN});
     return;
   }
   ssize_t done;

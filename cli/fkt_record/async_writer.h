@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Writes that go on while their caller does something else: io_uring, or, where the kernel refuses
-// that, pwritev(2) in place.
+// Asynchronous writes with io_uring. Where the kernel refuses io_uring, write() calls pwritev(2)
+// and blocks.
 #pragma once
 
 #include <sys/uio.h>
@@ -20,24 +20,26 @@ namespace fkt::record {
 
 class AsyncWriter {
  public:
-  enum class Use { best, pwrite };  // pwrite: for tests
-  // depth: how many writes may be under way at once.
+  enum class Use { best, pwrite };  // pwrite: for unit tests
+  // depth: maximum number of writes in flight.
   static Result<AsyncWriter> make(unsigned depth, Use use = Use::best);
 
-  // Why pwritev is used; empty: io_uring is.
+  // Why pwritev(2) is used instead; empty if io_uring is used.
   const std::string& refusal() const { return refusal_; }
   unsigned under_way() const { return under_way_; }
 
-  // Begins a write. Descriptor, pieces and what they point to stay until its answer has come.
+  // Starts a write. The file descriptor, `pieces` and the memory they point to must stay valid
+  // until answers() returns the answer with this tag.
   void write(std::uint64_t tag, int fd, std::span<const iovec> pieces, std::uint64_t offset);
 
   struct Answer {
     std::uint64_t tag = 0;
-    std::int64_t result = 0;  // bytes, perhaps fewer than all, or -errno
+    std::int64_t result = 0;  // bytes written, possibly fewer than requested, or -errno
   };
-  // Readable when there are answers.
+  // Readable when answers() has something to return.
   int fd() const;
-  // Those that have come; with `wait`, at least one if any is under way.
+  // Returns the answers that have arrived. With `wait`, waits for at least one if any write is in
+  // flight.
   std::vector<Answer> answers(bool wait);
 
  private:
@@ -47,8 +49,8 @@ class AsyncWriter {
   AsyncWriter() = default;
   void submit();
 
-  std::unique_ptr<io_uring, Close> ring_;  // nothing: pwritev
-  UniqueFd event_;                         // pwritev's answers
+  std::unique_ptr<io_uring, Close> ring_;  // null: pwritev(2) is used
+  UniqueFd event_;                         // signalled when pwritev(2) has produced an answer
   std::vector<Answer> ready_;
   std::string refusal_;
   unsigned under_way_ = 0;

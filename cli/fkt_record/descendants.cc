@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Who of the workload's descendants still runs.
+// Finds the descendants of the workload that still run.
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ std::map<pid_t, Process> all_processes() {
     pid_t pid = 0;
     if (!parse_number(std::string_view(name), pid)) continue;
     const Result<std::string> stat = read_file(entry->path() / "stat");
-    if (!stat) continue;  // it is gone
+    if (!stat) continue;  // the process has exited
     const std::size_t open = stat->find('('), close = stat->rfind(')');
     if (close == std::string::npos || close + 2 >= stat->size()) continue;
     Process process;
@@ -42,11 +42,12 @@ std::map<pid_t, Process> all_processes() {
   return all;
 }
 
-// Of this process: its children, theirs, and so on.
+// All descendants of this process, without zombies.
 std::vector<Descendant> all_descendants() {
   const std::map<pid_t, Process> all = all_processes();
   const auto is_ours = [&all](pid_t pid) {
-    // As many steps as there are processes: the picture may be torn, and have a circle.
+    // At most as many steps as there are processes: /proc is not read atomically, so the parents
+    // may form a cycle.
     for (std::size_t steps = 0; steps < all.size(); ++steps) {
       const auto process = all.find(pid);
       if (process == all.end()) return false;

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What has a place in the file for more than these does not help a reader.
+// Most descendants listed in the file; a longer list would not help a reader.
 constexpr std::size_t kMostDescendants = 500;
 
 const char* filter_name(fkt_filter filter) {
@@ -152,7 +152,8 @@ Result<std::string> totals_json(const Ending& e) {
                     {"per_cpu", per_cpu_json(e)}});
 }
 
-// Adds sections until one cannot be made.
+// Adds sections to a list; after the first failure add() does nothing and status() returns the
+// error.
 class Adder {
  public:
   explicit Adder(Sections& sections) : sections_(sections) {}
@@ -207,7 +208,7 @@ Result<Sections> sections_before(const Beginning& b) {
       .add(FKT_SEC_SYSCALLS, syscall_lines())
       .add(FKT_SEC_INTERRUPTS, interrupt_lines())
       .add(FKT_SEC_TASKS, b.tasks.lines());
-  // What changes goes last, near the start.
+  // The clocks are read last, so that they are as close to the start as possible.
   const Result<fkt_clocks> clocks = b.device.clocks(b.request.clock);
   if (!clocks) return clocks.error();
   adder.add(FKT_SEC_CLOCKS, clocks_json(b.request.clock, *clocks));
@@ -220,7 +221,8 @@ Result<Sections> clocks_of_start(const Device& device, fkt_clock_source clock) {
   if (!status) return status.error();
   Result<fkt_clocks> clocks = device.clocks(clock);
   if (!clocks) return clocks.error();
-  // They are read a moment after the start, and all of them ran as long since then.
+  // The clocks are read shortly after the start. All advanced by the same time since, so that is
+  // subtracted from each.
   const std::uint64_t since =
       clocks->clock - std::min<std::uint64_t>(clocks->clock, status->start_clock);
   const auto ns = static_cast<std::uint64_t>(static_cast<long double>(since) * 1e6L /

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What the file tells beside the events: the sections before the pages and those after them.
+// The sections of a file that describe the recording: those before the pages and those after them.
 #pragma once
 
 #include <sys/types.h>
@@ -25,41 +25,43 @@ struct Beginning {
   const std::optional<User>& user;
   const Device& device;
   const TaskList& tasks;
-  pid_t workload = 0;  // 0: none
+  pid_t workload = 0;  // pid; 0: no workload
   bool stream = false;
 };
 
-// Machine, command, clocks, tasks, interrupts, symbols, catalogue, system calls. Prints what is
-// missing of the symbols.
+// Makes the sections machine, command, clocks, tasks, interrupts, symbols, catalogue and system
+// calls. Prints a warning if kernel symbols are missing.
 Result<Sections> sections_before(const Beginning& beginning);
 
-// Bytes that such a section takes at most, with its header.
+// Upper bound of the bytes of an FKT_SEC_CLOCKS section, header included.
 constexpr std::size_t kClocksBytes = 1024;
-// FKT_SEC_CLOCKS again, once the recording has begun: its start is the recording's start_clock.
+// Makes FKT_SEC_CLOCKS again after FKT_START, with the clocks at the recording's start_clock.
 Result<Sections> clocks_of_start(const Device& device, fkt_clock_source clock);
 
 struct Ending {
   const Device& device;
   const TaskList& task_list;
-  const fkt_status& status;  // after the stop
-  std::uint64_t mask = 0;    // the layers recorded last
+  const fkt_status& status;  // read after the stop
+  std::uint64_t mask = 0;    // the layers in the mask at the stop
   fkt_clock_source clock = FKT_CLOCK_TSC;
   std::optional<int> workload_status;
   std::vector<Descendant> descendants;
-  std::vector<fkt_index_entry> index;  // empty: none is written
+  std::vector<fkt_index_entry> index;  // empty: no index is written
   std::vector<fkt_group_entry> groups;
-  PartCpus before;     // in files before this one
-  PartCpus snapshots;  // in snapshots: to this file they are overwritten; `status` knows of them
-  std::string tasks;   // FKT_SEC_TASKS_END of a file that follows others
+  PartCpus before;  // events and pages in the files before this one
+  // events and pages in snapshots, which count as overwritten in this file; included in `status`
+  PartCpus snapshots;
+  std::string tasks;  // payload of FKT_SEC_TASKS_END for a file that follows others
 };
 
+// Makes the sections after the pages: totals, interrupts, tasks, index and groups.
 Result<Sections> sections_after(const Ending& ending);
 
-// FKT_SEC_INDEX and FKT_SEC_GROUPS; what is empty is left out.
+// Adds FKT_SEC_INDEX and FKT_SEC_GROUPS; an empty table is omitted.
 Status add_tables(Sections& sections, const std::vector<fkt_index_entry>& index,
                   const std::vector<fkt_group_entry>& groups);
 
-// "asked", "limit", "full", "error"
+// Name of an fkt_stop_reason: "asked", "limit", "full" or "error".
 const char* stop_reason_name(std::uint32_t reason);
 
 }  // namespace fkt::record

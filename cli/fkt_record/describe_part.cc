@@ -26,8 +26,8 @@ void for_each_task(std::string_view lines, Each each) {
   }
 }
 
-// The threads of now, and those that lived when the file before began: they may have ended in this
-// one's first pages, which are older than now.
+// The lines of `now`, and those of `before` whose thread is not in `now`. Such a thread may have
+// exited during the file's first pages, which are older than the list `now`.
 std::string tasks_with(const std::string& before, const std::string& now) {
   std::string tasks = now;
   std::set<std::string_view> known;
@@ -51,11 +51,11 @@ PartCpu on(const PartCpus& cpus, std::uint32_t cpu) {
   return found == cpus.end() ? PartCpu{} : found->second;
 }
 
-// Of one CPU, with pages in the file or without; adds to the sums.
+// The totals of one CPU, which may have no page in this file; adds them to `sum`.
 Json cpu_json(std::uint32_t cpu, const PartFile& part, const PartCpu& gone, PartCpu& sum) {
   const PartCpu has = on(part.cpus(), cpu);
   const std::uint64_t lost_before = std::max(on(part.before(), cpu).lost, gone.lost);
-  // Without a page it says nothing of losses.
+  // Losses are counted in page headers: without a page their number is not known.
   const std::uint64_t lost = has.pages > 0 ? has.lost - lost_before : 0;
   sum.events += has.events + gone.events;
   sum.lost += lost;
@@ -176,7 +176,7 @@ Result<Sections> part_tail(const Device& device, fkt_clock_source clock, const P
   const Result<fkt_clocks> now = device.clocks(clock);
   if (!now) return now.error();
   PartEnd end{.status = *status, .now = *now};
-  // The recording may have ended long after this file's last page.
+  // The recording may stop long after this file's last page, so this file ends with its last page.
   end.status.stop_clock = 0;
   return part_tail(end, part, tasks);
 }

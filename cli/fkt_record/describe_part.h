@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What a file of several tells beside its events (--rotate): it reads as one by itself.
+// The head and tail sections of one file of several (--rotate, snapshots). Each file can be read
+// without the others.
 #pragma once
 
 #include <map>
@@ -13,27 +14,30 @@
 
 namespace fkt::record {
 
-// Makes the heads of the files after the first one, and knows who lived when they began. One thread
-// at a time.
+// Makes the heads of the files after the first one, and keeps the list of tasks that were alive
+// when each began. Calls must not overlap: one thread at a time.
 class PartHeads {
  public:
   enum class Kind { rotated, snapshot };
-  // first: the head of the first file, of which most holds for the others.
+  // first: the head of the first file. Most of its sections are copied into the other heads.
   PartHeads(std::string first, const TaskList& tasks, Kind kind = Kind::rotated);
-  // Ahead of time: what takes long of the next head.
+  // Does the slow part of the next head in advance: lists all tasks.
   Status prepare();
-  // number: of the file, from 1. before: what the files before it hold, and what was lost.
+  // Makes the head of file `number` (from 1). before: per CPU, what the files before it hold and
+  // how many events were lost.
   Result<std::string> head(unsigned number, const PartCpus& before);
-  // The file with the last head has begun. Its head's list of tasks is older.
+  // Lists the tasks again. Called when the file with the last head has begun, because its head's
+  // list was made in advance.
   void note_tasks();
-  // FKT_SEC_TASKS_END of file `number`: those who lived when it began, and before. Asked for once.
+  // Payload of FKT_SEC_TASKS_END of file `number`: tasks alive when it began, or at the list before
+  // that. Can be taken once per file.
   std::string take_tasks(unsigned number);
-  // ... of the last one, and those of now.
+  // As take_tasks(), for the last file, with the tasks that are alive now.
   std::string tasks_until_now() const;
 
  private:
   struct Prepared {
-    fkt_file_header header{};  // the first file's
+    fkt_file_header header{};  // of the first file
     Sections sections;
     std::string tasks, listed;
   };
@@ -41,27 +45,28 @@ class PartHeads {
   TaskList list_;
   Kind kind_;
   std::optional<Prepared> prepared_;
-  std::string tasks_;  // who lived at the last look
-  unsigned last_ = 0;  // file that has a head
-  std::map<unsigned, std::string>
-      listed_;  // of files: who lived at the last look and the one before
+  std::string tasks_;  // tasks of the latest list
+  unsigned last_ = 0;  // number of the last file whose head was made
+  // By number of file: tasks of the two latest lists when its head was made.
+  std::map<unsigned, std::string> listed_;
 };
 
-// How a file ends that is not the recording's last.
+// How a file ends that is not the last one of its recording.
 struct PartEnd {
-  fkt_status status{};  // of now; stop_clock: where the file ends, 0: with its last page
+  fkt_status status{};  // read now; stop_clock: where the file ends in ticks, 0: with its last page
   fkt_clocks now{};
   const char* reason = "rotated";
-  std::string because{};  // ... of what event; empty: of none
-  // Of a flight recorder: what is in no page of this file and was recorded before, and what was
-  // lost by then.
+  std::string because{};  // the event that triggered the snapshot; empty: none
+  // For a snapshot: per CPU, events recorded before it that are in none of its pages, and the
+  // number lost before it.
   PartCpus gone{};
 };
 
-// Totals, interrupts and tables of a file that others follow. tasks: FKT_SEC_TASKS_END; empty: its
-// head's are good.
+// Makes totals, interrupts and tables of a file that is not the last one. tasks: payload of
+// FKT_SEC_TASKS_END; empty: the section is omitted because the list in the head is sufficient.
 Result<Sections> part_tail(const PartEnd& end, const PartFile& part, const std::string& tasks);
-// The same of a file that --rotate finished, as things are now. clock: of the recording.
+// As above, for a file that --rotate has finished, with the device's current status and clocks.
+// clock: the clock source of the recording.
 Result<Sections> part_tail(const Device& device, fkt_clock_source clock, const PartFile& part,
                            const std::string& tasks);
 

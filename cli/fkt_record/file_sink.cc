@@ -15,9 +15,9 @@ namespace {
 constexpr std::size_t kWritesAtOnce = 8;
 constexpr std::size_t kPagesPerWrite = 16;
 constexpr unsigned kMostThreads = 4;
-// A group may hold so much of the rings while it waits for more pages, ...
-constexpr std::uint64_t kRingShare = 8;  // one part in so many
-// ... and so long.
+// A group holds at most this fraction of all rings, ...
+constexpr std::uint64_t kRingShare = 8;  // 1/8
+// ... and an incomplete group waits for more pages at most this long.
 constexpr std::uint64_t kLongestWait = 200'000'000;  // ns
 
 unsigned packing_threads() {
@@ -25,7 +25,7 @@ unsigned packing_threads() {
   return std::clamp(cpus > 1 ? cpus - 1 : 1U, 1U, kMostThreads);
 }
 
-// Takes so many bytes off the front.
+// Removes the first `bytes` bytes from the pieces.
 void advance(std::vector<iovec>& pieces, std::uint64_t bytes) {
   auto piece = pieces.begin();
   while (piece != pieces.end() && bytes >= piece->iov_len) bytes -= (piece++)->iov_len;
@@ -140,7 +140,7 @@ SinkStatus FileSink::move(std::vector<std::uint32_t>& done) {
   return ended_;
 }
 
-// Packed groups get their places, in order.
+// Assigns file offsets to compressed groups and starts their writes, in order.
 void FileSink::place_groups(bool wait) {
   while (auto packed = packer_->take(wait)) {
     if (ended_) continue;
@@ -168,13 +168,13 @@ void FileSink::place(Unit unit) {
   write(*units_.back());
 }
 
-// False: the output takes no more.
+// Returns false when the output has no more room, or an error ended it.
 bool FileSink::find_place(Unit& unit) {
   if (unit.bytes > parts_.back()->room() && parts_.back()->claimed_pages() > 0 && source_) {
     if (!next_part()) return false;
   }
   const std::uint64_t room = parts_.back()->room();
-  // A single file ends at its limit; one of several has at least one write.
+  // A single file ends at its limit. A rotated file gets at least one write, whatever its limit.
   if (unit.bytes > room && !source_) {
     ends(FKT_STOP_LIMIT, 0);
     const std::size_t fit = unit.group ? 0 : room / rules_.part.page_bytes;
@@ -218,7 +218,7 @@ void FileSink::answered(Unit& unit, std::int64_t result) {
   }
   unit.finished = unit.written >= unit.bytes;
   if (unit.finished) return;
-  // Fewer bytes than asked for: the rest says why.
+  // After a short write, writing the rest returns the reason.
   if (result > 0 || result == -EINTR || result == -EAGAIN) return write(unit);
   unit.error = result < 0 ? static_cast<int>(-result) : EIO;
   unit.finished = true;
@@ -233,7 +233,7 @@ void FileSink::retire(std::vector<std::uint32_t>& done) {
   }
 }
 
-// Whole pages of a write that failed in its middle are in the file.
+// After a write that failed in its middle, the pages written completely count as in the file.
 void FileSink::retire_unit(Unit& unit, std::vector<std::uint32_t>& done) {
   std::size_t good = unit.pages.size();
   if (unit.error != 0) {
@@ -252,12 +252,13 @@ void FileSink::retire_unit(Unit& unit, std::vector<std::uint32_t>& done) {
   }
   unit.part->ends_at(unit.offset + bytes);
   cost_.bytes += bytes;
-  // Compressing reads every byte, and the page cache copies what comes to it.
+  // Counts bytes that a CPU had to touch: compression reads all of them, the page cache copies
+  // them.
   if (unit.group) cost_.copied += good * rules_.part.page_bytes;
   if (!unit.part->direct()) cost_.copied += bytes;
 }
 
-// Parts that nothing more is written to, but for the last one.
+// Finishes all files but the last one that have no writes left.
 void FileSink::finish_parts() {
   while (parts_.size() > 1 && (units_.empty() || units_.front()->part != parts_.front().get())) {
     source_->finish(std::move(parts_.front()));
@@ -265,7 +266,7 @@ void FileSink::finish_parts() {
   }
 }
 
-// The output has ended: waits until nobody reads a page any more.
+// Called when the output has ended: waits until no write and no packer thread reads a page.
 void FileSink::settle(std::vector<std::uint32_t>& done) {
   waiting_.clear();
   if (packer_) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Lent pages into files: written from where they are, or compressed in groups; several writes are
-// under way at a time. What lies behind the first write that fails is not in the file.
+// Writes lent pages to files, either directly from the ring's memory or compressed in groups, with
+// several writes in flight. The first write that fails ends the file: nothing after it counts as
+// written.
 #pragma once
 
 #include <deque>
@@ -18,34 +19,35 @@
 
 namespace fkt::record {
 
-// Where one file ends and the next one begins (rotation.h).
+// Provides the next file when one is full (implemented by Rotation in rotation.h).
 class PartSource {
  public:
   virtual ~PartSource() = default;
-  // The file after `before`, with its head written.
+  // Opens the file that follows `before`, with its head written.
   virtual Result<std::unique_ptr<PartFile>> next(const PartFile& before) = 0;
-  // All pages of this one, which is not the last, are in it.
+  // Finishes a file that is not the last one; all its pages are written.
   virtual void finish(std::unique_ptr<PartFile> part) = 0;
-  // This one, of which no page was written, is not wanted after all.
+  // Discards a file that was opened but has got no page.
   virtual void drop(std::unique_ptr<PartFile> part) = 0;
 };
 
 struct FileSinkRules {
   PartRules part;
-  std::optional<int> level;      // zstd's; nothing: pages are written as they are
-  std::uint64_t ring_bytes = 0;  // all CPUs'
-  AsyncWriter::Use use = AsyncWriter::Use::best;
+  std::optional<int> level;      // zstd level; nothing: pages are written uncompressed
+  std::uint64_t ring_bytes = 0;  // bytes of the rings of all CPUs
+  AsyncWriter::Use use = AsyncWriter::Use::best;  // unit tests choose pwritev(2)
 };
 
 class FileSink : public PageSink {
  public:
-  // `output` is open; parts: nothing for one file alone. Both outlive the sink.
+  // parts: source of further files; null: there is only `output`, which is open. Both must outlive
+  // the sink.
   static Result<std::unique_ptr<FileSink>> make(Output& output, const FileSinkRules& rules,
                                                 PartSource* parts);
 
-  // How the pages get there, for -v.
+  // How the pages are written, for the line that -v prints.
   std::string how() const;
-  // The file that is written now.
+  // The file that is being written.
   const PartFile* part() const { return parts_.empty() ? nullptr : parts_.back().get(); }
 
   Status write_head(const std::string& head) override;
@@ -60,14 +62,14 @@ class FileSink : public PageSink {
   SinkCost cost() const override;
 
  private:
-  // A write, from when it has its place until all before it are done as well.
+  // One write, from the assignment of its offset until it and all writes before it have completed.
   struct Unit {
     std::uint64_t tag = 0;
     PartFile* part = nullptr;
     std::uint64_t offset = 0;
     std::vector<LentPage> pages;
     std::optional<GroupBuffer> group;
-    std::vector<iovec> pieces;  // of what is not written yet
+    std::vector<iovec> pieces;  // the part not yet written
     std::uint64_t bytes = 0, written = 0;
     bool finished = false;
     int error = 0;
@@ -102,13 +104,14 @@ class FileSink : public PageSink {
   PartSource* source_;
   AsyncWriter writer_;
   std::unique_ptr<PagePacker> packer_;
-  Timer timer_;                                  // when pages have waited for company long enough
-  std::deque<std::unique_ptr<PartFile>> parts_;  // not finished; the last one is written to
-  std::deque<std::unique_ptr<Unit>> units_;      // in the order of their places
-  std::vector<LentPage> waiting_;                // for the rest of their group
+  Timer timer_;  // fires when an incomplete group has waited for more pages long enough
+  // files not finished yet; the last one is being written
+  std::deque<std::unique_ptr<PartFile>> parts_;
+  std::deque<std::unique_ptr<Unit>> units_;  // in the order of their offsets
+  std::vector<LentPage> waiting_;            // pages of the next group, until it is complete
   std::uint64_t next_tag_ = 0;
   SinkStatus ended_;
-  bool failed_ = false;  // a write did: what lies behind it is not in the file
+  bool failed_ = false;  // a write failed: nothing after it counts as written
   SinkCost cost_;
 };
 

@@ -13,8 +13,8 @@
 namespace fkt::record {
 namespace {
 
-// Headers asked for at once: the pages went to the disk directly, so each one is read from there,
-// and a disk answers many faster than one after the other.
+// Number of page headers read ahead. After direct writes they are not in the page cache, and a disk
+// reads many in parallel much faster than one after the other.
 constexpr std::uint64_t kBatch = 256;
 
 bool is_page_of(const fkt_page_header& header, const PageRange& range) {

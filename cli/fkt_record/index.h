@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The index of a finished recording, from its pages' headers.
+// Builds the index of a finished recording from the headers of its pages.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,18 @@
 
 namespace fkt::record {
 
-// Where the pages stand in a file.
+// A range of pages in a file.
 struct PageRange {
   int fd = -1;
   std::string name;
-  std::uint64_t offset = 0;  // of the first one
+  std::uint64_t offset = 0;  // of the first page, in bytes
   std::uint64_t pages = 0;
   std::uint32_t page_bytes = 0;
   std::uint64_t recording = 0;
 };
 
-// Reads every page's header back; a header that is not the recording's is an error.
+// Reads the header of every page back from the file. Returns ErrorCode::damaged if one is not a
+// valid page header of this recording.
 Result<std::vector<fkt_index_entry>> read_back_index(const PageRange& range);
 
 }  // namespace fkt::record

@@ -13,13 +13,13 @@
 namespace fkt::record {
 namespace {
 
-// Pages taken at once when the output takes none any more.
+// Pages taken per call after the output has ended.
 constexpr std::size_t kPagesGivenUp = 64;
-// Pages taken at once when all are.
+// Pages taken per call by take_rest().
 constexpr std::size_t kPagesAtOnce = 256;
 constexpr int kLastRounds = 2;
 constexpr useconds_t kLastPause = 1000;
-// Nothing should be overlooked; if something is, it waits no longer than that.
+// Upper bound of a poll, in case a wakeup is missed.
 constexpr int kLongestWait = 500;  // ms
 
 UniqueFd event() {
@@ -67,6 +67,7 @@ void LentDrain::take_last() {
 
 Status LentDrain::join(int give_up) {
   if (!thread_.joinable()) return status_;
+  // Wakes the thread, so that it finds out that the recording is over.
   signal(events_.wake);  // it is to find out that nothing comes any more
   pollfd fds[] = {{events_.done.get(), POLLIN, 0}, {give_up, POLLIN, 0}};
   while (!fds[0].revents) {
@@ -107,11 +108,11 @@ std::size_t LentDrain::room() const {
   return sink_end_ ? kPagesGivenUp : sink_.room();
 }
 
-// Complete pages to the sink, or straight back once the output has ended.
+// Passes complete pages to the sink, or back to the module once the output has ended.
 Status LentDrain::take() {
   for (;;) {
     Status taken = Done{};
-    // A snapshot that failed takes no more away from the recorder.
+    // After a failure a snapshot leaves all further pages in the rings.
     if (sink_end_ && unwritten_is_gone_) over_ = true;
     if (!over_) taken = last_ ? take_rest() : take_some(room());
     if (!taken) return taken;
@@ -132,8 +133,9 @@ Status LentDrain::take_some(std::size_t room) {
   return Done{};
 }
 
-// All that there is, whether the sink has room or not: taking is quick, and what is completed
-// meanwhile has an end. Twice, because a probe may have been interrupted within the last page.
+// Takes all complete pages, whether the sink has room or not. Taking is faster than recording, so
+// this ends. Repeated after a pause, because a probe may have been interrupted while it wrote into
+// the last page.
 Status LentDrain::take_rest() {
   for (int round = 0; round < kLastRounds && !over_; round++) {
     if (round > 0) ::usleep(kLastPause);
@@ -147,7 +149,7 @@ Status LentDrain::take_rest() {
   return Done{};
 }
 
-// Some of those that wait; false: there was none.
+// Passes some of the waiting pages to the sink. Returns false if none was passed.
 Result<bool> LentDrain::put(std::size_t room) {
   const std::size_t some = std::min(room, waiting_.size());
   const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(some);
@@ -184,7 +186,7 @@ Status LentDrain::move() {
   return give_up_pages();
 }
 
-// The output has ended: what the sink still has did not reach it.
+// Called when the output has ended: the pages that the sink still holds did not reach it.
 Status LentDrain::give_up_pages() {
   signal(events_.ended);
   numbers_.assign(held_.begin(), held_.end());

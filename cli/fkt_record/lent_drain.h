@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The drain of lent pages: a thread that takes complete pages, has a sink write them, and gives
-// them back. Nothing else of the recorder waits for it, nor it for anything else.
+// The drain of lent pages: a thread that takes complete pages from the module, passes them to a
+// sink and gives them back. The other threads of the recorder never wait for it while recording.
 #pragma once
 
 #include <atomic>
@@ -21,32 +21,34 @@ namespace fkt::record {
 
 class LentDrain {
  public:
-  // The recording has started; its head is in the sink. Device and sink outlive the drain.
-  // What becomes of pages that do not reach the output: the module counts them as discarded, the
-  // further ones too; or it takes them for written, and the further ones stay in the rings.
+  // What happens to pages that do not reach the output. discarded: the module counts them, and all
+  // further pages, as discarded. gone: the module counts them as written, and further pages stay in
+  // the rings.
   enum class GivenUp { discarded, gone };
+  // Starts the thread. Called after FKT_START; the sink must have its head, and `device` and `sink`
+  // must outlive the drain.
   static Result<std::unique_ptr<LentDrain>> start(int device, std::uint32_t page_bytes,
                                                   PageSink& sink,
                                                   GivenUp given_up = GivenUp::discarded);
-  // Ends it, be the pages written or not.
+  // Ends the thread, even if pages are not written yet.
   ~LentDrain();
   LentDrain(const LentDrain&) = delete;
   LentDrain& operator=(const LentDrain&) = delete;
 
-  // Readable when the output has ended the recording, which is then to be stopped.
+  // Readable when the output has ended; the caller has to stop the recording.
   int fd() const { return events_.ended.get(); }
-  // Takes what is there, and no more after that, although the recording goes on. Returns as soon as
-  // it is taken; join() waits until it is written.
+  // Takes the pages that are complete now and no later ones, although the recording continues.
+  // Returns when they are taken; join() waits until they are written.
   void take_last();
-  // After the recording's stop, or take_last(): until every page is written or given up, the latter
-  // when `give_up` becomes readable. An error is the device's.
+  // Called after the recording's stop or take_last(). Returns when every page is written or given
+  // up; pages are given up when `give_up` becomes readable. Returns errors of the device only.
   Status join(int give_up);
 
-  // After join().
+  // Valid after join().
   const SinkStatus& sink_end() const { return sink_end_; }
   std::uint64_t cpu_ns() const { return cpu_ns_; }
   std::uint64_t wakeups() const { return wakeups_; }
-  // All pages that it has had, written or not.
+  // Per CPU, all pages that were taken, written or not.
   const PartCpus& taken() const { return taken_; }
 
  private:
@@ -71,14 +73,14 @@ class LentDrain {
   const bool unwritten_is_gone_;
   const Events events_;
   std::atomic<bool> quits_{false}, last_{false};
-  // The thread's own.
+  // Used by the drain thread only.
   bool over_ = false;
-  bool told_ = false;                       // ... the sink, that this is all
-  std::deque<std::uint32_t> waiting_;       // taken, not put yet
-  std::unordered_set<std::uint32_t> held_;  // pages that the sink has
+  bool told_ = false;                       // the sink's end() was called
+  std::deque<std::uint32_t> waiting_;       // taken from the module, not passed to the sink yet
+  std::unordered_set<std::uint32_t> held_;  // passed to the sink, not done yet
   std::vector<std::uint32_t> numbers_;
   std::vector<LentPage> views_;
-  // Read after it has ended.
+  // Written by the drain thread, read after it has ended.
   PartCpus taken_;
   SinkStatus sink_end_;
   Status status_ = Done{};

@@ -10,7 +10,7 @@
 namespace fkt::record {
 namespace {
 
-// One call of a kind that has done nothing yet when a signal interrupts it.
+// Makes an ioctl that has no effect when a signal interrupts it, so it can be repeated.
 Status lend_call(int device, unsigned long request, fkt_lend& lend) {
   while (::ioctl(device, request, &lend) < 0) {
     if (errno != EINTR) return os_failure(FKT_DEVICE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The module's own pages, mapped and lent (FKT_ENGINE_LEND): taken in order per CPU, read in place,
-// given back in any order.
+// Access to the pages of the module's rings with FKT_ENGINE_LEND: they are mapped, taken in order
+// per CPU, read in place, and given back in any order.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace fkt::record {
 
-// One complete page, from take() until it is given back.
+// One complete page, valid from take() until it is given back.
 struct LentPage {
   std::uint32_t number = 0;
   ByteView bytes;  // the whole page, header first; aligned for O_DIRECT
@@ -22,19 +22,20 @@ struct LentPage {
 
 class LentPages {
  public:
-  // Maps them, which the recording's owner can do after FKT_START with FKT_ENGINE_LEND. The
-  // descriptor stays the caller's.
+  // Maps the pages. Only the owner of the recording can, after FKT_START with FKT_ENGINE_LEND. The
+  // caller keeps ownership of `device`.
   static Result<LentPages> map(int device, std::uint32_t page_bytes);
 
-  // Numbers of complete pages, as many as there are and `room` holds. `over`: the recording is
-  // stopped and nothing will come any more.
+  // Takes complete pages: stores up to room.size() page numbers. `over`: the recording is stopped
+  // and no more pages will come.
   struct Taken {
     std::size_t count = 0;
     bool over = false;
   };
   Result<Taken> take(std::span<std::uint32_t> room);
   LentPage page(std::uint32_t number) const;
-  // written: they are in the output; otherwise their events count as discarded.
+  // Gives pages back. written: they are in the output; if not, the module counts their events as
+  // discarded.
   Status give_back(std::span<const std::uint32_t> numbers, bool written);
 
  private:

@@ -14,8 +14,9 @@
 namespace fkt::record {
 namespace {
 
-constexpr std::size_t kMostFrames = 16;       // sent with one call
-constexpr std::size_t kMostAtOnce = 4 << 20;  // bytes sent before others have their turn
+constexpr std::size_t kMostFrames = 16;  // frames per call of sendmsg(2)
+// bytes per call of send(), so that the caller can do other work
+constexpr std::size_t kMostAtOnce = 4 << 20;
 
 }  // namespace
 
@@ -97,7 +98,7 @@ void Outbox::make_frames() {
   end_framed_ = true;
 }
 
-// What a frame can hold of the piece from there on.
+// The bytes of the file from `offset` to the end of their piece, at most what one frame can hold.
 ByteView Outbox::piece_at(std::uint64_t offset) const {
   const auto piece = std::ranges::upper_bound(pieces_, offset, {}, &Piece::end);
   return slice(piece->bytes, offset - piece->offset, FKT_REMOTE_FRAME_MOST);

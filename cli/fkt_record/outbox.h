@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The bytes of a file on their way to another machine, kept until that has them, and the frames
-// that they travel in (include/fkt/remote.h).
+// The bytes of a file on their way to another machine, kept until the receiver has acknowledged
+// them, and the frames that carry them (include/fkt/remote.h).
 #pragma once
 
 #include <cstdint>
@@ -16,48 +16,51 @@ namespace fkt::record {
 
 class Outbox {
  public:
-  // Appends bytes of the file; lent ones stay as they are until they are acknowledged, or clear().
+  // Appends bytes to the file. Lent bytes must stay valid until they are acknowledged or clear() is
+  // called.
   void add(std::string bytes);
   void add_lent(ByteView bytes);
-  // The file is complete; its tail begins at `tail_offset`.
+  // Marks the file as complete. tail_offset: offset of its tail in bytes.
   void end(std::uint64_t tail_offset);
 
-  std::uint64_t added() const { return added_; }                // bytes
-  std::uint64_t acknowledged() const { return acknowledged_; }  // of them
-  // Is anything left to be acknowledged?
+  std::uint64_t added() const { return added_; }                // bytes appended
+  std::uint64_t acknowledged() const { return acknowledged_; }  // bytes the receiver has
+  // Returns true while bytes or the end are not acknowledged.
   bool owes() const { return acknowledged_ < added_ || (ends_ && !end_acknowledged_); }
 
-  // A new connection, on which the first frame begins at `offset`. What was under way on the old
-  // one is forgotten. Precondition: acknowledged() <= offset <= added().
+  // Starts again on a new connection, with the first frame at `offset`; unfinished frames of the
+  // old connection are dropped. Requires acknowledged() <= offset <= added().
   void begin_at(std::uint64_t offset);
-  // The other end has the bytes up to `offset`. False, and nothing happens, if they were not sent.
+  // The receiver has the bytes up to `offset`. Returns false, without effect, if they were not sent
+  // yet.
   bool acknowledge(std::uint64_t offset);
-  // The same for the end. False if it was not sent.
+  // The receiver has finished the file. Returns false if the end was not sent yet.
   bool acknowledge_end();
   bool has_frames() const {
     return !frames_.empty() || framed_ < added_ || (ends_ && !end_framed_);
   }
-  // Sends frames until the socket takes no more, or it was much at once. 0, or errno.
+  // Sends frames until the socket is full or the limit of bytes per call is reached. Returns 0 or
+  // errno.
   int send(int fd);
-  // Offset of the next frame that can be sent; false: one is half sent.
+  // Stores the offset of the next frame. Returns false if a frame is partly sent.
   bool between_frames(std::uint64_t& offset) const;
-  // What was added behind `offset`, which was acknowledged, is forgotten, if it is not the end.
+  // Drops all bytes after `offset`, which must be acknowledged; no effect if end() was called.
   void cut(std::uint64_t offset);
   void clear();
 
  private:
-  // Bytes of the file from `offset` on, until they are acknowledged.
+  // A run of bytes of the file beginning at `offset`, kept until all of it is acknowledged.
   struct Piece {
     std::uint64_t offset = 0;
     ByteView bytes;
     std::unique_ptr<std::string> owned;
     std::uint64_t end() const { return offset + bytes.size(); }
   };
-  // On its way into the socket.
+  // A frame being sent.
   struct Frame {
     fkt_remote_frame header{};
     ByteView payload;
-    std::size_t sent = 0;  // of both together
+    std::size_t sent = 0;  // bytes of header and payload together
     std::size_t size() const { return sizeof header + payload.size(); }
   };
 
@@ -70,7 +73,7 @@ class Outbox {
   std::deque<Piece> pieces_;
   std::deque<Frame> frames_;
   std::uint64_t added_ = 0, acknowledged_ = 0;
-  std::uint64_t framed_ = 0;  // up to where frames were made, on this connection
+  std::uint64_t framed_ = 0;  // end of the bytes put into frames on this connection
   std::uint64_t tail_offset_ = 0;
   bool ends_ = false, end_framed_ = false, end_acknowledged_ = false;
 };

@@ -16,13 +16,15 @@
 namespace fkt::record {
 namespace {
 
-// Left free beside the tail when no size was asked for: others need the file system too.
-constexpr std::uint64_t kReserveShare = 100;  // one part in so many
+// Space left free beside the tail when no -s was given, because other programs need the file system
+// too.
+constexpr std::uint64_t kReserveShare = 100;  // 1/100
 constexpr std::uint64_t kReserveMost = 256 << 20;
 
 using Probe = std::unique_ptr<blkid_struct_probe, decltype(&blkid_free_probe)>;
 
-// What stands on a block device: "ext4", "dos" (a partition table), ...; empty: nothing known.
+// The type of a block device's contents: "ext4", "dos" (a partition table) and so on; empty if none
+// is known.
 Result<std::string> contents_of(int fd, const std::string& name) {
   const Probe probe(blkid_new_probe(), &blkid_free_probe);
   if (!probe || blkid_probe_set_device(probe.get(), fd, 0, 0) != 0) return os_failure(name);
@@ -79,7 +81,8 @@ Result<Output> Output::over(const std::string& name, UniqueFd file) {
 
 Result<Output> Output::open_device(const Request& request) {
   const std::string& name = request.file;
-  // O_EXCL: a device that is mounted, or part of something else, refuses.
+  // With O_EXCL the open fails with EBUSY if the device is mounted or part of a RAID or volume
+  // group.
   UniqueFd fd(::open(name.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
   if (!fd && errno == EBUSY) {
     return Error{ErrorCode::io, name + ": the device is mounted, or in use otherwise"};
@@ -104,7 +107,7 @@ Status Output::write_head(const std::string& head, std::size_t early) {
   header_ = head.substr(0, sizeof(fkt_file_header));
   if (kind_ == Kind::stream)
     return write_all(fd_.get(), as_bytes(head).first(std::min(early, head.size())), name_);
-  // Not where the descriptor stands: the search for a file system has moved it.
+  // Written at offset 0 explicitly: the search for a file system has moved the file position.
   return write_at(fd_.get(), as_bytes(head), 0, name_);
 }
 
@@ -115,11 +118,12 @@ Status Output::finish_head(const std::string& head, std::size_t early) {
 }
 
 Result<UniqueFd> Output::open_for_pages(Access access) const {
-  // Through /proc, so that it is the same file whatever happened to its name.
+  // Opened by /proc/self/fd, so that it is the same file even if it was renamed or deleted.
   const std::string path = "/proc/self/fd/" + std::to_string(fd_.get());
   const int direct = access == Access::direct ? O_DIRECT : 0;
   UniqueFd pages(::open(path.c_str(), O_WRONLY | O_CLOEXEC | direct));
-  // Another's file that we were given (a snapshot's) may be closed to us by its name.
+  // A snapshot's file belongs to the user who asked and may not be openable by name; a duplicate of
+  // the descriptor works without direct writes.
   if (!pages && errno == EACCES && access == Access::cached) {
     pages = UniqueFd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 3));
   }
@@ -147,7 +151,7 @@ Result<std::uint64_t> Output::room(std::uint64_t reserve, std::uint32_t reserve_
   return pages * page_bytes;
 }
 
-// Does the name lead to the open file?
+// Returns true if the name still refers to the open file.
 bool Output::has_its_name() const {
   struct stat open {
   }, named{};
@@ -155,15 +159,17 @@ bool Output::has_its_name() const {
          open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
-// Is all of it still in the file, up to `end`? Others may write to it, and cut it.
+// Returns true if the file still holds the header and all bytes up to `end`. Other programs may
+// have written to it or truncated it.
 bool Output::is_whole(std::uint64_t end) const {
   std::string header(header_.size(), '\0');
   const ssize_t got = ::pread(fd_.get(), header.data(), header.size(), 0);
   if (got != static_cast<ssize_t>(header.size()) || header != header_) return false;
   if (end == pages_offset_) return true;
-  // What was cut off and then written behind has a hole in it: pages leave none.
+  // Pages leave no holes, so a hole means that the file was truncated and then extended again.
   const off_t hole = ::lseek(fd_.get(), static_cast<off_t>(pages_offset_), SEEK_HOLE);
-  if (hole < 0) return errno != ENXIO;  // ENXIO: it ends before; others: not to be asked here
+  // ENXIO: the file ends before the pages; other errors: the file system cannot tell
+  if (hole < 0) return errno != ENXIO;
   return static_cast<std::uint64_t>(hole) >= end;
 }
 
@@ -188,7 +194,7 @@ Status Output::intact(std::uint64_t end) const {
 
 Status Output::write_tail(std::uint64_t offset, const Sections& tail) {
   if (kind_ == Kind::stream) return write_all(fd_.get(), as_bytes(tail.bytes()), name_);
-  // Asked before the file grows again; what is left of it gets its tail all the same.
+  // Checked before the tail makes the file longer. The tail is written even if the check fails.
   const Status untouched = intact(offset);
   const Status written = fkt::write_tail(fd_.get(), offset, tail, name_);
   if (!untouched) return untouched;
@@ -202,7 +208,8 @@ void Output::discard() {
   if (kind_ == Kind::file) {
     ::unlink(name_.c_str());
   } else if (kind_ == Kind::device && pages_offset_ > 0) {
-    // No recording begins here any more; if that fails, there is nobody left to tell.
+    // Overwrites the header, so that no recording begins here. A failure is ignored: nothing more
+    // can be done.
     const std::string nothing(sizeof(fkt_file_header), '\0');
     (void)!static_cast<bool>(write_at(fd_.get(), as_bytes(nothing), 0, name_));
   }

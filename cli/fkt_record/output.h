@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Where a recording goes: a regular file, a block device, a stream (a pipe, standard output), or
-// another machine, of which only the name is known here (remote_sink.h).
+// The output of a recording: a regular file, a block device, a stream (pipe or standard output), or
+// another machine, of which this class knows only the name (see remote_sink.h).
 #pragma once
 
 #include <sys/types.h>
@@ -19,10 +19,12 @@ namespace fkt::record {
 
 class Output {
  public:
-  // Opens it and checks that it may be overwritten; empties a regular file.
+  // Opens the output and checks that it may be overwritten; truncates a regular file. `owner`
+  // becomes the owner of a regular file.
   static Result<Output> open(const Request& request, const std::optional<User>& owner);
 
-  // A regular file that is open already, for reading and writing; empties it.
+  // Makes an output of a regular file that is open for reading and writing; truncates it. `name` is
+  // used in messages.
   static Result<Output> over(const std::string& name, UniqueFd file);
 
   const std::string& name() const { return name_; }
@@ -31,27 +33,29 @@ class Output {
   bool is_remote() const { return kind_ == Kind::remote; }
   int fd() const { return fd_.get(); }
 
-  // Writes what stands before the pages. A stream gets the first `early` bytes of it, and the rest
-  // by finish_head().
+  // Writes the sections before the pages. A stream gets only the first `early` bytes; finish_head()
+  // writes the rest.
   Status write_head(const std::string& head, std::size_t early = std::string::npos);
-  // Writes what stands from `early` on, which is known only when the recording has begun.
+  // Writes the head from byte `early` on. That part holds the clocks of the start, which are known
+  // only after FKT_START.
   Status finish_head(const std::string& head, std::size_t early);
   std::uint64_t pages_offset() const { return pages_offset_; }
-  // Another descriptor for the pages' own way. An error where the output has no direct writes.
+  // Opens another descriptor for writing pages. With Access::direct (O_DIRECT), returns an error if
+  // the output does not support direct writes.
   enum class Access { direct, cached };
   Result<UniqueFd> open_for_pages(Access access) const;
-  // The next write(2) or sendfile(2) goes behind the head.
+  // Sets the file position to the end of the head, for write(2) or sendfile(2).
   Status seek_to_pages() const;
-  // Bytes of pages that there is room for, with `reserve` and `reserve_per_page` left for the
-  // tail; 0: the module finds out itself.
+  // Bytes of pages that fit, with `reserve` bytes plus `reserve_per_page` bytes per page kept for
+  // the tail; 0 if the output is not a regular file: the end is found by writing.
   Result<std::uint64_t> room(std::uint64_t reserve, std::uint32_t reserve_per_page,
                              std::uint32_t page_bytes) const;
-  // Finishes it: the tail at `offset` (a stream: at its end), and nothing behind it.
-  // ErrorCode::damaged: the file is not what was written.
+  // Writes the tail at `offset` (on a stream: at its end) and truncates the file behind it. Returns
+  // ErrorCode::damaged if the file no longer holds what was written to it.
   Status write_tail(std::uint64_t offset, const Sections& tail);
-  // It is finished: its space is free as soon as somebody removes it.
+  // Closes the file, so that its space is freed as soon as it is deleted.
   void close() { fd_.reset(); }
-  // Nothing of a recording stays: there was none.
+  // Deletes the file, or overwrites the header on a device: there is no recording in it.
   void discard();
 
  private:
@@ -63,15 +67,16 @@ class Output {
   static Result<Output> open_device(const Request& request);
   bool has_its_name() const;
   bool is_whole(std::uint64_t end) const;
-  // An error: of a file that was cut, deleted or replaced since it was opened. end: of its pages.
+  // Returns an error if the file was truncated, deleted or replaced since it was opened. end: end
+  // of the pages in bytes.
   Status intact(std::uint64_t end) const;
 
   std::string name_;
   Kind kind_;
   UniqueFd fd_;
   std::uint64_t pages_offset_ = 0;
-  std::string header_;  // as it was written
-  bool named_ = false;  // its name led to it when it was opened
+  std::string header_;  // as written
+  bool named_ = false;  // at the open, the name referred to the file
 };
 
 }  // namespace fkt::record

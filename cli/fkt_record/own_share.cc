@@ -6,8 +6,8 @@
 namespace fkt::record {
 namespace {
 
-// On an idle machine all that happens may be the recording's, and it is next to nothing. One page
-// in 32 is looked at: so many bytes of them are some megabytes of pages.
+// On an idle machine most events may be the recorder's own, but they are few, so no warning below
+// this many bytes looked at. The module looks at one page in 32: 64 KiB are about 2 MiB of pages.
 constexpr std::uint64_t kLeast = 64 << 10;
 constexpr double kMuch = 50;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Does the recording feed on itself? When writing a page makes about a page's worth of events,
-// there is more and more to write (FKT report, section 8.2.1).
+// Measures how much of a recording is made by the recorder itself. If writing a page causes about a
+// page of events, the recording feeds on itself (FKT report, section 8.2.1).
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace fkt::record {
 
-// How much of what was recorded the recording made itself, in percent of a sample of its pages;
-// nothing: no page was looked at.
+// The share of bytes recorded by the recorder's own activity, in percent of the pages the module
+// has sampled; nothing if it has sampled none.
 std::optional<double> own_percent(const fkt_status& status);
 
 class OwnShare {
  public:
-  // Looked at about once a second. The warning, once: half of what is recorded since the last look,
-  // or more, is the recording's own, and it is much.
+  // Called about once a second. Returns the warning, only once, when at least half of the bytes
+  // sampled since the previous call are the recorder's own and enough bytes were sampled.
   std::optional<std::string> look(const fkt_status& status);
 
  private:

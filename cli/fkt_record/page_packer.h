@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Groups of lent pages, compressed on other CPUs by threads of their own, and handed back in order.
+// Compresses lent pages in groups with a pool of threads, and returns the groups in order.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +19,7 @@
 
 namespace fkt::record {
 
-// Memory for a group, aligned for O_DIRECT.
+// Memory for one compressed group, aligned for O_DIRECT.
 class GroupBuffer {
  public:
   explicit GroupBuffer(std::size_t bytes);
@@ -36,13 +36,14 @@ class GroupBuffer {
 struct PackedGroup {
   std::vector<LentPage> pages;
   GroupBuffer buffer;
-  std::size_t bytes = 0;  // of the buffer, which place_group() still has to sign
-  std::string fault;      // not empty: it could not be compressed
+  std::size_t bytes = 0;  // used bytes of the buffer; place_group() has to complete its header
+  std::string fault;      // error message; empty if compression succeeded
 };
 
 class PagePacker {
  public:
-  // level: GroupPacker's; group_bytes: of pages to a group.
+  // level: zstd level of GroupPacker. threads: number of threads. group_bytes: bytes of pages per
+  // group.
   static Result<std::unique_ptr<PagePacker>> start(int level, unsigned threads,
                                                    std::uint32_t page_bytes,
                                                    std::uint64_t group_bytes);
@@ -51,13 +52,14 @@ class PagePacker {
   PagePacker& operator=(const PagePacker&) = delete;
 
   std::size_t pages_per_group() const { return pages_per_group_; }
-  // Groups that are not handed back yet.
+  // Number of groups that take() has not returned yet.
   std::size_t waiting() const { return jobs_.size(); }
-  // At most pages_per_group() pages.
+  // Queues a group of at most pages_per_group() pages for compression.
   void put(std::span<const LentPage> pages);
-  // Readable when one may be finished.
+  // Readable when a group may be finished.
   int fd() const { return event_.get(); }
-  // The oldest one, if it is finished; with `wait`, as soon as it is.
+  // Returns the oldest group if it is finished; with `wait`, waits until it is. Returns nothing if
+  // there is no group.
   std::optional<PackedGroup> take(bool wait);
   // CPU time of the threads so far (ns).
   std::uint64_t cpu_ns() const;
@@ -65,7 +67,7 @@ class PagePacker {
  private:
   struct Job {
     PackedGroup group;
-    bool done = false;  // under the mutex
+    bool done = false;  // protected by mutex_
   };
   PagePacker(std::vector<GroupPacker> packers, UniqueFd event, std::uint32_t page_bytes,
              std::size_t pages_per_group);
@@ -77,10 +79,11 @@ class PagePacker {
   UniqueFd event_;
   mutable std::mutex mutex_;
   std::condition_variable wake_, finished_;
-  std::deque<std::unique_ptr<Job>> jobs_;  // in order; changed by the caller's thread alone
-  std::deque<Job*> todo_;                  // under the mutex
+  // oldest first; accessed by the thread that calls put() and take() only
+  std::deque<std::unique_ptr<Job>> jobs_;
+  std::deque<Job*> todo_;  // protected by mutex_
   bool ends_ = false;
-  std::uint64_t cpu_ns_ = 0;  // of jobs that are done
+  std::uint64_t cpu_ns_ = 0;  // of completed jobs; protected by mutex_
   std::vector<std::jthread> threads_;
 };
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Where lent pages go: a file, files that rotate, a connection.
+// Interface of a destination for lent pages: a file, rotated files, or a connection.
 //
-//   write_head(), then put() and move() again and again, end(), move() until every page that was
-//   put is done, write_tail().
+//   Call write_head(), then put() and move() repeatedly, then end(), then move() until every
+//   page is done, then write_tail().
 //
-// put(), end(), wait_for() and move() are called by the drain's thread alone, the other two by the
-// session's while that thread does not run. A page that was put is the sink's, to read, until
-// move() tells that it is done or a call returns a SinkEnd.
+// The drain thread calls put(), end(), wait_for() and move(); the session's thread calls
+// write_head() and write_tail() while the drain thread is not running. A page passed to put()
+// belongs to the sink, which only reads it, until move() reports it as done or a call returns a
+// SinkEnd.
 #pragma once
 
 #include <poll.h>
@@ -26,46 +27,47 @@
 
 namespace fkt::record {
 
-// The output takes no more: the recording ends there. By then the sink reads none of its pages any
-// more; those of which it has not told that they are done did not reach the output.
+// Returned when the output takes no more pages: the recording ends there. The sink no longer reads
+// any page; pages not reported as done did not reach the output.
 struct SinkEnd {
   fkt_stop_reason reason = FKT_STOP_ERROR;  // or FKT_STOP_FULL, FKT_STOP_LIMIT
   int error = 0;                            // errno
-  std::string message;                      // in place of errno's text; empty: that says it
+  std::string message;  // replaces the text of errno; empty: the text of errno is used
 };
-using SinkStatus = std::optional<SinkEnd>;  // nothing: all is well
+using SinkStatus = std::optional<SinkEnd>;  // nothing: no error
 
 struct SinkCost {
-  std::uint64_t bytes = 0;   // in the output, of pages that are done
-  std::uint64_t copied = 0;  // bytes that a CPU copied or read on the way out
-  std::uint64_t cpu_ns = 0;  // of threads of its own
+  std::uint64_t bytes = 0;   // bytes of completed pages in the output
+  std::uint64_t copied = 0;  // bytes that a CPU copied or read to write them
+  std::uint64_t cpu_ns = 0;  // of the sink's own threads
 };
 
 class PageSink {
  public:
   virtual ~PageSink() = default;
 
-  // What stands before the pages.
+  // Writes the sections before the pages.
   virtual Status write_head(const std::string& head) = 0;
-  // How many pages it wants now. The others wait in the rings, where there is most room.
+  // Number of pages the sink accepts now. Other pages stay in the rings, which are larger than any
+  // queue here.
   virtual std::size_t room() const = 0;
-  // Takes over at most room() pages. Their order is the output's; it must not block for long.
+  // Takes over at most room() pages, to be written in this order. Must not block for long.
   virtual SinkStatus put(std::span<const LentPage> pages) = 0;
-  // No page will come any more: nothing waits for company.
+  // Called after the last put(): pages that wait for more to be written together are written now.
   virtual void end() = 0;
-  // Appends what the next move() waits for (timers as timerfds).
+  // Appends the descriptors that the next move() waits for (timers as timerfds).
   virtual void wait_for(std::vector<pollfd>& fds) const = 0;
-  // Moves on what can be moved, never waiting; appends the numbers of pages that are in the
-  // output, up to the first one that is not.
+  // Makes progress without blocking. Appends the numbers of the pages that are in the output, in
+  // order, up to the first that is not.
   virtual SinkStatus move(std::vector<std::uint32_t>& done) = 0;
-  // Finishes the output: what stands behind the pages that are done.
+  // Writes the sections after the pages that are done.
   virtual Status write_tail(const Sections& tail) = 0;
-  // Of the pages that are done, and their groups; empty: the output gets no such table.
+  // Index entries of the completed pages, and their groups; empty: the output gets no such table.
   virtual std::vector<fkt_index_entry> index() const { return {}; }
   virtual std::vector<fkt_group_entry> groups() const { return {}; }
-  // Nobody wants to wait any more: the next move() returns a SinkEnd. From any thread.
+  // Gives up waiting: the next move() returns a SinkEnd. May be called from any thread.
   virtual void give_up() {}
-  // What it took, beside the time of the drain's own thread.
+  // What writing cost, without the CPU time of the drain thread.
   virtual SinkCost cost() const { return {}; }
 };
 

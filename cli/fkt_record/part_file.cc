@@ -11,7 +11,7 @@
 namespace fkt::record {
 namespace {
 
-// Of a block device; 0: it is none.
+// Size of a block device in bytes; 0 if it is not a block device.
 std::uint64_t device_size(int fd) {
   struct stat is {};
   if (::fstat(fd, &is) != 0 || !S_ISBLK(is.st_mode)) return 0;
@@ -57,14 +57,14 @@ PartFile::PartFile(Output& output, const PartRules& rules, UniqueFd pages, bool 
       space_(next_, SpaceAhead::Size::grows),
       end_(next_) {}
 
-// Where the page area must end, at the latest.
+// Upper bound of the end of the page area.
 std::uint64_t PartFile::limit() const {
   std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();
   if (rules_.limit != 0) limit = output_->pages_offset() + rules_.limit;
   if (rules_.file_limit != 0) limit = std::min(limit, rules_.file_limit);
   if (device_bytes_ == 0) return limit;
-  // A device has the size that it has; the tail must fit behind the pages, those of the next piece
-  // included.
+  // A device cannot grow, so the tail must fit behind the pages, including its entries for the
+  // pages of the next write.
   const std::uint64_t pages = claimed_pages_ + FKT_GROUP_MAX_BYTES / rules_.page_bytes;
   const std::uint64_t tail = rules_.reserve + rules_.reserve_per_page * pages;
   return std::min(limit, device_bytes_ > tail ? device_bytes_ - tail : 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// One output file while pages are written to it: where the next ones go, the room that is kept for
-// what is written behind them, and what it holds so far.
+// One output file while pages are written to it: the offset of the next write, the space reserved
+// for the tail, and what the file holds so far.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +18,33 @@
 namespace fkt::record {
 
 struct PartRules {
-  std::uint64_t recording = 0;  // id
+  std::uint64_t recording = 0;  // random id
   std::uint32_t page_bytes = 0;
   std::uint64_t limit = 0;       // bytes of the page area; 0: no limit
   std::uint64_t file_limit = 0;  // bytes of head and page area; 0: no limit
-  std::uint64_t reserve = 0;     // bytes kept allocated behind it
+  std::uint64_t reserve = 0;     // bytes kept allocated for the tail
   std::uint32_t reserve_per_page = 0;
 };
 
-// What one CPU's pages in a file add up to.
+// Totals of one CPU's pages in a file.
 struct PartCpu {
   std::uint64_t events = 0, pages = 0;
-  std::uint64_t lost = 0;  // on this CPU since the recording's start, as its last page says
+  // events lost on this CPU since the start of the recording, according to its last page
+  std::uint64_t lost = 0;
 };
 
-// By CPU.
+// Key: number of the CPU.
 using PartCpus = std::map<std::uint32_t, PartCpu>;
 
-// Adds one page.
+// Adds one page to the totals of its CPU.
 void count(PartCpus& cpus, const fkt_page_header& page);
 
 class PartFile {
  public:
-  // The output's head is written. Pages go directly where that can be.
+  // The head must be written. Pages are written directly (O_DIRECT) if the output supports it.
   static Result<std::unique_ptr<PartFile>> open(Output& output, const PartRules& rules);
-  // The same of an output that it keeps: the file of that number, from 1; `before`: what the files
-  // before it hold together, and the events lost up to its begin.
+  // As above, for an output that the PartFile owns. number: of the file, from 1. before: what the
+  // previous files hold, and the events lost up to the start of this one.
   static Result<std::unique_ptr<PartFile>> open(Output output, const PartRules& rules,
                                                 unsigned number, const PartCpus& before);
 
@@ -51,20 +52,21 @@ class PartFile {
   int fd() const { return pages_.get(); }
   bool direct() const { return direct_; }
 
-  // Bytes of pages or groups that the limits leave room for.
+  // Bytes of pages or groups that fit within the limits.
   std::uint64_t room() const;
-  // The next place, for so many bytes that hold `pages` pages; 0, or why there is none (errno).
+  // Assigns the offset of the next write, of `bytes` bytes that hold `pages` pages. Returns 0, or
+  // errno if there is no space.
   int claim(std::uint64_t bytes, std::size_t pages, std::uint64_t& offset);
   std::uint64_t claimed_pages() const { return claimed_pages_; }
-  // The pages of the last claim, for claimed().
+  // Adds a page of the last claim() to claimed().
   void claimed(const fkt_page_header& page);
-  // What it holds if nothing fails.
+  // What the file holds if all writes succeed.
   const PartCpus& claimed() const { return claimed_cpus_; }
 
-  // These pages are in the file, behind those before.
+  // Adds a page that is written; pages must be added in order.
   void add(const fkt_page_header& page);
   void add_group(std::uint64_t offset, std::uint32_t pages, std::uint32_t stored_bytes);
-  // ... and end there.
+  // Sets the end of the written pages.
   void ends_at(std::uint64_t offset) { end_ = offset; }
 
   std::uint64_t end() const { return end_; }
@@ -81,15 +83,15 @@ class PartFile {
   int make_room(std::uint64_t upto, std::uint64_t pages);
   std::uint64_t limit() const;
 
-  std::unique_ptr<Output> own_;  // or somebody else's
+  std::unique_ptr<Output> own_;  // null if the output belongs to the caller
   Output* output_;
   unsigned number_ = 1;
   PartCpus before_;
   PartRules rules_;
   UniqueFd pages_;
   bool direct_;
-  std::uint64_t device_bytes_;  // 0: a file
-  std::uint64_t next_;          // where the next bytes go
+  std::uint64_t device_bytes_;  // 0: not a block device
+  std::uint64_t next_;          // offset of the next write
   SpaceAhead space_;
   std::uint64_t claimed_pages_ = 0;
   std::uint64_t end_;

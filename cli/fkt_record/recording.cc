@@ -14,7 +14,7 @@
 namespace fkt::record {
 namespace {
 
-// Asked before the file is touched, although the module would refuse it as well.
+// The module would refuse the pid too, but only after the file was truncated.
 Status check_process(const Request& request) {
   if (request.filter != FKT_FILTER_PROCESS) return Done{};
   if (::kill(request.filter_pid, 0) == 0 || errno != ESRCH) return Done{};
@@ -22,8 +22,8 @@ Status check_process(const Request& request) {
                "--pid: no process has the pid " + std::to_string(request.filter_pid)};
 }
 
-// Asked before the file is touched, too: without CAP_PERFMON a filter on one's own processes is a
-// must.
+// Also checked before the file is touched: without CAP_PERFMON only own processes may be recorded,
+// so a filter is mandatory.
 Status check_access(const Request& request, const fkt_status& status) {
   if ((status.flags & FKT_STATUS_ALL) || request.filter == FKT_FILTER_JOIN ||
       request.filter == FKT_FILTER_PROCESS) {
@@ -37,7 +37,7 @@ Status check_access(const Request& request, const fkt_status& status) {
                    (error ? std::string("fkt_record") : self.string())};
 }
 
-// A TSC that the kernel does not trust gives times that mean nothing.
+// Refuses a TSC that the kernel considers unstable: its times would be wrong.
 Status check_clock(const Device& device, fkt_clock_source source) {
   if (source != FKT_CLOCK_TSC) return Done{};
   const Result<fkt_clocks> clocks = device.clocks(source);
@@ -50,7 +50,7 @@ Status check_clock(const Device& device, fkt_clock_source source) {
                                   "synchronised and stable (says the kernel); use --clock mono"};
 }
 
-// The first file, if there may be several.
+// Opens the output, with --rotate the first file.
 Result<Output> open_output(const Request& request, const std::optional<User>& owner) {
   if (request.rotate == 0) return Output::open(request, owner);
   struct stat is {};
@@ -84,7 +84,8 @@ Result<Recording> Recording::prepare(const Request& request, const std::optional
   if (!device) return device.error();
   Status ready = check_process(request);
   if (ready) ready = check_clock(*device, request.clock);
-  // Also the first call to find out that somebody else records: before the file is touched.
+  // This is also the first call that fails if another process is recording; the file is not touched
+  // yet.
   if (ready) ready = device->set_pow_pages(request.pow_pages);
   if (!ready) return ready.error();
   const Result<fkt_status> status = device->status();
@@ -114,7 +115,7 @@ Result<Recording> Recording::prepare(const Request& request, const std::optional
     recording.remote_ = std::move(*remote);
   }
   recording.engine_ = request.engine;
-  // So that its pages can leave while it goes on.
+  // With lent pages snapshots can be written while the recording continues.
   if (recording.is_flight() && !request.engine && recording.has_room()) {
     recording.engine_ = FKT_ENGINE_LEND;
   }
@@ -146,7 +147,8 @@ Status Recording::write_start_clocks() {
   if (!clocks) return clocks.error();
   head_.replace(start_clocks_at_, clocks->bytes().size(), clocks->bytes());
   if (part_heads_) *part_heads_ = PartHeads(head_, task_list_);
-  if (snapshot_rules_) snapshot_rules_->heads = PartHeads(head_, task_list_, PartHeads::Kind::snapshot);
+  if (snapshot_rules_)
+    snapshot_rules_->heads = PartHeads(head_, task_list_, PartHeads::Kind::snapshot);
   if (remote_) return remote_->write_head(head_.substr(start_clocks_at_));
   return output_.finish_head(head_, start_clocks_at_);
 }

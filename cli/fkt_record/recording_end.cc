@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Recording: its end, from the last pages to the tail, and what there is to say of it.
+// The end of class Recording: the last pages, the tail, and the summary.
 #include "cli/fkt_record/recording.h"
 
 #include <poll.h>
@@ -28,7 +28,8 @@ Status Recording::send_rest(int give_up) {
   }
 }
 
-// What the kernel still knows of the last pages it has written; the rest must be read back.
+// The index entries that the module keeps of the last pages written. Older entries are read back
+// from the file.
 std::vector<fkt_index_entry> Recording::kept_index(std::uint64_t pages) const {
   std::vector<fkt_index_entry> kept(std::min<std::uint64_t>(pages, FKT_INDEX_PAGES));
   if (!device_.index(pages - kept.size(), kept)) kept.clear();
@@ -37,7 +38,7 @@ std::vector<fkt_index_entry> Recording::kept_index(std::uint64_t pages) const {
 
 std::vector<fkt_index_entry> Recording::index(const fkt_status& status, std::string& fault) const {
   if (const PageSink* to = sink()) return to->index();
-  // A stream is scanned by its reader; nothing can be read back from it here.
+  // The reader of a stream scans its pages: nothing can be read back from it here.
   if (output_.is_stream()) return {};
   std::vector<fkt_index_entry> kept = kept_index(status.pages_written);
   Result<std::vector<fkt_index_entry>> index =
@@ -53,7 +54,7 @@ std::vector<fkt_index_entry> Recording::index(const fkt_status& status, std::str
 
 void Recording::measure(Summary& out) const {
   const fkt_status& status = out.status;
-  // To the end of the stop, in which the drain still works.
+  // Up to the end of the stop, during which the drain still writes.
   const std::chrono::duration<double> seconds = stopped_ - started_;
   const double cpu_seconds = seconds.count() * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
   if (cpu_seconds > 0) {
@@ -134,11 +135,13 @@ Result<Summary> Recording::finish(std::optional<int> workload_status,
   if (snapshots_) take_off_snapshots(summary.status);
   if (sync_error_ != 0) add_sync_error(summary);
   measure(summary);
-  // The last file's tasks are known when the one before it is finished.
+  // rotation_->join() comes first, because the tasks of the last file are known when the previous
+  // file is finished.
   Status written = rotation_ ? rotation_->join() : Done{};
   if (written) written = write_tail(summary.status, workload_status, std::move(descendants));
   if (!written) return without_tail(written.error(), summary);
-  if (rotation_) rotation_->remove_oldest(sink_->part()->number());  // the last is finished too
+  // the last file counts as finished too
+  if (rotation_) rotation_->remove_oldest(sink_->part()->number());
   return summary;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Recording: where pages go, and how much room there is for them.
+// The part of class Recording that sets up the destination of pages and its limits.
 #include "cli/fkt_record/recording.h"
 
 #include <unistd.h>
@@ -13,7 +13,7 @@
 namespace fkt::record {
 namespace {
 
-// Of pages: positions in a file are signed, and there is something before and behind the pages.
+// Upper bound of -s in bytes: file offsets are signed, and head and tail need space too.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
 }  // namespace
@@ -52,26 +52,27 @@ Status Recording::make_sink() {
 void Recording::make_rotation(const PartRules& rules) {
   part_heads_ = std::make_shared<PartHeads>(head_, task_list_);
   Rotation::Makers makers{
-      // If it fails, so it will when the head is needed, and be told.
+      // An error is ignored here: it occurs again when the head is made, and is reported then.
       [heads = part_heads_] { (void)static_cast<bool>(heads->prepare()); },
       [heads = part_heads_](unsigned number, const PartCpus& before) {
         return heads->head(number, before);
       },
       [heads = part_heads_, &device = device_, clock = request_->clock](const PartFile& part) {
         const std::string tasks = heads->take_tasks(part.number());
-        heads->note_tasks();  // of the file that has begun
+        heads->note_tasks();  // of the file that has just begun
         return part_tail(device, clock, part, tasks);
       }};
   rotation_ = std::make_unique<Rotation>(*request_, owner_, rules, output_, std::move(makers));
 }
 
-// Bytes of pages; 0: the module, or the output, finds out itself.
+// Limit of the pages in bytes; 0: none is known in advance, the output ends when a write fails.
 Result<std::uint64_t> Recording::limit_bytes() const {
   if (request_->size) return std::min(*request_->size, kMostBytes);
   if (!has_room()) return std::uint64_t{0};
   const auto room = output_.room(tail_reserve(cpus_), kTailBytesPerPage, page_bytes_);
   if (!room) return room.error();
-  // Found out now, not when the crash that everybody waited for has happened.
+  // Checked at the start, because after a crash it would be too late to find out that the disk is
+  // full.
   if (is_flight() && *room < ring_bytes()) {
     return Error{ErrorCode::io, output_.name() + ": no space for the " +
                                     cli::bytes_text(ring_bytes()) + " that the recorder keeps"};

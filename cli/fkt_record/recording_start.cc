@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Recording: its start, with all that the module is told.
+// The start of class Recording, with all arguments of FKT_START.
 #include "cli/fkt_record/recording.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ std::uint32_t flow_flag(Request::WhenFull when_full) {
   }
 }
 
-// They are smaller.
+// Upper bound of thread ids (exclusive): the value of pid_max.
 std::uint32_t most_thread_numbers() {
   constexpr std::uint32_t kMost = 1U << FKT_PID_BITS;
   const Result<std::string> text = read_file("/proc/sys/kernel/pid_max");
@@ -36,7 +36,8 @@ std::uint32_t most_thread_numbers() {
 
 }  // namespace
 
-// Where the kernel writes what a flight recorder keeps if we are killed. Groups it cannot write.
+// Opens the descriptor to which the module writes a flight recorder's pages if this process is
+// killed. Not with -z, because the module cannot write groups.
 void Recording::open_heir(const Way& way) {
   if (way.engine != FKT_ENGINE_LEND || !is_flight() || !has_room() || request_->level) return;
   for (const auto access : {Output::Access::direct, Output::Access::cached}) {
@@ -45,7 +46,7 @@ void Recording::open_heir(const Way& way) {
   }
 }
 
-// --snapshot-when as the module understands it.
+// Compiles --snapshot-when into the module's form.
 Status Recording::make_condition() {
   if (!request_->snapshot_when) return Done{};
   if (!snapshot_rules_) {
@@ -79,7 +80,7 @@ Result<fkt_start> Recording::start_arguments(const Way& way) const {
     start.flags |= FKT_START_ENGINE(way.engine);
     if (heir_) start.out_fd = heir_.get();
     if (heir_) start.offset = output_.pages_offset();
-    return start;  // the sink knows the limit
+    return start;  // the sink checks the limit
   }
   const Result<std::uint64_t> limit = limit_bytes();
   if (!limit) return limit.error();
@@ -138,7 +139,7 @@ std::string Recording::how(const Way& way) const {
 }
 
 Status Recording::start_syncer() {
-  // A flight recorder writes at its end alone; a stream is somebody else's to keep.
+  // A flight recorder writes only at its end, and fdatasync(2) of a stream is up to its reader.
   if (!has_room() || request_->sync.count() == 0 || is_flight()) return Done{};
   const auto written = [this]() -> std::uint64_t {
     const Result<fkt_status> status = device_.status();

@@ -18,10 +18,10 @@ namespace {
 using namespace std::chrono_literals;
 using remote::append_message;
 
-constexpr auto kAnswerTime = 10s;                        // for a connection, and for the answer
-constexpr std::chrono::nanoseconds kFirstPause = 100ms;  // before a connection is made again
+constexpr auto kAnswerTime = 10s;  // limit for a connection attempt, and for the answer to it
+constexpr std::chrono::nanoseconds kFirstPause = 100ms;  // before the first reconnection
 constexpr std::chrono::nanoseconds kLongestPause = 5s;
-constexpr std::size_t kStep = 4096;  // bytes read at once: acks are small
+constexpr std::size_t kStep = 4096;  // bytes per read; acks are small
 
 std::string seconds_text(std::chrono::nanoseconds time) {
   return std::to_string(std::chrono::ceil<std::chrono::seconds>(time).count()) + " s";
@@ -131,7 +131,7 @@ void RemoteLink::receive() {
       if (size == 0) break;
       taken += size;
     }
-    // A break has emptied it.
+    // broken() may have cleared in_ meanwhile.
     in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(std::min(taken, in_.size())));
   }
 }
@@ -162,7 +162,7 @@ std::size_t RemoteLink::take_challenge(ByteView rest) {
   remote::prove(plan_.token, challenge_, hello_);
   std::string text;
   append_message(text, hello_);
-  // Also to one of another version: then both ends know why.
+  // Sent to a receiver with another version too, so that both ends report the mismatch.
   if (!send_text(text)) return 0;
   if (!same) return refuse(remote::other_version(begin.version));
   phase_ = Phase::answer;
@@ -183,7 +183,7 @@ std::size_t RemoteLink::take_answer(ByteView rest) {
   go_on_at(answer.offset);
   if (failure_) return 0;
   if (answer.status == FKT_REMOTE_FULL && full_ == 0) cut_at(answer.offset, answer.error);
-  // Its file is finished: what got lost was the news of it.
+  // The receiver has finished the file, and its last ack was lost.
   done_ = answer.status == FKT_REMOTE_DONE;
   if (done_ && answer.offset != added()) return refuse("the receiver is done before the sender");
   return sizeof answer;
@@ -221,7 +221,7 @@ std::size_t RemoteLink::take_ack(ByteView rest) {
   if (ack.status == FKT_REMOTE_FULL) {
     if (full_ != 0) return refuse("the receiver's disk is full twice");
     cut_at(ack.offset, ack.error);
-    // It hangs up; the end goes by another connection.
+    // The receiver closes this connection; the end of the file is sent on a new one.
     fd_.reset();
     in_.clear();
     phase_ = Phase::waiting;
@@ -232,7 +232,7 @@ std::size_t RemoteLink::take_ack(ByteView rest) {
   return sizeof ack;
 }
 
-// True: the receiver wants no more.
+// Returns true if the receiver wants no more data.
 bool RemoteLink::refused(std::uint32_t status, int error) {
   switch (status) {
     case FKT_REMOTE_GOING:
@@ -255,7 +255,7 @@ void RemoteLink::send() {
   if (const int error = out_.send(fd_.get())) broken(os_error(error));
 }
 
-// A few bytes, which an empty socket takes at once.
+// Sends a few bytes. An empty socket buffer always has space for them.
 bool RemoteLink::send_text(std::string_view text) {
   const ssize_t done = ::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL);
   if (done == static_cast<ssize_t>(text.size())) return true;
@@ -273,7 +273,7 @@ void RemoteLink::bye() {
 
 void RemoteLink::send_last(fkt_remote_frame_type type) {
   std::uint64_t offset = 0;
-  // Not into the middle of a frame: then the receiver finds out by itself.
+  // Not in the middle of a frame: then closing the connection tells the receiver.
   if (!fd_ || !is_open() || !out_.between_frames(offset)) return;
   std::string text;
   append_message(text, remote::make_frame(type, offset, {}));

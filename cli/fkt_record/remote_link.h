@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The sender's side of a recording's way to another machine (include/fkt/remote.h): keeps what the
-// receiver has not acknowledged, over any number of connections. Never blocks but where it says so.
+// The sender's side of a connection to fkt_receive (include/fkt/remote.h). Keeps the bytes that the
+// receiver has not acknowledged, across any number of connections. Does not block, except in the
+// functions that say so.
 #pragma once
 
 #include <poll.h>
@@ -31,50 +32,52 @@ class RemoteLink {
   using Clock = std::chrono::steady_clock;
 
   struct Plan {
-    std::string name;  // the messages' subject
+    std::string name;  // subject of the messages
     std::vector<remote::Endpoint> endpoints;
     remote::Token token;
     std::uint64_t recording = 0;
     std::uint32_t page_bytes = 0;
-    std::chrono::nanoseconds wait{};            // without any progress, before it gives up
-    std::function<void(std::string_view)> say;  // a line about a break, and about its end
+    std::chrono::nanoseconds wait{};            // time without progress after which it gives up
+    std::function<void(std::string_view)> say;  // prints a line about a lost or restored connection
   };
 
-  // Why it can go no further. error: errno, 0 if there is none; message has the subject.
+  // Why the transfer has failed. error: errno, or 0; message includes the subject.
   struct Failure {
     int error = 0;
     std::string message;
   };
 
-  // Makes the first connection, and waits for the receiver's answer. It is not tried again: what
-  // is wrong then is for the user to mend.
+  // Makes the first connection and blocks until the receiver has answered. A failure is not
+  // retried, because its cause is likely one that the user has to fix.
   static Result<std::unique_ptr<RemoteLink>> connect(Plan plan);
 
-  // As Outbox's; lent bytes are no longer read once move() has failed.
+  // As in Outbox. Lent bytes are not read any more once move() has failed.
   void add(std::string bytes);
   void add_lent(ByteView bytes);
   void end(std::uint64_t tail_offset);
 
   const std::string& name() const { return plan_.name; }
   std::uint64_t added() const { return out_.added(); }                // bytes
-  std::uint64_t acknowledged() const { return out_.acknowledged(); }  // of them
+  std::uint64_t acknowledged() const { return out_.acknowledged(); }  // bytes that the receiver has
   bool is_open() const { return phase_ == Phase::open; }
-  // The receiver has finished its file.
+  // True when the receiver has finished its file.
   bool is_done() const { return done_; }
-  // Its disk is full (errno, else 0): what it did not acknowledge is gone from here too, and all
-  // that may be added is the file's end.
+  // errno if the receiver's disk is full, else 0. The bytes it has not acknowledged are dropped
+  // here, and only the end of the file may be added.
   int full() const { return full_; }
 
   // Appends what the next move() waits for.
   void wait_for(std::vector<pollfd>& fds) const;
-  // Sends and receives what can be without waiting. After a failure it repeats that.
+  // Sends and receives what is possible without blocking. After a failure, returns that failure
+  // again.
   std::optional<Failure> move();
-  // Waits: moves until `over` says so. False: `give_up` (a descriptor, or -1) became readable.
+  // Blocks, calling move(), until `over` returns true. Returns false if `give_up` (a descriptor, or
+  // -1) became readable.
   Result<bool> move_until(const std::function<bool()>& over, int give_up);
 
-  // Tells the receiver that there is no recording, if it can be told at once.
+  // Tells the receiver to drop the recording, if that is possible without blocking.
   void abort();
-  // ... that nothing will come any more; the last call.
+  // Tells the receiver that the transfer is complete; the last call.
   void bye();
 
  private:
@@ -85,7 +88,7 @@ class RemoteLink {
   void step();
   void try_connection();
   bool is_connected();
-  // Before something is added: until now there may have been nothing to make progress with.
+  // Called before bytes are added: restarts the time without progress if nothing was pending.
   void owe();
   void receive();
   std::size_t take_message(ByteView rest);
@@ -98,11 +101,11 @@ class RemoteLink {
   void send();
   bool send_text(std::string_view text);
   void send_last(fkt_remote_frame_type type);
-  // The receiver will not be asked again.
+  // Gives up: no further connection is made.
   void fail(int error, const std::string& why);
-  // The same for a message of its, of which nothing is taken.
+  // Fails because of a message from the receiver; returns 0, the number of bytes consumed from it.
   std::size_t refuse(const std::string& why);
-  // The connection is gone; another one is made.
+  // Called when the connection is lost: schedules another one.
   void broken(const std::string& why);
   void look_at_clock();
   std::optional<Clock::time_point> next_deadline() const;
@@ -110,7 +113,7 @@ class RemoteLink {
 
   Plan plan_;
   Phase phase_ = Phase::waiting;
-  bool first_ = true;  // no connection was ever answered
+  bool first_ = true;  // until the receiver has answered for the first time
   UniqueFd fd_;
   Timer timer_;
   std::size_t next_endpoint_ = 0;

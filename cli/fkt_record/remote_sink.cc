@@ -14,8 +14,8 @@
 namespace fkt::record {
 namespace {
 
-// Sent and not acknowledged: enough for a fast line round half the world. The rest waits in the
-// rings.
+// Most bytes sent and not acknowledged: enough for a fast line over a long distance. Other pages
+// wait in the rings.
 constexpr std::uint64_t kMostOut = 8 << 20;  // bytes
 
 fkt_index_entry entry_of(ByteView page) {
@@ -98,7 +98,7 @@ SinkStatus RemoteSink::move(std::vector<std::uint32_t>& done) {
     index_.push_back(waiting_.front().entry);
     waiting_.pop_front();
   }
-  // Only behind the page area's begin is there an end that could still go.
+  // full() is set only once the receiver has the whole head; before that a full disk is a failure.
   if (!failure && link_->full() != 0) {
     return SinkEnd{FKT_STOP_FULL, link_->full(),
                    "the receiver cannot write its file: " + os_error(link_->full())};
@@ -117,7 +117,7 @@ Error RemoteSink::failure(const SinkEnd& end, const fkt_status& status) {
 }
 
 SinkCost RemoteSink::cost() const {
-  // The kernel copies what is sent.
+  // send(2) copies the bytes into the kernel.
   const std::uint64_t bytes = index_.size() * rules_.page_bytes;
   return {bytes, bytes, 0};
 }

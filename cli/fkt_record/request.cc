@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kDefaultLevel = "3";  // kDefaultGroupLevel
 constexpr std::uint64_t kMostKept = 1'000'000;
-constexpr std::uint32_t kLeastPow = 1, kMostPow = 16;  // as the module has it
+constexpr std::uint32_t kLeastPow = 1, kMostPow = 16;  // the limits of the module
 
 using cli::Options;
 using cli::usage;
@@ -131,7 +131,8 @@ Result<Request::WhenFull> parse_when_full(const std::string& word) {
                did_you_mean(word, {"pause", "stop", "overwrite"}));
 }
 
-// The least -p with which the CPUs that are online hold `bytes` together; 0: none does.
+// The smallest -p with which the rings of all online CPUs together hold `bytes` bytes; 0 if none is
+// large enough.
 std::uint32_t pow_for(std::uint64_t bytes) {
   const auto cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
   for (std::uint32_t pow = kLeastPow; pow <= kMostPow; ++pow) {
@@ -140,7 +141,7 @@ std::uint32_t pow_for(std::uint64_t bytes) {
   return 0;
 }
 
-// What only the engine uring can do.
+// Reads the options that only the engine uring supports: --rotate, -z, --keep.
 Status read_files(const Options& options, Request& r) {
   if (options.has("rotate")) {
     const Result<std::uint64_t> size = cli::parse_size("--rotate", options.text("rotate"));
@@ -155,7 +156,7 @@ Status read_files(const Options& options, Request& r) {
                [&r](std::uint64_t number) { r.keep = static_cast<unsigned>(number); });
 }
 
-// Their conflicts with the rest; then they are why the engine is that one.
+// Checks these options against the others; -z and --rotate select the engine uring.
 Status check_files(const Options& options, Request& r) {
   if (options.has("keep") && r.rotate == 0) return usage("--keep: only with --rotate");
   if (!r.level && r.rotate == 0) return Done{};
@@ -173,7 +174,7 @@ Status check_files(const Options& options, Request& r) {
   return Done{};
 }
 
-// How the pages go, and what happens when they do not go fast enough.
+// Reads how pages are written and what happens when a CPU has no free page.
 Status read_flow(const Options& options, Request& r) {
   if (options.has("drain")) {
     const auto engine = parse_engine(options.text("drain"));
@@ -196,7 +197,7 @@ Status read_flow(const Options& options, Request& r) {
   return Done{};
 }
 
-// What has a flight recorder write snapshots by itself.
+// Reads the options for snapshots that a flight recorder writes by itself.
 Status read_snapshots(const Options& options, Request& r) {
   for (const char* name : {"snapshot-when", "snapshot-after", "snapshots"}) {
     if (options.has(name) && r.when_full != Request::WhenFull::overwrite) {
@@ -208,7 +209,7 @@ Status read_snapshots(const Options& options, Request& r) {
   }
   if (options.has("snapshot-when")) {
     Result<Expression> when = Expression::parse(options.text("snapshot-when"));
-    // Before anything is touched; the clock's speed is of no matter here.
+    // Checked before anything is opened. The clock's rate is not needed for the check.
     const Status good = when ? check_when(*when, r.mask) : when.error();
     if (!good) return usage("--snapshot-when: " + good.error().message);
     r.snapshot_when = std::move(*when);
@@ -265,7 +266,7 @@ Status read_rest(const Options& options, Request& r) {
   return Done{};
 }
 
-// What makes no sense together.
+// Checks options that exclude each other.
 Status check(const Options& options, Request& r) {
   const bool none = options.has("-n"), only = options.has("only"), pid = options.has("pid");
   if (none && !r.command.empty()) return usage("-n spawns nothing: drop it, or the COMMAND");
@@ -285,7 +286,7 @@ Status check(const Options& options, Request& r) {
     return usage("-f -: standard output is a terminal; send it to a file or a program");
   }
   if (only) r.filter = FKT_FILTER_JOIN;
-  // The other filters leave the recorder out anyway.
+  // The other filters never record the recorder.
   if (options.has("no-self") && r.filter == FKT_FILTER_NONE) r.filter = FKT_FILTER_NOT_SELF;
   return Done{};
 }

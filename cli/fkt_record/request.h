@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What the command line asks fkt_record for.
+// The command line of fkt_record.
 #pragma once
 
 #include <chrono>
@@ -18,47 +18,50 @@
 
 namespace fkt::record {
 
-// By a condition, if nobody says another number: none is to fill the disk.
+// Default limit of snapshots by --snapshot-when, so that they do not fill the disk.
 constexpr unsigned kMostSnapshots = 10;
 
 struct Request {
   std::string file = "trace_file";  // "-": standard output
-  std::string token_file;           // of tcp://...; empty: FKT_TOKEN has the token
-  std::chrono::nanoseconds wait = std::chrono::seconds(30);  // ... not heard of, before it is over
-  Replace replace = Replace::recordings;                     // what `file` may be written over
+  std::string token_file;           // for tcp://...; empty: the token is in FKT_TOKEN
+  // for tcp://...: give up after this time without an answer
+  std::chrono::nanoseconds wait = std::chrono::seconds(30);
+  Replace replace = Replace::recordings;  // what may be overwritten
   std::uint64_t mask = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
   bool args = false;
-  bool pairs = true;                  // begin and end in one word where nothing is between
-  std::optional<std::uint64_t> size;  // bytes of pages; nothing: what there is room for
+  bool pairs = true;                  // store begin and end in one word if no event is between
+  std::optional<std::uint64_t> size;  // bytes of pages; nothing: until the output is full
   std::optional<std::uint64_t> duration_ns;
-  std::chrono::nanoseconds sync = std::chrono::seconds(1);  // between fdatasyncs; 0: none
+  // between calls of fdatasync(2); 0: never called
+  std::chrono::nanoseconds sync = std::chrono::seconds(1);
   std::uint32_t pow_pages = 10;
-  std::optional<int> level;      // zstd's; nothing: pages are not compressed
-  std::uint64_t rotate = 0;      // bytes of a file, after which the next one begins; 0: never
-  std::optional<unsigned> keep;  // finished files that stay; nothing: all
-  std::optional<fkt_engine_id> engine;  // nothing: the best that the output can do
+  std::optional<int> level;             // zstd level; nothing: pages are not compressed
+  std::uint64_t rotate = 0;             // bytes per file; 0: a single file
+  std::optional<unsigned> keep;         // number of finished files to keep; nothing: all
+  std::optional<fkt_engine_id> engine;  // nothing: the best one for the output
   enum class WhenFull { pause, stop, overwrite };
   WhenFull when_full = WhenFull::pause;
-  std::optional<Expression> snapshot_when;     // a flight recorder takes snapshots by itself
-  unsigned snapshots = kMostSnapshots;         // ... so many at most
-  std::chrono::nanoseconds snapshot_after{0};  // ... with what happens within so long
+  // condition on which a flight recorder writes a snapshot
+  std::optional<Expression> snapshot_when;
+  unsigned snapshots = kMostSnapshots;         // most snapshots by condition
+  std::chrono::nanoseconds snapshot_after{0};  // time after the trigger that is recorded too
   fkt_filter filter = FKT_FILTER_NONE;
   std::int32_t filter_pid = 0;
   fkt_clock_source clock = FKT_CLOCK_TSC;
   std::string system_map;  // empty: none
-  std::string user;        // empty: the caller of sudo, or nobody else
+  std::string user;        // empty: the user who called sudo, else no change
   bool quiet = false;
   bool verbose = false;
-  std::vector<std::string> command;  // empty: nothing is spawned
-  std::vector<std::string> words;    // the options as given, for the file
+  std::vector<std::string> command;  // empty: no workload
+  std::vector<std::string> words;    // options as given, stored in the file
 
   bool to_stdout() const { return file == "-"; }
   bool to_remote() const { return file.starts_with(remote::kScheme); }
-  // Precondition: to_remote().
+  // Caller must check to_remote() first.
   Result<remote::Address> address() const;
 };
 
-// The request, or the exit status when there is nothing to record (--help, wrong usage).
+// The parsed command line, or the exit status if there is nothing to record (--help, wrong usage).
 struct Parsed {
   std::optional<Request> request;
   int status = 0;

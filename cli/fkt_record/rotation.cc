@@ -80,7 +80,8 @@ Result<std::unique_ptr<PartFile>> Rotation::next(const PartFile& before) {
   if (closing_.joinable()) closing_.join();
   const Result<std::string> head = makers_.head(number, base);
   if (!head) return head.error();
-  // The file before is not closed yet: the oldest goes now, so that there is never one more.
+  // The previous file is not finished yet; removing the oldest now keeps the number of files within
+  // the limit.
   remove_oldest(before.number());
   Request request = request_;
   request.file = part_name(request_.file, number);
@@ -119,10 +120,11 @@ void Rotation::finish(std::unique_ptr<PartFile> part) {
 void Rotation::close(PartFile& part) {
   const Result<Sections> tail = makers_.tail(part);
   const Status written = tail ? part.output().write_tail(part.end(), *tail) : tail.error();
-  // With --keep 1 a file is removed before it is closed: then it is no loss.
+  // With --keep 1 a file may be removed before it is finished; an error in its tail does not matter
+  // then.
   const bool removed = part.number() <= removed_;
   if (!written && status_ && !removed) status_ = written;
-  // The space of a file that is removed is free only when nobody has it open.
+  // Closed first: the space of a removed file is freed when its last descriptor is closed.
   part.output().close();
   remove_oldest(part.number());
   makers_.prepare();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Files that follow one another: NAME.000001, NAME.000002, ..., each complete by itself, of which
-// the oldest go. Tails are written, and files removed, by a thread of their own.
+// Consecutive files NAME.000001, NAME.000002, ..., each complete; with --keep the oldest are
+// removed. A separate thread writes the tails and removes files.
 #pragma once
 
 #include <functional>
@@ -20,24 +20,26 @@ namespace fkt::record {
 class Rotation : public PartSource {
  public:
   struct Makers {
-    // Ahead of time, what takes long of a head; the head, from the number of its file and the
-    // events lost before; the tail of a file after which the next one has begun.
+    // prepare: does the slow part of the next head in advance. head: makes the head of a file,
+    // given its number and what the previous files hold. tail: makes the tail of a file after the
+    // next one has begun.
     std::function<void()> prepare;
     std::function<Result<std::string>(unsigned, const PartCpus&)> head;
     std::function<Result<Sections>(const PartFile&)> tail;
   };
-  // keep: finished files that stay; nothing: all. rules.file_limit: bytes of a file. `owner` gets
-  // the files.
+  // owner: becomes the owner of the files. rules.file_limit: bytes per file. first: the first file,
+  // already open. request.keep: number of finished files to keep; nothing: all.
   Rotation(const Request& request, std::optional<User> owner, const PartRules& rules,
            const Output& first, Makers makers);
   ~Rotation() override;
 
-  // The recording has begun: there will be another file, sooner or later.
+  // Called when the recording has begun: prepares the head of the second file.
   void start();
 
-  // The name of a file by its number, from 1.
+  // The name of file `number`, from 1.
   static std::string part_name(const std::string& name, unsigned number);
-  // The files of an earlier recording by that name; what is no recording is left alone.
+  // The files of an earlier recording with this name. Files that do not hold a recording are not
+  // included.
   static std::vector<std::string> old_files(const std::string& name);
   static void remove_old(const std::string& name);
 
@@ -45,12 +47,13 @@ class Rotation : public PartSource {
   void finish(std::unique_ptr<PartFile> part) override;
   void drop(std::unique_ptr<PartFile> part) override;
 
-  // --keep: removes the file that is one too many when file `newest` is complete.
+  // For --keep: file `newest` is complete, so removes the oldest file if there is one too many.
   void remove_oldest(unsigned newest);
 
-  // The files that are being written to get onto the disk; 0 or errno. From any thread.
+  // Calls fdatasync(2) on the files being written. Returns 0 or errno. May be called from any
+  // thread.
   int sync();
-  // Waits for tails that are being written; the first error of one.
+  // Waits until the tails are written. Returns the first error of writing one.
   Status join();
 
  private:
@@ -60,12 +63,13 @@ class Rotation : public PartSource {
   const std::optional<User> owner_;
   const PartRules rules_;
   const Makers makers_;
-  // Under the mutex: the file that is written to, and the one before it.
+  // Sets current_, the file being written, and previous_. Both are protected by mutex_.
   void now_writing(const Output& output);
   std::mutex mutex_;
   std::shared_ptr<const UniqueFd> current_, previous_;
-  Status status_ = Done{};  // the closing thread's, while it runs
-  // Files up to this number; changes while no thread is closing one, or in that thread.
+  Status status_ = Done{};  // written by the closing thread; read when it is not running
+  // Files up to this number are removed. Changed only while no thread is closing a file, or by that
+  // thread.
   unsigned removed_ = 0;
   std::thread closing_;
 };

@@ -27,12 +27,12 @@ int failed(const Error& error) {
   return status == cli::kUsage ? status : kRecordingFailed;
 }
 
-// The exit status for a wait status, as a shell has it.
+// Converts a wait status into an exit status as a shell does.
 int exit_status(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-// What this kernel does not let us observe.
+// Warns about what cannot be recorded on this kernel.
 void tell_missing(std::uint64_t missing) {
   if (missing & FKT_MISSING_PID_FREE) cli::warn("this kernel does not show when pids become free");
   if (missing & FKT_MISSING_MATH_ERROR) {
@@ -43,7 +43,7 @@ void tell_missing(std::uint64_t missing) {
   }
 }
 
-// The part in which the recording runs, and the wait for the workload behind it.
+// Runs the recording, then waits for the workload to end.
 class Session {
  public:
   Session(const Request& request, Recording& recording, const Signals& signals,
@@ -86,7 +86,7 @@ class Session {
   const Signals& signals_;
   const Descendants& descendants_;
   std::optional<Workload> workload_;
-  std::optional<int> workload_status_;  // wait(2)'s
+  std::optional<int> workload_status_;  // status of waitpid(2)
   bool recording_runs_ = false;
   bool failed_ = false;
   Timer status_timer_, duration_timer_, own_timer_;
@@ -95,7 +95,7 @@ class Session {
   std::chrono::steady_clock::time_point started_;
 };
 
-// Starts recording and workload; an exit status when that cannot be.
+// Starts the recording and the workload. Returns an exit status if one of them fails.
 std::optional<int> Session::start() {
   Status ready = make_timers();
   if (ready) ready = recording_.start();
@@ -121,7 +121,7 @@ std::optional<int> Session::start() {
 
 Status Session::make_timers() {
   if (request_.duration_ns) {
-    // Set when the recording runs: switching the hooks on takes its time.
+    // Armed when the recording runs, because switching the hooks on takes time.
     Result<Timer> timer = Timer::make(0, 0);
     if (!timer) return timer.error();
     duration_timer_ = std::move(*timer);
@@ -170,7 +170,7 @@ void Session::wait_for_something() {
   if (::poll(fds, std::size(fds), -1) < 0) return;
   if (fds[kSignals].revents) take_signals();
   if (!recording_runs_) return;
-  // Ended by itself, or the duration is over, or the workload.
+  // The recording has stopped by itself, its duration is over, or the workload has ended.
   const bool by_itself =
       (fds[kDevice].revents & POLLPRI) || fds[kDrain].revents || fds[kSync].revents;
   if (by_itself || fds[kDuration].revents || (workload_ && !workload_runs()))
@@ -234,7 +234,8 @@ void Session::take_signal(const signalfd_siginfo& info) {
       return take_snapshot();
     case SIGINT:
     case SIGQUIT:
-      // From the terminal it reaches the workload as well; we go on until that has ended.
+      // A signal from the terminal reaches the workload too; the recording continues until the
+      // workload ends.
       if (info.ssi_code <= 0) pass_on(number);
       if (!workload_ && recording_runs_) end_recording();
       return;
@@ -244,7 +245,7 @@ void Session::take_signal(const signalfd_siginfo& info) {
   }
 }
 
-// The workload, or one of its orphans.
+// Reaps the workload and its orphans.
 void Session::reap() {
   int status = 0;
   for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -272,7 +273,7 @@ void Session::draw_status() {
   }
 }
 
-// Stops first, and says and asks everything else afterwards.
+// Stops the recording before anything else, so that it does not contain its own end.
 void Session::end_recording() {
   const Status stopped = recording_.stop();
   recording_runs_ = false;
@@ -295,7 +296,7 @@ void Session::tell_end(const Summary& summary) {
   const std::string& name = recording_.name();
   std::string why;
   if (s.stop_reason == FKT_STOP_LIMIT) {
-    // A limit that nobody asked for is the file system's.
+    // Without -s the limit is the free space of the file system.
     failed_ = recording_.limit_is_room();
     why = failed_ ? "no space left on device, but for a reserve" : "the size limit is reached";
   } else if (s.stop_reason == FKT_STOP_FULL || s.stop_reason == FKT_STOP_ERROR) {

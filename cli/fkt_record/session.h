@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A recording and its workload, from the first check to the exit status.
+// Runs a recording and its workload, from the first check to the exit status.
 #pragma once
 
 #include "cli/fkt_record/request.h"
@@ -8,6 +8,7 @@ namespace fkt::record {
 
 inline constexpr int kRecordingFailed = 125;
 
+// Returns the exit status of fkt_record: the workload's, or kRecordingFailed.
 int run_session(const Request& request);
 
 }  // namespace fkt::record

@@ -65,7 +65,7 @@ bool Timer::expired() const {
 
 void Timer::set_at(std::optional<std::chrono::steady_clock::time_point> when) const {
   itimerspec spec{};
-  // 0 would mean never; a time that is over fires at once.
+  // 0 would disarm the timer; 1 ns is in the past and fires at once.
   if (when) {
     spec.it_value = to_timespec(std::max<std::uint64_t>(
         1, static_cast<std::uint64_t>(std::chrono::nanoseconds(when->time_since_epoch()).count())));

@@ -23,7 +23,7 @@ void signal(const UniqueFd& event) {
   (void)!::write(event.get(), &one, sizeof one);
 }
 
-// Until one of the descriptors is readable, or the time has come.
+// Waits until one of the descriptors is readable or the time `until` has come.
 void wait_for(std::initializer_list<int> readable, std::chrono::steady_clock::time_point until) {
   std::vector<pollfd> fds;
   for (const int fd : readable) fds.push_back({fd, POLLIN, 0});
@@ -75,13 +75,13 @@ void Snapshot::run() {
   signal(done_);
 }
 
-// Pages may leave first of all: what happens while the head is made pushes nothing out.
+// Pages may leave before the head is made, so that events recorded meanwhile overwrite nothing.
 Status Snapshot::write() {
   const Status leaves = rules_.device.flight(FKT_FLIGHT_LEAVE);
   if (!leaves) return leaves;
   Result<std::unique_ptr<FileSink>> sink = make_sink();
   const Status written = sink ? write_pages(**sink) : sink.error();
-  // It may have ended meanwhile: then its pages leave anyway.
+  // Fails if the recording has ended meanwhile; then all pages are written anyway.
   const Status stays = rules_.device.flight(FKT_FLIGHT_STAY);
   (void)static_cast<bool>(stays);
   return written;
@@ -137,7 +137,7 @@ Status Snapshot::write_pages(FileSink& sink) {
                                   "the rest but for what was on its way"};
 }
 
-// What was recorded and left no page for this file: overwritten, or in earlier snapshots.
+// Events that were recorded and are not in this file: overwritten, or taken by earlier snapshots.
 Result<PartCpus> Snapshot::gone() const {
   const Result<fkt_status> status = rules_.device.status();
   if (!status) return status.error();
@@ -163,7 +163,7 @@ Status Snapshot::write_tail(FileSink& sink, const fkt_clocks& now) {
   return sink.write_tail(*tail);
 }
 
-// "FILE: 12,345 events of 1.234 s, 1.2 MB, 0 lost"
+// Makes the line "FILE: 12,345 events of 1.234 s, 1.2 MB, 0 lost".
 std::string Snapshot::told(const PartFile& part, const fkt_clocks& end) const {
   std::uint64_t events = 0, lost = 0, first = ~std::uint64_t{0};
   for (const auto& [number, cpu] : part.cpus()) {

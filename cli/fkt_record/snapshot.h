@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// One snapshot of a flight recorder that goes on, by a thread of its own: what its pages hold now,
-// and what happens within a given time, into a file that is complete by itself.
+// Writes one snapshot of a running flight recorder, in a thread of its own: the events its pages
+// hold now and those of a given time afterwards, as a complete file.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,12 @@
 
 namespace fkt::record {
 
-// What all snapshots of a recording have in common.
+// Parameters that all snapshots of a recording share.
 struct SnapshotRules {
   Device& device;
   fkt_clock_source clock = FKT_CLOCK_TSC;
   FileSinkRules sink;
-  PartHeads heads;  // for one snapshot after the other
+  PartHeads heads;  // used by one snapshot at a time
   double ticks_per_second = 1e9;
 };
 
@@ -29,27 +29,28 @@ class Snapshot {
   struct Job {
     Output output;
     std::chrono::nanoseconds after{};
-    unsigned number = 1;    // of the recording's snapshots
-    PartCpus before{};      // what earlier ones took
-    std::string because{};  // of what event; empty: somebody asked
+    unsigned number = 1;    // of the recording's snapshots, from 1
+    PartCpus before{};      // per CPU, taken by earlier snapshots
+    std::string because{};  // the event that triggered it; empty: requested by a user
   };
-  // The rules outlive it.
+  // Starts the thread. The rules must outlive the snapshot.
   static Result<std::unique_ptr<Snapshot>> start(SnapshotRules& rules, Job job);
-  // Waits until it is written.
+  // Waits until the snapshot is written.
   ~Snapshot();
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  // Readable when it is written, or has failed.
+  // Readable when the snapshot is written or has failed.
   int fd() const { return done_.get(); }
-  // The time after ends now. Returns when nothing more is taken from the rings.
+  // Ends the time afterwards now. Returns when no more pages are taken from the rings.
   void end_now();
 
-  // Waits until it is written: one line that says what is in it, or why it is not.
+  // Waits until the snapshot is written. Returns a line that says what it holds, or the error.
   Result<std::string> join();
-  // After join(): the pages that have left the rings, be they in the file or not.
+  // Valid after join(). Per CPU, the pages that have left the rings, whether they are in the file
+  // or not.
   const PartCpus& taken() const { return taken_; }
-  // Where it ends (ticks); 0: nothing was written.
+  // End of the snapshot in ticks; 0 if nothing was written.
   std::uint64_t end_clock() const { return end_clock_; }
   const Output& output() const { return job_.output; }
 
@@ -67,7 +68,7 @@ class Snapshot {
   Job job_;
   UniqueFd wake_, no_more_, done_;
   std::chrono::steady_clock::time_point until_;
-  // Read after the thread has ended.
+  // Written by the snapshot's thread, read after it has ended.
   Status status_ = Done{};
   std::string line_;
   PartCpus taken_;

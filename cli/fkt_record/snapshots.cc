@@ -28,10 +28,10 @@ Snapshots::~Snapshots() {
   if (preparing_.joinable()) preparing_.join();
 }
 
-// A head takes long, in which the rings would fill.
+// Makes the next head in advance: it takes long, and the rings would fill meanwhile.
 void Snapshots::prepare() {
   preparing_ = std::thread([this] {
-    // If it fails, so it will when it is needed, and be told.
+    // An error is ignored here: it occurs again when the head is needed, and is reported then.
     (void)static_cast<bool>(rules_.heads.prepare());
   });
 }
@@ -72,7 +72,7 @@ Status Snapshots::start_own(const std::string& because) {
   if (running_) return Error{ErrorCode::io, "busy with another snapshot"};
   Request request = request_;
   request.replace = Replace::nothing;
-  // The next name that is free: an earlier recording's snapshots stay.
+  // Uses the next free name, so that snapshots of an earlier recording are kept.
   do {
     request.file = request_.file + ".snap-" + std::to_string(++own_);
   } while (::access(request.file.c_str(), F_OK) == 0);
@@ -90,7 +90,7 @@ void Snapshots::asked_by_signal() {
 void Snapshots::condition_true() {
   const Result<std::optional<fkt_fired>> fired = rules_.device.fired();
   if (!fired) return cli::warn("--snapshot-when: " + fired.error().message);
-  // What happened while the last snapshot was written is in it.
+  // Events before the end of the previous snapshot are in that snapshot.
   if (!*fired || (*fired)->clock <= end_clock_) return;
   by_condition_++;
   const Status started = start_own(fired_text(**fired, rules_.ticks_per_second));

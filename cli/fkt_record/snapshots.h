@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The snapshots of a flight recorder: who may ask for one (fkt_snapshot, SIGUSR1, a condition), one
-// at a time.
+// Takes the requests for snapshots of a flight recorder (fkt_snapshot, SIGUSR1, a condition) and
+// writes one snapshot at a time.
 #pragma once
 
 #include <chrono>
@@ -17,33 +17,35 @@ namespace fkt::record {
 
 class Snapshots {
  public:
-  // Others can ask from now on; if not, a line says why, and SIGUSR1 works all the same. `request`
-  // outlives it; `owner` gets the files that SIGUSR1 asks for.
+  // Listens for fkt_snapshot from now on. If that fails, prints a warning; SIGUSR1 works without
+  // it. `request` must outlive the object; `owner` becomes the owner of files that are not
+  // fkt_snapshot's.
   Snapshots(const Request& request, std::optional<User> owner, SnapshotRules rules);
   ~Snapshots();
 
-  // Readable: call asked().
+  // When readable, the caller has to call asked().
   int ask_fd() const { return listen_.get(); }
   void asked();
-  // SIGUSR1: into the file FILE.snap-1, then -2, ...
+  // For SIGUSR1: writes a snapshot to FILE.snap-1, then FILE.snap-2 and so on.
   void asked_by_signal();
-  // The condition is of interest now: call condition_true() when the device says that it is.
+  // True while the condition should be checked: the caller has to call condition_true() when the
+  // device reports an event.
   bool wants_condition() const { return !running_ && by_condition_ < request_.snapshots; }
-  // --snapshot-when, into the same files.
+  // For --snapshot-when: writes a snapshot to the next FILE.snap-N.
   void condition_true();
-  // Readable: call finished(). -1: none is being written.
+  // When readable, the caller has to call finished(). -1 if no snapshot is being written.
   int done_fd() const { return running_ ? running_->fd() : -1; }
   void finished();
-  // Something happened there: call asker_left(), who need not be waited for any more.
+  // When readable, fkt_snapshot has closed its connection: the caller has to call asker_left().
   int asker_fd() const { return asker_.get(); }
   void asker_left();
 
-  // Before the recording's stop: nobody can ask any more, and a snapshot that is being written
-  // takes no more pages.
+  // Called before the recording's stop: refuses further requests, and the current snapshot takes no
+  // more pages.
   void end();
-  // After end(): until that is written.
+  // Called after end(): waits until the current snapshot is written.
   void join();
-  // What all of them took.
+  // Per CPU, what all snapshots took.
   const PartCpus& left() const { return left_; }
 
  private:
@@ -56,12 +58,12 @@ class Snapshots {
   const std::optional<User> owner_;
   SnapshotRules rules_;
   UniqueFd listen_;
-  UniqueFd asker_;  // who waits for the one that is being written; nobody: SIGUSR1
+  UniqueFd asker_;  // connection of the fkt_snapshot that waits; none for other triggers
   unsigned number_ = 0, own_ = 0, by_condition_ = 0;
-  std::uint64_t end_clock_ = 0;  // of the last one (ticks)
+  std::uint64_t end_clock_ = 0;  // end of the last snapshot in ticks
   PartCpus left_;
-  std::thread preparing_;              // the next one's head, while none is being written
-  std::unique_ptr<Snapshot> running_;  // the last: it uses the rules
+  std::thread preparing_;              // makes the next head while no snapshot is being written
+  std::unique_ptr<Snapshot> running_;  // declared last because it uses rules_
 };
 
 }  // namespace fkt::record

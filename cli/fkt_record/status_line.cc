@@ -16,7 +16,7 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
-// "..., 0.4 % of what was recorded its own doing"
+// Makes the text "..., 0.4 % of what was recorded its own doing".
 std::string own_text(const fkt_status& status) {
   const std::optional<double> share = own_percent(status);
   return share ? ", " + fixed(*share, 1) + " % of what was recorded its own doing" : "";
@@ -43,7 +43,7 @@ void StatusLine::wipe() {
   shown_ = false;
 }
 
-// Of the engine that puts pages into the page cache; where did they go from there?
+// For the engine checkin, which moves pages into the page cache: how many of them came back.
 std::string way_back(const fkt_status& s) {
   if (s.engine != FKT_ENGINE_CHECKIN) return "";
   if (s.pages_back == 0) return " (every page stayed in the file's page cache)";

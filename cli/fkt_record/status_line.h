@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What is shown while a recording runs, and the line at its end.
+// The status line of a running recording, and the summary printed at its end.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace fkt::record {
 
 class StatusLine {
  public:
-  // Draws it anew, over the line before.
+  // Draws the line over the previous one. seconds: time since the start.
   void draw(const fkt_status& status, double seconds);
-  // Wipes it, before anything else is printed.
+  // Clears the line; must be called before anything else is printed.
   void wipe();
 
  private:
@@ -21,10 +21,11 @@ class StatusLine {
   double seconds_before_ = 0;
 };
 
-// "31 pages of 16384 bytes, drain: engine direct, 9,876 cycles a page, ...": what the way out cost.
+// What writing cost: "31 pages of 16384 bytes, drain: engine direct, 9,876 cycles a page, ...".
 std::string cost_line(const Summary& summary);
 
-// "trace_file: 123,456 events, 1.0 MB, 8.1 bytes/event, 0 lost, drain 0.3 % of CPU time"
+// The summary: "trace_file: 123,456 events, 1.0 MB, 8.1 bytes/event, 0 lost, drain 0.3 % of CPU
+// time".
 std::string end_line(const std::string& name, const Summary& summary);
 
 }  // namespace fkt::record

@@ -13,7 +13,7 @@
 namespace fkt::record {
 namespace {
 
-constexpr std::size_t kStep = 1 << 20;  // bytes moved at once, at most
+constexpr std::size_t kStep = 1 << 20;  // most bytes moved per call
 
 bool readable(int fd) {
   pollfd one{fd, POLLIN, 0};
@@ -27,7 +27,7 @@ Stream::Stream(int device, int out, std::string name)
   struct stat is {};
   if (::fstat(out_, &is) != 0) return;
   if (S_ISFIFO(is.st_mode)) way_ = Way::splice;
-  // sendfile(2) refuses outputs that only append.
+  // sendfile(2) fails if the output was opened with O_APPEND.
   if (S_ISREG(is.st_mode) && !(::fcntl(out_, F_GETFL) & O_APPEND)) way_ = Way::sendfile;
 }
 
@@ -37,7 +37,7 @@ ssize_t Stream::copy_once() {
   if (got <= 0) return got;
   const Status written =
       write_all(out_, ByteView(buffer_).first(static_cast<std::size_t>(got)), name_);
-  return written ? got : -1;  // errno is write(2)'s
+  return written ? got : -1;  // errno was set by write(2)
 }
 
 ssize_t Stream::move_once() {
@@ -63,7 +63,7 @@ Result<Stream::Moved> Stream::move() {
     case EINTR:
       return Moved::some;
     case EAGAIN:
-      // Pages wait, so it is the other end that does not take any.
+      // If pages are waiting, the output is not writable.
       reader_is_slow_ = readable(device_);
       return Moved::later;
     case EPIPE:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Pages fetched from the device and sent on to a pipe or whatever else standard output is, without
-// a copy where the kernel can do it.
+// Reads pages from the device and writes them to a pipe or other standard output, without copying
+// where splice(2) or sendfile(2) is possible.
 #pragma once
 
 #include <poll.h>
@@ -14,18 +14,18 @@ namespace fkt::record {
 
 class Stream {
  public:
-  // Both descriptors stay the caller's. The device's reads must not block (O_NONBLOCK).
+  // The caller keeps ownership of both descriptors. The device must be non-blocking (O_NONBLOCK).
   Stream(int device, int out, std::string name);
 
   enum class Moved {
-    some,    // and there may be more
-    later,   // nothing now: poll with device_events() and out_events()
-    end,     // the recording is stopped, and everything is sent
-    closed,  // the reader has gone
+    some,    // moved some, there may be more
+    later,   // nothing possible now: poll with device_events() and out_events()
+    end,     // the recording is stopped and everything is written
+    closed,  // the reader has closed the pipe
   };
   Result<Moved> move();
 
-  // What to wait for before the next move().
+  // The events to poll for before the next move().
   short device_events() const { return reader_is_slow_ ? 0 : POLLIN; }
   short out_events() const { return reader_is_slow_ ? POLLOUT : 0; }
 
@@ -39,7 +39,7 @@ class Stream {
   std::string name_;
   Way way_;
   bool reader_is_slow_ = false;
-  std::vector<std::byte> buffer_;  // Way::copy's
+  std::vector<std::byte> buffer_;  // for Way::copy
 };
 
 }  // namespace fkt::record

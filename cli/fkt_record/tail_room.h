@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Room in the output that is kept for what stands behind the pages.
+// Space reserved in the output for the sections after the pages.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace fkt::record {
 
-// Kept for the tail: totals, interrupts, and an index entry per page.
+// For totals, interrupts and the like; the index is counted per page.
 inline constexpr std::uint64_t kTailBytes = 256 << 10;
 inline constexpr std::uint64_t kTailBytesPerCpu = 512;
-// A group has a page at least.
+// An index entry, and a group entry because a group may have a single page.
 inline constexpr std::uint32_t kTailBytesPerPage =
     sizeof(fkt_index_entry) + sizeof(fkt_group_entry);
 

@@ -10,7 +10,7 @@
 namespace fkt::record {
 namespace {
 
-// Is /proc that of this process's pid namespace?
+// Returns true if /proc is mounted for this process's pid namespace.
 bool proc_is_ours() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self", error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The list of tasks in a file, as the recording has and may have them: by the numbers of its
-// events, also where the recorder's pid namespace has others, and of a restricted recording the
-// user's own.
+// The list of tasks stored in a file. Uses the pids of the recording's events, also if the
+// recorder's pid namespace has other numbers. A restricted recording lists only the user's own
+// tasks.
 #pragma once
 
 #include <sys/types.h>
@@ -13,23 +13,23 @@
 
 namespace fkt::record {
 
-// Refers to the open device.
+// Keeps a reference to the open device.
 class TaskList {
  public:
-  // device: must stay open.
+  // `device` must stay open.
   static Result<TaskList> of(const Device& device);
-  // All threads by the numbers that they have here.
+  // Lists all threads, by the tids in this process's pid namespace.
   static TaskList all() { return {-1, Numbers::equal, false}; }
 
-  // FKT_SEC_TASKS, as things are now.
+  // Payload of FKT_SEC_TASKS with the tasks that exist now.
   std::string lines() const;
-  // The recording's number of a thread that this process calls `tid`; 0: it has none.
+  // Translates a tid of this pid namespace into the recording's number; 0 if it has none.
   std::uint32_t number(pid_t tid) const;
-  // What is other in the file than here, for a warning; empty: nothing.
+  // A warning if pids in the file differ from those here; empty if they do not.
   std::string remark() const;
 
  private:
-  // How numbers here and in the recording belong together.
+  // How tids here relate to those in the recording.
   enum class Numbers { equal, translated, unknown };
   TaskList(int device, Numbers numbers, bool own_only)
       : device_(device), numbers_(numbers), own_only_(own_only) {}

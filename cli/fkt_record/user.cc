@@ -17,7 +17,7 @@ User user_of(const passwd& entry) {
   return {entry.pw_name, entry.pw_dir, entry.pw_uid, entry.pw_gid};
 }
 
-// A number that sudo left in the environment.
+// Value of an environment variable set by sudo.
 std::optional<uid_t> number_of(const char* variable) {
   const char* text = std::getenv(variable);
   uid_t number = 0;
@@ -49,7 +49,7 @@ Result<std::optional<User>> choose_user(const std::string& name) {
 }
 
 int become(const User& user) {
-  // Without a name there are no groups but the one.
+  // A uid without a name in the user database has no supplementary groups.
   const bool groups = user.name.empty() ? ::setgroups(1, &user.gid) == 0
                                         : ::initgroups(user.name.c_str(), user.gid) == 0;
   if (!groups || ::setgid(user.gid) != 0 || ::setuid(user.uid) != 0) return errno;

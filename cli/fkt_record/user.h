@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// As whom the workload runs, and who gets the file.
+// The user that the workload runs as and that owns the file.
 #pragma once
 
 #include <sys/types.h>
@@ -17,10 +17,11 @@ struct User {
   gid_t gid = 0;
 };
 
-// The user to change to: `name`, else sudo's caller; nothing when nobody is to be changed.
+// The user `name`, or if it is empty the user who called sudo; nothing if the user is not to be
+// changed.
 Result<std::optional<User>> choose_user(const std::string& name);
 
-// Makes this process that user. An errno, or 0.
+// Changes this process to that user. Returns 0 or errno.
 int become(const User& user);
 
 }  // namespace fkt::record

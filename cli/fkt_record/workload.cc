@@ -20,7 +20,7 @@
 namespace fkt::record {
 namespace {
 
-// What the child says when it could not become the command.
+// Sent by the child when it could not execute the command.
 struct ChildFailure {
   enum Step { user, join, exec } step;
   int error;
@@ -31,7 +31,7 @@ NotRun cannot_run(const std::string& name, int error) {
   return {kCannotRun, name + ": " + os_error(error)};
 }
 
-// 0, or why the file cannot be executed.
+// Returns 0, or an errno that says why the file cannot be executed.
 int executable_error(const std::string& path) {
   struct stat is {};
   if (::stat(path.c_str(), &is) != 0) return errno;
@@ -46,8 +46,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return out;
 }
 
-// The environment for the command: the user's own home and name, if it runs as another user, and
-// not the recorder's token.
+// The environment of the command: HOME, USER and LOGNAME of the user if it runs as another one, and
+// without the recorder's token.
 std::vector<std::string> environment_for(const std::optional<User>& user) {
   std::vector<std::string> out;
   const bool other = user && !user->name.empty();
@@ -64,7 +64,7 @@ std::vector<std::string> environment_for(const std::optional<User>& user) {
   return out;
 }
 
-// The child's life up to the execve. All memory that it needs was allocated before the fork.
+// Runs in the child up to execve(2). All memory it needs is allocated before the fork.
 class Child {
  public:
   explicit Child(const WorkloadPlan& plan)
@@ -84,12 +84,12 @@ class Child {
     if (plan_.stdout_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
     ::sigprocmask(SIG_SETMASK, &plan_.signal_mask, nullptr);
     char word;
-    if (::read(go, &word, 1) != 1) ::_exit(kCannotRun);  // there will be no recording
+    if (::read(go, &word, 1) != 1) ::_exit(kCannotRun);  // the recorder has given up
     if (plan_.join_device >= 0 && ::ioctl(plan_.join_device, FKT_JOIN) != 0) {
       fail(failure, {ChildFailure::join, errno});
     }
     ::execve(plan_.path.c_str(), argv_.data(), envp_.data());
-    // A script without "#!", which the shell runs itself.
+    // Like a shell, executes a script without "#!" with /bin/sh.
     if (errno == ENOEXEC) ::execve("/bin/sh", script_argv_.data(), envp_.data());
     fail(failure, {ChildFailure::exec, errno});
   }
@@ -120,7 +120,7 @@ Program find_program(const std::string& command) {
   }
   const char* path = std::getenv("PATH");
   std::string_view folders = path ? path : "/usr/local/bin:/usr/bin:/bin";
-  int found = 0;  // why a file of that name could not be run
+  int found = 0;  // errno of a file that was found but cannot be executed
   while (!folders.empty()) {
     const std::string_view folder = take_until(folders, ':');
     const std::string file = (folder.empty() ? "." : std::string(folder)) + '/' + command;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The command that is recorded: found before anything else, forked before the recording begins,
-// and let go by it.
+// The command that is recorded. It is looked up first and forked before the recording begins; the
+// child then waits until the recording has begun.
 //
-// Between the start of the recording and the execve the child makes as few system calls as
-// possible: it returns from one read(2), and joins the filter if there is one.
+// Between the start of the recording and execve(2) the child makes as few system calls as possible:
+// it returns from one read(2) and joins the filter if there is one.
 #pragma once
 
 #include <signal.h>
@@ -20,17 +20,17 @@
 
 namespace fkt::record {
 
-// Exit statuses as a shell has them.
+// Exit statuses as in a shell.
 inline constexpr int kCannotRun = 126;
 inline constexpr int kNotFound = 127;
 
-// Why a command cannot be run, and the exit status that says so.
+// Why a command could not be run, and the exit status for it.
 struct NotRun {
   int status = kCannotRun;
   std::string message;
 };
 
-// A command's file, looked up in PATH as the shell does. On failure `path` is empty.
+// The file of a command, looked up in PATH as a shell does. `path` is empty on failure.
 struct Program {
   std::string path;
   NotRun failure;
@@ -40,20 +40,20 @@ Program find_program(const std::string& command);
 struct WorkloadPlan {
   std::string path;
   std::vector<std::string> command;
-  std::optional<User> user;  // as whom it runs
+  std::optional<User> user;  // the user it runs as
   bool stdout_to_stderr = false;
-  int join_device = -1;    // /dev/fkt, if the workload is to join the filter
-  sigset_t signal_mask{};  // as it was before the recorder blocked signals
+  int join_device = -1;    // /dev/fkt if the workload has to join the filter, else -1
+  sigset_t signal_mask{};  // the mask before the recorder blocked signals
 };
 
 class Workload {
  public:
-  // Forks the child, which waits.
+  // Forks the child, which waits for start().
   static Result<Workload> prepare(const WorkloadPlan& plan);
   Workload(Workload&&) = default;
 
   pid_t pid() const { return pid_; }
-  // Lets the child go; returns when it executes the command, or could not.
+  // Lets the child execute the command. Returns when it has, or the reason if it could not.
   std::optional<NotRun> start();
 
  private:
@@ -61,24 +61,25 @@ class Workload {
       : pid_(pid), go_(std::move(go)), failure_(std::move(failure)), name_(std::move(name)) {}
 
   pid_t pid_;
-  UniqueFd go_;       // closing it without a word ends the child
-  UniqueFd failure_;  // a ChildFailure, or end of file at the execve
+  UniqueFd go_;       // closing it without writing ends the child
+  UniqueFd failure_;  // a ChildFailure, or end of file when execve(2) has succeeded
   std::string name_;
 };
 
-// A process that is left of the workload.
+// A descendant of the workload that still runs.
 struct Descendant {
   pid_t pid = 0;
   std::string comm;
 };
 
-// Who is left of a workload. Orphans become this process's children, so that they can be found;
-// children that it had before (of the shell that became fkt_record) are not the workload's.
+// Finds the descendants of a workload that still run. Makes this process the subreaper, so that
+// orphans become its children. Children it had before (from the shell that executed fkt_record) do
+// not count.
 class Descendants {
  public:
-  // Before the workload is forked.
+  // Must be constructed before the workload is forked.
   Descendants();
-  // By /proc. Zombies do not count.
+  // Reads /proc. Does not return zombies.
   std::vector<Descendant> find() const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The questions that the page asks, and their answers as JSON. Nothing here knows of HTTP but the
-// status numbers, so it is tested without a server.
+// Answers the requests of the web page as JSON. Independent of HTTP except for status codes, so it
+// can be tested without a server.
 //
-// Times are ticks since the recording's start, as fkt_print and fkt_extract take them.
+// Times are ticks since the start of the recording, as in fkt_print and fkt_extract.
 #pragma once
 
 #include <atomic>
@@ -31,12 +31,12 @@ using Parameters = std::map<std::string, std::string>;
 
 class Api {
  public:
-  // Both must outlive it.
+  // Both references must stay valid.
   Api(const Model& model, const Extractor& extractor) : model_(model), extractor_(extractor) {}
 
-  // name: "info", "density", ... 404 for others, 400 with one line for bad parameters, 202 with
-  // {"reading": share} while what is asked for is not read yet, 409 when the same "page" has asked
-  // the same with other parameters meanwhile.
+  // Answers the request `name`: "info", "density" and so on. Status 404 for unknown names, 400 with
+  // one line for bad parameters, 202 with {"reading": share} while the data is not read yet, and
+  // 409 if the same "page" meanwhile made this request with other parameters.
   Reply answer(std::string_view name, const Parameters& parameters) const;
 
  private:
@@ -66,7 +66,7 @@ class Api {
 
   const Model& model_;
   const Extractor& extractor_;
-  // The number of each page's latest question of a kind.
+  // Per page and request name, the number of the latest request; protected by turns_mutex_.
   mutable std::mutex turns_mutex_;
   mutable std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> turns_;
 };

@@ -13,11 +13,13 @@ std::int64_t since(std::uint64_t zero, std::uint64_t clock) {
   return static_cast<std::int64_t>(clock - zero);
 }
 
-constexpr std::size_t kMostRoom = 16 << 20;  // bytes; most rows of very many CPUs are empty
+// bytes; more would be wasted, since most rows of very many CPUs are empty
+constexpr std::size_t kMostRoom = 16 << 20;
 
 using Amounts = std::span<const DensityCells::Amount>;
 
-// One number of each cell, layer by layer: which says `number`. Nothing in any cell: no numbers.
+// Writes one number of each cell, layer by layer; `number` selects it. A layer with only zeros is
+// written as an empty list.
 void put_amounts(Writer& out, Amounts amounts, std::size_t cells,
                  std::uint64_t DensityCells::Amount::*number) {
   Members layers(out, '[', ']');
@@ -39,7 +41,7 @@ void put_layers(Writer& out, const std::vector<unsigned>& bits, const Catalogue&
   }
 }
 
-// density: nullptr as long as there is the index alone.
+// density: null while only the index is read.
 void put_cpus(Writer& out, const Model& model, const Density* density, const Scale& scale) {
   Members rows(out, '[', ']');
   const auto put = [&](std::size_t, std::uint32_t cpu, Amounts amounts) {
@@ -74,9 +76,11 @@ void put_gaps(Writer& out, const std::vector<Gap>& gaps, std::uint64_t zero) {
 }
 
 std::string list_density(const Model& model, const Scale& scale) {
-  const Density* const density = model.density();  // asked once: it may come meanwhile
+  // read once, because the reader thread may set it meanwhile
+  const Density* const density = model.density();
   Writer out;
-  // Millions of numbers, mostly of one or two digits: with room for them they move less often.
+  // Reserves memory for the millions of numbers, mostly of one or two digits, to avoid
+  // reallocations.
   if (density != nullptr) out.room(std::min(density->numbers(scale) * 5 / 2, kMostRoom));
   {
     Members all(out, '{', '}');

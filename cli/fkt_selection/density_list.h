@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// How much was recorded when, as the page's overview draws it.
+// How much was recorded over time, for the overview of the page.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace fkt::cli {
 
-// As JSON: from, to, cells, the layers' names, per CPU the events and words of each layer and cell
-// (an empty list where no cell has any), gaps, and "exact" where it is of the pages and not of
-// their index alone.
+// Returns JSON: from, to, cells, names of the layers, per CPU the events and words of each layer
+// and cell (an empty list if all cells are 0), gaps, and "exact": true if computed from the pages,
+// false if from the index alone.
 std::string list_density(const Model& model, const Scale& scale);
 
-// As an array of [cpu, from, to, lost]; times in ticks since `zero`.
+// Writes an array of [cpu, from, to, lost]; times in ticks since `zero`.
 void put_gaps(Writer& out, const std::vector<Gap>& gaps, std::uint64_t zero);
 
 }  // namespace fkt::cli

@@ -21,7 +21,7 @@ class ListSink : public FollowSink {
 
   void slice(const Slice&) override {}
   void event(const Event& event, TaskIndex running, const Step& step) override {
-    if (event.id == kGapBegins) return;  // it is listed where it ends
+    if (event.id == kGapBegins) return;  // it is listed at its end
     if (event.clock < request_.from || (request_.cpu && *request_.cpu != event.cpu)) return;
     if (request_.task && *request_.task != running) return;
     if (events_.size() == request_.most) {

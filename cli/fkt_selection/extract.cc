@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kProgram = "fkt_extract";
 
-// Quoted where a shell would make something else of it.
+// Quotes the word if a shell would interpret it.
 std::string quoted(const std::string& word) {
   const bool plain = !word.empty() && word.find_first_not_of(
                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -47,7 +47,7 @@ std::string last_line(std::string text) {
   return end == std::string::npos ? text : text.substr(end + 1);
 }
 
-// Starts `words` with both outputs going to `output`.
+// Starts `program` with its stdout and stderr redirected to `output`.
 Result<pid_t> start(const std::string& program, std::vector<std::string> words, int output) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Cutting the selection out: the command that does it, and fkt_extract run for the page's button.
+// Extracts the selected part of a recording: makes the fkt_extract command, and runs it for the
+// page's button.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +13,19 @@ namespace fkt::cli {
 
 class Extractor {
  public:
-  // program: of fkt_extract; empty where it is not installed.
+  // program: path of fkt_extract; empty if it is not installed.
   Extractor(std::string file, std::string program)
       : file_(std::move(file)), program_(std::move(program)) {}
-  // The program beside this one.
+  // Uses the fkt_extract in the directory of this executable.
   static Extractor beside_this(std::string file);
 
   bool available() const { return !program_.empty(); }
-  // The file that a selection is written to: beside the recording, named after it and the times.
+  // Path of the file for a selection: next to the recording, named after the recording and the
+  // times.
   std::string slice(std::int64_t from, std::int64_t to) const;
-  // As a shell takes it (ticks since the recording's start).
+  // The command as typed into a shell. Times in ticks since the start of the recording.
   std::string command(std::int64_t from, std::int64_t to) const;
-  // Runs it and waits; the Error is the program's own last line.
+  // Runs the command and waits for it. The error is the last line that fkt_extract printed.
   Status run(std::int64_t from, std::int64_t to) const;
 
  private:

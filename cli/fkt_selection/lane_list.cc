@@ -9,11 +9,12 @@
 namespace fkt::cli {
 namespace {
 
-// Up to so many events are followed again for a picture at once, and for a fine one.
+// Up to this number of events, a picture is made by following the events again; more for a fine
+// picture.
 constexpr std::uint64_t kFollowed = 300'000, kFollowedForFine = 8'000'000;
-constexpr std::size_t kCellBytes = 64;  // that one hardly ever needs more than
+constexpr std::size_t kCellBytes = 64;  // bytes of JSON per cell, rarely more
 
-// Gives open cells their ends as these come.
+// Sets the ends of cells that are still open at the end of the picture.
 class Ends : public FollowSink {
  public:
   explicit Ends(Levels::OpenCells& open) : open_(open) {}
@@ -68,7 +69,8 @@ class LaneList {
   }
 
  private:
-  // From the levels of detail where following the stretch again would take too long.
+  // Returns the picture from the levels of detail if following the events again would take too
+  // long.
   LanePicture find(const Unwanted& unwanted, std::vector<Wake>& wakes, bool& coarse) {
     const Scale& scale = request_.scale;
     const std::uint64_t events = model_.events_about(scale.from, scale.to);
@@ -87,8 +89,8 @@ class LaneList {
     return picture;
   }
 
-  // What is open where the picture ends is told to its own end: from the levels of detail, or, what
-  // is too short for these, by following a little more.
+  // Completes cells that are open at the end of the picture with their real ends: from the levels
+  // of detail, or, if they are too short for these, by following the events a little further.
   void complete(LanePicture& picture, const Unwanted& unwanted) const {
     Levels::OpenCells open;
     for (Lane& lane : picture.lanes) {

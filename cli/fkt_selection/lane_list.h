@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The lanes of a stretch of time, as the page draws them.
+// The lanes of a time interval, as the page draws them.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,14 @@ namespace fkt::cli {
 
 struct LaneListRequest {
   Scale scale;
-  std::uint64_t most = 0;  // tasks
-  std::string filter;      // part of a task's name, or its number; empty: all
-  bool fine = false;       // take the time that a picture takes which is finer than the levels are
+  std::uint64_t most = 0;  // number of tasks
+  std::string filter;      // part of a task's name, or its tid or pid; empty: all tasks
+  bool fine = false;       // allow the time for a picture that is finer than the levels of detail
 };
 
-// As JSON: lanes (of cells [kind, depth, begun | ended << 1, count, value, in, cpu, from, to,
-// busy]), wakes, "wakes_left_out" where there are too many to tell, gaps, the names of tasks and
-// types that occur, task_count, and "coarse" where asking for a fine picture would give a finer
-// one.
+// Returns JSON: lanes (with cells [kind, depth, begun | ended << 1, count, value, in, cpu, from,
+// to, busy]), wakes, "wakes_left_out" if there are too many, gaps, names of the tasks and types
+// that occur, task_count, and "coarse" if a request for a fine picture would give a finer one.
 std::string list_lanes(const Model& model, const LaneListRequest& request,
                        const Unwanted& unwanted);
 

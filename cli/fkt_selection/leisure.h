@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Work for when nobody waits for an answer.
+// Lets background work pause while requests are being answered.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace fkt::cli {
 
 class Leisure {
  public:
-  // Somebody waits while it lives. Any number of threads may have one.
+  // A request is being answered while this object lives. Any number of threads may hold one.
   class Question {
    public:
     explicit Question(Leisure& leisure) : leisure_(leisure) { leisure_.open_++; }
@@ -26,8 +26,8 @@ class Leisure {
     Leisure& leisure_;
   };
 
-  // By the one who works, now and then: if there were questions since the last time, returns only
-  // when there have been none for a while. False: `stop` came true.
+  // Called repeatedly by the background thread. If there were requests since the last call, waits
+  // until there have been none for a while. Returns false when `stop` became true.
   bool wait(const std::atomic<bool>& stop) {
     for (auto quiet = std::chrono::milliseconds(0); !stop;) {
       const std::uint64_t answered = answered_;
@@ -48,7 +48,7 @@ class Leisure {
   static constexpr std::chrono::milliseconds kQuiet{500}, kLook{20};
   std::atomic<std::uint64_t> answered_{0};
   std::atomic<int> open_{0};
-  std::uint64_t seen_ = 0;  // of those answered
+  std::uint64_t seen_ = 0;  // value of answered_ at the last look
   bool disturbed_ = false;
 };
 

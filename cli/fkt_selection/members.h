@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// JSON written as text at once, for answers with 10^5 numbers.
+// Writes JSON directly as text, for answers with 10^5 numbers.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace fkt::cli {
 
-// Members of an array or object, with commas between them.
+// Writes the members of an array or object, separated by commas.
 class Members {
  public:
   Members(Writer& out, char open, char close) : out_(out), close_(close) { out_.put(open); }

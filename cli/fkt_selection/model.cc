@@ -48,7 +48,7 @@ void Model::read() {
   read_states();
 }
 
-// Opened once more: the trace that we have is asked by others meanwhile.
+// Opens the recording once more, because other threads use trace_ meanwhile.
 void Model::read_states() const {
   if (states_.folder.empty() || file_ == "-") return;
   const Result<Trace> trace = Trace::open(file_);
@@ -60,7 +60,7 @@ void Model::read_states() const {
   const std::uint64_t last = known.moments().back();
   fkt::read_states(*trace, {&last, 1}, &known,
                    [this](std::uint64_t) { return leisure_.wait(timeline_pass_.stop); });
-  // Without them the first slice takes longer, and nothing else.
+  // A failure is ignored: the first slice takes longer, nothing else.
   static_cast<void>(known.keep());
 }
 

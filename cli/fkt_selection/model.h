@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What fkt_selection knows of a recording, and how it comes to know it: the index at once, the
-// density by layer and the timeline a little later, read by a thread of its own. At last, and when
+// What fkt_selection knows about a recording: the index immediately; the density by layer and the
+// timeline later, read by a background thread. After that, when no requests are pending, the thread
+// computes the states that make fkt_extract faster.
 // nobody else needs the processors, that thread reads what fkt_extract is quicker with.
 #pragma once
 
@@ -19,22 +20,23 @@
 
 namespace fkt::cli {
 
-// Where known states are kept (lib/known_states.h).
+// Where known states are stored (lib/known_states.h).
 struct StatesPlace {
-  std::string folder{};                            // "": nowhere
+  std::string folder{};                            // directory; empty: not stored
   std::uint64_t apart = KnownStates::kLeastApart;  // bytes
 };
 
 class Model {
  public:
-  // The recording of that name, opened; reading begins with start().
+  // `trace` is the open recording `file`. Reading begins with start().
   Model(Trace trace, std::string file, StatesPlace states = {});
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
+  // Starts the background thread.
   void start();
-  // For whoever asks: what can wait does meanwhile.
+  // Threads that answer requests hold a Leisure::Question, so that background work pauses.
   Leisure& leisure() const { return leisure_; }
   // Waits until everything is read.
   void wait();
@@ -44,20 +46,20 @@ class Model {
   const Timeline& timeline() const { return timeline_; }
   bool density_ready() const { return density_ready_; }
   bool ready() const { return ready_; }
-  // How much is read: 0 to 1.
+  // The share that is read, from 0 to 1.
   double progress() const;
 
-  // nullptr before density_ready(): then there is the index (density_from_index()).
+  // Null before density_ready(); use density_from_index() until then.
   const Density* density() const { return density_ready_ ? density_.get() : nullptr; }
-  const std::vector<Gap>& gaps() const;  // none before density_ready()
-  // Valid once ready(): for stretches too long to be followed again.
+  const std::vector<Gap>& gaps() const;  // empty before density_ready()
+  // Valid once ready(): for intervals with too many events to follow them again.
   const Levels& levels() const { return levels_; }
-  // What reading found; valid once ready().
+  // The integrity of the recording; valid once ready().
   const Integrity& integrity() const { return integrity_; }
-  // Events in the pages that touch [from, to).
+  // Number of events in the pages that overlap [from, to).
   std::uint64_t events_about(std::uint64_t from, std::uint64_t to) const;
 
-  // The zero of all times that users type or see (ticks).
+  // The zero of all times that users enter or see, in ticks.
   std::uint64_t zero() const { return recording_start(trace_.info()); }
 
  private:
@@ -70,7 +72,7 @@ class Model {
   Timeline timeline_;
   std::unique_ptr<Density> density_;
   Levels levels_;
-  Integrity integrity_;  // the trace's own changes with every question
+  Integrity integrity_;  // a copy: every request changes the trace's own
   PassControl density_pass_, timeline_pass_;
   mutable Leisure leisure_;
   std::atomic<bool> density_ready_{false}, ready_{false};

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The page that is served, as the build made it from web/ (web/build).
+// The web page, embedded by the build from web/ (web/build).
 #pragma once
 
 #include <string_view>
 
 namespace fkt::cli {
 
-// The whole page, one HTML text; empty where the build could not make it.
+// The page as one HTML text; empty if the build could not make it.
 std::string_view selection_page();
-// Why it is empty, one line.
+// The reason why it is empty, one line.
 std::string_view selection_page_missing();
 
 }  // namespace fkt::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// SVG made into PNG by librsvg, where the build had it.
+// Converts SVG to PNG with librsvg, if the build found it.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 namespace fkt::cli {
 
 bool png_available();
-// A PNG file's bytes. svg: a picture with a size of its own. Error: librsvg's own words.
+// Returns the bytes of a PNG file. svg: a picture that specifies its size. The error has librsvg's
+// message.
 Result<std::string> png_of(const std::string& svg);
 
 }  // namespace fkt::cli

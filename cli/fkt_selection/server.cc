@@ -11,12 +11,13 @@ namespace fkt::cli {
 namespace {
 
 constexpr const char* kAddress = "127.0.0.1";
-// A browser keeps six connections open, and each has a thread: more than a few pages may need.
+// A browser keeps up to six connections open and each occupies a thread; this is enough for several
+// browsers.
 constexpr std::size_t kThreads = 32;
-constexpr time_t kKeepAliveSeconds = 1;         // what stop() may have to wait for
-constexpr std::size_t kLongestQuestion = 4096;  // bytes of a request's body: none has one
+constexpr time_t kKeepAliveSeconds = 1;         // an upper bound of the time stop() waits
+constexpr std::size_t kLongestQuestion = 4096;  // bytes of a request's body; no request has one
 
-// The page needs nothing from anywhere else, and tells nobody where it came from.
+// The page loads nothing from other hosts, and sends no referrer.
 void set_headers(httplib::Response& response) {
   response.set_header("Content-Security-Policy",
                       "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
@@ -26,7 +27,8 @@ void set_headers(httplib::Response& response) {
   response.set_header("Cache-Control", "no-store");
 }
 
-// As long for a wrong token as for a nearly right one.
+// Compares in a time that does not depend on the contents, so that the token cannot be guessed step
+// by step.
 bool same(std::string_view a, std::string_view b) {
   unsigned char difference = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < a.size() && i < b.size(); i++) {
@@ -35,7 +37,7 @@ bool same(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-// A connection that has sent all it has to say.
+// A stream that provides the given request and then ends.
 class Said : public httplib::Stream {
  public:
   explicit Said(std::string_view bytes) : left_(bytes) {}
@@ -84,7 +86,8 @@ struct Server::Running {
   Http http;
   std::jthread thread;
 
-  // True: the request may be answered.
+  // Checks the token. Returns true if the request may be answered; otherwise sets the response to
+  // 403.
   bool admit(const httplib::Request& request, httplib::Response& response,
              std::string_view token) const {
     set_headers(response);
@@ -114,7 +117,7 @@ Server::Server(const Api& api, std::string_view page, std::string token)
   });
   running.http.Get(R"(/([^/]*)/api/([a-z]+))", [this](const auto& request, auto& response) {
     if (!running_->admit(request, response, token_)) return;
-    // What changes something on the disk is not done by following a link.
+    // A request that writes a file needs POST, so that following a link does not trigger it.
     if (request.matches[2].str() == "extract" && request.has_param("run")) {
       response.status = 405;
       response.set_content("extract: run it with POST\n", "text/plain");

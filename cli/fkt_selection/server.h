@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The page and its questions over HTTP, for the one who knows the token, on this machine only.
+// Serves the page and its requests over HTTP on 127.0.0.1, protected by a token.
 #pragma once
 
 #include <memory>
@@ -13,17 +13,17 @@ namespace fkt::cli {
 
 class Server {
  public:
-  // `api` must outlive it, and so must the page's text.
+  // `api` and the text of the page must outlive the server.
   Server(const Api& api, std::string_view page, std::string token);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Takes a free port of 127.0.0.1, and answers on threads of its own from then on.
+  // Binds a free port of 127.0.0.1 and answers requests on threads of its own.
   Status start();
   void stop();
 
-  // What a connection gets that sends these bytes; no start() is needed. For tests.
+  // For tests: the response to a request with these bytes; start() is not needed.
   std::string reply_to(std::string_view request);
 
   int port() const { return port_; }
