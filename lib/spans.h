@@ -33,7 +33,7 @@ struct Step {
   bool closed = false;  // it ended a span whose begin is in the recording:
   TypeIndex type = kNoType;
   std::uint64_t duration = 0;  // ticks
-  // user or system: the task's mode up to this event, if it was unknown before
+  // User or system: the task's mode up to this event, if it was unknown before
   State resolved = State::unknown;
 };
 

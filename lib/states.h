@@ -113,7 +113,7 @@ class States {
   struct TaskTimes {
     StateTimes times{};
     std::uint64_t runs = 0;
-    // CPU and ticks that were accounted to State::running
+    // CPU and ticks accounted to State::running while the mode is not known.
     std::vector<std::pair<std::uint32_t, std::uint64_t>> pending;
   };
 

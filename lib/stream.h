@@ -94,7 +94,7 @@ class CpuStream {
   std::optional<std::uint64_t> lost_;
   std::uint64_t page_offset_ = 0;
   Place place_;
-  // sequence number of the previous page; nothing: none was read
+  // Sequence number of the previous page; nothing: none was read.
   std::optional<std::uint64_t> last_seq_;
   bool hole_ = false;  // something since the last event could not be read
 };

@@ -30,8 +30,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
 }
 
-// A file's one line; nothing when it cannot be read (a thread that is gone, a file of a newer
-// kernel): the recording only tells less.
+// Returns the file's only line, trimmed; an empty string when it cannot be read (a thread that has
+// ended, a file that the kernel does not have): the recording then contains less.
 std::string line_of(const std::string& path) {
   const Result<std::string> text = read_file(path);
   return text ? std::string(trimmed(*text)) : "";
@@ -48,7 +48,7 @@ std::string cpu_model() {
   return model;
 }
 
-// The directories of `path` that are named by numbers.
+// Calls `function` for each directory in `path` whose name is a number.
 template <class Function>
 void for_each_number(const std::string& path, Function function) {
   std::error_code error;
@@ -65,16 +65,16 @@ bool belongs_to(const std::string& folder, const std::optional<std::uint32_t>& o
   return !owner || (::stat(folder.c_str(), &is) == 0 && is.st_uid == *owner);
 }
 
-// One line for a thread; threads may go while we look.
+// Writes a thread's line; the thread may end meanwhile, then there is none.
 void add_task(Writer& out, const TaskRules& rules, std::uint32_t tgid, std::uint32_t tid) {
   const std::string folder = "/proc/" + std::to_string(tgid) + "/task/" + std::to_string(tid);
   const Result<std::string> stat = read_file(folder + "/stat");
   if (!stat) return;
-  // "1 (name) S 0 ...": the name may hold anything, also ") ".
+  // "1 (name) S 0 ...": the name may contain any characters, also ") ".
   const std::size_t open = stat->find('('), close = stat->rfind(')');
   if (open == std::string::npos || close == std::string::npos || close < open) return;
   std::string comm = stat->substr(open + 1, close - open - 1);
-  // stat escapes the name, comm does not.
+  // stat escapes special characters of the name, comm does not.
   if (comm.find('\\') != std::string::npos) {
     if (Result<std::string> raw = read_file(folder + "/comm"); raw && !raw->empty()) {
       comm = raw->substr(0, raw->size() - 1);
@@ -109,7 +109,7 @@ void add_interrupt(Writer& out, std::string_view line) {
     }
     sum += count;
   }
-  // A numbered line says chip and pin first; its devices alone stand in sysfs.
+  // The line of a numbered interrupt begins with chip and pin; sysfs has the devices alone.
   std::uint32_t number = 0;
   std::string devices(line);
   if (parse_number(std::string_view(name), number)) {
@@ -194,7 +194,7 @@ std::string interrupt_lines() {
   const Result<std::string> text = read_file("/proc/interrupts");
   if (!text) return "";
   for_each_line(*text, [&out](std::string_view line, std::size_t number) {
-    if (number > 1) add_interrupt(out, line);  // the first names the CPUs
+    if (number > 1) add_interrupt(out, line);  // the first line names the CPUs
     return true;
   });
   return std::string(out.view());

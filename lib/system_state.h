@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What a recording tells about the machine that it was made on: the payloads of the sections that
-// describe it, in the forms that file.h lists.
+// Describes the machine that a recording is made on: the payloads of the file's sections about it,
+// in the forms that file.h defines.
 #pragma once
 
 #include <cstdint>
@@ -16,34 +16,34 @@
 
 namespace fkt {
 
-// All of a file, also one of /proc whose size reads 0.
+// Returns the contents of a file, also of files in /proc, whose size reads as 0.
 Result<std::string> read_file(const std::string& path);
 
-// FKT_SEC_MACHINE. cpus: possible CPUs, highest number + 1.
+// Payload of FKT_SEC_MACHINE. cpus: possible CPUs, highest number + 1.
 std::string machine_json(std::uint32_t cpus);
 
-// FKT_SEC_CLOCKS.
+// Payload of FKT_SEC_CLOCKS; start: the clocks' values at the recording's start.
 std::string clocks_json(fkt_clock_source source, const fkt_clocks& start);
-// One moment on all clocks, as "start" and "end" have it.
+// The values of all clocks at one moment, as the members "start" and "end" contain them.
 nlohmann::json clock_pair_json(const fkt_clocks& clocks);
 
-// Which threads of /proc a list of tasks has, and by which numbers.
+// Which threads of /proc are listed, and under which numbers.
 struct TaskRules {
-  // The number that the recording has for a thread; nothing: it has none.
+  // Returns the number that the recording uses for a thread, or nothing when it uses none.
   std::function<std::optional<std::uint32_t>(std::uint32_t tid)> number;
-  std::optional<std::uint32_t> owner;  // this user's processes alone
+  std::optional<std::uint32_t> owner;  // only processes of this user
 };
 
-// FKT_SEC_TASKS: the threads of now.
+// Payload of FKT_SEC_TASKS: the threads that exist at the call.
 std::string task_lines(const TaskRules& rules);
 
-// FKT_SEC_INTERRUPTS and FKT_SEC_INTERRUPTS_END.
+// Payload of FKT_SEC_INTERRUPTS and FKT_SEC_INTERRUPTS_END.
 std::string interrupt_lines();
 
-// FKT_SEC_SYSCALLS.
+// Payload of FKT_SEC_SYSCALLS.
 std::string syscall_lines();
 
-// JSON text in which bytes that are no UTF-8 are replaced.
+// Returns JSON text in which bytes that are no UTF-8 are replaced by U+FFFD.
 std::string dump_json(const nlohmann::json& json);
 
 }  // namespace fkt

@@ -13,7 +13,7 @@ constexpr std::uint32_t kBuckets =
 
 void Tally::add(const PageDigest& digest) {
   for (std::size_t id = 0; id < counts_.size(); id++) counts_[id] += digest.counts[id];
-  // Bursts that were taken one after the other have their spans side by side.
+  // Consecutive bursts that were taken have adjacent spans: add them together.
   const Records<Burst>& bursts = digest.bursts;
   for (std::uint32_t first = 0; first < bursts.size();) {
     std::uint32_t end = first;
@@ -23,7 +23,7 @@ void Tally::add(const PageDigest& digest) {
   }
 }
 
-// Of these bursts and all between them.
+// Adds the spans of the bursts from `first` to `last`.
 void Tally::add(const PageDigest& digest, const Burst& first, const Burst& last) {
   add(digest.spans.part(first.first_span, last.end_span));
   for (const NestedRecord& span : digest.nested.part(first.first_nested, last.end_nested)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What digested pages (lib/digest.h) add to the statistics. All of it is sums, least and greatest
-// values: each thread keeps a tally of its own, and the order in which pages come makes no
-// difference.
+// What digested pages (lib/digest.h) add to the statistics. These are only sums, minima and maxima,
+// so each thread keeps a tally of its own, and the order in which pages are added does not matter.
 #pragma once
 
 #include <array>
@@ -20,15 +19,15 @@ class Tally {
   Tally(const Catalogue& catalogue, bool histograms)
       : catalogue_(&catalogue), histograms_(histograms) {}
 
-  // A digest that is counted, and whose bursts are taken or not by now.
+  // Adds a digest with PageDigest::counted, for which it is decided which bursts are taken.
   void add(const PageDigest& digest);
   void add_to(Profile& profile) const;
 
  private:
   struct OfType {
-    Spread whole;                        // of those whose own time is all of it
-    Spread total, own;                   // of the others
-    std::vector<std::uint64_t> buckets;  // of total
+    Spread whole;                        // of spans whose own time is their duration
+    Spread total, own;                   // of all other spans
+    std::vector<std::uint64_t> buckets;  // histogram of the durations
     std::vector<Child> children;
   };
   OfType& of(TypeIndex type) {
@@ -46,7 +45,7 @@ class Tally {
   bool histograms_;
   std::array<std::uint64_t, 1 << FKT_ID_BITS> counts_{};  // as PageDigest::counts
   std::vector<OfType> types_;
-  TypeIndex known_ = 0;  // so many of them
+  TypeIndex known_ = 0;  // size of types_
 };
 
 }  // namespace fkt

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kName = 20, kPid = 8, kCount = 8, kTime = 12;
 
-// The figures of a row in the order of the columns.
+// A figure of a row; the order is that of the columns.
 struct Figure {
   std::string_view title, key;
   bool is_time;

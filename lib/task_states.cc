@@ -6,9 +6,10 @@
 namespace fkt {
 namespace {
 
-constexpr std::uint64_t kOfInterrupt = std::uint64_t{1} << 63;  // in tags and wakers' keys
+// Marks an interrupt in tags and wakers' keys.
+constexpr std::uint64_t kOfInterrupt = std::uint64_t{1} << 63;
 
-constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // Spans' Off, in a cut
+constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // values of Spans::Off in a cut
 
 }  // namespace
 
@@ -101,7 +102,8 @@ void TaskStates::remember(Task& task, std::uint64_t from, std::uint64_t to) {
   stretch.waker = static_cast<std::uint32_t>(task.waker & ~kOfInterrupt);
 }
 
-// A history says in which call a task ran: a stretch ends where one begins or ends.
+// With a history, ends the stretch of a running task where a call begins or ends, because a stretch
+// has one call.
 void TaskStates::split(TaskIndex task, std::uint64_t clock) {
   if (keep_ && at(task).doing == Doing::running) change(task, Doing::running, clock);
 }
@@ -123,7 +125,7 @@ void TaskStates::run(TaskIndex index, std::uint64_t clock) {
 
 void TaskStates::leave(const Event& event, TaskIndex index) {
   const auto becomes = [&](Doing doing) {
-    // In another CPU's gap: it may run there next.
+    // In another CPU's gap: the task may run there next.
     const bool hidden = who_runs_.in_gap() && !analysis_.tasks()[index].idle;
     change(index, hidden ? Doing::unknown : doing, event.clock);
     if (hidden) tasks_[index].calls.clear();
@@ -143,10 +145,10 @@ void TaskStates::leave(const Event& event, TaskIndex index) {
   }
 }
 
-// A task that runs, or is ready already, is not woken.
+// Only a task that neither runs nor is ready is woken.
 void TaskStates::wake(const Event& event, TaskIndex waker) {
   const TaskIndex index = analysis_.tasks().find(event.arg & FKT_PID_MASK);
-  // In a gap it may run at once, unseen.
+  // In a gap the task may run at once without being seen.
   if (index == kNoTask || analysis_.tasks()[index].left_dead || who_runs_.in_gap()) return;
   Task& task = at(index);
   if (task.doing == Doing::running || task.doing == Doing::ready) return;
@@ -177,19 +179,19 @@ void TaskStates::begin_gap(const Event& event) {
   }
 }
 
-// The thread that called execve goes on under its leader's number.
+// The thread that called execve continues under its leader's number.
 void TaskStates::exec(const Event& event, TaskIndex running) {
   if (event.words.empty()) return;
   const TaskIndex old =
       analysis_.tasks().find(static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK);
   if (old == kNoTask || old == running) return;
-  at(std::max(old, running));  // both are there
+  at(std::max(old, running));  // makes room for both
   tasks_[running].calls = std::move(tasks_[old].calls);
   tasks_[old].calls.clear();
   tasks_[old].went_on_as = running;
 }
 
-// Other layers are recorded from here on: what is open may end unseen.
+// The set of recorded layers changes: the exits of open calls may not be recorded.
 void TaskStates::forget(const Event& event) {
   who_runs_.set_mask(event.words.empty() ? 0 : event.words[0]);
   for (TaskIndex task = 0; task < tasks_.size(); task++) {
@@ -210,7 +212,7 @@ void TaskStates::add(const Event& event, const Analysis::Place& place) {
   if (is_switch(event.id)) {
     leave(event, place.task);
     const std::uint32_t tid = event.arg & FKT_PID_MASK;
-    // The analysis knows either by now.
+    // The analysis has applied the event, so it knows both tasks.
     const TaskIndex next =
         tid == 0 ? analysis_.tasks().find_idle(event.cpu) : analysis_.tasks().find(tid);
     at(next);
@@ -256,9 +258,8 @@ void TaskStates::begin(OpenSpan& call, const CallPlace& place) {
 
 void TaskStates::end(const OpenSpan& call, Outcome outcome, const CallPlace& place) {
   if (call.tag == OpenSpan::kNoTag) return;
-  // A task is still in a call whose exit the recording does not reach; its next one says where.
-  // What a gap hides is forgotten after the time before it is counted (begin_gap(), leave(),
-  // forget()).
+  // A task is still in a call whose exit is not in the recording; its next call replaces it. Calls
+  // that a gap hides are removed where their time is accounted (begin_gap(), leave(), forget()).
   if (outcome != Outcome::complete && (call.tag & kOfInterrupt) == 0) return;
   auto number = static_cast<std::uint32_t>(call.tag & ~kOfInterrupt);
   if ((call.tag & kOfInterrupt) == 0 && at(number).went_on_as != kNoTask) {

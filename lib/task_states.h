@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What each task was doing: running, ready (waiting for a CPU), asleep, and in which call; who woke
-// it, and how long it then waited for a CPU.
+// What each task was doing: running, ready (waiting for a CPU) or asleep, and in which call; what
+// woke it, and how long it then waited for a CPU.
 //
 // A task runs from the switch that names it to the switch by which it leaves; it is ready from its
-// wake-up, or from a switch that leaves it runnable. What it did before its first event, and in and
-// behind a gap, is not known and is nobody's time. A slice's cut says who ran, who had lost its CPU
-// and who slept, so there it is known from the first moment on; not how deep the sleep was
-// (asleep), nor who had been woken already (ready, if it runs without being woken).
+// wake-up on, or after a switch that leaves it runnable. Its state is unknown, and not counted,
+// before its first event, and from a gap on until it is seen again. A slice's cut tells which tasks
+// ran, were preempted or slept, so in a slice their states are known from the beginning; but not
+// whether the sleep was uninterruptible (it counts as asleep), nor whether the task had been woken
+// already (it counts as ready if it runs without a wake-up).
 #pragma once
 
 #include <cstdint>
@@ -25,46 +26,46 @@ namespace fkt {
 struct TaskStat {
   struct Waker {
     bool interrupt = false;
-    std::uint32_t who = 0;  // TypeIndex of an interrupt, or TaskIndex
+    std::uint32_t who = 0;  // TypeIndex of the interrupt, or TaskIndex
     std::uint64_t count = 0;
-    std::uint64_t wait = 0;  // ticks until the task then ran
+    std::uint64_t wait = 0;  // ticks from the wake-ups until the task ran
   };
   std::uint64_t running = 0, ready = 0;   // ticks
-  std::uint64_t asleep = 0, disk = 0;     // interruptible (S, I, stopped); not (D)
-  std::uint64_t runs = 0, preempted = 0;  // switches to it; away while runnable
-  std::uint64_t wakeups = 0;              // that it was asleep for
-  Spread wait;                            // from wake-up to its run, one by one
-  Histogram waits;                        // the same
-  std::vector<Child> in;                  // asleep in which call (kNoType: in none)
+  std::uint64_t asleep = 0, disk = 0;     // interruptible (S, I, stopped); uninterruptible (D)
+  std::uint64_t runs = 0, preempted = 0;  // switches to it; switches away while runnable
+  std::uint64_t wakeups = 0;              // that found it asleep
+  Spread wait;                            // from a wake-up until it runs (ticks)
+  Histogram waits;                        // histogram of wait
+  std::vector<Child> in;                  // time asleep by call (kNoType: in no call)
   std::unordered_map<std::uint64_t, Waker> wakers;
 };
 
 class TaskStates : public CallSink {
  public:
   enum class Doing : std::uint8_t { unknown, running, ready, asleep, disk, dead };
-  // A task doing one thing.
+  // A period in which a task did one thing.
   struct Stretch {
     std::uint64_t from = 0, to = 0;  // ticks
     Doing doing = Doing::unknown;
-    bool by_interrupt = false;      // asleep: what woke it, a task or an interrupt ...
-    std::uint32_t waker = kNobody;  // ... its TaskIndex or TypeIndex
-    TypeIndex call = kNoType;       // in which call
+    bool by_interrupt = false;      // asleep: woken by an interrupt, not by a task
+    std::uint32_t waker = kNobody;  // asleep: the waker's TypeIndex or TaskIndex
+    TypeIndex call = kNoType;       // the innermost open call
   };
-  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};  // nothing that was seen
+  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};  // no waker was seen
   static constexpr std::size_t kMostStretches = 1 << 21;
 
-  // Only what lies in the analysis's view counts.
+  // Counts only the time in the analysis's view.
   explicit TaskStates(const Analysis& analysis);
 
-  // Before the first event: keeps every task's stretches, up to kMostStretches of all together.
+  // Call before the first event: keeps the stretches of all tasks, at most kMostStretches in total.
   void keep_history() { keep_ = true; }
-  // Of a task, in time order.
+  // The task's stretches in time order.
   const std::vector<Stretch>& history(TaskIndex task) const { return tasks_[task].history; }
   bool history_full() const { return stretches_ >= kMostStretches; }
 
-  // Every event in order, after the analysis has it.
+  // Adds an event; call it for every event in order, after the analysis has applied it.
   void add(const Event& event, const Analysis::Place& place);
-  // The end: `clock` is the recording's last moment (ticks).
+  // Accounts the time up to `clock`, the end of the recording (ticks).
   void finish(std::uint64_t clock);
 
   void restart(const Cut& cut, const CutPlaces& places) override;
@@ -78,21 +79,21 @@ class TaskStates : public CallSink {
  private:
   struct Task {
     Doing doing = Doing::unknown;
-    bool woken = false;              // ready after a wake-up: the wait is to be noted
-    bool before_cut = false;         // asleep as the cut says: it may have been woken by then
+    bool woken = false;              // ready after a wake-up: the wait will be counted
+    bool before_cut = false;         // asleep according to the cut: it may have been woken before
     std::uint64_t since = 0;         // ticks
     std::uint64_t waker = 0;         // key of stat.wakers
-    std::vector<TypeIndex> calls;    // open ones
-    TaskIndex went_on_as = kNoTask;  // with execve: there its calls end
+    std::vector<TypeIndex> calls;    // open calls
+    TaskIndex went_on_as = kNoTask;  // after execve: the task in which its calls end
     std::vector<Stretch> history;
   };
 
   Task& at(TaskIndex task);
-  // All stand as the cut says.
+  // Sets all tasks to their states in the cut.
   void restore(const Cut& cut, const CutPlaces& places);
-  // Puts a call on its stack.
+  // Pushes the call on its task's or CPU's stack.
   void push(OpenSpan& call, const CallPlace& place);
-  // The task does something else from `clock` on.
+  // Accounts the time until `clock` (ticks); from then on the task is `doing` this.
   void change(TaskIndex task, Doing doing, std::uint64_t clock);
   void leave(const Event& event, TaskIndex task);
   void run(TaskIndex task, std::uint64_t clock);
@@ -106,16 +107,16 @@ class TaskStates : public CallSink {
 
   const Analysis& analysis_;
   const std::uint64_t from_;      // ticks
-  std::uint64_t stretch_to_ = 0;  // of a slice: where the stretch ends
+  std::uint64_t stretch_to_ = 0;  // where the slice's current stretch ends (ticks)
   bool keep_ = false;
   std::size_t stretches_ = 0;
   std::vector<TaskStat> stats_;
   std::vector<Task> tasks_;
   WhoRuns who_runs_;
-  std::vector<std::vector<TypeIndex>> interrupts_;  // open ones of each CPU
+  std::vector<std::vector<TypeIndex>> interrupts_;  // open interrupts of each CPU
 };
 
-// A line of the table.
+// A row of the table.
 struct TaskRow {
   struct Part {
     std::string name;
@@ -124,17 +125,18 @@ struct TaskRow {
   std::string name;
   std::uint32_t pid = 0;
   TaskStat stat;
-  std::uint64_t p50 = 0, p90 = 0, p99 = 0;  // of the waits, within 1/64
-  std::vector<Part> in, wakers;             // most time, most wake-ups first
+  std::uint64_t p50 = 0, p90 = 0, p99 = 0;  // of the waits (ticks), within 1/64
+  std::vector<Part> in, wakers;             // by time and by number of wake-ups, highest first
 };
 
-// Tasks of which anything is known, but for the idle ones; most time running first.
+// Returns the rows of all tasks but the idle ones of which any time is known; longest running
+// first.
 std::vector<TaskRow> task_rows(const TaskStates& states, const Analysis& analysis);
 
-// long_form: with the calls they slept in, and who woke them.
+// long_form: with the calls in which each task slept, and what woke it.
 void write_tasks(Writer& out, const std::vector<TaskRow>& rows, bool long_form,
                  const TimeFormat& time);
-// {"unit": ..., "tasks": [...]}
+// Writes {"unit": ..., "tasks": [...]}.
 void write_tasks_json(Writer& out, const std::vector<TaskRow>& rows, const TimeFormat& time);
 void write_tasks_csv(Writer& out, const std::vector<TaskRow>& rows, const TimeFormat& time);
 

@@ -8,9 +8,9 @@
 namespace fkt {
 namespace {
 
-constexpr std::uint32_t kKthreadd = 2;  // every kernel thread's parent
+constexpr std::uint32_t kKthreadd = 2;  // parent of all kernel threads
 
-// A name of TASK_COMM_LEN bytes, zero-padded, in two words.
+// Returns a task name: TASK_COMM_LEN bytes, zero-padded, in two words.
 std::string comm_of(std::span<const std::uint64_t> words) {
   char bytes[16];
   std::memcpy(bytes, words.data(), sizeof bytes);
@@ -25,7 +25,7 @@ Tasks::Tasks(const TraceInfo& info) {
   descendants_ = filter == "only";
   restricted_ = info.command.restricted;
   filter_pid_ = descendants_ ? info.command.workload_pid : info.command.filter_pid;
-  for (const Task& task : info.tasks) {  // a thread's number stands for its process
+  for (const Task& task : info.tasks) {  // filter_pid may be a thread's: take its process's
     if (filtered_ && task.tid == filter_pid_) filter_pid_ = task.tgid;
   }
   if (info.cut) {
@@ -38,7 +38,7 @@ Tasks::Tasks(const TraceInfo& info) {
     task.comm = before.comm;
     task.kernel = before.tid == kKthreadd || before.ppid == kKthreadd;
   }
-  for (TaskInfo& task : tasks_) {  // the list may name a thread before its leader
+  for (TaskInfo& task : tasks_) {  // the list may have a thread before its leader
     if (const TaskIndex leader = find(task.tgid); leader != kNoTask) task.leader = leader;
   }
   if (info.tasks_of_end) listed_at_end_ = size();
@@ -98,7 +98,7 @@ std::vector<std::uint32_t> Tasks::save(Cut& cut, std::vector<bool> used) const {
     Cut::Task& saved = cut.tasks.emplace_back();
     saved.tid = task.tid;
     saved.tgid = task.tgid;
-    // A leader's own leader may be gone for good: then it is its own.
+    // When the leader's own leader is not saved, the task becomes its own leader.
     saved.leader = numbers[task.leader] == Cut::kNone ? numbers[i] : numbers[task.leader];
     saved.cpu = task.idle_cpu;
     saved.comm = task.comm;
@@ -126,7 +126,7 @@ std::vector<TaskIndex> Tasks::restore(const Cut& cut) {
     const auto same = known.find({saved.tid, saved.born});
     places.push_back(same == known.end() ? add(saved.tid, saved.tgid) : same->second);
     by_tid_[saved.tid] = places.back();
-    if (same != known.end()) known.erase(same);  // each is one task
+    if (same != known.end()) known.erase(same);  // each known task is restored only once
   }
   for (std::size_t i = 0; i < places.size(); i++) {
     const Cut::Task& saved = cut.tasks[i];
@@ -176,9 +176,9 @@ TaskIndex Tasks::idle(std::uint32_t cpu) {
 }
 
 TaskIndex Tasks::by_tid(std::uint32_t tid) {
-  tid &= FKT_PID_MASK;  // a damaged page header cannot make the table huge
+  tid &= FKT_PID_MASK;  // a damaged page header must not make the table huge
   const TaskIndex known = find(tid);
-  // A task may still run after its number was freed, but not after it left for the last time.
+  // A task may still run after its number was freed, but not after its last switch as well.
   if (known != kNoTask && !(tasks_[known].freed && tasks_[known].left_dead)) return known;
   return add(tid, tid);
 }
@@ -195,7 +195,7 @@ void Tasks::fork(const Event& event) {
   const auto parent_tid = static_cast<std::uint32_t>(event.words[0] >> 32) & FKT_PID_MASK;
   if (child_tid == 0) return;
   const TaskIndex parent = parent_tid == 0 ? kNoTask : by_tid(parent_tid);
-  // What the list at the end says of this number, it says of the child: another had it before.
+  // The list from the recording's end describes the child; an earlier task had this number before.
   if (const TaskIndex known = find(child_tid); known < listed_at_end_) tasks_[known].comm.clear();
   TaskInfo& child = tasks_[add(child_tid, tgid)];
   child.forked = true;
@@ -203,11 +203,12 @@ void Tasks::fork(const Event& event) {
   if (parent == kNoTask) return;
   child.comm = tasks_[parent].comm;
   child.kernel = tasks_[parent].kernel;
-  // The module's filter: threads always join, children where the workload is what is recorded.
+  // As the module's filter does: threads always join, children only when the workload and its
+  // descendants are recorded.
   if (descendants_) child.member = tasks_[parent].member;
 }
 
-// The drain's thread is made after the list of tasks, and names itself.
+// The drain's thread is created after the list of tasks was made; its rename tells what it is.
 void Tasks::rename(TaskInfo& task, std::string comm) {
   task.kernel |= comm == kDrainName && !task.forked;
   task.comm = std::move(comm);
@@ -220,8 +221,8 @@ void Tasks::apply(const Event& event, TaskIndex running) {
       return;
     case FKT_E_EXEC: {
       TaskInfo& task = tasks_[running];
-      task.kernel = false;  // a helper that the kernel started
-      // A thread that execs takes over its leader's number.
+      task.kernel = false;  // it was a helper process that the kernel started
+      // A thread that calls execve takes over its leader's number.
       task.tgid = task.tid;
       task.leader = running;
       return;

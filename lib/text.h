@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Small pieces of messages: std::format is not in GCC 12.
+// Small pieces of messages; std::format is not in GCC 12.
 #pragma once
 
 #include <charconv>

@@ -50,7 +50,7 @@ std::string_view TimeFormat::digits(Digits& room, std::uint64_t ticks) const {
   const std::uint64_t value = ns(ticks);
   if (unit_ == TimeUnit::ns) return text(put_digits(end, value));
   const std::uint64_t one = unit_ == TimeUnit::us ? 1000 : 1'000'000'000;
-  // A KFT log knows no less than a us.
+  // The times of a KFT log are whole us.
   if (unit_ == TimeUnit::us && ns_per_tick_ >= 1000) return text(put_digits(end, value / one));
   char* const point = end - (unit_ == TimeUnit::us ? 4 : 10);
   std::fill(point, end, '0');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Ticks in the unit that the user chose.
+// Writes ticks in the unit that the user chose.
 #pragma once
 
 #include <array>
@@ -19,21 +19,21 @@ class TimeFormat {
   explicit TimeFormat(TimeUnit unit = TimeUnit::cycles, double ticks_per_second = 1e9)
       : unit_(unit), ns_per_tick_(1e9 / ticks_per_second) {}
 
-  // "ns", "us", "s", "cycles"; nothing for other words.
+  // Parses "ns", "us", "s" or "cycles"; returns nothing for other words.
   static std::optional<TimeUnit> parse(std::string_view text);
 
   std::string_view unit() const;   // "cycles"
-  std::string_view title() const;  // of a column: "Cycles"
-  // Cycles and ns as whole numbers, us with three decimals (with none where a tick is a whole us),
-  // s with nine.
+  std::string_view title() const;  // for a column: "Cycles"
+  // put() writes cycles and ns as integers, us with three decimals (none where a tick is at least a
+  // us), s with nine.
   using Digits = std::array<char, kMostDigits + 10>;
-  // As put() writes it, in `room`.
+  // Returns the text that put() writes, stored in `room`.
   std::string_view digits(Digits& room, std::uint64_t ticks) const;
   void put(Writer& out, std::uint64_t ticks) const;
   void right(Writer& out, std::uint64_t ticks, std::size_t width) const;
   std::string text(std::uint64_t ticks) const;
   std::uint64_t ns(std::uint64_t ticks) const;
-  // In the unit, rounded to whole ones.
+  // Returns the time in the unit, rounded to an integer.
   std::uint64_t whole(std::uint64_t ticks) const;
 
  private:

@@ -10,9 +10,9 @@
 namespace fkt {
 namespace {
 
-constexpr std::uint64_t kReport = 1 << 16;     // events between two looks at the control
-constexpr std::uint64_t kTurn = 1 << 13;       // events that are followed at a time
-constexpr std::uint64_t kLeastBetween = 4096;  // events that are read faster than a copy is made
+constexpr std::uint64_t kReport = 1 << 16;     // events between updates of `control`
+constexpr std::uint64_t kTurn = 1 << 13;       // events after which follow() gives up the mutex
+constexpr std::uint64_t kLeastBetween = 4096;  // reading so many events takes less time than a copy
 
 }  // namespace
 
@@ -26,7 +26,7 @@ Timeline::Timeline(const Trace& trace)
   begin_ = info.oldest != 0 ? info.oldest : recording_start(info);
   finish_ = recording_end(trace);
   for (const PageRef& page : trace.pages()) begin_ = std::min(begin_, page.first_clock);
-  if (info.cut) {  // its first and last pages reach beyond it
+  if (info.cut) {  // the first and last pages of a slice have events outside of it
     begin_ = info.cut->from;
     finish_ = std::min(finish_, info.slice_end());
   }
@@ -47,7 +47,7 @@ void Timeline::keep(std::uint64_t clock, bool cut) {
   cuts_ += cut;
   cut_bytes_ += cut ? bytes : 0;
   if (copies_.size() - cuts_ < kCopies && copy_bytes_ - cut_bytes_ < kCopyBytes) return;
-  // Every second one goes, and the next ones come half as often.
+  // Removes every second copy, and makes new ones half as often.
   bool stays = false;
   std::erase_if(copies_, [&](const Copy& copy) {
     if (copy.cut) return false;
@@ -75,7 +75,7 @@ void Timeline::read(PassControl& control, FollowSink* whole) {
   if (trace_.info().cut) keep(begin_, true);
   for (const Event& event : trace_.events()) {
     reach(event.clock, whole);
-    // Between two events of one time no copy can be taken: a question asks for times.
+    // No copy between two events of equal time: copies are found by time.
     if (events >= next_copy && event.clock > last_clock) {
       keep(event.clock, false);
       next_copy = events + copy_every_;
@@ -114,7 +114,7 @@ void Timeline::follow(std::uint64_t from, std::uint64_t to, FollowSink& sink,
       if (sink.enough()) return;
       if (++events % kTurn != 0) continue;
       if (unwanted && unwanted()) return;
-      lock.unlock();  // what others read meanwhile changes nothing that this range stands on
+      lock.unlock();  // another thread's reading does not affect the state of this range
       lock.lock();
     }
     state.finish(std::min(end, stop_), sink);

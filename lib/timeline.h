@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Timeline: what happened in any stretch of a recording, without reading what came before it.
+// Timeline: what happened in any interval of a recording, without reading all that came before it.
 //
-// One pass follows the recording (lib/follow.h) and keeps copies of its state along the way, closer
-// together the less they take: at most kCopyBytes in all. A stretch is then followed from the copy
-// before it. Of a slice of several stretches each is followed by itself, from the state at its cut;
-// between them there is nothing.
+// One pass follows the recording (lib/follow.h) and keeps copies of its state along the way, at
+// most kCopyBytes in all: the smaller they are, the closer together. An interval is then followed
+// from the last copy before it. In a slice of several stretches, each is followed separately, from
+// the state at its cut; there are no events between them.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,12 @@
 
 namespace fkt {
 
-// Asked now and then: nobody wants the answer any more.
+// Called periodically while a question is answered; returns true when the answer is no longer
+// needed.
 using Unwanted = std::function<bool()>;
 
-// A mutex that is given to whoever has waited, when its holder lets go of it for a moment.
+// A mutex that serves waiting threads in turn: a holder that unlocks and locks it again waits
+// behind them.
 class TurnMutex {
  public:
   void lock() {
@@ -39,51 +41,52 @@ class Timeline {
   static constexpr std::size_t kCopyBytes = 32 << 20;
   static constexpr std::size_t kCopies = 4096;
 
-  // Reads nothing yet; `trace` must outlive it.
+  // Reads nothing before read(); `trace` must outlive this.
   explicit Timeline(const Trace& trace);
 
-  // The pass, once. `whole`, if there is one, is handed everything on the way.
+  // Makes the pass; call it once. `whole` receives everything on the way, unless nullptr.
   void read(PassControl& control, FollowSink* whole = nullptr);
 
-  // Hands on what touches [from, to) (ticks): slices that began earlier come whole; what is open at
-  // `to` comes as not ended. Ends early when the sink has had enough, or `unwanted`. Valid after
-  // read(). Any number of threads may ask: they take turns, so a short question does not wait for a
-  // long one's end.
+  // Hands to `sink` what touches [from, to) (ticks): slices that began earlier with their real
+  // begin, slices open at `to` as not ended. Stops early when sink.enough() or unwanted() return
+  // true. Valid after read(). May be called from any thread: callers take turns every few thousand
+  // events, so a short question does not wait for a long one.
   void follow(std::uint64_t from, std::uint64_t to, FollowSink& sink,
               const Unwanted& unwanted = {}) const;
   const Trace& trace() const { return trace_; }
   const SpanTypes& types() const { return types_; }
-  // The tasks of the whole recording, under the indices that slices have; valid after read().
+  // The tasks of the whole recording, under the indexes used in slices; valid after read().
   const Tasks& tasks() const { return end_.tasks(); }
-  // First and last moment that the file knows of (ticks), begin() < end().
+  // First and last time in the file (ticks); begin() < end().
   std::uint64_t begin() const { return begin_; }
   std::uint64_t end() const { return finish_; }
 
  private:
   struct Copy {
-    std::uint64_t clock = 0;  // of the first event that it does not contain
-    bool cut = false;         // a slice's stretch begins here: this one stays
+    std::uint64_t clock = 0;  // of the first event that is not in the state
+    bool cut = false;         // the state at the begin of a slice's stretch: never removed
     Follow::Saved state;
   };
-  // At `clock` of `events` that were followed.
+  // Saves a copy of the state before the event at `clock` (ticks). cut: at a stretch's begin.
   void keep(std::uint64_t clock, bool cut);
-  // Goes on with the slice's stretches that begin up to `clock`.
+  // Ends the stretches before, and begins those that begin up to `clock` (ticks).
   void reach(std::uint64_t clock, FollowSink* whole);
-  // Where the slice's n-th stretch begins and ends; without a cut the one has no end.
+  // Returns the slice's n-th stretch; all of time when the file is no slice.
   Interval stretch(std::size_t n) const;
   const Copy& copy_before(std::uint64_t clock) const;
 
   const Trace& trace_;
   Meanings meanings_;
-  mutable SpanTypes types_;  // grows in read() only: afterwards every type is known
+  mutable SpanTypes types_;  // grows only in read()
   std::uint64_t begin_ = 0, finish_ = 0;
-  std::uint64_t stop_ = 0;  // what is open then ends there, as for Analysis::end() (ticks)
-  std::size_t stretch_ = 0;                                // of a slice, in read()
-  std::vector<Copy> copies_;                               // by time
-  std::size_t copy_bytes_ = 0, cut_bytes_ = 0, cuts_ = 0;  // cut: of those that stay
-  std::uint64_t copy_every_;                               // events
+  std::uint64_t stop_ = 0;    // end of what is open at the end, as for Analysis::end() (ticks)
+  std::size_t stretch_ = 0;   // in read(): the slice's current stretch
+  std::vector<Copy> copies_;  // by time
+  std::size_t copy_bytes_ = 0, cut_bytes_ = 0, cuts_ = 0;  // cut: of the copies with Copy::cut
+  std::uint64_t copy_every_;                               // events between copies
   Follow end_;
-  mutable TurnMutex reading_;  // Trace::events() is for one thread at a time
+  // Protects the use of Trace::events(), which is for one thread at a time.
+  mutable TurnMutex reading_;
 };
 
 }  // namespace fkt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What an opened Trace consists of: shared by lib/trace.cc, which fills it, and the streams, which
-// read it and report what they find damaged.
+// The contents of an opened Trace, shared by lib/trace.cc, which fills them in, and the streams,
+// which read them and report damage.
 #pragma once
 
 #include <map>
@@ -20,26 +20,26 @@ struct TraceData {
   explicit TraceData(MappedFile input) : file(std::move(input)) {}
 
   MappedFile file;
-  std::optional<PageSource> source;  // of `file`; set as soon as it is known where pages stand
+  std::optional<PageSource> source;  // set as soon as the pages' place in the file is known
   TraceInfo info;
-  std::uint64_t tail_offset = 0;  // 0: none
+  std::uint64_t tail_offset = 0;  // 0: the file has no tail
   WordTable table{Catalogue()};
   std::vector<PageRef> pages;                                  // in file order
-  std::map<std::uint32_t, std::vector<std::uint32_t>> by_cpu;  // positions in `pages`
+  std::map<std::uint32_t, std::vector<std::uint32_t>> by_cpu;  // indexes in `pages`, by CPU
   Integrity integrity;
 
-  // Adds a line to integrity.notes, of which there are not endlessly many.
+  // Adds a line to integrity.notes, unless there are too many already.
   void note(std::string line);
-  // A page that cannot be read, or not to its end: counted and noted once.
+  // Counts and notes, once per page, a page that cannot be read completely.
   void damaged_page(std::uint64_t offset, const Error& error);
-  // `total` events have been lost on this CPU since its start, as something in the file says.
+  // Something in the file tells that `total` events of the CPU were lost since its start.
   void set_lost(std::uint32_t cpu, std::uint64_t total);
-  // ... of which so many before a slice, whose loss they are not.
+  // So many of these were lost before the slice and do not count as its loss.
   void lost_before(std::uint32_t cpu, std::uint64_t total) { lost_[cpu] = total; }
 
  private:
   std::set<std::uint64_t> damaged_offsets_;
-  std::set<std::string> damage_noted_;           // all pages of a group have one error
+  std::set<std::string> damage_noted_;           // all pages of a group have the same error
   std::map<std::uint32_t, std::uint64_t> lost_;  // per CPU: the highest total seen
   std::uint64_t lost_sum_ = 0;
 };

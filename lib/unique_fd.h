@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A file descriptor that is closed with its owner.
+// A file descriptor that is closed by the destructor.
 #pragma once
 
 #include <unistd.h>

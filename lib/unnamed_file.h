@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A file without a name, in $TMPDIR or /tmp: it is gone with its last user.
+// A file without a name, in $TMPDIR or /tmp: it disappears when its last descriptor is closed.
 #pragma once
 
 #include "lib/result.h"
@@ -7,7 +7,7 @@
 
 namespace fkt {
 
-// Open for reading and writing, empty.
+// Returns an empty file, open for reading and writing.
 Result<UniqueFd> unnamed_file();
 
 }  // namespace fkt

@@ -3,6 +3,7 @@
 
 namespace fkt {
 
-inline constexpr const char* kVersion = "0.1";  // of the tools, as --version and the files say it
+// Version of the tools, printed by --version and stored in recordings.
+inline constexpr const char* kVersion = "0.1";
 
 }  // namespace fkt

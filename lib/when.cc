@@ -22,7 +22,7 @@ bool is_call(const EventType& type) {
   return type.kind == "syscall";
 }
 
-// What a recording made now with these layers would say of itself.
+// The TraceInfo that a recording made on this machine would have, as far as names and clock go.
 TraceInfo live_info(double ticks_per_second) {
   TraceInfo info;
   info.catalogue = Catalogue::builtin();
@@ -39,7 +39,7 @@ std::string call_name(const char* prefix, const std::map<std::uint32_t, std::str
   return prefix + (found == names.end() ? std::to_string(number) : found->second);
 }
 
-// The name of an id of a set; nothing: no event has it.
+// Returns the name of an id of fkt_when_set; nothing when it is no event's.
 std::optional<std::string> name_of(const TraceInfo& info, std::uint32_t id) {
   if (id >= FKT_P_SYSCALL32) return call_name("sys32_", info.syscalls32, id - FKT_P_SYSCALL32);
   if (id >= FKT_P_SYSCALL) return call_name("sys_", info.syscalls, id - FKT_P_SYSCALL);
@@ -77,15 +77,15 @@ fkt_when_compare compare_of(Comparison comparison) {
 
 }  // namespace
 
-// Writes the expression's nodes as operations: operands stand before what they belong to, but a
-// node's left operand need not stand next to its right one, so it walks the tree.
+// Writes the expression as operations in postfix order. In nodes(), operands are before their
+// operator but not next to each other, so the tree is walked.
 class WhenMaker {
  public:
   WhenMaker(const Expression& expression, const WhenWorld& world)
       : expression_(expression), world_(world), info_(live_info(world.ticks_per_second)) {}
 
   Result<fkt_when> make() {
-    // All that is wrong with it as an expression, first.
+    // Report first what is wrong with any expression.
     const Result<Where> bound = Where::bind(expression_, info_);
     if (!bound) return bound.error();
     when_.tids = world_.tids;
@@ -191,7 +191,8 @@ class WhenMaker {
     return add(FKT_WHEN_NAME, sets_++);
   }
 
-  // Can the condition be true of an event with this id? What its id does not decide may be so.
+  // Returns whether the condition can have the value `wanted` for an event with this id; tests that
+  // do not depend on the id can have both values.
   bool possible(std::uint32_t index, std::uint32_t id, bool wanted) {
     const ExpressionNode& node = expression_.nodes()[index];
     const auto side = [&](std::uint32_t operand) { return possible(operand, id, wanted); };
@@ -211,13 +212,14 @@ class WhenMaker {
   }
 
   bool is_recorded(std::uint32_t id) const {
-    // Calls' ids are no event's.
+    // The ids of system calls are in no catalogue.
     const EventType* type = info_.catalogue.find(static_cast<std::uint16_t>(id));
     const unsigned layer = type == nullptr ? unsigned{FKT_L_SYSTEM} : type->layer;
     return world_.mask >> layer & 1;
   }
 
-  // Calls are asked about whatever they are, other events where they are called by their names.
+  // Watches the ids for which the condition can be true: all calls, and those other events that the
+  // condition names.
   Result<fkt_when> watch() {
     const auto whole = static_cast<std::uint32_t>(expression_.nodes().size() - 1);
     bool possible_at_all = false, any = false;
@@ -239,7 +241,7 @@ class WhenMaker {
   const WhenWorld& world_;
   const TraceInfo info_;
   fkt_when when_{};
-  fkt_when_set asked_for_{};  // by their names
+  fkt_when_set asked_for_{};  // ids of the names that the condition tests for
   std::uint16_t sets_ = 0, texts_ = 0;
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Expressions (lib/expression.h) that the module checks while it records: made into what it
-// understands (fkt/condition.h). It is asked at a system call's exit, and of other events where
-// they happen; so it knows name, cpu, pid and task, of a call also duration and ret, and nothing
-// else.
+// Translates expressions (lib/expression.h) into conditions that the module checks while it records
+// (fkt/condition.h). The module checks system calls at their exit and other events when they are
+// recorded; it can test name, cpu, pid and task, of system calls also duration and ret.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +16,17 @@
 namespace fkt {
 
 struct WhenWorld {
-  std::uint64_t mask = 0;         // the layers that are recorded
+  std::uint64_t mask = 0;         // layers that are recorded, a bit each
   double ticks_per_second = 1e9;  // of the recording's clock
-  std::uint32_t tids = 0;         // thread numbers are smaller
+  std::uint32_t tids = 0;         // all thread numbers are smaller
 };
 
-// Error (usage): what the module cannot check, by its name; or what can never come true with these
-// layers.
+// Error (usage): the expression tests something that the module cannot, or it can never be true of
+// an event in these layers.
 Result<fkt_when> make_when(const Expression& expression, const WhenWorld& world);
 
-// "sys_fsync of 61.240 ms by writer (123) on CPU 1, ret=0"; "fork by make (88) on CPU 0".
+// Text for the event that made the condition true: "sys_fsync of 61.240 ms by writer (123) on CPU
+// 1, ret=0"; "fork by make (88) on CPU 0".
 std::string fired_text(const fkt_fired& fired, double ticks_per_second);
 
 }  // namespace fkt

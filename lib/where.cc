@@ -20,7 +20,7 @@ bool is_syscall_number(FieldType type) {
   return type == FieldType::syscall || type == FieldType::syscall32;
 }
 
-// Its values have names, or are texts: they may be compared with one.
+// Returns whether the field is a text or its values have names: it may be compared with a text.
 bool has_names(const Field& field) {
   switch (field.type) {
     case FieldType::str:
@@ -40,7 +40,7 @@ bool has_names(const Field& field) {
   }
 }
 
-// The names that events of this recording can have, as far as they are known without reading it.
+// Returns the event names of this recording that are known without reading its events.
 std::vector<std::string> event_names(const TraceInfo& info) {
   std::vector<std::string> names;
   for (const EventType& type : info.catalogue.events()) {
@@ -52,7 +52,8 @@ std::vector<std::string> event_names(const TraceInfo& info) {
   return names;
 }
 
-// "sys_512", "sys_-1", "irq 14 ide0": not in a list, but they can be.
+// Returns whether an event may have this name: one in `names`, or "sys_512", "sys_-1", "irq 14
+// ide0".
 bool may_be_name(std::string_view text, const std::vector<std::string>& names) {
   const std::string_view first = text.substr(0, text.find(' '));
   if (std::ranges::find(names, text) != names.end()) return true;
@@ -66,7 +67,7 @@ bool may_be_name(std::string_view text, const std::vector<std::string>& names) {
   return false;
 }
 
-// "27", "27*"
+// Returns whether the text is "27", "27*" etc.
 bool is_number_pattern(std::string_view text) {
   return text.find_first_of("0123456789") != text.npos &&
          text.find_first_not_of("0123456789*?") == text.npos;
@@ -74,7 +75,7 @@ bool is_number_pattern(std::string_view text) {
 
 }  // namespace
 
-// Makes the nodes of a Where from those of the expression, one for one.
+// Makes one node of a Where from each node of the expression.
 class Binder {
  public:
   Binder(const Expression& expression, const TraceInfo& info)
@@ -223,7 +224,8 @@ class Binder {
                      "no state \"" + source.value.text + "\": there are " + all);
   }
 
-  // Can all comparisons that have to be true together, be it? Only those of one number with others.
+  // Returns an error when the comparisons of a field with numbers, joined by `and`, exclude each
+  // other. Other contradictions are not found.
   Status check_bounds() const {
     std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> bounds;
     std::vector<std::size_t> open = {expression_.nodes().size() - 1};
@@ -251,7 +253,8 @@ class Binder {
     return number && !node.value.negative;
   }
 
-  // To what the comparison leaves of it. False: nothing.
+  // Narrows `bounds` to the numbers for which the comparison is true. Returns false when none is
+  // left.
   static bool narrow(const Where::Node& node, std::pair<std::uint64_t, std::uint64_t>& bounds) {
     auto& [least, most] = bounds;
     const std::uint64_t value = node.value.number;
@@ -293,7 +296,7 @@ class Binder {
       return wrong_value(source, "takes a number");
     }
     if (source.value.kind == Literal::Kind::text) {
-      // Names begin with a letter: digits are meant for the number, which is no text.
+      // Names of numbers begin with a letter: text with only digits was meant as the number.
       if (numbers && is_number_pattern(source.value.text)) {
         return wrong_value(source,
                            "is a number with a name: compare the number with == or <, "

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What an expression (lib/expression.h) means in one recording: its names resolved once, so that an
-// event is tested by numbers, without a look-up by name and without an allocation.
+// Binds an expression (lib/expression.h) to one recording: its names are looked up once, so that
+// testing an event compares numbers and allocates nothing.
 //
-//   name       as in the dump ("sys_openat", "switch"), or with what it is about as in the
+//   name       as in the dump ("sys_openat", "switch"), or with the device or number as in the
 //              statistics ("softirq RCU", "irq 14 ide0")
 //   layer      name or bit
 //   cpu, pid   numbers
@@ -13,9 +13,9 @@
 //   ret        and every other argument, by its name in the catalogue; one whose numbers have
 //              names (tasks, interrupts, errors, functions) may be compared with those
 //
-// A comparison with what an event does not have is false, whatever the operator. Where `duration`
-// or `ret` is used, a span is one thing: entry and exit are selected together, by the entry's
-// values and the exit's.
+// A comparison with something that an event does not have is false, whatever the operator. If the
+// expression uses `duration` or `ret`, entry and exit of a span are selected together, by the
+// values of both.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ namespace fkt {
 
 class Where {
  public:
-  // `info` must outlive the result. Error (usage): a field, a name or a value that cannot be meant.
+  // Binds the expression; `info` must outlive the result. Error (usage): an unknown field or name,
+  // or a value that the field cannot have.
   static Result<Where> bind(const Expression& expression, const TraceInfo& info);
 
   const std::string& text() const { return text_; }
@@ -44,7 +45,7 @@ class Where {
       all,
       any,
       no,
-      ids,  // what the event's id alone decides: layer, state
+      ids,  // tests that depend only on the event's id: layer, state
       name,
       cpu,
       pid,
@@ -56,17 +57,17 @@ class Where {
     Kind kind = Kind::all;
     Comparison comparison = Comparison::equal;
     std::uint32_t left = 0, right = 0;
-    Literal value;                       // a time is already a number of ticks
+    Literal value;                       // times are converted to ticks
     std::vector<bool> ids;               // ids, name: which event ids fit
-    std::vector<std::uint16_t> by_id;    // argument: position in `fields`; 0: it has none
-    std::vector<const Field*> fields{};  // the first one is none
-    std::uint32_t slot = 0;              // name: which of the picker's tables
+    std::vector<std::uint16_t> by_id;    // argument: index in `fields`; 0: the event has none
+    std::vector<const Field*> fields{};  // [0] is nullptr
+    std::uint32_t slot = 0;              // name: index of the picker's table
   };
 
   std::string text_;
   std::vector<Node> nodes_;
-  std::uint32_t names_ = 0;  // nodes of Kind::name
-  std::uint64_t start_ = 0;  // of the recording (ticks)
+  std::uint32_t names_ = 0;  // number of nodes of Kind::name
+  std::uint64_t start_ = 0;  // the recording's start (ticks)
   bool whole_spans_ = false;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// WhoRuns: which task each CPU runs, and the rules that decide what a gap hides and what wakes a
-// task. All that follows tasks keeps to these rules: statistics, task states and timeline.
+// WhoRuns: which task each CPU runs, and the rules for what a gap hides and what wakes a task. They
+// are used by everything that follows tasks: statistics, task states and timeline.
 //
-// A CPU runs the task that its last switch named, or the one that its events name. In a gap it may
-// run any task. So a gap hides every task that is not seen to run on another CPU: those that do not
-// run when it begins, and those that leave their CPU before it ends, from there on. Such a task is
-// unknown until it is seen to run again, or is woken or forked while there is no gap.
+// A CPU runs the task that its last switch named, or that its events name. In a gap it may run any
+// task, so a gap hides each task that is not seen to run on another CPU: those not running when it
+// begins, and those that leave their CPU before it ends. Such a task is unknown until it is seen to
+// run, or until it is woken or forked while there is no gap.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,19 @@
 
 namespace fkt {
 
-// Are switches recorded with these layers (a bit each)? Else no task is seen to stay on a CPU.
+// Returns whether switches are recorded with these layers (a bit each). Without them no task is
+// known to stay on its CPU.
 constexpr bool records_switches(std::uint64_t mask) {
   return (mask >> FKT_L_PROCESS & 1) != 0;
 }
 
-// The event says that its task is awake. A wake-up is told by up to two of these: the second one
-// finds the task ready or running, and says nothing.
+// Returns whether the event is a wake-up of its task. A wake-up may cause two of these events; the
+// second finds the task ready or running and must be ignored.
 constexpr bool is_wake_up(std::uint16_t id) {
   return id == FKT_E_WAKING || id == FKT_E_WAKEUP || id == FKT_E_WAKEUP_NEW;
 }
 
-// An idle task runs on its own CPU only: no other one's gap hides it.
+// Returns whether the task is the idle task of another CPU, which a gap of this CPU cannot hide.
 inline bool stays_on_another(const TaskInfo& task, std::uint32_t cpu) {
   return task.idle && task.idle_cpu != cpu;
 }
@@ -35,11 +36,11 @@ class WhoRuns {
  public:
   explicit WhoRuns(std::uint64_t mask) : switches_(records_switches(mask)) {}
 
-  // kNoTask: not known.
+  // Returns the task that the CPU runs; kNoTask when it is not known.
   TaskIndex on(std::uint32_t cpu) const { return cpu < cpus_.size() ? cpus_[cpu].task : kNoTask; }
-  // Before an event of `task` is applied: does it say that another task runs than was known?
-  // Between a switch and its effect an event may still name the task that leaves, which means
-  // nothing.
+  // Call before an event of `task` is applied: returns true when it shows that the CPU runs another
+  // task than was known. An event between a switch and its effect may still name the task that
+  // leaves; it shows nothing.
   bool surprises(std::uint32_t cpu, TaskIndex task) {
     Cpu& now = at(cpu);
     if (now.task != task) return now.left != task || now.task == kNoTask;
@@ -68,8 +69,8 @@ class WhoRuns {
     now.in_gap = false;
   }
   bool in_gap() const { return gaps_ != 0; }
-  // By TaskIndex, the first `tasks` of them: does another CPU than this one run the task, and is
-  // that seen?
+  // Returns, for the tasks below index `tasks`, whether a CPU other than this one is seen to run
+  // it.
   std::vector<bool> running_elsewhere(std::uint32_t cpu, TaskIndex tasks) const {
     std::vector<bool> running(tasks);
     for (std::uint32_t other = 0; other < cpus_.size() && switches_; other++) {
@@ -77,9 +78,9 @@ class WhoRuns {
     }
     return running;
   }
-  // Other layers (a bit each) are recorded from here on.
+  // The set of recorded layers (a bit each) changes.
   void set_mask(std::uint64_t mask) { switches_ = records_switches(mask); }
-  // Nothing is known of any CPU.
+  // Forgets the tasks of all CPUs.
   void clear() {
     cpus_.clear();
     gaps_ = 0;
@@ -89,8 +90,8 @@ class WhoRuns {
 
  private:
   struct Cpu {
-    TaskIndex task = kNoTask;  // that runs
-    TaskIndex left = kNoTask;  // it was switched out, and `task` had no event yet
+    TaskIndex task = kNoTask;  // the task that runs
+    TaskIndex left = kNoTask;  // the task switched out, until `task` has an event
     bool in_gap = false;
   };
   Cpu& at(std::uint32_t cpu) {
@@ -99,8 +100,8 @@ class WhoRuns {
   }
 
   std::vector<Cpu> cpus_;
-  unsigned gaps_ = 0;  // CPUs that are in one
-  bool switches_;      // are recorded
+  unsigned gaps_ = 0;  // CPUs that are in a gap
+  bool switches_;      // switches are recorded
 };
 
 }  // namespace fkt

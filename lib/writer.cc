@@ -9,7 +9,7 @@
 namespace fkt {
 namespace {
 
-// "00" to "99".
+// The digits "00" to "99".
 constexpr std::array<char, 200> kPairs = [] {
   std::array<char, 200> pairs{};
   for (std::size_t i = 0; i < 100; i++) {
@@ -23,7 +23,7 @@ bool is_plain(unsigned char byte) {
   return byte >= 0x20 && byte != 0x7f && byte != '\\';
 }
 
-// The same of eight bytes at once: none of them has to be escaped.
+// Tests eight bytes at once: returns true when none of them has to be escaped.
 bool all_plain(std::uint64_t bytes) {
   constexpr std::uint64_t kOnes = 0x0101010101010101, kTops = kOnes * 0x80;
   const auto some_below = [](std::uint64_t all, std::uint64_t least) {
@@ -43,7 +43,7 @@ std::size_t plain_length(std::string_view text) {
   return count;
 }
 
-// Length of the UTF-8 sequence that `text` begins with; 0 if it begins with none.
+// Returns the length of the UTF-8 sequence at the begin of `text`; 0 when there is none.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -56,7 +56,7 @@ std::size_t utf8_length(std::string_view text) {
   for (std::size_t i = 1; i < length; i++) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates and what lies beyond U+10FFFF.
+  // Overlong forms, surrogates, and code points above U+10FFFF are invalid.
   if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
       (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90)) {
     return 0;
@@ -100,7 +100,7 @@ void Writer::decimal(double value, int digits) {
 }
 
 void Writer::escaped(std::string_view text) {
-  while (!text.empty()) {  // whole stretches: nearly every name is one
+  while (!text.empty()) {  // append plain text in one piece: nearly every name is all plain
     const std::size_t count = plain_length(text);
     put(text.substr(0, count));
     if (count == text.size()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Writer: a buffer that output is formatted into, and then written in large pieces. One line of a
-// dump costs no allocation and no stream state.
+// Writer: a buffer into which output is formatted, to be written out in large pieces. Unlike a
+// stream it needs no allocation per line and has no formatting state.
 #pragma once
 
 #include <charconv>
@@ -13,7 +13,7 @@
 
 namespace fkt {
 
-// Decimal digits that end at `end`, at most kMostDigits of them; returns where they begin.
+// Writes decimal digits, at most kMostDigits, that end before `end`; returns where they begin.
 inline constexpr std::size_t kMostDigits = 20;
 char* put_digits(char* end, std::uint64_t value);
 
@@ -39,7 +39,7 @@ class Writer {
     std::char_traits<char>::assign(room(count), count, c);
     size_ += count;
   }
-  // Where at least `count` bytes can be written to; added() says how many were.
+  // Returns room for at least `count` bytes; added() appends as many as were written there.
   char* room(std::size_t count) {
     if (data_.size() - size_ < count) [[unlikely]]
       grow(count);
@@ -60,16 +60,16 @@ class Writer {
     char digits[18] = "0x";
     put(std::string_view(digits, std::to_chars(digits + 2, digits + sizeof digits, value, 16).ptr));
   }
-  // As many hexadecimal digits as given, zeros in front: event ids.
+  // Writes exactly `digits` hexadecimal digits, with leading zeros: event ids.
   void hex_digits(std::uint64_t value, int digits) {
     for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) {
       put("0123456789abcdef"[(value >> shift) & 15]);
     }
   }
-  // Fixed point, as 12.34; not a number and infinity become "-".
+  // Writes fixed point, as 12.34; "-" for infinity and what is not a number.
   void decimal(double value, int digits);
 
-  // Columns: at least `width` characters, never cut.
+  // Columns: padded to `width` characters, never cut.
   void right(std::string_view text, std::size_t width) {
     if (text.size() < width) fill(width - text.size());
     put(text);
@@ -84,32 +84,33 @@ class Writer {
     right(std::string_view(put_digits(end, value), end), width);
   }
 
-  // Text from the machine recorded (task names, paths) may hold anything: control bytes and the
-  // backslash become \xHH, so that no terminal obeys them.
+  // Writes text from the recorded machine (task names, paths), which may contain anything: control
+  // bytes and the backslash become \xHH, so that they have no effect on a terminal.
   void escaped(std::string_view text);
-  // The same as a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD.
+  // Writes text as a JSON string with quotes; bytes that are no UTF-8 become U+FFFD.
   void json(std::string_view text);
-  // The same as a CSV field (RFC 4180), in quotes where it needs them.
+  // Writes text as a CSV field (RFC 4180), quoted if necessary.
   void csv(std::string_view text);
 
   std::string_view view() const { return {data_.data(), size_}; }
   std::size_t size() const { return size_; }
-  // What was written, without a copy; the writer is empty then.
+  // Moves out what was written; the writer is empty afterwards.
   std::string take() {
     data_.resize(std::exchange(size_, 0));
     return std::exchange(data_, {});
   }
-  // Back to an earlier size().
+  // Drops what was written after size() was `size`.
   void truncate(std::size_t size) { size_ = size; }
   void clear() { size_ = 0; }
 
  private:
-  static constexpr std::size_t kShort = 64;  // what nearly every text is
+  // Length of the longest text that put() copies inline; nearly all are shorter.
+  static constexpr std::size_t kShort = 64;
 
   void grow(std::size_t count);
   [[gnu::noinline]] void put_long(std::string_view text);
 
-  std::string data_;  // longer than what was written, so that writing seldom asks for more
+  std::string data_;  // longer than what was written, so that it is seldom resized
   std::size_t size_ = 0;
 };
 

@@ -18,14 +18,14 @@
 namespace fkt::remote {
 namespace {
 
-// A vanished machine says nothing: after so long without a sign of life the connection is broken.
+// A machine that vanishes sends nothing: without an answer for about 25 s the connection is broken.
 constexpr int kIdleSeconds = 10, kProbeSeconds = 5, kProbes = 3;
 
 bool set(int fd, int level, int option, int value) {
   return ::setsockopt(fd, level, option, &value, sizeof value) == 0;
 }
 
-// Frames and acks go out as they are made.
+// Sends frames and acknowledgements without delay, and detects a vanished peer.
 void tune(int fd) {
   set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -39,7 +39,7 @@ std::string join(std::string_view host, std::uint16_t port) {
   return (v6 ? '[' + std::string(host) + ']' : std::string(host)) + ':' + std::to_string(port);
 }
 
-// The number, of the family that it is of.
+// The endpoint's number; it must be of this family.
 std::uint32_t in4(const Endpoint& endpoint) {
   return ntohl(reinterpret_cast<const sockaddr_in*>(&endpoint.address)->sin_addr.s_addr);
 }
@@ -99,7 +99,7 @@ bool Endpoint::is_any() const {
 }
 
 std::uint16_t Endpoint::port() const {
-  // The same place in both families.
+  // Both families have the port at the same offset.
   static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
   return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
 }
@@ -145,7 +145,7 @@ int connection_error(int fd) {
 Result<UniqueFd> listen_at(const Endpoint& endpoint) {
   UniqueFd fd(::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return os_failure(endpoint.text());
-  // A receiver that is started again need not wait for the old connections' end.
+  // Allows a receiver to restart while connections of the previous one are in TIME_WAIT.
   set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   const auto* address = reinterpret_cast<const sockaddr*>(&endpoint.address);
   if (::bind(fd.get(), address, endpoint.size) != 0 || ::listen(fd.get(), SOMAXCONN) != 0) {

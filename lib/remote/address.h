@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Where the other end is: names and ports of TCP, and sockets that never block.
+// TCP addresses of the other end, and sockets that never block.
 #pragma once
 
 #include <sys/socket.h>
@@ -23,34 +23,34 @@ struct Address {
 
 inline constexpr std::string_view kScheme = "tcp://";
 
-// "HOST", "HOST:PORT", "[::1]:PORT"; without a port it is FKT_REMOTE_PORT. `option`: the error's
-// subject.
+// Parses "HOST", "HOST:PORT" or "[::1]:PORT"; the default port is FKT_REMOTE_PORT. `option` is the
+// subject of the error (code usage).
 Result<Address> parse_address(const std::string& option, std::string_view text);
 
-// One of the places that an Address stands for.
+// One of the socket addresses that an Address resolves to.
 struct Endpoint {
   sockaddr_storage address{};
   socklen_t size = 0;
 
-  std::string text() const;  // numeric, as Address's
+  std::string text() const;  // numeric, in the form of Address::text()
   bool is_loopback() const;
-  bool is_any() const;  // "all of this machine's"
+  bool is_any() const;  // the wildcard address: all addresses of this machine
   std::uint16_t port() const;
 };
 
-// Asks the resolver, which may take its time. At least one.
+// Resolves the name, which may block. Returns at least one endpoint.
 Result<std::vector<Endpoint>> resolve(const Address& address);
 
-// Begins a connection: it stands when the socket is writable and connection_error() is 0.
+// Begins a connection: it is established when the socket is writable and connection_error() is 0.
 Result<UniqueFd> start_connecting(const Endpoint& endpoint);
-// errno of the connection that was begun.
+// Returns the errno of the connection attempt, or 0.
 int connection_error(int fd);
 
-// A listening socket; port 0 takes a free one.
+// Returns a listening socket; with port 0 the kernel chooses a free one.
 Result<UniqueFd> listen_at(const Endpoint& endpoint);
-// Where the socket is itself.
+// Returns the address that the socket is bound to.
 Endpoint local_endpoint(int fd);
-// The next connection that waits, with where it comes from; an invalid fd: none waits.
+// A connection taken from the listener's queue; fd is invalid when none was waiting.
 struct Accepted {
   UniqueFd fd;
   Endpoint from;

@@ -92,7 +92,7 @@ void Incoming::take_contents(const fkt_remote_frame& frame, ByteView payload) {
     case FKT_REMOTE_DATA:
       return done ? fail(Phase::dropped, "more of what is finished") : take_data(payload);
     case FKT_REMOTE_END:
-      // Said twice, when the first answer was lost.
+      // A sender repeats the end when the acknowledgement was lost.
       return done ? acknowledge(FKT_REMOTE_DONE, 0) : take_end(payload);
     case FKT_REMOTE_ABORT:
       if (done) return fail(Phase::dropped, "more of what is finished");

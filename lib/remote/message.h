@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What both ends do with the messages of include/fkt/remote.h.
+// Messages of include/fkt/remote.h: what sender and receiver have in common.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@
 
 namespace fkt::remote {
 
-// What challenge and hello begin with, in every version.
+// The first members of challenge and hello, the same in every version of the protocol.
 struct MessageBegin {
   std::uint32_t magic;
   std::uint32_t version;
@@ -40,7 +40,7 @@ inline std::uint32_t frame_checksum(const fkt_remote_frame& frame, ByteView payl
   return crc32(payload, crc32(header));
 }
 
-// A frame's header. `offset`: of its payload in the file.
+// Makes a frame's header. `offset`: position of its payload in the recording (bytes).
 inline fkt_remote_frame make_frame(fkt_remote_frame_type type, std::uint64_t offset,
                                    ByteView payload) {
   fkt_remote_frame frame{FKT_REMOTE_MAGIC, type, offset, static_cast<std::uint32_t>(payload.size()),

@@ -17,9 +17,9 @@
 namespace fkt::remote {
 namespace {
 
-// Who listens in can try tokens at home: what people make up must be long.
+// An eavesdropper can try tokens offline: one that a person makes up must be long.
 constexpr std::size_t kLeastToken = 16;
-constexpr std::size_t kMostToken = 4096;  // bytes of a token's file; no more of it is read
+constexpr std::size_t kMostToken = 4096;  // most bytes read of a token's file
 
 using Proof = std::array<std::uint8_t, FKT_REMOTE_PROOF_BYTES>;
 
@@ -28,7 +28,7 @@ void add(std::string& out, const T& value, std::size_t bytes = sizeof(T)) {
   out.append(reinterpret_cast<const char*>(&value), bytes);
 }
 
-// Nothing: libcrypto had no memory for it.
+// Returns nothing when libcrypto fails.
 std::optional<Proof> hmac(const Token& token, const std::string& text) {
   Proof proof{};
   unsigned int size = proof.size();
@@ -39,7 +39,7 @@ std::optional<Proof> hmac(const Token& token, const std::string& text) {
   return proof;
 }
 
-// A message without a proof is one that is wrong.
+// Without a proof the message keeps zeros, which the other end refuses.
 void store(const std::optional<Proof>& proof, std::uint8_t (&out)[FKT_REMOTE_PROOF_BYTES]) {
   if (proof) std::memcpy(out, proof->data(), sizeof out);
 }
