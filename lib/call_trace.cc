@@ -11,7 +11,7 @@ constexpr std::size_t kEntry = 15, kTime = 12, kPid = 8, kCpu = 4;
 constexpr std::size_t kFlushBytes = 256 << 10;
 constexpr std::uint32_t kDeepest = 100;  // deeper calls are not indented further
 constexpr std::uint64_t kNoLine = OpenSpan::kNoTag;
-// of a tag: the line's number in its tree; the bits above are the tree's number
+// Of a tag: the lower bits are the line's number in its tree, those above the tree's number.
 constexpr unsigned kIndexBits = 40;
 
 std::uint32_t tree_of(std::uint64_t tag) {

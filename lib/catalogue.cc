@@ -56,7 +56,7 @@ bool parse_fields(std::string_view text, std::vector<Field>& out) {
     }
     if (field.word > FKT_VAR_MASK) return false;
     const unsigned width = field.word == 0 ? FKT_ARG_BITS : 64;
-    // A string runs on through as many words as it needs; all else lies within one.
+    // A string may extend over several words; any other field lies within one word.
     if (field.type == FieldType::str ? field.bits > 64 * FKT_VAR_MASK
                                      : field.shift >= width || field.bits > width - field.shift) {
       return false;
@@ -150,7 +150,7 @@ struct BuiltinEvent {
   std::string_view fields;
 };
 
-// The fifth and last expansion of the catalogue (style: one table, few expansions): for readers.
+// The built-in catalogue, expanded from include/fkt/events.def.
 constexpr BuiltinEvent kBuiltinEvents[] = {
 #define FKT_EVENT(id, NAME, LAYER, name, role, words, fields) \
   {id, FKT_L_##LAYER, name, role, words, fields},
@@ -209,7 +209,7 @@ std::optional<std::uint64_t> EventType::value(const Field& field, const Event& e
   if (field.shift >= width) return {};
   const unsigned bits =
       field.bits == 0 ? width - field.shift : std::min(field.bits, width - field.shift);
-  word = word >> field.shift << (64 - bits);  // the field's top bit is now the word's
+  word = word >> field.shift << (64 - bits);  // shifts the field's top bit to the top of the word
   if (field.type == FieldType::s) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(word) >> (64 - bits));
   }
@@ -233,7 +233,8 @@ void Catalogue::add(EventType event) {
   events_.push_back(std::move(event));
 }
 
-// Are its ids pairs' and free, and its events known and without words of their own?
+// Returns true if the pair's ids are in the range of pairs and not yet taken, and its two events
+// are in the catalogue and have no words after the event word.
 bool Catalogue::fits(const PairType& pair) const {
   const EventType *begin = find(pair.begin), *end = find(pair.end);
   const unsigned behind = pair.first + pair.count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The event catalogue: this program's own (expanded from include/fkt/events.def), or the one that a
-// file brings along.
+// The event catalogue: the built-in one (expanded from include/fkt/events.def), or the one stored
+// in a file.
 #pragma once
 
 #include <array>
@@ -49,8 +49,9 @@ struct EventType {
   std::string name;
   unsigned layer = 0;  // bit number
   Role role = Role::point;
-  std::string kind;               // what nests: "syscall", "irq", ...; empty for points
-  std::optional<unsigned> words;  // nothing: variable, the argument says how many
+  std::string kind;  // kind of the span it begins or ends: "syscall", "irq", ...; empty for points
+  // Words after the event word; nothing: variable, the argument says how many.
+  std::optional<unsigned> words;
   std::vector<Field> fields;
 
   // Value of a field, sign-extended for FieldType::s; nothing if the event is too short.
@@ -59,15 +60,16 @@ struct EventType {
   static std::string text(const Field& field, const Event& event) {
     return std::string(text_view(field, event));
   }
-  // The same in place, valid as long as the event.
+  // As text(), without a copy; valid as long as the event.
   static std::string_view text_view(const Field& field, const Event& event);
 };
 
-// Words that stand for a begin, or for a begin and its end (wire.h, Pairs).
+// Ids of words that stand for a begin, or for a begin and its end (wire.h, Pairs).
 struct PairType {
   std::uint16_t first = 0, count = 0;  // ids
-  std::uint16_t begin = 0, end = 0;    // the events'
-  // The end's argument: the pair's number, if `number`, and its value shifted, if `value`.
+  std::uint16_t begin = 0, end = 0;    // ids of the two events
+  // Which parts the end event's argument consists of: the pair's number, and its value shifted
+  // left.
   bool number = false, value = false;
   unsigned shift = 0;
 
@@ -87,16 +89,17 @@ struct Layer {
 class Catalogue {
  public:
   Catalogue();  // empty
-  // This program's own: what a recording made now contains.
+  // This program's own catalogue, which is the one of recordings made with this version.
   static const Catalogue& builtin();
-  // Lines as FKT_SEC_CATALOGUE has them; unknown line kinds and columns are ignored.
+  // Parses the lines of an FKT_SEC_CATALOGUE section. Unknown kinds of lines and further columns
+  // are ignored. Error (damaged): names the line.
   static Result<Catalogue> parse(std::string_view lines);
   std::string to_lines() const;
 
   const EventType* find(std::uint16_t id) const {
     return id < by_id_.size() && by_id_[id] >= 0 ? &events_[by_id_[id]] : nullptr;
   }
-  // Number of words after an event word; nothing for an id not in the catalogue.
+  // Returns the number of words after an event word; nothing for an id not in the catalogue.
   std::optional<unsigned> words_after(std::uint64_t event_word) const;
   const std::vector<EventType>& events() const { return events_; }
   const std::vector<PairType>& pairs() const { return pairs_; }
@@ -110,7 +113,7 @@ class Catalogue {
   std::vector<EventType> events_;
   std::vector<Layer> layers_;
   std::vector<PairType> pairs_;
-  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};  // index into events_, -1: none
+  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};  // index into events_; -1: none
 };
 
 }  // namespace fkt

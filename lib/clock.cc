@@ -13,15 +13,15 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kDay = 86'400 * kSecond;
 
-// Below this the reading of the two clock pairs (some 100 ns apart) would show in the quotient,
-// and the kernel's own figure is the better one.
+// The readings of the two clocks of a pair are some 100 ns apart. Below this length of a recording
+// that error would show in the quotient, so the kernel's own frequency is used.
 constexpr std::uint64_t kMeasurableNs = 100'000'000;
 
 bool ended(const Clocks& c) {
   return c.end && c.end->clock > c.start.clock && c.end->mono_raw_ns > c.start.mono_raw_ns;
 }
 
-// Never negative, never beyond the type.
+// Rounds to the nearest integer, limited to the range of the type.
 std::uint64_t rounded(long double value) {
   if (!(value > 0)) return 0;
   constexpr auto most = std::numeric_limits<std::uint64_t>::max();
@@ -29,7 +29,7 @@ std::uint64_t rounded(long double value) {
                                                  : static_cast<std::uint64_t>(std::roundl(value));
 }
 
-// Digits, or digits '.' digits, as nanoseconds of a unit of `unit_ns`.
+// Parses "12" or "1.5" in a unit of `unit_ns` nanoseconds; out: nanoseconds.
 bool parse_decimal(std::string_view text, std::uint64_t unit_ns, long double& out) {
   const bool has_point = text.find('.') != std::string_view::npos;
   const std::string_view whole_text = take_until(text, '.');
@@ -43,7 +43,7 @@ bool parse_decimal(std::string_view text, std::uint64_t unit_ns, long double& ou
   return true;
 }
 
-// "HH:MM", "HH:MM:SS", "HH:MM:SS.frac": nanoseconds since midnight.
+// Parses "HH:MM", "HH:MM:SS" or "HH:MM:SS.frac"; out: nanoseconds since midnight.
 bool parse_time_of_day(std::string_view text, std::int64_t& out) {
   unsigned hours = 0, minutes = 0;
   long double ns = 0;
@@ -60,7 +60,8 @@ Error not_a_time(std::string_view text) {
                                 "or HH:MM:SS.frac"};
 }
 
-// The stamp at which the wall clock showed `real_ns`; before the recording: its start.
+// Returns the stamp (ticks) at which the wall clock showed `real_ns`, or the recording's start for
+// times before it.
 std::uint64_t clock_at(const Clocks& clocks, std::int64_t real_ns) {
   const auto start = static_cast<std::int64_t>(clocks.start.real_ns);
   if (real_ns <= start) return clocks.start.clock;
@@ -79,12 +80,13 @@ double Clocks::ticks_per_second() const {
     return static_cast<double>(end->clock - start.clock) * 1e9 /
            static_cast<double>(end->mono_raw_ns - start.mono_raw_ns);
   }
-  // A file that does not say counts as one of nanoseconds: better than dividing by zero.
+  // A file without a frequency counts in nanoseconds, which avoids a division by zero.
   return khz > 0 ? static_cast<double>(khz) * 1000.0 : 1e9;
 }
 
 std::uint64_t Clocks::real_ns(std::uint64_t clock) const {
-  // The wall clock may be slewed while recording, so it is spread between its own two readings.
+  // The wall clock may be slewed while recording, so its times are interpolated between its own two
+  // readings.
   long double scale = kSecond / static_cast<long double>(ticks_per_second());
   if (ended(*this) && end->real_ns > start.real_ns) {
     scale = static_cast<long double>(end->real_ns - start.real_ns) /
@@ -123,7 +125,8 @@ Result<std::uint64_t> parse_duration(std::string_view text, double ticks_per_sec
   static constexpr struct {
     std::string_view suffix;
     std::uint64_t ns;
-  } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1'000'000}, {"s", kSecond}};  // "s" last
+    // "s" last, as the others end with it too.
+  } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1'000'000}, {"s", kSecond}};
   for (const auto& unit : units) {
     if (!text.ends_with(unit.suffix)) continue;
     long double ns = 0;
@@ -148,7 +151,7 @@ Result<std::uint64_t> parse_time(std::string_view text, const TraceInfo& info, s
   const std::int64_t zone = clocks.zone_seconds * kSecond;
   const std::int64_t start = static_cast<std::int64_t>(clocks.start.real_ns) + zone;
   std::int64_t moment = start - start % kDay + of_day;
-  // The first such time in the recording; where it holds none, that of the day it began.
+  // The first such time of day within the recording; if there is none, that of the day it began.
   const std::int64_t end = static_cast<std::int64_t>(clocks.real_ns(last)) + zone;
   if (moment < start && moment + kDay <= end) moment += kDay;
   return clock_at(clocks, moment - zone);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Between ticks, nanoseconds and the clock on the wall; and the times that users type.
+// Conversion between ticks, nanoseconds and wall-clock time; and parsing of times that users type.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace fkt {
 
-// A stretch of time in nanoseconds, rounded to the nearest.
+// Converts a duration from ticks to nanoseconds, rounded to the nearest.
 std::uint64_t ticks_to_ns(const Clocks& clocks, std::uint64_t ticks);
-// And back.
+// Converts a duration from nanoseconds to ticks, rounded to the nearest.
 std::uint64_t ns_to_ticks(const Clocks& clocks, std::uint64_t ns);
 
-// The zero of all times that are shown and typed (ticks): where the clocks were read together, which
-// the head of every file says, whether its recorder could finish it or not.
+// Returns the zero of all times that are shown and typed (ticks): the moment at which all clocks
+// were read together. It is in the header of every file, also of unfinished ones.
 std::uint64_t recording_start(const TraceInfo& info);
 
-// "HH:MM:SS.nnnnnnnnn" of a time since 1970 (ns), `zone_seconds` east of UTC.
+// Formats a time since 1970 (ns) as "HH:MM:SS.nnnnnnnnn", in the zone `zone_seconds` east of UTC.
 std::string wall_clock_text(std::uint64_t real_ns, int zone_seconds);
 
-// A stretch as users type it, in ticks: "250us", "1.5ms", "2s", "100ns", or bare cycles, "12000".
-// Error (usage) for anything else.
+// Parses a duration as users type it, "250us", "1.5ms", "2s", "100ns" or plain cycles "12000".
+// Returns ticks; Error (usage) for anything else.
 Result<std::uint64_t> parse_duration(std::string_view text, double ticks_per_second);
 
-// A moment as users type it, as a full stamp (ticks): a stretch since recording_start(), or the wall
-// clock "HH:MM[:SS[.frac]]" where it was recorded. `last`: the recording's last stamp, which tells
-// the day when it runs past midnight.
+// Parses a moment as users type it and returns its full stamp (ticks). `text` is a duration since
+// recording_start(), or the wall-clock time "HH:MM[:SS[.frac]]" in the recording's time zone. last:
+// the recording's last stamp (ticks); it decides on the day when the recording runs past midnight.
 Result<std::uint64_t> parse_time(std::string_view text, const TraceInfo& info, std::uint64_t last);
 
 }  // namespace fkt

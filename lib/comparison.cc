@@ -4,7 +4,7 @@
 namespace fkt {
 namespace {
 
-// -1, 0, 1 for a value below, at, above the literal.
+// Returns -1, 0 or 1 for a value below, equal to or above the literal.
 int order(std::uint64_t value, bool is_signed, const Literal& literal) {
   const bool below_zero = is_signed && static_cast<std::int64_t>(value) < 0;
   const bool literal_below = literal.negative && literal.number != 0;
@@ -33,7 +33,7 @@ bool compare(Comparison c, std::uint64_t value, bool is_signed, const Literal& l
       return at >= 0;
     case Comparison::like:
     case Comparison::unlike:
-      break;  // the binder refuses them
+      break;  // Where::bind() refuses them for numbers
   }
   return false;
 }

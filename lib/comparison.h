@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// How an expression's operators compare: texts with texts and patterns, numbers with literals.
+// The comparison operators of expressions: for texts with texts and patterns, for numbers with
+// literals.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +20,15 @@ inline bool orders(Comparison c) {
   return c >= Comparison::less && c <= Comparison::greater_equal;
 }
 
-// Does a text fit the value, leaving the operator's negation aside?
+// Returns true if the text equals the value or fits its pattern, without applying the operator's
+// negation.
 inline bool same(Comparison c, std::string_view text, const Literal& value) {
   return is_pattern(c) ? fits(text, value.text) : text == value.text;
 }
 inline bool compare(Comparison c, std::string_view text, const Literal& value) {
   return same(c, text, value) != negates(c);
 }
-// Of a number, which is read as a signed one or not. A pattern fits none.
+// Compares a number, signed or unsigned, with a literal. Returns false for the pattern operators.
 bool compare(Comparison c, std::uint64_t value, bool is_signed, const Literal& literal);
 
 }  // namespace fkt

@@ -8,7 +8,8 @@
 
 namespace fkt {
 
-// CRC-32 of the bytes. `before`: the CRC of what precedes them, to continue one in pieces.
+// Returns the CRC-32 of the bytes. before: the CRC of the bytes that precede them, for data in
+// pieces.
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0);
 
 }  // namespace fkt

@@ -8,13 +8,13 @@ namespace {
 
 using Doing = TaskStates::Doing;
 
-// What is still to be explained: `task` from `from` to `to`.
+// A part of the path that is not yet explained: `task` from `from` to `to` (ticks).
 struct Open {
   TaskIndex task;
   std::uint64_t from, to;
 };
 
-// The task's stretch that ends at `to` or lies around it; nullptr: nothing is known of it.
+// Returns the task's last stretch that begins before `to` (ticks); nullptr: none is known.
 const TaskStates::Stretch* before(const std::vector<TaskStates::Stretch>& history,
                                   std::uint64_t to) {
   const auto after =
@@ -23,8 +23,8 @@ const TaskStates::Stretch* before(const std::vector<TaskStates::Stretch>& histor
   return after == history.begin() ? nullptr : &*std::prev(after);
 }
 
-// A recording that contradicts itself may say so of a task that woke another one at that time: to
-// follow it would never end.
+// Returns true if the task slept. The waker of a sleep must not have slept itself at the time of
+// the wake-up: only a recording that contradicts itself says so, and following it would not end.
 bool sleeps(const TaskStates::Stretch* stretch) {
   return stretch != nullptr && (stretch->doing == Doing::asleep || stretch->doing == Doing::disk);
 }
@@ -43,7 +43,7 @@ PathStep step_of(const TaskStates::Stretch& stretch, const Open& open) {
 
 std::vector<PathStep> critical_path(const TaskStates& states, TaskIndex task, std::uint64_t from,
                                     std::uint64_t to) {
-  std::vector<PathStep> path;  // from its end
+  std::vector<PathStep> path;  // last step first; reversed at the end
   std::vector<Open> open{{task, from, to}};
   while (!open.empty()) {
     Open& now = open.back();
@@ -61,7 +61,7 @@ std::vector<PathStep> critical_path(const TaskStates& states, TaskIndex task, st
     const PathStep step = step_of(*stretch, now);
     now.to = step.from;
     const bool slept = sleeps(stretch);
-    // Only a sleep that is on the path up to its wake-up ended by it.
+    // The wake-up explains the sleep only if the sleep lasted up to the end of this part.
     const bool by_task = slept && stretch->waker != TaskStates::kNobody && !stretch->by_interrupt &&
                          stretch->to == step.to &&
                          !sleeps(before(states.history(stretch->waker), step.to));

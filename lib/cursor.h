@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Checked reading of bytes and words that nobody vouches for: the one place in the reader where
-// positions in the input are computed.
+// Bounds-checked reading of bytes and words from untrusted input: the one place in the reader that
+// computes positions in the input.
 #pragma once
 
 #include <cassert>
@@ -15,14 +15,16 @@ namespace fkt {
 
 using ByteView = std::span<const std::byte>;
 
-// `count` bytes from `offset` on; fewer, or none, where the input ends before. No overflow.
+// Returns `count` bytes from `offset` on; fewer, or none, if the input ends before. Safe against
+// overflow.
 inline ByteView slice(ByteView in, std::uint64_t offset, std::uint64_t count) {
   if (offset >= in.size()) return {};
   const ByteView rest = in.subspan(offset);
   return count < rest.size() ? rest.first(count) : rest;
 }
 
-// Copies a structure out of the input; false, and `out` untouched, if it is not all there.
+// Copies a structure out of the input. Returns false and leaves `out` unchanged if the input ends
+// within it.
 template <class T>
 [[nodiscard]] bool read_at(ByteView in, std::uint64_t offset, T& out) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -36,15 +38,15 @@ inline std::string_view as_text(ByteView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// The bytes as 64-bit words, in place: the reader copies no event. They must begin on a multiple
-// of 8, which mappings and pages do; a rest below a whole word is dropped.
+// Returns the bytes as 64-bit words without a copy. They must begin at a multiple of 8, as mappings
+// and pages do; a rest of less than a word is dropped.
 inline std::span<const std::uint64_t> as_words(ByteView bytes) {
   assert(reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(std::uint64_t) == 0);
   return {reinterpret_cast<const std::uint64_t*>(bytes.data()),
           bytes.size() / sizeof(std::uint64_t)};
 }
 
-// Takes words from the front of a span, never beyond its end.
+// Takes words from the front of a span, with bounds asserted by the caller.
 class WordCursor {
  public:
   WordCursor() = default;
@@ -70,7 +72,8 @@ class WordCursor {
   std::span<const std::uint64_t> rest_;
 };
 
-// Splits off the text up to `separator`, which is dropped; all of it when there is none.
+// Splits off and returns the text up to `separator`, or all of it if there is no separator. The
+// separator is dropped.
 inline std::string_view take_until(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);

@@ -14,7 +14,7 @@
 namespace fkt {
 namespace {
 
-// Values of Spans::TaskState's mode and off.
+// Largest values of Spans::TaskState's mode and off.
 constexpr std::uint8_t kLastMode = 2, kLastOff = 2;
 
 class Line {
@@ -57,7 +57,7 @@ class Line {
   Writer& out_;
 };
 
-// Takes the columns of one line; once one is wrong, all is.
+// Takes the columns of one line; good() is false after the first wrong column.
 class Columns {
  public:
   explicit Columns(std::string_view line) : rest_(line) {}
@@ -118,7 +118,7 @@ bool parse_line(std::string_view line, Cut& cut) {
     columns.number(t.tid).number(t.tgid).index(t.leader).number(t.cpu).number(t.flags);
     columns.number(t.mode).number(t.off).number(t.since).index(t.fork_type);
     columns.stack(t.open).text(t.comm);
-    if (columns.more()) columns.number(t.born);  // older slices have none
+    if (columns.more()) columns.number(t.born);  // slices of older versions have no such column
   } else if (kind == "cpu") {
     Cut::Cpu& c = cut.cpus.emplace_back();
     columns.number(c.cpu).index(c.current).index(c.next).number(c.last).number(c.charged);
@@ -127,7 +127,7 @@ bool parse_line(std::string_view line, Cut& cut) {
   return columns.good();
 }
 
-// Does every number mean something? The rest of the program does not ask again.
+// Checks every number and index, so that the users of a Cut need not check them.
 bool makes_sense(const Cut& cut) {
   const auto task = [&](std::uint32_t i) { return i == Cut::kNone || i < cut.tasks.size(); };
   const auto stack = [&](const std::vector<Cut::Open>& open, bool cpu) {
@@ -141,7 +141,7 @@ bool makes_sense(const Cut& cut) {
   for (const Cut::Type& t : cut.types) {
     if (t.kind >= kSpanKinds || t.event > FKT_ID_MASK) return false;
   }
-  std::vector<bool> idle(kMaxCpus);  // has its idle task
+  std::vector<bool> idle(kMaxCpus);  // CPUs whose idle task was found
   for (const Cut::Task& t : cut.tasks) {
     if ((t.flags & Cut::idle) != 0) {
       if (t.cpu >= kMaxCpus || idle[t.cpu]) return false;
@@ -154,7 +154,7 @@ bool makes_sense(const Cut& cut) {
                       ((t.flags & Cut::idle) != 0) == (t.tid == 0) && stack(t.open, false);
     if (!good) return false;
   }
-  std::uint64_t before = 0;  // CPUs stand in order, each once
+  std::uint64_t before = 0;  // CPUs are in ascending order, each once
   for (const Cut::Cpu& c : cut.cpus) {
     const bool good = c.cpu < kMaxCpus && c.cpu >= before && task(c.current) && task(c.next) &&
                       (c.current != Cut::kNone || c.next == Cut::kNone) && c.last <= cut.from &&

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The state at which a slice begins (FKT_SEC_CUT): what the pages before it would have told. A
-// reader that begins with it counts a slice as it would have counted that part of the whole.
+// The state at which a slice begins (FKT_SEC_CUT): what a reader would know from the pages before
+// it. A reader that starts with it counts the slice exactly as it counts that part in the whole
+// recording.
 //
-// Lines of columns with tabs between them; tasks and types are meant by their line's number, from
-// 0; "-" stands for none. Stacks are lists of "type:match:begin" with blanks between them, the
-// innermost last.
+// The section consists of lines of tab-separated columns. Tasks and types are referred to by the
+// number of their line, from 0; "-" stands for none. A stack is a list of "type:match:begin"
+// separated by blanks, the innermost last.
 //   slice  from, to: full stamps, from <= clock < to
 //   type   kind, event id, value, hash of a named interrupt's words (0: none), name
 //   task   tid, tgid, leader, cpu, flags, mode, off, since, fork's call, stack, comm, born (full
@@ -31,7 +32,8 @@ struct Cut {
     std::uint8_t kind = 0;  // SpanKind
     std::uint16_t event = 0;
     std::uint64_t value = 0;
-    std::uint64_t named = 0;  // by which hash it is known; 0: it is its number's
+    // Hash of the words that name the interrupt; 0: it is known by its number.
+    std::uint64_t named = 0;
     std::string name;
   };
   struct Open {
@@ -47,9 +49,9 @@ struct Cut {
     exited = 1 << 4,
     left_dead = 1 << 5,
     freed = 1 << 6,
-    seen = 1 << 7,       // ran before the cut
-    gap = 1 << 8,        // a gap may hide its entry
-    from_fork = 1 << 9,  // its first exit is its parent's fork
+    seen = 1 << 7,       // has run before the cut
+    gap = 1 << 8,        // a gap may hide the entry of its system call
+    from_fork = 1 << 9,  // its first exit is the return of its parent's fork
   };
   static std::uint32_t flag(bool on, Flags flag) {
     return on ? static_cast<std::uint32_t>(flag) : 0;
@@ -57,38 +59,39 @@ struct Cut {
   struct Task {
     std::uint32_t tid = 0, tgid = 0;
     std::uint32_t leader = kNone;
-    std::uint32_t cpu = 0;  // where it ran last; an idle task's own
+    std::uint32_t cpu = 0;  // CPU where it ran last; for an idle task its own CPU
     std::uint32_t flags = 0;
-    std::uint8_t mode = 0, off = 0;  // as Spans has them
-    std::uint64_t since = 0;         // ticks
+    std::uint8_t mode = 0, off = 0;  // values of Spans::TaskState's mode and off
+    std::uint64_t since = 0;         // ticks; runs or is switched out since
     std::uint32_t fork_type = kNone;
     std::vector<Open> open;
     std::string comm;
-    std::uint64_t born = 0;  // ticks
+    std::uint64_t born = 0;  // ticks; 0: not known
   };
   struct Cpu {
     std::uint32_t cpu = 0;
-    std::uint32_t current = kNone, next = kNone;     // current none: nothing of it was seen
+    std::uint32_t current = kNone, next = kNone;     // current none: no event of the CPU was seen
     std::uint64_t last = 0, charged = 0, clock = 0;  // ticks
-    std::optional<std::uint64_t> lost;               // nothing: not known
+    std::optional<std::uint64_t> lost;  // events lost before the slice; nothing: not known
     std::vector<Open> open;
   };
 
-  std::uint64_t from = 0, to = 0;  // of the slice (ticks)
+  std::uint64_t from = 0, to = 0;  // bounds of the slice (ticks)
   std::vector<Type> types;
   std::vector<Task> tasks;
   std::vector<Cpu> cpus;
 
   const Cpu* find(std::uint32_t cpu) const;
   std::string to_lines() const;
-  // Error (damaged): a line that makes no sense, or a number that means nothing. What it returns
-  // holds no index that is out of range.
+  // Parses the lines of the section. Error (damaged): a malformed line, or a number out of its
+  // range. All indexes in the result are in range.
   static Result<Cut> parse(std::string_view lines);
 };
 
-// Where a cut's tasks and types stand in the tables of who goes on from it, by their numbers in it.
+// Maps the numbers of a cut's tasks and types to their indexes in the tables of the reader that
+// continues from the cut.
 struct CutPlaces {
-  // In tables that were just made of it: as it numbers them.
+  // For tables that were just built from the cut: indexes equal the cut's numbers.
   static CutPlaces same(const Cut& cut) {
     CutPlaces places;
     places.tasks.resize(cut.tasks.size());

@@ -17,7 +17,8 @@ Error about(const std::string& text) {
   return {ErrorCode::io, FKT_DEVICE ": " + text};
 }
 
-// 0, or the error's number. Interrupted calls are repeated: none of them has an effect by then.
+// Returns 0 or the error number. Repeats interrupted calls: an ioctl that returns EINTR has had no
+// effect.
 int call(int fd, unsigned long request, void* argument = nullptr) {
   while (::ioctl(fd, request, argument) < 0) {
     if (errno != EINTR) return errno;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The door to the module, opened: /dev/fkt with its calls, each error as one clear line.
+// The module's device /dev/fkt with its ioctls; each error becomes one clear line.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace fkt {
 
 class Device {
  public:
-  // Opens it and checks that module and tool have the same ABI.
+  // Opens the device and checks that module and tool have the same ABI.
   static Result<Device> open();
 
   int fd() const { return fd_.get(); }
@@ -25,27 +25,28 @@ class Device {
   Status free_buffer();
   Status start(const fkt_start& start);
   Status stop();
-  // Of a flight recorder whose pages are lent. An error also when it has ended.
+  // A step of a flight recorder's snapshot. Error also if the recording has ended.
   Status flight(fkt_flight_step step);
 
-  // What start.when came true of since the last call; nothing: it did not.
+  // Returns the first time that the condition start.when came true since the last call; nothing if
+  // it did not.
   Result<std::optional<fkt_fired>> fired();
 
-  // False: nothing is being recorded.
+  // Return false if nothing is being recorded. mask: a bit per layer.
   Result<bool> enable(std::uint64_t mask);
   Result<bool> disable(std::uint64_t mask);
   Result<bool> set_mask(std::uint64_t mask);
 
-  // Of the last pages that the kernel has written, behind the first `first` ones; after stop().
-  // False: it does not know all of them any more.
+  // Fills `entries` with the index entries of the last pages that the kernel has written, after the
+  // first `first` ones. Call after stop(). Returns false if the kernel no longer has all of them.
   bool index(std::uint64_t first, std::span<fkt_index_entry> entries) const;
 
   Result<fkt_status> status() const;
   Result<fkt_cpu_status> cpu_status(std::uint32_t cpu) const;
   Result<fkt_clocks> clocks(fkt_clock_source source) const;
 
-  // The number that recordings have for a thread of this pid namespace; 0: there is no such thread.
-  // device: of an open Device.
+  // Returns the number by which recordings know a thread of this pid namespace; 0: there is no such
+  // thread. device: the fd of an open Device.
   static std::uint32_t number_of(int device, std::uint32_t tid);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The table of lib/function_diff.h as text, JSON and CSV.
+// Output of the table of lib/function_diff.h as text, JSON and CSV.
 #include <algorithm>
 
 #include "lib/function_diff.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kName = 25, kCount = 9, kTime = 12, kShare = 8;
 
-// Times of a diff are ns.
+// The times in a diff are nanoseconds.
 TimeFormat format(TimeUnit unit) {
   return TimeFormat(unit, 1e9);
 }
@@ -32,7 +32,7 @@ std::string change(const DiffRow& row) {
   return std::string(out.view());
 }
 
-// Small ones have no digits worth showing.
+// Values below 0.0001 are shown as such: their further digits say nothing.
 std::string probability(const std::optional<double>& p) {
   if (!p) return "-";
   if (*p < 0.0001) return "<0.0001";

@@ -9,12 +9,13 @@
 namespace fkt {
 namespace {
 
-constexpr std::uint32_t kFewestEvents = 2;  // of a burst: one alone is no gain
-constexpr std::uint64_t kMostTicks = std::numeric_limits<std::uint32_t>::max();  // of a record
+constexpr std::uint32_t kFewestEvents = 2;  // smallest burst: a single event is no gain
+// Largest duration in a record.
+constexpr std::uint64_t kMostTicks = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
-// The next word; false: the page is damaged there.
+// Processes the next word. Returns false when the page is damaged there.
 [[gnu::always_inline]] inline bool Digester::step() {
   const std::uint64_t word = words_[at_];
   const Entry& entry = table_[fkt_word_id(word)];
@@ -43,7 +44,7 @@ inline bool Digester::special(const Entry& entry, std::uint64_t word, std::uint6
       flush();
       pid_ = fkt_word_arg(word) & FKT_PID_MASK;
       base_ = Base::unknown;
-      alone_ = true;  // nobody may have heard of this thread
+      alone_ = true;  // the analysis may not know this thread yet
       clock_ = clock;
       at_++;
       return true;
@@ -56,7 +57,8 @@ inline bool Digester::special(const Entry& entry, std::uint64_t word, std::uint6
   }
 }
 
-// Whole pairs that can be in the burst, one after the other: most words are such. False: none is.
+// Processes a run of whole pairs that can be part of the burst: most words are of this kind.
+// Returns false when the next word is no such pair.
 bool Digester::pairs() {
   if (alone_) return false;
   const unsigned kinds = may_begin_kinds();
@@ -97,7 +99,7 @@ bool Digester::pairs() {
   return true;
 }
 
-// One that pairs() does not take.
+// Processes a pair that pairs() does not take.
 bool Digester::pair(const Entry& entry, std::uint64_t word, std::uint64_t clock) {
   const std::uint32_t id = fkt_word_id(word), arg = fkt_word_arg(word);
   const std::uint64_t end_clock = clock + (arg != 0 ? fkt_pair_ticks(arg) : 0);
@@ -139,7 +141,7 @@ bool Digester::pair(const Entry& entry, std::uint64_t word, std::uint64_t clock)
   }
 }
 
-// Read by itself, and with it the begin of all that is open.
+// The event is read by itself, and so are the begins of all spans that are open.
 void Digester::alone(const Entry& entry, std::uint64_t word) {
   flush();
   alone_ = false;
@@ -153,7 +155,7 @@ void Digester::alone(const Entry& entry, std::uint64_t word) {
   }
 }
 
-// What can begin here and be in the burst.
+// Returns the kinds of spans (kind_bit()) that can begin here as part of the burst.
 inline unsigned Digester::may_begin_kinds() const {
   const bool calls = at_base() && base_ == Base::user;
   return (calls ? kCallKinds : 0U) | (top_ != &frames_.back() ? ~unsigned{kCallKinds} : 0U);
@@ -168,7 +170,7 @@ inline void Digester::begin(const Entry& entry, std::uint64_t word, std::uint64_
        entry.in_word ? 0 : static_cast<std::uint16_t>(fkt_word_id(word)));
 }
 
-// Most spans end with the next word.
+// Processes a span that ends with the next word, as most do. Returns false when it does not.
 inline bool Digester::ends_at_once(SpanKind kind, std::uint64_t number, std::uint64_t begin,
                                    TypeIndex type) {
   if (at_ >= words_.size()) return false;
@@ -185,7 +187,8 @@ inline bool Digester::ends_at_once(SpanKind kind, std::uint64_t number, std::uin
   clock_ = clock;
   at_++;
   Frame& frame = *top_;
-  const auto ticks = static_cast<std::uint32_t>(clock - begin);  // of 28 bits
+  // The difference has at most 28 bits.
+  const auto ticks = static_cast<std::uint32_t>(clock - begin);
   touch(frame, begin, 2);
   spend(frame, kind, ticks);
   frame.inside += ticks;
@@ -232,7 +235,8 @@ inline void Digester::end(const Entry& entry, std::uint64_t word, std::uint64_t 
   if (!call || !end_outer(clock)) alone(entry, word);
 }
 
-// The end of the call that was open when the burst began, if there was one.
+// Processes the end of the system call that was open when the burst began. Returns false when the
+// event cannot be that.
 inline bool Digester::end_outer(std::uint64_t clock) {
   if (!at_base() || base_ == Base::user || pid_ == 0 || burst_->has_calls || burst_->exits) {
     return false;
@@ -247,7 +251,8 @@ inline bool Digester::end_outer(std::uint64_t clock) {
   return true;
 }
 
-// What nested in whatever is open around the frame's part that ends here.
+// Stores the times of the frame's part that ends here, and the spans that nested directly in
+// whatever is open around it.
 inline void Digester::set_loose(Burst::Part& part, Frame& frame) {
   part.irq = frame.irq;
   part.softirq = frame.softirq;
@@ -278,7 +283,7 @@ inline void Digester::spend(Frame& frame, SpanKind kind, std::uint64_t ticks) {
   }
 }
 
-// The innermost span has ended.
+// The innermost span ends.
 [[gnu::always_inline]] inline void Digester::pop(std::uint64_t clock) {
   const Frame& span = *top_--;
   Frame& around = *top_;
@@ -303,7 +308,8 @@ inline void Digester::spend(Frame& frame, SpanKind kind, std::uint64_t ticks) {
   if (!at_base() || on_cpu(span.kind)) add_child(around.children, span.type, 1, ticks);
 }
 
-// The thread leaves the CPU, and with that the burst ends, unless an interrupt seems to be open.
+// The thread is switched out: the switch is the last event of the burst, unless an interrupt seems
+// to be open.
 inline void Digester::leave(const Entry& entry, std::uint64_t word, std::uint64_t clock) {
   Frame& base = frames_[0];
   set_end(*top_);
@@ -320,8 +326,9 @@ inline void Digester::leave(const Entry& entry, std::uint64_t word, std::uint64_
   base_ = Base::unknown;
 }
 
-// Ends the burst. Of an interrupt that is open the begin is an event by itself, and what happened
-// in it since then another burst; so is a call's, where it cannot be the end of this one.
+// Ends the burst. The begin of an open interrupt is an event by itself, and what happened in the
+// interrupt since then is another burst. So it is for an open system call, unless take_in() makes
+// its begin part of this burst.
 void Digester::flush() {
   set_end(*top_);
   Frame* inner = &frames_[1];
@@ -337,11 +344,12 @@ void Digester::flush() {
   start_base();
 }
 
-// The base's burst goes on in a call, which stays open.
+// Makes the begin of a system call that stays open part of the base's burst. Returns false when the
+// begin event has further words.
 inline bool Digester::take_in(Frame& call) {
   if (call.id == 0) return false;
   Frame& base = frames_[0];
-  base.children.clear();  // nothing was open around them
+  base.children.clear();  // nothing was open around them, as the base was in user mode
   set_loose(burst_->between, base);
   burst_->enters = true;
   burst_->entry = call.begin;
@@ -358,11 +366,12 @@ inline bool Digester::take_in(Frame& call) {
   return true;
 }
 
-// inner: the first frame inside that is not in its burst; nullptr: there is none.
+// Writes the burst of a frame. inner: the first frame inside that has its own burst; nullptr: there
+// is none.
 void Digester::emit(Frame& frame, const Frame* inner) {
   Burst& burst = *burst_;
   if (frame.events < kFewestEvents && burst.leave == 0) return;
-  // In user mode nothing is open around them.
+  // In user mode no span is open around the children.
   if (!burst.enters && (burst.exits || burst.has_calls)) frame.children.clear();
   set_loose(burst.enters ? burst.behind : burst.between, frame);
   burst.from = frame.from;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Digesting a page: finds the bursts of its events that need not be looked at one by one, and
-// notes down what they add to the statistics.
+// Digesting a page: finds the bursts of events in the page that need not be read one by one, and
+// collects what they add to the statistics.
 //
-// A page is digested without knowing what was before it or happens elsewhere, so pages can be
-// digested in any order and by several threads. What depends on anything else is left out of the
-// bursts: switches, forks and the like, the first event of a page, the ends of interrupts that were
-// open before it and the begins of those that stay open. Whoever follows the recording (lib/scan.h)
-// reads these events one by one, and the bursts between them in one step each.
+// A page is digested without knowledge of earlier pages and other CPUs, so pages can be digested in
+// any order and by several threads. Events that depend on such knowledge are not part of a burst:
+// forks and other changes of tasks, the first event of a page, ends of interrupts that were open
+// before the page, and begins of interrupts that stay open. lib/scan.h reads these events one by
+// one, and applies each burst between them in one step.
 #pragma once
 
 #include "lib/burst.h"
@@ -16,8 +16,8 @@
 
 namespace fkt {
 
-// Fills `out`, which is empty, from the page up to its end or to where it is damaged. counted: its
-// events count in the statistics; else nothing but the bursts is noted.
+// Fills `out`, which must be empty, from the page up to its end or its first damaged word. counted:
+// the page's events count in the statistics; if false, only bursts and their parts are collected.
 void digest(const Page& page, const DigestTable& table, const KnownTypes& types, bool counted,
             PageDigest& out);
 

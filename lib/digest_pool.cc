@@ -9,7 +9,7 @@ namespace fkt {
 namespace {
 
 constexpr std::size_t kAheadPerThread = 2;     // pages
-constexpr std::size_t kMostBytes = 96U << 20;  // of all digests' lists together
+constexpr std::size_t kMostBytes = 96U << 20;  // limit for the lists of all digests together
 
 }  // namespace
 
@@ -20,7 +20,7 @@ DigestPool::DigestPool(const TraceData& data, const KnownTypes& types, Wanted wa
       wanted_(std::move(wanted)),
       table_(data.info.catalogue),
       tallies_(std::max(1U, threads), Tally(data.info.catalogue, histograms)),
-      // Each CPU's stream holds one, and waits for its next.
+      // The stream of each CPU holds one digest; the others are made ahead.
       most_ahead_(data.by_cpu.size() + kAheadPerThread * tallies_.size()),
       claimed_(data.pages.size()) {
   if (tallies_.size() == 1) return;
@@ -46,7 +46,8 @@ void DigestPool::work(std::size_t thread) {
   }
 }
 
-// What is spent first: it gives memory back.
+// Does one job: adds a spent digest to the statistics, which frees its memory, or else makes the
+// next digest. Returns false when there is nothing to do. Caller must hold the lock.
 bool DigestPool::one_job(Lock& lock, std::size_t thread) {
   if (!spent_.empty()) {
     std::unique_ptr<Slot> slot = std::move(spent_.back());
@@ -79,7 +80,7 @@ std::unique_ptr<DigestPool::Slot> DigestPool::new_slot() {
   return slot;
 }
 
-// Makes the digest, without the lock meanwhile.
+// Makes the digest of a page. Caller must hold the lock, which is released while the page is read.
 void DigestPool::make(Lock& lock, std::uint32_t page) {
   claimed_[page] = true;
   Slot& slot = *(slots_[page] = new_slot());
@@ -101,7 +102,8 @@ void DigestPool::make(Lock& lock, std::uint32_t page) {
   changed_.notify_all();
 }
 
-// Where there are very many CPUs, some pages do without bursts: then each event is read by itself.
+// With very many CPUs the digests would take too much memory: those beyond the limit keep no
+// bursts, and their events are read one by one.
 void DigestPool::limit(Slot& slot) {
   bytes_ -= slot.bytes;
   slot.bytes = slot.digest.bytes();
@@ -137,7 +139,7 @@ void DigestPool::release(std::uint32_t page) {
   claimed_[page] = true;
   const auto found = slots_.find(page);
   if (found == slots_.end()) return;
-  if (!found->second->ready) {  // passed by while another thread makes it
+  if (!found->second->ready) {  // released while another thread still makes it
     found->second->unwanted = true;
     return;
   }
@@ -145,7 +147,8 @@ void DigestPool::release(std::uint32_t page) {
   slots_.erase(found);
   if (slot->useful && slot->digest.counted && slot->asked) {
     spent_.push_back(std::move(slot));
-    // The more of them wait, the more memory is in use that no cache has.
+    // Digests that wait to be added keep their slots from being reused; a small set of slots stays
+    // in the CPU's caches.
     if (spent_.size() > helpers_.size()) one_job(lock, 0);
   } else {
     free_.push_back(std::move(slot));
@@ -164,7 +167,7 @@ void DigestPool::add_to(Profile& profile) {
     }
   }
   changed_.notify_all();
-  helpers_.clear();  // each ends what it is at
+  helpers_.clear();  // joins the threads, each after its current job
   for (const Tally& tally : tallies_) tally.add_to(profile);
 }
 

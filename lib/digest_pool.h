@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Digests of a trace's pages, made ahead by some threads for one that asks for them, page by page.
+// Digests of a trace's pages, made ahead by worker threads for one reader, which takes them page by
+// page.
 #pragma once
 
 #include <condition_variable>
@@ -19,30 +20,33 @@ namespace fkt {
 
 class DigestPool {
  public:
-  // How a page that begins and ends at these times (ticks) is digested: counted, not counted, or,
-  // where nothing is said, not at all. Several threads ask.
+  // Returns how to digest a page that begins and ends at these times (ticks): true: its events
+  // count in the statistics; false: they do not; nothing: the page is not digested. Called from
+  // several threads.
   using Wanted = std::function<std::optional<bool>(std::uint32_t cpu, std::uint64_t first_clock,
                                                    std::uint64_t end_clock)>;
-  // All must outlive the pool. With one thread, everything happens when it is asked for.
+  // All arguments must outlive the pool. threads: with 1, no worker is started and get() makes each
+  // digest.
   DigestPool(const TraceData& data, const KnownTypes& types, Wanted wanted, bool histograms,
              unsigned threads);
   ~DigestPool();
   DigestPool(const DigestPool&) = delete;
   DigestPool& operator=(const DigestPool&) = delete;
 
-  // The digest of a page (its position in TraceData::pages), made here if no other thread has.
-  // nullptr: there is none. Valid until release().
+  // Returns the digest of a page (its position in TraceData::pages), and makes it if no other
+  // thread has. Returns nullptr if the page is not digested. Valid until release().
   PageDigest* get(std::uint32_t page);
-  // Nobody will ask for the page any more; if it was asked for and is counted, it goes into the
-  // statistics.
+  // The reader has no more use for the page. A counted digest that get() has returned is added to
+  // the statistics.
   void release(std::uint32_t page);
-  // When all are released: what they have added.
+  // Adds the statistics of all released digests to the profile, and ends the workers. Call once,
+  // after the last release().
   void add_to(Profile& profile);
 
  private:
   struct Slot {
     PageDigest digest;
-    std::size_t bytes = 0;  // that its lists take
+    std::size_t bytes = 0;  // memory of its lists
     bool ready = false, useful = false, asked = false, unwanted = false;
   };
   using Lock = std::unique_lock<std::mutex>;
@@ -58,17 +62,17 @@ class DigestPool {
   const KnownTypes& types_;
   const Wanted wanted_;
   const DigestTable table_;
-  std::vector<std::uint32_t> order_;  // of the pages, about as they will be asked for
-  std::vector<Tally> tallies_;        // of each thread; [0]: who asks
+  std::vector<std::uint32_t> order_;  // pages by their first clock, about the order of get()
+  std::vector<Tally> tallies_;        // by thread; [0]: of the reader's thread
   std::size_t most_ahead_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::size_t next_ = 0;       // in order_
-  std::vector<bool> claimed_;  // by page: it is, was, or need not be made
+  std::size_t next_ = 0;       // position in order_
+  std::vector<bool> claimed_;  // by page: its digest is or was made, or is not needed
   std::unordered_map<std::uint32_t, std::unique_ptr<Slot>> slots_;
   std::vector<std::unique_ptr<Slot>> spent_, free_;
-  std::size_t bytes_ = 0;  // of all slots' lists
+  std::size_t bytes_ = 0;  // memory of all slots' lists
   bool stop_ = false;
   std::vector<std::jthread> helpers_;
 };

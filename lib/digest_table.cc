@@ -9,7 +9,7 @@
 namespace fkt {
 namespace {
 
-// As WordTable has it.
+// Returns true if WordTable (lib/page.h) takes the event for one that sets the running thread.
 bool sets_thread(const EventType& type) {
   return (type.id & ~0xfU) == FKT_E_SWITCH_R && type.words;
 }
@@ -30,7 +30,7 @@ bool changes_tasks(std::uint16_t id) {
 
 }  // namespace
 
-// Anything out of the ordinary stands for itself: Analysis knows what to do with it.
+// Returns the entry of an event. Unusual events get Op::alone: Analysis handles them one by one.
 DigestTable::Entry DigestTable::entry(const EventType& type) {
   Entry entry{.op = Op::alone};
   entry.words = static_cast<std::uint16_t>(type.words.value_or(0));
@@ -51,7 +51,7 @@ DigestTable::Entry DigestTable::entry(const EventType& type) {
   entry.kind = span_kind(type);
   const bool by_number = type.id != FKT_E_IRQ_ENTRY_NAMED && entry.kind != SpanKind::other;
   if (!by_number || type.fields.empty()) {
-    // An exit of a system call need not say of which.
+    // The exit of a system call need not say which call it ends.
     if (!is_syscall(entry.kind) || type.role != Role::end) return entry;
   } else {
     const Field& number = type.fields[0];
@@ -73,7 +73,7 @@ DigestTable::DigestTable(const Catalogue& catalogue) {
   }
   for (const PairType& pair : catalogue.pairs()) {
     const Entry begin = entries_[pair.begin], end = entries_[pair.end];
-    // Its end must end what its begin began.
+    // The pair's end event must end what its begin event begins.
     const std::uint32_t last = pair.count - 1U;
     const bool call = is_syscall(begin.kind) && is_syscall(end.kind);
     const bool same = begin.kind == end.kind && pair.number && !end.in_word &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What each word of a page is to a digest (lib/digest.h), read from the catalogue once.
+// How a digest (lib/digest.h) handles each word id; computed once from the catalogue.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace fkt {
 
-// Sets of kinds.
+// Sets of span kinds, a bit for each.
 constexpr std::uint8_t kind_bit(SpanKind kind) {
   return static_cast<std::uint8_t>(1U << static_cast<unsigned>(kind));
 }
@@ -21,19 +21,19 @@ class DigestTable {
  public:
   enum class Op : std::uint8_t {
     point,
-    fault,  // of user mode
+    fault,  // a page fault of user mode
     begin,
     end,
     leave,     // an ordinary switch
-    switched,  // out of the ordinary, and all that a reader takes for one
-    alone,     // an event that stands for itself: never part of a burst
+    switched,  // an unusual switch, or another event that sets the running thread
+    alone,     // an event that is read by itself: never part of a burst
     lost,
-    // Not as many words as the id says:
-    long_point,  // the argument says how many follow
+    // The argument, not the id, says how many words follow:
+    long_point,
     long_alone,
-    // No events, or two:
+    // Words that are no event, or two events:
     pair,
-    odd_pair,  // one that is never part of a burst
+    odd_pair,  // a pair that is never part of a burst
     pid,
     time,
     unknown,
@@ -41,13 +41,14 @@ class DigestTable {
   struct Entry {
     Op op = Op::unknown;
     SpanKind kind = SpanKind::other;
-    std::uint8_t pair = 0;    // kind_bit() of a pair's; 0: no pair, or an odd one
-    bool in_word = false;     // the number stands in the first word behind it, not in the argument
-    std::uint16_t words = 0;  // that follow, unless it is a long one
-    std::uint16_t first = 0;  // of a pair: the id that means number 0
-    std::uint16_t begin = 0;  // of a pair: the id of its first event
-    // Of a begin or end: the bits of the argument that are the number. Of a pair: what makes the
-    // slot of its type (KnownTypes) of its id.
+    std::uint8_t pair = 0;  // kind_bit() of the pair's kind; 0: no pair, or an odd one
+    // The number is in the first word after the event word, not in the argument.
+    bool in_word = false;
+    std::uint16_t words = 0;  // number of words that follow, unless it is a long one
+    std::uint16_t first = 0;  // of a pair: the id of number 0
+    std::uint16_t begin = 0;  // of a pair: the id of its begin event
+    // Of a begin or end: mask of the argument's bits that are the number. Of a pair: added to its
+    // id, it gives the slot of its type (KnownTypes).
     std::uint32_t mask = 0;
   };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What lib/digest.cc keeps in mind while it reads a page.
+// Digester: reads one page for lib/digest.cc.
 #pragma once
 
 #include <array>
@@ -12,7 +12,6 @@
 
 namespace fkt {
 
-// Reads one page.
 class Digester {
  public:
   Digester(const Page& page, const DigestTable& table, const KnownTypes& types, PageDigest& out)
@@ -23,7 +22,7 @@ class Digester {
         clock_(page.header.first_clock),
         end_clock_(page.header.end_clock),
         pid_(page.header.pid) {
-    out.spans.reserve(words_.size());  // each takes a word at least
+    out.spans.reserve(words_.size());  // each span takes at least one word
     start_base();
   }
 
@@ -37,25 +36,28 @@ class Digester {
  private:
   using Entry = DigestTable::Entry;
   using Op = DigestTable::Op;
-  // What the thread does outside of the spans that began in the burst, as far as the page tells.
+  // What the thread does outside of the spans that began in the burst, as far as the page says.
   enum class Base : std::uint8_t { unknown, user, call };
-  // The base, or a span that began in it and may yet turn out not to end there; and what happened
-  // in it so far.
+  // The base, which is outside of all spans that began in the burst, or a span that began in the
+  // burst and may turn out not to end in it; with what happened in it so far.
   struct Frame {
     TypeIndex type = kNoType;
     SpanKind kind = SpanKind::other;
     bool has_fault = false;
-    std::uint16_t id = 0;  // of the event that began it; 0: one that has more words
+    std::uint16_t id = 0;  // id of the event that began it; 0: an event with further words
     std::uint32_t events = 0;
     std::uint64_t number = 0, begin = 0;
-    std::uint64_t from = 0;        // its first event
-    std::uint32_t first_word = 0;  // before that event, or behind the one that began it
-    // Once there is another frame inside, or the burst ends: its last event, and behind it.
+    std::uint64_t from = 0;  // clock of its first event (ticks)
+    // Position of that event, or after the event that began the frame.
+    std::uint32_t first_word = 0;
+    // Set when another frame begins inside, or the burst ends: position after its last event, and
+    // that event's clock.
     std::uint32_t last_word = 0;
     std::uint64_t to = 0;
-    std::uint32_t first_span = 0, first_nested = 0, first_child = 0;  // of the digest's
-    std::uint64_t irq = 0, softirq = 0;                               // own time of such spans
-    std::uint64_t inside = 0;  // ticks of the spans that ended directly in it
+    // Sizes of the digest's lists when it began.
+    std::uint32_t first_span = 0, first_nested = 0, first_child = 0;
+    std::uint64_t irq = 0, softirq = 0;  // own time of such spans in it (ticks)
+    std::uint64_t inside = 0;            // ticks of the spans that ended directly in it
     Records<Child> children{};
   };
 
@@ -89,7 +91,8 @@ class Digester {
     top_ = frames_.data();
     start(*top_);
   }
-  // Only what says whether the rest counts: emit() writes that.
+  // Resets only the flags and sums. emit() writes all other fields, except those that a flag makes
+  // valid.
   void new_burst() {
     burst_ = out_.bursts.spare();
     burst_->exits = burst_->enters = burst_->has_calls = burst_->taken = false;
@@ -109,15 +112,15 @@ class Digester {
   const std::span<const std::uint64_t> words_;
   std::uint64_t clock_;
   const std::uint64_t end_clock_;
-  std::uint64_t last_ = 0;  // when the last event was
-  std::uint32_t done_ = 0;  // position behind it
-  std::uint32_t at_ = 0;    // position of the next word, or behind the event that is looked at
+  std::uint64_t last_ = 0;  // clock of the last event (ticks)
+  std::uint32_t done_ = 0;  // position after the last event
+  std::uint32_t at_ = 0;    // position of the next word, or after the event that is being processed
   std::uint32_t pid_;
   Base base_ = Base::unknown;
-  bool alone_ = true;                        // so is the next event, whatever it is
-  Burst* burst_ = nullptr;                   // the base's, as far as it is more than the frame says
+  bool alone_ = true;                        // the next event is read by itself, whatever it is
+  Burst* burst_ = nullptr;                   // burst of the base; emit() adds what the frame holds
   std::array<Frame, kMostFrames> frames_{};  // [0]: the base
-  Frame* top_ = frames_.data();              // the innermost
+  Frame* top_ = frames_.data();              // the innermost frame
 };
 
 }  // namespace fkt

@@ -8,17 +8,17 @@ namespace {
 
 constexpr std::size_t kSinceWidth = 15;
 constexpr std::size_t kDeltaWidth = 12;
-constexpr unsigned kDeepest = 40;                                   // indented no further
-constexpr std::size_t kFixed = kSinceWidth + 1 + kDeltaWidth + 17;  // up to the code
+constexpr unsigned kDeepest = 40;  // deeper calls are not indented further
+constexpr std::size_t kFixed = kSinceWidth + 1 + kDeltaWidth + 17;  // all columns up to the code
 
-// Right-aligned between the two. False: there is no room.
+// Puts the digits right-aligned between `begin` and `end`. Returns false when there is no room.
 bool put_before(char* begin, char* end, std::string_view digits) {
   if (digits.size() > static_cast<std::size_t>(end - begin)) return false;
   std::char_traits<char>::copy(end - digits.size(), digits.data(), digits.size());
   return true;
 }
 
-// CPU, pid and code, which all have few digits.
+// Puts CPU, pid and code, whose numbers of digits are limited.
 void put_columns(char* columns, const Event& event) {
   static_assert(FKT_PID_MASK < 10'000'000 && kMaxCpus < 10'000);
   put_digits(columns + 4, event.cpu);
@@ -61,7 +61,7 @@ void Dump::gap(Writer& out, const Event& event) const {
 
 void Dump::line(Writer& out, const Event& event, const Analysis::Place& place) const {
   if (event.id == FKT_W_LOST) return gap(out, event);
-  // All that has a fixed width in one piece, because there are so many lines.
+  // The part of fixed width is formatted in one piece, because a dump has very many lines.
   const std::size_t indent = 1 + 2 * std::min(place.step.depth, kDeepest);
   char* const begin = out.room(kFixed + indent);
   std::char_traits<char>::assign(begin, kFixed + indent, ' ');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The dump: one event a line, as text (2005 report, figure 3) or as JSON.
+// The dump: one line per event, as text (2005 report, figure 3) or as JSON.
 #pragma once
 
 #include "lib/analysis.h"
@@ -14,12 +14,13 @@ class Dump {
   Dump(const Analysis& analysis, const TimeFormat& time)
       : analysis_(analysis), time_(time), format_(analysis, time_) {}
 
-  // The columns' titles, two lines.
+  // Writes the column titles, two lines.
   void title(Writer& out) const;
-  // Time since the recording's start, time since the event before on the same CPU, CPU, pid, code,
-  // name indented by the depth of open calls, arguments. A gap is a line of its own.
+  // Writes an event: time since the recording's start, time since the previous event of the same
+  // CPU, CPU, pid, code, name indented by the depth of open calls, arguments. A gap is a line of
+  // its own.
   void line(Writer& out, const Event& event, const Analysis::Place& place) const;
-  // The same as one JSON object per line; keys as in fkt_print(1).
+  // Writes an event as one JSON object on a line; its keys are described in fkt_print(1).
   void json_line(Writer& out, const Event& event, const Analysis::Place& place) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// One event as the reader hands it on: a view into the mapped file.
+// One event as the reader returns it: a view into the mapped file.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace fkt {
 
-// The id of the reader's own event where a gap begins. No word of a file has it.
+// Id of the event that the reader inserts where a gap begins. No word in a file has this id.
 inline constexpr std::uint16_t kGapBegins = 0;
 
 struct Event {
@@ -19,28 +19,28 @@ struct Event {
   std::uint32_t pid = 0;                   // the thread that ran when it was recorded; 0: idle
   std::uint16_t id = 0;                    // enum fkt_event_id, or FKT_W_LOST for a gap
   std::uint32_t arg = 0;                   // the 24-bit argument
-  std::span<const std::uint64_t> words{};  // after the event word; see below
-  std::uint64_t offset = 0;                // of the event word in the file (bytes)
+  std::span<const std::uint64_t> words{};  // words after the event word; see below
+  std::uint64_t offset = 0;                // offset of the event word in the file (bytes)
 
-  // A gap's begin or end, and no event of the recording.
+  // Returns true for the begin and the end of a gap, which are no recorded events.
   bool is_gap() const { return id == FKT_W_LOST || id == kGapBegins; }
-  // The 24-bit argument read as a signed number (system calls' short returns).
+  // Returns the 24-bit argument as a signed number (short return values of system calls).
   std::int64_t signed_arg() const {
     return static_cast<std::int32_t>(arg << (32 - FKT_ARG_BITS)) >> (32 - FKT_ARG_BITS);
   }
 };
 
-// The words stand in the mapped file, and are valid as long as the trace; a gap's only until the
-// next event.
+// The words are in the mapped file and valid as long as the trace; those of a gap are valid only
+// until the next event.
 //
-// A gap is handed on as two events, which are counted nowhere. One of id kGapBegins comes where the
-// gap begins, or where the selection does if the gap began before it: between its time and the next
-// event of its CPU anything may have happened there. One of id FKT_W_LOST comes where the gap ends;
-// a gap that reaches beyond the selection, or up to the recording's end, has none. The words of
-// both: words[0] is the number of events lost in this gap (already made a difference by the
-// reader), words[1] the clock of the first one lost. Where pages are missing or damaged the reader
-// hands on a gap too, from the last event before to the first moment after, with the number of
-// events known to be lost in it, which may be 0. A number is also 0 where the file does not begin
-// with the CPU's first page: what was lost before is not known then.
+// The reader reports a gap as two events, which no statistics count. An event with id kGapBegins is
+// where the gap begins, or where the selection begins if that is later: what happened between it
+// and the next event of its CPU is unknown. An event with id FKT_W_LOST is where the gap ends; a
+// gap that extends beyond the selection or to the recording's end has none. The words of both:
+// words[0] is the number of events lost in this gap (the reader computes it from the totals in the
+// file), words[1] the clock of the first lost event. For missing or damaged pages the reader
+// reports a gap as well, from the last event before them to the first moment after them, with the
+// number of events known to be lost in it, which may be 0. The number is also 0 if the file does
+// not begin with the CPU's first page: the losses before it are unknown.
 
 }  // namespace fkt

@@ -11,8 +11,8 @@
 namespace fkt {
 namespace {
 
-constexpr unsigned kDeepest = 100;         // of parentheses and "!": each is a call of the parser
-constexpr std::size_t kMost = 1000;        // nodes: a tree of them is walked by calls as well
+constexpr unsigned kDeepest = 100;         // parentheses and "!": the parser recurses for each
+constexpr std::size_t kMost = 1000;        // nodes: the tree is walked recursively, too
 constexpr std::int64_t kLastError = 4095;  // the kernel's MAX_ERRNO
 
 enum class TokenKind {
@@ -32,7 +32,7 @@ enum class TokenKind {
 
 struct Token {
   TokenKind kind = TokenKind::end;
-  std::string_view text;  // of a quoted text: without its quotes
+  std::string_view text;  // a quoted text stands without its quotes
   Comparison comparison = Comparison::equal;
   std::size_t column = 0;
 };
@@ -91,7 +91,7 @@ class Lexer {
       Comparison comparison;
     };
     static constexpr Sign kSigns[] = {
-        // longer ones first
+        // longer ones first, as the first match is taken
         {"&&", TokenKind::both, {}},
         {"||", TokenKind::either, {}},
         {"==", TokenKind::comparison, Comparison::equal},
@@ -129,7 +129,7 @@ std::string shown(const Token& token) {
   return token.kind == TokenKind::end ? "the end" : "\"" + std::string(token.text) + "\"";
 }
 
-// "-ENOENT"; the number without its sign.
+// Parses "-ENOENT". Returns the error number without its sign.
 Result<std::uint64_t> error_number(const Token& token) {
   const std::string_view name = token.text.substr(1);
   std::vector<std::string> names;
@@ -158,7 +158,7 @@ Result<Literal> number_of(const Token& token) {
   if (hex ? parse_number(digits.substr(2), value.number, 16) : parse_number(digits, value.number)) {
     return value;
   }
-  // The clock's speed is of no matter here: only whether it is a time.
+  // Only the syntax of the time is checked, so any clock frequency will do.
   if (hex || value.negative || !parse_duration(digits, 1e9)) {
     return at_column(token.column, "\"" + std::string(token.text) +
                                        "\" is no number (as 42, 0x2a, 1.5ms, -ENOENT)");
@@ -176,7 +176,8 @@ Error at_column(std::size_t column, const std::string& what) {
 
 bool fits(std::string_view text, std::string_view pattern) {
   std::size_t t = 0, p = 0;
-  std::size_t star = pattern.npos, from = 0;  // the last `*`, and where its characters begin
+  // The last `*`, and where the text that it matches ends.
+  std::size_t star = pattern.npos, from = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
@@ -184,7 +185,7 @@ bool fits(std::string_view text, std::string_view pattern) {
     } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
       p++;
       t++;
-    } else if (star != pattern.npos) {  // the star takes one more
+    } else if (star != pattern.npos) {  // the `*` matches one more character
       p = star + 1;
       t = ++from;
     } else {
@@ -195,8 +196,8 @@ bool fits(std::string_view text, std::string_view pattern) {
   return p == pattern.size();
 }
 
-// One token of look-ahead, one function per line of the grammar. Each returns its node's index;
-// the first error ends it all.
+// Recursive descent with one token of look-ahead, and one function per line of the grammar. Each
+// returns its node's index; fail() stops the parsing at the first error.
 class ExpressionParser {
  public:
   explicit ExpressionParser(std::string_view text) : lexer_(text), token_(lexer_.next()) {
@@ -235,7 +236,7 @@ class ExpressionParser {
 
   std::uint32_t any(unsigned depth) { return chain(Kind::any, TokenKind::either, depth); }
 
-  // Operands of one kind with `between` between them.
+  // Parses operands of one kind that are separated by tokens of the kind `between`.
   std::uint32_t chain(Kind kind, TokenKind between, unsigned depth) {
     const auto operand = [&] {
       return kind == Kind::any ? chain(Kind::all, TokenKind::both, depth) : one(depth);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Expressions that select events, as users type them, made into a tree. What their names mean in a
-// recording is lib/where.h's business; nothing here knows one.
+// Parser of the expressions with which users select events; the result is a tree. What the names
+// mean in a recording is found out by lib/where.h.
 //
 //   expression = all { "||" all }
 //   all        = one { "&&" one }
@@ -34,26 +34,26 @@ struct Literal {
   Kind kind = Kind::number;
   bool negative = false;
   std::uint64_t number = 0;  // without its sign
-  std::string text;          // Kind::text: what it says; Kind::time: as typed, "1.5ms"
+  std::string text;          // Kind::text: the text; Kind::time: as typed, "1.5ms"
 };
 
 struct ExpressionNode {
   enum class Kind : std::uint8_t { all, any, no, comparison };
   Kind kind = Kind::comparison;
-  std::uint32_t left = 0, right = 0;  // of all and any; no has its operand in `left`
-  std::string field;                  // comparison
+  std::uint32_t left = 0, right = 0;  // operands of all and any; no has only `left`
+  std::string field;                  // of a comparison
   Comparison comparison = Comparison::equal;
   Literal value;
-  std::size_t field_column = 0, value_column = 0;  // where they stand, from 1
+  std::size_t field_column = 0, value_column = 0;  // columns of the two in the text, from 1
 };
 
 class Expression {
  public:
-  // Error (usage): what is wrong, and in which column.
+  // Error (usage): says what is wrong and in which column.
   static Result<Expression> parse(std::string_view text);
 
   const std::string& text() const { return text_; }
-  // Operands stand before what they belong to: the last node is the whole. Never empty.
+  // Operands come before their operator, so the last node is the whole expression. Never empty.
   const std::vector<ExpressionNode>& nodes() const { return nodes_; }
 
  private:
@@ -62,10 +62,11 @@ class Expression {
   std::vector<ExpressionNode> nodes_;
 };
 
-// Does all of `text` fit the pattern? `*` stands for any characters, `?` for one.
+// Returns true if the whole `text` fits the pattern: `*` stands for any number of characters, `?`
+// for one.
 bool fits(std::string_view text, std::string_view pattern);
 
-// An Error (usage) that names a column: "column 12: ...".
+// Returns an Error (usage) that begins with the column: "column 12: ...".
 Error at_column(std::size_t column, const std::string& what);
 
 }  // namespace fkt

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kReadingEvents = 1 << 18;
 constexpr std::size_t kMostPlaces = 4'000'000;  // 64 MB of memory
 
-// Reads the trace once up to the view's end; `each` gets every event and its place.
+// Reads the trace once up to the view's end, and calls `each` with every event and its place.
 template <class Each>
 void pass(const Trace& trace, Analysis& analysis, const Reading& reading, Each each) {
   std::uint64_t done = 0;
@@ -26,7 +26,7 @@ bool longer(const FoundSpan& a, const FoundSpan& b) {
   return a.duration != b.duration ? a.duration > b.duration : a.begin < b.begin;
 }
 
-// Says of each type of span once whether the pattern fits its name or its event's.
+// Finds out, once per span type, whether the pattern fits its name or its event's name.
 class FittingTypes {
  public:
   FittingTypes(const Analysis& analysis, std::string_view pattern)
@@ -46,7 +46,7 @@ class FittingTypes {
  private:
   const Analysis& analysis_;
   std::string_view pattern_;
-  std::vector<std::int8_t> known_;  // -1: not looked at yet
+  std::vector<std::int8_t> known_;  // by type: 1 if it fits; -1: not checked yet
 };
 
 }  // namespace
@@ -113,7 +113,7 @@ std::optional<Interval> extent(const Trace& trace, const View& view, const Readi
 
 std::vector<FoundSpan> slowest(const Trace& trace, const View& view, std::string_view name,
                                std::size_t most, const Reading& reading) {
-  std::vector<FoundSpan> heap;  // the shortest in front
+  std::vector<FoundSpan> heap;  // a heap with the shortest span in front
   Analysis analysis(trace.info(), view);
   FittingTypes types(analysis, name);
   pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The library for programs of others: opening a recording, its events, its pages, its catalogue.
-// docs/library.md tells how to build with it.
+// The library for other programs: opening a recording, its events, its pages, its catalogue.
+// docs/library.md describes how to build with it.
 #pragma once
 
 #include "lib/catalogue.h"

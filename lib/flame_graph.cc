@@ -9,8 +9,8 @@ namespace {
 
 constexpr double kWidth = 1200, kMargin = 10;
 constexpr double kRow = 18, kHead = 56, kFoot = 34;
-constexpr double kLetter = 7.3;     // width of one, 12 px monospace
-constexpr double kNarrowest = 0.1;  // narrower boxes are left out
+constexpr double kLetter = 7.3;     // width of a character (12 px monospace)
+constexpr double kNarrowest = 0.1;  // pixels; narrower boxes are left out
 
 constexpr std::string_view kStyle = R"(<style>
   svg { background: #fff; font: 12px monospace; }
@@ -31,8 +31,8 @@ constexpr std::string_view kStyle = R"(<style>
 </style>
 )";
 
-// Boxes keep their place in data-x and data-w, shares of the whole; zooming stretches one of them
-// over the width and moves the rest along.
+// The boxes have their position and width in data-x and data-w, as shares of the whole picture.
+// Zooming stretches one of them over the full width and moves the others along.
 constexpr std::string_view kScript = R"(<script><![CDATA[
 (function () {
   var svg = document.currentScript ? document.currentScript.ownerSVGElement
@@ -107,14 +107,14 @@ void escape(Writer& out, std::string_view text) {
         out.put("&quot;");
         break;
       default:
-        // Names may hold bytes that are no UTF-8, which no XML may.
+        // Names may contain bytes that are not valid UTF-8, which XML does not allow.
         out.put(static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '?'
                                                                                               : c);
     }
   }
 }
 
-// The same name has the same colour in every picture. User time is blue, interrupts violet.
+// A name has the same colour in every picture. User time is blue, interrupts are violet.
 std::string color(std::string_view name, bool interrupt) {
   std::uint32_t hash = 2166136261U;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
@@ -199,7 +199,7 @@ void Picture::head(std::string_view title) {
   out_.put("></text>\n");
 }
 
-// Parents first, from left to right, as the script's search counts on.
+// Draws parents before children, from left to right: the script's search relies on this order.
 void Picture::boxes() {
   struct Place {
     std::uint32_t number;

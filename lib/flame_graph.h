@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A flame graph as one SVG file that needs nothing else: boxes as wide as their time, callers
-// below, hover for figures, click to zoom, / to search. Without scripts it still shows the whole
-// picture.
+// A flame graph as one self-contained SVG file: boxes as wide as their time, callers below, hover
+// for figures, click to zoom, / to search. A viewer without scripts shows the whole picture.
 #pragma once
 
 #include <string_view>
@@ -10,7 +9,7 @@
 
 namespace fkt {
 
-// Fails where no path has any time. title: its heading.
+// Returns an error (usage) when no path has any time. title: the heading.
 Status write_flame_graph(Writer& out, const CallPaths& paths, const TimeFormat& time,
                          std::string_view title);
 

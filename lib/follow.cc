@@ -6,9 +6,9 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kDeepest = 255;                   // what nests deeper is drawn there
-constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // Spans' Off, in a cut
-constexpr std::size_t kOfMalloc = 16;                   // bytes beside what is asked for
+constexpr std::size_t kDeepest = 255;  // slices that nest deeper are reported at this depth
+constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // values of Spans::Off in a cut
+constexpr std::size_t kOfMalloc = 16;  // overhead of malloc() per allocation (bytes)
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void Follow::restore(const Cut& cut, const CutPlaces& places) {
     if (running == Cut::kNone) continue;
     CpuNow& now = cpu(saved.cpu);
     now.running = places.tasks[running];
-    now.begun = switched;  // or since its first event only: the cut does not say
+    now.begun = switched;  // else `since` may be its first event only: the cut does not say
     now.since = switched ? saved.last : cut.tasks[running].since;
     now.stack = opened(saved.open, places);
     who_runs_.runs(saved.cpu, now.running);
@@ -100,7 +100,7 @@ std::size_t Follow::Saved::bytes() const {
   return bytes;
 }
 
-// Ends the state that the task is in, and begins another one.
+// Ends the state of the task at `clock` (ticks) and begins another one. begun: the change was seen.
 void Follow::set_state(TaskIndex index, TaskState state, std::uint64_t clock, bool begun,
                        FollowSink* sink) {
   TaskNow& now = task(index);
@@ -122,7 +122,7 @@ void Follow::set_state(TaskIndex index, TaskState state, std::uint64_t clock, bo
   now.before_cut = false;
 }
 
-// The interrupts that are open on the CPU have ended by `clock`, unseen.
+// The interrupts that are open on the CPU ended unseen, at `clock` at the latest.
 void Follow::drop_interrupts(std::uint32_t number, std::uint64_t clock, FollowSink* sink) {
   CpuNow& now = cpu(number);
   Slice slice{.kind = SliceKind::interrupt,
@@ -144,10 +144,10 @@ void Follow::drop_interrupts(std::uint32_t number, std::uint64_t clock, FollowSi
   now.stack.clear();
 }
 
-// `next` runs on the CPU from now on; kNoTask: nobody knows who.
+// From `clock` on, `next` runs on the CPU; kNoTask: unknown. begun: the switch was seen.
 void Follow::run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun,
                  FollowSink* sink) {
-  drop_interrupts(number, clock, sink);  // no task switches inside one
+  drop_interrupts(number, clock, sink);  // tasks do not switch inside an interrupt
   CpuNow& now = cpu(number);
   if (sink != nullptr && now.running != kNoTask && clock > now.since) {
     sink->slice({.kind = SliceKind::run,
@@ -167,7 +167,8 @@ void Follow::run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool
   if (next == kNoTask) return;
   TaskNow& runner = task(next);
   if (runner.before_cut && runner.state == TaskState::blocked) {
-    // Nobody has woken it since the cut: it was awake by then, and only waited for this CPU.
+    // No wake-up was seen since the cut: the task was already awake at the cut and only waited for
+    // this CPU.
     runner.state = TaskState::ready;
     runner.since = cut_from_;
     runner.begun = false;
@@ -190,7 +191,7 @@ void Follow::apply(const Event& event, FollowSink* sink) {
   const TaskIndex running = tasks_.running(event);
   Step step;
   if (who_runs_.surprises(event.cpu, running)) {
-    // The CPU's first event, the first one behind a gap, or a switch that was not seen.
+    // The CPU's first event, the first one after a gap, or one after a switch that was not seen.
     const TaskIndex before = cpu(event.cpu).running;
     if (before != kNoTask) set_state(before, TaskState::unknown, event.clock, false, sink);
     who_runs_.runs(event.cpu, running);
@@ -235,10 +236,11 @@ void Follow::switched(const Event& event, TaskIndex running, FollowSink* sink) {
   TaskState state = TaskState::blocked;
   if (event.id == FKT_E_SWITCH_R || event.id == FKT_E_SWITCH_PREEMPT) state = TaskState::ready;
   if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z) state = TaskState::unknown;
-  // In another CPU's gap: it may run there next.
+  // While another CPU is in a gap, the task may run there next.
   if (who_runs_.in_gap() && !tasks_[running].idle) state = TaskState::unknown;
   set_state(running, state, event.clock, true, sink);
-  if (state == TaskState::unknown) task(running).calls.clear();  // it is gone, or its calls may end
+  // The task is gone, or its calls may end unseen.
+  if (state == TaskState::unknown) task(running).calls.clear();
   who_runs_.switches(event.cpu, running, next);
   run(event.cpu, next, event.clock, true, sink);
 }
@@ -246,10 +248,10 @@ void Follow::switched(const Event& event, TaskIndex running, FollowSink* sink) {
 void Follow::woken(const Event& event, TaskIndex running, FollowSink* sink) {
   const std::uint32_t tid = event.arg & FKT_PID_MASK;
   const TaskIndex index = tasks_.find(tid);
-  // In a gap it may run at once, unseen.
+  // While a CPU is in a gap, the task may run there at once, unseen.
   if (index == kNoTask || tasks_[index].left_dead || who_runs_.in_gap()) return;
   const TaskState state = task(index).state;
-  // The second word of the same wake-up, or one that came before the task could sleep.
+  // The second event of one wake-up, or a wake-up that came before the task went to sleep.
   if (state == TaskState::ready || state == TaskState::running) return;
   set_state(index, TaskState::ready, event.clock, true, sink);
   TaskNow& now = task(index);
@@ -257,17 +259,18 @@ void Follow::woken(const Event& event, TaskIndex running, FollowSink* sink) {
   now.waker_cpu = event.cpu;
 }
 
-// The thread that called execve goes on under its leader's number.
+// The thread that called execve continues under the number of its thread group leader.
 void Follow::exec(const Event& event, TaskIndex running) {
   if (event.words.empty()) return;
   const TaskIndex old = tasks_.find(static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK);
   if (old == kNoTask || old == running) return;
-  task(std::max(old, running));  // both are there
+  task(std::max(old, running));  // makes room for both
   states_[running].calls = std::move(states_[old].calls);
   states_[old].calls.clear();
 }
 
-// Interrupts nest on their CPU, and so does what is called in them; all else on its task.
+// Returns true for what nests on the CPU: interrupts, and functions called in one. All else nests
+// on the task.
 bool Follow::in_interrupt(const Meaning& meaning, const std::vector<Open>& interrupts) {
   return on_cpu(meaning.kind) || (meaning.kind == SpanKind::other && !interrupts.empty());
 }
@@ -282,7 +285,7 @@ Step Follow::begin(const Event& event, const Meaning& meaning, TaskIndex running
                   ? types_->named_irq(number, event)
                   : types_->of(meaning.kind, other ? event.id : number, event.id);
   std::vector<Open>& calls = task(running).calls;
-  // A task is in one call at a time: the exit of the one before was not recorded.
+  // A task is in one system call at a time: the exit of the previous one was not recorded.
   if (is_syscall(meaning.kind)) calls.clear();
   std::vector<Open>& stack = cpu(event.cpu).stack;
   Step step;
@@ -291,13 +294,13 @@ Step Follow::begin(const Event& event, const Meaning& meaning, TaskIndex running
   return step;
 }
 
-// How deep what ends stands in `stack`, counted from 1; 0: not there.
+// Returns how deep the span that ends is in `stack`, counted from 1; 0: it is not there.
 std::size_t Follow::find_open(const std::vector<Open>& stack, const Meaning& meaning,
                               std::uint64_t number) const {
   std::size_t at = stack.size();
   for (; at > 0; at--) {
     const SpanKind kind = (*types_)[stack[at - 1].type].kind;
-    const bool call = is_syscall(meaning.kind);  // its exit does not say of which
+    const bool call = is_syscall(meaning.kind);  // its exit does not say which call it ends
     if (call ? is_syscall(kind) : kind == meaning.kind && stack[at - 1].match == number) break;
   }
   return at;
@@ -348,7 +351,7 @@ void Follow::begin_gap(const Event& event, FollowSink* sink) {
   }
 }
 
-// Other layers are recorded from here on: what is open may end unseen.
+// From here on other layers are recorded: the ends of open spans may not be.
 void Follow::forget(const Event& event, FollowSink* sink) {
   who_runs_.set_mask(event.words.empty() ? 0 : event.words[0]);
   for (std::uint32_t number = 0; number < cpus_.size(); number++) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Follow: what each CPU and each task is doing, event by event, handed on as slices of time: who
-// ran on a CPU and what interrupted it, how a task ran, waited for a CPU and slept, its system
-// calls, who woke whom.
+// Follow: tracks what each CPU and each task is doing, event by event, and reports it as slices of
+// time: which task ran on a CPU and what interrupted it; when a task ran, waited for a CPU or
+// slept; its system calls; and which task woke it.
 //
-// The whole state is a value: a copy of it at some moment is a place from which the recording can
-// be followed again, without what came before (lib/timeline.h).
+// The whole state is a value: with a copy of it the recording can be followed from that moment on,
+// without the events before it (lib/timeline.h).
 #pragma once
 
 #include <cstdint>
@@ -28,17 +28,18 @@ enum class SliceKind : std::uint8_t {
 
 struct Slice {
   SliceKind kind = SliceKind::run;
-  std::uint8_t depth = 0;    // within its lane: runs and states 0, what nests in them 1 and up
-  bool begun = true;         // it began at `from`, before our eyes, ...
-  bool ended = true;         // ... and ended at `to`
-  std::uint32_t cpu = 0;     // where it ran, or last ran
-  TaskIndex task = kNoTask;  // whose it is; of an interrupt: whom it interrupted
+  // Within its lane: 0 for runs and states, 1 and up for what nests in them.
+  std::uint8_t depth = 0;
+  bool begun = true;         // its begin was seen, at `from`
+  bool ended = true;         // its end was seen, at `to`
+  std::uint32_t cpu = 0;     // CPU where it ran, or ran last
+  TaskIndex task = kNoTask;  // the task it belongs to; of an interrupt: the interrupted task
   std::uint32_t value = 0;
-  TypeIndex in = kNoType;          // state: the system call around it, where one is known
+  TypeIndex in = kNoType;          // state: the system call around it, if one is known
   std::uint64_t from = 0, to = 0;  // ticks
 };
 
-// A task that was woken has got a CPU.
+// A woken task has got a CPU.
 struct Wake {
   TaskIndex waker = kNoTask, task = kNoTask;
   std::uint32_t waker_cpu = 0, cpu = 0;
@@ -48,34 +49,35 @@ struct Wake {
 class FollowSink {
  public:
   virtual ~FollowSink() = default;
-  // Slices of one CPU's or task's depth come in time order and do not overlap.
+  // The slices of one CPU or task and of one depth come in time order and do not overlap.
   virtual void slice(const Slice& slice) = 0;
   virtual void wake(const Wake&) {}
-  // After each event was applied, gaps too; `running`: on its CPU.
+  // Called after each event was applied, including gaps. running: the task on the event's CPU.
   virtual void event(const Event&, TaskIndex /*running*/, const Step&) {}
-  // Whatever comes later is of no interest.
+  // Returns true when the sink needs no further slices.
   virtual bool enough() const { return false; }
 };
 
 class Follow {
  public:
-  // All but the copies' own state is shared: `info`, `meanings` and `types` must outlive it.
-  // A slice is followed from the state at its cut.
+  // Copies share `info`, `meanings` and `types`, which must outlive all of them. A slice is
+  // followed from the state at its cut.
   Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types);
 
   void apply(const Event& event, FollowSink* sink);
-  // A slice's next stretch: all is as its cut says. Not of a copy (at()).
+  // Continues with the next stretch of a slice, in the state at its cut. Not allowed for a Follow
+  // from at().
   void restart(const Cut& cut);
-  // Hands on what is still open at `clock`, as slices that did not end.
+  // Reports everything that is open at `clock` (ticks), as slices whose end was not seen.
   void finish(std::uint64_t clock, FollowSink& sink) const;
 
   const Tasks& tasks() const { return tasks_; }
 
-  // The state at a moment, in little memory.
+  // The state at one moment, in compact form.
   class Saved;
   Saved save() const;
-  // That of one whose state this is a later one of, as far as following needs it: its tasks have
-  // numbers and no names.
+  // Returns a Follow in the state `saved`, which must be an earlier state of this one. Its tasks
+  // have numbers but no names.
   Follow at(const Saved& saved) const;
 
  private:
@@ -84,17 +86,17 @@ class Follow {
     std::uint64_t match = 0, from = 0;
   };
   struct CpuNow {
-    TaskIndex running = kNoTask;  // whose slice is open; kNoTask: none is
+    TaskIndex running = kNoTask;  // the task of the open run slice; kNoTask: there is none
     bool begun = false;
     std::uint64_t since = 0;
     std::vector<Open> stack;  // interrupts
   };
   struct TaskNow {
     TaskState state = TaskState::unknown;
-    bool begun = false;       // the state, at `since`
-    bool before_cut = false;  // it began before the slice
+    bool begun = false;       // the begin of the state was seen, at `since`
+    bool before_cut = false;  // the state began before the slice
     std::uint32_t cpu = 0, waker_cpu = 0;
-    TaskIndex waker = kNoTask;  // of a ready task that slept
+    TaskIndex waker = kNoTask;  // of a ready task that slept: the task that woke it
     std::uint64_t since = 0;
     std::vector<Open> calls;  // innermost last
     TypeIndex outermost() const { return calls.empty() ? kNoType : calls.front().type; }
@@ -138,7 +140,7 @@ class Follow {
   WhoRuns who_runs_;
   std::vector<CpuNow> cpus_;
   std::vector<TaskNow> states_;  // by TaskIndex
-  std::uint64_t cut_from_ = 0;   // of a slice (ticks)
+  std::uint64_t cut_from_ = 0;   // begin of the slice (ticks)
 };
 
 class Follow::Saved {
@@ -152,7 +154,7 @@ class Follow::Saved {
   std::vector<Tasks::Number> numbers_;
   WhoRuns who_runs_;
   std::vector<CpuNow> cpus_;
-  std::vector<std::pair<TaskIndex, TaskNow>> states_;  // of those of which anything is known
+  std::vector<std::pair<TaskIndex, TaskNow>> states_;  // only tasks of which something is known
 };
 
 }  // namespace fkt
