@@ -4,7 +4,7 @@
 namespace fkt {
 namespace {
 
-// A status as wait(2) gives it.
+// Writes an exit status as wait(2) encodes it.
 void put_exit_code(Writer& out, std::uint64_t code) {
   if ((code & 0x7f) == 0) {
     out.put("exit ");
@@ -17,7 +17,8 @@ void put_exit_code(Writer& out, std::uint64_t code) {
 
 }  // namespace
 
-// A system call's number is its name: no argument of that number follows.
+// An event whose first field is a system call's number is named after the call; the number is then
+// not repeated as an argument.
 bool EventFormat::names_event(const EventType& type) const {
   return !type.fields.empty() &&
          (type.fields[0].type == FieldType::syscall || type.fields[0].type == FieldType::syscall32);
@@ -81,20 +82,20 @@ void EventFormat::value_name(Writer& out, const Field& field, std::uint64_t valu
   }
 }
 
-// The name instead of the number, where it has one.
+// Writes the value's name if it has one, otherwise the value.
 void EventFormat::name_or_value(Writer& out, const Field& field, std::uint64_t number) const {
   const std::size_t before = out.size();
-  if (field.type == FieldType::s) out.put('-');  // an error
+  if (field.type == FieldType::s) out.put('-');  // error numbers are negative
   const std::size_t unnamed = out.size();
   value_name(out, field, number);
   if (out.size() > unnamed) return;
   out.truncate(before);
-  // Large returns are addresses: mmap, brk.
+  // A return value this large is an address, as from mmap or brk.
   const bool address = field.type == FieldType::s && static_cast<std::int64_t>(number) >> 32 > 0;
   address ? out.hex(number) : value(out, field, number);
 }
 
-// The number, and its name where it has one.
+// Writes the value, followed by its name if it has one.
 void EventFormat::value_and_name(Writer& out, const Field& field, std::uint64_t number) const {
   value(out, field, number);
   const std::size_t before = out.size();
@@ -194,7 +195,7 @@ void EventFormat::json_arguments(Writer& out, const Event& event) const {
     key(field.name);
     const bool hex = field.type == FieldType::x || field.type == FieldType::uaddr ||
                      field.type == FieldType::addr;
-    if (hex) out.put('"');  // JSON numbers are doubles to most readers
+    if (hex) out.put('"');  // a string, because most JSON readers make numbers doubles
     value(out, field, *number);
     if (hex) out.put('"');
     name.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// One event in words: its name, and its arguments by name, with numbers named where they have one
-// (2005 report, figure 3).
+// One event as text: its name, and its arguments by name; numbers that have a name are shown with
+// it (2005 report, figure 3).
 #pragma once
 
 #include "lib/analysis.h"
@@ -13,20 +13,23 @@ class EventFormat {
  public:
   EventFormat(const Analysis& analysis, const TimeFormat& time)
       : EventFormat(analysis.info(), analysis.tasks(), analysis.types(), time) {}
-  // The same without an analysis; all four must outlive it.
+  // For use without an Analysis. All arguments must outlive this object.
   EventFormat(const TraceInfo& info, const Tasks& tasks, const SpanTypes& types,
               const TimeFormat& time)
       : info_(info), tasks_(tasks), types_(types), names_(types.names()), time_(time) {}
 
-  // "sys_openat", "irq 14 ide0", "switch state=S, next=730 find"; at an exit also how long it took.
+  // Writes "sys_openat", "irq 14 ide0" or "switch state=S, next=730 find"; for an exit also the
+  // call's duration.
   void text(Writer& out, const Event& event, const Step& step) const;
-  // The name alone, and the arguments as members of a JSON object: "next":730,"next_name":"find".
+  // Write only the name; and the arguments as members of a JSON object:
+  // "next":730,"next_name":"find".
   void name(Writer& out, const Event& event) const;
   void json_arguments(Writer& out, const Event& event) const;
 
  private:
   void value(Writer& out, const Field& field, std::uint64_t value) const;
-  // The name that a value has, if it has one: a device's, a task's, an error's.
+  // Writes the name of the value, such as a device's, a task's or an error's; nothing if it has
+  // none.
   void value_name(Writer& out, const Field& field, std::uint64_t value) const;
   void name_or_value(Writer& out, const Field& field, std::uint64_t number) const;
   void value_and_name(Writer& out, const Field& field, std::uint64_t number) const;

@@ -8,7 +8,7 @@
 namespace fkt {
 namespace {
 
-// Averages that differ by less may stand in one bucket.
+// Averages that differ by less may be in the same bucket of a histogram.
 constexpr double kResolution = 1.0 / (1 << Histogram::kBits);
 
 struct Function {
@@ -36,7 +36,7 @@ DiffRow::Side side(const FunctionRow& row, double ticks_per_second) {
   return {row.count, row.whole, time, row.whole == 0 ? 0 : time / row.whole, ns.ns(row.p50)};
 }
 
-// How much longer the new calls took than as many old ones.
+// Returns the time (ns) that the new calls took more than as many old calls would have.
 std::int64_t extra_time(const DiffRow& row) {
   if (row.after.whole == 0) return -static_cast<std::int64_t>(row.before.time);
   if (row.before.whole == 0) return static_cast<std::int64_t>(row.after.time);
@@ -106,7 +106,7 @@ std::vector<DiffRow> function_diff(const CallSource& before, const CallSource& a
   for (auto& [name, row] : rows) {
     row.name = name;
     row.extra = extra_time(row);
-    // As many tests as there are rows find something by chance: each has to be that much surer.
+    // Bonferroni correction: with as many tests as there are rows, some small p arise by chance.
     row.significant = row.p && *row.p * tests < kLevel && differ(row);
     result.push_back(std::move(row));
   }

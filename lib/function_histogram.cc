@@ -58,7 +58,8 @@ void write_histogram(Writer& out, const FunctionHistogram& histogram, const Time
     time.right(out, octave.from, kTime);
     time.right(out, octave.to, kTime);
     out.right(octave.count, kCount);
-    const std::uint64_t bar = (octave.count * kBar + most - 1) / most;  // any call shows
+    // Rounded up, so that a single call is visible.
+    const std::uint64_t bar = (octave.count * kBar + most - 1) / most;
     if (bar > 0) out.put(' ');
     out.fill(bar, '*');
     out.put('\n');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// How long the calls of one function took: a row per power of two, and percentiles.
+// Distribution of the durations of one function's calls: a row per power of two, and percentiles.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace fkt {
 
 struct FunctionHistogram {
   FunctionRow row;
-  std::vector<Histogram::Octave> octaves;  // ticks
+  std::vector<Histogram::Octave> octaves;  // in ticks
 };
 
-// Fails where no function has that name, or none of its calls was seen whole.
+// Error (usage): no function has that name, or none of its calls was seen from begin to end.
 Result<FunctionHistogram> function_histogram(const Profile& profile, const TypeNames& types,
                                              const std::string& name);
 

@@ -11,15 +11,15 @@ namespace {
 
 constexpr std::size_t kTime = 12, kCount = 9;
 
-// A cell is a time (ticks), a count or a text.
+// A column; its cells are times (ticks), counts or texts.
 struct Column {
   char letter;
   std::string_view title, csv;
-  std::size_t width;  // text: of the narrowest column, grown to fit
+  std::size_t width;  // width of the column; texts: minimum width, grown to fit
   enum class Kind { text, count, time } kind;
   std::uint64_t (*number)(const FunctionRow&);
   std::string (*text)(const FunctionRow&);
-  std::string_view about;  // empty: a further column of the letter above
+  std::string_view about;  // for the help; empty: another column of the letter above
 };
 
 std::string sub_name(const FunctionRow& row) {
@@ -81,7 +81,7 @@ const Column* column(char letter) {
   return nullptr;
 }
 
-// The columns of the letters, in their order.
+// Returns the columns of the letters, in the order of the letters.
 std::vector<const Column*> chosen(std::string_view letters) {
   std::vector<const Column*> columns;
   for (const char letter : letters) {
@@ -172,7 +172,8 @@ std::string columns_help() {
 void arrange(std::vector<FunctionRow>& rows, const TableShape& shape) {
   if (shape.above > 0) std::erase_if(rows, [&](const Row& r) { return r.time <= shape.above; });
   const Column* by = column(shape.sort);
-  const auto number = [&](const Row& row) {  // r sorts by the longest, q by p99
+  // Of several columns the last one sorts: r by max, q by p99.
+  const auto number = [&](const Row& row) {
     std::uint64_t value = 0;
     for (const Column& c : kColumns) {
       if (c.letter == by->letter && c.number != nullptr) value = c.number(row);
@@ -201,7 +202,7 @@ void write_table(Writer& out, const std::vector<FunctionRow>& rows, const TableS
   const auto line = [&](auto cell) {
     for (std::size_t i = 0; i < columns.size(); i++) {
       if (i > 0) out.put(' ');
-      // No blanks at a line's end.
+      // The last column is not padded, so lines have no trailing blanks.
       cell(*columns[i], i + 1 == columns.size() && columns[i]->text != nullptr ? 0 : widths[i]);
     }
     out.put('\n');
@@ -221,7 +222,7 @@ void write_table(Writer& out, const std::vector<FunctionRow>& rows, const TableS
       out.right(c.number(row), width);
     });
   }
-  // Count x Average would not be Time.
+  // Such calls count in Count but not in Time, so Count x Average is not Time: say so.
   std::uint64_t cut = 0;
   for (const Row& row : rows) cut += row.count - row.whole;
   const bool has = shape.columns.find('c') != shape.columns.npos;

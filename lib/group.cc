@@ -27,7 +27,8 @@ Error damaged(std::uint64_t offset, std::uint32_t pages, const std::string& why)
           "group of " + counted(pages, "page") + " at offset " + hex(offset) + ": " + why};
 }
 
-// What is wrong with a header, or nothing. The order matters: first whether it is ours at all.
+// Returns what is wrong with a header, or nullptr. Magic, checksum and recording are checked first,
+// because the other fields mean nothing in other data or in a damaged header.
 const char* header_fault(const fkt_group_header& h, std::uint32_t page_bytes,
                          std::uint64_t recording) {
   if (h.magic != FKT_GROUP_MAGIC) return "no group begins here";

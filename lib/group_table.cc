@@ -8,8 +8,8 @@
 namespace fkt {
 namespace {
 
-// How far behind the last group an unfinished file may go on: more than can have been under way
-// when its recorder died.
+// How far after the last group a scan of an unfinished file goes on (bytes): more than can have
+// been in flight when the recorder died.
 constexpr std::uint64_t kLookAhead = 256 << 20;
 constexpr std::size_t kMaxFaults = 16;
 
@@ -22,13 +22,13 @@ class Scan {
       if (!area_.end_known && section_begins(area_.file, offset_)) break;
       if (!step()) return std::move(found_);
     }
-    // Something stood there, or ought to.
+    // The rest of the page area is damaged, or its end is missing.
     if (area_.end_known || offset_ < area_.end) skipped();
     return std::move(found_);
   }
 
  private:
-  // False: nothing more can follow.
+  // Checks the current offset for a group. Returns false when no more groups can follow.
   bool step() {
     const Result<GroupRef> group =
         check_group(area_.file, offset_, area_.page_bytes, area_.recording);
@@ -54,7 +54,7 @@ class Scan {
     return area_.end_known || offset_ - found_.end <= kLookAhead;
   }
 
-  // What was passed over holds pages too, but not endlessly many.
+  // Checks the page number: skipped bytes may have held pages, but only a limited number.
   bool fits(const GroupRef& group) const {
     const std::uint64_t most =
         (offset_ - found_.end) / FKT_FILE_ALIGN * (FKT_GROUP_MAX_BYTES / area_.page_bytes);
@@ -65,7 +65,8 @@ class Scan {
     return group.offset + sizeof(fkt_group_header) + group.stored_bytes;
   }
 
-  // The place from found_.end to offset_ belongs to the recording, and could not be read.
+  // The bytes from found_.end to offset_ belong to the recording but could not be read: keeps the
+  // reason.
   void skipped() {
     if (!fault_.empty() && found_.faults.size() < kMaxFaults) found_.faults.push_back(fault_);
     fault_.clear();
@@ -74,8 +75,8 @@ class Scan {
   const PageArea& area_;
   FoundGroups found_;
   std::uint64_t offset_ = 0;
-  std::uint64_t next_page_ = 0;  // running number behind the last group
-  std::string fault_;            // the first one behind it
+  std::uint64_t next_page_ = 0;  // page number after the last group
+  std::string fault_;            // first fault after the last group
 };
 
 }  // namespace

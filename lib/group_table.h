@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Where the groups of a compressed page area stand: from the file's table, or by going from one to
-// the next.
+// Positions of the groups in a compressed page area: read from the file's table, or found by
+// scanning the group headers.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@ namespace fkt {
 
 struct FoundGroups {
   std::vector<GroupRef> groups;     // in file order
-  std::vector<std::string> faults;  // of places where none could be read, the first ones only
+  std::vector<std::string> faults;  // where no group could be read; the first few only
   std::uint64_t end = 0;            // offset behind the last group (bytes)
-  std::uint64_t cut_off = 0;        // bytes of a group that the file's end cuts short
+  std::uint64_t cut_off = 0;        // bytes of a last group that the end of the file cuts off
 };
 
-// Goes from header to header; nothing is unpacked. Behind a broken one the next is looked for.
+// Scans the group headers without unpacking. After a damaged one, searches for the next valid one.
 FoundGroups scan_groups(const PageArea& area);
 
-// The groups as the table lists them; an Error (damaged) if it cannot be that of this area.
+// Returns the groups that the table lists. Error (damaged): the table cannot be that of this area.
 Result<std::vector<GroupRef>> read_group_table(const Section& section, const PageArea& area);
 
 }  // namespace fkt

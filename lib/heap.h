@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A heap in a vector with its least element in front, for merging what several sources have next.
+// A heap in a vector with its least element in front, for merging sources that are sorted by time.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace fkt {
 
-// A source whose next element is of that time and CPU. At one time, the lowest CPU number is first.
+// A source with the time and CPU of its next element. At equal times the lower CPU number comes
+// first.
 template <class Source>
 struct Waiting {
   std::uint64_t clock;
@@ -25,7 +26,7 @@ void make_least_heap(std::vector<T>& heap) {
   std::ranges::make_heap(heap, [](const T& a, const T& b) { return b < a; });
 }
 
-// Puts `entry` into the heap in place of its front, in one way down; push and pop would be two.
+// Replaces the front by `entry` and restores the heap in one pass; pop and push would be two.
 template <class T>
 void replace_front(std::vector<T>& heap, const T& entry) {
   std::size_t hole = 0;
@@ -40,7 +41,7 @@ void replace_front(std::vector<T>& heap, const T& entry) {
   heap[hole] = entry;
 }
 
-// Takes the front out. Precondition: there is one.
+// Removes the front. Precondition: the heap is not empty.
 template <class T>
 void pop_front(std::vector<T>& heap) {
   const T last = heap.back();

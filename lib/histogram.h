@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Histogram: durations in buckets that grow with them, so that percentiles of any number of values
-// take a few kilobytes. Each octave has 32 buckets: a percentile is off by at most 1/64 (1.6 %),
-// and exact below 32 ticks.
+// Histogram: counts durations in buckets whose width grows with the duration, so that percentiles
+// of any number of values need a few kilobytes. Each octave has 32 buckets: a percentile is off by
+// 1/64 (1.6 %) at most, and exact below 32 ticks.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class Histogram {
   static constexpr unsigned kBits = 5;  // log2 of the buckets per octave
 
   void add(std::uint64_t ticks) { add_bucket(bucket_of(ticks), 1); }
-  // `count` values of a bucket.
+  // Adds `count` values that fall into the bucket.
   void add_bucket(std::uint32_t bucket, std::uint64_t count) {
     if (counts_.empty()) first_ = bucket;
     if (bucket < first_) {
@@ -29,11 +29,11 @@ class Histogram {
   }
 
   std::uint64_t count() const { return count_; }
-  // The smallest value that at least `percent` of all values do not exceed (nearest rank): the
-  // middle of its bucket. 0 where there are no values.
+  // Returns the smallest value that at least `percent` of all values do not exceed (nearest rank),
+  // as the middle of its bucket (ticks); 0 if there are no values.
   std::uint64_t percentile(double percent) const;
 
-  // Calls f(bucket, count) for every bucket that has values, in their order.
+  // Calls f(bucket, count) for every bucket that has values, in ascending order.
   template <class Function>
   void for_each(Function f) const {
     for (std::size_t i = 0; i < counts_.size(); i++) {
@@ -45,7 +45,7 @@ class Histogram {
     std::uint64_t from = 0, to = 0;  // from <= value < to (ticks)
     std::uint64_t count = 0;
   };
-  // The values by powers of two, from the first to the last that has any.
+  // Returns the counts by powers of two, from the first to the last octave that has values.
   std::vector<Octave> octaves() const;
 
   static constexpr std::uint32_t bucket_of(std::uint64_t ticks) {
@@ -54,7 +54,7 @@ class Histogram {
     const auto part = static_cast<std::uint32_t>(ticks >> octave) & ((1U << kBits) - 1);
     return (octave + 1) << kBits | part;
   }
-  // The bucket's smallest value.
+  // Returns the smallest value in the bucket.
   static constexpr std::uint64_t bottom(std::uint32_t bucket) {
     if (bucket < 1U << kBits) return bucket;
     const std::uint64_t part = (1U << kBits) | (bucket & ((1U << kBits) - 1));
@@ -65,7 +65,7 @@ class Histogram {
   }
 
  private:
-  std::vector<std::uint64_t> counts_;  // of the buckets from first_ on
+  std::vector<std::uint64_t> counts_;  // from bucket first_ on
   std::uint32_t first_ = 0;
   std::uint64_t count_ = 0;
 };

@@ -11,12 +11,13 @@
 namespace fkt {
 namespace {
 
-// Where x86-64 kernels are linked; symbols below are offsets of per-CPU variables, not addresses.
+// Link addresses of x86-64 kernels. Symbols below kLinkedMap are offsets of per-CPU variables,
+// which are not moved by KASLR.
 constexpr std::uint64_t kLinkedMap = 0xffffffff80000000;
 constexpr std::uint64_t kLinkedText = 0xffffffff81000000;
 constexpr std::size_t kExamples = 3;
 
-// "ffffffff81000000 T _text", then in kallsyms perhaps a tab and "[module]".
+// Parses "ffffffff81000000 T _text", in kallsyms optionally followed by a tab and "[module]".
 std::optional<Symbol> parse_line(std::string_view line) {
   Symbol symbol;
   if (!parse_number(take_until(line, ' '), symbol.address, 16)) return {};
@@ -28,7 +29,7 @@ std::optional<Symbol> parse_line(std::string_view line) {
   return symbol.name.empty() ? std::nullopt : std::optional(std::move(symbol));
 }
 
-// The first of the symbols that mark where the kernel's text begins.
+// Returns the address at which the kernel's text begins.
 std::optional<std::uint64_t> text_begin(const std::vector<Symbol>& symbols) {
   for (const char* name : {"_text", "_stext"}) {
     const auto found = std::ranges::find(symbols, name, &Symbol::name);
@@ -37,7 +38,7 @@ std::optional<std::uint64_t> text_begin(const std::vector<Symbol>& symbols) {
   return {};
 }
 
-// A text symbol both have: the first of the map's that stands in kallsyms.
+// Returns the difference between running and linked addresses, from a text symbol that both have.
 std::optional<std::uint64_t> offset_between(const std::vector<Symbol>& running,
                                             const std::vector<Symbol>& linked) {
   for (const char* name : {"_text", "_stext"}) {
@@ -52,7 +53,7 @@ bool is_placeholder(std::string_view text) {
   return text.size() < 1000 && text.find("The real System.map is in") != std::string_view::npos;
 }
 
-// The package that a placeholder names, for the message.
+// Returns the name of the package that a placeholder names, for the message.
 std::string placeholder_package(std::string_view text) {
   constexpr std::string_view before = "in the ";
   const std::size_t begin = text.find(before);

@@ -9,10 +9,12 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kHeadLines = 100;         // a log's head is much shorter
-constexpr std::uint64_t kLongest = 1ULL << 52;  // us, 142 years: sums of 2^11 of them fit
+// Looks_like_kft() reads no more; a log's head is much shorter.
+constexpr std::size_t kHeadLines = 100;
+// Us, 142 years: 2^11 of them can be added without overflow.
+constexpr std::uint64_t kLongest = 1ULL << 52;
 
-// The next word of the line; empty at its end.
+// Returns the next word of the line; empty at its end.
 std::string_view word(std::string_view& line) {
   const std::size_t begin = line.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) {
@@ -29,7 +31,7 @@ bool time(std::string_view text, std::uint64_t& us) {
   return parse_number(text, us) && us <= kLongest;
 }
 
-// "-1", "33", "33i", "-1i".
+// Parses "-1", "33", "33i" or "-1i".
 bool pid(std::string_view text, KftCall& call) {
   if (text.ends_with('i')) {
     call.interrupt = true;
@@ -47,7 +49,7 @@ bool is_head(std::string_view line) {
 }  // namespace
 
 std::optional<KftCall> parse_kft_line(std::string_view line) {
-  // Names go to terminals.
+  // Control characters are refused, because names are written to terminals.
   if (std::any_of(line.begin(), line.end(), [](char c) {
         return (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\r') || c == 0x7f;
       })) {
@@ -59,7 +61,7 @@ std::optional<KftCall> parse_kft_line(std::string_view line) {
   if (delta == "no") {
     if (word(line) != "exit") return std::nullopt;
   } else if (!time(delta, call.delta)) {
-    // -1 and -2 mark calls that were saved for another reason than their duration.
+    // -1 and -2 mark calls that were logged for another reason than their duration.
     if (delta != "-1" && delta != "-2") return std::nullopt;
   }
   if (!pid(word(line), call)) return std::nullopt;

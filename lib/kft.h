@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The text log of KFT and KFI, as addr2sym or kfiresolve leave it: a head of a few lines, then one
-// call a line, in the order in which the calls began:
+// The text log of KFT and KFI, as written by addr2sym or kfiresolve: a head of a few lines, then
+// one line per call, in the order in which the calls began:
 //
 //    Entry      Delta      PID            Function                    Called At
 //   --------   --------   -----   -------------------------   --------------------------
 //      23662       1333       0                    con_init   console_init+0x78
 //
-// Times are microseconds. Delta "0" or "no exit": the exit was not seen. PID "-1", or one with an
-// "i" behind it: in an interrupt. What is no call is counted, and the first such line is named.
+// Times are in microseconds. Delta "0" or "no exit": the exit was not seen. PID "-1", or one
+// followed by "i": the call ran in an interrupt. Lines that are no call are counted, and the number
+// of the first one is kept.
 #pragma once
 
 #include <cstddef>
@@ -30,20 +31,21 @@ struct KftCall {
   std::string_view caller, called_at;  // "console_init", "console_init+0x78"
 };
 
-// One line of a log; nothing if it is no call.
+// Parses one line of a log; nothing if it is not a call.
 std::optional<KftCall> parse_kft_line(std::string_view line);
 
 struct KftCounts {
   std::uint64_t calls = 0;
-  std::uint64_t other_lines = 0;  // behind the first call, neither empty nor a call
-  std::size_t first_other = 0;    // the number of the first of them, from 1
+  std::uint64_t other_lines = 0;  // lines after the first call that are neither empty nor a call
+  std::size_t first_other = 0;    // line number of the first of these, from 1
 };
 
-// True if `text`, a file's beginning, is a KFT log: it has a column head or a call in its first
-// lines, and no zero byte.
+// Returns true if `text`, the beginning of a file, is a KFT log: a title line or a call is among
+// its first lines, and it has no zero byte.
 bool looks_like_kft(std::string_view text);
 
-// Hands on every call of `text`. Fails where there is none; `name` is the error's subject.
+// Calls `call` for every call in `text`. Error (format): there is none; name: subject of the
+// message.
 Result<KftCounts> read_kft(std::string_view text, const std::string& name,
                            const std::function<void(const KftCall&)>& call);
 

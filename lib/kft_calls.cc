@@ -6,8 +6,8 @@
 namespace fkt {
 namespace {
 
-// Entry and delta are cut to whole microseconds one by one, so a call may seem to outlive its
-// caller by one.
+// us. Entry and delta are rounded down separately, so a call may seem to end this much after its
+// caller.
 constexpr std::uint64_t kRounding = 1;
 
 }  // namespace
@@ -36,7 +36,7 @@ CallPlace KftCalls::place(const std::vector<Open>& stack, std::size_t depth, std
   return place;
 }
 
-// Can the innermost call of `stack` be around `call`?
+// Returns true if the innermost call of `stack` can be the caller of `call`.
 bool KftCalls::holds(const std::vector<Open>& stack, const KftCall& call) const {
   const Open& top = stack.back();
   const bool named = names_[top.span.type] == call.caller;
@@ -67,7 +67,7 @@ void KftCalls::push(std::vector<Open>& stack, const KftCall& call, std::uint32_t
   if (sink_ != nullptr) sink_->begin(open.span, place(stack, depth, task, call.entry));
 }
 
-// known: false where a break in the log hides how it went on.
+// known: false if the log is not contiguous here, so the call's end is unknown.
 void KftCalls::pop(std::vector<Open>& stack, std::uint32_t task, bool known) {
   // Only the innermost call of a task can have been switched out.
   if (&stack == &tasks_[task].stack) resume(tasks_[task], stack.back().end);
@@ -94,7 +94,7 @@ void KftCalls::pop(std::vector<Open>& stack, std::uint32_t task, bool known) {
   }
 }
 
-// The task goes on at `clock`, or already where its innermost call ended.
+// The task runs again from `clock` on (us), or since its innermost call ended, if that was earlier.
 void KftCalls::resume(Task& task, std::uint64_t clock) {
   if (!task.off_since) return;
   const std::uint64_t since = *task.off_since;
@@ -110,7 +110,7 @@ void KftCalls::resume(Task& task, std::uint64_t clock) {
 void KftCalls::switch_to(std::uint32_t task, const KftCall& call) {
   if (task != current_) {
     Task& before = tasks_[current_];
-    // The innermost call left is where it was switched out.
+    // The innermost call that is still open is the one in which the task was switched out.
     end_before(before.stack, call.entry);
     if (!before.stack.empty()) before.off_since = call.entry;
     current_ = task;
@@ -118,7 +118,7 @@ void KftCalls::switch_to(std::uint32_t task, const KftCall& call) {
   resume(tasks_[task], call.entry);
 }
 
-// The first call in an interrupt is taken out of the call that it came in.
+// The time of the first call of an interrupt is taken out of the interrupted call.
 void KftCalls::interrupt(const KftCall& call) {
   unwind(interrupts_, call, current_);
   if (tasks_.empty()) current_ = task_of(call.pid);
@@ -134,7 +134,7 @@ void KftCalls::take(const KftCall& call) {
   if (call.interrupt) return interrupt(call);
   if (!interrupts_.empty()) {
     unwind(interrupts_, call, current_);
-    // What an interrupt does before and after its part with PID -1.
+    // Code of the interrupt before and after its calls with PID -1 has the task's PID.
     const bool makes = !interrupts_.empty() && tasks_[current_].pid == call.pid &&
                        names_[interrupts_.back().span.type] == call.caller;
     if (makes) return interrupt(call);
@@ -148,7 +148,7 @@ void KftCalls::take(const KftCall& call) {
 
 void KftCalls::add(const KftCall& call) {
   if (held_) {
-    // What makes the first call in interrupt context is the interrupt itself.
+    // The caller of the first call with PID -1 is the interrupt itself.
     const bool makes = call.interrupt && !held_->interrupt && call.caller == held_->function &&
                        call.entry >= held_->entry;
     held_->interrupt |= makes && (held_->delta == 0 || call.entry <= held_->entry + held_->delta);

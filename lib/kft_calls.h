@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// KftCalls: which call of a KFT log was made by which, from their times and "Called At", into the
-// same Profile and CallSink that FKT recordings feed. One tick is 1 us.
+// KftCalls: reconstructs the nesting of the calls in a KFT log from their times and "Called At",
+// and feeds them to a Profile and a CallSink as FKT recordings do. One tick is 1 us.
 //
-// - A call lies in the innermost one of its PID that was still under way; one whose exit was not
-//   seen holds only the calls that name it as their caller.
-// - Interrupts (PID -1) have a stack of their own and are taken out of what they interrupted. The
-//   call that made the first one with PID -1 is the interrupt, though it still has the task's PID.
-// - Where another PID appears, the one before was switched out: until its next line, or until the
+// - A call is nested in the innermost open call of its PID. A call whose exit was not seen contains
+//   only the calls that name it as their caller.
+// - Interrupts (PID -1) have a stack of their own, and their time is taken out of what they
+//   interrupted. The call that made the first call with PID -1 is the interrupt itself, though it
+//   has the task's PID.
+// - When another PID appears, the previous task was switched out until its next line, or until the
 //   end of the call it was in, whichever comes first. KFT records one CPU.
 #pragma once
 
@@ -23,17 +24,18 @@ namespace fkt {
 
 class KftCalls {
  public:
-  // `sink` may be null; both must outlive this.
+  // `sink` may be nullptr; both must outlive this object.
   KftCalls(Profile& profile, CallSink* sink) : profile_(profile), sink_(sink) {}
 
-  // What `call` refers to must stay until the next add() or finish().
+  // The text that `call` points to must stay valid until the next add() or finish().
   void add(const KftCall& call);
-  // After the last one.
+  // Closes what is still open. Call after the last add().
   void finish();
 
   TypeIndex types() const { return static_cast<TypeIndex>(names_.size()); }
   std::string_view name(TypeIndex type) const { return names_[type]; }
-  // Calls that began before the one on the line above: nothing is known across such a place.
+  // Number of calls that began before the one on the line above. Such a line ends all open calls,
+  // because nothing is known about how they went on.
   std::uint64_t backwards() const { return backwards_; }
   std::int64_t pid(std::uint32_t task) const { return tasks_[task].pid; }
   std::uint32_t tasks() const { return static_cast<std::uint32_t>(tasks_.size()); }
@@ -41,8 +43,8 @@ class KftCalls {
  private:
   struct Open {
     OpenSpan span;
-    std::uint64_t end = 0;     // us; kUnseen: not known
-    std::uint64_t nested = 0;  // us of calls and interrupts directly in it
+    std::uint64_t end = 0;     // us; kUnseen: the exit was not seen
+    std::uint64_t nested = 0;  // us of the calls and interrupts directly in it
   };
   struct Task {
     std::int64_t pid = 0;
@@ -55,9 +57,9 @@ class KftCalls {
   std::uint32_t task_of(std::int64_t pid);
   void take(const KftCall& call);
   void push(std::vector<Open>& stack, const KftCall& call, std::uint32_t task);
-  // Ends what cannot be around `call` any more.
+  // Pops the calls that cannot be around `call`.
   void unwind(std::vector<Open>& stack, const KftCall& call, std::uint32_t task);
-  // The same for the running task's calls, or the interrupts', that ended by `clock`.
+  // Pops the calls that ended by `clock` (us). stack: the running task's or the interrupts'.
   void end_before(std::vector<Open>& stack, std::uint64_t clock);
   void interrupt(const KftCall& call);
   bool holds(const std::vector<Open>& stack, const KftCall& call) const;
@@ -75,7 +77,7 @@ class KftCalls {
   std::vector<Task> tasks_;
   std::unordered_map<std::int64_t, std::uint32_t> by_pid_;
   std::vector<Open> interrupts_;
-  std::optional<KftCall> held_;  // until the next line tells whether it is an interrupt
+  std::optional<KftCall> held_;  // held back until the next line tells whether it is an interrupt
   std::uint32_t current_ = 0;
   std::uint64_t last_ = 0;
   std::uint64_t backwards_ = 0;

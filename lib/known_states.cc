@@ -25,10 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t kFormat = 1;  // one more whenever a state comes to mean something else
+constexpr std::uint32_t kFormat = 1;  // increased when the meaning of a stored state changes
 constexpr std::uint64_t kMostMoments = 64;
-constexpr std::uint64_t kMostBytes = 32 << 20;  // of all states' lines
-constexpr std::size_t kMostFiles = 32;          // in a folder; the oldest ones go
+constexpr std::uint64_t kMostBytes = 32 << 20;  // limit for the lines of all states
+constexpr std::size_t kMostFiles = 32;          // in the folder; older ones are removed
 constexpr std::string_view kSuffix = ".states";
 
 template <class T>
@@ -36,7 +36,7 @@ void mix(std::uint32_t& sum, const T& value) {
   sum = crc32(std::as_bytes(std::span(&value, 1)), sum);
 }
 
-// What the states depend on: every page's place and time, and who reads them.
+// Checksum of what the states depend on: position and time of every page, and the reader's version.
 std::uint32_t checksum(const Trace& trace) {
   std::uint32_t sum = crc32(as_bytes(kVersion));
   mix(sum, kFormat);
@@ -57,7 +57,7 @@ bool is_ours(const fs::path& folder) {
   return ::stat(folder.c_str(), &is) == 0 && S_ISDIR(is.st_mode) && is.st_uid == ::geteuid();
 }
 
-// Of too many files in the folder, those go that were written longest ago.
+// Removes the files that were written longest ago if there are more than kMostFiles.
 void make_room(const fs::path& folder) {
   std::error_code error;
   std::vector<std::pair<fs::file_time_type, fs::path>> files;
@@ -71,7 +71,7 @@ void make_room(const fs::path& folder) {
   for (std::size_t i = kMostFiles; i < files.size(); i++) fs::remove(files[i].second, error);
 }
 
-// Under its name only once it is whole.
+// Writes a temporary file and renames it, so that readers never see an incomplete one.
 Status replace(const fs::path& path, std::string_view bytes) {
   std::string temporary = path.string() + ".XXXXXX";
   const UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
@@ -97,7 +97,7 @@ KnownStates::KnownStates(const Trace& trace, std::string folder, std::uint64_t a
   load();
 }
 
-// After every so many pages, all CPUs' together.
+// Chooses the moments: one after every so many pages, counting the pages of all CPUs.
 void KnownStates::plan(const Trace& trace, std::uint64_t apart) {
   std::vector<std::uint64_t> begins;
   for (const PageRef& page : trace.pages()) begins.push_back(page.first_clock);
@@ -144,7 +144,7 @@ void KnownStates::add(const Cut& cut) {
   while (bytes_ > kMostBytes && !moments_.empty()) thin_out();
 }
 
-// Every second moment goes.
+// Removes every second moment.
 void KnownStates::thin_out() {
   std::vector<std::uint64_t> kept;
   for (std::size_t i = 1; i < moments_.size(); i += 2) kept.push_back(moments_[i]);

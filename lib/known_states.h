@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Known states: what earlier readers found a recording's state to be at some moments, so that its
-// state anywhere else is read from the nearest of them on and not from the beginning.
+// Known states: the state of a recording at some moments, as found when it was read before. The
+// state at any other moment is then computed from the last one before it, not from the beginning.
 //
-// They are kept for later readers in a file beside others like it, named after the recording. It is
-// an FKT file without pages that holds a FKT_SEC_CUT for each moment. Nothing but time is lost with
-// it: a file that is damaged, or of another recording or version, is as good as none.
+// They are stored for later readers in a cache file named after the recording: an FKT file without
+// pages that has an FKT_SEC_CUT section for each moment. A file that is damaged, or belongs to
+// another recording or version, is ignored; losing it costs only time.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,25 @@ namespace fkt {
 
 class KnownStates {
  public:
-  // Pages between two moments, together, take at least so many bytes.
+  // Minimum distance between two moments, in bytes of all CPUs' pages.
   static constexpr std::uint64_t kLeastApart = 32 << 20;
 
-  // Those of `trace` that are kept in `folder`; "": none are, nor will be. There are none of a
-  // slice; of a recording of which something is missing: what that hides depends on where one
-  // begins to read; of a flight recorder's and of a part of a recording, which are short and name
-  // tasks by a list of their end.
+  // Loads the states of `trace` from `folder`; "": nothing is loaded or stored. There are no
+  // moments for some recordings: slices; recordings with missing or damaged pages, whose state
+  // depends on where reading begins; flight recordings and
+  // parts of recordings, which are short and name tasks by a list made at their end.
   KnownStates(const Trace& trace, std::string folder, std::uint64_t apart = kLeastApart);
 
-  // Where a state may be worth knowing (ticks, ascending).
+  // The moments at which a state is worth storing (ticks, ascending).
   const std::vector<std::uint64_t>& moments() const { return moments_; }
   bool knows(std::uint64_t moment) const { return states_.contains(moment); }
-  // The last one that is known up to this moment (ticks). Its `to` is the end of all time.
+  // Returns the last known state up to this moment (ticks). Its `to` is the largest possible time.
   std::optional<Cut> before(std::uint64_t moment) const;
-  // The state at cut.from; no other than one of moments() is kept. Where all together would take
-  // too much room, every second moment goes.
+  // Adds the state at cut.from; it is ignored if that is not one of moments(). When all states take
+  // too much memory, every second moment is dropped.
   void add(const Cut& cut);
-  // Writes them to the folder, if any were added. It must be ours or possible to make.
+  // Writes the states to the folder if any were added. The folder is created if necessary, and must
+  // belong to this user.
   Status keep();
 
  private:
@@ -47,16 +48,16 @@ class KnownStates {
   void thin_out();
 
   std::string folder_;
-  std::string file_;       // in it
-  std::uint64_t key_ = 0;  // of the recording, as far as the states depend on it
+  std::string file_;       // path of the cache file
+  std::uint64_t key_ = 0;  // identifies the recording and its pages
   std::vector<std::uint64_t> moments_;
-  std::map<std::uint64_t, std::string> states_;  // as Cut::to_lines()
-  std::uint64_t bytes_ = 0;                      // of all states' lines
+  std::map<std::uint64_t, std::string> states_;  // by moment, as Cut::to_lines()
+  std::uint64_t bytes_ = 0;                      // size of all states' lines
   bool added_ = false;
 };
 
-// Where this user's tools keep what can be found again: fkt in $XDG_CACHE_HOME or ~/.cache; "":
-// nowhere, for the folder around it is not this user's own.
+// Returns the folder for files that can be recreated: fkt in $XDG_CACHE_HOME or ~/.cache. Returns
+// "" when the folder around it does not belong to this user.
 std::string cache_folder();
 
 }  // namespace fkt

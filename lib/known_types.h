@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The types of spans that an analysis has met, for other threads to look up while it meets more.
+// Span types that an analysis has met: read by several threads while one thread adds more.
 #pragma once
 
 #include <atomic>
@@ -15,20 +15,20 @@ class KnownTypes {
     for (std::size_t i = 0; i < kSpanKinds * kNumbers; i++) types_[i] = kNoType;
   }
 
-  // kNoType: not met yet, or not by its number alone. Nothing else is read because of what this
-  // says, so it orders nothing.
+  // Returns the type of a kind's number. Returns kNoType when it was not met yet, or is not known
+  // by its number alone. Relaxed, because no other data is read that depends on the result.
   TypeIndex of(SpanKind kind, std::uint64_t number) const {
     if (number >= kNumbers) return kNoType;
     return slots()[slot(kind) + number].load(std::memory_order_relaxed);
   }
-  // The same by slot: those of a kind's numbers below SpanTypes::kSmall are side by side.
+  // All slots, for look-ups by slot: the numbers of a kind below SpanTypes::kSmall are adjacent.
   const std::atomic<TypeIndex>* slots() const { return types_.get(); }
-  // The slot of the kind's number 0.
+  // Returns the slot of the kind's number 0.
   static constexpr std::uint32_t slot(SpanKind kind) {
     return static_cast<std::uint32_t>(kind) * static_cast<std::uint32_t>(kNumbers);
   }
 
-  // Learns of those added since the last time. One thread only.
+  // Adds the types that are new since the last call. Only one thread may call this.
   void update(const SpanTypes& types) {
     for (; known_ < types.size(); known_++) {
       const SpanType& type = types[known_];
@@ -44,7 +44,7 @@ class KnownTypes {
   }
 
   std::unique_ptr<std::atomic<TypeIndex>[]> types_;  // by kind and number
-  TypeIndex known_ = 0;                              // the first so many
+  TypeIndex known_ = 0;                              // number of types that were added already
 };
 
 }  // namespace fkt

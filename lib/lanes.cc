@@ -43,7 +43,7 @@ LaneCell Gathered::closed() const {
   return closed;
 }
 
-// tasks_ may be younger than the task while the recording is being read.
+// While a recording is still being read, tasks_ may lack the task.
 bool Lanes::idle(TaskIndex task) const {
   return task < tasks_.size() && tasks_[task].idle;
 }
@@ -113,7 +113,7 @@ void Lanes::finish(Building& building) {
                            [](const LaneCell& cell) { return std::pair(cell.depth, cell.from); });
 }
 
-// Of tasks that only wait, the ones in a call tell more.
+// Among tasks that only wait, those in a system call are more informative.
 bool comes_before(const LaneRank& one, const LaneRank& other) {
   if (one.of_cpu != other.of_cpu) return one.of_cpu;
   if (!one.of_cpu && one.active != other.active) return one.active > other.active;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Lanes: what is drawn below each other for a stretch of time, a lane per CPU and per task, at a
-// picture's resolution. Slices narrower than a column become one cell per column, which says how
-// many there were and which took longest; so a lane's size depends on the picture, not on the
+// Lanes: what a picture of a stretch of time shows, a lane per CPU and per task, at the picture's
+// resolution. Slices narrower than a column are combined into one cell per column, which says how
+// many there were and which took longest. So the size of a lane depends on the picture, not on the
 // recording.
 #pragma once
 
@@ -20,31 +20,32 @@ struct LaneCell {
   SliceKind kind = SliceKind::run;
   std::uint8_t depth = 0;
   bool begun = true, ended = true;
-  std::uint32_t count = 1;         // slices in it; 1: it is one, with its own times
-  std::uint32_t value = 0;         // of the longest; of a state: of the one with most time
+  std::uint32_t count = 1;         // number of slices in it; 1: a single slice with its own times
+  std::uint32_t value = 0;         // of the longest slice; of states: the state with the most time
   TypeIndex in = kNoType;          // state: the system call around it
-  std::uint32_t cpu = 0;           // where it ran
-  std::uint64_t from = 0, to = 0;  // ticks; one slice may reach beyond the scale
-  std::uint64_t busy = 0;          // ticks, the sum of the slices
+  std::uint32_t cpu = 0;           // CPU of the longest slice
+  std::uint64_t from = 0, to = 0;  // ticks; a single slice may extend beyond the scale
+  std::uint64_t busy = 0;          // sum of the slices' durations (ticks)
 };
 
 struct Lane {
   bool of_cpu = true;
   std::uint32_t id = 0;  // CPU number, or TaskIndex
   std::vector<LaneCell> cells;
-  std::uint64_t active = 0;  // ticks: tasks ran or were in calls, CPUs were not idle
+  std::uint64_t active = 0;  // ticks that the task ran, or that the CPU was not idle
 };
 
-// Which tasks' lanes are wanted; those of CPUs always are.
+// Which tasks' lanes are wanted; the CPUs' lanes always are.
 struct LaneWish {
   std::uint64_t most = ~std::uint64_t{0};
-  std::function<bool(TaskIndex)> wanted;  // nothing: all
+  std::function<bool(TaskIndex)> wanted;  // empty: all tasks
 };
 
 struct LanePicture {
-  // CPUs by number, then tasks, the most active first, then those in a call.
+  // CPUs by number, then tasks: the most active first, of equally active ones those in a call
+  // first.
   std::vector<Lane> lanes;
-  std::uint64_t tasks = 0;  // that are wanted, with those beyond the most
+  std::uint64_t tasks = 0;  // number of wanted tasks, with those beyond the maximum
 };
 
 LaneCell lane_cell(const Slice& slice);
@@ -52,20 +53,20 @@ constexpr bool of_cpu(SliceKind kind) {
   return kind == SliceKind::run || kind == SliceKind::interrupt;
 }
 
-// A cell that narrow slices of one lane and depth are being gathered in.
+// Combines narrow slices of one lane and depth into a cell.
 struct Gathered {
   LaneCell cell;
-  std::uint64_t longest = 0;              // ticks, of the slice whose value the cell has
+  std::uint64_t longest = 0;  // duration of the slice that gave the cell its value (ticks)
   std::array<std::uint64_t, 4> states{};  // ticks, by TaskState
 
   Gathered() = default;
   explicit Gathered(const LaneCell& one);
   void add(const Gathered& later);
-  // A state's value is then the one with most time.
+  // Returns the finished cell: the value of several states is the state with the most time.
   LaneCell closed() const;
 };
 
-// What decides on the order of lanes.
+// What the order of the lanes depends on.
 struct LaneRank {
   bool of_cpu = true;
   std::uint32_t id = 0;
@@ -78,16 +79,17 @@ class Lanes : public FollowSink {
  public:
   static constexpr std::size_t kMostWakes = 2000;
 
-  // tasks: to tell idle ones, which get no lane.
+  // tasks: tells the idle tasks, which get no lane.
   Lanes(const Scale& scale, const Tasks& tasks) : scale_(scale), tasks_(tasks) {}
 
   void slice(const Slice& slice) override;
-  // A cell of another picture as it stands; `active`: ticks that it adds to its lane's.
+  // Adds a finished cell of another picture. active: ticks that it adds to Lane::active.
   void put(bool of_cpu, std::uint32_t id, const LaneCell& cell, std::uint64_t active);
   void wake(const Wake& wake) override;
 
   LanePicture take(const LaneWish& wish = {});
-  // Of tasks that began to run in the scale; none where they are more than kMostWakes.
+  // Wake-ups whose time from waking to running overlaps the scale; empty if there are more than
+  // kMostWakes.
   const std::vector<Wake>& wakes() const { return wakes_; }
   std::uint64_t wake_count() const { return wake_count_; }
 

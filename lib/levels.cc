@@ -6,9 +6,9 @@
 namespace fkt {
 namespace {
 
-constexpr std::uint64_t kEventsPerCell = 16;  // a recording's levels are not larger than itself
+constexpr std::uint64_t kEventsPerCell = 16;  // keeps the levels smaller than the recording
 constexpr std::uint64_t kAlwaysRoom = 1 << 16;
-constexpr std::size_t kManyLanes = 1 << 13;  // with the tasks that are gone
+constexpr std::size_t kManyLanes = 1 << 13;  // beyond this, lanes without an open cell are dropped
 
 std::uint64_t key_of(std::uint32_t lane, unsigned depth) {
   return std::uint64_t{depth} << 32 | lane;
@@ -43,7 +43,8 @@ void Levels::feed(std::size_t number, std::uint64_t key, const Gathered& gathere
   const auto bucket_of = [&](std::uint64_t clock) {
     return (std::max(clock, from_) - from_) / level.width;
   };
-  // A narrow slice ends at latest in the bucket after the one it begins in.
+  // A narrow slice ends in the bucket in which it begins or in the next one, so buckets before
+  // now - 1 get no more slices.
   if (const std::uint64_t now = bucket_of(cell.to); now > level.now) {
     level.now = now;
     flush(number, now - 1);
@@ -58,7 +59,7 @@ void Levels::feed(std::size_t number, std::uint64_t key, const Gathered& gathere
   level.opened.emplace_back(bucket, key);
 }
 
-// Closes what is gathered in buckets up to `before`, which is not among them.
+// Closes the open cells of all buckets before bucket `before`.
 void Levels::flush(std::size_t number, std::uint64_t before) {
   Level& level = levels_[number];
   while (!level.opened.empty() && level.opened.front().first < before) {
@@ -98,7 +99,8 @@ void Levels::keep(std::size_t number, std::uint64_t key, const Gathered& gathere
   feed(number + 1, key, gathered);
 }
 
-// Its cells stand in the next one too, but for those that it still gathers.
+// The cells of the finest level are contained in the next one, except for those still open, which
+// flush() passes on.
 void Levels::forget_finest() {
   if (finest_ + 1 >= levels_.size()) return;
   const std::size_t gone = finest_++;
@@ -141,7 +143,7 @@ void Levels::each_cell(const Level& level, const Scale& scale, const Use& use) {
   }
 }
 
-// By task: is its lane in the picture? count: of those that are wanted.
+// Returns, by task, whether its lane is in the picture. count: number of wanted tasks.
 std::vector<bool> Levels::chosen_tasks(const Level& level, const Scale& scale, const LaneWish& wish,
                                        std::uint64_t& count) const {
   std::vector<LaneRank> all(tasks_.size());
@@ -167,7 +169,8 @@ std::vector<bool> Levels::chosen_tasks(const Level& level, const Scale& scale, c
   return chosen;
 }
 
-// First whose lanes there are to be, then these: most cells are of others.
+// Two passes: the first selects the tasks, the second collects only their cells, as most cells
+// belong to other tasks.
 LanePicture Levels::lanes(const Scale& scale, const LaneWish& wish) const {
   const Level& level = level_for(scale);
   std::uint64_t tasks = 0;
@@ -184,7 +187,7 @@ LanePicture Levels::lanes(const Scale& scale, const LaneWish& wish) const {
   return picture;
 }
 
-// Long ones stand on every level: the coarsest has the fewest cells.
+// Long slices are on every level. The search begins at the coarsest, which has the fewest cells.
 void Levels::complete(OpenCells& open, std::uint64_t clock) const {
   for (std::size_t level = levels_.size(); level-- > finest_ && !open.empty();) {
     each_cell(levels_[level], Scale{clock - 1, clock + 1, 1}, [&](const Cell& stored) {
@@ -211,7 +214,7 @@ LaneCell Levels::shown(const Cell& stored, const Scale& scale) {
   return cell;
 }
 
-// Ticks that a cell as shown adds to its lane's.
+// Returns the ticks that a cell, as shown, adds to Lane::active.
 std::uint64_t Levels::active(const Cell& stored, const LaneCell& cell) const {
   if (cell.kind == SliceKind::run) {
     return cell.value < tasks_.size() && tasks_[cell.value].idle ? 0 : cell.busy;
