@@ -78,10 +78,9 @@ class EventRange {
     return {stream.event().clock, stream.event().cpu, &stream};
   }
 
-  std::vector<Waiting<CpuStream>>
-      heap_;  // streams other than current_ that have an event; the earliest in front
-  CpuStream* current_ = nullptr;  // the stream of the event handed out; nullptr at the end
-  std::size_t stretch_ = 0;       // index of the slice's stretch that is being read
+  std::vector<Waiting<CpuStream>> heap_;  // of the streams but current_; the earliest in front
+  CpuStream* current_ = nullptr;          // the stream of the event handed out; nullptr at the end
+  std::size_t stretch_ = 0;               // index of the slice's stretch that is being read
   std::uint64_t limit_ = 0;  // current_ stays the earliest while its clock is below this (ticks)
 };
 

@@ -22,7 +22,8 @@ std::vector<std::string> syscall_names(const std::map<std::uint32_t, std::string
   return names;
 }
 
-// Errors internal to the kernel: the exit of a call that a signal interrupted returns them.
+// Errors internal to the kernel: the exit event of a system call that a signal interrupted has them
+// as its return value.
 std::string_view kernel_error(std::int64_t number) {
   switch (number) {
     case 512:

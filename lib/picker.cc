@@ -40,8 +40,7 @@ bool Picker::picks(const Event& event, TaskIndex task) {
   const TypeIndex type = spans_.begins(event);
   if (!where_.whole_spans()) return test({event, nullptr, type, task});
   const OpenSpan* span = type == kNoType ? spans_.ends(event, task) : nullptr;
-  if (span != nullptr && span->before_cut)
-    span = nullptr;  // of a slice: the entry is not in the file
+  if (span != nullptr && span->before_cut) span = nullptr;  // its entry is not in the slice's file
   if (type == kNoType && span == nullptr) return test({event, nullptr, type, task});
   const Event& entry = span == nullptr ? event : span->entry;
   if (learn_ == nullptr) return marks_.test(entry.offset);

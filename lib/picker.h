@@ -67,8 +67,8 @@ class Picker {
   const Tasks& tasks_;
   Spans& spans_;
   const SpanTypes& types_;
-  std::vector<std::vector<std::int8_t>>
-      by_type_;  // per name, by TypeIndex: 1 selected, 0 not, -1 not tested yet
+  // Per name test, by TypeIndex: 1 selected, 0 not, -1 not tested yet.
+  std::vector<std::vector<std::int8_t>> by_type_;
 };
 
 }  // namespace fkt

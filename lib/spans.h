@@ -9,8 +9,8 @@
 // out.
 //
 // A span without entry or exit (at the recording's edge, in a gap) is counted as such and given no
-// duration. A task whose mode is not known, because it may or may not be in a system call at its
-// first event, is accounted as unknown until its next entry or exit tells.
+// duration. At its first event a task may or may not be in a system call: its time is
+// State::running until its next entry or exit tells which.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct Step {
   bool closed = false;  // it ended a span whose begin is in the recording:
   TypeIndex type = kNoType;
   std::uint64_t duration = 0;  // ticks
-  // User or system: the task's mode up to this event, if it was unknown before
+  // User or system: the task's mode up to this event, if it was unknown before.
   State resolved = State::unknown;
 };
 

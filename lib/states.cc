@@ -89,7 +89,7 @@ void States::restore(const Cut& cut, const CutPlaces& places) {
 
 void States::advance(std::uint32_t number, std::uint64_t clock, TaskIndex running) {
   Cpu& cpu = at(number);
-  // Also when an NMI comes between a switch and its effect
+  // Also when an NMI comes between a switch and its effect.
   if (cpu.seen && running == cpu.current) {
     charge(number, cpu, running, clock);
     cpu.last = clock;

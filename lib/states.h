@@ -61,9 +61,9 @@ class States {
   void advance(std::uint32_t cpu, std::uint64_t clock, TaskIndex running);
   // Call after a switch was applied; `next` is the task switched to.
   void switched(std::uint32_t cpu, TaskIndex next) { cpus_[cpu].next = next; }
-  // Events of the CPU are lost from `clock` (ticks) on ...
+  // Events of the CPU are lost from `clock` (ticks) on.
   void begin_gap(std::uint32_t cpu, std::uint64_t clock);
-  // ... until `clock` (ticks), when `running` runs there.
+  // The CPU's events are complete again from `clock` (ticks) on, when it runs `running`.
   void end_gap(std::uint32_t cpu, std::uint64_t clock, TaskIndex running);
   // The task's mode is known now: moves the time since it became unknown to `state`.
   void resolve(TaskIndex task, State state);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Summary: what the report says, worked out once, for the text and for JSON alike. All times are
-// ticks; rows stand in the order in which they are shown.
+// Summary: the contents of the report, computed once for text, JSON and CSV. All times are in
+// ticks; rows are in the order in which they are shown.
 #pragma once
 
 #include <array>
@@ -16,23 +16,23 @@
 namespace fkt {
 
 struct Summary {
-  // A line of the histogram. Its ticks are own time: all rows together are all time.
+  // A row of the histogram. Its ticks are own time, so all rows together are the CPUs' whole time.
   struct EventRow {
     std::string name;
     std::optional<std::uint16_t> code;  // states have none
     std::uint64_t count = 0;
     std::uint64_t ticks = 0;
-    std::optional<Spread> each;  // one by one, of those that were seen whole
+    std::optional<Spread> each;  // of the occurrences with begin and end
     bool timed = false;          // false: events without a duration
   };
-  // How long the spans of one name took, from entry to exit, of those that were seen whole.
+  // Durations of the spans of one name, from entry to exit, of those with both.
   struct DurationRow {
     std::string name;
     std::uint16_t code = 0;
     Spread total;
-    std::uint64_t p50 = 0, p90 = 0, p99 = 0;  // as SpanStats::percentile() has them
+    std::uint64_t p50 = 0, p90 = 0, p99 = 0;  // as SpanStats::percentile() returns them
   };
-  struct Part {  // of a call's time
+  struct Part {  // a part of a call's time
     std::string name;
     std::optional<std::uint16_t> code;
     std::uint64_t count = 0, ticks = 0;
@@ -42,9 +42,9 @@ struct Summary {
     std::uint16_t code = 0;
     std::uint64_t entries = 0;
     std::array<std::uint64_t, kOutcomes> outcomes{};
-    Spread total;  // entry to exit
+    Spread total;  // from entry to exit
     std::uint64_t own = 0;
-    std::vector<Part> parts;  // with own they make the total
+    std::vector<Part> parts;  // their ticks and own add up to the total
   };
   struct ProcessRow {
     std::string name;
@@ -60,33 +60,34 @@ struct Summary {
   };
   struct CpuLoss {
     std::uint32_t cpu = 0;
-    std::uint64_t gaps = 0, lost = 0, ticks = 0;  // lost 0: how many is not known
+    std::uint64_t gaps = 0, lost = 0, ticks = 0;  // lost is 0 when their number is not known
   };
   struct Count {
     std::uint64_t count = 0;
     std::string layer, name;
   };
 
-  // A part of the recording, since its time zero. ticks: what of it counts, which is less where it
-  // has several stretches.
+  // An interval, counted from the recording's start. `ticks` is its length without the time between
+  // stretches, if it consists of several.
   struct Extent {
     std::uint64_t from = 0, to = 0, ticks = 0;
   };
 
   std::uint64_t duration = 0;  // of the recording, from its start to its stop
-  // It ends there for certain; false: the file knows no more of it (a part of several, unfinished).
+  // False when the file does not tell whether the recording ended there: it is one of several
+  // parts, or unfinished.
   bool ended = false;
-  std::optional<Extent> file;  // what the file holds, where that is less than the recording
-  Extent selected;             // what the numbers are of
-  bool selects = false;        // it is less than what the file holds
+  std::optional<Extent> file;  // what the file contains, when it is less than the recording
+  Extent selected;             // what the figures describe
+  bool selects = false;        // `selected` is less than what the file contains
   std::uint64_t events = 0, lost = 0;
-  std::uint64_t cpu_ticks = 0;  // of all CPUs together
+  std::uint64_t cpu_ticks = 0;  // time of all CPUs together
   StateTimes times{};
   std::vector<std::string> layers;   // recorded
   std::vector<std::string> notes;    // what is not known, and why
   std::vector<std::string> missing;  // what the file lacks; empty: complete
   std::vector<EventRow> histogram;
-  std::vector<DurationRow> durations;  // where the profile keeps histograms
+  std::vector<DurationRow> durations;  // only when the profile keeps histograms
   std::vector<CallRow> calls;
   std::array<std::uint64_t, kOutcomes> exits_alone{};
   std::vector<ProcessRow> processes;
@@ -96,15 +97,16 @@ struct Summary {
   bool has_switches = false;  // the process layer was recorded
 };
 
-// Names of states and outcomes, as JSON and CSV have them.
+// Names of states and outcomes in JSON and CSV.
 std::string_view state_key(std::size_t state);
 std::string_view outcome_key(std::size_t outcome);
 
 // without_user: leave user-level time out of the histogram (-k).
 Summary summarize(const Analysis& analysis, const Integrity& integrity, bool without_user);
 
-// Every event of the selection exactly once: system calls by their entries, everything else by the
-// catalogue's name. Most first, equal ones by name.
+// Returns how often each event of the selection occurred, each event counted once: system calls by
+// their entries under the call's name, all others under the catalogue's name. Highest count first,
+// equal counts by name.
 std::vector<Summary::Count> count_events(const Analysis& analysis);
 
 }  // namespace fkt

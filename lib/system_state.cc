@@ -81,7 +81,7 @@ void add_task(Writer& out, const TaskRules& rules, std::uint32_t tgid, std::uint
     }
   }
   std::string_view rest = std::string_view(*stat).substr(close + 1);
-  take_until(rest, ' ');  // the blank
+  take_until(rest, ' ');  // the space
   take_until(rest, ' ');  // the state
   std::uint32_t parent = 0;
   if (!parse_number(take_until(rest, ' '), parent)) return;

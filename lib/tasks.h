@@ -28,7 +28,7 @@ inline constexpr TaskIndex kNoTask = ~TaskIndex{0};
 struct TaskInfo {
   std::uint32_t tid = 0;
   std::uint32_t tgid = 0;      // equals tid where the file does not tell
-  TaskIndex leader = kNoTask;  // index of the process's first thread; of itself for that one
+  TaskIndex leader = kNoTask;  // of the process; a leader has its own index
   std::string comm;            // empty when not known
   std::uint32_t idle_cpu = 0;  // of an idle task
   bool idle = false;

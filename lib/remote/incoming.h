@@ -58,7 +58,7 @@ class Incoming {
     bye,      // the sender knows that too; take() returns false
     aborted,  // the sender gave the recording up
     failed,   // the store cannot continue
-    dropped,  // the other end broke the protocol or has a wrong token
+    dropped,  // refused: wrong token, broken protocol, another recording, full disk
   };
   Phase phase() const { return phase_; }
   // Returns whether a proven sender is connected, while take() returns true.
