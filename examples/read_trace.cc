@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// read_trace FILE: every event of a recording in time order, then its pages, each decoded by
-// itself.
+// read_trace FILE: prints every event of a recording in time order, then decodes each page
+// separately.
 #include <fkt/fkt.h>
 
 #include <cstdio>
 
 namespace {
 
-// Time since the recording's start (ticks), CPU, thread, event.
+// Prints time since the start of the recording in ticks, CPU, thread, id and name of the event.
 void print(const fkt::Event& event, const fkt::TraceInfo& info) {
   const auto time = static_cast<long long>(event.clock - fkt::recording_start(info));
-  if (event.id == fkt::kGapBegins) return;  // told where it ends
+  if (event.id == fkt::kGapBegins) return;  // printed at its end
   if (event.id == FKT_W_LOST) {
     std::printf("%lld %u lost %llu\n", time, event.cpu,
                 static_cast<unsigned long long>(event.words[0]));
@@ -21,7 +21,7 @@ void print(const fkt::Event& event, const fkt::TraceInfo& info) {
               type != nullptr ? type->name.c_str() : "?");
 }
 
-// Pages need nothing of each other: other programs decode them on several threads.
+// Counts the events of one page. Pages can be decoded independently, also by several threads.
 unsigned long long count_events(const fkt::Trace& trace, const fkt::PageRef& ref) {
   const fkt::Result<fkt::Page> page = trace.page(ref);
   if (!page) return 0;  // damaged

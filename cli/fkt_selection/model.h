@@ -2,7 +2,6 @@
 // What fkt_selection knows about a recording: the index immediately; the density by layer and the
 // timeline later, read by a background thread. After that, when no requests are pending, the thread
 // computes the states that make fkt_extract faster.
-// nobody else needs the processors, that thread reads what fkt_extract is quicker with.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_to_ctf FILE DIR: the events of a recording as a CTF 1.8 trace in the layout of LTTng's kernel
-// tracer (a stream per CPU, packets, large event headers), so that both readers read the same.
+// fkt_to_ctf FILE DIR: writes the events of a recording as a CTF 1.8 trace in the layout of LTTng's
+// kernel tracer (a stream per CPU, packets, large event headers), so that readers of both formats
+// can be compared on the same events.
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -72,7 +73,8 @@ class Stream {
   std::vector<char> packet_;
 };
 
-// The types of events that a recording has, by their number of words: one CTF event each.
+// Makes the CTF metadata: one CTF event for each event type of the catalogue with a fixed number of
+// words.
 std::string metadata(const fkt::Catalogue& catalogue) {
   std::string text = R"(/* CTF 1.8 */
 typealias integer { size = 8; align = 8; signed = false; } := uint8_t;

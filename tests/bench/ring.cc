@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// ring.h natively, with the instructions the kernel module uses, beside the bare time-stamp
-// counter: what a record costs a probe once it has its values. One thread writes; a complete page
-// goes back to the ring at once, so page switches and headers are in the figure and no disk is.
+// Measures ring.h in user space, with the instructions that the kernel module uses: the cost of
+// writing an event, compared with reading the time-stamp counter alone. One thread writes; complete
+// pages are recycled at once, so page switches are included and disk writes are not.
 #include <benchmark/benchmark.h>
 #include <linux/types.h>
 #include <x86intrin.h>

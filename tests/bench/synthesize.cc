@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// synthesize EVENTS FILE [CPUS]: a recording of about so many events, made in one pass with little
-// memory, and on standard output, as JSON, what a reader must find in it: the generator counts for
-// itself, by other means than the reader's.
+// synthesize EVENTS FILE [CPUS]: writes a recording of about EVENTS events in one pass with little
+// memory. Prints as JSON what a reader must find in it; the generator counts on its own, not with
+// the reader's code.
 //
-// On each CPU eight tasks take turns: short calls, one that sleeps until an interrupt wakes its
-// sleeper, now and then the timer, an idle CPU, a child that lives shortly.
+// On each CPU eight tasks run in turn. They make short calls and one read that sleeps until an
+// interrupt wakes the task; sometimes there is a timer interrupt, an idle CPU, or a short-lived
+// child.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -48,13 +49,13 @@ struct Tally {
   }
 };
 
-// What all CPUs write to: the file's pages, and what the reader must find.
+// Written by all CPUs: the pages of the file, and the expected results.
 struct Output {
   int fd = -1;
-  std::uint64_t at = 0, events = 0;  // at: where the next page goes
+  std::uint64_t at = 0, events = 0;  // at: offset of the next page
   bool failed = false;
   std::vector<fkt_index_entry> index;
-  std::map<std::uint32_t, Tally> calls;  // complete ones, by number
+  std::map<std::uint32_t, Tally> calls;  // complete system calls, by number
   Tally disk, timer;
   std::array<std::uint64_t, 1 << FKT_ID_BITS> by_id{};
   std::vector<std::uint64_t> slots;
@@ -71,7 +72,7 @@ class Cpu {
   std::uint64_t events() const { return events_; }
   std::uint64_t pages() const { return seq_; }
 
-  // What one task does until another one runs.
+  // Simulates one task until the CPU switches to another one.
   void turn() {
     turns_++;
     const std::uint64_t quick = 1 + below(12);
@@ -91,7 +92,7 @@ class Cpu {
       event(120, FKT_E_SWITCH_S, tid(next));
     }
     running_ = next;
-    if (in_read_[next] == 0) return;  // it runs for the first time
+    if (in_read_[next] == 0) return;  // its first turn
     event(80, FKT_E_SYS_EXIT, 512);
     out_.calls[kRead].add(clock_ - in_read_[next]);
     in_read_[next] = 0;
@@ -159,7 +160,7 @@ class Cpu {
     out_.disk.add(clock_ - begin);
   }
 
-  // Forks in sys_clone, and runs the child until it is gone.
+  // Forks in sys_clone and runs the child until it has exited.
   void child() {
     const std::uint32_t parent = tid(running_);
     const std::uint32_t child =
@@ -172,7 +173,7 @@ class Cpu {
     event(60, FKT_E_SYS_EXIT, child);
     out_.calls[kClone].add(clock_ - begin);
     event(70, FKT_E_SWITCH_PREEMPT, child);
-    event(90, FKT_E_SYS_EXIT, 0);  // of its parent's fork
+    event(90, FKT_E_SYS_EXIT, 0);  // the return of fork in the child
     call(39, 100);
     event(90, FKT_E_EXIT, 0, {child | std::uint64_t{child} << 32});
     event(70, FKT_E_SWITCH_Z, parent);
@@ -189,7 +190,7 @@ class Cpu {
     if (id >= FKT_E_SWITCH_R && id <= FKT_E_SWITCH_PREEMPT) pid_ = arg & FKT_PID_MASK;
   }
 
-  // What has nothing between its begin and its end is one word.
+  // Writes a begin and an end with no event between as one word.
   void pair(std::uint64_t later, std::uint32_t id, std::uint64_t length, std::uint32_t begin,
             std::uint32_t end) {
     clock_ += later;
@@ -233,7 +234,7 @@ class Cpu {
   std::uint32_t pid_ = 1000 + number_ * kTasks, page_pid_ = 0;
   std::uint64_t clock_ = kStart, first_ = 0, last_ = 0, seq_ = 0, events_ = 0, turns_ = 0;
   std::uint32_t running_ = 0;
-  std::array<std::uint64_t, kTasks> in_read_{};  // since when (ticks); 0: not in it
+  std::array<std::uint64_t, kTasks> in_read_{};  // clock of the entry to read; 0: not in read
 };
 
 std::string clock_pair(std::uint64_t clock) {

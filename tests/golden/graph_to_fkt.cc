@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// graph_to_fkt TEXT FKT: makes a recording of what ftrace's function_graph tracer saw, as
-// `trace-cmd report -R -t` prints it. Functions become events of the file's own catalogue, two
-// each; switches, wake-ups, interrupts, softirqs and the timer's vector become FKT's.
+// graph_to_fkt TEXT FKT: converts a trace of ftrace's function_graph tracer, as printed by
+// `trace-cmd report -R -t`, into a recording. Each function becomes two events in the catalogue of
+// the file; switches, wake-ups, interrupts, softirqs and the timer vector become FKT's events.
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -19,6 +19,7 @@ using namespace fkt;
 constexpr std::uint32_t kFirstId = 0x100, kLastId = 0x3ff;  // free in the catalogue
 constexpr std::uint32_t kTimerVector = 236;
 
+// A parsed line, such as
 // "  dd-165   [001]   24.082616483: funcgraph_exit:   func=vfs_read depth=0 ... calltime=5a.. "
 struct Line {
   std::string_view task, event, values;
@@ -76,7 +77,7 @@ class Converter {
   std::uint64_t ticks(std::uint64_t ns) const { return ns - first_ + test::TraceBuilder::kStart; }
 
   std::vector<Line> lines_;
-  std::vector<std::uint64_t> times_;  // by line: when it happened, ns
+  std::vector<std::uint64_t> times_;  // for each line, time of its event in ns
   std::uint64_t first_ = ~std::uint64_t{0};
   std::map<std::string_view, std::uint32_t> ids_;
   test::TraceBuilder out_;
@@ -91,7 +92,8 @@ Converter::Converter(std::string_view text) {
   for (const std::uint64_t time : times_) first_ = std::min(first_, time);
 }
 
-// An exit says when its function was entered, a little before the entry was written down.
+// An exit line has the time of the function's entry, which is slightly before that of the entry
+// line. Uses it for both.
 void Converter::find_entries() {
   struct Open {
     std::size_t line;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Where the golden .fkt files come from: each is made here, word by word. tests/unit/golden_test.cc
-// checks that the files are these, and that fkt_print says of them what stands beside them.
+// Generates the golden .fkt files word by word. tests/unit/golden_test.cc checks that the files are
+// equal to these, and that the output of fkt_print is equal to the text files beside them.
 #pragma once
 
 #include <cstring>
@@ -9,9 +9,9 @@
 
 namespace fkt::test {
 
-// As the 2005 report's figure 3: find meets an inode that is not cached, sleeps, the disk's
-// interrupt wakes it. Around it: a fork, an exec, an exit, a thread, a 32-bit call, faults.
-// group_pages: compressed, so many pages to a group; 0: not.
+// The scene of figure 3 of the 2005 report: find reads an inode that is not cached and sleeps until
+// the disk's interrupt wakes it. Also a fork, an exec, an exit, a thread, a 32-bit call and faults.
+// group_pages: pages per compressed group; 0: not compressed.
 inline Bytes find_recording(std::size_t group_pages = 0) {
   constexpr std::uint64_t T = TraceBuilder::kStart;
   TraceBuilder b;
@@ -25,14 +25,14 @@ inline Bytes find_recording(std::size_t group_pages = 0) {
   b.section(FKT_SEC_INTERRUPTS, "14\tide0\t7\n");
   b.section(FKT_SEC_SYMBOLS, "ffffffff81000000\tt\tdo_one_thing\t\n");
   b.pid(0, 42).pid(1, 0);
-  // sh forks, and waits for its child.
+  // sh forks and waits for its child.
   b.event(0, T + 1000, FKT_E_SYS_ENTRY, 56);
   b.event(0, T + 1400, FKT_E_FORK, 730, {pair(730, 42)});
   b.event(0, T + 1450, FKT_E_WAKEUP_NEW, 730, {1});
   b.event(0, T + 1600, FKT_E_SYS_EXIT, 730);
   b.event(0, T + 1700, FKT_E_SYS_ENTRY, 61);
   b.event(0, T + 1900, FKT_E_SWITCH_S, 0);
-  // The child becomes find, on CPU 1.
+  // The child executes find, on CPU 1.
   b.event(1, T + 1500, FKT_E_VECTOR_ENTRY, 0xfd);
   b.event(1, T + 1550, FKT_E_VECTOR_EXIT, 0xfd);
   b.event(1, T + 1600, FKT_E_SWITCH_R, 730);
@@ -42,7 +42,7 @@ inline Bytes find_recording(std::size_t group_pages = 0) {
   b.event(1, T + 1950, FKT_E_EXEC, 4, {pair(730, 730), chars("/usr/bin"), chars("/find"), 0});
   b.event(1, T + 2100, FKT_E_SYS_EXIT, 0);
   b.event(1, T + 2200, FKT_E_FAULT_USER, 0x14, {0x401000, 0x401000});
-  // lstat sleeps until the disk answers.
+  // lstat sleeps until the disk has answered.
   b.event(1, T + 3000, FKT_E_SYS_ENTRY, 6);
   b.event(1, T + 3100, FKT_E_FAULT_KERNEL, 0x2, {0x7fff1000, 0xffffffff8100001c});
   b.event(1, T + 24000, FKT_E_SWITCH_D, 0);
@@ -69,7 +69,7 @@ inline Bytes find_recording(std::size_t group_pages = 0) {
   b.event(1, T + 127200, FKT_E_WAKING, 42);
   b.event(1, T + 127300, FKT_E_SWITCH_Z, 9);
   b.event(1, T + 127900, FKT_E_SWITCH_I, 0);
-  // sh takes note.
+  // sh reaps its child and exits.
   b.event(0, T + 127400, FKT_E_SWITCH_R, 42);
   b.event(0, T + 127500, FKT_E_PID_FREE, 730);
   b.event(0, T + 127600, FKT_E_SYS_EXIT, 730);
@@ -81,7 +81,7 @@ inline Bytes find_recording(std::size_t group_pages = 0) {
   return b.finish();
 }
 
-// What goes wrong: events lost, a page that is missing, one that is damaged, and no tail.
+// A defective recording: lost events, a missing page, a damaged page, no tail.
 inline Bytes broken_recording() {
   constexpr std::uint64_t T = TraceBuilder::kStart;
   TraceBuilder b;
@@ -103,7 +103,7 @@ inline Bytes broken_recording() {
   b.close_page(1);
   b.event(1, T + 8000, FKT_E_NMI);
   Bytes file = b.finish(TraceBuilder::Tail::none);
-  // The header of CPU 1's second page is not what its checksum says.
+  // Damages the header of CPU 1's second page, so that its checksum is wrong.
   for (std::uint64_t page = b.pages_offset(); page < file.size(); page += 4096) {
     auto header = TraceBuilder::get<fkt_page_header>(file, page);
     if (header.cpu == 1 && header.seq == 1) TraceBuilder::put(file, page + 48, std::uint64_t{1});
@@ -111,7 +111,7 @@ inline Bytes broken_recording() {
   return file;
 }
 
-// The same as find_recording(), compressed, with CPU 1's page in a group that is damaged.
+// find_recording() in compressed groups, with the group of CPU 1's page damaged.
 inline Bytes broken_group_recording() {
   Bytes file = find_recording(1);
   std::size_t groups = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// All that follows a recording says the same of it: the statistics (Analysis), their fast scan, the
-// states of tasks and the critical path (TaskStates), the page (Timeline). On recordings made by
-// chance: FKT_AGREEMENT=N for N of each kind, where more than a few seconds may be spent.
+// Checks that all analyses of a recording agree: the statistics (Analysis), their fast scan, the
+// states of tasks and the critical path (TaskStates), and the page's data (Timeline). Uses random
+// recordings; the environment variable FKT_AGREEMENT=N runs N of each kind for a longer test.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -32,7 +32,7 @@ struct Sum {
   bool operator==(const Sum&) const = default;
 };
 
-// A task doing one thing.
+// An interval in which a task is in one state.
 struct Stretch {
   std::uint64_t from = 0, to = 0;
   TaskState state = TaskState::unknown;
@@ -63,12 +63,12 @@ TaskState state_of(Doing doing) {
   }
 }
 
-// What one engine says, by names, so that two of them can be compared.
+// Results of one engine, by names, so that two engines can be compared.
 struct Said {
   std::map<std::string, Sum> spans;     // complete ones, by name
   std::map<TaskIndex, History> states;  // of tasks that are not idle
   std::map<TaskIndex, std::uint64_t> running;
-  // By name, task and times: each complete span.
+  // Each complete span: name, task, begin and end.
   std::multiset<std::tuple<std::string, std::uint32_t, std::uint64_t, std::uint64_t>> each;
 };
 
@@ -92,7 +92,7 @@ std::string text(const std::map<TaskIndex, History>& states) {
   return text;
 }
 
-// The first line that differs, and the one before it.
+// Fails with the text around the first difference.
 void check_same(const std::string& what, const std::string& expected, const std::string& found) {
   if (expected == found) return;
   std::size_t at = 0;
@@ -116,7 +116,8 @@ class Sink : public FollowSink {
     Sum& sum = said_.spans[name];
     sum.count++;
     sum.ticks += slice.to - slice.from;
-    // The functions of these recordings begin and end by chance: there is no truth in them.
+    // The functions of these recordings begin and end at random, so there is no correct result for
+    // them.
     if (timeline_.types()[slice.value].kind == SpanKind::other) return;
     said_.each.insert({name, timeline_.tasks()[slice.task].tid, slice.from, slice.to});
   }
@@ -144,13 +145,14 @@ std::map<std::string, Sum> complete_spans(const Analysis& analysis) {
   return spans;
 }
 
-// Time on a CPU by the statistics.
+// Time on a CPU according to the statistics, in ticks.
 std::uint64_t ran(const StateTimes& times) {
   return of(times, State::user) + of(times, State::system) + of(times, State::running) +
          of(times, State::irq) + of(times, State::softirq);
 }
 
-// The path of each task has no holes, and in each step the task does what its history says.
+// Checks that the critical path of each task has no gaps, and that in each step the task is in the
+// state its history says.
 void check_paths(const TaskStates& states, const Analysis& analysis, const Said& said) {
   for (const auto& [task, history] : said.states) {
     std::uint64_t last = analysis.begin(), known = 0, expected = 0;
@@ -161,7 +163,7 @@ void check_paths(const TaskStates& states, const Analysis& analysis, const Said&
       known += step.to - step.from;
       const auto found = said.states.find(step.task);
       if (found == said.states.end()) {
-        expected += step.to - step.from;  // an idle one, of which no history is kept here
+        expected += step.to - step.from;  // an idle task, whose history is not kept here
         continue;
       }
       for (const Stretch& stretch : found->second) {
@@ -176,7 +178,8 @@ void check_paths(const TaskStates& states, const Analysis& analysis, const Said&
   }
 }
 
-// at_once: may a thread run on two CPUs at once? Then its time counts once here and twice there.
+// at_once: a thread may run on two CPUs at the same time; then its time is counted once here and
+// twice in the CPUs' sum.
 Said by_statistics(const Trace& trace, bool at_once, std::string& everything) {
   Analysis analysis(trace.info(), {});
   analysis.keep_histograms();
@@ -222,7 +225,7 @@ void check_scan(const Bytes& file, const std::string& everything) {
   }
 }
 
-// Returns what all of them say.
+// Checks that all engines agree, and returns the common result.
 Said check_all(const Bytes& file, bool at_once = false) {
   const Trace trace = opened(file);
   std::string everything;
@@ -246,7 +249,7 @@ Said check_all(const Bytes& file, bool at_once = false) {
 
 namespace {
 
-// The page's figures of a part of the recording, against the statistics of that part.
+// Compares the page's figures for a part of the recording with the statistics of that part.
 void check_window(const Trace& trace, const Timeline& timeline, std::uint64_t from,
                   std::uint64_t to) {
   INFO("from " << from << " to " << to);
@@ -355,6 +358,6 @@ TEST_CASE(
       REQUIRE(truth.each.contains(span));
     }
   }
-  CHECK(complete > of_all / 4);  // most of what happened is told all the same
+  CHECK(complete > of_all / 4);  // the result is unknown only for a minority
   CHECK(complete < of_all);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A synthetic recording, read and analysed as fkt_print does it.
+// A synthetic recording, read and analysed like fkt_print does.
 #pragma once
 
 #include <optional>
@@ -56,7 +56,7 @@ class Analyzed {
   }
   const Analysis& analysis() const { return analysis_; }
 
-  // By name; the test fails where there is none.
+  // These return the row with this name; they throw if there is none.
   Summary::CallRow call(const std::string& name) const {
     for (const auto& row : summary().calls) {
       if (row.name == name) return row;
@@ -85,11 +85,11 @@ inline std::uint64_t outcome(const Summary::CallRow& row, Outcome which) {
   return row.outcomes[static_cast<std::size_t>(which)];
 }
 
-// The words of events that have some.
+// Words of events that have data words.
 inline std::uint64_t pair(std::uint32_t low, std::uint32_t high) {
   return low | static_cast<std::uint64_t>(high) << 32;
 }
-inline std::uint64_t chars(const char* text) {  // up to 8 of them
+inline std::uint64_t chars(const char* text) {  // up to 8 characters
   std::uint64_t word = 0;
   std::memcpy(&word, text, std::min<std::size_t>(8, std::strlen(text)));
   return word;

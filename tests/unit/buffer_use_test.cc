@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What fkt_bufstats and fkt_print -b say of the buffers, against a simulation that knows.
+// Compares the buffer states that fkt_bufstats and fkt_print -b show with a simulation.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -37,7 +37,8 @@ struct Followed {
   }
 };
 
-// Recordings with a few pages each: `tell` adds what the drain says on CPU 0.
+// A recording with a few pages; `tell` adds the drain's events on CPU 0. Built twice, because the
+// events contain the file offset of the pages.
 template <class Tell>
 Bytes recording(const char* engine, unsigned mask, Tell tell) {
   std::uint64_t offset = 0;
@@ -101,7 +102,8 @@ TEST_CASE("pages written are known although the event of one piece was lost") {
 }
 
 TEST_CASE("pages that the recorder has: what comes back was handed on, and nothing is submitted") {
-  const char* const engine = GENERATE("fetch", "drain");  // lent pages leave a file's head as it is
+  // with lent pages the section says "drain"
+  const char* const engine = GENERATE("fetch", "drain");
   const Followed followed(recording(engine, 0x200, [](TraceBuilder& b, std::uint64_t) {
     pages(b, T + 10, 5);
     b.event(0, T + 20, FKT_E_DRAIN_WAKE, 0, {std::uint64_t{11} << 32 | 5});
@@ -112,7 +114,7 @@ TEST_CASE("pages that the recorder has: what comes back was handed on, and nothi
   CHECK(!last.submitted);
   CHECK(last.written == 3);
   CHECK(last.free == 14);
-  CHECK(last.allocated == 17);  // with the open page and two that wait
+  CHECK(last.allocated == 17);  // includes the open page and two that are waiting
 }
 
 TEST_CASE("a flight recorder's pages in use are those that wait, not those of the file") {
@@ -160,11 +162,11 @@ TEST_CASE("columns hold the state at their end and the fewest free pages in them
     s.free = free;
     return s;
   };
-  columns.add(state(50, 1, 9));   // before the stretch
-  columns.add(state(112, 2, 3));  // the second column's
+  columns.add(state(50, 1, 9));   // before the interval
+  columns.add(state(112, 2, 3));  // in the second column
   columns.add(state(115, 3, 7));
   columns.add(state(131, 4, 8));
-  columns.add(state(200, 5, 0));  // behind it
+  columns.add(state(200, 5, 0));  // after the interval
   columns.finish();
   REQUIRE(columns.cells().size() == 4);
   const auto& cells = columns.cells();
@@ -211,7 +213,7 @@ TEST_CASE("fkt_bufstats' JSON has a row for each part, with null for what is not
   const Ran ran = run_tool(cli::buffer_statistics, "fkt_bufstats", {"--json", "-n", "40", file});
   const nlohmann::json rows = nlohmann::json::parse(ran.text)["rows"];
   REQUIRE(rows.size() == 40);
-  CHECK(rows.front()["free"].is_null());  // the drain has not woken up yet
+  CHECK(rows.front()["free"].is_null());  // the drain has not run yet
   const nlohmann::json& last = rows.back();
   CHECK(last["available"] == last["written"].get<int>() + last["allocated"].get<int>());
 }

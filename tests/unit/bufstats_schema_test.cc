@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// docs/bufstats-schema.json against what fkt_bufstats prints.
+// Checks the output of fkt_bufstats --json against docs/bufstats-schema.json.
 #include "cli/fkt_bufstats/bufstats.h"
 #include "tests/unit/json_schema.h"
 
@@ -17,7 +17,7 @@ std::vector<std::string> json_of(const char* name) {
 TEST_CASE("what fkt_bufstats prints as JSON is what the schema says") {
   const Schema rules = Schema::of("bufstats-schema.json");
   CHECK(rules.check(printed(json_of("buffers.fkt"), cli::buffer_statistics)) == "");
-  // Without the layer fkt much is not known, and the exit status says so.
+  // Without the layer fkt many values are unknown, which the exit status indicates.
   const Ran without = run_tool(cli::buffer_statistics, "fkt_bufstats", json_of("find.fkt"));
   CHECK(without.status != 0);
   const Json table = Json::parse(without.text.substr(0, without.text.rfind('}') + 1));

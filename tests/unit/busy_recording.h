@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A recording made by chance, for what reads many events in one step (lib/scan.h).
+// A random recording for code that processes many events in one step (lib/scan.h).
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace fkt::test {
 
-// Long calls, interrupts within interrupts, pairs, functions round all of these: what
-// RandomRecording has too little of. The same for the same seed.
+// Has many long calls, nested interrupts, pairs, and functions around these, of which
+// RandomRecording has few. The same seed gives the same recording.
 class BusyRecording {
  public:
   BusyRecording(unsigned seed, unsigned cpus, unsigned turns) : random_(seed), cpus_(cpus) {
@@ -34,7 +34,7 @@ class BusyRecording {
     clocks_[cpu] += 1 + below(below(100) == 0 ? 1'000'000'000 : 100);
     builder_.event(cpu, clocks_[cpu], id, arg, words);
   }
-  // The whole of a call, an interrupt, a softirq in one word.
+  // Writes a whole call, interrupt or softirq as one word.
   void pair(unsigned cpu) {
     const std::uint32_t which = below(3);
     const std::uint32_t ticks = 1 + below(50);
@@ -49,10 +49,10 @@ class BusyRecording {
     for (unsigned i = below(3); i > 0; i--) event(cpu, FKT_E_WAKING, 100 + below(8));
     if (depth < 3 && below(3) == 0) interrupt(cpu, depth + 1);
     if (below(6) == 0) function(cpu, depth + 1);
-    if (below(40) == 0) return;  // its end was not recorded
+    if (below(40) == 0) return;  // its end is not recorded
     event(cpu, soft ? FKT_E_SOFTIRQ_EXIT : FKT_E_VECTOR_EXIT, soft ? 9 : 0xec);
   }
-  // Points, pairs, interrupts and functions within a function, in an interrupt or not.
+  // Writes events, pairs, interrupts and nested functions within a function.
   void function(unsigned cpu, unsigned depth) {
     const std::uint32_t begin = below(2) == 0 ? 0x100 : 0x102;
     event(cpu, begin);
@@ -60,7 +60,7 @@ class BusyRecording {
     if (below(3) == 0) pair(cpu);
     if (depth < 3 && below(3) == 0) interrupt(cpu, depth + 1);
     if (depth < 3 && below(3) == 0) function(cpu, depth + 1);
-    if (below(40) != 0) event(cpu, begin + 1);  // else its end was not recorded
+    if (below(40) != 0) event(cpu, begin + 1);  // else its end is not recorded
     if (below(60) == 0) event(cpu, below(2) == 0 ? 0x101 : 0x103);
   }
   void turn(unsigned cpu) {
@@ -84,7 +84,7 @@ class BusyRecording {
     if (below(300) == 0) event(cpu, FKT_E_MASK, 0, {1025});
     if (below(2) == 0) migrate(cpu);
   }
-  // The thread goes to another CPU, mostly one on which it is later by then.
+  // Moves the thread to another CPU, whose clock is mostly not behind.
   void migrate(unsigned cpu) {
     const unsigned other = below(cpus_);
     const std::uint32_t next = running_[other];

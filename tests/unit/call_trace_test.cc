@@ -9,7 +9,7 @@ using namespace fkt;
 
 namespace {
 
-// A log's trace; `lines` as printed in the end.
+// The call trace of a log. early: lines printed before the end.
 struct Traced {
   Traced(const std::string& log, const CallTraceShape& shape) {
     const TimeFormat time(TimeUnit::us, 1e6);
@@ -29,7 +29,7 @@ struct Traced {
     trace.finish();
     early = trace.printed_early();
   }
-  // The functions in their order, with the marks before them.
+  // The names of the functions in the order printed, with the marks before them.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     std::istringstream in(text);
@@ -43,7 +43,7 @@ struct Traced {
   std::uint64_t early = 0;
 };
 
-// Task 5 is switched out in the middle for task 6; an interrupt comes in task 6.
+// Task 5 is switched out in the middle and task 6 runs; an interrupt occurs in task 6.
 const char* const kLog =
     "10 1000 5 read x+0x1\n20 900 5 schedule read+0x1\n30 300 6 other y+0x1\n40 20 -1 irq z+0x1\n"
     "45 5 -1 tick irq+0x1\n70 9 6 part other+0x3\n950 9 5 end read+0x2\n";

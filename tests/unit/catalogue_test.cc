@@ -100,13 +100,13 @@ TEST_CASE("pairs of events that are there, with ids of their own") {
   CHECK(parsed->pairs()[0].end_arg(5, 3) == (5 | 3 << 22));
   CHECK(parsed->words_after(fkt_word(0, 0x9ff, 1)) == 0u);
   CHECK_FALSE(parsed->words_after(fkt_word(0, 0xa00, 1)));
-  const char* bad = GENERATE("pair\t900\t256\t10\t12\tvalue\n",    // an unknown end
-                             "pair\t7ff\t1\t10\t11\tvalue\n",      // an event's id
-                             "pair\t900\t0\t10\t11\tvalue\n",      // none
+  const char* bad = GENERATE("pair\t900\t256\t10\t12\tvalue\n",    // unknown end event
+                             "pair\t7ff\t1\t10\t11\tvalue\n",      // the id of an event
+                             "pair\t900\t0\t10\t11\tvalue\n",      // no ids
                              "pair\tf01\t256\t10\t11\tvalue\n",    // ids beyond the last
-                             "pair\t900\t1\t10\t11\tsum\n",        // no such word
+                             "pair\t900\t1\t10\t11\tsum\n",        // unknown word
                              "pair\t900\t1\t10\t11\tvalue<<24\n",  // beyond the argument
-                             "pair\t900\t1\t10\t11\t\n");          // nothing
+                             "pair\t900\t1\t10\t11\t\n");          // no end argument
   CHECK_FALSE(Catalogue::parse(events + bad));
   CHECK_FALSE(
       Catalogue::parse(events + "pair\t900\t2\t10\t11\tvalue\npair\t901\t2\t10\t11\tvalue\n"));
@@ -118,7 +118,7 @@ TEST_CASE("a catalogue that makes no sense is an error with its line") {
                              "event\t3\ta\t0\tpoint\t0\t\n",             // FKT_W_LOST
                              "event\t10\ta\t64\tpoint\t0\t\n",           // layer
                              "event\t10\ta\t0\tpoint:x\t0\t\n",          // role
-                             "event\t10\ta\t0\tbegin\t0\t\n",            // begin of what?
+                             "event\t10\ta\t0\tbegin\t0\t\n",            // begin without a kind
                              "event\t10\ta\t0\tpoint\t1024\t\n",         // words
                              "event\t10\ta\t0\tpoint\t0\ta:u:0:20:8\n",  // beyond the argument
                              "event\t10\ta\t0\tpoint\t0\ta:u:1:64:1\n",  // shift

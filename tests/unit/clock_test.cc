@@ -11,7 +11,7 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 // 2001-09-09 01:46:40 UTC.
 constexpr std::uint64_t kReal = 1'000'000'000 * kSecond;
 
-// 2.5 GHz; began at tick 5000.
+// 2.5 GHz; the recording starts at tick 5000.
 Clocks clocks() {
   Clocks c;
   c.source = "tsc";
@@ -35,10 +35,10 @@ TEST_CASE("ticks and nanoseconds, from the kernel's frequency and from a measure
   CHECK(c.ticks_per_second() == 2.5e9);
   CHECK(ticks_to_ns(c, 2500) == 1000);
   CHECK(ns_to_ticks(c, 1000) == 2500);
-  // In 10 s the counter did 1 in 1000 more than the kernel thinks.
+  // In 10 s the counter advanced by 1 in 1000 more than the kernel's frequency.
   c.end = {5000 + 25'025'000'000, 100 + 10 * kSecond, 200 + 10 * kSecond, kReal + 10 * kSecond};
   CHECK(c.ticks_per_second() == Approx(2.5025e9));
-  // Too short to measure.
+  // Too short to measure the frequency.
   c.end = {5000 + 25'025'000, 100 + 10'000'000, 0, 0};
   CHECK(c.ticks_per_second() == 2.5e9);
 }
@@ -54,7 +54,7 @@ TEST_CASE("wall clock of a stamp") {
   CHECK(c.real_ns(5000) == kReal);
   CHECK(c.real_ns(5000 + 2500) == kReal + 1000);
   CHECK(c.real_ns(2500) == kReal - 1000);
-  // The wall clock was slewed: 11 s went by in 10.
+  // The wall clock was slewed: it advanced by 11 s in 10 s.
   c.end = {5000 + 25'000'000'000, 100 + 10 * kSecond, 200 + 10 * kSecond, kReal + 11 * kSecond};
   CHECK(c.real_ns(c.end->clock) == kReal + 11 * kSecond);
   CHECK(c.real_ns(5000 + 12'500'000'000) == kReal + 11 * kSecond / 2);
@@ -74,7 +74,7 @@ TEST_CASE("durations as users type them") {
   CHECK(ticks("100ns") == 250);
   CHECK(ticks("3us") == 7500);
   CHECK(ticks("1.5ms") == 3'750'000);
-  CHECK(ticks("0.000000001s") == 3);  // 2.5, rounded
+  CHECK(ticks("0.000000001s") == 3);  // 2.5, rounded up
   CHECK(ticks("2s") == 5'000'000'000);
   CHECK(ticks("99999999999999999s") == ~0ULL);
 }
@@ -84,7 +84,7 @@ TEST_CASE("what is no time is refused, quoted") {
                              "1e3s", "0x10", "99999999999999999999", "24:00:00", "1:60:00",
                              "12:00:61", "12:00:00.", "::", "12", "12:", "1:2:3:4");
   const std::string text = bad;
-  if (text == "12") return;  // cycles
+  if (text == "12") return;  // a valid number of cycles
   INFO(text);
   TraceInfo info;
   info.clocks = clocks();
@@ -110,11 +110,11 @@ TEST_CASE("moments count from the recording's start, or are the wall clock's") {
 
 TEST_CASE("a recording that runs past midnight") {
   Clocks c = clocks();
-  c.zone_seconds = -2 * 3600;  // began at 23:46:40
+  c.zone_seconds = -2 * 3600;  // starts at 23:46:40
   const std::uint64_t last = 5000 + 3600 * 2'500'000'000;
   CHECK(time_of("00:00:00", c, last) == 5000 + 800 * 2'500'000'000);
   CHECK(time_of("23:46:41", c, last) == 5000 + 2'500'000'000);
-  CHECK(time_of("12:00:00", c, last) == 5000);  // not in it
+  CHECK(time_of("12:00:00", c, last) == 5000);  // not in the recording
 }
 
 TEST_CASE("the zero of all times is in the head, whatever the tail says") {

@@ -14,7 +14,8 @@ namespace {
 constexpr std::uint64_t T = TraceBuilder::kStart;
 using Doing = TaskStates::Doing;
 
-// The path of a task over the whole recording as "pid:doing:from-to", times since T.
+// The critical path of a task over the whole recording as "pid:doing:from-to"; times since T in
+// ticks.
 std::vector<std::string> path_of(TraceBuilder& builder, std::uint32_t pid) {
   const Result<Trace> trace = Trace::from_bytes(builder.finish());
   REQUIRE(trace);
@@ -30,7 +31,7 @@ std::vector<std::string> path_of(TraceBuilder& builder, std::uint32_t pid) {
       critical_path(states, analysis.tasks().find(pid), analysis.begin(), analysis.end());
   std::uint64_t last = T;
   for (const PathStep& step : path) {
-    CHECK(step.from == last);  // without holes
+    CHECK(step.from == last);  // no gaps
     last = step.to;
     static constexpr const char* kNames[] = {"?", "run", "ready", "asleep", "disk", "dead"};
     steps.push_back(std::to_string(analysis.tasks()[step.task].tid) + ":" +

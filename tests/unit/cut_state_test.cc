@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Details of the state at a cut that chance seldom meets: up to where a CPU's time was given away,
-// since when a task has been where it is, and by which words a shared interrupt is known.
+// Details of the state at a cut that random recordings rarely contain: up to which time a CPU's
+// time is accounted, since when a task is in its state, and which words identify a shared
+// interrupt.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ Cut cut_at(const Bytes& file, std::uint64_t from, std::uint64_t to) {
   return *std::move(*Trace::from_bytes(slice_of(file, from, to))).info().cut;
 }
 
-// What is said of [from, to) of the recording, and of a slice of it.
+// Checks that a slice and [from, to) of the whole recording have the same report.
 void check_same_report(const Bytes& file, std::uint64_t from, std::uint64_t to) {
   View view;
   view.from = from;
@@ -42,7 +43,7 @@ TEST_CASE("the cut says up to where each CPU's time was given away") {
   b.event(0, T + 300, FKT_E_SYS_EXIT, 42).event(0, T + 900, FKT_E_SYS_ENTRY, 0);
   b.event(1, T + 950, FKT_E_SYS_EXIT, 43);
   const Bytes file = b.finish();
-  // CPU 1 is silent from 150 on; a slice of the slice must not forget it.
+  // CPU 1 has no events after 150; a slice of the slice must not lose that.
   for (const Bytes& from : {file, slice_of(file, T + 200, T + 1000)}) {
     const Cut cut = cut_at(from, T + 400, T + 1000);
     REQUIRE(cut.cpus.size() == 2);
@@ -70,7 +71,7 @@ TEST_CASE("the cut says since when a task runs or is switched out") {
 }
 
 TEST_CASE("a gap from before the cut hides nothing of a task that came to another CPU within it") {
-  // 43 may have run on CPU 0 until 290, and is seen to run on CPU 1 from there on.
+  // 43 may have run on CPU 0 until 290, and runs on CPU 1 from then on.
   TraceBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T + 50, FKT_E_SYS_ENTRY, 39).event(0, T + 60, FKT_E_SYS_EXIT, 42);
@@ -88,7 +89,7 @@ TEST_CASE("a gap from before the cut hides nothing of a task that came to anothe
 }
 
 TEST_CASE("a gap that begins in a slice and ends behind it is known there") {
-  // 42 leaves CPU 0 before the gap, and comes back from CPU 1 within it: what it did meanwhile is
+  // 42 leaves CPU 0 before the gap and comes back from CPU 1 during it. What it did meanwhile is
   // not known, so its call has no duration.
   TraceBuilder b;
   b.pid(0, 42).pid(1, 0);
@@ -109,7 +110,7 @@ TEST_CASE("a gap that begins in a slice and ends behind it is known there") {
 }
 
 TEST_CASE("the cut knows a shared interrupt by the words that name it") {
-  // Two devices on line 14; without a name the line is the file's own.
+  // Two devices share line 14; without a name in the event, the name is the one in the file.
   const auto named = [](TraceBuilder& b, std::uint64_t at, const char* device) {
     b.event(0, at, FKT_E_IRQ_ENTRY_NAMED, 2, {14, chars(device)});
     b.event(0, at + 10, FKT_E_IRQ_EXIT, 14 | 1 << 22);
@@ -130,7 +131,7 @@ TEST_CASE("the cut knows a shared interrupt by the words that name it") {
   CHECK(cut.types[0].named != cut.types[1].named);
   const Analyzed part(slice_of(file, T + 400, T + 900));
   CHECK(part.report().find("irq 14 ata_piix") != std::string::npos);
-  // Each device is one type, before the cut and behind it.
+  // Each device is one type, before and after the cut.
   CHECK(part.analysis().types().size() == 3);
   check_same_report(file, T + 400, T + 900);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Densities against a count over all events, one by one.
+// Compares densities with a count of all events one by one.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t T = TraceBuilder::kStart;
 
-// Pages of several CPUs and layers, idle stretches, a gap and a missing page.
+// Pages of several CPUs and layers, idle intervals, a gap and a missing page.
 Bytes busy_recording() {
   TraceBuilder b;
   b.pid(0, 42).pid(1, 42).pid(5, 42);
@@ -150,7 +150,7 @@ TEST_CASE("where decoding would take too long no event is lost, and none moves f
   const DensityCells exact = density.cells(scale), spread = density.cells(scale, 0);
   CHECK(as_counted(exact) != as_counted(spread));
   for (std::size_t row = 0; row < exact.cpus.size() * exact.width(); row++) {
-    std::int64_t ahead = 0;  // of the exact one, in events so far
+    std::int64_t ahead = 0;  // events by which `spread` leads so far
     for (std::size_t cell = 0; cell < scale.cells; cell++) {
       ahead += static_cast<std::int64_t>(spread.amounts[row * scale.cells + cell].events) -
                static_cast<std::int64_t>(exact.amounts[row * scale.cells + cell].events);
@@ -198,5 +198,5 @@ TEST_CASE("from the index alone the sum is about right") {
   for (const PageRef& page : trace->pages()) wanted += page.events;
   CHECK(cells.layers.empty());
   CHECK(events <= wanted);
-  CHECK(events > wanted * 3 / 4);  // a cell's share is rounded down
+  CHECK(events > wanted * 3 / 4);  // the share of a cell is rounded down
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What the golden recordings do not show: numbers without names, events of other versions.
+// Output that the golden recordings do not cover: numbers without names, events of other versions.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -116,7 +116,7 @@ TEST_CASE("a file's own catalogue says how its events read") {
   CHECK(has(a.dump(), "0700     charge percent=55, volt=0x1000\n"));
   CHECK(has(a.counts(), "1\tbattery\tcharge\n"));
   const auto read = a.call("sys_read");
-  REQUIRE(read.parts.size() == 1);  // a kind that is new nests on its task's stack
+  REQUIRE(read.parts.size() == 1);  // a new kind of span nests on the stack of its task
   CHECK(read.parts[0].name == "drive");
   CHECK(read.parts[0].ticks == 40);
   CHECK(read.own == 20);
@@ -143,12 +143,12 @@ TEST_CASE("counts hold each event once, and JSON is JSON") {
 TEST_CASE("percentiles are those of the durations from entry to exit") {
   TraceBuilder b;
   b.pid(0, 42);
-  // Exact below 32 ticks: 1 to 20, in no order.
+  // Values below 32 ticks are exact: the durations are 1 to 20, in mixed order.
   for (std::uint64_t i = 0; i < 20; i++) {
     b.event(0, T + 100 * i, FKT_E_SYS_ENTRY, 39);
     b.event(0, T + 100 * i + 1 + i * 7 % 20, FKT_E_SYS_EXIT, 0);
   }
-  b.event(0, T + 3000, FKT_E_SYS_ENTRY, 0);  // never ends: no row
+  b.event(0, T + 3000, FKT_E_SYS_ENTRY, 0);  // never ends, so it has no row
   const auto durations = Analyzed(b).summary().durations;
   REQUIRE(durations.size() == 1);
   CHECK(durations[0].name == "sys_getpid");

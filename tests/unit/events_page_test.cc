@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// man/fkt-events.7 is made from the catalogue, here. FKT_GOLDEN_WRITE=1 writes it anew.
+// Generates man/fkt-events.7 from the catalogue and compares. FKT_GOLDEN_WRITE=1 writes the file.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>

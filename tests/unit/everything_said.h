@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What one pass has found, to be compared with what another has.
+// All results of one pass as text, for comparison with those of another.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace fkt::test {
 
-// Everything there is to say, as text.
+// Returns report, counts, JSON, profile and notes as one text.
 inline std::string everything_said(const Trace& trace, const Analysis& analysis) {
   const TimeFormat time(TimeUnit::cycles, trace.info().clocks.ticks_per_second());
   const Summary summary = summarize(analysis, trace.integrity(), false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The expression language: what is read, what is refused and where, what patterns fit.
+// Tests the expression language: parsing, errors with their positions, matching of patterns.
 #include <catch2/catch.hpp>
 
 #include "lib/expression.h"
@@ -8,7 +8,7 @@ using namespace fkt;
 
 namespace {
 
-// The tree with all parentheses.
+// The parsed tree with all parentheses.
 std::string tree(const Expression& e, std::size_t at) {
   const ExpressionNode& node = e.nodes()[at];
   switch (node.kind) {
@@ -88,5 +88,6 @@ TEST_CASE("patterns") {
   CHECK_FALSE(fits("irq 4 ide0", "irq ?? *"));
   CHECK(fits("aXbXc", "*X*X*"));
   CHECK_FALSE(fits("aXb", "*X*X*"));
-  CHECK_FALSE(fits(std::string(10000, 'a'), "*a*a*a*a*b"));  // no worse than length * pattern
+  // the time is at most proportional to text length * pattern length
+  CHECK_FALSE(fits(std::string(10000, 'a'), "*a*a*a*a*b"));
 }

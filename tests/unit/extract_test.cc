@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Slices: what fkt_print says of one is what it says of that part of the whole recording; which
-// pages it takes; calls open at the cut; damaged states; wrong usage.
+// Tests slices: fkt_print's output for a slice equals that for the same part of the whole
+// recording; which pages a slice contains; calls open at the cut; damaged states; wrong usage.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -42,7 +42,7 @@ void check_same(const Bytes& file, std::uint64_t from, std::uint64_t to,
   const Analyzed part(slice);
   CHECK(of_time(part.report()) == of_time(whole.report()));
   CHECK(part.counts() == whole.counts());
-  // Calls that were open at the cut end in it with their durations.
+  // Calls that are open at the cut have their durations when they end.
   CHECK(part.json_dump() == whole.json_dump());
   CHECK(part.summary().missing == whole.summary().missing);
 }
@@ -107,7 +107,7 @@ TEST_CASE("a slice has the pages that overlap it, as they were") {
   CHECK(part.info().totals->start_clock == whole.info().totals->start_clock);
 }
 
-// The pages are copied before it is known how much the state at the cut takes.
+// The pages are copied before the size of the state at the cut is known.
 TEST_CASE("more tasks at the cut than room was left for: the pages stand behind them") {
   TraceBuilder b;
   b.pid(0, 42);
@@ -146,7 +146,7 @@ TEST_CASE("a call that is open at the cut is listed, and its end says how long i
   CHECK(outcome(lstat, Outcome::no_entry) == 1);
   CHECK(part.dump().find("sysret ret=-ENOENT (sys_lstat took 122365)\n") != std::string::npos);
   CHECK(part.dump().find("irq_exit 14 ide0, handled=1 (took 8029)") != std::string::npos);
-  // Its task has the name that it has by then, and ran before.
+  // The task has its name at that time, and had run before.
   CHECK(part.process(730, "find").runs == 1);
   CHECK(part.dump().find("waking tid=730 find") != std::string::npos);
 }
@@ -175,7 +175,7 @@ TEST_CASE("fkt_extract: by time, pages, expression, task") {
   Cut slice = cut({"--from", "100us", "--to", "200000"});
   CHECK(slice.from == T + 100000);
   CHECK(slice.to == T + 200000);
-  // The time of the pages that the table numbers.
+  // The times of the pages, from fkt_print's table of pages.
   Writer table;
   write_page_table(table, whole, TimeFormat(TimeUnit::cycles));
   std::istringstream rows{std::string(table.view())};
@@ -190,7 +190,7 @@ TEST_CASE("fkt_extract: by time, pages, expression, task") {
   slice = cut({"--pages", "2-4"});
   CHECK(slice.from == from);
   CHECK(slice.to == to + 1);
-  // The first and the last event of a kind, and so much more.
+  // From the first to the last event with this name, and with --context.
   std::uint64_t begin = 0, end = 0;
   for (const Event& event : whole.events()) {
     if (event.id != FKT_E_EXEC) continue;
@@ -205,7 +205,7 @@ TEST_CASE("fkt_extract: by time, pages, expression, task") {
   CHECK(slice.from == begin - 1000);
   CHECK(slice.to == end + 1001);
   begin = end = 0;
-  std::set<std::uint32_t> threads = {44};  // until an exec makes one a process
+  std::set<std::uint32_t> threads = {44};  // until an exec makes a thread a process of its own
   for (const Event& event : whole.events()) {
     if (event.is_gap()) continue;
     if (event.id == FKT_E_FORK) {
@@ -253,12 +253,12 @@ TEST_CASE("fkt_extract refuses what makes no sense, and leaves no file behind") 
     files++;
   }
   CHECK(files == 2);
-  // No file is overwritten without --force, least of all the recording itself ...
+  // Without --force no file is overwritten, not even the recording itself ...
   const std::string before = contents(file);
   const std::vector<std::string> over = {"--from", "100us", "--to", "150us", "-o", file, file};
   CHECK(fkt_extract(over) == 1);
   CHECK(contents(file) == before);
-  // ... with it a slice may take its place, which is mapped meanwhile.
+  // ... with it the slice replaces the recording, which is mapped meanwhile.
   std::vector<std::string> forced = over;
   forced.insert(forced.begin(), "-f");
   CHECK(fkt_extract(forced) == 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Lent pages into files: whole, compressed, limited, rotated, and on a disk that is full.
+// Tests writing lent pages to files: uncompressed, compressed, with a limit, rotated, and on a full
+// disk.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -29,7 +30,7 @@ namespace {
 
 constexpr std::uint32_t kPage = 4096;
 
-// A recording's pages, as they would be lent.
+// Pages of a recording, as they would be lent.
 class Pages {
  public:
   explicit Pages(unsigned events = 60'000)
@@ -90,7 +91,7 @@ struct Ran {
   std::vector<std::uint32_t> done;
 };
 
-// As the drain does it.
+// Calls the sink like the drain does.
 Ran run(PageSink& sink, std::span<const LentPage> pages) {
   Ran ran;
   std::size_t put = 0;
@@ -208,7 +209,7 @@ TEST_CASE("a limit ends the file there") {
 
 TEST_CASE("what lies behind a write that fails is not in the file") {
   const Pages pages;
-  ::signal(SIGXFSZ, SIG_IGN);  // the file system's limit, as a disk that is full
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit on the file size simulates a full disk
   for (const std::optional<int> level : {std::optional<int>(), std::optional(1)}) {
     const Folder folder;
     const FileSinkRules rules = rules_with(level);
@@ -245,14 +246,14 @@ TEST_CASE("files follow one another, and the oldest go") {
       FileSinkRules rules = rules_with(level);
       const std::string head = head_of(rules);
       rules.part.file_limit = head.size() + (level ? 30'000 : 100'000);
-      rules.ring_bytes = 8 * 16 * kPage;  // so groups are of 16 pages
+      rules.ring_bytes = 8 * 16 * kPage;  // makes groups of 16 pages
       Request request = to_file(folder.file("rec"));
       request.keep = keep;
       Request first = request;
       first.file = Rotation::part_name(request.file, 1);
       Output output = std::move(*Output::open(first, {}));
       std::size_t lost_seen = 0;
-      std::atomic<int> prepared = 0;  // heads made ahead
+      std::atomic<int> prepared = 0;  // number of heads made in advance
       Rotation rotation(request, {}, rules.part, output,
                         {[&] { prepared++; },
                          [&](unsigned number, const PartCpus& before) {
@@ -314,7 +315,7 @@ TEST_CASE("a snapshot is complete by itself, and what it lacks is counted") {
     const Folder folder;
     const FileSinkRules rules = rules_with(level);
     PartHeads heads(head_of(rules), TaskList::all(), PartHeads::Kind::snapshot);
-    PartCpus gone;  // the first third is overwritten, then each snapshot has one
+    PartCpus gone;  // at first the overwritten third; each snapshot adds a third
     std::uint64_t old = 0;
     for (const LentPage& page : all.first(all.size() / 3)) {
       count(gone, *reinterpret_cast<const fkt_page_header*>(page.bytes.data()));
@@ -323,7 +324,7 @@ TEST_CASE("a snapshot is complete by itself, and what it lacks is counted") {
     for (unsigned number = 1; number <= 2; number++) {
       Output output = std::move(*Output::open(to_file(folder.file("snap")), {}));
       auto sink = std::move(*FileSink::make(output, rules, nullptr));
-      if (number == 2) REQUIRE(heads.prepare());  // ahead of time or not, it is the same
+      if (number == 2) REQUIRE(heads.prepare());  // the result is the same with or without
       REQUIRE(sink->write_head(*heads.head(number, gone)));
       heads.note_tasks();
       const Ran ran = run(*sink, all.subspan(number * (all.size() / 3), all.size() / 3));
@@ -337,7 +338,7 @@ TEST_CASE("a snapshot is complete by itself, and what it lacks is counted") {
       REQUIRE(sink->write_tail(*tail));
 
       const Trace trace = opened(folder.file("snap"));
-      std::uint64_t lost = 0;  // since the file before
+      std::uint64_t lost = 0;  // since the previous file
       for (const auto& [cpu, counts] : sink->part()->cpus()) lost += counts.lost - gone[cpu].lost;
       const Totals& totals = *trace.info().totals;
       CHECK(totals.overwritten == old);
@@ -354,7 +355,7 @@ TEST_CASE("a snapshot is complete by itself, and what it lacks is counted") {
       for (const Event& event : trace.events()) analysis.add(event);
       analysis.finish(true, recording_end(trace));
       const Summary summary = summarize(analysis, trace.integrity(), false);
-      // Complete but for what the probes lost.
+      // Complete except for events that the probes lost.
       for (const std::string& missing : summary.missing)
         CHECK_THAT(missing, Catch::Contains("lost"));
       CHECK(summary.lost == lost);

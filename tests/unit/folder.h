@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A folder for a test's files, which goes away with them.
+// A temporary directory for a test's files, removed by the destructor.
 #pragma once
 
 #include <cstdlib>

@@ -9,7 +9,7 @@ using namespace fkt;
 
 namespace {
 
-// Durations as they are: most short, some long.
+// A realistic distribution of durations: most are short, some long.
 Histogram calls(unsigned seed, std::size_t count, double factor) {
   std::mt19937_64 random(seed);
   std::lognormal_distribution<double> duration(8, 1.5);
@@ -36,7 +36,7 @@ TEST_CASE("chance alone is called a difference as often as the level says") {
     found += rank_test(calls(seed, 200, 1), calls(seed + 1000, 300, 1), 1)->p < 0.05;
   }
   CHECK(found > 5);
-  CHECK(found < 40);  // 20 are expected, 4.4 their standard deviation
+  CHECK(found < 40);  // 20 are expected with a standard deviation of 4.4
 }
 
 TEST_CASE("slower calls are found, and which side is slower") {

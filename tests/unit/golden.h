@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Golden files: a tool's output against the text beside the recordings in tests/golden.
-// FKT_GOLDEN_WRITE=1 writes that text anew.
+// Golden tests: compare a tool's output with the text files in tests/golden. FKT_GOLDEN_WRITE=1
+// writes these files instead.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -40,7 +40,7 @@ inline void compare(const std::filesystem::path& path, const std::string& text) 
   CHECK(contents(path) == text);
 }
 
-// Standard output and standard error go to a file while this lives.
+// Redirects stdout and stderr to a file while the object lives.
 class Captured {
  public:
   Captured() : file_(std::tmpfile()), out_(dup(STDOUT_FILENO)), err_(dup(STDERR_FILENO)) {
@@ -85,7 +85,7 @@ struct Ran {
 
 using Tool = int (*)(int argc, const char* const* argv);
 
-// Runs a tool as its process would; messages begin with its name.
+// Runs a tool with `name` as the program name in its messages.
 inline Ran run_tool(Tool tool, const char* name, const std::vector<std::string>& arguments) {
   std::vector<const char*> argv{name};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
@@ -98,8 +98,8 @@ inline Ran run_tool(Tool tool, const char* name, const std::vector<std::string>&
   return {status, captured.text()};
 }
 
-// Runs every line of a file in tests/golden: name of the file with the expected output, exit
-// status, arguments. Returns how many.
+// Runs every line of a file in tests/golden, which has: file with the expected output, exit status,
+// arguments. Returns the number of lines run.
 inline std::size_t run_cases(const char* file, Tool tool, const char* name) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(golden());
@@ -123,7 +123,8 @@ inline std::size_t run_cases(const char* file, Tool tool, const char* name) {
   return count;
 }
 
-// Every option of the tool's help stands in its manual page. Returns how many there are.
+// Checks that the manual page of a tool has every option of its help. Returns the number of
+// options.
 inline std::size_t check_manual(Tool tool, const std::string& name) {
   const Ran help = run_tool(tool, name.c_str(), {"--help"});
   CHECK(help.status == 0);

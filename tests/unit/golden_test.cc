@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_print on the small recordings of tests/golden, against the text beside them (the file `cases`
-// there). FKT_GOLDEN_WRITE=1 writes both anew.
+// Runs fkt_print on the small recordings of tests/golden and compares the output (see the file
+// `cases` there). FKT_GOLDEN_WRITE=1 writes recordings and output.
 #include "tests/unit/golden.h"
 #include "cli/fkt_extract/extract.h"
 #include "cli/fkt_print/print.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// JSON against a schema of docs/. Debian has no JSON Schema library for C++ that reads this draft,
-// so the few words that the schemas use are checked here.
+// Checks JSON against a schema of docs/. Debian has no C++ library for this draft of JSON Schema,
+// so the few keywords that the schemas use are implemented here.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +18,15 @@ inline bool is_type(const Json& value, const std::string& type) {
   return type == value.type_name();
 }
 
-// The words of a schema that this project uses; any other word fails.
+// Implements the keywords that this project's schemas use; any other keyword fails.
 class Schema {
  public:
   explicit Schema(Json root) : root_(std::move(root)) {}
-  // Of docs/.
+  // Reads a schema from docs/.
   static Schema of(const std::string& name) {
     return Schema(Json::parse(contents(golden() / "../../docs" / name)));
   }
-  // Empty, or where and why the value does not conform.
+  // Returns an empty text, or where and why the value does not conform.
   std::string check(const Json& value) const { return check(value, root_, "$"); }
 
  private:
@@ -96,7 +96,7 @@ class Schema {
   Json root_;
 };
 
-// What a tool prints as JSON.
+// Runs a tool and parses the JSON that it prints.
 inline Json printed(const std::vector<std::string>& arguments, Tool tool) {
   const Ran ran = run_tool(tool, "tool", arguments);
   REQUIRE(ran.status == 0);

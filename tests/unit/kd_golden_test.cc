@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_kd on the small recordings and KFT logs of tests/golden, against the text beside them (the
-// file `kd-cases` there). tests/golden/kd_independent.py computes the same figures anew.
+// Runs fkt_kd on the small recordings and KFT logs of tests/golden and compares the output (see the
+// file `kd-cases` there). tests/golden/kd_independent.py computes the same figures independently.
 #include <map>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// docs/kd-schema.json against what fkt_kd prints.
+// Checks the output of fkt_kd --json against docs/kd-schema.json.
 #include "cli/fkt_kd/kd.h"
 #include "cli/fkt_print/print.h"
 #include "tests/unit/json_schema.h"

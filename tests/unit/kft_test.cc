@@ -91,7 +91,7 @@ TEST_CASE("a call may seem to outlive its caller by the microsecond that was cut
   auto rows = rows_of("10 100 5 outer x+0x1\n20 91 5 inner outer+0x1\n");
   CHECK(rows["outer"].sub == 91);
   rows = rows_of("10 100 5 outer x+0x1\n20 92 5 inner outer+0x1\n");
-  CHECK(rows["outer"].sub == 0);  // by more it cannot be
+  CHECK(rows["outer"].sub == 0);  // 2 us is more than rounding explains
 }
 
 TEST_CASE("a call that begins where another ends is not its sub-routine") {
@@ -107,7 +107,7 @@ TEST_CASE("interrupts are taken out of what they interrupted") {
   CHECK(rows["work"].sub == 5);
   CHECK(rows["work"].local == 65);
   CHECK(rows["irq"].local == 16);
-  CHECK(rows["irq"].sub == 14);  // both before and after its part with PID -1
+  CHECK(rows["irq"].sub == 14);  // tick, which has PID -1, and leave after it
   CHECK(rows["work"].subs.size() == 1);
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("time that others ran is no CPU time") {
   auto rows = rows_of(
       "10 1000 5 read x+0x1\n20 900 5 schedule read+0x1\n30 300 6 other y+0x1\n950 9 5 end "
       "read+0x2\n");
-  CHECK(rows["schedule"].blocked == 890);  // from other's entry to its own end
+  CHECK(rows["schedule"].blocked == 890);  // from the entry of `other` to the end of schedule
   CHECK(rows["schedule"].cpu() == 10);
   CHECK(rows["read"].blocked == 890);
   CHECK(rows["read"].cpu() == 110);

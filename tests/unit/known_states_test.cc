@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Known states: a slice cut with them is the slice cut without; they are kept and found again;
-// what is damaged, foreign or not whole is as good as none.
+// Tests known states: a slice made with them equals one made without; they are stored and found
+// again; damaged, foreign or incomplete ones are ignored.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -21,9 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t T = TraceBuilder::kStart;
-constexpr std::uint64_t kApart = 3 * 4096;  // bytes; the recordings' pages have 4096
+constexpr std::uint64_t kApart = 3 * 4096;  // bytes; pages of these recordings have 4096
 
-// The only file in a folder.
+// Returns the only file of a directory.
 fs::path only_file(const std::string& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
@@ -46,7 +46,7 @@ std::size_t count_known(const KnownStates& known) {
       known.moments(), [&](std::uint64_t moment) { return known.knows(moment); }));
 }
 
-// Of the whole recording.
+// Computes the states of the whole recording.
 void fill(const Trace& trace, KnownStates& known) {
   REQUIRE_FALSE(known.moments().empty());
   CHECK(read_states(trace, {{known.moments().back()}}, &known, {}).size() == 1);
@@ -56,7 +56,7 @@ std::string cut_of(const Bytes& slice) {
   return opened(slice).info().cut->to_lines();
 }
 
-// To the byte.
+// Compares slices made with and without known states byte by byte.
 void check_slice(const Trace& trace, KnownStates& known, std::uint64_t from, std::uint64_t to) {
   INFO("from " << from - T << " to " << to - T);
   const Bytes with = slice_with(trace, &known, from, to);
@@ -112,9 +112,9 @@ TEST_CASE("known states are kept, and what is before them is not read again") {
 
   KnownStates again(trace, folder, kApart);
   CHECK(count_known(again) == first.moments().size());
-  REQUIRE(again.keep());  // there is nothing new
+  REQUIRE(again.keep());  // nothing new to store
 
-  // A page that can no longer be read does no harm where it need not be.
+  // A damaged page that need not be read does not matter.
   const std::uint64_t from = again.moments()[again.moments().size() / 2] + 5;
   const Bytes good = slice_with(trace, nullptr, from, random.end());
   std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(trace.pages()[2].offset) + 200, 64,
@@ -123,7 +123,7 @@ TEST_CASE("known states are kept, and what is before them is not read again") {
   CHECK(slice_with(damaged, &again, from, random.end()) == good);
   KnownStates none(damaged, "", kApart);
   CHECK_FALSE(slice_with(damaged, &none, from, random.end()) == good);
-  for (const std::uint64_t at : none.moments()) {  // known only up to where the damage was met
+  for (const std::uint64_t at : none.moments()) {  // known only up to the damaged page
     CHECK((!none.knows(at) || at <= damaged.pages()[2].end_clock));
   }
 }
@@ -145,7 +145,8 @@ TEST_CASE("known states that are damaged or of another recording are none") {
   std::size_t files = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
     files++;
-    if (entry.path() != kept) write_file(entry.path(), good);  // under the other one's name
+    // a good file under the name for the other recording
+    if (entry.path() != kept) write_file(entry.path(), good);
   }
   CHECK(files == 2);
   CHECK(count_known(KnownStates(foreign, folder, kApart)) == 0);
@@ -172,7 +173,7 @@ TEST_CASE("nothing is known of slices, parts, of what is not whole or short") {
   RandomRecording random(4, 2, 9000);
   const Bytes file = random.finish();
   const Trace trace = opened(file);
-  CHECK(KnownStates(trace, "").moments().empty());  // megabytes apart
+  CHECK(KnownStates(trace, "").moments().empty());  // by default they are megabytes apart
   const Trace slice = opened(slice_of(file, T + 1000, random.end()));
   CHECK(KnownStates(slice, "", kApart).moments().empty());
   RandomRecording flight(4, 2, 9000);
@@ -228,7 +229,7 @@ TEST_CASE("only a folder of this user's own keeps known states") {
   CHECK(cache_folder() == own + "/fkt");
   setenv("XDG_CACHE_HOME", (own + "/missing").c_str(), 1);
   CHECK(cache_folder().empty());
-  setenv("XDG_CACHE_HOME", "/proc", 1);  // root's; as root, nothing can be made there
+  setenv("XDG_CACHE_HOME", "/proc", 1);  // belongs to root, and even root cannot create files there
   const std::string proc = cache_folder();
   CHECK((proc.empty() || geteuid() == 0));
   if (before != nullptr) {

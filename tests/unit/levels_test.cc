@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Levels of detail against the exact pictures of the same stretches.
+// Compares levels of detail with exact pictures of the same intervals.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -19,7 +19,7 @@ struct Levelled {
   Trace trace;
   Timeline timeline;
   Levels levels;
-  // As if it had so many events: the more, the finer the levels.
+  // Pretends that the recording has `events` events: the more, the finer the levels.
   Levelled(const Bytes& file, std::uint64_t events, std::uint64_t most = Levels::kMostCells)
       : trace(std::move(*Trace::from_bytes(file))),
         timeline(trace),
@@ -33,7 +33,7 @@ struct Levelled {
     timeline.follow(scale.from, std::min(scale.to, timeline.end()), lanes);
     return lanes.take().lanes;
   }
-  // Buckets of a level from `first` on, as a scale that they are the columns of.
+  // A scale whose columns are buckets of a level, beginning with bucket `first`.
   Scale buckets(std::uint64_t width, std::uint64_t first, std::uint64_t count) const {
     const std::uint64_t from = timeline.begin() + first * width;
     return {from, from + count * width, static_cast<std::uint32_t>(count)};
@@ -135,7 +135,7 @@ TEST_CASE("a part of a level shows that part") {
   for (const std::uint64_t first : {std::uint64_t{0}, count / 3, count - 40}) {
     const Scale part = read.buckets(width, first, 40);
     const std::vector<Lane> wanted = read.exact(part), got = read.levels.lanes(part).lanes;
-    // At its edges the exact picture cuts cells in two: what lies inside must be alike.
+    // The exact picture cuts cells at its edges, so only cells inside must be equal.
     const auto inside = [&](const LaneCell& cell) {
       return cell.from >= part.from + width && cell.to < part.to - width;
     };

@@ -23,14 +23,14 @@ Trace opened(const Bytes& bytes) {
   return std::move(*trace);
 }
 
-// Random events on `cpus` CPUs; checks that all come back, once each, in order.
+// Writes random events on `cpus` CPUs and checks that each is read back once, in order.
 void round_trip(std::uint32_t cpus, std::uint32_t events, unsigned seed) {
   std::mt19937 random(seed);
   TraceBuilder b;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> expected;  // clock, cpu
   std::uint64_t clock = kStart;
   for (std::uint32_t i = 0; i < events; ++i) {
-    clock += random() % 3;  // equal stamps are common
+    clock += random() % 3;  // equal times are common
     const std::uint32_t cpu = random() % cpus;
     b.event(cpu, clock, FKT_E_NMI, i);
     expected.emplace_back(clock, cpu);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A record file that others change while it is written.
+// Tests a record file that another program changes while it is being written.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint64_t kPages = 16 * 16384;
 
-// Writes a file of so many bytes of pages, has `meddle` done after half of them, and finishes it.
+// Writes a file with kPages bytes of pages, calls `meddle` when half of them are written, and
+// writes the tail.
 template <class Meddle>
 Status written(const Folder& folder, Meddle meddle) {
   Request request;

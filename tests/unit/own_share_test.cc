@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Does a recording feed on itself? The words of a page by whose they are (fkt/page_walk.h), against
-// pages built word by word; and when fkt_record says so.
+// Tests the detection of recordings that feed on themselves: the attribution of a page's words to
+// threads (fkt/page_walk.h), with pages built word by word; and when the warning is given.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -20,7 +20,7 @@ int is_own(std::uint32_t tid) {
   return tid == kOwn;
 }
 
-// Bytes of kOwn in a page that begins while `first` runs.
+// Number of bytes of thread kOwn in a page; thread `first` runs at its begin.
 std::uint32_t own_bytes(std::uint32_t first, const std::vector<std::uint64_t>& words) {
   std::vector<std::uint64_t> page(FKT_PAGE_MIN_BYTES / 8);
   fkt_page_header header{};
@@ -60,11 +60,11 @@ TEST_CASE("a switch is its old thread's, what follows the new one's") {
 }
 
 TEST_CASE("words behind an event are not events") {
-  // Payloads that look like a change to the own thread.
+  // Data words that look like a switch to the own thread.
   CHECK(own_bytes(kOther, {fkt_word(0, FKT_E_WAKEUP, 7), pid(kOwn), fkt_word(0, FKT_E_NMI, 0)}) ==
         0);
   CHECK(own_bytes(kOther, {fkt_word(0, FKT_W_LOST, 0), pid(kOwn), pid(kOwn)}) == 0);
-  // exec: as many words as its argument says.
+  // exec has as many data words as its argument says.
   CHECK(own_bytes(kOther, {fkt_word(0, FKT_E_EXEC, 3), pid(kOwn), pid(kOwn), pid(kOwn)}) == 0);
   CHECK(own_bytes(kOwn, {fkt_word(0, FKT_E_EXEC, 3), 0, 0, 0}) == 32);
 }
@@ -72,9 +72,9 @@ TEST_CASE("words behind an event are not events") {
 TEST_CASE("a recording that feeds on itself is told of once") {
   OwnShare share;
   CHECK_FALSE(share.look(sampled(0, 1 << 20)));
-  // Much of little: an idle machine.
+  // A large share of few bytes: an idle machine.
   CHECK_FALSE(share.look(sampled(20'000, (1 << 20) + 20'000)));
-  // Little of much.
+  // A small share of many bytes.
   CHECK_FALSE(share.look(sampled(120'000, 4 << 20)));
   const auto told = share.look(sampled(120'000 + 600'000, (4 << 20) + 1'000'000));
   REQUIRE(told);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A file that follows another of the same recording: what was lost before it is not its loss, and
-// its time begins with its pages.
+// Tests a file that follows another one of the same recording: events lost before it do not count
+// in it, and its time begins with its pages.
 #include <catch2/catch.hpp>
 
 #include "lib/density.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t T = TraceBuilder::kStart;
 
-// Ten events were lost on CPU 0 when its third page began, three of them before this file.
+// On CPU 0 ten events were lost before its third page, three of them before this file.
 Bytes second_file(const char* part, TraceBuilder::Tail tail) {
   TraceBuilder b;
   if (part) b.section(FKT_SEC_PART, part);
@@ -26,7 +26,7 @@ Bytes second_file(const char* part, TraceBuilder::Tail tail) {
 }
 
 struct Read {
-  std::uint64_t gap = 0;  // events lost in it
+  std::uint64_t gap = 0;  // events lost according to its gaps
   Integrity integrity;
   TraceInfo info;
 };

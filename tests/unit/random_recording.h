@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A recording of many small pages made by chance, the same for the same seed: tasks that call,
-// sleep, wake, fork, exec, rename and exit on several CPUs, under interrupts, with losses, and with
-// functions of the file's own catalogue in both.
+// Random recordings with many small pages; the same seed gives the same recording. Tasks make
+// calls, sleep, wake others, fork, exec, rename and exit on several CPUs; there are interrupts,
+// losses, and functions of the file's own catalogue in both.
 #pragma once
 
 #include <random>
@@ -11,14 +11,15 @@
 
 namespace fkt::test {
 
-// Loses some of the events that are to be written, a few in a row on one CPU, as a ring without a
-// free page does.
+// Drops some events before they are written, several in a row on one CPU, like a ring without a
+// free page.
 class Losses {
  public:
   Losses(TraceBuilder& builder, unsigned seed, unsigned rare = 150)
       : builder_(builder), random_(seed), rare_(rare) {}
 
-  // Is this event lost? If not, but events before it were, its page says so.
+  // Returns true if this event is lost. Otherwise writes the loss of preceding events first, if
+  // any.
   bool hits(unsigned cpu, std::uint64_t clock, std::uint32_t id, std::uint32_t arg) {
     Loss& loss = losses_[cpu];
     if (loss.to_come == 0 && below(rare_) == 0) loss.to_come = 1 + below(25);
@@ -34,7 +35,7 @@ class Losses {
     tell(cpu, clock, loss);
     return false;
   }
-  // At the end of the recording.
+  // Called at the end of the recording: writes losses not written yet.
   void end(std::uint64_t clock) {
     for (auto& [cpu, loss] : losses_) tell(cpu, clock, loss);
   }
@@ -60,9 +61,9 @@ class Losses {
 
 class RandomRecording {
  public:
-  // plain: without wake-ups and functions. gaps: the history of the lossless one of the same seed,
-  // of which events are lost here and there, on each CPU by itself.
-  // few: that of the plain one, with more losses, too.
+  // plain: without wake-ups and functions. gaps: as the lossless one of the same seed, but with
+  // events lost at random on each CPU. few: as the plain one of the same seed, with such losses in
+  // addition.
   enum class Kind { all, lossless, plain, gaps, few };
 
   RandomRecording(unsigned seed, unsigned cpus, unsigned events, Kind kind = Kind::all)
@@ -76,7 +77,7 @@ class RandomRecording {
     irq_.assign(cpus, 0);
     for (unsigned i = 0; i < events; i++) step();
   }
-  // With two functions of its own.
+  // The built-in catalogue and two functions.
   static std::string catalogue() {
     return Catalogue::builtin().to_lines() +
            "event\t100\tvfs_read\t0\tbegin:vfs_read\t0\t\n"
@@ -105,7 +106,7 @@ class RandomRecording {
     builder_.event(cpu, clock, id, arg, words);
   }
 
-  // One event on one CPU, mostly a likely one.
+  // Writes one event on a random CPU, with realistic probabilities.
   void step() {
     clock_ += 1 + below(300);
     const unsigned cpu = below(cpus_);
@@ -163,7 +164,7 @@ class RandomRecording {
       next = *std::next(sleeping_.begin(), below(static_cast<unsigned>(sleeping_.size())));
     }
     if (next == task) return;
-    if (asleep_.erase(next) != 0) {  // it is woken now, and runs another time
+    if (asleep_.erase(next) != 0) {  // it is woken now and will run later
       put(cpu, clock_, FKT_E_WAKING, next);
       return;
     }
@@ -194,7 +195,7 @@ class RandomRecording {
       in_call_.erase(task);
       clock_ += 5;
       put(cpu, clock_, FKT_E_PID_FREE, task);
-      if (below(2) == 0) next_tid_ = task;  // the number comes back
+      if (below(2) == 0) next_tid_ = task;  // the number is reused
     } else {
       put(cpu, clock_, FKT_E_SYS_EXIT, below(20));
       in_call_.erase(task);
@@ -213,8 +214,8 @@ class RandomRecording {
   std::uint64_t clock_ = TraceBuilder::kStart + 1000;
   std::uint32_t next_tid_ = 100;
   std::vector<std::uint32_t> running_, irq_;
-  std::set<std::uint32_t> sleeping_;  // off their CPU
-  std::set<std::uint32_t> asleep_;    // ... and not woken
+  std::set<std::uint32_t> sleeping_;  // not running
+  std::set<std::uint32_t> asleep_;    // not running and not woken
   std::set<std::uint32_t> in_call_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Both ends of a recording's way over the network, on loopback: a receiver on a thread of its own,
-// a line between them that breaks where it is told to, and a recording to send.
+// Both ends of a transfer on loopback: a receiver in a thread of its own, a line that breaks at
+// given points, and a recording to send.
 #pragma once
 
 #include <poll.h>
@@ -45,7 +45,7 @@ inline std::string contents(const std::string& file) {
   return text.str();
 }
 
-// A recording of some 60 pages, in the parts in which it is sent.
+// A recording of about 60 pages, split into the parts in which it is sent.
 struct Parcel {
   Bytes file;
   fkt_file_header header{};
@@ -58,7 +58,7 @@ struct Parcel {
     file = b.finish();
     header = *read_file_header(file);
   }
-  // As it is before it is finished: without the pointer to the tail.
+  // The head before the file is finished: without the pointer to the tail.
   std::string head() const {
     std::string text(as_text(slice(file, 0, header.pages_offset)));
     const std::uint64_t none = 0;
@@ -87,7 +87,7 @@ class Receiver {
   ~Receiver() { stop(); }
 
   std::uint16_t port() const { return port_; }
-  // Waits for its own end.
+  // Waits until the server ends by itself.
   receive::Server::End end() {
     if (thread_.joinable()) thread_.join();
     return end_;
@@ -118,8 +118,8 @@ class Receiver {
   std::thread thread_;
 };
 
-// A line to a port: each connection breaks after so many bytes to the receiver, the next ones after
-// the last one's number.
+// Forwards connections to a port. Each connection breaks after the given number of bytes towards
+// the receiver; the last number applies to all further connections.
 class BreakingLine {
  public:
   BreakingLine(std::uint16_t to, std::vector<std::size_t> breaks)

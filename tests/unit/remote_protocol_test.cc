@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What the receiver makes of bytes, the file it puts them into, and the words of the command line.
+// Tests the receiver's parsing of bytes, the file that it writes, and the parsing of addresses and
+// tokens.
 #include <sys/resource.h>
 
 #include <catch2/catch.hpp>
@@ -31,7 +32,7 @@ class Memory : public remote::Store {
   std::string text;
 };
 
-// A connection whose sender has proven itself.
+// A connection whose sender has proven that it knows the token.
 struct Open {
   Memory store;
   remote::Token token = test_token();
@@ -85,7 +86,7 @@ TEST_CASE("frames are written and acknowledged, however they are cut into pieces
   CHECK(peer.incoming.phase() == Phase::done);
   CHECK(last_ack(answers).status == FKT_REMOTE_DONE);
   CHECK(last_ack(answers).offset == 11);
-  // The end may be said again, when its ack was lost; and then good-bye.
+  // The end may be sent again if its ack was lost; then BYE.
   CHECK(peer.take(end_frame(11, 6)));
   CHECK(last_ack(peer.incoming.take_answers()).status == FKT_REMOTE_DONE);
   CHECK_FALSE(peer.take(frame(FKT_REMOTE_BYE, 11, "")));
@@ -103,13 +104,14 @@ TEST_CASE("before the proof nothing is believed") {
     REQUIRE(answers.size() == sizeof answer);
     std::memcpy(&answer, answers.data(), sizeof answer);
     CHECK(answer.status == FKT_REMOTE_DENIED);
-    // No proof for who has none: it could be tried at home.
+    // A peer without proof gets no proof from the receiver, which it could use to guess the token
+    // offline.
     CHECK(std::ranges::count(answer.proof, 0) == FKT_REMOTE_PROOF_BYTES);
     why = "wrong token";
   }
   SECTION("a hello that was changed on its way") {
     std::string hello = peer.hello(peer.token);
-    hello[8] ^= 1;  // the recording's id
+    hello[8] ^= 1;  // the id of the recording
     CHECK_FALSE(peer.take(hello));
     why = "wrong token";
   }
@@ -224,7 +226,7 @@ TEST_CASE("the arriving file is nobody else's") {
   using Status = fkt_remote_status;
   CHECK(file.begin(5, 4096).status == Status::FKT_REMOTE_GOING);
   CHECK(file.begin(6, 4096).status == Status::FKT_REMOTE_BUSY);
-  CHECK(file.finish(0) == EBADMSG);  // an empty file
+  CHECK(file.finish(0) == EBADMSG);  // EBADMSG because the file is empty
   CHECK(file.begin(5, 4096).status == Status::FKT_REMOTE_FAILED);
 }
 

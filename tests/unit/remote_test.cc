@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A recording on its way to another machine: whatever breaks, the file at the other end is the one
-// that was sent, or both ends say how far it came.
+// Tests the transfer of a recording to another machine: whatever breaks, the file at the receiver
+// equals the one sent, or both ends report how far it came.
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -37,7 +37,7 @@ void add_all(RemoteLink& link, const Parcel& parcel) {
   link.end(parcel.header.tail_offset);
 }
 
-// All of it; the error if there was one.
+// Sends the whole recording.
 Status send_all(RemoteLink& link, const Parcel& parcel) {
   add_all(link, parcel);
   const Result<bool> sent = link.move_until([&link] { return link.is_done(); }, -1);
@@ -46,7 +46,7 @@ Status send_all(RemoteLink& link, const Parcel& parcel) {
   return Done{};
 }
 
-// A store that takes so many bytes, and no more.
+// A store that fails with ENOSPC after `room` bytes.
 class SmallStore : public remote::Store {
  public:
   explicit SmallStore(std::size_t room) : room_(room) {}
@@ -64,7 +64,7 @@ class SmallStore : public remote::Store {
   std::size_t room_, taken_ = 0;
 };
 
-// ... and then the end, for which it has kept room.
+// A store that is full after `room` bytes and then still accepts the end of the file.
 class ReservingStore : public remote::Store {
  public:
   explicit ReservingStore(std::size_t room) : room_(room) {}
@@ -98,7 +98,7 @@ struct TwoEnds {
   ArrivingFile file = std::move(*ArrivingFile::open(name, Replace::nothing));
 };
 
-// The receiver has all that was sent, and ends.
+// Checks that the receiver has everything and ends.
 void check_arrived(Receiver& receiver, const TwoEnds& ends) {
   CHECK(receiver.end() == End::done);
   CHECK(contents(ends.name) == ends.parcel.text());
@@ -125,7 +125,7 @@ TEST_CASE("a line that breaks anywhere loses nothing") {
   CAPTURE(seed);
   std::mt19937 random(seed);
   TwoEnds ends;
-  // Behind the hello, so that each connection gets somewhere; often within a frame.
+  // The line breaks after the hello, so that each connection makes progress; often within a frame.
   std::vector<std::size_t> breaks;
   for (int i = 0; i < 25; ++i) breaks.push_back(89 + random() % (seed % 2 ? 12'000 : 60'000));
   breaks.push_back(std::size_t{1} << 40);
@@ -159,7 +159,7 @@ TEST_CASE("the sink gives pages back when the other end has them, in order") {
     REQUIRE_FALSE(sink.move(done));
   }
   for (std::uint32_t i = 0; i < done.size(); ++i) CHECK(done[i] == i);
-  // The index is what TraceBuilder made of the same pages.
+  // The index equals the one that TraceBuilder made for these pages.
   const SectionList tail =
       walk_sections(ends.parcel.file, ends.parcel.header.tail_offset, ends.parcel.file.size());
   Sections sections;
@@ -200,7 +200,7 @@ TEST_CASE("the sink ends the recording at its limit, when all before it has arri
   }
   CHECK(ended->reason == FKT_STOP_LIMIT);
   CHECK(done.size() == 3);
-  // What stands behind the pages arrives as well.
+  // The tail arrives as well.
   REQUIRE(sink.write_tail({}));
   CHECK(receiver.end() == End::done);
   CHECK(ends.file.pages() == 3);
@@ -224,7 +224,7 @@ TEST_CASE("a wrong token gets nothing, and stops nobody") {
 }
 
 TEST_CASE("who does not know the token cannot play the receiver") {
-  // It has the sender's hello, and answers with what it finds there.
+  // The impostor has the sender's hello and replies with the proof that it contains.
   const UniqueFd listener = loopback_listener();
   std::thread impostor([&listener] {
     pollfd one{listener.get(), POLLIN, 0};
@@ -240,7 +240,7 @@ TEST_CASE("who does not know the token cannot play the receiver") {
     fkt_remote_answer answer{FKT_REMOTE_MAGIC, FKT_REMOTE_GOING, 0, 0, 0, {}};
     std::ranges::copy(hello.proof, answer.proof);
     (void)!::send(peer.fd.get(), &answer, sizeof answer, MSG_NOSIGNAL);
-    ::poll(&one, 1, -1);  // until the sender goes
+    ::poll(&one, 1, -1);  // until the sender closes the connection
   });
   const auto link = connect_to(Parcel(), remote::local_endpoint(listener.get()).port());
   impostor.join();
@@ -318,7 +318,7 @@ TEST_CASE("strangers who say nothing do not keep the sender out") {
   CHECK(receiver.end() == End::done);
 }
 
-// Twenty pages, and then whatever moves until the sink has ended. done: the pages that are there.
+// Sends twenty pages and moves until the sink has ended. done: the pages that have arrived.
 record::SinkStatus put_until_end(RemoteSink& sink, const Parcel& parcel,
                                  std::vector<std::uint32_t>& done) {
   for (std::uint32_t i = 0; i < 20; ++i) {
@@ -354,7 +354,7 @@ TEST_CASE("a full disk at the other end is the recording's end, and both say so"
   CHECK(store.taken() == parcel.header.pages_offset + 5 * parcel.header.page_bytes);
 }
 
-// Twenty pages to a disk that has room for five and the end; breaks: of the line.
+// Sends twenty pages to a disk with room for five and the tail. breaks: as in BreakingLine.
 void fill_disk(std::vector<std::size_t> breaks) {
   Parcel parcel;
   const std::size_t five = parcel.header.pages_offset + 5 * parcel.header.page_bytes;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// include/fkt/ring.h in user space, with a hand on every step: what the code calls FKT_RING_STEP,
-// each reading of the clock and each wake-up is a place where a nested writer (interrupt, NMI) or
-// the drain may come in. Everything that was attempted is written down; verify() compares it with
-// what the drained pages say.
+// Runs include/fkt/ring.h in user space with control over every step: at each FKT_RING_STEP, each
+// clock reading and each wake-up, a nested writer (interrupt, NMI) or the drain can be run. Records
+// every attempted write; verify() compares these with the contents of the drained pages.
 //
 //   RingHarness ring({.page_bytes = 160, .pages = 2});
 //   ring.on_step([&](RingHarness& r) { r.write(1); });  // nested, as an interrupt would
 //   ring.write(0);
-//   ring.finish();                                      // throws Wrong with what is wrong
+//   ring.finish();  // throws Wrong with a description of the error
 #pragma once
 
 #include <algorithm>
@@ -52,12 +51,12 @@ class RingHarness {
   struct Options {
     std::uint32_t page_bytes = 4096;
     std::uint32_t pages = 2;
-    std::uint32_t start = 0;  // the first page's running number
+    std::uint32_t start = 0;  // sequence number of the first page
     std::uint64_t clock = 1'000'000;
     bool keeps_gap = false;
   };
   using Hook = std::function<void(RingHarness&)>;
-  static constexpr unsigned kDepth = 3;  // writers in each other: task, irq, NMI
+  static constexpr unsigned kDepth = 3;  // nesting depth of writers: task, irq, NMI
   static constexpr std::uint32_t kCpu = 5;
 
   explicit RingHarness(const Options& options)
@@ -80,14 +79,14 @@ class RingHarness {
   RingHarness(const RingHarness&) = delete;
   RingHarness& operator=(const RingHarness&) = delete;
 
-  // Runs at every step, at any depth below kDepth.
+  // Sets a hook that runs at every step, at any depth below kDepth.
   void on_step(Hook hook) { hook_ = std::move(hook); }
   unsigned depth() const { return static_cast<unsigned>(frames_.size()); }
   const char* step_name() const { return step_name_; }
 
-  // ---- this CPU ----
+  // Operations of the CPU that owns the ring.
 
-  // An event with n words behind it, by the way that probes take: n is a constant for them.
+  // Writes an event with n data words like a probe: n is a compile-time constant in each call.
   void write(std::uint32_t n) {
     static constexpr std::uint32_t ids[] = {FKT_E_SYS_ENTRY, FKT_E_FORK, FKT_E_TRAP, FKT_E_CLOCK};
     const std::uint32_t serial = attempt(ids[n], pid_, n);
@@ -109,7 +108,8 @@ class RingHarness {
     frames_.pop_back();
   }
 
-  // A call's begin, with its number, and its end: one word, if nothing comes in between.
+  // Writes the begin and the end of a system call; they become one word if nothing comes in
+  // between.
   void begin(std::uint32_t number) {
     attempt(FKT_E_SYS_ENTRY, pid_, 0);
     attempts_.back().arg = number;
@@ -130,7 +130,8 @@ class RingHarness {
     frames_.pop_back();
   }
 
-  // An event of variable length: one word (its serial number), then `bytes` bytes of text.
+  // Writes an event of variable length: one data word (its serial number) and `bytes` bytes of
+  // text.
   void write_string(std::uint32_t bytes) {
     bytes = std::min(bytes, fkt_ring_tail_room(&ring_, 1));
     const std::uint32_t serial = attempt(FKT_E_EXEC, pid_, 0);
@@ -142,7 +143,8 @@ class RingHarness {
     frames_.pop_back();
   }
 
-  // The scheduler's switch to another thread: interrupts may come (as NMIs do), with the old pid.
+  // Writes the scheduler's switch to another thread. Nested writers during it still have the old
+  // pid.
   void switch_to(std::uint32_t next) {
     attempt(FKT_E_SWITCH_S, pid_, 0);
     attempts_.back().arg = next;
@@ -151,7 +153,7 @@ class RingHarness {
     pid_ = next;
   }
 
-  // As the drain's interrupt does to a page that is old.
+  // Closes the open page, as the drain's interrupt does with an old page.
   void close() {
     frames_.push_back(kNobody);
     fkt_ring_close(&ring_);
@@ -159,16 +161,16 @@ class RingHarness {
   }
 
   void advance(std::uint64_t ticks) { clock_ += ticks; }
-  // As a restored machine's does. From here on stamps do not name their events: verify() compares
-  // them in the order of writing.
+  // Sets the clock back, as on a machine restored from a snapshot. From then on a time does not
+  // identify its event; verify() compares events in the order in which they were written.
   void step_back(std::uint64_t ticks) {
     clock_ -= ticks;
     stepped_back_ = true;
   }
 
-  // ---- the drain, another CPU ----
+  // Operations of the drain on another CPU.
 
-  // Takes the oldest page if it is complete and decodes it.
+  // Takes the oldest page if it is complete, and decodes it.
   bool take() {
     fkt_page_header* h = fkt_ring_take(&ring_);
     if (!h) return false;
@@ -177,7 +179,7 @@ class RingHarness {
     held_.push_back(h);
     return true;
   }
-  // Queues one taken page.
+  // Returns one taken page to the ring.
   bool put() {
     if (held_.empty()) return false;
     queue(held_.front());
@@ -192,9 +194,9 @@ class RingHarness {
     return any;
   }
 
-  // ---- the end ----
+  // The end of a test.
 
-  // No writer is left: closes, drains and compares.
+  // Called when no writer is active: closes the open page, drains and compares.
   void finish() {
     hook_ = nullptr;
     expect(frames_.empty(), "finish() inside a writer");
@@ -236,8 +238,8 @@ class RingHarness {
   static constexpr std::uint64_t kRecording = 0x0123456789abcdef;
 
   struct Attempt {
-    std::uint64_t clock = 0;   // as last read by this writer
-    std::uint64_t latest = 0;  // the latest reading of all until then
+    std::uint64_t clock = 0;   // as read last by this writer
+    std::uint64_t latest = 0;  // the latest clock reading by any writer so far
     std::uint32_t id, arg, pid;
     bool lost = true;
   };
@@ -353,7 +355,7 @@ class RingHarness {
     last_lost_ = h->lost;
   }
 
-  // Returns how many words belong to the event.
+  // Returns the number of words that belong to the event.
   static std::uint32_t check_body(std::uint32_t id, std::uint32_t arg, const std::uint64_t* at,
                                   const std::uint64_t* end) {
     std::uint32_t n = 0;
@@ -392,7 +394,7 @@ class RingHarness {
     return n;
   }
 
-  // Whoever completes a page wakes the drain, once.
+  // Checks that each completed page has woken the drain exactly once.
   void check_wakes() {
     std::vector<std::uint64_t> woken(pages());
     for (const std::uint32_t run : wakes_) {
@@ -403,7 +405,7 @@ class RingHarness {
     for (const std::uint64_t n : woken) expect_eq(1, n, "wake-ups for one page");
   }
 
-  // What was drained stands in time order and is what was attempted, each at most once.
+  // Checks that the drained events are in time order and were attempted, each at most once.
   void check_events() {
     by_clock_.clear();
     for (std::uint32_t i = 0; i < attempts_.size(); ++i) by_clock_.push_back(i);
@@ -426,8 +428,9 @@ class RingHarness {
     }
   }
 
-  // With a clock that stepped back: no stamp is before the one before it, none is later than any
-  // reading until then. What was written one after the other has the latest reading as its stamp.
+  // With a clock that was set back: no time is earlier than the one before it, and none is later
+  // than the latest reading so far. Events that were not nested have the latest reading as their
+  // time.
   void check_stamps() const {
     expect_eq(attempted(), written() + ring_.lost, "events written + lost");
     std::uint64_t before = 0;
@@ -448,7 +451,7 @@ class RingHarness {
     expect_eq(back, ring_.clock_back, "events counted whose clock had stepped back");
   }
 
-  // Every lost event lies in a gap that the trace shows, and no written one does.
+  // Checks that every lost event lies in a gap shown by the trace, and no written event does.
   void check_losses() {
     expect_eq(attempted(), written() + ring_.lost, "events written + lost");
     std::vector<Gap> gaps = gaps_;
@@ -466,8 +469,8 @@ class RingHarness {
     while (g < gaps.size()) check_gap(gaps[g++], lost);
   }
 
-  // A loser may be interrupted before it counts itself, and the gap end meanwhile: it is then
-  // counted in the next page's header.
+  // A writer that loses an event may be interrupted before it counts it, and the gap may end
+  // meanwhile. Then the next page's header includes it.
   static void check_gap(const Gap& gap, std::uint64_t lost_before_its_end) {
     expect(gap.count <= lost_before_its_end && gap.count + kDepth > lost_before_its_end,
            "the count of a LOST word");
@@ -486,13 +489,13 @@ class RingHarness {
   bool stepped_back_ = false;
   bool nested_ = false;
   std::uint32_t pid_ = 100;
-  std::vector<std::uint32_t>
-      frames_;  // who writes now, the innermost last: serial number or kNobody
+  // Serial numbers of the active writers, the innermost last; kNobody for a close().
+  std::vector<std::uint32_t> frames_;
   std::vector<Attempt> attempts_;
   std::vector<std::uint32_t> by_clock_;
   std::vector<std::uint32_t> wakes_;
 
-  // The drain's.
+  // Of the drain.
   std::vector<Decoded> events_;
   std::vector<Gap> gaps_;
   std::uint64_t next_seq_;
@@ -503,7 +506,7 @@ class RingHarness {
   std::uint64_t pairs_ = 0;
 };
 
-// No two readings are the same, so that a stamp names its event.
+// Every reading is different, so that a time identifies its event.
 inline unsigned long long ring_clock() {
   RingHarness& h = *RingHarness::active();
   h.step("before_clock");

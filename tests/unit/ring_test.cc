@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The ring's protocol: every interleaving of small scenarios, then long random ones, then two
+// Tests the ring's protocol: all interleavings of small scenarios, then long random ones, then two
 // threads.
 #include <catch2/catch.hpp>
 
@@ -16,8 +16,8 @@ using Options = RingHarness::Options;
 
 namespace {
 
-// Enumerates all sequences of choices: each run takes the choices of the one before, the last
-// changed, and then always the first.
+// Enumerates all sequences of choices. Each run repeats the choices of the previous one with the
+// last one changed, and then makes the first choice each time.
 class Choices {
  public:
   unsigned choose(unsigned n) {
@@ -57,7 +57,7 @@ const std::vector<Named> kNested = {
     {"close", [](RingHarness& r) { r.close(); }},
     {"take", [](RingHarness& r) { r.take(); }},
     {"drain", [](RingHarness& r) { r.drain(); }},
-    // Pages change under the interrupted one, up to a lap of the whole ring.
+    // Pages change while a writer is interrupted, up to a whole round of the ring.
     {"burst",
      [](RingHarness& r) {
        r.drain();
@@ -70,12 +70,12 @@ const std::vector<Named> kNested = {
      [](RingHarness& r) {
        for (int i = 0; i < 5; ++i) r.write_string(64);
      }},
-    // The next event needs a TIME word.
+    // After the pause the next event needs a TIME word.
     {"pause", [](RingHarness& r) { r.advance(1ULL << FKT_TIME_BITS); }},
 };
 
-// Runs `scenario` with up to `nested` actions at its steps, in every way. Returns the number of
-// runs.
+// Runs `scenario` with up to `nested` actions at its steps, in all combinations. Returns the number
+// of runs.
 unsigned long explore(const Options& options, unsigned nested, const std::vector<Named>& actions,
                       const Action& scenario) {
   Choices choices;
@@ -198,7 +198,7 @@ const std::vector<Named> kScenarios = {
      }},
 };
 
-// Room for a LOST word, and for the longest fixed event and 64 bytes of string behind it.
+// Large enough for a LOST word and the longest fixed event, with 64 bytes of string after it.
 constexpr std::uint32_t kTinyPage = 184;
 
 }  // namespace
@@ -236,7 +236,8 @@ TEST_CASE("rings of two pages of 4 KiB, at a page's end") {
     for (std::uint32_t left = 0; left <= 5; ++left) {
       INFO(scenario.name << ", " << left << " words left");
       explore({}, 1, kNested, [&](RingHarness& r) {
-        // Fills the first page but for `left` words: event word and serial number are two of them.
+        // Leaves `left` words free in the first page. The event word and the serial number take
+        // two.
         r.write_string(4096 - FKT_PAGE_HEADER_BYTES - 8 * (2 + left));
         scenario.run(r);
       });
@@ -299,17 +300,18 @@ TEST_CASE("a clock that steps back makes no event later, and is counted") {
   for (const std::uint64_t ticks :
        {5ULL, 100ULL, FKT_TIME_MASK, FKT_TIME_MASK + 1, 1ULL << 32, 1ULL << 39}) {
     INFO(ticks << " ticks back");
-    // By the fast path, by the long one, in a page that is opened, in one that was closed since.
+    // Writes by the fast path, by the slow path, in a newly opened page, and after the page was
+    // closed.
     CHECK(run([&](RingHarness& r) { r.step_back(ticks), r.write(0); }) == 1);
     CHECK(run([&](RingHarness& r) { r.step_back(ticks), r.switch_to(7); }) == 1);
     CHECK(run([&](RingHarness& r) { r.step_back(ticks), r.write_string(4096); }) == 1);
     CHECK(run([&](RingHarness& r) { r.step_back(ticks), r.close(), r.write(0); }) == 1);
     CHECK(run([&](RingHarness& r) { r.close(), r.step_back(ticks), r.write(0); }) == 1);
-    // It has passed where it was: nothing more is counted.
+    // Once the clock has passed its previous value, no further event is counted.
     CHECK(run([&](RingHarness& r) {
             r.step_back(ticks), r.write(0), r.advance(ticks), r.write(0), r.write(1);
           }) == 1);
-    // A call's end that is earlier than its begin.
+    // The end of a call is earlier than its begin.
     CHECK(run([&](RingHarness& r) { r.begin(39), r.step_back(ticks), r.end(0); }) == 1);
   }
 }
@@ -360,13 +362,13 @@ TEST_CASE("a call is one word where it can be") {
   CHECK(pairs([](RingHarness& r) { r.begin(1), r.advance((1 << 18) - 3), r.end(0); }) == 1);
   CHECK(pairs([](RingHarness& r) { r.begin(1), r.end(0), r.end(0); }) == 1);
   CHECK(pairs([](RingHarness& r) { r.end(0); }) == 0);
-  // The begin opened a page, the long way: it stands alone.
+  // The begin took the slow path, which opened a page, and so cannot be joined with its end.
   CHECK(pairs([](RingHarness& r) { r.close(), r.begin(1), r.end(0); }) == 0);
 }
 
 namespace {
 
-// One random operation of the task, or of an interrupt: few of them are long.
+// One random operation of the task or of an interrupt; few of them are long.
 void random_write(RingHarness& r, std::mt19937& random) {
   const unsigned what = random() % 64;
   if (what < 20) {
@@ -417,7 +419,7 @@ TEST_CASE("a million random operations, nested three deep") {
     std::uint64_t attempted = 0, lost = 0, gaps = 0;
     for (unsigned round = 0; round < 34; ++round) {
       RingHarness ring({.pages = pages, .start = ~0U - round});
-      bool fast = true;  // the drain now keeps up, now it does not
+      bool fast = true;  // the drain alternately keeps up and falls behind
       ring.on_step([&](RingHarness& r) {
         const unsigned what = random() % 64;
         if (what == 0) random_write(r, random);
@@ -456,7 +458,7 @@ TEST_CASE("random operations nested in each other with a clock that steps back b
     });
     for (unsigned i = 0; i < 5000; ++i) {
       if (random() % 256 == 0) {
-        // After an event that nothing interrupted: else last_clock may be that of the event before.
+        // Written without nesting: otherwise last_clock may be that of the event before it.
         nests = false;
         ring.write(0);
         nests = true;
@@ -480,7 +482,7 @@ TEST_CASE("a writer with its interrupts against a drain on another CPU") {
     try {
       for (unsigned long i = 0; !stop; ++i) {
         if (!ring.drain()) std::this_thread::yield();
-        // Now and then it comes late.
+        // Sometimes the drain is late.
         if (i % 64 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
       }
     } catch (const Wrong& wrong) {
@@ -491,7 +493,7 @@ TEST_CASE("a writer with its interrupts against a drain on another CPU") {
     if (random() % 64 == 0) random_write(r, random);
   });
   for (unsigned i = 0; i < 200'000; ++i) {
-    // It now outruns the drain, now waits for it.
+    // The writer alternately outruns the drain and waits for it.
     while (i / 1000 % 2 && ring.free_pages() == 0) std::this_thread::yield();
     random_task(ring, random);
   }

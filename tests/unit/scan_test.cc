@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// scan() against adding every event: all that a report or a cut says, on recordings made by chance.
+// Compares scan() with adding every event, for everything that a report or a cut shows, on random
+// recordings.
 #include <catch2/catch.hpp>
 
 #include "lib/scan.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_selection's answers, its server, and what it draws without a browser.
+// Tests fkt_selection's answers, its server, and what it draws without a browser.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -62,7 +62,8 @@ Parameters with(Parameters parameters, const Parameters& more) {
   return parameters;
 }
 
-// A program that says its arguments and fails when told to, in a directory that goes away.
+// A script that replaces fkt_extract in a temporary directory. It records its arguments and can
+// fail.
 class Script {
  public:
   explicit Script(const std::string& body) {
@@ -93,7 +94,7 @@ TEST_CASE("the answers describe the recording") {
     }
   }
   const json stats = served.ask("stats", kWhole);
-  // The stretch ends at the recording's last moment, in which one event lies.
+  // The interval includes the recording's last moment, which has one event.
   CHECK(stats["events"] == events);
   const json lanes = served.ask("lanes", with(kWhole, {{"cells", "100"}}));
   CHECK(lanes["lanes"][0]["cpu"] == true);
@@ -111,7 +112,7 @@ TEST_CASE("the answers describe the recording") {
 
 namespace {
 
-// More calls than are followed for a quick picture. Returns the moment of the last one's end.
+// Adds more calls than are followed for a quick picture. Returns the end of the last one.
 std::uint64_t add_many_calls(TraceBuilder& b) {
   b.pid(0, 42);
   std::uint64_t at = TraceBuilder::kStart;
@@ -122,7 +123,7 @@ std::uint64_t add_many_calls(TraceBuilder& b) {
   return at;
 }
 
-// How many calls the answer's cells stand for, and in how many cells.
+// The number of calls in the answer, and the number of cells that represent them.
 std::pair<std::uint64_t, std::uint64_t> calls(const json& answer) {
   std::uint64_t count = 0, cells = 0;
   for (const json& lane : answer["lanes"]) {
@@ -191,7 +192,7 @@ TEST_CASE("bad parameters are answered with one clear line") {
         "name: missing: an event, a system call or an interrupt\n");
   CHECK(served.refused("events", with(kWhole, {{"cpu", "-1"}})).starts_with("cpu: "));
   CHECK(served.api.answer("nothing", {}).status == 404);
-  // Far beyond both ends is no error: the recording's ends are meant.
+  // Times far beyond the recording are not an error but mean its ends.
   CHECK(
       served
           .ask("stats", {{"from", "-9223372036854775808"}, {"to", "9223372036854775807"}})["events"]
@@ -219,12 +220,12 @@ TEST_CASE("a page's earlier question makes way for its newer one") {
   const Parameters all = {{"from", "0"}, {"to", "5000000"}, {"page", "one"}};
   int earlier = 0;
   std::jthread first([&] { earlier = served.api.answer("stats", all).status; });
-  // The first one may be over before it can be overtaken; it never fails otherwise.
+  // The first request may be finished before the second one arrives; it never fails otherwise.
   const int later = served.api.answer("stats", with(all, {{"to", "100"}})).status;
   first.join();
   CHECK((earlier == 200 || earlier == 409));
   CHECK((later == 200 || earlier == 200));
-  // Another page's questions are its own affair.
+  // Requests of another page are independent.
   CHECK(served.api.answer("stats", with(all, {{"page", "two"}})).status == 200);
 }
 
@@ -240,7 +241,7 @@ TEST_CASE("whatever is asked is answered") {
     random = random * 6364136223846793005 + 1442695040888963407;
     return from[(random >> 33) % from.size()];
   };
-  // What each answer must have.
+  // The member that each answer must have.
   const std::map<std::string, std::string> kPart = {
       {"info", "file"},     {"status", "ready"},   {"density", "cpus"}, {"lanes", "lanes"},
       {"events", "events"}, {"histogram", "bins"}, {"next", "found"},   {"slowest", "found"},
@@ -253,7 +254,7 @@ TEST_CASE("whatever is asked is answered") {
       const std::string value = pick(values);
       if (value != "--") parameters[name] = value;
     }
-    if (i % 4 == 0) {  // one that can be answered
+    if (i % 4 == 0) {  // a request that can be answered
       parameters["from"] = "0";
       parameters["to"] = "127000";
       parameters["name"] = "sys_*";
@@ -278,8 +279,8 @@ TEST_CASE("whatever is asked is answered") {
 }
 
 TEST_CASE("a call is told whole, wherever the picture ends") {
-  // 42 is in one long call, of which its levels have a cell of its own; 43 makes short ones, which
-  // are gathered, and is in one where the picture ends.
+  // 42 makes one long call, for which the levels have a cell of its own. 43 makes short calls,
+  // which share cells; one is open at the end of the picture.
   constexpr std::uint64_t T = TraceBuilder::kStart;
   TraceBuilder b;
   b.pid(0, 42).pid(1, 43);
@@ -313,7 +314,7 @@ TEST_CASE("a call is told whole, wherever the picture ends") {
   CHECK(within.at(20'110) == std::pair<std::int64_t, int>(20'170, 3));
   const auto last = calls("940000", "950020");
   REQUIRE(last.contains(950'010));
-  CHECK((last.at(950'010).second & 2) == 0);  // here it is at least so long
+  CHECK((last.at(950'010).second & 2) == 0);  // its end is not known
 }
 
 TEST_CASE("256 CPUs, and one with hardly anything") {
@@ -462,7 +463,7 @@ TEST_CASE("the server answers the one who knows the token, and nobody else") {
   }
   CHECK(client.Get("/")->status == 404);
   CHECK(client.Get(("/" + *token + "/../../etc/passwd").c_str())->status == 404);
-  // Following a link writes no file.
+  // A GET request must not write a file.
   CHECK(client.Get((api + "extract?from=0&to=100&run=1").c_str())->status == 405);
   CHECK(client.Post(("/" + wrong + "/api/extract?from=0&to=100").c_str())->status == 403);
   const auto posted = client.Post((api + "extract?from=0&to=100").c_str());
@@ -473,7 +474,7 @@ TEST_CASE("the page is there, or it is said why not") {
   CHECK(selection_page().empty() != selection_page_missing().empty());
   if (selection_page().empty()) return;
   CHECK(selection_page().find("Permission is hereby granted") != std::string_view::npos);
-  // Nothing in it comes from anywhere else.
+  // The page loads nothing from other hosts.
   CHECK(selection_page().find("src=\"http") == std::string_view::npos);
 }
 

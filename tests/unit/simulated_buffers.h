@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A recording with the layer fkt, of a ring and a drain that are simulated: what is true of the
-// buffers at each moment is known beside what the events tell.
+// A recording with the layer fkt, made by a simulation of a ring and a drain. The simulation
+// provides the correct buffer states for every moment, independently of the events.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@ class SimulatedBuffers {
                   free = 0;
   };
 
-  // pages_offset: as the finished file has it, which the events tell.
+  // pages_offset: that of the finished file, which the events contain.
   explicit SimulatedBuffers(std::uint64_t pages_offset) : pages_offset_(pages_offset) {
     builder_.section(FKT_SEC_COMMAND, command("drain", 0x601));
     for (const std::uint32_t cpu : {0U, 1U}) builder_.event(cpu, now_, FKT_E_SYS_ENTRY, 39);
     for (std::uint64_t ms = 0; ms < kMilliseconds; ms++) step(ms);
-    // The stop closes the open pages behind everything that is told.
+    // The stop closes the open pages after the last event of the drain.
     for (const std::uint32_t cpu : {0U, 1U}) builder_.event(cpu, now_, FKT_E_SYS_EXIT, 42);
   }
 
@@ -37,7 +37,7 @@ class SimulatedBuffers {
   std::uint64_t pages_offset() const { return builder_.pages_offset(); }
   const std::vector<Truth>& truth() const { return truth_; }
 
-  // The file, after a first one that says where its pages begin.
+  // Makes the recording twice, because the first one determines the offset of its pages.
   static SimulatedBuffers made() {
     SimulatedBuffers first(0);
     first.finish();
@@ -48,7 +48,7 @@ class SimulatedBuffers {
   static constexpr std::uint64_t kMilliseconds = 30, kMs = 1'000'000;
   static constexpr std::uint64_t kChunk = 4;
 
-  // A burst in the middle, in which the disk is slow besides.
+  // Simulates one millisecond. In the middle there is a burst of events and the disk is slow.
   void step(std::uint64_t ms) {
     const bool busy = ms >= 8 && ms < 16;
     for (std::uint64_t i = 0; i < (busy ? 2 : ms % 2); i++) {
@@ -60,7 +60,7 @@ class SimulatedBuffers {
   }
 
   void fill(std::uint32_t cpu) {
-    if (is_.free == 0) return;  // this is where events would be lost
+    if (is_.free == 0) return;  // events would be lost here
     builder_.event(cpu, ++now_, FKT_E_SYS_EXIT, 42);
     builder_.close_page(cpu);
     is_.filled++;
@@ -112,7 +112,7 @@ class SimulatedBuffers {
   TraceBuilder builder_;
   std::uint64_t pages_offset_;
   std::uint64_t now_ = TraceBuilder::kStart;
-  // 8 pages on each CPU, of which one is open.
+  // 8 pages on each CPU, one of them open.
   Truth is_{.clock = 0, .allocated = 16, .free = 14};
   std::uint64_t waiting_ = 0, in_flight_ = 0, done_at_ = 0;
   std::vector<Truth> truth_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Slices cut out of recordings in memory.
+// Makes slices of recordings in memory.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -40,8 +40,8 @@ inline Bytes slice_of(const Bytes& file, std::uint64_t from, std::uint64_t to,
   return slice_of(file, std::vector<Interval>{{from, to}}, copy_ahead);
 }
 
-// Without the lines that speak of the file instead of the time: what is complete, what the drain
-// did over the whole recording. A slice is what was selected.
+// Removes the lines of a report that describe the file and not the time: completeness, and the
+// drain's work over the whole recording. Treats a slice as a selection.
 inline std::string of_time(const std::string& report) {
   std::string out;
   std::istringstream in(report);

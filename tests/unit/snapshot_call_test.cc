@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// How a recorder is asked for a snapshot: messages, and the socket with the file that goes along.
+// Tests requests for a snapshot: messages, and passing the file over a socket.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ class TempFile {
   UniqueFd fd_;
 };
 
-// What the recorder makes of a file that it is asked to write to.
+// Passes a file over a socket pair; returns what the recorder receives.
 Result<ReceivedAsk> pass(int file, const SnapshotAsk& ask = {1, "name"}) {
   int ends[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
@@ -93,9 +93,9 @@ TEST_CASE("an ask goes to the recorder with that pid, and its answer back") {
 }
 
 TEST_CASE("somebody else's socket of that name is not the recorder") {
-  // This process listens in init's name.
+  // This process listens on the address for pid 1.
   const Result<UniqueFd> listens = listen_for_asks(1);
-  if (!listens) return;  // init is a recorder
+  if (!listens) return;  // pid 1 has such a socket itself
   CHECK_FALSE(connect_to_recorder(1));
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("a recorder that refuses at once, or ends, is understood") {
     const UniqueFd asker(ends[0]);
     UniqueFd recorder(ends[1]);
     const TempFile file;
-    // It has not read what it was asked when it goes.
+    // The recorder closes the connection without reading the request.
     REQUIRE(send_ask(asker.get(), {5, "snap"}, file.fd()));
     if (answers) send_answer(recorder.get(), {false, "busy"});
     recorder.reset();
@@ -142,7 +142,7 @@ TEST_CASE("what is in a file is overwritten only when told to, but for the defau
   CHECK_FALSE(open_record_file(file.name(), Replace::nothing));
   CHECK_FALSE(open_record_file(file.name(), Replace::recordings));
   CHECK(open_record_file(file.name(), Replace::anything));
-  CHECK(fs::file_size(file.name()) == 8);  // not touched yet
+  CHECK(fs::file_size(file.name()) == 8);  // not changed yet
   std::ofstream(file.name()) << "FKTTRACE...";
   CHECK_FALSE(open_record_file(file.name(), Replace::nothing));
   CHECK(open_record_file(file.name(), Replace::recordings));

@@ -42,9 +42,9 @@ TEST_CASE("system calls stay with their task when it sleeps and moves") {
   b.pid(0, 42).pid(1, 43);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, kRead);
   b.event(0, T + 110, FKT_E_SWITCH_S, 10);        // 42 sleeps in read, 10 runs
-  b.event(0, T + 120, FKT_E_SYS_ENTRY, kGetpid);  // another task's call on the same CPU
+  b.event(0, T + 120, FKT_E_SYS_ENTRY, kGetpid);  // a call of another task on the same CPU
   b.event(0, T + 125, FKT_E_SYS_EXIT, 10);
-  b.event(1, T + 200, FKT_E_SWITCH_R, 42);  // 42 goes on, on CPU 1
+  b.event(1, T + 200, FKT_E_SWITCH_R, 42);  // 42 continues on CPU 1
   b.event(1, T + 230, FKT_E_SYS_EXIT, 1);
   const Analyzed a(b);
   CHECK(a.call("sys_read").total.sum == 130);
@@ -65,7 +65,7 @@ TEST_CASE("interrupts nest in interrupts and never leave their CPU") {
   b.event(0, T + 160, FKT_E_SYS_EXIT, 0);
   const Analyzed a(b);
   const auto read = a.call("sys_read");
-  REQUIRE(read.parts.size() == 1);  // the timer lies inside the softirq
+  REQUIRE(read.parts.size() == 1);  // the timer is nested in the softirq
   CHECK(read.parts[0].name == "softirq TIMER");
   CHECK(read.parts[0].ticks == 40);
   unsigned found = 0;
@@ -111,7 +111,7 @@ TEST_CASE("calls that the recording cuts have no duration") {
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_EXIT, 0);  // entry before the recording
   b.event(0, T + 200, FKT_E_SYS_ENTRY, kGetpid);
-  b.event(0, T + 300, FKT_E_SYS_ENTRY, kRead);  // getpid's exit was not seen
+  b.event(0, T + 300, FKT_E_SYS_ENTRY, kRead);  // getpid's exit is missing
   b.event(0, T + 400, FKT_E_SWITCH_S, 0);       // read is open at the end
   const Analyzed a(b);
   CHECK(a.summary().exits_alone[static_cast<std::size_t>(Outcome::no_entry)] == 1);
@@ -173,7 +173,7 @@ TEST_CASE("a child begins with the return of its parent's fork") {
   CHECK(fork.total.count == 1);
   CHECK(outcome(fork, Outcome::fork_return) == 1);
   CHECK(a.summary().exits_alone[static_cast<std::size_t>(Outcome::no_entry)] == 0);
-  // Up to that return the child was in the system, after it in user mode.
+  // The child is in the system until it returns from fork, then in user mode.
   const auto child = a.process(77, "work");
   CHECK(of(child.times, State::system) == 10);
   CHECK(of(child.times, State::user) == 10);
@@ -184,7 +184,7 @@ TEST_CASE("a gap hides exits: calls open across it have no duration") {
   b.pid(0, 42).pid(1, 43);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, kRead);
   b.event(0, T + 110, FKT_E_VECTOR_ENTRY, 0xec);
-  b.lost(0, T + 120, T + 200, 3);  // read's exit and write's entry may be among them
+  b.lost(0, T + 120, T + 200, 3);  // may include read's exit and write's entry
   b.event(0, T + 210, FKT_E_SYS_EXIT, 8);
   b.event(0, T + 220, FKT_E_SYS_ENTRY, kGetpid);
   b.event(0, T + 225, FKT_E_SYS_EXIT, 42);
@@ -192,7 +192,7 @@ TEST_CASE("a gap hides exits: calls open across it have no duration") {
   CHECK(a.call("sys_read").total.count == 0);
   CHECK(outcome(a.call("sys_read"), Outcome::in_gap) == 1);
   CHECK(a.summary().exits_alone[static_cast<std::size_t>(Outcome::in_gap)] == 1);
-  CHECK(a.call("sys_getpid").total.sum == 5);  // and nests in nothing
+  CHECK(a.call("sys_getpid").total.sum == 5);  // and is not nested in another call
 }
 
 TEST_CASE("a change of the mask hides exits on every CPU") {
@@ -213,8 +213,8 @@ TEST_CASE("a change of the mask hides exits on every CPU") {
 TEST_CASE("a gap leaves the call of a task alone that ran on another CPU all the while") {
   TraceBuilder b;
   b.pid(0, 42).pid(1, 43).pid(2, 44);
-  b.event(1, T + 90, FKT_E_SYS_ENTRY, kRead);    // runs on CPU 1 through the gap
-  b.event(2, T + 90, FKT_E_SYS_ENTRY, kGetpid);  // sleeps: may run on CPU 0 unseen
+  b.event(1, T + 90, FKT_E_SYS_ENTRY, kRead);    // runs on CPU 1 during the gap
+  b.event(2, T + 90, FKT_E_SYS_ENTRY, kGetpid);  // sleeps, so it may run on CPU 0 during the gap
   b.event(2, T + 95, FKT_E_SWITCH_S, 0);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, kRead);
   b.lost(0, T + 120, T + 200, 3);
@@ -247,7 +247,7 @@ TEST_CASE("functions nest where they are called: in an interrupt, or on the task
   b.event(0, T + 150, 0x111);
   b.event(0, T + 160, FKT_E_SOFTIRQ_EXIT, 1);
   b.event(0, T + 170, 0x101);
-  b.event(0, T + 180, 0x111);  // its entry is missing: no system call's exit
+  b.event(0, T + 180, 0x111);  // its entry is missing; it is not the exit of the system call
   const Analyzed a(b);
   const auto stats = [&](std::string_view name) {
     for (TypeIndex type = 0; type < a.analysis().types().size(); type++) {
@@ -299,7 +299,8 @@ TEST_CASE("in a slice, calls that began before it count as cut") {
   CHECK(getpid.total.count == 1);
   CHECK(outcome(getpid, Outcome::no_exit) == 1);
   CHECK(a.dump().find("sys_getpid") != std::string::npos);
-  CHECK(a.dump().find("            200 ") != std::string::npos);  // the recording's zero
+  // relative to the recording's start
+  CHECK(a.dump().find("            200 ") != std::string::npos);
 }
 
 TEST_CASE("entries of both ABIs pair with their exits") {

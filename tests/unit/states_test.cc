@@ -19,7 +19,7 @@ std::uint64_t sum(const StateTimes& times) {
 }  // namespace
 
 TEST_CASE("a switch counts from the first event of the new task") {
-  // An NMI comes between the switch's probe and the switch: it still belongs to the old task.
+  // An NMI between the switch's probe and the actual switch still belongs to the old task.
   TraceBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
@@ -57,7 +57,7 @@ TEST_CASE("idle is per CPU") {
   b.event(0, T + 400, FKT_E_NMI);
   b.event(1, T + 900, FKT_E_NMI);
   const Analyzed a(b);
-  CHECK(of(a.process(0, "idle/CPU 0").times, State::idle) == 290 + 500);  // to the stop
+  CHECK(of(a.process(0, "idle/CPU 0").times, State::idle) == 290 + 500);  // until the stop
   CHECK(of(a.process(0, "idle/CPU 1").times, State::idle) == 770);
   CHECK(of(a.process(0, "idle/CPU 1").times, State::irq) == 30);
 }
@@ -92,14 +92,14 @@ TEST_CASE("the mode a task is found in is told by its next entry or exit") {
   b.pid(0, 42).pid(1, 10);
   b.event(0, T + 100, FKT_E_VECTOR_ENTRY, 0xec);
   b.event(0, T + 110, FKT_E_VECTOR_EXIT, 0xec);
-  b.event(0, T + 200, FKT_E_SYS_ENTRY, 0);  // so it was in user mode
+  b.event(0, T + 200, FKT_E_SYS_ENTRY, 0);  // so it was in user mode before
   b.event(1, T + 100, FKT_E_VECTOR_ENTRY, 0xec);
   b.event(1, T + 110, FKT_E_VECTOR_EXIT, 0xec);
-  b.event(1, T + 210, FKT_E_SYS_EXIT, 0);  // so it was in a call
+  b.event(1, T + 210, FKT_E_SYS_EXIT, 0);  // so it was in a call before
   b.event(2, T + 100, FKT_E_NMI);
   b.pid(2, 99);
   b.event(2, T + 150, FKT_E_NMI);
-  b.event(2, T + 170, FKT_E_NMI);  // of 99 nothing is known
+  b.event(2, T + 170, FKT_E_NMI);  // nothing is known about 99
   const Analyzed a(b);
   CHECK(of(a.process(42, "work").times, State::user) == 90);
   CHECK(of(a.process(10, "fkt_record").times, State::system) == 100);
@@ -150,9 +150,9 @@ TEST_CASE("under a filter, time without a member is that of idle and others") {
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 57);
   b.event(0, T + 110, FKT_E_FORK, 77, {pair(77, 42)});
   b.event(0, T + 120, FKT_E_SYS_EXIT, 77);
-  b.event(0, T + 200, FKT_E_SWITCH_S, 5);  // 5 is no member: nothing of it is recorded
+  b.event(0, T + 200, FKT_E_SWITCH_S, 5);  // 5 is not a member: none of its events are recorded
   b.pid(0, 6);
-  b.event(0, T + 500, FKT_E_SWITCH_R, 77);  // ... nor of 6, but this brings a member
+  b.event(0, T + 500, FKT_E_SWITCH_R, 77);  // 6 is not a member either, but switches to one
   b.event(0, T + 530, FKT_E_SYS_EXIT, 0);
   const Analyzed a(b);
   CHECK(of(a.cpu(0), State::others) == 300);
@@ -173,7 +173,7 @@ TEST_CASE("-s counts only while the process lives") {
   const Analyzed a(b.finish(), View{.stats_pid = 77});
   CHECK(a.analysis().profile().events() == 4);
   CHECK(sum(a.cpu(0)) == 300);
-  CHECK(sum(a.cpu(1)) == 300);  // idle while 77 lived
+  CHECK(sum(a.cpu(1)) == 300);  // idle while 77 was alive
 }
 
 TEST_CASE("a slice and a CPU count their own time alone") {

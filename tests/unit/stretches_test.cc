@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Slices of several stretches: their statistics are the sum of those of slices with one each.
+// Tests slices of several intervals: their statistics are the sums of those of slices of one
+// interval each.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ constexpr std::uint64_t T = TraceBuilder::kStart;
 
 using Stretches = std::vector<Interval>;
 
-// All figures that add up, by what they are about.
+// All figures that can be added, by name.
 class Figures {
  public:
   void add(const Summary& s) {
@@ -43,7 +44,8 @@ class Figures {
     }
     add("exits", s.exits_alone);
     for (const auto& row : s.durations) add("took " + row.name, {row.total.count, row.total.sum});
-    // A process has its last name, and a thread that execs is one of its own from then on.
+    // Processes are summed up: in each slice they have different names, and a thread that execs
+    // becomes one.
     for (const auto& row : s.processes) {
       const std::string name = row.idle ? row.name : "processes";
       add("times of " + name, row.times);
@@ -54,7 +56,7 @@ class Figures {
       add("losses " + std::to_string(row.cpu), {row.gaps, row.lost, row.ticks});
     }
   }
-  // Lines "name: this, other"; empty: all are the same.
+  // Lines "name: this, other" for the figures that differ; empty if all are equal.
   std::string differences(const Figures& other) const {
     std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> both;
     for (const auto& [name, value] : sums_) both[name].first = value;
@@ -158,7 +160,7 @@ TEST_CASE(
     "a process keeps its row from stretch to stretch, and a new one of its number has its own") {
   TraceBuilder b;
   b.pid(0, 42);
-  const auto life = [&](std::uint64_t at) {  // of 77, from its fork to its end
+  const auto life = [&](std::uint64_t at) {  // of task 77, from its fork to its exit
     b.event(0, T + at, FKT_E_FORK, 77, {pair(77, 42)});
     b.event(0, T + at + 100, FKT_E_SWITCH_S, 77).event(0, T + at + 110, FKT_E_SYS_EXIT, 0);
     b.event(0, T + at + 200, FKT_E_SYS_ENTRY, 39).event(0, T + at + 300, FKT_E_SYS_EXIT, 77);
@@ -181,7 +183,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a process is called in all stretches what it is called in the last one") {
-  // sh's child becomes find at 1900.
+  // The child of sh becomes find at 1900.
   const Stretches stretches = {{T + 1500, T + 1800}, {T + 1850, T + 2500}, {T + 3000, T + 4000}};
   const Bytes file = find_recording();
   std::uint64_t system = 0;
@@ -198,7 +200,7 @@ TEST_CASE("a process is called in all stretches what it is called in the last on
 
 namespace {
 
-// What each thread of that number did, by what its tasks of that number sum up to.
+// What all tasks with one tid did, added up.
 struct Did {
   std::uint64_t running = 0, ready = 0, away = 0, runs = 0, preempted = 0, wakeups = 0;
 };
@@ -250,7 +252,7 @@ TEST_CASE("what tasks did in several stretches is what they did in these, as --f
       CHECK(got[tid].runs == did.runs);
       CHECK(got[tid].preempted == did.preempted);
       CHECK(got[tid].wakeups == did.wakeups);
-      // Of one that was woken before the cut and does not run behind it, the cut knows the sleep.
+      // If a task was woken before the cut and does not run after it, the cut has it as sleeping.
       CHECK(got[tid].ready <= did.ready);
       ready += got[tid].ready;
       ready_by_time += did.ready;

@@ -32,9 +32,10 @@ TEST_CASE("an address gets its symbol's name, offset and module") {
 
 TEST_CASE("addresses without a symbol stay numbers") {
   const Symbols s = sample();
-  CHECK(s.name(0x401000) == "0x401000");  // user space: per-CPU offsets are no addresses
+  // in user space; symbols there are per-CPU offsets, not addresses
+  CHECK(s.name(0x401000) == "0x401000");
   CHECK(s.at(0xffffffff80ffffff) == nullptr);
-  CHECK(s.at(0xffffffff82000000) == nullptr);  // too far behind do_one
+  CHECK(s.at(0xffffffff82000000) == nullptr);  // too far after do_one
   CHECK(s.at(~0ULL) == nullptr);
   CHECK(Symbols().name(1) == "0x1");
   CHECK(Symbols().empty());

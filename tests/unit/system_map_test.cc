@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// /proc/kallsyms, and what a System.map adds to it.
+// Tests reading /proc/kallsyms and adding symbols from a System.map.
 #include <catch2/catch.hpp>
 
 #include "lib/kernel_symbols.h"
@@ -8,7 +8,7 @@ using namespace fkt;
 
 namespace {
 
-// A kernel that runs 0x4000000 above where it was linked, with a per-CPU offset and a module.
+// A kernel running 0x4000000 above its link address, with a per-CPU offset and a module.
 const char* const kKallsyms =
     "0000000000001000 A cpu_tss_rw\n"
     "ffffffff85000000 T _text\n"
@@ -76,7 +76,7 @@ TEST_CASE("a System.map of another build is contradicted") {
   CHECK(kernel.contradictions == 2);
   CHECK(kernel.examples == std::vector<std::string>{"helper", "do_fork"});
   CHECK(kernel.added == 0);
-  CHECK(kernel.symbols.size() == 7);  // the running kernel is right
+  CHECK(kernel.symbols.size() == 7);  // the symbols of the running kernel are kept
 }
 
 TEST_CASE("what is no System.map is refused by name") {

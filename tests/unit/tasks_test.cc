@@ -63,7 +63,7 @@ TEST_CASE("a flight recorder's tasks are those of its end") {
   b.section(FKT_SEC_TASKS_END, "42\t42\t1\twork\n43\t43\t1\tyoung\n");
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SWITCH_S, 77);
-  b.event(0, T + 110, FKT_E_SWITCH_S, 43);  // whoever had this number before
+  b.event(0, T + 110, FKT_E_SWITCH_S, 43);  // an earlier task with this number
   b.event(0, T + 120, FKT_E_EXIT, 0, {pair(43, 43)});
   b.event(0, T + 130, FKT_E_SWITCH_X, 42);
   b.event(0, T + 140, FKT_E_PID_FREE, 43);
@@ -72,7 +72,8 @@ TEST_CASE("a flight recorder's tasks are those of its end") {
   b.event(0, T + 170, FKT_E_NMI);
   const Analyzed a(b);
   CHECK(a.process(42, "work").runs == 2);
-  CHECK(a.process(77, "?").runs == 1);  // died meanwhile: the old list proves nothing
+  // it has exited meanwhile, so the list at the end does not contain it
+  CHECK(a.process(77, "?").runs == 1);
   CHECK(a.process(43, "?").runs == 1);
   CHECK(a.process(43, "work").runs == 1);
 }

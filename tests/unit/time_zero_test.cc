@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// One time zero: whatever tool shows or takes a time of a recording, of one that its recorder could
-// not finish, of a part of one or of a slice of any of them, it counts from the same moment, and
-// "Started" is what the clock on the wall showed then. In the recording of these tests that moment
-// is long before the first event.
+// Tests that all tools count times from the same zero, for complete and unfinished recordings,
+// parts of them and slices, and that "Started" is the wall clock at that zero. In these recordings
+// the zero is long before the first event.
 #include <catch2/catch.hpp>
 
 #include <regex>
@@ -26,7 +25,8 @@ using namespace fkt::test;
 namespace {
 
 constexpr std::uint64_t T = TraceBuilder::kStart;
-constexpr std::uint64_t kEarlier = 386'000;  // the clocks were read so many ticks (ns) before
+// ticks (ns) between the reading of the clocks and the first event
+constexpr std::uint64_t kEarlier = 386'000;
 
 class Late {
  public:
@@ -51,7 +51,7 @@ std::string said(Tool tool, const char* name, const std::vector<std::string>& wo
   return ran.text;
 }
 
-// Without what is said of the file: it is not finished.
+// The output of a tool without its warnings about an unfinished file.
 std::string lines_of(Tool tool, const char* name, std::vector<std::string> words,
                      const std::string& file) {
   words.push_back(file);
@@ -111,7 +111,7 @@ TEST_CASE("times that are typed are those that are shown, in every tool") {
     words.insert(words.end(), span.begin(), span.end());
     return words;
   };
-  // The stamps at the beginning of the dump's lines.
+  // The times at the begin of the lines of the dump.
   const std::string dump =
       said(cli::print_recording, "fkt_print", with({"--dump", "--json", "--time", "ns"}));
   std::istringstream lines(dump);
@@ -121,7 +121,7 @@ TEST_CASE("times that are typed are those that are shown, in every tool") {
     CHECK((time >= from && time < to));
   }
   CHECK(events > 20);
-  // The picture's axis.
+  // The axis of the picture.
   const std::string picture = said(cli::select_part, "fkt_selection", with({"--text"}));
   CHECK(picture.find("396") != picture.npos);
   CHECK(picture.find("406") != picture.npos);
@@ -192,10 +192,11 @@ TEST_CASE("closing pages after the stop takes no part in durations and shares") 
     return R"({"start_clock":)" + number(T) + R"(,"stop_clock":)" + number(stop) +
            R"(,"events":0,"lost":0,"stop_reason":"asked","per_cpu":[]})";
   };
-  // The pages say that they were closed at the last event; make that long after the stop.
+  // The page headers say that the pages were closed at the last event; changes that to long after
+  // the stop.
   const std::uint64_t last = late.end();
   TraceBuilder& b = late.builder();
-  b.section(FKT_SEC_INDEX, "");  // which says it too
+  b.section(FKT_SEC_INDEX, "");  // empty, because the index contains these times too
   b.section(FKT_SEC_TOTALS, stopped_at(last));
   Bytes bytes = b.finish();
   Trace trace = std::move(*Trace::from_bytes(bytes));
@@ -214,7 +215,7 @@ TEST_CASE("closing pages after the stop takes no part in durations and shares") 
   const Analyzed analyzed(bytes);
   CHECK(analyzed.summary().duration == last - T);
   CHECK(analyzed.summary().selected.ticks == last - T);
-  // An event that was being written at the stop is still part of it.
+  // An event that was being written at the stop is still part of the recording.
   b.section(FKT_SEC_TOTALS, stopped_at(last - 7));
   CHECK(recording_end(*Trace::from_bytes(b.finish())) == last);
 }

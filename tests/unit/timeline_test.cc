@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What a stretch shows must not depend on where the following of the recording began.
+// Tests that the contents of an interval do not depend on where following the recording began.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -55,7 +55,7 @@ struct Read {
 
 constexpr auto state_value = [](TaskState state) { return static_cast<std::uint32_t>(state); };
 
-// Many more events than lie between two copies of the state.
+// Has many more events than lie between two saved states.
 Bytes long_recording() {
   TraceBuilder b;
   b.pid(0, 42).pid(1, 43);
@@ -170,8 +170,8 @@ TEST_CASE("a gap hides what may have happened") {
   const Seen seen = read.whole();
   const TaskIndex task = read.task(42);
   REQUIRE(task != kNoTask);
-  // What the task did is known up to the gap, and not that it ended there; nothing is in the gap,
-  // and the call that may have ended in it is not drawn at all.
+  // The state of the task is known up to the gap, but does not end there. There is nothing in the
+  // gap, and the call that may have ended in it is not drawn.
   const auto before = std::ranges::find_if(seen.slices, [&](const Slice& slice) {
     return slice.kind == SliceKind::state && slice.task == task && slice.to == T + 2100;
   });
@@ -225,7 +225,7 @@ TEST_CASE("lanes keep to the picture's resolution, and lose no slice and no time
 
 namespace {
 
-// Each recording numbers tasks and types for itself.
+// Describes a slice by names, because each recording numbers tasks and types differently.
 std::string named(const Read& read, const Slice& slice) {
   const bool type = slice.kind == SliceKind::call || slice.kind == SliceKind::interrupt;
   const Tasks& tasks = read.timeline.tasks();
@@ -247,7 +247,7 @@ std::string named(const Read& read, const Slice& slice) {
 TEST_CASE("each stretch of a slice is followed as if it were the only one") {
   const Bytes file = long_recording();
   const std::vector<Interval> stretches = {{T + 100'005, T + 110'000},
-                                           {T + 110'012, T + 110'017},  // without an event
+                                           {T + 110'012, T + 110'017},  // contains no event
                                            {T + 450'022, T + 460'000},
                                            {T + 899'000, T + 899'937}};
   const Read all(slice_of(file, stretches));
@@ -285,7 +285,8 @@ TEST_CASE("a slice is followed from the state at its cut") {
     std::multiset<std::tuple<std::string, std::uint64_t, std::uint64_t>> wanted, got;
     const auto collect = [&](const Read& read, auto& into) {
       for (const Slice& slice : read.part(from, to).slices) {
-        // Who was woken before the cut waits for a CPU; since when, the cut does not say.
+        // A task woken before the cut is waiting for a CPU after it, but the cut does not know
+        // since when.
         const bool since_cut = slice.kind == SliceKind::state && slice.from <= from &&
                                slice.value == static_cast<std::uint32_t>(TaskState::ready);
         into.insert({named(read, slice), since_cut ? from : slice.from, slice.to});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Conditions that the module checks: what it would say of events, asked of the very code that it
-// runs (fkt/condition.h); and what cannot be checked there.
+// Tests conditions that the module checks, using the code that the module runs (fkt/condition.h),
+// and conditions that cannot be checked there.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -42,7 +42,7 @@ fkt_when_facts event(std::uint32_t id) {
   return {id, 1, 77, 0, FKT_WHEN_UNKNOWN, 0, "writer"};
 }
 
-// As the module asks: only of what is watched.
+// Evaluates like the module: only for watched events.
 bool fires(const std::string& text, const fkt_when_facts& facts) {
   const fkt_when condition = when(text);
   return fkt_when_has(&condition.watched, facts.id) && fkt_when_true(&condition, &facts);
@@ -88,10 +88,10 @@ TEST_CASE("events are asked about where they are named, calls where they can be 
   CHECK_FALSE(watches("cpu == 1", FKT_E_EXEC));
   CHECK_FALSE(watches(R"(name == "sys_fsync" && duration > 1s)", kRead));
   CHECK_FALSE(watches(R"(name != "exec")", FKT_E_FORK));
-  // Forms of one event.
+  // Several ids of one event.
   CHECK(watches(R"(name == "switch")", FKT_E_SWITCH_D));
   CHECK(watches(R"(name == "switch")", FKT_E_SWITCH_PREEMPT));
-  // What has no name is no event.
+  // An id without a name is not an event.
   CHECK_FALSE(watches("cpu == 1", 0x3ff));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What expressions select: against the golden recording's JSON dump, evaluated here anew with
-// nothing of lib/where.cc; and what cannot be meant.
+// Tests what expressions select, compared with an evaluation of the golden recording's JSON dump
+// that does not use lib/where.cc; and expressions that are refused.
 #include <catch2/catch.hpp>
 
 #include <functional>
@@ -35,8 +35,8 @@ std::shared_ptr<const Choice> chosen(const Bytes& file, const std::string& text)
   return *choice;
 }
 
-// The dump's events that the expression selects, "CPU TIME" each. The trace that the choice was
-// made on and the one it is used on are two readings of one file.
+// Events of the dump that the expression selects, as "CPU TIME". The choice was made with another
+// Trace of the same file than the one it is used with.
 std::vector<std::string> selected(const Bytes& file, const std::string& text) {
   const Trace trace = std::move(*Trace::from_bytes(file));
   View view;
@@ -54,8 +54,8 @@ std::vector<std::string> selected(const Bytes& file, const std::string& text) {
 
 using Rule = std::function<bool(const json& entry, const json& exit)>;
 
-// The same from the dump: each event by itself, or (`whole`) spans by their entry and exit, which
-// a stack per task and per CPU puts together.
+// The same events determined from the dump: each event alone, or with `whole`, spans by their entry
+// and exit, which are matched with a stack per task and per CPU.
 std::vector<std::string> by_hand(const Bytes& file, bool whole, const Rule& rule) {
   const std::vector<json> events = lines(Analyzed(file).json_dump());
   std::vector<bool> hit(events.size());
@@ -116,7 +116,7 @@ TEST_CASE("--where selects what an evaluation of the dump selects") {
        [](const json& e, const json&) { return e["name"] == "softirq" && is(e, "vec", 9); }},
       {"name !~ '*i*'", false,
        [](const json& e, const json&) {
-         // A vector is also known by what it is for: "vector local_timer".
+         // A vector is also known by its purpose: "vector local_timer".
          const std::string name = e["name"].get<std::string>() +
                                   (e["name"] == "vector" ? e["args"].value("vector_name", "") : "");
          return name.find('i') == name.npos;
@@ -175,7 +175,7 @@ TEST_CASE("a span selected as a whole has the values of its entry and of its exi
   CHECK(selected(find_recording(), "a0 == 3 && ret > 0x1000") == read);
   CHECK(selected(find_recording(), "a0 == 3 && duration >= 400 && duration <= 400ns") == read);
   CHECK(selected(find_recording(), "a0 == 3") == std::vector<std::string>{"1 126200"});
-  // handled is the exit's, irq both's.
+  // `handled` is a field of the exit, `irq` of both entry and exit.
   const std::vector<std::string> irq = {"1 112845", "1 120874"};
   CHECK(selected(find_recording(), "irq == 14 && handled == 1 && duration > 0") == irq);
   CHECK(selected(find_recording(), "irq == ide0 && duration > 0") == irq);
@@ -239,7 +239,7 @@ TEST_CASE("around an event: stretches of time, joined where they touch") {
     CHECK(((clock >= apart[0].from && clock < apart[0].to) ||
            (clock >= apart[1].from && clock < apart[1].to)));
   }
-  CHECK(a.summary().cpu_ticks == 2 * (201 + 201));  // two CPUs, all of both stretches
+  CHECK(a.summary().cpu_ticks == 2 * (201 + 201));  // two CPUs, both intervals
 }
 
 TEST_CASE("the slowest spans are those with the longest time in the dump") {
@@ -259,5 +259,5 @@ TEST_CASE("the slowest spans are those with the longest time in the dump") {
   CHECK(slowest(trace, {}, "irq 14 ide0", 9, {}).size() == 1);
   CHECK(slowest(trace, {}, "irq", 9, {}).size() == 1);
   CHECK(slowest(trace, {}, "sys_open", 9, {}).empty());
-  CHECK(surroundings(found, 10).size() == 2);  // execve stands by itself or within wait4
+  CHECK(surroundings(found, 10).size() == 2);  // execve is separate from wait4 or nested in it
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Writer and TimeFormat: what each line of a dump is put together with.
+// Tests Writer and TimeFormat, which format the lines of a dump.
 #include "lib/writer.h"
 
 #include <limits>
@@ -78,7 +78,7 @@ TEST_CASE("times have the digits of their unit") {
   CHECK(text(TimeUnit::us, 1007, 1e9) == "1.007");
   CHECK(text(TimeUnit::us, 7, 1e9) == "0.007");
   CHECK(text(TimeUnit::us, 12'000'000, 1e9) == "12000.000");
-  CHECK(text(TimeUnit::us, 42, 1e6) == "42");  // a tick is a us: no less is known
+  CHECK(text(TimeUnit::us, 42, 1e6) == "42");  // a tick is 1 us, so there are no decimals
   CHECK(text(TimeUnit::s, 5, 1e9) == "0.000000005");
   CHECK(text(TimeUnit::s, 61'020'000'000, 1e9) == "61.020000000");
   CHECK(written([](Writer& out) { TimeFormat(TimeUnit::us, 1e9).right(out, 1500, 8); }) ==

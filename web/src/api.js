@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Questions to the server, and their answers when they come.
+// Sends requests to the server and awaits the answers.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 const retryMs = 250;
-// Tells this page's questions from others': only its own latest ones are worth an answer.
+// Identifies this page in requests: the server answers only the latest request of a kind from each
+// page.
 const page = Math.random().toString(36).slice(2);
 
 export async function ask(name, parameters = {}, { signal, method = 'GET' } = {}) {
   const query = new URLSearchParams(parameters);
   for (;;) {
     const response = await fetch(`api/${name}?${query}`, { signal, method });
-    // Two questions may overtake each other on their way; who still wants an answer asks again.
+    // 409: a later request of this page has overtaken this one. A caller that still needs the
+    // answer (its signal is not aborted) asks again.
     if (response.status === 409 && signal) {
       await new Promise((done) => setTimeout(done, retryMs));
       signal.throwIfAborted();
@@ -19,13 +21,13 @@ export async function ask(name, parameters = {}, { signal, method = 'GET' } = {}
     if (!response.ok) throw new Error((await response.text()).trim());
     const answer = await response.json();
     if (response.status !== 202) return answer;
-    await new Promise((done) => setTimeout(done, retryMs));  // still being read
+    await new Promise((done) => setTimeout(done, retryMs));  // the recording is still being read
     signal?.throwIfAborted();
   }
 }
 
-// The latest answer to a question that changes; the one before stays until the next has come.
-// parameters null: nothing is asked.
+// Returns the latest answer to a request whose parameters change; the previous answer stays until
+// the next one arrives. No request is sent while parameters is null.
 export function useAnswer(name, parameters) {
   const [answer, setAnswer] = useState({ data: null, error: null, busy: false });
   const key = parameters && JSON.stringify(parameters);
@@ -41,7 +43,7 @@ export function useAnswer(name, parameters) {
   return answer;
 }
 
-// The element's width in CSS pixels, kept up to date.
+// The width of the element in CSS pixels, updated when it changes.
 export function useWidth() {
   const ref = useRef(null);
   const [width, setWidth] = useState(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Boxes over the page: the keys, and cutting the selection out.
+// Dialogs over the page: the list of keys, and extracting the selection.
 import { useState } from 'preact/hooks';
 import { ask, useAnswer } from './api.js';
 

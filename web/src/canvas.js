@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Drawing in CSS pixels on a canvas of the screen's own resolution, in the theme's colours.
+// Draws in CSS pixels on a canvas that has the screen's resolution, with the colours of the theme.
 import { tickLabel } from './format.js';
 
-export const gutter = 150;  // where the lanes' names stand (pixels)
+export const gutter = 150;  // width of the lanes' names in pixels
 
 export function prepare(canvas, width, height) {
   const ratio = devicePixelRatio || 1;
@@ -22,12 +22,13 @@ export function colours(...names) {
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 }
 
-// The same thing has the same colour everywhere; neighbours in number are far apart in hue.
+// The colour for a task or type number, the same everywhere. Consecutive numbers get very different
+// hues.
 export function hueOf(number, lightness, saturation = 55) {
   return `hsl(${(number * 137.508) % 360} ${saturation}% ${lightness})`;
 }
 
-// `text` as far as it fits into `width`; nothing where not even three letters do.
+// Shortens `text` to `width` pixels; empty if fewer than three letters fit.
 export function fitted(draw, text, width) {
   if (width < 18) return '';
   if (draw.measureText(text).width <= width) return text;
@@ -40,7 +41,7 @@ export function fitted(draw, text, width) {
   return low < 3 ? '' : `${text.slice(0, low)}…`;
 }
 
-// A row of moments, as tickTimes() has them; what would not stand whole within `width` has no text.
+// Draws a row of times from tickTimes(). A label that would exceed `width` is omitted.
 export function drawTimes(draw, { times, step }, info, x, y, width, text, line) {
   const label = (time) => tickLabel(time, step, info.ticks_per_second);
   draw.textAlign = 'center';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Times and numbers as text.
+// Formats times and numbers.
 
 const units = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']];
 
-// A duration, three digits of it.
+// Formats a duration with three significant digits.
 export function duration(ticks, perSecond) {
   const seconds = ticks / perSecond;
   if (seconds === 0) return '0';
@@ -11,7 +11,8 @@ export function duration(ticks, perSecond) {
   return `${Number((seconds / size).toPrecision(3))} ${unit}`;
 }
 
-// A moment since the start, exact enough to tell apart what is `span` long.
+// Formats a time since the start, precise enough to distinguish moments within an interval of
+// `span` ticks.
 export function moment(ticks, perSecond, span) {
   const digits = Math.min(9, Math.max(0, Math.ceil(3 - Math.log10(span / perSecond))));
   return `${(ticks / perSecond).toFixed(digits)} s`;
@@ -25,7 +26,8 @@ export function events(number) {
   return `${count(number)} ${number === 1 ? 'event' : 'events'}`;
 }
 
-// Moments (ticks) at steps of 1, 2, 5 times a power of ten seconds, about `wanted` of them in the span.
+// Times in ticks at steps of 1, 2 or 5 times a power of ten seconds, about `wanted` of them in the
+// interval.
 export function tickTimes(from, to, perSecond, wanted) {
   const rough = (to - from) / perSecond / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -35,7 +37,7 @@ export function tickTimes(from, to, perSecond, wanted) {
   return { times, step };
 }
 
-// As many digits as such steps need.
+// Formats a time with as many digits as these steps need.
 export function tickLabel(ticks, step, perSecond) {
   const digits = Math.min(12, Math.max(0, Math.ceil(-Math.log10(step / perSecond) - 1e-6)));
   return `${(ticks / perSecond).toFixed(digits)} s`;

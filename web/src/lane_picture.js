@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The picture of the lanes: where each lane and slice stands, what it is called, how it is drawn. Only
-// what the window shows is drawn: there may be hundreds of CPUs.
+// The picture of the lanes: positions, names and drawing of lanes and slices. Draws only what is
+// visible, because there may be hundreds of CPUs.
 import { colours, drawTimes, fitted, gutter, hueOf, prepare } from './canvas.js';
 import { tickTimes } from './format.js';
 
 export const Kind = { run: 0, interrupt: 1, state: 2, call: 3 };
 const stateNames = ['unknown', 'running', 'ready', 'blocked'];
-export const axis = 20;  // the times above the lanes (pixels)
+export const axis = 20;  // height of the time axis above the lanes in pixels
 const runHeight = 18, interruptHeight = 11, stateHeight = 9, callHeight = 15, space = 5;
-const leastHeight = 14;  // a lane's name
-const leastGap = 2;  // pixels
+const leastHeight = 14;  // of a lane, for its name
+const leastGap = 2;  // minimal width of a gap in pixels
 export const mostArrows = 300;
 
-// The cells as objects, and where each lane and depth stands.
+// Converts the cells to objects and computes the position of each lane and depth.
 export function laidOut(data, withCpus) {
   let y = axis;
   const lanes = data.lanes.filter((lane) => withCpus || !lane.cpu).map((lane) => {
@@ -63,7 +63,7 @@ function drawCell(draw, cell, lane, data, x, palette, width) {
   if (!colour || right < gutter || left > width) return;
   const span = Math.max(0.8, right - left - (right - left > 3 ? 0.6 : 0));
   draw.fillStyle = colour;
-  // Many in one column: as dark as they fill it.
+  // A cell that stands for several slices is drawn darker the more of it they fill.
   const filled = cell.number > 1 ? Math.min(1, cell.busy / Math.max(1, cell.to - cell.from)) : 1;
   draw.globalAlpha = 0.35 + 0.65 * filled;
   draw.fillRect(left, y, span, height - 1);
@@ -131,7 +131,8 @@ function drawMark(draw, mark, layout, x, palette, width) {
   draw.strokeRect(left, axis, right - left, layout.height - axis);
 }
 
-// Of the layout, what stands `above` pixels below its begin; the times stay at the top.
+// Draws the visible part of the layout, which begins `above` pixels below its top; the time axis
+// stays at the top.
 export function paint(canvas, { width, height, above, data, layout, shown, info, mark }) {
   const draw = prepare(canvas, width, height);
   const palette = colours('text', 'dim', 'line', 'panel', 'accent', 'running', 'ready', 'blocked', 'idle', 'arrow', 'lost', 'slice-light', 'slice-text', 'select');

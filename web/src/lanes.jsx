@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The lanes of the selection: what each CPU ran and what interrupted it; how each task ran, waited
-// for a CPU and slept, and its system calls; arrows from who woke a task to where it then ran.
+// The lanes of the selection. CPUs: what ran and what interrupted it. Tasks: running, waiting for a
+// CPU and sleeping, and their system calls. Arrows point from the waker to where the woken task
+// ran.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ask, useAnswer } from './api.js';
 import { gutter } from './canvas.js';
@@ -11,7 +12,7 @@ import { held, scrolls, themeOf, wheeled } from './state.js';
 
 const hoverMs = 120;
 
-// The events at both ends of one slice: its arguments, and what it returned.
+// Returns the events at the begin and end of a slice: its arguments and its return value.
 async function argumentsOf(cell, lane, signal) {
   if (cell.number > 1) return [];
   const where = lane.cpu ? { cpu: lane.id } : { task: lane.id };
@@ -67,7 +68,7 @@ export function Lanes({ info, shown, change, mark, onPick }) {
   const asked = width && {
     from: shown.select[0], to: shown.select[1], cells: Math.max(50, width - gutter), tasks: 60, filter: shown.filter };
   const quick = useAnswer('lanes', asked);
-  // A picture that the levels of detail have only coarsely is asked for once more, finely.
+  // If the levels of detail are too coarse for this picture, asks a second time for a fine one.
   const finely = quick.data?.coarse && quick.of === JSON.stringify(asked) && { ...asked, fine: 1 };
   const fine = useAnswer('lanes', finely);
   const { data, error, busy } = finely && fine.of === JSON.stringify(finely) ? fine : quick;
@@ -76,7 +77,7 @@ export function Lanes({ info, shown, change, mark, onPick }) {
   useEffect(() => {
     if (layout && width) paint(canvas.current, { width, height, above, data, layout, shown, info, mark });
   }, [layout, width, height, above, ...shown.select, shown.arrows, themeOf(shown), mark]);
-  useEffect(() => setPointed(null), [layout]);  // it stands elsewhere now
+  useEffect(() => setPointed(null), [layout]);  // the cell has another position now
 
   const place = (event) => {
     const box = canvas.current.getBoundingClientRect();
@@ -90,7 +91,7 @@ export function Lanes({ info, shown, change, mark, onPick }) {
     const [px] = place(event);
     if (scrolls(event, px, gutter, ref.current)) return;
     event.preventDefault();
-    change(({ select }) => {  // steps may come faster than they are drawn
+    change(({ select }) => {  // events may arrive faster than the lanes are drawn
       const perPixel = (select[1] - select[0]) / (width - gutter);
       return { select: wheeled(event, select, select[0] + (px - gutter) * perPixel, perPixel, info) };
     });

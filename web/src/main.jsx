@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The page of fkt_selection: overview above, lanes of the selection below, what they say beside.
+// The page of fkt_selection: the overview at the top, the lanes of the selection below, tables on
+// the side.
 import { render } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ask } from './api.js';
@@ -15,7 +16,8 @@ import './style.css';
 const statusMs = 300;
 const tabs = [['stats', 'Statistics'], ['events', 'Events'], ['name', 'Durations']];
 
-// What the recording is; asked again until it is read, then with its names.
+// Information about the recording. Asks again until it is read completely, because the names come
+// last.
 function useInfo() {
   const [info, setInfo] = useState(null);
   const [problem, setProblem] = useState(null);
@@ -46,7 +48,8 @@ function Search({ info, shown, change, field, onNext, onSlowest, problem }) {
   </>;
 }
 
-// One occurrence in the middle, with what is around it; the zoom stays where it can.
+// An interval with one occurrence in the middle. Keeps the current zoom if the occurrence is large
+// enough in it.
 function spanAround({ from, to }, select, info) {
   const width = select[1] - select[0];
   if (from >= select[0] && to <= select[1] && (to - from) * 20 > width) return select;
@@ -57,8 +60,8 @@ function spanAround({ from, to }, select, info) {
 
 const partOf = ([from, to], [begin, end]) => from < end && to > begin && to - from <= end - begin;
 
-// The stretch that durations are listed of: the selection, but while one goes from one of the
-// occurrences to the next it stays the one they were found in.
+// The interval whose durations are listed: the selection. While the user steps through the
+// occurrences in the list, it stays the interval in which they were found.
 function useListed(shown) {
   const [kept, setKept] = useState(null);
   const stays = kept && kept.name === shown.name && partOf(shown.select, kept.span);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The overview: how fast each CPU's pages filled, by layer, and red where events are missing. Drag
-// selects, the wheel zooms, a double click shows the whole run.
+// The overview: how fast each CPU's pages filled, by layer; red where events were lost. Dragging
+// selects, the wheel zooms, a double click shows the whole recording.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useAnswer } from './api.js';
 import { colours, drawTimes, gutter, prepare } from './canvas.js';
@@ -9,14 +9,14 @@ import { useScrolled, windowOf } from './scroll.js';
 import { scrolls, themeOf, wheeled } from './state.js';
 
 const axis = 20;
-const leastDrag = 4;  // pixels: less is a click
+const leastDrag = 4;  // pixels; a shorter drag is a click
 const mostHeight = 300;
 
 function rowHeight(cpus) {
   return Math.max(14, Math.min(64, (mostHeight - axis) / Math.max(1, cpus)));
 }
 
-// The layers' heights above each other, in words per column; the highest sum of all.
+// The highest sum of all layers in one cell, in words.
 function highest(data) {
   let most = 1;
   for (const cpu of data.cpus) {
@@ -29,7 +29,7 @@ function highest(data) {
   return most;
 }
 
-// Also where the view is another one by now than that of the data: until its own have come.
+// The view may differ from the interval of the data while the answer for the view is pending.
 function drawRow(draw, row, data, x, y, height, most, palette) {
   const cellTicks = (data.to - data.from) / data.cells;
   for (let cell = 0; cell < data.cells; cell++) {
@@ -56,13 +56,13 @@ function drawCpu(draw, cpu, data, x, y, row, most, palette, width) {
     if (number === cpu.cpu) draw.fillRect(x(from), y, Math.max(2, x(to) - x(from)), row - 2);
   }
   draw.globalAlpha = 1;
-  draw.fillStyle = palette.back;  // over what began before the view
+  draw.fillStyle = palette.back;  // hides bars that begin left of the view
   draw.fillRect(0, y, gutter, row);
   draw.fillStyle = palette.text;
   draw.fillText(`cpu ${cpu.cpu}`, 4, y + row / 2);
 }
 
-// The selection, unless it is all that is shown, and the occurrence that was found last.
+// Draws the selection, unless it is the whole view, and the occurrence found last.
 function drawMarks(draw, [from, to], mark, view, x, height, width, palette) {
   const left = Math.max(gutter, x(from)), right = Math.min(width, x(to));
   if (right >= gutter && left <= width && (from > view[0] || to < view[1])) {
@@ -76,7 +76,7 @@ function drawMarks(draw, [from, to], mark, view, x, height, width, palette) {
   draw.fillRect(x(mark.from), 0, 1, height);
 }
 
-// Of the rows, what stands `above` pixels below the first one's begin.
+// Draws the visible part of the rows, which begins `above` pixels below the first row's top.
 function paint(canvas, { width, height, above, data, most, view, info, selected, mark }) {
   const row = rowHeight(data.cpus.length);
   const draw = prepare(canvas, width, height);

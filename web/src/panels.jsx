@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What stands beside the lanes: events, statistics, occurrences of a name and how long they took.
+// The tables beside the lanes: events, statistics, and the occurrences of a name with their
+// durations.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -10,7 +11,7 @@ import { themeOf } from './state.js';
 
 const mostCpus = 16;
 
-// The first `most` of the rows, as they are sorted, and the others when they are asked for.
+// Shows the first `most` sorted rows, and the others on request.
 function Rows({ columns, rows, sort, onRow, most = 200 }) {
   const [by, setBy] = useState(sort);
   const [all, setAll] = useState(false);
@@ -72,7 +73,7 @@ export function Events({ info, shown, picked, onGo }) {
   </div>;
 }
 
-// Bars of how many took how long; both axes logarithmic. A click asks for those of one bar.
+// A histogram of durations with logarithmic axes. A click on a bar lists its occurrences.
 function Bars({ bins, info, theme, onBin }) {
   const [ref, width] = useWidth();
   const box = useRef(null);
@@ -99,7 +100,8 @@ function Bars({ bins, info, theme, onBin }) {
     <p class="dim pointed">{pointed ? `${time(pointed[0])} to ${time(pointed[1])}: ${count(pointed[2])}; a click lists them` : 'each bar: how many took so long; a click lists them'}</p></div>;
 }
 
-// listed: the stretch they are of; going to one of them leaves the list as it is, onSelection ends that.
+// listed: interval of the occurrences. Going to an occurrence keeps the list; onSelection lists the
+// selection's again.
 export function Occurrences({ info, shown, listed, onGo, onSelection }) {
   const [bin, setBin] = useState(null);
   useEffect(() => setBin(null), [shown.name, ...listed]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What a scrolled box shows of its content, for pictures that draw no more than that.
+// The visible part of a scrolled box, for pictures that draw only that part.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-// [ref of the box, {width, height, above}] in CSS pixels; above: of the content, what is scrolled away.
+// Returns [ref of the box, {width, height, above}] in CSS pixels; above: height of the content
+// scrolled out at the top.
 export function useScrolled() {
   const ref = useRef(null);
   const [seen, setSeen] = useState({ width: 0, height: 0, above: 0 });
@@ -17,7 +18,8 @@ export function useScrolled() {
   return [ref, seen];
 }
 
-// Of content so high, the part to draw: at most the box's height, and never beyond its end.
+// The part of a content of this height that has to be drawn: at most the height of the box, not
+// beyond the end.
 export function windowOf(seen, contentHeight) {
   const height = Math.min(contentHeight, seen.height);
   return { height, above: Math.max(0, Math.min(seen.above, contentHeight - height)) };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What is shown, as it stands in the address: a reload or a copied address shows the same.
+// The state of the page is stored in its address, so that a reload or a copied address shows the
+// same view.
 import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 const pair = (text) => {
@@ -30,7 +31,7 @@ function toAddress(state) {
   return `#${values}`;
 }
 
-// What is drawn on canvases has to be drawn again for another one.
+// The theme that applies. Canvases are redrawn when it changes.
 export function themeOf({ theme }) {
   return theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
 }
@@ -41,7 +42,7 @@ export function useShown() {
     const hash = toAddress(state);
     if (location.hash !== hash) history.replaceState(null, '', hash);
   }, [state]);
-  // Before anything is drawn in its colours.
+  // A layout effect, so that the theme is set before anything is drawn in its colours.
   useLayoutEffect(() => {
     document.documentElement.dataset.theme = themeOf(state);
   }, [state.theme]);
@@ -54,21 +55,22 @@ export function useShown() {
   return [state, change];
 }
 
-// [from, to] made to fit into the recording; at least two ticks.
+// Moves and shrinks the interval [from, to] to fit into the recording; at least two ticks long.
 export function held([from, to], { begin, end }) {
   const length = Math.min(Math.max(2, Math.round(to - from)), end - begin);
   const start = Math.min(Math.max(begin, Math.round(from)), end - length);
   return [start, start + length];
 }
 
-// Smaller (factor < 1) or larger around a fixed moment.
+// Zooms around the time `at`: in if factor < 1, else out.
 export function zoomed([from, to], at, factor, info) {
   return held([at - (at - from) * factor, at + (to - at) * factor], info);
 }
 
-const notch = 100, line = 33;  // pixels that a mouse's wheel and a line of it stand for
+const notch = 100, line = 33;  // pixels per notch of a mouse wheel, and per line
 
-// Up and down zooms around a moment, one notch of a mouse's wheel by 1.3; sideways moves.
+// Vertical wheel movement zooms around a time, by 1.3 per notch; horizontal movement shifts the
+// interval.
 export function wheeled(event, span, at, perPixel, info) {
   const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? line : 1;
   if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return held(span.map((time) => time + event.deltaX * unit * perPixel), info);
@@ -76,7 +78,8 @@ export function wheeled(event, span, at, perPixel, info) {
   return zoomed(span, at, 1.3 ** notches, info);
 }
 
-// With shift, and over the names, the wheel scrolls; browsers make shift scroll sideways.
+// The wheel scrolls if shift is pressed or the pointer is over the names. Browsers make shift
+// scroll sideways, so this scrolls vertically itself.
 export function scrolls(event, px, gutter, box) {
   if (event.shiftKey) {
     event.preventDefault();
