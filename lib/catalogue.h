@@ -94,8 +94,10 @@ class Catalogue {
   // Parses the lines of an FKT_SEC_CATALOGUE section. Unknown kinds of lines and further columns
   // are ignored. Error (damaged): names the line.
   static Result<Catalogue> parse(std::string_view lines);
+  // Returns the text of the section, from which parse() makes an equal catalogue.
   std::string to_lines() const;
 
+  // Returns the event with this id; nullptr: there is none.
   const EventType* find(std::uint16_t id) const {
     return id < by_id_.size() && by_id_[id] >= 0 ? &events_[by_id_[id]] : nullptr;
   }
@@ -104,6 +106,7 @@ class Catalogue {
   const std::vector<EventType>& events() const { return events_; }
   const std::vector<PairType>& pairs() const { return pairs_; }
   const std::vector<Layer>& layers() const { return layers_; }
+  // Returns the layer with this bit number or name; nullptr: there is none.
   const Layer* layer(unsigned bit) const;
   const Layer* layer(std::string_view name) const;
 

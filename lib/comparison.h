@@ -10,6 +10,7 @@
 
 namespace fkt {
 
+// Kinds of operators: the negations != and !~; the patterns ~ and !~; the orders <, <=, > and >=.
 inline bool negates(Comparison c) {
   return c == Comparison::unequal || c == Comparison::unlike;
 }
@@ -25,6 +26,7 @@ inline bool orders(Comparison c) {
 inline bool same(Comparison c, std::string_view text, const Literal& value) {
   return is_pattern(c) ? fits(text, value.text) : text == value.text;
 }
+// Compares a text with a literal.
 inline bool compare(Comparison c, std::string_view text, const Literal& value) {
   return same(c, text, value) != negates(c);
 }

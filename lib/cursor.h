@@ -34,6 +34,7 @@ template <class T>
   return true;
 }
 
+// Returns the bytes as text, without a copy.
 inline std::string_view as_text(ByteView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

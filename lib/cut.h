@@ -81,7 +81,9 @@ struct Cut {
   std::vector<Task> tasks;
   std::vector<Cpu> cpus;
 
+  // Returns the state of the CPU with this number; nullptr: the cut has none.
   const Cpu* find(std::uint32_t cpu) const;
+  // Returns the text of the section.
   std::string to_lines() const;
   // Parses the lines of the section. Error (damaged): a malformed line, or a number out of its
   // range. All indexes in the result are in range.

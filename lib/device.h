@@ -21,7 +21,10 @@ class Device {
 
   int fd() const { return fd_.get(); }
 
+  // Sets the number of 4 KiB pages per CPU to 2^pow for recordings of this open device. Error: not
+  // enough memory, or a recording is running.
   Status set_pow_pages(std::uint32_t pow);
+  // Frees the pages that the module keeps between recordings. Error: a recording is running.
   Status free_buffer();
   Status start(const fkt_start& start);
   Status stop();
@@ -41,6 +44,8 @@ class Device {
   // first `first` ones. Call after stop(). Returns false if the kernel no longer has all of them.
   bool index(std::uint64_t first, std::span<fkt_index_entry> entries) const;
 
+  // State of the module and of the recording; of one CPU; and a reading of all clocks at one
+  // moment.
   Result<fkt_status> status() const;
   Result<fkt_cpu_status> cpu_status(std::uint32_t cpu) const;
   Result<fkt_clocks> clocks(fkt_clock_source source) const;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Cutting a slice out of a recording: a whole file again, with the pages that overlap the slice,
-// copied as they are, and the state at the cut (lib/cut.h), for which everything before is read
-// once, or from where the state is known on (lib/known_states.h). Only the pages that reach over an
-// edge are decoded, to count their events. A slice may have several stretches: each has a cut of
-// its own, and counts as a slice of its own would.
+// Cutting a slice out of a recording. The slice is a complete file with copies of the pages that
+// overlap it, and with the state at the cut (lib/cut.h). To find that state, everything before the
+// slice is read once, or only from the last known state on (lib/known_states.h). Pages that overlap
+// an edge of the slice are decoded to count their events. A slice may have several stretches: each
+// has a cut of its own, and is counted as a slice of its own would be.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,27 @@ namespace fkt {
 
 struct SliceSummary {
   std::uint64_t pages = 0, events = 0, lost = 0;
-  std::uint64_t bytes = 0;  // of the file
+  std::uint64_t bytes = 0;  // size of the file
 };
 
-// Of `wanted` (ticks, from <= clock < to) what is in the recording, or in the stretches of the
-// slice that it is: ascending and apart, what touches or overlaps is one.
+// Returns the parts of `wanted` (ticks, from <= clock < to) that the recording has, or, if it is a
+// slice, that its stretches have: in ascending order; parts that touch or overlap are merged.
 std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wanted);
 
-// Slices of at least so many bytes are copied while what is before them is read; it costs them room
-// that is left for the state at the cut.
+// Slices of at least this size (bytes) are copied while the part before them is read. The place of
+// the pages must then be chosen before the size of the state at the cut is known, which leaves some
+// room in the file unused.
 inline constexpr std::uint64_t kCopyAhead = 16 << 20;
 
 struct ExtractOptions {
-  Reading reading{};             // called while what is before is read, by the caller's thread
-  KnownStates* known = nullptr;  // goes on from these, and adds to them
+  Reading reading{};  // called in the caller's thread while the part before is read
+  // Known states to start from, to which states are added; nullptr: none.
+  KnownStates* known = nullptr;
   std::uint64_t copy_ahead = kCopyAhead;  // bytes
 };
 
-// Writes a slice of these stretches, as stretches_in() gives them, to the file `fd`, which is
-// empty; `name` is the error line's subject.
+// Writes a slice of these stretches, which must come from stretches_in(), to the empty file `fd`.
+// name: subject of error messages.
 Result<SliceSummary> extract(const Trace& trace, std::span<const Interval> stretches, int fd,
                              const std::string& name, const ExtractOptions& options = {});
 

@@ -64,6 +64,7 @@ class Follow {
   // followed from the state at its cut.
   Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types);
 
+  // Applies the next event and reports the slices that end with it; `sink` may be nullptr.
   void apply(const Event& event, FollowSink* sink);
   // Continues with the next stretch of a slice, in the state at its cut. Not allowed for a Follow
   // from at().

@@ -51,6 +51,7 @@ std::optional<RankTest> rank_test(const Histogram& first, const Histogram& secon
 // Compares two sources that have been read. The row with the most extra time comes first.
 std::vector<DiffRow> function_diff(const CallSource& before, const CallSource& after);
 
+// Write the rows as text, JSON or CSV; times are in `unit`.
 void write_diff(Writer& out, const std::vector<DiffRow>& rows, TimeUnit unit);
 // old_name, new_name: names of the two files.
 void write_diff_json(Writer& out, const std::vector<DiffRow>& rows, TimeUnit unit,

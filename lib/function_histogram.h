@@ -17,6 +17,7 @@ struct FunctionHistogram {
 Result<FunctionHistogram> function_histogram(const Profile& profile, const TypeNames& types,
                                              const std::string& name);
 
+// Write the distribution as text, JSON or CSV; times are in the unit of `time`.
 void write_histogram(Writer& out, const FunctionHistogram& histogram, const TimeFormat& time);
 void write_histogram_json(Writer& out, const FunctionHistogram& histogram, const TimeFormat& time);
 void write_histogram_csv(Writer& out, const FunctionHistogram& histogram, const TimeFormat& time);

@@ -48,6 +48,7 @@ class Histogram {
   // Returns the counts by powers of two, from the first to the last octave that has values.
   std::vector<Octave> octaves() const;
 
+  // Returns the bucket of a duration.
   static constexpr std::uint32_t bucket_of(std::uint64_t ticks) {
     if (ticks < 1U << kBits) return static_cast<std::uint32_t>(ticks);
     const auto octave = static_cast<unsigned>(std::bit_width(ticks)) - 1 - kBits;
@@ -60,6 +61,7 @@ class Histogram {
     const std::uint64_t part = (1U << kBits) | (bucket & ((1U << kBits) - 1));
     return part << ((bucket >> kBits) - 1);
   }
+  // Returns the width of the bucket (ticks).
   static constexpr std::uint64_t width(std::uint32_t bucket) {
     return bucket < 1U << kBits ? 1 : std::uint64_t{1} << ((bucket >> kBits) - 1);
   }

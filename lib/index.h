@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Where the pages stand: from the file's index, or by looking at every page.
+// Positions of the pages in a file: read from the file's index, or found by scanning all pages.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@
 
 namespace fkt {
 
-// The part of a file in which pages stand at steps of page_bytes, or groups.
+// The part of a file that consists of pages of page_bytes, or of groups of pages.
 struct PageArea {
   ByteView file;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  // Everything up to `end` is page data. Otherwise the pages end somewhere before it: at a
-  // section's magic (the tail of a stream), or where nothing of this recording follows.
+  // True if everything up to `end` is page data. Otherwise the pages end somewhere before `end`: at
+  // a section's magic (the tail of a stream), or where nothing more of this recording follows.
   bool end_known = false;
   std::uint32_t page_bytes = 0;
   std::uint64_t recording = 0;
@@ -26,20 +26,21 @@ struct PageArea {
 
 struct FoundPages {
   std::vector<PageRef> pages;       // in file order
-  std::vector<std::string> faults;  // of pages that could not be used, the first ones only
-  std::uint64_t damaged = 0;        // how many those were
-  std::uint64_t end = 0;            // offset behind the last page (bytes)
-  std::uint64_t cut_off = 0;        // bytes of a page that the file's end cuts short
+  std::vector<std::string> faults;  // why pages were not usable; the first few only
+  std::uint64_t damaged = 0;        // number of pages that were not usable
+  std::uint64_t end = 0;            // offset after the last page (bytes)
+  std::uint64_t cut_off = 0;        // bytes of a last page that the end of the file cuts off
 };
 
-// Looks at every page's header. A broken one between good ones is counted and passed over. `source`
-// holds the area's pages.
+// Checks the header of every page in the area, whose pages `source` reads. Damaged pages are
+// counted, and skipped if pages of the recording follow them.
 FoundPages scan_pages(const PageArea& area, const PageSource& source);
 
-// Does a section's magic stand there?
+// Returns true if the magic of a section is at this offset.
 bool section_begins(ByteView file, std::uint64_t offset);
 
-// The pages as the index lists them; an Error (damaged) if it cannot be that of this area.
+// Returns the pages as the index lists them. Error (damaged): the index cannot be that of this
+// area.
 Result<std::vector<PageRef>> read_index(const Section& section, const PageArea& area);
 
 }  // namespace fkt

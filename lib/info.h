@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The sections that describe a recording, made into a TraceInfo.
+// Parses the sections that describe a recording into a TraceInfo.
 #pragma once
 
 #include "lib/result.h"
@@ -8,8 +8,8 @@
 
 namespace fkt {
 
-// Adds what a section says to `info`; types that this program does not know, and the index, are
-// passed over. On error `info` keeps what it had (code damaged: which section, why).
+// Adds the contents of a section to `info`. Unknown types of sections, and the index, are ignored.
+// Error (damaged): says which section and why; what `info` held before stays.
 Status add_section(const Section& section, TraceInfo& info);
 
 }  // namespace fkt

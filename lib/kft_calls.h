@@ -32,11 +32,13 @@ class KftCalls {
   // Closes what is still open. Call after the last add().
   void finish();
 
+  // Number of functions, and their names.
   TypeIndex types() const { return static_cast<TypeIndex>(names_.size()); }
   std::string_view name(TypeIndex type) const { return names_[type]; }
   // Number of calls that began before the one on the line above. Such a line ends all open calls,
   // because nothing is known about how they went on.
   std::uint64_t backwards() const { return backwards_; }
+  // PID of a task as CallPlace::task counts them, and the number of tasks.
   std::int64_t pid(std::uint32_t task) const { return tasks_[task].pid; }
   std::uint32_t tasks() const { return static_cast<std::uint32_t>(tasks_.size()); }
 

@@ -26,12 +26,13 @@ class KnownStates {
 
   // Loads the states of `trace` from `folder`; "": nothing is loaded or stored. There are no
   // moments for some recordings: slices; recordings with missing or damaged pages, whose state
-  // depends on where reading begins; flight recordings and
-  // parts of recordings, which are short and name tasks by a list made at their end.
+  // depends on where reading begins; flight recordings and parts of
+  // recordings, which are short and name tasks by a list made at their end.
   KnownStates(const Trace& trace, std::string folder, std::uint64_t apart = kLeastApart);
 
   // The moments at which a state is worth storing (ticks, ascending).
   const std::vector<std::uint64_t>& moments() const { return moments_; }
+  // Returns true if the state at this moment (ticks) is known.
   bool knows(std::uint64_t moment) const { return states_.contains(moment); }
   // Returns the last known state up to this moment (ticks). Its `to` is the largest possible time.
   std::optional<Cut> before(std::uint64_t moment) const;

@@ -48,7 +48,9 @@ struct LanePicture {
   std::uint64_t tasks = 0;  // number of wanted tasks, with those beyond the maximum
 };
 
+// Returns the cell of a single slice.
 LaneCell lane_cell(const Slice& slice);
+// Returns true for slices that belong to the lane of a CPU, false for those of a task.
 constexpr bool of_cpu(SliceKind kind) {
   return kind == SliceKind::run || kind == SliceKind::interrupt;
 }
@@ -73,6 +75,7 @@ struct LaneRank {
   bool calls = false;  // has cells of calls
   std::uint64_t active = 0;
 };
+// Returns true if the lane `one` is drawn above `other`: see LanePicture::lanes.
 bool comes_before(const LaneRank& one, const LaneRank& other);
 
 class Lanes : public FollowSink {
@@ -87,6 +90,7 @@ class Lanes : public FollowSink {
   void put(bool of_cpu, std::uint32_t id, const LaneCell& cell, std::uint64_t active);
   void wake(const Wake& wake) override;
 
+  // Returns the wanted lanes and leaves this object empty. Call once, after the last slice.
   LanePicture take(const LaneWish& wish = {});
   // Wake-ups whose time from waking to running overlaps the scale; empty if there are more than
   // kMostWakes.

@@ -52,6 +52,7 @@ class Levels : public FollowSink {
   std::uint64_t finest_bucket() const { return levels_[finest_].width; }
   // Width of the buckets that lanes() uses for this scale (ticks).
   std::uint64_t bucket(const Scale& scale) const { return level_for(scale).width; }
+  // Number of cells on all levels.
   std::uint64_t cells() const { return cells_; }
 
  private:
