@@ -49,7 +49,7 @@ class Picker {
  private:
   using Node = Where::Node;
   struct Subject {
-    const Event& event;        // a span's entry, or an event that is in no span
+    const Event& event;        // a span's entry, or an event of no span
     const Event* exit;         // the span's exit; nullptr: none, or not reached yet
     TypeIndex type = kNoType;  // type of the span that `event` begins
     TaskIndex task = kNoTask;  // the task that ran
