@@ -98,7 +98,8 @@ SinkStatus RemoteSink::move(std::vector<std::uint32_t>& done) {
     index_.push_back(waiting_.front().entry);
     waiting_.pop_front();
   }
-  // full() is set only once the receiver has the whole head; before that a full disk is a failure.
+  // full() is set only if the receiver has the head and whole pages, so that a tail can follow.
+  // Elsewhere a full disk is a failure.
   if (!failure && link_->full() != 0) {
     return SinkEnd{FKT_STOP_FULL, link_->full(),
                    "the receiver cannot write its file: " + os_error(link_->full())};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Writes one snapshot of a running flight recorder, in a thread of its own: the events its pages
-// hold now and those of a given time afterwards, as a complete file.
+// hold now and those recorded within a given time after the request, as a complete file.
 #pragma once
 
 #include <chrono>
@@ -42,7 +42,7 @@ class Snapshot {
 
   // Readable when the snapshot is written or has failed.
   int fd() const { return done_.get(); }
-  // Ends the time afterwards now. Returns when no more pages are taken from the rings.
+  // Does not wait for the rest of Job::after. Returns when no more pages are taken from the rings.
   void end_now();
 
   // Waits until the snapshot is written. Returns a line that says what it holds, or the error.

@@ -11,8 +11,7 @@ namespace fkt::cli {
 namespace {
 
 constexpr const char* kAddress = "127.0.0.1";
-// A browser keeps up to six connections open and each occupies a thread; this is enough for several
-// browsers.
+// A browser keeps up to six connections open and each occupies a thread; enough for several pages.
 constexpr std::size_t kThreads = 32;
 constexpr time_t kKeepAliveSeconds = 1;         // an upper bound of the time stop() waits
 constexpr std::size_t kLongestQuestion = 4096;  // bytes of a request's body; no request has one

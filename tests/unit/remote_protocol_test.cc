@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tests the receiver's parsing of bytes, the file that it writes, and the parsing of addresses and
-// tokens.
+// Tests the receiver's parsing of bytes, the file that it writes, and the parsing of tokens,
+// addresses and options.
 #include <sys/resource.h>
 
 #include <catch2/catch.hpp>
