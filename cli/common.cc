@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t kHelpColumn = 24;  // column at which the descriptions of the options begin
 constexpr std::size_t kHelpWidth = 80;
-// bytes of a text file that are buffered before they are written
+// Bytes of a text file that are buffered before they are written.
 constexpr std::size_t kPiece = 256 << 10;
 
 // Appends `text`, wrapped at blanks to kHelpWidth; continuation lines are indented to `column`.

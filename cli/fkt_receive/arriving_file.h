@@ -45,7 +45,7 @@ class ArrivingFile : public remote::Store {
   // True if the file holds another recording that must not be replaced; only that recording can be
   // continued.
   bool goes_on_only() const { return goes_on_only_; }
-  // errno if the disk was full, after which only the tail is accepted, or 0.
+  // The errno if the disk was full, after which only the tail is accepted, or 0.
   int full() const { return full_; }
 
  private:

@@ -17,7 +17,7 @@ struct Request {
   remote::Address listen;
   std::string token_file;  // empty: the token is in FKT_TOKEN, or a new one is made
   std::chrono::nanoseconds wait = std::chrono::minutes(1);  // for the sender to reconnect
-  // between calls of fdatasync(2); 0: never called
+  // Time between calls of fdatasync(2); 0: never called.
   std::chrono::nanoseconds sync = std::chrono::seconds(1);
   bool quiet = false;
 };

@@ -66,7 +66,7 @@ class Server {
   UniqueFd listener_;
   std::list<Peer> peers_;
   Peer* sender_ = nullptr;  // the peer that sends the recording; null: none
-  // deadline for the sender to reconnect; none: it is connected, or has not come yet
+  // Deadline for the sender to reconnect; none: it is connected, or has not come yet.
   std::optional<Clock::time_point> returns_by_;
   bool done_ = false;  // the recording is complete
   std::optional<End> end_;

@@ -58,8 +58,8 @@ void AsyncWriter::write(std::uint64_t tag, int fd, std::span<const iovec> pieces
       submit();
       return;
     }
-    // more than `depth` in flight, a bug of the caller: reported as retryable, so that nothing is
-    // lost
+    // More than `depth` in flight, a bug of the caller: reported as retryable, so that nothing is
+    // lost.
     ready_.push_back({tag, -EAGAIN});
     return;
   }

@@ -49,7 +49,7 @@ struct Ending {
   std::vector<fkt_index_entry> index;  // empty: no index is written
   std::vector<fkt_group_entry> groups;
   PartCpus before;  // events and pages in the files before this one
-  // events and pages in snapshots, which count as overwritten in this file; included in `status`
+  // Events and pages in snapshots, which count as overwritten in this file; included in `status`.
   PartCpus snapshots;
   std::string tasks;  // payload of FKT_SEC_TASKS_END for a file that follows others
 };
@@ -61,7 +61,7 @@ Result<Sections> sections_after(const Ending& ending);
 Status add_tables(Sections& sections, const std::vector<fkt_index_entry>& index,
                   const std::vector<fkt_group_entry>& groups);
 
-// Name of an fkt_stop_reason: "asked", "limit", "full" or "error".
+// Name of an fkt_stop_reason: "asked", "limit", "full", "error" or "ring".
 const char* stop_reason_name(std::uint32_t reason);
 
 }  // namespace fkt::record

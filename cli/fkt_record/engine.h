@@ -21,7 +21,7 @@ const char* engine_name(std::uint32_t engine);
 
 struct Way {
   fkt_engine_id engine = FKT_ENGINE_NONE;
-  // descriptor that the kernel writes to; none: the recorder itself reads or borrows the pages
+  // Descriptor that the kernel writes to; none: the recorder itself reads or borrows the pages.
   UniqueFd pages;
   std::string why;  // for -v
 };

@@ -105,7 +105,7 @@ class FileSink : public PageSink {
   AsyncWriter writer_;
   std::unique_ptr<PagePacker> packer_;
   Timer timer_;  // fires when an incomplete group has waited for more pages long enough
-  // files not finished yet; the last one is being written
+  // Files not finished yet; the last one is being written.
   std::deque<std::unique_ptr<PartFile>> parts_;
   std::deque<std::unique_ptr<Unit>> units_;  // in the order of their offsets
   std::vector<LentPage> waiting_;            // pages of the next group, until it is complete

@@ -68,7 +68,7 @@ void LentDrain::take_last() {
 Status LentDrain::join(int give_up) {
   if (!thread_.joinable()) return status_;
   // Wakes the thread, so that it finds out that the recording is over.
-  signal(events_.wake);  // it is to find out that nothing comes any more
+  signal(events_.wake);
   pollfd fds[] = {{events_.done.get(), POLLIN, 0}, {give_up, POLLIN, 0}};
   while (!fds[0].revents) {
     if (::poll(fds, 2, -1) < 0) continue;

@@ -15,7 +15,7 @@ namespace fkt::record {
 namespace {
 
 constexpr std::size_t kMostFrames = 16;  // frames per call of sendmsg(2)
-// bytes per call of send(), so that the caller can do other work
+// Bytes per call of send(), so that the caller can do other work.
 constexpr std::size_t kMostAtOnce = 4 << 20;
 
 }  // namespace

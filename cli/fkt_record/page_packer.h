@@ -79,7 +79,7 @@ class PagePacker {
   UniqueFd event_;
   mutable std::mutex mutex_;
   std::condition_variable wake_, finished_;
-  // oldest first; accessed by the thread that calls put() and take() only
+  // Oldest first; accessed by the thread that calls put() and take() only.
   std::deque<std::unique_ptr<Job>> jobs_;
   std::deque<Job*> todo_;  // protected by mutex_
   bool ends_ = false;

@@ -29,7 +29,7 @@ struct PartRules {
 // Totals of one CPU's pages in a file.
 struct PartCpu {
   std::uint64_t events = 0, pages = 0;
-  // events lost on this CPU since the start of the recording, according to its last page
+  // Events lost on this CPU since the start of the recording, according to its last page.
   std::uint64_t lost = 0;
 };
 
@@ -65,12 +65,14 @@ class PartFile {
 
   // Adds a page that is written; pages must be added in order.
   void add(const fkt_page_header& page);
+  // Adds a group of pages that is written. offset: of the group in the file.
   void add_group(std::uint64_t offset, std::uint32_t pages, std::uint32_t stored_bytes);
   // Sets the end of the written pages.
   void ends_at(std::uint64_t offset) { end_ = offset; }
 
   std::uint64_t end() const { return end_; }
   std::uint64_t bytes() const { return end_ - output_->pages_offset(); }
+  // The latest end_clock (ticks) of the written pages.
   std::uint64_t end_clock() const { return end_clock_; }
   const std::vector<fkt_index_entry>& index() const { return index_; }
   const std::vector<fkt_group_entry>& groups() const { return groups_; }

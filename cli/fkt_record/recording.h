@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // One recording, from opening the device to the finished file. It does not start or control the
-// workload; it only gets what is written about it into the file.
+// workload; it only gets the facts about it that go into the file.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ struct Summary {
   std::string why;           // why it ended, if status.error does not say
   std::string kept;          // how much of it is on the disk, if not all
   double drain_percent = 0;  // CPU time of the drain, in percent of the time of all CPUs
-  // CPU time of the drain thread, in ticks of the recording's clock
+  // CPU time of the drain thread per page, in ticks of the recording's clock
   double drain_cycles_per_page = 0;
 };
 
@@ -46,7 +46,9 @@ class Recording {
   const Output& output() const { return output_; }
   // The output's name in messages.
   const std::string& name() const { return rotation_ ? request_->file : output_.name(); }
+  // True if the pages are limited by the free space of the output, not by -s.
   bool limit_is_room() const { return !request_->size && has_room(); }
+  // Set while this process itself copies the pages to the output; null otherwise.
   Stream* stream() { return stream_ ? &*stream_ : nullptr; }
   // The snapshots of a flight recorder while it records; null otherwise.
   Snapshots* snapshots() { return running_ ? snapshots_.get() : nullptr; }
@@ -59,6 +61,8 @@ class Recording {
 
   // Writes the sections before the pages, except the clocks of the start, which start() writes.
   Status write_head(const std::optional<User>& user, pid_t workload);
+  // Starts the recording and the threads that write it. After an error the caller has to call
+  // discard().
   Status start();
   // Stops the recording; later events are not in it. Calling it again has no effect.
   Status stop();
@@ -87,7 +91,6 @@ class Recording {
   // Called after the start: the file's time zero is the recording's start clock.
   Status write_start_clocks();
   // Makes the destination of lent pages.
-  // Lent pages: where they go.
   Status make_sink();
   Status start_drain();
   bool is_flight() const { return request_->when_full == Request::WhenFull::overwrite; }

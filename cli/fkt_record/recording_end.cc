@@ -140,7 +140,7 @@ Result<Summary> Recording::finish(std::optional<int> workload_status,
   Status written = rotation_ ? rotation_->join() : Done{};
   if (written) written = write_tail(summary.status, workload_status, std::move(descendants));
   if (!written) return without_tail(written.error(), summary);
-  // the last file counts as finished too
+  // The last file counts as finished too.
   if (rotation_) rotation_->remove_oldest(sink_->part()->number());
   return summary;
 }

@@ -62,7 +62,7 @@ class RemoteLink {
   bool is_open() const { return phase_ == Phase::open; }
   // True when the receiver has finished its file.
   bool is_done() const { return done_; }
-  // errno if the receiver's disk is full, else 0. The bytes it has not acknowledged are dropped
+  // The errno if the receiver's disk is full, else 0. The bytes it has not acknowledged are dropped
   // here, and only the end of the file may be added.
   int full() const { return full_; }
 

@@ -24,7 +24,7 @@ constexpr unsigned kMostSnapshots = 10;
 struct Request {
   std::string file = "trace_file";  // "-": standard output
   std::string token_file;           // for tcp://...; empty: the token is in FKT_TOKEN
-  // for tcp://...: give up after this time without an answer
+  // For tcp://...: give up after this time without an answer.
   std::chrono::nanoseconds wait = std::chrono::seconds(30);
   Replace replace = Replace::recordings;  // what may be overwritten
   std::uint64_t mask = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
@@ -32,7 +32,7 @@ struct Request {
   bool pairs = true;                  // store begin and end in one word if no event is between
   std::optional<std::uint64_t> size;  // bytes of pages; nothing: until the output is full
   std::optional<std::uint64_t> duration_ns;
-  // between calls of fdatasync(2); 0: never called
+  // Time between calls of fdatasync(2); 0: never called.
   std::chrono::nanoseconds sync = std::chrono::seconds(1);
   std::uint32_t pow_pages = 10;
   std::optional<int> level;             // zstd level; nothing: pages are not compressed
@@ -41,7 +41,7 @@ struct Request {
   std::optional<fkt_engine_id> engine;  // nothing: the best one for the output
   enum class WhenFull { pause, stop, overwrite };
   WhenFull when_full = WhenFull::pause;
-  // condition on which a flight recorder writes a snapshot
+  // Condition on which a flight recorder writes a snapshot.
   std::optional<Expression> snapshot_when;
   unsigned snapshots = kMostSnapshots;         // most snapshots by condition
   std::chrono::nanoseconds snapshot_after{0};  // time after the trigger that is recorded too

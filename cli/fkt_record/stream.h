@@ -23,6 +23,7 @@ class Stream {
     end,     // the recording is stopped and everything is written
     closed,  // the reader has closed the pipe
   };
+  // Moves at most 1 MiB.
   Result<Moved> move();
 
   // The events to poll for before the next move().

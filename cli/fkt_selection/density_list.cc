@@ -76,7 +76,7 @@ void put_gaps(Writer& out, const std::vector<Gap>& gaps, std::uint64_t zero) {
 }
 
 std::string list_density(const Model& model, const Scale& scale) {
-  // read once, because the reader thread may set it meanwhile
+  // Read once, because the reader thread may set it meanwhile.
   const Density* const density = model.density();
   Writer out;
   // Reserves memory for the millions of numbers, mostly of one or two digits, to avoid

@@ -102,7 +102,7 @@ TEST_CASE("pages written are known although the event of one piece was lost") {
 }
 
 TEST_CASE("pages that the recorder has: what comes back was handed on, and nothing is submitted") {
-  // with lent pages the section says "drain"
+  // With lent pages the section says "drain".
   const char* const engine = GENERATE("fetch", "drain");
   const Followed followed(recording(engine, 0x200, [](TraceBuilder& b, std::uint64_t) {
     pages(b, T + 10, 5);

@@ -88,6 +88,6 @@ TEST_CASE("patterns") {
   CHECK_FALSE(fits("irq 4 ide0", "irq ?? *"));
   CHECK(fits("aXbXc", "*X*X*"));
   CHECK_FALSE(fits("aXb", "*X*X*"));
-  // the time is at most proportional to text length * pattern length
+  // The time is at most proportional to text length * pattern length.
   CHECK_FALSE(fits(std::string(10000, 'a'), "*a*a*a*a*b"));
 }

@@ -145,7 +145,7 @@ TEST_CASE("known states that are damaged or of another recording are none") {
   std::size_t files = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
     files++;
-    // a good file under the name for the other recording
+    // A good file under the name for the other recording.
     if (entry.path() != kept) write_file(entry.path(), good);
   }
   CHECK(files == 2);

@@ -299,7 +299,7 @@ TEST_CASE("in a slice, calls that began before it count as cut") {
   CHECK(getpid.total.count == 1);
   CHECK(outcome(getpid, Outcome::no_exit) == 1);
   CHECK(a.dump().find("sys_getpid") != std::string::npos);
-  // relative to the recording's start
+  // Relative to the recording's start.
   CHECK(a.dump().find("            200 ") != std::string::npos);
 }
 

@@ -32,7 +32,7 @@ TEST_CASE("an address gets its symbol's name, offset and module") {
 
 TEST_CASE("addresses without a symbol stay numbers") {
   const Symbols s = sample();
-  // in user space; symbols there are per-CPU offsets, not addresses
+  // In user space; symbols there are per-CPU offsets, not addresses.
   CHECK(s.name(0x401000) == "0x401000");
   CHECK(s.at(0xffffffff80ffffff) == nullptr);
   CHECK(s.at(0xffffffff82000000) == nullptr);  // too far after do_one

@@ -72,7 +72,7 @@ TEST_CASE("a flight recorder's tasks are those of its end") {
   b.event(0, T + 170, FKT_E_NMI);
   const Analyzed a(b);
   CHECK(a.process(42, "work").runs == 2);
-  // it has exited meanwhile, so the list at the end does not contain it
+  // It has exited meanwhile, so the list at the end does not contain it.
   CHECK(a.process(77, "?").runs == 1);
   CHECK(a.process(43, "?").runs == 1);
   CHECK(a.process(43, "work").runs == 1);

@@ -25,7 +25,7 @@ using namespace fkt::test;
 namespace {
 
 constexpr std::uint64_t T = TraceBuilder::kStart;
-// ticks (ns) between the reading of the clocks and the first event
+// Ticks (ns) between the reading of the clocks and the first event.
 constexpr std::uint64_t kEarlier = 386'000;
 
 class Late {
