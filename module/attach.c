@@ -54,7 +54,8 @@ static int kprobe_on(struct fkt_hook *hook)
 static void kprobe_off(struct fkt_hook *hook)
 {
 	unregister_kprobe(&hook->kprobe);
-	hook->missed += hook->kprobe.nmissed;
+	WRITE_ONCE(hook->missed, hook->missed + hook->kprobe.nmissed);
+	WRITE_ONCE(hook->kprobe.nmissed, 0);
 }
 
 static int hook_on(struct fkt_hook *hook)
@@ -75,7 +76,7 @@ static int hook_on(struct fkt_hook *hook)
 		pr_notice("%s cannot be observed on this kernel (%d)\n", hook->name, err);
 		return 0;
 	}
-	hook->attached = !err;
+	WRITE_ONCE(hook->attached, !err);
 	return err;
 }
 
@@ -89,7 +90,7 @@ static void hook_off(struct fkt_hook *hook)
 		kprobe_off(hook);
 	else
 		hook->off();
-	hook->attached = false;
+	WRITE_ONCE(hook->attached, false);
 }
 
 /* ---- all of them ---- */
@@ -126,34 +127,51 @@ static int detach_any(struct fkt_hook *hook, void *unused)
 	return 0;
 }
 
+static int forget_missed(struct fkt_hook *hook, void *unused)
+{
+	WRITE_ONCE(hook->missed, 0);
+	return 0;
+}
+
+/* A recording begins: what is missed from here on is of it. No hook is on. */
+void fkt_attach_start(void)
+{
+	visit_hooks(forget_missed, NULL);
+}
+
 static int add_missed(struct fkt_hook *hook, void *sum)
 {
-	*(u64 *)sum += hook->missed;
-	hook->missed = 0;
+	*(u64 *)sum += READ_ONCE(hook->missed);
+	if (READ_ONCE(hook->attached))
+		*(u64 *)sum += READ_ONCE(hook->kprobe.nmissed);
 	return 0;
 }
 
 /*
- * Says in the log how many calls of functions with a kprobe (free_pid, exceptions) no event tells of: they came
- * while their CPU was in another kprobe's handler.
+ * How many calls of functions with a kprobe (free_pid, exceptions) no event tells of: they came while their CPU was
+ * in another kprobe's handler. Lockless: a glance while hooks are switched, exact once they are off.
  */
-static void warn_of_missed(void)
+u64 fkt_attach_missed(void)
 {
 	u64 missed = 0;
 
 	visit_hooks(add_missed, &missed);
-	if (missed)
-		pr_warn("%llu calls of functions with a kprobe were not seen\n", missed);
+	return missed;
+}
+
+/* Returns when every probe that runs now has returned. */
+void fkt_attach_wait(void)
+{
+	/* Tracepoints' probes, and whatever else runs with preemption off: kprobes, NMIs, clock events. */
+	tracepoint_synchronize_unregister();
+	synchronize_rcu();
 }
 
 /* Switches all off, and returns when every probe that ran has returned. */
 void fkt_detach_all(void)
 {
 	visit_hooks(detach_any, NULL);
-	warn_of_missed();
-	/* Tracepoints' probes, and whatever else runs with preemption off: kprobes, NMIs, clock events. */
-	tracepoint_synchronize_unregister();
-	synchronize_rcu();
+	fkt_attach_wait();
 }
 
 static int add_missing(struct fkt_hook *hook, void *arg)

@@ -16,14 +16,13 @@
  */
 
 #include <linux/file.h>
+#include <linux/freezer.h>
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
-#include <linux/workqueue.h>
 
-#include "fkt.h"
+#include "capture.h"
 
 /* How long a close waits for the drain: what was recorded is then in the file, where the output works. */
 #define CLOSE_WAIT (5 * HZ)
@@ -35,68 +34,34 @@ DEFINE_STATIC_KEY_FALSE(fkt_key_args);
 DEFINE_STATIC_KEY_TRUE(fkt_key_pairs);
 DEFINE_STATIC_KEY_FALSE(fkt_key_special);
 
-static struct {
-	struct mutex lock; /* of all below */
-	enum fkt_state state; /* written under the lock, but for RECORDING -> STOPPING */
-	bool begun; /* in state RECORDING: the hooks are on, and probes write */
-	struct file *owner;
-	struct pid *recorder; /* changes under pid_lock, too */
-	spinlock_t pid_lock;
-	bool draining; /* the hooks are off, and the drain was told to end */
-	bool orphan; /* ... and there is no owner any more: reap() does the rest */
-	struct work_struct reap;
-	wait_queue_head_t reaped;
-	wait_queue_head_t ready; /* FKT_WAITREADY */
-	u64 recording;
-	u64 mask; /* as last set, whatever state */
-	u64 start_clock;
-	u64 stop_clock;
-	enum fkt_stop_reason reason;
-	int error;
-} capture = {
-	.lock = __MUTEX_INITIALIZER(capture.lock),
-	.pid_lock = __SPIN_LOCK_UNLOCKED(capture.pid_lock),
-	.reap = __WORK_INITIALIZER(capture.reap, reap),
-	.reaped = __WAIT_QUEUE_HEAD_INITIALIZER(capture.reaped),
-	.ready = __WAIT_QUEUE_HEAD_INITIALIZER(capture.ready),
+struct fkt_capture fkt_capture = {
+	.lock = __MUTEX_INITIALIZER(fkt_capture.lock),
+	.pid_lock = __SPIN_LOCK_UNLOCKED(fkt_capture.pid_lock),
+	.reap = __WORK_INITIALIZER(fkt_capture.reap, reap),
+	.reaped = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_capture.reaped),
+	.ready = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_capture.ready),
+	.awake = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_capture.awake),
 };
 
 static atomic_t openers; /* open files */
 
-/* For calls from user space. EINTR: the caller is being killed. */
-static int lock_capture(void)
-{
-	return mutex_lock_killable(&capture.lock);
-}
-
 /* Lockless glance, for poll and fetch: both look again when they are woken. */
 enum fkt_state fkt_capture_state(void)
 {
-	return READ_ONCE(capture.state);
+	return READ_ONCE(fkt_capture.state);
 }
 
 /* Without the lock: is the recording past its start, all hooks included? */
-static bool has_begun(void)
+bool fkt_capture_begun(void)
 {
 	/* Pair with the store-releases in prepare() and begin(). */
-	return smp_load_acquire(&capture.state) != FKT_RECORDING || smp_load_acquire(&capture.begun);
+	return smp_load_acquire(&fkt_capture.state) != FKT_RECORDING || smp_load_acquire(&fkt_capture.begun);
 }
 
-bool fkt_capture_owner(struct file *file)
+bool fkt_capture_owner(const struct file *file)
 {
 	/* Pairs with the store-release in prepare(): with the owner comes all that it may use. */
-	return smp_load_acquire(&capture.owner) == file;
-}
-
-static bool running(void)
-{
-	return capture.state == FKT_RECORDING || capture.state == FKT_STOPPING;
-}
-
-/* Is there a recording of this owner's that was not stopped yet? */
-static bool goes_on(const struct file *owner)
-{
-	return capture.owner == owner && running() && !capture.draining;
+	return smp_load_acquire(&fkt_capture.owner) == file;
 }
 
 /* ---- stop ---- */
@@ -107,13 +72,13 @@ static bool goes_on(const struct file *owner)
  */
 void fkt_capture_end(enum fkt_stop_reason reason, int error)
 {
-	if (cmpxchg(&capture.state, FKT_RECORDING, FKT_STOPPING) != FKT_RECORDING)
+	if (cmpxchg(&fkt_capture.state, FKT_RECORDING, FKT_STOPPING) != FKT_RECORDING)
 		return;
 	WRITE_ONCE(fkt_mask, 0);
-	WRITE_ONCE(capture.stop_clock, fkt_clock());
-	WRITE_ONCE(capture.error, error);
+	WRITE_ONCE(fkt_capture.stop_clock, fkt_clock());
+	WRITE_ONCE(fkt_capture.error, error);
 	/* Pairs with the load-acquire in fkt_capture_status(): with the reason come error and clock. */
-	smp_store_release(&capture.reason, reason);
+	smp_store_release(&fkt_capture.reason, reason);
 	fkt_drain_kick();
 	fkt_drain_wake_readers();
 }
@@ -121,6 +86,8 @@ void fkt_capture_end(enum fkt_stop_reason reason, int error)
 /* Ends the recording, up to what the drain has still to do. */
 static void halt_locked(void)
 {
+	/* If the machine has just slept: the stop is not told as of before that. */
+	fkt_power_wake_clock();
 	fkt_capture_end(FKT_STOP_ASKED, 0);
 	/* Here too: the thread that ended it may have been preempted before it came to the mask. */
 	WRITE_ONCE(fkt_mask, 0);
@@ -128,7 +95,7 @@ static void halt_locked(void)
 	fkt_detach_all();
 	fkt_filter_stop();
 	fkt_rings_close();
-	capture.draining = true;
+	fkt_capture.draining = true;
 	fkt_drain_finish();
 }
 
@@ -138,8 +105,8 @@ static void settle_locked(void)
 	fkt_drain_stop();
 	/* Now that the drain writes no event either. */
 	fkt_when_stop();
-	capture.draining = false;
-	WRITE_ONCE(capture.state, FKT_STOPPED);
+	fkt_capture.draining = false;
+	WRITE_ONCE(fkt_capture.state, FKT_STOPPED);
 	fkt_drain_wake_readers();
 }
 
@@ -147,50 +114,50 @@ static void set_recorder(struct pid *recorder)
 {
 	struct pid *old;
 
-	spin_lock(&capture.pid_lock);
-	old = capture.recorder;
-	capture.recorder = recorder;
-	spin_unlock(&capture.pid_lock);
+	spin_lock(&fkt_capture.pid_lock);
+	old = fkt_capture.recorder;
+	fkt_capture.recorder = recorder;
+	spin_unlock(&fkt_capture.pid_lock);
 	put_pid(old);
 }
 
 /* STOPPED -> IDLE: nothing can be fetched any more. Counts stay until the next start. */
-static void finish_locked(void)
+void fkt_capture_finish(void)
 {
-	struct file *owner = capture.owner;
+	struct file *owner = fkt_capture.owner;
 
 	/* First, so that no fetch begins that would meet the rings when they are gone. */
-	WRITE_ONCE(capture.owner, NULL);
+	WRITE_ONCE(fkt_capture.owner, NULL);
 	fkt_owner_reset(owner);
 	fkt_drain_release();
 	fkt_rings_stop();
 	set_recorder(NULL);
-	WRITE_ONCE(capture.state, FKT_IDLE);
+	WRITE_ONCE(fkt_capture.state, FKT_IDLE);
 	module_put(THIS_MODULE);
 }
 
 /* FKT_STOP. EINTR: the caller is being killed; the close goes on. */
 int fkt_capture_stop(struct file *owner)
 {
-	int err = lock_capture();
+	int err = fkt_capture_lock();
 
 	if (err)
 		return err;
-	if (capture.owner != owner)
+	if (fkt_capture.owner != owner)
 		err = -ENODATA;
-	else if (goes_on(owner))
+	else if (fkt_capture_goes_on(owner))
 		halt_locked();
-	mutex_unlock(&capture.lock);
+	mutex_unlock(&fkt_capture.lock);
 	if (!err)
 		err = fkt_drain_wait();
 	if (!err)
-		err = lock_capture();
+		err = fkt_capture_lock();
 	if (err)
 		return err;
 	/* Another thread may have been here first, and may even have started the next recording. */
-	if (capture.owner == owner && capture.draining && fkt_drain_ended())
+	if (fkt_capture.owner == owner && fkt_capture.draining && fkt_drain_ended())
 		settle_locked();
-	mutex_unlock(&capture.lock);
+	mutex_unlock(&fkt_capture.lock);
 	return 0;
 }
 
@@ -199,40 +166,43 @@ static void reap(struct work_struct *unused)
 {
 	bool due;
 
-	mutex_lock(&capture.lock);
-	due = capture.orphan && fkt_drain_ended();
-	mutex_unlock(&capture.lock);
+	mutex_lock(&fkt_capture.lock);
+	due = fkt_capture.orphan && fkt_drain_ended();
+	mutex_unlock(&fkt_capture.lock);
 	if (!due)
 		return;
 	/* Without the lock, because of the output. An orphan changes nowhere but here. */
 	fkt_drain_truncate();
-	mutex_lock(&capture.lock);
+	mutex_lock(&fkt_capture.lock);
 	settle_locked();
-	finish_locked();
-	WRITE_ONCE(capture.orphan, false);
+	fkt_capture_finish();
+	WRITE_ONCE(fkt_capture.orphan, false);
 	if (!atomic_read(&openers))
 		fkt_rings_free();
-	mutex_unlock(&capture.lock);
-	wake_up_all(&capture.reaped);
+	mutex_unlock(&fkt_capture.lock);
+	wake_up_all(&fkt_capture.reaped);
 }
 
-/* The drain has ended. If no stop waits for it, reap() does the rest. Called from the drain thread. */
+/*
+ * The drain has ended. If no stop waits for it, reap() does the rest; not while the machine goes to sleep, as it
+ * changes the output. Called from the drain thread.
+ */
 void fkt_capture_drained(void)
 {
-	queue_work(system_unbound_wq, &capture.reap);
+	queue_work(system_freezable_wq, &fkt_capture.reap);
 }
 
 /* The owner goes while its recording runs. reap() is queued here and at the drain's end: the later one works. */
 static void abandon_locked(void)
 {
-	if (!capture.draining) {
+	if (!fkt_capture.draining) {
 		fkt_drain_inherit();
 		halt_locked();
 	}
-	capture.orphan = true;
-	WRITE_ONCE(capture.owner, NULL);
+	fkt_capture.orphan = true;
+	WRITE_ONCE(fkt_capture.owner, NULL);
 	set_recorder(NULL);
-	queue_work(system_unbound_wq, &capture.reap);
+	queue_work(system_freezable_wq, &fkt_capture.reap);
 }
 
 /* The device is being opened. */
@@ -257,26 +227,26 @@ void fkt_capture_closed(struct file *file)
 {
 	bool owned;
 
-	mutex_lock(&capture.lock);
+	mutex_lock(&fkt_capture.lock);
 	/* Only calls on this file could make it the owner, and they have all returned. */
-	owned = capture.owner == file;
-	if (owned && running())
+	owned = fkt_capture.owner == file;
+	if (owned && fkt_capture_running())
 		abandon_locked();
 	else if (owned)
-		finish_locked();
+		fkt_capture_finish();
 	/* An open file that comes meanwhile has no pages yet: to start it needs the lock. */
-	if (atomic_dec_and_test(&openers) && capture.state == FKT_IDLE)
+	if (atomic_dec_and_test(&openers) && fkt_capture.state == FKT_IDLE)
 		fkt_rings_free();
-	mutex_unlock(&capture.lock);
+	mutex_unlock(&fkt_capture.lock);
 	if (owned)
-		wait_event_timeout(capture.reaped, !READ_ONCE(capture.orphan), CLOSE_WAIT);
+		wait_event_timeout(fkt_capture.reaped, !READ_ONCE(fkt_capture.orphan), CLOSE_WAIT);
 	kfree(file->private_data);
 }
 
 /* Before the module goes: the work item of the last recording may still be on its way out. */
 void fkt_capture_exit(void)
 {
-	flush_work(&capture.reap);
+	flush_work(&fkt_capture.reap);
 }
 
 /* ---- start ---- */
@@ -284,21 +254,21 @@ void fkt_capture_exit(void)
 static void prepare(struct file *owner, const struct fkt_start *start)
 {
 	/* Pairs with the load-acquire in fkt_capture_owner(): rings and engine are there. */
-	smp_store_release(&capture.owner, owner);
+	smp_store_release(&fkt_capture.owner, owner);
 	set_recorder(get_pid(task_tgid(current)));
-	capture.recording = start->recording;
-	capture.mask = start->mask;
-	capture.reason = FKT_STOP_NONE;
-	capture.error = 0;
-	capture.start_clock = fkt_clock();
-	capture.stop_clock = 0;
-	capture.begun = false;
-	/* Pairs with the load-acquire in has_begun(): with this state comes `begun` of this recording. */
-	smp_store_release(&capture.state, FKT_RECORDING);
+	fkt_capture.recording = start->recording;
+	fkt_capture.mask = start->mask;
+	fkt_capture.reason = FKT_STOP_NONE;
+	fkt_capture.error = 0;
+	fkt_capture.start_clock = fkt_clock();
+	fkt_capture.stop_clock = 0;
+	fkt_capture.begun = false;
+	/* Pairs with the load-acquire in fkt_capture_begun(): with this state comes `begun` of this recording. */
+	smp_store_release(&fkt_capture.state, FKT_RECORDING);
 }
 
-/* Sets what probes record, after the hooks are on and the rings are there. Caller holds capture.lock. */
-static void set_mask(u64 mask)
+/* Sets what probes record, after the hooks are on and the rings are there. Caller holds fkt_capture.lock. */
+void fkt_capture_set_mask(u64 mask)
 {
 	/* Calls come into the mask: of those under way the condition knows no begin that it may use. */
 	if (mask & ~READ_ONCE(fkt_mask) & 1ULL << FKT_L_SYSTEM)
@@ -310,10 +280,10 @@ static void set_mask(u64 mask)
 /* From here on probes write. Only now, so that switching the hooks on is not recorded. */
 static void begin(void)
 {
-	capture.start_clock = fkt_clock();
-	set_mask(capture.mask);
-	/* Pairs with the load-acquire in has_begun(): what happens from there on is recorded. */
-	smp_store_release(&capture.begun, true);
+	fkt_capture.start_clock = fkt_clock();
+	fkt_capture_set_mask(fkt_capture.mask);
+	/* Pairs with the load-acquire in fkt_capture_begun(): what happens from there on is recorded. */
+	smp_store_release(&fkt_capture.begun, true);
 	fkt_drain_introduce();
 }
 
@@ -361,6 +331,7 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	if (err)
 		goto err_rings;
 	set_keys(start);
+	fkt_attach_start();
 	__module_get(THIS_MODULE);
 	prepare(owner, start);
 	err = fkt_attach_layers(start->mask);
@@ -374,7 +345,7 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	halt_locked();
 	fkt_drain_join();
 	settle_locked();
-	finish_locked();
+	fkt_capture_finish();
 	return err;
 
 err_rings:
@@ -386,20 +357,35 @@ err_when:
 	return err;
 }
 
+/* Takes the lock while the machine is not about to sleep. A signal ends the wait for that. */
+static int lock_awake(void)
+{
+	int err;
+
+	for (;;) {
+		err = wait_event_freezable(fkt_capture.awake, !READ_ONCE(fkt_capture.parked));
+		if (!err)
+			err = fkt_capture_lock();
+		if (err || !fkt_capture.parked)
+			return err;
+		mutex_unlock(&fkt_capture.lock);
+	}
+}
+
 /* Two recordings cannot be: the second one's condition is nobody's. */
 static int start_or_refuse(struct file *owner, const struct fkt_start *start, struct file *out,
 			   struct fkt_when *condition)
 {
 	const struct fkt_opener *opener = owner->private_data;
-	int err = lock_capture();
+	int err = lock_awake();
 
 	if (err) {
 		kvfree(condition);
 		return err;
 	}
-	if (capture.owner == owner && capture.state == FKT_STOPPED)
-		finish_locked();
-	if (capture.state != FKT_IDLE)
+	if (fkt_capture.owner == owner && fkt_capture.state == FKT_STOPPED)
+		fkt_capture_finish();
+	if (fkt_capture.state != FKT_IDLE)
 		err = -EBUSY;
 	else if (!fkt_access_memory(owner, opener->pow))
 		err = -EDQUOT;
@@ -407,7 +393,7 @@ static int start_or_refuse(struct file *owner, const struct fkt_start *start, st
 		kvfree(condition);
 	else
 		err = start_locked(owner, start, out, condition);
-	mutex_unlock(&capture.lock);
+	mutex_unlock(&fkt_capture.lock);
 	return err;
 }
 
@@ -438,185 +424,7 @@ int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 	if (out)
 		fput(out);
 	if (!err)
-		wake_up_all(&capture.ready);
-	return err;
-}
-
-/* ---- while recording ---- */
-
-/* Says in the recording that from here on other layers are in it. */
-static void emit_mask(void)
-{
-	preempt_disable_notrace();
-	fkt_emit(FKT_E_MASK, 0, &capture.mask, FKT_N_MASK);
-	preempt_enable_notrace();
-}
-
-/* New mask = (old | set) & ~clear. ENODATA: nothing is being recorded; EPERM: it is another user's. */
-int fkt_capture_mask(struct file *file, u64 set, u64 clear)
-{
-	u64 mask;
-	int err;
-
-	if (set & ~fkt_all_layers())
-		return -EINVAL;
-	err = lock_capture();
-	if (err)
-		return err;
-	if (capture.state != FKT_RECORDING || !capture.owner) {
-		err = -ENODATA;
-	} else if (!fkt_access_steer(file, capture.owner)) {
-		err = -EPERM;
-	} else {
-		mask = (capture.mask | set) & ~clear;
-		/*
-		 * Hooks before the mask when layers come, after it when they go. If the recording ends
-		 * by itself meanwhile, the mask must stay 0: look at the state after setting it.
-		 */
-		err = fkt_attach_layers(mask | capture.mask);
-		if (!err) {
-			capture.mask = mask;
-			set_mask(mask);
-			smp_mb(); /* pairs with the cmpxchg in fkt_capture_end(), and with fkt_gap() */
-			if (READ_ONCE(capture.state) != FKT_RECORDING || fkt_rings_full())
-				WRITE_ONCE(fkt_mask, 0);
-			emit_mask();
-		}
-		fkt_attach_layers(capture.mask);
-	}
-	mutex_unlock(&capture.lock);
-	return err;
-}
-
-/* FKT_WAITREADY. */
-int fkt_capture_wait_ready(void)
-{
-	return wait_event_interruptible(capture.ready,
-					fkt_capture_state() == FKT_RECORDING && has_begun());
-}
-
-/* FKT_JOIN, by a process that has inherited the owner's open file. */
-int fkt_capture_join(struct file *file)
-{
-	int err = lock_capture();
-
-	if (err)
-		return err;
-	err = -ENODATA;
-	if (capture.owner == file && running() && !capture.draining)
-		err = fkt_filter_join();
-	mutex_unlock(&capture.lock);
-	return err;
-}
-
-/* FKT_FIRED. EAGAIN: the condition did not come true. */
-int fkt_capture_fired(struct file *file, struct fkt_fired *fired)
-{
-	int err = lock_capture();
-
-	if (err)
-		return err;
-	err = goes_on(file) ? fkt_when_fired(fired) : -ENODATA;
-	mutex_unlock(&capture.lock);
-	return err;
-}
-
-/* FKT_FLIGHT: a snapshot of a flight recorder begins, is about to end, has ended. */
-int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
-{
-	int err = lock_capture();
-
-	if (err)
-		return err;
-	if (!goes_on(file)) {
-		err = -ENODATA;
-	} else if (step == FKT_FLIGHT_STAY) {
-		err = fkt_drain_leave(false);
-	} else if (step == FKT_FLIGHT_LEAVE || step == FKT_FLIGHT_CLOSE) {
-		/* Before, so that what happens from now on does not push out what was there. */
-		if (step == FKT_FLIGHT_LEAVE)
-			err = fkt_drain_leave(true);
-		if (!err)
-			fkt_rings_close_open();
-	} else {
-		err = -EINVAL;
-	}
-	mutex_unlock(&capture.lock);
-	return err;
-}
-
-/* FKT_INDEX, part by part: copies what the kernel remembers of `count` pages from `first` on. */
-int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done,
-		      struct fkt_index_entry *entries, u32 count)
-{
-	int err = lock_capture();
-
-	if (err)
-		return err;
-	if (capture.owner == file && capture.state == FKT_STOPPED)
-		err = fkt_index_copy(index, done, entries, count);
-	else
-		err = -ENODATA;
-	mutex_unlock(&capture.lock);
-	return err;
-}
-
-/* ---- memory ---- */
-
-/*
- * FKT_SETINITPOWPAGES and FKT_SETTRYDMA, for recordings of this open file. EBUSY while there is a
- * recording; EDQUOT: more memory than the opener may have.
- */
-static int set_memory(struct file *file, const struct fkt_opener *wanted)
-{
-	int err = lock_capture();
-
-	if (err)
-		return err;
-	err = -EBUSY;
-	if (!fkt_access_memory(file, wanted->pow)) {
-		err = -EDQUOT;
-	} else if (capture.state == FKT_IDLE) {
-		*(struct fkt_opener *)file->private_data = *wanted;
-		err = 0;
-	}
-	mutex_unlock(&capture.lock);
-	return err;
-}
-
-int fkt_capture_set_pow(struct file *file, u32 pow)
-{
-	struct fkt_opener wanted = *(struct fkt_opener *)file->private_data;
-
-	if (pow < FKT_POW_MIN || pow > FKT_POW_MAX)
-		return -EINVAL;
-	wanted.pow = pow;
-	return set_memory(file, &wanted);
-}
-
-int fkt_capture_set_dma(struct file *file, u32 low)
-{
-	struct fkt_opener wanted = *(struct fkt_opener *)file->private_data;
-
-	wanted.low = low;
-	return set_memory(file, &wanted);
-}
-
-/* FKT_FREEBUFFER: ends a stopped recording first, if it is the caller's. EBUSY: there is one. */
-int fkt_capture_free(struct file *file)
-{
-	int err = lock_capture();
-
-	if (err)
-		return err;
-	err = -EBUSY;
-	if (capture.owner == file && capture.state == FKT_STOPPED)
-		finish_locked();
-	if (capture.state == FKT_IDLE) {
-		fkt_rings_free();
-		err = 0;
-	}
-	mutex_unlock(&capture.lock);
+		wake_up_all(&fkt_capture.ready);
 	return err;
 }
 
@@ -629,15 +437,15 @@ int fkt_capture_free(struct file *file)
 void fkt_capture_glance(struct fkt_status *status)
 {
 	/* A recording whose hooks are still being switched on is not told yet: it would miss events. */
-	status->state = has_begun() ? READ_ONCE(capture.state) : FKT_IDLE;
+	status->state = fkt_capture_begun() ? READ_ONCE(fkt_capture.state) : FKT_IDLE;
 	/* Pairs with the store-release in fkt_capture_end(). */
-	status->stop_reason = smp_load_acquire(&capture.reason);
-	status->error = READ_ONCE(capture.error);
-	status->recording = READ_ONCE(capture.recording);
-	status->mask = status->state == FKT_RECORDING ? READ_ONCE(capture.mask) : 0;
-	status->start_clock = READ_ONCE(capture.start_clock);
-	status->stop_clock = READ_ONCE(capture.stop_clock);
-	spin_lock(&capture.pid_lock);
-	status->recorder = pid_vnr(capture.recorder);
-	spin_unlock(&capture.pid_lock);
+	status->stop_reason = smp_load_acquire(&fkt_capture.reason);
+	status->error = READ_ONCE(fkt_capture.error);
+	status->recording = READ_ONCE(fkt_capture.recording);
+	status->mask = status->state == FKT_RECORDING ? READ_ONCE(fkt_capture.mask) : 0;
+	status->start_clock = READ_ONCE(fkt_capture.start_clock);
+	status->stop_clock = READ_ONCE(fkt_capture.stop_clock);
+	spin_lock(&fkt_capture.pid_lock);
+	status->recorder = pid_vnr(fkt_capture.recorder);
+	spin_unlock(&fkt_capture.pid_lock);
 }

@@ -16,6 +16,7 @@
 #include <linux/backing-dev.h>
 #include <linux/completion.h>
 #include <linux/cred.h>
+#include <linux/freezer.h>
 #include <linux/gfp.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
@@ -64,9 +65,12 @@ static int sync_thread(void *data)
 {
 	bool stop;
 
+	/* Nothing is written back while the machine goes to sleep; what is being written it waits for. */
+	set_freezable();
 	do {
-		wait_event_idle(sync.wait,
-				READ_ONCE(sync.stop) || READ_ONCE(sync.asked) > sync.started);
+		/* No signal reaches a kernel thread. */
+		wait_event_freezable(sync.wait,
+				     READ_ONCE(sync.stop) || READ_ONCE(sync.asked) > sync.started);
 		/* Pairs with the store-release in checkin_stop(): what was asked for last is seen. */
 		stop = smp_load_acquire(&sync.stop);
 		write_back(READ_ONCE(sync.asked));

@@ -7,36 +7,72 @@
 #include <asm/cpufeature.h>
 #include <asm/tsc.h>
 
+#include <fkt/sleep.h>
+
 #include "fkt.h"
 
-DEFINE_STATIC_KEY_FALSE(fkt_key_mono);
+DEFINE_STATIC_KEY_FALSE(fkt_key_clock);
 
 #define READINGS 5 /* of all clocks: the best is taken */
+/* How far a sleep's length may be wrong: it may come from a clock that counts seconds; and a share of it. */
+#define SLACK_S 2
+#define SLACK_SHARE 1000
+
+/* Changes under capture.c's lock, while no probe writes; others read it with READ_ONCE(). */
+static struct {
+	enum fkt_clock_source source;
+	u64 offset; /* added to the source (ticks): what it lacks of the time asleep */
+	u64 uncounted_ns; /* ... and CLOCK_MONOTONIC_RAW of the time that the recording was parked */
+	/* As they were when the recording was parked: */
+	u64 parked_clock;
+	u64 parked_boot_ns;
+	u64 parked_raw_ns;
+	u64 parked_asleep_ns;
+	u64 parked_offset;
+	u64 parked_uncounted_ns;
+} clock;
 
 static u64 source_khz(enum fkt_clock_source source)
 {
 	return source == FKT_CLOCK_MONO ? NSEC_PER_MSEC : tsc_khz;
 }
 
+/* The clock where it is not the bare counter. Any context. */
+u64 fkt_clock_other(void)
+{
+	/* Lockless: neither changes while a probe writes. */
+	u64 counter = clock.source == FKT_CLOCK_MONO ? ktime_get_mono_fast_ns() : rdtsc();
+
+	return counter + READ_ONCE(clock.offset);
+}
+
+static void set_key(void)
+{
+	if (clock.source == FKT_CLOCK_MONO || clock.offset)
+		static_branch_enable(&fkt_key_clock);
+	else
+		static_branch_disable(&fkt_key_clock);
+}
+
 /* Chooses the clock of the recording to come; EINVAL for an unknown one. */
 int fkt_clock_start(enum fkt_clock_source source)
 {
-	switch (source) {
-	case FKT_CLOCK_TSC:
-		static_branch_disable(&fkt_key_mono);
-		return 0;
-	case FKT_CLOCK_MONO:
-		static_branch_enable(&fkt_key_mono);
-		return 0;
-	}
-	return -EINVAL;
+	if (source > FKT_CLOCK_MONO)
+		return -EINVAL;
+	clock.source = source;
+	WRITE_ONCE(clock.offset, 0);
+	WRITE_ONCE(clock.uncounted_ns, 0);
+	set_key();
+	return 0;
 }
 
 /* Ticks per millisecond of the recording's clock. */
 u64 fkt_clock_khz(void)
 {
-	return source_khz(static_key_enabled(&fkt_key_mono) ? FKT_CLOCK_MONO : FKT_CLOCK_TSC);
+	return source_khz(clock.source);
 }
+
+/* ---- what several clocks say at the same moment ---- */
 
 /* One reading of all clocks; returns how many ticks of the counter it took. Interrupts off. */
 static u64 read_once(struct fkt_clocks *clocks)
@@ -72,8 +108,11 @@ static void read_best(struct fkt_clocks *clocks)
 	}
 }
 
-/* Reads all clocks at one moment; clocks->clock holds the source asked for. */
-int fkt_clock_read(struct fkt_clocks *clocks)
+/*
+ * Reads all clocks at one moment; clocks->clock holds the source asked for. recording: as the recording has
+ * them, which counts the time that the machine slept.
+ */
+int fkt_clock_read(struct fkt_clocks *clocks, bool recording)
 {
 	u64 source = clocks->clock;
 
@@ -81,6 +120,10 @@ int fkt_clock_read(struct fkt_clocks *clocks)
 		return -EINVAL;
 	read_best(clocks);
 	clocks->clock = source == FKT_CLOCK_MONO ? clocks->mono_ns : clocks->tsc;
+	if (recording && source == clock.source) {
+		clocks->clock += READ_ONCE(clock.offset);
+		clocks->mono_raw_ns += READ_ONCE(clock.uncounted_ns);
+	}
 	clocks->khz = source_khz(source);
 	clocks->tsc_usable = boot_cpu_has(X86_FEATURE_TSC) && !check_tsc_unstable();
 	clocks->tsc_flags = (boot_cpu_has(X86_FEATURE_CONSTANT_TSC) ? 1 : 0) |
@@ -92,13 +135,81 @@ int fkt_clock_read(struct fkt_clocks *clocks)
 void fkt_clock_emit(void)
 {
 	u64 words[FKT_N_CLOCK];
+	unsigned long flags;
 
-	preempt_disable_notrace();
+	/* So that no interrupt comes between the readings and the stamp. */
+	local_irq_save(flags);
 	if (READ_ONCE(fkt_mask)) {
 		words[0] = ktime_get_raw_fast_ns();
 		words[1] = ktime_get_mono_fast_ns();
 		words[2] = ktime_get_real_fast_ns();
 		fkt_emit(FKT_E_CLOCK, 0, words, FKT_N_CLOCK);
 	}
-	preempt_enable_notrace();
+	local_irq_restore(flags);
+}
+
+/* ---- sleep ---- */
+
+/* For how long the machine has slept since it was booted, as the kernel knows it. */
+static u64 asleep_ns(void)
+{
+	return ktime_to_ns(ktime_mono_to_any(0, TK_OFFS_BOOT));
+}
+
+static u64 to_ticks(u64 ns)
+{
+	return mul_u64_u64_div_u64(ns, fkt_clock_khz(), NSEC_PER_MSEC);
+}
+
+static u64 to_ns(u64 ticks)
+{
+	return mul_u64_u64_div_u64(ticks, NSEC_PER_MSEC, fkt_clock_khz());
+}
+
+/* The recording is parked; no probe writes any more. Caller holds capture.c's lock. */
+void fkt_clock_park(void)
+{
+	struct fkt_clocks now = { .clock = clock.source };
+
+	fkt_clock_read(&now, false);
+	clock.parked_clock = now.clock + clock.offset;
+	clock.parked_raw_ns = now.mono_raw_ns;
+	clock.parked_boot_ns = now.mono_ns + asleep_ns();
+	clock.parked_asleep_ns = asleep_ns();
+	clock.parked_offset = clock.offset;
+	clock.parked_uncounted_ns = clock.uncounted_ns;
+}
+
+/*
+ * The machine is awake again. CLOCK_MONOTONIC goes on where it was. The counter begins anew in some sleeps (S3,
+ * hibernation) and goes on in others: if it lacks the time asleep, that is added to it from here on. May be
+ * called again for the same sleep. Returns whether the clock is not the bare counter any more. Caller holds
+ * capture.c's lock, and no probe writes.
+ */
+bool fkt_clock_wake(void)
+{
+	struct fkt_clocks now = { .clock = clock.source };
+	u64 slept, missing, ticks;
+
+	fkt_clock_read(&now, false);
+	if (clock.source == FKT_CLOCK_MONO) {
+		missing = asleep_ns() - clock.parked_asleep_ns;
+	} else {
+		slept = to_ticks(now.mono_ns + asleep_ns() - clock.parked_boot_ns);
+		missing = fkt_sleep_offset(clock.parked_clock, slept, now.clock + clock.parked_offset,
+					   to_ticks(SLACK_S * NSEC_PER_SEC) + slept / SLACK_SHARE);
+	}
+	WRITE_ONCE(clock.offset, clock.parked_offset + missing);
+	set_key();
+	/* With this added CLOCK_MONOTONIC_RAW has run as long as our clock: their rates can be compared. */
+	ticks = now.clock + clock.offset - clock.parked_clock;
+	WRITE_ONCE(clock.uncounted_ns, clock.parked_uncounted_ns + to_ns(ticks) -
+				       (now.mono_raw_ns - clock.parked_raw_ns));
+	return clock.offset;
+}
+
+/* For how long the machine slept since the recording was parked. */
+u64 fkt_clock_slept_ns(void)
+{
+	return asleep_ns() - clock.parked_asleep_ns;
 }

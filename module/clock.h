@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The recording's clock: the time stamp counter, or CLOCK_MONOTONIC where the counter cannot be
- * trusted. Both can be read in any context.
+ * trusted. Both can be read in any context. After a sleep that it did not count, the clock is the
+ * counter and what it lacks.
  */
 #ifndef FKT_CLOCK_H
 #define FKT_CLOCK_H
 
 #include <linux/jump_label.h>
-#include <linux/timekeeping.h>
 #include <asm/msr.h>
 
-DECLARE_STATIC_KEY_FALSE(fkt_key_mono);
+/* The clock is not the bare counter. */
+DECLARE_STATIC_KEY_FALSE(fkt_key_clock);
+
+u64 fkt_clock_other(void);
 
 /* Full stamp (ticks). */
 static __always_inline u64 fkt_clock(void)
 {
-	if (static_branch_unlikely(&fkt_key_mono))
-		return ktime_get_mono_fast_ns();
+	if (static_branch_unlikely(&fkt_key_clock))
+		return fkt_clock_other();
 	return rdtsc();
 }
 

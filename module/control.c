@@ -40,14 +40,14 @@ static long give_cpu_status(void __user *arg)
 	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
 }
 
-static long give_clocks(void __user *arg)
+static long give_clocks(struct file *file, void __user *arg)
 {
 	struct fkt_clocks clocks;
 	int err;
 
 	if (copy_from_user(&clocks, arg, sizeof(clocks)))
 		return -EFAULT;
-	err = fkt_clock_read(&clocks);
+	err = fkt_power_read_clocks(file, &clocks);
 	if (err)
 		return err;
 	return copy_to_user(arg, &clocks, sizeof(clocks)) ? -EFAULT : 0;
@@ -173,7 +173,7 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case FKT_GET_ABI:
 		return copy_to_user(user, &abi, sizeof(abi)) ? -EFAULT : 0;
 	case FKT_CLOCKS:
-		return give_clocks(user);
+		return give_clocks(file, user);
 	case FKT_JOIN:
 		return fkt_capture_join(file);
 	case FKT_TAKE:

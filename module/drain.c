@@ -10,6 +10,7 @@
 #include <linux/cpu.h>
 #include <linux/cred.h>
 #include <linux/file.h>
+#include <linux/freezer.h>
 #include <linux/kthread.h>
 #include <linux/mount.h>
 #include <linux/poll.h>
@@ -19,10 +20,12 @@
 #include "drain.h"
 
 #define TICK (HZ / 2) /* looks at the rings at least so often */
+#define CLOCK_EVERY_S 60 /* seconds between two clock events */
 #define ALLOCATE_MIN (1ULL << 20) /* bytes of file space in the first step; chunks.c doubles it */
 
 static struct fkt_drain drain = {
 	.ended = COMPLETION_INITIALIZER(drain.ended),
+	.parked = COMPLETION_INITIALIZER(drain.parked),
 	.wait = __RCUWAIT_INITIALIZER(drain.wait),
 	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(drain.readers),
 	.inherited = LIST_HEAD_INIT(drain.inherited),
@@ -148,7 +151,7 @@ static void housekeep(struct fkt_drain *d)
 	wake_readers(d);
 	warn_of_losses(d);
 	if ((s64)(now - d->next_clock) >= 0) {
-		d->next_clock += 60 * d->ticks_per_s;
+		d->next_clock += CLOCK_EVERY_S * d->ticks_per_s;
 		fkt_clock_emit();
 	}
 }
@@ -208,18 +211,19 @@ static bool has_work(struct fkt_drain *d)
 	return READ_ONCE(d->kicked) || (!d->stopping && READ_ONCE(d->stop));
 }
 
-/* Sleeps until there is work, or for so many ticks. */
+/* Sleeps until there is work, or for so many ticks; while the machine sleeps in any case. */
 static void wait_for_work(struct fkt_drain *d, long ticks)
 {
 	prepare_to_rcuwait(&d->wait);
 	for (;;) {
 		/* Its barrier pairs with the one in rcuwait_wake_up(): one of us sees the other's store. */
 		set_current_state(TASK_IDLE);
-		if (has_work(d) || !ticks)
+		if (has_work(d) || !ticks || freezing(current))
 			break;
 		ticks = schedule_timeout(ticks);
 	}
 	finish_rcuwait(&d->wait);
+	try_to_freeze();
 }
 
 static void wait_for_look(struct fkt_drain *d, enum next_look look)
@@ -252,19 +256,41 @@ static enum next_look look_at_rings(struct fkt_drain *d)
 	return move_pages(d);
 }
 
+/*
+ * The machine is about to sleep, and all that was complete is written: stays here until it is awake, or the
+ * recording is stopped before that. Those that take pages themselves still learn of some.
+ */
+static void rest(struct fkt_drain *d)
+{
+	complete_all(&d->parked);
+	while (READ_ONCE(d->park) && !READ_ONCE(d->stop)) {
+		wait_for_work(d, MAX_SCHEDULE_TIMEOUT);
+		/* In one piece, as in look_at_rings(). */
+		if (xchg(&d->kicked, false))
+			fkt_drain_wake_readers();
+	}
+	d->next_clock = fkt_clock() + CLOCK_EVERY_S * d->ticks_per_s;
+}
+
 static int drain_thread(void *data)
 {
 	struct fkt_drain *d = data;
 	const struct cred *old = NULL;
 	unsigned long next_housekeeping = jiffies;
 	enum next_look look = LOOK_ON_TICK;
+	bool park;
 
+	set_freezable();
 	/* Quotas and reserved blocks as they are for whoever opened the file. */
 	if (d->out)
 		old = override_creds(d->out->f_cred);
 	do {
 		wait_for_look(d, look);
+		/* Read before the rings, which were closed before it was set: what they have is written first. */
+		park = READ_ONCE(d->park);
 		look = look_at_rings(d);
+		if (park && !d->stopping && d->head == d->tail && look != LOOK_AT_ONCE)
+			rest(d);
 		if (time_after_eq(jiffies, next_housekeeping)) {
 			next_housekeeping = jiffies + TICK;
 			housekeep(d);
@@ -279,6 +305,8 @@ static int drain_thread(void *data)
 		revert_creds(old);
 	WRITE_ONCE(d->cpu_ns, current->se.sum_exec_runtime);
 	complete_all(&d->ended);
+	/* In this order: fkt_drain_park() looks at `ended` after it has made `parked` anew. */
+	complete_all(&d->parked);
 	fkt_capture_drained();
 	return 0;
 }
@@ -381,6 +409,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	d->full = false;
 	d->failed = false;
 	d->stop = false;
+	d->park = false;
 	/* Not init_completion(): a thread that waited for the last one's end may still be on its way out. */
 	reinit_completion(&d->ended);
 	d->stopping = false;
@@ -396,7 +425,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	d->out = out ? get_file(out) : NULL;
 	WRITE_ONCE(d->engine, engine);
 	d->ticks_per_s = fkt_clock_khz() * 1000;
-	d->next_clock = fkt_clock() + 60 * d->ticks_per_s;
+	d->next_clock = fkt_clock() + CLOCK_EVERY_S * d->ticks_per_s;
 	err = set_limits(d, start);
 	if (err) {
 		fkt_drain_release();
@@ -450,6 +479,37 @@ int fkt_drain_wait(void)
 void fkt_drain_join(void)
 {
 	wait_for_completion(&drain.ended);
+}
+
+/*
+ * The machine is about to sleep: the thread shall write what is complete, and then nothing until
+ * fkt_drain_unpark() or a stop. True: fkt_drain_wait_parked() tells when. After the rings were closed, under
+ * capture.c's lock.
+ */
+bool fkt_drain_park(void)
+{
+	if (!drain.task)
+		return false;
+	reinit_completion(&drain.parked);
+	WRITE_ONCE(drain.park, true);
+	fkt_drain_kick();
+	return !completion_done(&drain.ended);
+}
+
+/* Without any lock. EBUSY: the output does not take the pages in that time (jiffies); EINTR: a fatal signal. */
+int fkt_drain_wait_parked(long limit)
+{
+	long left = wait_for_completion_killable_timeout(&drain.parked, limit);
+
+	if (left < 0)
+		return -EINTR;
+	return left ? 0 : -EBUSY;
+}
+
+void fkt_drain_unpark(void)
+{
+	WRITE_ONCE(drain.park, false);
+	fkt_drain_kick();
 }
 
 /* Has the thread written all, as it was told to? */

@@ -30,6 +30,7 @@ struct fkt_chunk {
 struct fkt_drain {
 	struct task_struct *task;
 	struct completion ended; /* the thread has written all, and touches no more of this */
+	struct completion parked; /* it writes nothing until `park` is over, or it has ended */
 	const struct fkt_engine *engine;
 	struct file *out;
 	struct rcuwait wait; /* the thread's: can be woken where a spinlock may not be taken */
@@ -54,6 +55,7 @@ struct fkt_drain {
 	bool failed; /* ... and what is in flight behind the failed write, too */
 	bool stop; /* no page comes any more: the thread shall write what there is and end */
 	bool stopping; /* it has seen that */
+	bool park; /* the machine is about to sleep: the thread shall write what there is and rest */
 	bool stop_when_full; /* the first loss ends the recording */
 	bool overwrite; /* until the stop pages stay, the oldest make room */
 	bool leave; /* ... but for now, they can be taken; changes under the owner's lock */

@@ -115,6 +115,8 @@ bool fkt_ring_has_complete(unsigned int cpu);
 u64 fkt_ring_events(unsigned int cpu);
 void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s);
 void fkt_rings_close_open(void);
+void fkt_rings_pause(void);
+void fkt_rings_resume(void);
 
 /* ---- pages.c: what rings are made of ---- */
 
@@ -178,6 +180,9 @@ void fkt_drain_release(void);
 void fkt_drain_inherit(void);
 void fkt_drain_truncate(void);
 void fkt_drain_kick(void);
+bool fkt_drain_park(void);
+int fkt_drain_wait_parked(long limit);
+void fkt_drain_unpark(void);
 void fkt_drain_wake_readers(void);
 bool fkt_drain_leaves_by(const struct fkt_engine *engine);
 int fkt_drain_leave(bool leave);
@@ -260,7 +265,7 @@ void fkt_lend_reset(struct file *file);
 int fkt_start_check(const struct fkt_start *start);
 struct file *fkt_start_output(const struct fkt_start *start);
 
-/* ---- capture.c: the state machine of the one recording ---- */
+/* ---- capture.c, steer.c: the state machine of the one recording, and what is asked of it ---- */
 
 int fkt_capture_start(struct file *owner, const struct fkt_start *start);
 int fkt_capture_stop(struct file *owner);
@@ -280,7 +285,7 @@ int fkt_capture_flight(struct file *file, enum fkt_flight_step step);
 int fkt_capture_fired(struct file *file, struct fkt_fired *fired);
 int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done,
 		      struct fkt_index_entry *entries, u32 count);
-bool fkt_capture_owner(struct file *file);
+bool fkt_capture_owner(const struct file *file);
 enum fkt_state fkt_capture_state(void);
 
 /* ---- status.c: what is told of a recording ---- */
@@ -294,7 +299,10 @@ int fkt_attach_init(void);
 void fkt_attach_exit(void);
 int fkt_attach_layers(u64 layers);
 void fkt_detach_all(void);
+void fkt_attach_wait(void);
 u64 fkt_attach_missing(void);
+void fkt_attach_start(void);
+u64 fkt_attach_missed(void);
 
 /* ---- access.c: what an opener may record ---- */
 
@@ -320,7 +328,17 @@ void fkt_process_introduce(const struct task_struct *task);
 
 int fkt_clock_start(enum fkt_clock_source source);
 u64 fkt_clock_khz(void);
-int fkt_clock_read(struct fkt_clocks *clocks);
+int fkt_clock_read(struct fkt_clocks *clocks, bool recording);
 void fkt_clock_emit(void);
+void fkt_clock_park(void);
+bool fkt_clock_wake(void);
+u64 fkt_clock_slept_ns(void);
+
+/* ---- power.c: suspend and hibernation ---- */
+
+int fkt_power_init(void);
+void fkt_power_exit(void);
+void fkt_power_wake_clock(void);
+int fkt_power_read_clocks(const struct file *file, struct fkt_clocks *clocks);
 
 #endif /* FKT_MODULE_H */

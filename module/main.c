@@ -18,11 +18,16 @@ static int __init fkt_init(void)
 	err = fkt_rings_init();
 	if (err)
 		goto err_attach;
-	err = fkt_control_init();
+	err = fkt_power_init();
 	if (err)
 		goto err_rings;
+	err = fkt_control_init();
+	if (err)
+		goto err_power;
 	return 0;
 
+err_power:
+	fkt_power_exit();
 err_rings:
 	fkt_rings_exit();
 err_attach:
@@ -33,6 +38,7 @@ err_attach:
 static void __exit fkt_exit(void)
 {
 	fkt_control_exit();
+	fkt_power_exit();
 	fkt_capture_exit();
 	fkt_rings_exit();
 	fkt_filter_exit();

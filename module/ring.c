@@ -352,6 +352,38 @@ void fkt_rings_close_open(void)
 	cpus_read_unlock();
 }
 
+/* Each CPU's recording has a gap from here on, of no event. No probe writes, and all pages are closed. */
+void fkt_rings_pause(void)
+{
+	u64 now = fkt_clock();
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (fkt_cpu_ready(per_cpu_ptr(&fkt_cpus, cpu)))
+			fkt_ring_pause(per_cpu_ptr(&fkt_rings, cpu), now);
+	}
+}
+
+/*
+ * The gaps are over, each with its CPU's first event. No probe writes yet. Where a loss ends the recording, it
+ * was not to end that event; an event that found no page does.
+ */
+void fkt_rings_resume(void)
+{
+	unsigned int cpu;
+
+	if (!config.keeps_gaps)
+		return;
+	for_each_possible_cpu(cpu) {
+		struct fkt_ring *ring = per_cpu_ptr(&fkt_rings, cpu);
+
+		fkt_ring_resume(ring);
+		ring->keeps_gap = true;
+		if (ring->lost)
+			WRITE_ONCE(config.full, true);
+	}
+}
+
 /* Adds an end to its begin's word, whatever its length; preemption off. False: nothing was done. */
 bool fkt_join_any(enum fkt_pair_kind kind, u32 known, u32 id, s64 value)
 {

@@ -16,6 +16,7 @@ static void add_cpu(struct fkt_status *status, unsigned int cpu)
 
 	status->events += fkt_ring_events(cpu);
 	status->lost += READ_ONCE(c->ring->lost);
+	status->clock_back += READ_ONCE(c->ring->clock_back);
 	status->discarded += READ_ONCE(c->discarded);
 	status->overwritten += READ_ONCE(c->overwritten);
 	status->pages_written += READ_ONCE(c->written);
@@ -55,6 +56,7 @@ void fkt_status(const struct file *file, struct fkt_status *status)
 	memset(status, 0, sizeof(*status));
 	fkt_capture_glance(status);
 	status->missing = fkt_attach_missing();
+	status->missed = fkt_attach_missed();
 	status->flags = flags_of(file);
 	status->page_bytes = page_bytes_of(file, status->state);
 	status->lowest_free = U32_MAX;

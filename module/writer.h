@@ -30,9 +30,9 @@ DECLARE_STATIC_KEY_FALSE(fkt_key_filter);
 /* The recording may name no process but its members, and no address of the kernel (access.c). */
 DECLARE_STATIC_KEY_FALSE(fkt_key_restricted);
 DECLARE_STATIC_KEY_FALSE(fkt_key_args);
-/* Begins are words that their ends may be added to; on the TSC only. */
+/* Begins are words that their ends may be added to; on the bare TSC only. */
 DECLARE_STATIC_KEY_TRUE(fkt_key_pairs);
-/* One of: filter, args, other clock than the TSC. So that the hottest probes look at one key only. */
+/* One of: filter, args, other clock than the bare TSC. So that the hottest probes look at one key only. */
 DECLARE_STATIC_KEY_FALSE(fkt_key_special);
 /* A condition is asked of events that are not calls. */
 DECLARE_STATIC_KEY_FALSE(fkt_key_when_events);
@@ -92,7 +92,7 @@ static __always_inline void fkt_emit_body(u32 id, u32 arg, u32 pid_after,
 /* Writes an event of the current thread: n words follow. */
 static __always_inline void fkt_emit(u32 id, u32 arg, const u64 *words, u32 n)
 {
-	if (static_branch_unlikely(&fkt_key_mono)) {
+	if (static_branch_unlikely(&fkt_key_clock)) {
 		struct fkt_body body = { .words = words, .n = n };
 
 		fkt_emit_body(id, arg, fkt_shown_pid(current->pid), &body);

@@ -144,7 +144,8 @@ enum fkt_section {
 	 * ("asked", "limit", "full", "error", "ring", "rotated": the next file goes on, "snapshot"), error, mask, drain_ns, wakeups, engine, workload_status
 	 * (wait(2)'s, or null), descendants (array of {tid, comm}), end: {clock, mono_raw_ns, mono_ns,
 	 * real_ns}, because (of a snapshot: what its condition came true of), overwritten, per_cpu: array of {cpu, events, lost, discarded, overwritten, pages,
-	 * gap_from, gap_lost}
+	 * gap_from, gap_lost}, missed (calls of functions with a kprobe that no event tells of), clock_back (events
+	 * whose clock had stepped back)
 	 */
 	FKT_SEC_TOTALS = 64,
 	/* As FKT_SEC_INTERRUPTS, at the end */

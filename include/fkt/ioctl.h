@@ -27,7 +27,7 @@
 
 #define FKT_DEVICE "/dev/fkt"
 /* Changes when any structure or meaning below does. Tools and module must have the same one. */
-#define FKT_ABI_VERSION 2
+#define FKT_ABI_VERSION 3
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -86,7 +86,10 @@ struct fkt_start {
 	__u64 when; /* user pointer to a struct fkt_when (condition.h): what FKT_FIRED tells of; 0: nothing */
 };
 
-/* One moment on all clocks, read with interrupts off. */
+/*
+ * One moment on all clocks, read with interrupts off. For the owner of a recording during which the machine slept,
+ * `clock` and `mono_raw_ns` count that, so that their rates can be compared.
+ */
 struct fkt_clocks {
 	__u64 clock; /* ticks of the clock asked for (in: enum fkt_clock_source) */
 	__u64 tsc;
@@ -130,6 +133,8 @@ struct fkt_status {
 	__u64 own_bytes; /* ... written while the recorder's threads or the drain ran */
 	__u64 pages_back; /* FKT_ENGINE_CHECKIN: came out of the page cache, and into a ring again */
 	__u64 pages_given; /* ... or stayed there */
+	__u64 missed; /* calls of functions with a kprobe that came in another kprobe's handler: no event tells of them */
+	__u64 clock_back; /* events whose clock had stepped back: they have the stamp of what was before */
 };
 
 /* Bits of fkt_status.flags: what this open file may do, and its user sees. */

@@ -555,6 +555,31 @@ static inline bool fkt_ring_close(struct fkt_ring *r)
 	return true;
 }
 
+/*
+ * Begins a gap in which nothing is lost: the next event ends it, whatever keeps_gap says. When no probe runs, and
+ * there is no open page.
+ */
+static inline void fkt_ring_pause(struct fkt_ring *r, u64 clock)
+{
+	const u64 word = READ_ONCE(r->word);
+
+	if (fkt_ring_in_gap(word))
+		return;
+	if (r->gap_from < clock)
+		r->gap_from = clock;
+	r->keeps_gap = false;
+	WRITE_ONCE(r->word, fkt_ring_word(word >> 32, FKT_RING_GAP));
+}
+
+/* No event has ended that gap, and none was lost in it: there is none. When no probe runs. */
+static inline void fkt_ring_resume(struct fkt_ring *r)
+{
+	const u64 word = READ_ONCE(r->word);
+
+	if (fkt_ring_in_gap(word) && !r->lost)
+		WRITE_ONCE(r->word, fkt_ring_word(word >> 32, FKT_RING_CLOSED));
+}
+
 /* Empties a ring: no page queued, the first event to come opens page 0. slots: a power of two. */
 static inline void fkt_ring_init(struct fkt_ring *r, struct fkt_page_header **slot_table, u32 slots,
 				 u32 page_bytes)

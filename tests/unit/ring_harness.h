@@ -160,6 +160,17 @@ class RingHarness {
     frames_.pop_back();
   }
 
+  // Nothing is recorded from here on, until resume().
+  void pause() {
+    close();
+    fkt_ring_pause(&ring_, clock_);
+  }
+  // As the module does where a loss ends the recording.
+  void resume() {
+    fkt_ring_resume(&ring_);
+    ring_.keeps_gap = options_.keeps_gap;
+  }
+
   void advance(std::uint64_t ticks) { clock_ += ticks; }
   // Sets the clock back, as on a machine restored from a snapshot. From then on a time does not
   // identify its event; verify() compares events in the order in which they were written.

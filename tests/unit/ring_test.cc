@@ -271,6 +271,38 @@ TEST_CASE("a gap that is kept goes on when pages are free again") {
   CHECK(ring.pages() == 2);
 }
 
+TEST_CASE("a pause is a gap in which nothing is lost, and ends with the next event") {
+  for (const bool keeps_gap : {false, true}) {
+    RingHarness ring({.pages = 4, .keeps_gap = keeps_gap});
+    ring.pause();  // before the first event
+    ring.advance(1000);
+    ring.write(1);
+    ring.resume();
+    ring.write(2);
+    ring.pause();
+    ring.advance(1ULL << 40);
+    ring.switch_to(7);
+    ring.resume();
+    ring.begin(39);
+    ring.end(0);
+    CHECK_NOTHROW(ring.finish());
+    CHECK(ring.lost() == 0);
+    CHECK(ring.gaps() == 2);
+    CHECK(ring.written() == ring.attempted());
+  }
+}
+
+TEST_CASE("a pause that no event ended is none, where a loss ends the recording") {
+  RingHarness ring({.pages = 3, .keeps_gap = true});
+  ring.write(0);
+  ring.pause();
+  ring.resume();
+  for (int i = 0; i < 3; ++i) ring.write_string(~0U);
+  CHECK_NOTHROW(ring.finish());
+  CHECK(ring.lost() == 1);
+  CHECK(ring.gaps() == 0);
+}
+
 TEST_CASE("what the long way adds is added only where it must be") {
   RingHarness ring({});
   for (int i = 0; i < 100; ++i) ring.write(0);

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Suspend and hibernation. Before tasks are frozen the recording is parked: nothing is recorded any more, and
+ * what was recorded has been written, so that no file changes while an image of the memory is made or restored,
+ * whose file systems must match their disks. The threads that write to files are freezable, and so is the work
+ * item of capture.c, for what a stop may still have to do. When the machine is awake the recording goes on, with
+ * a clock that has counted the time asleep. Each CPU's recording has a gap then, in which no event was lost, and
+ * the event `asleep` at its end.
+ *
+ * The lock of capture.c is not held while the drain is waited for. That is bounded: where the output does not
+ * take the pages the machine stays awake, and says why.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/notifier.h>
+#include <linux/suspend.h>
+#include <linux/timekeeping.h>
+
+#include "capture.h"
+
+#define PARK_LIMIT (20 * HZ) /* so long the kernel tries to freeze tasks, too */
+
+/* Protected by fkt_capture.lock. */
+static u64 parked_boot_ns; /* when */
+static u64 parked_mask;
+
+/* Nothing more is recorded, and all that was is in complete pages. Caller holds fkt_capture.lock. */
+static void park_probes(void)
+{
+	WRITE_ONCE(fkt_mask, 0);
+	/* A probe that saw the mask set has written its event when this returns. */
+	fkt_attach_wait();
+	fkt_rings_close_open();
+	parked_boot_ns = ktime_get_boottime_ns();
+	fkt_rings_pause();
+}
+
+static void unpark(void);
+
+/* Returns when nothing is written to the output any more. EBUSY: that takes too long; EINTR: a fatal signal. */
+static int park(void)
+{
+	bool wait;
+	int err;
+
+	mutex_lock(&fkt_capture.lock);
+	if (fkt_capture_running() && !fkt_capture.draining)
+		park_probes();
+	fkt_clock_park();
+	parked_mask = fkt_capture.mask;
+	WRITE_ONCE(fkt_capture.parked, true);
+	wait = fkt_drain_park();
+	mutex_unlock(&fkt_capture.lock);
+	err = wait ? fkt_drain_wait_parked(PARK_LIMIT) : 0;
+	if (err)
+		unpark();
+	return err;
+}
+
+/* On each CPU: names the thread that was interrupted, which is the one that runs when the gap ends. */
+static void emit_asleep(void *unused)
+{
+	u64 words[FKT_N_ASLEEP] = {
+		ktime_get_boottime_ns() - parked_boot_ns, fkt_clock_slept_ns(),
+	};
+
+	fkt_emit(FKT_E_ASLEEP, 0, words, FKT_N_ASLEEP);
+}
+
+/* Probes write again. Caller holds fkt_capture.lock. */
+static void unpark_probes(void)
+{
+	on_each_cpu(emit_asleep, NULL, 1);
+	fkt_rings_resume();
+	if (fkt_capture.mask != parked_mask)
+		fkt_capture_emit_mask(fkt_capture.mask);
+	fkt_capture_go_on();
+	fkt_clock_emit();
+}
+
+/* Gives the clock what it lacks of the time asleep. No probe writes meanwhile. Caller holds fkt_capture.lock. */
+void fkt_power_wake_clock(void)
+{
+	if (!fkt_capture.parked || !fkt_clock_wake())
+		return;
+	/* From here on the clock is not the bare counter, which the quickest paths read. */
+	static_branch_disable(&fkt_key_pairs);
+	static_branch_enable(&fkt_key_special);
+}
+
+/*
+ * FKT_CLOCKS. The owner of a recording gets them as that has them; ours is right too when tasks run already and
+ * the recording is still parked. EINTR: the caller is being killed.
+ */
+int fkt_power_read_clocks(const struct file *file, struct fkt_clocks *clocks)
+{
+	int err;
+
+	if (!fkt_capture_owner(file))
+		return fkt_clock_read(clocks, false);
+	err = fkt_capture_lock();
+	if (err)
+		return err;
+	fkt_power_wake_clock();
+	err = fkt_clock_read(clocks, fkt_capture.owner == file);
+	mutex_unlock(&fkt_capture.lock);
+	return err;
+}
+
+static void unpark(void)
+{
+	mutex_lock(&fkt_capture.lock);
+	if (!fkt_capture.parked) {
+		mutex_unlock(&fkt_capture.lock);
+		return;
+	}
+	if (fkt_capture.state != FKT_IDLE)
+		fkt_power_wake_clock();
+	fkt_drain_unpark();
+	/* No recording can have been started meanwhile: this one was parked. */
+	if (fkt_capture.state == FKT_RECORDING)
+		unpark_probes();
+	WRITE_ONCE(fkt_capture.parked, false);
+	mutex_unlock(&fkt_capture.lock);
+	wake_up_all(&fkt_capture.awake);
+}
+
+/* Task context; user space runs, still or again. An error keeps the machine awake. */
+static int power_changes(struct notifier_block *nb, unsigned long what, void *unused)
+{
+	int err;
+
+	switch (what) {
+	case PM_HIBERNATION_PREPARE:
+	case PM_SUSPEND_PREPARE:
+	case PM_RESTORE_PREPARE:
+		err = park();
+		if (err)
+			pr_err("the output does not take the recording's pages (%d): the machine stays awake\n", err);
+		return notifier_from_errno(err);
+	case PM_POST_HIBERNATION:
+	case PM_POST_SUSPEND:
+	case PM_POST_RESTORE:
+		unpark();
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block power_block = { .notifier_call = power_changes };
+
+int fkt_power_init(void)
+{
+	return register_pm_notifier(&power_block);
+}
+
+void fkt_power_exit(void)
+{
+	unregister_pm_notifier(&power_block);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is asked of a recording while it runs: other layers, members, snapshots, what its condition came
+ * true of. And the size of the rings of those to come.
+ */
+
+#include <linux/module.h>
+
+#include "capture.h"
+
+/* ---- the mask ---- */
+
+/* Says in the recording that from here on these layers are in it. Caller holds fkt_capture.lock. */
+void fkt_capture_emit_mask(u64 mask)
+{
+	preempt_disable_notrace();
+	fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);
+	preempt_enable_notrace();
+}
+
+/*
+ * Probes record what is in fkt_capture.mask. If the recording ends by itself meanwhile, the mask must stay 0:
+ * looks at the state after setting it. Caller holds fkt_capture.lock.
+ */
+void fkt_capture_go_on(void)
+{
+	fkt_capture_set_mask(fkt_capture.mask);
+	smp_mb(); /* pairs with the cmpxchg in fkt_capture_end(), and with fkt_gap() */
+	if (READ_ONCE(fkt_capture.state) != FKT_RECORDING || fkt_rings_full())
+		WRITE_ONCE(fkt_mask, 0);
+}
+
+/* New mask = (old | set) & ~clear. ENODATA: nothing is being recorded; EPERM: it is another user's. */
+int fkt_capture_mask(struct file *file, u64 set, u64 clear)
+{
+	u64 mask;
+	int err;
+
+	if (set & ~fkt_all_layers())
+		return -EINVAL;
+	err = fkt_capture_lock();
+	if (err)
+		return err;
+	if (fkt_capture.state != FKT_RECORDING || !fkt_capture.owner) {
+		err = -ENODATA;
+	} else if (!fkt_access_steer(file, fkt_capture.owner)) {
+		err = -EPERM;
+	} else {
+		mask = (fkt_capture.mask | set) & ~clear;
+		/* Hooks before the mask when layers come, after it when they go. */
+		err = fkt_attach_layers(mask | fkt_capture.mask);
+		if (!err) {
+			fkt_capture.mask = mask;
+			/* Otherwise unpark_probes() does both. */
+			if (!fkt_capture.parked) {
+				fkt_capture_go_on();
+				fkt_capture_emit_mask(mask);
+			}
+		}
+		fkt_attach_layers(fkt_capture.mask);
+	}
+	mutex_unlock(&fkt_capture.lock);
+	return err;
+}
+
+/* FKT_WAITREADY. */
+int fkt_capture_wait_ready(void)
+{
+	return wait_event_interruptible(fkt_capture.ready,
+					fkt_capture_state() == FKT_RECORDING && fkt_capture_begun());
+}
+
+/* FKT_JOIN, by a process that has inherited the owner's open file. */
+int fkt_capture_join(struct file *file)
+{
+	int err = fkt_capture_lock();
+
+	if (err)
+		return err;
+	err = -ENODATA;
+	if (fkt_capture.owner == file && fkt_capture_running() && !fkt_capture.draining)
+		err = fkt_filter_join();
+	mutex_unlock(&fkt_capture.lock);
+	return err;
+}
+
+/* FKT_FIRED. EAGAIN: the condition did not come true. */
+int fkt_capture_fired(struct file *file, struct fkt_fired *fired)
+{
+	int err = fkt_capture_lock();
+
+	if (err)
+		return err;
+	err = fkt_capture_goes_on(file) ? fkt_when_fired(fired) : -ENODATA;
+	mutex_unlock(&fkt_capture.lock);
+	return err;
+}
+
+/* FKT_FLIGHT: a snapshot of a flight recorder begins, is about to end, has ended. */
+int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
+{
+	int err = fkt_capture_lock();
+
+	if (err)
+		return err;
+	if (!fkt_capture_goes_on(file)) {
+		err = -ENODATA;
+	} else if (step == FKT_FLIGHT_STAY) {
+		err = fkt_drain_leave(false);
+	} else if (step == FKT_FLIGHT_LEAVE || step == FKT_FLIGHT_CLOSE) {
+		/* Before, so that what happens from now on does not push out what was there. */
+		if (step == FKT_FLIGHT_LEAVE)
+			err = fkt_drain_leave(true);
+		if (!err)
+			fkt_rings_close_open();
+	} else {
+		err = -EINVAL;
+	}
+	mutex_unlock(&fkt_capture.lock);
+	return err;
+}
+
+/* FKT_INDEX, part by part: copies what the kernel remembers of `count` pages from `first` on. */
+int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done,
+		      struct fkt_index_entry *entries, u32 count)
+{
+	int err = fkt_capture_lock();
+
+	if (err)
+		return err;
+	if (fkt_capture.owner == file && fkt_capture.state == FKT_STOPPED)
+		err = fkt_index_copy(index, done, entries, count);
+	else
+		err = -ENODATA;
+	mutex_unlock(&fkt_capture.lock);
+	return err;
+}
+
+/* ---- memory ---- */
+
+/*
+ * FKT_SETINITPOWPAGES and FKT_SETTRYDMA, for recordings of this open file. EBUSY while there is a
+ * recording; EDQUOT: more memory than the opener may have.
+ */
+static int set_memory(struct file *file, const struct fkt_opener *wanted)
+{
+	int err = fkt_capture_lock();
+
+	if (err)
+		return err;
+	err = -EBUSY;
+	if (!fkt_access_memory(file, wanted->pow)) {
+		err = -EDQUOT;
+	} else if (fkt_capture.state == FKT_IDLE) {
+		*(struct fkt_opener *)file->private_data = *wanted;
+		err = 0;
+	}
+	mutex_unlock(&fkt_capture.lock);
+	return err;
+}
+
+int fkt_capture_set_pow(struct file *file, u32 pow)
+{
+	struct fkt_opener wanted = *(struct fkt_opener *)file->private_data;
+
+	if (pow < FKT_POW_MIN || pow > FKT_POW_MAX)
+		return -EINVAL;
+	wanted.pow = pow;
+	return set_memory(file, &wanted);
+}
+
+int fkt_capture_set_dma(struct file *file, u32 low)
+{
+	struct fkt_opener wanted = *(struct fkt_opener *)file->private_data;
+
+	wanted.low = low;
+	return set_memory(file, &wanted);
+}
+
+/* FKT_FREEBUFFER: ends a stopped recording first, if it is the caller's. EBUSY: there is one. */
+int fkt_capture_free(struct file *file)
+{
+	int err = fkt_capture_lock();
+
+	if (err)
+		return err;
+	err = -EBUSY;
+	if (fkt_capture.owner == file && fkt_capture.state == FKT_STOPPED)
+		fkt_capture_finish();
+	if (fkt_capture.state == FKT_IDLE) {
+		fkt_rings_free();
+		err = 0;
+	}
+	mutex_unlock(&fkt_capture.lock);
+	return err;
+}
