@@ -114,6 +114,8 @@ Totals totals(const Json& json) {
   get(json, "overwritten", t.overwritten);
   get(json, "pages", t.pages);
   get(json, "bytes", t.bytes);
+  get(json, "missed", t.missed);
+  get(json, "clock_back", t.clock_back);
   get(json, "drain_ns", t.drain_ns);
   get(json, "stop_reason", t.stop_reason);
   get(json, "because", t.because);

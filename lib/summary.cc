@@ -82,6 +82,7 @@ class Builder {
   void calls();
   void losses();
   void missing();
+  void recorder_knows();
   void check_totals();
   void notes();
   Summary::CallRow call(TypeIndex type) const;
@@ -335,6 +336,19 @@ void Builder::check_totals() {
   }
 }
 
+// What the recorder knows to be wrong, and not where in the file. A slice has its recording's.
+void Builder::recorder_knows() {
+  const Totals& totals = *a_.info().totals;
+  if (totals.missed > 0) {
+    out_.missing.push_back(counted(totals.missed, "call") +
+                           " not seen by a kprobe (freed thread numbers, exceptions)");
+  }
+  if (totals.clock_back > 0) {
+    out_.missing.push_back(counted(totals.clock_back, "event") +
+                           " with the time of what was before: the clock had stepped back");
+  }
+}
+
 void Builder::missing() {
   if (out_.lost > 0)
     out_.missing.push_back(counted(out_.lost, "event") + " lost in gaps, see below");
@@ -345,6 +359,7 @@ void Builder::missing() {
     out_.missing.push_back(counted(integrity_.missing_pages, "page") + " missing");
   }
   for (const std::string& note : integrity_.notes) out_.missing.push_back(note);
+  if (a_.info().totals) recorder_knows();
   if (a_.whole() && a_.info().totals) check_totals();
 }
 

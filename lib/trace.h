@@ -86,6 +86,8 @@ struct Totals {  // from the tail; absent when the recorder could not finish
   std::uint64_t start_clock = 0, stop_clock = 0;
   std::uint64_t recording_stop_clock = 0;  // of a slice: where its recording ended; 0: not known
   std::uint64_t events = 0, lost = 0, discarded = 0, overwritten = 0, pages = 0, bytes = 0;
+  std::uint64_t missed = 0;      // calls of functions with a kprobe that no event tells of
+  std::uint64_t clock_back = 0;  // events whose clock had stepped back
   std::uint64_t drain_ns = 0;
   std::string stop_reason;  // "asked", "limit", "full", "error", "ring", "rotated", "snapshot"
   std::string because;  // of a snapshot: what its condition came true of; empty: it was asked for

@@ -149,6 +149,8 @@ Result<std::string> totals_json(const Ending& e) {
                     {"workload_status", e.workload_status ? Json(*e.workload_status) : Json()},
                     {"descendants", descendants_json(e.descendants, e.task_list)},
                     {"end", clock_pair_json(*end)},
+                    {"missed", std::uint64_t{s.missed}},
+                    {"clock_back", std::uint64_t{s.clock_back}},
                     {"per_cpu", per_cpu_json(e)}});
 }
 

@@ -156,6 +156,8 @@ Result<Sections> part_tail(const PartEnd& end, const PartFile& part, const std::
                  {"drain_ns", 0},
                  {"wakeups", 0},
                  {"engine", engine_name(end.status.engine)},
+                 {"missed", std::uint64_t{end.status.missed}},
+                 {"clock_back", std::uint64_t{end.status.clock_back}},
                  {"workload_status", nullptr},
                  {"descendants", Json::array()},
                  {"end", clock_pair_json(end.now)},

@@ -315,6 +315,15 @@ void Session::tell_end(const Summary& summary) {
               " events were lost when no page was free; the file says where (a larger -p or fewer "
               "layers may help)");
   }
+  if (s.missed > 0) {
+    cli::warn(cli::with_commas(s.missed) +
+              " calls were not seen: they came in another kprobe's handler (freed thread numbers, "
+              "exceptions)");
+  }
+  if (s.clock_back > 0) {
+    cli::warn(cli::with_commas(s.clock_back) +
+              " events have the time of what was before them: the clock had stepped back");
+  }
   if (!request_.quiet) cli::warn(end_line(name, summary));
   if (request_.verbose) {
     cli::warn(cost_line(summary));

@@ -59,7 +59,9 @@ std::string cost_line(const Summary& summary) {
          " cycles a page, " + cli::with_commas(s.wakeups) + " wake-ups, " +
          cli::with_commas(s.bytes_copied) + " bytes copied, " + cli::with_commas(s.pages_extra) +
          " extra pages, " + cli::with_commas(s.lowest_free) + " pages free at the lowest, " +
-         cli::with_commas(s.discarded) + " events discarded" + own_text(s);
+         cli::with_commas(s.discarded) + " events discarded, " + cli::with_commas(s.missed) +
+         " calls missed by kprobes, " + cli::with_commas(s.clock_back) +
+         " events whose clock had stepped back" + own_text(s);
 }
 
 std::string end_line(const std::string& name, const Summary& summary) {

@@ -192,3 +192,33 @@ TEST_CASE("a slice and a CPU count their own time alone") {
   CHECK(one.summary().cpu_ticks == 1000);
   CHECK(one.summary().events == 1);
 }
+
+TEST_CASE("a gap of no event is nobody's time, and the recording is complete all the same") {
+  TraceBuilder b;
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 39);
+  b.lost(0, T + 200, T + 5000, 0);
+  b.event(0, T + 5000, FKT_E_ASLEEP, 0, {4800, 4000});
+  b.event(0, T + 5100, FKT_E_SYS_EXIT, 0);
+  const Analyzed a(b);
+  CHECK(of(a.cpu(0), State::unknown) == 100 + 4800);
+  CHECK(a.summary().lost == 0);
+  CHECK(a.summary().missing.empty());
+  REQUIRE(a.summary().losses.size() == 1);
+  CHECK(a.summary().losses[0].ticks == 4800);
+}
+
+TEST_CASE("what the recorder knows to be wrong is told where losses are") {
+  TraceBuilder b;
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 39);
+  b.section(FKT_SEC_TOTALS,
+            R"({"start_clock":1000000,"stop_clock":1009000,"events":1,"lost":0,"discarded":0,)"
+            R"("pages":1,"bytes":4096,"stop_reason":"asked","error":0,"drain_ns":0,"missed":3,)"
+            R"("clock_back":1,"per_cpu":[{"cpu":0,"events":1,"lost":0,"discarded":0,"pages":1}]})");
+  const Analyzed a(b);
+  CHECK(a.summary().missing ==
+        std::vector<std::string>{
+            "3 calls not seen by a kprobe (freed thread numbers, exceptions)",
+            "1 event with the time of what was before: the clock had stepped back"});
+}
