@@ -84,7 +84,7 @@ void CallTrace::end(const OpenSpan& call, Outcome outcome, const CallPlace& plac
   if (found == trees_.end()) return;
   Tree& tree = found->second;
   // The line's distance from the front, modulo 2^kIndexBits. A line that was already printed is
-  // behind the front: its distance wraps around to a large number.
+  // before the front: its distance wraps around to a large number.
   const std::uint64_t at = index_of(index_of(call.tag) - tree.first);
   if (at < tree.lines.size()) {
     Line& line = tree.lines[at];

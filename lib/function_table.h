@@ -38,7 +38,7 @@ struct FunctionRow {
   std::uint64_t average() const { return whole == 0 ? 0 : time / whole; }
 };
 
-// Names of the types that a TypeIndex stands for.
+// Names of the types by TypeIndex.
 struct TypeNames {
   TypeIndex count = 0;
   std::function<std::string_view(TypeIndex)> name;

@@ -15,7 +15,7 @@ namespace fkt {
 struct FoundGroups {
   std::vector<GroupRef> groups;     // in file order
   std::vector<std::string> faults;  // where no group could be read; the first few only
-  std::uint64_t end = 0;            // offset behind the last group (bytes)
+  std::uint64_t end = 0;            // offset after the last group (bytes)
   std::uint64_t cut_off = 0;        // bytes of a last group that the end of the file cuts off
 };
 
