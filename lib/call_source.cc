@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/call_source.h"
 
+#include "lib/damage.h"
+#include "lib/file_header.h"
 #include "lib/merge.h"
 #include "lib/scan.h"
 #include "lib/text.h"
@@ -8,7 +10,6 @@
 namespace fkt {
 namespace {
 
-constexpr std::uint64_t kBeginning = 64 << 10;  // bytes that tell a KFT log from anything else
 constexpr std::uint64_t kProgressEvents = 1 << 18;
 
 }  // namespace
@@ -16,9 +17,11 @@ constexpr std::uint64_t kProgressEvents = 1 << 18;
 Result<CallSource> CallSource::open(const std::string& path) {
   CallSource source;
   source.name_ = input_name(path);
-  Result<MappedFile> file = MappedFile::open(path);
+  Result<MappedFile> file = MappedFile::open(path, [](ByteView head) {
+    return looks_like_kft(as_text(head)) ? Status(Done{}) : check_file_magic(head);
+  });
   if (!file) return Error{file.error().code, source.name_ + ": " + file.error().message};
-  if (looks_like_kft(as_text(slice(file->bytes(), 0, kBeginning)))) {
+  if (looks_like_kft(as_text(slice(file->bytes(), 0, kInputHead)))) {
     source.log_ = std::move(*file);
     return source;
   }
@@ -96,16 +99,16 @@ std::uint32_t CallSource::tasks() const {
   return analysis_ ? analysis_->tasks().size() : calls_->tasks();
 }
 
+bool CallSource::is_damaged() const {
+  return trace_ && !damage_of(*trace_).empty();
+}
+
 std::vector<std::string> CallSource::damage() const {
   std::vector<std::string> lines;
   const auto add = [&](const std::string& text) { lines.push_back(name_ + ": " + text); };
   if (trace_) {
-    const Integrity& integrity = trace_->integrity();
-    if (!integrity.finished) add("not finished by its recorder");
     if (analysis_->lost() > 0) add(counted(analysis_->lost(), "event") + " lost");
-    if (integrity.damaged_pages > 0) {
-      add(counted(integrity.damaged_pages, "damaged page") + " skipped");
-    }
+    if (is_damaged()) add(damage_of(*trace_));
     return lines;
   }
   if (counts_.other_lines > 0) {

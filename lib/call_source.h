@@ -50,6 +50,8 @@ class CallSource {
   const Analysis* analysis() const { return analysis_.get(); }
   // What could not be used, a line each; after read().
   std::vector<std::string> damage() const;
+  // Is the recording damaged, or something missing from it that its recorder did not lose?
+  bool is_damaged() const;
 
  private:
   Status read_log(CallSink* sink);

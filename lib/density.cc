@@ -108,6 +108,10 @@ Density::Density(const Trace& trace, unsigned threads, PassControl& control)
   helpers.clear();
   keep_layers_used();
   find_gaps(edges);
+  for (std::uint32_t page = 0; page < edges.size(); page++) {
+    if (edges[page].fault.empty()) continue;
+    damage_.push_back({page, {ErrorCode::damaged, std::move(edges[page].fault)}});
+  }
 }
 
 void Density::keep_layers_used() {
@@ -135,7 +139,10 @@ void Density::keep_layers_used() {
 
 void Density::read_page(std::size_t index, Edge& edge) {
   const Result<Page> page = trace_.page(trace_.pages()[index]);
-  if (!page) return;
+  if (!page) {
+    edge.fault = page.error().message;
+    return;
+  }
   Counts* counts = &counts_[index * layers_.size()];
   edge.readable = true;
   edge.lost = page->header.lost;
@@ -172,6 +179,7 @@ void Density::read_page(std::size_t index, Edge& edge) {
       case PageDecoder::Step::end:
       case PageDecoder::Step::damaged:
         edge.whole = step == PageDecoder::Step::end;
+        if (!edge.whole) edge.fault = decoder.error().message;
         while (piece < per_page_) {
           pieces[piece++] = {page->header.end_clock,
                              static_cast<std::uint32_t>(page->words.size())};

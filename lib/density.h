@@ -75,6 +75,12 @@ class Density {
   // Where events of a CPU are missing, by CPU, then time; as the reader's own gaps (event.h), and
   // one that never closed.
   const std::vector<Gap>& gaps() const { return gaps_; }
+  // Pages that could not be read, or not to their end: positions in the trace's pages, ascending.
+  struct Damage {
+    std::uint32_t page = 0;
+    Error error;
+  };
+  const std::vector<Damage>& damage() const { return damage_; }
 
  private:
   struct Counts {
@@ -87,6 +93,7 @@ class Density {
     std::uint64_t lost = 0, first_clock = 0;                // the header's
     std::uint64_t last_clock = 0;                           // of its last event
     std::uint64_t gap_total = 0, gap_from = 0, gap_to = 0;  // of its LOST word
+    std::string fault;                                      // why not readable, or not whole
   };
   // Part of a page, from an event on.
   struct Piece {
@@ -127,6 +134,7 @@ class Density {
   std::vector<Counts> in_piece_;    // [page][piece][layer]
   std::vector<bool> unusable_;      // by page
   std::vector<Gap> gaps_;
+  std::vector<Damage> damage_;
 };
 
 // The part of a CPU's time in [from, to) in which its events are missing, as pieces of a scale's

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/clock.h"
+#include "lib/damage.h"
 #include "lib/file_writer.h"
 #include "lib/page.h"
 #include "lib/page_source.h"
@@ -52,6 +53,7 @@ class Extractor {
                              [&] { return ahead ? write_pages(fd, place, name) : Status(Done{}); });
     const Result<std::string> head = make_head(states(options), place);
     Status written = copied.get();
+    find_damage();
     if (!head) return about(name, head.error());
     const Result<Sections> tail = make_tail();
     if (!tail) return about(name, tail.error());
@@ -93,6 +95,7 @@ class Extractor {
   Json totals(Json json) const;
   Json per_cpu() const;
   std::vector<fkt_index_entry> index() const;
+  void find_damage() const;
   Status write_pages(int fd, std::uint64_t offset, const std::string& name) const;
 
   const Trace& trace_;
@@ -246,7 +249,9 @@ Sections Extractor::head_sections() const {
   Sections sections;
   if (!read_at(trace_.file(), 0, header)) return sections;
   for (const Section& section :
-       walk_sections(trace_.file(), header.header_bytes, header.pages_offset).sections) {
+       walk_sections(trace_.file(), header.header_bytes, header.pages_offset,
+                     header.version >= FKT_FILE_VERSION_CHECKED ? Closing::expected : Closing::none)
+           .sections) {
     const std::uint32_t type = section.header.type;
     const bool of_cut = type == FKT_SEC_TASKS || type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE;
     if (!of_cut) sections.copy(section);
@@ -270,6 +275,14 @@ Result<std::string> Extractor::make_head(const std::vector<Cut>& cuts,
   if (!added) return added.error();
   return file_head(trace_.info().recording, trace_.info().page_bytes, sections,
                    FKT_FILE_VERSION_PAGES, pages_from);
+}
+
+// Pages are copied as they are; what is damaged in them belongs to what the slice says of itself.
+void Extractor::find_damage() const {
+  for (const std::uint32_t number : pages_) {
+    const Result<Page> page = this->page(number);
+    if (!page) trace_.note_damage(trace_.pages()[number], page.error());
+  }
 }
 
 // Pages that stand in memory one behind the other go in one piece, for the disk to begin with.
@@ -363,6 +376,7 @@ Json Extractor::totals(Json json) const {
   json["pages"] = summary_.pages;
   json["bytes"] = summary_.pages * trace_.info().page_bytes;
   json["per_cpu"] = per_cpu();
+  if (const std::string damage = damage_of(trace_); !damage.empty()) json["source"] = damage;
   return json;
 }
 

@@ -21,13 +21,17 @@ std::uint32_t header_checksum(fkt_file_header header) {
 
 }  // namespace
 
-Result<fkt_file_header> read_file_header(ByteView file) {
-  if (file.empty()) return format_error("is empty: not an FKT recording");
+Status check_file_magic(ByteView head) {
+  if (head.empty()) return format_error("is empty: not an FKT recording");
   const std::string_view magic(FKT_FILE_MAGIC);
-  const std::string_view start = as_text(slice(file, 0, magic.size()));
-  if (start != magic.substr(0, start.size())) {
-    return format_error("not an FKT recording (no FKTTRACE at its start)");
-  }
+  const std::string_view start = as_text(slice(head, 0, magic.size()));
+  if (start == magic.substr(0, start.size())) return Done{};
+  return format_error("not an FKT recording (no FKTTRACE at its start)");
+}
+
+Result<fkt_file_header> read_file_header(ByteView file) {
+  const Status begins = check_file_magic(file);
+  if (!begins) return begins.error();
   fkt_file_header header;
   if (!read_at(file, 0, header)) {
     return Error{ErrorCode::damaged,

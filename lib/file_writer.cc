@@ -31,12 +31,34 @@ void pad_to(std::string& out, std::size_t multiple) {
   out.resize(round_up(out.size(), multiple), '\0');
 }
 
+fkt_section_header closing_header() {
+  fkt_section_header header{};
+  header.magic = FKT_SECTION_MAGIC;
+  header.type = FKT_SEC_END;
+  header.flags = FKT_SECTION_CHECKED;
+  header.checksum = section_checksum(header, {});
+  return header;
+}
+
 }  // namespace
+
+Sections::Sections() {
+  append(bytes_, closing_header());
+}
+
+void Sections::put(fkt_section_header header, std::string_view payload) {
+  bytes_.resize(bytes_.size() - sizeof(fkt_section_header));
+  append(bytes_, header);
+  bytes_ += payload;
+  pad_to(bytes_, 8);
+  append(bytes_, closing_header());
+}
 
 Status Sections::add(fkt_section type, std::string_view payload) {
   fkt_section_header header{};
   header.magic = FKT_SECTION_MAGIC;
   header.type = type;
+  header.flags = FKT_SECTION_CHECKED;
   header.raw_bytes = payload.size();
 
   std::string packed;
@@ -48,21 +70,17 @@ Status Sections::add(fkt_section type, std::string_view payload) {
       return Error{ErrorCode::io, std::string("compressing a section: ") + ZSTD_getErrorName(size)};
     }
     packed.resize(size);
-    header.flags = FKT_SECTION_ZSTD;
+    header.flags |= FKT_SECTION_ZSTD;
     payload = packed;
   }
   header.stored_bytes = payload.size();
-  header.checksum = crc32(as_bytes(payload));
-  append(bytes_, header);
-  bytes_ += payload;
-  pad_to(bytes_, 8);
+  header.checksum = section_checksum(header, as_bytes(payload));
+  put(header, payload);
   return Done{};
 }
 
 void Sections::copy(const Section& section) {
-  append(bytes_, section.header);
-  bytes_ += as_text(section.stored);
-  pad_to(bytes_, 8);
+  if (section.header.type != FKT_SEC_END) put(section.header, as_text(section.stored));
 }
 
 std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const Sections& sections,

@@ -16,16 +16,18 @@
 
 namespace fkt {
 
-// Sections as they stand in the file, one after the other.
+// Sections as they stand in the file, one after the other, closed by an FKT_SEC_END.
 class Sections {
  public:
+  Sections();
   // Large payloads are compressed.
   Status add(fkt_section type, std::string_view payload);
-  // One of another file, as it stands there.
+  // One of another file, as it stands there; its end is not copied.
   void copy(const Section& section);
   const std::string& bytes() const { return bytes_; }
 
  private:
+  void put(fkt_section_header header, std::string_view payload);
   std::string bytes_;
 };
 

@@ -83,7 +83,7 @@ FoundPages scan_pages(const PageArea& area, const PageSource& source) {
       }
       break;
     }
-    const Result<Page> page = source.page(offset);
+    const Result<Page> page = source.page_header(offset);
     if (!page) {
       pending.add(page.error().message);
     } else if (const fkt_page_header& h = page->header; !follows(last, h.cpu, h.seq)) {

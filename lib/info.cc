@@ -119,6 +119,7 @@ Totals totals(const Json& json) {
   get(json, "drain_ns", t.drain_ns);
   get(json, "stop_reason", t.stop_reason);
   get(json, "because", t.because);
+  get(json, "source", t.source);
   get(json, "error", t.error);
   if (const auto status = json.find("workload_status");
       status != json.end() && status->is_number_integer()) {
@@ -286,7 +287,9 @@ Status add_section(const Section& section, TraceInfo& info) {
                      type == FKT_SEC_SYSCALLS;
   if (!json && !lines && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE &&
       type != FKT_SEC_CUT && type != FKT_SEC_CUT_MORE) {
-    return Done{};
+    // Its type may be what is damaged; without a checksum of the header there is no telling.
+    const bool is_checked = (section.header.flags & FKT_SECTION_CHECKED) != 0;
+    return is_checked ? check_section(section) : Done{};
   }
 
   const Result<Payload> payload = Payload::read(section);

@@ -31,19 +31,35 @@ Status write_all(int fd, ByteView bytes) {
   return Done{};
 }
 
-// Copies everything that `in` gives to a file that has no name.
-Result<UniqueFd> spool(int in) {
-  Result<UniqueFd> out = unnamed_file();
-  if (!out) return out;
-  std::vector<std::byte> buffer(1 << 20);
-  for (;;) {
-    const ssize_t got = ::read(in, buffer.data(), buffer.size());
+// Reads until `room` is full or the input ends; returns how many bytes.
+Result<std::size_t> read_full(int in, std::span<std::byte> room) {
+  std::size_t have = 0;
+  while (have < room.size()) {
+    const ssize_t got = ::read(in, room.data() + have, room.size() - have);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error("");
-    if (got == 0) return out;
-    const Status written = write_all(out->get(), slice(buffer, 0, static_cast<std::size_t>(got)));
-    if (!written) return written.error();
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
   }
+  return have;
+}
+
+// Copies everything that `in` gives to a file that has no name.
+Result<UniqueFd> spool(int in, const HeadCheck& check) {
+  std::vector<std::byte> buffer(1 << 20);
+  Result<std::size_t> got = read_full(in, std::span(buffer).first(kInputHead));
+  if (!got) return got.error();
+  const Status wanted = check ? check(slice(buffer, 0, *got)) : Done{};
+  if (!wanted) return wanted.error();
+  Result<UniqueFd> out = unnamed_file();
+  if (!out) return out;
+  while (*got > 0) {
+    const Status written = write_all(out->get(), slice(buffer, 0, *got));
+    if (!written) return written.error();
+    got = read_full(in, buffer);
+    if (!got) return got.error();
+  }
+  return out;
 }
 
 }  // namespace
@@ -78,7 +94,7 @@ Result<MappedFile> MappedFile::map(int fd) {
   return file;
 }
 
-Result<MappedFile> MappedFile::open(const std::string& path) {
+Result<MappedFile> MappedFile::open(const std::string& path, const HeadCheck& check) {
   const bool standard_input = path == "-";
   const UniqueFd file(standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                                      : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
@@ -94,7 +110,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
       (S_ISREG(status.st_mode) && (!standard_input || ::lseek(file.get(), 0, SEEK_CUR) == 0))) {
     return map(file.get());
   }
-  const Result<UniqueFd> spooled = spool(file.get());
+  const Result<UniqueFd> spooled = spool(file.get(), check);
   if (!spooled) return spooled.error();
   return map(spooled->get());
 }

@@ -2,6 +2,7 @@
 // The bytes of an input, readable at random: mapped, spooled, or a copy in memory.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,12 +16,18 @@ inline std::string input_name(const std::string& path) {
   return path == "-" ? "standard input" : path;
 }
 
+// May an input that begins like this be one of those wanted? Its first bytes, kInputHead of them unless
+// it ends before that.
+using HeadCheck = std::function<Status(ByteView head)>;
+inline constexpr std::size_t kInputHead = 64 << 10;
+
 class MappedFile {
  public:
   // Maps a file or block device. What cannot be mapped (standard input as "-", pipes, sockets) is
-  // first copied to an unlinked file in $TMPDIR. Nothing may shorten the file while it is mapped:
-  // the kernel answers that with SIGBUS, as for every mapping.
-  static Result<MappedFile> open(const std::string& path);
+  // first copied to an unlinked file in $TMPDIR, all of it if `check` is content with its beginning.
+  // Nothing may shorten the file while it is mapped: the kernel answers that with SIGBUS, as for every
+  // mapping.
+  static Result<MappedFile> open(const std::string& path, const HeadCheck& check = {});
   // A copy of `bytes`, aligned as a mapping would be for 64-bit words.
   static MappedFile copy(ByteView bytes);
 

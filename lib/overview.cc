@@ -145,6 +145,9 @@ std::string Overview::svg() const {
     const auto clock = static_cast<std::uint64_t>(static_cast<double>(zero_) + at * per_second);
     put_text(out, column, bottom + 22, "middle", 12, time(clock));
   }
+  if (!damage_.empty()) {
+    put_text(out, kLeft, height - 4, "start", 12, "NOT complete: " + damage_, "fill=\"#d62728\"");
+  }
   out.put("</svg>\n");
   return std::string(out.view());
 }
@@ -181,6 +184,11 @@ std::string Overview::text() const {
     out.put(" in all");
   }
   out.put('\n');
+  if (!damage_.empty()) {
+    out.put("NOT complete: ");
+    out.escaped(damage_);
+    out.put('\n');
+  }
   return std::string(out.view());
 }
 

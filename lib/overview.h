@@ -19,8 +19,14 @@ class Overview {
   static constexpr std::uint32_t kTextMargin = 22;
 
   // `trace` must outlive it; zero: of the times shown (ticks). gaps: as gaps_in() gives them.
-  Overview(const Trace& trace, DensityCells cells, std::vector<Gap> gaps, std::uint64_t zero)
-      : trace_(trace), cells_(std::move(cells)), gaps_(std::move(gaps)), zero_(zero) {}
+  // damage: what the recording lacks (lib/damage.h), which the picture says too.
+  Overview(const Trace& trace, DensityCells cells, std::vector<Gap> gaps, std::uint64_t zero,
+           std::string damage = {})
+      : trace_(trace),
+        cells_(std::move(cells)),
+        gaps_(std::move(gaps)),
+        zero_(zero),
+        damage_(std::move(damage)) {}
 
   // A picture with its own size, light, in sans-serif.
   std::string svg() const;
@@ -39,6 +45,7 @@ class Overview {
   DensityCells cells_;
   std::vector<Gap> gaps_;
   std::uint64_t zero_;
+  std::string damage_;
 };
 
 }  // namespace fkt

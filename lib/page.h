@@ -57,12 +57,17 @@ struct Page {
 };
 
 // The page of `page_bytes` at `offset` in the file, which must belong to `recording`. An Error
-// (code damaged) says where it stands and what is wrong with its header.
+// (code damaged) says where it stands and what is wrong with its header, or that its events are not
+// those of its checksum.
 Result<Page> check_page(ByteView file, std::uint64_t offset, std::uint32_t page_bytes,
                         std::uint64_t recording);
-// The same of a page's own bytes; `offset` is what the Error calls it by.
+// Of a page's own bytes; `offset` is what the Error calls it by.
 Result<Page> check_page_bytes(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
                               std::uint64_t recording);
+// The same in two steps: a look at the words of a large file's pages is a look at all of it.
+Result<Page> check_page_header(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
+                               std::uint64_t recording);
+Status check_page_events(const Page& page);
 
 // Hands on the events of one page, one after the other.
 class PageDecoder {

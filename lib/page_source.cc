@@ -2,6 +2,7 @@
 #include "lib/page_source.h"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -50,6 +51,26 @@ class PageSource::Cache {
   std::deque<std::shared_ptr<Slot>> recent_;  // the last ones asked for
 };
 
+// Which pages' events have been found to be those of their checksums. Threads that check a page at
+// the same time find the same.
+class PageSource::Checked {
+ public:
+  explicit Checked(std::size_t pages) : words_(pages / kBits + 1) {}
+
+  bool has(std::uint64_t page) const {
+    return page / kBits < words_.size() &&
+           (words_[page / kBits].load(std::memory_order_relaxed) >> page % kBits & 1) != 0;
+  }
+  void add(std::uint64_t page) {
+    if (page / kBits >= words_.size()) return;
+    words_[page / kBits].fetch_or(std::uint64_t{1} << page % kBits, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::uint64_t kBits = 64;
+  std::vector<std::atomic<std::uint64_t>> words_;
+};
+
 PageSource::PageSource(ByteView file, std::uint64_t begin, std::uint32_t page_bytes,
                        std::uint64_t recording)
     : file_(file), begin_(begin), page_bytes_(page_bytes), recording_(recording) {}
@@ -95,10 +116,24 @@ Result<PageBytes> PageSource::bytes(std::uint64_t offset) const {
   return PageBytes{slice(unpacked->view(), inside, page_bytes_), slot};
 }
 
+void PageSource::remember(std::size_t pages) {
+  checked_ = std::make_unique<Checked>(pages);
+}
+
 Result<Page> PageSource::page(std::uint64_t offset) const {
+  Result<Page> page = page_header(offset);
+  const std::uint64_t number = (offset - begin_) / page_bytes_;
+  if (!page || (checked_ && checked_->has(number))) return page;
+  const Status events = check_page_events(*page);
+  if (!events) return events.error();
+  if (checked_) checked_->add(number);
+  return page;
+}
+
+Result<Page> PageSource::page_header(std::uint64_t offset) const {
   Result<PageBytes> bytes = this->bytes(offset);
   if (!bytes) return bytes.error();
-  Result<Page> page = check_page_bytes(bytes->bytes, offset, page_bytes_, recording_);
+  Result<Page> page = check_page_header(bytes->bytes, offset, page_bytes_, recording_);
   if (page) page->keep = std::move(bytes->keep);
   return page;
 }

@@ -40,6 +40,10 @@ class PageSource {
   Result<PageBytes> bytes(std::uint64_t offset) const;
   // The page, checked.
   Result<Page> page(std::uint64_t offset) const;
+  // A page's events are checked once, if it is one of the first `pages`.
+  void remember(std::size_t pages);
+  // The page, of which the header alone was checked.
+  Result<Page> page_header(std::uint64_t offset) const;
 
  private:
   class Cache;
@@ -51,6 +55,8 @@ class PageSource {
   std::uint64_t recording_;
   std::vector<GroupRef> groups_;
   std::unique_ptr<Cache> cache_;  // nothing: pages stand as they are
+  class Checked;
+  std::unique_ptr<Checked> checked_;  // nothing: each time anew
 };
 
 }  // namespace fkt

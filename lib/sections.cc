@@ -14,6 +14,8 @@ namespace {
 
 // What an unpacked section may have: the index of 128 GiB in pages of 16 KiB; symbols need 10 MiB.
 constexpr std::uint64_t kMaxUnpackedBytes = 256 << 20;
+// How far behind a damaged header the next section is looked for: a large index may be in between.
+constexpr std::uint64_t kMostSkipped = 256 << 20;
 
 Error damaged(const Section& section, const char* why) {
   return {ErrorCode::damaged, "section " + std::to_string(section.header.type) + " at offset " +
@@ -47,35 +49,109 @@ Result<std::string> unpack(const Section& section) {
   return out;
 }
 
+// From one section to the next.
+class Walk {
+ public:
+  Walk(ByteView file, std::uint64_t begin, Closing closing)
+      : file_(file), closing_(closing == Closing::expected) {
+    list_.end = begin;
+  }
+
+  SectionList run() {
+    while (list_.end < file_.size()) {
+      const std::optional<Section> section = at(list_.end);
+      if (!section && !(closing_ && go_on_behind_damage())) break;
+      if (!section) continue;
+      if (closing_ && section->header.type == FKT_SEC_END) {
+        list_.end = behind(*section);
+        return std::move(list_);
+      }
+      list_.end = behind(*section);
+      list_.sections.push_back(*section);
+    }
+    if (begins_at(list_.end)) {
+      list_.cut_off = file_.size() - list_.end;
+    } else if (closing_ && list_.end >= file_.size()) {
+      list_.faults.push_back("the sections that end at offset " + hex(file_.size()) +
+                             " are not all there");
+    }
+    return std::move(list_);
+  }
+
+ private:
+  // The section there, if it is all in the file.
+  std::optional<Section> at(std::uint64_t offset) const {
+    Section section;
+    section.offset = offset;
+    if (!read_at(file_, offset, section.header) || section.header.magic != FKT_SECTION_MAGIC) {
+      return std::nullopt;
+    }
+    section.stored = slice(file_, offset + sizeof section.header, section.header.stored_bytes);
+    if (section.stored.size() < section.header.stored_bytes) return std::nullopt;
+    return section;
+  }
+
+  bool begins_at(std::uint64_t offset) const {
+    std::uint32_t magic = 0;
+    return read_at(file_, offset, magic) && magic == FKT_SECTION_MAGIC;
+  }
+
+  static std::uint64_t behind(const Section& section) {
+    return section.offset + sizeof section.header + (section.header.stored_bytes + 7) / 8 * 8;
+  }
+
+  // No section stands where one has to. The size of the one before may be what is damaged, so the
+  // next whole one is looked for from that header on.
+  bool go_on_behind_damage() {
+    std::uint64_t from = list_.end;
+    if (!list_.sections.empty()) {
+      const Section& last = list_.sections.back();
+      const bool whole = section_checksum(last.header, last.stored) == last.header.checksum;
+      if (!whole) from = last.offset + sizeof last.header;
+    }
+    const bool begins = begins_at(list_.end);
+    const std::string fault = "section at offset " + hex(list_.end) + ": its header is damaged";
+    const std::uint64_t stop = std::min<std::uint64_t>(file_.size(), list_.end + kMostSkipped);
+    for (std::uint64_t offset = from; offset < stop; offset += 8) {
+      const std::optional<Section> next = at(offset);
+      if (!next || (next->header.flags & FKT_SECTION_CHECKED) == 0 ||
+          section_checksum(next->header, next->stored) != next->header.checksum) {
+        continue;
+      }
+      list_.faults.push_back(fault);
+      list_.end = offset;
+      return true;
+    }
+    // A section that begins and has nothing behind it is cut off by the file's end.
+    if (!begins) list_.faults.push_back(fault);
+    return false;
+  }
+
+  ByteView file_;
+  bool closing_;
+  SectionList list_;
+};
+
 }  // namespace
 
-SectionList walk_sections(ByteView file, std::uint64_t begin, std::uint64_t end) {
-  SectionList list;
-  list.end = begin;
-  const std::uint64_t stop = std::min<std::uint64_t>(end, file.size());
-  while (list.end < stop) {
-    Section section;
-    section.offset = list.end;
-    std::uint32_t magic = 0;
-    if (!read_at(file, list.end, magic) || magic != FKT_SECTION_MAGIC) break;
-    const std::uint64_t left = stop - list.end;
-    const std::uint64_t head = sizeof section.header;
-    if (!read_at(file, list.end, section.header) || left < head ||
-        section.header.stored_bytes > left - head) {
-      list.cut_off = left;
-      break;
-    }
-    section.stored = slice(file, list.end + head, section.header.stored_bytes);
-    list.end += head + (section.header.stored_bytes + 7) / 8 * 8;
-    list.sections.push_back(section);
-  }
-  return list;
+std::uint32_t section_checksum(fkt_section_header header, ByteView stored) {
+  const std::uint32_t sum = crc32(stored);
+  if ((header.flags & FKT_SECTION_CHECKED) == 0) return sum;
+  header.checksum = 0;
+  return crc32(std::as_bytes(std::span(&header, 1)), sum);
+}
+
+SectionList walk_sections(ByteView file, std::uint64_t begin, std::uint64_t end, Closing closing) {
+  return Walk(slice(file, 0, end), begin, closing).run();
+}
+
+Status check_section(const Section& section) {
+  if (section_checksum(section.header, section.stored) == section.header.checksum) return Done{};
+  return damaged(section, "its checksum does not match");
 }
 
 Result<Payload> Payload::read(const Section& section) {
-  if (crc32(section.stored) != section.header.checksum) {
-    return damaged(section, "its checksum does not match");
-  }
+  if (const Status whole = check_section(section); !whole) return whole.error();
   Payload payload;
   if (section.header.flags & FKT_SECTION_ZSTD) {
     Result<std::string> text = unpack(section);

@@ -26,7 +26,7 @@ CpuStream::CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, s
   }
   // Losses are cumulative; the page before the slice says where they stood.
   const PageRef& before = data.pages[pages[next_page_ - 1]];
-  const Result<Page> page = data.source->page(before.offset);
+  const Result<Page> page = data.source->page_header(before.offset);
   if (page) lost_ = page->header.lost;
   // Pages that are missing behind it are seen by its number.
   last_seq_ = before.seq;

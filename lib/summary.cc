@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "lib/damage.h"
 #include "lib/text.h"
 
 namespace fkt {
@@ -360,6 +361,9 @@ void Builder::missing() {
   }
   for (const std::string& note : integrity_.notes) out_.missing.push_back(note);
   if (a_.info().totals) recorder_knows();
+  if (a_.info().totals && !a_.info().totals->source.empty()) {
+    out_.missing.push_back(damage_of_source(*a_.info().totals));
+  }
   if (a_.whole() && a_.info().totals) check_totals();
 }
 
@@ -378,6 +382,11 @@ void Builder::notes() {
     out_.notes.push_back(
         "flight recorder: " + counted(a_.info().totals->overwritten, "older event") +
         " made room for these; each CPU's begin where its oldest page does");
+  }
+  if (!integrity_.checksums) {
+    out_.notes.push_back(
+        "its pages have no checksums of their events (an older format): a changed one goes "
+        "unnoticed");
   }
   if (a_.info().part && !a_.info().cut) out_.notes.push_back(part_note(a_.info()));
   if (a_.info().stretches() > 1) {

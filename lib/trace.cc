@@ -5,6 +5,7 @@
 
 #include <fkt/file.h>
 
+#include "lib/damage.h"
 #include "lib/file_header.h"
 #include "lib/group_table.h"
 #include "lib/index.h"
@@ -30,18 +31,21 @@ class Opener {
     data_.source.emplace(file_, header_.pages_offset, header_.page_bytes, header_.recording);
     read_head();
     if (file_.size() >= header_.pages_offset) read_pages();
+    data_.source->remember(data_.pages.size());
     number_pages();
+    find_checksums();
     count_losses();
     find_oldest();
     if (!data_.integrity.finished) {
-      data_.note(
-          "the recorder could not finish this file: totals and the end's clocks are missing");
+      data_.note(std::string(kUnfinished));
     }
   }
 
  private:
   void read_head() {
-    const SectionList head = walk_sections(file_, header_.header_bytes, header_.pages_offset);
+    const SectionList head =
+        walk_sections(file_, header_.header_bytes, header_.pages_offset, closing_);
+    add_faults(head);
     bool has_catalogue = false;
     for (const Section& section : head.sections) {
       has_catalogue |= add(section) && section.header.type == FKT_SEC_CATALOGUE;
@@ -59,6 +63,10 @@ class Opener {
     } else if (head.cut_off > 0) {
       data_.note("section at offset " + hex(head.end) + ": it runs into the pages");
     }
+  }
+
+  void add_faults(const SectionList& list) {
+    for (const std::string& fault : list.faults) data_.note(fault);
   }
 
   bool add(const Section& section) {
@@ -117,7 +125,8 @@ class Opener {
     std::optional<Section> index, groups;
   };
   Tables read_tail(std::uint64_t offset) {
-    const SectionList tail = walk_sections(file_, offset, file_.size());
+    const SectionList tail = walk_sections(file_, offset, file_.size(), closing_);
+    add_faults(tail);
     Tables tables;
     if (!tail.sections.empty()) data_.tail_offset = offset;
     for (const Section& section : tail.sections) {
@@ -155,7 +164,7 @@ class Opener {
   void ended(const PageArea& area, std::uint64_t end, std::uint64_t cut_off, const char* within) {
     if (area.end_known && header_.tail_offset <= file_.size()) return;
     // A stream's tail follows its last page directly; such a file lacks nothing.
-    if (header_.tail_offset == 0) {
+    if (header_.tail_offset == 0 && section_begins(file_, end)) {
       read_tail(end);
       if (data_.integrity.finished) data_.integrity.index_rebuilt = false;
     }
@@ -197,6 +206,16 @@ class Opener {
     data_.integrity.missing_pages = missing;
   }
 
+  // All pages of a recording are of one version.
+  void find_checksums() {
+    for (const PageRef& ref : data_.pages) {
+      const Result<Page> page = data_.source->page_header(ref.offset);
+      if (!page) continue;
+      data_.integrity.checksums = page->header.version != FKT_WIRE_VERSION_UNCHECKED;
+      return;
+    }
+  }
+
   void find_oldest() {
     const std::optional<Totals>& totals = data_.info.totals;
     if (totals && totals->start_clock > data_.info.clocks.start.clock) {
@@ -226,7 +245,7 @@ class Opener {
     }
     // Each CPU's last page knows best. What a later gap lost shows when it is decoded.
     for (const auto& [cpu, pages] : data_.by_cpu) {
-      const Result<Page> page = data_.source->page(data_.pages[pages.back()].offset);
+      const Result<Page> page = data_.source->page_header(data_.pages[pages.back()].offset);
       if (page) data_.set_lost(cpu, page->header.lost);
     }
   }
@@ -234,7 +253,9 @@ class Opener {
   TraceData& data_;
   const fkt_file_header& header_;
   ByteView file_;
-  const bool grouped_ = header_.version >= FKT_FILE_VERSION_GROUPS;
+  const bool grouped_ = fkt_file_has_groups(header_.version);
+  const Closing closing_ =
+      header_.version >= FKT_FILE_VERSION_CHECKED ? Closing::expected : Closing::none;
 };
 
 Result<std::unique_ptr<TraceData>> read(MappedFile file) {
@@ -299,7 +320,7 @@ Result<Trace> Trace::from_file(MappedFile file, const std::string& name) {
 }
 
 Result<Trace> Trace::open(const std::string& path) {
-  Result<MappedFile> file = MappedFile::open(path);
+  Result<MappedFile> file = MappedFile::open(path, check_file_magic);
   if (!file) return about(input_name(path), file.error());
   return from_file(std::move(*file), input_name(path));
 }
@@ -333,6 +354,9 @@ Result<Page> Trace::page(const PageRef& ref) const {
                  "page at offset " + hex(ref.offset) + ": the index takes it for another page"};
   }
   return page;
+}
+void Trace::note_damage(const PageRef& ref, const Error& error) const {
+  data_->damaged_page(ref.offset, error);
 }
 const WordTable& Trace::words() const {
   return data_->table;

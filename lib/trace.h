@@ -91,6 +91,7 @@ struct Totals {  // from the tail; absent when the recorder could not finish
   std::uint64_t drain_ns = 0;
   std::string stop_reason;  // "asked", "limit", "full", "error", "ring", "rotated", "snapshot"
   std::string because;  // of a snapshot: what its condition came true of; empty: it was asked for
+  std::string source;   // of a slice: what its recording lacked (lib/damage.h); empty: nothing
   int error = 0;
   std::optional<int> workload_status;
   std::vector<CpuTotals> per_cpu;
@@ -149,6 +150,7 @@ struct PageRef {
 struct Integrity {
   bool finished = false;              // the recorder wrote the tail
   bool index_rebuilt = false;         // by scanning the pages
+  bool checksums = true;              // pages have one of their events; older recordings do not
   std::uint64_t truncated_bytes = 0;  // after the last whole page of a file cut short
   std::uint64_t damaged_pages = 0;
   std::uint64_t missing_pages = 0;  // holes in the CPUs' running numbers
@@ -192,6 +194,9 @@ class Trace {
   // One of pages(), checked (Error: damaged), and how its words are read (PageDecoder). Neither
   // touches integrity(): any number of threads may decode pages at once.
   Result<Page> page(const PageRef& ref) const;
+  // Counts a page that page() or a decoder found damaged in integrity(), as events() does with those
+  // that it meets: so only one thread at a time may do it.
+  void note_damage(const PageRef& ref, const Error& error) const;
   // Its bytes as they are, unchecked, for who copies them.
   Result<PageBytes> page_bytes(const PageRef& ref) const;
   const WordTable& words() const;

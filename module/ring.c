@@ -126,35 +126,9 @@ bool fkt_ring_short(unsigned int cpu)
 	       fkt_ring_free(c->ring) < clamp(c->count / 4, 1U, FKT_AHEAD_PAGES);
 }
 
-/*
- * Flight recorder: the CPU's oldest pages, uncounted by any file, become free ones until there are
- * enough for what comes before the drain looks again. Drain thread.
- */
-void fkt_ring_overwrite(unsigned int cpu)
+/* Takes the CPU's oldest complete page, without checksums, or NULL. One drainer at a time. */
+static struct fkt_page *collect(struct fkt_cpu *c)
 {
-	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-	struct fkt_page *page;
-	u32 overwritten = 0;
-
-	if (!fkt_cpu_ready(c))
-		return;
-	c->lowest_free = min(c->lowest_free, fkt_ring_free(c->ring));
-	while (fkt_ring_short(cpu)) {
-		page = fkt_ring_collect(cpu);
-		if (!page)
-			break;
-		c->overwritten += page->events;
-		fkt_ring_recycle(page);
-		overwritten++;
-	}
-	if (overwritten)
-		fkt_tell(FKT_E_PAGES_RECYCLED, overwritten, overwritten);
-}
-
-/* Takes the CPU's oldest complete page and seals it, or NULL. Whoever drains, one at a time. */
-struct fkt_page *fkt_ring_collect(unsigned int cpu)
-{
-	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 	struct fkt_page_header *header;
 	struct fkt_page *page;
 
@@ -169,10 +143,44 @@ struct fkt_page *fkt_ring_collect(unsigned int cpu)
 		c->lost = header->lost;
 	}
 	spin_unlock(&c->take_lock);
-	if (!header)
+	return header ? page : NULL;
+}
+
+/*
+ * Flight recorder: the CPU's oldest pages, uncounted by any file, become free ones until there are
+ * enough for what comes before the drain looks again. Drain thread.
+ */
+void fkt_ring_overwrite(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	struct fkt_page *page;
+	u32 overwritten = 0;
+
+	if (!fkt_cpu_ready(c))
+		return;
+	c->lowest_free = min(c->lowest_free, fkt_ring_free(c->ring));
+	while (fkt_ring_short(cpu)) {
+		page = collect(c);
+		if (!page)
+			break;
+		fkt_own_look(page->header);
+		c->overwritten += page->events;
+		fkt_ring_recycle(page);
+		overwritten++;
+	}
+	if (overwritten)
+		fkt_tell(FKT_E_PAGES_RECYCLED, overwritten, overwritten);
+}
+
+/* Takes the CPU's oldest complete page and seals it, or NULL. Whoever drains, one at a time. */
+struct fkt_page *fkt_ring_collect(unsigned int cpu)
+{
+	struct fkt_page *page = collect(per_cpu_ptr(&fkt_cpus, cpu));
+
+	if (!page)
 		return NULL;
-	fkt_ring_seal(header);
-	fkt_own_look(header);
+	fkt_ring_seal(page->header);
+	fkt_own_look(page->header);
 	return page;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/common.h"
+#include "cli/damage.h"
 #include "cli/view.h"
 #include "lib/analysis.h"
 #include "lib/buffer_picture.h"
@@ -156,9 +157,10 @@ int run(const Options& options) {
   const Status written = put_output(request->output, out);
   if (!written) return fail(written.error());
   if (!followed) {
+    say_damage(request->file, *trace);
     return fail({followed.error().code, request->file + ": " + followed.error().message});
   }
-  return kDone;
+  return say_damage(request->file, *trace);
 }
 
 }  // namespace

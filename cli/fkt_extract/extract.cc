@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/common.h"
+#include "cli/damage.h"
 #include "cli/fkt_extract/output.h"
 #include "cli/fkt_extract/slice.h"
 #include "cli/view.h"
@@ -62,7 +63,7 @@ int run(const Options& options) {
   const Status kept = output->keep();
   if (!kept) return fail(kept.error());
   warn(message(output->name(), *trace, *slice, *written));
-  return kDone;
+  return say_damage(file, *trace);
 }
 
 }  // namespace

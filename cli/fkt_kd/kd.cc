@@ -217,9 +217,8 @@ int run(const Options& options) {
     warn(request->file + ": 0 events are selected");
   }
   for (const std::string& line : source->damage()) warn(line);
-  // The rest was shown; that something is missing is a failure all the same, as of fkt_print.
-  return source->trace() != nullptr && source->trace()->integrity().damaged_pages > 0 ? kFailed
-                                                                                      : kDone;
+  // The rest was shown; that something is missing is a failure all the same.
+  return source->is_damaged() ? kFailed : kDone;
 }
 
 }  // namespace

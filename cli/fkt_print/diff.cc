@@ -74,7 +74,8 @@ int print_diff(const Options& options) {
     write_diff(out, rows, request->unit);
   }
   const Result<bool> written = put(out.view());
-  return written ? kDone : fail(written.error());
+  if (!written) return fail(written.error());
+  return before->is_damaged() || after->is_damaged() ? kFailed : kDone;
 }
 
 }  // namespace fkt::cli

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/damage.h"
 #include "cli/fkt_print/diff.h"
 #include "cli/fkt_print/find.h"
 #include "cli/fkt_print/request.h"
@@ -87,22 +88,6 @@ std::string statistics(const Trace& trace, const PrintRequest& request, const An
   return std::string(out.view());
 }
 
-// What the reader had to leave out, on stderr: the report says it too, counts and dumps do not.
-int say_damage(const std::string& file, const Integrity& integrity) {
-  if (!integrity.finished) {
-    std::string line = file + ": not finished by its recorder: shown up to its last whole page";
-    if (integrity.truncated_bytes > 0) {
-      line += ", without the " + std::to_string(integrity.truncated_bytes) + " bytes behind it";
-    }
-    warn(line);
-  }
-  if (integrity.damaged_pages == 0) return kDone;
-  const std::string pages = integrity.damaged_pages == 1
-                                ? "1 damaged page"
-                                : std::to_string(integrity.damaged_pages) + " damaged pages";
-  return fail({ErrorCode::damaged, file + ": " + pages + " skipped, the rest is shown"});
-}
-
 int print(const Options& options) {
   Result<PrintRequest> request = print_request(options);
   if (!request) return fail(request.error());
@@ -122,7 +107,7 @@ int print(const Options& options) {
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
   }
-  if (found->all) return say_damage(request->file, trace->integrity());
+  if (found->all) return say_damage(request->file, *trace);
 
   const TimeFormat time(request->unit, trace->info().clocks.ticks_per_second());
   Analysis analysis(trace->info(), request->view);
@@ -149,7 +134,7 @@ int print(const Options& options) {
   // An empty answer is one: it is not to be taken for output that failed.
   const std::uint64_t events = request->dump ? shown : analysis.profile().events();
   if (events == 0) warn(request->file + ": 0 events are selected");
-  return say_damage(request->file, trace->integrity());
+  return say_damage(request->file, *trace);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "cli/fkt_selection/event_list.h"
 #include "cli/fkt_selection/lane_list.h"
 #include "lib/clock.h"
+#include "lib/damage.h"
 #include "lib/page.h"
 #include "lib/suggest.h"
 #include "lib/system_state.h"
@@ -154,6 +155,7 @@ Result<std::string> Api::info(const Parameters&, const Unwanted&) const {
               {"ready", model_.ready()}};
   if (!model_.ready()) return dump_json(out);
   out["finished"] = model_.integrity().finished;
+  out["damage"] = damage_of(model_.integrity(), info);
   out["damaged_pages"] = model_.integrity().damaged_pages;
   out["lost"] = model_.integrity().lost;
   std::vector<std::string> names = searchable_names(model_.timeline().types(), info.catalogue);

@@ -11,12 +11,14 @@
 #include <cstdlib>
 
 #include "cli/common.h"
+#include "cli/damage.h"
 #include "cli/fkt_selection/api.h"
 #include "cli/fkt_selection/page.h"
 #include "cli/fkt_selection/png.h"
 #include "cli/fkt_selection/server.h"
 #include "cli/view.h"
 #include "lib/clock.h"
+#include "lib/damage.h"
 #include "lib/known_states.h"
 #include "lib/overview.h"
 #include "lib/random_token.h"
@@ -64,9 +66,13 @@ Status write_file(const std::string& path, const std::string& text) {
 
 Overview overview_of(const Model& model, const Scale& scale) {
   PassControl control;
-  const Density density(model.trace(), std::max(1U, std::thread::hardware_concurrency()), control);
-  return Overview{model.trace(), density.cells(scale), gaps_in(density.gaps(), scale),
-                  model.zero()};
+  const Trace& trace = model.trace();
+  const Density density(trace, std::max(1U, std::thread::hardware_concurrency()), control);
+  for (const Density::Damage& found : density.damage()) {
+    trace.note_damage(trace.pages()[found.page], found.error);
+  }
+  return Overview{trace, density.cells(scale), gaps_in(density.gaps(), scale), model.zero(),
+                  damage_of(trace)};
 }
 
 Status draw(const Options& options, const Model& model) {
@@ -163,7 +169,8 @@ int select_part(int argc, const char* const* argv) {
   }
   Model model(std::move(*trace), file, {.folder = cache_folder()});
   const Status done = drawn ? draw(options, model) : serve(options, model);
-  return done ? kDone : fail(done.error());
+  if (!done) return fail(done.error());
+  return drawn ? say_damage(file, model.trace()) : kDone;
 }
 
 }  // namespace fkt::cli

@@ -3,8 +3,8 @@
  * The record file. All little endian; a file is all that another machine needs.
  *
  *   file header | sections | zeros up to header.pages_offset
- *   pages, each header.page_bytes long, of all CPUs mixed, in order per CPU (version 1), or groups
- *   of such pages, compressed (version 2)
+ *   pages, each header.page_bytes long, of all CPUs mixed, in order per CPU, or groups of such pages,
+ *   compressed: the header's version says which
  *   sections written after the recording ("the tail"), from header.tail_offset on
  *
  * Sections have a size and can be skipped. A recorder that could not finish leaves tail_offset 0:
@@ -21,10 +21,17 @@
 #include <fkt/wire.h>
 
 #define FKT_FILE_MAGIC "FKTTRACE" /* 8 bytes, no terminating zero */
-#define FKT_FILE_VERSION 2 /* a reader refuses higher ones; a writer takes the lowest that does */
-#define FKT_FILE_VERSION_PAGES 1 /* the page area is pages */
-#define FKT_FILE_VERSION_GROUPS 2 /* the page area is groups */
+#define FKT_FILE_VERSION 4 /* a reader refuses higher ones */
+#define FKT_FILE_VERSION_PAGES 3 /* the page area is pages */
+#define FKT_FILE_VERSION_GROUPS 4 /* the page area is groups */
+/* Before them, 1 and 2: sections' checksums are of the payload alone, and no section says that it is the last. */
+#define FKT_FILE_VERSION_CHECKED 3
 #define FKT_FILE_ALIGN 4096 /* pages_offset and tail_offset are multiples of it */
+
+static inline int fkt_file_has_groups(__u32 version)
+{
+	return version % 2 == 0;
+}
 
 struct fkt_file_header {
 	char magic[8];
@@ -66,12 +73,14 @@ FKT_LAYOUT(offsetof(struct fkt_group_header, checksum) == 36);
 
 #define FKT_SECTION_MAGIC 0x53544b46U /* "FKTS" */
 #define FKT_SECTION_ZSTD 0x1
+#define FKT_SECTION_CHECKED 0x2 /* the checksum is of the header too */
 
 struct fkt_section_header {
 	__u32 magic;
 	__u32 type; /* enum fkt_section */
-	__u32 flags; /* FKT_SECTION_ZSTD: the payload is one zstd frame */
-	__u32 checksum; /* CRC-32 (zlib's) of the payload as stored */
+	__u32 flags; /* FKT_SECTION_ZSTD: the payload is one zstd frame; FKT_SECTION_CHECKED */
+	/* CRC-32 (zlib's) of the payload as stored; if checked, then of this header with checksum 0 */
+	__u32 checksum;
 	__u64 stored_bytes; /* of the payload; the next section starts at the next multiple of 8 */
 	__u64 raw_bytes; /* uncompressed */
 };
@@ -138,12 +147,18 @@ enum fkt_section {
 	 * read as a slice of its own. FKT_SEC_TASKS is of the first cut.
 	 */
 	FKT_SEC_CUT_MORE = 11,
+	/*
+	 * Empty; the last section before the pages, and the last one of the tail. Where it is missing, a
+	 * section's header is damaged, and others cannot be found by it.
+	 */
+	FKT_SEC_END = 63,
 
 	/*
 	 * The tail. JSON: start_clock, stop_clock, events, lost, discarded, pages, bytes, stop_reason
 	 * ("asked", "limit", "full", "error", "ring", "rotated": the next file goes on, "snapshot"), error, mask, drain_ns, wakeups, engine, workload_status
 	 * (wait(2)'s, or null), descendants (array of {tid, comm}), end: {clock, mono_raw_ns, mono_ns,
-	 * real_ns}, because (of a snapshot: what its condition came true of), overwritten, per_cpu: array of {cpu, events, lost, discarded, overwritten, pages,
+	 * real_ns}, because (of a snapshot: what its condition came true of), source (of a slice: what
+	 * was missing or damaged in the recording that it was cut out of), overwritten, per_cpu: array of {cpu, events, lost, discarded, overwritten, pages,
 	 * gap_from, gap_lost}, missed (calls of functions with a kprobe that no event tells of), clock_back (events
 	 * whose clock had stepped back)
 	 */

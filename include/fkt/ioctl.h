@@ -26,7 +26,7 @@
 #include <linux/types.h>
 
 #define FKT_DEVICE "/dev/fkt"
-/* Changes when any structure or meaning below does. Tools and module must have the same one. */
+/* Changes when any structure or meaning below does, or the page (wire.h). Tools and module must have the same one. */
 #define FKT_ABI_VERSION 3
 
 enum fkt_state {

@@ -648,10 +648,11 @@ static inline struct fkt_page_header *fkt_ring_take(struct fkt_ring *r)
 	return h;
 }
 
-/* Drain: makes a taken page fit to leave: no rest of an older lap behind the events, checksum. */
+/* Drain: makes a taken page fit to leave: no rest of an older lap behind the events, both checksums. */
 static inline void fkt_ring_seal(struct fkt_page_header *h)
 {
 	memset((char *)h + h->used, 0, h->page_bytes - h->used);
+	h->events_checksum = fkt_events_checksum(h, h + 1);
 	h->checksum = fkt_page_checksum(h);
 }
 

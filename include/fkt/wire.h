@@ -35,6 +35,8 @@
 #ifndef FKT_WIRE_H
 #define FKT_WIRE_H
 
+#include <fkt/crc32c.h>
+
 #include <linux/types.h>
 #ifdef __KERNEL__
 #include <linux/build_bug.h>
@@ -86,7 +88,8 @@ enum fkt_word_id {
 #define FKT_PAIR_TICK_BITS(split) (18 - 2 * (split))
 
 #define FKT_PAGE_MAGIC 0x50544b46U /* "FKTP" */
-#define FKT_WIRE_VERSION 1
+#define FKT_WIRE_VERSION 2
+#define FKT_WIRE_VERSION_UNCHECKED 1 /* of older files: the header ends before events_checksum */
 #define FKT_USED_OPEN 0xffffffffU /* `used` of a page that is still being filled */
 
 /*
@@ -116,6 +119,8 @@ struct fkt_page_header {
 	__u32 pid; /* S: the thread running at the start */
 	__u32 checksum; /* D: fkt_page_checksum() */
 	__u64 pfn; /* F: page frame number, for the search in a crash dump; 0: restricted recording */
+	__u32 events_checksum; /* D: fkt_events_checksum() */
+	__u32 zero; /* F: for later versions */
 };
 
 #ifdef __KERNEL__
@@ -126,15 +131,17 @@ struct fkt_page_header {
 #define FKT_LAYOUT(cond) _Static_assert(cond, "wire format")
 #endif
 
-FKT_LAYOUT(sizeof(struct fkt_page_header) == 88);
+FKT_LAYOUT(sizeof(struct fkt_page_header) == 96);
 FKT_LAYOUT(offsetof(struct fkt_page_header, recording) == 16);
 FKT_LAYOUT(offsetof(struct fkt_page_header, events) == 32);
 FKT_LAYOUT(offsetof(struct fkt_page_header, used) == 40);
 FKT_LAYOUT(offsetof(struct fkt_page_header, first_clock) == 48);
 FKT_LAYOUT(offsetof(struct fkt_page_header, checksum) == 76);
 FKT_LAYOUT(offsetof(struct fkt_page_header, pfn) == 80);
+FKT_LAYOUT(offsetof(struct fkt_page_header, events_checksum) == 88);
 
 #define FKT_PAGE_HEADER_BYTES ((__u32)sizeof(struct fkt_page_header))
+#define FKT_PAGE_HEADER_BYTES_UNCHECKED 88U /* with FKT_WIRE_VERSION_UNCHECKED */
 #define FKT_PAGE_MIN_BYTES 4096U
 #define FKT_PAGE_MAX_BYTES (4096U << 4)
 
@@ -195,7 +202,16 @@ static inline __s32 fkt_pair_value(__u32 arg)
 	return (__s32)(arg << (32 - FKT_PAIR_SPLIT_SHIFT)) >> (32 - FKT_PAIR_SPLIT_SHIFT + bits);
 }
 
-/* Checksum of a page header over all its bytes but the checksum's own. Not cryptographic. */
+/* Of the words that stand at `words`, behind the header: CRC-32C of all that is in use. */
+static inline __u32 fkt_events_checksum(const struct fkt_page_header *h, const void *words)
+{
+	return fkt_crc32c(words, (h->used - h->header_bytes) / sizeof(__u64));
+}
+
+/*
+ * Checksum of a page header over all its bytes but the checksum's own, and so over events_checksum too,
+ * which the older version does not have. Not cryptographic.
+ */
 static inline __u32 fkt_page_checksum(const struct fkt_page_header *h)
 {
 	const __u64 v[] = {
@@ -204,11 +220,12 @@ static inline __u32 fkt_page_checksum(const struct fkt_page_header *h)
 		h->recording, h->seq, h->events | (__u64)h->commit << 32,
 		h->used | (__u64)h->cpu << 32,
 		h->first_clock, h->end_clock, h->lost, h->pid, h->pfn,
+		h->events_checksum | (__u64)h->zero << 32,
 	};
+	unsigned int i, n = sizeof(v) / sizeof(v[0]) - (h->version == FKT_WIRE_VERSION_UNCHECKED);
 	__u64 sum = 0x9e3779b97f4a7c15ULL;
-	unsigned int i;
 
-	for (i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+	for (i = 0; i < n; i++) {
 		sum = (sum ^ v[i]) * 0xff51afd7ed558ccdULL;
 		sum ^= sum >> 32;
 	}

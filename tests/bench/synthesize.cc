@@ -114,6 +114,7 @@ class Cpu {
     h.first_clock = first_;
     h.end_clock = last_;
     h.pid = page_pid_;
+    h.events_checksum = fkt_events_checksum(&h, page_.data() + sizeof h);
     h.checksum = fkt_page_checksum(&h);
     std::memcpy(page_.data(), &h, sizeof h);
     const auto written = fkt::write_at(out_.fd, page_, out_.at, "pages");

@@ -13,6 +13,7 @@
 
 #include "lib/crc32.h"
 #include "lib/cursor.h"
+#include "lib/sections.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
@@ -46,6 +47,10 @@ inline void sign(std::vector<std::uint8_t>& bytes) {
     if (at % FKT_FILE_ALIGN == 0 && copy_out(bytes, at, page) && page.magic == FKT_PAGE_MAGIC) {
       page.magic_inverse = ~page.magic;
       page.recording = header.recording;
+      if (page.used >= page.header_bytes && page.used - page.header_bytes <= FKT_PAGE_MAX_BYTES) {
+        const auto words = slice(view, at + page.header_bytes, page.used - page.header_bytes);
+        page.events_checksum = fkt_crc32c(words.data(), words.size() / sizeof(std::uint64_t));
+      }
       page.checksum = fkt_page_checksum(&page);
       copy_in(bytes, at, page);
     } else if (at % FKT_FILE_ALIGN == 0 && copy_out(bytes, at, group) &&
@@ -56,7 +61,8 @@ inline void sign(std::vector<std::uint8_t>& bytes) {
           crc32(std::as_bytes(std::span(&group, 1)).first(offsetof(fkt_group_header, checksum)));
       copy_in(bytes, at, group);
     } else if (copy_out(bytes, at, section) && section.magic == FKT_SECTION_MAGIC) {
-      section.checksum = crc32(slice(view, at + sizeof section, section.stored_bytes));
+      section.checksum =
+          section_checksum(section, slice(view, at + sizeof section, section.stored_bytes));
       copy_in(bytes, at, section);
     }
   }

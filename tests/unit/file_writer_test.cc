@@ -52,15 +52,22 @@ TEST_CASE("sections come back, small ones as they are, large ones packed") {
 
   const ByteView bytes = as_bytes(sections.bytes());
   const SectionList list = walk_sections(bytes, 0, bytes.size());
-  REQUIRE(list.sections.size() == 3);
+  REQUIRE(list.sections.size() == 4);
   CHECK(list.end == bytes.size());
   CHECK(list.cut_off == 0);
   CHECK(list.sections[0].header.type == FKT_SEC_MACHINE);
-  CHECK(list.sections[0].header.flags == 0);
+  CHECK(list.sections[0].header.flags == FKT_SECTION_CHECKED);
   CHECK(Payload::read(list.sections[0])->text() == "{}");
-  CHECK(list.sections[1].header.flags == FKT_SECTION_ZSTD);
+  CHECK(list.sections[1].header.flags == (FKT_SECTION_CHECKED | FKT_SECTION_ZSTD));
   CHECK(Payload::read(list.sections[1])->text() == large);
   CHECK(Payload::read(list.sections[2])->text().empty());
+  CHECK(list.sections[3].header.type == FKT_SEC_END);
+  CHECK(check_section(list.sections[3]));
+
+  const SectionList closed = walk_sections(bytes, 0, bytes.size(), Closing::expected);
+  CHECK(closed.sections.size() == 3);
+  CHECK(closed.end == bytes.size());
+  CHECK(closed.faults.empty());
 }
 
 TEST_CASE("the head says where the pages start, for direct I/O") {
@@ -93,8 +100,9 @@ TEST_CASE("the tail leaves the header's checksum valid") {
   header.tail_offset = 0;
   CHECK(crc32(std::as_bytes(std::span(&header, 1)).first(44)) == header.checksum);
   const SectionList list = walk_sections(as_bytes(file), offset, file.size());
-  REQUIRE(list.sections.size() == 1);
+  REQUIRE(list.sections.size() == 2);
   CHECK(Payload::read(list.sections[0])->text() == "{\"events\":1}");
+  CHECK(list.sections[1].header.type == FKT_SEC_END);
 }
 
 TEST_CASE("a full output is an error with its name") {

@@ -254,7 +254,7 @@ TEST_CASE("a table of groups that contradicts the file is not believed") {
       const auto bytes = std::as_bytes(std::span(groups));
       REQUIRE(bytes.size() == section.stored_bytes);
       std::ranges::copy(bytes, file.begin() + static_cast<std::ptrdiff_t>(at + sizeof section));
-      section.checksum = crc32(bytes);
+      section.checksum = section_checksum(section, bytes);
       TraceBuilder::put(file, at, section);
     }
     const Trace trace = opened(file);

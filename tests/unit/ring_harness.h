@@ -361,6 +361,7 @@ class RingHarness {
     expect_eq(kCpu, h->cpu, "the page's CPU");
     expect_eq(reinterpret_cast<std::uintptr_t>(h) >> 3, h->pfn, "the page's frame number");
     expect_eq(fkt_page_checksum(h), h->checksum, "the page's checksum");
+    expect_eq(fkt_events_checksum(h, h + 1), h->events_checksum, "the checksum of its events");
     expect(h->first_clock >= last_end_, "a page begins before the one before it ended");
     expect(h->lost >= last_lost_, "the count of lost events went back");
     last_lost_ = h->lost;

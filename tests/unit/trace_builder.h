@@ -31,6 +31,7 @@
 #include "lib/catalogue.h"
 #include "lib/crc32.h"
 #include "lib/group.h"
+#include "lib/sections.h"
 
 namespace fkt::test {
 
@@ -104,9 +105,9 @@ class TraceBuilder {
     header.used = static_cast<std::uint32_t>(c.page.size());
     header.events = c.events;
     header.end_clock = c.clock;
-    header.checksum = fkt_page_checksum(&header);
     put(c.page, 0, header);
     c.page.resize(page_bytes_, std::byte{0xee});  // padding is not zero in general
+    sign_page(c.page, 0);
     index_.push_back({header.first_clock, header.end_clock, header.seq, cpu, c.events});
     pages_.insert(pages_.end(), c.page.begin(), c.page.end());
     c.total += c.events;
@@ -130,6 +131,7 @@ class TraceBuilder {
     for (const auto& [type, text] : sections_) {
       if (type < FKT_SEC_TOTALS && !text.empty()) append_section(file, type, text);
     }
+    append_section(file, FKT_SEC_END, "");
     file.resize((file.size() + FKT_FILE_ALIGN - 1) / FKT_FILE_ALIGN * FKT_FILE_ALIGN);
     pages_offset_ = file.size();
     if (group_pages_ == 0) {
@@ -178,6 +180,18 @@ class TraceBuilder {
     return pages_offset_ + number * page_bytes_;
   }
   std::uint64_t tail_offset() const { return tail_offset_; }
+
+  // Makes the checksums of the page there right again, after a change of its header or its words.
+  static void sign_page(Bytes& bytes, std::uint64_t offset) {
+    auto header = get<fkt_page_header>(bytes, offset);
+    const std::uint64_t most = bytes.size() - offset;
+    if (header.header_bytes <= header.used && header.used <= most) {
+      header.events_checksum =
+          fkt_events_checksum(&header, bytes.data() + offset + header.header_bytes);
+    }
+    header.checksum = fkt_page_checksum(&header);
+    put(bytes, offset, header);
+  }
 
   template <class T>
   static T get(const Bytes& bytes, std::uint64_t offset) {
@@ -251,10 +265,11 @@ class TraceBuilder {
   void append_section(Bytes& file, std::uint32_t type, std::string_view text) const {
     const auto payload = std::as_bytes(std::span(text));
     const auto packed = packed_.find(type);
-    const std::uint32_t flags = packed == packed_.end() ? 0 : FKT_SECTION_ZSTD;
-    const std::uint64_t raw_bytes = flags ? packed->second : text.size();
-    const fkt_section_header header{FKT_SECTION_MAGIC, type,        flags,
-                                    crc32(payload),    text.size(), raw_bytes};
+    const bool is_packed = packed != packed_.end();
+    const std::uint32_t flags = FKT_SECTION_CHECKED | (is_packed ? FKT_SECTION_ZSTD : 0);
+    const std::uint64_t raw_bytes = is_packed ? packed->second : text.size();
+    fkt_section_header header{FKT_SECTION_MAGIC, type, flags, 0, text.size(), raw_bytes};
+    header.checksum = section_checksum(header, payload);
     const std::size_t at = file.size();
     file.resize(at + sizeof header);
     put(file, at, header);
@@ -308,6 +323,7 @@ class TraceBuilder {
     for (const auto& [type, text] : sections_) {
       if (type >= FKT_SEC_TOTALS && !text.empty()) append_section(file, type, text);
     }
+    append_section(file, FKT_SEC_END, "");
   }
 
   std::uint32_t page_bytes_;

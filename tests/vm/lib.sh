@@ -59,6 +59,15 @@ expect_status() {
     fi
 }
 
+# says_damage COMMAND...: it reads a recording that is damaged or was not finished, says so in one line on
+# stderr, left in ./damage, and its status is 1. Its output is the caller's.
+says_damage() {
+    local actual=0
+    "$@" 2>damage </dev/null || actual=$?
+    [[ $actual -eq 1 ]] || fail "status of \"$*\" on a damaged recording: expected 1, got $actual: $(<damage)"
+    [[ $(wc -l <damage) -eq 1 ]] || fail "\"$*\" on a damaged recording does not say so in one line: $(<damage)"
+}
+
 # wait_until SECONDS COMMAND...: polls; a plain sleep would be too short on a
 # slow machine and too long on a fast one. A debug kernel gets a multiple.
 wait_until() {

@@ -153,8 +153,7 @@ function Shown({ info, shown, change }) {
       <h1>fkt_selection</h1>
       <span class="about">{info.file} · {info.command.join(' ')} · {info.machine}, {info.kernel}
         {info.lost > 0 && <b class="problem"> · {info.lost.toLocaleString('en-US')} events lost</b>}
-        {info.ready && !info.finished && <b class="problem"> · not finished by its recorder</b>}
-        {info.damaged_pages > 0 && <b class="problem"> · {info.damaged_pages} damaged pages</b>}</span>
+        {info.damage && <b class="problem"> · {info.damage}</b>}</span>
       <Search {...{ info, shown, change, field, problem }} onNext={actions.next} onSlowest={actions.slowest} />
       <button id="extract-button" class="main" onClick={() => setBox('extract')}>Extract …</button>
       <button title="light or dark" onClick={() => keyAction('t', { info, shown, change, actions })()}>◐</button>

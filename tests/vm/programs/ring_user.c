@@ -146,6 +146,8 @@ static void check_page(const struct fkt_page_header *h, struct cpu *cpus)
 		wrong(h, "not a page of this recording");
 	if (h->checksum != fkt_page_checksum(h))
 		wrong(h, "wrong checksum");
+	if (h->used <= h->page_bytes && h->events_checksum != fkt_events_checksum(h, h + 1))
+		wrong(h, "wrong checksum of its events");
 	if (h->seq != cpu->seq++)
 		wrong(h, "out of order");
 	if (h->commit || h->used > h->page_bytes || h->used < h->header_bytes)

@@ -78,7 +78,8 @@ static inline struct fkt_status status_of(int device)
 
 static inline bool page_is_whole(const struct fkt_page_header *h)
 {
-	return h->magic == FKT_PAGE_MAGIC && h->checksum == fkt_page_checksum(h);
+	return h->magic == FKT_PAGE_MAGIC && h->checksum == fkt_page_checksum(h) &&
+	       h->events_checksum == fkt_events_checksum(h, h + 1);
 }
 
 /* Does poll(2) say within ms that something can be taken? */

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/damage.h"
+
+#include "cli/common.h"
+#include "lib/damage.h"
+#include "lib/mapped_file.h"
+
+namespace fkt::cli {
+
+int say_damage(const std::string& file, const Trace& trace) {
+  const std::string damage = damage_of(trace);
+  if (damage.empty()) return kDone;
+  warn(input_name(file) + ": " + damage);
+  return kFailed;
+}
+
+}  // namespace fkt::cli
