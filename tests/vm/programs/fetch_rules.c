@@ -237,7 +237,7 @@ static void silent_owner(void)
 	pthread_join(stopper, NULL);
 	pthread_join(reader, NULL);
 	expect("silent owner: gets its bytes at last", reading.n == 4096 &&
-	       page_is_whole((const void *)reading.to), "another size, or damaged");
+	       header_is_whole((const void *)reading.to), "another size, or damaged");
 	close(uffd);
 	close(reading.device);
 }

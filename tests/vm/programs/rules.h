@@ -76,10 +76,15 @@ static inline struct fkt_status status_of(int device)
 	return status;
 }
 
+static inline bool header_is_whole(const struct fkt_page_header *h)
+{
+	return h->magic == FKT_PAGE_MAGIC && h->checksum == fkt_page_checksum(h);
+}
+
+/* All h->used bytes of the page must be in memory: they are read to check their checksum. */
 static inline bool page_is_whole(const struct fkt_page_header *h)
 {
-	return h->magic == FKT_PAGE_MAGIC && h->checksum == fkt_page_checksum(h) &&
-	       h->events_checksum == fkt_events_checksum(h, h + 1);
+	return header_is_whole(h) && h->used <= h->page_bytes && h->events_checksum == fkt_events_checksum(h, h + 1);
 }
 
 /* Does poll(2) say within ms that something can be taken? */
