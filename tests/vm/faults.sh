@@ -44,13 +44,13 @@ finish() {
 # What a fault's line is known by; a case may have its own.
 fault_lines='[Ii]nput/output error|[Nn]o such device|[Nn]o space left|[Rr]ead-only file system'
 
-# expect_found WHAT FILE: it can be read, has the `safe` pages, shows what the pages say and no more,
-# and says what is missing.
+# expect_found WHAT FILE: it can be read, its first `safe` pages are whole, it shows what the pages that are
+# not damaged say and no more, and says what is missing.
 expect_found() {
     local what=$1 line
     line=$("$FKT_CHECKOUT/tests/vm/found" "$2") || fail "$what: $line"
     echo "$what: $safe pages were safe, found: $line"
-    (($(field pages "$line") >= safe)) || fail "$what: fewer pages than were safe"
+    (($(field intact "$line") >= safe)) || fail "$what: fewer whole pages than were safe"
     expect_eq "$what: events shown" "$(field events "$line")" "$(field shown "$line")"
     (($(field shown "$line") > 1000)) || fail "$what: next to nothing is shown"
     [[ $(field finished "$line") == no || $line =~ missing\ .*discarded ]] ||
