@@ -38,6 +38,10 @@ class Pages:
     def exact(self, engine):
         return min(v for row in self.values("-", engine, "exact").values() for v in row[0])
 
+    def checksum(self):
+        """Of a full page's events, as the drain makes it, or None."""
+        return self.exact("checksum") if self.values("-", "checksum", "exact") else None
+
     def per_call(self):
         """What a traced call takes where no page is filled and no timer ticks, and of that the ticks
         of the time it takes, as they show in a long untraced loop."""
@@ -131,6 +135,8 @@ def engines_tables(directory, release):
     if kept is not None:
         remarks.append("Pages that are filled, given back and never written (`--when-full=overwrite`), each with a wake-up "
                        f"of its own: {kept:,.0f}.")
+    if (checksum := pages.checksum()) is not None:
+        remarks.append(f"The checksum of a full page's events, which is part of each of FKT's figures: {checksum:,.0f}.")
     below = "\n".join(f"- {r}" for r in remarks)
     if len(pages.outputs()) < len(OUTPUTS):
         return [stored, f"{ended}\n{below}\n"], {}
