@@ -69,14 +69,27 @@ static inline __u32 fkt_crc32c_by_table(__u32 crc, const fkt_crc32c_word *words,
 }
 
 #ifdef __x86_64__
-/* Of fkt_crc32c_by_table() with the instruction of SSE4.2. */
+/* From memory, so that the word needs no load of its own. */
+#define FKT_CRC32C_WORD(state, word) asm("crc32q %[from], %[to]" : [to] "+r"(state) : [from] "m"(word))
+
+/* Returns what fkt_crc32c_by_table() does, by the instruction of SSE4.2. */
 static inline __u32 fkt_crc32c_by_cpu(__u32 crc, const fkt_crc32c_word *words, __u32 count)
 {
 	__u64 state = crc;
-	__u32 i;
 
-	for (i = 0; i < count; i++)
-		asm("crc32q %[word], %[state]" : [state] "+r"(state) : [word] "rm"(words[i]));
+	/* The drain pays for each instruction here, page by page: eight words in one turn of the loop. */
+	for (; count >= 8; count -= 8, words += 8) {
+		FKT_CRC32C_WORD(state, words[0]);
+		FKT_CRC32C_WORD(state, words[1]);
+		FKT_CRC32C_WORD(state, words[2]);
+		FKT_CRC32C_WORD(state, words[3]);
+		FKT_CRC32C_WORD(state, words[4]);
+		FKT_CRC32C_WORD(state, words[5]);
+		FKT_CRC32C_WORD(state, words[6]);
+		FKT_CRC32C_WORD(state, words[7]);
+	}
+	for (; count > 0; count--, words++)
+		FKT_CRC32C_WORD(state, *words);
 	return (__u32)state;
 }
 
