@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// CallSource: calls from an FKT recording or a KFT text log, for tools that take either.
+// CallSource: calls from an FKT recording or a KFT text log, for tools that read both.
 //
 //   fkt::Result<fkt::CallSource> source = fkt::CallSource::open(path);
 //   if (!source) return fail(source.error());
@@ -19,38 +19,40 @@
 
 namespace fkt {
 
-// Events besides calls: whoever wants those of a recording too.
+// Called for each event of a recording, with its place; not called for a KFT log.
 using EventSink = std::function<void(const Event&, const Analysis::Place&)>;
-// Called now and then with how much of how much is done; false: read no further.
+// Called from time to time with the number of events read so far and in total. Returns false to
+// stop reading.
 using ReadProgress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
 class CallSource {
  public:
-  // path "-": standard input.
+  // Opens a recording or a log. path "-": standard input.
   static Result<CallSource> open(const std::string& path);
 
-  // The recording; nullptr: a KFT log.
+  // Returns the recording; nullptr if this is a KFT log.
   const Trace* trace() const { return trace_ ? &*trace_ : nullptr; }
   double ticks_per_second() const;
-  // The zero of all times that are shown (ticks).
+  // Zero of all times shown (ticks).
   std::uint64_t start() const { return analysis_ ? analysis_->start() : 0; }
 
-  // Which part counts; once, before read(). A KFT log is always taken whole.
+  // Chooses the part that counts; call once, before read(). A KFT log always counts as a whole.
   void select(const View& view);
-  // The one pass. `sink` may be null.
+  // Reads everything once. `sink` may be nullptr; `events` may be empty.
   Status read(CallSink* sink, const EventSink& events, const ReadProgress& progress);
 
   // Valid from select() on, complete after read().
   const Profile& profile() const { return analysis_ ? analysis_->profile() : *profile_; }
   TypeNames types() const;
-  // "find", or "pid 33" where no name is known.
+  // Returns the task's name as "find", or "pid 33" if its name is not known.
   std::string task(std::uint32_t task) const;
   std::uint32_t tasks() const;
-  // The recording's analysis; nullptr: a KFT log.
+  // Returns the recording's analysis; nullptr if this is a KFT log.
   const Analysis* analysis() const { return analysis_.get(); }
-  // What could not be used, a line each; after read().
+  // Returns a line for each thing that is lost, damaged or not usable; call after read().
   std::vector<std::string> damage() const;
-  // Is the recording damaged, or something missing from it that its recorder did not lose?
+  // Returns true if the recording is damaged, or lacks something that its recorder did not report
+  // as lost.
   bool is_damaged() const;
 
  private:

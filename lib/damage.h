@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What is missing from a recording, or damaged in it, in the words that every tool says it with.
+// What is damaged in a recording or missing from it, in the words that all tools use.
 #pragma once
 
 #include <string>
@@ -9,16 +9,18 @@
 
 namespace fkt {
 
-// The finding of a file without totals; opening one makes this note of it.
+// The note in Integrity::notes for a file without totals.
 inline constexpr std::string_view kUnfinished =
     "the recorder could not finish this file: totals and the end's clocks are missing";
 
-// One line: what is missing and how much, then the first place. Empty: nothing, as far as the
-// recording was read. Events that its recorder lost or discarded are no damage of the file.
+// Returns one line that says what is missing and how much, then the first place. Empty: nothing is
+// missing in what was read so far. Events that the recorder lost or discarded are not damage of the
+// file.
 std::string damage_of(const Integrity& integrity, const TraceInfo& info);
 std::string damage_of(const Trace& trace);
 
-// Of a slice whose recording lacked something.
+// Returns the line for a slice that was cut out of a damaged recording; empty: the recording was
+// whole.
 std::string damage_of_source(const Totals& totals);
 
 }  // namespace fkt

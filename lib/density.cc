@@ -11,15 +11,16 @@
 namespace fkt {
 namespace {
 
-// What an event takes in its page; `last`: the event before. A pair's end shares its begin's word.
+// Returns the number of words that an event takes in its page. last: offset of the event before,
+// which is updated. The end event of a pair shares the word of the begin event, so it takes none.
 std::size_t words_of(const Event& event, std::uint64_t& last) {
   const bool shared = event.offset == last;
   last = event.offset;
   return shared ? 0 : 1 + event.words.size();
 }
 
-constexpr std::size_t kPagesAtOnce = 64;  // what a thread takes at a time
-constexpr std::size_t kMostPerPage = 64;  // pieces
+constexpr std::size_t kPagesAtOnce = 64;  // pages that a thread takes at a time
+constexpr std::size_t kMostPerPage = 64;  // pieces of a page
 
 std::vector<std::uint32_t> cpus_of(const Trace& trace) {
   std::vector<std::uint32_t> cpus;
@@ -120,7 +121,7 @@ void Density::keep_layers_used() {
   for (std::size_t i = 0; i < counts_.size(); i++) {
     if (counts_[i].events != 0) occurs[i % width] = true;
   }
-  if (std::ranges::find(occurs, true) == occurs.end()) occurs[0] = true;  // one row to show
+  if (std::ranges::find(occurs, true) == occurs.end()) occurs[0] = true;  // keep one row to show
   const auto keep = [&](auto& values) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < values.size(); i++) {
@@ -150,7 +151,7 @@ void Density::read_page(std::size_t index, Edge& edge) {
   edge.lost_first = !page->words.empty() && fkt_word_id(page->words[0]) == FKT_W_LOST;
   const std::uint64_t words_offset = page->offset + page->header.header_bytes;
   Piece* const pieces = &pieces_[index * per_page_];
-  std::size_t piece = 0;  // the first that has not begun
+  std::size_t piece = 0;  // the first piece that has not begun
   Counts* in_piece = nullptr;
   PageDecoder decoder(trace_.words(), *page);
   Event event;
@@ -190,7 +191,7 @@ void Density::read_page(std::size_t index, Edge& edge) {
   }
 }
 
-// The same rules as CpuStream's (lib/stream.cc), over what the pages said.
+// Finds the gaps from what the pages say, by the rules of CpuStream (lib/stream.cc).
 void Density::find_gaps(const std::vector<Edge>& edges) {
   struct Cpu {
     std::optional<std::uint64_t> lost, last_seq;
@@ -205,7 +206,7 @@ void Density::find_gaps(const std::vector<Edge>& edges) {
     Cpu& cpu = cpus[position(cpus_, ref.cpu)];
     if (!edge.readable || (cpu.last_seq && edge.first_clock < cpu.last_clock)) {
       cpu.hole = true;
-      unusable_[i] = true;  // nor does the reader show what stands in it
+      unusable_[i] = true;  // the reader does not show its events either
       continue;
     }
     if (!cpu.lost && !cpu.last_seq) cpu.lost = trace_.info().lost_before(ref.cpu);
@@ -303,7 +304,8 @@ void Density::split_page(std::size_t index, Picture& picture) const {
   }
 }
 
-// Evenly over from <= clock <= to, without losing any: what falls outside the scale is left out.
+// Adds the counts, spread evenly over from <= clock <= to. Rounds the running sum, so that no event
+// gets lost; the part outside the scale is left out.
 void Density::spread_piece(const Counts* counts, std::uint64_t from, std::uint64_t to,
                            Picture& picture) const {
   const Scale& scale = picture.scale;

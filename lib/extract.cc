@@ -23,13 +23,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A stretch's part of one CPU.
+// The part of a stretch that one CPU has.
 struct CpuSlice {
-  std::vector<std::uint32_t> pages;          // positions in the trace's pages, in order
-  std::optional<std::uint64_t> lost_before;  // before the first of these; nothing: not known
-  bool looked_behind = false;                // at the first page behind the stretch
-  std::uint64_t lost_outside = 0;            // before the stretch
-  std::uint64_t events = 0, lost = 0;        // inside it
+  std::vector<std::uint32_t> pages;  // positions in the trace's pages, in time order
+  // Lost before the first of these pages; nothing: not known.
+  std::optional<std::uint64_t> lost_before;
+  bool looked_behind = false;          // the first page after the stretch was checked
+  std::uint64_t lost_outside = 0;      // events lost before the stretch
+  std::uint64_t events = 0, lost = 0;  // events and losses in the stretch
 };
 
 class Extractor {
@@ -44,7 +45,8 @@ class Extractor {
       for (auto& [number, cpu] : stretch.cpus) count(stretch.time, cpu);
     }
     std::ranges::sort(pages_);
-    pages_.erase(std::unique(pages_.begin(), pages_.end()), pages_.end());  // of two stretches
+    // A page may be in two stretches.
+    pages_.erase(std::unique(pages_.begin(), pages_.end()), pages_.end());
     summary_.pages = pages_.size();
     const bool ahead = pages_.size() * trace_.info().page_bytes >= options.copy_ahead;
     const std::uint64_t place =
@@ -57,7 +59,8 @@ class Extractor {
     if (!head) return about(name, head.error());
     const Result<Sections> tail = make_tail();
     if (!tail) return about(name, tail.error());
-    // Not ahead, or before it was known that there is more state than that: behind it.
+    // The pages were not written ahead, or the head needs more room than was left for it: write
+    // them after the head.
     if (written && head->size() > place) written = write_pages(fd, head->size(), name);
     if (written) written = write_at(fd, as_bytes(*head), 0, name);
     const std::uint64_t end = head->size() + pages_.size() * trace_.info().page_bytes;
@@ -104,7 +107,7 @@ class Extractor {
   SliceSummary summary_;
 };
 
-// Where the recording is a slice itself: the cut of its stretch that has this moment.
+// Returns, if the recording is itself a slice, the cut of the stretch that contains this moment.
 const Cut* Extractor::source_cut(std::uint64_t clock) const {
   const TraceInfo& info = trace_.info();
   const Cut* cut = nullptr;
@@ -117,7 +120,7 @@ const Cut* Extractor::source_cut(std::uint64_t clock) const {
 void Extractor::choose_pages(Stretch& stretch) {
   const Cut* const cut = source_cut(stretch.time.from);
   const std::uint64_t known_from = cut != nullptr ? cut->from : 0;
-  PageOfCpu before;  // the last page of each CPU before the stretch
+  PageOfCpu before;  // each CPU's last page before the stretch
   for (std::uint32_t i = 0; i < trace_.pages().size(); i++) {
     const PageRef& ref = trace_.pages()[i];
     CpuSlice& cpu = stretch.cpus[ref.cpu];
@@ -126,7 +129,7 @@ void Extractor::choose_pages(Stretch& stretch) {
       continue;
     }
     if (ref.first_clock >= stretch.time.to) {
-      // Its events are outside, but it tells of a gap that may begin inside.
+      // Its events are outside, but its header reports a gap that may begin inside.
       if (!cpu.looked_behind && gap_before(i, cpu, before)) pages_.push_back(i);
       cpu.looked_behind = true;
       continue;
@@ -145,7 +148,7 @@ void Extractor::choose_pages(Stretch& stretch) {
   }
 }
 
-// Is something missing between this page and the CPU's page before it?
+// Returns true if events are missing between this page and the previous page of its CPU.
 bool Extractor::gap_before(std::uint32_t number, const CpuSlice& cpu,
                            const PageOfCpu& before) const {
   const Result<Page> behind = page(number);
@@ -157,11 +160,12 @@ bool Extractor::gap_before(std::uint32_t number, const CpuSlice& cpu,
          behind->header.lost > last->header.lost;
 }
 
-// Events and losses of a stretch on one CPU. A page that cannot be read counts as its index says.
+// Counts the events and losses of a stretch on one CPU. For an unreadable page, the number in its
+// index is used.
 void Extractor::count(const Interval& time, CpuSlice& cpu) {
   if (cpu.pages.empty()) return;
   const Result<Page> first = page(cpu.pages.front()), last = page(cpu.pages.back());
-  // The losses that a page's header tells of ended before its first event.
+  // The losses in a page's header happened before the page's first event.
   const bool begins_before = trace_.pages()[cpu.pages.front()].first_clock < time.from;
   if (first && (begins_before || !cpu.lost_before)) {
     cpu.lost_outside = first->header.lost;
@@ -208,10 +212,10 @@ std::vector<Cut> Extractor::states(const ExtractOptions& options) const {
   return cuts;
 }
 
-// With what the stretch's pages say.
+// Adds to the cut what the pages of the stretch say.
 void Extractor::complete(Cut& cut, const Stretch& stretch) {
   cut.to = stretch.time.to;
-  // A CPU of which nothing was seen yet may have lost events all the same.
+  // A CPU without an event before the cut may have lost events before it.
   for (const auto& [number, cpu] : stretch.cpus) {
     auto place = std::ranges::lower_bound(cut.cpus, number, {}, &Cut::Cpu::cpu);
     if (place == cut.cpus.end() || place->cpu != number) {
@@ -222,9 +226,9 @@ void Extractor::complete(Cut& cut, const Stretch& stretch) {
   }
 }
 
-// The threads that live at the cut, as FKT_SEC_TASKS has them.
+// Returns the threads that are alive at the cut, in the format of FKT_SEC_TASKS.
 std::string Extractor::task_lines(const Cut& cut) const {
-  std::map<std::uint32_t, std::uint32_t> parents;  // as far as the recording's own list knows them
+  std::map<std::uint32_t, std::uint32_t> parents;  // from the recording's own list of tasks
   for (const Task& task : trace_.info().tasks) parents[task.tid] = task.ppid;
   Writer out;
   for (const Cut::Task& task : cut.tasks) {
@@ -243,7 +247,7 @@ std::string Extractor::task_lines(const Cut& cut) const {
   return std::string(out.view());
 }
 
-// What the slice's head has of the recording's.
+// Returns the sections of the recording's head that the slice keeps.
 Sections Extractor::head_sections() const {
   fkt_file_header header;
   Sections sections;
@@ -259,7 +263,8 @@ Sections Extractor::head_sections() const {
   return sections;
 }
 
-// Bytes, as they stand in the file, that tasks and cuts will hardly need.
+// Returns the room for tasks and cuts (compressed bytes in the file), chosen so that they rarely
+// need more.
 std::uint64_t Extractor::room_for_cuts() const {
   constexpr std::uint64_t kEach = 32 * 1024, kEachTask = 64;
   return (kEach + kEachTask * trace_.info().tasks.size()) * (1 + stretches_.size());
@@ -277,7 +282,7 @@ Result<std::string> Extractor::make_head(const std::vector<Cut>& cuts,
                    FKT_FILE_VERSION_PAGES, pages_from);
 }
 
-// Pages are copied as they are; what is damaged in them belongs to what the slice says of itself.
+// Checks the copied pages: damage in them must be reported in the totals of the slice.
 void Extractor::find_damage() const {
   for (const std::uint32_t number : pages_) {
     const Result<Page> page = this->page(number);
@@ -285,15 +290,16 @@ void Extractor::find_damage() const {
   }
 }
 
-// Pages that stand in memory one behind the other go in one piece, for the disk to begin with.
+// Writes the pages to the file. Pages that are contiguous in memory are written in one piece, and
+// the disk starts on it at once.
 Status Extractor::write_pages(int fd, std::uint64_t offset, const std::string& name) const {
   constexpr std::size_t kMostBytes = 16 << 20;
-  // In place of one whose group is damaged: as many pages are missing here as there.
+  // Written in place of a page whose group is damaged, so that the slice has as many damaged pages.
   const std::vector<std::byte> damaged(trace_.info().page_bytes);
   ByteView piece;
   std::shared_ptr<const void> keep;
   const auto put_piece = [&]() -> Status {
-    if (piece.empty()) return Done{};  // to begin with nothing would mean: with all that follows
+    if (piece.empty()) return Done{};  // zero bytes would mean everything up to the file's end
     const Status written = write_at(fd, piece, offset, name);
     begin_writeback(fd, offset, piece.size());
     offset += piece.size();
@@ -327,7 +333,7 @@ std::vector<fkt_index_entry> Extractor::index() const {
 Json Extractor::per_cpu() const {
   struct Sum {
     std::uint64_t events = 0, lost = 0, pages = 0;
-    std::uint64_t gap_from = 0, gap_lost = 0;  // still open at the stop
+    std::uint64_t gap_from = 0, gap_lost = 0;  // of a gap that was still open at the stop
   };
   std::map<std::uint32_t, Sum> all;
   for (const Stretch& stretch : stretches_) {
@@ -358,7 +364,7 @@ Json Extractor::per_cpu() const {
   return rows;
 }
 
-// What the slice has of its own; the rest stays as the recorder wrote it.
+// Replaces the totals that differ in the slice; the others stay as the recorder wrote them.
 Json Extractor::totals(Json json) const {
   if (!json.is_object()) {
     json = {{"stop_reason", "asked"}, {"error", 0}, {"drain_ns", 0}, {"workload_status", nullptr}};
@@ -372,7 +378,7 @@ Json Extractor::totals(Json json) const {
   json["events"] = summary_.events;
   json["lost"] = summary_.lost;
   json["discarded"] = 0;
-  json["overwritten"] = 0;  // what a flight recorder had before is before the slice
+  json["overwritten"] = 0;  // a flight recorder overwrote only pages from before the slice
   json["pages"] = summary_.pages;
   json["bytes"] = summary_.pages * trace_.info().page_bytes;
   json["per_cpu"] = per_cpu();
@@ -388,8 +394,8 @@ Result<Sections> Extractor::make_tail() {
   Sections sections;
   Json before;
   for (const Section& section : before_cut.sections) {
-    // The tasks of the cut are known: no list of the end has to stand in for them. The slice's
-    // pages stand in no groups.
+    // TASKS_END is not needed, because the cut has the tasks at the slice's begin. The slice's
+    // pages are not in groups.
     const std::uint32_t type = section.header.type;
     if (type == FKT_SEC_INDEX || type == FKT_SEC_TASKS_END || type == FKT_SEC_GROUPS) continue;
     if (type != FKT_SEC_TOTALS) {
@@ -423,7 +429,7 @@ std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wan
     for (const Interval& known : all) {
       const Interval both{std::max(part.from, known.from), std::min(part.to, known.to)};
       if (both.from >= both.to) continue;
-      // Two stretches of a slice stay two, even if nothing lies between them.
+      // Two stretches of a slice are not merged, even if there is nothing between them.
       const bool joins =
           !found.empty() && both.from <= found.back().to && found.back().from >= known.from;
       if (joins) {

@@ -13,7 +13,7 @@ Error format_error(std::string message) {
   return {ErrorCode::format, std::move(message)};
 }
 
-// Of the checksum, tail_offset is left out: the recorder sets it last, and alone.
+// The checksum does not cover tail_offset, which the recorder sets last and by itself.
 std::uint32_t header_checksum(fkt_file_header header) {
   header.tail_offset = 0;
   return crc32(std::as_bytes(std::span(&header, 1)).first(offsetof(fkt_file_header, checksum)));

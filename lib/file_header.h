@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The record file's first bytes.
+// The header at the beginning of a record file.
 #pragma once
 
 #include <fkt/file.h>
@@ -9,10 +9,11 @@
 
 namespace fkt {
 
-// Can an input that begins with these bytes be a recording? The error's message has no subject.
+// Checks the magic at the beginning of an input. Error (format): the input is not a recording; the
+// message has no subject.
 Status check_file_magic(ByteView head);
 
-// The checked header that the file begins with. The error's message has no subject.
+// Returns the file's header after checking it. The error's message has no subject.
 Result<fkt_file_header> read_file_header(ByteView file);
 
 }  // namespace fkt

@@ -14,9 +14,9 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kCompressFrom = 4096;     // bytes of payload
-constexpr int kCompressionLevel = 3;            // symbols: 10 MB to 2 MB in some 60 ms
-constexpr std::size_t kPagesAlign = 64 * 1024;  // a good direct write's
+constexpr std::size_t kCompressFrom = 4096;  // bytes of payload
+constexpr int kCompressionLevel = 3;         // compresses 10 MB of symbols to 2 MB in about 60 ms
+constexpr std::size_t kPagesAlign = 64 * 1024;  // a good size for direct writes
 
 template <class T>
 void append(std::string& out, const T& value) {

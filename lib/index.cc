@@ -9,12 +9,12 @@
 namespace fkt {
 namespace {
 
-// How many unusable pages in a row end an unfinished file: more than the ring of a large machine
-// can have had under way when it died, so no page behind a hole is overlooked.
+// Number of consecutive unusable pages that end the scan of an unfinished file: more than the ring
+// of a large machine can have had in flight when it died, so no page after a hole is missed.
 constexpr std::uint64_t kLookAhead = 1 << 16;
 constexpr std::size_t kMaxFaults = 16;
 
-// The running numbers of one CPU's pages rise; which came last?
+// The last page number of each CPU; the numbers of a CPU's pages are ascending.
 using LastNumber = std::unordered_map<std::uint32_t, std::uint64_t>;
 
 bool follows(LastNumber& last, std::uint32_t cpu, std::uint64_t seq) {
@@ -24,18 +24,18 @@ bool follows(LastNumber& last, std::uint32_t cpu, std::uint64_t seq) {
   return true;
 }
 
-// Does a page that failed its check bear this recording's mark all the same?
+// Returns true if a page that failed its check has the magic and the id of this recording.
 bool ours(const PageArea& area, std::uint64_t offset) {
   fkt_page_header header;
   return read_at(area.file, offset, header) && header.magic == FKT_PAGE_MAGIC &&
          header.recording == area.recording;
 }
 
-// Damaged pages that become part of the result only if something of the recording follows them.
+// Damaged pages; they are reported only if pages of the recording follow them.
 class Pending {
  public:
   void add(std::string fault) {
-    // All pages of a group have one fault.
+    // All pages of a damaged group have the same fault: keep it once.
     const bool new_one = faults_.empty() || faults_.back() != fault;
     if (new_one && faults_.size() < kMaxFaults) faults_.push_back(std::move(fault));
     ++count_;
@@ -76,7 +76,7 @@ FoundPages scan_pages(const PageArea& area, const PageSource& source) {
       break;
     }
     if (area.end - offset < area.page_bytes) {
-      // Half a page counts as cut off, not as damaged, unless nothing of ours is near.
+      // An incomplete page counts as cut off, not as damaged, if it may belong to the recording.
       if (area.end_known || offset == found.end || ours(area, offset)) {
         pending.commit(found, offset);
         found.cut_off = area.end - offset;

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Readers of JSON: a key that is missing, or of another type or range, leaves `out` as it is.
+// Readers of JSON values: if a key is missing, or has another type or range, `out` stays unchanged.
 
 template <class T>
 void get(const Json& object, const char* key, T& out) {
@@ -95,7 +95,7 @@ Command command(const Json& json) {
   return c;
 }
 
-// Keeps the end, which another section brings.
+// Does not change c.end, which comes from the section FKT_SEC_TOTALS.
 void clocks(const Json& json, Clocks& c) {
   get(json, "source", c.source);
   get(json, "khz", c.khz);
@@ -173,7 +173,8 @@ bool task_line(std::string_view line, TraceInfo& info) {
   return true;
 }
 
-// `at_end`: the counts are those of the end; what is known from the start keeps its own.
+// at_end: the counts are those at the end of the recording; entries known from its start keep their
+// counts.
 bool interrupt_line(std::string_view line, bool at_end, TraceInfo& info) {
   InterruptSource source;
   source.number = take_until(line, '\t');
@@ -209,7 +210,7 @@ Status add_json(const Section& section, std::string_view text, TraceInfo& info) 
   switch (section.header.type) {
     case FKT_SEC_PART:
       info.part = part(json);
-      info.tasks_of_end = true;  // the list is a little younger than the first pages
+      info.tasks_of_end = true;  // the list was made a little after the first pages
       break;
     case FKT_SEC_MACHINE:
       info.machine = machine(json);
@@ -230,7 +231,8 @@ Status add_json(const Section& section, std::string_view text, TraceInfo& info) 
 
 Status add_lines(const Section& section, std::string_view text, TraceInfo& info) {
   std::size_t bad_line = 0;
-  if (section.header.type == FKT_SEC_TASKS_END) {  // the older list says nothing of these pages
+  // The list made at the start does not fit these pages.
+  if (section.header.type == FKT_SEC_TASKS_END) {
     info.tasks.clear();
     info.tasks_of_end = true;
   }
@@ -252,7 +254,7 @@ Status add_lines(const Section& section, std::string_view text, TraceInfo& info)
         break;
     }
     if (!good && bad_line == 0) bad_line = number;
-    return true;  // the other lines are as good as before
+    return true;  // the other lines are still used
   });
   if (bad_line > 0) {
     return in_section(section, "line " + std::to_string(bad_line) + " makes no sense");
@@ -260,7 +262,7 @@ Status add_lines(const Section& section, std::string_view text, TraceInfo& info)
   return Done{};
 }
 
-// The first stretch of a slice, or a further one.
+// Adds the cut of the slice's first stretch, or of a further one.
 Status add_cut(const Section& section, std::string_view text, TraceInfo& info) {
   Result<Cut> cut = Cut::parse(text);
   if (!cut) return in_section(section, cut.error().message);
@@ -287,7 +289,7 @@ Status add_section(const Section& section, TraceInfo& info) {
                      type == FKT_SEC_SYSCALLS;
   if (!json && !lines && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE &&
       type != FKT_SEC_CUT && type != FKT_SEC_CUT_MORE) {
-    // Its type may be what is damaged; without a checksum of the header there is no telling.
+    // The section's type itself may be damaged: its checksum shows that, if the section has one.
     const bool is_checked = (section.header.flags & FKT_SECTION_CHECKED) != 0;
     return is_checked ? check_section(section) : Done{};
   }
