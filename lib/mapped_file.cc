@@ -31,7 +31,7 @@ Status write_all(int fd, ByteView bytes) {
   return Done{};
 }
 
-// Reads until `room` is full or the input ends; returns how many bytes.
+// Reads until `room` is full or the input ends; returns the number of bytes read.
 Result<std::size_t> read_full(int in, std::span<std::byte> room) {
   std::size_t have = 0;
   while (have < room.size()) {
@@ -44,7 +44,7 @@ Result<std::size_t> read_full(int in, std::span<std::byte> room) {
   return have;
 }
 
-// Copies everything that `in` gives to a file that has no name.
+// Copies all of `in` to an unlinked file, after `check` has accepted its first bytes.
 Result<UniqueFd> spool(int in, const HeadCheck& check) {
   std::vector<std::byte> buffer(1 << 20);
   Result<std::size_t> got = read_full(in, std::span(buffer).first(kInputHead));
@@ -82,7 +82,7 @@ MappedFile MappedFile::copy(ByteView bytes) {
 }
 
 Result<MappedFile> MappedFile::map(int fd) {
-  // lseek, as block devices have no size of their own in stat.
+  // lseek works for block devices too, whose size fstat does not tell.
   const off_t size = ::lseek(fd, 0, SEEK_END);
   if (size < 0) return system_error("");
   MappedFile file;
@@ -105,7 +105,7 @@ Result<MappedFile> MappedFile::open(const std::string& path, const HeadCheck& ch
   if (standard_input && ::isatty(file.get())) {
     return Error{ErrorCode::usage, "standard input is a terminal: pipe a recording into it"};
   }
-  // Standard input may have been read from already, so only from its beginning it is a file.
+  // Standard input can be mapped only if nothing has been read from it yet.
   if (S_ISBLK(status.st_mode) ||
       (S_ISREG(status.st_mode) && (!standard_input || ::lseek(file.get(), 0, SEEK_CUR) == 0))) {
     return map(file.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The bytes of an input, readable at random: mapped, spooled, or a copy in memory.
+// The bytes of an input for random access: mapped, spooled to a file and mapped, or in memory.
 #pragma once
 
 #include <functional>
@@ -11,24 +11,23 @@
 
 namespace fkt {
 
-// What messages call it: the path, or "standard input".
+// Returns the name of the input in messages: the path, or "standard input".
 inline std::string input_name(const std::string& path) {
   return path == "-" ? "standard input" : path;
 }
 
-// May an input that begins like this be one of those wanted? Its first bytes, kInputHead of them unless
-// it ends before that.
+// Returns an error when no wanted input begins with `head`: the input's first kInputHead bytes, or
+// all of it when it is shorter.
 using HeadCheck = std::function<Status(ByteView head)>;
 inline constexpr std::size_t kInputHead = 64 << 10;
 
 class MappedFile {
  public:
-  // Maps a file or block device. What cannot be mapped (standard input as "-", pipes, sockets) is
-  // first copied to an unlinked file in $TMPDIR, all of it if `check` is content with its beginning.
-  // Nothing may shorten the file while it is mapped: the kernel answers that with SIGBUS, as for every
-  // mapping.
+  // Maps a file or block device. An input that cannot be mapped (standard input as "-", pipes,
+  // sockets) is first copied to an unlinked file in $TMPDIR, unless `check` refuses its beginning.
+  // The file must not be shortened while it is mapped: access to the missing part raises SIGBUS.
   static Result<MappedFile> open(const std::string& path, const HeadCheck& check = {});
-  // A copy of `bytes`, aligned as a mapping would be for 64-bit words.
+  // Copies `bytes` into memory that is aligned for 64-bit words, as a mapping is.
   static MappedFile copy(ByteView bytes);
 
   ByteView bytes() const { return {data_.get(), size_}; }

@@ -13,10 +13,10 @@ namespace fkt {
 namespace {
 
 constexpr unsigned kLeft = 70, kTop = 60, kRight = 40, kBottom = 46;
-// From a row to the next, less the more CPUs there are, but enough for their names.
+// Height of a row: less with many CPUs, but enough for their names.
 constexpr double kPitch = 106, kLeastPitch = 14, kAllRows = 1600, kGapShare = 0.15;
 constexpr unsigned kTicks = 8;
-// One per layer, told apart by those who do not see all colours.
+// A colour per layer, distinguishable with colour blindness.
 constexpr const char* kColours[] = {"#0072b2", "#e69f00", "#009e73",
                                     "#cc79a7", "#56b4e9", "#d55e00"};
 constexpr const char* kBars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -33,7 +33,7 @@ std::string rate_text(double pages_per_second) {
 
 }  // namespace
 
-// Pages per second.
+// Rate at which the layer's events fill the CPU's pages in this column (pages per second).
 double Overview::rate(std::size_t cpu, std::size_t layer, std::uint32_t cell) const {
   const Scale& scale = cells_.scale;
   const double ticks = static_cast<double>(scale.to - scale.from) / scale.cells;
@@ -75,7 +75,7 @@ std::string Overview::time(std::uint64_t clock) const {
   return text;
 }
 
-// One CPU's: `height` above `bottom`.
+// Draws a CPU's row, `height` pixels high above `bottom`; a bar of that height means `most`.
 void Overview::put_row(Writer& out, std::size_t cpu, double bottom, double height,
                        double most) const {
   const Scale& scale = cells_.scale;

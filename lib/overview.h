@@ -15,11 +15,11 @@ namespace fkt {
 
 class Overview {
  public:
-  // Columns of a text line that the picture itself does not use.
+  // Columns of a text line beside the picture itself.
   static constexpr std::uint32_t kTextMargin = 22;
 
-  // `trace` must outlive it; zero: of the times shown (ticks). gaps: as gaps_in() gives them.
-  // damage: what the recording lacks (lib/damage.h), which the picture says too.
+  // `trace` must outlive this. gaps: as gaps_in() returns them. zero: the zero of the times shown
+  // (ticks). damage: what the recording lacks (lib/damage.h), to be shown in the picture.
   Overview(const Trace& trace, DensityCells cells, std::vector<Gap> gaps, std::uint64_t zero,
            std::string damage = {})
       : trace_(trace),
@@ -28,9 +28,9 @@ class Overview {
         zero_(zero),
         damage_(std::move(damage)) {}
 
-  // A picture with its own size, light, in sans-serif.
+  // Returns the picture, light, with its width and height in it.
   std::string svg() const;
-  // A line per CPU, and one of times; a column with a gap is an "x".
+  // Returns a line per CPU, and one with times; a column with a gap is shown as "x".
   std::string text() const;
 
  private:

@@ -21,7 +21,8 @@ Error damaged_page(std::uint64_t offset, const std::string& why) {
   return {ErrorCode::damaged, "page at offset " + hex(offset) + why};
 }
 
-// What is wrong with a header, or nothing. The order matters: first whether it is ours at all.
+// Returns what is wrong with the header, or nullptr. Magic and checksum come first: when they do
+// not match, the other fields mean nothing.
 const char* header_fault(const fkt_page_header& h, std::uint32_t page_bytes,
                          std::uint64_t recording) {
   if (h.magic != FKT_PAGE_MAGIC || h.magic_inverse != ~FKT_PAGE_MAGIC) return "no page begins here";

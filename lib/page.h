@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// One page: is its header what it should be, and which events do its words make?
+// One page: checks its header and the checksum of its events, and decodes its words into events.
 //
-// Nothing here knows of files, other pages or other CPUs, so pages can be decoded in any order and
-// by several threads at once. Decoding is inline and allocates nothing: it is what every tool
-// spends its time on.
+// Nothing here depends on files, other pages or other CPUs, so pages can be decoded in any order
+// and by several threads at once. Decoding is inline and allocates nothing, because all tools spend
+// most of their time in it.
 #pragma once
 
 #include <array>
@@ -23,21 +23,21 @@
 
 namespace fkt {
 
-// More than any kernel FKT runs on is built for (NR_CPUS); so users may index arrays by CPU.
+// More CPUs than any kernel that FKT runs on is built for (NR_CPUS): arrays may be indexed by CPU.
 inline constexpr std::uint32_t kMaxCpus = 8192;
 
-// How to read the word of each id: 8 KiB, of which the few ids in use stay in the cache.
+// How the word of each event id is read: a table of 8 KiB, whose few entries in use stay cached.
 class WordTable {
  public:
-  // Entries up to kMaxWords are plain events with so many words; the others have a flag.
+  // Entries up to kMaxWords are events without a flag and with that number of words.
   static constexpr std::uint16_t kMaxWords = FKT_VAR_MASK;
   static constexpr std::uint16_t kSwitch = 0x0400;    // | words: sets the stream's pid
-  static constexpr std::uint16_t kVariable = 0x0800;  // the argument says how many
+  static constexpr std::uint16_t kVariable = 0x0800;  // the argument is the number of words
   static constexpr std::uint16_t kPid = 0x1000;
   static constexpr std::uint16_t kTime = 0x1001;
   static constexpr std::uint16_t kLost = 0x1002;
   static constexpr std::uint16_t kUnknown = 0x1003;
-  static constexpr std::uint16_t kPair = 0x2000;  // | which of pairs()
+  static constexpr std::uint16_t kPair = 0x2000;  // | index in pairs()
 
   explicit WordTable(const Catalogue& catalogue);
   std::uint16_t operator[](std::uint32_t id) const { return entries_[id]; }
@@ -48,39 +48,40 @@ class WordTable {
   std::vector<PairType> pairs_;
 };
 
-// A page whose header has been checked.
+// A page whose header, and usually events, have been checked.
 struct Page {
   fkt_page_header header{};
   std::span<const std::uint64_t> words;  // after the header, up to `used`
   std::uint64_t offset = 0;              // of the page in the file (bytes)
-  std::shared_ptr<const void> keep;      // where the words stand, if not in the file itself
+  std::shared_ptr<const void> keep;      // keeps the words alive if they are not in the mapped file
 };
 
-// The page of `page_bytes` at `offset` in the file, which must belong to `recording`. An Error
-// (code damaged) says where it stands and what is wrong with its header, or that its events are not
-// those of its checksum.
+// Checks the page of `page_bytes` bytes at `offset` in the file, which must belong to `recording`.
+// The Error (code damaged) tells the page's offset and what is wrong with its header, or that its
+// events do not match their checksum.
 Result<Page> check_page(ByteView file, std::uint64_t offset, std::uint32_t page_bytes,
                         std::uint64_t recording);
-// Of a page's own bytes; `offset` is what the Error calls it by.
+// Checks a page in its own bytes; `offset` is used in the Error's message.
 Result<Page> check_page_bytes(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
                               std::uint64_t recording);
-// The same in two steps: a look at the words of a large file's pages is a look at all of it.
+// The two steps of check_page_bytes(): the header alone, so that the events of a large file's pages
+// need not be read, and the events.
 Result<Page> check_page_header(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
                                std::uint64_t recording);
 Status check_page_events(const Page& page);
 
-// Hands on the events of one page, one after the other.
+// Decodes the events of one page in order.
 class PageDecoder {
  public:
   enum class Step {
     event,    // `event` is set
-    gap,      // `event` is a LOST word: words[0] still counts from the CPU's start
+    gap,      // `event` is a LOST word; words[0] is the total since the CPU's start
     end,      // of the page
     damaged,  // the rest of the page cannot be read: error() says why
   };
 
   PageDecoder() = default;
-  // Both must outlive the decoder; so must the bytes the page was checked in.
+  // `table` and the bytes that the page was checked in must outlive the decoder.
   PageDecoder(const WordTable& table, const Page& page)
       : table_(&table),
         words_(page.words),
@@ -92,28 +93,29 @@ class PageDecoder {
         pid_(page.header.pid),
         cpu_(page.header.cpu) {}
 
-  // Sets `event` to the next one. After `damaged` nothing else comes.
+  // Sets `event` to the next event. After `damaged` it must not be called again.
   Step next(Event& event);
 
-  // Between two events: words taken so far. Nothing where a pair's end is still to come.
+  // Returns the number of words read so far; nothing between begin and end of a pair.
   std::optional<std::uint32_t> position() const {
     if (half_id_ != 0) return std::nullopt;
     return static_cast<std::uint32_t>(all_words_ - words_.left());
   }
-  // Goes on behind some events that somebody else has read: there, at that time, in that thread.
+  // Moves behind events that were decoded elsewhere, to this word; `clock` (ticks) and `pid` are
+  // those at that place.
   void skip(std::uint32_t position, std::uint64_t clock, std::uint32_t pid) {
     words_.take(position - (all_words_ - words_.left()));
     clock_ = clock;
     pid_ = pid;
   }
 
-  // What next() found wrong: offset, CPU, cause.
+  // Describes the damage that next() found: offset, CPU, cause.
   Error error() const;
 
  private:
   enum class Fault { none, unknown_id, cut_short, late };
 
-  // `event` is the begin of the pair `word`; its end, if it is there, comes next.
+  // Sets `event` to the begin of the pair in `word`; its end, unless it is missing, comes next.
   Step begin_pair(Event& event, std::uint64_t word, std::uint16_t entry) {
     const std::uint32_t id = fkt_word_id(word), arg = fkt_word_arg(word);
     const PairType& pair = table_->pair(entry);
@@ -134,7 +136,7 @@ class PageDecoder {
     half_arg_ = pair.end_arg(number, fkt_pair_value(arg));
     return Step::event;
   }
-  // The end of the pair whose begin was handed on.
+  // Sets `event` to the end of the pair whose begin was returned before.
   Step end_pair(Event& event) {
     event.clock = clock_;
     event.cpu = cpu_;
@@ -164,7 +166,7 @@ class PageDecoder {
   std::uint64_t page_offset_ = 0;
   std::uint32_t pid_ = 0;
   std::uint32_t cpu_ = 0;
-  std::uint16_t half_id_ = 0;  // 0, or the end of a pair whose begin was handed on
+  std::uint16_t half_id_ = 0;  // id of the pair's end that comes next; 0: none
   std::uint32_t half_arg_ = 0;
   Fault fault_ = Fault::none;
   std::uint64_t bad_word_ = 0;

@@ -12,12 +12,13 @@
 namespace fkt {
 namespace {
 
-// Groups kept that nobody reads at the moment: neighbours are read soon by the other CPUs.
+// Number of decompressed groups that stay cached while no cursor uses them: the cursors of other
+// CPUs read the neighbouring pages soon.
 constexpr std::size_t kRecentGroups = 16;
 
 }  // namespace
 
-// Groups that are in use or were lately.
+// The groups in use and those used last.
 class PageSource::Cache {
  public:
   struct Slot {
@@ -27,7 +28,7 @@ class PageSource::Cache {
 
   explicit Cache(std::size_t groups) : slots_(groups) {}
 
-  // unpack() is called at most once as long as the slot lives, and without a lock on the others.
+  // Calls unpack() at most once while the slot exists, without holding the mutex.
   template <class Unpack>
   std::shared_ptr<const Slot> get(std::size_t group, Unpack unpack) {
     const std::shared_ptr<Slot> slot = find(group);
@@ -48,11 +49,11 @@ class PageSource::Cache {
 
   std::mutex mutex_;
   std::vector<std::weak_ptr<Slot>> slots_;    // by group
-  std::deque<std::shared_ptr<Slot>> recent_;  // the last ones asked for
+  std::deque<std::shared_ptr<Slot>> recent_;  // the groups requested last
 };
 
-// Which pages' events have been found to be those of their checksums. Threads that check a page at
-// the same time find the same.
+// The pages whose events matched their checksum. Relaxed atomics suffice: a bit says nothing about
+// other memory, and threads that check a page at the same time get the same result.
 class PageSource::Checked {
  public:
   explicit Checked(std::size_t pages) : words_(pages / kBits + 1) {}
@@ -91,7 +92,7 @@ std::uint64_t PageSource::groups_end() const {
   return begin_ + (groups_.back().first_page + groups_.back().pages) * page_bytes_;
 }
 
-// One message for all pages of a hole, so that it is said once.
+// All pages of a hole get the same message, so that it is noted once.
 Error PageSource::hole(std::size_t next) const {
   const std::uint64_t from = next == 0 ? 0 : groups_[next - 1].first_page + groups_[next - 1].pages;
   const std::string to =

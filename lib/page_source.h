@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The pages of a file by their offset, be they there as they are or in groups. Any number of
-// threads may ask at once; a group is unpacked once for all who want it at about the same time.
+// Access to a file's pages by offset, whether they are stored plainly or in compressed groups.
+// Thread-safe; a group is unpacked once for all threads that need it at about the same time.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace fkt {
 
-// A page's bytes, and what keeps them in memory.
+// A page's bytes, and a reference that keeps them in memory.
 struct PageBytes {
   ByteView bytes;
   std::shared_ptr<const void> keep;
@@ -20,10 +20,10 @@ struct PageBytes {
 
 class PageSource {
  public:
-  // `begin`: where the page area begins. Pages stand in the file as they are.
+  // For pages that are stored plainly. `begin`: offset of the page area in the file.
   PageSource(ByteView file, std::uint64_t begin, std::uint32_t page_bytes, std::uint64_t recording);
-  // Pages stand in groups; their offsets are those that they would have without compression.
-  // In memory at one time: as many groups as are being read, and a few more.
+  // For pages in compressed groups; a page's offset is the one that it would have without
+  // compression. Memory holds the groups being read and a few more.
   PageSource(ByteView file, std::uint64_t begin, std::uint32_t page_bytes, std::uint64_t recording,
              std::vector<GroupRef> groups);
   PageSource(PageSource&&) noexcept;
@@ -31,18 +31,18 @@ class PageSource {
   ~PageSource();
 
   ByteView file() const { return file_; }
-  // The groups, in file order; empty: pages stand as they are.
+  // The groups in file order; empty when pages are stored plainly.
   const std::vector<GroupRef>& groups() const { return groups_; }
-  // Behind the last page of the groups (offset as a page's).
+  // Returns the offset behind the last page of the groups, counted as pages' offsets are.
   std::uint64_t groups_end() const;
-  // The page's bytes as they are, fewer where the file ends; an Error (damaged) if its group cannot
-  // be unpacked.
+  // Returns the page's bytes unchecked, fewer when the file ends within it. Error (damaged): its
+  // group cannot be unpacked.
   Result<PageBytes> bytes(std::uint64_t offset) const;
-  // The page, checked.
+  // Returns the page after checking its header and events.
   Result<Page> page(std::uint64_t offset) const;
-  // A page's events are checked once, if it is one of the first `pages`.
+  // From now on the events of the first `pages` pages are checked only once each.
   void remember(std::size_t pages);
-  // The page, of which the header alone was checked.
+  // Returns the page after checking its header only.
   Result<Page> page_header(std::uint64_t offset) const;
 
  private:
@@ -54,9 +54,9 @@ class PageSource {
   std::uint32_t page_bytes_;
   std::uint64_t recording_;
   std::vector<GroupRef> groups_;
-  std::unique_ptr<Cache> cache_;  // nothing: pages stand as they are
+  std::unique_ptr<Cache> cache_;  // nullptr: pages are stored plainly
   class Checked;
-  std::unique_ptr<Checked> checked_;  // nothing: each time anew
+  std::unique_ptr<Checked> checked_;  // nullptr: events are checked each time
 };
 
 }  // namespace fkt

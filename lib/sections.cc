@@ -12,9 +12,10 @@
 namespace fkt {
 namespace {
 
-// What an unpacked section may have: the index of 128 GiB in pages of 16 KiB; symbols need 10 MiB.
+// Most bytes of an unpacked section: the index of 128 GiB in pages of 16 KiB; symbols need 10 MiB.
 constexpr std::uint64_t kMaxUnpackedBytes = 256 << 20;
-// How far behind a damaged header the next section is looked for: a large index may be in between.
+// How far behind a damaged header the next section is searched for (bytes): a large index may be in
+// between.
 constexpr std::uint64_t kMostSkipped = 256 << 20;
 
 Error damaged(const Section& section, const char* why) {
@@ -22,14 +23,15 @@ Error damaged(const Section& section, const char* why) {
                                   hex(section.offset) + ": " + why};
 }
 
-// Unpacks piece by piece, so that memory follows what is there and not what the header claims.
+// Unpacks piece by piece, so that memory use depends on the actual contents and not on the size
+// that the header claims.
 Result<std::string> unpack(const Section& section) {
   const std::uint64_t limit = section.header.raw_bytes;
   if (limit > kMaxUnpackedBytes) return damaged(section, "it claims to be over 256 MiB unpacked");
   const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(),
                                                                           ZSTD_freeDStream);
   if (!stream) return Error{ErrorCode::io, "zstd: out of memory"};
-  // Windows above 8 MiB are not what fkt_record writes.
+  // fkt_record does not write windows above 8 MiB.
   ZSTD_DCtx_setParameter(stream.get(), ZSTD_d_windowLogMax, 23);
 
   std::string out;
@@ -49,7 +51,7 @@ Result<std::string> unpack(const Section& section) {
   return out;
 }
 
-// From one section to the next.
+// Walks from one section to the next.
 class Walk {
  public:
   Walk(ByteView file, std::uint64_t begin, Closing closing)
@@ -79,7 +81,7 @@ class Walk {
   }
 
  private:
-  // The section there, if it is all in the file.
+  // Returns the section at this offset if all of it is in the file.
   std::optional<Section> at(std::uint64_t offset) const {
     Section section;
     section.offset = offset;
@@ -100,8 +102,8 @@ class Walk {
     return section.offset + sizeof section.header + (section.header.stored_bytes + 7) / 8 * 8;
   }
 
-  // No section stands where one has to. The size of the one before may be what is damaged, so the
-  // next whole one is looked for from that header on.
+  // Called when no section begins where one must. The size of the previous section may be what is
+  // damaged, so the next intact one is searched for from behind that section's header on.
   bool go_on_behind_damage() {
     std::uint64_t from = list_.end;
     if (!list_.sections.empty()) {
@@ -122,7 +124,7 @@ class Walk {
       list_.end = offset;
       return true;
     }
-    // A section that begins and has nothing behind it is cut off by the file's end.
+    // A section that begins here without another one behind it is cut off by the end of the file.
     if (!begins) list_.faults.push_back(fault);
     return false;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The record file's sections: walking them, checking and unpacking their payloads.
+// The record file's sections: finds them, checks and unpacks their payloads.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,32 @@ namespace fkt {
 
 struct Section {
   fkt_section_header header{};
-  ByteView stored;           // the payload as it stands in the file
+  ByteView stored;           // the payload as stored in the file
   std::uint64_t offset = 0;  // of the section in the file (bytes)
 };
 
 struct SectionList {
   std::vector<Section> sections;
-  std::uint64_t end = 0;      // offset behind the last whole section (bytes)
-  std::uint64_t cut_off = 0;  // bytes of a section that the file's end cuts short
-  std::vector<std::string> faults;  // places where a section's header is damaged
+  std::uint64_t end = 0;            // offset behind the last complete section (bytes)
+  std::uint64_t cut_off = 0;        // bytes of a section that the file's end cuts short
+  std::vector<std::string> faults;  // messages: where a section's header is damaged
 };
 
-// Does an FKT_SEC_END close a file's sections?
+// Whether the file's sections end with an FKT_SEC_END.
 enum class Closing { none, expected };
 
-// The sections that stand between the offsets `begin` and `end` of the file, up to the first place
-// where none begins. Where an end is expected and missing, sections are looked for behind the damage.
+// Returns the sections between the offsets `begin` and `end` of the file, up to the first place
+// where none begins. With Closing::expected, sections behind damage are searched for as well.
 SectionList walk_sections(ByteView file, std::uint64_t begin, std::uint64_t end,
                           Closing closing = Closing::none);
 
-// What its checksum has to be.
+// Returns the checksum that the section's header must contain.
 std::uint32_t section_checksum(fkt_section_header header, ByteView stored);
 
-// Does its checksum match? If not, an error that says where the section is.
+// Returns an error with the section's offset when its checksum does not match.
 Status check_section(const Section& section);
 
-// A section's contents: checked, unpacked, and either in place in the file or owned.
+// A section's checked and unpacked contents: a view into the file, or an own copy.
 class Payload {
  public:
   static Result<Payload> read(const Section& section);

@@ -15,7 +15,7 @@ CpuStream::CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, s
   const auto first = std::ranges::find_if(
       pages, [&](std::uint32_t page) { return data.pages[page].end_clock >= from; });
   next_page_ = static_cast<std::size_t>(first - pages.begin());
-  // A page of an earlier stretch says nothing of what was lost between the two.
+  // The previous page's loss count is of no use when it belongs to an earlier stretch.
   if (next_page_ == 0 || (cut && data.pages[pages[next_page_ - 1]].end_clock < cut->from)) {
     if (pages.empty()) return;
     const std::uint32_t cpu = data.pages[pages[0]].cpu;
@@ -24,11 +24,11 @@ CpuStream::CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, s
     if (cut == nullptr) lost_ = data.info.lost_before(cpu);
     return;
   }
-  // Losses are cumulative; the page before the slice says where they stood.
+  // Loss counts are cumulative: the page before the selection tells where they start.
   const PageRef& before = data.pages[pages[next_page_ - 1]];
   const Result<Page> page = data.source->page_header(before.offset);
   if (page) lost_ = page->header.lost;
-  // Pages that are missing behind it are seen by its number.
+  // Pages missing behind it show in the sequence numbers.
   last_seq_ = before.seq;
   hole_ = !page;
   event_.clock = before.end_clock;
@@ -38,7 +38,7 @@ CpuStream::CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, s
 void CpuStream::go_on_from(std::uint64_t clock) {
   if (next_page_ == 0 || next_page_ == pages_->size()) return;
   last_seq_ = data_->pages[(*pages_)[next_page_ - 1]].seq;
-  // That event may be in the page that is read first.
+  // The event at `clock` may be in the page that is read first.
   event_.clock = std::min(clock, data_->pages[(*pages_)[next_page_]].first_clock);
 }
 
@@ -57,7 +57,8 @@ bool CpuStream::advance_slowly(Step step) {
         const std::uint64_t count = lost_ && total > *lost_ ? total - *lost_ : 0;
         lost_ = total;
         data_->set_lost(event_.cpu, total);
-        // Within a page, where nothing writes such a word, the event before it is not known here.
+        // The module writes a LOST word only at the begin of a page; elsewhere the event before it
+        // is not known here.
         const bool first = decoder_.position() == 1 + FKT_LOST_WORDS;
         if (set_gap(count, from, first ? std::max(from, last_before_) : event_.clock)) {
           return event_.clock < to_;
@@ -82,8 +83,9 @@ bool CpuStream::advance_slowly(Step step) {
   }
 }
 
-// event_ is the end of a gap, of these words, which begins at `begin`: makes event_ its begin, and
-// keeps the end for the next advance(). False: all of it lies before from_.
+// event_ is the end of a gap that begins at `begin` (ticks) and has these words: makes event_ the
+// gap's begin and keeps its end for the next advance(). Returns false when the gap ends before
+// from_.
 bool CpuStream::set_gap(std::uint64_t count, std::uint64_t from, std::uint64_t begin) {
   if (event_.clock < from_) return false;
   gap_[0] = count;
@@ -91,14 +93,14 @@ bool CpuStream::set_gap(std::uint64_t count, std::uint64_t from, std::uint64_t b
   event_.words = gap_;
   gap_end_ = event_;
   behind_gap_ = decoder_;
-  decoder_ = PageDecoder();  // is at its end, so that the next advance() comes by end_gap()
+  decoder_ = PageDecoder();  // its end makes the next advance() call end_gap()
   in_gap_ = true;
   event_.id = kGapBegins;
   event_.clock = std::max(std::min(begin, event_.clock), from_);
   return true;
 }
 
-// False: the gap reaches up to the end of all that is handed on.
+// Returns false when the gap reaches to the end of the stream.
 bool CpuStream::end_gap() {
   in_gap_ = false;
   if (ended_) return false;
@@ -107,7 +109,8 @@ bool CpuStream::end_gap() {
   return true;
 }
 
-// Behind the last page: was anything lost after it? Then event_ is the begin of that gap.
+// Called behind the last page: returns true, and sets event_ to a gap's begin, when events were
+// lost after that page.
 bool CpuStream::last_gap() {
   if (ended_ || pages_->empty()) return false;
   ended_ = true;
@@ -133,7 +136,7 @@ bool CpuStream::last_gap() {
   return true;
 }
 
-// What makes a page that is sound in itself useless at this place.
+// Returns the error of a page that is intact but does not belong at this place.
 std::optional<Error> CpuStream::contradiction(const Page& page, const PageRef& ref) const {
   const std::string where =
       "page at offset " + hex(ref.offset) + " (cpu " + std::to_string(ref.cpu);
@@ -169,14 +172,16 @@ CpuStream::Before CpuStream::before(const Page& page) const {
   if (!lost && h.seq == 0) lost = 0;
   Before before;
   before.lost_word = !page.words.empty() && fkt_word_id(page.words[0]) == FKT_W_LOST;
-  // With a LOST word the header's count already includes that word's gap: leave it to the word.
+  // With a LOST word, the header's count already includes that word's gap: the word accounts for
+  // it.
   if (!before.lost_word && lost && h.lost > *lost) before.count = h.lost - *lost;
   const bool hole = last_seq_ && (hole_ || h.seq != *last_seq_ + 1);
   before.gap = hole || before.count > 0;
   return before;
 }
 
-// Sets event_ to a gap's begin when one ends here of which the page has no LOST word.
+// Begins the page. When a gap ends there for which the page has no LOST word, sets event_ to the
+// gap's begin.
 CpuStream::Loaded CpuStream::begin_page(const Page& page) {
   const fkt_page_header& h = page.header;
   const Before before = this->before(page);
@@ -200,8 +205,9 @@ CpuStream::Loaded CpuStream::begin_page(const Page& page) {
   return set_gap(before.count, from, from) ? Loaded::page_after_gap : Loaded::page;
 }
 
-// The first page behind the selection: does a gap before it begin within? Then event_ is its begin.
-// Nothing of the page is handed on, and if it is damaged, that is not the selection's damage.
+// `ref` is the first page behind the selection. Returns true, and sets event_ to the gap's begin,
+// when a gap before the page begins inside the selection. The page's events are not used, and its
+// damage is not the selection's.
 bool CpuStream::gap_across_end(const PageRef& ref) {
   const Result<Page> page = data_->source->page(ref.offset);
   if (!page || contradiction(*page, ref)) return false;

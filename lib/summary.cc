@@ -10,7 +10,7 @@
 namespace fkt {
 namespace {
 
-// The file is not all of its recording.
+// Note for a file that is not all of its recording.
 std::string part_note(const TraceInfo& info) {
   const std::string number = std::to_string(info.part->number);
   if (!info.part->snapshot) {
@@ -40,7 +40,8 @@ std::string layer_name(const Catalogue& catalogue, unsigned bit) {
   return layer != nullptr ? layer->name : "bit " + std::to_string(bit);
 }
 
-// Was the layer on? The mask can have changed while recording, so its events say it too.
+// Returns whether the layer was recorded. The mask can change while recording, so events of the
+// layer count as well.
 bool recorded(const Analysis& a, unsigned bit) {
   if ((a.info().command.mask >> bit & 1) != 0) return true;
   for (const EventType& type : a.info().catalogue.events()) {
@@ -93,7 +94,7 @@ class Builder {
   Summary& out_;
 };
 
-// How much of [from, to) is in the file, and in what the view is restricted to.
+// Returns how many ticks of [from, to) are in the file; with in_view, only of the view's parts.
 std::uint64_t Builder::ticks_in(std::uint64_t from, std::uint64_t to, bool in_view) const {
   const TraceInfo& info = a_.info();
   Window window;
@@ -113,7 +114,7 @@ Summary::Extent Builder::extent(std::uint64_t from, std::uint64_t to, bool in_vi
   return {from - a_.start(), to - a_.start(), ticks_in(from, to, in_view)};
 }
 
-// Which times the report is about: the recording's, the file's, the selection's.
+// Sets the extents of the recording, the file and the selection.
 void Builder::extents() {
   const TraceInfo& info = a_.info();
   const std::optional<Totals>& totals = info.totals;
@@ -157,10 +158,11 @@ void Builder::cpus() {
 
 void Builder::processes() {
   const Tasks& tasks = a_.tasks();
-  std::map<TaskIndex, Summary::ProcessRow> rows;  // by leader: its threads' times are its own
+  // By leader, whose row has the times of all its threads.
+  std::map<TaskIndex, Summary::ProcessRow> rows;
   for (TaskIndex task = 0; task < tasks.size(); task++) {
     const StateTimes& times = a_.states().task(task);
-    if (!tasks[task].member) continue;  // under a filter little of it is recorded
+    if (!tasks[task].member) continue;  // a filter hides most of it
     if (all(times) == 0 && a_.states().runs(task) == 0) continue;
     const TaskIndex leader = tasks[task].leader;
     const auto [place, fresh] = rows.try_emplace(leader);
@@ -180,7 +182,7 @@ void Builder::processes() {
     if (row.recorder) out_.recorder_ticks += all(times);
   }
   for (auto& [leader, row] : rows) out_.processes.push_back(std::move(row));
-  // Processes by their time, then the CPUs' idle tasks in order.
+  // Sorts processes by time, then the CPUs' idle tasks by name.
   std::stable_sort(out_.processes.begin(), out_.processes.end(), [](const auto& x, const auto& y) {
     if (x.idle != y.idle) return y.idle;
     return x.idle ? x.name < y.name : all(x.times) > all(y.times);
@@ -219,7 +221,7 @@ void Builder::histogram(bool without_user) {
   points();
 }
 
-// Events that have no duration, by name: they have counts alone.
+// Adds the events without a duration, by name; they have only counts.
 void Builder::points() {
   std::map<std::string, Summary::EventRow> rows;
   for (const EventType& type : a_.info().catalogue.events()) {
@@ -237,7 +239,7 @@ void Builder::points() {
                    [](const auto& x, const auto& y) { return x.count > y.count; });
 }
 
-// Most time first.
+// Sorted by time, longest first.
 void Builder::durations() {
   if (!a_.profile().keeps_histograms()) return;
   for (TypeIndex type = 0; type < a_.types().size(); type++) {
@@ -298,7 +300,8 @@ void Builder::losses() {
     row.ticks += gap.to > gap.from ? gap.to - gap.from : 0;
   }
   if (a_.info().totals && a_.whole()) {
-    for (const CpuTotals& cpu : a_.info().totals->per_cpu) {  // gaps still open at the stop
+    // Gaps still open when recording stopped
+    for (const CpuTotals& cpu : a_.info().totals->per_cpu) {
       if (cpu.gap_lost == 0) continue;
       Summary::CpuLoss& row = rows[cpu.cpu];
       row.cpu = cpu.cpu;
@@ -311,18 +314,19 @@ void Builder::losses() {
   for (const auto& [cpu, row] : rows) out_.losses.push_back(row);
 }
 
-// What the recorder counted against what the file holds; only when all of it was read.
+// Compares what the recorder counted with the file's contents; only when all of it was read.
 void Builder::check_totals() {
   for (const CpuTotals& cpu : a_.info().totals->per_cpu) {
     const std::uint64_t decoded = cpu.cpu < a_.decoded().size() ? a_.decoded()[cpu.cpu] : 0;
-    // Old events that made room are no loss: that was asked for, and the notes say it.
+    // Overwritten events are no loss: a flight recorder overwrites them on purpose, and a note says
+    // so.
     const std::uint64_t expected = cpu.events - std::min(cpu.overwritten, cpu.events);
     if (decoded == expected) continue;
     out_.missing.push_back("cpu " + std::to_string(cpu.cpu) + ": " + std::to_string(decoded) +
                            " events in the file, " + std::to_string(expected) + " recorded");
   }
   for (const CpuTotals& cpu : a_.info().totals->per_cpu) {
-    // Of what was overwritten or discarded the file does not say where it was lost.
+    // The file does not tell where overwritten or discarded events were.
     if (cpu.overwritten > 0 || cpu.discarded > 0) continue;
     const auto row = std::ranges::find(out_.losses, cpu.cpu, &Summary::CpuLoss::cpu);
     const std::uint64_t told = row == out_.losses.end() ? 0 : row->lost;
@@ -337,7 +341,8 @@ void Builder::check_totals() {
   }
 }
 
-// What the recorder knows to be wrong, and not where in the file. A slice has its recording's.
+// Adds defects that the recorder counted without knowing where in the file they are. A slice has
+// the counts of its whole recording.
 void Builder::recorder_knows() {
   const Totals& totals = *a_.info().totals;
   if (totals.missed > 0) {

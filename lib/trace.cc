@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxNotes = 100;
 
-// Puts together what the parts of the file say.
+// Fills in a TraceData from the parts of the file.
 class Opener {
  public:
   Opener(TraceData& data, const fkt_file_header& header)
@@ -75,13 +75,13 @@ class Opener {
     return static_cast<bool>(status);
   }
 
-  // The pages, and the tail behind them.
+  // Reads the pages and the tail behind them.
   void read_pages() {
     PageArea area{file_, header_.pages_offset, file_.size(),
                   false, header_.page_bytes,   header_.recording};
     const std::uint64_t tail = header_.tail_offset;
     if (tail > file_.size()) {
-      area.end_known = true;  // all that is left of the file is pages
+      area.end_known = true;  // the rest of the file is pages
       data_.note("the file ends at " + hex(file_.size()) + ", before its tail at " + hex(tail));
     } else if (tail != 0 && (tail < header_.pages_offset || tail % 8 != 0)) {
       data_.note("the header's tail offset " + hex(tail) + " makes no sense");
@@ -90,7 +90,7 @@ class Opener {
       area.end_known = true;
       const Tables tables = read_tail(tail);
       if (grouped_) area = group_area(area, tables.groups);
-      if (area.end - area.begin < area.page_bytes) return;  // no page: no index is needed
+      if (area.end - area.begin < area.page_bytes) return;  // without pages no index is needed
       if (tables.index && take_index(*tables.index, area)) return;
       data_.note("the index is missing or cannot be used: it was made again from the pages");
     }
@@ -99,7 +99,7 @@ class Opener {
     scan(area);
   }
 
-  // The area of the groups' pages, as if they stood there without compression.
+  // Returns the area of the groups' pages as it would be without compression.
   PageArea group_area(const PageArea& area, const std::optional<Section>& table) {
     std::vector<GroupRef> groups;
     Result<std::vector<GroupRef>> listed =
@@ -120,7 +120,7 @@ class Opener {
     return pages;
   }
 
-  // The parts of the tail that say where pages are, if they are there.
+  // The tail's sections that tell where pages are, if present.
   struct Tables {
     std::optional<Section> index, groups;
   };
@@ -160,10 +160,11 @@ class Opener {
     if (!grouped_) ended(area, found.end, found.cut_off, "page");
   }
 
-  // The page area turned out to end there, with a piece of a page or group.
+  // The page area ends at `end`, followed by `cut_off` bytes of an incomplete page or group.
   void ended(const PageArea& area, std::uint64_t end, std::uint64_t cut_off, const char* within) {
     if (area.end_known && header_.tail_offset <= file_.size()) return;
-    // A stream's tail follows its last page directly; such a file lacks nothing.
+    // A file that was written as a stream has its tail directly behind its last page: it is
+    // complete.
     if (header_.tail_offset == 0 && section_begins(file_, end)) {
       read_tail(end);
       if (data_.integrity.finished) data_.integrity.index_rebuilt = false;
@@ -175,7 +176,7 @@ class Opener {
     }
   }
 
-  // Of a slice: the last stretch that the page reaches into.
+  // In a slice: returns the last stretch that the page reaches into.
   std::size_t stretch_of(const PageRef& page) const {
     std::size_t stretch = 0;
     while (stretch < data_.info.further.size() &&
@@ -185,7 +186,7 @@ class Opener {
     return stretch;
   }
 
-  // Sorts the pages by CPU and looks for holes in their numbers.
+  // Sorts the pages by CPU and looks for holes in their sequence numbers.
   void number_pages() {
     std::uint64_t missing = 0;
     for (std::uint32_t i = 0; i < data_.pages.size(); ++i) {
@@ -201,12 +202,12 @@ class Opener {
       }
       of_cpu.push_back(i);
     }
-    // A page too damaged to say whose it is also leaves a hole; it is not counted twice.
+    // A damaged page whose CPU is not known leaves a hole as well: do not count it twice.
     missing -= std::min(missing, data_.integrity.damaged_pages);
     data_.integrity.missing_pages = missing;
   }
 
-  // All pages of a recording are of one version.
+  // All pages of a recording have one version: looks at the first readable one.
   void find_checksums() {
     for (const PageRef& ref : data_.pages) {
       const Result<Page> page = data_.source->page_header(ref.offset);
@@ -243,7 +244,7 @@ class Opener {
       }
       return;
     }
-    // Each CPU's last page knows best. What a later gap lost shows when it is decoded.
+    // Each CPU's last page has the highest count. Later losses show up when events are decoded.
     for (const auto& [cpu, pages] : data_.by_cpu) {
       const Result<Page> page = data_.source->page_header(data_.pages[pages.back()].offset);
       if (page) data_.set_lost(cpu, page->header.lost);
@@ -299,7 +300,7 @@ void TraceData::damaged_page(std::uint64_t offset, const Error& error) {
 }
 
 void TraceData::set_lost(std::uint32_t cpu, std::uint64_t total) {
-  // What was lost between a slice's stretches is in these sums, and not in the slice.
+  // The sums include what was lost between a slice's stretches, which is not part of the slice.
   if (!info.further.empty()) return;
   std::uint64_t& known = lost_[cpu];
   if (total <= known) return;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A recording, opened for reading: what its sections say, its pages, its events in time order.
+// A recording opened for reading: the contents of its sections, its pages, its events in time
+// order.
 //
 //   fkt::Result<fkt::Trace> trace = fkt::Trace::open(path);
 //   if (!trace) return fail(trace.error());
 //   for (const fkt::Event& e : trace->events()) stats.add(e);
 //
-// The file is mapped, never read whole; memory is bounded by the number of CPUs and the page index,
-// not by the trace's length. Pages are checked when they are decoded: a damaged one is skipped and
-// counted in integrity(), and the rest is shown.
+// The file is mapped, never read as a whole; memory use is bounded by the number of CPUs and the
+// page index, not by the recording's length. Pages are checked when they are decoded: a damaged one
+// is skipped and counted in integrity(), and the others are shown.
 #pragma once
 
 #include <cstdint>
@@ -49,23 +50,23 @@ struct Command {
   std::string filter;  // "none", "process", "only"
   std::uint32_t filter_pid = 0;
   bool args = false;
-  bool restricted = false;  // made without CAP_PERFMON: of the recorder's own processes alone
-  std::string engine;       // "drain"; "fetch": the recorder fetched the pages
+  bool restricted = false;  // without CAP_PERFMON: only the recorder's own processes
+  std::string engine;       // "drain", or "fetch": the recorder fetched the pages
 };
 
 struct Clocks {
   std::string source;     // "tsc", "mono"
-  std::uint64_t khz = 0;  // ticks per millisecond, as the kernel says
+  std::uint64_t khz = 0;  // ticks per millisecond, according to the kernel
   ClockPair start;
   std::optional<ClockPair> end;
   int zone_seconds = 0;  // east of UTC
-  // Ticks per second measured over the recording where the end is known, khz * 1000 otherwise.
+  // Returns ticks per second: measured over the recording when its end is known, else khz * 1000.
   double ticks_per_second() const;
-  // Wall clock of a stamp (ns since 1970), by the nearest pairs.
+  // Returns the wall clock time of `clock` (ns since 1970), by the nearest pairs.
   std::uint64_t real_ns(std::uint64_t clock) const;
 };
 
-struct Task {  // before the recording
+struct Task {  // a task that existed before the recording
   std::uint32_t tid = 0, tgid = 0, ppid = 0;
   std::string comm;
 };
@@ -79,32 +80,33 @@ struct InterruptSource {
 struct CpuTotals {
   std::uint32_t cpu = 0;
   std::uint64_t events = 0, lost = 0, discarded = 0, overwritten = 0, pages = 0;
-  std::uint64_t gap_from = 0, gap_lost = 0;  // a gap that never closed; 0: none
+  std::uint64_t gap_from = 0, gap_lost = 0;  // a gap still open at the end; 0: none
 };
 
 struct Totals {  // from the tail; absent when the recorder could not finish
   std::uint64_t start_clock = 0, stop_clock = 0;
-  std::uint64_t recording_stop_clock = 0;  // of a slice: where its recording ended; 0: not known
+  std::uint64_t recording_stop_clock = 0;  // of a slice: end of the whole recording; 0: not known
   std::uint64_t events = 0, lost = 0, discarded = 0, overwritten = 0, pages = 0, bytes = 0;
-  std::uint64_t missed = 0;      // calls of functions with a kprobe that no event tells of
-  std::uint64_t clock_back = 0;  // events whose clock had stepped back
+  std::uint64_t missed = 0;  // calls that a kprobe missed: without events
+  std::uint64_t clock_back =
+      0;  // events with the previous event's time, because the clock went back
   std::uint64_t drain_ns = 0;
   std::string stop_reason;  // "asked", "limit", "full", "error", "ring", "rotated", "snapshot"
-  std::string because;  // of a snapshot: what its condition came true of; empty: it was asked for
-  std::string source;   // of a slice: what its recording lacked (lib/damage.h); empty: nothing
+  std::string because;      // of a snapshot: what made its condition true; empty: it was requested
+  std::string source;       // of a slice: what its recording lacked (lib/damage.h); empty: nothing
   int error = 0;
   std::optional<int> workload_status;
   std::vector<CpuTotals> per_cpu;
 };
 
-// The file is one of several that a recording rotated through, and not the first.
+// The file is a later one of several files of a recording, or a snapshot.
 struct Part {
   unsigned number = 0;                          // from 1
-  bool snapshot = false;                        // of a flight recorder that went on
-  std::map<std::uint32_t, std::uint64_t> lost;  // per CPU, events lost before it
+  bool snapshot = false;                        // of a flight recorder that continued
+  std::map<std::uint32_t, std::uint64_t> lost;  // by CPU: events lost before this file
 };
 
-// What the file says about itself; sections that are missing leave their part empty.
+// The contents of the file's sections; members of missing sections stay empty.
 struct TraceInfo {
   std::uint64_t recording = 0;
   std::uint32_t page_bytes = 0;
@@ -112,54 +114,56 @@ struct TraceInfo {
   Command command;
   Clocks clocks;
   std::vector<Task> tasks;
-  // Who lived at the end of a flight recorder, or about the begin of a file that rotated.
+  // `tasks` are those at the end of a flight recorder, or near the begin of a rotated file.
   bool tasks_of_end = false;
-  std::vector<InterruptSource> interrupts;  // at the start, completed by those of the end
+  std::vector<InterruptSource> interrupts;  // at the start, and those added until the end
   Symbols symbols;
   Catalogue catalogue;
   std::map<std::uint32_t, std::string> syscalls,
       syscalls32;  // number -> name, as the file has them
   std::optional<Totals> totals;
-  // Before this moment nothing of the recording is in the file (ticks), because it is a part or a
-  // flight recorder's, or because its clocks were read before it began; 0: recording_start().
+  // The file has nothing of the recording before this time (ticks), because it is a part or from a
+  // flight recorder, or because its clocks were read before recording began; 0: recording_start().
   std::uint64_t oldest = 0;
   std::optional<Part> part;  // the file follows others of its recording
-  // Events lost on a CPU before the file's first page of it, if the file says so.
+  // Returns the number of the CPU's events lost before its first page in the file; nothing when the
+  // file does not tell.
   std::optional<std::uint64_t> lost_before(std::uint32_t cpu) const;
 
-  std::optional<Cut> cut;    // the file is a slice of a recording
-  std::vector<Cut> further;  // ... of several stretches: the others, ascending and apart
+  std::optional<Cut> cut;    // present when the file is a slice of a recording
+  std::vector<Cut> further;  // the slice's further stretches, ascending and disjoint
 
-  // The slice's stretches; none: the whole recording is in the file.
+  // Returns the number of the slice's stretches; 0 when the file is no slice.
   std::size_t stretches() const { return cut ? 1 + further.size() : 0; }
   const Cut& stretch(std::size_t i) const { return i == 0 ? *cut : further[i - 1]; }
-  // Up to where they reach (ticks). Precondition: cut.
+  // Returns the end of the last stretch (ticks). The file must be a slice.
   std::uint64_t slice_end() const { return further.empty() ? cut->to : further.back().to; }
 };
 
-// A page that the scan or the index found.
+// A page found by the scan or listed in the index.
 struct PageRef {
-  std::uint64_t offset = 0;  // in the file, in a compressed one: if it were not (bytes)
+  std::uint64_t offset = 0;  // in the file; in a compressed one as if it were not (bytes)
   std::uint64_t first_clock = 0, end_clock = 0;
   std::uint64_t seq = 0;
   std::uint32_t cpu = 0;
   std::uint32_t events = 0;
 };
 
-// What is wrong with the file, found at opening and, for pages, while decoding.
+// What is wrong with the file: found when it is opened and, in pages, when they are decoded.
 struct Integrity {
-  bool finished = false;              // the recorder wrote the tail
-  bool index_rebuilt = false;         // by scanning the pages
-  bool checksums = true;              // pages have one of their events; older recordings do not
-  std::uint64_t truncated_bytes = 0;  // after the last whole page of a file cut short
+  bool finished = false;       // the recorder wrote the tail
+  bool index_rebuilt = false;  // made by scanning the pages
+  // Pages have a checksum of their events; those of older recordings do not.
+  bool checksums = true;
+  std::uint64_t truncated_bytes = 0;  // of an incomplete page at the end of a file cut short
   std::uint64_t damaged_pages = 0;
-  std::uint64_t missing_pages = 0;  // holes in the CPUs' running numbers
-  std::uint64_t lost = 0;           // events in gaps, all CPUs
-  std::uint64_t events = 0;         // handed on by the latest events() so far
+  std::uint64_t missing_pages = 0;  // holes in the CPUs' sequence numbers
+  std::uint64_t lost = 0;           // events lost in gaps, on all CPUs
+  std::uint64_t events = 0;         // events that the latest events() has yielded so far
   std::vector<std::string> notes;   // one line each: what, where
 };
 
-// Which part of a recording to hand on. Of a slice, never more than the slice.
+// The part of a recording to read; in a slice never more than the slice.
 struct Selection {
   std::optional<std::uint64_t> from, to;  // ticks, from <= clock < to
   std::optional<std::uint32_t> cpu;
@@ -174,11 +178,11 @@ class EventRange;  // lib/merge.h: an input range of Event in time order
 
 class Trace {
  public:
-  // path "-": standard input, which is first spooled to an unlinked temporary file.
+  // path "-" is standard input, which is first copied to an unlinked temporary file.
   static Result<Trace> open(const std::string& path);
-  // The same of a file that is open already.
+  // Opens a file that is mapped already; `name` is used in messages.
   static Result<Trace> from_file(MappedFile file, const std::string& name);
-  // A recording in memory, which is copied; `name` stands for it in messages.
+  // Opens a copy of a recording in memory; `name` is used in messages.
   static Result<Trace> from_bytes(std::span<const std::byte> bytes,
                                   const std::string& name = "recording");
   Trace(Trace&&) noexcept;
@@ -187,27 +191,27 @@ class Trace {
 
   const TraceInfo& info() const;
   const std::vector<PageRef>& pages() const;  // in file order
-  // Events of all CPUs in time order; equal stamps in the order of CPU numbers. Gaps are among
-  // them (event.h). Iterating it updates integrity(), so only one thread at a time may do it. The
-  // range must not outlive the trace.
+  // Returns the events of all CPUs in time order, at equal times in the order of CPU numbers, with
+  // gaps among them (event.h). Iterating updates integrity(), so only one thread at a time may do
+  // it. The range must not outlive the trace.
   EventRange events(const Selection& selection = {}) const;
-  // One of pages(), checked (Error: damaged), and how its words are read (PageDecoder). Neither
-  // touches integrity(): any number of threads may decode pages at once.
+  // page() returns one of pages() after checking it (Error: damaged); words() tells how to decode
+  // it (PageDecoder). Neither changes integrity(): any number of threads may decode pages at once.
   Result<Page> page(const PageRef& ref) const;
-  // Counts a page that page() or a decoder found damaged in integrity(), as events() does with those
-  // that it meets: so only one thread at a time may do it.
+  // Counts a page that page() or a decoder found damaged in integrity(), as events() does with the
+  // damaged pages that it reads. Only one thread at a time may call it or iterate events().
   void note_damage(const PageRef& ref, const Error& error) const;
-  // Its bytes as they are, unchecked, for who copies them.
+  // Returns the page's stored bytes, unchecked, for copying.
   Result<PageBytes> page_bytes(const PageRef& ref) const;
   const WordTable& words() const;
   const Integrity& integrity() const;
-  // Where what was written after the pages stands (bytes); 0: there is none.
+  // Returns the offset of the tail behind the pages (bytes); 0: there is none.
   std::uint64_t tail_offset() const;
-  // The whole file as it is mapped, for who copies sections of it.
+  // Returns the whole mapped file, for copying its sections.
   std::span<const std::byte> file() const;
 
  private:
-  friend class Scanner;  // reads it as EventRange does
+  friend class Scanner;  // reads the pages as EventRange does
   explicit Trace(std::unique_ptr<TraceData> data);
   std::unique_ptr<TraceData> data_;
 };
