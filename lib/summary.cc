@@ -300,7 +300,7 @@ void Builder::losses() {
     row.ticks += gap.to > gap.from ? gap.to - gap.from : 0;
   }
   if (a_.info().totals && a_.whole()) {
-    // Gaps still open when recording stopped
+    // Gaps still open when recording stopped.
     for (const CpuTotals& cpu : a_.info().totals->per_cpu) {
       if (cpu.gap_lost == 0) continue;
       Summary::CpuLoss& row = rows[cpu.cpu];

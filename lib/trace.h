@@ -87,9 +87,8 @@ struct Totals {  // from the tail; absent when the recorder could not finish
   std::uint64_t start_clock = 0, stop_clock = 0;
   std::uint64_t recording_stop_clock = 0;  // of a slice: end of the whole recording; 0: not known
   std::uint64_t events = 0, lost = 0, discarded = 0, overwritten = 0, pages = 0, bytes = 0;
-  std::uint64_t missed = 0;  // calls that a kprobe missed: without events
-  std::uint64_t clock_back =
-      0;  // events with the previous event's time, because the clock went back
+  std::uint64_t missed = 0;      // calls that a kprobe missed: without events
+  std::uint64_t clock_back = 0;  // events with their predecessor's time: the clock went back
   std::uint64_t drain_ns = 0;
   std::string stop_reason;  // "asked", "limit", "full", "error", "ring", "rotated", "snapshot"
   std::string because;      // of a snapshot: what made its condition true; empty: it was requested
@@ -119,8 +118,7 @@ struct TraceInfo {
   std::vector<InterruptSource> interrupts;  // at the start, and those added until the end
   Symbols symbols;
   Catalogue catalogue;
-  std::map<std::uint32_t, std::string> syscalls,
-      syscalls32;  // number -> name, as the file has them
+  std::map<std::uint32_t, std::string> syscalls, syscalls32;  // names by number, from the file
   std::optional<Totals> totals;
   // The file has nothing of the recording before this time (ticks), because it is a part or from a
   // flight recorder, or because its clocks were read before recording began; 0: recording_start().
