@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The last word of every tool that reads a recording.
+// The warning about a damaged recording, and its exit status, for all tools that read recordings.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace fkt::cli {
 
-// Says on stderr, in one line, what is missing from the recording or damaged in it, as far as it
-// was read. Returns the exit status: kFailed, or kDone where nothing had to be said.
+// Prints one line on stderr if the part of the recording that was read is damaged or incomplete.
+// Must be called after reading. Returns the exit status: kFailed if it printed a line, else kDone.
 int say_damage(const std::string& file, const Trace& trace);
 
 }  // namespace fkt::cli

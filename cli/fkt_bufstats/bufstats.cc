@@ -88,8 +88,8 @@ Result<Request> request_of(const Options& options) {
   return r;
 }
 
-// The end of the last page (ticks). The drain empties the buffers after the stop, and what it did
-// then is counted too; in a slice the cut is the end.
+// The end of the last page in ticks: the drain empties the buffers after the stop, which is shown
+// too. In a slice, the end of the slice.
 std::uint64_t last_page_end(const Trace& trace) {
   std::uint64_t end = recording_end(trace);
   if (trace.info().cut) return end;

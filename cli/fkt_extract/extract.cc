@@ -58,7 +58,8 @@ int run(const Options& options) {
   const auto written =
       extract(*trace, *slice, output->fd(), output->name(), {.reading = reading, .known = &known});
   if (!written) return fail(written.error());
-  // That the next slice takes longer without them is no fault of this one.
+  // An error is ignored: without the stored states the next slice takes longer, but this one is
+  // complete.
   static_cast<void>(known.keep());
   const Status kept = output->keep();
   if (!kept) return fail(kept.error());

@@ -19,7 +19,7 @@
 namespace fkt::cli {
 namespace {
 
-// What one of the three writes.
+// Returns what the function for this format writes.
 template <class Text, class Json, class Csv>
 std::string formatted(KdFormat format, Text text, Json json, Csv csv) {
   Writer out;
@@ -57,7 +57,8 @@ Result<std::string> histogram(const CallSource& source, const KdRequest& request
       [&](Writer& out) { write_histogram_csv(out, *found, time); });
 }
 
-// Reads the file once. False: nobody reads the output any more.
+// Reads the file once. Returns false when the reader of stdout has closed the pipe, which ends the
+// reading.
 Result<bool> read(CallSource& source, CallSink* sink, const bool& wanted,
                   const EventSink& events = {}) {
   Progress progress("reading");
@@ -73,7 +74,7 @@ CallTrace::TaskName task_name(const CallSource& source) {
   return [&source](std::uint32_t task) { return source.task(task); };
 }
 
-// Prints as it reads.
+// Prints the calls while reading. Returns false when the reader of stdout has closed the pipe.
 Result<bool> call_trace(CallSource& source, const KdRequest& request, const TimeFormat& time) {
   bool wanted = true;
   std::optional<Error> failed;
@@ -120,7 +121,7 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
   return std::string(out.view());
 }
 
-// One pass for what tasks did.
+// Reads the file once to determine the states of the tasks.
 Status read_states(CallSource& source, TaskStates& states) {
   const EventSink events = [&](const Event& event, const Analysis::Place& place) {
     states.add(event, place);
@@ -217,7 +218,7 @@ int run(const Options& options) {
     warn(request->file + ": 0 events are selected");
   }
   for (const std::string& line : source->damage()) warn(line);
-  // The rest was shown; that something is missing is a failure all the same.
+  // Damage is a failure although the rest was shown.
   return source->is_damaged() ? kFailed : kDone;
 }
 

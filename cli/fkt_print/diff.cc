@@ -6,7 +6,7 @@
 namespace fkt::cli {
 namespace {
 
-// The other options choose parts of one recording.
+// Options that select a part or an output of a single recording.
 constexpr const char* kNotWithDiff[] = {"dump",  "stats",  "counts",  "cpu", "layer",
                                         "from",  "to",     "-s",      "-p",  "-k",
                                         "where", "around", "slowest", "-t",  "-b"};

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kFlushBytes = 256 << 10;
 constexpr std::uint64_t kProgressEvents = 1 << 18;
 
-// Reads for the statistics alone.
+// Reads the recording for the statistics only.
 void add_up(const Trace& trace, Analysis& analysis) {
   Progress progress("reading");
   const std::uint64_t total = events_of(trace);
@@ -35,8 +35,8 @@ void add_up(const Trace& trace, Analysis& analysis) {
   analysis.finish(!analysis.view().to, recording_end(trace));
 }
 
-// Prints the events while it reads them, and counts in `shown` what it printed. False: nobody reads
-// the output any more.
+// Prints the events while reading and counts them in `shown`. Returns false when the reader of
+// stdout has closed the pipe.
 Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analysis& analysis,
                           const TimeFormat& time, std::uint64_t& shown) {
   const Dump dump(analysis, time);
@@ -131,7 +131,7 @@ int print(const Options& options) {
     const Result<bool> written = put(statistics(*trace, *request, analysis, time));
     if (!written) return fail(written.error());
   }
-  // An empty answer is one: it is not to be taken for output that failed.
+  // Says that nothing is selected, so that empty output is not mistaken for a failure.
   const std::uint64_t events = request->dump ? shown : analysis.profile().events();
   if (events == 0) warn(request->file + ": 0 events are selected");
   return say_damage(request->file, *trace);

@@ -22,12 +22,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint32_t kMostCells = 8192;     // no screen has more columns
-constexpr std::uint64_t kMostLanes = 1000;     // of tasks
+constexpr std::uint32_t kMostCells = 8192;     // more than the columns of any screen
+constexpr std::uint64_t kMostLanes = 1000;     // lanes of tasks
 constexpr std::uint64_t kMostListed = 10'000;  // events, occurrences
-constexpr std::uint32_t kBuckets = 4;          // of a Histogram, in a bar of the page's picture
+constexpr std::uint32_t kBuckets = 4;          // buckets of a Histogram per bar of the page
 constexpr std::size_t kNamesListed = 4000;
-constexpr std::size_t kMostPages = 256;  // whose latest questions are remembered
+constexpr std::size_t kMostPages = 256;  // whose latest requests are remembered
 
 Error bad(const std::string& name, const std::string& what) {
   return usage(name + ": " + what);
@@ -40,7 +40,7 @@ Result<std::int64_t> whole_number(const std::string& name, const std::string& te
   return bad(name, "\"" + text + "\" is not a whole number");
 }
 
-// A number of [least, most]; `otherwise` where it is not given.
+// The value of the parameter `name`, from `least` to `most`; `otherwise` if it is not given.
 Result<std::uint64_t> number(const Parameters& parameters, const char* name, std::uint64_t least,
                              std::uint64_t most, std::uint64_t otherwise) {
   const auto found = parameters.find(name);
@@ -72,7 +72,7 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   if (unwanted && unwanted()) return {409, "text/plain", "a newer question was asked\n"};
   if (!result) {
     const int status = result.error().code == ErrorCode::usage ? 400 : 500;
-    Writer line;  // what was asked may stand in it
+    Writer line;  // escaped, because it may contain a parameter
     line.escaped(result.error().message);
     line.put('\n');
     return {status, "text/plain", std::string(line.view())};
@@ -80,12 +80,14 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   return {200, "application/json", std::move(*result)};
 }
 
-// A page that asks the same with other parameters does not want the earlier answer any more.
+// Returns a function that becomes true when the page makes the same request again: the earlier
+// answer is not needed then.
 Unwanted Api::take_turn(std::string_view name, const Parameters& parameters) const {
   const auto page = parameters.find("page");
   if (page == parameters.end()) return {};
   const std::lock_guard lock(turns_mutex_);
-  if (turns_.size() >= kMostPages) turns_.clear();  // at worst an answer is made in vain
+  // At worst an answer is computed that is not needed.
+  if (turns_.size() >= kMostPages) turns_.clear();
   auto& newest = turns_[page->second + '/' + std::string(name)];
   if (!newest) newest = std::make_shared<std::atomic<std::uint64_t>>(0);
   const std::uint64_t mine = ++*newest;
@@ -96,7 +98,7 @@ std::int64_t Api::since_zero(std::uint64_t clock) const {
   return static_cast<std::int64_t>(clock - model_.zero());
 }
 
-// Held between the recording's own begin and end.
+// A time parameter as a clock value, clamped to the begin and end of the recording.
 Result<std::uint64_t> Api::moment(const Parameters& parameters, const char* name) const {
   const auto found = parameters.find(name);
   if (found == parameters.end()) return bad(name, "missing: ticks since the recording's start");
@@ -266,7 +268,7 @@ Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted&
   const NameMatch match(*name, timeline.types(), model_.trace().info().catalogue);
   WindowStats stats(part->from, part->to, timeline.tasks());
   timeline.follow(part->from, part->to, stats, unwanted);
-  std::vector<std::uint64_t> counts;  // by bar
+  std::vector<std::uint64_t> counts;  // per bar
   for (TypeIndex type = 0; type < stats.types().size(); type++) {
     if (!match.type(type)) continue;
     stats.types()[type].times.for_each([&](std::uint32_t bucket, std::uint64_t count) {
@@ -274,10 +276,10 @@ Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted&
       counts[bucket / kBuckets] += count;
     });
   }
-  json bins = json::array();  // [from, to, count], from the first that has some to the last
+  json bins = json::array();  // [from, to, count], from the first bar that is not empty
   const auto first = std::ranges::find_if(counts, [](std::uint64_t count) { return count > 0; });
   for (auto bar = static_cast<std::uint32_t>(first - counts.begin()); bar < counts.size(); bar++) {
-    const std::uint64_t to = Histogram::bottom((bar + 1) * kBuckets);  // 0: beyond all numbers
+    const std::uint64_t to = Histogram::bottom((bar + 1) * kBuckets);  // 0: larger than 64 bits
     bins.push_back(
         {Histogram::bottom(bar * kBuckets), to == 0 ? ~std::uint64_t{0} : to, counts[bar]});
   }
@@ -334,7 +336,7 @@ Result<std::string> Api::slowest(const Parameters& parameters, const Unwanted& u
   return dump_json({{"name", *name}, {"found", std::move(found)}});
 }
 
-// Only the command, unless asked to run it.
+// Returns the fkt_extract command. With the parameter "run", runs it too.
 Result<std::string> Api::extract(const Parameters& parameters, const Unwanted&) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();

@@ -29,7 +29,7 @@ namespace fkt::cli {
 namespace {
 
 constexpr std::uint32_t kPictureColumns = 1000;  // of --svg and --png
-constexpr std::uint32_t kTerminalColumns = 80;   // where there is no terminal
+constexpr std::uint32_t kTerminalColumns = 80;   // if stdout is not a terminal
 
 void add_options(Options& options) {
   options.section("Without a browser")("svg", value("OUT"), "draw the overview as SVG")(
@@ -102,7 +102,7 @@ Status draw(const Options& options, const Model& model) {
   return write_file(options.text("png"), *png);
 }
 
-// True if something was started that opens addresses; it goes on by itself.
+// Starts xdg-open in the background. Returns false if that failed.
 bool open_browser(const std::string& url) {
   std::string program = "xdg-open", address = url;
   char* argv[] = {program.data(), address.data(), nullptr};
@@ -110,15 +110,15 @@ bool open_browser(const std::string& url) {
   return posix_spawnp(&pid, program.c_str(), nullptr, nullptr, argv, environ) == 0;
 }
 
-// Answers of megabytes come and go on many threads: what each of them keeps for the next one would
-// add up.
+// Makes malloc return memory to the kernel: answers of megabytes are built on many threads, and the
+// memory that each keeps for reuse would add up.
 void give_memory_back() {
   mallopt(M_ARENA_MAX, 2);
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }
 
-// Until Ctrl-C.
+// Serves the page until Ctrl-C or SIGTERM.
 Status serve(const Options& options, Model& model) {
   if (selection_page().empty()) {
     return Error{ErrorCode::io, std::string(selection_page_missing())};
@@ -132,7 +132,7 @@ Status serve(const Options& options, Model& model) {
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // inherited by every thread from here on
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // inherited by all threads started after this
   Server server(api, selection_page(), *token);
   const Status started = server.start();
   if (!started) return started;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The checksum of a page's events: known values, and both ways to compute it.
+// Tests CRC-32C, the checksum of a page's events: known values, and both implementations.
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -33,7 +33,7 @@ std::uint32_t of(const Block& bytes) {
   return of(aligned.data(), 4);
 }
 
-// The definition: the polynomial, bit by bit.
+// The definition: the polynomial division, bit by bit.
 std::uint32_t bit_by_bit(const std::vector<std::uint64_t>& words) {
   std::uint32_t state = ~0U;
   for (const std::uint64_t word : words) {

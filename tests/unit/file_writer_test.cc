@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What the writer writes, the reader reads.
+// Tests that the reader can read what the writer has written.
 #include "lib/file_writer.h"
 
 #include <fcntl.h>

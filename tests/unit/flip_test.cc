@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// One changed byte anywhere in a recording: what the library gives is either what it gave before,
-// or the library says that the recording is damaged. FKT_FLIPS: how many bytes, one at a time.
+// Changes one byte of a recording and checks that the library either returns the same contents as
+// before or reports damage. The environment variable FKT_FLIPS is the number of changes tried.
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -77,7 +77,7 @@ void add_info(const TraceInfo& info, Sum& sum) {
   sum.add(info.totals->stop_reason);
 }
 
-// Of all that a tool could show of the recording.
+// A checksum of everything that tools show of the recording.
 std::uint32_t given(const Trace& trace) {
   Sum sum;
   add_events(trace, sum);

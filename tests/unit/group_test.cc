@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Groups of compressed pages: packing and unpacking, and files whose pages stand in them.
+// Tests groups of compressed pages: packing, unpacking, and files with compressed pages.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -49,7 +49,7 @@ std::string unpack_error(const Bytes& file) {
   return unpacked ? "" : unpacked.error().message;
 }
 
-// Everything that a reader hands on, as text.
+// All events that the reader returns, as text.
 std::string walk(const Trace& trace, const Selection& selection = {}) {
   std::string text;
   for (const Event& event : trace.events(selection)) {
@@ -68,7 +68,7 @@ Trace opened(const Bytes& bytes) {
   return std::move(*trace);
 }
 
-// A recording of some hundred pages on three CPUs.
+// A recording of several hundred pages on three CPUs.
 RandomRecording recording() {
   return RandomRecording(7, 3, 60'000, RandomRecording::Kind::plain);
 }
@@ -189,7 +189,7 @@ TEST_CASE("a damaged group is skipped, said once, and the rest is read") {
   const fkt_group_entry group = builder.groups().at(4);
   using Tail = TraceBuilder::Tail;
   for (const Tail tail : {Tail::finished, Tail::none}) {
-    // In the frame; in the header.
+    // Damages the compressed frame, then the header.
     for (const std::uint64_t at : {group.offset + 100, group.offset + 17}) {
       Bytes file = builder.finish(tail);
       file[at] ^= std::byte{0x40};
@@ -247,7 +247,7 @@ TEST_CASE("a table of groups that contradicts the file is not believed") {
     Bytes file = builder.finish();
     std::vector<fkt_group_entry> groups = good;
     change(groups);
-    // The section's payload, in place: the table is small enough to stand as it is.
+    // Replaces the section's payload in place: the table is too small to be compressed.
     for (std::uint64_t at = builder.tail_offset(); at + 32 <= file.size(); at += 8) {
       auto section = TraceBuilder::get<fkt_section_header>(file, at);
       if (section.magic != FKT_SECTION_MAGIC || section.type != FKT_SEC_GROUPS) continue;

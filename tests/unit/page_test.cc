@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kStart = TraceBuilder::kStart;
 
-// The first page of what a builder made, and its events.
+// The first page of a builder's recording, and its events.
 class OnePage {
  public:
   explicit OnePage(TraceBuilder builder)
@@ -28,7 +28,7 @@ class OnePage {
     const auto page = check();
     return page ? "" : page.error().message;
   }
-  // All events; words copied, as views are valid for one step only.
+  // Returns all events.
   std::vector<Event> decode(Step* last = nullptr) {
     const auto page = check();
     if (!page) FAIL(page.error().message);
@@ -55,7 +55,7 @@ class OnePage {
     TraceBuilder::put(file_, builder_.pages_offset() + sizeof(fkt_page_header) + 8 * number, word);
     if (sign) TraceBuilder::sign_page(file_, builder_.pages_offset());
   }
-  // As recordings were before pages had a checksum of their events.
+  // Converts the page to the older version, which has no checksum of its events.
   void make_unchecked() {
     fkt_page_header h = header();
     const std::uint64_t at = builder_.pages_offset();
@@ -91,7 +91,7 @@ TEST_CASE("a pair is its begin and its end") {
   TraceBuilder b;
   b.pid(2, 7);
   b.event(2, kStart + 1, FKT_P_SYSCALL + 39, fkt_pair_arg(300, -11));
-  b.event(2, kStart + 1000, FKT_P_SYSCALL + 202, 0);  // its end is somewhere else
+  b.event(2, kStart + 1000, FKT_P_SYSCALL + 202, 0);  // its end is not in this word
   b.event(2, kStart + 2000, FKT_P_IRQ + 11, fkt_pair_arg(7, 1));
   b.event(2, kStart + 2008, FKT_P_SOFTIRQ + 3, fkt_pair_arg((1 << 18) - 1, 0));
   b.event(2, kStart + 1'000'000, FKT_E_SYS_EXIT, 8);
@@ -180,7 +180,8 @@ TEST_CASE("the stamp's 28 bits wrap") {
   for (int i = 0; i < 40; ++i) {
     b.event(0, clock, FKT_E_NMI);
     clocks.push_back(clock);
-    clock += (1ULL << FKT_TIME_BITS) - 1 - static_cast<unsigned>(i);  // the longest without TIME
+    // The longest pause that needs no TIME word.
+    clock += (1ULL << FKT_TIME_BITS) - 1 - static_cast<unsigned>(i);
   }
   OnePage page(std::move(b));
   CHECK((page.header().used - sizeof(fkt_page_header)) / 8 == 40);
@@ -211,7 +212,7 @@ TEST_CASE("who runs: the header, PID words, switches from the event after them o
   b.pid(0, 11).event(0, kStart, FKT_E_NMI);
   b.pid(0, 0x3fffff).event(0, kStart + 1, FKT_E_NMI);
   b.event(0, kStart + 2, FKT_E_SWITCH_D,
-          13 | 1u << 22);  // the bits above a pid are the event's own
+          13 | 1u << 22);  // the bits above the pid are not part of it
   b.event(0, kStart + 3, FKT_E_NMI);
   b.event(0, kStart + 4, FKT_E_WAKING, 14);
   b.event(0, kStart + 5, FKT_E_SWITCH_PREEMPT, 0).event(0, kStart + 6, FKT_E_NMI);
@@ -282,7 +283,7 @@ TEST_CASE("a page of the older version is read, without a checksum of its events
 TEST_CASE("a header that grew is passed over") {
   OnePage page(three_events());
   fkt_page_header h = page.header();
-  h.header_bytes += 8;  // hides the first event
+  h.header_bytes += 8;  // skips the first event
   page.set_header(h);
   CHECK(page.decode().size() == 2);
 }

@@ -59,7 +59,7 @@ std::string lines_of(Tool tool, const char* name, std::vector<std::string> words
   std::istringstream in(run_tool(tool, name, words).text);
   std::string out;
   for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("NOT complete: ")) continue;  // in a picture
+    if (line.starts_with("NOT complete: ")) continue;  // in the picture of an unfinished file
     if (!line.starts_with(std::string(name) + ": ")) out += line + '\n';
   }
   return out;
@@ -139,7 +139,8 @@ TEST_CASE("Started is the moment of time zero") {
   const std::string file = folder.file("all.fkt"), slice = folder.file("slice.fkt");
   for (const auto tail : {TraceBuilder::Tail::finished, TraceBuilder::Tail::none}) {
     late.builder().write(file, tail);
-    // A slice of an unfinished recording is written all the same; the status tells of it.
+    // A slice of an unfinished recording is written, but the exit status says that it is
+    // incomplete.
     const int status = tail == TraceBuilder::Tail::none ? 1 : 0;
     CHECK(said(cli::extract_slice, "fkt_extract", {"--from", "420us", "-f", "-o", slice, file},
                status) != "");

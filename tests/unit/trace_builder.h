@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Builds an FKT recording in memory, event by event, as the module and fkt_record would write it.
+// Builds an FKT recording in memory, event by event, in the form that the module and fkt_record
+// write.
 //
 //   TraceBuilder b;                               // 4 KiB pages, 1 GHz clock from tick 1'000'000
 //   b.pid(0, 42);                                 // cpu 0 runs thread 42 from now on
@@ -8,8 +9,8 @@
 //   b.event(1, 1'000'150, FKT_E_FORK, 43, {fork_word});
 //   fkt::Result<fkt::Trace> trace = fkt::Trace::from_bytes(b.finish());
 //
-// TIME words, page changes, page headers, the index and the totals come by themselves. Clocks must
-// not go back on a CPU. What is to be broken is broken afterwards, in the bytes.
+// TIME words, page changes, page headers, the index and the totals are added automatically. Clocks
+// must not go back on a CPU. To test damage, change the bytes of the finished file.
 #pragma once
 
 #include <algorithm>
@@ -59,19 +60,19 @@ class TraceBuilder {
     sections_[FKT_SEC_SYSCALLS] = "64\t0\tread\n64\t1\twrite\n64\t39\tgetpid\n64\t60\texit\n";
   }
 
-  // Replaces a section's text; an empty one is left out.
+  // Replaces the payload of a section; a section with an empty payload is omitted.
   TraceBuilder& section(std::uint32_t type, std::string text) {
     sections_[type] = std::move(text);
     return *this;
   }
 
-  // The same with a payload that is already compressed: `raw_bytes` unpacked.
+  // As section(), with a payload that is already compressed. raw_bytes: its uncompressed size.
   TraceBuilder& packed_section(std::uint32_t type, std::string frame, std::uint64_t raw_bytes) {
     packed_[type] = raw_bytes;
     return section(type, std::move(frame));
   }
 
-  // Appends an event, and a TIME word before it where one is needed.
+  // Appends an event, preceded by a TIME word if one is needed.
   TraceBuilder& event(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
                       std::uint32_t arg = 0, std::initializer_list<std::uint64_t> words = {}) {
     append(cpu, clock, id, arg, words, true);
@@ -79,7 +80,8 @@ class TraceBuilder {
     return *this;
   }
 
-  // From the next word of `cpu` on, thread `pid` runs (a PID word; at a page's start the header).
+  // Thread `pid` runs on `cpu` from the next word on: appends a PID word, or at the start of a page
+  // sets it in the header.
   TraceBuilder& pid(std::uint32_t cpu, std::uint32_t pid) {
     Cpu& c = cpus_[cpu];
     c.pid = pid;
@@ -87,8 +89,8 @@ class TraceBuilder {
     return *this;
   }
 
-  // A gap: closes the page; the next one begins with a LOST word. `count`: lost in this gap;
-  // from: the clock of the first one; clock: the gap's end.
+  // Adds a gap: closes the page and begins the next one with a LOST word. count: events lost in
+  // this gap. from, clock: begin and end of the gap.
   TraceBuilder& lost(std::uint32_t cpu, std::uint64_t from, std::uint64_t clock,
                      std::uint64_t count) {
     close_page(cpu);
@@ -97,7 +99,7 @@ class TraceBuilder {
     return *this;
   }
 
-  // Ends the CPU's page; the next event begins a new one.
+  // Closes the page of the CPU; the next event begins a new one.
   TraceBuilder& close_page(std::uint32_t cpu) {
     Cpu& c = cpus_[cpu];
     if (c.page.empty()) return *this;
@@ -106,7 +108,7 @@ class TraceBuilder {
     header.events = c.events;
     header.end_clock = c.clock;
     put(c.page, 0, header);
-    c.page.resize(page_bytes_, std::byte{0xee});  // padding is not zero in general
+    c.page.resize(page_bytes_, std::byte{0xee});  // padding is not zeroed
     sign_page(c.page, 0);
     index_.push_back({header.first_clock, header.end_clock, header.seq, cpu, c.events});
     pages_.insert(pages_.end(), c.page.begin(), c.page.end());
@@ -115,16 +117,17 @@ class TraceBuilder {
     return *this;
   }
 
-  // Leaves a hole of `count` in the CPU's page numbers.
+  // Skips `count` sequence numbers of the CPU's pages.
   TraceBuilder& skip_pages(std::uint32_t cpu, std::uint64_t count) {
     close_page(cpu);
     cpus_[cpu].seq += count;
     return *this;
   }
 
-  enum class Tail { finished, none, stream };  // stream: after the pages, tail_offset stays 0
+  // Stream: a tail after the pages, but tail_offset is 0.
+  enum class Tail { finished, none, stream };
 
-  // The file. Open pages are closed in the order of CPU numbers.
+  // Closes open pages in the order of CPU numbers and returns the file.
   Bytes finish(Tail tail = Tail::finished) {
     for (auto& [cpu, state] : cpus_) close_page(cpu);
     Bytes file(sizeof(fkt_file_header));
@@ -158,15 +161,15 @@ class TraceBuilder {
     return file;
   }
 
-  // The pages are to stand in groups of so many.
+  // Compresses the pages in groups of `pages` pages.
   TraceBuilder& in_groups(std::size_t pages) {
     group_pages_ = pages;
     return *this;
   }
-  // Valid after finish(): the groups as they stand.
+  // Valid after finish(): the entries of the groups.
   const std::vector<fkt_group_entry>& groups() const { return groups_; }
 
-  // The same, written to `path`.
+  // As finish(), but writes the file to `path`.
   void write(const std::string& path, Tail tail = Tail::finished) {
     const Bytes file = finish(tail);
     std::ofstream(path, std::ios::binary)
@@ -181,7 +184,7 @@ class TraceBuilder {
   }
   std::uint64_t tail_offset() const { return tail_offset_; }
 
-  // Makes the checksums of the page there right again, after a change of its header or its words.
+  // Computes the checksums of the page at `offset` again, after its header or words were changed.
   static void sign_page(Bytes& bytes, std::uint64_t offset) {
     auto header = get<fkt_page_header>(bytes, offset);
     const std::uint64_t most = bytes.size() - offset;
@@ -208,7 +211,7 @@ class TraceBuilder {
 
  private:
   struct Cpu {
-    Bytes page;  // the open one; empty: none
+    Bytes page;  // the open page; empty: none
     std::uint64_t clock = kStart;
     std::uint64_t seq = 0;
     std::uint64_t lost = 0;
@@ -328,11 +331,11 @@ class TraceBuilder {
 
   std::uint32_t page_bytes_;
   std::map<std::uint32_t, std::string> sections_;
-  std::map<std::uint32_t, std::uint64_t> packed_;  // raw bytes of sections that are compressed
+  std::map<std::uint32_t, std::uint64_t> packed_;  // uncompressed bytes of compressed sections
   std::map<std::uint32_t, Cpu> cpus_;
   std::vector<fkt_index_entry> index_;
   Bytes pages_;
-  std::size_t group_pages_ = 0;  // 0: pages stand as they are
+  std::size_t group_pages_ = 0;  // 0: pages are not compressed
   std::vector<fkt_group_entry> groups_;
   std::uint64_t pages_offset_ = 0;
   std::uint64_t tail_offset_ = 0;

@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::uint64_t kStart = TraceBuilder::kStart;
 
-// Two CPUs, several pages each; every event's argument is its number on its CPU.
+// A recording of two CPUs with several pages each. The argument of each event is its number on its
+// CPU.
 TraceBuilder two_cpus(std::uint32_t events_per_cpu) {
   TraceBuilder b;
   b.pid(0, 42).pid(1, 43);
@@ -46,7 +47,7 @@ struct Walk {
   std::uint64_t lost = 0;
 };
 
-// Walks all events and checks their order.
+// Reads all events and checks their order.
 Walk walk(const Trace& trace, const fkt::Selection& selection = {}) {
   Walk w;
   std::uint64_t last = 0;
@@ -144,7 +145,7 @@ TEST_CASE("cut at any byte, a file opens up to its last whole page, or says what
   TraceBuilder b = two_cpus(800);
   const Bytes whole = b.finish(tail);
   const std::uint64_t pages = opened(whole).pages().size();
-  // Every byte of the parts with structure; in pages' insides steps do.
+  // Cuts at every byte of the structured parts, and at every 61st byte inside pages.
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const std::uint64_t in_page = (size - b.pages_offset()) % 4096;
     const bool inside =
@@ -185,7 +186,7 @@ TEST_CASE("a page with a damaged header is skipped and counted, the rest is show
   CHECK(trace.integrity().damaged_pages == 1);
   CHECK(trace.integrity().missing_pages == 0);
   CHECK(trace.integrity().notes.at(0).find("checksum does not match") != std::string::npos);
-  walk(trace);  // a second walk finds the same page, not another
+  walk(trace);  // the second walk finds the page again; it is counted once
   CHECK(trace.integrity().damaged_pages == 1);
 }
 
@@ -197,7 +198,7 @@ TEST_CASE("a hole of zeros in an unfinished file does not end it; leftovers of o
   CHECK(opened(file).pages().size() == pages - 3);
   CHECK(opened(file).integrity().damaged_pages == 3);
 
-  // Another recording's pages, and space allocated ahead, behind the end.
+  // Behind the end: pages of another recording, and space allocated in advance.
   TraceBuilder other;
   other.event(0, kStart, FKT_E_NMI);
   Bytes leftover = other.finish(TraceBuilder::Tail::none);
@@ -253,7 +254,7 @@ TEST_CASE("losses: each gap its own, the sum in integrity") {
   CHECK(gaps == std::vector<std::uint64_t>{1, 100, 2, 3, 0, 7, 10, 20, 0, 5, 30, 40});
   CHECK(trace.integrity().lost == 112);
 
-  // A slice that begins between the gaps knows what was lost before it.
+  // A selection that begins between the gaps does not count what was lost before it.
   CHECK(walk(trace, {.from = kStart + 35, .to = {}, .cpu = {}}).lost == 5);
 }
 
@@ -322,7 +323,8 @@ TEST_CASE("a damaged section costs only itself") {
   TraceBuilder b = two_cpus(10);
   b.section(FKT_SEC_MACHINE, "{nonsense").section(FKT_SEC_CATALOGUE, "event\tzz\n");
   const Trace trace = opened(b.finish());
-  CHECK(trace.integrity().notes.size() == 3);  // machine, catalogue, that ours is taken
+  // Machine, catalogue, and that the built-in catalogue is used.
+  CHECK(trace.integrity().notes.size() == 3);
   CHECK(walk(trace).events == 20);
 }
 
