@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fkt_bufstats: how full FKT's own buffers were while it recorded.
+// fkt_bufstats: shows how full FKT's own buffers were while it recorded.
 #include "cli/common.h"
 #include "cli/fkt_bufstats/bufstats.h"
 

@@ -11,7 +11,7 @@
 namespace fkt::cli {
 namespace {
 
-constexpr int kAtLeisure = 19;  // the lowest niceness
+constexpr int kAtLeisure = 19;  // nice value of the lowest priority
 
 }  // namespace
 
