@@ -37,7 +37,6 @@ Analysis::Analysis(const TraceInfo& info, const View& view)
       types_(info),
       spans_(info, tasks_, types_, profile_),
       states_(tasks_, spans_, window_, start_),
-      taker_(tasks_, spans_, states_, profile_, window_),
       layers_(1 << FKT_ID_BITS, -1),
       next_stretch_at_(stretch_from(1)) {
   end_ = start_;
@@ -204,7 +203,7 @@ const Analysis::Place& Analysis::add(const Event& event) {
   return place;
 }
 
-bool Analysis::takes_bursts() const {
+bool Analysis::takes_many() const {
   return !picker_ && !view_.layer && !stats_alive_.watching() && !dump_alive_.watching() &&
          view_.parts.empty() && info_.stretches() <= 1 && !spans_.watched();
 }
@@ -227,12 +226,10 @@ void Analysis::follow(const Event& event, bool count) {
   decoded_[event.cpu]++;
 }
 
-bool Analysis::add(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose) {
-  if (cpu >= clocks_.size() || !taker_.take(burst, cpu, loose)) return false;
-  clocks_[cpu] = burst.to;
-  end_ = std::max(end_, burst.to);
-  decoded_[cpu] += burst.events;
-  return true;
+void Analysis::applied(std::uint32_t cpu, std::uint64_t clock, std::uint64_t events) {
+  clocks_[cpu] = clock;
+  end_ = std::max(end_, clock);
+  decoded_[cpu] += events;
 }
 
 // A gap is reported and counted when its end is read, because only then its length is known.

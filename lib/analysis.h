@@ -16,8 +16,6 @@
 #include <span>
 #include <vector>
 
-#include "lib/burst.h"
-#include "lib/burst_taker.h"
 #include "lib/profile.h"
 #include "lib/select.h"
 #include "lib/span_types.h"
@@ -60,17 +58,26 @@ class Analysis {
 
   // Adds one event. The returned Place is valid until the next add().
   const Place& add(const Event& event);
-  // Returns true if follow() and the add() of bursts may be used with this view; otherwise every
-  // event has to go through add(event).
-  bool takes_bursts() const;
+  // Returns true if follow() and applied() may be used with this view; otherwise every event has to
+  // go through add(event).
+  bool takes_many() const;
   // As add(event), for callers that do not need the Place. count: count the event in the profile;
   // false if its page's digest already counts it.
   void follow(const Event& event, bool count);
-  // Adds all events of a burst of `cpu` at once, except for the durations of the spans that ended
-  // in it: the caller adds those to mutable_profile(). loose: PageDigest::loose of the burst's
-  // page. Returns false, without having changed anything, when the burst does not fit the current
-  // state: its events then have to be added one by one.
-  bool add(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose);
+  // What a faster reader applies many events of a CPU to at once (lib/burst_taker.h).
+  struct Parts {
+    Tasks& tasks;
+    Spans& spans;
+    States& states;
+    Profile& profile;
+    const Window& window;
+  };
+  Parts parts() { return {tasks_, spans_, states_, profile_, window_}; }
+  // Returns true when an event of `cpu` was added before.
+  bool knows(std::uint32_t cpu) const { return cpu < clocks_.size(); }
+  // Counts `events` events of `cpu`, which knows() and whose last was at `clock` (ticks), after the
+  // caller has applied them to the parts.
+  void applied(std::uint32_t cpu, std::uint64_t clock, std::uint64_t events);
   // Ends the pass. whole: true if every event of the file was added. recording_end: end of the
   // recording (ticks), from recording_end().
   void finish(bool whole, std::uint64_t recording_end);
@@ -89,8 +96,6 @@ class Analysis {
   const Tasks& tasks() const { return tasks_; }
   const SpanTypes& types() const { return types_; }
   const Profile& profile() const { return profile_; }
-  // For the reader that adds bursts and their spans (lib/scan.h).
-  Profile& mutable_profile() { return profile_; }
   const Window& window() const { return window_; }
   const Spans& spans() const { return spans_; }
   const States& states() const { return states_; }
@@ -142,7 +147,6 @@ class Analysis {
   Profile profile_;
   Spans spans_;
   States states_;
-  BurstTaker taker_;
   Alive stats_alive_, dump_alive_;
   std::optional<Picker> picker_;       // evaluates view.where
   std::vector<std::int8_t> layers_;    // layer of each event id; -1: none

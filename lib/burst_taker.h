@@ -6,18 +6,20 @@
 #include <cstdint>
 #include <span>
 
+#include "lib/analysis.h"
 #include "lib/burst.h"
-#include "lib/spans.h"
-#include "lib/states.h"
-#include "lib/tasks.h"
 
 namespace fkt {
 
 class BurstTaker {
  public:
-  // All arguments must outlive it.
-  BurstTaker(Tasks& tasks, Spans& spans, States& states, Profile& profile, const Window& window)
-      : tasks_(tasks), spans_(spans), states_(states), profile_(profile), window_(window) {}
+  // The analysis must outlive it.
+  explicit BurstTaker(const Analysis::Parts& parts)
+      : tasks_(parts.tasks),
+        spans_(parts.spans),
+        states_(parts.states),
+        profile_(parts.profile),
+        window_(parts.window) {}
 
   // Applies the burst of `cpu`. loose: PageDigest::loose of its page. The durations of the spans
   // that ended in it are not added to the profile. Returns false, without having changed anything,

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "lib/metadata.h"
 #include "lib/result.h"
-#include "lib/trace.h"
 
 namespace fkt {
 

@@ -6,9 +6,9 @@
 
 #include <fkt/wire.h>
 
-#include "lib/page.h"
+#include "lib/limits.h"
 #include "lib/parse.h"
-#include "lib/span_types.h"
+#include "lib/span_kind.h"
 #include "lib/writer.h"
 
 namespace fkt {

@@ -2,9 +2,9 @@
 // Parses the sections that describe a recording into a TraceInfo.
 #pragma once
 
+#include "lib/metadata.h"
 #include "lib/result.h"
 #include "lib/sections.h"
-#include "lib/trace.h"
 
 namespace fkt {
 

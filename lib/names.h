@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/trace.h"
+#include "lib/metadata.h"
 
 namespace fkt {
 

@@ -19,12 +19,10 @@
 #include "lib/catalogue.h"
 #include "lib/cursor.h"
 #include "lib/event.h"
+#include "lib/limits.h"
 #include "lib/result.h"
 
 namespace fkt {
-
-// More CPUs than any kernel that FKT runs on is built for (NR_CPUS): arrays may be indexed by CPU.
-inline constexpr std::uint32_t kMaxCpus = 8192;
 
 // How the word of each event id is read: a table of 8 KiB, whose few entries in use stay cached.
 class WordTable {

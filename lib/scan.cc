@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lib/burst_taker.h"
 #include "lib/digest_pool.h"
 #include "lib/heap.h"
 #include "lib/merge.h"
@@ -85,7 +86,10 @@ class Lane {
   // Moves the stream behind the last burst taken. While bursts follow each other it stays behind,
   // because nothing reads it.
   void catch_up() {
-    if (behind_ != nullptr) stream_.skip(*behind_);
+    if (behind_ != nullptr) {
+      const Burst& last = *behind_;
+      stream_.skip(last.end_word, last.to, last.leave != 0 ? last.next : last.pid);
+    }
     behind_ = burst_ = nullptr;
   }
   // Called after the page's first event, when the pool has been asked for all pages that begin
@@ -174,6 +178,7 @@ class Scanner::Merge {
   Merge(TraceData& data, Analysis& analysis, ScanOptions options)
       : data_(data),
         analysis_(analysis),
+        taker_(analysis.parts()),
         options_(std::move(options)),
         to_(end_of_slice()),
         progress_(options_.progress),
@@ -185,7 +190,7 @@ class Scanner::Merge {
   void run(std::uint64_t until) {
     while (!heap_.empty() && !progress_.stopped() && heap_.front().clock < until) step();
   }
-  void finish() { pool_.add_to(analysis_.mutable_profile()); }
+  void finish() { pool_.add_to(analysis_.parts().profile); }
 
  private:
   static Waiting<Lane> waiting(Lane& lane) { return {lane.clock(), lane.cpu(), &lane}; }
@@ -235,8 +240,12 @@ class Scanner::Merge {
         return rebuild();
       }
       disown(*burst);
-      const bool taken = analysis_.add(*burst, lane.cpu(), lane.loose());
-      if (taken) count(burst->events);
+      const bool taken =
+          analysis_.knows(lane.cpu()) && taker_.take(*burst, lane.cpu(), lane.loose());
+      if (taken) {
+        analysis_.applied(lane.cpu(), burst->to, burst->events);
+        count(burst->events);
+      }
       return go_on(lane, taken ? lane.next() : lane.take_apart());
     }
     const Event& event = lane.event();
@@ -333,6 +342,7 @@ class Scanner::Merge {
 
   TraceData& data_;
   Analysis& analysis_;
+  BurstTaker taker_;
   const ScanOptions options_;
   const std::uint64_t to_;
   Progress progress_;
@@ -348,7 +358,7 @@ unsigned ScanOptions::default_threads() {
 }
 
 Scanner::Scanner(const Trace& trace, Analysis& analysis, ScanOptions options) {
-  if (analysis.takes_bursts()) {
+  if (analysis.takes_many()) {
     merge_ = std::make_unique<Merge>(*trace.data_, analysis, std::move(options));
   } else {
     events_ = std::make_unique<Events>(trace, analysis, std::move(options));

@@ -3,28 +3,19 @@
 // so that nothing is looked up by name while events are read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "lib/names.h"
+#include "lib/span_kind.h"
 
 namespace fkt {
 
 using TypeIndex = std::uint32_t;
 inline constexpr TypeIndex kNoType = ~TypeIndex{0};
-
-enum class SpanKind : std::uint8_t { syscall, syscall32, irq, vector, softirq, other };
-inline constexpr std::size_t kSpanKinds = 6;
-
-// Spans of this kind nest on their CPU; all others nest on their task.
-constexpr bool on_cpu(SpanKind kind) {
-  return kind == SpanKind::irq || kind == SpanKind::vector || kind == SpanKind::softirq;
-}
-constexpr bool is_syscall(SpanKind kind) {
-  return kind == SpanKind::syscall || kind == SpanKind::syscall32;
-}
 
 // Returns the kind of span that this event type begins or ends.
 SpanKind span_kind(const EventType& type);

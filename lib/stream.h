@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "lib/burst.h"
 #include "lib/page.h"
 #include "lib/trace_data.h"
 
@@ -50,11 +49,12 @@ class CpuStream {
   }
   // event() is the begin of a gap; next comes its end, or nothing when the stream ends in it.
   bool in_gap() const { return in_gap_; }
-  // Moves behind this burst of the page, which begins at position(). event() is not updated before
-  // advance().
-  void skip(const Burst& burst) {
-    decoder_.skip(burst.end_word, burst.to, burst.leave != 0 ? burst.next : burst.pid);
-    event_.clock = burst.to;
+  // Moves to `word` of the page, behind events that the caller has applied by other means: the last
+  // of them was at `clock` (ticks), and the thread `pid` runs after it. event() is not updated
+  // before advance().
+  void skip(std::uint32_t word, std::uint64_t clock, std::uint32_t pid) {
+    decoder_.skip(word, clock, pid);
+    event_.clock = clock;
   }
 
  private:
