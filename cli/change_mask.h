@@ -4,8 +4,8 @@
 #pragma once
 
 #include "cli/common.h"
-#include "lib/device.h"
-#include "lib/mask.h"
+#include "lib/format/mask.h"
+#include "lib/record/device.h"
 
 namespace fkt::cli {
 

@@ -15,11 +15,11 @@
 #include <fkt/file.h>
 #include <fkt/ioctl.h>
 
-#include "lib/file_writer.h"
-#include "lib/os_error.h"
-#include "lib/record_file.h"
-#include "lib/suggest.h"
-#include "lib/version.h"
+#include "lib/base/os_error.h"
+#include "lib/base/suggest.h"
+#include "lib/base/version.h"
+#include "lib/format/file_writer.h"
+#include "lib/record/record_file.h"
 
 namespace fkt::cli {
 

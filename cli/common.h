@@ -20,9 +20,9 @@
 
 #include <boost/program_options.hpp>
 
-#include "lib/result.h"
-#include "lib/unique_fd.h"
-#include "lib/writer.h"
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+#include "lib/base/writer.h"
 
 namespace fkt::cli {
 

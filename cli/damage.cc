@@ -2,8 +2,8 @@
 #include "cli/damage.h"
 
 #include "cli/common.h"
-#include "lib/damage.h"
-#include "lib/mapped_file.h"
+#include "lib/base/mapped_file.h"
+#include "lib/read/damage.h"
 
 namespace fkt::cli {
 

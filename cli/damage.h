@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "lib/trace.h"
+#include "lib/read/trace.h"
 
 namespace fkt::cli {
 

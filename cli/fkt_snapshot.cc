@@ -7,10 +7,10 @@
 #include <fkt/wire.h>
 
 #include "cli/common.h"
-#include "lib/device.h"
-#include "lib/os_error.h"
-#include "lib/record_file.h"
-#include "lib/snapshot_call.h"
+#include "lib/base/os_error.h"
+#include "lib/record/device.h"
+#include "lib/record/record_file.h"
+#include "lib/record/snapshot_call.h"
 
 namespace {
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "lib/analysis.h"
-#include "lib/clock.h"
-#include "lib/suggest.h"
-#include "lib/time_format.h"
+#include "lib/analyse/analysis.h"
+#include "lib/base/suggest.h"
+#include "lib/base/time_format.h"
+#include "lib/format/clock.h"
 
 namespace fkt::cli {
 namespace {

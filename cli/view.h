@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "cli/common.h"
-#include "lib/find.h"
-#include "lib/select.h"
-#include "lib/trace.h"
+#include "lib/analyse/find.h"
+#include "lib/analyse/select.h"
+#include "lib/read/trace.h"
 
 namespace fkt::cli {
 

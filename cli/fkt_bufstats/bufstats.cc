@@ -8,10 +8,10 @@
 #include "cli/common.h"
 #include "cli/damage.h"
 #include "cli/view.h"
-#include "lib/analysis.h"
-#include "lib/buffer_picture.h"
-#include "lib/buffer_table.h"
-#include "lib/clock.h"
+#include "lib/analyse/analysis.h"
+#include "lib/format/clock.h"
+#include "lib/picture/buffer_picture.h"
+#include "lib/report/buffer_table.h"
 
 namespace fkt::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include "cli/fkt_extract/output.h"
 #include "cli/fkt_extract/slice.h"
 #include "cli/view.h"
-#include "lib/extract.h"
-#include "lib/text.h"
-#include "lib/time_format.h"
+#include "lib/base/text.h"
+#include "lib/base/time_format.h"
+#include "lib/slice/extract.h"
 
 namespace fkt::cli {
 namespace {

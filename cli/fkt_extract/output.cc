@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/os_error.h"
-#include "lib/record_file.h"
+#include "lib/base/os_error.h"
+#include "lib/record/record_file.h"
 
 namespace fkt::cli {
 Result<NewFile> NewFile::create(const std::string& name, bool force) {

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "lib/result.h"
-#include "lib/unique_fd.h"
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
 
 namespace fkt::cli {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "cli/view.h"
-#include "lib/clock.h"
-#include "lib/extract.h"
+#include "lib/format/clock.h"
+#include "lib/slice/extract.h"
 
 namespace fkt::cli {
 namespace {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cli/common.h"
-#include "lib/find.h"
-#include "lib/trace.h"
+#include "lib/analyse/find.h"
+#include "lib/read/trace.h"
 
 namespace fkt::cli {
 

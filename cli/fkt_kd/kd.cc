@@ -7,14 +7,14 @@
 
 #include "cli/fkt_kd/request.h"
 #include "cli/view.h"
-#include "lib/call_paths.h"
-#include "lib/call_source.h"
-#include "lib/call_trace.h"
-#include "lib/critical_path.h"
-#include "lib/flame_graph.h"
-#include "lib/function_histogram.h"
-#include "lib/path_report.h"
-#include "lib/task_states.h"
+#include "lib/analyse/critical_path.h"
+#include "lib/analyse/task_states.h"
+#include "lib/calls/call_paths.h"
+#include "lib/calls/call_source.h"
+#include "lib/calls/call_trace.h"
+#include "lib/calls/function_histogram.h"
+#include "lib/picture/flame_graph.h"
+#include "lib/report/path_report.h"
 
 namespace fkt::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/view.h"
-#include "lib/clock.h"
+#include "lib/format/clock.h"
 
 namespace fkt::cli {
 namespace {

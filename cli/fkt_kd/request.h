@@ -6,11 +6,11 @@
 #include <string>
 
 #include "cli/common.h"
-#include "lib/find.h"
-#include "lib/function_table.h"
-#include "lib/select.h"
-#include "lib/time_format.h"
-#include "lib/trace.h"
+#include "lib/analyse/find.h"
+#include "lib/analyse/select.h"
+#include "lib/base/time_format.h"
+#include "lib/calls/function_table.h"
+#include "lib/read/trace.h"
 
 namespace fkt::cli {
 

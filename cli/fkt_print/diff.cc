@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_print/diff.h"
 
-#include "lib/function_diff.h"
+#include "lib/calls/function_diff.h"
 
 namespace fkt::cli {
 namespace {

@@ -2,10 +2,10 @@
 #include "cli/fkt_print/find.h"
 
 #include "cli/view.h"
-#include "lib/buffer_table.h"
-#include "lib/clock.h"
-#include "lib/page_table.h"
-#include "lib/slowest.h"
+#include "lib/format/clock.h"
+#include "lib/report/buffer_table.h"
+#include "lib/report/page_table.h"
+#include "lib/report/slowest.h"
 
 namespace fkt::cli {
 namespace {

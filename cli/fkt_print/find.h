@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/fkt_print/request.h"
-#include "lib/find.h"
+#include "lib/analyse/find.h"
 
 namespace fkt::cli {
 

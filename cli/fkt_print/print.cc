@@ -10,13 +10,13 @@
 #include "cli/fkt_print/find.h"
 #include "cli/fkt_print/request.h"
 #include "cli/view.h"
-#include "lib/analysis.h"
-#include "lib/dump.h"
-#include "lib/merge.h"
-#include "lib/report.h"
-#include "lib/report_csv.h"
-#include "lib/report_json.h"
-#include "lib/scan.h"
+#include "lib/analyse/analysis.h"
+#include "lib/read/merge.h"
+#include "lib/report/dump.h"
+#include "lib/report/report.h"
+#include "lib/report/report_csv.h"
+#include "lib/report/report_json.h"
+#include "lib/scan/scan.h"
 
 namespace fkt::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "cli/common.h"
-#include "lib/select.h"
-#include "lib/time_format.h"
-#include "lib/trace.h"
+#include "lib/analyse/select.h"
+#include "lib/base/time_format.h"
+#include "lib/read/trace.h"
 
 namespace fkt::cli {
 

@@ -11,8 +11,8 @@
 
 #include <fkt/file.h>
 
-#include "lib/file_header.h"
-#include "lib/os_error.h"
+#include "lib/base/os_error.h"
+#include "lib/format/file_header.h"
 
 namespace fkt::receive {
 namespace {

@@ -8,10 +8,10 @@
 
 #include <fkt/file.h>
 
-#include "lib/record_file.h"
+#include "lib/base/unique_fd.h"
+#include "lib/record/record_file.h"
+#include "lib/record/space_ahead.h"
 #include "lib/remote/incoming.h"
-#include "lib/space_ahead.h"
-#include "lib/unique_fd.h"
 
 namespace fkt::receive {
 

@@ -11,8 +11,8 @@
 #include "cli/common.h"
 #include "cli/fkt_receive/arriving_file.h"
 #include "cli/fkt_receive/server.h"
-#include "lib/os_error.h"
-#include "lib/syncer.h"
+#include "lib/base/os_error.h"
+#include "lib/record/syncer.h"
 
 namespace fkt::receive {
 namespace {

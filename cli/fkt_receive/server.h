@@ -12,10 +12,10 @@
 
 #include <poll.h>
 
+#include "lib/base/unique_fd.h"
 #include "lib/remote/address.h"
 #include "lib/remote/incoming.h"
 #include "lib/remote/token.h"
-#include "lib/unique_fd.h"
 
 namespace fkt::receive {
 

@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "lib/os_error.h"
+#include "lib/base/os_error.h"
 
 namespace fkt::record {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/result.h"
-#include "lib/unique_fd.h"
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
 
 struct io_uring;
 

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "cli/fkt_record/workload.h"
-#include "lib/parse.h"
-#include "lib/system_state.h"
+#include "lib/base/parse.h"
+#include "lib/record/system_state.h"
 
 namespace fkt::record {
 namespace {

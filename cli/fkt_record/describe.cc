@@ -9,9 +9,9 @@
 
 #include "cli/common.h"
 #include "cli/fkt_record/engine.h"
-#include "lib/catalogue.h"
-#include "lib/kernel_symbols.h"
-#include "lib/system_state.h"
+#include "lib/format/catalogue.h"
+#include "lib/record/kernel_symbols.h"
+#include "lib/record/system_state.h"
 
 namespace fkt::record {
 namespace {

@@ -15,8 +15,8 @@
 #include "cli/fkt_record/task_list.h"
 #include "cli/fkt_record/user.h"
 #include "cli/fkt_record/workload.h"
-#include "lib/device.h"
-#include "lib/file_writer.h"
+#include "lib/format/file_writer.h"
+#include "lib/record/device.h"
 
 namespace fkt::record {
 

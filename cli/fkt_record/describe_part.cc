@@ -9,9 +9,9 @@
 
 #include "cli/fkt_record/describe.h"
 #include "cli/fkt_record/engine.h"
-#include "lib/cursor.h"
-#include "lib/sections.h"
-#include "lib/system_state.h"
+#include "lib/base/cursor.h"
+#include "lib/format/sections.h"
+#include "lib/record/system_state.h"
 
 namespace fkt::record {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "cli/fkt_record/part_file.h"
 #include "cli/fkt_record/task_list.h"
-#include "lib/device.h"
-#include "lib/file_writer.h"
+#include "lib/format/file_writer.h"
+#include "lib/record/device.h"
 
 namespace fkt::record {
 

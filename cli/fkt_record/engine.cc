@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/common.h"
-#include "lib/os_error.h"
-#include "lib/suggest.h"
+#include "lib/base/os_error.h"
+#include "lib/base/suggest.h"
 
 namespace fkt::record {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "lib/os_error.h"
+#include "lib/base/os_error.h"
 
 namespace fkt::record {
 namespace {

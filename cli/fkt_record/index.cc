@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "cli/common.h"
-#include "lib/os_error.h"
-#include "lib/text.h"
+#include "lib/base/os_error.h"
+#include "lib/base/text.h"
 
 namespace fkt::record {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fkt/file.h>
 
-#include "lib/result.h"
+#include "lib/base/result.h"
 
 namespace fkt::record {
 

@@ -15,7 +15,7 @@
 #include "cli/fkt_record/lent_pages.h"
 #include "cli/fkt_record/page_sink.h"
 #include "cli/fkt_record/part_file.h"
-#include "lib/unique_fd.h"
+#include "lib/base/unique_fd.h"
 
 namespace fkt::record {
 

@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
-#include "lib/os_error.h"
+#include "lib/base/os_error.h"
 
 namespace fkt::record {
 namespace {

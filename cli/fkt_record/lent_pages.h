@@ -9,8 +9,8 @@
 
 #include <fkt/ioctl.h>
 
-#include "lib/cursor.h"
-#include "lib/result.h"
+#include "lib/base/cursor.h"
+#include "lib/base/result.h"
 
 namespace fkt::record {
 

@@ -10,7 +10,7 @@
 
 #include <fkt/remote.h>
 
-#include "lib/cursor.h"
+#include "lib/base/cursor.h"
 
 namespace fkt::record {
 

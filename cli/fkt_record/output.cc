@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "lib/os_error.h"
-#include "lib/record_file.h"
+#include "lib/base/os_error.h"
+#include "lib/record/record_file.h"
 
 namespace fkt::record {
 namespace {

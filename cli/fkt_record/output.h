@@ -11,9 +11,9 @@
 
 #include "cli/fkt_record/request.h"
 #include "cli/fkt_record/user.h"
-#include "lib/file_writer.h"
-#include "lib/result.h"
-#include "lib/unique_fd.h"
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+#include "lib/format/file_writer.h"
 
 namespace fkt::record {
 

@@ -9,7 +9,7 @@
 #include <cassert>
 #include <new>
 
-#include "lib/os_error.h"
+#include "lib/base/os_error.h"
 
 namespace fkt::record {
 namespace {

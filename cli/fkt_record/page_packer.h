@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "cli/fkt_record/lent_pages.h"
-#include "lib/group.h"
-#include "lib/unique_fd.h"
+#include "lib/base/unique_fd.h"
+#include "lib/format/group.h"
 
 namespace fkt::record {
 

@@ -22,8 +22,8 @@
 #include <fkt/ioctl.h>
 
 #include "cli/fkt_record/lent_pages.h"
-#include "lib/file_writer.h"
-#include "lib/result.h"
+#include "lib/base/result.h"
+#include "lib/format/file_writer.h"
 
 namespace fkt::record {
 

@@ -12,8 +12,8 @@
 #include <fkt/file.h>
 
 #include "cli/fkt_record/output.h"
-#include "lib/group.h"
-#include "lib/space_ahead.h"
+#include "lib/format/group.h"
+#include "lib/record/space_ahead.h"
 
 namespace fkt::record {
 

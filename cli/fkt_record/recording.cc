@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "cli/common.h"
-#include "lib/os_error.h"
+#include "lib/base/os_error.h"
 
 namespace fkt::record {
 namespace {

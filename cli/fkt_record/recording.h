@@ -19,9 +19,9 @@
 #include "cli/fkt_record/rotation.h"
 #include "cli/fkt_record/snapshots.h"
 #include "cli/fkt_record/stream.h"
-#include "lib/device.h"
-#include "lib/syncer.h"
-#include "lib/when.h"
+#include "lib/record/device.h"
+#include "lib/record/syncer.h"
+#include "lib/record/when.h"
 
 namespace fkt::record {
 

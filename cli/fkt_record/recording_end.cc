@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/fkt_record/index.h"
-#include "lib/os_error.h"
+#include "lib/base/os_error.h"
 
 namespace fkt::record {
 

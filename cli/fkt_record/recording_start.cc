@@ -6,9 +6,9 @@
 
 #include "cli/common.h"
 #include "cli/fkt_record/tail_room.h"
-#include "lib/parse.h"
-#include "lib/system_state.h"
-#include "lib/when.h"
+#include "lib/base/parse.h"
+#include "lib/record/system_state.h"
+#include "lib/record/when.h"
 
 namespace fkt::record {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "cli/common.h"
-#include "lib/os_error.h"
+#include "lib/base/os_error.h"
 #include "lib/remote/message.h"
 
 namespace fkt::record {

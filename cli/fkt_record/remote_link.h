@@ -19,11 +19,11 @@
 
 #include "cli/fkt_record/outbox.h"
 #include "cli/fkt_record/signals.h"
-#include "lib/cursor.h"
+#include "lib/base/cursor.h"
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
 #include "lib/remote/address.h"
 #include "lib/remote/token.h"
-#include "lib/result.h"
-#include "lib/unique_fd.h"
 
 namespace fkt::record {
 

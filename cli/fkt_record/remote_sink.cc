@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "cli/common.h"
-#include "lib/os_error.h"
-#include "lib/space_ahead.h"
+#include "lib/base/os_error.h"
+#include "lib/record/space_ahead.h"
 
 namespace fkt::record {
 namespace {

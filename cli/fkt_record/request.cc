@@ -7,11 +7,11 @@
 
 #include "cli/common.h"
 #include "cli/fkt_record/engine.h"
-#include "lib/group.h"
-#include "lib/mask.h"
-#include "lib/snapshot_call.h"
-#include "lib/suggest.h"
-#include "lib/when.h"
+#include "lib/base/suggest.h"
+#include "lib/format/group.h"
+#include "lib/format/mask.h"
+#include "lib/record/snapshot_call.h"
+#include "lib/record/when.h"
 
 namespace fkt::record {
 namespace {

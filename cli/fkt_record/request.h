@@ -11,10 +11,10 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "lib/expression.h"
-#include "lib/record_file.h"
+#include "lib/base/result.h"
+#include "lib/query/expression.h"
+#include "lib/record/record_file.h"
 #include "lib/remote/address.h"
-#include "lib/result.h"
 
 namespace fkt::record {
 

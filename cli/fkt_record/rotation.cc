@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "lib/unique_fd.h"
+#include "lib/base/unique_fd.h"
 
 namespace fkt::record {
 namespace {

@@ -13,8 +13,8 @@
 #include "cli/fkt_record/signals.h"
 #include "cli/fkt_record/status_line.h"
 #include "cli/fkt_record/workload.h"
-#include "lib/mask.h"
-#include "lib/os_error.h"
+#include "lib/base/os_error.h"
+#include "lib/format/mask.h"
 
 namespace fkt::record {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "lib/os_error.h"
+#include "lib/base/os_error.h"
 
 namespace fkt::record {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "lib/result.h"
-#include "lib/unique_fd.h"
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
 
 namespace fkt::record {
 

@@ -11,7 +11,7 @@
 #include "cli/fkt_record/describe_part.h"
 #include "cli/fkt_record/file_sink.h"
 #include "cli/fkt_record/lent_drain.h"
-#include "lib/device.h"
+#include "lib/record/device.h"
 
 namespace fkt::record {
 

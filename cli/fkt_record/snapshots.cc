@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "cli/common.h"
-#include "lib/snapshot_call.h"
-#include "lib/when.h"
+#include "lib/record/snapshot_call.h"
+#include "lib/record/when.h"
 
 namespace fkt::record {
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/file_writer.h"
-#include "lib/os_error.h"
+#include "lib/base/os_error.h"
+#include "lib/format/file_writer.h"
 
 namespace fkt::record {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/result.h"
+#include "lib/base/result.h"
 
 namespace fkt::record {
 

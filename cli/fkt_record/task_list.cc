@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "lib/system_state.h"
+#include "lib/record/system_state.h"
 
 namespace fkt::record {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "lib/device.h"
+#include "lib/record/device.h"
 
 namespace fkt::record {
 

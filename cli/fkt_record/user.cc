@@ -8,7 +8,7 @@
 
 #include <cstdlib>
 
-#include "lib/parse.h"
+#include "lib/base/parse.h"
 
 namespace fkt::record {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "lib/result.h"
+#include "lib/base/result.h"
 
 namespace fkt::record {
 

@@ -13,8 +13,8 @@
 
 #include <fkt/ioctl.h>
 
-#include "lib/cursor.h"
-#include "lib/os_error.h"
+#include "lib/base/cursor.h"
+#include "lib/base/os_error.h"
 #include "lib/remote/token.h"
 
 namespace fkt::record {

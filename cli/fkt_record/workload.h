@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "cli/fkt_record/user.h"
-#include "lib/result.h"
-#include "lib/unique_fd.h"
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
 
 namespace fkt::record {
 

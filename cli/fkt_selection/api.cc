@@ -10,12 +10,12 @@
 #include "cli/fkt_selection/density_list.h"
 #include "cli/fkt_selection/event_list.h"
 #include "cli/fkt_selection/lane_list.h"
-#include "lib/clock.h"
-#include "lib/damage.h"
-#include "lib/page.h"
-#include "lib/suggest.h"
-#include "lib/system_state.h"
-#include "lib/writer.h"
+#include "lib/base/suggest.h"
+#include "lib/base/writer.h"
+#include "lib/format/clock.h"
+#include "lib/read/damage.h"
+#include "lib/read/page.h"
+#include "lib/record/system_state.h"
 
 namespace fkt::cli {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "cli/fkt_selection/extract.h"
 #include "cli/fkt_selection/model.h"
-#include "lib/occurrences.h"
-#include "lib/result.h"
+#include "lib/base/result.h"
+#include "lib/timeline/occurrences.h"
 
 namespace fkt::cli {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/fkt_selection/model.h"
-#include "lib/writer.h"
+#include "lib/base/writer.h"
 
 namespace fkt::cli {
 

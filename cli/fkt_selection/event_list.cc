@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lib/format_event.h"
+#include "lib/report/format_event.h"
 
 namespace fkt::cli {
 namespace {

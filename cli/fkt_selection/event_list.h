@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "lib/timeline.h"
+#include "lib/timeline/timeline.h"
 
 namespace fkt::cli {
 

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "lib/os_error.h"
-#include "lib/unique_fd.h"
+#include "lib/base/os_error.h"
+#include "lib/base/unique_fd.h"
 
 extern char** environ;
 

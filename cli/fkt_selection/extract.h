@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/result.h"
+#include "lib/base/result.h"
 
 namespace fkt::cli {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "lib/writer.h"
+#include "lib/base/writer.h"
 
 namespace fkt::cli {
 

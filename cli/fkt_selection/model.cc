@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "lib/read_states.h"
+#include "lib/slice/read_states.h"
 
 namespace fkt::cli {
 namespace {

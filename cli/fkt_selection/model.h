@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "cli/fkt_selection/leisure.h"
-#include "lib/clock.h"
-#include "lib/density.h"
-#include "lib/known_states.h"
-#include "lib/levels.h"
-#include "lib/timeline.h"
+#include "lib/format/clock.h"
+#include "lib/slice/known_states.h"
+#include "lib/timeline/density.h"
+#include "lib/timeline/levels.h"
+#include "lib/timeline/timeline.h"
 
 namespace fkt::cli {
 
-// Where known states are stored (lib/known_states.h).
+// Where known states are stored (lib/slice/known_states.h).
 struct StatesPlace {
   std::string folder{};                            // directory; empty: not stored
   std::uint64_t apart = KnownStates::kLeastApart;  // bytes

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "lib/result.h"
+#include "lib/base/result.h"
 
 namespace fkt::cli {
 

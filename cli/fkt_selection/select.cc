@@ -17,11 +17,11 @@
 #include "cli/fkt_selection/png.h"
 #include "cli/fkt_selection/server.h"
 #include "cli/view.h"
-#include "lib/clock.h"
-#include "lib/damage.h"
-#include "lib/known_states.h"
-#include "lib/overview.h"
-#include "lib/random_token.h"
+#include "lib/base/random_token.h"
+#include "lib/format/clock.h"
+#include "lib/picture/overview.h"
+#include "lib/read/damage.h"
+#include "lib/slice/known_states.h"
 
 extern char** environ;
 

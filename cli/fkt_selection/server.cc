@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "lib/os_error.h"
+#include "lib/base/os_error.h"
 
 namespace fkt::cli {
 namespace {

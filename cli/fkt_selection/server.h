@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "cli/fkt_selection/api.h"
-#include "lib/result.h"
+#include "lib/base/result.h"
 
 namespace fkt::cli {
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A condition on events, as the module checks it while it records: lib/when.cc makes one of what a
+ * A condition on events, as the module checks it while it records: lib/record/when.cc makes one of what a
  * user typed, FKT_START takes it, module/when.c asks it of system calls at their exit and of other
  * events when they are written.
  *

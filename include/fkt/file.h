@@ -128,7 +128,7 @@ enum fkt_section {
 	FKT_SEC_SYSCALLS = 8,
 	/*
 	 * Only in a slice that fkt_extract cut out: lines that say what the pages before it would have
-	 * told (lib/cut.h). The slice's first and last page may reach beyond it: events outside are not
+	 * told (lib/format/cut.h). The slice's first and last page may reach beyond it: events outside are not
 	 * part of it. The totals say recording_stop_clock, where the whole recording ends. Then FKT_SEC_TASKS is of the cut, the totals count the slice, and the clocks' start
 	 * is the whole recording's.
 	 */

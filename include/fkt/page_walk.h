@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Whose words a complete page holds, without a catalogue: enough for the module to know how much of a
- * recording its own recorder makes. Readers decode pages with lib/page.h.
+ * recording its own recorder makes. Readers decode pages with lib/read/page.h.
  */
 #ifndef FKT_PAGE_WALK_H
 #define FKT_PAGE_WALK_H

@@ -12,8 +12,8 @@
 
 #include <fkt/remote.h>
 
-#include "lib/os_error.h"
-#include "lib/parse.h"
+#include "lib/base/os_error.h"
+#include "lib/base/parse.h"
 
 namespace fkt::remote {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/result.h"
-#include "lib/unique_fd.h"
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
 
 namespace fkt::remote {
 

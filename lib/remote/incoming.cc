@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "lib/crc32.h"
-#include "lib/os_error.h"
+#include "lib/base/crc32.h"
+#include "lib/base/os_error.h"
 #include "lib/remote/message.h"
 
 namespace fkt::remote {

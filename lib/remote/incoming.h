@@ -10,9 +10,9 @@
 
 #include <fkt/remote.h>
 
-#include "lib/cursor.h"
+#include "lib/base/cursor.h"
+#include "lib/base/result.h"
 #include "lib/remote/token.h"
-#include "lib/result.h"
 
 namespace fkt::remote {
 

@@ -9,8 +9,8 @@
 
 #include <fkt/remote.h>
 
-#include "lib/crc32.h"
-#include "lib/cursor.h"
+#include "lib/base/crc32.h"
+#include "lib/base/cursor.h"
 
 namespace fkt::remote {
 

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <optional>
 
-#include "lib/os_error.h"
-#include "lib/random_token.h"
+#include "lib/base/os_error.h"
+#include "lib/base/random_token.h"
 
 namespace fkt::remote {
 namespace {

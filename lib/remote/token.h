@@ -10,7 +10,7 @@
 
 #include <fkt/remote.h>
 
-#include "lib/result.h"
+#include "lib/base/result.h"
 
 namespace fkt::remote {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/fkt.h"
+#include "lib/read/fkt.h"
 
 namespace {
 

@@ -21,9 +21,9 @@
 #include <fkt/events.h>
 #include <fkt/file.h>
 
-#include "lib/catalogue.h"
-#include "lib/file_writer.h"
-#include "lib/unique_fd.h"
+#include "lib/base/unique_fd.h"
+#include "lib/format/catalogue.h"
+#include "lib/format/file_writer.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "lib/merge.h"
+#include "lib/read/merge.h"
 #include "tests/golden/recordings.h"
 
 namespace {

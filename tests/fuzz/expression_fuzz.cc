@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "lib/find.h"
-#include "lib/merge.h"
+#include "lib/analyse/find.h"
+#include "lib/read/merge.h"
 #include "tests/golden/recordings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "lib/call_paths.h"
-#include "lib/call_trace.h"
-#include "lib/cursor.h"
-#include "lib/function_table.h"
-#include "lib/kft_calls.h"
+#include "lib/base/cursor.h"
+#include "lib/calls/call_paths.h"
+#include "lib/calls/call_trace.h"
+#include "lib/calls/function_table.h"
+#include "lib/calls/kft_calls.h"
 
 namespace {
 

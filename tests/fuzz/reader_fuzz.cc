@@ -3,9 +3,9 @@
 // it found without reading outside of them. tests/fuzz/run builds and runs it.
 #include <cstdlib>
 
-#include "lib/clock.h"
-#include "lib/merge.h"
-#include "lib/trace.h"
+#include "lib/format/clock.h"
+#include "lib/read/merge.h"
+#include "lib/read/trace.h"
 #include "tests/fuzz/signed_mutator.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "lib/scan.h"
+#include "lib/scan/scan.h"
 #include "tests/fuzz/signed_mutator.h"
 #include "tests/unit/everything_said.h"
 

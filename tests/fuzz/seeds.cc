@@ -7,9 +7,9 @@
 #include <fstream>
 #include <string>
 
-#include "lib/extract.h"
+#include "lib/base/unique_fd.h"
 #include "lib/remote/message.h"
-#include "lib/unique_fd.h"
+#include "lib/slice/extract.h"
 #include "tests/unit/busy_recording.h"
 
 using fkt::test::TraceBuilder;

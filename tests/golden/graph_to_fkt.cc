@@ -8,8 +8,8 @@
 #include <map>
 #include <optional>
 
-#include "lib/cursor.h"
-#include "lib/parse.h"
+#include "lib/base/cursor.h"
+#include "lib/base/parse.h"
 #include "tests/unit/trace_builder.h"
 
 namespace {

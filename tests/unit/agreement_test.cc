@@ -8,10 +8,10 @@
 #include <map>
 #include <set>
 
-#include "lib/critical_path.h"
-#include "lib/occurrences.h"
-#include "lib/scan.h"
-#include "lib/timeline.h"
+#include "lib/analyse/critical_path.h"
+#include "lib/scan/scan.h"
+#include "lib/timeline/occurrences.h"
+#include "lib/timeline/timeline.h"
 #include "tests/unit/busy_recording.h"
 #include "tests/unit/everything_said.h"
 

@@ -5,13 +5,13 @@
 #include <optional>
 #include <string>
 
-#include "lib/analysis.h"
-#include "lib/dump.h"
-#include "lib/merge.h"
-#include "lib/report.h"
-#include "lib/report_json.h"
-#include "lib/summary.h"
-#include "lib/trace.h"
+#include "lib/analyse/analysis.h"
+#include "lib/read/merge.h"
+#include "lib/read/trace.h"
+#include "lib/report/dump.h"
+#include "lib/report/report.h"
+#include "lib/report/report_json.h"
+#include "lib/report/summary.h"
 #include "tests/unit/trace_builder.h"
 
 namespace fkt::test {

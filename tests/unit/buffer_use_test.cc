@@ -9,10 +9,10 @@
 
 #include "cli/fkt_bufstats/bufstats.h"
 #include "cli/fkt_print/print.h"
-#include "lib/buffer_picture.h"
-#include "lib/buffer_use.h"
-#include "lib/extract.h"
-#include "lib/unique_fd.h"
+#include "lib/analyse/buffer_use.h"
+#include "lib/base/unique_fd.h"
+#include "lib/picture/buffer_picture.h"
+#include "lib/slice/extract.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/simulated_buffers.h"
 

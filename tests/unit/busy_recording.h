@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A random recording for code that processes many events in one step (lib/scan.h).
+// A random recording for code that processes many events in one step (lib/scan/scan.h).
 #pragma once
 
 #include <algorithm>

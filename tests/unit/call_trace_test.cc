@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <catch2/catch.hpp>
 
-#include "lib/call_paths.h"
-#include "lib/call_trace.h"
-#include "lib/kft_calls.h"
+#include "lib/calls/call_paths.h"
+#include "lib/calls/call_trace.h"
+#include "lib/calls/kft_calls.h"
 
 using namespace fkt;
 

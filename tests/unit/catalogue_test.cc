@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/catalogue.h"
+#include "lib/format/catalogue.h"
 
 #include <cstring>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/clock.h"
+#include "lib/format/clock.h"
 
 #include <catch2/catch.hpp>
 

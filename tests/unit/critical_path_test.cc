@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <catch2/catch.hpp>
 
-#include "lib/call_source.h"
-#include "lib/critical_path.h"
-#include "lib/merge.h"
+#include "lib/analyse/critical_path.h"
+#include "lib/calls/call_source.h"
+#include "lib/read/merge.h"
 #include "tests/unit/trace_builder.h"
 
 using namespace fkt;

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "lib/density.h"
-#include "lib/merge.h"
+#include "lib/read/merge.h"
+#include "lib/timeline/density.h"
 #include "tests/golden/recordings.h"
 
 using namespace fkt;

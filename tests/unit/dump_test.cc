@@ -9,9 +9,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lib/names.h"
-#include "lib/report_csv.h"
-#include "lib/where.h"
+#include "lib/format/names.h"
+#include "lib/query/where.h"
+#include "lib/report/report_csv.h"
 #include "tests/golden/recordings.h"
 
 using namespace fkt;

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "lib/catalogue.h"
-#include "lib/writer.h"
+#include "lib/base/writer.h"
+#include "lib/format/catalogue.h"
 
 using namespace fkt;
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "lib/function_table.h"
-#include "lib/report_csv.h"
+#include "lib/calls/function_table.h"
+#include "lib/report/report_csv.h"
 #include "tests/unit/analyzed.h"
 
 namespace fkt::test {

@@ -2,7 +2,7 @@
 // Tests the expression language: parsing, errors with their positions, matching of patterns.
 #include <catch2/catch.hpp>
 
-#include "lib/expression.h"
+#include "lib/query/expression.h"
 
 using namespace fkt;
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "cli/fkt_extract/extract.h"
-#include "lib/cut.h"
-#include "lib/page_table.h"
+#include "lib/format/cut.h"
+#include "lib/report/page_table.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/golden.h"

@@ -15,9 +15,9 @@
 #include "cli/fkt_record/describe_part.h"
 #include "cli/fkt_record/file_sink.h"
 #include "cli/fkt_record/rotation.h"
-#include "lib/analysis.h"
-#include "lib/merge.h"
-#include "lib/summary.h"
+#include "lib/analyse/analysis.h"
+#include "lib/read/merge.h"
+#include "lib/report/summary.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/random_recording.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Tests that the reader can read what the writer has written.
-#include "lib/file_writer.h"
+#include "lib/format/file_writer.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,9 +10,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "lib/crc32.h"
-#include "lib/sections.h"
-#include "lib/unique_fd.h"
+#include "lib/base/crc32.h"
+#include "lib/base/unique_fd.h"
+#include "lib/format/sections.h"
 
 using namespace fkt;
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <type_traits>
 
-#include "lib/crc32.h"
-#include "lib/damage.h"
-#include "lib/merge.h"
-#include "lib/text.h"
+#include "lib/base/crc32.h"
+#include "lib/base/text.h"
+#include "lib/read/damage.h"
+#include "lib/read/merge.h"
 #include "tests/unit/trace_builder.h"
 
 using namespace fkt;

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "lib/function_diff.h"
+#include "lib/calls/function_diff.h"
 
 using namespace fkt;
 

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <numeric>
 
-#include "lib/density.h"
-#include "lib/group.h"
-#include "lib/merge.h"
-#include "lib/trace.h"
+#include "lib/format/group.h"
+#include "lib/read/merge.h"
+#include "lib/read/trace.h"
+#include "lib/timeline/density.h"
 #include "tests/unit/random_recording.h"
 
 using namespace fkt;

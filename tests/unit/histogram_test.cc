@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "lib/histogram.h"
+#include "lib/base/histogram.h"
 
 using fkt::Histogram;
 

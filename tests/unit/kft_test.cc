@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "lib/function_table.h"
-#include "lib/kft_calls.h"
+#include "lib/calls/function_table.h"
+#include "lib/calls/kft_calls.h"
 
 using namespace fkt;
 

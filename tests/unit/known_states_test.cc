@@ -8,7 +8,7 @@
 #include <fstream>
 #include <random>
 
-#include "lib/read_states.h"
+#include "lib/slice/read_states.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/random_recording.h"
 #include "tests/unit/slices.h"

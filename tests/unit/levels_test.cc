@@ -6,8 +6,8 @@
 #include <set>
 #include <span>
 
-#include "lib/levels.h"
-#include "lib/timeline.h"
+#include "lib/timeline/levels.h"
+#include "lib/timeline/timeline.h"
 #include "tests/unit/random_recording.h"
 
 using namespace fkt;

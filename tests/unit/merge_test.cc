@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/merge.h"
+#include "lib/read/merge.h"
 
 #include <iterator>
 #include <random>

@@ -3,8 +3,8 @@
 // in it, and its time begins with its pages.
 #include <catch2/catch.hpp>
 
-#include "lib/density.h"
-#include "lib/merge.h"
+#include "lib/read/merge.h"
+#include "lib/timeline/density.h"
 #include "tests/unit/trace_builder.h"
 
 using namespace fkt;

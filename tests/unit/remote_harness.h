@@ -20,8 +20,8 @@
 #include "cli/fkt_receive/arriving_file.h"
 #include "cli/fkt_receive/server.h"
 #include "cli/fkt_record/remote_link.h"
-#include "lib/file_header.h"
-#include "lib/sections.h"
+#include "lib/format/file_header.h"
+#include "lib/format/sections.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/trace_builder.h"
 

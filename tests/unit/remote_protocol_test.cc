@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/fkt_receive/request.h"
-#include "lib/file_writer.h"
+#include "lib/format/file_writer.h"
 #include "lib/remote/message.h"
 #include "tests/unit/remote_harness.h"
 

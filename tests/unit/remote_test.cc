@@ -5,8 +5,8 @@
 #include <random>
 
 #include "cli/fkt_record/remote_sink.h"
+#include "lib/read/trace.h"
 #include "lib/remote/message.h"
-#include "lib/trace.h"
 #include "tests/unit/remote_harness.h"
 
 using namespace fkt;

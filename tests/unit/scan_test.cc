@@ -3,7 +3,7 @@
 // recordings.
 #include <catch2/catch.hpp>
 
-#include "lib/scan.h"
+#include "lib/scan/scan.h"
 #include "tests/unit/busy_recording.h"
 #include "tests/unit/everything_said.h"
 

@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-#include "lib/extract.h"
+#include "lib/slice/extract.h"
 #include "tests/unit/analyzed.h"
 
 namespace fkt::test {

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "lib/record_file.h"
-#include "lib/snapshot_call.h"
+#include "lib/record/record_file.h"
+#include "lib/record/snapshot_call.h"
 
 using namespace fkt;
 namespace fs = std::filesystem;

@@ -10,7 +10,7 @@
 #include "cli/fkt_extract/extract.h"
 #include "cli/fkt_kd/kd.h"
 #include "cli/fkt_print/print.h"
-#include "lib/task_states.h"
+#include "lib/analyse/task_states.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/random_recording.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/suggest.h"
+#include "lib/base/suggest.h"
 
 #include <catch2/catch.hpp>
 

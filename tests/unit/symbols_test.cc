@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/symbols.h"
+#include "lib/format/symbols.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/syncer.h"
+#include "lib/record/syncer.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 // Tests reading /proc/kallsyms and adding symbols from a System.map.
 #include <catch2/catch.hpp>
 
-#include "lib/kernel_symbols.h"
+#include "lib/record/kernel_symbols.h"
 
 using namespace fkt;
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <thread>
 
-#include "lib/lanes.h"
-#include "lib/occurrences.h"
+#include "lib/timeline/lanes.h"
+#include "lib/timeline/occurrences.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/slices.h"
 

@@ -29,10 +29,10 @@
 #include <fkt/events.h>
 #include <fkt/file.h>
 
-#include "lib/catalogue.h"
-#include "lib/crc32.h"
-#include "lib/group.h"
-#include "lib/sections.h"
+#include "lib/base/crc32.h"
+#include "lib/format/catalogue.h"
+#include "lib/format/group.h"
+#include "lib/format/sections.h"
 
 namespace fkt::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/trace.h"
+#include "lib/read/trace.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "lib/merge.h"
+#include "lib/read/merge.h"
 #include "tests/unit/analyzed.h"
 #include "tests/unit/trace_builder.h"
 

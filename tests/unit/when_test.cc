@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-#include "lib/when.h"
+#include "lib/record/when.h"
 
 using namespace fkt;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Tests what expressions select, compared with an evaluation of the golden recording's JSON dump
-// that does not use lib/where.cc; and expressions that are refused.
+// that does not use lib/query/where.cc; and expressions that are refused.
 #include <catch2/catch.hpp>
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lib/find.h"
-#include "lib/slowest.h"
+#include "lib/analyse/find.h"
+#include "lib/report/slowest.h"
 #include "tests/golden/recordings.h"
 
 using namespace fkt;

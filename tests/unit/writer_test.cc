@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Tests Writer and TimeFormat, which format the lines of a dump.
-#include "lib/writer.h"
+#include "lib/base/writer.h"
 
 #include <limits>
 
 #include <catch2/catch.hpp>
 
-#include "lib/time_format.h"
+#include "lib/base/time_format.h"
 
 using namespace fkt;
 

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/analyse/analysis.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "lib/format/clock.h"
+#include "lib/read/page.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+// A view of a slice file never reaches beyond the slice.
+View within_slice(View view, const TraceInfo& info) {
+  if (!info.cut) return view;
+  view.from = std::max(view.from.value_or(0), info.cut->from);
+  view.to = std::min(view.to.value_or(info.slice_end()), info.slice_end());
+  return view;
+}
+
+bool before_recording(const TraceInfo& info, std::uint32_t pid) {
+  return std::any_of(info.tasks.begin(), info.tasks.end(),
+                     [pid](const Task& task) { return task.tid == pid; });
+}
+
+}  // namespace
+
+Analysis::Analysis(const TraceInfo& info, const View& view)
+    : info_(info),
+      view_(within_slice(view, info)),
+      window_(stretch_window(0)),
+      start_(recording_start(info)),
+      tasks_(info),
+      types_(info),
+      spans_(info, tasks_, types_, profile_),
+      states_(tasks_, spans_, window_, start_),
+      layers_(1 << FKT_ID_BITS, -1),
+      next_stretch_at_(stretch_from(1)) {
+  end_ = start_;
+  for (const EventType& type : info.catalogue.events()) {
+    layers_[type.id & FKT_ID_MASK] = static_cast<std::int8_t>(type.layer);
+  }
+  if (view.stats_pid) {
+    stats_alive_ = Alive(*view.stats_pid, before_recording(info, *view.stats_pid));
+    window_.open = stats_alive_.now();
+  }
+  if (view.dump_pid) dump_alive_ = Alive(*view.dump_pid, before_recording(info, *view.dump_pid));
+  if (info.cut) restore(*info.cut, CutPlaces::same(*info.cut));
+  if (view_.where) picker_.emplace(*view_.where, nullptr, info_, tasks_, spans_, types_);
+}
+
+Cut Analysis::cut(std::uint64_t from, std::uint64_t to) const {
+  Cut cut;
+  cut.from = from;
+  cut.to = to;
+  std::vector<bool> used;
+  states_.used(used);
+  const std::vector<std::uint32_t> numbers = tasks_.save(cut, std::move(used));
+  states_.save(cut, numbers);
+  spans_.save(cut, numbers);
+  types_.save(cut);
+  for (Cut::Cpu& cpu : cut.cpus) {
+    if (cpu.cpu < clocks_.size()) cpu.clock = clocks_[cpu.cpu];
+  }
+  return cut;
+}
+
+void Analysis::restore(const Cut& cut, const CutPlaces& places) {
+  spans_.restore(cut, places);
+  states_.restore(cut, places);
+  std::ranges::fill(clocks_, 0);
+  for (const Cut::Cpu& cpu : cut.cpus) {
+    if (cpu.cpu >= clocks_.size()) {
+      clocks_.resize(cpu.cpu + 1);
+      decoded_.resize(cpu.cpu + 1);
+    }
+    clocks_[cpu.cpu] = cpu.clock;
+  }
+}
+
+std::uint64_t Analysis::stretch_from(std::size_t stretch) const {
+  return stretch < info_.stretches() ? info_.stretch(stretch).from : kNever;
+}
+
+// Returns the time that counts in the given stretch of a slice, or in the whole recording.
+Window Analysis::stretch_window(std::size_t stretch) const {
+  Window window;
+  window.from = std::max(info_.oldest, view_.from.value_or(0));
+  window.to = view_.to.value_or(kNever);
+  if (info_.cut) {
+    window.from = std::max(window.from, info_.stretch(stretch).from);
+    window.to = std::min(window.to, info_.stretch(stretch).to);
+  }
+  window.cpu = view_.cpu;
+  window.parts = view_.parts;
+  return window;
+}
+
+// Calls that are open at the end of the stretch end unseen, as at the end of a slice. The state of
+// the next stretch is then taken from its cut.
+void Analysis::next_stretch() {
+  end_stretch(window_.to, false);
+  const Cut& cut = info_.stretch(++stretch_);
+  next_stretch_at_ = stretch_from(stretch_ + 1);
+  window_ = stretch_window(stretch_);
+  CutPlaces places;
+  places.tasks = tasks_.restore(cut);
+  places.types = types_.restore(cut);
+  restore(cut, places);
+  const auto lives = [&](const Alive& alive, std::optional<std::uint32_t> pid) {
+    if (!alive.watching()) return alive;
+    const bool now = std::ranges::any_of(cut.tasks, [&](const Cut::Task& task) {
+      return task.tid == *pid && (task.flags & (Cut::exited | Cut::left_dead | Cut::freed)) == 0;
+    });
+    return Alive(*pid, now, alive.seen());
+  };
+  stats_alive_ = lives(stats_alive_, view_.stats_pid);
+  dump_alive_ = lives(dump_alive_, view_.dump_pid);
+  if (stats_alive_.watching()) window_.open = stats_alive_.now();
+}
+
+void Analysis::learn(Marks& marks) {
+  picker_.emplace(*view_.where, &marks, info_, tasks_, spans_, types_);
+}
+
+std::uint64_t Analysis::begin() const {
+  return std::max({start_, info_.oldest, view_.from.value_or(0)});
+}
+
+// The statistics of -s PID are limited to the life of that process. flush() gives away the time up
+// to the event first, so the stretch of each other CPU is counted as a whole or not at all.
+void Analysis::life_before(const Event& event) {
+  dump_alive_.before(event);
+  if (!stats_alive_.watching() || stats_alive_.now()) return;
+  stats_alive_.before(event);
+  if (!stats_alive_.now()) return;
+  states_.flush(event.clock);
+  window_.open = true;
+  window_.open_since = event.clock;
+}
+
+void Analysis::life_after(const Event& event) {
+  dump_alive_.after(event);
+  if (!stats_alive_.watching() || !stats_alive_.now()) return;
+  stats_alive_.after(event);
+  if (stats_alive_.now()) return;
+  states_.flush(event.clock);
+  window_.open = false;
+}
+
+bool Analysis::shown(const Event& event, TaskIndex task, bool in_slice) const {
+  if (!in_slice || (view_.layer && layers_[event.id] != static_cast<int>(*view_.layer))) {
+    return false;
+  }
+  if (!view_.dump_pid) return true;
+  return view_.dump_only ? tasks_.belongs(task, *view_.dump_pid) : dump_alive_.now();
+}
+
+// Applies the event to spans and states. Called after the event was applied to the tasks.
+inline void Analysis::change(const Event& event, TaskIndex task, bool selected, Step& step) {
+  spans_.apply(event, task, selected, step);
+  if (step.resolved != State::unknown) states_.resolve(task, step.resolved);
+  if (!is_switch(event.id)) return;
+  const std::uint32_t next = event.arg & FKT_PID_MASK;
+  states_.switched(event.cpu, next == 0 ? tasks_.idle(event.cpu) : tasks_.by_tid(next));
+}
+
+const Analysis::Place& Analysis::add(const Event& event) {
+  reach(event.clock);
+  if (event.cpu >= clocks_.size()) {
+    clocks_.resize(event.cpu + 1);
+    decoded_.resize(event.cpu + 1);
+  }
+  Place& place = place_;
+  place = Place();
+  if (event.is_gap()) {
+    add_gap(event);
+    return place;
+  }
+
+  life_before(event);
+  place.task = tasks_.running(event);
+  bool here = in_slice(event);
+  bool selected =
+      here && window_.open && (!view_.layer || layers_[event.id] == static_cast<int>(*view_.layer));
+  states_.advance(event.cpu, event.clock, place.task);
+  tasks_.apply(event, place.task);
+  if (picker_ && !picker_->picks(event, place.task)) here = selected = false;
+  change(event, place.task, selected, place.step);
+  if (selected) profile_.count(event);
+  place.shown = shown(event, place.task, here);
+  life_after(event);
+
+  std::uint64_t& last = clocks_[event.cpu];
+  place.first = last == 0;
+  place.since_last = place.first ? 0 : event.clock - last;
+  last = event.clock;
+  end_ = std::max(end_, event.clock);
+  decoded_[event.cpu]++;
+  return place;
+}
+
+bool Analysis::takes_many() const {
+  return !picker_ && !view_.layer && !stats_alive_.watching() && !dump_alive_.watching() &&
+         view_.parts.empty() && info_.stretches() <= 1 && !spans_.watched();
+}
+
+void Analysis::follow(const Event& event, bool count) {
+  if (event.cpu >= clocks_.size()) {
+    clocks_.resize(event.cpu + 1);
+    decoded_.resize(event.cpu + 1);
+  }
+  if (event.is_gap()) return add_gap(event);
+  const TaskIndex task = tasks_.running(event);
+  const bool selected = window_.whole(event.cpu, event.clock, event.clock).value_or(false);
+  states_.advance(event.cpu, event.clock, task);
+  tasks_.apply(event, task);
+  Step step;
+  change(event, task, selected, step);
+  if (selected && count) profile_.count(event);
+  clocks_[event.cpu] = event.clock;
+  end_ = std::max(end_, event.clock);
+  decoded_[event.cpu]++;
+}
+
+void Analysis::applied(std::uint32_t cpu, std::uint64_t clock, std::uint64_t events) {
+  clocks_[cpu] = clock;
+  end_ = std::max(end_, clock);
+  decoded_[cpu] += events;
+}
+
+// A gap is reported and counted when its end is read, because only then its length is known.
+void Analysis::add_gap(const Event& event) {
+  end_ = std::max(end_, event.clock);
+  if (event.id == kGapBegins) return states_.begin_gap(event.cpu, event.clock);
+  const Gap gap{event.cpu, event.words.size() > 1 ? event.words[1] : event.clock, event.clock,
+                event.words.empty() ? 0 : event.words[0]};
+  Place& place = place_;
+  place.task = tasks_.running(event);
+  states_.end_gap(event.cpu, event.clock, place.task);
+  clocks_[event.cpu] = event.clock;
+  place.shown =
+      (!window_.cpu || *window_.cpu == gap.cpu) && gap.to >= window_.from &&
+      gap.from < window_.to &&
+      (window_.parts.empty() || window_.inside(std::min(gap.from, gap.to), gap.to + 1) != 0);
+  if (!place.shown) return;
+  gap_count_++;
+  lost_ += gap.lost;
+  if (gaps_.size() < kMaxGaps) gaps_.push_back(gap);
+}
+
+void Analysis::finish(bool whole, std::uint64_t recording_end) {
+  if (info_.cut && view_.to) reach(*view_.to - std::min<std::uint64_t>(1, *view_.to));
+  whole_ = whole;
+  end_ = std::max(end_, recording_end);
+  file_end_ = end_;
+  if (view_.to) end_ = std::clamp(*view_.to, start_, end_);
+  end_stretch(std::min(end_, window_.to), true);
+}
+
+void Analysis::end_stretch(std::uint64_t end, bool last) {
+  // After its last event a CPU stayed as it was until the stop, unless events or pages of it are
+  // missing: then its state is unknown from its last known moment on.
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> unknown_from;
+  if (!info_.totals) {
+    for (std::uint32_t cpu = 0; last && whole_ && cpu < clocks_.size(); cpu++) {
+      if (clocks_[cpu] != 0) unknown_from.push_back({cpu, clocks_[cpu]});
+    }
+  } else {
+    for (const CpuTotals& cpu : info_.totals->per_cpu) {
+      const std::uint64_t decoded = cpu.cpu < decoded_.size() ? decoded_[cpu.cpu] : 0;
+      const std::uint64_t before = cpu.cpu < clocks_.size() ? clocks_[cpu.cpu] : 0;
+      if (cpu.gap_lost != 0 && (last || cpu.gap_from < end)) {
+        unknown_from.push_back({cpu.cpu, cpu.gap_from});
+      } else if (last && whole_ && decoded != cpu.events) {
+        unknown_from.push_back({cpu.cpu, before});
+      }
+    }
+  }
+  states_.finish(end, unknown_from);
+  spans_.finish();
+  if (last) profile_.sort_children();
+}
+
+namespace {
+
+// Returns the clock of the page's last event (ticks), or 0 if no event of the page can be read.
+std::uint64_t last_event(const Trace& trace, const PageRef& ref) {
+  const Result<Page> page = trace.page(ref);
+  if (!page) return 0;
+  PageDecoder decoder(trace.words(), *page);
+  Event event;
+  std::uint64_t clock = 0;
+  for (auto step = decoder.next(event);
+       step == PageDecoder::Step::event || step == PageDecoder::Step::gap;
+       step = decoder.next(event)) {
+    clock = event.clock;
+  }
+  return clock;
+}
+
+}  // namespace
+
+std::uint64_t recording_end(const Trace& trace) {
+  std::uint64_t end = trace.info().totals ? trace.info().totals->stop_clock : 0;
+  if (end == 0) {
+    for (const PageRef& page : trace.pages()) end = std::max(end, page.end_clock);
+    return end;
+  }
+  // Pages that are open at the stop are closed later, and their end_clock is the time of closing.
+  // Only an event that was being written at the stop can have a later clock; it is the last one of
+  // its CPU.
+  std::map<std::uint32_t, const PageRef*> last;
+  for (const PageRef& page : trace.pages()) {
+    if (page.events > 0) last[page.cpu] = &page;
+  }
+  for (const auto& [cpu, page] : last) {
+    if (page->end_clock > end) end = std::max(end, last_event(trace, *page));
+  }
+  return end;
+}
+
+}  // namespace fkt

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Analysis: one pass over the events that feeds all statistics and the dump.
+//
+//   fkt::Analysis analysis(trace.info(), view);
+//   for (const fkt::Event& e : trace.events()) {
+//     const fkt::Analysis::Place& place = analysis.add(e);
+//     if (place.shown) dump.line(e, place);
+//   }
+//   analysis.finish(true, recording_end(trace));
+//
+// add() handles each event in a fixed order: first the time since the event before is charged, then
+// tasks change, then spans begin and end.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/analyse/profile.h"
+#include "lib/analyse/select.h"
+#include "lib/analyse/span_types.h"
+#include "lib/analyse/spans.h"
+#include "lib/analyse/states.h"
+#include "lib/analyse/tasks.h"
+#include "lib/read/trace.h"
+
+namespace fkt {
+
+struct Gap {
+  std::uint32_t cpu = 0;
+  std::uint64_t from = 0, to = 0;  // ticks
+  std::uint64_t lost = 0;          // number of lost events; 0: a page is missing or damaged
+};
+
+class Analysis {
+ public:
+  // What add() found out about an event.
+  struct Place {
+    bool shown = false;            // true if the event belongs in the dump
+    TaskIndex task = kNoTask;      // the task that ran when the event happened
+    bool first = true;             // true for the first event of its CPU
+    std::uint64_t since_last = 0;  // ticks since the previous event of the same CPU
+    Step step;
+  };
+
+  Analysis(const TraceInfo& info, const View& view);
+  Analysis(const Analysis&) = delete;  // the members refer to each other
+  Analysis& operator=(const Analysis&) = delete;
+
+  // Makes this a first pass that collects in `marks` what view.where selects (find_spans() in
+  // lib/analyse/find.h).
+  void learn(Marks& marks);
+  // Reports every call to `sink` as well. Call before the first event; `sink` must outlive this
+  // object.
+  void watch(CallSink& sink) { spans_.watch(sink); }
+  // Keeps the distribution of durations, for percentiles. Call before the first event.
+  void keep_histograms() { profile_.keep_histograms(); }
+
+  // Adds one event. The returned Place is valid until the next add().
+  const Place& add(const Event& event);
+  // Returns true if follow() and applied() may be used with this view; otherwise every event has to
+  // go through add(event).
+  bool takes_many() const;
+  // As add(event), for callers that do not need the Place. count: count the event in the profile;
+  // false if its page's digest already counts it.
+  void follow(const Event& event, bool count);
+  // What a faster reader applies many events of a CPU to at once (lib/scan/burst_taker.h).
+  struct Parts {
+    Tasks& tasks;
+    Spans& spans;
+    States& states;
+    Profile& profile;
+    const Window& window;
+  };
+  Parts parts() { return {tasks_, spans_, states_, profile_, window_}; }
+  // Returns true when an event of `cpu` was added before.
+  bool knows(std::uint32_t cpu) const { return cpu < clocks_.size(); }
+  // Counts `events` events of `cpu`, which knows() and whose last was at `clock` (ticks), after the
+  // caller has applied them to the parts.
+  void applied(std::uint32_t cpu, std::uint64_t clock, std::uint64_t events);
+  // Ends the pass. whole: true if every event of the file was added. recording_end: end of the
+  // recording (ticks), from recording_end().
+  void finish(bool whole, std::uint64_t recording_end);
+
+  // Promises that no event before `clock` (ticks) will follow. In a slice of several stretches,
+  // moves on to the stretch that contains `clock`; add() does this by itself.
+  void reach(std::uint64_t clock) {
+    while (clock >= next_stretch_at_) [[unlikely]] next_stretch();
+  }
+  // Returns the state after the events added so far, as the cut at the beginning of a slice [from,
+  // to) (ticks).
+  Cut cut(std::uint64_t from, std::uint64_t to) const;
+
+  const TraceInfo& info() const { return info_; }
+  const View& view() const { return view_; }
+  const Tasks& tasks() const { return tasks_; }
+  const SpanTypes& types() const { return types_; }
+  const Profile& profile() const { return profile_; }
+  const Window& window() const { return window_; }
+  const Spans& spans() const { return spans_; }
+  const States& states() const { return states_; }
+
+  // Beginning and end (ticks) of what the statistics cover; valid after finish().
+  std::uint64_t begin() const;
+  std::uint64_t end() const { return end_; }
+  // End of the recording in the file (ticks), regardless of the view; valid after finish().
+  std::uint64_t file_end() const { return file_end_; }
+  // Zero of all times shown (ticks; recording_start() in lib/format/clock.h).
+  std::uint64_t start() const { return start_; }
+
+  // Gaps that overlap the selection. At most kMaxGaps are kept; gap_count() counts all.
+  static constexpr std::size_t kMaxGaps = 1 << 18;
+  const std::vector<Gap>& gaps() const { return gaps_; }
+  std::uint64_t gap_count() const { return gap_count_; }
+  std::uint64_t lost() const { return lost_; }
+  // Number of events read per CPU, selected or not; compared with the totals in the file.
+  const std::vector<std::uint64_t>& decoded() const { return decoded_; }
+  bool whole() const { return whole_; }
+  // Return false when the process of -s or -p never appeared in the recording.
+  bool stats_pid_seen() const { return !stats_alive_.watching() || stats_alive_.seen(); }
+  bool dump_pid_seen() const { return !dump_alive_.watching() || dump_alive_.seen(); }
+
+ private:
+  bool in_slice(const Event& event) const {
+    return event.clock >= window_.from && event.clock < window_.to &&
+           (!window_.cpu || *window_.cpu == event.cpu) &&
+           (window_.parts.empty() || window_.inside(event.clock, event.clock + 1) != 0);
+  }
+  bool shown(const Event& event, TaskIndex task, bool in_slice) const;
+  void add_gap(const Event& event);
+  void change(const Event& event, TaskIndex task, bool selected, Step& step);
+  void restore(const Cut& cut, const CutPlaces& places);
+  void next_stretch();
+  std::uint64_t stretch_from(std::size_t stretch) const;
+  Window stretch_window(std::size_t stretch) const;
+  void end_stretch(std::uint64_t end, bool last);
+  void life_before(const Event& event);
+  void life_after(const Event& event);
+
+  const TraceInfo& info_;
+  const View view_;
+  Window window_;
+  std::uint64_t start_;
+  std::uint64_t end_ = 0, file_end_ = 0;
+  Tasks tasks_;
+  SpanTypes types_;
+  Profile profile_;
+  Spans spans_;
+  States states_;
+  Alive stats_alive_, dump_alive_;
+  std::optional<Picker> picker_;       // evaluates view.where
+  std::vector<std::int8_t> layers_;    // layer of each event id; -1: none
+  std::vector<std::uint64_t> clocks_;  // clock of each CPU's last event (ticks); 0: none yet
+  std::vector<std::uint64_t> decoded_;
+  std::vector<Gap> gaps_;
+  std::uint64_t gap_count_ = 0;
+  std::uint64_t lost_ = 0;
+  std::size_t stretch_ = 0;        // of a slice: number of the stretch being read
+  std::uint64_t next_stretch_at_;  // where the next stretch begins (ticks); kNever: there is none
+  bool whole_ = false;
+  // A member that add() fills in place: a local returned by value would be copied with wider loads
+  // than the stores just before, which stalls on store forwarding.
+  Place place_;
+};
+
+// Returns the last moment that the file knows of (ticks): the stop, or an event that was being
+// written at the stop; in an unfinished file the end of the last page.
+std::uint64_t recording_end(const Trace& trace);
+
+}  // namespace fkt

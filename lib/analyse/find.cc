@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/analyse/find.h"
+
+#include <algorithm>
+
+#include "lib/read/merge.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::uint64_t kReadingEvents = 1 << 18;
+constexpr std::size_t kMostPlaces = 4'000'000;  // 64 MB of memory
+
+// Reads the trace once up to the view's end, and calls `each` with every event and its place.
+template <class Each>
+void pass(const Trace& trace, Analysis& analysis, const Reading& reading, Each each) {
+  std::uint64_t done = 0;
+  for (const Event& event : trace.events({.from = {}, .to = analysis.view().to, .cpu = {}})) {
+    const Analysis::Place& place = analysis.add(event);
+    if (++done % kReadingEvents == 0 && reading) reading(done);
+    each(event, place);
+  }
+}
+
+bool longer(const FoundSpan& a, const FoundSpan& b) {
+  return a.duration != b.duration ? a.duration > b.duration : a.begin < b.begin;
+}
+
+// Finds out, once per span type, whether the pattern fits its name or its event's name.
+class FittingTypes {
+ public:
+  FittingTypes(const Analysis& analysis, std::string_view pattern)
+      : analysis_(analysis), pattern_(pattern) {}
+
+  bool fits(TypeIndex index) {
+    if (index >= known_.size()) known_.resize(index + 1, -1);
+    if (known_[index] >= 0) return known_[index] != 0;
+    const SpanType& type = analysis_.types()[index];
+    const EventType* event = analysis_.info().catalogue.find(type.event);
+    bool fit = fkt::fits(type.name, pattern_);
+    if (!is_syscall(type.kind) && event != nullptr) fit |= fkt::fits(event->name, pattern_);
+    known_[index] = fit;
+    return fit;
+  }
+
+ private:
+  const Analysis& analysis_;
+  std::string_view pattern_;
+  std::vector<std::int8_t> known_;  // by type: 1 if it fits; -1: not checked yet
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Choice>> choose(const Trace& trace, std::string_view text,
+                                             const Reading& reading) {
+  const Result<Expression> expression = Expression::parse(text);
+  if (!expression) return expression.error();
+  Result<Where> where = Where::bind(*expression, trace.info());
+  if (!where) return where.error();
+  const auto choice = std::make_shared<Choice>(Choice{std::move(*where)});
+  if (choice->where.whole_spans()) {
+    View view;
+    view.where = choice;
+    Analysis analysis(trace.info(), view);
+    analysis.learn(choice->spans);
+    pass(trace, analysis, reading, [](const Event&, const Analysis::Place&) {});
+  }
+  return std::shared_ptr<const Choice>(choice);
+}
+
+Result<std::shared_ptr<const Choice>> choose_event(const Trace& trace, std::string_view text,
+                                                   const Reading& reading) {
+  if (text.find_first_of("=<>~!&|()\"'") != text.npos) return choose(trace, text, reading);
+  const bool pattern = text.find_first_of("*?") != text.npos;
+  return choose(trace,
+                "name " + std::string(pattern ? "~" : "==") + " \"" + std::string(text) + '"',
+                reading);
+}
+
+Result<std::vector<Interval>> around(const Trace& trace, const View& view, std::uint64_t window,
+                                     const Reading& reading) {
+  std::vector<Interval> found;
+  bool too_many = false;
+  Analysis analysis(trace.info(), view);
+  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
+    if (!place.shown || event.is_gap()) return;
+    const std::uint64_t from = event.clock > window ? event.clock - window : 0;
+    const std::uint64_t behind = event.clock + window;
+    const std::uint64_t to = behind < window ? ~std::uint64_t{0} : behind + 1;
+    if (!found.empty() && from <= found.back().to) {
+      found.back().to = to;
+    } else if (found.size() < kMostPlaces) {
+      found.push_back({from, to});
+    } else {
+      too_many = true;
+    }
+  });
+  if (!too_many) return found;
+  return Error{ErrorCode::usage, "more than " + std::to_string(kMostPlaces) +
+                                     " places: give a larger window, or a rarer event"};
+}
+
+std::optional<Interval> extent(const Trace& trace, const View& view, const Reading& reading) {
+  std::optional<Interval> found;
+  Analysis analysis(trace.info(), view);
+  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
+    if (!place.shown || event.is_gap()) return;
+    if (!found) found = {event.clock, event.clock};
+    found->to = event.clock + 1;
+  });
+  return found;
+}
+
+std::vector<FoundSpan> slowest(const Trace& trace, const View& view, std::string_view name,
+                               std::size_t most, const Reading& reading) {
+  std::vector<FoundSpan> heap;  // a heap with the shortest span in front
+  Analysis analysis(trace.info(), view);
+  FittingTypes types(analysis, name);
+  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
+    if (!place.shown || !place.step.closed || !types.fits(place.step.type)) return;
+    FoundSpan span{
+        event.clock - place.step.duration, place.step.duration, event.cpu, event.pid, {}, {}};
+    if (view.from && span.begin < *view.from) return;
+    if (heap.size() == most && (most == 0 || !longer(span, heap.front()))) return;
+    span.name = analysis.types()[place.step.type].name;
+    span.task = analysis.tasks().name(place.task);
+    if (heap.size() == most) {
+      std::ranges::pop_heap(heap, longer);
+      heap.pop_back();
+    }
+    heap.push_back(std::move(span));
+    std::ranges::push_heap(heap, longer);
+  });
+  std::ranges::sort(heap, longer);
+  return heap;
+}
+
+}  // namespace fkt

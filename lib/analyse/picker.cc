@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/analyse/picker.h"
+
+#include <optional>
+
+#include "lib/query/comparison.h"
+
+namespace fkt {
+
+void Marks::set(std::uint64_t offset, bool on) {
+  const std::uint64_t word = offset / sizeof(std::uint64_t);
+  const std::uint64_t chunk = word / kChunkWords, bit = word % kChunkWords;
+  if (chunk >= chunks_.size()) {
+    if (!on) return;
+    chunks_.resize(chunk + 1);
+  }
+  std::vector<std::uint64_t>& bits = chunks_[chunk];
+  if (bits.empty()) {
+    if (!on) return;
+    bits.resize(kChunkWords / 64);
+  }
+  const std::uint64_t one = std::uint64_t{1} << bit % 64;
+  bits[bit / 64] = on ? bits[bit / 64] | one : bits[bit / 64] & ~one;
+}
+
+Picker::Picker(const Choice& choice, Marks* learn, const TraceInfo& info, const Tasks& tasks,
+               Spans& spans, const SpanTypes& types)
+    : where_(choice.where),
+      marks_(choice.spans),
+      learn_(learn),
+      info_(info),
+      tasks_(tasks),
+      spans_(spans),
+      types_(types),
+      by_type_(choice.where.names_) {
+  if (where_.whole_spans()) spans.keep_entries();
+}
+
+bool Picker::picks(const Event& event, TaskIndex task) {
+  const TypeIndex type = spans_.begins(event);
+  if (!where_.whole_spans()) return test({event, nullptr, type, task});
+  const OpenSpan* span = type == kNoType ? spans_.ends(event, task) : nullptr;
+  if (span != nullptr && span->before_cut) span = nullptr;  // its entry is not in the slice's file
+  if (type == kNoType && span == nullptr) return test({event, nullptr, type, task});
+  const Event& entry = span == nullptr ? event : span->entry;
+  if (learn_ == nullptr) return marks_.test(entry.offset);
+  const bool hit = span == nullptr ? test({event, nullptr, type, task})
+                                   : test({entry, &event, span->type, task});
+  learn_->set(entry.offset, hit);
+  return hit;
+}
+
+bool Picker::test(const Node& node, const Subject& subject) {
+  const Event& event = subject.event;
+  switch (node.kind) {
+    case Node::Kind::all:
+      return test(where_.nodes_[node.left], subject) && test(where_.nodes_[node.right], subject);
+    case Node::Kind::any:
+      return test(where_.nodes_[node.left], subject) || test(where_.nodes_[node.right], subject);
+    case Node::Kind::no:
+      return !test(where_.nodes_[node.left], subject);
+    case Node::Kind::ids:
+      return node.ids[event.id & FKT_ID_MASK];
+    case Node::Kind::name:
+      return name(node, subject);
+    case Node::Kind::cpu:
+      return compare(node.comparison, event.cpu, false, node.value);
+    case Node::Kind::pid:
+      return compare(node.comparison, event.pid, false, node.value);
+    case Node::Kind::task:
+      return compare(node.comparison, tasks_.name(subject.task), node.value);
+    case Node::Kind::time: {
+      const std::uint64_t since = event.clock > where_.start_ ? event.clock - where_.start_ : 0;
+      return compare(node.comparison, since, false, node.value);
+    }
+    case Node::Kind::duration:
+      return subject.exit != nullptr &&
+             compare(node.comparison, subject.exit->clock - event.clock, false, node.value);
+    case Node::Kind::argument:
+      break;
+  }
+  bool has = false;
+  const bool result = argument(node, event, has);
+  if (has || subject.exit == nullptr) return result;
+  return argument(node, *subject.exit, has);
+}
+
+bool Picker::name(const Node& node, const Subject& subject) {
+  if (subject.type == kNoType) return node.ids[subject.event.id & FKT_ID_MASK];
+  std::vector<std::int8_t>& known = by_type_[node.slot];
+  if (subject.type >= known.size()) known.resize(subject.type + 1, -1);
+  std::int8_t& verdict = known[subject.type];
+  if (verdict >= 0) return verdict != 0;
+  const SpanType& type = types_[subject.type];
+  bool found = same(node.comparison, type.name, node.value);
+  // "softirq" selects "softirq RCU" and all other softirqs; a system call has only its own name.
+  const EventType* event = info_.catalogue.find(subject.event.id);
+  if (!is_syscall(type.kind) && event != nullptr) {
+    found |= same(node.comparison, event->name, node.value);
+  }
+  verdict = found != negates(node.comparison);
+  return verdict != 0;
+}
+
+std::string_view Picker::value_name(const Field& field, std::uint64_t value) const {
+  const Names& names = types_.names();
+  switch (field.type) {
+    case FieldType::tid: {
+      if (value == 0) return tasks_.zero_name();
+      const TaskIndex task = tasks_.find(static_cast<std::uint32_t>(value));
+      return task == kNoTask ? std::string_view() : tasks_.name(task);
+    }
+    case FieldType::irq:
+      return names.irq(value);
+    case FieldType::vector:
+      return Names::vector(value);
+    case FieldType::softirq:
+      return Names::softirq(value);
+    case FieldType::trap:
+      return Names::trap(value);
+    case FieldType::syscall:
+    case FieldType::syscall32:
+      return names.syscall(value, field.type == FieldType::syscall32);
+    case FieldType::s:
+      return field.name == "ret" ? Names::error(static_cast<std::int64_t>(value))
+                                 : std::string_view();
+    case FieldType::addr: {
+      const Symbol* symbol = info_.symbols.at(value);
+      return symbol == nullptr ? std::string_view() : std::string_view(symbol->name);
+    }
+    default:
+      return {};
+  }
+}
+
+// Sets `has` when the event has this argument and it can be compared with the node's value.
+bool Picker::argument(const Node& node, const Event& event, bool& has) const {
+  const Field* field = node.fields[node.by_id[event.id & FKT_ID_MASK]];
+  if (field == nullptr) return false;
+  if (field->type == FieldType::str) {
+    has = node.value.kind == Literal::Kind::text;
+    return has && compare(node.comparison, EventType::text_view(*field, event), node.value);
+  }
+  const std::optional<std::uint64_t> value = EventType::value(*field, event);
+  if (!value) return false;
+  if (node.value.kind == Literal::Kind::text) {
+    const std::string_view known = value_name(*field, *value);
+    has = !known.empty();
+    return has && compare(node.comparison, known, node.value);
+  }
+  has = true;
+  return compare(node.comparison, *value, field->type == FieldType::s, node.value);
+}
+
+}  // namespace fkt

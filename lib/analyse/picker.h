@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests which events of one pass a bound expression (lib/query/where.h) selects.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "lib/analyse/spans.h"
+#include "lib/query/where.h"
+
+namespace fkt {
+
+// Set of selected spans, by the file offsets of their entry events: one bit per 64-bit word, only
+// for parts of the file that contain a selected span. At most 1/64 of the file's size.
+class Marks {
+ public:
+  void set(std::uint64_t offset, bool on);
+  bool test(std::uint64_t offset) const {
+    const std::uint64_t word = offset / sizeof(std::uint64_t);
+    const std::uint64_t chunk = word / kChunkWords, bit = word % kChunkWords;
+    return chunk < chunks_.size() && !chunks_[chunk].empty() &&
+           (chunks_[chunk][bit / 64] >> bit % 64 & 1) != 0;
+  }
+
+ private:
+  static constexpr std::uint64_t kChunkWords = 1 << 17;  // 1 MiB of the file, 16 KiB of bits
+  std::vector<std::vector<std::uint64_t>> chunks_;
+};
+
+// An expression and the spans that a first pass selected with it (find_spans() in
+// lib/analyse/find.h).
+struct Choice {
+  Where where;
+  Marks spans{};  // with where.whole_spans(): the entries of the selected spans
+};
+
+// Tests the events of one pass.
+class Picker {
+ public:
+  // All arguments must outlive the picker. `learn`: not nullptr in the first pass, which marks the
+  // selected spans there.
+  Picker(const Choice& choice, Marks* learn, const TraceInfo& info, const Tasks& tasks,
+         Spans& spans, const SpanTypes& types);
+
+  // Returns whether the event is selected. Must be called before the spans apply the event. In the
+  // first pass the answer for a span that is still open is not final.
+  bool picks(const Event& event, TaskIndex task);
+
+ private:
+  using Node = Where::Node;
+  struct Subject {
+    const Event& event;        // a span's entry, or an event of no span
+    const Event* exit;         // the span's exit; nullptr: none, or not reached yet
+    TypeIndex type = kNoType;  // type of the span that `event` begins
+    TaskIndex task = kNoTask;  // the task that ran
+  };
+  bool test(const Subject& subject) { return test(where_.nodes_.back(), subject); }
+  bool test(const Node& node, const Subject& subject);
+  bool name(const Node& node, const Subject& subject);
+  bool argument(const Node& node, const Event& event, bool& has) const;
+  std::string_view value_name(const Field& field, std::uint64_t value) const;
+
+  const Where& where_;
+  const Marks& marks_;
+  Marks* learn_;
+  const TraceInfo& info_;
+  const Tasks& tasks_;
+  Spans& spans_;
+  const SpanTypes& types_;
+  // Per name test, by TypeIndex: 1 selected, 0 not, -1 not tested yet.
+  std::vector<std::vector<std::int8_t>> by_type_;
+};
+
+}  // namespace fkt

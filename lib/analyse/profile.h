@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Profile: the sums over the spans and events of one pass. It knows no names and prints nothing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lib/analyse/span_types.h"
+#include "lib/base/histogram.h"
+#include "lib/format/event.h"
+
+namespace fkt {
+
+// What a CPU was doing. Every tick of every CPU is in exactly one of these.
+enum class State : std::uint8_t {
+  idle,
+  user,
+  system,  // in a system call of its task, or in a kernel thread
+  irq,     // interrupts and vectors
+  softirq,
+  running,  // a task ran, but whether in user or system mode is not known
+  others,   // with a filter: idle time and tasks that are not recorded
+  unknown,  // before a CPU's first event, in gaps
+};
+inline constexpr std::size_t kStates = 8;
+using StateTimes = std::array<std::uint64_t, kStates>;  // ticks
+
+struct Spread {
+  std::uint64_t count = 0, sum = 0, min = ~std::uint64_t{0}, max = 0;  // ticks
+  void add(std::uint64_t ticks) {
+    count++;
+    sum += ticks;
+    min = std::min(min, ticks);
+    max = std::max(max, ticks);
+  }
+  void add(const Spread& more) {
+    count += more.count;
+    sum += more.sum;
+    min = std::min(min, more.min);
+    max = std::max(max, more.max);
+  }
+};
+
+struct Child {
+  TypeIndex type = kNoType;
+  std::uint64_t count = 0;
+  std::uint64_t ticks = 0;
+};
+
+// Adds to the child of that type. A linear search: a span has few types of children.
+template <class List>
+void add_child(List& children, TypeIndex type, std::uint64_t count, std::uint64_t ticks) {
+  for (Child& child : children) {
+    if (child.type != type) continue;
+    child.count += count;
+    child.ticks += ticks;
+    return;
+  }
+  children.push_back({type, count, ticks});
+}
+
+struct OpenSpan {
+  TypeIndex type = kNoType;
+  SpanKind kind = SpanKind::other;
+  bool selected = false;    // its entry counts in the statistics
+  bool before_cut = false;  // of a slice: it began before the slice, its entry is not in the file
+  bool of_cpu = false;      // it nests on a CPU, not on a task
+  std::uint64_t match = 0;  // value that the end event must carry (Spans::match())
+  std::uint64_t begin = 0;  // ticks
+  std::uint64_t own = 0;    // ticks in which it was innermost on its CPU
+  std::uint64_t own_selected = 0;  // the part of own inside the selection
+  Child blocked, preempted;        // switched out asleep; switched out runnable
+  std::vector<Child> children;     // spans directly nested in it
+  Event entry{};                   // its entry, if Spans::keep_entries() was called
+  // Times of the calls nested in it at any depth (interrupts are not among them), in ticks.
+  std::uint64_t sub = 0;  // their CPU time
+  std::uint64_t sub_blocked = 0, sub_preempted = 0;
+  static constexpr std::uint64_t kNoTag = ~std::uint64_t{0};
+  std::uint64_t tag = kNoTag;  // belongs to the CallSink; kNoTag: it was not told of the begin
+
+  // Adds the times of a call made in this one, which has ended.
+  void add_call(const OpenSpan& call) {
+    sub += call.own + call.sub;
+    sub_blocked += call.blocked.ticks + call.sub_blocked;
+    sub_preempted += call.preempted.ticks + call.sub_preempted;
+  }
+};
+
+enum class Outcome : std::uint8_t {
+  complete,
+  no_entry,       // it began before the recording or the slice
+  no_exit,        // the recording ended before it, or its exit was not recorded
+  in_gap,         // hidden by lost events
+  never_returns,  // exit, exit_group, rt_sigreturn
+  fork_return,    // the child's side of a fork
+};
+inline constexpr std::size_t kOutcomes = 6;
+
+// Statistics of one type of span; times in ticks.
+struct SpanStats {
+  std::uint64_t entries = 0;
+  std::array<std::uint64_t, kOutcomes> outcomes{};
+  Spread total;                 // from entry to exit, of the complete spans
+  Spread own;                   // of the complete spans: time innermost, inside the selection
+  std::uint64_t own_whole = 0;  // as own, but inside the selection or not
+  Child blocked, preempted;
+  Child unknown;  // time of complete spans that is accounted to nothing: hidden by gaps
+  std::vector<Child> children;
+  // Times of the calls nested in these spans, at any depth. What remains of the total after own,
+  // blocked, preempted, unknown and these is the time of interrupts.
+  std::uint64_t sub = 0, sub_blocked = 0, sub_preempted = 0;
+  Histogram times;  // of total; only with Profile::keep_histograms()
+
+  void add(const SpanStats& more);
+
+  // Percentile of total in ticks, within 1/64 and between min and max; 0 without complete spans.
+  std::uint64_t percentile(double percent) const {
+    if (total.count == 0) return 0;
+    return std::clamp(times.percentile(percent), total.min, total.max);
+  }
+};
+
+class Profile {
+ public:
+  // From here on each type's durations are kept for percentiles. Call it before the first event.
+  void keep_histograms() { histograms_ = true; }
+  bool keeps_histograms() const { return histograms_; }
+
+  // Counts an event of the selection.
+  void count(const Event& event) {
+    counts_[event.id & FKT_ID_MASK]++;
+    events_++;
+  }
+  // Counts `events` events of this id.
+  void count(std::uint16_t id, std::uint64_t events) {
+    counts_[id & FKT_ID_MASK] += events;
+    events_ += events;
+  }
+  // Adds spans that were counted elsewhere.
+  void add(TypeIndex type, const SpanStats& more);
+  // Sorts each type's children by type: their order depends on the order in which they were added.
+  void sort_children();
+  void opened(TypeIndex type) { of(type).entries++; }
+  // exit_selected: the event that ended the span is selected.
+  void closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, bool exit_selected);
+  // Counts an exit without an entry; `type` is kNoType when the exit does not say of which call.
+  void exit_alone(TypeIndex type, Outcome outcome);
+
+  std::uint64_t events() const { return events_; }
+  std::uint64_t count_of(std::uint16_t id) const { return counts_[id & FKT_ID_MASK]; }
+  const SpanStats& stats(TypeIndex type) const {
+    static const SpanStats kNone;
+    return type < stats_.size() ? stats_[type] : kNone;
+  }
+  // Exits of system calls that do not say of which call, by outcome.
+  const std::array<std::uint64_t, kOutcomes>& exits_alone() const { return exits_alone_; }
+
+ private:
+  SpanStats& of(TypeIndex type) {
+    if (type >= stats_.size()) stats_.resize(type + 1);
+    return stats_[type];
+  }
+
+  std::array<std::uint64_t, 1 << FKT_ID_BITS> counts_{};
+  std::uint64_t events_ = 0;
+  bool histograms_ = false;
+  std::vector<SpanStats> stats_;
+  std::array<std::uint64_t, kOutcomes> exits_alone_{};
+};
+
+}  // namespace fkt

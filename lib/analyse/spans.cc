@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/analyse/spans.h"
+
+#include <algorithm>
+
+#include "lib/analyse/who_runs.h"
+
+namespace fkt {
+
+Spans::Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile)
+    : table_(tasks), types_(types), profile_(profile), meanings_(info.catalogue) {
+  switches_ = records_switches(info.command.mask);
+}
+
+std::vector<Cut::Open> Spans::Stack::save() const {
+  std::vector<Cut::Open> open;
+  for (std::size_t i = 0; i < depth; i++) {
+    open.push_back({spans[i].type, spans[i].match, spans[i].begin});
+  }
+  return open;
+}
+
+void Spans::Stack::restore(const std::vector<Cut::Open>& open, const SpanTypes& types,
+                           const CutPlaces& places, bool of_cpu) {
+  depth = 0;
+  for (const Cut::Open& saved : open) {
+    OpenSpan& span = push();
+    span.of_cpu = of_cpu;
+    span.type = places.types[saved.type];
+    span.kind = types[span.type].kind;
+    span.match = saved.match;
+    span.begin = saved.begin;
+    span.selected = false;
+    span.before_cut = true;
+  }
+}
+
+void Spans::save(Cut& cut, const std::vector<std::uint32_t>& numbers) const {
+  for (TaskIndex i = 0; i < tasks_.size() && i < numbers.size(); i++) {
+    if (numbers[i] == Cut::kNone) continue;
+    const TaskState& task = tasks_[i];
+    Cut::Task& saved = cut.tasks[numbers[i]];
+    saved.flags |= Cut::flag(task.seen, Cut::seen) | Cut::flag(task.gap, Cut::gap) |
+                   Cut::flag(task.from_fork, Cut::from_fork);
+    saved.mode = static_cast<std::uint8_t>(task.mode);
+    saved.off = static_cast<std::uint8_t>(task.off);
+    saved.since = task.since;
+    saved.fork_type = task.fork_type;
+    saved.open = task.stack.save();
+    if ((saved.flags & Cut::idle) == 0) saved.cpu = task.cpu;
+  }
+  for (Cut::Cpu& cpu : cut.cpus) {
+    if (cpu.cpu < cpus_.size()) cpu.open = cpus_[cpu.cpu].save();
+  }
+}
+
+void Spans::restore(const Cut& cut, const CutPlaces& places) {
+  tasks_.clear();
+  gaps_ = 0;
+  for (Stack& stack : cpus_) stack.depth = 0;
+  for (TaskIndex i = 0; i < cut.tasks.size(); i++) {
+    const Cut::Task& saved = cut.tasks[i];
+    TaskState& task = state(places.tasks[i]);
+    task.seen = (saved.flags & Cut::seen) != 0;
+    task.gap = (saved.flags & Cut::gap) != 0;
+    task.from_fork = (saved.flags & Cut::from_fork) != 0;
+    task.mode = static_cast<Mode>(saved.mode);
+    task.off = static_cast<Off>(saved.off);
+    task.since = saved.since;
+    task.cpu = saved.cpu;
+    task.fork_type = saved.fork_type == Cut::kNone ? kNoType : places.types[saved.fork_type];
+    task.stack.restore(saved.open, types_, places, false);
+  }
+  for (const Cut::Cpu& saved : cut.cpus) {
+    cpu(saved.cpu).restore(saved.open, types_, places, true);
+  }
+  if (sink_ == nullptr) return;
+  sink_->restart(cut, places);
+  reopen();
+}
+
+void Spans::watch(CallSink& sink) {
+  sink_ = &sink;
+  reopen();
+}
+
+void Spans::reopen() {
+  CallPlace place;
+  const auto all_of = [&](Stack& stack) {
+    for (place.depth = 0; place.depth < stack.depth; place.depth++) {
+      place.around = place.depth == 0 ? nullptr : &stack.spans[place.depth - 1];
+      sink_->reopen(stack.spans[place.depth], place);
+    }
+  };
+  for (place.task = 0; place.task < tasks_.size(); place.task++) all_of(tasks_[place.task].stack);
+  place.interrupt = true;
+  place.task = 0;
+  for (place.cpu = 0; place.cpu < cpus_.size(); place.cpu++) all_of(cpus_[place.cpu]);
+}
+
+void Spans::apply(const Event& event, TaskIndex running, bool selected, Step& step) {
+  const Meaning& meaning = meanings_[event.id];
+  step.depth = static_cast<unsigned>(state(running).stack.depth + cpu(event.cpu).depth);
+  switch (meaning.role) {
+    case Role::point:
+      point(event, running, step);
+      break;
+    case Role::begin:
+      begin(meaning, event, running, selected, step);
+      break;
+    case Role::end:
+      end(meaning, event, running, selected, step);
+      break;
+  }
+}
+
+inline TypeIndex Spans::type_of(const Meaning& meaning, const Event& event, std::uint64_t number) {
+  if (event.id == FKT_E_IRQ_ENTRY_NAMED) return types_.named_irq(number, event);
+  return types_.of(meaning.kind, meaning.kind == SpanKind::other ? event.id : number, event.id);
+}
+
+TypeIndex Spans::begins(const Event& event) {
+  const Meaning& meaning = meanings_[event.id];
+  if (meaning.role != Role::begin) return kNoType;
+  return type_of(meaning, event, meaning.value(event));
+}
+
+inline std::size_t Spans::find_open(const Stack& stack, const Meaning& meaning,
+                                    std::uint64_t number) {
+  const bool call = is_syscall(meaning.kind);
+  std::size_t at = stack.depth;
+  for (; at > 0; at--) {
+    const OpenSpan& span = stack.spans[at - 1];
+    if (call ? is_syscall(span.kind) : span.kind == meaning.kind && span.match == number) break;
+  }
+  return at;
+}
+
+// Interrupts nest on their CPU, and so do functions called in them; all other spans nest on their
+// task.
+inline Spans::Stack& Spans::stack_of(const Meaning& meaning, std::uint32_t on, TaskState& task) {
+  Stack& interrupts = cpu(on);
+  const bool within = meaning.kind == SpanKind::other && interrupts.depth > 0;
+  return on_cpu(meaning.kind) || within ? interrupts : task.stack;
+}
+
+const OpenSpan* Spans::ends(const Event& event, TaskIndex running) {
+  const Meaning& meaning = meanings_[event.id];
+  if (meaning.role != Role::end) return nullptr;
+  Stack& stack = stack_of(meaning, event.cpu, state(running));
+  const std::size_t at = find_open(stack, meaning, match(meaning, event));
+  return at == 0 ? nullptr : &stack.spans[at - 1];
+}
+
+void Spans::begin(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
+                  Step& step) {
+  TaskState& task = state(running);
+  const std::uint64_t number = meaning.value(event);
+  if (is_syscall(meaning.kind)) {
+    // A task is in one system call at a time: the exit of the previous one was not recorded.
+    if (task.stack.depth > 0) drop(task.stack, 0, Outcome::no_exit);
+    step.depth = static_cast<unsigned>(cpu(event.cpu).depth);
+    if (task.mode == Mode::unknown) step.resolved = State::user;
+    task.mode = Mode::user;
+    task.from_fork = task.gap = false;
+  }
+  Stack& stack = stack_of(meaning, event.cpu, task);
+  OpenSpan* const span = &stack.push();
+  span->type = type_of(meaning, event, number);
+  span->kind = meaning.kind;
+  span->match = match(meaning, event);
+  span->begin = event.clock;
+  span->selected = selected;
+  span->of_cpu = &stack != &task.stack;
+  if (keep_entries_) span->entry = event;
+  if (selected) profile_.opened(span->type);
+  if (sink_ != nullptr) [[unlikely]] {
+    const auto depth = static_cast<std::uint32_t>(stack.depth - 1);
+    sink_->begin(*span, {event.clock, event.cpu, event.pid, running, depth, span->of_cpu,
+                         depth > 0 ? &stack.spans[depth - 1] : nullptr});
+  }
+}
+
+inline void Spans::closed(const OpenSpan& span, Stack& stack, Outcome outcome,
+                          std::uint64_t clock) {
+  OpenSpan* const around = stack.depth > 0 ? &stack.top() : nullptr;
+  if (around != nullptr && !on_cpu(span.kind)) around->add_call(span);
+  if (sink_ == nullptr) return;
+  CallPlace place;
+  place.clock = clock;
+  place.depth = static_cast<std::uint32_t>(stack.depth);
+  place.interrupt = span.of_cpu;
+  place.around = around;
+  sink_->end(span, outcome, place);
+}
+
+void Spans::end(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
+                Step& step) {
+  TaskState& task = state(running);
+  Stack& cpu_stack = cpu(event.cpu);
+  Stack& stack = stack_of(meaning, event.cpu, task);
+  const std::uint64_t number = match(meaning, event);
+  const bool call = is_syscall(meaning.kind);
+  const std::size_t at = find_open(stack, meaning, number);
+  if (at == 0) {
+    const bool other = meaning.kind == SpanKind::other;
+    const std::uint64_t value = other ? meaning.begin : number;
+    const auto id = static_cast<std::uint16_t>(other ? value : event.id);
+    const bool nameless = call || (other && value == 0);
+    exit_without_entry(nameless ? kNoType : types_.of(meaning.kind, value, id), task, selected,
+                       step);
+  } else {
+    drop(stack, at, Outcome::no_exit);
+    OpenSpan& span = stack.top();
+    stack.depth--;
+    step.closed = true;
+    step.type = span.type;
+    step.duration = event.clock - span.begin;
+    step.depth = static_cast<unsigned>(task.stack.depth + cpu_stack.depth);
+    profile_.closed(span, Outcome::complete, event.clock, selected);
+    closed(span, stack, Outcome::complete, event.clock);
+    Stack& around = stack.depth > 0 ? stack : task.stack;
+    if (around.depth > 0) add_child(around.top().children, step.type, 1, step.duration);
+  }
+  if (call) {
+    task.mode = Mode::user;
+    task.from_fork = task.gap = false;
+  }
+}
+
+void Spans::exit_without_entry(TypeIndex type, TaskState& task, bool selected, Step& step) {
+  if (type != kNoType) {
+    if (selected) profile_.exit_alone(type, Outcome::no_entry);
+    return;
+  }
+  if (task.mode == Mode::unknown) step.resolved = State::system;
+  if (!selected) return;
+  if (task.from_fork) return profile_.exit_alone(task.fork_type, Outcome::fork_return);
+  profile_.exit_alone(kNoType, task.gap ? Outcome::in_gap : Outcome::no_entry);
+}
+
+void Spans::point(const Event& event, TaskIndex running, Step& step) {
+  TaskState& task = state(running);
+  if (is_switch(event.id)) {
+    // No task switches inside an interrupt: the exit of an interrupt still open was not recorded.
+    drop(cpu(event.cpu), 0, Outcome::no_exit);
+    step.depth = static_cast<unsigned>(task.stack.depth);
+    task.off = switched_out(event.id);
+    task.since = event.clock;
+    if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z) end_task(running);
+    // The task may run next on a CPU whose events are being lost.
+    if (gaps_ != 0 && !table_[running].idle) lose(state(running));
+    return;
+  }
+  switch (event.id) {
+    case FKT_E_FAULT_USER:
+      if (task.mode != Mode::unknown || task.stack.depth + cpu(event.cpu).depth > 0) return;
+      step.resolved = State::user;
+      task.mode = Mode::user;
+      return;
+    case FKT_E_FORK:
+      return fork(event, task);
+    case FKT_E_EXEC:
+      return exec(event, running);
+    case FKT_E_MASK:
+      return forget(event.words.empty() ? 0 : event.words[0]);
+    case FKT_E_PID_FREE: {
+      const TaskIndex freed = table_.find(event.arg & FKT_PID_MASK);
+      if (freed != kNoTask && freed != running && table_[freed].left_dead) end_task(freed);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void Spans::fork(const Event& event, const TaskState& parent) {
+  const TaskIndex index = table_.find(event.arg & FKT_PID_MASK);
+  if (index == kNoTask || !table_[index].forked) return;
+  const TypeIndex call = parent.stack.depth > 0 ? parent.stack.spans[0].type : kNoType;
+  TaskState& child = state(index);  // state() may have moved `parent`
+  child.mode = Mode::kernel;
+  child.from_fork = true;
+  child.fork_type = call;
+}
+
+void Spans::exec(const Event& event, TaskIndex running) {
+  if (event.words.empty()) return;
+  const auto old_tid = static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK;
+  const TaskIndex old = table_.find(old_tid);
+  if (old == kNoTask || old == running) return;
+  // The thread that called execve continues under its leader's number.
+  state(std::max(old, running));
+  drop(tasks_[running].stack, 0, Outcome::no_exit);
+  std::swap(tasks_[running].stack, tasks_[old].stack);
+  tasks_[running].mode = tasks_[old].mode;
+  tasks_[old].mode = Mode::unknown;
+}
+
+void Spans::end_task(TaskIndex task) {
+  drop(state(task).stack, 0, Outcome::no_exit);
+}
+
+void Spans::drop(Stack& stack, std::size_t depth, Outcome outcome) {
+  while (stack.depth > depth) {
+    const OpenSpan& span = stack.top();
+    const bool never = outcome == Outcome::no_exit && types_[span.type].never_returns;
+    const Outcome how = never ? Outcome::never_returns : outcome;
+    profile_.closed(span, how, 0, false);
+    stack.depth--;
+    closed(span, stack, how, 0);
+  }
+}
+
+inline State Spans::charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call) {
+  const TaskInfo& info = table_[index];
+  TaskState& task = state(index);
+  if (task.stack.depth > 0) {
+    call = &task.stack.top();
+    return State::system;
+  }
+  if (info.idle) return State::idle;
+  if (info.kernel) {
+    kernel_threads_ += selected;
+    return State::system;
+  }
+  return task.mode == Mode::user     ? State::user
+         : task.mode == Mode::kernel ? State::system
+                                     : State::running;
+}
+
+State Spans::charge(std::uint32_t cpu_number, TaskIndex index, std::uint64_t ticks,
+                    std::uint64_t selected) {
+  Stack& stack = cpu(cpu_number);
+  OpenSpan* const interrupt = stack.depth > 0 ? &stack.top() : nullptr;
+  OpenSpan* call = interrupt;
+  State state = State::others;
+  if (interrupt != nullptr) {
+    // A function called in an interrupt counts as that interrupt.
+    std::size_t at = stack.depth - 1;
+    while (at > 0 && !on_cpu(stack.spans[at].kind)) at--;
+    state = stack.spans[at].kind == SpanKind::softirq ? State::softirq : State::irq;
+  } else if (table_[index].member) {
+    state = charge_task(index, selected, call);
+  }
+  if (call != nullptr) {
+    call->own += ticks;
+    call->own_selected += selected;
+  }
+  if (sink_ != nullptr && selected > 0) [[unlikely]] {
+    sink_->charge(call, index, state, selected);
+  }
+  return state;
+}
+
+void Spans::begin_gap(std::uint32_t cpu_number, const std::vector<bool>& running_elsewhere,
+                      bool again) {
+  if (!again) gaps_++;
+  drop(cpu(cpu_number), 0, Outcome::in_gap);
+  for (TaskIndex index = 0; index < tasks_.size(); index++) {
+    const bool elsewhere =
+        switches_ && index < running_elsewhere.size() && running_elsewhere[index];
+    if (!elsewhere && !stays_on_another(table_[index], cpu_number)) lose(tasks_[index]);
+  }
+}
+
+void Spans::lose(TaskState& task) {
+  drop(task.stack, 0, Outcome::in_gap);
+  task.mode = Mode::unknown;
+  task.gap = true;
+  task.from_fork = false;
+}
+
+void Spans::forget(std::uint64_t mask) {
+  switches_ = records_switches(mask);
+  for (Stack& stack : cpus_) drop(stack, 0, Outcome::in_gap);
+  for (TaskState& task : tasks_) lose(task);
+}
+
+void Spans::finish() {
+  for (Stack& stack : cpus_) drop(stack, 0, Outcome::no_exit);
+  for (TaskState& task : tasks_) drop(task.stack, 0, Outcome::no_exit);
+}
+
+}  // namespace fkt

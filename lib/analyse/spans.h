@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Spans: pairs of entry and exit. System calls nest on their task, because they sleep and migrate
+// (2005 report, section 6); interrupts, vectors and softirqs nest on their CPU, on top of the task
+// that runs there, because they do neither. Functions, and other kinds that only the file's
+// catalogue knows, nest where they are called: in an interrupt, or else on the task.
+//
+// Each tick of a CPU belongs to the innermost span open there, as its own time. A system call's
+// duration is therefore exactly its own time, plus what nested in it, plus the time it was switched
+// out.
+//
+// A span without entry or exit (at the recording's edge, in a gap) is counted as such and given no
+// duration. At its first event a task may or may not be in a system call: its time is
+// State::running until its next entry or exit tells which.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/analyse/call_sink.h"
+#include "lib/analyse/meanings.h"
+#include "lib/analyse/profile.h"
+#include "lib/analyse/span_types.h"
+#include "lib/analyse/tasks.h"
+
+namespace fkt {
+
+// What an event did to the spans; used by the dump.
+struct Step {
+  unsigned depth = 0;   // spans open around the event
+  bool closed = false;  // it ended a span whose begin is in the recording:
+  TypeIndex type = kNoType;
+  std::uint64_t duration = 0;  // ticks
+  // User or system: the task's mode up to this event, if it was unknown before.
+  State resolved = State::unknown;
+};
+
+class Spans {
+ public:
+  Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile);
+
+  // Calls `sink` for each span from here on and for those that are open; it must outlive this.
+  void watch(CallSink& sink);
+  bool watched() const { return sink_ != nullptr; }
+
+  // running: the event's task. selected: the event counts in the statistics. step: must be fresh.
+  void apply(const Event& event, TaskIndex running, bool selected, Step& step);
+
+  // Adds `ticks` of `cpu`, on which `task` ran, to the innermost span; `selected` of them count in
+  // the statistics. Returns what the CPU was doing.
+  State charge(std::uint32_t cpu, TaskIndex task, std::uint64_t ticks, std::uint64_t selected);
+
+  // The task runs again: it was switched out until `clock` (ticks), the last event on `cpu`.
+  void resume(TaskIndex task, std::uint32_t cpu, std::uint64_t clock) {
+    state(task).resume(cpu, clock);
+  }
+  // Events of `cpu` are lost from here on. Drops the spans of the CPU and of all tasks that are not
+  // seen to run on another CPU (running_elsewhere, by TaskIndex), because they may end unseen;
+  // until end_gap() also those of each task that leaves its CPU. again: the CPU was in that gap
+  // already.
+  void begin_gap(std::uint32_t cpu, const std::vector<bool>& running_elsewhere, bool again);
+  void end_gap() { gaps_--; }
+  bool in_gap() const { return gaps_ != 0; }
+  // Drops the spans open on the CPU itself, whose exits were not recorded.
+  void end_interrupts(std::uint32_t number) { drop(cpu(number), 0, Outcome::no_exit); }
+  // The set of recorded layers (a bit each) changes to `mask`: drops all open spans, whose exits
+  // may not be recorded.
+  void forget(std::uint64_t mask);
+  // Drops what is still open at the end of the recording or slice.
+  void finish();
+
+  // Writes the open spans into the cut's CPUs and tasks; numbers: of the tasks in the cut.
+  void save(Cut& cut, const std::vector<std::uint32_t>& numbers) const;
+  // Continues from the state in `cut`, with no other spans open. Call it before the first event or
+  // after finish().
+  void restore(const Cut& cut, const CutPlaces& places);
+
+  // Returns the type of the span that `event` begins; kNoType when it begins none.
+  TypeIndex begins(const Event& event);
+  // Returns the open span that `event` of the task `running` would end; nullptr when none is known.
+  const OpenSpan* ends(const Event& event, TaskIndex running);
+  // From here on, OpenSpan::entry is filled in.
+  void keep_entries() { keep_entries_ = true; }
+
+  // Selected ticks of kernel threads outside any span.
+  std::uint64_t kernel_threads() const { return kernel_threads_; }
+
+ private:
+  friend class BurstTaker;  // applies the events of a burst at once
+  // A stack that keeps its elements' memory when they are popped.
+  struct Stack {
+    std::vector<OpenSpan> spans;
+    std::size_t depth = 0;
+    OpenSpan& top() { return spans[depth - 1]; }
+    OpenSpan& push();
+    std::vector<Cut::Open> save() const;
+    void restore(const std::vector<Cut::Open>& open, const SpanTypes& types,
+                 const CutPlaces& places, bool of_cpu);
+  };
+  enum class Mode : std::uint8_t { unknown, user, kernel };
+  enum class Off : std::uint8_t { no, blocked, preempted };
+  static Off switched_out(std::uint16_t id) {
+    const bool runnable = id == FKT_E_SWITCH_R || id == FKT_E_SWITCH_PREEMPT;
+    return runnable ? Off::preempted : Off::blocked;
+  }
+  struct TaskState {
+    Stack stack;
+    Mode mode = Mode::unknown;
+    Off off = Off::no;              // whether and how it is switched out
+    bool seen = false;              // it has run since the recording's start
+    bool gap = false;               // a gap may hide its entry
+    bool from_fork = false;         // its first exit is the child's return from fork
+    std::uint32_t cpu = 0;          // CPU it runs or last ran on
+    std::uint64_t since = 0;        // it runs, or is switched out, since then (ticks)
+    TypeIndex fork_type = kNoType;  // the system call in which its parent forked
+
+    void resume(std::uint32_t on, std::uint64_t clock) {
+      if (off != Off::no && stack.depth > 0) {
+        OpenSpan& span = stack.top();
+        Child& out = off == Off::preempted ? span.preempted : span.blocked;
+        out.count++;
+        out.ticks += clock > since ? clock - since : 0;
+      }
+      off = Off::no;
+      seen = true;
+      cpu = on;
+      since = clock;
+    }
+  };
+  TypeIndex type_of(const Meaning& meaning, const Event& event, std::uint64_t number);
+  // Returns the depth of `stack` at which the span that ends is at the top; 0 when none matches.
+  static std::size_t find_open(const Stack& stack, const Meaning& meaning, std::uint64_t number);
+  // Returns what distinguishes the span that `event` ends from others of its kind.
+  static std::uint64_t match(const Meaning& meaning, const Event& event) {
+    return meaning.kind == SpanKind::other ? meaning.other : meaning.value(event);
+  }
+  TaskState& state(TaskIndex task) {
+    if (task >= tasks_.size()) tasks_.resize(task + 1);
+    return tasks_[task];
+  }
+  Stack& cpu(std::uint32_t number) {
+    if (number >= cpus_.size()) cpus_.resize(number + 1);
+    return cpus_[number];
+  }
+  Stack& stack_of(const Meaning& meaning, std::uint32_t on, TaskState& task);
+  // Returns what the task itself does outside of interrupts; sets `call` to its innermost span, if
+  // any.
+  State charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call);
+  void point(const Event& event, TaskIndex running, Step& step);
+  void begin(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
+             Step& step);
+  void end(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
+           Step& step);
+  void exit_without_entry(TypeIndex type, TaskState& task, bool selected, Step& step);
+  void fork(const Event& event, const TaskState& parent);
+  void exec(const Event& event, TaskIndex running);
+  // Called when `span` has left `stack`: adds it to the span around it and tells the sink.
+  void closed(const OpenSpan& span, Stack& stack, Outcome outcome, std::uint64_t clock);
+  // Tells the sink of the spans that are open.
+  void reopen();
+  // Closes the spans of `stack` from the top down to `depth`, with this outcome.
+  void drop(Stack& stack, std::size_t depth, Outcome outcome);
+  void end_task(TaskIndex task);
+  // From here on nothing is known of the task's spans and mode.
+  void lose(TaskState& task);
+
+  const Tasks& table_;
+  SpanTypes& types_;
+  Profile& profile_;
+  Meanings meanings_;
+  std::vector<TaskState> tasks_;  // by TaskIndex
+  std::vector<Stack> cpus_;
+  std::uint64_t kernel_threads_ = 0;
+  bool switches_ = false;  // the process layer is recorded
+  unsigned gaps_ = 0;      // CPUs whose events are being lost
+  bool keep_entries_ = false;
+  CallSink* sink_ = nullptr;
+};
+
+inline OpenSpan& Spans::Stack::push() {
+  if (depth == spans.size()) spans.emplace_back();
+  OpenSpan& span = spans[depth++];
+  span.own = span.own_selected = 0;
+  span.before_cut = false;
+  span.sub = span.sub_blocked = span.sub_preempted = 0;
+  span.tag = OpenSpan::kNoTag;
+  span.blocked = span.preempted = {};
+  span.children.clear();
+  return span;
+}
+
+}  // namespace fkt

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/analyse/states.h"
+
+#include <algorithm>
+
+namespace fkt {
+
+std::uint64_t Window::inside(std::uint64_t begin, std::uint64_t end) const {
+  std::uint64_t sum = 0;
+  auto part = std::ranges::upper_bound(parts, begin, {}, &Interval::to);
+  for (; part != parts.end() && part->from < end; ++part) {
+    sum += std::min(end, part->to) - std::max(begin, part->from);
+  }
+  return sum;
+}
+
+// Adds the time to the innermost span and to the task it ran in.
+void States::give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
+                  std::uint64_t selected) {
+  const State state = spans_.charge(number, task, ticks, selected);
+  if (selected == 0) return;
+  cpu.times[static_cast<std::size_t>(state)] += selected;
+  if (state == State::others) return;  // a filter hides the task
+  TaskTimes& own = times(task);
+  own.times[static_cast<std::size_t>(state)] += selected;
+  if (state != State::running) return;
+  if (own.pending.empty() || own.pending.back().first != number) {
+    own.pending.push_back({number, 0});
+  }
+  own.pending.back().second += selected;
+}
+
+inline void States::charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t until) {
+  if (until <= cpu.charged) return;
+  const std::uint64_t selected = window_.part(number, cpu.charged, until);
+  give(number, cpu, task, until - cpu.charged, selected);
+  cpu.charged = until;
+}
+
+void States::charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until, State state) {
+  if (until <= cpu.charged) return;
+  cpu.times[static_cast<std::size_t>(state)] += window_.part(number, cpu.charged, until);
+  cpu.charged = until;
+}
+
+void States::used(std::vector<bool>& tasks) const {
+  for (const Cpu& cpu : cpus_) {
+    for (const TaskIndex task : {cpu.current, cpu.next}) {
+      if (task == kNoTask) continue;
+      if (task >= tasks.size()) tasks.resize(task + 1);
+      tasks[task] = true;
+    }
+  }
+}
+
+void States::save(Cut& cut, const std::vector<std::uint32_t>& numbers) const {
+  const auto number = [&](TaskIndex task) { return task == kNoTask ? Cut::kNone : numbers[task]; };
+  for (std::uint32_t i = 0; i < cpus_.size(); i++) {
+    const Cpu& cpu = cpus_[i];
+    if (!cpu.seen || cpu.in_gap) continue;  // in a gap nothing is known that the cut could keep
+    Cut::Cpu& saved = cut.cpus.emplace_back();
+    saved.cpu = i;
+    saved.current = number(cpu.current);
+    saved.next = number(cpu.next);
+    saved.last = cpu.last;
+    saved.charged = cpu.charged;
+  }
+}
+
+void States::restore(const Cut& cut, const CutPlaces& places) {
+  for (Cpu& cpu : cpus_) {
+    const StateTimes times = cpu.times;
+    const bool counted = cpu.counted || cpu.seen;
+    cpu = Cpu{};
+    cpu.times = times;
+    cpu.counted = counted;
+  }
+  for (TaskTimes& task : times_) task.pending.clear();
+  for (const Cut::Cpu& saved : cut.cpus) {
+    if (saved.current == Cut::kNone) continue;
+    Cpu& cpu = at(saved.cpu);
+    cpu.seen = true;
+    cpu.current = places.task(saved.current);
+    cpu.next = places.task(saved.next);
+    cpu.last = saved.last;
+    cpu.charged = saved.charged;
+  }
+}
+
+void States::advance(std::uint32_t number, std::uint64_t clock, TaskIndex running) {
+  Cpu& cpu = at(number);
+  // Also when an NMI comes between a switch and its effect.
+  if (cpu.seen && running == cpu.current) {
+    charge(number, cpu, running, clock);
+    cpu.last = clock;
+    return;
+  }
+  if (!cpu.seen) {
+    cpu.seen = true;
+    cpu.charged = cpu.last = start_;
+    charge_unknown(number, cpu, clock, State::unknown);
+    cpu.last = clock;
+    spans_.resume(running, number, clock);
+  } else if (running == cpu.next) {
+    spans_.resume(running, number, cpu.last);
+    charge(number, cpu, running, clock);
+  } else {
+    // Not the task that the last switch named: switches are not recorded, or this one is not. An
+    // interrupt that is still open ended before the switch.
+    if (cpu.in_gap) {
+      cpu.in_gap = false;
+      spans_.end_gap();
+    }
+    spans_.end_interrupts(number);
+    const bool other = tasks_.filtered() && !tasks_[running].member;
+    charge_unknown(number, cpu, clock, other ? State::others : State::unknown);
+    spans_.resume(running, number, clock);
+  }
+  cpu.last = clock;
+  cpu.current = running;
+  cpu.next = kNoTask;
+  if (window_.part(number, clock, clock + 1) != 0) times(running).runs++;
+}
+
+// Adds the time to the task that runs on the CPU, as far as it is known.
+void States::charge_current(std::uint32_t number, Cpu& cpu, std::uint64_t until) {
+  if (cpu.in_gap) return charge_unknown(number, cpu, until, State::unknown);
+  charge(number, cpu, cpu.next != kNoTask ? cpu.next : cpu.current, until);
+}
+
+std::vector<bool> States::running_elsewhere(std::uint32_t number) const {
+  std::vector<bool> running(tasks_.size());
+  for (std::uint32_t other = 0; other < cpus_.size(); other++) {
+    const Cpu& cpu = cpus_[other];
+    if (other == number || !cpu.seen || cpu.in_gap) continue;
+    running[cpu.next != kNoTask ? cpu.next : cpu.current] = true;
+  }
+  return running;
+}
+
+void States::begin_gap(std::uint32_t number, std::uint64_t clock) {
+  Cpu& cpu = at(number);
+  if (!cpu.seen) {
+    cpu.seen = true;
+    cpu.charged = cpu.last = start_;
+    charge_unknown(number, cpu, clock, State::unknown);
+  } else {
+    charge_current(number, cpu, clock);
+  }
+  const bool known = cpu.in_gap;
+  cpu.in_gap = true;
+  cpu.current = cpu.next = kNoTask;
+  spans_.begin_gap(number, running_elsewhere(number), known);
+}
+
+void States::end_gap(std::uint32_t number, std::uint64_t clock, TaskIndex running) {
+  Cpu& cpu = at(number);
+  if (!cpu.in_gap) return;
+  charge_unknown(number, cpu, clock, State::unknown);
+  cpu.in_gap = false;
+  spans_.end_gap();
+  spans_.resume(running, number, clock);
+  cpu.last = clock;
+  cpu.current = running;
+}
+
+void States::resolve(TaskIndex task, State state) {
+  TaskTimes& own = times(task);
+  constexpr auto kRunning = static_cast<std::size_t>(State::running);
+  const auto known = static_cast<std::size_t>(state);
+  for (const auto& [cpu, ticks] : own.pending) {
+    cpus_[cpu].times[kRunning] -= ticks;
+    cpus_[cpu].times[known] += ticks;
+    own.times[kRunning] -= ticks;
+    own.times[known] += ticks;
+  }
+  own.pending.clear();
+}
+
+void States::flush(std::uint64_t clock) {
+  for (std::uint32_t number = 0; number < cpus_.size(); number++) {
+    Cpu& cpu = cpus_[number];
+    if (cpu.seen) charge_current(number, cpu, clock);
+  }
+}
+
+void States::finish(std::uint64_t end,
+                    const std::vector<std::pair<std::uint32_t, std::uint64_t>>& unknown_from) {
+  for (const auto& [number, from] : unknown_from) {
+    Cpu& cpu = at(number);
+    if (!cpu.seen) {
+      cpu.charged = start_;
+    } else {
+      charge_current(number, cpu, std::min(from, end));
+    }
+    charge_unknown(number, cpu, end, State::unknown);
+  }
+  flush(end);
+}
+
+}  // namespace fkt

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What each task was doing: running, ready (waiting for a CPU) or asleep, and in which call; what
+// woke it, and how long it then waited for a CPU.
+//
+// A task runs from the switch that names it to the switch by which it leaves; it is ready from its
+// wake-up on, or after a switch that leaves it runnable. Its state is unknown, and not counted,
+// before its first event, and from a gap on until it is seen again. A slice's cut tells which tasks
+// ran, were preempted or slept, so in a slice their states are known from the beginning; but not
+// whether the sleep was uninterruptible (it counts as asleep), nor whether the task had been woken
+// already (it counts as ready if it runs without a wake-up).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/analyse/analysis.h"
+#include "lib/analyse/call_sink.h"
+#include "lib/analyse/who_runs.h"
+#include "lib/base/time_format.h"
+#include "lib/base/writer.h"
+
+namespace fkt {
+
+struct TaskStat {
+  struct Waker {
+    bool interrupt = false;
+    std::uint32_t who = 0;  // TypeIndex of the interrupt, or TaskIndex
+    std::uint64_t count = 0;
+    std::uint64_t wait = 0;  // ticks from the wake-ups until the task ran
+  };
+  std::uint64_t running = 0, ready = 0;   // ticks
+  std::uint64_t asleep = 0, disk = 0;     // interruptible (S, I, stopped); uninterruptible (D)
+  std::uint64_t runs = 0, preempted = 0;  // switches to it; switches away while runnable
+  std::uint64_t wakeups = 0;              // that found it asleep
+  Spread wait;                            // from a wake-up until it runs (ticks)
+  Histogram waits;                        // histogram of wait
+  std::vector<Child> in;                  // time asleep by call (kNoType: in no call)
+  std::unordered_map<std::uint64_t, Waker> wakers;
+};
+
+class TaskStates : public CallSink {
+ public:
+  enum class Doing : std::uint8_t { unknown, running, ready, asleep, disk, dead };
+  // A period in which a task did one thing.
+  struct Stretch {
+    std::uint64_t from = 0, to = 0;  // ticks
+    Doing doing = Doing::unknown;
+    bool by_interrupt = false;      // asleep: woken by an interrupt, not by a task
+    std::uint32_t waker = kNobody;  // asleep: the waker's TypeIndex or TaskIndex
+    TypeIndex call = kNoType;       // the innermost open call
+  };
+  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};  // no waker was seen
+  static constexpr std::size_t kMostStretches = 1 << 21;
+
+  // Counts only the time in the analysis's view.
+  explicit TaskStates(const Analysis& analysis);
+
+  // Call before the first event: keeps the stretches of all tasks, at most kMostStretches in total.
+  void keep_history() { keep_ = true; }
+  // The task's stretches in time order.
+  const std::vector<Stretch>& history(TaskIndex task) const { return tasks_[task].history; }
+  bool history_full() const { return stretches_ >= kMostStretches; }
+
+  // Adds an event; call it for every event in order, after the analysis has applied it.
+  void add(const Event& event, const Analysis::Place& place);
+  // Accounts the time up to `clock`, the end of the recording (ticks).
+  void finish(std::uint64_t clock);
+
+  void restart(const Cut& cut, const CutPlaces& places) override;
+  void reopen(OpenSpan& call, const CallPlace& place) override;
+  void begin(OpenSpan& call, const CallPlace& place) override;
+  void end(const OpenSpan& call, Outcome outcome, const CallPlace& place) override;
+  void charge(const OpenSpan*, std::uint32_t, State, std::uint64_t) override {}
+
+  const std::vector<TaskStat>& stats() const { return stats_; }  // by TaskIndex
+
+ private:
+  struct Task {
+    Doing doing = Doing::unknown;
+    bool woken = false;              // ready after a wake-up: the wait will be counted
+    bool before_cut = false;         // asleep according to the cut: it may have been woken before
+    std::uint64_t since = 0;         // ticks
+    std::uint64_t waker = 0;         // key of stat.wakers
+    std::vector<TypeIndex> calls;    // open calls
+    TaskIndex went_on_as = kNoTask;  // after execve: the task in which its calls end
+    std::vector<Stretch> history;
+  };
+
+  Task& at(TaskIndex task);
+  // Sets all tasks to their states in the cut.
+  void restore(const Cut& cut, const CutPlaces& places);
+  // Pushes the call on its task's or CPU's stack.
+  void push(OpenSpan& call, const CallPlace& place);
+  // Accounts the time until `clock` (ticks); from then on the task is `doing` this.
+  void change(TaskIndex task, Doing doing, std::uint64_t clock);
+  void leave(const Event& event, TaskIndex task);
+  void run(TaskIndex task, std::uint64_t clock);
+  void wake(const Event& event, TaskIndex waker);
+  void begin_gap(const Event& event);
+  void exec(const Event& event, TaskIndex running);
+  void forget(const Event& event);
+
+  void split(TaskIndex task, std::uint64_t clock);
+  void remember(Task& task, std::uint64_t from, std::uint64_t to);
+
+  const Analysis& analysis_;
+  const std::uint64_t from_;      // ticks
+  std::uint64_t stretch_to_ = 0;  // where the slice's current stretch ends (ticks)
+  bool keep_ = false;
+  std::size_t stretches_ = 0;
+  std::vector<TaskStat> stats_;
+  std::vector<Task> tasks_;
+  WhoRuns who_runs_;
+  std::vector<std::vector<TypeIndex>> interrupts_;  // open interrupts of each CPU
+};
+
+// A row of the table.
+struct TaskRow {
+  struct Part {
+    std::string name;
+    std::uint64_t count = 0, time = 0;
+  };
+  std::string name;
+  std::uint32_t pid = 0;
+  TaskStat stat;
+  std::uint64_t p50 = 0, p90 = 0, p99 = 0;  // of the waits (ticks), within 1/64
+  std::vector<Part> in, wakers;             // by time and by number of wake-ups, highest first
+};
+
+// Returns the rows of all tasks but the idle ones of which any time is known; longest running
+// first.
+std::vector<TaskRow> task_rows(const TaskStates& states, const Analysis& analysis);
+
+// long_form: with the calls in which each task slept, and what woke it.
+void write_tasks(Writer& out, const std::vector<TaskRow>& rows, bool long_form,
+                 const TimeFormat& time);
+// Writes {"unit": ..., "tasks": [...]}.
+void write_tasks_json(Writer& out, const std::vector<TaskRow>& rows, const TimeFormat& time);
+void write_tasks_csv(Writer& out, const std::vector<TaskRow>& rows, const TimeFormat& time);
+
+}  // namespace fkt

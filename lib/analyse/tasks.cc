@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/analyse/tasks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace fkt {
+namespace {
+
+constexpr std::uint32_t kKthreadd = 2;  // parent of all kernel threads
+
+// Returns a task name: TASK_COMM_LEN bytes, zero-padded, in two words.
+std::string comm_of(std::span<const std::uint64_t> words) {
+  char bytes[16];
+  std::memcpy(bytes, words.data(), sizeof bytes);
+  return std::string(bytes, strnlen(bytes, sizeof bytes));
+}
+
+}  // namespace
+
+Tasks::Tasks(const TraceInfo& info) {
+  const std::string& filter = info.command.filter;
+  filtered_ = filter == "only" || filter == "process";
+  descendants_ = filter == "only";
+  restricted_ = info.command.restricted;
+  filter_pid_ = descendants_ ? info.command.workload_pid : info.command.filter_pid;
+  for (const Task& task : info.tasks) {  // filter_pid may be a thread's: take its process's
+    if (filtered_ && task.tid == filter_pid_) filter_pid_ = task.tgid;
+  }
+  if (info.cut) {
+    restore(*info.cut);
+    return;
+  }
+  for (const Task& before : info.tasks) {
+    if (before.tid == 0 || before.tid > FKT_PID_MASK) continue;
+    TaskInfo& task = tasks_[add(before.tid, before.tgid)];
+    task.comm = before.comm;
+    task.kernel = before.tid == kKthreadd || before.ppid == kKthreadd;
+  }
+  for (TaskInfo& task : tasks_) {  // the list may have a thread before its leader
+    if (const TaskIndex leader = find(task.tgid); leader != kNoTask) task.leader = leader;
+  }
+  if (info.tasks_of_end) listed_at_end_ = size();
+}
+
+std::vector<Tasks::Number> Tasks::numbers() const {
+  std::vector<Number> numbers;
+  for (TaskIndex i = 0; i < size(); i++) {
+    const TaskInfo& task = tasks_[i];
+    const bool can_be_met = task.idle || (find(task.tid) == i && !(task.freed && task.left_dead));
+    if (!can_be_met) continue;
+    numbers.push_back(
+        {i, task.idle ? task.idle_cpu : task.tid, task.idle, task.freed, task.left_dead});
+  }
+  return numbers;
+}
+
+Tasks Tasks::at(TaskIndex count, const std::vector<Number>& numbers) const {
+  Tasks then;
+  then.filtered_ = filtered_;
+  then.restricted_ = restricted_;
+  then.descendants_ = descendants_;
+  then.filter_pid_ = filter_pid_;
+  then.tasks_.resize(count);
+  then.by_tid_.resize(by_tid_.size(), kNoTask);
+  then.by_cpu_.resize(by_cpu_.size(), kNoTask);
+  then.idle_names_.resize(by_cpu_.size());
+  for (const Number& number : numbers) {
+    TaskInfo& task = then.tasks_[number.task];
+    task.leader = number.task;
+    task.idle = number.idle;
+    task.freed = number.freed;
+    task.left_dead = number.left_dead;
+    (number.idle ? task.idle_cpu : task.tid) = number.tid;
+    (number.idle ? then.by_cpu_ : then.by_tid_)[number.tid] = number.task;
+  }
+  return then;
+}
+
+std::vector<std::uint32_t> Tasks::save(Cut& cut, std::vector<bool> used) const {
+  used.resize(size());
+  for (TaskIndex i = 0; i < size(); i++) {
+    const TaskInfo& task = tasks_[i];
+    if (task.idle || (find(task.tid) == i && !(task.freed && task.left_dead))) used[i] = true;
+  }
+  for (TaskIndex i = 0; i < size(); i++) {
+    if (used[i]) used[tasks_[i].leader] = true;
+  }
+  std::vector<std::uint32_t> numbers(size(), Cut::kNone);
+  std::uint32_t count = 0;
+  for (TaskIndex i = 0; i < size(); i++) {
+    if (used[i]) numbers[i] = count++;
+  }
+  for (TaskIndex i = 0; i < size(); i++) {
+    if (!used[i]) continue;
+    const TaskInfo& task = tasks_[i];
+    Cut::Task& saved = cut.tasks.emplace_back();
+    saved.tid = task.tid;
+    saved.tgid = task.tgid;
+    // When the leader's own leader is not saved, the task becomes its own leader.
+    saved.leader = numbers[task.leader] == Cut::kNone ? numbers[i] : numbers[task.leader];
+    saved.cpu = task.idle_cpu;
+    saved.comm = task.comm;
+    saved.born = task.born;
+    saved.flags = Cut::flag(task.idle, Cut::idle) | Cut::flag(task.kernel, Cut::kernel) |
+                  Cut::flag(task.member, Cut::member) | Cut::flag(task.forked, Cut::forked) |
+                  Cut::flag(task.exited, Cut::exited) | Cut::flag(task.left_dead, Cut::left_dead) |
+                  Cut::flag(task.freed, Cut::freed);
+  }
+  return numbers;
+}
+
+std::vector<TaskIndex> Tasks::restore(const Cut& cut) {
+  std::map<std::pair<std::uint32_t, std::uint64_t>, TaskIndex> known;
+  for (TaskIndex i = 0; i < size(); i++) {
+    if (!tasks_[i].idle) known[{tasks_[i].tid, tasks_[i].born}] = i;
+  }
+  std::ranges::fill(by_tid_, kNoTask);
+  std::vector<TaskIndex> places;
+  for (const Cut::Task& saved : cut.tasks) {
+    if ((saved.flags & Cut::idle) != 0) {
+      places.push_back(idle(saved.cpu));
+      continue;
+    }
+    const auto same = known.find({saved.tid, saved.born});
+    places.push_back(same == known.end() ? add(saved.tid, saved.tgid) : same->second);
+    by_tid_[saved.tid] = places.back();
+    if (same != known.end()) known.erase(same);  // each known task is restored only once
+  }
+  for (std::size_t i = 0; i < places.size(); i++) {
+    const Cut::Task& saved = cut.tasks[i];
+    TaskInfo& task = tasks_[places[i]];
+    task.tgid = saved.tgid;
+    task.leader = places[saved.leader];
+    task.comm = saved.comm;
+    task.born = saved.born;
+    task.kernel = (saved.flags & Cut::kernel) != 0;
+    task.member = (saved.flags & Cut::member) != 0;
+    task.forked = (saved.flags & Cut::forked) != 0;
+    task.exited = (saved.flags & Cut::exited) != 0;
+    task.left_dead = (saved.flags & Cut::left_dead) != 0;
+    task.freed = (saved.flags & Cut::freed) != 0;
+  }
+  return places;
+}
+
+TaskIndex Tasks::add(std::uint32_t tid, std::uint32_t tgid) {
+  const TaskIndex index = size();
+  if (tid >= by_tid_.size()) by_tid_.resize(tid + 1, kNoTask);
+  by_tid_[tid] = index;
+  TaskInfo& task = tasks_.emplace_back();
+  task.tid = tid;
+  task.tgid = tgid;
+  task.leader = tgid == tid || find(tgid) == kNoTask ? index : find(tgid);
+  task.member = !filtered_ || tid == filter_pid_ || tgid == filter_pid_;
+  return index;
+}
+
+TaskIndex Tasks::idle(std::uint32_t cpu) {
+  if (cpu >= by_cpu_.size()) {
+    by_cpu_.resize(cpu + 1, kNoTask);
+    idle_names_.resize(cpu + 1);
+  }
+  if (by_cpu_[cpu] == kNoTask) {
+    by_cpu_[cpu] = size();
+    idle_names_[cpu] = std::string(zero_name()) + "/CPU " + std::to_string(cpu);
+    TaskInfo& task = tasks_.emplace_back();
+    task.leader = by_cpu_[cpu];
+    task.idle_cpu = cpu;
+    task.idle = true;
+    task.kernel = true;
+    task.member = !filtered_;
+  }
+  return by_cpu_[cpu];
+}
+
+TaskIndex Tasks::by_tid(std::uint32_t tid) {
+  tid &= FKT_PID_MASK;  // a damaged page header must not make the table huge
+  const TaskIndex known = find(tid);
+  // A task may still run after its number was freed, but not after its last switch as well.
+  if (known != kNoTask && !(tasks_[known].freed && tasks_[known].left_dead)) return known;
+  return add(tid, tid);
+}
+
+std::string_view Tasks::name(TaskIndex task) const {
+  const TaskInfo& info = tasks_[task];
+  if (info.idle) return idle_names_[info.idle_cpu];
+  return info.comm.empty() ? std::string_view("?") : std::string_view(info.comm);
+}
+
+void Tasks::fork(const Event& event) {
+  const std::uint32_t child_tid = event.arg & FKT_PID_MASK;
+  const auto tgid = static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK;
+  const auto parent_tid = static_cast<std::uint32_t>(event.words[0] >> 32) & FKT_PID_MASK;
+  if (child_tid == 0) return;
+  const TaskIndex parent = parent_tid == 0 ? kNoTask : by_tid(parent_tid);
+  // The list from the recording's end describes the child; an earlier task had this number before.
+  if (const TaskIndex known = find(child_tid); known < listed_at_end_) tasks_[known].comm.clear();
+  TaskInfo& child = tasks_[add(child_tid, tgid)];
+  child.forked = true;
+  child.born = event.clock;
+  if (parent == kNoTask) return;
+  child.comm = tasks_[parent].comm;
+  child.kernel = tasks_[parent].kernel;
+  // As the module's filter does: threads always join, children only when the workload and its
+  // descendants are recorded.
+  if (descendants_) child.member = tasks_[parent].member;
+}
+
+// The drain's thread is created after the list of tasks was made; its rename tells what it is.
+void Tasks::rename(TaskInfo& task, std::string comm) {
+  task.kernel |= comm == kDrainName && !task.forked;
+  task.comm = std::move(comm);
+}
+
+void Tasks::apply(const Event& event, TaskIndex running) {
+  switch (event.id) {
+    case FKT_E_FORK:
+      if (!event.words.empty()) fork(event);
+      return;
+    case FKT_E_EXEC: {
+      TaskInfo& task = tasks_[running];
+      task.kernel = false;  // it was a helper process that the kernel started
+      // A thread that calls execve takes over its leader's number.
+      task.tgid = task.tid;
+      task.leader = running;
+      return;
+    }
+    case FKT_E_EXIT:
+      if (event.words.empty()) return;
+      tasks_[by_tid(static_cast<std::uint32_t>(event.words[0]))].exited = true;
+      return;
+    case FKT_E_PID_FREE: {
+      const TaskIndex task = find(event.arg & FKT_PID_MASK);
+      if (task != kNoTask) tasks_[task].freed = true;
+      return;
+    }
+    case FKT_E_RENAME:
+      if (event.words.size() < 2 || (event.arg & FKT_PID_MASK) == 0) return;
+      rename(tasks_[by_tid(event.arg)], comm_of(event.words));
+      return;
+    default:
+      if (!is_switch(event.id)) return;
+      if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z)
+        tasks_[running].left_dead = true;
+  }
+}
+
+}  // namespace fkt

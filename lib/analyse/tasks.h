@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tasks: which task a pid means at a given time. Names follow fork and rename events, pid 0 is one
+// idle task per CPU, and a number that is reused is another task (2005 report, section 6).
+//
+// A task is identified by its index, which is never reused; pids are looked up in a flat table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/format/event.h"
+#include "lib/read/trace.h"
+
+namespace fkt {
+
+// Returns whether the event is a switch, whatever state the previous task is left in.
+constexpr bool is_switch(std::uint16_t id) {
+  return id >= FKT_E_SWITCH_R && id <= FKT_E_SWITCH_PREEMPT;
+}
+
+using TaskIndex = std::uint32_t;
+// Name of the kernel thread that writes the pages.
+inline constexpr std::string_view kDrainName = "fkt_drain";
+inline constexpr TaskIndex kNoTask = ~TaskIndex{0};
+
+struct TaskInfo {
+  std::uint32_t tid = 0;
+  std::uint32_t tgid = 0;      // equals tid where the file does not tell
+  TaskIndex leader = kNoTask;  // of the process; a leader has its own index
+  std::string comm;            // empty when not known
+  std::uint32_t idle_cpu = 0;  // of an idle task
+  bool idle = false;
+  bool kernel = false;     // a kernel thread: its time is always system time
+  bool member = true;      // it is recorded; false only with a filter
+  bool forked = false;     // it began during the recording
+  bool exited = false;     // an EXIT event was seen
+  bool left_dead = false;  // switched out for the last time
+  bool freed = false;      // its number may have been reused
+  std::uint64_t born = 0;  // time of its fork event (ticks); 0: not seen
+};
+
+class Tasks {
+ public:
+  explicit Tasks(const TraceInfo& info);
+
+  // Returns the task that ran when `event` was recorded.
+  TaskIndex running(const Event& event) {
+    return event.pid == 0 ? idle(event.cpu) : by_tid(event.pid);
+  }
+  TaskIndex idle(std::uint32_t cpu);
+  // Returns the task that has this number at present; adds a nameless one when none is known.
+  TaskIndex by_tid(std::uint32_t tid);
+  // As by_tid(), but returns kNoTask when none is known.
+  TaskIndex find(std::uint32_t tid) const {
+    return tid != 0 && tid < by_tid_.size() ? by_tid_[tid] : kNoTask;
+  }
+
+  // Returns the CPU's idle task; kNoTask when it has not been seen.
+  TaskIndex find_idle(std::uint32_t cpu) const {
+    return cpu < by_cpu_.size() ? by_cpu_[cpu] : kNoTask;
+  }
+
+  // Applies fork, exec, exit, pid_free, rename and switch events. task: running(event).
+  void apply(const Event& event, TaskIndex task);
+
+  // What is needed to find tasks by number from a given time on, without names and processes.
+  struct Number {
+    TaskIndex task = kNoTask;
+    std::uint32_t tid = 0;  // of an idle task: its CPU
+    bool idle = false, freed = false, left_dead = false;
+  };
+  // Returns the numbers of the tasks that later events may name.
+  std::vector<Number> numbers() const;
+  // Returns the tasks as they were when `numbers` was taken and size() was `count`.
+  Tasks at(TaskIndex count, const std::vector<Number>& numbers) const;
+
+  // Writes the tasks that later events may name, those marked in `used` (by index), and their
+  // leaders. Returns by index each task's number in the cut; Cut::kNone for those left out.
+  std::vector<std::uint32_t> save(Cut& cut, std::vector<bool> used) const;
+
+  // Continues from a cut: from then on only its tasks can be found by number. Returns the indexes
+  // of the cut's tasks; a task known before, by number and birth, keeps its index.
+  std::vector<TaskIndex> restore(const Cut& cut);
+
+  const TaskInfo& operator[](TaskIndex task) const { return tasks_[task]; }
+  TaskIndex size() const { return static_cast<TaskIndex>(tasks_.size()); }
+  // Returns the task's name: "idle/CPU 1" for an idle task, "?" when it is not known.
+  std::string_view name(TaskIndex task) const;
+  // Returns whether a filter was set: only members' events were recorded.
+  bool filtered() const { return filtered_; }
+  // Name of pid 0: the idle task, or in a restricted recording any task that is not recorded.
+  std::string_view zero_name() const { return restricted_ ? "other" : "idle"; }
+  // Returns whether the task is a thread of process `pid`, or has that number itself.
+  bool belongs(TaskIndex task, std::uint32_t pid) const {
+    return tasks_[task].tid == pid || tasks_[task].tgid == pid;
+  }
+
+ private:
+  Tasks() = default;
+  TaskIndex add(std::uint32_t tid, std::uint32_t tgid);
+  void fork(const Event& event);
+  static void rename(TaskInfo& task, std::string comm);
+
+  std::vector<TaskInfo> tasks_;
+  std::vector<TaskIndex> by_tid_;  // size: highest number seen + 1
+  std::vector<TaskIndex> by_cpu_;  // the CPUs' idle tasks
+  std::vector<std::string> idle_names_;
+  std::uint32_t filter_pid_ = 0;
+  TaskIndex listed_at_end_ = 0;  // so many tasks from index 0 on are from the list made at the end
+  bool filtered_ = false;
+  bool restricted_ = false;
+  bool descendants_ = false;  // with filtered_: children of members are members
+};
+
+}  // namespace fkt

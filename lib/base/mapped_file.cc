@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/base/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <vector>
+
+#include "lib/base/unique_fd.h"
+#include "lib/base/unnamed_file.h"
+
+namespace fkt {
+namespace {
+
+Error system_error(const std::string& what) {
+  return {ErrorCode::io, what + std::generic_category().message(errno)};
+}
+
+Status write_all(int fd, ByteView bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return system_error("cannot spool it to a temporary file: ");
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+  }
+  return Done{};
+}
+
+// Reads until `room` is full or the input ends; returns the number of bytes read.
+Result<std::size_t> read_full(int in, std::span<std::byte> room) {
+  std::size_t have = 0;
+  while (have < room.size()) {
+    const ssize_t got = ::read(in, room.data() + have, room.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("");
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  return have;
+}
+
+// Copies all of `in` to an unlinked file, after `check` has accepted its first bytes.
+Result<UniqueFd> spool(int in, const HeadCheck& check) {
+  std::vector<std::byte> buffer(1 << 20);
+  Result<std::size_t> got = read_full(in, std::span(buffer).first(kInputHead));
+  if (!got) return got.error();
+  const Status wanted = check ? check(slice(buffer, 0, *got)) : Done{};
+  if (!wanted) return wanted.error();
+  Result<UniqueFd> out = unnamed_file();
+  if (!out) return out;
+  while (*got > 0) {
+    const Status written = write_all(out->get(), slice(buffer, 0, *got));
+    if (!written) return written.error();
+    got = read_full(in, buffer);
+    if (!got) return got.error();
+  }
+  return out;
+}
+
+}  // namespace
+
+void MappedFile::Release::operator()(std::byte* data) const {
+  if (mapped > 0) {
+    ::munmap(data, mapped);
+  } else {
+    delete[] data;
+  }
+}
+
+MappedFile MappedFile::copy(ByteView bytes) {
+  MappedFile file;
+  file.size_ = bytes.size();
+  // new[] of bytes is aligned for every fundamental type.
+  file.data_ = decltype(data_)(new std::byte[bytes.size()], Release{});
+  std::ranges::copy(bytes, file.data_.get());
+  return file;
+}
+
+Result<MappedFile> MappedFile::map(int fd) {
+  // lseek works for block devices too, whose size fstat does not tell.
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  if (size < 0) return system_error("");
+  MappedFile file;
+  if (size == 0) return file;
+  void* data = ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ, MAP_PRIVATE, fd, 0);
+  if (data == MAP_FAILED) return system_error("cannot be mapped: ");
+  file.size_ = static_cast<std::size_t>(size);
+  file.data_ = decltype(data_)(static_cast<std::byte*>(data), Release{file.size_});
+  return file;
+}
+
+Result<MappedFile> MappedFile::open(const std::string& path, const HeadCheck& check) {
+  const bool standard_input = path == "-";
+  const UniqueFd file(standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                     : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (file.get() < 0) return system_error("");
+  struct stat status;
+  if (::fstat(file.get(), &status) < 0) return system_error("");
+  if (S_ISDIR(status.st_mode)) return Error{ErrorCode::io, "is a directory"};
+  if (standard_input && ::isatty(file.get())) {
+    return Error{ErrorCode::usage, "standard input is a terminal: pipe a recording into it"};
+  }
+  // Standard input can be mapped only if nothing has been read from it yet.
+  if (S_ISBLK(status.st_mode) ||
+      (S_ISREG(status.st_mode) && (!standard_input || ::lseek(file.get(), 0, SEEK_CUR) == 0))) {
+    return map(file.get());
+  }
+  const Result<UniqueFd> spooled = spool(file.get(), check);
+  if (!spooled) return spooled.error();
+  return map(spooled->get());
+}
+
+}  // namespace fkt

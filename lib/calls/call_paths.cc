@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/calls/call_paths.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fkt {
+namespace {
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+// OpenSpan::tag holds the number of the call's node, and this bit if the call or one around it is
+// selected.
+constexpr std::uint64_t kInside = std::uint64_t{1} << 32;
+
+std::uint32_t node_of(std::uint64_t tag) {
+  return static_cast<std::uint32_t>(tag);
+}
+
+constexpr std::uint64_t kDotShare = 1000;  // write_dot() leaves out nodes below 1/1000 of the total
+
+// Label of the leaf below a task that holds its time outside of calls.
+std::string_view state_label(State state) {
+  switch (state) {
+    case State::user:
+      return "[user]";
+    case State::system:
+      return "[kernel]";
+    default:
+      return "[user or kernel]";
+  }
+}
+
+}  // namespace
+
+CallPaths::CallPaths(TypeName type, TaskName task)
+    : type_(std::move(type)), task_(std::move(task)) {
+  nodes_.push_back({.label = label_of("all")});
+}
+
+std::uint32_t CallPaths::label_of(std::string_view text) {
+  const auto [place, fresh] =
+      label_numbers_.try_emplace(std::string(text), static_cast<std::uint32_t>(labels_.size()));
+  if (fresh) labels_.emplace_back(text);
+  return place->second;
+}
+
+std::uint32_t CallPaths::child(std::uint32_t parent, std::uint32_t label) {
+  const auto next = static_cast<std::uint32_t>(nodes_.size());
+  const std::uint64_t key = static_cast<std::uint64_t>(parent) << 32 | label;
+  const auto [place, fresh] = children_.try_emplace(key, next);
+  if (fresh)
+    nodes_.push_back({.parent = parent, .label = label, .depth = nodes_[parent].depth + 1});
+  return place->second;
+}
+
+std::uint32_t CallPaths::root_of(std::uint32_t task, bool interrupt) {
+  return child(0, label_of(interrupt ? "[interrupts]" : task_(task)));
+}
+
+void CallPaths::begin(OpenSpan& call, const CallPlace& place) {
+  const bool nested = place.around != nullptr && place.around->tag != OpenSpan::kNoTag;
+  const auto parent = nested ? node_of(place.around->tag) : root_of(place.task, place.interrupt);
+  const bool inside = call.selected || (nested && (place.around->tag & kInside) != 0);
+  if (call.type >= type_labels_.size()) type_labels_.resize(call.type + 1, kNone);
+  std::uint32_t& label = type_labels_[call.type];
+  if (label == kNone) label = label_of(type_(call.type));
+  const std::uint32_t node = child(parent, label);
+  call.tag = node | (inside ? kInside : 0);
+  if (call.selected) nodes_[node].count++;
+}
+
+void CallPaths::charge(const OpenSpan* call, std::uint32_t task, State state, std::uint64_t ticks) {
+  const bool known = call != nullptr && call->tag != OpenSpan::kNoTag;
+  if (only_selected_ && !(known && (call->tag & kInside) != 0)) return;
+  if (known) {
+    nodes_[node_of(call->tag)].own += ticks;
+  } else if (state == State::user || state == State::system || state == State::running) {
+    nodes_[child(root_of(task, false), label_of(state_label(state)))].own += ticks;
+  }
+}
+
+void CallPaths::finish() {
+  for (Node& node : nodes_) node.total = node.own;
+  for (std::size_t i = nodes_.size(); i-- > 1;) nodes_[nodes_[i].parent].total += nodes_[i].total;
+}
+
+void write_folded(Writer& out, const CallPaths& paths, const TimeFormat& time) {
+  const auto& nodes = paths.nodes();
+  std::vector<std::string> lines;
+  for (const CallPaths::Node& node : nodes) {
+    const std::uint64_t value = time.whole(node.own);
+    if (value == 0) continue;
+    std::string path;
+    for (const CallPaths::Node* at = &node; at->depth > 0; at = &nodes[at->parent]) {
+      std::string name = paths.label(*at);
+      std::replace(name.begin(), name.end(), ';', ':');  // ';' separates the calls of a path
+      path = path.empty() ? name : name + ';' + path;
+    }
+    lines.push_back(path + ' ' + std::to_string(value) + '\n');
+  }
+  std::sort(lines.begin(), lines.end());
+  for (const std::string& line : lines) out.put(line);
+}
+
+void write_dot(Writer& out, const CallPaths& paths, const TimeFormat& time) {
+  const auto& nodes = paths.nodes();
+  const auto shown = [&](const CallPaths::Node& node) {
+    return node.total > 0 && node.total >= nodes[0].total / kDotShare;
+  };
+  out.put("digraph calls {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n");
+  for (std::size_t i = 0; i < nodes.size(); i++) {
+    const CallPaths::Node& node = nodes[i];
+    if (!shown(node)) continue;
+    std::string name = paths.label(node);
+    std::replace(name.begin(), name.end(), '"', '\'');
+    std::replace(name.begin(), name.end(), '\\', '/');
+    out.put("  n");
+    out.number(i);
+    out.put(" [label=\"" + name + "\\n" + time.text(node.total) + ' ' + std::string(time.unit()));
+    out.put(", own " + time.text(node.own) + "\"];\n");
+    if (i == 0) continue;
+    out.put("  n");
+    out.number(node.parent);
+    out.put(" -> n");
+    out.number(i);
+    const double share = static_cast<double>(node.total) / static_cast<double>(nodes[0].total);
+    out.put(" [penwidth=");
+    out.decimal(1 + 9 * share, 1);
+    if (node.count > 0) out.put(", label=\"" + std::to_string(node.count) + "\"");
+    out.put("];\n");
+  }
+  out.put("}\n");
+}
+
+}  // namespace fkt

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// CallPaths: how much CPU time was spent in each path of calls, for flame graphs and call graphs. A
+// path begins with the task's name, or with "[interrupts]": the time of interrupts is not part of
+// what they interrupted. Idle time is left out. Memory grows only with the number of distinct
+// paths.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/analyse/call_sink.h"
+#include "lib/base/time_format.h"
+#include "lib/base/writer.h"
+
+namespace fkt {
+
+class CallPaths : public CallSink {
+ public:
+  struct Node {
+    std::uint32_t parent = 0;  // index of the parent; the root is its own parent
+    std::uint32_t label = 0;
+    std::uint32_t depth = 0;
+    std::uint64_t own = 0;    // ticks in the node itself
+    std::uint64_t total = 0;  // ticks with those of the nodes below; valid after finish()
+    std::uint64_t count = 0;  // number of calls; 0 for tasks and states
+  };
+  using TypeName = std::function<std::string_view(TypeIndex)>;
+  using TaskName = std::function<std::string(std::uint32_t task)>;
+
+  CallPaths(TypeName type, TaskName task);
+
+  // From here on, counts only time in calls that the view's expression selects, including the calls
+  // nested in them.
+  void only_selected() { only_selected_ = true; }
+
+  void begin(OpenSpan& call, const CallPlace& place) override;
+  void end(const OpenSpan&, Outcome, const CallPlace&) override {}
+  void charge(const OpenSpan* call, std::uint32_t task, State state, std::uint64_t ticks) override;
+  // Computes the totals; call after the last event.
+  void finish();
+
+  // Every parent stands before its children; nodes()[0] is the root, "all".
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::string& label(const Node& node) const { return labels_[node.label]; }
+
+ private:
+  std::uint32_t label_of(std::string_view text);
+  std::uint32_t child(std::uint32_t parent, std::uint32_t label);
+  std::uint32_t root_of(std::uint32_t task, bool interrupt);
+
+  const TypeName type_;
+  const TaskName task_;
+  std::vector<Node> nodes_;
+  std::unordered_map<std::uint64_t, std::uint32_t> children_;  // by parent and label
+  std::vector<std::string> labels_;
+  std::unordered_map<std::string, std::uint32_t> label_numbers_;
+  std::vector<std::uint32_t> type_labels_;
+  bool only_selected_ = false;
+};
+
+// Writes a line per path with own time, as "find;sys_read 1234": the number is in the unit of
+// `time`, rounded to whole units; paths that round to 0 are left out.
+void write_folded(Writer& out, const CallPaths& paths, const TimeFormat& time);
+// Writes the tree of paths for Graphviz; nodes below a thousandth of the total time are left out.
+void write_dot(Writer& out, const CallPaths& paths, const TimeFormat& time);
+
+}  // namespace fkt

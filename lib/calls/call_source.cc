@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/calls/call_source.h"
+
+#include "lib/base/text.h"
+#include "lib/format/file_header.h"
+#include "lib/read/damage.h"
+#include "lib/read/merge.h"
+#include "lib/scan/scan.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::uint64_t kProgressEvents = 1 << 18;
+
+}  // namespace
+
+Result<CallSource> CallSource::open(const std::string& path) {
+  CallSource source;
+  source.name_ = input_name(path);
+  Result<MappedFile> file = MappedFile::open(path, [](ByteView head) {
+    return looks_like_kft(as_text(head)) ? Status(Done{}) : check_file_magic(head);
+  });
+  if (!file) return Error{file.error().code, source.name_ + ": " + file.error().message};
+  if (looks_like_kft(as_text(slice(file->bytes(), 0, kInputHead)))) {
+    source.log_ = std::move(*file);
+    return source;
+  }
+  Result<Trace> trace = Trace::from_file(std::move(*file), source.name_);
+  if (!trace) return trace.error();
+  source.trace_ = std::move(*trace);
+  return source;
+}
+
+double CallSource::ticks_per_second() const {
+  return trace_ ? trace_->info().clocks.ticks_per_second() : 1e6;
+}
+
+void CallSource::select(const View& view) {
+  if (trace_) {
+    analysis_ = std::make_unique<Analysis>(trace_->info(), view);
+    analysis_->keep_histograms();
+  } else {
+    profile_ = std::make_unique<Profile>();
+    profile_->keep_histograms();
+  }
+}
+
+Status CallSource::read(CallSink* sink, const EventSink& events, const ReadProgress& progress) {
+  if (!trace_) return read_log(sink);
+  if (sink != nullptr) analysis_->watch(*sink);
+  std::uint64_t total = 0, done = 0;
+  for (const PageRef& page : trace_->pages()) total += page.events;
+  const std::optional<std::uint64_t> to = analysis_->view().to;
+  if (sink == nullptr && !events) {
+    scan(*trace_, *analysis_,
+         {.progress = [&](std::uint64_t read) { return progress(read, total); }});
+    analysis_->finish(!to, recording_end(*trace_));
+    return Done{};
+  }
+  for (const Event& event : trace_->events({.from = {}, .to = to, .cpu = {}})) {
+    const Analysis::Place& place = analysis_->add(event);
+    if (events) events(event, place);
+    if (++done % kProgressEvents == 0 && !progress(done, total)) break;
+  }
+  analysis_->finish(!to, recording_end(*trace_));
+  return Done{};
+}
+
+Status CallSource::read_log(CallSink* sink) {
+  calls_ = std::make_unique<KftCalls>(*profile_, sink);
+  const auto add = [this](const KftCall& call) { calls_->add(call); };
+  const Result<KftCounts> counts = read_kft(as_text(log_.bytes()), name_, add);
+  if (!counts) return counts.error();
+  counts_ = *counts;
+  calls_->finish();
+  return Done{};
+}
+
+TypeNames CallSource::types() const {
+  if (analysis_) {
+    const SpanTypes& types = analysis_->types();
+    return {types.size(), [&types](TypeIndex type) { return std::string_view(types[type].name); },
+            [&types](TypeIndex type) { return on_cpu(types[type].kind); }};
+  }
+  return {calls_ ? calls_->types() : 0, [this](TypeIndex type) { return calls_->name(type); },
+          [](TypeIndex) { return false; }};
+}
+
+std::string CallSource::task(std::uint32_t task) const {
+  if (!analysis_) return "pid " + std::to_string(calls_->pid(task));
+  const TaskInfo& info = analysis_->tasks()[task];
+  if (!info.idle && info.comm.empty()) return "pid " + std::to_string(info.tid);
+  Writer safe;
+  safe.escaped(analysis_->tasks().name(task));
+  return std::string(safe.view());
+}
+
+std::uint32_t CallSource::tasks() const {
+  return analysis_ ? analysis_->tasks().size() : calls_->tasks();
+}
+
+bool CallSource::is_damaged() const {
+  return trace_ && !damage_of(*trace_).empty();
+}
+
+std::vector<std::string> CallSource::damage() const {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& text) { lines.push_back(name_ + ": " + text); };
+  if (trace_) {
+    if (analysis_->lost() > 0) add(counted(analysis_->lost(), "event") + " lost");
+    if (is_damaged()) add(damage_of(*trace_));
+    return lines;
+  }
+  if (counts_.other_lines > 0) {
+    add(counted(counts_.other_lines, "line") + " left out that are no calls, the first is line " +
+        std::to_string(counts_.first_other));
+  }
+  if (calls_ && calls_->backwards() > 0) {
+    add(counted(calls_->backwards(), "call") +
+        " began before the one above: calls open there have no duration");
+  }
+  return lines;
+}
+
+}  // namespace fkt

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/calls/call_trace.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fkt {
+namespace {
+
+constexpr std::size_t kEntry = 15, kTime = 12, kPid = 8, kCpu = 4;
+constexpr std::size_t kFlushBytes = 256 << 10;
+constexpr std::uint32_t kDeepest = 100;  // deeper calls are not indented further
+constexpr std::uint64_t kNoLine = OpenSpan::kNoTag;
+// Of a tag: the lower bits are the line's number in its tree, those above the tree's number.
+constexpr unsigned kIndexBits = 40;
+
+std::uint32_t tree_of(std::uint64_t tag) {
+  return static_cast<std::uint32_t>(tag >> kIndexBits);
+}
+std::uint64_t index_of(std::uint64_t tag) {
+  return tag & ((std::uint64_t{1} << kIndexBits) - 1);
+}
+
+}  // namespace
+
+CallTrace::CallTrace(const CallTraceShape& shape, const TimeFormat& time, std::uint64_t start,
+                     TypeName type, TaskName task, Flush flush)
+    : shape_(shape),
+      time_(time),
+      start_(start),
+      type_(std::move(type)),
+      task_(std::move(task)),
+      flush_(std::move(flush)) {
+  title();
+}
+
+void CallTrace::title() {
+  out_.right("Entry", kEntry);
+  out_.right(" Duration", kTime + 1);
+  out_.right(" Local", kTime + 1);
+  if (shape_.long_form) {
+    out_.right("CPU time", kTime + 1);
+    out_.right("Switched out", kTime + 1);
+    out_.right("Interrupts", kTime + 1);
+    out_.right("CPU", kCpu + 1);
+  }
+  out_.right("Pid", kPid + 1);
+  out_.put(" Trace\n");
+}
+
+// Returns a number that no open tree has.
+std::uint64_t CallTrace::new_tree() {
+  constexpr std::uint32_t kTrees = 1U << (64 - kIndexBits);
+  do {
+    last_tree_ = (last_tree_ + 1) % (kTrees - 1);  // the largest number is part of kNoLine
+  } while (trees_.contains(last_tree_));
+  return last_tree_;
+}
+
+void CallTrace::begin(OpenSpan& call, const CallPlace& place) {
+  call.tag = kNoLine;
+  if (!call.selected) return;
+  std::uint64_t number = 0;
+  if (!shape_.interleaved) {
+    const bool nested = place.around != nullptr && place.around->tag != kNoLine;
+    number = nested ? tree_of(place.around->tag) : new_tree();
+  }
+  Tree& tree = trees_[static_cast<std::uint32_t>(number)];
+  call.tag = number << kIndexBits | index_of(tree.first + tree.lines.size());
+  Line& line = tree.lines.emplace_back();
+  line.begin = call.begin;
+  line.pid = place.pid;
+  line.type = call.type;
+  line.task = place.task;
+  line.cpu = place.cpu;
+  line.depth = place.depth;
+  line.interrupt = place.interrupt;
+  if (++held_ > kMostHeld) make_room();
+}
+
+void CallTrace::end(const OpenSpan& call, Outcome outcome, const CallPlace& place) {
+  if (call.tag == kNoLine) return;
+  const auto found = trees_.find(tree_of(call.tag));
+  if (found == trees_.end()) return;
+  Tree& tree = found->second;
+  // The line's distance from the front, modulo 2^kIndexBits. A line that was already printed is
+  // before the front: its distance wraps around to a large number.
+  const std::uint64_t at = index_of(index_of(call.tag) - tree.first);
+  if (at < tree.lines.size()) {
+    Line& line = tree.lines[at];
+    line.ended = true;
+    line.whole = outcome == Outcome::complete;
+    line.local = call.own;
+    line.cpu_time = call.own + call.sub;
+    line.off = call.blocked.ticks + call.sub_blocked + call.preempted.ticks + call.sub_preempted;
+    if (line.whole) line.duration = place.clock - call.begin;
+  }
+  if (shape_.interleaved) {
+    while (!tree.lines.empty() && tree.lines.front().ended) print_front(tree);
+    return;
+  }
+  const bool nested = place.around != nullptr && place.around->tag != kNoLine;
+  if (nested) return;
+  while (!tree.lines.empty()) print_front(tree);
+  trees_.erase(found);
+}
+
+void CallTrace::make_room() {
+  if (shape_.interleaved) return print_front(trees_[0]);
+  const auto longest = std::max_element(trees_.begin(), trees_.end(), [](auto& x, auto& y) {
+    return x.second.lines.size() < y.second.lines.size();
+  });
+  while (!longest->second.lines.empty()) print_front(longest->second);
+}
+
+void CallTrace::finish() {
+  for (auto& [number, tree] : trees_) {
+    while (!tree.lines.empty()) print_front(tree);
+  }
+  flush_(out_);
+}
+
+void CallTrace::print_front(Tree& tree) {
+  const Line& line = tree.lines.front();
+  early_ += !line.ended;
+  if (shape_.above == 0 || (line.whole && line.duration > shape_.above)) print(line);
+  tree.lines.pop_front();
+  tree.first++;
+  held_--;
+  if (out_.size() >= kFlushBytes) flush_(out_);
+}
+
+// Writes a separator line with the task's name when the line belongs to another task, or to an
+// interrupt on another CPU, than the line before.
+void CallTrace::print_context(const Line& line) {
+  const bool same = line.task == shown_task_ && line.interrupt == shown_interrupt_ &&
+                    (!line.interrupt || line.cpu == shown_cpu_);
+  if (same) return;
+  shown_task_ = line.task;
+  shown_interrupt_ = line.interrupt;
+  shown_cpu_ = line.cpu;
+  out_.put(line.interrupt ? "---------- !!!! interrupt of " : "---------- ");
+  out_.put(task_(line.task));
+  out_.put('\n');
+}
+
+void CallTrace::print(const Line& line) {
+  print_context(line);
+  const auto number = [&](std::uint64_t ticks, bool known) {
+    out_.put(' ');
+    if (known) return time_.right(out_, ticks, kTime);
+    out_.right("-", kTime);
+  };
+  time_.right(out_, line.begin - std::min(line.begin, start_), kEntry);
+  number(line.duration, line.whole);
+  number(line.local, line.whole);
+  if (shape_.long_form) {
+    const std::uint64_t known = line.cpu_time + line.off;
+    number(line.cpu_time, line.whole);
+    number(line.off, line.whole);
+    number(line.duration > known ? line.duration - known : 0, line.whole);
+    out_.right(line.cpu, kCpu + 1);
+  }
+  out_.put(' ');
+  Writer pid;
+  pid.number_signed(line.pid);
+  out_.right(pid.view(), kPid);
+  out_.put(' ');
+  const std::uint32_t marks = std::min(line.depth, kDeepest) + line.interrupt;
+  for (std::uint32_t i = 0; i < marks; i++) out_.put(line.interrupt ? "!  " : "|  ");
+  out_.put(type_(line.type));
+  out_.put('\n');
+}
+
+}  // namespace fkt

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/calls/kft.h"
+
+#include <algorithm>
+
+#include "lib/base/cursor.h"
+#include "lib/base/parse.h"
+
+namespace fkt {
+namespace {
+
+// Looks_like_kft() reads no more; a log's head is much shorter.
+constexpr std::size_t kHeadLines = 100;
+// Us, 142 years: 2^11 of them can be added without overflow.
+constexpr std::uint64_t kLongest = 1ULL << 52;
+
+// Returns the next word of the line; empty at its end.
+std::string_view word(std::string_view& line) {
+  const std::size_t begin = line.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) {
+    line = {};
+    return {};
+  }
+  line.remove_prefix(begin);
+  const std::string_view found = line.substr(0, line.find_first_of(" \t\r"));
+  line.remove_prefix(found.size());
+  return found;
+}
+
+bool time(std::string_view text, std::uint64_t& us) {
+  return parse_number(text, us) && us <= kLongest;
+}
+
+// Parses "-1", "33", "33i" or "-1i".
+bool pid(std::string_view text, KftCall& call) {
+  if (text.ends_with('i')) {
+    call.interrupt = true;
+    text.remove_suffix(1);
+  }
+  if (!parse_number(text, call.pid) || call.pid < -1 || call.pid > INT32_MAX) return false;
+  call.interrupt |= call.pid == -1;
+  return true;
+}
+
+bool is_head(std::string_view line) {
+  return word(line) == "Entry" && word(line) == "Delta" && word(line) == "PID";
+}
+
+}  // namespace
+
+std::optional<KftCall> parse_kft_line(std::string_view line) {
+  // Control characters are refused, because names are written to terminals.
+  if (std::any_of(line.begin(), line.end(), [](char c) {
+        return (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\r') || c == 0x7f;
+      })) {
+    return std::nullopt;
+  }
+  KftCall call;
+  if (!time(word(line), call.entry)) return std::nullopt;
+  const std::string_view delta = word(line);
+  if (delta == "no") {
+    if (word(line) != "exit") return std::nullopt;
+  } else if (!time(delta, call.delta)) {
+    // -1 and -2 mark calls that were logged for another reason than their duration.
+    if (delta != "-1" && delta != "-2") return std::nullopt;
+  }
+  if (!pid(word(line), call)) return std::nullopt;
+  call.function = word(line);
+  call.called_at = word(line);
+  if (call.function.empty() || call.called_at.empty() || !word(line).empty()) return std::nullopt;
+  call.function = call.function.substr(0, call.function.rfind("+0x"));
+  call.caller = call.called_at.substr(0, call.called_at.rfind("+0x"));
+  if (call.function.empty()) return std::nullopt;
+  return call;
+}
+
+bool looks_like_kft(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) return false;
+  for (std::size_t number = 0; number < kHeadLines && !text.empty(); number++) {
+    const std::string_view line = take_until(text, '\n');
+    if (is_head(line) || parse_kft_line(line)) return true;
+  }
+  return false;
+}
+
+Result<KftCounts> read_kft(std::string_view text, const std::string& name,
+                           const std::function<void(const KftCall&)>& call) {
+  KftCounts counts;
+  for (std::size_t number = 1; !text.empty(); number++) {
+    const std::string_view line = take_until(text, '\n');
+    if (const auto parsed = parse_kft_line(line)) {
+      counts.calls++;
+      call(*parsed);
+    } else if (counts.calls > 0 && line.find_first_not_of(" \t\r") != std::string_view::npos) {
+      if (counts.other_lines++ == 0) counts.first_other = number;
+    }
+  }
+  if (counts.calls > 0) return counts;
+  return Error{ErrorCode::format, name + ": no call in this KFT log"};
+}
+
+}  // namespace fkt

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The text log of KFT and KFI, as written by addr2sym or kfiresolve: a head of a few lines, then
+// one line per call, in the order in which the calls began:
+//
+//    Entry      Delta      PID            Function                    Called At
+//   --------   --------   -----   -------------------------   --------------------------
+//      23662       1333       0                    con_init   console_init+0x78
+//
+// Times are in microseconds. Delta "0" or "no exit": the exit was not seen. PID "-1", or one
+// followed by "i": the call ran in an interrupt. Lines that are no call are counted, and the number
+// of the first one is kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "lib/base/result.h"
+
+namespace fkt {
+
+struct KftCall {
+  std::uint64_t entry = 0;             // us
+  std::uint64_t delta = 0;             // us; 0: the exit was not seen
+  std::int64_t pid = 0;                // -1 in interrupts
+  bool interrupt = false;              // runs in an interrupt
+  std::string_view function;           // without "+0x0"; points into the text
+  std::string_view caller, called_at;  // "console_init", "console_init+0x78"
+};
+
+// Parses one line of a log; nothing if it is not a call.
+std::optional<KftCall> parse_kft_line(std::string_view line);
+
+struct KftCounts {
+  std::uint64_t calls = 0;
+  std::uint64_t other_lines = 0;  // lines after the first call that are neither empty nor a call
+  std::size_t first_other = 0;    // line number of the first of these, from 1
+};
+
+// Returns true if `text`, the beginning of a file, is a KFT log: a title line or a call is among
+// its first lines, and it has no zero byte.
+bool looks_like_kft(std::string_view text);
+
+// Calls `call` for every call in `text`. Error (format): there is none; name: subject of the
+// message.
+Result<KftCounts> read_kft(std::string_view text, const std::string& name,
+                           const std::function<void(const KftCall&)>& call);
+
+}  // namespace fkt

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// KftCalls: reconstructs the nesting of the calls in a KFT log from their times and "Called At",
+// and feeds them to a Profile and a CallSink as FKT recordings do. One tick is 1 us.
+//
+// - A call is nested in the innermost open call of its PID. A call whose exit was not seen contains
+//   only the calls that name it as their caller.
+// - Interrupts (PID -1) have a stack of their own, and their time is taken out of what they
+//   interrupted. The call that made the first call with PID -1 is the interrupt itself, though it
+//   has the task's PID.
+// - When another PID appears, the previous task was switched out until its next line, or until the
+//   end of the call it was in, whichever comes first. KFT records one CPU.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/analyse/call_sink.h"
+#include "lib/calls/kft.h"
+
+namespace fkt {
+
+class KftCalls {
+ public:
+  // `sink` may be nullptr; both must outlive this object.
+  KftCalls(Profile& profile, CallSink* sink) : profile_(profile), sink_(sink) {}
+
+  // The text that `call` points to must stay valid until the next add() or finish().
+  void add(const KftCall& call);
+  // Closes what is still open. Call after the last add().
+  void finish();
+
+  // Number of functions, and their names.
+  TypeIndex types() const { return static_cast<TypeIndex>(names_.size()); }
+  std::string_view name(TypeIndex type) const { return names_[type]; }
+  // Number of calls that began before the one on the line above. Such a line ends all open calls,
+  // because nothing is known about how they went on.
+  std::uint64_t backwards() const { return backwards_; }
+  // PID of a task as CallPlace::task counts them, and the number of tasks.
+  std::int64_t pid(std::uint32_t task) const { return tasks_[task].pid; }
+  std::uint32_t tasks() const { return static_cast<std::uint32_t>(tasks_.size()); }
+
+ private:
+  struct Open {
+    OpenSpan span;
+    std::uint64_t end = 0;     // us; kUnseen: the exit was not seen
+    std::uint64_t nested = 0;  // us of the calls and interrupts directly in it
+  };
+  struct Task {
+    std::int64_t pid = 0;
+    std::vector<Open> stack;
+    std::optional<std::uint64_t> off_since{};
+  };
+  static constexpr std::uint64_t kUnseen = ~std::uint64_t{0};
+
+  TypeIndex type_of(std::string_view function);
+  std::uint32_t task_of(std::int64_t pid);
+  void take(const KftCall& call);
+  void push(std::vector<Open>& stack, const KftCall& call, std::uint32_t task);
+  // Pops the calls that cannot be around `call`.
+  void unwind(std::vector<Open>& stack, const KftCall& call, std::uint32_t task);
+  // Pops the calls that ended by `clock` (us). stack: the running task's or the interrupts'.
+  void end_before(std::vector<Open>& stack, std::uint64_t clock);
+  void interrupt(const KftCall& call);
+  bool holds(const std::vector<Open>& stack, const KftCall& call) const;
+  void pop(std::vector<Open>& stack, std::uint32_t task, bool known);
+  void switch_to(std::uint32_t task, const KftCall& call);
+  static void resume(Task& task, std::uint64_t clock);
+  void drop_all(bool known);
+  CallPlace place(const std::vector<Open>& stack, std::size_t depth, std::uint32_t task,
+                  std::uint64_t clock) const;
+
+  Profile& profile_;
+  CallSink* sink_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, TypeIndex> types_;
+  std::vector<Task> tasks_;
+  std::unordered_map<std::int64_t, std::uint32_t> by_pid_;
+  std::vector<Open> interrupts_;
+  std::optional<KftCall> held_;  // held back until the next line tells whether it is an interrupt
+  std::uint32_t current_ = 0;
+  std::uint64_t last_ = 0;
+  std::uint64_t backwards_ = 0;
+};
+
+}  // namespace fkt

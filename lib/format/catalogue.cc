@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/format/catalogue.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "lib/base/parse.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::pair<std::string_view, FieldType> kFieldTypes[] = {
+    {"u", FieldType::u},
+    {"s", FieldType::s},
+    {"x", FieldType::x},
+    {"addr", FieldType::addr},
+    {"uaddr", FieldType::uaddr},
+    {"tid", FieldType::tid},
+    {"cpu", FieldType::cpu},
+    {"syscall", FieldType::syscall},
+    {"syscall32", FieldType::syscall32},
+    {"irq", FieldType::irq},
+    {"vector", FieldType::vector},
+    {"softirq", FieldType::softirq},
+    {"trap", FieldType::trap},
+    {"exitcode", FieldType::exitcode},
+    {"str", FieldType::str},
+};
+
+FieldType field_type(std::string_view name) {
+  const auto* found =
+      std::ranges::find(kFieldTypes, name, &std::pair<std::string_view, FieldType>::first);
+  return found == std::end(kFieldTypes) ? FieldType::unknown : found->second;
+}
+
+std::string_view field_type_name(FieldType type) {
+  const auto* found =
+      std::ranges::find(kFieldTypes, type, &std::pair<std::string_view, FieldType>::second);
+  return found == std::end(kFieldTypes) ? "unknown" : found->first;
+}
+
+// "name:type:word:shift:bits ..."
+bool parse_fields(std::string_view text, std::vector<Field>& out) {
+  while (!text.empty()) {
+    std::string_view rest = take_until(text, ' ');
+    if (rest.empty()) continue;
+    Field field;
+    field.name = take_until(rest, ':');
+    field.type = field_type(take_until(rest, ':'));
+    if (!parse_number(take_until(rest, ':'), field.word) ||
+        !parse_number(take_until(rest, ':'), field.shift) ||
+        !parse_number(take_until(rest, ':'), field.bits)) {
+      return false;
+    }
+    if (field.word > FKT_VAR_MASK) return false;
+    const unsigned width = field.word == 0 ? FKT_ARG_BITS : 64;
+    // A string may extend over several words; any other field lies within one word.
+    if (field.type == FieldType::str ? field.bits > 64 * FKT_VAR_MASK
+                                     : field.shift >= width || field.bits > width - field.shift) {
+      return false;
+    }
+    out.push_back(std::move(field));
+  }
+  return true;
+}
+
+bool parse_role(std::string_view text, EventType& event) {
+  const std::string_view role = take_until(text, ':');
+  event.kind = text;
+  if (role == "point") {
+    event.role = Role::point;
+  } else if (role == "begin") {
+    event.role = Role::begin;
+  } else if (role == "end") {
+    event.role = Role::end;
+  } else {
+    return false;
+  }
+  return event.kind.empty() == (event.role == Role::point);
+}
+
+bool parse_words(std::string_view text, std::optional<unsigned>& words) {
+  unsigned count = 0;
+  if (text == "var") {
+    words.reset();
+    return true;
+  }
+  if (!parse_number(text, count) || count > FKT_VAR_MASK) return false;
+  words = count;
+  return true;
+}
+
+// The columns after "event".
+bool parse_event(std::string_view line, EventType& event) {
+  if (!parse_number(take_until(line, '\t'), event.id, 16) || event.id > FKT_ID_MASK) return false;
+  event.name = take_until(line, '\t');
+  return parse_number(take_until(line, '\t'), event.layer) && event.layer < 64 &&
+         parse_role(take_until(line, '\t'), event) &&
+         parse_words(take_until(line, '\t'), event.words) &&
+         parse_fields(take_until(line, '\t'), event.fields);
+}
+
+bool parse_layer(std::string_view line, Layer& layer) {
+  if (!parse_number(take_until(line, '\t'), layer.bit) || layer.bit >= 64) return false;
+  layer.name = take_until(line, '\t');
+  layer.text = take_until(line, '\t');
+  return true;
+}
+
+// "number", "value", "value<<22", "number+value<<22".
+bool parse_end_arg(std::string_view text, PairType& pair) {
+  while (!text.empty()) {
+    std::string_view term = take_until(text, '+');
+    if (term == "number") {
+      pair.number = true;
+      continue;
+    }
+    if (take_until(term, '<') != "value") return false;
+    pair.value = true;
+    if (term.empty()) continue;
+    if (take_until(term, '<') != "" || !parse_number(term, pair.shift)) return false;
+  }
+  return (pair.number || pair.value) && pair.shift < FKT_ARG_BITS;
+}
+
+std::string end_arg_text(const PairType& pair) {
+  std::string text = pair.number ? "number" : "";
+  if (!pair.value) return text;
+  if (pair.number) text += '+';
+  text += "value";
+  return pair.shift == 0 ? text : text + "<<" + std::to_string(pair.shift);
+}
+
+// The columns after "pair".
+bool parse_pair(std::string_view line, PairType& pair) {
+  return parse_number(take_until(line, '\t'), pair.first, 16) &&
+         parse_number(take_until(line, '\t'), pair.count) &&
+         parse_number(take_until(line, '\t'), pair.begin, 16) &&
+         parse_number(take_until(line, '\t'), pair.end, 16) &&
+         parse_end_arg(take_until(line, '\t'), pair);
+}
+
+struct BuiltinEvent {
+  std::uint16_t id;
+  unsigned layer;
+  std::string_view name, role;
+  unsigned words;
+  std::string_view fields;
+};
+
+// The built-in catalogue, expanded from include/fkt/events.def.
+constexpr BuiltinEvent kBuiltinEvents[] = {
+#define FKT_EVENT(id, NAME, LAYER, name, role, words, fields) \
+  {id, FKT_L_##LAYER, name, role, words, fields},
+#include <fkt/events.def>
+};
+
+constexpr struct {
+  std::uint16_t first, count, begin, end;
+  std::string_view end_arg;
+} kBuiltinPairs[] = {
+#define FKT_PAIR(id, NAME, count, BEGIN, END, end_arg) \
+  {id, count, FKT_E_##BEGIN, FKT_E_##END, end_arg},
+#include <fkt/events.def>
+};
+
+constexpr struct {
+  unsigned bit;
+  std::string_view name, text;
+} kBuiltinLayers[] = {
+#define FKT_LAYER(bit, NAME, name, text) {bit, name, text},
+#include <fkt/events.def>
+};
+
+Error malformed(std::size_t line, std::string_view why) {
+  return {ErrorCode::damaged, "catalogue: line " + std::to_string(line) + ": " + std::string(why)};
+}
+
+std::string role_text(const EventType& event) {
+  switch (event.role) {
+    case Role::begin:
+      return "begin:" + event.kind;
+    case Role::end:
+      return "end:" + event.kind;
+    case Role::point:
+      break;
+  }
+  return "point";
+}
+
+std::string hexadecimal(unsigned value) {
+  char text[16];
+  const auto end = std::to_chars(text, text + sizeof text, value, 16).ptr;
+  return {text, end};
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> EventType::value(const Field& field, const Event& event) {
+  std::uint64_t word = event.arg;
+  unsigned width = FKT_ARG_BITS;
+  if (field.word > 0) {
+    if (field.word > event.words.size()) return {};
+    word = event.words[field.word - 1];
+    width = 64;
+  }
+  if (field.shift >= width) return {};
+  const unsigned bits =
+      field.bits == 0 ? width - field.shift : std::min(field.bits, width - field.shift);
+  word = word >> field.shift << (64 - bits);  // shifts the field's top bit to the top of the word
+  if (field.type == FieldType::s) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(word) >> (64 - bits));
+  }
+  return word >> (64 - bits);
+}
+
+std::string_view EventType::text_view(const Field& field, const Event& event) {
+  if (field.word == 0 || field.word > event.words.size()) return {};
+  ByteView bytes = std::as_bytes(event.words.subspan(field.word - 1));
+  if (field.bits != 0) bytes = slice(bytes, 0, field.bits / 8);
+  std::string_view text = as_text(bytes);
+  return take_until(text, '\0');
+}
+
+Catalogue::Catalogue() {
+  by_id_.fill(-1);
+}
+
+void Catalogue::add(EventType event) {
+  by_id_[event.id] = static_cast<std::int16_t>(events_.size());
+  events_.push_back(std::move(event));
+}
+
+// Returns true if the pair's ids are in the range of pairs and not yet taken, and its two events
+// are in the catalogue and have no words after the event word.
+bool Catalogue::fits(const PairType& pair) const {
+  const EventType *begin = find(pair.begin), *end = find(pair.end);
+  const unsigned behind = pair.first + pair.count;
+  if (begin == nullptr || end == nullptr || begin->words != 0u || end->words != 0u) return false;
+  if (pair.first < FKT_PAIR_ID || pair.count == 0 || behind > FKT_ID_MASK + 1) return false;
+  return std::ranges::none_of(pairs_, [&](const PairType& other) {
+    return pair.first < other.first + other.count && other.first < behind;
+  });
+}
+
+const Catalogue& Catalogue::builtin() {
+  static const Catalogue catalogue = [] {
+    Catalogue built;
+    for (const auto& layer : kBuiltinLayers) {
+      built.layers_.push_back({layer.bit, std::string(layer.name), std::string(layer.text)});
+    }
+    for (const BuiltinEvent& source : kBuiltinEvents) {
+      EventType event;
+      event.id = source.id;
+      event.name = source.name;
+      event.layer = source.layer;
+      if (source.words != FKT_VARIABLE) event.words = source.words;
+      [[maybe_unused]] const bool valid =
+          parse_role(source.role, event) && parse_fields(source.fields, event.fields);
+      assert(valid && "events.def: role or fields do not follow its own rules");
+      built.add(std::move(event));
+    }
+    for (const auto& source : kBuiltinPairs) {
+      PairType pair{source.first, source.count, source.begin, source.end};
+      [[maybe_unused]] const bool valid = parse_end_arg(source.end_arg, pair) && built.fits(pair);
+      assert(valid && "events.def: a pair does not follow its own rules");
+      built.pairs_.push_back(pair);
+    }
+    return built;
+  }();
+  return catalogue;
+}
+
+Result<Catalogue> Catalogue::parse(std::string_view lines) {
+  Catalogue catalogue;
+  Error error;
+  const auto parse_line = [&](std::string_view line, std::size_t number) {
+    const std::string_view kind = take_until(line, '\t');
+    if (kind == "layer") {
+      Layer layer;
+      if (!parse_layer(line, layer)) {
+        error = malformed(number, "not a layer's bit, name, text");
+        return false;
+      }
+      catalogue.layers_.push_back(std::move(layer));
+    } else if (kind == "event") {
+      EventType event;
+      if (!parse_event(line, event)) {
+        error = malformed(number, "not an event's id, name, layer, role, words, fields");
+        return false;
+      }
+      if (event.id <= FKT_W_LOST || event.id >= FKT_PAIR_ID || catalogue.find(event.id)) {
+        error = malformed(number, "event id 0x" + hexadecimal(event.id) + " is taken");
+        return false;
+      }
+      catalogue.add(std::move(event));
+    } else if (kind == "pair") {
+      PairType pair;
+      if (!parse_pair(line, pair) || !catalogue.fits(pair)) {
+        error = malformed(number, "not a pair's id, number of ids, begin, end, end's argument");
+        return false;
+      }
+      catalogue.pairs_.push_back(pair);
+    }
+    return true;
+  };
+  if (!for_each_line(lines, parse_line)) return error;
+  return catalogue;
+}
+
+std::string Catalogue::to_lines() const {
+  std::string out;
+  for (const Layer& layer : layers_) {
+    out += "layer\t" + std::to_string(layer.bit) + '\t' + layer.name + '\t' + layer.text + '\n';
+  }
+  for (const EventType& event : events_) {
+    out += "event\t" + hexadecimal(event.id) + '\t' + event.name + '\t' +
+           std::to_string(event.layer) + '\t' + role_text(event) + '\t' +
+           (event.words ? std::to_string(*event.words) : "var") + '\t';
+    for (const Field& field : event.fields) {
+      if (&field != &event.fields.front()) out += ' ';
+      out += field.name + ':' + std::string(field_type_name(field.type)) + ':' +
+             std::to_string(field.word) + ':' + std::to_string(field.shift) + ':' +
+             std::to_string(field.bits);
+    }
+    out += '\n';
+  }
+  for (const PairType& pair : pairs_) {
+    out += "pair\t" + hexadecimal(pair.first) + '\t' + std::to_string(pair.count) + '\t' +
+           hexadecimal(pair.begin) + '\t' + hexadecimal(pair.end) + '\t' + end_arg_text(pair) +
+           '\n';
+  }
+  return out;
+}
+
+std::optional<unsigned> Catalogue::words_after(std::uint64_t event_word) const {
+  const std::uint32_t id = fkt_word_id(event_word);
+  if (id == FKT_W_PID || id == FKT_W_TIME) return 0;
+  if (id == FKT_W_LOST) return FKT_LOST_WORDS;
+  const EventType* event = find(static_cast<std::uint16_t>(id));
+  if (!event) {
+    const bool pair =
+        std::ranges::any_of(pairs_, [&](const PairType& p) { return id - p.first < p.count; });
+    return pair ? std::optional(0u) : std::nullopt;
+  }
+  return event->words ? *event->words : fkt_word_arg(event_word) & FKT_VAR_MASK;
+}
+
+const Layer* Catalogue::layer(unsigned bit) const {
+  const auto found = std::ranges::find(layers_, bit, &Layer::bit);
+  return found == layers_.end() ? nullptr : &*found;
+}
+
+const Layer* Catalogue::layer(std::string_view name) const {
+  const auto found = std::ranges::find(layers_, name, &Layer::name);
+  return found == layers_.end() ? nullptr : &*found;
+}
+
+}  // namespace fkt

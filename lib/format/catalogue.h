@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The event catalogue: the built-in one (expanded from include/fkt/events.def), or the one stored
+// in a file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/result.h"
+#include "lib/format/event.h"
+
+namespace fkt {
+
+enum class FieldType {
+  u,
+  s,
+  x,
+  addr,
+  uaddr,
+  tid,
+  cpu,
+  syscall,
+  syscall32,
+  irq,
+  vector,
+  softirq,
+  trap,
+  exitcode,
+  str,
+  unknown
+};
+
+struct Field {
+  std::string name;
+  FieldType type = FieldType::u;
+  unsigned word = 0;  // 0: the argument, 1..: the words after the event word
+  unsigned shift = 0;
+  unsigned bits = 0;
+};
+
+enum class Role { point, begin, end };
+
+struct EventType {
+  std::uint16_t id = 0;
+  std::string name;
+  unsigned layer = 0;  // bit number
+  Role role = Role::point;
+  std::string kind;  // kind of the span it begins or ends: "syscall", "irq", ...; empty for points
+  // Words after the event word; nothing: variable, the argument says how many.
+  std::optional<unsigned> words;
+  std::vector<Field> fields;
+
+  // Value of a field, sign-extended for FieldType::s; nothing if the event is too short.
+  static std::optional<std::uint64_t> value(const Field& field, const Event& event);
+  // Text of a FieldType::str field, without its padding.
+  static std::string text(const Field& field, const Event& event) {
+    return std::string(text_view(field, event));
+  }
+  // As text(), without a copy; valid as long as the event.
+  static std::string_view text_view(const Field& field, const Event& event);
+};
+
+// Ids of words that stand for a begin, or for a begin and its end (wire.h, Pairs).
+struct PairType {
+  std::uint16_t first = 0, count = 0;  // ids
+  std::uint16_t begin = 0, end = 0;    // ids of the two events
+  // Which parts the end event's argument consists of: the pair's number, and its value shifted
+  // left.
+  bool number = false, value = false;
+  unsigned shift = 0;
+
+  std::uint32_t end_arg(std::uint32_t pair_number, std::int32_t pair_value) const {
+    std::uint32_t arg = number ? pair_number : 0;
+    if (value) arg |= static_cast<std::uint32_t>(pair_value) << shift;
+    return arg & static_cast<std::uint32_t>(FKT_ARG_MASK);
+  }
+};
+
+struct Layer {
+  unsigned bit = 0;
+  std::string name;
+  std::string text;
+};
+
+class Catalogue {
+ public:
+  Catalogue();  // empty
+  // This program's own catalogue, which is the one of recordings made with this version.
+  static const Catalogue& builtin();
+  // Parses the lines of an FKT_SEC_CATALOGUE section. Unknown kinds of lines and further columns
+  // are ignored. Error (damaged): names the line.
+  static Result<Catalogue> parse(std::string_view lines);
+  // Returns the text of the section, from which parse() makes an equal catalogue.
+  std::string to_lines() const;
+
+  // Returns the event with this id; nullptr: there is none.
+  const EventType* find(std::uint16_t id) const {
+    return id < by_id_.size() && by_id_[id] >= 0 ? &events_[by_id_[id]] : nullptr;
+  }
+  // Returns the number of words after an event word; nothing for an id not in the catalogue.
+  std::optional<unsigned> words_after(std::uint64_t event_word) const;
+  const std::vector<EventType>& events() const { return events_; }
+  const std::vector<PairType>& pairs() const { return pairs_; }
+  const std::vector<Layer>& layers() const { return layers_; }
+  // Returns the layer with this bit number or name; nullptr: there is none.
+  const Layer* layer(unsigned bit) const;
+  const Layer* layer(std::string_view name) const;
+
+ private:
+  void add(EventType event);
+  bool fits(const PairType& pair) const;
+  std::vector<EventType> events_;
+  std::vector<Layer> layers_;
+  std::vector<PairType> pairs_;
+  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};  // index into events_; -1: none
+};
+
+}  // namespace fkt

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/format/cut.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fkt/wire.h>
+
+#include "lib/base/parse.h"
+#include "lib/base/writer.h"
+#include "lib/format/limits.h"
+#include "lib/format/span_kind.h"
+
+namespace fkt {
+namespace {
+
+// Largest values of Spans::TaskState's mode and off.
+constexpr std::uint8_t kLastMode = 2, kLastOff = 2;
+
+class Line {
+ public:
+  Line(Writer& out, std::string_view kind) : out_(out) { out_.put(kind); }
+  ~Line() { out_.put('\n'); }
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  Line& number(std::uint64_t value) {
+    out_.put('\t');
+    out_.number(value);
+    return *this;
+  }
+  Line& index(std::uint32_t value) { return optional(value != Cut::kNone, value); }
+  Line& optional(bool has, std::uint64_t value) {
+    if (has) return number(value);
+    out_.put("\t-");
+    return *this;
+  }
+  Line& text(std::string_view text) {
+    out_.put('\t');
+    out_.escaped(text);
+    return *this;
+  }
+  Line& stack(const std::vector<Cut::Open>& open) {
+    out_.put('\t');
+    for (const Cut::Open& span : open) {
+      if (&span != &open.front()) out_.put(' ');
+      out_.number(span.type);
+      out_.put(':');
+      out_.number(span.match);
+      out_.put(':');
+      out_.number(span.begin);
+    }
+    return *this;
+  }
+
+ private:
+  Writer& out_;
+};
+
+// Takes the columns of one line; good() is false after the first wrong column.
+class Columns {
+ public:
+  explicit Columns(std::string_view line) : rest_(line) {}
+  bool good() const { return good_; }
+  bool more() const { return !rest_.empty(); }
+
+  template <class T>
+  Columns& number(T& out) {
+    good_ = good_ && parse_number(take_until(rest_, '\t'), out);
+    return *this;
+  }
+  Columns& index(std::uint32_t& out) {
+    std::optional<std::uint64_t> value;
+    optional(value);
+    if (value && *value >= Cut::kNone) good_ = false;
+    out = value ? static_cast<std::uint32_t>(*value) : Cut::kNone;
+    return *this;
+  }
+  Columns& optional(std::optional<std::uint64_t>& out) {
+    const std::string_view column = take_until(rest_, '\t');
+    if (column == "-") return *this;
+    std::uint64_t value = 0;
+    good_ = good_ && parse_number(column, value);
+    out = value;
+    return *this;
+  }
+  Columns& text(std::string& out) {
+    out = unescaped(take_until(rest_, '\t'));
+    return *this;
+  }
+  Columns& stack(std::vector<Cut::Open>& out) {
+    std::string_view column = take_until(rest_, '\t');
+    while (good_ && !column.empty()) {
+      std::string_view span = take_until(column, ' ');
+      Cut::Open& open = out.emplace_back();
+      good_ = parse_number(take_until(span, ':'), open.type) &&
+              parse_number(take_until(span, ':'), open.match) && parse_number(span, open.begin);
+    }
+    return *this;
+  }
+
+ private:
+  std::string_view rest_;
+  bool good_ = true;
+};
+
+bool parse_line(std::string_view line, Cut& cut) {
+  const std::string_view kind = take_until(line, '\t');
+  Columns columns(line);
+  if (kind == "slice") {
+    columns.number(cut.from).number(cut.to);
+  } else if (kind == "type") {
+    Cut::Type& t = cut.types.emplace_back();
+    columns.number(t.kind).number(t.event).number(t.value).number(t.named);
+    columns.text(t.name);
+  } else if (kind == "task") {
+    Cut::Task& t = cut.tasks.emplace_back();
+    columns.number(t.tid).number(t.tgid).index(t.leader).number(t.cpu).number(t.flags);
+    columns.number(t.mode).number(t.off).number(t.since).index(t.fork_type);
+    columns.stack(t.open).text(t.comm);
+    if (columns.more()) columns.number(t.born);  // slices of older versions have no such column
+  } else if (kind == "cpu") {
+    Cut::Cpu& c = cut.cpus.emplace_back();
+    columns.number(c.cpu).index(c.current).index(c.next).number(c.last).number(c.charged);
+    columns.number(c.clock).optional(c.lost).stack(c.open);
+  }
+  return columns.good();
+}
+
+// Checks every number and index, so that the users of a Cut need not check them.
+bool makes_sense(const Cut& cut) {
+  const auto task = [&](std::uint32_t i) { return i == Cut::kNone || i < cut.tasks.size(); };
+  const auto stack = [&](const std::vector<Cut::Open>& open, bool cpu) {
+    return std::ranges::all_of(open, [&](const Cut::Open& span) {
+      if (span.type >= cut.types.size() || span.begin > cut.from) return false;
+      const auto kind = static_cast<SpanKind>(cut.types[span.type].kind);
+      return kind == SpanKind::other || on_cpu(kind) == cpu;
+    });
+  };
+  if (cut.to <= cut.from) return false;
+  for (const Cut::Type& t : cut.types) {
+    if (t.kind >= kSpanKinds || t.event > FKT_ID_MASK) return false;
+  }
+  std::vector<bool> idle(kMaxCpus);  // CPUs whose idle task was found
+  for (const Cut::Task& t : cut.tasks) {
+    if ((t.flags & Cut::idle) != 0) {
+      if (t.cpu >= kMaxCpus || idle[t.cpu]) return false;
+      idle[t.cpu] = true;
+    }
+    const bool good = t.tid <= FKT_PID_MASK && t.tgid <= FKT_PID_MASK &&
+                      t.leader < cut.tasks.size() && t.cpu < kMaxCpus && t.mode <= kLastMode &&
+                      t.off <= kLastOff &&
+                      (t.fork_type == Cut::kNone || t.fork_type < cut.types.size()) &&
+                      ((t.flags & Cut::idle) != 0) == (t.tid == 0) && stack(t.open, false);
+    if (!good) return false;
+  }
+  std::uint64_t before = 0;  // CPUs are in ascending order, each once
+  for (const Cut::Cpu& c : cut.cpus) {
+    const bool good = c.cpu < kMaxCpus && c.cpu >= before && task(c.current) && task(c.next) &&
+                      (c.current != Cut::kNone || c.next == Cut::kNone) && c.last <= cut.from &&
+                      c.charged <= cut.from && c.clock <= cut.from && stack(c.open, true);
+    if (!good) return false;
+    before = std::uint64_t{c.cpu} + 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+const Cut::Cpu* Cut::find(std::uint32_t cpu) const {
+  const auto found = std::ranges::find(cpus, cpu, &Cpu::cpu);
+  return found == cpus.end() ? nullptr : &*found;
+}
+
+std::string Cut::to_lines() const {
+  Writer out;
+  Line(out, "slice").number(from).number(to);
+  for (const Type& t : types) {
+    Line(out, "type").number(t.kind).number(t.event).number(t.value).number(t.named).text(t.name);
+  }
+  for (const Task& t : tasks) {
+    Line line(out, "task");
+    line.number(t.tid).number(t.tgid).index(t.leader).number(t.cpu).number(t.flags);
+    line.number(t.mode).number(t.off).number(t.since).index(t.fork_type).stack(t.open).text(t.comm);
+    line.number(t.born);
+  }
+  for (const Cpu& c : cpus) {
+    Line line(out, "cpu");
+    line.number(c.cpu).index(c.current).index(c.next).number(c.last).number(c.charged);
+    line.number(c.clock).optional(c.lost.has_value(), c.lost.value_or(0)).stack(c.open);
+  }
+  return std::string(out.view());
+}
+
+Result<Cut> Cut::parse(std::string_view lines) {
+  Cut cut;
+  std::size_t bad = 0;
+  const bool all = for_each_line(lines, [&](std::string_view line, std::size_t number) {
+    bad = number;
+    return parse_line(line, cut);
+  });
+  if (!all) return Error{ErrorCode::damaged, "line " + std::to_string(bad) + " makes no sense"};
+  if (!makes_sense(cut)) return Error{ErrorCode::damaged, "the state at the cut makes no sense"};
+  return cut;
+}
+
+}  // namespace fkt

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/format/info.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "lib/base/parse.h"
+#include "lib/base/text.h"
+
+namespace fkt {
+namespace {
+
+using Json = nlohmann::json;
+
+// Readers of JSON values: if a key is missing, or has another type or range, `out` stays unchanged.
+
+template <class T>
+void get(const Json& object, const char* key, T& out) {
+  static_assert(std::is_integral_v<T>);
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_integer()) return;
+  if (found->is_number_unsigned()) {
+    const auto value = found->template get<std::uint64_t>();
+    if (value <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())) {
+      out = static_cast<T>(value);
+    }
+  } else if (const auto value = found->template get<std::int64_t>();
+             std::is_signed_v<T> &&
+             value >= static_cast<std::int64_t>(std::numeric_limits<T>::min())) {
+    out = static_cast<T>(value);
+  }
+}
+
+void get(const Json& object, const char* key, bool& out) {
+  const auto found = object.find(key);
+  if (found == object.end()) return;
+  if (found->is_boolean()) {
+    out = found->get<bool>();
+  } else if (found->is_number_unsigned()) {
+    out = found->get<std::uint64_t>() != 0;
+  }
+}
+
+void get(const Json& object, const char* key, std::string& out) {
+  const auto found = object.find(key);
+  if (found != object.end() && found->is_string()) out = found->get<std::string>();
+}
+
+void get(const Json& object, const char* key, std::vector<std::string>& out) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_array()) return;
+  out.clear();
+  for (const Json& element : *found) {
+    if (element.is_string()) out.push_back(element.get<std::string>());
+  }
+}
+
+std::optional<ClockPair> get_pair(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_object()) return {};
+  ClockPair pair;
+  get(*found, "clock", pair.clock);
+  get(*found, "mono_raw_ns", pair.mono_raw_ns);
+  get(*found, "mono_ns", pair.mono_ns);
+  get(*found, "real_ns", pair.real_ns);
+  return pair;
+}
+
+Machine machine(const Json& json) {
+  Machine m;
+  get(json, "sysname", m.sysname);
+  get(json, "nodename", m.nodename);
+  get(json, "release", m.release);
+  get(json, "version", m.version);
+  get(json, "machine", m.machine);
+  get(json, "cpu_model", m.cpu_model);
+  get(json, "tool_version", m.tool_version);
+  get(json, "cpus", m.cpus);
+  return m;
+}
+
+Command command(const Json& json) {
+  Command c;
+  get(json, "recorder_pid", c.recorder_pid);
+  get(json, "workload_pid", c.workload_pid);
+  get(json, "command", c.command);
+  get(json, "mask", c.mask);
+  get(json, "filter", c.filter);
+  get(json, "filter_pid", c.filter_pid);
+  get(json, "args", c.args);
+  get(json, "restricted", c.restricted);
+  get(json, "engine", c.engine);
+  return c;
+}
+
+// Does not change c.end, which comes from the section FKT_SEC_TOTALS.
+void clocks(const Json& json, Clocks& c) {
+  get(json, "source", c.source);
+  get(json, "khz", c.khz);
+  get(json, "zone", c.zone_seconds);
+  if (const auto start = get_pair(json, "start")) c.start = *start;
+}
+
+Totals totals(const Json& json) {
+  Totals t;
+  get(json, "start_clock", t.start_clock);
+  get(json, "stop_clock", t.stop_clock);
+  get(json, "recording_stop_clock", t.recording_stop_clock);
+  get(json, "events", t.events);
+  get(json, "lost", t.lost);
+  get(json, "discarded", t.discarded);
+  get(json, "overwritten", t.overwritten);
+  get(json, "pages", t.pages);
+  get(json, "bytes", t.bytes);
+  get(json, "missed", t.missed);
+  get(json, "clock_back", t.clock_back);
+  get(json, "drain_ns", t.drain_ns);
+  get(json, "stop_reason", t.stop_reason);
+  get(json, "because", t.because);
+  get(json, "source", t.source);
+  get(json, "error", t.error);
+  if (const auto status = json.find("workload_status");
+      status != json.end() && status->is_number_integer()) {
+    int value = 0;
+    get(json, "workload_status", value);
+    t.workload_status = value;
+  }
+  const auto per_cpu = json.find("per_cpu");
+  if (per_cpu != json.end() && per_cpu->is_array()) {
+    for (const Json& element : *per_cpu) {
+      if (!element.is_object()) continue;
+      CpuTotals& cpu = t.per_cpu.emplace_back();
+      get(element, "cpu", cpu.cpu);
+      get(element, "events", cpu.events);
+      get(element, "lost", cpu.lost);
+      get(element, "discarded", cpu.discarded);
+      get(element, "overwritten", cpu.overwritten);
+      get(element, "pages", cpu.pages);
+      get(element, "gap_from", cpu.gap_from);
+      get(element, "gap_lost", cpu.gap_lost);
+    }
+  }
+  return t;
+}
+
+Part part(const Json& json) {
+  Part part;
+  get(json, "number", part.number);
+  get(json, "snapshot", part.snapshot);
+  const auto lost = json.find("lost");
+  if (lost == json.end() || !lost->is_array()) return part;
+  for (const Json& element : *lost) {
+    CpuTotals cpu;
+    if (!element.is_object()) continue;
+    get(element, "cpu", cpu.cpu);
+    get(element, "lost", cpu.lost);
+    part.lost[cpu.cpu] = cpu.lost;
+  }
+  return part;
+}
+
+bool task_line(std::string_view line, TraceInfo& info) {
+  Task task;
+  if (!parse_number(take_until(line, '\t'), task.tid) ||
+      !parse_number(take_until(line, '\t'), task.tgid) ||
+      !parse_number(take_until(line, '\t'), task.ppid)) {
+    return false;
+  }
+  task.comm = unescaped(take_until(line, '\t'));
+  info.tasks.push_back(std::move(task));
+  return true;
+}
+
+// at_end: the counts are those at the end of the recording; entries known from its start keep their
+// counts.
+bool interrupt_line(std::string_view line, bool at_end, TraceInfo& info) {
+  InterruptSource source;
+  source.number = take_until(line, '\t');
+  source.devices = take_until(line, '\t');
+  if (!parse_number(take_until(line, '\t'), source.count)) return false;
+  const auto known = std::ranges::find(info.interrupts, source.number, &InterruptSource::number);
+  if (known == info.interrupts.end()) {
+    if (at_end) source.count = 0;
+    info.interrupts.push_back(std::move(source));
+  } else if (known->devices.empty()) {
+    known->devices = std::move(source.devices);
+  }
+  return true;
+}
+
+bool syscall_line(std::string_view line, TraceInfo& info) {
+  const std::string_view abi = take_until(line, '\t');
+  std::uint32_t number = 0;
+  if (!parse_number(take_until(line, '\t'), number)) return false;
+  if (abi == "64") info.syscalls[number] = take_until(line, '\t');
+  if (abi == "32") info.syscalls32[number] = take_until(line, '\t');
+  return true;
+}
+
+Error in_section(const Section& section, const std::string& why) {
+  return {ErrorCode::damaged, "section " + std::to_string(section.header.type) + " at offset " +
+                                  hex(section.offset) + ": " + why};
+}
+
+Status add_json(const Section& section, std::string_view text, TraceInfo& info) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return in_section(section, "it is not a JSON object");
+  switch (section.header.type) {
+    case FKT_SEC_PART:
+      info.part = part(json);
+      info.tasks_of_end = true;  // the list was made a little after the first pages
+      break;
+    case FKT_SEC_MACHINE:
+      info.machine = machine(json);
+      break;
+    case FKT_SEC_COMMAND:
+      info.command = command(json);
+      break;
+    case FKT_SEC_CLOCKS:
+      clocks(json, info.clocks);
+      break;
+    case FKT_SEC_TOTALS:
+      info.totals = totals(json);
+      info.clocks.end = get_pair(json, "end");
+      break;
+  }
+  return Done{};
+}
+
+Status add_lines(const Section& section, std::string_view text, TraceInfo& info) {
+  std::size_t bad_line = 0;
+  // The list made at the start does not fit these pages.
+  if (section.header.type == FKT_SEC_TASKS_END) {
+    info.tasks.clear();
+    info.tasks_of_end = true;
+  }
+  for_each_line(text, [&](std::string_view line, std::size_t number) {
+    bool good = true;
+    switch (section.header.type) {
+      case FKT_SEC_TASKS:
+      case FKT_SEC_TASKS_END:
+        good = task_line(line, info);
+        break;
+      case FKT_SEC_INTERRUPTS:
+        good = interrupt_line(line, false, info);
+        break;
+      case FKT_SEC_INTERRUPTS_END:
+        good = interrupt_line(line, true, info);
+        break;
+      case FKT_SEC_SYSCALLS:
+        good = syscall_line(line, info);
+        break;
+    }
+    if (!good && bad_line == 0) bad_line = number;
+    return true;  // the other lines are still used
+  });
+  if (bad_line > 0) {
+    return in_section(section, "line " + std::to_string(bad_line) + " makes no sense");
+  }
+  return Done{};
+}
+
+// Adds the cut of the slice's first stretch, or of a further one.
+Status add_cut(const Section& section, std::string_view text, TraceInfo& info) {
+  Result<Cut> cut = Cut::parse(text);
+  if (!cut) return in_section(section, cut.error().message);
+  const bool first = section.header.type == FKT_SEC_CUT;
+  if (first != !info.cut || (!first && cut->from < info.slice_end())) {
+    return in_section(section, "it does not begin behind the stretch before it");
+  }
+  if (first) {
+    info.cut = std::move(*cut);
+  } else {
+    info.further.push_back(std::move(*cut));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status add_section(const Section& section, TraceInfo& info) {
+  const std::uint32_t type = section.header.type;
+  const bool json = type == FKT_SEC_MACHINE || type == FKT_SEC_COMMAND || type == FKT_SEC_CLOCKS ||
+                    type == FKT_SEC_TOTALS || type == FKT_SEC_PART;
+  const bool lines = type == FKT_SEC_TASKS || type == FKT_SEC_TASKS_END ||
+                     type == FKT_SEC_INTERRUPTS || type == FKT_SEC_INTERRUPTS_END ||
+                     type == FKT_SEC_SYSCALLS;
+  if (!json && !lines && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE &&
+      type != FKT_SEC_CUT && type != FKT_SEC_CUT_MORE) {
+    // The section's type itself may be damaged: its checksum shows that, if the section has one.
+    const bool is_checked = (section.header.flags & FKT_SECTION_CHECKED) != 0;
+    return is_checked ? check_section(section) : Done{};
+  }
+
+  const Result<Payload> payload = Payload::read(section);
+  if (!payload) return payload.error();
+  if (json) return add_json(section, payload->text(), info);
+  if (lines) return add_lines(section, payload->text(), info);
+  if (type == FKT_SEC_SYMBOLS) {
+    Result<Symbols> symbols = Symbols::parse(payload->text());
+    if (!symbols) return in_section(section, symbols.error().message);
+    info.symbols = std::move(*symbols);
+  } else if (type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE) {
+    return add_cut(section, payload->text(), info);
+  } else {
+    Result<Catalogue> catalogue = Catalogue::parse(payload->text());
+    if (!catalogue) return in_section(section, catalogue.error().message);
+    info.catalogue = std::move(*catalogue);
+  }
+  return Done{};
+}
+
+}  // namespace fkt

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/picture/flame_graph.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace fkt {
+namespace {
+
+constexpr double kWidth = 1200, kMargin = 10;
+constexpr double kRow = 18, kHead = 56, kFoot = 34;
+constexpr double kLetter = 7.3;     // width of a character (12 px monospace)
+constexpr double kNarrowest = 0.1;  // pixels; narrower boxes are left out
+
+constexpr std::string_view kStyle = R"(<style>
+  svg { background: #fff; font: 12px monospace; }
+  text { fill: #111; pointer-events: none; }
+  .title { font: bold 16px sans-serif; }
+  .info { font: 12px sans-serif; fill: #555; }
+  .box rect { stroke: #fff; stroke-width: 0.6; }
+  .box { cursor: pointer; }
+  .box:hover rect { stroke: #000; stroke-width: 1.2; }
+  .faded { opacity: 0.45; }
+  .found rect { fill: #a8e; }
+  @media (prefers-color-scheme: dark) {
+    svg { background: #16181c; }
+    .title { fill: #eee; }
+    .info { fill: #aaa; }
+    .box rect { stroke: #16181c; }
+  }
+</style>
+)";
+
+// The boxes have their position and width in data-x and data-w, as shares of the whole picture.
+// Zooming stretches one of them over the full width and moves the others along.
+constexpr std::string_view kScript = R"(<script><![CDATA[
+(function () {
+  var svg = document.currentScript ? document.currentScript.ownerSVGElement
+                                   : document.documentElement;
+  var boxes = Array.prototype.slice.call(svg.querySelectorAll('.box'));
+  var info = svg.querySelector('#info'), found = svg.querySelector('#found');
+  var left = +svg.dataset.left, width = +svg.dataset.width, letter = +svg.dataset.letter;
+  function share(box, name) { return +box.dataset[name]; }
+  function fit(text, name, room) {
+    var most = Math.floor((room - 6) / letter);
+    text.textContent = most < 3 ? '' : name.length <= most ? name : name.slice(0, most - 2) + '..';
+  }
+  function zoom(to) {
+    var x0 = share(to, 'x'), w0 = share(to, 'w'), level = share(to, 'd');
+    boxes.forEach(function (box) {
+      var x = share(box, 'x'), w = share(box, 'w'), below = share(box, 'd') < level;
+      var around = below && x <= x0 + 1e-12 && x + w >= x0 + w0 - 1e-12;
+      var inside = !below && x >= x0 - 1e-12 && x + w <= x0 + w0 + 1e-12;
+      box.style.display = around || inside ? '' : 'none';
+      box.classList.toggle('faded', around);
+      if (!around && !inside) return;
+      var rect = box.querySelector('rect'), text = box.querySelector('text');
+      var at = around ? left : left + (x - x0) / w0 * width;
+      var wide = around ? width : w / w0 * width;
+      rect.setAttribute('x', at);
+      rect.setAttribute('width', wide);
+      text.setAttribute('x', at + 3);
+      fit(text, box.dataset.name, wide);
+    });
+  }
+  function search(word) {
+    var sum = 0, end = -1;
+    boxes.forEach(function (box) {
+      var hit = word && box.dataset.name.indexOf(word) >= 0;
+      box.classList.toggle('found', !!hit);
+      // What lies in a box that was counted is not counted again.
+      if (hit && share(box, 'x') >= end - 1e-12) {
+        sum += share(box, 'w');
+        end = share(box, 'x') + share(box, 'w');
+      }
+    });
+    found.textContent = word ? '"' + word + '": ' + (100 * sum).toFixed(2) + ' %' : '';
+  }
+  boxes.forEach(function (box) {
+    box.addEventListener('click', function () { zoom(box); });
+    box.addEventListener('mouseover', function () {
+      info.textContent = box.querySelector('title').textContent;
+    });
+    box.addEventListener('mouseout', function () { info.textContent = ''; });
+  });
+  window.addEventListener('keydown', function (event) {
+    if (event.key === 'Escape') { zoom(boxes[0]); search(''); }
+    if (event.key === '/') { event.preventDefault(); search(window.prompt('search for') || ''); }
+  });
+})();
+]]></script>
+)";
+
+void escape(Writer& out, std::string_view text) {
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out.put("&amp;");
+        break;
+      case '<':
+        out.put("&lt;");
+        break;
+      case '>':
+        out.put("&gt;");
+        break;
+      case '"':
+        out.put("&quot;");
+        break;
+      default:
+        // Names may contain bytes that are not valid UTF-8, which XML does not allow.
+        out.put(static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '?'
+                                                                                              : c);
+    }
+  }
+}
+
+// A name has the same colour in every picture. User time is blue, interrupts are violet.
+std::string color(std::string_view name, bool interrupt) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  const std::uint32_t vary = hash >> 8;
+  const bool user = name.starts_with("[user");
+  const std::uint32_t hue = interrupt ? 265 + vary % 40 : user ? 205 + vary % 15 : 12 + vary % 38;
+  return "hsl(" + std::to_string(hue) + ',' + (interrupt || user ? "55" : "85") + "%," +
+         std::to_string(64 + (vary >> 8) % 12) + "%)";
+}
+
+class Picture {
+ public:
+  Picture(Writer& out, const CallPaths& paths, const TimeFormat& time)
+      : out_(out), paths_(paths), time_(time), nodes_(paths.nodes()), children_(nodes_.size()) {
+    for (std::uint32_t i = 1; i < nodes_.size(); i++) children_[nodes_[i].parent].push_back(i);
+    for (auto& children : children_) {
+      std::sort(children.begin(), children.end(), [&](std::uint32_t x, std::uint32_t y) {
+        return paths_.label(nodes_[x]) < paths_.label(nodes_[y]);
+      });
+    }
+    for (const CallPaths::Node& node : nodes_) {
+      if (share(node) * kWidth >= kNarrowest) deepest_ = std::max(deepest_, node.depth);
+    }
+    height_ = kHead + (deepest_ + 1) * kRow + kFoot;
+  }
+
+  void write(std::string_view title) {
+    head(title);
+    boxes();
+    out_.put(kScript);
+    out_.put("</svg>\n");
+  }
+
+ private:
+  double share(const CallPaths::Node& node) const {
+    return static_cast<double>(node.total) / static_cast<double>(nodes_[0].total);
+  }
+  void head(std::string_view title);
+  void boxes();
+  void box(std::uint32_t number, double x, bool interrupt);
+  void attribute(std::string_view name, double value, int digits) {
+    out_.put(' ');
+    out_.put(name);
+    out_.put("=\"");
+    out_.decimal(value, digits);
+    out_.put('"');
+  }
+
+  Writer& out_;
+  const CallPaths& paths_;
+  const TimeFormat& time_;
+  const std::vector<CallPaths::Node>& nodes_;
+  std::vector<std::vector<std::uint32_t>> children_;
+  std::uint32_t deepest_ = 0;
+  double height_ = 0;
+};
+
+void Picture::head(std::string_view title) {
+  out_.put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"");
+  attribute("width", kWidth, 0);
+  attribute("height", height_, 0);
+  out_.put(" viewBox=\"0 0 ");
+  out_.decimal(kWidth, 0);
+  out_.put(' ');
+  out_.decimal(height_, 0);
+  out_.put('"');
+  attribute("data-left", kMargin, 0);
+  attribute("data-width", kWidth - 2 * kMargin, 0);
+  attribute("data-letter", kLetter, 1);
+  out_.put(">\n");
+  out_.put(kStyle);
+  out_.put("<text class=\"title\" x=\"10\" y=\"24\">");
+  escape(out_, title);
+  out_.put("</text>\n<text class=\"info\" x=\"10\" y=\"43\">CPU time ");
+  escape(out_, time_.text(nodes_[0].total));
+  out_.put(' ');
+  out_.put(time_.unit());
+  out_.put(". Click: zoom; /: search; Esc: back.</text>\n<text class=\"info\" id=\"found\" x=\"");
+  out_.decimal(kWidth - kMargin, 0);
+  out_.put("\" y=\"43\" text-anchor=\"end\"></text>\n<text class=\"info\" id=\"info\" x=\"10\"");
+  attribute("y", height_ - 12, 0);
+  out_.put("></text>\n");
+}
+
+// Draws parents before children, from left to right: the script's search relies on this order.
+void Picture::boxes() {
+  struct Place {
+    std::uint32_t number;
+    double x;
+    bool interrupt;
+  };
+  std::vector<Place> open{{0, 0, false}};
+  while (!open.empty()) {
+    const Place place = open.back();
+    open.pop_back();
+    box(place.number, place.x, place.interrupt);
+    const auto& children = children_[place.number];
+    double sum = 0;
+    for (const std::uint32_t child : children) sum += share(nodes_[child]);
+    double x = place.x + sum;
+    for (auto child = children.rbegin(); child != children.rend(); ++child) {
+      const double wide = share(nodes_[*child]);
+      x -= wide;
+      if (wide * kWidth < kNarrowest) continue;
+      open.push_back(
+          {*child, x, place.interrupt || paths_.label(nodes_[*child]) == "[interrupts]"});
+    }
+  }
+}
+
+void Picture::box(std::uint32_t number, double x, bool interrupt) {
+  const CallPaths::Node& node = nodes_[number];
+  const std::string& name = paths_.label(node);
+  const double scale = kWidth - 2 * kMargin;
+  const double left = kMargin + x * scale, wide = share(node) * scale;
+  const double top = height_ - kFoot - (node.depth + 1) * kRow;
+  out_.put("<g class=\"box\" data-name=\"");
+  escape(out_, name);
+  out_.put('"');
+  attribute("data-x", x, 9);
+  attribute("data-w", share(node), 9);
+  attribute("data-d", node.depth, 0);
+  out_.put("><title>");
+  escape(out_, name);
+  out_.put(": " + time_.text(node.total) + ' ' + std::string(time_.unit()) + ", ");
+  out_.decimal(100 * share(node), 2);
+  out_.put(" %, own " + time_.text(node.own));
+  if (node.count > 0) out_.put(", " + std::to_string(node.count) + " calls");
+  out_.put("</title><rect");
+  attribute("x", left, 2);
+  attribute("y", top, 0);
+  attribute("width", wide, 2);
+  attribute("height", kRow - 1, 0);
+  out_.put(" rx=\"2\" fill=\"");
+  out_.put(number == 0 ? "hsl(0,0%,82%)" : color(name, interrupt));
+  out_.put("\"/><text");
+  attribute("x", left + 3, 2);
+  attribute("y", top + 13, 0);
+  out_.put('>');
+  const auto room = static_cast<std::size_t>(std::max(0.0, (wide - 6) / kLetter));
+  if (room >= name.size()) {
+    escape(out_, name);
+  } else if (room >= 3) {
+    escape(out_, name.substr(0, room - 2));
+    out_.put("..");
+  }
+  out_.put("</text></g>\n");
+}
+
+}  // namespace
+
+Status write_flame_graph(Writer& out, const CallPaths& paths, const TimeFormat& time,
+                         std::string_view title) {
+  if (paths.nodes()[0].total == 0) {
+    return Error{ErrorCode::usage, "--flamegraph: no time of any call is known"};
+  }
+  Picture(out, paths, time).write(title);
+  return Done{};
+}
+
+}  // namespace fkt

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A flame graph as one self-contained SVG file: boxes as wide as their time, callers below, hover
+// for figures, click to zoom, / to search. A viewer without scripts shows the whole picture.
+#pragma once
+
+#include <string_view>
+
+#include "lib/calls/call_paths.h"
+
+namespace fkt {
+
+// Returns an error (usage) when no path has any time. title: the heading.
+Status write_flame_graph(Writer& out, const CallPaths& paths, const TimeFormat& time,
+                         std::string_view title);
+
+}  // namespace fkt

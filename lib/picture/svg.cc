@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/picture/svg.h"
+
+#include <cmath>
+
+namespace fkt {
+namespace {
+
+void attribute(Writer& out, std::string_view name, double value) {
+  out.put(' ');
+  out.put(name);
+  out.put("=\"");
+  out.decimal(value, 1);
+  out.put('"');
+}
+
+}  // namespace
+
+double tick_step(double span, unsigned ticks) {
+  const double rough = span / ticks;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  for (const double factor : {1., 2., 5.}) {
+    if (factor * power >= rough) return factor * power;
+  }
+  return 10 * power;
+}
+
+void put_xml(Writer& out, std::string_view text) {
+  Writer safe;
+  safe.escaped(text);
+  for (const char c : safe.view()) {
+    if (c == '<') {
+      out.put("&lt;");
+    } else if (c == '&') {
+      out.put("&amp;");
+    } else {
+      out.put(c);
+    }
+  }
+}
+
+void put_text(Writer& out, double x, double y, std::string_view anchor, unsigned size,
+              std::string_view text, std::string_view style) {
+  out.put("<text");
+  attribute(out, "x", x);
+  attribute(out, "y", y);
+  out.put(" text-anchor=\"");
+  out.put(anchor);
+  out.put("\" font-size=\"");
+  out.number(size);
+  out.put('"');
+  if (!style.empty()) out.put(' ');
+  out.put(style);
+  out.put('>');
+  put_xml(out, text);
+  out.put("</text>\n");
+}
+
+void put_rect(Writer& out, double x, double y, double width, double height, std::string_view fill) {
+  out.put("<rect");
+  attribute(out, "x", x);
+  attribute(out, "y", y);
+  attribute(out, "width", width);
+  attribute(out, "height", height);
+  out.put(" fill=\"");
+  out.put(fill);
+  out.put("\"/>\n");
+}
+
+}  // namespace fkt

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Pieces of SVG that the pictures share. Coordinates are in pixels, written with one decimal.
+#pragma once
+
+#include <string_view>
+
+#include "lib/base/writer.h"
+
+namespace fkt {
+
+// Returns a round step (1, 2 or 5 times a power of ten) that fits into `span` at most `ticks`
+// times.
+double tick_step(double span, unsigned ticks);
+
+// Writes text escaped for XML; control bytes as Writer::escaped() writes them.
+void put_xml(Writer& out, std::string_view text);
+
+// Writes a text element. anchor: "start", "middle" or "end". style: more attributes, as
+// `class="pale"`.
+void put_text(Writer& out, double x, double y, std::string_view anchor, unsigned size,
+              std::string_view text, std::string_view style = {});
+
+// Writes a rectangle, or a line when the height or width is 1.
+void put_rect(Writer& out, double x, double y, double width, double height, std::string_view fill);
+
+}  // namespace fkt

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/query/expression.h"
+
+#include <optional>
+
+#include "lib/base/parse.h"
+#include "lib/base/suggest.h"
+#include "lib/format/clock.h"
+#include "lib/format/names.h"
+
+namespace fkt {
+namespace {
+
+constexpr unsigned kDeepest = 100;         // parentheses and "!": the parser recurses for each
+constexpr std::size_t kMost = 1000;        // nodes: the tree is walked recursively, too
+constexpr std::int64_t kLastError = 4095;  // the kernel's MAX_ERRNO
+
+enum class TokenKind {
+  end,
+  word,
+  number,
+  text,
+  comparison,
+  both,
+  either,
+  no,
+  open,
+  close,
+  unclosed,
+  wrong
+};
+
+struct Token {
+  TokenKind kind = TokenKind::end;
+  std::string_view text;  // a quoted text stands without its quotes
+  Comparison comparison = Comparison::equal;
+  std::size_t column = 0;
+};
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
+}
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  Token next() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) at_++;
+    Token token;
+    token.column = at_ + 1;
+    if (at_ == text_.size()) return token;
+    const char c = text_[at_];
+    if (c == '"' || c == '\'') return quoted(token);
+    if (is_digit(c) || c == '-') {
+      token.kind = TokenKind::number;
+      return run(token, [](char d) { return is_word(d) || d == '.'; });
+    }
+    if (is_word(c)) {
+      token.kind = TokenKind::word;
+      return run(token, is_word);
+    }
+    return sign(token);
+  }
+
+ private:
+  template <class Belongs>
+  Token run(Token token, Belongs belongs) {
+    std::size_t end = at_ + 1;
+    while (end < text_.size() && belongs(text_[end])) end++;
+    token.text = text_.substr(at_, end - at_);
+    at_ = end;
+    return token;
+  }
+
+  Token quoted(Token token) {
+    const std::size_t end = text_.find(text_[at_], at_ + 1);
+    token.kind = end == text_.npos ? TokenKind::unclosed : TokenKind::text;
+    token.text = text_.substr(at_ + 1, end == text_.npos ? text_.npos : end - at_ - 1);
+    at_ = end == text_.npos ? text_.size() : end + 1;
+    return token;
+  }
+
+  Token sign(Token token) {
+    struct Sign {
+      std::string_view text;
+      TokenKind kind;
+      Comparison comparison;
+    };
+    static constexpr Sign kSigns[] = {
+        // longer ones first, as the first match is taken
+        {"&&", TokenKind::both, {}},
+        {"||", TokenKind::either, {}},
+        {"==", TokenKind::comparison, Comparison::equal},
+        {"!=", TokenKind::comparison, Comparison::unequal},
+        {"!~", TokenKind::comparison, Comparison::unlike},
+        {"<=", TokenKind::comparison, Comparison::less_equal},
+        {">=", TokenKind::comparison, Comparison::greater_equal},
+        {"<", TokenKind::comparison, Comparison::less},
+        {">", TokenKind::comparison, Comparison::greater},
+        {"~", TokenKind::comparison, Comparison::like},
+        {"!", TokenKind::no, {}},
+        {"(", TokenKind::open, {}},
+        {")", TokenKind::close, {}},
+    };
+    const std::string_view rest = text_.substr(at_);
+    for (const Sign& sign : kSigns) {
+      if (!rest.starts_with(sign.text)) continue;
+      token.kind = sign.kind;
+      token.comparison = sign.comparison;
+      token.text = rest.substr(0, sign.text.size());
+      at_ += sign.text.size();
+      return token;
+    }
+    token.kind = TokenKind::wrong;
+    token.text = rest.substr(0, 1);
+    at_ = text_.size();
+    return token;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+std::string shown(const Token& token) {
+  return token.kind == TokenKind::end ? "the end" : "\"" + std::string(token.text) + "\"";
+}
+
+// Parses "-ENOENT". Returns the error number without its sign.
+Result<std::uint64_t> error_number(const Token& token) {
+  const std::string_view name = token.text.substr(1);
+  std::vector<std::string> names;
+  for (std::int64_t number = 1; number <= kLastError; number++) {
+    const std::string_view known = Names::error(-number);
+    if (known.empty()) continue;
+    if (known == name) return static_cast<std::uint64_t>(number);
+    names.emplace_back(known);
+  }
+  return at_column(token.column,
+                   "no error is called \"" + std::string(name) + "\"" + did_you_mean(name, names));
+}
+
+Result<Literal> number_of(const Token& token) {
+  Literal value;
+  std::string_view digits = token.text;
+  value.negative = digits.starts_with('-');
+  if (value.negative) digits.remove_prefix(1);
+  if (value.negative && !digits.empty() && !is_digit(digits[0])) {
+    const Result<std::uint64_t> number = error_number(token);
+    if (!number) return number.error();
+    value.number = *number;
+    return value;
+  }
+  const bool hex = digits.starts_with("0x") || digits.starts_with("0X");
+  if (hex ? parse_number(digits.substr(2), value.number, 16) : parse_number(digits, value.number)) {
+    return value;
+  }
+  // Only the syntax of the time is checked, so any clock frequency will do.
+  if (hex || value.negative || !parse_duration(digits, 1e9)) {
+    return at_column(token.column, "\"" + std::string(token.text) +
+                                       "\" is no number (as 42, 0x2a, 1.5ms, -ENOENT)");
+  }
+  value.kind = Literal::Kind::time;
+  value.text = digits;
+  return value;
+}
+
+}  // namespace
+
+Error at_column(std::size_t column, const std::string& what) {
+  return {ErrorCode::usage, "column " + std::to_string(column) + ": " + what};
+}
+
+bool fits(std::string_view text, std::string_view pattern) {
+  std::size_t t = 0, p = 0;
+  // The last `*`, and where the text that it matches ends.
+  std::size_t star = pattern.npos, from = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      from = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      p++;
+      t++;
+    } else if (star != pattern.npos) {  // the `*` matches one more character
+      p = star + 1;
+      t = ++from;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') p++;
+  return p == pattern.size();
+}
+
+// Recursive descent with one token of look-ahead, and one function per line of the grammar. Each
+// returns its node's index; fail() stops the parsing at the first error.
+class ExpressionParser {
+ public:
+  explicit ExpressionParser(std::string_view text) : lexer_(text), token_(lexer_.next()) {
+    expression_.text_ = text;
+  }
+
+  Result<Expression> parse() {
+    any(0);
+    if (!error_ && token_.kind != TokenKind::end) wrong("\"&&\", \"||\" or the end");
+    if (error_) return *error_;
+    return std::move(expression_);
+  }
+
+ private:
+  using Kind = ExpressionNode::Kind;
+
+  std::uint32_t add(ExpressionNode node) {
+    if (expression_.nodes_.size() == kMost) {
+      return fail(at_column(token_.column, "the expression is too long"));
+    }
+    expression_.nodes_.push_back(std::move(node));
+    return static_cast<std::uint32_t>(expression_.nodes_.size() - 1);
+  }
+  std::uint32_t fail(Error error) {
+    if (!error_) error_ = std::move(error);
+    token_ = {};
+    return 0;
+  }
+  std::uint32_t wrong(const std::string& expected) {
+    if (token_.kind == TokenKind::unclosed) {
+      return fail(at_column(token_.column, "the quotation mark is never closed"));
+    }
+    return fail(at_column(token_.column, shown(token_) + " where " + expected + " should stand"));
+  }
+  void advance() { token_ = lexer_.next(); }
+
+  std::uint32_t any(unsigned depth) { return chain(Kind::any, TokenKind::either, depth); }
+
+  // Parses operands of one kind that are separated by tokens of the kind `between`.
+  std::uint32_t chain(Kind kind, TokenKind between, unsigned depth) {
+    const auto operand = [&] {
+      return kind == Kind::any ? chain(Kind::all, TokenKind::both, depth) : one(depth);
+    };
+    std::uint32_t left = operand();
+    while (!error_ && token_.kind == between) {
+      advance();
+      ExpressionNode node;
+      node.kind = kind;
+      node.left = left;
+      node.right = operand();
+      left = add(std::move(node));
+    }
+    return left;
+  }
+
+  std::uint32_t one(unsigned depth) {
+    if (depth > kDeepest) return fail(at_column(token_.column, "nested too deeply"));
+    if (token_.kind == TokenKind::no) {
+      advance();
+      ExpressionNode node;
+      node.kind = Kind::no;
+      node.left = one(depth + 1);
+      return error_ ? 0 : add(std::move(node));
+    }
+    if (token_.kind != TokenKind::open) return comparison();
+    advance();
+    const std::uint32_t inner = any(depth + 1);
+    if (!error_ && token_.kind != TokenKind::close) return wrong("\")\"");
+    advance();
+    return inner;
+  }
+
+  std::uint32_t comparison() {
+    if (token_.kind != TokenKind::word) return wrong("a field (as name, cpu, duration)");
+    ExpressionNode node;
+    node.field = token_.text;
+    node.field_column = token_.column;
+    advance();
+    if (token_.kind != TokenKind::comparison) return wrong("an operator (as ==, <, ~)");
+    node.comparison = token_.comparison;
+    advance();
+    node.value_column = token_.column;
+    if (token_.kind == TokenKind::word || token_.kind == TokenKind::text) {
+      node.value.kind = Literal::Kind::text;
+      node.value.text = token_.text;
+    } else if (token_.kind == TokenKind::number) {
+      Result<Literal> value = number_of(token_);
+      if (!value) return fail(value.error());
+      node.value = std::move(*value);
+    } else {
+      return wrong("a value");
+    }
+    advance();
+    return add(std::move(node));
+  }
+
+  Lexer lexer_;
+  Token token_;
+  Expression expression_;
+  std::optional<Error> error_;
+};
+
+Result<Expression> Expression::parse(std::string_view text) {
+  return ExpressionParser(text).parse();
+}
+
+}  // namespace fkt

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/query/where.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "lib/base/parse.h"
+#include "lib/base/suggest.h"
+#include "lib/format/clock.h"
+#include "lib/query/comparison.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::size_t kIds = 1 << FKT_ID_BITS;
+
+bool is_syscall_number(FieldType type) {
+  return type == FieldType::syscall || type == FieldType::syscall32;
+}
+
+// Returns whether the field is a text or its values have names: it may be compared with a text.
+bool has_names(const Field& field) {
+  switch (field.type) {
+    case FieldType::str:
+    case FieldType::tid:
+    case FieldType::irq:
+    case FieldType::vector:
+    case FieldType::softirq:
+    case FieldType::trap:
+    case FieldType::syscall:
+    case FieldType::syscall32:
+    case FieldType::addr:
+      return true;
+    case FieldType::s:
+      return field.name == "ret";
+    default:
+      return false;
+  }
+}
+
+// Returns the event names of this recording that are known without reading its events.
+std::vector<std::string> event_names(const TraceInfo& info) {
+  std::vector<std::string> names;
+  for (const EventType& type : info.catalogue.events()) {
+    if (!type.fields.empty() && is_syscall_number(type.fields[0].type)) continue;
+    names.push_back(type.name);
+  }
+  for (const auto& [number, name] : info.syscalls) names.push_back("sys_" + name);
+  for (const auto& [number, name] : info.syscalls32) names.push_back("sys32_" + name);
+  return names;
+}
+
+// Returns whether an event may have this name: one in `names`, or "sys_512", "sys_-1", "irq 14
+// ide0".
+bool may_be_name(std::string_view text, const std::vector<std::string>& names) {
+  const std::string_view first = text.substr(0, text.find(' '));
+  if (std::ranges::find(names, text) != names.end()) return true;
+  if (first != text) return std::ranges::find(names, first) != names.end();
+  for (const std::string_view prefix : {"sys_", "sys32_"}) {
+    std::uint64_t number = 0;
+    if (!text.starts_with(prefix)) continue;
+    const std::string_view digits = text.substr(prefix.size());
+    if (parse_number(digits.starts_with('-') ? digits.substr(1) : digits, number)) return true;
+  }
+  return false;
+}
+
+// Returns whether the text is "27", "27*" etc.
+bool is_number_pattern(std::string_view text) {
+  return text.find_first_of("0123456789") != text.npos &&
+         text.find_first_not_of("0123456789*?") == text.npos;
+}
+
+}  // namespace
+
+// Makes one node of a Where from each node of the expression.
+class Binder {
+ public:
+  Binder(const Expression& expression, const TraceInfo& info)
+      : expression_(expression), info_(info) {}
+
+  Result<Where> bind() {
+    where_.text_ = expression_.text();
+    where_.start_ = recording_start(info_);
+    for (const ExpressionNode& source : expression_.nodes()) {
+      Where::Node& node = where_.nodes_.emplace_back();
+      node.left = source.left;
+      node.right = source.right;
+      if (source.kind == ExpressionNode::Kind::all) {
+        node.kind = Kind::all;
+      } else if (source.kind == ExpressionNode::Kind::any) {
+        node.kind = Kind::any;
+      } else if (source.kind == ExpressionNode::Kind::no) {
+        node.kind = Kind::no;
+      } else if (const Status status = comparison(source, node); !status) {
+        return status.error();
+      }
+    }
+    const Status possible = check_bounds();
+    if (!possible) return possible.error();
+    return std::move(where_);
+  }
+
+ private:
+  using Kind = Where::Node::Kind;
+
+  Status comparison(const ExpressionNode& source, Where::Node& node) {
+    node.comparison = source.comparison;
+    node.value = source.value;
+    const std::string& field = source.field;
+    if (field == "duration" || field == "ret") where_.whole_spans_ = true;
+    if (field == "name") return name(source, node);
+    if (field == "layer") return layer(source, node);
+    if (field == "state") return state(source, node);
+    if (field == "task") {
+      node.kind = Kind::task;
+      return text(source);
+    }
+    if (field == "time" || field == "duration") {
+      node.kind = field == "time" ? Kind::time : Kind::duration;
+      return time(source, node);
+    }
+    if (field == "cpu" || field == "pid") {
+      node.kind = field == "cpu" ? Kind::cpu : Kind::pid;
+      return number(source);
+    }
+    return argument(source, node);
+  }
+
+  static Error wrong_value(const ExpressionNode& source, const std::string& what) {
+    return at_column(source.value_column, source.field + " " + what);
+  }
+
+  static Status number(const ExpressionNode& source) {
+    if (source.value.kind != Literal::Kind::number) return wrong_value(source, "takes a number");
+    if (is_pattern(source.comparison)) {
+      return wrong_value(source, "is a number: it fits no pattern, compare it with == or <");
+    }
+    return Done{};
+  }
+
+  static Status text(const ExpressionNode& source) {
+    if (orders(source.comparison)) {
+      return wrong_value(source, "is a text: compare it with ==, !=, ~ or !~");
+    }
+    if (source.value.kind != Literal::Kind::text) {
+      return wrong_value(source, "takes a text, in quotation marks");
+    }
+    return Done{};
+  }
+
+  Status time(const ExpressionNode& source, Where::Node& node) {
+    if (source.value.kind == Literal::Kind::time) {
+      const auto ticks = parse_duration(source.value.text, info_.clocks.ticks_per_second());
+      if (!ticks) return at_column(source.value_column, ticks.error().message);
+      node.value.number = *ticks;
+    } else if (source.value.kind == Literal::Kind::text) {
+      return wrong_value(source, "takes a time (as 250us, 1.5ms, 12000 cycles)");
+    }
+    if (is_pattern(source.comparison)) return wrong_value(source, "is a time: it fits no pattern");
+    return Done{};
+  }
+
+  Status name(const ExpressionNode& source, Where::Node& node) {
+    node.kind = Kind::name;
+    node.slot = where_.names_++;
+    if (const Status status = text(source); !status) return status.error();
+    if (!is_pattern(source.comparison)) {
+      const std::vector<std::string> names = event_names(info_);
+      if (!may_be_name(source.value.text, names)) {
+        return at_column(source.value_column, "no event \"" + source.value.text + "\"" +
+                                                  did_you_mean(source.value.text, names));
+      }
+    }
+    ids(node, [&](const EventType& type) {
+      return compare(source.comparison, std::string_view(type.name), source.value);
+    });
+    return Done{};
+  }
+
+  Status layer(const ExpressionNode& source, Where::Node& node) {
+    node.kind = Kind::ids;
+    if (source.value.kind == Literal::Kind::number && !is_pattern(source.comparison)) {
+      ids(node, [&](const EventType& type) {
+        return compare(source.comparison, std::uint64_t{type.layer}, false, source.value);
+      });
+      return Done{};
+    }
+    if (const Status status = text(source); !status) return status.error();
+    std::vector<std::string> names;
+    for (const Layer& layer : info_.catalogue.layers()) names.push_back(layer.name);
+    if (!is_pattern(source.comparison) && info_.catalogue.layer(source.value.text) == nullptr) {
+      return at_column(source.value_column, "no layer \"" + source.value.text + "\"" +
+                                                did_you_mean(source.value.text, names));
+    }
+    ids(node, [&](const EventType& type) {
+      const Layer* layer = info_.catalogue.layer(type.layer);
+      return layer != nullptr &&
+             compare(source.comparison, std::string_view(layer->name), source.value);
+    });
+    return Done{};
+  }
+
+  Status state(const ExpressionNode& source, Where::Node& node) {
+    node.kind = Kind::ids;
+    if (const Status status = text(source); !status) return status.error();
+    ids(node, [&](const EventType& type) {
+      const std::string_view state = Names::switch_state(type.id);
+      return !state.empty() && compare(source.comparison, state, source.value);
+    });
+    if (negates(source.comparison) || std::ranges::find(node.ids, true) != node.ids.end()) {
+      return Done{};
+    }
+    std::set<std::string> states;
+    for (const EventType& type : info_.catalogue.events()) {
+      states.emplace(Names::switch_state(type.id));
+    }
+    states.erase("");
+    std::string all;
+    for (const std::string& known : states) all += (all.empty() ? "" : ", ") + known;
+    return at_column(source.value_column,
+                     "no state \"" + source.value.text + "\": there are " + all);
+  }
+
+  // Returns an error when the comparisons of a field with numbers, joined by `and`, exclude each
+  // other. Other contradictions are not found.
+  Status check_bounds() const {
+    std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> bounds;
+    std::vector<std::size_t> open = {expression_.nodes().size() - 1};
+    while (!open.empty()) {
+      const std::size_t at = open.back();
+      open.pop_back();
+      const ExpressionNode& source = expression_.nodes()[at];
+      if (source.kind == ExpressionNode::Kind::all) {
+        open.push_back(source.right);
+        open.push_back(source.left);
+      } else if (source.kind == ExpressionNode::Kind::comparison && has_bounds(at)) {
+        const auto [place, fresh] =
+            bounds.try_emplace(source.field, 0, std::numeric_limits<std::uint64_t>::max());
+        if (narrow(where_.nodes_[at], place->second)) continue;
+        return at_column(source.field_column, "no event fits this and what stands before it");
+      }
+    }
+    return Done{};
+  }
+
+  bool has_bounds(std::size_t at) const {
+    const Where::Node& node = where_.nodes_[at];
+    const bool number = node.kind == Kind::time || node.kind == Kind::duration ||
+                        node.kind == Kind::cpu || node.kind == Kind::pid;
+    return number && !node.value.negative;
+  }
+
+  // Narrows `bounds` to the numbers for which the comparison is true. Returns false when none is
+  // left.
+  static bool narrow(const Where::Node& node, std::pair<std::uint64_t, std::uint64_t>& bounds) {
+    auto& [least, most] = bounds;
+    const std::uint64_t value = node.value.number;
+    const Comparison c = node.comparison;
+    if (c == Comparison::less && value == 0) return false;
+    if (c == Comparison::greater && value == std::numeric_limits<std::uint64_t>::max())
+      return false;
+    if (c == Comparison::less) most = std::min(most, value - 1);
+    if (c == Comparison::less_equal || c == Comparison::equal) most = std::min(most, value);
+    if (c == Comparison::greater) least = std::max(least, value + 1);
+    if (c == Comparison::greater_equal || c == Comparison::equal) least = std::max(least, value);
+    return least <= most;
+  }
+
+  template <class Fits>
+  void ids(Where::Node& node, Fits is_one) {
+    node.ids.resize(kIds);
+    for (const EventType& type : info_.catalogue.events()) {
+      node.ids[type.id & FKT_ID_MASK] = is_one(type);
+    }
+  }
+
+  Status argument(const ExpressionNode& source, Where::Node& node) {
+    node.kind = Kind::argument;
+    node.by_id.resize(kIds);
+    node.fields.push_back(nullptr);
+    bool named = false, numbers = false;
+    for (const EventType& type : info_.catalogue.events()) {
+      for (const Field& field : type.fields) {
+        if (field.name != source.field) continue;
+        node.by_id[type.id & FKT_ID_MASK] = static_cast<std::uint16_t>(node.fields.size());
+        node.fields.push_back(&field);
+        named |= has_names(field);
+        numbers |= field.type != FieldType::str;
+      }
+    }
+    if (node.fields.size() == 1) return no_field(source);
+    if (source.value.kind == Literal::Kind::text && !named) {
+      return wrong_value(source, "takes a number");
+    }
+    if (source.value.kind == Literal::Kind::text) {
+      // Names of numbers begin with a letter: text with only digits was meant as the number.
+      if (numbers && is_number_pattern(source.value.text)) {
+        return wrong_value(source,
+                           "is a number with a name: compare the number with == or <, "
+                           "without quotation marks, and only the name with a text");
+      }
+      return text(source);
+    }
+    if (!numbers) return text(source);
+    return number(source);
+  }
+
+  Error no_field(const ExpressionNode& source) const {
+    std::vector<std::string> names = {"name", "layer", "cpu",  "pid",
+                                      "task", "state", "time", "duration"};
+    for (const EventType& type : info_.catalogue.events()) {
+      for (const Field& field : type.fields) names.push_back(field.name);
+    }
+    return at_column(source.field_column,
+                     "no field \"" + source.field + "\"" + did_you_mean(source.field, names));
+  }
+
+  const Expression& expression_;
+  const TraceInfo& info_;
+  Where where_;
+};
+
+Result<Where> Where::bind(const Expression& expression, const TraceInfo& info) {
+  return Binder(expression, info).bind();
+}
+
+}  // namespace fkt

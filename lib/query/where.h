@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Binds an expression (lib/query/expression.h) to one recording: its names are looked up once, so
+// that testing an event compares numbers and allocates nothing.
+//
+//   name       as in the dump ("sys_openat", "switch"), or with the device or number as in the
+//              statistics ("softirq RCU", "irq 14 ide0")
+//   layer      name or bit
+//   cpu, pid   numbers
+//   task       name of the task that ran
+//   state      of a switch, as in the dump
+//   time       since the recording's start; with a unit, or in cycles
+//   duration   of a span, from entry to exit
+//   ret        and every other argument, by its name in the catalogue; one whose numbers have
+//              names (tasks, interrupts, errors, functions) may be compared with those
+//
+// A comparison with something that an event does not have is false, whatever the operator. If the
+// expression uses `duration` or `ret`, entry and exit of a span are selected together, by the
+// values of both.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/format/names.h"
+#include "lib/query/expression.h"
+#include "lib/read/trace.h"
+
+namespace fkt {
+
+class Where {
+ public:
+  // Binds the expression; `info` must outlive the result. Error (usage): an unknown field or name,
+  // or a value that the field cannot have.
+  static Result<Where> bind(const Expression& expression, const TraceInfo& info);
+
+  const std::string& text() const { return text_; }
+  bool whole_spans() const { return whole_spans_; }
+
+ private:
+  friend class Binder;
+  friend class Picker;
+  struct Node {
+    enum class Kind : std::uint8_t {
+      all,
+      any,
+      no,
+      ids,  // tests that depend only on the event's id: layer, state
+      name,
+      cpu,
+      pid,
+      task,
+      time,
+      duration,
+      argument,
+    };
+    Kind kind = Kind::all;
+    Comparison comparison = Comparison::equal;
+    std::uint32_t left = 0, right = 0;
+    Literal value;                       // times are converted to ticks
+    std::vector<bool> ids;               // ids, name: which event ids fit
+    std::vector<std::uint16_t> by_id;    // argument: index in `fields`; 0: the event has none
+    std::vector<const Field*> fields{};  // [0] is nullptr
+    std::uint32_t slot = 0;              // name: index of the picker's table
+  };
+
+  std::string text_;
+  std::vector<Node> nodes_;
+  std::uint32_t names_ = 0;  // number of nodes of Kind::name
+  std::uint64_t start_ = 0;  // the recording's start (ticks)
+  bool whole_spans_ = false;
+};
+
+}  // namespace fkt

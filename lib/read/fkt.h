@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The library for other programs: opening a recording, its events, its pages, its catalogue.
+// docs/library.md describes how to build with it.
+#pragma once
+
+#include "lib/base/result.h"
+#include "lib/base/version.h"
+#include "lib/format/catalogue.h"
+#include "lib/format/clock.h"
+#include "lib/format/event.h"
+#include "lib/read/merge.h"
+#include "lib/read/page.h"
+#include "lib/read/trace.h"

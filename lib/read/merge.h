@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Merges the events of all CPUs into time order.
+//
+// Each CPU's stream is in time order by itself (wire.h; CpuStream checks it). A heap holds the CPUs
+// by the time of their next event. The earliest CPU's events are handed out without looking at the
+// heap until one is not before the next CPU's. So a busy CPU costs one comparison per event, and
+// memory use depends only on the number of CPUs.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <vector>
+
+#include "lib/base/heap.h"
+#include "lib/read/stream.h"
+#include "lib/read/trace.h"
+
+namespace fkt {
+
+// An input range for one pass: call begin() once; each Event is valid until the next ++.
+class EventRange {
+ public:
+  class iterator {
+   public:
+    using iterator_concept = std::input_iterator_tag;
+    using difference_type = std::ptrdiff_t;
+    using value_type = Event;
+
+    iterator() = default;
+    explicit iterator(EventRange* range) : range_(range) {}
+    const Event& operator*() const { return range_->current_->event(); }
+    const Event* operator->() const { return &range_->current_->event(); }
+    iterator& operator++() {
+      range_->next();
+      return *this;
+    }
+    void operator++(int) { range_->next(); }
+    bool operator==(std::default_sentinel_t) const { return range_->current_ == nullptr; }
+
+   private:
+    EventRange* range_ = nullptr;
+  };
+
+  EventRange(TraceData& data, const Selection& selection) : data_(&data), selection_(selection) {}
+
+  iterator begin() {
+    start();
+    return iterator(this);
+  }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  void start();
+  bool open_streams();
+  void open_stretch();
+  void pick();
+
+  void next() {
+    if (!current_->advance()) [[unlikely]] {
+      pick();
+    } else if (current_->event().clock >= limit_) {
+      requeue();
+    }
+    count();
+  }
+  void requeue();
+  void set_limit();
+  void count() {
+    if (current_ && !current_->event().is_gap()) ++data_->integrity.events;
+  }
+
+  TraceData* data_;
+  Selection selection_;
+  std::vector<CpuStream> streams_;
+  // Heap entry of a stream: a copy of the time and CPU of its next event, kept together for the
+  // cache.
+  static Waiting<CpuStream> waiting(CpuStream& stream) {
+    return {stream.event().clock, stream.event().cpu, &stream};
+  }
+
+  std::vector<Waiting<CpuStream>> heap_;  // of the streams but current_; the earliest in front
+  CpuStream* current_ = nullptr;          // the stream of the event handed out; nullptr at the end
+  std::size_t stretch_ = 0;               // index of the slice's stretch that is being read
+  std::uint64_t limit_ = 0;  // current_ stays the earliest while its clock is below this (ticks)
+};
+
+}  // namespace fkt

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// One page: checks its header and the checksum of its events, and decodes its words into events.
+//
+// Nothing here depends on files, other pages or other CPUs, so pages can be decoded in any order
+// and by several threads at once. Decoding is inline and allocates nothing, because all tools spend
+// most of their time in it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fkt/wire.h>
+
+#include "lib/base/cursor.h"
+#include "lib/base/result.h"
+#include "lib/format/catalogue.h"
+#include "lib/format/event.h"
+#include "lib/format/limits.h"
+
+namespace fkt {
+
+// How the word of each event id is read: a table of 8 KiB, whose few entries in use stay cached.
+class WordTable {
+ public:
+  // Entries up to kMaxWords are events without a flag and with that number of words.
+  static constexpr std::uint16_t kMaxWords = FKT_VAR_MASK;
+  static constexpr std::uint16_t kSwitch = 0x0400;    // | words: sets the stream's pid
+  static constexpr std::uint16_t kVariable = 0x0800;  // the argument is the number of words
+  static constexpr std::uint16_t kPid = 0x1000;
+  static constexpr std::uint16_t kTime = 0x1001;
+  static constexpr std::uint16_t kLost = 0x1002;
+  static constexpr std::uint16_t kUnknown = 0x1003;
+  static constexpr std::uint16_t kPair = 0x2000;  // | index in pairs()
+
+  explicit WordTable(const Catalogue& catalogue);
+  std::uint16_t operator[](std::uint32_t id) const { return entries_[id]; }
+  const PairType& pair(std::uint16_t entry) const { return pairs_[entry & ~kPair]; }
+
+ private:
+  std::array<std::uint16_t, 1 << FKT_ID_BITS> entries_;
+  std::vector<PairType> pairs_;
+};
+
+// A page whose header, and usually events, have been checked.
+struct Page {
+  fkt_page_header header{};
+  std::span<const std::uint64_t> words;  // after the header, up to `used`
+  std::uint64_t offset = 0;              // of the page in the file (bytes)
+  std::shared_ptr<const void> keep;      // keeps the words alive if they are not in the mapped file
+};
+
+// Checks the page of `page_bytes` bytes at `offset` in the file, which must belong to `recording`.
+// The Error (code damaged) tells the page's offset and what is wrong with its header, or that its
+// events do not match their checksum.
+Result<Page> check_page(ByteView file, std::uint64_t offset, std::uint32_t page_bytes,
+                        std::uint64_t recording);
+// Checks a page in its own bytes; `offset` is used in the Error's message.
+Result<Page> check_page_bytes(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
+                              std::uint64_t recording);
+// The two steps of check_page_bytes(): the header alone, so that the events of a large file's pages
+// need not be read, and the events.
+Result<Page> check_page_header(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
+                               std::uint64_t recording);
+Status check_page_events(const Page& page);
+
+// Decodes the events of one page in order.
+class PageDecoder {
+ public:
+  enum class Step {
+    event,    // `event` is set
+    gap,      // `event` is a LOST word; words[0] is the total since the CPU's start
+    end,      // of the page
+    damaged,  // the rest of the page cannot be read: error() says why
+  };
+
+  PageDecoder() = default;
+  // `table` and the bytes that the page was checked in must outlive the decoder.
+  PageDecoder(const WordTable& table, const Page& page)
+      : table_(&table),
+        words_(page.words),
+        all_words_(page.words.size()),
+        clock_(page.header.first_clock),
+        end_clock_(page.header.end_clock),
+        end_offset_(page.offset + page.header.used),
+        page_offset_(page.offset),
+        pid_(page.header.pid),
+        cpu_(page.header.cpu) {}
+
+  // Sets `event` to the next event. After `damaged` it must not be called again.
+  Step next(Event& event);
+
+  // Returns the number of words read so far; nothing between begin and end of a pair.
+  std::optional<std::uint32_t> position() const {
+    if (half_id_ != 0) return std::nullopt;
+    return static_cast<std::uint32_t>(all_words_ - words_.left());
+  }
+  // Moves behind events that were decoded elsewhere, to this word; `clock` (ticks) and `pid` are
+  // those at that place.
+  void skip(std::uint32_t position, std::uint64_t clock, std::uint32_t pid) {
+    words_.take(position - (all_words_ - words_.left()));
+    clock_ = clock;
+    pid_ = pid;
+  }
+
+  // Describes the damage that next() found: offset, CPU, cause.
+  Error error() const;
+
+ private:
+  enum class Fault { none, unknown_id, cut_short, late };
+
+  // Sets `event` to the begin of the pair in `word`; its end, unless it is missing, comes next.
+  Step begin_pair(Event& event, std::uint64_t word, std::uint16_t entry) {
+    const std::uint32_t id = fkt_word_id(word), arg = fkt_word_arg(word);
+    const PairType& pair = table_->pair(entry);
+    const std::uint32_t number = id - pair.first;
+    const std::uint64_t end_clock = clock_ + (arg ? fkt_pair_ticks(arg) : 0);
+    if (end_clock > end_clock_) [[unlikely]]
+      return fail(Fault::late, word);
+    event.clock = clock_;
+    event.cpu = cpu_;
+    event.pid = pid_;
+    event.id = pair.begin;
+    event.arg = number;
+    event.offset = end_offset_ - (words_.left() + 1) * sizeof(std::uint64_t);
+    event.words = {};
+    if (arg == 0) return Step::event;
+    clock_ = end_clock;
+    half_id_ = pair.end;
+    half_arg_ = pair.end_arg(number, fkt_pair_value(arg));
+    return Step::event;
+  }
+  // Sets `event` to the end of the pair whose begin was returned before.
+  Step end_pair(Event& event) {
+    event.clock = clock_;
+    event.cpu = cpu_;
+    event.pid = pid_;
+    event.id = half_id_;
+    event.arg = half_arg_;
+    event.offset = end_offset_ - (words_.left() + 1) * sizeof(std::uint64_t);
+    event.words = {};
+    half_id_ = 0;
+    return Step::event;
+  }
+
+  Step fail(Fault fault, std::uint64_t word) {
+    fault_ = fault;
+    bad_word_ = word;
+    bad_offset_ = end_offset_ - (words_.left() + 1) * sizeof(std::uint64_t);
+    words_ = WordCursor();
+    return Step::damaged;
+  }
+
+  const WordTable* table_ = nullptr;
+  WordCursor words_;
+  std::size_t all_words_ = 0;
+  std::uint64_t clock_ = 0;
+  std::uint64_t end_clock_ = 0;
+  std::uint64_t end_offset_ = 0;
+  std::uint64_t page_offset_ = 0;
+  std::uint32_t pid_ = 0;
+  std::uint32_t cpu_ = 0;
+  std::uint16_t half_id_ = 0;  // id of the pair's end that comes next; 0: none
+  std::uint32_t half_arg_ = 0;
+  Fault fault_ = Fault::none;
+  std::uint64_t bad_word_ = 0;
+  std::uint64_t bad_offset_ = 0;
+};
+
+inline PageDecoder::Step PageDecoder::next(Event& event) {
+  if (half_id_ != 0) return end_pair(event);
+  while (!words_.at_end()) {
+    const std::uint64_t word = words_.take();
+    const std::uint32_t arg = fkt_word_arg(word);
+    const std::uint16_t entry = (*table_)[fkt_word_id(word)];
+    std::uint32_t next_pid = pid_;
+    std::size_t count = entry;
+    Step step = Step::event;
+
+    const std::uint64_t before = clock_;
+    clock_ = fkt_word_clock(word, before);
+    if (entry > WordTable::kMaxWords) {
+      if (entry & WordTable::kPair) return begin_pair(event, word, entry);
+      if (entry == WordTable::kPid) {
+        pid_ = arg & FKT_PID_MASK;
+        continue;
+      }
+      if (entry == WordTable::kTime) {
+        clock_ = fkt_time_word_clock(word, before);
+        continue;
+      }
+      if (entry == WordTable::kUnknown) return fail(Fault::unknown_id, word);
+      if (entry == WordTable::kLost) {
+        count = FKT_LOST_WORDS;
+        step = Step::gap;
+      } else if (entry & WordTable::kVariable) {
+        count = arg & FKT_VAR_MASK;
+      } else {
+        count = entry & WordTable::kMaxWords;
+        next_pid = arg & FKT_PID_MASK;
+      }
+    }
+    if (clock_ > end_clock_) [[unlikely]]
+      return fail(Fault::late, word);
+    if (count > words_.left()) [[unlikely]]
+      return fail(Fault::cut_short, word);
+
+    event.clock = clock_;
+    event.cpu = cpu_;
+    event.pid = pid_;
+    event.id = static_cast<std::uint16_t>(fkt_word_id(word));
+    event.arg = arg;
+    event.offset = end_offset_ - (words_.left() + 1) * sizeof(std::uint64_t);
+    event.words = words_.take(count);
+    pid_ = next_pid;
+    return step;
+  }
+  return fault_ == Fault::none ? Step::end : Step::damaged;
+}
+
+}  // namespace fkt

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The events of one CPU: its pages in order, with gaps where events are missing.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "lib/read/page.h"
+#include "lib/read/trace_data.h"
+
+namespace fkt {
+
+class CpuStream {
+ public:
+  // Yields the CPU's events in from <= clock < to (ticks). The stream must not be moved once
+  // advance() was called, because a gap's event points into it. cut: the state at the begin of the
+  // slice's stretch that contains the events; nullptr when the file is no slice.
+  CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, std::uint64_t from,
+            std::uint64_t to, const Cut* cut);
+
+  // Call before the first advance() when the events before `from` were read elsewhere and the CPU's
+  // last one was at `clock` (ticks): a hole after it is then reported as a gap.
+  void go_on_from(std::uint64_t clock);
+
+  // Moves on to the next event, at first to the first one. Returns false when there is none.
+  bool advance() {
+    const PageDecoder::Step step = decoder_.next(event_);
+    if (step == PageDecoder::Step::event && event_.clock >= from_) [[likely]] {
+      return event_.clock < to_;
+    }
+    return advance_slowly(step);
+  }
+
+  const Event& event() const { return event_; }
+
+  // The page that contains the event, or follows the gap.
+  struct Place {
+    std::size_t page = 0;  // index among the CPU's pages
+    std::uint64_t first_clock = 0, end_clock = 0;
+  };
+  const Place& place() const { return place_; }
+  // Number of words of the page up to the end of the event; nullopt within a pair, in a gap, and
+  // before the first page.
+  std::optional<std::uint32_t> position() const {
+    if (in_gap_) return std::nullopt;
+    return decoder_.position();
+  }
+  // event() is the begin of a gap; next comes its end, or nothing when the stream ends in it.
+  bool in_gap() const { return in_gap_; }
+  // Moves to `word` of the page, behind events that the caller has applied by other means: the last
+  // of them was at `clock` (ticks), and the thread `pid` runs after it. event() is not updated
+  // before advance().
+  void skip(std::uint32_t word, std::uint64_t clock, std::uint32_t pid) {
+    decoder_.skip(word, clock, pid);
+    event_.clock = clock;
+  }
+
+ private:
+  bool advance_slowly(PageDecoder::Step step);
+  enum class Loaded { nothing, page, page_after_gap };
+  Loaded load_page();
+  Loaded begin_page(const Page& page);
+  // What is missing before a page, according to its header and its first word.
+  struct Before {
+    bool lost_word = false;   // the page's first word is FKT_W_LOST
+    bool gap = false;         // there is a gap without such a word
+    std::uint64_t count = 0;  // events lost in that gap
+  };
+  Before before(const Page& page) const;
+  bool end_gap();
+  bool last_gap();
+  bool set_gap(std::uint64_t count, std::uint64_t from, std::uint64_t begin);
+  bool gap_across_end(const PageRef& ref);
+  std::optional<Error> contradiction(const Page& page, const PageRef& ref) const;
+
+  TraceData* data_;
+  const std::vector<std::uint32_t>* pages_;
+  std::uint64_t from_;
+  std::uint64_t to_;
+  std::size_t next_page_ = 0;  // index in *pages_
+
+  PageDecoder decoder_;
+  std::shared_ptr<const void> keep_;  // keeps the decoder's words alive
+  Event event_;
+  std::uint64_t gap_[2] = {};      // words of the gap event that event_ is
+  bool in_gap_ = false;            // event_ is the begin of a gap
+  bool ended_ = false;             // event_ is the begin of a gap that nothing follows
+  Event gap_end_;                  // in a gap: the event that comes next
+  PageDecoder behind_gap_;         // in a gap: the decoder behind gap_end_
+  std::uint64_t last_before_ = 0;  // the CPU's last event before the page (ticks); 0: not known
+  // Events lost on this CPU before the current place; nothing: not known.
+  std::optional<std::uint64_t> lost_;
+  std::uint64_t page_offset_ = 0;
+  Place place_;
+  // Sequence number of the previous page; nothing: none was read.
+  std::optional<std::uint64_t> last_seq_;
+  bool hole_ = false;  // something since the last event could not be read
+};
+
+}  // namespace fkt

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A recording opened for reading: the contents of its sections, its pages, its events in time
+// order.
+//
+//   fkt::Result<fkt::Trace> trace = fkt::Trace::open(path);
+//   if (!trace) return fail(trace.error());
+//   for (const fkt::Event& e : trace->events()) stats.add(e);
+//
+// The file is mapped, never read as a whole; memory use is bounded by the number of CPUs and the
+// page index, not by the recording's length. Pages are checked when they are decoded: a damaged one
+// is skipped and counted in integrity(), and the others are shown.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/result.h"
+#include "lib/format/event.h"
+#include "lib/format/metadata.h"
+
+namespace fkt {
+
+// A page found by the scan or listed in the index.
+struct PageRef {
+  std::uint64_t offset = 0;  // in the file; in a compressed one as if it were not (bytes)
+  std::uint64_t first_clock = 0, end_clock = 0;
+  std::uint64_t seq = 0;
+  std::uint32_t cpu = 0;
+  std::uint32_t events = 0;
+};
+
+// What is wrong with the file: found when it is opened and, in pages, when they are decoded.
+struct Integrity {
+  bool finished = false;       // the recorder wrote the tail
+  bool index_rebuilt = false;  // made by scanning the pages
+  // Pages have a checksum of their events; those of older recordings do not.
+  bool checksums = true;
+  std::uint64_t truncated_bytes = 0;  // of an incomplete page at the end of a file cut short
+  std::uint64_t damaged_pages = 0;
+  std::uint64_t missing_pages = 0;  // holes in the CPUs' sequence numbers
+  std::uint64_t lost = 0;           // events lost in gaps, on all CPUs
+  std::uint64_t events = 0;         // events that the latest events() has yielded so far
+  std::vector<std::string> notes;   // one line each: what, where
+};
+
+// The part of a recording to read; in a slice never more than the slice.
+struct Selection {
+  std::optional<std::uint64_t> from, to;  // ticks, from <= clock < to
+  std::optional<std::uint32_t> cpu;
+};
+
+class MappedFile;  // lib/base/mapped_file.h
+struct TraceData;  // lib/read/trace_data.h
+struct Page;       // lib/read/page.h
+struct PageBytes;  // lib/read/page_source.h
+class WordTable;
+class EventRange;  // lib/read/merge.h: an input range of Event in time order
+
+class Trace {
+ public:
+  // path "-" is standard input, which is first copied to an unlinked temporary file.
+  static Result<Trace> open(const std::string& path);
+  // Opens a file that is mapped already; `name` is used in messages.
+  static Result<Trace> from_file(MappedFile file, const std::string& name);
+  // Opens a copy of a recording in memory; `name` is used in messages.
+  static Result<Trace> from_bytes(std::span<const std::byte> bytes,
+                                  const std::string& name = "recording");
+  Trace(Trace&&) noexcept;
+  Trace& operator=(Trace&&) noexcept;
+  ~Trace();
+
+  const TraceInfo& info() const;
+  const std::vector<PageRef>& pages() const;  // in file order
+  // Returns the events of all CPUs in time order, at equal times in the order of CPU numbers, with
+  // gaps among them (event.h). Iterating updates integrity(), so only one thread at a time may do
+  // it. The range must not outlive the trace.
+  EventRange events(const Selection& selection = {}) const;
+  // page() returns one of pages() after checking it (Error: damaged); words() tells how to decode
+  // it (PageDecoder). Neither changes integrity(): any number of threads may decode pages at once.
+  Result<Page> page(const PageRef& ref) const;
+  // Counts a page that page() or a decoder found damaged in integrity(), as events() does with the
+  // damaged pages that it reads. Only one thread at a time may call it or iterate events().
+  void note_damage(const PageRef& ref, const Error& error) const;
+  // Returns the page's stored bytes, unchecked, for copying.
+  Result<PageBytes> page_bytes(const PageRef& ref) const;
+  const WordTable& words() const;
+  const Integrity& integrity() const;
+  // Returns the offset of the tail behind the pages (bytes); 0: there is none.
+  std::uint64_t tail_offset() const;
+  // Returns the whole mapped file, for copying its sections.
+  std::span<const std::byte> file() const;
+
+ private:
+  friend class Scanner;  // reads the pages as EventRange does
+  explicit Trace(std::unique_ptr<TraceData> data);
+  std::unique_ptr<TraceData> data_;
+};
+
+}  // namespace fkt

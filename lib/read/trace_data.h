@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The contents of an opened Trace, shared by lib/read/trace.cc, which fills them in, and the
+// streams, which read them and report damage.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lib/base/mapped_file.h"
+#include "lib/read/page.h"
+#include "lib/read/page_source.h"
+#include "lib/read/trace.h"
+
+namespace fkt {
+
+struct TraceData {
+  explicit TraceData(MappedFile input) : file(std::move(input)) {}
+
+  MappedFile file;
+  std::optional<PageSource> source;  // set as soon as the pages' place in the file is known
+  TraceInfo info;
+  std::uint64_t tail_offset = 0;  // 0: the file has no tail
+  WordTable table{Catalogue()};
+  std::vector<PageRef> pages;                                  // in file order
+  std::map<std::uint32_t, std::vector<std::uint32_t>> by_cpu;  // indexes in `pages`, by CPU
+  Integrity integrity;
+
+  // Adds a line to integrity.notes, unless there are too many already.
+  void note(std::string line);
+  // Counts and notes, once per page, a page that cannot be read completely.
+  void damaged_page(std::uint64_t offset, const Error& error);
+  // Something in the file tells that `total` events of the CPU were lost since its start.
+  void set_lost(std::uint32_t cpu, std::uint64_t total);
+  // So many of these were lost before the slice and do not count as its loss.
+  void lost_before(std::uint32_t cpu, std::uint64_t total) { lost_[cpu] = total; }
+
+ private:
+  std::set<std::uint64_t> damaged_offsets_;
+  std::set<std::string> damage_noted_;           // all pages of a group have the same error
+  std::map<std::uint32_t, std::uint64_t> lost_;  // per CPU: the highest total seen
+  std::uint64_t lost_sum_ = 0;
+};
+
+}  // namespace fkt

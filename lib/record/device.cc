@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/record/device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+
+#include <fstream>
+#include <string>
+
+#include "lib/base/os_error.h"
+
+namespace fkt {
+namespace {
+
+Error about(const std::string& text) {
+  return {ErrorCode::io, FKT_DEVICE ": " + text};
+}
+
+// Returns 0 or the error number. Repeats interrupted calls: an ioctl that returns EINTR has had no
+// effect.
+int call(int fd, unsigned long request, void* argument = nullptr) {
+  while (::ioctl(fd, request, argument) < 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+std::string process_name(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::string name;
+  return std::getline(file, name) ? name : "a process that is gone";
+}
+
+Error other_abi(const std::string& module) {
+  return about("the module's ABI is " + module + ", this tool's " +
+               std::to_string(FKT_ABI_VERSION) + " (install both from the same version)");
+}
+
+Error open_error(int number) {
+  switch (number) {
+    case ENOENT:
+    case ENODEV:
+    case ENXIO:
+      return about("no such device (is the module loaded? try: modprobe fkt)");
+    case EACCES:
+    case EPERM:
+      return about("permission denied (are you root, or in group fkt?)");
+    default:
+      return about(os_error(number));
+  }
+}
+
+}  // namespace
+
+Result<Device> Device::open() {
+  UniqueFd fd(::open(FKT_DEVICE, O_RDWR | O_CLOEXEC));
+  if (!fd) return open_error(errno);
+  std::uint32_t abi = 0;
+  if (const int number = call(fd.get(), FKT_GET_ABI, &abi)) {
+    return number == ENOTTY ? other_abi("unknown") : about(os_error(number));
+  }
+  if (abi != FKT_ABI_VERSION) return other_abi(std::to_string(abi));
+  return Device(std::move(fd));
+}
+
+Error Device::error(const char* doing, int number) const {
+  if (number == ENOTTY) return other_abi("another one");
+  if (number == EDQUOT) {
+    return about(
+        "without CAP_PERFMON all CPUs' pages may take a sixteenth of the memory "
+        "(try a smaller -p)");
+  }
+  if (number != EBUSY) return about(std::string(doing) + ": " + os_error(number));
+  const Result<fkt_status> now = status();
+  if (now && now->recorder == 0 && now->state != FKT_IDLE) {
+    return about("busy: a process outside this pid namespace is recording");
+  }
+  if (!now || now->recorder == 0) {
+    return about("busy: the last pages of another recording are still being written");
+  }
+  return about("busy: " + process_name(now->recorder) + " (pid " + std::to_string(now->recorder) +
+               ") is recording");
+}
+
+Error Device::start_error(const fkt_start& start, int number) const {
+  switch (number) {
+    case EPROTO:
+      return other_abi("another one");
+    case ENOMEM:
+      return about("not enough memory for the pages (try a smaller -p)");
+    case EOPNOTSUPP:
+      return about(
+          "the output cannot take pages this way (checkin: on ext2, ext3, ext4 and block devices)");
+    case ESRCH:
+      return about("no process has the pid " + std::to_string(start.filter_pid));
+    case EPERM:
+      return about("the kernel is locked down (confidentiality) and lets nobody trace it");
+    case EACCES:
+      if (start.filter != FKT_FILTER_PROCESS) return about("this takes CAP_PERFMON (see fkt(4))");
+      return about("process " + std::to_string(start.filter_pid) +
+                   " may not be recorded: it is another user's, or runs a program with other "
+                   "privileges (to record it takes CAP_PERFMON: sudo)");
+    default:
+      return error("starting the recording", number);
+  }
+}
+
+Status Device::set_pow_pages(std::uint32_t pow) {
+  const int number = call(fd_.get(), FKT_SETINITPOWPAGES, &pow);
+  if (number == 0) return Done{};
+  return number == ENOMEM ? about("not enough memory for the pages (try a smaller -p)")
+                          : error("setting the number of pages", number);
+}
+
+Status Device::free_buffer() {
+  const int number = call(fd_.get(), FKT_FREEBUFFER);
+  return number == 0 ? Status(Done{}) : error("freeing the pages", number);
+}
+
+Status Device::start(const fkt_start& start) {
+  fkt_start argument = start;
+  const int number = call(fd_.get(), FKT_START, &argument);
+  return number == 0 ? Status(Done{}) : start_error(start, number);
+}
+
+Status Device::stop() {
+  const int number = call(fd_.get(), FKT_STOP);
+  return number == 0 ? Status(Done{}) : error("stopping the recording", number);
+}
+
+Result<std::optional<fkt_fired>> Device::fired() {
+  fkt_fired fired{};
+  const int number = call(fd_.get(), FKT_FIRED, &fired);
+  if (number == EAGAIN) return std::optional<fkt_fired>();
+  if (number != 0) return error("its condition", number);
+  return std::optional(fired);
+}
+
+Status Device::flight(fkt_flight_step step) {
+  __u32 argument = step;
+  const int number = call(fd_.get(), FKT_FLIGHT, &argument);
+  if (number == ENODATA) return about("the recording has ended");
+  return number == 0 ? Status(Done{}) : error("a snapshot of its pages", number);
+}
+
+Result<bool> Device::change_mask(unsigned long request, std::uint64_t mask) {
+  const int number = call(fd_.get(), request, &mask);
+  if (number == ENODATA) return false;
+  if (number == EPERM) {
+    return about("the recording is another user's: to change its layers takes CAP_PERFMON (sudo)");
+  }
+  return number == 0 ? Result<bool>(true) : error("setting the mask", number);
+}
+
+Result<bool> Device::enable(std::uint64_t mask) {
+  return change_mask(FKT_ENABLE, mask);
+}
+Result<bool> Device::disable(std::uint64_t mask) {
+  return change_mask(FKT_DISABLE, mask);
+}
+Result<bool> Device::set_mask(std::uint64_t mask) {
+  return change_mask(FKT_SETMASK, mask);
+}
+
+bool Device::index(std::uint64_t first, std::span<fkt_index_entry> entries) const {
+  fkt_index index{};
+  index.first = first;
+  index.entries = reinterpret_cast<std::uintptr_t>(entries.data());
+  index.count = static_cast<__u32>(entries.size());
+  return call(fd_.get(), FKT_INDEX, &index) == 0;
+}
+
+Result<fkt_status> Device::status() const {
+  fkt_status status{};
+  const int number = call(fd_.get(), FKT_STATUS, &status);
+  return number == 0 ? Result<fkt_status>(status) : error("its status", number);
+}
+
+Result<fkt_cpu_status> Device::cpu_status(std::uint32_t cpu) const {
+  fkt_cpu_status status{};
+  status.cpu = cpu;
+  const int number = call(fd_.get(), FKT_CPU_STATUS, &status);
+  return number == 0 ? Result<fkt_cpu_status>(status) : about(os_error(number));
+}
+
+std::uint32_t Device::number_of(int device, std::uint32_t tid) {
+  __u32 number = tid;
+  return call(device, FKT_PID, &number) == 0 ? number : 0;
+}
+
+Result<fkt_clocks> Device::clocks(fkt_clock_source source) const {
+  fkt_clocks clocks{};
+  clocks.clock = source;
+  const int number = call(fd_.get(), FKT_CLOCKS, &clocks);
+  return number == 0 ? Result<fkt_clocks>(clocks) : about(os_error(number));
+}
+
+}  // namespace fkt

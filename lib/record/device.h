@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The module's device /dev/fkt with its ioctls; each error becomes one clear line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <fkt/file.h>
+#include <fkt/ioctl.h>
+
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+
+namespace fkt {
+
+class Device {
+ public:
+  // Opens the device and checks that module and tool have the same ABI.
+  static Result<Device> open();
+
+  int fd() const { return fd_.get(); }
+
+  // Sets the number of 4 KiB pages per CPU to 2^pow for recordings of this open device. Error: not
+  // enough memory, or a recording is running.
+  Status set_pow_pages(std::uint32_t pow);
+  // Frees the pages that the module keeps between recordings. Error: a recording is running.
+  Status free_buffer();
+  Status start(const fkt_start& start);
+  Status stop();
+  // A step of a flight recorder's snapshot. Error also if the recording has ended.
+  Status flight(fkt_flight_step step);
+
+  // Returns the first time that the condition start.when came true since the last call; nothing if
+  // it did not.
+  Result<std::optional<fkt_fired>> fired();
+
+  // Return false if nothing is being recorded. mask: a bit per layer.
+  Result<bool> enable(std::uint64_t mask);
+  Result<bool> disable(std::uint64_t mask);
+  Result<bool> set_mask(std::uint64_t mask);
+
+  // Fills `entries` with the index entries of the last pages that the kernel has written, after the
+  // first `first` ones. Call after stop(). Returns false if the kernel no longer has all of them.
+  bool index(std::uint64_t first, std::span<fkt_index_entry> entries) const;
+
+  // State of the module and of the recording; of one CPU; and a reading of all clocks at one
+  // moment.
+  Result<fkt_status> status() const;
+  Result<fkt_cpu_status> cpu_status(std::uint32_t cpu) const;
+  Result<fkt_clocks> clocks(fkt_clock_source source) const;
+
+  // Returns the number by which recordings know a thread of this pid namespace; 0: there is no such
+  // thread. device: the fd of an open Device.
+  static std::uint32_t number_of(int device, std::uint32_t tid);
+
+ private:
+  explicit Device(UniqueFd fd) : fd_(std::move(fd)) {}
+  Error error(const char* doing, int number) const;
+  Error start_error(const fkt_start& start, int number) const;
+  Result<bool> change_mask(unsigned long request, std::uint64_t mask);
+
+  UniqueFd fd_;
+};
+
+}  // namespace fkt

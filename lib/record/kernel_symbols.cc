@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/record/kernel_symbols.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "lib/base/parse.h"
+#include "lib/base/text.h"
+
+namespace fkt {
+namespace {
+
+// Link addresses of x86-64 kernels. Symbols below kLinkedMap are offsets of per-CPU variables,
+// which are not moved by KASLR.
+constexpr std::uint64_t kLinkedMap = 0xffffffff80000000;
+constexpr std::uint64_t kLinkedText = 0xffffffff81000000;
+constexpr std::size_t kExamples = 3;
+
+// Parses "ffffffff81000000 T _text", in kallsyms optionally followed by a tab and "[module]".
+std::optional<Symbol> parse_line(std::string_view line) {
+  Symbol symbol;
+  if (!parse_number(take_until(line, ' '), symbol.address, 16)) return {};
+  const std::string_view type = take_until(line, ' ');
+  if (type.size() != 1) return {};
+  symbol.type = type.front();
+  symbol.name = take_until(line, '\t');
+  if (line.size() > 2 && line.front() == '[') symbol.module = line.substr(1, line.size() - 2);
+  return symbol.name.empty() ? std::nullopt : std::optional(std::move(symbol));
+}
+
+// Returns the address at which the kernel's text begins.
+std::optional<std::uint64_t> text_begin(const std::vector<Symbol>& symbols) {
+  for (const char* name : {"_text", "_stext"}) {
+    const auto found = std::ranges::find(symbols, name, &Symbol::name);
+    if (found != symbols.end()) return found->address;
+  }
+  return {};
+}
+
+// Returns the difference between running and linked addresses, from a text symbol that both have.
+std::optional<std::uint64_t> offset_between(const std::vector<Symbol>& running,
+                                            const std::vector<Symbol>& linked) {
+  for (const char* name : {"_text", "_stext"}) {
+    const auto here = std::ranges::find(running, name, &Symbol::name);
+    const auto there = std::ranges::find(linked, name, &Symbol::name);
+    if (here != running.end() && there != linked.end()) return here->address - there->address;
+  }
+  return {};
+}
+
+bool is_placeholder(std::string_view text) {
+  return text.size() < 1000 && text.find("The real System.map is in") != std::string_view::npos;
+}
+
+// Returns the name of the package that a placeholder names, for the message.
+std::string placeholder_package(std::string_view text) {
+  constexpr std::string_view before = "in the ";
+  const std::size_t begin = text.find(before);
+  if (begin == std::string_view::npos) return "the kernel's -dbg package";
+  text.remove_prefix(begin + before.size());
+  return "package " + std::string(text.substr(0, text.find(' ')));
+}
+
+Result<std::vector<Symbol>> parse_map(const std::string& path, std::string_view text) {
+  if (is_placeholder(text)) {
+    return Error{ErrorCode::format, path +
+                                        ": it is only a placeholder: the real System.map is in " +
+                                        placeholder_package(text)};
+  }
+  std::vector<Symbol> map;
+  std::size_t bad = 0;
+  for_each_line(text, [&](std::string_view line, std::size_t number) {
+    std::optional<Symbol> symbol = parse_line(line);
+    if (symbol) map.push_back(std::move(*symbol));
+    if (!symbol) bad = number;
+    return bad == 0;
+  });
+  if (bad > 0 || map.empty()) {
+    return Error{ErrorCode::format, path + ": not a System.map: line " +
+                                        std::to_string(std::max<std::size_t>(bad, 1)) +
+                                        " is not \"address type name\""};
+  }
+  return map;
+}
+
+}  // namespace
+
+KernelSymbols parse_kallsyms(std::string_view text) {
+  KernelSymbols kernel;
+  bool any = false;
+  for_each_line(text, [&](std::string_view line, std::size_t) {
+    std::optional<Symbol> symbol = parse_line(line);
+    if (!symbol) return true;
+    any = any || symbol->address != 0;
+    kernel.symbols.push_back(std::move(*symbol));
+    return true;
+  });
+  if (!any) {
+    kernel.symbols.clear();
+    kernel.hidden = true;
+    return kernel;
+  }
+  if (const auto begin = text_begin(kernel.symbols)) kernel.kaslr_offset = *begin - kLinkedText;
+  std::ranges::stable_sort(kernel.symbols, {}, &Symbol::address);
+  return kernel;
+}
+
+Status merge_system_map(KernelSymbols& kernel, const std::string& path, std::string_view text) {
+  Result<std::vector<Symbol>> map = parse_map(path, text);
+  if (!map) return map.error();
+  if (kernel.hidden) {
+    return Error{ErrorCode::io,
+                 path + ": it cannot be placed, as the kernel hides its addresses from this user"};
+  }
+  const auto offset = offset_between(kernel.symbols, *map);
+  if (!offset) {
+    return Error{ErrorCode::format, path + ": it cannot be placed, as it has no _text or _stext"};
+  }
+  kernel.kaslr_offset = *offset;
+  kernel.system_map = path;
+
+  std::unordered_multimap<std::string_view, std::uint64_t> known;
+  known.reserve(kernel.symbols.size());
+  for (const Symbol& symbol : kernel.symbols) {
+    if (symbol.module.empty()) known.emplace(symbol.name, symbol.address);
+  }
+  std::vector<Symbol> added;
+  for (Symbol& symbol : *map) {
+    if (symbol.address >= kLinkedMap) symbol.address += *offset;
+    const auto [first, last] = known.equal_range(symbol.name);
+    if (first == last) {
+      added.push_back(std::move(symbol));
+    } else if (std::none_of(first, last,
+                            [&](const auto& entry) { return entry.second == symbol.address; })) {
+      ++kernel.contradictions;
+      if (kernel.examples.size() < kExamples) kernel.examples.push_back(symbol.name);
+    }
+  }
+  kernel.added = added.size();
+  kernel.symbols.insert(kernel.symbols.end(), std::make_move_iterator(added.begin()),
+                        std::make_move_iterator(added.end()));
+  std::ranges::stable_sort(kernel.symbols, {}, &Symbol::address);
+  return Done{};
+}
+
+std::string KernelSymbols::to_lines() const {
+  std::string out = "#\tkaslr_offset=" + hex(kaslr_offset) +
+                    "\tsource=" + (hidden ? "none" : "kallsyms") + "\tsystem_map=" + system_map +
+                    "\tcontradictions=" + std::to_string(contradictions) + '\n';
+  for (const Symbol& symbol : symbols) {
+    out += std::string_view(hex(symbol.address)).substr(2);
+    out += '\t';
+    out += symbol.type;
+    out += '\t';
+    out += symbol.name;
+    out += '\t';
+    out += symbol.module;
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace fkt

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The running kernel's symbols as fkt_record stores them: /proc/kallsyms with its modules, and what
+// a System.map adds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/format/symbols.h"
+
+namespace fkt {
+
+struct KernelSymbols {
+  std::vector<Symbol> symbols;     // ascending, with addresses of the running kernel
+  bool hidden = false;             // the kernel hides addresses from this user
+  std::uint64_t kaslr_offset = 0;  // running minus linked addresses
+
+  std::string system_map;             // path; empty: none was merged
+  std::size_t added = 0;              // number of symbols that only System.map has
+  std::size_t contradictions = 0;     // number of names with another address in System.map
+  std::vector<std::string> examples;  // the first few names of these contradictions
+
+  // Returns the payload of an FKT_SEC_SYMBOLS section.
+  std::string to_lines() const;
+};
+
+// Parses the text of /proc/kallsyms.
+KernelSymbols parse_kallsyms(std::string_view text);
+
+// Adds the symbols that the text of a System.map has and kallsyms lacks. path: name of the file in
+// errors. Error: the text is not a System.map, is only a distribution's placeholder for one, or
+// shares no symbol with kallsyms from which the KASLR offset can be computed.
+Status merge_system_map(KernelSymbols& kernel, const std::string& path, std::string_view text);
+
+}  // namespace fkt

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/record/snapshot_call.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "lib/base/cursor.h"
+#include "lib/base/os_error.h"
+#include "lib/base/parse.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::string_view kAsk = "fkt-snapshot-1";
+constexpr std::string_view kWritten = "written", kRefused = "refused";
+constexpr std::size_t kMostBytes = 8192;  // most bytes of a message: a path and a few words
+constexpr timeval kPatience{1, 0};
+
+struct Address {
+  sockaddr_un address{};
+  socklen_t bytes = 0;
+};
+
+// In the abstract name space: the address disappears with the recorder, however it ends.
+Address address_of(pid_t recorder) {
+  const std::string name = "fkt-flight-" + std::to_string(recorder);
+  Address a;
+  a.address.sun_family = AF_UNIX;
+  std::memcpy(a.address.sun_path + 1, name.data(), name.size());
+  a.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return a;
+}
+
+const sockaddr* generic(const Address& a) {
+  return reinterpret_cast<const sockaddr*>(&a.address);
+}
+
+// SOCK_SEQPACKET: a message arrives whole or not at all.
+UniqueFd make_socket(int flags) {
+  return UniqueFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+}
+
+std::optional<ucred> peer_of(int connection) {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return {};
+  return peer;
+}
+
+// A message with at most one file descriptor. `header` points into the other members.
+struct Packet {
+  std::array<char, kMostBytes> bytes{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  iovec piece{};
+  msghdr header{};
+
+  explicit Packet(std::size_t size) {
+    piece = {bytes.data(), size};
+    header.msg_iov = &piece;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+  }
+  Packet(const Packet&) = delete;
+  Packet& operator=(const Packet&) = delete;
+};
+
+UniqueFd descriptor_in(msghdr& header) {
+  const cmsghdr* part = CMSG_FIRSTHDR(&header);
+  if (!part || part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS ||
+      part->cmsg_len != CMSG_LEN(sizeof(int))) {
+    return {};
+  }
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
+  return UniqueFd(fd);
+}
+
+bool is_usable(const UniqueFd& file) {
+  struct stat is {};
+  if (!file || ::fstat(file.get(), &is) != 0 || !S_ISREG(is.st_mode)) return false;
+  const int flags = ::fcntl(file.get(), F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) == O_RDWR && !(flags & (O_APPEND | O_PATH));
+}
+
+Error no_message() {
+  return {ErrorCode::format, "a message that makes no sense (another version of FKT?)"};
+}
+
+}  // namespace
+
+std::string to_message(const SnapshotAsk& ask) {
+  return std::string(kAsk) + ' ' + std::to_string(ask.after_ns) + ' ' + ask.name;
+}
+
+Result<SnapshotAsk> parse_ask(std::string_view message) {
+  SnapshotAsk ask;
+  if (take_until(message, ' ') != kAsk) return no_message();
+  if (!parse_number(take_until(message, ' '), ask.after_ns) || message.empty()) return no_message();
+  if (ask.after_ns > kMostSnapshotAfter) return no_message();
+  ask.name = message;
+  return ask;
+}
+
+std::string to_message(const SnapshotAnswer& answer) {
+  return std::string(answer.written ? kWritten : kRefused) + ' ' + answer.line;
+}
+
+Result<SnapshotAnswer> parse_answer(std::string_view message) {
+  const std::string_view word = take_until(message, ' ');
+  if ((word != kWritten && word != kRefused) || message.empty()) return no_message();
+  return SnapshotAnswer{word == kWritten, std::string(message)};
+}
+
+Result<UniqueFd> listen_for_asks(pid_t recorder) {
+  const Address address = address_of(recorder);
+  UniqueFd socket = make_socket(SOCK_NONBLOCK);
+  if (!socket || ::bind(socket.get(), generic(address), address.bytes) != 0 ||
+      ::listen(socket.get(), 4) != 0) {
+    return os_failure("the socket for fkt_snapshot");
+  }
+  return socket;
+}
+
+bool may_ask(int connection) {
+  const std::optional<ucred> peer = peer_of(connection);
+  return peer && (peer->uid == 0 || peer->uid == ::geteuid());
+}
+
+Result<ReceivedAsk> receive_ask(int connection) {
+  ::setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  Packet packet(kMostBytes);
+  const ssize_t bytes = ::recvmsg(connection, &packet.header, MSG_CMSG_CLOEXEC);
+  if (bytes < 0) return os_failure("fkt_snapshot");
+  ReceivedAsk received;
+  received.file = descriptor_in(packet.header);
+  if (packet.header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) return no_message();
+  Result<SnapshotAsk> ask = parse_ask({packet.bytes.data(), static_cast<std::size_t>(bytes)});
+  if (!ask) return ask.error();
+  if (!is_usable(received.file)) {
+    return Error{ErrorCode::io,
+                 "no regular file came with it that is open for reading and writing"};
+  }
+  received.ask = std::move(*ask);
+  return received;
+}
+
+void send_answer(int connection, const SnapshotAnswer& answer) {
+  const std::string message = to_message(answer).substr(0, kMostBytes);
+  (void)!::send(connection, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+Result<UniqueFd> connect_to_recorder(pid_t recorder) {
+  const Address address = address_of(recorder);
+  UniqueFd socket = make_socket(0);
+  if (!socket || ::connect(socket.get(), generic(address), address.bytes) != 0) {
+    return os_failure("the recorder");
+  }
+  // Any process can bind this name: the peer must be the recorder.
+  const std::optional<ucred> peer = peer_of(socket.get());
+  if (!peer || peer->pid != recorder) return os_failure("the recorder", ECONNREFUSED);
+  return socket;
+}
+
+Status send_ask(int connection, const SnapshotAsk& ask, int file) {
+  const std::string message = to_message(ask);
+  if (message.size() > kMostBytes) return os_failure(ask.name, ENAMETOOLONG);
+  Packet packet(message.size());
+  std::memcpy(packet.bytes.data(), message.data(), message.size());
+  cmsghdr* part = CMSG_FIRSTHDR(&packet.header);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(sizeof file);
+  std::memcpy(CMSG_DATA(part), &file, sizeof file);
+  if (::sendmsg(connection, &packet.header, MSG_NOSIGNAL) < 0) return os_failure("the recorder");
+  return Done{};
+}
+
+Result<SnapshotAnswer> receive_answer(int connection) {
+  Packet packet(kMostBytes);
+  ssize_t bytes;
+  // When the recorder closes the connection without having read the request, ECONNRESET comes
+  // first; its answer can be read after that.
+  bool reset = false;
+  do {
+    bytes = ::recvmsg(connection, &packet.header, MSG_CMSG_CLOEXEC);
+  } while (bytes < 0 && (errno == EINTR || (errno == ECONNRESET && !std::exchange(reset, true))));
+  if (bytes < 0) return os_failure("the recorder");
+  if (bytes == 0) {
+    return Error{ErrorCode::io, "the recorder ended before the snapshot was written"};
+  }
+  return parse_answer({packet.bytes.data(), static_cast<std::size_t>(bytes)});
+}
+
+}  // namespace fkt

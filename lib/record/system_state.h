@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Describes the machine that a recording is made on: the payloads of the file's sections about it,
+// in the forms that file.h defines.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <fkt/ioctl.h>
+
+#include "lib/base/result.h"
+
+namespace fkt {
+
+// Returns the contents of a file, also of files in /proc, whose size reads as 0.
+Result<std::string> read_file(const std::string& path);
+
+// Payload of FKT_SEC_MACHINE. cpus: possible CPUs, highest number + 1.
+std::string machine_json(std::uint32_t cpus);
+
+// Payload of FKT_SEC_CLOCKS; start: the clocks' values at the recording's start.
+std::string clocks_json(fkt_clock_source source, const fkt_clocks& start);
+// The values of all clocks at one moment, as the members "start" and "end" contain them.
+nlohmann::json clock_pair_json(const fkt_clocks& clocks);
+
+// Which threads of /proc are listed, and under which numbers.
+struct TaskRules {
+  // Returns the number that the recording uses for a thread, or nothing when it uses none.
+  std::function<std::optional<std::uint32_t>(std::uint32_t tid)> number;
+  std::optional<std::uint32_t> owner;  // only processes of this user
+};
+
+// Payload of FKT_SEC_TASKS: the threads that exist at the call.
+std::string task_lines(const TaskRules& rules);
+
+// Payload of FKT_SEC_INTERRUPTS and FKT_SEC_INTERRUPTS_END.
+std::string interrupt_lines();
+
+// Payload of FKT_SEC_SYSCALLS.
+std::string syscall_lines();
+
+// Returns JSON text in which bytes that are no UTF-8 are replaced by U+FFFD.
+std::string dump_json(const nlohmann::json& json);
+
+}  // namespace fkt

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The recording's page buffers over time as text: the table of fkt_bufstats, and the lines of
+// fkt_print -b as in 2005.
+#pragma once
+
+#include "lib/analyse/buffer_use.h"
+#include "lib/base/time_format.h"
+#include "lib/base/writer.h"
+
+namespace fkt {
+
+// Writes a line with tab-separated columns for each change; "-" stands for an unknown number. The
+// title line begins with "#" and names the columns. Times are since `start` (full stamp, ticks), in
+// the unit of `time`.
+void write_buffer_title(Writer& out, const TimeFormat& time);
+void write_buffer_line(Writer& out, const BufferState& state, std::uint64_t start,
+                       const TimeFormat& time);
+
+struct BufferTable {
+  const BufferColumns& columns;
+  std::uint32_t page_bytes;
+  std::uint64_t start;  // full stamp (ticks), zero of the times
+  TimeFormat time;
+
+  // One row per cell, with the state at its end and the lowest number of free pages in it.
+  void text(Writer& out) const;
+  // {"unit", "page_bytes", "rows": [{"time", "filled", ...}]}; an unknown number is null.
+  void json(Writer& out) const;
+  void csv(Writer& out) const;
+};
+
+}  // namespace fkt

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/report/format_event.h"
+
+namespace fkt {
+namespace {
+
+// Writes an exit status as wait(2) encodes it.
+void put_exit_code(Writer& out, std::uint64_t code) {
+  if ((code & 0x7f) == 0) {
+    out.put("exit ");
+    out.number(code >> 8 & 0xff);
+    return;
+  }
+  out.put(Names::signal(code & 0x7f));
+  if ((code & 0x80) != 0) out.put(" core dumped");
+}
+
+}  // namespace
+
+// An event whose first field is a system call's number is named after the call; the number is then
+// not repeated as an argument.
+bool EventFormat::names_event(const EventType& type) const {
+  return !type.fields.empty() &&
+         (type.fields[0].type == FieldType::syscall || type.fields[0].type == FieldType::syscall32);
+}
+
+void EventFormat::name(Writer& out, const Event& event) const {
+  const EventType* type = info_.catalogue.find(event.id);
+  if (type == nullptr) {
+    out.put("event ");
+    return out.hex(event.id);
+  }
+  if (!names_event(*type)) return out.escaped(type->name);
+  const bool compat = type->fields[0].type == FieldType::syscall32;
+  const std::uint64_t number = EventType::value(type->fields[0], event).value_or(0);
+  const std::string_view known = names_.syscall(number, compat);
+  if (!known.empty()) return out.escaped(known);
+  out.put(Names::syscall_number(number, compat));
+}
+
+void EventFormat::value(Writer& out, const Field& field, std::uint64_t value) const {
+  switch (field.type) {
+    case FieldType::s:
+      return out.number_signed(static_cast<std::int64_t>(value));
+    case FieldType::x:
+    case FieldType::uaddr:
+    case FieldType::addr:
+      return out.hex(value);
+    default:
+      return out.number(value);
+  }
+}
+
+void EventFormat::value_name(Writer& out, const Field& field, std::uint64_t value) const {
+  switch (field.type) {
+    case FieldType::tid: {
+      if (value == 0) return out.put(tasks_.zero_name());
+      const TaskIndex task = tasks_.find(static_cast<std::uint32_t>(value));
+      if (task != kNoTask) out.escaped(tasks_.name(task));
+      return;
+    }
+    case FieldType::irq:
+      return out.escaped(names_.irq(value));
+    case FieldType::vector:
+      return out.put(Names::vector(value));
+    case FieldType::softirq:
+      return out.put(Names::softirq(value));
+    case FieldType::trap:
+      return out.put(Names::trap(value));
+    case FieldType::exitcode:
+      return put_exit_code(out, value);
+    case FieldType::s:
+      if (field.name == "ret") out.put(Names::error(static_cast<std::int64_t>(value)));
+      return;
+    case FieldType::addr: {
+      const Symbols& symbols = info_.symbols;
+      if (symbols.at(value) != nullptr) out.escaped(symbols.name(value));
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+// Writes the value's name if it has one, otherwise the value.
+void EventFormat::name_or_value(Writer& out, const Field& field, std::uint64_t number) const {
+  const std::size_t before = out.size();
+  if (field.type == FieldType::s) out.put('-');  // error numbers are negative
+  const std::size_t unnamed = out.size();
+  value_name(out, field, number);
+  if (out.size() > unnamed) return;
+  out.truncate(before);
+  // A return value this large is an address, as from mmap or brk.
+  const bool address = field.type == FieldType::s && static_cast<std::int64_t>(number) >> 32 > 0;
+  address ? out.hex(number) : value(out, field, number);
+}
+
+// Writes the value, followed by its name if it has one.
+void EventFormat::value_and_name(Writer& out, const Field& field, std::uint64_t number) const {
+  value(out, field, number);
+  const std::size_t before = out.size();
+  out.put(' ');
+  value_name(out, field, number);
+  if (out.size() == before + 1) out.truncate(before);
+}
+
+void EventFormat::argument(Writer& out, const Field& field, std::uint64_t number) const {
+  switch (field.type) {
+    case FieldType::irq:  // "14 ide0"
+      return value_and_name(out, field, number);
+    case FieldType::vector:  // "local_timer"
+    case FieldType::softirq:
+    case FieldType::trap:
+      return name_or_value(out, field, number);
+    default:
+      break;
+  }
+  out.put(field.name);
+  out.put('=');
+  switch (field.type) {
+    case FieldType::s:  // -ENOENT, a function
+    case FieldType::addr:
+    case FieldType::exitcode:
+      return name_or_value(out, field, number);
+    case FieldType::tid:
+      return value_and_name(out, field, number);
+    default:
+      return value(out, field, number);
+  }
+}
+
+void EventFormat::text(Writer& out, const Event& event, const Step& step) const {
+  name(out, event);
+  const EventType* type = info_.catalogue.find(event.id);
+  if (type == nullptr) return;
+  bool first = true;
+  const auto separate = [&] {
+    out.put(first ? " " : ", ");
+    first = false;
+  };
+  if (const std::string_view state = Names::switch_state(event.id); !state.empty()) {
+    separate();
+    out.put("state=");
+    out.put(state);
+  }
+  for (std::size_t i = names_event(*type) ? 1 : 0; i < type->fields.size(); i++) {
+    const Field& field = type->fields[i];
+    if (field.type == FieldType::str) {
+      separate();
+      out.put(field.name);
+      out.put("=\"");
+      out.escaped(EventType::text(field, event));
+      out.put('"');
+      continue;
+    }
+    const std::optional<std::uint64_t> number = EventType::value(field, event);
+    if (!number) continue;
+    separate();
+    argument(out, field, *number);
+  }
+  if (!step.closed) return;
+  out.put(" (");
+  if (is_syscall(types_[step.type].kind)) {
+    out.put(types_[step.type].name);
+    out.put(' ');
+  }
+  out.put("took ");
+  time_.put(out, step.duration);
+  out.put(')');
+}
+
+void EventFormat::json_arguments(Writer& out, const Event& event) const {
+  const EventType* type = info_.catalogue.find(event.id);
+  if (type == nullptr) return;
+  bool first = true;
+  const auto key = [&](std::string_view name) {
+    if (!first) out.put(',');
+    first = false;
+    out.json(name);
+    out.put(':');
+  };
+  if (const std::string_view state = Names::switch_state(event.id); !state.empty()) {
+    key("state");
+    out.json(state);
+  }
+  Writer name;
+  for (const Field& field : type->fields) {
+    if (field.type == FieldType::str) {
+      key(field.name);
+      out.json(EventType::text(field, event));
+      continue;
+    }
+    const std::optional<std::uint64_t> number = EventType::value(field, event);
+    if (!number) continue;
+    key(field.name);
+    const bool hex = field.type == FieldType::x || field.type == FieldType::uaddr ||
+                     field.type == FieldType::addr;
+    if (hex) out.put('"');  // a string, because most JSON readers make numbers doubles
+    value(out, field, *number);
+    if (hex) out.put('"');
+    name.clear();
+    value_name(name, field, *number);
+    if (name.size() == 0) continue;
+    key(field.name + "_name");
+    out.json(name.view());
+  }
+}
+
+}  // namespace fkt

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// One event as text: its name, and its arguments by name; numbers that have a name are shown with
+// it (2005 report, figure 3).
+#pragma once
+
+#include "lib/analyse/analysis.h"
+#include "lib/base/time_format.h"
+#include "lib/base/writer.h"
+
+namespace fkt {
+
+class EventFormat {
+ public:
+  EventFormat(const Analysis& analysis, const TimeFormat& time)
+      : EventFormat(analysis.info(), analysis.tasks(), analysis.types(), time) {}
+  // For use without an Analysis. All arguments must outlive this object.
+  EventFormat(const TraceInfo& info, const Tasks& tasks, const SpanTypes& types,
+              const TimeFormat& time)
+      : info_(info), tasks_(tasks), types_(types), names_(types.names()), time_(time) {}
+
+  // Writes "sys_openat", "irq 14 ide0" or "switch state=S, next=730 find"; for an exit also the
+  // call's duration.
+  void text(Writer& out, const Event& event, const Step& step) const;
+  // Write only the name; and the arguments as members of a JSON object:
+  // "next":730,"next_name":"find".
+  void name(Writer& out, const Event& event) const;
+  void json_arguments(Writer& out, const Event& event) const;
+
+ private:
+  void value(Writer& out, const Field& field, std::uint64_t value) const;
+  // Writes the name of the value, such as a device's, a task's or an error's; nothing if it has
+  // none.
+  void value_name(Writer& out, const Field& field, std::uint64_t value) const;
+  void name_or_value(Writer& out, const Field& field, std::uint64_t number) const;
+  void value_and_name(Writer& out, const Field& field, std::uint64_t number) const;
+  void argument(Writer& out, const Field& field, std::uint64_t number) const;
+  bool names_event(const EventType& type) const;
+
+  const TraceInfo& info_;
+  const Tasks& tasks_;
+  const SpanTypes& types_;
+  const Names& names_;
+  const TimeFormat& time_;
+};
+
+}  // namespace fkt

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The critical path as text, JSON and CSV.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/analyse/critical_path.h"
+#include "lib/base/time_format.h"
+#include "lib/base/writer.h"
+
+namespace fkt {
+
+struct PathTable {
+  struct Row {
+    std::string task, what;   // "find", "running in sys_lstat"
+    std::uint64_t ticks = 0;  // duration
+    std::uint64_t from = 0;   // only in steps: ticks since the recording's start
+    std::uint32_t pid = 0;    // only in steps
+  };
+  std::vector<Row> sums;   // time per task and activity, longest first
+  std::vector<Row> steps;  // the path in time order
+  std::uint64_t all = 0;   // duration of the whole path (ticks)
+};
+
+PathTable path_table(const std::vector<PathStep>& path, const Analysis& analysis);
+// Writes the sums, then the path step by step.
+void write_path(Writer& out, const PathTable& table, const TimeFormat& time);
+// Writes one object as described in docs/kd-schema.json.
+void write_path_json(Writer& out, const PathTable& table, const TimeFormat& time);
+// Writes two tables with an empty line between them, in the form of lib/report/report_csv.h.
+void write_path_csv(Writer& out, const PathTable& table, const TimeFormat& time);
+
+}  // namespace fkt

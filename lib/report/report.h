@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The statistics as text: the head (what was recorded, whether it is complete), then the tables.
+#pragma once
+
+#include <string>
+
+#include "lib/base/time_format.h"
+#include "lib/base/writer.h"
+#include "lib/report/summary.h"
+
+namespace fkt {
+
+void write_report(Writer& out, const Summary& summary, const Analysis& analysis,
+                  const TimeFormat& time);
+// Writes a line "COUNT<TAB>LAYER<TAB>NAME" per row.
+void write_counts(Writer& out, const std::vector<Summary::Count>& counts);
+
+}  // namespace fkt

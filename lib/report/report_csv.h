@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The statistics as CSV (RFC 4180): the tables of the text report one after the other, separated by
+// empty lines. Each begins with a head line; the first cell of every other line is the table's
+// name, so that grep can select one table.
+#pragma once
+
+#include <vector>
+
+#include "lib/base/time_format.h"
+#include "lib/base/writer.h"
+#include "lib/report/summary.h"
+
+namespace fkt {
+
+// Writes times as numbers in the unit of `time`.
+void write_report_csv(Writer& out, const Summary& summary, const TimeFormat& time);
+// Writes one table: count, layer, name.
+void write_counts_csv(Writer& out, const std::vector<Summary::Count>& counts);
+
+}  // namespace fkt

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/report/report_head.h"
+
+#include <cstdlib>
+#include <ctime>
+
+#include "lib/base/text.h"
+#include "lib/format/clock.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::size_t kTicks = 15;  // column widths
+constexpr std::size_t kCount = 10;
+constexpr std::size_t kLosses = 10;  // number of gaps that are listed individually
+
+class ReportHead {
+ public:
+  ReportHead(Writer& out, const Summary& summary, const Analysis& analysis, const TimeFormat& time)
+      : out_(out), s_(summary), a_(analysis), time_(time) {}
+
+  void write() {
+    head();
+    completeness();
+    losses();
+  }
+
+ private:
+  void head();
+  void parts();
+  void extent(const Summary::Extent& extent);
+  void seconds(std::uint64_t ticks) {
+    out_.decimal(static_cast<double>(ticks) / a_.info().clocks.ticks_per_second(), 9);
+    out_.put(" s");
+  }
+  void completeness();
+  void losses();
+  void label(std::string_view text) { out_.left(text, 11); }
+
+  Writer& out_;
+  const Summary& s_;
+  const Analysis& a_;
+  const TimeFormat& time_;
+};
+
+// "2.000000000 s, from 3.000000000 s to 5.000000000 s"
+void ReportHead::extent(const Summary::Extent& extent) {
+  seconds(extent.ticks);
+  out_.put(", from ");
+  seconds(extent.from);
+  out_.put(" to ");
+  seconds(extent.to);
+}
+
+void ReportHead::parts() {
+  if (s_.file) {
+    label("This file:");
+    extent(*s_.file);
+    const std::size_t stretches = a_.info().stretches();
+    if (stretches > 1) out_.put(", in " + std::to_string(stretches) + " stretches");
+    out_.put('\n');
+  }
+  if (!s_.selects) return;
+  const View& view = a_.view();
+  label("Selected:");
+  extent(s_.selected);
+  if (view.cpu) out_.put(", cpu " + std::to_string(*view.cpu));
+  if (view.layer) {
+    const Layer* layer = a_.info().catalogue.layer(*view.layer);
+    out_.put(", events of layer " + (layer != nullptr ? layer->name : std::to_string(*view.layer)));
+  }
+  if (view.stats_pid) out_.put(", while process " + std::to_string(*view.stats_pid) + " lives");
+  if (!view.around.empty()) {
+    out_.put(", around " + view.around + " (" + counted(view.parts.size(), "place") + ")");
+  }
+  out_.put('\n');
+  if (!view.where) return;
+  label("Where:");
+  out_.escaped(view.where->where.text());
+  out_.put('\n');
+}
+
+void ReportHead::head() {
+  const TraceInfo& info = a_.info();
+  label("Machine:");
+  out_.escaped(info.machine.nodename);
+  out_.put(", ");
+  out_.escaped(kernel_text(info.machine));
+  if (!info.machine.cpu_model.empty()) {
+    out_.put(", ");
+    out_.escaped(info.machine.cpu_model);
+  }
+  out_.put('\n');
+  label("Command:");
+  const std::string command = command_text(info.command);
+  out_.escaped(command.empty() ? "none" : command);
+  if (info.command.workload_pid != 0) {
+    out_.put(" (pid " + std::to_string(info.command.workload_pid) + ")");
+  }
+  out_.put('\n');
+  label("Started:");
+  out_.put(date_text(info.clocks));
+  out_.put('\n');
+  label("Duration:");
+  seconds(s_.duration);
+  if (!s_.ended) out_.put(" up to the end of this file");
+  out_.put(", ");
+  out_.number(s_.duration);
+  out_.put(" cycles");
+  if (!info.clocks.source.empty()) {
+    out_.put(" of the ");
+    out_.escaped(info.clocks.source);
+    out_.put(" clock at ");
+    out_.decimal(info.clocks.ticks_per_second() / 1e6, 3);
+    out_.put(" MHz");
+  }
+  out_.put('\n');
+  parts();
+  label("Layers:");
+  for (std::size_t i = 0; i < s_.layers.size(); i++) out_.put((i == 0 ? "" : ", ") + s_.layers[i]);
+  if (s_.layers.empty()) out_.put("none");
+  out_.put('\n');
+  label("Events:");
+  out_.number(s_.events);
+  out_.put(", ");
+  out_.number(s_.lost);
+  out_.put(" lost\n");
+}
+
+void ReportHead::completeness() {
+  label("Recording:");
+  if (s_.missing.empty()) {
+    out_.put(a_.info().cut ? "a slice, complete: as many events as were cut out on each CPU\n"
+             : a_.whole()  ? "complete: as many events as the recorder counted on each CPU\n"
+                           : "nothing is missing as far as it was read\n");
+  } else {
+    out_.put("NOT complete\n");
+  }
+  for (const std::string& line : s_.missing) {
+    label("");
+    out_.escaped(line);
+    out_.put('\n');
+  }
+  for (const std::string& line : s_.notes) {
+    label("Note:");
+    out_.escaped(line);
+    out_.put('\n');
+  }
+}
+
+void ReportHead::losses() {
+  if (s_.losses.empty()) return;
+  out_.put("\nGaps\n");
+  out_.put("CPU      Gaps      Lost" + std::string(kTicks - time_.title().size(), ' '));
+  out_.put(time_.title());
+  out_.put('\n');
+  for (const Summary::CpuLoss& row : s_.losses) {
+    out_.right(row.cpu, 3);
+    out_.right(row.gaps, kCount);
+    out_.right(row.lost, kCount);
+    time_.right(out_, row.ticks, kTicks);
+    out_.put('\n');
+  }
+  const std::size_t listed = std::min(kLosses, a_.gaps().size());
+  for (std::size_t i = 0; i < listed; i++) {
+    const Gap& gap = a_.gaps()[i];
+    out_.put("  cpu " + std::to_string(gap.cpu) + ", from ");
+    time_.put(out_, gap.from - std::min(gap.from, a_.start()));
+    out_.put(" to ");
+    time_.put(out_, gap.to - std::min(gap.to, a_.start()));
+    out_.put(gap.lost == 0 ? ": events of a page that cannot be read"
+                           : ": " + counted(gap.lost, "event"));
+    out_.put('\n');
+  }
+  if (a_.gap_count() > listed) {
+    out_.put("  and " + counted(a_.gap_count() - listed, "more gap") + ": see the dump\n");
+  }
+}
+
+}  // namespace
+
+void write_report_head(Writer& out, const Summary& summary, const Analysis& analysis,
+                       const TimeFormat& time) {
+  ReportHead(out, summary, analysis, time).write();
+}
+
+std::string kernel_text(const Machine& machine) {
+  return machine.sysname + " " + machine.release + " " + machine.version + " " + machine.machine;
+}
+
+std::string command_text(const Command& command) {
+  std::string text;
+  for (const std::string& word : command.command) {
+    const bool quoted =
+        word.empty() || word.find_first_of(" \t\n'\"$`\\|&;<>()*?[]#~!") != word.npos;
+    if (!text.empty()) text += ' ';
+    if (!quoted) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
+
+std::string date_text(const Clocks& clocks) {
+  const std::uint64_t real_ns = clocks.start.real_ns;
+  const int zone_seconds = clocks.zone_seconds;
+  if (real_ns == 0) return "not known";
+  const auto seconds = static_cast<std::time_t>(real_ns / 1'000'000'000) + zone_seconds;
+  std::tm parts{};
+  char date[32] = "?";
+  if (gmtime_r(&seconds, &parts) != nullptr) std::strftime(date, sizeof date, "%Y-%m-%d", &parts);
+  char zone[16];
+  const int minutes = std::abs(zone_seconds) / 60;
+  std::snprintf(zone, sizeof zone, " %c%02d%02d", zone_seconds < 0 ? '-' : '+', minutes / 60 % 100,
+                minutes % 60);
+  return std::string(date) + " " + wall_clock_text(real_ns, zone_seconds) + zone;
+}
+
+}  // namespace fkt

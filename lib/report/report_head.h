@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The head of the report: what was recorded, and whether the recording is complete.
+#pragma once
+
+#include <string>
+
+#include "lib/base/time_format.h"
+#include "lib/base/writer.h"
+#include "lib/report/summary.h"
+
+namespace fkt {
+
+void write_report_head(Writer& out, const Summary& summary, const Analysis& analysis,
+                       const TimeFormat& time);
+
+// "Linux 6.1.0-56-amd64 #1 SMP ... x86_64"
+std::string kernel_text(const Machine& machine);
+// Returns the command with its arguments, quoted for a shell; empty when no command was run.
+std::string command_text(const Command& command);
+// Returns when the recording began: "2026-02-03 12:34:56.789012345 +0100", or "not known".
+std::string date_text(const Clocks& clocks);
+
+}  // namespace fkt

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/scan/burst_taker.h"
+
+namespace fkt {
+
+struct BurstTaker::Place {
+  TaskIndex index;
+  std::uint32_t number;  // of the CPU
+  bool counts;
+  const TaskInfo& info;
+  Spans::TaskState& task;
+  Spans::Stack& interrupts;
+  States::Cpu& cpu;
+  States::TaskTimes& times;
+  std::span<const ChildRecord> loose;
+
+  void add(State state, std::uint64_t ticks) {
+    cpu.times[static_cast<std::size_t>(state)] += ticks;
+    times.times[static_cast<std::size_t>(state)] += ticks;
+  }
+};
+
+bool BurstTaker::take(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose) {
+  const TaskIndex index = burst.pid == 0 ? tasks_.find_idle(cpu) : tasks_.find(burst.pid);
+  if (index == kNoTask || cpu >= states_.cpus_.size()) return false;
+  const std::optional<bool> counts = window_.whole(cpu, burst.from, burst.to);
+  if (!counts) return false;
+  Place place{index,
+              cpu,
+              *counts,
+              tasks_[index],
+              spans_.state(index),
+              spans_.cpu(cpu),
+              states_.cpus_[cpu],
+              states_.times(index),
+              loose};
+  if (!fits(burst, place)) return false;
+  arrive(burst, place);
+  if (burst.exits) {
+    spend(burst.before, 0, burst.exit, place);
+    exit_call(burst, place);
+  }
+  spend(burst.between, burst.calls, burst.enters ? burst.entry : burst.to, place);
+  if (burst.enters) {
+    enter_call(burst, place);
+    spend(burst.behind, 0, burst.to, place);
+  }
+  if (burst.leave != 0) leave(burst, place);
+  return true;
+}
+
+// Returns true if the open spans and the known state of task and CPU allow to apply the burst as a
+// whole.
+inline bool BurstTaker::fits(const Burst& burst, const Place& place) const {
+  const Spans::TaskState& task = place.task;
+  if ((place.info.freed && place.info.left_dead) || !place.cpu.seen ||
+      place.cpu.charged > burst.from) {
+    return false;
+  }
+  // While another CPU is in a gap, Spans handles a task that is switched out differently
+  // (Spans::begin_gap()).
+  if (burst.leave != 0 && spans_.in_gap()) return false;
+  // Another task runs than was expected: the CPU's interrupts ended unseen, which only the single
+  // events handle.
+  if (place.interrupts.depth > 0 && place.index != place.cpu.current &&
+      place.index != place.cpu.next) {
+    return false;
+  }
+  const std::size_t open = task.stack.depth + place.interrupts.depth;
+  const bool ordinary = place.info.member && !place.info.idle;
+  if (burst.exits) {
+    return ordinary && open == 1 && task.stack.depth == 1 && is_syscall(task.stack.spans[0].kind);
+  }
+  if (burst.has_fault && task.mode == Spans::Mode::unknown && open == 0) return false;
+  if (!burst.has_calls && !burst.enters) return true;
+  return ordinary && open == 0 && task.mode == Spans::Mode::user && !task.from_fork && !task.gap;
+}
+
+// Charges the time up to the burst's first event, as States::advance() does.
+inline void BurstTaker::arrive(const Burst& burst, Place& place) {
+  States::Cpu& cpu = place.cpu;
+  if (place.index != cpu.current) {
+    if (place.index != cpu.next) return states_.advance(place.number, burst.from, place.index);
+    place.task.resume(place.number, cpu.last);
+    cpu.current = place.index;
+    cpu.next = kNoTask;
+    place.times.runs += place.counts;
+  }
+  if (burst.from > cpu.charged) {
+    const std::uint64_t selected = window_.part(place.number, cpu.charged, burst.from);
+    give(place, burst.from - cpu.charged, selected);
+    cpu.charged = burst.from;
+  }
+  cpu.last = burst.from;
+}
+
+// Adds the time to the innermost span and to the task it ran in; `selected` of the ticks count.
+inline void BurstTaker::give(Place& place, std::uint64_t ticks, std::uint64_t selected) {
+  Spans::TaskState& task = place.task;
+  if (place.interrupts.depth > 0 || !place.info.member) {
+    return states_.give(place.number, place.cpu, place.index, ticks, selected);
+  }
+  if (task.stack.depth > 0) {
+    OpenSpan& call = task.stack.top();
+    call.own += ticks;
+    call.own_selected += selected;
+    place.add(State::system, selected);
+  } else if (place.info.idle) {
+    place.add(State::idle, selected);
+  } else if (!place.info.kernel && task.mode == Spans::Mode::user) {
+    place.add(State::user, selected);
+  } else {
+    states_.give(place.number, place.cpu, place.index, ticks, selected);
+  }
+}
+
+// Charges the time of a part of the burst that ends at `to` (ticks). calls: own time of whole calls
+// in it (ticks).
+inline void BurstTaker::spend(const Burst::Part& part, std::uint64_t calls, std::uint64_t to,
+                              Place& place) {
+  States::Cpu& cpu = place.cpu;
+  const std::uint64_t ticks = to - cpu.last;
+  cpu.charged = cpu.last = to;
+  if (part.end_loose != part.first_loose) add_children(part, place);
+  if (ticks == 0) return;
+  const std::uint64_t rest = ticks - part.irq - part.softirq - calls;
+  if (place.counts && rest != ticks) {
+    place.add(State::irq, part.irq);
+    place.add(State::softirq, part.softirq);
+    place.add(State::system, calls);
+  }
+  if (rest > 0) give(place, rest, place.counts ? rest : 0);
+}
+
+// Adds the spans of this part to the children of the innermost open span.
+void BurstTaker::add_children(const Burst::Part& part, Place& place) {
+  Spans::Stack& around = place.interrupts.depth > 0 ? place.interrupts : place.task.stack;
+  if (around.depth == 0) return;
+  for (std::uint32_t i = part.first_loose; i < part.end_loose; i++) {
+    const ChildRecord& child = place.loose[i];
+    add_child(around.top().children, child.type, child.count, child.ticks);
+  }
+}
+
+inline void BurstTaker::exit_call(const Burst& burst, Place& place) {
+  Spans::TaskState& task = place.task;
+  task.stack.depth--;
+  profile_.closed(task.stack.spans[task.stack.depth], Outcome::complete, burst.exit, place.counts);
+  task.mode = Spans::Mode::user;
+  task.from_fork = task.gap = false;
+}
+
+inline void BurstTaker::enter_call(const Burst& burst, Place& place) {
+  OpenSpan& span = place.task.stack.push();
+  span.type = burst.entry_type;
+  span.kind = burst.entry_kind;
+  span.match = burst.entry_number;
+  span.begin = burst.entry;
+  span.selected = place.counts;
+  span.of_cpu = false;
+  if (place.counts) profile_.opened(span.type);
+}
+
+// The burst's last event, the switch.
+inline void BurstTaker::leave(const Burst& burst, Place& place) {
+  if (burst.leave == FKT_E_SWITCH_X || burst.leave == FKT_E_SWITCH_Z ||
+      place.interrupts.depth > 0) {
+    Event event;
+    event.clock = burst.to;
+    event.cpu = place.number;
+    event.pid = burst.pid;
+    event.id = burst.leave;
+    event.arg = burst.next;
+    tasks_.apply(event, place.index);
+    Step step;
+    spans_.apply(event, place.index, false, step);
+  } else {
+    place.task.off = Spans::switched_out(burst.leave);
+    place.task.since = burst.to;
+  }
+  // idle() and by_tid() may add a task and so move the array that place.info points into: it must
+  // not be used from here on.
+  place.cpu.next = burst.next == 0 ? tasks_.idle(place.number) : tasks_.by_tid(burst.next);
+}
+
+}  // namespace fkt

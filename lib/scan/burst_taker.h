@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// BurstTaker: applies all events of a burst to its thread and its CPU in one step. The result
+// equals that of adding the events one by one, for the bursts that fit the open spans.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "lib/analyse/analysis.h"
+#include "lib/scan/burst.h"
+
+namespace fkt {
+
+class BurstTaker {
+ public:
+  // The analysis must outlive it.
+  explicit BurstTaker(const Analysis::Parts& parts)
+      : tasks_(parts.tasks),
+        spans_(parts.spans),
+        states_(parts.states),
+        profile_(parts.profile),
+        window_(parts.window) {}
+
+  // Applies the burst of `cpu`. loose: PageDigest::loose of its page. The durations of the spans
+  // that ended in it are not added to the profile. Returns false, without having changed anything,
+  // when the burst does not fit the current state.
+  bool take(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose);
+
+ private:
+  struct Place;  // references to the state of the task and the CPU, looked up once
+  bool fits(const Burst& burst, const Place& place) const;
+  void arrive(const Burst& burst, Place& place);
+  void spend(const Burst::Part& part, std::uint64_t calls, std::uint64_t to, Place& place);
+  void give(Place& place, std::uint64_t ticks, std::uint64_t selected);
+  void add_children(const Burst::Part& part, Place& place);
+  void exit_call(const Burst& burst, Place& place);
+  void enter_call(const Burst& burst, Place& place);
+  void leave(const Burst& burst, Place& place);
+
+  Tasks& tasks_;
+  Spans& spans_;
+  States& states_;
+  Profile& profile_;
+  const Window& window_;
+};
+
+}  // namespace fkt

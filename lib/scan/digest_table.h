@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// How a digest (lib/scan/digest.h) handles each word id; computed once from the catalogue.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "lib/analyse/span_types.h"
+#include "lib/format/catalogue.h"
+
+namespace fkt {
+
+// Sets of span kinds, a bit for each.
+constexpr std::uint8_t kind_bit(SpanKind kind) {
+  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(kind));
+}
+inline constexpr std::uint8_t kCallKinds =
+    kind_bit(SpanKind::syscall) | kind_bit(SpanKind::syscall32);
+
+class DigestTable {
+ public:
+  enum class Op : std::uint8_t {
+    point,
+    fault,  // a page fault of user mode
+    begin,
+    end,
+    leave,     // an ordinary switch
+    switched,  // an unusual switch, or another event that sets the running thread
+    alone,     // an event that is read by itself: never part of a burst
+    lost,
+    // The argument, not the id, says how many words follow:
+    long_point,
+    long_alone,
+    // Words that are no event, or two events:
+    pair,
+    odd_pair,  // a pair that is never part of a burst
+    pid,
+    time,
+    unknown,
+  };
+  struct Entry {
+    Op op = Op::unknown;
+    SpanKind kind = SpanKind::other;
+    std::uint8_t pair = 0;  // kind_bit() of the pair's kind; 0: no pair, or an odd one
+    // The number is in the first word after the event word, not in the argument.
+    bool in_word = false;
+    std::uint16_t words = 0;  // number of words that follow, unless it is a long one
+    std::uint16_t first = 0;  // of a pair: the id of number 0
+    std::uint16_t begin = 0;  // of a pair: the id of its begin event
+    // Of a begin or end: mask of the argument's bits that are the number. Of a pair: added to its
+    // id, it gives the slot of its type (KnownTypes).
+    std::uint32_t mask = 0;
+  };
+
+  explicit DigestTable(const Catalogue& catalogue);
+  const Entry& operator[](std::uint32_t id) const { return entries_[id]; }
+
+ private:
+  static Entry entry(const EventType& type);
+  std::array<Entry, 1 << FKT_ID_BITS> entries_;
+};
+
+}  // namespace fkt

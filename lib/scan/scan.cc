@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/scan/scan.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "lib/base/heap.h"
+#include "lib/read/merge.h"
+#include "lib/read/stream.h"
+#include "lib/scan/burst_taker.h"
+#include "lib/scan/digest_pool.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kProgressEvents = 1 << 18;
+constexpr unsigned kMostThreads = 8;  // the thread that merges is one of them
+
+// The stream of one CPU: events, and bursts (lib/scan/burst.h) where its page has a digest.
+class Lane {
+ public:
+  // cut: the state at which the scan begins; nullptr: it begins at the recording's start.
+  Lane(TraceData& data, DigestPool& pool, std::uint32_t cpu,
+       const std::vector<std::uint32_t>& pages, const Cut* cut, std::uint64_t to)
+      : stream_(data, pages, cut != nullptr ? cut->from : 0, to, data.info.cut ? cut : nullptr),
+        pool_(pool),
+        pages_(pages),
+        cpu_(cpu) {
+    if (cut == nullptr || data.info.cut) return;
+    if (const Cut::Cpu* known = cut->find(cpu)) stream_.go_on_from(known->clock);
+  }
+
+  bool start() { return stream_.advance(); }
+
+  // The next burst; nullptr when event() is next.
+  const Burst* burst() const { return burst_; }
+  const Event& event() const { return stream_.event(); }
+  // Returns whether the digest of the event's page counts its events; `ask` is called once per
+  // page.
+  template <class Ask>
+  bool counted(Ask ask) {
+    if (counted_page_ != stream_.place().page) [[unlikely]] {
+      counted_page_ = stream_.place().page;
+      counted_ = ask(cpu_, stream_.place());
+    }
+    return counted_;
+  }
+  std::uint32_t cpu() const { return cpu_; }
+  // The time by which the merge orders lanes: of the event, or of the burst's last event.
+  std::uint64_t clock() const { return burst_ != nullptr ? burst_->to : event().clock; }
+  std::span<const ChildRecord> loose() const {
+    return digest_->loose.part(0, digest_->loose.size());
+  }
+
+  // Moves on after burst() was taken as a whole or event() was applied. Returns false at the end.
+  bool next() {
+    if (burst_ != nullptr) {
+      burst_->taken = true;
+      behind_ = burst_++;
+      next_burst_++;
+      if (next_burst_ < bursts() && burst_->begin_word == behind_->end_word) [[likely]]
+        return true;
+      catch_up();
+    }
+    if ((!page_ || *page_ != stream_.place().page) && !stream_.in_gap()) [[unlikely]]
+      enter_page();
+    if (at_burst()) {
+      burst_ = &digest_->bursts[next_burst_];
+      return true;
+    }
+    return stream_.advance() || leave_page();
+  }
+  // Moves on to the first event of burst(), which is to be applied event by event.
+  bool take_apart() {
+    catch_up();
+    next_burst_++;
+    return stream_.advance() || leave_page();
+  }
+
+ private:
+  std::size_t bursts() const { return digest_ != nullptr ? digest_->bursts.size() : 0; }
+  bool at_burst() const {
+    return next_burst_ < bursts() && stream_.position() == digest_->bursts[next_burst_].begin_word;
+  }
+  // Moves the stream behind the last burst taken. While bursts follow each other it stays behind,
+  // because nothing reads it.
+  void catch_up() {
+    if (behind_ != nullptr) {
+      const Burst& last = *behind_;
+      stream_.skip(last.end_word, last.to, last.leave != 0 ? last.next : last.pid);
+    }
+    behind_ = burst_ = nullptr;
+  }
+  // Called after the page's first event, when the pool has been asked for all pages that begin
+  // before it, as the merge goes by time. Releases the CPU's earlier pages.
+  void enter_page() {
+    const std::size_t entered = stream_.place().page;
+    for (std::size_t page = page_.value_or(0); page < entered; page++) pool_.release(pages_[page]);
+    page_ = entered;
+    next_burst_ = 0;
+    digest_ = pool_.get(pages_[entered]);
+  }
+  bool leave_page() {
+    if (page_) pool_.release(pages_[*page_]);
+    digest_ = nullptr;
+    return false;
+  }
+
+  CpuStream stream_;
+  DigestPool& pool_;
+  const std::vector<std::uint32_t>& pages_;
+  std::uint32_t cpu_;
+  std::optional<std::size_t> page_;  // the page of digest_
+  PageDigest* digest_ = nullptr;
+  std::size_t next_burst_ = 0;     // in digest_
+  const Burst* behind_ = nullptr;  // last burst taken, if the stream is still before it
+  std::optional<std::size_t> counted_page_;
+  bool counted_ = false;  // result of counted() for counted_page_
+  Burst* burst_ = nullptr;
+};
+
+// Returns the end of the scan: the first tick that is not read.
+std::uint64_t end_of_scan(const Analysis& analysis, const ScanOptions& options) {
+  const std::uint64_t to = analysis.view().to.value_or(kForever);
+  return options.stops.empty() ? to : std::min(to, options.stops.back());
+}
+
+// Reports the number of events read after each kProgressEvents or so.
+class Progress {
+ public:
+  explicit Progress(ScanProgress progress) : progress_(std::move(progress)) {}
+  void count(std::uint64_t events) {
+    const std::uint64_t before = done_;
+    done_ += events;
+    if ((before ^ done_) >= kProgressEvents && progress_) {
+      stopped_ = !progress_(done_);
+    }
+  }
+  bool stopped() const { return stopped_; }
+
+ private:
+  ScanProgress progress_;
+  std::uint64_t done_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+// Applies every event by itself: for views that do not take bursts.
+class Scanner::Events {
+ public:
+  Events(const Trace& trace, Analysis& analysis, const ScanOptions& options)
+      : analysis_(analysis),
+        events_(trace.events({.from = {}, .to = end_of_scan(analysis, options), .cpu = {}})),
+        next_(events_.begin()),
+        progress_(options.progress) {}
+
+  void run(std::uint64_t until) {
+    for (; next_ != events_.end() && next_->clock < until && !progress_.stopped(); ++next_) {
+      analysis_.add(*next_);
+      progress_.count(1);
+    }
+  }
+
+ private:
+  Analysis& analysis_;
+  EventRange events_;
+  EventRange::iterator next_;
+  Progress progress_;
+};
+
+// Merges the CPUs by time. A burst concerns only its own thread, so it is taken as a whole when its
+// last event is due. When an event of another CPU that concerns that thread is due earlier, the
+// burst is applied event by event.
+class Scanner::Merge {
+ public:
+  Merge(TraceData& data, Analysis& analysis, ScanOptions options)
+      : data_(data),
+        analysis_(analysis),
+        taker_(analysis.parts()),
+        options_(std::move(options)),
+        to_(end_of_slice()),
+        progress_(options_.progress),
+        pool_(data, types_, wanted(), analysis.profile().keeps_histograms(), options_.threads) {
+    data_.integrity.events = 0;
+    open_lanes();
+  }
+
+  void run(std::uint64_t until) {
+    while (!heap_.empty() && !progress_.stopped() && heap_.front().clock < until) step();
+  }
+  void finish() { pool_.add_to(analysis_.parts().profile); }
+
+ private:
+  static Waiting<Lane> waiting(Lane& lane) { return {lane.clock(), lane.cpu(), &lane}; }
+
+  std::uint64_t end_of_slice() const {
+    const std::uint64_t to = end_of_scan(analysis_, options_);
+    return cut() != nullptr ? std::min(to, cut()->to) : to;
+  }
+  // The cut at which a slice begins, or at which the analysis was told to start.
+  const Cut* cut() const {
+    const std::optional<Cut>& cut = analysis_.info().cut;
+    return cut ? &*cut : nullptr;
+  }
+  std::uint64_t begin_of_scan() const { return cut() != nullptr ? cut()->from : 0; }
+
+  // DigestPool::Wanted: a page that reaches across the scan's begin or end, a stop or an edge of
+  // the window is not digested but read event by event.
+  std::optional<bool> digestible(std::uint32_t cpu, std::uint64_t first, std::uint64_t last) const {
+    if (first < begin_of_scan() || last >= to_) return std::nullopt;
+    for (const std::uint64_t stop : options_.stops) {
+      if (first < stop && last >= stop) return std::nullopt;
+    }
+    const std::optional<bool> counts = analysis_.window().whole(cpu, first, last);
+    return counts ? std::optional(*counts && options_.statistics) : counts;
+  }
+  DigestPool::Wanted wanted() const {
+    return [this](std::uint32_t cpu, std::uint64_t first, std::uint64_t last) {
+      return digestible(cpu, first, last);
+    };
+  }
+
+  void open_lanes() {
+    lanes_.reserve(data_.by_cpu.size());  // heap_ points into it: no reallocation from here on
+    types_.update(analysis_.types());
+    for (const auto& [cpu, pages] : data_.by_cpu) {
+      Lane& lane = lanes_.emplace_back(data_, pool_, cpu, pages, cut(), to_);
+      if (lane.start()) heap_.push_back(waiting(lane));
+    }
+    make_least_heap(heap_);
+  }
+
+  void step() {
+    Lane& lane = *heap_.front().source;
+    if (const Burst* burst = lane.burst()) {
+      if (burst->leave != 0 && disturbed(*burst, lane)) {
+        take_apart(lane);
+        return rebuild();
+      }
+      disown(*burst);
+      const bool taken =
+          analysis_.knows(lane.cpu()) && taker_.take(*burst, lane.cpu(), lane.loose());
+      if (taken) {
+        analysis_.applied(lane.cpu(), burst->to, burst->events);
+        count(burst->events);
+      }
+      return go_on(lane, taken ? lane.next() : lane.take_apart());
+    }
+    const Event& event = lane.event();
+    if (disturbs(event) && take_apart_others(lane)) return;
+    analysis_.follow(event, !lane.counted([this](std::uint32_t cpu, const CpuStream::Place& page) {
+      return digestible(cpu, page.first_clock, page.end_clock).value_or(false);
+    }));
+    types_.update(analysis_.types());
+    if (!event.is_gap()) count(1);
+    go_on(lane, lane.next());
+  }
+
+  void count(std::uint64_t events) {
+    data_.integrity.events += events;
+    progress_.count(events);
+  }
+
+  // Reorders the heap after the front lane has moved on; `more` is false at the lane's end.
+  void go_on(Lane& lane, bool more) {
+    if (!more) return pop_front(heap_);
+    if (lane.burst() != nullptr && !own(lane)) return rebuild();
+    replace_front(heap_, waiting(lane));
+  }
+
+  // Makes the lane the owner of its burst's thread. When another lane owns it already, the thread
+  // seems to run on two CPUs at once: applies both bursts event by event and returns false.
+  bool own(Lane& lane) {
+    const std::uint32_t pid = lane.burst()->pid;
+    if (pid == 0) return true;
+    if (pid >= owners_.size()) owners_.resize(pid + 1);
+    if (owners_[pid] == nullptr) {
+      owners_[pid] = &lane;
+      return true;
+    }
+    take_apart(*owners_[pid]);
+    take_apart(lane);
+    return false;
+  }
+  void disown(const Burst& burst) {
+    if (burst.pid != 0) owners_[burst.pid] = nullptr;
+  }
+  void take_apart(Lane& lane) {
+    if (lane.burst() != nullptr && owner(lane.burst()->pid) == &lane) disown(*lane.burst());
+    lane.take_apart();  // its result is not needed: a burst has events
+  }
+  Lane* owner(std::uint64_t pid) const { return pid < owners_.size() ? owners_[pid] : nullptr; }
+  // Reorders the heap after lanes other than the front one have changed.
+  void rebuild() {
+    for (Waiting<Lane>& entry : heap_) entry = waiting(*entry.source);
+    make_least_heap(heap_);
+  }
+
+  // Returns whether the event may concern a thread that owns a burst on another CPU.
+  bool disturbs(const Event& event) const {
+    if (event.pid != 0 && owner(event.pid) != nullptr) return true;
+    switch (event.id) {
+      case kGapBegins:
+      case FKT_W_LOST:
+      case FKT_E_MASK:
+        return true;
+      case FKT_E_FORK:
+      case FKT_E_EXEC:
+      case FKT_E_EXIT:
+      case FKT_E_PID_FREE:
+      case FKT_E_RENAME:
+        break;
+      default:
+        if (!is_switch(event.id)) return false;
+    }
+    if (owner(event.arg & FKT_PID_MASK) != nullptr) return true;
+    if (event.words.empty()) return false;
+    return owner(event.words[0] & FKT_PID_MASK) != nullptr ||
+           owner(event.words[0] >> 32 & FKT_PID_MASK) != nullptr;
+  }
+  // Returns whether the thread that the burst switches to has a burst on another lane that began
+  // before this one ends.
+  bool disturbed(const Burst& burst, const Lane& lane) const {
+    const Lane* other = owner(burst.next);
+    return other != nullptr && other != &lane && other->burst()->from <= burst.to;
+  }
+  // Applies the bursts of other lanes that have begun event by event. Returns false when there are
+  // none.
+  bool take_apart_others(const Lane& lane) {
+    bool any = false;
+    for (const Waiting<Lane>& entry : heap_) {
+      const Burst* burst = entry.source->burst();
+      if (entry.source == &lane || burst == nullptr || burst->from > lane.clock()) continue;
+      take_apart(*entry.source);
+      any = true;
+    }
+    if (any) rebuild();
+    return any;
+  }
+
+  TraceData& data_;
+  Analysis& analysis_;
+  BurstTaker taker_;
+  const ScanOptions options_;
+  const std::uint64_t to_;
+  Progress progress_;
+  KnownTypes types_;
+  DigestPool pool_;
+  std::vector<Lane> lanes_;
+  std::vector<Waiting<Lane>> heap_;
+  std::vector<Lane*> owners_;  // by pid: the lane whose next burst belongs to the thread
+};
+
+unsigned ScanOptions::default_threads() {
+  return std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+}
+
+Scanner::Scanner(const Trace& trace, Analysis& analysis, ScanOptions options) {
+  if (analysis.takes_many()) {
+    merge_ = std::make_unique<Merge>(*trace.data_, analysis, std::move(options));
+  } else {
+    events_ = std::make_unique<Events>(trace, analysis, std::move(options));
+  }
+}
+Scanner::~Scanner() = default;
+
+void Scanner::run(std::uint64_t clock) {
+  merge_ ? merge_->run(clock) : events_->run(clock);
+}
+void Scanner::finish() {
+  if (merge_) merge_->finish();
+}
+
+void scan(const Trace& trace, Analysis& analysis, ScanOptions options) {
+  Scanner scanner(trace, analysis, std::move(options));
+  scanner.run(kForever);
+  scanner.finish();
+}
+
+}  // namespace fkt

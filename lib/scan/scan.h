@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Reads a recording for the sums of its Analysis, where the single events are not needed:
+//
+//   fkt::Analysis analysis(trace.info(), view);
+//   fkt::scan(trace, analysis, {.reading = progress});
+//   analysis.finish(!view.to, recording_end(trace));
+//
+// The result is that of adding all of trace.events(), but pages are digested by several threads
+// (lib/scan/digest.h), and the events of a burst (lib/scan/burst.h) are taken in one step.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "lib/analyse/analysis.h"
+#include "lib/read/trace.h"
+
+namespace fkt {
+
+// Called periodically with the number of events read so far; returns false to end the scan.
+using ScanProgress = std::function<bool(std::uint64_t)>;
+
+struct ScanOptions {
+  unsigned threads = default_threads();
+  // false: only the state that Analysis::cut() saves is computed, no statistics.
+  bool statistics = true;
+  // Times (ticks, ascending) at which the scan will be interrupted (Scanner::run()).
+  std::vector<std::uint64_t> stops{};
+  ScanProgress progress{};
+
+  // Returns the number of the machine's CPUs, but at most 8.
+  static unsigned default_threads();
+};
+
+// A scan that can be interrupted, to save the analysis's state.
+class Scanner {
+ public:
+  // Scans up to the end of the analysis's view or the last of options.stops. `trace` and `analysis`
+  // must outlive the scanner. When the analysis's info has a cut, the scan begins there, provided
+  // that its view takes bursts.
+  Scanner(const Trace& trace, Analysis& analysis, ScanOptions options);
+  ~Scanner();
+  Scanner(const Scanner&) = delete;
+  Scanner& operator=(const Scanner&) = delete;
+
+  // Adds all events before `clock` (ticks), which is one of options.stops or beyond the end.
+  void run(std::uint64_t clock);
+  // Completes the statistics; call it after the last run().
+  void finish();
+
+ private:
+  class Events;
+  class Merge;
+  std::unique_ptr<Events> events_;  // for views that do not take bursts
+  std::unique_ptr<Merge> merge_;    // for all others
+};
+
+// Scans everything and completes the statistics.
+void scan(const Trace& trace, Analysis& analysis, ScanOptions options);
+
+}  // namespace fkt

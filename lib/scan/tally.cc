@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/scan/tally.h"
+
+#include <limits>
+
+namespace fkt {
+namespace {
+
+constexpr std::uint32_t kBuckets =
+    Histogram::bucket_of(std::numeric_limits<decltype(SpanRecord::ticks)>::max()) + 1;
+
+}  // namespace
+
+void Tally::add(const PageDigest& digest) {
+  for (std::size_t id = 0; id < counts_.size(); id++) counts_[id] += digest.counts[id];
+  // Consecutive bursts that were taken have adjacent spans: add them together.
+  const Records<Burst>& bursts = digest.bursts;
+  for (std::uint32_t first = 0; first < bursts.size();) {
+    std::uint32_t end = first;
+    while (end < bursts.size() && bursts[end].taken) end++;
+    if (end > first) add(digest, bursts[first], bursts[end - 1]);
+    first = end + 1;
+  }
+}
+
+// Adds the spans of the bursts from `first` to `last`.
+void Tally::add(const PageDigest& digest, const Burst& first, const Burst& last) {
+  add(digest.spans.part(first.first_span, last.end_span));
+  for (const NestedRecord& span : digest.nested.part(first.first_nested, last.end_nested)) {
+    add(span);
+  }
+  for (const ChildRecord& child : digest.children.part(first.first_child, last.end_child)) {
+    add_child(of(child.around).children, child.type, child.count, child.ticks);
+  }
+}
+
+void Tally::grow(TypeIndex type) {
+  types_.resize(type + 1);
+  known_ = type + 1;
+}
+
+inline void Tally::keep(OfType& type, std::uint32_t ticks) {
+  if (type.buckets.empty()) [[unlikely]]
+    type.buckets.resize(kBuckets);
+  type.buckets[Histogram::bucket_of(ticks)]++;
+}
+
+void Tally::add(std::span<const SpanRecord> spans) {
+  for (const SpanRecord& span : spans) {
+    OfType& type = of(span.type);
+    type.whole.add(span.ticks);
+    if (histograms_) keep(type, span.ticks);
+  }
+}
+
+void Tally::add(const NestedRecord& span) {
+  OfType& type = of(span.type);
+  type.total.add(span.ticks);
+  type.own.add(span.own);
+  if (histograms_) keep(type, span.ticks);
+}
+
+void Tally::add_to(Profile& profile) const {
+  std::array<std::uint64_t, 1 << FKT_ID_BITS> counts = counts_;
+  for (const PairType& pair : catalogue_->pairs()) {
+    for (std::uint32_t id = pair.first; id < pair.first + std::uint32_t{pair.count}; id++) {
+      counts[pair.begin] += counts[id];
+      counts[pair.end] += counts[id];
+      counts[id] = 0;
+    }
+  }
+  for (std::size_t id = 0; id < counts.size(); id++) {
+    profile.count(static_cast<std::uint16_t>(id), counts[id]);
+  }
+  for (TypeIndex type = 0; type < types_.size(); type++) {
+    const OfType& of = types_[type];
+    SpanStats stats;
+    stats.total = stats.own = of.whole;
+    stats.total.add(of.total);
+    stats.own.add(of.own);
+    stats.entries = stats.total.count;
+    stats.outcomes[static_cast<std::size_t>(Outcome::complete)] = stats.total.count;
+    stats.own_whole = stats.own.sum;
+    stats.children = of.children;
+    for (std::uint32_t bucket = 0; bucket < of.buckets.size(); bucket++) {
+      if (of.buckets[bucket] > 0) stats.times.add_bucket(bucket, of.buckets[bucket]);
+    }
+    if (stats.total.count > 0) profile.add(type, stats);
+  }
+}
+
+}  // namespace fkt

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/slice/extract.h"
+
+#include <algorithm>
+#include <future>
+#include <map>
+
+#include <fkt/file.h>
+#include <nlohmann/json.hpp>
+
+#include "lib/base/writer.h"
+#include "lib/format/clock.h"
+#include "lib/format/file_writer.h"
+#include "lib/format/sections.h"
+#include "lib/read/damage.h"
+#include "lib/read/page.h"
+#include "lib/read/page_source.h"
+#include "lib/record/system_state.h"
+#include "lib/slice/read_states.h"
+
+namespace fkt {
+namespace {
+
+using Json = nlohmann::json;
+
+// The part of a stretch that one CPU has.
+struct CpuSlice {
+  std::vector<std::uint32_t> pages;  // positions in the trace's pages, in time order
+  // Lost before the first of these pages; nothing: not known.
+  std::optional<std::uint64_t> lost_before;
+  bool looked_behind = false;          // the first page after the stretch was checked
+  std::uint64_t lost_outside = 0;      // events lost before the stretch
+  std::uint64_t events = 0, lost = 0;  // events and losses in the stretch
+};
+
+class Extractor {
+ public:
+  Extractor(const Trace& trace, std::span<const Interval> stretches) : trace_(trace) {
+    for (const Interval& stretch : stretches) stretches_.push_back({stretch, {}});
+  }
+
+  Result<SliceSummary> run(int fd, const std::string& name, const ExtractOptions& options) {
+    for (Stretch& stretch : stretches_) {
+      choose_pages(stretch);
+      for (auto& [number, cpu] : stretch.cpus) count(stretch.time, cpu);
+    }
+    std::ranges::sort(pages_);
+    // A page may be in two stretches.
+    pages_.erase(std::unique(pages_.begin(), pages_.end()), pages_.end());
+    summary_.pages = pages_.size();
+    const bool ahead = pages_.size() * trace_.info().page_bytes >= options.copy_ahead;
+    const std::uint64_t place =
+        ahead ? pages_behind(head_sections().bytes().size() + room_for_cuts()) : 0;
+    auto copied = std::async(ahead ? std::launch::async : std::launch::deferred,
+                             [&] { return ahead ? write_pages(fd, place, name) : Status(Done{}); });
+    const Result<std::string> head = make_head(states(options), place);
+    Status written = copied.get();
+    find_damage();
+    if (!head) return about(name, head.error());
+    const Result<Sections> tail = make_tail();
+    if (!tail) return about(name, tail.error());
+    // The pages were not written ahead, or the head needs more room than was left for it: write
+    // them after the head.
+    if (written && head->size() > place) written = write_pages(fd, head->size(), name);
+    if (written) written = write_at(fd, as_bytes(*head), 0, name);
+    const std::uint64_t end = head->size() + pages_.size() * trace_.info().page_bytes;
+    if (written) written = write_tail(fd, end, *tail, name);
+    if (!written) return written.error();
+    summary_.bytes = end + tail->bytes().size();
+    return summary_;
+  }
+
+ private:
+  static Error about(const std::string& name, const Error& error) {
+    return {error.code, name + ": " + error.message};
+  }
+
+  Result<Page> page(std::uint32_t number) const { return trace_.page(trace_.pages()[number]); }
+
+  struct Stretch {
+    Interval time;
+    std::map<std::uint32_t, CpuSlice> cpus;
+  };
+
+  void choose_pages(Stretch& stretch);
+  using PageOfCpu = std::map<std::uint32_t, std::uint32_t>;  // positions in the trace's pages
+  bool gap_before(std::uint32_t number, const CpuSlice& cpu, const PageOfCpu& before) const;
+  const Cut* source_cut(std::uint64_t clock) const;
+  void count(const Interval& time, CpuSlice& cpu);
+  std::uint64_t events_inside(const Interval& time, std::uint32_t number) const;
+  std::vector<Cut> states(const ExtractOptions& options) const;
+  static void complete(Cut& cut, const Stretch& stretch);
+  Sections head_sections() const;
+  std::uint64_t room_for_cuts() const;
+  Result<std::string> make_head(const std::vector<Cut>& cuts, std::uint64_t pages_from) const;
+  std::string task_lines(const Cut& cut) const;
+  Result<Sections> make_tail();
+  Json totals(Json json) const;
+  Json per_cpu() const;
+  std::vector<fkt_index_entry> index() const;
+  void find_damage() const;
+  Status write_pages(int fd, std::uint64_t offset, const std::string& name) const;
+
+  const Trace& trace_;
+  std::vector<Stretch> stretches_;    // ascending and apart
+  std::vector<std::uint32_t> pages_;  // positions in the trace's pages, in file order
+  SliceSummary summary_;
+};
+
+// Returns, if the recording is itself a slice, the cut of the stretch that contains this moment.
+const Cut* Extractor::source_cut(std::uint64_t clock) const {
+  const TraceInfo& info = trace_.info();
+  const Cut* cut = nullptr;
+  for (std::size_t i = 0; i < info.stretches() && info.stretch(i).from <= clock; i++) {
+    cut = &info.stretch(i);
+  }
+  return cut;
+}
+
+void Extractor::choose_pages(Stretch& stretch) {
+  const Cut* const cut = source_cut(stretch.time.from);
+  const std::uint64_t known_from = cut != nullptr ? cut->from : 0;
+  PageOfCpu before;  // each CPU's last page before the stretch
+  for (std::uint32_t i = 0; i < trace_.pages().size(); i++) {
+    const PageRef& ref = trace_.pages()[i];
+    CpuSlice& cpu = stretch.cpus[ref.cpu];
+    if (ref.end_clock < stretch.time.from) {
+      if (ref.end_clock >= known_from) before[ref.cpu] = i;
+      continue;
+    }
+    if (ref.first_clock >= stretch.time.to) {
+      // Its events are outside, but its header reports a gap that may begin inside.
+      if (!cpu.looked_behind && gap_before(i, cpu, before)) pages_.push_back(i);
+      cpu.looked_behind = true;
+      continue;
+    }
+    if (cpu.pages.empty()) {
+      if (const auto last = before.find(ref.cpu); last != before.end()) {
+        if (const Result<Page> page = this->page(last->second)) cpu.lost_before = page->header.lost;
+      } else if (const auto known = trace_.info().lost_before(ref.cpu)) {
+        cpu.lost_before = known;
+      } else if (ref.seq == 0) {
+        cpu.lost_before = 0;
+      }
+    }
+    cpu.pages.push_back(i);
+    pages_.push_back(i);
+  }
+}
+
+// Returns true if events are missing between this page and the previous page of its CPU.
+bool Extractor::gap_before(std::uint32_t number, const CpuSlice& cpu,
+                           const PageOfCpu& before) const {
+  const Result<Page> behind = page(number);
+  if (!behind) return false;
+  const auto found = before.find(trace_.pages()[number].cpu);
+  if (cpu.pages.empty() && found == before.end()) return behind->header.lost > 0;
+  const Result<Page> last = page(cpu.pages.empty() ? found->second : cpu.pages.back());
+  return !last || behind->header.seq != last->header.seq + 1 ||
+         behind->header.lost > last->header.lost;
+}
+
+// Counts the events and losses of a stretch on one CPU. For an unreadable page, the number in its
+// index is used.
+void Extractor::count(const Interval& time, CpuSlice& cpu) {
+  if (cpu.pages.empty()) return;
+  const Result<Page> first = page(cpu.pages.front()), last = page(cpu.pages.back());
+  // The losses in a page's header happened before the page's first event.
+  const bool begins_before = trace_.pages()[cpu.pages.front()].first_clock < time.from;
+  if (first && (begins_before || !cpu.lost_before)) {
+    cpu.lost_outside = first->header.lost;
+  } else {
+    cpu.lost_outside = cpu.lost_before.value_or(0);
+  }
+  if (last && last->header.lost > cpu.lost_outside) cpu.lost = last->header.lost - cpu.lost_outside;
+  for (const std::uint32_t number : cpu.pages) cpu.events += events_inside(time, number);
+  summary_.events += cpu.events;
+  summary_.lost += cpu.lost;
+}
+
+std::uint64_t Extractor::events_inside(const Interval& time, std::uint32_t number) const {
+  const PageRef& ref = trace_.pages()[number];
+  if (ref.first_clock >= time.from && ref.end_clock < time.to) return ref.events;
+  const Result<Page> page = this->page(number);
+  if (!page) return ref.events;
+  const WordTable table(trace_.info().catalogue);
+  PageDecoder decoder(table, *page);
+  Event event;
+  std::uint64_t inside = 0;
+  for (;;) {
+    switch (decoder.next(event)) {
+      case PageDecoder::Step::event:
+        inside += event.clock >= time.from && event.clock < time.to;
+        break;
+      case PageDecoder::Step::gap:
+        break;
+      case PageDecoder::Step::end:
+      case PageDecoder::Step::damaged:
+        return inside;
+    }
+  }
+}
+
+std::vector<Cut> Extractor::states(const ExtractOptions& options) const {
+  std::vector<std::uint64_t> moments;
+  for (const Stretch& stretch : stretches_) moments.push_back(stretch.time.from);
+  std::vector<Cut> cuts = read_states(trace_, moments, options.known, [&](std::uint64_t done) {
+    if (options.reading) options.reading(done);
+    return true;
+  });
+  for (std::size_t i = 0; i < cuts.size(); i++) complete(cuts[i], stretches_[i]);
+  return cuts;
+}
+
+// Adds to the cut what the pages of the stretch say.
+void Extractor::complete(Cut& cut, const Stretch& stretch) {
+  cut.to = stretch.time.to;
+  // A CPU without an event before the cut may have lost events before it.
+  for (const auto& [number, cpu] : stretch.cpus) {
+    auto place = std::ranges::lower_bound(cut.cpus, number, {}, &Cut::Cpu::cpu);
+    if (place == cut.cpus.end() || place->cpu != number) {
+      place = cut.cpus.insert(place, Cut::Cpu{});
+      place->cpu = number;
+    }
+    place->lost = cpu.lost_before;
+  }
+}
+
+// Returns the threads that are alive at the cut, in the format of FKT_SEC_TASKS.
+std::string Extractor::task_lines(const Cut& cut) const {
+  std::map<std::uint32_t, std::uint32_t> parents;  // from the recording's own list of tasks
+  for (const Task& task : trace_.info().tasks) parents[task.tid] = task.ppid;
+  Writer out;
+  for (const Cut::Task& task : cut.tasks) {
+    if ((task.flags & (Cut::idle | Cut::exited | Cut::left_dead | Cut::freed)) != 0) continue;
+    const auto parent = parents.find(task.tid);
+    const bool known = parent != parents.end() && (task.flags & Cut::forked) == 0;
+    out.number(task.tid);
+    out.put('\t');
+    out.number(task.tgid);
+    out.put('\t');
+    out.number(known ? parent->second : 0);
+    out.put('\t');
+    out.escaped(task.comm);
+    out.put('\n');
+  }
+  return std::string(out.view());
+}
+
+// Returns the sections of the recording's head that the slice keeps.
+Sections Extractor::head_sections() const {
+  fkt_file_header header;
+  Sections sections;
+  if (!read_at(trace_.file(), 0, header)) return sections;
+  for (const Section& section :
+       walk_sections(trace_.file(), header.header_bytes, header.pages_offset,
+                     header.version >= FKT_FILE_VERSION_CHECKED ? Closing::expected : Closing::none)
+           .sections) {
+    const std::uint32_t type = section.header.type;
+    const bool of_cut = type == FKT_SEC_TASKS || type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE;
+    if (!of_cut) sections.copy(section);
+  }
+  return sections;
+}
+
+// Returns the room for tasks and cuts (compressed bytes in the file), chosen so that they rarely
+// need more.
+std::uint64_t Extractor::room_for_cuts() const {
+  constexpr std::uint64_t kEach = 32 * 1024, kEachTask = 64;
+  return (kEach + kEachTask * trace_.info().tasks.size()) * (1 + stretches_.size());
+}
+
+Result<std::string> Extractor::make_head(const std::vector<Cut>& cuts,
+                                         std::uint64_t pages_from) const {
+  Sections sections = head_sections();
+  Status added = sections.add(FKT_SEC_TASKS, task_lines(cuts.front()));
+  for (std::size_t i = 0; i < cuts.size() && added; i++) {
+    added = sections.add(i == 0 ? FKT_SEC_CUT : FKT_SEC_CUT_MORE, cuts[i].to_lines());
+  }
+  if (!added) return added.error();
+  return file_head(trace_.info().recording, trace_.info().page_bytes, sections,
+                   FKT_FILE_VERSION_PAGES, pages_from);
+}
+
+// Checks the copied pages: damage in them must be reported in the totals of the slice.
+void Extractor::find_damage() const {
+  for (const std::uint32_t number : pages_) {
+    const Result<Page> page = this->page(number);
+    if (!page) trace_.note_damage(trace_.pages()[number], page.error());
+  }
+}
+
+// Writes the pages to the file. Pages that are contiguous in memory are written in one piece, and
+// the disk starts on it at once.
+Status Extractor::write_pages(int fd, std::uint64_t offset, const std::string& name) const {
+  constexpr std::size_t kMostBytes = 16 << 20;
+  // Written in place of a page whose group is damaged, so that the slice has as many damaged pages.
+  const std::vector<std::byte> damaged(trace_.info().page_bytes);
+  ByteView piece;
+  std::shared_ptr<const void> keep;
+  const auto put_piece = [&]() -> Status {
+    if (piece.empty()) return Done{};  // zero bytes would mean everything up to the file's end
+    const Status written = write_at(fd, piece, offset, name);
+    begin_writeback(fd, offset, piece.size());
+    offset += piece.size();
+    return written;
+  };
+  for (const std::uint32_t number : pages_) {
+    Result<PageBytes> page = trace_.page_bytes(trace_.pages()[number]);
+    const ByteView bytes = page ? page->bytes : damaged;
+    if (page && page->keep == keep && !piece.empty() && piece.size() < kMostBytes &&
+        bytes.data() == piece.data() + piece.size()) {
+      piece = {piece.data(), piece.size() + bytes.size()};
+      continue;
+    }
+    const Status written = put_piece();
+    if (!written) return written;
+    piece = bytes;
+    keep = page ? std::move(page->keep) : nullptr;
+  }
+  return put_piece();
+}
+
+std::vector<fkt_index_entry> Extractor::index() const {
+  std::vector<fkt_index_entry> entries;
+  for (const std::uint32_t number : pages_) {
+    const PageRef& ref = trace_.pages()[number];
+    entries.push_back({ref.first_clock, ref.end_clock, ref.seq, ref.cpu, ref.events});
+  }
+  return entries;
+}
+
+Json Extractor::per_cpu() const {
+  struct Sum {
+    std::uint64_t events = 0, lost = 0, pages = 0;
+    std::uint64_t gap_from = 0, gap_lost = 0;  // of a gap that was still open at the stop
+  };
+  std::map<std::uint32_t, Sum> all;
+  for (const Stretch& stretch : stretches_) {
+    for (const auto& [number, cpu] : stretch.cpus) {
+      all[number].events += cpu.events;
+      all[number].lost += cpu.lost;
+    }
+  }
+  for (const std::uint32_t number : pages_) all[trace_.pages()[number].cpu].pages++;
+  if (const std::optional<Totals>& totals = trace_.info().totals) {
+    for (const CpuTotals& cpu : totals->per_cpu) {
+      Sum& sum = all[cpu.cpu];
+      if (cpu.gap_lost == 0 || cpu.gap_from >= stretches_.back().time.to) continue;
+      sum.gap_from = cpu.gap_from;
+      sum.gap_lost = cpu.gap_lost;
+    }
+  }
+  Json rows = Json::array();
+  for (const auto& [number, cpu] : all) {
+    rows.push_back({{"cpu", number},
+                    {"events", cpu.events},
+                    {"lost", cpu.lost},
+                    {"discarded", 0},
+                    {"pages", cpu.pages},
+                    {"gap_from", cpu.gap_from},
+                    {"gap_lost", cpu.gap_lost}});
+  }
+  return rows;
+}
+
+// Replaces the totals that differ in the slice; the others stay as the recorder wrote them.
+Json Extractor::totals(Json json) const {
+  if (!json.is_object()) {
+    json = {{"stop_reason", "asked"}, {"error", 0}, {"drain_ns", 0}, {"workload_status", nullptr}};
+  }
+  const std::optional<Totals>& whole = trace_.info().totals;
+  if (!whole) json["start_clock"] = recording_start(trace_.info());
+  const std::uint64_t end = recording_end(trace_);
+  json["stop_clock"] = std::min(stretches_.back().time.to, end);
+  const bool of_slice = whole && whole->recording_stop_clock != 0;
+  json["recording_stop_clock"] = of_slice ? whole->recording_stop_clock : end;
+  json["events"] = summary_.events;
+  json["lost"] = summary_.lost;
+  json["discarded"] = 0;
+  json["overwritten"] = 0;  // a flight recorder overwrote only pages from before the slice
+  json["pages"] = summary_.pages;
+  json["bytes"] = summary_.pages * trace_.info().page_bytes;
+  json["per_cpu"] = per_cpu();
+  if (const std::string damage = damage_of(trace_); !damage.empty()) json["source"] = damage;
+  return json;
+}
+
+Result<Sections> Extractor::make_tail() {
+  SectionList before_cut;
+  if (const std::uint64_t tail = trace_.tail_offset(); tail != 0) {
+    before_cut = walk_sections(trace_.file(), tail, trace_.file().size());
+  }
+  Sections sections;
+  Json before;
+  for (const Section& section : before_cut.sections) {
+    // TASKS_END is not needed, because the cut has the tasks at the slice's begin. The slice's
+    // pages are not in groups.
+    const std::uint32_t type = section.header.type;
+    if (type == FKT_SEC_INDEX || type == FKT_SEC_TASKS_END || type == FKT_SEC_GROUPS) continue;
+    if (type != FKT_SEC_TOTALS) {
+      sections.copy(section);
+    } else if (const Result<Payload> payload = Payload::read(section)) {
+      before = Json::parse(payload->text(), nullptr, /*allow_exceptions=*/false);
+    }
+  }
+  const std::vector<fkt_index_entry> entries = index();
+  Status added = sections.add(FKT_SEC_TOTALS, dump_json(totals(std::move(before))));
+  if (added) added = sections.add(FKT_SEC_INDEX, as_text(std::as_bytes(std::span(entries))));
+  if (!added) return added.error();
+  return sections;
+}
+
+}  // namespace
+
+std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wanted) {
+  const TraceInfo& info = trace.info();
+  std::vector<Interval> all;
+  for (std::size_t i = 0; i < info.stretches(); i++) {
+    all.push_back({info.stretch(i).from, info.stretch(i).to});
+  }
+  if (all.empty()) {
+    const std::uint64_t start = recording_start(info);
+    all.push_back({start, std::max(start, recording_end(trace)) + 1});
+  }
+  std::ranges::sort(wanted, {}, &Interval::from);
+  std::vector<Interval> found;
+  for (const Interval& part : wanted) {
+    for (const Interval& known : all) {
+      const Interval both{std::max(part.from, known.from), std::min(part.to, known.to)};
+      if (both.from >= both.to) continue;
+      // Two stretches of a slice are not merged, even if there is nothing between them.
+      const bool joins =
+          !found.empty() && both.from <= found.back().to && found.back().from >= known.from;
+      if (joins) {
+        found.back().to = std::max(found.back().to, both.to);
+      } else {
+        found.push_back(both);
+      }
+    }
+  }
+  return found;
+}
+
+Result<SliceSummary> extract(const Trace& trace, std::span<const Interval> stretches, int fd,
+                             const std::string& name, const ExtractOptions& options) {
+  return Extractor(trace, stretches).run(fd, name, options);
+}
+
+}  // namespace fkt

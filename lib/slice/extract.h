@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Cutting a slice out of a recording. The slice is a complete file with copies of the pages that
+// overlap it, and with the state at the cut (lib/format/cut.h). To find that state, everything
+// before the slice is read once, or only from the last known state on (lib/slice/known_states.h).
+// Pages that overlap an edge of the slice are decoded to count their events. A slice may have
+// several stretches: each has a cut of its own, and is counted as a slice of its own would be.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/analyse/find.h"
+#include "lib/read/trace.h"
+#include "lib/slice/known_states.h"
+
+namespace fkt {
+
+struct SliceSummary {
+  std::uint64_t pages = 0, events = 0, lost = 0;
+  std::uint64_t bytes = 0;  // size of the file
+};
+
+// Returns the parts of `wanted` (ticks, from <= clock < to) that the recording has, or, if it is a
+// slice, that its stretches have: in ascending order; parts that touch or overlap are merged.
+std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wanted);
+
+// Slices of at least this size (bytes) are copied while the part before them is read. The place of
+// the pages must then be chosen before the size of the state at the cut is known, which leaves some
+// room in the file unused.
+inline constexpr std::uint64_t kCopyAhead = 16 << 20;
+
+struct ExtractOptions {
+  Reading reading{};  // called in the caller's thread while the part before is read
+  // Known states to start from, to which states are added; nullptr: none.
+  KnownStates* known = nullptr;
+  std::uint64_t copy_ahead = kCopyAhead;  // bytes
+};
+
+// Writes a slice of these stretches, which must come from stretches_in(), to the empty file `fd`.
+// name: subject of error messages.
+Result<SliceSummary> extract(const Trace& trace, std::span<const Interval> stretches, int fd,
+                             const std::string& name, const ExtractOptions& options = {});
+
+}  // namespace fkt

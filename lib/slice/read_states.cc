@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/slice/read_states.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "lib/scan/scan.h"
+#include "lib/slice/known_states.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
+
+// Number of events in the pages that end before `clock` (ticks).
+std::uint64_t events_before(const Trace& trace, std::uint64_t clock) {
+  std::uint64_t events = 0;
+  for (const PageRef& page : trace.pages()) {
+    if (page.end_clock < clock) events += page.events;
+  }
+  return events;
+}
+
+// Moments at which the scan must stop: `moments`, and those after `begin` that `known` lacks.
+std::vector<std::uint64_t> stops(std::span<const std::uint64_t> moments, std::uint64_t begin,
+                                 const KnownStates* known) {
+  std::vector<std::uint64_t> stops(moments.begin(), moments.end());
+  if (known == nullptr || moments.empty()) return stops;
+  for (const std::uint64_t moment : known->moments()) {
+    const bool passed = moment > begin && moment <= moments.back();
+    if (passed && !known->knows(moment)) stops.push_back(moment);
+  }
+  std::ranges::sort(stops);
+  stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
+  return stops;
+}
+
+}  // namespace
+
+std::vector<Cut> read_states(const Trace& trace, std::span<const std::uint64_t> moments,
+                             KnownStates* known,
+                             const std::function<bool(std::uint64_t)>& reading) {
+  TraceInfo info = trace.info();
+  std::uint64_t begin = 0, before = 0;
+  if (known != nullptr && !moments.empty()) {
+    if (std::optional<Cut> cut = known->before(moments.front())) {
+      begin = cut->from;
+      before = events_before(trace, begin);
+      info.cut = std::move(*cut);
+    }
+  }
+  bool stopped = false;
+  ScanOptions options{.statistics = false, .stops = stops(moments, begin, known)};
+  options.progress = [&](std::uint64_t done) {
+    stopped = reading && !reading(before + done);
+    return !stopped;
+  };
+  Analysis analysis(info, {});
+  const std::vector<std::uint64_t> all = options.stops;
+  Scanner scanner(trace, analysis, std::move(options));
+  std::vector<Cut> cuts;
+  for (const std::uint64_t stop : all) {
+    scanner.run(stop);
+    if (stopped) return {};
+    analysis.reach(stop);
+    Cut cut = analysis.cut(stop, kForever);
+    const bool damaged = trace.integrity().damaged_pages > 0;
+    if (known != nullptr && !damaged) known->add(cut);
+    if (std::ranges::binary_search(moments, stop)) cuts.push_back(std::move(cut));
+  }
+  return cuts;
+}
+
+}  // namespace fkt

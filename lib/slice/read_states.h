@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Computes the state of a recording at given moments, for slices that begin there.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "lib/format/cut.h"
+#include "lib/read/trace.h"
+
+namespace fkt {
+
+class KnownStates;
+
+// Returns the state at each of `moments` (ticks, ascending), before any event of that time.
+// `reading` is called periodically with the number of events read or skipped so far; when it
+// returns false, nothing is returned. `known`: states that need not be computed again, to which
+// those computed are added; may be nullptr. In the cuts returned, `to` is the maximum and losses
+// are not filled in.
+std::vector<Cut> read_states(const Trace& trace, std::span<const std::uint64_t> moments,
+                             KnownStates* known, const std::function<bool(std::uint64_t)>& reading);
+
+}  // namespace fkt

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/timeline/density.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <thread>
+
+#include "lib/read/page.h"
+
+namespace fkt {
+namespace {
+
+// Returns the number of words that an event takes in its page. last: offset of the event before,
+// which is updated. The end event of a pair shares the word of the begin event, so it takes none.
+std::size_t words_of(const Event& event, std::uint64_t& last) {
+  const bool shared = event.offset == last;
+  last = event.offset;
+  return shared ? 0 : 1 + event.words.size();
+}
+
+constexpr std::size_t kPagesAtOnce = 64;  // pages that a thread takes at a time
+constexpr std::size_t kMostPerPage = 64;  // pieces of a page
+
+std::vector<std::uint32_t> cpus_of(const Trace& trace) {
+  std::vector<std::uint32_t> cpus;
+  std::vector<bool> seen(kMaxCpus);
+  for (const PageRef& page : trace.pages()) {
+    if (page.cpu < kMaxCpus && !seen[page.cpu]) cpus.push_back(page.cpu);
+    if (page.cpu < kMaxCpus) seen[page.cpu] = true;
+  }
+  std::ranges::sort(cpus);
+  return cpus;
+}
+
+std::size_t position(const std::vector<std::uint32_t>& cpus, std::uint32_t cpu) {
+  return static_cast<std::size_t>(std::ranges::lower_bound(cpus, cpu) - cpus.begin());
+}
+
+DensityCells empty_cells(const Scale& scale, std::vector<std::uint32_t> cpus,
+                         std::vector<unsigned> layers) {
+  DensityCells cells{scale, std::move(cpus), std::move(layers), {}};
+  cells.amounts.resize(cells.cpus.size() * cells.width() * scale.cells);
+  return cells;
+}
+
+bool outside(const PageRef& page, const Scale& scale) {
+  return page.end_clock < scale.from || page.first_clock >= scale.to;
+}
+
+}  // namespace
+
+DensityCells density_from_index(const Trace& trace, const Scale& scale) {
+  DensityCells cells = empty_cells(scale, cpus_of(trace), {});
+  const std::uint64_t words = (trace.info().page_bytes - FKT_PAGE_HEADER_BYTES) / 8;
+  for (const PageRef& page : trace.pages()) {
+    if (outside(page, scale)) continue;
+    const std::uint64_t begin = std::max(page.first_clock, scale.from);
+    const std::uint64_t end = std::min(page.end_clock, scale.to - 1);
+    const std::uint32_t first = scale.cell(begin), last = scale.cell(end);
+    DensityCells::Amount* row = &cells.amounts[position(cells.cpus, page.cpu) * scale.cells];
+    const double share = static_cast<double>(end - begin + 1) /
+                         static_cast<double>(page.end_clock - page.first_clock + 1) /
+                         (last - first + 1);
+    for (std::uint32_t cell = first; cell <= last; cell++) {
+      row[cell].events += static_cast<std::uint64_t>(share * page.events);
+      row[cell].words += static_cast<std::uint64_t>(share * static_cast<double>(words));
+    }
+  }
+  return cells;
+}
+
+Density::Density(const Trace& trace, unsigned threads, PassControl& control)
+    : trace_(trace), cpus_(cpus_of(trace)), slot_(1 << FKT_ID_BITS) {
+  std::map<unsigned, std::uint8_t> slots;
+  for (const EventType& type : trace.info().catalogue.events()) {
+    const auto [slot, added] = slots.try_emplace(type.layer, layers_.size());
+    if (added) layers_.push_back(type.layer);
+    slot_[type.id] = slot->second;
+  }
+  if (layers_.empty()) layers_.push_back(0);
+  const std::size_t pages = trace.pages().size();
+  pages_of_.resize(cpus_.size());
+  for (std::uint32_t i = 0; i < pages; i++) {
+    const std::uint32_t cpu = trace.pages()[i].cpu;
+    if (cpu < kMaxCpus) pages_of_[position(cpus_, cpu)].push_back(i);
+  }
+  counts_.resize(pages * layers_.size());
+  per_page_ = std::clamp<std::size_t>(std::bit_floor(kMostPieces / std::max<std::size_t>(pages, 1)),
+                                      1, kMostPerPage);
+  piece_words_ = trace.info().page_bytes / 8 / static_cast<std::uint32_t>(per_page_);
+  pieces_.resize(pages * per_page_);
+  in_piece_.resize(pages * per_page_ * layers_.size());
+  std::vector<Edge> edges(pages);
+  control.total = pages;
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    while (!control.stop) {
+      const std::size_t first = next.fetch_add(kPagesAtOnce);
+      if (first >= pages) return;
+      const std::size_t last = std::min(first + kPagesAtOnce, pages);
+      for (std::size_t page = first; page < last; page++) read_page(page, edges[page]);
+      control.done += last - first;
+    }
+  };
+  std::vector<std::jthread> helpers;
+  for (unsigned i = 1; i < threads; i++) helpers.emplace_back(work);
+  work();
+  helpers.clear();
+  keep_layers_used();
+  find_gaps(edges);
+  for (std::uint32_t page = 0; page < edges.size(); page++) {
+    if (edges[page].fault.empty()) continue;
+    damage_.push_back({page, {ErrorCode::damaged, std::move(edges[page].fault)}});
+  }
+}
+
+void Density::keep_layers_used() {
+  const std::size_t width = layers_.size();
+  std::vector<bool> occurs(width);
+  for (std::size_t i = 0; i < counts_.size(); i++) {
+    if (counts_[i].events != 0) occurs[i % width] = true;
+  }
+  if (std::ranges::find(occurs, true) == occurs.end()) occurs[0] = true;  // keep one row to show
+  const auto keep = [&](auto& values) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < values.size(); i++) {
+      if (occurs[i % width]) values[kept++] = values[i];
+    }
+    values.resize(kept);
+    values.shrink_to_fit();
+  };
+  keep(counts_);
+  keep(in_piece_);
+  keep(layers_);
+  for (std::uint8_t& slot : slot_) {
+    slot = static_cast<std::uint8_t>(std::count(occurs.begin(), occurs.begin() + slot, true));
+  }
+}
+
+void Density::read_page(std::size_t index, Edge& edge) {
+  const Result<Page> page = trace_.page(trace_.pages()[index]);
+  if (!page) {
+    edge.fault = page.error().message;
+    return;
+  }
+  Counts* counts = &counts_[index * layers_.size()];
+  edge.readable = true;
+  edge.lost = page->header.lost;
+  edge.first_clock = edge.last_clock = page->header.first_clock;
+  edge.lost_first = !page->words.empty() && fkt_word_id(page->words[0]) == FKT_W_LOST;
+  const std::uint64_t words_offset = page->offset + page->header.header_bytes;
+  Piece* const pieces = &pieces_[index * per_page_];
+  std::size_t piece = 0;  // the first piece that has not begun
+  Counts* in_piece = nullptr;
+  PageDecoder decoder(trace_.words(), *page);
+  Event event;
+  std::uint64_t last = 0;
+  for (;;) {
+    const PageDecoder::Step step = decoder.next(event);
+    const auto word = static_cast<std::uint32_t>((event.offset - words_offset) / 8);
+    switch (step) {
+      case PageDecoder::Step::event: {
+        while (piece < per_page_ && (piece == 0 || word >= piece * piece_words_)) {
+          in_piece = &in_piece_[(index * per_page_ + piece) * layers_.size()];
+          pieces[piece++] = {event.clock, word};
+        }
+        const auto words = static_cast<std::uint16_t>(words_of(event, last));
+        for (Counts* count : {counts, in_piece}) {
+          count[slot_[event.id]].events++;
+          count[slot_[event.id]].words += words;
+        }
+        break;
+      }
+      case PageDecoder::Step::gap:
+        edge.gap_total = event.words[0];
+        edge.gap_from = std::min(event.words[1], event.clock);
+        edge.gap_to = event.clock;
+        break;
+      case PageDecoder::Step::end:
+      case PageDecoder::Step::damaged:
+        edge.whole = step == PageDecoder::Step::end;
+        if (!edge.whole) edge.fault = decoder.error().message;
+        while (piece < per_page_) {
+          pieces[piece++] = {page->header.end_clock,
+                             static_cast<std::uint32_t>(page->words.size())};
+        }
+        return;
+    }
+    edge.last_clock = event.clock;
+  }
+}
+
+// Finds the gaps from what the pages say, by the rules of CpuStream (lib/read/stream.cc).
+void Density::find_gaps(const std::vector<Edge>& edges) {
+  struct Cpu {
+    std::optional<std::uint64_t> lost, last_seq;
+    std::uint64_t last_clock = 0;
+    bool hole = false;
+  };
+  std::vector<Cpu> cpus(cpus_.size());
+  unusable_.resize(edges.size());
+  for (std::size_t i = 0; i < edges.size(); i++) {
+    const PageRef& ref = trace_.pages()[i];
+    const Edge& edge = edges[i];
+    Cpu& cpu = cpus[position(cpus_, ref.cpu)];
+    if (!edge.readable || (cpu.last_seq && edge.first_clock < cpu.last_clock)) {
+      cpu.hole = true;
+      unusable_[i] = true;  // the reader does not show its events either
+      continue;
+    }
+    if (!cpu.lost && !cpu.last_seq) cpu.lost = trace_.info().lost_before(ref.cpu);
+    if (!cpu.lost && ref.seq == 0) cpu.lost = 0;
+    const std::uint64_t count =
+        !edge.lost_first && cpu.lost && edge.lost > *cpu.lost ? edge.lost - *cpu.lost : 0;
+    if (!edge.lost_first) cpu.lost = edge.lost;
+    if ((cpu.last_seq && (cpu.hole || ref.seq != *cpu.last_seq + 1)) || count > 0) {
+      const std::uint64_t from = cpu.last_seq ? cpu.last_clock : edge.first_clock;
+      gaps_.push_back({ref.cpu, from, edge.first_clock, count});
+    }
+    if (edge.gap_to != 0) {
+      const bool known = cpu.lost && edge.gap_total > *cpu.lost;
+      gaps_.push_back(
+          {ref.cpu, edge.gap_from, edge.gap_to, known ? edge.gap_total - *cpu.lost : 0});
+      cpu.lost = edge.gap_total;
+    }
+    cpu.last_seq = ref.seq;
+    cpu.last_clock = edge.last_clock;
+    cpu.hole = !edge.whole;
+  }
+  if (trace_.info().totals) {
+    for (const CpuTotals& cpu : trace_.info().totals->per_cpu) {
+      if (cpu.gap_lost == 0) continue;
+      gaps_.push_back({cpu.cpu, cpu.gap_from, trace_.info().totals->stop_clock, cpu.gap_lost});
+    }
+  }
+  std::ranges::sort(gaps_, {}, [](const Gap& gap) { return std::pair(gap.cpu, gap.from); });
+}
+
+void Density::each_cpu(const Scale& scale, const DensityTaker& take,
+                       std::uint64_t most_decoded) const {
+  const std::uint64_t edges = std::min<std::uint64_t>(std::uint64_t{scale.cells} * cpus_.size(),
+                                                      trace_.pages().size() * per_page_);
+  Picture picture{scale, CellTable(scale), edges * piece_words_ <= most_decoded, {}};
+  for (std::size_t cpu = 0; cpu < cpus_.size(); cpu++) {
+    picture.amounts.assign(layers_.size() * scale.cells, {});
+    for (const std::uint32_t page : pages_of_[cpu]) {
+      if (!unusable_[page] && !outside(trace_.pages()[page], scale)) add_page(page, picture);
+    }
+    take(cpu, cpus_[cpu], picture.amounts);
+  }
+}
+
+DensityCells Density::cells(const Scale& scale, std::uint64_t most_decoded) const {
+  DensityCells cells = empty_cells(scale, cpus_, layers_);
+  const auto put = [&](std::size_t position, std::uint32_t,
+                       std::span<const DensityCells::Amount> amounts) {
+    std::ranges::copy(
+        amounts, cells.amounts.begin() + static_cast<std::ptrdiff_t>(position * amounts.size()));
+  };
+  each_cpu(scale, put, most_decoded);
+  return cells;
+}
+
+void Density::add_page(std::size_t index, Picture& picture) const {
+  const Scale& scale = picture.scale;
+  const PageRef& page = trace_.pages()[index];
+  if (page.first_clock < scale.from || page.end_clock >= scale.to) {
+    return split_page(index, picture);
+  }
+  const std::uint32_t cell = picture.table.cell(page.first_clock);
+  if (cell != picture.table.cell(page.end_clock)) return split_page(index, picture);
+  for (std::size_t layer = 0; layer < layers_.size(); layer++) {
+    const Counts& counts = counts_[index * layers_.size() + layer];
+    DensityCells::Amount& amount = picture.at(layer, cell);
+    amount.events += counts.events;
+    amount.words += counts.words;
+  }
+}
+
+void Density::split_page(std::size_t index, Picture& picture) const {
+  const Scale& scale = picture.scale;
+  const PageRef& ref = trace_.pages()[index];
+  std::optional<Page> page;
+  for (std::size_t i = 0; i < per_page_; i++) {
+    const Piece& piece = pieces_[index * per_page_ + i];
+    const bool last = i + 1 == per_page_;
+    const Piece end = last ? Piece{ref.end_clock, ~0U} : pieces_[index * per_page_ + i + 1];
+    if (end.word == piece.word || end.clock < scale.from || piece.clock >= scale.to) continue;
+    const Counts* counts = &in_piece_[(index * per_page_ + i) * layers_.size()];
+    const bool inside = piece.clock >= scale.from && end.clock < scale.to;
+    if (inside && picture.table.cell(piece.clock) == picture.table.cell(end.clock)) {
+      spread_piece(counts, piece.clock, piece.clock, picture);
+    } else if (!picture.decode) {
+      spread_piece(counts, piece.clock, end.clock, picture);
+    } else {
+      if (!page) {
+        const Result<Page> checked = trace_.page(ref);
+        if (!checked) return;
+        page = *checked;
+      }
+      decode_piece(*page, piece, end.word, picture);
+    }
+  }
+}
+
+// Adds the counts, spread evenly over from <= clock <= to. Rounds the running sum, so that no event
+// gets lost; the part outside the scale is left out.
+void Density::spread_piece(const Counts* counts, std::uint64_t from, std::uint64_t to,
+                           Picture& picture) const {
+  const Scale& scale = picture.scale;
+  const std::uint32_t first = from < scale.from ? 0 : picture.table.cell(from);
+  const std::uint32_t last = to >= scale.to ? scale.cells - 1 : picture.table.cell(to);
+  const double ticks = static_cast<double>(to - from) + 1;
+  double before = from < scale.from ? static_cast<double>(scale.from - from) / ticks : 0;
+  for (std::uint32_t cell = first; cell <= last; cell++) {
+    const std::uint64_t end = std::min(picture.table.begin(cell + 1), to + 1);
+    const double share = static_cast<double>(end - from) / ticks;
+    for (std::size_t layer = 0; layer < layers_.size(); layer++) {
+      const auto part = [&](std::uint16_t all) {
+        return static_cast<std::uint64_t>(share * all) - static_cast<std::uint64_t>(before * all);
+      };
+      DensityCells::Amount& amount = picture.at(layer, cell);
+      amount.events += part(counts[layer].events);
+      amount.words += part(counts[layer].words);
+    }
+    before = share;
+  }
+}
+
+void Density::decode_piece(const Page& page, const Piece& piece, std::size_t end,
+                           Picture& picture) const {
+  const Scale& scale = picture.scale;
+  if (piece.word >= page.words.size()) return;
+  Page part = page;
+  part.words = page.words.subspan(piece.word);
+  part.header.first_clock = piece.clock;
+  const std::uint64_t stop = page.offset + page.header.header_bytes + std::uint64_t{end} * 8;
+  PageDecoder decoder(trace_.words(), part);
+  Event event;
+  std::uint64_t last = 0;
+  for (;;) {
+    const PageDecoder::Step step = decoder.next(event);
+    if (step == PageDecoder::Step::end || step == PageDecoder::Step::damaged) return;
+    if (event.offset >= stop || event.clock >= scale.to) return;
+    if (step == PageDecoder::Step::gap || event.clock < scale.from) continue;
+    DensityCells::Amount& amount = picture.at(slot_[event.id], picture.table.cell(event.clock));
+    amount.events++;
+    amount.words += words_of(event, last);
+  }
+}
+
+std::vector<Gap> gaps_in(const std::vector<Gap>& gaps, const Scale& scale) {
+  std::vector<Gap> pieces;
+  for (const Gap& gap : gaps) {
+    if (gap.to < scale.from || gap.from >= scale.to) continue;
+    const std::uint64_t from = std::max(gap.from, scale.from), to = std::min(gap.to, scale.to - 1);
+    Gap* last = pieces.empty() ? nullptr : &pieces.back();
+    if (last != nullptr && last->cpu == gap.cpu && scale.cell(last->to) >= scale.cell(from)) {
+      last->to = std::max(last->to, to);
+      last->lost += gap.lost;
+    } else {
+      pieces.push_back({gap.cpu, from, to, gap.lost});
+    }
+  }
+  return pieces;
+}
+
+}  // namespace fkt

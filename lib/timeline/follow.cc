@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/timeline/follow.h"
+
+#include <algorithm>
+
+namespace fkt {
+namespace {
+
+constexpr std::size_t kDeepest = 255;  // slices that nest deeper are reported at this depth
+constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // values of Spans::Off in a cut
+constexpr std::size_t kOfMalloc = 16;  // overhead of malloc() per allocation (bytes)
+
+}  // namespace
+
+Follow::Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types)
+    : meanings_(&meanings), types_(&types), tasks_(info), who_runs_(info.command.mask) {
+  if (info.cut) restore(*info.cut, CutPlaces::same(*info.cut));
+}
+
+void Follow::restart(const Cut& cut) {
+  cpus_.clear();
+  who_runs_.clear();
+  states_.clear();
+  CutPlaces places;
+  places.tasks = tasks_.restore(cut);
+  places.types = types_->restore(cut);
+  restore(cut, places);
+}
+
+std::vector<Follow::Open> Follow::opened(const std::vector<Cut::Open>& saved,
+                                         const CutPlaces& places) {
+  std::vector<Open> opened;
+  for (const Cut::Open& open : saved) {
+    opened.push_back({places.types[open.type], open.match, open.begin});
+  }
+  return opened;
+}
+
+void Follow::restore(const Cut& cut, const CutPlaces& places) {
+  cut_from_ = cut.from;
+  for (std::uint32_t number = 0; number < cut.tasks.size(); number++) {
+    const Cut::Task& saved = cut.tasks[number];
+    TaskNow& now = task(places.tasks[number]);
+    now.cpu = saved.cpu;
+    now.calls = opened(saved.open, places);
+    constexpr std::uint32_t kGone = Cut::gap | Cut::exited | Cut::left_dead;
+    if (saved.off == kOffNot || (saved.flags & kGone) != 0) continue;
+    now.state = saved.off == kOffPreempted ? TaskState::ready : TaskState::blocked;
+    now.since = saved.since;
+    now.begun = now.before_cut = true;
+  }
+  for (const Cut::Cpu& saved : cut.cpus) {
+    const bool switched = saved.next != Cut::kNone;
+    const TaskIndex running = switched ? saved.next : saved.current;
+    if (running == Cut::kNone) continue;
+    CpuNow& now = cpu(saved.cpu);
+    now.running = places.tasks[running];
+    now.begun = switched;  // else `since` may be its first event only: the cut does not say
+    now.since = switched ? saved.last : cut.tasks[running].since;
+    now.stack = opened(saved.open, places);
+    who_runs_.runs(saved.cpu, now.running);
+    TaskNow& runner = task(now.running);
+    runner.state = TaskState::running;
+    runner.cpu = saved.cpu;
+    runner.since = now.since;
+    runner.begun = now.begun;
+  }
+}
+
+Follow::Saved Follow::save() const {
+  Saved saved(who_runs_);
+  saved.count_ = tasks_.size();
+  saved.numbers_ = tasks_.numbers();
+  saved.cpus_ = cpus_;
+  for (TaskIndex index = 0; index < states_.size(); index++) {
+    const TaskNow& now = states_[index];
+    if (now.state == TaskState::unknown && now.calls.empty()) continue;
+    saved.states_.emplace_back(index, now);
+    saved.states_.back().second.calls.shrink_to_fit();
+  }
+  saved.numbers_.shrink_to_fit();
+  saved.states_.shrink_to_fit();
+  return saved;
+}
+
+Follow Follow::at(const Saved& saved) const {
+  Follow then(meanings_, types_, tasks_.at(saved.count_, saved.numbers_), saved.who_runs_);
+  then.cut_from_ = cut_from_;
+  then.cpus_ = saved.cpus_;
+  for (const auto& [index, now] : saved.states_) then.task(index) = now;
+  return then;
+}
+
+std::size_t Follow::Saved::bytes() const {
+  std::size_t bytes = sizeof *this + numbers_.size() * sizeof numbers_[0] +
+                      states_.size() * sizeof states_[0] + cpus_.size() * sizeof cpus_[0] +
+                      who_runs_.bytes();
+  for (const auto& state : states_) bytes += state.second.calls.size() * sizeof(Open) + kOfMalloc;
+  for (const CpuNow& now : cpus_) bytes += now.stack.capacity() * sizeof(Open) + kOfMalloc;
+  return bytes;
+}
+
+// Ends the state of the task at `clock` (ticks) and begins another one. begun: the change was seen.
+void Follow::set_state(TaskIndex index, TaskState state, std::uint64_t clock, bool begun,
+                       FollowSink* sink) {
+  TaskNow& now = task(index);
+  if (sink != nullptr && now.state != TaskState::unknown && clock > now.since) {
+    sink->slice({.kind = SliceKind::state,
+                 .depth = 0,
+                 .begun = now.begun,
+                 .ended = begun,
+                 .cpu = now.cpu,
+                 .task = index,
+                 .value = static_cast<std::uint32_t>(now.state),
+                 .in = now.outermost(),
+                 .from = now.since,
+                 .to = clock});
+  }
+  now.state = state;
+  now.since = clock;
+  now.begun = begun;
+  now.before_cut = false;
+}
+
+// The interrupts that are open on the CPU ended unseen, at `clock` at the latest.
+void Follow::drop_interrupts(std::uint32_t number, std::uint64_t clock, FollowSink* sink) {
+  CpuNow& now = cpu(number);
+  Slice slice{.kind = SliceKind::interrupt,
+              .depth = 0,
+              .begun = true,
+              .ended = false,
+              .cpu = number,
+              .task = now.running,
+              .value = 0,
+              .in = kNoType,
+              .from = 0,
+              .to = clock};
+  for (const Open& open : now.stack) {
+    if (slice.depth < kDeepest) slice.depth++;
+    slice.value = open.type;
+    slice.from = open.from;
+    if (sink != nullptr && now.running != kNoTask && clock > open.from) sink->slice(slice);
+  }
+  now.stack.clear();
+}
+
+// From `clock` on, `next` runs on the CPU; kNoTask: unknown. begun: the switch was seen.
+void Follow::run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun,
+                 FollowSink* sink) {
+  drop_interrupts(number, clock, sink);  // tasks do not switch inside an interrupt
+  CpuNow& now = cpu(number);
+  if (sink != nullptr && now.running != kNoTask && clock > now.since) {
+    sink->slice({.kind = SliceKind::run,
+                 .depth = 0,
+                 .begun = now.begun,
+                 .ended = begun,
+                 .cpu = number,
+                 .task = now.running,
+                 .value = now.running,
+                 .in = kNoType,
+                 .from = now.since,
+                 .to = clock});
+  }
+  now.running = next;
+  now.since = clock;
+  now.begun = begun;
+  if (next == kNoTask) return;
+  TaskNow& runner = task(next);
+  if (runner.before_cut && runner.state == TaskState::blocked) {
+    // No wake-up was seen since the cut: the task was already awake at the cut and only waited for
+    // this CPU.
+    runner.state = TaskState::ready;
+    runner.since = cut_from_;
+    runner.begun = false;
+  }
+  if (sink != nullptr && runner.state == TaskState::ready && runner.waker != kNoTask) {
+    sink->wake({.waker = runner.waker,
+                .task = next,
+                .waker_cpu = runner.waker_cpu,
+                .cpu = number,
+                .woken = runner.since,
+                .runs = clock});
+  }
+  set_state(next, TaskState::running, clock, begun, sink);
+  task(next).cpu = number;
+  task(next).waker = kNoTask;
+}
+
+void Follow::apply(const Event& event, FollowSink* sink) {
+  if (event.id == kGapBegins) return begin_gap(event, sink);
+  const TaskIndex running = tasks_.running(event);
+  Step step;
+  if (who_runs_.surprises(event.cpu, running)) {
+    // The CPU's first event, the first one after a gap, or one after a switch that was not seen.
+    const TaskIndex before = cpu(event.cpu).running;
+    if (before != kNoTask) set_state(before, TaskState::unknown, event.clock, false, sink);
+    who_runs_.runs(event.cpu, running);
+    run(event.cpu, running, event.clock, false, sink);
+  }
+  if (!event.is_gap()) {
+    tasks_.apply(event, running);
+    const Meaning& meaning = (*meanings_)[event.id];
+    switch (meaning.role) {
+      case Role::point:
+        step = point(event, running, sink);
+        break;
+      case Role::begin:
+        step = begin(event, meaning, running);
+        break;
+      case Role::end:
+        step = end(event, meaning, running, sink);
+        break;
+    }
+  }
+  if (sink != nullptr) sink->event(event, running, step);
+}
+
+Step Follow::point(const Event& event, TaskIndex running, FollowSink* sink) {
+  Step step;
+  step.depth = static_cast<unsigned>(cpu(event.cpu).stack.size() + task(running).calls.size());
+  if (is_switch(event.id)) {
+    switched(event, running, sink);
+  } else if (is_wake_up(event.id)) {
+    woken(event, running, sink);
+  } else if (event.id == FKT_E_EXEC) {
+    exec(event, running);
+  } else if (event.id == FKT_E_MASK) {
+    forget(event, sink);
+  }
+  return step;
+}
+
+void Follow::switched(const Event& event, TaskIndex running, FollowSink* sink) {
+  const std::uint32_t tid = event.arg & FKT_PID_MASK;
+  const TaskIndex next = tid == 0 ? tasks_.idle(event.cpu) : tasks_.by_tid(tid);
+  TaskState state = TaskState::blocked;
+  if (event.id == FKT_E_SWITCH_R || event.id == FKT_E_SWITCH_PREEMPT) state = TaskState::ready;
+  if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z) state = TaskState::unknown;
+  // While another CPU is in a gap, the task may run there next.
+  if (who_runs_.in_gap() && !tasks_[running].idle) state = TaskState::unknown;
+  set_state(running, state, event.clock, true, sink);
+  // The task is gone, or its calls may end unseen.
+  if (state == TaskState::unknown) task(running).calls.clear();
+  who_runs_.switches(event.cpu, running, next);
+  run(event.cpu, next, event.clock, true, sink);
+}
+
+void Follow::woken(const Event& event, TaskIndex running, FollowSink* sink) {
+  const std::uint32_t tid = event.arg & FKT_PID_MASK;
+  const TaskIndex index = tasks_.find(tid);
+  // While a CPU is in a gap, the task may run there at once, unseen.
+  if (index == kNoTask || tasks_[index].left_dead || who_runs_.in_gap()) return;
+  const TaskState state = task(index).state;
+  // The second event of one wake-up, or a wake-up that came before the task went to sleep.
+  if (state == TaskState::ready || state == TaskState::running) return;
+  set_state(index, TaskState::ready, event.clock, true, sink);
+  TaskNow& now = task(index);
+  now.waker = running;
+  now.waker_cpu = event.cpu;
+}
+
+// The thread that called execve continues under the number of its thread group leader.
+void Follow::exec(const Event& event, TaskIndex running) {
+  if (event.words.empty()) return;
+  const TaskIndex old = tasks_.find(static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK);
+  if (old == kNoTask || old == running) return;
+  task(std::max(old, running));  // makes room for both
+  states_[running].calls = std::move(states_[old].calls);
+  states_[old].calls.clear();
+}
+
+// Returns true for what nests on the CPU: interrupts, and functions called in one. All else nests
+// on the task.
+bool Follow::in_interrupt(const Meaning& meaning, const std::vector<Open>& interrupts) {
+  return on_cpu(meaning.kind) || (meaning.kind == SpanKind::other && !interrupts.empty());
+}
+
+Step Follow::begin(const Event& event, const Meaning& meaning, TaskIndex running) {
+  const std::uint64_t number = meaning.value(event);
+  const bool other = meaning.kind == SpanKind::other;
+  Open open;
+  open.match = other ? meaning.other : number;
+  open.from = event.clock;
+  open.type = event.id == FKT_E_IRQ_ENTRY_NAMED
+                  ? types_->named_irq(number, event)
+                  : types_->of(meaning.kind, other ? event.id : number, event.id);
+  std::vector<Open>& calls = task(running).calls;
+  // A task is in one system call at a time: the exit of the previous one was not recorded.
+  if (is_syscall(meaning.kind)) calls.clear();
+  std::vector<Open>& stack = cpu(event.cpu).stack;
+  Step step;
+  step.depth = static_cast<unsigned>(stack.size() + calls.size());
+  (in_interrupt(meaning, stack) ? stack : calls).push_back(open);
+  return step;
+}
+
+// Returns how deep the span that ends is in `stack`, counted from 1; 0: it is not there.
+std::size_t Follow::find_open(const std::vector<Open>& stack, const Meaning& meaning,
+                              std::uint64_t number) const {
+  std::size_t at = stack.size();
+  for (; at > 0; at--) {
+    const SpanKind kind = (*types_)[stack[at - 1].type].kind;
+    const bool call = is_syscall(meaning.kind);  // its exit does not say which call it ends
+    if (call ? is_syscall(kind) : kind == meaning.kind && stack[at - 1].match == number) break;
+  }
+  return at;
+}
+
+Step Follow::end(const Event& event, const Meaning& meaning, TaskIndex running, FollowSink* sink) {
+  std::vector<Open>& interrupts = cpu(event.cpu).stack;
+  std::vector<Open>& calls = task(running).calls;
+  const bool interrupt = in_interrupt(meaning, interrupts);
+  std::vector<Open>& stack = interrupt ? interrupts : calls;
+  const bool other = meaning.kind == SpanKind::other;
+  const std::size_t at = find_open(stack, meaning, other ? meaning.other : meaning.value(event));
+  if (at == 0) return {};
+  const Open closed = stack[at - 1];
+  stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(at - 1), stack.end());
+  if (sink != nullptr) {
+    sink->slice({.kind = interrupt ? SliceKind::interrupt : SliceKind::call,
+                 .depth = static_cast<std::uint8_t>(std::min<std::size_t>(at, kDeepest)),
+                 .begun = true,
+                 .ended = true,
+                 .cpu = event.cpu,
+                 .task = running,
+                 .value = closed.type,
+                 .in = kNoType,
+                 .from = closed.from,
+                 .to = event.clock});
+  }
+  Step step;
+  step.depth = static_cast<unsigned>(interrupts.size() + calls.size());
+  step.closed = true;
+  step.type = closed.type;
+  step.duration = event.clock - closed.from;
+  return step;
+}
+
+void Follow::begin_gap(const Event& event, FollowSink* sink) {
+  who_runs_.begin_gap(event.cpu);
+  run(event.cpu, kNoTask, event.clock, false, sink);
+  const auto tasks = static_cast<TaskIndex>(states_.size());
+  const std::vector<bool> elsewhere = who_runs_.running_elsewhere(event.cpu, tasks);
+  for (TaskIndex index = 0; index < tasks; index++) {
+    if (elsewhere[index] || stays_on_another(tasks_[index], event.cpu)) continue;
+    if (states_[index].state != TaskState::unknown) {
+      set_state(index, TaskState::unknown, event.clock, false, sink);
+    }
+    states_[index].calls.clear();
+    states_[index].waker = kNoTask;
+  }
+}
+
+// From here on other layers are recorded: the ends of open spans may not be.
+void Follow::forget(const Event& event, FollowSink* sink) {
+  who_runs_.set_mask(event.words.empty() ? 0 : event.words[0]);
+  for (std::uint32_t number = 0; number < cpus_.size(); number++) {
+    drop_interrupts(number, event.clock, sink);
+  }
+  for (TaskNow& now : states_) now.calls.clear();
+}
+
+void Follow::finish(std::uint64_t clock, FollowSink& sink) const {
+  for (std::uint32_t number = 0; number < cpus_.size(); number++) {
+    const CpuNow& now = cpus_[number];
+    if (now.running == kNoTask || now.since >= clock) continue;
+    Slice slice{.kind = SliceKind::run,
+                .depth = 0,
+                .begun = now.begun,
+                .ended = false,
+                .cpu = number,
+                .task = now.running,
+                .value = now.running,
+                .in = kNoType,
+                .from = now.since,
+                .to = clock};
+    sink.slice(slice);
+    for (const Open& open : now.stack) {
+      slice.kind = SliceKind::interrupt;
+      if (slice.depth < kDeepest) slice.depth++;
+      slice.begun = true;
+      slice.value = open.type;
+      slice.from = open.from;
+      sink.slice(slice);
+    }
+  }
+  for (TaskIndex index = 0; index < states_.size(); index++) {
+    const TaskNow& now = states_[index];
+    Slice slice{.kind = SliceKind::state,
+                .depth = 0,
+                .begun = now.begun,
+                .ended = false,
+                .cpu = now.cpu,
+                .task = index,
+                .value = static_cast<std::uint32_t>(now.state),
+                .in = now.outermost(),
+                .from = now.since,
+                .to = clock};
+    if (now.state != TaskState::unknown && now.since < clock) sink.slice(slice);
+    slice.kind = SliceKind::call;
+    slice.begun = true;
+    slice.in = kNoType;
+    for (const Open& open : now.calls) {
+      if (slice.depth < kDeepest) slice.depth++;
+      slice.value = open.type;
+      slice.from = open.from;
+      sink.slice(slice);
+    }
+  }
+}
+
+}  // namespace fkt

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Follow: tracks what each CPU and each task is doing, event by event, and reports it as slices of
+// time: which task ran on a CPU and what interrupted it; when a task ran, waited for a CPU or
+// slept; its system calls; and which task woke it.
+//
+// The whole state is a value: with a copy of it the recording can be followed from that moment on,
+// without the events before it (lib/timeline/timeline.h).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/analyse/meanings.h"
+#include "lib/analyse/spans.h"
+#include "lib/analyse/tasks.h"
+#include "lib/analyse/who_runs.h"
+
+namespace fkt {
+
+enum class TaskState : std::uint8_t { unknown, running, ready, blocked };
+
+enum class SliceKind : std::uint8_t {
+  run,        // on a CPU: a task ran there; value: its TaskIndex
+  interrupt,  // on a CPU, nested; value: its TypeIndex
+  state,      // of a task; value: TaskState
+  call,       // of a task; value: its TypeIndex
+};
+
+struct Slice {
+  SliceKind kind = SliceKind::run;
+  // Within its lane: 0 for runs and states, 1 and up for what nests in them.
+  std::uint8_t depth = 0;
+  bool begun = true;         // its begin was seen, at `from`
+  bool ended = true;         // its end was seen, at `to`
+  std::uint32_t cpu = 0;     // CPU where it ran, or ran last
+  TaskIndex task = kNoTask;  // the task it belongs to; of an interrupt: the interrupted task
+  std::uint32_t value = 0;
+  TypeIndex in = kNoType;          // state: the system call around it, if one is known
+  std::uint64_t from = 0, to = 0;  // ticks
+};
+
+// A woken task has got a CPU.
+struct Wake {
+  TaskIndex waker = kNoTask, task = kNoTask;
+  std::uint32_t waker_cpu = 0, cpu = 0;
+  std::uint64_t woken = 0, runs = 0;  // ticks
+};
+
+class FollowSink {
+ public:
+  virtual ~FollowSink() = default;
+  // The slices of one CPU or task and of one depth come in time order and do not overlap.
+  virtual void slice(const Slice& slice) = 0;
+  virtual void wake(const Wake&) {}
+  // Called after each event was applied, including gaps. running: the task on the event's CPU.
+  virtual void event(const Event&, TaskIndex /*running*/, const Step&) {}
+  // Returns true when the sink needs no further slices.
+  virtual bool enough() const { return false; }
+};
+
+class Follow {
+ public:
+  // Copies share `info`, `meanings` and `types`, which must outlive all of them. A slice is
+  // followed from the state at its cut.
+  Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types);
+
+  // Applies the next event and reports the slices that end with it; `sink` may be nullptr.
+  void apply(const Event& event, FollowSink* sink);
+  // Continues with the next stretch of a slice, in the state at its cut. Not allowed for a Follow
+  // from at().
+  void restart(const Cut& cut);
+  // Reports everything that is open at `clock` (ticks), as slices whose end was not seen.
+  void finish(std::uint64_t clock, FollowSink& sink) const;
+
+  const Tasks& tasks() const { return tasks_; }
+
+  // The state at one moment, in compact form.
+  class Saved;
+  Saved save() const;
+  // Returns a Follow in the state `saved`, which must be an earlier state of this one. Its tasks
+  // have numbers but no names.
+  Follow at(const Saved& saved) const;
+
+ private:
+  struct Open {
+    TypeIndex type = kNoType;
+    std::uint64_t match = 0, from = 0;
+  };
+  struct CpuNow {
+    TaskIndex running = kNoTask;  // the task of the open run slice; kNoTask: there is none
+    bool begun = false;
+    std::uint64_t since = 0;
+    std::vector<Open> stack;  // interrupts
+  };
+  struct TaskNow {
+    TaskState state = TaskState::unknown;
+    bool begun = false;       // the begin of the state was seen, at `since`
+    bool before_cut = false;  // the state began before the slice
+    std::uint32_t cpu = 0, waker_cpu = 0;
+    TaskIndex waker = kNoTask;  // of a ready task that slept: the task that woke it
+    std::uint64_t since = 0;
+    std::vector<Open> calls;  // innermost last
+    TypeIndex outermost() const { return calls.empty() ? kNoType : calls.front().type; }
+  };
+
+  void restore(const Cut& cut, const CutPlaces& places);
+  static std::vector<Open> opened(const std::vector<Cut::Open>& saved, const CutPlaces& places);
+  CpuNow& cpu(std::uint32_t number) {
+    if (number >= cpus_.size()) cpus_.resize(number + 1);
+    return cpus_[number];
+  }
+  TaskNow& task(TaskIndex index) {
+    if (index >= states_.size()) states_.resize(index + 1);
+    return states_[index];
+  }
+  Step point(const Event& event, TaskIndex running, FollowSink* sink);
+  Step begin(const Event& event, const Meaning& meaning, TaskIndex running);
+  Step end(const Event& event, const Meaning& meaning, TaskIndex running, FollowSink* sink);
+  static bool in_interrupt(const Meaning& meaning, const std::vector<Open>& interrupts);
+  std::size_t find_open(const std::vector<Open>& stack, const Meaning& meaning,
+                        std::uint64_t number) const;
+  void run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun, FollowSink* sink);
+  void set_state(TaskIndex index, TaskState state, std::uint64_t clock, bool begun,
+                 FollowSink* sink);
+  void switched(const Event& event, TaskIndex running, FollowSink* sink);
+  void woken(const Event& event, TaskIndex running, FollowSink* sink);
+  void exec(const Event& event, TaskIndex running);
+  void drop_interrupts(std::uint32_t number, std::uint64_t clock, FollowSink* sink);
+  void begin_gap(const Event& event, FollowSink* sink);
+  void forget(const Event& event, FollowSink* sink);
+
+  Follow(const Meanings* meanings, SpanTypes* types, Tasks tasks, WhoRuns who_runs)
+      : meanings_(meanings),
+        types_(types),
+        tasks_(std::move(tasks)),
+        who_runs_(std::move(who_runs)) {}
+
+  const Meanings* meanings_;
+  SpanTypes* types_;
+  Tasks tasks_;
+  WhoRuns who_runs_;
+  std::vector<CpuNow> cpus_;
+  std::vector<TaskNow> states_;  // by TaskIndex
+  std::uint64_t cut_from_ = 0;   // begin of the slice (ticks)
+};
+
+class Follow::Saved {
+ public:
+  std::size_t bytes() const;
+
+ private:
+  friend class Follow;
+  explicit Saved(const WhoRuns& who_runs) : who_runs_(who_runs) {}
+  TaskIndex count_ = 0;
+  std::vector<Tasks::Number> numbers_;
+  WhoRuns who_runs_;
+  std::vector<CpuNow> cpus_;
+  std::vector<std::pair<TaskIndex, TaskNow>> states_;  // only tasks of which something is known
+};
+
+}  // namespace fkt

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/timeline/lanes.h"
+
+#include <algorithm>
+
+namespace fkt {
+
+LaneCell lane_cell(const Slice& slice) {
+  return {.kind = slice.kind,
+          .depth = slice.depth,
+          .begun = slice.begun,
+          .ended = slice.ended,
+          .count = 1,
+          .value = slice.value,
+          .in = slice.in,
+          .cpu = slice.cpu,
+          .from = slice.from,
+          .to = slice.to,
+          .busy = slice.to - slice.from};
+}
+
+Gathered::Gathered(const LaneCell& one) : cell(one), longest(one.to - one.from) {
+  if (one.kind == SliceKind::state) states[one.value & 3] = one.busy;
+}
+
+void Gathered::add(const Gathered& later) {
+  cell.count += later.cell.count;
+  cell.to = std::max(cell.to, later.cell.to);
+  cell.busy += later.cell.busy;
+  for (std::size_t state = 0; state < states.size(); state++) states[state] += later.states[state];
+  if (later.longest <= longest) return;
+  longest = later.longest;
+  cell.value = later.cell.value;
+  cell.in = later.cell.in;
+  cell.cpu = later.cell.cpu;
+}
+
+LaneCell Gathered::closed() const {
+  LaneCell closed = cell;
+  if (cell.kind == SliceKind::state && cell.count > 1) {
+    closed.value = static_cast<std::uint32_t>(std::ranges::max_element(states) - states.begin());
+  }
+  return closed;
+}
+
+// While a recording is still being read, tasks_ may lack the task.
+bool Lanes::idle(TaskIndex task) const {
+  return task < tasks_.size() && tasks_[task].idle;
+}
+
+Lanes::Building& Lanes::building(bool of_cpu, std::uint32_t id) {
+  Building& building = lanes_[static_cast<std::uint64_t>(of_cpu) << 32 | id];
+  building.lane.of_cpu = of_cpu;
+  building.lane.id = id;
+  return building;
+}
+
+void Lanes::slice(const Slice& slice) {
+  if (slice.to <= scale_.from || slice.from >= scale_.to) return;
+  const bool of_cpu = fkt::of_cpu(slice.kind);
+  const std::uint32_t id = of_cpu ? slice.cpu : slice.task;
+  if (!of_cpu && idle(id)) return;
+  LaneCell cell = lane_cell(slice);
+  cell.busy = std::min(slice.to, scale_.to) - std::max(slice.from, scale_.from);
+  Building& lane = building(of_cpu, id);
+  const bool runs =
+      cell.kind == SliceKind::state && cell.value == static_cast<std::uint32_t>(TaskState::running);
+  if (runs || (cell.kind == SliceKind::run && !idle(cell.value))) lane.lane.active += cell.busy;
+  add(lane, cell);
+}
+
+void Lanes::put(bool of_cpu, std::uint32_t id, const LaneCell& cell, std::uint64_t active) {
+  if (!of_cpu && idle(id)) return;
+  Lane& lane = building(of_cpu, id).lane;
+  if (lane.cells.empty()) lane.cells.reserve(scale_.cells);
+  lane.cells.push_back(cell);
+  lane.active += active;
+}
+
+void Lanes::add(Building& building, const LaneCell& cell) {
+  if (cell.depth >= building.depths.size()) building.depths.resize(cell.depth + 1);
+  Gathering& gathering = building.depths[cell.depth];
+  const std::uint64_t from = std::max(cell.from, scale_.from);
+  const std::uint64_t to = std::min(cell.to, scale_.to);
+  const bool wide =
+      (to - from) * static_cast<unsigned __int128>(scale_.cells) >= scale_.to - scale_.from;
+  const std::uint32_t column = scale_.cell(from);
+  if (gathering.open && (wide || column != gathering.column)) close(building, gathering);
+  if (wide) return building.lane.cells.push_back(cell);
+  if (gathering.open) return gathering.all.add(Gathered(cell));
+  gathering = {column, true, Gathered(cell)};
+}
+
+void Lanes::close(Building& building, Gathering& gathering) {
+  building.lane.cells.push_back(gathering.all.closed());
+  gathering.open = false;
+}
+
+void Lanes::wake(const Wake& wake) {
+  if (wake.runs < scale_.from || wake.woken >= scale_.to) return;
+  if (++wake_count_ <= kMostWakes) {
+    wakes_.push_back(wake);
+  } else {
+    wakes_.clear();
+  }
+}
+
+void Lanes::finish(Building& building) {
+  for (Gathering& gathering : building.depths) {
+    if (gathering.open) close(building, gathering);
+  }
+  std::ranges::stable_sort(building.lane.cells, {},
+                           [](const LaneCell& cell) { return std::pair(cell.depth, cell.from); });
+}
+
+// Among tasks that only wait, those in a system call are more informative.
+bool comes_before(const LaneRank& one, const LaneRank& other) {
+  if (one.of_cpu != other.of_cpu) return one.of_cpu;
+  if (!one.of_cpu && one.active != other.active) return one.active > other.active;
+  if (!one.of_cpu && one.calls != other.calls) return one.calls;
+  return one.id < other.id;
+}
+
+LanePicture Lanes::take(const LaneWish& wish) {
+  std::vector<std::pair<LaneRank, Building*>> ranks;
+  LanePicture picture;
+  for (auto& [key, building] : lanes_) {
+    const Lane& lane = building.lane;
+    if (!lane.of_cpu && wish.wanted && !wish.wanted(lane.id)) continue;
+    picture.tasks += !lane.of_cpu;
+    const bool calls =
+        building.depths.size() > 1 || std::ranges::any_of(lane.cells, &LaneCell::depth);
+    ranks.push_back({{lane.of_cpu, lane.id, calls, lane.active}, &building});
+  }
+  std::ranges::sort(ranks, comes_before, &std::pair<LaneRank, Building*>::first);
+  std::uint64_t tasks = 0;
+  for (const auto& [rank, building] : ranks) {
+    if (!rank.of_cpu && ++tasks > wish.most) break;
+    finish(*building);
+    picture.lanes.push_back(std::move(building->lane));
+  }
+  lanes_.clear();
+  return picture;
+}
+
+}  // namespace fkt

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Levels: the lanes of a whole recording at several resolutions (levels of detail), so that any
+// stretch of it is drawn from a number of cells that depends only on the picture.
+//
+// A level divides time into buckets of equal width, twice that of the next finer level. Slices
+// narrower than a bucket are combined, per lane and depth, into a cell of the bucket in which they
+// begin; wider slices are cells of their own. Each level is built from the cells of the next finer
+// one. When all levels together take too much room, the finest one is dropped.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/base/scratch.h"
+#include "lib/timeline/lanes.h"
+
+namespace fkt {
+
+class Levels : public FollowSink {
+ public:
+  static constexpr std::uint64_t kMostCells = 4 << 20;     // of 64 bytes, in a temporary file
+  static constexpr std::uint64_t kMostInMemory = 3 << 18;  // if there is no temporary file
+
+  // Levels for [from, to) (ticks), from < to, with about `events` events. most: maximum number of
+  // cells. `tasks` is used by lanes().
+  Levels(std::uint64_t from, std::uint64_t to, std::uint64_t events, const Tasks& tasks,
+         std::uint64_t most = kMostCells);
+
+  void slice(const Slice& slice) override;
+  // Call after the last slice, before lanes() and complete().
+  void finish();
+
+  // Returns what overlaps the scale, from cells whose buckets are as wide as its columns, or up to
+  // twice as wide; wider still if finer levels were dropped. Lane::active of CPUs is approximate,
+  // and wake-ups are not included.
+  LanePicture lanes(const Scale& scale, const LaneWish& wish = {}) const;
+  // Sets the end of slices that are open at `clock` (ticks), as far as a level has them as single
+  // cells, and removes these from `open`. The slices that are left are narrower than
+  // finest_bucket().
+  using OpenCells = std::map<std::tuple<std::uint32_t, std::uint8_t, std::uint64_t>, LaneCell*>;
+  void complete(OpenCells& open, std::uint64_t clock) const;
+  static std::tuple<std::uint32_t, std::uint8_t, std::uint64_t> open_key(bool of_cpu,
+                                                                         std::uint32_t id,
+                                                                         const LaneCell& cell) {
+    return {of_cpu ? id | kOfCpu : id, cell.depth, cell.from};
+  }
+  // Width of the finest level's buckets (ticks).
+  std::uint64_t finest_bucket() const { return levels_[finest_].width; }
+  // Width of the buckets that lanes() uses for this scale (ticks).
+  std::uint64_t bucket(const Scale& scale) const { return level_for(scale).width; }
+  // Number of cells on all levels.
+  std::uint64_t cells() const { return cells_; }
+
+ private:
+  static constexpr std::uint64_t kFewest = 512;          // number of buckets of the coarsest level
+  static constexpr std::uint64_t kEventsPerBucket = 64;  // average in the finest level
+  static constexpr std::size_t kBlock = 256;             // number of cells in a block
+  static constexpr std::uint32_t kOfCpu = 1U << 31;
+
+  struct Cell {
+    LaneCell cell;
+    std::uint32_t lane = 0;                     // task, or kOfCpu | CPU number
+    float longest = 0, ready = 0, blocked = 0;  // ticks
+  };
+  struct Extent {  // of a block's cells
+    std::uint64_t from = ~std::uint64_t{0}, to = 0;
+  };
+  struct Open {
+    bool open = false;
+    std::uint64_t bucket = 0;
+    Gathered all;
+  };
+  struct Level {
+    std::uint64_t width = 1;  // ticks
+    std::uint64_t now = 0;    // latest bucket in which a slice ended
+    Scratch<Cell> cells;
+    std::vector<Extent> extents;
+    std::unordered_map<std::uint64_t, Open> lanes;  // by lane and depth
+    // Bucket and key of open cells, oldest first.
+    std::deque<std::pair<std::uint64_t, std::uint64_t>> opened;
+  };
+  void feed(std::size_t level, std::uint64_t key, const Gathered& gathered);
+  void flush(std::size_t level, std::uint64_t before);
+  void close(std::size_t level, std::uint64_t key, Open& open);
+  void keep(std::size_t level, std::uint64_t key, const Gathered& gathered);
+  void forget_finest();
+  const Level& level_for(const Scale& scale) const;
+  template <class Use>
+  static void each_cell(const Level& level, const Scale& scale, const Use& use);
+  std::vector<bool> chosen_tasks(const Level& level, const Scale& scale, const LaneWish& wish,
+                                 std::uint64_t& count) const;
+  static LaneCell shown(const Cell& stored, const Scale& scale);
+  std::uint64_t active(const Cell& stored, const LaneCell& cell) const;
+
+  std::uint64_t from_;
+  const Tasks& tasks_;
+  std::uint64_t most_;
+  std::uint64_t cells_ = 0;
+  std::size_t finest_ = 0;  // number of the finest level that is kept
+  bool in_memory_ = false;
+  std::vector<Level> levels_;
+};
+
+}  // namespace fkt

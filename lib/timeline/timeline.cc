@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/timeline/timeline.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "lib/format/clock.h"
+#include "lib/read/merge.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::uint64_t kReport = 1 << 16;     // events between updates of `control`
+constexpr std::uint64_t kTurn = 1 << 13;       // events after which follow() gives up the mutex
+constexpr std::uint64_t kLeastBetween = 4096;  // reading so many events takes less time than a copy
+
+}  // namespace
+
+Timeline::Timeline(const Trace& trace)
+    : trace_(trace),
+      meanings_(trace.info().catalogue),
+      types_(trace.info()),
+      copy_every_(kLeastBetween),
+      end_(trace.info(), meanings_, types_) {
+  const TraceInfo& info = trace.info();
+  begin_ = info.oldest != 0 ? info.oldest : recording_start(info);
+  finish_ = recording_end(trace);
+  for (const PageRef& page : trace.pages()) begin_ = std::min(begin_, page.first_clock);
+  if (info.cut) {  // the first and last pages of a slice have events outside of it
+    begin_ = info.cut->from;
+    finish_ = std::min(finish_, info.slice_end());
+  }
+  stop_ = finish_;
+  finish_ = std::max(finish_, begin_ + 1);
+}
+
+Interval Timeline::stretch(std::size_t n) const {
+  const TraceInfo& info = trace_.info();
+  if (!info.cut) return {0, std::numeric_limits<std::uint64_t>::max()};
+  return {info.stretch(n).from, info.stretch(n).to};
+}
+
+void Timeline::keep(std::uint64_t clock, bool cut) {
+  copies_.push_back({clock, cut, end_.save()});
+  const std::size_t bytes = copies_.back().state.bytes();
+  copy_bytes_ += bytes;
+  cuts_ += cut;
+  cut_bytes_ += cut ? bytes : 0;
+  if (copies_.size() - cuts_ < kCopies && copy_bytes_ - cut_bytes_ < kCopyBytes) return;
+  // Removes every second copy, and makes new ones half as often.
+  bool stays = false;
+  std::erase_if(copies_, [&](const Copy& copy) {
+    if (copy.cut) return false;
+    stays = !stays;
+    return !stays;
+  });
+  copy_bytes_ = 0;
+  for (const Copy& copy : copies_) copy_bytes_ += copy.state.bytes();
+  copy_every_ *= 2;
+}
+
+void Timeline::reach(std::uint64_t clock, FollowSink* whole) {
+  const TraceInfo& info = trace_.info();
+  while (stretch_ + 1 < info.stretches() && info.stretch(stretch_ + 1).from <= clock) {
+    if (whole != nullptr) end_.finish(info.stretch(stretch_).to, *whole);
+    end_.restart(info.stretch(++stretch_));
+    keep(info.stretch(stretch_).from, true);
+  }
+}
+
+void Timeline::read(PassControl& control, FollowSink* whole) {
+  const std::lock_guard lock(reading_);
+  std::uint64_t events = 0, next_copy = 0, last_clock = 0;
+  for (const PageRef& page : trace_.pages()) control.total += page.events;
+  if (trace_.info().cut) keep(begin_, true);
+  for (const Event& event : trace_.events()) {
+    reach(event.clock, whole);
+    // No copy between two events of equal time: copies are found by time.
+    if (events >= next_copy && event.clock > last_clock) {
+      keep(event.clock, false);
+      next_copy = events + copy_every_;
+    }
+    end_.apply(event, whole);
+    last_clock = event.clock;
+    if (++events % kReport != 0) continue;
+    control.done = events;
+    if (control.stop) return;
+  }
+  control.done = events;
+  reach(finish_, whole);
+  stop_ = std::max(stop_, last_clock);
+  finish_ = std::max(finish_, last_clock + 1);
+  if (whole != nullptr) end_.finish(stop_, *whole);
+}
+
+const Timeline::Copy& Timeline::copy_before(std::uint64_t clock) const {
+  const auto after = std::ranges::upper_bound(copies_, clock, {}, &Copy::clock);
+  return after == copies_.begin() ? *after : *std::prev(after);
+}
+
+void Timeline::follow(std::uint64_t from, std::uint64_t to, FollowSink& sink,
+                      const Unwanted& unwanted) const {
+  if (copies_.empty() || from >= to) return;
+  std::unique_lock lock(reading_);
+  std::uint64_t events = 0;
+  const std::size_t stretches = std::max<std::size_t>(1, trace_.info().stretches());
+  for (std::size_t n = 0; n < stretches; n++) {
+    const std::uint64_t begin = std::max(from, stretch(n).from), end = std::min(to, stretch(n).to);
+    if (begin >= end) continue;
+    const Copy& copy = copy_before(begin);
+    Follow state = end_.at(copy.state);
+    for (const Event& event : trace_.events({.from = copy.clock, .to = end, .cpu = {}})) {
+      state.apply(event, event.clock < begin ? nullptr : &sink);
+      if (sink.enough()) return;
+      if (++events % kTurn != 0) continue;
+      if (unwanted && unwanted()) return;
+      lock.unlock();  // another thread's reading does not affect the state of this range
+      lock.lock();
+    }
+    state.finish(std::min(end, stop_), sink);
+  }
+}
+
+}  // namespace fkt

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Checks that files of lib/ include only what lib/LAYERS allows, and that no tool includes another.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSource = FKT_SOURCE_DIR;
+
+// Returns the paths in quotes that the file includes.
+std::vector<std::string> includes_of(std::istream& file) {
+  static const std::regex include("^#include \"([^\"]+)\"");
+  std::vector<std::string> found;
+  for (std::string line; std::getline(file, line);) {
+    std::smatch match;
+    if (std::regex_search(line, match, include)) found.push_back(match[1]);
+  }
+  return found;
+}
+
+// Returns the rooms of lib/LAYERS, each with its place in the order.
+std::map<std::string, std::size_t> read_layers() {
+  std::map<std::string, std::size_t> order;
+  std::ifstream file(kSource / "lib/LAYERS");
+  for (std::string line; std::getline(file, line);) {
+    std::string room;
+    if (std::istringstream(line) >> room && room[0] != '#') order.emplace(room, order.size());
+  }
+  return order;
+}
+
+// Returns the second component of "lib/ROOM/..." or "cli/TOOL/..."; empty: another path.
+std::string folder_in(const std::string& path, const std::string& root) {
+  const std::size_t begin = root.size() + 1, end = path.find('/', begin);
+  return path.starts_with(root + "/") && end != path.npos ? path.substr(begin, end - begin) : "";
+}
+
+// Returns what is wrong with the includes of a file of lib/, a line each.
+std::string wrong_in_library(const std::string& path, std::istream& file,
+                             const std::map<std::string, std::size_t>& order) {
+  const auto own = order.find(folder_in(path, "lib"));
+  if (own == order.end()) return path + " is in no room of lib/LAYERS\n";
+  std::string wrong;
+  for (const std::string& included : includes_of(file)) {
+    const auto room = order.find(folder_in(included, "lib"));
+    if (room == order.end() || room->second > own->second) {
+      wrong += path + " includes " + included + "\n";
+    }
+  }
+  return wrong;
+}
+
+// Returns what is wrong with the includes of a file of cli/.
+std::string wrong_in_tool(const std::string& path, std::istream& file) {
+  std::string wrong;
+  for (const std::string& included : includes_of(file)) {
+    const std::string tool = folder_in(included, "cli");
+    // cli/fkt_NAME.cc is the tool's main file.
+    const bool own =
+        tool.empty() || path.starts_with("cli/" + tool + "/") || path == "cli/" + tool + ".cc";
+    if (!own) wrong += path + " includes " + included + "\n";
+  }
+  return wrong;
+}
+
+template <typename Check>
+unsigned check_all(const char* root, const Check& check) {
+  unsigned files = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kSource / root)) {
+    const std::string kind = entry.path().extension();
+    if (kind != ".h" && kind != ".cc") continue;
+    std::ifstream file(entry.path());
+    CHECK(check(entry.path().lexically_relative(kSource).string(), file) == "");
+    files++;
+  }
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("no file of the library includes one of a later room") {
+  const auto order = read_layers();
+  CHECK(order.size() > 10);
+  CHECK(check_all("lib", [&](const std::string& path, std::istream& file) {
+          return wrong_in_library(path, file, order);
+        }) > 100);
+}
+
+TEST_CASE("no tool includes a file of another tool") {
+  CHECK(check_all("cli", wrong_in_tool) > 50);
+}
+
+TEST_CASE("an include against the order is found") {
+  const auto order = read_layers();
+  std::istringstream back("#include <vector>\n#include \"lib/report/dump.h\"\n");
+  CHECK(wrong_in_library("lib/read/page.h", back, order) ==
+        "lib/read/page.h includes lib/report/dump.h\n");
+  std::istringstream fine("#include \"lib/read/page.h\"\n#include \"lib/base/text.h\"\n");
+  CHECK(wrong_in_library("lib/report/dump.h", fine, order) == "");
+  std::istringstream strange("#include \"cli/common.h\"\n");
+  CHECK(wrong_in_library("lib/base/text.h", strange, order) != "");
+  std::istringstream none;
+  CHECK(wrong_in_library("lib/stray.h", none, order) != "");
+  std::istringstream other("#include \"cli/fkt_kd/kd.h\"\n");
+  CHECK(wrong_in_tool("cli/fkt_print/print.cc", other) != "");
+}
