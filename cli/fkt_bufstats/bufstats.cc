@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/common.h"
-#include "cli/damage.h"
-#include "cli/view.h"
+#include "cli/base/common.h"
+#include "cli/base/damage.h"
+#include "cli/base/view.h"
 #include "lib/analyse/analysis.h"
 #include "lib/format/clock.h"
 #include "lib/picture/buffer_picture.h"

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "cli/common.h"
-#include "cli/damage.h"
+#include "cli/base/common.h"
+#include "cli/base/damage.h"
+#include "cli/base/view.h"
 #include "cli/fkt_extract/output.h"
 #include "cli/fkt_extract/slice.h"
-#include "cli/view.h"
 #include "lib/base/text.h"
 #include "lib/base/time_format.h"
 #include "lib/slice/extract.h"

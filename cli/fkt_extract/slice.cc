@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/view.h"
+#include "cli/base/view.h"
 #include "lib/format/clock.h"
 #include "lib/slice/extract.h"
 

@@ -2,7 +2,7 @@
 // Evaluates the options of fkt_extract that select intervals of the recording.
 #pragma once
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "lib/analyse/find.h"
 #include "lib/read/trace.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/base/view.h"
 #include "cli/fkt_kd/request.h"
-#include "cli/view.h"
 #include "lib/analyse/critical_path.h"
 #include "lib/analyse/task_states.h"
 #include "lib/calls/call_paths.h"

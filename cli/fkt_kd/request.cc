@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cli/view.h"
+#include "cli/base/view.h"
 #include "lib/format/clock.h"
 
 namespace fkt::cli {

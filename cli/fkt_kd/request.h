@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "lib/analyse/find.h"
 #include "lib/analyse/select.h"
 #include "lib/base/time_format.h"

@@ -2,7 +2,7 @@
 // Implements fkt_print --diff OLD NEW.
 #pragma once
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 
 namespace fkt::cli {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_print/find.h"
 
-#include "cli/view.h"
+#include "cli/base/view.h"
 #include "lib/format/clock.h"
 #include "lib/report/buffer_table.h"
 #include "lib/report/page_table.h"

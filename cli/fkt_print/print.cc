@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "cli/damage.h"
+#include "cli/base/damage.h"
+#include "cli/base/view.h"
 #include "cli/fkt_print/diff.h"
 #include "cli/fkt_print/find.h"
 #include "cli/fkt_print/request.h"
-#include "cli/view.h"
 #include "lib/analyse/analysis.h"
 #include "lib/read/merge.h"
 #include "lib/report/dump.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/view.h"
+#include "cli/base/view.h"
 
 namespace fkt::cli {
 namespace {

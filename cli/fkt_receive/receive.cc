@@ -8,7 +8,7 @@
 
 #include <cstdlib>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "cli/fkt_receive/arriving_file.h"
 #include "cli/fkt_receive/server.h"
 #include "lib/base/os_error.h"

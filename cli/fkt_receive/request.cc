@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_receive/request.h"
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 
 namespace fkt::receive {
 namespace {

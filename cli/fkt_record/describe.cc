@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "cli/fkt_record/engine.h"
 #include "lib/format/catalogue.h"
 #include "lib/record/kernel_symbols.h"

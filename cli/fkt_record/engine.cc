@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "lib/base/os_error.h"
 #include "lib/base/suggest.h"
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "lib/base/os_error.h"
 #include "lib/base/text.h"
 

@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "cli/fkt_record/index.h"
 #include "lib/base/os_error.h"
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "cli/fkt_record/describe_part.h"
 #include "cli/fkt_record/tail_room.h"
 

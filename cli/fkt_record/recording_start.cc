@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "cli/fkt_record/tail_room.h"
 #include "lib/base/parse.h"
 #include "lib/record/system_state.h"

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstring>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "lib/base/os_error.h"
 #include "lib/remote/message.h"
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "lib/base/os_error.h"
 #include "lib/record/space_ahead.h"
 

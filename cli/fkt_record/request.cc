@@ -5,7 +5,7 @@
 
 #include <fkt/wire.h>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "cli/fkt_record/engine.h"
 #include "lib/base/suggest.h"
 #include "lib/format/group.h"

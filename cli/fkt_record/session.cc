@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "cli/fkt_record/own_share.h"
 #include "cli/fkt_record/recording.h"
 #include "cli/fkt_record/signals.h"

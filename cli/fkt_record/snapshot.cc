@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "lib/base/os_error.h"
 
 namespace fkt::record {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "lib/record/snapshot_call.h"
 #include "lib/record/when.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "cli/fkt_record/engine.h"
 #include "cli/fkt_record/own_share.h"
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "cli/fkt_selection/density_list.h"
 #include "cli/fkt_selection/event_list.h"
 #include "cli/fkt_selection/lane_list.h"

@@ -10,13 +10,13 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "cli/common.h"
-#include "cli/damage.h"
+#include "cli/base/common.h"
+#include "cli/base/damage.h"
+#include "cli/base/view.h"
 #include "cli/fkt_selection/api.h"
 #include "cli/fkt_selection/page.h"
 #include "cli/fkt_selection/png.h"
 #include "cli/fkt_selection/server.h"
-#include "cli/view.h"
 #include "lib/base/random_token.h"
 #include "lib/format/clock.h"
 #include "lib/picture/overview.h"

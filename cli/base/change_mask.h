@@ -3,7 +3,7 @@
 // they make.
 #pragma once
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "lib/format/mask.h"
 #include "lib/record/device.h"
 

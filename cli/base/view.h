@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "lib/analyse/find.h"
 #include "lib/analyse/select.h"
 #include "lib/read/trace.h"

@@ -6,7 +6,7 @@
 
 #include <fkt/wire.h>
 
-#include "cli/common.h"
+#include "cli/base/common.h"
 #include "lib/base/os_error.h"
 #include "lib/record/device.h"
 #include "lib/record/record_file.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/common.h"
+#include "cli/base/common.h"
 
 #include <errno.h>
 #include <fcntl.h>
