@@ -127,7 +127,7 @@ Status Recording::write_head(const std::optional<User>& user, pid_t workload) {
       sections_before({*request_, user, device_, task_list_, workload, output_.is_stream()});
   if (!sections) return sections.error();
   if (const std::string remark = task_list_.remark(); !remark.empty()) cli::warn(remark);
-  start_clocks_at_ = sizeof(fkt_file_header) + sections->bytes().size();
+  start_clocks_at_ = sizeof(fkt_file_header) + sections->next_offset();
   head_ = file_head(recording_, page_bytes_, *sections,
                     request_->level ? FKT_FILE_VERSION_GROUPS : FKT_FILE_VERSION_PAGES,
                     pages_behind(sections->bytes().size() + kClocksBytes));

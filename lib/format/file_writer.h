@@ -24,7 +24,10 @@ class Sections {
   Status add(fkt_section type, std::string_view payload);
   // Adds an unchanged section of another file. FKT_SEC_END is ignored.
   void copy(const Section& section);
+  // All sections, and FKT_SEC_END behind them.
   const std::string& bytes() const { return bytes_; }
+  // Returns the offset in bytes() at which the next section would begin: that of FKT_SEC_END.
+  std::size_t next_offset() const { return bytes_.size() - sizeof(fkt_section_header); }
 
  private:
   void put(fkt_section_header header, std::string_view payload);

@@ -70,6 +70,19 @@ TEST_CASE("sections come back, small ones as they are, large ones packed") {
   CHECK(closed.faults.empty());
 }
 
+TEST_CASE("sections that are known later go where the closing one stood") {
+  Sections before, later;
+  REQUIRE(before.add(FKT_SEC_MACHINE, "{}"));
+  REQUIRE(later.add(FKT_SEC_CLOCKS, "{}"));
+  std::string bytes = before.bytes();
+  bytes.replace(before.next_offset(), later.bytes().size(), later.bytes());
+  const SectionList list = walk_sections(as_bytes(bytes), 0, bytes.size(), Closing::expected);
+  CHECK(list.faults.empty());
+  REQUIRE(list.sections.size() == 2);
+  CHECK(list.sections[0].header.type == FKT_SEC_MACHINE);
+  CHECK(list.sections[1].header.type == FKT_SEC_CLOCKS);
+}
+
 TEST_CASE("the head says where the pages start, for direct I/O") {
   Sections sections;
   REQUIRE(sections.add(FKT_SEC_MACHINE, "{}"));
