@@ -178,7 +178,7 @@ enum fkt_section {
 	 * Like FKT_SEC_TASKS, taken later. At the end of a flight recorder or of a snapshot of one,
 	 * whose first page is much younger than FKT_SEC_TASKS: a task in this list that was not forked
 	 * in the file's pages was alive at their begin. In a file that follows others (--rotate): the
-	 * tasks at about its begin, because FKT_SEC_TASKS is older
+	 * tasks at about its begin, because FKT_SEC_TASKS was made in advance
 	 */
 	FKT_SEC_TASKS_END = 67,
 	/* struct fkt_group_entry for each group, in file order; only if the page area consists of groups */

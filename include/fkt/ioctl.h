@@ -117,7 +117,7 @@ struct fkt_status {
 	__u64 missing; /* FKT_MISSING_* bits: what this kernel does not allow to be observed */
 	__u64 events; /* written by probes */
 	__u64 lost; /* not written: no page was free */
-	__u64 discarded; /* written, but in pages after the limit, or that were not written to the output or read */
+	__u64 discarded; /* written by probes, but in pages that were not written to the output or fetched */
 	__u64 pages_written; /* written to the output (or fetched) */
 	__u64 bytes_written;
 	__u64 drain_ns; /* CPU time of the drain thread in this recording */
@@ -135,7 +135,7 @@ struct fkt_status {
 	__u32 flags; /* FKT_STATUS_* */
 	__u64 bytes_copied; /* bytes copied by a CPU on the way to the output */
 	__u64 overwritten; /* events in old pages that were overwritten (FKT_START_OVERWRITE) */
-	__u64 looked_at; /* bytes of event words in a sample of the pages written */
+	__u64 looked_at; /* bytes of event words in a sample of the pages taken from the rings */
 	__u64 own_bytes; /* of looked_at: written while the recorder's threads or the drain ran */
 	__u64 pages_back; /* FKT_ENGINE_CHECKIN: pages taken out of the page cache and put into a ring again */
 	__u64 pages_given; /* FKT_ENGINE_CHECKIN: pages that stayed in the page cache */

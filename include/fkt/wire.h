@@ -110,7 +110,7 @@ struct fkt_page_header {
 	__u32 events; /* C: events completely written */
 	/*
 	 * C: bytes completely written, including the header, and pairs joined; E subtracts what was
-	 * reserved: 0 in every page outside the ring (ring.h)
+	 * reserved: 0 in every page that was taken from the ring (ring.h)
 	 */
 	__u32 commit;
 	__u32 used; /* E: bytes reserved, header included; FKT_USED_OPEN until then */

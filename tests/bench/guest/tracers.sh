@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154  # work: whoever sources it says where
+# shellcheck shell=bash disable=SC2154  # work: set by the sourcing script
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The tracers that tests/bench compares: for each, how it runs a command with the recording in
