@@ -479,8 +479,8 @@ void fkt_drain_introduce(void)
 }
 
 /*
- * Called after the rings are closed: tells the thread to write every complete page, or wait until it
- * can be fetched, and to end.
+ * Called after the rings are closed: tells the thread to write every complete page, or make sure that
+ * it can be fetched, and to end.
  */
 void fkt_drain_finish(void)
 {

@@ -313,7 +313,7 @@ static void end_copy(struct fkt_page *page, u32 at)
 			fetch.page = page;
 			fetch.at = at;
 		} else {
-			/* Another read has begun the next page: this page comes right after it. */
+			/* Another read has begun the next page: the rest of this page is handed out before it. */
 			list_add(&page->node, &fetch.handed);
 			mark_unsent(page, at);
 		}
