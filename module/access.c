@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who may record what. As with perf it follows from credentials: from those with which /dev/fkt was
- * opened, so that a descriptor which is passed on gives its receiver what its opener had.
+ * Access control. As with perf, it depends on the credentials with which /dev/fkt was opened: a
+ * descriptor passed to another process gives that process the rights of the opener.
  *
- * With CAP_PERFMON or CAP_SYS_ADMIN: everything. Without: only processes that the opener could trace
- * with ptrace(2) as well, and of them nothing that names another process or an address of the kernel
- * (a restricted recording; filter.c keeps the rest out).
+ * With CAP_PERFMON or CAP_SYS_ADMIN: everything may be recorded. Without: only processes that the
+ * opener could also trace with ptrace(2), and nothing that contains another process's pid or an address
+ * of the kernel (a restricted recording; filter.c drops the rest).
  */
 
 #include <linux/capability.h>
@@ -20,7 +20,7 @@
 
 #include "fkt.h"
 
-/* Without capabilities: ring memory of all CPUs, as a share of the machine's. */
+/* Without capabilities: the rings of all CPUs may use at most 1/MEMORY_SHARE of the machine's memory. */
 #define MEMORY_SHARE 16
 
 static bool members_see_all;
@@ -34,15 +34,15 @@ static bool is_privileged(const struct file *file)
 	       file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
-/* May the opener see all processes, and the kernel's addresses? */
+/* Returns whether the opener may record all processes and kernel addresses. */
 bool fkt_access_all(const struct file *file)
 {
 	return READ_ONCE(members_see_all) || is_privileged(file);
 }
 
 /*
- * May `file` start this recording? EPERM: the kernel is locked down; EACCES: not without a filter
- * on processes of its own.
+ * Checks whether `file` may start this recording. -EPERM: the kernel is locked down; -EACCES: only with
+ * a filter on the opener's own processes.
  */
 int fkt_access_start(const struct file *file, const struct fkt_start *start)
 {
@@ -55,19 +55,22 @@ int fkt_access_start(const struct file *file, const struct fkt_start *start)
 	return fkt_access_all(file) ? 0 : -EACCES;
 }
 
-/* May `file` change the layers of the recording that `owner` started? */
+/* Returns whether `file` may change the layers of the recording that `owner` started. */
 bool fkt_access_steer(const struct file *file, const struct file *owner)
 {
 	return file == owner || uid_eq(file->f_cred->uid, owner->f_cred->uid) || is_privileged(file);
 }
 
-/* May `file` have rings of 1 << pow frames on each CPU? Extra pages may double that later. */
+/* Returns whether `file` may have rings of 1 << pow frames on each CPU. Extra pages may double that later. */
 bool fkt_access_memory(const struct file *file, u32 pow)
 {
 	return (u64)num_online_cpus() << pow <= totalram_pages() / MEMORY_SHARE || is_privileged(file);
 }
 
-/* Do capabilities within `ns` give no power over others: was it made by the opener's user? */
+/*
+ * Returns whether `ns` was created by the opener's user (or lies below such a namespace): capabilities
+ * in it give no power over other users.
+ */
 static bool is_own_namespace(const struct cred *opener, const struct user_namespace *ns)
 {
 	for (; ns->level > opener->user_ns->level; ns = ns->parent)
@@ -88,10 +91,10 @@ static bool is_own_cred(const struct cred *opener, const struct cred *task)
 }
 
 /*
- * Is the task one that the opener could trace: of the same user and group, with no more capabilities,
- * and dumpable? A program that is set-uid, set-gid or has capabilities is not, nor one that asked not
- * to be traced (PR_SET_DUMPABLE). For the current task in any context; for another one under
- * rcu_read_lock() and task_lock().
+ * Returns whether the opener could trace the task: it has the same user and group, no more
+ * capabilities, and is dumpable. Programs that are set-uid, set-gid or have file capabilities are not,
+ * nor is a process that asked not to be traced (PR_SET_DUMPABLE). For the current task in any context;
+ * for another task under rcu_read_lock() and task_lock().
  */
 bool fkt_access_own(const struct cred *opener, const struct task_struct *task)
 {
@@ -100,7 +103,10 @@ bool fkt_access_own(const struct cred *opener, const struct task_struct *task)
 
 	if (!is_own_cred(opener, cred))
 		return false;
-	/* A task that gives privileges up is made not dumpable first: look at that second. */
+	/*
+	 * A task that gives up privileges is made not dumpable before its credentials change: so read
+	 * the dumpable flag after the credentials. Pairs with the barrier in commit_creds().
+	 */
 	smp_rmb();
 	mm = READ_ONCE(task->mm);
 	return !mm || __get_dumpable(READ_ONCE(mm->flags)) == SUID_DUMP_USER;

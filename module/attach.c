@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which hooks are on. A hook is on while one of its layers is recorded, or the filter needs it; so a
- * module that records nothing costs nothing. capture.c's lock is held around everything here.
+ * Switches the hooks. A hook is on while one of its layers is recorded, or while the filter or the
+ * condition needs it, so a module that records nothing costs nothing. Callers hold capture.c's lock.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -13,8 +13,8 @@
 #include "fkt.h"
 
 /*
- * The filter's hooks (fork, free_pid) come first, so that no member is missed by the others, and those
- * that ask a condition last: of what is written already.
+ * The filter's hooks (fork, free_pid) come first, so that the other hooks miss no member; the hooks
+ * that evaluate a condition come last, after the events were written.
  */
 static const struct fkt_hook_table *const tables[] = {
 	&fkt_process_hooks,
@@ -44,7 +44,7 @@ static int visit_hooks(hook_fn fn, void *arg)
 
 /* ---- one hook ---- */
 
-/* A kprobe that was registered before must be set up anew. */
+/* A kprobe that was registered before must be initialised again. */
 static int kprobe_on(struct fkt_hook *hook)
 {
 	hook->kprobe = (struct kprobe){ .symbol_name = hook->name, .pre_handler = hook->handler };
@@ -70,7 +70,7 @@ static int hook_on(struct fkt_hook *hook)
 		err = kprobe_on(hook);
 	else
 		err = hook->on();
-	/* Not on this kernel: recorded as missing, the rest goes on without it. */
+	/* This kernel does not have it: reported as missing, and the recording goes on without it. */
 	if (err == -ENOENT || err == -EINVAL || err == -EOPNOTSUPP) {
 		hook->absent = true;
 		pr_notice("%s cannot be observed on this kernel (%d)\n", hook->name, err);
@@ -114,7 +114,10 @@ static int detach_one(struct fkt_hook *hook, void *layers)
 	return 0;
 }
 
-/* Switches hooks so that just those are on that `layers`, the filter and the condition need. */
+/*
+ * Switches hooks so that exactly those needed by `layers`, the filter and the condition are on. Returns
+ * 0 or a negative errno.
+ */
 int fkt_attach_layers(u64 layers)
 {
 	visit_hooks(detach_one, &layers);
@@ -133,7 +136,7 @@ static int forget_missed(struct fkt_hook *hook, void *unused)
 	return 0;
 }
 
-/* A recording begins: what is missed from here on is of it. No hook is on. */
+/* A recording begins: resets the counts of missed calls. Called while no hook is on. */
 void fkt_attach_start(void)
 {
 	visit_hooks(forget_missed, NULL);
@@ -148,8 +151,9 @@ static int add_missed(struct fkt_hook *hook, void *sum)
 }
 
 /*
- * How many calls of functions with a kprobe (free_pid, exceptions) no event tells of: they came while their CPU was
- * in another kprobe's handler. Lockless: a glance while hooks are switched, exact once they are off.
+ * Returns the number of calls of functions with a kprobe (free_pid, exceptions) that were not recorded,
+ * because their CPU was in another kprobe's handler. Lockless: approximate while hooks are switched,
+ * exact once they are off.
  */
 u64 fkt_attach_missed(void)
 {
@@ -162,12 +166,12 @@ u64 fkt_attach_missed(void)
 /* Returns when every probe that runs now has returned. */
 void fkt_attach_wait(void)
 {
-	/* Tracepoints' probes, and whatever else runs with preemption off: kprobes, NMIs, clock events. */
+	/* Tracepoint probes, and everything else that runs with preemption off: kprobes, NMIs, clock events. */
 	tracepoint_synchronize_unregister();
 	synchronize_rcu();
 }
 
-/* Switches all off, and returns when every probe that ran has returned. */
+/* Switches all hooks off, and returns when every probe that ran has returned. */
 void fkt_detach_all(void)
 {
 	visit_hooks(detach_any, NULL);
@@ -181,7 +185,7 @@ static int add_missing(struct fkt_hook *hook, void *arg)
 	return 0;
 }
 
-/* What this kernel does not let us observe: FKT_MISSING_* bits. */
+/* Returns what this kernel does not allow to be observed: FKT_MISSING_* bits. */
 u64 fkt_attach_missing(void)
 {
 	u64 missing = 0;
@@ -215,7 +219,7 @@ static int check_found(struct fkt_hook *hook, void *unused)
 	return 0;
 }
 
-/* Few tracepoints are exported: looks them up by name. */
+/* Few tracepoints are exported, so they are looked up by name. */
 int fkt_attach_init(void)
 {
 	for_each_kernel_tracepoint(find_tracepoint, NULL);

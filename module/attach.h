@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A hook is one place of the kernel where a probe can be put. Each file in probes/ has a table of
- * them; attach.c switches them with the mask.
+ * A hook is a place in the kernel where a probe can be attached. Each file in probes/ has a table of
+ * hooks; attach.c switches them with the mask.
  */
 #ifndef FKT_ATTACH_H
 #define FKT_ATTACH_H
@@ -11,19 +11,19 @@
 #include <linux/types.h>
 
 struct fkt_hook {
-	const char *name; /* of the tracepoint, or what the log calls it */
-	void *probe; /* tracepoints: what runs there */
-	kprobe_pre_handler_t handler; /* functions named `name`: what runs at their begin */
-	int (*on)(void); /* others: how to switch it */
+	const char *name; /* of the tracepoint or function, or the text for the log */
+	void *probe; /* tracepoints: the probe function */
+	kprobe_pre_handler_t handler; /* kprobes on the function `name`: called at its entry */
+	int (*on)(void); /* other hooks: switches it on */
 	void (*off)(void);
-	u64 layers; /* is on while one of these is */
-	bool (*needed)(void); /* ... and only while this is true; NULL: always */
-	u64 missing; /* what status.missing says when this kernel does not have it */
-	bool (*also)(void); /* is on while this is true, too, whatever the layers; NULL: never */
-	/* attach.c's own */
+	u64 layers; /* on while one of these layers is recorded */
+	bool (*needed)(void); /* ... and only while this returns true; NULL: no further condition */
+	u64 missing; /* FKT_MISSING_* bit to report if this kernel does not have it */
+	bool (*also)(void); /* also on while this returns true, independently of the layers; NULL: never */
+	/* used by attach.c only */
 	struct tracepoint *tracepoint;
 	struct kprobe kprobe;
-	u64 missed; /* calls of the function that the kprobe did not see, in this recording */
+	u64 missed; /* calls of the function in this recording that the kprobe did not see */
 	bool attached;
 	bool absent;
 };
@@ -43,14 +43,14 @@ extern const struct fkt_hook_table fkt_condition_hooks;
 #define FKT_HOOK_TABLE(name, array) \
 	const struct fkt_hook_table name = { .hooks = array, .count = ARRAY_SIZE(array) }
 
-/* A probe on a tracepoint that both kernels have. */
+/* A probe on a tracepoint that all supported kernels have. */
 #define FKT_ON_TRACEPOINT(tp, fn, layer)                                      \
 	{                                                                     \
 		.name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_##layer,  \
 		.missing = FKT_MISSING_TRACEPOINT,                            \
 	}
 
-/* A probe at the begin of a function. */
+/* A probe at the entry of a function. */
 #define FKT_ON_FUNCTION(function, fn, layer, bit)                             \
 	.name = #function, .handler = (fn), .layers = 1ULL << FKT_L_##layer,  \
 	.missing = FKT_MISSING_##bit

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Through the page cache, one copy: for outputs that cannot do direct I/O (tmpfs, network file systems). */
+/* Writes through the page cache, with one copy: for outputs without direct I/O (tmpfs, network file systems). */
 
 #include <linux/fs.h>
 #include <linux/uio.h>
@@ -12,7 +12,10 @@ static void buffered_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
 	struct kiocb iocb;
 	ssize_t ret;
 
-	/* Not vfs_iter_write(): who takes the freeze protection there depends on the kernel. */
+	/*
+	 * Not vfs_iter_write(): whether it or its caller takes the freeze protection depends on the
+	 * kernel version.
+	 */
 	init_sync_kiocb(&iocb, chunk->out);
 	iocb.ki_flags &= ~IOCB_DIRECT;
 	iocb.ki_pos = chunk->pos + chunk->written;

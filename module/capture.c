@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state machine of the one recording:
+ * The state machine of the recording (there is at most one):
  *
  *   IDLE --start--> RECORDING --stop, close--> STOPPED --free, close, start--> IDLE
  *                       \--limit, full, error--> STOPPING --stop, close-->/
  *
- * A start goes clock, filter, memory, drain, hooks, mask; a stop goes the same way back. Only when
- * the hooks are off and every probe has returned are the CPUs' open pages closed, and only then is
- * the drain told to finish.
+ * A start sets up clock, filter, memory, drain, hooks and mask, in this order; a stop goes in the
+ * opposite order. The CPUs' open pages are closed only when the hooks are off and every probe has
+ * returned, and only then is the drain told to finish.
  *
- * The drain may need as long as the output takes, which may be for ever (a network file system, a
- * frozen one, FUSE). So the lock is not held while it is waited for: FKT_STOP waits without it, until a fatal
- * signal; a close waits for a few seconds, and then a work item does the rest when the drain ends. Until
- * it has, nothing else can be recorded (EBUSY). The lock is not held across accesses to user memory either.
+ * The drain may need as long as the output takes, which may be for ever (a network file system, a frozen
+ * file system, FUSE). So the lock is not held while waiting for it: FKT_STOP waits without the lock,
+ * until a fatal signal; a close waits for a few seconds, and then a work item does the rest when the
+ * drain ends. Until then, no other recording can start (EBUSY). The lock is not held across accesses to
+ * user memory either.
  */
 
 #include <linux/file.h>
@@ -24,7 +25,7 @@
 
 #include "capture.h"
 
-/* How long a close waits for the drain: what was recorded is then in the file, where the output works. */
+/* How long a close waits for the drain: if the output works, everything recorded is then in the file. */
 #define CLOSE_WAIT (5 * HZ)
 
 static void reap(struct work_struct *unused);
@@ -43,15 +44,15 @@ struct fkt_capture fkt_capture = {
 	.awake = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_capture.awake),
 };
 
-static atomic_t openers; /* open files */
+static atomic_t openers; /* number of open files */
 
-/* Lockless glance, for poll and fetch: both look again when they are woken. */
+/* Lockless: the state may change at once; poll and fetch look again when they are woken. */
 enum fkt_state fkt_capture_state(void)
 {
 	return READ_ONCE(fkt_capture.state);
 }
 
-/* Without the lock: is the recording past its start, all hooks included? */
+/* Returns whether the recording is past its start, with all hooks on. Needs no lock. */
 bool fkt_capture_begun(void)
 {
 	/* Pair with the store-releases in prepare() and begin(). */
@@ -60,15 +61,16 @@ bool fkt_capture_begun(void)
 
 bool fkt_capture_owner(const struct file *file)
 {
-	/* Pairs with the store-release in prepare(): with the owner comes all that it may use. */
+	/* Pairs with the store-release in prepare(): an owner seen here can use the rings and the engine. */
 	return smp_load_acquire(&fkt_capture.owner) == file;
 }
 
 /* ---- stop ---- */
 
 /*
- * The recording ends by itself (limit, full disk, error); hooks stay until the owner stops it. Drain
- * thread, without the lock: the lock's holder may be waiting for that thread.
+ * Ends the recording by itself (limit, full disk, error); hooks stay on until the owner stops it.
+ * Called from the drain thread without the lock, because the lock's holder may be waiting for that
+ * thread.
  */
 void fkt_capture_end(enum fkt_stop_reason reason, int error)
 {
@@ -77,19 +79,19 @@ void fkt_capture_end(enum fkt_stop_reason reason, int error)
 	WRITE_ONCE(fkt_mask, 0);
 	WRITE_ONCE(fkt_capture.stop_clock, fkt_clock());
 	WRITE_ONCE(fkt_capture.error, error);
-	/* Pairs with the load-acquire in fkt_capture_status(): with the reason come error and clock. */
+	/* Pairs with the load-acquire in fkt_capture_glance(): if the reason is seen, so are error and clock. */
 	smp_store_release(&fkt_capture.reason, reason);
 	fkt_drain_kick();
 	fkt_drain_wake_readers();
 }
 
-/* Ends the recording, up to what the drain has still to do. */
+/* Ends the recording, except for the work of the drain. */
 static void halt_locked(void)
 {
-	/* If the machine has just slept: the stop is not told as of before that. */
+	/* If the machine has just slept: the stop time must not be before the sleep. */
 	fkt_power_wake_clock();
 	fkt_capture_end(FKT_STOP_ASKED, 0);
-	/* Here too: the thread that ended it may have been preempted before it came to the mask. */
+	/* Again: the thread in fkt_capture_end() may have been preempted before it cleared the mask. */
 	WRITE_ONCE(fkt_mask, 0);
 	/* Returns when every probe that was running has returned. */
 	fkt_detach_all();
@@ -99,11 +101,11 @@ static void halt_locked(void)
 	fkt_drain_finish();
 }
 
-/* The drain has ended. */
+/* Called when the drain has ended. */
 static void settle_locked(void)
 {
 	fkt_drain_stop();
-	/* Now that the drain writes no event either. */
+	/* The drain does not write events any more either. */
 	fkt_when_stop();
 	fkt_capture.draining = false;
 	WRITE_ONCE(fkt_capture.state, FKT_STOPPED);
@@ -121,12 +123,12 @@ static void set_recorder(struct pid *recorder)
 	put_pid(old);
 }
 
-/* STOPPED -> IDLE: nothing can be fetched any more. Counts stay until the next start. */
+/* STOPPED -> IDLE: no page can be fetched any more. The counts stay until the next start. */
 void fkt_capture_finish(void)
 {
 	struct file *owner = fkt_capture.owner;
 
-	/* First, so that no fetch begins that would meet the rings when they are gone. */
+	/* First, so that no new fetch can access the rings while they are freed. */
 	WRITE_ONCE(fkt_capture.owner, NULL);
 	fkt_owner_reset(owner);
 	fkt_drain_release();
@@ -136,7 +138,7 @@ void fkt_capture_finish(void)
 	module_put(THIS_MODULE);
 }
 
-/* FKT_STOP. EINTR: the caller is being killed; the close goes on. */
+/* FKT_STOP. -EINTR: the caller is being killed; its close will end the recording. */
 int fkt_capture_stop(struct file *owner)
 {
 	int err = fkt_capture_lock();
@@ -154,14 +156,14 @@ int fkt_capture_stop(struct file *owner)
 		err = fkt_capture_lock();
 	if (err)
 		return err;
-	/* Another thread may have been here first, and may even have started the next recording. */
+	/* Another thread may have stopped it already, and may even have started the next recording. */
 	if (fkt_capture.owner == owner && fkt_capture.draining && fkt_drain_ended())
 		settle_locked();
 	mutex_unlock(&fkt_capture.lock);
 	return 0;
 }
 
-/* Does the rest for a recording whose owner is gone, once the drain has ended. */
+/* Finishes a recording whose owner has closed its file, once the drain has ended. */
 static void reap(struct work_struct *unused)
 {
 	bool due;
@@ -171,7 +173,7 @@ static void reap(struct work_struct *unused)
 	mutex_unlock(&fkt_capture.lock);
 	if (!due)
 		return;
-	/* Without the lock, because of the output. An orphan changes nowhere but here. */
+	/* Without the lock, because the output may take long. Only this function changes an orphan. */
 	fkt_drain_truncate();
 	mutex_lock(&fkt_capture.lock);
 	settle_locked();
@@ -184,15 +186,19 @@ static void reap(struct work_struct *unused)
 }
 
 /*
- * The drain has ended. If no stop waits for it, reap() does the rest; not while the machine goes to sleep, as it
- * changes the output. Called from the drain thread.
+ * The drain has ended. If no stop waits for it, reap() finishes the recording; on a freezable
+ * workqueue, because it changes the output and must not run while the machine is about to sleep. Called
+ * from the drain thread.
  */
 void fkt_capture_drained(void)
 {
 	queue_work(system_freezable_wq, &fkt_capture.reap);
 }
 
-/* The owner goes while its recording runs. reap() is queued here and at the drain's end: the later one works. */
+/*
+ * The owner closes its file while recording. reap() is queued here and at the drain's end: the later
+ * one does the work.
+ */
 static void abandon_locked(void)
 {
 	if (!fkt_capture.draining) {
@@ -205,7 +211,7 @@ static void abandon_locked(void)
 	queue_work(system_freezable_wq, &fkt_capture.reap);
 }
 
-/* The device is being opened. */
+/* Called when the device is opened. */
 int fkt_capture_opened(struct file *file)
 {
 	struct fkt_opener *opener = kzalloc(sizeof(*opener), GFP_KERNEL);
@@ -219,9 +225,9 @@ int fkt_capture_opened(struct file *file)
 }
 
 /*
- * The device was closed, by whatever: a recording that still runs ends here, and stays readable. The
- * last open file takes the kept pages with it; those of an orphan go in reap(). The lock is waited for
- * in any case, but is never held for long.
+ * Called when the device is closed, also when the process dies: a recording that still runs ends here,
+ * and its output stays readable. Closing the last open file frees the kept pages; those of an orphan
+ * are freed in reap(). Waits for the lock uninterruptibly, but it is never held for long.
  */
 void fkt_capture_closed(struct file *file)
 {
@@ -234,7 +240,7 @@ void fkt_capture_closed(struct file *file)
 		abandon_locked();
 	else if (owned)
 		fkt_capture_finish();
-	/* An open file that comes meanwhile has no pages yet: to start it needs the lock. */
+	/* A file opened meanwhile has no pages yet: starting a recording needs the lock. */
 	if (atomic_dec_and_test(&openers) && fkt_capture.state == FKT_IDLE)
 		fkt_rings_free();
 	mutex_unlock(&fkt_capture.lock);
@@ -243,7 +249,7 @@ void fkt_capture_closed(struct file *file)
 	kfree(file->private_data);
 }
 
-/* Before the module goes: the work item of the last recording may still be on its way out. */
+/* Called before the module is unloaded: the work item of the last recording may still be running. */
 void fkt_capture_exit(void)
 {
 	flush_work(&fkt_capture.reap);
@@ -253,7 +259,7 @@ void fkt_capture_exit(void)
 
 static void prepare(struct file *owner, const struct fkt_start *start)
 {
-	/* Pairs with the load-acquire in fkt_capture_owner(): rings and engine are there. */
+	/* Pairs with the load-acquire in fkt_capture_owner(): the rings and the engine are set up. */
 	smp_store_release(&fkt_capture.owner, owner);
 	set_recorder(get_pid(task_tgid(current)));
 	fkt_capture.recording = start->recording;
@@ -263,26 +269,35 @@ static void prepare(struct file *owner, const struct fkt_start *start)
 	fkt_capture.start_clock = fkt_clock();
 	fkt_capture.stop_clock = 0;
 	fkt_capture.begun = false;
-	/* Pairs with the load-acquire in fkt_capture_begun(): with this state comes `begun` of this recording. */
+	/*
+	 * Pairs with the load-acquire in fkt_capture_begun(): a reader of this state sees `begun` of
+	 * this recording.
+	 */
 	smp_store_release(&fkt_capture.state, FKT_RECORDING);
 }
 
-/* Sets what probes record, after the hooks are on and the rings are there. Caller holds fkt_capture.lock. */
+/*
+ * Sets the layers that probes record, after the hooks are on and the rings are set up. Caller must hold
+ * fkt_capture.lock.
+ */
 void fkt_capture_set_mask(u64 mask)
 {
-	/* Calls come into the mask: of those under way the condition knows no begin that it may use. */
+	/*
+	 * System calls are being added to the mask: for those under way the condition must not use an
+	 * older begin.
+	 */
 	if (mask & ~READ_ONCE(fkt_mask) & 1ULL << FKT_L_SYSTEM)
 		fkt_when_calls_begin();
-	/* A probe that sees the mask sees the rings, and what the condition may use. */
+	/* A probe that sees the mask sees the rings, and the data that the condition uses. */
 	smp_store_release(&fkt_mask, mask);
 }
 
-/* From here on probes write. Only now, so that switching the hooks on is not recorded. */
+/* Lets probes write from here on. Not earlier, so that switching the hooks on is not recorded. */
 static void begin(void)
 {
 	fkt_capture.start_clock = fkt_clock();
 	fkt_capture_set_mask(fkt_capture.mask);
-	/* Pairs with the load-acquire in fkt_capture_begun(): what happens from there on is recorded. */
+	/* Pairs with the load-acquire in fkt_capture_begun(): everything after that is recorded. */
 	smp_store_release(&fkt_capture.begun, true);
 	fkt_drain_introduce();
 }
@@ -308,7 +323,7 @@ static void set_keys(const struct fkt_start *start)
 		args || start->filter != FKT_FILTER_NONE || start->clock != FKT_CLOCK_TSC);
 }
 
-/* `condition` is freed in any case. */
+/* Takes over `condition`: it is freed on error, otherwise by fkt_when_stop(). */
 static int start_locked(struct file *owner, const struct fkt_start *start, struct file *out,
 			struct fkt_when *condition)
 {
@@ -341,7 +356,7 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 		begin();
 		return 0;
 	}
-	/* Nothing was recorded, so the drain waits for no output. */
+	/* Nothing was recorded, so the drain does not wait for the output. */
 	halt_locked();
 	fkt_drain_join();
 	settle_locked();
@@ -357,7 +372,7 @@ err_when:
 	return err;
 }
 
-/* Takes the lock while the machine is not about to sleep. A signal ends the wait for that. */
+/* Takes the lock at a time when the machine is not about to sleep. A signal ends the wait. */
 static int lock_awake(void)
 {
 	int err;
@@ -372,7 +387,7 @@ static int lock_awake(void)
 	}
 }
 
-/* Two recordings cannot be: the second one's condition is nobody's. */
+/* Starts the recording, or frees `condition` and returns an error, -EBUSY if there is another recording. */
 static int start_or_refuse(struct file *owner, const struct fkt_start *start, struct file *out,
 			   struct fkt_when *condition)
 {
@@ -398,8 +413,8 @@ static int start_or_refuse(struct file *owner, const struct fkt_start *start, st
 }
 
 /*
- * FKT_START. EBUSY: another open file records; EPROTO: another ABI; EPERM, EACCES: access.c; EDQUOT: more
- * memory than the opener may have.
+ * FKT_START. -EBUSY: another open file records; -EPROTO: another ABI version; -EPERM, -EACCES: see
+ * access.c; -EDQUOT: more memory than the opener may have.
  */
 int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 {
@@ -431,12 +446,12 @@ int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 /* ---- status ---- */
 
 /*
- * What FKT_STATUS tells of the recording as a whole. Without the lock, so that it is told whatever else is
- * going on: a glance while that changes, exact once stopped.
+ * Fills in the part of FKT_STATUS about the recording as a whole. Without the lock, so that it never
+ * has to wait: the values may be of different moments while the state changes; exact once stopped.
  */
 void fkt_capture_glance(struct fkt_status *status)
 {
-	/* A recording whose hooks are still being switched on is not told yet: it would miss events. */
+	/* While the hooks are still being switched on, the state is reported as idle: events would be missing. */
 	status->state = fkt_capture_begun() ? READ_ONCE(fkt_capture.state) : FKT_IDLE;
 	/* Pairs with the store-release in fkt_capture_end(). */
 	status->stop_reason = smp_load_acquire(&fkt_capture.reason);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The state of the one recording: capture.c begins and ends it, steer.c changes it while it runs, power.c parks it. */
+/* The state of the recording: capture.c starts and stops it, steer.c changes it while it runs, power.c parks it. */
 #ifndef FKT_CAPTURE_H
 #define FKT_CAPTURE_H
 
@@ -11,21 +11,23 @@
 #include "fkt.h"
 
 struct fkt_capture {
-	struct mutex lock; /* of all below; never held while the output or user space is waited for */
-	enum fkt_state state; /* written under the lock, but for RECORDING -> STOPPING */
+	/* protects all fields below; never held while waiting for the output or accessing user memory */
+	struct mutex lock;
+	enum fkt_state state; /* written under the lock, except RECORDING -> STOPPING */
 	bool begun; /* in state RECORDING: the hooks are on, and probes write */
 	struct file *owner;
-	struct pid *recorder; /* changes under pid_lock, too */
+	struct pid *recorder; /* changes under pid_lock as well */
 	spinlock_t pid_lock;
 	bool draining; /* the hooks are off, and the drain was told to end */
-	bool orphan; /* ... and there is no owner any more: reap() does the rest */
+	bool orphan; /* draining, and the owner has closed its file: reap() does the rest */
 	struct work_struct reap;
 	wait_queue_head_t reaped;
-	wait_queue_head_t ready; /* FKT_WAITREADY */
-	bool parked; /* the machine is about to sleep, or is not quite awake: nothing is recorded, none can start */
-	wait_queue_head_t awake; /* not parked any more */
+	wait_queue_head_t ready; /* waiters of FKT_WAITREADY */
+	/* the machine is about to sleep or still waking up: nothing is recorded, and no recording can start */
+	bool parked;
+	wait_queue_head_t awake; /* waiters for the end of `parked` */
 	u64 recording;
-	u64 mask; /* as last set, whatever state */
+	u64 mask; /* as last set, in any state */
 	u64 start_clock;
 	u64 stop_clock;
 	enum fkt_stop_reason reason;
@@ -34,7 +36,7 @@ struct fkt_capture {
 
 extern struct fkt_capture fkt_capture;
 
-/* For calls from user space. EINTR: the caller is being killed. */
+/* Takes the lock in a call from user space. -EINTR: the caller is being killed. */
 static inline int fkt_capture_lock(void)
 {
 	return mutex_lock_killable(&fkt_capture.lock);
@@ -45,7 +47,7 @@ static inline bool fkt_capture_running(void)
 	return fkt_capture.state == FKT_RECORDING || fkt_capture.state == FKT_STOPPING;
 }
 
-/* Is there a recording of this owner's that was not stopped yet? */
+/* Returns whether this owner has a recording that was not stopped yet. */
 static inline bool fkt_capture_goes_on(const struct file *owner)
 {
 	return fkt_capture.owner == owner && fkt_capture_running() && !fkt_capture.draining;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page-cache check-in, the 2005 system's own technique (FKT report, section 5): the frames that the
+ * Page-cache check-in, the technique of the 2005 system (FKT report, section 5): the frames that the
  * probes wrote become the output file's page-cache pages. The file system's write_begin finds them
- * there, up to date, so nothing is copied; write-back stores them when it will.
+ * there, up to date, so nothing is copied; write-back stores them later.
  *
- * The ring page gets other frames at once: some that have come back from the page cache where the
- * kernel lets them (checkout.c), as the 2005 system had it, or fresh ones, as many in a row. Where
- * none comes back, the frames are donated, for the kernel to reclaim as any other file's.
+ * The ring page gets other frames at once: frames that have come back from the page cache if the kernel
+ * allows that (checkout.c), as in the 2005 system, or the same number of newly allocated consecutive
+ * ones. Where no frames come back, the old ones belong to the page cache, and the kernel reclaims them
+ * like those of any other file.
  *
- * Write-back on its own would come when memory fills up. A synchronising thread starts it when three
- * quarters of a ring's worth is waiting, so that neither memory nor the disk's queue is flooded at
- * once; the drain itself never waits for it (FKT report, section 8.1).
+ * Write-back by itself would start only when memory fills up. A synchronising thread starts it when
+ * three quarters of a ring's worth of bytes are waiting, so that neither memory nor the disk's queue
+ * fills at once; the drain itself never waits for it (FKT report, section 8.1).
  */
 
 #include <linux/backing-dev.h>
@@ -30,22 +31,22 @@
 
 static struct {
 	struct task_struct *task;
-	struct completion ended; /* the thread touches nothing any more */
-	bool stop; /* no frame comes any more: what there is shall be brought home */
+	struct completion ended; /* the thread does not access this structure any more */
+	bool stop; /* no more frames will be added: write back the rest and end */
 	wait_queue_head_t wait;
 	struct file *out;
-	loff_t written; /* frames are in up to here; the drain's own */
-	loff_t asked; /* write-back is wanted up to here; written by the drain */
-	loff_t started; /* ... and was started up to here; the thread's own */
-	loff_t batch; /* bytes that may wait before it is asked for */
-	u64 copied; /* bytes: frames that somebody else had in the page cache already */
+	loff_t written; /* frames are in the page cache up to here; used by the drain only */
+	loff_t asked; /* write-back is requested up to here; written by the drain */
+	loff_t started; /* write-back was started up to here; used by the thread only */
+	loff_t batch; /* bytes that may wait before write-back is requested */
+	u64 copied; /* bytes of frames that were copied, because the page cache had a page there already */
 } sync = {
 	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(sync.wait),
 };
 
 /* ---- write-back ---- */
 
-/* Errors stay with the mapping; the recorder's fsync reports them. */
+/* The mapping keeps errors; the recorder's fsync reports them. */
 static void write_back(loff_t upto)
 {
 	struct address_space *mapping = sync.out->f_mapping;
@@ -65,13 +66,13 @@ static int sync_thread(void *data)
 {
 	bool stop;
 
-	/* Nothing is written back while the machine goes to sleep; what is being written it waits for. */
+	/* Nothing is written back while the machine is about to sleep; the freezer waits for writes under way. */
 	set_freezable();
 	do {
-		/* No signal reaches a kernel thread. */
+		/* Kernel threads receive no signals, so this does not fail. */
 		wait_event_freezable(sync.wait,
 				     READ_ONCE(sync.stop) || READ_ONCE(sync.asked) > sync.started);
-		/* Pairs with the store-release in checkin_stop(): what was asked for last is seen. */
+		/* Pairs with the store-release in checkin_stop(): the last value of `asked` is seen. */
 		stop = smp_load_acquire(&sync.stop);
 		write_back(READ_ONCE(sync.asked));
 	} while (!stop);
@@ -80,8 +81,9 @@ static int sync_thread(void *data)
 }
 
 /*
- * Can this file take pages? Its file system must use the classic page-cache operations, and only for
- * its own pages: others (network file systems, FUSE, tmpfs) attach meanings to them that ours lack.
+ * Returns whether the engine can write to this file. Its file system must use the classic page-cache
+ * operations, and must not attach private data to its pages that these frames lack, as network file
+ * systems, FUSE and tmpfs do.
  */
 bool fkt_checkin_possible(struct file *out)
 {
@@ -118,7 +120,10 @@ static int checkin_start(struct file *out, loff_t start, u64 ring_bytes)
 	return 0;
 }
 
-/* Frames that are away come home; the others' write-back is the recorder's business. */
+/*
+ * Writes back and checks out the remaining frames if frames come back; otherwise their write-back is
+ * left to the recorder's fsync.
+ */
 static void checkin_stop(void)
 {
 	if (!sync.task)
@@ -128,7 +133,7 @@ static void checkin_stop(void)
 	/* Pairs with the load-acquire in sync_thread(). */
 	smp_store_release(&sync.stop, true);
 	wake_up(&sync.wait);
-	/* As the drain's: a thread that is told to stop while it writes is refused by file systems. */
+	/* As in fkt_drain_stop(): a thread that is told to stop while it writes is refused by file systems. */
 	wait_for_completion(&sync.ended);
 	kthread_stop(sync.task);
 	put_task_struct(sync.task);
@@ -147,7 +152,7 @@ static void ask_for_writeback(loff_t upto)
 
 /* ---- check-in ---- */
 
-/* Somebody reads the file and has this page cached: then the bytes go there, the old way. */
+/* Copies a frame if the page cache already has another page there, because a process reads the file. */
 static void copy_frame(struct page *to, struct page *from)
 {
 	if (to == from)
@@ -166,8 +171,8 @@ static int add_to_cache(struct address_space *mapping, struct folio *folio, pgof
 }
 
 /*
- * Makes the frame the file's page at `pos`, or copies it there if it is to be kept; under the inode's
- * lock.
+ * Makes the frame the file's page at `pos`, or copies it there if `keep` is set. Caller must hold the
+ * inode's lock.
  */
 static int checkin_frame(struct file *out, loff_t pos, struct page *frame, bool keep)
 {
@@ -188,7 +193,7 @@ static int checkin_frame(struct file *out, loff_t pos, struct page *frame, bool 
 	}
 	err = mapping->a_ops->write_begin(out, mapping, pos, PAGE_SIZE, &found, &fsdata);
 	if (err) {
-		/* Nobody shall read from the cache what the disk will not have. */
+		/* Remove the page: readers must not find data in the cache that will not be on the disk. */
 		if (!added)
 			invalidate_inode_pages2_range(mapping, index, index);
 		return err;
@@ -199,9 +204,9 @@ static int checkin_frame(struct file *out, loff_t pos, struct page *frame, bool 
 }
 
 /*
- * What write(2) checks and does before it changes a file: size limits, swap files, immutable ones; set-uid and
- * set-gid bits and capabilities go, as f_cred (the thread has it) is not that of a superuser; and the
- * times change. Caller must hold the inode's lock.
+ * Does what write(2) checks and does before it changes a file: size limits, swap files, immutable
+ * files; removes set-uid and set-gid bits and capabilities if f_cred (which this thread uses) is not
+ * privileged; updates the times. Caller must hold the inode's lock.
  */
 static int prepare_write(struct file *out, loff_t pos, u32 bytes)
 {
@@ -214,7 +219,7 @@ static int prepare_write(struct file *out, loff_t pos, u32 bytes)
 		return -EPERM;
 	init_sync_kiocb(&iocb, out);
 	iocb.ki_pos = pos;
-	/* Only the number of bytes is looked at. */
+	/* Only the number of bytes is used. */
 	iov_iter_bvec(&iter, ITER_SOURCE, NULL, 0, bytes);
 	most = generic_write_checks(&iocb, &iter);
 	if (most != bytes)
@@ -222,7 +227,7 @@ static int prepare_write(struct file *out, loff_t pos, u32 bytes)
 	return file_modified(out);
 }
 
-/* All frames of a page, from `pos` on; returns their bytes, or an error if not all are in. */
+/* Checks in all frames of a page at `pos`; returns their bytes, or an error if not all were checked in. */
 static ssize_t checkin_page(struct file *out, loff_t pos, struct page *frames, u32 bytes, bool keep)
 {
 	struct inode *inode = out->f_mapping->host;
@@ -243,7 +248,7 @@ static ssize_t checkin_page(struct file *out, loff_t pos, struct page *frames, u
 	return err ? err : done;
 }
 
-/* Other frames for a page, those that have come back first. */
+/* Gives the page other frames, if possible some that have come back from the page cache. */
 static int renew(struct fkt_page *page)
 {
 	struct page *frames = fkt_checkout_can() ? fkt_checkout_frames(page->cpu) : NULL;
@@ -254,7 +259,10 @@ static int renew(struct fkt_page *page)
 	return 0;
 }
 
-/* Writes a page, which goes on with other frames. *gone: what it had is in no page any more. */
+/*
+ * Writes a page and gives it other frames. *gone: set if its old frames, and their content, no longer
+ * belong to it.
+ */
 static int write_page(struct file *out, loff_t pos, struct fkt_page *page, bool *gone)
 {
 	struct fkt_page_header *header = page->header;
@@ -262,13 +270,13 @@ static int write_page(struct file *out, loff_t pos, struct fkt_page *page, bool 
 	ssize_t ret;
 
 	/*
-	 * Other frames first: a page without any could never come back to its ring. Where memory is
-	 * short none are to be had so many in a row: then it keeps its own, which are copied to frames
-	 * that the file system finds one by one.
+	 * Get other frames first: a page without frames could never return to its ring. If memory is
+	 * short, there may not be so many consecutive frames: then the page keeps its own, and they are
+	 * copied to single frames allocated by the file system.
 	 */
 	*gone = !renew(page);
 	ret = checkin_page(out, pos, frames, fkt_rings_page_bytes(), !*gone);
-	/* As long as the frames are ours, too. */
+	/* While the frames still belong to the page. */
 	if (ret > 0)
 		fkt_index_add(header);
 	if (!*gone)
@@ -289,7 +297,7 @@ static void checkin_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
 	bool gone;
 	u32 i;
 
-	/* Called again for the rest, after a page whose old frames are gone: no second attempt. */
+	/* Called again for the rest, after a page failed whose old frames are gone: it cannot be written again. */
 	if (chunk->written && chunk->error) {
 		fkt_drain_written(chunk, chunk->error);
 		return;
@@ -308,7 +316,7 @@ static void checkin_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
 	fkt_drain_written(chunk, i ? (ssize_t)i * page_bytes : err);
 }
 
-/* Bytes that had to be copied after all. */
+/* Bytes that had to be copied. */
 u64 fkt_checkin_copied(void)
 {
 	return sync.copied;

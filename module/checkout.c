@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way back of frames that were checked in: once write-back has stored them they are taken out of
- * the page cache, sorted as they lie in memory, and go into rings again (FKT report, section 5).
+ * The way back of frames that were checked in: when write-back has stored them, they are removed from
+ * the page cache, sorted by address, and used in rings again (FKT report, section 5).
  *
- * A page that enters the page cache by exported means goes onto an LRU list, which only the kernel
- * itself takes it from. So it must enter without: by __filemap_add_folio(), found by name. Before
- * 6.12 that also charges the page to a memory cgroup, for which nobody outside could account when
- * it leaves; there, and where the name is not found, frames stay with the file.
+ * A page that enters the page cache through an exported function is put on an LRU list, from which only
+ * the kernel itself can remove it. So it must be added without that: by __filemap_add_folio(), looked
+ * up by name. Before 6.12 that function also charges the page to a memory cgroup, which a module cannot
+ * undo when the page leaves; there, and if the name is not found, frames stay with the file.
  *
- * Nobody else can have such a frame for long: it is in no list of the kernel, nothing reclaims or
- * migrates it. Who reads or maps the file has references; a frame that has more than ours when it has
- * left the page cache is given up, and freed when they are gone.
+ * No other part of the kernel holds such a frame for long: it is on no list, so it is neither reclaimed
+ * nor migrated. A process that reads or maps the file takes references; a frame that still has other
+ * references when it has left the page cache is given up, and freed when they are dropped.
  */
 
 #include <linux/gfp.h>
@@ -26,22 +26,22 @@
 #include "compat.h"
 #include "drain.h"
 
-/* A direct call: the kernel may have taken the function's landing pad for indirect ones away. */
+/* A direct call: the kernel may have removed the function's landing pad for indirect calls. */
 DEFINE_STATIC_CALL_NULL(fkt_add_folio, __filemap_add_folio);
 
 /*
- * Pages are in lists by the `lru` of their first frame, which is ours as long as the frame is on no
- * list of the kernel's.
+ * Pages are linked by the `lru` field of their first frame, which is free for this use while the frame
+ * is on no list of the kernel.
  */
 static struct {
-	spinlock_t lock; /* of what follows: the drain and the synchronising thread */
-	struct list_head away; /* in the page cache, in the order of the file */
-	struct list_head home; /* back again, in the order of the memory */
-	u32 at_home; /* pages */
-	u32 most; /* ... that are kept there */
-	bool can; /* this kernel lets them come back */
-	u32 frames; /* of a page */
-	u64 back, given; /* pages that came back, and that did not */
+	spinlock_t lock; /* protects the fields below; taken by the drain and the synchronising thread */
+	struct list_head away; /* pages in the page cache, in file order */
+	struct list_head home; /* pages that came back, in address order */
+	u32 at_home; /* pages in `home` */
+	u32 most; /* largest number of pages to keep in `home` */
+	bool can; /* this kernel allows frames to come back */
+	u32 frames; /* frames per page */
+	u64 back, given; /* pages that came back, and pages that did not */
 } out = {
 	.lock = __SPIN_LOCK_UNLOCKED(out.lock),
 	.away = LIST_HEAD_INIT(out.away),
@@ -50,7 +50,7 @@ static struct {
 
 static bool find_add_folio(void)
 {
-	/* Never armed: it is there for the address alone. */
+	/* Never armed: registered only to look up the address. */
 	struct kprobe probe = { .symbol_name = FKT_ADD_FOLIO, .flags = KPROBE_FLAG_DISABLED };
 
 	if (static_call_query(fkt_add_folio))
@@ -62,7 +62,7 @@ static bool find_add_folio(void)
 	return true;
 }
 
-/* Before the first page. most: bytes that are kept for rings to come back to. */
+/* Called before the first page. most: bytes of pages to keep for the rings. */
 void fkt_checkout_start(u64 most)
 {
 	out.can = find_add_folio();
@@ -72,22 +72,22 @@ void fkt_checkout_start(u64 most)
 	out.given = 0;
 }
 
-/* Do frames come back? If not, nothing else here but the status may be called. */
+/* Returns whether frames come back. If not, of the other functions only fkt_checkout_status() may be called. */
 bool fkt_checkout_can(void)
 {
 	return out.can;
 }
 
 /*
- * Adds a frame to the page cache, locked, and on no list; as filemap_add_folio() otherwise. The
- * inode's lock is held. -EEXIST: somebody has a page there.
+ * Adds a frame to the page cache, locked, but to no LRU list; otherwise as filemap_add_folio(). Caller
+ * must hold the inode's lock. -EEXIST: the page cache has another page there.
  */
 int fkt_checkout_add(struct address_space *mapping, struct folio *folio, pgoff_t index, gfp_t gfp)
 {
 	void *shadow = NULL;
 	int err;
 
-	/* Says where it belongs, even if it does not get there. */
+	/* take_away() needs the index even if adding fails. */
 	folio->index = index;
 	__folio_set_locked(folio);
 	err = static_call(fkt_add_folio)(mapping, folio, index, gfp, &shadow);
@@ -96,7 +96,7 @@ int fkt_checkout_add(struct address_space *mapping, struct folio *folio, pgoff_t
 	return err;
 }
 
-/* All frames of a page are in: they are away until fkt_checkout(). */
+/* All frames of a page were added to the page cache: they are away until fkt_checkout(). */
 void fkt_checkout_sent(struct page *frames)
 {
 	spin_lock(&out.lock);
@@ -105,8 +105,8 @@ void fkt_checkout_sent(struct page *frames)
 }
 
 /*
- * Whoever has these frames shall keep them. Those that are still in the page cache become ordinary
- * pages of it, which are reclaimed as others are.
+ * Leaves a page's frames to the holders of other references. Frames still in the page cache become
+ * ordinary page-cache pages, which are reclaimed as usual.
  */
 void fkt_checkout_give_up(struct page *frames)
 {
@@ -124,7 +124,7 @@ void fkt_checkout_give_up(struct page *frames)
 	spin_unlock(&out.lock);
 }
 
-/* Are all frames of a page out of the page cache, and has nobody else a reference? */
+/* Returns whether all frames of a page are out of the page cache and no other reference exists. */
 static bool is_back(struct page *frames)
 {
 	const unsigned long left = PAGE_FLAGS_CHECK_AT_FREE | 1UL << PG_dirty;
@@ -134,12 +134,12 @@ static bool is_back(struct page *frames)
 		struct folio *folio = page_folio(frames + i);
 
 		/*
-		 * In this order: a frame outside the page cache gets no new references but those of
-		 * lookups that find it gone and drop it unread, so a count of one stays what it is.
+		 * In this order: a frame outside the page cache gets no new references except from
+		 * lookups that find it gone and drop it unread, so a reference count of one is final.
 		 */
 		if (READ_ONCE(folio->mapping))
 			return false;
-		smp_rmb(); /* pairs with the barrier of the kernel's last put, which follows its use */
+		smp_rmb(); /* pairs with the barrier in the kernel's last put, which follows its use of the frame */
 		if (folio_ref_count(folio) != 1 || (READ_ONCE(folio->flags) & left) ||
 		    PageHWPoison(frames + i))
 			return false;
@@ -152,7 +152,7 @@ static int by_address(void *unused, const struct list_head *a, const struct list
 	return list_entry(a, struct page, lru) > list_entry(b, struct page, lru);
 }
 
-/* The pages that went to before the byte `upto` of the file, into `pages`. */
+/* Moves the pages that end before byte `upto` of the file to `pages`. */
 static void take_away(struct list_head *pages, loff_t upto)
 {
 	struct page *frames, *next;
@@ -166,7 +166,7 @@ static void take_away(struct list_head *pages, loff_t upto)
 	spin_unlock(&out.lock);
 }
 
-/* Keeps pages for the rings; returns in the same list those that are too many. */
+/* Keeps pages for the rings; leaves those above the limit in `pages`. */
 static void bring_home(struct list_head *pages)
 {
 	struct page *frames, *next;
@@ -194,8 +194,8 @@ static void free_pages_of(struct list_head *pages)
 }
 
 /*
- * Takes the pages in the bytes [from, upto) of the file out of the page cache. They have been written
- * back, whatever came of it. Sleeps. The synchronising thread.
+ * Removes the pages in bytes [from, upto) of the file from the page cache. Their write-back has
+ * finished, with or without an error. May sleep. Called from the synchronising thread.
  */
 void fkt_checkout(struct address_space *mapping, loff_t from, loff_t upto)
 {
@@ -203,7 +203,7 @@ void fkt_checkout(struct address_space *mapping, loff_t from, loff_t upto)
 	LIST_HEAD(pages);
 
 	take_away(&pages, upto);
-	/* Without a dirty page it does not write; what it cannot take out stays, and is given up. */
+	/* No page is dirty, so it does not write; pages that it cannot remove stay, and are given up. */
 	invalidate_inode_pages2_range(mapping, from >> PAGE_SHIFT, (upto - 1) >> PAGE_SHIFT);
 	list_for_each_entry_safe(frames, next, &pages, lru) {
 		if (is_back(frames))
@@ -215,7 +215,7 @@ void fkt_checkout(struct address_space *mapping, loff_t from, loff_t upto)
 	free_pages_of(&pages);
 }
 
-/* Frames for a page of a CPU's ring, or NULL: none is back, or only on other nodes. */
+/* Returns frames for a page of a CPU's ring, or NULL if none is back or the next ones are on another node. */
 struct page *fkt_checkout_frames(unsigned int cpu)
 {
 	struct page *frames;
@@ -223,7 +223,7 @@ struct page *fkt_checkout_frames(unsigned int cpu)
 	spin_lock(&out.lock);
 	frames = list_first_entry_or_null(&out.home, struct page, lru);
 	if (frames && page_to_nid(frames) != cpu_to_node(cpu)) {
-		/* Another CPU's turn may come. */
+		/* They may suit another CPU. */
 		list_move_tail(&frames->lru, &out.home);
 		frames = NULL;
 	}
@@ -235,7 +235,7 @@ struct page *fkt_checkout_frames(unsigned int cpu)
 	return frames;
 }
 
-/* After the last page, when all have been checked out. */
+/* Called after the last page, when all pages have been checked out. */
 void fkt_checkout_stop(void)
 {
 	struct page *frames, *next;
@@ -248,7 +248,7 @@ void fkt_checkout_stop(void)
 	out.at_home = 0;
 }
 
-/* Lockless: a glance. */
+/* Lockless: the two values may be of different moments. */
 void fkt_checkout_status(struct fkt_status *status)
 {
 	status->pages_back = READ_ONCE(out.back);

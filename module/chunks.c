@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The drain's writing: complete pages become chunks that are consecutive in the output, an engine
- * writes them, and their pages go back to the rings.
+ * Writing by the drain: complete pages are combined to chunks that are consecutive in the output, an
+ * engine writes them, and their pages go back to the rings.
  *
  *   retire finished chunks -> gather pages -> make room in the file -> write
  *
- * Chunks retire in the order of the file, so what is written is always one piece from the start:
- * when a write fails, that is where the recording ends, and what lies behind it is counted as
- * discarded. The kernel knows nothing of the file's format: pages at an offset, nothing else.
+ * Chunks retire in file order, so the part written is always contiguous from the start: if a write
+ * fails, the recording ends there, and later chunks are counted as discarded. The kernel does not know
+ * the file's format: it writes pages at an offset.
  */
 
 #include <linux/fs.h>
@@ -22,11 +22,11 @@
 
 /* ---- retiring ---- */
 
-/* An engine's answer, in any context. result: bytes or -errno of this one write. */
+/* Called by the engine in any context when a write has finished. result: bytes or -errno of this write. */
 void fkt_drain_written(struct fkt_chunk *chunk, ssize_t result)
 {
 	chunk->result = result;
-	/* Pairs with the load-acquire in retire(): who sees it finished sees the result too. */
+	/* Pairs with the load-acquire in retire(): if `finished` is seen, so is the result. */
 	smp_store_release(&chunk->finished, true);
 	fkt_drain_kick();
 }
@@ -43,7 +43,7 @@ static void give_back(struct fkt_page *page, bool written)
 		fkt_ring_recycle(page);
 		return;
 	}
-	/* Not into the ring: a write of the dead owner may still be under way from its frames. */
+	/* Not into the ring: a write by the dead owner may still be reading its frames. */
 	page->lent = false;
 	fkt_pool_put(c, page);
 }
@@ -59,7 +59,10 @@ static void output_failed(struct fkt_drain *d, int error)
 	fkt_capture_end(full ? FKT_STOP_FULL : FKT_STOP_ERROR, -error);
 }
 
-/* The oldest chunk is finished: counts its pages and frees it. False: it goes on with its rest. */
+/*
+ * Retires the oldest chunk, which is finished: counts its pages and frees it. Returns false if the rest
+ * of a short write was submitted again.
+ */
 static bool retire_chunk(struct fkt_drain *d, struct fkt_chunk *chunk)
 {
 	u32 page_bytes = fkt_rings_page_bytes();
@@ -82,7 +85,7 @@ static bool retire_chunk(struct fkt_drain *d, struct fkt_chunk *chunk)
 		give_back(chunk->pages[i], i < good);
 	}
 	d->pages_written += good;
-	/* As vfs_write() does: what waits for the file to grow (tail -f) learns of it. */
+	/* As vfs_write() does: notifies processes that wait for the file to grow (tail -f). */
 	if (good)
 		fsnotify_modify(d->out);
 	fkt_tell(FKT_E_PAGES_WRITTEN, good, chunk->pos);
@@ -98,7 +101,7 @@ static void retire(struct fkt_drain *d)
 		/* Pairs with the store-release in fkt_drain_written(). */
 		if (!smp_load_acquire(&chunk->finished))
 			break;
-		/* After a failure the chunks behind it count as not written, whatever became of them. */
+		/* After a failure, later chunks count as not written, whatever their result. */
 		if (d->failed)
 			chunk->written = 0;
 		if (retire_chunk(d, chunk))
@@ -108,7 +111,7 @@ static void retire(struct fkt_drain *d)
 
 /* ---- writing ---- */
 
-/* Can the output hold pages up to `upto` and what is reserved behind them? *need: where that ends. */
+/* Returns whether the output can hold pages up to `upto` and the reserve behind them. *need: end of the reserve. */
 bool fkt_drain_fits(const struct fkt_drain *d, loff_t upto, loff_t *need)
 {
 	u64 pages = (upto - d->start) / fkt_rings_page_bytes(), room, sum;
@@ -122,8 +125,8 @@ bool fkt_drain_fits(const struct fkt_drain *d, loff_t upto, loff_t *need)
 }
 
 /*
- * Allocates file space up to `upto` and what is reserved behind it, in big steps: inside allocated
- * space direct writes need not wait, and the recorder's own tail finds room on a full disk.
+ * Allocates file space up to `upto` and the reserve behind it, in large steps: direct writes inside
+ * allocated space need not wait, and there is room for the file's tail even if the disk fills up.
  */
 static int make_room(struct fkt_drain *d, loff_t upto)
 {
@@ -143,7 +146,7 @@ static int make_room(struct fkt_drain *d, loff_t upto)
 			d->allocated = goal;
 			d->step = min(d->step * 2, ALLOCATE_MAX);
 		} else if (err == -EOPNOTSUPP || err == -ENODEV || err == -EINTR) {
-			d->allocates = false; /* the writes themselves will find room, or say so */
+			d->allocates = false; /* the writes themselves allocate space, or fail */
 		} else if (goal > need && err == -ENOSPC) {
 			d->step = max(d->step / 2, 1ULL);
 		} else {
@@ -153,7 +156,7 @@ static int make_room(struct fkt_drain *d, loff_t upto)
 	return 0;
 }
 
-/* What the dead owner had is older than what the rings have, and goes before. */
+/* Pages that the dead owner had are older than those in the rings, and are written first. */
 static void gather_inherited(struct fkt_drain *d, struct fkt_chunk *chunk)
 {
 	struct fkt_page *page, *next;
@@ -166,7 +169,7 @@ static void gather_inherited(struct fkt_drain *d, struct fkt_chunk *chunk)
 	}
 }
 
-/* Takes up to FKT_CHUNK_PAGES complete pages, CPU after CPU; returns how many. */
+/* Takes up to FKT_CHUNK_PAGES complete pages, one CPU after the other; returns how many. */
 static u32 gather(struct fkt_drain *d, struct fkt_chunk *chunk)
 {
 	unsigned int i, cpu = d->first_cpu;
@@ -188,7 +191,7 @@ static u32 gather(struct fkt_drain *d, struct fkt_chunk *chunk)
 	return chunk->count;
 }
 
-/* Gives back, as discarded, what the size limit leaves no room for. */
+/* Gives back, as discarded, the pages for which the size limit leaves no room. */
 static void cut_at_limit(struct fkt_drain *d, struct fkt_chunk *chunk)
 {
 	u32 room = chunk->count;
@@ -229,7 +232,7 @@ static void submit(struct fkt_drain *d, struct fkt_chunk *chunk)
 	d->engine->write(d, chunk);
 }
 
-/* Extra pages where few are left, as long as pages still come back. */
+/* Adds extra pages to CPUs with few free ones, unless the recording is ending. */
 void fkt_drain_refill(struct fkt_drain *d)
 {
 	unsigned int cpu;
@@ -241,10 +244,10 @@ void fkt_drain_refill(struct fkt_drain *d)
 }
 
 /*
- * Gives back the pages that have left, and writes what is complete, as long as chunks are free. Where writes
- * are done when they return that could go on for ever, on a disk slower than the probes: so no more than
- * FKT_CHUNKS of them. True: the rings may have more. False: all chunks are in flight, or the rings
- * are empty. Drain thread.
+ * Gives back the pages that were written, and writes complete pages, as long as chunks are free. With
+ * synchronous writes to a disk slower than the probes this could go on for ever, so it writes at most
+ * FKT_CHUNKS chunks. Returns true if the rings may have more; false if all chunks are in flight or the
+ * rings are empty. Called from the drain thread.
  */
 bool fkt_chunks_move(struct fkt_drain *d)
 {
@@ -257,7 +260,7 @@ bool fkt_chunks_move(struct fkt_drain *d)
 
 		if (d->head - d->tail == FKT_CHUNKS)
 			return false;
-		/* Before each write: it may take long. */
+		/* Before each write, because it may take long. */
 		fkt_drain_refill(d);
 		if (!gather(d, chunk))
 			return false;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which clock is used, and what it says at the moment at which the others say what. */
+/*
+ * The recording's clock: which source it uses, simultaneous readings of all clocks, and what happens
+ * when the machine sleeps.
+ */
 
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -13,17 +16,21 @@
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_clock);
 
-#define READINGS 5 /* of all clocks: the best is taken */
-/* How far a sleep's length may be wrong: it may come from a clock that counts seconds; and a share of it. */
+#define READINGS 5 /* readings of all clocks; the quickest is used */
+/*
+ * Error of a sleep's length: it may come from a clock with a resolution of seconds; plus a
+ * 1/SLACK_SHARE share of it.
+ */
 #define SLACK_S 2
 #define SLACK_SHARE 1000
 
-/* Changes under capture.c's lock, while no probe writes; others read it with READ_ONCE(). */
+/* Changes under capture.c's lock, while no probe writes; readers without the lock use READ_ONCE(). */
 static struct {
 	enum fkt_clock_source source;
-	u64 offset; /* added to the source (ticks): what it lacks of the time asleep */
-	u64 uncounted_ns; /* ... and CLOCK_MONOTONIC_RAW of the time that the recording was parked */
-	/* As they were when the recording was parked: */
+	u64 offset; /* added to the source (ticks): time asleep that the source did not count */
+	/* added to CLOCK_MONOTONIC_RAW (ns): time the recording was parked that it did not count */
+	u64 uncounted_ns;
+	/* Values at the time the recording was parked: */
 	u64 parked_clock;
 	u64 parked_boot_ns;
 	u64 parked_raw_ns;
@@ -37,10 +44,10 @@ static u64 source_khz(enum fkt_clock_source source)
 	return source == FKT_CLOCK_MONO ? NSEC_PER_MSEC : tsc_khz;
 }
 
-/* The clock where it is not the bare counter. Any context. */
+/* Reads the clock if it is not the bare counter. Any context. */
 u64 fkt_clock_other(void)
 {
-	/* Lockless: neither changes while a probe writes. */
+	/* Lockless: neither `source` nor `offset` changes while a probe writes. */
 	u64 counter = clock.source == FKT_CLOCK_MONO ? ktime_get_mono_fast_ns() : rdtsc();
 
 	return counter + READ_ONCE(clock.offset);
@@ -54,7 +61,7 @@ static void set_key(void)
 		static_branch_disable(&fkt_key_clock);
 }
 
-/* Chooses the clock of the recording to come; EINVAL for an unknown one. */
+/* Selects the clock of the next recording; -EINVAL for an unknown one. */
 int fkt_clock_start(enum fkt_clock_source source)
 {
 	if (source > FKT_CLOCK_MONO)
@@ -72,9 +79,9 @@ u64 fkt_clock_khz(void)
 	return source_khz(clock.source);
 }
 
-/* ---- what several clocks say at the same moment ---- */
+/* ---- all clocks at the same moment ---- */
 
-/* One reading of all clocks; returns how many ticks of the counter it took. Interrupts off. */
+/* Reads all clocks once; returns how many ticks of the counter it took. Caller must disable interrupts. */
 static u64 read_once(struct fkt_clocks *clocks)
 {
 	u64 before = rdtsc_ordered(), after;
@@ -87,7 +94,7 @@ static u64 read_once(struct fkt_clocks *clocks)
 	return after - before;
 }
 
-/* The quickest of a few readings: an NMI, an SMI or a hypervisor may come into any of them. */
+/* Returns the quickest of several readings: an NMI, an SMI or the hypervisor may interrupt any of them. */
 static void read_best(struct fkt_clocks *clocks)
 {
 	struct fkt_clocks reading;
@@ -109,8 +116,8 @@ static void read_best(struct fkt_clocks *clocks)
 }
 
 /*
- * Reads all clocks at one moment; clocks->clock holds the source asked for. recording: as the recording has
- * them, which counts the time that the machine slept.
+ * Reads all clocks at one moment; clocks->clock holds the selected source on entry, and its ticks on
+ * return. recording: adds the time asleep that the recording's clock includes.
  */
 int fkt_clock_read(struct fkt_clocks *clocks, bool recording)
 {
@@ -131,13 +138,13 @@ int fkt_clock_read(struct fkt_clocks *clocks, bool recording)
 	return 0;
 }
 
-/* Writes a clock event on this CPU, if something is being recorded. */
+/* Writes a clock event on this CPU, if a recording runs. */
 void fkt_clock_emit(void)
 {
 	u64 words[FKT_N_CLOCK];
 	unsigned long flags;
 
-	/* So that no interrupt comes between the readings and the stamp. */
+	/* No interrupt may come between the readings and the stamp. */
 	local_irq_save(flags);
 	if (READ_ONCE(fkt_mask)) {
 		words[0] = ktime_get_raw_fast_ns();
@@ -150,7 +157,7 @@ void fkt_clock_emit(void)
 
 /* ---- sleep ---- */
 
-/* For how long the machine has slept since it was booted, as the kernel knows it. */
+/* Time that the machine has slept since it was booted, as counted by the kernel (ns). */
 static u64 asleep_ns(void)
 {
 	return ktime_to_ns(ktime_mono_to_any(0, TK_OFFS_BOOT));
@@ -166,7 +173,7 @@ static u64 to_ns(u64 ticks)
 	return mul_u64_u64_div_u64(ticks, NSEC_PER_MSEC, fkt_clock_khz());
 }
 
-/* The recording is parked; no probe writes any more. Caller holds capture.c's lock. */
+/* Saves the clocks when the recording is parked; no probe writes any more. Caller must hold capture.c's lock. */
 void fkt_clock_park(void)
 {
 	struct fkt_clocks now = { .clock = clock.source };
@@ -181,10 +188,11 @@ void fkt_clock_park(void)
 }
 
 /*
- * The machine is awake again. CLOCK_MONOTONIC goes on where it was. The counter begins anew in some sleeps (S3,
- * hibernation) and goes on in others: if it lacks the time asleep, that is added to it from here on. May be
- * called again for the same sleep. Returns whether the clock is not the bare counter any more. Caller holds
- * capture.c's lock, and no probe writes.
+ * Continues the clock after a sleep. CLOCK_MONOTONIC does not count the time asleep. The counter
+ * restarts in some kinds of sleep (S3, hibernation) and goes on in others: if it did not count the time
+ * asleep, that time is added to it from here on. May be called again for the same sleep. Returns
+ * whether the clock is no longer the bare counter. Caller must hold capture.c's lock, and no probe may
+ * write.
  */
 bool fkt_clock_wake(void)
 {
@@ -201,14 +209,17 @@ bool fkt_clock_wake(void)
 	}
 	WRITE_ONCE(clock.offset, clock.parked_offset + missing);
 	set_key();
-	/* With this added CLOCK_MONOTONIC_RAW has run as long as our clock: their rates can be compared. */
+	/*
+	 * With this added, CLOCK_MONOTONIC_RAW has run as long as the recording's clock: their rates
+	 * can be compared.
+	 */
 	ticks = now.clock + clock.offset - clock.parked_clock;
 	WRITE_ONCE(clock.uncounted_ns, clock.parked_uncounted_ns + to_ns(ticks) -
 				       (now.mono_raw_ns - clock.parked_raw_ns));
 	return clock.offset;
 }
 
-/* For how long the machine slept since the recording was parked. */
+/* Time that the machine slept since the recording was parked (ns). */
 u64 fkt_clock_slept_ns(void)
 {
 	return asleep_ns() - clock.parked_asleep_ns;

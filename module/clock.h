@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The recording's clock: the time stamp counter, or CLOCK_MONOTONIC where the counter cannot be
- * trusted. Both can be read in any context. After a sleep that it did not count, the clock is the
- * counter and what it lacks.
+ * The recording's clock: the time stamp counter, or CLOCK_MONOTONIC if the counter cannot be trusted.
+ * Both can be read in any context. After a sleep that it did not count, the clock is the counter plus
+ * the missing time.
  */
 #ifndef FKT_CLOCK_H
 #define FKT_CLOCK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All differences between the supported kernels, 6.1 and 6.12, newest form first, and their flavours.
- * Nothing else in the module tests a version or a configuration.
+ * All differences between the supported kernels, 6.1 and 6.12, and their configurations; the newest
+ * version first. Nothing else in the module tests a version or a configuration.
  */
 #ifndef FKT_COMPAT_H
 #define FKT_COMPAT_H
@@ -13,7 +13,7 @@
 
 /*
  * Freeze protection of an asynchronous write to a regular file: held from the submission to the
- * completion, which may run in another context. 6.6 made helpers of what fs/aio.c did by hand.
+ * completion, which may run in another context. 6.6 introduced helpers for what fs/aio.c did itself.
  */
 static inline void fkt_kiocb_start_write(struct kiocb *iocb)
 {
@@ -25,7 +25,7 @@ static inline void fkt_kiocb_start_write(struct kiocb *iocb)
 	kiocb_start_write(iocb);
 #else
 	sb_start_write(inode->i_sb);
-	/* Lockdep believes that the task holds it when it returns: tell it that it does not. */
+	/* Lockdep would complain that the task returns with it held: tell it that it does not hold it. */
 	__sb_writers_release(inode->i_sb, SB_FREEZE_WRITE);
 #endif
 }
@@ -44,7 +44,10 @@ static inline void fkt_kiocb_end_write(struct kiocb *iocb)
 #endif
 }
 
-/* Sets and clears flags of a mapping that is being made; 6.3 made them constant elsewhere. */
+/*
+ * Sets and clears flags of a mapping under construction; since 6.3 the flags can only be changed
+ * through helpers.
+ */
 static inline void fkt_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
@@ -54,7 +57,7 @@ static inline void fkt_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_
 #endif
 }
 
-/* What write_begin() finds and write_end() takes: folios since 6.12, pages before. */
+/* The type that write_begin() returns and write_end() takes: folios since 6.12, pages before. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 typedef struct folio fkt_cache_page;
 #define fkt_cache_frame(found, pos) folio_file_page(found, (pos) >> PAGE_SHIFT)
@@ -64,8 +67,8 @@ typedef struct page fkt_cache_page;
 #endif
 
 /*
- * What puts a folio into the page cache and onto no list, where that is all it does: before 6.12 it
- * charges the folio to a memory cgroup, too.
+ * Name of the function that adds a folio to the page cache and to no list, if that is all it does:
+ * before 6.12 it also charges the folio to a memory cgroup.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #define FKT_ADD_FOLIO "__filemap_add_folio"
@@ -74,8 +77,8 @@ typedef struct page fkt_cache_page;
 #endif
 
 /*
- * Interrupt vectors that not every configuration has (the cloud flavour lacks AMD's): a kernel without
- * the vector never takes such an interrupt, so nothing is missing without it.
+ * Interrupt vectors that not every configuration has (the cloud flavour lacks AMD's). A kernel without
+ * the vector never receives such an interrupt, so no event is missing.
  */
 #ifdef CONFIG_X86_MCE_THRESHOLD
 #define FKT_THRESHOLD_VECTOR(DO) DO(threshold_apic)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/fkt: opens, ioctls, poll; reading and splicing are fetch.c's, mapping lend.c's. */
+/* /dev/fkt: open, ioctls, poll; reading and splicing are in fetch.c, mapping is in lend.c. */
 
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -128,7 +128,7 @@ static long give_index(struct file *file, const void __user *arg)
 	return fkt_index_give(file, &index);
 }
 
-/* The number that the recordings have for a thread of the caller's pid namespace. */
+/* FKT_PID: translates a thread's number in the caller's pid namespace to its number in recordings. */
 static long give_pid(u32 __user *arg)
 {
 	struct pid *pid;
@@ -231,7 +231,7 @@ static const struct file_operations fkt_fops = {
 	.mmap = fkt_lend_mmap,
 	.read_iter = fkt_fetch_read,
 	.splice_read = fkt_fetch_splice,
-	/* sendfile(2) to files and sockets insists on a device that can seek. */
+	/* sendfile(2) to files and sockets requires a device that can seek. */
 	.llseek = noop_llseek,
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Asynchronous direct writes from the ring's own pages: the disk reads the very memory that the
- * probes wrote. For files opened with O_DIRECT.
+ * Asynchronous direct writes from the ring's own pages: the disk reads the memory that the probes
+ * wrote. For files opened with O_DIRECT.
  */
 
 #include <linux/fs.h>
@@ -31,7 +31,7 @@ static void direct_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
 
 	fkt_kiocb_start_write(&chunk->iocb);
 	ret = chunk->out->f_op->write_iter(&chunk->iocb, &iter);
-	/* Anything else is final, and the completion will not be called. */
+	/* All other results are final, and the completion is not called. */
 	if (ret != -EIOCBQUEUED)
 		direct_complete(&chunk->iocb, ret);
 }

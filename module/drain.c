@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The drain: one kernel thread, by which complete pages leave the rings and come back as free ones. It
- * writes them itself (chunks.c), or sees that whoever takes them has some to take; and it looks
- * after the rings. Here is its life, from the choice of an engine to the stop.
+ * The drain: a kernel thread that takes complete pages from the rings and returns them as free ones. It
+ * writes the pages itself (chunks.c), or makes sure that the owner has pages to take; and it maintains
+ * the rings. This file contains the thread's life cycle, from the choice of an engine to the stop.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -19,9 +19,9 @@
 
 #include "drain.h"
 
-#define TICK (HZ / 2) /* looks at the rings at least so often */
+#define TICK (HZ / 2) /* longest time between two looks at the rings */
 #define CLOCK_EVERY_S 60 /* seconds between two clock events */
-#define ALLOCATE_MIN (1ULL << 20) /* bytes of file space in the first step; chunks.c doubles it */
+#define ALLOCATE_MIN (1ULL << 20) /* bytes of file space allocated in the first step; chunks.c doubles it */
 
 static struct fkt_drain drain = {
 	.ended = COMPLETION_INITIALIZER(drain.ended),
@@ -32,17 +32,17 @@ static struct fkt_drain drain = {
 };
 
 /*
- * Wakes the thread, which wakes those that wait for pages. From irq_work, interrupts (on PREEMPT_RT hard ones
- * too), tasks; not from probes.
+ * Wakes the thread, which wakes the readers. May be called from irq_work, from interrupts (on
+ * PREEMPT_RT hard ones too) and from tasks; not from probes.
  */
 void fkt_drain_kick(void)
 {
-	/* Before the wake-up, which has a full barrier before it looks for the thread. */
+	/* Before the wake-up, which has a full barrier before it reads the thread's state. */
 	WRITE_ONCE(drain.kicked, true);
 	rcuwait_wake_up(&drain.wait);
 }
 
-/* Wakes those that wait for pages, or for the end. From tasks. */
+/* Wakes the tasks that wait for pages, or for the end. Called from tasks. */
 void fkt_drain_wake_readers(void)
 {
 	wake_up_interruptible(&drain.readers);
@@ -53,36 +53,42 @@ wait_queue_head_t *fkt_drain_readers(void)
 	return &drain.readers;
 }
 
-/* Is this the engine by which pages leave? */
+/* Returns whether pages leave by this engine. */
 bool fkt_drain_leaves_by(const struct fkt_engine *engine)
 {
 	return READ_ONCE(drain.engine) == engine;
 }
 
-/* Do pages stay, for the time being, where they are? Before the stop of a flight recorder. */
+/*
+ * Returns whether pages stay in the rings at present: in a flight recorder, except during a snapshot
+ * and after the stop.
+ */
 bool fkt_drain_keeps(void)
 {
 	return READ_ONCE(drain.overwrite) && !READ_ONCE(drain.leave) && !READ_ONCE(drain.stop);
 }
 
-/* A flight recorder's pages can be taken from now on, or stay again. Under capture.c's lock. */
+/* Flight recorder: lets pages be taken from now on, or makes them stay again. Caller must hold capture.c's lock. */
 int fkt_drain_leave(bool leave)
 {
 	if (!drain.overwrite || drain.engine->write)
 		return -EOPNOTSUPP;
-	/* The owner's lock: afterwards nobody makes room, or takes pages, as it was before. */
+	/* After taking the owner's lock, no page is overwritten or taken any more by a decision made before. */
 	fkt_owner_lock_drain();
 	WRITE_ONCE(drain.leave, leave);
 	fkt_owner_unlock();
 	return 0;
 }
 
-/* Is there room for one more page that the owner will have? Under its lock. */
+/*
+ * Reserves room for one more page that the owner takes; returns false, and ends the recording, if the
+ * limit is reached. Caller must hold the owner's lock.
+ */
 bool fkt_drain_fetch_room(void)
 {
 	struct fkt_drain *d = &drain;
 
-	/* An output that is there for the owner's death has its own limit. */
+	/* An output that is only used if the owner dies has its own limit. */
 	if (d->out)
 		return true;
 	if (d->end && d->pos + fkt_rings_page_bytes() > d->end) {
@@ -95,7 +101,7 @@ bool fkt_drain_fetch_room(void)
 
 /* ---- the thread ---- */
 
-/* A CPU that has lost events, or -1. */
+/* Returns a CPU that has lost events, or -1. */
 static int cpu_with_losses(void)
 {
 	unsigned int cpu;
@@ -118,8 +124,8 @@ static void warn_of_losses(struct fkt_drain *d)
 }
 
 /*
- * A CPU wakes the readers when it has completed several pages. Those that complete few of them in a long
- * time have theirs taken all the same.
+ * Wakes readers for complete pages. A CPU itself wakes them only when it has completed several pages;
+ * this makes sure that the pages of CPUs with few events are taken too.
  */
 static void wake_readers(struct fkt_drain *d)
 {
@@ -140,8 +146,8 @@ static void housekeep(struct fkt_drain *d)
 	unsigned int cpu;
 
 	/*
-	 * Not now if a CPU is coming or going: that may take long. Not in a flight recorder, where a
-	 * page that is closed early costs as much history as a full one.
+	 * Not while a CPU is coming online or going offline, which may take long. Not in a flight
+	 * recorder, where a page that is closed early costs as much history as a full one.
 	 */
 	if (!d->overwrite && cpus_read_trylock()) {
 		for_each_online_cpu(cpu)
@@ -164,7 +170,10 @@ static void overwrite(void)
 		fkt_ring_overwrite(cpu);
 }
 
-/* Where the owner takes the pages: sees that there are free ones. True: look again soon. */
+/*
+ * If the owner takes the pages: makes sure that there are free ones. Returns true if the thread should
+ * look again soon.
+ */
 static bool serve_owner(struct fkt_drain *d)
 {
 	bool again;
@@ -181,24 +190,25 @@ static bool serve_owner(struct fkt_drain *d)
 	return again;
 }
 
-/* When the thread looks at the rings again, if it is not woken before. */
+/* When the thread looks at the rings again if it is not woken before. */
 enum next_look {
 	LOOK_ON_TICK,
-	LOOK_SOON, /* frames are still in use elsewhere, and no wake-up will tell when they are free */
-	LOOK_AT_ONCE, /* there was more to do than one look may take */
+	LOOK_SOON, /* frames are still in use, and nothing wakes the thread when they are free */
+	LOOK_AT_ONCE, /* there was more to do than fits one look */
 };
 
-/* What the rings have. */
+/* Moves the complete pages of the rings according to the kind of recording. */
 static enum next_look move_pages(struct fkt_drain *d)
 {
 	/*
-	 * Changes when the owner dies; a last round for it does no harm. Pairs with the store-release in
-	 * fkt_drain_inherit(): with the engine come the pages that the owner had.
+	 * The engine changes when the owner dies; another round with the old one is harmless. Pairs
+	 * with the store-release in fkt_drain_inherit(): if the new engine is seen, so are the pages
+	 * that the owner had.
 	 */
 	if (!smp_load_acquire(&d->engine)->write)
 		return serve_owner(d) ? LOOK_SOON : LOOK_ON_TICK;
 	if (d->overwrite && !d->stopping) {
-		/* Not if they were inherited: they follow upon those that the owner had. */
+		/* Not with inherited pages: the pages in the rings must follow those without a hole. */
 		if (fkt_drain_keeps())
 			overwrite();
 		return LOOK_ON_TICK;
@@ -211,12 +221,12 @@ static bool has_work(struct fkt_drain *d)
 	return READ_ONCE(d->kicked) || (!d->stopping && READ_ONCE(d->stop));
 }
 
-/* Sleeps until there is work, or for so many ticks; while the machine sleeps in any case. */
+/* Sleeps until there is work, at most for `ticks` jiffies; stays frozen while the machine sleeps. */
 static void wait_for_work(struct fkt_drain *d, long ticks)
 {
 	prepare_to_rcuwait(&d->wait);
 	for (;;) {
-		/* Its barrier pairs with the one in rcuwait_wake_up(): one of us sees the other's store. */
+		/* Its barrier pairs with the one in rcuwait_wake_up(): one side sees the other's store. */
 		set_current_state(TASK_IDLE);
 		if (has_work(d) || !ticks || freezing(current))
 			break;
@@ -237,35 +247,35 @@ static void wait_for_look(struct fkt_drain *d, enum next_look look)
 	fkt_tell_wake();
 }
 
-/* One look at the rings, and what follows from it. */
+/* Looks at the rings once, and moves pages. */
 static enum next_look look_at_rings(struct fkt_drain *d)
 {
-	/* Read before the rings: what is complete at a stop is seen by the last round. */
+	/* Read before the rings: the last round then sees everything that was complete at the stop. */
 	d->stopping = READ_ONCE(d->stop);
 	/*
-	 * With a barrier: were the rings looked at while this store is on its way, it could undo
-	 * the kick for a page that they did not show yet (tests/model, KICK_UNFENCED). And in one
-	 * piece: a kick that came between a load and a store would not reach the readers.
+	 * With a barrier: if the rings were read before this store is visible, it could overwrite the
+	 * kick for a page that the read did not see (tests/model, KICK_UNFENCED). And as one atomic
+	 * operation: a kick between a separate load and store would not wake the readers.
 	 */
 	if (xchg(&d->kicked, false))
 		fkt_drain_wake_readers();
 	WRITE_ONCE(d->cpu_ns, current->se.sum_exec_runtime);
-	/* The probe that lost the first event has cleared the mask already. */
+	/* The probe that lost the first event has already cleared the mask. */
 	if (fkt_rings_full())
 		fkt_capture_end(FKT_STOP_RING, 0);
 	return move_pages(d);
 }
 
 /*
- * The machine is about to sleep, and all that was complete is written: stays here until it is awake, or the
- * recording is stopped before that. Those that take pages themselves still learn of some.
+ * The machine is about to sleep, and all complete pages are written: waits here until it is awake, or
+ * until the recording is stopped before that. Readers that take pages themselves are still woken.
  */
 static void rest(struct fkt_drain *d)
 {
 	complete_all(&d->parked);
 	while (READ_ONCE(d->park) && !READ_ONCE(d->stop)) {
 		wait_for_work(d, MAX_SCHEDULE_TIMEOUT);
-		/* In one piece, as in look_at_rings(). */
+		/* One atomic operation, as in look_at_rings(). */
 		if (xchg(&d->kicked, false))
 			fkt_drain_wake_readers();
 	}
@@ -281,12 +291,12 @@ static int drain_thread(void *data)
 	bool park;
 
 	set_freezable();
-	/* Quotas and reserved blocks as they are for whoever opened the file. */
+	/* Quotas and reserved blocks are those of the task that opened the file. */
 	if (d->out)
 		old = override_creds(d->out->f_cred);
 	do {
 		wait_for_look(d, look);
-		/* Read before the rings, which were closed before it was set: what they have is written first. */
+		/* Read before the rings, which were closed before it was set: their pages are written first. */
 		park = READ_ONCE(d->park);
 		look = look_at_rings(d);
 		if (park && !d->stopping && d->head == d->tail && look != LOOK_AT_ONCE)
@@ -295,23 +305,26 @@ static int drain_thread(void *data)
 			next_housekeeping = jiffies + TICK;
 			housekeep(d);
 		}
-		/* A stop waits for chunks in flight, and for what is still in the rings. */
+		/* A stop waits for chunks in flight, and for pages still in the rings. */
 	} while (!d->stopping || d->head != d->tail || look == LOOK_AT_ONCE);
 	warn_of_losses(d);
-	/* Here, not in the caller of the stop: it may wait for the output. */
+	/* In this thread, not in the caller of FKT_STOP: it may have to wait for the output. */
 	if (d->engine->stop)
 		d->engine->stop();
 	if (old)
 		revert_creds(old);
 	WRITE_ONCE(d->cpu_ns, current->se.sum_exec_runtime);
 	complete_all(&d->ended);
-	/* In this order: fkt_drain_park() looks at `ended` after it has made `parked` anew. */
+	/* In this order: fkt_drain_park() reads `ended` after it has reinitialised `parked`. */
 	complete_all(&d->parked);
 	fkt_capture_drained();
 	return 0;
 }
 
-/* The largest size of the output: a device's own; of a file what its file system and the starter can give it. */
+/*
+ * Returns the largest possible size of the output: that of a device, or the limit of the file's file
+ * system and of the starting process.
+ */
 static loff_t largest_size(const struct file *out)
 {
 	const struct inode *inode = out->f_mapping->host;
@@ -323,11 +336,11 @@ static loff_t largest_size(const struct file *out)
 	most = inode->i_sb->s_maxbytes;
 	if (!(out->f_flags & O_LARGEFILE))
 		most = min_t(loff_t, most, MAX_NON_LFS);
-	/* Asked here: the drain thread, which writes, has no such limit. */
+	/* Read here, because the drain thread, which writes, has no such limit. */
 	return allowed == RLIM_INFINITY ? most : min_t(u64, most, allowed);
 }
 
-/* ENOSPC, EFBIG: the output has not even room for one page; EINVAL: nor has the limit. */
+/* -ENOSPC, -EFBIG: the output has no room for even one page; -EINVAL: the limit is smaller than a page. */
 static int set_limits(struct fkt_drain *d, const struct fkt_start *start)
 {
 	u32 page = fkt_rings_page_bytes();
@@ -351,7 +364,7 @@ static int set_limits(struct fkt_drain *d, const struct fkt_start *start)
 	d->most = largest_size(d->out);
 	if (!fkt_drain_fits(d, d->start + page, &need))
 		return device ? -ENOSPC : -EFBIG;
-	/* What does not fit on a device ends the recording as a limit does, with the tail behind it. */
+	/* The end of a device ends the recording like a limit, with room for the tail behind it. */
 	if (device) {
 		u64 pages = div64_u64(d->most - d->start - d->reserve, (u64)page + d->reserve_per_page);
 		loff_t end = d->start + pages * page;
@@ -371,7 +384,7 @@ static const struct fkt_engine *best_engine(const struct file *out)
 	return can_direct(out) ? &fkt_engine_direct : &fkt_engine_buffered;
 }
 
-/* The engine asked for, the best one, or NULL if the output cannot do it. */
+/* Returns the engine asked for, the best one if none was, or NULL if the output does not support it. */
 static const struct fkt_engine *choose_engine(const struct fkt_start *start, struct file *out)
 {
 	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_LEND)
@@ -391,7 +404,10 @@ static const struct fkt_engine *choose_engine(const struct fkt_start *start, str
 	return NULL;
 }
 
-/* Starts the thread. out: where pages go (a reference is taken); NULL: they are fetched. */
+/*
+ * Starts the thread. out: the file that pages are written to (a reference is taken); NULL: they are
+ * fetched. Returns 0 or a negative errno.
+ */
 int fkt_drain_start(const struct fkt_start *start, struct file *out)
 {
 	const struct fkt_engine *engine = choose_engine(start, out);
@@ -410,7 +426,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	d->failed = false;
 	d->stop = false;
 	d->park = false;
-	/* Not init_completion(): a thread that waited for the last one's end may still be on its way out. */
+	/* Not init_completion(): a thread that waited for the end of the last recording may still be using it. */
 	reinit_completion(&d->ended);
 	d->stopping = false;
 	d->stop_when_full = start->flags & FKT_START_STOP_WHEN_FULL;
@@ -449,42 +465,48 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	get_task_struct(task);
 	fkt_filter_own(task);
 	fkt_own_start(task);
-	/* It has little to do, but what it does late is lost. */
+	/* It has little to do, but if it runs late, events are lost. */
 	set_user_nice(task, MIN_NICE);
 	d->task = task;
 	wake_up_process(task);
 	return 0;
 }
 
-/* Says the thread's name in the recording, whose list of tasks is older. */
+/* Records the thread's name, because the recording's list of tasks is older than the thread. */
 void fkt_drain_introduce(void)
 {
 	fkt_process_introduce(drain.task);
 }
 
-/* After the rings are closed: the thread shall write every complete page, or see that it can be fetched, and end. */
+/*
+ * Called after the rings are closed: tells the thread to write every complete page, or make sure that
+ * it can be fetched, and to end.
+ */
 void fkt_drain_finish(void)
 {
 	WRITE_ONCE(drain.stop, true);
 	fkt_drain_kick();
 }
 
-/* Waits for its end. EINTR: the caller is being killed. Without any lock: the output may take long. */
+/*
+ * Waits for the thread to end. -EINTR: the caller is being killed. Caller must not hold a lock: the
+ * output may take long.
+ */
 int fkt_drain_wait(void)
 {
 	return wait_for_completion_killable(&drain.ended) ? -EINTR : 0;
 }
 
-/* The same where the thread has nothing to write, and the caller cannot go on without it. */
+/* Waits for the thread to end, uninterruptibly; only if it has nothing to write. */
 void fkt_drain_join(void)
 {
 	wait_for_completion(&drain.ended);
 }
 
 /*
- * The machine is about to sleep: the thread shall write what is complete, and then nothing until
- * fkt_drain_unpark() or a stop. True: fkt_drain_wait_parked() tells when. After the rings were closed, under
- * capture.c's lock.
+ * The machine is about to sleep: tells the thread to write all complete pages, and then nothing until
+ * fkt_drain_unpark() or a stop. Returns whether the caller must call fkt_drain_wait_parked(). Called
+ * after the rings were closed, under capture.c's lock.
  */
 bool fkt_drain_park(void)
 {
@@ -496,7 +518,10 @@ bool fkt_drain_park(void)
 	return !completion_done(&drain.ended);
 }
 
-/* Without any lock. EBUSY: the output does not take the pages in that time (jiffies); EINTR: a fatal signal. */
+/*
+ * Waits until the thread is parked. Caller must not hold a lock. -EBUSY: the output did not take the
+ * pages within `limit` jiffies; -EINTR: a fatal signal.
+ */
 int fkt_drain_wait_parked(long limit)
 {
 	long left = wait_for_completion_killable_timeout(&drain.parked, limit);
@@ -512,15 +537,16 @@ void fkt_drain_unpark(void)
 	fkt_drain_kick();
 }
 
-/* Has the thread written all, as it was told to? */
+/* Returns whether the thread has written all pages, as told by fkt_drain_finish(). */
 bool fkt_drain_ended(void)
 {
 	return completion_done(&drain.ended);
 }
 
 /*
- * After that: sees the thread off. kthread_stop() only now that it has nothing left to do: on 6.1 it marks
- * the thread as if a signal were pending, and file systems then refuse what they would wait for.
+ * Called after the thread has ended its work: frees it. kthread_stop() is not called earlier, because
+ * on 6.1 it marks the thread as if a signal were pending, and file systems then refuse writes that have
+ * to wait.
  */
 void fkt_drain_stop(void)
 {
@@ -529,7 +555,7 @@ void fkt_drain_stop(void)
 	drain.task = NULL;
 }
 
-/* Drops the output and the chunks. */
+/* Releases the output and the chunks. */
 void fkt_drain_release(void)
 {
 	if (drain.out)
@@ -540,14 +566,17 @@ void fkt_drain_release(void)
 	fkt_index_stop();
 }
 
-/* The owner of a flight recorder died: what it keeps goes to the output named for that. Before the stop. */
+/*
+ * The owner of a flight recorder died: its pages will be written to the output given for that case.
+ * Called before the stop.
+ */
 void fkt_drain_inherit(void)
 {
 	if (!drain.out || drain.engine->write)
 		return;
 	/*
-	 * The owner's lock: nobody makes room any more as if pages were lent, nor as if those in the rings were
-	 * the oldest ones.
+	 * Under the owner's lock, nothing else overwrites pages as if they were still lent, or as if
+	 * those in the rings were the oldest.
 	 */
 	fkt_owner_lock_drain();
 	WRITE_ONCE(drain.leave, true);
@@ -557,7 +586,7 @@ void fkt_drain_inherit(void)
 	fkt_owner_unlock();
 }
 
-/* The recorder died: gives back the file space behind the last page. */
+/* The recorder died: truncates the file after the last page, which frees the space allocated in advance. */
 void fkt_drain_truncate(void)
 {
 	struct file *out = drain.out;
@@ -571,7 +600,7 @@ void fkt_drain_truncate(void)
 	revert_creds(old);
 }
 
-/* Lockless: a glance. */
+/* Lockless: the values may be of different moments. */
 void fkt_drain_status(struct fkt_status *status)
 {
 	const struct fkt_engine *engine = READ_ONCE(drain.engine);

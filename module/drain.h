@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the drain and its engines share. */
+/* Definitions shared by the drain and its engines. */
 #ifndef FKT_DRAIN_H
 #define FKT_DRAIN_H
 
@@ -11,7 +11,7 @@
 
 #include "fkt.h"
 
-/* One write: consecutive in the file, up to FKT_CHUNK_PAGES pages of any CPUs. */
+/* One write: up to FKT_CHUNK_PAGES pages of any CPUs, consecutive in the file. */
 struct fkt_chunk {
 	struct kiocb iocb;
 	struct bio_vec bvec[FKT_CHUNK_PAGES];
@@ -21,49 +21,49 @@ struct fkt_chunk {
 	loff_t pos; /* in the output (bytes) */
 	u32 count; /* pages */
 	u32 bytes;
-	u32 written; /* bytes, by earlier writes that came up short */
+	u32 written; /* bytes written by earlier, short writes */
 	ssize_t result; /* of the last write: bytes or -errno; valid once `finished` */
-	int error; /* checkin.c's: of the page behind `written`, whose content is gone */
+	int error; /* used by checkin.c: error of the page behind `written`, whose content is gone */
 	bool finished; /* store-release by the completion, load-acquire by the drain */
 };
 
 struct fkt_drain {
 	struct task_struct *task;
-	struct completion ended; /* the thread has written all, and touches no more of this */
-	struct completion parked; /* it writes nothing until `park` is over, or it has ended */
+	struct completion ended; /* the thread has written all pages, and does not access this structure any more */
+	struct completion parked; /* the thread writes nothing until `park` is cleared, or it has ended */
 	const struct fkt_engine *engine;
 	struct file *out;
-	struct rcuwait wait; /* the thread's: can be woken where a spinlock may not be taken */
-	wait_queue_head_t readers; /* poll and fetch */
+	struct rcuwait wait; /* the thread's; can be woken where spinlocks must not be taken */
+	wait_queue_head_t readers; /* tasks in poll, splice and read */
 	bool kicked;
 
-	struct fkt_chunk *chunks; /* FKT_CHUNKS of them, used in a circle */
+	struct fkt_chunk *chunks; /* ring of FKT_CHUNKS chunks */
 	u32 head; /* next chunk to fill */
 	u32 tail; /* oldest chunk in flight */
 
-	loff_t pos; /* where the next chunk goes */
-	loff_t start; /* where the first page went */
+	loff_t pos; /* file position of the next chunk */
+	loff_t start; /* file position of the first page */
 	loff_t end; /* first byte that no page may use; 0: no limit */
-	loff_t most; /* largest size that the output can have, or that the starter may give it */
-	loff_t allocated; /* file space up to here is ours */
-	u64 step; /* of the next allocation */
-	bool allocates; /* the file system can */
+	loff_t most; /* largest size of the output, or that the starting process may give it */
+	loff_t allocated; /* file space up to here is allocated */
+	u64 step; /* bytes of the next allocation */
+	bool allocates; /* the file system supports fallocate() */
 	u64 reserve;
 	u32 reserve_per_page;
 
 	bool full; /* no further page is written: the rest is discarded */
-	bool failed; /* ... and what is in flight behind the failed write, too */
-	bool stop; /* no page comes any more: the thread shall write what there is and end */
-	bool stopping; /* it has seen that */
-	bool park; /* the machine is about to sleep: the thread shall write what there is and rest */
-	bool stop_when_full; /* the first loss ends the recording */
-	bool overwrite; /* until the stop pages stay, the oldest make room */
-	bool leave; /* ... but for now, they can be taken; changes under the owner's lock */
+	bool failed; /* a write failed: chunks in flight behind it are discarded too */
+	bool stop; /* no more pages will be completed: the thread must write the rest and end */
+	bool stopping; /* the thread has seen `stop` */
+	bool park; /* the machine is about to sleep: the thread must write all complete pages and wait */
+	bool stop_when_full; /* the first lost event ends the recording */
+	bool overwrite; /* flight recorder: pages stay until the stop, the oldest are overwritten */
+	bool leave; /* ... but at present they can be taken; changes under the owner's lock */
 	bool warned;
 	u64 ticks_per_s;
 	u64 next_clock; /* when the next clock event is due (ticks) */
-	unsigned int first_cpu; /* where gathering starts, for fairness */
-	struct list_head inherited; /* pages that the dead owner had; written before what the rings have */
+	unsigned int first_cpu; /* CPU where gathering starts, for fairness */
+	struct list_head inherited; /* pages that the dead owner had; written before those in the rings */
 
 	u64 pages_written;
 	u64 cpu_ns; /* CPU time of the thread, up to its last look at the rings */
@@ -76,14 +76,14 @@ void fkt_drain_refill(struct fkt_drain *d);
 bool fkt_chunks_move(struct fkt_drain *d);
 bool fkt_drain_fits(const struct fkt_drain *d, loff_t upto, loff_t *need);
 
-/* The part of a chunk that is not written yet, as an iterator. */
+/* Initialises an iterator over the part of a chunk that is not written yet. */
 static inline void fkt_chunk_iter(struct fkt_chunk *chunk, struct iov_iter *iter)
 {
 	iov_iter_bvec(iter, ITER_SOURCE, chunk->bvec, chunk->count, chunk->bytes);
 	iov_iter_advance(iter, chunk->written);
 }
 
-/* ---- checkout.c: frames that were checked in come back from the page cache ---- */
+/* ---- checkout.c: takes frames back that were checked in to the page cache ---- */
 
 void fkt_checkout_start(u64 most);
 bool fkt_checkout_can(void);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pages leave by the owner's own calls: splice(2) and sendfile(2) hand out the frames themselves,
- * read(2) copies. For pipes, sockets, and files that the kernel thread cannot write.
+ * read(2) copies. For pipes, sockets, and files that the kernel thread cannot write to.
  *
- * A frame that was spliced comes back when its pipe buffer is released, but the network may hold it
- * longer, and says nothing when it lets go: the page returns to its ring only when nobody but us has
- * a reference to any of its frames. The descriptor counts the buffers out; the drain thread looks.
+ * A spliced frame comes back when its pipe buffer is released, but the network stack may hold it
+ * longer, and does not report when it is done: the page returns to its ring only when no other
+ * reference to any of its frames is left. The page descriptor counts the pipe buffers; the drain thread
+ * polls the frames' reference counts.
  *
- * A buffer that is released before all of it was taken (sendfile(2) throws away what it has read and
- * could not write when a signal comes) marks its page: those bytes are handed out again, first.
+ * If a buffer is released before all of it was taken (sendfile(2) drops what it has read and could not
+ * write when a signal comes), its page is marked: those bytes are handed out again before any others.
  */
 
 #include <linux/fs.h>
@@ -23,22 +24,22 @@
 
 /* Protected by the owner's lock, except where noted. */
 static struct {
-	struct fkt_page *page; /* being fetched */
-	u32 at; /* bytes of it that are gone */
-	struct list_head reading; /* read(2) copies from them, without the lock */
-	struct list_head handed; /* fetched whole; somebody may still hold a frame */
-	bool resend; /* some of those have bytes to be handed out again */
-	spinlock_t mark_lock; /* of all pages' `unsent`, and the next */
-	bool marked; /* since anybody looked */
+	struct fkt_page *page; /* the page being fetched */
+	u32 at; /* bytes of it that were handed out */
+	struct list_head reading; /* pages from which read(2) copies without the lock */
+	struct list_head handed; /* pages handed out completely; their frames may still be referenced */
+	bool resend; /* some pages in `handed` have bytes to be handed out again */
+	spinlock_t mark_lock; /* protects `unsent` of all pages, and `marked` */
+	bool marked; /* a page was marked since look_for_marks() */
 } fetch = {
 	.reading = LIST_HEAD_INIT(fetch.reading),
 	.handed = LIST_HEAD_INIT(fetch.handed),
 	.mark_lock = __SPIN_LOCK_UNLOCKED(fetch.mark_lock),
 };
 
-/* ---- what comes next ---- */
+/* ---- the next page ---- */
 
-/* Bytes of the page from `at` on must be handed out again. */
+/* Marks the bytes of the page from `at` on to be handed out again. */
 static void mark_unsent(struct fkt_page *page, u32 at)
 {
 	spin_lock(&fetch.mark_lock);
@@ -47,7 +48,7 @@ static void mark_unsent(struct fkt_page *page, u32 at)
 	spin_unlock(&fetch.mark_lock);
 }
 
-/* Forgets the mark; returns where it was, FKT_ALL_SENT if there was none. */
+/* Clears the mark; returns its position, FKT_ALL_SENT if there was none. */
 static u32 take_mark(struct fkt_page *page)
 {
 	u32 at;
@@ -59,7 +60,7 @@ static u32 take_mark(struct fkt_page *page)
 	return at;
 }
 
-/* Some buffers came back full: the page being fetched queues up behind the ones before it. */
+/* If buffers were released with unsent bytes, the page being fetched is queued behind the pages before it. */
 static void look_for_marks(void)
 {
 	bool marked;
@@ -78,7 +79,7 @@ static void look_for_marks(void)
 	fetch.page = NULL;
 }
 
-/* The first page that has bytes to be handed out again. */
+/* Makes the first page with bytes to be handed out again the current page; returns false if there is none. */
 static bool resend_page(void)
 {
 	struct fkt_page *page;
@@ -110,14 +111,14 @@ static bool collect_page(void)
 	return true;
 }
 
-/* Is there a page to go on with? */
+/* Returns whether there is a current page, getting the next one if necessary. */
 static bool have_page(void)
 {
 	look_for_marks();
 	return fetch.page || (fetch.resend && resend_page()) || collect_page();
 }
 
-/* The whole page is gone; the drain thread may have it back. */
+/* The whole page was handed out; the drain thread may recycle it. */
 static void hand_over(struct fkt_page *page)
 {
 	if (!page->fetched)
@@ -127,7 +128,7 @@ static void hand_over(struct fkt_page *page)
 	fkt_drain_kick();
 }
 
-/* `bytes` of the current page are gone. */
+/* `bytes` bytes of the current page were handed out. */
 static void advance(u32 bytes)
 {
 	struct fkt_page *page = fetch.page;
@@ -140,8 +141,8 @@ static void advance(u32 bytes)
 }
 
 /*
- * Takes the lock when there is a page, waiting for one if allowed. 1: locked; 0: the recording is over
- * and all is fetched; or -errno.
+ * Takes the lock when there is a page, waiting for one unless nonblock. Returns 1: locked; 0: the
+ * recording is over and everything is fetched; or -errno.
  */
 static int lock_with_page(struct file *file, bool nonblock)
 {
@@ -160,7 +161,7 @@ static int lock_with_page(struct file *file, bool nonblock)
 			return 0;
 		if (nonblock)
 			return -EAGAIN;
-		/* Bounded: sendfile(2) may hold the output's file system unfreezable meanwhile. */
+		/* Bounded: sendfile(2) may prevent the freezing of the output's file system meanwhile. */
 		err = wait_event_interruptible_timeout(*fkt_drain_readers(),
 						       fkt_owner_readable(file) ||
 						       fkt_capture_state() == FKT_STOPPED ||
@@ -183,7 +184,10 @@ static void release_buffer(struct pipe_inode_info *pipe, struct pipe_buffer *buf
 	struct fkt_page *page = (struct fkt_page *)buf->private;
 	u32 frame = buf->page - virt_to_page(page->header);
 
-	/* Before the references go, which keep the page from its ring. A copy (tee) is not ours to care. */
+	/*
+	 * Before dropping the references that keep the page from its ring. Bytes in a copy (tee) are
+	 * not sent again.
+	 */
 	if (buf->len && !READ_ONCE(page->copied))
 		mark_unsent(page, frame * PAGE_SIZE + buf->offset);
 	put_page(buf->page);
@@ -208,7 +212,7 @@ static const struct pipe_buf_operations buffer_ops = {
 	.get = get_buffer,
 };
 
-/* For frames that the pipe did not take (its readers are gone): they are handed out again. */
+/* Called for frames that the pipe did not take (its readers are gone): they are handed out again. */
 static void release_unsent(struct splice_pipe_desc *spd, unsigned int i)
 {
 	struct fkt_page *page = (struct fkt_page *)spd->partial[i].private;
@@ -220,7 +224,7 @@ static void release_unsent(struct splice_pipe_desc *spd, unsigned int i)
 	module_put(THIS_MODULE);
 }
 
-/* Adds the next frame to what will be spliced; returns its bytes. */
+/* Adds the next frame to the splice descriptor; returns its bytes. */
 static u32 add_frame(struct splice_pipe_desc *spd, size_t len)
 {
 	u32 in_frame = fetch.at % PAGE_SIZE;
@@ -250,7 +254,7 @@ static ssize_t splice_pages(struct pipe_inode_info *pipe, size_t len)
 		.ops = &buffer_ops,
 		.spd_release = release_unsent,
 	};
-	/* The caller holds the pipe's lock: what is free stays free. */
+	/* The caller holds the pipe's lock: free slots stay free. */
 	u32 room = pipe->max_usage - pipe_occupancy(pipe->head, pipe->tail);
 
 	room = min_t(u32, room, PIPE_DEF_BUFFERS);
@@ -259,7 +263,7 @@ static ssize_t splice_pages(struct pipe_inode_info *pipe, size_t len)
 	return spd.nr_pages ? splice_to_pipe(pipe, &spd) : -EAGAIN;
 }
 
-/* .splice_read of the device: whole pages, in order per CPU. 0: the end. */
+/* .splice_read of the device: whole pages, in order per CPU. Returns 0 at the end. */
 ssize_t fkt_fetch_splice(struct file *file, loff_t *ppos, struct pipe_inode_info *pipe, size_t len,
 			 unsigned int flags)
 {
@@ -268,7 +272,7 @@ ssize_t fkt_fetch_splice(struct file *file, loff_t *ppos, struct pipe_inode_info
 	ret = lock_with_page(file, (file->f_flags & O_NONBLOCK) || (flags & SPLICE_F_NONBLOCK));
 	if (ret <= 0)
 		return ret;
-	/* What sendfile(2) reads with a signal pending it will not write. */
+	/* sendfile(2) does not write what it has read with a signal pending. */
 	ret = signal_pending(current) ? -ERESTARTSYS : 0;
 	if (!ret)
 		ret = splice_pages(pipe, len);
@@ -281,8 +285,9 @@ ssize_t fkt_fetch_splice(struct file *file, loff_t *ppos, struct pipe_inode_info
 /* ---- read ---- */
 
 /*
- * Takes the current page, so that it can be copied from without the lock: that may fault, and a fault may
- * last for ever. Another read goes on with the next page meanwhile. at: its first byte to be copied.
+ * Removes the current page so that it can be copied from without the lock: the copy may fault, and a
+ * fault may take for ever. Another read continues with the next page meanwhile. *at: the first byte to
+ * copy.
  */
 static struct fkt_page *begin_copy(u32 *at)
 {
@@ -295,10 +300,10 @@ static struct fkt_page *begin_copy(u32 *at)
 	return page;
 }
 
-/* Puts back what begin_copy() took; all before `at` is gone. */
+/* Puts a page back after begin_copy(); all bytes before `at` were copied. */
 static void end_copy(struct fkt_page *page, u32 at)
 {
-	/* Empty: the recording has ended meanwhile, and only our reference is left. */
+	/* If the node is empty, the recording has ended meanwhile, and only this reference is left. */
 	if (!list_empty(&page->node)) {
 		list_del(&page->node);
 		at = min(at, take_mark(page));
@@ -308,7 +313,7 @@ static void end_copy(struct fkt_page *page, u32 at)
 			fetch.page = page;
 			fetch.at = at;
 		} else {
-			/* Another read has begun the next page: this one comes before it, next. */
+			/* Another read has begun the next page: the rest of this page is handed out before it. */
 			list_add(&page->node, &fetch.handed);
 			mark_unsent(page, at);
 		}
@@ -316,7 +321,7 @@ static void end_copy(struct fkt_page *page, u32 at)
 	fkt_page_unref(page);
 }
 
-/* Copies from the current page. Called with the owner's lock held, which is dropped meanwhile. */
+/* Copies from the current page. Caller must hold the owner's lock, which is dropped during the copy. */
 static size_t copy_from_page(struct iov_iter *to)
 {
 	size_t copied;
@@ -332,7 +337,7 @@ static size_t copy_from_page(struct iov_iter *to)
 	return copied;
 }
 
-/* .read_iter of the device: the same bytes, copied. */
+/* .read_iter of the device: copies the bytes that splice would hand out. */
 ssize_t fkt_fetch_read(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
@@ -354,14 +359,17 @@ ssize_t fkt_fetch_read(struct kiocb *iocb, struct iov_iter *to)
 	return total ? total : min_t(ssize_t, ret, 0);
 }
 
-/* ---- coming back ---- */
+/* ---- pages that come back ---- */
 
 static void reclaim(void)
 {
 	struct fkt_page *page, *next;
 	u32 recycled = 0;
 
-	/* Marks were set before the references went: who is alone and unmarked stays so. */
+	/*
+	 * Marks are set before references are dropped: a page without other references and without a
+	 * mark stays so.
+	 */
 	list_for_each_entry_safe(page, next, &fetch.handed, node) {
 		if (!fkt_page_alone(page) || READ_ONCE(page->unsent) != FKT_ALL_SENT)
 			continue;
@@ -375,8 +383,8 @@ static void reclaim(void)
 }
 
 /*
- * Puts pages that everybody has let go back into their rings. Under the owner's lock. True: some are
- * still away, look again soon.
+ * Puts pages without other references back into their rings. Returns true if some are still referenced:
+ * the caller must look again soon. Caller must hold the owner's lock.
  */
 bool fkt_fetch_reclaim(void)
 {
@@ -384,22 +392,23 @@ bool fkt_fetch_reclaim(void)
 	return !list_empty(&fetch.handed);
 }
 
-/* The recording's end takes the page; those who still hold it or a frame of it keep that. */
+/* Drops a page at the end of the recording; other holders of the page or of its frames keep their references. */
 static void drop_page(struct fkt_page *page, bool fetched)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, page->cpu);
 
 	if (!fetched)
 		c->discarded += page->events;
-	/* It was gone, and came back. */
+	/* It was counted as written, and came back unsent. */
 	if (!fetched && page->fetched)
 		c->written--;
 	fkt_page_unref(page);
 }
 
 /*
- * The recording's end, under the owner's lock, when it has no owner any more. What is held by others is
- * freed when they let go; nothing waits for them. What nobody has got whole counts as discarded.
+ * Called at the recording's end, under the owner's lock, when it has no owner any more. Pages with
+ * other references are freed when those are dropped, without waiting. Pages that were not handed out
+ * completely count as discarded.
  */
 void fkt_fetch_reset(void)
 {
@@ -410,7 +419,7 @@ void fkt_fetch_reset(void)
 		list_del(&page->node);
 		drop_page(page, take_mark(page) == FKT_ALL_SENT);
 	}
-	/* Their readers find them on no list, and let them go. */
+	/* Their readers find them on no list, and drop them. */
 	list_for_each_entry_safe(page, next, &fetch.reading, node) {
 		list_del_init(&page->node);
 		drop_page(page, false);
@@ -423,7 +432,7 @@ void fkt_fetch_reset(void)
 	fetch.marked = false;
 }
 
-/* Is something there to fetch? Under the owner's lock. */
+/* Returns whether there is a page to fetch. Caller must hold the owner's lock. */
 bool fkt_fetch_readable(void)
 {
 	look_for_marks();

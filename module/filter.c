@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose events are kept: one byte per thread number says whether that thread is a member. The fork
- * hook says it of every child and thread before they run; a number leaves when it becomes free. So a
- * member stays one through exec, setsid and its parent's death.
+ * Selects whose events are recorded: one byte per thread number says whether that thread is a member.
+ * The fork hook sets it for every new process and thread before it runs; it is cleared when the number
+ * is freed. So a member stays one through exec, setsid and its parent's death.
  *
- * Bytes, not bits: setting a bit would need a LOCK prefix on a probe's path, and each byte has one
- * writer at a time: the forking parent before the number's owner runs, then the thread itself,
- * free_pid after it is gone.
+ * Bytes, not bits: setting a bit would need a LOCK prefix on a probe's path. Each byte has one writer
+ * at a time: the forking parent before the thread runs, then the thread itself, then free_pid after it
+ * is gone.
  *
- * A restricted recording (access.c) keeps what its members do only while its owner could trace them;
- * one that executes a program with other privileges leaves for good. Threads that are no members
- * appear in it as FKT_PID_OTHER, and events that are nobody's own (interrupts) do not appear at all.
+ * A restricted recording (access.c) records its members only while its owner could trace them; a thread
+ * that executes a program with other privileges leaves for good. Threads that are not members appear in
+ * it as FKT_PID_OTHER, and events that belong to no thread (interrupts) do not appear at all.
  */
 
 #include <linux/cred.h>
@@ -30,21 +30,21 @@
 DEFINE_STATIC_KEY_FALSE(fkt_key_filter);
 DEFINE_STATIC_KEY_FALSE(fkt_key_restricted);
 
-/* What a thread's byte says. */
+/* The values of a thread's byte. */
 enum membership {
 	STRANGER,
 	MEMBER,
-	JOINING, /* has called FKT_JOIN: a member from its next system call on */
+	JOINING, /* has called FKT_JOIN: becomes a member at its next system call */
 };
 
 static struct {
-	u8 *member; /* enum membership by thread number; kept until the module goes, once needed */
+	u8 *member; /* enum membership by thread number; once allocated, kept until the module is unloaded */
 	enum fkt_filter kind;
 	pid_t process; /* FKT_FILTER_PROCESS: its tgid */
-	const struct cred *opener; /* restricted: the owner's; NULL: not restricted */
+	const struct cred *opener; /* the owner's credentials in a restricted recording; NULL: not restricted */
 } filter;
 
-/* Lockless: the byte of the current thread changes only in that thread, others' may be just old. */
+/* Lockless: the current thread's byte changes only in that thread; those of other threads may be outdated. */
 bool fkt_is_member(pid_t tid)
 {
 	return (u32)tid < PID_MAX_LIMIT && READ_ONCE(filter.member[tid]) == MEMBER;
@@ -61,13 +61,16 @@ static void set_member(pid_t tid, bool member)
 	set_membership(tid, member ? MEMBER : STRANGER);
 }
 
-/* Is an event of the current thread to be kept? Any context. */
+/* Returns whether an event of the current thread is recorded. Any context. */
 bool fkt_filter_current(void)
 {
 	return fkt_is_member(current->pid) && (!filter.opener || fkt_access_own(filter.opener, current));
 }
 
-/* At an exec: is the current thread a member? The one that asked to join becomes one. */
+/*
+ * Called at an exec: returns whether the current thread is a member. A thread that has called FKT_JOIN
+ * becomes one.
+ */
 bool fkt_filter_exec(void)
 {
 	pid_t tid = current->pid;
@@ -77,56 +80,56 @@ bool fkt_filter_exec(void)
 	return fkt_is_member(tid);
 }
 
-/* At a system call's begin: is it kept? */
+/* Called at the begin of a system call: returns whether it is recorded. */
 bool fkt_filter_syscall(void)
 {
 	return fkt_filter_exec() && fkt_filter_current();
 }
 
 /*
- * After a member's exec: could the owner of a restricted recording not trace the program, so that the
- * thread must leave? Nothing of the program was kept until here either: fkt_filter_current() makes the
- * same test.
+ * Called after a member's exec: returns whether the thread must leave, because the owner of a
+ * restricted recording could not trace the new program. No event of the program was recorded before
+ * this, because fkt_filter_current() makes the same test.
  */
 bool fkt_filter_leaves(void)
 {
 	return filter.opener && fkt_is_member(current->pid) && !fkt_access_own(filter.opener, current);
 }
 
-/* The current thread, and what it will make, are no members any more. */
+/* The current thread, and the threads and processes that it creates, are no longer members. */
 void fkt_filter_leave(void)
 {
 	set_member(current->pid, false);
 }
 
-/* In the fork hook, in the parent, before the child runs. */
+/* Called from the fork hook, in the parent, before the child runs. */
 void fkt_filter_fork(const struct task_struct *child)
 {
 	bool thread = child->tgid == current->tgid;
 	bool member = fkt_is_member(current->pid);
 
 	if (filter.kind == FKT_FILTER_NOT_SELF)
-		member = member || !thread; /* what the recorder runs is not the recorder */
+		member = member || !thread; /* a program started by the recorder is recorded */
 	else if (filter.kind == FKT_FILTER_PROCESS)
 		member = member && thread;
-	/* Not a member, too: that the number's last thread was one may not have been taken back. */
+	/* Clears the byte too: the last thread with this number may have been a member. */
 	set_member(child->pid, member);
 }
 
-/* A thread took over the number of its process's first thread, in exec. */
+/* In exec, a thread got the number of its process's first thread. */
 void fkt_filter_renumber(pid_t old, pid_t new_)
 {
 	if (fkt_is_member(old))
 		set_member(new_, true);
 }
 
-/* The number becomes free: its next owner is somebody else. */
+/* The number becomes free: its next thread is another one. */
 void fkt_filter_free(pid_t tid)
 {
 	set_member(tid, filter.kind == FKT_FILTER_NOT_SELF);
 }
 
-/* A thread of the module's own: FKT_FILTER_NOT_SELF leaves it out. Before it runs. */
+/* Excludes a thread of the module, with FKT_FILTER_NOT_SELF. Called before it runs. */
 void fkt_filter_own(const struct task_struct *task)
 {
 	if (filter.kind == FKT_FILTER_NOT_SELF)
@@ -143,7 +146,7 @@ static void leave_caller_out(void)
 	rcu_read_unlock();
 }
 
-/* May the recording have this thread as a member? Caller holds rcu_read_lock(). */
+/* Returns whether the recording may have this thread as a member. Caller must hold rcu_read_lock(). */
 static bool may_adopt(struct task_struct *task)
 {
 	bool may;
@@ -156,7 +159,7 @@ static bool may_adopt(struct task_struct *task)
 	return may;
 }
 
-/* FKT_FILTER_PROCESS: finds the process. ESRCH: there is none; EACCES: it may not be recorded. */
+/* FKT_FILTER_PROCESS: finds the process. -ESRCH: there is none; -EACCES: the owner may not record it. */
 static int find_process(pid_t pid)
 {
 	struct task_struct *task;
@@ -178,17 +181,14 @@ static int prepare_members(enum fkt_filter kind, pid_t pid)
 		filter.member = vmalloc(PID_MAX_LIMIT);
 	if (!filter.member)
 		return -ENOMEM;
-	/* Number 0, the idle tasks', is nobody's but when all others are members. */
+	/* The idle tasks (number 0) are members only with FKT_FILTER_NOT_SELF. */
 	memset(filter.member, kind == FKT_FILTER_NOT_SELF ? MEMBER : STRANGER, PID_MAX_LIMIT);
 	if (kind == FKT_FILTER_NOT_SELF)
 		leave_caller_out();
 	return kind == FKT_FILTER_PROCESS ? find_process(pid) : 0;
 }
 
-/*
- * Prepares the filter before the hooks are on. ESRCH: no such process; EACCES: not the owner's to
- * record.
- */
+/* Prepares the filter before the hooks are on. -ESRCH: no such process; -EACCES: the owner may not record it. */
 int fkt_filter_start(const struct file *owner, enum fkt_filter kind, pid_t pid)
 {
 	int err;
@@ -225,8 +225,9 @@ static bool adopt_round(void)
 				continue;
 			set_member(thread->pid, true);
 			/*
-			 * It may have changed its program meanwhile. Either fkt_filter_leaves() saw it as a
-			 * member, or commit_creds(), which has full barriers, comes before our look.
+			 * It may have executed another program meanwhile. Either fkt_filter_leaves()
+			 * sees it as a member, or commit_creds(), which has full barriers, comes before
+			 * may_adopt() here.
 			 */
 			smp_mb();
 			if (may_adopt(thread))
@@ -240,20 +241,20 @@ static bool adopt_round(void)
 }
 
 /*
- * With the fork hook on: makes the threads that already run members. A thread born of one that we
- * had not marked yet is found in the next round, one born later joins by the hook.
+ * Called with the fork hook on: makes the threads that already run members. A thread created by one
+ * that was not marked yet is found in the next round; later ones are added by the hook.
  */
 int fkt_filter_adopt(void)
 {
 	if (filter.kind != FKT_FILTER_PROCESS)
 		return 0;
-	/* A fork hook that has still seen its thread as no member may write the child's byte last: wait for it. */
+	/* A fork hook that saw its thread as not a member may write the child's byte after us: wait for it. */
 	while (adopt_round())
 		tracepoint_synchronize_unregister();
 	return fkt_is_member(filter.process) ? 0 : -ESRCH;
 }
 
-/* After all hooks are off. */
+/* Called after all hooks are off. */
 void fkt_filter_stop(void)
 {
 	static_branch_disable(&fkt_key_filter);
@@ -263,7 +264,7 @@ void fkt_filter_stop(void)
 	filter.opener = NULL;
 }
 
-/* FKT_JOIN: the caller becomes a member with its next system call. */
+/* FKT_JOIN: the caller becomes a member at its next system call. */
 int fkt_filter_join(void)
 {
 	if (filter.kind != FKT_FILTER_JOIN)

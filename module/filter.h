@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the process hooks tell the filter. */
+/* Calls from the process hooks to the filter. */
 #ifndef FKT_FILTER_H
 #define FKT_FILTER_H
 

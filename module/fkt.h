@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the module's files share. Data flows probes -> ring.c -> drain.c -> an engine; control flows
- * control.c -> capture.c -> attach.c, ring.c, drain.c.
+ * Declarations shared by the module's files. Data flow: probes -> ring.c -> drain.c -> an engine.
+ * Control flow: control.c -> capture.c -> attach.c, ring.c, drain.c.
  */
 #ifndef FKT_MODULE_H
 #define FKT_MODULE_H
@@ -29,10 +29,10 @@
 #define FKT_POW_MIN 1
 #define FKT_POW_MAX 16
 #define FKT_POW_DEFAULT 10
-/* Ring pages that a flight recorder keeps free, if it has four times as many. */
+/* Pages per CPU that a flight recorder keeps free, if the CPU has at least four times as many. */
 #define FKT_AHEAD_PAGES 64U
 
-/* What belongs to one open file, in its private_data. */
+/* Settings of one open file, in its private_data. */
 struct fkt_opener {
 	u32 pow; /* FKT_SETINITPOWPAGES */
 	bool low; /* FKT_SETTRYDMA */
@@ -41,57 +41,57 @@ struct fkt_opener {
 /* ---- ring.c: the CPUs' rings ---- */
 
 /*
- * One page of a ring: 1 << order physically contiguous frames, each with its own reference count,
- * so that splice can hand them out one by one.
+ * One page of a ring: 1 << order physically contiguous frames, each with its own reference count, so
+ * that splice can hand them out one by one.
  */
 struct fkt_page {
 	struct fkt_page_header *header;
 	struct list_head node; /* in a pool, one of fetch.c's lists, or drain.inherited */
-	refcount_t refs; /* the pool's, and one for each frame handed out by splice */
+	refcount_t refs; /* one for the pool, and one for each frame handed out by splice */
 	u32 cpu;
-	u32 events; /* taken from the header when the page left its ring */
+	u32 events; /* copied from the header when the page was taken from its ring */
 	u8 order;
-	/* fetch.c's own: */
+	/* used by fetch.c only: */
 	bool fetched; /* counted as written */
 	bool copied; /* some frame is in two pipes */
 	u32 unsent; /* first byte that must be handed out again, or FKT_ALL_SENT */
-	/* lend.c's own: */
+	/* used by lend.c only: */
 	u32 number; /* place in the owner's mapping, or FKT_NO_NUMBER */
-	bool lent; /* the owner has it, or had it when it died */
+	bool lent; /* lent to the owner, or was when the owner died */
 };
 
 #define FKT_ALL_SENT U32_MAX
 #define FKT_NO_NUMBER U32_MAX
 
-/* The drain's view of one CPU. Only the drain thread writes it while recording, unless said. */
+/* The drain's data about one CPU. While recording, only the drain thread writes it, except where noted. */
 struct fkt_cpu {
 	struct fkt_ring *ring;
 	struct fkt_page **pages; /* parallel to ring->slots */
-	struct list_head pool; /* pages not queued: between recordings all of them */
+	struct list_head pool; /* pages that are not queued; between recordings all of them */
 	u32 pool_pages;
-	u32 count; /* pages this CPU has in all */
-	u32 wanted; /* ... and should have; more are extra pages */
+	u32 count; /* all pages of this CPU */
+	u32 wanted; /* configured number of pages; those above it are extra pages */
 	u32 extra; /* extra pages allocated in this recording */
-	u32 lowest_free; /* as found by the drain */
-	u64 events; /* in pages taken */
-	u64 lost; /* before the last page taken; what the ring counts beyond is in no page */
+	u32 lowest_free; /* smallest number of free pages found by the drain */
+	u64 events; /* events in the pages taken */
+	u64 lost; /* events lost before the last page taken; later losses in the ring's count are in no page yet */
 	u64 written; /* pages */
 	u64 discarded; /* events */
 	u64 overwritten; /* events */
 	/*
-	 * Protects ready, pages, ring->slots and ring->tail against others than the drain side: with it held no
-	 * page leaves the ring, and none of those in it is freed.
+	 * Protects ready, pages, ring->slots and ring->tail against readers other than the drain side:
+	 * while it is held, no page is taken from the ring, and none of the pages in it is freed.
 	 */
 	spinlock_t take_lock;
 	bool ready; /* store-release by ring setup, load-acquire by the drain */
-	bool closing; /* close_call is under way; set by the drain, cleared at its end */
+	bool closing; /* close_call is under way; set by the drain, cleared when it is done */
 	call_single_data_t close_call; /* closes the open page, on its own CPU */
 	struct irq_work wake_work;
 };
 
 DECLARE_PER_CPU(struct fkt_cpu, fkt_cpus);
 
-/* Does the CPU have a ring with pages? Who sees it ready sees all of the ring. */
+/* Returns whether the CPU has a ring with pages; if true, the caller sees the completely set up ring. */
 static inline bool fkt_cpu_ready(const struct fkt_cpu *c)
 {
 	/* Pairs with the store-release in ring.c, start_ring(). */
@@ -118,7 +118,7 @@ void fkt_rings_close_open(void);
 void fkt_rings_pause(void);
 void fkt_rings_resume(void);
 
-/* ---- pages.c: what rings are made of ---- */
+/* ---- pages.c: the pages of the rings ---- */
 
 void fkt_rings_configure(const struct fkt_opener *opener);
 void fkt_rings_free(void);
@@ -133,30 +133,30 @@ void fkt_frames_put(struct page *frames, u32 bytes);
 void fkt_page_unref(struct fkt_page *page);
 bool fkt_page_alone(struct fkt_page *page);
 
-/* ---- drain.c: takes complete pages, hands them to an engine, puts them back ---- */
+/* ---- drain.c: takes complete pages, passes them to an engine, recycles them ---- */
 
 #define FKT_CHUNK_PAGES 16 /* pages of one write */
-#define FKT_CHUNKS 8 /* writes in flight */
+#define FKT_CHUNKS 8 /* chunks in flight */
 
 struct fkt_drain;
 struct fkt_chunk;
 struct fkt_index_entry;
 
-/* A way for pages to leave. The same for all: whole pages, in order per CPU, given back once. */
+/* A way for pages to leave. Common to all engines: whole pages, in order per CPU, each given back once. */
 struct fkt_engine {
 	enum fkt_engine_id id;
 	const char *name;
 	/*
-	 * Writes a chunk at chunk->pos. Calls fkt_drain_written() exactly once, now or later, in any
-	 * context. NULL: the pages are fetched by the owner.
+	 * Writes a chunk at chunk->pos. Must lead to exactly one call of fkt_drain_written(), now or
+	 * later, in any context. NULL: the owner takes the pages.
 	 */
 	void (*write)(struct fkt_drain *drain, struct fkt_chunk *chunk);
-	/* Optional: before the first write and after the last. */
+	/* Optional: called before the first write and after the last. */
 	int (*start)(struct file *out, loff_t pos, u64 ring_bytes);
 	void (*stop)(void);
-	/* Does a CPU copy every byte? */
+	/* A CPU copies every byte. */
 	bool copies;
-	/* Is a page that it has written on the disk as it was, and its header still in memory? */
+	/* A written page is on the disk unchanged, and its header is still in memory. */
 	bool remembers;
 };
 
@@ -191,7 +191,7 @@ bool fkt_drain_fetch_room(void);
 void fkt_drain_status(struct fkt_status *status);
 wait_queue_head_t *fkt_drain_readers(void);
 
-/* ---- when.c: the condition that the owner wants to be told of ---- */
+/* ---- when.c: the condition whose coming true the owner is told of ---- */
 
 struct fkt_when;
 struct fkt_when *fkt_when_get(const struct fkt_start *start);
@@ -209,13 +209,13 @@ void fkt_when_renumber(pid_t old, pid_t new_);
 void fkt_when_entry(const struct task_struct *task, bool returns);
 void fkt_when_exit(const struct task_struct *task, u32 id, long ret);
 
-/* ---- own.c: how much the recording records of itself ---- */
+/* ---- own.c: how much of the recording the recorder causes itself ---- */
 
 void fkt_own_start(const struct task_struct *drain);
 void fkt_own_look(const struct fkt_page_header *header);
 void fkt_own_status(struct fkt_status *status);
 
-/* ---- index.c: what the file's index will say of the pages written last ---- */
+/* ---- index.c: index entries of the pages written last ---- */
 
 void fkt_index_start(void);
 void fkt_index_stop(void);
@@ -223,12 +223,12 @@ void fkt_index_add(const struct fkt_page_header *header);
 int fkt_index_copy(const struct fkt_index *index, u32 done, struct fkt_index_entry *to, u32 count);
 int fkt_index_give(struct file *file, const struct fkt_index *index);
 
-/* ---- tell.c: the layer fkt ---- */
+/* ---- tell.c: events of layer fkt ---- */
 
 void fkt_tell(u32 id, u32 pages, u64 word);
 void fkt_tell_wake(void);
 
-/* ---- owner.c: the owner takes pages itself, by fetch.c or lend.c ---- */
+/* ---- owner.c: common parts of fetch.c and lend.c ---- */
 
 bool fkt_owner_may(struct file *file, const struct fkt_engine *engine);
 int fkt_owner_lock(struct file *file, const struct fkt_engine *engine);
@@ -250,7 +250,7 @@ bool fkt_fetch_readable(void);
 bool fkt_fetch_reclaim(void);
 void fkt_fetch_reset(void);
 
-/* ---- lend.c: the owner sees pages in a mapping, and gives them back ---- */
+/* ---- lend.c: pages lent to the owner in a mapping ---- */
 
 int fkt_lend_take(struct file *file, struct fkt_lend *lend);
 int fkt_lend_give(struct file *file, const struct fkt_lend *lend);
@@ -260,12 +260,12 @@ void fkt_lend_overwrite(void);
 void fkt_lend_inherit(struct list_head *list);
 void fkt_lend_reset(struct file *file);
 
-/* ---- start.c: what FKT_START takes ---- */
+/* ---- start.c: checks the arguments of FKT_START ---- */
 
 int fkt_start_check(const struct fkt_start *start);
 struct file *fkt_start_output(const struct fkt_start *start);
 
-/* ---- capture.c, steer.c: the state machine of the one recording, and what is asked of it ---- */
+/* ---- capture.c, steer.c: the state machine of the recording, and requests to it ---- */
 
 int fkt_capture_start(struct file *owner, const struct fkt_start *start);
 int fkt_capture_stop(struct file *owner);
@@ -288,12 +288,12 @@ int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done
 bool fkt_capture_owner(const struct file *file);
 enum fkt_state fkt_capture_state(void);
 
-/* ---- status.c: what is told of a recording ---- */
+/* ---- status.c: FKT_STATUS and FKT_CPU_STATUS ---- */
 
 void fkt_status(const struct file *file, struct fkt_status *status);
 int fkt_cpu_status(struct fkt_cpu_status *status);
 
-/* ---- attach.c: which hooks are on ---- */
+/* ---- attach.c: switches the hooks ---- */
 
 int fkt_attach_init(void);
 void fkt_attach_exit(void);
@@ -312,7 +312,7 @@ bool fkt_access_steer(const struct file *file, const struct file *owner);
 bool fkt_access_memory(const struct file *file, u32 pow);
 bool fkt_access_own(const struct cred *opener, const struct task_struct *task);
 
-/* ---- filter.c: whose events are kept ---- */
+/* ---- filter.c: selects whose events are recorded ---- */
 
 int fkt_filter_start(const struct file *owner, enum fkt_filter filter, pid_t pid);
 int fkt_filter_adopt(void);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the file's index will say of the pages written last, kept until the recording is over. The
- * recorder need not read their headers back: on a fast disk that costs as much as writing the pages.
- * What is older than that it reads.
+ * Index entries of the pages written last, kept until the recording is over, so that the recorder need
+ * not read their headers back: on a fast disk that costs as much as writing the pages. The recorder
+ * reads the headers of older pages.
  */
 
 #include <linux/mm.h>
@@ -16,11 +16,11 @@
 #define PART 64U /* entries copied at a time */
 
 static struct {
-	struct fkt_index_entry *entries; /* of page n in n % FKT_INDEX_PAGES; NULL: none are kept */
+	struct fkt_index_entry *entries; /* page n is in entry n % FKT_INDEX_PAGES; NULL: no entries are kept */
 	u64 pages; /* written so far */
 } kept;
 
-/* Before the first page. Without memory for it the recorder reads all of them. */
+/* Called before the first page. Without memory, no entries are kept and the recorder reads all headers. */
 void fkt_index_start(void)
 {
 	kept.pages = 0;
@@ -33,7 +33,10 @@ void fkt_index_stop(void)
 	kept.entries = NULL;
 }
 
-/* The next page of the output is written; its header still is as the disk has it. Drain thread. */
+/*
+ * Adds the next page of the output, which was written; its header in memory is still what is on the
+ * disk. Called from the drain thread.
+ */
 void fkt_index_add(const struct fkt_page_header *header)
 {
 	if (kept.entries)
@@ -48,8 +51,9 @@ void fkt_index_add(const struct fkt_page_header *header)
 }
 
 /*
- * Entries of `count` pages, the first of them `done` behind the first that was asked for. Of a recording whose
- * drain has ended; under capture.c's lock.
+ * Copies the entries of `count` pages; the first one is page index->first + done. Only for a recording
+ * whose drain has ended; caller must hold capture.c's lock. -ENODATA: not all entries of the request
+ * are kept.
  */
 int fkt_index_copy(const struct fkt_index *index, u32 done, struct fkt_index_entry *to, u32 count)
 {
@@ -64,8 +68,8 @@ int fkt_index_copy(const struct fkt_index *index, u32 done, struct fkt_index_ent
 }
 
 /*
- * FKT_INDEX. In parts, through memory of the kernel: an access to the caller's may take as long as the caller
- * likes, and capture.c's lock is not held meanwhile.
+ * FKT_INDEX. Copies in parts, through kernel memory: an access to the caller's memory may take
+ * arbitrarily long, and capture.c's lock must not be held during it.
  */
 int fkt_index_give(struct file *file, const struct fkt_index *index)
 {

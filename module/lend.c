@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages are lent to the recording's owner, who sees them in a read-only mapping of the device and
- * gives each back by its number: for writing, compressing and sending by user space, without a copy.
+ * Lends pages to the recording's owner, which reads them in a read-only mapping of the device and gives
+ * each back by its number: user space can write, compress or send them without a copy.
  *
- * A page gets its number, which is its place in the mapping, when it is first lent, and keeps it as long as
- * the recording, unless numbers get scarce: then it loses it when it is given back. Numbers are below
- * the size of the owner's mapping. Frames are mapped one by one as they are touched. Whoever still holds one
- * when the recording has ended (a direct write, another process) keeps it: such pages do not return
- * to the pool, where the next recording, of another owner perhaps, would write into them.
+ * A page gets its number, which is its place in the mapping, when it is first lent, and keeps it for
+ * the whole recording, unless numbers get scarce: then it loses its number when it is given back.
+ * Numbers are limited by the size of the owner's mapping. Frames are mapped one by one when they are
+ * first accessed. A frame that is still referenced when the recording has ended (by a direct write or
+ * another process) stays with the holder of that reference: such pages do not return to the pool, where
+ * the next recording, of another owner perhaps, would write into them.
  */
 
 #include <linux/list_sort.h>
@@ -18,15 +19,15 @@
 #include "compat.h"
 #include "fkt.h"
 
-#define BATCH 64U /* pages at a time, on the stack */
+#define BATCH 64U /* pages handled at a time, in an array on the stack */
 
-/* Changed under the owner's lock; the fault handler reads them under their own spinlock. */
+/* Changed under the owner's lock; the fault handler reads the array under the array's spinlock only. */
 static DEFINE_XARRAY_ALLOC(pages);
-static u32 places; /* pages that the owner's mapping has room for; 0: no mapping yet. Under xa_lock */
+static u32 places; /* pages that fit the owner's mapping; 0: no mapping yet. Under xa_lock */
 
 /* Protected by the owner's lock: */
 static u32 numbered; /* pages in the array */
-static struct fkt_page *ahead; /* collected, but no number was free for it */
+static struct fkt_page *ahead; /* page already collected for which no number was free */
 
 const struct fkt_engine fkt_engine_lend = {
 	.id = FKT_ENGINE_LEND,
@@ -41,15 +42,16 @@ static struct fkt_page *next_page(void)
 	return page ? page : fkt_owner_collect();
 }
 
-/* Is something there to be lent? Under the owner's lock. */
+/* Returns whether a page can be lent. Caller must hold the owner's lock. */
 bool fkt_lend_readable(void)
 {
 	return ahead || fkt_owner_complete();
 }
 
 /*
- * Flight recorder: the page collected ahead is its CPU's oldest, so the first that makes room; were it
- * kept while younger ones go, there would be a hole behind it. Under the owner's lock.
+ * Flight recorder: the page collected ahead is its CPU's oldest, so it must be overwritten first. If it
+ * stayed while younger pages are overwritten, there would be a hole after it. Caller must hold the
+ * owner's lock.
  */
 void fkt_lend_overwrite(void)
 {
@@ -63,13 +65,13 @@ void fkt_lend_overwrite(void)
 
 /* ---- taking and giving ---- */
 
-/* How many pages can have a number at a time. */
+/* Largest number of pages that can have a number at a time. */
 static u32 number_limit(void)
 {
 	return READ_ONCE(places) ?: FKT_MAP_PAGES;
 }
 
-/* ENOBUFS: all numbers are of pages that are lent. */
+/* -ENOBUFS: all numbers belong to pages that are lent. */
 static int number_page(struct fkt_page *page)
 {
 	u32 number;
@@ -93,7 +95,10 @@ static void forget_number(struct fkt_page *page)
 	numbered--;
 }
 
-/* The page gives its place in the mapping to another one. Under the owner's lock. */
+/*
+ * Takes the page's number away, so that another page can have its place in the mapping. Caller must
+ * hold the owner's lock.
+ */
 static void free_place(struct file *file, struct fkt_page *page)
 {
 	loff_t at = (loff_t)page->number * fkt_rings_page_bytes();
@@ -102,7 +107,7 @@ static void free_place(struct file *file, struct fkt_page *page)
 	unmap_mapping_range(file->f_mapping, at, fkt_rings_page_bytes(), 1);
 }
 
-/* Lends up to `room` pages; returns how many. */
+/* Lends up to `room` pages; returns how many, or a negative errno if none could be lent. */
 static int take_batch(u32 *numbers, u32 room)
 {
 	struct fkt_page *page;
@@ -124,7 +129,7 @@ static int take_batch(u32 *numbers, u32 room)
 	return n;
 }
 
-/* A page that the owner has let go; EINVAL: it did not have it. */
+/* Takes back a page from the owner; -EINVAL if it was not lent. */
 static int give_page(struct file *file, u32 number, bool written)
 {
 	struct fkt_page *page = xa_load(&pages, number);
@@ -138,7 +143,10 @@ static int give_page(struct file *file, u32 number, bool written)
 		c->written++;
 	else
 		c->discarded += page->events;
-	/* Half of the numbers stay free, or those of pages that are lent: pages without one can be lent, too. */
+	/*
+	 * Keep at least half of the numbers free or on lent pages, so that pages without a number can
+	 * be lent too.
+	 */
 	if (numbered > number_limit() / 2)
 		free_place(file, page);
 	fkt_ring_recycle(page);
@@ -161,8 +169,8 @@ static int give_batch(struct file *file, const u32 *numbers, u32 n, bool written
 }
 
 /*
- * FKT_TAKE. Returns once, with what there is; poll(2) waits. EBADF: nothing is lent to this file;
- * ENOBUFS: all places of the mapping are taken by pages that are lent.
+ * FKT_TAKE. Returns at once with the pages available; the caller waits with poll(2). -EBADF: this file
+ * has no recording that lends pages; -ENOBUFS: all places of the mapping belong to pages that are lent.
  */
 int fkt_lend_take(struct file *file, struct fkt_lend *lend)
 {
@@ -185,7 +193,10 @@ int fkt_lend_take(struct file *file, struct fkt_lend *lend)
 			lend->flags = over ? FKT_LEND_OVER : 0;
 			return 0;
 		}
-		/* Not under the lock. Who cannot be told what it has, has it until the end. */
+		/*
+		 * Outside the lock. If copying fails, the owner keeps these pages until the end of the
+		 * recording.
+		 */
 		if (copy_to_user(user + lend->count, numbers, n * sizeof(*numbers)))
 			return -EFAULT;
 		lend->count += n;
@@ -193,7 +204,7 @@ int fkt_lend_take(struct file *file, struct fkt_lend *lend)
 	return 0;
 }
 
-/* FKT_GIVE. EINVAL: a number that was not lent; those before it are given back. */
+/* FKT_GIVE. -EINVAL: a number that was not lent; the pages before it in the array are given back. */
 int fkt_lend_give(struct file *file, const struct fkt_lend *lend)
 {
 	const u32 __user *user = u64_to_user_ptr(lend->pages);
@@ -220,12 +231,12 @@ int fkt_lend_give(struct file *file, const struct fkt_lend *lend)
 /* ---- the mapping ---- */
 
 /*
- * The frame at a place of the mapping of `file` with a reference, or NULL. A mapping may outlive its
- * recording: it shows nothing of another owner's.
+ * Returns the frame at a place of the mapping of `file`, with a reference, or NULL. A mapping may
+ * outlive its recording; it must not show pages of another owner.
  *
- * Protected by the array's spinlock. A page leaves the array under it, and before it can be freed. All pages
- * of a recording leave the array after the owner was set to NULL and before the next one is set, so
- * a page that is found here belongs to the owner that is found here, and has the size that is.
+ * Protected by the array's spinlock: a page leaves the array under it, and before it can be freed. All
+ * pages of a recording leave the array after the owner was set to NULL and before the next owner is
+ * set, so a page found here belongs to the owner checked here, and has the page size read here.
  */
 static struct page *find_frame(struct file *file, pgoff_t at)
 {
@@ -256,7 +267,7 @@ static const struct vm_operations_struct lend_vm_ops = {
 	.fault = lend_fault,
 };
 
-/* Numbers are given out as far as the owner's largest mapping reaches. False: `file` is not the owner. */
+/* Raises the number limit to what this mapping has room for. Returns false if `file` is not the owner. */
 static bool add_places(struct file *file, struct vm_area_struct *vma)
 {
 	unsigned long end = vma->vm_pgoff + vma_pages(vma);
@@ -272,7 +283,7 @@ static bool add_places(struct file *file, struct vm_area_struct *vma)
 	return may;
 }
 
-/* .mmap of the device: all pages that will ever be lent, for reading. */
+/* mmap of the device: a read-only mapping of all pages that will be lent. */
 int fkt_lend_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	if (vma->vm_flags & VM_WRITE)
@@ -281,7 +292,7 @@ int fkt_lend_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (!add_places(file, vma))
 		return -EBADF;
-	/* Not for children: the device would stay open for as long as they live. */
+	/* Not inherited by children: the mapping would keep the device open for as long as they live. */
 	fkt_vma_flags(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYWRITE);
 	vma->vm_ops = &lend_vm_ops;
 	return 0;
@@ -300,9 +311,9 @@ static int compare_age(void *unused, const struct list_head *a, const struct lis
 }
 
 /*
- * The owner died: all that it has goes to `list`, oldest first, and is older than what its CPU's ring
- * has. Its file is closed, so no mapping is left; its own direct writes may still read the frames, as
- * ->lent goes on to say. Under the owner's lock.
+ * The owner died: moves all pages that it has to `list`, oldest first; they are older than those in
+ * their CPU's ring. Its file is closed, so no mapping is left, but its direct writes may still read the
+ * frames: ->lent stays set for that. Caller must hold the owner's lock.
  */
 void fkt_lend_inherit(struct list_head *list)
 {
@@ -321,7 +332,10 @@ void fkt_lend_inherit(struct list_head *list)
 	list_sort(NULL, list, compare_age);
 }
 
-/* Counts the events of a page that can no longer be taken or given back: they reached no output. */
+/*
+ * Drops a page that can no longer be taken or given back, and counts its events: they were not written
+ * to the output.
+ */
 static void drop_page(struct fkt_page *page)
 {
 	per_cpu_ptr(&fkt_cpus, page->cpu)->discarded += page->events;
@@ -330,9 +344,10 @@ static void drop_page(struct fkt_page *page)
 }
 
 /*
- * The end of the recording that `file` owned, under the owner's lock: nobody takes or gives. First nobody
- * finds a frame, then nobody has one mapped: a fault that comes in between holds a reference, and
- * the page stays out of the pool (ring.c). NULL: the file is gone, and with it every mapping of it.
+ * Ends the lending for the recording that `file` owned. Under the owner's lock, so no page is taken or
+ * given meanwhile. First the pages leave the array, so that the fault handler finds none; then existing
+ * mappings are removed. A fault in between holds a reference to its frame, which keeps the page out of
+ * the pool (fkt_page_alone()). file: NULL if it is closed, and with it every mapping.
  */
 void fkt_lend_reset(struct file *file)
 {
@@ -344,7 +359,7 @@ void fkt_lend_reset(struct file *file)
 		if (page->lent)
 			drop_page(page);
 	}
-	/* Not before it has left the array, if it was in it. */
+	/* After the array was emptied: `ahead` may have been in it. */
 	if (ahead)
 		drop_page(ahead);
 	ahead = NULL;

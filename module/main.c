@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loads and unloads the module: each part in order, and back. */
+/* Initialises the parts of the module in order, and removes them in the opposite order. */
 
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -43,7 +43,10 @@ static void __exit fkt_exit(void)
 	fkt_rings_exit();
 	fkt_filter_exit();
 	fkt_attach_exit();
-	/* Who let go of the last reference to the module (a pipe's buffer) may have stopped on its way out. */
+	/*
+	 * A task that dropped the last reference to the module (by a pipe buffer) may have been
+	 * preempted before it returned.
+	 */
 	synchronize_rcu_tasks();
 }
 

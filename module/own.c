@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much of what is recorded the recording makes itself: its owner's threads and the drain. When
- * writing a page fills about a page, the recording feeds on itself (FKT report, section 8.2.1). Found out from
- * a sample of the pages that leave, so that no probe has to count.
+ * Measures how much of the recording is caused by the recording itself: by its owner's threads and the
+ * drain. If writing one page generates about a page of events, the recording feeds on itself (FKT
+ * report, section 8.2.1). Computed from a sample of the pages taken from the rings, so that no probe
+ * has to count.
  */
 
 #include <linux/pid.h>
@@ -13,15 +14,15 @@
 
 #include "fkt.h"
 
-/* One page of a CPU in so many is looked at. */
+/* Every EVERY-th page of each CPU is examined. */
 #define EVERY 32
 
-/* Written by whoever drains, one at a time. */
+/* Written by the drain side, which is one thread at a time. */
 static struct {
 	pid_t recorder; /* tgid */
 	pid_t drain;
 	u64 looked_at; /* bytes of words */
-	u64 bytes; /* ... of our own */
+	u64 bytes; /* bytes of words written while the recorder's threads or the drain ran */
 } own;
 
 void fkt_own_start(const struct task_struct *drain)
@@ -46,7 +47,7 @@ static int is_own(u32 tid)
 	return is;
 }
 
-/* A sealed page leaves its ring. */
+/* Examines a page that was taken from its ring, if it belongs to the sample. */
 void fkt_own_look(const struct fkt_page_header *header)
 {
 	if (header->seq % EVERY)
@@ -55,7 +56,7 @@ void fkt_own_look(const struct fkt_page_header *header)
 	WRITE_ONCE(own.bytes, own.bytes + fkt_page_bytes_of(header, header->used, is_own));
 }
 
-/* Lockless: a glance. */
+/* Lockless: the two values may be of different moments. */
 void fkt_own_status(struct fkt_status *status)
 {
 	status->looked_at = READ_ONCE(own.looked_at);

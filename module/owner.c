@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the ways have in common in which the recording's owner takes pages itself: splice and read
- * (fetch.c), and pages that it sees in a mapping of the device (lend.c).
+ * Common parts of the two ways in which the recording's owner takes pages itself: splice and read
+ * (fetch.c), and pages lent in a mapping of the device (lend.c).
  *
- * The rings' drain side has one user at a time. With such an engine that is whoever holds the lock
- * here: the owner's system calls, and the drain thread when pages come back or make room.
+ * The drain side of the rings has one user at a time. With these engines that is the holder of the lock
+ * in this file: a system call of the owner, or the drain thread when it takes pages back or overwrites
+ * them.
  */
 
 #include <linux/mutex.h>
@@ -13,40 +14,44 @@
 
 static struct {
 	/*
-	 * Held by whoever is the drain side now, for short: never while user memory is accessed, which
-	 * may take for ever. So others, the drain thread and the end of the recording, may wait for it.
+	 * Held by the current drain side, and only for a short time: never across accesses to user
+	 * memory, which may take for ever. So the drain thread and the end of the recording may wait
+	 * for it.
 	 */
 	struct mutex lock;
-	unsigned int next_cpu; /* goes on there, so that no CPU waits for another */
+	unsigned int next_cpu; /* where the next search for a page starts, for fairness */
 } owner = { .lock = __MUTEX_INITIALIZER(owner.lock) };
 
-/* Does `file` own a recording whose pages leave by `engine`? A glance, certain under the lock. */
+/*
+ * Returns whether `file` owns a recording whose pages leave by `engine`. May change at once unless the
+ * caller holds the lock.
+ */
 bool fkt_owner_may(struct file *file, const struct fkt_engine *engine)
 {
 	return fkt_capture_owner(file) && fkt_drain_leaves_by(engine);
 }
 
-/* Takes the lock for a call from `file`. EBADF: it has nothing to take by that engine. */
+/* Takes the lock for a call on `file`. -EBADF: it has no recording whose pages leave by that engine. */
 int fkt_owner_lock(struct file *file, const struct fkt_engine *engine)
 {
 	if (!fkt_owner_may(file, engine))
 		return -EBADF;
 	if (mutex_lock_interruptible(&owner.lock))
 		return -ERESTARTSYS;
-	/* Again under the lock: the recording's end waits for whoever is let in. */
+	/* Check again under the lock: the end of the recording waits for lock holders that pass this check. */
 	if (fkt_owner_may(file, engine))
 		return 0;
 	mutex_unlock(&owner.lock);
 	return -EBADF;
 }
 
-/* The drain thread's: there is a recording as long as it runs. */
+/* Takes the lock in the drain thread: the recording exists as long as that thread runs. */
 void fkt_owner_lock_drain(void)
 {
 	mutex_lock(&owner.lock);
 }
 
-/* Takes the lock again, for a moment, in a call that had dropped it: whatever happened meanwhile. */
+/* Takes the lock again in a call that had dropped it, even if the recording has ended meanwhile. */
 void fkt_owner_relock(void)
 {
 	mutex_lock(&owner.lock);
@@ -78,7 +83,7 @@ static struct fkt_page *next_page(void)
 	return page;
 }
 
-/* Has any CPU a complete page that may be taken? Under the lock. */
+/* Returns whether any CPU has a complete page that may be taken. Caller must hold the lock. */
 bool fkt_owner_complete(void)
 {
 	unsigned int cpu;
@@ -92,8 +97,8 @@ bool fkt_owner_complete(void)
 }
 
 /*
- * The next complete page of any CPU, or NULL. What is beyond the size limit goes back to its ring and
- * counts as discarded. Under the lock.
+ * Takes the next complete page of any CPU, or returns NULL. Pages beyond the size limit go back to
+ * their ring and count as discarded. Caller must hold the lock.
  */
 struct fkt_page *fkt_owner_collect(void)
 {
@@ -108,7 +113,7 @@ struct fkt_page *fkt_owner_collect(void)
 	return NULL;
 }
 
-/* Is something there to take? For poll(2), which looks again. */
+/* Returns whether there is a page to take; may return true wrongly. For poll(2), whose caller tries again. */
 bool fkt_owner_readable(struct file *file)
 {
 	bool readable = false;
@@ -126,8 +131,8 @@ bool fkt_owner_readable(struct file *file)
 }
 
 /*
- * The end of the recording that `file` (NULL: it is gone) owned: who takes pages now has ended when this returns, and
- * nobody can begin.
+ * Ends the taking of pages for the recording that `file` (NULL: already closed) owned: when this
+ * returns, calls that take pages have ended, and no new one can begin.
  */
 void fkt_owner_reset(struct file *file)
 {

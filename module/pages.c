@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pages that rings are made of. They stay allocated between recordings, because consecutive frames are
- * hard to get back (FKT report, section B.4), until FKT_FREEBUFFER or until no open file is left.
+ * The pages of the rings. They stay allocated between recordings, because consecutive frames are hard
+ * to allocate again (FKT report, section B.4), until FKT_FREEBUFFER or until the last open file is
+ * closed.
  */
 
 #include <linux/gfp.h>
@@ -10,7 +11,7 @@
 
 #include "fkt.h"
 
-/* What the present or last recording uses; changed under capture.c's lock, and not while recording. */
+/* Settings of the present or last recording; changed under capture.c's lock, and not while recording. */
 static struct {
 	u32 pow; /* 4 KiB pages per CPU, as a power of two */
 	u32 order; /* of a ring page, in 4 KiB frames */
@@ -19,7 +20,7 @@ static struct {
 
 /* ---- one page ---- */
 
-/* Drops our reference to each frame. */
+/* Drops one reference to each frame. */
 void fkt_frames_put(struct page *frames, u32 bytes)
 {
 	u32 i;
@@ -28,7 +29,10 @@ void fkt_frames_put(struct page *frames, u32 bytes)
 		put_page(frames + i);
 }
 
-/* Drops a reference to the descriptor; the last one frees the frames (splice may hold those on). */
+/*
+ * Drops a reference to the descriptor; the last one drops its references to the frames (a pipe may
+ * still hold others).
+ */
 void fkt_page_unref(struct fkt_page *page)
 {
 	if (!refcount_dec_and_test(&page->refs))
@@ -37,7 +41,7 @@ void fkt_page_unref(struct fkt_page *page)
 	kfree(page);
 }
 
-/* Has nobody but us a reference to any of the page's frames, nor will take one that it has not now? */
+/* Returns whether the caller has the only reference to each of the page's frames. Then no new one can appear. */
 bool fkt_page_alone(struct fkt_page *page)
 {
 	struct page *frame = virt_to_page(page->header);
@@ -72,7 +76,7 @@ static gfp_t frames_gfp(void)
 	return GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | (config.low ? GFP_DMA32 : 0);
 }
 
-/* Gives the page other frames: the caller has given those that it had away, or will put them. */
+/* Gives the page new frames. The caller has passed the old ones on, or will drop them. Returns 0 or -ENOMEM. */
 int fkt_page_renew(struct fkt_page *page)
 {
 	struct page *frames = alloc_pages_node(cpu_to_node(page->cpu),
@@ -108,8 +112,8 @@ static int add_frames(struct fkt_cpu *c, unsigned int cpu, struct page *frames, 
 }
 
 /*
- * Allocates 1 << order frames as consecutively as the machine has them: all at once, or else two
- * bunches of half the size, so that the drain's writes are few and long (FKT report, section B.4).
+ * Allocates 1 << order frames as consecutively as possible: all at once, or else in two halves, so that
+ * the drain's writes are few and long (FKT report, section B.4).
  */
 static int alloc_bunch(struct fkt_cpu *c, unsigned int cpu, unsigned int order)
 {
@@ -129,7 +133,7 @@ static int alloc_bunch(struct fkt_cpu *c, unsigned int cpu, unsigned int order)
 	return err ? err : alloc_bunch(c, cpu, order - 1);
 }
 
-/* One page more than the CPU should have, where that takes no effort. */
+/* Allocates one extra page for the CPU, without reclaiming memory for it. */
 int fkt_pool_add(struct fkt_cpu *c, unsigned int cpu)
 {
 	struct page *frames = alloc_pages_node(cpu_to_node(cpu), frames_gfp() | __GFP_NORETRY,
@@ -150,7 +154,7 @@ static void free_pool(struct fkt_cpu *c)
 	c->count = 0;
 }
 
-/* Sees that the CPU has all pages that it should have, none of them queued yet. */
+/* Makes sure that the CPU's pool has all pages that the CPU should have; none is queued yet. */
 int fkt_pool_fill(struct fkt_cpu *c, unsigned int cpu)
 {
 	int err;
@@ -165,7 +169,10 @@ int fkt_pool_fill(struct fkt_cpu *c, unsigned int cpu)
 	return err;
 }
 
-/* Keeps a page for the next recording; not if somebody could still read what that will write. */
+/*
+ * Keeps a page for the next recording, unless something else still has a reference to its frames and
+ * could read what the next recording writes.
+ */
 void fkt_pool_put(struct fkt_cpu *c, struct fkt_page *page)
 {
 	if (!fkt_page_alone(page)) {
@@ -176,7 +183,7 @@ void fkt_pool_put(struct fkt_cpu *c, struct fkt_page *page)
 	c->pool_pages++;
 }
 
-/* Gives the kept pages of all CPUs back. */
+/* Frees the pages kept in the pools of all CPUs. */
 void fkt_rings_free(void)
 {
 	unsigned int cpu;
@@ -187,11 +194,11 @@ void fkt_rings_free(void)
 
 static u32 pow_order(u32 pow)
 {
-	/* At least two pages per ring: tiny rings get smaller ones. */
+	/* At least two pages per ring: tiny rings have smaller pages. */
 	return min(2U, pow - 1);
 }
 
-/* The next recording is this opener's: gives kept pages back if it wants others. */
+/* Applies this opener's settings to the next recording: frees the kept pages if it needs other ones. */
 void fkt_rings_configure(const struct fkt_opener *opener)
 {
 	if (opener->pow != config.pow || opener->low != config.low)
@@ -201,19 +208,19 @@ void fkt_rings_configure(const struct fkt_opener *opener)
 	config.low = opener->low;
 }
 
-/* Size of a ring page where a CPU has 1 << pow frames (bytes). */
+/* Size in bytes of a ring page if a CPU has 1 << pow frames. */
 u32 fkt_pow_page_bytes(u32 pow)
 {
 	return PAGE_SIZE << pow_order(pow);
 }
 
-/* Size of a page of the present or last recording (bytes). */
+/* Size in bytes of a page of the present or last recording. */
 u32 fkt_rings_page_bytes(void)
 {
 	return PAGE_SIZE << config.order;
 }
 
-/* What one CPU's pages hold (bytes). */
+/* Size in bytes of all pages of one CPU. */
 u64 fkt_rings_bytes(void)
 {
 	return PAGE_SIZE << config.pow;

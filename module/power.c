@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Suspend and hibernation. Before tasks are frozen the recording is parked: nothing is recorded any more, and
- * what was recorded has been written, so that no file changes while an image of the memory is made or restored,
- * whose file systems must match their disks. The threads that write to files are freezable, and so is the work
- * item of capture.c, for what a stop may still have to do. When the machine is awake the recording goes on, with
- * a clock that has counted the time asleep. Each CPU's recording has a gap then, in which no event was lost, and
- * the event `asleep` at its end.
+ * Suspend and hibernation. Before tasks are frozen, the recording is parked: no events are recorded any
+ * more, and all recorded events have been written. So no file changes while an image of the memory is
+ * made or restored, when the file systems in the image must match their disks. The threads that write
+ * to files are freezable, and so is the work item of capture.c, which may still have to finish a stop.
+ * When the machine is awake, the recording continues, with a clock that includes the time asleep. On
+ * each CPU the recording then has a gap in which no event was lost, with the event `asleep` at its end.
  *
- * The lock of capture.c is not held while the drain is waited for. That is bounded: where the output does not
- * take the pages the machine stays awake, and says why.
+ * The lock of capture.c is not held while waiting for the drain. The wait is bounded: if the output
+ * does not take the pages, the machine stays awake, and the kernel log says why.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -19,17 +19,17 @@
 
 #include "capture.h"
 
-#define PARK_LIMIT (20 * HZ) /* so long the kernel tries to freeze tasks, too */
+#define PARK_LIMIT (20 * HZ) /* as long as the kernel tries to freeze tasks */
 
 /* Protected by fkt_capture.lock. */
-static u64 parked_boot_ns; /* when */
+static u64 parked_boot_ns; /* time at which the recording was parked */
 static u64 parked_mask;
 
-/* Nothing more is recorded, and all that was is in complete pages. Caller holds fkt_capture.lock. */
+/* Stops the recording of events, and closes all open pages. Caller must hold fkt_capture.lock. */
 static void park_probes(void)
 {
 	WRITE_ONCE(fkt_mask, 0);
-	/* A probe that saw the mask set has written its event when this returns. */
+	/* Waits for the probes that saw the mask set, until they have written their events. */
 	fkt_attach_wait();
 	fkt_rings_close_open();
 	parked_boot_ns = ktime_get_boottime_ns();
@@ -38,7 +38,7 @@ static void park_probes(void)
 
 static void unpark(void);
 
-/* Returns when nothing is written to the output any more. EBUSY: that takes too long; EINTR: a fatal signal. */
+/* Returns when nothing is written to the output any more. -EBUSY: that takes too long; -EINTR: a fatal signal. */
 static int park(void)
 {
 	bool wait;
@@ -58,7 +58,10 @@ static int park(void)
 	return err;
 }
 
-/* On each CPU: names the thread that was interrupted, which is the one that runs when the gap ends. */
+/*
+ * Writes the event `asleep` on each CPU, for the thread interrupted there, which is the one that runs
+ * at the end of the gap.
+ */
 static void emit_asleep(void *unused)
 {
 	u64 words[FKT_N_ASLEEP] = {
@@ -68,7 +71,7 @@ static void emit_asleep(void *unused)
 	fkt_emit(FKT_E_ASLEEP, 0, words, FKT_N_ASLEEP);
 }
 
-/* Probes write again. Caller holds fkt_capture.lock. */
+/* Lets probes write again. Caller must hold fkt_capture.lock. */
 static void unpark_probes(void)
 {
 	on_each_cpu(emit_asleep, NULL, 1);
@@ -79,19 +82,22 @@ static void unpark_probes(void)
 	fkt_clock_emit();
 }
 
-/* Gives the clock what it lacks of the time asleep. No probe writes meanwhile. Caller holds fkt_capture.lock. */
+/*
+ * Adds the time asleep to a clock that did not count it. No probe writes meanwhile. Caller must hold
+ * fkt_capture.lock.
+ */
 void fkt_power_wake_clock(void)
 {
 	if (!fkt_capture.parked || !fkt_clock_wake())
 		return;
-	/* From here on the clock is not the bare counter, which the quickest paths read. */
+	/* From here on the clock is not the bare counter, which the fastest paths read. */
 	static_branch_disable(&fkt_key_pairs);
 	static_branch_enable(&fkt_key_special);
 }
 
 /*
- * FKT_CLOCKS. The owner of a recording gets them as that has them; ours is right too when tasks run already and
- * the recording is still parked. EINTR: the caller is being killed.
+ * FKT_CLOCKS. The owner of a recording gets the clocks as used by the recording, also if tasks run
+ * again while the recording is still parked. -EINTR: the caller is being killed.
  */
 int fkt_power_read_clocks(const struct file *file, struct fkt_clocks *clocks)
 {
@@ -118,7 +124,7 @@ static void unpark(void)
 	if (fkt_capture.state != FKT_IDLE)
 		fkt_power_wake_clock();
 	fkt_drain_unpark();
-	/* No recording can have been started meanwhile: this one was parked. */
+	/* No other recording can have started meanwhile, because of `parked`. */
 	if (fkt_capture.state == FKT_RECORDING)
 		unpark_probes();
 	WRITE_ONCE(fkt_capture.parked, false);
@@ -126,7 +132,7 @@ static void unpark(void)
 	wake_up_all(&fkt_capture.awake);
 }
 
-/* Task context; user space runs, still or again. An error keeps the machine awake. */
+/* Called in task context, while user space runs. An error keeps the machine awake. */
 static int power_changes(struct notifier_block *nb, unsigned long what, void *unused)
 {
 	int err;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The CPUs' rings: their life with CPU hotplug, and what happens to a page between leaving and
- * entering its ring. The protocol itself is include/fkt/ring.h, the pages come from pages.c.
+ * The per-CPU rings: setup and teardown with CPU hotplug, and what happens to a page between leaving
+ * and entering its ring. The protocol itself is in include/fkt/ring.h; the pages come from pages.c.
  *
- * A CPU's ring is made when it is first online during a recording; until then it has no page, so
- * its events count as lost.
+ * A CPU's ring is set up when the CPU is first online during a recording; until then it has no page, so
+ * its events are counted as lost.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -19,23 +19,23 @@
 
 #include "fkt.h"
 
-#define EVENTS_BATCH 64 /* pages that are counted without letting the drain take one */
+#define EVENTS_BATCH 64 /* pages counted in one go before take_lock may be released for the drain */
 
 DEFINE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 DEFINE_PER_CPU(struct fkt_cpu, fkt_cpus);
 
 /* Changed under capture.c's lock only, and not while recording. */
 static struct {
-	u64 recording; /* id; 0: none. Changes under cpus_read_lock() */
-	bool closes; /* the drain may have CPUs close their pages */
-	bool keeps_gaps; /* the first loss ends the recording */
-	bool full; /* ... and has happened; set by probes, with plain stores */
+	u64 recording; /* id; 0: no recording. Changes under cpus_read_lock() */
+	bool closes; /* the drain may ask CPUs to close their open pages */
+	bool keeps_gaps; /* the first lost event ends the recording */
+	bool full; /* an event was lost in such a recording; set by probes, with plain stores */
 	int hotplug; /* state number of the callbacks */
 } config;
 
 /* ---- one CPU's ring ---- */
 
-/* Queues a page as a free one. Drain thread, or ring setup before the drain sees the ring. */
+/* Queues a page as a free one. Called from the drain thread, or from ring setup before the drain sees the ring. */
 static void queue_page(struct fkt_cpu *c, struct fkt_page *page)
 {
 	struct fkt_page_identity identity = {
@@ -62,14 +62,14 @@ static void queue_pool(struct fkt_cpu *c)
 }
 
 /*
- * The page comes back from the drain: free again, or, if the CPU has extra pages and no more use for
- * them, gone. Drain thread.
+ * Takes a page back from the drain: queues it as a free one, or frees it if the CPU has extra pages and
+ * more than enough free ones. Called from the drain thread.
  */
 void fkt_ring_recycle(struct fkt_page *page)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, page->cpu);
 
-	/* A page with a place in the owner's mapping keeps it until the end. */
+	/* A page with a place in the owner's mapping keeps it until the end of the recording. */
 	if (page->number == FKT_NO_NUMBER && c->count > c->wanted && fkt_ring_free(c->ring) > c->wanted / 2) {
 		c->count--;
 		fkt_page_unref(page);
@@ -79,8 +79,8 @@ void fkt_ring_recycle(struct fkt_page *page)
 }
 
 /*
- * When less than an eighth of a CPU's pages is free, allocates extra ones until a quarter is (FKT
- * report, section 8.1), at most as many again as it should have. Drain thread.
+ * If less than an eighth of a CPU's pages is free, allocates extra ones until a quarter is (FKT report,
+ * section 8.1), up to twice the configured number. Called from the drain thread.
  */
 void fkt_ring_refill(unsigned int cpu)
 {
@@ -103,7 +103,10 @@ void fkt_ring_refill(unsigned int cpu)
 		fkt_tell(FKT_E_PAGES_EXTRA, c->extra - before, cpu);
 }
 
-/* Adds the CPU's pages that wait for the drain, and those that are free. A glance. Drain thread. */
+/*
+ * Adds the numbers of this CPU's pages that wait for the drain and that are free. Approximate: probes
+ * may switch pages meanwhile. Called from the drain thread.
+ */
 void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
@@ -111,13 +114,13 @@ void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free)
 
 	if (!fkt_cpu_ready(c))
 		return;
-	/* The open page is neither; a closed one that nobody has followed yet is counted as open. */
+	/* The open page is neither; a closed page without a successor is counted as open. */
 	behind = (u32)(READ_ONCE(c->ring->word) >> 32) - READ_ONCE(c->ring->tail);
 	*filled += max(behind, 0); /* -1: no page was opened since the last one was taken */
 	*free += fkt_ring_free(c->ring);
 }
 
-/* Flight recorder: has the CPU less free pages than may be filled before the drain looks again? */
+/* Flight recorder: returns whether the CPU has fewer free pages than may be filled before the drain looks again. */
 bool fkt_ring_short(unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
@@ -126,7 +129,7 @@ bool fkt_ring_short(unsigned int cpu)
 	       fkt_ring_free(c->ring) < clamp(c->count / 4, 1U, FKT_AHEAD_PAGES);
 }
 
-/* Takes the CPU's oldest complete page, without checksums, or NULL. One drainer at a time. */
+/* Takes the CPU's oldest complete page, without computing checksums, or returns NULL. One drain side at a time. */
 static struct fkt_page *collect(struct fkt_cpu *c)
 {
 	struct fkt_page_header *header;
@@ -147,8 +150,8 @@ static struct fkt_page *collect(struct fkt_cpu *c)
 }
 
 /*
- * Flight recorder: the CPU's oldest pages, uncounted by any file, become free ones until there are
- * enough for what comes before the drain looks again. Drain thread.
+ * Flight recorder: recycles the CPU's oldest complete pages, which were written to no file, until
+ * enough are free for the time until the drain looks again. Called from the drain thread.
  */
 void fkt_ring_overwrite(unsigned int cpu)
 {
@@ -172,7 +175,7 @@ void fkt_ring_overwrite(unsigned int cpu)
 		fkt_tell(FKT_E_PAGES_RECYCLED, overwritten, overwritten);
 }
 
-/* Takes the CPU's oldest complete page and seals it, or NULL. Whoever drains, one at a time. */
+/* Takes the CPU's oldest complete page and seals it, or returns NULL. Caller must be the only drain side. */
 struct fkt_page *fkt_ring_collect(unsigned int cpu)
 {
 	struct fkt_page *page = collect(per_cpu_ptr(&fkt_cpus, cpu));
@@ -184,7 +187,7 @@ struct fkt_page *fkt_ring_collect(unsigned int cpu)
 	return page;
 }
 
-/* Would fkt_ring_collect() return a page? Caller must be the only drain side. */
+/* Returns whether fkt_ring_collect() would return a page. Caller must be the only drain side. */
 bool fkt_ring_has_complete(unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
@@ -193,8 +196,8 @@ bool fkt_ring_has_complete(unsigned int cpu)
 }
 
 /*
- * Adds the events of some pages from *run on, up to page `last`; true: there are more. An open page's count
- * grows meanwhile. Under take_lock.
+ * Adds the events of the next pages from *run on, up to page `last`; returns true if there are more. An
+ * open page's count grows meanwhile. Caller must hold take_lock.
  */
 static bool add_events(const struct fkt_ring *ring, u32 *run, u32 last, u64 *events)
 {
@@ -206,8 +209,9 @@ static bool add_events(const struct fkt_ring *ring, u32 *run, u32 last, u64 *eve
 }
 
 /*
- * Events that the CPU's probes have written, in pages taken and in those that are still in its ring. Never
- * less than before in the same recording. May sleep; needs no lock.
+ * Returns the number of events that the CPU's probes have written, in pages already taken and in those
+ * still in its ring. Never less than an earlier result in the same recording. May sleep; caller needs
+ * no lock.
  */
 u64 fkt_ring_events(unsigned int cpu)
 {
@@ -220,7 +224,7 @@ u64 fkt_ring_events(unsigned int cpu)
 	run = c->ring->tail;
 	while (fkt_cpu_ready(c) && add_events(c->ring, &run, READ_ONCE(c->ring->word) >> 32, &events)) {
 		cond_resched_lock(&c->take_lock);
-		/* Pages were taken that had not been counted yet: c->events has them. */
+		/* Pages were taken before they were counted here: c->events includes them, so start again. */
 		if (!fkt_cpu_ready(c) || (s32)(c->ring->tail - run) > 0) {
 			events = c->events;
 			run = c->ring->tail;
@@ -230,18 +234,18 @@ u64 fkt_ring_events(unsigned int cpu)
 	return events;
 }
 
-/* On its own CPU, as an interrupt: no other context of this CPU runs between our steps' exchanges. */
+/* Runs on the ring's own CPU, in an interrupt: no probe of a task runs between the steps of the close. */
 static void close_own(void *data)
 {
 	struct fkt_cpu *c = data;
 
 	fkt_ring_close(c->ring);
 	fkt_drain_kick();
-	/* Pairs with the load-acquire in wait_for_close(): afterwards we touch nothing. */
+	/* Pairs with the load-acquire in wait_for_close(): after this store the ring is not accessed. */
 	smp_store_release(&c->closing, false);
 }
 
-/* The drain sends no more; what it has sent comes to its end. */
+/* Waits for the close_call and wake_work already sent; the drain must not send new ones. */
 static void wait_for_close(struct fkt_cpu *c)
 {
 	/* Pairs with the store-release in close_own(). */
@@ -255,14 +259,14 @@ static void wake_own(struct irq_work *work)
 	fkt_drain_kick();
 }
 
-/* Wakes the drain, which wakes its readers; in any context. */
+/* Wakes the drain, which wakes the readers; may be called in any context. */
 void fkt_wake_soon(void)
 {
-	/* Any CPU's wake-up will do: a stop closes rings with preemption on. */
+	/* The wake_work of any CPU will do: a stop closes rings with preemption enabled. */
 	struct fkt_cpu *c = raw_cpu_ptr(&fkt_cpus);
 
 	/*
-	 * A CPU on its way down has run its last irq_work: one queued now would stay queued, and
+	 * A CPU that is going offline has run its last irq_work: one queued now would stay queued, and
 	 * irq_work_sync() would spin on it. cpu_dead() wakes the drain instead.
 	 */
 	if (cpu_online(raw_smp_processor_id()))
@@ -270,29 +274,30 @@ void fkt_wake_soon(void)
 }
 
 /*
- * The first event of a gap is lost, in any context. Where that ends the recording no probe shall begin any more:
- * the drain says why when it wakes. Those that have begun find the gap closed (fkt_ring.keeps_gap).
+ * The first event of a gap was lost; called in any context. If that ends the recording, no further
+ * probe may begin: the mask is cleared here, and the drain reports the reason when it wakes. Probes
+ * that have already begun find the gap closed (fkt_ring.keeps_gap).
  */
 void fkt_gap(struct fkt_ring *ring)
 {
 	if (!ring->keeps_gap)
 		return;
 	WRITE_ONCE(config.full, true);
-	/* In this order, which x86 keeps: fkt_capture_mask() looks at `full` after it has set the mask. */
+	/* In this order, which x86 keeps: fkt_capture_mask() reads `full` after it has set the mask. */
 	WRITE_ONCE(fkt_mask, 0);
 	fkt_wake_soon();
 }
 
-/* Has a recording that ends with its first loss lost an event? */
+/* Returns whether an event was lost in a recording that ends with its first loss. */
 bool fkt_rings_full(void)
 {
 	return READ_ONCE(config.full);
 }
 
 /*
- * A page is complete: tells the drain, through irq_work because we may be anywhere, NMIs and the
- * scheduler included (FKT report, section 4, used a softirq bit). Not for each page: the drain
- * works best on several, and looks by itself twice a second.
+ * Page `run` is complete: wakes the drain, through irq_work because the caller may be in any context,
+ * including NMIs and the scheduler (FKT report, section 4, used a softirq bit). Not for each page: the
+ * drain works best on several pages at once, and looks at the rings twice a second anyway.
  */
 void fkt_wake(struct fkt_ring *ring, u32 run)
 {
@@ -301,8 +306,9 @@ void fkt_wake(struct fkt_ring *ring, u32 run)
 }
 
 /*
- * Does the CPU's open page hold events older than a second? With just one event a page waits longer: closing
- * takes an interrupt, whose end is such an event; an idle machine would do nothing else.
+ * Returns whether the CPU's open page holds events older than a second. The limit is longer for a page
+ * with a single event: closing it takes an interrupt, whose end is such an event, so an idle machine
+ * would be kept busy by closing pages.
  */
 static bool open_page_is_old(struct fkt_cpu *c, u64 now, u64 ticks_per_s)
 {
@@ -310,7 +316,10 @@ static bool open_page_is_old(struct fkt_cpu *c, u64 now, u64 ticks_per_s)
 	bool old = false;
 	u64 word, limit;
 
-	/* The page may be switched meanwhile, and a wrong guess does no harm; but the owner cannot take it. */
+	/*
+	 * Probes may switch the page meanwhile, and a wrong result is harmless; take_lock keeps the
+	 * owner from taking the page.
+	 */
 	spin_lock(&c->take_lock);
 	word = READ_ONCE(c->ring->word);
 	if (!fkt_ring_is_closed(word) && (s32)((u32)(word >> 32) - c->ring->tail) >= 0) {
@@ -322,7 +331,7 @@ static bool open_page_is_old(struct fkt_cpu *c, u64 now, u64 ticks_per_s)
 	return old;
 }
 
-/* Asks `cpu` to close its open page if that is old. Drain thread, under cpus_read_lock(). */
+/* Asks `cpu` to close its open page if that is old. Called from the drain thread, under cpus_read_lock(). */
 void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
@@ -332,7 +341,7 @@ void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s)
 	if (READ_ONCE(c->closing) || !open_page_is_old(c, now, ticks_per_s))
 		return;
 	WRITE_ONCE(c->closing, true);
-	smp_mb(); /* pairs with the one in fkt_rings_close(): one of us sees the other's store */
+	smp_mb(); /* pairs with the one in fkt_rings_close(): one side sees the other's store */
 	if (!READ_ONCE(config.closes) || smp_call_function_single_async(cpu, &c->close_call))
 		WRITE_ONCE(c->closing, false);
 }
@@ -345,7 +354,10 @@ static void close_now(void *data)
 	fkt_drain_kick();
 }
 
-/* All that was recorded until now is in complete pages when this returns. Under capture.c's lock. */
+/*
+ * Closes the open pages of all online CPUs: when this returns, all events recorded before are in
+ * complete pages. Caller must hold capture.c's lock.
+ */
 void fkt_rings_close_open(void)
 {
 	unsigned int cpu;
@@ -360,7 +372,10 @@ void fkt_rings_close_open(void)
 	cpus_read_unlock();
 }
 
-/* Each CPU's recording has a gap from here on, of no event. No probe writes, and all pages are closed. */
+/*
+ * Begins a gap on each CPU in which no event is lost. Caller must ensure that no probe runs and all
+ * pages are closed.
+ */
 void fkt_rings_pause(void)
 {
 	u64 now = fkt_clock();
@@ -373,8 +388,9 @@ void fkt_rings_pause(void)
 }
 
 /*
- * The gaps are over, each with its CPU's first event. No probe writes yet. Where a loss ends the recording, it
- * was not to end that event; an event that found no page does.
+ * Called when each CPU's event `asleep` has ended its gap begun by fkt_rings_pause(), before probes run
+ * again. In a recording that ends with its first loss, restores keeps_gap, which the pause cleared for
+ * that event; if the event found no page and was lost, that ends the recording.
  */
 void fkt_rings_resume(void)
 {
@@ -392,7 +408,10 @@ void fkt_rings_resume(void)
 	}
 }
 
-/* Adds an end to its begin's word, whatever its length; preemption off. False: nothing was done. */
+/*
+ * Joins an end to its begin's word, in any form (short or long). Caller must disable preemption.
+ * Returns false if nothing was changed.
+ */
 bool fkt_join_any(enum fkt_pair_kind kind, u32 known, u32 id, s64 value)
 {
 	const struct fkt_end end = {
@@ -418,7 +437,10 @@ static int start_ring(unsigned int cpu)
 	c->pages = kvcalloc(slots, sizeof(*c->pages), GFP_KERNEL);
 	if (!c->pages)
 		return -ENOMEM;
-	/* Not fkt_ring_init(): a CPU that is coming up has no event, but it keeps what it has lost. */
+	/*
+	 * Not fkt_ring_init(): a CPU that is coming up has no events in its ring, but its count of lost
+	 * events must stay.
+	 */
 	c->ring->slots = kvcalloc(slots, sizeof(*c->ring->slots), GFP_KERNEL);
 	if (!c->ring->slots) {
 		kvfree(c->pages);
@@ -450,16 +472,16 @@ static void reset_ring(unsigned int cpu)
 }
 
 /*
- * Before probes run: gives every online CPU a ring of free pages, and every other one an empty
- * ring, which loses and counts. recording: the id for the page headers; stop_when_full: no event follows the
- * first one that finds no page.
+ * Before probes run: gives every online CPU a ring of free pages, and every other CPU an empty ring, in
+ * which all events are counted as lost. recording: the id for the page headers; stop_when_full: no
+ * event is recorded after the first one that finds no page. Returns 0 or a negative errno.
  */
 int fkt_rings_start(u64 recording, bool stop_when_full)
 {
 	unsigned int cpu;
 	int err = 0;
 
-	/* Hotplug callbacks look at config.recording: they run before or after us, not meanwhile. */
+	/* Hotplug callbacks read config.recording: they run before or after this section, not during it. */
 	cpus_read_lock();
 	config.recording = recording;
 	config.closes = true;
@@ -478,26 +500,29 @@ int fkt_rings_start(u64 recording, bool stop_when_full)
 	return err;
 }
 
-/* After the last probe has run: closes every CPU's open page, so that the drain gets it. */
+/* Closes every CPU's open page, so that the drain gets it. Called after the last probe has run. */
 void fkt_rings_close(void)
 {
 	unsigned int cpu;
 
 	WRITE_ONCE(config.closes, false);
 	smp_mb(); /* pairs with the one in fkt_ring_close_old() */
-	/* A dead CPU's page is closed by the hotplug callback: not at the same time. */
+	/* The hotplug callback closes a dead CPU's page: not at the same time as this loop. */
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
 		struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 
 		wait_for_close(c);
-		/* Plain use of another CPU's ring: no probe is left that could write it. */
+		/* Plain access to another CPU's ring: no probe is left that could write it. */
 		fkt_ring_close(c->ring);
 	}
 	cpus_read_unlock();
 }
 
-/* Counts the events of complete pages still in the ring: they reached no output. */
+/*
+ * Takes complete pages still in the ring and counts their events as discarded: they were not written to
+ * the output.
+ */
 static void discard_complete(unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
@@ -517,7 +542,7 @@ static void stop_ring(unsigned int cpu)
 	u32 run;
 
 	discard_complete(cpu);
-	/* From here on fkt_ring_events() looks at no page. */
+	/* From here on fkt_ring_events() accesses no page. */
 	spin_lock(&c->take_lock);
 	c->ready = false;
 	slots = c->ring->slots;
@@ -529,14 +554,14 @@ static void stop_ring(unsigned int cpu)
 		return;
 	for (run = c->ring->tail; run != c->ring->limit; run++)
 		fkt_pool_put(c, pages[run & c->ring->slot_mask]);
-	/* Pages that did not come back (held by a pipe, lent) are no longer ours. */
+	/* Pages that did not come back (lent, or referenced by a pipe) no longer belong to the CPU. */
 	c->count = c->pool_pages;
 	c->ring->limit = c->ring->tail;
 	kvfree(slots);
 	kvfree(pages);
 }
 
-/* The drain has ended: takes the rings apart; pages go back to the pools. */
+/* Called after the drain has ended: frees the rings; their pages return to the pools. */
 void fkt_rings_stop(void)
 {
 	unsigned int cpu;
@@ -552,7 +577,7 @@ void fkt_rings_stop(void)
 
 static int cpu_prepare(unsigned int cpu)
 {
-	/* Without memory the CPU comes up all the same: its events are lost, and counted. */
+	/* Without memory the CPU still comes up: its events are counted as lost. */
 	if (config.recording && start_ring(cpu))
 		pr_warn("no memory for the ring of CPU %u: its events will be lost\n", cpu);
 	return 0;
@@ -562,7 +587,7 @@ static int cpu_dead(unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 
-	/* The CPU is gone, nobody else writes its ring. */
+	/* The CPU is dead, so no other context writes its ring. */
 	if (config.recording && c->ready) {
 		fkt_ring_close(c->ring);
 		fkt_drain_kick();
@@ -570,7 +595,7 @@ static int cpu_dead(unsigned int cpu)
 	return 0;
 }
 
-/* Prepares the per-CPU structures and follows CPU hotplug. */
+/* Initialises the per-CPU structures and registers the CPU hotplug callbacks. */
 int fkt_rings_init(void)
 {
 	unsigned int cpu;
@@ -582,7 +607,10 @@ int fkt_rings_init(void)
 		INIT_LIST_HEAD(&c->pool);
 		spin_lock_init(&c->take_lock);
 		INIT_CSD(&c->close_call, close_own, c);
-		/* In hard interrupt context on PREEMPT_RT too: its thread is parked before the CPU goes. */
+		/*
+		 * In hard interrupt context on PREEMPT_RT too: the irq_work thread is parked before the
+		 * CPU goes offline.
+		 */
 		c->wake_work = IRQ_WORK_INIT_HARD(wake_own);
 		reset_ring(cpu);
 	}
@@ -600,7 +628,7 @@ void fkt_rings_exit(void)
 	cpuhp_remove_state_nocalls(config.hotplug);
 	for_each_possible_cpu(cpu)
 		wait_for_close(per_cpu_ptr(&fkt_cpus, cpu));
-	/* The last instructions of interrupts that have said they are done, */
+	/* Waits for the last instructions of interrupt handlers that have already signalled completion, */
 	synchronize_rcu();
 	/* ... and of tasks: a work item that completed a write, a pipe that put its last buffer. */
 	synchronize_rcu_tasks();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What FKT_START takes from user space, looked at before anything is done with it. */
+/* Checks the arguments of FKT_START before they are used. */
 
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -7,7 +7,7 @@
 
 #include "fkt.h"
 
-/* Positions in the output are loff_t: whatever is added up of these numbers later must be one. */
+/* Positions in the output are loff_t: every later sum of these numbers must fit. */
 static int check_extent(const struct fkt_start *start)
 {
 	u64 sum;
@@ -18,7 +18,10 @@ static int check_extent(const struct fkt_start *start)
 	return 0;
 }
 
-/* Can a recording be started with these numbers, whatever its output is? */
+/*
+ * Checks the arguments that do not depend on the output. -EPROTO: another ABI version; -EINVAL: an
+ * invalid value.
+ */
 int fkt_start_check(const struct fkt_start *start)
 {
 	if (start->abi != FKT_ABI_VERSION || start->size != sizeof(*start))
@@ -50,7 +53,7 @@ static int check_output(const struct file *out)
 	return IS_SWAPFILE(inode) ? -ETXTBSY : 0;
 }
 
-/* The file or device that pages go to, with a reference; NULL: none. */
+/* Returns the file or device that pages are written to, with a reference; NULL if there is none; or an ERR_PTR. */
 struct file *fkt_start_output(const struct fkt_start *start)
 {
 	struct file *out;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What FKT_STATUS and FKT_CPU_STATUS tell. No lock is taken that is held while anything is waited for: a
- * recording can be looked at while its output does not answer. The numbers are a glance while it
- * runs, and exact once it is stopped.
+ * FKT_STATUS and FKT_CPU_STATUS. Takes no lock that is held while waiting for anything: the status of a
+ * recording can be read while its output does not respond. The numbers are approximate while the
+ * recording runs, and exact once it is stopped.
  */
 
 #include <linux/nospec.h>
@@ -30,7 +30,10 @@ static void add_cpu(struct fkt_status *status, unsigned int cpu)
 	status->cpus = cpu + 1;
 }
 
-/* What the file and its user may do, and where they see process numbers from: FKT_STATUS_* bits. */
+/*
+ * Returns FKT_STATUS_* bits: what the opener may record, and whether the caller sees the recordings'
+ * process numbers.
+ */
 static u32 flags_of(const struct file *file)
 {
 	u32 flags = fkt_access_all(file) ? FKT_STATUS_ALL : 0;
@@ -40,7 +43,7 @@ static u32 flags_of(const struct file *file)
 	return flags;
 }
 
-/* Size of a page of the recording that there is, or of this file's next one. */
+/* Size in bytes of a page of the present recording, or of this file's next one. */
 static u32 page_bytes_of(const struct file *file, u32 state)
 {
 	const struct fkt_opener *opener = file->private_data;
@@ -85,8 +88,9 @@ static void add_gap(struct fkt_cpu_status *status, struct fkt_cpu *c)
 	fkt_capture_glance(&all);
 	if (all.state == FKT_STOPPED && untold) {
 		/*
-		 * A probe that lost an event was interrupted before it counted that, and the gap was over when
-		 * it did: the next page's header would say so, but there is none.
+		 * A probe that lost an event was interrupted before it counted the loss, and the gap
+		 * had ended when it did: the header of the next page would tell the number, but there
+		 * is no such page.
 		 */
 		status->gap_from = all.stop_clock;
 		status->gap_lost = untold;
@@ -101,7 +105,7 @@ int fkt_cpu_status(struct fkt_cpu_status *status)
 
 	if (cpu >= nr_cpu_ids)
 		return -ENXIO;
-	/* The number comes from user space, and becomes an index. */
+	/* The number comes from user space and is used as an index. */
 	cpu = array_index_nospec(cpu, nr_cpu_ids);
 	memset(status, 0, sizeof(*status));
 	status->cpu = cpu;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is asked of a recording while it runs: other layers, members, snapshots, what its condition came
- * true of. And the size of the rings of those to come.
+ * Requests to a running recording: changing layers, adding members, snapshots, fetching what made its
+ * condition true. Also the ring size of later recordings.
  */
 
 #include <linux/module.h>
@@ -10,7 +10,7 @@
 
 /* ---- the mask ---- */
 
-/* Says in the recording that from here on these layers are in it. Caller holds fkt_capture.lock. */
+/* Writes a mask event: from here on these layers are recorded. Caller must hold fkt_capture.lock. */
 void fkt_capture_emit_mask(u64 mask)
 {
 	preempt_disable_notrace();
@@ -19,8 +19,8 @@ void fkt_capture_emit_mask(u64 mask)
 }
 
 /*
- * Probes record what is in fkt_capture.mask. If the recording ends by itself meanwhile, the mask must stay 0:
- * looks at the state after setting it. Caller holds fkt_capture.lock.
+ * Lets probes record the layers in fkt_capture.mask. If the recording ends by itself meanwhile, the
+ * mask must stay 0, so the state is checked after setting the mask. Caller must hold fkt_capture.lock.
  */
 void fkt_capture_go_on(void)
 {
@@ -30,7 +30,7 @@ void fkt_capture_go_on(void)
 		WRITE_ONCE(fkt_mask, 0);
 }
 
-/* New mask = (old | set) & ~clear. ENODATA: nothing is being recorded; EPERM: it is another user's. */
+/* New mask = (old | set) & ~clear. -ENODATA: no recording runs; -EPERM: it belongs to another user. */
 int fkt_capture_mask(struct file *file, u64 set, u64 clear)
 {
 	u64 mask;
@@ -47,11 +47,11 @@ int fkt_capture_mask(struct file *file, u64 set, u64 clear)
 		err = -EPERM;
 	} else {
 		mask = (fkt_capture.mask | set) & ~clear;
-		/* Hooks before the mask when layers come, after it when they go. */
+		/* Switch hooks on before layers are added to the mask, and off after layers are removed from it. */
 		err = fkt_attach_layers(mask | fkt_capture.mask);
 		if (!err) {
 			fkt_capture.mask = mask;
-			/* Otherwise unpark_probes() does both. */
+			/* While parked, unpark_probes() does both later. */
 			if (!fkt_capture.parked) {
 				fkt_capture_go_on();
 				fkt_capture_emit_mask(mask);
@@ -84,7 +84,7 @@ int fkt_capture_join(struct file *file)
 	return err;
 }
 
-/* FKT_FIRED. EAGAIN: the condition did not come true. */
+/* FKT_FIRED. -EAGAIN: the condition has not come true. */
 int fkt_capture_fired(struct file *file, struct fkt_fired *fired)
 {
 	int err = fkt_capture_lock();
@@ -96,7 +96,7 @@ int fkt_capture_fired(struct file *file, struct fkt_fired *fired)
 	return err;
 }
 
-/* FKT_FLIGHT: a snapshot of a flight recorder begins, is about to end, has ended. */
+/* FKT_FLIGHT: a snapshot of a flight recorder begins (LEAVE), is about to end (CLOSE), or has ended (STAY). */
 int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
 {
 	int err = fkt_capture_lock();
@@ -108,7 +108,7 @@ int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
 	} else if (step == FKT_FLIGHT_STAY) {
 		err = fkt_drain_leave(false);
 	} else if (step == FKT_FLIGHT_LEAVE || step == FKT_FLIGHT_CLOSE) {
-		/* Before, so that what happens from now on does not push out what was there. */
+		/* Before the pages are closed, so that new events do not overwrite the pages of the snapshot. */
 		if (step == FKT_FLIGHT_LEAVE)
 			err = fkt_drain_leave(true);
 		if (!err)
@@ -120,7 +120,7 @@ int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
 	return err;
 }
 
-/* FKT_INDEX, part by part: copies what the kernel remembers of `count` pages from `first` on. */
+/* FKT_INDEX, one part: copies the index entries of `count` pages. */
 int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done,
 		      struct fkt_index_entry *entries, u32 count)
 {
@@ -139,8 +139,8 @@ int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done
 /* ---- memory ---- */
 
 /*
- * FKT_SETINITPOWPAGES and FKT_SETTRYDMA, for recordings of this open file. EBUSY while there is a
- * recording; EDQUOT: more memory than the opener may have.
+ * FKT_SETINITPOWPAGES and FKT_SETTRYDMA, for recordings of this open file. -EBUSY: there is a
+ * recording; -EDQUOT: more memory than the opener may have.
  */
 static int set_memory(struct file *file, const struct fkt_opener *wanted)
 {
@@ -177,7 +177,7 @@ int fkt_capture_set_dma(struct file *file, u32 low)
 	return set_memory(file, &wanted);
 }
 
-/* FKT_FREEBUFFER: ends a stopped recording first, if it is the caller's. EBUSY: there is one. */
+/* FKT_FREEBUFFER: first ends a stopped recording of the caller. -EBUSY: there is another recording. */
 int fkt_capture_free(struct file *file)
 {
 	int err = fkt_capture_lock();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Layer fkt: what the drain does, said in the recording itself. */
+/* Layer fkt: records what the drain does. */
 
 #include "fkt.h"
 
 /*
- * Writes an event with a number of pages and a word, if the layer is on. Looked at with preemption
- * off: a stop clears the mask and waits for whoever saw it set, before it closes the rings.
+ * Writes an event with a number of pages and a word, if the layer is on. The mask is read with
+ * preemption off: a stop clears the mask and waits for all code that saw it set before it closes the
+ * rings.
  */
 void fkt_tell(u32 id, u32 pages, u64 word)
 {
@@ -15,7 +16,7 @@ void fkt_tell(u32 id, u32 pages, u64 word)
 	preempt_enable_notrace();
 }
 
-/* The drain woke up: how many pages wait for it, how many are free. */
+/* The drain was woken: records how many pages wait for it and how many are free. */
 void fkt_tell_wake(void)
 {
 	u32 filled = 0, free = 0;

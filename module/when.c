@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The condition that a recording's owner wants to be told of (fkt/condition.h). It is asked of system calls
- * at their exit, by probes of its own that are on for nothing else, and of other events in the moment
- * they are written. Once it came true it is not asked again until the owner has heard of it.
+ * The condition whose coming true the recording's owner is told of (fkt/condition.h). It is evaluated
+ * for system calls at their exit, by probes used for nothing else, and for other events when they are
+ * written. When it has come true, it is not evaluated again until the owner has fetched the result.
  */
 
 #include <linux/mm.h>
@@ -15,29 +15,29 @@
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_when_events);
 
-/* Who may write `fired`, and who read it. */
+/* Which code may write or read `fired`. */
 enum when_state {
-	WHEN_ASKING, /* nobody */
-	WHEN_FIRING, /* the probe that came first */
-	WHEN_FIRED, /* fkt_when_fired() */
+	WHEN_ASKING, /* none; the condition is evaluated */
+	WHEN_FIRING, /* written by the probe that was first */
+	WHEN_FIRED, /* read by fkt_when_fired() */
 };
 
 static struct {
-	/* Both stay as they are while a probe may run, or the drain. */
+	/* condition and entered do not change while a probe or the drain may run. */
 	struct fkt_when *condition; /* NULL: none */
-	u64 *entered; /* by thread number: begin of its call (ticks), 0: not known; NULL: not needed */
+	u64 *entered; /* by thread number: begin of its system call (ticks), 0: unknown; NULL: not needed */
 	u64 since; /* an earlier begin in `entered` may be of a call whose end was not seen (ticks) */
 	u32 state; /* enum when_state */
 	struct fkt_fired fired;
 } when;
 
-/* Ids that have pairs, but for those of calls: FKT_E_IRQ_ENTRY to FKT_E_SOFTIRQ_EXIT. */
+/* Ids of events that can be pairs, except system calls: FKT_E_IRQ_ENTRY to FKT_E_SOFTIRQ_EXIT. */
 #define PAIRED_FIRST FKT_E_IRQ_ENTRY
 #define PAIRED_COUNT (FKT_E_SOFTIRQ_EXIT - FKT_E_IRQ_ENTRY + 1)
 
 /* ---- start and stop ---- */
 
-/* The condition that the user passed, NULL if there is none, or an error. */
+/* Returns the condition passed by the user, NULL if there is none, or an ERR_PTR. */
 struct fkt_when *fkt_when_get(const struct fkt_start *start)
 {
 	struct fkt_when *condition;
@@ -53,7 +53,7 @@ struct fkt_when *fkt_when_get(const struct fkt_start *start)
 	return condition;
 }
 
-/* Takes the condition over, or frees it. Before the hooks are on. */
+/* Takes over `condition` (may be NULL), or frees it on error. Called before the hooks are on. */
 int fkt_when_start(struct fkt_when *condition)
 {
 	when.state = WHEN_ASKING;
@@ -72,7 +72,7 @@ int fkt_when_start(struct fkt_when *condition)
 	return 0;
 }
 
-/* After every probe and the drain have ended. */
+/* Called after every probe and the drain have ended. */
 void fkt_when_stop(void)
 {
 	static_branch_disable(&fkt_key_when_events);
@@ -82,35 +82,35 @@ void fkt_when_stop(void)
 	when.entered = NULL;
 }
 
-/* Is it asked of calls? */
+/* Returns whether the condition is evaluated for system calls. */
 bool fkt_when_calls(void)
 {
 	return when.condition &&
 	       fkt_when_has_any(&when.condition->watched, FKT_PAIR_ID, FKT_WHEN_IDS - FKT_PAIR_ID);
 }
 
-/* Does it test how long calls took? */
+/* Returns whether the condition tests the duration of system calls. */
 bool fkt_when_measures(void)
 {
 	return when.entered;
 }
 
-/* Is it asked of soft lockups? */
+/* Returns whether the condition is evaluated for soft lockups. */
 bool fkt_when_lockups(void)
 {
 	return when.condition && fkt_when_has(&when.condition->watched, FKT_E_SOFT_LOCKUP);
 }
 
-/* May begins be words that have room for their ends? Those are not asked about. */
+/* Returns whether pairs may be used: not if the condition is evaluated for events that would become pairs. */
 bool fkt_when_pairs(void)
 {
 	return !when.condition ||
 	       !fkt_when_has_any(&when.condition->watched, PAIRED_FIRST, PAIRED_COUNT);
 }
 
-/* ---- asking ---- */
+/* ---- evaluating ---- */
 
-/* Lockless: who sees that somebody else was first has nothing to do. */
+/* Lockless: if another CPU fires at the same time, fire() finds that out. */
 static bool asks(u32 id)
 {
 	return READ_ONCE(when.state) == WHEN_ASKING && fkt_when_has(&when.condition->watched, id);
@@ -119,8 +119,8 @@ static bool asks(u32 id)
 static void fire(const struct fkt_when_facts *facts)
 {
 	/*
-	 * The one LOCK-prefixed instruction, between CPUs and whatever interrupts this one: when the
-	 * condition is true, once until the owner asks for the next time.
+	 * The only LOCK-prefixed instruction on a probe's path, against other CPUs and interrupts of
+	 * this one: executed when the condition is true, once until the owner fetches the result.
 	 */
 	if (cmpxchg(&when.state, WHEN_ASKING, WHEN_FIRING) != WHEN_ASKING)
 		return;
@@ -138,7 +138,7 @@ static void fire(const struct fkt_when_facts *facts)
 	fkt_wake_soon();
 }
 
-/* An event that is no call was written; any context, preemption off. */
+/* Called after an event that is not a system call was written; any context, preemption off. */
 void fkt_when_event(u32 id)
 {
 	u32 pid = fkt_shown_pid(current->pid);
@@ -154,7 +154,7 @@ void fkt_when_event(u32 id)
 		fire(&facts);
 }
 
-/* Only the thread itself writes it, and its parent before it runs. */
+/* The slot is written only by the thread itself, and by its parent before it runs. */
 static u64 *slot_of(pid_t tid)
 {
 	if (!when.entered || (u32)tid >= when.condition->tids)
@@ -162,7 +162,7 @@ static u64 *slot_of(pid_t tid)
 	return &when.entered[tid];
 }
 
-/* A thread was born: what its number's last thread began is none of its calls. */
+/* A thread was created: a begin recorded for the last thread with its number is not one of its system calls. */
 void fkt_when_forget(pid_t tid)
 {
 	u64 *slot = slot_of(tid);
@@ -171,7 +171,7 @@ void fkt_when_forget(pid_t tid)
 		*slot = 0;
 }
 
-/* A thread took over the number of its process's first thread, in a call that will end under the new one. */
+/* A thread got the number of its process's first thread in execve(2), whose exit will come under the new number. */
 void fkt_when_renumber(pid_t old, pid_t new_)
 {
 	u64 *from = slot_of(old), *to = slot_of(new_);
@@ -182,23 +182,26 @@ void fkt_when_renumber(pid_t old, pid_t new_)
 		*from = 0;
 }
 
-/* Calls are recorded again: whatever was under way may have ended meanwhile. Under capture.c's lock. */
+/*
+ * System calls are recorded again: those that were under way may have ended unseen. Caller must hold
+ * capture.c's lock.
+ */
 void fkt_when_calls_begin(void)
 {
 	WRITE_ONCE(when.since, fkt_clock());
 }
 
-/* A call of the current thread begins. returns: false for those that never come back. */
+/* A system call of the current thread begins. returns: false for calls that never return. */
 void fkt_when_entry(const struct task_struct *task, bool returns)
 {
 	u64 *slot = slot_of(task->pid);
 
-	/* exit(2) does not return: its slot would be taken for the begin of the next thread's with this number. */
+	/* exit(2) does not return: its slot would be taken for a call of the next thread with this number. */
 	if (slot)
 		*slot = returns ? fkt_clock() : 0;
 }
 
-/* A call of the current thread has ended. */
+/* A system call of the current thread has ended. */
 void fkt_when_exit(const struct task_struct *task, u32 id, long ret)
 {
 	struct fkt_when_facts facts = {
@@ -222,20 +225,26 @@ void fkt_when_exit(const struct task_struct *task, u32 id, long ret)
 
 /* ---- the owner ---- */
 
-/* Lockless glance, for poll. */
+/* Lockless, for poll. */
 bool fkt_when_pending(void)
 {
 	return READ_ONCE(when.state) == WHEN_FIRED;
 }
 
-/* What the condition came true of; from now on it is asked again. Under capture.c's lock. */
+/*
+ * Returns the event that made the condition true, or -EAGAIN; from then on the condition is evaluated
+ * again. Caller must hold capture.c's lock.
+ */
 int fkt_when_fired(struct fkt_fired *fired)
 {
-	/* Pairs with the store-release in fire(): who sees it fired sees what it was. */
+	/* Pairs with the store-release in fire(): if WHEN_FIRED is seen, so is `fired`. */
 	if (smp_load_acquire(&when.state) != WHEN_FIRED)
 		return -EAGAIN;
 	*fired = when.fired;
-	/* Pairs with the cmpxchg in fire(), which is a full barrier: `fired` is read by now. */
+	/*
+	 * Pairs with the cmpxchg in fire(), which is a full barrier: `fired` was read before it can be
+	 * overwritten.
+	 */
 	smp_store_release(&when.state, WHEN_ASKING);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a probe uses: is its layer on, does the filter keep this, write the event. Everything here
- * runs in any context, sleeps never, takes no lock and uses no LOCK-prefixed instruction.
+ * The functions that probes use: is a layer on, does the filter keep an event, write the event.
+ * Everything here runs in any context, never sleeps, takes no lock and uses no LOCK-prefixed
+ * instruction.
  */
 #ifndef FKT_WRITER_H
 #define FKT_WRITER_H
@@ -17,35 +18,41 @@ void fkt_wake(struct fkt_ring *ring, u32 run);
 void fkt_gap(struct fkt_ring *ring);
 
 #define fkt_ring_clock() fkt_clock()
-#define fkt_ring_fast_clock() rdtsc() /* fkt_emit() sees to the other clock */
+#define fkt_ring_fast_clock() rdtsc() /* fkt_emit() handles the other clock */
 #define fkt_ring_wake(ring, run) fkt_wake(ring, run)
 #define fkt_ring_gap(ring) fkt_gap(ring)
 #include <fkt/ring.h>
 
 DECLARE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 
-/* Layers recorded now; 0: nothing is. Read by every probe first. */
+/* Layers recorded now; 0: none. Every probe reads this first. */
 extern u64 fkt_mask;
 DECLARE_STATIC_KEY_FALSE(fkt_key_filter);
-/* The recording may name no process but its members, and no address of the kernel (access.c). */
+/* The recording may contain no pid except those of its members, and no kernel address (access.c). */
 DECLARE_STATIC_KEY_FALSE(fkt_key_restricted);
 DECLARE_STATIC_KEY_FALSE(fkt_key_args);
-/* Begins are words that their ends may be added to; on the bare TSC only. */
+/* Begins are written as words that their ends can be joined to; only if the clock is the bare TSC. */
 DECLARE_STATIC_KEY_TRUE(fkt_key_pairs);
-/* One of: filter, args, other clock than the bare TSC. So that the hottest probes look at one key only. */
+/*
+ * Set if the filter, the arguments or a clock other than the bare TSC is used, so that the hottest
+ * probes test one key only.
+ */
 DECLARE_STATIC_KEY_FALSE(fkt_key_special);
-/* A condition is asked of events that are not calls. */
+/* A condition is evaluated for events that are not system calls. */
 DECLARE_STATIC_KEY_FALSE(fkt_key_when_events);
 
 /*
- * Lockless: a probe may still see an old mask on another CPU for as long as it runs; the stop waits
- * for all probes before it relies on the new one.
+ * Lockless: a probe on another CPU may still see an old mask for as long as it runs; the stop waits for
+ * all probes before it relies on the new mask.
  */
 static __always_inline bool fkt_layer_on(enum fkt_layer layer)
 {
 	bool on;
 
-	/* One instruction; a constant layer's bit of the mask, whatever else is being stored there. */
+	/*
+	 * One instruction: tests a constant layer's bit in its byte of the mask; concurrent stores to
+	 * the mask are harmless.
+	 */
 	asm volatile("testb %[bit], %[mask]"
 		     : "=@ccnz"(on)
 		     : [mask] "m"(((const u8 *)&fkt_mask)[layer / 8]), [bit] "i"(1 << layer % 8));
@@ -60,7 +67,7 @@ static __always_inline u64 fkt_head(u32 id, u32 arg)
 void fkt_when_event(u32 id);
 bool fkt_is_member(pid_t tid);
 
-/* The number that the recording has for a thread: its own, where that may be named. */
+/* Returns the number to record for a thread: its own, or FKT_PID_OTHER if the recording may not contain it. */
 static __always_inline u32 fkt_shown_pid(pid_t tid)
 {
 	if (static_branch_unlikely(&fkt_key_restricted) && !fkt_is_member(tid))
@@ -68,13 +75,16 @@ static __always_inline u32 fkt_shown_pid(pid_t tid)
 	return tid;
 }
 
-/* What the recording has for an address: 0 for one of the kernel's that may not be told. */
+/* Returns the value to record for an address: 0 for a kernel address that the recording may not contain. */
 static __always_inline u64 fkt_shown_address(u64 address)
 {
 	return static_branch_unlikely(&fkt_key_restricted) && (s64)address < 0 ? 0 : address;
 }
 
-/* After the event is written: what a condition starts has the event in it. */
+/*
+ * Evaluates the condition; called after the event was written, so that a snapshot triggered by it
+ * contains the event.
+ */
 static __always_inline void fkt_ask(u32 id)
 {
 	if (static_branch_unlikely(&fkt_key_when_events))
@@ -89,7 +99,7 @@ static __always_inline void fkt_emit_body(u32 id, u32 arg, u32 pid_after,
 	fkt_ask(id);
 }
 
-/* Writes an event of the current thread: n words follow. */
+/* Writes an event of the current thread with n words after it. */
 static __always_inline void fkt_emit(u32 id, u32 arg, const u64 *words, u32 n)
 {
 	if (static_branch_unlikely(&fkt_key_clock)) {
@@ -105,16 +115,19 @@ static __always_inline void fkt_emit(u32 id, u32 arg, const u64 *words, u32 n)
 
 #define fkt_emit0(id, arg) fkt_emit(id, arg, NULL, 0)
 
-/* The same of a call on the TSC; pid: current's. */
+/*
+ * As fkt_emit() without words, for a system call when the clock is the bare TSC. pid: the number to
+ * record for current.
+ */
 static __always_inline void fkt_emit_tsc(u32 id, u32 arg, u32 pid)
 {
 	fkt_ring_write(this_cpu_ptr(&fkt_rings), fkt_head(id, arg), pid, NULL, 0);
 }
 
 /*
- * The begin number `number` of a call or an interrupt of a kind (events.def, FKT_PAIR), as a word that
- * its end may be added to. pid: current's. False: not with this recording, or the number has no such
- * word.
+ * Writes the begin with number `number` of a call or an interrupt (events.def, FKT_PAIR) as a word that
+ * its end can be joined to. pid: the number to record for current. Returns false if this recording has
+ * no pairs, or the number has no pair id; the caller must then write an ordinary begin event.
  */
 #define fkt_begin_by(NAME, number, pid)                                                    \
 	(static_branch_likely(&fkt_key_pairs) && likely((u64)(number) < FKT_PN_##NAME) &&  \
@@ -124,7 +137,7 @@ static __always_inline void fkt_emit_tsc(u32 id, u32 arg, u32 pid)
 
 bool fkt_join_any(enum fkt_pair_kind kind, u32 known, u32 id, s64 value);
 
-/* Is a begin of that kind this CPU's last event, as far as can be seen at a glance? */
+/* Quick check whether the last event of this CPU is a begin of that kind; fkt_ring_join() checks again. */
 static __always_inline bool fkt_follows(enum fkt_pair_kind kind)
 {
 	struct fkt_ring *ring = this_cpu_ptr(&fkt_rings);
@@ -133,18 +146,21 @@ static __always_inline bool fkt_follows(enum fkt_pair_kind kind)
 }
 
 /*
- * Adds the end, with its result, to the word of the begin. False: it must be an event of its own; so it
- * is always where begins have no such words.
+ * Joins the end, with its result, to the word of the begin. Returns false if the caller must write an
+ * end event; always if the recording has no pairs.
  */
 #define fkt_end(NAME, result) \
 	(fkt_follows(FKT_PK_##NAME) && fkt_join_any(FKT_PK_##NAME, 0, 0, result))
 
-/* The same for kinds whose ends say which number they end. */
+/* As fkt_end(), for kinds whose end events contain the number that they end. */
 #define fkt_end_of(NAME, number, result)  \
 	(fkt_follows(FKT_PK_##NAME) &&    \
 	 fkt_join_any(FKT_PK_##NAME, FKT_ID_MASK, FKT_P_##NAME + (number), result))
 
-/* ... in few instructions, where ticks and result are small; pid: current's. */
+/*
+ * As fkt_end(), in few instructions; succeeds only if ticks and result are small. pid: the number to
+ * record for current.
+ */
 #define fkt_end_short(NAME, result, pid) fkt_join_short(FKT_PK_##NAME, result, pid)
 
 static __always_inline bool fkt_join_short(enum fkt_pair_kind kind, s64 value, u32 pid)
@@ -154,13 +170,16 @@ static __always_inline bool fkt_join_short(enum fkt_pair_kind kind, s64 value, u
 	return fkt_ring_join(this_cpu_ptr(&fkt_rings), &end, true);
 }
 
-/* Writes an event after which the reader shall expect another thread. next: as shown. */
+/* Writes an event after which the CPU runs another thread. next: the number to record for that thread. */
 static __always_inline void fkt_emit_switch(u32 id, u32 next)
 {
 	fkt_emit_body(id, next, next, NULL);
 }
 
-/* Writes an event of varying length: n words, then a string, cut (and said so) if it must be. */
+/*
+ * Writes an event of variable length: n words, then a string, which is cut (and marked as cut) if it
+ * does not fit.
+ */
 static inline void fkt_emit_string(u32 id, const u64 *words, u32 n, const char *string)
 {
 	u32 room = fkt_ring_tail_room(this_cpu_ptr(&fkt_rings), n);
@@ -180,13 +199,13 @@ static inline void fkt_emit_string(u32 id, const u64 *words, u32 n, const char *
 bool fkt_filter_syscall(void);
 bool fkt_filter_current(void);
 
-/* Is an event of the current thread to be kept? */
+/* Returns whether an event of the current thread is recorded. */
 static __always_inline bool fkt_keep_current(void)
 {
 	return !static_branch_unlikely(&fkt_key_filter) || fkt_filter_current();
 }
 
-/* ... of the current thread, or about another that it may name? */
+/* Returns whether an event of the current thread about the thread `about` is recorded. */
 static __always_inline bool fkt_keep(pid_t about)
 {
 	if (!static_branch_unlikely(&fkt_key_filter) || fkt_is_member(about))
@@ -194,14 +213,17 @@ static __always_inline bool fkt_keep(pid_t about)
 	return !static_branch_unlikely(&fkt_key_restricted) && fkt_is_member(current->pid);
 }
 
-/* ... of the current thread and another, which are only named if they are members? */
+/*
+ * Returns whether an event about the current thread and `other` is recorded; either is named only if it
+ * is a member.
+ */
 static __always_inline bool fkt_keep_either(pid_t other)
 {
 	return !static_branch_unlikely(&fkt_key_filter) || fkt_is_member(current->pid) ||
 	       fkt_is_member(other);
 }
 
-/* ... of the machine, not of the thread that happens to run? */
+/* Returns whether an event about the machine, rather than about the running thread, is recorded. */
 static __always_inline bool fkt_keep_machine(void)
 {
 	return !static_branch_unlikely(&fkt_key_restricted) && fkt_keep_current();

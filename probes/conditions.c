@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Asks a recording's condition of system calls (module/when.c), after the probes that write them. On only
- * while there is such a condition, so that the others need not look.
+ * Evaluates a recording's condition for system calls (module/when.c), after the probes that record
+ * them. These probes are on only while there is such a condition, so that the others need not test for
+ * it.
  */
 
 #include <linux/sched.h>
@@ -12,7 +13,7 @@
 #include "attach.h"
 #include "fkt.h"
 
-/* Not in a 64-bit build's headers. */
+/* Not defined in the headers of a 64-bit build. */
 #define NR_IA32_EXIT 1
 #define NR_IA32_EXIT_GROUP 252
 
@@ -40,7 +41,7 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 		fkt_when_exit(current, first + nr, ret);
 }
 
-/* Does not compile if a probe does not fit this kernel's tracepoint. */
+/* Fails to compile if a probe's type does not match this kernel's tracepoint. */
 static void __maybe_unused check_types(void)
 {
 	check_trace_callback_type_sys_enter(probe_sys_enter);

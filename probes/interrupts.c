@@ -31,7 +31,7 @@ static void probe_irq_entry(void *data, int irq, struct irqaction *action)
 {
 	if (!keep())
 		return;
-	/* Each handler of a shared line comes by here. */
+	/* On a shared line, the tracepoint is called for each handler. */
 	if (unlikely(action->flags & IRQF_SHARED))
 		emit_named(irq, action->name);
 	else if (!fkt_begin(IRQ, irq))
@@ -80,7 +80,7 @@ static void probe_softirq_exit(void *data, unsigned int vec)
 
 /* ---- NMIs ---- */
 
-/* First of the NMI's handlers: one event per NMI, whoever it is for. */
+/* First of the NMI handlers: one event per NMI, whichever handler it is for. */
 static int probe_nmi(unsigned int type, struct pt_regs *regs)
 {
 	if (keep())
@@ -119,7 +119,7 @@ static void nmi_off(void)
 	FKT_DEFERRED_ERROR_VECTOR(DO) \
 	FKT_THERMAL_VECTOR(DO)
 
-/* Does not compile if a probe does not fit this kernel's tracepoint. */
+/* Fails to compile if a probe's type does not match this kernel's tracepoint. */
 static void __maybe_unused check_types(void)
 {
 	check_trace_callback_type_irq_handler_entry(probe_irq_entry);

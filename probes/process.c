@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Layer process: who runs, who wakes whom, births, deaths, names. Its fork, exec and free_pid hooks
+ * Layer process: switches, wake-ups, new and exiting threads, names. Its fork, exec and free_pid hooks
  * also serve the filter, and conditions on durations.
  *
- * Births are seen in task_newtask, which every new thread passes: sched_process_fork is only of those
- * that fork(2), clone(2) and kernel threads make, not of io_uring's and vhost's workers.
+ * New threads are seen in task_newtask, which every new thread passes: sched_process_fork covers only
+ * those created by fork(2), clone(2) and kernel threads, not the workers of io_uring and vhost.
  *
- * A pid's freedom is seen in free_pid() itself: the tracepoint sched_process_free comes an RCU grace
- * period later, when the number may be somebody else's already (the 2005 system probed unhash_pid
- * for the same reason; FKT report, section 6).
+ * The freeing of a pid is seen in free_pid() itself: the tracepoint sched_process_free comes an RCU
+ * grace period later, when the number may already belong to another thread (the 2005 system probed
+ * unhash_pid for the same reason; FKT report, section 6).
  */
 
 #include <linux/binfmts.h>
@@ -32,7 +32,7 @@ static __always_inline bool keep(const struct task_struct *about)
 	return fkt_layer_on(FKT_L_PROCESS) && fkt_keep(about->pid);
 }
 
-/* The id says the state in which prev leaves, with the numbers that ps(1)'s letters have. */
+/* The id contains the state in which prev is switched out, in the order of the letters shown by ps(1). */
 static u32 switch_id(bool preempt, const struct task_struct *prev, unsigned int prev_state)
 {
 	if (preempt)
@@ -48,7 +48,7 @@ static void probe_switch(void *data, bool preempt, struct task_struct *prev,
 
 	if (!fkt_layer_on(FKT_L_PROCESS) || !fkt_keep_either(next->pid))
 		return;
-	/* Nor is it told how a thread left that is not named. */
+	/* The state of a thread that the recording may not name is not recorded either. */
 	if (fkt_shown_pid(prev->pid) == prev->pid)
 		id = switch_id(preempt, prev, prev_state);
 	fkt_emit_switch(id, fkt_shown_pid(next->pid));
@@ -86,7 +86,7 @@ static void emit_name(const struct task_struct *task, const char *comm)
 	fkt_emit(FKT_E_RENAME, task->pid, words, FKT_N_RENAME);
 }
 
-/* Says a task's name, if the recording would not know it: it was born after the list was made. */
+/* Records a task's name if the recording does not know it: the task was created after the list of tasks. */
 void fkt_process_introduce(const struct task_struct *task)
 {
 	preempt_disable_notrace();
@@ -105,12 +105,12 @@ static void probe_fork(void *data, struct task_struct *parent, struct task_struc
 	if (!keep(child))
 		return;
 	fkt_emit(FKT_E_FORK, child->pid, &word, 1);
-	/* A kernel thread may be born with a name of its own, which no rename tells. */
+	/* A kernel thread may be created with a name of its own, without a rename event. */
 	if (memcmp(child->comm, parent->comm, sizeof(child->comm)))
 		emit_name(child, child->comm);
 }
 
-/* In the parent, before the child runs. Number 0: the idle task of a CPU that comes up. */
+/* Called in the parent, before the child runs. Number 0: the idle task of a CPU that comes online. */
 static void probe_newtask(void *data, struct task_struct *child, unsigned long clone_flags)
 {
 	if (child->pid)
@@ -128,7 +128,7 @@ static void probe_exec(void *data, struct task_struct *task, pid_t old_pid,
 		fkt_emit_string(FKT_E_EXEC, &word, 1, bprm->filename);
 	if (!static_branch_unlikely(&fkt_key_restricted) || !fkt_filter_leaves())
 		return;
-	/* As if it were switched away: what its CPU does from here on is not the member's time. */
+	/* Recorded as a switch: from here on the CPU's time is not the member's. */
 	if (fkt_layer_on(FKT_L_PROCESS))
 		fkt_emit_switch(FKT_E_SWITCH_R, FKT_PID_OTHER);
 	fkt_filter_leave();
@@ -164,8 +164,8 @@ static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 	pid_t nr = pid->numbers[0].nr;
 
 	/*
-	 * A thread that execs has just taken over the number of its process's first thread: its own one
-	 * becomes free. The hook of exec comes too late to know of it what it was.
+	 * A thread that execs has just got the number of its process's first thread, and its own number
+	 * becomes free. The exec hook runs too late to learn what the old number was.
 	 */
 	if (current->in_execve) {
 		if (static_branch_unlikely(&fkt_key_filter))
@@ -179,13 +179,13 @@ static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* Does the filter or a condition need to know whose a thread number is, whatever the layers? */
+/* Returns whether the filter or a condition must follow thread numbers, even with the layer off. */
 static bool numbers_matter(void)
 {
 	return static_key_enabled(&fkt_key_filter) || fkt_when_measures();
 }
 
-/* Does not compile if a probe does not fit this kernel's tracepoint. */
+/* Fails to compile if a probe's type does not match this kernel's tracepoint. */
 static void __maybe_unused check_types(void)
 {
 	check_trace_callback_type_sched_switch(probe_switch);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Layer system: system calls. The hottest probes of all: 8 bytes a call, in the common case. */
+/* Layer system: system calls. The most frequent probes: 8 bytes per call in the common case. */
 
 #include <linux/sched.h>
 #include <asm/syscall.h>
@@ -8,7 +8,7 @@
 #include "attach.h"
 #include "fkt.h"
 
-/* 32-bit calls' ids follow the 64-bit ones' in the same order. */
+/* Returns the id for the ABI of the current system call. */
 static __always_inline u32 by_abi(u32 id64, u32 id32)
 {
 	return in_ia32_syscall() ? id32 : id64;
@@ -43,7 +43,10 @@ static noinline void plain_entry(long nr)
 		fkt_emit0(by_abi(FKT_E_SYS_ENTRY, FKT_E_SYS32_ENTRY), nr);
 }
 
-/* Filter, arguments, 32-bit calls, other clocks, odd numbers, no pairs. */
+/*
+ * Handles the filter, arguments, 32-bit calls, other clocks, numbers without a pair id, and recordings
+ * without pairs.
+ */
 static noinline void any_entry(struct pt_regs *regs, long nr)
 {
 	if (static_branch_unlikely(&fkt_key_filter) && !fkt_filter_syscall())
@@ -54,14 +57,14 @@ static noinline void any_entry(struct pt_regs *regs, long nr)
 		plain_entry(nr);
 }
 
-/* in_ia32_syscall() of a task that is at hand already. */
+/* in_ia32_syscall() for a task pointer that was already loaded. */
 static __always_inline bool is_ia32(const struct task_struct *task)
 {
 	return IS_ENABLED(CONFIG_IA32_EMULATION) &&
 	       READ_ONCE(task->thread_info.status) & TS_COMPAT;
 }
 
-/* Numbers that no begin has a word for, and no pairs. */
+/* Handles numbers without a pair id, and recordings without pairs. */
 static noinline void other_entry(long nr)
 {
 	if (nr & ~FKT_ARG_MASK)
@@ -89,7 +92,7 @@ static __always_inline bool fits_arg(long value)
 	return value >= -limit && value < limit;
 }
 
-/* Filter, 32-bit calls, other clocks, long results. */
+/* Handles the filter, 32-bit calls, other clocks and long results. */
 static noinline void any_exit(long ret)
 {
 	if (!fkt_keep_current())
@@ -102,7 +105,7 @@ static noinline void any_exit(long ret)
 		emit_long(by_abi(FKT_E_SYS_EXIT_LONG, FKT_E_SYS32_EXIT_LONG), ret);
 }
 
-/* An end that is too long for the short form, or that does not follow its entry. */
+/* Handles an end that does not fit the short form, or that does not follow its begin directly. */
 static noinline void other_exit(long ret)
 {
 	if (!fkt_layer_on(FKT_L_SYSTEM))
@@ -114,8 +117,9 @@ static noinline void other_exit(long ret)
 }
 
 /*
- * The entry that it finds is of this thread's call: what made that one an event holds here, the mask
- * included. A call that was begun when the layer was on is whole even if the layer is off by now.
+ * A begin found by fkt_end_short() is that of this thread's call, so the tests that let it be recorded,
+ * including that of the mask, hold here too. A call whose begin was recorded gets its end even if the
+ * layer is off by now.
  */
 static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
@@ -123,7 +127,7 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 		other_exit(ret);
 }
 
-/* Does not compile if a probe does not fit this kernel's tracepoint. */
+/* Fails to compile if a probe's type does not match this kernel's tracepoint. */
 static void __maybe_unused check_types(void)
 {
 	check_trace_callback_type_sys_enter(probe_sys_enter);

@@ -2,10 +2,10 @@
 /*
  * Layer system: page faults and the processor's other exceptions.
  *
- * Page faults and machine checks have tracepoints. Most other exceptions call the die notifiers,
- * before they are handled. Two kinds in user programs do not: floating point errors (#MF, #XF) pass
- * through math_error(), general protection faults (#GP) through fixup_vdso_exception(), and both
- * functions take a kprobe. What none of these sees is listed in docs/architecture.md.
+ * Page faults and machine checks have tracepoints. Most other exceptions call the die notifiers before
+ * they are handled. Two kinds in user programs do not: floating point errors (#MF, #XF) pass through
+ * math_error(), and general protection faults (#GP) through fixup_vdso_exception(); both functions can
+ * have a kprobe. The exceptions that none of these covers are listed in docs/architecture.md.
  */
 
 #include <linux/kdebug.h>
@@ -20,7 +20,7 @@
 
 #define TRAP_USER 0x100
 
-/* The error code's bit 31 (RMP) goes to bit 23, so that it fits the argument. */
+/* The error code's bit 31 (RMP) is moved to bit 23, so that it fits the argument. */
 static u32 short_error(unsigned long error_code)
 {
 	return (error_code & 0x7fffff) | (error_code >> 31 & 1) << 23;
@@ -51,7 +51,7 @@ static void emit_trap(u32 trap, struct pt_regs *regs, long error)
 {
 	u64 words[] = { fkt_shown_address(regs->ip), error };
 
-	/* Exceptions come with preemption on as well as off. */
+	/* Exceptions occur with preemption on as well as off. */
 	preempt_disable_notrace();
 	if (fkt_layer_on(FKT_L_SYSTEM) && fkt_keep_current())
 		fkt_emit(FKT_E_TRAP, (trap & 0xff) | (user_mode(regs) ? TRAP_USER : 0), words,
@@ -66,7 +66,7 @@ static int probe_die(struct notifier_block *nb, unsigned long kind, void *data)
 	struct die_args *die = data;
 
 	switch (kind) {
-	case DIE_DEBUG: /* says no number; err is DR6 */
+	case DIE_DEBUG: /* has no trap number; err is DR6 */
 		emit_trap(X86_TRAP_DB, die->regs, die->err);
 		break;
 	case DIE_INT3:
@@ -96,7 +96,7 @@ static int probe_math_error(struct kprobe *kp, struct pt_regs *at)
 {
 	struct pt_regs *regs = (struct pt_regs *)at->di;
 
-	/* In the kernel the die notifiers are called. */
+	/* For exceptions in the kernel, the die notifiers are called. */
 	if (user_mode(regs))
 		emit_trap(at->si, regs, 0);
 	return 0;
@@ -116,13 +116,13 @@ static void probe_mce(void *data, struct mce *m)
 	u64 words[] = { m->status, m->addr };
 
 	preempt_disable_notrace();
-	/* Whatever the filter: it is the machine's own affair. */
+	/* Independent of the filter, because it concerns the whole machine. */
 	if (fkt_layer_on(FKT_L_SYSTEM) && !static_branch_unlikely(&fkt_key_restricted))
 		fkt_emit(FKT_E_MCE, m->bank, words, ARRAY_SIZE(words));
 	preempt_enable_notrace();
 }
 
-/* Does not compile if a probe does not fit this kernel's tracepoint. */
+/* Fails to compile if a probe's type does not match this kernel's tracepoint. */
 static void __maybe_unused check_types(void)
 {
 	check_trace_callback_type_page_fault_user(probe_page_fault_user);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the kernel itself warns of: hung tasks (layer process), soft lockups (layer system). */
+/* Warnings of the kernel itself: hung tasks (layer process), soft lockups (layer system). */
 
 #include <linux/string.h>
 #include <trace/events/printk.h>
@@ -15,8 +15,8 @@ static void probe_hang(void *data, struct task_struct *task)
 }
 
 /*
- * The watchdog has no tracepoint: its line on the way to the console is all there is. Only for who asks:
- * on 6.1 the kernel warns when something prints in an NMI while there is a probe here.
+ * The watchdog has no tracepoint, so its line on the way to the console is used. On only if a condition
+ * needs it: on 6.1 the kernel warns if something prints in an NMI while this tracepoint has a probe.
  */
 static void probe_console(void *data, const char *text, size_t len)
 {
@@ -31,7 +31,7 @@ static void probe_console(void *data, const char *text, size_t len)
 	fkt_emit_string(FKT_E_SOFT_LOCKUP, NULL, 0, line);
 }
 
-/* Does not compile if a probe does not fit this kernel's tracepoint. */
+/* Fails to compile if a probe's type does not match this kernel's tracepoint. */
 static void __maybe_unused check_types(void)
 {
 	check_trace_callback_type_sched_process_hang(probe_hang);

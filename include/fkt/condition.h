@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A condition on events, as the module checks it while it records: lib/record/when.cc makes one of what a
- * user typed, FKT_START takes it, module/when.c asks it of system calls at their exit and of other
- * events when they are written.
+ * A condition on events that the module evaluates while it records. lib/record/when.cc compiles the user's text
+ * into it, FKT_START passes it to the kernel, and module/when.c evaluates it for system calls at their
+ * exit and for other events after they were written.
  *
- * The condition is in postfix: a test pushes its truth, FKT_WHEN_AND and FKT_WHEN_OR take two and push one.
- * Names are sets of ids: an event's own below FKT_PAIR_ID, and of a call its pair's, which says its number.
+ * The condition is in postfix order: a test pushes its result; FKT_WHEN_AND and FKT_WHEN_OR pop two
+ * results and push one. Names are sets of ids: event ids are below FKT_PAIR_ID; a system call is
+ * identified by the id of its pair, which contains its number.
  */
 #ifndef FKT_CONDITION_H
 #define FKT_CONDITION_H
@@ -22,21 +23,21 @@
 
 #define FKT_WHEN_OPS 64
 #define FKT_WHEN_SETS 8
-#define FKT_WHEN_TEXTS 8 /* and no more tests of a text: they take longest, in NMIs too */
-#define FKT_WHEN_TEXT_BYTES 32 /* with the zero at its end */
-/* Ids in a set: of events, then of both kinds of calls. */
+#define FKT_WHEN_TEXTS 8 /* also the limit for the number of text tests, the slowest ones, which may run in NMIs */
+#define FKT_WHEN_TEXT_BYTES 32 /* including the terminating zero */
+/* Number of ids in a set: event ids, then the pair ids of 64-bit and 32-bit system calls. */
 #define FKT_WHEN_IDS ((__u32)FKT_P_SYSCALL32 + (__u32)FKT_PN_SYSCALL32)
 
 enum fkt_when_what {
 	FKT_WHEN_AND = 0,
 	FKT_WHEN_OR = 1,
 	FKT_WHEN_NOT = 2,
-	FKT_WHEN_NAME = 3, /* is the event in the set `index`? */
-	FKT_WHEN_TASK = 4, /* does the thread's name fit the text `index` (`*` and `?`)? */
-	FKT_WHEN_CPU = 5, /* this and those below: compared with `value` */
+	FKT_WHEN_NAME = 3, /* is the id in set[index]? */
+	FKT_WHEN_TASK = 4, /* does the thread's name match text[index] (with `*` and `?`)? */
+	FKT_WHEN_CPU = 5, /* this one and those below: compared with `value` */
 	FKT_WHEN_PID = 6,
-	FKT_WHEN_DURATION = 7, /* ticks; false where it is not known */
-	FKT_WHEN_RET = 8, /* false of what is no call */
+	FKT_WHEN_DURATION = 7, /* ticks; false if the duration is not known */
+	FKT_WHEN_RET = 8, /* return value of a system call; false for other events */
 };
 
 enum fkt_when_compare {
@@ -62,21 +63,21 @@ struct fkt_when_set {
 
 struct fkt_when {
 	__u32 ops;
-	/* Thread numbers are smaller (/proc/sys/kernel/pid_max): 8 bytes each where durations are tested. */
+	/* Larger than any thread id (/proc/sys/kernel/pid_max); used if durations are tested: 8 bytes per id. */
 	__u32 tids;
 	struct fkt_when_op op[FKT_WHEN_OPS];
-	struct fkt_when_set watched; /* of these the condition is asked */
+	struct fkt_when_set watched; /* the ids for which the condition is evaluated */
 	struct fkt_when_set set[FKT_WHEN_SETS];
 	char text[FKT_WHEN_TEXTS][FKT_WHEN_TEXT_BYTES];
 };
 
-/* What the condition is asked of. */
+/* The values of one event that the condition is evaluated on. */
 struct fkt_when_facts {
 	__u32 id;
 	__u32 cpu;
 	__u32 pid;
-	__u32 is_call; /* ret is one */
-	__u64 duration; /* ticks; FKT_WHEN_UNKNOWN: not known */
+	__u32 is_call; /* 1: a system call, and ret is valid */
+	__u64 duration; /* ticks; FKT_WHEN_UNKNOWN if it is not known */
 	__s64 ret;
 	const char *task;
 };
@@ -91,7 +92,7 @@ static inline int fkt_when_has(const struct fkt_when_set *set, __u32 id)
 	return id < FKT_WHEN_IDS && (set->bits[id / 64] >> id % 64 & 1);
 }
 
-/* Is any of the ids from `first` on, `count` of them, in the set? */
+/* Returns whether any of the `count` ids from `first` on is in the set. */
 static inline int fkt_when_has_any(const struct fkt_when_set *set, __u32 first, __u32 count)
 {
 	__u32 id;
@@ -102,7 +103,7 @@ static inline int fkt_when_has_any(const struct fkt_when_set *set, __u32 first, 
 	return 0;
 }
 
-/* Does the condition test what this says? */
+/* Returns whether the condition contains a test of `what`. */
 static inline int fkt_when_tests(const struct fkt_when *when, enum fkt_when_what what)
 {
 	__u32 i;
@@ -113,7 +114,7 @@ static inline int fkt_when_tests(const struct fkt_when *when, enum fkt_when_what
 	return 0;
 }
 
-/* How many operands an operation takes off; each pushes one. */
+/* Number of operands that an operation pops; each operation pushes one result. */
 static inline __u32 fkt_when_takes(const struct fkt_when_op *op)
 {
 	if (op->what == FKT_WHEN_AND || op->what == FKT_WHEN_OR)
@@ -133,7 +134,10 @@ static inline int fkt_when_op_valid(const struct fkt_when *when, const struct fk
 	return 1;
 }
 
-/* Can fkt_when_true() be asked, and is its work bounded? Whatever the bytes are. */
+/*
+ * Returns whether the condition is well-formed, so that fkt_when_true() is safe and its work is
+ * bounded. Accepts arbitrary bytes.
+ */
 static inline int fkt_when_valid(const struct fkt_when *when)
 {
 	__u32 i, depth = 0, texts = 0;
@@ -152,8 +156,8 @@ static inline int fkt_when_valid(const struct fkt_when *when)
 }
 
 /*
- * Does all of `text` fit the pattern? `*` stands for any characters, `?` for one. At most half the square of
- * the text's length is compared: 128 characters of a thread's name.
+ * Returns whether all of `text` matches the pattern: `*` matches any characters, `?` one. The number of
+ * comparisons is at most half the square of the text's length: 128 for a thread's name.
  */
 static inline int fkt_when_fits(const char *text, const char *pattern)
 {
@@ -166,7 +170,7 @@ static inline int fkt_when_fits(const char *text, const char *pattern)
 		} else if (*pattern == '?' || *pattern == *text) {
 			pattern++;
 			text++;
-		} else if (star) { /* the star takes one more */
+		} else if (star) { /* the star matches one more character */
 			pattern = star + 1;
 			text = ++from;
 		} else {
@@ -218,10 +222,10 @@ static inline int fkt_when_test(const struct fkt_when *when, const struct fkt_wh
 	}
 }
 
-/* Is the condition true of this? Precondition: it is valid. */
+/* Evaluates the condition. Precondition: fkt_when_valid(). */
 static inline int fkt_when_true(const struct fkt_when *when, const struct fkt_when_facts *facts)
 {
-	__u64 truths = 0; /* the top of the stack is bit 0: no condition is deeper than it has tests */
+	__u64 truths = 0; /* the top of the stack is bit 0; the depth is at most the number of tests */
 	__u32 i;
 
 	for (i = 0; i < when->ops; i++) {

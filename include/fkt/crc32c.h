@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * CRC-32C (Castagnoli's polynomial, reflected, as iSCSI and ext4 have it) of 64-bit words: the checksum
- * of a page's events. One instruction per word where the processor has SSE4.2, tables elsewhere; both
- * are compiled into the kernel module and into the tools. No FPU register and no kernel library is used.
+ * CRC-32C (Castagnoli's polynomial, reflected, as in iSCSI and ext4) of 64-bit words: the checksum of a
+ * page's events. One instruction per word if the processor has SSE4.2, tables otherwise; both are
+ * compiled into the kernel module and into the tools. No FPU register and no kernel library is used.
  */
 #ifndef FKT_CRC32C_H
 #define FKT_CRC32C_H
@@ -13,8 +13,8 @@
 #endif
 
 /*
- * Entry [i][v]: the state after a word of which only the i-th group of four bits, counted from the lowest,
- * is not zero but v, and which met the state 0. The polynomial is 0x82f63b78.
+ * Entry [i][v]: the state after one word in which the i-th group of four bits, counted from the lowest,
+ * is v and all others are 0, starting from state 0. The polynomial is 0x82f63b78.
  */
 static const __u32 fkt_crc32c_table[16][16] = {
 	{ 0x00000000, 0x493c7d27, 0x9278fa4e, 0xdb448769, 0x211d826d, 0x6821ff4a, 0xb3657823, 0xfa590504,
@@ -51,10 +51,10 @@ static const __u32 fkt_crc32c_table[16][16] = {
 	  0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75 },
 };
 
-/* A word in memory, by whatever type it was written. */
+/* A word in memory that may alias any type. */
 typedef __u64 __attribute__((may_alias)) fkt_crc32c_word;
 
-/* The state after `count` words, from `crc`, without a special instruction. */
+/* Returns the state after `count` words, starting from `crc`, without special instructions. */
 static inline __u32 fkt_crc32c_by_table(__u32 crc, const fkt_crc32c_word *words, __u32 count)
 {
 	__u32 i, group;
@@ -69,15 +69,15 @@ static inline __u32 fkt_crc32c_by_table(__u32 crc, const fkt_crc32c_word *words,
 }
 
 #ifdef __x86_64__
-/* From memory, so that the word needs no load of its own. */
+/* Memory operand, so that the word needs no load instruction of its own. */
 #define FKT_CRC32C_WORD(state, word) asm("crc32q %[from], %[to]" : [to] "+r"(state) : [from] "m"(word))
 
-/* Returns what fkt_crc32c_by_table() does, by the instruction of SSE4.2. */
+/* As fkt_crc32c_by_table(), with the SSE4.2 instruction. */
 static inline __u32 fkt_crc32c_by_cpu(__u32 crc, const fkt_crc32c_word *words, __u32 count)
 {
 	__u64 state = crc;
 
-	/* The drain pays for each instruction here, page by page: eight words in one turn of the loop. */
+	/* The drain executes this for every page: eight words per iteration save loop instructions. */
 	for (; count >= 8; count -= 8, words += 8) {
 		FKT_CRC32C_WORD(state, words[0]);
 		FKT_CRC32C_WORD(state, words[1]);
@@ -93,7 +93,7 @@ static inline __u32 fkt_crc32c_by_cpu(__u32 crc, const fkt_crc32c_word *words, _
 	return (__u32)state;
 }
 
-/* Does this processor have the instruction? */
+/* Returns whether this processor has the instruction. */
 static inline int fkt_crc32c_cpu_can(void)
 {
 #ifdef __KERNEL__
@@ -104,7 +104,10 @@ static inline int fkt_crc32c_cpu_can(void)
 }
 #endif
 
-/* CRC-32C of `count` words (little endian), as the standard has it: begun with all ones, inverted. */
+/*
+ * Returns the CRC-32C of `count` little-endian words, as in the standard: initial state all ones,
+ * result inverted.
+ */
 static inline __u32 fkt_crc32c(const void *words, __u32 count)
 {
 #ifdef __x86_64__

@@ -3,7 +3,7 @@
 #ifndef FKT_EVENTS_H
 #define FKT_EVENTS_H
 
-#define FKT_VARIABLE 0xffff /* words: as many as the argument says */
+#define FKT_VARIABLE 0xffff /* words: the argument holds their number */
 
 /* FKT_E_SYS_ENTRY = 0x010, ... */
 enum fkt_event_id {
@@ -17,7 +17,7 @@ enum fkt_pair_id {
 #include <fkt/events.def>
 };
 
-/* FKT_PK_SYSCALL = 0, ...: the kinds counted. */
+/* FKT_PK_SYSCALL = 0, ...: numbers the kinds of pairs. */
 enum fkt_pair_kind {
 #define FKT_PAIR(id, NAME, count, BEGIN, END, end_arg) FKT_PK_##NAME,
 #include <fkt/events.def>

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The record file. All little endian; a file is all that another machine needs.
+ * The format of the record file. All little endian; the file contains all that is needed to read it on
+ * another machine.
  *
  *   file header | sections | zeros up to header.pages_offset
- *   pages, each header.page_bytes long, of all CPUs mixed, in order per CPU, or groups of such pages,
- *   compressed: the header's version says which
+ *   pages of header.page_bytes bytes each, of all CPUs mixed, in order per CPU; or compressed groups of
+ *   such pages: the header's version says which
  *   sections written after the recording ("the tail"), from header.tail_offset on
  *
  * Sections have a size and can be skipped. A recorder that could not finish leaves tail_offset 0:
- * then pages end at the first one without the recording's id (what follows is not data), and the
+ * then the pages end at the first one without the recording's id (what follows is not data), and the
  * index is rebuilt by scanning. In a stream (a pipe) tail_offset is 0 too, and the tail follows
- * the last page directly: a section's magic stands where a page's would.
+ * the last page directly: a section's magic is where a page's magic would be.
  *
- * Payloads: the text ones are JSON objects or lines of tab-separated columns, UTF-8; the keys are
+ * Text payloads are JSON objects or lines of tab-separated columns, UTF-8; the keys are
  * listed at each type. Readers ignore keys, columns and sections that they do not know.
  */
 #ifndef FKT_FILE_H
@@ -21,10 +22,13 @@
 #include <fkt/wire.h>
 
 #define FKT_FILE_MAGIC "FKTTRACE" /* 8 bytes, no terminating zero */
-#define FKT_FILE_VERSION 4 /* a reader refuses higher ones */
-#define FKT_FILE_VERSION_PAGES 3 /* the page area is pages */
-#define FKT_FILE_VERSION_GROUPS 4 /* the page area is groups */
-/* Before them, 1 and 2: sections' checksums are of the payload alone, and no section says that it is the last. */
+#define FKT_FILE_VERSION 4 /* a reader refuses higher versions */
+#define FKT_FILE_VERSION_PAGES 3 /* the page area consists of pages */
+#define FKT_FILE_VERSION_GROUPS 4 /* the page area consists of groups */
+/*
+ * Versions 1 (pages) and 2 (groups) are older: the sections' checksums cover only the payload, and no
+ * section marks the end of the sections (FKT_SEC_END).
+ */
 #define FKT_FILE_VERSION_CHECKED 3
 #define FKT_FILE_ALIGN 4096 /* pages_offset and tail_offset are multiples of it */
 
@@ -37,7 +41,7 @@ struct fkt_file_header {
 	char magic[8];
 	__u32 version;
 	__u32 header_bytes; /* sizeof(struct fkt_file_header): the first section's offset */
-	__u64 recording; /* random id; every page bears it */
+	__u64 recording; /* random id, also in every page */
 	__u64 pages_offset; /* bytes from the file's start */
 	__u64 tail_offset; /* 0: unknown, see above */
 	__u32 page_bytes;
@@ -48,20 +52,20 @@ FKT_LAYOUT(sizeof(struct fkt_file_header) == 48);
 FKT_LAYOUT(offsetof(struct fkt_file_header, checksum) == 44);
 
 /*
- * A group of pages in one zstd frame, which follows its header. It begins at a multiple of
- * FKT_FILE_ALIGN, with zeros up to there: a group is one direct write, and one that is damaged does
- * not hide the next. (Padding takes 3 %, where groups of 256 KiB become a quarter.) The pages of all
- * groups one behind the other are what the page area would be without compression: "offset of a
- * page" means that there.
+ * A group of pages in one zstd frame, which follows this header. A group begins at a multiple of
+ * FKT_FILE_ALIGN, padded with zeros: it is one direct write, and a damaged group does not hide the next
+ * one. (The padding takes 3 % if groups of 256 KiB compress to a quarter.) The uncompressed pages of
+ * all groups, concatenated, are the page area of an uncompressed file: "offset of a page" means the
+ * offset in that area.
  */
 #define FKT_GROUP_MAGIC 0x47544b46U /* "FKTG" */
-#define FKT_GROUP_MAX_BYTES (4U << 20) /* of pages in a group; a reader refuses more */
+#define FKT_GROUP_MAX_BYTES (4U << 20) /* pages of a group, uncompressed; a reader refuses more */
 
 struct fkt_group_header {
 	__u32 magic;
 	__u32 header_bytes; /* sizeof(struct fkt_group_header): the frame's offset */
 	__u64 recording; /* the file's */
-	__u64 first_page; /* running number in this file of its first page, from 0 */
+	__u64 first_page; /* running number in this file of the group's first page, from 0 */
 	__u32 pages;
 	__u32 stored_bytes; /* of the frame */
 	__u32 stored_checksum; /* CRC-32 (zlib's) of the frame */
@@ -73,13 +77,13 @@ FKT_LAYOUT(offsetof(struct fkt_group_header, checksum) == 36);
 
 #define FKT_SECTION_MAGIC 0x53544b46U /* "FKTS" */
 #define FKT_SECTION_ZSTD 0x1
-#define FKT_SECTION_CHECKED 0x2 /* the checksum is of the header too */
+#define FKT_SECTION_CHECKED 0x2 /* the checksum covers the section header too */
 
 struct fkt_section_header {
 	__u32 magic;
 	__u32 type; /* enum fkt_section */
 	__u32 flags; /* FKT_SECTION_ZSTD: the payload is one zstd frame; FKT_SECTION_CHECKED */
-	/* CRC-32 (zlib's) of the payload as stored; if checked, then of this header with checksum 0 */
+	/* CRC-32 (zlib's) of the payload as stored, followed, if CHECKED, by this header with checksum 0 */
 	__u32 checksum;
 	__u64 stored_bytes; /* of the payload; the next section starts at the next multiple of 8 */
 	__u64 raw_bytes; /* uncompressed */
@@ -101,79 +105,83 @@ enum fkt_section {
 	FKT_SEC_COMMAND = 2,
 	/*
 	 * JSON: source ("tsc", "mono"), khz, start: {clock, mono_raw_ns, mono_ns, real_ns}, zone
-	 * (seconds east of UTC). All times that tools show count from start.clock. A recorder writes it
-	 * twice: before the recording, and behind the other sections once that has begun, where start is
-	 * the recording's first moment. The last one is good.
+	 * (seconds east of UTC). All times that tools show count from start.clock. A recorder writes
+	 * this section twice: before the recording, and after the other sections once the recording has
+	 * begun, with its first moment as start. The last one is valid.
 	 */
 	FKT_SEC_CLOCKS = 3,
 	/*
-	 * Lines: tid, tgid, ppid, comm; every thread before the recording. comm: bytes below 0x20,
-	 * 0x7f and the backslash as \xHH
+	 * Lines: tid, tgid, ppid, comm of every thread that existed before the recording. comm: bytes
+	 * below 0x20, 0x7f and the backslash are written as \xHH
 	 */
 	FKT_SEC_TASKS = 4,
-	/* Lines: number or name (as "NMI"), device text, sum of counts so far */
+	/* Lines: number or name (such as "NMI"), device text, sum of counts so far */
 	FKT_SEC_INTERRUPTS = 5,
 	/*
-	 * Lines: hexadecimal address (offset from the KASLR base not taken), type letter, name, module
-	 * or nothing; ascending. First a line "#" tab "key=value" ... : kaslr_offset, source,
+	 * Lines: hexadecimal address (without subtracting the KASLR offset), type letter, name, module
+	 * or nothing; ascending. The first line is "#" tab "key=value" ... : kaslr_offset, source,
 	 * system_map, contradictions
 	 */
 	FKT_SEC_SYMBOLS = 6,
 	/*
 	 * Lines "layer", bit, name, text; lines "event", hexadecimal id, name, layer bit, role, words
-	 * ("var"), fields: as events.def has them
+	 * ("var"), fields: as in events.def
 	 */
 	FKT_SEC_CATALOGUE = 7,
-	/* Lines: abi ("64", "32"), number, name: system calls of the machine recorded */
+	/* Lines: abi ("64", "32"), number, name: system calls of the recorded machine */
 	FKT_SEC_SYSCALLS = 8,
 	/*
-	 * Only in a slice that fkt_extract cut out: lines that say what the pages before it would have
-	 * told (lib/format/cut.h). The slice's first and last page may reach beyond it: events outside are not
-	 * part of it. The totals say recording_stop_clock, where the whole recording ends. Then FKT_SEC_TASKS is of the cut, the totals count the slice, and the clocks' start
-	 * is the whole recording's.
+	 * Only in a slice cut out by fkt_extract: lines with the state that a reader would have at the
+	 * begin of the slice from the pages before it (lib/format/cut.h). The slice's first and last page may
+	 * extend beyond it: events outside are not part of it. The totals contain recording_stop_clock,
+	 * the end of the whole recording. In a slice, FKT_SEC_TASKS lists the tasks at the cut, the
+	 * totals count the slice, and the clocks' start is that of the whole recording.
 	 */
 	FKT_SEC_CUT = 9,
 	/*
-	 * Only in a file that follows another of the same recording (fkt_record --rotate), or that is a
-	 * snapshot of a flight recorder. JSON: number (from 1), snapshot (true: that is what it is), lost:
-	 * array of {cpu, lost}: events lost before this file's first page of that CPU.
-	 * Then FKT_SEC_TASKS is of about its begin, its totals count this file alone, and the clocks'
-	 * start is the whole recording's.
+	 * Only in a file that follows another file of the same recording (fkt_record --rotate), or that
+	 * is a snapshot of a flight recorder. JSON: number (from 1), snapshot (true for a snapshot),
+	 * lost: array of {cpu, lost}: events lost before this file's first page of that CPU. In such a
+	 * file, FKT_SEC_TASKS lists the tasks at about its begin, the totals count this file alone, and
+	 * the clocks' start is that of the whole recording.
 	 */
 	FKT_SEC_PART = 10,
 	/*
-	 * In a slice of several stretches: the state at the next one's begin, as FKT_SEC_CUT has it of
-	 * the first; one section for each, in order of time, the stretches apart from each other. Each is
-	 * read as a slice of its own. FKT_SEC_TASKS is of the first cut.
+	 * In a slice of several separate time ranges: the state at the begin of the second and each
+	 * later range, as FKT_SEC_CUT holds it for the first; one section for each, in order of time.
+	 * Each range is read as a slice of its own. FKT_SEC_TASKS lists the tasks at the first cut.
 	 */
 	FKT_SEC_CUT_MORE = 11,
 	/*
-	 * Empty; the last section before the pages, and the last one of the tail. Where it is missing, a
-	 * section's header is damaged, and others cannot be found by it.
+	 * Empty; the last section before the pages, and the last one of the tail. If it is missing, a
+	 * section header is damaged, and the sections after that one cannot be found.
 	 */
 	FKT_SEC_END = 63,
 
 	/*
-	 * The tail. JSON: start_clock, stop_clock, events, lost, discarded, pages, bytes, stop_reason
-	 * ("asked", "limit", "full", "error", "ring", "rotated": the next file goes on, "snapshot"), error, mask, drain_ns, wakeups, engine, workload_status
-	 * (wait(2)'s, or null), descendants (array of {tid, comm}), end: {clock, mono_raw_ns, mono_ns,
-	 * real_ns}, because (of a snapshot: what its condition came true of), source (of a slice: what
-	 * was missing or damaged in the recording that it was cut out of), overwritten, per_cpu: array of {cpu, events, lost, discarded, overwritten, pages,
-	 * gap_from, gap_lost}, missed (calls of functions with a kprobe that no event tells of), clock_back (events
-	 * whose clock had stepped back)
+	 * First section of the tail. JSON: start_clock, stop_clock, events, lost, discarded, pages,
+	 * bytes, stop_reason ("asked", "limit", "full", "error", "ring", "rotated": the next file
+	 * continues, "snapshot"), error, mask, drain_ns, wakeups, engine, workload_status (as returned
+	 * by wait(2), or null), descendants (array of {tid, comm}), end: {clock, mono_raw_ns, mono_ns,
+	 * real_ns}, because (of a snapshot: the event that made its condition true), source (of a
+	 * slice: what was missing or damaged in the recording it was cut out of), overwritten, per_cpu:
+	 * array of {cpu, events, lost, discarded, overwritten, pages, gap_from, gap_lost}, missed
+	 * (calls of functions with a kprobe that were not recorded), clock_back (events whose clock had
+	 * stepped back)
 	 */
 	FKT_SEC_TOTALS = 64,
-	/* As FKT_SEC_INTERRUPTS, at the end */
+	/* Like FKT_SEC_INTERRUPTS, at the end */
 	FKT_SEC_INTERRUPTS_END = 65,
-	/* struct fkt_index_entry per page, in file order */
+	/* struct fkt_index_entry for each page, in file order */
 	FKT_SEC_INDEX = 66,
 	/*
-	 * As FKT_SEC_TASKS, at the end of a flight recorder or of a snapshot of one, whose first page is
-	 * much younger than that list: who lives at the end and was not forked in the pages lived at
-	 * their begin. In a file that rotated: of about its begin, as that list is older
+	 * Like FKT_SEC_TASKS, taken later. At the end of a flight recorder or of a snapshot of one,
+	 * whose first page is much younger than FKT_SEC_TASKS: a task in this list that was not forked
+	 * in the file's pages was alive at their begin. In a file that follows others (--rotate): the
+	 * tasks at about its begin, because FKT_SEC_TASKS was made in advance
 	 */
 	FKT_SEC_TASKS_END = 67,
-	/* struct fkt_group_entry per group, in file order; where the page area is groups */
+	/* struct fkt_group_entry for each group, in file order; only if the page area consists of groups */
 	FKT_SEC_GROUPS = 68,
 };
 
@@ -188,7 +196,7 @@ struct fkt_index_entry {
 FKT_LAYOUT(sizeof(struct fkt_index_entry) == 32);
 
 struct fkt_group_entry {
-	__u64 offset; /* in the file */
+	__u64 offset; /* position in the file */
 	__u64 first_page;
 	__u32 pages;
 	__u32 stored_bytes;

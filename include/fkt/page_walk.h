@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Whose words a complete page holds, without a catalogue: enough for the module to know how much of a
- * recording its own recorder makes. Readers decode pages with lib/read/page.h.
+ * Attributes the words of a complete page to threads, without a catalogue: the module uses this to
+ * measure how much of a recording its own recorder causes. Readers decode pages with lib/read/page.h.
  */
 #ifndef FKT_PAGE_WALK_H
 #define FKT_PAGE_WALK_H
@@ -9,7 +9,7 @@
 #include <fkt/events.h>
 #include <fkt/wire.h>
 
-/* Words after an event word; 0 for ids that are not known. */
+/* Number of words after an event word; 0 for unknown ids. */
 static inline __u32 fkt_words_after(__u32 id, __u32 arg)
 {
 	switch (id) {
@@ -25,8 +25,8 @@ static inline __u32 fkt_words_after(__u32 id, __u32 arg)
 }
 
 /*
- * Bytes of the page's words that were written while a thread ran of which `is_one` is true. used: bytes
- * of the page in use, its header included.
+ * Returns the bytes of the page's words that were written while a thread ran for which is_one() returns
+ * true. used: bytes of the page in use, including its header.
  */
 static inline __u32 fkt_page_bytes_of(const struct fkt_page_header *header, __u32 used,
 				      int (*is_one)(__u32 tid))

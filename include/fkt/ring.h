@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The ring of one CPU: reserving, writing, committing, switching pages, and the drain's two ends.
+ * The ring buffer of one CPU: reserving space, writing and committing events, switching pages, and the
+ * two functions the drain uses (taking complete pages, queueing free ones).
  * The kernel module, the unit tests and the benchmarks compile this same code.
  *
  * Pages rotate (FKT report, sections 3 and 4). The slot table is a queue of page pointers, indexed
@@ -11,9 +12,10 @@
  *   ... [full ][full ][full][open ][free ][free ] ...
  *
  * The drain takes complete pages at `tail` and queues free ones at `limit`; probes write in page
- * `run` and move on by one. One 64-bit reservation word holds both pointers of a probe, the page's
- * running number and the offset in it, so one compare-and-exchange moves both. It needs no LOCK:
- * only this CPU writes it; what can come in between is an interrupt or an NMI on this same CPU.
+ * `run` and advance to the next page when it is full. One 64-bit reservation word holds the running
+ * number of the open page and the offset in it, so one compare-and-exchange moves both. It needs no
+ * LOCK prefix: only this CPU writes the word, and only an interrupt or an NMI on this CPU can come
+ * between reading it and exchanging it.
  *
  *   probe (this CPU)                            drain (any CPU)
  *     load word, read clock                       A' store slot, store-release limit
@@ -26,43 +28,46 @@
  * A pairs with A': a probe that sees the new limit sees the slot's page and its fresh header.
  * B pairs with B': the add follows the event's stores in program order, and x86 keeps stores in
  *   order; a drain that sees all bytes committed sees all events. In user space the add is a release.
- * C pairs with C': `used` is published after the last reservation in the page and after it was taken
- *   off the commit count. So the count, which rises from 0 while the page is open, then stands at
- *   committed - used, and comes to 0 once, and for good: no later event can enter that page. In an
- *   open page it may be 0 too; that is why the drain looks at `used` first.
+ * C pairs with C': `used` is published after the last reservation in the page, and after `used` was
+ *   subtracted from the commit count. While the page is open, the count rises from 0; from the close on
+ *   it is committed - used, which reaches 0 once and stays 0, because no later event can enter that page.
+ *   In an open page the count may be 0 too, so the drain checks `used` first.
  *
  * Nesting. A probe that is interrupted between its exchange and its add leaves the page incomplete
- * until it runs again: that is what the commit count is for. Whoever brings it to 0, the switcher or
- * the probe that finishes last, calls fkt_ring_wake(); a probe needs no load to know, the addition's
- * own zero flag says it.
+ * until it runs again; the commit count detects that. The context that brings the count to 0 (the one
+ * that closes the page, or the probe that commits last) calls fkt_ring_wake(). A probe needs no load to
+ * find out: the add instruction sets the zero flag.
  * `last_clock` and `last_pid` are read before the exchange and stored after it. Nesting can make
  * them too old, never too new: then a TIME or PID word is written that was not needed. A switch
- * event, which makes the reader expect another pid, takes last_pid away before its exchange and
- * puts the new one only if nobody came in between.
+ * event, after which the reader expects another pid, sets last_pid to FKT_PID_NONE before its exchange,
+ * and afterwards stores the new pid only if last_pid is still FKT_PID_NONE.
  *
- * No free page: the open page is closed at once and marked GAP, so that no smaller event slips in
- * after the gap began; from then on events are counted in `lost`. The first event that finds a free
- * page opens it with a LOST word in the same reservation. Nothing waits, nothing is overwritten.
+ * No free page: the open page is closed at once and the word marked GAP, so that no smaller event is
+ * written after the gap began; from then on events are counted in `lost`. The first event that finds a
+ * free page opens it with a LOST word in the same reservation. Probes never wait, and no page is
+ * overwritten before the drain has taken it.
  *
  * A clock that steps back. Readers take an event's stamp as the next value with these low bits, so one
  * tick back would read as nearly 2^28 ticks forward. An event whose reading is earlier than the last
  * event, the last closed page's end or the gap's begin gets the latest of these as its stamp, and is
- * counted in `clock_back`. (One case is not seen: the step comes right after an event that came in between
- * another one's exchange and its store of last_clock, which is then too old.)
+ * counted in `clock_back`. (One case is not detected: the clock steps back right after an event that
+ * interrupted another event between that one's exchange and its store of last_clock. That store then
+ * leaves last_clock too old.)
  *
- * Pairs. An end whose begin is the last event of its page, and of this CPU, is put into the begin's
- * word. That is a reservation like any other, of no bytes: the exchange adds one to the joins in the
- * reservation word, so it fails if anybody has reserved, joined or closed in between; and whoever
- * reserves afterwards has a later stamp. The commit count is of the word's whole lower half, bytes
- * and joins, so a page with a join that is not committed does not leave. `pair` of its kind is the
- * reservation word as a begin left it, which no other reservation leaves: while the word is that, the
- * last event is this begin, written, and last_clock is not later than it.
+ * Pairs. An end event whose begin is the last event of its page, and of this CPU, is stored in the
+ * begin's word ("joined"). A join is a reservation of 0 bytes: the exchange increments the joins field of
+ * the reservation word, so it fails if another context has reserved, joined or closed in between, and
+ * any later reservation has a later stamp. The commit count covers the word's whole lower half, bytes
+ * and joins, so a page with an uncommitted join is not complete. pair[kind] is the reservation word as
+ * the last begin of that kind left it. No other reservation leaves the same word, so while the
+ * reservation word equals pair[kind], the last event is this begin, it is completely written, and
+ * last_clock is not later than the begin.
  *
  * Before including this file define:
  *   fkt_ring_clock()              full time stamp (ticks)
- *   fkt_ring_fast_clock()         the same for fkt_ring_write(), if that must not call anything
+ *   fkt_ring_fast_clock()         full time stamp for fkt_ring_write(), if that must not call a function
  *   fkt_ring_wake(ring, run)      page `run` is complete (called from any context)
- *   fkt_ring_gap(ring)            the first event of a gap found no page (any context); may be left out
+ *   fkt_ring_gap(ring)            the first event of a gap found no page (any context); optional
  */
 #ifndef FKT_RING_H
 #define FKT_RING_H
@@ -86,7 +91,7 @@ typedef __s64 s64;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
-/* Of memory that may change hands meanwhile; whoever reads it finds out, and drops the value. */
+/* Reads memory that another context may reuse at the same time; the caller detects that and drops the value. */
 #define READ_ONCE_NOCHECK(x) fkt_read_unchecked(&(x))
 static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_unchecked(const u64 *p)
 {
@@ -99,7 +104,7 @@ static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_uncheck
 
 #include <fkt/ring_local.h>
 
-/* Tests run code at the named steps, as an interrupt would; everybody else compiles nothing. */
+/* Tests define this to run code at the named steps, as an interrupt would; otherwise it is empty. */
 #ifndef FKT_RING_STEP
 #define FKT_RING_STEP(name)
 #endif
@@ -113,35 +118,36 @@ static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_uncheck
 #endif
 
 /*
- * The word's lower half: bytes reserved in the page, and above them how many pairs were joined.
- * Beyond the largest page's bytes there is room for two more states, without bytes or joins.
+ * The lower half of the reservation word: bytes reserved in the page, and above them the number of
+ * joined pairs. Two offsets above the largest page size are states (CLOSED, GAP), which have no bytes
+ * and no joins.
  */
 #define FKT_RING_OFFSET_MASK 0xffffU
 #define FKT_RING_JOIN 0x10000U
 #define FKT_RING_PAGE_MAX_BYTES 0x4000U
-#define FKT_RING_CLOSED 0x8000U /* the page is closed, nothing fits */
-#define FKT_RING_GAP 0x9000U /* ... and events are being lost */
-#define FKT_PID_NONE 0xffffffffU /* last_pid: unknown, the next event says its own */
+#define FKT_RING_CLOSED 0x8000U /* the page is closed, no event fits */
+#define FKT_RING_GAP 0x9000U /* the page is closed, and events are being lost */
+#define FKT_PID_NONE 0xffffffffU /* last_pid: unknown, so the next event writes a PID word */
 #define FKT_LINE_BYTES 64
 
 struct fkt_ring {
 	/* Written by this CPU's probes only. */
 	u64 word; /* running number << 32 | joins << 16 | offset (bytes), or FKT_RING_CLOSED, _GAP */
-	u64 last_clock; /* of the last event, or of the page's end if it was closed since (ticks) */
+	u64 last_clock; /* stamp of the last event, or of the page's end if it was closed since (ticks) */
 	u32 last_pid;
-	u32 page_bytes; /* constant while recording, like the next two */
+	u32 page_bytes; /* constant while recording, like slot_mask and batch */
 	u32 slot_mask; /* slots - 1, slots a power of two */
-	u32 batch; /* wake the drain when so many pages wait */
+	u32 batch; /* wake the drain when this many pages are complete */
 	struct fkt_page_header **slots;
 	u64 lost; /* events not written since the start */
-	u64 keeps_gap; /* constant while recording: a gap goes on to the end, whatever pages come back */
+	u64 keeps_gap; /* constant while recording: a gap lasts until the end, even if pages become free */
 	u64 gap_from; /* clock of the current gap's first lost event; only grows */
 	u64 clock_back; /* events whose clock had stepped back, since the start */
-	u64 pair[FKT_PAIR_KINDS]; /* `word` behind the last begin of each kind that may be joined */
+	u64 pair[FKT_PAIR_KINDS]; /* `word` right after the last begin of each kind that can be joined */
 
 	/* Written by the drain only. */
 	u32 limit __attribute__((aligned(FKT_LINE_BYTES))); /* first running number without a page */
-	u32 tail; /* first page not taken */
+	u32 tail; /* running number of the oldest page that was not taken */
 	u64 seq_high; /* upper half of the running number of `limit` */
 };
 
@@ -176,20 +182,20 @@ static __always_inline struct fkt_page_header *fkt_ring_page(const struct fkt_ri
 }
 
 /*
- * B: what was added to the reservation word, bytes or a join, is written; wakes the drain when that was
- * the page's last.
+ * B: commits what was added to the reservation word (bytes or one join). Wakes the drain if that
+ * completes the page.
  */
 static __always_inline void fkt_ring_commit_added(struct fkt_ring *r, struct fkt_page_header *h,
 						  u32 run, u32 added)
 {
 	FKT_RING_STEP(before_commit);
-	/* After this the page may be gone: no access to it follows. */
+	/* The drain may take the page from here on: it must not be accessed any more. */
 	if (unlikely(fkt_local_add_is_zero(&h->commit, added)))
 		fkt_ring_wake(r, run);
 	FKT_RING_STEP(after_commit);
 }
 
-/* The same for an event; ends that were joined are counted when the page is closed. */
+/* Commits an event of `bytes` bytes and counts it; joined ends are counted when the page is closed. */
 static __always_inline void fkt_ring_commit(struct fkt_ring *r, struct fkt_page_header *h, u32 run,
 					    u32 bytes)
 {
@@ -197,7 +203,7 @@ static __always_inline void fkt_ring_commit(struct fkt_ring *r, struct fkt_page_
 	fkt_ring_commit_added(r, h, run, bytes);
 }
 
-/* C: nothing more enters the page that `word` stands in. clock: not before its last event. */
+/* C: closes the page of `word` to further events. clock: not earlier than its last event (ticks). */
 static __always_inline void fkt_ring_close_page(struct fkt_ring *r, u64 word, u64 clock)
 {
 	const u32 run = word >> 32;
@@ -208,30 +214,31 @@ static __always_inline void fkt_ring_close_page(struct fkt_ring *r, u64 word, u6
 	fkt_local_add_is_zero(&h->events, fkt_ring_joins(word));
 	complete = fkt_local_add_is_zero(&h->commit, -(u32)word);
 	FKT_RING_STEP(before_used);
-	/* After this the page may be gone, if it is complete: no access to it follows. */
+	/* The drain may take the page from here on if it is complete: it must not be accessed any more. */
 	smp_store_release(&h->used, fkt_ring_offset(word));
 	FKT_RING_STEP(after_used);
-	/* Otherwise it lacks the event of somebody whom we interrupted: that one wakes the drain. */
+	/* Otherwise a probe that this code interrupted has not committed yet: it wakes the drain when it does. */
 	if (complete)
 		fkt_ring_wake(r, run);
 }
 
-/* What a reservation got: where to write, and which words go before the event. */
+/* Result of a reservation: where to write, and which words must precede the event. */
 struct fkt_reserved {
 	struct fkt_page_header *page;
 	u64 *at;
 	u64 clock;
 	u32 run;
-	u32 bytes; /* reserved, a new page's header included */
+	u32 bytes; /* reserved, including the header of a new page */
 	bool pid, time, lost;
-	bool back; /* the clock had stepped back: `clock` is not what it said */
+	bool back; /* the clock had stepped back: `clock` is later than the reading */
 	u64 lost_count, gap_from;
 };
 
 /*
- * Says when the gap begins, before the exchange that begins it. If that exchange will fail, a gap may
- * have begun already, and its stamp must stay. Its beginner saw the word change after `clock` was
- * read, as we look at it here once more, so its stamp is the later one.
+ * Stores the time at which the gap begins, before the exchange that begins it. If that exchange is
+ * going to fail because an interrupt has begun a gap meanwhile, the interrupt's stamp must stay. It
+ * does: the word is read again here, after `clock` was read, so a gap that began before this check
+ * makes the function return, and one that begins after it has a later stamp.
  */
 static inline void fkt_ring_gap_from(struct fkt_ring *r, u64 word, u64 clock)
 {
@@ -244,7 +251,10 @@ static inline void fkt_ring_gap_from(struct fkt_ring *r, u64 word, u64 clock)
 	} while (from < clock && !fkt_local_cmpxchg(&r->gap_from, from, clock));
 }
 
-/* No free page: marks the gap's begin if this is its first event; false: look again. */
+/*
+ * Called when no page is free: marks the begin of the gap if this is its first event, and counts the
+ * lost event. Returns false if the word has changed: the caller must try again.
+ */
 static inline bool fkt_ring_lose(struct fkt_ring *r, u64 word, u64 clock)
 {
 	FKT_RING_STEP(no_page);
@@ -264,9 +274,9 @@ static inline bool fkt_ring_lose(struct fkt_ring *r, u64 word, u64 clock)
 }
 
 /*
- * Reserves `words` words for an event of thread `pid`, plus what must stand before it, in this page
- * or the next. pid_after: the thread that the reader shall expect from the next word on (pid itself
- * but for switch events). Returns false if the event is lost (and counted).
+ * Reserves `words` words for an event of thread `pid`, plus the words that must precede it, in the open
+ * page or the next one. pid_after: the thread that owns the events that follow (differs from pid for
+ * switch events only). Returns false if the event is lost (it is counted).
  */
 static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, u32 words,
 				    struct fkt_reserved *s)
@@ -286,7 +296,7 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 		last_clock = READ_ONCE(r->last_clock);
 		s->gap_from = READ_ONCE(r->gap_from);
 		floor = last_clock > s->gap_from ? last_clock : s->gap_from;
-		/* An interrupt since the reading can be later, too: then the word has changed. */
+		/* `floor` can also be later because of an interrupt since the reading: then the exchange fails. */
 		s->back = s->clock < floor;
 		if (s->back)
 			s->clock = floor;
@@ -309,7 +319,7 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 			}
 			s->time = false;
 			s->pid = false;
-			/* Somebody lost an event since our stamp, which would be the gap's end: too early. */
+			/* An interrupt has lost an event after our stamp, which would end the gap too early. */
 			if (READ_ONCE(r->lost) != s->lost_count)
 				continue;
 			FKT_RING_STEP(before_open);
@@ -344,7 +354,7 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 	return true;
 }
 
-/* What follows an event word: words, then any string, filled up with zeros to whole words. */
+/* The words after an event word, then an optional string, padded with zeros to whole words. */
 struct fkt_body {
 	const u64 *words;
 	u32 n;
@@ -357,7 +367,7 @@ static __always_inline u32 fkt_body_words(const struct fkt_body *body)
 	return body ? body->n + (body->tail_bytes + 7) / 8 : 0;
 }
 
-/* The most that a tail can have behind n words, whatever else must stand in the same page (bytes). */
+/* Largest tail (bytes) behind n words that fits a page together with all words that may have to precede it. */
 static inline u32 fkt_ring_tail_room(const struct fkt_ring *r, u32 n)
 {
 	u32 page = r->page_bytes - FKT_PAGE_HEADER_BYTES - 8 * (1 + FKT_LOST_WORDS + 1 + n);
@@ -379,8 +389,8 @@ static inline void fkt_body_copy(u64 *at, const struct fkt_body *body)
 }
 
 /*
- * Writes an event by the long way: PID, TIME, LOST words, page switch. head: fkt_word() of clock 0;
- * pid, pid_after: as above; body: may be NULL.
+ * Writes an event, including any PID, TIME and LOST words and a page switch. head: fkt_word() with
+ * clock 0; pid, pid_after: see fkt_ring_reserve(); body: may be NULL.
  */
 static noinline void fkt_ring_write_any(struct fkt_ring *r, u64 head, u32 pid, u32 pid_after,
 					const struct fkt_body *body)
@@ -405,9 +415,9 @@ static noinline void fkt_ring_write_any(struct fkt_ring *r, u64 head, u32 pid, u
 }
 
 /*
- * Writes one event of thread `pid`: its head and n words behind it. Interrupts may come, migration
- * may not. n, kind: constants, so that the compiler unrolls and drops. kind: of a begin without words,
- * which its end looks for; FKT_PAIR_KINDS: none.
+ * Writes one event of thread `pid`: its head and n words after it. Interrupts may occur, migration must
+ * not. n and kind are constants, so that the compiler unrolls the loop and drops dead code. kind: the
+ * kind of a begin without words that its end may be joined to; FKT_PAIR_KINDS for other events.
  */
 static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u32 pid,
 						 const u64 *words, u32 n,
@@ -420,12 +430,12 @@ static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u
 
 	do {
 		word = READ_ONCE(r->word);
-		next = word + bytes; /* even behind FKT_RING_GAP this does not reach the joins */
+		next = word + bytes; /* even with FKT_RING_GAP this does not overflow into the joins */
 		clock = fkt_ring_fast_clock();
 		/*
-		 * The long way, which looks closer, when the page is full or closed (the offset is then
-		 * beyond every page), the stamp's low bits do not say it all or the clock has stepped back
-		 * (the difference is then huge), or the thread is another.
+		 * The slow path, if the page is full or closed (the offset is then larger than any
+		 * page), if the low bits of the stamp are not sufficient or the clock has stepped back
+		 * (the difference is then huge), or if the last event was of another thread.
 		 */
 		if (unlikely(fkt_ring_offset(next) > r->page_bytes ||
 			     fkt_local_less(&r->last_clock, clock) > FKT_TIME_MASK ||
@@ -449,7 +459,7 @@ static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u
 		at[1 + i] = words[i];
 	if (kind < FKT_PAIR_KINDS) {
 		FKT_RING_STEP(before_pair);
-		/* After the event: who finds its word there may add to it. */
+		/* After the event is written: an end that finds this word may add to the event. */
 		WRITE_ONCE(r->pair[kind], next);
 	}
 	fkt_ring_commit(r, h, word >> 32, bytes);
@@ -461,37 +471,41 @@ static __always_inline void fkt_ring_write(struct fkt_ring *r, u64 head, u32 pid
 	fkt_ring_write_event(r, head, pid, words, n, FKT_PAIR_KINDS);
 }
 
-/* Writes the begin number `number` of its kind; first: the kind's first id. */
+/* Writes the begin event with number `number` of `kind`; first: the first id of the kind. */
 static __always_inline void fkt_ring_write_begin(struct fkt_ring *r, enum fkt_pair_kind kind,
 						 u32 first, u32 number, u32 pid)
 {
 	fkt_ring_write_event(r, fkt_word(0, first + number, 0), pid, NULL, 0, kind);
 }
 
-/* What an end knows of its begin, and adds to it. */
+/* An end event to be joined to its begin. */
 struct fkt_end {
 	enum fkt_pair_kind kind;
-	u32 id, known; /* of the begin's id, these bits are known to be those of `id` */
+	u32 id, known; /* the bits of `known` must be equal in `id` and in the id of the begin */
 	u32 pid;
 	s64 value; /* result */
 };
 
-/* A pair's argument where it is short: 11 bits of result, 10 of ticks, one of the splits. */
+/* The short form of a pair's argument: 11 bits of result, 10 bits of ticks; always split 4. */
 #define FKT_PAIR_SHORT_TICKS 1024
 #define FKT_PAIR_SHORT_BIAS 1024
 #define FKT_PAIR_SHORT_VALUE(value) ((u64)(value) + FKT_PAIR_SHORT_BIAS < 2 * FKT_PAIR_SHORT_BIAS)
 
 static __always_inline u32 fkt_pair_arg_short(u64 ticks, s64 value)
 {
-	/* The sum is at hand, and has no bit beyond the result's; of those it has one the wrong way round. */
+	/*
+	 * The biased sum was computed for the range check and has no bits above the result's; its top
+	 * bit is inverted, which the exclusive or corrects.
+	 */
 	const u32 biased = (u64)value + FKT_PAIR_SHORT_BIAS;
 
 	return (biased << 10 | (u32)ticks) ^ (4U << FKT_PAIR_SPLIT_SHIFT | FKT_PAIR_SHORT_BIAS << 10);
 }
 
 /*
- * Adds an end to the word of its begin, if that is the last event on this CPU, and both fit. is_short,
- * a constant: tries the short form only, in few instructions. False: nothing was done.
+ * Joins an end to the word of its begin, if that is the last event on this CPU and both fit. is_short
+ * (a constant): tries only the short form, which takes fewer instructions. Returns false if nothing was
+ * changed; the end must then be written as an event.
  */
 static __always_inline bool fkt_ring_join(struct fkt_ring *r, const struct fkt_end *end,
 					  bool is_short)
@@ -506,12 +520,18 @@ static __always_inline bool fkt_ring_join(struct fkt_ring *r, const struct fkt_e
 	h = fkt_ring_page(r, word >> 32);
 	at = (u64 *)((char *)h + fkt_ring_offset(word) - 8);
 	clock = fkt_ring_fast_clock();
-	/* From then to here it is not less than from the begin: which is less than 2^28 ticks ago. */
+	/*
+	 * last_clock is not later than the begin, so `ticks` is at least the begin's age: the check
+	 * below ensures that the begin is less than 2^28 ticks ago.
+	 */
 	ticks = fkt_local_less(&r->last_clock, clock);
 	if (ticks >= (is_short ? FKT_PAIR_SHORT_TICKS : FKT_TIME_MASK))
 		return false;
 	if (!is_short) {
-		/* If the page is closed and leaves meanwhile this is anything, but the exchange fails. */
+		/*
+		 * If the page was closed and recycled meanwhile, this value is arbitrary, but the
+		 * exchange then fails.
+		 */
 		const u64 begin = READ_ONCE_NOCHECK(*at);
 
 		arg = fkt_pair_arg((clock - begin) & FKT_TIME_MASK, end->value);
@@ -532,8 +552,8 @@ static __always_inline bool fkt_ring_join(struct fkt_ring *r, const struct fkt_e
 }
 
 /*
- * Closes the open page so that the drain gets it before it is full. On the ring's own CPU, or on any
- * when that CPU is dead or no probe runs any more. Returns whether there was one.
+ * Closes the open page so that the drain gets it before it is full. Called on the ring's own CPU, or on
+ * any CPU if that one is dead or no probe runs any more. Returns false if no page was open.
  */
 static inline bool fkt_ring_close(struct fkt_ring *r)
 {
@@ -549,15 +569,15 @@ static inline bool fkt_ring_close(struct fkt_ring *r)
 			clock = last_clock;
 		FKT_RING_STEP(before_exchange);
 	} while (!fkt_local_cmpxchg(&r->word, word, fkt_ring_word(word >> 32, FKT_RING_CLOSED)));
-	/* The next page does not begin before this one has ended, whatever the clock does. */
+	/* The next page must not begin before this one has ended, even if the clock steps back. */
 	WRITE_ONCE(r->last_clock, clock);
 	fkt_ring_close_page(r, word, clock);
 	return true;
 }
 
 /*
- * Begins a gap in which nothing is lost: the next event ends it, whatever keeps_gap says. When no probe runs, and
- * there is no open page.
+ * Begins a gap without a lost event: the next event ends it, even if keeps_gap was set (it is cleared).
+ * Caller must ensure that no probe runs and no page is open.
  */
 static inline void fkt_ring_pause(struct fkt_ring *r, u64 clock)
 {
@@ -571,7 +591,10 @@ static inline void fkt_ring_pause(struct fkt_ring *r, u64 clock)
 	WRITE_ONCE(r->word, fkt_ring_word(word >> 32, FKT_RING_GAP));
 }
 
-/* No event has ended that gap, and none was lost in it: there is none. When no probe runs. */
+/*
+ * Ends a gap begun by fkt_ring_pause() if no event has ended it and none was lost in it. Caller must
+ * ensure that no probe runs.
+ */
 static inline void fkt_ring_resume(struct fkt_ring *r)
 {
 	const u64 word = READ_ONCE(r->word);
@@ -580,7 +603,7 @@ static inline void fkt_ring_resume(struct fkt_ring *r)
 		WRITE_ONCE(r->word, fkt_ring_word(word >> 32, FKT_RING_CLOSED));
 }
 
-/* Empties a ring: no page queued, the first event to come opens page 0. slots: a power of two. */
+/* Empties a ring: no page is queued; the first event opens page 0. slots: a power of two. */
 static inline void fkt_ring_init(struct fkt_ring *r, struct fkt_page_header **slot_table, u32 slots,
 				 u32 page_bytes)
 {
@@ -593,14 +616,14 @@ static inline void fkt_ring_init(struct fkt_ring *r, struct fkt_page_header **sl
 	r->word = fkt_ring_word(~0U, FKT_RING_CLOSED);
 }
 
-/* What the drain writes into each page that it queues. */
+/* Values the drain writes into the header of each page that it queues. */
 struct fkt_page_identity {
 	u64 recording;
 	u64 pfn;
 	u32 cpu;
 };
 
-/* Drain: queues a free page. A': its header and its slot come before the new limit. */
+/* Drain: queues a free page. A': its header and its slot are stored before the new limit. */
 static inline void fkt_ring_put(struct fkt_ring *r, struct fkt_page_header *h,
 				const struct fkt_page_identity *identity)
 {
@@ -623,7 +646,7 @@ static inline void fkt_ring_put(struct fkt_ring *r, struct fkt_page_header *h,
 	smp_store_release(&r->limit, limit + 1); /* A' */
 }
 
-/* Drain: is the oldest page complete? */
+/* Drain: returns whether the oldest page is complete. */
 static inline bool fkt_ring_has_complete_page(const struct fkt_ring *r)
 {
 	const struct fkt_page_header *h;
@@ -636,7 +659,7 @@ static inline bool fkt_ring_has_complete_page(const struct fkt_ring *r)
 	return used != FKT_USED_OPEN && !smp_load_acquire(&h->commit); /* B' */
 }
 
-/* Drain: takes the oldest page if it is complete, NULL otherwise. */
+/* Drain: takes the oldest page if it is complete; returns NULL otherwise. */
 static inline struct fkt_page_header *fkt_ring_take(struct fkt_ring *r)
 {
 	struct fkt_page_header *h;
@@ -648,7 +671,7 @@ static inline struct fkt_page_header *fkt_ring_take(struct fkt_ring *r)
 	return h;
 }
 
-/* Drain: makes a taken page fit to leave: no rest of an older lap behind the events, both checksums. */
+/* Drain: prepares a taken page for output: zeros the rest after the events, computes both checksums. */
 static inline void fkt_ring_seal(struct fkt_page_header *h)
 {
 	memset((char *)h + h->used, 0, h->page_bytes - h->used);
@@ -656,7 +679,7 @@ static inline void fkt_ring_seal(struct fkt_page_header *h)
 	h->checksum = fkt_page_checksum(h);
 }
 
-/* Free pages behind the open one; a glance that may be old at once. */
+/* Number of free pages after the open one; may be outdated at once. */
 static inline u32 fkt_ring_free(const struct fkt_ring *r)
 {
 	return READ_ONCE(r->limit) - (u32)(READ_ONCE(r->word) >> 32) - 1;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Single instructions on a ring's own words: atomic towards interrupts and NMIs of this CPU, which
- * nobody else's stores meet, and therefore without a LOCK prefix. Part of ring.h, and included there.
+ * Single instructions on a ring's own words: atomic with respect to interrupts and NMIs of this CPU.
+ * Other CPUs do not store to these words, so no LOCK prefix is needed. Part of ring.h, and included
+ * there.
  */
 #ifndef FKT_RING_LOCAL_H
 #define FKT_RING_LOCAL_H
 
 /*
- * The kernel's instructions for these operations: atomic towards interrupts of this CPU
- * only. User space has them where one thread owns the ring for good (the benchmark defines this).
+ * The kernel uses these instructions, which are atomic with respect to interrupts of this CPU only.
+ * User space may use them if a single thread owns the ring permanently (the benchmark defines this).
  */
 #ifdef __KERNEL__
 #define FKT_RING_ONE_CPU
 #endif
 
-/* Exchanges *p if it still is `old`; atomic towards interrupts of this CPU, not other CPUs. */
+/* Sets *p to `new_` if it is `old`; atomic with respect to interrupts of this CPU, not other CPUs. */
 static __always_inline bool fkt_local_cmpxchg(u64 *p, u64 old, u64 new_)
 {
 #ifdef FKT_RING_ONE_CPU
@@ -45,7 +46,7 @@ static __always_inline bool fkt_local_cmpxchg32(u32 *p, u32 old, u32 new_)
 #endif
 }
 
-/* One instruction, so that an interrupt comes before or after it, never within. */
+/* One instruction, so that an interrupt comes before or after it, never in the middle. */
 static __always_inline void fkt_local_inc(u64 *p)
 {
 #ifdef FKT_RING_ONE_CPU
@@ -73,7 +74,7 @@ static __always_inline void fkt_local_or(u64 *p, u64 bits)
 #endif
 }
 
-/* The same; orders all stores before it, and returns whether the sum is 0. */
+/* Adds in one instruction, ordered after all earlier stores (release); returns whether the sum is 0. */
 static __always_inline bool fkt_local_add_is_zero(u32 *p, u32 value)
 {
 #ifdef FKT_RING_ONE_CPU
@@ -90,8 +91,9 @@ static __always_inline bool fkt_local_add_is_zero(u32 *p, u32 value)
 }
 
 /*
- * A comparison of what is at `p` with a value: one instruction with its load, which the compiler does not
- * make of READ_ONCE(). flags: of `cmp memory, value`, where the comparison is true.
+ * Compares the memory at `p` with a value in one instruction, including the load; with READ_ONCE() the
+ * compiler uses a separate load. flags: the condition code after `cmp memory, value` when the
+ * comparison is true.
  */
 #ifdef FKT_RING_ONE_CPU
 #define FKT_LOCAL_COMPARISON(name, type, insn, flags, is)				\

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* How a recording's clock goes on after the machine slept. The module and the unit tests compile this. */
+/* How a recording's clock continues after the machine slept. Compiled by the module and the unit tests. */
 #ifndef FKT_SLEEP_H
 #define FKT_SLEEP_H
 
 #include <linux/types.h>
 
 /*
- * What must be added to a counter so that it goes on as if it had counted the sleep. before, now: what it
- * said then and says now; slept: the time between; slack: how far that may be wrong (all ticks).
- * 0: it has counted. Otherwise it stood still, or began anew, maybe above what it said before.
+ * Returns the ticks to add to a counter so that it continues as if it had counted during the sleep.
+ * before, now: its values before and after the sleep; slept: the time between them; slack: the error of
+ * that time (all ticks). Returns 0 if the counter did count. Otherwise it stood still or restarted,
+ * possibly above its old value.
  */
 static inline __u64 fkt_sleep_offset(__u64 before, __u64 slept, __u64 now, __u64 slack)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The event word and the page: what a probe writes, what stands in the file, what a crash dump holds.
+ * The event word and the page: the format that probes write, that files contain, and that can be found in
+ * a crash dump.
  *
  * A page is a header and then 64-bit words, all little endian, up to `used` bytes:
  *
@@ -10,27 +11,28 @@
  *  +--------------+-----------+--------------------------+
  *  | 0..n words, as many as the catalogue says           |
  *
- * Time. The stamp is the clock's own low bits, not a difference: a probe that interrupts the one
- * switching pages cannot know a new base yet. A reader keeps the full stamp of the event before (at
- * the start of a page: first_clock) and takes the next value whose low 28 bits fit. An event 2^28
- * ticks or more after its CPU's last one follows a TIME word, which holds 52 bits.
+ * Time. The stamp is the clock's own low bits, not a difference: a probe that interrupts the code that
+ * switches pages cannot know a new base yet. A reader keeps the full stamp of the previous event (at
+ * the start of a page: first_clock) and takes the next value whose low 28 bits match. An event 2^28
+ * ticks or more after its CPU's last one is preceded by a TIME word, which holds 52 bits.
  *
  * Pid. A page's header says which thread ran when the page began; a PID word, or a switch event
  * (from the event after it on), changes it. So the thread is known for every event.
  *
- * Order. The stamp is read between the reading and the exchange of the reservation word, so the
- * events of one CPU stand in time order, whatever interrupted whom.
+ * Order. The stamp is read between the load and the exchange of the reservation word (ring.h), so the
+ * events of one CPU are in time order, however interrupts nest.
  *
  * Pairs. The begin of a call or an interrupt has an id from FKT_PAIR_ID on, which says what begins
- * (events.def, FKT_PAIR), and the argument 0. Its end, if it follows on its CPU with no event between
- * and fits, is put into this argument, which is then never 0: one word for both events.
+ * (events.def, FKT_PAIR), and the argument 0. If its end is the next event on the CPU and fits, it is
+ * stored in this argument, which is then never 0: one word for both events.
  *
  *   63     61 60                                   40
  *  +---------+----------------------+----------------+
  *  | split s | result, 2s + 3 bits  | ticks, 18 - 2s |
  *  +---------+----------------------+----------------+
  *
- * Counts. PID, TIME and LOST words are not events: no count of events includes them. A pair is two.
+ * Counts. PID, TIME and LOST words are not events: no count of events includes them. A joined pair
+ * counts as two events.
  */
 #ifndef FKT_WIRE_H
 #define FKT_WIRE_H
@@ -56,46 +58,46 @@
 #define FKT_ID_MASK ((1ULL << FKT_ID_BITS) - 1)
 #define FKT_ARG_MASK ((1ULL << FKT_ARG_BITS) - 1)
 
-/* Thread ids need 22 bits (the kernel's PID_MAX_LIMIT); the two above them are an event's own. */
+/* Thread ids need 22 bits (the kernel's PID_MAX_LIMIT); an event may use the two bits above them. */
 #define FKT_PID_BITS 22
 #define FKT_PID_MASK ((1U << FKT_PID_BITS) - 1)
-/* The idle tasks; in a restricted recording (FKT_STATUS_ALL) any thread that is not recorded. */
+/* The idle tasks; in a restricted recording (without FKT_STATUS_ALL) any thread that is not recorded. */
 #define FKT_PID_OTHER 0
 
 /* Events of variable length: the argument's low bits hold the number of words that follow. */
 #define FKT_VAR_BITS 10
 #define FKT_VAR_MASK ((1U << FKT_VAR_BITS) - 1)
-/* ... and its top bit says that a string did not fit the page and was cut. */
+/* In events of variable length, the argument's top bit says that a string did not fit the page and was cut. */
 #define FKT_VAR_CUT (1U << (FKT_ARG_BITS - 1))
 
-/* Words that are no events. Id 0 is never written: a zero word is a damaged page. */
+/* Words that are not events. Id 0 is never written: a zero word means a damaged page. */
 enum fkt_word_id {
-	FKT_W_PID = 0x001, /* argument: the thread that the following words belong to */
-	FKT_W_TIME = 0x002, /* full stamp: its bits 28..51 in the argument */
+	FKT_W_PID = 0x001, /* argument: the thread that ran at the following words */
+	FKT_W_TIME = 0x002, /* full stamp: its bits 28..51 are in the argument */
 	/*
-	 * + 2 words: events lost on this CPU since its start; clock of the gap's first lost event.
-	 * The gap ends at this word's own time.
+	 * Two words follow: events lost on this CPU since the start; clock of the gap's first lost
+	 * event. The gap ends at this word's own time.
 	 */
 	FKT_W_LOST = 0x003,
 };
 #define FKT_LOST_WORDS 2
 
-/* The layers' bits stand in events.def; event ids too. */
+/* The layers' bits and the event ids are defined in events.def. */
 
-/* Ids with this bit are pairs, and nothing else has it. */
+/* Ids with this bit are pairs; no other id has it. */
 #define FKT_PAIR_ID 0x800
 #define FKT_PAIR_SPLIT_SHIFT 21
 #define FKT_PAIR_TICK_BITS(split) (18 - 2 * (split))
 
 #define FKT_PAGE_MAGIC 0x50544b46U /* "FKTP" */
 #define FKT_WIRE_VERSION 2
-#define FKT_WIRE_VERSION_UNCHECKED 1 /* of older files: the header ends before events_checksum */
+#define FKT_WIRE_VERSION_UNCHECKED 1 /* older files: the header ends before events_checksum */
 #define FKT_USED_OPEN 0xffffffffU /* `used` of a page that is still being filled */
 
 /*
- * First bytes of every page. Who writes: F, whoever queues the free page (drain); S, the probe that
- * switches to it; C, every probe that commits in it; E, the one that closes it; D, the drain before
- * the page leaves.
+ * First bytes of every page. Written by: F, the drain when it queues the free page; S, the probe that
+ * switches to the page; C, every probe that commits in it; E, the code that closes it; D, the drain
+ * before the page is written to the output.
  */
 struct fkt_page_header {
 	__u32 magic; /* F */
@@ -105,22 +107,22 @@ struct fkt_page_header {
 	__u32 page_bytes; /* F: size of the whole page, 4096 << k */
 	__u64 recording; /* F: random id of the recording */
 	__u64 seq; /* F: running number of the page on its CPU, from 0 */
-	__u32 events; /* C: completely written */
+	__u32 events; /* C: events completely written */
 	/*
-	 * C: bytes completely written, the header's own included, and pairs joined; E takes what was
-	 * begun off: 0 in every page that has left (ring.h)
+	 * C: bytes completely written, including the header, and pairs joined; E subtracts what was
+	 * reserved: 0 in every page that was taken from the ring (ring.h)
 	 */
 	__u32 commit;
-	__u32 used; /* E: bytes reserved, header included; FKT_USED_OPEN before */
+	__u32 used; /* E: bytes reserved, header included; FKT_USED_OPEN until then */
 	__u32 cpu; /* F */
 	__u64 first_clock; /* S: full stamp of the first word (ticks) */
 	__u64 end_clock; /* E: a time not before the last event (ticks) */
-	__u64 lost; /* S: events lost on this CPU before this page, since the start */
+	__u64 lost; /* S: events lost on this CPU before this page, since the start of the recording */
 	__u32 pid; /* S: the thread running at the start */
 	__u32 checksum; /* D: fkt_page_checksum() */
-	__u64 pfn; /* F: page frame number, for the search in a crash dump; 0: restricted recording */
+	__u64 pfn; /* F: page frame number, to find pages in a crash dump; 0: restricted recording */
 	__u32 events_checksum; /* D: fkt_events_checksum() */
-	__u32 zero; /* F: for later versions */
+	__u32 zero; /* F: reserved for later versions */
 };
 
 #ifdef __KERNEL__
@@ -161,13 +163,13 @@ static inline __u32 fkt_word_arg(__u64 word)
 	return word >> FKT_ARG_SHIFT;
 }
 
-/* The full stamp of `word`, given that of the word before it (ticks). */
+/* Returns the full stamp of `word`, given the full stamp of the word before it (ticks). */
 static inline __u64 fkt_word_clock(__u64 word, __u64 before)
 {
 	return before + ((word - before) & FKT_TIME_MASK);
 }
 
-/* The full stamp that a TIME word holds, given any earlier one less than 2^52 ticks before. */
+/* Returns the full stamp that a TIME word holds, given any earlier one less than 2^52 ticks before. */
 static inline __u64 fkt_time_word_clock(__u64 word, __u64 before)
 {
 	const __u64 mask = (1ULL << (FKT_TIME_BITS + FKT_ARG_BITS)) - 1;
@@ -176,7 +178,10 @@ static inline __u64 fkt_time_word_clock(__u64 word, __u64 before)
 	return before + ((low - before) & mask);
 }
 
-/* The argument of a pair: ticks from its begin to its end, and the end's result. 0: does not fit. */
+/*
+ * Encodes the argument of a pair: ticks from its begin to its end, and the end's result. Returns 0 if
+ * they do not fit.
+ */
 static inline __u32 fkt_pair_arg(__u64 ticks, __s64 value)
 {
 	__u64 magnitude = (__u64)(value ^ (value >> 63)) | 2;
@@ -188,13 +193,13 @@ static inline __u32 fkt_pair_arg(__u64 ticks, __s64 value)
 	       (__u32)ticks | split << FKT_PAIR_SPLIT_SHIFT;
 }
 
-/* A pair's ticks from begin to end. */
+/* Decodes a pair's ticks from begin to end. */
 static inline __u32 fkt_pair_ticks(__u32 arg)
 {
 	return arg & ((1U << FKT_PAIR_TICK_BITS(arg >> FKT_PAIR_SPLIT_SHIFT)) - 1);
 }
 
-/* A pair's result. */
+/* Decodes a pair's result. */
 static inline __s32 fkt_pair_value(__u32 arg)
 {
 	__u32 bits = FKT_PAIR_TICK_BITS(arg >> FKT_PAIR_SPLIT_SHIFT);
@@ -202,15 +207,15 @@ static inline __s32 fkt_pair_value(__u32 arg)
 	return (__s32)(arg << (32 - FKT_PAIR_SPLIT_SHIFT)) >> (32 - FKT_PAIR_SPLIT_SHIFT + bits);
 }
 
-/* Of the words that stand at `words`, behind the header: CRC-32C of all that is in use. */
+/* Returns the CRC-32C of the words in use; words: the first word after the header. */
 static inline __u32 fkt_events_checksum(const struct fkt_page_header *h, const void *words)
 {
 	return fkt_crc32c(words, (h->used - h->header_bytes) / sizeof(__u64));
 }
 
 /*
- * Checksum of a page header over all its bytes but the checksum's own, and so over events_checksum too,
- * which the older version does not have. Not cryptographic.
+ * Returns the checksum of a page header: over all its bytes except the checksum's own, which includes
+ * events_checksum (the older version does not have that field). Not cryptographic.
  */
 static inline __u32 fkt_page_checksum(const struct fkt_page_header *h)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * awake TIMES COMMAND...: runs the command so many times, one after the other, and prints what each
- * took in seconds on the wall, the nanoseconds that the CPUs were awake meanwhile, and the CPU time of
- * FKT's drain until then, by its own schedstat (0 where none runs).
+ * awake TIMES COMMAND...: runs the command TIMES times, one after the other, and prints for each run
+ * the wall-clock time in seconds, the nanoseconds that the CPUs were not idle, and the total CPU time
+ * of FKT's drain so far, from its schedstat (0 if none runs).
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ struct clocks {
 	long long awake;
 };
 
-/* All time but the idle tasks', exact to the nanosecond, of all CPUs that are listed. */
+/* Returns the time of all online CPUs except that of their idle tasks, exact to the nanosecond. */
 static long long awake_ns(void)
 {
 	FILE *file = fopen("/proc/timer_list", "r");
@@ -50,7 +50,7 @@ static struct clocks clocks_now(void)
 	return clocks;
 }
 
-/* The first line of a file below /proc; "" when there is none. */
+/* Returns the first line of a file in /proc/PID; "" if there is none. */
 static const char *line_of(const char *pid, const char *name)
 {
 	static char line[128];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The loop whose events the benchmark counts: getppid_cost CALLS [ROUNDS] prints, a line per round,
- * how many nanoseconds of CLOCK_MONOTONIC passed per call. Under tests/vm/run --icount these are
- * guest instructions: the loop's own and those of whoever ran on the only CPU meanwhile.
+ * The loop whose events the benchmark counts: getppid_cost CALLS [ROUNDS] prints for each round the
+ * nanoseconds of CLOCK_MONOTONIC per call. Under tests/vm/run --icount these are guest instructions:
+ * those of the loop and of everything else that ran on the only CPU meanwhile.
  */
 #include <stdio.h>
 #include <stdlib.h>

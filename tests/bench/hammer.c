@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * hammer THREADS SECONDS: each thread, on a CPU of its own, calls getppid() until the time is over.
- * Prints how many calls there were, and how many per second.
+ * Prints the number of calls, and calls per second.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a process costs that does nothing. */
+/* A process that does nothing: the minimum cost of a process. */
 int main(void)
 {
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the checksum of a page's events takes: page_checksum [ROUNDS] prints, a line per round of 1000 pages of
- * 4 KiB that are full, how many nanoseconds of CLOCK_MONOTONIC passed per page. Under tests/vm/run --icount these
- * are guest instructions. The code is the one that the drain runs.
+ * Measures the checksum of a page's events: page_checksum [ROUNDS] prints for each round of 1000 full
+ * pages of 4 KiB the nanoseconds of CLOCK_MONOTONIC per page. Under tests/vm/run --icount these are
+ * guest instructions. The code is that of the drain.
  */
 #include <fkt/wire.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * page_writes FILE PAGES CHUNK [direct] writes so many 4 KiB pages with write(2), CHUNK pages at a
- * time: the yardstick beside FKT's engines. `direct`: O_DIRECT, into space allocated ahead.
+ * page_writes FILE PAGES CHUNK [direct]: writes PAGES pages of 4 KiB with write(2), CHUNK pages at a
+ * time, as a reference for FKT's engines. `direct`: O_DIRECT, into space allocated ahead.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	memset(buffer, 1, chunk * PAGE);
-	/* A block device has nothing to allocate. */
+	/* A block device needs no allocation. */
 	if (direct)
 		(void)!fallocate(fd, 0, 0, pages * PAGE);
 	if (write_all(fd, buffer, pages, chunk)) {

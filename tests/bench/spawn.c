@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* spawn TIMES COMMAND: fork, exec, wait, so many times. */
+/* spawn TIMES COMMAND: runs the command (fork, exec, wait) TIMES times. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -27,7 +27,7 @@ class Stretch:
 
     def __init__(self, name, cpu, task, begin, end, kind="function"):
         self.name, self.cpu, self.task, self.begin, self.end, self.kind = name, cpu, task, begin, end, kind
-        self.interrupt = kind != "function"  # stands in an interrupt: its time is the CPU's
+        self.interrupt = kind != "function"  # in an interrupt its time is the CPU's
 
     def holds(self, other):
         return self.begin <= other.begin and other.end <= self.end and self is not other
@@ -56,7 +56,7 @@ def read(path):
     first, open_interrupts, left = {}, collections.defaultdict(list), {}
     for pid, cpu, time, event, fields in lines(path):
         first.setdefault(cpu, time)
-        task = pid or -1 - cpu  # each CPU has an idle task of its own
+        task = pid or -1 - cpu  # each CPU has its own idle task
         if event == "funcgraph_entry":
             entries[fields["func"]] += 1
         elif event == "funcgraph_exit":
@@ -75,7 +75,7 @@ def read(path):
                 since, state = left.pop(back)
                 kind = "preempted" if state in RUNNABLE else "blocked"
                 away.append(Stretch(kind, cpu, back, since, time, kind))
-    # Entered before the first line: their entries are not there.
+    # Calls entered before the first line have no entry in the text.
     calls = [c for c in calls if c.begin >= min(first.values()) and entered(path, c)]
     return calls, interrupts, away, entries
 

@@ -143,7 +143,7 @@ class Machine:
             _, number = self.name(event, kind)
             assert stack[-1].key == (kind, number), (event, stack[-1].key)
         call = stack.pop()
-        # An interrupt is nobody's sub-routine.
+        # An interrupt is not a sub-routine of the function it interrupts.
         finish(self.rows, call, event["time"], stack[-1] if stack and kind == "call" else None)
 
 
@@ -318,10 +318,10 @@ class Simulator:
         self.since[self.now] = self.clock
         self.now = self.random.choice([pid for pid in self.tasks if pid != self.now])
         stack = self.tasks[self.now]
-        if stack:  # it comes back out of schedule
+        if stack:  # it returns from schedule
             stack[-1].blocked += self.clock - self.since[self.now]
             self.leave(stack)
-        # Its next call begins at once: a log without it would not say when it went on.
+        # Its next call begins at once: otherwise the log would not tell when it continued.
         self.enter(stack, self.random.choice(self.FUNCTIONS), self.now)
         self.spend(stack)
 
@@ -342,7 +342,7 @@ class Simulator:
                 self.switch(stack)
 
     def log(self):
-        # A function that begins at the very tick of the one above it stands behind it.
+        # A function that begins at the same tick as its caller is listed after it.
         text = ["Kernel Instrumentation Run ID 1", "", " Entry Delta PID Function Called At", "----- ----- --- -------- ---------"]
         for entry, delta, pid, name, caller in self.lines:
             text.append(f"{entry:10} {delta if delta is not None else 'no exit':>10} {pid:7} {name:>27}   {caller}")
@@ -350,7 +350,7 @@ class Simulator:
 
 
 def kd(tool, path):
-    # us of a log are its ticks.
+    # One tick in a log is 1 us.
     unit = "us" if path.endswith(".lst") else "cycles"
     out = subprocess.run([tool, "--json", "--time", unit, path], check=True, capture_output=True, text=True).stdout
     return {row["function"]: row for row in json.loads(out)["functions"]}
@@ -416,7 +416,7 @@ def compare_diff(print_tool, old, new, old_path, new_path):
                 bad += 1
         if min(len(before), len(after)) >= 8:
             share, p = rank_test(before, after)
-            # Values of one bucket count as equal, hence not exactly.
+            # Values of one bucket count as equal, so the results are not exact.
             if abs(row["slower_share"] - share) > 0.01 or abs(row["p_value"] - p) > 0.05:
                 print(f"{new_path}: {row['function']}: {row['slower_share']}, {row['p_value']}, not {share}, {p}")
                 bad += 1
@@ -442,7 +442,7 @@ def compare_pictures(kd_tool, rows, path):
     if dict(local) != truth:
         print(f"{path}: folded stacks: {dict(local)}, not {truth}")
         bad += 1
-    # Parents first: the path of a box is that of the box below it.
+    # Parents come first: a box's path is the path of the box below it plus its own name.
     total = sum(local.values())
     around = []
     drawn = collections.Counter()
@@ -455,7 +455,7 @@ def compare_pictures(kd_tool, rows, path):
         around.append((box.get("data-name"), x, x + width))
         drawn[tuple(name for name, _, _ in around[1:])] += width * total
     for stack, ticks in tree.items():
-        # Boxes of less than a tenth of a pixel are left out.
+        # Boxes narrower than a tenth of a pixel are omitted.
         if ticks / total * 1200 > 0.1 and abs(drawn[stack] - ticks) > 0.01:
             print(f"{path}: flame graph: {stack} has {drawn[stack]}, not {ticks}")
             bad += 1

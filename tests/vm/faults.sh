@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154  # work, recorder: lib.sh's and the caller's
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For cases in which the output fails while it is recorded to: a recording of a program that calls
-# without end, what the recorder says about the fault, and what is in the file afterwards.
+# For cases in which the output fails during a recording: records a program that makes calls without
+# end, checks the recorder's messages about the fault, and what is in the file afterwards.
 
-# safe_pages: the last number that the recorder called safe, 0 at first.
+# safe_pages: the last number that the recorder reported as safe, 0 at first.
 safe_pages() {
     local safe
     safe=$(sed -n 's/.*: \([0-9,]*\) pages are safe.*/\1/p' record.err | tail -1 | tr -d ,)
@@ -13,7 +13,8 @@ safe_pages() {
 
 safe_or_over() { (($(safe_pages) >= $1)) || ! kill -0 "$recorder"; }
 
-# begin WHERE OPTION...: records to WHERE until something happens; returns when some pages are safe.
+# begin WHERE OPTION...: starts a recording to WHERE that runs until a fault; returns when some
+# pages are safe.
 begin() {
     local where=$1
     shift
@@ -23,11 +24,11 @@ begin() {
     kill -0 "$recorder" || fail "$where $*: $(<record.err)"
 }
 
-# ended: the recorder has given up, and says so before it waits for its workload.
+# ended: succeeds if the recorder has given up, which it reports before it waits for its workload.
 ended() { grep -q 'flood runs on untraced' record.err; }
 
-# finish WHAT: the recorder gives up by itself, the workload does not; the recorder's status is 125,
-# and one line says why. Leaves `safe`.
+# finish WHAT: the recorder must end the recording by itself while the workload goes on; its status
+# must be 125, and one line must give the reason. Sets `safe`.
 finish() {
     local what=$1 status=0 lines
     wait_until 30 ended
@@ -41,11 +42,11 @@ finish() {
     safe=$(safe_pages)
 }
 
-# What a fault's line is known by; a case may have its own.
+# A regular expression for the message about a fault; a case may set its own.
 fault_lines='[Ii]nput/output error|[Nn]o such device|[Nn]o space left|[Rr]ead-only file system'
 
-# expect_found WHAT FILE: it can be read, its first `safe` pages are whole, it shows what the pages that are
-# not damaged say and no more, and says what is missing.
+# expect_found WHAT FILE: it must be readable, its first `safe` pages undamaged; the events shown
+# must be exactly those of the undamaged pages, and what is missing must be reported.
 expect_found() {
     local what=$1 line
     line=$("$FKT_CHECKOUT/tests/vm/found" "$2") || fail "$what: $line"

@@ -16,7 +16,7 @@ rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
 
-# A command that fails where nothing expects it ends the case: say which.
+# A command that fails unexpectedly ends the case: report which one.
 set -E
 trap 'echo "$case_name: line $LINENO: status $? of: $BASH_COMMAND" >&2' ERR
 
@@ -30,7 +30,7 @@ skip() {
     exit 77
 }
 
-# need COMMAND...: skips the case when one of these programs is not installed.
+# need COMMAND...: skips the case if one of these programs is not installed.
 need() {
     local program
     for program in "$@"; do
@@ -44,11 +44,10 @@ expect_eq() { [[ $2 == "$3" ]] || fail "$1: expected \"$2\", got \"$3\""; }
 # expect_match WHAT REGEX ACTUAL
 expect_match() { [[ $3 =~ $2 ]] || fail "$1: expected a match of /$2/, got \"$3\""; }
 
-# expect_between WHAT LOW HIGH ACTUAL (integers, both ends belong)
+# expect_between WHAT LOW HIGH ACTUAL (integers, limits included)
 expect_between() { (($4 >= $2 && $4 <= $3)) || fail "$1: expected $2..$3, got $4"; }
 
-# expect_status STATUS COMMAND...: stdout goes to ./stdout, stderr to ./stderr,
-# for the case to look at.
+# expect_status STATUS COMMAND...: stdout goes to ./stdout, stderr to ./stderr.
 expect_status() {
     local expected=$1 actual=0
     shift
@@ -59,8 +58,9 @@ expect_status() {
     fi
 }
 
-# says_damage COMMAND...: it reads a recording that is damaged or was not finished, says so in one line on
-# stderr, left in ./damage, and its status is 1. Its output is the caller's.
+# says_damage COMMAND...: the command reads a recording that is damaged or unfinished; it must
+# report that in one line on stderr (kept in ./damage) and end with status 1. Its stdout is passed
+# through.
 says_damage() {
     local actual=0
     "$@" 2>damage </dev/null || actual=$?
@@ -68,8 +68,8 @@ says_damage() {
     [[ $(wc -l <damage) -eq 1 ]] || fail "\"$*\" on a damaged recording does not say so in one line: $(<damage)"
 }
 
-# wait_until SECONDS COMMAND...: polls; a plain sleep would be too short on a
-# slow machine and too long on a fast one. A debug kernel gets a multiple.
+# wait_until SECONDS COMMAND...: polls until the command succeeds; a fixed sleep would be too short
+# on a slow machine and too long on a fast one. On debug kernels the time is multiplied.
 wait_until() {
     local limit=$(($1 * ${FKT_SLOW:-1}))
     local end=$((SECONDS + limit))
@@ -87,7 +87,7 @@ unload_module() { rmmod fkt; }
 # The programs of tests/vm/programs/.
 PATH=$FKT_BUILD/bin-tests:$PATH
 
-# field NAME LINE: the word behind NAME in "events 12 lost 0 ...".
+# field NAME LINE: the word after NAME in "events 12 lost 0 ...".
 field() {
     local -a words
     read -ra words <<<"$2"
@@ -98,9 +98,8 @@ field() {
     fail "no $1 in \"$2\""
 }
 
-# record [fkt_record's options] -- COMMAND...: into ./rec, what it says into
-# ./record.err, the workload's output to stdout. Fails when the recording or
-# the workload does.
+# record [fkt_record's options] -- COMMAND...: records to ./rec; fkt_record's messages go to
+# ./record.err, the workload's output to stdout. Fails if the recording or the workload fails.
 record() {
     fkt_record --force -f rec "$@" 2>record.err </dev/null || {
         local status=$?
@@ -109,24 +108,25 @@ record() {
     }
 }
 
-# counts [fkt_print's options]: of ./rec, into ./counts.
+# counts [fkt_print's options]: writes the event counts of ./rec to ./counts.
 counts() {
     fkt_print --counts "$@" rec >counts || fail "fkt_print --counts"
 }
 
-# count NAME: from ./counts; 0 when there is no such line.
+# count NAME: the count in ./counts; 0 if there is no such line.
 count() { awk -F '\t' -v name="$1" '$3 == name { n += $1 } END { print n + 0 }' counts; }
 
-# total: of ./counts.
+# total: the sum of all counts in ./counts.
 total() { awk -F '\t' '{ n += $1 } END { print n + 0 }' counts; }
 
-# events [fkt_print's options]: ./rec's events, one JSON object a line.
+# events [fkt_print's options]: the events of ./rec, one JSON object per line.
 events() { fkt_print --dump --json "$@" rec; }
 
 # expect_near WHAT EXPECTED ACTUAL TOLERANCE
 expect_near() { expect_between "$1" $(($2 - $4)) $(($2 + $4)) "$3"; }
 
-# only_lost FILE: nothing is missing in it but what stands in gaps or was discarded. Leaves ./stats.
+# only_lost FILE: checks that nothing is missing except events lost in gaps and discarded ones.
+# Leaves ./stats.
 only_lost() {
     fkt_print --json --stats "$1" >stats
     python3 - <<'END'
@@ -147,7 +147,7 @@ print("events", s["events"], "missing", s["recording"]["missing"])
 END
 }
 
-# Free page frames; those that CPUs keep for themselves, as MemFree and MemAvailable do not have it, are free too.
+# Free page frames, including those in per-CPU lists, which MemFree and MemAvailable do not count.
 free_frames() {
     awk '$1 == "nr_free_pages" || $1 == "count:" { free += $2 } END { print free }' /proc/zoneinfo
 }

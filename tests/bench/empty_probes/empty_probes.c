@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Empty probes on a system call's entry and exit: what is left of a tracer's cost
- * when it does nothing, mostly the kernel's own slow path. The benchmark's floor.
+ * Empty probes on the entry and exit of system calls: the cost of a tracer that does nothing, mostly
+ * that of the kernel's slow path for system calls. The lower bound in the benchmark.
  */
 #include <linux/module.h>
 #include <linux/string.h>

@@ -1,19 +1,19 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the guests' halves of the questions (tests/bench/guest/) have in common. Each writes
-# $FKT_OUT/figures.tsv, a figure per line, whose columns tests/bench/report knows.
+# Common parts of the scripts that run in the guest (tests/bench/guest/). Each writes
+# $FKT_OUT/figures.tsv, one figure per line; tests/bench/report knows the columns.
 
 table=$FKT_OUT/figures.tsv
 
-# put WORD...: one line of the table.
+# put WORD...: writes one line of the table.
 put() {
     local IFS=$'\t'
     echo "$*" >>"$table"
 }
 
-# What the only CPU has spent awake (ns): all time but the idle task's, exact
-# where /proc/stat counts in hundredths of a second.
+# busy_ns: prints the time that the only CPU was not idle (ns): that of all tasks but the idle task.
+# Exact, while /proc/stat counts in hundredths of a second.
 busy_ns() {
     awk -F '[: ]+' '/^now at/ { now = $3 }
          /\.(idle|iowait)_sleeptime/ { idle += $3 }

@@ -1,10 +1,10 @@
-# shellcheck shell=bash disable=SC2154  # work: whoever sources it says where
+# shellcheck shell=bash disable=SC2154  # work: set by the sourcing script
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tracers that tests/bench compares: for each, how it runs a command, with the recording in
-# $work; and what it needs once before its first run and after its last. A prepare function that
-# fails prints why in its last line. LTTNG_MODULES and SYSDIG_MODULES are the places of the modules
-# that tests/bench/build-peer has made, EMPTY_PROBES that module's file.
+# The tracers that tests/bench compares: for each, how it runs a command with the recording in
+# $work, and what it needs once before its first run and after its last. A prepare function that
+# fails prints the reason in its last line. LTTNG_MODULES and SYSDIG_MODULES are the directories of
+# the modules made by tests/bench/build-peer; EMPTY_PROBES is the path of that module.
 
 run_none() { "$@"; }
 run_idle() { "$@"; }
@@ -34,7 +34,8 @@ lttng_session() {
         "$@" && lttng stop && lttng destroy bench
 }
 
-# It is ready when its buffers are mapped; an idle moment is worth nothing where instructions are the clock.
+# It is ready when its buffers are mapped. Waiting for an idle moment does not work with --icount,
+# where time is counted in instructions.
 sysdig_session() {
     local sysdig status=0 tries=0
     sysdig -w "$work/trace.scap" >"$work.sysdig" 2>&1 &
@@ -61,7 +62,8 @@ prepare_lttng() {
     mount --bind "$LTTNG_MODULES" "/lib/modules/$(uname -r)" && lttng-sessiond --daemonize
 }
 prepare_lttng-a() { prepare_lttng; }
-# Debian's headers lie in two folders, of which the guest's link names one; the kernel's own BTF has all.
+# Debian's headers are in two directories, and the guest's link names only one; without the link,
+# bpftrace uses the kernel's BTF, which is complete.
 prepare_bpftrace() { rm -f "/lib/modules/$(uname -r)/build" && bpftrace --version; }
 prepare_bpftrace-print() { prepare_bpftrace; }
 prepare_sysdig() {
@@ -79,10 +81,10 @@ finish_lttng-a() {
 }
 finish_sysdig() { rmmod scap; }
 
-# once WHAT TRACER: its prepare or finish function, if it has one.
+# once WHAT TRACER: calls the tracer's prepare or finish function, if it has one.
 once() { if [[ $(type -t "$1_$2") ]]; then "$1_$2"; fi; }
 
-# trace TRACER COMMAND...: its output goes to $work.out; says on stdout why it failed.
+# trace TRACER COMMAND...: the output goes to $work.out; prints the reason if it fails.
 trace() {
     local tracer=$1 status=0
     shift
@@ -91,14 +93,14 @@ trace() {
     return "$status"
 }
 
-# fresh: an empty $work, and nothing waiting for the disk.
+# fresh: empties $work, and waits until all data is written to the disk.
 fresh() {
     rm -rf "$work"
     mkdir "$work"
     sync
 }
 
-# keep NAME: the recording, for the host to look at.
+# keep NAME: saves the recording for the host.
 keep() {
     [[ -n $(ls -A "$work") ]] || return 0
     rm -rf "${FKT_OUT:?}/$1"

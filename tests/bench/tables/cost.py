@@ -98,8 +98,8 @@ def count_fkt(recording):
     recording.page_area = header[5] - header[4]
 
 
-# Calls of a recording that may be without their exit: exit_group, the recorder's own last one,
-# and those in which other tasks wait when it ends.
+# Calls of a recording that may lack their exit: exit_group, the recorder's own last one, and those
+# in which other tasks wait when it ends.
 EXITS_NEVER_SEEN = 20
 
 

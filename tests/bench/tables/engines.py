@@ -16,7 +16,7 @@ ENGINES = {
     "write-4k": "`write(2)`, 4 KiB each",
 }
 WRITES = ("write-direct", "write-64k", "write-4k")
-# With so many pages check-in's own thread starts no write-back while it records.
+# With a ring of this size, check-in's own thread starts no write-back during the recording.
 BEFORE = {"checkin": "checkin-p14"}
 
 

@@ -88,7 +88,8 @@ def ring_goal(native):
     yield ["ring.h natively, a 16-byte record: at most 1.4 times the bare clock", f"{value:.2f}", verdict(value, 1.4)]
 
 
-# Whose rows, and of which kernel: most goals were set for 6.1.
+# For each question, the functions that yield its goals and the kernel measured: most goals were set
+# for 6.1.
 GOALS = {
     "cost": [(cost_goal, "6.1")],
     "sizes": [(size_goal, "6.1")],

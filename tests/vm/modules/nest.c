@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes events within events, for tests/vm/cases/storm: a timer on every CPU, in hard interrupt context,
- * which sends its CPU an NMI now and then; and kprobes on instructions of fkt.ko (the case names the very
- * ones that reserve), whose handlers raise a softirq or send an NMI, so that FKT's probes are entered while
- * one of them is just reserving. When the module goes, the kernel log has what it did.
+ * Makes nested events, for tests/vm/cases/storm: a timer on every CPU, in hard interrupt context, which
+ * sometimes sends its CPU an NMI; and kprobes on instructions of fkt.ko (the case passes the addresses of
+ * those that reserve space), whose handlers raise a softirq or send an NMI, so that FKT's probes are entered
+ * while one of them is reserving. When the module is unloaded, it logs what it did.
  *
  *   insmod nest.ko period_us=300 probes=0x...,0x...
  */
@@ -20,7 +20,7 @@
 #include <asm/nmi.h>
 
 #define MOST_PROBES 128
-/* Of the timer's ticks and of the kprobes' hits, one in so many. */
+/* One in so many of the timer's ticks and of the kprobes' hits has an effect. */
 #define TICKS_PER_NMI 4
 #define HITS_PER_SOFTIRQ 16
 #define HITS_PER_NMI 64
@@ -51,7 +51,7 @@ static void send_nmi(void)
 	apic->send_IPI_self(NMI_VECTOR);
 }
 
-/* Ours, as long as none is taken for it that we did not send. */
+/* Handles only NMIs that this module sent; others with the same vector could be mistaken for them. */
 static int on_nmi(unsigned int type, struct pt_regs *regs)
 {
 	if (!this_cpu_read(nmis_sent))
@@ -73,13 +73,13 @@ static void on_softirq(struct tasklet_struct *unused)
 {
 }
 
-/* A breakpoint counts as an NMI itself. */
+/* The breakpoint itself counts as an NMI, so the count must be higher. */
 static bool in_true_nmi(void)
 {
 	return (preempt_count() & NMI_MASK) >> NMI_SHIFT > 1;
 }
 
-/* Interrupts are off here. Nothing may be raised in an NMI. */
+/* Called with interrupts off. In an NMI nothing may be raised. */
 static int on_hit(struct kprobe *kprobe, struct pt_regs *regs)
 {
 	unsigned long hits;
@@ -123,7 +123,7 @@ static int __init nest_init(void)
 	unsigned int i, cpu;
 	int err;
 
-	/* Once: another CPU may still have it to run when its own comes back. */
+	/* Initialised once, not when a CPU comes back: another CPU may still have to run its tasklet. */
 	for_each_possible_cpu(cpu)
 		tasklet_setup(per_cpu_ptr(&tasklet, cpu), on_softirq);
 	err = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "nest");

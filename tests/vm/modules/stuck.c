@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A soft lockup, for tests/vm/cases/snapshot_when: keeps the CPU that loads it for itself, interrupts on,
- * for so many seconds, and then refuses to be loaded.
+ * Causes a soft lockup, for tests/vm/cases/snapshot_when: occupies the CPU that loads it, with
+ * interrupts on, for the given number of seconds, and then fails to load.
  */
 
 #include <linux/delay.h>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What /dev/fkt lets its user do, where the tools do not ask for it. Each prints a word or an errno's name.
+ * Tests the permissions of /dev/fkt directly, without the tools' own checks. Each test prints a word or an
+ * errno's name.
  *
  *   access_rules start none|no-self|join|PID   starts and ends a recording with that filter: "started"
  *   access_rules pow N      FKT_SETINITPOWPAGES: "set"
- *   access_rules keep N     records with 1 << N frames per CPU, and leaves them to the last close: "kept"
- *   access_rules apart      what one open file asked for is not what another gets: frames of a CPU's ring
- *   access_rules joins      FKT_JOIN by two threads of control before either makes a call: bytes of each
+ *   access_rules keep N     records with 1 << N frames per CPU, and leaves freeing them to the last close: "kept"
+ *   access_rules apart      settings of one open file must not apply to another: frames of a CPU's ring
+ *   access_rules joins      FKT_JOIN by two processes before either makes a call: bytes of each
  *   access_rules foreign    FKT_JOIN by an open file that does not record
  */
 #define _GNU_SOURCE
@@ -108,7 +109,7 @@ static int is_asked(__u32 tid)
 	return (pid_t)tid == asked;
 }
 
-/* No system call lies between the two children's FKT_JOINs. */
+/* There is no system call of this program between the two children's FKT_JOINs. */
 static void join_and_call(int device, volatile int *joined, int which)
 {
 	int i;
@@ -122,7 +123,7 @@ static void join_and_call(int device, volatile int *joined, int which)
 	_exit(0);
 }
 
-/* Bytes of both children's words. */
+/* Adds up the bytes of each child's words. */
 static void read_pages(int device, unsigned long sums[2])
 {
 	static char page[1 << 16] __attribute__((aligned(8)));
@@ -158,7 +159,7 @@ static int joins(void)
 		must(waitpid(children[i], &status, 0), "waitpid");
 	must(ioctl(device, FKT_STOP), "FKT_STOP");
 	read_pages(device, sums);
-	/* An entry and an exit of 8 bytes a call. */
+	/* Each call has an entry and an exit of 8 bytes. */
 	return say(0, sums[0] >= CALLS * 16 && sums[1] >= CALLS * 16 ? "both" : "not both");
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * alloc_faults OUTPUT [SCENE]: of every allocation that a call on /dev/fkt makes, one fails: the first, then the second,
- * until the call makes no more (/proc/PID/fail-nth, Documentation/fault-injection). After each failure the call must
- * either have gone well without that memory, or say ENOMEM and leave nothing behind: a recording that is started
- * next, without a failure, has its events. The drain thread's allocations too, while it writes to OUTPUT.
+ * alloc_faults OUTPUT [SCENE]: makes each allocation of each call on /dev/fkt fail once: in the first run of
+ * the call its first allocation, then the second, until the call makes no more (/proc/PID/fail-nth,
+ * Documentation/fault-injection). After each failure the call must either have succeeded without that memory,
+ * or return ENOMEM and undo everything: a recording started next, without a failure, must have its events.
+ * Does this for the drain thread's allocations too, while it writes to OUTPUT.
  *
- * A line each: "NAME allocations N failed N": of so many, how many made the call fail.
- * SCENE: only those whose name begins so. Needs a kernel with failslab and fail_page_alloc.
+ * Prints a line for each scene: "NAME allocations N failed N": number of allocations, and how many of them made
+ * the call fail. SCENE: only scenes whose name begins with this. Needs a kernel with failslab and
+ * fail_page_alloc.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -26,7 +28,7 @@
 #include <fkt/ioctl.h>
 #include <fkt/wire.h>
 
-#define MOST 2000 /* allocations of one call, at most */
+#define MOST 2000 /* largest number of allocations of one call */
 #define PAGES 3 /* FKT_SETINITPOWPAGES: two ring pages per CPU */
 #define ALL_LAYERS (1 << FKT_L_SYSTEM | 1 << FKT_L_FKT | 1 << FKT_L_PROCESS)
 
@@ -53,7 +55,7 @@ static void write_nth(const char *path, unsigned int nth)
 	close(fd);
 }
 
-/* What is left of the countdown; 0: an allocation failed. */
+/* Returns the rest of the countdown; 0: an allocation failed. */
 static unsigned int read_nth(const char *path)
 {
 	char text[16] = "";
@@ -69,7 +71,7 @@ static unsigned int read_nth(const char *path)
 
 #define OWN_NTH "/proc/thread-self/fail-nth"
 
-/* Opened before: else the opening's own allocations would be counted. */
+/* Opened in advance: otherwise the allocations of opening it would be counted. */
 static int own_nth(void)
 {
 	static int fd = -1;
@@ -94,7 +96,7 @@ static void arm(unsigned int nth)
 	}
 }
 
-/* True: an allocation since arm() failed. */
+/* Returns whether an allocation failed since arm(). */
 static bool disarm(void)
 {
 	char text[16] = "";
@@ -131,7 +133,7 @@ static void call(unsigned int times)
 		syscall(SYS_getppid);
 }
 
-/* A fresh device without kept pages, so that a start allocates all it needs. */
+/* Opens the device without kept pages, so that a start allocates all it needs. */
 static int fresh_device(void)
 {
 	__u32 pow = PAGES;
@@ -142,7 +144,7 @@ static int fresh_device(void)
 	return fd;
 }
 
-/* After a failure: nothing is being recorded, and a recording of mask changes, which takes no hook, has them. */
+/* After a failure: no recording must run, and a recording of mask changes, which needs no hook, must have them. */
 static void expect_sound(const char *scene, unsigned int nth)
 {
 	struct fkt_start s = plain_start();
@@ -165,14 +167,14 @@ static void expect_sound(const char *scene, unsigned int nth)
 	close(fd);
 }
 
-/* ---- a call of our own ---- */
+/* ---- calls of this process ---- */
 
 struct scene {
 	const char *name;
 	void (*set)(struct fkt_start *s);
-	/* Made once the recording runs; NULL: it is the start itself whose allocations fail. */
+	/* Called once the recording runs; NULL: allocations of the start itself fail. */
 	int (*then)(int fd);
-	bool is_open; /* of the output, opened for the start */
+	bool is_open; /* the output is opened for the start */
 	int flags;
 };
 
@@ -252,7 +254,7 @@ static int stop(int fd)
 	return ioctl(fd, FKT_STOP);
 }
 
-/* One failure; false: the call made fewer allocations. */
+/* Makes the nth allocation fail; returns false if the call made fewer allocations. */
 static bool try_nth(const struct scene *scene, unsigned int nth, unsigned int *failed)
 {
 	struct fkt_start s = plain_start();
@@ -298,7 +300,7 @@ static void walk(const struct scene *scene)
 
 /* ---- the drain ---- */
 
-/* The path of the drain thread's fail-nth. */
+/* Finds the path of the drain thread's fail-nth. */
 static bool find_drain(char *path, size_t room)
 {
 	DIR *proc = opendir("/proc");
@@ -322,7 +324,7 @@ static bool find_drain(char *path, size_t room)
 	return found;
 }
 
-/* Events in the first pages of a file, by their headers. */
+/* Adds up the events in the first pages of a file, as given by their headers. */
 static __u64 events_in(int fd, __u64 pages, __u32 page_bytes)
 {
 	struct fkt_page_header h;
@@ -337,7 +339,7 @@ static __u64 events_in(int fd, __u64 pages, __u32 page_bytes)
 	return sum;
 }
 
-/* What stands in the output and what was told to be missing are all the events. */
+/* The events in the output and those reported as missing must be all events. */
 static void expect_counted(const struct scene *scene, unsigned int nth, const struct fkt_status *status)
 {
 	int fd = open(output, O_RDONLY | O_CLOEXEC);
@@ -380,7 +382,7 @@ static bool try_drain(const struct scene *scene, unsigned int nth, unsigned int 
 	return hit;
 }
 
-/* A drain allocates as long as it runs: the first so many. */
+/* The drain allocates as long as it runs: makes the first `most` allocations fail. */
 static void walk_drain(const struct scene *scene, unsigned int most)
 {
 	unsigned int nth = 1, failed = 0;

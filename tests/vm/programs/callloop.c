@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Calls getppid N times (default 100000); prints how many ns of CPU time that took. */
+/* Calls getppid N times (default 100000); prints the CPU time this took in ns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

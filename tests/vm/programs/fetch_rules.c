@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the module promises to owners that fetch pages by read(2) and splice(2), one line "ok NAME" or
- * "not NAME: WHY" each. Needs the module, and nobody else recording.
+ * Tests of the module's interface for owners that fetch pages by read(2) and splice(2); prints one line
+ * "ok NAME" or "not NAME: WHY" for each. Needs the module; no other recording may run.
  */
 #define _GNU_SOURCE
 #include <linux/userfaultfd.h>
@@ -9,10 +9,10 @@
 
 #include "rules.h"
 
-/* What was fetched, one page after the other. */
+/* The pages fetched, one after the other. */
 static char pages[64 * PAGE_BYTES];
 
-/* Are they whole, in order from the first one of each CPU on, and nothing between them? */
+/* Returns whether the bytes are whole pages only, in order from the first page of each CPU on. */
 static bool all_whole(size_t bytes)
 {
 	__u64 next_seq[64] = { 0 };
@@ -35,7 +35,10 @@ static __u64 events_in(size_t bytes)
 	return events;
 }
 
-/* Splices `bytes` at most into a pipe, and reads `wanted` at most of them to pages + at; returns how many. */
+/*
+ * Splices at most `bytes` into a pipe, and reads at most `wanted` of them to pages + at; returns how
+ * many were read.
+ */
 static ssize_t splice_some(int device, size_t at, size_t bytes, size_t wanted)
 {
 	int ends[2];
@@ -51,7 +54,7 @@ static ssize_t splice_some(int device, size_t at, size_t bytes, size_t wanted)
 	return n;
 }
 
-/* What is left in a pipe that is closed, or meets one that nobody reads, comes again in the next. */
+/* Bytes left in a pipe that is closed, or spliced to a pipe without a reader, must be delivered again. */
 static void reader_gone(void)
 {
 	int device = open_device(), ends[2];
@@ -82,7 +85,7 @@ static void reader_gone(void)
 	close(device);
 }
 
-/* As above, but there is no next pipe: those bytes reached nobody. */
+/* As above, but without another fetch: those bytes were delivered to no reader. */
 static void nobody_reads(void)
 {
 	int device = open_device(), ends[2];
@@ -112,7 +115,7 @@ static void nobody_reads(void)
 	close(device);
 }
 
-/* Reads of any size, by two at once: every byte once. */
+/* Two threads read in varying sizes: every byte must come once. */
 static void *read_along(void *arg)
 {
 	static char rest[sizeof(pages)];
@@ -152,7 +155,7 @@ static void two_readers(void)
 	close(device);
 }
 
-/* ---- a page that never answers ---- */
+/* ---- a page fault that is never served ---- */
 
 static char *silent_page(int *uffd)
 {
@@ -191,7 +194,7 @@ static void *stop_and_free(void *arg)
 	return NULL;
 }
 
-/* In a process of its own: does FKT_STATUS answer? */
+/* Returns whether FKT_STATUS returns in another process. */
 static bool another_answers(void)
 {
 	pid_t child = fork();
@@ -209,7 +212,7 @@ static bool another_answers(void)
 	return false;
 }
 
-/* An owner that reads onto a page which never comes holds nobody up but itself. */
+/* An owner that reads into memory whose fault is never served must block only itself. */
 static void silent_owner(void)
 {
 	struct reading reading = { .device = open_device() };
@@ -226,7 +229,7 @@ static void silent_owner(void)
 	start(reading.device, 0);
 	call(20000);
 	pthread_create(&reader, NULL, read_silent, &reading);
-	/* The reader has faulted now. */
+	/* The reader is now in the page fault. */
 	expect("silent owner: reads", read(uffd, &fault, sizeof(fault)) == sizeof(fault), "no fault");
 	expect("silent owner: a glance at its own device", readable(reading.device, 5000), "not readable");
 	pthread_create(&stopper, NULL, stop_and_free, &reading);
@@ -242,7 +245,7 @@ static void silent_owner(void)
 	close(reading.device);
 }
 
-/* ---- figures while it records ---- */
+/* ---- numbers while recording ---- */
 
 static void *fetch_all(void *arg)
 {
@@ -263,7 +266,7 @@ static void *call_on(void *arg)
 	return NULL;
 }
 
-/* Two CPUs record, pages leave meanwhile: the number of events only grows. */
+/* While two CPUs record and pages are fetched, the reported number of events must only grow. */
 static void figures_grow(void)
 {
 	int device = open_device(), other = open_device(), back = 0;

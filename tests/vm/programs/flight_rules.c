@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the module promises about flight recorders, one line "ok NAME" or "not NAME: WHY" each. Needs the
- * module, and nobody else recording.
+ * Tests of the module's interface for flight recorders; prints one line "ok NAME" or "not NAME: WHY"
+ * for each. Needs the module; no other recording may run.
  */
 #define _GNU_SOURCE
 #include "lend.h"
@@ -54,7 +54,10 @@ static void flight_recorder(void)
 	close(device);
 }
 
-/* In a child that dies: a flight recorder in the middle of a snapshot. Says which pages it had given back. */
+/*
+ * Runs in a child that dies: a flight recorder in the middle of a snapshot. Reports which pages it had
+ * given back.
+ */
 static void snapshot_and_die(int out, int said)
 {
 	static __u32 numbers[ROOM];
@@ -68,7 +71,7 @@ static void snapshot_and_die(int out, int said)
 	map = mmap(NULL, MAP_BYTES, PROT_READ, MAP_SHARED, device, 0);
 	call(100000);
 	flight(device, FKT_FLIGHT_LEAVE);
-	/* 20 are lent; the first two of them come back, the youngest first. */
+	/* Takes 20 pages, and gives back the first two, the younger one first. */
 	move(device, FKT_TAKE, numbers, 20, &lend);
 	given[0] = events_of(map, numbers, 2);
 	given[1] = lend.count;
@@ -80,7 +83,7 @@ static void snapshot_and_die(int out, int said)
 	kill(getpid(), SIGKILL);
 }
 
-/* What the dead recorder had is in the output, before what was in the rings. */
+/* The pages that the dead recorder had must be in the output, before those that were in the rings. */
 static void dies_in_a_snapshot(void)
 {
 	const char *bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * flood THREADS CALLS [PAUSE]: each thread calls getppid CALLS times, with PAUSE microseconds after
- * each hundred. With CALLS 0: until SIGTERM. Prints how many calls there were in all.
+ * flood THREADS CALLS [PAUSE]: each thread calls getppid CALLS times, and pauses PAUSE microseconds
+ * after each hundred calls. With CALLS 0: until SIGTERM. Prints the total number of calls.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hog SECONDS: children that take all memory there is, one after another; each is killed when none is
- * left, or has 30 s. Prints how many there were and how many of them were killed.
+ * hog SECONDS: runs children, one after another, that allocate all memory; each is killed when no
+ * memory is left, or after 30 s. Prints how many children there were and how many of them were killed.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #define CHUNK (16UL << 20)
 #define LONGEST 30 /* s */
 
-/* The one that is to be killed when memory runs out. */
+/* Makes this process the preferred victim of the OOM killer. */
 static void volunteer(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY);
@@ -30,7 +30,10 @@ static void eat(void)
 	volunteer();
 	alarm(LONGEST);
 	for (;;) {
-		/* In one go: were it touched bit by bit, all other programs would come and go meanwhile. */
+		/*
+		 * Populated at once: if it were touched page by page, all other programs would be paged
+		 * out and in meanwhile.
+		 */
 		void *more = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE,
 				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Taking, seeing and giving back lent pages, for the programs that look at what is promised of them. */
+/* Taking, reading and giving back lent pages, for the test programs. */
 #ifndef LEND_H
 #define LEND_H
 
@@ -23,7 +23,7 @@ static inline void on_bus(int sig)
 	siglongjmp(faulted, sig);
 }
 
-/* Does reading there raise SIGBUS? */
+/* Returns whether reading there raises SIGBUS. */
 static inline bool bus_error(const volatile char *at)
 {
 	if (sigsetjmp(faulted, 1))
@@ -41,7 +41,7 @@ static inline bool all_pages(const char *map, const __u32 *numbers, __u32 count)
 	return count > 0;
 }
 
-/* Takes all there is, at most ROOM; returns how many. */
+/* Takes all available pages, at most ROOM; returns how many. */
 static inline __u32 take_all(int device, __u32 *numbers, __u32 *flags)
 {
 	struct fkt_lend lend;

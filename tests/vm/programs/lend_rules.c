@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the module promises about lent pages, one line "ok NAME" or "not NAME: WHY" each. Needs the
- * module, and nobody else recording.
+ * Tests of the module's interface for lent pages; prints one line "ok NAME" or "not NAME: WHY" for
+ * each. Needs the module; no other recording may run.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -49,7 +49,7 @@ static void lending(void)
 	munmap(map, MAP_BYTES);
 }
 
-/* Two pages per CPU go round several times; the recording is freed while poll(2) says that there are more. */
+/* Two pages per CPU are used several times; the recording is freed while poll(2) reports that there are more. */
 static void freed_while_readable(void)
 {
 	static __u32 numbers[ROOM];
@@ -75,7 +75,7 @@ static void freed_while_readable(void)
 	close(device);
 }
 
-/* What was lent, or never taken, when a recording is freed has not reached any output. */
+/* Pages that were lent, or never taken, when a recording is freed must be counted as discarded. */
 static void freed_unread(void)
 {
 	static __u32 numbers[ROOM];
@@ -105,7 +105,7 @@ static void freed_unread(void)
 	close(device);
 }
 
-/* The pages that the module says came back are those that it took back. */
+/* A page that FKT_GIVE refuses must not be recorded as recycled (event pages_recycled). */
 static void refused_page(void)
 {
 	struct fkt_start s = {
@@ -139,7 +139,7 @@ static void refused_page(void)
 	close(device);
 }
 
-/* A mapping with room for few pages, whose places are used again and again. */
+/* A mapping with room for few pages, whose places are reused again and again. */
 static void few_places(void)
 {
 	enum { PLACES = 4, PAGES = 40 };
@@ -186,7 +186,7 @@ static void pin_to_cpu0(void)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* A page every now and then, too few at a time for the module to wake the drain, too young to be closed. */
+/* Few pages at long intervals: too few for the module to wake the drain, and too young to be closed. */
 static void trickle(void)
 {
 	const struct timespec pause = { .tv_nsec = 50000000 };

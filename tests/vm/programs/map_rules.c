@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the module promises about mappings of lent pages, one line "ok NAME" or "not NAME: WHY" each: whose
- * pages they show, and that nothing goes wrong when they outlive a recording.
+ * Tests of mappings of lent pages; prints one line "ok NAME" or "not NAME: WHY" for each: which pages a
+ * mapping shows, and that a mapping which outlives its recording is harmless.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -22,7 +22,7 @@ static char *record(int device, __u32 *numbers, __u32 *n)
 	return map;
 }
 
-/* A mapping made in one owner's recording shows nothing of the next owner's. */
+/* A mapping made in one owner's recording must not show pages of the next owner's. */
 static void another_owner(int other, const char *map)
 {
 	static __u32 numbers[ROOM];
@@ -53,7 +53,10 @@ static void owners(void)
 	close(device);
 }
 
-/* A child that looks whether the mapping is there, tells its parent that it has looked, and stays if it is. */
+/*
+ * Starts a child that reads the mapping, tells its parent that it has done so, and stays alive if the
+ * mapping exists.
+ */
 static pid_t child_looks(const char *at)
 {
 	unsigned char resident;
@@ -69,7 +72,7 @@ static pid_t child_looks(const char *at)
 	_exit(there);
 }
 
-/* Mappings that grow, move, are inherited, and are alone in keeping the device open. */
+/* Mappings that are extended, moved, inherited, or the only reference that keeps the device open. */
 static void mappings(void)
 {
 	static __u32 numbers[ROOM];
@@ -90,7 +93,7 @@ static void mappings(void)
 	expect("mapping: not for children", waitpid(child, &ended, 0) == child && !ended, "inherited");
 	map = mremap(map, MAP_BYTES, MAP_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere);
 	expect("mapping: moved", map == elsewhere && all_pages(map, numbers, n), "damaged");
-	/* A child that was to have it all the same. */
+	/* Try to have the child inherit it anyway. */
 	madvise(map, MAP_BYTES, MADV_DOFORK);
 	child = child_looks(map + (size_t)numbers[0] * PAGE_BYTES);
 	sigwait(&usr1, &sig);
@@ -107,7 +110,7 @@ static void mappings(void)
 
 static volatile bool touch_on;
 
-/* Looks at the first places again and again, whatever becomes of them. */
+/* Reads the first places again and again, while their pages change. */
 static void *touch(void *arg)
 {
 	const char *map = arg;
@@ -118,7 +121,10 @@ static void *touch(void *arg)
 	return NULL;
 }
 
-/* Faults at all moments of recordings' ends and starts, places that change hands, a mapping that goes. */
+/*
+ * Page faults during the ends and starts of recordings, while places change their pages and a mapping
+ * is removed.
+ */
 static void faults_at_the_end(void)
 {
 	static __u32 numbers[ROOM];

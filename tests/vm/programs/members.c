@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A family for the filter: a thread, a child, a grandchild that leaves for a session of its own and
- * outlives its parent, a child that execs. Each calls getppid a number of times that tells it from
- * the others; prints lines "ROLE TID CALLS".
+ * A group of tasks for the filter tests: a thread, a child, a grandchild that moves to its own session
+ * and outlives its parent, a child that execs. Each calls getppid a different number of times; prints
+ * lines "ROLE TID CALLS".
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -31,7 +31,7 @@ static void *thread(void *unused)
 	return NULL;
 }
 
-/* The daemon's way: fork, setsid, fork; the end of the pipe says when the grandchild is done. */
+/* As a daemon does: fork, setsid, fork; the pipe is closed when the grandchild is done. */
 static void daemonize(int done)
 {
 	pid_t parent;
@@ -42,7 +42,7 @@ static void daemonize(int done)
 	parent = getpid();
 	if (fork())
 		_exit(0);
-	/* Orphaned for certain, whoever takes it in. */
+	/* Waits until this process is orphaned, whichever process becomes its parent. */
 	while (getppid() == parent)
 		usleep(1000);
 	call("orphan", 400);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mixture [ROUNDS]: what makes tracers' lives hard, some of each: threads that wake each other, forks, vforks, execs
- * (also by a thread that is not its process's first), signals and timers, ptrace, two processes on two CPUs,
- * yields on one, page faults and bad accesses, 32-bit calls, numbers that are no calls.
+ * mixture [ROUNDS]: situations that are difficult for tracers, some of each: threads that wake each
+ * other, forks, vforks, execs (also by a thread that is not its process's first), signals and timers,
+ * ptrace, two processes on two CPUs, yields on one, page faults and bad accesses, 32-bit calls, invalid
+ * system call numbers.
+ *
  * mixture nothing: ends at once, for an exec.
  */
 #define _GNU_SOURCE
@@ -260,7 +262,7 @@ static void faults(void)
 	for (i = 0; i < 20; i++)
 		bad_access();
 	madvise(at, bytes, MADV_DONTNEED);
-	/* The kernel faults too, on what it copies. */
+	/* The kernel faults too, when it copies to or from user memory. */
 	check(read(STDIN_FILENO, at, 4096) <= 0 || at[0] == 0, "read");
 	munmap(at, bytes);
 }

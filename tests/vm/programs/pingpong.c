@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two processes on two CPUs send a byte to and fro over pipes, N times (default 200). Prints "A B N":
- * the two pids; A's write wakes B, B's wakes A.
+ * Two processes on two CPUs send a byte back and forth over pipes, N times (default 200). Prints "A B
+ * N": the two pids; A's write wakes B, B's write wakes A.
  */
 #define _GNU_SOURCE
 #include <sched.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The report of 2000's "Pulsar": rounds of forks with sleep between them; prints its own pid. */
+/* The program "Pulsar" of the report of 2000: rounds of forks with sleeps between them; prints its own pid. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A direct user of /dev/fkt, for what the tools do not do. Works on bare pages: no record file.
+ * Uses /dev/fkt directly, for tests of what the tools do not use. Handles pages only, no record files.
  *
  *   ring_user record [--by kernel|direct|read|sendfile|splice|lend|lend-direct] [--pow N] [--mask M] [--limit BYTES]
  *                    [--slow MS] OUT -- COMMAND...
- *       OUT: a file or device, pipe:FILE or tcp:FILE (a child process copies what comes to FILE,
+ *       OUT: a file or device, pipe:FILE or tcp:FILE (a child process copies the received bytes to FILE,
  *       MS ms late); prints "events N lost N discarded N pages N bytes N engine N reason N"
  *   ring_user check FILE    decodes every page; prints "pages N events N lost N gaps N cpus N"
  *   ring_user start [ABI]   starts and ends a recording; prints "started" or the error's name
  *   ring_user hold          starts a recording and keeps it until it gets a signal
- *   ring_user own CALLS     records, and makes calls itself; prints "own N of N": bytes of the sampled pages
+ *   ring_user own CALLS     records calls that it makes itself; prints "own N of N": bytes of the sampled pages
  *   ring_user waitready     FKT_WAITREADY, then prints "ready"
  *   ring_user status        prints "state N recorder N mask 0xN missing 0xN lost N"
  */
@@ -88,7 +88,10 @@ static void wrong(const struct fkt_page_header *h, const char *what)
 
 static const __u64 *check_gap(const struct fkt_page_header *h, struct cpu *cpu, const __u64 *w)
 {
-	/* Equal: whoever began the gap was interrupted before it counted its own loss; a later page has it. */
+	/*
+	 * Equal: the probe that began the gap was interrupted before it counted its own loss; a later
+	 * page has the count.
+	 */
 	if (w[1] < cpu->lost)
 		wrong(h, "fewer events lost than before");
 	if (w[2] < cpu->clock)
@@ -209,7 +212,7 @@ static void on_child(int sig)
 	child_ended = 1;
 }
 
-/* A process that copies what comes in by fd to the file, late; returns its pid. */
+/* Starts a process that copies the bytes from fd to the file, with a delay; returns its pid. */
 static pid_t start_copier(int fd, int other, const char *path)
 {
 	static char buf[1 << 16];
@@ -325,7 +328,7 @@ static const char *lent_pages(int device)
 	return pages;
 }
 
-/* Writes pages that are lent, and gives them back last page first. As read(2): 0 at the end. */
+/* Writes lent pages, and gives them back, the last one first. Like read(2), returns 0 at the end. */
 static ssize_t write_lent(int device, int out)
 {
 	__u32 numbers[7], i;
@@ -358,7 +361,7 @@ static ssize_t fetch(int device, int out)
 	return sendfile(out, device, NULL, 1 << 20);
 }
 
-/* Until the workload has ended; then stops the recording and fetches the rest. */
+/* Fetches pages until the workload has ended; then stops the recording and fetches the rest. */
 static void fetch_while(int device, int out)
 {
 	struct pollfd ready = { .fd = device, .events = POLLIN };
@@ -444,7 +447,7 @@ static int record(void)
 		check(!ioctl(device, FKT_SETINITPOWPAGES, &options.pow), "FKT_SETINITPOWPAGES");
 	check(!start(device, by_kernel ? out : -1, FKT_ABI_VERSION, lends() ? FKT_START_ENGINE(FKT_ENGINE_LEND) : 0),
 	      "FKT_START");
-	/* No SA_RESTART: it ends waiting calls. A copier that ends early makes a write fail. */
+	/* No SA_RESTART: the signal must end waiting calls. A copier that ends early makes a write fail. */
 	sigaction(SIGCHLD, &action, NULL);
 	workload = start_workload();
 	if (!by_kernel)
@@ -453,7 +456,7 @@ static int record(void)
 	if (by_kernel)
 		check(!ioctl(device, FKT_STOP), "FKT_STOP");
 	check(!ioctl(device, FKT_STATUS, &status), "FKT_STATUS");
-	/* The kernel allocates ahead; a device or socket cannot be cut, nor need it be. */
+	/* The kernel allocates space ahead; devices and sockets cannot be truncated and need not be. */
 	if (by_kernel && ftruncate(out, status.bytes_written) && errno != EINVAL)
 		die("ftruncate");
 	close(out);
@@ -514,7 +517,10 @@ static int hold(void)
 	return 0;
 }
 
-/* Records, and is itself all that happens: how much of the sampled pages does the module take for ours? */
+/*
+ * Records while this process causes nearly all events: how much of the sampled pages does the module
+ * attribute to it?
+ */
 static int own_share(long calls)
 {
 	static char bytes[1 << 16];

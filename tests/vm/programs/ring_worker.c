@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Has io_uring do one request in a worker thread, and prints the worker's thread number. Such threads are
- * not made by fork(2) or clone(2).
+ * Makes io_uring execute one request in a worker thread, and prints the worker's thread number. Such
+ * threads are not created by fork(2) or clone(2).
  */
 #include <dirent.h>
 #include <linux/io_uring.h>
@@ -22,7 +22,7 @@ static void *map(int ring, size_t bytes, off_t what)
 	return at;
 }
 
-/* Submits a request that does nothing, in a worker, and waits until it is done. */
+/* Submits a no-op request that is executed in a worker, and waits until it is done. */
 static void work(void)
 {
 	struct io_uring_params p = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the programs that look at the module's promises have in common: they print one line "ok NAME" or
- * "not NAME: WHY" for each. They need the module, and nobody else recording.
+ * Common parts of the programs that test the module's interface: they print one line "ok NAME" or "not
+ * NAME: WHY" for each test. They need the module; no other recording may run.
  */
 #ifndef RULES_H
 #define RULES_H
@@ -24,7 +24,7 @@
 #include <fkt/ioctl.h>
 #include <fkt/wire.h>
 
-#define PAGE_BYTES 16384 /* of a ring page, with 8 frames per CPU or more */
+#define PAGE_BYTES 16384 /* size of a ring page with 8 frames per CPU or more */
 
 static inline void expect(const char *name, bool good, const char *why)
 {
@@ -46,7 +46,7 @@ static inline int open_device(void)
 	return fd;
 }
 
-/* A recording of system calls. out: where the kernel writes pages, or -1. */
+/* Starts a recording of system calls. out: file descriptor that the kernel writes pages to, or -1. */
 static inline int start_to(int device, int out, __u32 flags)
 {
 	struct fkt_start s = {
@@ -81,13 +81,13 @@ static inline bool header_is_whole(const struct fkt_page_header *h)
 	return h->magic == FKT_PAGE_MAGIC && h->checksum == fkt_page_checksum(h);
 }
 
-/* All h->used bytes of the page must be in memory: they are read to check their checksum. */
+/* All h->used bytes of the page must be in memory: they are read to verify the checksum. */
 static inline bool page_is_whole(const struct fkt_page_header *h)
 {
 	return header_is_whole(h) && h->used <= h->page_bytes && h->events_checksum == fkt_events_checksum(h, h + 1);
 }
 
-/* Does poll(2) say within ms that something can be taken? */
+/* Returns whether poll(2) reports within ms that a page can be taken. */
 static inline bool readable(int device, int ms)
 {
 	struct pollfd ready = { .fd = device, .events = POLLIN };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sleeps 200 ms five times; prints its pid, then for each how many ns of CLOCK_MONOTONIC_RAW it was. */
+/* Sleeps 200 ms five times; prints its pid, then the length of each sleep in ns of CLOCK_MONOTONIC_RAW. */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>

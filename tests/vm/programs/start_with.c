@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * start_with OUT [FIELD=NUMBER]... starts a recording whose struct fkt_start has these numbers, into the file
+ * start_with OUT [FIELD=NUMBER]... starts a recording with these values in its struct fkt_start, into the file
  * or device OUT (`-`: out_fd is -1), makes system calls, stops it and prints "started pages N error N", or
- * the name of the error that refused it.
- *   FIELD: a name of struct fkt_start's, or
+ * the name of the error returned by FKT_START.
+ *   FIELD: a member of struct fkt_start, or
  *     engine=N     enum fkt_engine_id
  *     calls=N      system calls made while it records (20000)
  *     pow=N        FKT_SETINITPOWPAGES before it
@@ -69,7 +69,7 @@ static int set(const char *option)
 	return -1;
 }
 
-/* The limit is the starter's at the start: what this program itself does afterwards is not meant. */
+/* The limit applies at FKT_START only, not to what this program does afterwards. */
 static int start(int device)
 {
 	const struct rlimit limit = { .rlim_cur = fsize, .rlim_max = RLIM_INFINITY };

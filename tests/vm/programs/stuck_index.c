@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stuck_index OUT records to OUT, stops, and asks for the index (FKT_INDEX) in memory that answers no page fault
- * (userfaultfd): prints "asking" before, and stays in the call until it is killed. Prints "no userfaultfd"
- * where the kernel has none.
+ * stuck_index OUT: records to OUT, stops, and asks for the index (FKT_INDEX) in memory whose page
+ * faults are never served (userfaultfd): prints "asking" before, and stays in the call until it is
+ * killed. Prints "no userfaultfd" if the kernel does not have it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,7 +29,7 @@ static void check(bool ok, const char *what)
 	exit(1);
 }
 
-/* Memory of one page that is never there; NULL: this kernel has no such thing. */
+/* Returns one page of memory whose fault is never served; NULL if this kernel has no userfaultfd. */
 static void *absent_memory(void)
 {
 	struct uffdio_api api = { .api = UFFD_API };

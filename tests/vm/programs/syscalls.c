@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A deterministic mix of system calls, for comparing counts with strace's: cheap ones, failing ones,
- * ones that sleep, a thread, a child, an exec of itself.
+ * A deterministic mix of system calls, to compare counts with strace: quick ones, failing ones,
+ * sleeping ones, a thread, a child, an exec of itself.
  *
  *   syscalls [compat]   compat: 32-bit calls (int 0x80) as well, 1000 getppid and 10 time
  */
@@ -68,7 +68,7 @@ static void memory(void)
 	}
 }
 
-/* Sleeps first: so pthread_join always waits, and with one futex call. */
+/* Sleeps first, so that pthread_join always waits, and with a single futex call. */
 static void *thread(void *unused)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Raises each exception that a program can, N times each (default 5), and survives. Prints lines
- * "NUMBER TIMES" by the processor's numbers, where TIMES says how often a signal came of it: QEMU's
- * own processor raises no #XF (19). Signal handlers leave by siglongjmp.
+ * Raises each exception that a program can raise, N times each (default 5), and survives. Prints lines
+ * "NUMBER TIMES": the processor's trap number, and how often a signal resulted: QEMU's emulated
+ * processor raises no #XF (19). Signal handlers leave by siglongjmp.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static void handler(int sig)
 	siglongjmp(back, 1);
 }
 
-/* #DB comes after an instruction: the handler clears the trap flag and goes on. */
+/* #DB comes after an instruction: the handler clears the trap flag and returns. */
 static void on_trap(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *c = context;
@@ -41,7 +41,7 @@ static void divide(void)
 
 static void single_step(void)
 {
-	/* The red zone lies below the stack pointer. */
+	/* Skip the red zone below the stack pointer. */
 	asm volatile("subq $128, %%rsp; pushfq; orl $0x100, (%%rsp); popfq; nop; addq $128, %%rsp"
 		     ::: "memory", "cc");
 }

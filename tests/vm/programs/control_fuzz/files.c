@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The device as a file, the outputs that recordings go to, pipes and sockets between them, children. */
+/* Operations on the device as a file, on recordings' outputs, on pipes and sockets, and child processes. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
@@ -100,7 +100,7 @@ void open_pipe(struct world *w)
 
 static long new_pipe(struct thread *t)
 {
-	/* Sometimes the reader goes first: whoever writes then gets EPIPE. */
+	/* Sometimes close the reading end first: a writer then gets EPIPE. */
 	if (chance(t, 30) && t->w->pipe[0] >= 0) {
 		close(t->w->pipe[0]);
 		t->w->pipe[0] = -1;
@@ -248,7 +248,7 @@ static long change_output(struct thread *t)
 	case 4:
 		return posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	case 5:
-		/* A regular file among the paths: a device's name stays. */
+		/* Only memfds can be sealed; for other files this fails. */
 		return fcntl(fd, F_ADD_SEALS, chance(t, 10) ? F_SEAL_WRITE | F_SEAL_GROW : 0);
 	case 6:
 		return pwrite(fd, "control_fuzz", 12, below(t, 1 << 20));
@@ -268,7 +268,7 @@ static long limit_file(struct thread *t)
 
 /* ---- children ---- */
 
-/* A child with all that we have open: it makes some calls, and ends in one of several ways. */
+/* Starts a child with all open files: it makes some calls, and ends in one of several ways. */
 static void child(struct thread *t)
 {
 	char *const argv[] = { "control_fuzz", "--nothing", NULL };
@@ -304,7 +304,7 @@ static long fork_child(struct thread *t)
 	}
 	if (pid < 0)
 		return -1;
-	/* Our own timer may interrupt the wait: the supervisor's reaper has the child then. */
+	/* The thread's timer may interrupt the wait: the supervisor then reaps the child. */
 	if (chance(t, 50))
 		kill(pid, SIGKILL);
 	return waitpid(pid, NULL, 0);

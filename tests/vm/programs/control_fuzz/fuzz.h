@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * control_fuzz: calls on /dev/fkt in any order, by several processes with threads (main.c says how it is run).
- * main.c supervises, worker.c is the life of a process, values.c makes numbers and pointers, ioctls.c,
- * memory.c and files.c make the calls.
+ * control_fuzz: random calls on /dev/fkt by several processes with threads (main.c describes the
+ * usage). main.c supervises, worker.c contains the life of a process, values.c generates numbers and
+ * pointers, and ioctls.c, memory.c and files.c make the calls.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -16,15 +16,15 @@
 
 #define WORKERS 4
 #define THREADS 2
-#define SLOTS 6 /* device files that a process knows; the first SHARED are inherited by all */
+#define SLOTS 6 /* device files open in a process; the first SHARED are inherited by all */
 #define SHARED 2
-#define OUTPUTS 6 /* files that a process may name as out_fd, or splice to */
+#define OUTPUTS 6 /* files that a process may pass as out_fd, or splice to */
 #define MAPS 4
 #define TAKEN 256
 #define KINDS_MAX 80
 #define PATHS_MAX 8
 
-/* What a thread is in the middle of, for the supervisor. */
+/* The call that a thread is executing, for the supervisor. */
 struct doing {
 	_Atomic uint64_t since_ns; /* 0: between two calls */
 	_Atomic pid_t tid;
@@ -38,26 +38,26 @@ struct count {
 /* In memory that all processes share. */
 struct shared {
 	_Atomic bool stop;
-	_Atomic pid_t owner; /* whose recording there is, as far as known */
+	_Atomic pid_t owner; /* pid of the process that owns the recording, as far as known */
 	struct count kinds[KINDS_MAX];
 	struct doing doing[WORKERS * THREADS];
 };
 
-/* What a process has; its threads change it without locks, on purpose. */
+/* State of a process; its threads change it without locks, on purpose. */
 struct world {
 	const struct options *options;
 	struct shared *shared;
 	int device[SLOTS];
 	int starter; /* slot that last started a recording */
-	bool owns; /* ... which has not been freed since */
+	bool owns; /* that recording has not been freed yet */
 	int out[OUTPUTS];
 	int pipe[2];
 	int socket[2];
 	int epoll;
-	char *arena; /* MAPS places of ARENA_BYTES */
-	size_t mapped[MAPS]; /* bytes there; 0: nothing */
-	char *edge; /* one page, and none behind it */
-	char *faulty; /* userfaultfd memory that nobody serves, or NULL */
+	char *arena; /* MAPS areas of ARENA_BYTES each */
+	size_t mapped[MAPS]; /* bytes mapped there; 0: none */
+	char *edge; /* one page, followed by unmapped memory */
+	char *faulty; /* userfaultfd memory whose faults are never served, or NULL */
 	uint32_t taken[TAKEN];
 	uint32_t n_taken;
 };
@@ -66,14 +66,14 @@ struct thread {
 	struct world *w;
 	struct doing *doing;
 	uint64_t random;
-	uint64_t calls; /* left to make */
+	uint64_t calls; /* calls left to make */
 };
 
 struct options {
 	uint64_t seed;
 	double seconds;
 	uint64_t calls;
-	double hang_s; /* a call that takes longer hangs */
+	double hang_s; /* a call that takes longer (s) counts as hung */
 	int workers, threads;
 	bool hotplug;
 	const char *paths[PATHS_MAX]; /* output files and devices */
@@ -83,8 +83,8 @@ struct options {
 struct kind {
 	const char *name;
 	unsigned int weight;
-	unsigned int owner_weight; /* for a process whose recording there is */
-	long (*call)(struct thread *t); /* negative: failed */
+	unsigned int owner_weight; /* weight in the process that owns the recording */
+	long (*call)(struct thread *t); /* returns a negative value if the call failed */
 };
 
 #define ARENA_BYTES ((size_t)64 << 20)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All of include/fkt/ioctl.h, and numbers that are not in it. */
+/* All ioctls of include/fkt/ioctl.h, and numbers that are not in it. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void random_op(struct thread *t, struct fkt_when_op *op)
 	op->value = number(t);
 }
 
-/* A condition: one test of everything, or postfix at random, with sets half full. */
+/* Generates a condition: a single test, or random postfix, with half-full sets. */
 static __u64 condition(struct thread *t)
 {
 	static _Thread_local struct fkt_when when;
@@ -70,7 +70,7 @@ static __s32 some_pid(struct thread *t)
 	return pids[below(t, sizeof(pids) / sizeof(pids[0]))];
 }
 
-/* Any number; often one that is 2^32 with a page's bytes. */
+/* Returns a random number; often one whose product with a page's bytes is 2^32. */
 static __u32 wraps(struct thread *t)
 {
 	return chance(t, 50) ? number(t) : 0U - (4096U << below(t, 4));
@@ -83,7 +83,7 @@ static struct fkt_start make_start(struct thread *t)
 		.size = chance(t, 98) ? sizeof(struct fkt_start) : (__u32)number(t),
 		.out_fd = chance(t, 50) ? -1 : chance(t, 90) ? output(t) : any_fd(t),
 		.flags = start_flags(t),
-		/* Hooks take their time: as a rule those of one layer, or none. */
+		/* Switching hooks takes long: usually use one layer with few hooks, or none. */
 		.mask = chance(t, 50) ? 1 << FKT_L_SYSTEM : chance(t, 60) ? 1 << FKT_L_FKT : mask(t),
 		.recording = rnd(t),
 		.offset = chance(t, 60) ? 0 : chance(t, 70) ? below(t, 64) << 12 : number(t),
@@ -112,7 +112,7 @@ static long start(struct thread *t)
 	pid_t owner = atomic_load(&w->shared->owner);
 	int ret;
 
-	/* It would be refused: there is one recording at a time. */
+	/* It would be refused: there can only be one recording at a time. */
 	if (owner && owner != getpid() && chance(t, 90))
 		return status(t);
 	ret = ioctl(w->device[slot], FKT_START, place(t, &s, sizeof(s)));
@@ -142,7 +142,7 @@ static long free_buffer(struct thread *t)
 
 static long set_pow(struct thread *t)
 {
-	/* Rings that are soon full; up to 16 MiB per CPU; numbers beyond the allowed ones too, but not 256 MiB. */
+	/* Usually small rings, which are soon full; up to 16 MiB per CPU; also invalid values, but not 256 MiB. */
 	__u32 pow = chance(t, 60) ? 1 + below(t, 4) : chance(t, 75) ? 1 + below(t, 12) : number(t);
 
 	if (pow == 14 || pow == 15 || pow == 16)
@@ -170,7 +170,7 @@ static long change_mask(struct thread *t)
 	return ioctl(device(t), calls[below(t, 3)], place(t, &m, sizeof(m)));
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static long cpu_status(struct thread *t)
 {
@@ -237,7 +237,7 @@ static long take(struct thread *t)
 	};
 	int ret;
 
-	/* An impossible count must not make the module write behind what is there. */
+	/* An impossible count must not make the module write beyond the array. */
 	if (lend.count > TAKEN)
 		lend.pages = (unsigned long)(w->edge + 4096 - TAKEN);
 	ret = ioctl(device(t), FKT_TAKE, chance(t, 95) ? &lend : place(t, &lend, sizeof(lend)));
@@ -273,7 +273,7 @@ static long unknown(struct thread *t)
 	char bytes[256];
 	unsigned long cmd = chance(t, 50) ? _IOC(below(t, 4), FKT_IOC, below(t, 256), below(t, 300)) : number(t);
 
-	switch (cmd) { /* those have rules of their own, above */
+	switch (cmd) { /* these have functions of their own, above */
 	case FKT_TAKE:
 	case FKT_START:
 	case FKT_SETINITPOWPAGES:

@@ -2,15 +2,15 @@
 /*
  * control_fuzz [--seed N] [--seconds S] [--calls N] [--hang S] [--hotplug] [--alone] [OUTPUT...]
  *
- * Four processes of two threads each make calls on /dev/fkt in any order: every ioctl, mappings, read,
- * splice, sendfile, tee, poll, fork, close and dup, with plausible numbers, boundaries and any others; OUTPUTs are
- * files and block devices that recordings go to, beside pipes, sockets and memfds. Each process is replaced after a
- * few thousand calls, or killed before. --hotplug: CPU 1 goes and comes back now and then.
+ * Four processes with two threads each make random calls on /dev/fkt: every ioctl, mappings, read, splice,
+ * sendfile, tee, poll, fork, close and dup, with plausible numbers, boundary values and arbitrary ones. OUTPUTs are
+ * files and block devices that recordings are written to, besides pipes, sockets and memfds. Each process is replaced
+ * after a few thousand calls, or killed earlier. --hotplug: CPU 1 goes offline and online at random times.
  *
- * Prints the seed first: the same seed makes the same calls in each thread, but not the same order between them;
- * with --alone there is but one thread, which makes the same calls each time.
- * Then, at the end, "kind NAME calls N good N" each and "calls N seconds S lives N killed N crashed N". Status 1: a
- * call did not come back within --hang seconds (30), whose stack is printed.
+ * Prints the seed first: the same seed makes the same calls in each thread, but not in the same order between
+ * threads; with --alone there is only one thread, which makes the same calls each time.
+ * At the end, prints "kind NAME calls N good N" for each kind and "calls N seconds S lives N killed N crashed N".
+ * Exit status 1: a call did not return within --hang seconds (30); its stack is printed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,9 +35,9 @@
 
 static struct {
 	pid_t worker[WORKERS];
-	pid_t dead[WORKERS]; /* the process before it */
+	pid_t dead[WORKERS]; /* the previous process in this place */
 	int inherited[SHARED];
-	uint64_t random, lives_random; /* of what happens to the processes, and of their own calls */
+	uint64_t random, lives_random; /* random state of the supervisor's actions, and of the processes' calls */
 	unsigned long lives, killed, crashed;
 } run;
 
@@ -67,12 +67,12 @@ static void start_worker(const struct options *o, struct shared *shared, int ind
 
 	if (run.dead[index])
 		atomic_compare_exchange_strong(&shared->owner, &run.dead[index], 0);
-	/* What a killed one was doing is over. */
+	/* The calls of the previous process are over. */
 	for (i = 0; i < THREADS; i++) {
 		atomic_store(&shared->doing[index * THREADS + i].tid, 0);
 		atomic_store(&shared->doing[index * THREADS + i].since_ns, 0);
 	}
-	/* Else the files that all share would never be closed for good. */
+	/* Reopen the shared files at times: otherwise they would never be closed for good. */
 	if (seed % 3 == 0)
 		open_inherited(seed / 3 % SHARED);
 	fflush(NULL);
@@ -81,7 +81,7 @@ static void start_worker(const struct options *o, struct shared *shared, int ind
 		run.worker[index] = 0;
 		return;
 	}
-	/* A group of its own, so that its children end with it. */
+	/* A process group of its own, so that its children are killed with it. */
 	if (run.worker[index])
 		setpgid(run.worker[index], run.worker[index]);
 	else
@@ -111,7 +111,7 @@ static void reap(void)
 		ended(pid, status);
 }
 
-/* ---- what hangs ---- */
+/* ---- hung calls ---- */
 
 static void print_file(pid_t pid, pid_t tid, const char *name)
 {
@@ -129,7 +129,7 @@ static void print_file(pid_t pid, pid_t tid, const char *name)
 		printf("  %s: %.*s\n", name, (int)n, text);
 }
 
-/* Prints what all are doing; true: something has taken too long. */
+/* Prints the threads' current calls if `print`; returns true if one has taken too long. */
 static bool hangs(const struct options *o, const struct shared *shared, bool print)
 {
 	bool any = false;
@@ -175,7 +175,7 @@ static void plug_cpu(bool online)
 	close(fd);
 }
 
-/* Now and then something from outside happens to the processes. */
+/* At random times, kills a process or switches CPU 1 off or on. */
 static void disturb(const struct options *o, struct shared *shared, unsigned long round)
 {
 	uint64_t random = next_random(&run.random);
@@ -195,7 +195,7 @@ static void disturb(const struct options *o, struct shared *shared, unsigned lon
 			start_worker(o, shared, i);
 }
 
-/* Until the time or the calls are over. False: something hangs. */
+/* Runs until the time or the calls are over. Returns false if a call hangs. */
 static bool supervise(const struct options *o, struct shared *shared)
 {
 	const struct timespec pause = { .tv_nsec = ROUND_MS * 1000000L };
@@ -211,7 +211,7 @@ static bool supervise(const struct options *o, struct shared *shared)
 	return true;
 }
 
-/* Ends all processes. False: one does not end. */
+/* Ends all processes. Returns false if one does not end. */
 static bool finish(const struct options *o, struct shared *shared)
 {
 	const struct timespec pause = { .tv_nsec = ROUND_MS * 1000000L };
@@ -276,7 +276,7 @@ static struct options parse(int argc, char **argv)
 		case 'a':
 			o.workers = o.threads = 1;
 			break;
-		case 'n': /* what a child runs, to have called exec */
+		case 'n': /* the program that a child executes */
 			exit(0);
 		default:
 			exit(2);
@@ -304,7 +304,7 @@ int main(int argc, char **argv)
 		run.inherited[i] = -1;
 		open_inherited(i);
 	}
-	/* Rings of the default size would hardly be filled once. */
+	/* Rings of the default size would hardly ever be filled. */
 	ioctl(run.inherited[0], FKT_SETINITPOWPAGES, &pow);
 	good = shared != MAP_FAILED && supervise(&o, shared);
 	if (!good)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mappings of the device: made, moved, cut, protected, touched, forgotten. */
+/* Mappings of the device: created, moved, cut, protected, accessed, removed. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 
@@ -34,7 +34,7 @@ static long map(struct thread *t)
 	return 0;
 }
 
-/* By a mapping of nothing over it, so that nothing else can come to lie in the hole. */
+/* Maps inaccessible memory over it, so that no other mapping is placed in the hole. */
 static long unmap(struct thread *t)
 {
 	int slot = below(t, MAPS);

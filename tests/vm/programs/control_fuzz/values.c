@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Numbers and pointers for calls: mostly plausible, often at a boundary, sometimes anything. */
+/* Numbers and pointers for calls: mostly plausible, often at a boundary, sometimes arbitrary. */
 #include <string.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ bool chance(struct thread *t, unsigned int percent)
 	return below(t, 100) < percent;
 }
 
-/* Any number: small ones, powers of two and their neighbours, negated ones, all bits at random. */
+/* Returns an arbitrary number: small ones, powers of two and their neighbours, negated ones, random bits. */
 uint64_t number(struct thread *t)
 {
 	uint64_t n;
@@ -41,7 +41,7 @@ uint64_t number(struct thread *t)
 		n = 1ULL << below(t, 64);
 		return n - 1 + below(t, 3);
 	case 2:
-		/* A page or a byte below the end of 16, 32 or 64 bits: sums with sizes of pages wrap. */
+		/* A page or a few bytes below 2^16, 2^32 or 2^64: sums with page sizes wrap around. */
 		n = chance(t, 70) ? 4096ULL << below(t, 4) : below(t, 4);
 		return (below(t, 3) ? 1ULL << (16 << below(t, 2)) : 0) - n;
 	default:
@@ -49,13 +49,13 @@ uint64_t number(struct thread *t)
 	}
 }
 
-/* A number below `limit` as a rule. */
+/* Returns a number that is usually below `limit`. */
 uint64_t small(struct thread *t, uint64_t limit)
 {
 	return chance(t, 92) ? below(t, limit) : number(t);
 }
 
-/* A user pointer at which the bytes stand, as a rule. */
+/* Returns a user pointer that usually points to these bytes. */
 void *place(struct thread *t, const void *bytes, size_t n)
 {
 	static _Thread_local char own[1 << 16];
@@ -71,7 +71,7 @@ void *place(struct thread *t, const void *bytes, size_t n)
 		return (void *)number(t);
 	case 2:
 		return (void *)0xffffffff81000000UL;
-	case 3: /* cut off by the end of what is mapped */
+	case 3: /* cut off by the end of the mapped memory */
 		memcpy(w->edge + 4096 - (cut < 4096 ? cut : 4096), bytes, cut < 4096 ? cut : 4096);
 		return w->edge + 4096 - (cut < 4096 ? cut : 4096);
 	case 4:
@@ -86,13 +86,13 @@ void *place(struct thread *t, const void *bytes, size_t n)
 	}
 }
 
-/* A device file: often the one that started. */
+/* Returns a device file: often the one that started the recording. */
 int device(struct thread *t)
 {
 	return t->w->device[chance(t, t->w->owns ? 95 : 30) ? (unsigned int)t->w->starter % SLOTS : below(t, SLOTS)];
 }
 
-/* The process's recording is no more, as far as it knows. */
+/* Records that this process no longer owns a recording, as far as it knows. */
 void lost_owner(struct world *w)
 {
 	pid_t self = getpid();

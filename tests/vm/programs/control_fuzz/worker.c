@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The life of one process: opens things, makes a number of calls in each of its threads, and ends. A timer of
- * each thread interrupts what waits, so a call that does not come back is one that no signal ends.
+ * The life of one process: opens files, makes a number of calls in each of its threads, and ends. A
+ * timer of each thread interrupts waiting calls, so a call that does not return is one that no signal
+ * ends.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -85,11 +86,11 @@ static void on_fault(int sig)
 {
 	if (guarding)
 		siglongjmp(faulted, sig);
-	/* Outside an access of ours: dies of it, which the supervisor counts. */
+	/* Outside a guarded access: the process dies of it, which the supervisor counts. */
 	signal(sig, SIG_DFL);
 }
 
-/* Does the access go well? */
+/* Returns whether the access raises no signal. */
 bool guarded(struct thread *t, void (*access)(volatile char *at), volatile char *at)
 {
 	(void)t;
@@ -142,7 +143,7 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* What recordings are of, besides the calls themselves. */
+/* Makes events to record, besides those of the calls themselves. */
 static void make_events(struct thread *t)
 {
 	unsigned int i;
@@ -183,9 +184,9 @@ static void *run_thread(void *arg)
 	return NULL;
 }
 
-/* ---- the world ---- */
+/* ---- the process's state ---- */
 
-/* Memory whose faults nobody serves: a call that touches it waits until a signal comes. */
+/* Returns memory whose faults are never served: a call that touches it waits until a signal comes. */
 static char *faulty_memory(void)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -226,7 +227,7 @@ static void make_world(struct world *w, struct thread *t, const int *inherited)
 	w->faulty = faulty_memory();
 }
 
-/* The process number `index`, of this seed: a few thousand calls. */
+/* Runs process number `index` with this seed: a few thousand calls. */
 void work(const struct options *options, struct shared *shared, int index, uint64_t seed, const int *inherited)
 {
 	static struct world w;
