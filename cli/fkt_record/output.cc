@@ -164,6 +164,7 @@ bool Output::has_its_name() const {
 bool Output::is_whole(std::uint64_t end) const {
   std::string header(header_.size(), '\0');
   const ssize_t got = ::pread(fd_.get(), header.data(), header.size(), 0);
+  if (got < 0) return true;  // a failing disk: the error of the write or fsync says so
   if (got != static_cast<ssize_t>(header.size()) || header != header_) return false;
   if (end == pages_offset_) return true;
   // Pages leave no holes, so a hole means that the file was truncated and then extended again.
@@ -197,8 +198,9 @@ Status Output::write_tail(std::uint64_t offset, const Sections& tail) {
   // Checked before the tail makes the file longer. The tail is written even if the check fails.
   const Status untouched = intact(offset);
   const Status written = fkt::write_tail(fd_.get(), offset, tail, name_);
-  if (!untouched) return untouched;
+  // A failing disk leaves holes too, and is the better explanation.
   if (!written) return written;
+  if (!untouched) return untouched;
   const auto end = static_cast<off_t>(offset + tail.bytes().size());
   if (kind_ == Kind::file && ::ftruncate(fd_.get(), end) != 0) return os_failure(name_);
   return Done{};
