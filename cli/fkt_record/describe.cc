@@ -63,17 +63,17 @@ void tell_contradictions(const KernelSymbols& symbols) {
 }
 
 Result<KernelSymbols> read_symbols(const Request& request) {
-  const Result<std::string> kallsyms = read_file("/proc/kallsyms");
-  KernelSymbols symbols = parse_kallsyms(kallsyms ? *kallsyms : "");
+  Result<std::string> kallsyms = read_file("/proc/kallsyms");
+  KernelSymbols symbols = parse_kallsyms(kallsyms ? std::move(*kallsyms) : "");
   if (symbols.hidden) {
     cli::warn("no kernel symbols in the file: " +
               (kallsyms ? "the kernel hides its addresses from who lacks CAP_SYSLOG"
                         : kallsyms.error().message));
   }
   if (!request.system_map.empty()) {
-    const Result<std::string> map = read_file(request.system_map);
+    Result<std::string> map = read_file(request.system_map);
     if (!map) return map.error();
-    const Status merged = merge_system_map(symbols, request.system_map, *map);
+    const Status merged = merge_system_map(symbols, request.system_map, std::move(*map));
     if (!merged) return merged.error();
     tell_contradictions(symbols);
     if (request.verbose) {

@@ -294,15 +294,17 @@ Status add_section(const Section& section, TraceInfo& info) {
     return is_checked ? check_section(section) : Done{};
   }
 
+  if (type == FKT_SEC_SYMBOLS) {
+    Result<Symbols> symbols = Symbols::of(section);
+    if (!symbols) return symbols.error();
+    info.symbols = std::move(*symbols);
+    return Done{};
+  }
   const Result<Payload> payload = Payload::read(section);
   if (!payload) return payload.error();
   if (json) return add_json(section, payload->text(), info);
   if (lines) return add_lines(section, payload->text(), info);
-  if (type == FKT_SEC_SYMBOLS) {
-    Result<Symbols> symbols = Symbols::parse(payload->text());
-    if (!symbols) return in_section(section, symbols.error().message);
-    info.symbols = std::move(*symbols);
-  } else if (type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE) {
+  if (type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE) {
     return add_cut(section, payload->text(), info);
   } else {
     Result<Catalogue> catalogue = Catalogue::parse(payload->text());

@@ -2,6 +2,8 @@
 #include "lib/format/symbols.h"
 
 #include <algorithm>
+#include <mutex>
+#include <span>
 
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
@@ -18,11 +20,11 @@ bool better(const Symbol& a, const Symbol& b) {
   return rank(a.type) < rank(b.type);
 }
 
-}  // namespace
-
-Result<Symbols> Symbols::parse(std::string_view lines) {
-  Symbols symbols;
+// Parses lines into `out`. Returns the number of the first line that does not begin with an
+// address, else 0.
+std::size_t parse_lines(std::string_view lines, std::vector<Symbol>& out) {
   std::size_t bad_line = 0;
+  out.reserve(lines.size() / 40);
   for_each_line(lines, [&](std::string_view line, std::size_t number) {
     if (line.starts_with('#')) return true;
     Symbol symbol;
@@ -35,32 +37,81 @@ Result<Symbols> Symbols::parse(std::string_view lines) {
     symbol.name = take_until(line, '\t');
     symbol.module = take_until(line, '\t');
     // Absolute symbols are constants and offsets of per-CPU variables, not addresses.
-    if (symbol.type != 'A' && symbol.type != 'a') symbols.symbols_.push_back(std::move(symbol));
+    if (symbol.type != 'A' && symbol.type != 'a') out.push_back(symbol);
     return true;
   });
+  sort_by_address(out);
+  return bad_line;
+}
+
+}  // namespace
+
+void sort_by_address(std::vector<Symbol>& symbols) {
+  if (std::ranges::is_sorted(symbols, {}, &Symbol::address)) return;
+  std::ranges::stable_sort(symbols, {}, &Symbol::address);
+}
+
+struct Symbols::Table {
+  fkt_section_header header{};
+  std::string text;  // until the symbols are parsed: the section's payload as stored
+  std::once_flag parsed;
+  std::vector<Symbol> symbols;  // views into text
+
+  void parse() {
+    const Section section{header, std::as_bytes(std::span(text)), 0};
+    const Result<Payload> payload = Payload::read(section);
+    std::string unpacked(payload ? payload->text() : std::string_view());
+    text = std::move(unpacked);
+    if (parse_lines(text, symbols) > 0) symbols.clear();
+  }
+};
+
+Result<Symbols> Symbols::of(const Section& section) {
+  if (const Status whole = check_section(section); !whole) return whole.error();
+  Symbols symbols;
+  symbols.table_ = std::make_shared<Table>();
+  symbols.table_->header = section.header;
+  symbols.table_->text = as_text(section.stored);
+  return symbols;
+}
+
+Result<Symbols> Symbols::parse(std::string text) {
+  Symbols symbols;
+  symbols.table_ = std::make_shared<Table>();
+  Table& table = *symbols.table_;
+  table.text = std::move(text);
+  std::size_t bad_line = 0;
+  std::call_once(table.parsed, [&] { bad_line = parse_lines(table.text, table.symbols); });
   if (bad_line > 0) {
     return Error{ErrorCode::damaged,
                  "symbols: line " + std::to_string(bad_line) + " does not begin with an address"};
   }
-  std::ranges::stable_sort(symbols.symbols_, {}, &Symbol::address);
   return symbols;
 }
 
+const std::vector<Symbol>& Symbols::all() const {
+  static const std::vector<Symbol> none;
+  if (!table_) return none;
+  std::call_once(table_->parsed, [this] { table_->parse(); });
+  return table_->symbols;
+}
+
 const Symbol* Symbols::at(std::uint64_t address) const {
-  const auto after = std::ranges::upper_bound(symbols_, address, {}, &Symbol::address);
-  if (after == symbols_.begin()) return nullptr;
+  const std::vector<Symbol>& symbols = all();
+  const auto after = std::ranges::upper_bound(symbols, address, {}, &Symbol::address);
+  if (after == symbols.begin()) return nullptr;
   const std::uint64_t begin = std::prev(after)->address;
   if (address - begin >= kReach) return nullptr;
-  const auto first = std::ranges::lower_bound(symbols_, begin, {}, &Symbol::address);
+  const auto first = std::ranges::lower_bound(symbols, begin, {}, &Symbol::address);
   return &*std::min_element(first, after, better);
 }
 
 std::string Symbols::name(std::uint64_t address) const {
   const Symbol* symbol = at(address);
   if (!symbol) return hex(address);
-  std::string out = symbol->name;
+  std::string out(symbol->name);
   if (address > symbol->address) out += '+' + hex(address - symbol->address);
-  if (!symbol->module.empty()) out += " [" + symbol->module + ']';
+  if (!symbol->module.empty()) out.append(" [").append(symbol->module) += ']';
   return out;
 }
 

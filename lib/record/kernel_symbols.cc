@@ -2,6 +2,8 @@
 #include "lib/record/kernel_symbols.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <optional>
 #include <unordered_map>
 
@@ -86,10 +88,12 @@ Result<std::vector<Symbol>> parse_map(const std::string& path, std::string_view 
 
 }  // namespace
 
-KernelSymbols parse_kallsyms(std::string_view text) {
+KernelSymbols parse_kallsyms(std::string text) {
   KernelSymbols kernel;
   bool any = false;
-  for_each_line(text, [&](std::string_view line, std::size_t) {
+  kernel.texts.push_back(std::make_shared<const std::string>(std::move(text)));
+  kernel.symbols.reserve(kernel.texts.front()->size() / 40);
+  for_each_line(*kernel.texts.front(), [&](std::string_view line, std::size_t) {
     std::optional<Symbol> symbol = parse_line(line);
     if (!symbol) return true;
     any = any || symbol->address != 0;
@@ -102,12 +106,13 @@ KernelSymbols parse_kallsyms(std::string_view text) {
     return kernel;
   }
   if (const auto begin = text_begin(kernel.symbols)) kernel.kaslr_offset = *begin - kLinkedText;
-  std::ranges::stable_sort(kernel.symbols, {}, &Symbol::address);
+  sort_by_address(kernel.symbols);
   return kernel;
 }
 
-Status merge_system_map(KernelSymbols& kernel, const std::string& path, std::string_view text) {
-  Result<std::vector<Symbol>> map = parse_map(path, text);
+Status merge_system_map(KernelSymbols& kernel, const std::string& path, std::string text) {
+  kernel.texts.push_back(std::make_shared<const std::string>(std::move(text)));
+  Result<std::vector<Symbol>> map = parse_map(path, *kernel.texts.back());
   if (!map) return map.error();
   if (kernel.hidden) {
     return Error{ErrorCode::io,
@@ -134,13 +139,13 @@ Status merge_system_map(KernelSymbols& kernel, const std::string& path, std::str
     } else if (std::none_of(first, last,
                             [&](const auto& entry) { return entry.second == symbol.address; })) {
       ++kernel.contradictions;
-      if (kernel.examples.size() < kExamples) kernel.examples.push_back(symbol.name);
+      if (kernel.examples.size() < kExamples) kernel.examples.emplace_back(symbol.name);
     }
   }
   kernel.added = added.size();
   kernel.symbols.insert(kernel.symbols.end(), std::make_move_iterator(added.begin()),
                         std::make_move_iterator(added.end()));
-  std::ranges::stable_sort(kernel.symbols, {}, &Symbol::address);
+  sort_by_address(kernel.symbols);
   return Done{};
 }
 
@@ -148,8 +153,12 @@ std::string KernelSymbols::to_lines() const {
   std::string out = "#\tkaslr_offset=" + hex(kaslr_offset) +
                     "\tsource=" + (hidden ? "none" : "kallsyms") + "\tsystem_map=" + system_map +
                     "\tcontradictions=" + std::to_string(contradictions) + '\n';
+  out.reserve(out.size() + symbols.size() * 48);
   for (const Symbol& symbol : symbols) {
-    out += std::string_view(hex(symbol.address)).substr(2);
+    std::array<char, 16> digits{};
+    const auto [end, error] =
+        std::to_chars(digits.data(), digits.data() + digits.size(), symbol.address, 16);
+    out.append(digits.data(), end);
     out += '\t';
     out += symbol.type;
     out += '\t';

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ namespace fkt {
 
 struct KernelSymbols {
   std::vector<Symbol> symbols;     // ascending, with addresses of the running kernel
+  std::vector<std::shared_ptr<const std::string>> texts;  // what the symbols' names are views into
   bool hidden = false;             // the kernel hides addresses from this user
   std::uint64_t kaslr_offset = 0;  // running minus linked addresses
 
@@ -27,11 +29,11 @@ struct KernelSymbols {
 };
 
 // Parses the text of /proc/kallsyms.
-KernelSymbols parse_kallsyms(std::string_view text);
+KernelSymbols parse_kallsyms(std::string text);
 
 // Adds the symbols that the text of a System.map has and kallsyms lacks. path: name of the file in
 // errors. Error: the text is not a System.map, is only a distribution's placeholder for one, or
 // shares no symbol with kallsyms from which the KASLR offset can be computed.
-Status merge_system_map(KernelSymbols& kernel, const std::string& path, std::string_view text);
+Status merge_system_map(KernelSymbols& kernel, const std::string& path, std::string text);
 
 }  // namespace fkt

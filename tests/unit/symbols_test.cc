@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/format/symbols.h"
 
+#include <span>
+#include <string>
+
 #include <catch2/catch.hpp>
 
 using fkt::Symbols;
@@ -52,4 +55,42 @@ TEST_CASE("a line without address is an error with its number") {
   const auto s = Symbols::parse("ffffffff81000100\tt\tb\nhello\n");
   REQUIRE_FALSE(s);
   CHECK(s.error().message == "symbols: line 2 does not begin with an address");
+}
+
+TEST_CASE("a section's symbols are read when one is asked for") {
+  const std::string text = "ffffffff81000000\tT\t_text\nffffffffc0000000\tt\tprobe\tfkt\n";
+  fkt::Section section{{FKT_SECTION_MAGIC, FKT_SEC_SYMBOLS, 0, 0, text.size(), text.size()},
+                       std::as_bytes(std::span(text)),
+                       64};
+  section.header.checksum = fkt::section_checksum(section.header, section.stored);
+  Symbols copy;
+  {
+    const auto symbols = Symbols::of(section);
+    REQUIRE(symbols);
+    copy = *symbols;
+  }
+  section.stored = {};
+  CHECK(copy.name(0xffffffffc0000002) == "probe+0x2 [fkt]");
+  CHECK(copy.all().size() == 2);
+}
+
+TEST_CASE("a damaged section of symbols is refused before any is asked for") {
+  const std::string text = "ffffffff81000000\tT\t_text\n";
+  const fkt::Section section{{FKT_SECTION_MAGIC, FKT_SEC_SYMBOLS, 0, 1, text.size(), text.size()},
+                             std::as_bytes(std::span(text)),
+                             64};
+  const auto symbols = Symbols::of(section);
+  REQUIRE_FALSE(symbols);
+  CHECK(symbols.error().message.find("its checksum does not match") != std::string::npos);
+}
+
+TEST_CASE("a section that is no list of symbols has none") {
+  const std::string text = "hello\n";
+  fkt::Section section{{FKT_SECTION_MAGIC, FKT_SEC_SYMBOLS, 0, 0, text.size(), text.size()},
+                       std::as_bytes(std::span(text)),
+                       64};
+  section.header.checksum = fkt::section_checksum(section.header, section.stored);
+  const auto symbols = Symbols::of(section);
+  REQUIRE(symbols);
+  CHECK(symbols->empty());
 }
