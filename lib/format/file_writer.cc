@@ -14,8 +14,8 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kCompressFrom = 4096;  // bytes of payload
-constexpr int kCompressionLevel = 3;         // compresses 10 MB of symbols to 2 MB in about 60 ms
+constexpr std::size_t kCompressFrom = 4096;     // bytes of payload
+constexpr int kCompressionLevel = 1;            // twice as fast as 3, for 2 % more bytes of symbols
 constexpr std::size_t kPagesAlign = 64 * 1024;  // a good size for direct writes
 
 template <class T>

@@ -14,7 +14,7 @@
 namespace fkt {
 
 struct KernelSymbols {
-  std::vector<Symbol> symbols;     // ascending, with addresses of the running kernel
+  std::vector<Symbol> symbols;  // ascending, with addresses of the running kernel
   std::vector<std::shared_ptr<const std::string>> texts;  // what the symbols' names are views into
   bool hidden = false;             // the kernel hides addresses from this user
   std::uint64_t kaslr_offset = 0;  // running minus linked addresses
