@@ -178,7 +178,7 @@ static int find_process(pid_t pid)
 static int prepare_members(enum fkt_filter kind, pid_t pid)
 {
 	if (!filter.member)
-		filter.member = vmalloc(PID_MAX_LIMIT);
+		filter.member = __vmalloc(PID_MAX_LIMIT, GFP_KERNEL | __GFP_NOWARN);
 	if (!filter.member)
 		return -ENOMEM;
 	/* The idle tasks (number 0) are members only with FKT_FILTER_NOT_SELF. */

@@ -60,7 +60,8 @@ int fkt_when_start(struct fkt_when *condition)
 	if (!condition)
 		return 0;
 	if (fkt_when_tests(condition, FKT_WHEN_DURATION) && condition->tids) {
-		when.entered = vzalloc(array_size(condition->tids, sizeof(*when.entered)));
+		when.entered = __vmalloc(array_size(condition->tids, sizeof(*when.entered)),
+					 GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 		if (!when.entered) {
 			kvfree(condition);
 			return -ENOMEM;

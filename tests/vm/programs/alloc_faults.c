@@ -228,13 +228,19 @@ static int take(int fd)
 	return ioctl(fd, FKT_TAKE, &lend);
 }
 
+static void *mapped = MAP_FAILED; /* unmapped when allocations succeed again: munmap(2) allocates, too */
+
 static int map(int fd)
 {
-	volatile char *at = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	mapped = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	return mapped == MAP_FAILED ? -1 : 0;
+}
 
-	if (at == MAP_FAILED)
-		return -1;
-	return munmap((void *)at, 4096);
+static void unmap(void)
+{
+	if (mapped != MAP_FAILED)
+		munmap(mapped, 4096);
+	mapped = MAP_FAILED;
 }
 
 static int splice_out(int fd)
@@ -280,6 +286,7 @@ static bool try_nth(const struct scene *scene, unsigned int nth, unsigned int *f
 	if (ret && !hit)
 		die(scene->name, nth, "failed without a failure");
 	*failed += !!ret;
+	unmap();
 	close(fd);
 	if (s.out_fd >= 0)
 		close(s.out_fd);
