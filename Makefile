@@ -19,7 +19,7 @@ kernel_release = $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' '$(KDIR)/in
 modules_dir = $(DESTDIR)/lib/modules/$(kernel_release)/extra
 tool_names = $(patsubst cli/%/main.cc,%,$(wildcard cli/fkt_*/main.cc))
 man_pages = $(wildcard man/*.1 man/*.4 man/*.5 man/*.7)
-cxx_sources = $(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
+cxx_sources = $(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
                          tests/bench/*.cc tests/browser/*.cc examples/*.cc)
 scripts = packaging/setup .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/library/run web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image apt.sh build-module lib.sh faults.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)

@@ -8,7 +8,7 @@
 
 #include <fkt/ioctl.h>
 
-#include "cli/fkt_record/output.h"
+#include "cli/fkt_record/output/output.h"
 
 namespace fkt::record {
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/base/common.h"
-#include "cli/fkt_record/index.h"
+#include "cli/fkt_record/output/index.h"
 #include "lib/base/os_error.h"
 
 namespace fkt::record {

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 
 #include "cli/base/common.h"
-#include "cli/fkt_record/tail_room.h"
+#include "cli/fkt_record/output/tail_room.h"
 #include "lib/base/parse.h"
 #include "lib/record/system_state.h"
 #include "lib/record/when.h"

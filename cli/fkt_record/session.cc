@@ -12,7 +12,7 @@
 #include "cli/fkt_record/recording.h"
 #include "cli/fkt_record/signals.h"
 #include "cli/fkt_record/status_line.h"
-#include "cli/fkt_record/workload.h"
+#include "cli/fkt_record/workload/workload.h"
 #include "lib/base/os_error.h"
 #include "lib/format/mask.h"
 

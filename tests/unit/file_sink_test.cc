@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <set>
 
-#include "cli/fkt_record/describe_part.h"
-#include "cli/fkt_record/file_sink.h"
-#include "cli/fkt_record/rotation.h"
+#include "cli/fkt_record/sections/describe_part.h"
+#include "cli/fkt_record/sink/file_sink.h"
+#include "cli/fkt_record/sink/rotation.h"
 #include "lib/analyse/analysis.h"
 #include "lib/read/merge.h"
 #include "lib/report/summary.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "cli/fkt_record/output.h"
+#include "cli/fkt_record/output/output.h"
 #include "tests/unit/folder.h"
 
 using namespace fkt;

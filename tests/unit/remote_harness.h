@@ -19,7 +19,7 @@
 
 #include "cli/fkt_receive/arriving_file.h"
 #include "cli/fkt_receive/server.h"
-#include "cli/fkt_record/remote_link.h"
+#include "cli/fkt_record/remote/remote_link.h"
 #include "lib/format/file_header.h"
 #include "lib/format/sections.h"
 #include "tests/unit/folder.h"

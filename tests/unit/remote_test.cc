@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "cli/fkt_record/remote_sink.h"
+#include "cli/fkt_record/remote/remote_sink.h"
 #include "lib/read/trace.h"
 #include "lib/remote/message.h"
 #include "tests/unit/remote_harness.h"

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/sections/describe.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/base/common.h"
+#include "cli/fkt_record/engine.h"
+#include "lib/format/catalogue.h"
+#include "lib/record/kernel_symbols.h"
+#include "lib/record/system_state.h"
+
+namespace fkt::record {
+namespace {
+
+using Json = nlohmann::json;
+
+// Most descendants listed in the file; a longer list would not help a reader.
+constexpr std::size_t kMostDescendants = 500;
+
+const char* filter_name(fkt_filter filter) {
+  switch (filter) {
+    case FKT_FILTER_PROCESS:
+      return "process";
+    case FKT_FILTER_JOIN:
+      return "only";
+    case FKT_FILTER_NOT_SELF:
+      return "no-self";
+    default:
+      return "none";
+  }
+}
+
+std::string command_json(const Beginning& b, const fkt_status& status) {
+  const Request& r = b.request;
+  std::error_code ignored;
+  return dump_json({{"recorder_pid", b.tasks.number(::getpid())},
+                    {"workload_pid", b.tasks.number(b.workload)},
+                    {"command", r.command},
+                    {"user", b.user ? b.user->name : ""},
+                    {"cwd", std::filesystem::current_path(ignored).string()},
+                    {"mask", r.mask},
+                    {"args", r.args},
+                    {"filter", filter_name(r.filter)},
+                    {"filter_pid", b.tasks.number(r.filter_pid)},
+                    {"restricted", !(status.flags & FKT_STATUS_ALL)},
+                    {"engine", b.stream ? "fetch" : "drain"},
+                    {"pow_pages", r.pow_pages},
+                    {"options", r.words}});
+}
+
+void tell_contradictions(const KernelSymbols& symbols) {
+  if (symbols.contradictions == 0) return;
+  std::string names;
+  for (const std::string& name : symbols.examples) names += (names.empty() ? "" : ", ") + name;
+  if (symbols.examples.size() < symbols.contradictions) names += ", ...";
+  cli::warn(symbols.system_map + ": " + cli::with_commas(symbols.contradictions) +
+            " symbols have another address in the running kernel (" + names +
+            "): is it this kernel's?");
+}
+
+Result<KernelSymbols> read_symbols(const Request& request) {
+  Result<std::string> kallsyms = read_file("/proc/kallsyms");
+  KernelSymbols symbols = parse_kallsyms(kallsyms ? std::move(*kallsyms) : "");
+  if (symbols.hidden) {
+    cli::warn("no kernel symbols in the file: " +
+              (kallsyms ? "the kernel hides its addresses from who lacks CAP_SYSLOG"
+                        : kallsyms.error().message));
+  }
+  if (!request.system_map.empty()) {
+    Result<std::string> map = read_file(request.system_map);
+    if (!map) return map.error();
+    const Status merged = merge_system_map(symbols, request.system_map, std::move(*map));
+    if (!merged) return merged.error();
+    tell_contradictions(symbols);
+    if (request.verbose) {
+      cli::warn(request.system_map + ": " + cli::with_commas(symbols.added) +
+                " symbols that the kernel does not list");
+    }
+  }
+  if (request.verbose) cli::warn(cli::with_commas(symbols.symbols.size()) + " kernel symbols");
+  return symbols;
+}
+
+PartCpu before_on(const PartCpus& before, std::uint32_t cpu) {
+  const auto found = before.find(cpu);
+  return found == before.end() ? PartCpu{} : found->second;
+}
+
+PartCpu sum_of(const PartCpus& cpus) {
+  PartCpu sum;
+  for (const auto& [number, cpu] : cpus) {
+    sum.events += cpu.events;
+    sum.pages += cpu.pages;
+    sum.lost += cpu.lost;
+  }
+  return sum;
+}
+
+Json per_cpu_json(const Ending& e) {
+  Json list = Json::array();
+  for (std::uint32_t cpu = 0; cpu < e.status.cpus; ++cpu) {
+    const Result<fkt_cpu_status> status = e.device.cpu_status(cpu);
+    if (!status) continue;
+    const PartCpu base = before_on(e.before, cpu), left = before_on(e.snapshots, cpu);
+    list.push_back({{"cpu", cpu},
+                    {"events", status->events - base.events},
+                    {"lost", status->lost - base.lost},
+                    {"discarded", std::uint64_t{status->discarded}},
+                    {"overwritten", status->overwritten + left.events},
+                    {"pages", status->pages_written - base.pages - left.pages},
+                    {"gap_from", std::uint64_t{status->gap_from}},
+                    {"gap_lost", std::uint64_t{status->gap_lost}}});
+  }
+  return list;
+}
+
+Json descendants_json(const std::vector<Descendant>& descendants, const TaskList& tasks) {
+  Json list = Json::array();
+  for (const Descendant& process : descendants) {
+    if (list.size() == kMostDescendants) break;
+    list.push_back({{"tid", tasks.number(process.pid)}, {"comm", process.comm}});
+  }
+  return list;
+}
+
+Result<std::string> totals_json(const Ending& e) {
+  const Result<fkt_clocks> end = e.device.clocks(e.clock);
+  if (!end) return end.error();
+  const fkt_status& s = e.status;
+  const PartCpu base = sum_of(e.before);
+  return dump_json({{"start_clock", std::uint64_t{s.start_clock}},
+                    {"stop_clock", std::uint64_t{s.stop_clock}},
+                    {"events", s.events - base.events},
+                    {"lost", s.lost - base.lost},
+                    {"discarded", std::uint64_t{s.discarded}},
+                    {"overwritten", std::uint64_t{s.overwritten}},
+                    {"pages", s.pages_written - base.pages},
+                    {"bytes", std::uint64_t{s.bytes_written}},
+                    {"stop_reason", stop_reason_name(s.stop_reason)},
+                    {"error", s.error},
+                    {"mask", e.mask},
+                    {"drain_ns", std::uint64_t{s.drain_ns}},
+                    {"wakeups", s.wakeups},
+                    {"engine", engine_name(s.engine)},
+                    {"workload_status", e.workload_status ? Json(*e.workload_status) : Json()},
+                    {"descendants", descendants_json(e.descendants, e.task_list)},
+                    {"end", clock_pair_json(*end)},
+                    {"missed", std::uint64_t{s.missed}},
+                    {"clock_back", std::uint64_t{s.clock_back}},
+                    {"per_cpu", per_cpu_json(e)}});
+}
+
+// Adds sections to a list; after the first failure add() does nothing and status() returns the
+// error.
+class Adder {
+ public:
+  explicit Adder(Sections& sections) : sections_(sections) {}
+  Adder& add(fkt_section type, std::string_view payload) {
+    if (status_) status_ = sections_.add(type, payload);
+    return *this;
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  Sections& sections_;
+  Status status_ = Done{};
+};
+
+}  // namespace
+
+Status add_tables(Sections& sections, const std::vector<fkt_index_entry>& index,
+                  const std::vector<fkt_group_entry>& groups) {
+  const auto text = [](const auto& table) { return as_text(std::as_bytes(std::span(table))); };
+  Adder adder(sections);
+  if (!index.empty()) adder.add(FKT_SEC_INDEX, text(index));
+  if (!groups.empty()) adder.add(FKT_SEC_GROUPS, text(groups));
+  return adder.status();
+}
+
+const char* stop_reason_name(std::uint32_t reason) {
+  switch (reason) {
+    case FKT_STOP_LIMIT:
+      return "limit";
+    case FKT_STOP_FULL:
+      return "full";
+    case FKT_STOP_ERROR:
+      return "error";
+    case FKT_STOP_RING:
+      return "ring";
+    default:
+      return "asked";
+  }
+}
+
+Result<Sections> sections_before(const Beginning& b) {
+  const Result<fkt_status> status = b.device.status();
+  if (!status) return status.error();
+  const Result<KernelSymbols> symbols = read_symbols(b.request);
+  if (!symbols) return symbols.error();
+  Sections sections;
+  Adder adder(sections);
+  adder.add(FKT_SEC_MACHINE, machine_json(status->cpus))
+      .add(FKT_SEC_COMMAND, command_json(b, *status))
+      .add(FKT_SEC_SYMBOLS, symbols->to_lines())
+      .add(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines())
+      .add(FKT_SEC_SYSCALLS, syscall_lines())
+      .add(FKT_SEC_INTERRUPTS, interrupt_lines())
+      .add(FKT_SEC_TASKS, b.tasks.lines());
+  // The clocks are read last, so that they are as close to the start as possible.
+  const Result<fkt_clocks> clocks = b.device.clocks(b.request.clock);
+  if (!clocks) return clocks.error();
+  adder.add(FKT_SEC_CLOCKS, clocks_json(b.request.clock, *clocks));
+  if (!adder.status()) return adder.status().error();
+  return sections;
+}
+
+Result<Sections> clocks_of_start(const Device& device, fkt_clock_source clock) {
+  const Result<fkt_status> status = device.status();
+  if (!status) return status.error();
+  Result<fkt_clocks> clocks = device.clocks(clock);
+  if (!clocks) return clocks.error();
+  // The clocks are read shortly after the start. All advanced by the same time since, so that is
+  // subtracted from each.
+  const std::uint64_t since =
+      clocks->clock - std::min<std::uint64_t>(clocks->clock, status->start_clock);
+  const auto ns = static_cast<std::uint64_t>(static_cast<long double>(since) * 1e6L /
+                                             static_cast<long double>(clocks->khz));
+  clocks->clock = status->start_clock;
+  clocks->mono_raw_ns -= ns;
+  clocks->mono_ns -= ns;
+  clocks->real_ns -= ns;
+  Sections sections;
+  const Status added = sections.add(FKT_SEC_CLOCKS, clocks_json(clock, *clocks));
+  if (!added) return added.error();
+  return sections;
+}
+
+Result<Sections> sections_after(const Ending& e) {
+  const Result<std::string> totals = totals_json(e);
+  if (!totals) return totals.error();
+  Sections sections;
+  Adder adder(sections);
+  adder.add(FKT_SEC_TOTALS, *totals).add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
+  const std::string tasks = e.status.overwritten > 0 ? e.task_list.lines() : e.tasks;
+  if (!tasks.empty()) adder.add(FKT_SEC_TASKS_END, tasks);
+  Status added = adder.status();
+  if (added) added = add_tables(sections, e.index, e.groups);
+  if (!added) return added.error();
+  return sections;
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The sections of a file that describe the recording: those before the pages and those after them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fkt/ioctl.h>
+
+#include "cli/fkt_record/output/part_file.h"
+#include "cli/fkt_record/request.h"
+#include "cli/fkt_record/sections/task_list.h"
+#include "cli/fkt_record/workload/user.h"
+#include "cli/fkt_record/workload/workload.h"
+#include "lib/format/file_writer.h"
+#include "lib/record/device.h"
+
+namespace fkt::record {
+
+struct Beginning {
+  const Request& request;
+  const std::optional<User>& user;
+  const Device& device;
+  const TaskList& tasks;
+  pid_t workload = 0;  // pid; 0: no workload
+  bool stream = false;
+};
+
+// Makes the sections machine, command, clocks, tasks, interrupts, symbols, catalogue and system
+// calls. Prints a warning if kernel symbols are missing.
+Result<Sections> sections_before(const Beginning& beginning);
+
+// Upper bound of the bytes of an FKT_SEC_CLOCKS section, header included.
+constexpr std::size_t kClocksBytes = 1024;
+// Makes FKT_SEC_CLOCKS again after FKT_START, with the clocks at the recording's start_clock.
+Result<Sections> clocks_of_start(const Device& device, fkt_clock_source clock);
+
+struct Ending {
+  const Device& device;
+  const TaskList& task_list;
+  const fkt_status& status;  // read after the stop
+  std::uint64_t mask = 0;    // the layers in the mask at the stop
+  fkt_clock_source clock = FKT_CLOCK_TSC;
+  std::optional<int> workload_status;
+  std::vector<Descendant> descendants;
+  std::vector<fkt_index_entry> index;  // empty: no index is written
+  std::vector<fkt_group_entry> groups;
+  PartCpus before;  // events and pages in the files before this one
+  // Events and pages in snapshots, which count as overwritten in this file; included in `status`.
+  PartCpus snapshots;
+  std::string tasks;  // payload of FKT_SEC_TASKS_END for a file that follows others
+};
+
+// Makes the sections after the pages: totals, interrupts, tasks, index and groups.
+Result<Sections> sections_after(const Ending& ending);
+
+// Adds FKT_SEC_INDEX and FKT_SEC_GROUPS; an empty table is omitted.
+Status add_tables(Sections& sections, const std::vector<fkt_index_entry>& index,
+                  const std::vector<fkt_group_entry>& groups);
+
+// Name of an fkt_stop_reason: "asked", "limit", "full", "error" or "ring".
+const char* stop_reason_name(std::uint32_t reason);
+
+}  // namespace fkt::record

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/sections/describe_part.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/fkt_record/engine.h"
+#include "cli/fkt_record/sections/describe.h"
+#include "lib/base/cursor.h"
+#include "lib/format/sections.h"
+#include "lib/record/system_state.h"
+
+namespace fkt::record {
+namespace {
+
+using Json = nlohmann::json;
+
+template <class Each>
+void for_each_task(std::string_view lines, Each each) {
+  while (!lines.empty()) {
+    const std::string_view line = take_until(lines, '\n');
+    each(line, line.substr(0, line.find('\t')));
+  }
+}
+
+// The lines of `now`, and those of `before` whose thread is not in `now`. Such a thread may have
+// exited during the file's first pages, which are older than the list `now`.
+std::string tasks_with(const std::string& before, const std::string& now) {
+  std::string tasks = now;
+  std::set<std::string_view> known;
+  for_each_task(now, [&](std::string_view, std::string_view tid) { known.insert(tid); });
+  for_each_task(before, [&](std::string_view line, std::string_view tid) {
+    if (!known.contains(tid)) tasks.append(line).append("\n");
+  });
+  return tasks;
+}
+
+std::string part_json(unsigned number, const PartCpus& before, bool snapshot) {
+  Json lost = Json::array();
+  for (const auto& [cpu, counts] : before) lost.push_back({{"cpu", cpu}, {"lost", counts.lost}});
+  Json part{{"number", number}, {"lost", lost}};
+  if (snapshot) part["snapshot"] = true;
+  return dump_json(part);
+}
+
+PartCpu on(const PartCpus& cpus, std::uint32_t cpu) {
+  const auto found = cpus.find(cpu);
+  return found == cpus.end() ? PartCpu{} : found->second;
+}
+
+// The totals of one CPU, which may have no page in this file; adds them to `sum`.
+Json cpu_json(std::uint32_t cpu, const PartFile& part, const PartCpu& gone, PartCpu& sum) {
+  const PartCpu has = on(part.cpus(), cpu);
+  const std::uint64_t lost_before = std::max(on(part.before(), cpu).lost, gone.lost);
+  // Losses are counted in page headers: without a page their number is not known.
+  const std::uint64_t lost = has.pages > 0 ? has.lost - lost_before : 0;
+  sum.events += has.events + gone.events;
+  sum.lost += lost;
+  return {{"cpu", cpu},
+          {"events", has.events + gone.events},
+          {"lost", lost},
+          {"discarded", 0},
+          {"overwritten", gone.events},
+          {"pages", has.pages},
+          {"gap_from", 0},
+          {"gap_lost", 0}};
+}
+
+}  // namespace
+
+PartHeads::PartHeads(std::string first, const TaskList& tasks, Kind kind)
+    : first_(std::move(first)), list_(tasks), kind_(kind) {}
+
+std::string PartHeads::tasks_until_now() const {
+  const auto listed = listed_.find(last_);
+  return tasks_with(listed == listed_.end() ? std::string() : listed->second, list_.lines());
+}
+
+std::string PartHeads::take_tasks(unsigned number) {
+  const auto listed = listed_.extract(number);
+  return listed ? listed.mapped() : std::string();
+}
+
+void PartHeads::note_tasks() {
+  const std::string now = list_.lines();
+  listed_[last_] = tasks_with(tasks_, now);
+  tasks_ = now;
+}
+
+Status PartHeads::prepare() {
+  Prepared next;
+  if (!read_at(as_bytes(first_), 0, next.header)) return Error{ErrorCode::format, "no header"};
+  const SectionList list = walk_sections(as_bytes(first_), next.header.header_bytes, first_.size());
+  for (const Section& section : list.sections) {
+    const std::uint32_t type = section.header.type;
+    if (type == FKT_SEC_TASKS && tasks_.empty()) {
+      if (const Result<Payload> tasks = Payload::read(section)) tasks_ = tasks->text();
+    }
+    if (type != FKT_SEC_TASKS && type != FKT_SEC_INTERRUPTS) next.sections.copy(section);
+  }
+  next.tasks = list_.lines();
+  next.listed = tasks_with(tasks_, next.tasks);
+  Status added = next.sections.add(FKT_SEC_INTERRUPTS, interrupt_lines());
+  if (added) added = next.sections.add(FKT_SEC_TASKS, next.listed);
+  if (added) prepared_ = std::move(next);
+  return added;
+}
+
+Result<std::string> PartHeads::head(unsigned number, const PartCpus& before) {
+  if (!prepared_) {
+    const Status made = prepare();
+    if (!made) return made.error();
+  }
+  Prepared next = std::move(*prepared_);
+  prepared_.reset();
+  const Status added =
+      next.sections.add(FKT_SEC_PART, part_json(number, before, kind_ == Kind::snapshot));
+  if (!added) return added.error();
+  if (kind_ == Kind::snapshot) listed_.clear();
+  last_ = number;
+  listed_[number] = std::move(next.listed);
+  tasks_ = std::move(next.tasks);
+  const fkt_file_header& of = next.header;
+  return file_head(of.recording, of.page_bytes, next.sections, of.version);
+}
+
+Result<Sections> part_tail(const PartEnd& end, const PartFile& part, const std::string& tasks) {
+  std::set<std::uint32_t> cpus;
+  for (const auto* known : {&part.cpus(), &end.gone}) {
+    for (const auto& [number, cpu] : *known) cpus.insert(number);
+  }
+  PartCpu sum;
+  std::uint64_t overwritten = 0;
+  Json per_cpu = Json::array();
+  for (const std::uint32_t cpu : cpus) {
+    const PartCpu gone = on(end.gone, cpu);
+    per_cpu.push_back(cpu_json(cpu, part, gone, sum));
+    overwritten += gone.events;
+  }
+  const std::string totals =
+      dump_json({{"start_clock", std::uint64_t{end.status.start_clock}},
+                 {"stop_clock", std::max<std::uint64_t>(part.end_clock(), end.status.stop_clock)},
+                 {"events", sum.events},
+                 {"lost", sum.lost},
+                 {"discarded", 0},
+                 {"overwritten", overwritten},
+                 {"pages", part.index().size()},
+                 {"bytes", part.bytes()},
+                 {"stop_reason", end.reason},
+                 {"because", end.because},
+                 {"error", 0},
+                 {"mask", std::uint64_t{end.status.mask}},
+                 {"drain_ns", 0},
+                 {"wakeups", 0},
+                 {"engine", engine_name(end.status.engine)},
+                 {"missed", std::uint64_t{end.status.missed}},
+                 {"clock_back", std::uint64_t{end.status.clock_back}},
+                 {"workload_status", nullptr},
+                 {"descendants", Json::array()},
+                 {"end", clock_pair_json(end.now)},
+                 {"per_cpu", per_cpu}});
+  Sections sections;
+  Status added = sections.add(FKT_SEC_TOTALS, totals);
+  if (added) added = sections.add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
+  if (added && !tasks.empty()) added = sections.add(FKT_SEC_TASKS_END, tasks);
+  if (added) added = add_tables(sections, part.index(), part.groups());
+  if (!added) return added.error();
+  return sections;
+}
+
+Result<Sections> part_tail(const Device& device, fkt_clock_source clock, const PartFile& part,
+                           const std::string& tasks) {
+  const Result<fkt_status> status = device.status();
+  if (!status) return status.error();
+  const Result<fkt_clocks> now = device.clocks(clock);
+  if (!now) return now.error();
+  PartEnd end{.status = *status, .now = *now};
+  // The recording may stop long after this file's last page, so this file ends with its last page.
+  end.status.stop_clock = 0;
+  return part_tail(end, part, tasks);
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/sink/rotation.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "lib/base/unique_fd.h"
+
+namespace fkt::record {
+namespace {
+
+constexpr std::size_t kDigits = 6;
+
+bool is_recording(const std::filesystem::path& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  char magic[sizeof(FKT_FILE_MAGIC) - 1];
+  return file && ::pread(file.get(), magic, sizeof magic, 0) == sizeof magic &&
+         std::memcmp(magic, FKT_FILE_MAGIC, sizeof magic) == 0;
+}
+
+bool is_number(std::string_view text) {
+  return text.size() >= kDigits && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
+
+Rotation::Rotation(const Request& request, std::optional<User> owner, const PartRules& rules,
+                   const Output& first, Makers makers)
+    : request_(request), owner_(std::move(owner)), rules_(rules), makers_(std::move(makers)) {
+  now_writing(first);
+}
+
+Rotation::~Rotation() {
+  if (closing_.joinable()) closing_.join();
+}
+
+void Rotation::start() {
+  closing_ = std::thread(makers_.prepare);
+}
+
+std::string Rotation::part_name(const std::string& name, unsigned number) {
+  char text[16];
+  std::snprintf(text, sizeof text, ".%06u", number);
+  return name + text;
+}
+
+std::vector<std::string> Rotation::old_files(const std::string& name) {
+  namespace fs = std::filesystem;
+  const fs::path path(name);
+  const std::string prefix = path.filename().string() + '.';
+  std::vector<std::string> found;
+  std::error_code error;
+  fs::directory_iterator folder(path.has_parent_path() ? path.parent_path() : ".", error);
+  for (; !error && folder != fs::directory_iterator(); folder.increment(error)) {
+    const std::string file = folder->path().filename().string();
+    if (!file.starts_with(prefix) || !is_number(file.substr(prefix.size()))) continue;
+    if (is_recording(folder->path())) found.push_back(folder->path().string());
+  }
+  return found;
+}
+
+void Rotation::remove_old(const std::string& name) {
+  for (const std::string& file : old_files(name)) ::unlink(file.c_str());
+}
+
+Result<std::unique_ptr<PartFile>> Rotation::next(const PartFile& before) {
+  PartCpus base = before.before();
+  for (const auto& [number, cpu] : before.claimed()) {
+    PartCpu& sum = base[number];
+    sum.events += cpu.events;
+    sum.pages += cpu.pages;
+    sum.lost = cpu.lost;
+  }
+  const unsigned number = before.number() + 1;
+  if (closing_.joinable()) closing_.join();
+  const Result<std::string> head = makers_.head(number, base);
+  if (!head) return head.error();
+  // The previous file is not finished yet; removing the oldest now keeps the number of files within
+  // the limit.
+  remove_oldest(before.number());
+  Request request = request_;
+  request.file = part_name(request_.file, number);
+  Result<Output> output = Output::open(request, owner_);
+  if (!output) return output.error();
+  const Status written = output->write_head(*head);
+  if (!written) {
+    output->discard();
+    return written.error();
+  }
+  now_writing(*output);
+  return PartFile::open(std::move(*output), rules_, number, base);
+}
+
+void Rotation::now_writing(const Output& output) {
+  auto copy = std::make_shared<const UniqueFd>(::fcntl(output.fd(), F_DUPFD_CLOEXEC, 3));
+  const std::lock_guard lock(mutex_);
+  previous_ = std::exchange(current_, std::move(copy));
+}
+
+int Rotation::sync() {
+  std::unique_lock lock(mutex_);
+  const auto current = current_, previous = previous_;
+  lock.unlock();
+  for (const auto& file : {previous, current}) {
+    if (file && *file && ::fdatasync(file->get()) != 0) return errno;
+  }
+  return 0;
+}
+
+void Rotation::finish(std::unique_ptr<PartFile> part) {
+  if (closing_.joinable()) closing_.join();
+  closing_ = std::thread([this, own = std::shared_ptr<PartFile>(std::move(part))] { close(*own); });
+}
+
+void Rotation::close(PartFile& part) {
+  const Result<Sections> tail = makers_.tail(part);
+  const Status written = tail ? part.output().write_tail(part.end(), *tail) : tail.error();
+  // With --keep 1 a file may be removed before it is finished; an error in its tail does not matter
+  // then.
+  const bool removed = part.number() <= removed_;
+  if (!written && status_ && !removed) status_ = written;
+  // Closed first: the space of a removed file is freed when its last descriptor is closed.
+  part.output().close();
+  remove_oldest(part.number());
+  makers_.prepare();
+}
+
+void Rotation::remove_oldest(unsigned newest) {
+  if (!request_.keep || newest <= *request_.keep) return;
+  const unsigned oldest = newest - *request_.keep;
+  removed_ = std::max(removed_, oldest);
+  ::unlink(part_name(request_.file, oldest).c_str());
+}
+
+void Rotation::drop(std::unique_ptr<PartFile> part) {
+  part->output().discard();
+}
+
+Status Rotation::join() {
+  if (closing_.joinable()) closing_.join();
+  return status_;
+}
+
+}  // namespace fkt::record

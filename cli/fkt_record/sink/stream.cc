@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/sink/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/os_error.h"
+#include "lib/format/file_writer.h"
+
+namespace fkt::record {
+namespace {
+
+constexpr std::size_t kStep = 1 << 20;  // most bytes moved per call
+
+bool readable(int fd) {
+  pollfd one{fd, POLLIN, 0};
+  return ::poll(&one, 1, 0) > 0 && (one.revents & POLLIN);
+}
+
+}  // namespace
+
+Stream::Stream(int device, int out, std::string name)
+    : device_(device), out_(out), name_(std::move(name)), way_(Way::copy) {
+  struct stat is {};
+  if (::fstat(out_, &is) != 0) return;
+  if (S_ISFIFO(is.st_mode)) way_ = Way::splice;
+  // sendfile(2) fails if the output was opened with O_APPEND.
+  if (S_ISREG(is.st_mode) && !(::fcntl(out_, F_GETFL) & O_APPEND)) way_ = Way::sendfile;
+}
+
+ssize_t Stream::copy_once() {
+  buffer_.resize(kStep);
+  const ssize_t got = ::read(device_, buffer_.data(), buffer_.size());
+  if (got <= 0) return got;
+  const Status written =
+      write_all(out_, ByteView(buffer_).first(static_cast<std::size_t>(got)), name_);
+  return written ? got : -1;  // errno was set by write(2)
+}
+
+ssize_t Stream::move_once() {
+  switch (way_) {
+    case Way::splice:
+      return ::splice(device_, nullptr, out_, nullptr, kStep, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+    case Way::sendfile:
+      return ::sendfile(out_, device_, nullptr, kStep);
+    case Way::copy:
+      break;
+  }
+  return copy_once();
+}
+
+Result<Stream::Moved> Stream::move() {
+  const ssize_t moved = move_once();
+  if (moved > 0) {
+    reader_is_slow_ = false;
+    return Moved::some;
+  }
+  if (moved == 0) return Moved::end;
+  switch (errno) {
+    case EINTR:
+      return Moved::some;
+    case EAGAIN:
+      // If pages are waiting, the output is not writable.
+      reader_is_slow_ = readable(device_);
+      return Moved::later;
+    case EPIPE:
+      return Moved::closed;
+    case EINVAL:
+      if (way_ == Way::copy) break;
+      way_ = Way::copy;
+      return Moved::some;
+  }
+  return os_failure(name_);
+}
+
+}  // namespace fkt::record

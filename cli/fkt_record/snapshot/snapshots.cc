@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/snapshot/snapshots.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cli/base/common.h"
+#include "lib/record/snapshot_call.h"
+#include "lib/record/when.h"
+
+namespace fkt::record {
+
+Snapshots::Snapshots(const Request& request, std::optional<User> owner, SnapshotRules rules)
+    : request_(request), owner_(std::move(owner)), rules_(std::move(rules)) {
+  Result<UniqueFd> listen = listen_for_asks(::getpid());
+  if (listen) {
+    listen_ = std::move(*listen);
+  } else {
+    cli::warn(listen.error().message + " (SIGUSR1 asks for snapshots all the same)");
+  }
+  prepare();
+}
+
+Snapshots::~Snapshots() {
+  if (running_) running_->end_now();
+  if (preparing_.joinable()) preparing_.join();
+}
+
+// Makes the next head in advance: it takes long, and the rings would fill meanwhile.
+void Snapshots::prepare() {
+  preparing_ = std::thread([this] {
+    // An error is ignored here: it occurs again when the head is needed, and is reported then.
+    (void)static_cast<bool>(rules_.heads.prepare());
+  });
+}
+
+Status Snapshots::start(Output output, std::chrono::nanoseconds after, std::string because) {
+  if (preparing_.joinable()) preparing_.join();
+  Result<std::unique_ptr<Snapshot>> snapshot =
+      Snapshot::start(rules_, {std::move(output), after, ++number_, left_, std::move(because)});
+  if (!snapshot) return snapshot.error();
+  running_ = std::move(*snapshot);
+  return Done{};
+}
+
+Status Snapshots::start_asked(int connection) {
+  if (!may_ask(connection)) {
+    return Error{ErrorCode::io, "the recorder answers root and its own user only"};
+  }
+  Result<ReceivedAsk> asked = receive_ask(connection);
+  if (!asked) return asked.error();
+  if (running_) return Error{ErrorCode::io, "the recorder is busy with another snapshot"};
+  Result<Output> output = Output::over(asked->ask.name, std::move(asked->file));
+  if (!output) return output.error();
+  return start(std::move(*output), std::chrono::nanoseconds(asked->ask.after_ns));
+}
+
+void Snapshots::asked() {
+  UniqueFd connection(::accept4(listen_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!connection) return;
+  const Status started = start_asked(connection.get());
+  if (started) {
+    asker_ = std::move(connection);
+  } else {
+    send_answer(connection.get(), {false, started.error().message});
+  }
+}
+
+Status Snapshots::start_own(const std::string& because) {
+  if (running_) return Error{ErrorCode::io, "busy with another snapshot"};
+  Request request = request_;
+  request.replace = Replace::nothing;
+  // Uses the next free name, so that snapshots of an earlier recording are kept.
+  do {
+    request.file = request_.file + ".snap-" + std::to_string(++own_);
+  } while (::access(request.file.c_str(), F_OK) == 0);
+  Result<Output> output = Output::open(request, owner_);
+  if (!output) return output.error();
+  if (!output->is_file()) return Error{ErrorCode::io, request.file + " is no regular file"};
+  return start(std::move(*output), request_.snapshot_after, because);
+}
+
+void Snapshots::asked_by_signal() {
+  const Status started = start_own({});
+  if (!started) cli::warn("SIGUSR1: no snapshot: " + started.error().message);
+}
+
+void Snapshots::condition_true() {
+  const Result<std::optional<fkt_fired>> fired = rules_.device.fired();
+  if (!fired) return cli::warn("--snapshot-when: " + fired.error().message);
+  // Events before the end of the previous snapshot are in that snapshot.
+  if (!*fired || (*fired)->clock <= end_clock_) return;
+  by_condition_++;
+  const Status started = start_own(fired_text(**fired, rules_.ticks_per_second));
+  if (!started) cli::warn("--snapshot-when: no snapshot: " + started.error().message);
+  if (by_condition_ == request_.snapshots) {
+    cli::warn("--snapshot-when: no further snapshot after this one (--snapshots " +
+              std::to_string(request_.snapshots) + ")");
+  }
+}
+
+void Snapshots::finished() {
+  const Result<std::string> written = running_->join();
+  const SnapshotAnswer answer{static_cast<bool>(written),
+                              written ? *written : written.error().message};
+  if (asker_) {
+    send_answer(asker_.get(), answer);
+    asker_.reset();
+  } else if (!answer.written || !request_.quiet) {
+    cli::warn(answer.line);
+  }
+  for (const auto& [number, cpu] : running_->taken()) {
+    PartCpu& sum = left_[number];
+    sum.events += cpu.events;
+    sum.pages += cpu.pages;
+    sum.lost = cpu.lost;
+  }
+  end_clock_ = std::max(end_clock_, running_->end_clock());
+  running_.reset();
+  prepare();
+}
+
+void Snapshots::asker_left() {
+  asker_.reset();
+  running_->end_now();
+}
+
+void Snapshots::end() {
+  listen_.reset();
+  if (running_) running_->end_now();
+}
+
+void Snapshots::join() {
+  if (running_) finished();
+}
+
+}  // namespace fkt::record

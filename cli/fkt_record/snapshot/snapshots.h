@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Takes the requests for snapshots of a flight recorder (fkt_snapshot, SIGUSR1, a condition) and
+// writes one snapshot at a time.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "cli/fkt_record/request.h"
+#include "cli/fkt_record/snapshot/snapshot.h"
+#include "cli/fkt_record/workload/user.h"
+
+namespace fkt::record {
+
+class Snapshots {
+ public:
+  // Listens for fkt_snapshot from now on. If that fails, prints a warning; SIGUSR1 works without
+  // it. `request` must outlive the object; `owner` becomes the owner of files that are not
+  // fkt_snapshot's.
+  Snapshots(const Request& request, std::optional<User> owner, SnapshotRules rules);
+  ~Snapshots();
+
+  // When readable, the caller has to call asked().
+  int ask_fd() const { return listen_.get(); }
+  void asked();
+  // For SIGUSR1: writes a snapshot to FILE.snap-1, then FILE.snap-2 and so on.
+  void asked_by_signal();
+  // True while the condition should be checked: the caller has to call condition_true() when the
+  // device reports an event.
+  bool wants_condition() const { return !running_ && by_condition_ < request_.snapshots; }
+  // For --snapshot-when: writes a snapshot to the next FILE.snap-N.
+  void condition_true();
+  // When readable, the caller has to call finished(). -1 if no snapshot is being written.
+  int done_fd() const { return running_ ? running_->fd() : -1; }
+  void finished();
+  // When readable, fkt_snapshot has closed its connection: the caller has to call asker_left().
+  int asker_fd() const { return asker_.get(); }
+  void asker_left();
+
+  // Called before the recording's stop: refuses further requests, and the current snapshot takes no
+  // more pages.
+  void end();
+  // Called after end(): waits until the current snapshot is written.
+  void join();
+  // Per CPU, what all snapshots took.
+  const PartCpus& left() const { return left_; }
+
+ private:
+  Status start(Output output, std::chrono::nanoseconds after, std::string because = {});
+  Status start_asked(int connection);
+  Status start_own(const std::string& because);
+  void prepare();
+
+  const Request& request_;
+  const std::optional<User> owner_;
+  SnapshotRules rules_;
+  UniqueFd listen_;
+  UniqueFd asker_;  // connection of the fkt_snapshot that waits; none for other triggers
+  unsigned number_ = 0, own_ = 0, by_condition_ = 0;
+  std::uint64_t end_clock_ = 0;  // end of the last snapshot in ticks
+  PartCpus left_;
+  std::thread preparing_;              // makes the next head while no snapshot is being written
+  std::unique_ptr<Snapshot> running_;  // declared last because it uses rules_
+};
+
+}  // namespace fkt::record
