@@ -21,8 +21,8 @@
 #include <boost/program_options.hpp>
 
 #include "lib/base/result.h"
+#include "lib/base/text_writer.h"
 #include "lib/base/unique_fd.h"
-#include "lib/base/writer.h"
 
 namespace fkt::cli {
 
@@ -128,7 +128,7 @@ class TextFile {
   static Result<TextFile> create(const std::string& path);
   // The text to be written. The caller calls flush() repeatedly, so that it stays small, and at the
   // end.
-  Writer& out() { return out_; }
+  TextWriter& out() { return out_; }
   // Writes the buffered text once there are 256 KiB of it, or with `all` any amount.
   Status flush(bool all = false);
 
@@ -136,7 +136,7 @@ class TextFile {
   TextFile(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
   UniqueFd fd_;
   std::string path_;
-  Writer out_;
+  TextWriter out_;
 };
 
 // Shows "reading 42 %" on stderr a few times per second if stderr is a terminal. The destructor

@@ -108,7 +108,8 @@ Result<Scale> scale_of(const Options& options, const Trace& trace, std::uint32_t
   return scale;
 }
 
-void write(Writer& out, const Request& request, const Trace& trace, const BufferColumns& columns) {
+void write(TextWriter& out, const Request& request, const Trace& trace,
+           const BufferColumns& columns) {
   const double per_second = trace.info().clocks.ticks_per_second();
   const std::uint64_t start = recording_start(trace.info());
   const BufferTable table{columns, trace.info().page_bytes, start,
@@ -125,7 +126,7 @@ void write(Writer& out, const Request& request, const Trace& trace, const Buffer
   }
 }
 
-Status put_output(const std::string& path, const Writer& out) {
+Status put_output(const std::string& path, const TextWriter& out) {
   if (path.empty()) {
     const Result<bool> written = put(out.view());
     return written ? Status(Done{}) : Status(written.error());
@@ -152,7 +153,7 @@ int run(const Options& options) {
         [&](std::uint64_t done) { progress.update(done, total); });
   }();
   columns.finish();
-  Writer out;
+  TextWriter out;
   write(out, *request, *trace, columns);
   const Status written = put_output(request->output, out);
   if (!written) return fail(written.error());

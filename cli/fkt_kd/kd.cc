@@ -22,7 +22,7 @@ namespace {
 // Returns what the function for this format writes.
 template <class Text, class Json, class Csv>
 std::string formatted(KdFormat format, Text text, Json json, Csv csv) {
-  Writer out;
+  TextWriter out;
   switch (format) {
     case KdFormat::text:
       text(out);
@@ -41,9 +41,9 @@ std::string table(const CallSource& source, const KdRequest& request, const Time
   std::vector<FunctionRow> rows = function_rows(source.profile(), source.types());
   arrange(rows, request.shape);
   return formatted(
-      request.format, [&](Writer& out) { write_table(out, rows, request.shape, time); },
-      [&](Writer& out) { write_json(out, rows, time); },
-      [&](Writer& out) { write_csv(out, rows, request.shape, time); });
+      request.format, [&](TextWriter& out) { write_table(out, rows, request.shape, time); },
+      [&](TextWriter& out) { write_json(out, rows, time); },
+      [&](TextWriter& out) { write_csv(out, rows, request.shape, time); });
 }
 
 Result<std::string> histogram(const CallSource& source, const KdRequest& request,
@@ -52,9 +52,9 @@ Result<std::string> histogram(const CallSource& source, const KdRequest& request
       function_histogram(source.profile(), source.types(), request.histogram);
   if (!found) return found.error();
   return formatted(
-      request.format, [&](Writer& out) { write_histogram(out, *found, time); },
-      [&](Writer& out) { write_histogram_json(out, *found, time); },
-      [&](Writer& out) { write_histogram_csv(out, *found, time); });
+      request.format, [&](TextWriter& out) { write_histogram(out, *found, time); },
+      [&](TextWriter& out) { write_histogram_json(out, *found, time); },
+      [&](TextWriter& out) { write_histogram_csv(out, *found, time); });
 }
 
 // Reads the file once. Returns false when the reader of stdout has closed the pipe, which ends the
@@ -78,7 +78,7 @@ CallTrace::TaskName task_name(const CallSource& source) {
 Result<bool> call_trace(CallSource& source, const KdRequest& request, const TimeFormat& time) {
   bool wanted = true;
   std::optional<Error> failed;
-  const auto flush = [&](Writer& lines) {
+  const auto flush = [&](TextWriter& lines) {
     const Result<bool> written = wanted ? put(lines.view()) : Result<bool>(false);
     if (!written) failed = written.error();
     wanted = written && *written;
@@ -105,7 +105,7 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
   const Result<bool> done = read(source, &tree, true);
   if (!done) return done.error();
   tree.finish();
-  Writer out;
+  TextWriter out;
   switch (request.output) {
     case KdOutput::folded:
       write_folded(out, tree, time);
@@ -152,9 +152,9 @@ Result<std::string> critical_path(CallSource& source, const KdRequest& request,
   const PathTable path =
       path_table(fkt::critical_path(states, task, analysis.begin(), analysis.end()), analysis);
   return formatted(
-      request.format, [&](Writer& out) { write_path(out, path, time); },
-      [&](Writer& out) { write_path_json(out, path, time); },
-      [&](Writer& out) { write_path_csv(out, path, time); });
+      request.format, [&](TextWriter& out) { write_path(out, path, time); },
+      [&](TextWriter& out) { write_path_json(out, path, time); },
+      [&](TextWriter& out) { write_path_csv(out, path, time); });
 }
 
 Result<std::string> tasks(CallSource& source, const KdRequest& request, const TimeFormat& time) {
@@ -164,9 +164,9 @@ Result<std::string> tasks(CallSource& source, const KdRequest& request, const Ti
   std::vector<TaskRow> rows = task_rows(states, *source.analysis());
   if (rows.size() > request.shape.most) rows.resize(request.shape.most);
   return formatted(
-      request.format, [&](Writer& out) { write_tasks(out, rows, request.long_form, time); },
-      [&](Writer& out) { write_tasks_json(out, rows, time); },
-      [&](Writer& out) { write_tasks_csv(out, rows, time); });
+      request.format, [&](TextWriter& out) { write_tasks(out, rows, request.long_form, time); },
+      [&](TextWriter& out) { write_tasks_json(out, rows, time); },
+      [&](TextWriter& out) { write_tasks_csv(out, rows, time); });
 }
 
 Result<bool> output(CallSource& source, const KdRequest& request, const TimeFormat& time) {

@@ -65,7 +65,7 @@ int print_diff(const Options& options) {
   const Result<CallSource> after = read(request->new_file);
   if (!after) return fail(after.error());
   const std::vector<DiffRow> rows = function_diff(*before, *after);
-  Writer out;
+  TextWriter out;
   if (options.has("json")) {
     write_diff_json(out, rows, request->unit, request->old_file, request->new_file);
   } else if (options.has("csv")) {

@@ -19,7 +19,7 @@ Result<Found> find_slowest(const Options& options, const Trace& trace, PrintRequ
                  "--slowest: no span \"" + asked.name + "\" was seen from entry to exit"};
   }
   const TimeFormat time(request.unit, trace.info().clocks.ticks_per_second());
-  Writer out;
+  TextWriter out;
   const SlowestTable table{spans, asked.name, recording_start(trace.info()), time};
   if (request.json) {
     table.json(out);

@@ -43,7 +43,7 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analy
   Progress progress("reading");
   const std::uint64_t total = events_of(trace);
   std::uint64_t done = 0;
-  Writer out;
+  TextWriter out;
   if (!request.json) dump.title(out);
   for (const Event& event : trace.events({.from = {}, .to = request.view.to, .cpu = {}})) {
     const Analysis::Place& place = analysis.add(event);
@@ -66,7 +66,7 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analy
 
 std::string statistics(const Trace& trace, const PrintRequest& request, const Analysis& analysis,
                        const TimeFormat& time) {
-  Writer out;
+  TextWriter out;
   if (request.counts) {
     const std::vector<Summary::Count> counts = count_events(analysis);
     if (request.json) return counts_json(counts);

@@ -11,7 +11,7 @@
 #include "cli/fkt_selection/event_list.h"
 #include "cli/fkt_selection/lane_list.h"
 #include "lib/base/suggest.h"
-#include "lib/base/writer.h"
+#include "lib/base/text_writer.h"
 #include "lib/format/clock.h"
 #include "lib/read/damage.h"
 #include "lib/read/page.h"
@@ -66,13 +66,13 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   if (needs_all && name != "info" && !model_.ready()) {
     return {202, "application/json", json{{"reading", model_.progress()}}.dump()};
   }
-  const Leisure::Question question(model_.leisure());
+  const IdleWork::Question question(model_.idle_work());
   const Unwanted unwanted = take_turn(name, parameters);
   Result<std::string> result = (this->*answer)(parameters, unwanted);
   if (unwanted && unwanted()) return {409, "text/plain", "a newer question was asked\n"};
   if (!result) {
     const int status = result.error().code == ErrorCode::usage ? 400 : 500;
-    Writer line;  // escaped, because it may contain a parameter
+    TextWriter line;  // escaped, because it may contain a parameter
     line.escaped(result.error().message);
     line.put('\n');
     return {status, "text/plain", std::string(line.view())};

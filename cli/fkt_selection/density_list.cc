@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "cli/fkt_selection/members.h"
+#include "lib/base/json_writer.h"
 
 namespace fkt::cli {
 namespace {
@@ -20,20 +20,20 @@ using Amounts = std::span<const DensityCells::Amount>;
 
 // Writes one number of each cell, layer by layer; `number` selects it. A layer with only zeros is
 // written as an empty list.
-void put_amounts(Writer& out, Amounts amounts, std::size_t cells,
+void put_amounts(TextWriter& out, Amounts amounts, std::size_t cells,
                  std::uint64_t DensityCells::Amount::*number) {
-  Members layers(out, '[', ']');
+  JsonWriter layers(out, '[', ']');
   for (; !amounts.empty(); amounts = amounts.subspan(cells)) {
     layers.next();
-    Members values(out, '[', ']');
+    JsonWriter values(out, '[', ']');
     const Amounts layer = amounts.first(cells);
     if (std::ranges::all_of(layer, [&](const auto& cell) { return cell.*number == 0; })) continue;
     for (const DensityCells::Amount& cell : layer) values.number(cell.*number);
   }
 }
 
-void put_layers(Writer& out, const std::vector<unsigned>& bits, const Catalogue& catalogue) {
-  Members layers(out, '[', ']');
+void put_layers(TextWriter& out, const std::vector<unsigned>& bits, const Catalogue& catalogue) {
+  JsonWriter layers(out, '[', ']');
   for (const unsigned bit : bits) {
     const Layer* layer = catalogue.layer(bit);
     layers.next();
@@ -42,11 +42,11 @@ void put_layers(Writer& out, const std::vector<unsigned>& bits, const Catalogue&
 }
 
 // density: null while only the index is read.
-void put_cpus(Writer& out, const Model& model, const Density* density, const Scale& scale) {
-  Members rows(out, '[', ']');
+void put_cpus(TextWriter& out, const Model& model, const Density* density, const Scale& scale) {
+  JsonWriter rows(out, '[', ']');
   const auto put = [&](std::size_t, std::uint32_t cpu, Amounts amounts) {
     rows.next();
-    Members row(out, '{', '}');
+    JsonWriter row(out, '{', '}');
     row.key("cpu");
     out.number(cpu);
     row.key("events");
@@ -63,11 +63,11 @@ void put_cpus(Writer& out, const Model& model, const Density* density, const Sca
 
 }  // namespace
 
-void put_gaps(Writer& out, const std::vector<Gap>& gaps, std::uint64_t zero) {
-  Members list(out, '[', ']');
+void put_gaps(TextWriter& out, const std::vector<Gap>& gaps, std::uint64_t zero) {
+  JsonWriter list(out, '[', ']');
   for (const Gap& gap : gaps) {
     list.next();
-    Members values(out, '[', ']');
+    JsonWriter values(out, '[', ']');
     values.number(gap.cpu);
     values.number_signed(since(zero, gap.from));
     values.number_signed(since(zero, gap.to));
@@ -78,12 +78,12 @@ void put_gaps(Writer& out, const std::vector<Gap>& gaps, std::uint64_t zero) {
 std::string list_density(const Model& model, const Scale& scale) {
   // Read once, because the reader thread may set it meanwhile.
   const Density* const density = model.density();
-  Writer out;
+  TextWriter out;
   // Reserves memory for the millions of numbers, mostly of one or two digits, to avoid
   // reallocations.
   if (density != nullptr) out.room(std::min(density->numbers(scale) * 5 / 2, kMostRoom));
   {
-    Members all(out, '{', '}');
+    JsonWriter all(out, '{', '}');
     all.key("from");
     out.number_signed(since(model.zero(), scale.from));
     all.key("to");

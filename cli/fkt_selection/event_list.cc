@@ -52,7 +52,7 @@ class ListSink : public FollowSink {
   const Tasks& tasks_;
   TimeFormat time_;
   EventFormat format_;
-  Writer text_;
+  TextWriter text_;
   std::vector<json> events_;
   bool more_ = false;
 };

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "cli/fkt_selection/density_list.h"
-#include "cli/fkt_selection/members.h"
+#include "lib/base/json_writer.h"
 
 namespace fkt::cli {
 namespace {
@@ -47,7 +47,7 @@ class LaneList {
     for (const Lane& lane : picture.lanes) cells += lane.cells.size();
     out_.room(kCellBytes * cells);
     {
-      Members all(out_, '{', '}');
+      JsonWriter all(out_, '{', '}');
       all.key("lanes");
       put_lanes(picture.lanes);
       all.key("wakes");
@@ -118,17 +118,17 @@ class LaneList {
   }
 
   void put_lanes(const std::vector<Lane>& lanes) {
-    Members list(out_, '[', ']');
+    JsonWriter list(out_, '[', ']');
     for (const Lane& lane : lanes) {
       if (!lane.of_cpu) used_tasks_.insert(lane.id);
       list.next();
-      Members members(out_, '{', '}');
+      JsonWriter members(out_, '{', '}');
       members.key("cpu");
       out_.put(lane.of_cpu ? "true" : "false");
       members.key("id");
       out_.number(lane.id);
       members.key("cells");
-      Members cells(out_, '[', ']');
+      JsonWriter cells(out_, '[', ']');
       for (const LaneCell& cell : lane.cells) {
         cells.next();
         put_cell(cell);
@@ -141,7 +141,7 @@ class LaneList {
     if (task) used_tasks_.insert(cell.value);
     if (!task && cell.kind != SliceKind::state) used_types_.insert(cell.value);
     if (cell.in != kNoType) used_types_.insert(cell.in);
-    Members values(out_, '[', ']');
+    JsonWriter values(out_, '[', ']');
     values.number(static_cast<unsigned>(cell.kind));
     values.number(cell.depth);
     values.number((cell.begun ? 1 : 0) | (cell.ended ? 2 : 0));
@@ -160,12 +160,12 @@ class LaneList {
   }
 
   void put_wakes(const std::vector<Wake>& wakes) {
-    Members list(out_, '[', ']');
+    JsonWriter list(out_, '[', ']');
     for (const Wake& wake : wakes) {
       used_tasks_.insert(wake.waker);
       used_tasks_.insert(wake.task);
       list.next();
-      Members values(out_, '[', ']');
+      JsonWriter values(out_, '[', ']');
       values.number(wake.waker);
       values.number(wake.waker_cpu);
       values.number_signed(since_zero(wake.woken));
@@ -176,11 +176,11 @@ class LaneList {
   }
 
   void put_tasks() {
-    Members all(out_, '{', '}');
+    JsonWriter all(out_, '{', '}');
     for (const TaskIndex task : used_tasks_) {
       if (task >= tasks_.size()) continue;
       all.key(std::to_string(task));
-      Members members(out_, '{', '}');
+      JsonWriter members(out_, '{', '}');
       members.key("tid");
       out_.number(tasks_[task].tid);
       members.key("tgid");
@@ -193,7 +193,7 @@ class LaneList {
   }
 
   void put_types() {
-    Members all(out_, '{', '}');
+    JsonWriter all(out_, '{', '}');
     for (const TypeIndex type : used_types_) {
       all.key(std::to_string(type));
       out_.json(model_.timeline().types()[type].name);
@@ -207,7 +207,7 @@ class LaneList {
   const Model& model_;
   const LaneListRequest& request_;
   const Tasks& tasks_;
-  Writer out_;
+  TextWriter out_;
   bool wakes_left_out_ = false;
   std::set<TaskIndex> used_tasks_;
   std::set<TypeIndex> used_types_;

@@ -59,7 +59,7 @@ void Model::read_states() const {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kAtLeisure);
   const std::uint64_t last = known.moments().back();
   fkt::read_states(*trace, {&last, 1}, &known,
-                   [this](std::uint64_t) { return leisure_.wait(timeline_pass_.stop); });
+                   [this](std::uint64_t) { return idle_work_.wait(timeline_pass_.stop); });
   // A failure is ignored: the first slice takes longer, nothing else.
   static_cast<void>(known.keep());
 }

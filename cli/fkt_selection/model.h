@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/fkt_selection/leisure.h"
+#include "cli/fkt_selection/idle_work.h"
 #include "lib/format/clock.h"
 #include "lib/slice/known_states.h"
 #include "lib/timeline/density.h"
@@ -35,8 +35,8 @@ class Model {
 
   // Starts the background thread.
   void start();
-  // Threads that answer requests hold a Leisure::Question, so that background work pauses.
-  Leisure& leisure() const { return leisure_; }
+  // Threads that answer requests hold an IdleWork::Question, so that background work pauses.
+  IdleWork& idle_work() const { return idle_work_; }
   // Waits until everything is read.
   void wait();
 
@@ -73,7 +73,7 @@ class Model {
   Levels levels_;
   Integrity integrity_;  // a copy: every request changes the trace's own
   PassControl density_pass_, timeline_pass_;
-  mutable Leisure leisure_;
+  mutable IdleWork idle_work_;
   std::atomic<bool> density_ready_{false}, ready_{false};
   std::jthread reader_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/analyse/span_types.h"
 
-#include "lib/base/writer.h"
+#include "lib/base/text_writer.h"
 
 namespace fkt {
 namespace {
@@ -64,7 +64,7 @@ std::vector<TypeIndex> SpanTypes::restore(const Cut& cut) {
     const TypeIndex before = first ? kNoType : known(saved);
     places.push_back(before != kNoType ? before : size());
     if (before != kNoType) continue;
-    Writer safe;
+    TextWriter safe;
     safe.escaped(saved.name);
     SpanType& type = types_.emplace_back();
     type.kind = static_cast<SpanKind>(saved.kind);
@@ -131,7 +131,7 @@ TypeIndex SpanTypes::add(SpanKind kind, std::uint64_t value, std::uint16_t event
   type.value = value;
   // An exit without entry may be the first event of the type: its code is that of the begin event.
   type.event = begin_[slot] != 0 && kind != SpanKind::other ? begin_[slot] : event;
-  Writer safe;  // names come from the file and may be printed on a terminal
+  TextWriter safe;  // names come from the file and may be printed on a terminal
   safe.escaped(name(kind, value, device));
   type.name = safe.view();
   type.never_returns = never_returns(type);

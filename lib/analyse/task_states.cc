@@ -273,7 +273,7 @@ void TaskStates::end(const OpenSpan& call, Outcome outcome, const CallPlace& pla
 std::vector<TaskRow> task_rows(const TaskStates& states, const Analysis& analysis) {
   std::vector<TaskRow> rows;
   const auto escaped = [](std::string_view name) {
-    Writer safe;
+    TextWriter safe;
     safe.escaped(name);
     return std::string(safe.view());
   };

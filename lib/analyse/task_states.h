@@ -18,8 +18,8 @@
 #include "lib/analyse/analysis.h"
 #include "lib/analyse/call_sink.h"
 #include "lib/analyse/who_runs.h"
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 
 namespace fkt {
 
@@ -134,10 +134,10 @@ struct TaskRow {
 std::vector<TaskRow> task_rows(const TaskStates& states, const Analysis& analysis);
 
 // long_form: with the calls in which each task slept, and what woke it.
-void write_tasks(Writer& out, const std::vector<TaskRow>& rows, bool long_form,
+void write_tasks(TextWriter& out, const std::vector<TaskRow>& rows, bool long_form,
                  const TimeFormat& time);
 // Writes {"unit": ..., "tasks": [...]}.
-void write_tasks_json(Writer& out, const std::vector<TaskRow>& rows, const TimeFormat& time);
-void write_tasks_csv(Writer& out, const std::vector<TaskRow>& rows, const TimeFormat& time);
+void write_tasks_json(TextWriter& out, const std::vector<TaskRow>& rows, const TimeFormat& time);
+void write_tasks_csv(TextWriter& out, const std::vector<TaskRow>& rows, const TimeFormat& time);
 
 }  // namespace fkt

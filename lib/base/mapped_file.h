@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/base/result.h"
 
 namespace fkt {

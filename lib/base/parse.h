@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 
 namespace fkt {
 
@@ -22,7 +22,7 @@ template <class T>
 }
 
 // Replaces \xHH, which stands for bytes below 0x20, 0x7f and the backslash, by the byte (the
-// reverse of Writer::escaped).
+// reverse of TextWriter::escaped).
 inline std::string unescaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {

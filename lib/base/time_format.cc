@@ -59,18 +59,18 @@ std::string_view TimeFormat::digits(Digits& room, std::uint64_t ticks) const {
   return text(put_digits(point, value / one));
 }
 
-void TimeFormat::put(Writer& out, std::uint64_t ticks) const {
+void TimeFormat::put(TextWriter& out, std::uint64_t ticks) const {
   Digits room;
   out.put(digits(room, ticks));
 }
 
-void TimeFormat::right(Writer& out, std::uint64_t ticks, std::size_t width) const {
+void TimeFormat::right(TextWriter& out, std::uint64_t ticks, std::size_t width) const {
   Digits room;
   out.right(digits(room, ticks), width);
 }
 
 std::string TimeFormat::text(std::uint64_t ticks) const {
-  Writer out;
+  TextWriter out;
   put(out, ticks);
   return std::string(out.view());
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/base/writer.h"
+#include "lib/base/text_writer.h"
 
 namespace fkt {
 
@@ -29,8 +29,8 @@ class TimeFormat {
   using Digits = std::array<char, kMostDigits + 10>;
   // Returns the text that put() writes, stored in `room`.
   std::string_view digits(Digits& room, std::uint64_t ticks) const;
-  void put(Writer& out, std::uint64_t ticks) const;
-  void right(Writer& out, std::uint64_t ticks, std::size_t width) const;
+  void put(TextWriter& out, std::uint64_t ticks) const;
+  void right(TextWriter& out, std::uint64_t ticks, std::size_t width) const;
   std::string text(std::uint64_t ticks) const;
   std::uint64_t ns(std::uint64_t ticks) const;
   // Returns the time in the unit, rounded to an integer.

@@ -84,7 +84,7 @@ void CallPaths::finish() {
   for (std::size_t i = nodes_.size(); i-- > 1;) nodes_[nodes_[i].parent].total += nodes_[i].total;
 }
 
-void write_folded(Writer& out, const CallPaths& paths, const TimeFormat& time) {
+void write_folded(TextWriter& out, const CallPaths& paths, const TimeFormat& time) {
   const auto& nodes = paths.nodes();
   std::vector<std::string> lines;
   for (const CallPaths::Node& node : nodes) {
@@ -102,7 +102,7 @@ void write_folded(Writer& out, const CallPaths& paths, const TimeFormat& time) {
   for (const std::string& line : lines) out.put(line);
 }
 
-void write_dot(Writer& out, const CallPaths& paths, const TimeFormat& time) {
+void write_dot(TextWriter& out, const CallPaths& paths, const TimeFormat& time) {
   const auto& nodes = paths.nodes();
   const auto shown = [&](const CallPaths::Node& node) {
     return node.total > 0 && node.total >= nodes[0].total / kDotShare;

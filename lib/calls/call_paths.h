@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "lib/analyse/call_sink.h"
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 
 namespace fkt {
 
@@ -63,8 +63,8 @@ class CallPaths : public CallSink {
 
 // Writes a line per path with own time, as "find;sys_read 1234": the number is in the unit of
 // `time`, rounded to whole units; paths that round to 0 are left out.
-void write_folded(Writer& out, const CallPaths& paths, const TimeFormat& time);
+void write_folded(TextWriter& out, const CallPaths& paths, const TimeFormat& time);
 // Writes the tree of paths for Graphviz; nodes below a thousandth of the total time are left out.
-void write_dot(Writer& out, const CallPaths& paths, const TimeFormat& time);
+void write_dot(TextWriter& out, const CallPaths& paths, const TimeFormat& time);
 
 }  // namespace fkt

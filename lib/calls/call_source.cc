@@ -90,7 +90,7 @@ std::string CallSource::task(std::uint32_t task) const {
   if (!analysis_) return "pid " + std::to_string(calls_->pid(task));
   const TaskInfo& info = analysis_->tasks()[task];
   if (!info.idle && info.comm.empty()) return "pid " + std::to_string(info.tid);
-  Writer safe;
+  TextWriter safe;
   safe.escaped(analysis_->tasks().name(task));
   return std::string(safe.view());
 }

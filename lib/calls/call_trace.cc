@@ -162,7 +162,7 @@ void CallTrace::print(const Line& line) {
     out_.right(line.cpu, kCpu + 1);
   }
   out_.put(' ');
-  Writer pid;
+  TextWriter pid;
   pid.number_signed(line.pid);
   out_.right(pid.view(), kPid);
   out_.put(' ');

@@ -16,8 +16,8 @@
 #include <unordered_map>
 
 #include "lib/analyse/call_sink.h"
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 
 namespace fkt {
 
@@ -33,8 +33,8 @@ class CallTrace : public CallSink {
 
   using TypeName = std::function<std::string_view(TypeIndex)>;
   using TaskName = std::function<std::string(std::uint32_t task)>;
-  // Called with whole lines that are ready to print; it takes them out of the Writer.
-  using Flush = std::function<void(Writer&)>;
+  // Called with whole lines that are ready to print; it takes them out of the TextWriter.
+  using Flush = std::function<void(TextWriter&)>;
 
   // start: zero of the times (ticks).
   CallTrace(const CallTraceShape& shape, const TimeFormat& time, std::uint64_t start, TypeName type,
@@ -81,7 +81,7 @@ class CallTrace : public CallSink {
   std::uint32_t last_tree_ = 0;
   std::size_t held_ = 0;
   std::uint64_t early_ = 0;
-  Writer out_;
+  TextWriter out_;
   // Task, CPU and kind of the line printed last.
   std::uint32_t shown_task_ = ~std::uint32_t{0}, shown_cpu_ = 0;
   bool shown_interrupt_ = false;

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 #include "lib/calls/call_source.h"
 
 namespace fkt {
@@ -52,10 +52,10 @@ std::optional<RankTest> rank_test(const Histogram& first, const Histogram& secon
 std::vector<DiffRow> function_diff(const CallSource& before, const CallSource& after);
 
 // Write the rows as text, JSON or CSV; times are in `unit`.
-void write_diff(Writer& out, const std::vector<DiffRow>& rows, TimeUnit unit);
+void write_diff(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit);
 // old_name, new_name: names of the two files.
-void write_diff_json(Writer& out, const std::vector<DiffRow>& rows, TimeUnit unit,
+void write_diff_json(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit,
                      const std::string& old_name, const std::string& new_name);
-void write_diff_csv(Writer& out, const std::vector<DiffRow>& rows, TimeUnit unit);
+void write_diff_csv(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit);
 
 }  // namespace fkt

@@ -32,7 +32,7 @@ Result<FunctionHistogram> function_histogram(const Profile& profile, const TypeN
   return Error{ErrorCode::usage, "--histogram: no call of " + name + " was seen to its end"};
 }
 
-void write_histogram(Writer& out, const FunctionHistogram& histogram, const TimeFormat& time) {
+void write_histogram(TextWriter& out, const FunctionHistogram& histogram, const TimeFormat& time) {
   const FunctionRow& row = histogram.row;
   out.put(row.name);
   out.put(": ");
@@ -66,7 +66,8 @@ void write_histogram(Writer& out, const FunctionHistogram& histogram, const Time
   }
 }
 
-void write_histogram_json(Writer& out, const FunctionHistogram& histogram, const TimeFormat& time) {
+void write_histogram_json(TextWriter& out, const FunctionHistogram& histogram,
+                          const TimeFormat& time) {
   const FunctionRow& row = histogram.row;
   out.put("{\"unit\":");
   out.json(time.unit());
@@ -95,7 +96,8 @@ void write_histogram_json(Writer& out, const FunctionHistogram& histogram, const
   out.put("]}\n");
 }
 
-void write_histogram_csv(Writer& out, const FunctionHistogram& histogram, const TimeFormat& time) {
+void write_histogram_csv(TextWriter& out, const FunctionHistogram& histogram,
+                         const TimeFormat& time) {
   out.put("from,to,count\r\n");
   for (const auto& octave : histogram.octaves) {
     time.put(out, octave.from);

@@ -18,8 +18,10 @@ Result<FunctionHistogram> function_histogram(const Profile& profile, const TypeN
                                              const std::string& name);
 
 // Write the distribution as text, JSON or CSV; times are in the unit of `time`.
-void write_histogram(Writer& out, const FunctionHistogram& histogram, const TimeFormat& time);
-void write_histogram_json(Writer& out, const FunctionHistogram& histogram, const TimeFormat& time);
-void write_histogram_csv(Writer& out, const FunctionHistogram& histogram, const TimeFormat& time);
+void write_histogram(TextWriter& out, const FunctionHistogram& histogram, const TimeFormat& time);
+void write_histogram_json(TextWriter& out, const FunctionHistogram& histogram,
+                          const TimeFormat& time);
+void write_histogram_csv(TextWriter& out, const FunctionHistogram& histogram,
+                         const TimeFormat& time);
 
 }  // namespace fkt

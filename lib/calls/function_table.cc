@@ -188,7 +188,7 @@ void arrange(std::vector<FunctionRow>& rows, const TableShape& shape) {
   if (rows.size() > shape.most) rows.resize(shape.most);
 }
 
-void write_table(Writer& out, const std::vector<FunctionRow>& rows, const TableShape& shape,
+void write_table(TextWriter& out, const std::vector<FunctionRow>& rows, const TableShape& shape,
                  const TimeFormat& time) {
   const std::vector<const Column*> columns = chosen(shape.columns);
   std::vector<std::size_t> widths;
@@ -231,7 +231,7 @@ void write_table(Writer& out, const std::vector<FunctionRow>& rows, const TableS
           " not seen from entry to exit: " + counted(cut, "call") + " (column x)\n");
 }
 
-void write_csv(Writer& out, const std::vector<FunctionRow>& rows, const TableShape& shape,
+void write_csv(TextWriter& out, const std::vector<FunctionRow>& rows, const TableShape& shape,
                const TimeFormat& time) {
   const std::vector<const Column*> columns = chosen(shape.columns);
   const auto line = [&](auto cell) {
@@ -253,7 +253,7 @@ void write_csv(Writer& out, const std::vector<FunctionRow>& rows, const TableSha
 
 namespace {
 
-void json_row(Writer& out, const FunctionRow& row, const TimeFormat& time) {
+void json_row(TextWriter& out, const FunctionRow& row, const TimeFormat& time) {
   out.put("{\"function\":");
   out.json(row.name);
   for (const Column& c : kColumns) {
@@ -283,7 +283,7 @@ void json_row(Writer& out, const FunctionRow& row, const TimeFormat& time) {
 
 }  // namespace
 
-void write_json(Writer& out, const std::vector<FunctionRow>& rows, const TimeFormat& time) {
+void write_json(TextWriter& out, const std::vector<FunctionRow>& rows, const TimeFormat& time) {
   out.put("{\"unit\":");
   out.json(time.unit());
   out.put(",\n\"functions\":[");

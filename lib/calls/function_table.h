@@ -16,8 +16,8 @@
 
 #include "lib/analyse/profile.h"
 #include "lib/base/result.h"
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 
 namespace fkt {
 
@@ -73,12 +73,12 @@ std::string columns_help();
 void arrange(std::vector<FunctionRow>& rows, const TableShape& shape);
 
 // Writes the table as text, with column titles.
-void write_table(Writer& out, const std::vector<FunctionRow>& rows, const TableShape& shape,
+void write_table(TextWriter& out, const std::vector<FunctionRow>& rows, const TableShape& shape,
                  const TimeFormat& time);
 // Writes CSV (RFC 4180) with a title line; times are numbers in the unit of `time`.
-void write_csv(Writer& out, const std::vector<FunctionRow>& rows, const TableShape& shape,
+void write_csv(TextWriter& out, const std::vector<FunctionRow>& rows, const TableShape& shape,
                const TimeFormat& time);
 // Writes one JSON object, {"unit": ..., "functions": [...]}, with all figures.
-void write_json(Writer& out, const std::vector<FunctionRow>& rows, const TimeFormat& time);
+void write_json(TextWriter& out, const std::vector<FunctionRow>& rows, const TimeFormat& time);
 
 }  // namespace fkt

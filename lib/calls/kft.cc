@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/base/parse.h"
 
 namespace fkt {

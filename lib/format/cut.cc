@@ -7,7 +7,7 @@
 #include <fkt/wire.h>
 
 #include "lib/base/parse.h"
-#include "lib/base/writer.h"
+#include "lib/base/text_writer.h"
 #include "lib/format/limits.h"
 #include "lib/format/span_kind.h"
 
@@ -19,7 +19,7 @@ constexpr std::uint8_t kLastMode = 2, kLastOff = 2;
 
 class Line {
  public:
-  Line(Writer& out, std::string_view kind) : out_(out) { out_.put(kind); }
+  Line(TextWriter& out, std::string_view kind) : out_(out) { out_.put(kind); }
   ~Line() { out_.put('\n'); }
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
@@ -54,7 +54,7 @@ class Line {
   }
 
  private:
-  Writer& out_;
+  TextWriter& out_;
 };
 
 // Takes the columns of one line; good() is false after the first wrong column.
@@ -173,7 +173,7 @@ const Cut::Cpu* Cut::find(std::uint32_t cpu) const {
 }
 
 std::string Cut::to_lines() const {
-  Writer out;
+  TextWriter out;
   Line(out, "slice").number(from).number(to);
   for (const Type& t : types) {
     Line(out, "type").number(t.kind).number(t.event).number(t.value).number(t.named).text(t.name);

@@ -4,7 +4,7 @@
 
 #include <fkt/file.h>
 
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/base/result.h"
 
 namespace fkt {

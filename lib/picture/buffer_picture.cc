@@ -65,7 +65,8 @@ constexpr Curve kNow[] = {
 
 class Picture {
  public:
-  Picture(Writer& out, const BufferColumns& columns, std::uint64_t zero, double ticks_per_second)
+  Picture(TextWriter& out, const BufferColumns& columns, std::uint64_t zero,
+          double ticks_per_second)
       : out_(out),
         columns_(columns),
         width_(columns.scale().cells),
@@ -168,7 +169,7 @@ class Picture {
     }
   }
 
-  Writer& out_;
+  TextWriter& out_;
   const BufferColumns& columns_;
   double width_;
   std::uint64_t zero_;
@@ -177,7 +178,7 @@ class Picture {
 
 }  // namespace
 
-void write_buffer_picture(Writer& out, const BufferColumns& columns, std::uint64_t zero,
+void write_buffer_picture(TextWriter& out, const BufferColumns& columns, std::uint64_t zero,
                           double ticks_per_second, std::string_view title) {
   Picture(out, columns, zero, ticks_per_second).write(title);
 }

@@ -5,14 +5,14 @@
 #pragma once
 
 #include "lib/analyse/buffer_use.h"
-#include "lib/base/writer.h"
+#include "lib/base/text_writer.h"
 
 namespace fkt {
 
 // Writes the picture; each column is one pixel wide. zero: full stamp (ticks) of time 0 on the
 // axis. The picture follows the viewer's light or dark colour scheme. Precondition:
 // columns.finish() was called.
-void write_buffer_picture(Writer& out, const BufferColumns& columns, std::uint64_t zero,
+void write_buffer_picture(TextWriter& out, const BufferColumns& columns, std::uint64_t zero,
                           double ticks_per_second, std::string_view title);
 
 }  // namespace fkt

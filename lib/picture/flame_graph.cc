@@ -91,7 +91,7 @@ constexpr std::string_view kScript = R"(<script><![CDATA[
 ]]></script>
 )";
 
-void escape(Writer& out, std::string_view text) {
+void escape(TextWriter& out, std::string_view text) {
   for (const char c : text) {
     switch (c) {
       case '&':
@@ -127,7 +127,7 @@ std::string color(std::string_view name, bool interrupt) {
 
 class Picture {
  public:
-  Picture(Writer& out, const CallPaths& paths, const TimeFormat& time)
+  Picture(TextWriter& out, const CallPaths& paths, const TimeFormat& time)
       : out_(out), paths_(paths), time_(time), nodes_(paths.nodes()), children_(nodes_.size()) {
     for (std::uint32_t i = 1; i < nodes_.size(); i++) children_[nodes_[i].parent].push_back(i);
     for (auto& children : children_) {
@@ -163,7 +163,7 @@ class Picture {
     out_.put('"');
   }
 
-  Writer& out_;
+  TextWriter& out_;
   const CallPaths& paths_;
   const TimeFormat& time_;
   const std::vector<CallPaths::Node>& nodes_;
@@ -266,7 +266,7 @@ void Picture::box(std::uint32_t number, double x, bool interrupt) {
 
 }  // namespace
 
-Status write_flame_graph(Writer& out, const CallPaths& paths, const TimeFormat& time,
+Status write_flame_graph(TextWriter& out, const CallPaths& paths, const TimeFormat& time,
                          std::string_view title) {
   if (paths.nodes()[0].total == 0) {
     return Error{ErrorCode::usage, "--flamegraph: no time of any call is known"};

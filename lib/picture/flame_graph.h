@@ -10,7 +10,7 @@
 namespace fkt {
 
 // Returns an error (usage) when no path has any time. title: the heading.
-Status write_flame_graph(Writer& out, const CallPaths& paths, const TimeFormat& time,
+Status write_flame_graph(TextWriter& out, const CallPaths& paths, const TimeFormat& time,
                          std::string_view title);
 
 }  // namespace fkt

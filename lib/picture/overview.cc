@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "lib/base/writer.h"
+#include "lib/base/text_writer.h"
 #include "lib/format/clock.h"
 #include "lib/picture/svg.h"
 
@@ -76,7 +76,7 @@ std::string Overview::time(std::uint64_t clock) const {
 }
 
 // Draws a CPU's row, `height` pixels high above `bottom`; a bar of that height means `most`.
-void Overview::put_row(Writer& out, std::size_t cpu, double bottom, double height,
+void Overview::put_row(TextWriter& out, std::size_t cpu, double bottom, double height,
                        double most) const {
   const Scale& scale = cells_.scale;
   put_rect(out, kLeft, bottom - height, scale.cells, height, "#f4f5f7");
@@ -107,7 +107,7 @@ std::string Overview::svg() const {
   const double rows = static_cast<double>(cells_.cpus.size()) * pitch;
   const double height = kTop + rows + kBottom;
   const double most = highest();
-  Writer out;
+  TextWriter out;
   out.put("<svg xmlns=\"http://www.w3.org/2000/svg\" font-family=\"sans-serif\" width=\"");
   out.decimal(width, 0);
   out.put("\" height=\"");
@@ -155,7 +155,7 @@ std::string Overview::svg() const {
 std::string Overview::text() const {
   const Scale& scale = cells_.scale;
   const double most = highest();
-  Writer out;
+  TextWriter out;
   for (std::size_t cpu = 0; cpu < cells_.cpus.size(); cpu++) {
     out.put("cpu ");
     out.left(std::to_string(cells_.cpus[cpu]), 4);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/writer.h"
+#include "lib/base/text_writer.h"
 #include "lib/read/trace.h"
 #include "lib/timeline/density.h"
 
@@ -39,7 +39,7 @@ class Overview {
   double highest() const;
   bool gap(std::uint32_t cpu, std::uint32_t cell) const;
   std::string time(std::uint64_t clock) const;
-  void put_row(Writer& out, std::size_t cpu, double bottom, double height, double most) const;
+  void put_row(TextWriter& out, std::size_t cpu, double bottom, double height, double most) const;
 
   const Trace& trace_;
   DensityCells cells_;

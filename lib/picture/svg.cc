@@ -6,7 +6,7 @@
 namespace fkt {
 namespace {
 
-void attribute(Writer& out, std::string_view name, double value) {
+void attribute(TextWriter& out, std::string_view name, double value) {
   out.put(' ');
   out.put(name);
   out.put("=\"");
@@ -25,8 +25,8 @@ double tick_step(double span, unsigned ticks) {
   return 10 * power;
 }
 
-void put_xml(Writer& out, std::string_view text) {
-  Writer safe;
+void put_xml(TextWriter& out, std::string_view text) {
+  TextWriter safe;
   safe.escaped(text);
   for (const char c : safe.view()) {
     if (c == '<') {
@@ -39,7 +39,7 @@ void put_xml(Writer& out, std::string_view text) {
   }
 }
 
-void put_text(Writer& out, double x, double y, std::string_view anchor, unsigned size,
+void put_text(TextWriter& out, double x, double y, std::string_view anchor, unsigned size,
               std::string_view text, std::string_view style) {
   out.put("<text");
   attribute(out, "x", x);
@@ -56,7 +56,8 @@ void put_text(Writer& out, double x, double y, std::string_view anchor, unsigned
   out.put("</text>\n");
 }
 
-void put_rect(Writer& out, double x, double y, double width, double height, std::string_view fill) {
+void put_rect(TextWriter& out, double x, double y, double width, double height,
+              std::string_view fill) {
   out.put("<rect");
   attribute(out, "x", x);
   attribute(out, "y", y);

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "lib/base/writer.h"
+#include "lib/base/text_writer.h"
 
 namespace fkt {
 
@@ -12,15 +12,16 @@ namespace fkt {
 // times.
 double tick_step(double span, unsigned ticks);
 
-// Writes text escaped for XML; control bytes as Writer::escaped() writes them.
-void put_xml(Writer& out, std::string_view text);
+// Writes text escaped for XML; control bytes as TextWriter::escaped() writes them.
+void put_xml(TextWriter& out, std::string_view text);
 
 // Writes a text element. anchor: "start", "middle" or "end". style: more attributes, as
 // `class="pale"`.
-void put_text(Writer& out, double x, double y, std::string_view anchor, unsigned size,
+void put_text(TextWriter& out, double x, double y, std::string_view anchor, unsigned size,
               std::string_view text, std::string_view style = {});
 
 // Writes a rectangle, or a line when the height or width is 1.
-void put_rect(Writer& out, double x, double y, double width, double height, std::string_view fill);
+void put_rect(TextWriter& out, double x, double y, double width, double height,
+              std::string_view fill);
 
 }  // namespace fkt

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/format/sections.h"
 #include "lib/read/page_source.h"
 #include "lib/read/trace.h"

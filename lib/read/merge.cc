@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "lib/base/heap.h"
+#include "lib/base/merge_heap.h"
 
 namespace fkt {
 namespace {
@@ -72,7 +72,7 @@ void EventRange::requeue() {
 void EventRange::set_limit() {
   limit_ = kForever;
   if (heap_.empty()) return;
-  const Waiting<CpuStream>& other = heap_.front();
+  const MergeSource<CpuStream>& other = heap_.front();
   // At equal times the lower CPU number comes first.
   limit_ = other.clock + (current_->event().cpu < other.cpu);
 }

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <vector>
 
-#include "lib/base/heap.h"
+#include "lib/base/merge_heap.h"
 #include "lib/read/stream.h"
 #include "lib/read/trace.h"
 
@@ -74,13 +74,13 @@ class EventRange {
   std::vector<CpuStream> streams_;
   // Heap entry of a stream: a copy of the time and CPU of its next event, kept together for the
   // cache.
-  static Waiting<CpuStream> waiting(CpuStream& stream) {
+  static MergeSource<CpuStream> waiting(CpuStream& stream) {
     return {stream.event().clock, stream.event().cpu, &stream};
   }
 
-  std::vector<Waiting<CpuStream>> heap_;  // of the streams but current_; the earliest in front
-  CpuStream* current_ = nullptr;          // the stream of the event handed out; nullptr at the end
-  std::size_t stretch_ = 0;               // index of the slice's stretch that is being read
+  std::vector<MergeSource<CpuStream>> heap_;  // of the streams but current_; the earliest in front
+  CpuStream* current_ = nullptr;  // the stream of the event handed out; nullptr at the end
+  std::size_t stretch_ = 0;       // index of the slice's stretch that is being read
   std::uint64_t limit_ = 0;  // current_ stays the earliest while its clock is below this (ticks)
 };
 

@@ -16,7 +16,7 @@
 
 #include <fkt/wire.h>
 
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/base/result.h"
 #include "lib/format/catalogue.h"
 #include "lib/format/event.h"

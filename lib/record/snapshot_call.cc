@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/base/os_error.h"
 #include "lib/base/parse.h"
 

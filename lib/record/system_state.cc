@@ -14,9 +14,9 @@
 
 #include "lib/base/os_error.h"
 #include "lib/base/parse.h"
+#include "lib/base/text_writer.h"
 #include "lib/base/unique_fd.h"
 #include "lib/base/version.h"
-#include "lib/base/writer.h"
 
 namespace fkt {
 namespace {
@@ -66,7 +66,7 @@ bool belongs_to(const std::string& folder, const std::optional<std::uint32_t>& o
 }
 
 // Writes a thread's line; the thread may end meanwhile, then there is none.
-void add_task(Writer& out, const TaskRules& rules, std::uint32_t tgid, std::uint32_t tid) {
+void add_task(TextWriter& out, const TaskRules& rules, std::uint32_t tgid, std::uint32_t tid) {
   const std::string folder = "/proc/" + std::to_string(tgid) + "/task/" + std::to_string(tid);
   const Result<std::string> stat = read_file(folder + "/stat");
   if (!stat) return;
@@ -98,7 +98,7 @@ void add_task(Writer& out, const TaskRules& rules, std::uint32_t tgid, std::uint
 }
 
 // " 24:   1   0  IO-APIC 5-edge  ACPI:Ged" or "NMI:  0  0  Non-maskable interrupts".
-void add_interrupt(Writer& out, std::string_view line) {
+void add_interrupt(TextWriter& out, std::string_view line) {
   const std::string name(trimmed(take_until(line, ':')));
   std::uint64_t sum = 0, count = 0;
   for (line = trimmed(line); !line.empty(); line = trimmed(line)) {
@@ -180,7 +180,7 @@ std::string clocks_json(fkt_clock_source source, const fkt_clocks& start) {
 }
 
 std::string task_lines(const TaskRules& rules) {
-  Writer out;
+  TextWriter out;
   for_each_number("/proc", [&](std::uint32_t tgid) {
     const std::string folder = "/proc/" + std::to_string(tgid);
     if (!belongs_to(folder, rules.owner)) return;
@@ -190,7 +190,7 @@ std::string task_lines(const TaskRules& rules) {
 }
 
 std::string interrupt_lines() {
-  Writer out;
+  TextWriter out;
   const Result<std::string> text = read_file("/proc/interrupts");
   if (!text) return "";
   for_each_line(*text, [&out](std::string_view line, std::size_t number) {

@@ -10,7 +10,7 @@
 
 #include <fkt/remote.h>
 
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/base/result.h"
 #include "lib/remote/token.h"
 

@@ -9,8 +9,8 @@
 
 #include <fkt/remote.h>
 
+#include "lib/base/bytes.h"
 #include "lib/base/crc32.h"
-#include "lib/base/cursor.h"
 
 namespace fkt::remote {
 

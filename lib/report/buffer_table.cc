@@ -27,7 +27,7 @@ constexpr Column kColumns[] = {
     {"lowest_free", "Lowest", [](const BufferColumns::Cell& c) { return c.lowest; }}};
 constexpr std::span kOfMoment = std::span(kColumns).first<std::size(kColumns) - 1>();
 
-void put_count(Writer& out, const Count& count, std::string_view unknown) {
+void put_count(TextWriter& out, const Count& count, std::string_view unknown) {
   if (count) {
     out.number(*count);
   } else {
@@ -41,7 +41,7 @@ std::uint64_t since(std::uint64_t clock, std::uint64_t start) {
 
 }  // namespace
 
-void write_buffer_title(Writer& out, const TimeFormat& time) {
+void write_buffer_title(TextWriter& out, const TimeFormat& time) {
   out.put("# time");
   for (const Column& column : kOfMoment) {
     out.put('\t');
@@ -52,7 +52,7 @@ void write_buffer_title(Writer& out, const TimeFormat& time) {
   out.put('\n');
 }
 
-void write_buffer_line(Writer& out, const BufferState& state, std::uint64_t start,
+void write_buffer_line(TextWriter& out, const BufferState& state, std::uint64_t start,
                        const TimeFormat& time) {
   time.put(out, since(state.clock, start));
   const BufferColumns::Cell cell{state, {}};
@@ -63,7 +63,7 @@ void write_buffer_line(Writer& out, const BufferState& state, std::uint64_t star
   out.put('\n');
 }
 
-void BufferTable::text(Writer& out) const {
+void BufferTable::text(TextWriter& out) const {
   out.put("Pages of ");
   out.number(page_bytes);
   out.put(" bytes: up to each time; available: as many may be filled before none is free\n\n");
@@ -84,7 +84,7 @@ void BufferTable::text(Writer& out) const {
   }
 }
 
-void BufferTable::json(Writer& out) const {
+void BufferTable::json(TextWriter& out) const {
   out.put("{\"unit\":");
   out.json(time.unit());
   out.put(",\"page_bytes\":");
@@ -104,7 +104,7 @@ void BufferTable::json(Writer& out) const {
   out.put("]}\n");
 }
 
-void BufferTable::csv(Writer& out) const {
+void BufferTable::csv(TextWriter& out) const {
   out.put("time");
   for (const Column& column : kColumns) {
     out.put(',');

@@ -4,16 +4,16 @@
 #pragma once
 
 #include "lib/analyse/buffer_use.h"
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 
 namespace fkt {
 
 // Writes a line with tab-separated columns for each change; "-" stands for an unknown number. The
 // title line begins with "#" and names the columns. Times are since `start` (full stamp, ticks), in
 // the unit of `time`.
-void write_buffer_title(Writer& out, const TimeFormat& time);
-void write_buffer_line(Writer& out, const BufferState& state, std::uint64_t start,
+void write_buffer_title(TextWriter& out, const TimeFormat& time);
+void write_buffer_line(TextWriter& out, const BufferState& state, std::uint64_t start,
                        const TimeFormat& time);
 
 struct BufferTable {
@@ -23,10 +23,10 @@ struct BufferTable {
   TimeFormat time;
 
   // One row per cell, with the state at its end and the lowest number of free pages in it.
-  void text(Writer& out) const;
+  void text(TextWriter& out) const;
   // {"unit", "page_bytes", "rows": [{"time", "filled", ...}]}; an unknown number is null.
-  void json(Writer& out) const;
-  void csv(Writer& out) const;
+  void json(TextWriter& out) const;
+  void csv(TextWriter& out) const;
 };
 
 }  // namespace fkt

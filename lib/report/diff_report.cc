@@ -25,7 +25,7 @@ std::string change(const DiffRow& row) {
   if (row.before.average == 0) return "-";
   const auto before = static_cast<double>(row.before.average);
   const double percent = 100 * (static_cast<double>(row.after.average) - before) / before;
-  Writer out;
+  TextWriter out;
   if (percent >= 0) out.put('+');
   out.decimal(percent, 1);
   out.put('%');
@@ -36,12 +36,12 @@ std::string change(const DiffRow& row) {
 std::string probability(const std::optional<double>& p) {
   if (!p) return "-";
   if (*p < 0.0001) return "<0.0001";
-  Writer out;
+  TextWriter out;
   out.decimal(*p, 4);
   return std::string(out.view());
 }
 
-void optional_number(Writer& out, const std::optional<double>& value, std::string_view none) {
+void optional_number(TextWriter& out, const std::optional<double>& value, std::string_view none) {
   if (value) return out.decimal(*value, 6);
   out.put(none);
 }
@@ -62,14 +62,14 @@ constexpr Figure kFigures[] = {
     {"new_p50", [](const DiffRow& r) { return r.after.p50; }, true},
 };
 
-void figure(Writer& out, const Figure& figure, const DiffRow& row, const TimeFormat& time) {
+void figure(TextWriter& out, const Figure& figure, const DiffRow& row, const TimeFormat& time) {
   if (figure.is_time) return time.put(out, figure.of(row));
   out.number(figure.of(row));
 }
 
 }  // namespace
 
-void write_diff(Writer& out, const std::vector<DiffRow>& rows, TimeUnit unit) {
+void write_diff(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit) {
   const TimeFormat time = format(unit);
   std::size_t width = kName;
   for (const DiffRow& row : rows) width = std::max(width, row.name.size());
@@ -89,7 +89,7 @@ void write_diff(Writer& out, const std::vector<DiffRow>& rows, TimeUnit unit) {
     time.right(out, row.after.average, kTime + 1);
     out.right(change(row), kTime + 1);
     out.right(signed_text(row.extra, time), kTime + 1);
-    Writer share;
+    TextWriter share;
     if (row.slower) share.decimal(100 * *row.slower, 1);
     out.right(row.slower ? std::string(share.view()) + "%" : "-", kShare + 1);
     out.right(probability(row.p), kShare + 1);
@@ -97,7 +97,7 @@ void write_diff(Writer& out, const std::vector<DiffRow>& rows, TimeUnit unit) {
   }
 }
 
-void write_diff_json(Writer& out, const std::vector<DiffRow>& rows, TimeUnit unit,
+void write_diff_json(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit,
                      const std::string& old_name, const std::string& new_name) {
   const TimeFormat time = format(unit);
   out.put("{\"unit\":");
@@ -125,7 +125,7 @@ void write_diff_json(Writer& out, const std::vector<DiffRow>& rows, TimeUnit uni
   out.put("]}\n");
 }
 
-void write_diff_csv(Writer& out, const std::vector<DiffRow>& rows, TimeUnit unit) {
+void write_diff_csv(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit) {
   const TimeFormat time = format(unit);
   out.put("function");
   for (const Figure& f : kFigures) {

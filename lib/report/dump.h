@@ -3,8 +3,8 @@
 #pragma once
 
 #include "lib/analyse/analysis.h"
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 #include "lib/report/format_event.h"
 
 namespace fkt {
@@ -15,16 +15,16 @@ class Dump {
       : analysis_(analysis), time_(time), format_(analysis, time_) {}
 
   // Writes the column titles, two lines.
-  void title(Writer& out) const;
+  void title(TextWriter& out) const;
   // Writes an event: time since the recording's start, time since the previous event of the same
   // CPU, CPU, pid, code, name indented by the depth of open calls, arguments. A gap is a line of
   // its own.
-  void line(Writer& out, const Event& event, const Analysis::Place& place) const;
+  void line(TextWriter& out, const Event& event, const Analysis::Place& place) const;
   // Writes an event as one JSON object on a line; its keys are described in fkt_print(1).
-  void json_line(Writer& out, const Event& event, const Analysis::Place& place) const;
+  void json_line(TextWriter& out, const Event& event, const Analysis::Place& place) const;
 
  private:
-  void gap(Writer& out, const Event& event) const;
+  void gap(TextWriter& out, const Event& event) const;
   std::uint64_t since_start(std::uint64_t clock) const {
     return clock > analysis_.start() ? clock - analysis_.start() : 0;
   }

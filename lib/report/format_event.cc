@@ -5,7 +5,7 @@ namespace fkt {
 namespace {
 
 // Writes an exit status as wait(2) encodes it.
-void put_exit_code(Writer& out, std::uint64_t code) {
+void put_exit_code(TextWriter& out, std::uint64_t code) {
   if ((code & 0x7f) == 0) {
     out.put("exit ");
     out.number(code >> 8 & 0xff);
@@ -24,7 +24,7 @@ bool EventFormat::names_event(const EventType& type) const {
          (type.fields[0].type == FieldType::syscall || type.fields[0].type == FieldType::syscall32);
 }
 
-void EventFormat::name(Writer& out, const Event& event) const {
+void EventFormat::name(TextWriter& out, const Event& event) const {
   const EventType* type = info_.catalogue.find(event.id);
   if (type == nullptr) {
     out.put("event ");
@@ -38,7 +38,7 @@ void EventFormat::name(Writer& out, const Event& event) const {
   out.put(Names::syscall_number(number, compat));
 }
 
-void EventFormat::value(Writer& out, const Field& field, std::uint64_t value) const {
+void EventFormat::value(TextWriter& out, const Field& field, std::uint64_t value) const {
   switch (field.type) {
     case FieldType::s:
       return out.number_signed(static_cast<std::int64_t>(value));
@@ -51,7 +51,7 @@ void EventFormat::value(Writer& out, const Field& field, std::uint64_t value) co
   }
 }
 
-void EventFormat::value_name(Writer& out, const Field& field, std::uint64_t value) const {
+void EventFormat::value_name(TextWriter& out, const Field& field, std::uint64_t value) const {
   switch (field.type) {
     case FieldType::tid: {
       if (value == 0) return out.put(tasks_.zero_name());
@@ -83,7 +83,7 @@ void EventFormat::value_name(Writer& out, const Field& field, std::uint64_t valu
 }
 
 // Writes the value's name if it has one, otherwise the value.
-void EventFormat::name_or_value(Writer& out, const Field& field, std::uint64_t number) const {
+void EventFormat::name_or_value(TextWriter& out, const Field& field, std::uint64_t number) const {
   const std::size_t before = out.size();
   if (field.type == FieldType::s) out.put('-');  // error numbers are negative
   const std::size_t unnamed = out.size();
@@ -96,7 +96,7 @@ void EventFormat::name_or_value(Writer& out, const Field& field, std::uint64_t n
 }
 
 // Writes the value, followed by its name if it has one.
-void EventFormat::value_and_name(Writer& out, const Field& field, std::uint64_t number) const {
+void EventFormat::value_and_name(TextWriter& out, const Field& field, std::uint64_t number) const {
   value(out, field, number);
   const std::size_t before = out.size();
   out.put(' ');
@@ -104,7 +104,7 @@ void EventFormat::value_and_name(Writer& out, const Field& field, std::uint64_t 
   if (out.size() == before + 1) out.truncate(before);
 }
 
-void EventFormat::argument(Writer& out, const Field& field, std::uint64_t number) const {
+void EventFormat::argument(TextWriter& out, const Field& field, std::uint64_t number) const {
   switch (field.type) {
     case FieldType::irq:  // "14 ide0"
       return value_and_name(out, field, number);
@@ -129,7 +129,7 @@ void EventFormat::argument(Writer& out, const Field& field, std::uint64_t number
   }
 }
 
-void EventFormat::text(Writer& out, const Event& event, const Step& step) const {
+void EventFormat::text(TextWriter& out, const Event& event, const Step& step) const {
   name(out, event);
   const EventType* type = info_.catalogue.find(event.id);
   if (type == nullptr) return;
@@ -169,7 +169,7 @@ void EventFormat::text(Writer& out, const Event& event, const Step& step) const 
   out.put(')');
 }
 
-void EventFormat::json_arguments(Writer& out, const Event& event) const {
+void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
   const EventType* type = info_.catalogue.find(event.id);
   if (type == nullptr) return;
   bool first = true;
@@ -183,7 +183,7 @@ void EventFormat::json_arguments(Writer& out, const Event& event) const {
     key("state");
     out.json(state);
   }
-  Writer name;
+  TextWriter name;
   for (const Field& field : type->fields) {
     if (field.type == FieldType::str) {
       key(field.name);

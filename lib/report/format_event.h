@@ -4,8 +4,8 @@
 #pragma once
 
 #include "lib/analyse/analysis.h"
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 
 namespace fkt {
 
@@ -20,20 +20,20 @@ class EventFormat {
 
   // Writes "sys_openat", "irq 14 ide0" or "switch state=S, next=730 find"; for an exit also the
   // call's duration.
-  void text(Writer& out, const Event& event, const Step& step) const;
+  void text(TextWriter& out, const Event& event, const Step& step) const;
   // Write only the name; and the arguments as members of a JSON object:
   // "next":730,"next_name":"find".
-  void name(Writer& out, const Event& event) const;
-  void json_arguments(Writer& out, const Event& event) const;
+  void name(TextWriter& out, const Event& event) const;
+  void json_arguments(TextWriter& out, const Event& event) const;
 
  private:
-  void value(Writer& out, const Field& field, std::uint64_t value) const;
+  void value(TextWriter& out, const Field& field, std::uint64_t value) const;
   // Writes the name of the value, such as a device's, a task's or an error's; nothing if it has
   // none.
-  void value_name(Writer& out, const Field& field, std::uint64_t value) const;
-  void name_or_value(Writer& out, const Field& field, std::uint64_t number) const;
-  void value_and_name(Writer& out, const Field& field, std::uint64_t number) const;
-  void argument(Writer& out, const Field& field, std::uint64_t number) const;
+  void value_name(TextWriter& out, const Field& field, std::uint64_t value) const;
+  void name_or_value(TextWriter& out, const Field& field, std::uint64_t number) const;
+  void value_and_name(TextWriter& out, const Field& field, std::uint64_t number) const;
+  void argument(TextWriter& out, const Field& field, std::uint64_t number) const;
   bool names_event(const EventType& type) const;
 
   const TraceInfo& info_;

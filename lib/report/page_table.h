@@ -2,8 +2,8 @@
 // Table of when each page of a recording was filled (fkt_print -t), as in the 2005 system.
 #pragma once
 
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 #include "lib/read/trace.h"
 
 namespace fkt {
@@ -11,6 +11,6 @@ namespace fkt {
 // Writes a title that begins with "#", then a line per page in file order, columns separated by
 // tabs: page number (from 0; fkt_extract --pages takes it), CPU, first and last time since the
 // recording's start in the format's unit, number of events. Uses only the index: no page is read.
-void write_page_table(Writer& out, const Trace& trace, const TimeFormat& time);
+void write_page_table(TextWriter& out, const Trace& trace, const TimeFormat& time);
 
 }  // namespace fkt

@@ -39,14 +39,14 @@ double percent(const PathTable& table, std::uint64_t ticks) {
 }
 
 // Writes "find, running in sys_lstat" and a newline.
-void put_text(Writer& out, const PathTable::Row& row) {
+void put_text(TextWriter& out, const PathTable::Row& row) {
   out.escaped(row.task);
   out.put(", ");
   out.put(row.what);
   out.put('\n');
 }
 
-void json_member(Writer& out, std::string_view key, std::string_view text) {
+void json_member(TextWriter& out, std::string_view key, std::string_view text) {
   out.put(",\"");
   out.put(key);
   out.put("\":");
@@ -71,13 +71,13 @@ PathTable path_table(const std::vector<PathStep>& path, const Analysis& analysis
   return table;
 }
 
-void write_path(Writer& out, const PathTable& table, const TimeFormat& time) {
+void write_path(TextWriter& out, const PathTable& table, const TimeFormat& time) {
   out.right("Time", kTime);
   out.right("Percent", 9);
   out.put(" What\n");
   for (const PathTable::Row& row : table.sums) {
     time.right(out, row.ticks, kTime);
-    Writer share;
+    TextWriter share;
     share.decimal(percent(table, row.ticks), 2);
     out.right(share.view(), 8);
     out.put("% ");
@@ -98,7 +98,7 @@ void write_path(Writer& out, const PathTable& table, const TimeFormat& time) {
   }
 }
 
-void write_path_json(Writer& out, const PathTable& table, const TimeFormat& time) {
+void write_path_json(TextWriter& out, const PathTable& table, const TimeFormat& time) {
   out.put("{\"unit\":");
   out.json(time.unit());
   out.put(",\n\"sums\":[");
@@ -126,7 +126,7 @@ void write_path_json(Writer& out, const PathTable& table, const TimeFormat& time
   out.put("]}\n");
 }
 
-void write_path_csv(Writer& out, const PathTable& table, const TimeFormat& time) {
+void write_path_csv(TextWriter& out, const PathTable& table, const TimeFormat& time) {
   const auto end = [&](const PathTable::Row& row) {
     for (const std::string_view text : {row.task, row.what}) {
       out.put(',');

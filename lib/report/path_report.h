@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "lib/analyse/critical_path.h"
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 
 namespace fkt {
 
@@ -26,10 +26,10 @@ struct PathTable {
 
 PathTable path_table(const std::vector<PathStep>& path, const Analysis& analysis);
 // Writes the sums, then the path step by step.
-void write_path(Writer& out, const PathTable& table, const TimeFormat& time);
+void write_path(TextWriter& out, const PathTable& table, const TimeFormat& time);
 // Writes one object as described in docs/kd-schema.json.
-void write_path_json(Writer& out, const PathTable& table, const TimeFormat& time);
+void write_path_json(TextWriter& out, const PathTable& table, const TimeFormat& time);
 // Writes two tables with an empty line between them, in the form of lib/report/report_csv.h.
-void write_path_csv(Writer& out, const PathTable& table, const TimeFormat& time);
+void write_path_csv(TextWriter& out, const PathTable& table, const TimeFormat& time);
 
 }  // namespace fkt

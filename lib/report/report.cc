@@ -21,7 +21,7 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 
 class Report {
  public:
-  Report(Writer& out, const Summary& summary, const Analysis& analysis, const TimeFormat& time)
+  Report(TextWriter& out, const Summary& summary, const Analysis& analysis, const TimeFormat& time)
       : out_(out), s_(summary), a_(analysis), time_(time) {}
 
   void write() {
@@ -52,7 +52,7 @@ class Report {
   void each(const Spread& spread);
   std::vector<State> states_shown() const;
 
-  Writer& out_;
+  TextWriter& out_;
   const Summary& s_;
   const Analysis& a_;
   const TimeFormat& time_;
@@ -96,7 +96,7 @@ void Report::code(std::optional<std::uint16_t> code) {
 }
 
 void Report::put_percent(std::uint64_t part, std::uint64_t whole) {
-  Writer number;
+  TextWriter number;
   number.decimal(percent(part, whole), 2);
   number.put('%');
   out_.right(number.view(), 9);
@@ -287,7 +287,7 @@ void Report::processes() {
   for (const Summary::ProcessRow& row : s_.processes) {
     std::uint64_t sum = 0;
     for (const std::uint64_t t : row.times) sum += t;
-    Writer name;
+    TextWriter name;
     name.escaped(row.name);
     out_.left(name.view(), kTask);
     out_.right(row.pid, 8);
@@ -315,7 +315,7 @@ void Report::cpus() {
     for (const std::uint64_t t : times) sum += t;
     out_.left("", 5);
     for (const State state : shown) {
-      Writer number;
+      TextWriter number;
       number.decimal(percent(times[static_cast<std::size_t>(state)], sum), 2);
       number.put('%');
       out_.right(number.view(), kTicks);
@@ -359,13 +359,13 @@ void Report::load() {
 
 }  // namespace
 
-void write_report(Writer& out, const Summary& summary, const Analysis& analysis,
+void write_report(TextWriter& out, const Summary& summary, const Analysis& analysis,
                   const TimeFormat& time) {
   write_report_head(out, summary, analysis, time);
   Report(out, summary, analysis, time).write();
 }
 
-void write_counts(Writer& out, const std::vector<Summary::Count>& counts) {
+void write_counts(TextWriter& out, const std::vector<Summary::Count>& counts) {
   for (const Summary::Count& row : counts) {
     out.number(row.count);
     out.put('\t');

@@ -4,15 +4,15 @@
 
 #include <string>
 
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 #include "lib/report/summary.h"
 
 namespace fkt {
 
-void write_report(Writer& out, const Summary& summary, const Analysis& analysis,
+void write_report(TextWriter& out, const Summary& summary, const Analysis& analysis,
                   const TimeFormat& time);
 // Writes a line "COUNT<TAB>LAYER<TAB>NAME" per row.
-void write_counts(Writer& out, const std::vector<Summary::Count>& counts);
+void write_counts(TextWriter& out, const std::vector<Summary::Count>& counts);
 
 }  // namespace fkt

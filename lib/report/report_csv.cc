@@ -6,7 +6,7 @@ namespace {
 
 class ReportCsv {
  public:
-  ReportCsv(Writer& out, const Summary& summary, const TimeFormat& time)
+  ReportCsv(TextWriter& out, const Summary& summary, const TimeFormat& time)
       : out_(out), s_(summary), time_(time) {}
 
   void write() {
@@ -72,7 +72,7 @@ class ReportCsv {
   void processes();
   void cpus();
 
-  Writer& out_;
+  TextWriter& out_;
   const Summary& s_;
   const TimeFormat& time_;
   std::string_view table_;
@@ -221,11 +221,11 @@ void ReportCsv::cpus() {
 
 }  // namespace
 
-void write_report_csv(Writer& out, const Summary& summary, const TimeFormat& time) {
+void write_report_csv(TextWriter& out, const Summary& summary, const TimeFormat& time) {
   ReportCsv(out, summary, time).write();
 }
 
-void write_counts_csv(Writer& out, const std::vector<Summary::Count>& counts) {
+void write_counts_csv(TextWriter& out, const std::vector<Summary::Count>& counts) {
   out.put("count,layer,name\r\n");
   for (const Summary::Count& row : counts) {
     out.number(row.count);

@@ -6,15 +6,15 @@
 
 #include <vector>
 
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 #include "lib/report/summary.h"
 
 namespace fkt {
 
 // Writes times as numbers in the unit of `time`.
-void write_report_csv(Writer& out, const Summary& summary, const TimeFormat& time);
+void write_report_csv(TextWriter& out, const Summary& summary, const TimeFormat& time);
 // Writes one table: count, layer, name.
-void write_counts_csv(Writer& out, const std::vector<Summary::Count>& counts);
+void write_counts_csv(TextWriter& out, const std::vector<Summary::Count>& counts);
 
 }  // namespace fkt

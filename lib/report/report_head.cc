@@ -16,7 +16,8 @@ constexpr std::size_t kLosses = 10;  // number of gaps that are listed individua
 
 class ReportHead {
  public:
-  ReportHead(Writer& out, const Summary& summary, const Analysis& analysis, const TimeFormat& time)
+  ReportHead(TextWriter& out, const Summary& summary, const Analysis& analysis,
+             const TimeFormat& time)
       : out_(out), s_(summary), a_(analysis), time_(time) {}
 
   void write() {
@@ -37,7 +38,7 @@ class ReportHead {
   void losses();
   void label(std::string_view text) { out_.left(text, 11); }
 
-  Writer& out_;
+  TextWriter& out_;
   const Summary& s_;
   const Analysis& a_;
   const TimeFormat& time_;
@@ -179,7 +180,7 @@ void ReportHead::losses() {
 
 }  // namespace
 
-void write_report_head(Writer& out, const Summary& summary, const Analysis& analysis,
+void write_report_head(TextWriter& out, const Summary& summary, const Analysis& analysis,
                        const TimeFormat& time) {
   ReportHead(out, summary, analysis, time).write();
 }

@@ -4,13 +4,13 @@
 
 #include <string>
 
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 #include "lib/report/summary.h"
 
 namespace fkt {
 
-void write_report_head(Writer& out, const Summary& summary, const Analysis& analysis,
+void write_report_head(TextWriter& out, const Summary& summary, const Analysis& analysis,
                        const TimeFormat& time);
 
 // "Linux 6.1.0-56-amd64 #1 SMP ... x86_64"

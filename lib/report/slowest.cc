@@ -16,7 +16,7 @@ std::uint64_t since(const FoundSpan& span, std::uint64_t start) {
 
 }  // namespace
 
-void SlowestTable::text(Writer& out) const {
+void SlowestTable::text(TextWriter& out) const {
   out.put("The slowest ");
   out.escaped(name);
   out.put(", in ");
@@ -36,7 +36,7 @@ void SlowestTable::text(Writer& out) const {
     out.right(span.cpu, 4);
     out.right(span.pid, 8);
     out.put(' ');
-    Writer task;
+    TextWriter task;
     task.escaped(span.task);
     out.left(task.view(), kTask);
     out.put(' ');
@@ -45,7 +45,7 @@ void SlowestTable::text(Writer& out) const {
   }
 }
 
-void SlowestTable::json(Writer& out) const {
+void SlowestTable::json(TextWriter& out) const {
   for (const FoundSpan& span : spans) {
     out.put("{\"time\":");
     time.put(out, since(span, start));
@@ -63,7 +63,7 @@ void SlowestTable::json(Writer& out) const {
   }
 }
 
-void SlowestTable::csv(Writer& out) const {
+void SlowestTable::csv(TextWriter& out) const {
   out.put("time,duration,cpu,pid,task,name\r\n");
   for (const FoundSpan& span : spans) {
     time.put(out, since(span, start));

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "lib/analyse/find.h"
+#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/base/writer.h"
 
 namespace fkt {
 
@@ -18,11 +18,11 @@ struct SlowestTable {
   const TimeFormat& time;
 
   // Writes a line per span: begin and end since `start`, duration, CPU, pid, task, name.
-  void text(Writer& out) const;
+  void text(TextWriter& out) const;
   // Writes a JSON object per line: time, duration, cpu, pid, task, name.
-  void json(Writer& out) const;
+  void json(TextWriter& out) const;
   // Writes the members of json() as CSV (RFC 4180) with a head line.
-  void csv(Writer& out) const;
+  void csv(TextWriter& out) const;
 };
 
 // Returns the intervals from `window` ticks before each span to `window` ticks after it, ascending;

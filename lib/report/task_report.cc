@@ -29,7 +29,7 @@ constexpr Figure kFigures[] = {
     {"max", "wait_max", true, [](const TaskRow& r) { return r.stat.wait.max; }},
 };
 
-void parts(Writer& out, std::string_view what, const std::vector<TaskRow::Part>& list,
+void parts(TextWriter& out, std::string_view what, const std::vector<TaskRow::Part>& list,
            std::string_view then, const TimeFormat& time) {
   for (const TaskRow::Part& part : list) {
     out.fill(4);
@@ -44,12 +44,12 @@ void parts(Writer& out, std::string_view what, const std::vector<TaskRow::Part>&
   }
 }
 
-void figure(Writer& out, const Figure& figure, const TaskRow& row, const TimeFormat& time) {
+void figure(TextWriter& out, const Figure& figure, const TaskRow& row, const TimeFormat& time) {
   if (figure.is_time) return time.put(out, figure.of(row));
   out.number(figure.of(row));
 }
 
-void json_parts(Writer& out, std::string_view key, const std::vector<TaskRow::Part>& list,
+void json_parts(TextWriter& out, std::string_view key, const std::vector<TaskRow::Part>& list,
                 std::string_view time_key, const TimeFormat& time) {
   out.put(",\"");
   out.put(key);
@@ -70,7 +70,7 @@ void json_parts(Writer& out, std::string_view key, const std::vector<TaskRow::Pa
 
 }  // namespace
 
-void write_tasks(Writer& out, const std::vector<TaskRow>& rows, bool long_form,
+void write_tasks(TextWriter& out, const std::vector<TaskRow>& rows, bool long_form,
                  const TimeFormat& time) {
   std::size_t width = kName;
   for (const TaskRow& row : rows) width = std::max(width, row.name.size());
@@ -96,7 +96,7 @@ void write_tasks(Writer& out, const std::vector<TaskRow>& rows, bool long_form,
   }
 }
 
-void write_tasks_json(Writer& out, const std::vector<TaskRow>& rows, const TimeFormat& time) {
+void write_tasks_json(TextWriter& out, const std::vector<TaskRow>& rows, const TimeFormat& time) {
   out.put("{\"unit\":");
   out.json(time.unit());
   out.put(",\n\"tasks\":[");
@@ -118,7 +118,7 @@ void write_tasks_json(Writer& out, const std::vector<TaskRow>& rows, const TimeF
   out.put("]}\n");
 }
 
-void write_tasks_csv(Writer& out, const std::vector<TaskRow>& rows, const TimeFormat& time) {
+void write_tasks_csv(TextWriter& out, const std::vector<TaskRow>& rows, const TimeFormat& time) {
   out.put("name,pid");
   for (const Figure& f : kFigures) {
     out.put(',');

@@ -10,7 +10,7 @@
 #include <fkt/wire.h>
 
 #include "lib/analyse/span_types.h"
-#include "lib/base/records.h"
+#include "lib/base/raw_vector.h"
 
 namespace fkt {
 
@@ -71,10 +71,10 @@ struct PageDigest {
   // True if the page's events count: then spans, nested, children and counts are added to the
   // statistics.
   bool counted = false;
-  Records<Burst> bursts{};  // in time order
-  Records<SpanRecord> spans{};
-  Records<NestedRecord> nested{};
-  Records<ChildRecord> children{}, loose{};
+  RawVector<Burst> bursts{};  // in time order
+  RawVector<SpanRecord> spans{};
+  RawVector<NestedRecord> nested{};
+  RawVector<ChildRecord> children{}, loose{};
   // Number of words by id, also of those outside of bursts. A whole pair counts under the id of its
   // word.
   std::array<std::uint32_t, 1 << FKT_ID_BITS> counts{};

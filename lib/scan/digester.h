@@ -58,7 +58,7 @@ class Digester {
     std::uint32_t first_span = 0, first_nested = 0, first_child = 0;
     std::uint64_t irq = 0, softirq = 0;  // own time of such spans in it (ticks)
     std::uint64_t inside = 0;            // ticks of the spans that ended directly in it
-    Records<Child> children{};
+    RawVector<Child> children{};
   };
 
   bool step();

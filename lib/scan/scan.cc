@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "lib/base/heap.h"
+#include "lib/base/merge_heap.h"
 #include "lib/read/merge.h"
 #include "lib/read/stream.h"
 #include "lib/scan/burst_taker.h"
@@ -193,7 +193,7 @@ class Scanner::Merge {
   void finish() { pool_.add_to(analysis_.parts().profile); }
 
  private:
-  static Waiting<Lane> waiting(Lane& lane) { return {lane.clock(), lane.cpu(), &lane}; }
+  static MergeSource<Lane> waiting(Lane& lane) { return {lane.clock(), lane.cpu(), &lane}; }
 
   std::uint64_t end_of_slice() const {
     const std::uint64_t to = end_of_scan(analysis_, options_);
@@ -294,7 +294,7 @@ class Scanner::Merge {
   Lane* owner(std::uint64_t pid) const { return pid < owners_.size() ? owners_[pid] : nullptr; }
   // Reorders the heap after lanes other than the front one have changed.
   void rebuild() {
-    for (Waiting<Lane>& entry : heap_) entry = waiting(*entry.source);
+    for (MergeSource<Lane>& entry : heap_) entry = waiting(*entry.source);
     make_least_heap(heap_);
   }
 
@@ -330,7 +330,7 @@ class Scanner::Merge {
   // none.
   bool take_apart_others(const Lane& lane) {
     bool any = false;
-    for (const Waiting<Lane>& entry : heap_) {
+    for (const MergeSource<Lane>& entry : heap_) {
       const Burst* burst = entry.source->burst();
       if (entry.source == &lane || burst == nullptr || burst->from > lane.clock()) continue;
       take_apart(*entry.source);
@@ -349,7 +349,7 @@ class Scanner::Merge {
   KnownTypes types_;
   DigestPool pool_;
   std::vector<Lane> lanes_;
-  std::vector<Waiting<Lane>> heap_;
+  std::vector<MergeSource<Lane>> heap_;
   std::vector<Lane*> owners_;  // by pid: the lane whose next burst belongs to the thread
 };
 

@@ -14,7 +14,7 @@ constexpr std::uint32_t kBuckets =
 void Tally::add(const PageDigest& digest) {
   for (std::size_t id = 0; id < counts_.size(); id++) counts_[id] += digest.counts[id];
   // Consecutive bursts that were taken have adjacent spans: add them together.
-  const Records<Burst>& bursts = digest.bursts;
+  const RawVector<Burst>& bursts = digest.bursts;
   for (std::uint32_t first = 0; first < bursts.size();) {
     std::uint32_t end = first;
     while (end < bursts.size() && bursts[end].taken) end++;

@@ -8,7 +8,7 @@
 #include <fkt/file.h>
 #include <nlohmann/json.hpp>
 
-#include "lib/base/writer.h"
+#include "lib/base/text_writer.h"
 #include "lib/format/clock.h"
 #include "lib/format/file_writer.h"
 #include "lib/format/sections.h"
@@ -230,7 +230,7 @@ void Extractor::complete(Cut& cut, const Stretch& stretch) {
 std::string Extractor::task_lines(const Cut& cut) const {
   std::map<std::uint32_t, std::uint32_t> parents;  // from the recording's own list of tasks
   for (const Task& task : trace_.info().tasks) parents[task.tid] = task.ppid;
-  Writer out;
+  TextWriter out;
   for (const Cut::Task& task : cut.tasks) {
     if ((task.flags & (Cut::idle | Cut::exited | Cut::left_dead | Cut::freed)) != 0) continue;
     const auto parent = parents.find(task.tid);

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/base/scratch.h"
+#include "lib/base/spill_vector.h"
 #include "lib/timeline/lanes.h"
 
 namespace fkt {
@@ -77,7 +77,7 @@ class Levels : public FollowSink {
   struct Level {
     std::uint64_t width = 1;  // ticks
     std::uint64_t now = 0;    // latest bucket in which a slice ended
-    Scratch<Cell> cells;
+    SpillVector<Cell> cells;
     std::vector<Extent> extents;
     std::unordered_map<std::uint64_t, Open> lanes;  // by lane and depth
     // Bucket and key of open cells, oldest first.

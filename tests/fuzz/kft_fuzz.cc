@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/calls/call_paths.h"
 #include "lib/calls/call_trace.h"
 #include "lib/calls/function_table.h"
@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   KftCalls* calls = nullptr;
   const auto name = [&](TypeIndex type) { return calls->name(type); };
   const auto task = [&](std::uint32_t number) { return std::to_string(calls->pid(number)); };
-  const auto flush = [&](Writer& lines) {
+  const auto flush = [&](TextWriter& lines) {
     bytes += lines.size();
     lines.clear();
   };
@@ -71,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   calls = &folded;
   nest(text, folded);
   paths.finish();
-  Writer out;
+  TextWriter out;
   write_folded(out, paths, time);
   return 0;
 }

@@ -11,8 +11,8 @@
 #include <fkt/file.h>
 #include <fkt/wire.h>
 
+#include "lib/base/bytes.h"
 #include "lib/base/crc32.h"
-#include "lib/base/cursor.h"
 #include "lib/format/sections.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);

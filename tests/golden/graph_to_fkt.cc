@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/base/parse.h"
 #include "tests/unit/trace_builder.h"
 

@@ -24,7 +24,7 @@ class Analyzed {
         analysis_(trace_.info(), view) {
     analysis_.keep_histograms();
     const Dump lines(analysis_, time_);
-    Writer text, json;
+    TextWriter text, json;
     for (const Event& event : trace_.events({.from = {}, .to = view.to, .cpu = {}})) {
       const Analysis::Place& place = analysis_.add(event);
       if (!place.shown) continue;
@@ -44,13 +44,13 @@ class Analyzed {
     return summarize(analysis_, trace_.integrity(), without_user);
   }
   std::string report() const {
-    Writer out;
+    TextWriter out;
     write_report(out, summary(), analysis_, time_);
     return std::string(out.view());
   }
   std::string json() const { return report_json(summary(), analysis_, time_); }
   std::string counts() const {
-    Writer out;
+    TextWriter out;
     write_counts(out, count_events(analysis_));
     return std::string(out.view());
   }

@@ -18,7 +18,7 @@ struct Traced {
     CallTrace trace(
         shape, time, 0, [&](TypeIndex type) { return calls->name(type); },
         [&](std::uint32_t task) { return "pid " + std::to_string(calls->pid(task)); },
-        [&](Writer& out) {
+        [&](TextWriter& out) {
           text += out.view();
           out.clear();
         });
@@ -89,7 +89,7 @@ TEST_CASE("paths: own time by callers, interrupts apart, no time twice") {
   REQUIRE(read_kft(kLog, "log", [&](const KftCall& call) { nested.add(call); }));
   nested.finish();
   paths.finish();
-  Writer out;
+  TextWriter out;
   write_folded(out, paths, TimeFormat(TimeUnit::us, 1e6));
   CHECK(out.view() ==
         "[interrupts];irq 15\n[interrupts];irq;tick 5\npid 5;read 91\npid 5;read;end 9\n"

@@ -161,7 +161,7 @@ TEST_CASE("percentiles are those of the durations from entry to exit") {
 
 TEST_CASE("each table of the CSV has as many cells in every line as in its head") {
   for (const Bytes& file : {find_recording(), broken_recording()}) {
-    Writer out;
+    TextWriter out;
     write_report_csv(out, Analyzed(file).summary(), TimeFormat());
     std::istringstream lines{std::string(out.view())};
     std::ptrdiff_t commas = -1;
@@ -215,7 +215,7 @@ TEST_CASE("text is escaped byte by byte, wherever in it a byte stands") {
           const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\\';
           wanted += control ? std::string(hex) : std::string(1, c);
         }
-        Writer out;
+        TextWriter out;
         out.escaped(text);
         REQUIRE(out.view() == wanted);
       }

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "lib/base/writer.h"
+#include "lib/base/text_writer.h"
 #include "lib/format/catalogue.h"
 
 using namespace fkt;
@@ -41,7 +41,7 @@ std::string role_text(const EventType& type) {
   return "";
 }
 
-void layer_table(Writer& out, const Catalogue& catalogue, const Layer& layer) {
+void layer_table(TextWriter& out, const Catalogue& catalogue, const Layer& layer) {
   out.put(".SS Layer " + layer.name + ", bit " + std::to_string(layer.bit) + "\n");
   out.put(layer.text + "\n.TS\nl l l lx.\ncode\tname\twords\targuments\n");
   for (const EventType& type : catalogue.events()) {
@@ -63,7 +63,7 @@ void layer_table(Writer& out, const Catalogue& catalogue, const Layer& layer) {
 
 std::string page() {
   const Catalogue& catalogue = Catalogue::builtin();
-  Writer out;
+  TextWriter out;
   out.put(R"('\" t
 .\" SPDX-License-Identifier: GPL-2.0-only
 .\" Made from include/fkt/events.def by tests/unit/events_page_test.cc: do not edit.

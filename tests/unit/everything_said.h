@@ -14,7 +14,7 @@ namespace fkt::test {
 inline std::string everything_said(const Trace& trace, const Analysis& analysis) {
   const TimeFormat time(TimeUnit::cycles, trace.info().clocks.ticks_per_second());
   const Summary summary = summarize(analysis, trace.integrity(), false);
-  Writer out;
+  TextWriter out;
   write_report(out, summary, analysis, time);
   write_counts(out, count_events(analysis));
   out.put(report_json(summary, analysis, time));

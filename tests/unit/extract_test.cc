@@ -176,7 +176,7 @@ TEST_CASE("fkt_extract: by time, pages, expression, task") {
   CHECK(slice.from == T + 100000);
   CHECK(slice.to == T + 200000);
   // The times of the pages, from fkt_print's table of pages.
-  Writer table;
+  TextWriter table;
   write_page_table(table, whole, TimeFormat(TimeUnit::cycles));
   std::istringstream rows{std::string(table.view())};
   std::uint64_t number = 0, cpu = 0, first = 0, last = 0, events = 0, from = ~0ull, to = 0;

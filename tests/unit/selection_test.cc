@@ -389,25 +389,25 @@ TEST_CASE("at last, states are read from which fkt_extract can go on") {
 }
 
 TEST_CASE("work at leisure waits while somebody asks, and ends when told to") {
-  Leisure leisure;
+  IdleWork idle;
   std::atomic<bool> stop{false}, back{false}, goes_on{false};
-  CHECK(leisure.wait(stop));
+  CHECK(idle.wait(stop));
   const auto wait = [&] {
     back = false;
     return std::jthread([&] {
-      goes_on = leisure.wait(stop);
+      goes_on = idle.wait(stop);
       back = true;
     });
   };
-  std::optional<Leisure::Question> question(std::in_place, leisure);
+  std::optional<IdleWork::Question> question(std::in_place, idle);
   std::jthread worker = wait();
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   CHECK_FALSE(back);
   question.reset();
   worker.join();
   CHECK(goes_on);
-  { const Leisure::Question short_one(leisure); }
-  question.emplace(leisure);
+  { const IdleWork::Question short_one(idle); }
+  question.emplace(idle);
   worker = wait();
   stop = true;
   worker.join();

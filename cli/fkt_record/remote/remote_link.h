@@ -19,7 +19,7 @@
 
 #include "cli/fkt_record/remote/outbox.h"
 #include "cli/fkt_record/signals.h"
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/base/result.h"
 #include "lib/base/unique_fd.h"
 #include "lib/remote/address.h"

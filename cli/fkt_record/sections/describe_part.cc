@@ -9,7 +9,7 @@
 
 #include "cli/fkt_record/engine.h"
 #include "cli/fkt_record/sections/describe.h"
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/format/sections.h"
 #include "lib/record/system_state.h"
 

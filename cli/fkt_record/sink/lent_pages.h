@@ -9,7 +9,7 @@
 
 #include <fkt/ioctl.h>
 
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/base/result.h"
 
 namespace fkt::record {

@@ -13,7 +13,7 @@
 
 #include <fkt/ioctl.h>
 
-#include "lib/base/cursor.h"
+#include "lib/base/bytes.h"
 #include "lib/base/os_error.h"
 #include "lib/remote/token.h"
 

@@ -5,17 +5,17 @@
 #include <cstdint>
 #include <string_view>
 
-#include "lib/base/writer.h"
+#include "lib/base/text_writer.h"
 
-namespace fkt::cli {
+namespace fkt {
 
 // Writes the members of an array or object, separated by commas.
-class Members {
+class JsonWriter {
  public:
-  Members(Writer& out, char open, char close) : out_(out), close_(close) { out_.put(open); }
-  ~Members() { out_.put(close_); }
-  Members(const Members&) = delete;
-  Members& operator=(const Members&) = delete;
+  JsonWriter(TextWriter& out, char open, char close) : out_(out), close_(close) { out_.put(open); }
+  ~JsonWriter() { out_.put(close_); }
+  JsonWriter(const JsonWriter&) = delete;
+  JsonWriter& operator=(const JsonWriter&) = delete;
   void next() {
     if (!first_) out_.put(',');
     first_ = false;
@@ -35,9 +35,9 @@ class Members {
   }
 
  private:
-  Writer& out_;
+  TextWriter& out_;
   char close_;
   bool first_ = true;
 };
 
-}  // namespace fkt::cli
+}  // namespace fkt

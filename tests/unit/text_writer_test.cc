@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tests Writer and TimeFormat, which format the lines of a dump.
-#include "lib/base/writer.h"
+// Tests TextWriter and TimeFormat, which format the lines of a dump.
+#include "lib/base/text_writer.h"
 
 #include <limits>
 
@@ -14,17 +14,17 @@ namespace {
 
 template <class Put>
 std::string written(Put put) {
-  Writer out;
+  TextWriter out;
   put(out);
   return std::string(out.view());
 }
 
 std::string number(std::uint64_t value) {
-  return written([&](Writer& out) { out.number(value); });
+  return written([&](TextWriter& out) { out.number(value); });
 }
 
 std::string number_signed(std::int64_t value) {
-  return written([&](Writer& out) { out.number_signed(value); });
+  return written([&](TextWriter& out) { out.number_signed(value); });
 }
 
 }  // namespace
@@ -41,17 +41,17 @@ TEST_CASE("numbers have their digits, at every length") {
   CHECK(number_signed(std::numeric_limits<std::int64_t>::min()) == "-9223372036854775808");
   CHECK(number_signed(-10) == "-10");
   CHECK(number_signed(99) == "99");
-  CHECK(written([](Writer& out) { out.hex(0xfe0); }) == "0xfe0");
+  CHECK(written([](TextWriter& out) { out.hex(0xfe0); }) == "0xfe0");
 }
 
 TEST_CASE("columns are filled, and never cut") {
-  CHECK(written([](Writer& out) { out.right(123, 6); }) == "   123");
-  CHECK(written([](Writer& out) { out.right(1234567, 6); }) == "1234567");
-  CHECK(written([](Writer& out) { out.left("name", 6); }) == "name  ");
+  CHECK(written([](TextWriter& out) { out.right(123, 6); }) == "   123");
+  CHECK(written([](TextWriter& out) { out.right(1234567, 6); }) == "1234567");
+  CHECK(written([](TextWriter& out) { out.left("name", 6); }) == "name  ");
 }
 
 TEST_CASE("a writer keeps what it has when it grows, is cut back or moved") {
-  Writer out;
+  TextWriter out;
   std::string all;
   for (int i = 0; i < 300; i++) {
     const std::string text(static_cast<std::size_t>(i), static_cast<char>('a' + i % 26));
@@ -61,7 +61,7 @@ TEST_CASE("a writer keeps what it has when it grows, is cut back or moved") {
   CHECK(out.view() == all);
   out.truncate(5);
   CHECK(out.view() == all.substr(0, 5));
-  const Writer moved = std::move(out);
+  const TextWriter moved = std::move(out);
   CHECK(moved.view() == all.substr(0, 5));
   char* const at = out.room(3);  // NOLINT: a writer that was moved from is empty
   at[0] = 'x';
@@ -81,6 +81,6 @@ TEST_CASE("times have the digits of their unit") {
   CHECK(text(TimeUnit::us, 42, 1e6) == "42");  // a tick is 1 us, so there are no decimals
   CHECK(text(TimeUnit::s, 5, 1e9) == "0.000000005");
   CHECK(text(TimeUnit::s, 61'020'000'000, 1e9) == "61.020000000");
-  CHECK(written([](Writer& out) { TimeFormat(TimeUnit::us, 1e9).right(out, 1500, 8); }) ==
+  CHECK(written([](TextWriter& out) { TimeFormat(TimeUnit::us, 1e9).right(out, 1500, 8); }) ==
         "   1.500");
 }

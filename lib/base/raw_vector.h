@@ -13,7 +13,7 @@
 namespace fkt {
 
 template <class T>
-class Records {
+class RawVector {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:

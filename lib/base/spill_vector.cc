@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/base/scratch.h"
+#include "lib/base/spill_vector.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -8,11 +8,11 @@
 
 namespace fkt {
 
-void ScratchPieces::Unmap::operator()(std::byte* piece) const {
+void SpillPieces::Unmap::operator()(std::byte* piece) const {
   ::munmap(piece, kBytes);
 }
 
-std::byte* ScratchPieces::map() {
+std::byte* SpillPieces::map() {
   constexpr int kAccess = PROT_READ | PROT_WRITE;
   const auto at = static_cast<off_t>(pieces_.size() * kBytes);
   if (pieces_.empty()) {
@@ -31,7 +31,7 @@ std::byte* ScratchPieces::map() {
   return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
 }
 
-std::byte* ScratchPieces::add() {
+std::byte* SpillPieces::add() {
   std::byte* piece = map();
   if (piece != nullptr) pieces_.emplace_back(piece);
   return piece;

@@ -9,21 +9,21 @@
 
 namespace fkt::cli {
 
-class Leisure {
+class IdleWork {
  public:
   // A request is being answered while this object lives. Any number of threads may hold one.
   class Question {
    public:
-    explicit Question(Leisure& leisure) : leisure_(leisure) { leisure_.open_++; }
+    explicit Question(IdleWork& idle) : idle_(idle) { idle_.open_++; }
     ~Question() {
-      leisure_.answered_++;
-      leisure_.open_--;
+      idle_.answered_++;
+      idle_.open_--;
     }
     Question(const Question&) = delete;
     Question& operator=(const Question&) = delete;
 
    private:
-    Leisure& leisure_;
+    IdleWork& idle_;
   };
 
   // Called repeatedly by the background thread. If there were requests since the last call, waits

@@ -12,11 +12,11 @@ namespace fkt {
 // A source with the time and CPU of its next element. At equal times the lower CPU number comes
 // first.
 template <class Source>
-struct Waiting {
+struct MergeSource {
   std::uint64_t clock;
   std::uint32_t cpu;
   Source* source;
-  bool operator<(const Waiting& other) const {
+  bool operator<(const MergeSource& other) const {
     return clock != other.clock ? clock < other.clock : cpu < other.cpu;
   }
 };

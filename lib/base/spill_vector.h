@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Scratch: an array that grows without moving, kept in an unlinked temporary file so that the
+// SpillVector: an array that grows without moving, kept in an unlinked temporary file so that the
 // kernel can write its pages back and reclaim the memory. When the file cannot be made or its disk
 // is full, it grows in anonymous memory.
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace fkt {
 
-// The pieces of a Scratch array, each kBytes long and mapped separately.
-class ScratchPieces {
+// The pieces of a SpillVector array, each kBytes long and mapped separately.
+class SpillPieces {
  public:
   static constexpr std::size_t kBytes = 256 << 10;
 
@@ -38,9 +38,9 @@ class ScratchPieces {
 };
 
 template <class T>
-class Scratch {
+class SpillVector {
   static_assert(std::is_trivially_copyable_v<T>);
-  static constexpr std::size_t kInPiece = ScratchPieces::kBytes / sizeof(T);
+  static constexpr std::size_t kInPiece = SpillPieces::kBytes / sizeof(T);
 
  public:
   // Returns false when no memory could be mapped for the value.
@@ -58,7 +58,7 @@ class Scratch {
   T* place(std::size_t i) const {
     return reinterpret_cast<T*>(pieces_[i / kInPiece]) + i % kInPiece;
   }
-  ScratchPieces pieces_;
+  SpillPieces pieces_;
   std::size_t size_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Writer: a buffer into which output is formatted, to be written out in large pieces. Unlike a
+// TextWriter: a buffer into which output is formatted, to be written out in large pieces. Unlike a
 // stream it needs no allocation per line and has no formatting state.
 #pragma once
 
@@ -17,12 +17,12 @@ namespace fkt {
 inline constexpr std::size_t kMostDigits = 20;
 char* put_digits(char* end, std::uint64_t value);
 
-class Writer {
+class TextWriter {
  public:
-  Writer() = default;
-  Writer(Writer&& other) noexcept
+  TextWriter() = default;
+  TextWriter(TextWriter&& other) noexcept
       : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
-  Writer& operator=(Writer&&) = delete;
+  TextWriter& operator=(TextWriter&&) = delete;
 
   void put(char c) {
     *room(1) = c;

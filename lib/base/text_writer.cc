@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/base/writer.h"
+#include "lib/base/text_writer.h"
 
 #include <algorithm>
 #include <array>
@@ -81,16 +81,16 @@ char* put_digits(char* end, std::uint64_t value) {
   return end;
 }
 
-void Writer::grow(std::size_t count) {
+void TextWriter::grow(std::size_t count) {
   data_.resize(std::max({data_.capacity(), 2 * data_.size(), size_ + count}));
 }
 
-void Writer::put_long(std::string_view text) {
+void TextWriter::put_long(std::string_view text) {
   std::memcpy(room(text.size()), text.data(), text.size());
   size_ += text.size();
 }
 
-void Writer::decimal(double value, int digits) {
+void TextWriter::decimal(double value, int digits) {
   if (!std::isfinite(value)) return put('-');
   char buffer[64];
   const auto [end, error] =
@@ -99,7 +99,7 @@ void Writer::decimal(double value, int digits) {
   put(std::string_view(buffer, end));
 }
 
-void Writer::escaped(std::string_view text) {
+void TextWriter::escaped(std::string_view text) {
   while (!text.empty()) {  // append plain text in one piece: nearly every name is all plain
     const std::size_t count = plain_length(text);
     put(text.substr(0, count));
@@ -110,7 +110,7 @@ void Writer::escaped(std::string_view text) {
   }
 }
 
-void Writer::csv(std::string_view text) {
+void TextWriter::csv(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return put(text);
   put('"');
   for (const char c : text) {
@@ -120,7 +120,7 @@ void Writer::csv(std::string_view text) {
   put('"');
 }
 
-void Writer::json(std::string_view text) {
+void TextWriter::json(std::string_view text) {
   put('"');
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
