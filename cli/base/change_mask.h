@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cli/base/common.h"
-#include "lib/format/mask.h"
+#include "lib/format/layer_mask.h"
 #include "lib/record/device.h"
 
 namespace fkt::cli {

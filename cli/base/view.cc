@@ -6,7 +6,7 @@
 #include "lib/analyse/analysis.h"
 #include "lib/base/suggest.h"
 #include "lib/base/time_format.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 
 namespace fkt::cli {
 namespace {
@@ -61,12 +61,12 @@ std::optional<std::string> view_option(const Options& options) {
 Result<TimeSpan> time_span(const Options& options, const Trace& trace) {
   const TraceInfo& info = trace.info();
   const std::uint64_t zero = recording_start(info);
-  const std::uint64_t begin = info.cut ? info.cut->from : zero;
+  const std::uint64_t begin = info.checkpoint ? info.checkpoint->from : zero;
   std::uint64_t end = recording_end(trace);
-  if (info.cut) end = std::min(end, info.slice_end());
+  if (info.checkpoint) end = std::min(end, info.slice_end());
   const auto at = [&](std::uint64_t clock) {
     const TimeFormat seconds(TimeUnit::s, info.clocks.ticks_per_second());
-    return std::string(info.cut ? " the slice " : " the recording ") +
+    return std::string(info.checkpoint ? " the slice " : " the recording ") +
            (clock == begin ? "begins at " : "ends at ") +
            seconds.text(clock - std::min(clock, zero)) + " s";
   };

@@ -9,7 +9,7 @@
 #include "cli/base/damage.h"
 #include "cli/base/view.h"
 #include "lib/analyse/analysis.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/picture/buffer_picture.h"
 #include "lib/report/buffer_table.h"
 
@@ -92,14 +92,15 @@ Result<Request> request_of(const Options& options) {
 // too. In a slice, the end of the slice.
 std::uint64_t last_page_end(const Trace& trace) {
   std::uint64_t end = recording_end(trace);
-  if (trace.info().cut) return end;
+  if (trace.info().checkpoint) return end;
   for (const PageRef& page : trace.pages()) end = std::max(end, page.end_clock);
   return end;
 }
 
 Result<Scale> scale_of(const Options& options, const Trace& trace, std::uint32_t cells) {
-  Scale scale{trace.info().cut ? trace.info().cut->from : recording_start(trace.info()),
-              last_page_end(trace) + 1, cells};
+  Scale scale{
+      trace.info().checkpoint ? trace.info().checkpoint->from : recording_start(trace.info()),
+      last_page_end(trace) + 1, cells};
   const Result<TimeSpan> span = time_span(options, trace);
   if (!span) return span.error();
   scale.from = span->from.value_or(scale.from);

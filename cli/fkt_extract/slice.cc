@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/base/view.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/slice/extract.h"
 
 namespace fkt::cli {

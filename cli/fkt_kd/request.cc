@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/base/view.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 
 namespace fkt::cli {
 namespace {

@@ -2,7 +2,7 @@
 #include "cli/fkt_print/find.h"
 
 #include "cli/base/view.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/report/buffer_table.h"
 #include "lib/report/page_table.h"
 #include "lib/report/slowest.h"

@@ -8,8 +8,8 @@
 #include "cli/base/common.h"
 #include "cli/fkt_record/engine.h"
 #include "lib/base/suggest.h"
-#include "lib/format/group.h"
-#include "lib/format/mask.h"
+#include "lib/format/layer_mask.h"
+#include "lib/format/page_group.h"
 #include "lib/record/snapshot_call.h"
 #include "lib/record/when.h"
 

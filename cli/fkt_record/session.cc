@@ -14,7 +14,7 @@
 #include "cli/fkt_record/status_line.h"
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/base/os_error.h"
-#include "lib/format/mask.h"
+#include "lib/format/layer_mask.h"
 
 namespace fkt::record {
 namespace {

@@ -12,7 +12,7 @@
 #include "cli/fkt_selection/lane_list.h"
 #include "lib/base/suggest.h"
 #include "lib/base/text_writer.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/read/damage.h"
 #include "lib/read/page.h"
 #include "lib/record/system_state.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/fkt_selection/idle_work.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/slice/known_states.h"
 #include "lib/timeline/density.h"
 #include "lib/timeline/levels.h"

@@ -18,7 +18,7 @@
 #include "cli/fkt_selection/png.h"
 #include "cli/fkt_selection/server.h"
 #include "lib/base/random_token.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/picture/overview.h"
 #include "lib/read/damage.h"
 #include "lib/slice/known_states.h"

@@ -132,7 +132,7 @@ enum fkt_section {
 	FKT_SEC_SYSCALLS = 8,
 	/*
 	 * Only in a slice cut out by fkt_extract: lines with the state that a reader would have at the
-	 * begin of the slice from the pages before it (lib/format/cut.h). The slice's first and last page may
+	 * begin of the slice from the pages before it (lib/format/checkpoint.h). The slice's first and last page may
 	 * extend beyond it: events outside are not part of it. The totals contain recording_stop_clock,
 	 * the end of the whole recording. In a slice, FKT_SEC_TASKS lists the tasks at the cut, the
 	 * totals count the slice, and the clocks' start is that of the whole recording.

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/read/page.h"
 
 namespace fkt {
@@ -15,8 +15,8 @@ constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
 // A view of a slice file never reaches beyond the slice.
 View within_slice(View view, const TraceInfo& info) {
-  if (!info.cut) return view;
-  view.from = std::max(view.from.value_or(0), info.cut->from);
+  if (!info.checkpoint) return view;
+  view.from = std::max(view.from.value_or(0), info.checkpoint->from);
   view.to = std::min(view.to.value_or(info.slice_end()), info.slice_end());
   return view;
 }
@@ -48,31 +48,31 @@ Analysis::Analysis(const TraceInfo& info, const View& view)
     window_.open = stats_alive_.now();
   }
   if (view.dump_pid) dump_alive_ = Alive(*view.dump_pid, before_recording(info, *view.dump_pid));
-  if (info.cut) restore(*info.cut, CutPlaces::same(*info.cut));
+  if (info.checkpoint) restore(*info.checkpoint, CheckpointMapping::same(*info.checkpoint));
   if (view_.where) picker_.emplace(*view_.where, nullptr, info_, tasks_, spans_, types_);
 }
 
-Cut Analysis::cut(std::uint64_t from, std::uint64_t to) const {
-  Cut cut;
-  cut.from = from;
-  cut.to = to;
+Checkpoint Analysis::checkpoint(std::uint64_t from, std::uint64_t to) const {
+  Checkpoint checkpoint;
+  checkpoint.from = from;
+  checkpoint.to = to;
   std::vector<bool> used;
   states_.used(used);
-  const std::vector<std::uint32_t> numbers = tasks_.save(cut, std::move(used));
-  states_.save(cut, numbers);
-  spans_.save(cut, numbers);
-  types_.save(cut);
-  for (Cut::Cpu& cpu : cut.cpus) {
+  const std::vector<std::uint32_t> numbers = tasks_.save(checkpoint, std::move(used));
+  states_.save(checkpoint, numbers);
+  spans_.save(checkpoint, numbers);
+  types_.save(checkpoint);
+  for (Checkpoint::Cpu& cpu : checkpoint.cpus) {
     if (cpu.cpu < clocks_.size()) cpu.clock = clocks_[cpu.cpu];
   }
-  return cut;
+  return checkpoint;
 }
 
-void Analysis::restore(const Cut& cut, const CutPlaces& places) {
-  spans_.restore(cut, places);
-  states_.restore(cut, places);
+void Analysis::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
+  spans_.restore(checkpoint, places);
+  states_.restore(checkpoint, places);
   std::ranges::fill(clocks_, 0);
-  for (const Cut::Cpu& cpu : cut.cpus) {
+  for (const Checkpoint::Cpu& cpu : checkpoint.cpus) {
     if (cpu.cpu >= clocks_.size()) {
       clocks_.resize(cpu.cpu + 1);
       decoded_.resize(cpu.cpu + 1);
@@ -90,7 +90,7 @@ Window Analysis::stretch_window(std::size_t stretch) const {
   Window window;
   window.from = std::max(info_.oldest, view_.from.value_or(0));
   window.to = view_.to.value_or(kNever);
-  if (info_.cut) {
+  if (info_.checkpoint) {
     window.from = std::max(window.from, info_.stretch(stretch).from);
     window.to = std::min(window.to, info_.stretch(stretch).to);
   }
@@ -100,20 +100,21 @@ Window Analysis::stretch_window(std::size_t stretch) const {
 }
 
 // Calls that are open at the end of the stretch end unseen, as at the end of a slice. The state of
-// the next stretch is then taken from its cut.
+// the next stretch is then taken from its checkpoint.
 void Analysis::next_stretch() {
   end_stretch(window_.to, false);
-  const Cut& cut = info_.stretch(++stretch_);
+  const Checkpoint& checkpoint = info_.stretch(++stretch_);
   next_stretch_at_ = stretch_from(stretch_ + 1);
   window_ = stretch_window(stretch_);
-  CutPlaces places;
-  places.tasks = tasks_.restore(cut);
-  places.types = types_.restore(cut);
-  restore(cut, places);
+  CheckpointMapping places;
+  places.tasks = tasks_.restore(checkpoint);
+  places.types = types_.restore(checkpoint);
+  restore(checkpoint, places);
   const auto lives = [&](const Alive& alive, std::optional<std::uint32_t> pid) {
     if (!alive.watching()) return alive;
-    const bool now = std::ranges::any_of(cut.tasks, [&](const Cut::Task& task) {
-      return task.tid == *pid && (task.flags & (Cut::exited | Cut::left_dead | Cut::freed)) == 0;
+    const bool now = std::ranges::any_of(checkpoint.tasks, [&](const Checkpoint::Task& task) {
+      return task.tid == *pid &&
+             (task.flags & (Checkpoint::exited | Checkpoint::left_dead | Checkpoint::freed)) == 0;
     });
     return Alive(*pid, now, alive.seen());
   };
@@ -253,7 +254,7 @@ void Analysis::add_gap(const Event& event) {
 }
 
 void Analysis::finish(bool whole, std::uint64_t recording_end) {
-  if (info_.cut && view_.to) reach(*view_.to - std::min<std::uint64_t>(1, *view_.to));
+  if (info_.checkpoint && view_.to) reach(*view_.to - std::min<std::uint64_t>(1, *view_.to));
   whole_ = whole;
   end_ = std::max(end_, recording_end);
   file_end_ = end_;

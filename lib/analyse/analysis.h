@@ -87,9 +87,9 @@ class Analysis {
   void reach(std::uint64_t clock) {
     while (clock >= next_stretch_at_) [[unlikely]] next_stretch();
   }
-  // Returns the state after the events added so far, as the cut at the beginning of a slice [from,
-  // to) (ticks).
-  Cut cut(std::uint64_t from, std::uint64_t to) const;
+  // Returns the state after the events added so far, as the checkpoint at the beginning of a slice
+  // [from, to) (ticks).
+  Checkpoint checkpoint(std::uint64_t from, std::uint64_t to) const;
 
   const TraceInfo& info() const { return info_; }
   const View& view() const { return view_; }
@@ -105,7 +105,7 @@ class Analysis {
   std::uint64_t end() const { return end_; }
   // End of the recording in the file (ticks), regardless of the view; valid after finish().
   std::uint64_t file_end() const { return file_end_; }
-  // Zero of all times shown (ticks; recording_start() in lib/format/clock.h).
+  // Zero of all times shown (ticks; recording_start() in lib/format/clocks.h).
   std::uint64_t start() const { return start_; }
 
   // Gaps that overlap the selection. At most kMaxGaps are kept; gap_count() counts all.
@@ -129,7 +129,7 @@ class Analysis {
   bool shown(const Event& event, TaskIndex task, bool in_slice) const;
   void add_gap(const Event& event);
   void change(const Event& event, TaskIndex task, bool selected, Step& step);
-  void restore(const Cut& cut, const CutPlaces& places);
+  void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   void next_stretch();
   std::uint64_t stretch_from(std::size_t stretch) const;
   Window stretch_window(std::size_t stretch) const;

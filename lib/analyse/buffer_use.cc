@@ -6,7 +6,7 @@
 
 #include <fkt/events.h>
 
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/read/merge.h"
 
 namespace fkt {
@@ -109,7 +109,7 @@ class Follower {
   std::uint64_t up_to(const std::optional<std::uint64_t>& before, const Event& event) const {
     const std::uint64_t position = event.words[0];
     const std::uint64_t first = trace_.pages().empty() ? 0 : trace_.pages().front().offset;
-    if (trace_.info().cut || position < first) return before.value_or(0) + event.arg;
+    if (trace_.info().checkpoint || position < first) return before.value_or(0) + event.arg;
     return (position - first) / trace_.info().page_bytes + event.arg;
   }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "lib/analyse/profile.h"
-#include "lib/format/cut.h"
+#include "lib/format/checkpoint.h"
 
 namespace fkt {
 
@@ -26,8 +26,8 @@ class CallSink {
  public:
   virtual ~CallSink() = default;
   // The next stretch of a slice begins: all open calls ended unseen, and the state is that of
-  // `cut`.
-  virtual void restart(const Cut& /*cut*/, const CutPlaces& /*places*/) {}
+  // `checkpoint`.
+  virtual void restart(const Checkpoint& /*checkpoint*/, const CheckpointMapping& /*places*/) {}
   // `call` was already open at the beginning of the slice or its stretch; the sink may set
   // call.tag.
   virtual void reopen(OpenSpan& /*call*/, const CallPlace& /*place*/) {}

@@ -103,7 +103,7 @@ bool Picker::name(const Node& node, const Subject& subject) {
 }
 
 std::string_view Picker::value_name(const Field& field, std::uint64_t value) const {
-  const Names& names = types_.names();
+  const NumberNames& names = types_.names();
   switch (field.type) {
     case FieldType::tid: {
       if (value == 0) return tasks_.zero_name();
@@ -113,16 +113,16 @@ std::string_view Picker::value_name(const Field& field, std::uint64_t value) con
     case FieldType::irq:
       return names.irq(value);
     case FieldType::vector:
-      return Names::vector(value);
+      return NumberNames::vector(value);
     case FieldType::softirq:
-      return Names::softirq(value);
+      return NumberNames::softirq(value);
     case FieldType::trap:
-      return Names::trap(value);
+      return NumberNames::trap(value);
     case FieldType::syscall:
     case FieldType::syscall32:
       return names.syscall(value, field.type == FieldType::syscall32);
     case FieldType::s:
-      return field.name == "ret" ? Names::error(static_cast<std::int64_t>(value))
+      return field.name == "ret" ? NumberNames::error(static_cast<std::int64_t>(value))
                                  : std::string_view();
     case FieldType::addr: {
       const Symbol* symbol = info_.symbols.at(value);

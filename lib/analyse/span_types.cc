@@ -32,17 +32,17 @@ SpanTypes::SpanTypes(const TraceInfo& info) : names_(info), catalogue_(info.cata
     std::uint16_t& begin = begin_[static_cast<std::size_t>(span_kind(type))];
     if (type.role == Role::begin && begin == 0) begin = type.id;
   }
-  if (info.cut) restore(*info.cut);
+  if (info.checkpoint) restore(*info.checkpoint);
 }
 
-void SpanTypes::save(Cut& cut) const {
+void SpanTypes::save(Checkpoint& checkpoint) const {
   for (const SpanType& type : types_) {
-    cut.types.push_back(
+    checkpoint.types.push_back(
         {static_cast<std::uint8_t>(type.kind), type.event, type.value, type.named, type.name});
   }
 }
 
-TypeIndex SpanTypes::known(const Cut::Type& saved) const {
+TypeIndex SpanTypes::known(const Checkpoint::Type& saved) const {
   const auto in = [](const auto& table, std::uint64_t key) {
     const auto found = table.find(key);
     return found == table.end() ? kNoType : found->second;
@@ -52,15 +52,15 @@ TypeIndex SpanTypes::known(const Cut::Type& saved) const {
                           : saved.value >= kSmall      ? in(large_[saved.kind], saved.value)
                           : saved.value < small.size() ? small[saved.value]
                                                        : kNoType;
-  // In a damaged cut, a type of another kind may have the same hash.
+  // In a damaged checkpoint, a type of another kind may have the same hash.
   const bool same = found != kNoType && types_[found].kind == static_cast<SpanKind>(saved.kind);
   return same ? found : kNoType;
 }
 
-std::vector<TypeIndex> SpanTypes::restore(const Cut& cut) {
+std::vector<TypeIndex> SpanTypes::restore(const Checkpoint& checkpoint) {
   std::vector<TypeIndex> places;
   const bool first = types_.empty();  // each line becomes its own type, also if two are equal
-  for (const Cut::Type& saved : cut.types) {
+  for (const Checkpoint::Type& saved : checkpoint.types) {
     const TypeIndex before = first ? kNoType : known(saved);
     places.push_back(before != kNoType ? before : size());
     if (before != kNoType) continue;
@@ -101,7 +101,7 @@ std::string SpanTypes::name(SpanKind kind, std::uint64_t value, std::string_view
     case SpanKind::syscall32: {
       const bool compat = kind == SpanKind::syscall32;
       const std::string_view known = names_.syscall(value, compat);
-      return known.empty() ? Names::syscall_number(value, compat) : std::string(known);
+      return known.empty() ? NumberNames::syscall_number(value, compat) : std::string(known);
     }
     case SpanKind::vector:
       return "vector " + or_number(names_.vector(value), "");

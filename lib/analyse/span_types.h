@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/format/names.h"
+#include "lib/format/number_names.h"
 #include "lib/format/span_kind.h"
 
 namespace fkt {
@@ -52,19 +52,20 @@ class SpanTypes {
 
   const SpanType& operator[](TypeIndex type) const { return types_[type]; }
   TypeIndex size() const { return static_cast<TypeIndex>(types_.size()); }
-  const Names& names() const { return names_; }
-  // Writes all types into the cut.
-  void save(Cut& cut) const;
-  // Adds the cut's types that are not known yet; returns the TypeIndex of each of the cut's types.
-  std::vector<TypeIndex> restore(const Cut& cut);
+  const NumberNames& names() const { return names_; }
+  // Writes all types into the checkpoint.
+  void save(Checkpoint& checkpoint) const;
+  // Adds the checkpoint's types that are not known yet; returns the TypeIndex of each of the
+  // checkpoint's types.
+  std::vector<TypeIndex> restore(const Checkpoint& checkpoint);
 
  private:
-  TypeIndex known(const Cut::Type& saved) const;
+  TypeIndex known(const Checkpoint::Type& saved) const;
   void enter(TypeIndex index);
   TypeIndex add(SpanKind kind, std::uint64_t value, std::uint16_t event, std::string device);
   std::string name(SpanKind kind, std::uint64_t value, std::string_view device) const;
 
-  Names names_;
+  NumberNames names_;
   const Catalogue& catalogue_;
   std::uint16_t begin_[kSpanKinds] = {};  // id of the first event type that begins a span, by kind
   std::vector<SpanType> types_;

@@ -12,18 +12,18 @@ Spans::Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profil
   switches_ = records_switches(info.command.mask);
 }
 
-std::vector<Cut::Open> Spans::Stack::save() const {
-  std::vector<Cut::Open> open;
+std::vector<Checkpoint::Open> Spans::Stack::save() const {
+  std::vector<Checkpoint::Open> open;
   for (std::size_t i = 0; i < depth; i++) {
     open.push_back({spans[i].type, spans[i].match, spans[i].begin});
   }
   return open;
 }
 
-void Spans::Stack::restore(const std::vector<Cut::Open>& open, const SpanTypes& types,
-                           const CutPlaces& places, bool of_cpu) {
+void Spans::Stack::restore(const std::vector<Checkpoint::Open>& open, const SpanTypes& types,
+                           const CheckpointMapping& places, bool of_cpu) {
   depth = 0;
-  for (const Cut::Open& saved : open) {
+  for (const Checkpoint::Open& saved : open) {
     OpenSpan& span = push();
     span.of_cpu = of_cpu;
     span.type = places.types[saved.type];
@@ -35,47 +35,48 @@ void Spans::Stack::restore(const std::vector<Cut::Open>& open, const SpanTypes& 
   }
 }
 
-void Spans::save(Cut& cut, const std::vector<std::uint32_t>& numbers) const {
+void Spans::save(Checkpoint& checkpoint, const std::vector<std::uint32_t>& numbers) const {
   for (TaskIndex i = 0; i < tasks_.size() && i < numbers.size(); i++) {
-    if (numbers[i] == Cut::kNone) continue;
+    if (numbers[i] == Checkpoint::kNone) continue;
     const TaskState& task = tasks_[i];
-    Cut::Task& saved = cut.tasks[numbers[i]];
-    saved.flags |= Cut::flag(task.seen, Cut::seen) | Cut::flag(task.gap, Cut::gap) |
-                   Cut::flag(task.from_fork, Cut::from_fork);
+    Checkpoint::Task& saved = checkpoint.tasks[numbers[i]];
+    saved.flags |= Checkpoint::flag(task.seen, Checkpoint::seen) |
+                   Checkpoint::flag(task.gap, Checkpoint::gap) |
+                   Checkpoint::flag(task.from_fork, Checkpoint::from_fork);
     saved.mode = static_cast<std::uint8_t>(task.mode);
     saved.off = static_cast<std::uint8_t>(task.off);
     saved.since = task.since;
     saved.fork_type = task.fork_type;
     saved.open = task.stack.save();
-    if ((saved.flags & Cut::idle) == 0) saved.cpu = task.cpu;
+    if ((saved.flags & Checkpoint::idle) == 0) saved.cpu = task.cpu;
   }
-  for (Cut::Cpu& cpu : cut.cpus) {
+  for (Checkpoint::Cpu& cpu : checkpoint.cpus) {
     if (cpu.cpu < cpus_.size()) cpu.open = cpus_[cpu.cpu].save();
   }
 }
 
-void Spans::restore(const Cut& cut, const CutPlaces& places) {
+void Spans::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   tasks_.clear();
   gaps_ = 0;
   for (Stack& stack : cpus_) stack.depth = 0;
-  for (TaskIndex i = 0; i < cut.tasks.size(); i++) {
-    const Cut::Task& saved = cut.tasks[i];
+  for (TaskIndex i = 0; i < checkpoint.tasks.size(); i++) {
+    const Checkpoint::Task& saved = checkpoint.tasks[i];
     TaskState& task = state(places.tasks[i]);
-    task.seen = (saved.flags & Cut::seen) != 0;
-    task.gap = (saved.flags & Cut::gap) != 0;
-    task.from_fork = (saved.flags & Cut::from_fork) != 0;
+    task.seen = (saved.flags & Checkpoint::seen) != 0;
+    task.gap = (saved.flags & Checkpoint::gap) != 0;
+    task.from_fork = (saved.flags & Checkpoint::from_fork) != 0;
     task.mode = static_cast<Mode>(saved.mode);
     task.off = static_cast<Off>(saved.off);
     task.since = saved.since;
     task.cpu = saved.cpu;
-    task.fork_type = saved.fork_type == Cut::kNone ? kNoType : places.types[saved.fork_type];
+    task.fork_type = saved.fork_type == Checkpoint::kNone ? kNoType : places.types[saved.fork_type];
     task.stack.restore(saved.open, types_, places, false);
   }
-  for (const Cut::Cpu& saved : cut.cpus) {
+  for (const Checkpoint::Cpu& saved : checkpoint.cpus) {
     cpu(saved.cpu).restore(saved.open, types_, places, true);
   }
   if (sink_ == nullptr) return;
-  sink_->restart(cut, places);
+  sink_->restart(checkpoint, places);
   reopen();
 }
 

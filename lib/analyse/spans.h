@@ -71,11 +71,12 @@ class Spans {
   // Drops what is still open at the end of the recording or slice.
   void finish();
 
-  // Writes the open spans into the cut's CPUs and tasks; numbers: of the tasks in the cut.
-  void save(Cut& cut, const std::vector<std::uint32_t>& numbers) const;
-  // Continues from the state in `cut`, with no other spans open. Call it before the first event or
-  // after finish().
-  void restore(const Cut& cut, const CutPlaces& places);
+  // Writes the open spans into the checkpoint's CPUs and tasks; numbers: of the tasks in the
+  // checkpoint.
+  void save(Checkpoint& checkpoint, const std::vector<std::uint32_t>& numbers) const;
+  // Continues from the state in `checkpoint`, with no other spans open. Call it before the first
+  // event or after finish().
+  void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
 
   // Returns the type of the span that `event` begins; kNoType when it begins none.
   TypeIndex begins(const Event& event);
@@ -95,9 +96,9 @@ class Spans {
     std::size_t depth = 0;
     OpenSpan& top() { return spans[depth - 1]; }
     OpenSpan& push();
-    std::vector<Cut::Open> save() const;
-    void restore(const std::vector<Cut::Open>& open, const SpanTypes& types,
-                 const CutPlaces& places, bool of_cpu);
+    std::vector<Checkpoint::Open> save() const;
+    void restore(const std::vector<Checkpoint::Open>& open, const SpanTypes& types,
+                 const CheckpointMapping& places, bool of_cpu);
   };
   enum class Mode : std::uint8_t { unknown, user, kernel };
   enum class Off : std::uint8_t { no, blocked, preempted };

@@ -53,12 +53,15 @@ void States::used(std::vector<bool>& tasks) const {
   }
 }
 
-void States::save(Cut& cut, const std::vector<std::uint32_t>& numbers) const {
-  const auto number = [&](TaskIndex task) { return task == kNoTask ? Cut::kNone : numbers[task]; };
+void States::save(Checkpoint& checkpoint, const std::vector<std::uint32_t>& numbers) const {
+  const auto number = [&](TaskIndex task) {
+    return task == kNoTask ? Checkpoint::kNone : numbers[task];
+  };
   for (std::uint32_t i = 0; i < cpus_.size(); i++) {
     const Cpu& cpu = cpus_[i];
-    if (!cpu.seen || cpu.in_gap) continue;  // in a gap nothing is known that the cut could keep
-    Cut::Cpu& saved = cut.cpus.emplace_back();
+    if (!cpu.seen || cpu.in_gap)
+      continue;  // in a gap nothing is known that the checkpoint could keep
+    Checkpoint::Cpu& saved = checkpoint.cpus.emplace_back();
     saved.cpu = i;
     saved.current = number(cpu.current);
     saved.next = number(cpu.next);
@@ -67,7 +70,7 @@ void States::save(Cut& cut, const std::vector<std::uint32_t>& numbers) const {
   }
 }
 
-void States::restore(const Cut& cut, const CutPlaces& places) {
+void States::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   for (Cpu& cpu : cpus_) {
     const StateTimes times = cpu.times;
     const bool counted = cpu.counted || cpu.seen;
@@ -76,8 +79,8 @@ void States::restore(const Cut& cut, const CutPlaces& places) {
     cpu.counted = counted;
   }
   for (TaskTimes& task : times_) task.pending.clear();
-  for (const Cut::Cpu& saved : cut.cpus) {
-    if (saved.current == Cut::kNone) continue;
+  for (const Checkpoint::Cpu& saved : checkpoint.cpus) {
+    if (saved.current == Checkpoint::kNone) continue;
     Cpu& cpu = at(saved.cpu);
     cpu.seen = true;
     cpu.current = places.task(saved.current);

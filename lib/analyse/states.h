@@ -79,11 +79,11 @@ class States {
   void used(std::vector<bool>& tasks) const;
   // Returns by TaskIndex whether a CPU other than this one is seen to run the task.
   std::vector<bool> running_elsewhere(std::uint32_t cpu) const;
-  // Writes the CPUs seen; numbers: of the tasks in the cut.
-  void save(Cut& cut, const std::vector<std::uint32_t>& numbers) const;
-  // Continues from the state in `cut`; the times accounted so far stay. Call it before the first
-  // event or after finish().
-  void restore(const Cut& cut, const CutPlaces& places);
+  // Writes the CPUs seen; numbers: of the tasks in the checkpoint.
+  void save(Checkpoint& checkpoint, const std::vector<std::uint32_t>& numbers) const;
+  // Continues from the state in `checkpoint`; the times accounted so far stay. Call it before the
+  // first event or after finish().
+  void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
 
   std::uint32_t cpus() const { return static_cast<std::uint32_t>(cpus_.size()); }
   bool seen(std::uint32_t cpu) const {

@@ -9,7 +9,7 @@ namespace {
 // Marks an interrupt in tags and wakers' keys.
 constexpr std::uint64_t kOfInterrupt = std::uint64_t{1} << 63;
 
-constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // values of Spans::Off in a cut
+constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // values of Spans::Off in a checkpoint
 
 }  // namespace
 
@@ -17,16 +17,17 @@ TaskStates::TaskStates(const Analysis& analysis)
     : analysis_(analysis),
       from_(analysis.view().from.value_or(0)),
       who_runs_(analysis.info().command.mask) {
-  if (const std::optional<Cut>& cut = analysis.info().cut) restore(*cut, CutPlaces::same(*cut));
+  if (const std::optional<Checkpoint>& checkpoint = analysis.info().checkpoint)
+    restore(*checkpoint, CheckpointMapping::same(*checkpoint));
 }
 
-void TaskStates::restart(const Cut& cut, const CutPlaces& places) {
+void TaskStates::restart(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   finish(stretch_to_);
-  restore(cut, places);
+  restore(checkpoint, places);
 }
 
-void TaskStates::restore(const Cut& cut, const CutPlaces& places) {
-  stretch_to_ = cut.to;
+void TaskStates::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
+  stretch_to_ = checkpoint.to;
   who_runs_.clear();
   for (std::vector<TypeIndex>& stack : interrupts_) stack.clear();
   for (Task& task : tasks_) {
@@ -37,18 +38,18 @@ void TaskStates::restore(const Cut& cut, const CutPlaces& places) {
   const auto set = [&](TaskIndex index, Doing doing) {
     Task& task = at(index);
     task.doing = doing;
-    task.since = cut.from;
+    task.since = checkpoint.from;
     task.before_cut = doing == Doing::asleep;
   };
-  for (std::uint32_t i = 0; i < cut.tasks.size(); i++) {
-    const Cut::Task& saved = cut.tasks[i];
-    constexpr std::uint32_t kGone = Cut::gap | Cut::exited | Cut::left_dead;
+  for (std::uint32_t i = 0; i < checkpoint.tasks.size(); i++) {
+    const Checkpoint::Task& saved = checkpoint.tasks[i];
+    constexpr std::uint32_t kGone = Checkpoint::gap | Checkpoint::exited | Checkpoint::left_dead;
     if (saved.off == kOffNot || (saved.flags & kGone) != 0) continue;
     set(places.tasks[i], saved.off == kOffPreempted ? Doing::ready : Doing::asleep);
   }
-  for (const Cut::Cpu& cpu : cut.cpus) {
-    const std::uint32_t running = cpu.next != Cut::kNone ? cpu.next : cpu.current;
-    if (running == Cut::kNone) continue;
+  for (const Checkpoint::Cpu& cpu : checkpoint.cpus) {
+    const std::uint32_t running = cpu.next != Checkpoint::kNone ? cpu.next : cpu.current;
+    if (running == Checkpoint::kNone) continue;
     set(places.tasks[running], Doing::running);
     who_runs_.runs(cpu.cpu, places.tasks[running]);
   }

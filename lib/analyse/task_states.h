@@ -4,10 +4,10 @@
 //
 // A task runs from the switch that names it to the switch by which it leaves; it is ready from its
 // wake-up on, or after a switch that leaves it runnable. Its state is unknown, and not counted,
-// before its first event, and from a gap on until it is seen again. A slice's cut tells which tasks
-// ran, were preempted or slept, so in a slice their states are known from the beginning; but not
-// whether the sleep was uninterruptible (it counts as asleep), nor whether the task had been woken
-// already (it counts as ready if it runs without a wake-up).
+// before its first event, and from a gap on until it is seen again. A slice's checkpoint tells
+// which tasks ran, were preempted or slept, so in a slice their states are known from the
+// beginning; but not whether the sleep was uninterruptible (it counts as asleep), nor whether the
+// task had been woken already (it counts as ready if it runs without a wake-up).
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,7 @@ class TaskStates : public CallSink {
   // Accounts the time up to `clock`, the end of the recording (ticks).
   void finish(std::uint64_t clock);
 
-  void restart(const Cut& cut, const CutPlaces& places) override;
+  void restart(const Checkpoint& checkpoint, const CheckpointMapping& places) override;
   void reopen(OpenSpan& call, const CallPlace& place) override;
   void begin(OpenSpan& call, const CallPlace& place) override;
   void end(const OpenSpan& call, Outcome outcome, const CallPlace& place) override;
@@ -79,18 +79,18 @@ class TaskStates : public CallSink {
  private:
   struct Task {
     Doing doing = Doing::unknown;
-    bool woken = false;              // ready after a wake-up: the wait will be counted
-    bool before_cut = false;         // asleep according to the cut: it may have been woken before
-    std::uint64_t since = 0;         // ticks
-    std::uint64_t waker = 0;         // key of stat.wakers
+    bool woken = false;       // ready after a wake-up: the wait will be counted
+    bool before_cut = false;  // asleep according to the checkpoint: it may have been woken before
+    std::uint64_t since = 0;  // ticks
+    std::uint64_t waker = 0;  // key of stat.wakers
     std::vector<TypeIndex> calls;    // open calls
     TaskIndex went_on_as = kNoTask;  // after execve: the task in which its calls end
     std::vector<Stretch> history;
   };
 
   Task& at(TaskIndex task);
-  // Sets all tasks to their states in the cut.
-  void restore(const Cut& cut, const CutPlaces& places);
+  // Sets all tasks to their states in the checkpoint.
+  void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   // Pushes the call on its task's or CPU's stack.
   void push(OpenSpan& call, const CallPlace& place);
   // Accounts the time until `clock` (ticks); from then on the task is `doing` this.

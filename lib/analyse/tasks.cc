@@ -28,8 +28,8 @@ Tasks::Tasks(const TraceInfo& info) {
   for (const Task& task : info.tasks) {  // filter_pid may be a thread's: take its process's
     if (filtered_ && task.tid == filter_pid_) filter_pid_ = task.tgid;
   }
-  if (info.cut) {
-    restore(*info.cut);
+  if (info.checkpoint) {
+    restore(*info.checkpoint);
     return;
   }
   for (const Task& before : info.tasks) {
@@ -78,7 +78,7 @@ Tasks Tasks::at(TaskIndex count, const std::vector<Number>& numbers) const {
   return then;
 }
 
-std::vector<std::uint32_t> Tasks::save(Cut& cut, std::vector<bool> used) const {
+std::vector<std::uint32_t> Tasks::save(Checkpoint& checkpoint, std::vector<bool> used) const {
   used.resize(size());
   for (TaskIndex i = 0; i < size(); i++) {
     const TaskInfo& task = tasks_[i];
@@ -87,7 +87,7 @@ std::vector<std::uint32_t> Tasks::save(Cut& cut, std::vector<bool> used) const {
   for (TaskIndex i = 0; i < size(); i++) {
     if (used[i]) used[tasks_[i].leader] = true;
   }
-  std::vector<std::uint32_t> numbers(size(), Cut::kNone);
+  std::vector<std::uint32_t> numbers(size(), Checkpoint::kNone);
   std::uint32_t count = 0;
   for (TaskIndex i = 0; i < size(); i++) {
     if (used[i]) numbers[i] = count++;
@@ -95,31 +95,34 @@ std::vector<std::uint32_t> Tasks::save(Cut& cut, std::vector<bool> used) const {
   for (TaskIndex i = 0; i < size(); i++) {
     if (!used[i]) continue;
     const TaskInfo& task = tasks_[i];
-    Cut::Task& saved = cut.tasks.emplace_back();
+    Checkpoint::Task& saved = checkpoint.tasks.emplace_back();
     saved.tid = task.tid;
     saved.tgid = task.tgid;
     // When the leader's own leader is not saved, the task becomes its own leader.
-    saved.leader = numbers[task.leader] == Cut::kNone ? numbers[i] : numbers[task.leader];
+    saved.leader = numbers[task.leader] == Checkpoint::kNone ? numbers[i] : numbers[task.leader];
     saved.cpu = task.idle_cpu;
     saved.comm = task.comm;
     saved.born = task.born;
-    saved.flags = Cut::flag(task.idle, Cut::idle) | Cut::flag(task.kernel, Cut::kernel) |
-                  Cut::flag(task.member, Cut::member) | Cut::flag(task.forked, Cut::forked) |
-                  Cut::flag(task.exited, Cut::exited) | Cut::flag(task.left_dead, Cut::left_dead) |
-                  Cut::flag(task.freed, Cut::freed);
+    saved.flags = Checkpoint::flag(task.idle, Checkpoint::idle) |
+                  Checkpoint::flag(task.kernel, Checkpoint::kernel) |
+                  Checkpoint::flag(task.member, Checkpoint::member) |
+                  Checkpoint::flag(task.forked, Checkpoint::forked) |
+                  Checkpoint::flag(task.exited, Checkpoint::exited) |
+                  Checkpoint::flag(task.left_dead, Checkpoint::left_dead) |
+                  Checkpoint::flag(task.freed, Checkpoint::freed);
   }
   return numbers;
 }
 
-std::vector<TaskIndex> Tasks::restore(const Cut& cut) {
+std::vector<TaskIndex> Tasks::restore(const Checkpoint& checkpoint) {
   std::map<std::pair<std::uint32_t, std::uint64_t>, TaskIndex> known;
   for (TaskIndex i = 0; i < size(); i++) {
     if (!tasks_[i].idle) known[{tasks_[i].tid, tasks_[i].born}] = i;
   }
   std::ranges::fill(by_tid_, kNoTask);
   std::vector<TaskIndex> places;
-  for (const Cut::Task& saved : cut.tasks) {
-    if ((saved.flags & Cut::idle) != 0) {
+  for (const Checkpoint::Task& saved : checkpoint.tasks) {
+    if ((saved.flags & Checkpoint::idle) != 0) {
       places.push_back(idle(saved.cpu));
       continue;
     }
@@ -129,18 +132,18 @@ std::vector<TaskIndex> Tasks::restore(const Cut& cut) {
     if (same != known.end()) known.erase(same);  // each known task is restored only once
   }
   for (std::size_t i = 0; i < places.size(); i++) {
-    const Cut::Task& saved = cut.tasks[i];
+    const Checkpoint::Task& saved = checkpoint.tasks[i];
     TaskInfo& task = tasks_[places[i]];
     task.tgid = saved.tgid;
     task.leader = places[saved.leader];
     task.comm = saved.comm;
     task.born = saved.born;
-    task.kernel = (saved.flags & Cut::kernel) != 0;
-    task.member = (saved.flags & Cut::member) != 0;
-    task.forked = (saved.flags & Cut::forked) != 0;
-    task.exited = (saved.flags & Cut::exited) != 0;
-    task.left_dead = (saved.flags & Cut::left_dead) != 0;
-    task.freed = (saved.flags & Cut::freed) != 0;
+    task.kernel = (saved.flags & Checkpoint::kernel) != 0;
+    task.member = (saved.flags & Checkpoint::member) != 0;
+    task.forked = (saved.flags & Checkpoint::forked) != 0;
+    task.exited = (saved.flags & Checkpoint::exited) != 0;
+    task.left_dead = (saved.flags & Checkpoint::left_dead) != 0;
+    task.freed = (saved.flags & Checkpoint::freed) != 0;
   }
   return places;
 }

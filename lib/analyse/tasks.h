@@ -77,12 +77,13 @@ class Tasks {
   Tasks at(TaskIndex count, const std::vector<Number>& numbers) const;
 
   // Writes the tasks that later events may name, those marked in `used` (by index), and their
-  // leaders. Returns by index each task's number in the cut; Cut::kNone for those left out.
-  std::vector<std::uint32_t> save(Cut& cut, std::vector<bool> used) const;
+  // leaders. Returns by index each task's number in the checkpoint; Checkpoint::kNone for those
+  // left out.
+  std::vector<std::uint32_t> save(Checkpoint& checkpoint, std::vector<bool> used) const;
 
-  // Continues from a cut: from then on only its tasks can be found by number. Returns the indexes
-  // of the cut's tasks; a task known before, by number and birth, keeps its index.
-  std::vector<TaskIndex> restore(const Cut& cut);
+  // Continues from a checkpoint: from then on only its tasks can be found by number. Returns the
+  // indexes of the checkpoint's tasks; a task known before, by number and birth, keeps its index.
+  std::vector<TaskIndex> restore(const Checkpoint& checkpoint);
 
   const TaskInfo& operator[](TaskIndex task) const { return tasks_[task]; }
   TaskIndex size() const { return static_cast<TaskIndex>(tasks_.size()); }

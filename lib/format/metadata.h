@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What the sections of a recording say: machine, command, clocks, tasks, names, totals, and the
-// cuts of a slice.
+// checkpoints of a slice.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lib/format/catalogue.h"
-#include "lib/format/cut.h"
+#include "lib/format/checkpoint.h"
 #include "lib/format/symbols.h"
 
 namespace fkt {
@@ -114,14 +114,14 @@ struct TraceInfo {
   // file does not tell.
   std::optional<std::uint64_t> lost_before(std::uint32_t cpu) const;
 
-  std::optional<Cut> cut;    // present when the file is a slice of a recording
-  std::vector<Cut> further;  // the slice's further stretches, ascending and disjoint
+  std::optional<Checkpoint> checkpoint;  // present when the file is a slice of a recording
+  std::vector<Checkpoint> further;       // the slice's further stretches, ascending and disjoint
 
   // Returns the number of the slice's stretches; 0 when the file is no slice.
-  std::size_t stretches() const { return cut ? 1 + further.size() : 0; }
-  const Cut& stretch(std::size_t i) const { return i == 0 ? *cut : further[i - 1]; }
+  std::size_t stretches() const { return checkpoint ? 1 + further.size() : 0; }
+  const Checkpoint& stretch(std::size_t i) const { return i == 0 ? *checkpoint : further[i - 1]; }
   // Returns the end of the last stretch (ticks). The file must be a slice.
-  std::uint64_t slice_end() const { return further.empty() ? cut->to : further.back().to; }
+  std::uint64_t slice_end() const { return further.empty() ? checkpoint->to : further.back().to; }
 };
 
 }  // namespace fkt

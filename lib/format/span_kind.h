@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Kinds of spans, as the cut of a slice stores them by number.
+// Kinds of spans, as the checkpoint of a slice stores them by number.
 #pragma once
 
 #include <cstddef>

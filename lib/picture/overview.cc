@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "lib/base/text_writer.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/picture/svg.h"
 
 namespace fkt {

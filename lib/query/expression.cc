@@ -5,8 +5,8 @@
 
 #include "lib/base/parse.h"
 #include "lib/base/suggest.h"
-#include "lib/format/clock.h"
-#include "lib/format/names.h"
+#include "lib/format/clocks.h"
+#include "lib/format/number_names.h"
 
 namespace fkt {
 namespace {
@@ -134,7 +134,7 @@ Result<std::uint64_t> error_number(const Token& token) {
   const std::string_view name = token.text.substr(1);
   std::vector<std::string> names;
   for (std::int64_t number = 1; number <= kLastError; number++) {
-    const std::string_view known = Names::error(-number);
+    const std::string_view known = NumberNames::error(-number);
     if (known.empty()) continue;
     if (known == name) return static_cast<std::uint64_t>(number);
     names.emplace_back(known);

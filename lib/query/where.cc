@@ -8,7 +8,7 @@
 
 #include "lib/base/parse.h"
 #include "lib/base/suggest.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/query/comparison.h"
 
 namespace fkt {
@@ -207,7 +207,7 @@ class Binder {
     node.kind = Kind::ids;
     if (const Status status = text(source); !status) return status.error();
     ids(node, [&](const EventType& type) {
-      const std::string_view state = Names::switch_state(type.id);
+      const std::string_view state = NumberNames::switch_state(type.id);
       return !state.empty() && compare(source.comparison, state, source.value);
     });
     if (negates(source.comparison) || std::ranges::find(node.ids, true) != node.ids.end()) {
@@ -215,7 +215,7 @@ class Binder {
     }
     std::set<std::string> states;
     for (const EventType& type : info_.catalogue.events()) {
-      states.emplace(Names::switch_state(type.id));
+      states.emplace(NumberNames::switch_state(type.id));
     }
     states.erase("");
     std::string all;

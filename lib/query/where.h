@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/format/names.h"
+#include "lib/format/number_names.h"
 #include "lib/query/expression.h"
 #include "lib/read/trace.h"
 

@@ -6,7 +6,7 @@
 #include "lib/base/result.h"
 #include "lib/base/version.h"
 #include "lib/format/catalogue.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/format/event.h"
 #include "lib/read/merge.h"
 #include "lib/read/page.h"

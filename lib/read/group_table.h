@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/format/group.h"
+#include "lib/format/page_group.h"
 #include "lib/format/sections.h"
 #include "lib/read/index.h"
 

@@ -33,15 +33,16 @@ bool EventRange::open_streams() {
   heap_.clear();
   std::uint64_t from = selection_.from.value_or(0);
   std::uint64_t to = selection_.to.value_or(kForever);
-  const Cut* const cut = data_->info.cut ? &data_->info.stretch(stretch_) : nullptr;
-  if (cut != nullptr) {
-    from = std::max(from, cut->from);
-    to = std::min(to, cut->to);
+  const Checkpoint* const checkpoint =
+      data_->info.checkpoint ? &data_->info.stretch(stretch_) : nullptr;
+  if (checkpoint != nullptr) {
+    from = std::max(from, checkpoint->from);
+    to = std::min(to, checkpoint->to);
   }
   streams_.reserve(data_->by_cpu.size());  // the heap points into it: no reallocation from here on
   for (const auto& [cpu, pages] : data_->by_cpu) {
     if (selection_.cpu && *selection_.cpu != cpu) continue;
-    CpuStream& stream = streams_.emplace_back(*data_, pages, from, to, cut);
+    CpuStream& stream = streams_.emplace_back(*data_, pages, from, to, checkpoint);
     if (stream.advance()) heap_.push_back(waiting(stream));
   }
   make_least_heap(heap_);

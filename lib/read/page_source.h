@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "lib/format/group.h"
+#include "lib/format/page_group.h"
 #include "lib/read/page.h"
 
 namespace fkt {

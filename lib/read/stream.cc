@@ -10,18 +10,19 @@ namespace fkt {
 using Step = PageDecoder::Step;
 
 CpuStream::CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, std::uint64_t from,
-                     std::uint64_t to, const Cut* cut)
+                     std::uint64_t to, const Checkpoint* checkpoint)
     : data_(&data), pages_(&pages), from_(from), to_(to) {
   const auto first = std::ranges::find_if(
       pages, [&](std::uint32_t page) { return data.pages[page].end_clock >= from; });
   next_page_ = static_cast<std::size_t>(first - pages.begin());
   // The previous page's loss count is of no use when it belongs to an earlier stretch.
-  if (next_page_ == 0 || (cut && data.pages[pages[next_page_ - 1]].end_clock < cut->from)) {
+  if (next_page_ == 0 ||
+      (checkpoint && data.pages[pages[next_page_ - 1]].end_clock < checkpoint->from)) {
     if (pages.empty()) return;
     const std::uint32_t cpu = data.pages[pages[0]].cpu;
-    const Cut::Cpu* known = cut ? cut->find(cpu) : nullptr;
+    const Checkpoint::Cpu* known = checkpoint ? checkpoint->find(cpu) : nullptr;
     if (known != nullptr) lost_ = known->lost;
-    if (cut == nullptr) lost_ = data.info.lost_before(cpu);
+    if (checkpoint == nullptr) lost_ = data.info.lost_before(cpu);
     return;
   }
   // Loss counts are cumulative: the page before the selection tells where they start.

@@ -15,10 +15,10 @@ namespace fkt {
 class CpuStream {
  public:
   // Yields the CPU's events in from <= clock < to (ticks). The stream must not be moved once
-  // advance() was called, because a gap's event points into it. cut: the state at the begin of the
-  // slice's stretch that contains the events; nullptr when the file is no slice.
+  // advance() was called, because a gap's event points into it. checkpoint: the state at the begin
+  // of the slice's stretch that contains the events; nullptr when the file is no slice.
   CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, std::uint64_t from,
-            std::uint64_t to, const Cut* cut);
+            std::uint64_t to, const Checkpoint* checkpoint);
 
   // Call before the first advance() when the events before `from` were read elsewhere and the CPU's
   // last one was at `clock` (ticks): a hole after it is then reported as a gap.

@@ -7,7 +7,7 @@
 
 #include "lib/base/text.h"
 #include "lib/format/file_header.h"
-#include "lib/format/info.h"
+#include "lib/format/metadata_reader.h"
 #include "lib/read/damage.h"
 #include "lib/read/group_table.h"
 #include "lib/read/index.h"
@@ -232,8 +232,9 @@ class Opener {
   }
 
   void count_losses() {
-    if (const std::optional<Cut>& cut = data_.info.cut) {
-      for (const Cut::Cpu& cpu : cut->cpus) data_.lost_before(cpu.cpu, cpu.lost.value_or(0));
+    if (const std::optional<Checkpoint>& checkpoint = data_.info.checkpoint) {
+      for (const Checkpoint::Cpu& cpu : checkpoint->cpus)
+        data_.lost_before(cpu.cpu, cpu.lost.value_or(0));
     } else if (data_.info.part) {
       for (const auto& [cpu, lost] : data_.info.part->lost) data_.lost_before(cpu, lost);
     }
@@ -274,8 +275,8 @@ Error about(const std::string& name, const Error& error) {
 }  // namespace
 
 std::optional<std::uint64_t> TraceInfo::lost_before(std::uint32_t cpu) const {
-  if (cut) {
-    const Cut::Cpu* known = cut->find(cpu);
+  if (checkpoint) {
+    const Checkpoint::Cpu* known = checkpoint->find(cpu);
     return known ? known->lost : std::nullopt;
   }
   if (!part) return {};

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "lib/format/catalogue.h"
-#include "lib/format/clock.h"
-#include "lib/format/names.h"
+#include "lib/format/clocks.h"
+#include "lib/format/number_names.h"
 #include "lib/query/comparison.h"
 #include "lib/query/where.h"
 

@@ -11,7 +11,7 @@ void put_exit_code(TextWriter& out, std::uint64_t code) {
     out.number(code >> 8 & 0xff);
     return;
   }
-  out.put(Names::signal(code & 0x7f));
+  out.put(NumberNames::signal(code & 0x7f));
   if ((code & 0x80) != 0) out.put(" core dumped");
 }
 
@@ -35,7 +35,7 @@ void EventFormat::name(TextWriter& out, const Event& event) const {
   const std::uint64_t number = EventType::value(type->fields[0], event).value_or(0);
   const std::string_view known = names_.syscall(number, compat);
   if (!known.empty()) return out.escaped(known);
-  out.put(Names::syscall_number(number, compat));
+  out.put(NumberNames::syscall_number(number, compat));
 }
 
 void EventFormat::value(TextWriter& out, const Field& field, std::uint64_t value) const {
@@ -62,15 +62,15 @@ void EventFormat::value_name(TextWriter& out, const Field& field, std::uint64_t 
     case FieldType::irq:
       return out.escaped(names_.irq(value));
     case FieldType::vector:
-      return out.put(Names::vector(value));
+      return out.put(NumberNames::vector(value));
     case FieldType::softirq:
-      return out.put(Names::softirq(value));
+      return out.put(NumberNames::softirq(value));
     case FieldType::trap:
-      return out.put(Names::trap(value));
+      return out.put(NumberNames::trap(value));
     case FieldType::exitcode:
       return put_exit_code(out, value);
     case FieldType::s:
-      if (field.name == "ret") out.put(Names::error(static_cast<std::int64_t>(value)));
+      if (field.name == "ret") out.put(NumberNames::error(static_cast<std::int64_t>(value)));
       return;
     case FieldType::addr: {
       const Symbols& symbols = info_.symbols;
@@ -138,7 +138,7 @@ void EventFormat::text(TextWriter& out, const Event& event, const Step& step) co
     out.put(first ? " " : ", ");
     first = false;
   };
-  if (const std::string_view state = Names::switch_state(event.id); !state.empty()) {
+  if (const std::string_view state = NumberNames::switch_state(event.id); !state.empty()) {
     separate();
     out.put("state=");
     out.put(state);
@@ -179,7 +179,7 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
     out.json(name);
     out.put(':');
   };
-  if (const std::string_view state = Names::switch_state(event.id); !state.empty()) {
+  if (const std::string_view state = NumberNames::switch_state(event.id); !state.empty()) {
     key("state");
     out.json(state);
   }

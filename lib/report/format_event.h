@@ -39,7 +39,7 @@ class EventFormat {
   const TraceInfo& info_;
   const Tasks& tasks_;
   const SpanTypes& types_;
-  const Names& names_;
+  const NumberNames& names_;
   const TimeFormat& time_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/report/page_table.h"
 
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 
 namespace fkt {
 

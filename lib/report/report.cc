@@ -343,7 +343,7 @@ void Report::load() {
   } else {
     out_.put("not known: layer process was not recorded\n");
   }
-  if (!a_.info().totals || a_.info().cut) return;  // these totals are of the whole recording
+  if (!a_.info().totals || a_.info().checkpoint) return;  // these totals are of the whole recording
   const Totals& totals = *a_.info().totals;
   out_.left("the drain by its own count", kName + 5);
   ticks(static_cast<std::uint64_t>(static_cast<double>(totals.drain_ns) *

@@ -5,7 +5,7 @@
 #include <ctime>
 
 #include "lib/base/text.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 
 namespace fkt {
 namespace {
@@ -131,9 +131,10 @@ void ReportHead::head() {
 void ReportHead::completeness() {
   label("Recording:");
   if (s_.missing.empty()) {
-    out_.put(a_.info().cut ? "a slice, complete: as many events as were cut out on each CPU\n"
-             : a_.whole()  ? "complete: as many events as the recorder counted on each CPU\n"
-                           : "nothing is missing as far as it was read\n");
+    out_.put(a_.info().checkpoint
+                 ? "a slice, complete: as many events as were cut out on each CPU\n"
+             : a_.whole() ? "complete: as many events as the recorder counted on each CPU\n"
+                          : "nothing is missing as far as it was read\n");
   } else {
     out_.put("NOT complete\n");
   }

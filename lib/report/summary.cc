@@ -101,7 +101,7 @@ std::uint64_t Builder::ticks_in(std::uint64_t from, std::uint64_t to, bool in_vi
   window.from = from;
   window.to = to;
   if (in_view) window.parts = a_.view().parts;
-  if (!info.cut) return window.part(0, from, to);
+  if (!info.checkpoint) return window.part(0, from, to);
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < info.stretches(); i++) {
     sum += window.part(0, info.stretch(i).from, info.stretch(i).to);
@@ -119,9 +119,9 @@ void Builder::extents() {
   const TraceInfo& info = a_.info();
   const std::optional<Totals>& totals = info.totals;
   const std::uint64_t start = totals ? std::max(totals->start_clock, a_.start()) : a_.start();
-  const bool slice = info.cut.has_value();
+  const bool slice = info.checkpoint.has_value();
   const std::uint64_t stop = slice && totals ? totals->recording_stop_clock : a_.file_end();
-  const std::uint64_t from = slice ? info.cut->from : std::max(start, info.oldest);
+  const std::uint64_t from = slice ? info.checkpoint->from : std::max(start, info.oldest);
   const std::uint64_t to = slice ? std::min(info.slice_end(), a_.file_end()) : a_.file_end();
   out_.duration = std::max({start, stop, to}) - start;
   out_.ended =
@@ -393,7 +393,7 @@ void Builder::notes() {
         "its pages have no checksums of their events (an older format): a changed one goes "
         "unnoticed");
   }
-  if (a_.info().part && !a_.info().cut) out_.notes.push_back(part_note(a_.info()));
+  if (a_.info().part && !a_.info().checkpoint) out_.notes.push_back(part_note(a_.info()));
   if (a_.info().stretches() > 1) {
     out_.notes.push_back("a slice of " + std::to_string(a_.info().stretches()) +
                          " stretches: each counts by itself, what lies between them does not");

@@ -20,15 +20,16 @@ constexpr unsigned kMostThreads = 8;  // the thread that merges is one of them
 // The stream of one CPU: events, and bursts (lib/scan/burst.h) where its page has a digest.
 class Lane {
  public:
-  // cut: the state at which the scan begins; nullptr: it begins at the recording's start.
+  // checkpoint: the state at which the scan begins; nullptr: it begins at the recording's start.
   Lane(TraceData& data, DigestPool& pool, std::uint32_t cpu,
-       const std::vector<std::uint32_t>& pages, const Cut* cut, std::uint64_t to)
-      : stream_(data, pages, cut != nullptr ? cut->from : 0, to, data.info.cut ? cut : nullptr),
+       const std::vector<std::uint32_t>& pages, const Checkpoint* checkpoint, std::uint64_t to)
+      : stream_(data, pages, checkpoint != nullptr ? checkpoint->from : 0, to,
+                data.info.checkpoint ? checkpoint : nullptr),
         pool_(pool),
         pages_(pages),
         cpu_(cpu) {
-    if (cut == nullptr || data.info.cut) return;
-    if (const Cut::Cpu* known = cut->find(cpu)) stream_.go_on_from(known->clock);
+    if (checkpoint == nullptr || data.info.checkpoint) return;
+    if (const Checkpoint::Cpu* known = checkpoint->find(cpu)) stream_.go_on_from(known->clock);
   }
 
   bool start() { return stream_.advance(); }
@@ -197,14 +198,14 @@ class Scanner::Merge {
 
   std::uint64_t end_of_slice() const {
     const std::uint64_t to = end_of_scan(analysis_, options_);
-    return cut() != nullptr ? std::min(to, cut()->to) : to;
+    return checkpoint() != nullptr ? std::min(to, checkpoint()->to) : to;
   }
-  // The cut at which a slice begins, or at which the analysis was told to start.
-  const Cut* cut() const {
-    const std::optional<Cut>& cut = analysis_.info().cut;
-    return cut ? &*cut : nullptr;
+  // The checkpoint at which a slice begins, or at which the analysis was told to start.
+  const Checkpoint* checkpoint() const {
+    const std::optional<Checkpoint>& checkpoint = analysis_.info().checkpoint;
+    return checkpoint ? &*checkpoint : nullptr;
   }
-  std::uint64_t begin_of_scan() const { return cut() != nullptr ? cut()->from : 0; }
+  std::uint64_t begin_of_scan() const { return checkpoint() != nullptr ? checkpoint()->from : 0; }
 
   // DigestPool::Wanted: a page that reaches across the scan's begin or end, a stop or an edge of
   // the window is not digested but read event by event.
@@ -226,7 +227,7 @@ class Scanner::Merge {
     lanes_.reserve(data_.by_cpu.size());  // heap_ points into it: no reallocation from here on
     types_.update(analysis_.types());
     for (const auto& [cpu, pages] : data_.by_cpu) {
-      Lane& lane = lanes_.emplace_back(data_, pool_, cpu, pages, cut(), to_);
+      Lane& lane = lanes_.emplace_back(data_, pool_, cpu, pages, checkpoint(), to_);
       if (lane.start()) heap_.push_back(waiting(lane));
     }
     make_least_heap(heap_);

@@ -24,7 +24,7 @@ using ScanProgress = std::function<bool(std::uint64_t)>;
 
 struct ScanOptions {
   unsigned threads = default_threads();
-  // false: only the state that Analysis::cut() saves is computed, no statistics.
+  // false: only the state that Analysis::checkpoint() saves is computed, no statistics.
   bool statistics = true;
   // Times (ticks, ascending) at which the scan will be interrupted (Scanner::run()).
   std::vector<std::uint64_t> stops{};
@@ -38,8 +38,8 @@ struct ScanOptions {
 class Scanner {
  public:
   // Scans up to the end of the analysis's view or the last of options.stops. `trace` and `analysis`
-  // must outlive the scanner. When the analysis's info has a cut, the scan begins there, provided
-  // that its view takes bursts.
+  // must outlive the scanner. When the analysis's info has a checkpoint, the scan begins there,
+  // provided that its view takes bursts.
   Scanner(const Trace& trace, Analysis& analysis, ScanOptions options);
   ~Scanner();
   Scanner(const Scanner&) = delete;

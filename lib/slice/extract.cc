@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/text_writer.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/format/file_writer.h"
 #include "lib/format/sections.h"
 #include "lib/read/damage.h"
@@ -50,7 +50,7 @@ class Extractor {
     summary_.pages = pages_.size();
     const bool ahead = pages_.size() * trace_.info().page_bytes >= options.copy_ahead;
     const std::uint64_t place =
-        ahead ? pages_behind(head_sections().bytes().size() + room_for_cuts()) : 0;
+        ahead ? pages_behind(head_sections().bytes().size() + room_for_checkpoints()) : 0;
     auto copied = std::async(ahead ? std::launch::async : std::launch::deferred,
                              [&] { return ahead ? write_pages(fd, place, name) : Status(Done{}); });
     const Result<std::string> head = make_head(states(options), place);
@@ -85,15 +85,16 @@ class Extractor {
   void choose_pages(Stretch& stretch);
   using PageOfCpu = std::map<std::uint32_t, std::uint32_t>;  // positions in the trace's pages
   bool gap_before(std::uint32_t number, const CpuSlice& cpu, const PageOfCpu& before) const;
-  const Cut* source_cut(std::uint64_t clock) const;
+  const Checkpoint* source_checkpoint(std::uint64_t clock) const;
   void count(const Interval& time, CpuSlice& cpu);
   std::uint64_t events_inside(const Interval& time, std::uint32_t number) const;
-  std::vector<Cut> states(const ExtractOptions& options) const;
-  static void complete(Cut& cut, const Stretch& stretch);
+  std::vector<Checkpoint> states(const ExtractOptions& options) const;
+  static void complete(Checkpoint& checkpoint, const Stretch& stretch);
   Sections head_sections() const;
-  std::uint64_t room_for_cuts() const;
-  Result<std::string> make_head(const std::vector<Cut>& cuts, std::uint64_t pages_from) const;
-  std::string task_lines(const Cut& cut) const;
+  std::uint64_t room_for_checkpoints() const;
+  Result<std::string> make_head(const std::vector<Checkpoint>& checkpoints,
+                                std::uint64_t pages_from) const;
+  std::string task_lines(const Checkpoint& checkpoint) const;
   Result<Sections> make_tail();
   Json totals(Json json) const;
   Json per_cpu() const;
@@ -107,19 +108,20 @@ class Extractor {
   SliceSummary summary_;
 };
 
-// Returns, if the recording is itself a slice, the cut of the stretch that contains this moment.
-const Cut* Extractor::source_cut(std::uint64_t clock) const {
+// Returns, if the recording is itself a slice, the checkpoint of the stretch that contains this
+// moment.
+const Checkpoint* Extractor::source_checkpoint(std::uint64_t clock) const {
   const TraceInfo& info = trace_.info();
-  const Cut* cut = nullptr;
+  const Checkpoint* checkpoint = nullptr;
   for (std::size_t i = 0; i < info.stretches() && info.stretch(i).from <= clock; i++) {
-    cut = &info.stretch(i);
+    checkpoint = &info.stretch(i);
   }
-  return cut;
+  return checkpoint;
 }
 
 void Extractor::choose_pages(Stretch& stretch) {
-  const Cut* const cut = source_cut(stretch.time.from);
-  const std::uint64_t known_from = cut != nullptr ? cut->from : 0;
+  const Checkpoint* const checkpoint = source_checkpoint(stretch.time.from);
+  const std::uint64_t known_from = checkpoint != nullptr ? checkpoint->from : 0;
   PageOfCpu before;  // each CPU's last page before the stretch
   for (std::uint32_t i = 0; i < trace_.pages().size(); i++) {
     const PageRef& ref = trace_.pages()[i];
@@ -201,25 +203,26 @@ std::uint64_t Extractor::events_inside(const Interval& time, std::uint32_t numbe
   }
 }
 
-std::vector<Cut> Extractor::states(const ExtractOptions& options) const {
+std::vector<Checkpoint> Extractor::states(const ExtractOptions& options) const {
   std::vector<std::uint64_t> moments;
   for (const Stretch& stretch : stretches_) moments.push_back(stretch.time.from);
-  std::vector<Cut> cuts = read_states(trace_, moments, options.known, [&](std::uint64_t done) {
-    if (options.reading) options.reading(done);
-    return true;
-  });
-  for (std::size_t i = 0; i < cuts.size(); i++) complete(cuts[i], stretches_[i]);
-  return cuts;
+  std::vector<Checkpoint> checkpoints =
+      read_states(trace_, moments, options.known, [&](std::uint64_t done) {
+        if (options.reading) options.reading(done);
+        return true;
+      });
+  for (std::size_t i = 0; i < checkpoints.size(); i++) complete(checkpoints[i], stretches_[i]);
+  return checkpoints;
 }
 
-// Adds to the cut what the pages of the stretch say.
-void Extractor::complete(Cut& cut, const Stretch& stretch) {
-  cut.to = stretch.time.to;
+// Adds to the checkpoint what the pages of the stretch say.
+void Extractor::complete(Checkpoint& checkpoint, const Stretch& stretch) {
+  checkpoint.to = stretch.time.to;
   // A CPU without an event before the cut may have lost events before it.
   for (const auto& [number, cpu] : stretch.cpus) {
-    auto place = std::ranges::lower_bound(cut.cpus, number, {}, &Cut::Cpu::cpu);
-    if (place == cut.cpus.end() || place->cpu != number) {
-      place = cut.cpus.insert(place, Cut::Cpu{});
+    auto place = std::ranges::lower_bound(checkpoint.cpus, number, {}, &Checkpoint::Cpu::cpu);
+    if (place == checkpoint.cpus.end() || place->cpu != number) {
+      place = checkpoint.cpus.insert(place, Checkpoint::Cpu{});
       place->cpu = number;
     }
     place->lost = cpu.lost_before;
@@ -227,14 +230,16 @@ void Extractor::complete(Cut& cut, const Stretch& stretch) {
 }
 
 // Returns the threads that are alive at the cut, in the format of FKT_SEC_TASKS.
-std::string Extractor::task_lines(const Cut& cut) const {
+std::string Extractor::task_lines(const Checkpoint& checkpoint) const {
   std::map<std::uint32_t, std::uint32_t> parents;  // from the recording's own list of tasks
   for (const Task& task : trace_.info().tasks) parents[task.tid] = task.ppid;
   TextWriter out;
-  for (const Cut::Task& task : cut.tasks) {
-    if ((task.flags & (Cut::idle | Cut::exited | Cut::left_dead | Cut::freed)) != 0) continue;
+  for (const Checkpoint::Task& task : checkpoint.tasks) {
+    if ((task.flags &
+         (Checkpoint::idle | Checkpoint::exited | Checkpoint::left_dead | Checkpoint::freed)) != 0)
+      continue;
     const auto parent = parents.find(task.tid);
-    const bool known = parent != parents.end() && (task.flags & Cut::forked) == 0;
+    const bool known = parent != parents.end() && (task.flags & Checkpoint::forked) == 0;
     out.number(task.tid);
     out.put('\t');
     out.number(task.tgid);
@@ -263,19 +268,19 @@ Sections Extractor::head_sections() const {
   return sections;
 }
 
-// Returns the room for tasks and cuts (compressed bytes in the file), chosen so that they rarely
-// need more.
-std::uint64_t Extractor::room_for_cuts() const {
+// Returns the room for tasks and checkpoints (compressed bytes in the file), chosen so that they
+// rarely need more.
+std::uint64_t Extractor::room_for_checkpoints() const {
   constexpr std::uint64_t kEach = 32 * 1024, kEachTask = 64;
   return (kEach + kEachTask * trace_.info().tasks.size()) * (1 + stretches_.size());
 }
 
-Result<std::string> Extractor::make_head(const std::vector<Cut>& cuts,
+Result<std::string> Extractor::make_head(const std::vector<Checkpoint>& checkpoints,
                                          std::uint64_t pages_from) const {
   Sections sections = head_sections();
-  Status added = sections.add(FKT_SEC_TASKS, task_lines(cuts.front()));
-  for (std::size_t i = 0; i < cuts.size() && added; i++) {
-    added = sections.add(i == 0 ? FKT_SEC_CUT : FKT_SEC_CUT_MORE, cuts[i].to_lines());
+  Status added = sections.add(FKT_SEC_TASKS, task_lines(checkpoints.front()));
+  for (std::size_t i = 0; i < checkpoints.size() && added; i++) {
+    added = sections.add(i == 0 ? FKT_SEC_CUT : FKT_SEC_CUT_MORE, checkpoints[i].to_lines());
   }
   if (!added) return added.error();
   return file_head(trace_.info().recording, trace_.info().page_bytes, sections,
@@ -394,8 +399,8 @@ Result<Sections> Extractor::make_tail() {
   Sections sections;
   Json before;
   for (const Section& section : before_cut.sections) {
-    // TASKS_END is not needed, because the cut has the tasks at the slice's begin. The slice's
-    // pages are not in groups.
+    // TASKS_END is not needed, because the checkpoint has the tasks at the slice's begin. The
+    // slice's pages are not in groups.
     const std::uint32_t type = section.header.type;
     if (type == FKT_SEC_INDEX || type == FKT_SEC_TASKS_END || type == FKT_SEC_GROUPS) continue;
     if (type != FKT_SEC_TOTALS) {

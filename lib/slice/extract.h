@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Cutting a slice out of a recording. The slice is a complete file with copies of the pages that
-// overlap it, and with the state at the cut (lib/format/cut.h). To find that state, everything
-// before the slice is read once, or only from the last known state on (lib/slice/known_states.h).
-// Pages that overlap an edge of the slice are decoded to count their events. A slice may have
-// several stretches: each has a cut of its own, and is counted as a slice of its own would be.
+// overlap it, and with the state at the cut (lib/format/checkpoint.h). To find that state,
+// everything before the slice is read once, or only from the last known state on
+// (lib/slice/known_states.h). Pages that overlap an edge of the slice are decoded to count their
+// events. A slice may have several stretches: each has a checkpoint of its own, and is counted as a
+// slice of its own would be.
 #pragma once
 
 #include <cstdint>

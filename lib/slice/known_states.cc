@@ -88,7 +88,7 @@ KnownStates::KnownStates(const Trace& trace, std::string folder, std::uint64_t a
     : folder_(std::move(folder)) {
   const Integrity& integrity = trace.integrity();
   const bool whole = integrity.missing_pages == 0 && integrity.damaged_pages == 0;
-  if (trace.info().cut || trace.info().tasks_of_end || !whole) return;
+  if (trace.info().checkpoint || trace.info().tasks_of_end || !whole) return;
   plan(trace, apart);
   if (moments_.empty() || folder_.empty()) return;
   const std::uint32_t sum = checksum(trace);
@@ -119,26 +119,26 @@ void KnownStates::load() {
        walk_sections(file->bytes(), header->header_bytes, header->pages_offset).sections) {
     const Result<Payload> payload = Payload::read(section);
     if (section.header.type != FKT_SEC_CUT || !payload) continue;
-    const Result<Cut> cut = Cut::parse(payload->text());
-    if (!cut || !std::ranges::binary_search(moments_, cut->from)) continue;
+    const Result<Checkpoint> checkpoint = Checkpoint::parse(payload->text());
+    if (!checkpoint || !std::ranges::binary_search(moments_, checkpoint->from)) continue;
     bytes_ += payload->text().size();
-    states_[cut->from] = payload->text();
+    states_[checkpoint->from] = payload->text();
   }
 }
 
-std::optional<Cut> KnownStates::before(std::uint64_t moment) const {
+std::optional<Checkpoint> KnownStates::before(std::uint64_t moment) const {
   const auto behind = states_.upper_bound(moment);
   if (behind == states_.begin()) return std::nullopt;
-  Result<Cut> cut = Cut::parse(std::prev(behind)->second);
-  if (!cut) return std::nullopt;
-  return std::move(*cut);
+  Result<Checkpoint> checkpoint = Checkpoint::parse(std::prev(behind)->second);
+  if (!checkpoint) return std::nullopt;
+  return std::move(*checkpoint);
 }
 
-void KnownStates::add(const Cut& cut) {
-  if (!std::ranges::binary_search(moments_, cut.from)) return;
-  std::string& lines = states_[cut.from];
+void KnownStates::add(const Checkpoint& checkpoint) {
+  if (!std::ranges::binary_search(moments_, checkpoint.from)) return;
+  std::string& lines = states_[checkpoint.from];
   bytes_ -= lines.size();
-  lines = cut.to_lines();
+  lines = checkpoint.to_lines();
   bytes_ += lines.size();
   added_ = true;
   while (bytes_ > kMostBytes && !moments_.empty()) thin_out();

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/format/cut.h"
+#include "lib/format/checkpoint.h"
 #include "lib/read/trace.h"
 
 namespace fkt {
@@ -35,10 +35,10 @@ class KnownStates {
   // Returns true if the state at this moment (ticks) is known.
   bool knows(std::uint64_t moment) const { return states_.contains(moment); }
   // Returns the last known state up to this moment (ticks). Its `to` is the largest possible time.
-  std::optional<Cut> before(std::uint64_t moment) const;
-  // Adds the state at cut.from; it is ignored if that is not one of moments(). When all states take
-  // too much memory, every second moment is dropped.
-  void add(const Cut& cut);
+  std::optional<Checkpoint> before(std::uint64_t moment) const;
+  // Adds the state at checkpoint.from; it is ignored if that is not one of moments(). When all
+  // states take too much memory, every second moment is dropped.
+  void add(const Checkpoint& checkpoint);
   // Writes the states to the folder if any were added. The folder is created if necessary, and must
   // belong to this user.
   Status keep();
@@ -52,7 +52,7 @@ class KnownStates {
   std::string file_;       // path of the cache file
   std::uint64_t key_ = 0;  // identifies the recording and its pages
   std::vector<std::uint64_t> moments_;
-  std::map<std::uint64_t, std::string> states_;  // by moment, as Cut::to_lines()
+  std::map<std::uint64_t, std::string> states_;  // by moment, as Checkpoint::to_lines()
   std::uint64_t bytes_ = 0;                      // size of all states' lines
   bool added_ = false;
 };

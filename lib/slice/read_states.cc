@@ -37,16 +37,16 @@ std::vector<std::uint64_t> stops(std::span<const std::uint64_t> moments, std::ui
 
 }  // namespace
 
-std::vector<Cut> read_states(const Trace& trace, std::span<const std::uint64_t> moments,
-                             KnownStates* known,
-                             const std::function<bool(std::uint64_t)>& reading) {
+std::vector<Checkpoint> read_states(const Trace& trace, std::span<const std::uint64_t> moments,
+                                    KnownStates* known,
+                                    const std::function<bool(std::uint64_t)>& reading) {
   TraceInfo info = trace.info();
   std::uint64_t begin = 0, before = 0;
   if (known != nullptr && !moments.empty()) {
-    if (std::optional<Cut> cut = known->before(moments.front())) {
-      begin = cut->from;
+    if (std::optional<Checkpoint> checkpoint = known->before(moments.front())) {
+      begin = checkpoint->from;
       before = events_before(trace, begin);
-      info.cut = std::move(*cut);
+      info.checkpoint = std::move(*checkpoint);
     }
   }
   bool stopped = false;
@@ -58,17 +58,17 @@ std::vector<Cut> read_states(const Trace& trace, std::span<const std::uint64_t> 
   Analysis analysis(info, {});
   const std::vector<std::uint64_t> all = options.stops;
   Scanner scanner(trace, analysis, std::move(options));
-  std::vector<Cut> cuts;
+  std::vector<Checkpoint> checkpoints;
   for (const std::uint64_t stop : all) {
     scanner.run(stop);
     if (stopped) return {};
     analysis.reach(stop);
-    Cut cut = analysis.cut(stop, kForever);
+    Checkpoint checkpoint = analysis.checkpoint(stop, kForever);
     const bool damaged = trace.integrity().damaged_pages > 0;
-    if (known != nullptr && !damaged) known->add(cut);
-    if (std::ranges::binary_search(moments, stop)) cuts.push_back(std::move(cut));
+    if (known != nullptr && !damaged) known->add(checkpoint);
+    if (std::ranges::binary_search(moments, stop)) checkpoints.push_back(std::move(checkpoint));
   }
-  return cuts;
+  return checkpoints;
 }
 
 }  // namespace fkt

@@ -7,56 +7,56 @@ namespace fkt {
 namespace {
 
 constexpr std::size_t kDeepest = 255;  // slices that nest deeper are reported at this depth
-constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // values of Spans::Off in a cut
+constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // values of Spans::Off in a checkpoint
 constexpr std::size_t kOfMalloc = 16;  // overhead of malloc() per allocation (bytes)
 
 }  // namespace
 
 Follow::Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types)
     : meanings_(&meanings), types_(&types), tasks_(info), who_runs_(info.command.mask) {
-  if (info.cut) restore(*info.cut, CutPlaces::same(*info.cut));
+  if (info.checkpoint) restore(*info.checkpoint, CheckpointMapping::same(*info.checkpoint));
 }
 
-void Follow::restart(const Cut& cut) {
+void Follow::restart(const Checkpoint& checkpoint) {
   cpus_.clear();
   who_runs_.clear();
   states_.clear();
-  CutPlaces places;
-  places.tasks = tasks_.restore(cut);
-  places.types = types_->restore(cut);
-  restore(cut, places);
+  CheckpointMapping places;
+  places.tasks = tasks_.restore(checkpoint);
+  places.types = types_->restore(checkpoint);
+  restore(checkpoint, places);
 }
 
-std::vector<Follow::Open> Follow::opened(const std::vector<Cut::Open>& saved,
-                                         const CutPlaces& places) {
+std::vector<Follow::Open> Follow::opened(const std::vector<Checkpoint::Open>& saved,
+                                         const CheckpointMapping& places) {
   std::vector<Open> opened;
-  for (const Cut::Open& open : saved) {
+  for (const Checkpoint::Open& open : saved) {
     opened.push_back({places.types[open.type], open.match, open.begin});
   }
   return opened;
 }
 
-void Follow::restore(const Cut& cut, const CutPlaces& places) {
-  cut_from_ = cut.from;
-  for (std::uint32_t number = 0; number < cut.tasks.size(); number++) {
-    const Cut::Task& saved = cut.tasks[number];
+void Follow::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
+  cut_from_ = checkpoint.from;
+  for (std::uint32_t number = 0; number < checkpoint.tasks.size(); number++) {
+    const Checkpoint::Task& saved = checkpoint.tasks[number];
     TaskNow& now = task(places.tasks[number]);
     now.cpu = saved.cpu;
     now.calls = opened(saved.open, places);
-    constexpr std::uint32_t kGone = Cut::gap | Cut::exited | Cut::left_dead;
+    constexpr std::uint32_t kGone = Checkpoint::gap | Checkpoint::exited | Checkpoint::left_dead;
     if (saved.off == kOffNot || (saved.flags & kGone) != 0) continue;
     now.state = saved.off == kOffPreempted ? TaskState::ready : TaskState::blocked;
     now.since = saved.since;
     now.begun = now.before_cut = true;
   }
-  for (const Cut::Cpu& saved : cut.cpus) {
-    const bool switched = saved.next != Cut::kNone;
+  for (const Checkpoint::Cpu& saved : checkpoint.cpus) {
+    const bool switched = saved.next != Checkpoint::kNone;
     const TaskIndex running = switched ? saved.next : saved.current;
-    if (running == Cut::kNone) continue;
+    if (running == Checkpoint::kNone) continue;
     CpuNow& now = cpu(saved.cpu);
     now.running = places.tasks[running];
-    now.begun = switched;  // else `since` may be its first event only: the cut does not say
-    now.since = switched ? saved.last : cut.tasks[running].since;
+    now.begun = switched;  // else `since` may be its first event only: the checkpoint does not say
+    now.since = switched ? saved.last : checkpoint.tasks[running].since;
     now.stack = opened(saved.open, places);
     who_runs_.runs(saved.cpu, now.running);
     TaskNow& runner = task(now.running);

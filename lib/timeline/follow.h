@@ -61,14 +61,14 @@ class FollowSink {
 class Follow {
  public:
   // Copies share `info`, `meanings` and `types`, which must outlive all of them. A slice is
-  // followed from the state at its cut.
+  // followed from the state at its checkpoint.
   Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types);
 
   // Applies the next event and reports the slices that end with it; `sink` may be nullptr.
   void apply(const Event& event, FollowSink* sink);
-  // Continues with the next stretch of a slice, in the state at its cut. Not allowed for a Follow
-  // from at().
-  void restart(const Cut& cut);
+  // Continues with the next stretch of a slice, in the state at its checkpoint. Not allowed for a
+  // Follow from at().
+  void restart(const Checkpoint& checkpoint);
   // Reports everything that is open at `clock` (ticks), as slices whose end was not seen.
   void finish(std::uint64_t clock, FollowSink& sink) const;
 
@@ -103,8 +103,9 @@ class Follow {
     TypeIndex outermost() const { return calls.empty() ? kNoType : calls.front().type; }
   };
 
-  void restore(const Cut& cut, const CutPlaces& places);
-  static std::vector<Open> opened(const std::vector<Cut::Open>& saved, const CutPlaces& places);
+  void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
+  static std::vector<Open> opened(const std::vector<Checkpoint::Open>& saved,
+                                  const CheckpointMapping& places);
   CpuNow& cpu(std::uint32_t number) {
     if (number >= cpus_.size()) cpus_.resize(number + 1);
     return cpus_[number];

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/read/merge.h"
 
 namespace fkt {
@@ -26,8 +26,8 @@ Timeline::Timeline(const Trace& trace)
   begin_ = info.oldest != 0 ? info.oldest : recording_start(info);
   finish_ = recording_end(trace);
   for (const PageRef& page : trace.pages()) begin_ = std::min(begin_, page.first_clock);
-  if (info.cut) {  // the first and last pages of a slice have events outside of it
-    begin_ = info.cut->from;
+  if (info.checkpoint) {  // the first and last pages of a slice have events outside of it
+    begin_ = info.checkpoint->from;
     finish_ = std::min(finish_, info.slice_end());
   }
   stop_ = finish_;
@@ -36,7 +36,7 @@ Timeline::Timeline(const Trace& trace)
 
 Interval Timeline::stretch(std::size_t n) const {
   const TraceInfo& info = trace_.info();
-  if (!info.cut) return {0, std::numeric_limits<std::uint64_t>::max()};
+  if (!info.checkpoint) return {0, std::numeric_limits<std::uint64_t>::max()};
   return {info.stretch(n).from, info.stretch(n).to};
 }
 
@@ -72,7 +72,7 @@ void Timeline::read(PassControl& control, FollowSink* whole) {
   const std::lock_guard lock(reading_);
   std::uint64_t events = 0, next_copy = 0, last_clock = 0;
   for (const PageRef& page : trace_.pages()) control.total += page.events;
-  if (trace_.info().cut) keep(begin_, true);
+  if (trace_.info().checkpoint) keep(begin_, true);
   for (const Event& event : trace_.events()) {
     reach(event.clock, whole);
     // No copy between two events of equal time: copies are found by time.

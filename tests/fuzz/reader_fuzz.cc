@@ -3,7 +3,7 @@
 // it found without reading outside of them. tests/fuzz/run builds and runs it.
 #include <cstdlib>
 
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "lib/read/merge.h"
 #include "lib/read/trace.h"
 #include "tests/fuzz/signed_mutator.h"

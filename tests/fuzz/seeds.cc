@@ -42,7 +42,7 @@ bool write_slice(const std::string& path) {
   if (!file || !fkt::extract(trace, stretches, file.get(), path, {})) return false;
   const fkt::Result<fkt::Trace> slice = fkt::Trace::open(path);
   if (!slice || slice->info().stretches() != 2) return false;
-  std::ofstream(path + "-cut") << slice->info().cut->to_lines();
+  std::ofstream(path + "-cut") << slice->info().checkpoint->to_lines();
   std::ofstream(path + "-cuts") << slice->info().stretch(0).to_lines() << "further\n"
                                 << slice->info().stretch(1).to_lines();
   return true;

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/fkt_record/request.h"
-#include "lib/format/group.h"
+#include "lib/format/page_group.h"
 
 using namespace fkt::cli;
 

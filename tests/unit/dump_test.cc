@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lib/format/names.h"
+#include "lib/format/number_names.h"
 #include "lib/query/where.h"
 #include "lib/report/report_csv.h"
 #include "tests/golden/recordings.h"
@@ -62,7 +62,7 @@ TEST_CASE("a system call's number may be negative") {
   CHECK(has(a.dump(), "sys_-1\n"));
   CHECK(has(a.dump(), "sysret ret=-ENOSYS (sys_-1 took 1)"));
   CHECK(has(a.counts(), "1\tsystem\tsys_-1\n"));
-  CHECK(Names::syscall_number(~std::uint64_t{0}, true) == "sys32_-1");
+  CHECK(NumberNames::syscall_number(~std::uint64_t{0}, true) == "sys32_-1");
   const auto which = Expression::parse("name == \"sys_-1\"");
   REQUIRE(which);
   CHECK(Where::bind(*which, a.analysis().info()));

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/fkt_extract/extract.h"
-#include "lib/format/cut.h"
+#include "lib/format/checkpoint.h"
 #include "lib/report/page_table.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/folder.h"
@@ -170,9 +170,9 @@ TEST_CASE("fkt_extract: by time, pages, expression, task") {
   const auto cut = [&](std::vector<std::string> words) {
     words.insert(words.end(), {"-f", "-o", out, file});
     CHECK(fkt_extract(words) == 0);
-    return *std::move(*Trace::open(out)).info().cut;
+    return *std::move(*Trace::open(out)).info().checkpoint;
   };
-  Cut slice = cut({"--from", "100us", "--to", "200000"});
+  Checkpoint slice = cut({"--from", "100us", "--to", "200000"});
   CHECK(slice.from == T + 100000);
   CHECK(slice.to == T + 200000);
   // The times of the pages, from fkt_print's table of pages.
@@ -262,7 +262,7 @@ TEST_CASE("fkt_extract refuses what makes no sense, and leaves no file behind") 
   std::vector<std::string> forced = over;
   forced.insert(forced.begin(), "-f");
   CHECK(fkt_extract(forced) == 0);
-  CHECK(Trace::open(file)->info().cut->from == T + 100000);
+  CHECK(Trace::open(file)->info().checkpoint->from == T + 100000);
 }
 
 TEST_CASE("slices of recordings that are not whole") {
@@ -286,9 +286,9 @@ TEST_CASE("slices of recordings that are not whole") {
 TEST_CASE("the state at a cut survives its lines; a damaged one is refused") {
   RandomRecording random(3, 4, 4000);
   const Bytes slice = slice_of(random.finish(), T + 200000, T + 300000);
-  const Cut cut = *std::move(*Trace::from_bytes(slice)).info().cut;
+  const Checkpoint cut = *std::move(*Trace::from_bytes(slice)).info().checkpoint;
   const std::string lines = cut.to_lines();
-  const Result<Cut> again = Cut::parse(lines);
+  const Result<Checkpoint> again = Checkpoint::parse(lines);
   REQUIRE(again);
   CHECK(again->to_lines() == lines);
   for (const char* bad :
@@ -300,6 +300,6 @@ TEST_CASE("the state at a cut survives its lines; a damaged one is refused") {
         "slice\t1\t2\ncpu\t0\t0\t-\t0\t0\t0\t-\t\n", "slice\t1\t2\ncpu\t9999\t-\t-\t0\t0\t0\t-\t\n",
         "slice\t1\t2\ncpu\t1\t-\t-\t0\t0\t0\t-\t\ncpu\t1\t-\t-\t0\t0\t0\t-\t\n"}) {
     INFO(bad);
-    CHECK_FALSE(Cut::parse(bad));
+    CHECK_FALSE(Checkpoint::parse(bad));
   }
 }

@@ -52,8 +52,8 @@ void fill(const Trace& trace, KnownStates& known) {
   CHECK(read_states(trace, {{known.moments().back()}}, &known, {}).size() == 1);
 }
 
-std::string cut_of(const Bytes& slice) {
-  return opened(slice).info().cut->to_lines();
+std::string checkpoint_of(const Bytes& slice) {
+  return opened(slice).info().checkpoint->to_lines();
 }
 
 // Compares slices made with and without known states byte by byte.
@@ -61,7 +61,7 @@ void check_slice(const Trace& trace, KnownStates& known, std::uint64_t from, std
   INFO("from " << from - T << " to " << to - T);
   const Bytes with = slice_with(trace, &known, from, to);
   const Bytes without = slice_with(trace, nullptr, from, to);
-  CHECK(cut_of(with) == cut_of(without));
+  CHECK(checkpoint_of(with) == checkpoint_of(without));
   const bool same = with == without;
   CHECK(same);
 }

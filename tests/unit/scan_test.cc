@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Compares scan() with adding every event, for everything that a report or a cut shows, on random
-// recordings.
+// Compares scan() with adding every event, for everything that a report or a checkpoint shows, on
+// random recordings.
 #include <catch2/catch.hpp>
 
 #include "lib/scan/scan.h"
@@ -53,11 +53,11 @@ void check_same(const Bytes& file, const View& view = {}) {
   }
 }
 
-std::string cut_by_events(const Bytes& file, std::uint64_t clock) {
+std::string checkpoint_by_events(const Bytes& file, std::uint64_t clock) {
   const Trace trace = opened(file);
   Analysis analysis(trace.info(), {});
   for (const Event& event : trace.events({.from = {}, .to = clock, .cpu = {}})) analysis.add(event);
-  return analysis.cut(clock, clock + 1).to_lines();
+  return analysis.checkpoint(clock, clock + 1).to_lines();
 }
 
 }  // namespace
@@ -185,9 +185,9 @@ TEST_CASE("the state at a cut is the same after a scan") {
     const std::uint64_t early = middle - 50'000;
     Scanner scanner(trace, analysis, {.threads = 2, .statistics = false, .stops = {early, middle}});
     scanner.run(early);
-    CHECK(analysis.cut(early, early + 1).to_lines() == cut_by_events(file, early));
+    CHECK(analysis.checkpoint(early, early + 1).to_lines() == checkpoint_by_events(file, early));
     scanner.run(middle);
-    CHECK(analysis.cut(middle, middle + 1).to_lines() == cut_by_events(file, middle));
+    CHECK(analysis.checkpoint(middle, middle + 1).to_lines() == checkpoint_by_events(file, middle));
   }
 }
 

@@ -13,7 +13,7 @@
 #include "cli/fkt_kd/kd.h"
 #include "cli/fkt_print/print.h"
 #include "cli/fkt_selection/select.h"
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/random_recording.h"

@@ -31,7 +31,7 @@
 
 #include "lib/base/crc32.h"
 #include "lib/format/catalogue.h"
-#include "lib/format/group.h"
+#include "lib/format/page_group.h"
 #include "lib/format/sections.h"
 
 namespace fkt::test {

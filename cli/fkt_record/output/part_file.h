@@ -12,7 +12,7 @@
 #include <fkt/file.h>
 
 #include "cli/fkt_record/output/output.h"
-#include "lib/format/group.h"
+#include "lib/format/page_group.h"
 #include "lib/record/space_ahead.h"
 
 namespace fkt::record {

@@ -15,7 +15,7 @@
 
 #include "cli/fkt_record/sink/lent_pages.h"
 #include "lib/base/unique_fd.h"
-#include "lib/format/group.h"
+#include "lib/format/page_group.h"
 
 namespace fkt::record {
 

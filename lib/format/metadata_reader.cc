@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/format/info.h"
+#include "lib/format/metadata_reader.h"
 
 #include <algorithm>
 #include <limits>
@@ -262,18 +262,18 @@ Status add_lines(const Section& section, std::string_view text, TraceInfo& info)
   return Done{};
 }
 
-// Adds the cut of the slice's first stretch, or of a further one.
-Status add_cut(const Section& section, std::string_view text, TraceInfo& info) {
-  Result<Cut> cut = Cut::parse(text);
-  if (!cut) return in_section(section, cut.error().message);
+// Adds the checkpoint of the slice's first stretch, or of a further one.
+Status add_checkpoint(const Section& section, std::string_view text, TraceInfo& info) {
+  Result<Checkpoint> checkpoint = Checkpoint::parse(text);
+  if (!checkpoint) return in_section(section, checkpoint.error().message);
   const bool first = section.header.type == FKT_SEC_CUT;
-  if (first != !info.cut || (!first && cut->from < info.slice_end())) {
+  if (first != !info.checkpoint || (!first && checkpoint->from < info.slice_end())) {
     return in_section(section, "it does not begin behind the stretch before it");
   }
   if (first) {
-    info.cut = std::move(*cut);
+    info.checkpoint = std::move(*checkpoint);
   } else {
-    info.further.push_back(std::move(*cut));
+    info.further.push_back(std::move(*checkpoint));
   }
   return Done{};
 }
@@ -305,7 +305,7 @@ Status add_section(const Section& section, TraceInfo& info) {
   if (json) return add_json(section, payload->text(), info);
   if (lines) return add_lines(section, payload->text(), info);
   if (type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE) {
-    return add_cut(section, payload->text(), info);
+    return add_checkpoint(section, payload->text(), info);
   } else {
     Result<Catalogue> catalogue = Catalogue::parse(payload->text());
     if (!catalogue) return in_section(section, catalogue.error().message);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t T = TraceBuilder::kStart;
 
-Cut cut_at(const Bytes& file, std::uint64_t from, std::uint64_t to) {
-  return *std::move(*Trace::from_bytes(slice_of(file, from, to))).info().cut;
+Checkpoint checkpoint_at(const Bytes& file, std::uint64_t from, std::uint64_t to) {
+  return *std::move(*Trace::from_bytes(slice_of(file, from, to))).info().checkpoint;
 }
 
 // Checks that a slice and [from, to) of the whole recording have the same report.
@@ -28,9 +28,9 @@ void check_same_report(const Bytes& file, std::uint64_t from, std::uint64_t to) 
         of_time(Analyzed(file, view).report()));
 }
 
-const Cut::Task& task(const Cut& cut, std::uint32_t tid) {
-  const auto found = std::ranges::find(cut.tasks, tid, &Cut::Task::tid);
-  REQUIRE(found != cut.tasks.end());
+const Checkpoint::Task& task(const Checkpoint& checkpoint, std::uint32_t tid) {
+  const auto found = std::ranges::find(checkpoint.tasks, tid, &Checkpoint::Task::tid);
+  REQUIRE(found != checkpoint.tasks.end());
   return *found;
 }
 
@@ -45,10 +45,10 @@ TEST_CASE("the cut says up to where each CPU's time was given away") {
   const Bytes file = b.finish();
   // CPU 1 has no events after 150; a slice of the slice must not lose that.
   for (const Bytes& from : {file, slice_of(file, T + 200, T + 1000)}) {
-    const Cut cut = cut_at(from, T + 400, T + 1000);
-    REQUIRE(cut.cpus.size() == 2);
-    CHECK(cut.cpus[0].charged == T + 300);
-    CHECK(cut.cpus[1].charged == T + 150);
+    const Checkpoint checkpoint = checkpoint_at(from, T + 400, T + 1000);
+    REQUIRE(checkpoint.cpus.size() == 2);
+    CHECK(checkpoint.cpus[0].charged == T + 300);
+    CHECK(checkpoint.cpus[1].charged == T + 150);
   }
   check_same_report(file, T + 400, T + 1000);
 }
@@ -63,9 +63,9 @@ TEST_CASE("the cut says since when a task runs or is switched out") {
   b.event(1, T + 900, FKT_E_SYS_EXIT, 43);
   const Bytes file = b.finish();
   for (const Bytes& from : {file, slice_of(file, T + 300, T + 1000)}) {
-    const Cut cut = cut_at(from, T + 500, T + 1000);
-    CHECK(task(cut, 42).since == T + 200);
-    CHECK(task(cut, 43).since == T + 250);
+    const Checkpoint checkpoint = checkpoint_at(from, T + 500, T + 1000);
+    CHECK(task(checkpoint, 42).since == T + 200);
+    CHECK(task(checkpoint, 43).since == T + 250);
   }
   check_same_report(file, T + 500, T + 1000);
 }
@@ -124,11 +124,11 @@ TEST_CASE("the cut knows a shared interrupt by the words that name it") {
   named(b, T + 700, "usb");
   named(b, T + 800, "ide0");
   const Bytes file = b.finish();
-  const Cut cut = cut_at(file, T + 400, T + 900);
-  REQUIRE(cut.types.size() == 2);
-  CHECK(cut.types[0].named != 0);
-  CHECK(cut.types[1].named != 0);
-  CHECK(cut.types[0].named != cut.types[1].named);
+  const Checkpoint checkpoint = checkpoint_at(file, T + 400, T + 900);
+  REQUIRE(checkpoint.types.size() == 2);
+  CHECK(checkpoint.types[0].named != 0);
+  CHECK(checkpoint.types[1].named != 0);
+  CHECK(checkpoint.types[0].named != checkpoint.types[1].named);
   const Analyzed part(slice_of(file, T + 400, T + 900));
   CHECK(part.report().find("irq 14 ata_piix") != std::string::npos);
   // Each device is one type, before and after the cut.

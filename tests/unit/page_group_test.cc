@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "lib/format/group.h"
+#include "lib/format/page_group.h"
 #include "lib/read/merge.h"
 #include "lib/read/trace.h"
 #include "lib/timeline/density.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/format/group.h"
+#include "lib/format/page_group.h"
 
 #include <zstd.h>
 

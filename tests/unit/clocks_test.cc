@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/format/clock.h"
+#include "lib/format/clocks.h"
 
 #include <catch2/catch.hpp>
 

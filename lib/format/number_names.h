@@ -16,9 +16,9 @@
 
 namespace fkt {
 
-class Names {
+class NumberNames {
  public:
-  explicit Names(const TraceInfo& info);
+  explicit NumberNames(const TraceInfo& info);
 
   // The system call's name: "sys_openat"; of a 32-bit call "sys32_openat".
   std::string_view syscall(std::uint64_t number, bool compat) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/format/names.h"
+#include "lib/format/number_names.h"
 
 #include <charconv>
 #include <cstring>
@@ -49,7 +49,7 @@ std::string_view kernel_error(std::int64_t number) {
 
 }  // namespace
 
-Names::Names(const TraceInfo& info)
+NumberNames::NumberNames(const TraceInfo& info)
     : syscalls_(syscall_names(info.syscalls, "sys_")),
       syscalls32_(syscall_names(info.syscalls32, "sys32_")) {
   for (const InterruptSource& source : info.interrupts) {
@@ -60,12 +60,12 @@ Names::Names(const TraceInfo& info)
   }
 }
 
-std::string_view Names::irq(std::uint64_t number) const {
+std::string_view NumberNames::irq(std::uint64_t number) const {
   const auto found = irqs_.find(number);
   return found == irqs_.end() ? std::string_view() : std::string_view(found->second);
 }
 
-std::string_view Names::vector(std::uint64_t number) {
+std::string_view NumberNames::vector(std::uint64_t number) {
   switch (number) {  // arch/x86/include/asm/irq_vectors.h of 6.1 and 6.12
     case 0xff:
       return "spurious_apic";
@@ -112,13 +112,13 @@ std::string_view Names::vector(std::uint64_t number) {
   }
 }
 
-std::string_view Names::softirq(std::uint64_t number) {
+std::string_view NumberNames::softirq(std::uint64_t number) {
   static constexpr std::array<std::string_view, 10> kNames = {
       "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"};
   return number < kNames.size() ? kNames[number] : std::string_view();
 }
 
-std::string_view Names::trap(std::uint64_t number) {
+std::string_view NumberNames::trap(std::uint64_t number) {
   static constexpr std::array<std::string_view, 22> kNames = {"divide_error",
                                                               "debug",
                                                               "nmi",
@@ -145,19 +145,19 @@ std::string_view Names::trap(std::uint64_t number) {
   return number < kNames.size() ? kNames[number] : std::string_view();
 }
 
-std::string_view Names::error(std::int64_t value) {
+std::string_view NumberNames::error(std::int64_t value) {
   if (value >= 0 || value < -kMaxError) return {};
   if (const std::string_view name = kernel_error(-value); !name.empty()) return name;
   const char* name = strerrorname_np(static_cast<int>(-value));
   return name != nullptr ? std::string_view(name) : std::string_view();
 }
 
-std::string Names::signal(unsigned number) {
+std::string NumberNames::signal(unsigned number) {
   const char* name = sigabbrev_np(static_cast<int>(number));
   return "SIG" + (name != nullptr ? std::string(name) : std::to_string(number));
 }
 
-std::string_view Names::switch_state(std::uint16_t id) {
+std::string_view NumberNames::switch_state(std::uint16_t id) {
   switch (id) {
     case FKT_E_SWITCH_R:
       return "R";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/format/mask.h"
+#include "lib/format/layer_mask.h"
 
 #include <fkt/events.h>
 

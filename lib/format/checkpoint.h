@@ -25,7 +25,7 @@
 
 namespace fkt {
 
-struct Cut {
+struct Checkpoint {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   struct Type {
@@ -81,30 +81,30 @@ struct Cut {
   std::vector<Task> tasks;
   std::vector<Cpu> cpus;
 
-  // Returns the state of the CPU with this number; nullptr: the cut has none.
+  // Returns the state of the CPU with this number; nullptr: the checkpoint has none.
   const Cpu* find(std::uint32_t cpu) const;
   // Returns the text of the section.
   std::string to_lines() const;
   // Parses the lines of the section. Error (damaged): a malformed line, or a number out of its
   // range. All indexes in the result are in range.
-  static Result<Cut> parse(std::string_view lines);
+  static Result<Checkpoint> parse(std::string_view lines);
 };
 
-// Maps the numbers of a cut's tasks and types to their indexes in the tables of the reader that
-// continues from the cut.
-struct CutPlaces {
-  // For tables that were just built from the cut: indexes equal the cut's numbers.
-  static CutPlaces same(const Cut& cut) {
-    CutPlaces places;
-    places.tasks.resize(cut.tasks.size());
-    places.types.resize(cut.types.size());
+// Maps the numbers of a checkpoint's tasks and types to their indexes in the tables of the reader
+// that continues from the checkpoint.
+struct CheckpointMapping {
+  // For tables that were just built from the checkpoint: indexes equal the checkpoint's numbers.
+  static CheckpointMapping same(const Checkpoint& checkpoint) {
+    CheckpointMapping places;
+    places.tasks.resize(checkpoint.tasks.size());
+    places.types.resize(checkpoint.types.size());
     std::iota(places.tasks.begin(), places.tasks.end(), 0);
     std::iota(places.types.begin(), places.types.end(), 0);
     return places;
   }
   std::vector<std::uint32_t> tasks, types;
   std::uint32_t task(std::uint32_t number) const {
-    return number == Cut::kNone ? Cut::kNone : tasks[number];
+    return number == Checkpoint::kNone ? Checkpoint::kNone : tasks[number];
   }
 };
 

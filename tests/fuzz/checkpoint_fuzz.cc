@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The state at a cut under libFuzzer: what Cut::parse() lets through can be gone on from, whatever
-// events follow, and be cut again. Behind a line "further" stands that of a second stretch.
+// The state at a cut under libFuzzer: what Checkpoint::parse() lets through can be gone on from,
+// whatever events follow, and be cut again. Behind a line "further" stands that of a second
+// stretch.
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
@@ -17,28 +18,30 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const fkt::Trace trace = std::move(*fkt::Trace::from_bytes(fkt::test::find_recording()));
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::size_t end = std::min(text.find(kFurther), text.size());
-  fkt::Result<fkt::Cut> cut = fkt::Cut::parse(text.substr(0, end));
-  if (!cut) {
-    assert(!cut.error().message.empty());
+  fkt::Result<fkt::Checkpoint> checkpoint = fkt::Checkpoint::parse(text.substr(0, end));
+  if (!checkpoint) {
+    assert(!checkpoint.error().message.empty());
     return 0;
   }
   fkt::TraceInfo info = trace.info();
-  info.cut = std::move(*cut);
+  info.checkpoint = std::move(*checkpoint);
   if (end < text.size()) {
-    fkt::Result<fkt::Cut> further = fkt::Cut::parse(text.substr(end + kFurther.size()));
-    if (further && further->from >= info.cut->to) info.further.push_back(std::move(*further));
+    fkt::Result<fkt::Checkpoint> further =
+        fkt::Checkpoint::parse(text.substr(end + kFurther.size()));
+    if (further && further->from >= info.checkpoint->to)
+      info.further.push_back(std::move(*further));
   }
   fkt::Analysis analysis(info, {});
   for (const fkt::Event& event : trace.events()) {
     // As the reader does it: nothing from outside the stretches.
     for (std::size_t i = 0; i < info.stretches(); i++) {
-      const fkt::Cut& stretch = info.stretch(i);
+      const fkt::Checkpoint& stretch = info.stretch(i);
       if (event.clock >= stretch.from && event.clock < stretch.to) analysis.add(event);
     }
   }
   analysis.reach(info.slice_end());
-  const fkt::Cut again = analysis.cut(info.slice_end(), ~std::uint64_t{0});
-  assert(fkt::Cut::parse(again.to_lines()));
+  const fkt::Checkpoint again = analysis.checkpoint(info.slice_end(), ~std::uint64_t{0});
+  assert(fkt::Checkpoint::parse(again.to_lines()));
   analysis.finish(true, info.slice_end());
   assert(!fkt::report_json(fkt::summarize(analysis, trace.integrity(), false), analysis,
                            fkt::TimeFormat())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/format/cut.h"
+#include "lib/format/checkpoint.h"
 
 #include <algorithm>
 #include <limits>
@@ -29,7 +29,7 @@ class Line {
     out_.number(value);
     return *this;
   }
-  Line& index(std::uint32_t value) { return optional(value != Cut::kNone, value); }
+  Line& index(std::uint32_t value) { return optional(value != Checkpoint::kNone, value); }
   Line& optional(bool has, std::uint64_t value) {
     if (has) return number(value);
     out_.put("\t-");
@@ -40,9 +40,9 @@ class Line {
     out_.escaped(text);
     return *this;
   }
-  Line& stack(const std::vector<Cut::Open>& open) {
+  Line& stack(const std::vector<Checkpoint::Open>& open) {
     out_.put('\t');
-    for (const Cut::Open& span : open) {
+    for (const Checkpoint::Open& span : open) {
       if (&span != &open.front()) out_.put(' ');
       out_.number(span.type);
       out_.put(':');
@@ -72,8 +72,8 @@ class Columns {
   Columns& index(std::uint32_t& out) {
     std::optional<std::uint64_t> value;
     optional(value);
-    if (value && *value >= Cut::kNone) good_ = false;
-    out = value ? static_cast<std::uint32_t>(*value) : Cut::kNone;
+    if (value && *value >= Checkpoint::kNone) good_ = false;
+    out = value ? static_cast<std::uint32_t>(*value) : Checkpoint::kNone;
     return *this;
   }
   Columns& optional(std::optional<std::uint64_t>& out) {
@@ -88,11 +88,11 @@ class Columns {
     out = unescaped(take_until(rest_, '\t'));
     return *this;
   }
-  Columns& stack(std::vector<Cut::Open>& out) {
+  Columns& stack(std::vector<Checkpoint::Open>& out) {
     std::string_view column = take_until(rest_, '\t');
     while (good_ && !column.empty()) {
       std::string_view span = take_until(column, ' ');
-      Cut::Open& open = out.emplace_back();
+      Checkpoint::Open& open = out.emplace_back();
       good_ = parse_number(take_until(span, ':'), open.type) &&
               parse_number(take_until(span, ':'), open.match) && parse_number(span, open.begin);
     }
@@ -104,61 +104,64 @@ class Columns {
   bool good_ = true;
 };
 
-bool parse_line(std::string_view line, Cut& cut) {
+bool parse_line(std::string_view line, Checkpoint& checkpoint) {
   const std::string_view kind = take_until(line, '\t');
   Columns columns(line);
   if (kind == "slice") {
-    columns.number(cut.from).number(cut.to);
+    columns.number(checkpoint.from).number(checkpoint.to);
   } else if (kind == "type") {
-    Cut::Type& t = cut.types.emplace_back();
+    Checkpoint::Type& t = checkpoint.types.emplace_back();
     columns.number(t.kind).number(t.event).number(t.value).number(t.named);
     columns.text(t.name);
   } else if (kind == "task") {
-    Cut::Task& t = cut.tasks.emplace_back();
+    Checkpoint::Task& t = checkpoint.tasks.emplace_back();
     columns.number(t.tid).number(t.tgid).index(t.leader).number(t.cpu).number(t.flags);
     columns.number(t.mode).number(t.off).number(t.since).index(t.fork_type);
     columns.stack(t.open).text(t.comm);
     if (columns.more()) columns.number(t.born);  // slices of older versions have no such column
   } else if (kind == "cpu") {
-    Cut::Cpu& c = cut.cpus.emplace_back();
+    Checkpoint::Cpu& c = checkpoint.cpus.emplace_back();
     columns.number(c.cpu).index(c.current).index(c.next).number(c.last).number(c.charged);
     columns.number(c.clock).optional(c.lost).stack(c.open);
   }
   return columns.good();
 }
 
-// Checks every number and index, so that the users of a Cut need not check them.
-bool makes_sense(const Cut& cut) {
-  const auto task = [&](std::uint32_t i) { return i == Cut::kNone || i < cut.tasks.size(); };
-  const auto stack = [&](const std::vector<Cut::Open>& open, bool cpu) {
-    return std::ranges::all_of(open, [&](const Cut::Open& span) {
-      if (span.type >= cut.types.size() || span.begin > cut.from) return false;
-      const auto kind = static_cast<SpanKind>(cut.types[span.type].kind);
+// Checks every number and index, so that the users of a checkpoint need not check them.
+bool makes_sense(const Checkpoint& checkpoint) {
+  const auto task = [&](std::uint32_t i) {
+    return i == Checkpoint::kNone || i < checkpoint.tasks.size();
+  };
+  const auto stack = [&](const std::vector<Checkpoint::Open>& open, bool cpu) {
+    return std::ranges::all_of(open, [&](const Checkpoint::Open& span) {
+      if (span.type >= checkpoint.types.size() || span.begin > checkpoint.from) return false;
+      const auto kind = static_cast<SpanKind>(checkpoint.types[span.type].kind);
       return kind == SpanKind::other || on_cpu(kind) == cpu;
     });
   };
-  if (cut.to <= cut.from) return false;
-  for (const Cut::Type& t : cut.types) {
+  if (checkpoint.to <= checkpoint.from) return false;
+  for (const Checkpoint::Type& t : checkpoint.types) {
     if (t.kind >= kSpanKinds || t.event > FKT_ID_MASK) return false;
   }
   std::vector<bool> idle(kMaxCpus);  // CPUs whose idle task was found
-  for (const Cut::Task& t : cut.tasks) {
-    if ((t.flags & Cut::idle) != 0) {
+  for (const Checkpoint::Task& t : checkpoint.tasks) {
+    if ((t.flags & Checkpoint::idle) != 0) {
       if (t.cpu >= kMaxCpus || idle[t.cpu]) return false;
       idle[t.cpu] = true;
     }
     const bool good = t.tid <= FKT_PID_MASK && t.tgid <= FKT_PID_MASK &&
-                      t.leader < cut.tasks.size() && t.cpu < kMaxCpus && t.mode <= kLastMode &&
-                      t.off <= kLastOff &&
-                      (t.fork_type == Cut::kNone || t.fork_type < cut.types.size()) &&
-                      ((t.flags & Cut::idle) != 0) == (t.tid == 0) && stack(t.open, false);
+                      t.leader < checkpoint.tasks.size() && t.cpu < kMaxCpus &&
+                      t.mode <= kLastMode && t.off <= kLastOff &&
+                      (t.fork_type == Checkpoint::kNone || t.fork_type < checkpoint.types.size()) &&
+                      ((t.flags & Checkpoint::idle) != 0) == (t.tid == 0) && stack(t.open, false);
     if (!good) return false;
   }
   std::uint64_t before = 0;  // CPUs are in ascending order, each once
-  for (const Cut::Cpu& c : cut.cpus) {
+  for (const Checkpoint::Cpu& c : checkpoint.cpus) {
     const bool good = c.cpu < kMaxCpus && c.cpu >= before && task(c.current) && task(c.next) &&
-                      (c.current != Cut::kNone || c.next == Cut::kNone) && c.last <= cut.from &&
-                      c.charged <= cut.from && c.clock <= cut.from && stack(c.open, true);
+                      (c.current != Checkpoint::kNone || c.next == Checkpoint::kNone) &&
+                      c.last <= checkpoint.from && c.charged <= checkpoint.from &&
+                      c.clock <= checkpoint.from && stack(c.open, true);
     if (!good) return false;
     before = std::uint64_t{c.cpu} + 1;
   }
@@ -167,12 +170,12 @@ bool makes_sense(const Cut& cut) {
 
 }  // namespace
 
-const Cut::Cpu* Cut::find(std::uint32_t cpu) const {
+const Checkpoint::Cpu* Checkpoint::find(std::uint32_t cpu) const {
   const auto found = std::ranges::find(cpus, cpu, &Cpu::cpu);
   return found == cpus.end() ? nullptr : &*found;
 }
 
-std::string Cut::to_lines() const {
+std::string Checkpoint::to_lines() const {
   TextWriter out;
   Line(out, "slice").number(from).number(to);
   for (const Type& t : types) {
@@ -192,16 +195,17 @@ std::string Cut::to_lines() const {
   return std::string(out.view());
 }
 
-Result<Cut> Cut::parse(std::string_view lines) {
-  Cut cut;
+Result<Checkpoint> Checkpoint::parse(std::string_view lines) {
+  Checkpoint checkpoint;
   std::size_t bad = 0;
   const bool all = for_each_line(lines, [&](std::string_view line, std::size_t number) {
     bad = number;
-    return parse_line(line, cut);
+    return parse_line(line, checkpoint);
   });
   if (!all) return Error{ErrorCode::damaged, "line " + std::to_string(bad) + " makes no sense"};
-  if (!makes_sense(cut)) return Error{ErrorCode::damaged, "the state at the cut makes no sense"};
-  return cut;
+  if (!makes_sense(checkpoint))
+    return Error{ErrorCode::damaged, "the state at the cut makes no sense"};
+  return checkpoint;
 }
 
 }  // namespace fkt
