@@ -11,7 +11,7 @@
 #include "cli/fkt_print/find.h"
 #include "cli/fkt_print/request.h"
 #include "lib/analyse/analysis.h"
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "lib/report/dump.h"
 #include "lib/report/report.h"
 #include "lib/report/report_csv.h"

@@ -14,7 +14,7 @@
 #include "lib/base/text_writer.h"
 #include "lib/format/clocks.h"
 #include "lib/read/damage.h"
-#include "lib/read/page.h"
+#include "lib/read/page_decoder.h"
 #include "lib/record/system_state.h"
 
 namespace fkt::cli {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Attributes the words of a complete page to threads, without a catalogue: the module uses this to
- * measure how much of a recording its own recorder causes. Readers decode pages with lib/read/page.h.
+ * measure how much of a recording its own recorder causes. Readers decode pages with lib/read/page_decoder.h.
  */
 #ifndef FKT_PAGE_WALK_H
 #define FKT_PAGE_WALK_H

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "lib/format/clocks.h"
-#include "lib/read/page.h"
+#include "lib/read/page_decoder.h"
 
 namespace fkt {
 namespace {

@@ -7,7 +7,7 @@
 #include <fkt/events.h>
 
 #include "lib/format/clocks.h"
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 
 namespace fkt {
 namespace {

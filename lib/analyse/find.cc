@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 
 namespace fkt {
 namespace {

@@ -4,7 +4,7 @@
 #include "lib/base/text.h"
 #include "lib/format/file_header.h"
 #include "lib/read/damage.h"
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "lib/scan/scan.h"
 
 namespace fkt {

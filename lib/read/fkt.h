@@ -8,6 +8,6 @@
 #include "lib/format/catalogue.h"
 #include "lib/format/clocks.h"
 #include "lib/format/event.h"
-#include "lib/read/merge.h"
-#include "lib/read/page.h"
+#include "lib/read/event_merge.h"
+#include "lib/read/page_decoder.h"
 #include "lib/read/trace.h"

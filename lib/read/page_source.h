@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/format/page_group.h"
-#include "lib/read/page.h"
+#include "lib/read/page_decoder.h"
 
 namespace fkt {
 

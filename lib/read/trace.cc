@@ -9,9 +9,9 @@
 #include "lib/format/file_header.h"
 #include "lib/format/metadata_reader.h"
 #include "lib/read/damage.h"
-#include "lib/read/group_table.h"
-#include "lib/read/index.h"
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
+#include "lib/read/page_group_index.h"
+#include "lib/read/page_index.h"
 #include "lib/read/trace_data.h"
 
 namespace fkt {

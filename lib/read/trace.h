@@ -57,10 +57,10 @@ struct Selection {
 
 class MappedFile;  // lib/base/mapped_file.h
 struct TraceData;  // lib/read/trace_data.h
-struct Page;       // lib/read/page.h
+struct Page;       // lib/read/page_decoder.h
 struct PageBytes;  // lib/read/page_source.h
 class WordTable;
-class EventRange;  // lib/read/merge.h: an input range of Event in time order
+class EventRange;  // lib/read/event_merge.h: an input range of Event in time order
 
 class Trace {
  public:

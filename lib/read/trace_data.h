@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lib/base/mapped_file.h"
-#include "lib/read/page.h"
+#include "lib/read/page_decoder.h"
 #include "lib/read/page_source.h"
 #include "lib/read/trace.h"
 

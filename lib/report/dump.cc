@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/report/dump.h"
 
-#include "lib/read/page.h"
+#include "lib/read/page_decoder.h"
 
 namespace fkt {
 namespace {

@@ -9,7 +9,7 @@
 // by one, and applies each burst between them in one step.
 #pragma once
 
-#include "lib/read/page.h"
+#include "lib/read/page_decoder.h"
 #include "lib/scan/burst.h"
 #include "lib/scan/digest_table.h"
 #include "lib/scan/known_types.h"

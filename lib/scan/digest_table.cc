@@ -9,7 +9,8 @@
 namespace fkt {
 namespace {
 
-// Returns true if WordTable (lib/read/page.h) takes the event for one that sets the running thread.
+// Returns true if WordTable (lib/read/page_decoder.h) takes the event for one that sets the running
+// thread.
 bool sets_thread(const EventType& type) {
   return (type.id & ~0xfU) == FKT_E_SWITCH_R && type.words;
 }

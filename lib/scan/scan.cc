@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "lib/base/merge_heap.h"
-#include "lib/read/merge.h"
-#include "lib/read/stream.h"
+#include "lib/read/cpu_stream.h"
+#include "lib/read/event_merge.h"
 #include "lib/scan/burst_taker.h"
 #include "lib/scan/digest_pool.h"
 

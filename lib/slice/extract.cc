@@ -13,7 +13,7 @@
 #include "lib/format/file_writer.h"
 #include "lib/format/sections.h"
 #include "lib/read/damage.h"
-#include "lib/read/page.h"
+#include "lib/read/page_decoder.h"
 #include "lib/read/page_source.h"
 #include "lib/record/system_state.h"
 #include "lib/slice/read_states.h"

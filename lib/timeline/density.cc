@@ -6,7 +6,7 @@
 #include <map>
 #include <thread>
 
-#include "lib/read/page.h"
+#include "lib/read/page_decoder.h"
 
 namespace fkt {
 namespace {
@@ -191,7 +191,7 @@ void Density::read_page(std::size_t index, Edge& edge) {
   }
 }
 
-// Finds the gaps from what the pages say, by the rules of CpuStream (lib/read/stream.cc).
+// Finds the gaps from what the pages say, by the rules of CpuStream (lib/read/cpu_stream.cc).
 void Density::find_gaps(const std::vector<Edge>& edges) {
   struct Cpu {
     std::optional<std::uint64_t> lost, last_seq;

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "lib/format/clocks.h"
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 
 namespace fkt {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "tests/golden/recordings.h"
 
 namespace {

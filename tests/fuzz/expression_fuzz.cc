@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "lib/analyse/find.h"
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "tests/golden/recordings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

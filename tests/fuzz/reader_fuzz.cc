@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "lib/format/clocks.h"
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "lib/read/trace.h"
 #include "tests/fuzz/signed_mutator.h"
 

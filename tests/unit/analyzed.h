@@ -6,7 +6,7 @@
 #include <string>
 
 #include "lib/analyse/analysis.h"
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "lib/read/trace.h"
 #include "lib/report/dump.h"
 #include "lib/report/report.h"

@@ -3,7 +3,7 @@
 
 #include "lib/analyse/critical_path.h"
 #include "lib/calls/call_source.h"
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "tests/unit/trace_builder.h"
 
 using namespace fkt;

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "lib/timeline/density.h"
 #include "tests/golden/recordings.h"
 

@@ -16,7 +16,7 @@
 #include "cli/fkt_record/sink/file_sink.h"
 #include "cli/fkt_record/sink/rotation.h"
 #include "lib/analyse/analysis.h"
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "lib/report/summary.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/random_recording.h"

@@ -13,7 +13,7 @@
 #include "lib/base/crc32.h"
 #include "lib/base/text.h"
 #include "lib/read/damage.h"
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "tests/unit/trace_builder.h"
 
 using namespace fkt;

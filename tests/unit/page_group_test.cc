@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "lib/format/page_group.h"
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "lib/read/trace.h"
 #include "lib/timeline/density.h"
 #include "tests/unit/random_recording.h"

@@ -3,7 +3,7 @@
 // in it, and its time begins with its pages.
 #include <catch2/catch.hpp>
 
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "lib/timeline/density.h"
 #include "tests/unit/trace_builder.h"
 

@@ -10,7 +10,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "lib/read/merge.h"
+#include "lib/read/event_merge.h"
 #include "tests/unit/analyzed.h"
 #include "tests/unit/trace_builder.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/read/group_table.h"
+#include "lib/read/page_group_index.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/read/page.h"
+#include "lib/read/page_decoder.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/read/index.h"
+#include "lib/read/page_index.h"
 
 #include <unordered_map>
 
 #include "lib/base/text.h"
-#include "lib/read/page.h"
+#include "lib/read/page_decoder.h"
 
 namespace fkt {
 namespace {

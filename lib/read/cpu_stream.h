@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "lib/read/page.h"
+#include "lib/read/page_decoder.h"
 #include "lib/read/trace_data.h"
 
 namespace fkt {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lib/base/merge_heap.h"
-#include "lib/read/stream.h"
+#include "lib/read/cpu_stream.h"
 #include "lib/read/trace.h"
 
 namespace fkt {

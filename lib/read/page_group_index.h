@@ -8,7 +8,7 @@
 
 #include "lib/format/page_group.h"
 #include "lib/format/sections.h"
-#include "lib/read/index.h"
+#include "lib/read/page_index.h"
 
 namespace fkt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/read/stream.h"
+#include "lib/read/cpu_stream.h"
 
 #include <algorithm>
 
