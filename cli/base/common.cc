@@ -19,7 +19,7 @@
 #include "lib/base/suggest.h"
 #include "lib/base/version.h"
 #include "lib/format/file_writer.h"
-#include "lib/record/record_file.h"
+#include "lib/record/output_file.h"
 
 namespace fkt::cli {
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/os_error.h"
-#include "lib/record/record_file.h"
+#include "lib/record/output_file.h"
 
 namespace fkt::cli {
 Result<NewFile> NewFile::create(const std::string& name, bool force) {

@@ -91,7 +91,7 @@ remote::Store::Begun ArrivingFile::begin(std::uint64_t recording, std::uint32_t 
     recording_ = recording;
     page_bytes_ = page_bytes;
     bytes_ = static_cast<std::uint64_t>(is.st_size);
-    space_ = SpaceAhead(bytes_, SpaceAhead::Size::stays);
+    space_ = Preallocation(bytes_, Preallocation::Size::stays);
     if (goes_on && header()->tail_offset != 0) state_ = State::done;
   }
   if (is_done()) return {FKT_REMOTE_DONE, bytes_, 0};

@@ -9,8 +9,8 @@
 #include <fkt/file.h>
 
 #include "lib/base/unique_fd.h"
-#include "lib/record/record_file.h"
-#include "lib/record/space_ahead.h"
+#include "lib/record/output_file.h"
+#include "lib/record/preallocation.h"
 #include "lib/remote/incoming.h"
 
 namespace fkt::receive {
@@ -65,7 +65,7 @@ class ArrivingFile : public remote::Store {
   std::uint64_t bytes_ = 0;
   int error_ = 0, full_ = 0;
   bool goes_on_only_ = false;
-  SpaceAhead space_{0, SpaceAhead::Size::stays};
+  Preallocation space_{0, Preallocation::Size::stays};
 };
 
 }  // namespace fkt::receive

@@ -12,7 +12,7 @@
 #include "cli/fkt_receive/arriving_file.h"
 #include "cli/fkt_receive/server.h"
 #include "lib/base/os_error.h"
-#include "lib/record/syncer.h"
+#include "lib/record/disk_syncer.h"
 
 namespace fkt::receive {
 namespace {
@@ -127,11 +127,11 @@ int receive(const Request& request) {
   const auto say = [&request](std::string_view line) {
     if (!request.quiet) cli::warn(line);
   };
-  std::unique_ptr<Syncer> syncer;
+  std::unique_ptr<DiskSyncer> syncer;
   if (request.sync.count() > 0) {
     const auto sync = [fd = file->fd()] { return ::fdatasync(fd) == 0 ? 0 : errno; };
     const auto written = [fd = file->fd()] { return size_of(fd); };
-    auto started = Syncer::start(sync, request.sync, written, [](std::uint64_t) {});
+    auto started = DiskSyncer::start(sync, request.sync, written, [](std::uint64_t) {});
     if (!started) return cli::fail(started.error());
     syncer = std::move(*started);
   }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "lib/record/record_file.h"
+#include "lib/record/output_file.h"
 #include "lib/remote/address.h"
 
 namespace fkt::receive {

@@ -19,9 +19,9 @@
 #include "cli/fkt_record/sink/rotation.h"
 #include "cli/fkt_record/sink/stream.h"
 #include "cli/fkt_record/snapshot/snapshots.h"
+#include "lib/record/condition_compiler.h"
 #include "lib/record/device.h"
-#include "lib/record/syncer.h"
-#include "lib/record/when.h"
+#include "lib/record/disk_syncer.h"
 
 namespace fkt::record {
 
@@ -132,12 +132,12 @@ class Recording {
   std::unique_ptr<LentDrain> drain_;
   std::unique_ptr<SnapshotRules> snapshot_rules_;  // moved to snapshots_ at the start
   std::unique_ptr<Snapshots> snapshots_;
-  std::unique_ptr<fkt_when> when_;   // must stay valid during FKT_START
-  std::unique_ptr<Syncer> syncer_;   // set while recording to a file or device
-  int sync_error_ = 0;               // errno of fdatasync(2); pages may be missing on the disk
-  std::string head_;                 // the sections before the pages
-  std::size_t start_clocks_at_ = 0;  // offset in head_ of the clocks section
-  std::uint64_t recording_ = 0;      // random id
+  std::unique_ptr<fkt_when> when_;      // must stay valid during FKT_START
+  std::unique_ptr<DiskSyncer> syncer_;  // set while recording to a file or device
+  int sync_error_ = 0;                  // errno of fdatasync(2); pages may be missing on the disk
+  std::string head_;                    // the sections before the pages
+  std::size_t start_clocks_at_ = 0;     // offset in head_ of the clocks section
+  std::uint64_t recording_ = 0;         // random id
   std::uint32_t page_bytes_ = 0;
   std::uint32_t cpus_ = 0;
   std::chrono::steady_clock::time_point started_{}, stopped_{};

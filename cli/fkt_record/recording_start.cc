@@ -7,8 +7,8 @@
 #include "cli/base/common.h"
 #include "cli/fkt_record/output/tail_room.h"
 #include "lib/base/parse.h"
-#include "lib/record/system_state.h"
-#include "lib/record/when.h"
+#include "lib/record/condition_compiler.h"
+#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 namespace {
@@ -55,7 +55,7 @@ Status Recording::make_condition() {
   const Result<fkt_clocks> clocks = device_.clocks(request_->clock);
   if (!clocks) return clocks.error();
   const double ticks_per_second = static_cast<double>(clocks->khz) * 1000;
-  const Result<fkt_when> when = make_when(
+  const Result<fkt_when> when = compile_condition(
       *request_->snapshot_when, {request_->mask, ticks_per_second, most_thread_numbers()});
   if (!when) return when.error();
   when_ = std::make_unique<fkt_when>(*when);
@@ -152,7 +152,8 @@ Status Recording::start_syncer() {
     if (rotation_) return rotation_->sync();
     return ::fdatasync(output_.fd()) == 0 ? 0 : errno;
   };
-  Result<std::unique_ptr<Syncer>> syncer = Syncer::start(sync, request_->sync, written, tell);
+  Result<std::unique_ptr<DiskSyncer>> syncer =
+      DiskSyncer::start(sync, request_->sync, written, tell);
   if (!syncer) return syncer.error();
   syncer_ = std::move(*syncer);
   return Done{};

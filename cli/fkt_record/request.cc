@@ -10,8 +10,8 @@
 #include "lib/base/suggest.h"
 #include "lib/format/layer_mask.h"
 #include "lib/format/page_group.h"
-#include "lib/record/snapshot_call.h"
-#include "lib/record/when.h"
+#include "lib/record/condition_compiler.h"
+#include "lib/record/snapshot_protocol.h"
 
 namespace fkt::record {
 namespace {
@@ -119,7 +119,7 @@ Status read_numbers(const Options& options, Request& r) {
 }
 
 Status check_when(const Expression& when, std::uint64_t mask) {
-  const Result<fkt_when> made = make_when(when, {.mask = mask});
+  const Result<fkt_when> made = compile_condition(when, {.mask = mask});
   return made ? Status(Done{}) : made.error();
 }
 

@@ -13,7 +13,7 @@
 
 #include "lib/base/result.h"
 #include "lib/query/expression.h"
-#include "lib/record/record_file.h"
+#include "lib/record/output_file.h"
 #include "lib/remote/address.h"
 
 namespace fkt::record {

@@ -15,7 +15,7 @@
 #include "lib/format/clocks.h"
 #include "lib/read/damage.h"
 #include "lib/read/page_decoder.h"
-#include "lib/record/system_state.h"
+#include "lib/record/machine_sections.h"
 
 namespace fkt::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "cli/base/common.h"
 #include "lib/base/os_error.h"
 #include "lib/record/device.h"
-#include "lib/record/record_file.h"
-#include "lib/record/snapshot_call.h"
+#include "lib/record/output_file.h"
+#include "lib/record/snapshot_protocol.h"
 
 namespace {
 
@@ -89,7 +89,7 @@ Result<SnapshotAnswer> ask(const Asked& asked) {
   const Result<UniqueFd> connection = connect_to(*recorder);
   if (!connection) return connection.error();
   NewFile created(asked.file);
-  const Result<UniqueFd> file = open_record_file(asked.file, replace_rule(false, asked.force));
+  const Result<UniqueFd> file = open_output_file(asked.file, replace_rule(false, asked.force));
   if (!file) return file.error();
   const Status sent = send_ask(connection->get(), {asked.after_ns, asked.file}, file->get());
   // If sending failed, the recorder may still have sent a refusal, which says why.

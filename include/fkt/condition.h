@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A condition on events that the module evaluates while it records. lib/record/when.cc compiles the user's text
+ * A condition on events that the module evaluates while it records. lib/record/condition_compiler.cc compiles the user's text
  * into it, FKT_START passes it to the kernel, and module/when.c evaluates it for system calls at their
  * exit and for other events after they were written.
  *

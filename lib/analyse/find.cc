@@ -55,7 +55,7 @@ Result<std::shared_ptr<const Choice>> choose(const Trace& trace, std::string_vie
                                              const Reading& reading) {
   const Result<Expression> expression = Expression::parse(text);
   if (!expression) return expression.error();
-  Result<Where> where = Where::bind(*expression, trace.info());
+  Result<BoundExpression> where = BoundExpression::bind(*expression, trace.info());
   if (!where) return where.error();
   const auto choice = std::make_shared<Choice>(Choice{std::move(*where)});
   if (choice->where.whole_spans()) {

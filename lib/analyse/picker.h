@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tests which events of one pass a bound expression (lib/query/where.h) selects.
+// Tests which events of one pass a bound expression (lib/query/bound_expression.h) selects.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/analyse/spans.h"
-#include "lib/query/where.h"
+#include "lib/query/bound_expression.h"
 
 namespace fkt {
 
@@ -31,7 +31,7 @@ class Marks {
 // An expression and the spans that a first pass selected with it (find_spans() in
 // lib/analyse/find.h).
 struct Choice {
-  Where where;
+  BoundExpression where;
   Marks spans{};  // with where.whole_spans(): the entries of the selected spans
 };
 
@@ -48,7 +48,7 @@ class Picker {
   bool picks(const Event& event, TaskIndex task);
 
  private:
-  using Node = Where::Node;
+  using Node = BoundExpression::Node;
   struct Subject {
     const Event& event;        // a span's entry, or an event of no span
     const Event* exit;         // the span's exit; nullptr: none, or not reached yet
@@ -61,7 +61,7 @@ class Picker {
   bool argument(const Node& node, const Event& event, bool& has) const;
   std::string_view value_name(const Field& field, std::uint64_t value) const;
 
-  const Where& where_;
+  const BoundExpression& where_;
   const Marks& marks_;
   Marks* learn_;
   const TraceInfo& info_;

@@ -33,7 +33,7 @@ bool compare(Comparison c, std::uint64_t value, bool is_signed, const Literal& l
       return at >= 0;
     case Comparison::like:
     case Comparison::unlike:
-      break;  // Where::bind() refuses them for numbers
+      break;  // BoundExpression::bind() refuses them for numbers
   }
   return false;
 }

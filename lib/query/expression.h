@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Parser of the expressions with which users select events; the result is a tree. What the names
-// mean in a recording is found out by lib/query/where.h.
+// mean in a recording is found out by lib/query/bound_expression.h.
 //
 //   expression = all { "||" all }
 //   all        = one { "&&" one }

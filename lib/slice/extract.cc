@@ -15,7 +15,7 @@
 #include "lib/read/damage.h"
 #include "lib/read/page_decoder.h"
 #include "lib/read/page_source.h"
-#include "lib/record/system_state.h"
+#include "lib/record/machine_sections.h"
 #include "lib/slice/read_states.h"
 
 namespace fkt {

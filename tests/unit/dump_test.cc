@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/format/number_names.h"
-#include "lib/query/where.h"
+#include "lib/query/bound_expression.h"
 #include "lib/report/report_csv.h"
 #include "tests/golden/recordings.h"
 
@@ -65,7 +65,7 @@ TEST_CASE("a system call's number may be negative") {
   CHECK(NumberNames::syscall_number(~std::uint64_t{0}, true) == "sys32_-1");
   const auto which = Expression::parse("name == \"sys_-1\"");
   REQUIRE(which);
-  CHECK(Where::bind(*which, a.analysis().info()));
+  CHECK(BoundExpression::bind(*which, a.analysis().info()));
 }
 
 TEST_CASE("where layers were switched and nothing was lost, the report speaks of no gap") {

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "lib/base/os_error.h"
-#include "lib/record/record_file.h"
+#include "lib/record/output_file.h"
 
 namespace fkt::record {
 namespace {
@@ -67,7 +67,7 @@ Result<Output> Output::open(const Request& request, const std::optional<User>& o
 }
 
 Result<Output> Output::open_file(const Request& request) {
-  Result<UniqueFd> fd = open_record_file(request.file, request.replace);
+  Result<UniqueFd> fd = open_output_file(request.file, request.replace);
   if (!fd) return fd.error();
   return over(request.file, std::move(*fd));
 }

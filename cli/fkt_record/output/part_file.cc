@@ -54,7 +54,7 @@ PartFile::PartFile(Output& output, const PartRules& rules, UniqueFd pages, bool 
       direct_(direct),
       device_bytes_(device_size(pages_.get())),
       next_(output.pages_offset()),
-      space_(next_, SpaceAhead::Size::grows),
+      space_(next_, Preallocation::Size::grows),
       end_(next_) {}
 
 // Upper bound of the end of the page area.

@@ -13,7 +13,7 @@
 
 #include "cli/fkt_record/output/output.h"
 #include "lib/format/page_group.h"
-#include "lib/record/space_ahead.h"
+#include "lib/record/preallocation.h"
 
 namespace fkt::record {
 
@@ -94,7 +94,7 @@ class PartFile {
   bool direct_;
   std::uint64_t device_bytes_;  // 0: not a block device
   std::uint64_t next_;          // offset of the next write
-  SpaceAhead space_;
+  Preallocation space_;
   std::uint64_t claimed_pages_ = 0;
   std::uint64_t end_;
   std::uint64_t end_clock_ = 0;

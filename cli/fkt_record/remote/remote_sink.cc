@@ -9,7 +9,7 @@
 
 #include "cli/base/common.h"
 #include "lib/base/os_error.h"
-#include "lib/record/space_ahead.h"
+#include "lib/record/preallocation.h"
 
 namespace fkt::record {
 namespace {

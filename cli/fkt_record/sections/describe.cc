@@ -11,7 +11,7 @@
 #include "cli/fkt_record/engine.h"
 #include "lib/format/catalogue.h"
 #include "lib/record/kernel_symbols.h"
-#include "lib/record/system_state.h"
+#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 namespace {

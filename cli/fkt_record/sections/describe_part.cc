@@ -11,7 +11,7 @@
 #include "cli/fkt_record/sections/describe.h"
 #include "lib/base/bytes.h"
 #include "lib/format/sections.h"
-#include "lib/record/system_state.h"
+#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "lib/record/system_state.h"
+#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "cli/base/common.h"
-#include "lib/record/snapshot_call.h"
-#include "lib/record/when.h"
+#include "lib/record/condition_compiler.h"
+#include "lib/record/snapshot_protocol.h"
 
 namespace fkt::record {
 

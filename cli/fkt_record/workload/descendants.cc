@@ -8,7 +8,7 @@
 
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/base/parse.h"
-#include "lib/record/system_state.h"
+#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 namespace {

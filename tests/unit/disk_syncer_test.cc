@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/record/syncer.h"
+#include "lib/record/disk_syncer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -20,8 +20,8 @@ bool readable(int fd, int wait_ms) {
 TEST_CASE("what was written before a sync is safe behind it") {
   std::atomic<std::uint64_t> written = 5, told = 0;
   std::atomic<int> syncs = 0;
-  auto syncer = Syncer::start([&] { return syncs++, 0; }, 1ms, [&] { return written.load(); },
-                              [&](std::uint64_t safe) { told = safe; });
+  auto syncer = DiskSyncer::start([&] { return syncs++, 0; }, 1ms, [&] { return written.load(); },
+                                  [&](std::uint64_t safe) { told = safe; });
   REQUIRE(syncer);
   while (told != 5) std::this_thread::sleep_for(1ms);
   written = 7;
@@ -36,7 +36,7 @@ TEST_CASE("after a sync that failed nothing is called safe, though the next woul
   std::atomic<std::uint64_t> written = 1, told = 0;
   std::atomic<int> syncs = 0;
   const auto second_fails = [&] { return ++syncs == 2 ? EIO : 0; };
-  auto syncer = Syncer::start(
+  auto syncer = DiskSyncer::start(
       second_fails, 1ms, [&] { return written++; }, [&](std::uint64_t safe) { told = safe; });
   REQUIRE(syncer);
   REQUIRE(readable((*syncer)->fd(), 10'000));

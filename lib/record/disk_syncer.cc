@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/record/syncer.h"
+#include "lib/record/disk_syncer.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -8,27 +8,27 @@
 
 namespace fkt {
 
-Result<std::unique_ptr<Syncer>> Syncer::start(Sync sync, std::chrono::nanoseconds period,
-                                              Written written, Tell tell) {
+Result<std::unique_ptr<DiskSyncer>> DiskSyncer::start(Sync sync, std::chrono::nanoseconds period,
+                                                      Written written, Tell tell) {
   UniqueFd failed(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!failed) return os_failure("eventfd");
-  return std::unique_ptr<Syncer>(
-      new Syncer(std::move(sync), period, std::move(written), std::move(tell), std::move(failed)));
+  return std::unique_ptr<DiskSyncer>(new DiskSyncer(std::move(sync), period, std::move(written),
+                                                    std::move(tell), std::move(failed)));
 }
 
-Syncer::Syncer(Sync sync, std::chrono::nanoseconds period, Written written, Tell tell,
-               UniqueFd failed)
+DiskSyncer::DiskSyncer(Sync sync, std::chrono::nanoseconds period, Written written, Tell tell,
+                       UniqueFd failed)
     : sync_(std::move(sync)),
       written_(std::move(written)),
       tell_(std::move(tell)),
       failed_(std::move(failed)),
       thread_([this, period] { run(period); }) {}
 
-Syncer::~Syncer() {
+DiskSyncer::~DiskSyncer() {
   stop();
 }
 
-int Syncer::stop() {
+int DiskSyncer::stop() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
@@ -38,7 +38,7 @@ int Syncer::stop() {
   return error_;
 }
 
-void Syncer::run(std::chrono::nanoseconds period) {
+void DiskSyncer::run(std::chrono::nanoseconds period) {
   std::unique_lock lock(mutex_);
   while (error_ == 0 && !wake_.wait_for(lock, period, [this] { return ends_; })) {
     lock.unlock();

@@ -33,6 +33,6 @@ std::optional<Error> not_replaceable(int fd, std::uint64_t bytes, const std::str
 // Opens a regular file for a recording, for reading and writing, without truncating it. Creates it
 // readable by its owner only when it does not exist. Errors: it is no regular file, or `replace`
 // does not allow to overwrite what it contains.
-Result<UniqueFd> open_record_file(const std::string& name, Replace replace);
+Result<UniqueFd> open_output_file(const std::string& name, Replace replace);
 
 }  // namespace fkt

@@ -18,18 +18,18 @@ namespace fkt {
 
 // A thread that calls fdatasync(2) once per period, until a call fails: the kernel reports only
 // once that it could not write something, so the success of a later call would mean nothing.
-class Syncer {
+class DiskSyncer {
  public:
   // written: returns the number of pages in the file; called by the thread just before it syncs.
   // sync: returns 0 or errno. tell: called after each sync with the number of pages that are safe.
   using Written = std::function<std::uint64_t()>;
   using Tell = std::function<void(std::uint64_t)>;
   using Sync = std::function<int()>;
-  static Result<std::unique_ptr<Syncer>> start(Sync sync, std::chrono::nanoseconds period,
-                                               Written written, Tell tell);
-  Syncer(const Syncer&) = delete;
-  Syncer& operator=(const Syncer&) = delete;
-  ~Syncer();
+  static Result<std::unique_ptr<DiskSyncer>> start(Sync sync, std::chrono::nanoseconds period,
+                                                   Written written, Tell tell);
+  DiskSyncer(const DiskSyncer&) = delete;
+  DiskSyncer& operator=(const DiskSyncer&) = delete;
+  ~DiskSyncer();
 
   // Becomes readable when a sync has failed.
   int fd() const { return failed_.get(); }
@@ -39,7 +39,8 @@ class Syncer {
   std::uint64_t safe() const { return safe_; }
 
  private:
-  Syncer(Sync sync, std::chrono::nanoseconds period, Written written, Tell tell, UniqueFd failed);
+  DiskSyncer(Sync sync, std::chrono::nanoseconds period, Written written, Tell tell,
+             UniqueFd failed);
   void run(std::chrono::nanoseconds period);
 
   Sync sync_;

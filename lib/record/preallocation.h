@@ -10,12 +10,12 @@ namespace fkt {
 // Returns whether this errno means that there is no more room.
 bool is_full(int error);
 
-class SpaceAhead {
+class Preallocation {
  public:
   // Whether allocating extends the file's size, or leaves it at the end of the bytes written.
   enum class Size { grows, stays };
   // from: bytes that the file already has.
-  SpaceAhead(std::uint64_t from, Size size) : allocated_(from), size_(size) {}
+  Preallocation(std::uint64_t from, Size size) : allocated_(from), size_(size) {}
 
   // Allocates at least up to byte `need`, ahead of need up to one step but not beyond `most`.
   // Returns 0 or errno; with is_full(errno) there is no room up to `need`, and what was allocated

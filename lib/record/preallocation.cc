@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/record/space_ahead.h"
+#include "lib/record/preallocation.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@ bool is_full(int error) {
   return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
-int SpaceAhead::make(int fd, std::uint64_t need, std::uint64_t most) {
+int Preallocation::make(int fd, std::uint64_t need, std::uint64_t most) {
   const int mode = size_ == Size::stays ? FALLOC_FL_KEEP_SIZE : 0;
   while (possible_ && need > allocated_) {
     const std::uint64_t goal = std::max(need, std::min(allocated_ + step_, most));

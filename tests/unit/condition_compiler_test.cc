@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-#include "lib/record/when.h"
+#include "lib/record/condition_compiler.h"
 
 using namespace fkt;
 
@@ -19,7 +19,7 @@ constexpr std::uint32_t kFork32 = FKT_P_SYSCALL32 + 2;
 Result<fkt_when> made(const std::string& text, std::uint64_t mask = kAll) {
   const Result<Expression> expression = Expression::parse(text);
   if (!expression) return expression.error();
-  return make_when(*expression, {.mask = mask, .ticks_per_second = 2e9, .tids = 32768});
+  return compile_condition(*expression, {.mask = mask, .ticks_per_second = 2e9, .tids = 32768});
 }
 
 fkt_when when(const std::string& text) {

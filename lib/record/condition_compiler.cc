@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/record/when.h"
+#include "lib/record/condition_compiler.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -12,8 +12,8 @@
 #include "lib/format/catalogue.h"
 #include "lib/format/clocks.h"
 #include "lib/format/number_names.h"
+#include "lib/query/bound_expression.h"
 #include "lib/query/comparison.h"
-#include "lib/query/where.h"
 
 namespace fkt {
 namespace {
@@ -79,16 +79,16 @@ fkt_when_compare compare_of(Comparison comparison) {
 
 // Writes the expression as operations in postfix order. In nodes(), operands are before their
 // operator but not next to each other, so the tree is walked.
-class WhenMaker {
+class ConditionCompiler {
  public:
-  WhenMaker(const Expression& expression, const WhenWorld& world)
-      : expression_(expression), world_(world), info_(live_info(world.ticks_per_second)) {}
+  ConditionCompiler(const Expression& expression, const ConditionContext& context)
+      : expression_(expression), context_(context), info_(live_info(context.ticks_per_second)) {}
 
-  Result<fkt_when> make() {
+  Result<fkt_when> compile() {
     // Report first what is wrong with any expression.
-    const Result<Where> bound = Where::bind(expression_, info_);
+    const Result<BoundExpression> bound = BoundExpression::bind(expression_, info_);
     if (!bound) return bound.error();
-    when_.tids = world_.tids;
+    when_.tids = context_.tids;
     const Status written = write(static_cast<std::uint32_t>(expression_.nodes().size() - 1));
     if (!written) return written.error();
     return watch();
@@ -148,7 +148,7 @@ class WhenMaker {
   Status duration(const ExpressionNode& node) {
     std::uint64_t ticks = node.value.number;
     if (node.value.kind == Literal::Kind::time) {
-      const auto parsed = parse_duration(node.value.text, world_.ticks_per_second);
+      const auto parsed = parse_duration(node.value.text, context_.ticks_per_second);
       if (!parsed) return at_column(node.value_column, parsed.error().message);
       ticks = *parsed;
     }
@@ -215,7 +215,7 @@ class WhenMaker {
     // The ids of system calls are in no catalogue.
     const EventType* type = info_.catalogue.find(static_cast<std::uint16_t>(id));
     const unsigned layer = type == nullptr ? unsigned{FKT_L_SYSTEM} : type->layer;
-    return world_.mask >> layer & 1;
+    return context_.mask >> layer & 1;
   }
 
   // Watches the ids for which the condition can be true: all calls, and those other events that the
@@ -238,15 +238,15 @@ class WhenMaker {
   }
 
   const Expression& expression_;
-  const WhenWorld& world_;
+  const ConditionContext& context_;
   const TraceInfo info_;
   fkt_when when_{};
   fkt_when_set asked_for_{};  // ids of the names that the condition tests for
   std::uint16_t sets_ = 0, texts_ = 0;
 };
 
-Result<fkt_when> make_when(const Expression& expression, const WhenWorld& world) {
-  return WhenMaker(expression, world).make();
+Result<fkt_when> compile_condition(const Expression& expression, const ConditionContext& context) {
+  return ConditionCompiler(expression, context).compile();
 }
 
 std::string fired_text(const fkt_fired& fired, double ticks_per_second) {

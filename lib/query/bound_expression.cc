@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/query/where.h"
+#include "lib/query/bound_expression.h"
 
 #include <algorithm>
 #include <limits>
@@ -75,17 +75,17 @@ bool is_number_pattern(std::string_view text) {
 
 }  // namespace
 
-// Makes one node of a Where from each node of the expression.
+// Makes one node of a BoundExpression from each node of the expression.
 class Binder {
  public:
   Binder(const Expression& expression, const TraceInfo& info)
       : expression_(expression), info_(info) {}
 
-  Result<Where> bind() {
-    where_.text_ = expression_.text();
-    where_.start_ = recording_start(info_);
+  Result<BoundExpression> bind() {
+    bound_.text_ = expression_.text();
+    bound_.start_ = recording_start(info_);
     for (const ExpressionNode& source : expression_.nodes()) {
-      Where::Node& node = where_.nodes_.emplace_back();
+      BoundExpression::Node& node = bound_.nodes_.emplace_back();
       node.left = source.left;
       node.right = source.right;
       if (source.kind == ExpressionNode::Kind::all) {
@@ -100,17 +100,17 @@ class Binder {
     }
     const Status possible = check_bounds();
     if (!possible) return possible.error();
-    return std::move(where_);
+    return std::move(bound_);
   }
 
  private:
-  using Kind = Where::Node::Kind;
+  using Kind = BoundExpression::Node::Kind;
 
-  Status comparison(const ExpressionNode& source, Where::Node& node) {
+  Status comparison(const ExpressionNode& source, BoundExpression::Node& node) {
     node.comparison = source.comparison;
     node.value = source.value;
     const std::string& field = source.field;
-    if (field == "duration" || field == "ret") where_.whole_spans_ = true;
+    if (field == "duration" || field == "ret") bound_.whole_spans_ = true;
     if (field == "name") return name(source, node);
     if (field == "layer") return layer(source, node);
     if (field == "state") return state(source, node);
@@ -151,7 +151,7 @@ class Binder {
     return Done{};
   }
 
-  Status time(const ExpressionNode& source, Where::Node& node) {
+  Status time(const ExpressionNode& source, BoundExpression::Node& node) {
     if (source.value.kind == Literal::Kind::time) {
       const auto ticks = parse_duration(source.value.text, info_.clocks.ticks_per_second());
       if (!ticks) return at_column(source.value_column, ticks.error().message);
@@ -163,9 +163,9 @@ class Binder {
     return Done{};
   }
 
-  Status name(const ExpressionNode& source, Where::Node& node) {
+  Status name(const ExpressionNode& source, BoundExpression::Node& node) {
     node.kind = Kind::name;
-    node.slot = where_.names_++;
+    node.slot = bound_.names_++;
     if (const Status status = text(source); !status) return status.error();
     if (!is_pattern(source.comparison)) {
       const std::vector<std::string> names = event_names(info_);
@@ -180,7 +180,7 @@ class Binder {
     return Done{};
   }
 
-  Status layer(const ExpressionNode& source, Where::Node& node) {
+  Status layer(const ExpressionNode& source, BoundExpression::Node& node) {
     node.kind = Kind::ids;
     if (source.value.kind == Literal::Kind::number && !is_pattern(source.comparison)) {
       ids(node, [&](const EventType& type) {
@@ -203,7 +203,7 @@ class Binder {
     return Done{};
   }
 
-  Status state(const ExpressionNode& source, Where::Node& node) {
+  Status state(const ExpressionNode& source, BoundExpression::Node& node) {
     node.kind = Kind::ids;
     if (const Status status = text(source); !status) return status.error();
     ids(node, [&](const EventType& type) {
@@ -239,7 +239,7 @@ class Binder {
       } else if (source.kind == ExpressionNode::Kind::comparison && has_bounds(at)) {
         const auto [place, fresh] =
             bounds.try_emplace(source.field, 0, std::numeric_limits<std::uint64_t>::max());
-        if (narrow(where_.nodes_[at], place->second)) continue;
+        if (narrow(bound_.nodes_[at], place->second)) continue;
         return at_column(source.field_column, "no event fits this and what stands before it");
       }
     }
@@ -247,7 +247,7 @@ class Binder {
   }
 
   bool has_bounds(std::size_t at) const {
-    const Where::Node& node = where_.nodes_[at];
+    const BoundExpression::Node& node = bound_.nodes_[at];
     const bool number = node.kind == Kind::time || node.kind == Kind::duration ||
                         node.kind == Kind::cpu || node.kind == Kind::pid;
     return number && !node.value.negative;
@@ -255,7 +255,8 @@ class Binder {
 
   // Narrows `bounds` to the numbers for which the comparison is true. Returns false when none is
   // left.
-  static bool narrow(const Where::Node& node, std::pair<std::uint64_t, std::uint64_t>& bounds) {
+  static bool narrow(const BoundExpression::Node& node,
+                     std::pair<std::uint64_t, std::uint64_t>& bounds) {
     auto& [least, most] = bounds;
     const std::uint64_t value = node.value.number;
     const Comparison c = node.comparison;
@@ -270,14 +271,14 @@ class Binder {
   }
 
   template <class Fits>
-  void ids(Where::Node& node, Fits is_one) {
+  void ids(BoundExpression::Node& node, Fits is_one) {
     node.ids.resize(kIds);
     for (const EventType& type : info_.catalogue.events()) {
       node.ids[type.id & FKT_ID_MASK] = is_one(type);
     }
   }
 
-  Status argument(const ExpressionNode& source, Where::Node& node) {
+  Status argument(const ExpressionNode& source, BoundExpression::Node& node) {
     node.kind = Kind::argument;
     node.by_id.resize(kIds);
     node.fields.push_back(nullptr);
@@ -320,10 +321,10 @@ class Binder {
 
   const Expression& expression_;
   const TraceInfo& info_;
-  Where where_;
+  BoundExpression bound_;
 };
 
-Result<Where> Where::bind(const Expression& expression, const TraceInfo& info) {
+Result<BoundExpression> BoundExpression::bind(const Expression& expression, const TraceInfo& info) {
   return Binder(expression, info).bind();
 }
 

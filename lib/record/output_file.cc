@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/record/record_file.h"
+#include "lib/record/output_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ std::optional<Error> not_replaceable(int fd, std::uint64_t bytes, const std::str
   return Error{ErrorCode::io, name + ": it holds a recording (--force overwrites it)"};
 }
 
-Result<UniqueFd> open_record_file(const std::string& name, Replace replace) {
+Result<UniqueFd> open_output_file(const std::string& name, Replace replace) {
   // Readable by its owner only: a recording shows what all users' processes do.
   UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
   struct stat is {};

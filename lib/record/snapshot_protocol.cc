@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/record/snapshot_call.h"
+#include "lib/record/snapshot_protocol.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

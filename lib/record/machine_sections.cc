@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/record/system_state.h"
+#include "lib/record/machine_sections.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Tests what expressions select, compared with an evaluation of the golden recording's JSON dump
-// that does not use lib/query/where.cc; and expressions that are refused.
+// that does not use lib/query/bound_expression.cc; and expressions that are refused.
 #include <catch2/catch.hpp>
 
 #include <functional>

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "lib/record/record_file.h"
-#include "lib/record/snapshot_call.h"
+#include "lib/record/output_file.h"
+#include "lib/record/snapshot_protocol.h"
 
 using namespace fkt;
 namespace fs = std::filesystem;
@@ -137,17 +137,17 @@ TEST_CASE("only a regular file that can be read and written is taken") {
 
 TEST_CASE("what is in a file is overwritten only when told to, but for the default name") {
   const TempFile file;
-  CHECK(open_record_file(file.name(), Replace::nothing));  // empty
+  CHECK(open_output_file(file.name(), Replace::nothing));  // empty
   std::ofstream(file.name()) << "precious";
-  CHECK_FALSE(open_record_file(file.name(), Replace::nothing));
-  CHECK_FALSE(open_record_file(file.name(), Replace::recordings));
-  CHECK(open_record_file(file.name(), Replace::anything));
+  CHECK_FALSE(open_output_file(file.name(), Replace::nothing));
+  CHECK_FALSE(open_output_file(file.name(), Replace::recordings));
+  CHECK(open_output_file(file.name(), Replace::anything));
   CHECK(fs::file_size(file.name()) == 8);  // not changed yet
   std::ofstream(file.name()) << "FKTTRACE...";
-  CHECK_FALSE(open_record_file(file.name(), Replace::nothing));
-  CHECK(open_record_file(file.name(), Replace::recordings));
-  CHECK(open_record_file(file.name(), Replace::anything));
-  CHECK_FALSE(open_record_file("/dev/null", Replace::anything));
-  CHECK_FALSE(open_record_file("/nonexistent/x", Replace::anything));
-  CHECK_FALSE(open_record_file(fs::temp_directory_path().string(), Replace::anything));
+  CHECK_FALSE(open_output_file(file.name(), Replace::nothing));
+  CHECK(open_output_file(file.name(), Replace::recordings));
+  CHECK(open_output_file(file.name(), Replace::anything));
+  CHECK_FALSE(open_output_file("/dev/null", Replace::anything));
+  CHECK_FALSE(open_output_file("/nonexistent/x", Replace::anything));
+  CHECK_FALSE(open_output_file(fs::temp_directory_path().string(), Replace::anything));
 }

@@ -15,7 +15,7 @@
 
 namespace fkt {
 
-struct WhenWorld {
+struct ConditionContext {
   std::uint64_t mask = 0;         // layers that are recorded, a bit each
   double ticks_per_second = 1e9;  // of the recording's clock
   std::uint32_t tids = 0;         // all thread numbers are smaller
@@ -23,7 +23,7 @@ struct WhenWorld {
 
 // Error (usage): the expression tests something that the module cannot, or it can never be true of
 // an event in these layers.
-Result<fkt_when> make_when(const Expression& expression, const WhenWorld& world);
+Result<fkt_when> compile_condition(const Expression& expression, const ConditionContext& context);
 
 // Text for the event that made the condition true: "sys_fsync of 61.240 ms by writer (123) on CPU
 // 1, ret=0"; "fork by make (88) on CPU 0".

@@ -28,11 +28,11 @@
 
 namespace fkt {
 
-class Where {
+class BoundExpression {
  public:
   // Binds the expression; `info` must outlive the result. Error (usage): an unknown field or name,
   // or a value that the field cannot have.
-  static Result<Where> bind(const Expression& expression, const TraceInfo& info);
+  static Result<BoundExpression> bind(const Expression& expression, const TraceInfo& info);
 
   const std::string& text() const { return text_; }
   bool whole_spans() const { return whole_spans_; }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "lib/record/snapshot_call.h"
+#include "lib/record/snapshot_protocol.h"
 
 namespace {
 
