@@ -7,7 +7,7 @@
 
 #include "cli/base/common.h"
 #include "cli/base/damage.h"
-#include "cli/base/view.h"
+#include "cli/base/selection_options.h"
 #include "lib/analyse/analysis.h"
 #include "lib/format/clocks.h"
 #include "lib/picture/buffer_picture.h"
@@ -97,8 +97,8 @@ std::uint64_t last_page_end(const Trace& trace) {
   return end;
 }
 
-Result<Scale> scale_of(const Options& options, const Trace& trace, std::uint32_t cells) {
-  Scale scale{
+Result<TimeScale> scale_of(const Options& options, const Trace& trace, std::uint32_t cells) {
+  TimeScale scale{
       trace.info().checkpoint ? trace.info().checkpoint->from : recording_start(trace.info()),
       last_page_end(trace) + 1, cells};
   const Result<TimeSpan> span = time_span(options, trace);
@@ -143,7 +143,7 @@ int run(const Options& options) {
   if (!request) return fail(request.error());
   const Result<Trace> trace = Trace::open(request->file);
   if (!trace) return fail(trace.error());
-  const Result<Scale> scale = scale_of(options, *trace, request->rows);
+  const Result<TimeScale> scale = scale_of(options, *trace, request->rows);
   if (!scale) return fail(scale.error());
   BufferColumns columns(*scale);
   const Status followed = [&] {

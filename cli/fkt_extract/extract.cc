@@ -7,7 +7,7 @@
 
 #include "cli/base/common.h"
 #include "cli/base/damage.h"
-#include "cli/base/view.h"
+#include "cli/base/selection_options.h"
 #include "cli/fkt_extract/output.h"
 #include "cli/fkt_extract/slice.h"
 #include "lib/base/text.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/base/view.h"
+#include "cli/base/selection_options.h"
 #include "lib/format/clocks.h"
 #include "lib/slice/extract.h"
 
@@ -80,15 +80,15 @@ Result<std::vector<Interval>> by_pages(const Options& options, const Trace& trac
   }
 }
 
-// Narrows each interval to the span from the first to the last event that the view selects.
+// Narrows each interval to the span from the first to the last event that the selection selects.
 Result<std::vector<Interval>> by_events(const Trace& trace, const std::vector<Interval>& stretches,
-                                        View view, const Reading& reading, const char* option,
-                                        const std::string& text) {
+                                        Selection selection, const Reading& reading,
+                                        const char* option, const std::string& text) {
   std::vector<Interval> found;
   for (const Interval& stretch : stretches) {
-    view.from = stretch.from;
-    view.to = stretch.to;
-    if (const auto part = extent(trace, view, reading)) found.push_back(*part);
+    selection.from = stretch.from;
+    selection.to = stretch.to;
+    if (const auto part = extent(trace, selection, reading)) found.push_back(*part);
   }
   if (!found.empty()) return found;
   return usage(std::string(option) + ": nothing in the recording is this: " + text);
@@ -98,11 +98,11 @@ Result<std::vector<Interval>> by_where(const Options& options, const Trace& trac
                                        const std::vector<Interval>& stretches,
                                        const Reading& reading) {
   const std::string& text = options.text("where");
-  auto choice = choose(trace, text, reading);
-  if (!choice) return about("--where", choice.error());
-  View view;
-  view.where = std::move(*choice);
-  return by_events(trace, stretches, view, reading, "--where", text);
+  auto filter = make_filter(trace, text, reading);
+  if (!filter) return about("--where", filter.error());
+  Selection selection;
+  selection.where = std::move(*filter);
+  return by_events(trace, stretches, selection, reading, "--where", text);
 }
 
 Result<std::vector<Interval>> by_task(const Options& options, const Trace& trace,
@@ -111,10 +111,10 @@ Result<std::vector<Interval>> by_task(const Options& options, const Trace& trace
   const std::string& text = options.text("task");
   const auto pid = parse_pid("--task", text);
   if (!pid) return pid.error();
-  View view;
-  view.dump_pid = *pid;
-  view.dump_only = true;
-  return by_events(trace, stretches, view, reading, "--task", text);
+  Selection selection;
+  selection.dump_pid = *pid;
+  selection.dump_only = true;
+  return by_events(trace, stretches, selection, reading, "--task", text);
 }
 
 Status widen(const Options& options, const Trace& trace, std::vector<Interval>& stretches) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/base/common.h"
-#include "lib/analyse/find.h"
+#include "lib/analyse/search_passes.h"
 #include "lib/read/trace.h"
 
 namespace fkt::cli {

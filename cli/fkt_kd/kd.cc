@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/base/view.h"
+#include "cli/base/selection_options.h"
 #include "cli/fkt_kd/request.h"
 #include "lib/analyse/critical_path.h"
-#include "lib/analyse/task_states.h"
+#include "lib/analyse/task_activity.h"
 #include "lib/calls/call_paths.h"
 #include "lib/calls/call_source.h"
 #include "lib/calls/call_trace.h"
@@ -59,7 +59,7 @@ Result<std::string> histogram(const CallSource& source, const KdRequest& request
 
 // Reads the file once. Returns false when the reader of stdout has closed the pipe, which ends the
 // reading.
-Result<bool> read(CallSource& source, CallSink* sink, const bool& wanted,
+Result<bool> read(CallSource& source, SpanObserver* sink, const bool& wanted,
                   const EventSink& events = {}) {
   Progress progress("reading");
   const Status status = source.read(sink, events, [&](std::uint64_t done, std::uint64_t total) {
@@ -99,8 +99,8 @@ Result<bool> call_trace(CallSource& source, const KdRequest& request, const Time
 Result<std::string> paths(CallSource& source, const KdRequest& request, const TimeFormat& time) {
   CallPaths tree(source.types().name, task_name(source));
   if (source.analysis() != nullptr) {
-    const View& view = source.analysis()->view();
-    if (view.where || view.layer) tree.only_selected();
+    const Selection& selection = source.analysis()->selection();
+    if (selection.where || selection.layer) tree.only_selected();
   }
   const Result<bool> done = read(source, &tree, true);
   if (!done) return done.error();
@@ -122,7 +122,7 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
 }
 
 // Reads the file once to determine the states of the tasks.
-Status read_states(CallSource& source, TaskStates& states) {
+Status read_states(CallSource& source, TaskActivity& states) {
   const EventSink events = [&](const Event& event, const Analysis::Place& place) {
     states.add(event, place);
   };
@@ -135,7 +135,7 @@ Status read_states(CallSource& source, TaskStates& states) {
 Result<std::string> critical_path(CallSource& source, const KdRequest& request,
                                   const TimeFormat& time) {
   const Analysis& analysis = *source.analysis();
-  TaskStates states(analysis);
+  TaskActivity states(analysis);
   states.keep_history();
   const Status status = read_states(source, states);
   if (!status) return status.error();
@@ -158,7 +158,7 @@ Result<std::string> critical_path(CallSource& source, const KdRequest& request,
 }
 
 Result<std::string> tasks(CallSource& source, const KdRequest& request, const TimeFormat& time) {
-  TaskStates states(*source.analysis());
+  TaskActivity states(*source.analysis());
   const Status status = read_states(source, states);
   if (!status) return status.error();
   std::vector<TaskRow> rows = task_rows(states, *source.analysis());
@@ -201,14 +201,14 @@ int run(const Options& options) {
   const auto least = least_time(options, source->ticks_per_second());
   if (!least) return fail(least.error());
   request->shape.above = *least;
-  const Result<View> view = [&] {
+  const Result<Selection> selection = [&] {
     Progress progress("searching");
     const std::uint64_t total = source->trace() == nullptr ? 0 : events_of(*source->trace());
-    return kd_view(options, source->trace(),
-                   [&](std::uint64_t done) { progress.update(done, total); });
+    return kd_selection(options, source->trace(),
+                        [&](std::uint64_t done) { progress.update(done, total); });
   }();
-  if (!view) return fail(view.error());
-  source->select(*view);
+  if (!selection) return fail(selection.error());
+  source->select(*selection);
   const TimeFormat time(request->unit, source->ticks_per_second());
   const Result<bool> wanted = output(*source, *request, time);
   if (!wanted) return fail(wanted.error());

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cli/base/view.h"
+#include "cli/base/selection_options.h"
 #include "lib/format/clocks.h"
 
 namespace fkt::cli {
@@ -92,7 +92,7 @@ void add_kd_options(Options& options) {
       "flamegraph", "an SVG picture: CPU time by task and path of calls")(
       "folded", "the same as lines of a path and its time, in ns")(
       "dot", "the same as a tree for Graphviz");
-  add_view_options(options.section("Which part (calls that began in it; not of a KFT log)"));
+  add_selection_options(options.section("Which part (calls that began in it; not of a KFT log)"));
   options.section("How it is printed")("json", "as JSON")("csv", "as CSV")(
       "time", value("UNIT"), "times in us (default), ns, s or cycles");
   options.positional("FILE", 1);
@@ -138,17 +138,17 @@ Result<std::uint64_t> least_time(const Options& options, double ticks_per_second
   return *ticks;
 }
 
-Result<View> kd_view(const Options& options, const Trace* trace, const Reading& reading) {
-  if (const auto option = view_option(options); option && trace == nullptr) {
+Result<Selection> kd_selection(const Options& options, const Trace* trace, const Reading& reading) {
+  if (const auto option = selection_option(options); option && trace == nullptr) {
     return usage(*option + ": not for KFT logs, which are taken whole");
   }
-  Result<View> view = view_request(options);
-  if (!view || trace == nullptr) return view;
-  const Status completed = complete_view(options, *trace, *view);
+  Result<Selection> selection = selection_request(options);
+  if (!selection || trace == nullptr) return selection;
+  const Status completed = complete_selection(options, *trace, *selection);
   if (!completed) return completed.error();
-  const Status found = find_view(options, *trace, *view, reading);
+  const Status found = find_selected(options, *trace, *selection, reading);
   if (!found) return found.error();
-  return view;
+  return selection;
 }
 
 }  // namespace fkt::cli

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "cli/base/common.h"
-#include "lib/analyse/find.h"
-#include "lib/analyse/select.h"
+#include "lib/analyse/search_passes.h"
+#include "lib/analyse/selection.h"
 #include "lib/base/time_format.h"
 #include "lib/calls/function_table.h"
 #include "lib/read/trace.h"
@@ -36,6 +36,6 @@ Result<std::uint64_t> least_time(const Options& options, double ticks_per_second
 
 // Evaluates the options that select a part of the recording. trace: null for a KFT log, which does
 // not support them: an error if one is given.
-Result<View> kd_view(const Options& options, const Trace* trace, const Reading& reading);
+Result<Selection> kd_selection(const Options& options, const Trace* trace, const Reading& reading);
 
 }  // namespace fkt::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_print/find.h"
 
-#include "cli/base/view.h"
+#include "cli/base/selection_options.h"
 #include "lib/format/clocks.h"
 #include "lib/report/buffer_table.h"
 #include "lib/report/page_table.h"
@@ -13,7 +13,7 @@ namespace {
 Result<Found> find_slowest(const Options& options, const Trace& trace, PrintRequest& request,
                            const Reading& reading) {
   const SlowestRequest& asked = *request.slowest;
-  const auto spans = slowest(trace, request.view, asked.name, asked.most, reading);
+  const auto spans = slowest(trace, request.selection, asked.name, asked.most, reading);
   if (spans.empty()) {
     return Error{ErrorCode::usage,
                  "--slowest: no span \"" + asked.name + "\" was seen from entry to exit"};
@@ -32,7 +32,7 @@ Result<Found> find_slowest(const Options& options, const Trace& trace, PrintRequ
   if (found.all) return found;
   const auto window = window_of(options, trace);
   if (!window) return window.error();
-  restrict_to(request.view, surroundings(spans, *window), "the slowest " + asked.name);
+  restrict_to(request.selection, surroundings(spans, *window), "the slowest " + asked.name);
   if (!request.json) found.text += '\n';
   return found;
 }
@@ -78,7 +78,7 @@ Result<Found> find(const Options& options, const Trace& trace, PrintRequest& req
   const Status written = write_tables(trace, request, reading);
   if (!written) return written.error();
   if (request.tables_only) return Found{{}, true};
-  const Status found = find_view(options, trace, request.view, reading);
+  const Status found = find_selected(options, trace, request.selection, reading);
   if (!found) return found.error();
   if (request.slowest) return find_slowest(options, trace, request, reading);
   return Found{};

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/fkt_print/request.h"
-#include "lib/analyse/find.h"
+#include "lib/analyse/search_passes.h"
 
 namespace fkt::cli {
 
@@ -15,7 +15,7 @@ struct Found {
   bool all = false;  // true if nothing else is to be printed
 };
 
-// Completes the request's view, and writes the tables of -t and -b if they are requested.
+// Completes the request's selection, and writes the tables of -t and -b if they are requested.
 Result<Found> find(const Options& options, const Trace& trace, PrintRequest& request,
                    const Reading& reading);
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/base/damage.h"
-#include "cli/base/view.h"
+#include "cli/base/selection_options.h"
 #include "cli/fkt_print/diff.h"
 #include "cli/fkt_print/find.h"
 #include "cli/fkt_print/request.h"
@@ -32,7 +32,7 @@ void add_up(const Trace& trace, Analysis& analysis) {
          progress.update(done, total);
          return true;
        }});
-  analysis.finish(!analysis.view().to, recording_end(trace));
+  analysis.finish(!analysis.selection().to, recording_end(trace));
 }
 
 // Prints the events while reading and counts them in `shown`. Returns false when the reader of
@@ -45,7 +45,7 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analy
   std::uint64_t done = 0;
   TextWriter out;
   if (!request.json) dump.title(out);
-  for (const Event& event : trace.events({.from = {}, .to = request.view.to, .cpu = {}})) {
+  for (const Event& event : trace.events({.from = {}, .to = request.selection.to, .cpu = {}})) {
     const Analysis::Place& place = analysis.add(event);
     if (++done % kProgressEvents == 0) progress.update(done, total);
     if (!place.shown) continue;
@@ -60,7 +60,7 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analy
     if (!wanted || !*wanted) return wanted;
     out.clear();
   }
-  analysis.finish(!request.view.to, recording_end(trace));
+  analysis.finish(!request.selection.to, recording_end(trace));
   return put(out.view());
 }
 
@@ -93,8 +93,8 @@ int print(const Options& options) {
   if (!request) return fail(request.error());
   const Result<Trace> trace = Trace::open(request->file);
   if (!trace) return fail(trace.error());
-  const Status view = complete_view(options, *trace, request->view);
-  if (!view) return fail(view.error());
+  const Status selection = complete_selection(options, *trace, request->selection);
+  if (!selection) return fail(selection.error());
   Result<Found> found = [&] {
     Progress progress("searching");
     const std::uint64_t total = events_of(*trace);
@@ -110,7 +110,7 @@ int print(const Options& options) {
   if (found->all) return say_damage(request->file, *trace);
 
   const TimeFormat time(request->unit, trace->info().clocks.ticks_per_second());
-  Analysis analysis(trace->info(), request->view);
+  Analysis analysis(trace->info(), request->selection);
   if (request->statistics) analysis.keep_histograms();
   std::uint64_t shown = 0;
   if (request->dump) {
@@ -120,8 +120,9 @@ int print(const Options& options) {
   } else {
     add_up(*trace, analysis);
   }
-  for (const auto& [pid, seen] : {std::pair{request->view.stats_pid, analysis.stats_pid_seen()},
-                                  std::pair{request->view.dump_pid, analysis.dump_pid_seen()}}) {
+  for (const auto& [pid, seen] :
+       {std::pair{request->selection.stats_pid, analysis.stats_pid_seen()},
+        std::pair{request->selection.dump_pid, analysis.dump_pid_seen()}}) {
     if (!seen) {
       return fail({ErrorCode::usage,
                    request->file + ": no process " + std::to_string(*pid) + " in the recording"});

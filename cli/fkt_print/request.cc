@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/base/view.h"
+#include "cli/base/selection_options.h"
 
 namespace fkt::cli {
 namespace {
@@ -62,7 +62,7 @@ void add_print_options(Options& options) {
       "write how full FKT's own buffers were to this file (needs the layer fkt; see fkt_bufstats)");
   auto part = options.section("Which part");
   part(",p", value("[+]PID"), "events only while this process is alive; with +, its own only");
-  add_view_options(part);
+  add_selection_options(part);
   options.two_words("slowest");
   options.positional("FILE", 1);
 }
@@ -93,16 +93,16 @@ Result<PrintRequest> print_request(const Options& options) {
   if (options.has("-s") && !r.statistics && !r.counts && !r.slowest) {
     return usage("-s: only with the statistics; see -p for the events");
   }
-  const Result<View> view = view_request(options, "slowest");
-  if (!view) return view.error();
-  r.view = *view;
+  const Result<Selection> selection = selection_request(options, "slowest");
+  if (!selection) return selection.error();
+  r.selection = *selection;
   if (options.has("-p")) {
     std::string_view text = options.text("-p");
-    r.view.dump_only = text.starts_with('+');
-    if (r.view.dump_only) text.remove_prefix(1);
+    r.selection.dump_only = text.starts_with('+');
+    if (r.selection.dump_only) text.remove_prefix(1);
     const auto pid = parse_pid("-p", text);
     if (!pid) return pid.error();
-    r.view.dump_pid = *pid;
+    r.selection.dump_pid = *pid;
   }
   return r;
 }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/base/common.h"
-#include "lib/analyse/select.h"
+#include "lib/analyse/selection.h"
 #include "lib/base/time_format.h"
 #include "lib/read/trace.h"
 
@@ -19,7 +19,7 @@ struct SlowestRequest {
 
 struct PrintRequest {
   std::string file = "trace_file";
-  View view;
+  Selection selection;
   TimeUnit unit = TimeUnit::cycles;
   bool dump = true, statistics = true, counts = false, json = false, csv = false,
        without_user = false;

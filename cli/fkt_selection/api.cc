@@ -119,12 +119,12 @@ Result<Api::Stretch> Api::stretch(const Parameters& parameters) const {
   return Stretch{*from, *to};
 }
 
-Result<Scale> Api::scale(const Parameters& parameters) const {
+Result<TimeScale> Api::scale(const Parameters& parameters) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   const Result<std::uint64_t> cells = number(parameters, "cells", 1, kMostCells, 1000);
   if (!cells) return cells.error();
-  return Scale{part->from, part->to, static_cast<std::uint32_t>(*cells)};
+  return TimeScale{part->from, part->to, static_cast<std::uint32_t>(*cells)};
 }
 
 Result<std::string> Api::name(const Parameters& parameters) const {
@@ -171,13 +171,13 @@ Result<std::string> Api::status(const Parameters&, const Unwanted&) const {
 }
 
 Result<std::string> Api::density(const Parameters& parameters, const Unwanted&) const {
-  const Result<Scale> scale = this->scale(parameters);
+  const Result<TimeScale> scale = this->scale(parameters);
   if (!scale) return scale.error();
   return list_density(model_, *scale);
 }
 
 Result<std::string> Api::lanes(const Parameters& parameters, const Unwanted& unwanted) const {
-  const Result<Scale> scale = this->scale(parameters);
+  const Result<TimeScale> scale = this->scale(parameters);
   if (!scale) return scale.error();
   const Result<std::uint64_t> most = number(parameters, "tasks", 0, kMostLanes, 40);
   if (!most) return most.error();

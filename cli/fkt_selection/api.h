@@ -58,7 +58,7 @@ class Api {
 
   Unwanted take_turn(std::string_view name, const Parameters&) const;
   Result<Stretch> stretch(const Parameters&) const;
-  Result<Scale> scale(const Parameters&) const;
+  Result<TimeScale> scale(const Parameters&) const;
   Result<std::uint64_t> moment(const Parameters&, const char* name) const;
   Result<std::string> name(const Parameters&) const;
   std::int64_t since_zero(std::uint64_t clock) const;

@@ -42,7 +42,7 @@ void put_layers(TextWriter& out, const std::vector<unsigned>& bits, const Catalo
 }
 
 // density: null while only the index is read.
-void put_cpus(TextWriter& out, const Model& model, const Density* density, const Scale& scale) {
+void put_cpus(TextWriter& out, const Model& model, const Density* density, const TimeScale& scale) {
   JsonWriter rows(out, '[', ']');
   const auto put = [&](std::size_t, std::uint32_t cpu, Amounts amounts) {
     rows.next();
@@ -75,7 +75,7 @@ void put_gaps(TextWriter& out, const std::vector<Gap>& gaps, std::uint64_t zero)
   }
 }
 
-std::string list_density(const Model& model, const Scale& scale) {
+std::string list_density(const Model& model, const TimeScale& scale) {
   // Read once, because the reader thread may set it meanwhile.
   const Density* const density = model.density();
   TextWriter out;

@@ -14,7 +14,7 @@ namespace fkt::cli {
 // Returns JSON: from, to, cells, names of the layers, per CPU the events and words of each layer
 // and cell (an empty list if all cells are 0), gaps, and "exact": true if computed from the pages,
 // false if from the index alone.
-std::string list_density(const Model& model, const Scale& scale);
+std::string list_density(const Model& model, const TimeScale& scale);
 
 // Writes an array of [cpu, from, to, lost]; times in ticks since `zero`.
 void put_gaps(TextWriter& out, const std::vector<Gap>& gaps, std::uint64_t zero);

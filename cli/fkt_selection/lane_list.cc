@@ -72,7 +72,7 @@ class LaneList {
   // Returns the picture from the levels of detail if following the events again would take too
   // long.
   LanePicture find(const Unwanted& unwanted, std::vector<Wake>& wakes, bool& coarse) {
-    const Scale& scale = request_.scale;
+    const TimeScale& scale = request_.scale;
     const std::uint64_t events = model_.events_about(scale.from, scale.to);
     if (events > (request_.fine ? kFollowedForFine : kFollowed)) {
       const std::uint64_t column = (scale.to - scale.from) / scale.cells;

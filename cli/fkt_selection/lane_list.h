@@ -10,7 +10,7 @@
 namespace fkt::cli {
 
 struct LaneListRequest {
-  Scale scale;
+  TimeScale scale;
   std::uint64_t most = 0;  // number of tasks
   std::string filter;      // part of a task's name, or its tid or pid; empty: all tasks
   bool fine = false;       // allow the time for a picture that is finer than the levels of detail

@@ -12,7 +12,7 @@
 
 #include "cli/base/common.h"
 #include "cli/base/damage.h"
-#include "cli/base/view.h"
+#include "cli/base/selection_options.h"
 #include "cli/fkt_selection/api.h"
 #include "cli/fkt_selection/page.h"
 #include "cli/fkt_selection/png.h"
@@ -47,8 +47,8 @@ std::uint32_t terminal_columns() {
   return size.ws_col;
 }
 
-Result<Scale> scale_of(const Options& options, const Model& model, std::uint32_t columns) {
-  Scale scale{model.timeline().begin(), model.timeline().end(), columns};
+Result<TimeScale> scale_of(const Options& options, const Model& model, std::uint32_t columns) {
+  TimeScale scale{model.timeline().begin(), model.timeline().end(), columns};
   const Result<TimeSpan> span = time_span(options, model.trace());
   if (!span) return span.error();
   scale.from = span->from.value_or(scale.from);
@@ -64,7 +64,7 @@ Status write_file(const std::string& path, const std::string& text) {
   return file->flush(true);
 }
 
-Overview overview_of(const Model& model, const Scale& scale) {
+Overview overview_of(const Model& model, const TimeScale& scale) {
   PassControl control;
   const Trace& trace = model.trace();
   const Density density(trace, std::max(1U, std::thread::hardware_concurrency()), control);
@@ -82,14 +82,14 @@ Status draw(const Options& options, const Model& model) {
                  "what it needs); --svg draws the same"};
   }
   if (options.has("text")) {
-    const Result<Scale> scale =
+    const Result<TimeScale> scale =
         scale_of(options, model, terminal_columns() - Overview::kTextMargin);
     if (!scale) return scale.error();
     const Result<bool> written = put(overview_of(model, *scale).text());
     if (!written) return written.error();
   }
   if (!options.has("svg") && !options.has("png")) return Done{};
-  const Result<Scale> scale = scale_of(options, model, kPictureColumns);
+  const Result<TimeScale> scale = scale_of(options, model, kPictureColumns);
   if (!scale) return scale.error();
   const std::string svg = overview_of(model, *scale).svg();
   if (options.has("svg")) {

@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
-// A view of a slice file never reaches beyond the slice.
-View within_slice(View view, const TraceInfo& info) {
-  if (!info.checkpoint) return view;
-  view.from = std::max(view.from.value_or(0), info.checkpoint->from);
-  view.to = std::min(view.to.value_or(info.slice_end()), info.slice_end());
-  return view;
+// A selection of a slice file never reaches beyond the slice.
+Selection within_slice(Selection selection, const TraceInfo& info) {
+  if (!info.checkpoint) return selection;
+  selection.from = std::max(selection.from.value_or(0), info.checkpoint->from);
+  selection.to = std::min(selection.to.value_or(info.slice_end()), info.slice_end());
+  return selection;
 }
 
 bool before_recording(const TraceInfo& info, std::uint32_t pid) {
@@ -28,9 +28,9 @@ bool before_recording(const TraceInfo& info, std::uint32_t pid) {
 
 }  // namespace
 
-Analysis::Analysis(const TraceInfo& info, const View& view)
+Analysis::Analysis(const TraceInfo& info, const Selection& selection)
     : info_(info),
-      view_(within_slice(view, info)),
+      selection_(within_slice(selection, info)),
       window_(stretch_window(0)),
       start_(recording_start(info)),
       tasks_(info),
@@ -43,13 +43,14 @@ Analysis::Analysis(const TraceInfo& info, const View& view)
   for (const EventType& type : info.catalogue.events()) {
     layers_[type.id & FKT_ID_MASK] = static_cast<std::int8_t>(type.layer);
   }
-  if (view.stats_pid) {
-    stats_alive_ = Alive(*view.stats_pid, before_recording(info, *view.stats_pid));
+  if (selection.stats_pid) {
+    stats_alive_ = Alive(*selection.stats_pid, before_recording(info, *selection.stats_pid));
     window_.open = stats_alive_.now();
   }
-  if (view.dump_pid) dump_alive_ = Alive(*view.dump_pid, before_recording(info, *view.dump_pid));
+  if (selection.dump_pid)
+    dump_alive_ = Alive(*selection.dump_pid, before_recording(info, *selection.dump_pid));
   if (info.checkpoint) restore(*info.checkpoint, CheckpointMapping::same(*info.checkpoint));
-  if (view_.where) picker_.emplace(*view_.where, nullptr, info_, tasks_, spans_, types_);
+  if (selection_.where) filter_.emplace(*selection_.where, nullptr, info_, tasks_, spans_, types_);
 }
 
 Checkpoint Analysis::checkpoint(std::uint64_t from, std::uint64_t to) const {
@@ -88,14 +89,14 @@ std::uint64_t Analysis::stretch_from(std::size_t stretch) const {
 // Returns the time that counts in the given stretch of a slice, or in the whole recording.
 Window Analysis::stretch_window(std::size_t stretch) const {
   Window window;
-  window.from = std::max(info_.oldest, view_.from.value_or(0));
-  window.to = view_.to.value_or(kNever);
+  window.from = std::max(info_.oldest, selection_.from.value_or(0));
+  window.to = selection_.to.value_or(kNever);
   if (info_.checkpoint) {
     window.from = std::max(window.from, info_.stretch(stretch).from);
     window.to = std::min(window.to, info_.stretch(stretch).to);
   }
-  window.cpu = view_.cpu;
-  window.parts = view_.parts;
+  window.cpu = selection_.cpu;
+  window.parts = selection_.parts;
   return window;
 }
 
@@ -118,17 +119,17 @@ void Analysis::next_stretch() {
     });
     return Alive(*pid, now, alive.seen());
   };
-  stats_alive_ = lives(stats_alive_, view_.stats_pid);
-  dump_alive_ = lives(dump_alive_, view_.dump_pid);
+  stats_alive_ = lives(stats_alive_, selection_.stats_pid);
+  dump_alive_ = lives(dump_alive_, selection_.dump_pid);
   if (stats_alive_.watching()) window_.open = stats_alive_.now();
 }
 
-void Analysis::learn(Marks& marks) {
-  picker_.emplace(*view_.where, &marks, info_, tasks_, spans_, types_);
+void Analysis::learn(SpanMarks& marks) {
+  filter_.emplace(*selection_.where, &marks, info_, tasks_, spans_, types_);
 }
 
 std::uint64_t Analysis::begin() const {
-  return std::max({start_, info_.oldest, view_.from.value_or(0)});
+  return std::max({start_, info_.oldest, selection_.from.value_or(0)});
 }
 
 // The statistics of -s PID are limited to the life of that process. flush() gives away the time up
@@ -153,17 +154,17 @@ void Analysis::life_after(const Event& event) {
 }
 
 bool Analysis::shown(const Event& event, TaskIndex task, bool in_slice) const {
-  if (!in_slice || (view_.layer && layers_[event.id] != static_cast<int>(*view_.layer))) {
+  if (!in_slice || (selection_.layer && layers_[event.id] != static_cast<int>(*selection_.layer))) {
     return false;
   }
-  if (!view_.dump_pid) return true;
-  return view_.dump_only ? tasks_.belongs(task, *view_.dump_pid) : dump_alive_.now();
+  if (!selection_.dump_pid) return true;
+  return selection_.dump_only ? tasks_.belongs(task, *selection_.dump_pid) : dump_alive_.now();
 }
 
 // Applies the event to spans and states. Called after the event was applied to the tasks.
 inline void Analysis::change(const Event& event, TaskIndex task, bool selected, Step& step) {
   spans_.apply(event, task, selected, step);
-  if (step.resolved != State::unknown) states_.resolve(task, step.resolved);
+  if (step.resolved != CpuState::unknown) states_.resolve(task, step.resolved);
   if (!is_switch(event.id)) return;
   const std::uint32_t next = event.arg & FKT_PID_MASK;
   states_.switched(event.cpu, next == 0 ? tasks_.idle(event.cpu) : tasks_.by_tid(next));
@@ -185,11 +186,11 @@ const Analysis::Place& Analysis::add(const Event& event) {
   life_before(event);
   place.task = tasks_.running(event);
   bool here = in_slice(event);
-  bool selected =
-      here && window_.open && (!view_.layer || layers_[event.id] == static_cast<int>(*view_.layer));
+  bool selected = here && window_.open &&
+                  (!selection_.layer || layers_[event.id] == static_cast<int>(*selection_.layer));
   states_.advance(event.cpu, event.clock, place.task);
   tasks_.apply(event, place.task);
-  if (picker_ && !picker_->picks(event, place.task)) here = selected = false;
+  if (filter_ && !filter_->selects(event, place.task)) here = selected = false;
   change(event, place.task, selected, place.step);
   if (selected) profile_.count(event);
   place.shown = shown(event, place.task, here);
@@ -205,8 +206,8 @@ const Analysis::Place& Analysis::add(const Event& event) {
 }
 
 bool Analysis::takes_many() const {
-  return !picker_ && !view_.layer && !stats_alive_.watching() && !dump_alive_.watching() &&
-         view_.parts.empty() && info_.stretches() <= 1 && !spans_.watched();
+  return !filter_ && !selection_.layer && !stats_alive_.watching() && !dump_alive_.watching() &&
+         selection_.parts.empty() && info_.stretches() <= 1 && !spans_.watched();
 }
 
 void Analysis::follow(const Event& event, bool count) {
@@ -254,11 +255,12 @@ void Analysis::add_gap(const Event& event) {
 }
 
 void Analysis::finish(bool whole, std::uint64_t recording_end) {
-  if (info_.checkpoint && view_.to) reach(*view_.to - std::min<std::uint64_t>(1, *view_.to));
+  if (info_.checkpoint && selection_.to)
+    reach(*selection_.to - std::min<std::uint64_t>(1, *selection_.to));
   whole_ = whole;
   end_ = std::max(end_, recording_end);
   file_end_ = end_;
-  if (view_.to) end_ = std::clamp(*view_.to, start_, end_);
+  if (selection_.to) end_ = std::clamp(*selection_.to, start_, end_);
   end_stretch(std::min(end_, window_.to), true);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Analysis: one pass over the events that feeds all statistics and the dump.
 //
-//   fkt::Analysis analysis(trace.info(), view);
+//   fkt::Analysis analysis(trace.info(), selection);
 //   for (const fkt::Event& e : trace.events()) {
 //     const fkt::Analysis::Place& place = analysis.add(e);
 //     if (place.shown) dump.line(e, place);
@@ -16,11 +16,11 @@
 #include <span>
 #include <vector>
 
+#include "lib/analyse/cpu_accounting.h"
 #include "lib/analyse/profile.h"
-#include "lib/analyse/select.h"
+#include "lib/analyse/selection.h"
+#include "lib/analyse/span_tracker.h"
 #include "lib/analyse/span_types.h"
-#include "lib/analyse/spans.h"
-#include "lib/analyse/states.h"
 #include "lib/analyse/tasks.h"
 #include "lib/read/trace.h"
 
@@ -43,23 +43,23 @@ class Analysis {
     Step step;
   };
 
-  Analysis(const TraceInfo& info, const View& view);
+  Analysis(const TraceInfo& info, const Selection& selection);
   Analysis(const Analysis&) = delete;  // the members refer to each other
   Analysis& operator=(const Analysis&) = delete;
 
-  // Makes this a first pass that collects in `marks` what view.where selects (find_spans() in
-  // lib/analyse/find.h).
-  void learn(Marks& marks);
-  // Reports every call to `sink` as well. Call before the first event; `sink` must outlive this
-  // object.
-  void watch(CallSink& sink) { spans_.watch(sink); }
+  // Makes this a first pass that collects in `marks` what selection.where selects (make_filter() in
+  // lib/analyse/search_passes.h).
+  void learn(SpanMarks& marks);
+  // Reports every call to `observer` as well. Call before the first event; `observer` must outlive
+  // this object.
+  void watch(SpanObserver& observer) { spans_.watch(observer); }
   // Keeps the distribution of durations, for percentiles. Call before the first event.
   void keep_histograms() { profile_.keep_histograms(); }
 
   // Adds one event. The returned Place is valid until the next add().
   const Place& add(const Event& event);
-  // Returns true if follow() and applied() may be used with this view; otherwise every event has to
-  // go through add(event).
+  // Returns true if follow() and applied() may be used with this selection; otherwise every event
+  // has to go through add(event).
   bool takes_many() const;
   // As add(event), for callers that do not need the Place. count: count the event in the profile;
   // false if its page's digest already counts it.
@@ -67,8 +67,8 @@ class Analysis {
   // What a faster reader applies many events of a CPU to at once (lib/scan/burst_taker.h).
   struct Parts {
     Tasks& tasks;
-    Spans& spans;
-    States& states;
+    SpanTracker& spans;
+    CpuAccounting& states;
     Profile& profile;
     const Window& window;
   };
@@ -92,18 +92,18 @@ class Analysis {
   Checkpoint checkpoint(std::uint64_t from, std::uint64_t to) const;
 
   const TraceInfo& info() const { return info_; }
-  const View& view() const { return view_; }
+  const Selection& selection() const { return selection_; }
   const Tasks& tasks() const { return tasks_; }
   const SpanTypes& types() const { return types_; }
   const Profile& profile() const { return profile_; }
   const Window& window() const { return window_; }
-  const Spans& spans() const { return spans_; }
-  const States& states() const { return states_; }
+  const SpanTracker& spans() const { return spans_; }
+  const CpuAccounting& states() const { return states_; }
 
   // Beginning and end (ticks) of what the statistics cover; valid after finish().
   std::uint64_t begin() const;
   std::uint64_t end() const { return end_; }
-  // End of the recording in the file (ticks), regardless of the view; valid after finish().
+  // End of the recording in the file (ticks), regardless of the selection; valid after finish().
   std::uint64_t file_end() const { return file_end_; }
   // Zero of all times shown (ticks; recording_start() in lib/format/clocks.h).
   std::uint64_t start() const { return start_; }
@@ -138,17 +138,17 @@ class Analysis {
   void life_after(const Event& event);
 
   const TraceInfo& info_;
-  const View view_;
+  const Selection selection_;
   Window window_;
   std::uint64_t start_;
   std::uint64_t end_ = 0, file_end_ = 0;
   Tasks tasks_;
   SpanTypes types_;
   Profile profile_;
-  Spans spans_;
-  States states_;
+  SpanTracker spans_;
+  CpuAccounting states_;
   Alive stats_alive_, dump_alive_;
-  std::optional<Picker> picker_;       // evaluates view.where
+  std::optional<FilterPass> filter_;   // evaluates selection.where
   std::vector<std::int8_t> layers_;    // layer of each event id; -1: none
   std::vector<std::uint64_t> clocks_;  // clock of each CPU's last event (ticks); 0: none yet
   std::vector<std::uint64_t> decoded_;

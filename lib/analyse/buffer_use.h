@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "lib/analyse/find.h"
-#include "lib/analyse/scale.h"
+#include "lib/analyse/search_passes.h"
+#include "lib/analyse/time_scale.h"
 #include "lib/read/trace.h"
 
 namespace fkt {
@@ -50,20 +50,20 @@ class BufferColumns {
     BufferState state;                    // at the end of the cell
     std::optional<std::uint64_t> lowest;  // lowest number of free pages in the cell
   };
-  explicit BufferColumns(const Scale& scale) : scale_(scale) { cells_.reserve(scale.cells); }
+  explicit BufferColumns(const TimeScale& scale) : scale_(scale) { cells_.reserve(scale.cells); }
 
   // Adds the next state; states come in time order.
   void add(const BufferState& state);
   // Call after the last add(); cells() then has scale().cells elements.
   void finish();
 
-  const Scale& scale() const { return scale_; }
+  const TimeScale& scale() const { return scale_; }
   const std::vector<Cell>& cells() const { return cells_; }
 
  private:
   void close_cells(std::size_t upto);
 
-  Scale scale_;
+  TimeScale scale_;
   Cell open_;
   std::vector<Cell> cells_;
 };

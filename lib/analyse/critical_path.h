@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "lib/analyse/task_states.h"
+#include "lib/analyse/task_activity.h"
 
 namespace fkt {
 
@@ -16,15 +16,15 @@ struct PathStep {
   std::uint64_t from = 0, to = 0;  // ticks
   TaskIndex task = kNoTask;
   // Unknown: the recording says nothing about that time.
-  TaskStates::Doing doing = TaskStates::Doing::unknown;
+  TaskActivity::Doing doing = TaskActivity::Doing::unknown;
   TypeIndex call = kNoType;
   bool by_interrupt = false;
-  std::uint32_t waker = TaskStates::kNobody;  // the waker, if the step is a sleep
+  std::uint32_t waker = TaskActivity::kNobody;  // the waker, if the step is a sleep
 };
 
 // Returns the path from `from` to `to` (ticks) in time order, without gaps. Precondition: the
 // states keep their history.
-std::vector<PathStep> critical_path(const TaskStates& states, TaskIndex task, std::uint64_t from,
+std::vector<PathStep> critical_path(const TaskActivity& states, TaskIndex task, std::uint64_t from,
                                     std::uint64_t to);
 
 }  // namespace fkt

@@ -14,7 +14,7 @@
 namespace fkt {
 
 // What a CPU was doing. Every tick of every CPU is in exactly one of these.
-enum class State : std::uint8_t {
+enum class CpuState : std::uint8_t {
   idle,
   user,
   system,  // in a system call of its task, or in a kernel thread
@@ -24,8 +24,8 @@ enum class State : std::uint8_t {
   others,   // with a filter: idle time and tasks that are not recorded
   unknown,  // before a CPU's first event, in gaps
 };
-inline constexpr std::size_t kStates = 8;
-using StateTimes = std::array<std::uint64_t, kStates>;  // ticks
+inline constexpr std::size_t kCpuStates = 8;
+using CpuStateTimes = std::array<std::uint64_t, kCpuStates>;  // ticks
 
 struct Spread {
   std::uint64_t count = 0, sum = 0, min = ~std::uint64_t{0}, max = 0;  // ticks
@@ -67,18 +67,18 @@ struct OpenSpan {
   bool selected = false;    // its entry counts in the statistics
   bool before_cut = false;  // of a slice: it began before the slice, its entry is not in the file
   bool of_cpu = false;      // it nests on a CPU, not on a task
-  std::uint64_t match = 0;  // value that the end event must carry (Spans::match())
+  std::uint64_t match = 0;  // value that the end event must carry (SpanTracker::match())
   std::uint64_t begin = 0;  // ticks
   std::uint64_t own = 0;    // ticks in which it was innermost on its CPU
   std::uint64_t own_selected = 0;  // the part of own inside the selection
   Child blocked, preempted;        // switched out asleep; switched out runnable
   std::vector<Child> children;     // spans directly nested in it
-  Event entry{};                   // its entry, if Spans::keep_entries() was called
+  Event entry{};                   // its entry, if SpanTracker::keep_entries() was called
   // Times of the calls nested in it at any depth (interrupts are not among them), in ticks.
   std::uint64_t sub = 0;  // their CPU time
   std::uint64_t sub_blocked = 0, sub_preempted = 0;
   static constexpr std::uint64_t kNoTag = ~std::uint64_t{0};
-  std::uint64_t tag = kNoTag;  // belongs to the CallSink; kNoTag: it was not told of the begin
+  std::uint64_t tag = kNoTag;  // belongs to the SpanObserver; kNoTag: it was not told of the begin
 
   // Adds the times of a call made in this one, which has ended.
   void add_call(const OpenSpan& call) {

@@ -19,11 +19,11 @@ std::uint32_t node_of(std::uint64_t tag) {
 constexpr std::uint64_t kDotShare = 1000;  // write_dot() leaves out nodes below 1/1000 of the total
 
 // Label of the leaf below a task that holds its time outside of calls.
-std::string_view state_label(State state) {
+std::string_view state_label(CpuState state) {
   switch (state) {
-    case State::user:
+    case CpuState::user:
       return "[user]";
-    case State::system:
+    case CpuState::system:
       return "[kernel]";
     default:
       return "[user or kernel]";
@@ -57,7 +57,7 @@ std::uint32_t CallPaths::root_of(std::uint32_t task, bool interrupt) {
   return child(0, label_of(interrupt ? "[interrupts]" : task_(task)));
 }
 
-void CallPaths::begin(OpenSpan& call, const CallPlace& place) {
+void CallPaths::begin(OpenSpan& call, const SpanPlace& place) {
   const bool nested = place.around != nullptr && place.around->tag != OpenSpan::kNoTag;
   const auto parent = nested ? node_of(place.around->tag) : root_of(place.task, place.interrupt);
   const bool inside = call.selected || (nested && (place.around->tag & kInside) != 0);
@@ -69,12 +69,13 @@ void CallPaths::begin(OpenSpan& call, const CallPlace& place) {
   if (call.selected) nodes_[node].count++;
 }
 
-void CallPaths::charge(const OpenSpan* call, std::uint32_t task, State state, std::uint64_t ticks) {
+void CallPaths::charge(const OpenSpan* call, std::uint32_t task, CpuState state,
+                       std::uint64_t ticks) {
   const bool known = call != nullptr && call->tag != OpenSpan::kNoTag;
   if (only_selected_ && !(known && (call->tag & kInside) != 0)) return;
   if (known) {
     nodes_[node_of(call->tag)].own += ticks;
-  } else if (state == State::user || state == State::system || state == State::running) {
+  } else if (state == CpuState::user || state == CpuState::system || state == CpuState::running) {
     nodes_[child(root_of(task, false), label_of(state_label(state)))].own += ticks;
   }
 }

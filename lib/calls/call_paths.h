@@ -11,13 +11,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/analyse/call_sink.h"
+#include "lib/analyse/span_observer.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
 
 namespace fkt {
 
-class CallPaths : public CallSink {
+class CallPaths : public SpanObserver {
  public:
   struct Node {
     std::uint32_t parent = 0;  // index of the parent; the root is its own parent
@@ -32,13 +32,14 @@ class CallPaths : public CallSink {
 
   CallPaths(TypeName type, TaskName task);
 
-  // From here on, counts only time in calls that the view's expression selects, including the calls
-  // nested in them.
+  // From here on, counts only time in calls that the selection's expression selects, including the
+  // calls nested in them.
   void only_selected() { only_selected_ = true; }
 
-  void begin(OpenSpan& call, const CallPlace& place) override;
-  void end(const OpenSpan&, Outcome, const CallPlace&) override {}
-  void charge(const OpenSpan* call, std::uint32_t task, State state, std::uint64_t ticks) override;
+  void begin(OpenSpan& call, const SpanPlace& place) override;
+  void end(const OpenSpan&, Outcome, const SpanPlace&) override {}
+  void charge(const OpenSpan* call, std::uint32_t task, CpuState state,
+              std::uint64_t ticks) override;
   // Computes the totals; call after the last event.
   void finish();
 

@@ -35,9 +35,9 @@ double CallSource::ticks_per_second() const {
   return trace_ ? trace_->info().clocks.ticks_per_second() : 1e6;
 }
 
-void CallSource::select(const View& view) {
+void CallSource::select(const Selection& selection) {
   if (trace_) {
-    analysis_ = std::make_unique<Analysis>(trace_->info(), view);
+    analysis_ = std::make_unique<Analysis>(trace_->info(), selection);
     analysis_->keep_histograms();
   } else {
     profile_ = std::make_unique<Profile>();
@@ -45,13 +45,14 @@ void CallSource::select(const View& view) {
   }
 }
 
-Status CallSource::read(CallSink* sink, const EventSink& events, const ReadProgress& progress) {
-  if (!trace_) return read_log(sink);
-  if (sink != nullptr) analysis_->watch(*sink);
+Status CallSource::read(SpanObserver* observer, const EventSink& events,
+                        const ReadProgress& progress) {
+  if (!trace_) return read_log(observer);
+  if (observer != nullptr) analysis_->watch(*observer);
   std::uint64_t total = 0, done = 0;
   for (const PageRef& page : trace_->pages()) total += page.events;
-  const std::optional<std::uint64_t> to = analysis_->view().to;
-  if (sink == nullptr && !events) {
+  const std::optional<std::uint64_t> to = analysis_->selection().to;
+  if (observer == nullptr && !events) {
     scan(*trace_, *analysis_,
          {.progress = [&](std::uint64_t read) { return progress(read, total); }});
     analysis_->finish(!to, recording_end(*trace_));
@@ -66,8 +67,8 @@ Status CallSource::read(CallSink* sink, const EventSink& events, const ReadProgr
   return Done{};
 }
 
-Status CallSource::read_log(CallSink* sink) {
-  calls_ = std::make_unique<KftCalls>(*profile_, sink);
+Status CallSource::read_log(SpanObserver* observer) {
+  calls_ = std::make_unique<KftCalls>(*profile_, observer);
   const auto add = [this](const KftCall& call) { calls_->add(call); };
   const Result<KftCounts> counts = read_kft(as_text(log_.bytes()), name_, add);
   if (!counts) return counts.error();

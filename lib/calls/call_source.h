@@ -4,7 +4,7 @@
 //   fkt::Result<fkt::CallSource> source = fkt::CallSource::open(path);
 //   if (!source) return fail(source.error());
 //   source->select({});
-//   if (auto status = source->read(&sink, progress); !status) return fail(status.error());
+//   if (auto status = source->read(&observer, progress); !status) return fail(status.error());
 //   rows = fkt::function_rows(source->profile(), source->types());
 #pragma once
 
@@ -37,9 +37,9 @@ class CallSource {
   std::uint64_t start() const { return analysis_ ? analysis_->start() : 0; }
 
   // Chooses the part that counts; call once, before read(). A KFT log always counts as a whole.
-  void select(const View& view);
-  // Reads everything once. `sink` may be nullptr; `events` may be empty.
-  Status read(CallSink* sink, const EventSink& events, const ReadProgress& progress);
+  void select(const Selection& selection);
+  // Reads everything once. `observer` may be nullptr; `events` may be empty.
+  Status read(SpanObserver* observer, const EventSink& events, const ReadProgress& progress);
 
   // Valid from select() on, complete after read().
   const Profile& profile() const { return analysis_ ? analysis_->profile() : *profile_; }
@@ -56,7 +56,7 @@ class CallSource {
   bool is_damaged() const;
 
  private:
-  Status read_log(CallSink* sink);
+  Status read_log(SpanObserver* observer);
 
   std::string name_;
   MappedFile log_;

@@ -57,7 +57,7 @@ std::uint64_t CallTrace::new_tree() {
   return last_tree_;
 }
 
-void CallTrace::begin(OpenSpan& call, const CallPlace& place) {
+void CallTrace::begin(OpenSpan& call, const SpanPlace& place) {
   call.tag = kNoLine;
   if (!call.selected) return;
   std::uint64_t number = 0;
@@ -78,7 +78,7 @@ void CallTrace::begin(OpenSpan& call, const CallPlace& place) {
   if (++held_ > kMostHeld) make_room();
 }
 
-void CallTrace::end(const OpenSpan& call, Outcome outcome, const CallPlace& place) {
+void CallTrace::end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) {
   if (call.tag == kNoLine) return;
   const auto found = trees_.find(tree_of(call.tag));
   if (found == trees_.end()) return;

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "lib/analyse/call_sink.h"
+#include "lib/analyse/span_observer.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
 
@@ -27,7 +27,7 @@ struct CallTraceShape {
   std::uint64_t above = 0;   // print only calls that took longer (ticks)
 };
 
-class CallTrace : public CallSink {
+class CallTrace : public SpanObserver {
  public:
   static constexpr std::size_t kMostHeld = 1 << 20;
 
@@ -40,9 +40,9 @@ class CallTrace : public CallSink {
   CallTrace(const CallTraceShape& shape, const TimeFormat& time, std::uint64_t start, TypeName type,
             TaskName task, Flush flush);
 
-  void begin(OpenSpan& call, const CallPlace& place) override;
-  void end(const OpenSpan& call, Outcome outcome, const CallPlace& place) override;
-  void charge(const OpenSpan*, std::uint32_t, State, std::uint64_t) override {}
+  void begin(OpenSpan& call, const SpanPlace& place) override;
+  void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override;
+  void charge(const OpenSpan*, std::uint32_t, CpuState, std::uint64_t) override {}
   // Prints the lines that are still held; call after the last event.
   void finish();
   // Number of lines printed before their calls' durations were known.

@@ -24,9 +24,9 @@ std::uint32_t KftCalls::task_of(std::int64_t pid) {
   return place->second;
 }
 
-CallPlace KftCalls::place(const std::vector<Open>& stack, std::size_t depth, std::uint32_t task,
+SpanPlace KftCalls::place(const std::vector<Open>& stack, std::size_t depth, std::uint32_t task,
                           std::uint64_t clock) const {
-  CallPlace place;
+  SpanPlace place;
   place.clock = clock;
   place.interrupt = &stack == &interrupts_;
   place.pid = place.interrupt ? -1 : tasks_[task].pid;
@@ -64,7 +64,7 @@ void KftCalls::push(std::vector<Open>& stack, const KftCall& call, std::uint32_t
   open.span.begin = call.entry;
   open.span.selected = true;
   profile_.opened(open.span.type);
-  if (sink_ != nullptr) sink_->begin(open.span, place(stack, depth, task, call.entry));
+  if (observer_ != nullptr) observer_->begin(open.span, place(stack, depth, task, call.entry));
 }
 
 // known: false if the log is not contiguous here, so the call's end is unknown.
@@ -83,14 +83,14 @@ void KftCalls::pop(std::vector<Open>& stack, std::uint32_t task, bool known) {
       stack.back().span.add_call(open.span);
       add_child(stack.back().span.children, open.span.type, 1, wall);
     }
-    if (sink_ != nullptr) {
-      const State state = open.span.kind == SpanKind::irq ? State::irq : State::system;
-      sink_->charge(&open.span, task, state, open.span.own);
+    if (observer_ != nullptr) {
+      const CpuState state = open.span.kind == SpanKind::irq ? CpuState::irq : CpuState::system;
+      observer_->charge(&open.span, task, state, open.span.own);
     }
   }
   profile_.closed(open.span, outcome, open.end, whole);
-  if (sink_ != nullptr) {
-    sink_->end(open.span, outcome, place(stack, stack.size(), task, whole ? open.end : 0));
+  if (observer_ != nullptr) {
+    observer_->end(open.span, outcome, place(stack, stack.size(), task, whole ? open.end : 0));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // KftCalls: reconstructs the nesting of the calls in a KFT log from their times and "Called At",
-// and feeds them to a Profile and a CallSink as FKT recordings do. One tick is 1 us.
+// and feeds them to a Profile and a SpanObserver as FKT recordings do. One tick is 1 us.
 //
 // - A call is nested in the innermost open call of its PID. A call whose exit was not seen contains
 //   only the calls that name it as their caller.
@@ -17,15 +17,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/analyse/call_sink.h"
+#include "lib/analyse/span_observer.h"
 #include "lib/calls/kft.h"
 
 namespace fkt {
 
 class KftCalls {
  public:
-  // `sink` may be nullptr; both must outlive this object.
-  KftCalls(Profile& profile, CallSink* sink) : profile_(profile), sink_(sink) {}
+  // `observer` may be nullptr; both must outlive this object.
+  KftCalls(Profile& profile, SpanObserver* observer) : profile_(profile), observer_(observer) {}
 
   // The text that `call` points to must stay valid until the next add() or finish().
   void add(const KftCall& call);
@@ -38,7 +38,7 @@ class KftCalls {
   // Number of calls that began before the one on the line above. Such a line ends all open calls,
   // because nothing is known about how they went on.
   std::uint64_t backwards() const { return backwards_; }
-  // PID of a task as CallPlace::task counts them, and the number of tasks.
+  // PID of a task as SpanPlace::task counts them, and the number of tasks.
   std::int64_t pid(std::uint32_t task) const { return tasks_[task].pid; }
   std::uint32_t tasks() const { return static_cast<std::uint32_t>(tasks_.size()); }
 
@@ -69,11 +69,11 @@ class KftCalls {
   void switch_to(std::uint32_t task, const KftCall& call);
   static void resume(Task& task, std::uint64_t clock);
   void drop_all(bool known);
-  CallPlace place(const std::vector<Open>& stack, std::size_t depth, std::uint32_t task,
+  SpanPlace place(const std::vector<Open>& stack, std::size_t depth, std::uint32_t task,
                   std::uint64_t clock) const;
 
   Profile& profile_;
-  CallSink* sink_;
+  SpanObserver* observer_;
   std::vector<std::string> names_;
   std::unordered_map<std::string, TypeIndex> types_;
   std::vector<Task> tasks_;

@@ -14,7 +14,7 @@
 namespace fkt {
 namespace {
 
-// Largest values of Spans::TaskState's mode and off.
+// Largest values of SpanTracker::TaskSpans's mode and off.
 constexpr std::uint8_t kLastMode = 2, kLastOff = 2;
 
 class Line {

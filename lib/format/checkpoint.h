@@ -61,7 +61,7 @@ struct Checkpoint {
     std::uint32_t leader = kNone;
     std::uint32_t cpu = 0;  // CPU where it ran last; for an idle task its own CPU
     std::uint32_t flags = 0;
-    std::uint8_t mode = 0, off = 0;  // values of Spans::TaskState's mode and off
+    std::uint8_t mode = 0, off = 0;  // values of SpanTracker::TaskSpans's mode and off
     std::uint64_t since = 0;         // ticks; runs or is switched out since
     std::uint32_t fork_type = kNone;
     std::vector<Open> open;

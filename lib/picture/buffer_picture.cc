@@ -153,7 +153,7 @@ class Picture {
   }
 
   void times(double upper, double lower) {
-    const Scale& scale = columns_.scale();
+    const TimeScale& scale = columns_.scale();
     const double begin =
         (static_cast<double>(scale.from) - static_cast<double>(zero_)) / per_second_;
     const double span = static_cast<double>(scale.to - scale.from) / per_second_;

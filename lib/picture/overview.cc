@@ -35,7 +35,7 @@ std::string rate_text(double pages_per_second) {
 
 // Rate at which the layer's events fill the CPU's pages in this column (pages per second).
 double Overview::rate(std::size_t cpu, std::size_t layer, std::uint32_t cell) const {
-  const Scale& scale = cells_.scale;
+  const TimeScale& scale = cells_.scale;
   const double ticks = static_cast<double>(scale.to - scale.from) / scale.cells;
   const double words = static_cast<double>(cells_.at(cpu, layer, cell).words);
   return words * 8 / trace_.info().page_bytes / ticks * trace_.info().clocks.ticks_per_second();
@@ -78,7 +78,7 @@ std::string Overview::time(std::uint64_t clock) const {
 // Draws a CPU's row, `height` pixels high above `bottom`; a bar of that height means `most`.
 void Overview::put_row(TextWriter& out, std::size_t cpu, double bottom, double height,
                        double most) const {
-  const Scale& scale = cells_.scale;
+  const TimeScale& scale = cells_.scale;
   put_rect(out, kLeft, bottom - height, scale.cells, height, "#f4f5f7");
   put_text(out, kLeft - 8, bottom - 2, "end", 12, "cpu " + std::to_string(cells_.cpus[cpu]));
   for (std::uint32_t cell = 0; cell < scale.cells; cell++) {
@@ -98,7 +98,7 @@ void Overview::put_row(TextWriter& out, std::size_t cpu, double bottom, double h
 }
 
 std::string Overview::svg() const {
-  const Scale& scale = cells_.scale;
+  const TimeScale& scale = cells_.scale;
   const double width = kLeft + scale.cells + kRight;
   const double pitch =
       std::clamp(kAllRows / static_cast<double>(std::max<std::size_t>(1, cells_.cpus.size())),
@@ -153,7 +153,7 @@ std::string Overview::svg() const {
 }
 
 std::string Overview::text() const {
-  const Scale& scale = cells_.scale;
+  const TimeScale& scale = cells_.scale;
   const double most = highest();
   TextWriter out;
   for (std::size_t cpu = 0; cpu < cells_.cpus.size(); cpu++) {

@@ -39,7 +39,7 @@ class BoundExpression {
 
  private:
   friend class Binder;
-  friend class Picker;
+  friend class FilterPass;
   struct Node {
     enum class Kind : std::uint8_t {
       all,
@@ -61,7 +61,7 @@ class BoundExpression {
     std::vector<bool> ids;               // ids, name: which event ids fit
     std::vector<std::uint16_t> by_id;    // argument: index in `fields`; 0: the event has none
     std::vector<const Field*> fields{};  // [0] is nullptr
-    std::uint32_t slot = 0;              // name: index of the picker's table
+    std::uint32_t slot = 0;              // name: index of the table in FilterPass
   };
 
   std::string text_;

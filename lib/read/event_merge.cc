@@ -31,8 +31,8 @@ void EventRange::open_stretch() {
 bool EventRange::open_streams() {
   streams_.clear();
   heap_.clear();
-  std::uint64_t from = selection_.from.value_or(0);
-  std::uint64_t to = selection_.to.value_or(kForever);
+  std::uint64_t from = range_.from.value_or(0);
+  std::uint64_t to = range_.to.value_or(kForever);
   const Checkpoint* const checkpoint =
       data_->info.checkpoint ? &data_->info.stretch(stretch_) : nullptr;
   if (checkpoint != nullptr) {
@@ -41,7 +41,7 @@ bool EventRange::open_streams() {
   }
   streams_.reserve(data_->by_cpu.size());  // the heap points into it: no reallocation from here on
   for (const auto& [cpu, pages] : data_->by_cpu) {
-    if (selection_.cpu && *selection_.cpu != cpu) continue;
+    if (range_.cpu && *range_.cpu != cpu) continue;
     CpuStream& stream = streams_.emplace_back(*data_, pages, from, to, checkpoint);
     if (stream.advance()) heap_.push_back(waiting(stream));
   }

@@ -41,7 +41,7 @@ class EventRange {
     EventRange* range_ = nullptr;
   };
 
-  EventRange(TraceData& data, const Selection& selection) : data_(&data), selection_(selection) {}
+  EventRange(TraceData& data, const ReadRange& range) : data_(&data), range_(range) {}
 
   iterator begin() {
     start();
@@ -70,7 +70,7 @@ class EventRange {
   }
 
   TraceData* data_;
-  Selection selection_;
+  ReadRange range_;
   std::vector<CpuStream> streams_;
   // Heap entry of a stream: a copy of the time and CPU of its next event, kept together for the
   // cache.

@@ -363,8 +363,8 @@ void Trace::note_damage(const PageRef& ref, const Error& error) const {
 const WordTable& Trace::words() const {
   return data_->table;
 }
-EventRange Trace::events(const Selection& selection) const {
-  return {*data_, selection};
+EventRange Trace::events(const ReadRange& range) const {
+  return {*data_, range};
 }
 
 }  // namespace fkt

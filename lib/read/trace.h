@@ -50,7 +50,7 @@ struct Integrity {
 };
 
 // The part of a recording to read; in a slice never more than the slice.
-struct Selection {
+struct ReadRange {
   std::optional<std::uint64_t> from, to;  // ticks, from <= clock < to
   std::optional<std::uint32_t> cpu;
 };
@@ -80,7 +80,7 @@ class Trace {
   // Returns the events of all CPUs in time order, at equal times in the order of CPU numbers, with
   // gaps among them (event.h). Iterating updates integrity(), so only one thread at a time may do
   // it. The range must not outlive the trace.
-  EventRange events(const Selection& selection = {}) const;
+  EventRange events(const ReadRange& range = {}) const;
   // page() returns one of pages() after checking it (Error: damaged); words() tells how to decode
   // it (PageDecoder). Neither changes integrity(): any number of threads may decode pages at once.
   Result<Page> page(const PageRef& ref) const;

@@ -7,7 +7,7 @@
 namespace fkt {
 namespace {
 
-using Doing = TaskStates::Doing;
+using Doing = TaskActivity::Doing;
 
 constexpr std::size_t kEntry = 15, kTime = 12, kPid = 8;
 
@@ -28,7 +28,7 @@ std::string what(const PathStep& step, const Analysis& analysis) {
     default:
       return "not known";
   }
-  const std::string until = step.by_interrupt && step.waker != TaskStates::kNobody
+  const std::string until = step.by_interrupt && step.waker != TaskActivity::kNobody
                                 ? ", woken by " + analysis.types()[step.waker].name
                                 : "";
   return "asleep" + call + until;

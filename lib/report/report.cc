@@ -50,7 +50,7 @@ class Report {
   void column(std::string_view text, std::size_t width) { out_.right(text, width); }
   void put_percent(std::uint64_t part, std::uint64_t whole);
   void each(const Spread& spread);
-  std::vector<State> states_shown() const;
+  std::vector<CpuState> states_shown() const;
 
   TextWriter& out_;
   const Summary& s_;
@@ -58,23 +58,23 @@ class Report {
   const TimeFormat& time_;
 };
 
-std::string_view state_title(State state) {
+std::string_view state_title(CpuState state) {
   switch (state) {
-    case State::idle:
+    case CpuState::idle:
       return "Idle";
-    case State::user:
+    case CpuState::user:
       return "User";
-    case State::system:
+    case CpuState::system:
       return "System";
-    case State::irq:
+    case CpuState::irq:
       return "Interrupts";
-    case State::softirq:
+    case CpuState::softirq:
       return "Softirqs";
-    case State::running:
+    case CpuState::running:
       return "User or system";
-    case State::others:
+    case CpuState::others:
       return "Idle+others";
-    case State::unknown:
+    case CpuState::unknown:
       return "Unknown";
   }
   return "";
@@ -260,12 +260,13 @@ void Report::calls() {
   alone(Outcome::fork_return, " in children of forks whose call is not known");
 }
 
-std::vector<State> Report::states_shown() const {
-  std::vector<State> shown;
-  for (std::size_t i = 0; i < kStates; i++) {
-    const auto state = static_cast<State>(i);
-    const bool always = state == State::idle || state == State::user || state == State::system ||
-                        state == State::irq || state == State::softirq;
+std::vector<CpuState> Report::states_shown() const {
+  std::vector<CpuState> shown;
+  for (std::size_t i = 0; i < kCpuStates; i++) {
+    const auto state = static_cast<CpuState>(i);
+    const bool always = state == CpuState::idle || state == CpuState::user ||
+                        state == CpuState::system || state == CpuState::irq ||
+                        state == CpuState::softirq;
     if (always || s_.times[i] > 0) shown.push_back(state);
   }
   return shown;
@@ -273,14 +274,14 @@ std::vector<State> Report::states_shown() const {
 
 void Report::processes() {
   if (s_.processes.empty()) return;
-  const std::vector<State> shown = states_shown();
+  const std::vector<CpuState> shown = states_shown();
   title("Processes: time on the CPUs (interrupts: those that interrupted the process)");
   out_.left("Name", kTask);
   column("Pid", 8);
   column("Threads", 8);
   column("Runs", kCount);
-  for (const State state : shown) {
-    if (state != State::unknown) column(state_title(state), kTicks);
+  for (const CpuState state : shown) {
+    if (state != CpuState::unknown) column(state_title(state), kTicks);
   }
   column("Percent", 9);
   out_.put('\n');
@@ -293,8 +294,8 @@ void Report::processes() {
     out_.right(row.pid, 8);
     out_.right(row.threads, 8);
     out_.right(row.runs, kCount);
-    for (const State state : shown) {
-      if (state != State::unknown) ticks(row.times[static_cast<std::size_t>(state)]);
+    for (const CpuState state : shown) {
+      if (state != CpuState::unknown) ticks(row.times[static_cast<std::size_t>(state)]);
     }
     put_percent(sum, s_.cpu_ticks);
     out_.put('\n');
@@ -302,19 +303,19 @@ void Report::processes() {
 }
 
 void Report::cpus() {
-  const std::vector<State> shown = states_shown();
+  const std::vector<CpuState> shown = states_shown();
   title("CPUs");
   out_.left("CPU", 5);
-  for (const State state : shown) column(state_title(state), kTicks);
+  for (const CpuState state : shown) column(state_title(state), kTicks);
   out_.put('\n');
-  const auto line = [&](const std::string& name, const StateTimes& times) {
+  const auto line = [&](const std::string& name, const CpuStateTimes& times) {
     out_.left(name, 5);
-    for (const State state : shown) ticks(times[static_cast<std::size_t>(state)]);
+    for (const CpuState state : shown) ticks(times[static_cast<std::size_t>(state)]);
     out_.put('\n');
     std::uint64_t sum = 0;
     for (const std::uint64_t t : times) sum += t;
     out_.left("", 5);
-    for (const State state : shown) {
+    for (const CpuState state : shown) {
       TextWriter number;
       number.decimal(percent(times[static_cast<std::size_t>(state)], sum), 2);
       number.put('%');

@@ -56,9 +56,9 @@ class ReportCsv {
     ticks(spread.max);
   }
   void state_keys() {
-    for (std::size_t i = 0; i < kStates; i++) text(state_key(i));
+    for (std::size_t i = 0; i < kCpuStates; i++) text(state_key(i));
   }
-  void times(const StateTimes& times) {
+  void times(const CpuStateTimes& times) {
     for (const std::uint64_t t : times) ticks(t);
   }
 

@@ -62,22 +62,25 @@ void ReportHead::parts() {
     out_.put('\n');
   }
   if (!s_.selects) return;
-  const View& view = a_.view();
+  const Selection& selection = a_.selection();
   label("Selected:");
   extent(s_.selected);
-  if (view.cpu) out_.put(", cpu " + std::to_string(*view.cpu));
-  if (view.layer) {
-    const Layer* layer = a_.info().catalogue.layer(*view.layer);
-    out_.put(", events of layer " + (layer != nullptr ? layer->name : std::to_string(*view.layer)));
+  if (selection.cpu) out_.put(", cpu " + std::to_string(*selection.cpu));
+  if (selection.layer) {
+    const Layer* layer = a_.info().catalogue.layer(*selection.layer);
+    out_.put(", events of layer " +
+             (layer != nullptr ? layer->name : std::to_string(*selection.layer)));
   }
-  if (view.stats_pid) out_.put(", while process " + std::to_string(*view.stats_pid) + " lives");
-  if (!view.around.empty()) {
-    out_.put(", around " + view.around + " (" + counted(view.parts.size(), "place") + ")");
+  if (selection.stats_pid)
+    out_.put(", while process " + std::to_string(*selection.stats_pid) + " lives");
+  if (!selection.around.empty()) {
+    out_.put(", around " + selection.around + " (" + counted(selection.parts.size(), "place") +
+             ")");
   }
   out_.put('\n');
-  if (!view.where) return;
+  if (!selection.where) return;
   label("Where:");
-  out_.escaped(view.where->where.text());
+  out_.escaped(selection.where->expression.text());
   out_.put('\n');
 }
 

@@ -50,7 +50,7 @@ class ReportJson {
   Json processes() const;
   Json cpus() const;
   Json load() const;
-  Json times(const StateTimes& times) const;
+  Json times(const CpuStateTimes& times) const;
   Json spread(const Spread& spread) const;
   static Json outcomes(const std::array<std::uint64_t, kOutcomes>& counts);
 
@@ -59,9 +59,9 @@ class ReportJson {
   const TimeFormat& time_;
 };
 
-Json ReportJson::times(const StateTimes& times) const {
+Json ReportJson::times(const CpuStateTimes& times) const {
   Json object = Json::object();
-  for (std::size_t i = 0; i < kStates; i++) object[std::string(state_key(i))] = at(times[i]);
+  for (std::size_t i = 0; i < kCpuStates; i++) object[std::string(state_key(i))] = at(times[i]);
   return object;
 }
 
@@ -103,13 +103,13 @@ Json ReportJson::recording() const {
 }
 
 Json ReportJson::selection() const {
-  const View& view = a_.view();
+  const Selection& selection = a_.selection();
   Json object = extent(s_.selected);
-  object["cpu"] = view.cpu ? Json(*view.cpu) : Json();
-  object["layer"] = view.layer ? Json(*view.layer) : Json();
-  object["pid"] = view.stats_pid ? Json(*view.stats_pid) : Json();
-  object["where"] = view.where ? Json(view.where->where.text()) : Json();
-  object["around"] = view.around.empty() ? Json() : Json(view.around);
+  object["cpu"] = selection.cpu ? Json(*selection.cpu) : Json();
+  object["layer"] = selection.layer ? Json(*selection.layer) : Json();
+  object["pid"] = selection.stats_pid ? Json(*selection.stats_pid) : Json();
+  object["where"] = selection.where ? Json(selection.where->expression.text()) : Json();
+  object["around"] = selection.around.empty() ? Json() : Json(selection.around);
   return object;
 }
 

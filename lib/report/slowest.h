@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/analyse/find.h"
+#include "lib/analyse/search_passes.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
 

@@ -21,18 +21,18 @@ std::string part_note(const TraceInfo& info) {
   return note;
 }
 
-std::uint64_t of(const StateTimes& times, State state) {
+std::uint64_t of(const CpuStateTimes& times, CpuState state) {
   return times[static_cast<std::size_t>(state)];
 }
 
-std::uint64_t all(const StateTimes& times) {
+std::uint64_t all(const CpuStateTimes& times) {
   std::uint64_t sum = 0;
   for (const std::uint64_t ticks : times) sum += ticks;
   return sum;
 }
 
-void add(StateTimes& to, const StateTimes& times) {
-  for (std::size_t i = 0; i < kStates; i++) to[i] += times[i];
+void add(CpuStateTimes& to, const CpuStateTimes& times) {
+  for (std::size_t i = 0; i < kCpuStates; i++) to[i] += times[i];
 }
 
 std::string layer_name(const Catalogue& catalogue, unsigned bit) {
@@ -74,8 +74,8 @@ class Builder {
  private:
   void head();
   void extents();
-  std::uint64_t ticks_in(std::uint64_t from, std::uint64_t to, bool in_view) const;
-  Summary::Extent extent(std::uint64_t from, std::uint64_t to, bool in_view) const;
+  std::uint64_t ticks_in(std::uint64_t from, std::uint64_t to, bool in_selection) const;
+  Summary::Extent extent(std::uint64_t from, std::uint64_t to, bool in_selection) const;
   void cpus();
   void processes();
   void histogram(bool without_user);
@@ -94,13 +94,14 @@ class Builder {
   Summary& out_;
 };
 
-// Returns how many ticks of [from, to) are in the file; with in_view, only of the view's parts.
-std::uint64_t Builder::ticks_in(std::uint64_t from, std::uint64_t to, bool in_view) const {
+// Returns how many ticks of [from, to) are in the file; with in_selection, only of the selection's
+// parts.
+std::uint64_t Builder::ticks_in(std::uint64_t from, std::uint64_t to, bool in_selection) const {
   const TraceInfo& info = a_.info();
   Window window;
   window.from = from;
   window.to = to;
-  if (in_view) window.parts = a_.view().parts;
+  if (in_selection) window.parts = a_.selection().parts;
   if (!info.checkpoint) return window.part(0, from, to);
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < info.stretches(); i++) {
@@ -109,9 +110,9 @@ std::uint64_t Builder::ticks_in(std::uint64_t from, std::uint64_t to, bool in_vi
   return sum;
 }
 
-Summary::Extent Builder::extent(std::uint64_t from, std::uint64_t to, bool in_view) const {
+Summary::Extent Builder::extent(std::uint64_t from, std::uint64_t to, bool in_selection) const {
   to = std::max(from, to);
-  return {from - a_.start(), to - a_.start(), ticks_in(from, to, in_view)};
+  return {from - a_.start(), to - a_.start(), ticks_in(from, to, in_selection)};
 }
 
 // Sets the extents of the recording, the file and the selection.
@@ -130,9 +131,9 @@ void Builder::extents() {
     out_.file = extent(from, to, false);
   }
   out_.selected = extent(a_.begin(), a_.end(), true);
-  const View& view = a_.view();
-  out_.selects = a_.begin() > from || a_.end() < to || view.cpu || view.layer || view.stats_pid ||
-                 view.where || !view.around.empty();
+  const Selection& selection = a_.selection();
+  out_.selects = a_.begin() > from || a_.end() < to || selection.cpu || selection.layer ||
+                 selection.stats_pid || selection.where || !selection.around.empty();
 }
 
 void Builder::head() {
@@ -147,9 +148,9 @@ void Builder::head() {
 
 void Builder::cpus() {
   for (std::uint32_t cpu = 0; cpu < a_.states().cpus(); cpu++) {
-    const StateTimes& times = a_.states().cpu(cpu);
+    const CpuStateTimes& times = a_.states().cpu(cpu);
     if (!a_.states().seen(cpu) && all(times) == 0) continue;
-    if (a_.view().cpu && *a_.view().cpu != cpu) continue;
+    if (a_.selection().cpu && *a_.selection().cpu != cpu) continue;
     out_.cpus.push_back({cpu, times});
     add(out_.times, times);
   }
@@ -161,7 +162,7 @@ void Builder::processes() {
   // By leader, whose row has the times of all its threads.
   std::map<TaskIndex, Summary::ProcessRow> rows;
   for (TaskIndex task = 0; task < tasks.size(); task++) {
-    const StateTimes& times = a_.states().task(task);
+    const CpuStateTimes& times = a_.states().task(task);
     if (!tasks[task].member) continue;  // a filter hides most of it
     if (all(times) == 0 && a_.states().runs(task) == 0) continue;
     const TaskIndex leader = tasks[task].leader;
@@ -204,18 +205,18 @@ void Builder::histogram(bool without_user) {
   const auto rest = [](std::uint64_t sum, std::uint64_t part) {
     return sum > part ? sum - part : 0;
   };
-  if (!without_user) state("user", of(out_.times, State::user));
-  state("idle", of(out_.times, State::idle));
+  if (!without_user) state("user", of(out_.times, CpuState::user));
+  state("idle", of(out_.times, CpuState::idle));
   const std::uint64_t threads = a_.spans().kernel_threads();
   state("kernel threads", threads);
-  const bool chosen = a_.view().where != nullptr;
+  const bool chosen = a_.selection().where != nullptr;
   state(chosen ? "other calls" : "calls not seen whole",
-        rest(of(out_.times, State::system), system + threads));
+        rest(of(out_.times, CpuState::system), system + threads));
   state(chosen ? "other interrupts" : "interrupts not seen whole",
-        rest(of(out_.times, State::irq) + of(out_.times, State::softirq), interrupts));
-  state("user or system, not known", of(out_.times, State::running));
-  state("idle and other tasks", of(out_.times, State::others));
-  state("unknown", of(out_.times, State::unknown));
+        rest(of(out_.times, CpuState::irq) + of(out_.times, CpuState::softirq), interrupts));
+  state("user or system, not known", of(out_.times, CpuState::running));
+  state("idle and other tasks", of(out_.times, CpuState::others));
+  state("unknown", of(out_.times, CpuState::unknown));
   std::stable_sort(out_.histogram.begin(), out_.histogram.end(),
                    [](const auto& x, const auto& y) { return x.ticks > y.ticks; });
   points();
@@ -418,7 +419,7 @@ void Builder::notes() {
 }  // namespace
 
 std::string_view state_key(std::size_t state) {
-  static constexpr std::string_view kKeys[kStates] = {
+  static constexpr std::string_view kKeys[kCpuStates] = {
       "idle", "user", "system", "irq", "softirq", "user_or_system", "idle_and_others", "unknown"};
   return kKeys[state];
 }

@@ -50,13 +50,13 @@ struct Summary {
     std::string name;
     std::uint32_t pid = 0;
     std::uint32_t threads = 1;
-    StateTimes times{};
+    CpuStateTimes times{};
     std::uint64_t runs = 0;
     bool idle = false, kernel = false, recorder = false;
   };
   struct CpuRow {
     std::uint32_t cpu = 0;
-    StateTimes times{};
+    CpuStateTimes times{};
   };
   struct CpuLoss {
     std::uint32_t cpu = 0;
@@ -82,7 +82,7 @@ struct Summary {
   bool selects = false;        // `selected` is less than what the file contains
   std::uint64_t events = 0, lost = 0;
   std::uint64_t cpu_ticks = 0;  // time of all CPUs together
-  StateTimes times{};
+  CpuStateTimes times{};
   std::vector<std::string> layers;   // recorded
   std::vector<std::string> notes;    // what is not known, and why
   std::vector<std::string> missing;  // what the file lacks; empty: complete

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The table of lib/analyse/task_states.h as text, JSON and CSV.
+// The table of lib/analyse/task_activity.h as text, JSON and CSV.
 #include <algorithm>
 
-#include "lib/analyse/task_states.h"
+#include "lib/analyse/task_activity.h"
 
 namespace fkt {
 namespace {

@@ -8,13 +8,13 @@ struct BurstTaker::Place {
   std::uint32_t number;  // of the CPU
   bool counts;
   const TaskInfo& info;
-  Spans::TaskState& task;
-  Spans::Stack& interrupts;
-  States::Cpu& cpu;
-  States::TaskTimes& times;
+  SpanTracker::TaskSpans& task;
+  SpanTracker::Stack& interrupts;
+  CpuAccounting::Cpu& cpu;
+  CpuAccounting::TaskTimes& times;
   std::span<const ChildRecord> loose;
 
-  void add(State state, std::uint64_t ticks) {
+  void add(CpuState state, std::uint64_t ticks) {
     cpu.times[static_cast<std::size_t>(state)] += ticks;
     times.times[static_cast<std::size_t>(state)] += ticks;
   }
@@ -52,13 +52,13 @@ bool BurstTaker::take(const Burst& burst, std::uint32_t cpu, std::span<const Chi
 // Returns true if the open spans and the known state of task and CPU allow to apply the burst as a
 // whole.
 inline bool BurstTaker::fits(const Burst& burst, const Place& place) const {
-  const Spans::TaskState& task = place.task;
+  const SpanTracker::TaskSpans& task = place.task;
   if ((place.info.freed && place.info.left_dead) || !place.cpu.seen ||
       place.cpu.charged > burst.from) {
     return false;
   }
-  // While another CPU is in a gap, Spans handles a task that is switched out differently
-  // (Spans::begin_gap()).
+  // While another CPU is in a gap, SpanTracker handles a task that is switched out differently
+  // (SpanTracker::begin_gap()).
   if (burst.leave != 0 && spans_.in_gap()) return false;
   // Another task runs than was expected: the CPU's interrupts ended unseen, which only the single
   // events handle.
@@ -71,14 +71,15 @@ inline bool BurstTaker::fits(const Burst& burst, const Place& place) const {
   if (burst.exits) {
     return ordinary && open == 1 && task.stack.depth == 1 && is_syscall(task.stack.spans[0].kind);
   }
-  if (burst.has_fault && task.mode == Spans::Mode::unknown && open == 0) return false;
+  if (burst.has_fault && task.mode == SpanTracker::Mode::unknown && open == 0) return false;
   if (!burst.has_calls && !burst.enters) return true;
-  return ordinary && open == 0 && task.mode == Spans::Mode::user && !task.from_fork && !task.gap;
+  return ordinary && open == 0 && task.mode == SpanTracker::Mode::user && !task.from_fork &&
+         !task.gap;
 }
 
-// Charges the time up to the burst's first event, as States::advance() does.
+// Charges the time up to the burst's first event, as CpuAccounting::advance() does.
 inline void BurstTaker::arrive(const Burst& burst, Place& place) {
-  States::Cpu& cpu = place.cpu;
+  CpuAccounting::Cpu& cpu = place.cpu;
   if (place.index != cpu.current) {
     if (place.index != cpu.next) return states_.advance(place.number, burst.from, place.index);
     place.task.resume(place.number, cpu.last);
@@ -96,7 +97,7 @@ inline void BurstTaker::arrive(const Burst& burst, Place& place) {
 
 // Adds the time to the innermost span and to the task it ran in; `selected` of the ticks count.
 inline void BurstTaker::give(Place& place, std::uint64_t ticks, std::uint64_t selected) {
-  Spans::TaskState& task = place.task;
+  SpanTracker::TaskSpans& task = place.task;
   if (place.interrupts.depth > 0 || !place.info.member) {
     return states_.give(place.number, place.cpu, place.index, ticks, selected);
   }
@@ -104,11 +105,11 @@ inline void BurstTaker::give(Place& place, std::uint64_t ticks, std::uint64_t se
     OpenSpan& call = task.stack.top();
     call.own += ticks;
     call.own_selected += selected;
-    place.add(State::system, selected);
+    place.add(CpuState::system, selected);
   } else if (place.info.idle) {
-    place.add(State::idle, selected);
-  } else if (!place.info.kernel && task.mode == Spans::Mode::user) {
-    place.add(State::user, selected);
+    place.add(CpuState::idle, selected);
+  } else if (!place.info.kernel && task.mode == SpanTracker::Mode::user) {
+    place.add(CpuState::user, selected);
   } else {
     states_.give(place.number, place.cpu, place.index, ticks, selected);
   }
@@ -118,23 +119,23 @@ inline void BurstTaker::give(Place& place, std::uint64_t ticks, std::uint64_t se
 // in it (ticks).
 inline void BurstTaker::spend(const Burst::Part& part, std::uint64_t calls, std::uint64_t to,
                               Place& place) {
-  States::Cpu& cpu = place.cpu;
+  CpuAccounting::Cpu& cpu = place.cpu;
   const std::uint64_t ticks = to - cpu.last;
   cpu.charged = cpu.last = to;
   if (part.end_loose != part.first_loose) add_children(part, place);
   if (ticks == 0) return;
   const std::uint64_t rest = ticks - part.irq - part.softirq - calls;
   if (place.counts && rest != ticks) {
-    place.add(State::irq, part.irq);
-    place.add(State::softirq, part.softirq);
-    place.add(State::system, calls);
+    place.add(CpuState::irq, part.irq);
+    place.add(CpuState::softirq, part.softirq);
+    place.add(CpuState::system, calls);
   }
   if (rest > 0) give(place, rest, place.counts ? rest : 0);
 }
 
 // Adds the spans of this part to the children of the innermost open span.
 void BurstTaker::add_children(const Burst::Part& part, Place& place) {
-  Spans::Stack& around = place.interrupts.depth > 0 ? place.interrupts : place.task.stack;
+  SpanTracker::Stack& around = place.interrupts.depth > 0 ? place.interrupts : place.task.stack;
   if (around.depth == 0) return;
   for (std::uint32_t i = part.first_loose; i < part.end_loose; i++) {
     const ChildRecord& child = place.loose[i];
@@ -143,10 +144,10 @@ void BurstTaker::add_children(const Burst::Part& part, Place& place) {
 }
 
 inline void BurstTaker::exit_call(const Burst& burst, Place& place) {
-  Spans::TaskState& task = place.task;
+  SpanTracker::TaskSpans& task = place.task;
   task.stack.depth--;
   profile_.closed(task.stack.spans[task.stack.depth], Outcome::complete, burst.exit, place.counts);
-  task.mode = Spans::Mode::user;
+  task.mode = SpanTracker::Mode::user;
   task.from_fork = task.gap = false;
 }
 
@@ -175,7 +176,7 @@ inline void BurstTaker::leave(const Burst& burst, Place& place) {
     Step step;
     spans_.apply(event, place.index, false, step);
   } else {
-    place.task.off = Spans::switched_out(burst.leave);
+    place.task.off = SpanTracker::switched_out(burst.leave);
     place.task.since = burst.to;
   }
   // idle() and by_tid() may add a task and so move the array that place.info points into: it must

@@ -38,8 +38,8 @@ class BurstTaker {
   void leave(const Burst& burst, Place& place);
 
   Tasks& tasks_;
-  Spans& spans_;
-  States& states_;
+  SpanTracker& spans_;
+  CpuAccounting& states_;
   Profile& profile_;
   const Window& window_;
 };

@@ -123,7 +123,7 @@ class Lane {
 
 // Returns the end of the scan: the first tick that is not read.
 std::uint64_t end_of_scan(const Analysis& analysis, const ScanOptions& options) {
-  const std::uint64_t to = analysis.view().to.value_or(kForever);
+  const std::uint64_t to = analysis.selection().to.value_or(kForever);
   return options.stops.empty() ? to : std::min(to, options.stops.back());
 }
 
@@ -148,7 +148,7 @@ class Progress {
 
 }  // namespace
 
-// Applies every event by itself: for views that do not take bursts.
+// Applies every event by itself: for selections that do not take bursts.
 class Scanner::Events {
  public:
   Events(const Trace& trace, Analysis& analysis, const ScanOptions& options)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Reads a recording for the sums of its Analysis, where the single events are not needed:
 //
-//   fkt::Analysis analysis(trace.info(), view);
+//   fkt::Analysis analysis(trace.info(), selection);
 //   fkt::scan(trace, analysis, {.reading = progress});
-//   analysis.finish(!view.to, recording_end(trace));
+//   analysis.finish(!selection.to, recording_end(trace));
 //
 // The result is that of adding all of trace.events(), but pages are digested by several threads
 // (lib/scan/digest.h), and the events of a burst (lib/scan/burst.h) are taken in one step.
@@ -37,9 +37,9 @@ struct ScanOptions {
 // A scan that can be interrupted, to save the analysis's state.
 class Scanner {
  public:
-  // Scans up to the end of the analysis's view or the last of options.stops. `trace` and `analysis`
-  // must outlive the scanner. When the analysis's info has a checkpoint, the scan begins there,
-  // provided that its view takes bursts.
+  // Scans up to the end of the analysis's selection or the last of options.stops. `trace` and
+  // `analysis` must outlive the scanner. When the analysis's info has a checkpoint, the scan begins
+  // there, provided that its selection takes bursts.
   Scanner(const Trace& trace, Analysis& analysis, ScanOptions options);
   ~Scanner();
   Scanner(const Scanner&) = delete;
@@ -53,7 +53,7 @@ class Scanner {
  private:
   class Events;
   class Merge;
-  std::unique_ptr<Events> events_;  // for views that do not take bursts
+  std::unique_ptr<Events> events_;  // for selections that do not take bursts
   std::unique_ptr<Merge> merge_;    // for all others
 };
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/analyse/find.h"
+#include "lib/analyse/search_passes.h"
 #include "lib/read/trace.h"
 #include "lib/slice/known_states.h"
 

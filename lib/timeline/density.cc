@@ -37,20 +37,20 @@ std::size_t position(const std::vector<std::uint32_t>& cpus, std::uint32_t cpu) 
   return static_cast<std::size_t>(std::ranges::lower_bound(cpus, cpu) - cpus.begin());
 }
 
-DensityCells empty_cells(const Scale& scale, std::vector<std::uint32_t> cpus,
+DensityCells empty_cells(const TimeScale& scale, std::vector<std::uint32_t> cpus,
                          std::vector<unsigned> layers) {
   DensityCells cells{scale, std::move(cpus), std::move(layers), {}};
   cells.amounts.resize(cells.cpus.size() * cells.width() * scale.cells);
   return cells;
 }
 
-bool outside(const PageRef& page, const Scale& scale) {
+bool outside(const PageRef& page, const TimeScale& scale) {
   return page.end_clock < scale.from || page.first_clock >= scale.to;
 }
 
 }  // namespace
 
-DensityCells density_from_index(const Trace& trace, const Scale& scale) {
+DensityCells density_from_index(const Trace& trace, const TimeScale& scale) {
   DensityCells cells = empty_cells(scale, cpus_of(trace), {});
   const std::uint64_t words = (trace.info().page_bytes - FKT_PAGE_HEADER_BYTES) / 8;
   for (const PageRef& page : trace.pages()) {
@@ -237,7 +237,7 @@ void Density::find_gaps(const std::vector<Edge>& edges) {
   std::ranges::sort(gaps_, {}, [](const Gap& gap) { return std::pair(gap.cpu, gap.from); });
 }
 
-void Density::each_cpu(const Scale& scale, const DensityTaker& take,
+void Density::each_cpu(const TimeScale& scale, const DensityTaker& take,
                        std::uint64_t most_decoded) const {
   const std::uint64_t edges = std::min<std::uint64_t>(std::uint64_t{scale.cells} * cpus_.size(),
                                                       trace_.pages().size() * per_page_);
@@ -251,7 +251,7 @@ void Density::each_cpu(const Scale& scale, const DensityTaker& take,
   }
 }
 
-DensityCells Density::cells(const Scale& scale, std::uint64_t most_decoded) const {
+DensityCells Density::cells(const TimeScale& scale, std::uint64_t most_decoded) const {
   DensityCells cells = empty_cells(scale, cpus_, layers_);
   const auto put = [&](std::size_t position, std::uint32_t,
                        std::span<const DensityCells::Amount> amounts) {
@@ -263,7 +263,7 @@ DensityCells Density::cells(const Scale& scale, std::uint64_t most_decoded) cons
 }
 
 void Density::add_page(std::size_t index, Picture& picture) const {
-  const Scale& scale = picture.scale;
+  const TimeScale& scale = picture.scale;
   const PageRef& page = trace_.pages()[index];
   if (page.first_clock < scale.from || page.end_clock >= scale.to) {
     return split_page(index, picture);
@@ -279,7 +279,7 @@ void Density::add_page(std::size_t index, Picture& picture) const {
 }
 
 void Density::split_page(std::size_t index, Picture& picture) const {
-  const Scale& scale = picture.scale;
+  const TimeScale& scale = picture.scale;
   const PageRef& ref = trace_.pages()[index];
   std::optional<Page> page;
   for (std::size_t i = 0; i < per_page_; i++) {
@@ -308,7 +308,7 @@ void Density::split_page(std::size_t index, Picture& picture) const {
 // gets lost; the part outside the scale is left out.
 void Density::spread_piece(const Counts* counts, std::uint64_t from, std::uint64_t to,
                            Picture& picture) const {
-  const Scale& scale = picture.scale;
+  const TimeScale& scale = picture.scale;
   const std::uint32_t first = from < scale.from ? 0 : picture.table.cell(from);
   const std::uint32_t last = to >= scale.to ? scale.cells - 1 : picture.table.cell(to);
   const double ticks = static_cast<double>(to - from) + 1;
@@ -330,7 +330,7 @@ void Density::spread_piece(const Counts* counts, std::uint64_t from, std::uint64
 
 void Density::decode_piece(const Page& page, const Piece& piece, std::size_t end,
                            Picture& picture) const {
-  const Scale& scale = picture.scale;
+  const TimeScale& scale = picture.scale;
   if (piece.word >= page.words.size()) return;
   Page part = page;
   part.words = page.words.subspan(piece.word);
@@ -350,7 +350,7 @@ void Density::decode_piece(const Page& page, const Piece& piece, std::size_t end
   }
 }
 
-std::vector<Gap> gaps_in(const std::vector<Gap>& gaps, const Scale& scale) {
+std::vector<Gap> gaps_in(const std::vector<Gap>& gaps, const TimeScale& scale) {
   std::vector<Gap> pieces;
   for (const Gap& gap : gaps) {
     if (gap.to < scale.from || gap.from >= scale.to) continue;

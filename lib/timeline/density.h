@@ -17,13 +17,13 @@
 #include <vector>
 
 #include "lib/analyse/analysis.h"
-#include "lib/analyse/scale.h"
+#include "lib/analyse/time_scale.h"
 #include "lib/read/trace.h"
 
 namespace fkt {
 
 struct DensityCells {
-  Scale scale;
+  TimeScale scale;
   std::vector<std::uint32_t> cpus;
   // Bit numbers of the layers that occur; empty: all layers in one sum.
   std::vector<unsigned> layers;
@@ -41,7 +41,7 @@ struct DensityCells {
 
 // Computes the cells from the index alone, without reading pages: each page's events are spread
 // evenly over its time, with all layers in one sum.
-DensityCells density_from_index(const Trace& trace, const Scale& scale);
+DensityCells density_from_index(const Trace& trace, const TimeScale& scale);
 
 // Called with the cells of one CPU: its position among the CPUs that have pages, its number, and
 // the amounts [layer][cell].
@@ -66,13 +66,13 @@ class Density {
   // Computes the events in scale.from <= clock < scale.to and calls `take` for each CPU in
   // ascending order. May be called from several threads. The result is exact if no more than
   // `most_decoded` words must be decoded again for it.
-  void each_cpu(const Scale& scale, const DensityTaker& take,
+  void each_cpu(const TimeScale& scale, const DensityTaker& take,
                 std::uint64_t most_decoded = kMostDecoded) const;
   // As each_cpu(), with the cells of all CPUs in one result.
-  DensityCells cells(const Scale& scale, std::uint64_t most_decoded = kMostDecoded) const;
+  DensityCells cells(const TimeScale& scale, std::uint64_t most_decoded = kMostDecoded) const;
   const std::vector<unsigned>& layers() const { return layers_; }
   // Number of values in a picture.
-  std::size_t numbers(const Scale& scale) const {
+  std::size_t numbers(const TimeScale& scale) const {
     return 2 * cpus_.size() * layers_.size() * scale.cells;
   }
   // The gaps of all CPUs, sorted by CPU and time: those that the reader reports (event.h), and
@@ -110,7 +110,7 @@ class Density {
   void keep_layers_used();
   // The picture in progress, of one CPU after another.
   struct Picture {
-    Scale scale;
+    TimeScale scale;
     CellTable table;
     bool decode;                                // decode the pieces that cross an edge of a cell
     std::vector<DensityCells::Amount> amounts;  // [layer][cell]
@@ -143,6 +143,6 @@ class Density {
 
 // Returns the gaps that overlap the scale, limited to it. Gaps of a CPU that touch the same cell
 // are merged into one.
-std::vector<Gap> gaps_in(const std::vector<Gap>& gaps, const Scale& scale);
+std::vector<Gap> gaps_in(const std::vector<Gap>& gaps, const TimeScale& scale);
 
 }  // namespace fkt

@@ -7,8 +7,9 @@ namespace fkt {
 namespace {
 
 constexpr std::size_t kDeepest = 255;  // slices that nest deeper are reported at this depth
-constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // values of Spans::Off in a checkpoint
-constexpr std::size_t kOfMalloc = 16;  // overhead of malloc() per allocation (bytes)
+constexpr std::uint8_t kOffNot = 0,
+                       kOffPreempted = 2;  // values of SpanTracker::Off in a checkpoint
+constexpr std::size_t kOfMalloc = 16;      // overhead of malloc() per allocation (bytes)
 
 }  // namespace
 

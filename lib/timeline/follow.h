@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lib/analyse/meanings.h"
-#include "lib/analyse/spans.h"
+#include "lib/analyse/span_tracker.h"
 #include "lib/analyse/tasks.h"
 #include "lib/analyse/who_runs.h"
 

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/analyse/scale.h"
+#include "lib/analyse/time_scale.h"
 #include "lib/timeline/follow.h"
 
 namespace fkt {
@@ -83,7 +83,7 @@ class Lanes : public FollowSink {
   static constexpr std::size_t kMostWakes = 2000;
 
   // tasks: tells the idle tasks, which get no lane.
-  Lanes(const Scale& scale, const Tasks& tasks) : scale_(scale), tasks_(tasks) {}
+  Lanes(const TimeScale& scale, const Tasks& tasks) : scale_(scale), tasks_(tasks) {}
 
   void slice(const Slice& slice) override;
   // Adds a finished cell of another picture. active: ticks that it adds to Lane::active.
@@ -113,7 +113,7 @@ class Lanes : public FollowSink {
   static void close(Building& building, Gathering& gathering);
   static void finish(Building& building);
 
-  Scale scale_;
+  TimeScale scale_;
   const Tasks& tasks_;
   std::unordered_map<std::uint64_t, Building> lanes_;
   std::vector<Wake> wakes_;

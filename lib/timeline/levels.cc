@@ -121,7 +121,7 @@ void Levels::finish() {
   }
 }
 
-const Levels::Level& Levels::level_for(const Scale& scale) const {
+const Levels::Level& Levels::level_for(const TimeScale& scale) const {
   const std::uint64_t column = (scale.to - scale.from + scale.cells - 1) / scale.cells;
   std::size_t level = finest_;
   while (level + 1 < levels_.size() && levels_[level].width < column) level++;
@@ -129,7 +129,7 @@ const Levels::Level& Levels::level_for(const Scale& scale) const {
 }
 
 template <class Use>
-void Levels::each_cell(const Level& level, const Scale& scale, const Use& use) {
+void Levels::each_cell(const Level& level, const TimeScale& scale, const Use& use) {
   const auto outside = [&](const auto& part) {
     return part.to <= scale.from || part.from >= scale.to;
   };
@@ -144,8 +144,8 @@ void Levels::each_cell(const Level& level, const Scale& scale, const Use& use) {
 }
 
 // Returns, by task, whether its lane is in the picture. count: number of wanted tasks.
-std::vector<bool> Levels::chosen_tasks(const Level& level, const Scale& scale, const LaneWish& wish,
-                                       std::uint64_t& count) const {
+std::vector<bool> Levels::chosen_tasks(const Level& level, const TimeScale& scale,
+                                       const LaneWish& wish, std::uint64_t& count) const {
   std::vector<LaneRank> all(tasks_.size());
   each_cell(level, scale, [&](const Cell& stored) {
     if ((stored.lane & kOfCpu) != 0 || stored.lane >= all.size()) return;
@@ -171,7 +171,7 @@ std::vector<bool> Levels::chosen_tasks(const Level& level, const Scale& scale, c
 
 // Two passes: the first selects the tasks, the second collects only their cells, as most cells
 // belong to other tasks.
-LanePicture Levels::lanes(const Scale& scale, const LaneWish& wish) const {
+LanePicture Levels::lanes(const TimeScale& scale, const LaneWish& wish) const {
   const Level& level = level_for(scale);
   std::uint64_t tasks = 0;
   const std::vector<bool> chosen = chosen_tasks(level, scale, wish, tasks);
@@ -190,7 +190,7 @@ LanePicture Levels::lanes(const Scale& scale, const LaneWish& wish) const {
 // Long slices are on every level. The search begins at the coarsest, which has the fewest cells.
 void Levels::complete(OpenCells& open, std::uint64_t clock) const {
   for (std::size_t level = levels_.size(); level-- > finest_ && !open.empty();) {
-    each_cell(levels_[level], Scale{clock - 1, clock + 1, 1}, [&](const Cell& stored) {
+    each_cell(levels_[level], TimeScale{clock - 1, clock + 1, 1}, [&](const Cell& stored) {
       if (stored.cell.count != 1 || !stored.cell.ended) return;
       const auto found = open.find({stored.lane, stored.cell.depth, stored.cell.from});
       if (found == open.end()) return;
@@ -201,7 +201,7 @@ void Levels::complete(OpenCells& open, std::uint64_t clock) const {
   }
 }
 
-LaneCell Levels::shown(const Cell& stored, const Scale& scale) {
+LaneCell Levels::shown(const Cell& stored, const TimeScale& scale) {
   LaneCell cell = stored.cell;
   if (cell.count == 1) {
     cell.busy = std::min(cell.to, scale.to) - std::max(cell.from, scale.from);

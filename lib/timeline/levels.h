@@ -37,7 +37,7 @@ class Levels : public FollowSink {
   // Returns what overlaps the scale, from cells whose buckets are as wide as its columns, or up to
   // twice as wide; wider still if finer levels were dropped. Lane::active of CPUs is approximate,
   // and wake-ups are not included.
-  LanePicture lanes(const Scale& scale, const LaneWish& wish = {}) const;
+  LanePicture lanes(const TimeScale& scale, const LaneWish& wish = {}) const;
   // Sets the end of slices that are open at `clock` (ticks), as far as a level has them as single
   // cells, and removes these from `open`. The slices that are left are narrower than
   // finest_bucket().
@@ -51,7 +51,7 @@ class Levels : public FollowSink {
   // Width of the finest level's buckets (ticks).
   std::uint64_t finest_bucket() const { return levels_[finest_].width; }
   // Width of the buckets that lanes() uses for this scale (ticks).
-  std::uint64_t bucket(const Scale& scale) const { return level_for(scale).width; }
+  std::uint64_t bucket(const TimeScale& scale) const { return level_for(scale).width; }
   // Number of cells on all levels.
   std::uint64_t cells() const { return cells_; }
 
@@ -88,12 +88,12 @@ class Levels : public FollowSink {
   void close(std::size_t level, std::uint64_t key, Open& open);
   void keep(std::size_t level, std::uint64_t key, const Gathered& gathered);
   void forget_finest();
-  const Level& level_for(const Scale& scale) const;
+  const Level& level_for(const TimeScale& scale) const;
   template <class Use>
-  static void each_cell(const Level& level, const Scale& scale, const Use& use);
-  std::vector<bool> chosen_tasks(const Level& level, const Scale& scale, const LaneWish& wish,
+  static void each_cell(const Level& level, const TimeScale& scale, const Use& use);
+  std::vector<bool> chosen_tasks(const Level& level, const TimeScale& scale, const LaneWish& wish,
                                  std::uint64_t& count) const;
-  static LaneCell shown(const Cell& stored, const Scale& scale);
+  static LaneCell shown(const Cell& stored, const TimeScale& scale);
   std::uint64_t active(const Cell& stored, const LaneCell& cell) const;
 
   std::uint64_t from_;

@@ -57,7 +57,8 @@ std::vector<Occurrence> slowest_occurrences(const Timeline& timeline, const Name
                                             const Unwanted& unwanted = {});
 
 // Statistics of [from, to) (ticks): calls and interrupts that began and ended in it, events,
-// states. They equal the figures of an Analysis whose View is that part (lib/analyse/analysis.h).
+// states. They equal the figures of an Analysis whose Selection is that part
+// (lib/analyse/analysis.h).
 class WindowStats : public FollowSink {
  public:
   struct OfTask {
@@ -65,7 +66,7 @@ class WindowStats : public FollowSink {
     std::uint64_t waits = 0, longest_wait = 0;  // of the ready states that ended in the window
   };
   // Each tick of the window is in exactly one of these. An interrupt's time is in `interrupts`
-  // whatever it interrupted, so `idle` excludes interrupts, as State::idle does.
+  // whatever it interrupted, so `idle` excludes interrupts, as CpuState::idle does.
   struct OfCpu {
     std::uint64_t busy = 0, idle = 0, interrupts = 0;  // ticks
     std::uint64_t unknown = 0;  // in gaps, before the CPU's first event, tasks not recorded

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-#include "lib/analyse/states.h"
+#include "lib/analyse/cpu_accounting.h"
 #include "lib/read/trace.h"
 #include "lib/timeline/density.h"
 #include "lib/timeline/follow.h"

@@ -5,21 +5,21 @@
 #include <cstdint>
 #include <string_view>
 
-#include "lib/analyse/find.h"
+#include "lib/analyse/search_passes.h"
 #include "lib/read/event_merge.h"
 #include "tests/golden/recordings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fkt::Trace trace = std::move(*fkt::Trace::from_bytes(fkt::test::find_recording()));
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto choice = fkt::choose(trace, text, {});
-  if (!choice) {
-    assert(choice.error().message.starts_with("column "));
+  const auto filter = fkt::make_filter(trace, text, {});
+  if (!filter) {
+    assert(filter.error().message.starts_with("column "));
     return 0;
   }
-  fkt::View view;
-  view.where = *choice;
-  fkt::Analysis analysis(trace.info(), view);
+  fkt::Selection selection;
+  selection.where = *filter;
+  fkt::Analysis analysis(trace.info(), selection);
   std::uint64_t shown = 0;
   for (const fkt::Event& event : trace.events()) shown += analysis.add(event).shown;
   assert(shown <= trace.integrity().events + analysis.gap_count());

@@ -34,12 +34,12 @@ void expect(bool condition) {
 }
 
 // Walks a selection; returns the number of events. Time must not go back, whatever the file says.
-std::uint64_t walk(const fkt::Trace& trace, const fkt::Selection& selection) {
+std::uint64_t walk(const fkt::Trace& trace, const fkt::ReadRange& range) {
   std::uint64_t last = 0, events = 0;
-  for (const fkt::Event& event : trace.events(selection)) {
+  for (const fkt::Event& event : trace.events(range)) {
     expect(event.clock >= last);
-    expect(!selection.from || event.clock >= *selection.from);
-    expect(!selection.to || event.clock < *selection.to);
+    expect(!range.from || event.clock >= *range.from);
+    expect(!range.to || event.clock < *range.to);
     last = event.clock;
     events += !event.is_gap();
     expect(!event.is_gap() || (event.words.size() == 2 && event.words[1] <= event.clock));

@@ -10,36 +10,36 @@
 
 namespace {
 
-fkt::View view_of(const fkt::Trace& trace, unsigned choice) {
-  fkt::View view;
-  if (trace.pages().empty()) return view;
+fkt::Selection selection_of(const fkt::Trace& trace, unsigned choice) {
+  fkt::Selection selection;
+  if (trace.pages().empty()) return selection;
   const fkt::PageRef& middle = trace.pages()[trace.pages().size() / 2];
-  if ((choice & 1) != 0) view.from = middle.first_clock;
-  if ((choice & 2) != 0) view.to = middle.end_clock;
-  if ((choice & 12) == 12) view.cpu = middle.cpu;
-  return view;
+  if ((choice & 1) != 0) selection.from = middle.first_clock;
+  if ((choice & 2) != 0) selection.to = middle.end_clock;
+  if ((choice & 12) == 12) selection.cpu = middle.cpu;
+  return selection;
 }
 
 std::string by_events(std::span<const std::byte> bytes, unsigned choice) {
   const fkt::Result<fkt::Trace> trace = fkt::Trace::from_bytes(bytes);
   if (!trace) return {};
-  fkt::Analysis analysis(trace->info(), view_of(*trace, choice));
+  fkt::Analysis analysis(trace->info(), selection_of(*trace, choice));
   analysis.keep_histograms();
-  const fkt::View& view = analysis.view();
-  for (const fkt::Event& event : trace->events({.from = {}, .to = view.to, .cpu = {}})) {
+  const fkt::Selection& selection = analysis.selection();
+  for (const fkt::Event& event : trace->events({.from = {}, .to = selection.to, .cpu = {}})) {
     analysis.add(event);
   }
-  analysis.finish(!view.to, recording_end(*trace));
+  analysis.finish(!selection.to, recording_end(*trace));
   return fkt::test::everything_said(*trace, analysis);
 }
 
 std::string by_scan(std::span<const std::byte> bytes, unsigned choice) {
   const fkt::Result<fkt::Trace> trace = fkt::Trace::from_bytes(bytes);
   if (!trace) return {};
-  fkt::Analysis analysis(trace->info(), view_of(*trace, choice));
+  fkt::Analysis analysis(trace->info(), selection_of(*trace, choice));
   analysis.keep_histograms();
   fkt::scan(*trace, analysis, {.threads = (choice & 0x70) == 0x70 ? 2U : 1U});
-  analysis.finish(!analysis.view().to, recording_end(*trace));
+  analysis.finish(!analysis.selection().to, recording_end(*trace));
   return fkt::test::everything_said(*trace, analysis);
 }
 

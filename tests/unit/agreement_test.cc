@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Checks that all analyses of a recording agree: the statistics (Analysis), their fast scan, the
-// states of tasks and the critical path (TaskStates), and the page's data (Timeline). Uses random
+// states of tasks and the critical path (TaskActivity), and the page's data (Timeline). Uses random
 // recordings; the environment variable FKT_AGREEMENT=N runs N of each kind for a longer test.
 #include <catch2/catch.hpp>
 
@@ -20,7 +20,7 @@ using namespace fkt::test;
 
 namespace {
 
-using Doing = TaskStates::Doing;
+using Doing = TaskActivity::Doing;
 
 unsigned recordings() {
   const char* const asked = std::getenv("FKT_AGREEMENT");
@@ -146,14 +146,14 @@ std::map<std::string, Sum> complete_spans(const Analysis& analysis) {
 }
 
 // Time on a CPU according to the statistics, in ticks.
-std::uint64_t ran(const StateTimes& times) {
-  return of(times, State::user) + of(times, State::system) + of(times, State::running) +
-         of(times, State::irq) + of(times, State::softirq);
+std::uint64_t ran(const CpuStateTimes& times) {
+  return of(times, CpuState::user) + of(times, CpuState::system) + of(times, CpuState::running) +
+         of(times, CpuState::irq) + of(times, CpuState::softirq);
 }
 
 // Checks that the critical path of each task has no gaps, and that in each step the task is in the
 // state its history says.
-void check_paths(const TaskStates& states, const Analysis& analysis, const Said& said) {
+void check_paths(const TaskActivity& states, const Analysis& analysis, const Said& said) {
   for (const auto& [task, history] : said.states) {
     std::uint64_t last = analysis.begin(), known = 0, expected = 0;
     for (const PathStep& step : critical_path(states, task, analysis.begin(), analysis.end())) {
@@ -183,7 +183,7 @@ void check_paths(const TaskStates& states, const Analysis& analysis, const Said&
 Said by_statistics(const Trace& trace, bool at_once, std::string& everything) {
   Analysis analysis(trace.info(), {});
   analysis.keep_histograms();
-  TaskStates states(analysis);
+  TaskActivity states(analysis);
   states.keep_history();
   analysis.watch(states);
   for (const Event& event : trace.events()) states.add(event, analysis.add(event));
@@ -194,7 +194,7 @@ Said by_statistics(const Trace& trace, bool at_once, std::string& everything) {
   said.spans = complete_spans(analysis);
   for (TaskIndex task = 0; task < states.stats().size(); task++) {
     if (analysis.tasks()[task].idle) continue;
-    for (const TaskStates::Stretch& stretch : states.history(task)) {
+    for (const TaskActivity::Stretch& stretch : states.history(task)) {
       append(said.states[task], {stretch.from, stretch.to, state_of(stretch.doing)});
     }
     if (said.states[task].empty()) said.states.erase(task);
@@ -255,7 +255,7 @@ void check_window(const Trace& trace, const Timeline& timeline, std::uint64_t fr
   INFO("from " << from << " to " << to);
   Analysis analysis(trace.info(), {.from = from, .to = to});
   analysis.keep_histograms();
-  TaskStates states(analysis);
+  TaskActivity states(analysis);
   analysis.watch(states);
   for (const Event& event : trace.events({.from = {}, .to = to, .cpu = {}})) {
     states.add(event, analysis.add(event));
@@ -281,13 +281,13 @@ void check_window(const Trace& trace, const Timeline& timeline, std::uint64_t fr
   const std::vector<WindowStats::OfCpu> cpus = window.cpus();
   for (std::uint32_t cpu = 0; cpu < cpus.size(); cpu++) {
     INFO("cpu " << cpu);
-    const StateTimes& times = analysis.states().cpu(cpu);
-    CHECK(cpus[cpu].idle == of(times, State::idle));
-    CHECK(cpus[cpu].interrupts == of(times, State::irq) + of(times, State::softirq));
+    const CpuStateTimes& times = analysis.states().cpu(cpu);
+    CHECK(cpus[cpu].idle == of(times, CpuState::idle));
+    CHECK(cpus[cpu].interrupts == of(times, CpuState::irq) + of(times, CpuState::softirq));
     CHECK(cpus[cpu].busy ==
-          of(times, State::user) + of(times, State::system) + of(times, State::running));
+          of(times, CpuState::user) + of(times, CpuState::system) + of(times, CpuState::running));
     CHECK(cpus[cpu].unknown == to - from - cpus[cpu].idle - cpus[cpu].interrupts - cpus[cpu].busy);
-    CHECK(cpus[cpu].unknown == of(times, State::unknown));
+    CHECK(cpus[cpu].unknown == of(times, CpuState::unknown));
   }
   for (TaskIndex task = 0; task < window.tasks().size(); task++) {
     if (timeline.tasks()[task].idle || task >= states.stats().size()) continue;

@@ -18,25 +18,26 @@ namespace fkt::test {
 
 class Analyzed {
  public:
-  explicit Analyzed(const Bytes& file, const View& view = {}, TimeUnit unit = TimeUnit::cycles)
+  explicit Analyzed(const Bytes& file, const Selection& selection = {},
+                    TimeUnit unit = TimeUnit::cycles)
       : trace_(std::move(*Trace::from_bytes(file))),
         time_(unit, trace_.info().clocks.ticks_per_second()),
-        analysis_(trace_.info(), view) {
+        analysis_(trace_.info(), selection) {
     analysis_.keep_histograms();
     const Dump lines(analysis_, time_);
     TextWriter text, json;
-    for (const Event& event : trace_.events({.from = {}, .to = view.to, .cpu = {}})) {
+    for (const Event& event : trace_.events({.from = {}, .to = selection.to, .cpu = {}})) {
       const Analysis::Place& place = analysis_.add(event);
       if (!place.shown) continue;
       lines.line(text, event, place);
       lines.json_line(json, event, place);
     }
-    analysis_.finish(!view.to, recording_end(trace_));
+    analysis_.finish(!selection.to, recording_end(trace_));
     dump_ = text.view();
     json_dump_ = json.view();
   }
-  explicit Analyzed(TraceBuilder& builder, const View& view = {})
-      : Analyzed(builder.finish(), view) {}
+  explicit Analyzed(TraceBuilder& builder, const Selection& selection = {})
+      : Analyzed(builder.finish(), selection) {}
 
   const std::string& dump() const { return dump_; }
   const std::string& json_dump() const { return json_dump_; }
@@ -69,7 +70,7 @@ class Analyzed {
     }
     throw std::runtime_error("no process " + name);
   }
-  StateTimes cpu(std::uint32_t number) const { return analysis_.states().cpu(number); }
+  CpuStateTimes cpu(std::uint32_t number) const { return analysis_.states().cpu(number); }
 
  private:
   Trace trace_;
@@ -78,7 +79,7 @@ class Analyzed {
   std::string dump_, json_dump_;
 };
 
-inline std::uint64_t of(const StateTimes& times, State state) {
+inline std::uint64_t of(const CpuStateTimes& times, CpuState state) {
   return times[static_cast<std::size_t>(state)];
 }
 inline std::uint64_t outcome(const Summary::CallRow& row, Outcome which) {

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lib/analyse/find.h"
+#include "lib/analyse/search_passes.h"
 #include "lib/report/slowest.h"
 #include "tests/golden/recordings.h"
 
@@ -28,22 +28,22 @@ std::vector<json> lines(const std::string& text) {
   return events;
 }
 
-std::shared_ptr<const Choice> chosen(const Bytes& file, const std::string& text) {
+std::shared_ptr<const Filter> chosen(const Bytes& file, const std::string& text) {
   const Trace trace = std::move(*Trace::from_bytes(file));
-  const auto choice = choose(trace, text, {});
-  if (!choice) throw std::runtime_error(text + ": " + choice.error().message);
-  return *choice;
+  const auto filter = make_filter(trace, text, {});
+  if (!filter) throw std::runtime_error(text + ": " + filter.error().message);
+  return *filter;
 }
 
-// Events of the dump that the expression selects, as "CPU TIME". The choice was made with another
+// Events of the dump that the expression selects, as "CPU TIME". The filter was made with another
 // Trace of the same file than the one it is used with.
 std::vector<std::string> selected(const Bytes& file, const std::string& text) {
   const Trace trace = std::move(*Trace::from_bytes(file));
-  View view;
-  const auto choice = choose(trace, text, {});
-  REQUIRE(choice);
-  view.where = *choice;
-  Analysis analysis(trace.info(), view);
+  Selection selection;
+  const auto filter = make_filter(trace, text, {});
+  REQUIRE(filter);
+  selection.where = *filter;
+  Analysis analysis(trace.info(), selection);
   std::vector<std::string> found;
   for (const Event& event : trace.events()) {
     if (!analysis.add(event).shown || event.is_gap()) continue;
@@ -88,8 +88,8 @@ std::vector<std::string> by_hand(const Bytes& file, bool whole, const Rule& rule
 
 std::string refused(const std::string& text) {
   const Trace trace = std::move(*Trace::from_bytes(find_recording()));
-  const auto choice = choose(trace, text, {});
-  return choice ? "accepted" : choice.error().message;
+  const auto filter = make_filter(trace, text, {});
+  return filter ? "accepted" : filter.error().message;
 }
 
 bool is(const json& e, const char* key, const json& value) {
@@ -182,9 +182,9 @@ TEST_CASE("a span selected as a whole has the values of its entry and of its exi
 }
 
 TEST_CASE("statistics count what is selected, time stays all time") {
-  View view;
-  view.where = chosen(find_recording(), "name ~ \"sys_*\" && duration > 100us");
-  const Analyzed a(find_recording(), view);
+  Selection selection;
+  selection.where = chosen(find_recording(), "name ~ \"sys_*\" && duration > 100us");
+  const Analyzed a(find_recording(), selection);
   CHECK(a.counts() == "2\tsystem\tsysret\n1\tsystem\tsys_lstat\n1\tsystem\tsys_wait4\n");
   const Summary s = a.summary();
   REQUIRE(s.calls.size() == 2);
@@ -217,19 +217,19 @@ TEST_CASE("what cannot be meant in this recording is said") {
 
 TEST_CASE("around an event: stretches of time, joined where they touch") {
   const Trace trace = std::move(*Trace::from_bytes(find_recording()));
-  View view;
-  view.where = *choose_event(trace, "softirq_raise", {});
-  const std::vector<Interval> apart = *around(trace, view, 100, {});
+  Selection selection;
+  selection.where = *make_event_filter(trace, "softirq_raise", {});
+  const std::vector<Interval> apart = *around(trace, selection, 100, {});
   REQUIRE(apart.size() == 2);
   CHECK(apart[0].from == T + 120800);
   CHECK(apart[0].to == T + 121001);
   CHECK(apart[1].from == T + 126250);
   CHECK(apart[1].to == T + 126451);
-  CHECK(around(trace, view, 5000, {})->size() == 1);
-  CHECK(extent(trace, view, {})->from == T + 120900);
-  CHECK(extent(trace, view, {})->to == T + 126351);
+  CHECK(around(trace, selection, 5000, {})->size() == 1);
+  CHECK(extent(trace, selection, {})->from == T + 120900);
+  CHECK(extent(trace, selection, {})->to == T + 126351);
 
-  View near;
+  Selection near;
   near.parts = apart;
   const Analyzed a(find_recording(), near);
   std::vector<json> shown = lines(a.json_dump());

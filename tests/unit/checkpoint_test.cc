@@ -21,11 +21,11 @@ Checkpoint checkpoint_at(const Bytes& file, std::uint64_t from, std::uint64_t to
 
 // Checks that a slice and [from, to) of the whole recording have the same report.
 void check_same_report(const Bytes& file, std::uint64_t from, std::uint64_t to) {
-  View view;
-  view.from = from;
-  view.to = to;
+  Selection selection;
+  selection.from = from;
+  selection.to = to;
   CHECK(of_time(Analyzed(slice_of(file, from, to)).report()) ==
-        of_time(Analyzed(file, view).report()));
+        of_time(Analyzed(file, selection).report()));
 }
 
 const Checkpoint::Task& task(const Checkpoint& checkpoint, std::uint32_t tid) {

@@ -12,7 +12,7 @@ using namespace fkt::test;
 namespace {
 
 constexpr std::uint64_t T = TraceBuilder::kStart;
-using Doing = TaskStates::Doing;
+using Doing = TaskActivity::Doing;
 
 // The critical path of a task over the whole recording as "pid:doing:from-to"; times since T in
 // ticks.
@@ -20,7 +20,7 @@ std::vector<std::string> path_of(TraceBuilder& builder, std::uint32_t pid) {
   const Result<Trace> trace = Trace::from_bytes(builder.finish());
   REQUIRE(trace);
   Analysis analysis(trace->info(), {});
-  TaskStates states(analysis);
+  TaskActivity states(analysis);
   states.keep_history();
   analysis.watch(states);
   for (const Event& event : trace->events()) states.add(event, analysis.add(event));

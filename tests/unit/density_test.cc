@@ -43,7 +43,7 @@ Bytes busy_recording() {
 using Counted = std::map<std::tuple<std::uint32_t, unsigned, std::uint32_t>,
                          std::pair<std::uint64_t, std::uint64_t>>;
 
-Counted by_hand(const Trace& trace, const Scale& scale) {
+Counted by_hand(const Trace& trace, const TimeScale& scale) {
   Counted counted;
   for (const Event& event : trace.events()) {
     if (event.is_gap() || event.clock < scale.from || event.clock >= scale.to) continue;
@@ -88,7 +88,7 @@ void compare_gaps(const Trace& trace, const std::vector<Gap>& gaps) {
 }  // namespace
 
 TEST_CASE("a scale's cells begin where they say") {
-  const Scale scale{1000, 1000 + 12345, 7};
+  const TimeScale scale{1000, 1000 + 12345, 7};
   const CellTable table(scale);
   for (std::uint64_t clock = scale.from; clock < scale.to; clock++) {
     const std::uint32_t cell = scale.cell(clock);
@@ -97,14 +97,15 @@ TEST_CASE("a scale's cells begin where they say") {
     REQUIRE(clock < scale.begin(cell + 1));
     REQUIRE(table.cell(clock) == cell);
   }
-  const Scale large{~std::uint64_t{0} - 1000, ~std::uint64_t{0}, 1000};
+  const TimeScale large{~std::uint64_t{0} - 1000, ~std::uint64_t{0}, 1000};
   CHECK(large.cell(~std::uint64_t{0} - 1) == 999);
 }
 
 TEST_CASE("cells are found without dividing as with it") {
   const std::uint64_t end = ~std::uint64_t{0};
-  for (const Scale& scale : {Scale{0, end, 8192}, Scale{end - 5, end, 8192}, Scale{7, end / 3, 1},
-                             Scale{T, T + 1, 1}, Scale{T, T + 1000, 1000}}) {
+  for (const TimeScale& scale :
+       {TimeScale{0, end, 8192}, TimeScale{end - 5, end, 8192}, TimeScale{7, end / 3, 1},
+        TimeScale{T, T + 1, 1}, TimeScale{T, T + 1000, 1000}}) {
     const CellTable table(scale);
     CHECK(table.begin(scale.cells) == scale.to);
     const auto compare = [&](std::uint64_t clock) {
@@ -129,9 +130,9 @@ TEST_CASE("densities are exact at every zoom, by any number of threads") {
       const Density density(*trace, threads, control);
       CHECK(control.done == trace->pages().size());
       const std::uint64_t end = recording_end(*trace) + 1;
-      for (const Scale& scale :
-           {Scale{T, end, 1}, Scale{T, end, 977}, Scale{T + 5000, T + 90'000, 100},
-            Scale{T + 9100, T + 9110, 50}, Scale{end, end + 100, 3}}) {
+      for (const TimeScale& scale :
+           {TimeScale{T, end, 1}, TimeScale{T, end, 977}, TimeScale{T + 5000, T + 90'000, 100},
+            TimeScale{T + 9100, T + 9110, 50}, TimeScale{end, end + 100, 3}}) {
         INFO(scale.from - T << " to " << scale.to - T << " in " << scale.cells);
         const Counted wanted = by_hand(*trace, scale);
         CHECK(as_counted(density.cells(scale)) == wanted);
@@ -146,7 +147,7 @@ TEST_CASE("where decoding would take too long no event is lost, and none moves f
   PassControl control;
   const Density density(*trace, 1, control);
   const std::uint64_t end = recording_end(*trace) + 1;
-  const Scale scale{T, end, 40};
+  const TimeScale scale{T, end, 40};
   const DensityCells exact = density.cells(scale), spread = density.cells(scale, 0);
   CHECK(as_counted(exact) != as_counted(spread));
   for (std::size_t row = 0; row < exact.cpus.size() * exact.width(); row++) {
@@ -191,7 +192,7 @@ TEST_CASE("gaps that share a column are one piece") {
 
 TEST_CASE("from the index alone the sum is about right") {
   const Result<Trace> trace = Trace::from_bytes(busy_recording());
-  const Scale scale{T, recording_end(*trace) + 1, 300};
+  const TimeScale scale{T, recording_end(*trace) + 1, 300};
   const DensityCells cells = density_from_index(*trace, scale);
   std::uint64_t events = 0, wanted = 0;
   for (const DensityCells::Amount& amount : cells.amounts) events += amount.events;

@@ -34,10 +34,10 @@ int fkt_extract(const std::vector<std::string>& arguments) {
 void check_same(const Bytes& file, std::uint64_t from, std::uint64_t to,
                 std::uint64_t copy_ahead = kCopyAhead) {
   INFO("from " << from - T << " to " << to - T);
-  View view;
-  view.from = from;
-  view.to = to;
-  const Analyzed whole(file, view);
+  Selection selection;
+  selection.from = from;
+  selection.to = to;
+  const Analyzed whole(file, selection);
   const Bytes slice = slice_of(file, from, to, copy_ahead);
   const Analyzed part(slice);
   CHECK(of_time(part.report()) == of_time(whole.report()));
@@ -78,11 +78,11 @@ TEST_CASE("a slice of a slice") {
   const std::uint64_t length = random.end() - T;
   const std::uint64_t from = T + length / 2, to = T + length * 2 / 3;
   const Bytes outer = slice_of(file, T + length / 4, T + length * 3 / 4);
-  View view;
-  view.from = from;
-  view.to = to;
+  Selection selection;
+  selection.from = from;
+  selection.to = to;
   CHECK(of_time(Analyzed(slice_of(outer, from, to)).report()) ==
-        of_time(Analyzed(file, view).report()));
+        of_time(Analyzed(file, selection).report()));
 }
 
 TEST_CASE("a slice has the pages that overlap it, as they were") {
@@ -154,9 +154,9 @@ TEST_CASE("a call that is open at the cut is listed, and its end says how long i
 TEST_CASE("whole spans are selected in a slice too, but none that the cut goes through") {
   const Bytes slice = slice_of(find_recording(), T + 100000, T + 127000);
   const Trace trace = std::move(*Trace::from_bytes(slice));
-  View view;
-  view.where = *choose(trace, "duration > 0", {});
-  const Analyzed part(slice, view);
+  Selection selection;
+  selection.where = *make_filter(trace, "duration > 0", {});
+  const Analyzed part(slice, selection);
   CHECK(part.counts().find("sys_lstat") == std::string::npos);
   CHECK(part.counts().find("sys_read") != std::string::npos);
 }
@@ -273,10 +273,10 @@ TEST_CASE("slices of recordings that are not whole") {
     const Bytes slice = slice_of(file, middle, random.end());
     const Trace trace = std::move(*Trace::from_bytes(slice));
     CHECK(trace.integrity().finished);
-    View view;
-    view.from = middle;
-    view.to = random.end();
-    CHECK(Analyzed(slice).counts() == Analyzed(file, view).counts());
+    Selection selection;
+    selection.from = middle;
+    selection.to = random.end();
+    CHECK(Analyzed(slice).counts() == Analyzed(file, selection).counts());
   }
   const Analyzed broken(slice_of(broken_recording(), T + 1250, T + 9250));
   CHECK(broken.report().find("NOT complete") != std::string::npos);

@@ -28,13 +28,13 @@ struct Levelled {
     timeline.read(control, &levels);
     levels.finish();
   }
-  std::vector<Lane> exact(const Scale& scale) const {
+  std::vector<Lane> exact(const TimeScale& scale) const {
     Lanes lanes(scale, timeline.tasks());
     timeline.follow(scale.from, std::min(scale.to, timeline.end()), lanes);
     return lanes.take().lanes;
   }
   // A scale whose columns are buckets of a level, beginning with bucket `first`.
-  Scale buckets(std::uint64_t width, std::uint64_t first, std::uint64_t count) const {
+  TimeScale buckets(std::uint64_t width, std::uint64_t first, std::uint64_t count) const {
     const std::uint64_t from = timeline.begin() + first * width;
     return {from, from + count * width, static_cast<std::uint32_t>(count)};
   }
@@ -80,7 +80,7 @@ TEST_CASE("a level's buckets hold what an exact picture with those columns shows
     }
     REQUIRE(widths.size() >= 1);
     for (const std::uint64_t width : widths) {
-      const Scale whole = read.buckets(width, 0, span / width + 1);
+      const TimeScale whole = read.buckets(width, 0, span / width + 1);
       REQUIRE(read.levels.bucket(whole) == width);
       const std::vector<Lane> wanted = read.exact(whole), got = read.levels.lanes(whole).lanes;
       REQUIRE(got.size() == wanted.size());
@@ -104,7 +104,7 @@ TEST_CASE("a level's buckets hold what an exact picture with those columns shows
 
 TEST_CASE("the lanes that are wished for are the first of all of them") {
   const Levelled read(recording(9, 20'000), 20'000);
-  const Scale whole{read.timeline.begin(), read.timeline.end(), 50};
+  const TimeScale whole{read.timeline.begin(), read.timeline.end(), 50};
   const LanePicture all = read.levels.lanes(whole);
   REQUIRE(all.tasks > 3);
   const std::size_t cpus = all.lanes.size() - all.tasks;
@@ -133,7 +133,7 @@ TEST_CASE("a part of a level shows that part") {
       read.levels.bucket({read.timeline.begin(), read.timeline.end(), 4000});
   const std::uint64_t count = (read.timeline.end() - read.timeline.begin()) / width;
   for (const std::uint64_t first : {std::uint64_t{0}, count / 3, count - 40}) {
-    const Scale part = read.buckets(width, first, 40);
+    const TimeScale part = read.buckets(width, first, 40);
     const std::vector<Lane> wanted = read.exact(part), got = read.levels.lanes(part).lanes;
     // The exact picture cuts cells at its edges, so only cells inside must be equal.
     const auto inside = [&](const LaneCell& cell) {
@@ -161,10 +161,10 @@ TEST_CASE("levels take no more room than they may, and lose nothing then") {
   const Levelled free(file, 4'000'000), bound(file, 4'000'000, 20'000);
   CHECK(free.levels.cells() > 30'000);
   CHECK(bound.levels.cells() <= 20'000);
-  const Scale fine{free.timeline.begin(), free.timeline.end(), 100'000};
+  const TimeScale fine{free.timeline.begin(), free.timeline.end(), 100'000};
   CHECK(bound.levels.bucket(fine) > free.levels.bucket(fine));
   CHECK(sums(bound.levels.lanes(fine).lanes) == sums(free.levels.lanes(fine).lanes));
-  const Scale coarse{fine.from, fine.to, 300};
+  const TimeScale coarse{fine.from, fine.to, 300};
   CHECK(bound.levels.bucket(coarse) == free.levels.bucket(coarse));
   CHECK(sums(bound.levels.lanes(coarse).lanes) == sums(free.levels.lanes(coarse).lanes));
   for (const Lane& lane : bound.levels.lanes(coarse).lanes) {

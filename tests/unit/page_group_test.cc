@@ -50,9 +50,9 @@ std::string unpack_error(const Bytes& file) {
 }
 
 // All events that the reader returns, as text.
-std::string walk(const Trace& trace, const Selection& selection = {}) {
+std::string walk(const Trace& trace, const ReadRange& range = {}) {
   std::string text;
-  for (const Event& event : trace.events(selection)) {
+  for (const Event& event : trace.events(range)) {
     text += std::to_string(event.clock) + ' ' + std::to_string(event.cpu) + ' ' +
             std::to_string(event.pid) + ' ' + std::to_string(event.id) + ' ' +
             std::to_string(event.arg) + ' ' + std::to_string(event.offset);
@@ -158,7 +158,7 @@ TEST_CASE("a compressed file reads as the same one without") {
       CHECK(grouped.integrity().finished == (tail != Tail::none));
       CHECK(grouped.integrity().index_rebuilt == (tail == Tail::none));
       const PageRef& middle = plain.pages()[plain.pages().size() / 2];
-      const Selection part{middle.first_clock, middle.end_clock + 9999, {}};
+      const ReadRange part{middle.first_clock, middle.end_clock + 9999, {}};
       CHECK(walk(grouped, part) == walk(plain, part));
     }
   }
@@ -170,7 +170,7 @@ TEST_CASE("several threads read a compressed file") {
   const Trace grouped = opened(random.builder().in_groups(7).finish());
   PassControl one, other;
   const Density from_plain(plain, 1, one), from_grouped(grouped, 4, other);
-  const Scale scale{plain.pages().front().first_clock, plain.pages().back().end_clock, 50};
+  const TimeScale scale{plain.pages().front().first_clock, plain.pages().back().end_clock, 50};
   const DensityCells a = from_plain.cells(scale), b = from_grouped.cells(scale);
   REQUIRE(a.amounts.size() == b.amounts.size());
   std::uint64_t events = 0;

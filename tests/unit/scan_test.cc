@@ -18,31 +18,31 @@ Trace opened(const Bytes& file) {
   return std::move(*trace);
 }
 
-std::string by_events(const Bytes& file, const View& view) {
+std::string by_events(const Bytes& file, const Selection& selection) {
   const Trace trace = opened(file);
-  Analysis analysis(trace.info(), view);
+  Analysis analysis(trace.info(), selection);
   analysis.keep_histograms();
-  for (const Event& event : trace.events({.from = {}, .to = view.to, .cpu = {}})) {
+  for (const Event& event : trace.events({.from = {}, .to = selection.to, .cpu = {}})) {
     analysis.add(event);
   }
-  analysis.finish(!view.to, recording_end(trace));
+  analysis.finish(!selection.to, recording_end(trace));
   return everything_said(trace, analysis);
 }
 
-std::string by_scan(const Bytes& file, const View& view, unsigned threads) {
+std::string by_scan(const Bytes& file, const Selection& selection, unsigned threads) {
   const Trace trace = opened(file);
-  Analysis analysis(trace.info(), view);
+  Analysis analysis(trace.info(), selection);
   analysis.keep_histograms();
   scan(trace, analysis, {.threads = threads});
-  analysis.finish(!view.to, recording_end(trace));
+  analysis.finish(!selection.to, recording_end(trace));
   return everything_said(trace, analysis);
 }
 
-void check_same(const Bytes& file, const View& view = {}) {
-  const std::string expected = by_events(file, view);
+void check_same(const Bytes& file, const Selection& selection = {}) {
+  const std::string expected = by_events(file, selection);
   for (const unsigned threads : {1U, 2U, 4U}) {
     INFO(threads << " threads");
-    const std::string found = by_scan(file, view, threads);
+    const std::string found = by_scan(file, selection, threads);
     if (found == expected) continue;
     std::size_t at = 0;
     while (at < std::min(found.size(), expected.size()) && found[at] == expected[at]) at++;

@@ -484,7 +484,7 @@ TEST_CASE("the picture of many CPUs has low rows, and no word of losses where th
     b.event(cpu, TraceBuilder::kStart + cpu, FKT_E_SOFTIRQ_RAISE, 1);
   }
   const Result<Trace> trace = Trace::from_bytes(b.finish());
-  const Scale scale{TraceBuilder::kStart, recording_end(*trace) + 1, 60};
+  const TimeScale scale{TraceBuilder::kStart, recording_end(*trace) + 1, 60};
   const std::string svg =
       Overview(*trace, density_from_index(*trace, scale), {}, TraceBuilder::kStart).svg();
   const std::size_t height = svg.find(" height=\"") + 9;
@@ -497,7 +497,7 @@ TEST_CASE("the overview as a picture and as text") {
   const Result<Trace> trace = Trace::from_bytes(broken_recording());
   PassControl control;
   const Density density(*trace, 1, control);
-  const Scale scale{TraceBuilder::kStart, recording_end(*trace) + 1, 60};
+  const TimeScale scale{TraceBuilder::kStart, recording_end(*trace) + 1, 60};
   const Overview overview(*trace, density.cells(scale), gaps_in(density.gaps(), scale),
                           TraceBuilder::kStart);
   const std::string svg = overview.svg();

@@ -10,7 +10,7 @@
 #include "cli/fkt_extract/extract.h"
 #include "cli/fkt_kd/kd.h"
 #include "cli/fkt_print/print.h"
-#include "lib/analyse/task_states.h"
+#include "lib/analyse/task_activity.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/random_recording.h"
@@ -85,16 +85,16 @@ class Figures {
   std::map<std::string, std::uint64_t> sums_;
 };
 
-void check_sum(const Bytes& file, const Stretches& stretches, const View& view = {}) {
+void check_sum(const Bytes& file, const Stretches& stretches, const Selection& selection = {}) {
   Figures expected, got;
   std::string dump;
   for (const Interval& stretch : stretches) {
     INFO("stretch " << stretch.from - T << " to " << stretch.to - T);
-    const Analyzed part(slice_of(file, stretch.from, stretch.to), view);
+    const Analyzed part(slice_of(file, stretch.from, stretch.to), selection);
     expected.add(part.summary());
     dump += part.json_dump();
   }
-  const Analyzed all(slice_of(file, stretches), view);
+  const Analyzed all(slice_of(file, stretches), selection);
   const Summary summary = all.summary();
   got.add(summary);
   CHECK(got.differences(expected) == "");
@@ -144,16 +144,16 @@ TEST_CASE("stretches of the small recording, also such without an event or in on
 TEST_CASE("a selection of several stretches is the sum too") {
   const Bytes file = find_recording();
   const Stretches stretches = {{T + 1000, T + 3050}, {T + 100'000, T + 126'450}};
-  View view;
-  view.cpu = 1;
-  check_sum(file, stretches, view);
-  view = {};
-  view.stats_pid = 730;
-  check_sum(file, stretches, view);
-  view = {};
-  view.dump_pid = 42;
-  view.dump_only = true;
-  check_sum(file, stretches, view);
+  Selection selection;
+  selection.cpu = 1;
+  check_sum(file, stretches, selection);
+  selection = {};
+  selection.stats_pid = 730;
+  check_sum(file, stretches, selection);
+  selection = {};
+  selection.dump_pid = 42;
+  selection.dump_only = true;
+  check_sum(file, stretches, selection);
 }
 
 TEST_CASE(
@@ -190,11 +190,11 @@ TEST_CASE("a process is called in all stretches what it is called in the last on
   for (const Interval& stretch : stretches) {
     const Summary part = Analyzed(slice_of(file, stretch.from, stretch.to)).summary();
     for (const auto& row : part.processes) {
-      if (row.pid == 730) system += of(row.times, State::system);
+      if (row.pid == 730) system += of(row.times, CpuState::system);
     }
   }
   const auto find = Analyzed(slice_of(file, stretches)).process(730, "find");
-  CHECK(of(find.times, State::system) == system);
+  CHECK(of(find.times, CpuState::system) == system);
   CHECK(system > 1000);
 }
 
@@ -205,15 +205,15 @@ struct Did {
   std::uint64_t running = 0, ready = 0, away = 0, runs = 0, preempted = 0, wakeups = 0;
 };
 
-void add_tasks(const Bytes& file, const View& view, std::map<std::uint32_t, Did>& into) {
+void add_tasks(const Bytes& file, const Selection& selection, std::map<std::uint32_t, Did>& into) {
   const Trace trace = std::move(*Trace::from_bytes(file));
-  Analysis analysis(trace.info(), view);
-  TaskStates states(analysis);
+  Analysis analysis(trace.info(), selection);
+  TaskActivity states(analysis);
   analysis.watch(states);
-  for (const Event& event : trace.events({.from = {}, .to = view.to, .cpu = {}})) {
+  for (const Event& event : trace.events({.from = {}, .to = selection.to, .cpu = {}})) {
     states.add(event, analysis.add(event));
   }
-  analysis.finish(!view.to, recording_end(trace));
+  analysis.finish(!selection.to, recording_end(trace));
   states.finish(analysis.end());
   for (TaskIndex task = 0; task < states.stats().size(); task++) {
     if (analysis.tasks()[task].idle) continue;
@@ -239,10 +239,10 @@ TEST_CASE("what tasks did in several stretches is what they did in these, as --f
     const Stretches stretches = some(choose, random.end(), 1 + seed % 4);
     std::map<std::uint32_t, Did> wanted, got;
     for (const Interval& stretch : stretches) {
-      View view;
-      view.from = stretch.from;
-      view.to = stretch.to;
-      add_tasks(file, view, wanted);
+      Selection selection;
+      selection.from = stretch.from;
+      selection.to = stretch.to;
+      add_tasks(file, selection, wanted);
     }
     add_tasks(slice_of(file, stretches), {}, got);
     for (const auto& [tid, did] : wanted) {

@@ -194,7 +194,7 @@ TEST_CASE("a gap hides what may have happened") {
 
 TEST_CASE("lanes keep to the picture's resolution, and lose no slice and no time") {
   const Read read(long_recording());
-  const Scale scale{read.timeline.begin(), read.timeline.end(), 200};
+  const TimeScale scale{read.timeline.begin(), read.timeline.end(), 200};
   Lanes lanes(scale, read.timeline.tasks());
   Seen seen;
   read.timeline.follow(scale.from, scale.to, lanes);

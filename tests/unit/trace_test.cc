@@ -48,10 +48,10 @@ struct Walk {
 };
 
 // Reads all events and checks their order.
-Walk walk(const Trace& trace, const fkt::Selection& selection = {}) {
+Walk walk(const Trace& trace, const fkt::ReadRange& range = {}) {
   Walk w;
   std::uint64_t last = 0;
-  for (const Event& e : trace.events(selection)) {
+  for (const Event& e : trace.events(range)) {
     CHECK(e.clock >= last);
     last = e.clock;
     if (e.id == fkt::kGapBegins) continue;

@@ -22,8 +22,8 @@ constexpr std::size_t kMostAtOnce = 4 << 20;
 
 void Outbox::add(std::string bytes) {
   auto owned = std::make_unique<std::string>(std::move(bytes));
-  const ByteView view = std::as_bytes(std::span(*owned));
-  add_piece({added_, view, std::move(owned)});
+  const ByteView selection = std::as_bytes(std::span(*owned));
+  add_piece({added_, selection, std::move(owned)});
 }
 
 void Outbox::add_lent(ByteView bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/analyse/spans.h"
+#include "lib/analyse/span_tracker.h"
 
 #include <algorithm>
 
@@ -7,12 +7,13 @@
 
 namespace fkt {
 
-Spans::Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile)
+SpanTracker::SpanTracker(const TraceInfo& info, const Tasks& tasks, SpanTypes& types,
+                         Profile& profile)
     : table_(tasks), types_(types), profile_(profile), meanings_(info.catalogue) {
   switches_ = records_switches(info.command.mask);
 }
 
-std::vector<Checkpoint::Open> Spans::Stack::save() const {
+std::vector<Checkpoint::Open> SpanTracker::Stack::save() const {
   std::vector<Checkpoint::Open> open;
   for (std::size_t i = 0; i < depth; i++) {
     open.push_back({spans[i].type, spans[i].match, spans[i].begin});
@@ -20,8 +21,8 @@ std::vector<Checkpoint::Open> Spans::Stack::save() const {
   return open;
 }
 
-void Spans::Stack::restore(const std::vector<Checkpoint::Open>& open, const SpanTypes& types,
-                           const CheckpointMapping& places, bool of_cpu) {
+void SpanTracker::Stack::restore(const std::vector<Checkpoint::Open>& open, const SpanTypes& types,
+                                 const CheckpointMapping& places, bool of_cpu) {
   depth = 0;
   for (const Checkpoint::Open& saved : open) {
     OpenSpan& span = push();
@@ -35,10 +36,10 @@ void Spans::Stack::restore(const std::vector<Checkpoint::Open>& open, const Span
   }
 }
 
-void Spans::save(Checkpoint& checkpoint, const std::vector<std::uint32_t>& numbers) const {
+void SpanTracker::save(Checkpoint& checkpoint, const std::vector<std::uint32_t>& numbers) const {
   for (TaskIndex i = 0; i < tasks_.size() && i < numbers.size(); i++) {
     if (numbers[i] == Checkpoint::kNone) continue;
-    const TaskState& task = tasks_[i];
+    const TaskSpans& task = tasks_[i];
     Checkpoint::Task& saved = checkpoint.tasks[numbers[i]];
     saved.flags |= Checkpoint::flag(task.seen, Checkpoint::seen) |
                    Checkpoint::flag(task.gap, Checkpoint::gap) |
@@ -55,13 +56,13 @@ void Spans::save(Checkpoint& checkpoint, const std::vector<std::uint32_t>& numbe
   }
 }
 
-void Spans::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
+void SpanTracker::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   tasks_.clear();
   gaps_ = 0;
   for (Stack& stack : cpus_) stack.depth = 0;
   for (TaskIndex i = 0; i < checkpoint.tasks.size(); i++) {
     const Checkpoint::Task& saved = checkpoint.tasks[i];
-    TaskState& task = state(places.tasks[i]);
+    TaskSpans& task = state(places.tasks[i]);
     task.seen = (saved.flags & Checkpoint::seen) != 0;
     task.gap = (saved.flags & Checkpoint::gap) != 0;
     task.from_fork = (saved.flags & Checkpoint::from_fork) != 0;
@@ -75,22 +76,22 @@ void Spans::restore(const Checkpoint& checkpoint, const CheckpointMapping& place
   for (const Checkpoint::Cpu& saved : checkpoint.cpus) {
     cpu(saved.cpu).restore(saved.open, types_, places, true);
   }
-  if (sink_ == nullptr) return;
-  sink_->restart(checkpoint, places);
+  if (observer_ == nullptr) return;
+  observer_->restart(checkpoint, places);
   reopen();
 }
 
-void Spans::watch(CallSink& sink) {
-  sink_ = &sink;
+void SpanTracker::watch(SpanObserver& observer) {
+  observer_ = &observer;
   reopen();
 }
 
-void Spans::reopen() {
-  CallPlace place;
+void SpanTracker::reopen() {
+  SpanPlace place;
   const auto all_of = [&](Stack& stack) {
     for (place.depth = 0; place.depth < stack.depth; place.depth++) {
       place.around = place.depth == 0 ? nullptr : &stack.spans[place.depth - 1];
-      sink_->reopen(stack.spans[place.depth], place);
+      observer_->reopen(stack.spans[place.depth], place);
     }
   };
   for (place.task = 0; place.task < tasks_.size(); place.task++) all_of(tasks_[place.task].stack);
@@ -99,7 +100,7 @@ void Spans::reopen() {
   for (place.cpu = 0; place.cpu < cpus_.size(); place.cpu++) all_of(cpus_[place.cpu]);
 }
 
-void Spans::apply(const Event& event, TaskIndex running, bool selected, Step& step) {
+void SpanTracker::apply(const Event& event, TaskIndex running, bool selected, Step& step) {
   const Meaning& meaning = meanings_[event.id];
   step.depth = static_cast<unsigned>(state(running).stack.depth + cpu(event.cpu).depth);
   switch (meaning.role) {
@@ -115,19 +116,20 @@ void Spans::apply(const Event& event, TaskIndex running, bool selected, Step& st
   }
 }
 
-inline TypeIndex Spans::type_of(const Meaning& meaning, const Event& event, std::uint64_t number) {
+inline TypeIndex SpanTracker::type_of(const Meaning& meaning, const Event& event,
+                                      std::uint64_t number) {
   if (event.id == FKT_E_IRQ_ENTRY_NAMED) return types_.named_irq(number, event);
   return types_.of(meaning.kind, meaning.kind == SpanKind::other ? event.id : number, event.id);
 }
 
-TypeIndex Spans::begins(const Event& event) {
+TypeIndex SpanTracker::begins(const Event& event) {
   const Meaning& meaning = meanings_[event.id];
   if (meaning.role != Role::begin) return kNoType;
   return type_of(meaning, event, meaning.value(event));
 }
 
-inline std::size_t Spans::find_open(const Stack& stack, const Meaning& meaning,
-                                    std::uint64_t number) {
+inline std::size_t SpanTracker::find_open(const Stack& stack, const Meaning& meaning,
+                                          std::uint64_t number) {
   const bool call = is_syscall(meaning.kind);
   std::size_t at = stack.depth;
   for (; at > 0; at--) {
@@ -139,13 +141,14 @@ inline std::size_t Spans::find_open(const Stack& stack, const Meaning& meaning,
 
 // Interrupts nest on their CPU, and so do functions called in them; all other spans nest on their
 // task.
-inline Spans::Stack& Spans::stack_of(const Meaning& meaning, std::uint32_t on, TaskState& task) {
+inline SpanTracker::Stack& SpanTracker::stack_of(const Meaning& meaning, std::uint32_t on,
+                                                 TaskSpans& task) {
   Stack& interrupts = cpu(on);
   const bool within = meaning.kind == SpanKind::other && interrupts.depth > 0;
   return on_cpu(meaning.kind) || within ? interrupts : task.stack;
 }
 
-const OpenSpan* Spans::ends(const Event& event, TaskIndex running) {
+const OpenSpan* SpanTracker::ends(const Event& event, TaskIndex running) {
   const Meaning& meaning = meanings_[event.id];
   if (meaning.role != Role::end) return nullptr;
   Stack& stack = stack_of(meaning, event.cpu, state(running));
@@ -153,15 +156,15 @@ const OpenSpan* Spans::ends(const Event& event, TaskIndex running) {
   return at == 0 ? nullptr : &stack.spans[at - 1];
 }
 
-void Spans::begin(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
-                  Step& step) {
-  TaskState& task = state(running);
+void SpanTracker::begin(const Meaning& meaning, const Event& event, TaskIndex running,
+                        bool selected, Step& step) {
+  TaskSpans& task = state(running);
   const std::uint64_t number = meaning.value(event);
   if (is_syscall(meaning.kind)) {
     // A task is in one system call at a time: the exit of the previous one was not recorded.
     if (task.stack.depth > 0) drop(task.stack, 0, Outcome::no_exit);
     step.depth = static_cast<unsigned>(cpu(event.cpu).depth);
-    if (task.mode == Mode::unknown) step.resolved = State::user;
+    if (task.mode == Mode::unknown) step.resolved = CpuState::user;
     task.mode = Mode::user;
     task.from_fork = task.gap = false;
   }
@@ -175,29 +178,29 @@ void Spans::begin(const Meaning& meaning, const Event& event, TaskIndex running,
   span->of_cpu = &stack != &task.stack;
   if (keep_entries_) span->entry = event;
   if (selected) profile_.opened(span->type);
-  if (sink_ != nullptr) [[unlikely]] {
+  if (observer_ != nullptr) [[unlikely]] {
     const auto depth = static_cast<std::uint32_t>(stack.depth - 1);
-    sink_->begin(*span, {event.clock, event.cpu, event.pid, running, depth, span->of_cpu,
-                         depth > 0 ? &stack.spans[depth - 1] : nullptr});
+    observer_->begin(*span, {event.clock, event.cpu, event.pid, running, depth, span->of_cpu,
+                             depth > 0 ? &stack.spans[depth - 1] : nullptr});
   }
 }
 
-inline void Spans::closed(const OpenSpan& span, Stack& stack, Outcome outcome,
-                          std::uint64_t clock) {
+inline void SpanTracker::closed(const OpenSpan& span, Stack& stack, Outcome outcome,
+                                std::uint64_t clock) {
   OpenSpan* const around = stack.depth > 0 ? &stack.top() : nullptr;
   if (around != nullptr && !on_cpu(span.kind)) around->add_call(span);
-  if (sink_ == nullptr) return;
-  CallPlace place;
+  if (observer_ == nullptr) return;
+  SpanPlace place;
   place.clock = clock;
   place.depth = static_cast<std::uint32_t>(stack.depth);
   place.interrupt = span.of_cpu;
   place.around = around;
-  sink_->end(span, outcome, place);
+  observer_->end(span, outcome, place);
 }
 
-void Spans::end(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
-                Step& step) {
-  TaskState& task = state(running);
+void SpanTracker::end(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
+                      Step& step) {
+  TaskSpans& task = state(running);
   Stack& cpu_stack = cpu(event.cpu);
   Stack& stack = stack_of(meaning, event.cpu, task);
   const std::uint64_t number = match(meaning, event);
@@ -229,19 +232,19 @@ void Spans::end(const Meaning& meaning, const Event& event, TaskIndex running, b
   }
 }
 
-void Spans::exit_without_entry(TypeIndex type, TaskState& task, bool selected, Step& step) {
+void SpanTracker::exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, Step& step) {
   if (type != kNoType) {
     if (selected) profile_.exit_alone(type, Outcome::no_entry);
     return;
   }
-  if (task.mode == Mode::unknown) step.resolved = State::system;
+  if (task.mode == Mode::unknown) step.resolved = CpuState::system;
   if (!selected) return;
   if (task.from_fork) return profile_.exit_alone(task.fork_type, Outcome::fork_return);
   profile_.exit_alone(kNoType, task.gap ? Outcome::in_gap : Outcome::no_entry);
 }
 
-void Spans::point(const Event& event, TaskIndex running, Step& step) {
-  TaskState& task = state(running);
+void SpanTracker::point(const Event& event, TaskIndex running, Step& step) {
+  TaskSpans& task = state(running);
   if (is_switch(event.id)) {
     // No task switches inside an interrupt: the exit of an interrupt still open was not recorded.
     drop(cpu(event.cpu), 0, Outcome::no_exit);
@@ -256,7 +259,7 @@ void Spans::point(const Event& event, TaskIndex running, Step& step) {
   switch (event.id) {
     case FKT_E_FAULT_USER:
       if (task.mode != Mode::unknown || task.stack.depth + cpu(event.cpu).depth > 0) return;
-      step.resolved = State::user;
+      step.resolved = CpuState::user;
       task.mode = Mode::user;
       return;
     case FKT_E_FORK:
@@ -275,17 +278,17 @@ void Spans::point(const Event& event, TaskIndex running, Step& step) {
   }
 }
 
-void Spans::fork(const Event& event, const TaskState& parent) {
+void SpanTracker::fork(const Event& event, const TaskSpans& parent) {
   const TaskIndex index = table_.find(event.arg & FKT_PID_MASK);
   if (index == kNoTask || !table_[index].forked) return;
   const TypeIndex call = parent.stack.depth > 0 ? parent.stack.spans[0].type : kNoType;
-  TaskState& child = state(index);  // state() may have moved `parent`
+  TaskSpans& child = state(index);  // state() may have moved `parent`
   child.mode = Mode::kernel;
   child.from_fork = true;
   child.fork_type = call;
 }
 
-void Spans::exec(const Event& event, TaskIndex running) {
+void SpanTracker::exec(const Event& event, TaskIndex running) {
   if (event.words.empty()) return;
   const auto old_tid = static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK;
   const TaskIndex old = table_.find(old_tid);
@@ -298,11 +301,11 @@ void Spans::exec(const Event& event, TaskIndex running) {
   tasks_[old].mode = Mode::unknown;
 }
 
-void Spans::end_task(TaskIndex task) {
+void SpanTracker::end_task(TaskIndex task) {
   drop(state(task).stack, 0, Outcome::no_exit);
 }
 
-void Spans::drop(Stack& stack, std::size_t depth, Outcome outcome) {
+void SpanTracker::drop(Stack& stack, std::size_t depth, Outcome outcome) {
   while (stack.depth > depth) {
     const OpenSpan& span = stack.top();
     const bool never = outcome == Outcome::no_exit && types_[span.type].never_returns;
@@ -313,34 +316,34 @@ void Spans::drop(Stack& stack, std::size_t depth, Outcome outcome) {
   }
 }
 
-inline State Spans::charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call) {
+inline CpuState SpanTracker::charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call) {
   const TaskInfo& info = table_[index];
-  TaskState& task = state(index);
+  TaskSpans& task = state(index);
   if (task.stack.depth > 0) {
     call = &task.stack.top();
-    return State::system;
+    return CpuState::system;
   }
-  if (info.idle) return State::idle;
+  if (info.idle) return CpuState::idle;
   if (info.kernel) {
     kernel_threads_ += selected;
-    return State::system;
+    return CpuState::system;
   }
-  return task.mode == Mode::user     ? State::user
-         : task.mode == Mode::kernel ? State::system
-                                     : State::running;
+  return task.mode == Mode::user     ? CpuState::user
+         : task.mode == Mode::kernel ? CpuState::system
+                                     : CpuState::running;
 }
 
-State Spans::charge(std::uint32_t cpu_number, TaskIndex index, std::uint64_t ticks,
-                    std::uint64_t selected) {
+CpuState SpanTracker::charge(std::uint32_t cpu_number, TaskIndex index, std::uint64_t ticks,
+                             std::uint64_t selected) {
   Stack& stack = cpu(cpu_number);
   OpenSpan* const interrupt = stack.depth > 0 ? &stack.top() : nullptr;
   OpenSpan* call = interrupt;
-  State state = State::others;
+  CpuState state = CpuState::others;
   if (interrupt != nullptr) {
     // A function called in an interrupt counts as that interrupt.
     std::size_t at = stack.depth - 1;
     while (at > 0 && !on_cpu(stack.spans[at].kind)) at--;
-    state = stack.spans[at].kind == SpanKind::softirq ? State::softirq : State::irq;
+    state = stack.spans[at].kind == SpanKind::softirq ? CpuState::softirq : CpuState::irq;
   } else if (table_[index].member) {
     state = charge_task(index, selected, call);
   }
@@ -348,14 +351,14 @@ State Spans::charge(std::uint32_t cpu_number, TaskIndex index, std::uint64_t tic
     call->own += ticks;
     call->own_selected += selected;
   }
-  if (sink_ != nullptr && selected > 0) [[unlikely]] {
-    sink_->charge(call, index, state, selected);
+  if (observer_ != nullptr && selected > 0) [[unlikely]] {
+    observer_->charge(call, index, state, selected);
   }
   return state;
 }
 
-void Spans::begin_gap(std::uint32_t cpu_number, const std::vector<bool>& running_elsewhere,
-                      bool again) {
+void SpanTracker::begin_gap(std::uint32_t cpu_number, const std::vector<bool>& running_elsewhere,
+                            bool again) {
   if (!again) gaps_++;
   drop(cpu(cpu_number), 0, Outcome::in_gap);
   for (TaskIndex index = 0; index < tasks_.size(); index++) {
@@ -365,22 +368,22 @@ void Spans::begin_gap(std::uint32_t cpu_number, const std::vector<bool>& running
   }
 }
 
-void Spans::lose(TaskState& task) {
+void SpanTracker::lose(TaskSpans& task) {
   drop(task.stack, 0, Outcome::in_gap);
   task.mode = Mode::unknown;
   task.gap = true;
   task.from_fork = false;
 }
 
-void Spans::forget(std::uint64_t mask) {
+void SpanTracker::forget(std::uint64_t mask) {
   switches_ = records_switches(mask);
   for (Stack& stack : cpus_) drop(stack, 0, Outcome::in_gap);
-  for (TaskState& task : tasks_) lose(task);
+  for (TaskSpans& task : tasks_) lose(task);
 }
 
-void Spans::finish() {
+void SpanTracker::finish() {
   for (Stack& stack : cpus_) drop(stack, 0, Outcome::no_exit);
-  for (TaskState& task : tasks_) drop(task.stack, 0, Outcome::no_exit);
+  for (TaskSpans& task : tasks_) drop(task.stack, 0, Outcome::no_exit);
 }
 
 }  // namespace fkt

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Spans: pairs of entry and exit. System calls nest on their task, because they sleep and migrate
-// (2005 report, section 6); interrupts, vectors and softirqs nest on their CPU, on top of the task
-// that runs there, because they do neither. Functions, and other kinds that only the file's
-// catalogue knows, nest where they are called: in an interrupt, or else on the task.
+// SpanTracker: pairs of entry and exit (spans). System calls nest on their task, because they sleep
+// and migrate (2005 report, section 6); interrupts, vectors and softirqs nest on their CPU, on top
+// of the task that runs there, because they do neither. Functions, and other kinds that only the
+// file's catalogue knows, nest where they are called: in an interrupt, or else on the task.
 //
 // Each tick of a CPU belongs to the innermost span open there, as its own time. A system call's
 // duration is therefore exactly its own time, plus what nested in it, plus the time it was switched
@@ -10,7 +10,7 @@
 //
 // A span without entry or exit (at the recording's edge, in a gap) is counted as such and given no
 // duration. At its first event a task may or may not be in a system call: its time is
-// State::running until its next entry or exit tells which.
+// CpuState::running until its next entry or exit tells which.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/analyse/call_sink.h"
 #include "lib/analyse/meanings.h"
 #include "lib/analyse/profile.h"
+#include "lib/analyse/span_observer.h"
 #include "lib/analyse/span_types.h"
 #include "lib/analyse/tasks.h"
 
@@ -34,23 +34,23 @@ struct Step {
   TypeIndex type = kNoType;
   std::uint64_t duration = 0;  // ticks
   // User or system: the task's mode up to this event, if it was unknown before.
-  State resolved = State::unknown;
+  CpuState resolved = CpuState::unknown;
 };
 
-class Spans {
+class SpanTracker {
  public:
-  Spans(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile);
+  SpanTracker(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile);
 
-  // Calls `sink` for each span from here on and for those that are open; it must outlive this.
-  void watch(CallSink& sink);
-  bool watched() const { return sink_ != nullptr; }
+  // Calls `observer` for each span from here on and for those that are open; it must outlive this.
+  void watch(SpanObserver& observer);
+  bool watched() const { return observer_ != nullptr; }
 
   // running: the event's task. selected: the event counts in the statistics. step: must be fresh.
   void apply(const Event& event, TaskIndex running, bool selected, Step& step);
 
   // Adds `ticks` of `cpu`, on which `task` ran, to the innermost span; `selected` of them count in
   // the statistics. Returns what the CPU was doing.
-  State charge(std::uint32_t cpu, TaskIndex task, std::uint64_t ticks, std::uint64_t selected);
+  CpuState charge(std::uint32_t cpu, TaskIndex task, std::uint64_t ticks, std::uint64_t selected);
 
   // The task runs again: it was switched out until `clock` (ticks), the last event on `cpu`.
   void resume(TaskIndex task, std::uint32_t cpu, std::uint64_t clock) {
@@ -106,7 +106,7 @@ class Spans {
     const bool runnable = id == FKT_E_SWITCH_R || id == FKT_E_SWITCH_PREEMPT;
     return runnable ? Off::preempted : Off::blocked;
   }
-  struct TaskState {
+  struct TaskSpans {
     Stack stack;
     Mode mode = Mode::unknown;
     Off off = Off::no;              // whether and how it is switched out
@@ -137,7 +137,7 @@ class Spans {
   static std::uint64_t match(const Meaning& meaning, const Event& event) {
     return meaning.kind == SpanKind::other ? meaning.other : meaning.value(event);
   }
-  TaskState& state(TaskIndex task) {
+  TaskSpans& state(TaskIndex task) {
     if (task >= tasks_.size()) tasks_.resize(task + 1);
     return tasks_[task];
   }
@@ -145,42 +145,42 @@ class Spans {
     if (number >= cpus_.size()) cpus_.resize(number + 1);
     return cpus_[number];
   }
-  Stack& stack_of(const Meaning& meaning, std::uint32_t on, TaskState& task);
+  Stack& stack_of(const Meaning& meaning, std::uint32_t on, TaskSpans& task);
   // Returns what the task itself does outside of interrupts; sets `call` to its innermost span, if
   // any.
-  State charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call);
+  CpuState charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call);
   void point(const Event& event, TaskIndex running, Step& step);
   void begin(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
              Step& step);
   void end(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
            Step& step);
-  void exit_without_entry(TypeIndex type, TaskState& task, bool selected, Step& step);
-  void fork(const Event& event, const TaskState& parent);
+  void exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, Step& step);
+  void fork(const Event& event, const TaskSpans& parent);
   void exec(const Event& event, TaskIndex running);
-  // Called when `span` has left `stack`: adds it to the span around it and tells the sink.
+  // Called when `span` has left `stack`: adds it to the span around it and tells the observer.
   void closed(const OpenSpan& span, Stack& stack, Outcome outcome, std::uint64_t clock);
-  // Tells the sink of the spans that are open.
+  // Tells the observer of the spans that are open.
   void reopen();
   // Closes the spans of `stack` from the top down to `depth`, with this outcome.
   void drop(Stack& stack, std::size_t depth, Outcome outcome);
   void end_task(TaskIndex task);
   // From here on nothing is known of the task's spans and mode.
-  void lose(TaskState& task);
+  void lose(TaskSpans& task);
 
   const Tasks& table_;
   SpanTypes& types_;
   Profile& profile_;
   Meanings meanings_;
-  std::vector<TaskState> tasks_;  // by TaskIndex
+  std::vector<TaskSpans> tasks_;  // by TaskIndex
   std::vector<Stack> cpus_;
   std::uint64_t kernel_threads_ = 0;
   bool switches_ = false;  // the process layer is recorded
   unsigned gaps_ = 0;      // CPUs whose events are being lost
   bool keep_entries_ = false;
-  CallSink* sink_ = nullptr;
+  SpanObserver* observer_ = nullptr;
 };
 
-inline OpenSpan& Spans::Stack::push() {
+inline OpenSpan& SpanTracker::Stack::push() {
   if (depth == spans.size()) spans.emplace_back();
   OpenSpan& span = spans[depth++];
   span.own = span.own_selected = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/analyse/states.h"
+#include "lib/analyse/cpu_accounting.h"
 
 #include <algorithm>
 
@@ -15,35 +15,37 @@ std::uint64_t Window::inside(std::uint64_t begin, std::uint64_t end) const {
 }
 
 // Adds the time to the innermost span and to the task it ran in.
-void States::give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
-                  std::uint64_t selected) {
-  const State state = spans_.charge(number, task, ticks, selected);
+void CpuAccounting::give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
+                         std::uint64_t selected) {
+  const CpuState state = spans_.charge(number, task, ticks, selected);
   if (selected == 0) return;
   cpu.times[static_cast<std::size_t>(state)] += selected;
-  if (state == State::others) return;  // a filter hides the task
+  if (state == CpuState::others) return;  // a filter hides the task
   TaskTimes& own = times(task);
   own.times[static_cast<std::size_t>(state)] += selected;
-  if (state != State::running) return;
+  if (state != CpuState::running) return;
   if (own.pending.empty() || own.pending.back().first != number) {
     own.pending.push_back({number, 0});
   }
   own.pending.back().second += selected;
 }
 
-inline void States::charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t until) {
+inline void CpuAccounting::charge(std::uint32_t number, Cpu& cpu, TaskIndex task,
+                                  std::uint64_t until) {
   if (until <= cpu.charged) return;
   const std::uint64_t selected = window_.part(number, cpu.charged, until);
   give(number, cpu, task, until - cpu.charged, selected);
   cpu.charged = until;
 }
 
-void States::charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until, State state) {
+void CpuAccounting::charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until,
+                                   CpuState state) {
   if (until <= cpu.charged) return;
   cpu.times[static_cast<std::size_t>(state)] += window_.part(number, cpu.charged, until);
   cpu.charged = until;
 }
 
-void States::used(std::vector<bool>& tasks) const {
+void CpuAccounting::used(std::vector<bool>& tasks) const {
   for (const Cpu& cpu : cpus_) {
     for (const TaskIndex task : {cpu.current, cpu.next}) {
       if (task == kNoTask) continue;
@@ -53,7 +55,7 @@ void States::used(std::vector<bool>& tasks) const {
   }
 }
 
-void States::save(Checkpoint& checkpoint, const std::vector<std::uint32_t>& numbers) const {
+void CpuAccounting::save(Checkpoint& checkpoint, const std::vector<std::uint32_t>& numbers) const {
   const auto number = [&](TaskIndex task) {
     return task == kNoTask ? Checkpoint::kNone : numbers[task];
   };
@@ -70,9 +72,9 @@ void States::save(Checkpoint& checkpoint, const std::vector<std::uint32_t>& numb
   }
 }
 
-void States::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
+void CpuAccounting::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   for (Cpu& cpu : cpus_) {
-    const StateTimes times = cpu.times;
+    const CpuStateTimes times = cpu.times;
     const bool counted = cpu.counted || cpu.seen;
     cpu = Cpu{};
     cpu.times = times;
@@ -90,7 +92,7 @@ void States::restore(const Checkpoint& checkpoint, const CheckpointMapping& plac
   }
 }
 
-void States::advance(std::uint32_t number, std::uint64_t clock, TaskIndex running) {
+void CpuAccounting::advance(std::uint32_t number, std::uint64_t clock, TaskIndex running) {
   Cpu& cpu = at(number);
   // Also when an NMI comes between a switch and its effect.
   if (cpu.seen && running == cpu.current) {
@@ -101,7 +103,7 @@ void States::advance(std::uint32_t number, std::uint64_t clock, TaskIndex runnin
   if (!cpu.seen) {
     cpu.seen = true;
     cpu.charged = cpu.last = start_;
-    charge_unknown(number, cpu, clock, State::unknown);
+    charge_unknown(number, cpu, clock, CpuState::unknown);
     cpu.last = clock;
     spans_.resume(running, number, clock);
   } else if (running == cpu.next) {
@@ -116,7 +118,7 @@ void States::advance(std::uint32_t number, std::uint64_t clock, TaskIndex runnin
     }
     spans_.end_interrupts(number);
     const bool other = tasks_.filtered() && !tasks_[running].member;
-    charge_unknown(number, cpu, clock, other ? State::others : State::unknown);
+    charge_unknown(number, cpu, clock, other ? CpuState::others : CpuState::unknown);
     spans_.resume(running, number, clock);
   }
   cpu.last = clock;
@@ -126,12 +128,12 @@ void States::advance(std::uint32_t number, std::uint64_t clock, TaskIndex runnin
 }
 
 // Adds the time to the task that runs on the CPU, as far as it is known.
-void States::charge_current(std::uint32_t number, Cpu& cpu, std::uint64_t until) {
-  if (cpu.in_gap) return charge_unknown(number, cpu, until, State::unknown);
+void CpuAccounting::charge_current(std::uint32_t number, Cpu& cpu, std::uint64_t until) {
+  if (cpu.in_gap) return charge_unknown(number, cpu, until, CpuState::unknown);
   charge(number, cpu, cpu.next != kNoTask ? cpu.next : cpu.current, until);
 }
 
-std::vector<bool> States::running_elsewhere(std::uint32_t number) const {
+std::vector<bool> CpuAccounting::running_elsewhere(std::uint32_t number) const {
   std::vector<bool> running(tasks_.size());
   for (std::uint32_t other = 0; other < cpus_.size(); other++) {
     const Cpu& cpu = cpus_[other];
@@ -141,12 +143,12 @@ std::vector<bool> States::running_elsewhere(std::uint32_t number) const {
   return running;
 }
 
-void States::begin_gap(std::uint32_t number, std::uint64_t clock) {
+void CpuAccounting::begin_gap(std::uint32_t number, std::uint64_t clock) {
   Cpu& cpu = at(number);
   if (!cpu.seen) {
     cpu.seen = true;
     cpu.charged = cpu.last = start_;
-    charge_unknown(number, cpu, clock, State::unknown);
+    charge_unknown(number, cpu, clock, CpuState::unknown);
   } else {
     charge_current(number, cpu, clock);
   }
@@ -156,10 +158,10 @@ void States::begin_gap(std::uint32_t number, std::uint64_t clock) {
   spans_.begin_gap(number, running_elsewhere(number), known);
 }
 
-void States::end_gap(std::uint32_t number, std::uint64_t clock, TaskIndex running) {
+void CpuAccounting::end_gap(std::uint32_t number, std::uint64_t clock, TaskIndex running) {
   Cpu& cpu = at(number);
   if (!cpu.in_gap) return;
-  charge_unknown(number, cpu, clock, State::unknown);
+  charge_unknown(number, cpu, clock, CpuState::unknown);
   cpu.in_gap = false;
   spans_.end_gap();
   spans_.resume(running, number, clock);
@@ -167,9 +169,9 @@ void States::end_gap(std::uint32_t number, std::uint64_t clock, TaskIndex runnin
   cpu.current = running;
 }
 
-void States::resolve(TaskIndex task, State state) {
+void CpuAccounting::resolve(TaskIndex task, CpuState state) {
   TaskTimes& own = times(task);
-  constexpr auto kRunning = static_cast<std::size_t>(State::running);
+  constexpr auto kRunning = static_cast<std::size_t>(CpuState::running);
   const auto known = static_cast<std::size_t>(state);
   for (const auto& [cpu, ticks] : own.pending) {
     cpus_[cpu].times[kRunning] -= ticks;
@@ -180,15 +182,15 @@ void States::resolve(TaskIndex task, State state) {
   own.pending.clear();
 }
 
-void States::flush(std::uint64_t clock) {
+void CpuAccounting::flush(std::uint64_t clock) {
   for (std::uint32_t number = 0; number < cpus_.size(); number++) {
     Cpu& cpu = cpus_[number];
     if (cpu.seen) charge_current(number, cpu, clock);
   }
 }
 
-void States::finish(std::uint64_t end,
-                    const std::vector<std::pair<std::uint32_t, std::uint64_t>>& unknown_from) {
+void CpuAccounting::finish(
+    std::uint64_t end, const std::vector<std::pair<std::uint32_t, std::uint64_t>>& unknown_from) {
   for (const auto& [number, from] : unknown_from) {
     Cpu& cpu = at(number);
     if (!cpu.seen) {
@@ -196,7 +198,7 @@ void States::finish(std::uint64_t end,
     } else {
       charge_current(number, cpu, std::min(from, end));
     }
-    charge_unknown(number, cpu, end, State::unknown);
+    charge_unknown(number, cpu, end, CpuState::unknown);
   }
   flush(end);
 }

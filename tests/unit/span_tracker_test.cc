@@ -175,8 +175,8 @@ TEST_CASE("a child begins with the return of its parent's fork") {
   CHECK(a.summary().exits_alone[static_cast<std::size_t>(Outcome::no_entry)] == 0);
   // The child is in the system until it returns from fork, then in user mode.
   const auto child = a.process(77, "work");
-  CHECK(of(child.times, State::system) == 10);
-  CHECK(of(child.times, State::user) == 10);
+  CHECK(of(child.times, CpuState::system) == 10);
+  CHECK(of(child.times, CpuState::user) == 10);
 }
 
 TEST_CASE("a gap hides exits: calls open across it have no duration") {
@@ -265,7 +265,7 @@ TEST_CASE("functions nest where they are called: in an interrupt, or on the task
   CHECK(stats("inner").own_whole == 30);
   CHECK(stats("inner").outcomes[static_cast<std::size_t>(Outcome::no_entry)] == 1);
   CHECK(a.analysis().profile().exits_alone() == std::array<std::uint64_t, kOutcomes>{});
-  CHECK(of(a.cpu(0), State::softirq) == 50);
+  CHECK(of(a.cpu(0), CpuState::softirq) == 50);
 }
 
 TEST_CASE("the thread that execs takes its call along to its leader's number") {
@@ -291,7 +291,7 @@ TEST_CASE("in a slice, calls that began before it count as cut") {
   b.event(0, T + 310, FKT_E_SYS_EXIT, 42);
   b.event(0, T + 320, FKT_E_SYS_ENTRY, kGetpid);
   b.event(0, T + 400, FKT_E_SYS_EXIT, 42);
-  const Analyzed a(b.finish(), View{.from = T + 150, .to = T + 350});
+  const Analyzed a(b.finish(), Selection{.from = T + 150, .to = T + 350});
   CHECK(a.call("sys_read").entries == 0);
   CHECK(outcome(a.call("sys_read"), Outcome::no_entry) == 1);
   const auto getpid = a.call("sys_getpid");

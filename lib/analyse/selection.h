@@ -9,21 +9,21 @@
 #include <string>
 #include <vector>
 
-#include "lib/analyse/picker.h"
-#include "lib/analyse/states.h"
+#include "lib/analyse/cpu_accounting.h"
+#include "lib/analyse/event_filter.h"
 #include "lib/analyse/tasks.h"
 
 namespace fkt {
 
 // What the user asked for.
-struct View {
+struct Selection {
   std::optional<std::uint64_t> from{}, to{};  // ticks, from <= clock < to
   std::optional<std::uint32_t> cpu{};
   std::optional<unsigned> layer{};           // bit number
   std::optional<std::uint32_t> stats_pid{};  // statistics only while this process lives
   std::optional<std::uint32_t> dump_pid{};   // dump only while this process lives
   bool dump_only = false;                    // with dump_pid: dump only the process's own events
-  std::shared_ptr<const Choice> where{};     // what an expression selects
+  std::shared_ptr<const Filter> where{};     // what an expression selects
   std::vector<Interval> parts{};  // only these intervals, ascending and disjoint; empty: everything
   std::string around{};           // name of what `parts` lie around, for the report
 };

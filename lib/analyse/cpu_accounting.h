@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// States: what each CPU did at any time, and for which task. Between two events of a CPU its state
-// does not change, so that time belongs to the task that the later event names: a switch takes
-// effect with the first event of the new task, which ran from the CPU's last event on (2005 report,
-// section 6).
+// CpuAccounting: what each CPU did at any time, and for which task. Between two events of a CPU its
+// state does not change, so that time belongs to the task that the later event names: a switch
+// takes effect with the first event of the new task, which ran from the CPU's last event on (2005
+// report, section 6).
 //
 // Before a CPU's first event and in gaps the state is unknown, not idle.
 #pragma once
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "lib/analyse/profile.h"
-#include "lib/analyse/spans.h"
+#include "lib/analyse/span_tracker.h"
 #include "lib/analyse/tasks.h"
 
 namespace fkt {
@@ -50,10 +50,10 @@ struct Window {
   std::uint64_t inside(std::uint64_t begin, std::uint64_t end) const;
 };
 
-class States {
+class CpuAccounting {
  public:
   // start: the recording's first moment (ticks).
-  States(const Tasks& tasks, Spans& spans, const Window& window, std::uint64_t start)
+  CpuAccounting(const Tasks& tasks, SpanTracker& spans, const Window& window, std::uint64_t start)
       : tasks_(tasks), spans_(spans), window_(window), start_(start) {}
 
   // Call before an event is applied: adds the time since the last event of its CPU to `running`,
@@ -66,7 +66,7 @@ class States {
   // The CPU's events are complete again from `clock` (ticks) on, when it runs `running`.
   void end_gap(std::uint32_t cpu, std::uint64_t clock, TaskIndex running);
   // The task's mode is known now: moves the time since it became unknown to `state`.
-  void resolve(TaskIndex task, State state);
+  void resolve(TaskIndex task, CpuState state);
   // Accounts all time before `clock` (ticks), as far as the tasks that ran are known. Must be
   // called before the window changes.
   void flush(std::uint64_t clock);
@@ -89,10 +89,10 @@ class States {
   bool seen(std::uint32_t cpu) const {
     return cpu < cpus_.size() && (cpus_[cpu].seen || cpus_[cpu].counted);
   }
-  const StateTimes& cpu(std::uint32_t cpu) const { return cpus_[cpu].times; }
+  const CpuStateTimes& cpu(std::uint32_t cpu) const { return cpus_[cpu].times; }
   // The task's times; irq and softirq: the interrupts that interrupted it.
-  const StateTimes& task(TaskIndex task) const {
-    static const StateTimes kNone{};
+  const CpuStateTimes& task(TaskIndex task) const {
+    static const CpuStateTimes kNone{};
     return task < times_.size() ? times_[task].times : kNone;
   }
   // How often the task was switched to, among the selected events.
@@ -108,12 +108,12 @@ class States {
     std::uint64_t charged = 0;  // its time is accounted up to here (ticks)
     TaskIndex current = kNoTask;
     TaskIndex next = kNoTask;  // switched to, but without an event of its own yet
-    StateTimes times{};
+    CpuStateTimes times{};
   };
   struct TaskTimes {
-    StateTimes times{};
+    CpuStateTimes times{};
     std::uint64_t runs = 0;
-    // CPU and ticks accounted to State::running while the mode is not known.
+    // CPU and ticks accounted to CpuState::running while the mode is not known.
     std::vector<std::pair<std::uint32_t, std::uint64_t>> pending;
   };
 
@@ -129,10 +129,10 @@ class States {
   void give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
             std::uint64_t selected);
   void charge_current(std::uint32_t number, Cpu& cpu, std::uint64_t until);
-  void charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until, State state);
+  void charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until, CpuState state);
 
   const Tasks& tasks_;
-  Spans& spans_;
+  SpanTracker& spans_;
   const Window& window_;
   std::uint64_t start_;
   std::vector<Cpu> cpus_;

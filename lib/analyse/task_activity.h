@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "lib/analyse/analysis.h"
-#include "lib/analyse/call_sink.h"
+#include "lib/analyse/span_observer.h"
 #include "lib/analyse/who_runs.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
@@ -40,7 +40,7 @@ struct TaskStat {
   std::unordered_map<std::uint64_t, Waker> wakers;
 };
 
-class TaskStates : public CallSink {
+class TaskActivity : public SpanObserver {
  public:
   enum class Doing : std::uint8_t { unknown, running, ready, asleep, disk, dead };
   // A period in which a task did one thing.
@@ -54,8 +54,8 @@ class TaskStates : public CallSink {
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};  // no waker was seen
   static constexpr std::size_t kMostStretches = 1 << 21;
 
-  // Counts only the time in the analysis's view.
-  explicit TaskStates(const Analysis& analysis);
+  // Counts only the time in the analysis's selection.
+  explicit TaskActivity(const Analysis& analysis);
 
   // Call before the first event: keeps the stretches of all tasks, at most kMostStretches in total.
   void keep_history() { keep_ = true; }
@@ -69,10 +69,10 @@ class TaskStates : public CallSink {
   void finish(std::uint64_t clock);
 
   void restart(const Checkpoint& checkpoint, const CheckpointMapping& places) override;
-  void reopen(OpenSpan& call, const CallPlace& place) override;
-  void begin(OpenSpan& call, const CallPlace& place) override;
-  void end(const OpenSpan& call, Outcome outcome, const CallPlace& place) override;
-  void charge(const OpenSpan*, std::uint32_t, State, std::uint64_t) override {}
+  void reopen(OpenSpan& call, const SpanPlace& place) override;
+  void begin(OpenSpan& call, const SpanPlace& place) override;
+  void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override;
+  void charge(const OpenSpan*, std::uint32_t, CpuState, std::uint64_t) override {}
 
   const std::vector<TaskStat>& stats() const { return stats_; }  // by TaskIndex
 
@@ -92,7 +92,7 @@ class TaskStates : public CallSink {
   // Sets all tasks to their states in the checkpoint.
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   // Pushes the call on its task's or CPU's stack.
-  void push(OpenSpan& call, const CallPlace& place);
+  void push(OpenSpan& call, const SpanPlace& place);
   // Accounts the time until `clock` (ticks); from then on the task is `doing` this.
   void change(TaskIndex task, Doing doing, std::uint64_t clock);
   void leave(const Event& event, TaskIndex task);
@@ -131,7 +131,7 @@ struct TaskRow {
 
 // Returns the rows of all tasks but the idle ones of which any time is known; longest running
 // first.
-std::vector<TaskRow> task_rows(const TaskStates& states, const Analysis& analysis);
+std::vector<TaskRow> task_rows(const TaskActivity& states, const Analysis& analysis);
 
 // long_form: with the calls in which each task slept, and what woke it.
 void write_tasks(TextWriter& out, const std::vector<TaskRow>& rows, bool long_form,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// CallSink: the interface of consumers that need every single call (span), such as the nested call
-// trace and the flame graph, where Profile only has sums. FKT recordings (lib/analyse/spans.h) and
-// KFT logs (lib/calls/kft_calls.h) feed the same sinks.
+// SpanObserver: the interface of consumers that need every single call (span), such as the nested
+// call trace and the flame graph, where Profile only has sums. FKT recordings
+// (lib/analyse/span_tracker.h) and KFT logs (lib/calls/kft_calls.h) feed the same observers.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace fkt {
 
 // Where a call begins or ends.
-struct CallPlace {
+struct SpanPlace {
   std::uint64_t clock = 0;           // ticks; 0: the call's end was not seen
   std::uint32_t cpu = 0;             // 0 in a KFT log, which records no CPU
   std::int64_t pid = 0;              // the running task, or the one that was interrupted
@@ -22,22 +22,22 @@ struct CallPlace {
   const OpenSpan* around = nullptr;  // the call around it on its stack; nullptr: none
 };
 
-class CallSink {
+class SpanObserver {
  public:
-  virtual ~CallSink() = default;
+  virtual ~SpanObserver() = default;
   // The next stretch of a slice begins: all open calls ended unseen, and the state is that of
   // `checkpoint`.
   virtual void restart(const Checkpoint& /*checkpoint*/, const CheckpointMapping& /*places*/) {}
-  // `call` was already open at the beginning of the slice or its stretch; the sink may set
+  // `call` was already open at the beginning of the slice or its stretch; the observer may set
   // call.tag.
-  virtual void reopen(OpenSpan& /*call*/, const CallPlace& /*place*/) {}
-  // `call` was just pushed on its stack; the sink may set call.tag.
-  virtual void begin(OpenSpan& call, const CallPlace& place) = 0;
+  virtual void reopen(OpenSpan& /*call*/, const SpanPlace& /*place*/) {}
+  // `call` was just pushed on its stack; the observer may set call.tag.
+  virtual void begin(OpenSpan& call, const SpanPlace& place) = 0;
   // `call` is about to leave its stack; its times are final.
-  virtual void end(const OpenSpan& call, Outcome outcome, const CallPlace& place) = 0;
+  virtual void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) = 0;
   // Charges `ticks` of CPU time to the innermost open call, or to the task in that state if `call`
   // is nullptr.
-  virtual void charge(const OpenSpan* call, std::uint32_t task, State state,
+  virtual void charge(const OpenSpan* call, std::uint32_t task, CpuState state,
                       std::uint64_t ticks) = 0;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t T = TraceBuilder::kStart;
 
-std::uint64_t sum(const StateTimes& times) {
+std::uint64_t sum(const CpuStateTimes& times) {
   std::uint64_t all = 0;
   for (const auto ticks : times) all += ticks;
   return all;
@@ -29,8 +29,8 @@ TEST_CASE("a switch counts from the first event of the new task") {
   b.pid(0, 10);
   b.event(0, T + 300, FKT_E_SYS_EXIT, 0);
   const Analyzed a(b);
-  CHECK(of(a.process(42, "work").times, State::system) == 130);
-  CHECK(of(a.process(10, "fkt_record").times, State::system) == 70);
+  CHECK(of(a.process(42, "work").times, CpuState::system) == 130);
+  CHECK(of(a.process(10, "fkt_record").times, CpuState::system) == 70);
 }
 
 TEST_CASE("time resumes at the last event on that CPU, not at an old switch") {
@@ -43,7 +43,7 @@ TEST_CASE("time resumes at the last event on that CPU, not at an old switch") {
   b.event(1, T + 350, FKT_E_SWITCH_R, 42);
   b.event(1, T + 360, FKT_E_SYS_EXIT, 0);
   const Analyzed a(b);
-  CHECK(of(a.process(42, "work").times, State::system) == 110);
+  CHECK(of(a.process(42, "work").times, CpuState::system) == 110);
   CHECK(a.call("sys_read").parts.at(0).ticks == 150);  // switched out from 200 to 350
 }
 
@@ -57,9 +57,9 @@ TEST_CASE("idle is per CPU") {
   b.event(0, T + 400, FKT_E_NMI);
   b.event(1, T + 900, FKT_E_NMI);
   const Analyzed a(b);
-  CHECK(of(a.process(0, "idle/CPU 0").times, State::idle) == 290 + 500);  // until the stop
-  CHECK(of(a.process(0, "idle/CPU 1").times, State::idle) == 770);
-  CHECK(of(a.process(0, "idle/CPU 1").times, State::irq) == 30);
+  CHECK(of(a.process(0, "idle/CPU 0").times, CpuState::idle) == 290 + 500);  // until the stop
+  CHECK(of(a.process(0, "idle/CPU 1").times, CpuState::idle) == 770);
+  CHECK(of(a.process(0, "idle/CPU 1").times, CpuState::irq) == 30);
 }
 
 TEST_CASE("before a CPU's first event the state is unknown") {
@@ -69,9 +69,9 @@ TEST_CASE("before a CPU's first event the state is unknown") {
   b.event(0, T + 1000, FKT_E_SYS_EXIT, 0);
   b.event(1, T + 700, FKT_E_NMI);
   const Analyzed a(b);
-  CHECK(of(a.cpu(0), State::unknown) == 100);
-  CHECK(of(a.cpu(1), State::unknown) == 700);
-  CHECK(of(a.cpu(1), State::idle) == 300);
+  CHECK(of(a.cpu(0), CpuState::unknown) == 100);
+  CHECK(of(a.cpu(1), CpuState::unknown) == 700);
+  CHECK(of(a.cpu(1), CpuState::idle) == 300);
   CHECK(sum(a.cpu(0)) == 1000);
   CHECK(sum(a.cpu(1)) == 1000);
 }
@@ -83,8 +83,8 @@ TEST_CASE("an unfinished recording knows nothing after a CPU's last event") {
   b.event(1, T + 200, FKT_E_NMI);
   b.event(1, T + 300, FKT_E_NMI);
   const Analyzed a(b.finish(TraceBuilder::Tail::none));
-  CHECK(of(a.cpu(0), State::system) == 0);
-  CHECK(of(a.cpu(0), State::unknown) == 300);
+  CHECK(of(a.cpu(0), CpuState::system) == 0);
+  CHECK(of(a.cpu(0), CpuState::unknown) == 300);
 }
 
 TEST_CASE("the mode a task is found in is told by its next entry or exit") {
@@ -101,9 +101,9 @@ TEST_CASE("the mode a task is found in is told by its next entry or exit") {
   b.event(2, T + 150, FKT_E_NMI);
   b.event(2, T + 170, FKT_E_NMI);  // nothing is known about 99
   const Analyzed a(b);
-  CHECK(of(a.process(42, "work").times, State::user) == 90);
-  CHECK(of(a.process(10, "fkt_record").times, State::system) == 100);
-  CHECK(of(a.process(99, "?").times, State::running) == 20 + 40);
+  CHECK(of(a.process(42, "work").times, CpuState::user) == 90);
+  CHECK(of(a.process(10, "fkt_record").times, CpuState::system) == 100);
+  CHECK(of(a.process(99, "?").times, CpuState::running) == 20 + 40);
 }
 
 TEST_CASE("kernel threads are always in the system") {
@@ -114,7 +114,7 @@ TEST_CASE("kernel threads are always in the system") {
   b.event(0, T + 150, FKT_E_WAKING, 42);
   b.event(0, T + 180, FKT_E_SWITCH_I, 42);
   const Analyzed a(b);
-  CHECK(of(a.process(7, "kworker/0:1").times, State::system) == 80);
+  CHECK(of(a.process(7, "kworker/0:1").times, CpuState::system) == 80);
 }
 
 TEST_CASE("inside a gap the state is unknown") {
@@ -125,9 +125,9 @@ TEST_CASE("inside a gap the state is unknown") {
   b.event(0, T + 250, FKT_E_SYS_EXIT, 0);
   b.event(0, T + 260, FKT_E_SYS_ENTRY, 0);
   const Analyzed a(b);
-  CHECK(of(a.cpu(0), State::unknown) == 100 + 80);
-  CHECK(of(a.cpu(0), State::system) == 20 + 50);
-  CHECK(of(a.cpu(0), State::user) == 10);
+  CHECK(of(a.cpu(0), CpuState::unknown) == 100 + 80);
+  CHECK(of(a.cpu(0), CpuState::system) == 20 + 50);
+  CHECK(of(a.cpu(0), CpuState::user) == 10);
 }
 
 TEST_CASE("a pid that changes without a switch leaves the time before unknown") {
@@ -138,7 +138,7 @@ TEST_CASE("a pid that changes without a switch leaves the time before unknown") 
   b.event(0, T + 150, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 160, FKT_E_SYS_EXIT, 0);
   const Analyzed a(b);
-  CHECK(of(a.cpu(0), State::unknown) == 150);
+  CHECK(of(a.cpu(0), CpuState::unknown) == 150);
 }
 
 TEST_CASE("under a filter, time without a member is that of idle and others") {
@@ -155,9 +155,9 @@ TEST_CASE("under a filter, time without a member is that of idle and others") {
   b.event(0, T + 500, FKT_E_SWITCH_R, 77);  // 6 is not a member either, but switches to one
   b.event(0, T + 530, FKT_E_SYS_EXIT, 0);
   const Analyzed a(b);
-  CHECK(of(a.cpu(0), State::others) == 300);
-  CHECK(of(a.cpu(0), State::idle) == 0);
-  CHECK(of(a.process(77, "work").times, State::system) == 30);
+  CHECK(of(a.cpu(0), CpuState::others) == 300);
+  CHECK(of(a.cpu(0), CpuState::idle) == 0);
+  CHECK(of(a.process(77, "work").times, CpuState::system) == 30);
   CHECK(a.report().find("Idle+others") != std::string::npos);
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("-s counts only while the process lives") {
   b.event(0, T + 300, FKT_E_EXIT, 0, {pair(77, 77)});
   b.event(0, T + 400, FKT_E_SWITCH_Z, 0);
   b.event(1, T + 900, FKT_E_NMI);
-  const Analyzed a(b.finish(), View{.stats_pid = 77});
+  const Analyzed a(b.finish(), Selection{.stats_pid = 77});
   CHECK(a.analysis().profile().events() == 4);
   CHECK(sum(a.cpu(0)) == 300);
   CHECK(sum(a.cpu(1)) == 300);  // idle while 77 was alive
@@ -183,11 +183,11 @@ TEST_CASE("a slice and a CPU count their own time alone") {
   b.event(0, T + 300, FKT_E_SYS_EXIT, 0);
   b.event(1, T + 200, FKT_E_NMI);
   b.event(0, T + 1000, FKT_E_NMI);
-  const Analyzed slice(b.finish(), View{.from = T + 250, .to = T + 500});
-  CHECK(of(slice.cpu(0), State::system) == 50);
-  CHECK(of(slice.cpu(0), State::user) == 200);
+  const Analyzed slice(b.finish(), Selection{.from = T + 250, .to = T + 500});
+  CHECK(of(slice.cpu(0), CpuState::system) == 50);
+  CHECK(of(slice.cpu(0), CpuState::user) == 200);
   CHECK(sum(slice.cpu(1)) == 250);
-  const Analyzed one(b.finish(), View{.cpu = 1});
+  const Analyzed one(b.finish(), Selection{.cpu = 1});
   CHECK(one.summary().cpus.size() == 1);
   CHECK(one.summary().cpu_ticks == 1000);
   CHECK(one.summary().events == 1);
@@ -201,7 +201,7 @@ TEST_CASE("a gap of no event is nobody's time, and the recording is complete all
   b.event(0, T + 5000, FKT_E_ASLEEP, 0, {4800, 4000});
   b.event(0, T + 5100, FKT_E_SYS_EXIT, 0);
   const Analyzed a(b);
-  CHECK(of(a.cpu(0), State::unknown) == 100 + 4800);
+  CHECK(of(a.cpu(0), CpuState::unknown) == 100 + 4800);
   CHECK(a.summary().lost == 0);
   CHECK(a.summary().missing.empty());
   REQUIRE(a.summary().losses.size() == 1);

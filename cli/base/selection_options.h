@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "cli/base/common.h"
-#include "lib/analyse/find.h"
-#include "lib/analyse/select.h"
+#include "lib/analyse/search_passes.h"
+#include "lib/analyse/selection.h"
 #include "lib/read/trace.h"
 
 namespace fkt::cli {
 
 // Adds -s, --cpu, --layer, --from, --to, --where, --around and --window to a section of the help.
-void add_view_options(boost::program_options::options_description_easy_init section);
+void add_selection_options(boost::program_options::options_description_easy_init section);
 // The first of these options that was given, as the user typed it; nothing if none was given.
-std::optional<std::string> view_option(const Options& options);
+std::optional<std::string> selection_option(const Options& options);
 
 // The values of --from and --to as clock values in ticks; nothing where the option was not given.
 // Returns an error if no part of the recording lies between them.
@@ -29,17 +29,18 @@ Result<std::uint32_t> parse_pid(std::string_view option, std::string_view text);
 
 // Evaluates the options that do not need the recording. needs_window: another option that --window
 // applies to.
-Result<View> view_request(const Options& options, const char* needs_window = nullptr);
+Result<Selection> selection_request(const Options& options, const char* needs_window = nullptr);
 // Evaluates the options that refer to the recording: times, CPUs, layers.
-Status complete_view(const Options& options, const Trace& trace, View& view);
+Status complete_selection(const Options& options, const Trace& trace, Selection& selection);
 // Evaluates --where and --around, which each read the recording once to find their events.
-Status find_view(const Options& options, const Trace& trace, View& view, const Reading& reading);
+Status find_selected(const Options& options, const Trace& trace, Selection& selection,
+                     const Reading& reading);
 
 // The value of --window in ticks.
 Result<std::uint64_t> window_of(const Options& options, const Trace& trace);
-// Restricts the view to these intervals; reading stops behind the last one. `what` describes them
-// in messages.
-void restrict_to(View& view, std::vector<Interval> parts, std::string what);
+// Restricts the selection to these intervals; reading stops behind the last one. `what` describes
+// them in messages.
+void restrict_to(Selection& selection, std::vector<Interval> parts, std::string what);
 
 // Number of events in the file according to its index. A Reading counts up to it.
 std::uint64_t events_of(const Trace& trace);

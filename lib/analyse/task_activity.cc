@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/analyse/task_states.h"
+#include "lib/analyse/task_activity.h"
 
 #include <algorithm>
 
@@ -9,24 +9,25 @@ namespace {
 // Marks an interrupt in tags and wakers' keys.
 constexpr std::uint64_t kOfInterrupt = std::uint64_t{1} << 63;
 
-constexpr std::uint8_t kOffNot = 0, kOffPreempted = 2;  // values of Spans::Off in a checkpoint
+constexpr std::uint8_t kOffNot = 0,
+                       kOffPreempted = 2;  // values of SpanTracker::Off in a checkpoint
 
 }  // namespace
 
-TaskStates::TaskStates(const Analysis& analysis)
+TaskActivity::TaskActivity(const Analysis& analysis)
     : analysis_(analysis),
-      from_(analysis.view().from.value_or(0)),
+      from_(analysis.selection().from.value_or(0)),
       who_runs_(analysis.info().command.mask) {
   if (const std::optional<Checkpoint>& checkpoint = analysis.info().checkpoint)
     restore(*checkpoint, CheckpointMapping::same(*checkpoint));
 }
 
-void TaskStates::restart(const Checkpoint& checkpoint, const CheckpointMapping& places) {
+void TaskActivity::restart(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   finish(stretch_to_);
   restore(checkpoint, places);
 }
 
-void TaskStates::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
+void TaskActivity::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   stretch_to_ = checkpoint.to;
   who_runs_.clear();
   for (std::vector<TypeIndex>& stack : interrupts_) stack.clear();
@@ -55,7 +56,7 @@ void TaskStates::restore(const Checkpoint& checkpoint, const CheckpointMapping& 
   }
 }
 
-TaskStates::Task& TaskStates::at(TaskIndex task) {
+TaskActivity::Task& TaskActivity::at(TaskIndex task) {
   if (task >= tasks_.size()) {
     tasks_.resize(task + 1);
     stats_.resize(task + 1);
@@ -63,7 +64,7 @@ TaskStates::Task& TaskStates::at(TaskIndex task) {
   return tasks_[task];
 }
 
-void TaskStates::change(TaskIndex index, Doing doing, std::uint64_t clock) {
+void TaskActivity::change(TaskIndex index, Doing doing, std::uint64_t clock) {
   Task& task = at(index);
   TaskStat& stat = stats_[index];
   const std::uint64_t since = std::max(task.since, from_);
@@ -90,7 +91,7 @@ void TaskStates::change(TaskIndex index, Doing doing, std::uint64_t clock) {
   task.before_cut = false;
 }
 
-void TaskStates::remember(Task& task, std::uint64_t from, std::uint64_t to) {
+void TaskActivity::remember(Task& task, std::uint64_t from, std::uint64_t to) {
   if (history_full() || task.doing == Doing::unknown || task.doing == Doing::dead) return;
   Stretch& stretch = task.history.emplace_back();
   stretches_++;
@@ -105,11 +106,11 @@ void TaskStates::remember(Task& task, std::uint64_t from, std::uint64_t to) {
 
 // With a history, ends the stretch of a running task where a call begins or ends, because a stretch
 // has one call.
-void TaskStates::split(TaskIndex task, std::uint64_t clock) {
+void TaskActivity::split(TaskIndex task, std::uint64_t clock) {
   if (keep_ && at(task).doing == Doing::running) change(task, Doing::running, clock);
 }
 
-void TaskStates::run(TaskIndex index, std::uint64_t clock) {
+void TaskActivity::run(TaskIndex index, std::uint64_t clock) {
   Task& task = at(index);
   if (task.doing == Doing::running) return;
   if (task.before_cut) task.doing = Doing::ready;
@@ -124,7 +125,7 @@ void TaskStates::run(TaskIndex index, std::uint64_t clock) {
   change(index, Doing::running, clock);
 }
 
-void TaskStates::leave(const Event& event, TaskIndex index) {
+void TaskActivity::leave(const Event& event, TaskIndex index) {
   const auto becomes = [&](Doing doing) {
     // In another CPU's gap: the task may run there next.
     const bool hidden = who_runs_.in_gap() && !analysis_.tasks()[index].idle;
@@ -147,7 +148,7 @@ void TaskStates::leave(const Event& event, TaskIndex index) {
 }
 
 // Only a task that neither runs nor is ready is woken.
-void TaskStates::wake(const Event& event, TaskIndex waker) {
+void TaskActivity::wake(const Event& event, TaskIndex waker) {
   const TaskIndex index = analysis_.tasks().find(event.arg & FKT_PID_MASK);
   // In a gap the task may run at once without being seen.
   if (index == kNoTask || analysis_.tasks()[index].left_dead || who_runs_.in_gap()) return;
@@ -168,7 +169,7 @@ void TaskStates::wake(const Event& event, TaskIndex waker) {
   change(index, Doing::ready, event.clock);
 }
 
-void TaskStates::begin_gap(const Event& event) {
+void TaskActivity::begin_gap(const Event& event) {
   who_runs_.begin_gap(event.cpu);
   const auto tasks = static_cast<TaskIndex>(tasks_.size());
   const std::vector<bool> elsewhere = who_runs_.running_elsewhere(event.cpu, tasks);
@@ -181,7 +182,7 @@ void TaskStates::begin_gap(const Event& event) {
 }
 
 // The thread that called execve continues under its leader's number.
-void TaskStates::exec(const Event& event, TaskIndex running) {
+void TaskActivity::exec(const Event& event, TaskIndex running) {
   if (event.words.empty()) return;
   const TaskIndex old =
       analysis_.tasks().find(static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK);
@@ -193,7 +194,7 @@ void TaskStates::exec(const Event& event, TaskIndex running) {
 }
 
 // The set of recorded layers changes: the exits of open calls may not be recorded.
-void TaskStates::forget(const Event& event) {
+void TaskActivity::forget(const Event& event) {
   who_runs_.set_mask(event.words.empty() ? 0 : event.words[0]);
   for (TaskIndex task = 0; task < tasks_.size(); task++) {
     split(task, event.clock);
@@ -201,7 +202,7 @@ void TaskStates::forget(const Event& event) {
   }
 }
 
-void TaskStates::add(const Event& event, const Analysis::Place& place) {
+void TaskActivity::add(const Event& event, const Analysis::Place& place) {
   if (event.id == kGapBegins) return begin_gap(event);
   at(place.task);
   if (who_runs_.surprises(event.cpu, place.task)) {
@@ -229,11 +230,11 @@ void TaskStates::add(const Event& event, const Analysis::Place& place) {
   }
 }
 
-void TaskStates::finish(std::uint64_t clock) {
+void TaskActivity::finish(std::uint64_t clock) {
   for (TaskIndex task = 0; task < tasks_.size(); task++) change(task, Doing::unknown, clock);
 }
 
-void TaskStates::push(OpenSpan& call, const CallPlace& place) {
+void TaskActivity::push(OpenSpan& call, const SpanPlace& place) {
   if (place.interrupt) {
     if (place.cpu >= interrupts_.size()) interrupts_.resize(place.cpu + 1);
     call.tag = kOfInterrupt | place.cpu;
@@ -248,16 +249,16 @@ void TaskStates::push(OpenSpan& call, const CallPlace& place) {
   }
 }
 
-void TaskStates::reopen(OpenSpan& call, const CallPlace& place) {
+void TaskActivity::reopen(OpenSpan& call, const SpanPlace& place) {
   push(call, place);
 }
 
-void TaskStates::begin(OpenSpan& call, const CallPlace& place) {
+void TaskActivity::begin(OpenSpan& call, const SpanPlace& place) {
   if (!place.interrupt) split(place.task, place.clock);
   push(call, place);
 }
 
-void TaskStates::end(const OpenSpan& call, Outcome outcome, const CallPlace& place) {
+void TaskActivity::end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) {
   if (call.tag == OpenSpan::kNoTag) return;
   // A task is still in a call whose exit is not in the recording; its next call replaces it. Calls
   // that a gap hides are removed where their time is accounted (begin_gap(), leave(), forget()).
@@ -271,7 +272,7 @@ void TaskStates::end(const OpenSpan& call, Outcome outcome, const CallPlace& pla
   open.resize(std::min<std::size_t>(open.size(), place.depth));
 }
 
-std::vector<TaskRow> task_rows(const TaskStates& states, const Analysis& analysis) {
+std::vector<TaskRow> task_rows(const TaskActivity& states, const Analysis& analysis) {
   std::vector<TaskRow> rows;
   const auto escaped = [](std::string_view name) {
     TextWriter safe;

@@ -8,7 +8,7 @@
 
 namespace fkt {
 
-struct Scale {
+struct TimeScale {
   std::uint64_t from = 0, to = 1;  // ticks, from < to
   std::uint32_t cells = 1;
 
@@ -24,10 +24,10 @@ struct Scale {
   }
 };
 
-// The cells of a Scale, found without a division: for pictures that look up millions of times.
+// The cells of a TimeScale, found without a division: for pictures that look up millions of times.
 class CellTable {
  public:
-  explicit CellTable(const Scale& scale)
+  explicit CellTable(const TimeScale& scale)
       : from_(scale.from),
         per_tick_(static_cast<double>(scale.cells) / static_cast<double>(scale.to - scale.from)) {
     begins_.reserve(scale.cells + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/analyse/select.h"
+#include "lib/analyse/selection.h"
 
 namespace fkt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/analyse/picker.h"
+#include "lib/analyse/event_filter.h"
 
 #include <optional>
 
@@ -7,7 +7,7 @@
 
 namespace fkt {
 
-void Marks::set(std::uint64_t offset, bool on) {
+void SpanMarks::set(std::uint64_t offset, bool on) {
   const std::uint64_t word = offset / sizeof(std::uint64_t);
   const std::uint64_t chunk = word / kChunkWords, bit = word % kChunkWords;
   if (chunk >= chunks_.size()) {
@@ -23,22 +23,22 @@ void Marks::set(std::uint64_t offset, bool on) {
   bits[bit / 64] = on ? bits[bit / 64] | one : bits[bit / 64] & ~one;
 }
 
-Picker::Picker(const Choice& choice, Marks* learn, const TraceInfo& info, const Tasks& tasks,
-               Spans& spans, const SpanTypes& types)
-    : where_(choice.where),
-      marks_(choice.spans),
+FilterPass::FilterPass(const Filter& filter, SpanMarks* learn, const TraceInfo& info,
+                       const Tasks& tasks, SpanTracker& spans, const SpanTypes& types)
+    : expression_(filter.expression),
+      marks_(filter.spans),
       learn_(learn),
       info_(info),
       tasks_(tasks),
       spans_(spans),
       types_(types),
-      by_type_(choice.where.names_) {
-  if (where_.whole_spans()) spans.keep_entries();
+      by_type_(filter.expression.names_) {
+  if (expression_.whole_spans()) spans.keep_entries();
 }
 
-bool Picker::picks(const Event& event, TaskIndex task) {
+bool FilterPass::selects(const Event& event, TaskIndex task) {
   const TypeIndex type = spans_.begins(event);
-  if (!where_.whole_spans()) return test({event, nullptr, type, task});
+  if (!expression_.whole_spans()) return test({event, nullptr, type, task});
   const OpenSpan* span = type == kNoType ? spans_.ends(event, task) : nullptr;
   if (span != nullptr && span->before_cut) span = nullptr;  // its entry is not in the slice's file
   if (type == kNoType && span == nullptr) return test({event, nullptr, type, task});
@@ -50,15 +50,17 @@ bool Picker::picks(const Event& event, TaskIndex task) {
   return hit;
 }
 
-bool Picker::test(const Node& node, const Subject& subject) {
+bool FilterPass::test(const Node& node, const Subject& subject) {
   const Event& event = subject.event;
   switch (node.kind) {
     case Node::Kind::all:
-      return test(where_.nodes_[node.left], subject) && test(where_.nodes_[node.right], subject);
+      return test(expression_.nodes_[node.left], subject) &&
+             test(expression_.nodes_[node.right], subject);
     case Node::Kind::any:
-      return test(where_.nodes_[node.left], subject) || test(where_.nodes_[node.right], subject);
+      return test(expression_.nodes_[node.left], subject) ||
+             test(expression_.nodes_[node.right], subject);
     case Node::Kind::no:
-      return !test(where_.nodes_[node.left], subject);
+      return !test(expression_.nodes_[node.left], subject);
     case Node::Kind::ids:
       return node.ids[event.id & FKT_ID_MASK];
     case Node::Kind::name:
@@ -70,7 +72,8 @@ bool Picker::test(const Node& node, const Subject& subject) {
     case Node::Kind::task:
       return compare(node.comparison, tasks_.name(subject.task), node.value);
     case Node::Kind::time: {
-      const std::uint64_t since = event.clock > where_.start_ ? event.clock - where_.start_ : 0;
+      const std::uint64_t since =
+          event.clock > expression_.start_ ? event.clock - expression_.start_ : 0;
       return compare(node.comparison, since, false, node.value);
     }
     case Node::Kind::duration:
@@ -85,7 +88,7 @@ bool Picker::test(const Node& node, const Subject& subject) {
   return argument(node, *subject.exit, has);
 }
 
-bool Picker::name(const Node& node, const Subject& subject) {
+bool FilterPass::name(const Node& node, const Subject& subject) {
   if (subject.type == kNoType) return node.ids[subject.event.id & FKT_ID_MASK];
   std::vector<std::int8_t>& known = by_type_[node.slot];
   if (subject.type >= known.size()) known.resize(subject.type + 1, -1);
@@ -102,7 +105,7 @@ bool Picker::name(const Node& node, const Subject& subject) {
   return verdict != 0;
 }
 
-std::string_view Picker::value_name(const Field& field, std::uint64_t value) const {
+std::string_view FilterPass::value_name(const Field& field, std::uint64_t value) const {
   const NumberNames& names = types_.names();
   switch (field.type) {
     case FieldType::tid: {
@@ -134,7 +137,7 @@ std::string_view Picker::value_name(const Field& field, std::uint64_t value) con
 }
 
 // Sets `has` when the event has this argument and it can be compared with the node's value.
-bool Picker::argument(const Node& node, const Event& event, bool& has) const {
+bool FilterPass::argument(const Node& node, const Event& event, bool& has) const {
   const Field* field = node.fields[node.by_id[event.id & FKT_ID_MASK]];
   if (field == nullptr) return false;
   if (field->type == FieldType::str) {

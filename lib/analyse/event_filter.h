@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/analyse/spans.h"
+#include "lib/analyse/span_tracker.h"
 #include "lib/query/bound_expression.h"
 
 namespace fkt {
 
 // Set of selected spans, by the file offsets of their entry events: one bit per 64-bit word, only
 // for parts of the file that contain a selected span. At most 1/64 of the file's size.
-class Marks {
+class SpanMarks {
  public:
   void set(std::uint64_t offset, bool on);
   bool test(std::uint64_t offset) const {
@@ -28,24 +28,24 @@ class Marks {
   std::vector<std::vector<std::uint64_t>> chunks_;
 };
 
-// An expression and the spans that a first pass selected with it (find_spans() in
-// lib/analyse/find.h).
-struct Choice {
-  BoundExpression where;
-  Marks spans{};  // with where.whole_spans(): the entries of the selected spans
+// An expression and the spans that a first pass selected with it (make_filter() in
+// lib/analyse/search_passes.h).
+struct Filter {
+  BoundExpression expression;
+  SpanMarks spans{};  // with expression.whole_spans(): the entries of the selected spans
 };
 
 // Tests the events of one pass.
-class Picker {
+class FilterPass {
  public:
-  // All arguments must outlive the picker. `learn`: not nullptr in the first pass, which marks the
+  // All arguments must outlive the pass. `learn`: not nullptr in the first pass, which marks the
   // selected spans there.
-  Picker(const Choice& choice, Marks* learn, const TraceInfo& info, const Tasks& tasks,
-         Spans& spans, const SpanTypes& types);
+  FilterPass(const Filter& filter, SpanMarks* learn, const TraceInfo& info, const Tasks& tasks,
+             SpanTracker& spans, const SpanTypes& types);
 
   // Returns whether the event is selected. Must be called before the spans apply the event. In the
   // first pass the answer for a span that is still open is not final.
-  bool picks(const Event& event, TaskIndex task);
+  bool selects(const Event& event, TaskIndex task);
 
  private:
   using Node = BoundExpression::Node;
@@ -55,18 +55,18 @@ class Picker {
     TypeIndex type = kNoType;  // type of the span that `event` begins
     TaskIndex task = kNoTask;  // the task that ran
   };
-  bool test(const Subject& subject) { return test(where_.nodes_.back(), subject); }
+  bool test(const Subject& subject) { return test(expression_.nodes_.back(), subject); }
   bool test(const Node& node, const Subject& subject);
   bool name(const Node& node, const Subject& subject);
   bool argument(const Node& node, const Event& event, bool& has) const;
   std::string_view value_name(const Field& field, std::uint64_t value) const;
 
-  const BoundExpression& where_;
-  const Marks& marks_;
-  Marks* learn_;
+  const BoundExpression& expression_;
+  const SpanMarks& marks_;
+  SpanMarks* learn_;
   const TraceInfo& info_;
   const Tasks& tasks_;
-  Spans& spans_;
+  SpanTracker& spans_;
   const SpanTypes& types_;
   // Per name test, by TypeIndex: 1 selected, 0 not, -1 not tested yet.
   std::vector<std::vector<std::int8_t>> by_type_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/analyse/find.h"
+#include "lib/analyse/search_passes.h"
 
 #include <algorithm>
 
@@ -11,11 +11,11 @@ namespace {
 constexpr std::uint64_t kReadingEvents = 1 << 18;
 constexpr std::size_t kMostPlaces = 4'000'000;  // 64 MB of memory
 
-// Reads the trace once up to the view's end, and calls `each` with every event and its place.
+// Reads the trace once up to the selection's end, and calls `each` with every event and its place.
 template <class Each>
 void pass(const Trace& trace, Analysis& analysis, const Reading& reading, Each each) {
   std::uint64_t done = 0;
-  for (const Event& event : trace.events({.from = {}, .to = analysis.view().to, .cpu = {}})) {
+  for (const Event& event : trace.events({.from = {}, .to = analysis.selection().to, .cpu = {}})) {
     const Analysis::Place& place = analysis.add(event);
     if (++done % kReadingEvents == 0 && reading) reading(done);
     each(event, place);
@@ -51,37 +51,37 @@ class FittingTypes {
 
 }  // namespace
 
-Result<std::shared_ptr<const Choice>> choose(const Trace& trace, std::string_view text,
-                                             const Reading& reading) {
+Result<std::shared_ptr<const Filter>> make_filter(const Trace& trace, std::string_view text,
+                                                  const Reading& reading) {
   const Result<Expression> expression = Expression::parse(text);
   if (!expression) return expression.error();
-  Result<BoundExpression> where = BoundExpression::bind(*expression, trace.info());
-  if (!where) return where.error();
-  const auto choice = std::make_shared<Choice>(Choice{std::move(*where)});
-  if (choice->where.whole_spans()) {
-    View view;
-    view.where = choice;
-    Analysis analysis(trace.info(), view);
-    analysis.learn(choice->spans);
+  Result<BoundExpression> bound = BoundExpression::bind(*expression, trace.info());
+  if (!bound) return bound.error();
+  const auto filter = std::make_shared<Filter>(Filter{std::move(*bound)});
+  if (filter->expression.whole_spans()) {
+    Selection selection;
+    selection.where = filter;
+    Analysis analysis(trace.info(), selection);
+    analysis.learn(filter->spans);
     pass(trace, analysis, reading, [](const Event&, const Analysis::Place&) {});
   }
-  return std::shared_ptr<const Choice>(choice);
+  return std::shared_ptr<const Filter>(filter);
 }
 
-Result<std::shared_ptr<const Choice>> choose_event(const Trace& trace, std::string_view text,
-                                                   const Reading& reading) {
-  if (text.find_first_of("=<>~!&|()\"'") != text.npos) return choose(trace, text, reading);
+Result<std::shared_ptr<const Filter>> make_event_filter(const Trace& trace, std::string_view text,
+                                                        const Reading& reading) {
+  if (text.find_first_of("=<>~!&|()\"'") != text.npos) return make_filter(trace, text, reading);
   const bool pattern = text.find_first_of("*?") != text.npos;
-  return choose(trace,
-                "name " + std::string(pattern ? "~" : "==") + " \"" + std::string(text) + '"',
-                reading);
+  return make_filter(trace,
+                     "name " + std::string(pattern ? "~" : "==") + " \"" + std::string(text) + '"',
+                     reading);
 }
 
-Result<std::vector<Interval>> around(const Trace& trace, const View& view, std::uint64_t window,
-                                     const Reading& reading) {
+Result<std::vector<Interval>> around(const Trace& trace, const Selection& selection,
+                                     std::uint64_t window, const Reading& reading) {
   std::vector<Interval> found;
   bool too_many = false;
-  Analysis analysis(trace.info(), view);
+  Analysis analysis(trace.info(), selection);
   pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
     if (!place.shown || event.is_gap()) return;
     const std::uint64_t from = event.clock > window ? event.clock - window : 0;
@@ -100,9 +100,10 @@ Result<std::vector<Interval>> around(const Trace& trace, const View& view, std::
                                      " places: give a larger window, or a rarer event"};
 }
 
-std::optional<Interval> extent(const Trace& trace, const View& view, const Reading& reading) {
+std::optional<Interval> extent(const Trace& trace, const Selection& selection,
+                               const Reading& reading) {
   std::optional<Interval> found;
-  Analysis analysis(trace.info(), view);
+  Analysis analysis(trace.info(), selection);
   pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
     if (!place.shown || event.is_gap()) return;
     if (!found) found = {event.clock, event.clock};
@@ -111,16 +112,16 @@ std::optional<Interval> extent(const Trace& trace, const View& view, const Readi
   return found;
 }
 
-std::vector<FoundSpan> slowest(const Trace& trace, const View& view, std::string_view name,
-                               std::size_t most, const Reading& reading) {
+std::vector<FoundSpan> slowest(const Trace& trace, const Selection& selection,
+                               std::string_view name, std::size_t most, const Reading& reading) {
   std::vector<FoundSpan> heap;  // a heap with the shortest span in front
-  Analysis analysis(trace.info(), view);
+  Analysis analysis(trace.info(), selection);
   FittingTypes types(analysis, name);
   pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
     if (!place.shown || !place.step.closed || !types.fits(place.step.type)) return;
     FoundSpan span{
         event.clock - place.step.duration, place.step.duration, event.cpu, event.pid, {}, {}};
-    if (view.from && span.begin < *view.from) return;
+    if (selection.from && span.begin < *selection.from) return;
     if (heap.size() == most && (most == 0 || !longer(span, heap.front()))) return;
     span.name = analysis.types()[place.step.type].name;
     span.task = analysis.tasks().name(place.task);

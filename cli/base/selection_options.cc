@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/base/view.h"
+#include "cli/base/selection_options.h"
 
 #include <algorithm>
 
@@ -23,24 +23,25 @@ Result<unsigned> layer_of(const Catalogue& catalogue, const std::string& text) {
   return usage("--layer: no layer \"" + text + "\"" + did_you_mean(text, names));
 }
 
-Status find_around(const Options& options, const Trace& trace, View& view, const Reading& reading) {
+Status find_around(const Options& options, const Trace& trace, Selection& selection,
+                   const Reading& reading) {
   const std::string& event = options.text("around");
   const auto window = window_of(options, trace);
   if (!window) return window.error();
-  View events = view;
-  const auto choice = choose_event(trace, event, reading);
-  if (!choice) return about("--around", choice.error());
-  events.where = *choice;
+  Selection events = selection;
+  const auto filter = make_event_filter(trace, event, reading);
+  if (!filter) return about("--around", filter.error());
+  events.where = *filter;
   Result<std::vector<Interval>> parts = around(trace, events, *window, reading);
   if (!parts) return about("--around", parts.error());
   if (parts->empty()) return usage("--around: nothing in the recording is this: " + event);
-  restrict_to(view, std::move(*parts), event);
+  restrict_to(selection, std::move(*parts), event);
   return Done{};
 }
 
 }  // namespace
 
-void add_view_options(boost::program_options::options_description_easy_init section) {
+void add_selection_options(boost::program_options::options_description_easy_init section) {
   section(",s", value("PID"), "statistics only while this process is alive")(
       "cpu", value("N"), "only this CPU")("layer", value("L"),
                                           "only events of this layer (name or bit)")(
@@ -51,7 +52,7 @@ void add_view_options(boost::program_options::options_description_easy_init sect
       "window", value("W"), "how near: so long before and after it (default 10ms)");
 }
 
-std::optional<std::string> view_option(const Options& options) {
+std::optional<std::string> selection_option(const Options& options) {
   for (const char* name : {"-s", "cpu", "layer", "from", "to", "where", "around", "window"}) {
     if (options.has(name)) return (name[0] == '-' ? "" : "--") + std::string(name);
   }
@@ -89,49 +90,50 @@ Result<std::uint32_t> parse_pid(std::string_view option, std::string_view text) 
   return static_cast<std::uint32_t>(*pid);
 }
 
-Result<View> view_request(const Options& options, const char* needs_window) {
-  View view;
+Result<Selection> selection_request(const Options& options, const char* needs_window) {
+  Selection selection;
   if (options.has("-s")) {
     const auto pid = parse_pid("-s", options.text("-s"));
     if (!pid) return pid.error();
-    view.stats_pid = *pid;
+    selection.stats_pid = *pid;
   }
   const bool for_another = needs_window != nullptr && options.has(needs_window);
   if (options.has("window") && !options.has("around") && !for_another) {
     const std::string others = needs_window ? " or --" + std::string(needs_window) : "";
     return usage("--window: needs --around" + others);
   }
-  return view;
+  return selection;
 }
 
-Status complete_view(const Options& options, const Trace& trace, View& view) {
+Status complete_selection(const Options& options, const Trace& trace, Selection& selection) {
   const Result<TimeSpan> span = time_span(options, trace);
   if (!span) return span.error();
-  view.from = span->from;
-  view.to = span->to;
+  selection.from = span->from;
+  selection.to = span->to;
   if (options.has("layer")) {
     const auto layer = layer_of(trace.info().catalogue, options.text("layer"));
     if (!layer) return layer.error();
-    view.layer = *layer;
+    selection.layer = *layer;
   }
   if (options.has("cpu")) {
     const auto cpu = parse_whole("--cpu", options.text("cpu"), 0, 0xffff);
     if (!cpu) return cpu.error();
-    view.cpu = static_cast<std::uint32_t>(*cpu);
+    selection.cpu = static_cast<std::uint32_t>(*cpu);
     const bool known = std::any_of(trace.pages().begin(), trace.pages().end(),
-                                   [&](const PageRef& page) { return page.cpu == *view.cpu; });
+                                   [&](const PageRef& page) { return page.cpu == *selection.cpu; });
     if (!known) return usage("--cpu: nothing of cpu " + options.text("cpu") + " in the recording");
   }
   return Done{};
 }
 
-Status find_view(const Options& options, const Trace& trace, View& view, const Reading& reading) {
+Status find_selected(const Options& options, const Trace& trace, Selection& selection,
+                     const Reading& reading) {
   if (options.has("where")) {
-    auto choice = choose(trace, options.text("where"), reading);
-    if (!choice) return about("--where", choice.error());
-    view.where = std::move(*choice);
+    auto filter = make_filter(trace, options.text("where"), reading);
+    if (!filter) return about("--where", filter.error());
+    selection.where = std::move(*filter);
   }
-  return options.has("around") ? find_around(options, trace, view, reading) : Status(Done{});
+  return options.has("around") ? find_around(options, trace, selection, reading) : Status(Done{});
 }
 
 Result<std::uint64_t> window_of(const Options& options, const Trace& trace) {
@@ -141,11 +143,11 @@ Result<std::uint64_t> window_of(const Options& options, const Trace& trace) {
   return window;
 }
 
-void restrict_to(View& view, std::vector<Interval> parts, std::string what) {
+void restrict_to(Selection& selection, std::vector<Interval> parts, std::string what) {
   const std::uint64_t end = parts.empty() ? 0 : parts.back().to;
-  view.parts = std::move(parts);
-  view.around = std::move(what);
-  view.to = view.to ? std::min(*view.to, end) : end;
+  selection.parts = std::move(parts);
+  selection.around = std::move(what);
+  selection.to = selection.to ? std::min(*selection.to, end) : end;
 }
 
 std::uint64_t events_of(const Trace& trace) {

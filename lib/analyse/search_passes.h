@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Passes over a recording that find places before anything is shown: the spans that an expression
+// selects as a whole, the time around an event, the slowest spans of a name. Each function reads
+// the trace once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/analyse/analysis.h"
+#include "lib/analyse/selection.h"
+#include "lib/read/trace.h"
+
+namespace fkt {
+
+// Called from time to time with the number of events read so far, to report progress.
+using Reading = std::function<void(std::uint64_t)>;
+
+// Returns what the expression `text` selects in the trace, for Selection::where. Reads the trace
+// only if the expression selects spans as a whole. Error (usage): the expression is malformed, or
+// names something that this recording does not have.
+Result<std::shared_ptr<const Filter>> make_filter(const Trace& trace, std::string_view text,
+                                                  const Reading& reading);
+
+// As make_filter(), but `text` may be the name of a span ("sys_read", "softirq RCU") or a pattern
+// ("sys_*"); it is taken for an expression if it contains an operator.
+Result<std::shared_ptr<const Filter>> make_event_filter(const Trace& trace, std::string_view text,
+                                                        const Reading& reading);
+
+// Returns the intervals from `window` ticks before to `window` ticks after each event that the
+// selection shows, in ascending order; those that touch are merged. Error (usage): there are more
+// than a few million.
+Result<std::vector<Interval>> around(const Trace& trace, const Selection& selection,
+                                     std::uint64_t window, const Reading& reading);
+
+// Returns the interval from the first to the last event that the selection shows; nothing if it
+// shows none.
+std::optional<Interval> extent(const Trace& trace, const Selection& selection,
+                               const Reading& reading);
+
+struct FoundSpan {
+  std::uint64_t begin = 0, duration = 0;  // ticks; begin: full stamp
+  std::uint32_t cpu = 0;                  // CPU on which it ended
+  std::uint32_t pid = 0;
+  std::string name;  // "sys_read"; a pattern may fit several names
+  std::string task;  // the task's name at that time
+};
+
+// Returns the `most` longest spans that the selection shows from begin to end and whose name fits
+// `name`: the name of a span ("sys_read", "irq 14 ide0"), of its event ("irq"), or a pattern. The
+// longest comes first; spans of equal duration are sorted by time.
+std::vector<FoundSpan> slowest(const Trace& trace, const Selection& selection,
+                               std::string_view name, std::size_t most, const Reading& reading);
+
+}  // namespace fkt
