@@ -12,7 +12,7 @@
 #include "cli/fkt_extract/slice.h"
 #include "lib/base/text.h"
 #include "lib/base/time_format.h"
-#include "lib/slice/extract.h"
+#include "lib/slice/slice_writer.h"
 
 namespace fkt::cli {
 namespace {
@@ -54,13 +54,13 @@ int run(const Options& options) {
   if (!slice) return fail(slice.error());
   Result<NewFile> output = NewFile::create(options.text("output"), options.has("force"));
   if (!output) return fail(output.error());
-  KnownStates known(*trace, cache_folder());
-  const auto written =
-      extract(*trace, *slice, output->fd(), output->name(), {.reading = reading, .known = &known});
+  CheckpointCache cache(*trace, cache_folder());
+  const auto written = write_slice(*trace, *slice, output->fd(), output->name(),
+                                   {.reading = reading, .cache = &cache});
   if (!written) return fail(written.error());
   // An error is ignored: without the stored states the next slice takes longer, but this one is
   // complete.
-  static_cast<void>(known.keep());
+  static_cast<void>(cache.keep());
   const Status kept = output->keep();
   if (!kept) return fail(kept.error());
   warn(message(output->name(), *trace, *slice, *written));

@@ -5,7 +5,7 @@
 
 #include "cli/base/selection_options.h"
 #include "lib/format/clocks.h"
-#include "lib/slice/extract.h"
+#include "lib/slice/slice_writer.h"
 
 namespace fkt::cli {
 namespace {

@@ -122,7 +122,7 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
 }
 
 // Reads the file once to determine the states of the tasks.
-Status read_states(CallSource& source, TaskActivity& states) {
+Status read_activity(CallSource& source, TaskActivity& states) {
   const EventSink events = [&](const Event& event, const Analysis::Place& place) {
     states.add(event, place);
   };
@@ -137,7 +137,7 @@ Result<std::string> critical_path(CallSource& source, const KdRequest& request,
   const Analysis& analysis = *source.analysis();
   TaskActivity states(analysis);
   states.keep_history();
-  const Status status = read_states(source, states);
+  const Status status = read_activity(source, states);
   if (!status) return status.error();
   if (states.history_full()) {
     return Error{ErrorCode::usage,
@@ -159,7 +159,7 @@ Result<std::string> critical_path(CallSource& source, const KdRequest& request,
 
 Result<std::string> tasks(CallSource& source, const KdRequest& request, const TimeFormat& time) {
   TaskActivity states(*source.analysis());
-  const Status status = read_states(source, states);
+  const Status status = read_activity(source, states);
   if (!status) return status.error();
   std::vector<TaskRow> rows = task_rows(states, *source.analysis());
   if (rows.size() > request.shape.most) rows.resize(request.shape.most);

@@ -16,6 +16,7 @@
 #include "lib/read/damage.h"
 #include "lib/read/page_decoder.h"
 #include "lib/record/machine_sections.h"
+#include "lib/timeline/window_stats.h"
 
 namespace fkt::cli {
 namespace {

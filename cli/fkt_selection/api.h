@@ -17,7 +17,7 @@
 #include "cli/fkt_selection/extract.h"
 #include "cli/fkt_selection/model.h"
 #include "lib/base/result.h"
-#include "lib/timeline/occurrences.h"
+#include "lib/timeline/occurrence_search.h"
 
 namespace fkt::cli {
 

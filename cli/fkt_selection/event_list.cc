@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-class ListSink : public FollowSink {
+class ListSink : public StateObserver {
  public:
   ListSink(const Timeline& timeline, const EventListRequest& request, std::uint64_t zero)
       : request_(request),

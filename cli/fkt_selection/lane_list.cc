@@ -15,14 +15,14 @@ constexpr std::uint64_t kFollowed = 300'000, kFollowedForFine = 8'000'000;
 constexpr std::size_t kCellBytes = 64;  // bytes of JSON per cell, rarely more
 
 // Sets the ends of cells that are still open at the end of the picture.
-class Ends : public FollowSink {
+class Ends : public StateObserver {
  public:
-  explicit Ends(Levels::OpenCells& open) : open_(open) {}
+  explicit Ends(LanePyramid::OpenCells& open) : open_(open) {}
   void slice(const Slice& slice) override {
     if (!slice.ended) return;
     const bool of_cpu = fkt::of_cpu(slice.kind);
-    const auto found =
-        open_.find(Levels::open_key(of_cpu, of_cpu ? slice.cpu : slice.task, lane_cell(slice)));
+    const auto found = open_.find(
+        LanePyramid::open_key(of_cpu, of_cpu ? slice.cpu : slice.task, lane_cell(slice)));
     if (found == open_.end()) return;
     found->second->to = slice.to;
     found->second->ended = true;
@@ -31,7 +31,7 @@ class Ends : public FollowSink {
   bool enough() const override { return open_.empty(); }
 
  private:
-  Levels::OpenCells& open_;
+  LanePyramid::OpenCells& open_;
 };
 
 class LaneList {
@@ -76,15 +76,15 @@ class LaneList {
     const std::uint64_t events = model_.events_about(scale.from, scale.to);
     if (events > (request_.fine ? kFollowedForFine : kFollowed)) {
       const std::uint64_t column = (scale.to - scale.from) / scale.cells;
-      coarse = events <= kFollowedForFine && model_.levels().bucket(scale) > 2 * column;
+      coarse = events <= kFollowedForFine && model_.lane_pyramid().bucket(scale) > 2 * column;
       wakes_left_out_ = true;
-      return model_.levels().lanes(scale, wish());
+      return model_.lane_pyramid().lanes(scale, lane_filter());
     }
     Lanes lanes(scale, tasks_);
     model_.timeline().follow(scale.from, scale.to, lanes, unwanted);
     wakes = lanes.wakes();
     wakes_left_out_ = lanes.wake_count() > wakes.size();
-    LanePicture picture = lanes.take(wish());
+    LanePicture picture = lanes.take(lane_filter());
     complete(picture, unwanted);
     return picture;
   }
@@ -92,29 +92,29 @@ class LaneList {
   // Completes cells that are open at the end of the picture with their real ends: from the levels
   // of detail, or, if they are too short for these, by following the events a little further.
   void complete(LanePicture& picture, const Unwanted& unwanted) const {
-    Levels::OpenCells open;
+    LanePyramid::OpenCells open;
     for (Lane& lane : picture.lanes) {
       for (LaneCell& cell : lane.cells) {
         if (cell.count != 1 || cell.ended || cell.to < request_.scale.to) continue;
-        open[Levels::open_key(lane.of_cpu, lane.id, cell)] = &cell;
+        open[LanePyramid::open_key(lane.of_cpu, lane.id, cell)] = &cell;
       }
     }
-    model_.levels().complete(open, request_.scale.to);
+    model_.lane_pyramid().complete(open, request_.scale.to);
     if (open.empty()) return;
     Ends ends(open);
     const std::uint64_t to = request_.scale.to;
-    model_.timeline().follow(to, to + 2 * model_.levels().finest_bucket(), ends, unwanted);
+    model_.timeline().follow(to, to + 2 * model_.lane_pyramid().finest_bucket(), ends, unwanted);
   }
 
-  LaneWish wish() const {
-    LaneWish wish{.most = request_.most, .wanted = {}};
-    if (request_.filter.empty()) return wish;
-    wish.wanted = [this](TaskIndex task) {
+  LaneFilter lane_filter() const {
+    LaneFilter filter{.most = request_.most, .wanted = {}};
+    if (request_.filter.empty()) return filter;
+    filter.wanted = [this](TaskIndex task) {
       return tasks_.name(task).find(request_.filter) != std::string_view::npos ||
              std::to_string(tasks_[task].tid) == request_.filter ||
              std::to_string(tasks_[task].tgid) == request_.filter;
     };
-    return wish;
+    return filter;
   }
 
   void put_lanes(const std::vector<Lane>& lanes) {

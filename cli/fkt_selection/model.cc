@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "lib/slice/read_states.h"
+#include "lib/slice/checkpoints.h"
 
 namespace fkt::cli {
 namespace {
@@ -15,13 +15,13 @@ constexpr int kAtLeisure = 19;  // nice value of the lowest priority
 
 }  // namespace
 
-Model::Model(Trace trace, std::string file, StatesPlace states)
+Model::Model(Trace trace, std::string file, CachePlace place)
     : trace_(std::move(trace)),
       file_(std::move(file)),
-      states_(std::move(states)),
+      cache_place_(std::move(place)),
       timeline_(trace_),
-      levels_(timeline_.begin(), timeline_.end(), events_about(timeline_.begin(), timeline_.end()),
-              timeline_.tasks()) {}
+      lane_pyramid_(timeline_.begin(), timeline_.end(),
+                    events_about(timeline_.begin(), timeline_.end()), timeline_.tasks()) {}
 
 Model::~Model() {
   density_pass_.stop = true;
@@ -40,28 +40,28 @@ void Model::read() {
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   density_ = std::make_unique<Density>(trace_, threads, density_pass_);
   density_ready_ = true;
-  timeline_.read(timeline_pass_, &levels_);
-  levels_.finish();
+  timeline_.read(timeline_pass_, &lane_pyramid_);
+  lane_pyramid_.finish();
   integrity_ = trace_.integrity();
   if (timeline_pass_.stop) return;
   ready_ = true;
-  read_states();
+  fill_checkpoint_cache();
 }
 
 // Opens the recording once more, because other threads use trace_ meanwhile.
-void Model::read_states() const {
-  if (states_.folder.empty() || file_ == "-") return;
+void Model::fill_checkpoint_cache() const {
+  if (cache_place_.folder.empty() || file_ == "-") return;
   const Result<Trace> trace = Trace::open(file_);
   if (!trace) return;
-  KnownStates known(*trace, states_.folder, states_.apart);
-  const auto unknown = [&](std::uint64_t moment) { return !known.knows(moment); };
-  if (std::ranges::none_of(known.moments(), unknown)) return;
+  CheckpointCache cache(*trace, cache_place_.folder, cache_place_.apart);
+  const auto unknown = [&](std::uint64_t moment) { return !cache.knows(moment); };
+  if (std::ranges::none_of(cache.moments(), unknown)) return;
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kAtLeisure);
-  const std::uint64_t last = known.moments().back();
-  fkt::read_states(*trace, {&last, 1}, &known,
-                   [this](std::uint64_t) { return idle_work_.wait(timeline_pass_.stop); });
+  const std::uint64_t last = cache.moments().back();
+  fkt::read_checkpoints(*trace, {&last, 1}, &cache,
+                        [this](std::uint64_t) { return idle_work_.wait(timeline_pass_.stop); });
   // A failure is ignored: the first slice takes longer, nothing else.
-  static_cast<void>(known.keep());
+  static_cast<void>(cache.keep());
 }
 
 double Model::progress() const {

@@ -12,23 +12,23 @@
 
 #include "cli/fkt_selection/idle_work.h"
 #include "lib/format/clocks.h"
-#include "lib/slice/known_states.h"
+#include "lib/slice/checkpoint_cache.h"
 #include "lib/timeline/density.h"
-#include "lib/timeline/levels.h"
+#include "lib/timeline/lane_pyramid.h"
 #include "lib/timeline/timeline.h"
 
 namespace fkt::cli {
 
-// Where known states are stored (lib/slice/known_states.h).
-struct StatesPlace {
-  std::string folder{};                            // directory; empty: not stored
-  std::uint64_t apart = KnownStates::kLeastApart;  // bytes
+// Where checkpoints are stored (lib/slice/checkpoint_cache.h).
+struct CachePlace {
+  std::string folder{};                                // directory; empty: not stored
+  std::uint64_t apart = CheckpointCache::kLeastApart;  // bytes
 };
 
 class Model {
  public:
   // `trace` is the open recording `file`. Reading begins with start().
-  Model(Trace trace, std::string file, StatesPlace states = {});
+  Model(Trace trace, std::string file, CachePlace place = {});
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -52,7 +52,7 @@ class Model {
   const Density* density() const { return density_ready_ ? density_.get() : nullptr; }
   const std::vector<Gap>& gaps() const;  // empty before density_ready()
   // Valid once ready(): for intervals with too many events to follow them again.
-  const Levels& levels() const { return levels_; }
+  const LanePyramid& lane_pyramid() const { return lane_pyramid_; }
   // The integrity of the recording; valid once ready().
   const Integrity& integrity() const { return integrity_; }
   // Number of events in the pages that overlap [from, to).
@@ -63,14 +63,14 @@ class Model {
 
  private:
   void read();
-  void read_states() const;
+  void fill_checkpoint_cache() const;
 
   Trace trace_;
   std::string file_;
-  StatesPlace states_;
+  CachePlace cache_place_;
   Timeline timeline_;
   std::unique_ptr<Density> density_;
-  Levels levels_;
+  LanePyramid lane_pyramid_;
   Integrity integrity_;  // a copy: every request changes the trace's own
   PassControl density_pass_, timeline_pass_;
   mutable IdleWork idle_work_;

@@ -21,7 +21,7 @@
 #include "lib/format/clocks.h"
 #include "lib/picture/overview.h"
 #include "lib/read/damage.h"
-#include "lib/slice/known_states.h"
+#include "lib/slice/checkpoint_cache.h"
 
 extern char** environ;
 

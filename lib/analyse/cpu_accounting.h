@@ -99,7 +99,7 @@ class CpuAccounting {
   std::uint64_t runs(TaskIndex task) const { return task < times_.size() ? times_[task].runs : 0; }
 
  private:
-  friend class BurstTaker;  // applies the events of a burst at once
+  friend class BurstApplier;  // applies the events of a burst at once
   struct Cpu {
     bool seen = false;
     bool counted = false;       // seen in an earlier stretch of the slice

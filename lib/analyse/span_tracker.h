@@ -89,7 +89,7 @@ class SpanTracker {
   std::uint64_t kernel_threads() const { return kernel_threads_; }
 
  private:
-  friend class BurstTaker;  // applies the events of a burst at once
+  friend class BurstApplier;  // applies the events of a burst at once
   // A stack that keeps its elements' memory when they are popped.
   struct Stack {
     std::vector<OpenSpan> spans;

@@ -18,7 +18,7 @@ constexpr std::uint64_t kMostTicks = std::numeric_limits<std::uint32_t>::max();
 // Processes the next word. Returns false when the page is damaged there.
 [[gnu::always_inline]] inline bool Digester::step() {
   const std::uint64_t word = words_[at_];
-  const Entry& entry = table_[fkt_word_id(word)];
+  const Entry& entry = rules_[fkt_word_id(word)];
   const std::uint64_t clock = fkt_word_clock(word, clock_);
   std::uint32_t count = entry.words;
   if (entry.op >= Op::long_point) {
@@ -71,7 +71,7 @@ bool Digester::pairs() {
   std::ptrdiff_t interrupts = 0;
   for (; at != end; ++at) {
     const std::uint32_t id = fkt_word_id(*at), arg = fkt_word_arg(*at);
-    const Entry& entry = table_[id];
+    const Entry& entry = rules_[id];
     if ((entry.pair & kinds) == 0 || arg == 0) break;
     const TypeIndex type = types[entry.mask + id].load(std::memory_order_relaxed);
     const std::uint32_t ticks = fkt_pair_ticks(arg);
@@ -176,7 +176,7 @@ inline bool Digester::ends_at_once(SpanKind kind, std::uint64_t number, std::uin
   if (at_ >= words_.size()) return false;
   const std::uint64_t next = words_[at_];
   const std::uint32_t id = fkt_word_id(next);
-  const Entry& end = table_[id];
+  const Entry& end = rules_[id];
   if (end.op != Op::end || end.words != 0) return false;
   const bool same = is_syscall(kind) ? is_syscall(end.kind)
                                      : end.kind == kind && !end.in_word &&
@@ -390,10 +390,10 @@ void Digester::emit(Frame& frame, const Frame* inner) {
   out_.bursts.extend(burst_ + 1);
 }
 
-void digest(const Page& page, const DigestTable& table, const KnownTypes& types, bool counted,
+void digest(const Page& page, const DigestRules& rules, const SharedTypeTable& types, bool counted,
             PageDigest& out) {
   out.counted = counted;
-  Digester(page, table, types, out).run();
+  Digester(page, rules, types, out).run();
 }
 
 }  // namespace fkt

@@ -11,14 +11,14 @@
 
 #include "lib/read/page_decoder.h"
 #include "lib/scan/burst.h"
-#include "lib/scan/digest_table.h"
-#include "lib/scan/known_types.h"
+#include "lib/scan/digest_rules.h"
+#include "lib/scan/shared_type_table.h"
 
 namespace fkt {
 
 // Fills `out`, which must be empty, from the page up to its end or its first damaged word. counted:
 // the page's events count in the statistics; if false, only bursts and their parts are collected.
-void digest(const Page& page, const DigestTable& table, const KnownTypes& types, bool counted,
+void digest(const Page& page, const DigestRules& rules, const SharedTypeTable& types, bool counted,
             PageDigest& out);
 
 }  // namespace fkt

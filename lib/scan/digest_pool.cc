@@ -13,12 +13,12 @@ constexpr std::size_t kMostBytes = 96U << 20;  // limit for the lists of all dig
 
 }  // namespace
 
-DigestPool::DigestPool(const TraceData& data, const KnownTypes& types, Wanted wanted,
+DigestPool::DigestPool(const TraceData& data, const SharedTypeTable& types, Wanted wanted,
                        bool histograms, unsigned threads)
     : data_(data),
       types_(types),
       wanted_(std::move(wanted)),
-      table_(data.info.catalogue),
+      rules_(data.info.catalogue),
       tallies_(std::max(1U, threads), Tally(data.info.catalogue, histograms)),
       // The stream of each CPU holds one digest; the others are made ahead.
       most_ahead_(data.by_cpu.size() + kAheadPerThread * tallies_.size()),
@@ -90,7 +90,7 @@ void DigestPool::make(Lock& lock, std::uint32_t page) {
   const std::optional<bool> counted =
       checked ? wanted_(checked->header.cpu, checked->header.first_clock, checked->header.end_clock)
               : std::nullopt;
-  if (counted) digest(*checked, table_, types_, *counted, slot.digest);
+  if (counted) digest(*checked, rules_, types_, *counted, slot.digest);
   lock.lock();
   limit(slot);
   slot.useful = counted.has_value();

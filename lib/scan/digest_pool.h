@@ -27,7 +27,7 @@ class DigestPool {
                                                    std::uint64_t end_clock)>;
   // All arguments must outlive the pool. threads: with 1, no worker is started and get() makes each
   // digest.
-  DigestPool(const TraceData& data, const KnownTypes& types, Wanted wanted, bool histograms,
+  DigestPool(const TraceData& data, const SharedTypeTable& types, Wanted wanted, bool histograms,
              unsigned threads);
   ~DigestPool();
   DigestPool(const DigestPool&) = delete;
@@ -59,9 +59,9 @@ class DigestPool {
   void limit(Slot& slot);
 
   const TraceData& data_;
-  const KnownTypes& types_;
+  const SharedTypeTable& types_;
   const Wanted wanted_;
-  const DigestTable table_;
+  const DigestRules rules_;
   std::vector<std::uint32_t> order_;  // pages by their first clock, about the order of get()
   std::vector<Tally> tallies_;        // by thread; [0]: of the reader's thread
   std::size_t most_ahead_;

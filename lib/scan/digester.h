@@ -14,8 +14,9 @@ namespace fkt {
 
 class Digester {
  public:
-  Digester(const Page& page, const DigestTable& table, const KnownTypes& types, PageDigest& out)
-      : table_(table),
+  Digester(const Page& page, const DigestRules& rules, const SharedTypeTable& types,
+           PageDigest& out)
+      : rules_(rules),
         types_(types),
         out_(out),
         words_(page.words),
@@ -34,8 +35,8 @@ class Digester {
   }
 
  private:
-  using Entry = DigestTable::Entry;
-  using Op = DigestTable::Op;
+  using Entry = DigestRules::Entry;
+  using Op = DigestRules::Op;
   // What the thread does outside of the spans that began in the burst, as far as the page says.
   enum class Base : std::uint8_t { unknown, user, call };
   // The base, which is outside of all spans that began in the burst, or a span that began in the
@@ -105,8 +106,8 @@ class Digester {
   bool at_base() const { return top_ == frames_.data(); }
 
   static constexpr std::size_t kMostFrames = 8;
-  const DigestTable& table_;
-  const KnownTypes& types_;
+  const DigestRules& rules_;
+  const SharedTypeTable& types_;
 
   PageDigest& out_;
   const std::span<const std::uint64_t> words_;

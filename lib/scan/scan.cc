@@ -7,7 +7,7 @@
 #include "lib/base/merge_heap.h"
 #include "lib/read/cpu_stream.h"
 #include "lib/read/event_merge.h"
-#include "lib/scan/burst_taker.h"
+#include "lib/scan/burst_applier.h"
 #include "lib/scan/digest_pool.h"
 
 namespace fkt {
@@ -179,7 +179,7 @@ class Scanner::Merge {
   Merge(TraceData& data, Analysis& analysis, ScanOptions options)
       : data_(data),
         analysis_(analysis),
-        taker_(analysis.parts()),
+        applier_(analysis.parts()),
         options_(std::move(options)),
         to_(end_of_slice()),
         progress_(options_.progress),
@@ -242,7 +242,7 @@ class Scanner::Merge {
       }
       disown(*burst);
       const bool taken =
-          analysis_.knows(lane.cpu()) && taker_.take(*burst, lane.cpu(), lane.loose());
+          analysis_.knows(lane.cpu()) && applier_.apply(*burst, lane.cpu(), lane.loose());
       if (taken) {
         analysis_.applied(lane.cpu(), burst->to, burst->events);
         count(burst->events);
@@ -343,11 +343,11 @@ class Scanner::Merge {
 
   TraceData& data_;
   Analysis& analysis_;
-  BurstTaker taker_;
+  BurstApplier applier_;
   const ScanOptions options_;
   const std::uint64_t to_;
   Progress progress_;
-  KnownTypes types_;
+  SharedTypeTable types_;
   DigestPool pool_;
   std::vector<Lane> lanes_;
   std::vector<MergeSource<Lane>> heap_;

@@ -121,12 +121,12 @@ bool comes_before(const LaneRank& one, const LaneRank& other) {
   return one.id < other.id;
 }
 
-LanePicture Lanes::take(const LaneWish& wish) {
+LanePicture Lanes::take(const LaneFilter& filter) {
   std::vector<std::pair<LaneRank, Building*>> ranks;
   LanePicture picture;
   for (auto& [key, building] : lanes_) {
     const Lane& lane = building.lane;
-    if (!lane.of_cpu && wish.wanted && !wish.wanted(lane.id)) continue;
+    if (!lane.of_cpu && filter.wanted && !filter.wanted(lane.id)) continue;
     picture.tasks += !lane.of_cpu;
     const bool calls =
         building.depths.size() > 1 || std::ranges::any_of(lane.cells, &LaneCell::depth);
@@ -135,7 +135,7 @@ LanePicture Lanes::take(const LaneWish& wish) {
   std::ranges::sort(ranks, comes_before, &std::pair<LaneRank, Building*>::first);
   std::uint64_t tasks = 0;
   for (const auto& [rank, building] : ranks) {
-    if (!rank.of_cpu && ++tasks > wish.most) break;
+    if (!rank.of_cpu && ++tasks > filter.most) break;
     finish(*building);
     picture.lanes.push_back(std::move(building->lane));
   }

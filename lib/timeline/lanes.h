@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lib/analyse/time_scale.h"
-#include "lib/timeline/follow.h"
+#include "lib/timeline/state_tracker.h"
 
 namespace fkt {
 
@@ -36,7 +36,7 @@ struct Lane {
 };
 
 // Which tasks' lanes are wanted; the CPUs' lanes always are.
-struct LaneWish {
+struct LaneFilter {
   std::uint64_t most = ~std::uint64_t{0};
   std::function<bool(TaskIndex)> wanted;  // empty: all tasks
 };
@@ -78,7 +78,7 @@ struct LaneRank {
 // Returns true if the lane `one` is drawn above `other`: see LanePicture::lanes.
 bool comes_before(const LaneRank& one, const LaneRank& other);
 
-class Lanes : public FollowSink {
+class Lanes : public StateObserver {
  public:
   static constexpr std::size_t kMostWakes = 2000;
 
@@ -91,7 +91,7 @@ class Lanes : public FollowSink {
   void wake(const Wake& wake) override;
 
   // Returns the wanted lanes and leaves this object empty. Call once, after the last slice.
-  LanePicture take(const LaneWish& wish = {});
+  LanePicture take(const LaneFilter& filter = {});
   // Wake-ups whose time from waking to running overlaps the scale; empty if there are more than
   // kMostWakes.
   const std::vector<Wake>& wakes() const { return wakes_; }

@@ -59,7 +59,7 @@ void Timeline::keep(std::uint64_t clock, bool cut) {
   copy_every_ *= 2;
 }
 
-void Timeline::reach(std::uint64_t clock, FollowSink* whole) {
+void Timeline::reach(std::uint64_t clock, StateObserver* whole) {
   const TraceInfo& info = trace_.info();
   while (stretch_ + 1 < info.stretches() && info.stretch(stretch_ + 1).from <= clock) {
     if (whole != nullptr) end_.finish(info.stretch(stretch_).to, *whole);
@@ -68,7 +68,7 @@ void Timeline::reach(std::uint64_t clock, FollowSink* whole) {
   }
 }
 
-void Timeline::read(PassControl& control, FollowSink* whole) {
+void Timeline::read(PassControl& control, StateObserver* whole) {
   const std::lock_guard lock(reading_);
   std::uint64_t events = 0, next_copy = 0, last_clock = 0;
   for (const PageRef& page : trace_.pages()) control.total += page.events;
@@ -98,7 +98,7 @@ const Timeline::Copy& Timeline::copy_before(std::uint64_t clock) const {
   return after == copies_.begin() ? *after : *std::prev(after);
 }
 
-void Timeline::follow(std::uint64_t from, std::uint64_t to, FollowSink& sink,
+void Timeline::follow(std::uint64_t from, std::uint64_t to, StateObserver& observer,
                       const Unwanted& unwanted) const {
   if (copies_.empty() || from >= to) return;
   std::unique_lock lock(reading_);
@@ -108,16 +108,16 @@ void Timeline::follow(std::uint64_t from, std::uint64_t to, FollowSink& sink,
     const std::uint64_t begin = std::max(from, stretch(n).from), end = std::min(to, stretch(n).to);
     if (begin >= end) continue;
     const Copy& copy = copy_before(begin);
-    Follow state = end_.at(copy.state);
+    StateTracker state = end_.at(copy.state);
     for (const Event& event : trace_.events({.from = copy.clock, .to = end, .cpu = {}})) {
-      state.apply(event, event.clock < begin ? nullptr : &sink);
-      if (sink.enough()) return;
+      state.apply(event, event.clock < begin ? nullptr : &observer);
+      if (observer.enough()) return;
       if (++events % kTurn != 0) continue;
       if (unwanted && unwanted()) return;
       lock.unlock();  // another thread's reading does not affect the state of this range
       lock.lock();
     }
-    state.finish(std::min(end, stop_), sink);
+    state.finish(std::min(end, stop_), observer);
   }
 }
 

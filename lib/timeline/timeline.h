@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Timeline: what happened in any interval of a recording, without reading all that came before it.
 //
-// One pass follows the recording (lib/timeline/follow.h) and keeps copies of its state along the
-// way, at most kCopyBytes in all: the smaller they are, the closer together. An interval is then
-// followed from the last copy before it. In a slice of several stretches, each is followed
+// One pass follows the recording (lib/timeline/state_tracker.h) and keeps copies of its state along
+// the way, at most kCopyBytes in all: the smaller they are, the closer together. An interval is
+// then followed from the last copy before it. In a slice of several stretches, each is followed
 // separately, from the state at its cut; there are no events between them.
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "lib/analyse/cpu_accounting.h"
 #include "lib/read/trace.h"
 #include "lib/timeline/density.h"
-#include "lib/timeline/follow.h"
+#include "lib/timeline/state_tracker.h"
 
 namespace fkt {
 
@@ -24,7 +24,7 @@ using Unwanted = std::function<bool()>;
 
 // A mutex that serves waiting threads in turn: a holder that unlocks and locks it again waits
 // behind them.
-class TurnMutex {
+class FairMutex {
  public:
   void lock() {
     const std::lock_guard queue(next_);
@@ -45,13 +45,13 @@ class Timeline {
   explicit Timeline(const Trace& trace);
 
   // Makes the pass; call it once. `whole` receives everything on the way, unless nullptr.
-  void read(PassControl& control, FollowSink* whole = nullptr);
+  void read(PassControl& control, StateObserver* whole = nullptr);
 
-  // Hands to `sink` what touches [from, to) (ticks): slices that began earlier with their real
-  // begin, slices open at `to` as not ended. Stops early when sink.enough() or unwanted() return
-  // true. Valid after read(). May be called from any thread: callers take turns every few thousand
-  // events, so a short question does not wait for a long one.
-  void follow(std::uint64_t from, std::uint64_t to, FollowSink& sink,
+  // Hands to `observer` what touches [from, to) (ticks): slices that began earlier with their real
+  // begin, slices open at `to` as not ended. Stops early when observer.enough() or unwanted()
+  // return true. Valid after read(). May be called from any thread: callers take turns every few
+  // thousand events, so a short question does not wait for a long one.
+  void follow(std::uint64_t from, std::uint64_t to, StateObserver& observer,
               const Unwanted& unwanted = {}) const;
   const Trace& trace() const { return trace_; }
   const SpanTypes& types() const { return types_; }
@@ -65,12 +65,12 @@ class Timeline {
   struct Copy {
     std::uint64_t clock = 0;  // of the first event that is not in the state
     bool cut = false;         // the state at the begin of a slice's stretch: never removed
-    Follow::Saved state;
+    StateTracker::Saved state;
   };
   // Saves a copy of the state before the event at `clock` (ticks). cut: at a stretch's begin.
   void keep(std::uint64_t clock, bool cut);
   // Ends the stretches before, and begins those that begin up to `clock` (ticks).
-  void reach(std::uint64_t clock, FollowSink* whole);
+  void reach(std::uint64_t clock, StateObserver* whole);
   // Returns the slice's n-th stretch; all of time when the file is no slice.
   Interval stretch(std::size_t n) const;
   const Copy& copy_before(std::uint64_t clock) const;
@@ -84,9 +84,9 @@ class Timeline {
   std::vector<Copy> copies_;  // by time
   std::size_t copy_bytes_ = 0, cut_bytes_ = 0, cuts_ = 0;  // cut: of the copies with Copy::cut
   std::uint64_t copy_every_;                               // events between copies
-  Follow end_;
+  StateTracker end_;
   // Protects the use of Trace::events(), which is for one thread at a time.
-  mutable TurnMutex reading_;
+  mutable FairMutex reading_;
 };
 
 }  // namespace fkt

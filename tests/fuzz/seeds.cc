@@ -9,7 +9,7 @@
 
 #include "lib/base/unique_fd.h"
 #include "lib/remote/message.h"
-#include "lib/slice/extract.h"
+#include "lib/slice/slice_writer.h"
 #include "tests/unit/busy_recording.h"
 
 using fkt::test::TraceBuilder;
@@ -39,7 +39,7 @@ bool write_slice(const std::string& path) {
   const fkt::Trace trace = std::move(*fkt::Trace::from_bytes(sample(false).finish()));
   const fkt::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666));
   const fkt::Interval stretches[] = {{kStart + 4, kStart + 12}, {kStart + 20, kStart + 35}};
-  if (!file || !fkt::extract(trace, stretches, file.get(), path, {})) return false;
+  if (!file || !fkt::write_slice(trace, stretches, file.get(), path, {})) return false;
   const fkt::Result<fkt::Trace> slice = fkt::Trace::open(path);
   if (!slice || slice->info().stretches() != 2) return false;
   std::ofstream(path + "-cut") << slice->info().checkpoint->to_lines();

@@ -10,8 +10,9 @@
 
 #include "lib/analyse/critical_path.h"
 #include "lib/scan/scan.h"
-#include "lib/timeline/occurrences.h"
+#include "lib/timeline/occurrence_search.h"
 #include "lib/timeline/timeline.h"
+#include "lib/timeline/window_stats.h"
 #include "tests/unit/busy_recording.h"
 #include "tests/unit/everything_said.h"
 
@@ -103,7 +104,7 @@ void check_same(const std::string& what, const std::string& expected, const std:
             << found.substr(at, 240));
 }
 
-class Sink : public FollowSink {
+class Sink : public StateObserver {
  public:
   Sink(const Timeline& timeline, Said& said) : timeline_(timeline), said_(said) {}
   void slice(const Slice& slice) override {

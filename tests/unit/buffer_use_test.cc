@@ -12,7 +12,7 @@
 #include "lib/analyse/buffer_use.h"
 #include "lib/base/unique_fd.h"
 #include "lib/picture/buffer_picture.h"
-#include "lib/slice/extract.h"
+#include "lib/slice/slice_writer.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/simulated_buffers.h"
 
@@ -187,7 +187,7 @@ TEST_CASE("a slice's counts begin at its cut") {
   {
     const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666));
     const Interval part{T + 10'000'000, T + 20'000'000};
-    REQUIRE(extract(whole, {&part, 1}, file.get(), path, {}));
+    REQUIRE(write_slice(whole, {&part, 1}, file.get(), path, {}));
   }
   const Followed followed(*Trace::open(path));
   std::filesystem::remove(path);

@@ -376,14 +376,14 @@ TEST_CASE("at last, states are read from which fkt_extract can go on") {
   RandomRecording random(1, 2, 9000);
   write_file(file, random.finish());
   constexpr std::uint64_t kApart = 16'384;  // bytes
-  const StatesPlace place{folder.file("states"), kApart};
+  const CachePlace place{folder.file("states"), kApart};
   {
     Model model(std::move(*Trace::open(file)), file, place);
     model.start();
     model.wait();
   }
   const Trace trace = std::move(*Trace::open(file));
-  const KnownStates known(trace, place.folder, place.apart);
+  const CheckpointCache known(trace, place.folder, place.apart);
   CHECK(known.moments().size() > 3);
   for (const std::uint64_t moment : known.moments()) CHECK(known.knows(moment));
 }

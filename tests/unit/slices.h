@@ -11,16 +11,16 @@
 
 #include <unistd.h>
 
-#include "lib/slice/extract.h"
+#include "lib/slice/slice_writer.h"
 #include "tests/unit/analyzed.h"
 
 namespace fkt::test {
 
 inline Bytes slice_of(const Trace& trace, const std::vector<Interval>& stretches,
-                      const ExtractOptions& options) {
+                      const SliceOptions& options) {
   std::FILE* out = std::tmpfile();
   REQUIRE(out != nullptr);
-  const auto written = extract(trace, stretches, fileno(out), "slice", options);
+  const auto written = write_slice(trace, stretches, fileno(out), "slice", options);
   REQUIRE(written);
   std::string text(written->bytes, '\0');
   CHECK(pread(fileno(out), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()));
@@ -32,7 +32,7 @@ inline Bytes slice_of(const Trace& trace, const std::vector<Interval>& stretches
 inline Bytes slice_of(const Bytes& file, const std::vector<Interval>& stretches,
                       std::uint64_t copy_ahead = kCopyAhead) {
   const Trace trace = std::move(*Trace::from_bytes(file));
-  return slice_of(trace, stretches, {.reading = {}, .known = nullptr, .copy_ahead = copy_ahead});
+  return slice_of(trace, stretches, {.reading = {}, .cache = nullptr, .copy_ahead = copy_ahead});
 }
 
 inline Bytes slice_of(const Bytes& file, std::uint64_t from, std::uint64_t to,

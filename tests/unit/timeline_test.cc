@@ -7,7 +7,8 @@
 #include <thread>
 
 #include "lib/timeline/lanes.h"
-#include "lib/timeline/occurrences.h"
+#include "lib/timeline/occurrence_search.h"
+#include "lib/timeline/window_stats.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/slices.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t T = TraceBuilder::kStart;
 
-struct Seen : FollowSink {
+struct Seen : StateObserver {
   std::vector<Slice> slices;
   std::vector<Wake> wakes;
   std::uint64_t events = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/slice/read_states.h"
+#include "lib/slice/checkpoints.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "lib/scan/scan.h"
-#include "lib/slice/known_states.h"
+#include "lib/slice/checkpoint_cache.h"
 
 namespace fkt {
 namespace {
@@ -21,14 +21,14 @@ std::uint64_t events_before(const Trace& trace, std::uint64_t clock) {
   return events;
 }
 
-// Moments at which the scan must stop: `moments`, and those after `begin` that `known` lacks.
+// Moments at which the scan must stop: `moments`, and those after `begin` that `cache` lacks.
 std::vector<std::uint64_t> stops(std::span<const std::uint64_t> moments, std::uint64_t begin,
-                                 const KnownStates* known) {
+                                 const CheckpointCache* cache) {
   std::vector<std::uint64_t> stops(moments.begin(), moments.end());
-  if (known == nullptr || moments.empty()) return stops;
-  for (const std::uint64_t moment : known->moments()) {
+  if (cache == nullptr || moments.empty()) return stops;
+  for (const std::uint64_t moment : cache->moments()) {
     const bool passed = moment > begin && moment <= moments.back();
-    if (passed && !known->knows(moment)) stops.push_back(moment);
+    if (passed && !cache->knows(moment)) stops.push_back(moment);
   }
   std::ranges::sort(stops);
   stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
@@ -37,20 +37,20 @@ std::vector<std::uint64_t> stops(std::span<const std::uint64_t> moments, std::ui
 
 }  // namespace
 
-std::vector<Checkpoint> read_states(const Trace& trace, std::span<const std::uint64_t> moments,
-                                    KnownStates* known,
-                                    const std::function<bool(std::uint64_t)>& reading) {
+std::vector<Checkpoint> read_checkpoints(const Trace& trace, std::span<const std::uint64_t> moments,
+                                         CheckpointCache* cache,
+                                         const std::function<bool(std::uint64_t)>& reading) {
   TraceInfo info = trace.info();
   std::uint64_t begin = 0, before = 0;
-  if (known != nullptr && !moments.empty()) {
-    if (std::optional<Checkpoint> checkpoint = known->before(moments.front())) {
+  if (cache != nullptr && !moments.empty()) {
+    if (std::optional<Checkpoint> checkpoint = cache->before(moments.front())) {
       begin = checkpoint->from;
       before = events_before(trace, begin);
       info.checkpoint = std::move(*checkpoint);
     }
   }
   bool stopped = false;
-  ScanOptions options{.statistics = false, .stops = stops(moments, begin, known)};
+  ScanOptions options{.statistics = false, .stops = stops(moments, begin, cache)};
   options.progress = [&](std::uint64_t done) {
     stopped = reading && !reading(before + done);
     return !stopped;
@@ -65,7 +65,7 @@ std::vector<Checkpoint> read_states(const Trace& trace, std::span<const std::uin
     analysis.reach(stop);
     Checkpoint checkpoint = analysis.checkpoint(stop, kForever);
     const bool damaged = trace.integrity().damaged_pages > 0;
-    if (known != nullptr && !damaged) known->add(checkpoint);
+    if (cache != nullptr && !damaged) cache->add(checkpoint);
     if (std::ranges::binary_search(moments, stop)) checkpoints.push_back(std::move(checkpoint));
   }
   return checkpoints;

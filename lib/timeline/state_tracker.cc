@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/timeline/follow.h"
+#include "lib/timeline/state_tracker.h"
 
 #include <algorithm>
 
@@ -13,12 +13,12 @@ constexpr std::size_t kOfMalloc = 16;      // overhead of malloc() per allocatio
 
 }  // namespace
 
-Follow::Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types)
+StateTracker::StateTracker(const TraceInfo& info, const Meanings& meanings, SpanTypes& types)
     : meanings_(&meanings), types_(&types), tasks_(info), who_runs_(info.command.mask) {
   if (info.checkpoint) restore(*info.checkpoint, CheckpointMapping::same(*info.checkpoint));
 }
 
-void Follow::restart(const Checkpoint& checkpoint) {
+void StateTracker::restart(const Checkpoint& checkpoint) {
   cpus_.clear();
   who_runs_.clear();
   states_.clear();
@@ -28,8 +28,8 @@ void Follow::restart(const Checkpoint& checkpoint) {
   restore(checkpoint, places);
 }
 
-std::vector<Follow::Open> Follow::opened(const std::vector<Checkpoint::Open>& saved,
-                                         const CheckpointMapping& places) {
+std::vector<StateTracker::Open> StateTracker::opened(const std::vector<Checkpoint::Open>& saved,
+                                                     const CheckpointMapping& places) {
   std::vector<Open> opened;
   for (const Checkpoint::Open& open : saved) {
     opened.push_back({places.types[open.type], open.match, open.begin});
@@ -37,7 +37,7 @@ std::vector<Follow::Open> Follow::opened(const std::vector<Checkpoint::Open>& sa
   return opened;
 }
 
-void Follow::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
+void StateTracker::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   cut_from_ = checkpoint.from;
   for (std::uint32_t number = 0; number < checkpoint.tasks.size(); number++) {
     const Checkpoint::Task& saved = checkpoint.tasks[number];
@@ -68,7 +68,7 @@ void Follow::restore(const Checkpoint& checkpoint, const CheckpointMapping& plac
   }
 }
 
-Follow::Saved Follow::save() const {
+StateTracker::Saved StateTracker::save() const {
   Saved saved(who_runs_);
   saved.count_ = tasks_.size();
   saved.numbers_ = tasks_.numbers();
@@ -84,15 +84,15 @@ Follow::Saved Follow::save() const {
   return saved;
 }
 
-Follow Follow::at(const Saved& saved) const {
-  Follow then(meanings_, types_, tasks_.at(saved.count_, saved.numbers_), saved.who_runs_);
+StateTracker StateTracker::at(const Saved& saved) const {
+  StateTracker then(meanings_, types_, tasks_.at(saved.count_, saved.numbers_), saved.who_runs_);
   then.cut_from_ = cut_from_;
   then.cpus_ = saved.cpus_;
   for (const auto& [index, now] : saved.states_) then.task(index) = now;
   return then;
 }
 
-std::size_t Follow::Saved::bytes() const {
+std::size_t StateTracker::Saved::bytes() const {
   std::size_t bytes = sizeof *this + numbers_.size() * sizeof numbers_[0] +
                       states_.size() * sizeof states_[0] + cpus_.size() * sizeof cpus_[0] +
                       who_runs_.bytes();
@@ -102,20 +102,20 @@ std::size_t Follow::Saved::bytes() const {
 }
 
 // Ends the state of the task at `clock` (ticks) and begins another one. begun: the change was seen.
-void Follow::set_state(TaskIndex index, TaskState state, std::uint64_t clock, bool begun,
-                       FollowSink* sink) {
+void StateTracker::set_state(TaskIndex index, TaskState state, std::uint64_t clock, bool begun,
+                             StateObserver* observer) {
   TaskNow& now = task(index);
-  if (sink != nullptr && now.state != TaskState::unknown && clock > now.since) {
-    sink->slice({.kind = SliceKind::state,
-                 .depth = 0,
-                 .begun = now.begun,
-                 .ended = begun,
-                 .cpu = now.cpu,
-                 .task = index,
-                 .value = static_cast<std::uint32_t>(now.state),
-                 .in = now.outermost(),
-                 .from = now.since,
-                 .to = clock});
+  if (observer != nullptr && now.state != TaskState::unknown && clock > now.since) {
+    observer->slice({.kind = SliceKind::state,
+                     .depth = 0,
+                     .begun = now.begun,
+                     .ended = begun,
+                     .cpu = now.cpu,
+                     .task = index,
+                     .value = static_cast<std::uint32_t>(now.state),
+                     .in = now.outermost(),
+                     .from = now.since,
+                     .to = clock});
   }
   now.state = state;
   now.since = clock;
@@ -124,7 +124,8 @@ void Follow::set_state(TaskIndex index, TaskState state, std::uint64_t clock, bo
 }
 
 // The interrupts that are open on the CPU ended unseen, at `clock` at the latest.
-void Follow::drop_interrupts(std::uint32_t number, std::uint64_t clock, FollowSink* sink) {
+void StateTracker::drop_interrupts(std::uint32_t number, std::uint64_t clock,
+                                   StateObserver* observer) {
   CpuNow& now = cpu(number);
   Slice slice{.kind = SliceKind::interrupt,
               .depth = 0,
@@ -140,27 +141,27 @@ void Follow::drop_interrupts(std::uint32_t number, std::uint64_t clock, FollowSi
     if (slice.depth < kDeepest) slice.depth++;
     slice.value = open.type;
     slice.from = open.from;
-    if (sink != nullptr && now.running != kNoTask && clock > open.from) sink->slice(slice);
+    if (observer != nullptr && now.running != kNoTask && clock > open.from) observer->slice(slice);
   }
   now.stack.clear();
 }
 
 // From `clock` on, `next` runs on the CPU; kNoTask: unknown. begun: the switch was seen.
-void Follow::run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun,
-                 FollowSink* sink) {
-  drop_interrupts(number, clock, sink);  // tasks do not switch inside an interrupt
+void StateTracker::run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun,
+                       StateObserver* observer) {
+  drop_interrupts(number, clock, observer);  // tasks do not switch inside an interrupt
   CpuNow& now = cpu(number);
-  if (sink != nullptr && now.running != kNoTask && clock > now.since) {
-    sink->slice({.kind = SliceKind::run,
-                 .depth = 0,
-                 .begun = now.begun,
-                 .ended = begun,
-                 .cpu = number,
-                 .task = now.running,
-                 .value = now.running,
-                 .in = kNoType,
-                 .from = now.since,
-                 .to = clock});
+  if (observer != nullptr && now.running != kNoTask && clock > now.since) {
+    observer->slice({.kind = SliceKind::run,
+                     .depth = 0,
+                     .begun = now.begun,
+                     .ended = begun,
+                     .cpu = number,
+                     .task = now.running,
+                     .value = now.running,
+                     .in = kNoType,
+                     .from = now.since,
+                     .to = clock});
   }
   now.running = next;
   now.since = clock;
@@ -174,64 +175,64 @@ void Follow::run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool
     runner.since = cut_from_;
     runner.begun = false;
   }
-  if (sink != nullptr && runner.state == TaskState::ready && runner.waker != kNoTask) {
-    sink->wake({.waker = runner.waker,
-                .task = next,
-                .waker_cpu = runner.waker_cpu,
-                .cpu = number,
-                .woken = runner.since,
-                .runs = clock});
+  if (observer != nullptr && runner.state == TaskState::ready && runner.waker != kNoTask) {
+    observer->wake({.waker = runner.waker,
+                    .task = next,
+                    .waker_cpu = runner.waker_cpu,
+                    .cpu = number,
+                    .woken = runner.since,
+                    .runs = clock});
   }
-  set_state(next, TaskState::running, clock, begun, sink);
+  set_state(next, TaskState::running, clock, begun, observer);
   task(next).cpu = number;
   task(next).waker = kNoTask;
 }
 
-void Follow::apply(const Event& event, FollowSink* sink) {
-  if (event.id == kGapBegins) return begin_gap(event, sink);
+void StateTracker::apply(const Event& event, StateObserver* observer) {
+  if (event.id == kGapBegins) return begin_gap(event, observer);
   const TaskIndex running = tasks_.running(event);
   Step step;
   if (who_runs_.surprises(event.cpu, running)) {
     // The CPU's first event, the first one after a gap, or one after a switch that was not seen.
     const TaskIndex before = cpu(event.cpu).running;
-    if (before != kNoTask) set_state(before, TaskState::unknown, event.clock, false, sink);
+    if (before != kNoTask) set_state(before, TaskState::unknown, event.clock, false, observer);
     who_runs_.runs(event.cpu, running);
-    run(event.cpu, running, event.clock, false, sink);
+    run(event.cpu, running, event.clock, false, observer);
   }
   if (!event.is_gap()) {
     tasks_.apply(event, running);
     const Meaning& meaning = (*meanings_)[event.id];
     switch (meaning.role) {
       case Role::point:
-        step = point(event, running, sink);
+        step = point(event, running, observer);
         break;
       case Role::begin:
         step = begin(event, meaning, running);
         break;
       case Role::end:
-        step = end(event, meaning, running, sink);
+        step = end(event, meaning, running, observer);
         break;
     }
   }
-  if (sink != nullptr) sink->event(event, running, step);
+  if (observer != nullptr) observer->event(event, running, step);
 }
 
-Step Follow::point(const Event& event, TaskIndex running, FollowSink* sink) {
+Step StateTracker::point(const Event& event, TaskIndex running, StateObserver* observer) {
   Step step;
   step.depth = static_cast<unsigned>(cpu(event.cpu).stack.size() + task(running).calls.size());
   if (is_switch(event.id)) {
-    switched(event, running, sink);
+    switched(event, running, observer);
   } else if (is_wake_up(event.id)) {
-    woken(event, running, sink);
+    woken(event, running, observer);
   } else if (event.id == FKT_E_EXEC) {
     exec(event, running);
   } else if (event.id == FKT_E_MASK) {
-    forget(event, sink);
+    forget(event, observer);
   }
   return step;
 }
 
-void Follow::switched(const Event& event, TaskIndex running, FollowSink* sink) {
+void StateTracker::switched(const Event& event, TaskIndex running, StateObserver* observer) {
   const std::uint32_t tid = event.arg & FKT_PID_MASK;
   const TaskIndex next = tid == 0 ? tasks_.idle(event.cpu) : tasks_.by_tid(tid);
   TaskState state = TaskState::blocked;
@@ -239,14 +240,14 @@ void Follow::switched(const Event& event, TaskIndex running, FollowSink* sink) {
   if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z) state = TaskState::unknown;
   // While another CPU is in a gap, the task may run there next.
   if (who_runs_.in_gap() && !tasks_[running].idle) state = TaskState::unknown;
-  set_state(running, state, event.clock, true, sink);
+  set_state(running, state, event.clock, true, observer);
   // The task is gone, or its calls may end unseen.
   if (state == TaskState::unknown) task(running).calls.clear();
   who_runs_.switches(event.cpu, running, next);
-  run(event.cpu, next, event.clock, true, sink);
+  run(event.cpu, next, event.clock, true, observer);
 }
 
-void Follow::woken(const Event& event, TaskIndex running, FollowSink* sink) {
+void StateTracker::woken(const Event& event, TaskIndex running, StateObserver* observer) {
   const std::uint32_t tid = event.arg & FKT_PID_MASK;
   const TaskIndex index = tasks_.find(tid);
   // While a CPU is in a gap, the task may run there at once, unseen.
@@ -254,14 +255,14 @@ void Follow::woken(const Event& event, TaskIndex running, FollowSink* sink) {
   const TaskState state = task(index).state;
   // The second event of one wake-up, or a wake-up that came before the task went to sleep.
   if (state == TaskState::ready || state == TaskState::running) return;
-  set_state(index, TaskState::ready, event.clock, true, sink);
+  set_state(index, TaskState::ready, event.clock, true, observer);
   TaskNow& now = task(index);
   now.waker = running;
   now.waker_cpu = event.cpu;
 }
 
 // The thread that called execve continues under the number of its thread group leader.
-void Follow::exec(const Event& event, TaskIndex running) {
+void StateTracker::exec(const Event& event, TaskIndex running) {
   if (event.words.empty()) return;
   const TaskIndex old = tasks_.find(static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK);
   if (old == kNoTask || old == running) return;
@@ -272,11 +273,11 @@ void Follow::exec(const Event& event, TaskIndex running) {
 
 // Returns true for what nests on the CPU: interrupts, and functions called in one. All else nests
 // on the task.
-bool Follow::in_interrupt(const Meaning& meaning, const std::vector<Open>& interrupts) {
+bool StateTracker::in_interrupt(const Meaning& meaning, const std::vector<Open>& interrupts) {
   return on_cpu(meaning.kind) || (meaning.kind == SpanKind::other && !interrupts.empty());
 }
 
-Step Follow::begin(const Event& event, const Meaning& meaning, TaskIndex running) {
+Step StateTracker::begin(const Event& event, const Meaning& meaning, TaskIndex running) {
   const std::uint64_t number = meaning.value(event);
   const bool other = meaning.kind == SpanKind::other;
   Open open;
@@ -296,8 +297,8 @@ Step Follow::begin(const Event& event, const Meaning& meaning, TaskIndex running
 }
 
 // Returns how deep the span that ends is in `stack`, counted from 1; 0: it is not there.
-std::size_t Follow::find_open(const std::vector<Open>& stack, const Meaning& meaning,
-                              std::uint64_t number) const {
+std::size_t StateTracker::find_open(const std::vector<Open>& stack, const Meaning& meaning,
+                                    std::uint64_t number) const {
   std::size_t at = stack.size();
   for (; at > 0; at--) {
     const SpanKind kind = (*types_)[stack[at - 1].type].kind;
@@ -307,7 +308,8 @@ std::size_t Follow::find_open(const std::vector<Open>& stack, const Meaning& mea
   return at;
 }
 
-Step Follow::end(const Event& event, const Meaning& meaning, TaskIndex running, FollowSink* sink) {
+Step StateTracker::end(const Event& event, const Meaning& meaning, TaskIndex running,
+                       StateObserver* observer) {
   std::vector<Open>& interrupts = cpu(event.cpu).stack;
   std::vector<Open>& calls = task(running).calls;
   const bool interrupt = in_interrupt(meaning, interrupts);
@@ -317,17 +319,17 @@ Step Follow::end(const Event& event, const Meaning& meaning, TaskIndex running, 
   if (at == 0) return {};
   const Open closed = stack[at - 1];
   stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(at - 1), stack.end());
-  if (sink != nullptr) {
-    sink->slice({.kind = interrupt ? SliceKind::interrupt : SliceKind::call,
-                 .depth = static_cast<std::uint8_t>(std::min<std::size_t>(at, kDeepest)),
-                 .begun = true,
-                 .ended = true,
-                 .cpu = event.cpu,
-                 .task = running,
-                 .value = closed.type,
-                 .in = kNoType,
-                 .from = closed.from,
-                 .to = event.clock});
+  if (observer != nullptr) {
+    observer->slice({.kind = interrupt ? SliceKind::interrupt : SliceKind::call,
+                     .depth = static_cast<std::uint8_t>(std::min<std::size_t>(at, kDeepest)),
+                     .begun = true,
+                     .ended = true,
+                     .cpu = event.cpu,
+                     .task = running,
+                     .value = closed.type,
+                     .in = kNoType,
+                     .from = closed.from,
+                     .to = event.clock});
   }
   Step step;
   step.depth = static_cast<unsigned>(interrupts.size() + calls.size());
@@ -337,15 +339,15 @@ Step Follow::end(const Event& event, const Meaning& meaning, TaskIndex running, 
   return step;
 }
 
-void Follow::begin_gap(const Event& event, FollowSink* sink) {
+void StateTracker::begin_gap(const Event& event, StateObserver* observer) {
   who_runs_.begin_gap(event.cpu);
-  run(event.cpu, kNoTask, event.clock, false, sink);
+  run(event.cpu, kNoTask, event.clock, false, observer);
   const auto tasks = static_cast<TaskIndex>(states_.size());
   const std::vector<bool> elsewhere = who_runs_.running_elsewhere(event.cpu, tasks);
   for (TaskIndex index = 0; index < tasks; index++) {
     if (elsewhere[index] || stays_on_another(tasks_[index], event.cpu)) continue;
     if (states_[index].state != TaskState::unknown) {
-      set_state(index, TaskState::unknown, event.clock, false, sink);
+      set_state(index, TaskState::unknown, event.clock, false, observer);
     }
     states_[index].calls.clear();
     states_[index].waker = kNoTask;
@@ -353,15 +355,15 @@ void Follow::begin_gap(const Event& event, FollowSink* sink) {
 }
 
 // From here on other layers are recorded: the ends of open spans may not be.
-void Follow::forget(const Event& event, FollowSink* sink) {
+void StateTracker::forget(const Event& event, StateObserver* observer) {
   who_runs_.set_mask(event.words.empty() ? 0 : event.words[0]);
   for (std::uint32_t number = 0; number < cpus_.size(); number++) {
-    drop_interrupts(number, event.clock, sink);
+    drop_interrupts(number, event.clock, observer);
   }
   for (TaskNow& now : states_) now.calls.clear();
 }
 
-void Follow::finish(std::uint64_t clock, FollowSink& sink) const {
+void StateTracker::finish(std::uint64_t clock, StateObserver& observer) const {
   for (std::uint32_t number = 0; number < cpus_.size(); number++) {
     const CpuNow& now = cpus_[number];
     if (now.running == kNoTask || now.since >= clock) continue;
@@ -375,14 +377,14 @@ void Follow::finish(std::uint64_t clock, FollowSink& sink) const {
                 .in = kNoType,
                 .from = now.since,
                 .to = clock};
-    sink.slice(slice);
+    observer.slice(slice);
     for (const Open& open : now.stack) {
       slice.kind = SliceKind::interrupt;
       if (slice.depth < kDeepest) slice.depth++;
       slice.begun = true;
       slice.value = open.type;
       slice.from = open.from;
-      sink.slice(slice);
+      observer.slice(slice);
     }
   }
   for (TaskIndex index = 0; index < states_.size(); index++) {
@@ -397,7 +399,7 @@ void Follow::finish(std::uint64_t clock, FollowSink& sink) const {
                 .in = now.outermost(),
                 .from = now.since,
                 .to = clock};
-    if (now.state != TaskState::unknown && now.since < clock) sink.slice(slice);
+    if (now.state != TaskState::unknown && now.since < clock) observer.slice(slice);
     slice.kind = SliceKind::call;
     slice.begun = true;
     slice.in = kNoType;
@@ -405,7 +407,7 @@ void Follow::finish(std::uint64_t clock, FollowSink& sink) const {
       if (slice.depth < kDeepest) slice.depth++;
       slice.value = open.type;
       slice.from = open.from;
-      sink.slice(slice);
+      observer.slice(slice);
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/timeline/levels.h"
+#include "lib/timeline/lane_pyramid.h"
 
 #include <algorithm>
 
@@ -16,8 +16,8 @@ std::uint64_t key_of(std::uint32_t lane, unsigned depth) {
 
 }  // namespace
 
-Levels::Levels(std::uint64_t from, std::uint64_t to, std::uint64_t events, const Tasks& tasks,
-               std::uint64_t most)
+LanePyramid::LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t events,
+                         const Tasks& tasks, std::uint64_t most)
     : from_(from),
       tasks_(tasks),
       most_(std::min(most, std::max(kAlwaysRoom, events / kEventsPerCell))) {
@@ -29,14 +29,14 @@ Levels::Levels(std::uint64_t from, std::uint64_t to, std::uint64_t events, const
   } while (width <= span / kFewest);
 }
 
-void Levels::slice(const Slice& slice) {
+void LanePyramid::slice(const Slice& slice) {
   const bool of_cpu = fkt::of_cpu(slice.kind);
   const std::uint32_t lane = of_cpu ? slice.cpu | kOfCpu : slice.task;
   feed(finest_, key_of(lane, slice.depth), Gathered(lane_cell(slice)));
   if (cells_ > (in_memory_ ? std::min(most_, kMostInMemory) : most_)) forget_finest();
 }
 
-void Levels::feed(std::size_t number, std::uint64_t key, const Gathered& gathered) {
+void LanePyramid::feed(std::size_t number, std::uint64_t key, const Gathered& gathered) {
   if (number >= levels_.size()) return;
   Level& level = levels_[number];
   const LaneCell& cell = gathered.cell;
@@ -60,7 +60,7 @@ void Levels::feed(std::size_t number, std::uint64_t key, const Gathered& gathere
 }
 
 // Closes the open cells of all buckets before bucket `before`.
-void Levels::flush(std::size_t number, std::uint64_t before) {
+void LanePyramid::flush(std::size_t number, std::uint64_t before) {
   Level& level = levels_[number];
   while (!level.opened.empty() && level.opened.front().first < before) {
     const auto [bucket, key] = level.opened.front();
@@ -76,12 +76,12 @@ void Levels::flush(std::size_t number, std::uint64_t before) {
   }
 }
 
-void Levels::close(std::size_t number, std::uint64_t key, Open& open) {
+void LanePyramid::close(std::size_t number, std::uint64_t key, Open& open) {
   open.open = false;
   keep(number, key, open.all);
 }
 
-void Levels::keep(std::size_t number, std::uint64_t key, const Gathered& gathered) {
+void LanePyramid::keep(std::size_t number, std::uint64_t key, const Gathered& gathered) {
   Level& level = levels_[number];
   if (number >= finest_) {
     const Cell cell{gathered.cell, static_cast<std::uint32_t>(key),
@@ -101,7 +101,7 @@ void Levels::keep(std::size_t number, std::uint64_t key, const Gathered& gathere
 
 // The cells of the finest level are contained in the next one, except for those still open, which
 // flush() passes on.
-void Levels::forget_finest() {
+void LanePyramid::forget_finest() {
   if (finest_ + 1 >= levels_.size()) return;
   const std::size_t gone = finest_++;
   cells_ -= levels_[gone].cells.size();
@@ -114,14 +114,14 @@ void Levels::forget_finest() {
                         .opened = {}};
 }
 
-void Levels::finish() {
+void LanePyramid::finish() {
   for (std::size_t level = finest_; level < levels_.size(); level++) {
     flush(level, ~std::uint64_t{0});
     levels_[level].lanes = {};
   }
 }
 
-const Levels::Level& Levels::level_for(const TimeScale& scale) const {
+const LanePyramid::Level& LanePyramid::level_for(const TimeScale& scale) const {
   const std::uint64_t column = (scale.to - scale.from + scale.cells - 1) / scale.cells;
   std::size_t level = finest_;
   while (level + 1 < levels_.size() && levels_[level].width < column) level++;
@@ -129,7 +129,7 @@ const Levels::Level& Levels::level_for(const TimeScale& scale) const {
 }
 
 template <class Use>
-void Levels::each_cell(const Level& level, const TimeScale& scale, const Use& use) {
+void LanePyramid::each_cell(const Level& level, const TimeScale& scale, const Use& use) {
   const auto outside = [&](const auto& part) {
     return part.to <= scale.from || part.from >= scale.to;
   };
@@ -144,8 +144,8 @@ void Levels::each_cell(const Level& level, const TimeScale& scale, const Use& us
 }
 
 // Returns, by task, whether its lane is in the picture. count: number of wanted tasks.
-std::vector<bool> Levels::chosen_tasks(const Level& level, const TimeScale& scale,
-                                       const LaneWish& wish, std::uint64_t& count) const {
+std::vector<bool> LanePyramid::chosen_tasks(const Level& level, const TimeScale& scale,
+                                            const LaneFilter& filter, std::uint64_t& count) const {
   std::vector<LaneRank> all(tasks_.size());
   each_cell(level, scale, [&](const Cell& stored) {
     if ((stored.lane & kOfCpu) != 0 || stored.lane >= all.size()) return;
@@ -157,12 +157,12 @@ std::vector<bool> Levels::chosen_tasks(const Level& level, const TimeScale& scal
   std::vector<LaneRank> wanted;
   for (TaskIndex task = 0; task < all.size(); task++) {
     if (all[task].of_cpu || tasks_[task].idle) continue;  // nothing of it is here
-    if (wish.wanted && !wish.wanted(task)) continue;
+    if (filter.wanted && !filter.wanted(task)) continue;
     all[task].id = task;
     wanted.push_back(all[task]);
   }
   count = wanted.size();
-  const auto end = wanted.begin() + static_cast<std::ptrdiff_t>(std::min(count, wish.most));
+  const auto end = wanted.begin() + static_cast<std::ptrdiff_t>(std::min(count, filter.most));
   std::ranges::nth_element(wanted, end, comes_before);
   std::vector<bool> chosen(all.size());
   for (auto rank = wanted.begin(); rank != end; ++rank) chosen[rank->id] = true;
@@ -171,10 +171,10 @@ std::vector<bool> Levels::chosen_tasks(const Level& level, const TimeScale& scal
 
 // Two passes: the first selects the tasks, the second collects only their cells, as most cells
 // belong to other tasks.
-LanePicture Levels::lanes(const TimeScale& scale, const LaneWish& wish) const {
+LanePicture LanePyramid::lanes(const TimeScale& scale, const LaneFilter& filter) const {
   const Level& level = level_for(scale);
   std::uint64_t tasks = 0;
-  const std::vector<bool> chosen = chosen_tasks(level, scale, wish, tasks);
+  const std::vector<bool> chosen = chosen_tasks(level, scale, filter, tasks);
   Lanes lanes(scale, tasks_);
   each_cell(level, scale, [&](const Cell& stored) {
     const bool of_cpu = (stored.lane & kOfCpu) != 0;
@@ -188,7 +188,7 @@ LanePicture Levels::lanes(const TimeScale& scale, const LaneWish& wish) const {
 }
 
 // Long slices are on every level. The search begins at the coarsest, which has the fewest cells.
-void Levels::complete(OpenCells& open, std::uint64_t clock) const {
+void LanePyramid::complete(OpenCells& open, std::uint64_t clock) const {
   for (std::size_t level = levels_.size(); level-- > finest_ && !open.empty();) {
     each_cell(levels_[level], TimeScale{clock - 1, clock + 1, 1}, [&](const Cell& stored) {
       if (stored.cell.count != 1 || !stored.cell.ended) return;
@@ -201,7 +201,7 @@ void Levels::complete(OpenCells& open, std::uint64_t clock) const {
   }
 }
 
-LaneCell Levels::shown(const Cell& stored, const TimeScale& scale) {
+LaneCell LanePyramid::shown(const Cell& stored, const TimeScale& scale) {
   LaneCell cell = stored.cell;
   if (cell.count == 1) {
     cell.busy = std::min(cell.to, scale.to) - std::max(cell.from, scale.from);
@@ -215,7 +215,7 @@ LaneCell Levels::shown(const Cell& stored, const TimeScale& scale) {
 }
 
 // Returns the ticks that a cell, as shown, adds to Lane::active.
-std::uint64_t Levels::active(const Cell& stored, const LaneCell& cell) const {
+std::uint64_t LanePyramid::active(const Cell& stored, const LaneCell& cell) const {
   if (cell.kind == SliceKind::run) {
     return cell.value < tasks_.size() && tasks_[cell.value].idle ? 0 : cell.busy;
   }

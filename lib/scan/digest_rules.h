@@ -17,7 +17,7 @@ constexpr std::uint8_t kind_bit(SpanKind kind) {
 inline constexpr std::uint8_t kCallKinds =
     kind_bit(SpanKind::syscall) | kind_bit(SpanKind::syscall32);
 
-class DigestTable {
+class DigestRules {
  public:
   enum class Op : std::uint8_t {
     point,
@@ -48,11 +48,11 @@ class DigestTable {
     std::uint16_t first = 0;  // of a pair: the id of number 0
     std::uint16_t begin = 0;  // of a pair: the id of its begin event
     // Of a begin or end: mask of the argument's bits that are the number. Of a pair: added to its
-    // id, it gives the slot of its type (KnownTypes).
+    // id, it gives the slot of its type (SharedTypeTable).
     std::uint32_t mask = 0;
   };
 
-  explicit DigestTable(const Catalogue& catalogue);
+  explicit DigestRules(const Catalogue& catalogue);
   const Entry& operator[](std::uint32_t id) const { return entries_[id]; }
 
  private:

@@ -12,15 +12,15 @@
 
 namespace fkt {
 
-class KnownStates;
+class CheckpointCache;
 
 // Returns the state at each of `moments` (ticks, ascending), before any event of that time.
 // `reading` is called periodically with the number of events read or skipped so far; when it
-// returns false, nothing is returned. `known`: states that need not be computed again, to which
+// returns false, nothing is returned. `cache`: states that need not be computed again, to which
 // those computed are added; may be nullptr. In the checkpoints returned, `to` is the maximum and
 // losses are not filled in.
-std::vector<Checkpoint> read_states(const Trace& trace, std::span<const std::uint64_t> moments,
-                                    KnownStates* known,
-                                    const std::function<bool(std::uint64_t)>& reading);
+std::vector<Checkpoint> read_checkpoints(const Trace& trace, std::span<const std::uint64_t> moments,
+                                         CheckpointCache* cache,
+                                         const std::function<bool(std::uint64_t)>& reading);
 
 }  // namespace fkt

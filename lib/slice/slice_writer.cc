@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/slice/extract.h"
+#include "lib/slice/slice_writer.h"
 
 #include <algorithm>
 #include <future>
@@ -16,7 +16,7 @@
 #include "lib/read/page_decoder.h"
 #include "lib/read/page_source.h"
 #include "lib/record/machine_sections.h"
-#include "lib/slice/read_states.h"
+#include "lib/slice/checkpoints.h"
 
 namespace fkt {
 namespace {
@@ -33,13 +33,13 @@ struct CpuSlice {
   std::uint64_t events = 0, lost = 0;  // events and losses in the stretch
 };
 
-class Extractor {
+class SliceWriter {
  public:
-  Extractor(const Trace& trace, std::span<const Interval> stretches) : trace_(trace) {
+  SliceWriter(const Trace& trace, std::span<const Interval> stretches) : trace_(trace) {
     for (const Interval& stretch : stretches) stretches_.push_back({stretch, {}});
   }
 
-  Result<SliceSummary> run(int fd, const std::string& name, const ExtractOptions& options) {
+  Result<SliceSummary> run(int fd, const std::string& name, const SliceOptions& options) {
     for (Stretch& stretch : stretches_) {
       choose_pages(stretch);
       for (auto& [number, cpu] : stretch.cpus) count(stretch.time, cpu);
@@ -88,7 +88,7 @@ class Extractor {
   const Checkpoint* source_checkpoint(std::uint64_t clock) const;
   void count(const Interval& time, CpuSlice& cpu);
   std::uint64_t events_inside(const Interval& time, std::uint32_t number) const;
-  std::vector<Checkpoint> states(const ExtractOptions& options) const;
+  std::vector<Checkpoint> states(const SliceOptions& options) const;
   static void complete(Checkpoint& checkpoint, const Stretch& stretch);
   Sections head_sections() const;
   std::uint64_t room_for_checkpoints() const;
@@ -110,7 +110,7 @@ class Extractor {
 
 // Returns, if the recording is itself a slice, the checkpoint of the stretch that contains this
 // moment.
-const Checkpoint* Extractor::source_checkpoint(std::uint64_t clock) const {
+const Checkpoint* SliceWriter::source_checkpoint(std::uint64_t clock) const {
   const TraceInfo& info = trace_.info();
   const Checkpoint* checkpoint = nullptr;
   for (std::size_t i = 0; i < info.stretches() && info.stretch(i).from <= clock; i++) {
@@ -119,7 +119,7 @@ const Checkpoint* Extractor::source_checkpoint(std::uint64_t clock) const {
   return checkpoint;
 }
 
-void Extractor::choose_pages(Stretch& stretch) {
+void SliceWriter::choose_pages(Stretch& stretch) {
   const Checkpoint* const checkpoint = source_checkpoint(stretch.time.from);
   const std::uint64_t known_from = checkpoint != nullptr ? checkpoint->from : 0;
   PageOfCpu before;  // each CPU's last page before the stretch
@@ -151,8 +151,8 @@ void Extractor::choose_pages(Stretch& stretch) {
 }
 
 // Returns true if events are missing between this page and the previous page of its CPU.
-bool Extractor::gap_before(std::uint32_t number, const CpuSlice& cpu,
-                           const PageOfCpu& before) const {
+bool SliceWriter::gap_before(std::uint32_t number, const CpuSlice& cpu,
+                             const PageOfCpu& before) const {
   const Result<Page> behind = page(number);
   if (!behind) return false;
   const auto found = before.find(trace_.pages()[number].cpu);
@@ -164,7 +164,7 @@ bool Extractor::gap_before(std::uint32_t number, const CpuSlice& cpu,
 
 // Counts the events and losses of a stretch on one CPU. For an unreadable page, the number in its
 // index is used.
-void Extractor::count(const Interval& time, CpuSlice& cpu) {
+void SliceWriter::count(const Interval& time, CpuSlice& cpu) {
   if (cpu.pages.empty()) return;
   const Result<Page> first = page(cpu.pages.front()), last = page(cpu.pages.back());
   // The losses in a page's header happened before the page's first event.
@@ -180,7 +180,7 @@ void Extractor::count(const Interval& time, CpuSlice& cpu) {
   summary_.lost += cpu.lost;
 }
 
-std::uint64_t Extractor::events_inside(const Interval& time, std::uint32_t number) const {
+std::uint64_t SliceWriter::events_inside(const Interval& time, std::uint32_t number) const {
   const PageRef& ref = trace_.pages()[number];
   if (ref.first_clock >= time.from && ref.end_clock < time.to) return ref.events;
   const Result<Page> page = this->page(number);
@@ -203,11 +203,11 @@ std::uint64_t Extractor::events_inside(const Interval& time, std::uint32_t numbe
   }
 }
 
-std::vector<Checkpoint> Extractor::states(const ExtractOptions& options) const {
+std::vector<Checkpoint> SliceWriter::states(const SliceOptions& options) const {
   std::vector<std::uint64_t> moments;
   for (const Stretch& stretch : stretches_) moments.push_back(stretch.time.from);
   std::vector<Checkpoint> checkpoints =
-      read_states(trace_, moments, options.known, [&](std::uint64_t done) {
+      read_checkpoints(trace_, moments, options.cache, [&](std::uint64_t done) {
         if (options.reading) options.reading(done);
         return true;
       });
@@ -216,7 +216,7 @@ std::vector<Checkpoint> Extractor::states(const ExtractOptions& options) const {
 }
 
 // Adds to the checkpoint what the pages of the stretch say.
-void Extractor::complete(Checkpoint& checkpoint, const Stretch& stretch) {
+void SliceWriter::complete(Checkpoint& checkpoint, const Stretch& stretch) {
   checkpoint.to = stretch.time.to;
   // A CPU without an event before the cut may have lost events before it.
   for (const auto& [number, cpu] : stretch.cpus) {
@@ -230,7 +230,7 @@ void Extractor::complete(Checkpoint& checkpoint, const Stretch& stretch) {
 }
 
 // Returns the threads that are alive at the cut, in the format of FKT_SEC_TASKS.
-std::string Extractor::task_lines(const Checkpoint& checkpoint) const {
+std::string SliceWriter::task_lines(const Checkpoint& checkpoint) const {
   std::map<std::uint32_t, std::uint32_t> parents;  // from the recording's own list of tasks
   for (const Task& task : trace_.info().tasks) parents[task.tid] = task.ppid;
   TextWriter out;
@@ -253,7 +253,7 @@ std::string Extractor::task_lines(const Checkpoint& checkpoint) const {
 }
 
 // Returns the sections of the recording's head that the slice keeps.
-Sections Extractor::head_sections() const {
+Sections SliceWriter::head_sections() const {
   fkt_file_header header;
   Sections sections;
   if (!read_at(trace_.file(), 0, header)) return sections;
@@ -270,13 +270,13 @@ Sections Extractor::head_sections() const {
 
 // Returns the room for tasks and checkpoints (compressed bytes in the file), chosen so that they
 // rarely need more.
-std::uint64_t Extractor::room_for_checkpoints() const {
+std::uint64_t SliceWriter::room_for_checkpoints() const {
   constexpr std::uint64_t kEach = 32 * 1024, kEachTask = 64;
   return (kEach + kEachTask * trace_.info().tasks.size()) * (1 + stretches_.size());
 }
 
-Result<std::string> Extractor::make_head(const std::vector<Checkpoint>& checkpoints,
-                                         std::uint64_t pages_from) const {
+Result<std::string> SliceWriter::make_head(const std::vector<Checkpoint>& checkpoints,
+                                           std::uint64_t pages_from) const {
   Sections sections = head_sections();
   Status added = sections.add(FKT_SEC_TASKS, task_lines(checkpoints.front()));
   for (std::size_t i = 0; i < checkpoints.size() && added; i++) {
@@ -288,7 +288,7 @@ Result<std::string> Extractor::make_head(const std::vector<Checkpoint>& checkpoi
 }
 
 // Checks the copied pages: damage in them must be reported in the totals of the slice.
-void Extractor::find_damage() const {
+void SliceWriter::find_damage() const {
   for (const std::uint32_t number : pages_) {
     const Result<Page> page = this->page(number);
     if (!page) trace_.note_damage(trace_.pages()[number], page.error());
@@ -297,7 +297,7 @@ void Extractor::find_damage() const {
 
 // Writes the pages to the file. Pages that are contiguous in memory are written in one piece, and
 // the disk starts on it at once.
-Status Extractor::write_pages(int fd, std::uint64_t offset, const std::string& name) const {
+Status SliceWriter::write_pages(int fd, std::uint64_t offset, const std::string& name) const {
   constexpr std::size_t kMostBytes = 16 << 20;
   // Written in place of a page whose group is damaged, so that the slice has as many damaged pages.
   const std::vector<std::byte> damaged(trace_.info().page_bytes);
@@ -326,7 +326,7 @@ Status Extractor::write_pages(int fd, std::uint64_t offset, const std::string& n
   return put_piece();
 }
 
-std::vector<fkt_index_entry> Extractor::index() const {
+std::vector<fkt_index_entry> SliceWriter::index() const {
   std::vector<fkt_index_entry> entries;
   for (const std::uint32_t number : pages_) {
     const PageRef& ref = trace_.pages()[number];
@@ -335,7 +335,7 @@ std::vector<fkt_index_entry> Extractor::index() const {
   return entries;
 }
 
-Json Extractor::per_cpu() const {
+Json SliceWriter::per_cpu() const {
   struct Sum {
     std::uint64_t events = 0, lost = 0, pages = 0;
     std::uint64_t gap_from = 0, gap_lost = 0;  // of a gap that was still open at the stop
@@ -370,7 +370,7 @@ Json Extractor::per_cpu() const {
 }
 
 // Replaces the totals that differ in the slice; the others stay as the recorder wrote them.
-Json Extractor::totals(Json json) const {
+Json SliceWriter::totals(Json json) const {
   if (!json.is_object()) {
     json = {{"stop_reason", "asked"}, {"error", 0}, {"drain_ns", 0}, {"workload_status", nullptr}};
   }
@@ -391,7 +391,7 @@ Json Extractor::totals(Json json) const {
   return json;
 }
 
-Result<Sections> Extractor::make_tail() {
+Result<Sections> SliceWriter::make_tail() {
   SectionList before_cut;
   if (const std::uint64_t tail = trace_.tail_offset(); tail != 0) {
     before_cut = walk_sections(trace_.file(), tail, trace_.file().size());
@@ -447,9 +447,9 @@ std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wan
   return found;
 }
 
-Result<SliceSummary> extract(const Trace& trace, std::span<const Interval> stretches, int fd,
-                             const std::string& name, const ExtractOptions& options) {
-  return Extractor(trace, stretches).run(fd, name, options);
+Result<SliceSummary> write_slice(const Trace& trace, std::span<const Interval> stretches, int fd,
+                                 const std::string& name, const SliceOptions& options) {
+  return SliceWriter(trace, stretches).run(fd, name, options);
 }
 
 }  // namespace fkt

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Known states: the state of a recording at some moments, as found when it was read before. The
-// state at any other moment is then computed from the last one before it, not from the beginning.
+// CheckpointCache: the states of a recording at some moments (checkpoints), as found when it was
+// read before. The state at any other moment is then computed from the last one before it, not from
+// the beginning.
 //
 // They are stored for later readers in a cache file named after the recording: an FKT file without
 // pages that has an FKT_SEC_CUT section for each moment. A file that is damaged, or belongs to
@@ -19,7 +20,7 @@
 
 namespace fkt {
 
-class KnownStates {
+class CheckpointCache {
  public:
   // Minimum distance between two moments, in bytes of all CPUs' pages.
   static constexpr std::uint64_t kLeastApart = 32 << 20;
@@ -28,13 +29,13 @@ class KnownStates {
   // moments for some recordings: slices; recordings with missing or damaged pages, whose state
   // depends on where reading begins; flight recordings and parts of
   // recordings, which are short and name tasks by a list made at their end.
-  KnownStates(const Trace& trace, std::string folder, std::uint64_t apart = kLeastApart);
+  CheckpointCache(const Trace& trace, std::string folder, std::uint64_t apart = kLeastApart);
 
   // The moments at which a state is worth storing (ticks, ascending).
   const std::vector<std::uint64_t>& moments() const { return moments_; }
   // Returns true if the state at this moment (ticks) is known.
   bool knows(std::uint64_t moment) const { return states_.contains(moment); }
-  // Returns the last known state up to this moment (ticks). Its `to` is the largest possible time.
+  // Returns the last stored state up to this moment (ticks). Its `to` is the largest possible time.
   std::optional<Checkpoint> before(std::uint64_t moment) const;
   // Adds the state at checkpoint.from; it is ignored if that is not one of moments(). When all
   // states take too much memory, every second moment is dropped.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// BurstTaker: applies all events of a burst to its thread and its CPU in one step. The result
+// BurstApplier: applies all events of a burst to its thread and its CPU in one step. The result
 // equals that of adding the events one by one, for the bursts that fit the open spans.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace fkt {
 
-class BurstTaker {
+class BurstApplier {
  public:
   // The analysis must outlive it.
-  explicit BurstTaker(const Analysis::Parts& parts)
+  explicit BurstApplier(const Analysis::Parts& parts)
       : tasks_(parts.tasks),
         spans_(parts.spans),
         states_(parts.states),
@@ -24,7 +24,7 @@ class BurstTaker {
   // Applies the burst of `cpu`. loose: PageDigest::loose of its page. The durations of the spans
   // that ended in it are not added to the profile. Returns false, without having changed anything,
   // when the burst does not fit the current state.
-  bool take(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose);
+  bool apply(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose);
 
  private:
   struct Place;  // references to the state of the task and the CPU, looked up once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/timeline/occurrences.h"
+#include "lib/timeline/occurrence_search.h"
 
 #include <algorithm>
 #include <set>
@@ -9,15 +9,9 @@
 namespace fkt {
 namespace {
 
-template <class T>
-T& element(std::vector<T>& vector, std::size_t index) {
-  if (index >= vector.size()) vector.resize(index + 1);
-  return vector[index];
-}
-
 // Stops the scan at the first match. A slice is reported when it ends, so a match that began
 // earlier may still be open then; next_occurrence() looks for it in a second pass.
-class NextSink : public FollowSink {
+class NextSink : public StateObserver {
  public:
   NextSink(const NameMatch& match, std::uint64_t from) : match_(match), from_(from) {}
 
@@ -42,7 +36,7 @@ class NextSink : public FollowSink {
   std::optional<Occurrence> found_;
 };
 
-class SlowestSink : public FollowSink {
+class SlowestSink : public StateObserver {
  public:
   SlowestSink(const NameMatch& match, std::uint64_t from, std::size_t most, std::uint64_t at_least,
               std::uint64_t below)
@@ -100,7 +94,7 @@ std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMa
   if (!first.found()) return {};
   // A match that began before this one may still have been open when this one ended.
   const Occurrence found = *first.found();
-  class Earlier : public FollowSink {
+  class Earlier : public StateObserver {
    public:
     Earlier(const NameMatch& match, std::uint64_t from, const Occurrence& best)
         : match_(match), from_(from), best_(best) {}
@@ -129,58 +123,6 @@ std::vector<Occurrence> slowest_occurrences(const Timeline& timeline, const Name
   SlowestSink sink(match, from, most, at_least, below);
   timeline.follow(from, to, sink, unwanted);
   return sink.take();
-}
-
-void WindowStats::add_duration(TypeIndex type, std::uint64_t ticks) {
-  SpanStats& stats = element(types_, type);
-  stats.total.add(ticks);
-  stats.times.add(ticks);
-}
-
-void WindowStats::slice(const Slice& slice) {
-  const std::uint64_t from = std::max(slice.from, from_), to = std::min(slice.to, to_);
-  if (to < from) return;
-  switch (slice.kind) {
-    case SliceKind::run:
-      if (tasks_[slice.task].member) {
-        OfCpu& cpu = element(cpus_, slice.cpu);
-        (tasks_[slice.task].idle ? cpu.idle : cpu.busy) += to - from;
-      }
-      break;
-    case SliceKind::interrupt:
-      if (slice.depth == 1) {
-        OfCpu& cpu = element(cpus_, slice.cpu);
-        cpu.interrupts += to - from;
-        if (tasks_[slice.task].member) {
-          (tasks_[slice.task].idle ? cpu.idle : cpu.busy) -= to - from;
-        }
-      }
-      [[fallthrough]];
-    case SliceKind::call:
-      if (slice.begun && slice.ended && slice.from >= from_) {
-        add_duration(slice.value, slice.to - slice.from);
-      }
-      break;
-    case SliceKind::state: {
-      OfTask& task = element(by_task_, slice.task);
-      task.states[slice.value & 3] += to - from;
-      const bool waited = slice.value == static_cast<std::uint32_t>(TaskState::ready);
-      if (!waited || !slice.begun || !slice.ended) break;
-      task.waits++;
-      task.longest_wait = std::max(task.longest_wait, slice.to - slice.from);
-      break;
-    }
-  }
-}
-
-void WindowStats::event(const Event& event, TaskIndex, const Step&) {
-  if (!event.is_gap() && event.clock >= from_) events_++;
-}
-
-std::vector<WindowStats::OfCpu> WindowStats::cpus() const {
-  std::vector<OfCpu> cpus = cpus_;
-  for (OfCpu& cpu : cpus) cpu.unknown = to_ - from_ - cpu.busy - cpu.idle - cpu.interrupts;
-  return cpus;
 }
 
 }  // namespace fkt

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Cutting a slice out of a recording. The slice is a complete file with copies of the pages that
 // overlap it, and with the state at the cut (lib/format/checkpoint.h). To find that state,
-// everything before the slice is read once, or only from the last known state on
-// (lib/slice/known_states.h). Pages that overlap an edge of the slice are decoded to count their
-// events. A slice may have several stretches: each has a checkpoint of its own, and is counted as a
-// slice of its own would be.
+// everything before the slice is read once, or only from the last stored checkpoint on
+// (lib/slice/checkpoint_cache.h). Pages that overlap an edge of the slice are decoded to count
+// their events. A slice may have several stretches: each has a checkpoint of its own, and is
+// counted as a slice of its own would be.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 #include "lib/analyse/search_passes.h"
 #include "lib/read/trace.h"
-#include "lib/slice/known_states.h"
+#include "lib/slice/checkpoint_cache.h"
 
 namespace fkt {
 
@@ -32,16 +32,16 @@ std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wan
 // room in the file unused.
 inline constexpr std::uint64_t kCopyAhead = 16 << 20;
 
-struct ExtractOptions {
+struct SliceOptions {
   Reading reading{};  // called in the caller's thread while the part before is read
-  // Known states to start from, to which states are added; nullptr: none.
-  KnownStates* known = nullptr;
+  // Checkpoints to start from, to which others are added; nullptr: none.
+  CheckpointCache* cache = nullptr;
   std::uint64_t copy_ahead = kCopyAhead;  // bytes
 };
 
 // Writes a slice of these stretches, which must come from stretches_in(), to the empty file `fd`.
 // name: subject of error messages.
-Result<SliceSummary> extract(const Trace& trace, std::span<const Interval> stretches, int fd,
-                             const std::string& name, const ExtractOptions& options = {});
+Result<SliceSummary> write_slice(const Trace& trace, std::span<const Interval> stretches, int fd,
+                                 const std::string& name, const SliceOptions& options = {});
 
 }  // namespace fkt

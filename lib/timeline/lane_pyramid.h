@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Levels: the lanes of a whole recording at several resolutions (levels of detail), so that any
-// stretch of it is drawn from a number of cells that depends only on the picture.
+// LanePyramid: the lanes of a whole recording at several resolutions (levels of detail), so that
+// any stretch of it is drawn from a number of cells that depends only on the picture.
 //
 // A level divides time into buckets of equal width, twice that of the next finer level. Slices
 // narrower than a bucket are combined, per lane and depth, into a cell of the bucket in which they
@@ -20,15 +20,15 @@
 
 namespace fkt {
 
-class Levels : public FollowSink {
+class LanePyramid : public StateObserver {
  public:
   static constexpr std::uint64_t kMostCells = 4 << 20;     // of 64 bytes, in a temporary file
   static constexpr std::uint64_t kMostInMemory = 3 << 18;  // if there is no temporary file
 
   // Levels for [from, to) (ticks), from < to, with about `events` events. most: maximum number of
   // cells. `tasks` is used by lanes().
-  Levels(std::uint64_t from, std::uint64_t to, std::uint64_t events, const Tasks& tasks,
-         std::uint64_t most = kMostCells);
+  LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t events, const Tasks& tasks,
+              std::uint64_t most = kMostCells);
 
   void slice(const Slice& slice) override;
   // Call after the last slice, before lanes() and complete().
@@ -37,7 +37,7 @@ class Levels : public FollowSink {
   // Returns what overlaps the scale, from cells whose buckets are as wide as its columns, or up to
   // twice as wide; wider still if finer levels were dropped. Lane::active of CPUs is approximate,
   // and wake-ups are not included.
-  LanePicture lanes(const TimeScale& scale, const LaneWish& wish = {}) const;
+  LanePicture lanes(const TimeScale& scale, const LaneFilter& filter = {}) const;
   // Sets the end of slices that are open at `clock` (ticks), as far as a level has them as single
   // cells, and removes these from `open`. The slices that are left are narrower than
   // finest_bucket().
@@ -91,8 +91,8 @@ class Levels : public FollowSink {
   const Level& level_for(const TimeScale& scale) const;
   template <class Use>
   static void each_cell(const Level& level, const TimeScale& scale, const Use& use);
-  std::vector<bool> chosen_tasks(const Level& level, const TimeScale& scale, const LaneWish& wish,
-                                 std::uint64_t& count) const;
+  std::vector<bool> chosen_tasks(const Level& level, const TimeScale& scale,
+                                 const LaneFilter& filter, std::uint64_t& count) const;
   static LaneCell shown(const Cell& stored, const TimeScale& scale);
   std::uint64_t active(const Cell& stored, const LaneCell& cell) const;
 

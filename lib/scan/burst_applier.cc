@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/scan/burst_taker.h"
+#include "lib/scan/burst_applier.h"
 
 namespace fkt {
 
-struct BurstTaker::Place {
+struct BurstApplier::Place {
   TaskIndex index;
   std::uint32_t number;  // of the CPU
   bool counts;
@@ -20,7 +20,8 @@ struct BurstTaker::Place {
   }
 };
 
-bool BurstTaker::take(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose) {
+bool BurstApplier::apply(const Burst& burst, std::uint32_t cpu,
+                         std::span<const ChildRecord> loose) {
   const TaskIndex index = burst.pid == 0 ? tasks_.find_idle(cpu) : tasks_.find(burst.pid);
   if (index == kNoTask || cpu >= states_.cpus_.size()) return false;
   const std::optional<bool> counts = window_.whole(cpu, burst.from, burst.to);
@@ -51,7 +52,7 @@ bool BurstTaker::take(const Burst& burst, std::uint32_t cpu, std::span<const Chi
 
 // Returns true if the open spans and the known state of task and CPU allow to apply the burst as a
 // whole.
-inline bool BurstTaker::fits(const Burst& burst, const Place& place) const {
+inline bool BurstApplier::fits(const Burst& burst, const Place& place) const {
   const SpanTracker::TaskSpans& task = place.task;
   if ((place.info.freed && place.info.left_dead) || !place.cpu.seen ||
       place.cpu.charged > burst.from) {
@@ -78,7 +79,7 @@ inline bool BurstTaker::fits(const Burst& burst, const Place& place) const {
 }
 
 // Charges the time up to the burst's first event, as CpuAccounting::advance() does.
-inline void BurstTaker::arrive(const Burst& burst, Place& place) {
+inline void BurstApplier::arrive(const Burst& burst, Place& place) {
   CpuAccounting::Cpu& cpu = place.cpu;
   if (place.index != cpu.current) {
     if (place.index != cpu.next) return states_.advance(place.number, burst.from, place.index);
@@ -96,7 +97,7 @@ inline void BurstTaker::arrive(const Burst& burst, Place& place) {
 }
 
 // Adds the time to the innermost span and to the task it ran in; `selected` of the ticks count.
-inline void BurstTaker::give(Place& place, std::uint64_t ticks, std::uint64_t selected) {
+inline void BurstApplier::give(Place& place, std::uint64_t ticks, std::uint64_t selected) {
   SpanTracker::TaskSpans& task = place.task;
   if (place.interrupts.depth > 0 || !place.info.member) {
     return states_.give(place.number, place.cpu, place.index, ticks, selected);
@@ -117,8 +118,8 @@ inline void BurstTaker::give(Place& place, std::uint64_t ticks, std::uint64_t se
 
 // Charges the time of a part of the burst that ends at `to` (ticks). calls: own time of whole calls
 // in it (ticks).
-inline void BurstTaker::spend(const Burst::Part& part, std::uint64_t calls, std::uint64_t to,
-                              Place& place) {
+inline void BurstApplier::spend(const Burst::Part& part, std::uint64_t calls, std::uint64_t to,
+                                Place& place) {
   CpuAccounting::Cpu& cpu = place.cpu;
   const std::uint64_t ticks = to - cpu.last;
   cpu.charged = cpu.last = to;
@@ -134,7 +135,7 @@ inline void BurstTaker::spend(const Burst::Part& part, std::uint64_t calls, std:
 }
 
 // Adds the spans of this part to the children of the innermost open span.
-void BurstTaker::add_children(const Burst::Part& part, Place& place) {
+void BurstApplier::add_children(const Burst::Part& part, Place& place) {
   SpanTracker::Stack& around = place.interrupts.depth > 0 ? place.interrupts : place.task.stack;
   if (around.depth == 0) return;
   for (std::uint32_t i = part.first_loose; i < part.end_loose; i++) {
@@ -143,7 +144,7 @@ void BurstTaker::add_children(const Burst::Part& part, Place& place) {
   }
 }
 
-inline void BurstTaker::exit_call(const Burst& burst, Place& place) {
+inline void BurstApplier::exit_call(const Burst& burst, Place& place) {
   SpanTracker::TaskSpans& task = place.task;
   task.stack.depth--;
   profile_.closed(task.stack.spans[task.stack.depth], Outcome::complete, burst.exit, place.counts);
@@ -151,7 +152,7 @@ inline void BurstTaker::exit_call(const Burst& burst, Place& place) {
   task.from_fork = task.gap = false;
 }
 
-inline void BurstTaker::enter_call(const Burst& burst, Place& place) {
+inline void BurstApplier::enter_call(const Burst& burst, Place& place) {
   OpenSpan& span = place.task.stack.push();
   span.type = burst.entry_type;
   span.kind = burst.entry_kind;
@@ -163,7 +164,7 @@ inline void BurstTaker::enter_call(const Burst& burst, Place& place) {
 }
 
 // The burst's last event, the switch.
-inline void BurstTaker::leave(const Burst& burst, Place& place) {
+inline void BurstApplier::leave(const Burst& burst, Place& place) {
   if (burst.leave == FKT_E_SWITCH_X || burst.leave == FKT_E_SWITCH_Z ||
       place.interrupts.depth > 0) {
     Event event;

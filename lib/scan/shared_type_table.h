@@ -9,9 +9,9 @@
 
 namespace fkt {
 
-class KnownTypes {
+class SharedTypeTable {
  public:
-  KnownTypes() : types_(std::make_unique<std::atomic<TypeIndex>[]>(kSpanKinds * kNumbers)) {
+  SharedTypeTable() : types_(std::make_unique<std::atomic<TypeIndex>[]>(kSpanKinds * kNumbers)) {
     for (std::size_t i = 0; i < kSpanKinds * kNumbers; i++) types_[i] = kNoType;
   }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/scan/digest_table.h"
+#include "lib/scan/digest_rules.h"
 
 #include <algorithm>
 
 #include "lib/analyse/tasks.h"
-#include "lib/scan/known_types.h"
+#include "lib/scan/shared_type_table.h"
 
 namespace fkt {
 namespace {
@@ -32,7 +32,7 @@ bool changes_tasks(std::uint16_t id) {
 }  // namespace
 
 // Returns the entry of an event. Unusual events get Op::alone: Analysis handles them one by one.
-DigestTable::Entry DigestTable::entry(const EventType& type) {
+DigestRules::Entry DigestRules::entry(const EventType& type) {
   Entry entry{.op = Op::alone};
   entry.words = static_cast<std::uint16_t>(type.words.value_or(0));
   if (sets_thread(type)) {
@@ -67,7 +67,7 @@ DigestTable::Entry DigestTable::entry(const EventType& type) {
   return entry;
 }
 
-DigestTable::DigestTable(const Catalogue& catalogue) {
+DigestRules::DigestRules(const Catalogue& catalogue) {
   for (const EventType& type : catalogue.events()) {
     Entry& known = entries_[type.id] = entry(type);
     if (!type.words) known.op = known.op == Op::point ? Op::long_point : Op::long_alone;
@@ -88,7 +88,7 @@ DigestTable::DigestTable(const Catalogue& catalogue) {
                       .pair = ordinary ? kind_bit(begin.kind) : std::uint8_t{0},
                       .first = pair.first,
                       .begin = pair.begin,
-                      .mask = KnownTypes::slot(begin.kind) - pair.first};
+                      .mask = SharedTypeTable::slot(begin.kind) - pair.first};
     }
   }
   entries_[FKT_W_PID].op = Op::pid;

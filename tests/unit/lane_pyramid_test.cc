@@ -6,7 +6,7 @@
 #include <set>
 #include <span>
 
-#include "lib/timeline/levels.h"
+#include "lib/timeline/lane_pyramid.h"
 #include "lib/timeline/timeline.h"
 #include "tests/unit/random_recording.h"
 
@@ -18,9 +18,9 @@ namespace {
 struct Levelled {
   Trace trace;
   Timeline timeline;
-  Levels levels;
+  LanePyramid levels;
   // Pretends that the recording has `events` events: the more, the finer the levels.
-  Levelled(const Bytes& file, std::uint64_t events, std::uint64_t most = Levels::kMostCells)
+  Levelled(const Bytes& file, std::uint64_t events, std::uint64_t most = LanePyramid::kMostCells)
       : trace(std::move(*Trace::from_bytes(file))),
         timeline(trace),
         levels(timeline.begin(), timeline.end(), events, timeline.tasks(), most) {

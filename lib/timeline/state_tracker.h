@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Follow: tracks what each CPU and each task is doing, event by event, and reports it as slices of
-// time: which task ran on a CPU and what interrupted it; when a task ran, waited for a CPU or
-// slept; its system calls; and which task woke it.
+// StateTracker: tracks what each CPU and each task is doing, event by event, and reports it as
+// slices of time: which task ran on a CPU and what interrupted it; when a task ran, waited for a
+// CPU or slept; its system calls; and which task woke it.
 //
 // The whole state is a value: with a copy of it the recording can be followed from that moment on,
 // without the events before it (lib/timeline/timeline.h).
@@ -46,40 +46,40 @@ struct Wake {
   std::uint64_t woken = 0, runs = 0;  // ticks
 };
 
-class FollowSink {
+class StateObserver {
  public:
-  virtual ~FollowSink() = default;
+  virtual ~StateObserver() = default;
   // The slices of one CPU or task and of one depth come in time order and do not overlap.
   virtual void slice(const Slice& slice) = 0;
   virtual void wake(const Wake&) {}
   // Called after each event was applied, including gaps. running: the task on the event's CPU.
   virtual void event(const Event&, TaskIndex /*running*/, const Step&) {}
-  // Returns true when the sink needs no further slices.
+  // Returns true when the observer needs no further slices.
   virtual bool enough() const { return false; }
 };
 
-class Follow {
+class StateTracker {
  public:
   // Copies share `info`, `meanings` and `types`, which must outlive all of them. A slice is
   // followed from the state at its checkpoint.
-  Follow(const TraceInfo& info, const Meanings& meanings, SpanTypes& types);
+  StateTracker(const TraceInfo& info, const Meanings& meanings, SpanTypes& types);
 
-  // Applies the next event and reports the slices that end with it; `sink` may be nullptr.
-  void apply(const Event& event, FollowSink* sink);
+  // Applies the next event and reports the slices that end with it; `observer` may be nullptr.
+  void apply(const Event& event, StateObserver* observer);
   // Continues with the next stretch of a slice, in the state at its checkpoint. Not allowed for a
-  // Follow from at().
+  // StateTracker from at().
   void restart(const Checkpoint& checkpoint);
   // Reports everything that is open at `clock` (ticks), as slices whose end was not seen.
-  void finish(std::uint64_t clock, FollowSink& sink) const;
+  void finish(std::uint64_t clock, StateObserver& observer) const;
 
   const Tasks& tasks() const { return tasks_; }
 
   // The state at one moment, in compact form.
   class Saved;
   Saved save() const;
-  // Returns a Follow in the state `saved`, which must be an earlier state of this one. Its tasks
-  // have numbers but no names.
-  Follow at(const Saved& saved) const;
+  // Returns a StateTracker in the state `saved`, which must be an earlier state of this one. Its
+  // tasks have numbers but no names.
+  StateTracker at(const Saved& saved) const;
 
  private:
   struct Open {
@@ -114,23 +114,24 @@ class Follow {
     if (index >= states_.size()) states_.resize(index + 1);
     return states_[index];
   }
-  Step point(const Event& event, TaskIndex running, FollowSink* sink);
+  Step point(const Event& event, TaskIndex running, StateObserver* observer);
   Step begin(const Event& event, const Meaning& meaning, TaskIndex running);
-  Step end(const Event& event, const Meaning& meaning, TaskIndex running, FollowSink* sink);
+  Step end(const Event& event, const Meaning& meaning, TaskIndex running, StateObserver* observer);
   static bool in_interrupt(const Meaning& meaning, const std::vector<Open>& interrupts);
   std::size_t find_open(const std::vector<Open>& stack, const Meaning& meaning,
                         std::uint64_t number) const;
-  void run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun, FollowSink* sink);
+  void run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun,
+           StateObserver* observer);
   void set_state(TaskIndex index, TaskState state, std::uint64_t clock, bool begun,
-                 FollowSink* sink);
-  void switched(const Event& event, TaskIndex running, FollowSink* sink);
-  void woken(const Event& event, TaskIndex running, FollowSink* sink);
+                 StateObserver* observer);
+  void switched(const Event& event, TaskIndex running, StateObserver* observer);
+  void woken(const Event& event, TaskIndex running, StateObserver* observer);
   void exec(const Event& event, TaskIndex running);
-  void drop_interrupts(std::uint32_t number, std::uint64_t clock, FollowSink* sink);
-  void begin_gap(const Event& event, FollowSink* sink);
-  void forget(const Event& event, FollowSink* sink);
+  void drop_interrupts(std::uint32_t number, std::uint64_t clock, StateObserver* observer);
+  void begin_gap(const Event& event, StateObserver* observer);
+  void forget(const Event& event, StateObserver* observer);
 
-  Follow(const Meanings* meanings, SpanTypes* types, Tasks tasks, WhoRuns who_runs)
+  StateTracker(const Meanings* meanings, SpanTypes* types, Tasks tasks, WhoRuns who_runs)
       : meanings_(meanings),
         types_(types),
         tasks_(std::move(tasks)),
@@ -145,12 +146,12 @@ class Follow {
   std::uint64_t cut_from_ = 0;   // begin of the slice (ticks)
 };
 
-class Follow::Saved {
+class StateTracker::Saved {
  public:
   std::size_t bytes() const;
 
  private:
-  friend class Follow;
+  friend class StateTracker;
   explicit Saved(const WhoRuns& who_runs) : who_runs_(who_runs) {}
   TaskIndex count_ = 0;
   std::vector<Tasks::Number> numbers_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/slice/known_states.h"
+#include "lib/slice/checkpoint_cache.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ Status replace(const fs::path& path, std::string_view bytes) {
 
 }  // namespace
 
-KnownStates::KnownStates(const Trace& trace, std::string folder, std::uint64_t apart)
+CheckpointCache::CheckpointCache(const Trace& trace, std::string folder, std::uint64_t apart)
     : folder_(std::move(folder)) {
   const Integrity& integrity = trace.integrity();
   const bool whole = integrity.missing_pages == 0 && integrity.damaged_pages == 0;
@@ -98,7 +98,7 @@ KnownStates::KnownStates(const Trace& trace, std::string folder, std::uint64_t a
 }
 
 // Chooses the moments: one after every so many pages, counting the pages of all CPUs.
-void KnownStates::plan(const Trace& trace, std::uint64_t apart) {
+void CheckpointCache::plan(const Trace& trace, std::uint64_t apart) {
   std::vector<std::uint64_t> begins;
   for (const PageRef& page : trace.pages()) begins.push_back(page.first_clock);
   std::ranges::sort(begins);
@@ -110,7 +110,7 @@ void KnownStates::plan(const Trace& trace, std::uint64_t apart) {
   }
 }
 
-void KnownStates::load() {
+void CheckpointCache::load() {
   const Result<MappedFile> file = MappedFile::open(file_);
   if (!file) return;
   const Result<fkt_file_header> header = read_file_header(file->bytes());
@@ -126,7 +126,7 @@ void KnownStates::load() {
   }
 }
 
-std::optional<Checkpoint> KnownStates::before(std::uint64_t moment) const {
+std::optional<Checkpoint> CheckpointCache::before(std::uint64_t moment) const {
   const auto behind = states_.upper_bound(moment);
   if (behind == states_.begin()) return std::nullopt;
   Result<Checkpoint> checkpoint = Checkpoint::parse(std::prev(behind)->second);
@@ -134,7 +134,7 @@ std::optional<Checkpoint> KnownStates::before(std::uint64_t moment) const {
   return std::move(*checkpoint);
 }
 
-void KnownStates::add(const Checkpoint& checkpoint) {
+void CheckpointCache::add(const Checkpoint& checkpoint) {
   if (!std::ranges::binary_search(moments_, checkpoint.from)) return;
   std::string& lines = states_[checkpoint.from];
   bytes_ -= lines.size();
@@ -145,7 +145,7 @@ void KnownStates::add(const Checkpoint& checkpoint) {
 }
 
 // Removes every second moment.
-void KnownStates::thin_out() {
+void CheckpointCache::thin_out() {
   std::vector<std::uint64_t> kept;
   for (std::size_t i = 1; i < moments_.size(); i += 2) kept.push_back(moments_[i]);
   moments_ = std::move(kept);
@@ -156,7 +156,7 @@ void KnownStates::thin_out() {
   });
 }
 
-Status KnownStates::keep() {
+Status CheckpointCache::keep() {
   if (!added_ || file_.empty()) return Done{};
   std::error_code error;
   fs::create_directory(folder_, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tests known states: a slice made with them equals one made without; they are stored and found
-// again; damaged, foreign or incomplete ones are ignored.
+// Tests stored checkpoints: a slice made with them equals one made without; they are stored and
+// found again; damaged, foreign or incomplete ones are ignored.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <random>
 
-#include "lib/slice/read_states.h"
+#include "lib/slice/checkpoints.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/random_recording.h"
 #include "tests/unit/slices.h"
@@ -35,31 +35,31 @@ Trace opened(const Bytes& file) {
   return std::move(*Trace::from_bytes(file));
 }
 
-Bytes slice_with(const Trace& trace, KnownStates* known, std::uint64_t from, std::uint64_t to) {
-  ExtractOptions options;
-  options.known = known;
+Bytes slice_with(const Trace& trace, CheckpointCache* cache, std::uint64_t from, std::uint64_t to) {
+  SliceOptions options;
+  options.cache = cache;
   return slice_of(trace, {{from, to}}, options);
 }
 
-std::size_t count_known(const KnownStates& known) {
+std::size_t count_known(const CheckpointCache& cache) {
   return static_cast<std::size_t>(std::ranges::count_if(
-      known.moments(), [&](std::uint64_t moment) { return known.knows(moment); }));
+      cache.moments(), [&](std::uint64_t moment) { return cache.knows(moment); }));
 }
 
 // Computes the states of the whole recording.
-void fill(const Trace& trace, KnownStates& known) {
-  REQUIRE_FALSE(known.moments().empty());
-  CHECK(read_states(trace, {{known.moments().back()}}, &known, {}).size() == 1);
+void fill(const Trace& trace, CheckpointCache& cache) {
+  REQUIRE_FALSE(cache.moments().empty());
+  CHECK(read_checkpoints(trace, {{cache.moments().back()}}, &cache, {}).size() == 1);
 }
 
 std::string checkpoint_of(const Bytes& slice) {
   return opened(slice).info().checkpoint->to_lines();
 }
 
-// Compares slices made with and without known states byte by byte.
-void check_slice(const Trace& trace, KnownStates& known, std::uint64_t from, std::uint64_t to) {
+// Compares slices made with and without stored checkpoints byte by byte.
+void check_slice(const Trace& trace, CheckpointCache& cache, std::uint64_t from, std::uint64_t to) {
   INFO("from " << from - T << " to " << to - T);
-  const Bytes with = slice_with(trace, &known, from, to);
+  const Bytes with = slice_with(trace, &cache, from, to);
   const Bytes without = slice_with(trace, nullptr, from, to);
   CHECK(checkpoint_of(with) == checkpoint_of(without));
   const bool same = with == without;
@@ -79,19 +79,19 @@ TEST_CASE("a slice cut with known states is the one cut without") {
   for (unsigned seed = 1; seed <= 16; seed++) {
     RandomRecording random(seed, 1 + seed % 4, 9000);
     const Trace trace = opened(random.finish());
-    KnownStates known(trace, "", kApart);
-    REQUIRE(known.moments().size() > 5);
+    CheckpointCache cache(trace, "", kApart);
+    REQUIRE(cache.moments().size() > 5);
     std::mt19937 choose(seed);
     std::uniform_int_distribution<std::uint64_t> moment(T, random.end());
     for (int i = 0; i < 24; i++) {
       const std::uint64_t a = moment(choose), b = moment(choose);
       if (a == b) continue;
       INFO("seed " << seed);
-      check_slice(trace, known, std::min(a, b), std::max(a, b));
+      check_slice(trace, cache, std::min(a, b), std::max(a, b));
     }
-    CHECK(count_known(known) > known.moments().size() / 2);
-    for (const std::uint64_t at : known.moments()) {
-      check_slice(trace, known, at, random.end());
+    CHECK(count_known(cache) > cache.moments().size() / 2);
+    for (const std::uint64_t at : cache.moments()) {
+      check_slice(trace, cache, at, random.end());
     }
   }
 }
@@ -102,7 +102,7 @@ TEST_CASE("known states are kept, and what is before them is not read again") {
   const Folder around;
   const std::string folder = around.file("fkt");
   const Trace trace = opened(file);
-  KnownStates first(trace, folder, kApart);
+  CheckpointCache first(trace, folder, kApart);
   CHECK(count_known(first) == 0);
   fill(trace, first);
   CHECK(count_known(first) == first.moments().size());
@@ -110,7 +110,7 @@ TEST_CASE("known states are kept, and what is before them is not read again") {
   const fs::path kept = only_file(folder);
   CHECK((fs::status(kept).permissions() & fs::perms::group_all) == fs::perms::none);
 
-  KnownStates again(trace, folder, kApart);
+  CheckpointCache again(trace, folder, kApart);
   CHECK(count_known(again) == first.moments().size());
   REQUIRE(again.keep());  // nothing new to store
 
@@ -121,7 +121,7 @@ TEST_CASE("known states are kept, and what is before them is not read again") {
               std::byte{0xff});
   const Trace damaged = opened(file);
   CHECK(slice_with(damaged, &again, from, random.end()) == good);
-  KnownStates none(damaged, "", kApart);
+  CheckpointCache none(damaged, "", kApart);
   CHECK_FALSE(slice_with(damaged, &none, from, random.end()) == good);
   for (const std::uint64_t at : none.moments()) {  // known only up to the damaged page
     CHECK((!none.knows(at) || at <= damaged.pages()[2].end_clock));
@@ -133,13 +133,13 @@ TEST_CASE("known states that are damaged or of another recording are none") {
   const Trace trace = opened(random.finish()), foreign = opened(other.finish());
   const Folder around;
   const std::string folder = around.file("fkt");
-  KnownStates first(trace, folder, kApart);
+  CheckpointCache first(trace, folder, kApart);
   fill(trace, first);
   REQUIRE(first.keep());
   const fs::path kept = only_file(folder);
   const Bytes good = contents(kept);
-  CHECK(count_known(KnownStates(foreign, folder, kApart)) == 0);
-  KnownStates others(foreign, folder, kApart);
+  CHECK(count_known(CheckpointCache(foreign, folder, kApart)) == 0);
+  CheckpointCache others(foreign, folder, kApart);
   fill(foreign, others);
   REQUIRE(others.keep());
   std::size_t files = 0;
@@ -149,13 +149,13 @@ TEST_CASE("known states that are damaged or of another recording are none") {
     if (entry.path() != kept) write_file(entry.path(), good);
   }
   CHECK(files == 2);
-  CHECK(count_known(KnownStates(foreign, folder, kApart)) == 0);
+  CHECK(count_known(CheckpointCache(foreign, folder, kApart)) == 0);
 
   const std::uint64_t from = T + (random.end() - T) * 3 / 4;
   const Bytes slice = slice_with(trace, nullptr, from, random.end());
   const auto check = [&](std::span<const std::byte> bytes) {
     write_file(kept, bytes);
-    KnownStates found(trace, folder, kApart);
+    CheckpointCache found(trace, folder, kApart);
     CHECK(slice_with(trace, &found, from, random.end()) == slice);
   };
   for (std::size_t size = 0; size < good.size(); size += good.size() / 20) {
@@ -173,29 +173,29 @@ TEST_CASE("nothing is known of slices, parts, of what is not whole or short") {
   RandomRecording random(4, 2, 9000);
   const Bytes file = random.finish();
   const Trace trace = opened(file);
-  CHECK(KnownStates(trace, "").moments().empty());  // by default they are megabytes apart
+  CHECK(CheckpointCache(trace, "").moments().empty());  // by default they are megabytes apart
   const Trace slice = opened(slice_of(file, T + 1000, random.end()));
-  CHECK(KnownStates(slice, "", kApart).moments().empty());
+  CHECK(CheckpointCache(slice, "", kApart).moments().empty());
   RandomRecording flight(4, 2, 9000);
   flight.builder().section(FKT_SEC_TASKS_END, "42\t42\t1\twork\n");
   const Trace of_end = opened(flight.finish());
   CHECK(of_end.info().tasks_of_end);
-  CHECK(KnownStates(of_end, "", kApart).moments().empty());
+  CHECK(CheckpointCache(of_end, "", kApart).moments().empty());
   Bytes damaged = file;
   damaged[trace.pages()[3].offset] ^= std::byte{1};
   const Trace bad =
       opened({damaged.begin(), damaged.begin() + static_cast<std::ptrdiff_t>(trace.tail_offset())});
   CHECK(bad.integrity().damaged_pages == 1);
-  CHECK(KnownStates(bad, "", kApart).moments().empty());
+  CHECK(CheckpointCache(bad, "", kApart).moments().empty());
 }
 
 TEST_CASE("known states that cannot be kept are told of, and serve all the same") {
   RandomRecording random(5, 2, 9000);
   const Trace trace = opened(random.finish());
-  KnownStates known(trace, "/proc/no/such/folder", kApart);
-  fill(trace, known);
-  CHECK_FALSE(known.keep());
-  CHECK(count_known(known) == known.moments().size());
+  CheckpointCache cache(trace, "/proc/no/such/folder", kApart);
+  fill(trace, cache);
+  CHECK_FALSE(cache.keep());
+  CHECK(count_known(cache) == cache.moments().size());
 }
 
 TEST_CASE("where states take too much room, every second goes") {
@@ -210,12 +210,12 @@ TEST_CASE("where states take too much room, every second goes") {
     b.event(0, clock += 100, FKT_E_SYS_EXIT, 0);
   }
   const Trace trace = opened(b.finish());
-  KnownStates known(trace, "", kApart);
-  const std::size_t planned = known.moments().size();
-  fill(trace, known);
-  CHECK(known.moments().size() < planned);
-  CHECK(known.moments().size() > 1);
-  CHECK(slice_with(trace, &known, clock - 5000, clock) ==
+  CheckpointCache cache(trace, "", kApart);
+  const std::size_t planned = cache.moments().size();
+  fill(trace, cache);
+  CHECK(cache.moments().size() < planned);
+  CHECK(cache.moments().size() > 1);
+  CHECK(slice_with(trace, &cache, clock - 5000, clock) ==
         slice_with(trace, nullptr, clock - 5000, clock));
 }
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Statistics of a part of a recording: how often each call and interrupt occurred and how long it
+// took, what each task waited for, and what each CPU did.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lib/analyse/profile.h"
+#include "lib/timeline/state_tracker.h"
+
+namespace fkt {
+
+// Statistics of [from, to) (ticks): calls and interrupts that began and ended in it, events,
+// states. They equal the figures of an Analysis whose Selection is that part
+// (lib/analyse/analysis.h).
+class WindowStats : public StateObserver {
+ public:
+  struct OfTask {
+    std::array<std::uint64_t, 4> states{};      // ticks in the window, by TaskState
+    std::uint64_t waits = 0, longest_wait = 0;  // of the ready states that ended in the window
+  };
+  // Each tick of the window is in exactly one of these. An interrupt's time is in `interrupts`
+  // whatever it interrupted, so `idle` excludes interrupts, as CpuState::idle does.
+  struct OfCpu {
+    std::uint64_t busy = 0, idle = 0, interrupts = 0;  // ticks
+    std::uint64_t unknown = 0;  // in gaps, before the CPU's first event, tasks not recorded
+  };
+
+  WindowStats(std::uint64_t from, std::uint64_t to, const Tasks& tasks)
+      : from_(from), to_(to), tasks_(tasks) {}
+
+  void slice(const Slice& slice) override;
+  void event(const Event& event, TaskIndex running, const Step& step) override;
+
+  std::uint64_t events() const { return events_; }
+  // By TypeIndex; only total and times are filled in.
+  const std::vector<SpanStats>& types() const { return types_; }
+  const std::vector<OfTask>& tasks() const { return by_task_; }
+  // By CPU number. The whole window is unknown for a CPU without events in it.
+  std::vector<OfCpu> cpus() const;
+
+ private:
+  void add_duration(TypeIndex type, std::uint64_t ticks);
+
+  std::uint64_t from_, to_;
+  const Tasks& tasks_;
+  std::uint64_t events_ = 0;
+  std::vector<SpanStats> types_;
+  std::vector<OfTask> by_task_;
+  std::vector<OfCpu> cpus_;
+};
+
+}  // namespace fkt
