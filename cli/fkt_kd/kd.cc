@@ -9,9 +9,9 @@
 #include "cli/fkt_kd/request.h"
 #include "lib/analyse/critical_path.h"
 #include "lib/analyse/task_activity.h"
-#include "lib/calls/call_paths.h"
 #include "lib/calls/call_source.h"
 #include "lib/calls/call_trace.h"
+#include "lib/calls/call_tree.h"
 #include "lib/calls/function_histogram.h"
 #include "lib/picture/flame_graph.h"
 #include "lib/report/path_report.h"
@@ -97,7 +97,7 @@ Result<bool> call_trace(CallSource& source, const KdRequest& request, const Time
 }
 
 Result<std::string> paths(CallSource& source, const KdRequest& request, const TimeFormat& time) {
-  CallPaths tree(source.types().name, task_name(source));
+  CallTree tree(source.types().name, task_name(source));
   if (source.analysis() != nullptr) {
     const Selection& selection = source.analysis()->selection();
     if (selection.where || selection.layer) tree.only_selected();

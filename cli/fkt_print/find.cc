@@ -5,7 +5,7 @@
 #include "lib/format/clocks.h"
 #include "lib/report/buffer_table.h"
 #include "lib/report/page_table.h"
-#include "lib/report/slowest.h"
+#include "lib/report/slowest_report.h"
 
 namespace fkt::cli {
 namespace {

@@ -12,10 +12,10 @@
 #include "cli/fkt_print/request.h"
 #include "lib/analyse/analysis.h"
 #include "lib/read/event_merge.h"
-#include "lib/report/dump.h"
-#include "lib/report/report.h"
+#include "lib/report/event_dump.h"
 #include "lib/report/report_csv.h"
 #include "lib/report/report_json.h"
+#include "lib/report/report_text.h"
 #include "lib/scan/scan.h"
 
 namespace fkt::cli {
@@ -39,7 +39,7 @@ void add_up(const Trace& trace, Analysis& analysis) {
 // stdout has closed the pipe.
 Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analysis& analysis,
                           const TimeFormat& time, std::uint64_t& shown) {
-  const Dump dump(analysis, time);
+  const EventDump dump(analysis, time);
   Progress progress("reading");
   const std::uint64_t total = events_of(trace);
   std::uint64_t done = 0;

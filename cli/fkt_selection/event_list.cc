@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lib/report/format_event.h"
+#include "lib/report/event_format.h"
 
 namespace fkt::cli {
 namespace {

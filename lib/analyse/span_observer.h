@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SpanObserver: the interface of consumers that need every single call (span), such as the nested
 // call trace and the flame graph, where Profile only has sums. FKT recordings
-// (lib/analyse/span_tracker.h) and KFT logs (lib/calls/kft_calls.h) feed the same observers.
+// (lib/analyse/span_tracker.h) and KFT logs (lib/calls/kft_nesting.h) feed the same observers.
 #pragma once
 
 #include <cstdint>

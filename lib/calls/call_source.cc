@@ -68,7 +68,7 @@ Status CallSource::read(SpanObserver* observer, const EventSink& events,
 }
 
 Status CallSource::read_log(SpanObserver* observer) {
-  calls_ = std::make_unique<KftCalls>(*profile_, observer);
+  calls_ = std::make_unique<KftNesting>(*profile_, observer);
   const auto add = [this](const KftCall& call) { calls_->add(call); };
   const Result<KftCounts> counts = read_kft(as_text(log_.bytes()), name_, add);
   if (!counts) return counts.error();

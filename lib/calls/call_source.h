@@ -15,7 +15,7 @@
 #include "lib/analyse/analysis.h"
 #include "lib/base/mapped_file.h"
 #include "lib/calls/function_table.h"
-#include "lib/calls/kft_calls.h"
+#include "lib/calls/kft_nesting.h"
 
 namespace fkt {
 
@@ -63,7 +63,7 @@ class CallSource {
   std::optional<Trace> trace_;
   std::unique_ptr<Analysis> analysis_;
   std::unique_ptr<Profile> profile_;
-  std::unique_ptr<KftCalls> calls_;
+  std::unique_ptr<KftNesting> calls_;
   KftCounts counts_;
 };
 

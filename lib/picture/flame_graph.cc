@@ -127,15 +127,15 @@ std::string color(std::string_view name, bool interrupt) {
 
 class Picture {
  public:
-  Picture(TextWriter& out, const CallPaths& paths, const TimeFormat& time)
-      : out_(out), paths_(paths), time_(time), nodes_(paths.nodes()), children_(nodes_.size()) {
+  Picture(TextWriter& out, const CallTree& tree, const TimeFormat& time)
+      : out_(out), tree_(tree), time_(time), nodes_(tree.nodes()), children_(nodes_.size()) {
     for (std::uint32_t i = 1; i < nodes_.size(); i++) children_[nodes_[i].parent].push_back(i);
     for (auto& children : children_) {
       std::sort(children.begin(), children.end(), [&](std::uint32_t x, std::uint32_t y) {
-        return paths_.label(nodes_[x]) < paths_.label(nodes_[y]);
+        return tree_.label(nodes_[x]) < tree_.label(nodes_[y]);
       });
     }
-    for (const CallPaths::Node& node : nodes_) {
+    for (const CallTree::Node& node : nodes_) {
       if (share(node) * kWidth >= kNarrowest) deepest_ = std::max(deepest_, node.depth);
     }
     height_ = kHead + (deepest_ + 1) * kRow + kFoot;
@@ -149,7 +149,7 @@ class Picture {
   }
 
  private:
-  double share(const CallPaths::Node& node) const {
+  double share(const CallTree::Node& node) const {
     return static_cast<double>(node.total) / static_cast<double>(nodes_[0].total);
   }
   void head(std::string_view title);
@@ -164,9 +164,9 @@ class Picture {
   }
 
   TextWriter& out_;
-  const CallPaths& paths_;
+  const CallTree& tree_;
   const TimeFormat& time_;
-  const std::vector<CallPaths::Node>& nodes_;
+  const std::vector<CallTree::Node>& nodes_;
   std::vector<std::vector<std::uint32_t>> children_;
   std::uint32_t deepest_ = 0;
   double height_ = 0;
@@ -219,15 +219,14 @@ void Picture::boxes() {
       const double wide = share(nodes_[*child]);
       x -= wide;
       if (wide * kWidth < kNarrowest) continue;
-      open.push_back(
-          {*child, x, place.interrupt || paths_.label(nodes_[*child]) == "[interrupts]"});
+      open.push_back({*child, x, place.interrupt || tree_.label(nodes_[*child]) == "[interrupts]"});
     }
   }
 }
 
 void Picture::box(std::uint32_t number, double x, bool interrupt) {
-  const CallPaths::Node& node = nodes_[number];
-  const std::string& name = paths_.label(node);
+  const CallTree::Node& node = nodes_[number];
+  const std::string& name = tree_.label(node);
   const double scale = kWidth - 2 * kMargin;
   const double left = kMargin + x * scale, wide = share(node) * scale;
   const double top = height_ - kFoot - (node.depth + 1) * kRow;
@@ -266,12 +265,12 @@ void Picture::box(std::uint32_t number, double x, bool interrupt) {
 
 }  // namespace
 
-Status write_flame_graph(TextWriter& out, const CallPaths& paths, const TimeFormat& time,
+Status write_flame_graph(TextWriter& out, const CallTree& tree, const TimeFormat& time,
                          std::string_view title) {
-  if (paths.nodes()[0].total == 0) {
+  if (tree.nodes()[0].total == 0) {
     return Error{ErrorCode::usage, "--flamegraph: no time of any call is known"};
   }
-  Picture(out, paths, time).write(title);
+  Picture(out, tree, time).write(title);
   return Done{};
 }
 

@@ -5,12 +5,12 @@
 
 #include <string_view>
 
-#include "lib/calls/call_paths.h"
+#include "lib/calls/call_tree.h"
 
 namespace fkt {
 
 // Returns an error (usage) when no path has any time. title: the heading.
-Status write_flame_graph(TextWriter& out, const CallPaths& paths, const TimeFormat& time,
+Status write_flame_graph(TextWriter& out, const CallTree& tree, const TimeFormat& time,
                          std::string_view title);
 
 }  // namespace fkt

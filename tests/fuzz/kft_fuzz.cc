@@ -5,10 +5,10 @@
 #include <string>
 
 #include "lib/base/bytes.h"
-#include "lib/calls/call_paths.h"
 #include "lib/calls/call_trace.h"
+#include "lib/calls/call_tree.h"
 #include "lib/calls/function_table.h"
-#include "lib/calls/kft_calls.h"
+#include "lib/calls/kft_nesting.h"
 
 namespace {
 
@@ -19,14 +19,14 @@ void expect(bool condition) {
 }
 
 // Reads the log for one sink; returns how many calls it has.
-std::uint64_t nest(std::string_view text, KftCalls& calls) {
+std::uint64_t nest(std::string_view text, KftNesting& calls) {
   const auto add = [&](const KftCall& call) { calls.add(call); };
   const Result<KftCounts> counts = read_kft(text, "log", add);
   calls.finish();
   return counts ? counts->calls : 0;
 }
 
-void check_rows(const Profile& profile, const KftCalls& calls, std::uint64_t expected) {
+void check_rows(const Profile& profile, const KftNesting& calls, std::uint64_t expected) {
   const TypeNames names{calls.types(), [&](TypeIndex type) { return calls.name(type); },
                         [](TypeIndex) { return false; }};
   std::uint64_t count = 0;
@@ -46,12 +46,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   Profile profile;
   profile.keep_histograms();
-  KftCalls alone(profile, nullptr);
+  KftNesting alone(profile, nullptr);
   check_rows(profile, alone, nest(text, alone));
 
   Profile unused;
   std::size_t bytes = 0;
-  KftCalls* calls = nullptr;
+  KftNesting* calls = nullptr;
   const auto name = [&](TypeIndex type) { return calls->name(type); };
   const auto task = [&](std::uint32_t number) { return std::to_string(calls->pid(number)); };
   const auto flush = [&](TextWriter& lines) {
@@ -60,14 +60,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   CallTrace trace({.interleaved = size % 2 == 0, .long_form = true, .above = 0}, time, 0, name,
                   task, flush);
-  KftCalls traced(unused, &trace);
+  KftNesting traced(unused, &trace);
   calls = &traced;
   nest(text, traced);
   trace.finish();
   expect(bytes > 0 && trace.printed_early() == 0);
 
-  CallPaths paths(name, task);
-  KftCalls folded(unused, &paths);
+  CallTree paths(name, task);
+  KftNesting folded(unused, &paths);
   calls = &folded;
   nest(text, folded);
   paths.finish();

@@ -8,9 +8,9 @@
 #include "lib/analyse/analysis.h"
 #include "lib/read/event_merge.h"
 #include "lib/read/trace.h"
-#include "lib/report/dump.h"
-#include "lib/report/report.h"
+#include "lib/report/event_dump.h"
 #include "lib/report/report_json.h"
+#include "lib/report/report_text.h"
 #include "lib/report/summary.h"
 #include "tests/unit/trace_builder.h"
 
@@ -24,7 +24,7 @@ class Analyzed {
         time_(unit, trace_.info().clocks.ticks_per_second()),
         analysis_(trace_.info(), selection) {
     analysis_.keep_histograms();
-    const Dump lines(analysis_, time_);
+    const EventDump lines(analysis_, time_);
     TextWriter text, json;
     for (const Event& event : trace_.events({.from = {}, .to = selection.to, .cpu = {}})) {
       const Analysis::Place& place = analysis_.add(event);

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/analyse/search_passes.h"
-#include "lib/report/slowest.h"
+#include "lib/report/slowest_report.h"
 #include "tests/golden/recordings.h"
 
 using namespace fkt;

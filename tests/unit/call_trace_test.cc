@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <catch2/catch.hpp>
 
-#include "lib/calls/call_paths.h"
 #include "lib/calls/call_trace.h"
-#include "lib/calls/kft_calls.h"
+#include "lib/calls/call_tree.h"
+#include "lib/calls/kft_nesting.h"
 
 using namespace fkt;
 
@@ -14,7 +14,7 @@ struct Traced {
   Traced(const std::string& log, const CallTraceShape& shape) {
     const TimeFormat time(TimeUnit::us, 1e6);
     Profile profile;
-    KftCalls* calls = nullptr;
+    KftNesting* calls = nullptr;
     CallTrace trace(
         shape, time, 0, [&](TypeIndex type) { return calls->name(type); },
         [&](std::uint32_t task) { return "pid " + std::to_string(calls->pid(task)); },
@@ -22,7 +22,7 @@ struct Traced {
           text += out.view();
           out.clear();
         });
-    KftCalls nested(profile, &trace);
+    KftNesting nested(profile, &trace);
     calls = &nested;
     REQUIRE(read_kft(log, "log", [&](const KftCall& call) { nested.add(call); }));
     nested.finish();
@@ -81,10 +81,10 @@ TEST_CASE("a call that does not end holds back a limited number of lines") {
 
 TEST_CASE("paths: own time by callers, interrupts apart, no time twice") {
   Profile profile;
-  KftCalls* calls = nullptr;
-  CallPaths paths([&](TypeIndex type) { return calls->name(type); },
-                  [&](std::uint32_t task) { return "pid " + std::to_string(calls->pid(task)); });
-  KftCalls nested(profile, &paths);
+  KftNesting* calls = nullptr;
+  CallTree paths([&](TypeIndex type) { return calls->name(type); },
+                 [&](std::uint32_t task) { return "pid " + std::to_string(calls->pid(task)); });
+  KftNesting nested(profile, &paths);
   calls = &nested;
   REQUIRE(read_kft(kLog, "log", [&](const KftCall& call) { nested.add(call); }));
   nested.finish();

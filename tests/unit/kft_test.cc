@@ -4,7 +4,7 @@
 #include <map>
 
 #include "lib/calls/function_table.h"
-#include "lib/calls/kft_calls.h"
+#include "lib/calls/kft_nesting.h"
 
 using namespace fkt;
 
@@ -14,7 +14,7 @@ std::map<std::string, FunctionRow> rows_of(std::string_view log,
                                            std::uint64_t* backwards = nullptr) {
   Profile profile;
   profile.keep_histograms();
-  KftCalls calls(profile, nullptr);
+  KftNesting calls(profile, nullptr);
   REQUIRE(read_kft(log, "log", [&](const KftCall& call) { calls.add(call); }));
   calls.finish();
   if (backwards != nullptr) *backwards = calls.backwards();

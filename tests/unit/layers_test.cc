@@ -98,11 +98,11 @@ TEST_CASE("no tool includes a file of another tool") {
 
 TEST_CASE("an include against the order is found") {
   const auto order = read_layers();
-  std::istringstream back("#include <vector>\n#include \"lib/report/dump.h\"\n");
+  std::istringstream back("#include <vector>\n#include \"lib/report/event_dump.h\"\n");
   CHECK(wrong_in_library("lib/read/page_decoder.h", back, order) ==
-        "lib/read/page_decoder.h includes lib/report/dump.h\n");
+        "lib/read/page_decoder.h includes lib/report/event_dump.h\n");
   std::istringstream fine("#include \"lib/read/page_decoder.h\"\n#include \"lib/base/text.h\"\n");
-  CHECK(wrong_in_library("lib/report/dump.h", fine, order) == "");
+  CHECK(wrong_in_library("lib/report/event_dump.h", fine, order) == "");
   std::istringstream strange("#include \"cli/base/common.h\"\n");
   CHECK(wrong_in_library("lib/base/text.h", strange, order) != "");
   std::istringstream none;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/report/dump.h"
+#include "lib/report/event_dump.h"
 
 #include "lib/read/page_decoder.h"
 
@@ -30,7 +30,7 @@ void put_columns(char* columns, const Event& event) {
 
 }  // namespace
 
-void Dump::title(TextWriter& out) const {
+void EventDump::title(TextWriter& out) const {
   const std::string unit(time_.title());
   out.right("Since start", kSinceWidth);
   out.right("+" + unit, kDeltaWidth + 1);
@@ -39,7 +39,7 @@ void Dump::title(TextWriter& out) const {
   out.put('\n');
 }
 
-void Dump::gap(TextWriter& out, const Event& event) const {
+void EventDump::gap(TextWriter& out, const Event& event) const {
   const std::uint64_t lost = event.words.empty() ? 0 : event.words[0];
   const std::uint64_t from = event.words.size() > 1 ? event.words[1] : event.clock;
   out.put("*** ");
@@ -59,7 +59,7 @@ void Dump::gap(TextWriter& out, const Event& event) const {
   out.put(" us) ***\n");
 }
 
-void Dump::line(TextWriter& out, const Event& event, const Analysis::Place& place) const {
+void EventDump::line(TextWriter& out, const Event& event, const Analysis::Place& place) const {
   if (event.id == FKT_W_LOST) return gap(out, event);
   // The part of fixed width is formatted in one piece, because a dump has very many lines.
   const std::size_t indent = 1 + 2 * std::min(place.step.depth, kDeepest);
@@ -86,7 +86,7 @@ void Dump::line(TextWriter& out, const Event& event, const Analysis::Place& plac
   out.put('\n');
 }
 
-void Dump::json_line(TextWriter& out, const Event& event, const Analysis::Place& place) const {
+void EventDump::json_line(TextWriter& out, const Event& event, const Analysis::Place& place) const {
   out.put("{\"time\":");
   time_.put(out, since_start(event.clock));
   out.put(",\"cpu\":");

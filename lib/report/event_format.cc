@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/report/format_event.h"
+#include "lib/report/event_format.h"
 
 namespace fkt {
 namespace {

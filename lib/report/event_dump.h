@@ -5,13 +5,13 @@
 #include "lib/analyse/analysis.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/report/format_event.h"
+#include "lib/report/event_format.h"
 
 namespace fkt {
 
-class Dump {
+class EventDump {
  public:
-  Dump(const Analysis& analysis, const TimeFormat& time)
+  EventDump(const Analysis& analysis, const TimeFormat& time)
       : analysis_(analysis), time_(time), format_(analysis, time_) {}
 
   // Writes the column titles, two lines.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/report/slowest.h"
+#include "lib/report/slowest_report.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/calls/kft_calls.h"
+#include "lib/calls/kft_nesting.h"
 
 #include <algorithm>
 
@@ -12,20 +12,20 @@ constexpr std::uint64_t kRounding = 1;
 
 }  // namespace
 
-TypeIndex KftCalls::type_of(std::string_view function) {
+TypeIndex KftNesting::type_of(std::string_view function) {
   const auto [place, fresh] = types_.try_emplace(std::string(function), types());
   if (fresh) names_.emplace_back(function);
   return place->second;
 }
 
-std::uint32_t KftCalls::task_of(std::int64_t pid) {
+std::uint32_t KftNesting::task_of(std::int64_t pid) {
   const auto [place, fresh] = by_pid_.try_emplace(pid, static_cast<std::uint32_t>(tasks_.size()));
   if (fresh) tasks_.emplace_back().pid = pid;
   return place->second;
 }
 
-SpanPlace KftCalls::place(const std::vector<Open>& stack, std::size_t depth, std::uint32_t task,
-                          std::uint64_t clock) const {
+SpanPlace KftNesting::place(const std::vector<Open>& stack, std::size_t depth, std::uint32_t task,
+                            std::uint64_t clock) const {
   SpanPlace place;
   place.clock = clock;
   place.interrupt = &stack == &interrupts_;
@@ -37,7 +37,7 @@ SpanPlace KftCalls::place(const std::vector<Open>& stack, std::size_t depth, std
 }
 
 // Returns true if the innermost call of `stack` can be the caller of `call`.
-bool KftCalls::holds(const std::vector<Open>& stack, const KftCall& call) const {
+bool KftNesting::holds(const std::vector<Open>& stack, const KftCall& call) const {
   const Open& top = stack.back();
   const bool named = names_[top.span.type] == call.caller;
   if (top.end == kUnseen) return named;
@@ -46,15 +46,15 @@ bool KftCalls::holds(const std::vector<Open>& stack, const KftCall& call) const 
   return call.entry < top.end && end <= top.end;
 }
 
-void KftCalls::unwind(std::vector<Open>& stack, const KftCall& call, std::uint32_t task) {
+void KftNesting::unwind(std::vector<Open>& stack, const KftCall& call, std::uint32_t task) {
   while (!stack.empty() && !holds(stack, call)) pop(stack, task, true);
 }
 
-void KftCalls::end_before(std::vector<Open>& stack, std::uint64_t clock) {
+void KftNesting::end_before(std::vector<Open>& stack, std::uint64_t clock) {
   while (!stack.empty() && stack.back().end <= clock) pop(stack, current_, true);
 }
 
-void KftCalls::push(std::vector<Open>& stack, const KftCall& call, std::uint32_t task) {
+void KftNesting::push(std::vector<Open>& stack, const KftCall& call, std::uint32_t task) {
   if (!stack.empty()) stack.back().nested += call.delta;
   const std::size_t depth = stack.size();
   Open& open = stack.emplace_back();
@@ -68,7 +68,7 @@ void KftCalls::push(std::vector<Open>& stack, const KftCall& call, std::uint32_t
 }
 
 // known: false if the log is not contiguous here, so the call's end is unknown.
-void KftCalls::pop(std::vector<Open>& stack, std::uint32_t task, bool known) {
+void KftNesting::pop(std::vector<Open>& stack, std::uint32_t task, bool known) {
   // Only the innermost call of a task can have been switched out.
   if (&stack == &tasks_[task].stack) resume(tasks_[task], stack.back().end);
   Open open = std::move(stack.back());
@@ -95,7 +95,7 @@ void KftCalls::pop(std::vector<Open>& stack, std::uint32_t task, bool known) {
 }
 
 // The task runs again from `clock` on (us), or since its innermost call ended, if that was earlier.
-void KftCalls::resume(Task& task, std::uint64_t clock) {
+void KftNesting::resume(Task& task, std::uint64_t clock) {
   if (!task.off_since) return;
   const std::uint64_t since = *task.off_since;
   task.off_since.reset();
@@ -107,7 +107,7 @@ void KftCalls::resume(Task& task, std::uint64_t clock) {
   open.span.blocked.ticks += until - since;
 }
 
-void KftCalls::switch_to(std::uint32_t task, const KftCall& call) {
+void KftNesting::switch_to(std::uint32_t task, const KftCall& call) {
   if (task != current_) {
     Task& before = tasks_[current_];
     // The innermost call that is still open is the one in which the task was switched out.
@@ -119,7 +119,7 @@ void KftCalls::switch_to(std::uint32_t task, const KftCall& call) {
 }
 
 // The time of the first call of an interrupt is taken out of the interrupted call.
-void KftCalls::interrupt(const KftCall& call) {
+void KftNesting::interrupt(const KftCall& call) {
   unwind(interrupts_, call, current_);
   if (tasks_.empty()) current_ = task_of(call.pid);
   if (interrupts_.empty()) {
@@ -130,7 +130,7 @@ void KftCalls::interrupt(const KftCall& call) {
   push(interrupts_, call, current_);
 }
 
-void KftCalls::take(const KftCall& call) {
+void KftNesting::take(const KftCall& call) {
   if (call.interrupt) return interrupt(call);
   if (!interrupts_.empty()) {
     unwind(interrupts_, call, current_);
@@ -146,7 +146,7 @@ void KftCalls::take(const KftCall& call) {
   push(tasks_[task].stack, call, task);
 }
 
-void KftCalls::add(const KftCall& call) {
+void KftNesting::add(const KftCall& call) {
   if (held_) {
     // The caller of the first call with PID -1 is the interrupt itself.
     const bool makes = call.interrupt && !held_->interrupt && call.caller == held_->function &&
@@ -162,7 +162,7 @@ void KftCalls::add(const KftCall& call) {
   held_ = call;
 }
 
-void KftCalls::drop_all(bool known) {
+void KftNesting::drop_all(bool known) {
   while (!interrupts_.empty()) pop(interrupts_, current_, known);
   for (std::uint32_t task = 0; task < tasks_.size(); task++) {
     while (!tasks_[task].stack.empty()) pop(tasks_[task].stack, task, known);
@@ -170,7 +170,7 @@ void KftCalls::drop_all(bool known) {
   }
 }
 
-void KftCalls::finish() {
+void KftNesting::finish() {
   if (held_) take(*held_);
   held_.reset();
   drop_all(true);

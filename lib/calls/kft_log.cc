@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/calls/kft.h"
+#include "lib/calls/kft_log.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// CallPaths: how much CPU time was spent in each path of calls, for flame graphs and call graphs. A
+// CallTree: how much CPU time was spent in each path of calls, for flame graphs and call graphs. A
 // path begins with the task's name, or with "[interrupts]": the time of interrupts is not part of
 // what they interrupted. Idle time is left out. Memory grows only with the number of distinct
 // paths.
@@ -17,7 +17,7 @@
 
 namespace fkt {
 
-class CallPaths : public SpanObserver {
+class CallTree : public SpanObserver {
  public:
   struct Node {
     std::uint32_t parent = 0;  // index of the parent; the root is its own parent
@@ -30,7 +30,7 @@ class CallPaths : public SpanObserver {
   using TypeName = std::function<std::string_view(TypeIndex)>;
   using TaskName = std::function<std::string(std::uint32_t task)>;
 
-  CallPaths(TypeName type, TaskName task);
+  CallTree(TypeName type, TaskName task);
 
   // From here on, counts only time in calls that the selection's expression selects, including the
   // calls nested in them.
@@ -64,8 +64,8 @@ class CallPaths : public SpanObserver {
 
 // Writes a line per path with own time, as "find;sys_read 1234": the number is in the unit of
 // `time`, rounded to whole units; paths that round to 0 are left out.
-void write_folded(TextWriter& out, const CallPaths& paths, const TimeFormat& time);
+void write_folded(TextWriter& out, const CallTree& tree, const TimeFormat& time);
 // Writes the tree of paths for Graphviz; nodes below a thousandth of the total time are left out.
-void write_dot(TextWriter& out, const CallPaths& paths, const TimeFormat& time);
+void write_dot(TextWriter& out, const CallTree& tree, const TimeFormat& time);
 
 }  // namespace fkt

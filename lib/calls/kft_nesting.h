@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// KftCalls: reconstructs the nesting of the calls in a KFT log from their times and "Called At",
+// KftNesting: reconstructs the nesting of the calls in a KFT log from their times and "Called At",
 // and feeds them to a Profile and a SpanObserver as FKT recordings do. One tick is 1 us.
 //
 // - A call is nested in the innermost open call of its PID. A call whose exit was not seen contains
@@ -18,14 +18,14 @@
 #include <vector>
 
 #include "lib/analyse/span_observer.h"
-#include "lib/calls/kft.h"
+#include "lib/calls/kft_log.h"
 
 namespace fkt {
 
-class KftCalls {
+class KftNesting {
  public:
   // `observer` may be nullptr; both must outlive this object.
-  KftCalls(Profile& profile, SpanObserver* observer) : profile_(profile), observer_(observer) {}
+  KftNesting(Profile& profile, SpanObserver* observer) : profile_(profile), observer_(observer) {}
 
   // The text that `call` points to must stay valid until the next add() or finish().
   void add(const KftCall& call);

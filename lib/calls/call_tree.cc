@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/calls/call_paths.h"
+#include "lib/calls/call_tree.h"
 
 #include <algorithm>
 #include <utility>
@@ -32,19 +32,18 @@ std::string_view state_label(CpuState state) {
 
 }  // namespace
 
-CallPaths::CallPaths(TypeName type, TaskName task)
-    : type_(std::move(type)), task_(std::move(task)) {
+CallTree::CallTree(TypeName type, TaskName task) : type_(std::move(type)), task_(std::move(task)) {
   nodes_.push_back({.label = label_of("all")});
 }
 
-std::uint32_t CallPaths::label_of(std::string_view text) {
+std::uint32_t CallTree::label_of(std::string_view text) {
   const auto [place, fresh] =
       label_numbers_.try_emplace(std::string(text), static_cast<std::uint32_t>(labels_.size()));
   if (fresh) labels_.emplace_back(text);
   return place->second;
 }
 
-std::uint32_t CallPaths::child(std::uint32_t parent, std::uint32_t label) {
+std::uint32_t CallTree::child(std::uint32_t parent, std::uint32_t label) {
   const auto next = static_cast<std::uint32_t>(nodes_.size());
   const std::uint64_t key = static_cast<std::uint64_t>(parent) << 32 | label;
   const auto [place, fresh] = children_.try_emplace(key, next);
@@ -53,11 +52,11 @@ std::uint32_t CallPaths::child(std::uint32_t parent, std::uint32_t label) {
   return place->second;
 }
 
-std::uint32_t CallPaths::root_of(std::uint32_t task, bool interrupt) {
+std::uint32_t CallTree::root_of(std::uint32_t task, bool interrupt) {
   return child(0, label_of(interrupt ? "[interrupts]" : task_(task)));
 }
 
-void CallPaths::begin(OpenSpan& call, const SpanPlace& place) {
+void CallTree::begin(OpenSpan& call, const SpanPlace& place) {
   const bool nested = place.around != nullptr && place.around->tag != OpenSpan::kNoTag;
   const auto parent = nested ? node_of(place.around->tag) : root_of(place.task, place.interrupt);
   const bool inside = call.selected || (nested && (place.around->tag & kInside) != 0);
@@ -69,8 +68,8 @@ void CallPaths::begin(OpenSpan& call, const SpanPlace& place) {
   if (call.selected) nodes_[node].count++;
 }
 
-void CallPaths::charge(const OpenSpan* call, std::uint32_t task, CpuState state,
-                       std::uint64_t ticks) {
+void CallTree::charge(const OpenSpan* call, std::uint32_t task, CpuState state,
+                      std::uint64_t ticks) {
   const bool known = call != nullptr && call->tag != OpenSpan::kNoTag;
   if (only_selected_ && !(known && (call->tag & kInside) != 0)) return;
   if (known) {
@@ -80,20 +79,20 @@ void CallPaths::charge(const OpenSpan* call, std::uint32_t task, CpuState state,
   }
 }
 
-void CallPaths::finish() {
+void CallTree::finish() {
   for (Node& node : nodes_) node.total = node.own;
   for (std::size_t i = nodes_.size(); i-- > 1;) nodes_[nodes_[i].parent].total += nodes_[i].total;
 }
 
-void write_folded(TextWriter& out, const CallPaths& paths, const TimeFormat& time) {
-  const auto& nodes = paths.nodes();
+void write_folded(TextWriter& out, const CallTree& tree, const TimeFormat& time) {
+  const auto& nodes = tree.nodes();
   std::vector<std::string> lines;
-  for (const CallPaths::Node& node : nodes) {
+  for (const CallTree::Node& node : nodes) {
     const std::uint64_t value = time.whole(node.own);
     if (value == 0) continue;
     std::string path;
-    for (const CallPaths::Node* at = &node; at->depth > 0; at = &nodes[at->parent]) {
-      std::string name = paths.label(*at);
+    for (const CallTree::Node* at = &node; at->depth > 0; at = &nodes[at->parent]) {
+      std::string name = tree.label(*at);
       std::replace(name.begin(), name.end(), ';', ':');  // ';' separates the calls of a path
       path = path.empty() ? name : name + ';' + path;
     }
@@ -103,16 +102,16 @@ void write_folded(TextWriter& out, const CallPaths& paths, const TimeFormat& tim
   for (const std::string& line : lines) out.put(line);
 }
 
-void write_dot(TextWriter& out, const CallPaths& paths, const TimeFormat& time) {
-  const auto& nodes = paths.nodes();
-  const auto shown = [&](const CallPaths::Node& node) {
+void write_dot(TextWriter& out, const CallTree& tree, const TimeFormat& time) {
+  const auto& nodes = tree.nodes();
+  const auto shown = [&](const CallTree::Node& node) {
     return node.total > 0 && node.total >= nodes[0].total / kDotShare;
   };
   out.put("digraph calls {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n");
   for (std::size_t i = 0; i < nodes.size(); i++) {
-    const CallPaths::Node& node = nodes[i];
+    const CallTree::Node& node = nodes[i];
     if (!shown(node)) continue;
-    std::string name = paths.label(node);
+    std::string name = tree.label(node);
     std::replace(name.begin(), name.end(), '"', '\'');
     std::replace(name.begin(), name.end(), '\\', '/');
     out.put("  n");

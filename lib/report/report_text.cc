@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/report/report.h"
+#include "lib/report/report_text.h"
 
 #include <cmath>
 
