@@ -8,7 +8,7 @@
 #include "cli/base/damage.h"
 #include "cli/base/selection_options.h"
 #include "cli/fkt_print/diff.h"
-#include "cli/fkt_print/find.h"
+#include "cli/fkt_print/prepare.h"
 #include "cli/fkt_print/request.h"
 #include "lib/analyse/analysis.h"
 #include "lib/read/event_merge.h"
@@ -95,19 +95,19 @@ int print(const Options& options) {
   if (!trace) return fail(trace.error());
   const Status selection = complete_selection(options, *trace, request->selection);
   if (!selection) return fail(selection.error());
-  Result<Found> found = [&] {
+  Result<Prepared> prepared = [&] {
     Progress progress("searching");
     const std::uint64_t total = events_of(*trace);
-    return find(options, *trace, *request,
-                [&](std::uint64_t done) { progress.update(done, total); });
+    return prepare(options, *trace, *request,
+                   [&](std::uint64_t done) { progress.update(done, total); });
   }();
-  if (!found) return fail(found.error());
-  if (!found->text.empty()) {
-    const Result<bool> wanted = put(found->text);
+  if (!prepared) return fail(prepared.error());
+  if (!prepared->text.empty()) {
+    const Result<bool> wanted = put(prepared->text);
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
   }
-  if (found->all) return say_damage(request->file, *trace);
+  if (prepared->all) return say_damage(request->file, *trace);
 
   const TimeFormat time(request->unit, trace->info().clocks.ticks_per_second());
   Analysis analysis(trace->info(), request->selection);

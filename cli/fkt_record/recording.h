@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "cli/fkt_record/engine.h"
+#include "cli/fkt_record/drain_plan.h"
 #include "cli/fkt_record/output/output.h"
 #include "cli/fkt_record/remote/remote_sink.h"
 #include "cli/fkt_record/request.h"
-#include "cli/fkt_record/sections/describe.h"
+#include "cli/fkt_record/sections/file_sections.h"
+#include "cli/fkt_record/sink/fetch_stream.h"
 #include "cli/fkt_record/sink/file_sink.h"
 #include "cli/fkt_record/sink/lent_drain.h"
 #include "cli/fkt_record/sink/rotation.h"
-#include "cli/fkt_record/sink/stream.h"
 #include "cli/fkt_record/snapshot/snapshots.h"
 #include "lib/record/condition_compiler.h"
 #include "lib/record/device.h"
@@ -49,7 +49,7 @@ class Recording {
   // True if the pages are limited by the free space of the output, not by -s.
   bool limit_is_room() const { return !request_->size && has_room(); }
   // Set while this process itself copies the pages to the output; null otherwise.
-  Stream* stream() { return stream_ ? &*stream_ : nullptr; }
+  FetchStream* stream() { return stream_ ? &*stream_ : nullptr; }
   // The snapshots of a flight recorder while it records; null otherwise.
   Snapshots* snapshots() { return running_ ? snapshots_.get() : nullptr; }
   // Why snapshots() is null.
@@ -86,8 +86,8 @@ class Recording {
   // The destination of lent pages; null if no pages are lent.
   PageSink* sink() const;
   Status make_condition();
-  void open_heir(const Way& way);
-  Result<fkt_start> start_arguments(const Way& way) const;
+  void open_fallback_output(const DrainPlan& plan);
+  Result<fkt_start> start_arguments(const DrainPlan& plan) const;
   // Called after the start: the file's time zero is the recording's start clock.
   Status write_start_clocks();
   // Makes the destination of lent pages.
@@ -95,7 +95,7 @@ class Recording {
   Status start_drain();
   bool is_flight() const { return request_->when_full == Request::WhenFull::overwrite; }
   void make_rotation(const PartRules& rules);
-  std::string how(const Way& way) const;
+  std::string how(const DrainPlan& plan) const;
   // Adds what the drain of lent pages did, because the module does not know it.
   void add_drain(Summary& summary) const;
   // Adds a failure of fdatasync(2): pages in the page cache did not reach the disk.
@@ -122,9 +122,10 @@ class Recording {
   Output output_;
   std::optional<User> owner_;
   std::optional<fkt_engine_id> engine_;  // nothing: the best one for the output
-  std::optional<Stream> stream_;
+  std::optional<FetchStream> stream_;
   // Declared in this order, because each uses the ones before it.
-  UniqueFd heir_;  // where the module writes a flight recorder's pages if this process is killed
+  UniqueFd fallback_output_;  // where the module writes a flight recorder's pages if this process
+                              // is killed
   std::shared_ptr<PartHeads> part_heads_;
   std::unique_ptr<Rotation> rotation_;
   std::unique_ptr<FileSink> sink_;

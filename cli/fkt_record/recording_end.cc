@@ -6,18 +6,18 @@
 #include <unistd.h>
 
 #include "cli/base/common.h"
-#include "cli/fkt_record/output/index.h"
+#include "cli/fkt_record/output/read_back_index.h"
 #include "lib/base/os_error.h"
 
 namespace fkt::record {
 
 Status Recording::send_rest(int give_up) {
   for (;;) {
-    const Result<Stream::Moved> moved = stream_->move();
+    const Result<FetchStream::Moved> moved = stream_->move();
     if (!moved) return moved.error();
-    if (*moved == Stream::Moved::end) return Done{};
-    if (*moved == Stream::Moved::closed) return os_failure(output_.name(), EPIPE);
-    if (*moved == Stream::Moved::some) continue;
+    if (*moved == FetchStream::Moved::end) return Done{};
+    if (*moved == FetchStream::Moved::closed) return os_failure(output_.name(), EPIPE);
+    if (*moved == FetchStream::Moved::some) continue;
     pollfd fds[] = {{device_.fd(), stream_->device_events(), 0},
                     {output_.fd(), stream_->out_events(), 0},
                     {give_up, POLLIN, 0}};

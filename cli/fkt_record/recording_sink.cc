@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "cli/base/common.h"
-#include "cli/fkt_record/output/tail_room.h"
-#include "cli/fkt_record/sections/describe_part.h"
+#include "cli/fkt_record/output/tail_reserve.h"
+#include "cli/fkt_record/sections/part_sections.h"
 
 namespace fkt::record {
 namespace {

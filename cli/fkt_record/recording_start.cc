@@ -5,7 +5,7 @@
 #include <fcntl.h>
 
 #include "cli/base/common.h"
-#include "cli/fkt_record/output/tail_room.h"
+#include "cli/fkt_record/output/tail_reserve.h"
 #include "lib/base/parse.h"
 #include "lib/record/condition_compiler.h"
 #include "lib/record/machine_sections.h"
@@ -38,11 +38,11 @@ std::uint32_t most_thread_numbers() {
 
 // Opens the descriptor to which the module writes a flight recorder's pages if this process is
 // killed. Not with -z, because the module cannot write groups.
-void Recording::open_heir(const Way& way) {
-  if (way.engine != FKT_ENGINE_LEND || !is_flight() || !has_room() || request_->level) return;
+void Recording::open_fallback_output(const DrainPlan& plan) {
+  if (plan.engine != FKT_ENGINE_LEND || !is_flight() || !has_room() || request_->level) return;
   for (const auto access : {Output::Access::direct, Output::Access::cached}) {
     Result<UniqueFd> pages = output_.open_for_pages(access);
-    if (pages && !heir_) heir_ = std::move(*pages);
+    if (pages && !fallback_output_) fallback_output_ = std::move(*pages);
   }
 }
 
@@ -63,11 +63,11 @@ Status Recording::make_condition() {
   return Done{};
 }
 
-Result<fkt_start> Recording::start_arguments(const Way& way) const {
+Result<fkt_start> Recording::start_arguments(const DrainPlan& plan) const {
   fkt_start start{};
   start.abi = FKT_ABI_VERSION;
   start.size = sizeof start;
-  start.out_fd = way.pages ? way.pages.get() : -1;
+  start.out_fd = plan.pages ? plan.pages.get() : -1;
   start.flags = (request_->args ? FKT_START_ARGS : 0) | (request_->pairs ? 0 : FKT_START_NO_PAIRS) |
                 flow_flag(request_->when_full);
   start.mask = request_->mask;
@@ -76,17 +76,17 @@ Result<fkt_start> Recording::start_arguments(const Way& way) const {
   start.filter = request_->filter;
   start.filter_pid = request_->filter_pid;
   start.when = reinterpret_cast<std::uintptr_t>(when_.get());
-  if (way.engine == FKT_ENGINE_LEND) {
-    start.flags |= FKT_START_ENGINE(way.engine);
-    if (heir_) start.out_fd = heir_.get();
-    if (heir_) start.offset = output_.pages_offset();
+  if (plan.engine == FKT_ENGINE_LEND) {
+    start.flags |= FKT_START_ENGINE(plan.engine);
+    if (fallback_output_) start.out_fd = fallback_output_.get();
+    if (fallback_output_) start.offset = output_.pages_offset();
     return start;  // the sink checks the limit
   }
   const Result<std::uint64_t> limit = limit_bytes();
   if (!limit) return limit.error();
   start.limit = *limit;
-  if (!way.pages) return start;
-  start.flags |= FKT_START_ENGINE(way.engine);
+  if (!plan.pages) return start;
+  start.flags |= FKT_START_ENGINE(plan.engine);
   start.offset = output_.pages_offset();
   start.reserve = tail_reserve(cpus_);
   start.reserve_per_page = kTailBytesPerPage;
@@ -94,21 +94,21 @@ Result<fkt_start> Recording::start_arguments(const Way& way) const {
 }
 
 Status Recording::start() {
-  Result<Way> way = choose_way(output_, engine_);
-  if (!way) return way.error();
-  if (engine_ != request_->engine) way->why = "for snapshots of what the flight recorder keeps";
-  if (way->engine == FKT_ENGINE_FETCH) {
+  Result<DrainPlan> plan = choose_drain(output_, engine_);
+  if (!plan) return plan.error();
+  if (engine_ != request_->engine) plan->why = "for snapshots of what the flight recorder keeps";
+  if (plan->engine == FKT_ENGINE_FETCH) {
     ::fcntl(device_.fd(), F_SETFL, O_RDWR | O_NONBLOCK);
     const Status at_pages = output_.seek_to_pages();
     if (!at_pages) return at_pages;
     stream_.emplace(device_.fd(), output_.fd(), output_.name());
   }
-  open_heir(*way);
+  open_fallback_output(*plan);
   const Status condition = make_condition();
   if (!condition) return condition;
-  const Result<fkt_start> arguments = start_arguments(*way);
+  const Result<fkt_start> arguments = start_arguments(*plan);
   if (!arguments) return arguments.error();
-  if (request_->verbose) cli::warn("engine " + how(*way));
+  if (request_->verbose) cli::warn("engine " + how(*plan));
   started_ = std::chrono::steady_clock::now();
   const Status started = device_.start(*arguments);
   if (!started) return started;
@@ -133,8 +133,8 @@ Status Recording::start_drain() {
   return Done{};
 }
 
-std::string Recording::how(const Way& way) const {
-  const std::string text = std::string(engine_name(way.engine)) + ": " + way.why;
+std::string Recording::how(const DrainPlan& plan) const {
+  const std::string text = std::string(engine_name(plan.engine)) + ": " + plan.why;
   return sink_ ? text + ", by " + sink_->how() : text;
 }
 

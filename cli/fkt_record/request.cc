@@ -6,7 +6,7 @@
 #include <fkt/wire.h>
 
 #include "cli/base/common.h"
-#include "cli/fkt_record/engine.h"
+#include "cli/fkt_record/engine_name.h"
 #include "lib/base/suggest.h"
 #include "lib/format/layer_mask.h"
 #include "lib/format/page_group.h"

@@ -8,8 +8,8 @@
 #include <chrono>
 
 #include "cli/base/common.h"
-#include "cli/fkt_record/own_share.h"
 #include "cli/fkt_record/recording.h"
+#include "cli/fkt_record/self_load.h"
 #include "cli/fkt_record/signals.h"
 #include "cli/fkt_record/status_line.h"
 #include "cli/fkt_record/workload/workload.h"
@@ -90,7 +90,7 @@ class Session {
   bool recording_runs_ = false;
   bool failed_ = false;
   Timer status_timer_, duration_timer_, own_timer_;
-  OwnShare own_share_;
+  SelfLoad self_load_;
   StatusLine status_line_;
   std::chrono::steady_clock::time_point started_;
 };
@@ -138,7 +138,7 @@ Status Session::make_timers() {
 }
 
 void Session::wait_for_something() {
-  Stream* stream = recording_runs_ ? recording_.stream() : nullptr;
+  FetchStream* stream = recording_runs_ ? recording_.stream() : nullptr;
   Snapshots* snapshots = recording_runs_ ? recording_.snapshots() : nullptr;
   const auto while_recording = [this](int fd) { return recording_runs_ ? fd : -1; };
   enum {
@@ -190,7 +190,7 @@ void Session::wait_for_something() {
 void Session::look_at_share() {
   own_timer_.clear();
   const Result<fkt_status> status = recording_.device().status();
-  const auto warning = status ? own_share_.look(*status) : std::nullopt;
+  const auto warning = status ? self_load_.look(*status) : std::nullopt;
   if (!warning) return;
   status_line_.wipe();
   cli::warn(*warning);
@@ -198,7 +198,7 @@ void Session::look_at_share() {
 
 short Session::device_events() {
   int events = POLLPRI;
-  if (Stream* stream = recording_.stream()) events |= stream->device_events();
+  if (FetchStream* stream = recording_.stream()) events |= stream->device_events();
   const Snapshots* snapshots = recording_.snapshots();
   if (snapshots && snapshots->wants_condition()) events |= POLLRDBAND;
   return static_cast<short>(events);
@@ -258,9 +258,9 @@ void Session::pass_on(int number) const {
 }
 
 void Session::move_stream() {
-  const Result<Stream::Moved> moved = recording_.stream()->move();
+  const Result<FetchStream::Moved> moved = recording_.stream()->move();
   if (!moved) return recording_failed(moved.error());
-  if (*moved == Stream::Moved::closed) {
+  if (*moved == FetchStream::Moved::closed) {
     recording_failed({ErrorCode::io, recording_.output().name() +
                                          ": the reader closed the pipe; the recording is lost"});
   }

@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "cli/base/common.h"
-#include "cli/fkt_record/engine.h"
-#include "cli/fkt_record/own_share.h"
+#include "cli/fkt_record/engine_name.h"
+#include "cli/fkt_record/self_load.h"
 
 namespace fkt::record {
 namespace {
@@ -18,7 +18,7 @@ std::string fixed(double value, int digits) {
 
 // Makes the text "..., 0.4 % of what was recorded its own doing".
 std::string own_text(const fkt_status& status) {
-  const std::optional<double> share = own_percent(status);
+  const std::optional<double> share = self_percent(status);
   return share ? ", " + fixed(*share, 1) + " % of what was recorded its own doing" : "";
 }
 

@@ -153,7 +153,7 @@ Result<std::string> Api::info(const Parameters&, const Unwanted&) const {
               {"started", wall_clock_text(info.clocks.start.real_ns, info.clocks.zone_seconds)},
               {"page_bytes", info.page_bytes},
               {"pages", trace.pages().size()},
-              {"extract", extractor_.available()},
+              {"extract", extract_command_.available()},
               {"reading", model_.progress()},
               {"ready", model_.ready()}};
   if (!model_.ready()) return dump_json(out);
@@ -343,14 +343,14 @@ Result<std::string> Api::extract(const Parameters& parameters, const Unwanted&) 
   if (!part) return part.error();
   const std::int64_t from = std::max<std::int64_t>(0, since_zero(part->from));
   const std::int64_t to = since_zero(part->to);
-  json out = {{"command", extractor_.command(from, to)},
-              {"file", extractor_.slice(from, to)},
-              {"available", extractor_.available()},
+  json out = {{"command", extract_command_.command(from, to)},
+              {"file", extract_command_.slice(from, to)},
+              {"available", extract_command_.available()},
               {"done", false}};
   const auto run = parameters.find("run");
-  if (run == parameters.end() || run->second != "1" || !extractor_.available())
+  if (run == parameters.end() || run->second != "1" || !extract_command_.available())
     return dump_json(out);
-  const Status done = extractor_.run(from, to);
+  const Status done = extract_command_.run(from, to);
   if (!done) return done.error();
   out["done"] = true;
   return dump_json(out);

@@ -14,7 +14,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "cli/fkt_selection/extract.h"
+#include "cli/fkt_selection/extract_command.h"
 #include "cli/fkt_selection/model.h"
 #include "lib/base/result.h"
 #include "lib/timeline/occurrence_search.h"
@@ -32,7 +32,8 @@ using Parameters = std::map<std::string, std::string>;
 class Api {
  public:
   // Both references must stay valid.
-  Api(const Model& model, const Extractor& extractor) : model_(model), extractor_(extractor) {}
+  Api(const Model& model, const ExtractCommand& extract_command)
+      : model_(model), extract_command_(extract_command) {}
 
   // Answers the request `name`: "info", "density" and so on. Status 404 for unknown names, 400 with
   // one line for bad parameters, 202 with {"reading": share} while the data is not read yet, and
@@ -65,7 +66,7 @@ class Api {
   nlohmann::json occurrence_json(const Occurrence& occurrence) const;
 
   const Model& model_;
-  const Extractor& extractor_;
+  const ExtractCommand& extract_command_;
   // Per page and request name, the number of the latest request; protected by turns_mutex_.
   mutable std::mutex turns_mutex_;
   mutable std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> turns_;

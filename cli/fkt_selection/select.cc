@@ -126,8 +126,8 @@ Status serve(const Options& options, Model& model) {
   give_memory_back();
   const Result<std::string> token = random_token();
   if (!token) return token.error();
-  const Extractor extractor = Extractor::beside_this(model.file());
-  const Api api(model, extractor);
+  const ExtractCommand extract_command = ExtractCommand::beside_this(model.file());
+  const Api api(model, extract_command);
   sigset_t ends;
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);

@@ -19,8 +19,8 @@ using namespace fkt::cli;
 
 struct Served {
   Model model{std::move(*fkt::Trace::from_bytes(fkt::test::find_recording())), "find.fkt"};
-  Extractor extractor{"find.fkt", ""};  // nothing is run
-  Api api{model, extractor};
+  ExtractCommand extract_command{"find.fkt", ""};  // nothing is run
+  Api api{model, extract_command};
   Server server{api, "<!doctype html>", "t"};
   Served() {
     model.start();

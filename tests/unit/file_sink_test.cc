@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <set>
 
-#include "cli/fkt_record/sections/describe_part.h"
+#include "cli/fkt_record/sections/part_sections.h"
 #include "cli/fkt_record/sink/file_sink.h"
 #include "cli/fkt_record/sink/rotation.h"
 #include "lib/analyse/analysis.h"

@@ -32,12 +32,12 @@ namespace {
 
 struct Served {
   Model model;
-  Extractor extractor;
+  ExtractCommand extract_command;
   Api api;
   explicit Served(const Bytes& file, std::string program = {})
       : model(std::move(*Trace::from_bytes(file)), "run of mine.fkt"),
-        extractor(model.file(), std::move(program)),
-        api(model, extractor) {
+        extract_command(model.file(), std::move(program)),
+        api(model, extract_command) {
     model.start();
     model.wait();
   }
@@ -201,8 +201,8 @@ TEST_CASE("bad parameters are answered with one clear line") {
 
 TEST_CASE("what is not read yet is answered with how far it is") {
   Model model(std::move(*Trace::from_bytes(find_recording())), "x.fkt");
-  const Extractor extractor("x.fkt", "");
-  const Api api(model, extractor);
+  const ExtractCommand extract_command("x.fkt", "");
+  const Api api(model, extract_command);
   CHECK(api.answer("lanes", kWhole).status == 202);
   const Reply density = api.answer("density", kWhole);
   CHECK(density.status == 200);
@@ -428,11 +428,11 @@ TEST_CASE("the command that extracts is one for a shell, and is run as it is sho
   CHECK(line == "run of mine.fkt -o run of mine-100-5000.fkt --from 100 --to 5000");
 
   const Script fails("echo first; echo 'fkt_extract: no space left' >&2; exit 1\n");
-  const Extractor extractor("a.fkt", fails.path());
-  const Status status = extractor.run(1, 2);
+  const ExtractCommand extract_command("a.fkt", fails.path());
+  const Status status = extract_command.run(1, 2);
   REQUIRE_FALSE(status);
   CHECK(status.error().message == "fkt_extract: no space left");
-  CHECK_FALSE(Extractor("a.fkt", "").available());
+  CHECK_FALSE(ExtractCommand("a.fkt", "").available());
 }
 
 TEST_CASE("the server answers the one who knows the token, and nobody else") {

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "cli/fkt_record/sections/describe_part.h"
+#include "cli/fkt_record/sections/part_sections.h"
 #include "cli/fkt_record/sink/file_sink.h"
 #include "cli/fkt_record/sink/lent_drain.h"
 #include "lib/record/device.h"

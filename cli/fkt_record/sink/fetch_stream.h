@@ -12,10 +12,10 @@
 
 namespace fkt::record {
 
-class Stream {
+class FetchStream {
  public:
   // The caller keeps ownership of both descriptors. The device must be non-blocking (O_NONBLOCK).
-  Stream(int device, int out, std::string name);
+  FetchStream(int device, int out, std::string name);
 
   enum class Moved {
     some,    // moved some, there may be more

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/sink/stream.h"
+#include "cli/fkt_record/sink/fetch_stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ bool readable(int fd) {
 
 }  // namespace
 
-Stream::Stream(int device, int out, std::string name)
+FetchStream::FetchStream(int device, int out, std::string name)
     : device_(device), out_(out), name_(std::move(name)), way_(Way::copy) {
   struct stat is {};
   if (::fstat(out_, &is) != 0) return;
@@ -31,7 +31,7 @@ Stream::Stream(int device, int out, std::string name)
   if (S_ISREG(is.st_mode) && !(::fcntl(out_, F_GETFL) & O_APPEND)) way_ = Way::sendfile;
 }
 
-ssize_t Stream::copy_once() {
+ssize_t FetchStream::copy_once() {
   buffer_.resize(kStep);
   const ssize_t got = ::read(device_, buffer_.data(), buffer_.size());
   if (got <= 0) return got;
@@ -40,7 +40,7 @@ ssize_t Stream::copy_once() {
   return written ? got : -1;  // errno was set by write(2)
 }
 
-ssize_t Stream::move_once() {
+ssize_t FetchStream::move_once() {
   switch (way_) {
     case Way::splice:
       return ::splice(device_, nullptr, out_, nullptr, kStep, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
@@ -52,7 +52,7 @@ ssize_t Stream::move_once() {
   return copy_once();
 }
 
-Result<Stream::Moved> Stream::move() {
+Result<FetchStream::Moved> FetchStream::move() {
   const ssize_t moved = move_once();
   if (moved > 0) {
     reader_is_slow_ = false;

@@ -10,13 +10,13 @@
 
 namespace fkt::cli {
 
-struct Found {
+struct Prepared {
   std::string text;  // to be printed first
   bool all = false;  // true if nothing else is to be printed
 };
 
 // Completes the request's selection, and writes the tables of -t and -b if they are requested.
-Result<Found> find(const Options& options, const Trace& trace, PrintRequest& request,
-                   const Reading& reading);
+Result<Prepared> prepare(const Options& options, const Trace& trace, PrintRequest& request,
+                         const Reading& reading);
 
 }  // namespace fkt::cli

@@ -8,7 +8,7 @@
 
 #include <fkt/page_walk.h>
 
-#include "cli/fkt_record/own_share.h"
+#include "cli/fkt_record/self_load.h"
 
 using namespace fkt::record;
 
@@ -70,7 +70,7 @@ TEST_CASE("words behind an event are not events") {
 }
 
 TEST_CASE("a recording that feeds on itself is told of once") {
-  OwnShare share;
+  SelfLoad share;
   CHECK_FALSE(share.look(sampled(0, 1 << 20)));
   // A large share of few bytes: an idle machine.
   CHECK_FALSE(share.look(sampled(20'000, (1 << 20) + 20'000)));
@@ -84,6 +84,6 @@ TEST_CASE("a recording that feeds on itself is told of once") {
 }
 
 TEST_CASE("the share of a whole recording") {
-  CHECK_FALSE(own_percent(sampled(0, 0)));
-  CHECK(own_percent(sampled(25, 100)) == 25.0);
+  CHECK_FALSE(self_percent(sampled(0, 0)));
+  CHECK(self_percent(sampled(25, 100)) == 25.0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/output/index.h"
+#include "cli/fkt_record/output/read_back_index.h"
 
 #include <fcntl.h>
 #include <unistd.h>

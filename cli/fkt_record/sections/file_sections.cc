@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/sections/describe.h"
+#include "cli/fkt_record/sections/file_sections.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/base/common.h"
-#include "cli/fkt_record/engine.h"
+#include "cli/fkt_record/engine_name.h"
 #include "lib/format/catalogue.h"
 #include "lib/record/kernel_symbols.h"
 #include "lib/record/machine_sections.h"

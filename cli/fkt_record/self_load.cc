@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/own_share.h"
+#include "cli/fkt_record/self_load.h"
 
 #include <cstdio>
 
@@ -18,11 +18,11 @@ std::optional<double> percent(std::uint64_t own, std::uint64_t looked_at) {
 
 }  // namespace
 
-std::optional<double> own_percent(const fkt_status& status) {
+std::optional<double> self_percent(const fkt_status& status) {
   return percent(status.own_bytes, status.looked_at);
 }
 
-std::optional<std::string> OwnShare::look(const fkt_status& status) {
+std::optional<std::string> SelfLoad::look(const fkt_status& status) {
   const std::uint64_t looked_at = status.looked_at - looked_at_, own = status.own_bytes - own_;
   looked_at_ = status.looked_at;
   own_ = status.own_bytes;

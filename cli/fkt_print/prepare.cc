@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_print/find.h"
+#include "cli/fkt_print/prepare.h"
 
 #include "cli/base/selection_options.h"
 #include "lib/format/clocks.h"
@@ -10,8 +10,8 @@
 namespace fkt::cli {
 namespace {
 
-Result<Found> find_slowest(const Options& options, const Trace& trace, PrintRequest& request,
-                           const Reading& reading) {
+Result<Prepared> prepare_slowest(const Options& options, const Trace& trace, PrintRequest& request,
+                                 const Reading& reading) {
   const SlowestRequest& asked = *request.slowest;
   const auto spans = slowest(trace, request.selection, asked.name, asked.most, reading);
   if (spans.empty()) {
@@ -28,13 +28,13 @@ Result<Found> find_slowest(const Options& options, const Trace& trace, PrintRequ
   } else {
     table.text(out);
   }
-  Found found{std::string(out.view()), !options.has("window")};
-  if (found.all) return found;
+  Prepared prepared{std::string(out.view()), !options.has("window")};
+  if (prepared.all) return prepared;
   const auto window = window_of(options, trace);
   if (!window) return window.error();
   restrict_to(request.selection, surroundings(spans, *window), "the slowest " + asked.name);
-  if (!request.json) found.text += '\n';
-  return found;
+  if (!request.json) prepared.text += '\n';
+  return prepared;
 }
 
 Status write_time_table(const Trace& trace, const PrintRequest& request, const TimeFormat& time) {
@@ -73,15 +73,15 @@ Status write_tables(const Trace& trace, const PrintRequest& request, const Readi
 
 }  // namespace
 
-Result<Found> find(const Options& options, const Trace& trace, PrintRequest& request,
-                   const Reading& reading) {
+Result<Prepared> prepare(const Options& options, const Trace& trace, PrintRequest& request,
+                         const Reading& reading) {
   const Status written = write_tables(trace, request, reading);
   if (!written) return written.error();
-  if (request.tables_only) return Found{{}, true};
-  const Status found = find_selected(options, trace, request.selection, reading);
-  if (!found) return found.error();
-  if (request.slowest) return find_slowest(options, trace, request, reading);
-  return Found{};
+  if (request.tables_only) return Prepared{{}, true};
+  const Status prepared = find_selected(options, trace, request.selection, reading);
+  if (!prepared) return prepared.error();
+  if (request.slowest) return prepare_slowest(options, trace, request, reading);
+  return Prepared{};
 }
 
 }  // namespace fkt::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/sections/describe_part.h"
+#include "cli/fkt_record/sections/part_sections.h"
 
 #include <algorithm>
 #include <set>
@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fkt_record/engine.h"
-#include "cli/fkt_record/sections/describe.h"
+#include "cli/fkt_record/engine_name.h"
+#include "cli/fkt_record/sections/file_sections.h"
 #include "lib/base/bytes.h"
 #include "lib/format/sections.h"
 #include "lib/record/machine_sections.h"

@@ -8,18 +8,12 @@
 
 #include <fkt/ioctl.h>
 
+#include "cli/fkt_record/engine_name.h"
 #include "cli/fkt_record/output/output.h"
 
 namespace fkt::record {
 
-// Parses --drain=auto|direct|buffered|checkin|sendfile|uring; nothing for auto. The error for
-// another word lists these.
-Result<std::optional<fkt_engine_id>> parse_engine(const std::string& word);
-
-// The name that parse_engine() accepts for it; "none" for FKT_ENGINE_NONE.
-const char* engine_name(std::uint32_t engine);
-
-struct Way {
+struct DrainPlan {
   fkt_engine_id engine = FKT_ENGINE_NONE;
   // Descriptor that the kernel writes to; none: the recorder itself reads or borrows the pages.
   UniqueFd pages;
@@ -28,6 +22,6 @@ struct Way {
 
 // Opens the output for its pages. asked: nothing for the best engine. Returns an error if the
 // output does not support `asked`.
-Result<Way> choose_way(const Output& output, std::optional<fkt_engine_id> asked);
+Result<DrainPlan> choose_drain(const Output& output, std::optional<fkt_engine_id> asked);
 
 }  // namespace fkt::record

@@ -11,13 +11,13 @@
 
 namespace fkt::cli {
 
-class Extractor {
+class ExtractCommand {
  public:
   // program: path of fkt_extract; empty if it is not installed.
-  Extractor(std::string file, std::string program)
+  ExtractCommand(std::string file, std::string program)
       : file_(std::move(file)), program_(std::move(program)) {}
   // Uses the fkt_extract in the directory of this executable.
-  static Extractor beside_this(std::string file);
+  static ExtractCommand beside_this(std::string file);
 
   bool available() const { return !program_.empty(); }
   // Path of the file for a selection: next to the recording, named after the recording and the

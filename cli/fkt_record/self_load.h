@@ -13,9 +13,9 @@ namespace fkt::record {
 
 // The share of bytes recorded by the recorder's own activity, in percent of the pages the module
 // has sampled; nothing if it has sampled none.
-std::optional<double> own_percent(const fkt_status& status);
+std::optional<double> self_percent(const fkt_status& status);
 
-class OwnShare {
+class SelfLoad {
  public:
   // Called about once a second. Returns the warning, only once, when at least half of the bytes
   // sampled since the previous call are the recorder's own and enough bytes were sampled.

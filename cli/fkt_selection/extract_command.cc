@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_selection/extract.h"
+#include "cli/fkt_selection/extract_command.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -66,7 +66,7 @@ Result<pid_t> start(const std::string& program, std::vector<std::string> words, 
 
 }  // namespace
 
-Extractor Extractor::beside_this(std::string file) {
+ExtractCommand ExtractCommand::beside_this(std::string file) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const auto program = self.parent_path() / kProgram;
@@ -74,24 +74,24 @@ Extractor Extractor::beside_this(std::string file) {
   return {std::move(file), there ? program.string() : std::string()};
 }
 
-std::string Extractor::slice(std::int64_t from, std::int64_t to) const {
+std::string ExtractCommand::slice(std::int64_t from, std::int64_t to) const {
   std::filesystem::path path(file_);
   path.replace_extension();
   return path.string() + '-' + std::to_string(from) + '-' + std::to_string(to) + ".fkt";
 }
 
-std::vector<std::string> Extractor::words(std::int64_t from, std::int64_t to) const {
+std::vector<std::string> ExtractCommand::words(std::int64_t from, std::int64_t to) const {
   return {kProgram,          file_, "-o", slice(from, to), "--from", std::to_string(from), "--to",
           std::to_string(to)};
 }
 
-std::string Extractor::command(std::int64_t from, std::int64_t to) const {
+std::string ExtractCommand::command(std::int64_t from, std::int64_t to) const {
   std::string line;
   for (const std::string& word : words(from, to)) line += (line.empty() ? "" : " ") + quoted(word);
   return line;
 }
 
-Status Extractor::run(std::int64_t from, std::int64_t to) const {
+Status ExtractCommand::run(std::int64_t from, std::int64_t to) const {
   if (!available()) return Error{ErrorCode::io, "fkt_extract is not installed beside this program"};
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return os_failure("pipe");

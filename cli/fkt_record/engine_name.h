@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The names of the engines that write the pages, as --drain takes them and the file has them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <fkt/ioctl.h>
+
+#include "lib/base/result.h"
+
+namespace fkt::record {
+
+// Parses --drain=auto|direct|buffered|checkin|sendfile|uring; nothing for auto. The error for
+// another word lists these.
+Result<std::optional<fkt_engine_id>> parse_engine(const std::string& word);
+
+// The name that parse_engine() accepts for it; "none" for FKT_ENGINE_NONE.
+const char* engine_name(std::uint32_t engine);
+
+}  // namespace fkt::record
