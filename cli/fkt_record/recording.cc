@@ -2,14 +2,15 @@
 #include "cli/fkt_record/recording.h"
 
 #include <signal.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <span>
 
 #include "cli/base/common.h"
-#include "lib/base/os_error.h"
+#include "lib/base/random.h"
 
 namespace fkt::record {
 namespace {
@@ -71,7 +72,8 @@ Result<Output> open_output(const Request& request, const std::optional<User>& ow
 Result<std::uint64_t> random_id() {
   std::uint64_t id = 0;
   while (id == 0) {
-    if (::getrandom(&id, sizeof id, 0) != sizeof id) return os_failure("random numbers");
+    const Status filled = random_bytes(std::as_writable_bytes(std::span(&id, 1)));
+    if (!filled) return filled.error();
   }
   return id;
 }

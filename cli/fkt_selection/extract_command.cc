@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "lib/base/os_error.h"
+#include "lib/base/text.h"
 #include "lib/base/unique_fd.h"
 
 extern char** environ;
@@ -24,10 +25,7 @@ std::string quoted(const std::string& word) {
   const bool plain = !word.empty() && word.find_first_not_of(
                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                           "0123456789_-./:=,+@") == std::string::npos;
-  if (plain) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
+  return plain ? word : shell_quoted(word);
 }
 
 std::string read_all(int fd) {

@@ -17,7 +17,7 @@
 #include "cli/fkt_selection/page.h"
 #include "cli/fkt_selection/png.h"
 #include "cli/fkt_selection/server.h"
-#include "lib/base/random_token.h"
+#include "lib/base/random.h"
 #include "lib/format/clocks.h"
 #include "lib/picture/overview.h"
 #include "lib/read/damage.h"

@@ -5,14 +5,27 @@
 #include <charconv>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace fkt {
 
+// "1f"
+inline std::string plain_hex(std::uint64_t value) {
+  char text[16];
+  const auto end = std::to_chars(text, text + sizeof text, value, 16).ptr;
+  return {text, end};
+}
+
 // "0x1f"
 inline std::string hex(std::uint64_t value) {
-  char text[20] = "0x";
-  const auto end = std::to_chars(text + 2, text + sizeof text, value, 16).ptr;
-  return {text, end};
+  return "0x" + plain_hex(value);
+}
+
+// Puts a word into quotation marks in which a shell leaves everything as it is.
+inline std::string shell_quoted(std::string_view word) {
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 // "1 page", "2 pages"

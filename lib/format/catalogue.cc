@@ -2,11 +2,11 @@
 #include "lib/format/catalogue.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
 #include "lib/base/parse.h"
+#include "lib/base/text.h"
 
 namespace fkt {
 namespace {
@@ -190,12 +190,6 @@ std::string role_text(const EventType& event) {
   return "point";
 }
 
-std::string hexadecimal(unsigned value) {
-  char text[16];
-  const auto end = std::to_chars(text, text + sizeof text, value, 16).ptr;
-  return {text, end};
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> EventType::value(const Field& field, const Event& event) {
@@ -292,7 +286,7 @@ Result<Catalogue> Catalogue::parse(std::string_view lines) {
         return false;
       }
       if (event.id <= FKT_W_LOST || event.id >= FKT_PAIR_ID || catalogue.find(event.id)) {
-        error = malformed(number, "event id 0x" + hexadecimal(event.id) + " is taken");
+        error = malformed(number, "event id " + hex(event.id) + " is taken");
         return false;
       }
       catalogue.add(std::move(event));
@@ -316,7 +310,7 @@ std::string Catalogue::to_lines() const {
     out += "layer\t" + std::to_string(layer.bit) + '\t' + layer.name + '\t' + layer.text + '\n';
   }
   for (const EventType& event : events_) {
-    out += "event\t" + hexadecimal(event.id) + '\t' + event.name + '\t' +
+    out += "event\t" + plain_hex(event.id) + '\t' + event.name + '\t' +
            std::to_string(event.layer) + '\t' + role_text(event) + '\t' +
            (event.words ? std::to_string(*event.words) : "var") + '\t';
     for (const Field& field : event.fields) {
@@ -328,9 +322,8 @@ std::string Catalogue::to_lines() const {
     out += '\n';
   }
   for (const PairType& pair : pairs_) {
-    out += "pair\t" + hexadecimal(pair.first) + '\t' + std::to_string(pair.count) + '\t' +
-           hexadecimal(pair.begin) + '\t' + hexadecimal(pair.end) + '\t' + end_arg_text(pair) +
-           '\n';
+    out += "pair\t" + plain_hex(pair.first) + '\t' + std::to_string(pair.count) + '\t' +
+           plain_hex(pair.begin) + '\t' + plain_hex(pair.end) + '\t' + end_arg_text(pair) + '\n';
   }
   return out;
 }

@@ -4,15 +4,15 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <span>
 
 #include "lib/base/os_error.h"
-#include "lib/base/random_token.h"
+#include "lib/base/random.h"
 
 namespace fkt::remote {
 namespace {
@@ -96,9 +96,8 @@ Result<Token> Token::read(const std::string& file) {
 
 Result<Nonce> random_nonce() {
   Nonce nonce;
-  if (getrandom(nonce.data(), nonce.size(), 0) != static_cast<ssize_t>(nonce.size())) {
-    return os_failure("random numbers");
-  }
+  const Status filled = random_bytes(std::as_writable_bytes(std::span(nonce)));
+  if (!filled) return filled.error();
   return nonce;
 }
 

@@ -199,13 +199,7 @@ std::string command_text(const Command& command) {
     const bool quoted =
         word.empty() || word.find_first_of(" \t\n'\"$`\\|&;<>()*?[]#~!") != word.npos;
     if (!text.empty()) text += ' ';
-    if (!quoted) {
-      text += word;
-      continue;
-    }
-    text += '\'';
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
+    text += quoted ? shell_quoted(word) : word;
   }
   return text;
 }

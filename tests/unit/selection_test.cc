@@ -17,7 +17,7 @@
 #include "cli/fkt_selection/png.h"
 #include "cli/fkt_selection/select.h"
 #include "cli/fkt_selection/server.h"
-#include "lib/base/random_token.h"
+#include "lib/base/random.h"
 #include "lib/picture/overview.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/folder.h"

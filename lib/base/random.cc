@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/base/random.h"
+
+#include <sys/random.h>
+
+#include <array>
+
+#include "lib/base/os_error.h"
+
+namespace fkt {
+
+Status random_bytes(std::span<std::byte> out) {
+  const ssize_t got = ::getrandom(out.data(), out.size(), 0);
+  if (got != static_cast<ssize_t>(out.size())) return os_failure("random numbers");
+  return Done{};
+}
+
+Result<std::string> random_token() {
+  std::array<std::byte, 16> bytes;
+  if (const Status filled = random_bytes(bytes); !filled) return filled.error();
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += "0123456789abcdef"[std::to_integer<unsigned>(byte >> 4)];
+    text += "0123456789abcdef"[std::to_integer<unsigned>(byte & std::byte{15})];
+  }
+  return text;
+}
+
+}  // namespace fkt
