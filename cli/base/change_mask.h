@@ -3,7 +3,8 @@
 // they make.
 #pragma once
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/options.h"
 #include "lib/format/layer_mask.h"
 #include "lib/record/device.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/base/damage.h"
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
 #include "lib/base/mapped_file.h"
 #include "lib/read/damage.h"
 

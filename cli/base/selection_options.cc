@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
 #include "lib/analyse/analysis.h"
 #include "lib/base/suggest.h"
 #include "lib/base/time_format.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/base/common.h"
+#include "cli/base/options.h"
 #include "lib/analyse/search_passes.h"
 #include "lib/analyse/selection.h"
 #include "lib/read/trace.h"

@@ -5,9 +5,13 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/base/common.h"
 #include "cli/base/damage.h"
+#include "cli/base/messages.h"
+#include "cli/base/options.h"
+#include "cli/base/progress.h"
 #include "cli/base/selection_options.h"
+#include "cli/base/text_file.h"
+#include "cli/base/units.h"
 #include "lib/analyse/analysis.h"
 #include "lib/format/clocks.h"
 #include "lib/picture/buffer_picture.h"

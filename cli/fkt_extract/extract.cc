@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "cli/base/common.h"
 #include "cli/base/damage.h"
+#include "cli/base/messages.h"
+#include "cli/base/options.h"
+#include "cli/base/progress.h"
 #include "cli/base/selection_options.h"
+#include "cli/base/units.h"
 #include "cli/fkt_extract/output.h"
 #include "cli/fkt_extract/slice.h"
 #include "lib/base/text.h"

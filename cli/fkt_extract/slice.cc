@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "cli/base/messages.h"
 #include "cli/base/selection_options.h"
+#include "cli/base/units.h"
 #include "lib/format/clocks.h"
 #include "lib/slice/slice_writer.h"
 

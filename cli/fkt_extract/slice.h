@@ -2,7 +2,7 @@
 // Evaluates the options of fkt_extract that select intervals of the recording.
 #pragma once
 
-#include "cli/base/common.h"
+#include "cli/base/options.h"
 #include "lib/analyse/search_passes.h"
 #include "lib/read/trace.h"
 

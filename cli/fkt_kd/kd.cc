@@ -5,7 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/base/messages.h"
+#include "cli/base/options.h"
+#include "cli/base/progress.h"
 #include "cli/base/selection_options.h"
+#include "cli/base/units.h"
 #include "cli/fkt_kd/request.h"
 #include "lib/analyse/critical_path.h"
 #include "lib/analyse/task_activity.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/base/common.h"
+#include "cli/base/options.h"
 #include "lib/analyse/search_passes.h"
 #include "lib/analyse/selection.h"
 #include "lib/base/time_format.h"

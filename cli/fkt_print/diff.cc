@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_print/diff.h"
 
+#include "cli/base/messages.h"
+#include "cli/base/progress.h"
 #include "lib/calls/function_diff.h"
 
 namespace fkt::cli {

@@ -2,7 +2,7 @@
 // Implements fkt_print --diff OLD NEW.
 #pragma once
 
-#include "cli/base/common.h"
+#include "cli/base/options.h"
 
 namespace fkt::cli {
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_print/prepare.h"
 
+#include "cli/base/options.h"
 #include "cli/base/selection_options.h"
+#include "cli/base/text_file.h"
 #include "lib/format/clocks.h"
 #include "lib/report/buffer_table.h"
 #include "lib/report/page_table.h"

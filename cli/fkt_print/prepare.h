@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "cli/base/options.h"
 #include "cli/fkt_print/request.h"
 #include "lib/analyse/search_passes.h"
 

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "cli/base/damage.h"
+#include "cli/base/messages.h"
+#include "cli/base/options.h"
+#include "cli/base/progress.h"
 #include "cli/base/selection_options.h"
 #include "cli/fkt_print/diff.h"
 #include "cli/fkt_print/prepare.h"

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "cli/base/messages.h"
 #include "cli/base/selection_options.h"
+#include "cli/base/units.h"
 
 namespace fkt::cli {
 namespace {

@@ -8,7 +8,8 @@
 
 #include <cstdlib>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
 #include "cli/fkt_receive/arriving_file.h"
 #include "cli/fkt_receive/server.h"
 #include "lib/base/os_error.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_receive/request.h"
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/options.h"
 
 namespace fkt::receive {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
 #include "lib/base/suggest.h"
 
 namespace fkt::record {

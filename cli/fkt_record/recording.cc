@@ -9,7 +9,8 @@
 #include <filesystem>
 #include <span>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
 #include "lib/base/random.h"
 
 namespace fkt::record {

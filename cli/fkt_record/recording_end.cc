@@ -5,7 +5,8 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
 #include "cli/fkt_record/output/read_back_index.h"
 #include "lib/base/os_error.h"
 

@@ -6,7 +6,8 @@
 
 #include <algorithm>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
 #include "cli/fkt_record/output/tail_reserve.h"
 #include "cli/fkt_record/sections/part_sections.h"
 

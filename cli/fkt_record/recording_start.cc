@@ -4,7 +4,8 @@
 
 #include <fcntl.h>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
 #include "cli/fkt_record/output/tail_reserve.h"
 #include "lib/base/parse.h"
 #include "lib/record/condition_compiler.h"

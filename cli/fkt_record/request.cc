@@ -5,7 +5,9 @@
 
 #include <fkt/wire.h>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/options.h"
+#include "cli/base/units.h"
 #include "cli/fkt_record/engine_name.h"
 #include "lib/base/suggest.h"
 #include "lib/format/layer_mask.h"

@@ -7,7 +7,8 @@
 
 #include <chrono>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
 #include "cli/fkt_record/recording.h"
 #include "cli/fkt_record/self_load.h"
 #include "cli/fkt_record/signals.h"

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "cli/base/common.h"
+#include "cli/base/units.h"
 #include "cli/fkt_record/engine_name.h"
 #include "cli/fkt_record/self_load.h"
 

@@ -6,7 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
 #include "cli/fkt_selection/density_list.h"
 #include "cli/fkt_selection/event_list.h"
 #include "cli/fkt_selection/lane_list.h"

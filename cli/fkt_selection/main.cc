@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // fkt_selection: shows a recording in the browser, so that a part of it can be selected and
 // extracted.
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
 #include "cli/fkt_selection/select.h"
 
 int main(int argc, char** argv) {

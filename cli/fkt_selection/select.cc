@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "cli/base/common.h"
 #include "cli/base/damage.h"
+#include "cli/base/messages.h"
+#include "cli/base/options.h"
 #include "cli/base/selection_options.h"
+#include "cli/base/text_file.h"
 #include "cli/fkt_selection/api.h"
 #include "cli/fkt_selection/page.h"
 #include "cli/fkt_selection/png.h"

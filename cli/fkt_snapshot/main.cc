@@ -6,7 +6,9 @@
 
 #include <fkt/wire.h>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/options.h"
+#include "cli/base/units.h"
 #include "lib/base/os_error.h"
 #include "lib/record/device.h"
 #include "lib/record/output_file.h"

@@ -103,7 +103,7 @@ TEST_CASE("an include against the order is found") {
         "lib/read/page_decoder.h includes lib/report/event_dump.h\n");
   std::istringstream fine("#include \"lib/read/page_decoder.h\"\n#include \"lib/base/text.h\"\n");
   CHECK(wrong_in_library("lib/report/event_dump.h", fine, order) == "");
-  std::istringstream strange("#include \"cli/base/common.h\"\n");
+  std::istringstream strange("#include \"cli/base/options.h\"\n");
   CHECK(wrong_in_library("lib/base/text.h", strange, order) != "");
   std::istringstream none;
   CHECK(wrong_in_library("lib/stray.h", none, order) != "");

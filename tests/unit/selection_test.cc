@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
 #include "cli/fkt_selection/api.h"
 #include "cli/fkt_selection/page.h"
 #include "cli/fkt_selection/png.h"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "cli/base/common.h"
+#include "cli/base/progress.h"
 #include "lib/base/os_error.h"
 #include "lib/base/text.h"
 

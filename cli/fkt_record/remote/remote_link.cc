@@ -8,7 +8,7 @@
 #include <array>
 #include <cstring>
 
-#include "cli/base/common.h"
+#include "cli/base/units.h"
 #include "lib/base/os_error.h"
 #include "lib/remote/message.h"
 

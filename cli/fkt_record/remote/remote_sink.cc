@@ -7,7 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
 #include "lib/base/os_error.h"
 #include "lib/record/preallocation.h"
 

@@ -7,7 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
 #include "cli/fkt_record/engine_name.h"
 #include "lib/format/catalogue.h"
 #include "lib/record/kernel_symbols.h"

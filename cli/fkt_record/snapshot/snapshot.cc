@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/base/common.h"
+#include "cli/base/units.h"
 #include "lib/base/os_error.h"
 
 namespace fkt::record {

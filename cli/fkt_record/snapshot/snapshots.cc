@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "cli/base/common.h"
+#include "cli/base/messages.h"
 #include "lib/record/condition_compiler.h"
 #include "lib/record/snapshot_protocol.h"
 

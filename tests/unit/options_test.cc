@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/base/common.h"
+#include "cli/base/options.h"
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/base/common.h"
+#include "cli/base/options.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdio>
 
 #include <fkt/file.h>
 #include <fkt/ioctl.h>
 
-#include "lib/base/os_error.h"
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
 #include "lib/base/suggest.h"
 #include "lib/base/version.h"
-#include "lib/format/file_writer.h"
-#include "lib/record/output_file.h"
 
 namespace fkt::cli {
 
@@ -29,8 +21,6 @@ namespace {
 
 constexpr std::size_t kHelpColumn = 24;  // column at which the descriptions of the options begin
 constexpr std::size_t kHelpWidth = 80;
-// Bytes of a text file that are buffered before they are written.
-constexpr std::size_t kPiece = 256 << 10;
 
 // Appends `text`, wrapped at blanks to kHelpWidth; continuation lines are indented to `column`.
 void append_wrapped(std::string& out, std::string_view text, std::size_t column) {
@@ -107,50 +97,7 @@ int print(std::string_view text) {
   return written ? kDone : fail(written.error());
 }
 
-// Splits "1.5k" into the number and the unit after it.
-bool split_number(std::string_view text, double& number, std::string_view& unit) {
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc{} || !std::isfinite(number) || number < 0) return false;
-  unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  return true;
-}
-
-struct Unit {
-  std::string_view name;
-  double factor;
-};
-
-Result<std::uint64_t> parse_with_unit(std::string_view option, std::string_view text,
-                                      const std::vector<Unit>& units, const char* expected) {
-  double number = 0;
-  std::string_view name;
-  if (split_number(text, number, name)) {
-    for (const Unit& unit : units) {
-      const double result = number * unit.factor;
-      if (unit.name == name && result < 9.2e18) return static_cast<std::uint64_t>(result + 0.5);
-    }
-  }
-  return usage(std::string(option) + ": \"" + std::string(text) + "\" is not " + expected);
-}
-
 }  // namespace
-
-void warn(std::string_view message) {
-  std::string line = std::string(program_invocation_short_name) + ": ";
-  for (const char c : message) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  line += '\n';
-  std::fwrite(line.data(), 1, line.size(), stderr);
-}
-
-int fail(const Error& error) {
-  warn(error.message);
-  return error.code == ErrorCode::usage ? kUsage : kFailed;
-}
-
-Error usage(std::string message) {
-  return {ErrorCode::usage, std::move(message)};
-}
 
 po::typed_value<std::string>* value(const char* name) {
   return po::value<std::string>()->value_name(name);
@@ -299,125 +246,12 @@ std::string Options::help() const {
   return out;
 }
 
-Result<std::uint64_t> parse_size(std::string_view option, std::string_view text) {
-  static const std::vector<Unit> units = {{"", 1},
-                                          {"k", 1024.},
-                                          {"K", 1024.},
-                                          {"M", 1024. * 1024},
-                                          {"G", 1024. * 1024 * 1024},
-                                          {"T", 1024. * 1024 * 1024 * 1024}};
-  return parse_with_unit(option, text, units, "a size (a number of bytes, or with k, M or G)");
-}
-
-Result<std::uint64_t> parse_duration(std::string_view option, std::string_view text) {
-  static const std::vector<Unit> units = {{"", 1e9},  {"ns", 1},   {"us", 1e3},  {"ms", 1e6},
-                                          {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
-  return parse_with_unit(option, text, units, "a duration (as 10s, 250ms, 5m or 1h)");
-}
-
 Status read_duration(const Options& options, const char* name, std::chrono::nanoseconds& out) {
   if (!options.has(name)) return Done{};
   const Result<std::uint64_t> ns = parse_duration(std::string("--") + name, options.text(name));
   if (!ns) return ns.error();
   out = std::chrono::nanoseconds(*ns);
   return Done{};
-}
-
-Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text,
-                                  std::uint64_t least, std::uint64_t most) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size() && number >= least &&
-      number <= most) {
-    return number;
-  }
-  return usage(std::string(option) + ": \"" + std::string(text) + "\" is not a number from " +
-               std::to_string(least) + " to " + std::to_string(most));
-}
-
-std::string with_commas(std::uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
-  return digits;
-}
-
-std::string bytes_text(std::uint64_t bytes) {
-  static constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB"};
-  if (bytes < 1000) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-  double value = static_cast<double>(bytes) / 1000;
-  std::size_t unit = 0;
-  // 999.95 and above would be rounded to 1000.0.
-  while (value >= 999.95 && unit + 1 < std::size(kUnits)) {
-    value /= 1000;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %s", value, kUnits[unit]);
-  return text;
-}
-
-void ignore_sigpipe() {
-  signal(SIGPIPE, SIG_IGN);
-}
-
-Result<bool> put(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EPIPE) {
-      return false;
-    } else if (errno != EINTR) {
-      return os_failure("standard output");
-    }
-  }
-  return true;
-}
-
-Result<TextFile> TextFile::create(const std::string& path) {
-  if (path == "-") {
-    UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-    if (!out) return os_failure("standard output");
-    return TextFile(std::move(out), "standard output");
-  }
-  struct stat is {};
-  const bool regular = ::stat(path.c_str(), &is) != 0 || S_ISREG(is.st_mode);
-  UniqueFd file(::open(path.c_str(), (regular ? O_RDWR | O_CREAT : O_WRONLY) | O_CLOEXEC, 0666));
-  if (!file && errno == EACCES) file = UniqueFd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!file) return os_failure(path);
-  if (holds_fkt_file(file.get())) {
-    return Error{ErrorCode::io, path + ": it holds a recording: name another file"};
-  }
-  if (regular && ::ftruncate(file.get(), 0) != 0) return os_failure(path);
-  return TextFile(std::move(file), path);
-}
-
-Status TextFile::flush(bool all) {
-  if (!all && out_.size() < kPiece) return Done{};
-  const Status written = write_all(fd_.get(), as_bytes(out_.view()), path_);
-  out_.clear();
-  return written;
-}
-
-Progress::Progress(std::string what)
-    : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1) {}
-
-Progress::~Progress() {
-  if (shown_) std::fputs("\r\033[K", stderr);
-}
-
-void Progress::update(std::uint64_t done, std::uint64_t total) {
-  if (!terminal_ || total == 0) return;
-  const auto now = std::chrono::steady_clock::now();
-  // Shows nothing in the first half second, so that short work leaves no trace on the terminal.
-  if (next_ == std::chrono::steady_clock::time_point{}) {
-    next_ = now + std::chrono::milliseconds(500);
-  }
-  if (now < next_) return;
-  next_ = now + std::chrono::milliseconds(200);
-  const double percent = 100. * static_cast<double>(done) / static_cast<double>(total);
-  std::fprintf(stderr, "\r%s %.0f %%\033[K", what_.c_str(), percent);
-  shown_ = true;
 }
 
 }  // namespace fkt::cli

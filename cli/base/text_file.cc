@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/base/text_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/os_error.h"
+#include "lib/format/file_writer.h"
+#include "lib/record/output_file.h"
+
+namespace fkt::cli {
+namespace {
+
+// Bytes of a text file that are buffered before they are written.
+constexpr std::size_t kPiece = 256 << 10;
+
+}  // namespace
+
+Result<TextFile> TextFile::create(const std::string& path) {
+  if (path == "-") {
+    UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (!out) return os_failure("standard output");
+    return TextFile(std::move(out), "standard output");
+  }
+  struct stat is {};
+  const bool regular = ::stat(path.c_str(), &is) != 0 || S_ISREG(is.st_mode);
+  UniqueFd file(::open(path.c_str(), (regular ? O_RDWR | O_CREAT : O_WRONLY) | O_CLOEXEC, 0666));
+  if (!file && errno == EACCES) file = UniqueFd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file) return os_failure(path);
+  if (holds_fkt_file(file.get())) {
+    return Error{ErrorCode::io, path + ": it holds a recording: name another file"};
+  }
+  if (regular && ::ftruncate(file.get(), 0) != 0) return os_failure(path);
+  return TextFile(std::move(file), path);
+}
+
+Status TextFile::flush(bool all) {
+  if (!all && out_.size() < kPiece) return Done{};
+  const Status written = write_all(fd_.get(), as_bytes(out_.view()), path_);
+  out_.clear();
+  return written;
+}
+
+}  // namespace fkt::cli
