@@ -39,7 +39,8 @@ struct ExtractOptions {
 };
 
 // Writes a slice of these stretches, which must come from stretches_in(), to the empty file `fd`.
-// name: subject of error messages.
+// name: subject of error messages. Reads all pages before a stretch that no known state covers,
+// because a thread may be asleep in a call that began in any of them.
 Result<SliceSummary> extract(const Trace& trace, std::span<const Interval> stretches, int fd,
                              const std::string& name, const ExtractOptions& options = {});
 
