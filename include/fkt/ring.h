@@ -45,7 +45,9 @@
  * No free page: the open page is closed at once and the word marked GAP, so that no smaller event is
  * written after the gap began; from then on events are counted in `lost`. The first event that finds a
  * free page opens it with a LOST word in the same reservation. Probes never wait, and no page is
- * overwritten before the drain has taken it.
+ * overwritten before the drain has taken it. An event that is interrupted before it is counted may be
+ * counted after the gap has ended: then the header of the next page includes it, or, if no page
+ * follows, the ring's count after the stop.
  *
  * A clock that steps back. Readers take an event's stamp as the next value with these low bits, so one
  * tick back would read as nearly 2^28 ticks forward. An event whose reading is earlier than the last

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Writes one snapshot of a running flight recorder, in a thread of its own: the events its pages
 // hold now and those recorded within a given time after the request, as a complete file.
+//
+// When that time has passed, all complete pages are taken at once, whether the sink has room for
+// them or not, so that a flood of events cannot delay the snapshot's end. Pages that were taken
+// are no longer in the rings: later files count their events as overwritten (Snapshot::taken()), so
+// for each CPU the events recorded are those in the file plus those overwritten.
 #pragma once
 
 #include <chrono>
