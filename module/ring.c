@@ -17,6 +17,8 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
+#include <fkt/ring_drain.h>
+
 #include "fkt.h"
 
 #define EVENTS_BATCH 64 /* pages counted in one go before take_lock may be released for the drain */

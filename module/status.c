@@ -8,6 +8,8 @@
 #include <linux/nospec.h>
 #include <linux/pid_namespace.h>
 
+#include <fkt/ring_drain.h>
+
 #include "fkt.h"
 
 static void add_cpu(struct fkt_status *status, unsigned int cpu)
