@@ -76,6 +76,11 @@ void fkt_drain_refill(struct fkt_drain *d);
 bool fkt_chunks_move(struct fkt_drain *d);
 bool fkt_drain_fits(const struct fkt_drain *d, loff_t upto, loff_t *need);
 
+/* output.c */
+int fkt_output_limits(struct fkt_drain *d, const struct fkt_start *start);
+const struct fkt_engine *fkt_output_engine(const struct fkt_start *start, struct file *out);
+const struct fkt_engine *fkt_output_best_engine(const struct file *out);
+
 /* Initialises an iterator over the part of a chunk that is not written yet. */
 static inline void fkt_chunk_iter(struct fkt_chunk *chunk, struct iov_iter *iter)
 {

@@ -107,16 +107,19 @@ void fkt_wake_soon(void);
 bool fkt_rings_full(void);
 void fkt_ring_recycle(struct fkt_page *page);
 void fkt_ring_refill(unsigned int cpu);
-bool fkt_ring_short(unsigned int cpu);
-void fkt_ring_overwrite(unsigned int cpu);
-void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free);
-struct fkt_page *fkt_ring_collect(unsigned int cpu);
-bool fkt_ring_has_complete(unsigned int cpu);
-u64 fkt_ring_events(unsigned int cpu);
 void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s);
 void fkt_rings_close_open(void);
 void fkt_rings_pause(void);
 void fkt_rings_resume(void);
+
+/* ---- ring_take.c: what the drain side takes from the rings ---- */
+
+void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free);
+bool fkt_ring_short(unsigned int cpu);
+void fkt_ring_overwrite(unsigned int cpu);
+struct fkt_page *fkt_ring_collect(unsigned int cpu);
+bool fkt_ring_has_complete(unsigned int cpu);
+u64 fkt_ring_events(unsigned int cpu);
 
 /* ---- pages.c: the pages of the rings ---- */
 
