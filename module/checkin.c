@@ -18,16 +18,27 @@
 #include <linux/completion.h>
 #include <linux/cred.h>
 #include <linux/freezer.h>
+#include <linux/fs.h>
 #include <linux/gfp.h>
 #include <linux/kthread.h>
-#include <linux/mm.h>
 #include <linux/magic.h>
+#include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/uio.h>
+#include <linux/wait.h>
 #include <linux/writeback.h>
 
+#include <fkt/wire.h>
+
+#include "checkin.h"
+#include "checkout.h"
+#include "chunks.h"
 #include "compat.h"
 #include "drain.h"
+#include "engine.h"
+#include "filter.h"
+#include "index.h"
+#include "pages.h"
 
 static struct {
 	struct task_struct *task;

@@ -8,16 +8,42 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/freezer.h>
+#include <linux/fs.h>
 #include <linux/kthread.h>
+#include <linux/list.h>
 #include <linux/mount.h>
+#include <linux/percpu.h>
 #include <linux/poll.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 
+#include <fkt/ioctl.h>
+
+#include "../probes/process.h"
+#include "capture.h"
+#include "checkin.h"
+#include "checkout.h"
+#include "chunks.h"
+#include "clock.h"
 #include "drain.h"
+#include "engine.h"
+#include "fetch.h"
+#include "filter.h"
+#include "index.h"
+#include "lend.h"
+#include "output.h"
+#include "own.h"
+#include "owner.h"
+#include "pages.h"
+#include "ring.h"
+#include "ring_take.h"
+#include "tell.h"
+#include "writer.h"
 
 #define TICK (HZ / 2) /* longest time between two looks at the rings */
 #define CLOCK_EVERY_S 60 /* seconds between two clock events */

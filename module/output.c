@@ -5,7 +5,14 @@
 #include <linux/math64.h>
 #include <linux/sched/signal.h>
 
+#include <fkt/ioctl.h>
+
+#include "checkin.h"
+#include "chunks.h"
 #include "drain.h"
+#include "engine.h"
+#include "output.h"
+#include "pages.h"
 
 #define ALLOCATE_MIN (1ULL << 20) /* bytes of file space allocated in the first step; chunks.c doubles it */
 

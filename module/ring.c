@@ -12,15 +12,29 @@
 
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 
+#include <fkt/events.h>
 #include <fkt/ring_drain.h>
+#include <fkt/wire.h>
 
-#include "fkt.h"
+#include "chunks.h"
+#include "clock.h"
+#include "drain.h"
+#include "pages.h"
+#include "ring.h"
+#include "ring_take.h"
+#include "tell.h"
+#include "writer.h"
 
 DEFINE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 DEFINE_PER_CPU(struct fkt_cpu, fkt_cpus);

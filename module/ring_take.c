@@ -5,12 +5,19 @@
  */
 
 #include <linux/mm.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 
+#include <fkt/events.h>
 #include <fkt/ring_drain.h>
+#include <fkt/wire.h>
 
-#include "fkt.h"
+#include "own.h"
+#include "pages.h"
+#include "ring.h"
+#include "ring_take.h"
+#include "tell.h"
 
 #define EVENTS_BATCH 64 /* pages counted in one go before take_lock may be released for the drain */
 
