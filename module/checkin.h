@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the engine that moves pages into the page cache tells about itself. */
+/* The engine that moves pages into the page cache of the output. */
 #ifndef FKT_CHECKIN_H
 #define FKT_CHECKIN_H
 
@@ -8,6 +8,5 @@
 struct file;
 
 bool fkt_checkin_possible(struct file *out);
-u64 fkt_checkin_copied(void);
 
 #endif /* FKT_CHECKIN_H */

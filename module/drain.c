@@ -26,8 +26,6 @@
 
 #include "../probes/process.h"
 #include "capture.h"
-#include "checkin.h"
-#include "checkout.h"
 #include "chunks.h"
 #include "clock.h"
 #include "drain.h"
@@ -207,7 +205,7 @@ static bool serve_owner(struct fkt_drain *d)
 	if (fkt_drain_keeps()) {
 		fkt_lend_overwrite();
 		overwrite();
-	} else if (d->engine == &fkt_engine_lend) {
+	} else if (d->engine->refills) {
 		fkt_drain_refill(d);
 	}
 	again = fkt_fetch_reclaim();
@@ -553,8 +551,6 @@ void fkt_drain_status(struct fkt_status *status)
 		return;
 	status->engine = engine->id;
 	status->bytes_copied = engine->copies ? status->bytes_written : 0;
-	if (engine == &fkt_engine_checkin) {
-		status->bytes_copied = fkt_checkin_copied();
-		fkt_checkout_status(status);
-	}
+	if (engine->status)
+		engine->status(status);
 }

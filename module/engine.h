@@ -27,6 +27,10 @@ struct fkt_engine {
 	bool copies;
 	/* A written page is on the disk unchanged, and its header is still in memory. */
 	bool remembers;
+	/* While the owner takes the pages, CPUs with few free pages get extra ones. */
+	bool refills;
+	/* Optional: adds the engine's own figures to a status whose bytes_copied is set from `copies`. Lockless. */
+	void (*status)(struct fkt_status *status);
 };
 
 extern const struct fkt_engine fkt_engine_direct;

@@ -46,6 +46,7 @@ static struct fkt_page *ahead; /* page already collected for which no number was
 const struct fkt_engine fkt_engine_lend = {
 	.id = FKT_ENGINE_LEND,
 	.name = "lend",
+	.refills = true,
 };
 
 static struct fkt_page *next_page(void)
