@@ -10,6 +10,7 @@
 
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/sched/coredump.h>
@@ -18,7 +19,9 @@
 #include <linux/security.h>
 #include <linux/user_namespace.h>
 
-#include "fkt.h"
+#include <fkt/ioctl.h>
+
+#include "access.h"
 
 /* Without capabilities: the rings of all CPUs may use at most 1/MEMORY_SHARE of the machine's memory. */
 #define MEMORY_SHARE 16

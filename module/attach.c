@@ -9,8 +9,9 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 
+#include <fkt/condition.h>
+
 #include "attach.h"
-#include "fkt.h"
 
 /*
  * The filter's hooks (fork, free_pid) come first, so that the other hooks miss no member; the hooks

@@ -55,4 +55,13 @@ extern const struct fkt_hook_table fkt_condition_hooks;
 	.name = #function, .handler = (fn), .layers = 1ULL << FKT_L_##layer,  \
 	.missing = FKT_MISSING_##bit
 
+int fkt_attach_init(void);
+void fkt_attach_exit(void);
+int fkt_attach_layers(u64 layers);
+void fkt_detach_all(void);
+void fkt_attach_wait(void);
+u64 fkt_attach_missing(void);
+void fkt_attach_start(void);
+u64 fkt_attach_missed(void);
+
 #endif /* FKT_ATTACH_H */

@@ -4,7 +4,9 @@
 #include <linux/fs.h>
 #include <linux/uio.h>
 
+#include "chunks.h"
 #include "drain.h"
+#include "engine.h"
 
 static void buffered_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
 {

@@ -18,12 +18,31 @@
 
 #include <linux/file.h>
 #include <linux/freezer.h>
+#include <linux/fs.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
 
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
+#include "access.h"
+#include "attach.h"
 #include "capture.h"
+#include "clock.h"
+#include "drain.h"
+#include "filter.h"
+#include "owner.h"
+#include "pages.h"
+#include "power.h"
+#include "ring.h"
+#include "start.h"
+#include "when.h"
+#include "writer.h"
 
 /* How long a close waits for the drain: if the output works, everything recorded is then in the file. */
 #define CLOSE_WAIT (5 * HZ)

@@ -5,10 +5,14 @@
 
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/types.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "fkt.h"
+#include <fkt/ioctl.h>
+
+struct file;
+struct pid;
 
 struct fkt_capture {
 	/* protects all fields below; never held while waiting for the output or accessing user memory */
@@ -53,13 +57,18 @@ static inline bool fkt_capture_goes_on(const struct file *owner)
 	return fkt_capture.owner == owner && fkt_capture_running() && !fkt_capture.draining;
 }
 
+int fkt_capture_start(struct file *owner, const struct fkt_start *start);
+int fkt_capture_stop(struct file *owner);
+int fkt_capture_opened(struct file *file);
+void fkt_capture_closed(struct file *file);
+void fkt_capture_end(enum fkt_stop_reason reason, int error);
+void fkt_capture_glance(struct fkt_status *status);
+void fkt_capture_drained(void);
+void fkt_capture_exit(void);
+bool fkt_capture_owner(const struct file *file);
+enum fkt_state fkt_capture_state(void);
 bool fkt_capture_begun(void);
 void fkt_capture_set_mask(u64 mask);
 void fkt_capture_finish(void);
-
-/* ---- steer.c ---- */
-
-void fkt_capture_emit_mask(u64 mask);
-void fkt_capture_go_on(void);
 
 #endif /* FKT_CAPTURE_H */

@@ -18,16 +18,28 @@
 #include <linux/completion.h>
 #include <linux/cred.h>
 #include <linux/freezer.h>
+#include <linux/fs.h>
 #include <linux/gfp.h>
 #include <linux/kthread.h>
-#include <linux/mm.h>
 #include <linux/magic.h>
+#include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/uio.h>
+#include <linux/wait.h>
 #include <linux/writeback.h>
 
+#include <fkt/ioctl.h>
+#include <fkt/wire.h>
+
+#include "checkin.h"
+#include "checkout.h"
+#include "chunks.h"
 #include "compat.h"
 #include "drain.h"
+#include "engine.h"
+#include "filter.h"
+#include "index.h"
+#include "pages.h"
 
 static struct {
 	struct task_struct *task;
@@ -316,10 +328,11 @@ static void checkin_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
 	fkt_drain_written(chunk, i ? (ssize_t)i * page_bytes : err);
 }
 
-/* Bytes that had to be copied. */
-u64 fkt_checkin_copied(void)
+/* Lockless: the drain thread may add to the value meanwhile. */
+static void checkin_status(struct fkt_status *status)
 {
-	return sync.copied;
+	status->bytes_copied = READ_ONCE(sync.copied);
+	fkt_checkout_status(status);
 }
 
 const struct fkt_engine fkt_engine_checkin = {
@@ -328,4 +341,5 @@ const struct fkt_engine fkt_engine_checkin = {
 	.start = checkin_start,
 	.stop = checkin_stop,
 	.write = checkin_write,
+	.status = checkin_status,
 };

@@ -23,8 +23,12 @@
 #include <linux/static_call.h>
 #include <linux/swap.h>
 
+#include <fkt/ioctl.h>
+
+#include "checkout.h"
 #include "compat.h"
 #include "drain.h"
+#include "pages.h"
 
 /* A direct call: the kernel may have removed the function's landing pad for indirect calls. */
 DEFINE_STATIC_CALL_NULL(fkt_add_folio, __filemap_add_folio);

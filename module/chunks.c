@@ -10,13 +10,27 @@
  * the file's format: it writes pages at an offset.
  */
 
-#include <linux/fs.h>
+#include <linux/cpumask.h>
 #include <linux/falloc.h>
+#include <linux/fs.h>
 #include <linux/fsnotify.h>
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/percpu.h>
 
+#include <fkt/events.h>
+#include <fkt/wire.h>
+
+#include "capture.h"
+#include "chunks.h"
 #include "drain.h"
+#include "engine.h"
+#include "index.h"
+#include "pages.h"
+#include "ring.h"
+#include "ring_take.h"
+#include "tell.h"
 
 #define ALLOCATE_MAX (64ULL << 20) /* bytes of file space per step, at most */
 

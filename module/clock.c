@@ -10,9 +10,12 @@
 #include <asm/cpufeature.h>
 #include <asm/tsc.h>
 
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
 #include <fkt/sleep.h>
 
-#include "fkt.h"
+#include "clock.h"
+#include "writer.h"
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_clock);
 

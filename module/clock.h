@@ -8,11 +8,21 @@
 #define FKT_CLOCK_H
 
 #include <linux/jump_label.h>
+#include <linux/types.h>
 #include <asm/msr.h>
+
+#include <fkt/ioctl.h>
 
 /* The clock is not the bare counter. */
 DECLARE_STATIC_KEY_FALSE(fkt_key_clock);
 
+int fkt_clock_start(enum fkt_clock_source source);
+u64 fkt_clock_khz(void);
+int fkt_clock_read(struct fkt_clocks *clocks, bool recording);
+void fkt_clock_emit(void);
+void fkt_clock_park(void);
+bool fkt_clock_wake(void);
+u64 fkt_clock_slept_ns(void);
 u64 fkt_clock_other(void);
 
 /* Full stamp (ticks). */

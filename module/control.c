@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* /dev/fkt: open, ioctls, poll; reading and splicing are in fetch.c, mapping is in lend.c. */
 
+#include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/uaccess.h>
 
+#include <fkt/ioctl.h>
+
+#include "capture.h"
 #include "control.h"
-#include "fkt.h"
+#include "drain.h"
+#include "fetch.h"
+#include "index.h"
+#include "lend.h"
+#include "owner.h"
+#include "power.h"
+#include "status.h"
+#include "steer.h"
+#include "when.h"
 
 static long get_start(struct file *file, void __user *arg)
 {

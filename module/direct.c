@@ -7,8 +7,10 @@
 #include <linux/fs.h>
 #include <linux/uio.h>
 
+#include "chunks.h"
 #include "compat.h"
 #include "drain.h"
+#include "engine.h"
 
 /* May run in interrupt context, and before write_iter() has returned. */
 static void direct_complete(struct kiocb *iocb, long result)

@@ -2,26 +2,49 @@
 /*
  * The drain: a kernel thread that takes complete pages from the rings and returns them as free ones. It
  * writes the pages itself (chunks.c), or makes sure that the owner has pages to take; and it maintains
- * the rings. This file contains the thread's life cycle, from the choice of an engine to the stop.
+ * the rings. This file contains the thread's life cycle.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/freezer.h>
+#include <linux/fs.h>
 #include <linux/kthread.h>
+#include <linux/list.h>
 #include <linux/mount.h>
+#include <linux/percpu.h>
 #include <linux/poll.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 
+#include <fkt/ioctl.h>
+
+#include "../probes/process.h"
+#include "capture.h"
+#include "chunks.h"
+#include "clock.h"
 #include "drain.h"
+#include "engine.h"
+#include "fetch.h"
+#include "filter.h"
+#include "index.h"
+#include "lend.h"
+#include "output.h"
+#include "own.h"
+#include "owner.h"
+#include "pages.h"
+#include "ring.h"
+#include "ring_take.h"
+#include "tell.h"
+#include "writer.h"
 
 #define TICK (HZ / 2) /* longest time between two looks at the rings */
 #define CLOCK_EVERY_S 60 /* seconds between two clock events */
-#define ALLOCATE_MIN (1ULL << 20) /* bytes of file space allocated in the first step; chunks.c doubles it */
 
 static struct fkt_drain drain = {
 	.ended = COMPLETION_INITIALIZER(drain.ended),
@@ -182,7 +205,7 @@ static bool serve_owner(struct fkt_drain *d)
 	if (fkt_drain_keeps()) {
 		fkt_lend_overwrite();
 		overwrite();
-	} else if (d->engine == &fkt_engine_lend) {
+	} else if (d->engine->refills) {
 		fkt_drain_refill(d);
 	}
 	again = fkt_fetch_reclaim();
@@ -322,95 +345,12 @@ static int drain_thread(void *data)
 }
 
 /*
- * Returns the largest possible size of the output: that of a device, or the limit of the file's file
- * system and of the starting process.
- */
-static loff_t largest_size(const struct file *out)
-{
-	const struct inode *inode = out->f_mapping->host;
-	unsigned long allowed = rlimit(RLIMIT_FSIZE);
-	loff_t most;
-
-	if (S_ISBLK(inode->i_mode))
-		return i_size_read(inode);
-	most = inode->i_sb->s_maxbytes;
-	if (!(out->f_flags & O_LARGEFILE))
-		most = min_t(loff_t, most, MAX_NON_LFS);
-	/* Read here, because the drain thread, which writes, has no such limit. */
-	return allowed == RLIM_INFINITY ? most : min_t(u64, most, allowed);
-}
-
-/* -ENOSPC, -EFBIG: the output has no room for even one page; -EINVAL: the limit is smaller than a page. */
-static int set_limits(struct fkt_drain *d, const struct fkt_start *start)
-{
-	u32 page = fkt_rings_page_bytes();
-	bool device;
-	loff_t need;
-
-	if (start->limit && start->limit < page)
-		return -EINVAL;
-	d->pos = start->offset;
-	d->start = start->offset;
-	d->allocated = start->offset;
-	d->end = start->limit ? start->offset + start->limit : 0;
-	d->reserve = start->reserve;
-	d->reserve_per_page = start->reserve_per_page;
-	d->step = ALLOCATE_MIN;
-	d->allocates = false;
-	if (!d->out)
-		return 0;
-	device = S_ISBLK(file_inode(d->out)->i_mode);
-	d->allocates = S_ISREG(file_inode(d->out)->i_mode);
-	d->most = largest_size(d->out);
-	if (!fkt_drain_fits(d, d->start + page, &need))
-		return device ? -ENOSPC : -EFBIG;
-	/* The end of a device ends the recording like a limit, with room for the tail behind it. */
-	if (device) {
-		u64 pages = div64_u64(d->most - d->start - d->reserve, (u64)page + d->reserve_per_page);
-		loff_t end = d->start + pages * page;
-
-		d->end = d->end ? min(d->end, end) : end;
-	}
-	return 0;
-}
-
-static bool can_direct(const struct file *out)
-{
-	return (out->f_flags & O_DIRECT) && (out->f_mode & FMODE_CAN_ODIRECT);
-}
-
-static const struct fkt_engine *best_engine(const struct file *out)
-{
-	return can_direct(out) ? &fkt_engine_direct : &fkt_engine_buffered;
-}
-
-/* Returns the engine asked for, the best one if none was, or NULL if the output does not support it. */
-static const struct fkt_engine *choose_engine(const struct fkt_start *start, struct file *out)
-{
-	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_LEND)
-		return &fkt_engine_lend;
-	if (!out)
-		return &fkt_engine_fetch;
-	switch (FKT_START_ENGINE_OF(start->flags)) {
-	case FKT_ENGINE_NONE:
-		return best_engine(out);
-	case FKT_ENGINE_DIRECT:
-		return can_direct(out) ? &fkt_engine_direct : NULL;
-	case FKT_ENGINE_BUFFERED:
-		return &fkt_engine_buffered;
-	case FKT_ENGINE_CHECKIN:
-		return fkt_checkin_possible(out) ? &fkt_engine_checkin : NULL;
-	}
-	return NULL;
-}
-
-/*
  * Starts the thread. out: the file that pages are written to (a reference is taken); NULL: they are
  * fetched. Returns 0 or a negative errno.
  */
 int fkt_drain_start(const struct fkt_start *start, struct file *out)
 {
-	const struct fkt_engine *engine = choose_engine(start, out);
+	const struct fkt_engine *engine = fkt_output_engine(start, out);
 	struct fkt_drain *d = &drain;
 	struct task_struct *task;
 	int err;
@@ -442,7 +382,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	WRITE_ONCE(d->engine, engine);
 	d->ticks_per_s = fkt_clock_khz() * 1000;
 	d->next_clock = fkt_clock() + CLOCK_EVERY_S * d->ticks_per_s;
-	err = set_limits(d, start);
+	err = fkt_output_limits(d, start);
 	if (err) {
 		fkt_drain_release();
 		return err;
@@ -582,7 +522,7 @@ void fkt_drain_inherit(void)
 	WRITE_ONCE(drain.leave, true);
 	fkt_lend_inherit(&drain.inherited);
 	/* Pairs with the load-acquire in move_pages(). */
-	smp_store_release(&drain.engine, best_engine(drain.out));
+	smp_store_release(&drain.engine, fkt_output_best_engine(drain.out));
 	fkt_owner_unlock();
 }
 
@@ -611,8 +551,6 @@ void fkt_drain_status(struct fkt_status *status)
 		return;
 	status->engine = engine->id;
 	status->bytes_copied = engine->copies ? status->bytes_written : 0;
-	if (engine == &fkt_engine_checkin) {
-		status->bytes_copied = fkt_checkin_copied();
-		fkt_checkout_status(status);
-	}
+	if (engine->status)
+		engine->status(status);
 }

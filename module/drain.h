@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Definitions shared by the drain and its engines. */
+/* The drain: its state, which chunks.c, output.c and the engines that write share, and its life cycle. */
 #ifndef FKT_DRAIN_H
 #define FKT_DRAIN_H
 
-#include <linux/bvec.h>
 #include <linux/completion.h>
 #include <linux/fs.h>
+#include <linux/list.h>
 #include <linux/rcuwait.h>
-#include <linux/uio.h>
+#include <linux/types.h>
+#include <linux/wait.h>
 
-#include "fkt.h"
+#include <fkt/ioctl.h>
 
-/* One write: up to FKT_CHUNK_PAGES pages of any CPUs, consecutive in the file. */
-struct fkt_chunk {
-	struct kiocb iocb;
-	struct bio_vec bvec[FKT_CHUNK_PAGES];
-	struct fkt_page *pages[FKT_CHUNK_PAGES];
-	struct fkt_drain *drain;
-	struct file *out;
-	loff_t pos; /* in the output (bytes) */
-	u32 count; /* pages */
-	u32 bytes;
-	u32 written; /* bytes written by earlier, short writes */
-	ssize_t result; /* of the last write: bytes or -errno; valid once `finished` */
-	int error; /* used by checkin.c: error of the page behind `written`, whose content is gone */
-	bool finished; /* store-release by the completion, load-acquire by the drain */
-};
+struct fkt_chunk;
+struct fkt_engine;
 
 struct fkt_drain {
 	struct task_struct *task;
@@ -70,29 +58,26 @@ struct fkt_drain {
 	u32 wakeups;
 };
 
-/* chunks.c */
-void fkt_drain_written(struct fkt_chunk *chunk, ssize_t result);
-void fkt_drain_refill(struct fkt_drain *d);
-bool fkt_chunks_move(struct fkt_drain *d);
-bool fkt_drain_fits(const struct fkt_drain *d, loff_t upto, loff_t *need);
-
-/* Initialises an iterator over the part of a chunk that is not written yet. */
-static inline void fkt_chunk_iter(struct fkt_chunk *chunk, struct iov_iter *iter)
-{
-	iov_iter_bvec(iter, ITER_SOURCE, chunk->bvec, chunk->count, chunk->bytes);
-	iov_iter_advance(iter, chunk->written);
-}
-
-/* ---- checkout.c: takes frames back that were checked in to the page cache ---- */
-
-void fkt_checkout_start(u64 most);
-bool fkt_checkout_can(void);
-int fkt_checkout_add(struct address_space *mapping, struct folio *folio, pgoff_t index, gfp_t gfp);
-void fkt_checkout_sent(struct page *frames);
-void fkt_checkout_give_up(struct page *frames);
-void fkt_checkout(struct address_space *mapping, loff_t from, loff_t upto);
-struct page *fkt_checkout_frames(unsigned int cpu);
-void fkt_checkout_stop(void);
-void fkt_checkout_status(struct fkt_status *status);
+int fkt_drain_start(const struct fkt_start *start, struct file *out);
+void fkt_drain_finish(void);
+int fkt_drain_wait(void);
+void fkt_drain_join(void);
+bool fkt_drain_ended(void);
+void fkt_drain_stop(void);
+void fkt_drain_introduce(void);
+void fkt_drain_release(void);
+void fkt_drain_inherit(void);
+void fkt_drain_truncate(void);
+void fkt_drain_kick(void);
+bool fkt_drain_park(void);
+int fkt_drain_wait_parked(long limit);
+void fkt_drain_unpark(void);
+void fkt_drain_wake_readers(void);
+bool fkt_drain_leaves_by(const struct fkt_engine *engine);
+int fkt_drain_leave(bool leave);
+bool fkt_drain_keeps(void);
+bool fkt_drain_fetch_room(void);
+void fkt_drain_status(struct fkt_status *status);
+wait_queue_head_t *fkt_drain_readers(void);
 
 #endif /* FKT_DRAIN_H */

@@ -13,14 +13,29 @@
  */
 
 #include <linux/fs.h>
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/pipe_fs_i.h>
+#include <linux/refcount.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/splice.h>
 #include <linux/uio.h>
+#include <linux/wait.h>
 
-#include "fkt.h"
+#include <fkt/events.h>
+#include <fkt/wire.h>
+
+#include "capture.h"
+#include "drain.h"
+#include "engine.h"
+#include "fetch.h"
+#include "owner.h"
+#include "pages.h"
+#include "ring.h"
+#include "tell.h"
 
 /* Protected by the owner's lock, except where noted. */
 static struct {

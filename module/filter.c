@@ -14,6 +14,7 @@
  */
 
 #include <linux/cred.h>
+#include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
@@ -24,8 +25,11 @@
 #include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
 
+#include <fkt/ioctl.h>
+
+#include "access.h"
 #include "filter.h"
-#include "fkt.h"
+#include "writer.h"
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_filter);
 DEFINE_STATIC_KEY_FALSE(fkt_key_restricted);

@@ -5,13 +5,17 @@
  * reads the headers of older pages.
  */
 
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <fkt/file.h>
+#include <fkt/ioctl.h>
+#include <fkt/wire.h>
 
-#include "fkt.h"
+#include "index.h"
+#include "steer.h"
 
 #define PART 64U /* entries copied at a time */
 

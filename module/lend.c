@@ -11,13 +11,27 @@
  * the next recording, of another owner perhaps, would write into them.
  */
 
+#include <linux/fs.h>
+#include <linux/list.h>
 #include <linux/list_sort.h>
 #include <linux/mm.h>
+#include <linux/percpu.h>
 #include <linux/uaccess.h>
 #include <linux/xarray.h>
 
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+#include <fkt/wire.h>
+
+#include "capture.h"
 #include "compat.h"
-#include "fkt.h"
+#include "engine.h"
+#include "lend.h"
+#include "owner.h"
+#include "pages.h"
+#include "ring.h"
+#include "ring_take.h"
+#include "tell.h"
 
 #define BATCH 64U /* pages handled at a time, in an array on the stack */
 
@@ -32,6 +46,7 @@ static struct fkt_page *ahead; /* page already collected for which no number was
 const struct fkt_engine fkt_engine_lend = {
 	.id = FKT_ENGINE_LEND,
 	.name = "lend",
+	.refills = true,
 };
 
 static struct fkt_page *next_page(void)

@@ -4,9 +4,12 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 
+#include "attach.h"
+#include "capture.h"
 #include "control.h"
 #include "filter.h"
-#include "fkt.h"
+#include "power.h"
+#include "ring.h"
 
 static int __init fkt_init(void)
 {

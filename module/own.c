@@ -10,9 +10,11 @@
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 
+#include <fkt/ioctl.h>
 #include <fkt/page_walk.h>
+#include <fkt/wire.h>
 
-#include "fkt.h"
+#include "own.h"
 
 /* Every EVERY-th page of each CPU is examined. */
 #define EVERY 32

@@ -8,9 +8,20 @@
  * them.
  */
 
+#include <linux/cpumask.h>
+#include <linux/fs.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 
-#include "fkt.h"
+#include "capture.h"
+#include "drain.h"
+#include "engine.h"
+#include "fetch.h"
+#include "lend.h"
+#include "owner.h"
+#include "pages.h"
+#include "ring.h"
+#include "ring_take.h"
 
 static struct {
 	/*

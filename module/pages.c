@@ -5,11 +5,18 @@
  * closed.
  */
 
+#include <linux/cpumask.h>
 #include <linux/gfp.h>
+#include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/refcount.h>
 #include <linux/slab.h>
 
-#include "fkt.h"
+#include <fkt/wire.h>
+
+#include "pages.h"
+#include "ring.h"
 
 /* Settings of the present or last recording; changed under capture.c's lock, and not while recording. */
 static struct {

@@ -13,11 +13,24 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/fs.h>
+#include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/suspend.h>
 #include <linux/timekeeping.h>
+#include <linux/wait.h>
 
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
+#include "attach.h"
 #include "capture.h"
+#include "clock.h"
+#include "drain.h"
+#include "power.h"
+#include "ring.h"
+#include "steer.h"
+#include "writer.h"
 
 #define PARK_LIMIT (20 * HZ) /* as long as the kernel tries to freeze tasks */
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The per-CPU rings: setup and teardown with CPU hotplug, and what happens to a page between leaving
- * and entering its ring. The protocol itself is in include/fkt/ring.h; the pages come from pages.c.
+ * The per-CPU rings: setup and teardown with CPU hotplug, queueing free pages, closing open ones, and
+ * waking the drain. The protocol itself is in include/fkt/ring.h; the pages come from pages.c, and
+ * ring_take.c takes complete ones.
  *
  * A CPU's ring is set up when the CPU is first online during a recording; until then it has no page, so
  * its events are counted as lost.
@@ -11,15 +12,29 @@
 
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 
-#include "fkt.h"
+#include <fkt/events.h>
+#include <fkt/ring_drain.h>
+#include <fkt/wire.h>
 
-#define EVENTS_BATCH 64 /* pages counted in one go before take_lock may be released for the drain */
+#include "chunks.h"
+#include "clock.h"
+#include "drain.h"
+#include "pages.h"
+#include "ring.h"
+#include "ring_take.h"
+#include "tell.h"
+#include "writer.h"
 
 DEFINE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 DEFINE_PER_CPU(struct fkt_cpu, fkt_cpus);
@@ -101,137 +116,6 @@ void fkt_ring_refill(unsigned int cpu)
 	}
 	if (c->extra != before)
 		fkt_tell(FKT_E_PAGES_EXTRA, c->extra - before, cpu);
-}
-
-/*
- * Adds the numbers of this CPU's pages that wait for the drain and that are free. Approximate: probes
- * may switch pages meanwhile. Called from the drain thread.
- */
-void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free)
-{
-	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-	s32 behind;
-
-	if (!fkt_cpu_ready(c))
-		return;
-	/* The open page is neither; a closed page without a successor is counted as open. */
-	behind = (u32)(READ_ONCE(c->ring->word) >> 32) - READ_ONCE(c->ring->tail);
-	*filled += max(behind, 0); /* -1: no page was opened since the last one was taken */
-	*free += fkt_ring_free(c->ring);
-}
-
-/* Flight recorder: returns whether the CPU has fewer free pages than may be filled before the drain looks again. */
-bool fkt_ring_short(unsigned int cpu)
-{
-	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-
-	return fkt_cpu_ready(c) &&
-	       fkt_ring_free(c->ring) < clamp(c->count / 4, 1U, FKT_AHEAD_PAGES);
-}
-
-/* Takes the CPU's oldest complete page, without computing checksums, or returns NULL. One drain side at a time. */
-static struct fkt_page *collect(struct fkt_cpu *c)
-{
-	struct fkt_page_header *header;
-	struct fkt_page *page;
-
-	if (!fkt_cpu_ready(c))
-		return NULL;
-	spin_lock(&c->take_lock);
-	page = c->pages[c->ring->tail & c->ring->slot_mask];
-	header = fkt_ring_take(c->ring);
-	if (header) {
-		page->events = header->events;
-		c->events += page->events;
-		c->lost = header->lost;
-	}
-	spin_unlock(&c->take_lock);
-	return header ? page : NULL;
-}
-
-/*
- * Flight recorder: recycles the CPU's oldest complete pages, which were written to no file, until
- * enough are free for the time until the drain looks again. Called from the drain thread.
- */
-void fkt_ring_overwrite(unsigned int cpu)
-{
-	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-	struct fkt_page *page;
-	u32 overwritten = 0;
-
-	if (!fkt_cpu_ready(c))
-		return;
-	c->lowest_free = min(c->lowest_free, fkt_ring_free(c->ring));
-	while (fkt_ring_short(cpu)) {
-		page = collect(c);
-		if (!page)
-			break;
-		fkt_own_look(page->header);
-		c->overwritten += page->events;
-		fkt_ring_recycle(page);
-		overwritten++;
-	}
-	if (overwritten)
-		fkt_tell(FKT_E_PAGES_RECYCLED, overwritten, overwritten);
-}
-
-/* Takes the CPU's oldest complete page and seals it, or returns NULL. Caller must be the only drain side. */
-struct fkt_page *fkt_ring_collect(unsigned int cpu)
-{
-	struct fkt_page *page = collect(per_cpu_ptr(&fkt_cpus, cpu));
-
-	if (!page)
-		return NULL;
-	fkt_ring_seal(page->header);
-	fkt_own_look(page->header);
-	return page;
-}
-
-/* Returns whether fkt_ring_collect() would return a page. Caller must be the only drain side. */
-bool fkt_ring_has_complete(unsigned int cpu)
-{
-	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-
-	return fkt_cpu_ready(c) && fkt_ring_has_complete_page(c->ring);
-}
-
-/*
- * Adds the events of the next pages from *run on, up to page `last`; returns true if there are more. An
- * open page's count grows meanwhile. Caller must hold take_lock.
- */
-static bool add_events(const struct fkt_ring *ring, u32 *run, u32 last, u64 *events)
-{
-	u32 i;
-
-	for (i = 0; i < EVENTS_BATCH && (s32)(last - *run) >= 0; i++, (*run)++)
-		*events += READ_ONCE(ring->slots[*run & ring->slot_mask]->events);
-	return (s32)(last - *run) >= 0;
-}
-
-/*
- * Returns the number of events that the CPU's probes have written, in pages already taken and in those
- * still in its ring. Never less than an earlier result in the same recording. May sleep; caller needs
- * no lock.
- */
-u64 fkt_ring_events(unsigned int cpu)
-{
-	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-	u64 events;
-	u32 run;
-
-	spin_lock(&c->take_lock);
-	events = c->events;
-	run = c->ring->tail;
-	while (fkt_cpu_ready(c) && add_events(c->ring, &run, READ_ONCE(c->ring->word) >> 32, &events)) {
-		cond_resched_lock(&c->take_lock);
-		/* Pages were taken before they were counted here: c->events includes them, so start again. */
-		if (!fkt_cpu_ready(c) || (s32)(c->ring->tail - run) > 0) {
-			events = c->events;
-			run = c->ring->tail;
-		}
-	}
-	spin_unlock(&c->take_lock);
-	return events;
 }
 
 /* Runs on the ring's own CPU, in an interrupt: no probe of a task runs between the steps of the close. */

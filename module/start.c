@@ -5,7 +5,10 @@
 #include <linux/fs.h>
 #include <linux/overflow.h>
 
-#include "fkt.h"
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
+#include "start.h"
 
 /* Positions in the output are loff_t: every later sum of these numbers must fit. */
 static int check_extent(const struct fkt_start *start)

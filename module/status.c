@@ -5,12 +5,27 @@
  * recording runs, and exact once it is stopped.
  */
 
+#include <linux/cpumask.h>
+#include <linux/fs.h>
 #include <linux/nospec.h>
+#include <linux/percpu.h>
 #include <linux/pid_namespace.h>
+#include <linux/spinlock.h>
 
-#include "fkt.h"
+#include <fkt/ioctl.h>
+#include <fkt/ring_drain.h>
 
-static void add_cpu(struct fkt_status *status, unsigned int cpu)
+#include "access.h"
+#include "attach.h"
+#include "capture.h"
+#include "drain.h"
+#include "own.h"
+#include "pages.h"
+#include "ring.h"
+#include "ring_take.h"
+#include "status.h"
+
+static void add_ring(struct fkt_status *status, unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 
@@ -64,7 +79,7 @@ void fkt_status(const struct file *file, struct fkt_status *status)
 	status->page_bytes = page_bytes_of(file, status->state);
 	status->lowest_free = U32_MAX;
 	for_each_possible_cpu(cpu)
-		add_cpu(status, cpu);
+		add_ring(status, cpu);
 	if (status->lowest_free == U32_MAX)
 		status->lowest_free = 0;
 	status->bytes_written = status->pages_written * status->page_bytes;

@@ -4,9 +4,25 @@
  * condition true. Also the ring size of later recordings.
  */
 
+#include <linux/fs.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
 
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
+#include "access.h"
+#include "attach.h"
 #include "capture.h"
+#include "drain.h"
+#include "filter.h"
+#include "index.h"
+#include "pages.h"
+#include "ring.h"
+#include "steer.h"
+#include "when.h"
+#include "writer.h"
 
 /* ---- the mask ---- */
 

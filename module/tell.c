@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Layer fkt: records what the drain does. */
 
-#include "fkt.h"
+#include <linux/cpumask.h>
+
+#include <fkt/events.h>
+
+#include "ring_take.h"
+#include "tell.h"
+#include "writer.h"
 
 /*
  * Writes an event with a number of pages and a word, if the layer is on. The mask is read with

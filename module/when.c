@@ -11,7 +11,14 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include "fkt.h"
+#include <fkt/condition.h>
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
+#include "clock.h"
+#include "ring.h"
+#include "when.h"
+#include "writer.h"
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_when_events);
 

@@ -21,7 +21,7 @@ void fkt_gap(struct fkt_ring *ring);
 #define fkt_ring_fast_clock() rdtsc() /* fkt_emit() handles the other clock */
 #define fkt_ring_wake(ring, run) fkt_wake(ring, run)
 #define fkt_ring_gap(ring) fkt_gap(ring)
-#include <fkt/ring.h>
+#include <fkt/ring_write.h>
 
 DECLARE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 

@@ -10,8 +10,13 @@
 #include <asm/unistd.h>
 #include <trace/events/syscalls.h>
 
+#include <fkt/condition.h>
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
 #include "attach.h"
-#include "fkt.h"
+#include "when.h"
+#include "writer.h"
 
 /* Not defined in the headers of a 64-bit build. */
 #define NR_IA32_EXIT 1

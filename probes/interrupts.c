@@ -7,9 +7,12 @@
 #include <trace/events/irq.h>
 #include <trace/events/nmi.h>
 
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
 #include "attach.h"
 #include "compat.h"
-#include "fkt.h"
+#include "writer.h"
 
 #define IRQ_HANDLED_SHIFT 22
 

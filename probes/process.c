@@ -18,9 +18,15 @@
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+#include <fkt/wire.h>
+
 #include "attach.h"
 #include "filter.h"
-#include "fkt.h"
+#include "process.h"
+#include "when.h"
+#include "writer.h"
 
 static __always_inline u64 two(u32 low, u32 high)
 {

@@ -5,8 +5,10 @@
 #include <asm/syscall.h>
 #include <trace/events/syscalls.h>
 
+#include <fkt/events.h>
+
 #include "attach.h"
-#include "fkt.h"
+#include "writer.h"
 
 /* Returns the id for the ABI of the current system call. */
 static __always_inline u32 by_abi(u32 id64, u32 id32)

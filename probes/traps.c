@@ -15,8 +15,11 @@
 #include <asm/trace/exceptions.h>
 #include <trace/events/mce.h>
 
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
 #include "attach.h"
-#include "fkt.h"
+#include "writer.h"
 
 #define TRAP_USER 0x100
 

@@ -5,8 +5,12 @@
 #include <trace/events/printk.h>
 #include <trace/events/sched.h>
 
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
 #include "attach.h"
-#include "fkt.h"
+#include "when.h"
+#include "writer.h"
 
 static void probe_hang(void *data, struct task_struct *task)
 {

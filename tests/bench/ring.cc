@@ -17,7 +17,8 @@ static void recycle(fkt_ring* ring, __u32 run);
 #define FKT_RING_ONE_CPU
 #define fkt_ring_clock() __rdtsc()
 #define fkt_ring_wake(ring, run) recycle(ring, run)
-#include <fkt/ring.h>
+#include <fkt/ring_drain.h>
+#include <fkt/ring_write.h>
 
 namespace {
 

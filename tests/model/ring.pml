@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * include/fkt/ring.h as a model that spin checks exhaustively: every interleaving of nested writers
+ * include/fkt/ring*.h as a model that spin checks exhaustively: every interleaving of nested writers
  * on one CPU and of the drain on another. tests/model/run has the configurations, and the broken
  * variants (-DBROKEN=NAME) that must each be caught.
  *

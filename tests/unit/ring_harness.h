@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Runs include/fkt/ring.h in user space with control over every step: at each FKT_RING_STEP, each
+// Runs include/fkt/ring*.h in user space with control over every step: at each FKT_RING_STEP, each
 // clock reading and each wake-up, a nested writer (interrupt, NMI) or the drain can be run. Records
 // every attempted write; verify() compares these with the contents of the drained pages.
 //
@@ -28,7 +28,8 @@ void ring_step(const char* name);
 #define fkt_ring_clock() fkt::test::ring_clock()
 #define fkt_ring_wake(ring, run) fkt::test::ring_wake(ring, run)
 #define FKT_RING_STEP(name) fkt::test::ring_step(#name)
-#include <fkt/ring.h>
+#include <fkt/ring_drain.h>
+#include <fkt/ring_write.h>
 
 namespace fkt::test {
 

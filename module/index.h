@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Index entries of the pages written last. */
+#ifndef FKT_INDEX_H
+#define FKT_INDEX_H
+
+#include <linux/types.h>
+
+struct file;
+struct fkt_index;
+struct fkt_index_entry;
+struct fkt_page_header;
+
+void fkt_index_start(void);
+void fkt_index_stop(void);
+void fkt_index_add(const struct fkt_page_header *header);
+int fkt_index_copy(const struct fkt_index *index, u32 done, struct fkt_index_entry *to, u32 count);
+int fkt_index_give(struct file *file, const struct fkt_index *index);
+
+#endif /* FKT_INDEX_H */

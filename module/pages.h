@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The pages of the rings, and the settings that say how many there are. */
+#ifndef FKT_PAGES_H
+#define FKT_PAGES_H
+
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+
+struct fkt_cpu;
+struct page;
+
+/* Smallest and largest number of 4 KiB pages per CPU, as powers of two. */
+#define FKT_POW_MIN 1
+#define FKT_POW_MAX 16
+#define FKT_POW_DEFAULT 10
+
+/* Settings of one open file, in its private_data. */
+struct fkt_opener {
+	u32 pow; /* FKT_SETINITPOWPAGES */
+	bool low; /* FKT_SETTRYDMA */
+};
+
+/*
+ * One page of a ring: 1 << order physically contiguous frames, each with its own reference count, so
+ * that splice can hand them out one by one.
+ */
+struct fkt_page {
+	struct fkt_page_header *header;
+	struct list_head node; /* in a pool, one of fetch.c's lists, or drain.inherited */
+	refcount_t refs; /* one for the pool, and one for each frame handed out by splice */
+	u32 cpu;
+	u32 events; /* copied from the header when the page was taken from its ring */
+	u8 order;
+	/* used by fetch.c only: */
+	bool fetched; /* counted as written */
+	bool copied; /* some frame is in two pipes */
+	u32 unsent; /* first byte that must be handed out again, or FKT_ALL_SENT */
+	/* used by lend.c only: */
+	u32 number; /* place in the owner's mapping, or FKT_NO_NUMBER */
+	bool lent; /* lent to the owner, or was when the owner died */
+};
+
+#define FKT_ALL_SENT U32_MAX
+#define FKT_NO_NUMBER U32_MAX
+
+void fkt_rings_configure(const struct fkt_opener *opener);
+void fkt_rings_free(void);
+u32 fkt_rings_page_bytes(void);
+u32 fkt_pow_page_bytes(u32 pow);
+u64 fkt_rings_bytes(void);
+int fkt_pool_fill(struct fkt_cpu *c, unsigned int cpu);
+int fkt_pool_add(struct fkt_cpu *c, unsigned int cpu);
+void fkt_pool_put(struct fkt_cpu *c, struct fkt_page *page);
+int fkt_page_renew(struct fkt_page *page);
+void fkt_frames_put(struct page *frames, u32 bytes);
+void fkt_page_unref(struct fkt_page *page);
+bool fkt_page_alone(struct fkt_page *page);
+
+#endif /* FKT_PAGES_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Requests to a recording while it runs. */
+#ifndef FKT_STEER_H
+#define FKT_STEER_H
+
+#include <linux/types.h>
+
+#include <fkt/ioctl.h>
+
+struct file;
+struct fkt_index_entry;
+
+int fkt_capture_mask(struct file *file, u64 set, u64 clear);
+int fkt_capture_wait_ready(void);
+int fkt_capture_free(struct file *file);
+int fkt_capture_set_pow(struct file *file, u32 pow);
+int fkt_capture_set_dma(struct file *file, u32 low);
+int fkt_capture_join(struct file *file);
+int fkt_capture_flight(struct file *file, enum fkt_flight_step step);
+int fkt_capture_fired(struct file *file, struct fkt_fired *fired);
+int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done,
+		      struct fkt_index_entry *entries, u32 count);
+void fkt_capture_emit_mask(u64 mask);
+void fkt_capture_go_on(void);
+
+#endif /* FKT_STEER_H */
