@@ -40,8 +40,8 @@ struct SliceOptions {
 };
 
 // Writes a slice of these stretches, which must come from stretches_in(), to the empty file `fd`.
-// name: subject of error messages. Reads all pages before a stretch that no checkpoint covers, because
-// a thread may be asleep in a call that began in any of them.
+// name: subject of error messages. Reads all pages before a stretch that no checkpoint covers,
+// because a thread may be asleep in a call that began in any of them.
 Result<SliceSummary> write_slice(const Trace& trace, std::span<const Interval> stretches, int fd,
                                  const std::string& name, const SliceOptions& options = {});
 

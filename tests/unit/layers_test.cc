@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Checks that files of lib/ include only what lib/LAYERS allows, and that no tool includes another.
+// Checks that files of lib/ include only what lib/LAYERS allows, that no tool includes another, and
+// that no file is too long to be read.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -69,12 +72,20 @@ std::string wrong_in_tool(const std::string& path, std::istream& file) {
   return wrong;
 }
 
+// Returns a line if a file has more lines than one subject needs. Tables (.def) may have more.
+std::string too_long(const std::string& path, std::istream& file) {
+  constexpr std::ptrdiff_t most = 600;
+  const std::ptrdiff_t lines =
+      std::count(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>(), '\n');
+  return lines > most ? path + " has " + std::to_string(lines) + " lines\n" : "";
+}
+
 template <typename Check>
 unsigned check_all(const char* root, const Check& check) {
   unsigned files = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kSource / root)) {
     const std::string kind = entry.path().extension();
-    if (kind != ".h" && kind != ".cc") continue;
+    if (kind != ".h" && kind != ".cc" && kind != ".c") continue;
     std::ifstream file(entry.path());
     CHECK(check(entry.path().lexically_relative(kSource).string(), file) == "");
     files++;
@@ -109,4 +120,13 @@ TEST_CASE("an include against the order is found") {
   CHECK(wrong_in_library("lib/stray.h", none, order) != "");
   std::istringstream other("#include \"cli/fkt_kd/kd.h\"\n");
   CHECK(wrong_in_tool("cli/fkt_print/print.cc", other) != "");
+}
+
+TEST_CASE("no file has more than 600 lines") {
+  for (const char* root : {"lib", "cli", "include", "module", "probes", "tests", "examples"}) {
+    CHECK(check_all(root, too_long) > 0);
+  }
+  std::istringstream longest(std::string(600, '\n')), longer(std::string(601, '\n'));
+  CHECK(too_long("lib/a.h", longest) == "");
+  CHECK(too_long("lib/a.h", longer) == "lib/a.h has 601 lines\n");
 }
