@@ -27,23 +27,6 @@ part() {
     add "$status" "$(tail -1 "$parts_log")"
 }
 
-# beside LOG COMMAND...: starts a part that only computes, at low priority beside the next parts. Afterwards
-# `part WHAT awaited LOG` waits for it and prints what it printed.
-beside() {
-    rm -f "$1.status"
-    {
-        status=0
-        nice -n 19 "${@:2}" >"$1" 2>&1 || status=$?
-        echo "$status" >"$1.status"
-    } &
-}
-
-awaited() {
-    until [[ -s $1.status ]]; do sleep 0.5; done
-    cat "$1"
-    return "$(<"$1.status")"
-}
-
 parts_end() {
     echo "$passed passed, $failed failed$([[ $skipped -eq 0 ]] || echo ", $skipped skipped")"
     [[ $failed -eq 0 ]]
