@@ -52,9 +52,22 @@ static int kprobe_on(struct fkt_hook *hook)
 	return register_kprobe(&hook->kprobe);
 }
 
+/*
+ * Without memory the kernel may fail to disarm a kprobe that uses ftrace: it keeps the kprobe in its
+ * table, and clears ->addr to say so. The struct must stay unchanged then, and the module loaded.
+ */
+static void keep_kprobe(struct fkt_hook *hook)
+{
+	hook->absent = true;
+	__module_get(THIS_MODULE);
+	pr_err("the kernel could not remove the kprobe on %s: this module stays loaded, without that probe\n", hook->name);
+}
+
 static void kprobe_off(struct fkt_hook *hook)
 {
 	unregister_kprobe(&hook->kprobe);
+	if (!hook->kprobe.addr)
+		keep_kprobe(hook);
 	WRITE_ONCE(hook->missed, hook->missed + hook->kprobe.nmissed);
 	WRITE_ONCE(hook->kprobe.nmissed, 0);
 }

@@ -9,6 +9,9 @@
  * Prints a line for each scene: "NAME allocations N failed N": number of allocations, and how many of them made
  * the call fail. SCENE: only scenes whose name begins with this. Needs a kernel with failslab and
  * fail_page_alloc.
+ *
+ * The scene "kprobe" runs only if it is named: the kernel warns when it cannot disarm a kprobe, and fkt.ko
+ * then cannot be unloaded.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -174,6 +177,7 @@ struct scene {
 	void (*set)(struct fkt_start *s);
 	/* Called once the recording runs; NULL: allocations of the start itself fail. */
 	int (*then)(int fd);
+	bool by_name; /* runs only if SCENE names it */
 	bool is_open; /* the output is opened for the start */
 	int flags;
 };
@@ -210,6 +214,11 @@ static void set_fetch(struct fkt_start *s)
 static void set_checkin(struct fkt_start *s)
 {
 	s->mask = 1 << FKT_L_SYSTEM;
+	s->flags = FKT_START_ENGINE(FKT_ENGINE_CHECKIN);
+}
+
+static void set_checkin_no_hooks(struct fkt_start *s)
+{
 	s->flags = FKT_START_ENGINE(FKT_ENGINE_CHECKIN);
 }
 
@@ -414,7 +423,8 @@ int main(int argc, char **argv)
 		{ .name = "take", .set = set_lend, .then = take },
 		{ .name = "mmap", .set = set_lend, .then = map },
 		{ .name = "splice", .set = set_fetch, .then = splice_out },
-		{ .name = "stop", .set = set_checkin, .is_open = true, .then = stop },
+		{ .name = "stop", .set = set_checkin_no_hooks, .is_open = true, .then = stop },
+		{ .name = "kprobe", .set = set_lend, .then = stop, .by_name = true },
 	};
 	static const struct scene drains[] = {
 		{ .name = "drain, buffered", .set = set_fetch },
@@ -428,7 +438,7 @@ int main(int argc, char **argv)
 	output = argv[1];
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
-		if (argc < 3 || !strncmp(scenes[i].name, argv[2], strlen(argv[2])))
+		if (argc < 3 ? !scenes[i].by_name : !strncmp(scenes[i].name, argv[2], strlen(argv[2])))
 			walk(&scenes[i]);
 	for (i = 0; i < sizeof(drains) / sizeof(drains[0]); i++)
 		if (argc < 3 || !strncmp(drains[i].name, argv[2], strlen(argv[2])))
