@@ -14,9 +14,9 @@
 #include "lib/base/suggest.h"
 #include "lib/base/text_writer.h"
 #include "lib/format/clocks.h"
+#include "lib/format/json.h"
 #include "lib/read/damage.h"
 #include "lib/read/page_decoder.h"
-#include "lib/record/machine_sections.h"
 #include "lib/timeline/window_stats.h"
 
 namespace fkt::cli {

@@ -17,12 +17,12 @@
 #include "lib/base/text_writer.h"
 #include "lib/base/unique_fd.h"
 #include "lib/base/version.h"
+#include "lib/format/json.h"
 
 namespace fkt {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\n");
@@ -142,10 +142,6 @@ Result<std::string> read_file(const std::string& path) {
   return text;
 }
 
-std::string dump_json(const nlohmann::json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string machine_json(std::uint32_t cpus) {
   utsname name{};
   ::uname(&name);
@@ -160,13 +156,6 @@ std::string machine_json(std::uint32_t cpus) {
                     {"cpu_model", cpu_model()},
                     {"memory_bytes", pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))},
                     {"tool_version", kVersion}});
-}
-
-nlohmann::json clock_pair_json(const fkt_clocks& clocks) {
-  return {{"clock", std::uint64_t{clocks.clock}},
-          {"mono_raw_ns", std::uint64_t{clocks.mono_raw_ns}},
-          {"mono_ns", std::uint64_t{clocks.mono_ns}},
-          {"real_ns", std::uint64_t{clocks.real_ns}}};
 }
 
 std::string clocks_json(fkt_clock_source source, const fkt_clocks& start) {

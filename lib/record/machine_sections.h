@@ -8,8 +8,6 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <fkt/ioctl.h>
 
 #include "lib/base/result.h"
@@ -24,8 +22,6 @@ std::string machine_json(std::uint32_t cpus);
 
 // Payload of FKT_SEC_CLOCKS; start: the clocks' values at the recording's start.
 std::string clocks_json(fkt_clock_source source, const fkt_clocks& start);
-// The values of all clocks at one moment, as the members "start" and "end" contain them.
-nlohmann::json clock_pair_json(const fkt_clocks& clocks);
 
 // Which threads of /proc are listed, and under which numbers.
 struct TaskRules {
@@ -42,8 +38,5 @@ std::string interrupt_lines();
 
 // Payload of FKT_SEC_SYSCALLS.
 std::string syscall_lines();
-
-// Returns JSON text in which bytes that are no UTF-8 are replaced by U+FFFD.
-std::string dump_json(const nlohmann::json& json);
 
 }  // namespace fkt

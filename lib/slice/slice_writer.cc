@@ -11,6 +11,7 @@
 #include "lib/base/text_writer.h"
 #include "lib/format/clocks.h"
 #include "lib/format/file_writer.h"
+#include "lib/format/json.h"
 #include "lib/format/sections.h"
 #include "lib/read/damage.h"
 #include "lib/read/page_decoder.h"

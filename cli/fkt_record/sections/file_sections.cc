@@ -11,6 +11,7 @@
 #include "cli/base/units.h"
 #include "cli/fkt_record/engine_name.h"
 #include "lib/format/catalogue.h"
+#include "lib/format/json.h"
 #include "lib/record/kernel_symbols.h"
 #include "lib/record/machine_sections.h"
 

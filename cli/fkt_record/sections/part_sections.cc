@@ -10,6 +10,7 @@
 #include "cli/fkt_record/engine_name.h"
 #include "cli/fkt_record/sections/file_sections.h"
 #include "lib/base/bytes.h"
+#include "lib/format/json.h"
 #include "lib/format/sections.h"
 #include "lib/record/machine_sections.h"
 
