@@ -16,9 +16,11 @@
 #include "lib/calls/call_source.h"
 #include "lib/calls/call_trace.h"
 #include "lib/calls/call_tree.h"
-#include "lib/calls/function_histogram.h"
 #include "lib/picture/flame_graph.h"
+#include "lib/report/function_report.h"
+#include "lib/report/histogram_report.h"
 #include "lib/report/path_report.h"
+#include "lib/report/task_report.h"
 
 namespace fkt::cli {
 namespace {
@@ -45,9 +47,9 @@ std::string table(const CallSource& source, const KdRequest& request, const Time
   std::vector<FunctionRow> rows = function_rows(source.profile(), source.types());
   arrange(rows, request.shape);
   return formatted(
-      request.format, [&](TextWriter& out) { write_table(out, rows, request.shape, time); },
-      [&](TextWriter& out) { write_json(out, rows, time); },
-      [&](TextWriter& out) { write_csv(out, rows, request.shape, time); });
+      request.format, [&](TextWriter& out) { write_functions(out, rows, request.shape, time); },
+      [&](TextWriter& out) { write_functions_json(out, rows, time); },
+      [&](TextWriter& out) { write_functions_csv(out, rows, request.shape, time); });
 }
 
 Result<std::string> histogram(const CallSource& source, const KdRequest& request,

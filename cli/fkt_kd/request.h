@@ -9,8 +9,8 @@
 #include "lib/analyse/search_passes.h"
 #include "lib/analyse/selection.h"
 #include "lib/base/time_format.h"
-#include "lib/calls/function_table.h"
 #include "lib/read/trace.h"
+#include "lib/report/function_report.h"
 
 namespace fkt::cli {
 

@@ -3,7 +3,7 @@
 
 #include "cli/base/messages.h"
 #include "cli/base/progress.h"
-#include "lib/calls/function_diff.h"
+#include "lib/report/diff_report.h"
 
 namespace fkt::cli {
 namespace {

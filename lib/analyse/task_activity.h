@@ -133,11 +133,4 @@ struct TaskRow {
 // first.
 std::vector<TaskRow> task_rows(const TaskActivity& states, const Analysis& analysis);
 
-// long_form: with the calls in which each task slept, and what woke it.
-void write_tasks(TextWriter& out, const std::vector<TaskRow>& rows, bool long_form,
-                 const TimeFormat& time);
-// Writes {"unit": ..., "tasks": [...]}.
-void write_tasks_json(TextWriter& out, const std::vector<TaskRow>& rows, const TimeFormat& time);
-void write_tasks_csv(TextWriter& out, const std::vector<TaskRow>& rows, const TimeFormat& time);
-
 }  // namespace fkt

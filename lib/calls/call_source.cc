@@ -2,6 +2,7 @@
 #include "lib/calls/call_source.h"
 
 #include "lib/base/text.h"
+#include "lib/base/text_writer.h"
 #include "lib/format/file_header.h"
 #include "lib/read/damage.h"
 #include "lib/read/event_merge.h"

@@ -51,11 +51,4 @@ std::optional<RankTest> rank_test(const Histogram& first, const Histogram& secon
 // Compares two sources that have been read. The row with the most extra time comes first.
 std::vector<DiffRow> function_diff(const CallSource& before, const CallSource& after);
 
-// Write the rows as text, JSON or CSV; times are in `unit`.
-void write_diff(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit);
-// old_name, new_name: names of the two files.
-void write_diff_json(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit,
-                     const std::string& old_name, const std::string& new_name);
-void write_diff_csv(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit);
-
 }  // namespace fkt

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "lib/base/result.h"
 #include "lib/calls/function_table.h"
 
 namespace fkt {
@@ -16,12 +17,5 @@ struct FunctionHistogram {
 // Error (usage): no function has that name, or none of its calls was seen from begin to end.
 Result<FunctionHistogram> function_histogram(const Profile& profile, const TypeNames& types,
                                              const std::string& name);
-
-// Write the distribution as text, JSON or CSV; times are in the unit of `time`.
-void write_histogram(TextWriter& out, const FunctionHistogram& histogram, const TimeFormat& time);
-void write_histogram_json(TextWriter& out, const FunctionHistogram& histogram,
-                          const TimeFormat& time);
-void write_histogram_csv(TextWriter& out, const FunctionHistogram& histogram,
-                         const TimeFormat& time);
 
 }  // namespace fkt

@@ -15,9 +15,6 @@
 #include <vector>
 
 #include "lib/analyse/profile.h"
-#include "lib/base/result.h"
-#include "lib/base/text_writer.h"
-#include "lib/base/time_format.h"
 
 namespace fkt {
 
@@ -50,35 +47,5 @@ struct TypeNames {
 // Returns a row for each type that has calls, in the order of the types. Precondition: the profile
 // keeps histograms.
 std::vector<FunctionRow> function_rows(const Profile& profile, const TypeNames& types);
-
-// The columns by their letters, as in "Fctal". Several columns of one letter are shown together (r:
-// min and max).
-struct TableShape {
-  std::string columns = "Fctal";
-  char sort = 't';  // letter of a column: F sorts by name, others by value, the largest first
-  std::size_t most = SIZE_MAX;  // maximum number of rows
-  std::uint64_t above = 0;      // only rows with more time (ticks); 0: all
-};
-inline constexpr std::string_view kLongColumns = "FctalsCbpirqxmn";
-
-// Error (usage): a letter that no column has, or that is given twice. option: subject of the
-// message.
-Status check_columns(std::string_view option, std::string_view columns);
-// Error (usage): `letter` is not the letter of a column.
-Status check_sort(std::string_view option, std::string_view letter);
-// Returns "F name of the function...; c calls; ...", for the help.
-std::string columns_help();
-
-// Sorts the rows, and removes those that the shape leaves out.
-void arrange(std::vector<FunctionRow>& rows, const TableShape& shape);
-
-// Writes the table as text, with column titles.
-void write_table(TextWriter& out, const std::vector<FunctionRow>& rows, const TableShape& shape,
-                 const TimeFormat& time);
-// Writes CSV (RFC 4180) with a title line; times are numbers in the unit of `time`.
-void write_csv(TextWriter& out, const std::vector<FunctionRow>& rows, const TableShape& shape,
-               const TimeFormat& time);
-// Writes one JSON object, {"unit": ..., "functions": [...]}, with all figures.
-void write_json(TextWriter& out, const std::vector<FunctionRow>& rows, const TimeFormat& time);
 
 }  // namespace fkt

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "lib/base/table.h"
+
 namespace fkt {
 namespace {
 
@@ -11,12 +13,12 @@ constexpr std::size_t kTime = 16, kPages = 11;
 
 using Count = std::optional<std::uint64_t>;
 
-struct Column {
+struct BufferColumn {
   std::string_view name, title;
   Count (*value)(const BufferColumns::Cell&);
 };
 
-constexpr Column kColumns[] = {
+constexpr BufferColumn kColumns[] = {
     {"filled", "Filled", [](const BufferColumns::Cell& c) { return Count(c.state.filled); }},
     {"submitted", "Submitted", [](const BufferColumns::Cell& c) { return c.state.submitted; }},
     {"written", "Written", [](const BufferColumns::Cell& c) { return c.state.written; }},
@@ -27,23 +29,35 @@ constexpr Column kColumns[] = {
     {"lowest_free", "Lowest", [](const BufferColumns::Cell& c) { return c.lowest; }}};
 constexpr std::span kOfMoment = std::span(kColumns).first<std::size(kColumns) - 1>();
 
-void put_count(TextWriter& out, const Count& count, std::string_view unknown) {
-  if (count) {
-    out.number(*count);
-  } else {
-    out.put(unknown);
-  }
-}
-
 std::uint64_t since(std::uint64_t clock, std::uint64_t start) {
   return clock > start ? clock - start : 0;
+}
+
+// A row for each cell, with the end of its time.
+Table table_of(const BufferTable& buffers) {
+  const BufferColumns& cells = buffers.columns;
+  Table table(cells.cells().size());
+  table.add_column(
+      {.title = "Up to (" + std::string(buffers.time.unit()) + ')', .key = "time", .width = kTime},
+      [&cells, start = buffers.start](std::size_t i) {
+        const auto end = static_cast<std::uint32_t>(i) + 1;
+        return Ticks{since(cells.scale().begin(end), start)};
+      });
+  for (const BufferColumn& column : kColumns) {
+    table.add_column({.title = std::string(column.title), .key = column.name, .width = kPages},
+                     [&cells, value = column.value](std::size_t i) {
+                       const Count count = value(cells.cells()[i]);
+                       return count ? Cell(*count) : Cell(kUnknown);
+                     });
+  }
+  return table;
 }
 
 }  // namespace
 
 void write_buffer_title(TextWriter& out, const TimeFormat& time) {
   out.put("# time");
-  for (const Column& column : kOfMoment) {
+  for (const BufferColumn& column : kOfMoment) {
     out.put('\t');
     out.put(column.name);
   }
@@ -56,9 +70,13 @@ void write_buffer_line(TextWriter& out, const BufferState& state, std::uint64_t 
                        const TimeFormat& time) {
   time.put(out, since(state.clock, start));
   const BufferColumns::Cell cell{state, {}};
-  for (const Column& column : kOfMoment) {
+  for (const BufferColumn& column : kOfMoment) {
     out.put('\t');
-    put_count(out, column.value(cell), "-");
+    if (const Count count = column.value(cell)) {
+      out.number(*count);
+    } else {
+      out.put('-');
+    }
   }
   out.put('\n');
 }
@@ -67,58 +85,17 @@ void BufferTable::text(TextWriter& out) const {
   out.put("Pages of ");
   out.number(page_bytes);
   out.put(" bytes: up to each time; available: as many may be filled before none is free\n\n");
-  out.right("Up to (" + std::string(time.unit()) + ')', kTime);
-  for (const Column& column : kColumns) out.right(column.title, kPages);
-  out.put('\n');
-  for (std::uint32_t i = 0; i < columns.cells().size(); i++) {
-    time.right(out, since(columns.scale().begin(i + 1), start), kTime);
-    for (const Column& column : kColumns) {
-      const Count count = column.value(columns.cells()[i]);
-      if (count) {
-        out.right(*count, kPages);
-      } else {
-        out.right("-", kPages);
-      }
-    }
-    out.put('\n');
-  }
+  write_text(out, table_of(*this), time);
 }
 
 void BufferTable::json(TextWriter& out) const {
-  out.put("{\"unit\":");
-  out.json(time.unit());
-  out.put(",\"page_bytes\":");
-  out.number(page_bytes);
-  out.put(",\"rows\":[");
-  for (std::uint32_t i = 0; i < columns.cells().size(); i++) {
-    out.put(i == 0 ? "\n{\"time\":" : ",\n{\"time\":");
-    time.put(out, since(columns.scale().begin(i + 1), start));
-    for (const Column& column : kColumns) {
-      out.put(',');
-      out.json(column.name);
-      out.put(':');
-      put_count(out, column.value(columns.cells()[i]), "null");
-    }
-    out.put('}');
-  }
-  out.put("]}\n");
+  JsonReport report(out, time);
+  report.number("page_bytes", page_bytes);
+  report.rows("rows", table_of(*this), JsonRows::on_lines, false);
 }
 
 void BufferTable::csv(TextWriter& out) const {
-  out.put("time");
-  for (const Column& column : kColumns) {
-    out.put(',');
-    out.put(column.name);
-  }
-  out.put("\r\n");
-  for (std::uint32_t i = 0; i < columns.cells().size(); i++) {
-    time.put(out, since(columns.scale().begin(i + 1), start));
-    for (const Column& column : kColumns) {
-      out.put(',');
-      put_count(out, column.value(columns.cells()[i]), "");
-    }
-    out.put("\r\n");
-  }
+  write_csv(out, table_of(*this), time);
 }
 
 }  // namespace fkt

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Output of the table of lib/calls/function_diff.h as text, JSON and CSV.
-#include <algorithm>
+#include "lib/report/diff_report.h"
 
-#include "lib/calls/function_diff.h"
+#include "lib/base/table.h"
 
 namespace fkt {
 namespace {
+
+using In = Column::In;
 
 constexpr std::size_t kName = 25, kCount = 9, kTime = 12, kShare = 8;
 
 // The times in a diff are nanoseconds.
 TimeFormat format(TimeUnit unit) {
   return TimeFormat(unit, 1e9);
-}
-
-std::string signed_text(std::int64_t ns, const TimeFormat& time) {
-  const auto size = static_cast<std::uint64_t>(ns < 0 ? -ns : ns);
-  return (ns < 0 ? "-" : "") + time.text(size);
 }
 
 std::string change(const DiffRow& row) {
@@ -41,110 +37,79 @@ std::string probability(const std::optional<double>& p) {
   return std::string(out.view());
 }
 
-void optional_number(TextWriter& out, const std::optional<double>& value, std::string_view none) {
-  if (value) return out.decimal(*value, 6);
-  out.put(none);
+// "61.5%"
+std::string share(double slower) {
+  TextWriter out;
+  out.decimal(100 * slower, 1);
+  out.put('%');
+  return std::string(out.view());
 }
 
-struct Figure {
-  std::string_view key;
-  std::uint64_t (*of)(const DiffRow&);
-  bool is_time;
-};
-constexpr Figure kFigures[] = {
-    {"old_count", [](const DiffRow& r) { return r.before.count; }, false},
-    {"new_count", [](const DiffRow& r) { return r.after.count; }, false},
-    {"old_time", [](const DiffRow& r) { return r.before.time; }, true},
-    {"new_time", [](const DiffRow& r) { return r.after.time; }, true},
-    {"old_average", [](const DiffRow& r) { return r.before.average; }, true},
-    {"new_average", [](const DiffRow& r) { return r.after.average; }, true},
-    {"old_p50", [](const DiffRow& r) { return r.before.p50; }, true},
-    {"new_p50", [](const DiffRow& r) { return r.after.p50; }, true},
-};
+Cell optional_decimal(const std::optional<double>& value) {
+  return value ? Cell(Decimal{*value, 6}) : Cell(kUnknown);
+}
 
-void figure(TextWriter& out, const Figure& figure, const DiffRow& row, const TimeFormat& time) {
-  if (figure.is_time) return time.put(out, figure.of(row));
-  out.number(figure.of(row));
+Table diff_table(const std::vector<DiffRow>& rows) {
+  using Row = DiffRow;
+  TableOf<Row> table(rows);
+  table.add({.title = "Function", .key = "function", .width = kName, .left = true, .fitted = true},
+            [](const Row& row) { return row.name; });
+  const auto count = [&](const char* title, std::string_view key, auto value) {
+    table.add({.title = title, .key = key, .width = kCount + 1}, value);
+  };
+  const auto ticks = [&](const char* title, std::string_view key, auto value, unsigned in) {
+    table.add({.title = title, .key = key, .width = kTime + 1, .in = in},
+              [value](const Row& row) { return Ticks{value(row)}; });
+  };
+  count("Old", "old_count", [](const Row& row) { return row.before.count; });
+  count("New", "new_count", [](const Row& row) { return row.after.count; });
+  ticks(
+      "", "old_time", [](const Row& row) { return row.before.time; }, In::kData);
+  ticks(
+      "", "new_time", [](const Row& row) { return row.after.time; }, In::kData);
+  ticks(
+      "Old average", "old_average", [](const Row& row) { return row.before.average; }, In::kAll);
+  ticks(
+      "New average", "new_average", [](const Row& row) { return row.after.average; }, In::kAll);
+  ticks(
+      "", "old_p50", [](const Row& row) { return row.before.p50; }, In::kData);
+  ticks(
+      "", "new_p50", [](const Row& row) { return row.after.p50; }, In::kData);
+  table.add({.title = "Change", .width = kTime + 1, .in = In::kText}, change);
+  table.add({.title = "Extra time", .key = "extra", .width = kTime + 1},
+            [](const Row& row) { return SignedTicks{row.extra}; });
+  table.add({.title = "Slower", .width = kShare + 1, .in = In::kText},
+            [](const Row& row) { return row.slower ? Cell(share(*row.slower)) : Cell(kUnknown); });
+  table.add({.title = "p", .width = kShare + 1, .in = In::kText},
+            [](const Row& row) { return probability(row.p); });
+  table.add({.left = true, .separated = true, .in = In::kText},
+            [](const Row& row) { return row.significant ? Cell(std::string("*")) : Cell(kBlank); });
+  table.add({.key = "slower_share", .in = In::kData},
+            [](const Row& row) { return optional_decimal(row.slower); });
+  table.add({.key = "p_value", .in = In::kData},
+            [](const Row& row) { return optional_decimal(row.p); });
+  table.add({.key = "significant", .in = In::kData},
+            [](const Row& row) { return row.significant; });
+  return table;
 }
 
 }  // namespace
 
 void write_diff(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit) {
-  const TimeFormat time = format(unit);
-  std::size_t width = kName;
-  for (const DiffRow& row : rows) width = std::max(width, row.name.size());
-  out.left("Function", width);
-  for (const char* title : {"Old", "New"}) out.right(title, kCount + 1);
-  for (const char* title : {"Old average", "New average", "Change", "Extra time"}) {
-    out.right(title, kTime + 1);
-  }
-  out.right("Slower", kShare + 1);
-  out.right("p", kShare + 1);
-  out.put('\n');
-  for (const DiffRow& row : rows) {
-    out.left(row.name, width);
-    out.right(row.before.count, kCount + 1);
-    out.right(row.after.count, kCount + 1);
-    time.right(out, row.before.average, kTime + 1);
-    time.right(out, row.after.average, kTime + 1);
-    out.right(change(row), kTime + 1);
-    out.right(signed_text(row.extra, time), kTime + 1);
-    TextWriter share;
-    if (row.slower) share.decimal(100 * *row.slower, 1);
-    out.right(row.slower ? std::string(share.view()) + "%" : "-", kShare + 1);
-    out.right(probability(row.p), kShare + 1);
-    out.put(row.significant ? " *\n" : "\n");
-  }
+  write_text(out, diff_table(rows), format(unit));
 }
 
 void write_diff_json(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit,
                      const std::string& old_name, const std::string& new_name) {
   const TimeFormat time = format(unit);
-  out.put("{\"unit\":");
-  out.json(time.unit());
-  out.put(",\"old\":");
-  out.json(old_name);
-  out.put(",\"new\":");
-  out.json(new_name);
-  out.put(",\n\"changes\":[");
-  for (const DiffRow& row : rows) {
-    out.put(&row == rows.data() ? "\n{\"function\":" : ",\n{\"function\":");
-    out.json(row.name);
-    for (const Figure& f : kFigures) {
-      out.put(",\"");
-      out.put(f.key);
-      out.put("\":");
-      figure(out, f, row, time);
-    }
-    out.put(",\"extra\":" + signed_text(row.extra, time) + ",\"slower_share\":");
-    optional_number(out, row.slower, "null");
-    out.put(",\"p_value\":");
-    optional_number(out, row.p, "null");
-    out.put(row.significant ? ",\"significant\":true}" : ",\"significant\":false}");
-  }
-  out.put("]}\n");
+  JsonReport report(out, time);
+  report.text("old", old_name);
+  report.text("new", new_name);
+  report.rows("changes", diff_table(rows), JsonRows::on_lines, true);
 }
 
 void write_diff_csv(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit) {
-  const TimeFormat time = format(unit);
-  out.put("function");
-  for (const Figure& f : kFigures) {
-    out.put(',');
-    out.put(f.key);
-  }
-  out.put(",extra,slower_share,p_value,significant\r\n");
-  for (const DiffRow& row : rows) {
-    out.csv(row.name);
-    for (const Figure& f : kFigures) {
-      out.put(',');
-      figure(out, f, row, time);
-    }
-    out.put(',' + signed_text(row.extra, time) + ',');
-    optional_number(out, row.slower, "");
-    out.put(',');
-    optional_number(out, row.p, "");
-    out.put(row.significant ? ",true\r\n" : ",false\r\n");
-  }
+  write_csv(out, diff_table(rows), format(unit));
 }
 
 }  // namespace fkt

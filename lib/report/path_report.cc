@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <map>
 
+#include "lib/base/table.h"
+
 namespace fkt {
 namespace {
 
 using Doing = TaskActivity::Doing;
+using In = Column::In;
 
 constexpr std::size_t kEntry = 15, kTime = 12, kPid = 8;
 
@@ -34,23 +37,42 @@ std::string what(const PathStep& step, const Analysis& analysis) {
   return "asleep" + call + until;
 }
 
-double percent(const PathTable& table, std::uint64_t ticks) {
-  return 100. * static_cast<double>(ticks) / static_cast<double>(table.all);
+// Adds the columns of task and activity: in the text, "find, running in sys_lstat" is one.
+void add_what(TableOf<PathTable::Row>& table, const char* title) {
+  table.add({.title = title, .left = true, .separated = true, .in = In::kText},
+            [](const auto& row) {
+              TextWriter text;
+              text.escaped(row.task);
+              text.put(", ");
+              text.put(row.what);
+              return text.take();
+            });
+  table.add({.key = "task", .in = In::kData}, [](const auto& row) { return row.task; });
+  table.add({.key = "what", .in = In::kData}, [](const auto& row) { return row.what; });
 }
 
-// Writes "find, running in sys_lstat" and a newline.
-void put_text(TextWriter& out, const PathTable::Row& row) {
-  out.escaped(row.task);
-  out.put(", ");
-  out.put(row.what);
-  out.put('\n');
+Table sums_table(const PathTable& path) {
+  TableOf<PathTable::Row> table(path.sums);
+  table.add({.title = "Time", .key = "time", .width = kTime},
+            [](const auto& row) { return Ticks{row.ticks}; });
+  table.add({.title = "Percent", .key = "percent", .width = 9},
+            [all = static_cast<double>(path.all)](const auto& row) {
+              return Percent{100. * static_cast<double>(row.ticks) / all};
+            });
+  add_what(table, "What");
+  return table;
 }
 
-void json_member(TextWriter& out, std::string_view key, std::string_view text) {
-  out.put(",\"");
-  out.put(key);
-  out.put("\":");
-  out.json(text);
+Table steps_table(const PathTable& path) {
+  TableOf<PathTable::Row> table(path.steps);
+  table.add({.title = "From", .key = "from", .width = kEntry},
+            [](const auto& row) { return Ticks{row.from}; });
+  table.add({.title = "Time", .key = "time", .width = kTime, .separated = true},
+            [](const auto& row) { return Ticks{row.ticks}; });
+  table.add({.title = "Pid", .key = "pid", .width = kPid + 1},
+            [](const auto& row) { return row.pid; });
+  add_what(table, "Task, what");
+  return table;
 }
 
 }  // namespace
@@ -72,86 +94,20 @@ PathTable path_table(const std::vector<PathStep>& path, const Analysis& analysis
 }
 
 void write_path(TextWriter& out, const PathTable& table, const TimeFormat& time) {
-  out.right("Time", kTime);
-  out.right("Percent", 9);
-  out.put(" What\n");
-  for (const PathTable::Row& row : table.sums) {
-    time.right(out, row.ticks, kTime);
-    TextWriter share;
-    share.decimal(percent(table, row.ticks), 2);
-    out.right(share.view(), 8);
-    out.put("% ");
-    put_text(out, row);
-  }
+  write_text(out, sums_table(table), time);
   out.put('\n');
-  out.right("From", kEntry);
-  out.right("Time", kTime + 1);
-  out.right("Pid", kPid + 1);
-  out.put(" Task, what\n");
-  for (const PathTable::Row& row : table.steps) {
-    time.right(out, row.from, kEntry);
-    out.put(' ');
-    time.right(out, row.ticks, kTime);
-    out.right(row.pid, kPid + 1);
-    out.put(' ');
-    put_text(out, row);
-  }
+  write_text(out, steps_table(table), time);
 }
 
 void write_path_json(TextWriter& out, const PathTable& table, const TimeFormat& time) {
-  out.put("{\"unit\":");
-  out.json(time.unit());
-  out.put(",\n\"sums\":[");
-  for (const PathTable::Row& row : table.sums) {
-    out.put(&row == table.sums.data() ? "\n{\"time\":" : ",\n{\"time\":");
-    time.put(out, row.ticks);
-    out.put(",\"percent\":");
-    out.decimal(percent(table, row.ticks), 2);
-    json_member(out, "task", row.task);
-    json_member(out, "what", row.what);
-    out.put('}');
-  }
-  out.put("],\n\"path\":[");
-  for (const PathTable::Row& row : table.steps) {
-    out.put(&row == table.steps.data() ? "\n{\"from\":" : ",\n{\"from\":");
-    time.put(out, row.from);
-    out.put(",\"time\":");
-    time.put(out, row.ticks);
-    out.put(",\"pid\":");
-    out.number(row.pid);
-    json_member(out, "task", row.task);
-    json_member(out, "what", row.what);
-    out.put('}');
-  }
-  out.put("]}\n");
+  JsonReport report(out, time);
+  report.rows("sums", sums_table(table), JsonRows::on_lines, true);
+  report.rows("path", steps_table(table), JsonRows::on_lines, true);
 }
 
 void write_path_csv(TextWriter& out, const PathTable& table, const TimeFormat& time) {
-  const auto end = [&](const PathTable::Row& row) {
-    for (const std::string_view text : {row.task, row.what}) {
-      out.put(',');
-      out.csv(text);
-    }
-    out.put("\r\n");
-  };
-  out.put("table,time,percent,task,what\r\n");
-  for (const PathTable::Row& row : table.sums) {
-    out.put("sums,");
-    time.put(out, row.ticks);
-    out.put(',');
-    out.decimal(percent(table, row.ticks), 2);
-    end(row);
-  }
-  out.put("\r\ntable,from,time,pid,task,what\r\n");
-  for (const PathTable::Row& row : table.steps) {
-    out.put("path,");
-    time.put(out, row.from);
-    out.put(',');
-    time.put(out, row.ticks);
-    out.put(',');
-    out.number(row.pid);
-    end(row);
-  }
+  write_csv(out, sums_table(table), time, "sums");
+  write_csv(out, steps_table(table), time, "path");
 }
 
 }  // namespace fkt

@@ -1,240 +1,67 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/report/report_csv.h"
 
+#include "lib/report/report_tables.h"
+
 namespace fkt {
 namespace {
 
-class ReportCsv {
- public:
-  ReportCsv(TextWriter& out, const Summary& summary, const TimeFormat& time)
-      : out_(out), s_(summary), time_(time) {}
-
-  void write() {
-    recording();
-    gaps();
-    histogram();
-    durations();
-    calls();
-    exits_alone();
-    parts();
-    processes();
-    cpus();
-  }
-
- private:
-  // Begins a table; `columns` are the column names, separated by commas.
-  void table(std::string_view name, std::string_view columns) {
-    if (out_.size() > 0) out_.put("\r\n");
-    table_ = name;
-    out_.put("table,");
-    out_.put(columns);
-  }
-  void end() { out_.put("\r\n"); }
-  void row() { out_.put(table_); }
-  void text(std::string_view value) {
-    out_.put(',');
-    out_.csv(value);
-  }
-  void number(std::uint64_t value) {
-    out_.put(',');
-    out_.number(value);
-  }
-  void ticks(std::uint64_t value) {
-    out_.put(',');
-    time_.put(out_, value);
-  }
-  void empty(unsigned cells) { out_.fill(cells, ','); }
-  void code(std::optional<std::uint16_t> code) {
-    if (code) return number(*code);
-    empty(1);
-  }
-  // Average, min and max; empty cells when nothing was counted.
-  void each(const Spread& spread) {
-    if (spread.count == 0) return empty(3);
-    ticks(spread.sum / spread.count);
-    ticks(spread.min);
-    ticks(spread.max);
-  }
-  void state_keys() {
-    for (std::size_t i = 0; i < kCpuStates; i++) text(state_key(i));
-  }
-  void times(const CpuStateTimes& times) {
-    for (const std::uint64_t t : times) ticks(t);
-  }
-
-  void recording();
-  void gaps();
-  void histogram();
-  void durations();
-  void calls();
-  void exits_alone();
-  void parts();
-  void processes();
-  void cpus();
-
-  TextWriter& out_;
-  const Summary& s_;
-  const TimeFormat& time_;
-  std::string_view table_;
-};
-
-void ReportCsv::recording() {
-  table("recording", "from,to,unit,events,lost,complete");
-  end();
-  row();
-  ticks(s_.selected.from);
-  ticks(s_.selected.to);
-  text(time_.unit());
-  number(s_.events);
-  number(s_.lost);
-  text(s_.missing.empty() ? "true" : "false");
-  end();
+// One row: what the file contains.
+Table recording_table(const Summary& summary, const TimeFormat& time) {
+  Table table(1);
+  const auto add = [&](std::string_view key, Cell value) {
+    table.add_column({.key = key}, [value](std::size_t) { return value; });
+  };
+  add("from", Ticks{summary.selected.from});
+  add("to", Ticks{summary.selected.to});
+  add("unit", std::string(time.unit()));
+  add("events", summary.events);
+  add("lost", summary.lost);
+  add("complete", summary.missing.empty());
+  return table;
 }
 
-void ReportCsv::gaps() {
-  if (s_.losses.empty()) return;
-  table("gaps", "cpu,gaps,lost,time");
-  end();
-  for (const Summary::CpuLoss& loss : s_.losses) {
-    row();
-    number(loss.cpu);
-    number(loss.gaps);
-    number(loss.lost);
-    ticks(loss.ticks);
-    end();
-  }
+Table exits_table(const Summary& summary) {
+  Table table(kOutcomes);
+  table.add_column({.key = "outcome"}, [](std::size_t i) { return std::string(outcome_key(i)); });
+  table.add_column({.key = "count"}, [&](std::size_t i) { return summary.exits_alone[i]; });
+  return table;
 }
 
-// An event without a duration has only a count; a CPU state has only a time.
-void ReportCsv::histogram() {
-  table("histogram", "name,code,time,count,average,min,max");
-  end();
-  for (const Summary::EventRow& event : s_.histogram) {
-    row();
-    text(event.name);
-    code(event.code);
-    if (event.timed) {
-      ticks(event.ticks);
-    } else {
-      empty(1);
-    }
-    if (event.timed && !event.each) {
-      empty(1);
-    } else {
-      number(event.count);
-    }
-    each(event.each.value_or(Spread{}));
-    end();
+void write_parts(TextWriter& out, const Summary& summary, const TimeFormat& time) {
+  struct Row {
+    const std::string& call;
+    const Summary::Part& part;
+  };
+  std::vector<Row> rows;
+  for (const Summary::CallRow& call : summary.calls) {
+    for (const Summary::Part& part : call.parts) rows.push_back({call.name, part});
   }
-}
-
-void ReportCsv::durations() {
-  table("durations", "name,code,count,time,average,min,p50,p90,p99,max");
-  end();
-  for (const Summary::DurationRow& duration : s_.durations) {
-    row();
-    text(duration.name);
-    number(duration.code);
-    number(duration.total.count);
-    ticks(duration.total.sum);
-    ticks(duration.total.sum / duration.total.count);
-    ticks(duration.total.min);
-    ticks(duration.p50);
-    ticks(duration.p90);
-    ticks(duration.p99);
-    ticks(duration.total.max);
-    end();
-  }
-}
-
-void ReportCsv::calls() {
-  table("calls", "name,code,entries");
-  for (std::size_t i = 0; i < kOutcomes; i++) text(outcome_key(i));
-  out_.put(",time,average,min,max,only\r\n");
-  for (const Summary::CallRow& call : s_.calls) {
-    row();
-    text(call.name);
-    number(call.code);
-    number(call.entries);
-    for (const std::uint64_t count : call.outcomes) number(count);
-    ticks(call.total.sum);
-    each(call.total);
-    ticks(call.own);
-    end();
-  }
-}
-
-void ReportCsv::exits_alone() {
-  table("exits_alone", "outcome,count");
-  end();
-  for (std::size_t i = 0; i < kOutcomes; i++) {
-    row();
-    text(outcome_key(i));
-    number(s_.exits_alone[i]);
-    end();
-  }
-}
-
-void ReportCsv::parts() {
-  table("parts", "call,name,code,count,time");
-  end();
-  for (const Summary::CallRow& call : s_.calls) {
-    for (const Summary::Part& part : call.parts) {
-      row();
-      text(call.name);
-      text(part.name);
-      code(part.code);
-      number(part.count);
-      ticks(part.ticks);
-      end();
-    }
-  }
-}
-
-void ReportCsv::processes() {
-  table("processes", "name,pid,threads,runs,kernel");
-  state_keys();
-  end();
-  for (const Summary::ProcessRow& process : s_.processes) {
-    row();
-    text(process.name);
-    number(process.pid);
-    number(process.threads);
-    number(process.runs);
-    text(process.kernel ? "true" : "false");
-    times(process.times);
-    end();
-  }
-}
-
-void ReportCsv::cpus() {
-  table("cpus", "cpu");
-  state_keys();
-  end();
-  for (const Summary::CpuRow& cpu : s_.cpus) {
-    row();
-    number(cpu.cpu);
-    times(cpu.times);
-    end();
-  }
+  TableOf<Row> table(rows);
+  table.add({.key = "call"}, [](const Row& row) { return row.call; });
+  table.add({.key = "name"}, [](const Row& row) { return row.part.name; });
+  table.add({.key = "code"}, [](const Row& row) { return code_cell(row.part.code); });
+  table.add({.key = "count"}, [](const Row& row) { return row.part.count; });
+  table.add({.key = "time"}, [](const Row& row) { return Ticks{row.part.ticks}; });
+  write_csv(out, table, time, "parts");
 }
 
 }  // namespace
 
 void write_report_csv(TextWriter& out, const Summary& summary, const TimeFormat& time) {
-  ReportCsv(out, summary, time).write();
+  write_csv(out, recording_table(summary, time), time, "recording");
+  if (!summary.losses.empty()) write_csv(out, gaps_table(summary, time), time, "gaps");
+  write_csv(out, histogram_table(summary), time, "histogram");
+  write_csv(out, durations_table(summary), time, "durations");
+  write_csv(out, calls_table(summary), time, "calls");
+  write_csv(out, exits_table(summary), time, "exits_alone");
+  write_parts(out, summary, time);
+  write_csv(out, processes_table(summary, {}), time, "processes");
+  write_csv(out, cpus_table(summary), time, "cpus");
 }
 
 void write_counts_csv(TextWriter& out, const std::vector<Summary::Count>& counts) {
-  out.put("count,layer,name\r\n");
-  for (const Summary::Count& row : counts) {
-    out.number(row.count);
-    out.put(',');
-    out.csv(row.layer);
-    out.put(',');
-    out.csv(row.name);
-    out.put("\r\n");
-  }
+  write_csv(out, counts_table(counts), TimeFormat());
 }
 
 }  // namespace fkt

@@ -6,12 +6,11 @@
 
 #include "lib/base/text.h"
 #include "lib/format/clocks.h"
+#include "lib/report/report_tables.h"
 
 namespace fkt {
 namespace {
 
-constexpr std::size_t kTicks = 15;  // column widths
-constexpr std::size_t kCount = 10;
 constexpr std::size_t kLosses = 10;  // number of gaps that are listed individually
 
 class ReportHead {
@@ -156,16 +155,7 @@ void ReportHead::completeness() {
 void ReportHead::losses() {
   if (s_.losses.empty()) return;
   out_.put("\nGaps\n");
-  out_.put("CPU      Gaps      Lost" + std::string(kTicks - time_.title().size(), ' '));
-  out_.put(time_.title());
-  out_.put('\n');
-  for (const Summary::CpuLoss& row : s_.losses) {
-    out_.right(row.cpu, 3);
-    out_.right(row.gaps, kCount);
-    out_.right(row.lost, kCount);
-    time_.right(out_, row.ticks, kTicks);
-    out_.put('\n');
-  }
+  write_text(out_, gaps_table(s_, time_), time_);
   const std::size_t listed = std::min(kLosses, a_.gaps().size());
   for (std::size_t i = 0; i < listed; i++) {
     const Gap& gap = a_.gaps()[i];

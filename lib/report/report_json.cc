@@ -1,14 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/report/report_json.h"
 
+#include <cstdlib>
+
 #include <nlohmann/json.hpp>
 
 #include "lib/report/report_head.h"
+#include "lib/report/report_tables.h"
 
 namespace fkt {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// An integer for cycles and ns, otherwise a decimal number.
+Json in_unit(std::uint64_t ticks, const TimeFormat& time) {
+  if (time.unit() == "cycles") return ticks;
+  const std::uint64_t ns = time.ns(ticks);
+  if (time.unit() == "ns") return ns;
+  return static_cast<double>(ns) / (time.unit() == "us" ? 1e3 : 1e9);
+}
+
+Json rows(const Table& table, const TimeFormat& time);
+
+struct ToJson {
+  const TimeFormat& time;
+
+  Json operator()(NoValue) const { return {}; }
+  Json operator()(Ticks value) const { return in_unit(value.ticks, time); }
+  Json operator()(SignedTicks value) const {
+    const Json size = in_unit(static_cast<std::uint64_t>(std::abs(value.ticks)), time);
+    if (value.ticks >= 0) return size;
+    return size.is_number_float() ? Json(-size.get<double>()) : Json(-size.get<std::int64_t>());
+  }
+  Json operator()(Decimal value) const { return value.value; }
+  Json operator()(Percent value) const { return value.value; }
+  Json operator()(EventCode value) const { return value.code; }
+  Json operator()(const std::shared_ptr<const Table>& table) const { return rows(*table, time); }
+  Json operator()(const auto& value) const { return value; }
+};
+
+// Returns the table as write_json_rows() writes it.
+Json rows(const Table& table, const TimeFormat& time) {
+  Json array = Json::array();
+  for (std::size_t row = 0; row < table.rows(); row++) {
+    Json object = Json::object();
+    for (const Table::Part* part : table.parts(Column::kJson)) {
+      const Cell cell = part->cell(row);
+      const NoValue* none = std::get_if<NoValue>(&cell);
+      if (none != nullptr && !none->null) continue;
+      const Column& column = part->column;
+      Json& to = column.group.empty() ? object : object[std::string(column.group)];
+      to[std::string(column.key)] = std::visit(ToJson{time}, cell);
+    }
+    array.push_back(std::move(object));
+  }
+  return array;
+}
 
 class ReportJson {
  public:
@@ -21,58 +69,30 @@ class ReportJson {
             {"selection", selection()},
             {"events", s_.events},
             {"lost", s_.lost},
-            {"gaps", gaps()},
-            {"histogram", histogram()},
-            {"durations", durations()},
-            {"calls", calls()},
+            {"gaps", rows(gaps_table(s_, time_), time_)},
+            {"histogram", rows(histogram_table(s_), time_)},
+            {"durations", rows(durations_table(s_), time_)},
+            {"calls", rows(calls_table(s_), time_)},
             {"exits_alone", outcomes(s_.exits_alone)},
-            {"processes", processes()},
-            {"cpus", cpus()},
+            {"processes", rows(processes_table(s_, {}), time_)},
+            {"cpus", rows(cpus_table(s_), time_)},
             {"load", load()}};
   }
 
  private:
-  Json at(std::uint64_t ticks) const {
-    if (time_.unit() == "cycles") return ticks;
-    const std::uint64_t ns = time_.ns(ticks);
-    if (time_.unit() == "ns") return ns;
-    return static_cast<double>(ns) / (time_.unit() == "us" ? 1e3 : 1e9);
-  }
+  Json at(std::uint64_t ticks) const { return in_unit(ticks, time_); }
   Json extent(const Summary::Extent& extent) const {
     return {{"from", at(extent.from)}, {"to", at(extent.to)}, {"duration", at(extent.ticks)}};
   }
   Json recording() const;
   Json selection() const;
-  Json gaps() const;
-  Json histogram() const;
-  Json durations() const;
-  Json calls() const;
-  Json processes() const;
-  Json cpus() const;
   Json load() const;
-  Json times(const CpuStateTimes& times) const;
-  Json spread(const Spread& spread) const;
   static Json outcomes(const std::array<std::uint64_t, kOutcomes>& counts);
 
   const Summary& s_;
   const Analysis& a_;
   const TimeFormat& time_;
 };
-
-Json ReportJson::times(const CpuStateTimes& times) const {
-  Json object = Json::object();
-  for (std::size_t i = 0; i < kCpuStates; i++) object[std::string(state_key(i))] = at(times[i]);
-  return object;
-}
-
-Json ReportJson::spread(const Spread& spread) const {
-  if (spread.count == 0) return {{"count", 0}, {"time", 0}};
-  return {{"count", spread.count},
-          {"time", at(spread.sum)},
-          {"average", at(spread.sum / spread.count)},
-          {"min", at(spread.min)},
-          {"max", at(spread.max)}};
-}
 
 Json ReportJson::outcomes(const std::array<std::uint64_t, kOutcomes>& counts) {
   Json object = Json::object();
@@ -113,78 +133,6 @@ Json ReportJson::selection() const {
   return object;
 }
 
-Json ReportJson::gaps() const {
-  Json rows = Json::array();
-  for (const Summary::CpuLoss& row : s_.losses) {
-    rows.push_back(
-        {{"cpu", row.cpu}, {"gaps", row.gaps}, {"lost", row.lost}, {"time", at(row.ticks)}});
-  }
-  return rows;
-}
-
-Json ReportJson::histogram() const {
-  Json rows = Json::array();
-  for (const Summary::EventRow& row : s_.histogram) {
-    Json object = {{"name", row.name}};
-    object["code"] = row.code ? Json(*row.code) : Json();
-    if (row.timed) object["time"] = at(row.ticks);
-    if (!row.timed || row.each) object["count"] = row.count;
-    if (row.each) object["each"] = spread(*row.each);
-    rows.push_back(std::move(object));
-  }
-  return rows;
-}
-
-Json ReportJson::durations() const {
-  Json rows = Json::array();
-  for (const Summary::DurationRow& row : s_.durations) {
-    Json object = {{"name", row.name}, {"code", row.code}};
-    object.update(spread(row.total));
-    object.update({{"p50", at(row.p50)}, {"p90", at(row.p90)}, {"p99", at(row.p99)}});
-    rows.push_back(std::move(object));
-  }
-  return rows;
-}
-
-Json ReportJson::calls() const {
-  Json rows = Json::array();
-  for (const Summary::CallRow& row : s_.calls) {
-    Json parts = Json::array();
-    for (const Summary::Part& part : row.parts) {
-      parts.push_back({{"name", part.name}, {"count", part.count}, {"time", at(part.ticks)}});
-    }
-    rows.push_back({{"name", row.name},
-                    {"code", row.code},
-                    {"entries", row.entries},
-                    {"outcomes", outcomes(row.outcomes)},
-                    {"total", spread(row.total)},
-                    {"only", at(row.own)},
-                    {"parts", std::move(parts)}});
-  }
-  return rows;
-}
-
-Json ReportJson::processes() const {
-  Json rows = Json::array();
-  for (const Summary::ProcessRow& row : s_.processes) {
-    rows.push_back({{"name", row.name},
-                    {"pid", row.pid},
-                    {"threads", row.threads},
-                    {"runs", row.runs},
-                    {"kernel", row.kernel},
-                    {"times", times(row.times)}});
-  }
-  return rows;
-}
-
-Json ReportJson::cpus() const {
-  Json rows = Json::array();
-  for (const Summary::CpuRow& row : s_.cpus) {
-    rows.push_back({{"cpu", row.cpu}, {"times", times(row.times)}});
-  }
-  return rows;
-}
-
 Json ReportJson::load() const {
   Json object = {{"all_cpus", at(s_.cpu_ticks)}};
   const bool known = s_.has_switches && !a_.tasks().filtered();
@@ -210,11 +158,7 @@ std::string report_json(const Summary& summary, const Analysis& analysis, const 
 }
 
 std::string counts_json(const std::vector<Summary::Count>& counts) {
-  Json rows = Json::array();
-  for (const Summary::Count& row : counts) {
-    rows.push_back({{"count", row.count}, {"layer", row.layer}, {"name", row.name}});
-  }
-  return lines(rows, 1);
+  return lines(rows(counts_table(counts), TimeFormat()), 1);
 }
 
 }  // namespace fkt

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/report/report_text.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 
 #include "lib/base/text.h"
 #include "lib/report/report_head.h"
+#include "lib/report/report_tables.h"
 
 namespace fkt {
 namespace {
 
-constexpr std::size_t kName = 30;  // column widths
-constexpr std::size_t kTask = 28;  // names of kworkers are long
-constexpr std::size_t kTicks = 15;
-constexpr std::size_t kCount = 10;
 constexpr double kPercentPerStar = 2.5;  // as in the 2005 report's figure 4
 
-double percent(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+void add_name(TableOf<Summary::EventRow>& table) {
+  table.add({.title = "Name", .width = kNameWidth, .left = true},
+            [](const auto& row) { return row.name; });
+  table.add({.title = "Code", .width = 4, .separated = true},
+            [](const auto& row) { return code_cell(row.code); });
 }
 
 class Report {
@@ -46,10 +49,11 @@ class Report {
 
   void title(std::string_view text);
   void code(std::optional<std::uint16_t> code);
-  void ticks(std::uint64_t value) { time_.right(out_, value, kTicks); }
+  // Returns the rows of the histogram with a duration, or those without.
+  std::vector<Summary::EventRow> events(bool timed) const;
+  void ticks(std::uint64_t value) { time_.right(out_, value, kTicksWidth); }
   void column(std::string_view text, std::size_t width) { out_.right(text, width); }
   void put_percent(std::uint64_t part, std::uint64_t whole);
-  void each(const Spread& spread);
   std::vector<CpuState> states_shown() const;
 
   TextWriter& out_;
@@ -57,28 +61,6 @@ class Report {
   const Analysis& a_;
   const TimeFormat& time_;
 };
-
-std::string_view state_title(CpuState state) {
-  switch (state) {
-    case CpuState::idle:
-      return "Idle";
-    case CpuState::user:
-      return "User";
-    case CpuState::system:
-      return "System";
-    case CpuState::irq:
-      return "Interrupts";
-    case CpuState::softirq:
-      return "Softirqs";
-    case CpuState::running:
-      return "User or system";
-    case CpuState::others:
-      return "Idle+others";
-    case CpuState::unknown:
-      return "Unknown";
-  }
-  return "";
-}
 
 void Report::title(std::string_view text) {
   out_.put('\n');
@@ -95,107 +77,77 @@ void Report::code(std::optional<std::uint16_t> code) {
   }
 }
 
+std::vector<Summary::EventRow> Report::events(bool timed) const {
+  std::vector<Summary::EventRow> rows;
+  std::ranges::copy_if(s_.histogram, std::back_inserter(rows),
+                       [=](const auto& row) { return row.timed == timed; });
+  return rows;
+}
+
 void Report::put_percent(std::uint64_t part, std::uint64_t whole) {
   TextWriter number;
   number.decimal(percent(part, whole), 2);
   number.put('%');
-  out_.right(number.view(), 9);
+  out_.right(number.view(), kPercentWidth);
 }
 
-void Report::each(const Spread& spread) {
-  if (spread.count == 0) {
-    for (int i = 0; i < 3; i++) column("-", kTicks);
-    return;
-  }
-  ticks(spread.sum / spread.count);
-  ticks(spread.min);
-  ticks(spread.max);
-}
-
+// The events with a duration, and the sum of their own times below them.
 void Report::histogram() {
+  using Row = Summary::EventRow;
   std::uint64_t whole = 0;
-  for (const auto& row : s_.histogram) whole += row.ticks;
+  for (const Row& row : s_.histogram) whole += row.ticks;
+  const std::vector<Row> rows = events(true);
+  TableOf<Row> table(rows);
+  add_name(table);
+  table.add({.title = std::string(time_.title()), .width = kTicksWidth},
+            [](const Row& row) { return Ticks{row.ticks}; });
+  table.add({.title = "Count", .width = kCountWidth},
+            [](const Row& row) { return row.each ? Cell(row.count) : Cell(kBlank); });
+  const auto each = [&](const char* name, auto value) {
+    table.add({.title = name, .width = kTicksWidth}, [value](const Row& row) {
+      if (!row.each) return Cell(kBlank);
+      return row.each->count == 0 ? Cell(kNone) : Cell(Ticks{value(*row.each)});
+    });
+  };
+  each("Average", [](const Spread& spread) { return spread.sum / spread.count; });
+  each("Min", [](const Spread& spread) { return spread.min; });
+  each("Max", [](const Spread& spread) { return spread.max; });
+  table.add({.title = "Percent", .width = kPercentWidth},
+            [=](const Row& row) { return Percent{percent(row.ticks, whole)}; });
+  table.add({.left = true, .separated = true}, [=](const Row& row) {
+    const auto stars = std::lround(percent(row.ticks, whole) / kPercentPerStar);
+    return stars > 0 ? Cell(std::string(static_cast<std::size_t>(stars), '*')) : Cell(kBlank);
+  });
+  table.footer({std::string("Total elapsed"), kBlank, Ticks{whole}, kBlank, kBlank, kBlank, kBlank,
+                Percent{percent(whole, whole)}, kBlank});
   title("Where the CPUs' time went: own time, without what nested in it");
-  out_.left("Name", kName);
-  out_.put(" Code");
-  column(time_.title(), kTicks);
-  for (const char* name : {"Count"}) column(name, kCount);
-  for (const char* name : {"Average", "Min", "Max"}) column(name, kTicks);
-  column("Percent", 9);
-  out_.put('\n');
-  for (const Summary::EventRow& row : s_.histogram) {
-    if (!row.timed) continue;
-    out_.left(row.name, kName);
-    code(row.code);
-    ticks(row.ticks);
-    if (row.each) {
-      out_.right(row.count, kCount);
-      each(*row.each);
-    } else {
-      column("", kCount + 3 * kTicks);
-    }
-    put_percent(row.ticks, whole);
-    const auto stars =
-        static_cast<std::size_t>(std::lround(percent(row.ticks, whole) / kPercentPerStar));
-    if (stars > 0) out_.put(' ');
-    out_.fill(stars, '*');
-    out_.put('\n');
-  }
-  out_.left("Total elapsed", kName);
-  column("", 5);
-  ticks(whole);
-  column("", kCount + 3 * kTicks);
-  put_percent(whole, whole);
-  out_.put('\n');
+  write_text(out_, table, time_);
 }
 
 void Report::points() {
-  bool any = false;
-  for (const Summary::EventRow& row : s_.histogram) {
-    if (row.timed) continue;
-    if (!any) {
-      title("Events without a duration");
-      out_.left("Name", kName);
-      out_.put(" Code");
-      column("Count", kTicks);
-      out_.put('\n');
-    }
-    any = true;
-    out_.left(row.name, kName);
-    code(row.code);
-    out_.right(row.count, kTicks);
-    out_.put('\n');
-  }
+  const std::vector<Summary::EventRow> rows = events(false);
+  if (rows.empty()) return;
+  TableOf<Summary::EventRow> table(rows);
+  add_name(table);
+  table.add({.title = "Count", .width = kTicksWidth}, [](const auto& row) { return row.count; });
+  title("Events without a duration");
+  write_text(out_, table, time_);
 }
 
 void Report::durations() {
   if (s_.durations.empty()) return;
   title("How long each took, from entry to exit (percentiles within 1/64)");
-  out_.left("Name", kName);
-  out_.put(" Code");
-  column("Count", kCount);
-  for (const char* name : {"Average", "Min", "p50", "p90", "p99", "Max"}) column(name, kTicks);
-  out_.put('\n');
-  for (const Summary::DurationRow& row : s_.durations) {
-    out_.left(row.name, kName);
-    code(row.code);
-    out_.right(row.total.count, kCount);
-    ticks(row.total.sum / row.total.count);
-    for (const std::uint64_t t : {row.total.min, row.p50, row.p90, row.p99, row.total.max}) {
-      ticks(t);
-    }
-    out_.put('\n');
-  }
+  write_text(out_, durations_table(s_), time_);
 }
 
 // As in figure 5 of the 2005 report: the parts nested in the call, the call ONLY, and the whole.
 void Report::call(const Summary::CallRow& row) {
   const auto line = [&](std::string_view name, std::optional<std::uint16_t> id, std::uint64_t count,
                         std::uint64_t sum) {
-    out_.left(name, kName);
+    out_.left(name, kNameWidth);
     code(id);
     ticks(sum);
-    out_.right(count, kCount);
+    out_.right(count, kCountWidth);
     ticks(count == 0 ? 0 : sum / count);
     put_percent(sum, row.total.sum);
   };
@@ -213,7 +165,7 @@ void Report::call(const Summary::CallRow& row) {
     out_.put(" max ");
     time_.put(out_, row.total.max);
   } else {
-    out_.left(row.name, kName);
+    out_.left(row.name, kNameWidth);
     code(row.code);
   }
   out_.put('\n');
@@ -240,12 +192,12 @@ void Report::call(const Summary::CallRow& row) {
 void Report::calls() {
   if (s_.calls.empty()) return;
   title("System calls: what each spent, from entry to exit, in what");
-  out_.left("Name", kName);
+  out_.left("Name", kNameWidth);
   out_.put(" Code");
-  column(time_.title(), kTicks);
-  column("Count", kCount);
-  column("Average", kTicks);
-  column("Percent", 9);
+  column(time_.title(), kTicksWidth);
+  column("Count", kCountWidth);
+  column("Average", kTicksWidth);
+  column("Percent", kPercentWidth);
   out_.put('\n');
   for (const Summary::CallRow& row : s_.calls) call(row);
   const auto alone = [&](Outcome outcome, const char* text) {
@@ -274,63 +226,41 @@ std::vector<CpuState> Report::states_shown() const {
 
 void Report::processes() {
   if (s_.processes.empty()) return;
-  const std::vector<CpuState> shown = states_shown();
   title("Processes: time on the CPUs (interrupts: those that interrupted the process)");
-  out_.left("Name", kTask);
-  column("Pid", 8);
-  column("Threads", 8);
-  column("Runs", kCount);
-  for (const CpuState state : shown) {
-    if (state != CpuState::unknown) column(state_title(state), kTicks);
-  }
-  column("Percent", 9);
-  out_.put('\n');
-  for (const Summary::ProcessRow& row : s_.processes) {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t t : row.times) sum += t;
-    TextWriter name;
-    name.escaped(row.name);
-    out_.left(name.view(), kTask);
-    out_.right(row.pid, 8);
-    out_.right(row.threads, 8);
-    out_.right(row.runs, kCount);
-    for (const CpuState state : shown) {
-      if (state != CpuState::unknown) ticks(row.times[static_cast<std::size_t>(state)]);
-    }
-    put_percent(sum, s_.cpu_ticks);
-    out_.put('\n');
-  }
+  write_text(out_, processes_table(s_, states_shown()), time_);
 }
 
+// Two lines for each CPU: the times, and their shares of the CPU's time.
 void Report::cpus() {
-  const std::vector<CpuState> shown = states_shown();
-  title("CPUs");
-  out_.left("CPU", 5);
-  for (const CpuState state : shown) column(state_title(state), kTicks);
-  out_.put('\n');
-  const auto line = [&](const std::string& name, const CpuStateTimes& times) {
-    out_.left(name, 5);
-    for (const CpuState state : shown) ticks(times[static_cast<std::size_t>(state)]);
-    out_.put('\n');
-    std::uint64_t sum = 0;
-    for (const std::uint64_t t : times) sum += t;
-    out_.left("", 5);
-    for (const CpuState state : shown) {
-      TextWriter number;
-      number.decimal(percent(times[static_cast<std::size_t>(state)], sum), 2);
-      number.put('%');
-      out_.right(number.view(), kTicks);
-    }
-    out_.put('\n');
+  struct Line {
+    std::string name;
+    const CpuStateTimes& times;
+    std::optional<std::uint64_t> whole;
   };
-  for (const Summary::CpuRow& row : s_.cpus) line(std::to_string(row.cpu), row.times);
-  if (s_.cpus.size() > 1) line("all", s_.times);
+  std::vector<Line> lines;
+  const auto add = [&](const std::string& name, const CpuStateTimes& times) {
+    lines.push_back({name, times, {}});
+    lines.push_back({"", times, std::accumulate(times.begin(), times.end(), std::uint64_t{0})});
+  };
+  for (const Summary::CpuRow& row : s_.cpus) add(std::to_string(row.cpu), row.times);
+  if (s_.cpus.size() > 1) add("all", s_.times);
+  TableOf<Line> table(lines);
+  table.add({.title = "CPU", .width = 5, .left = true}, [](const Line& line) { return line.name; });
+  for (const CpuState state : states_shown()) {
+    table.add({.title = std::string(state_title(state)), .width = kTicksWidth},
+              [i = static_cast<std::size_t>(state)](const Line& line) {
+                const std::uint64_t ticks = line.times[i];
+                return line.whole ? Cell(Percent{percent(ticks, *line.whole)}) : Cell(Ticks{ticks});
+              });
+  }
+  title("CPUs");
+  write_text(out_, table, time_);
 }
 
 void Report::load() {
   title("The recording's own load");
   const auto line = [&](std::string_view name, std::uint64_t sum) {
-    out_.left(name, kName + 5);
+    out_.left(name, kNameWidth + 5);
     ticks(sum);
     put_percent(sum, s_.cpu_ticks);
     out_.put(" of all CPUs' time\n");
@@ -346,7 +276,7 @@ void Report::load() {
   }
   if (!a_.info().totals || a_.info().checkpoint) return;  // these totals are of the whole recording
   const Totals& totals = *a_.info().totals;
-  out_.left("the drain by its own count", kName + 5);
+  out_.left("the drain by its own count", kNameWidth + 5);
   ticks(static_cast<std::uint64_t>(static_cast<double>(totals.drain_ns) *
                                    a_.info().clocks.ticks_per_second() / 1e9));
   out_.put(" for " + counted(totals.pages, "page") + ", " + counted(totals.bytes, "byte"));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lib/base/table.h"
+
 namespace fkt {
 namespace {
 
@@ -14,6 +16,35 @@ std::uint64_t since(const FoundSpan& span, std::uint64_t start) {
   return span.begin > start ? span.begin - start : 0;
 }
 
+Table spans_table(const SlowestTable& slowest) {
+  TableOf<FoundSpan> table(slowest.spans);
+  const auto ticks = [&](Column column, auto value) {
+    table.add(std::move(column), [value](const FoundSpan& span) { return Ticks{value(span)}; });
+  };
+  const auto from = [start = slowest.start](const FoundSpan& span) { return since(span, start); };
+  ticks({.title = "From", .key = "time", .width = kTime}, from);
+  ticks({.title = "To", .width = kTime, .in = Column::kText},
+        [from](const FoundSpan& span) { return from(span) + span.duration; });
+  ticks({.title = "Duration", .key = "duration", .width = kDuration},
+        [](const FoundSpan& span) { return span.duration; });
+  table.add({.title = "CPU", .key = "cpu", .width = 4},
+            [](const FoundSpan& span) { return span.cpu; });
+  table.add({.title = "Pid", .key = "pid", .width = 8},
+            [](const FoundSpan& span) { return span.pid; });
+  const auto text = [&](const char* title, std::string_view key, auto value) {
+    table.add({.title = title,
+               .key = key,
+               .width = kTask,
+               .left = true,
+               .separated = true,
+               .escaped = true},
+              [value](const FoundSpan& span) { return std::string(value(span)); });
+  };
+  text("Task", "task", [](const FoundSpan& span) { return span.task; });
+  text("Name", "name", [](const FoundSpan& span) { return span.name; });
+  return table;
+}
+
 }  // namespace
 
 void SlowestTable::text(TextWriter& out) const {
@@ -22,63 +53,15 @@ void SlowestTable::text(TextWriter& out) const {
   out.put(", in ");
   out.put(time.unit());
   out.put('\n');
-  out.right("From", kTime);
-  out.right("To", kTime);
-  out.right("Duration", kDuration);
-  out.put(" CPU     Pid ");
-  out.left("Task", kTask);
-  out.put(" Name\n");
-  for (const FoundSpan& span : spans) {
-    const std::uint64_t from = since(span, start);
-    time.right(out, from, kTime);
-    time.right(out, from + span.duration, kTime);
-    time.right(out, span.duration, kDuration);
-    out.right(span.cpu, 4);
-    out.right(span.pid, 8);
-    out.put(' ');
-    TextWriter task;
-    task.escaped(span.task);
-    out.left(task.view(), kTask);
-    out.put(' ');
-    out.escaped(span.name);
-    out.put('\n');
-  }
+  write_text(out, spans_table(*this), time);
 }
 
 void SlowestTable::json(TextWriter& out) const {
-  for (const FoundSpan& span : spans) {
-    out.put("{\"time\":");
-    time.put(out, since(span, start));
-    out.put(",\"duration\":");
-    time.put(out, span.duration);
-    out.put(",\"cpu\":");
-    out.number(span.cpu);
-    out.put(",\"pid\":");
-    out.number(span.pid);
-    out.put(",\"task\":");
-    out.json(span.task);
-    out.put(",\"name\":");
-    out.json(span.name);
-    out.put("}\n");
-  }
+  write_json_rows(out, spans_table(*this), time, JsonRows::lines);
 }
 
 void SlowestTable::csv(TextWriter& out) const {
-  out.put("time,duration,cpu,pid,task,name\r\n");
-  for (const FoundSpan& span : spans) {
-    time.put(out, since(span, start));
-    out.put(',');
-    time.put(out, span.duration);
-    out.put(',');
-    out.number(span.cpu);
-    out.put(',');
-    out.number(span.pid);
-    out.put(',');
-    out.csv(span.task);
-    out.put(',');
-    out.csv(span.name);
-    out.put("\r\n");
-  }
+  write_csv(out, spans_table(*this), time);
 }
 
 std::vector<Interval> surroundings(const std::vector<FoundSpan>& spans, std::uint64_t window) {

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/base/table.h"
+
+#include <algorithm>
+
+namespace fkt {
+namespace {
+
+// What text, JSON and CSV write alike; what differs is in the derived classes.
+struct PutValue {
+  TextWriter& out;
+  const TimeFormat& time;
+
+  void operator()(std::uint64_t value) const { out.number(value); }
+  void operator()(Ticks value) const { time.put(out, value.ticks); }
+  void operator()(SignedTicks value) const {
+    if (value.ticks < 0) out.put('-');
+    const auto bits = static_cast<std::uint64_t>(value.ticks);
+    time.put(out, value.ticks < 0 ? ~bits + 1 : bits);
+  }
+  void operator()(EventCode value) const { out.number(value.code); }
+  void operator()(Decimal value) const { out.decimal(value.value, value.digits); }
+  void operator()(Percent value) const { out.decimal(value.value, 2); }
+  void operator()(bool value) const { out.put(value ? "true" : "false"); }
+  void operator()(const std::shared_ptr<const Table>&) const {}
+};
+
+struct PutText : PutValue {
+  bool escaped;
+  using PutValue::operator();
+  void operator()(NoValue value) const { out.put(value.text); }
+  void operator()(EventCode value) const { out.hex_digits(value.code, 4); }
+  void operator()(Percent value) const {
+    out.decimal(value.value, 2);
+    out.put('%');
+  }
+  void operator()(const std::string& value) const { escaped ? out.escaped(value) : out.put(value); }
+};
+
+struct PutCsv : PutValue {
+  using PutValue::operator();
+  void operator()(NoValue) const {}
+  void operator()(const std::string& value) const { out.csv(value); }
+};
+
+struct PutJson : PutValue {
+  using PutValue::operator();
+  void operator()(NoValue) const { out.put("null"); }
+  void operator()(const std::string& value) const { out.json(value); }
+  void operator()(const std::shared_ptr<const Table>& value) const {
+    out.put('[');
+    write_json_rows(out, *value, time, JsonRows::joined);
+    out.put(']');
+  }
+};
+
+bool is_blank(const Cell& cell) {
+  const NoValue* none = std::get_if<NoValue>(&cell);
+  return none != nullptr && none->text.empty();
+}
+
+class TextTable {
+ public:
+  TextTable(TextWriter& out, const Table& table, const TimeFormat& time)
+      : out_(out), table_(table), time_(time), parts_(table.parts(Column::kText)) {
+    for (const Table::Part* part : parts_) widths_.push_back(width_of(*part));
+  }
+
+  void write(bool underlined) {
+    line([&](std::size_t i) {
+      const std::string& title = parts_[i]->column.title;
+      return title.empty() ? Cell(kBlank) : Cell(title);
+    });
+    if (underlined) underline();
+    for (std::size_t row = 0; row < table_.rows(); row++) {
+      line([&](std::size_t i) { return parts_[i]->cell(row); });
+      if (table_.after_row()) table_.after_row()(out_, row);
+    }
+    if (!table_.footer().empty()) line([&](std::size_t i) { return table_.footer()[i]; });
+  }
+
+ private:
+  // Returns the cell's text, which is valid until the next call.
+  std::string_view text(const Cell& cell, const Column& column) {
+    cell_.clear();
+    std::visit(PutText{{cell_, time_}, column.escaped}, cell);
+    return cell_.view();
+  }
+  std::size_t width_of(const Table::Part& part) {
+    const Column& column = part.column;
+    if (!column.fitted) return column.width;
+    std::size_t width = std::max(column.width, column.title.size());
+    for (std::size_t row = 0; row < table_.rows(); row++) {
+      width = std::max(width, text(part.cell(row), column).size());
+    }
+    return width;
+  }
+  template <class CellOf>
+  void line(CellOf cell_of) {
+    for (std::size_t i = 0; i < parts_.size(); i++) {
+      const Column& column = parts_[i]->column;
+      const Cell cell = cell_of(i);
+      const bool open_end = column.left && i + 1 == parts_.size();
+      if (open_end && is_blank(cell)) break;
+      if (column.separated && i > 0) out_.put(' ');
+      const std::string_view value = text(cell, column);
+      if (column.left) {
+        out_.left(value, open_end ? 0 : widths_[i]);
+      } else {
+        out_.right(value, widths_[i]);
+      }
+    }
+    out_.put('\n');
+  }
+  void underline() {
+    for (std::size_t i = 0; i < parts_.size(); i++) {
+      if (parts_[i]->column.separated && i > 0) out_.put(' ');
+      out_.fill(widths_[i], '-');
+    }
+    out_.put('\n');
+  }
+
+  TextWriter& out_;
+  const Table& table_;
+  const TimeFormat& time_;
+  const std::vector<const Table::Part*> parts_;
+  std::vector<std::size_t> widths_;
+  TextWriter cell_;
+};
+
+void write_json_row(TextWriter& out, const std::vector<const Table::Part*>& parts, std::size_t row,
+                    const TimeFormat& time) {
+  std::string_view group;  // the object that is open
+  bool first = true;
+  const auto key = [&](std::string_view name) {
+    if (!first) out.put(',');
+    out.json(name);
+    out.put(':');
+    first = false;
+  };
+  out.put('{');
+  for (const Table::Part* part : parts) {
+    const Cell cell = part->cell(row);
+    const NoValue* none = std::get_if<NoValue>(&cell);
+    if (none != nullptr && !none->null) continue;
+    const Column& column = part->column;
+    if (column.group != group) {
+      if (!group.empty()) out.put('}');
+      group = column.group;
+      if (!group.empty()) {
+        key(group);
+        out.put('{');
+        first = true;
+      }
+    }
+    key(column.key);
+    std::visit(PutJson{{out, time}}, cell);
+  }
+  out.put(group.empty() ? "}" : "}}");
+}
+
+}  // namespace
+
+std::vector<const Table::Part*> Table::parts(Column::In in) const {
+  std::vector<const Part*> parts;
+  for (const Part& part : parts_) {
+    if ((part.column.in & in) != 0) parts.push_back(&part);
+  }
+  return parts;
+}
+
+void write_text(TextWriter& out, const Table& table, const TimeFormat& time, bool underlined) {
+  TextTable(out, table, time).write(underlined);
+}
+
+void write_csv(TextWriter& out, const Table& table, const TimeFormat& time, std::string_view name) {
+  const std::vector<const Table::Part*> parts = table.parts(Column::kCsv);
+  const auto line = [&](std::string_view first, auto put) {
+    out.put(first);
+    for (std::size_t i = 0; i < parts.size(); i++) {
+      if (i > 0 || !first.empty()) out.put(',');
+      put(*parts[i]);
+    }
+    out.put("\r\n");
+  };
+  if (!name.empty() && out.size() > 0) out.put("\r\n");
+  line(name.empty() ? "" : "table", [&](const Table::Part& part) { out.put(part.column.key); });
+  for (std::size_t row = 0; row < table.rows(); row++) {
+    line(name, [&](const Table::Part& part) { std::visit(PutCsv{{out, time}}, part.cell(row)); });
+  }
+}
+
+void write_json_rows(TextWriter& out, const Table& table, const TimeFormat& time, JsonRows rows) {
+  const std::vector<const Table::Part*> parts = table.parts(Column::kJson);
+  for (std::size_t row = 0; row < table.rows(); row++) {
+    if (row > 0 && rows != JsonRows::lines) out.put(',');
+    if (rows == JsonRows::on_lines) out.put('\n');
+    write_json_row(out, parts, row, time);
+    if (rows == JsonRows::lines) out.put('\n');
+  }
+}
+
+JsonReport::JsonReport(TextWriter& out, const TimeFormat& time) : out_(out), time_(time) {
+  out_.put("{\"unit\":");
+  out_.json(time.unit());
+}
+
+JsonReport::~JsonReport() {
+  out_.put("}\n");
+}
+
+void JsonReport::key(std::string_view name) {
+  out_.json(name);
+  out_.put(':');
+}
+
+void JsonReport::text(std::string_view name, std::string_view value) {
+  out_.put(',');
+  key(name);
+  out_.json(value);
+}
+
+void JsonReport::number(std::string_view name, std::uint64_t value) {
+  out_.put(',');
+  key(name);
+  out_.number(value);
+}
+
+void JsonReport::ticks(std::string_view name, std::uint64_t value) {
+  out_.put(',');
+  key(name);
+  time_.put(out_, value);
+}
+
+void JsonReport::rows(std::string_view name, const Table& table, JsonRows rows, bool on_line) {
+  out_.put(on_line ? ",\n" : ",");
+  key(name);
+  out_.put('[');
+  write_json_rows(out_, table, time_, rows);
+  out_.put(']');
+}
+
+}  // namespace fkt

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Table: the columns of a report described once, and written as text, JSON or CSV (RFC 4180).
+//
+//   TableOf<Task> table(tasks);  // the table refers to the rows
+//   table.add({.title = "Name", .key = "name", .width = 20, .left = true},
+//             [](const Task& task) { return task.name; });
+//   table.add({.title = "Running", .key = "running", .width = 15},
+//             [](const Task& task) { return Ticks{task.running}; });
+//   write_text(out, table, time);
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lib/base/text_writer.h"
+#include "lib/base/time_format.h"
+
+namespace fkt {
+
+class Table;
+
+// Values that are written otherwise than a number or a text.
+struct Ticks {  // in the unit of the writer's TimeFormat
+  std::uint64_t ticks;
+};
+struct SignedTicks {
+  std::int64_t ticks;
+};
+struct EventCode {  // text: four hexadecimal digits; JSON and CSV: a number
+  std::uint16_t code;
+};
+struct Decimal {
+  double value;
+  int digits;  // behind the point
+};
+struct Percent {  // text: with two digits behind the point and "%"; JSON and CSV: without "%"
+  double value;
+};
+// A cell without a value. Its CSV field is empty.
+struct NoValue {
+  std::string_view text;  // what the text shows
+  bool null;              // JSON: true: null; false: the member is left out
+};
+inline constexpr NoValue kUnknown{"-", true};
+inline constexpr NoValue kNone{"-", false};
+inline constexpr NoValue kBlank{"", false};
+
+// A nested table is an array of objects in JSON; it cannot be written as text or CSV.
+using Cell = std::variant<NoValue, std::uint64_t, Ticks, SignedTicks, EventCode, Decimal, Percent,
+                          bool, std::string, std::shared_ptr<const Table>>;
+
+struct Column {
+  // The outputs that have the column.
+  enum In : unsigned { kText = 1, kJson = 2, kCsv = 4, kData = kJson | kCsv, kAll = 7 };
+
+  std::string title{};       // in the head line of the text
+  std::string_view key{};    // in JSON, and in the head line of CSV
+  std::string_view group{};  // JSON: columns of one group are the members of an object
+  std::size_t width = 0;     // in the text; longer values are not cut
+  bool left = false;         // aligned to the left; as the last column it is not padded
+  bool separated = false;    // a blank before the column, in addition to its width
+  bool fitted = false;       // the width grows to that of the longest value
+  bool escaped = false;      // the text shows control bytes as \xHH
+  unsigned in = kAll;
+};
+
+class Table {
+ public:
+  using CellOf = std::function<Cell(std::size_t row)>;
+  using AfterRow = std::function<void(TextWriter& out, std::size_t row)>;
+  struct Part {
+    Column column;
+    CellOf cell;
+  };
+
+  explicit Table(std::size_t rows) : rows_(rows) {}
+  void add_column(Column column, CellOf cell) {
+    parts_.push_back({std::move(column), std::move(cell)});
+  }
+  // Text only: called behind each row, to write further lines about it.
+  void after_row(AfterRow write) { after_row_ = std::move(write); }
+  // Text only: cells of a last line, one for each column that the text has.
+  void footer(std::vector<Cell> cells) { footer_ = std::move(cells); }
+
+  std::size_t rows() const { return rows_; }
+  // Returns the columns that an output has.
+  std::vector<const Part*> parts(Column::In in) const;
+  const AfterRow& after_row() const { return after_row_; }
+  const std::vector<Cell>& footer() const { return footer_; }
+
+ private:
+  std::size_t rows_;
+  std::vector<Part> parts_;
+  AfterRow after_row_;
+  std::vector<Cell> footer_;
+};
+
+// A table over rows that outlive it.
+template <class Row>
+class TableOf : public Table {
+ public:
+  explicit TableOf(std::span<const Row> rows) : Table(rows.size()), all_(rows) {}
+  // `cell` takes a row and returns what a Cell can be made of.
+  template <class Function>
+  void add(Column column, Function cell) {
+    add_column(std::move(column), [rows = all_, cell = std::move(cell)](std::size_t i) {
+      return Cell(cell(rows[i]));
+    });
+  }
+
+ private:
+  std::span<const Row> all_;
+};
+
+// Writes a line of titles and a line for each row. underlined: a line of dashes below the titles.
+void write_text(TextWriter& out, const Table& table, const TimeFormat& time,
+                bool underlined = false);
+// Writes a line of keys and a line for each row. name: begins every line, with a head line that
+// calls it "table"; an empty line separates the table from what was written before it. Empty: no
+// such column.
+void write_csv(TextWriter& out, const Table& table, const TimeFormat& time,
+               std::string_view name = {});
+
+// What stands between the objects of the rows.
+enum class JsonRows {
+  joined,    // {...},{...}
+  on_lines,  // each object on a line of its own, separated by commas
+  lines,     // each object is a line that ends with a newline: no commas
+};
+// Writes an object for each row, without the brackets of an array.
+void write_json_rows(TextWriter& out, const Table& table, const TimeFormat& time, JsonRows rows);
+
+// Writes one JSON object with the unit of the times, further members, and arrays of rows.
+class JsonReport {
+ public:
+  JsonReport(TextWriter& out, const TimeFormat& time);
+  ~JsonReport();
+  JsonReport(const JsonReport&) = delete;
+  JsonReport& operator=(const JsonReport&) = delete;
+
+  void text(std::string_view key, std::string_view value);
+  void number(std::string_view key, std::uint64_t value);
+  void ticks(std::string_view key, std::uint64_t value);
+  // on_line: the key begins a line.
+  void rows(std::string_view key, const Table& table, JsonRows rows, bool on_line);
+
+ private:
+  void key(std::string_view name);
+
+  TextWriter& out_;
+  const TimeFormat& time_;
+};
+
+}  // namespace fkt

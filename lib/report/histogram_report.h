@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The durations of one function's calls (lib/calls/function_histogram.h) as text, JSON and CSV.
+#pragma once
+
+#include "lib/base/text_writer.h"
+#include "lib/base/time_format.h"
+#include "lib/calls/function_histogram.h"
+
+namespace fkt {
+
+void write_histogram(TextWriter& out, const FunctionHistogram& histogram, const TimeFormat& time);
+void write_histogram_json(TextWriter& out, const FunctionHistogram& histogram,
+                          const TimeFormat& time);
+void write_histogram_csv(TextWriter& out, const FunctionHistogram& histogram,
+                         const TimeFormat& time);
+
+}  // namespace fkt

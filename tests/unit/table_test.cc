@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "lib/base/table.h"
+
+namespace fkt {
+namespace {
+
+struct Row {
+  std::string name;
+  std::uint64_t count;
+  std::uint64_t ticks;
+  bool known;
+};
+
+const std::vector<Row> kRows = {{"plain", 7, 2000, true},
+                                {"a \"b\",\x01", 12345678901234, 1, false}};
+
+TableOf<Row> make_table() {
+  TableOf<Row> table(kRows);
+  table.add({.title = "Name", .key = "name", .width = 12, .left = true, .escaped = true},
+            [](const Row& row) { return row.name; });
+  table.add({.title = "Calls", .key = "count", .width = 8},
+            [](const Row& row) { return row.count; });
+  table.add({.title = "Time", .key = "time", .width = 8}, [](const Row& row) -> Cell {
+    if (row.known) return Ticks{row.ticks};
+    return kUnknown;
+  });
+  table.add({.title = "Left out", .key = "none", .width = 10, .in = Column::kData},
+            [](const Row&) -> Cell { return kNone; });
+  return table;
+}
+
+const TimeFormat kMicroseconds(TimeUnit::us, 1e9);
+
+template <class Write>
+std::string written(Write write) {
+  TextWriter out;
+  write(out);
+  return std::string(out.view());
+}
+
+TEST_CASE("a table as text: aligned columns, long values whole, unknown values as a dash") {
+  const std::string text =
+      written([](TextWriter& out) { write_text(out, make_table(), kMicroseconds); });
+  CHECK(text ==
+        "Name           Calls    Time\n"
+        "plain              7   2.000\n"
+        "a \"b\",\\x01  12345678901234       -\n");
+}
+
+TEST_CASE("a table as CSV: quoted as RFC 4180 says, a value that is not there is empty") {
+  const std::string text =
+      written([](TextWriter& out) { write_csv(out, make_table(), kMicroseconds); });
+  CHECK(text ==
+        "name,count,time,none\r\n"
+        "plain,7,2.000,\r\n"
+        "\"a \"\"b\"\",\x01\",12345678901234,,\r\n");
+  const std::string named =
+      written([](TextWriter& out) { write_csv(out, make_table(), kMicroseconds, "calls"); });
+  CHECK(named.find("table,name,count,time,none\r\ncalls,plain,7,2.000,\r\n") != std::string::npos);
+}
+
+TEST_CASE("a table as JSON is read back: null for unknown, no member for none") {
+  const std::string text = written([](TextWriter& out) {
+    JsonReport report(out, kMicroseconds);
+    report.rows("calls", make_table(), JsonRows::joined, false);
+  });
+  const nlohmann::json parsed = nlohmann::json::parse(text);
+  REQUIRE(parsed["calls"].size() == 2);
+  CHECK(parsed["calls"][0] == nlohmann::json({{"name", "plain"}, {"count", 7}, {"time", 2.0}}));
+  CHECK(parsed["calls"][1]["name"] == kRows[1].name);
+  CHECK(parsed["calls"][1]["count"] == kRows[1].count);
+  CHECK(parsed["calls"][1]["time"].is_null());
+  CHECK_FALSE(parsed["calls"][1].contains("none"));
+}
+
+TEST_CASE("a table without rows has its titles only") {
+  TableOf<Row> empty(std::span<const Row>{});
+  empty.add({.title = "Name", .key = "name", .width = 5}, [](const Row& row) { return row.name; });
+  CHECK(written([&](TextWriter& out) { write_text(out, empty, kMicroseconds); }) == " Name\n");
+  CHECK(written([&](TextWriter& out) { write_csv(out, empty, kMicroseconds); }) == "name\r\n");
+}
+
+}  // namespace
+}  // namespace fkt
