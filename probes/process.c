@@ -38,12 +38,15 @@ static __always_inline bool keep(const struct task_struct *about)
 	return fkt_layer_on(FKT_L_PROCESS) && fkt_keep(about->pid);
 }
 
-/* The id contains the state in which prev is switched out, in the order of the letters shown by ps(1). */
+/*
+ * The id contains the state in which prev is switched out, in the order of the letters shown by ps(1).
+ * Lockless: its parent may reap a thread that exits while it is being switched out; either state is true then.
+ */
 static u32 switch_id(bool preempt, const struct task_struct *prev, unsigned int prev_state)
 {
 	if (preempt)
 		return FKT_E_SWITCH_PREEMPT;
-	return FKT_E_SWITCH_R + min(__task_state_index(prev_state, prev->exit_state),
+	return FKT_E_SWITCH_R + min(__task_state_index(prev_state, READ_ONCE(prev->exit_state)),
 				    (unsigned int)(FKT_E_SWITCH_I - FKT_E_SWITCH_R));
 }
 
