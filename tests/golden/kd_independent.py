@@ -491,13 +491,18 @@ def compare_durations(print_tool, expected, path):
 
 def main():
     kd_tool, print_tool, folder = sys.argv[1:]
-    bad = rows = 0
-    found = compare("find.fkt", recording(print_tool, f"{folder}/find.fkt"), kd(kd_tool, f"{folder}/find.fkt"))
-    bad, rows = bad + found[0], rows + found[1]
-    found = compare_durations(print_tool, recording(print_tool, f"{folder}/find.fkt"), f"{folder}/find.fkt")
-    bad, rows = bad + found[0], rows + found[1]
-    found = compare_tasks(kd_tool, print_tool, f"{folder}/find.fkt")
-    bad, rows = bad + found[0], rows + found[1]
+    bad = 0
+    rows = collections.Counter()  # by the comparison
+
+    def add(found, what):
+        nonlocal bad
+        bad += found[0]
+        rows[what] += found[1]
+
+    find = f"{folder}/find.fkt"
+    add(compare("find.fkt", recording(print_tool, find), kd(kd_tool, find)), "functions of find.fkt")
+    add(compare_durations(print_tool, recording(print_tool, find), find), "durations")
+    add(compare_tasks(kd_tool, print_tool, find), "tasks")
     with tempfile.TemporaryDirectory() as scratch:
         before = None
         for seed in range(20):
@@ -505,16 +510,17 @@ def main():
             simulator.run(400)
             path = str(pathlib.Path(scratch) / f"{seed}.lst")
             pathlib.Path(path).write_text(simulator.log())
-            found = compare(f"seed {seed}", simulator.rows, kd(kd_tool, path))
-            bad, rows = bad + found[0], rows + found[1]
-            found = compare_pictures(kd_tool, simulator.rows, path)
-            bad, rows = bad + found[0], rows + found[1]
+            add(compare(f"seed {seed}", simulator.rows, kd(kd_tool, path)), "functions of logs")
+            add(compare_pictures(kd_tool, simulator.rows, path), "stacks")
             if before:
-                found = compare_diff(print_tool, before[0], simulator.rows, before[1], path)
-                bad, rows = bad + found[0], rows + found[1]
+                add(compare_diff(print_tool, before[0], simulator.rows, before[1], path), "differences of logs")
             before = simulator.rows, path
-    print(f"{rows} rows compared, {bad} differences")
-    return 1 if bad or rows < 100 else 0
+    print(f"{sum(rows.values())} rows compared, {bad} differences: {dict(rows)}")
+    few = [what for what in ("functions of find.fkt", "durations", "tasks") if rows[what] < 2]
+    few += [what for what in ("functions of logs", "stacks", "differences of logs") if rows[what] < 100]
+    if few:
+        print(f"too few rows to compare: {few}")
+    return 1 if bad or few else 0
 
 
 if __name__ == "__main__":

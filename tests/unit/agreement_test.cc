@@ -4,9 +4,11 @@
 // recordings; the environment variable FKT_AGREEMENT=N runs N of each kind for a longer test.
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "lib/analyse/critical_path.h"
 #include "lib/scan/scan.h"
@@ -238,6 +240,9 @@ Said check_all(const Bytes& file, bool at_once = false) {
   Sink sink(timeline, whole), second(timeline, again);
   timeline.read(control, &sink);
   timeline.follow(timeline.begin(), timeline.end(), second);
+  // Two engines that find nothing agree too.
+  REQUIRE_FALSE(said.spans.empty());
+  REQUIRE_FALSE(said.states.empty());
   check_same("spans of the page", text(said.spans), text(whole.spans));
   check_same("spans of the page's whole stretch", text(said.spans), text(again.spans));
   check_same("states of the page", text(said.states), text(whole.states));
@@ -250,9 +255,10 @@ Said check_all(const Bytes& file, bool at_once = false) {
 
 namespace {
 
-// Compares the page's figures for a part of the recording with the statistics of that part.
-void check_window(const Trace& trace, const Timeline& timeline, std::uint64_t from,
-                  std::uint64_t to) {
+// Compares the page's figures for a part of the recording with the statistics of that part. Returns
+// how many types of spans, CPUs and tasks were compared that have time in that part.
+std::array<std::size_t, 3> check_window(const Trace& trace, const Timeline& timeline,
+                                        std::uint64_t from, std::uint64_t to) {
   INFO("from " << from << " to " << to);
   Analysis analysis(trace.info(), {.from = from, .to = to});
   analysis.keep_histograms();
@@ -279,6 +285,7 @@ void check_window(const Trace& trace, const Timeline& timeline, std::uint64_t fr
     put(there, timeline.types()[type].name, window.types()[type]);
   }
   CHECK(here == there);
+  std::array<std::size_t, 3> compared = {here.size(), 0, 0};
   const std::vector<WindowStats::OfCpu> cpus = window.cpus();
   for (std::uint32_t cpu = 0; cpu < cpus.size(); cpu++) {
     INFO("cpu " << cpu);
@@ -289,6 +296,7 @@ void check_window(const Trace& trace, const Timeline& timeline, std::uint64_t fr
           of(times, CpuState::user) + of(times, CpuState::system) + of(times, CpuState::running));
     CHECK(cpus[cpu].unknown == to - from - cpus[cpu].idle - cpus[cpu].interrupts - cpus[cpu].busy);
     CHECK(cpus[cpu].unknown == of(times, CpuState::unknown));
+    compared[1] += cpus[cpu].unknown < to - from;
   }
   for (TaskIndex task = 0; task < window.tasks().size(); task++) {
     if (timeline.tasks()[task].idle || task >= states.stats().size()) continue;
@@ -299,12 +307,15 @@ void check_window(const Trace& trace, const Timeline& timeline, std::uint64_t fr
     CHECK(running == states.stats()[task].running);
     CHECK(ready == states.stats()[task].ready);
     CHECK(blocked == states.stats()[task].asleep + states.stats()[task].disk);
+    compared[2] += running + ready + blocked > 0;
   }
+  return compared;
 }
 
 }  // namespace
 
 TEST_CASE("the page's figures of a part are those of the statistics: calls, CPUs, tasks") {
+  std::array<std::size_t, 3> compared = {};
   for (unsigned seed = 0; seed < recordings(); seed++) {
     INFO("seed " << seed);
     const auto kind = seed % 2 == 0 ? RandomRecording::Kind::plain : RandomRecording::Kind::few;
@@ -314,10 +325,15 @@ TEST_CASE("the page's figures of a part are those of the statistics: calls, CPUs
     Timeline timeline(trace);
     PassControl control;
     timeline.read(control);
-    check_window(trace, timeline, start, start + third);
-    check_window(trace, timeline, start + third, start + 2 * third);
-    check_window(trace, timeline, start + third, recording_end(trace));
+    const std::uint64_t end = recording_end(trace);
+    for (const auto& [from, to] : {std::pair(start, start + third),
+                                   {start + third, start + 2 * third},
+                                   {start + third, end}}) {
+      const auto found = check_window(trace, timeline, from, to);
+      for (std::size_t i = 0; i < compared.size(); i++) compared[i] += found[i];
+    }
   }
+  for (const std::size_t count : compared) CHECK(count > 3 * recordings());
 }
 
 TEST_CASE("all engines agree: nothing is lost") {

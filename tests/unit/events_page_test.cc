@@ -105,7 +105,7 @@ and not to be disturbed (D), 0x403 stopped (T), 0x404 traced (t), 0x405 dead (X)
 }  // namespace
 
 TEST_CASE("fkt-events.7 is that of the catalogue", "[golden]") {
-  const auto path = std::filesystem::path(__FILE__).parent_path() / "../../man/fkt-events.7";
+  const auto path = std::filesystem::path(FKT_SOURCE_DIR) / "man/fkt-events.7";
   if (std::getenv("FKT_GOLDEN_WRITE") != nullptr) std::ofstream(path, std::ios::binary) << page();
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};

@@ -142,8 +142,10 @@ TEST_CASE("the times of any row add up") {
   auto rows = rows_of(
       "10 500 5 a x+0x1\n20 400 5 b a+0x1\n30 50 -1 i b+0x1\n100 100 6 c y+0x1\n150 20 -1 j c+0x2\n"
       "300 10 5 d b+0x1\n");
+  CHECK(rows.size() == 6);
   for (const auto& [name, row] : rows) {
     INFO(name);
+    CHECK(row.time > 0);
     CHECK(row.time == row.local + row.sub + row.blocked + row.preempted + row.interrupts);
   }
 }

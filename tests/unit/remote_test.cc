@@ -310,7 +310,8 @@ TEST_CASE("strangers who say nothing do not keep the sender out") {
   std::vector<UniqueFd> strangers;
   for (int i = 0; i < 40; ++i) {
     auto fd = remote::start_connecting(loopback(receiver.port()));
-    if (fd) strangers.push_back(std::move(*fd));
+    REQUIRE(fd);
+    strangers.push_back(std::move(*fd));
   }
   auto link = connect_to(ends.parcel, receiver.port());
   REQUIRE(link);

@@ -3,8 +3,10 @@
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -93,10 +95,19 @@ TEST_CASE("an ask goes to the recorder with that pid, and its answer back") {
 }
 
 TEST_CASE("somebody else's socket of that name is not the recorder") {
-  // This process listens on the address for pid 1.
-  const Result<UniqueFd> listens = listen_for_asks(1);
-  if (!listens) return;  // pid 1 has such a socket itself
-  CHECK_FALSE(connect_to_recorder(1));
+  // This process listens on the address for its child's pid.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (;;) ::pause();
+  }
+  REQUIRE(child > 0);
+  const Result<UniqueFd> listens = listen_for_asks(child);
+  const Result<UniqueFd> connected = connect_to_recorder(child);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  REQUIRE(listens);
+  REQUIRE_FALSE(connected);
+  CHECK_THAT(connected.error().message, Catch::Contains("connection refused"));
 }
 
 TEST_CASE("a recorder that refuses at once, or ends, is understood") {
