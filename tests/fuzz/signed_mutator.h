@@ -15,7 +15,9 @@
 #include "lib/base/crc32.h"
 #include "lib/format/sections.h"
 
+#ifdef FKT_LIBFUZZER
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+#endif
 
 namespace fkt::fuzz {
 
@@ -70,6 +72,7 @@ inline void sign(std::vector<std::uint8_t>& bytes) {
 
 }  // namespace fkt::fuzz
 
+#ifdef FKT_LIBFUZZER
 // libFuzzer's own mutation, three times in four with the checksums put right afterwards.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {
@@ -80,3 +83,4 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   std::memcpy(data, bytes.data(), size);
   return size;
 }
+#endif
