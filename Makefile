@@ -21,11 +21,11 @@ tool_names = $(patsubst cli/%/main.cc,%,$(wildcard cli/fkt_*/main.cc))
 man_pages = $(wildcard man/*.1 man/*.4 man/*.5 man/*.7)
 cxx_sources = $(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
                          tests/bench/*.cc tests/browser/*.cc examples/*.cc)
-scripts = packaging/setup .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/library/run web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image apt.sh build-module lib.sh faults.sh) \
+scripts = packaging/setup .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/library/run tests/fuzz/run tests/long/cases tests/long/sanitizers web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image apt.sh build-module lib.sh faults.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
 .PHONY: all help tools module install install-tools uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
-        check-setup unit-tests fuzz bench bench-readers lint format clean
+        check-setup unit-tests check-sanitizers fuzz bench bench-readers lint lint-module format clean
 .DEFAULT_GOAL := all
 
 all: tools module  ## tools and module (KDIR=... for another kernel's headers)
@@ -110,6 +110,10 @@ check-unit: unit-tests  ## unit tests and golden files: neither root nor module 
 check-golden: unit-tests  ## the golden files alone
 	@ctest --test-dir '$(BUILD)/cmake' --output-on-failure -R golden
 
+check-sanitizers:  ## the same, built with address and undefined-behaviour sanitizers
+	@packaging/setup build web check
+	@tests/long/sanitizers
+
 check-model:  ## the ring's model, every interleaving of it (2 to 5 minutes)
 	@packaging/setup check
 	@tests/model/run
@@ -149,20 +153,27 @@ not_for_checkpatch := $(not_for_checkpatch),LINUX_VERSION_CODE,CONSTANT_COMPARIS
 
 lint:  ## formatting and scripts; nothing is changed
 	@echo "make: checking the C++ formatting"
-	@clang-format --dry-run -Werror $(cxx_sources)
+	@echo $(cxx_sources) | xargs -P $(JOBS) -n 40 clang-format --dry-run -Werror
 	@echo "make: checking the scripts"
-	@shellcheck -x $(scripts)
+	@echo $(scripts) | xargs -P $(JOBS) -n 8 shellcheck -x
 	@shellcheck -s sh tests/vm/guest-init
-	@checkpatch=$$(command -v checkpatch.pl || ls '$(BUILD)'/vm/*-debug/kdir/scripts/checkpatch.pl 2>/dev/null | head -1); \
-	    [ -n "$$checkpatch" ] || { echo "make: no checkpatch.pl in PATH (tests/vm/get-kernel 6.1-debug has one), module/ is not checked"; exit 0; }; \
-	    echo "make: checking module/ and probes/"; \
-	    perl "$$checkpatch" --no-tree --terse --max-line-length=120 --ignore $(not_for_checkpatch) -f $(wildcard module/*.[ch] probes/*.[ch] tests/vm/modules/*.c)
+	@if [ -n '$(checkpatch)' ]; then $(MAKE) --no-print-directory lint-module; \
+	    else echo "make: no checkpatch.pl, module/ is not checked: tests/vm/get-kernel 6.1-debug has one, or name it with CHECKPATCH=..."; fi
+
+# Debian has checkpatch.pl in the kernel's source alone, which 6.1-debug is built from.
+CHECKPATCH ?=
+checkpatch = $(or $(CHECKPATCH),$(shell command -v checkpatch.pl),$(firstword $(wildcard $(BUILD)/vm/*-debug/kdir/scripts/checkpatch.pl)))
+
+lint-module:  ## checkpatch on module/ and probes/
+	@[ -n '$(checkpatch)' ] || { echo "make: no checkpatch.pl: tests/vm/get-kernel 6.1-debug has one, or name it with CHECKPATCH=..." >&2; exit 1; }
+	@echo "make: checking module/ and probes/"
+	@perl '$(checkpatch)' --no-tree --terse --max-line-length=120 --ignore $(not_for_checkpatch) -f $(wildcard module/*.[ch] probes/*.[ch] tests/vm/modules/*.c)
 
 format:  ## formats the C++ sources in place
 	@clang-format -i $(cxx_sources)
 
 # The unpacked kernels stay: they are downloads, and `rm -r build` removes them.
 clean:  ## removes what was built, but not the kernels that were fetched
-	@rm -rf '$(BUILD)'/bin '$(BUILD)'/cmake '$(BUILD)'/cmake-fuzz '$(BUILD)'/demo '$(BUILD)'/*.log '$(BUILD)'/vm/check '$(BUILD)'/vm/*/src
+	@rm -rf '$(BUILD)'/bin '$(BUILD)'/cmake '$(BUILD)'/cmake-fuzz '$(BUILD)'/cmake-sanitize '$(BUILD)'/demo '$(BUILD)'/*.log '$(BUILD)'/vm/check '$(BUILD)'/vm/*/src
 	@cd module && rm -rf .tmp_versions modules.order Module.symvers *.o *.ko *.mod *.mod.c .*.cmd \
 	    ../probes/*.o ../probes/.*.cmd .module-common.*

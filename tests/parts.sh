@@ -1,33 +1,77 @@
-# shellcheck shell=bash disable=SC2154  # parts_name, parts_log: the sourcing script's
+# shellcheck shell=bash disable=SC2154  # parts_name, checkout, FKT_BUILD: the sourcing script's
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For scripts whose parts each end with a line `N passed, N failed[, N skipped]`: they run them by `part`
-# and end with `parts_end`, whose line counts all together. Before: parts_log, where the last
-# part's output is kept, and parts_name, which stands before each part's title.
+# For scripts whose parts each end with a line `N passed, N failed[, N skipped]`: they call parts_begin, run
+# the parts by `part` and end with parts_end, whose line counts all together. Before: parts_name, which is
+# printed before each part's title; checkout and FKT_BUILD, the absolute paths of the source and the build.
+#
+# $parts_log has the output of the part that runs or ran last. $parts_results has the outcome of every run, the
+# last one at the end: when it began, of which commit, and for each part when it ended, its seconds and its
+# count. A line is written as soon as its part has ended, so a run that is interrupted leaves what it found.
+parts_log=$FKT_BUILD/$parts_name.log
+parts_results=$FKT_BUILD/$parts_name.results
 passed=0 failed=0 skipped=0
 
-# add STATUS LINE: a part's last line, and its exit status.
+# result TEXT: a line of $parts_results, with the date.
+result() { echo "$(date -u '+%Y-%m-%d %H:%M:%S UTC')  $1" >>"$parts_results"; }
+
+parts_begin() {
+    local commit changes=
+    mkdir -p "$FKT_BUILD"
+    commit=$(git -C "$checkout" log -1 --format='%h "%s"' 2>/dev/null) || commit="no commit known"
+    [[ -z $(git -C "$checkout" status --porcelain 2>/dev/null) ]] || changes=", with changes"
+    result "begins: $commit$changes"
+}
+
+# add SECONDS STATUS LINE TITLE: a part that has ended, with its exit status and its last line.
 add() {
-    if [[ $2 =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
+    local outcome=ok
+    if [[ $3 =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
         passed=$((passed + BASH_REMATCH[1]))
         failed=$((failed + BASH_REMATCH[2]))
         skipped=$((skipped + ${BASH_REMATCH[4]:-0}))
-        [[ $1 -eq 0 || ${BASH_REMATCH[2]} -gt 0 ]] || failed=$((failed + 1))
+        if [[ $2 -ne 0 || ${BASH_REMATCH[2]} -gt 0 ]]; then outcome=FAIL; fi
+        [[ $2 -eq 0 || ${BASH_REMATCH[2]} -gt 0 ]] || failed=$((failed + 1))
     else
-        echo "$parts_name: no count in: $2"
+        echo "$parts_name: no count in: $3"
         failed=$((failed + 1))
+        outcome=FAIL
     fi
+    result "$(printf '%-4s  %5d s  %s: %s' "$outcome" "$1" "$4" "$3")"
 }
 
-# part WHAT COMMAND...
+# part TITLE COMMAND...
 part() {
-    local status=0
+    local status=0 begin=$SECONDS
     echo "$parts_name: $1"
     "${@:2}" 2>&1 | tee "$parts_log" || status=$?
-    add "$status" "$(tail -1 "$parts_log")"
+    add $((SECONDS - begin)) "$status" "$(tail -1 "$parts_log")" "$1"
+}
+
+# one TITLE COMMAND...: a part whose command prints no count: it passes if the command succeeds.
+one() {
+    part "$1" bash -c 'if "$@"; then echo "1 passed, 0 failed"; else echo "0 passed, 1 failed"; fi' one "${@:2}"
+}
+
+# unit_tests FOLDER OPTION...: ctest there; its last line is the count, from ctest's one-line results.
+unit_tests() {
+    local status=0 log
+    log=$(mktemp)
+    ctest --test-dir "$1" --output-on-failure --no-tests=error "${@:2}" 2>&1 | tee "$log" || status=$?
+    awk '/^ *[0-9]+\/[0-9]+ Test +#/ {
+            if (/Skipped/) skipped++
+            else if (/ Passed /) passed++
+            else failed++
+         }
+         END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }' "$log"
+    rm -f "$log"
+    return "$status"
 }
 
 parts_end() {
-    echo "$passed passed, $failed failed$([[ $skipped -eq 0 ]] || echo ", $skipped skipped")"
+    local count
+    count="$passed passed, $failed failed$([[ $skipped -eq 0 ]] || echo ", $skipped skipped")"
+    result "ends, after $SECONDS s: $count"
+    echo "$count"
     [[ $failed -eq 0 ]]
 }
