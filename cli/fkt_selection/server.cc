@@ -97,7 +97,8 @@ struct Server::Running {
   }
   void answer(const httplib::Request& request, httplib::Response& response) const {
     Reply reply = api.answer(request.matches[2].str(), parameters_of(request));
-    response.status = reply.status;
+    // The library sets 200, or 206 for the part of an answer that a request with "Range:" gets.
+    if (reply.status != 200) response.status = reply.status;
     response.body = std::move(reply.body);  // set_content() would copy it
     response.set_header("Content-Type", reply.type);
   }

@@ -3,6 +3,7 @@
 // threads (fkt/page_walk.h), with pages built word by word; and when the warning is given.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -26,7 +27,7 @@ std::uint32_t own_bytes(std::uint32_t first, const std::vector<std::uint64_t>& w
   fkt_page_header header{};
   header.pid = first;
   std::memcpy(page.data(), &header, sizeof header);
-  std::memcpy(page.data() + sizeof header / 8, words.data(), words.size() * 8);
+  std::ranges::copy(words, page.begin() + sizeof header / 8);
   const auto used = static_cast<std::uint32_t>(sizeof header + words.size() * 8);
   return fkt_page_bytes_of(reinterpret_cast<const fkt_page_header*>(page.data()), used, is_own);
 }
