@@ -9,6 +9,14 @@ namespace fkt {
 
 using Step = PageDecoder::Step;
 
+namespace {
+
+PageSequence::Head head_of(const Page& page) {
+  return {page.header.seq, page.header.lost, begins_with_lost_word(page)};
+}
+
+}  // namespace
+
 CpuStream::CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, std::uint64_t from,
                      std::uint64_t to, const Checkpoint* checkpoint)
     : data_(&data), pages_(&pages), from_(from), to_(to) {
@@ -21,24 +29,24 @@ CpuStream::CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, s
     if (pages.empty()) return;
     const std::uint32_t cpu = data.pages[pages[0]].cpu;
     const Checkpoint::Cpu* known = checkpoint ? checkpoint->find(cpu) : nullptr;
-    if (known != nullptr) lost_ = known->lost;
-    if (checkpoint == nullptr) lost_ = data.info.lost_before(cpu);
+    if (known != nullptr) sequence_.lost_before(known->lost);
+    if (checkpoint == nullptr) sequence_.lost_before(data.info.lost_before(cpu));
     return;
   }
   // Loss counts are cumulative: the page before the selection tells where they start.
   const PageRef& before = data.pages[pages[next_page_ - 1]];
   const Result<Page> page = data.source->page_header(before.offset);
-  if (page) lost_ = page->header.lost;
+  if (page) sequence_.lost_before(page->header.lost);
   // Pages missing behind it show in the sequence numbers.
-  last_seq_ = before.seq;
-  hole_ = !page;
+  sequence_.comes_after(before.seq);
+  if (!page) sequence_.skip();
   event_.clock = before.end_clock;
   if (first != pages.end()) event_.clock = std::min(event_.clock, data.pages[*first].first_clock);
 }
 
 void CpuStream::go_on_from(std::uint64_t clock) {
   if (next_page_ == 0 || next_page_ == pages_->size()) return;
-  last_seq_ = data_->pages[(*pages_)[next_page_ - 1]].seq;
+  sequence_.comes_after(data_->pages[(*pages_)[next_page_ - 1]].seq);
   // The event at `clock` may be in the page that is read first.
   event_.clock = std::min(clock, data_->pages[(*pages_)[next_page_]].first_clock);
 }
@@ -55,8 +63,7 @@ bool CpuStream::advance_slowly(Step step) {
       case Step::gap: {
         const std::uint64_t total = event_.words[0];
         const std::uint64_t from = std::min(event_.words[1], event_.clock);
-        const std::uint64_t count = lost_ && total > *lost_ ? total - *lost_ : 0;
-        lost_ = total;
+        const std::uint64_t count = sequence_.take_lost_word(total);
         data_->set_lost(event_.cpu, total);
         // The module writes a LOST word only at the begin of a page; elsewhere the event before it
         // is not known here.
@@ -68,7 +75,7 @@ bool CpuStream::advance_slowly(Step step) {
       }
       case Step::damaged:
         data_->damaged_page(page_offset_, decoder_.error());
-        hole_ = true;
+        sequence_.skip();
         [[fallthrough]];
       case Step::end:
         switch (load_page()) {
@@ -117,7 +124,7 @@ bool CpuStream::last_gap() {
   ended_ = true;
   const std::uint32_t cpu = data_->pages[pages_->front()].cpu;
   std::uint64_t count = 0, from = event_.clock;
-  bool gap = hole_ && last_seq_;
+  bool gap = sequence_.hole();
   if (data_->info.totals) {
     for (const CpuTotals& totals : data_->info.totals->per_cpu) {
       if (totals.cpu != cpu || totals.gap_lost == 0) continue;
@@ -126,7 +133,7 @@ bool CpuStream::last_gap() {
       gap = true;
     }
   }
-  const std::uint64_t begin = std::max({from, last_seq_ ? event_.clock : 0, from_});
+  const std::uint64_t begin = std::max({from, sequence_.has_page() ? event_.clock : 0, from_});
   if (!gap || begin >= to_) return false;
   event_ = {begin, cpu, 0, kGapBegins, 0, {}, page_offset_};
   gap_[0] = count;
@@ -144,7 +151,7 @@ std::optional<Error> CpuStream::contradiction(const Page& page, const PageRef& r
   if (page.header.cpu != ref.cpu || page.header.seq != ref.seq) {
     return Error{ErrorCode::damaged, where + "): the index takes it for another page"};
   }
-  if (last_seq_ && page.header.first_clock < event_.clock) {
+  if (sequence_.has_page() && page.header.first_clock < event_.clock) {
     return Error{ErrorCode::damaged, where + "): it begins before the CPU's last event"};
   }
   return {};
@@ -162,44 +169,23 @@ CpuStream::Loaded CpuStream::load_page() {
         page ? contradiction(*page, ref) : std::optional<Error>(page.error());
     if (!error) return begin_page(*page);
     data_->damaged_page(ref.offset, *error);
-    hole_ = true;
+    sequence_.skip();
   }
   return Loaded::nothing;
-}
-
-CpuStream::Before CpuStream::before(const Page& page) const {
-  const fkt_page_header& h = page.header;
-  std::optional<std::uint64_t> lost = lost_;
-  if (!lost && h.seq == 0) lost = 0;
-  Before before;
-  before.lost_word = !page.words.empty() && fkt_word_id(page.words[0]) == FKT_W_LOST;
-  // With a LOST word, the header's count already includes that word's gap: the word accounts for
-  // it.
-  if (!before.lost_word && lost && h.lost > *lost) before.count = h.lost - *lost;
-  const bool hole = last_seq_ && (hole_ || h.seq != *last_seq_ + 1);
-  before.gap = hole || before.count > 0;
-  return before;
 }
 
 // Begins the page. When a gap ends there for which the page has no LOST word, sets event_ to the
 // gap's begin.
 CpuStream::Loaded CpuStream::begin_page(const Page& page) {
   const fkt_page_header& h = page.header;
-  const Before before = this->before(page);
-  last_before_ = last_seq_ ? event_.clock : 0;
+  last_before_ = sequence_.has_page() ? event_.clock : 0;
+  const std::uint64_t from = sequence_.has_page() ? event_.clock : h.first_clock;
+  const PageSequence::Before before = sequence_.begin(head_of(page));
   decoder_ = PageDecoder(data_->table, page);
   keep_ = page.keep;
   page_offset_ = page.offset;
   place_ = {next_page_ - 1, h.first_clock, h.end_clock};
   data_->set_lost(h.cpu, h.lost);
-  if (!before.lost_word) {
-    lost_ = h.lost;
-  } else if (!lost_ && h.seq == 0) {
-    lost_ = 0;
-  }
-  const std::uint64_t from = last_seq_ ? event_.clock : h.first_clock;
-  last_seq_ = h.seq;
-  hole_ = false;
   if (!before.gap) return Loaded::page;
   event_ = {h.first_clock, h.cpu, h.pid, FKT_W_LOST, 0, {}, page.offset};
   last_before_ = h.first_clock;
@@ -212,11 +198,13 @@ CpuStream::Loaded CpuStream::begin_page(const Page& page) {
 bool CpuStream::gap_across_end(const PageRef& ref) {
   const Result<Page> page = data_->source->page(ref.offset);
   if (!page || contradiction(*page, ref)) return false;
-  const Before before = this->before(*page);
-  const std::uint64_t last = last_seq_ ? event_.clock : 0;
-  std::uint64_t count = before.count, from = last_seq_ ? last : page->header.first_clock;
-  if (!before.gap && before.lost_word && page->words.size() > FKT_LOST_WORDS) {
-    count = lost_ && page->words[1] > *lost_ ? page->words[1] - *lost_ : 0;
+  const PageSequence::Head head = head_of(*page);
+  const PageSequence::Before before = sequence_.before(head);
+  const std::uint64_t last = sequence_.has_page() ? event_.clock : 0;
+  std::uint64_t count = before.count;
+  std::uint64_t from = sequence_.has_page() ? last : page->header.first_clock;
+  if (!before.gap && head.lost_word && page->words.size() > FKT_LOST_WORDS) {
+    count = sequence_.lost_in(page->words[1]);
     from = page->words[2];
   } else if (!before.gap) {
     return false;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/read/page_decoder.h"
+#include "lib/read/page_sequence.h"
 #include "lib/read/trace_data.h"
 
 namespace fkt {
@@ -62,13 +63,6 @@ class CpuStream {
   enum class Loaded { nothing, page, page_after_gap };
   Loaded load_page();
   Loaded begin_page(const Page& page);
-  // What is missing before a page, according to its header and its first word.
-  struct Before {
-    bool lost_word = false;   // the page's first word is FKT_W_LOST
-    bool gap = false;         // there is a gap without such a word
-    std::uint64_t count = 0;  // events lost in that gap
-  };
-  Before before(const Page& page) const;
   bool end_gap();
   bool last_gap();
   bool set_gap(std::uint64_t count, std::uint64_t from, std::uint64_t begin);
@@ -90,13 +84,9 @@ class CpuStream {
   Event gap_end_;                  // in a gap: the event that comes next
   PageDecoder behind_gap_;         // in a gap: the decoder behind gap_end_
   std::uint64_t last_before_ = 0;  // the CPU's last event before the page (ticks); 0: not known
-  // Events lost on this CPU before the current place; nothing: not known.
-  std::optional<std::uint64_t> lost_;
+  PageSequence sequence_;          // of the pages that were read
   std::uint64_t page_offset_ = 0;
   Place place_;
-  // Sequence number of the previous page; nothing: none was read.
-  std::optional<std::uint64_t> last_seq_;
-  bool hole_ = false;  // something since the last event could not be read
 };
 
 }  // namespace fkt

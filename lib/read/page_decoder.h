@@ -54,6 +54,11 @@ struct Page {
   std::shared_ptr<const void> keep;      // keeps the words alive if they are not in the mapped file
 };
 
+// Whether the page's first word says how many events the CPU lost before it.
+inline bool begins_with_lost_word(const Page& page) {
+  return !page.words.empty() && fkt_word_id(page.words[0]) == FKT_W_LOST;
+}
+
 // Checks the page of `page_bytes` bytes at `offset` in the file, which must belong to `recording`.
 // The Error (code damaged) tells the page's offset and what is wrong with its header, or that its
 // events do not match their checksum.

@@ -5,8 +5,10 @@
 #include <bit>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "lib/read/page_decoder.h"
+#include "lib/read/page_sequence.h"
 
 namespace fkt {
 namespace {
@@ -148,7 +150,7 @@ void Density::read_page(std::size_t index, Edge& edge) {
   edge.readable = true;
   edge.lost = page->header.lost;
   edge.first_clock = edge.last_clock = page->header.first_clock;
-  edge.lost_first = !page->words.empty() && fkt_word_id(page->words[0]) == FKT_W_LOST;
+  edge.lost_first = begins_with_lost_word(*page);
   const std::uint64_t words_offset = page->offset + page->header.header_bytes;
   Piece* const pieces = &pieces_[index * per_page_];
   std::size_t piece = 0;  // the first piece that has not begun
@@ -191,12 +193,12 @@ void Density::read_page(std::size_t index, Edge& edge) {
   }
 }
 
-// Finds the gaps from what the pages say, by the rules of CpuStream (lib/read/cpu_stream.cc).
+// Finds the gaps from what the pages say, as CpuStream does (lib/read/cpu_stream.cc).
 void Density::find_gaps(const std::vector<Edge>& edges) {
   struct Cpu {
-    std::optional<std::uint64_t> lost, last_seq;
+    PageSequence sequence;
     std::uint64_t last_clock = 0;
-    bool hole = false;
+    bool known = false;  // the events lost before its first page were asked for
   };
   std::vector<Cpu> cpus(cpus_.size());
   unusable_.resize(edges.size());
@@ -204,29 +206,22 @@ void Density::find_gaps(const std::vector<Edge>& edges) {
     const PageRef& ref = trace_.pages()[i];
     const Edge& edge = edges[i];
     Cpu& cpu = cpus[position(cpus_, ref.cpu)];
-    if (!edge.readable || (cpu.last_seq && edge.first_clock < cpu.last_clock)) {
-      cpu.hole = true;
+    PageSequence& sequence = cpu.sequence;
+    if (!std::exchange(cpu.known, true)) sequence.lost_before(trace_.info().lost_before(ref.cpu));
+    if (!edge.readable || (sequence.has_page() && edge.first_clock < cpu.last_clock)) {
+      sequence.skip();
       unusable_[i] = true;  // the reader does not show its events either
       continue;
     }
-    if (!cpu.lost && !cpu.last_seq) cpu.lost = trace_.info().lost_before(ref.cpu);
-    if (!cpu.lost && ref.seq == 0) cpu.lost = 0;
-    const std::uint64_t count =
-        !edge.lost_first && cpu.lost && edge.lost > *cpu.lost ? edge.lost - *cpu.lost : 0;
-    if (!edge.lost_first) cpu.lost = edge.lost;
-    if ((cpu.last_seq && (cpu.hole || ref.seq != *cpu.last_seq + 1)) || count > 0) {
-      const std::uint64_t from = cpu.last_seq ? cpu.last_clock : edge.first_clock;
-      gaps_.push_back({ref.cpu, from, edge.first_clock, count});
-    }
+    const std::uint64_t from = sequence.has_page() ? cpu.last_clock : edge.first_clock;
+    const PageSequence::Before before = sequence.begin({ref.seq, edge.lost, edge.lost_first});
+    if (before.gap) gaps_.push_back({ref.cpu, from, edge.first_clock, before.count});
     if (edge.gap_to != 0) {
-      const bool known = cpu.lost && edge.gap_total > *cpu.lost;
-      gaps_.push_back(
-          {ref.cpu, edge.gap_from, edge.gap_to, known ? edge.gap_total - *cpu.lost : 0});
-      cpu.lost = edge.gap_total;
+      const std::uint64_t count = sequence.take_lost_word(edge.gap_total);
+      gaps_.push_back({ref.cpu, edge.gap_from, edge.gap_to, count});
     }
-    cpu.last_seq = ref.seq;
     cpu.last_clock = edge.last_clock;
-    cpu.hole = !edge.whole;
+    if (!edge.whole) sequence.skip();
   }
   if (trace_.info().totals) {
     for (const CpuTotals& cpu : trace_.info().totals->per_cpu) {
