@@ -163,6 +163,12 @@ static void wake_readers(struct fkt_drain *d)
 		wake_up_interruptible(&d->readers);
 }
 
+/* The time that this thread has run (ns). The tick's interrupt may add to it here: either value is true. */
+static void note_own_time(struct fkt_drain *d)
+{
+	WRITE_ONCE(d->cpu_ns, READ_ONCE(current->se.sum_exec_runtime));
+}
+
 static void housekeep(struct fkt_drain *d)
 {
 	u64 now = fkt_clock();
@@ -282,7 +288,7 @@ static enum next_look look_at_rings(struct fkt_drain *d)
 	 */
 	if (xchg(&d->kicked, false))
 		fkt_drain_wake_readers();
-	WRITE_ONCE(d->cpu_ns, current->se.sum_exec_runtime);
+	note_own_time(d);
 	/* The probe that lost the first event has already cleared the mask. */
 	if (fkt_rings_full())
 		fkt_capture_end(FKT_STOP_RING, 0);
@@ -336,7 +342,7 @@ static int drain_thread(void *data)
 		d->engine->stop();
 	if (old)
 		revert_creds(old);
-	WRITE_ONCE(d->cpu_ns, current->se.sum_exec_runtime);
+	note_own_time(d);
 	complete_all(&d->ended);
 	/* In this order: fkt_drain_park() reads `ended` after it has reinitialised `parked`. */
 	complete_all(&d->parked);
