@@ -24,7 +24,7 @@ cxx_sources = $(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h c
 scripts = packaging/setup .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/library/run tests/fuzz/run tests/long/cases tests/long/sanitizers web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image apt.sh build-module lib.sh faults.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
-.PHONY: all help tools module install install-tools uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
+.PHONY: all help tools demo-tools module install install-tools uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
         check-setup unit-tests check-sanitizers fuzz bench bench-readers lint lint-module format clean
 .DEFAULT_GOAL := all
 
@@ -48,6 +48,10 @@ $(BUILD):
 tools: $(BUILD)/cmake/CMakeCache.txt  ## the tools alone, into build/bin
 	@echo "make: building the tools"
 	@MAKEFLAGS= cmake --build '$(BUILD)/cmake' -j$(JOBS) -- --no-print-directory -s
+
+demo-tools: $(BUILD)/cmake/CMakeCache.txt
+	@echo "make: building fkt_record and fkt_print"
+	@MAKEFLAGS= cmake --build '$(BUILD)/cmake' -j$(JOBS) --target fkt_record fkt_print -- --no-print-directory -s
 
 # After the tools, so that they are there when the headers are not.
 module: $(if $(filter module,$(MAKECMDGOALS)),,tools)  ## module/fkt.ko for KDIR
@@ -79,7 +83,7 @@ uninstall:  ## removes what install put there
 demo:  ## all set-up, then a recording of CMD='find /usr/share/doc' in the virtual machine
 	@packaging/setup build module vm
 	@tests/vm/get-kernel 6.1
-	@$(MAKE) --no-print-directory tools
+	@$(MAKE) --no-print-directory demo-tools
 	@tests/vm/build-module 6.1 >/dev/null
 	@echo "make: booting the virtual machine"
 	@tests/vm/run --kernel 6.1 --timeout 600 --out '$(BUILD)/demo' -- tests/vm/demo '$(subst ','\'',$(CMD))'
