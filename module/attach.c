@@ -12,6 +12,7 @@
 #include <fkt/condition.h>
 
 #include "attach.h"
+#include "hook.h"
 
 /*
  * The filter's hooks (fork, free_pid) come first, so that the other hooks miss no member; the hooks

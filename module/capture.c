@@ -41,18 +41,14 @@
 #include "power.h"
 #include "ring.h"
 #include "start.h"
+#include "wake.h"
 #include "when.h"
-#include "writer.h"
+#include "write.h"
 
 /* How long a close waits for the drain: if the output works, everything recorded is then in the file. */
 #define CLOSE_WAIT (5 * HZ)
 
 static void reap(struct work_struct *unused);
-
-u64 fkt_mask;
-DEFINE_STATIC_KEY_FALSE(fkt_key_args);
-DEFINE_STATIC_KEY_TRUE(fkt_key_pairs);
-DEFINE_STATIC_KEY_FALSE(fkt_key_special);
 
 struct fkt_capture fkt_capture = {
 	.lock = __MUTEX_INITIALIZER(fkt_capture.lock),
@@ -100,7 +96,7 @@ void fkt_capture_end(enum fkt_stop_reason reason, int error)
 	WRITE_ONCE(fkt_capture.error, error);
 	/* Pairs with the load-acquire in fkt_capture_glance(): if the reason is seen, so are error and clock. */
 	smp_store_release(&fkt_capture.reason, reason);
-	fkt_drain_kick();
+	fkt_kick();
 	fkt_drain_wake_readers();
 }
 

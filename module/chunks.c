@@ -31,6 +31,7 @@
 #include "ring.h"
 #include "ring_take.h"
 #include "tell.h"
+#include "wake.h"
 
 #define ALLOCATE_MAX (64ULL << 20) /* bytes of file space per step, at most */
 
@@ -42,7 +43,7 @@ void fkt_drain_written(struct fkt_chunk *chunk, ssize_t result)
 	chunk->result = result;
 	/* Pairs with the load-acquire in retire(): if `finished` is seen, so is the result. */
 	smp_store_release(&chunk->finished, true);
-	fkt_drain_kick();
+	fkt_kick();
 }
 
 static void give_back(struct fkt_page *page, bool written)

@@ -8,10 +8,12 @@
 #include <linux/types.h>
 #include <linux/uio.h>
 
+#include "ring.h"
+
 struct fkt_drain;
 struct fkt_page;
 
-#define FKT_CHUNK_PAGES 16 /* pages of one write */
+#define FKT_CHUNK_PAGES FKT_BATCH_PAGES /* pages of one write */
 #define FKT_CHUNKS 8 /* chunks in flight */
 
 /* One write: up to FKT_CHUNK_PAGES pages of any CPUs, consecutive in the file. */

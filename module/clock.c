@@ -15,7 +15,6 @@
 #include <fkt/sleep.h>
 
 #include "clock.h"
-#include "writer.h"
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_clock);
 
@@ -139,23 +138,6 @@ int fkt_clock_read(struct fkt_clocks *clocks, bool recording)
 	clocks->tsc_flags = (boot_cpu_has(X86_FEATURE_CONSTANT_TSC) ? 1 : 0) |
 			    (boot_cpu_has(X86_FEATURE_NONSTOP_TSC) ? 2 : 0);
 	return 0;
-}
-
-/* Writes a clock event on this CPU, if a recording runs. */
-void fkt_clock_emit(void)
-{
-	u64 words[FKT_N_CLOCK];
-	unsigned long flags;
-
-	/* No interrupt may come between the readings and the stamp. */
-	local_irq_save(flags);
-	if (READ_ONCE(fkt_mask)) {
-		words[0] = ktime_get_raw_fast_ns();
-		words[1] = ktime_get_mono_fast_ns();
-		words[2] = ktime_get_real_fast_ns();
-		fkt_emit(FKT_E_CLOCK, 0, words, FKT_N_CLOCK);
-	}
-	local_irq_restore(flags);
 }
 
 /* ---- sleep ---- */

@@ -19,7 +19,6 @@ DECLARE_STATIC_KEY_FALSE(fkt_key_clock);
 int fkt_clock_start(enum fkt_clock_source source);
 u64 fkt_clock_khz(void);
 int fkt_clock_read(struct fkt_clocks *clocks, bool recording);
-void fkt_clock_emit(void);
 void fkt_clock_park(void);
 bool fkt_clock_wake(void);
 u64 fkt_clock_slept_ns(void);

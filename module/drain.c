@@ -41,7 +41,8 @@
 #include "ring.h"
 #include "ring_take.h"
 #include "tell.h"
-#include "writer.h"
+#include "wake.h"
+#include "write.h"
 
 #define TICK (HZ / 2) /* longest time between two looks at the rings */
 #define CLOCK_EVERY_S 60 /* seconds between two clock events */
@@ -49,21 +50,9 @@
 static struct fkt_drain drain = {
 	.ended = COMPLETION_INITIALIZER(drain.ended),
 	.parked = COMPLETION_INITIALIZER(drain.parked),
-	.wait = __RCUWAIT_INITIALIZER(drain.wait),
 	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(drain.readers),
 	.inherited = LIST_HEAD_INIT(drain.inherited),
 };
-
-/*
- * Wakes the thread, which wakes the readers. May be called from irq_work, from interrupts (on
- * PREEMPT_RT hard ones too) and from tasks; not from probes.
- */
-void fkt_drain_kick(void)
-{
-	/* Before the wake-up, which has a full barrier before it reads the thread's state. */
-	WRITE_ONCE(drain.kicked, true);
-	rcuwait_wake_up(&drain.wait);
-}
 
 /* Wakes the tasks that wait for pages, or for the end. Called from tasks. */
 void fkt_drain_wake_readers(void)
@@ -187,7 +176,7 @@ static void housekeep(struct fkt_drain *d)
 	warn_of_losses(d);
 	if ((s64)(now - d->next_clock) >= 0) {
 		d->next_clock += CLOCK_EVERY_S * d->ticks_per_s;
-		fkt_clock_emit();
+		fkt_tell_clock();
 	}
 }
 
@@ -247,13 +236,13 @@ static enum next_look move_pages(struct fkt_drain *d)
 
 static bool has_work(struct fkt_drain *d)
 {
-	return READ_ONCE(d->kicked) || (!d->stopping && READ_ONCE(d->stop));
+	return READ_ONCE(fkt_waker.kicked) || (!d->stopping && READ_ONCE(d->stop));
 }
 
 /* Sleeps until there is work, at most for `ticks` jiffies; stays frozen while the machine sleeps. */
 static void wait_for_work(struct fkt_drain *d, long ticks)
 {
-	prepare_to_rcuwait(&d->wait);
+	prepare_to_rcuwait(&fkt_waker.wait);
 	for (;;) {
 		/* Its barrier pairs with the one in rcuwait_wake_up(): one side sees the other's store. */
 		set_current_state(TASK_IDLE);
@@ -261,7 +250,7 @@ static void wait_for_work(struct fkt_drain *d, long ticks)
 			break;
 		ticks = schedule_timeout(ticks);
 	}
-	finish_rcuwait(&d->wait);
+	finish_rcuwait(&fkt_waker.wait);
 	try_to_freeze();
 }
 
@@ -286,11 +275,11 @@ static enum next_look look_at_rings(struct fkt_drain *d)
 	 * kick for a page that the read did not see (tests/model, KICK_UNFENCED). And as one atomic
 	 * operation: a kick between a separate load and store would not wake the readers.
 	 */
-	if (xchg(&d->kicked, false))
+	if (xchg(&fkt_waker.kicked, false))
 		fkt_drain_wake_readers();
 	note_own_time(d);
 	/* The probe that lost the first event has already cleared the mask. */
-	if (fkt_rings_full())
+	if (READ_ONCE(fkt_full))
 		fkt_capture_end(FKT_STOP_RING, 0);
 	return move_pages(d);
 }
@@ -305,7 +294,7 @@ static void rest(struct fkt_drain *d)
 	while (READ_ONCE(d->park) && !READ_ONCE(d->stop)) {
 		wait_for_work(d, MAX_SCHEDULE_TIMEOUT);
 		/* One atomic operation, as in look_at_rings(). */
-		if (xchg(&d->kicked, false))
+		if (xchg(&fkt_waker.kicked, false))
 			fkt_drain_wake_readers();
 	}
 	d->next_clock = fkt_clock() + CLOCK_EVERY_S * d->ticks_per_s;
@@ -379,7 +368,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	d->overwrite = start->flags & FKT_START_OVERWRITE;
 	d->leave = false;
 	d->warned = false;
-	d->kicked = false;
+	fkt_waker.kicked = false;
 	d->pages_written = 0;
 	d->cpu_ns = 0;
 	d->wakeups = 0;
@@ -431,7 +420,7 @@ void fkt_drain_introduce(void)
 void fkt_drain_finish(void)
 {
 	WRITE_ONCE(drain.stop, true);
-	fkt_drain_kick();
+	fkt_kick();
 }
 
 /*
@@ -460,7 +449,7 @@ bool fkt_drain_park(void)
 		return false;
 	reinit_completion(&drain.parked);
 	WRITE_ONCE(drain.park, true);
-	fkt_drain_kick();
+	fkt_kick();
 	return !completion_done(&drain.ended);
 }
 
@@ -480,7 +469,7 @@ int fkt_drain_wait_parked(long limit)
 void fkt_drain_unpark(void)
 {
 	WRITE_ONCE(drain.park, false);
-	fkt_drain_kick();
+	fkt_kick();
 }
 
 /* Returns whether the thread has written all pages, as told by fkt_drain_finish(). */

@@ -6,7 +6,6 @@
 #include <linux/completion.h>
 #include <linux/fs.h>
 #include <linux/list.h>
-#include <linux/rcuwait.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
@@ -21,9 +20,7 @@ struct fkt_drain {
 	struct completion parked; /* the thread writes nothing until `park` is cleared, or it has ended */
 	const struct fkt_engine *engine;
 	struct file *out;
-	struct rcuwait wait; /* the thread's; can be woken where spinlocks must not be taken */
 	wait_queue_head_t readers; /* tasks in poll, splice and read */
-	bool kicked;
 
 	struct fkt_chunk *chunks; /* ring of FKT_CHUNKS chunks */
 	u32 head; /* next chunk to fill */
@@ -68,7 +65,6 @@ void fkt_drain_introduce(void);
 void fkt_drain_release(void);
 void fkt_drain_inherit(void);
 void fkt_drain_truncate(void);
-void fkt_drain_kick(void);
 bool fkt_drain_park(void);
 int fkt_drain_wait_parked(long limit);
 void fkt_drain_unpark(void);

@@ -36,6 +36,7 @@
 #include "pages.h"
 #include "ring.h"
 #include "tell.h"
+#include "wake.h"
 
 /* Protected by the owner's lock, except where noted. */
 static struct {
@@ -140,7 +141,7 @@ static void hand_over(struct fkt_page *page)
 		per_cpu_ptr(&fkt_cpus, page->cpu)->written++;
 	page->fetched = true;
 	list_add_tail(&page->node, &fetch.handed);
-	fkt_drain_kick();
+	fkt_kick();
 }
 
 /* `bytes` bytes of the current page were handed out. */

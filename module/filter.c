@@ -29,7 +29,6 @@
 
 #include "access.h"
 #include "filter.h"
-#include "writer.h"
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_filter);
 DEFINE_STATIC_KEY_FALSE(fkt_key_restricted);

@@ -10,6 +10,7 @@
 #include "filter.h"
 #include "power.h"
 #include "ring.h"
+#include "wake.h"
 
 static int __init fkt_init(void)
 {
@@ -18,6 +19,7 @@ static int __init fkt_init(void)
 	err = fkt_attach_init();
 	if (err)
 		return err;
+	fkt_wake_init();
 	err = fkt_rings_init();
 	if (err)
 		goto err_attach;

@@ -30,7 +30,8 @@
 #include "power.h"
 #include "ring.h"
 #include "steer.h"
-#include "writer.h"
+#include "tell.h"
+#include "write.h"
 
 #define PARK_LIMIT (20 * HZ) /* as long as the kernel tries to freeze tasks */
 
@@ -90,9 +91,9 @@ static void unpark_probes(void)
 	on_each_cpu(emit_asleep, NULL, 1);
 	fkt_rings_resume();
 	if (fkt_capture.mask != parked_mask)
-		fkt_capture_emit_mask(fkt_capture.mask);
+		fkt_tell_mask(fkt_capture.mask);
 	fkt_capture_go_on();
-	fkt_clock_emit();
+	fkt_tell_clock();
 }
 
 /*

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The per-CPU rings: setup and teardown with CPU hotplug, queueing free pages, closing open ones, and
- * waking the drain. The protocol itself is in include/fkt/ring.h; the pages come from pages.c, and
+ * The per-CPU rings: setup and teardown with CPU hotplug, queueing free pages, closing open ones. The protocol itself is in include/fkt/ring.h; the pages come from pages.c, and
  * ring_take.c takes complete ones.
  *
  * A CPU's ring is set up when the CPU is first online during a recording; until then it has no page, so
@@ -13,7 +12,6 @@
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
-#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -27,16 +25,14 @@
 #include <fkt/ring_drain.h>
 #include <fkt/wire.h>
 
-#include "chunks.h"
 #include "clock.h"
-#include "drain.h"
 #include "pages.h"
 #include "ring.h"
 #include "ring_take.h"
 #include "tell.h"
-#include "writer.h"
+#include "wake.h"
+#include "write.h"
 
-DEFINE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 DEFINE_PER_CPU(struct fkt_cpu, fkt_cpus);
 
 /* Changed under capture.c's lock only, and not while recording. */
@@ -44,7 +40,6 @@ static struct {
 	u64 recording; /* id; 0: no recording. Changes under cpus_read_lock() */
 	bool closes; /* the drain may ask CPUs to close their open pages */
 	bool keeps_gaps; /* the first lost event ends the recording */
-	bool full; /* an event was lost in such a recording; set by probes, with plain stores */
 	int hotplug; /* state number of the callbacks */
 } config;
 
@@ -124,69 +119,20 @@ static void close_own(void *data)
 	struct fkt_cpu *c = data;
 
 	fkt_ring_close(c->ring);
-	fkt_drain_kick();
+	fkt_kick();
 	/* Pairs with the load-acquire in wait_for_close(): after this store the ring is not accessed. */
 	smp_store_release(&c->closing, false);
 }
 
-/* Waits for the close_call and wake_work already sent; the drain must not send new ones. */
-static void wait_for_close(struct fkt_cpu *c)
+/* Waits for the close_call and wake-up already sent; the drain must not send new ones. */
+static void wait_for_close(unsigned int cpu)
 {
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+
 	/* Pairs with the store-release in close_own(). */
 	while (smp_load_acquire(&c->closing))
 		cond_resched();
-	irq_work_sync(&c->wake_work);
-}
-
-static void wake_own(struct irq_work *work)
-{
-	fkt_drain_kick();
-}
-
-/* Wakes the drain, which wakes the readers; may be called in any context. */
-void fkt_wake_soon(void)
-{
-	/* The wake_work of any CPU will do: a stop closes rings with preemption enabled. */
-	struct fkt_cpu *c = raw_cpu_ptr(&fkt_cpus);
-
-	/*
-	 * A CPU that is going offline has run its last irq_work: one queued now would stay queued, and
-	 * irq_work_sync() would spin on it. cpu_dead() wakes the drain instead.
-	 */
-	if (cpu_online(raw_smp_processor_id()))
-		irq_work_queue(&c->wake_work);
-}
-
-/*
- * The first event of a gap was lost; called in any context. If that ends the recording, no further
- * probe may begin: the mask is cleared here, and the drain reports the reason when it wakes. Probes
- * that have already begun find the gap closed (fkt_ring.keeps_gap).
- */
-void fkt_gap(struct fkt_ring *ring)
-{
-	if (!ring->keeps_gap)
-		return;
-	WRITE_ONCE(config.full, true);
-	/* In this order, which x86 keeps: fkt_capture_mask() reads `full` after it has set the mask. */
-	WRITE_ONCE(fkt_mask, 0);
-	fkt_wake_soon();
-}
-
-/* Returns whether an event was lost in a recording that ends with its first loss. */
-bool fkt_rings_full(void)
-{
-	return READ_ONCE(config.full);
-}
-
-/*
- * Page `run` is complete: wakes the drain, through irq_work because the caller may be in any context,
- * including NMIs and the scheduler (FKT report, section 4, used a softirq bit). Not for each page: the
- * drain works best on several pages at once, and looks at the rings twice a second anyway.
- */
-void fkt_wake(struct fkt_ring *ring, u32 run)
-{
-	if (run + 1 - READ_ONCE(ring->tail) >= ring->batch)
-		fkt_wake_soon();
+	fkt_wake_sync(cpu);
 }
 
 /*
@@ -235,7 +181,7 @@ static void close_now(void *data)
 	struct fkt_cpu *c = data;
 
 	fkt_ring_close(c->ring);
-	fkt_drain_kick();
+	fkt_kick();
 }
 
 /*
@@ -288,21 +234,8 @@ void fkt_rings_resume(void)
 		fkt_ring_resume(ring);
 		ring->keeps_gap = true;
 		if (ring->lost)
-			WRITE_ONCE(config.full, true);
+			WRITE_ONCE(fkt_full, true);
 	}
-}
-
-/*
- * Joins an end to its begin's word, in any form (short or long). Caller must disable preemption.
- * Returns false if nothing was changed.
- */
-bool fkt_join_any(enum fkt_pair_kind kind, u32 known, u32 id, s64 value)
-{
-	const struct fkt_end end = {
-		.kind = kind, .known = known, .id = id, .pid = current->pid, .value = value,
-	};
-
-	return fkt_ring_join(this_cpu_ptr(&fkt_rings), &end, false);
 }
 
 static int start_ring(unsigned int cpu)
@@ -332,7 +265,7 @@ static int start_ring(unsigned int cpu)
 		return -ENOMEM;
 	}
 	c->ring->slot_mask = slots - 1;
-	c->ring->batch = clamp(c->count / 8, 1U, (u32)FKT_CHUNK_PAGES);
+	c->ring->batch = clamp(c->count / 8, 1U, (u32)FKT_BATCH_PAGES);
 	queue_pool(c);
 	/* Pairs with the load-acquire in fkt_cpu_ready(). */
 	smp_store_release(&c->ready, true);
@@ -370,7 +303,7 @@ int fkt_rings_start(u64 recording, bool stop_when_full)
 	config.recording = recording;
 	config.closes = true;
 	config.keeps_gaps = stop_when_full;
-	config.full = false;
+	fkt_full = false;
 	for_each_possible_cpu(cpu)
 		reset_ring(cpu);
 	for_each_online_cpu(cpu) {
@@ -396,7 +329,7 @@ void fkt_rings_close(void)
 	for_each_possible_cpu(cpu) {
 		struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 
-		wait_for_close(c);
+		wait_for_close(cpu);
 		/* Plain access to another CPU's ring: no probe is left that could write it. */
 		fkt_ring_close(c->ring);
 	}
@@ -474,7 +407,7 @@ static int cpu_dead(unsigned int cpu)
 	/* The CPU is dead, so no other context writes its ring. */
 	if (config.recording && c->ready) {
 		fkt_ring_close(c->ring);
-		fkt_drain_kick();
+		fkt_kick();
 	}
 	return 0;
 }
@@ -491,11 +424,6 @@ int fkt_rings_init(void)
 		INIT_LIST_HEAD(&c->pool);
 		spin_lock_init(&c->take_lock);
 		INIT_CSD(&c->close_call, close_own, c);
-		/*
-		 * In hard interrupt context on PREEMPT_RT too: the irq_work thread is parked before the
-		 * CPU goes offline.
-		 */
-		c->wake_work = IRQ_WORK_INIT_HARD(wake_own);
 		reset_ring(cpu);
 	}
 	state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "fkt:ring", cpu_prepare, cpu_dead);
@@ -511,7 +439,7 @@ void fkt_rings_exit(void)
 
 	cpuhp_remove_state_nocalls(config.hotplug);
 	for_each_possible_cpu(cpu)
-		wait_for_close(per_cpu_ptr(&fkt_cpus, cpu));
+		wait_for_close(cpu);
 	/* Waits for the last instructions of interrupt handlers that have already signalled completion, */
 	synchronize_rcu();
 	/* ... and of tasks: a work item that completed a write, a pipe that put its last buffer. */

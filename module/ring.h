@@ -3,7 +3,6 @@
 #ifndef FKT_MODULE_RING_H
 #define FKT_MODULE_RING_H
 
-#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
@@ -13,6 +12,8 @@
 struct fkt_page;
 struct fkt_ring;
 
+/* Largest number of pages that a CPU completes before it wakes the drain, which writes as many at a time. */
+#define FKT_BATCH_PAGES 16
 /* Pages per CPU that a flight recorder keeps free, if the CPU has at least four times as many. */
 #define FKT_AHEAD_PAGES 64U
 
@@ -39,7 +40,6 @@ struct fkt_cpu {
 	bool ready; /* store-release by ring setup, load-acquire by the drain */
 	bool closing; /* close_call is under way; set by the drain, cleared when it is done */
 	call_single_data_t close_call; /* closes the open page, on its own CPU */
-	struct irq_work wake_work;
 };
 
 DECLARE_PER_CPU(struct fkt_cpu, fkt_cpus);
@@ -56,8 +56,6 @@ void fkt_rings_exit(void);
 int fkt_rings_start(u64 recording, bool stop_when_full);
 void fkt_rings_close(void);
 void fkt_rings_stop(void);
-void fkt_wake_soon(void);
-bool fkt_rings_full(void);
 void fkt_ring_recycle(struct fkt_page *page);
 void fkt_ring_refill(unsigned int cpu);
 void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s);

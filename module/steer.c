@@ -21,18 +21,11 @@
 #include "pages.h"
 #include "ring.h"
 #include "steer.h"
+#include "tell.h"
 #include "when.h"
-#include "writer.h"
+#include "write.h"
 
 /* ---- the mask ---- */
-
-/* Writes a mask event: from here on these layers are recorded. Caller must hold fkt_capture.lock. */
-void fkt_capture_emit_mask(u64 mask)
-{
-	preempt_disable_notrace();
-	fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);
-	preempt_enable_notrace();
-}
 
 /*
  * Lets probes record the layers in fkt_capture.mask. If the recording ends by itself meanwhile, the
@@ -42,7 +35,7 @@ void fkt_capture_go_on(void)
 {
 	fkt_capture_set_mask(fkt_capture.mask);
 	smp_mb(); /* pairs with the cmpxchg in fkt_capture_end(), and with fkt_gap() */
-	if (READ_ONCE(fkt_capture.state) != FKT_RECORDING || fkt_rings_full())
+	if (READ_ONCE(fkt_capture.state) != FKT_RECORDING || READ_ONCE(fkt_full))
 		WRITE_ONCE(fkt_mask, 0);
 }
 
@@ -70,7 +63,7 @@ int fkt_capture_mask(struct file *file, u64 set, u64 clear)
 			/* While parked, unpark_probes() does both later. */
 			if (!fkt_capture.parked) {
 				fkt_capture_go_on();
-				fkt_capture_emit_mask(mask);
+				fkt_tell_mask(mask);
 			}
 		}
 		fkt_attach_layers(fkt_capture.mask);

@@ -20,7 +20,6 @@ int fkt_capture_flight(struct file *file, enum fkt_flight_step step);
 int fkt_capture_fired(struct file *file, struct fkt_fired *fired);
 int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done,
 		      struct fkt_index_entry *entries, u32 count);
-void fkt_capture_emit_mask(u64 mask);
 void fkt_capture_go_on(void);
 
 #endif /* FKT_STEER_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Events of layer fkt. */
+/* Events that the module itself writes. */
 #ifndef FKT_TELL_H
 #define FKT_TELL_H
 
@@ -7,5 +7,7 @@
 
 void fkt_tell(u32 id, u32 pages, u64 word);
 void fkt_tell_wake(void);
+void fkt_tell_clock(void);
+void fkt_tell_mask(u64 mask);
 
 #endif /* FKT_TELL_H */

@@ -16,9 +16,9 @@
 #include <fkt/ioctl.h>
 
 #include "clock.h"
-#include "ring.h"
+#include "filter.h"
+#include "wake.h"
 #include "when.h"
-#include "writer.h"
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_when_events);
 

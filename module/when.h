@@ -3,6 +3,7 @@
 #ifndef FKT_WHEN_H
 #define FKT_WHEN_H
 
+#include <linux/jump_label.h>
 #include <linux/types.h>
 
 struct fkt_fired;
@@ -10,11 +11,15 @@ struct fkt_start;
 struct fkt_when;
 struct task_struct;
 
+/* A condition is evaluated for events that are not system calls. */
+DECLARE_STATIC_KEY_FALSE(fkt_key_when_events);
+
 struct fkt_when *fkt_when_get(const struct fkt_start *start);
 int fkt_when_start(struct fkt_when *condition);
 void fkt_when_stop(void);
 bool fkt_when_pairs(void);
 bool fkt_when_pending(void);
+void fkt_when_event(u32 id);
 int fkt_when_fired(struct fkt_fired *fired);
 bool fkt_when_calls(void);
 bool fkt_when_lockups(void);

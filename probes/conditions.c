@@ -14,9 +14,9 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "attach.h"
+#include "hook.h"
 #include "when.h"
-#include "writer.h"
+#include "write.h"
 
 /* Not defined in the headers of a 64-bit build. */
 #define NR_IA32_EXIT 1

@@ -10,9 +10,9 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "attach.h"
+#include "hook.h"
 #include "compat.h"
-#include "writer.h"
+#include "write.h"
 
 #define IRQ_HANDLED_SHIFT 22
 

@@ -22,11 +22,11 @@
 #include <fkt/ioctl.h>
 #include <fkt/wire.h>
 
-#include "attach.h"
+#include "hook.h"
 #include "filter.h"
 #include "process.h"
 #include "when.h"
-#include "writer.h"
+#include "write.h"
 
 static __always_inline u64 two(u32 low, u32 high)
 {

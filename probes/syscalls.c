@@ -7,8 +7,8 @@
 
 #include <fkt/events.h>
 
-#include "attach.h"
-#include "writer.h"
+#include "hook.h"
+#include "write.h"
 
 /* Returns the id for the ABI of the current system call. */
 static __always_inline u32 by_abi(u32 id64, u32 id32)

@@ -18,8 +18,8 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "attach.h"
-#include "writer.h"
+#include "hook.h"
+#include "write.h"
 
 #define TRAP_USER 0x100
 

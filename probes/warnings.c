@@ -8,9 +8,9 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "attach.h"
+#include "hook.h"
 #include "when.h"
-#include "writer.h"
+#include "write.h"
 
 static void probe_hang(void *data, struct task_struct *task)
 {

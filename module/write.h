@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions that probes use: is a layer on, does the filter keep an event, write the event.
+ * What probes call to write an event: is its layer on, write it.
  * Everything here runs in any context, never sleeps, takes no lock and uses no LOCK-prefixed
  * instruction.
  */
-#ifndef FKT_WRITER_H
-#define FKT_WRITER_H
+#ifndef FKT_WRITE_H
+#define FKT_WRITE_H
 
 #include <linux/jump_label.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 
 #include "clock.h"
+#include "filter.h"
+#include "when.h"
 
 struct fkt_ring;
 void fkt_wake(struct fkt_ring *ring, u32 run);
@@ -27,9 +29,8 @@ DECLARE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 
 /* Layers recorded now; 0: none. Every probe reads this first. */
 extern u64 fkt_mask;
-DECLARE_STATIC_KEY_FALSE(fkt_key_filter);
-/* The recording may contain no pid except those of its members, and no kernel address (access.c). */
-DECLARE_STATIC_KEY_FALSE(fkt_key_restricted);
+/* An event was lost in a recording that ends with its first loss; set by probes, with plain stores. */
+extern bool fkt_full;
 DECLARE_STATIC_KEY_FALSE(fkt_key_args);
 /* Begins are written as words that their ends can be joined to; only if the clock is the bare TSC. */
 DECLARE_STATIC_KEY_TRUE(fkt_key_pairs);
@@ -38,8 +39,6 @@ DECLARE_STATIC_KEY_TRUE(fkt_key_pairs);
  * probes test one key only.
  */
 DECLARE_STATIC_KEY_FALSE(fkt_key_special);
-/* A condition is evaluated for events that are not system calls. */
-DECLARE_STATIC_KEY_FALSE(fkt_key_when_events);
 
 /*
  * Lockless: a probe on another CPU may still see an old mask for as long as it runs; the stop waits for
@@ -62,23 +61,6 @@ static __always_inline bool fkt_layer_on(enum fkt_layer layer)
 static __always_inline u64 fkt_head(u32 id, u32 arg)
 {
 	return fkt_word(0, id, arg);
-}
-
-void fkt_when_event(u32 id);
-bool fkt_is_member(pid_t tid);
-
-/* Returns the number to record for a thread: its own, or FKT_PID_OTHER if the recording may not contain it. */
-static __always_inline u32 fkt_shown_pid(pid_t tid)
-{
-	if (static_branch_unlikely(&fkt_key_restricted) && !fkt_is_member(tid))
-		return FKT_PID_OTHER;
-	return tid;
-}
-
-/* Returns the value to record for an address: 0 for a kernel address that the recording may not contain. */
-static __always_inline u64 fkt_shown_address(u64 address)
-{
-	return static_branch_unlikely(&fkt_key_restricted) && (s64)address < 0 ? 0 : address;
 }
 
 /*
@@ -196,37 +178,4 @@ static inline void fkt_emit_string(u32 id, const u64 *words, u32 n, const char *
 	fkt_emit_body(id, arg | fkt_body_words(&body), fkt_shown_pid(current->pid), &body);
 }
 
-bool fkt_filter_syscall(void);
-bool fkt_filter_current(void);
-
-/* Returns whether an event of the current thread is recorded. */
-static __always_inline bool fkt_keep_current(void)
-{
-	return !static_branch_unlikely(&fkt_key_filter) || fkt_filter_current();
-}
-
-/* Returns whether an event of the current thread about the thread `about` is recorded. */
-static __always_inline bool fkt_keep(pid_t about)
-{
-	if (!static_branch_unlikely(&fkt_key_filter) || fkt_is_member(about))
-		return true;
-	return !static_branch_unlikely(&fkt_key_restricted) && fkt_is_member(current->pid);
-}
-
-/*
- * Returns whether an event about the current thread and `other` is recorded; either is named only if it
- * is a member.
- */
-static __always_inline bool fkt_keep_either(pid_t other)
-{
-	return !static_branch_unlikely(&fkt_key_filter) || fkt_is_member(current->pid) ||
-	       fkt_is_member(other);
-}
-
-/* Returns whether an event about the machine, rather than about the running thread, is recorded. */
-static __always_inline bool fkt_keep_machine(void)
-{
-	return !static_branch_unlikely(&fkt_key_restricted) && fkt_keep_current();
-}
-
-#endif /* FKT_WRITER_H */
+#endif /* FKT_WRITE_H */

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What all probes share: each CPU's ring, the mask, and the parts of writing that are not inline. The
+ * protocol of the ring is in include/fkt/ring.h.
+ */
+
+#include <linux/percpu.h>
+#include <linux/sched.h>
+
+#include <fkt/events.h>
+#include <fkt/ring.h>
+
+#include "wake.h"
+#include "write.h"
+
+DEFINE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
+bool fkt_full;
+u64 fkt_mask;
+DEFINE_STATIC_KEY_FALSE(fkt_key_args);
+DEFINE_STATIC_KEY_TRUE(fkt_key_pairs);
+DEFINE_STATIC_KEY_FALSE(fkt_key_special);
+
+/*
+ * The first event of a gap was lost; called in any context. If that ends the recording, no further
+ * probe may begin: the mask is cleared here, and the drain reports the reason when it wakes. Probes
+ * that have already begun find the gap closed (fkt_ring.keeps_gap).
+ */
+void fkt_gap(struct fkt_ring *ring)
+{
+	if (!ring->keeps_gap)
+		return;
+	WRITE_ONCE(fkt_full, true);
+	/* In this order, which x86 keeps: fkt_capture_mask() reads `full` after it has set the mask. */
+	WRITE_ONCE(fkt_mask, 0);
+	fkt_wake_soon();
+}
+
+/*
+ * Page `run` is complete: wakes the drain, through irq_work because the caller may be in any context,
+ * including NMIs and the scheduler (FKT report, section 4, used a softirq bit). Not for each page: the
+ * drain works best on several pages at once, and looks at the rings twice a second anyway.
+ */
+void fkt_wake(struct fkt_ring *ring, u32 run)
+{
+	if (run + 1 - READ_ONCE(ring->tail) >= ring->batch)
+		fkt_wake_soon();
+}
+
+/*
+ * Joins an end to its begin's word, in any form (short or long). Caller must disable preemption.
+ * Returns false if nothing was changed.
+ */
+bool fkt_join_any(enum fkt_pair_kind kind, u32 known, u32 id, s64 value)
+{
+	const struct fkt_end end = {
+		.kind = kind, .known = known, .id = id, .pid = current->pid, .value = value,
+	};
+
+	return fkt_ring_join(this_cpu_ptr(&fkt_rings), &end, false);
+}
