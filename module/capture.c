@@ -39,7 +39,7 @@
 #include "owner.h"
 #include "pages.h"
 #include "power.h"
-#include "ring.h"
+#include "rings.h"
 #include "start.h"
 #include "wake.h"
 #include "when.h"

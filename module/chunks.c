@@ -24,12 +24,11 @@
 
 #include "capture.h"
 #include "chunks.h"
+#include "cpu_ring.h"
 #include "drain.h"
 #include "engine.h"
 #include "index.h"
 #include "pages.h"
-#include "ring.h"
-#include "ring_take.h"
 #include "tell.h"
 #include "wake.h"
 
@@ -60,7 +59,7 @@ static void give_back(struct fkt_page *page, bool written)
 	}
 	/* Not into the ring: a write by the dead owner may still be reading its frames. */
 	page->lent = false;
-	fkt_pool_put(c, page);
+	fkt_pool_put(&c->pool, page);
 }
 
 static void output_failed(struct fkt_drain *d, int error)

@@ -8,7 +8,7 @@
 #include <linux/types.h>
 #include <linux/uio.h>
 
-#include "ring.h"
+#include "cpu_ring.h"
 
 struct fkt_drain;
 struct fkt_page;

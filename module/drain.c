@@ -28,6 +28,7 @@
 #include "capture.h"
 #include "chunks.h"
 #include "clock.h"
+#include "cpu_ring.h"
 #include "drain.h"
 #include "engine.h"
 #include "fetch.h"
@@ -38,8 +39,7 @@
 #include "own.h"
 #include "owner.h"
 #include "pages.h"
-#include "ring.h"
-#include "ring_take.h"
+#include "rings.h"
 #include "tell.h"
 #include "wake.h"
 #include "write.h"
@@ -254,6 +254,20 @@ static void wait_for_work(struct fkt_drain *d, long ticks)
 	try_to_freeze();
 }
 
+/* Writes the event of the drain's wake-up: how many pages wait for the drain, and how many are free. */
+static void tell_wake(void)
+{
+	u32 filled = 0, free = 0;
+	unsigned int cpu;
+
+	/* Tested here too, because counting the pages takes long. */
+	if (!fkt_layer_on(FKT_L_FKT))
+		return;
+	for_each_possible_cpu(cpu)
+		fkt_ring_count_pages(cpu, &filled, &free);
+	fkt_tell(FKT_E_DRAIN_WAKE, 0, (u64)free << 32 | filled);
+}
+
 static void wait_for_look(struct fkt_drain *d, enum next_look look)
 {
 	if (look == LOOK_AT_ONCE) {
@@ -262,7 +276,7 @@ static void wait_for_look(struct fkt_drain *d, enum next_look look)
 	}
 	wait_for_work(d, look == LOOK_SOON ? HZ / 50 : TICK);
 	WRITE_ONCE(d->wakeups, d->wakeups + 1);
-	fkt_tell_wake();
+	tell_wake();
 }
 
 /* Looks at the rings once, and moves pages. */

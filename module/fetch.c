@@ -29,12 +29,12 @@
 #include <fkt/wire.h>
 
 #include "capture.h"
+#include "cpu_ring.h"
 #include "drain.h"
 #include "engine.h"
 #include "fetch.h"
 #include "owner.h"
 #include "pages.h"
-#include "ring.h"
 #include "tell.h"
 #include "wake.h"
 

@@ -25,12 +25,11 @@
 
 #include "capture.h"
 #include "compat.h"
+#include "cpu_ring.h"
 #include "engine.h"
 #include "lend.h"
 #include "owner.h"
 #include "pages.h"
-#include "ring.h"
-#include "ring_take.h"
 #include "tell.h"
 
 #define BATCH 64U /* pages handled at a time, in an array on the stack */

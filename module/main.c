@@ -9,7 +9,7 @@
 #include "control.h"
 #include "filter.h"
 #include "power.h"
-#include "ring.h"
+#include "rings.h"
 #include "wake.h"
 
 static int __init fkt_init(void)

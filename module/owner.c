@@ -14,14 +14,13 @@
 #include <linux/percpu.h>
 
 #include "capture.h"
+#include "cpu_ring.h"
 #include "drain.h"
 #include "engine.h"
 #include "fetch.h"
 #include "lend.h"
 #include "owner.h"
 #include "pages.h"
-#include "ring.h"
-#include "ring_take.h"
 
 static struct {
 	/*

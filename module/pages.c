@@ -5,18 +5,15 @@
  * closed.
  */
 
-#include <linux/cpumask.h>
 #include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/mm.h>
-#include <linux/percpu.h>
 #include <linux/refcount.h>
 #include <linux/slab.h>
 
 #include <fkt/wire.h>
 
 #include "pages.h"
-#include "ring.h"
 
 /* Settings of the present or last recording; changed under capture.c's lock, and not while recording. */
 static struct {
@@ -98,22 +95,28 @@ int fkt_page_renew(struct fkt_page *page)
 
 /* ---- a CPU's pages ---- */
 
-static int add_frames(struct fkt_cpu *c, unsigned int cpu, struct page *frames, unsigned int order)
+void fkt_pool_init(struct fkt_pool *pool, unsigned int cpu)
+{
+	INIT_LIST_HEAD(&pool->pages);
+	pool->cpu = cpu;
+}
+
+static int add_frames(struct fkt_pool *pool, struct page *frames, unsigned int order)
 {
 	unsigned int i, step = 1U << config.order;
 
 	split_page(frames, order);
 	for (i = 0; i < 1U << order; i += step) {
-		struct fkt_page *page = new_page(frames + i, cpu);
+		struct fkt_page *page = new_page(frames + i, pool->cpu);
 
 		if (!page) {
 			for (; i < 1U << order; i++)
 				put_page(frames + i);
 			return -ENOMEM;
 		}
-		list_add_tail(&page->node, &c->pool);
-		c->pool_pages++;
-		c->count++;
+		list_add_tail(&page->node, &pool->pages);
+		pool->kept++;
+		pool->count++;
 	}
 	return 0;
 }
@@ -122,7 +125,7 @@ static int add_frames(struct fkt_cpu *c, unsigned int cpu, struct page *frames, 
  * Allocates 1 << order frames as consecutively as possible: all at once, or else in two halves, so that
  * the drain's writes are few and long (FKT report, section B.4).
  */
-static int alloc_bunch(struct fkt_cpu *c, unsigned int cpu, unsigned int order)
+static int alloc_bunch(struct fkt_pool *pool, unsigned int order)
 {
 	gfp_t gfp = frames_gfp();
 	struct page *frames = NULL;
@@ -130,49 +133,50 @@ static int alloc_bunch(struct fkt_cpu *c, unsigned int cpu, unsigned int order)
 
 	if (order < 10) {
 		gfp |= order > config.order ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
-		frames = alloc_pages_node(cpu_to_node(cpu), gfp, order);
+		frames = alloc_pages_node(cpu_to_node(pool->cpu), gfp, order);
 	}
 	if (frames)
-		return add_frames(c, cpu, frames, order);
+		return add_frames(pool, frames, order);
 	if (order <= config.order)
 		return -ENOMEM;
-	err = alloc_bunch(c, cpu, order - 1);
-	return err ? err : alloc_bunch(c, cpu, order - 1);
+	err = alloc_bunch(pool, order - 1);
+	return err ? err : alloc_bunch(pool, order - 1);
 }
 
 /* Allocates one extra page for the CPU, without reclaiming memory for it. */
-int fkt_pool_add(struct fkt_cpu *c, unsigned int cpu)
+int fkt_pool_add(struct fkt_pool *pool)
 {
-	struct page *frames = alloc_pages_node(cpu_to_node(cpu), frames_gfp() | __GFP_NORETRY,
+	struct page *frames = alloc_pages_node(cpu_to_node(pool->cpu), frames_gfp() | __GFP_NORETRY,
 					       config.order);
 
-	return frames ? add_frames(c, cpu, frames, config.order) : -ENOMEM;
+	return frames ? add_frames(pool, frames, config.order) : -ENOMEM;
 }
 
-static void free_pool(struct fkt_cpu *c)
+/* Frees the pages kept in the pool. */
+void fkt_pool_free(struct fkt_pool *pool)
 {
 	struct fkt_page *page, *next;
 
-	list_for_each_entry_safe(page, next, &c->pool, node) {
+	list_for_each_entry_safe(page, next, &pool->pages, node) {
 		list_del(&page->node);
 		fkt_page_unref(page);
 	}
-	c->pool_pages = 0;
-	c->count = 0;
+	pool->kept = 0;
+	pool->count = 0;
 }
 
 /* Makes sure that the CPU's pool has all pages that the CPU should have; none is queued yet. */
-int fkt_pool_fill(struct fkt_cpu *c, unsigned int cpu)
+int fkt_pool_fill(struct fkt_pool *pool)
 {
 	int err;
 
-	c->wanted = 1U << (config.pow - config.order);
-	if (c->count >= c->wanted)
+	pool->wanted = 1U << (config.pow - config.order);
+	if (pool->count >= pool->wanted)
 		return 0;
-	free_pool(c);
-	err = alloc_bunch(c, cpu, config.pow);
+	fkt_pool_free(pool);
+	err = alloc_bunch(pool, config.pow);
 	if (err)
-		free_pool(c);
+		fkt_pool_free(pool);
 	return err;
 }
 
@@ -180,23 +184,14 @@ int fkt_pool_fill(struct fkt_cpu *c, unsigned int cpu)
  * Keeps a page for the next recording, unless something else still has a reference to its frames and
  * could read what the next recording writes.
  */
-void fkt_pool_put(struct fkt_cpu *c, struct fkt_page *page)
+void fkt_pool_put(struct fkt_pool *pool, struct fkt_page *page)
 {
 	if (!fkt_page_alone(page)) {
 		fkt_page_unref(page);
 		return;
 	}
-	list_add_tail(&page->node, &c->pool);
-	c->pool_pages++;
-}
-
-/* Frees the pages kept in the pools of all CPUs. */
-void fkt_rings_free(void)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		free_pool(per_cpu_ptr(&fkt_cpus, cpu));
+	list_add_tail(&page->node, &pool->pages);
+	pool->kept++;
 }
 
 static u32 pow_order(u32 pow)
@@ -205,11 +200,15 @@ static u32 pow_order(u32 pow)
 	return min(2U, pow - 1);
 }
 
-/* Applies this opener's settings to the next recording: frees the kept pages if it needs other ones. */
-void fkt_rings_configure(const struct fkt_opener *opener)
+/* Returns whether this opener's recordings use the pages of the last one. */
+bool fkt_pool_suits(const struct fkt_opener *opener)
 {
-	if (opener->pow != config.pow || opener->low != config.low)
-		fkt_rings_free();
+	return opener->pow == config.pow && opener->low == config.low;
+}
+
+/* Applies this opener's settings to the next recording. The pools must be empty if they need other pages. */
+void fkt_pool_configure(const struct fkt_opener *opener)
+{
 	config.pow = opener->pow;
 	config.order = pow_order(opener->pow);
 	config.low = opener->low;

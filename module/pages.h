@@ -7,7 +7,6 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
-struct fkt_cpu;
 struct page;
 
 /* Smallest and largest number of 4 KiB pages per CPU, as powers of two. */
@@ -41,17 +40,28 @@ struct fkt_page {
 	bool lent; /* lent to the owner, or was when the owner died */
 };
 
+/* The pages of one CPU. */
+struct fkt_pool {
+	struct list_head pages; /* those that are not queued in the ring; between recordings all of them */
+	unsigned int cpu;
+	u32 kept; /* pages in the list */
+	u32 count; /* all pages of this CPU */
+	u32 wanted; /* configured number of pages; those above it are extra pages */
+};
+
 #define FKT_ALL_SENT U32_MAX
 #define FKT_NO_NUMBER U32_MAX
 
-void fkt_rings_configure(const struct fkt_opener *opener);
-void fkt_rings_free(void);
 u32 fkt_rings_page_bytes(void);
 u32 fkt_pow_page_bytes(u32 pow);
 u64 fkt_rings_bytes(void);
-int fkt_pool_fill(struct fkt_cpu *c, unsigned int cpu);
-int fkt_pool_add(struct fkt_cpu *c, unsigned int cpu);
-void fkt_pool_put(struct fkt_cpu *c, struct fkt_page *page);
+void fkt_pool_init(struct fkt_pool *pool, unsigned int cpu);
+bool fkt_pool_suits(const struct fkt_opener *opener);
+void fkt_pool_configure(const struct fkt_opener *opener);
+int fkt_pool_fill(struct fkt_pool *pool);
+int fkt_pool_add(struct fkt_pool *pool);
+void fkt_pool_put(struct fkt_pool *pool, struct fkt_page *page);
+void fkt_pool_free(struct fkt_pool *pool);
 int fkt_page_renew(struct fkt_page *page);
 void fkt_frames_put(struct page *frames, u32 bytes);
 void fkt_page_unref(struct fkt_page *page);

@@ -28,7 +28,7 @@
 #include "clock.h"
 #include "drain.h"
 #include "power.h"
-#include "ring.h"
+#include "rings.h"
 #include "steer.h"
 #include "tell.h"
 #include "write.h"

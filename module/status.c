@@ -18,11 +18,10 @@
 #include "access.h"
 #include "attach.h"
 #include "capture.h"
+#include "cpu_ring.h"
 #include "drain.h"
 #include "own.h"
 #include "pages.h"
-#include "ring.h"
-#include "ring_take.h"
 #include "status.h"
 
 static void add_ring(struct fkt_status *status, unsigned int cpu)
@@ -35,7 +34,7 @@ static void add_ring(struct fkt_status *status, unsigned int cpu)
 	status->discarded += READ_ONCE(c->discarded);
 	status->overwritten += READ_ONCE(c->overwritten);
 	status->pages_written += READ_ONCE(c->written);
-	status->pages_total += READ_ONCE(c->count);
+	status->pages_total += READ_ONCE(c->pool.count);
 	status->pages_extra += READ_ONCE(c->extra);
 	if (fkt_cpu_ready(c)) {
 		status->lowest_free = min(status->lowest_free, READ_ONCE(c->lowest_free));

@@ -19,7 +19,7 @@
 #include "filter.h"
 #include "index.h"
 #include "pages.h"
-#include "ring.h"
+#include "rings.h"
 #include "steer.h"
 #include "tell.h"
 #include "when.h"

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Events that the module itself writes: what the drain does (layer fkt), clock readings, changes of the mask. */
 
-#include <linux/cpumask.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 
 #include <fkt/events.h>
 
-#include "ring_take.h"
 #include "tell.h"
 #include "write.h"
 
@@ -22,19 +20,6 @@ void fkt_tell(u32 id, u32 pages, u64 word)
 	if (fkt_layer_on(FKT_L_FKT))
 		fkt_emit(id, pages, &word, 1);
 	preempt_enable_notrace();
-}
-
-/* The drain was woken: records how many pages wait for it and how many are free. */
-void fkt_tell_wake(void)
-{
-	u32 filled = 0, free = 0;
-	unsigned int cpu;
-
-	if (!fkt_layer_on(FKT_L_FKT))
-		return;
-	for_each_possible_cpu(cpu)
-		fkt_ring_fill(cpu, &filled, &free);
-	fkt_tell(FKT_E_DRAIN_WAKE, 0, (u64)free << 32 | filled);
 }
 
 /* Writes a clock event on this CPU, if a recording runs. */

@@ -6,7 +6,6 @@
 #include <linux/types.h>
 
 void fkt_tell(u32 id, u32 pages, u64 word);
-void fkt_tell_wake(void);
 void fkt_tell_clock(void);
 void fkt_tell_mask(u64 mask);
 

@@ -38,7 +38,7 @@ void fkt_wake_soon(void)
 
 	/*
 	 * A CPU that is going offline has run its last irq_work: one queued now would stay queued, and
-	 * irq_work_sync() would spin on it. cpu_dead() in ring.c wakes the drain instead.
+	 * irq_work_sync() would spin on it. cpu_dead() in rings.c wakes the drain instead.
 	 */
 	if (cpu_online(raw_smp_processor_id()))
 		irq_work_queue(own);

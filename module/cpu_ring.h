@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The CPUs' rings: one ring and its pages for each CPU. */
-#ifndef FKT_MODULE_RING_H
-#define FKT_MODULE_RING_H
+/* A CPU's ring as the drain side sees it: its pages, those that are complete, and those that are free. */
+#ifndef FKT_CPU_RING_H
+#define FKT_CPU_RING_H
 
-#include <linux/list.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-struct fkt_page;
+#include "pages.h"
+
 struct fkt_ring;
 
 /* Largest number of pages that a CPU completes before it wakes the drain, which writes as many at a time. */
@@ -21,10 +21,8 @@ struct fkt_ring;
 struct fkt_cpu {
 	struct fkt_ring *ring;
 	struct fkt_page **pages; /* parallel to ring->slots */
-	struct list_head pool; /* pages that are not queued; between recordings all of them */
-	u32 pool_pages;
-	u32 count; /* all pages of this CPU */
-	u32 wanted; /* configured number of pages; those above it are extra pages */
+	struct fkt_pool pool;
+	u64 recording; /* id for the headers of the pages */
 	u32 extra; /* extra pages allocated in this recording */
 	u32 lowest_free; /* smallest number of free pages found by the drain */
 	u64 events; /* events in the pages taken */
@@ -47,20 +45,18 @@ DECLARE_PER_CPU(struct fkt_cpu, fkt_cpus);
 /* Returns whether the CPU has a ring with pages; if true, the caller sees the completely set up ring. */
 static inline bool fkt_cpu_ready(const struct fkt_cpu *c)
 {
-	/* Pairs with the store-release in ring.c, start_ring(). */
+	/* Pairs with the store-release in rings.c, start_ring(). */
 	return smp_load_acquire(&c->ready);
 }
 
-int fkt_rings_init(void);
-void fkt_rings_exit(void);
-int fkt_rings_start(u64 recording, bool stop_when_full);
-void fkt_rings_close(void);
-void fkt_rings_stop(void);
+void fkt_ring_count_pages(unsigned int cpu, u32 *filled, u32 *free);
+bool fkt_ring_short(unsigned int cpu);
+void fkt_ring_overwrite(unsigned int cpu);
+struct fkt_page *fkt_ring_collect(unsigned int cpu);
+bool fkt_ring_has_complete(unsigned int cpu);
+void fkt_ring_queue_pool(struct fkt_cpu *c);
 void fkt_ring_recycle(struct fkt_page *page);
 void fkt_ring_refill(unsigned int cpu);
-void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s);
-void fkt_rings_close_open(void);
-void fkt_rings_pause(void);
-void fkt_rings_resume(void);
+u64 fkt_ring_events(unsigned int cpu);
 
-#endif /* FKT_MODULE_RING_H */
+#endif /* FKT_CPU_RING_H */

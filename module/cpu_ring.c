@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the drain side takes from the rings: complete pages, the oldest ones where a flight recorder
- * overwrites, and the counts of pages and events.
+ * A CPU's ring as the drain side sees it: takes complete pages, or overwrites the oldest ones in a flight
+ * recorder; queues free pages; counts pages and events.
  */
 
 #include <linux/mm.h>
@@ -13,11 +13,13 @@
 #include <fkt/ring_drain.h>
 #include <fkt/wire.h>
 
+#include "cpu_ring.h"
+#include "filter.h"
 #include "own.h"
 #include "pages.h"
-#include "ring.h"
-#include "ring_take.h"
 #include "tell.h"
+
+DEFINE_PER_CPU(struct fkt_cpu, fkt_cpus);
 
 #define EVENTS_BATCH 64 /* pages counted in one go before take_lock may be released for the drain */
 
@@ -25,7 +27,7 @@
  * Adds the numbers of this CPU's pages that wait for the drain and that are free. Approximate: probes
  * may switch pages meanwhile. Called from the drain thread.
  */
-void fkt_ring_fill(unsigned int cpu, u32 *filled, u32 *free)
+void fkt_ring_count_pages(unsigned int cpu, u32 *filled, u32 *free)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 	s32 behind;
@@ -44,7 +46,75 @@ bool fkt_ring_short(unsigned int cpu)
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 
 	return fkt_cpu_ready(c) &&
-	       fkt_ring_free(c->ring) < clamp(c->count / 4, 1U, FKT_AHEAD_PAGES);
+	       fkt_ring_free(c->ring) < clamp(c->pool.count / 4, 1U, FKT_AHEAD_PAGES);
+}
+
+/* Queues a page as a free one. Called from the drain thread, or from ring setup before the drain sees the ring. */
+static void queue_page(struct fkt_cpu *c, struct fkt_page *page)
+{
+	struct fkt_page_identity identity = {
+		.recording = c->recording,
+		.pfn = static_key_enabled(&fkt_key_restricted) ?
+			       0 : page_to_pfn(virt_to_page(page->header)),
+		.cpu = page->cpu,
+	};
+
+	c->pages[c->ring->limit & c->ring->slot_mask] = page;
+	fkt_ring_put(c->ring, page->header, &identity);
+}
+
+/* Queues all pages of the CPU's pool. Called as queue_page(). */
+void fkt_ring_queue_pool(struct fkt_cpu *c)
+{
+	struct fkt_page *page, *next;
+
+	list_for_each_entry_safe(page, next, &c->pool.pages, node) {
+		list_del(&page->node);
+		queue_page(c, page);
+	}
+	c->pool.kept = 0;
+}
+
+/*
+ * Takes a page back from the drain: queues it as a free one, or frees it if the CPU has extra pages and
+ * more than enough free ones. Called from the drain thread.
+ */
+void fkt_ring_recycle(struct fkt_page *page)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, page->cpu);
+
+	/* A page with a place in the owner's mapping keeps it until the end of the recording. */
+	if (page->number == FKT_NO_NUMBER && c->pool.count > c->pool.wanted && fkt_ring_free(c->ring) > c->pool.wanted / 2) {
+		c->pool.count--;
+		fkt_page_unref(page);
+		return;
+	}
+	queue_page(c, page);
+}
+
+/*
+ * If less than an eighth of a CPU's pages is free, allocates extra ones until a quarter is (FKT report,
+ * section 8.1), up to twice the configured number. Called from the drain thread.
+ */
+void fkt_ring_refill(unsigned int cpu)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	u32 free, before = c->extra;
+
+	if (!fkt_cpu_ready(c))
+		return;
+	free = fkt_ring_free(c->ring);
+	c->lowest_free = min(c->lowest_free, free);
+	if (free >= c->pool.wanted / 8)
+		return;
+	for (; free < c->pool.wanted / 4 && c->pool.count < 2 * c->pool.wanted; free++) {
+		if (fkt_pool_add(&c->pool))
+			break;
+		fkt_ring_queue_pool(c);
+		c->extra++;
+	}
+	if (c->extra != before)
+		fkt_tell(FKT_E_PAGES_EXTRA, c->extra - before, cpu);
 }
 
 /* Takes the CPU's oldest complete page, without computing checksums, or returns NULL. One drain side at a time. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The per-CPU rings: setup and teardown with CPU hotplug, queueing free pages, closing open ones. The protocol itself is in include/fkt/ring.h; the pages come from pages.c, and
- * ring_take.c takes complete ones.
+ * The rings of all CPUs: set-up and teardown with CPU hotplug, and closing of open pages. The protocol
+ * itself is in include/fkt/ring.h; cpu_ring.c takes complete pages and queues free ones.
  *
  * A CPU's ring is set up when the CPU is first online during a recording; until then it has no page, so
  * its events are counted as lost.
@@ -26,14 +26,11 @@
 #include <fkt/wire.h>
 
 #include "clock.h"
+#include "cpu_ring.h"
 #include "pages.h"
-#include "ring.h"
-#include "ring_take.h"
-#include "tell.h"
+#include "rings.h"
 #include "wake.h"
 #include "write.h"
-
-DEFINE_PER_CPU(struct fkt_cpu, fkt_cpus);
 
 /* Changed under capture.c's lock only, and not while recording. */
 static struct {
@@ -44,74 +41,6 @@ static struct {
 } config;
 
 /* ---- one CPU's ring ---- */
-
-/* Queues a page as a free one. Called from the drain thread, or from ring setup before the drain sees the ring. */
-static void queue_page(struct fkt_cpu *c, struct fkt_page *page)
-{
-	struct fkt_page_identity identity = {
-		.recording = config.recording,
-		.pfn = static_key_enabled(&fkt_key_restricted) ?
-			       0 : page_to_pfn(virt_to_page(page->header)),
-		.cpu = page->cpu,
-	};
-
-	c->pages[c->ring->limit & c->ring->slot_mask] = page;
-	fkt_ring_put(c->ring, page->header, &identity);
-}
-
-/* Queues all pages of the CPU's pool. */
-static void queue_pool(struct fkt_cpu *c)
-{
-	struct fkt_page *page, *next;
-
-	list_for_each_entry_safe(page, next, &c->pool, node) {
-		list_del(&page->node);
-		queue_page(c, page);
-	}
-	c->pool_pages = 0;
-}
-
-/*
- * Takes a page back from the drain: queues it as a free one, or frees it if the CPU has extra pages and
- * more than enough free ones. Called from the drain thread.
- */
-void fkt_ring_recycle(struct fkt_page *page)
-{
-	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, page->cpu);
-
-	/* A page with a place in the owner's mapping keeps it until the end of the recording. */
-	if (page->number == FKT_NO_NUMBER && c->count > c->wanted && fkt_ring_free(c->ring) > c->wanted / 2) {
-		c->count--;
-		fkt_page_unref(page);
-		return;
-	}
-	queue_page(c, page);
-}
-
-/*
- * If less than an eighth of a CPU's pages is free, allocates extra ones until a quarter is (FKT report,
- * section 8.1), up to twice the configured number. Called from the drain thread.
- */
-void fkt_ring_refill(unsigned int cpu)
-{
-	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
-	u32 free, before = c->extra;
-
-	if (!fkt_cpu_ready(c))
-		return;
-	free = fkt_ring_free(c->ring);
-	c->lowest_free = min(c->lowest_free, free);
-	if (free >= c->wanted / 8)
-		return;
-	for (; free < c->wanted / 4 && c->count < 2 * c->wanted; free++) {
-		if (fkt_pool_add(c, cpu))
-			break;
-		queue_pool(c);
-		c->extra++;
-	}
-	if (c->extra != before)
-		fkt_tell(FKT_E_PAGES_EXTRA, c->extra - before, cpu);
-}
 
 /* Runs on the ring's own CPU, in an interrupt: no probe of a task runs between the steps of the close. */
 static void close_own(void *data)
@@ -238,6 +167,23 @@ void fkt_rings_resume(void)
 	}
 }
 
+/* Frees the pages kept in the pools of all CPUs. */
+void fkt_rings_free(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		fkt_pool_free(&per_cpu_ptr(&fkt_cpus, cpu)->pool);
+}
+
+/* Applies this opener's settings to the next recording: frees the kept pages if it needs other ones. */
+void fkt_rings_configure(const struct fkt_opener *opener)
+{
+	if (!fkt_pool_suits(opener))
+		fkt_rings_free();
+	fkt_pool_configure(opener);
+}
+
 static int start_ring(unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
@@ -246,11 +192,11 @@ static int start_ring(unsigned int cpu)
 
 	if (c->ready)
 		return 0;
-	err = fkt_pool_fill(c, cpu);
+	err = fkt_pool_fill(&c->pool);
 	if (err)
 		return err;
-	c->lowest_free = c->count;
-	slots = roundup_pow_of_two(max(c->count, 2 * c->wanted)); /* room for extra pages */
+	c->lowest_free = c->pool.count;
+	slots = roundup_pow_of_two(max(c->pool.count, 2 * c->pool.wanted)); /* room for extra pages */
 	c->pages = kvcalloc(slots, sizeof(*c->pages), GFP_KERNEL);
 	if (!c->pages)
 		return -ENOMEM;
@@ -265,8 +211,8 @@ static int start_ring(unsigned int cpu)
 		return -ENOMEM;
 	}
 	c->ring->slot_mask = slots - 1;
-	c->ring->batch = clamp(c->count / 8, 1U, (u32)FKT_BATCH_PAGES);
-	queue_pool(c);
+	c->ring->batch = clamp(c->pool.count / 8, 1U, (u32)FKT_BATCH_PAGES);
+	fkt_ring_queue_pool(c);
 	/* Pairs with the load-acquire in fkt_cpu_ready(). */
 	smp_store_release(&c->ready, true);
 	return 0;
@@ -279,6 +225,7 @@ static void reset_ring(unsigned int cpu)
 	c->ring = per_cpu_ptr(&fkt_rings, cpu);
 	fkt_ring_init(c->ring, NULL, 1, fkt_rings_page_bytes());
 	c->ring->keeps_gap = config.keeps_gaps;
+	c->recording = config.recording;
 	c->events = 0;
 	c->lost = 0;
 	c->written = 0;
@@ -347,7 +294,7 @@ static void discard_complete(unsigned int cpu)
 
 	while ((page = fkt_ring_collect(cpu))) {
 		c->discarded += page->events;
-		fkt_pool_put(c, page);
+		fkt_pool_put(&c->pool, page);
 	}
 }
 
@@ -370,9 +317,9 @@ static void stop_ring(unsigned int cpu)
 	if (!pages)
 		return;
 	for (run = c->ring->tail; run != c->ring->limit; run++)
-		fkt_pool_put(c, pages[run & c->ring->slot_mask]);
+		fkt_pool_put(&c->pool, pages[run & c->ring->slot_mask]);
 	/* Pages that did not come back (lent, or referenced by a pipe) no longer belong to the CPU. */
-	c->count = c->pool_pages;
+	c->pool.count = c->pool.kept;
 	c->ring->limit = c->ring->tail;
 	kvfree(slots);
 	kvfree(pages);
@@ -421,7 +368,7 @@ int fkt_rings_init(void)
 	for_each_possible_cpu(cpu) {
 		struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 
-		INIT_LIST_HEAD(&c->pool);
+		fkt_pool_init(&c->pool, cpu);
 		spin_lock_init(&c->take_lock);
 		INIT_CSD(&c->close_call, close_own, c);
 		reset_ring(cpu);
