@@ -38,7 +38,7 @@
 #include "filter.h"
 #include "owner.h"
 #include "pages.h"
-#include "power.h"
+#include "recording.h"
 #include "rings.h"
 #include "start.h"
 #include "wake.h"
@@ -48,71 +48,23 @@
 /* How long a close waits for the drain: if the output works, everything recorded is then in the file. */
 #define CLOSE_WAIT (5 * HZ)
 
-static void reap(struct work_struct *unused);
-
-struct fkt_capture fkt_capture = {
-	.lock = __MUTEX_INITIALIZER(fkt_capture.lock),
-	.pid_lock = __SPIN_LOCK_UNLOCKED(fkt_capture.pid_lock),
-	.reap = __WORK_INITIALIZER(fkt_capture.reap, reap),
-	.reaped = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_capture.reaped),
-	.ready = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_capture.ready),
-	.awake = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_capture.awake),
-};
-
 static atomic_t openers; /* number of open files */
 
-/* Lockless: the state may change at once; poll and fetch look again when they are woken. */
-enum fkt_state fkt_capture_state(void)
-{
-	return READ_ONCE(fkt_capture.state);
-}
-
-/* Returns whether the recording is past its start, with all hooks on. Needs no lock. */
-bool fkt_capture_begun(void)
-{
-	/* Pair with the store-releases in prepare() and begin(). */
-	return smp_load_acquire(&fkt_capture.state) != FKT_RECORDING || smp_load_acquire(&fkt_capture.begun);
-}
-
-bool fkt_capture_owner(const struct file *file)
-{
-	/* Pairs with the store-release in prepare(): an owner seen here can use the rings and the engine. */
-	return smp_load_acquire(&fkt_capture.owner) == file;
-}
-
 /* ---- stop ---- */
-
-/*
- * Ends the recording by itself (limit, full disk, error); hooks stay on until the owner stops it.
- * Called from the drain thread without the lock, because the lock's holder may be waiting for that
- * thread.
- */
-void fkt_capture_end(enum fkt_stop_reason reason, int error)
-{
-	if (cmpxchg(&fkt_capture.state, FKT_RECORDING, FKT_STOPPING) != FKT_RECORDING)
-		return;
-	WRITE_ONCE(fkt_mask, 0);
-	WRITE_ONCE(fkt_capture.stop_clock, fkt_clock());
-	WRITE_ONCE(fkt_capture.error, error);
-	/* Pairs with the load-acquire in fkt_capture_glance(): if the reason is seen, so are error and clock. */
-	smp_store_release(&fkt_capture.reason, reason);
-	fkt_kick();
-	fkt_drain_wake_readers();
-}
 
 /* Ends the recording, except for the work of the drain. */
 static void halt_locked(void)
 {
 	/* If the machine has just slept: the stop time must not be before the sleep. */
-	fkt_power_wake_clock();
-	fkt_capture_end(FKT_STOP_ASKED, 0);
-	/* Again: the thread in fkt_capture_end() may have been preempted before it cleared the mask. */
+	fkt_recording_wake_clock();
+	fkt_recording_end(FKT_STOP_ASKED, 0);
+	/* Again: the thread in fkt_recording_end() may have been preempted before it cleared the mask. */
 	WRITE_ONCE(fkt_mask, 0);
 	/* Returns when every probe that was running has returned. */
 	fkt_detach_all();
 	fkt_filter_stop();
 	fkt_rings_close();
-	fkt_capture.draining = true;
+	fkt_recording.draining = true;
 	fkt_drain_finish();
 }
 
@@ -122,59 +74,59 @@ static void settle_locked(void)
 	fkt_drain_stop();
 	/* The drain does not write events any more either. */
 	fkt_when_stop();
-	fkt_capture.draining = false;
-	WRITE_ONCE(fkt_capture.state, FKT_STOPPED);
-	fkt_drain_wake_readers();
+	fkt_recording.draining = false;
+	WRITE_ONCE(fkt_recording.state, FKT_STOPPED);
+	fkt_recording_wake_readers();
 }
 
 static void set_recorder(struct pid *recorder)
 {
 	struct pid *old;
 
-	spin_lock(&fkt_capture.pid_lock);
-	old = fkt_capture.recorder;
-	fkt_capture.recorder = recorder;
-	spin_unlock(&fkt_capture.pid_lock);
+	spin_lock(&fkt_recording.pid_lock);
+	old = fkt_recording.recorder;
+	fkt_recording.recorder = recorder;
+	spin_unlock(&fkt_recording.pid_lock);
 	put_pid(old);
 }
 
 /* STOPPED -> IDLE: no page can be fetched any more. The counts stay until the next start. */
 void fkt_capture_finish(void)
 {
-	struct file *owner = fkt_capture.owner;
+	struct file *owner = fkt_recording.owner;
 
 	/* First, so that no new fetch can access the rings while they are freed. */
-	WRITE_ONCE(fkt_capture.owner, NULL);
+	WRITE_ONCE(fkt_recording.owner, NULL);
 	fkt_owner_reset(owner);
 	fkt_drain_release();
 	fkt_rings_stop();
 	set_recorder(NULL);
-	WRITE_ONCE(fkt_capture.state, FKT_IDLE);
+	WRITE_ONCE(fkt_recording.state, FKT_IDLE);
 	module_put(THIS_MODULE);
 }
 
 /* FKT_STOP. -EINTR: the caller is being killed; its close will end the recording. */
 int fkt_capture_stop(struct file *owner)
 {
-	int err = fkt_capture_lock();
+	int err = fkt_recording_lock();
 
 	if (err)
 		return err;
-	if (fkt_capture.owner != owner)
+	if (fkt_recording.owner != owner)
 		err = -ENODATA;
-	else if (fkt_capture_goes_on(owner))
+	else if (fkt_recording_goes_on(owner))
 		halt_locked();
-	mutex_unlock(&fkt_capture.lock);
+	mutex_unlock(&fkt_recording.lock);
 	if (!err)
 		err = fkt_drain_wait();
 	if (!err)
-		err = fkt_capture_lock();
+		err = fkt_recording_lock();
 	if (err)
 		return err;
 	/* Another thread may have stopped it already, and may even have started the next recording. */
-	if (fkt_capture.owner == owner && fkt_capture.draining && fkt_drain_ended())
+	if (fkt_recording.owner == owner && fkt_recording.draining && fkt_drain_ended())
 		settle_locked();
-	mutex_unlock(&fkt_capture.lock);
+	mutex_unlock(&fkt_recording.lock);
 	return 0;
 }
 
@@ -183,31 +135,21 @@ static void reap(struct work_struct *unused)
 {
 	bool due;
 
-	mutex_lock(&fkt_capture.lock);
-	due = fkt_capture.orphan && fkt_drain_ended();
-	mutex_unlock(&fkt_capture.lock);
+	mutex_lock(&fkt_recording.lock);
+	due = fkt_recording.orphan && fkt_drain_ended();
+	mutex_unlock(&fkt_recording.lock);
 	if (!due)
 		return;
 	/* Without the lock, because the output may take long. Only this function changes an orphan. */
 	fkt_drain_truncate();
-	mutex_lock(&fkt_capture.lock);
+	mutex_lock(&fkt_recording.lock);
 	settle_locked();
 	fkt_capture_finish();
-	WRITE_ONCE(fkt_capture.orphan, false);
+	WRITE_ONCE(fkt_recording.orphan, false);
 	if (!atomic_read(&openers))
 		fkt_rings_free();
-	mutex_unlock(&fkt_capture.lock);
-	wake_up_all(&fkt_capture.reaped);
-}
-
-/*
- * The drain has ended. If no stop waits for it, reap() finishes the recording; on a freezable
- * workqueue, because it changes the output and must not run while the machine is about to sleep. Called
- * from the drain thread.
- */
-void fkt_capture_drained(void)
-{
-	queue_work(system_freezable_wq, &fkt_capture.reap);
+	mutex_unlock(&fkt_recording.lock);
+	wake_up_all(&fkt_recording.reaped);
 }
 
 /*
@@ -216,14 +158,14 @@ void fkt_capture_drained(void)
  */
 static void abandon_locked(void)
 {
-	if (!fkt_capture.draining) {
+	if (!fkt_recording.draining) {
 		fkt_drain_inherit();
 		halt_locked();
 	}
-	fkt_capture.orphan = true;
-	WRITE_ONCE(fkt_capture.owner, NULL);
+	fkt_recording.orphan = true;
+	WRITE_ONCE(fkt_recording.owner, NULL);
 	set_recorder(NULL);
-	queue_work(system_freezable_wq, &fkt_capture.reap);
+	queue_work(system_freezable_wq, &fkt_recording.reap);
 }
 
 /* Called when the device is opened. */
@@ -248,72 +190,62 @@ void fkt_capture_closed(struct file *file)
 {
 	bool owned;
 
-	mutex_lock(&fkt_capture.lock);
+	mutex_lock(&fkt_recording.lock);
 	/* Only calls on this file could make it the owner, and they have all returned. */
-	owned = fkt_capture.owner == file;
-	if (owned && fkt_capture_running())
+	owned = fkt_recording.owner == file;
+	if (owned && fkt_recording_running())
 		abandon_locked();
 	else if (owned)
 		fkt_capture_finish();
 	/* A file opened meanwhile has no pages yet: starting a recording needs the lock. */
-	if (atomic_dec_and_test(&openers) && fkt_capture.state == FKT_IDLE)
+	if (atomic_dec_and_test(&openers) && fkt_recording.state == FKT_IDLE)
 		fkt_rings_free();
-	mutex_unlock(&fkt_capture.lock);
+	mutex_unlock(&fkt_recording.lock);
 	if (owned)
-		wait_event_timeout(fkt_capture.reaped, !READ_ONCE(fkt_capture.orphan), CLOSE_WAIT);
+		wait_event_timeout(fkt_recording.reaped, !READ_ONCE(fkt_recording.orphan), CLOSE_WAIT);
 	kfree(file->private_data);
+}
+
+/* Called before the device can be opened. */
+void fkt_capture_init(void)
+{
+	INIT_WORK(&fkt_recording.reap, reap);
 }
 
 /* Called before the module is unloaded: the work item of the last recording may still be running. */
 void fkt_capture_exit(void)
 {
-	flush_work(&fkt_capture.reap);
+	flush_work(&fkt_recording.reap);
 }
 
 /* ---- start ---- */
 
 static void prepare(struct file *owner, const struct fkt_start *start)
 {
-	/* Pairs with the load-acquire in fkt_capture_owner(): the rings and the engine are set up. */
-	smp_store_release(&fkt_capture.owner, owner);
+	/* Pairs with the load-acquire in fkt_recording_owned_by(): the rings and the engine are set up. */
+	smp_store_release(&fkt_recording.owner, owner);
 	set_recorder(get_pid(task_tgid(current)));
-	fkt_capture.recording = start->recording;
-	fkt_capture.mask = start->mask;
-	fkt_capture.reason = FKT_STOP_NONE;
-	fkt_capture.error = 0;
-	fkt_capture.start_clock = fkt_clock();
-	fkt_capture.stop_clock = 0;
-	fkt_capture.begun = false;
+	fkt_recording.recording = start->recording;
+	fkt_recording.mask = start->mask;
+	fkt_recording.reason = FKT_STOP_NONE;
+	fkt_recording.error = 0;
+	fkt_recording.start_clock = fkt_clock();
+	fkt_recording.stop_clock = 0;
+	fkt_recording.begun = false;
 	/*
-	 * Pairs with the load-acquire in fkt_capture_begun(): a reader of this state sees `begun` of
+	 * Pairs with the load-acquire in fkt_recording_begun(): a reader of this state sees `begun` of
 	 * this recording.
 	 */
-	smp_store_release(&fkt_capture.state, FKT_RECORDING);
-}
-
-/*
- * Sets the layers that probes record, after the hooks are on and the rings are set up. Caller must hold
- * fkt_capture.lock.
- */
-void fkt_capture_set_mask(u64 mask)
-{
-	/*
-	 * System calls are being added to the mask: for those under way the condition must not use an
-	 * older begin.
-	 */
-	if (mask & ~READ_ONCE(fkt_mask) & 1ULL << FKT_L_SYSTEM)
-		fkt_when_calls_begin();
-	/* A probe that sees the mask sees the rings, and the data that the condition uses. */
-	smp_store_release(&fkt_mask, mask);
+	smp_store_release(&fkt_recording.state, FKT_RECORDING);
 }
 
 /* Lets probes write from here on. Not earlier, so that switching the hooks on is not recorded. */
 static void begin(void)
 {
-	fkt_capture.start_clock = fkt_clock();
-	fkt_capture_set_mask(fkt_capture.mask);
-	/* Pairs with the load-acquire in fkt_capture_begun(): everything after that is recorded. */
-	smp_store_release(&fkt_capture.begun, true);
+	fkt_recording.start_clock = fkt_clock();
+	fkt_recording_set_mask(fkt_recording.mask);
+	/* Pairs with the load-acquire in fkt_recording_begun(): everything after that is recorded. */
+	smp_store_release(&fkt_recording.begun, true);
 	fkt_drain_introduce();
 }
 
@@ -393,12 +325,12 @@ static int lock_awake(void)
 	int err;
 
 	for (;;) {
-		err = wait_event_freezable(fkt_capture.awake, !READ_ONCE(fkt_capture.parked));
+		err = wait_event_freezable(fkt_recording.awake, !READ_ONCE(fkt_recording.parked));
 		if (!err)
-			err = fkt_capture_lock();
-		if (err || !fkt_capture.parked)
+			err = fkt_recording_lock();
+		if (err || !fkt_recording.parked)
 			return err;
-		mutex_unlock(&fkt_capture.lock);
+		mutex_unlock(&fkt_recording.lock);
 	}
 }
 
@@ -413,9 +345,9 @@ static int start_or_refuse(struct file *owner, const struct fkt_start *start, st
 		kvfree(condition);
 		return err;
 	}
-	if (fkt_capture.owner == owner && fkt_capture.state == FKT_STOPPED)
+	if (fkt_recording.owner == owner && fkt_recording.state == FKT_STOPPED)
 		fkt_capture_finish();
-	if (fkt_capture.state != FKT_IDLE)
+	if (fkt_recording.state != FKT_IDLE)
 		err = -EBUSY;
 	else if (!fkt_access_memory(owner, opener->pow))
 		err = -EDQUOT;
@@ -423,7 +355,7 @@ static int start_or_refuse(struct file *owner, const struct fkt_start *start, st
 		kvfree(condition);
 	else
 		err = start_locked(owner, start, out, condition);
-	mutex_unlock(&fkt_capture.lock);
+	mutex_unlock(&fkt_recording.lock);
 	return err;
 }
 
@@ -454,28 +386,6 @@ int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 	if (out)
 		fput(out);
 	if (!err)
-		wake_up_all(&fkt_capture.ready);
+		wake_up_all(&fkt_recording.ready);
 	return err;
-}
-
-/* ---- status ---- */
-
-/*
- * Fills in the part of FKT_STATUS about the recording as a whole. Without the lock, so that it never
- * has to wait: the values may be of different moments while the state changes; exact once stopped.
- */
-void fkt_capture_glance(struct fkt_status *status)
-{
-	/* While the hooks are still being switched on, the state is reported as idle: events would be missing. */
-	status->state = fkt_capture_begun() ? READ_ONCE(fkt_capture.state) : FKT_IDLE;
-	/* Pairs with the store-release in fkt_capture_end(). */
-	status->stop_reason = smp_load_acquire(&fkt_capture.reason);
-	status->error = READ_ONCE(fkt_capture.error);
-	status->recording = READ_ONCE(fkt_capture.recording);
-	status->mask = status->state == FKT_RECORDING ? READ_ONCE(fkt_capture.mask) : 0;
-	status->start_clock = READ_ONCE(fkt_capture.start_clock);
-	status->stop_clock = READ_ONCE(fkt_capture.stop_clock);
-	spin_lock(&fkt_capture.pid_lock);
-	status->recorder = pid_vnr(fkt_capture.recorder);
-	spin_unlock(&fkt_capture.pid_lock);
 }

@@ -22,13 +22,13 @@
 #include <fkt/events.h>
 #include <fkt/wire.h>
 
-#include "capture.h"
 #include "chunks.h"
 #include "cpu_ring.h"
 #include "drain.h"
 #include "engine.h"
 #include "index.h"
 #include "pages.h"
+#include "recording.h"
 #include "tell.h"
 #include "wake.h"
 
@@ -70,7 +70,7 @@ static void output_failed(struct fkt_drain *d, int error)
 	if (d->full)
 		return;
 	d->full = true;
-	fkt_capture_end(full ? FKT_STOP_FULL : FKT_STOP_ERROR, -error);
+	fkt_recording_end(full ? FKT_STOP_FULL : FKT_STOP_ERROR, -error);
 }
 
 /*
@@ -221,7 +221,7 @@ static void cut_at_limit(struct fkt_drain *d, struct fkt_chunk *chunk)
 		give_back(chunk->pages[--chunk->count], false);
 	if (!d->full) {
 		d->full = true;
-		fkt_capture_end(FKT_STOP_LIMIT, 0);
+		fkt_recording_end(FKT_STOP_LIMIT, 0);
 	}
 }
 

@@ -26,7 +26,7 @@ DEFINE_STATIC_KEY_FALSE(fkt_key_clock);
 #define SLACK_S 2
 #define SLACK_SHARE 1000
 
-/* Changes under capture.c's lock, while no probe writes; readers without the lock use READ_ONCE(). */
+/* Changes under the recording's lock, while no probe writes; readers without the lock use READ_ONCE(). */
 static struct {
 	enum fkt_clock_source source;
 	u64 offset; /* added to the source (ticks): time asleep that the source did not count */
@@ -158,7 +158,7 @@ static u64 to_ns(u64 ticks)
 	return mul_u64_u64_div_u64(ticks, NSEC_PER_MSEC, fkt_clock_khz());
 }
 
-/* Saves the clocks when the recording is parked; no probe writes any more. Caller must hold capture.c's lock. */
+/* Saves the clocks when the recording is parked; no probe writes any more. Caller must hold the recording's lock. */
 void fkt_clock_park(void)
 {
 	struct fkt_clocks now = { .clock = clock.source };
@@ -176,7 +176,7 @@ void fkt_clock_park(void)
  * Continues the clock after a sleep. CLOCK_MONOTONIC does not count the time asleep. The counter
  * restarts in some kinds of sleep (S3, hibernation) and goes on in others: if it did not count the time
  * asleep, that time is added to it from here on. May be called again for the same sleep. Returns
- * whether the clock is no longer the bare counter. Caller must hold capture.c's lock, and no probe may
+ * whether the clock is no longer the bare counter. Caller must hold the recording's lock, and no probe may
  * write.
  */
 bool fkt_clock_wake(void)

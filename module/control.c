@@ -12,12 +12,12 @@
 
 #include "capture.h"
 #include "control.h"
-#include "drain.h"
 #include "fetch.h"
 #include "index.h"
 #include "lend.h"
 #include "owner.h"
 #include "power.h"
+#include "recording.h"
 #include "status.h"
 #include "steer.h"
 #include "when.h"
@@ -209,10 +209,10 @@ static __poll_t fkt_poll(struct file *file, poll_table *wait)
 	enum fkt_state state;
 	__poll_t events = 0;
 
-	poll_wait(file, fkt_drain_readers(), wait);
-	if (!fkt_capture_owner(file))
+	poll_wait(file, &fkt_recording.readers, wait);
+	if (!fkt_recording_owned_by(file))
 		return 0;
-	state = fkt_capture_state();
+	state = fkt_recording_state();
 	if (state == FKT_STOPPING)
 		events |= EPOLLPRI;
 	if (fkt_when_pending())

@@ -17,15 +17,12 @@
 #include <linux/list.h>
 #include <linux/mount.h>
 #include <linux/percpu.h>
-#include <linux/poll.h>
-#include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
 
 #include <fkt/ioctl.h>
 
 #include "../probes/process.h"
-#include "capture.h"
 #include "chunks.h"
 #include "clock.h"
 #include "cpu_ring.h"
@@ -39,6 +36,7 @@
 #include "own.h"
 #include "owner.h"
 #include "pages.h"
+#include "recording.h"
 #include "rings.h"
 #include "tell.h"
 #include "wake.h"
@@ -50,20 +48,8 @@
 static struct fkt_drain drain = {
 	.ended = COMPLETION_INITIALIZER(drain.ended),
 	.parked = COMPLETION_INITIALIZER(drain.parked),
-	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(drain.readers),
 	.inherited = LIST_HEAD_INIT(drain.inherited),
 };
-
-/* Wakes the tasks that wait for pages, or for the end. Called from tasks. */
-void fkt_drain_wake_readers(void)
-{
-	wake_up_interruptible(&drain.readers);
-}
-
-wait_queue_head_t *fkt_drain_readers(void)
-{
-	return &drain.readers;
-}
 
 /* Returns whether pages leave by this engine. */
 bool fkt_drain_leaves_by(const struct fkt_engine *engine)
@@ -80,7 +66,7 @@ bool fkt_drain_keeps(void)
 	return READ_ONCE(drain.overwrite) && !READ_ONCE(drain.leave) && !READ_ONCE(drain.stop);
 }
 
-/* Flight recorder: lets pages be taken from now on, or makes them stay again. Caller must hold capture.c's lock. */
+/* Flight recorder: lets pages be taken from now on, or makes them stay again. Caller must hold the recording's lock. */
 int fkt_drain_leave(bool leave)
 {
 	if (!drain.overwrite || drain.engine->write)
@@ -104,7 +90,7 @@ bool fkt_drain_fetch_room(void)
 	if (d->out)
 		return true;
 	if (d->end && d->pos + fkt_rings_page_bytes() > d->end) {
-		fkt_capture_end(FKT_STOP_LIMIT, 0);
+		fkt_recording_end(FKT_STOP_LIMIT, 0);
 		return false;
 	}
 	d->pos += fkt_rings_page_bytes();
@@ -149,7 +135,7 @@ static void wake_readers(struct fkt_drain *d)
 	complete = fkt_owner_complete();
 	fkt_owner_unlock();
 	if (complete)
-		wake_up_interruptible(&d->readers);
+		fkt_recording_wake_readers();
 }
 
 /* The time that this thread has run (ns). The tick's interrupt may add to it here: either value is true. */
@@ -290,11 +276,11 @@ static enum next_look look_at_rings(struct fkt_drain *d)
 	 * operation: a kick between a separate load and store would not wake the readers.
 	 */
 	if (xchg(&fkt_waker.kicked, false))
-		fkt_drain_wake_readers();
+		fkt_recording_wake_readers();
 	note_own_time(d);
 	/* The probe that lost the first event has already cleared the mask. */
 	if (READ_ONCE(fkt_full))
-		fkt_capture_end(FKT_STOP_RING, 0);
+		fkt_recording_end(FKT_STOP_RING, 0);
 	return move_pages(d);
 }
 
@@ -309,7 +295,7 @@ static void rest(struct fkt_drain *d)
 		wait_for_work(d, MAX_SCHEDULE_TIMEOUT);
 		/* One atomic operation, as in look_at_rings(). */
 		if (xchg(&fkt_waker.kicked, false))
-			fkt_drain_wake_readers();
+			fkt_recording_wake_readers();
 	}
 	d->next_clock = fkt_clock() + CLOCK_EVERY_S * d->ticks_per_s;
 }
@@ -349,7 +335,7 @@ static int drain_thread(void *data)
 	complete_all(&d->ended);
 	/* In this order: fkt_drain_park() reads `ended` after it has reinitialised `parked`. */
 	complete_all(&d->parked);
-	fkt_capture_drained();
+	fkt_recording_drained();
 	return 0;
 }
 
@@ -455,7 +441,7 @@ void fkt_drain_join(void)
 /*
  * The machine is about to sleep: tells the thread to write all complete pages, and then nothing until
  * fkt_drain_unpark() or a stop. Returns whether the caller must call fkt_drain_wait_parked(). Called
- * after the rings were closed, under capture.c's lock.
+ * after the rings were closed, under the recording's lock.
  */
 bool fkt_drain_park(void)
 {

@@ -7,7 +7,6 @@
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/types.h>
-#include <linux/wait.h>
 
 #include <fkt/ioctl.h>
 
@@ -20,7 +19,6 @@ struct fkt_drain {
 	struct completion parked; /* the thread writes nothing until `park` is cleared, or it has ended */
 	const struct fkt_engine *engine;
 	struct file *out;
-	wait_queue_head_t readers; /* tasks in poll, splice and read */
 
 	struct fkt_chunk *chunks; /* ring of FKT_CHUNKS chunks */
 	u32 head; /* next chunk to fill */
@@ -68,12 +66,10 @@ void fkt_drain_truncate(void);
 bool fkt_drain_park(void);
 int fkt_drain_wait_parked(long limit);
 void fkt_drain_unpark(void);
-void fkt_drain_wake_readers(void);
 bool fkt_drain_leaves_by(const struct fkt_engine *engine);
 int fkt_drain_leave(bool leave);
 bool fkt_drain_keeps(void);
 bool fkt_drain_fetch_room(void);
 void fkt_drain_status(struct fkt_status *status);
-wait_queue_head_t *fkt_drain_readers(void);
 
 #endif /* FKT_DRAIN_H */

@@ -28,13 +28,13 @@
 #include <fkt/events.h>
 #include <fkt/wire.h>
 
-#include "capture.h"
 #include "cpu_ring.h"
 #include "drain.h"
 #include "engine.h"
 #include "fetch.h"
 #include "owner.h"
 #include "pages.h"
+#include "recording.h"
 #include "tell.h"
 #include "wake.h"
 
@@ -165,7 +165,7 @@ static int lock_with_page(struct file *file, bool nonblock)
 	int err;
 
 	for (;;) {
-		bool over = fkt_capture_state() == FKT_STOPPED;
+		bool over = fkt_recording_state() == FKT_STOPPED;
 
 		err = fkt_owner_lock(file, &fkt_engine_fetch);
 		if (err)
@@ -178,9 +178,9 @@ static int lock_with_page(struct file *file, bool nonblock)
 		if (nonblock)
 			return -EAGAIN;
 		/* Bounded: sendfile(2) may prevent the freezing of the output's file system meanwhile. */
-		err = wait_event_interruptible_timeout(*fkt_drain_readers(),
+		err = wait_event_interruptible_timeout(fkt_recording.readers,
 						       fkt_owner_readable(file) ||
-						       fkt_capture_state() == FKT_STOPPED ||
+						       fkt_recording_state() == FKT_STOPPED ||
 						       !fkt_owner_may(file, &fkt_engine_fetch),
 						       HZ);
 		if (err <= 0)

@@ -15,7 +15,7 @@
 #include <fkt/wire.h>
 
 #include "index.h"
-#include "steer.h"
+#include "recording.h"
 
 #define PART 64U /* entries copied at a time */
 
@@ -55,11 +55,11 @@ void fkt_index_add(const struct fkt_page_header *header)
 }
 
 /*
- * Copies the entries of `count` pages; the first one is page index->first + done. Only for a recording
- * whose drain has ended; caller must hold capture.c's lock. -ENODATA: not all entries of the request
- * are kept.
+ * Copies the entries of `count` pages; the first one is page index->first + done. Caller must hold the
+ * recording's lock, under which the entries are freed. -ENODATA: not all entries of the request are
+ * kept.
  */
-int fkt_index_copy(const struct fkt_index *index, u32 done, struct fkt_index_entry *to, u32 count)
+static int copy_locked(const struct fkt_index *index, u32 done, struct fkt_index_entry *to, u32 count)
 {
 	u32 i;
 
@@ -72,8 +72,27 @@ int fkt_index_copy(const struct fkt_index *index, u32 done, struct fkt_index_ent
 }
 
 /*
+ * As copy_locked(), but takes the lock. -ENODATA also if `file` owns no stopped recording: in that state
+ * the drain thread, which adds entries without the lock, has ended.
+ */
+static int copy_part(struct file *file, const struct fkt_index *index, u32 done, struct fkt_index_entry *to,
+		     u32 count)
+{
+	int err = fkt_recording_lock();
+
+	if (err)
+		return err;
+	if (fkt_recording.owner == file && fkt_recording.state == FKT_STOPPED)
+		err = copy_locked(index, done, to, count);
+	else
+		err = -ENODATA;
+	mutex_unlock(&fkt_recording.lock);
+	return err;
+}
+
+/*
  * FKT_INDEX. Copies in parts, through kernel memory: an access to the caller's memory may take
- * arbitrarily long, and capture.c's lock must not be held during it.
+ * arbitrarily long, and the recording's lock must not be held during it.
  */
 int fkt_index_give(struct file *file, const struct fkt_index *index)
 {
@@ -87,7 +106,7 @@ int fkt_index_give(struct file *file, const struct fkt_index *index)
 		return -ENOMEM;
 	do {
 		n = min(index->count - done, PART);
-		err = fkt_capture_index(file, index, done, part, n);
+		err = copy_part(file, index, done, part, n);
 		if (!err && copy_to_user(to + done, part, n * sizeof(*part)))
 			err = -EFAULT;
 		done += n;

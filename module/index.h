@@ -7,13 +7,11 @@
 
 struct file;
 struct fkt_index;
-struct fkt_index_entry;
 struct fkt_page_header;
 
 void fkt_index_start(void);
 void fkt_index_stop(void);
 void fkt_index_add(const struct fkt_page_header *header);
-int fkt_index_copy(const struct fkt_index *index, u32 done, struct fkt_index_entry *to, u32 count);
 int fkt_index_give(struct file *file, const struct fkt_index *index);
 
 #endif /* FKT_INDEX_H */

@@ -23,13 +23,13 @@
 #include <fkt/ioctl.h>
 #include <fkt/wire.h>
 
-#include "capture.h"
 #include "compat.h"
 #include "cpu_ring.h"
 #include "engine.h"
 #include "lend.h"
 #include "owner.h"
 #include "pages.h"
+#include "recording.h"
 #include "tell.h"
 
 #define BATCH 64U /* pages handled at a time, in an array on the stack */
@@ -188,7 +188,7 @@ static int give_batch(struct file *file, const u32 *numbers, u32 n, bool written
  */
 int fkt_lend_take(struct file *file, struct fkt_lend *lend)
 {
-	bool over = fkt_capture_state() == FKT_STOPPED;
+	bool over = fkt_recording_state() == FKT_STOPPED;
 	u32 __user *user = u64_to_user_ptr(lend->pages);
 	u32 numbers[BATCH], room = lend->count;
 	int n;

@@ -19,6 +19,7 @@ static int __init fkt_init(void)
 	err = fkt_attach_init();
 	if (err)
 		return err;
+	fkt_capture_init();
 	fkt_wake_init();
 	err = fkt_rings_init();
 	if (err)

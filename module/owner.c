@@ -13,7 +13,6 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 
-#include "capture.h"
 #include "cpu_ring.h"
 #include "drain.h"
 #include "engine.h"
@@ -21,6 +20,7 @@
 #include "lend.h"
 #include "owner.h"
 #include "pages.h"
+#include "recording.h"
 
 static struct {
 	/*
@@ -38,7 +38,7 @@ static struct {
  */
 bool fkt_owner_may(struct file *file, const struct fkt_engine *engine)
 {
-	return fkt_capture_owner(file) && fkt_drain_leaves_by(engine);
+	return fkt_recording_owned_by(file) && fkt_drain_leaves_by(engine);
 }
 
 /* Takes the lock for a call on `file`. -EBADF: it has no recording whose pages leave by that engine. */

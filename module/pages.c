@@ -15,7 +15,7 @@
 
 #include "pages.h"
 
-/* Settings of the present or last recording; changed under capture.c's lock, and not while recording. */
+/* Settings of the present or last recording; changed under the recording's lock, and not while recording. */
 static struct {
 	u32 pow; /* 4 KiB pages per CPU, as a power of two */
 	u32 order; /* of a ring page, in 4 KiB frames */

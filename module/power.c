@@ -3,11 +3,11 @@
  * Suspend and hibernation. Before tasks are frozen, the recording is parked: no events are recorded any
  * more, and all recorded events have been written. So no file changes while an image of the memory is
  * made or restored, when the file systems in the image must match their disks. The threads that write
- * to files are freezable, and so is the work item of capture.c, which may still have to finish a stop.
+ * to files are freezable, and so is the work item of the recording (capture.c), which may still have to finish a stop.
  * When the machine is awake, the recording continues, with a clock that includes the time asleep. On
  * each CPU the recording then has a gap in which no event was lost, with the event `asleep` at its end.
  *
- * The lock of capture.c is not held while waiting for the drain. The wait is bounded: if the output
+ * The lock of the recording is not held while waiting for the drain. The wait is bounded: if the output
  * does not take the pages, the machine stays awake, and the kernel log says why.
  */
 
@@ -24,22 +24,21 @@
 #include <fkt/ioctl.h>
 
 #include "attach.h"
-#include "capture.h"
 #include "clock.h"
 #include "drain.h"
 #include "power.h"
+#include "recording.h"
 #include "rings.h"
-#include "steer.h"
 #include "tell.h"
 #include "write.h"
 
 #define PARK_LIMIT (20 * HZ) /* as long as the kernel tries to freeze tasks */
 
-/* Protected by fkt_capture.lock. */
+/* Protected by fkt_recording.lock. */
 static u64 parked_boot_ns; /* time at which the recording was parked */
 static u64 parked_mask;
 
-/* Stops the recording of events, and closes all open pages. Caller must hold fkt_capture.lock. */
+/* Stops the recording of events, and closes all open pages. Caller must hold fkt_recording.lock. */
 static void park_probes(void)
 {
 	WRITE_ONCE(fkt_mask, 0);
@@ -58,14 +57,14 @@ static int park(void)
 	bool wait;
 	int err;
 
-	mutex_lock(&fkt_capture.lock);
-	if (fkt_capture_running() && !fkt_capture.draining)
+	mutex_lock(&fkt_recording.lock);
+	if (fkt_recording_running() && !fkt_recording.draining)
 		park_probes();
 	fkt_clock_park();
-	parked_mask = fkt_capture.mask;
-	WRITE_ONCE(fkt_capture.parked, true);
+	parked_mask = fkt_recording.mask;
+	WRITE_ONCE(fkt_recording.parked, true);
 	wait = fkt_drain_park();
-	mutex_unlock(&fkt_capture.lock);
+	mutex_unlock(&fkt_recording.lock);
 	err = wait ? fkt_drain_wait_parked(PARK_LIMIT) : 0;
 	if (err)
 		unpark();
@@ -85,28 +84,15 @@ static void emit_asleep(void *unused)
 	fkt_emit(FKT_E_ASLEEP, 0, words, FKT_N_ASLEEP);
 }
 
-/* Lets probes write again. Caller must hold fkt_capture.lock. */
+/* Lets probes write again. Caller must hold fkt_recording.lock. */
 static void unpark_probes(void)
 {
 	on_each_cpu(emit_asleep, NULL, 1);
 	fkt_rings_resume();
-	if (fkt_capture.mask != parked_mask)
-		fkt_tell_mask(fkt_capture.mask);
-	fkt_capture_go_on();
+	if (fkt_recording.mask != parked_mask)
+		fkt_tell_mask(fkt_recording.mask);
+	fkt_recording_go_on();
 	fkt_tell_clock();
-}
-
-/*
- * Adds the time asleep to a clock that did not count it. No probe writes meanwhile. Caller must hold
- * fkt_capture.lock.
- */
-void fkt_power_wake_clock(void)
-{
-	if (!fkt_capture.parked || !fkt_clock_wake())
-		return;
-	/* From here on the clock is not the bare counter, which the fastest paths read. */
-	static_branch_disable(&fkt_key_pairs);
-	static_branch_enable(&fkt_key_special);
 }
 
 /*
@@ -117,33 +103,33 @@ int fkt_power_read_clocks(const struct file *file, struct fkt_clocks *clocks)
 {
 	int err;
 
-	if (!fkt_capture_owner(file))
+	if (!fkt_recording_owned_by(file))
 		return fkt_clock_read(clocks, false);
-	err = fkt_capture_lock();
+	err = fkt_recording_lock();
 	if (err)
 		return err;
-	fkt_power_wake_clock();
-	err = fkt_clock_read(clocks, fkt_capture.owner == file);
-	mutex_unlock(&fkt_capture.lock);
+	fkt_recording_wake_clock();
+	err = fkt_clock_read(clocks, fkt_recording.owner == file);
+	mutex_unlock(&fkt_recording.lock);
 	return err;
 }
 
 static void unpark(void)
 {
-	mutex_lock(&fkt_capture.lock);
-	if (!fkt_capture.parked) {
-		mutex_unlock(&fkt_capture.lock);
+	mutex_lock(&fkt_recording.lock);
+	if (!fkt_recording.parked) {
+		mutex_unlock(&fkt_recording.lock);
 		return;
 	}
-	if (fkt_capture.state != FKT_IDLE)
-		fkt_power_wake_clock();
+	if (fkt_recording.state != FKT_IDLE)
+		fkt_recording_wake_clock();
 	fkt_drain_unpark();
 	/* No other recording can have started meanwhile, because of `parked`. */
-	if (fkt_capture.state == FKT_RECORDING)
+	if (fkt_recording.state == FKT_RECORDING)
 		unpark_probes();
-	WRITE_ONCE(fkt_capture.parked, false);
-	mutex_unlock(&fkt_capture.lock);
-	wake_up_all(&fkt_capture.awake);
+	WRITE_ONCE(fkt_recording.parked, false);
+	mutex_unlock(&fkt_recording.lock);
+	wake_up_all(&fkt_recording.awake);
 }
 
 /* Called in task context, while user space runs. An error keeps the machine awake. */

@@ -8,7 +8,6 @@ struct fkt_clocks;
 
 int fkt_power_init(void);
 void fkt_power_exit(void);
-void fkt_power_wake_clock(void);
 int fkt_power_read_clocks(const struct file *file, struct fkt_clocks *clocks);
 
 #endif /* FKT_POWER_H */

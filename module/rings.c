@@ -32,7 +32,7 @@
 #include "wake.h"
 #include "write.h"
 
-/* Changed under capture.c's lock only, and not while recording. */
+/* Changed under the recording's lock only, and not while recording. */
 static struct {
 	u64 recording; /* id; 0: no recording. Changes under cpus_read_lock() */
 	bool closes; /* the drain may ask CPUs to close their open pages */
@@ -115,7 +115,7 @@ static void close_now(void *data)
 
 /*
  * Closes the open pages of all online CPUs: when this returns, all events recorded before are in
- * complete pages. Caller must hold capture.c's lock.
+ * complete pages. Caller must hold the recording's lock.
  */
 void fkt_rings_close_open(void)
 {

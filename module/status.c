@@ -17,11 +17,11 @@
 
 #include "access.h"
 #include "attach.h"
-#include "capture.h"
 #include "cpu_ring.h"
 #include "drain.h"
 #include "own.h"
 #include "pages.h"
+#include "recording.h"
 #include "status.h"
 
 static void add_ring(struct fkt_status *status, unsigned int cpu)
@@ -71,7 +71,7 @@ void fkt_status(const struct file *file, struct fkt_status *status)
 	unsigned int cpu;
 
 	memset(status, 0, sizeof(*status));
-	fkt_capture_glance(status);
+	fkt_recording_glance(status);
 	status->missing = fkt_attach_missing();
 	status->missed = fkt_attach_missed();
 	status->flags = flags_of(file);
@@ -99,7 +99,7 @@ static void add_gap(struct fkt_cpu_status *status, struct fkt_cpu *c)
 		status->gap_lost = untold;
 		return;
 	}
-	fkt_capture_glance(&all);
+	fkt_recording_glance(&all);
 	if (all.state == FKT_STOPPED && untold) {
 		/*
 		 * A probe that lost an event was interrupted before it counted the loss, and the gap

@@ -17,27 +17,14 @@
 #include "capture.h"
 #include "drain.h"
 #include "filter.h"
-#include "index.h"
 #include "pages.h"
+#include "recording.h"
 #include "rings.h"
 #include "steer.h"
 #include "tell.h"
 #include "when.h"
-#include "write.h"
 
 /* ---- the mask ---- */
-
-/*
- * Lets probes record the layers in fkt_capture.mask. If the recording ends by itself meanwhile, the
- * mask must stay 0, so the state is checked after setting the mask. Caller must hold fkt_capture.lock.
- */
-void fkt_capture_go_on(void)
-{
-	fkt_capture_set_mask(fkt_capture.mask);
-	smp_mb(); /* pairs with the cmpxchg in fkt_capture_end(), and with fkt_gap() */
-	if (READ_ONCE(fkt_capture.state) != FKT_RECORDING || READ_ONCE(fkt_full))
-		WRITE_ONCE(fkt_mask, 0);
-}
 
 /* New mask = (old | set) & ~clear. -ENODATA: no recording runs; -EPERM: it belongs to another user. */
 int fkt_capture_mask(struct file *file, u64 set, u64 clear)
@@ -47,72 +34,72 @@ int fkt_capture_mask(struct file *file, u64 set, u64 clear)
 
 	if (set & ~fkt_all_layers())
 		return -EINVAL;
-	err = fkt_capture_lock();
+	err = fkt_recording_lock();
 	if (err)
 		return err;
-	if (fkt_capture.state != FKT_RECORDING || !fkt_capture.owner) {
+	if (fkt_recording.state != FKT_RECORDING || !fkt_recording.owner) {
 		err = -ENODATA;
-	} else if (!fkt_access_steer(file, fkt_capture.owner)) {
+	} else if (!fkt_access_steer(file, fkt_recording.owner)) {
 		err = -EPERM;
 	} else {
-		mask = (fkt_capture.mask | set) & ~clear;
+		mask = (fkt_recording.mask | set) & ~clear;
 		/* Switch hooks on before layers are added to the mask, and off after layers are removed from it. */
-		err = fkt_attach_layers(mask | fkt_capture.mask);
+		err = fkt_attach_layers(mask | fkt_recording.mask);
 		if (!err) {
-			fkt_capture.mask = mask;
+			fkt_recording.mask = mask;
 			/* While parked, unpark_probes() does both later. */
-			if (!fkt_capture.parked) {
-				fkt_capture_go_on();
+			if (!fkt_recording.parked) {
+				fkt_recording_go_on();
 				fkt_tell_mask(mask);
 			}
 		}
-		fkt_attach_layers(fkt_capture.mask);
+		fkt_attach_layers(fkt_recording.mask);
 	}
-	mutex_unlock(&fkt_capture.lock);
+	mutex_unlock(&fkt_recording.lock);
 	return err;
 }
 
 /* FKT_WAITREADY. */
 int fkt_capture_wait_ready(void)
 {
-	return wait_event_interruptible(fkt_capture.ready,
-					fkt_capture_state() == FKT_RECORDING && fkt_capture_begun());
+	return wait_event_interruptible(fkt_recording.ready,
+					fkt_recording_state() == FKT_RECORDING && fkt_recording_begun());
 }
 
 /* FKT_JOIN, by a process that has inherited the owner's open file. */
 int fkt_capture_join(struct file *file)
 {
-	int err = fkt_capture_lock();
+	int err = fkt_recording_lock();
 
 	if (err)
 		return err;
 	err = -ENODATA;
-	if (fkt_capture.owner == file && fkt_capture_running() && !fkt_capture.draining)
+	if (fkt_recording.owner == file && fkt_recording_running() && !fkt_recording.draining)
 		err = fkt_filter_join();
-	mutex_unlock(&fkt_capture.lock);
+	mutex_unlock(&fkt_recording.lock);
 	return err;
 }
 
 /* FKT_FIRED. -EAGAIN: the condition has not come true. */
 int fkt_capture_fired(struct file *file, struct fkt_fired *fired)
 {
-	int err = fkt_capture_lock();
+	int err = fkt_recording_lock();
 
 	if (err)
 		return err;
-	err = fkt_capture_goes_on(file) ? fkt_when_fired(fired) : -ENODATA;
-	mutex_unlock(&fkt_capture.lock);
+	err = fkt_recording_goes_on(file) ? fkt_when_fired(fired) : -ENODATA;
+	mutex_unlock(&fkt_recording.lock);
 	return err;
 }
 
 /* FKT_FLIGHT: a snapshot of a flight recorder begins (LEAVE), is about to end (CLOSE), or has ended (STAY). */
 int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
 {
-	int err = fkt_capture_lock();
+	int err = fkt_recording_lock();
 
 	if (err)
 		return err;
-	if (!fkt_capture_goes_on(file)) {
+	if (!fkt_recording_goes_on(file)) {
 		err = -ENODATA;
 	} else if (step == FKT_FLIGHT_STAY) {
 		err = fkt_drain_leave(false);
@@ -125,23 +112,7 @@ int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
 	} else {
 		err = -EINVAL;
 	}
-	mutex_unlock(&fkt_capture.lock);
-	return err;
-}
-
-/* FKT_INDEX, one part: copies the index entries of `count` pages. */
-int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done,
-		      struct fkt_index_entry *entries, u32 count)
-{
-	int err = fkt_capture_lock();
-
-	if (err)
-		return err;
-	if (fkt_capture.owner == file && fkt_capture.state == FKT_STOPPED)
-		err = fkt_index_copy(index, done, entries, count);
-	else
-		err = -ENODATA;
-	mutex_unlock(&fkt_capture.lock);
+	mutex_unlock(&fkt_recording.lock);
 	return err;
 }
 
@@ -153,18 +124,18 @@ int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done
  */
 static int set_memory(struct file *file, const struct fkt_opener *wanted)
 {
-	int err = fkt_capture_lock();
+	int err = fkt_recording_lock();
 
 	if (err)
 		return err;
 	err = -EBUSY;
 	if (!fkt_access_memory(file, wanted->pow)) {
 		err = -EDQUOT;
-	} else if (fkt_capture.state == FKT_IDLE) {
+	} else if (fkt_recording.state == FKT_IDLE) {
 		*(struct fkt_opener *)file->private_data = *wanted;
 		err = 0;
 	}
-	mutex_unlock(&fkt_capture.lock);
+	mutex_unlock(&fkt_recording.lock);
 	return err;
 }
 
@@ -189,17 +160,17 @@ int fkt_capture_set_dma(struct file *file, u32 low)
 /* FKT_FREEBUFFER: first ends a stopped recording of the caller. -EBUSY: there is another recording. */
 int fkt_capture_free(struct file *file)
 {
-	int err = fkt_capture_lock();
+	int err = fkt_recording_lock();
 
 	if (err)
 		return err;
 	err = -EBUSY;
-	if (fkt_capture.owner == file && fkt_capture.state == FKT_STOPPED)
+	if (fkt_recording.owner == file && fkt_recording.state == FKT_STOPPED)
 		fkt_capture_finish();
-	if (fkt_capture.state == FKT_IDLE) {
+	if (fkt_recording.state == FKT_IDLE) {
 		fkt_rings_free();
 		err = 0;
 	}
-	mutex_unlock(&fkt_capture.lock);
+	mutex_unlock(&fkt_recording.lock);
 	return err;
 }

@@ -8,7 +8,6 @@
 #include <fkt/ioctl.h>
 
 struct file;
-struct fkt_index_entry;
 
 int fkt_capture_mask(struct file *file, u64 set, u64 clear);
 int fkt_capture_wait_ready(void);
@@ -18,8 +17,5 @@ int fkt_capture_set_dma(struct file *file, u32 low);
 int fkt_capture_join(struct file *file);
 int fkt_capture_flight(struct file *file, enum fkt_flight_step step);
 int fkt_capture_fired(struct file *file, struct fkt_fired *fired);
-int fkt_capture_index(struct file *file, const struct fkt_index *index, u32 done,
-		      struct fkt_index_entry *entries, u32 count);
-void fkt_capture_go_on(void);
 
 #endif /* FKT_STEER_H */

@@ -39,7 +39,7 @@ void fkt_tell_clock(void)
 	local_irq_restore(flags);
 }
 
-/* Writes a mask event: from here on these layers are recorded. Caller must hold capture.c's lock. */
+/* Writes a mask event: from here on these layers are recorded. Caller must hold the recording's lock. */
 void fkt_tell_mask(u64 mask)
 {
 	preempt_disable_notrace();

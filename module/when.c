@@ -192,7 +192,7 @@ void fkt_when_renumber(pid_t old, pid_t new_)
 
 /*
  * System calls are recorded again: those that were under way may have ended unseen. Caller must hold
- * capture.c's lock.
+ * the recording's lock.
  */
 void fkt_when_calls_begin(void)
 {
@@ -241,7 +241,7 @@ bool fkt_when_pending(void)
 
 /*
  * Returns the event that made the condition true, or -EAGAIN; from then on the condition is evaluated
- * again. Caller must hold capture.c's lock.
+ * again. Caller must hold the recording's lock.
  */
 int fkt_when_fired(struct fkt_fired *fired)
 {

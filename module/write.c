@@ -30,7 +30,7 @@ void fkt_gap(struct fkt_ring *ring)
 	if (!ring->keeps_gap)
 		return;
 	WRITE_ONCE(fkt_full, true);
-	/* In this order, which x86 keeps: fkt_capture_mask() reads `full` after it has set the mask. */
+	/* In this order, which x86 keeps: fkt_recording_go_on() reads `fkt_full` after it has set the mask. */
 	WRITE_ONCE(fkt_mask, 0);
 	fkt_wake_soon();
 }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The state of the recording: questions that need no lock, the end by itself, and the mask that probes
+ * test. The file calls neither the drain nor the readers, so both may call it.
+ */
+
+#include <linux/jump_label.h>
+#include <linux/pid.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
+#include "clock.h"
+#include "recording.h"
+#include "wake.h"
+#include "when.h"
+#include "write.h"
+
+struct fkt_recording fkt_recording = {
+	.lock = __MUTEX_INITIALIZER(fkt_recording.lock),
+	.pid_lock = __SPIN_LOCK_UNLOCKED(fkt_recording.pid_lock),
+	.reaped = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.reaped),
+	.ready = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.ready),
+	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.readers),
+	.awake = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.awake),
+};
+
+/* ---- without the lock ---- */
+
+/* The state may change at once; poll and the readers look again when they are woken. */
+enum fkt_state fkt_recording_state(void)
+{
+	return READ_ONCE(fkt_recording.state);
+}
+
+/* Returns whether the recording is past its start, with all hooks on. */
+bool fkt_recording_begun(void)
+{
+	/* Pair with the store-releases in prepare() and begin() in capture.c. */
+	return smp_load_acquire(&fkt_recording.state) != FKT_RECORDING || smp_load_acquire(&fkt_recording.begun);
+}
+
+/* Returns whether the recording belongs to this open file. */
+bool fkt_recording_owned_by(const struct file *file)
+{
+	/* Pairs with the store-release in prepare(): an owner seen here can use the rings and the engine. */
+	return smp_load_acquire(&fkt_recording.owner) == file;
+}
+
+/* Wakes the tasks that wait for pages, or for the end. Called from tasks. */
+void fkt_recording_wake_readers(void)
+{
+	wake_up_interruptible(&fkt_recording.readers);
+}
+
+/*
+ * Ends the recording by itself (limit, full disk, error); hooks stay on until the owner stops it.
+ * Called from the drain thread without the lock, because the lock's holder may be waiting for that
+ * thread.
+ */
+void fkt_recording_end(enum fkt_stop_reason reason, int error)
+{
+	if (cmpxchg(&fkt_recording.state, FKT_RECORDING, FKT_STOPPING) != FKT_RECORDING)
+		return;
+	WRITE_ONCE(fkt_mask, 0);
+	WRITE_ONCE(fkt_recording.stop_clock, fkt_clock());
+	WRITE_ONCE(fkt_recording.error, error);
+	/* Pairs with the load-acquire in fkt_recording_glance(): if the reason is seen, so are error and clock. */
+	smp_store_release(&fkt_recording.reason, reason);
+	fkt_kick();
+	fkt_recording_wake_readers();
+}
+
+/*
+ * The drain has ended. If no stop waits for it, the work item finishes the recording; on a freezable
+ * workqueue, because it changes the output and must not run while the machine is about to sleep. Called
+ * from the drain thread.
+ */
+void fkt_recording_drained(void)
+{
+	queue_work(system_freezable_wq, &fkt_recording.reap);
+}
+
+/*
+ * Fills in the part of FKT_STATUS about the recording as a whole. Without the lock, so that it never
+ * has to wait: the values may be of different moments while the state changes; exact once stopped.
+ */
+void fkt_recording_glance(struct fkt_status *status)
+{
+	/* While the hooks are still being switched on, the state is reported as idle: events would be missing. */
+	status->state = fkt_recording_begun() ? READ_ONCE(fkt_recording.state) : FKT_IDLE;
+	/* Pairs with the store-release in fkt_recording_end(). */
+	status->stop_reason = smp_load_acquire(&fkt_recording.reason);
+	status->error = READ_ONCE(fkt_recording.error);
+	status->recording = READ_ONCE(fkt_recording.recording);
+	status->mask = status->state == FKT_RECORDING ? READ_ONCE(fkt_recording.mask) : 0;
+	status->start_clock = READ_ONCE(fkt_recording.start_clock);
+	status->stop_clock = READ_ONCE(fkt_recording.stop_clock);
+	spin_lock(&fkt_recording.pid_lock);
+	status->recorder = pid_vnr(fkt_recording.recorder);
+	spin_unlock(&fkt_recording.pid_lock);
+}
+
+/* ---- under the lock ---- */
+
+/*
+ * Sets the layers that probes record, after the hooks are on and the rings are set up. Caller must hold
+ * the lock.
+ */
+void fkt_recording_set_mask(u64 mask)
+{
+	/*
+	 * System calls are being added to the mask: for those under way the condition must not use an
+	 * older begin.
+	 */
+	if (mask & ~READ_ONCE(fkt_mask) & 1ULL << FKT_L_SYSTEM)
+		fkt_when_calls_begin();
+	/* A probe that sees the mask sees the rings, and the data that the condition uses. */
+	smp_store_release(&fkt_mask, mask);
+}
+
+/*
+ * Lets probes record the layers in fkt_recording.mask. If the recording ends by itself meanwhile, the
+ * mask must stay 0, so the state is checked after setting the mask. Caller must hold the lock.
+ */
+void fkt_recording_go_on(void)
+{
+	fkt_recording_set_mask(fkt_recording.mask);
+	smp_mb(); /* pairs with the cmpxchg in fkt_recording_end(), and with fkt_gap() */
+	if (READ_ONCE(fkt_recording.state) != FKT_RECORDING || READ_ONCE(fkt_full))
+		WRITE_ONCE(fkt_mask, 0);
+}
+
+/*
+ * Adds the time asleep to a clock that did not count it. No probe writes meanwhile, because the
+ * recording is parked. Caller must hold the lock.
+ */
+void fkt_recording_wake_clock(void)
+{
+	if (!fkt_recording.parked || !fkt_clock_wake())
+		return;
+	/* From here on the clock is not the bare counter, which the fastest paths read. */
+	static_branch_disable(&fkt_key_pairs);
+	static_branch_enable(&fkt_key_special);
+}
