@@ -4,11 +4,10 @@
 #include <linux/fs.h>
 #include <linux/uio.h>
 
-#include "chunks.h"
-#include "drain.h"
 #include "engine.h"
+#include "writeout.h"
 
-static void buffered_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
+static void buffered_write(struct fkt_chunk *chunk)
 {
 	struct iov_iter iter;
 	struct kiocb iocb;
@@ -25,7 +24,7 @@ static void buffered_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
 	file_start_write(chunk->out);
 	ret = chunk->out->f_op->write_iter(&iocb, &iter);
 	file_end_write(chunk->out);
-	fkt_drain_written(chunk, ret);
+	fkt_chunk_written(chunk, ret);
 }
 
 const struct fkt_engine fkt_engine_buffered = {

@@ -33,13 +33,12 @@
 
 #include "checkin.h"
 #include "checkout.h"
-#include "chunks.h"
 #include "compat.h"
-#include "drain.h"
 #include "engine.h"
 #include "filter.h"
 #include "index.h"
 #include "pages.h"
+#include "writeout.h"
 
 static struct {
 	struct task_struct *task;
@@ -302,7 +301,7 @@ static int write_page(struct file *out, loff_t pos, struct fkt_page *page, bool 
 	return min_t(ssize_t, ret, 0);
 }
 
-static void checkin_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
+static void checkin_write(struct fkt_chunk *chunk)
 {
 	u32 page_bytes = fkt_rings_page_bytes();
 	int err = 0;
@@ -311,7 +310,7 @@ static void checkin_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
 
 	/* Called again for the rest, after a page failed whose old frames are gone: it cannot be written again. */
 	if (chunk->written && chunk->error) {
-		fkt_drain_written(chunk, chunk->error);
+		fkt_chunk_written(chunk, chunk->error);
 		return;
 	}
 	chunk->error = 0;
@@ -325,7 +324,7 @@ static void checkin_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
 		chunk->error = err;
 	ask_for_writeback(chunk->pos + (loff_t)i * page_bytes);
 	i -= chunk->written / page_bytes;
-	fkt_drain_written(chunk, i ? (ssize_t)i * page_bytes : err);
+	fkt_chunk_written(chunk, i ? (ssize_t)i * page_bytes : err);
 }
 
 /* Lockless: the drain thread may add to the value meanwhile. */

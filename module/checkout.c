@@ -27,7 +27,6 @@
 
 #include "checkout.h"
 #include "compat.h"
-#include "drain.h"
 #include "pages.h"
 
 /* A direct call: the kernel may have removed the function's landing pad for indirect calls. */

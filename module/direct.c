@@ -7,10 +7,9 @@
 #include <linux/fs.h>
 #include <linux/uio.h>
 
-#include "chunks.h"
 #include "compat.h"
-#include "drain.h"
 #include "engine.h"
+#include "writeout.h"
 
 /* May run in interrupt context, and before write_iter() has returned. */
 static void direct_complete(struct kiocb *iocb, long result)
@@ -18,10 +17,10 @@ static void direct_complete(struct kiocb *iocb, long result)
 	struct fkt_chunk *chunk = container_of(iocb, struct fkt_chunk, iocb);
 
 	fkt_kiocb_end_write(iocb);
-	fkt_drain_written(chunk, result);
+	fkt_chunk_written(chunk, result);
 }
 
-static void direct_write(struct fkt_drain *drain, struct fkt_chunk *chunk)
+static void direct_write(struct fkt_chunk *chunk)
 {
 	struct iov_iter iter;
 	ssize_t ret;

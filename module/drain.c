@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The drain: a kernel thread that takes complete pages from the rings and returns them as free ones. It
- * writes the pages itself (chunks.c), or makes sure that the owner has pages to take; and it maintains
+ * writes the pages itself (writeout.c), or makes sure that the owner has pages to take; and it maintains
  * the rings. This file contains the thread's life cycle.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/cred.h>
@@ -15,7 +16,6 @@
 #include <linux/fs.h>
 #include <linux/kthread.h>
 #include <linux/list.h>
-#include <linux/mount.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
@@ -23,7 +23,6 @@
 #include <fkt/ioctl.h>
 
 #include "../probes/process.h"
-#include "chunks.h"
 #include "clock.h"
 #include "cpu_ring.h"
 #include "drain.h"
@@ -41,14 +40,33 @@
 #include "tell.h"
 #include "wake.h"
 #include "write.h"
+#include "writeout.h"
 
 #define TICK (HZ / 2) /* longest time between two looks at the rings */
 #define CLOCK_EVERY_S 60 /* seconds between two clock events */
 
-static struct fkt_drain drain = {
+static struct fkt_drain {
+	struct task_struct *task;
+	struct completion ended; /* the thread has written all pages, and does not access this structure any more */
+	struct completion parked; /* the thread writes nothing until `park` is cleared, or it has ended */
+	const struct fkt_engine *engine; /* the one by which pages leave at present */
+	struct fkt_writeout writeout;
+
+	bool stop; /* no more pages will be completed: the thread must write the rest and end */
+	bool stopping; /* the thread has seen `stop` */
+	bool park; /* the machine is about to sleep: the thread must write all complete pages and wait */
+	bool stop_when_full; /* the first lost event ends the recording */
+	bool overwrite; /* flight recorder: pages stay until the stop, the oldest are overwritten */
+	bool leave; /* ... but at present they can be taken; changes under the owner's lock */
+	bool warned;
+	u64 ticks_per_s;
+	u64 next_clock; /* when the next clock event is due (ticks) */
+	u64 cpu_ns; /* CPU time of the thread, up to its last look at the rings */
+	u32 wakeups;
+} drain = {
 	.ended = COMPLETION_INITIALIZER(drain.ended),
 	.parked = COMPLETION_INITIALIZER(drain.parked),
-	.inherited = LIST_HEAD_INIT(drain.inherited),
+	.writeout.inherited = LIST_HEAD_INIT(drain.writeout.inherited),
 };
 
 /* Returns whether pages leave by this engine. */
@@ -84,16 +102,16 @@ int fkt_drain_leave(bool leave)
  */
 bool fkt_drain_fetch_room(void)
 {
-	struct fkt_drain *d = &drain;
+	struct fkt_writeout *w = &drain.writeout;
 
 	/* An output that is only used if the owner dies has its own limit. */
-	if (d->out)
+	if (w->out)
 		return true;
-	if (d->end && d->pos + fkt_rings_page_bytes() > d->end) {
+	if (w->end && w->pos + fkt_rings_page_bytes() > w->end) {
 		fkt_recording_end(FKT_STOP_LIMIT, 0);
 		return false;
 	}
-	d->pos += fkt_rings_page_bytes();
+	w->pos += fkt_rings_page_bytes();
 	return true;
 }
 
@@ -166,14 +184,6 @@ static void housekeep(struct fkt_drain *d)
 	}
 }
 
-static void overwrite(void)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		fkt_ring_overwrite(cpu);
-}
-
 /*
  * If the owner takes the pages: makes sure that there are free ones. Returns true if the thread should
  * look again soon.
@@ -185,9 +195,9 @@ static bool serve_owner(struct fkt_drain *d)
 	fkt_owner_lock_drain();
 	if (fkt_drain_keeps()) {
 		fkt_lend_overwrite();
-		overwrite();
-	} else if (d->engine->refills) {
-		fkt_drain_refill(d);
+		fkt_rings_overwrite();
+	} else if (d->engine->refills && !d->stopping) {
+		fkt_rings_refill();
 	}
 	again = fkt_fetch_reclaim();
 	fkt_owner_unlock();
@@ -204,20 +214,23 @@ enum next_look {
 /* Moves the complete pages of the rings according to the kind of recording. */
 static enum next_look move_pages(struct fkt_drain *d)
 {
+	const struct fkt_engine *engine;
+
 	/*
 	 * The engine changes when the owner dies; another round with the old one is harmless. Pairs
 	 * with the store-release in fkt_drain_inherit(): if the new engine is seen, so are the pages
 	 * that the owner had.
 	 */
-	if (!smp_load_acquire(&d->engine)->write)
+	engine = smp_load_acquire(&d->engine);
+	if (!engine->write)
 		return serve_owner(d) ? LOOK_SOON : LOOK_ON_TICK;
 	if (d->overwrite && !d->stopping) {
 		/* Not with inherited pages: the pages in the rings must follow those without a hole. */
 		if (fkt_drain_keeps())
-			overwrite();
+			fkt_rings_overwrite();
 		return LOOK_ON_TICK;
 	}
-	return fkt_chunks_move(d) ? LOOK_AT_ONCE : LOOK_ON_TICK;
+	return fkt_writeout_move(&d->writeout, engine, !d->stopping) ? LOOK_AT_ONCE : LOOK_ON_TICK;
 }
 
 static bool has_work(struct fkt_drain *d)
@@ -310,21 +323,21 @@ static int drain_thread(void *data)
 
 	set_freezable();
 	/* Quotas and reserved blocks are those of the task that opened the file. */
-	if (d->out)
-		old = override_creds(d->out->f_cred);
+	if (d->writeout.out)
+		old = override_creds(d->writeout.out->f_cred);
 	do {
 		wait_for_look(d, look);
 		/* Read before the rings, which were closed before it was set: their pages are written first. */
 		park = READ_ONCE(d->park);
 		look = look_at_rings(d);
-		if (park && !d->stopping && d->head == d->tail && look != LOOK_AT_ONCE)
+		if (park && !d->stopping && !fkt_writeout_busy(&d->writeout) && look != LOOK_AT_ONCE)
 			rest(d);
 		if (time_after_eq(jiffies, next_housekeeping)) {
 			next_housekeeping = jiffies + TICK;
 			housekeep(d);
 		}
 		/* A stop waits for chunks in flight, and for pages still in the rings. */
-	} while (!d->stopping || d->head != d->tail || look == LOOK_AT_ONCE);
+	} while (!d->stopping || fkt_writeout_busy(&d->writeout) || look == LOOK_AT_ONCE);
 	warn_of_losses(d);
 	/* In this thread, not in the caller of FKT_STOP: it may have to wait for the output. */
 	if (d->engine->stop)
@@ -347,18 +360,22 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 {
 	const struct fkt_engine *engine = fkt_output_engine(start, out);
 	struct fkt_drain *d = &drain;
+	struct fkt_writeout *w = &d->writeout;
 	struct task_struct *task;
 	int err;
 
 	if (!engine)
 		return -EOPNOTSUPP;
-	d->chunks = kcalloc(FKT_CHUNKS, sizeof(*d->chunks), GFP_KERNEL);
-	if (!d->chunks)
+	w->chunks = kcalloc(FKT_CHUNKS, sizeof(*w->chunks), GFP_KERNEL);
+	if (!w->chunks)
 		return -ENOMEM;
-	d->head = 0;
-	d->tail = 0;
-	d->full = false;
-	d->failed = false;
+	w->head = 0;
+	w->tail = 0;
+	w->full = false;
+	w->failed = false;
+	w->pages_written = 0;
+	w->first_cpu = 0;
+	w->out = out ? get_file(out) : NULL;
 	d->stop = false;
 	d->park = false;
 	/* Not init_completion(): a thread that waited for the end of the last recording may still be using it. */
@@ -369,15 +386,12 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	d->leave = false;
 	d->warned = false;
 	fkt_waker.kicked = false;
-	d->pages_written = 0;
 	d->cpu_ns = 0;
 	d->wakeups = 0;
-	d->first_cpu = 0;
-	d->out = out ? get_file(out) : NULL;
 	WRITE_ONCE(d->engine, engine);
 	d->ticks_per_s = fkt_clock_khz() * 1000;
 	d->next_clock = fkt_clock() + CLOCK_EVERY_S * d->ticks_per_s;
-	err = fkt_output_limits(d, start);
+	err = fkt_output_limits(w, start);
 	if (err) {
 		fkt_drain_release();
 		return err;
@@ -385,7 +399,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 
 	if (engine->remembers)
 		fkt_index_start();
-	err = engine->start ? engine->start(out, d->pos, fkt_rings_bytes()) : 0;
+	err = engine->start ? engine->start(out, w->pos, fkt_rings_bytes()) : 0;
 	if (err) {
 		fkt_drain_release();
 		return err;
@@ -493,11 +507,13 @@ void fkt_drain_stop(void)
 /* Releases the output and the chunks. */
 void fkt_drain_release(void)
 {
-	if (drain.out)
-		fput(drain.out);
-	drain.out = NULL;
-	kfree(drain.chunks);
-	drain.chunks = NULL;
+	struct fkt_writeout *w = &drain.writeout;
+
+	if (w->out)
+		fput(w->out);
+	w->out = NULL;
+	kfree(w->chunks);
+	w->chunks = NULL;
 	fkt_index_stop();
 }
 
@@ -507,7 +523,7 @@ void fkt_drain_release(void)
  */
 void fkt_drain_inherit(void)
 {
-	if (!drain.out || drain.engine->write)
+	if (!drain.writeout.out || drain.engine->write)
 		return;
 	/*
 	 * Under the owner's lock, nothing else overwrites pages as if they were still lent, or as if
@@ -515,24 +531,16 @@ void fkt_drain_inherit(void)
 	 */
 	fkt_owner_lock_drain();
 	WRITE_ONCE(drain.leave, true);
-	fkt_lend_inherit(&drain.inherited);
+	fkt_lend_inherit(&drain.writeout.inherited);
 	/* Pairs with the load-acquire in move_pages(). */
-	smp_store_release(&drain.engine, fkt_output_best_engine(drain.out));
+	smp_store_release(&drain.engine, fkt_output_best_engine(drain.writeout.out));
 	fkt_owner_unlock();
 }
 
-/* The recorder died: truncates the file after the last page, which frees the space allocated in advance. */
+/* The recorder died: truncates the output after the last page. Called after the thread has ended its work. */
 void fkt_drain_truncate(void)
 {
-	struct file *out = drain.out;
-	const struct cred *old;
-
-	if (!out || !S_ISREG(file_inode(out)->i_mode))
-		return;
-	old = override_creds(out->f_cred);
-	vfs_truncate(&out->f_path,
-		     drain.start + drain.pages_written * (loff_t)fkt_rings_page_bytes());
-	revert_creds(old);
+	fkt_writeout_truncate(&drain.writeout);
 }
 
 /* Lockless: the values may be of different moments. */

@@ -9,17 +9,16 @@
 #include <fkt/ioctl.h>
 
 struct fkt_chunk;
-struct fkt_drain;
 
 /* A way for pages to leave. Common to all engines: whole pages, in order per CPU, each given back once. */
 struct fkt_engine {
 	enum fkt_engine_id id;
 	const char *name;
 	/*
-	 * Writes a chunk at chunk->pos. Must lead to exactly one call of fkt_drain_written(), now or
+	 * Writes a chunk at chunk->pos. Must lead to exactly one call of fkt_chunk_written(), now or
 	 * later, in any context. NULL: the owner takes the pages.
 	 */
-	void (*write)(struct fkt_drain *drain, struct fkt_chunk *chunk);
+	void (*write)(struct fkt_chunk *chunk);
 	/* Optional: called before the first write and after the last. */
 	int (*start)(struct file *out, loff_t pos, u64 ring_bytes);
 	void (*stop)(void);

@@ -8,13 +8,12 @@
 #include <fkt/ioctl.h>
 
 #include "checkin.h"
-#include "chunks.h"
-#include "drain.h"
 #include "engine.h"
 #include "output.h"
 #include "pages.h"
+#include "writeout.h"
 
-#define ALLOCATE_MIN (1ULL << 20) /* bytes of file space allocated in the first step; chunks.c doubles it */
+#define ALLOCATE_MIN (1ULL << 20) /* bytes of file space allocated in the first step; writeout.c doubles it */
 
 /*
  * Returns the largest possible size of the output: that of a device, or the limit of the file's file
@@ -39,7 +38,7 @@ static loff_t largest_size(const struct file *out)
  * Sets where in the output the pages go and how far they may reach. Returns 0 or a negative errno. -ENOSPC,
  * -EFBIG: the output has no room for even one page; -EINVAL: the limit is smaller than a page.
  */
-int fkt_output_limits(struct fkt_drain *d, const struct fkt_start *start)
+int fkt_output_limits(struct fkt_writeout *w, const struct fkt_start *start)
 {
 	u32 page = fkt_rings_page_bytes();
 	bool device;
@@ -47,27 +46,27 @@ int fkt_output_limits(struct fkt_drain *d, const struct fkt_start *start)
 
 	if (start->limit && start->limit < page)
 		return -EINVAL;
-	d->pos = start->offset;
-	d->start = start->offset;
-	d->allocated = start->offset;
-	d->end = start->limit ? start->offset + start->limit : 0;
-	d->reserve = start->reserve;
-	d->reserve_per_page = start->reserve_per_page;
-	d->step = ALLOCATE_MIN;
-	d->allocates = false;
-	if (!d->out)
+	w->pos = start->offset;
+	w->start = start->offset;
+	w->allocated = start->offset;
+	w->end = start->limit ? start->offset + start->limit : 0;
+	w->reserve = start->reserve;
+	w->reserve_per_page = start->reserve_per_page;
+	w->step = ALLOCATE_MIN;
+	w->allocates = false;
+	if (!w->out)
 		return 0;
-	device = S_ISBLK(file_inode(d->out)->i_mode);
-	d->allocates = S_ISREG(file_inode(d->out)->i_mode);
-	d->most = largest_size(d->out);
-	if (!fkt_drain_fits(d, d->start + page, &need))
+	device = S_ISBLK(file_inode(w->out)->i_mode);
+	w->allocates = S_ISREG(file_inode(w->out)->i_mode);
+	w->most = largest_size(w->out);
+	if (!fkt_writeout_fits(w, w->start + page, &need))
 		return device ? -ENOSPC : -EFBIG;
 	/* The end of a device ends the recording like a limit, with room for the tail behind it. */
 	if (device) {
-		u64 pages = div64_u64(d->most - d->start - d->reserve, (u64)page + d->reserve_per_page);
-		loff_t end = d->start + pages * page;
+		u64 pages = div64_u64(w->most - w->start - w->reserve, (u64)page + w->reserve_per_page);
+		loff_t end = w->start + pages * page;
 
-		d->end = d->end ? min(d->end, end) : end;
+		w->end = w->end ? min(w->end, end) : end;
 	}
 	return 0;
 }

@@ -167,6 +167,24 @@ void fkt_rings_resume(void)
 	}
 }
 
+/* Gives extra pages to the CPUs with few free ones. Called as fkt_ring_refill(). */
+void fkt_rings_refill(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		fkt_ring_refill(cpu);
+}
+
+/* Flight recorder: overwrites the oldest pages of the CPUs with few free ones. Called as fkt_ring_overwrite(). */
+void fkt_rings_overwrite(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		fkt_ring_overwrite(cpu);
+}
+
 /* Frees the pages kept in the pools of all CPUs. */
 void fkt_rings_free(void)
 {

@@ -16,6 +16,8 @@ void fkt_rings_close(void);
 void fkt_rings_stop(void);
 void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s);
 void fkt_rings_close_open(void);
+void fkt_rings_refill(void);
+void fkt_rings_overwrite(void);
 void fkt_rings_pause(void);
 void fkt_rings_resume(void);
 

@@ -11,6 +11,7 @@
  */
 
 #include <linux/cpumask.h>
+#include <linux/cred.h>
 #include <linux/falloc.h>
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
@@ -22,22 +23,22 @@
 #include <fkt/events.h>
 #include <fkt/wire.h>
 
-#include "chunks.h"
 #include "cpu_ring.h"
-#include "drain.h"
 #include "engine.h"
 #include "index.h"
 #include "pages.h"
 #include "recording.h"
+#include "rings.h"
 #include "tell.h"
 #include "wake.h"
+#include "writeout.h"
 
 #define ALLOCATE_MAX (64ULL << 20) /* bytes of file space per step, at most */
 
 /* ---- retiring ---- */
 
 /* Called by the engine in any context when a write has finished. result: bytes or -errno of this write. */
-void fkt_drain_written(struct fkt_chunk *chunk, ssize_t result)
+void fkt_chunk_written(struct fkt_chunk *chunk, ssize_t result)
 {
 	chunk->result = result;
 	/* Pairs with the load-acquire in retire(): if `finished` is seen, so is the result. */
@@ -62,14 +63,14 @@ static void give_back(struct fkt_page *page, bool written)
 	fkt_pool_put(&c->pool, page);
 }
 
-static void output_failed(struct fkt_drain *d, int error)
+static void output_failed(struct fkt_writeout *w, int error)
 {
 	bool full = error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
 
-	d->failed = true;
-	if (d->full)
+	w->failed = true;
+	if (w->full)
 		return;
-	d->full = true;
+	w->full = true;
 	fkt_recording_end(full ? FKT_STOP_FULL : FKT_STOP_ERROR, -error);
 }
 
@@ -77,62 +78,62 @@ static void output_failed(struct fkt_drain *d, int error)
  * Retires the oldest chunk, which is finished: counts its pages and frees it. Returns false if the rest
  * of a short write was submitted again.
  */
-static bool retire_chunk(struct fkt_drain *d, struct fkt_chunk *chunk)
+static bool retire_chunk(struct fkt_writeout *w, const struct fkt_engine *engine, struct fkt_chunk *chunk)
 {
 	u32 page_bytes = fkt_rings_page_bytes();
 	u32 i, good;
 
-	if (!d->failed && chunk->result > 0) {
+	if (!w->failed && chunk->result > 0) {
 		chunk->written += chunk->result;
 		if (chunk->written < chunk->bytes) {
 			chunk->finished = false;
-			d->engine->write(d, chunk);
+			engine->write(chunk);
 			return false;
 		}
 	}
 	good = chunk->written / page_bytes;
 	if (good < chunk->count)
-		output_failed(d, chunk->result < 0 ? chunk->result : -EIO);
+		output_failed(w, chunk->result < 0 ? chunk->result : -EIO);
 	for (i = 0; i < chunk->count; i++) {
-		if (i < good && d->engine->remembers)
+		if (i < good && engine->remembers)
 			fkt_index_add(chunk->pages[i]->header);
 		give_back(chunk->pages[i], i < good);
 	}
-	d->pages_written += good;
+	w->pages_written += good;
 	/* As vfs_write() does: notifies processes that wait for the file to grow (tail -f). */
 	if (good)
-		fsnotify_modify(d->out);
+		fsnotify_modify(w->out);
 	fkt_tell(FKT_E_PAGES_WRITTEN, good, chunk->pos);
 	fkt_tell(FKT_E_PAGES_RECYCLED, chunk->count, chunk->count - good);
 	return true;
 }
 
-static void retire(struct fkt_drain *d)
+static void retire(struct fkt_writeout *w, const struct fkt_engine *engine)
 {
-	while (d->tail != d->head) {
-		struct fkt_chunk *chunk = &d->chunks[d->tail % FKT_CHUNKS];
+	while (w->tail != w->head) {
+		struct fkt_chunk *chunk = &w->chunks[w->tail % FKT_CHUNKS];
 
-		/* Pairs with the store-release in fkt_drain_written(). */
+		/* Pairs with the store-release in fkt_chunk_written(). */
 		if (!smp_load_acquire(&chunk->finished))
 			break;
 		/* After a failure, later chunks count as not written, whatever their result. */
-		if (d->failed)
+		if (w->failed)
 			chunk->written = 0;
-		if (retire_chunk(d, chunk))
-			d->tail++;
+		if (retire_chunk(w, engine, chunk))
+			w->tail++;
 	}
 }
 
 /* ---- writing ---- */
 
 /* Returns whether the output can hold pages up to `upto` and the reserve behind them. *need: end of the reserve. */
-bool fkt_drain_fits(const struct fkt_drain *d, loff_t upto, loff_t *need)
+bool fkt_writeout_fits(const struct fkt_writeout *w, loff_t upto, loff_t *need)
 {
-	u64 pages = (upto - d->start) / fkt_rings_page_bytes(), room, sum;
+	u64 pages = (upto - w->start) / fkt_rings_page_bytes(), room, sum;
 
-	if (check_mul_overflow(pages, (u64)d->reserve_per_page, &room) ||
-	    check_add_overflow(room, d->reserve, &room) || check_add_overflow((u64)upto, room, &sum) ||
-	    sum > d->most)
+	if (check_mul_overflow(pages, (u64)w->reserve_per_page, &room) ||
+	    check_add_overflow(room, w->reserve, &room) || check_add_overflow((u64)upto, room, &sum) ||
+	    sum > w->most)
 		return false;
 	*need = sum;
 	return true;
@@ -142,27 +143,27 @@ bool fkt_drain_fits(const struct fkt_drain *d, loff_t upto, loff_t *need)
  * Allocates file space up to `upto` and the reserve behind it, in large steps: direct writes inside
  * allocated space need not wait, and there is room for the file's tail even if the disk fills up.
  */
-static int make_room(struct fkt_drain *d, loff_t upto)
+static int make_room(struct fkt_writeout *w, loff_t upto)
 {
 	loff_t need;
 	int err;
 
-	if (!fkt_drain_fits(d, upto, &need))
-		return S_ISBLK(file_inode(d->out)->i_mode) ? -ENOSPC : -EFBIG;
-	while (d->allocates && need > d->allocated) {
-		loff_t goal = max_t(loff_t, need, d->allocated + d->step);
+	if (!fkt_writeout_fits(w, upto, &need))
+		return S_ISBLK(file_inode(w->out)->i_mode) ? -ENOSPC : -EFBIG;
+	while (w->allocates && need > w->allocated) {
+		loff_t goal = max_t(loff_t, need, w->allocated + w->step);
 
-		if (d->end)
-			goal = max_t(loff_t, need, min_t(loff_t, goal, d->end + d->reserve));
-		goal = max_t(loff_t, need, min_t(loff_t, goal, d->most));
-		err = vfs_fallocate(d->out, 0, d->allocated, goal - d->allocated);
+		if (w->end)
+			goal = max_t(loff_t, need, min_t(loff_t, goal, w->end + w->reserve));
+		goal = max_t(loff_t, need, min_t(loff_t, goal, w->most));
+		err = vfs_fallocate(w->out, 0, w->allocated, goal - w->allocated);
 		if (!err) {
-			d->allocated = goal;
-			d->step = min(d->step * 2, ALLOCATE_MAX);
+			w->allocated = goal;
+			w->step = min(w->step * 2, ALLOCATE_MAX);
 		} else if (err == -EOPNOTSUPP || err == -ENODEV || err == -EINTR) {
-			d->allocates = false; /* the writes themselves allocate space, or fail */
+			w->allocates = false; /* the writes themselves allocate space, or fail */
 		} else if (goal > need && err == -ENOSPC) {
-			d->step = max(d->step / 2, 1ULL);
+			w->step = max(w->step / 2, 1ULL);
 		} else {
 			return err;
 		}
@@ -171,11 +172,11 @@ static int make_room(struct fkt_drain *d, loff_t upto)
 }
 
 /* Pages that the dead owner had are older than those in the rings, and are written first. */
-static void gather_inherited(struct fkt_drain *d, struct fkt_chunk *chunk)
+static void gather_inherited(struct fkt_writeout *w, struct fkt_chunk *chunk)
 {
 	struct fkt_page *page, *next;
 
-	list_for_each_entry_safe(page, next, &d->inherited, node) {
+	list_for_each_entry_safe(page, next, &w->inherited, node) {
 		if (chunk->count == FKT_CHUNK_PAGES)
 			return;
 		list_del(&page->node);
@@ -184,12 +185,12 @@ static void gather_inherited(struct fkt_drain *d, struct fkt_chunk *chunk)
 }
 
 /* Takes up to FKT_CHUNK_PAGES complete pages, one CPU after the other; returns how many. */
-static u32 gather(struct fkt_drain *d, struct fkt_chunk *chunk)
+static u32 gather(struct fkt_writeout *w, struct fkt_chunk *chunk)
 {
-	unsigned int i, cpu = d->first_cpu;
+	unsigned int i, cpu = w->first_cpu;
 
 	chunk->count = 0;
-	gather_inherited(d, chunk);
+	gather_inherited(w, chunk);
 	for (i = 0; i < nr_cpu_ids && chunk->count < FKT_CHUNK_PAGES; i++) {
 		struct fkt_page *page;
 
@@ -201,31 +202,31 @@ static u32 gather(struct fkt_drain *d, struct fkt_chunk *chunk)
 		}
 		cpu = (cpu + 1) % nr_cpu_ids;
 	}
-	d->first_cpu = cpu;
+	w->first_cpu = cpu;
 	return chunk->count;
 }
 
 /* Gives back, as discarded, the pages for which the size limit leaves no room. */
-static void cut_at_limit(struct fkt_drain *d, struct fkt_chunk *chunk)
+static void cut_at_limit(struct fkt_writeout *w, struct fkt_chunk *chunk)
 {
 	u32 room = chunk->count;
 
-	if (d->end)
-		room = min_t(u64, room, (d->end - d->pos) / fkt_rings_page_bytes());
-	if (room == chunk->count && !d->full)
+	if (w->end)
+		room = min_t(u64, room, (w->end - w->pos) / fkt_rings_page_bytes());
+	if (room == chunk->count && !w->full)
 		return;
-	if (d->full)
+	if (w->full)
 		room = 0;
 	fkt_tell(FKT_E_PAGES_RECYCLED, chunk->count - room, chunk->count - room);
 	while (chunk->count > room)
 		give_back(chunk->pages[--chunk->count], false);
-	if (!d->full) {
-		d->full = true;
+	if (!w->full) {
+		w->full = true;
 		fkt_recording_end(FKT_STOP_LIMIT, 0);
 	}
 }
 
-static void submit(struct fkt_drain *d, struct fkt_chunk *chunk)
+static void submit(struct fkt_writeout *w, const struct fkt_engine *engine, struct fkt_chunk *chunk)
 {
 	u32 i, page_bytes = fkt_rings_page_bytes();
 
@@ -234,61 +235,67 @@ static void submit(struct fkt_drain *d, struct fkt_chunk *chunk)
 
 		chunk->bvec[i] = (struct bio_vec){ .bv_page = frame, .bv_len = page_bytes };
 	}
-	chunk->drain = d;
-	chunk->out = d->out;
-	chunk->pos = d->pos;
+	chunk->out = w->out;
+	chunk->pos = w->pos;
 	chunk->bytes = chunk->count * page_bytes;
 	chunk->written = 0;
 	chunk->finished = false;
-	d->pos += chunk->bytes;
-	d->head++;
+	w->pos += chunk->bytes;
+	w->head++;
 	fkt_tell(FKT_E_PAGES_SUBMITTED, chunk->count, chunk->pos);
-	d->engine->write(d, chunk);
-}
-
-/* Adds extra pages to CPUs with few free ones, unless the recording is ending. */
-void fkt_drain_refill(struct fkt_drain *d)
-{
-	unsigned int cpu;
-
-	if (d->full || d->stopping)
-		return;
-	for_each_possible_cpu(cpu)
-		fkt_ring_refill(cpu);
+	engine->write(chunk);
 }
 
 /*
  * Gives back the pages that were written, and writes complete pages, as long as chunks are free. With
  * synchronous writes to a disk slower than the probes this could go on for ever, so it writes at most
  * FKT_CHUNKS chunks. Returns true if the rings may have more; false if all chunks are in flight or the
- * rings are empty. Called from the drain thread.
+ * rings are empty. engine: the one that writes, the same in all calls for a recording; refill: CPUs with
+ * few free pages get extra ones. Called from the drain thread.
  */
-bool fkt_chunks_move(struct fkt_drain *d)
+bool fkt_writeout_move(struct fkt_writeout *w, const struct fkt_engine *engine, bool refill)
 {
 	u32 round;
 	int err;
 
-	retire(d);
+	retire(w, engine);
 	for (round = 0; round < FKT_CHUNKS; round++) {
-		struct fkt_chunk *chunk = &d->chunks[d->head % FKT_CHUNKS];
+		struct fkt_chunk *chunk = &w->chunks[w->head % FKT_CHUNKS];
 
-		if (d->head - d->tail == FKT_CHUNKS)
+		if (w->head - w->tail == FKT_CHUNKS)
 			return false;
 		/* Before each write, because it may take long. */
-		fkt_drain_refill(d);
-		if (!gather(d, chunk))
+		if (refill && !w->full)
+			fkt_rings_refill();
+		if (!gather(w, chunk))
 			return false;
-		cut_at_limit(d, chunk);
+		cut_at_limit(w, chunk);
 		if (!chunk->count)
 			continue;
-		err = make_room(d, d->pos + (loff_t)chunk->count * fkt_rings_page_bytes());
+		err = make_room(w, w->pos + (loff_t)chunk->count * fkt_rings_page_bytes());
 		if (err) {
-			output_failed(d, err);
-			cut_at_limit(d, chunk);
+			output_failed(w, err);
+			cut_at_limit(w, chunk);
 			continue;
 		}
-		submit(d, chunk);
-		retire(d);
+		submit(w, engine, chunk);
+		retire(w, engine);
 	}
 	return true;
+}
+
+/*
+ * Makes a regular file end after the last page, which frees the space allocated in advance. Called when
+ * no chunk is in flight.
+ */
+void fkt_writeout_truncate(const struct fkt_writeout *w)
+{
+	struct file *out = w->out;
+	const struct cred *old;
+
+	if (!out || !S_ISREG(file_inode(out)->i_mode))
+		return;
+	old = override_creds(out->f_cred);
+	vfs_truncate(&out->f_path, w->start + w->pages_written * (loff_t)fkt_rings_page_bytes());
+	revert_creds(old);
 }
