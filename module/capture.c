@@ -36,8 +36,8 @@
 #include "clock.h"
 #include "drain.h"
 #include "filter.h"
-#include "owner.h"
 #include "pages.h"
+#include "reader.h"
 #include "recording.h"
 #include "rings.h"
 #include "start.h"
@@ -97,7 +97,7 @@ void fkt_capture_finish(void)
 
 	/* First, so that no new fetch can access the rings while they are freed. */
 	WRITE_ONCE(fkt_recording.owner, NULL);
-	fkt_owner_reset(owner);
+	fkt_reader_reset(owner);
 	fkt_drain_release();
 	fkt_rings_stop();
 	set_recorder(NULL);
@@ -289,6 +289,9 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	err = fkt_rings_start(start->recording, start->flags & FKT_START_STOP_WHEN_FULL);
 	if (err)
 		goto err_filter;
+	fkt_recording.overwrite = start->flags & FKT_START_OVERWRITE;
+	fkt_recording.leave = false;
+	fkt_recording.closed = false;
 	err = fkt_drain_start(start, out);
 	if (err)
 		goto err_rings;

@@ -15,8 +15,8 @@
 #include "fetch.h"
 #include "index.h"
 #include "lend.h"
-#include "owner.h"
 #include "power.h"
+#include "reader.h"
 #include "recording.h"
 #include "status.h"
 #include "steer.h"
@@ -217,7 +217,7 @@ static __poll_t fkt_poll(struct file *file, poll_table *wait)
 		events |= EPOLLPRI;
 	if (fkt_when_pending())
 		events |= EPOLLRDBAND;
-	if (fkt_owner_readable(file) || state == FKT_STOPPED)
+	if (fkt_reader_readable(file) || state == FKT_STOPPED)
 		events |= EPOLLIN | EPOLLRDNORM;
 	return events;
 }

@@ -27,14 +27,12 @@
 #include "cpu_ring.h"
 #include "drain.h"
 #include "engine.h"
-#include "fetch.h"
 #include "filter.h"
 #include "index.h"
-#include "lend.h"
 #include "output.h"
 #include "own.h"
-#include "owner.h"
 #include "pages.h"
+#include "reader.h"
 #include "recording.h"
 #include "rings.h"
 #include "tell.h"
@@ -52,12 +50,9 @@ static struct fkt_drain {
 	const struct fkt_engine *engine; /* the one by which pages leave at present */
 	struct fkt_writeout writeout;
 
-	bool stop; /* no more pages will be completed: the thread must write the rest and end */
-	bool stopping; /* the thread has seen `stop` */
+	bool stopping; /* the thread has seen that the rings are closed */
 	bool park; /* the machine is about to sleep: the thread must write all complete pages and wait */
 	bool stop_when_full; /* the first lost event ends the recording */
-	bool overwrite; /* flight recorder: pages stay until the stop, the oldest are overwritten */
-	bool leave; /* ... but at present they can be taken; changes under the owner's lock */
 	bool warned;
 	u64 ticks_per_s;
 	u64 next_clock; /* when the next clock event is due (ticks) */
@@ -68,52 +63,6 @@ static struct fkt_drain {
 	.parked = COMPLETION_INITIALIZER(drain.parked),
 	.writeout.inherited = LIST_HEAD_INIT(drain.writeout.inherited),
 };
-
-/* Returns whether pages leave by this engine. */
-bool fkt_drain_leaves_by(const struct fkt_engine *engine)
-{
-	return READ_ONCE(drain.engine) == engine;
-}
-
-/*
- * Returns whether pages stay in the rings at present: in a flight recorder, except during a snapshot
- * and after the stop.
- */
-bool fkt_drain_keeps(void)
-{
-	return READ_ONCE(drain.overwrite) && !READ_ONCE(drain.leave) && !READ_ONCE(drain.stop);
-}
-
-/* Flight recorder: lets pages be taken from now on, or makes them stay again. Caller must hold the recording's lock. */
-int fkt_drain_leave(bool leave)
-{
-	if (!drain.overwrite || drain.engine->write)
-		return -EOPNOTSUPP;
-	/* After taking the owner's lock, no page is overwritten or taken any more by a decision made before. */
-	fkt_owner_lock_drain();
-	WRITE_ONCE(drain.leave, leave);
-	fkt_owner_unlock();
-	return 0;
-}
-
-/*
- * Reserves room for one more page that the owner takes; returns false, and ends the recording, if the
- * limit is reached. Caller must hold the owner's lock.
- */
-bool fkt_drain_fetch_room(void)
-{
-	struct fkt_writeout *w = &drain.writeout;
-
-	/* An output that is only used if the owner dies has its own limit. */
-	if (w->out)
-		return true;
-	if (w->end && w->pos + fkt_rings_page_bytes() > w->end) {
-		fkt_recording_end(FKT_STOP_LIMIT, 0);
-		return false;
-	}
-	w->pos += fkt_rings_page_bytes();
-	return true;
-}
 
 /* ---- the thread ---- */
 
@@ -149,9 +98,9 @@ static void wake_readers(struct fkt_drain *d)
 
 	if (READ_ONCE(d->engine)->write)
 		return;
-	fkt_owner_lock_drain();
-	complete = fkt_owner_complete();
-	fkt_owner_unlock();
+	fkt_reader_lock_drain();
+	complete = fkt_reader_complete();
+	fkt_reader_unlock();
 	if (complete)
 		fkt_recording_wake_readers();
 }
@@ -171,7 +120,7 @@ static void housekeep(struct fkt_drain *d)
 	 * Not while a CPU is coming online or going offline, which may take long. Not in a flight
 	 * recorder, where a page that is closed early costs as much history as a full one.
 	 */
-	if (!d->overwrite && cpus_read_trylock()) {
+	if (!fkt_recording.overwrite && cpus_read_trylock()) {
 		for_each_online_cpu(cpu)
 			fkt_ring_close_old(cpu, now, d->ticks_per_s);
 		cpus_read_unlock();
@@ -190,17 +139,24 @@ static void housekeep(struct fkt_drain *d)
  */
 static bool serve_owner(struct fkt_drain *d)
 {
+	const struct fkt_engine *engine;
 	bool again;
 
-	fkt_owner_lock_drain();
-	if (fkt_drain_keeps()) {
-		fkt_lend_overwrite();
+	fkt_reader_lock_drain();
+	/*
+	 * Does not change under this lock. After the owner's death it is an engine that writes, which has
+	 * none of these operations.
+	 */
+	engine = d->engine;
+	if (fkt_recording_keeps()) {
+		if (engine->overwrite)
+			engine->overwrite();
 		fkt_rings_overwrite();
-	} else if (d->engine->refills && !d->stopping) {
+	} else if (engine->refills && !d->stopping) {
 		fkt_rings_refill();
 	}
-	again = fkt_fetch_reclaim();
-	fkt_owner_unlock();
+	again = engine->reclaim && engine->reclaim();
+	fkt_reader_unlock();
 	return again;
 }
 
@@ -224,9 +180,9 @@ static enum next_look move_pages(struct fkt_drain *d)
 	engine = smp_load_acquire(&d->engine);
 	if (!engine->write)
 		return serve_owner(d) ? LOOK_SOON : LOOK_ON_TICK;
-	if (d->overwrite && !d->stopping) {
+	if (fkt_recording.overwrite && !d->stopping) {
 		/* Not with inherited pages: the pages in the rings must follow those without a hole. */
-		if (fkt_drain_keeps())
+		if (fkt_recording_keeps())
 			fkt_rings_overwrite();
 		return LOOK_ON_TICK;
 	}
@@ -235,7 +191,7 @@ static enum next_look move_pages(struct fkt_drain *d)
 
 static bool has_work(struct fkt_drain *d)
 {
-	return READ_ONCE(fkt_waker.kicked) || (!d->stopping && READ_ONCE(d->stop));
+	return READ_ONCE(fkt_waker.kicked) || (!d->stopping && READ_ONCE(fkt_recording.closed));
 }
 
 /* Sleeps until there is work, at most for `ticks` jiffies; stays frozen while the machine sleeps. */
@@ -282,7 +238,7 @@ static void wait_for_look(struct fkt_drain *d, enum next_look look)
 static enum next_look look_at_rings(struct fkt_drain *d)
 {
 	/* Read before the rings: the last round then sees everything that was complete at the stop. */
-	d->stopping = READ_ONCE(d->stop);
+	d->stopping = READ_ONCE(fkt_recording.closed);
 	/*
 	 * With a barrier: if the rings were read before this store is visible, it could overwrite the
 	 * kick for a page that the read did not see (tests/model, KICK_UNFENCED). And as one atomic
@@ -304,7 +260,7 @@ static enum next_look look_at_rings(struct fkt_drain *d)
 static void rest(struct fkt_drain *d)
 {
 	complete_all(&d->parked);
-	while (READ_ONCE(d->park) && !READ_ONCE(d->stop)) {
+	while (READ_ONCE(d->park) && !READ_ONCE(fkt_recording.closed)) {
 		wait_for_work(d, MAX_SCHEDULE_TIMEOUT);
 		/* One atomic operation, as in look_at_rings(). */
 		if (xchg(&fkt_waker.kicked, false))
@@ -376,19 +332,18 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	w->pages_written = 0;
 	w->first_cpu = 0;
 	w->out = out ? get_file(out) : NULL;
-	d->stop = false;
 	d->park = false;
 	/* Not init_completion(): a thread that waited for the end of the last recording may still be using it. */
 	reinit_completion(&d->ended);
 	d->stopping = false;
 	d->stop_when_full = start->flags & FKT_START_STOP_WHEN_FULL;
-	d->overwrite = start->flags & FKT_START_OVERWRITE;
-	d->leave = false;
 	d->warned = false;
 	fkt_waker.kicked = false;
 	d->cpu_ns = 0;
 	d->wakeups = 0;
 	WRITE_ONCE(d->engine, engine);
+	/* An output that is only used if the owner dies has its own limit. */
+	fkt_reader_start(engine, out ? 0 : start->limit);
 	d->ticks_per_s = fkt_clock_khz() * 1000;
 	d->next_clock = fkt_clock() + CLOCK_EVERY_S * d->ticks_per_s;
 	err = fkt_output_limits(w, start);
@@ -433,7 +388,7 @@ void fkt_drain_introduce(void)
  */
 void fkt_drain_finish(void)
 {
-	WRITE_ONCE(drain.stop, true);
+	WRITE_ONCE(fkt_recording.closed, true);
 	fkt_kick();
 }
 
@@ -523,18 +478,20 @@ void fkt_drain_release(void)
  */
 void fkt_drain_inherit(void)
 {
-	if (!drain.writeout.out || drain.engine->write)
+	struct fkt_writeout *w = &drain.writeout;
+
+	if (!w->out || !drain.engine->inherit)
 		return;
 	/*
-	 * Under the owner's lock, nothing else overwrites pages as if they were still lent, or as if
+	 * Under the reader's lock, nothing else overwrites pages as if they were still lent, or as if
 	 * those in the rings were the oldest.
 	 */
-	fkt_owner_lock_drain();
-	WRITE_ONCE(drain.leave, true);
-	fkt_lend_inherit(&drain.writeout.inherited);
-	/* Pairs with the load-acquire in move_pages(). */
-	smp_store_release(&drain.engine, fkt_output_best_engine(drain.writeout.out));
-	fkt_owner_unlock();
+	fkt_reader_lock_drain();
+	WRITE_ONCE(fkt_recording.leave, true);
+	drain.engine->inherit(&w->inherited);
+	/* Pairs with the load-acquire in move_pages(): the thread sees the pages in `inherited`. */
+	smp_store_release(&drain.engine, fkt_output_best_engine(w->out));
+	fkt_reader_unlock();
 }
 
 /* The recorder died: truncates the output after the last page. Called after the thread has ended its work. */

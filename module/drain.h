@@ -8,7 +8,6 @@
 #include <fkt/ioctl.h>
 
 struct file;
-struct fkt_engine;
 
 int fkt_drain_start(const struct fkt_start *start, struct file *out);
 void fkt_drain_finish(void);
@@ -23,10 +22,6 @@ void fkt_drain_truncate(void);
 bool fkt_drain_park(void);
 int fkt_drain_wait_parked(long limit);
 void fkt_drain_unpark(void);
-bool fkt_drain_leaves_by(const struct fkt_engine *engine);
-int fkt_drain_leave(bool leave);
-bool fkt_drain_keeps(void);
-bool fkt_drain_fetch_room(void);
 void fkt_drain_status(struct fkt_status *status);
 
 #endif /* FKT_DRAIN_H */

@@ -4,16 +4,30 @@
 #define FKT_ENGINE_H
 
 #include <linux/fs.h>
+#include <linux/list.h>
 #include <linux/types.h>
 
 #include <fkt/ioctl.h>
 
 struct fkt_chunk;
 
-/* A way for pages to leave. Common to all engines: whole pages, in order per CPU, each given back once. */
+/* The system calls by which the owner takes pages. */
+enum fkt_engine_calls {
+	FKT_CALLS_READ = 1, /* splice, sendfile, read */
+	FKT_CALLS_TAKE = 2, /* FKT_TAKE, FKT_GIVE, mmap */
+	FKT_CALLS_ANY = FKT_CALLS_READ | FKT_CALLS_TAKE,
+};
+
+/*
+ * A way for pages to leave. Common to all engines: whole pages, in order per CPU, each given back once.
+ * Either the drain thread writes the pages (`write`), or the owner takes them (`calls`).
+ */
 struct fkt_engine {
 	enum fkt_engine_id id;
 	const char *name;
+
+	/* ---- the drain thread writes ---- */
+
 	/*
 	 * Writes a chunk at chunk->pos. Must lead to exactly one call of fkt_chunk_written(), now or
 	 * later, in any context. NULL: the owner takes the pages.
@@ -26,8 +40,30 @@ struct fkt_engine {
 	bool copies;
 	/* A written page is on the disk unchanged, and its header is still in memory. */
 	bool remembers;
-	/* While the owner takes the pages, CPUs with few free pages get extra ones. */
+
+	/* ---- the owner takes; the operations are called under the reader's lock (reader.c) ---- */
+
+	/* FKT_CALLS_*; 0: the drain thread writes. */
+	u32 calls;
+	/* CPUs with few free pages get extra ones. */
 	bool refills;
+	/* Returns whether the owner could take a page. */
+	bool (*readable)(void);
+	/*
+	 * Optional: gives pages back to their rings that nothing else references any more. Returns true
+	 * if some are still referenced: then the drain thread must call it again soon.
+	 */
+	bool (*reclaim)(void);
+	/* Optional, flight recorder: overwrites a page that the engine has taken from its ring in advance. */
+	void (*overwrite)(void);
+	/* Optional: the owner died; moves all pages that it has to `list`, each CPU's oldest first. */
+	void (*inherit)(struct list_head *list);
+	/*
+	 * The recording has no owner any more: drops all pages. Those that other holders reference are
+	 * freed later, without waiting. owner: its file, or NULL if that is closed.
+	 */
+	void (*reset)(struct file *owner);
+
 	/* Optional: adds the engine's own figures to a status whose bytes_copied is set from `copies`. Lockless. */
 	void (*status)(struct fkt_status *status);
 };

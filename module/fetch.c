@@ -29,16 +29,15 @@
 #include <fkt/wire.h>
 
 #include "cpu_ring.h"
-#include "drain.h"
 #include "engine.h"
 #include "fetch.h"
-#include "owner.h"
 #include "pages.h"
+#include "reader.h"
 #include "recording.h"
 #include "tell.h"
 #include "wake.h"
 
-/* Protected by the owner's lock, except where noted. */
+/* Protected by the reader's lock, except where noted. */
 static struct {
 	struct fkt_page *page; /* the page being fetched */
 	u32 at; /* bytes of it that were handed out */
@@ -116,7 +115,7 @@ static bool resend_page(void)
 
 static bool collect_page(void)
 {
-	struct fkt_page *page = fkt_owner_collect();
+	struct fkt_page *page = fkt_reader_collect();
 
 	if (!page)
 		return false;
@@ -167,31 +166,26 @@ static int lock_with_page(struct file *file, bool nonblock)
 	for (;;) {
 		bool over = fkt_recording_state() == FKT_STOPPED;
 
-		err = fkt_owner_lock(file, &fkt_engine_fetch);
+		err = fkt_reader_lock(file, FKT_CALLS_READ);
 		if (err)
 			return err;
 		if (have_page())
 			return 1;
-		fkt_owner_unlock();
+		fkt_reader_unlock();
 		if (over)
 			return 0;
 		if (nonblock)
 			return -EAGAIN;
 		/* Bounded: sendfile(2) may prevent the freezing of the output's file system meanwhile. */
 		err = wait_event_interruptible_timeout(fkt_recording.readers,
-						       fkt_owner_readable(file) ||
+						       fkt_reader_readable(file) ||
 						       fkt_recording_state() == FKT_STOPPED ||
-						       !fkt_owner_may(file, &fkt_engine_fetch),
+						       !fkt_reader_may(file, FKT_CALLS_READ),
 						       HZ);
 		if (err <= 0)
 			return err ? err : -EAGAIN;
 	}
 }
-
-const struct fkt_engine fkt_engine_fetch = {
-	.id = FKT_ENGINE_FETCH,
-	.name = "fetch",
-};
 
 /* ---- splice ---- */
 
@@ -292,7 +286,7 @@ ssize_t fkt_fetch_splice(struct file *file, loff_t *ppos, struct pipe_inode_info
 	ret = signal_pending(current) ? -ERESTARTSYS : 0;
 	if (!ret)
 		ret = splice_pages(pipe, len);
-	fkt_owner_unlock();
+	fkt_reader_unlock();
 	if (ret > 0)
 		*ppos += ret;
 	return ret;
@@ -337,7 +331,7 @@ static void end_copy(struct fkt_page *page, u32 at)
 	fkt_page_unref(page);
 }
 
-/* Copies from the current page. Caller must hold the owner's lock, which is dropped during the copy. */
+/* Copies from the current page. Caller must hold the reader's lock, which is dropped during the copy. */
 static size_t copy_from_page(struct iov_iter *to)
 {
 	size_t copied;
@@ -345,10 +339,10 @@ static size_t copy_from_page(struct iov_iter *to)
 	u32 at;
 
 	page = begin_copy(&at);
-	fkt_owner_unlock();
+	fkt_reader_unlock();
 	copied = copy_to_iter((char *)page->header + at,
 			      min_t(size_t, (PAGE_SIZE << page->order) - at, iov_iter_count(to)), to);
-	fkt_owner_relock();
+	fkt_reader_relock();
 	end_copy(page, at + copied);
 	return copied;
 }
@@ -362,7 +356,7 @@ ssize_t fkt_fetch_read(struct kiocb *iocb, struct iov_iter *to)
 	ret = lock_with_page(file, file->f_flags & O_NONBLOCK);
 	if (ret <= 0)
 		return ret;
-	while (iov_iter_count(to) && fkt_owner_may(file, &fkt_engine_fetch) && have_page()) {
+	while (iov_iter_count(to) && fkt_reader_may(file, FKT_CALLS_READ) && have_page()) {
 		size_t copied = copy_from_page(to);
 
 		if (!copied) {
@@ -371,13 +365,13 @@ ssize_t fkt_fetch_read(struct kiocb *iocb, struct iov_iter *to)
 		}
 		total += copied;
 	}
-	fkt_owner_unlock();
+	fkt_reader_unlock();
 	return total ? total : min_t(ssize_t, ret, 0);
 }
 
 /* ---- pages that come back ---- */
 
-static void reclaim(void)
+static void recycle_unreferenced(void)
 {
 	struct fkt_page *page, *next;
 	u32 recycled = 0;
@@ -398,13 +392,10 @@ static void reclaim(void)
 		fkt_tell(FKT_E_PAGES_RECYCLED, recycled, 0);
 }
 
-/*
- * Puts pages without other references back into their rings. Returns true if some are still referenced:
- * the caller must look again soon. Caller must hold the owner's lock.
- */
-bool fkt_fetch_reclaim(void)
+/* Puts pages without other references back into their rings. Returns true if some are still referenced. */
+static bool fetch_reclaim(void)
 {
-	reclaim();
+	recycle_unreferenced();
 	return !list_empty(&fetch.handed);
 }
 
@@ -421,16 +412,12 @@ static void drop_page(struct fkt_page *page, bool fetched)
 	fkt_page_unref(page);
 }
 
-/*
- * Called at the recording's end, under the owner's lock, when it has no owner any more. Pages with
- * other references are freed when those are dropped, without waiting. Pages that were not handed out
- * completely count as discarded.
- */
-void fkt_fetch_reset(void)
+/* Pages that were not handed out completely count as discarded. */
+static void fetch_reset(struct file *owner)
 {
 	struct fkt_page *page, *next;
 
-	reclaim();
+	recycle_unreferenced();
 	list_for_each_entry_safe(page, next, &fetch.handed, node) {
 		list_del(&page->node);
 		drop_page(page, take_mark(page) == FKT_ALL_SENT);
@@ -448,9 +435,17 @@ void fkt_fetch_reset(void)
 	fetch.marked = false;
 }
 
-/* Returns whether there is a page to fetch. Caller must hold the owner's lock. */
-bool fkt_fetch_readable(void)
+static bool fetch_readable(void)
 {
 	look_for_marks();
-	return fetch.page || (fetch.resend && resend_page()) || fkt_owner_complete();
+	return fetch.page || (fetch.resend && resend_page()) || fkt_reader_complete();
 }
+
+const struct fkt_engine fkt_engine_fetch = {
+	.id = FKT_ENGINE_FETCH,
+	.name = "fetch",
+	.calls = FKT_CALLS_READ,
+	.readable = fetch_readable,
+	.reclaim = fetch_reclaim,
+	.reset = fetch_reset,
+};

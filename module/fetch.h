@@ -13,8 +13,5 @@ struct pipe_inode_info;
 ssize_t fkt_fetch_splice(struct file *file, loff_t *ppos, struct pipe_inode_info *pipe, size_t len,
 			 unsigned int flags);
 ssize_t fkt_fetch_read(struct kiocb *iocb, struct iov_iter *to);
-bool fkt_fetch_readable(void);
-bool fkt_fetch_reclaim(void);
-void fkt_fetch_reset(void);
 
 #endif /* FKT_FETCH_H */

@@ -27,47 +27,39 @@
 #include "cpu_ring.h"
 #include "engine.h"
 #include "lend.h"
-#include "owner.h"
 #include "pages.h"
+#include "reader.h"
 #include "recording.h"
 #include "tell.h"
 
 #define BATCH 64U /* pages handled at a time, in an array on the stack */
 
-/* Changed under the owner's lock; the fault handler reads the array under the array's spinlock only. */
+/* Changed under the reader's lock; the fault handler reads the array under the array's spinlock only. */
 static DEFINE_XARRAY_ALLOC(pages);
 static u32 places; /* pages that fit the owner's mapping; 0: no mapping yet. Under xa_lock */
 
-/* Protected by the owner's lock: */
+/* Protected by the reader's lock: */
 static u32 numbered; /* pages in the array */
 static struct fkt_page *ahead; /* page already collected for which no number was free */
-
-const struct fkt_engine fkt_engine_lend = {
-	.id = FKT_ENGINE_LEND,
-	.name = "lend",
-	.refills = true,
-};
 
 static struct fkt_page *next_page(void)
 {
 	struct fkt_page *page = ahead;
 
 	ahead = NULL;
-	return page ? page : fkt_owner_collect();
+	return page ? page : fkt_reader_collect();
 }
 
-/* Returns whether a page can be lent. Caller must hold the owner's lock. */
-bool fkt_lend_readable(void)
+static bool lend_readable(void)
 {
-	return ahead || fkt_owner_complete();
+	return ahead || fkt_reader_complete();
 }
 
 /*
  * Flight recorder: the page collected ahead is its CPU's oldest, so it must be overwritten first. If it
- * stayed while younger pages are overwritten, there would be a hole after it. Caller must hold the
- * owner's lock.
+ * stayed while younger pages are overwritten, there would be a hole after it.
  */
-void fkt_lend_overwrite(void)
+static void lend_overwrite(void)
 {
 	if (!ahead || !fkt_ring_short(ahead->cpu))
 		return;
@@ -111,7 +103,7 @@ static void forget_number(struct fkt_page *page)
 
 /*
  * Takes the page's number away, so that another page can have its place in the mapping. Caller must
- * hold the owner's lock.
+ * hold the reader's lock.
  */
 static void free_place(struct file *file, struct fkt_page *page)
 {
@@ -196,10 +188,10 @@ int fkt_lend_take(struct file *file, struct fkt_lend *lend)
 	lend->count = 0;
 	lend->flags = 0;
 	while (lend->count < room) {
-		n = fkt_owner_lock(file, &fkt_engine_lend);
+		n = fkt_reader_lock(file, FKT_CALLS_TAKE);
 		if (!n) {
 			n = take_batch(numbers, min(room - lend->count, BATCH));
-			fkt_owner_unlock();
+			fkt_reader_unlock();
 		}
 		if (n < 0)
 			return lend->count ? 0 : n;
@@ -231,11 +223,11 @@ int fkt_lend_give(struct file *file, const struct fkt_lend *lend)
 		n = min(lend->count - given, BATCH);
 		if (copy_from_user(numbers, user + given, n * sizeof(*numbers)))
 			return -EFAULT;
-		err = fkt_owner_lock(file, &fkt_engine_lend);
+		err = fkt_reader_lock(file, FKT_CALLS_TAKE);
 		if (err)
 			return err;
 		err = give_batch(file, numbers, n, !(lend->flags & FKT_LEND_UNWRITTEN));
-		fkt_owner_unlock();
+		fkt_reader_unlock();
 		if (err)
 			return err;
 	}
@@ -259,7 +251,7 @@ static struct page *find_frame(struct file *file, pgoff_t at)
 	u32 frames;
 
 	xa_lock(&pages);
-	if (fkt_owner_may(file, &fkt_engine_lend)) {
+	if (fkt_reader_may(file, FKT_CALLS_TAKE)) {
 		frames = fkt_rings_page_bytes() / PAGE_SIZE;
 		page = xa_load(&pages, at / frames);
 		if (page) {
@@ -288,7 +280,7 @@ static bool add_places(struct file *file, struct vm_area_struct *vma)
 	bool may;
 
 	xa_lock(&pages);
-	may = fkt_owner_may(file, &fkt_engine_lend);
+	may = fkt_reader_may(file, FKT_CALLS_TAKE);
 	if (may) {
 		end = min(end / (fkt_rings_page_bytes() / PAGE_SIZE), (unsigned long)FKT_MAP_PAGES);
 		WRITE_ONCE(places, max_t(u32, places, end));
@@ -327,9 +319,9 @@ static int compare_age(void *unused, const struct list_head *a, const struct lis
 /*
  * The owner died: moves all pages that it has to `list`, oldest first; they are older than those in
  * their CPU's ring. Its file is closed, so no mapping is left, but its direct writes may still read the
- * frames: ->lent stays set for that. Caller must hold the owner's lock.
+ * frames: ->lent stays set for that.
  */
-void fkt_lend_inherit(struct list_head *list)
+static void lend_inherit(struct list_head *list)
 {
 	struct fkt_page *page;
 	unsigned long number;
@@ -358,12 +350,11 @@ static void drop_page(struct fkt_page *page)
 }
 
 /*
- * Ends the lending for the recording that `file` owned. Under the owner's lock, so no page is taken or
- * given meanwhile. First the pages leave the array, so that the fault handler finds none; then existing
+ * Ends the lending. Under the reader's lock, so no page is taken or given meanwhile. First the pages leave the array, so that the fault handler finds none; then existing
  * mappings are removed. A fault in between holds a reference to its frame, which keeps the page out of
- * the pool (fkt_page_alone()). file: NULL if it is closed, and with it every mapping.
+ * the pool (fkt_page_alone()). A closed file has no mapping.
  */
-void fkt_lend_reset(struct file *file)
+static void lend_reset(struct file *owner)
 {
 	struct fkt_page *page;
 	unsigned long number;
@@ -380,6 +371,17 @@ void fkt_lend_reset(struct file *file)
 	xa_lock(&pages);
 	WRITE_ONCE(places, 0);
 	xa_unlock(&pages);
-	if (file)
-		unmap_mapping_range(file->f_mapping, 0, 0, 1);
+	if (owner)
+		unmap_mapping_range(owner->f_mapping, 0, 0, 1);
 }
+
+const struct fkt_engine fkt_engine_lend = {
+	.id = FKT_ENGINE_LEND,
+	.name = "lend",
+	.calls = FKT_CALLS_TAKE,
+	.refills = true,
+	.readable = lend_readable,
+	.overwrite = lend_overwrite,
+	.inherit = lend_inherit,
+	.reset = lend_reset,
+};

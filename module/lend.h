@@ -7,15 +7,10 @@
 
 struct file;
 struct fkt_lend;
-struct list_head;
 struct vm_area_struct;
 
 int fkt_lend_take(struct file *file, struct fkt_lend *lend);
 int fkt_lend_give(struct file *file, const struct fkt_lend *lend);
 int fkt_lend_mmap(struct file *file, struct vm_area_struct *vma);
-bool fkt_lend_readable(void);
-void fkt_lend_overwrite(void);
-void fkt_lend_inherit(struct list_head *list);
-void fkt_lend_reset(struct file *file);
 
 #endif /* FKT_LEND_H */

@@ -34,6 +34,9 @@ struct fkt_recording {
 	/* the machine is about to sleep or still waking up: nothing is recorded, and no recording can start */
 	bool parked;
 	wait_queue_head_t awake; /* waiters for the end of `parked` */
+	bool overwrite; /* flight recorder: pages stay in the rings until the stop, the oldest are overwritten */
+	bool leave; /* ... but at present they can be taken; changes under the reader's lock as well */
+	bool closed; /* no more pages will be completed: the drain thread must write the rest and end */
 	u64 recording; /* id */
 	u64 mask; /* as last set, in any state */
 	u64 start_clock;
@@ -54,6 +57,17 @@ static inline int fkt_recording_lock(void)
 static inline bool fkt_recording_running(void)
 {
 	return fkt_recording.state == FKT_RECORDING || fkt_recording.state == FKT_STOPPING;
+}
+
+/*
+ * Returns whether pages stay in the rings at present: in a flight recorder, except during a snapshot
+ * and after the stop. Needs no lock; may change at once unless the caller holds the reader's lock, and
+ * even then at the stop.
+ */
+static inline bool fkt_recording_keeps(void)
+{
+	return READ_ONCE(fkt_recording.overwrite) && !READ_ONCE(fkt_recording.leave) &&
+	       !READ_ONCE(fkt_recording.closed);
 }
 
 /* Returns whether this owner has a recording that was not stopped yet. Caller must hold the lock. */

@@ -15,9 +15,9 @@
 #include "access.h"
 #include "attach.h"
 #include "capture.h"
-#include "drain.h"
 #include "filter.h"
 #include "pages.h"
+#include "reader.h"
 #include "recording.h"
 #include "rings.h"
 #include "steer.h"
@@ -102,11 +102,11 @@ int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
 	if (!fkt_recording_goes_on(file)) {
 		err = -ENODATA;
 	} else if (step == FKT_FLIGHT_STAY) {
-		err = fkt_drain_leave(false);
+		err = fkt_reader_leave(false);
 	} else if (step == FKT_FLIGHT_LEAVE || step == FKT_FLIGHT_CLOSE) {
 		/* Before the pages are closed, so that new events do not overwrite the pages of the snapshot. */
 		if (step == FKT_FLIGHT_LEAVE)
-			err = fkt_drain_leave(true);
+			err = fkt_reader_leave(true);
 		if (!err)
 			fkt_rings_close_open();
 	} else {
