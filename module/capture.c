@@ -36,7 +36,7 @@
 #include "clock.h"
 #include "drain.h"
 #include "filter.h"
-#include "pages.h"
+#include "page_pool.h"
 #include "reader.h"
 #include "recording.h"
 #include "rings.h"

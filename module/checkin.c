@@ -36,8 +36,8 @@
 #include "compat.h"
 #include "engine.h"
 #include "filter.h"
-#include "index.h"
-#include "pages.h"
+#include "page_index.h"
+#include "page_pool.h"
 #include "writeout.h"
 
 static struct {
@@ -123,7 +123,7 @@ static int checkin_start(struct file *out, loff_t start, u64 ring_bytes)
 	if (IS_ERR(task))
 		return PTR_ERR(task);
 	fkt_checkout_start(ring_bytes);
-	fkt_index_start();
+	fkt_page_index_start();
 	get_task_struct(task);
 	fkt_filter_own(task);
 	sync.task = task;
@@ -289,7 +289,7 @@ static int write_page(struct file *out, loff_t pos, struct fkt_page *page, bool 
 	ret = checkin_page(out, pos, frames, fkt_rings_page_bytes(), !*gone);
 	/* While the frames still belong to the page. */
 	if (ret > 0)
-		fkt_index_add(header);
+		fkt_page_index_add(header);
 	if (!*gone)
 		return min_t(ssize_t, ret, 0);
 	if (!fkt_checkout_can())

@@ -27,7 +27,7 @@
 
 #include "checkout.h"
 #include "compat.h"
-#include "pages.h"
+#include "page_pool.h"
 
 /* A direct call: the kernel may have removed the function's landing pad for indirect calls. */
 DEFINE_STATIC_CALL_NULL(fkt_add_folio, __filemap_add_folio);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/fkt: open, ioctls, poll; reading and splicing are in fetch.c, mapping is in lend.c. */
+/* /dev/fkt: open, ioctls, poll; reading and splicing are in reader_splice.c, mapping is in reader_mmap.c. */
 
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -12,11 +12,11 @@
 
 #include "capture.h"
 #include "control.h"
-#include "fetch.h"
-#include "index.h"
-#include "lend.h"
+#include "page_index.h"
 #include "power.h"
 #include "reader.h"
+#include "reader_mmap.h"
+#include "reader_splice.h"
 #include "recording.h"
 #include "status.h"
 #include "steer.h"
@@ -97,7 +97,7 @@ static long take_pages(struct file *file, void __user *arg)
 
 	if (copy_from_user(&lend, arg, sizeof(lend)))
 		return -EFAULT;
-	err = fkt_lend_take(file, &lend);
+	err = fkt_reader_take(file, &lend);
 	if (err)
 		return err;
 	return copy_to_user(arg, &lend, sizeof(lend)) ? -EFAULT : 0;
@@ -109,7 +109,7 @@ static long give_pages(struct file *file, void __user *arg)
 
 	if (copy_from_user(&lend, arg, sizeof(lend)))
 		return -EFAULT;
-	return fkt_lend_give(file, &lend);
+	return fkt_reader_give(file, &lend);
 }
 
 static long flight(struct file *file, const u32 __user *arg)
@@ -137,7 +137,7 @@ static long give_index(struct file *file, const void __user *arg)
 
 	if (copy_from_user(&index, arg, sizeof(index)))
 		return -EFAULT;
-	return fkt_index_give(file, &index);
+	return fkt_page_index_give(file, &index);
 }
 
 /* FKT_PID: translates a thread's number in the caller's pid namespace to its number in recordings. */
@@ -240,9 +240,9 @@ static const struct file_operations fkt_fops = {
 	.unlocked_ioctl = fkt_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.poll = fkt_poll,
-	.mmap = fkt_lend_mmap,
-	.read_iter = fkt_fetch_read,
-	.splice_read = fkt_fetch_splice,
+	.mmap = fkt_reader_mmap,
+	.read_iter = fkt_reader_read,
+	.splice_read = fkt_reader_splice,
 	/* sendfile(2) to files and sockets requires a device that can seek. */
 	.llseek = noop_llseek,
 };

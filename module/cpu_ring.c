@@ -15,9 +15,8 @@
 
 #include "cpu_ring.h"
 #include "filter.h"
-#include "own.h"
-#include "pages.h"
-#include "tell.h"
+#include "page_pool.h"
+#include "self.h"
 
 DEFINE_PER_CPU(struct fkt_cpu, fkt_cpus);
 
@@ -154,7 +153,7 @@ void fkt_ring_overwrite(unsigned int cpu)
 		page = collect(c);
 		if (!page)
 			break;
-		fkt_own_look(page->header);
+		fkt_self_look(page->header);
 		c->overwritten += page->events;
 		fkt_ring_recycle(page);
 		overwritten++;
@@ -171,7 +170,7 @@ struct fkt_page *fkt_ring_collect(unsigned int cpu)
 	if (!page)
 		return NULL;
 	fkt_ring_seal(page->header);
-	fkt_own_look(page->header);
+	fkt_self_look(page->header);
 	return page;
 }
 

@@ -8,7 +8,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#include "pages.h"
+#include "page_pool.h"
 
 struct fkt_ring;
 

@@ -28,14 +28,13 @@
 #include "drain.h"
 #include "engine.h"
 #include "filter.h"
-#include "index.h"
 #include "output.h"
-#include "own.h"
-#include "pages.h"
+#include "page_index.h"
+#include "page_pool.h"
 #include "reader.h"
 #include "recording.h"
 #include "rings.h"
-#include "tell.h"
+#include "self.h"
 #include "wake.h"
 #include "write.h"
 #include "writeout.h"
@@ -353,7 +352,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	}
 
 	if (engine->remembers)
-		fkt_index_start();
+		fkt_page_index_start();
 	err = engine->start ? engine->start(out, w->pos, fkt_rings_bytes()) : 0;
 	if (err) {
 		fkt_drain_release();
@@ -368,7 +367,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	}
 	get_task_struct(task);
 	fkt_filter_own(task);
-	fkt_own_start(task);
+	fkt_self_start(task);
 	/* It has little to do, but if it runs late, events are lost. */
 	set_user_nice(task, MIN_NICE);
 	d->task = task;
@@ -469,7 +468,7 @@ void fkt_drain_release(void)
 	w->out = NULL;
 	kfree(w->chunks);
 	w->chunks = NULL;
-	fkt_index_stop();
+	fkt_page_index_stop();
 }
 
 /*

@@ -10,7 +10,7 @@
 #include "checkin.h"
 #include "engine.h"
 #include "output.h"
-#include "pages.h"
+#include "page_pool.h"
 #include "writeout.h"
 
 #define ALLOCATE_MIN (1ULL << 20) /* bytes of file space allocated in the first step; writeout.c doubles it */

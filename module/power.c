@@ -29,7 +29,7 @@
 #include "power.h"
 #include "recording.h"
 #include "rings.h"
-#include "tell.h"
+#include "self.h"
 #include "write.h"
 
 #define PARK_LIMIT (20 * HZ) /* as long as the kernel tries to freeze tasks */

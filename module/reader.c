@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Common parts of the two ways in which the recording's owner takes pages itself: splice and read
- * (fetch.c), and pages lent in a mapping of the device (lend.c).
+ * (reader_splice.c), and pages lent in a mapping of the device (reader_mmap.c).
  *
  * The drain side of the rings has one user at a time. With these engines that is the holder of the lock
  * in this file: a system call of the owner, or the drain thread when it takes pages back or overwrites
@@ -15,7 +15,7 @@
 
 #include "cpu_ring.h"
 #include "engine.h"
-#include "pages.h"
+#include "page_pool.h"
 #include "reader.h"
 #include "recording.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Common parts of the engines whose pages the owner takes itself (fetch.c, lend.c). */
+/* Common parts of the engines whose pages the owner takes itself (reader_splice.c, reader_mmap.c). */
 #ifndef FKT_READER_H
 #define FKT_READER_H
 

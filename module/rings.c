@@ -27,7 +27,7 @@
 
 #include "clock.h"
 #include "cpu_ring.h"
-#include "pages.h"
+#include "page_pool.h"
 #include "rings.h"
 #include "wake.h"
 #include "write.h"

@@ -19,9 +19,9 @@
 #include "attach.h"
 #include "cpu_ring.h"
 #include "drain.h"
-#include "own.h"
-#include "pages.h"
+#include "page_pool.h"
 #include "recording.h"
+#include "self.h"
 #include "status.h"
 
 static void add_ring(struct fkt_status *status, unsigned int cpu)
@@ -83,7 +83,7 @@ void fkt_status(const struct file *file, struct fkt_status *status)
 		status->lowest_free = 0;
 	status->bytes_written = status->pages_written * status->page_bytes;
 	fkt_drain_status(status);
-	fkt_own_status(status);
+	fkt_self_status(status);
 }
 
 static void add_gap(struct fkt_cpu_status *status, struct fkt_cpu *c)

@@ -16,12 +16,12 @@
 #include "attach.h"
 #include "capture.h"
 #include "filter.h"
-#include "pages.h"
+#include "page_pool.h"
 #include "reader.h"
 #include "recording.h"
 #include "rings.h"
+#include "self.h"
 #include "steer.h"
-#include "tell.h"
 #include "when.h"
 
 /* ---- the mask ---- */

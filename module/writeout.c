@@ -25,11 +25,11 @@
 
 #include "cpu_ring.h"
 #include "engine.h"
-#include "index.h"
-#include "pages.h"
+#include "page_index.h"
+#include "page_pool.h"
 #include "recording.h"
 #include "rings.h"
-#include "tell.h"
+#include "self.h"
 #include "wake.h"
 #include "writeout.h"
 
@@ -96,7 +96,7 @@ static bool retire_chunk(struct fkt_writeout *w, const struct fkt_engine *engine
 		output_failed(w, chunk->result < 0 ? chunk->result : -EIO);
 	for (i = 0; i < chunk->count; i++) {
 		if (i < good && engine->remembers)
-			fkt_index_add(chunk->pages[i]->header);
+			fkt_page_index_add(chunk->pages[i]->header);
 		give_back(chunk->pages[i], i < good);
 	}
 	w->pages_written += good;

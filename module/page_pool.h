@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The pages of the rings, and the settings that say how many there are. */
-#ifndef FKT_PAGES_H
-#define FKT_PAGES_H
+#ifndef FKT_PAGE_POOL_H
+#define FKT_PAGE_POOL_H
 
 #include <linux/list.h>
 #include <linux/refcount.h>
@@ -26,16 +26,16 @@ struct fkt_opener {
  */
 struct fkt_page {
 	struct fkt_page_header *header;
-	struct list_head node; /* in a pool, one of fetch.c's lists, or drain.inherited */
+	struct list_head node; /* in a pool, one of reader_splice.c's lists, or fkt_writeout.inherited */
 	refcount_t refs; /* one for the pool, and one for each frame handed out by splice */
 	u32 cpu;
 	u32 events; /* copied from the header when the page was taken from its ring */
 	u8 order;
-	/* used by fetch.c only: */
+	/* used by reader_splice.c only: */
 	bool fetched; /* counted as written */
 	bool copied; /* some frame is in two pipes */
 	u32 unsent; /* first byte that must be handed out again, or FKT_ALL_SENT */
-	/* used by lend.c only: */
+	/* used by reader_mmap.c only: */
 	u32 number; /* place in the owner's mapping, or FKT_NO_NUMBER */
 	bool lent; /* lent to the owner, or was when the owner died */
 };
@@ -67,4 +67,4 @@ void fkt_frames_put(struct page *frames, u32 bytes);
 void fkt_page_unref(struct fkt_page *page);
 bool fkt_page_alone(struct fkt_page *page);
 
-#endif /* FKT_PAGES_H */
+#endif /* FKT_PAGE_POOL_H */

@@ -30,11 +30,11 @@
 
 #include "cpu_ring.h"
 #include "engine.h"
-#include "fetch.h"
-#include "pages.h"
+#include "page_pool.h"
 #include "reader.h"
+#include "reader_splice.h"
 #include "recording.h"
-#include "tell.h"
+#include "self.h"
 #include "wake.h"
 
 /* Protected by the reader's lock, except where noted. */
@@ -274,7 +274,7 @@ static ssize_t splice_pages(struct pipe_inode_info *pipe, size_t len)
 }
 
 /* .splice_read of the device: whole pages, in order per CPU. Returns 0 at the end. */
-ssize_t fkt_fetch_splice(struct file *file, loff_t *ppos, struct pipe_inode_info *pipe, size_t len,
+ssize_t fkt_reader_splice(struct file *file, loff_t *ppos, struct pipe_inode_info *pipe, size_t len,
 			 unsigned int flags)
 {
 	ssize_t ret;
@@ -348,7 +348,7 @@ static size_t copy_from_page(struct iov_iter *to)
 }
 
 /* .read_iter of the device: copies the bytes that splice would hand out. */
-ssize_t fkt_fetch_read(struct kiocb *iocb, struct iov_iter *to)
+ssize_t fkt_reader_read(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
 	ssize_t ret, total = 0;

@@ -26,11 +26,11 @@
 #include "compat.h"
 #include "cpu_ring.h"
 #include "engine.h"
-#include "lend.h"
-#include "pages.h"
+#include "page_pool.h"
 #include "reader.h"
+#include "reader_mmap.h"
 #include "recording.h"
-#include "tell.h"
+#include "self.h"
 
 #define BATCH 64U /* pages handled at a time, in an array on the stack */
 
@@ -178,7 +178,7 @@ static int give_batch(struct file *file, const u32 *numbers, u32 n, bool written
  * FKT_TAKE. Returns at once with the pages available; the caller waits with poll(2). -EBADF: this file
  * has no recording that lends pages; -ENOBUFS: all places of the mapping belong to pages that are lent.
  */
-int fkt_lend_take(struct file *file, struct fkt_lend *lend)
+int fkt_reader_take(struct file *file, struct fkt_lend *lend)
 {
 	bool over = fkt_recording_state() == FKT_STOPPED;
 	u32 __user *user = u64_to_user_ptr(lend->pages);
@@ -211,7 +211,7 @@ int fkt_lend_take(struct file *file, struct fkt_lend *lend)
 }
 
 /* FKT_GIVE. -EINVAL: a number that was not lent; the pages before it in the array are given back. */
-int fkt_lend_give(struct file *file, const struct fkt_lend *lend)
+int fkt_reader_give(struct file *file, const struct fkt_lend *lend)
 {
 	const u32 __user *user = u64_to_user_ptr(lend->pages);
 	u32 numbers[BATCH], given, n;
@@ -290,7 +290,7 @@ static bool add_places(struct file *file, struct vm_area_struct *vma)
 }
 
 /* mmap of the device: a read-only mapping of all pages that will be lent. */
-int fkt_lend_mmap(struct file *file, struct vm_area_struct *vma)
+int fkt_reader_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	if (vma->vm_flags & VM_WRITE)
 		return -EACCES;

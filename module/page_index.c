@@ -14,7 +14,7 @@
 #include <fkt/ioctl.h>
 #include <fkt/wire.h>
 
-#include "index.h"
+#include "page_index.h"
 #include "recording.h"
 
 #define PART 64U /* entries copied at a time */
@@ -25,13 +25,13 @@ static struct {
 } kept;
 
 /* Called before the first page. Without memory, no entries are kept and the recorder reads all headers. */
-void fkt_index_start(void)
+void fkt_page_index_start(void)
 {
 	kept.pages = 0;
 	kept.entries = kvmalloc_array(FKT_INDEX_PAGES, sizeof(*kept.entries), GFP_KERNEL | __GFP_NOWARN);
 }
 
-void fkt_index_stop(void)
+void fkt_page_index_stop(void)
 {
 	kvfree(kept.entries);
 	kept.entries = NULL;
@@ -41,7 +41,7 @@ void fkt_index_stop(void)
  * Adds the next page of the output, which was written; its header in memory is still what is on the
  * disk. Called from the drain thread.
  */
-void fkt_index_add(const struct fkt_page_header *header)
+void fkt_page_index_add(const struct fkt_page_header *header)
 {
 	if (kept.entries)
 		kept.entries[kept.pages % FKT_INDEX_PAGES] = (struct fkt_index_entry){
@@ -94,7 +94,7 @@ static int copy_part(struct file *file, const struct fkt_index *index, u32 done,
  * FKT_INDEX. Copies in parts, through kernel memory: an access to the caller's memory may take
  * arbitrarily long, and the recording's lock must not be held during it.
  */
-int fkt_index_give(struct file *file, const struct fkt_index *index)
+int fkt_page_index_give(struct file *file, const struct fkt_index *index)
 {
 	struct fkt_index_entry __user *to = u64_to_user_ptr(index->entries);
 	struct fkt_index_entry *part;

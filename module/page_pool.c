@@ -13,7 +13,7 @@
 
 #include <fkt/wire.h>
 
-#include "pages.h"
+#include "page_pool.h"
 
 /* Settings of the present or last recording; changed under the recording's lock, and not while recording. */
 static struct {

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Pages lent to the owner in a mapping. */
+#ifndef FKT_READER_MMAP_H
+#define FKT_READER_MMAP_H
+
+#include <linux/types.h>
+
+struct file;
+struct fkt_lend;
+struct vm_area_struct;
+
+int fkt_reader_take(struct file *file, struct fkt_lend *lend);
+int fkt_reader_give(struct file *file, const struct fkt_lend *lend);
+int fkt_reader_mmap(struct file *file, struct vm_area_struct *vma);
+
+#endif /* FKT_READER_MMAP_H */

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the recording says about itself: events that the module writes (what the drain does, clock
+ * readings, changes of the mask), and how much of the recording its owner's threads and the drain cause
+ * themselves. If writing one page generates about a page of events, the recording feeds on itself (FKT
+ * report, section 8.2.1). That share is computed from a sample of the pages taken from the rings, so that
+ * no probe has to count.
+ */
+
+#include <linux/irqflags.h>
+#include <linux/ktime.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+#include <fkt/page_walk.h>
+#include <fkt/wire.h>
+
+#include "self.h"
+#include "write.h"
+
+/* ---- events ---- */
+
+/*
+ * Writes an event with a number of pages and a word, if the layer is on. The mask is read with
+ * preemption off: a stop clears the mask and waits for all code that saw it set before it closes the
+ * rings.
+ */
+void fkt_tell(u32 id, u32 pages, u64 word)
+{
+	preempt_disable_notrace();
+	if (fkt_layer_on(FKT_L_FKT))
+		fkt_emit(id, pages, &word, 1);
+	preempt_enable_notrace();
+}
+
+/* Writes a clock event on this CPU, if a recording runs. */
+void fkt_tell_clock(void)
+{
+	u64 words[FKT_N_CLOCK];
+	unsigned long flags;
+
+	/* No interrupt may come between the readings and the stamp. */
+	local_irq_save(flags);
+	if (READ_ONCE(fkt_mask)) {
+		words[0] = ktime_get_raw_fast_ns();
+		words[1] = ktime_get_mono_fast_ns();
+		words[2] = ktime_get_real_fast_ns();
+		fkt_emit(FKT_E_CLOCK, 0, words, FKT_N_CLOCK);
+	}
+	local_irq_restore(flags);
+}
+
+/* Writes a mask event: from here on these layers are recorded. Caller must hold the recording's lock. */
+void fkt_tell_mask(u64 mask)
+{
+	preempt_disable_notrace();
+	fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);
+	preempt_enable_notrace();
+}
+
+/* ---- the own share ---- */
+
+/* Every EVERY-th page of each CPU is examined. */
+#define EVERY 32
+
+/* Written by the drain side, which is one thread at a time. */
+static struct {
+	pid_t recorder; /* tgid */
+	pid_t drain;
+	u64 looked_at; /* bytes of words */
+	u64 bytes; /* bytes of words written while the recorder's threads or the drain ran */
+} self;
+
+void fkt_self_start(const struct task_struct *drain)
+{
+	self.recorder = task_tgid_nr(current);
+	self.drain = drain->pid;
+	WRITE_ONCE(self.looked_at, 0);
+	WRITE_ONCE(self.bytes, 0);
+}
+
+static int is_self(u32 tid)
+{
+	const struct task_struct *task;
+	int is;
+
+	if (!tid || tid == self.drain || tid == self.recorder)
+		return tid != 0;
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(tid, &init_pid_ns), PIDTYPE_PID);
+	is = task && task_tgid_nr((struct task_struct *)task) == self.recorder;
+	rcu_read_unlock();
+	return is;
+}
+
+/* Examines a page that was taken from its ring, if it belongs to the sample. */
+void fkt_self_look(const struct fkt_page_header *header)
+{
+	if (header->seq % EVERY)
+		return;
+	WRITE_ONCE(self.looked_at, self.looked_at + header->used - FKT_PAGE_HEADER_BYTES);
+	WRITE_ONCE(self.bytes, self.bytes + fkt_page_bytes_of(header, header->used, is_self));
+}
+
+/* Lockless: the two values may be of different moments. */
+void fkt_self_status(struct fkt_status *status)
+{
+	status->looked_at = READ_ONCE(self.looked_at);
+	status->own_bytes = READ_ONCE(self.bytes);
+}
