@@ -3,7 +3,7 @@
  * Suspend and hibernation. Before tasks are frozen, the recording is parked: no events are recorded any
  * more, and all recorded events have been written. So no file changes while an image of the memory is
  * made or restored, when the file systems in the image must match their disks. The threads that write
- * to files are freezable, and so is the work item of the recording (capture.c), which may still have to finish a stop.
+ * to files are freezable, and so is the recording's work item, which may still have to finish a stop.
  * When the machine is awake, the recording continues, with a clock that includes the time asleep. On
  * each CPU the recording then has a gap in which no event was lost, with the event `asleep` at its end.
  *

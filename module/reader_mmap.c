@@ -350,9 +350,10 @@ static void drop_page(struct fkt_page *page)
 }
 
 /*
- * Ends the lending. Under the reader's lock, so no page is taken or given meanwhile. First the pages leave the array, so that the fault handler finds none; then existing
- * mappings are removed. A fault in between holds a reference to its frame, which keeps the page out of
- * the pool (fkt_page_alone()). A closed file has no mapping.
+ * Ends the lending. Under the reader's lock, so no page is taken or given meanwhile. First the pages
+ * leave the array, so that the fault handler finds none; then existing mappings are removed. A fault in
+ * between holds a reference to its frame, which keeps the page out of the pool (fkt_page_alone()). A
+ * closed file has no mapping.
  */
 static void lend_reset(struct file *owner)
 {
