@@ -131,6 +131,8 @@ std::string_view FilterPass::value_name(const Field& field, std::uint64_t value)
       const Symbol* symbol = info_.symbols.at(value);
       return symbol == nullptr ? std::string_view() : std::string_view(symbol->name);
     }
+    case FieldType::named:
+      return info_.catalogue.name(field, value);
     default:
       return {};
   }

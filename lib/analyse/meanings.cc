@@ -1,32 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/analyse/meanings.h"
 
-#include <algorithm>
-
 namespace fkt {
 
-Meanings::Meanings(const Catalogue& catalogue) {
-  std::vector<std::string> others;
-  std::vector<std::uint16_t> begins;  // by number of the kind: the id of its first begin event
+Meanings::Meanings(const Catalogue& catalogue, const SpanKinds& kinds) {
   for (const EventType& type : catalogue.events()) {
     Meaning& meaning = meanings_[type.id & FKT_ID_MASK];
     meaning.role = type.role;
-    meaning.kind = span_kind(type);
-    if (!type.fields.empty()) {
-      meaning.word = static_cast<std::uint8_t>(type.fields[0].word);
-      meaning.shift = static_cast<std::uint8_t>(type.fields[0].shift);
-      meaning.bits = static_cast<std::uint8_t>(type.fields[0].bits);
-    }
-    if (type.role == Role::point || meaning.kind != SpanKind::other) continue;
-    const auto found = std::find(others.begin(), others.end(), type.kind);
-    meaning.other = static_cast<std::uint16_t>(found - others.begin());
-    if (found == others.end()) others.push_back(type.kind);
-    begins.resize(others.size());
-    if (type.role == Role::begin && begins[meaning.other] == 0) begins[meaning.other] = type.id;
-  }
-  for (Meaning& meaning : meanings_) {
-    const bool other = meaning.role != Role::point && meaning.kind == SpanKind::other;
-    if (other) meaning.begin = begins[meaning.other];
+    if (type.role == Role::point) continue;
+    meaning.kind = kinds.of(type);
+    const SpanKinds::Info& kind = kinds[meaning.kind];
+    meaning.by_id = meaning.kind.number() >= kOwnSpanKinds && kind.key == nullptr;
+    meaning.begin = kind.begin;
+    const Field* const key = kinds.key(type);
+    if (key == nullptr) continue;
+    meaning.same_key = !is_syscall(meaning.kind);
+    meaning.word = static_cast<std::uint8_t>(key->word);
+    meaning.shift = static_cast<std::uint8_t>(key->shift);
+    meaning.bits = static_cast<std::uint8_t>(key->bits);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What an event id means when entries are paired with exits: whether the event begins or ends a
-// span, of which kind, and which of its bits hold the number of the call or interrupt. Built once
-// from the file's catalogue.
+// span, of which kind, and which of its bits are the key: the number of the call, interrupt or
+// function. Built once from the file's catalogue.
 #pragma once
 
 #include <array>
@@ -14,17 +14,34 @@ namespace fkt {
 struct Meaning {
   Role role = Role::point;
   SpanKind kind = SpanKind::other;
-  std::uint8_t word = 0, shift = 0, bits = 0;  // bit field of the value; word 0: the argument
-  std::uint16_t other = 0;  // SpanKind::other: number of the kind in the catalogue
-  std::uint16_t begin = 0;  // SpanKind::other: id of the kind's begin event; 0: none
+  bool by_id = false;  // types of this kind are told apart by the begin event's id, not by a key
+  // The end of a span: it ends the innermost open span of its kind with the same key; else the
+  // innermost of its kind.
+  bool same_key = false;
+  std::uint8_t word = 0, shift = 0, bits = 0;  // bit field of the key; word 0: the argument
+  std::uint16_t begin = 0;                     // id of the kind's first begin event; 0: none
 
-  // Returns the number of the system call, interrupt etc.; 0 when the event has too few words.
+  // Returns the key; 0 when the event has none or too few words.
   std::uint64_t value(const Event& event) const;
+  // Returns whether the event, whose key is `number`, can end the span.
+  bool ends(SpanKind open, std::uint64_t open_number, std::uint64_t number) const {
+    if (is_syscall(kind)) return is_syscall(open);
+    return open == kind && (!same_key || open_number == number);
+  }
 };
+
+// Returns the type of the span that the event begins; number: its key.
+inline TypeIndex begun_type(SpanTypes& types, const Meaning& meaning, const Event& event,
+                            std::uint64_t number) {
+  if (event.id == FKT_E_IRQ_ENTRY_NAMED && meaning.kind == SpanKind::irq) {
+    return types.named_irq(number, event);
+  }
+  return types.of(meaning.kind, meaning.by_id ? event.id : number, event.id);
+}
 
 class Meanings {
  public:
-  explicit Meanings(const Catalogue& catalogue);
+  Meanings(const Catalogue& catalogue, const SpanKinds& kinds);
   const Meaning& operator[](std::uint16_t id) const { return meanings_[id & FKT_ID_MASK]; }
 
  private:

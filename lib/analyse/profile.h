@@ -67,7 +67,7 @@ struct OpenSpan {
   bool selected = false;    // its entry counts in the statistics
   bool before_cut = false;  // of a slice: it began before the slice, its entry is not in the file
   bool of_cpu = false;      // it nests on a CPU, not on a task
-  std::uint64_t match = 0;  // value that the end event must carry (SpanTracker::match())
+  std::uint64_t match = 0;  // its key (Meaning::value()): the end event's key must be the same
   std::uint64_t begin = 0;  // ticks
   std::uint64_t own = 0;    // ticks in which it was innermost on its CPU
   std::uint64_t own_selected = 0;  // the part of own inside the selection

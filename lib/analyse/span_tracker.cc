@@ -9,7 +9,7 @@ namespace fkt {
 
 SpanTracker::SpanTracker(const TraceInfo& info, const Tasks& tasks, SpanTypes& types,
                          Profile& profile)
-    : table_(tasks), types_(types), profile_(profile), meanings_(info.catalogue) {
+    : table_(tasks), types_(types), profile_(profile), meanings_(info.catalogue, types.kinds()) {
   switches_ = records_switches(info.command.mask);
 }
 
@@ -116,43 +116,17 @@ void SpanTracker::apply(const Event& event, TaskIndex running, bool selected, St
   }
 }
 
-inline TypeIndex SpanTracker::type_of(const Meaning& meaning, const Event& event,
-                                      std::uint64_t number) {
-  if (event.id == FKT_E_IRQ_ENTRY_NAMED) return types_.named_irq(number, event);
-  return types_.of(meaning.kind, meaning.kind == SpanKind::other ? event.id : number, event.id);
-}
-
 TypeIndex SpanTracker::begins(const Event& event) {
   const Meaning& meaning = meanings_[event.id];
   if (meaning.role != Role::begin) return kNoType;
-  return type_of(meaning, event, meaning.value(event));
-}
-
-inline std::size_t SpanTracker::find_open(const Stack& stack, const Meaning& meaning,
-                                          std::uint64_t number) {
-  const bool call = is_syscall(meaning.kind);
-  std::size_t at = stack.depth;
-  for (; at > 0; at--) {
-    const OpenSpan& span = stack.spans[at - 1];
-    if (call ? is_syscall(span.kind) : span.kind == meaning.kind && span.match == number) break;
-  }
-  return at;
-}
-
-// Interrupts nest on their CPU, and so do functions called in them; all other spans nest on their
-// task.
-inline SpanTracker::Stack& SpanTracker::stack_of(const Meaning& meaning, std::uint32_t on,
-                                                 TaskSpans& task) {
-  Stack& interrupts = cpu(on);
-  const bool within = meaning.kind == SpanKind::other && interrupts.depth > 0;
-  return on_cpu(meaning.kind) || within ? interrupts : task.stack;
+  return begun_type(types_, meaning, event, meaning.value(event));
 }
 
 const OpenSpan* SpanTracker::ends(const Event& event, TaskIndex running) {
   const Meaning& meaning = meanings_[event.id];
   if (meaning.role != Role::end) return nullptr;
   Stack& stack = stack_of(meaning, event.cpu, state(running));
-  const std::size_t at = find_open(stack, meaning, match(meaning, event));
+  const std::size_t at = find_open(stack, meaning, meaning.value(event));
   return at == 0 ? nullptr : &stack.spans[at - 1];
 }
 
@@ -160,19 +134,18 @@ void SpanTracker::begin(const Meaning& meaning, const Event& event, TaskIndex ru
                         bool selected, Step& step) {
   TaskSpans& task = state(running);
   const std::uint64_t number = meaning.value(event);
-  if (is_syscall(meaning.kind)) {
-    // A task is in one system call at a time: the exit of the previous one was not recorded.
-    if (task.stack.depth > 0) drop(task.stack, 0, Outcome::no_exit);
-    step.depth = static_cast<unsigned>(cpu(event.cpu).depth);
+  if (is_syscall(meaning.kind) || is_user(meaning.kind)) {
+    const std::size_t around = open_around(task.stack, meaning.kind);
+    if (task.stack.depth > around) drop(task.stack, around, Outcome::no_exit);
+    step.depth = static_cast<unsigned>(cpu(event.cpu).depth + task.stack.depth);
     if (task.mode == Mode::unknown) step.resolved = CpuState::user;
-    task.mode = Mode::user;
-    task.from_fork = task.gap = false;
+    in_user_mode(task);
   }
   Stack& stack = stack_of(meaning, event.cpu, task);
   OpenSpan* const span = &stack.push();
-  span->type = type_of(meaning, event, number);
+  span->type = begun_type(types_, meaning, event, number);
   span->kind = meaning.kind;
-  span->match = match(meaning, event);
+  span->match = number;
   span->begin = event.clock;
   span->selected = selected;
   span->of_cpu = &stack != &task.stack;
@@ -189,12 +162,17 @@ inline void SpanTracker::closed(const OpenSpan& span, Stack& stack, Outcome outc
                                 std::uint64_t clock) {
   OpenSpan* const around = stack.depth > 0 ? &stack.top() : nullptr;
   if (around != nullptr && !on_cpu(span.kind)) around->add_call(span);
-  if (observer_ == nullptr) return;
+  if (observer_ != nullptr) [[unlikely]]
+    tell_end(span, stack, outcome, clock);
+}
+
+void SpanTracker::tell_end(const OpenSpan& span, const Stack& stack, Outcome outcome,
+                           std::uint64_t clock) {
   SpanPlace place;
   place.clock = clock;
   place.depth = static_cast<std::uint32_t>(stack.depth);
   place.interrupt = span.of_cpu;
-  place.around = around;
+  place.around = stack.depth > 0 ? &stack.spans[stack.depth - 1] : nullptr;
   observer_->end(span, outcome, place);
 }
 
@@ -203,18 +181,12 @@ void SpanTracker::end(const Meaning& meaning, const Event& event, TaskIndex runn
   TaskSpans& task = state(running);
   Stack& cpu_stack = cpu(event.cpu);
   Stack& stack = stack_of(meaning, event.cpu, task);
-  const std::uint64_t number = match(meaning, event);
-  const bool call = is_syscall(meaning.kind);
+  const std::uint64_t number = meaning.value(event);
   const std::size_t at = find_open(stack, meaning, number);
   if (at == 0) {
-    const bool other = meaning.kind == SpanKind::other;
-    const std::uint64_t value = other ? meaning.begin : number;
-    const auto id = static_cast<std::uint16_t>(other ? value : event.id);
-    const bool nameless = call || (other && value == 0);
-    exit_without_entry(nameless ? kNoType : types_.of(meaning.kind, value, id), task, selected,
-                       step);
+    exit_without_entry(type_of_end(meaning, event, number), task, selected, step);
   } else {
-    drop(stack, at, Outcome::no_exit);
+    if (stack.depth > at) drop(stack, at, Outcome::no_exit);
     OpenSpan& span = stack.top();
     stack.depth--;
     step.closed = true;
@@ -226,10 +198,17 @@ void SpanTracker::end(const Meaning& meaning, const Event& event, TaskIndex runn
     Stack& around = stack.depth > 0 ? stack : task.stack;
     if (around.depth > 0) add_child(around.top().children, step.type, 1, step.duration);
   }
-  if (call) {
-    task.mode = Mode::user;
-    task.from_fork = task.gap = false;
-  }
+  if (is_user(meaning.kind) && task.mode == Mode::unknown) step.resolved = CpuState::user;
+  if (is_syscall(meaning.kind) || is_user(meaning.kind)) in_user_mode(task);
+}
+
+// Returns the type of the span that the event ends, whose begin is not known; kNoType when the
+// event does not say.
+TypeIndex SpanTracker::type_of_end(const Meaning& meaning, const Event& event,
+                                   std::uint64_t number) {
+  if (meaning.same_key) return types_.of(meaning.kind, number, event.id);
+  if (!meaning.by_id || meaning.begin == 0) return kNoType;
+  return types_.of(meaning.kind, meaning.begin, meaning.begin);
 }
 
 void SpanTracker::exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, Step& step) {
@@ -281,7 +260,9 @@ void SpanTracker::point(const Event& event, TaskIndex running, Step& step) {
 void SpanTracker::fork(const Event& event, const TaskSpans& parent) {
   const TaskIndex index = table_.find(event.arg & FKT_PID_MASK);
   if (index == kNoTask || !table_[index].forked) return;
-  const TypeIndex call = parent.stack.depth > 0 ? parent.stack.spans[0].type : kNoType;
+  const std::size_t outermost = open_in_user_mode(parent.stack);
+  const TypeIndex call =
+      outermost < parent.stack.depth ? parent.stack.spans[outermost].type : kNoType;
   TaskSpans& child = state(index);  // state() may have moved `parent`
   child.mode = Mode::kernel;
   child.from_fork = true;
@@ -292,13 +273,31 @@ void SpanTracker::exec(const Event& event, TaskIndex running) {
   if (event.words.empty()) return;
   const auto old_tid = static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK;
   const TaskIndex old = table_.find(old_tid);
-  if (old == kNoTask || old == running) return;
-  // The thread that called execve continues under its leader's number.
-  state(std::max(old, running));
-  drop(tasks_[running].stack, 0, Outcome::no_exit);
-  std::swap(tasks_[running].stack, tasks_[old].stack);
-  tasks_[running].mode = tasks_[old].mode;
-  tasks_[old].mode = Mode::unknown;
+  if (old != kNoTask && old != running) {
+    // The thread that called execve continues under its leader's number.
+    state(std::max(old, running));
+    drop(tasks_[running].stack, 0, Outcome::no_exit);
+    std::swap(tasks_[running].stack, tasks_[old].stack);
+    tasks_[running].mode = tasks_[old].mode;
+    tasks_[old].mode = Mode::unknown;
+  }
+  end_user_mode(tasks_[running].stack);
+}
+
+void SpanTracker::end_user_mode(Stack& stack) {
+  const std::size_t user = open_in_user_mode(stack);
+  if (user == 0) return;
+  const auto at = [&](std::size_t depth) {
+    return stack.spans.begin() + static_cast<std::ptrdiff_t>(depth);
+  };
+  const std::size_t rest = stack.depth - user;
+  std::rotate(at(0), at(user), at(stack.depth));
+  while (stack.depth > rest) {
+    const OpenSpan& span = stack.top();
+    profile_.closed(span, Outcome::no_exit, 0, false);
+    stack.depth--;
+    if (observer_ != nullptr) tell_end(span, stack, Outcome::no_exit, 0);
+  }
 }
 
 void SpanTracker::end_task(TaskIndex task) {
@@ -321,7 +320,7 @@ inline CpuState SpanTracker::charge_task(TaskIndex index, std::uint64_t selected
   TaskSpans& task = state(index);
   if (task.stack.depth > 0) {
     call = &task.stack.top();
-    return CpuState::system;
+    return is_user(call->kind) ? CpuState::user : CpuState::system;
   }
   if (info.idle) return CpuState::idle;
   if (info.kernel) {
@@ -333,6 +332,13 @@ inline CpuState SpanTracker::charge_task(TaskIndex index, std::uint64_t selected
                                      : CpuState::running;
 }
 
+CpuState SpanTracker::interrupt_state(const Stack& stack) {
+  // What is called in an interrupt counts as that interrupt.
+  std::size_t at = stack.depth - 1;
+  while (at > 0 && !on_cpu(stack.spans[at].kind)) at--;
+  return stack.spans[at].kind.nests() == Nesting::softirq ? CpuState::softirq : CpuState::irq;
+}
+
 CpuState SpanTracker::charge(std::uint32_t cpu_number, TaskIndex index, std::uint64_t ticks,
                              std::uint64_t selected) {
   Stack& stack = cpu(cpu_number);
@@ -340,10 +346,7 @@ CpuState SpanTracker::charge(std::uint32_t cpu_number, TaskIndex index, std::uin
   OpenSpan* call = interrupt;
   CpuState state = CpuState::others;
   if (interrupt != nullptr) {
-    // A function called in an interrupt counts as that interrupt.
-    std::size_t at = stack.depth - 1;
-    while (at > 0 && !on_cpu(stack.spans[at].kind)) at--;
-    state = stack.spans[at].kind == SpanKind::softirq ? CpuState::softirq : CpuState::irq;
+    state = interrupt_state(stack);
   } else if (table_[index].member) {
     state = charge_task(index, selected, call);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SpanTracker: pairs of entry and exit (spans). System calls nest on their task, because they sleep
 // and migrate (2005 report, section 6); interrupts, vectors and softirqs nest on their CPU, on top
-// of the task that runs there, because they do neither. Functions, and other kinds that only the
-// file's catalogue knows, nest where they are called: in an interrupt, or else on the task.
+// of the task that runs there, because they do neither. Kinds that only the file's catalogue knows
+// nest as it says (lib/format/span_kind.h). lib/analyse/nesting.h has the rules.
 //
 // Each tick of a CPU belongs to the innermost span open there, as its own time. A system call's
 // duration is therefore exactly its own time, plus what nested in it, plus the time it was switched
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "lib/analyse/meanings.h"
+#include "lib/analyse/nesting.h"
 #include "lib/analyse/profile.h"
 #include "lib/analyse/span_observer.h"
 #include "lib/analyse/span_types.h"
@@ -95,6 +96,8 @@ class SpanTracker {
     std::vector<OpenSpan> spans;
     std::size_t depth = 0;
     OpenSpan& top() { return spans[depth - 1]; }
+    const OpenSpan& operator[](std::size_t at) const { return spans[at]; }
+    std::size_t size() const { return depth; }
     OpenSpan& push();
     std::vector<Checkpoint::Open> save() const;
     void restore(const std::vector<Checkpoint::Open>& open, const SpanTypes& types,
@@ -130,13 +133,6 @@ class SpanTracker {
       since = clock;
     }
   };
-  TypeIndex type_of(const Meaning& meaning, const Event& event, std::uint64_t number);
-  // Returns the depth of `stack` at which the span that ends is at the top; 0 when none matches.
-  static std::size_t find_open(const Stack& stack, const Meaning& meaning, std::uint64_t number);
-  // Returns what distinguishes the span that `event` ends from others of its kind.
-  static std::uint64_t match(const Meaning& meaning, const Event& event) {
-    return meaning.kind == SpanKind::other ? meaning.other : meaning.value(event);
-  }
   TaskSpans& state(TaskIndex task) {
     if (task >= tasks_.size()) tasks_.resize(task + 1);
     return tasks_[task];
@@ -145,7 +141,16 @@ class SpanTracker {
     if (number >= cpus_.size()) cpus_.resize(number + 1);
     return cpus_[number];
   }
-  Stack& stack_of(const Meaning& meaning, std::uint32_t on, TaskSpans& task);
+  Stack& stack_of(const Meaning& meaning, std::uint32_t on, TaskSpans& task) {
+    Stack& interrupts = cpu(on);
+    return nests_on_cpu(meaning.kind, interrupts.depth > 0) ? interrupts : task.stack;
+  }
+  static void in_user_mode(TaskSpans& task) {
+    task.mode = Mode::user;
+    task.from_fork = task.gap = false;
+  }
+  // Returns what a CPU does whose stack is this one, which is not empty.
+  static CpuState interrupt_state(const Stack& stack);
   // Returns what the task itself does outside of interrupts; sets `call` to its innermost span, if
   // any.
   CpuState charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call);
@@ -154,11 +159,15 @@ class SpanTracker {
              Step& step);
   void end(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
            Step& step);
+  TypeIndex type_of_end(const Meaning& meaning, const Event& event, std::uint64_t number);
   void exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, Step& step);
   void fork(const Event& event, const TaskSpans& parent);
   void exec(const Event& event, TaskIndex running);
   // Called when `span` has left `stack`: adds it to the span around it and tells the observer.
   void closed(const OpenSpan& span, Stack& stack, Outcome outcome, std::uint64_t clock);
+  void tell_end(const OpenSpan& span, const Stack& stack, Outcome outcome, std::uint64_t clock);
+  // Closes the spans of user mode at the bottom of the stack: their program was replaced.
+  void end_user_mode(Stack& stack);
   // Tells the observer of the spans that are open.
   void reopen();
   // Closes the spans of `stack` from the top down to `depth`, with this outcome.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/analyse/span_types.h"
 
+#include <algorithm>
+
+#include "lib/base/text.h"
 #include "lib/base/text_writer.h"
 
 namespace fkt {
@@ -16,30 +19,28 @@ bool never_returns(const SpanType& type) {
 
 }  // namespace
 
-SpanKind span_kind(const EventType& type) {
-  if (type.kind == "syscall") {
-    const bool compat = !type.fields.empty() && type.fields[0].type == FieldType::syscall32;
-    return compat ? SpanKind::syscall32 : SpanKind::syscall;
-  }
-  if (type.kind == "irq") return SpanKind::irq;
-  if (type.kind == "vector") return SpanKind::vector;
-  if (type.kind == "softirq") return SpanKind::softirq;
-  return SpanKind::other;
-}
-
-SpanTypes::SpanTypes(const TraceInfo& info) : names_(info), catalogue_(info.catalogue) {
-  for (const EventType& type : catalogue_.events()) {
-    std::uint16_t& begin = begin_[static_cast<std::size_t>(span_kind(type))];
-    if (type.role == Role::begin && begin == 0) begin = type.id;
-  }
+SpanTypes::SpanTypes(const TraceInfo& info)
+    : names_(info), symbols_(info.symbols), catalogue_(info.catalogue), kinds_(info.catalogue) {
+  // Also for SpanKind::other, which a checkpoint may have without an event of such a kind.
+  const std::size_t kinds = std::max<std::size_t>(kinds_.size(), kOwnSpanKinds + 1);
+  small_.resize(kinds);
+  large_.resize(kinds);
   if (info.checkpoint) restore(*info.checkpoint);
 }
 
 void SpanTypes::save(Checkpoint& checkpoint) const {
   for (const SpanType& type : types_) {
-    checkpoint.types.push_back(
-        {static_cast<std::uint8_t>(type.kind), type.event, type.value, type.named, type.name});
+    const auto kind =
+        static_cast<std::uint8_t>(std::min(type.kind.number(), SpanKind::other.number()));
+    checkpoint.types.push_back({kind, type.event, type.value, type.named, type.name});
   }
+}
+
+// The event tells kinds of the file's own apart.
+SpanKind SpanTypes::kind_of(const Checkpoint::Type& saved) const {
+  if (saved.kind < kOwnSpanKinds) return kinds_.info(saved.kind).kind;
+  const EventType* const event = catalogue_.find(saved.event);
+  return event == nullptr ? SpanKind::other : kinds_.of(*event);
 }
 
 TypeIndex SpanTypes::known(const Checkpoint::Type& saved) const {
@@ -47,13 +48,14 @@ TypeIndex SpanTypes::known(const Checkpoint::Type& saved) const {
     const auto found = table.find(key);
     return found == table.end() ? kNoType : found->second;
   };
-  const std::vector<TypeIndex>& small = small_[saved.kind];
-  const TypeIndex found = saved.named != 0             ? in(named_, saved.named)
-                          : saved.value >= kSmall      ? in(large_[saved.kind], saved.value)
-                          : saved.value < small.size() ? small[saved.value]
-                                                       : kNoType;
+  const SpanKind kind = kind_of(saved);
+  const std::vector<TypeIndex>& small = small_[kind.number()];
+  const TypeIndex found = saved.named != 0               ? in(named_, saved.named)
+                          : saved.value >= numbers(kind) ? in(large_[kind.number()], saved.value)
+                          : saved.value < small.size()   ? small[saved.value]
+                                                         : kNoType;
   // In a damaged checkpoint, a type of another kind may have the same hash.
-  const bool same = found != kNoType && types_[found].kind == static_cast<SpanKind>(saved.kind);
+  const bool same = found != kNoType && types_[found].kind == kind;
   return same ? found : kNoType;
 }
 
@@ -67,7 +69,7 @@ std::vector<TypeIndex> SpanTypes::restore(const Checkpoint& checkpoint) {
     TextWriter safe;
     safe.escaped(saved.name);
     SpanType& type = types_.emplace_back();
-    type.kind = static_cast<SpanKind>(saved.kind);
+    type.kind = kind_of(saved);
     type.value = saved.value;
     type.event = saved.event;
     type.name = safe.view();
@@ -81,10 +83,10 @@ std::vector<TypeIndex> SpanTypes::restore(const Checkpoint& checkpoint) {
 // Enters the type into the table in which it is looked up: by its number or by its words' hash.
 void SpanTypes::enter(TypeIndex index) {
   const SpanType& type = types_[index];
-  const auto slot = static_cast<std::size_t>(type.kind);
+  const std::size_t slot = type.kind.number();
   if (type.named != 0) {
     named_[type.named] = index;
-  } else if (type.value >= kSmall) {
+  } else if (type.value >= numbers(type.kind)) {
     large_[slot][type.value] = index;
   } else {
     if (type.value >= small_[slot].size()) small_[slot].resize(type.value + 1, kNoType);
@@ -92,36 +94,48 @@ void SpanTypes::enter(TypeIndex index) {
   }
 }
 
-std::string SpanTypes::name(SpanKind kind, std::uint64_t value, std::string_view device) const {
-  const auto or_number = [value](std::string_view known, std::string_view prefix) {
-    return known.empty() ? std::string(prefix) + std::to_string(value) : std::string(known);
+std::string SpanTypes::name(const SpanType& type, std::string_view device) const {
+  const std::uint64_t value = type.value;
+  const auto or_number = [value](std::string_view known) {
+    return known.empty() ? std::to_string(value) : std::string(known);
   };
-  switch (kind) {
-    case SpanKind::syscall:
-    case SpanKind::syscall32: {
-      const bool compat = kind == SpanKind::syscall32;
-      const std::string_view known = names_.syscall(value, compat);
-      return known.empty() ? NumberNames::syscall_number(value, compat) : std::string(known);
-    }
-    case SpanKind::vector:
-      return "vector " + or_number(names_.vector(value), "");
-    case SpanKind::softirq:
-      return "softirq " + or_number(names_.softirq(value), "");
-    case SpanKind::irq: {
-      if (device.empty()) device = names_.irq(value);
-      return "irq " + std::to_string(value) + (device.empty() ? "" : " " + std::string(device));
-    }
-    case SpanKind::other:
-      break;
+  if (type.kind == SpanKind::syscall || type.kind == SpanKind::syscall32) {
+    const bool compat = type.kind == SpanKind::syscall32;
+    const std::string_view known = names_.syscall(value, compat);
+    return known.empty() ? NumberNames::syscall_number(value, compat) : std::string(known);
   }
-  const EventType* type = catalogue_.find(static_cast<std::uint16_t>(value));
-  return type != nullptr ? type->name : "event " + std::to_string(value);
+  if (type.kind == SpanKind::vector) return "vector " + or_number(NumberNames::vector(value));
+  if (type.kind == SpanKind::softirq) return "softirq " + or_number(NumberNames::softirq(value));
+  if (type.kind == SpanKind::irq) {
+    if (device.empty()) device = names_.irq(value);
+    return "irq " + std::to_string(value) + (device.empty() ? "" : " " + std::string(device));
+  }
+  return name_by_key(type);
+}
+
+// Returns the name of a type whose kind only the file's catalogue knows: the name of its key, or
+// the event's name with the key's number, or without a key the event's name.
+std::string SpanTypes::name_by_key(const SpanType& type) const {
+  const Field* const key = kinds_[type.kind].key;
+  const auto id = key != nullptr ? type.event : static_cast<std::uint16_t>(type.value);
+  const EventType* const event = catalogue_.find(id);
+  if (event == nullptr) return "event " + std::to_string(type.value);
+  if (key == nullptr) return event->name;
+  std::string_view known;
+  if (key->type == FieldType::named) known = catalogue_.name(*key, type.value);
+  if (key->type == FieldType::trap) known = NumberNames::trap(type.value);
+  if (key->type == FieldType::addr && symbols_.at(type.value) != nullptr) {
+    return symbols_.name(type.value);
+  }
+  if (!known.empty()) return std::string(known);
+  const bool address = key->type == FieldType::addr || key->type == FieldType::uaddr;
+  return event->name + ' ' + (address ? hex(type.value) : std::to_string(type.value));
 }
 
 TypeIndex SpanTypes::add(SpanKind kind, std::uint64_t value, std::uint16_t event,
                          std::string device) {
-  const auto slot = static_cast<std::size_t>(kind);
-  if (device.empty() && value >= kSmall) {
+  const std::size_t slot = kind.number();
+  if (device.empty() && value >= numbers(kind)) {
     const auto found = large_[slot].find(value);
     if (found != large_[slot].end()) return found->second;
   }
@@ -130,9 +144,11 @@ TypeIndex SpanTypes::add(SpanKind kind, std::uint64_t value, std::uint16_t event
   type.kind = kind;
   type.value = value;
   // An exit without entry may be the first event of the type: its code is that of the begin event.
-  type.event = begin_[slot] != 0 && kind != SpanKind::other ? begin_[slot] : event;
+  const SpanKinds::Info& info = kinds_[kind];
+  const bool by_number = slot < kOwnSpanKinds || info.key != nullptr;
+  type.event = info.begin != 0 && by_number ? info.begin : event;
   TextWriter safe;  // names come from the file and may be printed on a terminal
-  safe.escaped(name(kind, value, device));
+  safe.escaped(name(type, device));
   type.name = safe.view();
   type.never_returns = never_returns(type);
   if (device.empty()) enter(index);

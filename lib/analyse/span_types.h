@@ -17,12 +17,10 @@ namespace fkt {
 using TypeIndex = std::uint32_t;
 inline constexpr TypeIndex kNoType = ~TypeIndex{0};
 
-// Returns the kind of span that this event type begins or ends.
-SpanKind span_kind(const EventType& type);
-
 struct SpanType {
   SpanKind kind = SpanKind::other;
-  std::uint64_t value = 0;     // number of the call, interrupt etc.; other: the begin event's id
+  // Number of the call, interrupt, function etc.; of a kind without a key: the begin event's id.
+  std::uint64_t value = 0;
   std::uint16_t event = 0;     // the id of the event that begins it
   std::string name;            // "sys_openat", "irq 14 ide0", "vector local_timer", "softirq RCU"
   bool never_returns = false;  // exit, exit_group, rt_sigreturn
@@ -31,19 +29,18 @@ struct SpanType {
 
 class SpanTypes {
  public:
-  static constexpr std::uint64_t kSmall = 4096;  // smaller numbers are found in a flat table
-
   explicit SpanTypes(const TraceInfo& info);
 
   // Returns the type of a span with this number (`value`), adding it when it is new.
   TypeIndex of(SpanKind kind, std::uint64_t value, std::uint16_t event) {
-    auto& small = small_[static_cast<std::size_t>(kind)];
+    const std::vector<TypeIndex>& small = small_[kind.number()];
     if (value < small.size() && small[value] != kNoType) return small[value];
     return add(kind, value, event, {});
   }
-  // Returns the type, or kNoType when it is not known; only for numbers below kSmall.
+  // Returns the type, or kNoType when it is not known; only for values below
+  // SpanKinds::Info::numbers.
   TypeIndex find(SpanKind kind, std::uint64_t value) const {
-    const auto& small = small_[static_cast<std::size_t>(kind)];
+    const std::vector<TypeIndex>& small = small_[kind.number()];
     return value < small.size() ? small[value] : kNoType;
   }
   // Returns the type of an interrupt whose event carries the device's name: the same number with
@@ -53,6 +50,7 @@ class SpanTypes {
   const SpanType& operator[](TypeIndex type) const { return types_[type]; }
   TypeIndex size() const { return static_cast<TypeIndex>(types_.size()); }
   const NumberNames& names() const { return names_; }
+  const SpanKinds& kinds() const { return kinds_; }
   // Writes all types into the checkpoint.
   void save(Checkpoint& checkpoint) const;
   // Adds the checkpoint's types that are not known yet; returns the TypeIndex of each of the
@@ -60,17 +58,24 @@ class SpanTypes {
   std::vector<TypeIndex> restore(const Checkpoint& checkpoint);
 
  private:
+  std::uint32_t numbers(SpanKind kind) const {
+    return kind.number() < kinds_.size() ? kinds_[kind].numbers : 0;
+  }
+  SpanKind kind_of(const Checkpoint::Type& saved) const;
   TypeIndex known(const Checkpoint::Type& saved) const;
   void enter(TypeIndex index);
   TypeIndex add(SpanKind kind, std::uint64_t value, std::uint16_t event, std::string device);
-  std::string name(SpanKind kind, std::uint64_t value, std::string_view device) const;
+  std::string name(const SpanType& type, std::string_view device) const;
+  std::string name_by_key(const SpanType& type) const;
 
   NumberNames names_;
+  const Symbols& symbols_;
   const Catalogue& catalogue_;
-  std::uint16_t begin_[kSpanKinds] = {};  // id of the first event type that begins a span, by kind
+  SpanKinds kinds_;
   std::vector<SpanType> types_;
-  std::vector<TypeIndex> small_[kSpanKinds];                        // by value
-  std::unordered_map<std::uint64_t, TypeIndex> large_[kSpanKinds];  // by value, from kSmall on
+  // By kind, then by value: below SpanKinds::Info::numbers, and from there on.
+  std::vector<std::vector<TypeIndex>> small_;
+  std::vector<std::unordered_map<std::uint64_t, TypeIndex>> large_;
   std::unordered_map<std::uint64_t, TypeIndex> named_;  // by the hash of the event's words
 };
 

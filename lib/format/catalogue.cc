@@ -35,25 +35,35 @@ FieldType field_type(std::string_view name) {
   return found == std::end(kFieldTypes) ? FieldType::unknown : found->second;
 }
 
-std::string_view field_type_name(FieldType type) {
+std::string_view field_type_name(const Field& field) {
   const auto* found =
-      std::ranges::find(kFieldTypes, type, &std::pair<std::string_view, FieldType>::second);
-  return found == std::end(kFieldTypes) ? "unknown" : found->first;
+      std::ranges::find(kFieldTypes, field.type, &std::pair<std::string_view, FieldType>::second);
+  return found == std::end(kFieldTypes) ? std::string_view(field.names) : found->first;
 }
 
-// "name:type:word:shift:bits ..."
+constexpr std::pair<std::string_view, Nesting> kNestings[] = {
+    {"call", Nesting::call},     {"irq", Nesting::irq},   {"softirq", Nesting::softirq},
+    {"called", Nesting::called}, {"user", Nesting::user},
+};
+
+// "name:type:word:shift:bits ...", each with ":key" if it is one.
 bool parse_fields(std::string_view text, std::vector<Field>& out) {
   while (!text.empty()) {
     std::string_view rest = take_until(text, ' ');
     if (rest.empty()) continue;
     Field field;
     field.name = take_until(rest, ':');
-    field.type = field_type(take_until(rest, ':'));
+    const std::string_view type = take_until(rest, ':');
+    field.type = field_type(type);
+    if (field.type == FieldType::unknown) field.names = type;
     if (!parse_number(take_until(rest, ':'), field.word) ||
         !parse_number(take_until(rest, ':'), field.shift) ||
         !parse_number(take_until(rest, ':'), field.bits)) {
       return false;
     }
+    field.use = take_until(rest, ':') == "key" ? FieldUse::key : FieldUse::none;
+    const bool number = field.bits != 0 && field.type != FieldType::str;
+    if (field.use != FieldUse::none && !number) return false;
     if (field.word > FKT_VAR_MASK) return false;
     const unsigned width = field.word == 0 ? FKT_ARG_BITS : 64;
     // A string may extend over several words; any other field lies within one word.
@@ -167,6 +177,13 @@ constexpr struct {
 };
 
 constexpr struct {
+  std::string_view kind, nesting;
+} kBuiltinSpans[] = {
+#define FKT_SPAN(kind, nesting) {kind, nesting},
+#include <fkt/events.def>
+};
+
+constexpr struct {
   unsigned bit;
   std::string_view name, text;
 } kBuiltinLayers[] = {
@@ -191,6 +208,11 @@ std::string role_text(const EventType& event) {
 }
 
 }  // namespace
+
+const Field* EventType::field(FieldUse use) const {
+  const auto found = std::ranges::find(fields, use, &Field::use);
+  return found == fields.end() ? nullptr : &*found;
+}
 
 std::optional<std::uint64_t> EventType::value(const Field& field, const Event& event) {
   std::uint64_t word = event.arg;
@@ -256,6 +278,11 @@ const Catalogue& Catalogue::builtin() {
       assert(valid && "events.def: role or fields do not follow its own rules");
       built.add(std::move(event));
     }
+    for (const auto& source : kBuiltinSpans) {
+      [[maybe_unused]] const bool valid =
+          built.parse_span(std::string(source.kind) + '\t' + std::string(source.nesting));
+      assert(valid && "events.def: unknown nesting");
+    }
     for (const auto& source : kBuiltinPairs) {
       PairType pair{source.first, source.count, source.begin, source.end};
       [[maybe_unused]] const bool valid = parse_end_arg(source.end_arg, pair) && built.fits(pair);
@@ -265,6 +292,58 @@ const Catalogue& Catalogue::builtin() {
     return built;
   }();
   return catalogue;
+}
+
+// The columns after "span": kind, nesting. A nesting that this program does not know is left out.
+bool Catalogue::parse_span(std::string_view line) {
+  const std::string_view kind = take_until(line, '\t');
+  const std::string_view text = take_until(line, '\t');
+  const auto* nesting =
+      std::ranges::find(kNestings, text, &std::pair<std::string_view, Nesting>::first);
+  if (kind.empty() || text.empty()) return false;
+  if (nesting != std::end(kNestings)) spans_.emplace_back(kind, nesting->second);
+  return true;
+}
+
+// The columns after "name": table, number, name.
+bool Catalogue::parse_name(std::string_view line) {
+  const std::string_view table = take_until(line, '\t');
+  std::uint64_t number = 0;
+  if (table.empty() || !parse_number(take_until(line, '\t'), number)) return false;
+  names_[std::string(table)].insert_or_assign(number, std::string(take_until(line, '\t')));
+  return true;
+}
+
+// Makes fields whose type is the name of a table FieldType::named.
+void Catalogue::name_fields() {
+  for (EventType& event : events_) {
+    for (Field& field : event.fields) {
+      const bool known = field.type == FieldType::unknown && names_.contains(field.names);
+      if (known) field.type = FieldType::named;
+    }
+  }
+}
+
+Nesting Catalogue::nesting(std::string_view kind) const {
+  const auto line = std::ranges::find(spans_, kind, &std::pair<std::string, Nesting>::first);
+  if (line != spans_.end()) return line->second;
+  // Files of older versions have no such lines.
+  if (kind == "syscall") return Nesting::call;
+  if (kind == "irq" || kind == "vector") return Nesting::irq;
+  return kind == "softirq" ? Nesting::softirq : Nesting::called;
+}
+
+const Catalogue::NameTable* Catalogue::names(const Field& field) const {
+  if (field.type != FieldType::named) return nullptr;
+  const auto table = names_.find(field.names);
+  return table == names_.end() ? nullptr : &table->second;
+}
+
+std::string_view Catalogue::name(const Field& field, std::uint64_t value) const {
+  const NameTable* const table = names(field);
+  if (table == nullptr) return {};
+  const auto found = table->find(value);
+  return found == table->end() ? std::string_view() : std::string_view(found->second);
 }
 
 Result<Catalogue> Catalogue::parse(std::string_view lines) {
@@ -297,10 +376,17 @@ Result<Catalogue> Catalogue::parse(std::string_view lines) {
         return false;
       }
       catalogue.pairs_.push_back(pair);
+    } else if (kind == "span" && !catalogue.parse_span(line)) {
+      error = malformed(number, "not a kind of span and where it nests");
+      return false;
+    } else if (kind == "name" && !catalogue.parse_name(line)) {
+      error = malformed(number, "not a table of names, a number and its name");
+      return false;
     }
     return true;
   };
   if (!for_each_line(lines, parse_line)) return error;
+  catalogue.name_fields();
   return catalogue;
 }
 
@@ -315,15 +401,26 @@ std::string Catalogue::to_lines() const {
            (event.words ? std::to_string(*event.words) : "var") + '\t';
     for (const Field& field : event.fields) {
       if (&field != &event.fields.front()) out += ' ';
-      out += field.name + ':' + std::string(field_type_name(field.type)) + ':' +
+      out += field.name + ':' + std::string(field_type_name(field)) + ':' +
              std::to_string(field.word) + ':' + std::to_string(field.shift) + ':' +
              std::to_string(field.bits);
+      if (field.use == FieldUse::key) out += ":key";
     }
     out += '\n';
+  }
+  for (const auto& [kind, nesting] : spans_) {
+    const auto* name =
+        std::ranges::find(kNestings, nesting, &std::pair<std::string_view, Nesting>::second);
+    out += "span\t" + kind + '\t' + std::string(name->first) + '\n';
   }
   for (const PairType& pair : pairs_) {
     out += "pair\t" + plain_hex(pair.first) + '\t' + std::to_string(pair.count) + '\t' +
            plain_hex(pair.begin) + '\t' + plain_hex(pair.end) + '\t' + end_arg_text(pair) + '\n';
+  }
+  for (const auto& [table, names] : names_) {
+    for (const auto& [number, name] : names) {
+      out += "name\t" + table + '\t' + std::to_string(number) + '\t' + name + '\n';
+    }
   }
   return out;
 }

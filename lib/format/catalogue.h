@@ -5,13 +5,16 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/base/result.h"
 #include "lib/format/event.h"
+#include "lib/format/span_kind.h"
 
 namespace fkt {
 
@@ -31,12 +34,21 @@ enum class FieldType {
   trap,
   exitcode,
   str,
+  named,  // a number whose names are in the catalogue (Catalogue::name())
   unknown
+};
+
+// What a field is for, apart from being shown.
+enum class FieldUse : std::uint8_t {
+  none,
+  key,  // tells types of spans apart, such as the number of a function
 };
 
 struct Field {
   std::string name;
   FieldType type = FieldType::u;
+  FieldUse use = FieldUse::none;
+  std::string names;  // FieldType::named, unknown: the type's name, which is that of the name table
   unsigned word = 0;  // 0: the argument, 1..: the words after the event word
   unsigned shift = 0;
   unsigned bits = 0;
@@ -54,6 +66,8 @@ struct EventType {
   std::optional<unsigned> words;
   std::vector<Field> fields;
 
+  // Returns the field with this use; nullptr: the event has none.
+  const Field* field(FieldUse use) const;
   // Value of a field, sign-extended for FieldType::s; nothing if the event is too short.
   static std::optional<std::uint64_t> value(const Field& field, const Event& event);
   // Text of a FieldType::str field, without its padding.
@@ -109,13 +123,25 @@ class Catalogue {
   // Returns the layer with this bit number or name; nullptr: there is none.
   const Layer* layer(unsigned bit) const;
   const Layer* layer(std::string_view name) const;
+  // Returns where spans of this kind nest.
+  Nesting nesting(std::string_view kind) const;
+  // Returns the names of a field's values; nullptr: its type is no table of names.
+  using NameTable = std::map<std::uint64_t, std::string>;
+  const NameTable* names(const Field& field) const;
+  // Returns the name of a value in that table; empty: it has none.
+  std::string_view name(const Field& field, std::uint64_t value) const;
 
  private:
   void add(EventType event);
+  void name_fields();
+  bool parse_name(std::string_view line);
+  bool parse_span(std::string_view line);
   bool fits(const PairType& pair) const;
   std::vector<EventType> events_;
   std::vector<Layer> layers_;
   std::vector<PairType> pairs_;
+  std::vector<std::pair<std::string, Nesting>> spans_;  // kind, in the order of their lines
+  std::map<std::string, NameTable> names_;
   std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};  // index into events_; -1: none
 };
 

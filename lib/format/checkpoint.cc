@@ -135,13 +135,15 @@ bool makes_sense(const Checkpoint& checkpoint) {
   const auto stack = [&](const std::vector<Checkpoint::Open>& open, bool cpu) {
     return std::ranges::all_of(open, [&](const Checkpoint::Open& span) {
       if (span.type >= checkpoint.types.size() || span.begin > checkpoint.from) return false;
-      const auto kind = static_cast<SpanKind>(checkpoint.types[span.type].kind);
-      return kind == SpanKind::other || on_cpu(kind) == cpu;
+      const std::uint8_t kind = checkpoint.types[span.type].kind;
+      const bool of_cpu = kind == SpanKind::irq.number() || kind == SpanKind::vector.number() ||
+                          kind == SpanKind::softirq.number();
+      return kind == SpanKind::other.number() || of_cpu == cpu;
     });
   };
   if (checkpoint.to <= checkpoint.from) return false;
   for (const Checkpoint::Type& t : checkpoint.types) {
-    if (t.kind >= kSpanKinds || t.event > FKT_ID_MASK) return false;
+    if (t.kind > SpanKind::other.number() || t.event > FKT_ID_MASK) return false;
   }
   std::vector<bool> idle(kMaxCpus);  // CPUs whose idle task was found
   for (const Checkpoint::Task& t : checkpoint.tasks) {

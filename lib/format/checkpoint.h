@@ -29,7 +29,7 @@ struct Checkpoint {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   struct Type {
-    std::uint8_t kind = 0;  // SpanKind
+    std::uint8_t kind = 0;  // number of the SpanKind; that of SpanKind::other for the file's own
     std::uint16_t event = 0;
     std::uint64_t value = 0;
     // Hash of the words that name the interrupt; 0: it is known by its number.

@@ -32,6 +32,7 @@ bool has_names(const Field& field) {
     case FieldType::syscall:
     case FieldType::syscall32:
     case FieldType::addr:
+    case FieldType::named:
       return true;
     case FieldType::s:
       return field.name == "ret";
@@ -40,12 +41,26 @@ bool has_names(const Field& field) {
   }
 }
 
+// Adds the names of the event's spans that their key gives them.
+void add_key_names(const TraceInfo& info, const EventType& type, std::vector<std::string>& names) {
+  const Field* const key = type.field(FieldUse::key);
+  if (key == nullptr) return;
+  if (const Catalogue::NameTable* const table = info.catalogue.names(*key)) {
+    for (const auto& [value, name] : *table) names.push_back(name);
+  }
+  if (key->type != FieldType::addr) return;
+  for (const Symbol& symbol : info.symbols.all()) names.emplace_back(symbol.name);
+}
+
 // Returns the event names of this recording that are known without reading its events.
 std::vector<std::string> event_names(const TraceInfo& info) {
   std::vector<std::string> names;
   for (const EventType& type : info.catalogue.events()) {
     if (!type.fields.empty() && is_syscall_number(type.fields[0].type)) continue;
     names.push_back(type.name);
+  }
+  for (const EventType& type : info.catalogue.events()) {
+    if (type.role == Role::begin) add_key_names(info, type, names);
   }
   for (const auto& [number, name] : info.syscalls) names.push_back("sys_" + name);
   for (const auto& [number, name] : info.syscalls32) names.push_back("sys32_" + name);

@@ -77,6 +77,8 @@ void EventFormat::value_name(TextWriter& out, const Field& field, std::uint64_t 
       if (symbols.at(value) != nullptr) out.escaped(symbols.name(value));
       return;
     }
+    case FieldType::named:
+      return out.escaped(info_.catalogue.name(field, value));
     default:
       return;
   }
@@ -121,6 +123,7 @@ void EventFormat::argument(TextWriter& out, const Field& field, std::uint64_t nu
     case FieldType::s:  // -ENOENT, a function
     case FieldType::addr:
     case FieldType::exitcode:
+    case FieldType::named:
       return name_or_value(out, field, number);
     case FieldType::tid:
       return value_and_name(out, field, number);

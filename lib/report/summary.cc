@@ -191,12 +191,12 @@ void Builder::processes() {
 }
 
 void Builder::histogram(bool without_user) {
-  std::uint64_t system = 0, interrupts = 0;
+  std::uint64_t system = 0, interrupts = 0, user = 0;
   for (TypeIndex type = 0; type < a_.types().size(); type++) {
     const SpanStats& stats = a_.profile().stats(type);
     if (stats.entries == 0 && stats.own.count == 0) continue;
     const SpanType& t = a_.types()[type];
-    (on_cpu(t.kind) ? interrupts : system) += stats.own.sum;
+    (on_cpu(t.kind) ? interrupts : is_user(t.kind) ? user : system) += stats.own.sum;
     out_.histogram.push_back({t.name, t.event, stats.entries, stats.own.sum, stats.own, true});
   }
   const auto state = [&](const char* name, std::uint64_t ticks) {
@@ -205,7 +205,9 @@ void Builder::histogram(bool without_user) {
   const auto rest = [](std::uint64_t sum, std::uint64_t part) {
     return sum > part ? sum - part : 0;
   };
-  if (!without_user) state("user", of(out_.times, CpuState::user));
+  if (!without_user) {
+    state(user > 0 ? "other user code" : "user", rest(of(out_.times, CpuState::user), user));
+  }
   state("idle", of(out_.times, CpuState::idle));
   const std::uint64_t threads = a_.spans().kernel_threads();
   state("kernel threads", threads);

@@ -21,7 +21,9 @@ struct Burst {
   // A part of the burst between whose ends the thread neither enters nor leaves the calls that are
   // open around it.
   struct Part {
-    std::uint64_t irq = 0, softirq = 0;  // own time (ticks) of interrupt and softirq spans
+    // Own time (ticks) of interrupt and softirq spans with what is called in them, and of what is
+    // called outside of them: in whatever is open around the part.
+    std::uint64_t irq = 0, softirq = 0, called = 0;
     std::uint32_t first_loose = 0, end_loose = 0;  // positions in PageDigest::loose
   };
 
@@ -44,7 +46,7 @@ struct Burst {
   std::uint64_t entry_number = 0;  // number of the call that stays open
   // Clocks of the ended call's exit and of the open call's entry (ticks).
   std::uint64_t exit = 0, entry = 0;
-  std::uint64_t calls = 0;  // own time of whole system calls (ticks)
+  std::uint64_t calls = 0;  // own time of whole system calls with what is called in them (ticks)
   // The parts before the exit, between exit and entry, and after the entry.
   Part before{}, between{}, behind{};
 };
@@ -57,7 +59,7 @@ struct SpanRecord {
 // A span that began and ended in a burst with other spans in it.
 struct NestedRecord {
   TypeIndex type = kNoType;
-  std::uint32_t ticks = 0, own = 0;
+  std::uint32_t ticks = 0, own = 0, sub = 0;  // sub: as SpanStats::sub
 };
 
 // The sum of the spans of one type that nested directly in a span of type `around`. In

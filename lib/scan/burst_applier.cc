@@ -67,6 +67,8 @@ inline bool BurstApplier::fits(const Burst& burst, const Place& place) const {
       place.index != place.cpu.next) {
     return false;
   }
+  // The time of what a filtered task calls belongs to nobody.
+  if (burst.between.called != 0 && !place.info.member && place.interrupts.depth == 0) return false;
   const std::size_t open = task.stack.depth + place.interrupts.depth;
   const bool ordinary = place.info.member && !place.info.idle;
   if (burst.exits) {
@@ -103,6 +105,9 @@ inline void BurstApplier::give(Place& place, std::uint64_t ticks, std::uint64_t 
     return states_.give(place.number, place.cpu, place.index, ticks, selected);
   }
   if (task.stack.depth > 0) {
+    if (is_user(task.stack.top().kind)) {
+      return states_.give(place.number, place.cpu, place.index, ticks, selected);
+    }
     OpenSpan& call = task.stack.top();
     call.own += ticks;
     call.own_selected += selected;
@@ -116,8 +121,8 @@ inline void BurstApplier::give(Place& place, std::uint64_t ticks, std::uint64_t 
   }
 }
 
-// Charges the time of a part of the burst that ends at `to` (ticks). calls: own time of whole calls
-// in it (ticks).
+// Charges the time of a part of the burst that ends at `to` (ticks). calls: time of whole system
+// calls in it (ticks).
 inline void BurstApplier::spend(const Burst::Part& part, std::uint64_t calls, std::uint64_t to,
                                 Place& place) {
   CpuAccounting::Cpu& cpu = place.cpu;
@@ -125,19 +130,27 @@ inline void BurstApplier::spend(const Burst::Part& part, std::uint64_t calls, st
   cpu.charged = cpu.last = to;
   if (part.end_loose != part.first_loose) add_children(part, place);
   if (ticks == 0) return;
-  const std::uint64_t rest = ticks - part.irq - part.softirq - calls;
+  const std::uint64_t rest = ticks - part.irq - part.softirq - part.called - calls;
   if (place.counts && rest != ticks) {
     place.add(CpuState::irq, part.irq);
     place.add(CpuState::softirq, part.softirq);
     place.add(CpuState::system, calls);
+    if (part.called > 0) add_called(part.called, place);
   }
   if (rest > 0) give(place, rest, place.counts ? rest : 0);
+}
+
+// Charges the time of what was called outside of the burst's own interrupts.
+void BurstApplier::add_called(std::uint64_t ticks, Place& place) {
+  const bool interrupt = place.interrupts.depth > 0;
+  place.add(interrupt ? SpanTracker::interrupt_state(place.interrupts) : CpuState::system, ticks);
 }
 
 // Adds the spans of this part to the children of the innermost open span.
 void BurstApplier::add_children(const Burst::Part& part, Place& place) {
   SpanTracker::Stack& around = place.interrupts.depth > 0 ? place.interrupts : place.task.stack;
   if (around.depth == 0) return;
+  around.top().sub += part.called;
   for (std::uint32_t i = part.first_loose; i < part.end_loose; i++) {
     const ChildRecord& child = place.loose[i];
     add_child(around.top().children, child.type, child.count, child.ticks);

@@ -32,6 +32,7 @@ class BurstApplier {
   void arrive(const Burst& burst, Place& place);
   void spend(const Burst::Part& part, std::uint64_t calls, std::uint64_t to, Place& place);
   void give(Place& place, std::uint64_t ticks, std::uint64_t selected);
+  static void add_called(std::uint64_t ticks, Place& place);
   void add_children(const Burst::Part& part, Place& place);
   void exit_call(const Burst& burst, Place& place);
   void enter_call(const Burst& burst, Place& place);

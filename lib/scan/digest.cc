@@ -80,7 +80,7 @@ bool Digester::pairs() {
     clock = then;
     out_.counts[id]++;
     *span++ = {type, ticks};
-    if ((entry.pair & kCallKinds) != 0) {
+    if ((entry.pair & kCalls) != 0) {
       called += ticks;
       continue;
     }
@@ -155,14 +155,14 @@ void Digester::alone(const Entry& entry, std::uint64_t word) {
   }
 }
 
-// Returns the kinds of spans (kind_bit()) that can begin here as part of the burst.
+// Returns the spans, by their nesting_bit(), that can begin here as part of the burst.
 inline unsigned Digester::may_begin_kinds() const {
   const bool calls = at_base() && base_ == Base::user;
-  return (calls ? kCallKinds : 0U) | (top_ != &frames_.back() ? ~unsigned{kCallKinds} : 0U);
+  return (calls ? kCalls : 0U) | (top_ != &frames_.back() ? ~unsigned{kCalls} : 0U);
 }
 
 inline void Digester::begin(const Entry& entry, std::uint64_t word, std::uint64_t clock) {
-  const std::uint64_t which = number(entry, word);
+  const std::uint64_t which = number(entry, word) + entry.first;
   const TypeIndex type = types_.of(entry.kind, which);
   if (type == kNoType || !may_begin(entry.kind)) return alone(entry, word);
   if (ends_at_once(entry.kind, which, clock, type)) return;
@@ -178,9 +178,7 @@ inline bool Digester::ends_at_once(SpanKind kind, std::uint64_t number, std::uin
   const std::uint32_t id = fkt_word_id(next);
   const Entry& end = rules_[id];
   if (end.op != Op::end || end.words != 0) return false;
-  const bool same = is_syscall(kind) ? is_syscall(end.kind)
-                                     : end.kind == kind && !end.in_word &&
-                                           (fkt_word_arg(next) & end.mask) == number;
+  const bool same = ends(end, kind, number, next);
   const std::uint64_t clock = fkt_word_clock(next, begin);
   if (!same || clock > end_clock_) return false;
   out_.counts[id]++;
@@ -193,7 +191,8 @@ inline bool Digester::ends_at_once(SpanKind kind, std::uint64_t number, std::uin
   spend(frame, kind, ticks);
   frame.inside += ticks;
   if (out_.counted) out_.spans.push_back({type, ticks});
-  if (on_cpu(kind) && (out_.counted || at_base())) add_child(frame.children, type, 1, ticks);
+  if (is_syscall(kind)) return true;
+  if (out_.counted || at_base()) add_child(frame.children, type, 1, ticks);
   return true;
 }
 
@@ -216,7 +215,7 @@ inline void Digester::start(Frame& frame) {
   frame.first_span = out_.spans.size();
   frame.first_nested = out_.nested.size();
   frame.first_child = out_.children.size();
-  frame.irq = frame.softirq = frame.inside = 0;
+  frame.irq = frame.softirq = frame.called = frame.inside = 0;
   frame.children.clear();
 }
 
@@ -227,12 +226,9 @@ inline void Digester::set_end(Frame& frame) const {
 
 inline void Digester::end(const Entry& entry, std::uint64_t word, std::uint64_t clock) {
   const Frame& open = *top_;
-  const bool call = is_syscall(entry.kind);
-  const bool fits =
-      !at_base() && (call ? is_syscall(open.kind)
-                          : open.kind == entry.kind && open.number == number(entry, word));
+  const bool fits = !at_base() && ends(entry, open.kind, open.number, word);
   if (fits && clock - open.begin <= kMostTicks) return pop(clock);
-  if (!call || !end_outer(clock)) alone(entry, word);
+  if (!is_syscall(entry.kind) || !end_outer(clock)) alone(entry, word);
 }
 
 // Processes the end of the system call that was open when the burst began. Returns false when the
@@ -246,7 +242,7 @@ inline bool Digester::end_outer(std::uint64_t clock) {
   burst_->exits = true;
   burst_->exit = clock;
   set_loose(burst_->before, frame);
-  frame.irq = frame.softirq = 0;
+  frame.irq = frame.softirq = frame.called = 0;
   base_ = Base::user;
   return true;
 }
@@ -256,6 +252,7 @@ inline bool Digester::end_outer(std::uint64_t clock) {
 inline void Digester::set_loose(Burst::Part& part, Frame& frame) {
   part.irq = frame.irq;
   part.softirq = frame.softirq;
+  part.called = frame.called;
   part.first_loose = part.end_loose = 0;
   if (!frame.children.empty()) put_loose(part, frame);
 }
@@ -275,11 +272,19 @@ inline void Digester::touch(Frame& frame, std::uint64_t from, std::uint32_t even
 }
 
 inline void Digester::spend(Frame& frame, SpanKind kind, std::uint64_t ticks) {
-  if (is_syscall(kind)) {
-    burst_->calls += ticks;
-    burst_->has_calls = true;
-  } else {
-    (kind == SpanKind::softirq ? frame.softirq : frame.irq) += ticks;
+  switch (kind.nests()) {
+    case Nesting::call:
+      burst_->calls += ticks;
+      burst_->has_calls = true;
+      break;
+    case Nesting::softirq:
+      frame.softirq += ticks;
+      break;
+    case Nesting::irq:
+      frame.irq += ticks;
+      break;
+    default:
+      frame.called += ticks;
   }
 }
 
@@ -297,15 +302,17 @@ inline void Digester::spend(Frame& frame, SpanKind kind, std::uint64_t ticks) {
     if (own == ticks) {
       out_.spans.push_back({span.type, short_ticks});
     } else {
-      out_.nested.push_back({span.type, short_ticks, static_cast<std::uint32_t>(own)});
+      out_.nested.push_back({span.type, short_ticks, static_cast<std::uint32_t>(own),
+                             static_cast<std::uint32_t>(span.called)});
     }
   }
   touch(around, span.begin, span.events + 2);
   around.irq += span.irq;
   around.softirq += span.softirq;
-  spend(around, span.kind, own);
+  spend(around, span.kind, own + span.called);
   around.inside += ticks;
-  if (!at_base() || on_cpu(span.kind)) add_child(around.children, span.type, 1, ticks);
+  if (is_syscall(span.kind)) return;  // at the base, with nothing around it
+  add_child(around.children, span.type, 1, ticks);
 }
 
 // The thread is switched out: the switch is the last event of the burst, unless an interrupt seems
@@ -362,6 +369,7 @@ inline bool Digester::take_in(Frame& call) {
   base.has_fault |= call.has_fault;
   base.irq = call.irq;
   base.softirq = call.softirq;
+  base.called = call.called;
   std::swap(base.children, call.children);
   return true;
 }

@@ -18,7 +18,7 @@ DigestPool::DigestPool(const TraceData& data, const SharedTypeTable& types, Want
     : data_(data),
       types_(types),
       wanted_(std::move(wanted)),
-      rules_(data.info.catalogue),
+      rules_(data.info.catalogue, types),
       tallies_(std::max(1U, threads), Tally(data.info.catalogue, histograms)),
       // The stream of each CPU holds one digest; the others are made ahead.
       most_ahead_(data.by_cpu.size() + kAheadPerThread * tallies_.size()),

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "lib/analyse/tasks.h"
-#include "lib/scan/shared_type_table.h"
 
 namespace fkt {
 namespace {
@@ -32,7 +31,7 @@ bool changes_tasks(std::uint16_t id) {
 }  // namespace
 
 // Returns the entry of an event. Unusual events get Op::alone: Analysis handles them one by one.
-DigestRules::Entry DigestRules::entry(const EventType& type) {
+DigestRules::Entry DigestRules::entry(const EventType& type, const SpanKinds& kinds) {
   Entry entry{.op = Op::alone};
   entry.words = static_cast<std::uint16_t>(type.words.value_or(0));
   if (sets_thread(type)) {
@@ -49,27 +48,33 @@ DigestRules::Entry DigestRules::entry(const EventType& type) {
     }
     return entry;
   }
-  entry.kind = span_kind(type);
-  const bool by_number = type.id != FKT_E_IRQ_ENTRY_NAMED && entry.kind != SpanKind::other;
-  if (!by_number || type.fields.empty()) {
-    // The exit of a system call need not say which call it ends.
-    if (!is_syscall(entry.kind) || type.role != Role::end) return entry;
-  } else {
-    const Field& number = type.fields[0];
-    const bool whole_word = number.word == 1 && number.bits == 64 && entry.words > 0;
-    const bool argument = number.word == 0 && number.bits <= FKT_ARG_BITS;
-    const bool any = is_syscall(entry.kind) && type.role == Role::end;
-    if (number.shift != 0 || (!whole_word && !argument && !any)) return entry;
-    entry.in_word = whole_word;
-    entry.mask = static_cast<std::uint32_t>((1ULL << (argument ? number.bits : 0)) - 1);
-  }
-  entry.op = type.role == Role::begin ? Op::begin : Op::end;
+  entry.kind = kinds.of(type);
+  if (type.id == FKT_E_IRQ_ENTRY_NAMED || is_user(entry.kind)) return entry;
+  set_key(entry, type, kinds.key(type));
   return entry;
 }
 
-DigestRules::DigestRules(const Catalogue& catalogue) {
+// Sets how to read the key of a begin or end, and whether the event can be part of a burst.
+void DigestRules::set_key(Entry& entry, const EventType& type, const Field* key) {
+  const bool ends = type.role == Role::end, own = entry.kind.number() >= kOwnSpanKinds;
+  const bool any = ends && is_syscall(entry.kind);  // it need not say which call it ends
+  if (key == nullptr) {
+    if (!own && !any) return;
+    entry.first = ends ? std::uint16_t{0} : type.id;
+  } else {
+    const bool whole_word = key->word == 1 && key->bits == 64 && entry.words > 0;
+    const bool argument = key->word == 0 && key->bits <= FKT_ARG_BITS;
+    if (!any && (key->shift != 0 || (!whole_word && !argument))) return;
+    entry.in_word = whole_word;
+    entry.mask = static_cast<std::uint32_t>((1ULL << (argument ? key->bits : 0)) - 1);
+    entry.same_key = ends && !any;
+  }
+  entry.op = ends ? Op::end : Op::begin;
+}
+
+DigestRules::DigestRules(const Catalogue& catalogue, const SharedTypeTable& types) {
   for (const EventType& type : catalogue.events()) {
-    Entry& known = entries_[type.id] = entry(type);
+    Entry& known = entries_[type.id] = entry(type, types.kinds());
     if (!type.words) known.op = known.op == Op::point ? Op::long_point : Op::long_alone;
   }
   for (const PairType& pair : catalogue.pairs()) {
@@ -77,18 +82,19 @@ DigestRules::DigestRules(const Catalogue& catalogue) {
     // The pair's end event must end what its begin event begins.
     const std::uint32_t last = pair.count - 1U;
     const bool call = is_syscall(begin.kind) && is_syscall(end.kind);
-    const bool same = begin.kind == end.kind && pair.number && !end.in_word &&
-                      (last & ~end.mask) == 0 &&
-                      (!pair.value || (end.mask >> std::min(pair.shift, 31U)) == 0);
+    const bool key = pair.number && !end.in_word && (last & ~end.mask) == 0 &&
+                     (!pair.value || (end.mask >> std::min(pair.shift, 31U)) == 0);
+    const bool same = begin.kind == end.kind && (key || !end.same_key);
     const bool ordinary = begin.op == Op::begin && end.op == Op::end && !begin.in_word &&
-                          (last & ~begin.mask) == 0 && (call || same);
+                          begin.first == 0 && (last & ~begin.mask) == 0 && (call || same);
+    const std::uint8_t nesting = ordinary ? nesting_bit(begin.kind.nests()) : std::uint8_t{0};
     for (std::uint32_t id = pair.first; id <= pair.first + last; id++) {
       entries_[id] = {.op = ordinary ? Op::pair : Op::odd_pair,
+                      .pair = nesting,
                       .kind = begin.kind,
-                      .pair = ordinary ? kind_bit(begin.kind) : std::uint8_t{0},
                       .first = pair.first,
                       .begin = pair.begin,
-                      .mask = SharedTypeTable::slot(begin.kind) - pair.first};
+                      .mask = types.slot(begin.kind) - pair.first};
     }
   }
   entries_[FKT_W_PID].op = Op::pid;

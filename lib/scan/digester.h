@@ -57,8 +57,8 @@ class Digester {
     std::uint64_t to = 0;
     // Sizes of the digest's lists when it began.
     std::uint32_t first_span = 0, first_nested = 0, first_child = 0;
-    std::uint64_t irq = 0, softirq = 0;  // own time of such spans in it (ticks)
-    std::uint64_t inside = 0;            // ticks of the spans that ended directly in it
+    std::uint64_t irq = 0, softirq = 0, called = 0;  // as in Burst::Part
+    std::uint64_t inside = 0;                        // ticks of the spans that ended directly in it
     RawVector<Child> children{};
   };
 
@@ -72,9 +72,15 @@ class Digester {
   }
   void begin(const Entry& entry, std::uint64_t word, std::uint64_t clock);
   void end(const Entry& entry, std::uint64_t word, std::uint64_t clock);
+  bool ends(const Entry& end, SpanKind open, std::uint64_t open_number, std::uint64_t word) const {
+    if (is_syscall(end.kind)) return is_syscall(open);
+    return end.kind == open && (!end.same_key || open_number == number(end, word));
+  }
   bool ends_at_once(SpanKind kind, std::uint64_t number, std::uint64_t clock, TypeIndex type);
   unsigned may_begin_kinds() const;
-  bool may_begin(SpanKind kind) const { return (may_begin_kinds() & kind_bit(kind)) != 0; }
+  bool may_begin(SpanKind kind) const {
+    return (may_begin_kinds() & nesting_bit(kind.nests())) != 0;
+  }
   bool end_outer(std::uint64_t clock);
   void leave(const Entry& entry, std::uint64_t word, std::uint64_t clock);
   bool take_in(Frame& call);

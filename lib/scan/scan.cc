@@ -183,6 +183,7 @@ class Scanner::Merge {
         options_(std::move(options)),
         to_(end_of_slice()),
         progress_(options_.progress),
+        types_(analysis.types().kinds()),
         pool_(data, types_, wanted(), analysis.profile().keeps_histograms(), options_.threads) {
     data_.integrity.events = 0;
     open_lanes();

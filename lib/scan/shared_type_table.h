@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <vector>
 
 #include "lib/analyse/span_types.h"
 
@@ -11,38 +12,47 @@ namespace fkt {
 
 class SharedTypeTable {
  public:
-  SharedTypeTable() : types_(std::make_unique<std::atomic<TypeIndex>[]>(kSpanKinds * kNumbers)) {
-    for (std::size_t i = 0; i < kSpanKinds * kNumbers; i++) types_[i] = kNoType;
+  // kinds must outlive this object.
+  explicit SharedTypeTable(const SpanKinds& kinds) : kinds_(kinds) {
+    for (std::uint16_t number = 0; number < kinds.size(); number++) {
+      first_.push_back(slots_);
+      slots_ += kinds.info(number).numbers;
+    }
+    first_.push_back(slots_);
+    types_ = std::make_unique<std::atomic<TypeIndex>[]>(slots_);
+    for (std::uint32_t i = 0; i < slots_; i++) types_[i] = kNoType;
   }
 
+  const SpanKinds& kinds() const { return kinds_; }
   // Returns the type of a kind's number. Returns kNoType when it was not met yet, or is not known
   // by its number alone. Relaxed, because no other data is read that depends on the result.
   TypeIndex of(SpanKind kind, std::uint64_t number) const {
-    if (number >= kNumbers) return kNoType;
-    return slots()[slot(kind) + number].load(std::memory_order_relaxed);
+    const std::uint32_t first = slot(kind), end = first_[kind.number() + 1U];
+    if (number >= end - first) return kNoType;
+    return slots()[first + number].load(std::memory_order_relaxed);
   }
-  // All slots, for look-ups by slot: the numbers of a kind below SpanTypes::kSmall are adjacent.
+  // All slots, for look-ups by slot: the numbers of a kind below SpanKinds::Info::numbers are
+  // adjacent.
   const std::atomic<TypeIndex>* slots() const { return types_.get(); }
   // Returns the slot of the kind's number 0.
-  static constexpr std::uint32_t slot(SpanKind kind) {
-    return static_cast<std::uint32_t>(kind) * static_cast<std::uint32_t>(kNumbers);
-  }
+  std::uint32_t slot(SpanKind kind) const { return first_[kind.number()]; }
 
   // Adds the types that are new since the last call. Only one thread may call this.
   void update(const SpanTypes& types) {
     for (; known_ < types.size(); known_++) {
       const SpanType& type = types[known_];
-      if (type.value >= kNumbers) continue;
-      at(type.kind, type.value).store(types.find(type.kind, type.value), std::memory_order_relaxed);
+      if (type.kind.number() + 1U >= first_.size()) continue;  // only of a damaged checkpoint
+      const std::uint32_t first = slot(type.kind), end = first_[type.kind.number() + 1U];
+      if (type.value >= end - first) continue;
+      types_[first + type.value].store(types.find(type.kind, type.value),
+                                       std::memory_order_relaxed);
     }
   }
 
  private:
-  static constexpr std::uint64_t kNumbers = SpanTypes::kSmall;
-  std::atomic<TypeIndex>& at(SpanKind kind, std::uint64_t number) const {
-    return types_[slot(kind) + number];
-  }
-
+  const SpanKinds& kinds_;
+  std::vector<std::uint32_t> first_;  // by kind: the slot of its number 0; last, the end of all
+  std::uint32_t slots_ = 0;
   std::unique_ptr<std::atomic<TypeIndex>[]> types_;  // by kind and number
   TypeIndex known_ = 0;                              // number of types that were added already
 };

@@ -57,6 +57,7 @@ void Tally::add(const NestedRecord& span) {
   OfType& type = of(span.type);
   type.total.add(span.ticks);
   type.own.add(span.own);
+  type.sub += span.sub;
   if (histograms_) keep(type, span.ticks);
 }
 
@@ -81,6 +82,7 @@ void Tally::add_to(Profile& profile) const {
     stats.entries = stats.total.count;
     stats.outcomes[static_cast<std::size_t>(Outcome::complete)] = stats.total.count;
     stats.own_whole = stats.own.sum;
+    stats.sub = of.sub;
     stats.children = of.children;
     for (std::uint32_t bucket = 0; bucket < of.buckets.size(); bucket++) {
       if (of.buckets[bucket] > 0) stats.times.add_bucket(bucket, of.buckets[bucket]);

@@ -28,6 +28,7 @@ class Tally {
   struct OfType {
     Spread whole;                        // of spans whose own time is their duration
     Spread total, own;                   // of all other spans
+    std::uint64_t sub = 0;               // as SpanStats::sub
     std::vector<std::uint64_t> buckets;  // histogram of the durations
     std::vector<Child> children;
   };

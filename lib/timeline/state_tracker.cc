@@ -29,10 +29,11 @@ void StateTracker::restart(const Checkpoint& checkpoint) {
 }
 
 std::vector<StateTracker::Open> StateTracker::opened(const std::vector<Checkpoint::Open>& saved,
-                                                     const CheckpointMapping& places) {
+                                                     const CheckpointMapping& places) const {
   std::vector<Open> opened;
   for (const Checkpoint::Open& open : saved) {
-    opened.push_back({places.types[open.type], open.match, open.begin});
+    const TypeIndex type = places.types[open.type];
+    opened.push_back({type, (*types_)[type].kind, open.match, open.begin});
   }
   return opened;
 }
@@ -265,57 +266,39 @@ void StateTracker::woken(const Event& event, TaskIndex running, StateObserver* o
 void StateTracker::exec(const Event& event, TaskIndex running) {
   if (event.words.empty()) return;
   const TaskIndex old = tasks_.find(static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK);
-  if (old == kNoTask || old == running) return;
-  task(std::max(old, running));  // makes room for both
-  states_[running].calls = std::move(states_[old].calls);
-  states_[old].calls.clear();
-}
-
-// Returns true for what nests on the CPU: interrupts, and functions called in one. All else nests
-// on the task.
-bool StateTracker::in_interrupt(const Meaning& meaning, const std::vector<Open>& interrupts) {
-  return on_cpu(meaning.kind) || (meaning.kind == SpanKind::other && !interrupts.empty());
+  if (old != kNoTask && old != running) {
+    task(std::max(old, running));  // makes room for both
+    states_[running].calls = std::move(states_[old].calls);
+    states_[old].calls.clear();
+  }
+  std::vector<Open>& calls = task(running).calls;  // those of user mode ended with their program
+  calls.erase(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(open_in_user_mode(calls)));
 }
 
 Step StateTracker::begin(const Event& event, const Meaning& meaning, TaskIndex running) {
-  const std::uint64_t number = meaning.value(event);
-  const bool other = meaning.kind == SpanKind::other;
   Open open;
-  open.match = other ? meaning.other : number;
+  open.match = meaning.value(event);
   open.from = event.clock;
-  open.type = event.id == FKT_E_IRQ_ENTRY_NAMED
-                  ? types_->named_irq(number, event)
-                  : types_->of(meaning.kind, other ? event.id : number, event.id);
+  open.kind = meaning.kind;
+  open.type = begun_type(*types_, meaning, event, open.match);
   std::vector<Open>& calls = task(running).calls;
-  // A task is in one system call at a time: the exit of the previous one was not recorded.
-  if (is_syscall(meaning.kind)) calls.clear();
-  std::vector<Open>& stack = cpu(event.cpu).stack;
+  std::vector<Open>& interrupts = cpu(event.cpu).stack;
+  const bool on_cpu = nests_on_cpu(meaning.kind, !interrupts.empty());
+  std::vector<Open>& stack = on_cpu ? interrupts : calls;
+  stack.resize(open_around(stack, meaning.kind));
   Step step;
-  step.depth = static_cast<unsigned>(stack.size() + calls.size());
-  (in_interrupt(meaning, stack) ? stack : calls).push_back(open);
+  step.depth = static_cast<unsigned>(interrupts.size() + calls.size());
+  stack.push_back(open);
   return step;
-}
-
-// Returns how deep the span that ends is in `stack`, counted from 1; 0: it is not there.
-std::size_t StateTracker::find_open(const std::vector<Open>& stack, const Meaning& meaning,
-                                    std::uint64_t number) const {
-  std::size_t at = stack.size();
-  for (; at > 0; at--) {
-    const SpanKind kind = (*types_)[stack[at - 1].type].kind;
-    const bool call = is_syscall(meaning.kind);  // its exit does not say which call it ends
-    if (call ? is_syscall(kind) : kind == meaning.kind && stack[at - 1].match == number) break;
-  }
-  return at;
 }
 
 Step StateTracker::end(const Event& event, const Meaning& meaning, TaskIndex running,
                        StateObserver* observer) {
   std::vector<Open>& interrupts = cpu(event.cpu).stack;
   std::vector<Open>& calls = task(running).calls;
-  const bool interrupt = in_interrupt(meaning, interrupts);
+  const bool interrupt = nests_on_cpu(meaning.kind, !interrupts.empty());
   std::vector<Open>& stack = interrupt ? interrupts : calls;
-  const bool other = meaning.kind == SpanKind::other;
-  const std::size_t at = find_open(stack, meaning, other ? meaning.other : meaning.value(event));
+  const std::size_t at = find_open(stack, meaning, meaning.value(event));
   if (at == 0) return {};
   const Open closed = stack[at - 1];
   stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(at - 1), stack.end());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lib/analyse/meanings.h"
+#include "lib/analyse/nesting.h"
 #include "lib/analyse/span_tracker.h"
 #include "lib/analyse/tasks.h"
 #include "lib/analyse/who_runs.h"
@@ -84,6 +85,7 @@ class StateTracker {
  private:
   struct Open {
     TypeIndex type = kNoType;
+    SpanKind kind{};
     std::uint64_t match = 0, from = 0;
   };
   struct CpuNow {
@@ -100,12 +102,16 @@ class StateTracker {
     TaskIndex waker = kNoTask;  // of a ready task that slept: the task that woke it
     std::uint64_t since = 0;
     std::vector<Open> calls;  // innermost last
-    TypeIndex outermost() const { return calls.empty() ? kNoType : calls.front().type; }
+    // Returns the type of the outermost call in the kernel.
+    TypeIndex outermost() const {
+      const std::size_t at = open_in_user_mode(calls);
+      return at < calls.size() ? calls[at].type : kNoType;
+    }
   };
 
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
-  static std::vector<Open> opened(const std::vector<Checkpoint::Open>& saved,
-                                  const CheckpointMapping& places);
+  std::vector<Open> opened(const std::vector<Checkpoint::Open>& saved,
+                           const CheckpointMapping& places) const;
   CpuNow& cpu(std::uint32_t number) {
     if (number >= cpus_.size()) cpus_.resize(number + 1);
     return cpus_[number];
@@ -117,9 +123,6 @@ class StateTracker {
   Step point(const Event& event, TaskIndex running, StateObserver* observer);
   Step begin(const Event& event, const Meaning& meaning, TaskIndex running);
   Step end(const Event& event, const Meaning& meaning, TaskIndex running, StateObserver* observer);
-  static bool in_interrupt(const Meaning& meaning, const std::vector<Open>& interrupts);
-  std::size_t find_open(const std::vector<Open>& stack, const Meaning& meaning,
-                        std::uint64_t number) const;
   void run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun,
            StateObserver* observer);
   void set_state(TaskIndex index, TaskState state, std::uint64_t clock, bool begun,

@@ -18,8 +18,8 @@ constexpr std::uint64_t kLeastBetween = 4096;  // reading so many events takes l
 
 Timeline::Timeline(const Trace& trace)
     : trace_(trace),
-      meanings_(trace.info().catalogue),
       types_(trace.info()),
+      meanings_(trace.info().catalogue, types_.kinds()),
       copy_every_(kLeastBetween),
       end_(trace.info(), meanings_, types_) {
   const TraceInfo& info = trace.info();

@@ -76,8 +76,8 @@ class Timeline {
   const Copy& copy_before(std::uint64_t clock) const;
 
   const Trace& trace_;
-  Meanings meanings_;
   mutable SpanTypes types_;  // grows only in read()
+  Meanings meanings_;
   std::uint64_t begin_ = 0, finish_ = 0;
   std::uint64_t stop_ = 0;    // end of what is open at the end, as for Analysis::end() (ticks)
   std::size_t stretch_ = 0;   // in read(): the slice's current stretch

@@ -121,7 +121,7 @@ class Sink : public StateObserver {
     sum.ticks += slice.to - slice.from;
     // The functions of these recordings begin and end at random, so there is no correct result for
     // them.
-    if (timeline_.types()[slice.value].kind == SpanKind::other) return;
+    if (timeline_.types()[slice.value].kind.number() >= kOwnSpanKinds) return;
     said_.each.insert({name, timeline_.tasks()[slice.task].tid, slice.from, slice.to});
   }
 

@@ -11,15 +11,32 @@
 namespace fkt::test {
 
 // Has many long calls, nested interrupts, pairs, and functions around these, of which
-// RandomRecording has few. The same seed gives the same recording.
+// RandomRecording has few; with an odd seed also functions of user programs. The same seed gives
+// the same recording.
 class BusyRecording {
  public:
-  BusyRecording(unsigned seed, unsigned cpus, unsigned turns) : random_(seed), cpus_(cpus) {
+  BusyRecording(unsigned seed, unsigned cpus, unsigned turns)
+      : random_(seed), user_(seed % 2 != 0), cpus_(cpus) {
     clocks_.assign(cpus, TraceBuilder::kStart + 10);
     running_.resize(cpus);
     for (unsigned cpu = 0; cpu < cpus; cpu++) running_[cpu] = 100 + cpu;
-    builder_.section(FKT_SEC_CATALOGUE, RandomRecording::catalogue());
+    builder_.section(FKT_SEC_CATALOGUE, catalogue());
     for (unsigned i = 0; i < turns; i++) turn(below(cpus));
+  }
+  // That of RandomRecording, with functions that a key tells apart: in the argument, as pairs, in a
+  // word of its own; and functions of user programs.
+  static std::string catalogue() {
+    return RandomRecording::catalogue() +
+           "span\tuser_function\tuser\n"
+           "event\t104\tfunction\t0\tbegin:function\t0\tnr:functions:0:0:24:key\n"
+           "event\t105\tfunction_end\t0\tend:function\t0\tnr:functions:0:0:24:key\n"
+           "event\t106\tfunction\t0\tbegin:function\t1\tnr:functions:1:0:64:key\n"
+           "event\t107\tfunction_end\t0\tend:function\t1\tnr:functions:1:0:64:key\n"
+           "event\t108\tuser\t0\tbegin:user_function\t0\tnr:u:0:0:24:key\n"
+           "event\t109\tuser_end\t0\tend:user_function\t0\t\n"
+           "pair\tf00\t64\t104\t105\tnumber\n"
+           "name\tfunctions\t3\tvfs_write\n"
+           "name\tfunctions\t49999\tkmalloc\n";
   }
   Bytes finish() { return builder_.finish(); }
   TraceBuilder& builder() { return builder_; }
@@ -36,11 +53,12 @@ class BusyRecording {
   }
   // Writes a whole call, interrupt or softirq as one word.
   void pair(unsigned cpu) {
-    const std::uint32_t which = below(3);
+    const std::uint32_t which = below(4);
     const std::uint32_t ticks = 1 + below(50);
     if (which == 0) event(cpu, FKT_P_SYSCALL + below(3), fkt_pair_arg(ticks, -2));
     if (which == 1) event(cpu, FKT_P_IRQ + 14, below(8) == 0 ? 0 : fkt_pair_arg(ticks, 1));
     if (which == 2) event(cpu, FKT_P_SOFTIRQ + 9, fkt_pair_arg(ticks, 0));
+    if (which == 3) event(cpu, 0xf00 + below(64), below(8) == 0 ? 0 : fkt_pair_arg(ticks, 0));
     clocks_[cpu] += 60;
   }
   void interrupt(unsigned cpu, unsigned depth) {
@@ -54,14 +72,35 @@ class BusyRecording {
   }
   // Writes events, pairs, interrupts and nested functions within a function.
   void function(unsigned cpu, unsigned depth) {
-    const std::uint32_t begin = below(2) == 0 ? 0x100 : 0x102;
-    event(cpu, begin);
+    const std::uint32_t begin = 0x100 + 2 * below(4);
+    const bool keyed = begin >= 0x104, in_word = begin == 0x106;
+    const std::uint32_t key = !keyed ? 0 : below(3) == 0 ? below(50'000) : below(8);
+    const auto put = [&](std::uint32_t id) {
+      in_word ? event(cpu, id, 0, {key}) : event(cpu, id, key);
+    };
+    put(begin);
     for (unsigned i = below(4); i > 0; i--) event(cpu, FKT_E_WAKING, 100 + below(8));
     if (below(3) == 0) pair(cpu);
     if (depth < 3 && below(3) == 0) interrupt(cpu, depth + 1);
     if (depth < 3 && below(3) == 0) function(cpu, depth + 1);
-    if (below(40) != 0) event(cpu, begin + 1);  // else its end is not recorded
-    if (below(60) == 0) event(cpu, below(2) == 0 ? 0x101 : 0x103);
+    if (below(40) != 0) put(begin + 1);  // else its end is not recorded
+    if (below(60) == 0) event(cpu, below(2) == 0 ? 0x101 : 0x105);
+  }
+  // Writes a function of a user program, with calls, interrupts and other such functions in it.
+  void user_function(unsigned cpu, unsigned depth) {
+    event(cpu, 0x108, below(5));
+    for (unsigned i = below(3); i > 0; i--) pair(cpu);
+    if (below(2) == 0) {
+      event(cpu, FKT_E_SYS_ENTRY, below(4));
+      if (below(3) == 0) function(cpu, 0);
+      if (below(20) != 0) event(cpu, FKT_E_SYS_EXIT, 0);
+    }
+    if (below(4) == 0) interrupt(cpu, 0);
+    if (below(20) == 0)
+      event(cpu, FKT_E_EXEC, 2, {fkt::test::pair(running_[cpu], running_[cpu]), 0});
+    if (depth < 3 && below(3) == 0) user_function(cpu, depth + 1);
+    if (below(8) == 0) migrate(cpu);
+    if (below(30) != 0) event(cpu, 0x109);  // else its end is not recorded
   }
   void turn(unsigned cpu) {
     for (unsigned i = below(6); i > 0; i--) {
@@ -83,6 +122,7 @@ class BusyRecording {
     }
     if (below(300) == 0) event(cpu, FKT_E_MASK, 0, {1025});
     if (below(2) == 0) migrate(cpu);
+    if (user_ && below(12) == 0) user_function(cpu, 0);
   }
   // Moves the thread to another CPU, whose clock is mostly not behind.
   void migrate(unsigned cpu) {
@@ -98,6 +138,7 @@ class BusyRecording {
 
   std::mt19937 random_;
   TraceBuilder builder_;
+  bool user_;  // with functions of user programs
   unsigned cpus_;
   std::vector<std::uint64_t> clocks_;
   std::vector<std::uint32_t> running_;

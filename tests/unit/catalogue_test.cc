@@ -92,6 +92,44 @@ TEST_CASE("unknown lines, columns and field types of a newer FKT are ignored") {
   CHECK(parsed->layer("new") == parsed->layer(63));
 }
 
+TEST_CASE("kinds of spans, keys and their names survive the way through a file") {
+  const std::string lines =
+      "event\t100\tfunction\t0\tbegin:function\t1\tnr:functions:1:0:64:key from:x:0:0:24\n"
+      "event\t101\tfunction_end\t0\tend:function\t0\t\n"
+      "event\t102\tcall\t0\tbegin:user_function\t0\tto:others:0:0:24:key\n"
+      "span\tuser_function\tuser\n"
+      "name\tfunctions\t0\tvfs_read\n"
+      "name\tfunctions\t49999\tkmalloc\n";
+  const auto parsed = Catalogue::parse(lines);
+  REQUIRE(parsed);
+  CHECK(parsed->to_lines() == lines);
+  const EventType* begin = parsed->find(0x100);
+  REQUIRE(begin);
+  const fkt::Field* key = begin->field(fkt::FieldUse::key);
+  REQUIRE(key == &begin->fields[0]);
+  CHECK(key->type == FieldType::named);
+  CHECK(parsed->name(*key, 49'999) == "kmalloc");
+  CHECK(parsed->name(*key, 1).empty());
+  CHECK(parsed->name(begin->fields[1], 0).empty());
+  CHECK(parsed->find(0x101)->field(fkt::FieldUse::key) == nullptr);
+  CHECK(parsed->find(0x102)->fields[0].type == FieldType::unknown);  // there is no such table
+  CHECK(parsed->nesting("function") == fkt::Nesting::called);
+  CHECK(parsed->nesting("user_function") == fkt::Nesting::user);
+  // Files of older versions do not say where these nest.
+  CHECK(parsed->nesting("syscall") == fkt::Nesting::call);
+  CHECK(parsed->nesting("vector") == fkt::Nesting::irq);
+  CHECK(parsed->nesting("softirq") == fkt::Nesting::softirq);
+}
+
+TEST_CASE("a nesting and a use of a field that only a newer FKT knows are ignored") {
+  const auto parsed = Catalogue::parse(
+      "span\tbeam\tdiagonal\n"
+      "event\t100\tbeam\t0\tbegin:beam\t0\tnr:u:0:0:24:colour\n");
+  REQUIRE(parsed);
+  CHECK(parsed->nesting("beam") == fkt::Nesting::called);
+  CHECK(parsed->find(0x100)->fields.at(0).use == fkt::FieldUse::none);
+}
+
 TEST_CASE("pairs of events that are there, with ids of their own") {
   const std::string events = "event\t10\ta\t0\tbegin:x\t0\t\nevent\t11\tb\t0\tend:x\t0\t\n";
   const auto parsed = Catalogue::parse(events + "pair\t900\t256\t10\t11\tnumber+value<<22\n");
@@ -123,6 +161,11 @@ TEST_CASE("a catalogue that makes no sense is an error with its line") {
                              "event\t10\ta\t0\tpoint\t0\ta:u:0:20:8\n",  // beyond the argument
                              "event\t10\ta\t0\tpoint\t0\ta:u:1:64:1\n",  // shift
                              "event\t800\ta\t0\tpoint\t0\t\n",           // a pair's id
+                             "event\t10\ta\t0\tbegin:x\t1\ta:str:1:0:64:key\n",  // no number
+                             "span\tx\t\n",                                      // no nesting
+                             "span\t\tuser\n",                                   // no kind
+                             "name\t\t1\tx\n",                                   // no table
+                             "name\tx\tone\ttwo\n",                              // no number
                              "layer\t64\ta\tb\n");
   const auto parsed = Catalogue::parse(bad);
   REQUIRE_FALSE(parsed);
