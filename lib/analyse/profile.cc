@@ -1,7 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/analyse/profile.h"
 
+#include <bit>
+
 namespace fkt {
+
+void ChildList::add_to_many(TypeIndex type, std::uint64_t count, std::uint64_t ticks) {
+  if (2 * list_.size() >= slots_.size()) make_slots();
+  std::uint32_t& found = slot(type);
+  if (found == 0) {
+    list_.push_back({type, count, ticks});
+    found = static_cast<std::uint32_t>(list_.size());
+  } else {
+    list_[found - 1].count += count;
+    list_[found - 1].ticks += ticks;
+  }
+}
+
+void ChildList::make_slots() {
+  slots_.assign(4 * std::bit_ceil(list_.size()), 0);
+  for (std::uint32_t i = 0; i < list_.size(); i++) slot(list_[i].type) = i + 1;
+}
+
+std::uint32_t& ChildList::slot(TypeIndex type) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = (type * 0x9e3779b97f4a7c15ULL >> 32) & mask;
+  while (slots_[at] != 0 && list_[slots_[at] - 1].type != type) at = (at + 1) & mask;
+  return slots_[at];
+}
+
+void ChildList::sort() {
+  std::ranges::sort(list_, {}, &Child::type);
+  slots_.clear();
+}
 
 void SpanStats::add(const SpanStats& more) {
   entries += more.entries;
@@ -18,8 +49,7 @@ void SpanStats::add(const SpanStats& more) {
   sub += more.sub;
   sub_blocked += more.sub_blocked;
   sub_preempted += more.sub_preempted;
-  for (const Child& child : more.children)
-    add_child(children, child.type, child.count, child.ticks);
+  for (const Child& child : more.children) children.add(child.type, child.count, child.ticks);
   more.times.for_each(
       [this](std::uint32_t bucket, std::uint64_t count) { times.add_bucket(bucket, count); });
 }
@@ -29,7 +59,7 @@ void Profile::add(TypeIndex type, const SpanStats& more) {
 }
 
 void Profile::sort_children() {
-  for (SpanStats& stats : stats_) std::ranges::sort(stats.children, {}, &Child::type);
+  for (SpanStats& stats : stats_) stats.children.sort();
 }
 
 void Profile::closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, bool exit_selected) {
@@ -56,7 +86,7 @@ void Profile::closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, b
   std::uint64_t known = span.own + span.blocked.ticks + span.preempted.ticks;
   for (const Child& child : span.children) {
     known += child.ticks;
-    add_child(stats.children, child.type, child.count, child.ticks);
+    stats.children.add(child.type, child.count, child.ticks);
   }
   // Computed per call: a surplus in one call must not hide the time missing in another.
   if (known >= end - span.begin) return;

@@ -49,17 +49,45 @@ struct Child {
   std::uint64_t ticks = 0;
 };
 
-// Adds to the child of that type. A linear search: a span has few types of children.
-template <class List>
-void add_child(List& children, TypeIndex type, std::uint64_t count, std::uint64_t ticks) {
-  for (Child& child : children) {
-    if (child.type != type) continue;
-    child.count += count;
-    child.ticks += ticks;
-    return;
+// Sums of spans by their type. Most lists have few types, which are searched one by one; a list
+// with many has a hash table.
+class ChildList {
+ public:
+  void add(TypeIndex type, std::uint64_t count, std::uint64_t ticks) {
+    if (list_.size() > kFew) return add_to_many(type, count, ticks);
+    for (Child& child : list_) {
+      if (child.type != type) continue;
+      child.count += count;
+      child.ticks += ticks;
+      return;
+    }
+    list_.push_back({type, count, ticks});
   }
-  children.push_back({type, count, ticks});
-}
+  void clear() {
+    list_.clear();
+    slots_.clear();
+  }
+  // Sorts the list by type.
+  void sort();
+
+  std::vector<Child>::const_iterator begin() const { return list_.begin(); }
+  std::vector<Child>::const_iterator end() const { return list_.end(); }
+  std::size_t size() const { return list_.size(); }
+  bool empty() const { return list_.empty(); }
+  const Child& operator[](std::size_t at) const { return list_[at]; }
+
+ private:
+  static constexpr std::size_t kFew = 16;
+  void add_to_many(TypeIndex type, std::uint64_t count, std::uint64_t ticks);
+  void make_slots();
+  // Returns the slot of the type, or the free one in which it belongs.
+  std::uint32_t& slot(TypeIndex type);
+
+  std::vector<Child> list_;
+  // Hash table with a power of two of slots, at most half of them used; empty: there is none. A
+  // slot has a position in list_ plus 1; 0: it is free.
+  std::vector<std::uint32_t> slots_;
+};
 
 struct OpenSpan {
   TypeIndex type = kNoType;
@@ -72,7 +100,7 @@ struct OpenSpan {
   std::uint64_t own = 0;    // ticks in which it was innermost on its CPU
   std::uint64_t own_selected = 0;  // the part of own inside the selection
   Child blocked, preempted;        // switched out asleep; switched out runnable
-  std::vector<Child> children;     // spans directly nested in it
+  ChildList children;              // spans directly nested in it
   Event entry{};                   // its entry, if SpanTracker::keep_entries() was called
   // Times of the calls nested in it at any depth (interrupts are not among them), in ticks.
   std::uint64_t sub = 0;  // their CPU time
@@ -107,7 +135,7 @@ struct SpanStats {
   std::uint64_t own_whole = 0;  // as own, but inside the selection or not
   Child blocked, preempted;
   Child unknown;  // time of complete spans that is accounted to nothing: hidden by gaps
-  std::vector<Child> children;
+  ChildList children;
   // Times of the calls nested in these spans, at any depth. What remains of the total after own,
   // blocked, preempted, unknown and these is the time of interrupts.
   std::uint64_t sub = 0, sub_blocked = 0, sub_preempted = 0;

@@ -196,7 +196,7 @@ void SpanTracker::end(const Meaning& meaning, const Event& event, TaskIndex runn
     profile_.closed(span, Outcome::complete, event.clock, selected);
     closed(span, stack, Outcome::complete, event.clock);
     Stack& around = stack.depth > 0 ? stack : task.stack;
-    if (around.depth > 0) add_child(around.top().children, step.type, 1, step.duration);
+    if (around.depth > 0) around.top().children.add(step.type, 1, step.duration);
   }
   if (is_user(meaning.kind) && task.mode == Mode::unknown) step.resolved = CpuState::user;
   if (is_syscall(meaning.kind) || is_user(meaning.kind)) in_user_mode(task);

@@ -81,7 +81,7 @@ void TaskActivity::change(TaskIndex index, Doing doing, std::uint64_t clock) {
     case Doing::disk:
       (task.doing == Doing::disk ? stat.disk : stat.asleep) += ticks;
       if (ticks == 0) break;
-      add_child(stat.in, task.calls.empty() ? kNoType : task.calls.back(), 1, ticks);
+      stat.in.add(task.calls.empty() ? kNoType : task.calls.back(), 1, ticks);
       break;
     default:
       break;

@@ -36,7 +36,7 @@ struct TaskStat {
   std::uint64_t wakeups = 0;              // that found it asleep
   Spread wait;                            // from a wake-up until it runs (ticks)
   Histogram waits;                        // histogram of wait
-  std::vector<Child> in;                  // time asleep by call (kNoType: in no call)
+  ChildList in;                           // time asleep by call (kNoType: in no call)
   std::unordered_map<std::uint64_t, Waker> wakers;
 };
 

@@ -81,7 +81,7 @@ void KftNesting::pop(std::vector<Open>& stack, std::uint32_t task, bool known) {
     open.span.own = open.span.own_selected = wall > elsewhere ? wall - elsewhere : 0;
     if (!stack.empty()) {
       stack.back().span.add_call(open.span);
-      add_child(stack.back().span.children, open.span.type, 1, wall);
+      stack.back().span.children.add(open.span.type, 1, wall);
     }
     if (observer_ != nullptr) {
       const CpuState state = open.span.kind == SpanKind::irq ? CpuState::irq : CpuState::system;

@@ -153,7 +153,7 @@ void BurstApplier::add_children(const Burst::Part& part, Place& place) {
   around.top().sub += part.called;
   for (std::uint32_t i = part.first_loose; i < part.end_loose; i++) {
     const ChildRecord& child = place.loose[i];
-    add_child(around.top().children, child.type, child.count, child.ticks);
+    around.top().children.add(child.type, child.count, child.ticks);
   }
 }
 

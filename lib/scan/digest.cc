@@ -87,7 +87,7 @@ bool Digester::pairs() {
     interrupts++;
     top_->inside += ticks;
     spend(*top_, entry.kind, ticks);
-    if (out_.counted || at_base()) add_child(top_->children, type, 1, ticks);
+    if (out_.counted || at_base()) add_child(*top_, type, ticks);
   }
   if (at == first) return false;
   if (out_.counted) out_.spans.extend(span);
@@ -192,7 +192,7 @@ inline bool Digester::ends_at_once(SpanKind kind, std::uint64_t number, std::uin
   frame.inside += ticks;
   if (out_.counted) out_.spans.push_back({type, ticks});
   if (is_syscall(kind)) return true;
-  if (out_.counted || at_base()) add_child(frame.children, type, 1, ticks);
+  if (out_.counted || at_base()) add_child(frame, type, ticks);
   return true;
 }
 
@@ -312,7 +312,7 @@ inline void Digester::spend(Frame& frame, SpanKind kind, std::uint64_t ticks) {
   spend(around, span.kind, own + span.called);
   around.inside += ticks;
   if (is_syscall(span.kind)) return;  // at the base, with nothing around it
-  add_child(around.children, span.type, 1, ticks);
+  add_child(around, span.type, ticks);
 }
 
 // The thread is switched out: the switch is the last event of the burst, unless an interrupt seems

@@ -2,6 +2,7 @@
 // Digester: reads one page for lib/scan/digest.cc.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -69,6 +70,20 @@ class Digester {
   void event(const Entry& entry, std::uint64_t word, std::uint64_t clock);
   std::uint64_t number(const Entry& entry, std::uint64_t word) const {
     return entry.in_word ? words_[at_ - entry.words] : fkt_word_arg(word) & entry.mask;
+  }
+  // Adds a span that nested directly in the frame. Looks for its type only among the newest
+  // children: a type may be there several times, Tally and BurstApplier add these up.
+  static void add_child(Frame& frame, TypeIndex type, std::uint64_t ticks) {
+    constexpr std::uint32_t kNewest = 16;
+    const std::uint32_t size = frame.children.size();
+    for (std::uint32_t at = size - std::min(size, kNewest); at < size; at++) {
+      Child& child = frame.children[at];
+      if (child.type != type) continue;
+      child.count++;
+      child.ticks += ticks;
+      return;
+    }
+    frame.children.push_back({type, 1, ticks});
   }
   void begin(const Entry& entry, std::uint64_t word, std::uint64_t clock);
   void end(const Entry& entry, std::uint64_t word, std::uint64_t clock);

@@ -30,7 +30,7 @@ void Tally::add(const PageDigest& digest, const Burst& first, const Burst& last)
     add(span);
   }
   for (const ChildRecord& child : digest.children.part(first.first_child, last.end_child)) {
-    add_child(of(child.around).children, child.type, child.count, child.ticks);
+    of(child.around).children.add(child.type, child.count, child.ticks);
   }
 }
 

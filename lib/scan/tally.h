@@ -30,7 +30,7 @@ class Tally {
     Spread total, own;                   // of all other spans
     std::uint64_t sub = 0;               // as SpanStats::sub
     std::vector<std::uint64_t> buckets;  // histogram of the durations
-    std::vector<Child> children;
+    ChildList children;
   };
   OfType& of(TypeIndex type) {
     if (type >= known_) [[unlikely]]

@@ -243,6 +243,56 @@ TEST_CASE("a gap hides the ends of user functions too") {
   CHECK(outcomes(stats(a.analysis(), "user 1"), Outcome::in_gap) == 1);
 }
 
+TEST_CASE("50,000 functions under one event id are 50,000 types") {
+  constexpr std::uint32_t kFunctions = 50'000;
+  TraceBuilder b;
+  std::string names;
+  for (std::uint32_t i = 0; i < kFunctions; i++) {
+    names += "name\tfunctions\t" + std::to_string(i) + "\tf_" + std::to_string(i) + '\n';
+  }
+  b.section(FKT_SEC_CATALOGUE, BusyRecording::catalogue() + names);
+  b.pid(0, 42);
+  std::uint64_t clock = T;
+  // All of them in one system call, whose list of children is as long; then some more than once.
+  b.event(0, clock += 10, FKT_E_SYS_ENTRY, kRead);
+  for (std::uint32_t i = 0; i < kFunctions; i++) {
+    b.event(0, clock += 10, kFunction, i);
+    b.event(0, clock += 1 + i % 7, kFunctionEnd, i);
+  }
+  b.event(0, clock += 10, FKT_E_SYS_EXIT, 0);
+  for (std::uint32_t i = 0; i < kFunctions; i += 3) {
+    b.event(0, clock += 10, kFunction, i);
+    b.event(0, clock += 100, kFunctionEnd, i);
+  }
+  const Bytes file = b.finish();
+  const Analyzed a(file);
+  const Analysis& analysis = a.analysis();
+  std::uint32_t functions = 0;
+  bool right = true;
+  for (TypeIndex type = 0; type < analysis.types().size(); type++) {
+    const SpanType& span = analysis.types()[type];
+    if (span.event != kFunction) continue;
+    functions++;
+    const bool twice = span.value % 3 == 0;
+    const SpanStats& of = analysis.profile().stats(type);
+    right = right && span.name == "f_" + std::to_string(span.value) &&
+            of.total.count == 1U + twice && of.total.sum == 1 + span.value % 7 + 100U * twice;
+  }
+  CHECK(functions == kFunctions);
+  CHECK(right);
+  const ChildList& children = stats(analysis, "sys_read").children;
+  REQUIRE(children.size() == kFunctions);
+  std::set<TypeIndex> types;
+  for (const Child& child : children) {
+    types.insert(child.type);
+    right = right && child.count == 1 && child.ticks == 1 + analysis.types()[child.type].value % 7;
+  }
+  CHECK(types.size() == kFunctions);
+  CHECK(right);
+  const std::string expected = said_by_events(file);
+  for (const unsigned threads : {1U, 3U}) CHECK(said_by_scan(file, threads) == expected);
+}
+
 TEST_CASE("slices keep the keys of what is open at the cut, and user functions below it") {
   for (unsigned seed = 1; seed < 12; seed += 2) {
     BusyRecording recording(seed, 2, 300);
