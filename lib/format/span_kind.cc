@@ -8,8 +8,9 @@
 namespace fkt {
 namespace {
 
-constexpr std::uint32_t kNumbers = 4096;            // in the flat table of a kind without names
-constexpr std::uint64_t kMostNumbers = 1ULL << 22;  // in the flat tables of all kinds with names
+constexpr std::uint32_t kNumbers = 4096;  // in the flat table of a kind without names
+constexpr std::uint64_t kMostNumbers = 1ULL
+                                       << 22;  // in those of all kinds with a key of the file's own
 
 }  // namespace
 
@@ -83,11 +84,11 @@ void SpanKinds::set_numbers(const Catalogue& catalogue) {
     info.numbers = kNumbers;
     if (info.key == nullptr) continue;
     const Catalogue::NameTable* const names = catalogue.names(*info.key);
-    if (names == nullptr) continue;
-    const std::uint64_t last = names->rbegin()->first;
-    if (last < kNumbers || last >= left) continue;
-    info.numbers = static_cast<std::uint32_t>(last + 1);
-    left -= last + 1;
+    std::uint64_t wanted = kNumbers;
+    if (names != nullptr) wanted = std::max(wanted, names->rbegin()->first + 1);
+    if (wanted > left) wanted = std::min<std::uint64_t>(kNumbers, left);
+    info.numbers = static_cast<std::uint32_t>(wanted);
+    left -= wanted;
   }
 }
 

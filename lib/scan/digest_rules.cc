@@ -86,7 +86,8 @@ DigestRules::DigestRules(const Catalogue& catalogue, const SharedTypeTable& type
                      (!pair.value || (end.mask >> std::min(pair.shift, 31U)) == 0);
     const bool same = begin.kind == end.kind && (key || !end.same_key);
     const bool ordinary = begin.op == Op::begin && end.op == Op::end && !begin.in_word &&
-                          begin.first == 0 && (last & ~begin.mask) == 0 && (call || same);
+                          begin.first == 0 && (last & ~begin.mask) == 0 && (call || same) &&
+                          last < types.kinds()[begin.kind].numbers;
     const std::uint8_t nesting = ordinary ? nesting_bit(begin.kind.nests()) : std::uint8_t{0};
     for (std::uint32_t id = pair.first; id <= pair.first + last; id++) {
       entries_[id] = {.op = ordinary ? Op::pair : Op::odd_pair,

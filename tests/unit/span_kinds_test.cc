@@ -293,6 +293,40 @@ TEST_CASE("50,000 functions under one event id are 50,000 types") {
   for (const unsigned threads : {1U, 3U}) CHECK(said_by_scan(file, threads) == expected);
 }
 
+TEST_CASE("a scan of more kinds than have tables of their own") {
+  std::string lines = Catalogue::builtin().to_lines();
+  std::vector<std::uint32_t> begins;
+  for (std::uint32_t id = 0x100; id < 0x800; id++) {
+    if (id == 0x400) id = 0x500;
+    char hex[8];
+    std::snprintf(hex, sizeof hex, "%x", id);
+    // The last few kinds have no key: the id tells their types apart. All but the last ten begin,
+    // and all but one of those that have a key, for a pair.
+    const bool ends = id >= 0x7f6 || id == 0x7df;
+    const std::string kind = "kind" + std::to_string(id >= 0x7f6 ? id - 20 : ends ? id - 1 : id);
+    const std::string key = id < 0x7e0 ? "nr:u:0:0:24:key" : "";
+    lines += "event\t" + std::string(hex) + "\t" + kind + "\t0\t" + (ends ? "end:" : "begin:") +
+             kind + "\t0\t" + key + "\n";
+    begins.push_back(id);
+  }
+  lines += "pair\tf00\t64\t7de\t7df\tnumber\n";
+  std::mt19937 random(1);
+  TraceBuilder b;
+  b.section(FKT_SEC_CATALOGUE, lines);
+  b.pid(0, 42);
+  std::uint64_t clock = T;
+  for (unsigned i = 0; i < 4000; i++) {
+    const std::uint32_t id = begins[begins.size() - 1 - random() % 60 * (random() % 25 + 1)];
+    b.event(0, clock += 1 + random() % 90, id, random() % 3);
+    if (random() % 4 == 0) b.event(0, clock += 5, 0xf00 + random() % 64, fkt_pair_arg(3, 0));
+    clock += 5;
+    if (random() % 40 == 0) b.event(0, clock, FKT_E_MASK, 0, {1025});
+  }
+  const Bytes file = b.finish();
+  const std::string expected = said_by_events(file);
+  for (const unsigned threads : {1U, 3U}) CHECK(said_by_scan(file, threads) == expected);
+}
+
 TEST_CASE("slices keep the keys of what is open at the cut, and user functions below it") {
   for (unsigned seed = 1; seed < 12; seed += 2) {
     BusyRecording recording(seed, 2, 300);
