@@ -28,14 +28,15 @@ constexpr std::size_t kFlushBytes = 256 << 10;
 constexpr std::uint64_t kProgressEvents = 1 << 18;
 
 // Reads the recording for the statistics only.
-void add_up(const Trace& trace, Analysis& analysis) {
+void add_up(const Trace& trace, const PrintRequest& request, Analysis& analysis) {
   Progress progress("reading");
   const std::uint64_t total = events_of(trace);
   scan(trace, analysis, {.progress = [&](std::uint64_t done) {
          progress.update(done, total);
          return true;
        }});
-  analysis.finish(!analysis.selection().to, recording_end(trace));
+  // A slice's own end is no part of the request: a slice is read to its end.
+  analysis.finish(!request.selection.to, recording_end(trace));
 }
 
 // Prints the events while reading and counts them in `shown`. Returns false when the reader of
@@ -121,7 +122,7 @@ int print(const Options& options) {
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
   } else {
-    add_up(*trace, analysis);
+    add_up(*trace, *request, analysis);
   }
   for (const auto& [pid, seen] :
        {std::pair{request->selection.stats_pid, analysis.stats_pid_seen()},

@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "cli/fkt_extract/extract.h"
+#include "cli/fkt_print/print.h"
 #include "lib/format/checkpoint.h"
 #include "lib/report/page_table.h"
 #include "tests/golden/recordings.h"
+#include "tests/unit/busy_recording.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/random_recording.h"
@@ -62,6 +64,20 @@ TEST_CASE("statistics and dump of a slice are those of that part of the recordin
     }
     check_same(file, T, random.end() - 5);
     check_same(file, random.end() - 400, random.end());
+  }
+}
+
+TEST_CASE("slices through calls, interrupts, functions and pairs") {
+  for (unsigned seed = 1; seed <= 12; seed++) {
+    BusyRecording busy(seed, 1 + seed % 2, 150);
+    const Bytes file = busy.finish();
+    INFO("seed " << seed);
+    std::mt19937 choose(seed);
+    std::uniform_int_distribution<std::uint64_t> moment(T, busy.end());
+    for (int i = 0; i < 8; i++) {
+      const std::uint64_t a = moment(choose), b = moment(choose);
+      if (a != b) check_same(file, std::min(a, b), std::max(a, b));
+    }
   }
 }
 
@@ -281,6 +297,30 @@ TEST_CASE("slices of recordings that are not whole") {
   const Analyzed broken(slice_of(broken_recording(), T + 1250, T + 9250));
   CHECK(broken.report().find("NOT complete") != std::string::npos);
   CHECK(broken.analysis().lost() == 1234);
+}
+
+TEST_CASE("the statistics of a slice say what is missing, as its dump does") {
+  RandomRecording random(21, 2, 3000);
+  Bytes file = random.builder().finish(TraceBuilder::Tail::none);
+  const std::uint64_t from = T + (random.end() - T) / 4, to = random.end();
+  // The header of a page inside the slice counts one event more than the page has.
+  const Trace whole = std::move(*Trace::from_bytes(file));
+  const auto page = std::ranges::find_if(
+      whole.pages(), [&](const PageRef& ref) { return ref.first_clock > from + 100; });
+  REQUIRE(page != whole.pages().end());
+  auto header = TraceBuilder::get<fkt_page_header>(file, page->offset);
+  header.events++;
+  TraceBuilder::put(file, page->offset, header);
+  TraceBuilder::sign_page(file, page->offset);
+  const Folder folder;
+  const std::string slice = folder.file("slice.fkt");
+  write_file(slice, slice_of(file, from, to));
+  for (const std::vector<std::string>& way :
+       {std::vector<std::string>{"--stats", slice}, std::vector<std::string>{slice}}) {
+    const std::string text = run_tool(cli::print_recording, "fkt_print", way).text;
+    CHECK(text.find("Recording: NOT complete") != std::string::npos);
+    CHECK(text.find(" events in the file, ") != std::string::npos);
+  }
 }
 
 TEST_CASE("the state at a cut survives its lines; a damaged one is refused") {

@@ -106,7 +106,7 @@ class TraceBuilder {
     auto header = get<fkt_page_header>(c.page, 0);
     header.used = static_cast<std::uint32_t>(c.page.size());
     header.events = c.events;
-    header.end_clock = c.clock;
+    header.end_clock = c.end;
     put(c.page, 0, header);
     c.page.resize(page_bytes_, std::byte{0xee});  // padding is not zeroed
     sign_page(c.page, 0);
@@ -211,8 +211,9 @@ class TraceBuilder {
 
  private:
   struct Cpu {
-    Bytes page;  // the open page; empty: none
-    std::uint64_t clock = kStart;
+    Bytes page;                    // the open page; empty: none
+    std::uint64_t clock = kStart;  // of the last word
+    std::uint64_t end = kStart;    // of the last event, which may be the end in a pair's word
     std::uint64_t seq = 0;
     std::uint64_t lost = 0;
     std::uint64_t total = 0;
@@ -256,8 +257,15 @@ class TraceBuilder {
     }
     append_word(c.page, fkt_word(clock, id, arg));
     for (const std::uint64_t word : words) append_word(c.page, word);
+    const bool pair = is_event && is_joined_pair(id, arg);
     c.clock = clock;
-    c.events += is_event;
+    c.end = clock + (pair ? fkt_pair_ticks(arg) : 0);
+    if (is_event) c.events += pair ? 2 : 1;
+  }
+
+  // The ids of pairs follow all others, those of a catalogue of the test's own too.
+  static bool is_joined_pair(std::uint32_t id, std::uint32_t arg) {
+    return id >= FKT_P_SYSCALL && arg != 0;
   }
 
   static void append_word(Bytes& page, std::uint64_t word) {
@@ -304,7 +312,7 @@ class TraceBuilder {
     for (const auto& [cpu, state] : cpus_) {
       events += state.total;
       lost += state.lost;
-      end = std::max(end, state.clock);
+      end = std::max(end, state.end);
       per_cpu += (per_cpu.empty() ? "" : ",") + std::string(R"({"cpu":)") + std::to_string(cpu) +
                  R"(,"events":)" + std::to_string(state.total) + R"(,"lost":)" +
                  std::to_string(state.lost) + R"(,"discarded":0,"pages":)" +
