@@ -4,14 +4,20 @@
 # For cases in which the output fails during a recording: records a program that makes calls without
 # end, checks the recorder's messages about the fault, and what is in the file afterwards.
 
-# safe_pages: the last number that the recorder reported as safe, 0 at first.
+# safe_pages: sets `safe` to the last number that the recorder reported as safe, 0 at first. By the shell
+# alone: it is called again and again while every process that starts is recorded.
 safe_pages() {
-    local safe
-    safe=$(sed -n 's/.*: \([0-9,]*\) pages are safe.*/\1/p' record.err | tail -1 | tr -d ,)
-    echo "${safe:-0}"
+    local line
+    safe=0
+    while read -r line; do
+        [[ ! $line =~ :\ ([0-9,]*)\ pages\ are\ safe ]] || safe=${BASH_REMATCH[1]//,/}
+    done <record.err
 }
 
-safe_or_over() { (($(safe_pages) >= $1)) || ! kill -0 "$recorder"; }
+safe_or_over() {
+    safe_pages
+    ((safe >= $1)) || ! kill -0 "$recorder"
+}
 
 # begin WHERE OPTION...: starts a recording to WHERE that runs until a fault; returns when some
 # pages are safe.
@@ -25,21 +31,21 @@ begin() {
 }
 
 # ended: succeeds if the recorder has given up, which it reports before it waits for its workload.
-ended() { grep -q 'flood runs on untraced' record.err; }
+ended() { [[ $(<record.err) == *'flood runs on untraced'* ]]; }
 
 # finish WHAT: the recorder must end the recording by itself while the workload goes on; its status
 # must be 125, and one line must give the reason. Sets `safe`.
 finish() {
-    local what=$1 status=0 lines
+    local what=$1 status=0 lines workload
     wait_until 30 ended
-    pgrep -P "$recorder" flood >/dev/null || fail "$what: the workload ended with the recording"
-    pkill -TERM -P "$recorder" flood
+    workload=$(child "$recorder" flood) || fail "$what: the workload ended with the recording"
+    kill -TERM "$workload"
     wait "$recorder" || status=$?
     expect_eq "$what: status" 125 "$status"
     lines=$(grep -cE "$fault_lines" record.err || true)
     [[ $lines -eq 1 ]] || fail "$what: $lines lines about the fault: $(tail -5 record.err)"
     echo "$what: $(grep -E "$fault_lines" record.err)"
-    safe=$(safe_pages)
+    safe_pages
 }
 
 # A regular expression for the message about a fault; a case may set its own.

@@ -80,6 +80,30 @@ wait_until() {
     done
 }
 
+# A case may have a short form, for `make check`: what only `make check-long` does, which sets FKT_LONG by
+# tests/vm/check --long, is said by these two. That finds the cases to run by these names.
+# in_long COMMAND...: runs it in the long form alone.
+in_long() { [[ ! ${FKT_LONG:-} ]] || "$@"; }
+# or_long SHORT LONG: prints LONG in the long form, otherwise SHORT.
+or_long() { if [[ ${FKT_LONG:-} ]]; then echo "$2"; else echo "$1"; fi; }
+
+# Half of the second that starting Python takes in the emulator is for packages, which no case uses.
+python3() { command python3 -IS "$@"; }
+
+# child PID NAME: prints the process with this name that PID started; fails if there is none. pgrep takes
+# a second on a CPU whose system calls are recorded.
+child() {
+    local children one name
+    for children in "/proc/$1/task/"*/children; do
+        for one in $(<"$children"); do
+            read -r name <"/proc/$one/comm" || continue
+            [[ $name != "$2" ]] || { echo "$one"; return; }
+        done
+    done 2>/dev/null
+    return 1
+}
+has_child() { child "$@" >/dev/null; }
+
 module_loaded() { [[ -d /sys/module/fkt ]]; }
 load_module() { insmod "$FKT_KO" "$@"; }
 unload_module() { rmmod fkt; }
