@@ -118,7 +118,7 @@ check-sanitizers:  ## the same, built with address and undefined-behaviour sanit
 	@packaging/setup build web check
 	@tests/long/sanitizers
 
-check-model:  ## the ring's model, every interleaving of it (2 to 5 minutes)
+check-model:  ## the ring's model, every interleaving of it (1 to 3 minutes)
 	@packaging/setup check
 	@tests/model/run
 
@@ -126,8 +126,7 @@ check-vm: unit-tests  ## the cases in the virtual machine, on both kernels
 	@tests/vm/check
 
 check-powercut: unit-tests  ## 20 power cuts at random moments on each kernel (10 minutes)
-	@tests/vm/powercut --kernel 6.1 20
-	@tests/vm/powercut --kernel 6.12 20
+	@tests/vm/powercut --mount --kernel 6.1 --kernel 6.12 40
 
 check-debug:  ## the same on kernels with KASAN, lockdep, failing allocations, kmemleak, KCSAN, built first (20 minutes)
 	@packaging/setup build module vm check debug
