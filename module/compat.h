@@ -7,6 +7,7 @@
 #define FKT_COMPAT_H
 
 #include <linux/fs.h>
+#include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/version.h>
@@ -95,5 +96,15 @@ typedef struct page fkt_cache_page;
 #else
 #define FKT_THERMAL_VECTOR(DO)
 #endif
+
+/* In a function of an ftrace_ops: makes the traced function go on to `address` instead of its body. */
+static inline void fkt_ftrace_go_to(struct ftrace_regs *regs, unsigned long address)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	arch_ftrace_set_direct_caller(regs, address);
+#else
+	arch_ftrace_set_direct_caller(ftrace_get_regs(regs), address);
+#endif
+}
 
 #endif /* FKT_COMPAT_H */

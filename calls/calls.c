@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Switches the tracing of calls (calls.h). An ftrace_ops whose trampoline is set before it is registered keeps it:
+ * ftrace then patches each function that has no other user to call trampoline.S directly. Where a function has other
+ * users, ftrace calls share(), which makes it go on to trampoline.S.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/stacktrace.h>
+#include <linux/static_call.h>
+#include <linux/sysfs.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+
+#include "../module/compat.h"
+#include "calls.h"
+
+/* Longer than any call. */
+#define FOR_EVER U64_MAX
+
+void fkt_calls_enter(void);
+void fkt_calls_return(void);
+
+/*
+ * Calls begun less calls returned on this CPU; a call may return on another one, so only the sum over all CPUs says
+ * something. One instruction each, in trampoline.S, so interrupts cannot come between.
+ */
+DEFINE_PER_CPU(unsigned long, fkt_calls_open);
+/* Calls of fewer ticks are dropped. Read by trampoline.S; a change takes effect on each CPU by and by. */
+u64 fkt_calls_shortest = FOR_EVER;
+DEFINE_STATIC_CALL_NULL(fkt_calls_record, *(fkt_call_fn)NULL);
+
+/* Protects `ops`, and who uses the module. */
+static DEFINE_MUTEX(lock);
+/* NULL: nobody traces. Fresh for each use: ftrace leaves dangling pointers in one that was registered. */
+static struct ftrace_ops *ops;
+/* This module holds a reference to itself, and counts the calls that end with their task. */
+static bool is_kept;
+
+/* ---- functions that must not be traced this way ---- */
+
+/*
+ * Functions that do not return, or not on the stack where they began: a call of theirs would be open for ever. Others
+ * that end their task in this way are found when the task exits (below).
+ */
+static const char *const never_return[] = {
+	"__switch_to", "__switch_to_asm", "cpu_startup_entry", "start_secondary", "rest_init", "do_idle",
+	"play_dead", "arch_cpu_idle_dead", "play_dead_common", "native_play_dead", "hlt_play_dead", "resume_play_dead",
+	"mwait_play_dead", "cpuidle_play_dead", "acpi_idle_play_dead", "do_task_dead", "stop_this_cpu", "panic",
+};
+
+static unsigned long forbidden[ARRAY_SIZE(never_return)];
+
+/* A function's nop lies this near to its begin at most. */
+#define NEAR 16
+
+static bool is_forbidden(unsigned long address)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(forbidden); i++)
+		if (forbidden[i] && address - forbidden[i] < NEAR)
+			return true;
+	return false;
+}
+
+/* Drops the functions that must not be traced. Returns how many are left. */
+static unsigned int keep_allowed(unsigned long *functions, unsigned int count)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < count; i++)
+		if (!is_forbidden(functions[i]))
+			functions[kept++] = functions[i];
+	return kept;
+}
+
+/* kallsyms_lookup_name() is not exported, but a kprobe finds its address. */
+static int __init find_forbidden(void)
+{
+	struct kprobe kprobe = { .symbol_name = "kallsyms_lookup_name" };
+	unsigned long (*lookup)(const char *name);
+	unsigned int i;
+	int err;
+
+	err = register_kprobe(&kprobe);
+	if (err)
+		return err;
+	lookup = (void *)kprobe.addr;
+	unregister_kprobe(&kprobe);
+	for (i = 0; i < ARRAY_SIZE(forbidden); i++)
+		forbidden[i] = lookup(never_return[i]);
+	return 0;
+}
+
+/* ---- calls that end with their task ---- */
+
+static struct tracepoint *exit_tracepoint;
+
+#define MOST_FRAMES 128
+
+/*
+ * The functions on the stack of a task that exits never return. Called in that task, with preemption disabled. Frames
+ * that the unwinder does not find keep the module loaded.
+ */
+static void on_exit(void *unused, struct task_struct *task)
+{
+	unsigned long stack[MOST_FRAMES];
+	unsigned int i, n, open = 0;
+
+	n = stack_trace_save(stack, MOST_FRAMES, 0);
+	for (i = 0; i < n; i++)
+		open += stack[i] == (unsigned long)fkt_calls_return;
+	if (open)
+		this_cpu_sub(fkt_calls_open, open);
+}
+
+static void __init match_tracepoint(struct tracepoint *tracepoint, void *unused)
+{
+	if (!strcmp(tracepoint->name, "sched_process_exit"))
+		exit_tracepoint = tracepoint;
+}
+
+/* ---- who keeps the module loaded ---- */
+
+static void look(struct work_struct *unused);
+static DECLARE_DELAYED_WORK(look_work, look);
+static unsigned int wait_seconds;
+#define LONGEST_WAIT 64
+
+/*
+ * Returns the number of calls that have begun and not returned. Exact while no calls begin: returns are counted once,
+ * so the sum of counts that are read one after the other is never below the true number.
+ */
+unsigned long fkt_calls_in_flight(void)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(fkt_calls_open, cpu));
+	return sum;
+}
+EXPORT_SYMBOL_GPL(fkt_calls_in_flight);
+
+/* Returns when no task is between an instruction of trampoline.S that counts and the one that leaves it. */
+static void wait_for_trampoline(void)
+{
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+}
+
+/* Lets the module be unloaded if no call is left that returns through it. Caller holds `lock`. */
+static bool let_go(void)
+{
+	if (fkt_calls_in_flight())
+		return false;
+	wait_for_trampoline();
+	tracepoint_probe_unregister(exit_tracepoint, on_exit, NULL);
+	tracepoint_synchronize_unregister();
+	is_kept = false;
+	module_put(THIS_MODULE);
+	return true;
+}
+
+static void look(struct work_struct *unused)
+{
+	mutex_lock(&lock);
+	if (!ops && is_kept && !let_go()) {
+		wait_seconds = min(2 * wait_seconds, LONGEST_WAIT);
+		schedule_delayed_work(&look_work, wait_seconds * HZ);
+	}
+	mutex_unlock(&lock);
+}
+
+/* Caller holds `lock`. */
+static int keep(void)
+{
+	int err;
+
+	if (is_kept)
+		return 0;
+	err = tracepoint_probe_register(exit_tracepoint, on_exit, NULL);
+	if (err)
+		return err;
+	__module_get(THIS_MODULE);
+	is_kept = true;
+	return 0;
+}
+
+/* ---- begin and end ---- */
+
+/* Called by ftrace, in any context, for a function that somebody else traces too. */
+static void share(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *regs)
+{
+	fkt_ftrace_go_to(regs, (unsigned long)fkt_calls_enter);
+}
+
+static void free_ops(struct ftrace_ops *old)
+{
+	ftrace_free_filter(old);
+	kfree(old);
+}
+
+static struct ftrace_ops *make_ops(const struct fkt_calls_plan *plan)
+{
+	unsigned int count = keep_allowed(plan->functions, plan->count);
+	struct ftrace_ops *new;
+	int err;
+
+	/* An empty filter would mean every function. */
+	if (!count)
+		return ERR_PTR(-ENOENT);
+	new = kzalloc(sizeof(*new), GFP_KERNEL);
+	if (!new)
+		return ERR_PTR(-ENOMEM);
+	new->func = share;
+	new->trampoline = (unsigned long)fkt_calls_enter;
+	/* share() changes a register. */
+	new->flags = FTRACE_OPS_FL_SAVE_REGS;
+	err = ftrace_set_filter_ips(new, plan->functions, count, 0, 1);
+	if (err) {
+		free_ops(new);
+		return ERR_PTR(err);
+	}
+	return new;
+}
+
+/* Calls that began before are still dropped as too short, and the next user may change the function. */
+static void forget_user(void)
+{
+	WRITE_ONCE(fkt_calls_shortest, FOR_EVER);
+	wait_for_trampoline();
+	static_call_update(fkt_calls_record, NULL);
+}
+
+static int begin(const struct fkt_calls_plan *plan)
+{
+	struct ftrace_ops *new;
+	int err;
+
+	if (ops)
+		return -EBUSY;
+	new = make_ops(plan);
+	if (IS_ERR(new))
+		return PTR_ERR(new);
+	err = keep();
+	if (err)
+		goto err_free;
+	static_call_update(fkt_calls_record, plan->record);
+	WRITE_ONCE(fkt_calls_shortest, plan->shortest);
+	err = register_ftrace_function(new);
+	if (err)
+		goto err_forget;
+	ops = new;
+	return 0;
+
+err_forget:
+	forget_user();
+	let_go();
+err_free:
+	free_ops(new);
+	return err;
+}
+
+/*
+ * Traces the calls of plan->functions; functions whose calls could not return are left out. plan->record must stay
+ * callable until fkt_calls_end() has returned. Returns 0, -EBUSY if there is a user already, -ENOENT if no function is
+ * left, -EINVAL if one of them cannot be traced, or another negative errno.
+ */
+int fkt_calls_begin(const struct fkt_calls_plan *plan)
+{
+	int err;
+
+	cancel_delayed_work_sync(&look_work);
+	mutex_lock(&lock);
+	err = begin(plan);
+	if (!ops && is_kept)
+		schedule_delayed_work(&look_work, HZ);
+	mutex_unlock(&lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(fkt_calls_begin);
+
+/* Ends it. When this returns, plan->record does not run any more. Calls in flight are not recorded. */
+void fkt_calls_end(void)
+{
+	mutex_lock(&lock);
+	if (ops) {
+		/* Returns when no CPU is on its way from a function to trampoline.S. */
+		unregister_ftrace_function(ops);
+		forget_user();
+		free_ops(ops);
+		ops = NULL;
+		wait_seconds = 1;
+		if (!let_go())
+			schedule_delayed_work(&look_work, HZ);
+	}
+	mutex_unlock(&lock);
+}
+EXPORT_SYMBOL_GPL(fkt_calls_end);
+
+/* ---- the module ---- */
+
+static int get_open(char *buffer, const struct kernel_param *unused)
+{
+	unsigned long open = fkt_calls_in_flight();
+
+	/* The reader may wait to unload the module: see now whether it can. */
+	if (!open)
+		mod_delayed_work(system_wq, &look_work, 0);
+	return sysfs_emit(buffer, "%lu\n", open);
+}
+
+static const struct kernel_param_ops open_ops = { .get = get_open };
+module_param_cb(open, &open_ops, NULL, 0444);
+MODULE_PARM_DESC(open, "calls that have not returned yet; while there are any, the module stays loaded");
+
+static int __init fkt_calls_init(void)
+{
+	int err;
+
+	for_each_kernel_tracepoint(match_tracepoint, NULL);
+	if (!exit_tracepoint)
+		return -ENOENT;
+	err = find_forbidden();
+	return err;
+}
+
+/* Its references are gone, so no call returns through this module. */
+static void __exit fkt_calls_exit(void)
+{
+	cancel_delayed_work_sync(&look_work);
+	synchronize_rcu_tasks();
+}
+
+module_init(fkt_calls_init);
+module_exit(fkt_calls_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Fast Kernel Tracing: calls of functions");
+MODULE_VERSION("0.1");

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Traces calls by fkt_calls.ko alone, for tests/vm/cases/calls: of its own functions, whose numbers of calls, results
+ * and shortest durations are known, and of kernel functions that are named. While it is loaded the calls are counted;
+ * /sys/module/called/parameters/counts shows a line for each function: "NAME CALLS SHORTEST_US LONGEST_US RESULT".
+ *
+ *   insmod called.ko rounds=100 functions=hrtimer_nanosleep,do_nanosleep shortest_us=0
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/delay.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/smp.h>
+#include <asm/apic.h>
+#include <asm/nmi.h>
+
+#include "../../../calls/calls.h"
+
+#define MOST 64
+
+static unsigned int rounds = 100;
+module_param(rounds, uint, 0444);
+static unsigned int shortest_us;
+module_param(shortest_us, uint, 0444);
+static char *functions[MOST];
+static unsigned int functions_n;
+module_param_array(functions, charp, &functions_n, 0444);
+
+static struct called {
+	const char *name;
+	unsigned long function;
+	atomic64_t calls;
+	u64 shortest, longest, result;
+} called[MOST];
+static unsigned int called_n;
+static atomic64_t unknown;
+
+/* Racy for functions that several CPUs call at once, but for the number of calls. */
+static void notrace count(const struct fkt_call *call, u64 end)
+{
+	u64 ticks = end - call->begin;
+	unsigned int i;
+
+	for (i = 0; i < called_n; i++) {
+		struct called *c = &called[i];
+
+		if (call->body - c->function > 16)
+			continue;
+		atomic64_inc(&c->calls);
+		c->shortest = min(c->shortest, ticks);
+		c->longest = max(c->longest, ticks);
+		c->result = call->result;
+		return;
+	}
+	atomic64_inc(&unknown);
+}
+
+/* ---- functions with known calls ---- */
+
+static u64 sink;
+
+static noinline u64 leaf(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
+{
+	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f;
+}
+
+static noinline u64 busy(unsigned int us)
+{
+	udelay(us);
+	return us;
+}
+
+static noinline long nap(unsigned int ms)
+{
+	msleep(ms);
+	return -(long)ms;
+}
+
+static noinline u64 recurse(unsigned int depth)
+{
+	return depth ? recurse(depth - 1) + READ_ONCE(sink) + 1 : 0;
+}
+
+struct two {
+	u64 low, high;
+};
+
+static noinline struct two pair(u64 a, u64 b)
+{
+	return (struct two){ .low = a ^ READ_ONCE(sink), .high = b };
+}
+
+/* Its last call becomes a jump. */
+static noinline u64 tail(u64 a)
+{
+	WRITE_ONCE(sink, 0);
+	return leaf(a, a, a, a, a, a);
+}
+
+static noinline void on_ipi(void *unused)
+{
+	WRITE_ONCE(sink, 0);
+}
+
+static noinline int on_nmi(unsigned int type, struct pt_regs *regs)
+{
+	return NMI_HANDLED;
+}
+
+static const struct {
+	const char *name;
+	unsigned long function;
+} known[] = {
+	{ "leaf", (unsigned long)leaf }, { "busy", (unsigned long)busy }, { "nap", (unsigned long)nap },
+	{ "recurse", (unsigned long)recurse }, { "pair", (unsigned long)pair }, { "tail", (unsigned long)tail },
+	{ "on_ipi", (unsigned long)on_ipi }, { "on_nmi", (unsigned long)on_nmi },
+};
+
+static int run(void)
+{
+	unsigned int i, wrong = 0;
+
+	for (i = 0; i < rounds; i++) {
+		struct two two = pair(i, ~(u64)i);
+
+		wrong += two.low != i || two.high != ~(u64)i;
+		wrong += leaf(i, 1, 2, 3, 4, 5) != i + 2 + 6 + 12 + 20 + 30;
+		wrong += tail(i) != 21 * (u64)i;
+		wrong += recurse(10) != 10;
+		smp_call_function_single(i % num_online_cpus(), on_ipi, NULL, 1);
+		if (i % 10 == 0) {
+			wrong += busy(100) != 100;
+			wrong += nap(2) != -2;
+			apic->send_IPI_self(NMI_VECTOR);
+		}
+	}
+	if (wrong)
+		pr_err("%u wrong results\n", wrong);
+	return wrong ? -EINVAL : 0;
+}
+
+/* ---- what is shown ---- */
+
+static u64 to_us(u64 ticks)
+{
+	return div_u64(ticks * 1000, tsc_khz);
+}
+
+static int get_counts(char *buffer, const struct kernel_param *unused)
+{
+	unsigned int i;
+	int n = 0;
+
+	for (i = 0; i < called_n; i++) {
+		struct called *c = &called[i];
+		u64 calls = atomic64_read(&c->calls);
+
+		n += scnprintf(buffer + n, PAGE_SIZE - n, "%s %llu %llu %llu %lld\n", c->name, calls,
+			       calls ? to_us(c->shortest) : 0, to_us(c->longest), c->result);
+	}
+	n += scnprintf(buffer + n, PAGE_SIZE - n, "unknown %lld\n", (s64)atomic64_read(&unknown));
+	return n;
+}
+
+static const struct kernel_param_ops counts_ops = { .get = get_counts };
+module_param_cb(counts, &counts_ops, NULL, 0444);
+
+/* Writing calls the known functions once more. */
+static int set_run(const char *text, const struct kernel_param *unused)
+{
+	return run();
+}
+
+static const struct kernel_param_ops run_ops = { .set = set_run };
+module_param_cb(run, &run_ops, NULL, 0200);
+
+/* ---- begin and end ---- */
+
+static void add(const char *name, unsigned long function)
+{
+	called[called_n++] = (struct called){ .name = name, .function = function, .shortest = U64_MAX };
+}
+
+static int find(const char *name)
+{
+	struct kprobe kprobe = { .symbol_name = name };
+	int err = register_kprobe(&kprobe);
+
+	if (err) {
+		pr_err("no function %s (%d)\n", name, err);
+		return err;
+	}
+	/* A kprobe may lie behind an ENDBR: the function begins before it. */
+	add(name, (unsigned long)kprobe.addr & ~15UL);
+	unregister_kprobe(&kprobe);
+	return 0;
+}
+
+static int __init called_init(void)
+{
+	unsigned long plan_functions[MOST];
+	struct fkt_calls_plan plan = { .functions = plan_functions, .record = count };
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		add(known[i].name, known[i].function);
+	for (i = 0; i < functions_n; i++) {
+		err = find(functions[i]);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < called_n; i++)
+		plan_functions[i] = called[i].function;
+	plan.count = called_n;
+	plan.shortest = div_u64((u64)shortest_us * tsc_khz, 1000);
+	err = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "called");
+	if (err)
+		return err;
+	err = fkt_calls_begin(&plan);
+	if (!err) {
+		err = run();
+		if (err)
+			fkt_calls_end();
+	}
+	if (err)
+		unregister_nmi_handler(NMI_LOCAL, "called");
+	return err;
+}
+
+static void __exit called_exit(void)
+{
+	fkt_calls_end();
+	unregister_nmi_handler(NMI_LOCAL, "called");
+}
+
+module_init(called_init);
+module_exit(called_exit);
+
+MODULE_DESCRIPTION("Calls functions that are traced");
+MODULE_LICENSE("GPL v2");
