@@ -36,7 +36,18 @@ void fkt_calls_return(void);
 DEFINE_PER_CPU(unsigned long, fkt_calls_open);
 /* Calls of fewer ticks are dropped. Read by trampoline.S; a change takes effect on each CPU by and by. */
 u64 fkt_calls_shortest = FOR_EVER;
-DEFINE_STATIC_CALL_NULL(fkt_calls_record, *(fkt_call_fn)NULL);
+static void __maybe_unused no_record(const struct fkt_call *call, u64 end)
+{
+}
+
+DEFINE_STATIC_CALL_NULL(fkt_calls_record, no_record);
+
+/* Called by trampoline.S when a call returns that took long enough. */
+void fkt_calls_returned(const struct fkt_call *call, u64 end);
+void fkt_calls_returned(const struct fkt_call *call, u64 end)
+{
+	static_call_cond(fkt_calls_record)(call, end);
+}
 
 /* Protects `ops`, and who uses the module. */
 static DEFINE_MUTEX(lock);

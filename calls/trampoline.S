@@ -85,7 +85,7 @@ SYM_INNER_LABEL(fkt_calls_return, SYM_L_GLOBAL)
 	pushq	%r11
 	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=40 type=UNWIND_HINT_TYPE_CALL
 	movq	%rsp, %rdi
-	call	__SCT__fkt_calls_record
+	call	fkt_calls_returned
 	popq	%r11
 	popq	%r10
 	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=24 type=UNWIND_HINT_TYPE_CALL
