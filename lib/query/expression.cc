@@ -11,9 +11,10 @@
 namespace fkt {
 namespace {
 
-constexpr unsigned kDeepest = 100;         // parentheses and "!": the parser recurses for each
-constexpr std::size_t kMost = 1000;        // nodes: the tree is walked recursively, too
-constexpr std::int64_t kLastError = 4095;  // the kernel's MAX_ERRNO
+constexpr unsigned kDeepest = 100;            // parentheses and "!": the parser recurses for each
+constexpr std::size_t kMost = 1000;           // nodes: the tree is walked recursively, too
+constexpr std::int64_t kLastError = 4095;     // the kernel's MAX_ERRNO
+constexpr std::uint64_t kMostChance = 65535;  // of 1/N: the programs' limit (fkt/program.h)
 
 enum class TokenKind {
   end,
@@ -40,37 +41,49 @@ struct Token {
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
-}
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) {}
+  Lexer(std::string_view text, ExpressionSyntax syntax, std::size_t first_column)
+      : text_(text), of_hit_(syntax == ExpressionSyntax::hit), first_column_(first_column) {}
 
   Token next() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) at_++;
     Token token;
-    token.column = at_ + 1;
+    token.column = at_ + first_column_;
     if (at_ == text_.size()) return token;
     const char c = text_[at_];
     if (c == '"' || c == '\'') return quoted(token);
     if (is_digit(c) || c == '-') {
       token.kind = TokenKind::number;
-      return run(token, [](char d) { return is_word(d) || d == '.'; });
+      return run(token, [this](std::size_t at) {
+        const char d = text_[at];
+        return is_name_character(d) || d == '.' || (of_hit_ && d == '/');
+      });
     }
-    if (is_word(c)) {
+    if (is_name_character(c)) {
       token.kind = TokenKind::word;
-      return run(token, is_word);
+      return run(token,
+                 [this](std::size_t at) { return is_name_character(text_[at]) || leads_on(at); });
     }
     return sign(token);
   }
 
  private:
+  // Returns whether the character joins the names of a path: file.f_path, file->f_path, table[3].
+  bool leads_on(std::size_t at) const {
+    if (!of_hit_) return false;
+    const char c = text_[at];
+    return c == '.' || c == '[' || c == ']' || text_.substr(at, 2) == "->" ||
+           (c == '>' && text_[at - 1] == '-');
+  }
+
+  // Takes the characters from `at_` on for which belongs(their place) is true; the first one
+  // belongs.
   template <class Belongs>
   Token run(Token token, Belongs belongs) {
     std::size_t end = at_ + 1;
-    while (end < text_.size() && belongs(text_[end])) end++;
+    while (end < text_.size() && belongs(end)) end++;
     token.text = text_.substr(at_, end - at_);
     at_ = end;
     return token;
@@ -122,6 +135,8 @@ class Lexer {
   }
 
   std::string_view text_;
+  bool of_hit_;
+  std::size_t first_column_;
   std::size_t at_ = 0;
 };
 
@@ -170,6 +185,10 @@ Result<Literal> number_of(const Token& token) {
 
 }  // namespace
 
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
+}
+
 Error at_column(std::size_t column, const std::string& what) {
   return {ErrorCode::usage, "column " + std::to_string(column) + ": " + what};
 }
@@ -200,7 +219,10 @@ bool fits(std::string_view text, std::string_view pattern) {
 // returns its node's index; fail() stops the parsing at the first error.
 class ExpressionParser {
  public:
-  explicit ExpressionParser(std::string_view text) : lexer_(text), token_(lexer_.next()) {
+  ExpressionParser(std::string_view text, ExpressionSyntax syntax, std::size_t first_column)
+      : lexer_(text, syntax, first_column),
+        of_hit_(syntax == ExpressionSyntax::hit),
+        token_(lexer_.next()) {
     expression_.text_ = text;
   }
 
@@ -262,6 +284,7 @@ class ExpressionParser {
       node.left = one(depth + 1);
       return error_ ? 0 : add(std::move(node));
     }
+    if (of_hit_ && token_.kind == TokenKind::number) return chance();
     if (token_.kind != TokenKind::open) return comparison();
     advance();
     const std::uint32_t inner = any(depth + 1);
@@ -270,12 +293,35 @@ class ExpressionParser {
     return inner;
   }
 
+  // Returns whether what stands before the token is a whole test.
+  bool ends_test() const {
+    return token_.kind == TokenKind::end || token_.kind == TokenKind::both ||
+           token_.kind == TokenKind::either || token_.kind == TokenKind::close;
+  }
+
+  std::uint32_t chance() {
+    ExpressionNode node;
+    node.kind = Kind::chance;
+    node.value_column = token_.column;
+    if (!token_.text.starts_with("1/") || !parse_number(token_.text.substr(2), node.value.number) ||
+        node.value.number == 0 || node.value.number > kMostChance) {
+      return fail(at_column(token_.column, shown(token_) + " is no chance: 1/1 to 1/" +
+                                               std::to_string(kMostChance) + " are"));
+    }
+    advance();
+    return add(std::move(node));
+  }
+
   std::uint32_t comparison() {
     if (token_.kind != TokenKind::word) return wrong("a field (as name, cpu, duration)");
     ExpressionNode node;
     node.field = token_.text;
     node.field_column = token_.column;
     advance();
+    if (of_hit_ && ends_test()) {
+      node.kind = Kind::flag;
+      return add(std::move(node));
+    }
     if (token_.kind != TokenKind::comparison) return wrong("an operator (as ==, <, ~)");
     node.comparison = token_.comparison;
     advance();
@@ -283,6 +329,7 @@ class ExpressionParser {
     if (token_.kind == TokenKind::word || token_.kind == TokenKind::text) {
       node.value.kind = Literal::Kind::text;
       node.value.text = token_.text;
+      node.value.quoted = token_.kind == TokenKind::text;
     } else if (token_.kind == TokenKind::number) {
       Result<Literal> value = number_of(token_);
       if (!value) return fail(value.error());
@@ -295,13 +342,15 @@ class ExpressionParser {
   }
 
   Lexer lexer_;
+  bool of_hit_;
   Token token_;
   Expression expression_;
   std::optional<Error> error_;
 };
 
-Result<Expression> Expression::parse(std::string_view text) {
-  return ExpressionParser(text).parse();
+Result<Expression> Expression::parse(std::string_view text, ExpressionSyntax syntax,
+                                     std::size_t first_column) {
+  return ExpressionParser(text, syntax, first_column).parse();
 }
 
 }  // namespace fkt

@@ -7,6 +7,11 @@
 //   one        = "!" one | "(" expression ")" | FIELD OPERATOR value
 //   OPERATOR   = "==" "!=" "<" "<=" ">" ">=" "~" (fits the pattern) "!~"
 //   value      = 42 | -2 | 0x2a | 1.5ms (ns us ms s) | -ENOENT | "text" | 'text' | word
+//
+// The condition of an instrument (ExpressionSyntax::hit) has more: a field, and a word that is a
+// value, may lead through structures (lib/query/field_path.h); and
+//
+//   one        = FLAG | 1/N | ...    another instrument set the flag; one hit in N, by chance
 #pragma once
 
 #include <cstdint>
@@ -35,22 +40,31 @@ struct Literal {
   bool negative = false;
   std::uint64_t number = 0;  // without its sign
   std::string text;          // Kind::text: the text; Kind::time: as typed, "1.5ms"
+  bool quoted = false;       // of Kind::text: it stood in quotation marks
 };
 
 struct ExpressionNode {
-  enum class Kind : std::uint8_t { all, any, no, comparison };
+  enum class Kind : std::uint8_t { all, any, no, comparison, flag, chance };
   Kind kind = Kind::comparison;
   std::uint32_t left = 0, right = 0;  // operands of all and any; no has only `left`
-  std::string field;                  // of a comparison
+  std::string field;                  // of a comparison; the flag's name
   Comparison comparison = Comparison::equal;
-  Literal value;
+  Literal value;                                   // of a comparison; chance: the number N
   std::size_t field_column = 0, value_column = 0;  // columns of the two in the text, from 1
+};
+
+enum class ExpressionSyntax : std::uint8_t {
+  event,  // of events in a recording
+  hit,    // of an instrument's hits
 };
 
 class Expression {
  public:
-  // Error (usage): says what is wrong and in which column.
-  static Result<Expression> parse(std::string_view text);
+  // first_column: the column of the text's first character in the line that the user typed. Error
+  // (usage): says what is wrong and in which column.
+  static Result<Expression> parse(std::string_view text,
+                                  ExpressionSyntax syntax = ExpressionSyntax::event,
+                                  std::size_t first_column = 1);
 
   const std::string& text() const { return text_; }
   // Operands come before their operator, so the last node is the whole expression. Never empty.
@@ -65,6 +79,9 @@ class Expression {
 // Returns true if the whole `text` fits the pattern: `*` stands for any number of characters, `?`
 // for one.
 bool fits(std::string_view text, std::string_view pattern);
+
+// Returns true for the characters of names: letters, digits and the underscore.
+bool is_name_character(char c);
 
 // Returns an Error (usage) that begins with the column: "column 12: ...".
 Error at_column(std::size_t column, const std::string& what);

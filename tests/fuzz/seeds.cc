@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Writes the fuzzers' seeds into a folder: small recordings of every kind the reader knows, a log
-// of KFT, expressions, requests, messages.
+// of KFT, expressions, instruments, requests, messages.
 #include <fcntl.h>
 
 #include <cstdio>
@@ -76,6 +76,15 @@ constexpr const char* kExpressions[] = {
     "state == D || next == find || ip ~ 'do_*' || path == \"/usr/bin/find\"",
 };
 
+constexpr const char* kInstruments[] = {
+    "call:vfs_read(file.f_path.dentry->d_name.name, count) ret if duration > 1ms && 1/10",
+    "fn:ext4:ext4_*,!ext4_da_*:entry if inside && stack_left < 500 do stack",
+    "tp:block:block_rq_issue do histogram(nr_sector, by task)",
+    "at:vfs_read+0x1c(table[3].next:number) do set inside",
+    "block:kernel_clone:7 do count",
+    "user:/usr/bin/x:func ret:string do handler mine",
+};
+
 // What the page asks, as it stands behind "/TOKEN/api/", and whole requests.
 constexpr const char* kRequests[] = {
     "info",
@@ -123,6 +132,10 @@ int main(int argc, char** argv) {
   int number = 0;
   for (const char* text : kExpressions) {
     std::ofstream(folder + "expression-" + std::to_string(number++)) << text;
+  }
+  number = 0;
+  for (const char* text : kInstruments) {
+    std::ofstream(folder + "instrument-" + std::to_string(number++)) << text;
   }
   number = 0;
   for (const char* text : kRequests) {

@@ -18,6 +18,10 @@ std::string tree(const Expression& e, std::size_t at) {
       return "(" + tree(e, node.left) + " or " + tree(e, node.right) + ")";
     case ExpressionNode::Kind::no:
       return "not " + tree(e, node.left);
+    case ExpressionNode::Kind::flag:
+      return "flag " + node.field;
+    case ExpressionNode::Kind::chance:
+      return "1/" + std::to_string(node.value.number);
     case ExpressionNode::Kind::comparison:
       break;
   }
@@ -27,8 +31,9 @@ std::string tree(const Expression& e, std::size_t at) {
                                           : v.text);
 }
 
-std::string tree(const char* text) {
-  const Result<Expression> e = Expression::parse(text);
+std::string tree(const char* text, ExpressionSyntax syntax = ExpressionSyntax::event,
+                 std::size_t first_column = 1) {
+  const Result<Expression> e = Expression::parse(text, syntax, first_column);
   return e ? tree(*e, e->nodes().size() - 1) : e.error().message;
 }
 
@@ -73,6 +78,20 @@ TEST_CASE("what makes no sense is refused where it stands") {
   std::string many = "a == 1";
   for (int i = 0; i < 2000; i++) many += " || a == 1";
   CHECK(tree(many.c_str()).ends_with("the expression is too long"));
+}
+
+TEST_CASE("conditions of instruments have paths, flags and chances") {
+  const auto of_hit = [](const char* text) { return tree(text, ExpressionSyntax::hit, 11); };
+  CHECK(of_hit("a.b->c[3] == 1") == "a.b->c[3] 0 1");
+  CHECK(of_hit("ret < a.count") == "ret 2 a.count");
+  CHECK(of_hit("a>-1") == "a 4 -1");
+  CHECK(of_hit("inside && !(done || 1/100)") == "(flag inside and not (flag done or 1/100))");
+  CHECK(of_hit("a == 1 b") == "column 18: \"b\" where \"&&\", \"||\" or the end should stand");
+  CHECK(of_hit("a == x && 1/0") == "column 21: \"1/0\" is no chance: 1/1 to 1/65535 are");
+  // Expressions on events have none of these.
+  CHECK(tree("a.b == 1") == "column 2: \".\" where an operator (as ==, <, ~) should stand");
+  CHECK(tree("inside") == "column 7: the end where an operator (as ==, <, ~) should stand");
+  CHECK(tree("1/2") == "column 1: \"1\" where a field (as name, cpu, duration) should stand");
 }
 
 TEST_CASE("patterns") {

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/instrument/action.h"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "lib/base/suggest.h"
+#include "lib/instrument/scanner.h"
+
+namespace fkt {
+namespace {
+
+using Kind = Action::Kind;
+
+struct KindName {
+  std::string_view name;
+  Kind kind;
+};
+
+constexpr KindName kKinds[] = {
+    {"record", Kind::record},   {"count", Kind::count},     {"histogram", Kind::histogram},
+    {"stack", Kind::stack},     {"set", Kind::set},         {"clear", Kind::clear},
+    {"start", Kind::start},     {"stop", Kind::stop},       {"snapshot", Kind::snapshot},
+    {"nothing", Kind::nothing}, {"handler", Kind::handler},
+};
+
+Error no_action(std::string_view word, std::size_t column) {
+  std::vector<std::string> names;
+  std::string all;
+  for (const KindName& kind : kKinds) {
+    names.emplace_back(kind.name);
+    all += (all.empty() ? "" : ", ") + names.back();
+  }
+  return at_column(column, "no action is called \"" + std::string(word) + "\" (" + all + ")" +
+                               did_you_mean(word, names));
+}
+
+Result<FieldPath> take_path(Scanner& scanner, const char* what) {
+  const std::size_t column = scanner.column();
+  const std::string_view text = scanner.take_until(",()");
+  if (text.empty()) return scanner.expected(what);
+  return FieldPath::parse(text, column);
+}
+
+// Parses "(VALUE[, by KEY])".
+Status histogram(Scanner& scanner, Action& action) {
+  if (!scanner.take('(')) return scanner.expected("\"(\" and a value (as duration)");
+  Result<FieldPath> value = take_path(scanner, "a value (as duration)");
+  if (!value) return value.error();
+  action.value = std::move(*value);
+  if (scanner.take(',')) {
+    const std::size_t column = scanner.column();
+    const std::string_view by = scanner.take_word();
+    if (by != "by") return at_column(column, "a key is written \"by KEY\" (as by task)");
+    Result<FieldPath> key = take_path(scanner, "a key (as task)");
+    if (!key) return key.error();
+    action.key = std::move(*key);
+  }
+  if (!scanner.take(')')) return scanner.expected("\", by KEY\" or \")\"");
+  return Done{};
+}
+
+Status name(Scanner& scanner, Action& action) {
+  const char* const what = action.kind == Kind::handler ? "the handler's name" : "the flag's name";
+  const std::string_view word = scanner.take_word();
+  if (word.empty()) return scanner.expected(what);
+  action.name = word;
+  return Done{};
+}
+
+}  // namespace
+
+Result<Action> parse_action(std::string_view text, std::size_t column) {
+  Scanner scanner(text, column);
+  Action action;
+  action.column = scanner.column();
+  const std::string_view word = scanner.take_word();
+  if (word.empty()) return scanner.expected("an action (as record, count)");
+  const KindName* const kind = std::ranges::find(kKinds, word, &KindName::name);
+  if (kind == std::end(kKinds)) return no_action(word, action.column);
+  action.kind = kind->kind;
+  Status parsed = Done{};
+  if (action.kind == Kind::histogram) parsed = histogram(scanner, action);
+  if (action.kind == Kind::set || action.kind == Kind::clear || action.kind == Kind::handler) {
+    parsed = name(scanner, action);
+  }
+  if (!parsed) return parsed.error();
+  if (!scanner.at_end()) return scanner.expected("the end");
+  return action;
+}
+
+}  // namespace fkt

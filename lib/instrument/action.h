@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What an instrument does with the hits that its condition keeps, as users write it:
+//
+//   record | count | stack | start | stop | snapshot | nothing
+//   histogram(VALUE[, by KEY])   VALUE, KEY: as in conditions
+//   set FLAG | clear FLAG        conditions of other instruments ask for the flag
+//   handler NAME                 a function that another module registered
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "lib/base/result.h"
+#include "lib/query/field_path.h"
+
+namespace fkt {
+
+struct Action {
+  enum class Kind : std::uint8_t {
+    record,
+    count,
+    histogram,
+    stack,
+    set,
+    clear,
+    start,
+    stop,
+    snapshot,
+    nothing,
+    handler,
+  };
+
+  Kind kind = Kind::record;
+  std::string name;              // of the flag or the handler
+  FieldPath value;               // of the histogram
+  std::optional<FieldPath> key;  // of the histogram
+  std::size_t column = 0;        // in the line that the user typed; 0: the default
+};
+
+// column: of the text's first character. Error (usage): what is wrong and in which column.
+Result<Action> parse_action(std::string_view text, std::size_t column);
+
+}  // namespace fkt

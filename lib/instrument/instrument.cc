@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/instrument/instrument.h"
+
+#include <algorithm>
+
+#include "lib/instrument/scanner.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::size_t kLongest = 4096;   // characters of the line
+constexpr std::size_t kMostValues = 16;  // that are recorded with a hit
+
+// A part of the line. Its first character stands at `column`, from 1.
+struct Part {
+  std::string_view text;
+  std::size_t column = 0;  // 0: the line has no such part
+};
+
+// The line, cut at the words "if" and "do".
+struct Parts {
+  Part place, condition, action;
+};
+
+// Returns where the word stands on its own, outside of quotation marks; npos: nowhere.
+std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0) {
+  char quote = '\0';
+  for (std::size_t at = from; at < text.size(); at++) {
+    const char c = text[at];
+    if (quote != '\0') {
+      if (c == quote) quote = '\0';
+      continue;
+    }
+    if (c == '"' || c == '\'') quote = c;
+    if (!text.substr(at).starts_with(word)) continue;
+    const std::size_t end = at + word.size();
+    const bool begins =
+        at == 0 || text[at - 1] == ' ' || text[at - 1] == '\t' || text[at - 1] == ')';
+    if (begins && (end == text.size() || text[end] == ' ' || text[end] == '\t')) return at;
+  }
+  return text.npos;
+}
+
+Result<Parts> cut(std::string_view text) {
+  const std::size_t end = text.size();
+  const std::size_t first_if = find_word(text, "if"), action = std::min(find_word(text, "do"), end);
+  if (action != end && first_if != text.npos && first_if > action) {
+    return at_column(first_if + 1,
+                     "\"if\" stands behind \"do\": write the condition before the action");
+  }
+  const std::size_t condition = std::min(first_if, action);
+  const auto part = [&](std::size_t from, std::size_t to) {
+    return Part{text.substr(from, to - from), from + 1};
+  };
+  Parts parts;
+  parts.place = part(0, condition);
+  if (condition != action) parts.condition = part(condition + 2, action);
+  if (action != end) parts.action = part(action + 2, end);
+  return parts;
+}
+
+class ValueParser {
+ public:
+  ValueParser(Scanner& scanner, std::vector<FetchedValue>& values)
+      : scanner_(scanner), values_(values) {}
+
+  // Parses "(VALUE, ...) ret", both of which may be missing.
+  Status parse() {
+    if (scanner_.take('(')) {
+      do {
+        const Status taken = take(false);
+        if (!taken) return taken;
+      } while (scanner_.take(','));
+      if (!scanner_.take(')')) return scanner_.expected("\",\" or \")\"");
+    }
+    if (scanner_.peek() == 'r') {
+      const Status taken = take(true);
+      if (!taken) return taken;
+    }
+    if (!scanner_.at_end()) return scanner_.expected("\"(\", \"ret\", \"if\" or \"do\"");
+    return Done{};
+  }
+
+ private:
+  Status take(bool of_result) {
+    FetchedValue value;
+    value.of_result = of_result;
+    const std::size_t column = scanner_.column();
+    const std::string_view text = scanner_.take_until(":,()");
+    if (text.empty()) return scanner_.expected("an argument's name");
+    Result<FieldPath> path = FieldPath::parse(text, column);
+    if (!path) return path.error();
+    value.path = std::move(*path);
+    if (of_result && value.path.root != "ret") {
+      return at_column(
+          column, "\"" + std::string(text) + "\" where \"ret\", \"if\" or \"do\" should stand");
+    }
+    const Status formed = form(value);
+    if (!formed) return formed;
+    if (values_.size() == kMostValues) {
+      return at_column(column, "too many values: at most " + std::to_string(kMostValues));
+    }
+    values_.push_back(std::move(value));
+    return Done{};
+  }
+
+  Status form(FetchedValue& value) {
+    if (!scanner_.take(':')) return Done{};
+    const std::size_t column = scanner_.column();
+    const std::string_view word = scanner_.take_word();
+    if (word == "string") {
+      value.form = FetchedValue::Form::string;
+    } else if (word == "number") {
+      value.form = FetchedValue::Form::number;
+    } else {
+      return at_column(column, "a value's form is \"string\" or \"number\"");
+    }
+    return Done{};
+  }
+
+  Scanner& scanner_;
+  std::vector<FetchedValue>& values_;
+};
+
+Status parse_place_part(Part part, Instrument& instrument) {
+  Scanner scanner(part.text, part.column);
+  const std::size_t column = scanner.column();
+  Result<Place> place = parse_place(scanner.take_until("("), column);
+  if (!place) return place.error();
+  instrument.place = std::move(*place);
+  return ValueParser(scanner, instrument.values).parse();
+}
+
+}  // namespace
+
+Result<Instrument> Instrument::parse(std::string_view text) {
+  if (text.size() > kLongest) {
+    return at_column(kLongest + 1,
+                     "the line is too long: at most " + std::to_string(kLongest) + " characters");
+  }
+  const Result<Parts> parts = cut(text);
+  if (!parts) return parts.error();
+  Instrument instrument;
+  instrument.text = text;
+  const Status placed = parse_place_part(parts->place, instrument);
+  if (!placed) return placed.error();
+  if (parts->condition.column != 0) {
+    Result<Expression> condition =
+        Expression::parse(parts->condition.text, ExpressionSyntax::hit, parts->condition.column);
+    if (!condition) return condition.error();
+    instrument.condition = std::move(*condition);
+  }
+  if (parts->action.column != 0) {
+    Result<Action> action = parse_action(parts->action.text, parts->action.column);
+    if (!action) return action.error();
+    instrument.action = std::move(*action);
+  }
+  return instrument;
+}
+
+}  // namespace fkt

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Parser of instruments as users write them:
+//
+//   PLACE [(VALUE, ...)] [ret] [if CONDITION] [do ACTION]
+//
+//   call:vfs_read(file.f_path.dentry.d_name.name, count) ret if duration > 1ms && count >= 4096
+//
+// PLACE: lib/instrument/place.h. VALUE: a path from an argument (lib/query/field_path.h), arg1 to
+// arg6 where the arguments have no names; with ":string" the text that a pointer points to, with
+// ":number" the pointer itself. ret: the return value, or what a path leads to from there.
+// CONDITION: lib/query/expression.h. ACTION: lib/instrument/action.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/result.h"
+#include "lib/instrument/action.h"
+#include "lib/instrument/place.h"
+#include "lib/query/expression.h"
+#include "lib/query/field_path.h"
+
+namespace fkt {
+
+// A value that is recorded with each hit.
+struct FetchedValue {
+  enum class Form : std::uint8_t { by_type, string, number };
+
+  FieldPath path;  // of_result: the root is "ret"
+  Form form = Form::by_type;
+  bool of_result = false;
+};
+
+struct Instrument {
+  std::string text;  // as typed
+  Place place;
+  std::vector<FetchedValue> values;
+  std::optional<Expression> condition;
+  Action action;
+
+  // Error (usage): "column 12: ...": what is wrong, and what should stand there.
+  static Result<Instrument> parse(std::string_view text);
+};
+
+}  // namespace fkt

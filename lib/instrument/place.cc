@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/instrument/place.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "lib/base/parse.h"
+#include "lib/base/suggest.h"
+#include "lib/instrument/scanner.h"
+#include "lib/query/expression.h"
+
+namespace fkt {
+namespace {
+
+using Kind = Place::Kind;
+
+struct KindName {
+  std::string_view name;
+  Kind kind;
+  const char* form;
+};
+
+constexpr KindName kKinds[] = {
+    {"call", Kind::call, "call:[MODULE:]FUNCTION"},
+    {"fn", Kind::function, "fn:[MODULE:]FUNCTION[:entry|:exit]"},
+    {"tp", Kind::tracepoint, "tp:SYSTEM:EVENT"},
+    {"sys", Kind::system_call, "sys:NAME"},
+    {"at", Kind::instruction, "at:FUNCTION+OFFSET"},
+    {"block", Kind::block, "block:FUNCTION:NUMBER"},
+    {"mod", Kind::module_probe, "mod:MODULE:PROBE"},
+    {"user", Kind::user_function, "user:PATH:FUNCTION"},
+};
+
+// A part of the place between colons.
+struct Piece {
+  std::string_view text;
+  std::size_t column;
+};
+
+bool is_pattern_character(char c) {
+  return is_name_character(c) || c == '*' || c == '?' || c == '.';
+}
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names;
+  for (const KindName& kind : kKinds) names.emplace_back(kind.name);
+  return names;
+}
+
+class PlaceParser {
+ public:
+  PlaceParser(std::string_view text, std::size_t column) : text_(text), column_(column) {}
+
+  Result<Place> parse() {
+    const std::size_t colon = text_.find(':');
+    const std::string_view name = text_.substr(0, colon);
+    const KindName* const kind = std::ranges::find(kKinds, name, &KindName::name);
+    if (colon == text_.npos || kind == std::end(kKinds)) return no_kind(name);
+    place_.kind = kind->kind;
+    const Status parsed = rest(*kind, colon + 1);
+    if (!parsed) return parsed.error();
+    return std::move(place_);
+  }
+
+ private:
+  static constexpr const char* kOfKinds =
+      "a place begins with call:, fn:, tp:, sys:, at:, block:, mod: or user:";
+
+  Error no_kind(std::string_view name) const {
+    const std::string kinds = kOfKinds;
+    if (text_.empty()) return at_column(column_, "no place: " + kinds);
+    const std::string guess = name.size() < text_.size() ? did_you_mean(name, kind_names()) : "";
+    return at_column(column_, in_quotes(text_) + " is no place: " + kinds + guess);
+  }
+  Error form(const KindName& kind) const {
+    return at_column(column_, in_quotes(text_) + " is no place: write " + kind.form);
+  }
+
+  Status rest(const KindName& kind, std::size_t from) {
+    std::vector<Piece> pieces = split(from, ':');
+    if (place_.kind == Kind::instruction) return instruction(kind, from);
+    if (place_.kind == Kind::user_function) return user(kind, pieces);
+    if (place_.kind == Kind::function && pieces.size() > 1) take_point(pieces);
+    const bool has_group = pieces.size() == 2;
+    if (pieces.size() > 2 || has_group != wants_group(has_group)) return form(kind);
+    if (place_.kind == Kind::block) return block(pieces);
+    if (has_group) {
+      const Status grouped = group(pieces[0]);
+      if (!grouped) return grouped;
+    }
+    return names(pieces.back());
+  }
+
+  // Returns whether a place of this kind has a module or system before the names.
+  bool wants_group(bool has_group) const {
+    switch (place_.kind) {
+      case Kind::call:
+      case Kind::function:
+        return has_group;  // as the user likes
+      case Kind::system_call:
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  std::vector<Piece> split(std::size_t from, char separator) const {
+    return split({text_.substr(from), column_ + from}, separator);
+  }
+  static std::vector<Piece> split(Piece whole, char separator) {
+    std::vector<Piece> pieces;
+    for (std::size_t begin = 0;;) {
+      const std::size_t end = std::min(whole.text.find(separator, begin), whole.text.size());
+      pieces.push_back({whole.text.substr(begin, end - begin), whole.column + begin});
+      if (end == whole.text.size()) return pieces;
+      begin = end + 1;
+    }
+  }
+
+  void take_point(std::vector<Piece>& pieces) {
+    const std::string_view last = pieces.back().text;
+    if (last != "entry" && last != "exit") return;
+    place_.point = last == "entry" ? Place::Point::entry : Place::Point::exit;
+    pieces.pop_back();
+  }
+
+  Status group(Piece piece) {
+    const Status checked =
+        check(piece, "a module or system", [](char c) { return is_name_character(c) || c == '-'; });
+    if (checked) place_.group = piece.text;
+    return checked;
+  }
+
+  // Checks that the piece is not empty and consists of the right characters.
+  template <class Belongs>
+  static Status check(Piece piece, const std::string& what, Belongs belongs) {
+    if (piece.text.empty()) {
+      return at_column(piece.column, "the name of " + what + " is missing");
+    }
+    const auto wrong = std::ranges::find_if_not(piece.text, belongs);
+    if (wrong == piece.text.end()) return Done{};
+    return at_column(piece.column + static_cast<std::size_t>(wrong - piece.text.begin()),
+                     in_quotes({&*wrong, 1}) + " cannot be in the name of " + what);
+  }
+
+  const char* what() const {
+    switch (place_.kind) {
+      case Kind::tracepoint:
+        return "a tracepoint";
+      case Kind::system_call:
+        return "a system call";
+      case Kind::module_probe:
+        return "a probe";
+      default:
+        return "a function";
+    }
+  }
+
+  Status names(Piece list) {
+    for (Piece piece : split(list, ',')) {
+      const bool leaves_out = piece.text.starts_with('!');
+      if (leaves_out) {
+        piece.text.remove_prefix(1);
+        piece.column++;
+      }
+      const Status checked = check(piece, what(), is_pattern_character);
+      if (!checked) return checked;
+      (leaves_out ? place_.names.left_out : place_.names.patterns).emplace_back(piece.text);
+    }
+    if (!place_.names.patterns.empty()) return Done{};
+    return at_column(list.column,
+                     "everything is left out: write \"*,\" before it for all but these");
+  }
+
+  // A single name, for what is in a function.
+  Status name(Piece piece) {
+    const Status checked =
+        check(piece, what(), [](char c) { return is_name_character(c) || c == '.'; });
+    if (checked) place_.names.patterns.emplace_back(piece.text);
+    return checked;
+  }
+
+  Status number(Piece piece) {
+    const bool hex = piece.text.starts_with("0x");
+    if (hex ? parse_number(piece.text.substr(2), place_.number, 16)
+            : parse_number(piece.text, place_.number)) {
+      return Done{};
+    }
+    return at_column(piece.column, in_quotes(piece.text) + " is no number (as 28 or 0x1c)");
+  }
+
+  Status instruction(const KindName& kind, std::size_t from) {
+    const std::vector<Piece> pieces = split(from, '+');
+    if (pieces.size() != 2) return form(kind);
+    const Status named = name(pieces[0]);
+    return named ? number(pieces[1]) : named;
+  }
+
+  Status block(const std::vector<Piece>& pieces) {
+    const Status named = name(pieces[0]);
+    return named ? number(pieces[1]) : named;
+  }
+
+  // The path may have colons in it; the last one ends it.
+  Status user(const KindName& kind, const std::vector<Piece>& pieces) {
+    if (pieces.size() < 2) return form(kind);
+    const Piece& first = pieces.front();
+    const std::size_t length = pieces.back().column - first.column - 1;
+    place_.group = text_.substr(first.column - column_, length);
+    if (!place_.group.starts_with('/')) {
+      return at_column(first.column, in_quotes(place_.group) + " is no path: it begins with \"/\"");
+    }
+    return names(pieces.back());
+  }
+
+  std::string_view text_;
+  std::size_t column_;
+  Place place_;
+};
+
+}  // namespace
+
+bool NameSet::has(std::string_view name) const {
+  const auto fit = [&](const std::string& pattern) { return fits(name, pattern); };
+  return std::ranges::any_of(patterns, fit) && std::ranges::none_of(left_out, fit);
+}
+
+bool NameSet::is_one_name() const {
+  return patterns.size() == 1 && left_out.empty() &&
+         patterns[0].find_first_of("*?") == std::string::npos;
+}
+
+Result<Place> parse_place(std::string_view text, std::size_t column) {
+  return PlaceParser(text, column).parse();
+}
+
+}  // namespace fkt

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Where an instrument hits, as users write it:
+//
+//   call:[MODULE:]NAMES              whole calls of functions: begin and duration
+//   fn:[MODULE:]NAMES[:entry|:exit]  functions' entries, exits, or both
+//   tp:SYSTEM:NAMES                  tracepoints
+//   sys:NAMES                        system calls
+//   at:FUNCTION+OFFSET               an instruction
+//   block:FUNCTION:NUMBER            a basic block
+//   mod:MODULE:NAMES                 a module's own probes
+//   user:PATH:NAMES                  functions of a program
+//
+// NAMES are patterns (`*`, `?`) with commas between; "!" before one leaves out what fits it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/result.h"
+
+namespace fkt {
+
+// Patterns of names and exceptions from them.
+struct NameSet {
+  std::vector<std::string> patterns, left_out;
+
+  bool has(std::string_view name) const;
+  // Returns true if only one name can fit, which is then the only pattern.
+  bool is_one_name() const;
+};
+
+struct Place {
+  enum class Kind : std::uint8_t {
+    call,
+    function,
+    tracepoint,
+    system_call,
+    instruction,
+    block,
+    module_probe,
+    user_function,
+  };
+  enum class Point : std::uint8_t { both, entry, exit };
+
+  Kind kind = Kind::call;
+  std::string group;  // module, the tracepoints' system, program; empty: any module
+  NameSet names;
+  Point point = Point::both;  // of functions
+  std::uint64_t number = 0;   // the instruction's offset (bytes), the block's number
+};
+
+// column: of the text's first character. Error (usage): what is wrong, in which column, and what
+// should stand there.
+Result<Place> parse_place(std::string_view text, std::size_t column);
+
+}  // namespace fkt

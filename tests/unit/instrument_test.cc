@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests the lines that describe instruments: what they mean, and what is said of wrong ones.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "lib/instrument/instrument.h"
+
+using namespace fkt;
+
+namespace {
+
+Instrument made(const std::string& text) {
+  const Result<Instrument> instrument = Instrument::parse(text);
+  INFO((instrument ? "" : instrument.error().message));
+  REQUIRE(instrument);
+  return *instrument;
+}
+
+std::string refusal(const std::string& text) {
+  const Result<Instrument> instrument = Instrument::parse(text);
+  return instrument ? "made" : instrument.error().message;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("places") {
+  const Place call = made("call:ext4_*,!ext4_da_*,jbd2_*").place;
+  CHECK(call.kind == Place::Kind::call);
+  CHECK(call.group.empty());
+  CHECK(call.names.patterns == Names{"ext4_*", "jbd2_*"});
+  CHECK(call.names.left_out == Names{"ext4_da_*"});
+  CHECK(call.names.has("ext4_sync"));
+  CHECK(call.names.has("jbd2_log"));
+  CHECK_FALSE(call.names.has("ext4_da_get"));
+  CHECK_FALSE(call.names.has("xfs_read"));
+  CHECK_FALSE(call.names.is_one_name());
+  CHECK(made("call:vfs_read").place.names.is_one_name());
+  CHECK(made("call:ext4:*").place.group == "ext4");
+
+  CHECK(made("fn:vfs_read").place.point == Place::Point::both);
+  CHECK(made("fn:vfs_read:entry").place.point == Place::Point::entry);
+  const Place exit = made("fn:ext4:*:exit").place;
+  CHECK(exit.group == "ext4");
+  CHECK(exit.names.patterns == Names{"*"});
+  CHECK(exit.point == Place::Point::exit);
+
+  const Place event = made("tp:block:block_rq_*").place;
+  CHECK(event.kind == Place::Kind::tracepoint);
+  CHECK(event.group == "block");
+  CHECK(made("sys:openat").place.kind == Place::Kind::system_call);
+  const Place at = made("at:vfs_read+0x1c").place;
+  CHECK(at.kind == Place::Kind::instruction);
+  CHECK(at.number == 0x1c);
+  const Place block = made("block:kernel_clone:7").place;
+  CHECK(block.kind == Place::Kind::block);
+  CHECK(block.names.patterns == Names{"kernel_clone"});
+  CHECK(block.number == 7);
+  CHECK(made("mod:my_driver:*").place.group == "my_driver");
+  const Place user = made("user:/opt/a:b/x:func").place;
+  CHECK(user.group == "/opt/a:b/x");
+  CHECK(user.names.patterns == Names{"func"});
+}
+
+TEST_CASE("values, condition and action") {
+  const Instrument whole = made(
+      "call:vfs_read(file.f_path.dentry->d_name.name, table[3].next:number) ret.x:string "
+      "if duration > 1ms && (count >= 4096 || inside_B) do histogram(duration, by task)");
+  REQUIRE(whole.values.size() == 3);
+  CHECK(whole.values[0].path.text() == "file.f_path.dentry.d_name.name");
+  CHECK(whole.values[0].form == FetchedValue::Form::by_type);
+  CHECK(whole.values[1].path.text() == "table[3].next");
+  CHECK(whole.values[1].path.column == 48);
+  CHECK(whole.values[1].path.steps[1].column == 57);
+  CHECK(whole.values[1].form == FetchedValue::Form::number);
+  CHECK(whole.values[2].of_result);
+  CHECK(whole.values[2].form == FetchedValue::Form::string);
+  REQUIRE(whole.condition);
+  CHECK(whole.condition->nodes().size() == 5);
+  CHECK(whole.condition->nodes()[2].kind == ExpressionNode::Kind::flag);
+  CHECK(whole.condition->nodes()[2].field == "inside_B");
+  CHECK(whole.action.kind == Action::Kind::histogram);
+  CHECK(whole.action.value.root == "duration");
+  CHECK(whole.action.key->root == "task");
+
+  const Instrument plain = made("  call:vfs_read  ");
+  CHECK(plain.values.empty());
+  CHECK_FALSE(plain.condition);
+  CHECK(plain.action.kind == Action::Kind::record);
+  CHECK(made("call:f if 1/100 && a.b == 1").condition->nodes()[0].value.number == 100);
+  CHECK(made("call:f(a)if a == ' do ' do count").action.kind == Action::Kind::count);
+  CHECK(made("call:f if a == \"x\"").condition->nodes()[0].value.quoted);
+  CHECK_FALSE(made("call:f if ret < count").condition->nodes()[0].value.quoted);
+  CHECK(made("fn:A do set inside_A").action.name == "inside_A");
+  CHECK(made("fn:A do handler mine").action.kind == Action::Kind::handler);
+  CHECK(made("call:f(ret) ret").values[0].of_result == false);
+}
+
+TEST_CASE("a wrong place") {
+  const std::string kinds = "a place begins with call:, fn:, tp:, sys:, at:, block:, mod: or user:";
+  CHECK(refusal("") == "column 1: no place: " + kinds);
+  CHECK(refusal("vfs_read") == "column 1: \"vfs_read\" is no place: " + kinds);
+  CHECK(refusal(" cal:x") ==
+        "column 2: \"cal:x\" is no place: " + kinds + "; did you mean \"call\"?");
+  CHECK(refusal("call:") == "column 6: the name of a function is missing");
+  CHECK(refusal("call:a,,b") == "column 8: the name of a function is missing");
+  CHECK(refusal("call:a-b") == "column 7: \"-\" cannot be in the name of a function");
+  CHECK(refusal("call:a:b:c") ==
+        "column 1: \"call:a:b:c\" is no place: write call:[MODULE:]FUNCTION");
+  CHECK(refusal("call::b") == "column 6: the name of a module or system is missing");
+  CHECK(refusal("call:!a") ==
+        "column 6: everything is left out: write \"*,\" before it for all but these");
+  CHECK(refusal("tp:block_rq_issue") ==
+        "column 1: \"tp:block_rq_issue\" is no place: write tp:SYSTEM:EVENT");
+  CHECK(refusal("sys:a:b") == "column 1: \"sys:a:b\" is no place: write sys:NAME");
+  CHECK(refusal("at:vfs_read") ==
+        "column 1: \"at:vfs_read\" is no place: write at:FUNCTION+OFFSET");
+  CHECK(refusal("at:vfs_*+3") == "column 8: \"*\" cannot be in the name of a function");
+  CHECK(refusal("at:vfs_read+x") == "column 13: \"x\" is no number (as 28 or 0x1c)");
+  CHECK(refusal("block:f:1:2") ==
+        "column 1: \"block:f:1:2\" is no place: write block:FUNCTION:NUMBER");
+  CHECK(refusal("user:x:f") == "column 6: \"x\" is no path: it begins with \"/\"");
+}
+
+TEST_CASE("wrong values, conditions and actions") {
+  CHECK(refusal("call:f(") == "column 8: the end where an argument's name should stand");
+  CHECK(refusal("call:f()") == "column 8: \")\" where an argument's name should stand");
+  CHECK(refusal("call:f(a b)") == "column 10: \"b\" where \",\" or \")\" should stand");
+  CHECK(refusal("call:f(a..b)") == "column 10: \".\" where a member's name should stand");
+  CHECK(refusal("call:f(a[x])") == "column 10: an index is a number from 0 to 1048576");
+  CHECK(refusal("call:f(a[1)") == "column 9: the bracket is never closed");
+  CHECK(refusal("call:f(1a)") == "column 8: \"1\" where a name should stand");
+  CHECK(refusal("call:f(a:text)") == "column 10: a value's form is \"string\" or \"number\"");
+  CHECK(refusal("call:f rets") ==
+        "column 8: \"rets\" where \"ret\", \"if\" or \"do\" should stand");
+  CHECK(refusal("call:f when x") ==
+        "column 8: \"when\" where \"(\", \"ret\", \"if\" or \"do\" should stand");
+  CHECK(refusal("call:f if ") ==
+        "column 11: the end where a field (as name, cpu, duration) should stand");
+  CHECK(refusal("call:f if a = 1") ==
+        "column 13: \"=\" where an operator (as ==, <, ~) should stand");
+  CHECK(refusal("call:f if 2/3") == "column 11: \"2/3\" is no chance: 1/1 to 1/65535 are");
+  CHECK(refusal("call:f if 1/0") == "column 11: \"1/0\" is no chance: 1/1 to 1/65535 are");
+  CHECK(refusal("call:f do") ==
+        "column 10: the end where an action (as record, count) should stand");
+  CHECK(refusal("call:f do cuont").ends_with("; did you mean \"count\"?"));
+  CHECK(refusal("call:f do count 1") == "column 17: \"1\" where the end should stand");
+  CHECK(refusal("call:f do set") == "column 14: the end where the flag's name should stand");
+  CHECK(refusal("call:f do histogram") ==
+        "column 20: the end where \"(\" and a value (as duration) should stand");
+  CHECK(refusal("call:f do histogram(a, task)") ==
+        "column 24: a key is written \"by KEY\" (as by task)");
+  CHECK(refusal("call:f do count if a == 1") ==
+        "column 17: \"if\" stands behind \"do\": write the condition before the action");
+  CHECK(
+      refusal("call:f" + std::string(5000, ' ')).starts_with("column 4097: the line is too long"));
+  std::string many = "call:f(a";
+  for (int i = 0; i < 16; i++) many += ",a";
+  CHECK(refusal(many + ")") == "column 40: too many values: at most 16");
+}
