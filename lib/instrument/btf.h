@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The kernel's own description of its functions and types (BTF): which arguments a function takes,
+// where a structure's members are. Typedefs and qualifiers are skipped everywhere.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/base/bytes.h"
+#include "lib/base/result.h"
+#include "lib/instrument/place.h"
+
+struct btf;
+struct btf_type;
+
+namespace fkt {
+
+// A type's number; 0 is void.
+using TypeId = std::uint32_t;
+
+enum class TypeKind : std::uint8_t {
+  none,  // void
+  integer,
+  enumeration,
+  pointer,
+  array,
+  structure,  // unions, too
+  function,
+  incomplete,  // a structure that is declared and nowhere defined
+  other,       // floating point
+};
+
+struct Type {
+  TypeKind kind = TypeKind::none;
+  bool is_signed = false;
+  bool is_bool = false;
+  std::uint64_t bytes = 0;
+  TypeId target = 0;        // what a pointer points to; an array's elements
+  std::uint32_t count = 0;  // of an array's elements; 0: not known
+};
+
+struct Member {
+  TypeId type = 0;
+  std::uint64_t bit = 0;   // where it begins in the structure
+  std::uint32_t bits = 0;  // width of a bit field; 0: it is none
+};
+
+struct Prototype {
+  struct Argument {
+    std::string name;  // empty: it has none
+    TypeId type = 0;
+  };
+
+  std::string function;
+  std::vector<Argument> arguments;
+  bool is_variadic = false;
+  TypeId result = 0;
+};
+
+class Btf {
+ public:
+  // The running kernel's, without its modules. Error (io): it has none.
+  static Result<Btf> of_kernel();
+  // A loaded module's; what `this` describes is known to it.
+  Result<Btf> of_module(const std::string& module) const;
+  // An ELF file's (vmlinux).
+  static Result<Btf> of_file(const std::string& path);
+  static Result<Btf> from_bytes(ByteView bytes);
+
+  // Error (usage): there is no such function, or several that differ are called so.
+  Result<Prototype> prototype(std::string_view function) const;
+  // The names of the functions that are in the set, sorted, each once. A module's own only.
+  std::vector<std::string> functions(const NameSet& names) const;
+
+  // The type that `id` stands for. A structure that is only declared here is looked up by name.
+  Type type(TypeId id) const;
+  // Nothing: the structure has no such member. Members of nameless structures in it are its own.
+  std::optional<Member> member(TypeId structure, std::string_view name) const;
+  std::vector<std::string> members(TypeId structure) const;
+  // Nothing: the enumeration has no such name.
+  std::optional<std::int64_t> enumerator(TypeId enumeration, std::string_view name) const;
+  std::vector<std::string> enumerators(TypeId enumeration) const;
+
+  // Returns whether the type is a text: an array of characters, or a pointer to constant ones. A
+  // pointer to others may point to bytes of any kind.
+  bool is_text(TypeId id) const;
+  // Returns whether the type is an array of characters, or a pointer to any.
+  bool may_be_text(TypeId id) const;
+
+  // "struct file *": as in C, without qualifiers.
+  std::string name(TypeId id) const;
+
+ private:
+  struct Free {
+    void operator()(btf* data) const;
+  };
+  using Data = std::shared_ptr<btf>;
+
+  // How far a walk through nameless structures is.
+  struct Walk {
+    unsigned depth = 0, seen = 0;
+  };
+
+  Btf(Data data, Data base);
+  static Result<Btf> opened(btf* data, Data base, const std::string& what);
+
+  const btf_type* raw(TypeId id) const;
+  TypeId skip(TypeId id) const;
+  TypeId definition(TypeId id) const;
+  template <class See>
+  bool for_each_member(TypeId structure, std::uint64_t bit, Walk& walk, See&& see) const;
+  bool is_character(TypeId id, bool* is_const) const;
+  std::string_view string(std::uint32_t offset) const;
+  bool same_prototype(TypeId one, TypeId other) const;
+
+  Data base_;  // outlives `data_`, which refers to it
+  Data data_;
+  // Functions of this name, by the number of their types.
+  std::unordered_map<std::string_view, std::vector<TypeId>> functions_;
+};
+
+}  // namespace fkt
