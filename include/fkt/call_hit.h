@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The words of a hit (program.h) of an instrument on whole calls. Such an instrument has two programs. The
+ * first runs when the function is entered, and has its arguments: what they point to may be gone when the
+ * function returns. It drops the call, or emits up to FKT_CALL_KEPT words, which are kept on the task's stack
+ * until the return. The second one runs then, has these words, the result and the duration, and emits the
+ * words of the event. A first program without instructions keeps every call and emits nothing.
+ */
+#ifndef FKT_CALL_HIT_H
+#define FKT_CALL_HIT_H
+
+#include <fkt/program.h>
+
+/* Of the first program: the six registers for arguments, in their order. */
+#define FKT_CALL_ARGUMENTS 6 /* words 0 to 5 */
+
+/* Of the second program. */
+enum fkt_call_word {
+	FKT_CALL_RESULT = 0, /* rax */
+	FKT_CALL_RESULT_HIGH = 1, /* rdx: the upper half of a result of 16 bytes */
+	FKT_CALL_DURATION = 2, /* ticks */
+	FKT_CALL_FIRST_KEPT = 3, /* what the first program emitted: from here on */
+};
+
+#define FKT_CALL_KEPT 24 /* words */
+
+#define FKT_CALL_CONTEXTS ((1 << FKT_CONTEXTS) - 1)
+
+FKT_LAYOUT(FKT_CALL_FIRST_KEPT + FKT_CALL_KEPT <= FKT_HIT_WORDS);
+
+static __always_inline struct fkt_program_rules fkt_call_entry_rules(void)
+{
+	struct fkt_program_rules rules = { 0, 0, 0, 0, 0 };
+
+	rules.words = (1ULL << FKT_CALL_ARGUMENTS) - 1;
+	rules.emits = FKT_CALL_KEPT;
+	rules.contexts = FKT_CALL_CONTEXTS;
+	return rules;
+}
+
+/* kept: the first program's fkt_program.words. */
+static __always_inline struct fkt_program_rules fkt_call_exit_rules(__u32 kept)
+{
+	struct fkt_program_rules rules = { 0, 0, 0, 0, 0 };
+
+	rules.words = (1ULL << (FKT_CALL_FIRST_KEPT + kept)) - 1;
+	rules.emits = FKT_PROGRAM_WORDS;
+	rules.contexts = FKT_CALL_CONTEXTS;
+	return rules;
+}
+
+#endif /* FKT_CALL_HIT_H */

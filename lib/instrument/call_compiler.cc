@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/instrument/call_compiler.h"
+
+#include <algorithm>
+#include <map>
+
+#include "lib/instrument/argument_words.h"
+#include "lib/instrument/hit_test.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::uint16_t kTextBytes = 32;      // of a recorded text whose size is not known
+constexpr std::uint16_t kMostTextBytes = 64;  // of one whose array's size is known
+
+std::uint16_t text_bytes(const Fetch& fetch) {
+  if (fetch.text_bytes == 0) return kTextBytes;
+  const std::uint32_t whole = (fetch.text_bytes + 7) / 8 * 8;
+  return static_cast<std::uint16_t>(std::min<std::uint32_t>(whole, kMostTextBytes));
+}
+
+// A word that the first program keeps for the second.
+Fetch kept_word(std::uint16_t number, const Fetch& like) {
+  Fetch fetch;
+  fetch.index = static_cast<std::uint8_t>(FKT_CALL_FIRST_KEPT + number);
+  fetch.is_signed = like.is_signed;
+  fetch.bits = like.bits;
+  return fetch;
+}
+
+}  // namespace
+
+class CallCompiler {
+ public:
+  CallCompiler(const Instrument& instrument, const Prototype& function, const CallContext& context)
+      : instrument_(instrument),
+        function_(function),
+        layout_(lay_out_arguments(context.btf, function)),
+        names_(context.btf, function, layout_),
+        tests_context_{names_, context.ticks_per_second, context.flags} {}
+
+  Result<CallPrograms> compile() {
+    if (!layout_.on_stack.empty()) {
+      return Error{ErrorCode::usage, function_.function + ": " + layout_.on_stack +
+                                         ", so whole calls cannot be traced"};
+    }
+    Status done = bind_values();
+    if (done) done = bind_condition();
+    if (done) done = write_entry();
+    if (done) done = write_exit();
+    if (!done) return done.error();
+    return std::move(made_);
+  }
+
+ private:
+  using Kind = ExpressionNode::Kind;
+  using Label = ProgramBuilder::Label;
+
+  // What a part of the condition asks.
+  struct Needs {
+    bool entry = false, exit = false;  // what is known then only
+
+    Needs operator|(Needs other) const { return {entry || other.entry, exit || other.exit}; }
+  };
+
+  const ExpressionNode& node(std::uint32_t at) const { return instrument_.condition->nodes()[at]; }
+  static bool is_test(const ExpressionNode& node) {
+    return node.kind != Kind::all && node.kind != Kind::any && node.kind != Kind::no;
+  }
+
+  Status bind_values() {
+    for (const FetchedValue& value : instrument_.values) {
+      const TextRule text = value.form == FetchedValue::Form::by_type  ? TextRule::by_type
+                            : value.form == FetchedValue::Form::string ? TextRule::always
+                                                                       : TextRule::never;
+      Result<HitValue> bound =
+          value.of_result ? names_.result(value.path, text) : names_.argument(value.path, text);
+      if (!bound) return bound.error();
+      values_.push_back(std::move(*bound));
+      uses_entry_ |= !value.of_result;
+    }
+    return Done{};
+  }
+
+  Status bind_condition() {
+    if (!instrument_.condition) return Done{};
+    const auto& nodes = instrument_.condition->nodes();
+    tests_.resize(nodes.size());
+    needs_.resize(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); i++) {
+      if (!is_test(nodes[i])) {
+        needs_[i] = needs_[nodes[i].left];
+        if (nodes[i].kind != Kind::no) needs_[i] = needs_[i] | needs_[nodes[i].right];
+        continue;
+      }
+      Result<HitTest> test = bind_test(nodes[i], tests_context_);
+      if (!test) return test.error();
+      tests_[i] = std::move(*test);
+      needs_[i] = needs_of(tests_[i]);
+    }
+    const auto root = static_cast<std::uint32_t>(nodes.size() - 1);
+    uses_entry_ |= needs_[root].entry;
+    split(root);
+    return Done{};
+  }
+
+  static Needs needs_of(const HitTest& test) {
+    const auto of = [](const HitValue& value) {
+      return Needs{value.is_known_at_entry_only(), value.is_known_at_exit_only()};
+    };
+    return test.right ? of(test.left) | of(*test.right) : of(test.left);
+  }
+
+  // Finds the parts that are joined by "&&", and which program asks them.
+  void split(std::uint32_t at) {
+    if (node(at).kind == Kind::all) {
+      split(node(at).left);
+      split(node(at).right);
+    } else {
+      (needs_[at].exit ? at_exit_ : at_entry_).push_back(at);
+    }
+  }
+
+  // Writes what continues at `otherwise` unless the part's result is `wanted`.
+  Status write(ProgramBuilder& builder, std::uint32_t at, bool wanted, Label otherwise) {
+    const auto kept = kept_results_.find(at);
+    if (kept != kept_results_.end()) return write_test(builder, kept->second, wanted, otherwise);
+    const ExpressionNode& one = node(at);
+    if (one.kind == Kind::no) return write(builder, one.left, !wanted, otherwise);
+    if (is_test(one)) return write_test(builder, tests_[at], wanted, otherwise);
+    // One operand decides alone if it is what ends the evaluation: false for "&&", true for "||".
+    const bool ending = one.kind == Kind::any;
+    if (ending != wanted) {
+      const Status left = write(builder, one.left, wanted, otherwise);
+      return left ? write(builder, one.right, wanted, otherwise) : left;
+    }
+    const Label decided = builder.new_label();
+    Status written = write(builder, one.left, !wanted, decided);
+    if (written) written = write(builder, one.right, wanted, otherwise);
+    builder.place(decided);
+    return written;
+  }
+
+  Status write_all(ProgramBuilder& builder, const std::vector<std::uint32_t>& parts) {
+    for (const std::uint32_t part : parts) {
+      const Status written = write(builder, part, true, ProgramBuilder::kDrop);
+      if (!written) return written;
+    }
+    return Done{};
+  }
+
+  // The first program: tests, the values that are recorded, what the second program asks for.
+  Status write_entry() {
+    if (!uses_entry_) {
+      at_exit_.insert(at_exit_.begin(), at_entry_.begin(), at_entry_.end());
+      return Done{};
+    }
+    ProgramBuilder builder;
+    Status written = write_all(builder, at_entry_);
+    if (!written) return written;
+    for (std::size_t i = 0; i < values_.size(); i++) {
+      if (!instrument_.values[i].of_result) record(builder, i, builder.words());
+    }
+    recorded_at_entry_ = builder.words();
+    for (const std::uint32_t part : at_exit_) {
+      written = keep(builder, part);
+      if (!written) return written;
+    }
+    Result<ProgramBlock> block = builder.finish(fkt_call_entry_rules());
+    if (!block) return block.error();
+    made_.entry = std::move(*block);
+    return Done{};
+  }
+
+  // Keeps what the second program needs of this part of the condition: results of tests of
+  // arguments, and arguments that are compared with what is known later.
+  Status keep(ProgramBuilder& builder, std::uint32_t at) {
+    const ExpressionNode& one = node(at);
+    if (!needs_[at].entry) return Done{};
+    if (!needs_[at].exit) return keep_result(builder, at);
+    if (is_test(one)) {
+      for (HitValue* const value : {&tests_[at].left, &*tests_[at].right}) {
+        if (!value->is_known_at_entry_only()) continue;
+        const std::uint16_t word = builder.words();
+        builder.emit(value->fetch, 0);
+        value->fetch = kept_word(word, value->fetch);
+      }
+      return Done{};
+    }
+    const Status kept = keep(builder, one.left);
+    return kept && one.kind != Kind::no ? keep(builder, one.right) : kept;
+  }
+
+  // Emits 1 or 0, and makes the part a test of this word.
+  Status keep_result(ProgramBuilder& builder, std::uint32_t at) {
+    const std::uint16_t word = builder.words();
+    const Label is_false = builder.new_label(), end = builder.new_label();
+    const Status written = write(builder, at, true, is_false);
+    if (!written) return written;
+    builder.emit_number(1);
+    builder.add_jump(end);
+    builder.place(is_false);
+    builder.set_words(word);
+    builder.emit_number(0);
+    builder.place(end);
+    HitTest test;
+    test.left.fetch = kept_word(word, {});
+    test.range = {ValueRange::Kind::some, 1, 0};
+    kept_results_.emplace(at, std::move(test));
+    return Done{};
+  }
+
+  // The second program: tests, the values from the entry, the results.
+  Status write_exit() {
+    ProgramBuilder builder;
+    const Status written = write_all(builder, at_exit_);
+    if (!written) return written;
+    if (recorded_at_entry_ != 0) {
+      fkt_insn insn{};
+      insn.op = FKT_OP_EMIT_WORDS;
+      insn.index = FKT_CALL_FIRST_KEPT;
+      insn.size = static_cast<__u16>(recorded_at_entry_ * 8);
+      builder.add(insn);
+      builder.set_words(recorded_at_entry_);
+    }
+    for (std::size_t i = 0; i < values_.size(); i++) {
+      if (instrument_.values[i].of_result) record(builder, i, builder.words());
+    }
+    Result<ProgramBlock> block = builder.finish(fkt_call_exit_rules(made_.entry.program().words));
+    if (!block) return block.error();
+    made_.exit = std::move(*block);
+    made_.shortest = shortest();
+    return Done{};
+  }
+
+  // Emits a value, and describes the words that it has in the event.
+  void record(ProgramBuilder& builder, std::size_t i, std::uint16_t first_word) {
+    const Fetch& fetch = values_[i].fetch;
+    builder.emit(fetch, text_bytes(fetch));
+    RecordedField field;
+    field.name = instrument_.values[i].path.text();
+    field.first_word = first_word;
+    field.words = static_cast<std::uint16_t>(builder.words() - first_word);
+    const Type type = names_.btf().type(fetch.type);
+    field.kind = fetch.is_text                    ? RecordedField::Kind::text
+                 : type.kind == TypeKind::pointer ? RecordedField::Kind::address
+                 : fetch.is_signed                ? RecordedField::Kind::signed_number
+                                                  : RecordedField::Kind::number;
+    made_.fields.push_back(std::move(field));
+  }
+
+  // The longest duration such that a test that must hold excludes all shorter ones.
+  std::uint64_t shortest() const {
+    std::uint64_t ticks = 0;
+    for (const std::uint32_t part : at_exit_) {
+      if (!is_test(node(part))) continue;
+      const HitTest& test = tests_[part];
+      const bool wraps = test.range.first + test.range.span < test.range.first;
+      if (test.kind != HitTest::Kind::range || test.left.source != HitValue::Source::duration ||
+          wraps) {
+        continue;
+      }
+      ticks = std::max(ticks, test.range.first);
+    }
+    return ticks;
+  }
+
+  const Instrument& instrument_;
+  const Prototype& function_;
+  const ArgumentLayout layout_;
+  const CallNames names_;
+  const TestContext tests_context_;
+  std::vector<HitValue> values_;  // of instrument_.values
+  std::vector<HitTest> tests_;    // of the condition's nodes, likewise the next
+  std::vector<Needs> needs_;
+  std::vector<std::uint32_t> at_entry_, at_exit_;  // nodes that must all be true
+  std::map<std::uint32_t, HitTest> kept_results_;
+  bool uses_entry_ = false;
+  std::uint16_t recorded_at_entry_ = 0;  // words
+  CallPrograms made_;
+};
+
+Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype& function,
+                                  const CallContext& context) {
+  return CallCompiler(instrument, function, context).compile();
+}
+
+}  // namespace fkt

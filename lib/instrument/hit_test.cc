@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/instrument/hit_test.h"
+
+#include <fkt/call_hit.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "lib/base/parse.h"
+#include "lib/base/suggest.h"
+#include "lib/format/clocks.h"
+#include "lib/instrument/scanner.h"
+#include "lib/query/comparison.h"
+
+namespace fkt {
+namespace {
+
+struct ContextName {
+  std::string_view name;
+  fkt_context context;
+  std::uint8_t bits;
+};
+
+constexpr ContextName kContexts[] = {
+    {"pid", FKT_CONTEXT_PID, 32},
+    {"tid", FKT_CONTEXT_TID, 32},
+    {"uid", FKT_CONTEXT_UID, 32},
+    {"cpu", FKT_CONTEXT_CPU, 32},
+    {"context", FKT_CONTEXT_LEVEL, 32},
+    {"since_start", FKT_CONTEXT_SINCE_START, 64},
+    {"stack_left", FKT_CONTEXT_STACK_LEFT, 64},
+    {"task", FKT_CONTEXT_TASK, 64},
+    {"cgroup", FKT_CONTEXT_CGROUP, 64},
+};
+
+// In the order of enum fkt_level.
+constexpr std::array<std::string_view, 4> kLevels = {"task", "softirq", "irq", "nmi"};
+
+HitValue context_value(fkt_context context, std::uint8_t bits, std::uint16_t parameter = 0) {
+  HitValue value;
+  value.source = HitValue::Source::context;
+  value.fetch.from = FKT_FROM_CONTEXT;
+  value.fetch.index = static_cast<std::uint8_t>(context);
+  value.fetch.parameter = parameter;
+  value.fetch.bits = bits;
+  value.fetch.is_text = context == FKT_CONTEXT_TASK;
+  return value;
+}
+
+// "arg3" is the third argument.
+std::optional<std::size_t> argument_number(std::string_view name) {
+  std::size_t number = 0;
+  if (!name.starts_with("arg") || !parse_number(name.substr(3), number) || number == 0) {
+    return std::nullopt;
+  }
+  return number - 1;
+}
+
+class TestBinder {
+ public:
+  TestBinder(const ExpressionNode& node, const TestContext& context)
+      : node_(node), context_(context) {}
+
+  Result<HitTest> bind() {
+    if (node_.kind == ExpressionNode::Kind::flag) return flag();
+    if (node_.kind == ExpressionNode::Kind::chance) return chance();
+    const Status bound = comparison();
+    if (!bound) return bound.error();
+    return std::move(test_);
+  }
+
+ private:
+  Error wrong_value(const std::string& what) const { return at_column(node_.value_column, what); }
+
+  Result<HitTest> flag() {
+    const auto found = std::ranges::find(context_.flags, node_.field);
+    if (found == context_.flags.end()) {
+      const std::vector<std::string> known(context_.flags.begin(), context_.flags.end());
+      return at_column(node_.field_column, "no instrument sets a flag " + in_quotes(node_.field) +
+                                               did_you_mean(node_.field, known));
+    }
+    const auto number = static_cast<std::uint16_t>(found - context_.flags.begin());
+    test_.left = context_value(FKT_CONTEXT_FLAG, 1, number);
+    test_.range = {ValueRange::Kind::some, 1, 0};
+    return std::move(test_);
+  }
+
+  Result<HitTest> chance() {
+    test_.left =
+        context_value(FKT_CONTEXT_CHANCE, 16, static_cast<std::uint16_t>(node_.value.number));
+    test_.range = {ValueRange::Kind::some, 0, 0};
+    return std::move(test_);
+  }
+
+  Status comparison() {
+    const Result<FieldPath> path = FieldPath::parse(node_.field, node_.field_column);
+    if (!path) return path.error();
+    const bool wants_text = node_.value.quoted || is_pattern(node_.comparison);
+    const bool has_text = node_.value.kind == Literal::Kind::text;
+    Result<HitValue> left =
+        context_.names.value(*path, has_text ? TextRule::by_type : TextRule::never);
+    if (!left) return left.error();
+    if (wants_text && !left->fetch.is_text && left->fetch.type != 0 &&
+        context_.names.btf().may_be_text(left->fetch.type)) {
+      left = context_.names.value(*path, TextRule::always);
+      if (!left) return left.error();
+    }
+    test_.left = std::move(*left);
+    test_.comparison = node_.comparison;
+    if (test_.left.fetch.is_text) return text();
+    if (is_pattern(node_.comparison)) {
+      return wrong_value(node_.field + " is no text: ~ and !~ are for texts");
+    }
+    return has_text ? named_value() : number(node_.value);
+  }
+
+  Status text() {
+    if (orders(node_.comparison)) {
+      return wrong_value(node_.field + " is a text: ==, !=, ~ and !~ are for texts");
+    }
+    if (node_.value.kind != Literal::Kind::text) {
+      return wrong_value(node_.field + " is a text: write the value in quotation marks");
+    }
+    if (!is_pattern(node_.comparison) &&
+        node_.value.text.find_first_of("*?") != std::string::npos) {
+      return wrong_value("only ~ and !~ take * and ? here");
+    }
+    if (node_.value.text.size() >= FKT_PROGRAM_TEXT_BYTES) {
+      return wrong_value("the text is too long: at most " +
+                         std::to_string(FKT_PROGRAM_TEXT_BYTES - 1) + " characters");
+    }
+    test_.kind = HitTest::Kind::text;
+    test_.text = node_.value.text;
+    return Done{};
+  }
+
+  Status number(const Literal& literal) {
+    Literal value = literal;
+    if (literal.kind == Literal::Kind::time) {
+      if (!test_.left.is_time()) return wrong_value(node_.field + " is no time");
+      const auto ticks = parse_duration(literal.text, context_.ticks_per_second);
+      if (!ticks) return wrong_value(ticks.error().message);
+      value.kind = Literal::Kind::number;
+      value.number = *ticks;
+    }
+    const Fetch& fetch = test_.left.fetch;
+    test_.range = range_of(node_.comparison, value, fetch.bits, fetch.is_signed);
+    if (test_.range.kind == ValueRange::Kind::some) return Done{};
+    return wrong_value(
+        std::string("that is ") + (test_.range.kind == ValueRange::Kind::all ? "always" : "never") +
+        " true: " + node_.field + " is " + (fetch.is_signed ? "a signed" : "an unsigned") +
+        " number of " + std::to_string(fetch.bits) + " bits");
+  }
+
+  // A word for a number: a name that the type has for it, or another value of the hit.
+  Status named_value() {
+    const std::string& word = node_.value.text;
+    std::vector<std::string> names;
+    const std::optional<std::int64_t> known = constant(word, names);
+    if (known) {
+      Literal value;
+      value.negative = *known < 0;
+      value.number =
+          value.negative ? -static_cast<std::uint64_t>(*known) : static_cast<std::uint64_t>(*known);
+      return number(value);
+    }
+    if (!node_.value.quoted) {
+      const Result<FieldPath> path = FieldPath::parse(word, node_.value_column);
+      Result<HitValue> other =
+          path ? context_.names.value(*path, TextRule::never) : Result<HitValue>(path.error());
+      if (other && !other->fetch.is_text) {
+        test_.kind = HitTest::Kind::values;
+        test_.right = std::move(*other);
+        return Done{};
+      }
+      if (path && !path->steps.empty() && !other) return other.error();
+    }
+    return wrong_value(in_quotes(word) + " is no value of " + node_.field + " and no other value" +
+                       did_you_mean(word, names));
+  }
+
+  // Returns the number that the word stands for. names: set to all such words.
+  std::optional<std::int64_t> constant(const std::string& word, std::vector<std::string>& names) {
+    const Fetch& fetch = test_.left.fetch;
+    if (test_.left.source == HitValue::Source::context) {
+      if (fetch.index != FKT_CONTEXT_LEVEL) return std::nullopt;
+      names.assign(kLevels.begin(), kLevels.end());
+      const auto level = std::ranges::find(kLevels, word);
+      if (level == kLevels.end()) return std::nullopt;
+      return level - kLevels.begin();
+    }
+    const Btf& btf = context_.names.btf();
+    const Type type = btf.type(fetch.type);
+    if (type.is_bool) {
+      names = {"true", "false"};
+      if (word == "true" || word == "false") return word == "true" ? 1 : 0;
+    }
+    if (type.kind != TypeKind::enumeration) return std::nullopt;
+    names = btf.enumerators(fetch.type);
+    return btf.enumerator(fetch.type, word);
+  }
+
+  const ExpressionNode& node_;
+  const TestContext& context_;
+  HitTest test_;
+};
+
+Comparison opposite(Comparison comparison) {
+  switch (comparison) {
+    case Comparison::equal:
+      return Comparison::unequal;
+    case Comparison::unequal:
+      return Comparison::equal;
+    case Comparison::less:
+      return Comparison::greater_equal;
+    case Comparison::less_equal:
+      return Comparison::greater;
+    case Comparison::greater:
+      return Comparison::less_equal;
+    case Comparison::greater_equal:
+      return Comparison::less;
+    case Comparison::like:
+      return Comparison::unlike;
+    default:
+      return Comparison::like;
+  }
+}
+
+// Pushes one value and compares it with the other.
+void write_values(ProgramBuilder& builder, const HitTest& test, bool wanted) {
+  const Comparison comparison = wanted ? test.comparison : opposite(test.comparison);
+  const bool is_signed = test.left.fetch.is_signed || test.right->fetch.is_signed;
+  const bool swaps = comparison == Comparison::greater || comparison == Comparison::greater_equal;
+  fkt_insn insn{};
+  insn.op = FKT_OP_TEST_POP;
+  switch (comparison) {
+    case Comparison::equal:
+      insn.compare = FKT_COMPARE_EQ;
+      break;
+    case Comparison::unequal:
+      insn.compare = FKT_COMPARE_NE;
+      break;
+    case Comparison::less:
+    case Comparison::greater:
+      insn.compare = is_signed ? FKT_COMPARE_LT : FKT_COMPARE_BELOW;
+      break;
+    default:
+      insn.compare = is_signed ? FKT_COMPARE_LE : FKT_COMPARE_BELOW_EQ;
+      break;
+  }
+  builder.add(FKT_OP_PUSH, swaps ? test.left.fetch : test.right->fetch);
+  builder.add(insn, swaps ? test.right->fetch : test.left.fetch);
+}
+
+}  // namespace
+
+Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const {
+  const auto& arguments = function_.arguments;
+  std::size_t i = argument_number(path.root).value_or(arguments.size());
+  const auto named = std::ranges::find(arguments, path.root, &Prototype::Argument::name);
+  if (named != arguments.end()) i = static_cast<std::size_t>(named - arguments.begin());
+  if (i >= arguments.size()) {
+    std::vector<std::string> names;
+    std::string list;
+    for (std::size_t n = 0; n < arguments.size(); n++) {
+      const std::string number = "arg" + std::to_string(n + 1);
+      names.push_back(arguments[n].name.empty() ? number : arguments[n].name);
+      list += (n == 0 ? "" : ", ") + names.back();
+    }
+    return at_column(path.column, function_.function + " has no argument " + in_quotes(path.root) +
+                                      (list.empty() ? "; it has none" : "; it has " + list) +
+                                      did_you_mean(path.root, names));
+  }
+  const ArgumentWords words = layout_.arguments[i];
+  Result<Fetch> fetch =
+      resolve_path(btf_, {words.first, words.words, arguments[i].type}, path, text);
+  if (!fetch) return fetch.error();
+  return HitValue{HitValue::Source::argument, std::move(*fetch)};
+}
+
+Result<HitValue> CallNames::result(const FieldPath& path, TextRule text) const {
+  Result<Fetch> fetch = resolve_path(btf_, {FKT_CALL_RESULT, 2, function_.result}, path, text);
+  if (!fetch) return fetch.error();
+  return HitValue{HitValue::Source::result, std::move(*fetch)};
+}
+
+Result<HitValue> CallNames::value(const FieldPath& path, TextRule text) const {
+  if (path.root == "ret") return result(path, text);
+  if (!path.steps.empty()) return argument(path, text);
+  if (path.root == "duration") {
+    HitValue duration;
+    duration.source = HitValue::Source::duration;
+    duration.fetch.index = FKT_CALL_DURATION;
+    return duration;
+  }
+  const ContextName* const context = std::ranges::find(kContexts, path.root, &ContextName::name);
+  if (context != std::end(kContexts)) return context_value(context->context, context->bits);
+  return argument(path, text);
+}
+
+Result<HitTest> bind_test(const ExpressionNode& node, const TestContext& context) {
+  return TestBinder(node, context).bind();
+}
+
+Status write_test(ProgramBuilder& builder, const HitTest& test, bool wanted,
+                  ProgramBuilder::Label otherwise) {
+  if (test.kind == HitTest::Kind::values) {
+    write_values(builder, test, wanted);
+  } else if (test.kind == HitTest::Kind::text) {
+    const Result<std::uint16_t> number = builder.text(test.text);
+    if (!number) return number.error();
+    fkt_insn insn{};
+    insn.op = FKT_OP_MATCH;
+    insn.value = *number;
+    insn.flags = negates(test.comparison) == wanted ? FKT_INSN_NOT : 0;
+    builder.add(insn, test.left.fetch);
+  } else {
+    const ValueRange range = wanted ? test.range : test.range.complement();
+    fkt_insn insn{};
+    insn.op = FKT_OP_TEST;
+    insn.value = range.first;
+    insn.span = range.span;
+    builder.add(insn, test.left.fetch);
+  }
+  builder.last_jumps_to(otherwise);
+  return Done{};
+}
+
+}  // namespace fkt

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// One comparison of a condition, bound to the words of a call's hit, and the instructions that it
+// becomes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/base/result.h"
+#include "lib/instrument/argument_words.h"
+#include "lib/instrument/btf.h"
+#include "lib/instrument/fetch.h"
+#include "lib/instrument/program_builder.h"
+#include "lib/instrument/value_range.h"
+#include "lib/query/expression.h"
+#include "lib/query/field_path.h"
+
+namespace fkt {
+
+// A value that a condition names.
+struct HitValue {
+  enum class Source : std::uint8_t { argument, result, duration, context };
+
+  Source source = Source::context;
+  Fetch fetch;
+
+  bool is_known_at_exit_only() const {
+    return source == Source::result || source == Source::duration;
+  }
+  bool is_known_at_entry_only() const {
+    return source == Source::argument ||
+           (source == Source::context && fetch.index == FKT_CONTEXT_STACK_LEFT);
+  }
+  bool is_time() const {
+    return source == Source::duration ||
+           (source == Source::context && fetch.index == FKT_CONTEXT_SINCE_START);
+  }
+};
+
+// What the names mean for one function.
+class CallNames {
+ public:
+  CallNames(const Btf& btf, const Prototype& function, const ArgumentLayout& layout)
+      : btf_(btf), function_(function), layout_(layout) {}
+
+  const Btf& btf() const { return btf_; }
+  // What a condition calls so. Error (usage): nothing is, or the path leads nowhere.
+  Result<HitValue> value(const FieldPath& path, TextRule text) const;
+  // Likewise, of arguments and what they lead to only.
+  Result<HitValue> argument(const FieldPath& path, TextRule text) const;
+  Result<HitValue> result(const FieldPath& path, TextRule text) const;
+
+ private:
+  const Btf& btf_;
+  const Prototype& function_;
+  const ArgumentLayout& layout_;
+};
+
+struct HitTest {
+  enum class Kind : std::uint8_t { range, text, values };
+
+  Kind kind = Kind::range;
+  HitValue left;
+  std::optional<HitValue> right;  // of values
+  ValueRange range;
+  std::string text;  // a pattern
+  Comparison comparison = Comparison::equal;
+};
+
+struct TestContext {
+  const CallNames& names;
+  double ticks_per_second;
+  std::span<const std::string> flags;
+};
+
+// Binds a comparison, a flag or a chance. Error (usage): it makes no sense of the types.
+Result<HitTest> bind_test(const ExpressionNode& node, const TestContext& context);
+
+// Adds the instructions that continue at `otherwise` unless the test's result is `wanted`.
+Status write_test(ProgramBuilder& builder, const HitTest& test, bool wanted,
+                  ProgramBuilder::Label otherwise);
+
+}  // namespace fkt

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Writes a program (fkt/program.h): instructions, the targets of those that jump, texts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fkt/program.h>
+
+#include "lib/base/result.h"
+#include "lib/instrument/fetch.h"
+
+namespace fkt {
+
+// A program in the form that the kernel takes.
+class ProgramBlock {
+ public:
+  ProgramBlock() : ProgramBlock({}, {}, 0) {}
+  // words: that it emits at most.
+  ProgramBlock(const std::vector<fkt_insn>& insns, const std::vector<std::string>& texts,
+               std::uint16_t words);
+
+  const fkt_program& program() const {
+    return *reinterpret_cast<const fkt_program*>(memory_.data());
+  }
+  std::size_t bytes() const { return memory_.size() * sizeof memory_[0]; }
+
+ private:
+  std::vector<std::uint64_t> memory_;
+};
+
+class ProgramBuilder {
+ public:
+  // Where an instruction may continue. The hit is dropped at kDrop.
+  using Label = std::size_t;
+  static constexpr Label kDrop = 0;
+
+  Label new_label();
+  // The label is where the next instruction is.
+  void place(Label label);
+
+  // Adds an instruction; before it, what pushes the pointers that lead to its operand.
+  void add(fkt_op op, const Fetch& operand);
+  void add(const fkt_insn& insn, const Fetch& operand);
+  void add(const fkt_insn& insn) { insns_.push_back(insn); }
+  void add_jump(Label target);
+  // The last instruction continues at the label.
+  void last_jumps_to(Label target);
+  // Emits the operand, or the text that it is the address of in `text_bytes`, a multiple of 8.
+  void emit(const Fetch& operand, std::uint16_t text_bytes);
+  void emit_number(std::uint64_t number);
+
+  // Returns the text's number. Error (usage): it is too long, or there are too many.
+  Result<std::uint16_t> text(std::string_view text);
+
+  std::uint16_t words() const { return words_; }
+  // Precondition: every label that is jumped to was placed behind the jump. Two paths that emitted
+  // different numbers of words have been made equal with set_words(). Error (usage): the program is
+  // too long for the kernel.
+  Result<ProgramBlock> finish(const fkt_program_rules& rules);
+  // Sets the number of words that paths which meet here have emitted.
+  void set_words(std::uint16_t words) { words_ = words; }
+
+ private:
+  std::vector<fkt_insn> insns_;
+  std::vector<std::string> texts_;
+  std::vector<std::size_t> labels_{0};                // instruction's number
+  std::vector<std::pair<std::size_t, Label>> jumps_;  // instruction, label
+  std::uint16_t words_ = 0;
+};
+
+}  // namespace fkt
