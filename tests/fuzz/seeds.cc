@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lib/base/unique_fd.h"
+#include "lib/instrument/program_builder.h"
 #include "lib/remote/message.h"
 #include "lib/slice/slice_writer.h"
 #include "tests/unit/busy_recording.h"
@@ -67,6 +68,50 @@ void write_frames(const std::string& folder) {
   std::ofstream(folder + "remote-hello")
       << std::string_view("\0", 1)
       << std::string_view(reinterpret_cast<char*>(&hello), sizeof hello);
+}
+
+// Programs with every kind of operand and operation that instruments are compiled to.
+bool write_programs(const std::string& folder) {
+  fkt::Fetch word, pointer, text, context;
+  pointer.index = 2;
+  pointer.pointers = {8, 16};
+  pointer.load = 4;
+  pointer.left = pointer.right = 32;
+  pointer.is_signed = true;
+  text.index = 3;
+  text.is_text = true;
+  context.from = FKT_FROM_CONTEXT;
+  context.index = FKT_CONTEXT_TASK;
+  fkt_insn test{}, match{}, compare{}, words{};
+  test.op = FKT_OP_TEST;
+  test.value = 1;
+  match.op = FKT_OP_MATCH;
+  compare.op = FKT_OP_TEST_POP;
+  compare.compare = FKT_COMPARE_LT;
+  words.op = FKT_OP_EMIT_WORDS;
+  words.size = 16;
+  fkt::ProgramBuilder builder;
+  if (!builder.text("a*b")) return false;
+  const fkt::ProgramBuilder::Label further = builder.new_label();
+  builder.add(test, word);
+  builder.last_jumps_to(further);
+  builder.add(match, context);
+  builder.last_jumps_to(fkt::ProgramBuilder::kDrop);
+  builder.place(further);
+  builder.add(FKT_OP_PUSH, word);
+  builder.add(compare, pointer);
+  builder.last_jumps_to(fkt::ProgramBuilder::kDrop);
+  builder.add(words);
+  builder.set_words(2);
+  builder.emit(pointer, 0);
+  builder.emit(text, 24);
+  const auto block = builder.finish(
+      {.words = 0x1ff, .record_bytes = 24, .record = 8, .emits = 48, .contexts = 0x7ff});
+  if (!block) return false;
+  std::ofstream(folder + "program")
+      .write(reinterpret_cast<const char*>(&block->program()),
+             static_cast<std::streamsize>(block->bytes()));
+  return true;
 }
 
 constexpr const char* kExpressions[] = {
@@ -129,6 +174,7 @@ int main(int argc, char** argv) {
   fkt::test::RandomRecording(2, 2, 600).builder().write(folder + "random.fkt");
   if (!write_slice(folder + "slice.fkt")) return 1;
   write_frames(folder);
+  if (!write_programs(folder)) return 1;
   int number = 0;
   for (const char* text : kExpressions) {
     std::ofstream(folder + "expression-" + std::to_string(number++)) << text;
