@@ -167,10 +167,10 @@ lint:  ## formatting and scripts; nothing is changed
 CHECKPATCH ?=
 checkpatch = $(or $(CHECKPATCH),$(shell command -v checkpatch.pl),$(firstword $(wildcard $(BUILD)/vm/*-debug/kdir/scripts/checkpatch.pl)))
 
-lint-module:  ## checkpatch on module/ and probes/
+lint-module:  ## checkpatch on module/, probes/ and calls/
 	@[ -n '$(checkpatch)' ] || { echo "make: no checkpatch.pl: tests/vm/get-kernel 6.1-debug has one, or name it with CHECKPATCH=..." >&2; exit 1; }
-	@echo "make: checking module/ and probes/"
-	@perl '$(checkpatch)' --no-tree --terse --max-line-length=120 --ignore $(not_for_checkpatch) -f $(wildcard module/*.[ch] probes/*.[ch] tests/vm/modules/*.c)
+	@echo "make: checking module/, probes/ and calls/"
+	@perl '$(checkpatch)' --no-tree --terse --max-line-length=120 --ignore $(not_for_checkpatch) -f $(wildcard module/*.[ch] probes/*.[ch] calls/*.[ch] tests/vm/modules/*.c)
 
 format:  ## formats the C++ sources in place
 	@clang-format -i $(cxx_sources)
@@ -179,4 +179,4 @@ format:  ## formats the C++ sources in place
 clean:  ## removes what was built, but not the kernels that were fetched
 	@rm -rf '$(BUILD)'/bin '$(BUILD)'/cmake '$(BUILD)'/cmake-fuzz '$(BUILD)'/cmake-sanitize '$(BUILD)'/demo '$(BUILD)'/*.log '$(BUILD)'/vm/check '$(BUILD)'/vm/*/src
 	@cd module && rm -rf .tmp_versions modules.order Module.symvers *.o *.ko *.mod *.mod.c .*.cmd \
-	    ../probes/*.o ../probes/.*.cmd .module-common.*
+	    ../probes/*.o ../probes/.*.cmd ../calls/*.o ../calls/.*.cmd .module-common.*

@@ -22,12 +22,10 @@
 
 #include "../module/compat.h"
 #include "calls.h"
+#include "trampoline.h"
 
 /* Longer than any call. */
 #define FOR_EVER U64_MAX
-
-void fkt_calls_enter(void);
-void fkt_calls_return(void);
 
 /*
  * Calls begun less calls returned on this CPU; a call may return on another one, so only the sum over all CPUs says
@@ -42,8 +40,6 @@ static void __maybe_unused no_record(const struct fkt_call *call, u64 end)
 
 DEFINE_STATIC_CALL_NULL(fkt_calls_record, no_record);
 
-/* Called by trampoline.S when a call returns that took long enough. */
-void fkt_calls_returned(const struct fkt_call *call, u64 end);
 void fkt_calls_returned(const struct fkt_call *call, u64 end)
 {
 	static_call_cond(fkt_calls_record)(call, end);
@@ -58,14 +54,10 @@ static bool is_kept;
 
 /* ---- functions that must not be traced this way ---- */
 
-/*
- * Functions that do not return, or not on the stack where they began: a call of theirs would be open for ever. Others
- * that end their task in this way are found when the task exits (below).
- */
 static const char *const never_return[] = {
-	"__switch_to", "__switch_to_asm", "cpu_startup_entry", "start_secondary", "rest_init", "do_idle",
-	"play_dead", "arch_cpu_idle_dead", "play_dead_common", "native_play_dead", "hlt_play_dead", "resume_play_dead",
-	"mwait_play_dead", "cpuidle_play_dead", "acpi_idle_play_dead", "do_task_dead", "stop_this_cpu", "panic",
+#define FKT_NEVER_RETURNS(name) #name,
+#include <fkt/never_return.def>
+#undef FKT_NEVER_RETURNS
 };
 
 static unsigned long forbidden[ARRAY_SIZE(never_return)];
@@ -318,6 +310,17 @@ void fkt_calls_end(void)
 	mutex_unlock(&lock);
 }
 EXPORT_SYMBOL_GPL(fkt_calls_end);
+
+/* Changes plan->shortest while calls are traced; calls that have begun are dropped or recorded by the new value. */
+void fkt_calls_set_shortest(u64 ticks)
+{
+	mutex_lock(&lock);
+	/* Without a user it must stay FOR_EVER (forget_user()). Read by trampoline.S without a lock. */
+	if (ops)
+		WRITE_ONCE(fkt_calls_shortest, ticks);
+	mutex_unlock(&lock);
+}
+EXPORT_SYMBOL_GPL(fkt_calls_set_shortest);
 
 /* ---- the module ---- */
 

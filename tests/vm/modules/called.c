@@ -23,7 +23,6 @@
 static unsigned int rounds = 100;
 module_param(rounds, uint, 0444);
 static unsigned int shortest_us;
-module_param(shortest_us, uint, 0444);
 static char *functions[MOST];
 static unsigned int functions_n;
 module_param_array(functions, charp, &functions_n, 0444);
@@ -167,6 +166,27 @@ static int get_counts(char *buffer, const struct kernel_param *unused)
 static const struct kernel_param_ops counts_ops = { .get = get_counts };
 module_param_cb(counts, &counts_ops, NULL, 0444);
 
+static u64 to_ticks(unsigned int us)
+{
+	return div_u64((u64)us * tsc_khz, 1000);
+}
+
+/* True between fkt_calls_begin() and fkt_calls_end(). */
+static bool is_traced;
+
+/* Also changes it while calls are traced. */
+static int set_shortest(const char *text, const struct kernel_param *param)
+{
+	int err = param_set_uint(text, param);
+
+	if (!err && READ_ONCE(is_traced))
+		fkt_calls_set_shortest(to_ticks(shortest_us));
+	return err;
+}
+
+static const struct kernel_param_ops shortest_ops = { .set = set_shortest, .get = param_get_uint };
+module_param_cb(shortest_us, &shortest_ops, &shortest_us, 0644);
+
 /* Writing calls the known functions once more. */
 static int set_run(const char *text, const struct kernel_param *unused)
 {
@@ -215,12 +235,13 @@ static int __init called_init(void)
 	for (i = 0; i < called_n; i++)
 		plan_functions[i] = called[i].function;
 	plan.count = called_n;
-	plan.shortest = div_u64((u64)shortest_us * tsc_khz, 1000);
+	plan.shortest = to_ticks(shortest_us);
 	err = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "called");
 	if (err)
 		return err;
 	err = fkt_calls_begin(&plan);
 	if (!err) {
+		WRITE_ONCE(is_traced, true);
 		err = run();
 		if (err)
 			fkt_calls_end();
