@@ -41,8 +41,7 @@ class CallCompiler {
 
   Result<CallPrograms> compile() {
     if (!layout_.on_stack.empty()) {
-      return Error{ErrorCode::usage, function_.function + ": " + layout_.on_stack +
-                                         ", so whole calls cannot be traced"};
+      return Error{ErrorCode::usage, layout_.on_stack + ", so whole calls cannot be traced"};
     }
     Status done = bind_values();
     if (done) done = bind_condition();
@@ -55,6 +54,11 @@ class CallCompiler {
  private:
   using Kind = ExpressionNode::Kind;
   using Label = ProgramBuilder::Label;
+
+  struct Value {
+    const FetchedValue* asked;
+    HitValue bound;
+  };
 
   // What a part of the condition asks.
   struct Needs {
@@ -70,16 +74,23 @@ class CallCompiler {
 
   Status bind_values() {
     for (const FetchedValue& value : instrument_.values) {
+      if (is_result_of_void(value)) continue;
       const TextRule text = value.form == FetchedValue::Form::by_type  ? TextRule::by_type
                             : value.form == FetchedValue::Form::string ? TextRule::always
                                                                        : TextRule::never;
       Result<HitValue> bound =
           value.of_result ? names_.result(value.path, text) : names_.argument(value.path, text);
       if (!bound) return bound.error();
-      values_.push_back(std::move(*bound));
+      values_.push_back({&value, std::move(*bound)});
       uses_entry_ |= !value.of_result;
     }
     return Done{};
+  }
+
+  // Of many functions, those without a result are recorded without it.
+  bool is_result_of_void(const FetchedValue& value) const {
+    return value.of_result && value.path.steps.empty() && !instrument_.place.names.is_one_name() &&
+           names_.btf().type(function_.result).kind == TypeKind::none;
   }
 
   Status bind_condition() {
@@ -158,8 +169,8 @@ class CallCompiler {
     ProgramBuilder builder;
     Status written = write_all(builder, at_entry_);
     if (!written) return written;
-    for (std::size_t i = 0; i < values_.size(); i++) {
-      if (!instrument_.values[i].of_result) record(builder, i, builder.words());
+    for (const Value& value : values_) {
+      if (!value.asked->of_result) record(builder, value);
     }
     recorded_at_entry_ = builder.words();
     for (const std::uint32_t part : at_exit_) {
@@ -223,8 +234,8 @@ class CallCompiler {
       builder.add(insn);
       builder.set_words(recorded_at_entry_);
     }
-    for (std::size_t i = 0; i < values_.size(); i++) {
-      if (instrument_.values[i].of_result) record(builder, i, builder.words());
+    for (const Value& value : values_) {
+      if (value.asked->of_result) record(builder, value);
     }
     Result<ProgramBlock> block = builder.finish(fkt_call_exit_rules(made_.entry.program().words));
     if (!block) return block.error();
@@ -234,11 +245,12 @@ class CallCompiler {
   }
 
   // Emits a value, and describes the words that it has in the event.
-  void record(ProgramBuilder& builder, std::size_t i, std::uint16_t first_word) {
-    const Fetch& fetch = values_[i].fetch;
+  void record(ProgramBuilder& builder, const Value& value) {
+    const Fetch& fetch = value.bound.fetch;
+    const std::uint16_t first_word = builder.words();
     builder.emit(fetch, text_bytes(fetch));
     RecordedField field;
-    field.name = instrument_.values[i].path.text();
+    field.name = value.asked->path.text();
     field.first_word = first_word;
     field.words = static_cast<std::uint16_t>(builder.words() - first_word);
     const Type type = names_.btf().type(fetch.type);
@@ -270,8 +282,8 @@ class CallCompiler {
   const ArgumentLayout layout_;
   const CallNames names_;
   const TestContext tests_context_;
-  std::vector<HitValue> values_;  // of instrument_.values
-  std::vector<HitTest> tests_;    // of the condition's nodes, likewise the next
+  std::vector<Value> values_;
+  std::vector<HitTest> tests_;  // of the condition's nodes, likewise the next
   std::vector<Needs> needs_;
   std::vector<std::uint32_t> at_entry_, at_exit_;  // nodes that must all be true
   std::map<std::uint32_t, HitTest> kept_results_;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Which functions of this kernel an instrument on whole calls takes, with which programs; and why
+// others that its patterns fit are left out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "lib/base/result.h"
+#include "lib/format/symbols.h"
+#include "lib/instrument/call_compiler.h"
+
+namespace fkt {
+
+struct CallPlan {
+  struct Taken {
+    std::uint64_t address = 0;
+    std::string name, module;  // module: empty for the kernel itself
+    std::size_t programs = 0;  // index
+  };
+  struct LeftOut {
+    std::string name, module, reason;
+  };
+
+  std::vector<Taken> taken;  // ascending by address
+  std::vector<LeftOut> left_out;
+  std::vector<CallPrograms> programs;  // functions with equal arguments share them
+  std::uint64_t shortest = 0;          // ticks: all shorter calls of all functions are dropped
+};
+
+// Functions that ftrace can trace: the lines of available_filter_functions, "vfs_read",
+// "ext4_sync_file [ext4]".
+class TraceableFunctions {
+ public:
+  explicit TraceableFunctions(std::string_view available_filter_functions);
+  bool has(std::string_view name, std::string_view module) const;
+
+ private:
+  std::unordered_set<std::string> names_;
+};
+
+struct CallPlanSources {
+  std::span<const Symbol> symbols;  // of the running kernel and its modules
+  const TraceableFunctions& traceable;
+  // Returns the types of a module, of the kernel itself when the name is empty; nullptr: they are
+  // not described.
+  std::function<const Btf*(std::string_view module)> types;
+  double ticks_per_second = 1e9;
+  std::span<const std::string> flags;  // of all instruments
+};
+
+// Precondition: the instrument's place is of kind call. Error (usage): no function fits, or none
+// that fits can be taken.
+Result<CallPlan> plan_calls(const Instrument& instrument, const CallPlanSources& sources);
+
+}  // namespace fkt

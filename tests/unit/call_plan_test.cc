@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests which functions an instrument on calls takes, and what is said of those that it leaves out.
+#include <catch2/catch.hpp>
+#include <map>
+#include <string>
+
+#include "lib/instrument/call_plan.h"
+#include "tests/unit/made_btf.h"
+
+using namespace fkt;
+using namespace fkt::test;
+
+namespace {
+
+const std::vector<Symbol> kSymbols = {
+    {0x1000, 'T', "vfs_read", ""},     {0x1100, 'D', "vfs_data", ""},
+    {0x1200, 't', "vfs_readv", ""},    {0x1300, 't', "vfs_read.part.0", ""},
+    {0x1400, 't', "done", ""},         {0x1500, 't', "same", ""},
+    {0x1600, 't', "same", ""},         {0x1700, 'T', "panic", ""},
+    {0x1800, 't', "take_seven", ""},   {0x1900, 't', "vfs_hidden", ""},
+    {0x1a00, 't', "do_thing", ""},     {0x1b00, 't', "unknown", ""},
+    {0x900, 't', "vfs_read", "other"}, {0x2000, 't', "done", "bare"},
+};
+
+Result<CallPlan> planned(const std::string& text) {
+  static const Btf btf = MadeBtf().read();
+  static const TraceableFunctions traceable(
+      "vfs_read\nvfs_readv\nvfs_read.part.0\ndone\nsame\nsame\npanic\ntake_seven\ndo_thing\n"
+      "unknown\nvfs_read [other]\ndone [bare]\n");
+  const Result<Instrument> instrument = Instrument::parse(text);
+  REQUIRE(instrument);
+  const auto types = [](std::string_view module) { return module == "bare" ? nullptr : &btf; };
+  return plan_calls(*instrument, {kSymbols, traceable, types, 1e9, {}});
+}
+
+CallPlan plan(const std::string& text) {
+  const Result<CallPlan> made = planned(text);
+  INFO((made ? "" : made.error().message));
+  REQUIRE(made);
+  return *made;
+}
+
+std::string refusal(const std::string& text) {
+  const Result<CallPlan> made = planned(text);
+  return made ? "made" : made.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("functions are taken by name and module, with programs that they share") {
+  const CallPlan all = plan("call:vfs_*(count) if duration > 1us");
+  REQUIRE(all.taken.size() == 3);
+  CHECK(all.taken[0].module == "other");
+  CHECK(all.taken[0].address == 0x900);
+  CHECK(all.taken[1].name == "vfs_read");
+  CHECK(all.taken[2].name == "vfs_readv");
+  CHECK(all.programs.size() == 1);
+  CHECK(all.shortest == 1001);
+  CHECK(plan("call:vmlinux:vfs_read").taken.size() == 1);
+  CHECK(plan("call:other:*").taken.size() == 1);
+  const CallPlan two = plan("call:vfs_read,do_thing ret");
+  CHECK(two.taken.size() == 3);
+  CHECK(two.programs.size() == 2);  // one result has 64 bits, the other 32
+  CHECK(two.taken[0].programs == two.taken[1].programs);
+  CHECK(two.taken[1].programs != two.taken[2].programs);
+  CHECK(two.shortest == 0);
+  // A function without a result is recorded without it, unless it is the only one.
+  const CallPlan with_void = plan("call:vfs_read,done ret");
+  CHECK(with_void.taken.size() == 3);
+  CHECK(with_void.programs[with_void.taken[2].programs].fields.empty());
+  CHECK(refusal("call:vmlinux:done ret") == "done: column 19: ret has no value: it is void");
+}
+
+TEST_CASE("functions that are left out have a reason") {
+  std::map<std::string, std::string> reasons;
+  const CallPlan all = plan("call:*");
+  for (const CallPlan::LeftOut& one : all.left_out)
+    reasons[one.name + " " + one.module] = one.reason;
+  CHECK(all.taken.size() == 5);
+  CHECK(reasons.size() == 7);
+  CHECK(reasons["vfs_read.part.0 "] ==
+        "the compiler made this variant: its arguments are not known");
+  CHECK(reasons["same "] == "2 functions are called so");
+  CHECK(reasons["panic "] == "it does not return");
+  CHECK(reasons["take_seven "] ==
+        "argument 7 (long unsigned int) is on the stack, so whole calls cannot be traced");
+  CHECK(reasons["vfs_hidden "] == "the kernel does not let it be traced");
+  CHECK(reasons["unknown "] == "no function \"unknown\" has a description");
+  CHECK(reasons["done bare"] == "the types of module bare are not described");
+  // Of many functions, those without the argument are left out.
+  CHECK(plan("call:*(ms)").taken.size() == 1);
+}
+
+TEST_CASE("a place where nothing can be traced is refused") {
+  CHECK(refusal("call:vfs_raed") ==
+        "no function is called \"vfs_raed\"; did you mean \"vfs_read\"?");
+  CHECK(refusal("call:vfs_data").starts_with("no function is called \"vfs_data\""));
+  CHECK(refusal("call:xfs_*") == "\"call:xfs_*\": no function fits");
+  CHECK(refusal("call:other:done") == "no function is called \"done\"");
+  CHECK(refusal("call:panic") == "panic: it does not return");
+  CHECK(refusal("call:do_thing(m)") ==
+        "do_thing: column 15: do_thing has no argument \"m\"; it has ms, delta, state, arg4");
+  CHECK(refusal("call:same,panic") ==
+        "\"call:same,panic\": none of the 2 functions that fit can be traced: same: 2 functions "
+        "are called so");
+}
