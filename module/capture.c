@@ -32,6 +32,7 @@
 
 #include "access.h"
 #include "attach.h"
+#include "call_table.h"
 #include "capture.h"
 #include "clock.h"
 #include "drain.h"
@@ -44,6 +45,8 @@
 #include "wake.h"
 #include "when.h"
 #include "write.h"
+
+#include "../probes/calls.h"
 
 /* How long a close waits for the drain: if the output works, everything recorded is then in the file. */
 #define CLOSE_WAIT (5 * HZ)
@@ -60,7 +63,8 @@ static void halt_locked(void)
 	fkt_recording_end(FKT_STOP_ASKED, 0);
 	/* Again: the thread in fkt_recording_end() may have been preempted before it cleared the mask. */
 	WRITE_ONCE(fkt_mask, 0);
-	/* Returns when every probe that was running has returned. */
+	/* These return when every probe that was running has returned. */
+	fkt_record_calls_end();
 	fkt_detach_all();
 	fkt_filter_stop();
 	fkt_rings_close();
@@ -100,6 +104,7 @@ void fkt_capture_finish(void)
 	fkt_reader_reset(owner);
 	fkt_drain_release();
 	fkt_rings_stop();
+	fkt_record_calls_free();
 	set_recorder(NULL);
 	WRITE_ONCE(fkt_recording.state, FKT_IDLE);
 	module_put(THIS_MODULE);
@@ -270,12 +275,63 @@ static void set_keys(const struct fkt_start *start)
 		args || start->filter != FKT_FILTER_NONE || start->clock != FKT_CLOCK_TSC);
 }
 
-/* Takes over `condition`: it is freed on error, otherwise by fkt_when_stop(). */
-static int start_locked(struct file *owner, const struct fkt_start *start, struct file *out,
-			struct fkt_when *condition)
+/* What FKT_START has read from user memory, and the output. Each of them may be NULL. */
+struct parts {
+	struct fkt_when *condition;
+	struct fkt_call_table *calls;
+	struct file *out;
+};
+
+static void free_parts(struct parts *parts)
 {
+	kvfree(parts->condition);
+	fkt_call_table_free(parts->calls);
+	if (parts->out)
+		fput(parts->out);
+}
+
+/* Returns 0 or a negative errno; the caller must call free_parts() in any case. */
+static int get_parts(struct file *owner, const struct fkt_start *start, struct parts *parts)
+{
+	void *got = fkt_when_get(start);
+
+	if (IS_ERR(got))
+		return PTR_ERR(got);
+	parts->condition = got;
+	got = fkt_call_table_get(owner, start);
+	if (IS_ERR(got))
+		return PTR_ERR(got);
+	parts->calls = got;
+	got = fkt_start_output(start);
+	if (IS_ERR(got))
+		return PTR_ERR(got);
+	parts->out = got;
+	return 0;
+}
+
+/* Switches on everything that writes events. */
+static int attach(const struct fkt_start *start, struct parts *parts)
+{
+	struct fkt_call_table *table = parts->calls;
+	int err = fkt_attach_layers(start->mask);
+
+	if (err)
+		return err;
+	err = fkt_filter_adopt();
+	if (err)
+		return err;
+	parts->calls = NULL;
+	return fkt_record_calls_begin(table);
+}
+
+/* Takes parts->condition, and parts->calls unless it fails early. */
+static int start_locked(struct file *owner, const struct fkt_start *start, struct parts *parts)
+{
+	struct fkt_when *condition = parts->condition;
 	int err;
 
+	parts->condition = NULL;
+	/* Frees it on error; later fkt_when_stop() does. */
 	err = fkt_when_start(condition);
 	if (err)
 		return err;
@@ -292,16 +348,14 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	fkt_recording.overwrite = start->flags & FKT_START_OVERWRITE;
 	fkt_recording.leave = false;
 	fkt_recording.closed = false;
-	err = fkt_drain_start(start, out);
+	err = fkt_drain_start(start, parts->out);
 	if (err)
 		goto err_rings;
 	set_keys(start);
 	fkt_attach_start();
 	__module_get(THIS_MODULE);
 	prepare(owner, start);
-	err = fkt_attach_layers(start->mask);
-	if (!err)
-		err = fkt_filter_adopt();
+	err = attach(start, parts);
 	if (!err) {
 		begin();
 		return 0;
@@ -337,39 +391,33 @@ static int lock_awake(void)
 	}
 }
 
-/* Starts the recording, or frees `condition` and returns an error, -EBUSY if there is another recording. */
-static int start_or_refuse(struct file *owner, const struct fkt_start *start, struct file *out,
-			   struct fkt_when *condition)
+/* Starts the recording. -EBUSY: there is another one. */
+static int start_or_refuse(struct file *owner, const struct fkt_start *start, struct parts *parts)
 {
 	const struct fkt_opener *opener = owner->private_data;
 	int err = lock_awake();
 
-	if (err) {
-		kvfree(condition);
+	if (err)
 		return err;
-	}
 	if (fkt_recording.owner == owner && fkt_recording.state == FKT_STOPPED)
 		fkt_capture_finish();
 	if (fkt_recording.state != FKT_IDLE)
 		err = -EBUSY;
 	else if (!fkt_access_memory(owner, opener->pow))
 		err = -EDQUOT;
-	if (err)
-		kvfree(condition);
-	else
-		err = start_locked(owner, start, out, condition);
+	if (!err)
+		err = start_locked(owner, start, parts);
 	mutex_unlock(&fkt_recording.lock);
 	return err;
 }
 
 /*
  * FKT_START. -EBUSY: another open file records; -EPROTO: another ABI version; -EPERM, -EACCES: see
- * access.c; -EDQUOT: more memory than the opener may have.
+ * access.c; -EDQUOT: more memory than the opener may have; -ENOPKG: there is no module fkt_calls.
  */
 int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 {
-	struct fkt_when *condition;
-	struct file *out;
+	struct parts parts = {};
 	int err;
 
 	err = fkt_start_check(start);
@@ -377,18 +425,23 @@ int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 		err = fkt_access_start(owner, start);
 	if (err)
 		return err;
-	condition = fkt_when_get(start);
-	if (IS_ERR(condition))
-		return PTR_ERR(condition);
-	out = fkt_start_output(start);
-	if (IS_ERR(out)) {
-		kvfree(condition);
-		return PTR_ERR(out);
-	}
-	err = start_or_refuse(owner, start, out, condition);
-	if (out)
-		fput(out);
+	err = get_parts(owner, start, &parts);
+	if (!err)
+		err = start_or_refuse(owner, start, &parts);
+	free_parts(&parts);
 	if (!err)
 		wake_up_all(&fkt_recording.ready);
+	return err;
+}
+
+/* FKT_CALL_COUNTS. -ENXIO: the last recording had no such instrument. */
+int fkt_capture_call_counts(struct fkt_call_counts *counts)
+{
+	int err = fkt_recording_lock();
+
+	if (err)
+		return err;
+	err = fkt_record_calls_counts(counts);
+	mutex_unlock(&fkt_recording.lock);
 	return err;
 }

@@ -55,6 +55,13 @@ u64 fkt_clock_other(void)
 	return counter + READ_ONCE(clock.offset);
 }
 
+/* Any context. */
+u64 fkt_clock_added(void)
+{
+	/* Lockless: does not change while a probe writes. */
+	return READ_ONCE(clock.offset);
+}
+
 static void set_key(void)
 {
 	if (clock.source == FKT_CLOCK_MONO || clock.offset)

@@ -23,6 +23,7 @@ void fkt_clock_park(void);
 bool fkt_clock_wake(void);
 u64 fkt_clock_slept_ns(void);
 u64 fkt_clock_other(void);
+u64 fkt_clock_added(void);
 
 /* Full stamp (ticks). */
 static __always_inline u64 fkt_clock(void)
@@ -30,6 +31,12 @@ static __always_inline u64 fkt_clock(void)
 	if (static_branch_unlikely(&fkt_key_clock))
 		return fkt_clock_other();
 	return rdtsc();
+}
+
+/* What the clock has more than the counter (ticks). Precondition: its source is FKT_CLOCK_TSC. */
+static __always_inline u64 fkt_clock_offset(void)
+{
+	return static_branch_unlikely(&fkt_key_clock) ? fkt_clock_added() : 0;
 }
 
 #endif /* FKT_CLOCK_H */

@@ -140,6 +140,19 @@ static long give_index(struct file *file, const void __user *arg)
 	return fkt_page_index_give(file, &index);
 }
 
+static long give_call_counts(struct fkt_call_counts __user *arg)
+{
+	struct fkt_call_counts counts;
+	int err;
+
+	if (copy_from_user(&counts, arg, sizeof(counts)))
+		return -EFAULT;
+	err = fkt_capture_call_counts(&counts);
+	if (err)
+		return err;
+	return copy_to_user(arg, &counts, sizeof(counts)) ? -EFAULT : 0;
+}
+
 /* FKT_PID: translates a thread's number in the caller's pid namespace to its number in recordings. */
 static long give_pid(u32 __user *arg)
 {
@@ -200,6 +213,8 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return give_index(file, user);
 	case FKT_PID:
 		return give_pid(user);
+	case FKT_CALL_COUNTS:
+		return give_call_counts(user);
 	}
 	return -ENOTTY;
 }

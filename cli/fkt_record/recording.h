@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/fkt_record/drain_plan.h"
+#include "cli/fkt_record/instruments/call_setup.h"
 #include "cli/fkt_record/output/output.h"
 #include "cli/fkt_record/remote/remote_sink.h"
 #include "cli/fkt_record/request.h"
@@ -75,6 +76,9 @@ class Recording {
   // Frees the module's pages; the last call.
   void release();
 
+  // The instruments on calls; nullptr: there are none.
+  const CallSetup* calls() const { return calls_ ? &*calls_ : nullptr; }
+
  private:
   Recording(const Request& request, Device device, const TaskList& tasks, Output output)
       : request_(&request),
@@ -85,6 +89,7 @@ class Recording {
   bool has_room() const { return !output_.is_stream() && !output_.is_remote(); }
   // The destination of lent pages; null if no pages are lent.
   PageSink* sink() const;
+  Status set_up_calls();
   Status make_condition();
   void open_fallback_output(const DrainPlan& plan);
   Result<fkt_start> start_arguments(const DrainPlan& plan) const;
@@ -134,6 +139,7 @@ class Recording {
   std::unique_ptr<SnapshotRules> snapshot_rules_;  // moved to snapshots_ at the start
   std::unique_ptr<Snapshots> snapshots_;
   std::unique_ptr<fkt_when> when_;      // must stay valid during FKT_START
+  std::optional<CallSetup> calls_;      // likewise
   std::unique_ptr<DiskSyncer> syncer_;  // set while recording to a file or device
   int sync_error_ = 0;                  // errno of fdatasync(2); pages may be missing on the disk
   std::string head_;                    // the sections before the pages

@@ -9,6 +9,7 @@
 #include "cli/base/options.h"
 #include "cli/base/units.h"
 #include "cli/fkt_record/engine_name.h"
+#include "cli/fkt_record/instruments/call_setup.h"
 #include "lib/base/suggest.h"
 #include "lib/format/layer_mask.h"
 #include "lib/format/page_group.h"
@@ -48,7 +49,10 @@ void add_options(Options& options) {
   options.section("What is recorded")(",k", value("MASK"),
                                       "layers, as bits (0x401) or names (default: system,process)")(
       "args", "system calls with their six arguments")(
-      "pid", value("PID"), "only this process, with all its threads; without COMMAND as -n")(
+      "instrument,i", cli::values("PLACE"),
+      "also calls of kernel functions: call:vfs_*, 'call:ext4:* if duration > 1ms && ret < 0'; can "
+      "be given several times")("pid", value("PID"),
+                                "only this process, with all its threads; without COMMAND as -n")(
       "only", "only COMMAND and its descendants, from its execve on")(
       ",n", "spawn nothing: record until Ctrl-C or --duration")(
       "duration", value("T"), "stop after this time (ns, us, ms, s, m, h; seconds if bare)")(
@@ -225,6 +229,21 @@ Status read_snapshots(const Options& options, Request& r) {
                [&r](std::uint64_t number) { r.snapshots = static_cast<unsigned>(number); });
 }
 
+Status read_instruments(const Options& options, Request& r) {
+  for (const std::string& text : options.texts("instrument")) {
+    Result<Instrument> instrument = Instrument::parse(text);
+    if (!instrument) return usage("-i \"" + text + "\": " + instrument.error().message);
+    const Status good = check_instrument(*instrument);
+    if (!good) return good;
+    r.instruments.push_back(std::move(*instrument));
+  }
+  if (r.instruments.empty()) return Done{};
+  if (r.clock != FKT_CLOCK_TSC)
+    return usage("-i: not with --clock mono: calls are timed by the TSC");
+  r.mask |= 1ULL << FKT_L_INSTRUMENTS;
+  return Done{};
+}
+
 Status read_remote(const Options& options, Request& r) {
   for (const char* name : {"token-file", "wait"}) {
     if (options.has(name) && !r.to_remote()) {
@@ -262,6 +281,7 @@ Status read_rest(const Options& options, Request& r) {
   if (more) more = read_snapshots(options, r);
   if (more) more = read_files(options, r);
   if (more) more = read_remote(options, r);
+  if (more) more = read_instruments(options, r);
   if (!more) return more;
   if (r.file.empty()) return usage("-f: the file's name is empty");
   if (options.has("user") && r.user.empty()) return usage("--user: the name is empty");

@@ -12,6 +12,7 @@
 #include <fkt/ioctl.h>
 
 #include "lib/base/result.h"
+#include "lib/instrument/instrument.h"
 #include "lib/query/expression.h"
 #include "lib/record/output_file.h"
 #include "lib/remote/address.h"
@@ -29,8 +30,9 @@ struct Request {
   Replace replace = Replace::recordings;  // what may be overwritten
   std::uint64_t mask = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
   bool args = false;
-  bool pairs = true;                  // store begin and end in one word if no event is between
-  std::optional<std::uint64_t> size;  // bytes of pages; nothing: until the output is full
+  std::vector<Instrument> instruments;  // -i
+  bool pairs = true;                    // store begin and end in one word if no event is between
+  std::optional<std::uint64_t> size;    // bytes of pages; nothing: until the output is full
   std::optional<std::uint64_t> duration_ns;
   // Time between calls of fdatasync(2); 0: never called.
   std::chrono::nanoseconds sync = std::chrono::seconds(1);

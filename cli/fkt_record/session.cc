@@ -15,6 +15,7 @@
 #include "cli/fkt_record/status_line.h"
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/base/os_error.h"
+#include "lib/base/text.h"
 #include "lib/format/layer_mask.h"
 
 namespace fkt::record {
@@ -75,6 +76,8 @@ class Session {
   void end_recording();
   void close_file(const Status& stopped);
   void tell_end(const Summary& summary);
+  void tell_instruments() const;
+  void tell_instrument(const CallSetup::Part& part, const fkt_call_counts& counts) const;
   void tell_descendants(const std::vector<Descendant>& left) const;
   void recording_failed(const Error& error);
   bool workload_runs() const { return workload_ && !workload_status_; }
@@ -325,11 +328,36 @@ void Session::tell_end(const Summary& summary) {
     cli::warn(cli::with_commas(s.clock_back) +
               " events have the time of what was before them: the clock had stepped back");
   }
+  tell_instruments();
   if (!request_.quiet) cli::warn(end_line(name, summary));
   if (request_.verbose) {
     cli::warn(cost_line(summary));
   }
   if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
+}
+
+// With -v of each instrument, else of those that missed calls.
+void Session::tell_instruments() const {
+  const CallSetup* const calls = recording_.calls();
+  if (calls == nullptr) return;
+  for (std::uint32_t i = 0; i < calls->parts().size(); i++) {
+    const Result<fkt_call_counts> counts = recording_.device().call_counts(i);
+    if (!counts) return cli::warn(counts.error().message);
+    if (request_.verbose || counts->missed > 0) tell_instrument(calls->parts()[i], *counts);
+  }
+}
+
+void Session::tell_instrument(const CallSetup::Part& part, const fkt_call_counts& counts) const {
+  cli::warn(part.text + ": " + counted(part.functions, "function") + ", " +
+            cli::with_commas(counts.kept) + " calls recorded, " + cli::with_commas(counts.dropped) +
+            " dropped by its condition, " + cli::with_commas(counts.missed) + " missed");
+  if (!request_.verbose) return;
+  if (part.taken_before > 0) {
+    cli::warn("  " + counted(part.taken_before, "function") + " belong to instruments before it");
+  }
+  for (const CallPlan::LeftOut& left : part.left_out) {
+    cli::warn("  without " + left.name + ": " + left.reason);
+  }
 }
 
 void Session::tell_descendants(const std::vector<Descendant>& left) const {

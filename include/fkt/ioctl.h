@@ -31,7 +31,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 3
+#define FKT_ABI_VERSION 4
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -89,6 +89,42 @@ struct fkt_start {
 	__s32 filter_pid;
 	/* user pointer to a struct fkt_when (condition.h) whose coming true FKT_FIRED reports; 0: none */
 	__u64 when;
+	__u64 calls; /* user pointer to a struct fkt_calls: the functions whose calls are recorded; 0: none */
+};
+
+/* A function whose calls are recorded while the layer `instruments` is. */
+struct fkt_called {
+	__u64 function; /* its address, as in kallsyms */
+	__u32 number; /* in its events; below 1 << FKT_ARG_BITS */
+	__u16 program; /* which of fkt_calls.programs decides */
+	__u16 instrument; /* which of the counts of FKT_CALL_COUNTS it adds to */
+};
+
+/*
+ * Needs CAP_SYS_ADMIN, because the kernel cannot check everything: a function that takes arguments on the
+ * stack must not be among them.
+ */
+struct fkt_calls {
+	__u64 functions; /* user pointer to struct fkt_called[count], ascending by address, each address once */
+	__u64 programs; /* user pointer to the programs (program.h), one behind the other */
+	__u64 shortest; /* ticks: shorter calls are dropped before the programs are asked */
+	__u32 count; /* 1 to FKT_CALLS_MOST */
+	__u32 program_bytes; /* of all programs; at most FKT_CALLS_PROGRAM_BYTES */
+	__u32 program_count;
+	__u32 instruments; /* 1 to FKT_CALLS_INSTRUMENTS */
+};
+
+#define FKT_CALLS_MOST (1U << 17)
+#define FKT_CALLS_PROGRAM_BYTES (1U << 22)
+#define FKT_CALLS_INSTRUMENTS 1024
+
+/* FKT_CALL_COUNTS: calls that were not shorter than fkt_calls.shortest. Exact once the recording is stopped. */
+struct fkt_call_counts {
+	__u32 instrument; /* in; ENXIO: the recording has no such instrument */
+	__u32 pad;
+	__u64 kept; /* recorded, or lost with other events (fkt_status.lost) */
+	__u64 dropped; /* by their program */
+	__u64 missed; /* a program could not read memory, or a call came while another one was being recorded */
 };
 
 /*
@@ -240,7 +276,9 @@ struct fkt_fired {
 /*
  * Not in the 2005 system. FKT_START: EBUSY if another open file records. Without FKT_STATUS_ALL: EACCES
  * for filters other than JOIN and PROCESS, and for a process that ptrace(2) would refuse. EPERM: the
- * kernel is locked down.
+ * kernel is locked down; or start.calls without CAP_SYS_ADMIN. With start.calls also: ENOPKG, the module
+ * fkt_calls is not loaded and cannot be; ENOENT, none of the functions may be traced; EOPNOTSUPP, the
+ * clock is not the TSC.
  */
 #define FKT_START _IOW(FKT_IOC, 16, struct fkt_start)
 /* Ends the recording of this open file; returns when every page was written or can be fetched. */
@@ -278,5 +316,7 @@ struct fkt_fired {
 #define FKT_INDEX _IOW(FKT_IOC, 27, struct fkt_index)
 /* In: a thread's number in the caller's pid namespace; out: its number in recordings. ESRCH: no such thread. */
 #define FKT_PID _IOWR(FKT_IOC, 28, __u32)
+/* Of the last recording with calls. */
+#define FKT_CALL_COUNTS _IOWR(FKT_IOC, 29, struct fkt_call_counts)
 
 #endif /* FKT_IOCTL_H */

@@ -27,6 +27,7 @@ constexpr std::pair<std::string_view, FieldType> kFieldTypes[] = {
     {"trap", FieldType::trap},
     {"exitcode", FieldType::exitcode},
     {"str", FieldType::str},
+    {"ticks", FieldType::ticks},
 };
 
 FieldType field_type(std::string_view name) {
@@ -41,12 +42,28 @@ std::string_view field_type_name(const Field& field) {
   return found == std::end(kFieldTypes) ? std::string_view(field.names) : found->first;
 }
 
+constexpr std::pair<std::string_view, FieldUse> kFieldUses[] = {
+    {"key", FieldUse::key}, {"begin", FieldUse::begin}, {"duration", FieldUse::duration}};
+
+// Uses that this program does not know are none.
+FieldUse field_use(std::string_view name) {
+  const auto* found =
+      std::ranges::find(kFieldUses, name, &std::pair<std::string_view, FieldUse>::first);
+  return found == std::end(kFieldUses) ? FieldUse::none : found->second;
+}
+
+std::string_view field_use_name(FieldUse use) {
+  const auto* found =
+      std::ranges::find(kFieldUses, use, &std::pair<std::string_view, FieldUse>::second);
+  return found == std::end(kFieldUses) ? std::string_view() : found->first;
+}
+
 constexpr std::pair<std::string_view, Nesting> kNestings[] = {
     {"call", Nesting::call},     {"irq", Nesting::irq},   {"softirq", Nesting::softirq},
     {"called", Nesting::called}, {"user", Nesting::user},
 };
 
-// "name:type:word:shift:bits ...", each with ":key" if it is one.
+// "name:type:word:shift:bits ...", each with ":key" or another use if it has one.
 bool parse_fields(std::string_view text, std::vector<Field>& out) {
   while (!text.empty()) {
     std::string_view rest = take_until(text, ' ');
@@ -61,7 +78,7 @@ bool parse_fields(std::string_view text, std::vector<Field>& out) {
         !parse_number(take_until(rest, ':'), field.bits)) {
       return false;
     }
-    field.use = take_until(rest, ':') == "key" ? FieldUse::key : FieldUse::none;
+    field.use = field_use(take_until(rest, ':'));
     const bool number = field.bits != 0 && field.type != FieldType::str;
     if (field.use != FieldUse::none && !number) return false;
     if (field.word > FKT_VAR_MASK) return false;
@@ -404,7 +421,7 @@ std::string Catalogue::to_lines() const {
       out += field.name + ':' + std::string(field_type_name(field)) + ':' +
              std::to_string(field.word) + ':' + std::to_string(field.shift) + ':' +
              std::to_string(field.bits);
-      if (field.use == FieldUse::key) out += ":key";
+      if (field.use != FieldUse::none) out += ':' + std::string(field_use_name(field.use));
     }
     out += '\n';
   }

@@ -34,6 +34,7 @@ enum class FieldType {
   trap,
   exitcode,
   str,
+  ticks,  // a duration
   named,  // a number whose names are in the catalogue (Catalogue::name())
   unknown
 };
@@ -41,7 +42,9 @@ enum class FieldType {
 // What a field is for, apart from being shown.
 enum class FieldUse : std::uint8_t {
   none,
-  key,  // tells types of spans apart, such as the number of a function
+  key,       // tells types of spans apart, such as the number of a function
+  begin,     // low bits of the time when the call began whose end the event is (ticks)
+  duration,  // its duration (ticks)
 };
 
 struct Field {

@@ -89,12 +89,15 @@ Error Device::start_error(const fkt_start& start, int number) const {
       return other_abi("another one");
     case ENOMEM:
       return about("not enough memory for the pages (try a smaller -p)");
+    case ENOPKG:
+      return about("-i needs the module fkt_calls, which is not loaded (modprobe fkt_calls)");
     case EOPNOTSUPP:
       return about(
           "the output cannot take pages this way (checkin: on ext2, ext3, ext4 and block devices)");
     case ESRCH:
       return about("no process has the pid " + std::to_string(start.filter_pid));
     case EPERM:
+      if (start.calls != 0) return about("-i takes CAP_SYS_ADMIN (sudo)");
       return about("the kernel is locked down (confidentiality) and lets nobody trace it");
     case EACCES:
       if (start.filter != FKT_FILTER_PROCESS) return about("this takes CAP_PERFMON (see fkt(4))");
@@ -122,6 +125,13 @@ Status Device::start(const fkt_start& start) {
   fkt_start argument = start;
   const int number = call(fd_.get(), FKT_START, &argument);
   return number == 0 ? Status(Done{}) : start_error(start, number);
+}
+
+Result<fkt_call_counts> Device::call_counts(std::uint32_t instrument) const {
+  fkt_call_counts counts{};
+  counts.instrument = instrument;
+  const int number = call(fd_.get(), FKT_CALL_COUNTS, &counts);
+  return number == 0 ? Result<fkt_call_counts>(counts) : error("counts of calls", number);
 }
 
 Status Device::stop() {

@@ -44,6 +44,9 @@ class Device {
   // first `first` ones. Call after stop(). Returns false if the kernel no longer has all of them.
   bool index(std::uint64_t first, std::span<fkt_index_entry> entries) const;
 
+  // Of the instrument with this number, in the recording of this open device.
+  Result<fkt_call_counts> call_counts(std::uint32_t instrument) const;
+
   // State of the module and of the recording; of one CPU; and a reading of all clocks at one
   // moment.
   Result<fkt_status> status() const;

@@ -4,6 +4,11 @@
 namespace fkt {
 namespace {
 
+// The number of something that the file's catalogue names, such as a function.
+bool is_function(const Field& field) {
+  return field.type == FieldType::named && field.use == FieldUse::key;
+}
+
 // Writes an exit status as wait(2) encodes it.
 void put_exit_code(TextWriter& out, std::uint64_t code) {
   if ((code & 0x7f) == 0) {
@@ -20,8 +25,10 @@ void put_exit_code(TextWriter& out, std::uint64_t code) {
 // An event whose first field is a system call's number is named after the call; the number is then
 // not repeated as an argument.
 bool EventFormat::names_event(const EventType& type) const {
-  return !type.fields.empty() &&
-         (type.fields[0].type == FieldType::syscall || type.fields[0].type == FieldType::syscall32);
+  if (type.fields.empty()) return false;
+  const Field& first = type.fields[0];
+  return first.type == FieldType::syscall || first.type == FieldType::syscall32 ||
+         is_function(first);
 }
 
 void EventFormat::name(TextWriter& out, const Event& event) const {
@@ -31,6 +38,10 @@ void EventFormat::name(TextWriter& out, const Event& event) const {
     return out.hex(event.id);
   }
   if (!names_event(*type)) return out.escaped(type->name);
+  if (is_function(type->fields[0])) {
+    value_name(out, type->fields[0], EventType::value(type->fields[0], event).value_or(0));
+    return;
+  }
   const bool compat = type->fields[0].type == FieldType::syscall32;
   const std::uint64_t number = EventType::value(type->fields[0], event).value_or(0);
   const std::string_view known = names_.syscall(number, compat);
@@ -127,6 +138,8 @@ void EventFormat::argument(TextWriter& out, const Field& field, std::uint64_t nu
       return name_or_value(out, field, number);
     case FieldType::tid:
       return value_and_name(out, field, number);
+    case FieldType::ticks:
+      return time_.put(out, number);
     default:
       return value(out, field, number);
   }
@@ -156,6 +169,7 @@ void EventFormat::text(TextWriter& out, const Event& event, const Step& step) co
       out.put('"');
       continue;
     }
+    if (field.use == FieldUse::begin) continue;  // only some of its bits
     const std::optional<std::uint64_t> number = EventType::value(field, event);
     if (!number) continue;
     separate();

@@ -208,7 +208,7 @@ Result<Sections> sections_before(const Beginning& b) {
   adder.add(FKT_SEC_MACHINE, machine_json(status->cpus))
       .add(FKT_SEC_COMMAND, command_json(b, *status))
       .add(FKT_SEC_SYMBOLS, symbols->to_lines())
-      .add(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines())
+      .add(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + b.names)
       .add(FKT_SEC_SYSCALLS, syscall_lines())
       .add(FKT_SEC_INTERRUPTS, interrupt_lines())
       .add(FKT_SEC_TASKS, b.tasks.lines());

@@ -27,6 +27,7 @@ struct Beginning {
   const TaskList& tasks;
   pid_t workload = 0;  // pid; 0: no workload
   bool stream = false;
+  std::string names;  // lines for the catalogue: names of functions
 };
 
 // Makes the sections machine, command, clocks, tasks, interrupts, symbols, catalogue and system

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/instruments/call_setup.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_set>
+
+#include "lib/instrument/btf.h"
+#include "lib/record/kernel_symbols.h"
+#include "lib/record/machine_sections.h"
+
+namespace fkt::record {
+namespace {
+
+Error unsupported(const Instrument& instrument, const std::string& what) {
+  return {ErrorCode::usage, "-i \"" + instrument.text + "\": " + what};
+}
+
+// The functions that ftrace can trace. Error (io): tracefs is not there.
+Result<std::string> available_functions() {
+  Result<std::string> text = read_file("/sys/kernel/tracing/available_filter_functions");
+  if (!text) text = read_file("/sys/kernel/debug/tracing/available_filter_functions");
+  if (text) return text;
+  return Error{ErrorCode::io, text.error().message +
+                                  ": -i needs the list of functions that can be traced (mount -t "
+                                  "tracefs nodev /sys/kernel/tracing)"};
+}
+
+// The types of the kernel and of its modules, read when they are asked for.
+class Types {
+ public:
+  static Result<Types> read() {
+    Result<Btf> kernel = Btf::of_kernel();
+    if (!kernel) return kernel.error();
+    return Types(std::move(*kernel));
+  }
+
+  const Btf* of(std::string_view module) {
+    if (module.empty()) return &kernel_;
+    const std::string name(module);
+    const auto found = modules_.find(name);
+    if (found != modules_.end()) return found->second ? &*found->second : nullptr;
+    Result<Btf> btf = kernel_.of_module(name);
+    std::optional<Btf>& slot = modules_[name];
+    if (btf) slot.emplace(std::move(*btf));
+    return slot ? &*slot : nullptr;
+  }
+
+ private:
+  explicit Types(Btf kernel) : kernel_(std::move(kernel)) {}
+
+  Btf kernel_;
+  std::map<std::string, std::optional<Btf>> modules_;
+};
+
+}  // namespace
+
+Status check_instrument(const Instrument& instrument) {
+  if (instrument.place.kind != Place::Kind::call) {
+    return unsupported(instrument, "only calls of functions can be recorded (call:NAMES)");
+  }
+  if (instrument.action.kind != Action::Kind::record) {
+    return unsupported(instrument, "calls can only be recorded (do record)");
+  }
+  if (!instrument.values.empty()) {
+    return unsupported(instrument,
+                       "of a call its begin and its duration are recorded, no values: leave out "
+                       "the brackets and \"ret\"");
+  }
+  return Done{};
+}
+
+Result<CallSetup> CallSetup::make(std::span<const Instrument> instruments,
+                                  double ticks_per_second) {
+  Result<std::string> kallsyms = read_file("/proc/kallsyms");
+  if (!kallsyms) return kallsyms.error();
+  const KernelSymbols symbols = parse_kallsyms(std::move(*kallsyms));
+  if (symbols.hidden) {
+    return Error{ErrorCode::io,
+                 "-i: the kernel hides its addresses from who lacks CAP_SYSLOG (sudo)"};
+  }
+  const Result<std::string> available = available_functions();
+  if (!available) return available.error();
+  const TraceableFunctions traceable(*available);
+  Result<Types> types = Types::read();
+  if (!types) return types.error();
+  const CallPlanSources sources{symbols.symbols,
+                                traceable,
+                                [&](std::string_view module) { return types->of(module); },
+                                ticks_per_second,
+                                {}};
+  CallSetup setup;
+  for (const Instrument& instrument : instruments) {
+    Result<CallPlan> plan = plan_calls(instrument, sources);
+    if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
+    const bool at_entry = std::ranges::any_of(plan->programs, [](const CallPrograms& programs) {
+      return programs.entry.program().insns != 0;
+    });
+    if (at_entry) {
+      return unsupported(instrument,
+                         "conditions on calls can ask for ret, duration and the context, not for "
+                         "arguments or stack_left");
+    }
+    setup.parts_.push_back({.text = instrument.text, .left_out = std::move(plan->left_out)});
+    setup.add(std::move(*plan), static_cast<std::uint16_t>(setup.parts_.size() - 1));
+  }
+  const Status made = setup.finish();
+  if (!made) return made.error();
+  return setup;
+}
+
+void CallSetup::add(CallPlan plan, std::uint16_t instrument) {
+  const std::uint32_t first_program = program_count_;
+  for (const CallPrograms& programs : plan.programs) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&programs.exit.program());
+    programs_.insert(programs_.end(), bytes, bytes + programs.exit.bytes());
+    program_count_++;
+  }
+  std::unordered_set<std::uint64_t> known;
+  for (const fkt_called& called : functions_) known.insert(called.function);
+  for (CallPlan::Taken& taken : plan.taken) {
+    if (!known.insert(taken.address).second) {
+      parts_[instrument].taken_before++;
+      continue;
+    }
+    functions_.push_back({.function = taken.address,
+                          .number = static_cast<std::uint32_t>(names_.size()),
+                          .program = static_cast<std::uint16_t>(first_program + taken.programs),
+                          .instrument = instrument});
+    names_.push_back(std::move(taken.name));
+    parts_[instrument].functions++;
+  }
+  if (parts_[instrument].functions > 0) shortest_ = std::min(shortest_, plan.shortest);
+}
+
+Status CallSetup::finish() {
+  for (const Part& part : parts_) {
+    if (part.functions > 0) continue;
+    return Error{ErrorCode::usage,
+                 "-i \"" + part.text + "\": instruments before it have all functions that fit"};
+  }
+  if (functions_.size() > FKT_CALLS_MOST || program_count_ > UINT16_MAX ||
+      programs_.size() > FKT_CALLS_PROGRAM_BYTES || parts_.size() > FKT_CALLS_INSTRUMENTS) {
+    return Error{ErrorCode::usage, "-i: too many functions (at most " +
+                                       std::to_string(FKT_CALLS_MOST) + ") or instruments"};
+  }
+  std::ranges::sort(functions_, {}, [](const fkt_called& called) { return called.function; });
+  fkt_calls& a = *arguments_;
+  a.functions = reinterpret_cast<std::uintptr_t>(functions_.data());
+  a.programs = reinterpret_cast<std::uintptr_t>(programs_.data());
+  a.shortest = shortest_;
+  a.count = static_cast<std::uint32_t>(functions_.size());
+  a.program_bytes = static_cast<std::uint32_t>(programs_.size());
+  a.program_count = program_count_;
+  a.instruments = static_cast<std::uint32_t>(parts_.size());
+  return Done{};
+}
+
+std::string CallSetup::catalogue_lines() const {
+  std::string lines;
+  for (std::size_t number = 0; number < names_.size(); number++) {
+    lines += "name\tfunction\t" + std::to_string(number) + '\t' + names_[number] + '\n';
+  }
+  return lines;
+}
+
+}  // namespace fkt::record

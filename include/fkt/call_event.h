@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The words of the events of calls (events.def). The short form has one: the call's duration, and the low
+ * bits of its begin, from which the event's own time gives the whole begin. So it is right for a call whose
+ * event was written less than 2^34 ticks after its begin.
+ */
+#ifndef FKT_CALL_EVENT_H
+#define FKT_CALL_EVENT_H
+
+#include <fkt/wire.h>
+
+#define FKT_CALL_TICK_BITS 30
+#define FKT_CALL_BEGIN_BITS (64 - FKT_CALL_TICK_BITS)
+
+static inline int fkt_call_is_short(__u64 ticks)
+{
+	return !(ticks >> FKT_CALL_TICK_BITS);
+}
+
+/* begin: full stamp; ticks: fkt_call_is_short(). */
+static inline __u64 fkt_call_word(__u64 begin, __u64 ticks)
+{
+	return begin << FKT_CALL_TICK_BITS | ticks;
+}
+
+static inline __u64 fkt_call_ticks(__u64 word)
+{
+	return word & ((1ULL << FKT_CALL_TICK_BITS) - 1);
+}
+
+/* Returns the full stamp of the begin. clock: of the event. */
+static inline __u64 fkt_call_begin(__u64 word, __u64 clock)
+{
+	return clock - ((clock - (word >> FKT_CALL_TICK_BITS)) & ((1ULL << FKT_CALL_BEGIN_BITS) - 1));
+}
+
+#endif /* FKT_CALL_EVENT_H */

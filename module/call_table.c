@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Makes the table of functions from what FKT_START was given (struct fkt_calls). */
+
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/user_namespace.h>
+#include <asm/ibt.h>
+
+#include <fkt/call_hit.h>
+#include <fkt/ioctl.h>
+#include <fkt/program_verify.h>
+
+#include "../calls/calls.h"
+#include "call_table.h"
+
+#define ENDBR_BYTES 4
+
+/* Returns the address after the function's nop, which follows an ENDBR if there is one; 0: it cannot be read. */
+static unsigned long body_of(unsigned long function)
+{
+	u32 first;
+
+	if (copy_from_kernel_nofault(&first, (void *)function, sizeof(first)))
+		return 0;
+	return function + (is_endbr(first) ? ENDBR_BYTES : 0) + FKT_CALLS_NOP_BYTES;
+}
+
+/* ---- programs ---- */
+
+/* Verifies the program at `offset` of the block, and adds its size to `offset`. */
+static int check_program(struct fkt_call_table *table, u32 index, size_t bytes, size_t *offset,
+			 struct fkt_program_check *check)
+{
+	const struct fkt_program_rules rules = fkt_call_exit_rules(0);
+	const struct fkt_program *program = table->program_block + *offset;
+	size_t size;
+
+	if (bytes - *offset < sizeof(*program))
+		return -EINVAL;
+	size = FKT_PROGRAM_BYTES((size_t)program->insns, (size_t)program->texts);
+	if (size > bytes - *offset)
+		return -EINVAL;
+	if (fkt_program_verify(program, size, &rules, check).verdict != FKT_VERDICT_GOOD || program->words)
+		return -EINVAL;
+	table->programs[index] = program;
+	*offset += size;
+	return 0;
+}
+
+static int get_programs(struct fkt_call_table *table, const struct fkt_calls *calls)
+{
+	struct fkt_program_check *check;
+	size_t offset = 0;
+	int err = 0;
+	u32 i;
+
+	if (!calls->program_count || calls->program_bytes > FKT_CALLS_PROGRAM_BYTES ||
+	    calls->program_count > calls->program_bytes / sizeof(struct fkt_program))
+		return -EINVAL;
+	table->program_block = vmemdup_user(u64_to_user_ptr(calls->programs), calls->program_bytes);
+	if (IS_ERR(table->program_block)) {
+		err = PTR_ERR(table->program_block);
+		table->program_block = NULL;
+		return err;
+	}
+	table->programs = kvcalloc(calls->program_count, sizeof(*table->programs), GFP_KERNEL);
+	check = kmalloc(sizeof(*check), GFP_KERNEL);
+	if (!table->programs || !check)
+		err = -ENOMEM;
+	for (i = 0; !err && i < calls->program_count; i++)
+		err = check_program(table, i, calls->program_bytes, &offset, check);
+	kfree(check);
+	return err ?: offset == calls->program_bytes ? 0 : -EINVAL;
+}
+
+/* ---- functions ---- */
+
+static int make_slots(struct fkt_call_table *table)
+{
+	u32 bits = order_base_2(2 * table->count);
+
+	table->slots = kvcalloc(1UL << bits, sizeof(*table->slots), GFP_KERNEL);
+	table->shift = 64 - bits;
+	return table->slots ? 0 : -ENOMEM;
+}
+
+static int add_function(struct fkt_call_table *table, const struct fkt_called *called)
+{
+	const u64 last = (1ULL << (64 - table->shift)) - 1;
+	unsigned long body = body_of(called->function);
+	u64 at = fkt_call_hash(table, body);
+
+	if (!body)
+		return -EINVAL;
+	while (table->slots[at].body)
+		at = (at + 1) & last;
+	table->slots[at] = (struct fkt_call_slot){
+		.body = body, .number = called->number, .program = called->program, .instrument = called->instrument,
+	};
+	return 0;
+}
+
+static int check_function(const struct fkt_called *called, const struct fkt_called *before, const struct fkt_calls *calls)
+{
+	/* User addresses, too, are not functions of the kernel. */
+	if ((s64)called->function >= 0 || called->number > FKT_ARG_MASK || called->program >= calls->program_count ||
+	    called->instrument >= calls->instruments)
+		return -EINVAL;
+	return before && before->function >= called->function ? -EINVAL : 0;
+}
+
+static int get_functions(struct fkt_call_table *table, const struct fkt_calls *calls)
+{
+	struct fkt_called *called;
+	int err;
+	u32 i;
+
+	if (!calls->count || calls->count > FKT_CALLS_MOST)
+		return -EINVAL;
+	table->count = calls->count;
+	called = vmemdup_user(u64_to_user_ptr(calls->functions), array_size(calls->count, sizeof(*called)));
+	if (IS_ERR(called))
+		return PTR_ERR(called);
+	table->functions = kvmalloc_array(calls->count, sizeof(*table->functions), GFP_KERNEL);
+	err = table->functions ? make_slots(table) : -ENOMEM;
+	for (i = 0; !err && i < calls->count; i++) {
+		err = check_function(&called[i], i ? &called[i - 1] : NULL, calls);
+		if (!err)
+			err = add_function(table, &called[i]);
+		table->functions[i] = called[i].function;
+	}
+	kvfree(called);
+	return err;
+}
+
+static int fill(struct fkt_call_table *table, const struct fkt_calls *calls)
+{
+	int err;
+
+	if (!calls->instruments || calls->instruments > FKT_CALLS_INSTRUMENTS)
+		return -EINVAL;
+	table->instruments = calls->instruments;
+	table->shortest = calls->shortest;
+	table->sums = __alloc_percpu(calls->instruments * sizeof(struct fkt_call_sums), sizeof(u64));
+	if (!table->sums)
+		return -ENOMEM;
+	err = get_programs(table, calls);
+	return err ?: get_functions(table, calls);
+}
+
+/*
+ * Returns the table that start->calls describes; NULL: it names none; or an ERR_PTR. Called without locks, because it
+ * reads user memory.
+ */
+struct fkt_call_table *fkt_call_table_get(const struct file *owner, const struct fkt_start *start)
+{
+	struct fkt_call_table *table;
+	struct fkt_calls calls;
+	int err;
+
+	if (!start->calls)
+		return NULL;
+	if (!file_ns_capable(owner, &init_user_ns, CAP_SYS_ADMIN))
+		return ERR_PTR(-EPERM);
+	if (start->clock != FKT_CLOCK_TSC)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (copy_from_user(&calls, u64_to_user_ptr(start->calls), sizeof(calls)))
+		return ERR_PTR(-EFAULT);
+	table = kzalloc(sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return ERR_PTR(-ENOMEM);
+	err = fill(table, &calls);
+	if (!err)
+		return table;
+	fkt_call_table_free(table);
+	return ERR_PTR(err);
+}
+
+void fkt_call_table_free(struct fkt_call_table *table)
+{
+	if (!table)
+		return;
+	free_percpu(table->sums);
+	kvfree(table->slots);
+	kvfree(table->functions);
+	kvfree(table->programs);
+	kvfree(table->program_block);
+	kfree(table);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What programs ask about the context of a hit (enum fkt_context). Runs in any context with preemption disabled, and
+ * calls no function that could be traced.
+ */
+
+#include <linux/cgroup.h>
+#include <linux/cred.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+
+#include <fkt/program.h>
+
+#include "call_context.h"
+#include "clock.h"
+#include "recording.h"
+
+/* State of a linear congruential generator. An interrupt may repeat a number of the code that it interrupts. */
+static DEFINE_PER_CPU(u64, chance);
+
+/* Returns a number below `below`. */
+static u64 random_below(u32 below)
+{
+	u64 state = this_cpu_read(chance);
+
+	/* Constants: Knuth, The Art of Computer Programming, volume 2, 3.3.4. The CPUs begin with the same state. */
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL + raw_smp_processor_id();
+	this_cpu_write(chance, state);
+	return (state >> 32) * below >> 32;
+}
+
+static enum fkt_level level(void)
+{
+	if (in_nmi())
+		return FKT_LEVEL_NMI;
+	if (in_hardirq())
+		return FKT_LEVEL_IRQ;
+	return in_serving_softirq() ? FKT_LEVEL_SOFTIRQ : FKT_LEVEL_TASK;
+}
+
+/* Returns bytes; all bits set on stacks of interrupts and exceptions. */
+static u64 stack_left(void)
+{
+	unsigned long left = current_stack_pointer - (unsigned long)task_stack_page(current);
+
+	return left < THREAD_SIZE ? left : U64_MAX;
+}
+
+/*
+ * The pointer and what it leads to are protected by RCU. Preemption is disabled, and fkt_calls_end() waits for a
+ * context switch of every CPU, also of those that RCU does not watch.
+ */
+static u64 cgroup_id_of_current(void)
+{
+#ifdef CONFIG_CGROUPS
+	return rcu_dereference_raw(current->cgroups)->dfl_cgrp->kn->id;
+#else
+	return 0;
+#endif
+}
+
+/* fkt_context_fn (program_run.h) */
+u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter)
+{
+	switch (which) {
+	case FKT_CONTEXT_PID:
+		return current->tgid;
+	case FKT_CONTEXT_TID:
+		return current->pid;
+	case FKT_CONTEXT_UID:
+		return __kuid_val(current_euid());
+	case FKT_CONTEXT_CPU:
+		return raw_smp_processor_id();
+	case FKT_CONTEXT_LEVEL:
+		return level();
+	case FKT_CONTEXT_SINCE_START:
+		return fkt_clock() - READ_ONCE(fkt_recording.start_clock);
+	case FKT_CONTEXT_STACK_LEFT:
+		return stack_left();
+	case FKT_CONTEXT_CHANCE:
+		return random_below(parameter);
+	case FKT_CONTEXT_TASK:
+		return (unsigned long)current->comm;
+	case FKT_CONTEXT_CGROUP:
+		return cgroup_id_of_current();
+	}
+	/* Flags: no instrument can set one yet. */
+	return 0;
+}

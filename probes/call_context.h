@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What programs ask about the context of a hit (enum fkt_context). */
+#ifndef FKT_CALL_CONTEXT_H
+#define FKT_CALL_CONTEXT_H
+
+#include <linux/types.h>
+
+u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter);
+
+#endif /* FKT_CALL_CONTEXT_H */

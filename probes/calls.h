@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Records calls of functions. */
+#ifndef FKT_PROBES_CALLS_H
+#define FKT_PROBES_CALLS_H
+
+struct fkt_call_counts;
+struct fkt_call_table;
+
+int fkt_record_calls_begin(struct fkt_call_table *table);
+void fkt_record_calls_end(void);
+void fkt_record_calls_free(void);
+int fkt_record_calls_counts(struct fkt_call_counts *counts);
+
+#endif /* FKT_PROBES_CALLS_H */
