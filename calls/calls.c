@@ -34,12 +34,14 @@
 DEFINE_PER_CPU(unsigned long, fkt_calls_open);
 /* Calls of fewer ticks are dropped. Read by trampoline.S; a change takes effect on each CPU by and by. */
 u64 fkt_calls_shortest = FOR_EVER;
+
 static void __maybe_unused no_record(const struct fkt_call *call, u64 end)
 {
 }
 
 DEFINE_STATIC_CALL_NULL(fkt_calls_record, no_record);
 
+/* Called by trampoline.S: a static call must be in C, or 6.1 crashes when it loads the module. */
 void fkt_calls_returned(const struct fkt_call *call, u64 end)
 {
 	static_call_cond(fkt_calls_record)(call, end);

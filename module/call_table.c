@@ -86,22 +86,26 @@ static int make_slots(struct fkt_call_table *table)
 	u32 bits = order_base_2(2 * table->count);
 
 	table->slots = kvcalloc(1UL << bits, sizeof(*table->slots), GFP_KERNEL);
-	table->shift = 64 - bits;
-	return table->slots ? 0 : -ENOMEM;
+	table->asks = kvcalloc(1UL << bits, sizeof(*table->asks), GFP_KERNEL);
+	table->shift = 32 - bits;
+	table->last = (1U << bits) - 1;
+	return table->slots && table->asks ? 0 : -ENOMEM;
 }
 
 static int add_function(struct fkt_call_table *table, const struct fkt_called *called)
 {
-	const u64 last = (1ULL << (64 - table->shift)) - 1;
 	unsigned long body = body_of(called->function);
-	u64 at = fkt_call_hash(table, body);
+	u32 at = fkt_call_hash(table, body);
+	const struct fkt_program *program = table->programs[called->program];
 
 	if (!body)
 		return -EINVAL;
 	while (table->slots[at].body)
-		at = (at + 1) & last;
+		at = (at + 1) & table->last;
+	table->asks[at] = program;
 	table->slots[at] = (struct fkt_call_slot){
-		.body = body, .number = called->number, .program = called->program, .instrument = called->instrument,
+		.body = body, .number = called->number | (program->insns ? FKT_CALL_ASKS : 0),
+		.sums = &table->sums[called->instrument],
 	};
 	return 0;
 }
@@ -137,6 +141,19 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 	}
 	kvfree(called);
 	return err;
+}
+
+/* fkt_call_find(), from the first slot on. */
+const struct fkt_call_slot *fkt_call_search(const struct fkt_call_table *table, unsigned long body)
+{
+	u32 at = fkt_call_hash(table, body);
+
+	while (table->slots[at].body != (u32)body) {
+		if (!table->slots[at].body)
+			return NULL;
+		at = (at + 1) & table->last;
+	}
+	return &table->slots[at];
 }
 
 static int fill(struct fkt_call_table *table, const struct fkt_calls *calls)
@@ -182,14 +199,23 @@ struct fkt_call_table *fkt_call_table_get(const struct file *owner, const struct
 	return ERR_PTR(err);
 }
 
+/* Frees everything that the table refers to, and makes it empty. */
+void fkt_call_table_clear(struct fkt_call_table *table)
+{
+	free_percpu(table->sums);
+	kvfree(table->slots);
+	kvfree(table->asks);
+	kvfree(table->functions);
+	kvfree(table->programs);
+	kvfree(table->program_block);
+	memset(table, 0, sizeof(*table));
+}
+
+/* table: may be NULL. */
 void fkt_call_table_free(struct fkt_call_table *table)
 {
 	if (!table)
 		return;
-	free_percpu(table->sums);
-	kvfree(table->slots);
-	kvfree(table->functions);
-	kvfree(table->programs);
-	kvfree(table->program_block);
+	fkt_call_table_clear(table);
 	kfree(table);
 }

@@ -9,6 +9,7 @@
 #include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <fkt/call_event.h>
@@ -24,8 +25,9 @@
 #include "write.h"
 
 /*
- * Calls that are being recorded on this CPU: at most one in a task, a softirq, an interrupt and an NMI. More are calls
- * that recording a call made, of functions that are traced themselves: they could go on for ever.
+ * Programs that run on this CPU: at most one in a task, a softirq, an interrupt and an NMI. More are of calls that a
+ * program made itself, of functions that are traced too: they could go on for ever. Writing an event calls such
+ * functions only at the end of a page.
  */
 #define MOST_DEEP 4
 static DEFINE_PER_CPU(u32, depth);
@@ -35,7 +37,7 @@ static DEFINE_PER_CPU(u32, depth);
  * fkt_calls_begin(), and freed after fkt_calls_end(), when record() does not run any more.
  */
 static struct {
-	struct fkt_call_table *table;
+	struct fkt_call_table table;
 	bool is_on;
 	int (*begin)(const struct fkt_calls_plan *plan);
 	void (*end)(void);
@@ -48,10 +50,10 @@ static int read_memory(void *to, __u64 address, __u32 bytes)
 	return copy_from_kernel_nofault(to, (void *)address, bytes);
 }
 
-static __always_inline enum fkt_run ask(const struct fkt_program *program, const struct fkt_call *call, u64 ticks)
+static enum fkt_run run(const struct fkt_program *program, const struct fkt_call *call, u64 ticks)
 {
-	u64 hit[FKT_CALL_FIRST_KEPT];
 	struct fkt_emitted nothing = {};
+	u64 hit[FKT_CALL_FIRST_KEPT];
 
 	hit[FKT_CALL_RESULT] = call->result;
 	hit[FKT_CALL_RESULT_HIGH] = call->result_high;
@@ -59,9 +61,26 @@ static __always_inline enum fkt_run ask(const struct fkt_program *program, const
 	return fkt_program_run(program, hit, &nothing, read_memory, fkt_call_context);
 }
 
-static __always_inline void write(u32 number, u64 begin, u64 ticks)
+/* Returns whether the call's program keeps it; counts it if not. */
+static noinline bool keeps(const struct fkt_call_slot *slot, const struct fkt_call *call, u64 end)
 {
-	if (likely(fkt_call_is_short(ticks))) {
+	enum fkt_run says = FKT_RUN_FAULT;
+
+	if (likely(this_cpu_inc_return(depth) <= MOST_DEEP))
+		says = run(calls.table.asks[slot - calls.table.slots], call, end - call->begin);
+	this_cpu_dec(depth);
+	if (says == FKT_RUN_DROP)
+		this_cpu_inc(slot->sums->dropped);
+	else if (says == FKT_RUN_FAULT)
+		this_cpu_inc(slot->sums->missed);
+	return says == FKT_RUN_KEEP;
+}
+
+/* Writes any call, in any recording. */
+static noinline void write_any(u32 number, u64 begin, u64 ticks)
+{
+	begin += fkt_clock_offset();
+	if (fkt_call_is_short(ticks)) {
 		u64 word = fkt_call_word(begin, ticks);
 
 		fkt_emit(FKT_E_CALL, number, &word, FKT_N_CALL);
@@ -72,50 +91,32 @@ static __always_inline void write(u32 number, u64 begin, u64 ticks)
 	}
 }
 
-static __always_inline void record_one(const struct fkt_call *call, u64 end)
+/* ... if neither the filter nor the clock needs anything, and the event is written as most are. */
+static __always_inline bool write_quickly(u32 number, u64 begin, u64 ticks)
 {
-	const struct fkt_call_table *table = calls.table;
-	const struct fkt_call_slot *slot;
-	const struct fkt_program *program;
-	struct fkt_call_sums *sums;
-	enum fkt_run says;
-
-	if (!fkt_layer_on(FKT_L_INSTRUMENTS) || !fkt_keep_current())
-		return;
-	slot = fkt_call_find(table, call->body);
-	if (!slot)
-		return;
-	sums = this_cpu_ptr(&table->sums[slot->instrument]);
-	program = table->programs[slot->program];
-	if (program->insns) {
-		says = ask(program, call, end - call->begin);
-		if (says != FKT_RUN_KEEP) {
-			fkt_local_inc(says == FKT_RUN_DROP ? &sums->dropped : &sums->missed);
-			return;
-		}
-	}
-	fkt_local_inc(&sums->kept);
-	write(slot->number, call->begin + fkt_clock_offset(), end - call->begin);
-}
-
-/* Too deep: the call is counted as missed by its instrument. */
-static noinline void miss(const struct fkt_call *call)
-{
-	const struct fkt_call_slot *slot = fkt_call_find(calls.table, call->body);
-
-	if (slot)
-		fkt_local_inc(&this_cpu_ptr(&calls.table->sums[slot->instrument])->missed);
+	if (static_branch_unlikely(&fkt_key_special) || !fkt_call_is_short(ticks))
+		return false;
+	return fkt_ring_try_write(this_cpu_ptr(&fkt_rings), fkt_head(FKT_E_CALL, number), current->pid,
+				  fkt_call_word(begin, ticks));
 }
 
 /* fkt_call_fn */
 static void record(const struct fkt_call *call, u64 end)
 {
+	const struct fkt_call_slot *slot;
+
 	preempt_disable_notrace();
-	if (likely(this_cpu_inc_return(depth) <= MOST_DEEP))
-		record_one(call, end);
+	if (!fkt_layer_on(FKT_L_INSTRUMENTS) || (static_branch_unlikely(&fkt_key_special) && !fkt_keep_current()))
+		goto out;
+	slot = fkt_call_find(&calls.table, call->body);
+	if (unlikely(!slot) || ((s32)slot->number < 0 && !keeps(slot, call, end)))
+		goto out;
+	this_cpu_inc(slot->sums->kept);
+	if (likely(write_quickly(slot->number, call->begin, end - call->begin)))
+		fkt_ask(FKT_E_CALL);
 	else
-		miss(call);
-	this_cpu_dec(depth);
+		write_any(slot->number, call->begin, end - call->begin);
+out:
 	preempt_enable_notrace();
 }
 
@@ -157,15 +158,16 @@ int fkt_record_calls_begin(struct fkt_call_table *table)
 	int err;
 
 	fkt_record_calls_free();
-	calls.table = table;
 	if (!table)
 		return 0;
+	calls.table = *table;
+	kfree(table);
 	err = get_tracer();
 	if (err)
 		return err;
-	plan.functions = table->functions;
-	plan.count = table->count;
-	plan.shortest = table->shortest;
+	plan.functions = calls.table.functions;
+	plan.count = calls.table.count;
+	plan.shortest = calls.table.shortest;
 	err = calls.begin(&plan);
 	if (err)
 		put_tracer();
@@ -186,18 +188,17 @@ void fkt_record_calls_end(void)
 /* Frees the counts of the last recording. */
 void fkt_record_calls_free(void)
 {
-	fkt_call_table_free(calls.table);
-	calls.table = NULL;
+	fkt_call_table_clear(&calls.table);
 }
 
 /* Sums up over the CPUs. -ENXIO: the last recording had no such instrument. */
 int fkt_record_calls_counts(struct fkt_call_counts *counts)
 {
-	const struct fkt_call_table *table = calls.table;
+	const struct fkt_call_table *table = &calls.table;
 	u32 instrument = counts->instrument;
 	int cpu;
 
-	if (!table || instrument >= table->instruments)
+	if (instrument >= table->instruments)
 		return -ENXIO;
 	/* The number comes from user space and is used as an index. */
 	instrument = array_index_nospec(instrument, table->instruments);

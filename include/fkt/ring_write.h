@@ -311,6 +311,38 @@ static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u
 	fkt_ring_commit(r, h, word >> 32, bytes);
 }
 
+/*
+ * Writes an event of thread `pid` with one word, if that takes no more than these instructions. Returns
+ * false if nothing was written: the caller must use another function. For callers that do not want the
+ * other paths in their code, nor an array of words on their stack.
+ */
+static __always_inline bool fkt_ring_try_write(struct fkt_ring *r, u64 head, u32 pid, u64 value)
+{
+	const u32 bytes = 16;
+	struct fkt_page_header *h;
+	u64 word, next, clock, *at;
+
+	word = READ_ONCE(r->word);
+	next = word + bytes;
+	clock = fkt_ring_fast_clock();
+	if (unlikely(fkt_ring_offset(next) > r->page_bytes ||
+		     fkt_local_less(&r->last_clock, clock) > FKT_TIME_MASK ||
+		     fkt_local_differs32(&r->last_pid, pid)))
+		return false;
+	FKT_RING_STEP(before_exchange);
+	if (unlikely(!fkt_local_cmpxchg(&r->word, word, next)))
+		return false;
+	FKT_RING_STEP(after_exchange);
+
+	WRITE_ONCE(r->last_clock, clock);
+	h = fkt_ring_page(r, word >> 32);
+	at = (u64 *)((char *)h + fkt_ring_offset(next) - bytes);
+	WRITE_ONCE(at[0], head | (clock & FKT_TIME_MASK));
+	at[1] = value;
+	fkt_ring_commit(r, h, word >> 32, bytes);
+	return true;
+}
+
 static __always_inline void fkt_ring_write(struct fkt_ring *r, u64 head, u32 pid, const u64 *words,
 					   u32 n)
 {
