@@ -62,6 +62,7 @@ module: $(if $(filter module,$(MAKECMDGOALS)),,tools)  ## module/fkt.ko for KDIR
 install: all install-tools  ## tools, library, man pages, module and udev rule (DESTDIR, prefix)
 	@echo "make: installing into $(modules_dir)"
 	@install -D -m 644 module/fkt.ko '$(modules_dir)/fkt.ko'
+	@install -D -m 644 module/fkt_calls.ko '$(modules_dir)/fkt_calls.ko'
 	@install -D -m 644 packaging/60-fkt.rules '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
 	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; udevadm control --reload 2>/dev/null || true; fi
 
@@ -77,7 +78,7 @@ uninstall:  ## removes what install put there
 	@for page in $(man_pages); do rm -f "$(DESTDIR)$(prefix)/share/man/man$${page##*.}/$${page##*/}"; done
 	@rm -rf '$(DESTDIR)$(prefix)/include/fkt' '$(DESTDIR)$(prefix)/lib/cmake/fkt'
 	@rm -f '$(DESTDIR)$(prefix)/lib/libfkt.a' '$(DESTDIR)$(prefix)/lib/pkgconfig/fkt.pc'
-	@rm -f '$(modules_dir)/fkt.ko' '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
+	@rm -f '$(modules_dir)/fkt.ko' '$(modules_dir)/fkt_calls.ko' '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
 	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; fi
 
 demo:  ## all set-up, then a recording of CMD='find /usr/share/doc' in the virtual machine
@@ -170,7 +171,7 @@ checkpatch = $(or $(CHECKPATCH),$(shell command -v checkpatch.pl),$(firstword $(
 lint-module:  ## checkpatch on module/, probes/ and calls/
 	@[ -n '$(checkpatch)' ] || { echo "make: no checkpatch.pl: tests/vm/get-kernel 6.1-debug has one, or name it with CHECKPATCH=..." >&2; exit 1; }
 	@echo "make: checking module/, probes/ and calls/"
-	@perl '$(checkpatch)' --no-tree --terse --max-line-length=120 --ignore $(not_for_checkpatch) -f $(wildcard module/*.[ch] probes/*.[ch] calls/*.[ch] tests/vm/modules/*.c)
+	@perl '$(checkpatch)' --no-tree --terse --max-line-length=120 --ignore $(not_for_checkpatch) -f $(wildcard module/*.[ch] probes/*.[ch] calls/*.[ch] calls/*.[ch] tests/vm/modules/*.c)
 
 format:  ## formats the C++ sources in place
 	@clang-format -i $(cxx_sources)
@@ -179,4 +180,4 @@ format:  ## formats the C++ sources in place
 clean:  ## removes what was built, but not the kernels that were fetched
 	@rm -rf '$(BUILD)'/bin '$(BUILD)'/cmake '$(BUILD)'/cmake-fuzz '$(BUILD)'/cmake-sanitize '$(BUILD)'/demo '$(BUILD)'/*.log '$(BUILD)'/vm/check '$(BUILD)'/vm/*/src
 	@cd module && rm -rf .tmp_versions modules.order Module.symvers *.o *.ko *.mod *.mod.c .*.cmd \
-	    ../probes/*.o ../probes/.*.cmd ../calls/*.o ../calls/.*.cmd .module-common.*
+	    ../probes/*.o ../probes/.*.cmd ../calls/*.o ../calls/.*.cmd ../calls/*.o ../calls/.*.cmd .module-common.*

@@ -434,14 +434,14 @@ int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 	return err;
 }
 
-/* FKT_CALL_COUNTS. -ENXIO: the last recording had no such instrument. */
-int fkt_capture_call_counts(struct fkt_call_counts *counts)
+/* FKT_CALL_COUNTS. -ENODATA: it is not this file's recording; -ENXIO: it has no such instrument. */
+int fkt_capture_call_counts(const struct file *owner, struct fkt_call_counts *counts)
 {
 	int err = fkt_recording_lock();
 
 	if (err)
 		return err;
-	err = fkt_record_calls_counts(counts);
+	err = fkt_recording.owner == owner ? fkt_record_calls_counts(counts) : -ENODATA;
 	mutex_unlock(&fkt_recording.lock);
 	return err;
 }

@@ -14,6 +14,6 @@ int fkt_capture_stop(struct file *owner);
 int fkt_capture_opened(struct file *file);
 void fkt_capture_closed(struct file *file);
 void fkt_capture_finish(void);
-int fkt_capture_call_counts(struct fkt_call_counts *counts);
+int fkt_capture_call_counts(const struct file *owner, struct fkt_call_counts *counts);
 
 #endif /* FKT_CAPTURE_H */

@@ -191,7 +191,7 @@ void fkt_record_calls_free(void)
 	fkt_call_table_clear(&calls.table);
 }
 
-/* Sums up over the CPUs. -ENXIO: the last recording had no such instrument. */
+/* Sums up over the CPUs. -ENXIO: the recording has no such instrument. */
 int fkt_record_calls_counts(struct fkt_call_counts *counts)
 {
 	const struct fkt_call_table *table = &calls.table;

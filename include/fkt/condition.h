@@ -19,6 +19,7 @@
 #endif
 
 #include <fkt/events.h>
+#include <fkt/text_fits.h>
 #include <fkt/wire.h>
 
 #define FKT_WHEN_OPS 64
@@ -155,33 +156,6 @@ static inline int fkt_when_valid(const struct fkt_when *when)
 	return depth == 1 && texts <= FKT_WHEN_TEXTS;
 }
 
-/*
- * Returns whether all of `text` matches the pattern: `*` matches any characters, `?` one. The number of
- * comparisons is at most half the square of the text's length: 128 for a thread's name.
- */
-static inline int fkt_when_fits(const char *text, const char *pattern)
-{
-	const char *star = NULL, *from = NULL;
-
-	while (*text) {
-		if (*pattern == '*') {
-			star = pattern++;
-			from = text;
-		} else if (*pattern == '?' || *pattern == *text) {
-			pattern++;
-			text++;
-		} else if (star) { /* the star matches one more character */
-			pattern = star + 1;
-			text = ++from;
-		} else {
-			return 0;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return !*pattern;
-}
-
 static inline int fkt_when_compares(__s64 left, enum fkt_when_compare compare, __s64 right)
 {
 	switch (compare) {
@@ -209,7 +183,7 @@ static inline int fkt_when_test(const struct fkt_when *when, const struct fkt_wh
 	case FKT_WHEN_NAME:
 		return fkt_when_has(&when->set[op->index], facts->id);
 	case FKT_WHEN_TASK:
-		return fkt_when_fits(facts->task, when->text[op->index]);
+		return fkt_text_fits(facts->task, when->text[op->index]);
 	case FKT_WHEN_CPU:
 		return fkt_when_compares(facts->cpu, compare, op->value);
 	case FKT_WHEN_PID:

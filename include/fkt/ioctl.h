@@ -316,7 +316,7 @@ struct fkt_fired {
 #define FKT_INDEX _IOW(FKT_IOC, 27, struct fkt_index)
 /* In: a thread's number in the caller's pid namespace; out: its number in recordings. ESRCH: no such thread. */
 #define FKT_PID _IOWR(FKT_IOC, 28, __u32)
-/* Of the last recording with calls. */
+/* Of this open file's recording, until its next one starts. ENODATA: it has none. */
 #define FKT_CALL_COUNTS _IOWR(FKT_IOC, 29, struct fkt_call_counts)
 
 #endif /* FKT_IOCTL_H */

@@ -13,6 +13,7 @@
 #define FKT_PROGRAM_RUN_H
 
 #include <fkt/program.h>
+#include <fkt/text_fits.h>
 #ifdef __KERNEL__
 #include <linux/string.h>
 #else
@@ -108,33 +109,6 @@ static __always_inline __u32 fkt_program_string(__u64 *words, __u32 size, __u64 
 	return at;
 }
 
-/*
- * Returns whether all of `text` matches the pattern: `*` matches any characters, `?` one. The number of
- * comparisons is at most the product of the lengths.
- */
-static __always_inline int fkt_program_fits(const char *text, const char *pattern)
-{
-	const char *star = NULL, *from = NULL;
-
-	while (*text) {
-		if (*pattern == '*') {
-			star = pattern++;
-			from = text;
-		} else if (*pattern == '?' || *pattern == *text) {
-			pattern++;
-			text++;
-		} else if (star) { /* the star matches one more character */
-			pattern = star + 1;
-			text = ++from;
-		} else {
-			return 0;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return !*pattern;
-}
-
 static __always_inline int fkt_program_compares(__u64 left, __u32 compare, __u64 right)
 {
 	switch (compare) {
@@ -202,7 +176,7 @@ FKT_PROGRAM_SLOW int fkt_program_match(const struct fkt_program *program, const 
 	if (fkt_program_string(words, sizeof(words), address, read) == ~0U)
 		return -1;
 	string[sizeof(words) - 1] = 0;
-	return fkt_program_fits(string, fkt_program_text(program, (__u32)insn->value));
+	return fkt_text_fits(string, fkt_program_text(program, (__u32)insn->value));
 }
 
 /*

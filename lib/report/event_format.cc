@@ -4,9 +4,10 @@
 namespace fkt {
 namespace {
 
-// The number of something that the file's catalogue names, such as a function.
-bool is_function(const Field& field) {
-  return field.type == FieldType::named && field.use == FieldUse::key;
+// Returns whether the event is a whole call of a function that the file's catalogue names.
+bool is_call(const EventType& type) {
+  return type.fields[0].type == FieldType::named && type.fields[0].use == FieldUse::key &&
+         type.field(FieldUse::duration) != nullptr;
 }
 
 // Writes an exit status as wait(2) encodes it.
@@ -27,8 +28,7 @@ void put_exit_code(TextWriter& out, std::uint64_t code) {
 bool EventFormat::names_event(const EventType& type) const {
   if (type.fields.empty()) return false;
   const Field& first = type.fields[0];
-  return first.type == FieldType::syscall || first.type == FieldType::syscall32 ||
-         is_function(first);
+  return first.type == FieldType::syscall || first.type == FieldType::syscall32 || is_call(type);
 }
 
 void EventFormat::name(TextWriter& out, const Event& event) const {
@@ -38,9 +38,13 @@ void EventFormat::name(TextWriter& out, const Event& event) const {
     return out.hex(event.id);
   }
   if (!names_event(*type)) return out.escaped(type->name);
-  if (is_function(type->fields[0])) {
-    value_name(out, type->fields[0], EventType::value(type->fields[0], event).value_or(0));
-    return;
+  if (is_call(*type)) {
+    const std::uint64_t number = EventType::value(type->fields[0], event).value_or(0);
+    const std::string_view known = info_.catalogue.name(type->fields[0], number);
+    if (!known.empty()) return out.escaped(known);
+    out.escaped(type->name);
+    out.put(' ');
+    return out.number(number);
   }
   const bool compat = type->fields[0].type == FieldType::syscall32;
   const std::uint64_t number = EventType::value(type->fields[0], event).value_or(0);

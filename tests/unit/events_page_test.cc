@@ -13,18 +13,18 @@ using namespace fkt;
 
 namespace {
 
-std::string_view type_name(FieldType type) {
+std::string_view type_name(const Field& field) {
   static constexpr std::string_view kNames[] = {
       "u",         "s",   "x",      "addr",    "uaddr", "tid",      "cpu", "syscall",
-      "syscall32", "irq", "vector", "softirq", "trap",  "exitcode", "str", "unknown"};
-  return kNames[static_cast<std::size_t>(type)];
+      "syscall32", "irq", "vector", "softirq", "trap",  "exitcode", "str", "ticks"};
+  const auto type = static_cast<std::size_t>(field.type);
+  return type < std::size(kNames) ? kNames[type] : std::string_view(field.names);
 }
 
 std::string fields_text(const EventType& type) {
   std::string text;
   for (const Field& field : type.fields) {
-    text +=
-        (text.empty() ? "" : ", ") + field.name + " (" + std::string(type_name(field.type)) + ")";
+    text += (text.empty() ? "" : ", ") + field.name + " (" + std::string(type_name(field)) + ")";
   }
   return text;
 }
@@ -85,7 +85,8 @@ read it.
 .PP
 Arguments have a type: u, s, x numbers (unsigned, signed, hexadecimal); addr, uaddr addresses of the
 kernel and of user space; tid a thread; cpu; syscall, syscall32 system calls' numbers; irq, vector,
-softirq, trap; exitcode as wait(2) gives it; str text.
+softirq, trap; exitcode as wait(2) gives it; str text; ticks a duration; function the
+number of a function, which the recording names.
 .PP
 The codes of
 .B switch

@@ -194,6 +194,37 @@ static void set_condition(struct fkt_start *s)
 	s->when = (unsigned long)&condition;
 }
 
+/* Address of vfs_read; tests/vm/cases/alloc_faults has loaded fkt_calls. */
+static unsigned long long address_of_vfs_read(void)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "r");
+	unsigned long long address = 0, found = 0;
+	char line[512], name[256], type;
+
+	while (symbols && !found && fgets(line, sizeof(line), symbols))
+		if (sscanf(line, "%llx %c %255s", &address, &type, name) == 3 && !strcmp(name, "vfs_read"))
+			found = address;
+	if (symbols)
+		fclose(symbols);
+	return found;
+}
+
+static void set_calls(struct fkt_start *s)
+{
+	static const __u64 program = 0; /* without instructions: keeps every call */
+	static struct fkt_called called;
+	static struct fkt_calls calls;
+
+	if (!called.function)
+		called.function = address_of_vfs_read();
+	calls = (struct fkt_calls){
+		.functions = (unsigned long)&called, .programs = (unsigned long)&program, .count = 1,
+		.program_bytes = sizeof(program), .program_count = 1, .instruments = 1,
+	};
+	s->mask |= 1ULL << FKT_L_INSTRUMENTS;
+	s->calls = (unsigned long)&calls;
+}
+
 static void set_process(struct fkt_start *s)
 {
 	s->filter = FKT_FILTER_PROCESS;
@@ -415,6 +446,7 @@ int main(int argc, char **argv)
 		{ .name = "start, all layers", .set = set_all },
 		{ .name = "start, a condition", .set = set_condition },
 		{ .name = "start, one process", .set = set_process },
+		{ .name = "start, calls", .set = set_calls },
 		{ .name = "start, buffered", .is_open = true },
 		{ .name = "start, direct", .is_open = true, .flags = O_DIRECT },
 		{ .name = "start, checkin", .set = set_checkin, .is_open = true },

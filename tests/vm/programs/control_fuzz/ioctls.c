@@ -15,6 +15,9 @@
 
 #include "fuzz.h"
 
+#define FUNCTIONS 4
+#define PROGRAM_WORDS 20
+
 /* ---- starting ---- */
 
 static void random_op(struct thread *t, struct fkt_when_op *op)
@@ -47,9 +50,66 @@ static __u64 condition(struct thread *t)
 	return (unsigned long)place(t, &when, sizeof(when));
 }
 
+/* Functions without arguments on the stack; 0: addresses are hidden from this process. */
+static const __u64 *functions(void)
+{
+	static const char *const names[] = { "vfs_read", "vfs_write", "vfs_open", "filp_close" };
+	static _Thread_local __u64 addresses[FUNCTIONS];
+	static _Thread_local bool known;
+	FILE *symbols = known ? NULL : fopen("/proc/kallsyms", "r");
+	char line[512], name[256], type;
+	unsigned long long address;
+	unsigned int i;
+
+	known = true;
+	while (symbols && fgets(line, sizeof(line), symbols)) {
+		if (sscanf(line, "%llx %c %255s", &address, &type, name) != 3)
+			continue;
+		for (i = 0; i < FUNCTIONS; i++)
+			if (!strcmp(name, names[i]))
+				addresses[i] = address;
+	}
+	if (symbols)
+		fclose(symbols);
+	return addresses;
+}
+
+static int by_address(const void *one, const void *other)
+{
+	const struct fkt_called *a = one, *b = other;
+
+	return a->function < b->function ? -1 : a->function > b->function;
+}
+
+/* Generates functions whose calls are recorded: mostly real ones, with programs without instructions or random ones. */
+static __u64 calls(struct thread *t)
+{
+	static _Thread_local struct fkt_called called[FUNCTIONS];
+	static _Thread_local __u64 programs[PROGRAM_WORDS];
+	static _Thread_local struct fkt_calls calls;
+	unsigned int i, words = chance(t, 70) ? 1 : 1 + below(t, PROGRAM_WORDS);
+
+	for (i = 0; i < FUNCTIONS; i++)
+		called[i] = (struct fkt_called){
+			.function = chance(t, 97) ? functions()[i] : number(t), .number = small(t, 1 << 24),
+			.program = small(t, 2), .instrument = small(t, 2),
+		};
+	if (chance(t, 95))
+		qsort(called, FUNCTIONS, sizeof(called[0]), by_address);
+	for (i = 0; i < PROGRAM_WORDS; i++)
+		programs[i] = chance(t, 80) ? 0 : number(t);
+	calls = (struct fkt_calls){
+		.functions = (unsigned long)place(t, called, sizeof(called)),
+		.programs = (unsigned long)place(t, programs, words * 8), .shortest = chance(t, 70) ? 0 : number(t),
+		.count = chance(t, 95) ? FUNCTIONS : small(t, FUNCTIONS + 1), .program_bytes = words * 8,
+		.program_count = small(t, words + 1), .instruments = small(t, 3),
+	};
+	return (unsigned long)place(t, &calls, sizeof(calls));
+}
+
 static __u64 mask(struct thread *t)
 {
-	return chance(t, 90) ? rnd(t) & (1 << FKT_L_SYSTEM | 1 << FKT_L_FKT | 1 << FKT_L_PROCESS) : number(t);
+	return chance(t, 90) ? rnd(t) & (1 << FKT_L_SYSTEM | 1 << FKT_L_FKT | 1 << FKT_L_PROCESS | 1ULL << FKT_L_INSTRUMENTS) : number(t);
 }
 
 static __u32 start_flags(struct thread *t)
@@ -84,7 +144,7 @@ static struct fkt_start make_start(struct thread *t)
 		.out_fd = chance(t, 50) ? -1 : chance(t, 90) ? output(t) : any_fd(t),
 		.flags = start_flags(t),
 		/* Switching hooks takes long: usually use one layer with few hooks, or none. */
-		.mask = chance(t, 50) ? 1 << FKT_L_SYSTEM : chance(t, 60) ? 1 << FKT_L_FKT : mask(t),
+		.mask = chance(t, 50) ? 1 << FKT_L_SYSTEM | 1ULL << FKT_L_INSTRUMENTS : chance(t, 60) ? 1 << FKT_L_FKT : mask(t),
 		.recording = rnd(t),
 		.offset = chance(t, 60) ? 0 : chance(t, 70) ? below(t, 64) << 12 : number(t),
 		.limit = chance(t, 60) ? 0 : chance(t, 70) ? below(t, 1 << 22) : number(t),
@@ -94,6 +154,7 @@ static struct fkt_start make_start(struct thread *t)
 		.filter = chance(t, 40) ? FKT_FILTER_NONE : small(t, FKT_FILTER_NOT_SELF + 2),
 		.filter_pid = some_pid(t),
 		.when = chance(t, 70) ? 0 : condition(t),
+		.calls = chance(t, 85) ? 0 : calls(t),
 	};
 }
 
@@ -102,6 +163,13 @@ static long status(struct thread *t)
 	struct fkt_status s = { 0 };
 
 	return ioctl(device(t), FKT_STATUS, place(t, &s, sizeof(s)));
+}
+
+static long call_counts(struct thread *t)
+{
+	struct fkt_call_counts counts = { .instrument = small(t, 3) };
+
+	return ioctl(device(t), FKT_CALL_COUNTS, place(t, &counts, sizeof(counts)));
 }
 
 static long start(struct thread *t)
@@ -301,6 +369,7 @@ const struct kind ioctl_kinds[] = {
 	{ "flight", 2, 14, flight },
 	{ "fired", 10, 20, fired },
 	{ "index", 5, 20, get_index },
+	{ "call_counts", 5, 5, call_counts },
 	{ "unknown_ioctl", 20, 5, unknown },
 	{ 0 },
 };
