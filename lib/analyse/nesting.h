@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Nesting: the rules by which spans nest. Everything that follows open spans uses them: statistics
-// and page (lib/timeline/state_tracker.h).
+// Nesting: the rules by which spans nest. SpanStacks applies them (lib/analyse/span_stacks.h).
 //
 // Each CPU has a stack of interrupts, and of what is called in them. Each task has a stack: at its
 // bottom the spans of user mode (Nesting::user), above them a system call or nothing, above that

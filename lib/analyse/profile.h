@@ -108,6 +108,21 @@ struct OpenSpan {
   static constexpr std::uint64_t kNoTag = ~std::uint64_t{0};
   std::uint64_t tag = kNoTag;  // belongs to the SpanObserver; kNoTag: it was not told of the begin
 
+  // For SpanStacks (lib/analyse/span_stacks.h).
+  void reset() {
+    own = own_selected = 0;
+    before_cut = false;
+    sub = sub_blocked = sub_preempted = 0;
+    tag = kNoTag;
+    blocked = preempted = {};
+    children.clear();
+  }
+  void reopened(bool on_cpu) {
+    of_cpu = on_cpu;
+    selected = false;
+    before_cut = true;
+  }
+
   // Adds the times of a call made in this one, which has ended.
   void add_call(const OpenSpan& call) {
     sub += call.own + call.sub;

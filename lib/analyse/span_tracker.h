@@ -2,7 +2,8 @@
 // SpanTracker: pairs of entry and exit (spans). System calls nest on their task, because they sleep
 // and migrate (2005 report, section 6); interrupts, vectors and softirqs nest on their CPU, on top
 // of the task that runs there, because they do neither. Kinds that only the file's catalogue knows
-// nest as it says (lib/format/span_kind.h). lib/analyse/nesting.h has the rules.
+// nest as it says (lib/format/span_kind.h). lib/analyse/span_stacks.h has the rules; this class
+// adds up what they tell.
 //
 // Each tick of a CPU belongs to the innermost span open there, as its own time. A system call's
 // duration is therefore exactly its own time, plus what nested in it, plus the time it was switched
@@ -20,9 +21,9 @@
 #include <vector>
 
 #include "lib/analyse/meanings.h"
-#include "lib/analyse/nesting.h"
 #include "lib/analyse/profile.h"
 #include "lib/analyse/span_observer.h"
+#include "lib/analyse/span_stacks.h"
 #include "lib/analyse/span_types.h"
 #include "lib/analyse/tasks.h"
 
@@ -55,7 +56,7 @@ class SpanTracker {
 
   // The task runs again: it was switched out until `clock` (ticks), the last event on `cpu`.
   void resume(TaskIndex task, std::uint32_t cpu, std::uint64_t clock) {
-    state(task).resume(cpu, clock);
+    resume(state(task), cpu, clock);
   }
   // Events of `cpu` are lost from here on. Drops the spans of the CPU and of all tasks that are not
   // seen to run on another CPU (running_elsewhere, by TaskIndex), because they may end unseen;
@@ -65,12 +66,11 @@ class SpanTracker {
   void end_gap() { gaps_--; }
   bool in_gap() const { return gaps_ != 0; }
   // Drops the spans open on the CPU itself, whose exits were not recorded.
-  void end_interrupts(std::uint32_t number) { drop(cpu(number), 0, Outcome::no_exit); }
-  // The set of recorded layers (a bit each) changes to `mask`: drops all open spans, whose exits
-  // may not be recorded.
-  void forget(std::uint64_t mask);
+  void end_interrupts(std::uint32_t number) {
+    stacks_.end_interrupts(number, Outcome::no_exit, *this);
+  }
   // Drops what is still open at the end of the recording or slice.
-  void finish();
+  void finish() { stacks_.end_all(*this); }
 
   // Writes the open spans into the checkpoint's CPUs and tasks; numbers: of the tasks in the
   // checkpoint.
@@ -91,60 +91,51 @@ class SpanTracker {
 
  private:
   friend class BurstApplier;  // applies the events of a burst at once
-  // A stack that keeps its elements' memory when they are popped.
-  struct Stack {
-    std::vector<OpenSpan> spans;
-    std::size_t depth = 0;
-    OpenSpan& top() { return spans[depth - 1]; }
-    const OpenSpan& operator[](std::size_t at) const { return spans[at]; }
-    std::size_t size() const { return depth; }
-    OpenSpan& push();
-    std::vector<Checkpoint::Open> save() const;
-    void restore(const std::vector<Checkpoint::Open>& open, const SpanTypes& types,
-                 const CheckpointMapping& places, bool of_cpu);
-  };
   enum class Mode : std::uint8_t { unknown, user, kernel };
   enum class Off : std::uint8_t { no, blocked, preempted };
   static Off switched_out(std::uint16_t id) {
     const bool runnable = id == FKT_E_SWITCH_R || id == FKT_E_SWITCH_PREEMPT;
     return runnable ? Off::preempted : Off::blocked;
   }
-  struct TaskSpans {
-    Stack stack;
-    Mode mode = Mode::unknown;
-    Off off = Off::no;              // whether and how it is switched out
-    bool seen = false;              // it has run since the recording's start
-    bool gap = false;               // a gap may hide its entry
-    bool from_fork = false;         // its first exit is the child's return from fork
-    std::uint32_t cpu = 0;          // CPU it runs or last ran on
-    std::uint64_t since = 0;        // it runs, or is switched out, since then (ticks)
-    TypeIndex fork_type = kNoType;  // the system call in which its parent forked
-
-    void resume(std::uint32_t on, std::uint64_t clock) {
-      if (off != Off::no && stack.depth > 0) {
-        OpenSpan& span = stack.top();
-        Child& out = off == Off::preempted ? span.preempted : span.blocked;
-        out.count++;
-        out.ticks += clock > since ? clock - since : 0;
-      }
-      off = Off::no;
-      seen = true;
-      cpu = on;
-      since = clock;
-    }
+  // What is kept of spans, tasks and CPUs.
+  struct Kept {
+    using Span = OpenSpan;
+    struct Task {
+      Mode mode = Mode::unknown;
+      Off off = Off::no;              // whether and how it is switched out
+      bool seen = false;              // it has run since the recording's start
+      bool gap = false;               // a gap may hide its entry
+      bool from_fork = false;         // its first exit is the child's return from fork
+      std::uint32_t cpu = 0;          // CPU it runs or last ran on
+      std::uint64_t since = 0;        // it runs, or is switched out, since then (ticks)
+      TypeIndex fork_type = kNoType;  // the system call in which its parent forked
+    };
+    struct Cpu {};
   };
-  TaskSpans& state(TaskIndex task) {
-    if (task >= tasks_.size()) tasks_.resize(task + 1);
-    return tasks_[task];
+  using Stacks = SpanStacks<Kept>;
+  using Stack = Stacks::Stack;
+  using TaskSpans = Stacks::Task;
+  friend Stacks;  // calls what follows up to moves()
+  void dropped(const OpenSpan& span, Stack& stack, Outcome outcome);
+  void replaced(const OpenSpan& span, Stack& stack);
+  void ends_interrupts(std::uint32_t) {}
+  void loses(TaskIndex task, Loss cause);
+  void moves(TaskIndex from, TaskIndex to);
+
+  static void resume(TaskSpans& task, std::uint32_t on, std::uint64_t clock) {
+    if (task.off != Off::no && task.stack.depth > 0) {
+      OpenSpan& span = task.stack.top();
+      Child& out = task.off == Off::preempted ? span.preempted : span.blocked;
+      out.count++;
+      out.ticks += clock > task.since ? clock - task.since : 0;
+    }
+    task.off = Off::no;
+    task.seen = true;
+    task.cpu = on;
+    task.since = clock;
   }
-  Stack& cpu(std::uint32_t number) {
-    if (number >= cpus_.size()) cpus_.resize(number + 1);
-    return cpus_[number];
-  }
-  Stack& stack_of(const Meaning& meaning, std::uint32_t on, TaskSpans& task) {
-    Stack& interrupts = cpu(on);
-    return nests_on_cpu(meaning.kind, interrupts.depth > 0) ? interrupts : task.stack;
-  }
+  TaskSpans& state(TaskIndex task) { return stacks_.task(task); }
+  Stack& cpu(std::uint32_t number) { return stacks_.cpu(number).stack; }
   static void in_user_mode(TaskSpans& task) {
     task.mode = Mode::user;
     task.from_fork = task.gap = false;
@@ -154,51 +145,30 @@ class SpanTracker {
   // Returns what the task itself does outside of interrupts; sets `call` to its innermost span, if
   // any.
   CpuState charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call);
-  void point(const Event& event, TaskIndex running, Step& step);
-  void begin(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
-             Step& step);
-  void end(const Meaning& meaning, const Event& event, TaskIndex running, bool selected,
+  void point(const Event& event, TaskIndex running, const Stacks::Place& place, Step& step);
+  void begin(const Meaning& meaning, const Event& event, TaskIndex running,
+             const Stacks::Place& place, bool selected, Step& step);
+  void end(const Meaning& meaning, const Event& event, const Stacks::Place& place, bool selected,
            Step& step);
   TypeIndex type_of_end(const Meaning& meaning, const Event& event, std::uint64_t number);
   void exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, Step& step);
   void fork(const Event& event, const TaskSpans& parent);
-  void exec(const Event& event, TaskIndex running);
   // Called when `span` has left `stack`: adds it to the span around it and tells the observer.
   void closed(const OpenSpan& span, Stack& stack, Outcome outcome, std::uint64_t clock);
   void tell_end(const OpenSpan& span, const Stack& stack, Outcome outcome, std::uint64_t clock);
-  // Closes the spans of user mode at the bottom of the stack: their program was replaced.
-  void end_user_mode(Stack& stack);
   // Tells the observer of the spans that are open.
   void reopen();
-  // Closes the spans of `stack` from the top down to `depth`, with this outcome.
-  void drop(Stack& stack, std::size_t depth, Outcome outcome);
-  void end_task(TaskIndex task);
-  // From here on nothing is known of the task's spans and mode.
-  void lose(TaskSpans& task);
 
   const Tasks& table_;
   SpanTypes& types_;
   Profile& profile_;
   Meanings meanings_;
-  std::vector<TaskSpans> tasks_;  // by TaskIndex
-  std::vector<Stack> cpus_;
+  Stacks stacks_;
   std::uint64_t kernel_threads_ = 0;
   bool switches_ = false;  // the process layer is recorded
   unsigned gaps_ = 0;      // CPUs whose events are being lost
   bool keep_entries_ = false;
   SpanObserver* observer_ = nullptr;
 };
-
-inline OpenSpan& SpanTracker::Stack::push() {
-  if (depth == spans.size()) spans.emplace_back();
-  OpenSpan& span = spans[depth++];
-  span.own = span.own_selected = 0;
-  span.before_cut = false;
-  span.sub = span.sub_blocked = span.sub_preempted = 0;
-  span.tag = OpenSpan::kNoTag;
-  span.blocked = span.preempted = {};
-  span.children.clear();
-  return span;
-}
 
 }  // namespace fkt

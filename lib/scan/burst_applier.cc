@@ -85,7 +85,7 @@ inline void BurstApplier::arrive(const Burst& burst, Place& place) {
   CpuAccounting::Cpu& cpu = place.cpu;
   if (place.index != cpu.current) {
     if (place.index != cpu.next) return states_.advance(place.number, burst.from, place.index);
-    place.task.resume(place.number, cpu.last);
+    SpanTracker::resume(place.task, place.number, cpu.last);
     cpu.current = place.index;
     cpu.next = kNoTask;
     place.times.runs += place.counts;

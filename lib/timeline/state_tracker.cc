@@ -19,32 +19,33 @@ StateTracker::StateTracker(const TraceInfo& info, const Meanings& meanings, Span
 }
 
 void StateTracker::restart(const Checkpoint& checkpoint) {
-  cpus_.clear();
   who_runs_.clear();
-  states_.clear();
   CheckpointMapping places;
   places.tasks = tasks_.restore(checkpoint);
   places.types = types_->restore(checkpoint);
   restore(checkpoint, places);
 }
 
-std::vector<StateTracker::Open> StateTracker::opened(const std::vector<Checkpoint::Open>& saved,
-                                                     const CheckpointMapping& places) const {
-  std::vector<Open> opened;
-  for (const Checkpoint::Open& open : saved) {
-    const TypeIndex type = places.types[open.type];
-    opened.push_back({type, (*types_)[type].kind, open.match, open.begin});
-  }
-  return opened;
-}
+// The tracker at one event, as SpanStacks reports to it.
+struct StateTracker::Change {
+  StateTracker& tracker;
+  std::uint64_t clock;
+  StateObserver* observer;
+
+  void dropped(const Open&, const Stack&, Outcome) {}
+  void replaced(const Open&, const Stack&) {}
+  void moves(TaskIndex, TaskIndex) {}
+  void ends_interrupts(std::uint32_t number);
+  void loses(TaskIndex index, Loss cause);
+};
 
 void StateTracker::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   cut_from_ = checkpoint.from;
+  stacks_.restore(checkpoint, *types_, places);
   for (std::uint32_t number = 0; number < checkpoint.tasks.size(); number++) {
     const Checkpoint::Task& saved = checkpoint.tasks[number];
     TaskNow& now = task(places.tasks[number]);
     now.cpu = saved.cpu;
-    now.calls = opened(saved.open, places);
     constexpr std::uint32_t kGone = Checkpoint::gap | Checkpoint::exited | Checkpoint::left_dead;
     if (saved.off == kOffNot || (saved.flags & kGone) != 0) continue;
     now.state = saved.off == kOffPreempted ? TaskState::ready : TaskState::blocked;
@@ -59,7 +60,6 @@ void StateTracker::restore(const Checkpoint& checkpoint, const CheckpointMapping
     now.running = places.tasks[running];
     now.begun = switched;  // else `since` may be its first event only: the checkpoint does not say
     now.since = switched ? saved.last : checkpoint.tasks[running].since;
-    now.stack = opened(saved.open, places);
     who_runs_.runs(saved.cpu, now.running);
     TaskNow& runner = task(now.running);
     runner.state = TaskState::running;
@@ -73,12 +73,11 @@ StateTracker::Saved StateTracker::save() const {
   Saved saved(who_runs_);
   saved.count_ = tasks_.size();
   saved.numbers_ = tasks_.numbers();
-  saved.cpus_ = cpus_;
-  for (TaskIndex index = 0; index < states_.size(); index++) {
-    const TaskNow& now = states_[index];
-    if (now.state == TaskState::unknown && now.calls.empty()) continue;
+  saved.cpus_ = stacks_.cpus();
+  for (TaskIndex index = 0; index < stacks_.tasks().size(); index++) {
+    const TaskNow& now = stacks_.tasks()[index];
+    if (now.state == TaskState::unknown && now.stack.empty()) continue;
     saved.states_.emplace_back(index, now);
-    saved.states_.back().second.calls.shrink_to_fit();
   }
   saved.numbers_.shrink_to_fit();
   saved.states_.shrink_to_fit();
@@ -88,7 +87,7 @@ StateTracker::Saved StateTracker::save() const {
 StateTracker StateTracker::at(const Saved& saved) const {
   StateTracker then(meanings_, types_, tasks_.at(saved.count_, saved.numbers_), saved.who_runs_);
   then.cut_from_ = cut_from_;
-  then.cpus_ = saved.cpus_;
+  then.stacks_.cpus() = saved.cpus_;
   for (const auto& [index, now] : saved.states_) then.task(index) = now;
   return then;
 }
@@ -97,8 +96,8 @@ std::size_t StateTracker::Saved::bytes() const {
   std::size_t bytes = sizeof *this + numbers_.size() * sizeof numbers_[0] +
                       states_.size() * sizeof states_[0] + cpus_.size() * sizeof cpus_[0] +
                       who_runs_.bytes();
-  for (const auto& state : states_) bytes += state.second.calls.size() * sizeof(Open) + kOfMalloc;
-  for (const CpuNow& now : cpus_) bytes += now.stack.capacity() * sizeof(Open) + kOfMalloc;
+  for (const auto& state : states_) bytes += state.second.stack.size() * sizeof(Open) + kOfMalloc;
+  for (const CpuNow& now : cpus_) bytes += now.stack.size() * sizeof(Open) + kOfMalloc;
   return bytes;
 }
 
@@ -114,7 +113,7 @@ void StateTracker::set_state(TaskIndex index, TaskState state, std::uint64_t clo
                      .cpu = now.cpu,
                      .task = index,
                      .value = static_cast<std::uint32_t>(now.state),
-                     .in = now.outermost(),
+                     .in = outermost(now),
                      .from = now.since,
                      .to = clock});
   }
@@ -127,7 +126,13 @@ void StateTracker::set_state(TaskIndex index, TaskState state, std::uint64_t clo
 // The interrupts that are open on the CPU ended unseen, at `clock` at the latest.
 void StateTracker::drop_interrupts(std::uint32_t number, std::uint64_t clock,
                                    StateObserver* observer) {
-  CpuNow& now = cpu(number);
+  Change change{*this, clock, observer};
+  stacks_.end_interrupts(number, Outcome::no_exit, change);
+}
+
+void StateTracker::Change::ends_interrupts(std::uint32_t number) {
+  const CpuNow& now = tracker.cpu(number);
+  if (observer == nullptr || now.running == kNoTask) return;
   Slice slice{.kind = SliceKind::interrupt,
               .depth = 0,
               .begun = true,
@@ -141,10 +146,17 @@ void StateTracker::drop_interrupts(std::uint32_t number, std::uint64_t clock,
   for (const Open& open : now.stack) {
     if (slice.depth < kDeepest) slice.depth++;
     slice.value = open.type;
-    slice.from = open.from;
-    if (observer != nullptr && now.running != kNoTask && clock > open.from) observer->slice(slice);
+    slice.from = open.begin;
+    if (clock > open.begin) observer->slice(slice);
   }
-  now.stack.clear();
+}
+
+void StateTracker::Change::loses(TaskIndex index, Loss cause) {
+  if (cause != Loss::gap) return;
+  if (tracker.task(index).state != TaskState::unknown) {
+    tracker.set_state(index, TaskState::unknown, clock, false, observer);
+  }
+  tracker.task(index).waker = kNoTask;
 }
 
 // From `clock` on, `next` runs on the CPU; kNoTask: unknown. begun: the switch was seen.
@@ -208,7 +220,7 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
         step = point(event, running, observer);
         break;
       case Role::begin:
-        step = begin(event, meaning, running);
+        step = begin(event, meaning, running, observer);
         break;
       case Role::end:
         step = end(event, meaning, running, observer);
@@ -220,15 +232,15 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
 
 Step StateTracker::point(const Event& event, TaskIndex running, StateObserver* observer) {
   Step step;
-  step.depth = static_cast<unsigned>(cpu(event.cpu).stack.size() + task(running).calls.size());
+  step.depth = stacks_.at(event.cpu, running).depth();
   if (is_switch(event.id)) {
     switched(event, running, observer);
   } else if (is_wake_up(event.id)) {
     woken(event, running, observer);
-  } else if (event.id == FKT_E_EXEC) {
-    exec(event, running);
-  } else if (event.id == FKT_E_MASK) {
-    forget(event, observer);
+  } else {
+    if (event.id == FKT_E_MASK) who_runs_.set_mask(event.words.empty() ? 0 : event.words[0]);
+    Change change{*this, event.clock, observer};
+    stacks_.point(event, running, tasks_, who_runs_.in_gap(), change);
   }
   return step;
 }
@@ -242,8 +254,8 @@ void StateTracker::switched(const Event& event, TaskIndex running, StateObserver
   // While another CPU is in a gap, the task may run there next.
   if (who_runs_.in_gap() && !tasks_[running].idle) state = TaskState::unknown;
   set_state(running, state, event.clock, true, observer);
-  // The task is gone, or its calls may end unseen.
-  if (state == TaskState::unknown) task(running).calls.clear();
+  Change change{*this, event.clock, observer};
+  stacks_.point(event, running, tasks_, who_runs_.in_gap(), change);
   who_runs_.switches(event.cpu, running, next);
   run(event.cpu, next, event.clock, true, observer);
 }
@@ -262,93 +274,54 @@ void StateTracker::woken(const Event& event, TaskIndex running, StateObserver* o
   now.waker_cpu = event.cpu;
 }
 
-// The thread that called execve continues under the number of its thread group leader.
-void StateTracker::exec(const Event& event, TaskIndex running) {
-  if (event.words.empty()) return;
-  const TaskIndex old = tasks_.find(static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK);
-  if (old != kNoTask && old != running) {
-    task(std::max(old, running));  // makes room for both
-    states_[running].calls = std::move(states_[old].calls);
-    states_[old].calls.clear();
-  }
-  std::vector<Open>& calls = task(running).calls;  // those of user mode ended with their program
-  calls.erase(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(open_in_user_mode(calls)));
-}
-
-Step StateTracker::begin(const Event& event, const Meaning& meaning, TaskIndex running) {
-  Open open;
-  open.match = meaning.value(event);
-  open.from = event.clock;
-  open.kind = meaning.kind;
-  open.type = begun_type(*types_, meaning, event, open.match);
-  std::vector<Open>& calls = task(running).calls;
-  std::vector<Open>& interrupts = cpu(event.cpu).stack;
-  const bool on_cpu = nests_on_cpu(meaning.kind, !interrupts.empty());
-  std::vector<Open>& stack = on_cpu ? interrupts : calls;
-  stack.resize(open_around(stack, meaning.kind));
+Step StateTracker::begin(const Event& event, const Meaning& meaning, TaskIndex running,
+                         StateObserver* observer) {
+  const Stacks::Place place = stacks_.at(event.cpu, running);
+  Change change{*this, event.clock, observer};
+  stacks_.begin(meaning, event, place, *types_, change);
   Step step;
-  step.depth = static_cast<unsigned>(interrupts.size() + calls.size());
-  stack.push_back(open);
+  step.depth = place.depth() - 1;
   return step;
 }
 
 Step StateTracker::end(const Event& event, const Meaning& meaning, TaskIndex running,
                        StateObserver* observer) {
-  std::vector<Open>& interrupts = cpu(event.cpu).stack;
-  std::vector<Open>& calls = task(running).calls;
-  const bool interrupt = nests_on_cpu(meaning.kind, !interrupts.empty());
-  std::vector<Open>& stack = interrupt ? interrupts : calls;
-  const std::size_t at = find_open(stack, meaning, meaning.value(event));
-  if (at == 0) return {};
-  const Open closed = stack[at - 1];
-  stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(at - 1), stack.end());
+  const Stacks::Place place = stacks_.at(event.cpu, running);
+  Change change{*this, event.clock, observer};
+  const auto [span, stack] = Stacks::end(meaning, event, place, change);
+  if (span == nullptr) return {};
   if (observer != nullptr) {
+    const bool interrupt = &stack == &place.cpu.stack;
     observer->slice({.kind = interrupt ? SliceKind::interrupt : SliceKind::call,
-                     .depth = static_cast<std::uint8_t>(std::min<std::size_t>(at, kDeepest)),
+                     .depth = static_cast<std::uint8_t>(std::min(stack.size() + 1, kDeepest)),
                      .begun = true,
                      .ended = true,
                      .cpu = event.cpu,
                      .task = running,
-                     .value = closed.type,
+                     .value = span->type,
                      .in = kNoType,
-                     .from = closed.from,
+                     .from = span->begin,
                      .to = event.clock});
   }
   Step step;
-  step.depth = static_cast<unsigned>(interrupts.size() + calls.size());
+  step.depth = place.depth();
   step.closed = true;
-  step.type = closed.type;
-  step.duration = event.clock - closed.from;
+  step.type = span->type;
+  step.duration = event.clock - span->begin;
   return step;
 }
 
 void StateTracker::begin_gap(const Event& event, StateObserver* observer) {
   who_runs_.begin_gap(event.cpu);
   run(event.cpu, kNoTask, event.clock, false, observer);
-  const auto tasks = static_cast<TaskIndex>(states_.size());
-  const std::vector<bool> elsewhere = who_runs_.running_elsewhere(event.cpu, tasks);
-  for (TaskIndex index = 0; index < tasks; index++) {
-    if (elsewhere[index] || stays_on_another(tasks_[index], event.cpu)) continue;
-    if (states_[index].state != TaskState::unknown) {
-      set_state(index, TaskState::unknown, event.clock, false, observer);
-    }
-    states_[index].calls.clear();
-    states_[index].waker = kNoTask;
-  }
-}
-
-// From here on other layers are recorded: the ends of open spans may not be.
-void StateTracker::forget(const Event& event, StateObserver* observer) {
-  who_runs_.set_mask(event.words.empty() ? 0 : event.words[0]);
-  for (std::uint32_t number = 0; number < cpus_.size(); number++) {
-    drop_interrupts(number, event.clock, observer);
-  }
-  for (TaskNow& now : states_) now.calls.clear();
+  const auto tasks = static_cast<TaskIndex>(stacks_.tasks().size());
+  Change change{*this, event.clock, observer};
+  stacks_.begin_gap(event.cpu, who_runs_.running_elsewhere(event.cpu, tasks), tasks_, change);
 }
 
 void StateTracker::finish(std::uint64_t clock, StateObserver& observer) const {
-  for (std::uint32_t number = 0; number < cpus_.size(); number++) {
-    const CpuNow& now = cpus_[number];
+  for (std::uint32_t number = 0; number < stacks_.cpus().size(); number++) {
+    const CpuNow& now = stacks_.cpus()[number];
     if (now.running == kNoTask || now.since >= clock) continue;
     Slice slice{.kind = SliceKind::run,
                 .depth = 0,
@@ -366,12 +339,12 @@ void StateTracker::finish(std::uint64_t clock, StateObserver& observer) const {
       if (slice.depth < kDeepest) slice.depth++;
       slice.begun = true;
       slice.value = open.type;
-      slice.from = open.from;
+      slice.from = open.begin;
       observer.slice(slice);
     }
   }
-  for (TaskIndex index = 0; index < states_.size(); index++) {
-    const TaskNow& now = states_[index];
+  for (TaskIndex index = 0; index < stacks_.tasks().size(); index++) {
+    const TaskNow& now = stacks_.tasks()[index];
     Slice slice{.kind = SliceKind::state,
                 .depth = 0,
                 .begun = now.begun,
@@ -379,17 +352,17 @@ void StateTracker::finish(std::uint64_t clock, StateObserver& observer) const {
                 .cpu = now.cpu,
                 .task = index,
                 .value = static_cast<std::uint32_t>(now.state),
-                .in = now.outermost(),
+                .in = outermost(now),
                 .from = now.since,
                 .to = clock};
     if (now.state != TaskState::unknown && now.since < clock) observer.slice(slice);
     slice.kind = SliceKind::call;
     slice.begun = true;
     slice.in = kNoType;
-    for (const Open& open : now.calls) {
+    for (const Open& open : now.stack) {
       if (slice.depth < kDeepest) slice.depth++;
       slice.value = open.type;
-      slice.from = open.from;
+      slice.from = open.begin;
       observer.slice(slice);
     }
   }

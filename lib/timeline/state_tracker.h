@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lib/analyse/meanings.h"
-#include "lib/analyse/nesting.h"
+#include "lib/analyse/span_stacks.h"
 #include "lib/analyse/span_tracker.h"
 #include "lib/analyse/tasks.h"
 #include "lib/analyse/who_runs.h"
@@ -86,42 +86,44 @@ class StateTracker {
   struct Open {
     TypeIndex type = kNoType;
     SpanKind kind{};
-    std::uint64_t match = 0, from = 0;
+    std::uint64_t match = 0, begin = 0;
+    void reset() {}
+    void reopened(bool) {}
   };
-  struct CpuNow {
-    TaskIndex running = kNoTask;  // the task of the open run slice; kNoTask: there is none
-    bool begun = false;
-    std::uint64_t since = 0;
-    std::vector<Open> stack;  // interrupts
+  // What is kept of spans, tasks and CPUs.
+  struct Kept {
+    using Span = Open;
+    struct Task {
+      TaskState state = TaskState::unknown;
+      bool begun = false;       // the begin of the state was seen, at `since`
+      bool before_cut = false;  // the state began before the slice
+      std::uint32_t cpu = 0, waker_cpu = 0;
+      TaskIndex waker = kNoTask;  // of a ready task that slept: the task that woke it
+      std::uint64_t since = 0;
+    };
+    struct Cpu {
+      TaskIndex running = kNoTask;  // the task of the open run slice; kNoTask: there is none
+      bool begun = false;
+      std::uint64_t since = 0;
+    };
   };
-  struct TaskNow {
-    TaskState state = TaskState::unknown;
-    bool begun = false;       // the begin of the state was seen, at `since`
-    bool before_cut = false;  // the state began before the slice
-    std::uint32_t cpu = 0, waker_cpu = 0;
-    TaskIndex waker = kNoTask;  // of a ready task that slept: the task that woke it
-    std::uint64_t since = 0;
-    std::vector<Open> calls;  // innermost last
-    // Returns the type of the outermost call in the kernel.
-    TypeIndex outermost() const {
-      const std::size_t at = open_in_user_mode(calls);
-      return at < calls.size() ? calls[at].type : kNoType;
-    }
-  };
+  using Stacks = SpanStacks<Kept>;
+  using Stack = Stacks::Stack;
+  using TaskNow = Stacks::Task;
+  using CpuNow = Stacks::Cpu;
+  struct Change;  // reports what ends when spans are dropped
 
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
-  std::vector<Open> opened(const std::vector<Checkpoint::Open>& saved,
-                           const CheckpointMapping& places) const;
-  CpuNow& cpu(std::uint32_t number) {
-    if (number >= cpus_.size()) cpus_.resize(number + 1);
-    return cpus_[number];
-  }
-  TaskNow& task(TaskIndex index) {
-    if (index >= states_.size()) states_.resize(index + 1);
-    return states_[index];
+  CpuNow& cpu(std::uint32_t number) { return stacks_.cpu(number); }
+  TaskNow& task(TaskIndex index) { return stacks_.task(index); }
+  // Returns the type of the task's outermost call in the kernel.
+  static TypeIndex outermost(const TaskNow& task) {
+    const Open* const call = task.stack.outermost_call();
+    return call != nullptr ? call->type : kNoType;
   }
   Step point(const Event& event, TaskIndex running, StateObserver* observer);
-  Step begin(const Event& event, const Meaning& meaning, TaskIndex running);
+  Step begin(const Event& event, const Meaning& meaning, TaskIndex running,
+             StateObserver* observer);
   Step end(const Event& event, const Meaning& meaning, TaskIndex running, StateObserver* observer);
   void run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun,
            StateObserver* observer);
@@ -129,10 +131,8 @@ class StateTracker {
                  StateObserver* observer);
   void switched(const Event& event, TaskIndex running, StateObserver* observer);
   void woken(const Event& event, TaskIndex running, StateObserver* observer);
-  void exec(const Event& event, TaskIndex running);
   void drop_interrupts(std::uint32_t number, std::uint64_t clock, StateObserver* observer);
   void begin_gap(const Event& event, StateObserver* observer);
-  void forget(const Event& event, StateObserver* observer);
 
   StateTracker(const Meanings* meanings, SpanTypes* types, Tasks tasks, WhoRuns who_runs)
       : meanings_(meanings),
@@ -144,9 +144,8 @@ class StateTracker {
   SpanTypes* types_;
   Tasks tasks_;
   WhoRuns who_runs_;
-  std::vector<CpuNow> cpus_;
-  std::vector<TaskNow> states_;  // by TaskIndex
-  std::uint64_t cut_from_ = 0;   // begin of the slice (ticks)
+  Stacks stacks_;
+  std::uint64_t cut_from_ = 0;  // begin of the slice (ticks)
 };
 
 class StateTracker::Saved {
