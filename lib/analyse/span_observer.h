@@ -11,9 +11,9 @@
 
 namespace fkt {
 
-// Where a call begins or ends.
+// Where a call begins or ends. Of an end that was not seen, clock, cpu, pid and task are 0.
 struct SpanPlace {
-  std::uint64_t clock = 0;           // ticks; 0: the call's end was not seen
+  std::uint64_t clock = 0;           // ticks
   std::uint32_t cpu = 0;             // 0 in a KFT log, which records no CPU
   std::int64_t pid = 0;              // the running task, or the one that was interrupted
   std::uint32_t task = 0;            // its TaskIndex: pids are reused, indexes are not

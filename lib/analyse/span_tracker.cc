@@ -86,7 +86,7 @@ void SpanTracker::apply(const Event& event, TaskIndex running, bool selected, St
       begin(meaning, event, running, place, selected, step);
       break;
     case Role::end:
-      end(meaning, event, place, selected, step);
+      end(meaning, event, running, place, selected, step);
       break;
   }
 }
@@ -126,26 +126,20 @@ inline void SpanTracker::begin(const Meaning& meaning, const Event& event, TaskI
   }
 }
 
-inline void SpanTracker::closed(const OpenSpan& span, Stack& stack, Outcome outcome,
-                                std::uint64_t clock) {
-  OpenSpan* const around = stack.depth > 0 ? &stack.top() : nullptr;
-  if (around != nullptr && !on_cpu(span.kind)) around->add_call(span);
-  if (observer_ != nullptr) [[unlikely]]
-    tell_end(span, stack, outcome, clock);
+inline void SpanTracker::add_to_around(const OpenSpan& span, Stack& stack) {
+  if (stack.depth > 0 && !on_cpu(span.kind)) stack.top().add_call(span);
 }
 
 void SpanTracker::tell_end(const OpenSpan& span, const Stack& stack, Outcome outcome,
-                           std::uint64_t clock) {
-  SpanPlace place;
-  place.clock = clock;
+                           SpanPlace place) {
   place.depth = static_cast<std::uint32_t>(stack.depth);
   place.interrupt = span.of_cpu;
-  place.around = stack.depth > 0 ? &stack.spans[stack.depth - 1] : nullptr;
+  place.around = stack.depth > 0 ? &stack.top() : nullptr;
   observer_->end(span, outcome, place);
 }
 
-inline void SpanTracker::end(const Meaning& meaning, const Event& event, const Stacks::Place& place,
-                             bool selected, Step& step) {
+inline void SpanTracker::end(const Meaning& meaning, const Event& event, TaskIndex running,
+                             const Stacks::Place& place, bool selected, Step& step) {
   TaskSpans& task = place.task;
   const auto [span, stack] = Stacks::end(meaning, event, place, *this);
   if (span == nullptr) {
@@ -156,7 +150,11 @@ inline void SpanTracker::end(const Meaning& meaning, const Event& event, const S
     step.duration = event.clock - span->begin;
     step.depth = place.depth();
     profile_.closed(*span, Outcome::complete, event.clock, selected);
-    closed(*span, stack, Outcome::complete, event.clock);
+    add_to_around(*span, stack);
+    if (observer_ != nullptr) [[unlikely]] {
+      tell_end(*span, stack, Outcome::complete,
+               {.clock = event.clock, .cpu = event.cpu, .pid = event.pid, .task = running});
+    }
     Stack& around = stack.depth > 0 ? stack : task.stack;
     if (around.depth > 0) around.top().children.add(step.type, 1, step.duration);
   }
@@ -219,12 +217,13 @@ void SpanTracker::dropped(const OpenSpan& span, Stack& stack, Outcome outcome) {
   const bool never = outcome == Outcome::no_exit && types_[span.type].never_returns;
   const Outcome how = never ? Outcome::never_returns : outcome;
   profile_.closed(span, how, 0, false);
-  closed(span, stack, how, 0);
+  add_to_around(span, stack);
+  if (observer_ != nullptr) tell_end(span, stack, how, {});
 }
 
 void SpanTracker::replaced(const OpenSpan& span, Stack& stack) {
   profile_.closed(span, Outcome::no_exit, 0, false);
-  if (observer_ != nullptr) tell_end(span, stack, Outcome::no_exit, 0);
+  if (observer_ != nullptr) tell_end(span, stack, Outcome::no_exit, {});
 }
 
 void SpanTracker::loses(TaskIndex index, Loss) {

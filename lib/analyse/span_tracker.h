@@ -83,6 +83,14 @@ class SpanTracker {
   TypeIndex begins(const Event& event);
   // Returns the open span that `event` of the task `running` would end; nullptr when none is known.
   const OpenSpan* ends(const Event& event, TaskIndex running);
+  // Return the type of the innermost span that is open in the task, or on the CPU itself; kNoType
+  // when there is none.
+  TypeIndex innermost(TaskIndex task) const {
+    return task < stacks_.tasks().size() ? innermost(stacks_.tasks()[task].stack) : kNoType;
+  }
+  TypeIndex innermost_interrupt(std::uint32_t cpu) const {
+    return cpu < stacks_.cpus().size() ? innermost(stacks_.cpus()[cpu].stack) : kNoType;
+  }
   // From here on, OpenSpan::entry is filled in.
   void keep_entries() { keep_entries_ = true; }
 
@@ -134,6 +142,9 @@ class SpanTracker {
     task.cpu = on;
     task.since = clock;
   }
+  static TypeIndex innermost(const Stack& stack) {
+    return stack.empty() ? kNoType : stack.top().type;
+  }
   TaskSpans& state(TaskIndex task) { return stacks_.task(task); }
   Stack& cpu(std::uint32_t number) { return stacks_.cpu(number).stack; }
   static void in_user_mode(TaskSpans& task) {
@@ -148,14 +159,15 @@ class SpanTracker {
   void point(const Event& event, TaskIndex running, const Stacks::Place& place, Step& step);
   void begin(const Meaning& meaning, const Event& event, TaskIndex running,
              const Stacks::Place& place, bool selected, Step& step);
-  void end(const Meaning& meaning, const Event& event, const Stacks::Place& place, bool selected,
-           Step& step);
+  void end(const Meaning& meaning, const Event& event, TaskIndex running,
+           const Stacks::Place& place, bool selected, Step& step);
   TypeIndex type_of_end(const Meaning& meaning, const Event& event, std::uint64_t number);
   void exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, Step& step);
   void fork(const Event& event, const TaskSpans& parent);
-  // Called when `span` has left `stack`: adds it to the span around it and tells the observer.
-  void closed(const OpenSpan& span, Stack& stack, Outcome outcome, std::uint64_t clock);
-  void tell_end(const OpenSpan& span, const Stack& stack, Outcome outcome, std::uint64_t clock);
+  // Adds `span`, which has left `stack`, to the span around it.
+  static void add_to_around(const OpenSpan& span, Stack& stack);
+  // Tells the observer that `span` has left `stack`. place: clock, cpu, pid and task of its end.
+  void tell_end(const OpenSpan& span, const Stack& stack, Outcome outcome, SpanPlace place);
   // Tells the observer of the spans that are open.
   void reopen();
 

@@ -6,18 +6,30 @@
 namespace fkt {
 namespace {
 
-// Marks an interrupt in tags and wakers' keys.
+// Marks an interrupt in wakers' keys.
 constexpr std::uint64_t kOfInterrupt = std::uint64_t{1} << 63;
 
-constexpr std::uint8_t kOffNot = 0,
-                       kOffPreempted = 2;  // values of SpanTracker::Off in a checkpoint
+// Returns what a task in this state is doing. id: of the event that says so.
+TaskActivity::Doing doing_of(TaskState state, std::uint16_t id) {
+  using Doing = TaskActivity::Doing;
+  switch (state) {
+    case TaskState::running:
+      return Doing::running;
+    case TaskState::ready:
+      return Doing::ready;
+    case TaskState::blocked:
+      return id == FKT_E_SWITCH_D ? Doing::disk : Doing::asleep;
+    default:
+      return Doing::unknown;
+  }
+}
 
 }  // namespace
 
 TaskActivity::TaskActivity(const Analysis& analysis)
     : analysis_(analysis),
       from_(analysis.selection().from.value_or(0)),
-      who_runs_(analysis.info().command.mask) {
+      states_(analysis.info().command.mask) {
   if (const std::optional<Checkpoint>& checkpoint = analysis.info().checkpoint)
     restore(*checkpoint, CheckpointMapping::same(*checkpoint));
 }
@@ -29,30 +41,18 @@ void TaskActivity::restart(const Checkpoint& checkpoint, const CheckpointMapping
 
 void TaskActivity::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   stretch_to_ = checkpoint.to;
-  who_runs_.clear();
-  for (std::vector<TypeIndex>& stack : interrupts_) stack.clear();
+  states_.restore(checkpoint, places);
   for (Task& task : tasks_) {
-    task.calls.clear();
+    task.call = kNoType;
     task.woken = false;
     task.doing = Doing::unknown;
   }
-  const auto set = [&](TaskIndex index, Doing doing) {
+  for (TaskIndex index = 0; index < states_.tasks().size(); index++) {
+    const TaskState state = states_.tasks()[index].state;
+    if (state == TaskState::unknown) continue;
     Task& task = at(index);
-    task.doing = doing;
+    task.doing = doing_of(state, 0);
     task.since = checkpoint.from;
-    task.before_cut = doing == Doing::asleep;
-  };
-  for (std::uint32_t i = 0; i < checkpoint.tasks.size(); i++) {
-    const Checkpoint::Task& saved = checkpoint.tasks[i];
-    constexpr std::uint32_t kGone = Checkpoint::gap | Checkpoint::exited | Checkpoint::left_dead;
-    if (saved.off == kOffNot || (saved.flags & kGone) != 0) continue;
-    set(places.tasks[i], saved.off == kOffPreempted ? Doing::ready : Doing::asleep);
-  }
-  for (const Checkpoint::Cpu& cpu : checkpoint.cpus) {
-    const std::uint32_t running = cpu.next != Checkpoint::kNone ? cpu.next : cpu.current;
-    if (running == Checkpoint::kNone) continue;
-    set(places.tasks[running], Doing::running);
-    who_runs_.runs(cpu.cpu, places.tasks[running]);
   }
 }
 
@@ -81,24 +81,23 @@ void TaskActivity::change(TaskIndex index, Doing doing, std::uint64_t clock) {
     case Doing::disk:
       (task.doing == Doing::disk ? stat.disk : stat.asleep) += ticks;
       if (ticks == 0) break;
-      stat.in.add(task.calls.empty() ? kNoType : task.calls.back(), 1, ticks);
+      stat.in.add(task.call, 1, ticks);
       break;
     default:
       break;
   }
   task.doing = doing;
   task.since = clock;
-  task.before_cut = false;
 }
 
 void TaskActivity::remember(Task& task, std::uint64_t from, std::uint64_t to) {
-  if (history_full() || task.doing == Doing::unknown || task.doing == Doing::dead) return;
+  if (history_full() || task.doing == Doing::unknown) return;
   Stretch& stretch = task.history.emplace_back();
   stretches_++;
   stretch.from = from;
   stretch.to = to;
   stretch.doing = task.doing;
-  stretch.call = task.calls.empty() ? kNoType : task.calls.back();
+  stretch.call = task.call;
   if (!task.woken || task.doing == Doing::ready) return;
   stretch.by_interrupt = (task.waker & kOfInterrupt) != 0;
   stretch.waker = static_cast<std::uint32_t>(task.waker & ~kOfInterrupt);
@@ -110,123 +109,99 @@ void TaskActivity::split(TaskIndex task, std::uint64_t clock) {
   if (keep_ && at(task).doing == Doing::running) change(task, Doing::running, clock);
 }
 
-void TaskActivity::run(TaskIndex index, std::uint64_t clock) {
-  Task& task = at(index);
-  if (task.doing == Doing::running) return;
-  if (task.before_cut) task.doing = Doing::ready;
-  if (task.woken && clock >= from_) {
-    const std::uint64_t ticks = clock > task.since ? clock - task.since : 0;
-    stats_[index].wait.add(ticks);
-    stats_[index].waits.add(ticks);
-    const auto waker = stats_[index].wakers.find(task.waker);
-    if (waker != stats_[index].wakers.end()) waker->second.wait += ticks;
-  }
-  task.woken = false;
-  change(index, Doing::running, clock);
+// What TaskStates tells of one event.
+struct TaskActivity::Change {
+  TaskActivity& activity;
+  const Event& event;
+  TaskIndex running;
+
+  void runs(std::uint32_t, TaskIndex, std::uint64_t, bool) {}
+  void got_cpu(std::uint32_t cpu, TaskIndex index, const TaskStates::Now& now, std::uint64_t clock);
+  void changes(TaskIndex index, const TaskStates::Now& now, TaskState state, std::uint64_t clock,
+               bool seen);
+  void woken(TaskIndex index);
+};
+
+void TaskActivity::Change::got_cpu(std::uint32_t, TaskIndex index, const TaskStates::Now& now,
+                                   std::uint64_t clock) {
+  if (clock < activity.from_) return;
+  const std::uint64_t ticks = clock > now.since ? clock - now.since : 0;
+  TaskStat& stat = activity.stats_[index];
+  stat.wait.add(ticks);
+  stat.waits.add(ticks);
+  const auto waker = stat.wakers.find(activity.tasks_[index].waker);
+  if (waker != stat.wakers.end()) waker->second.wait += ticks;
 }
 
-void TaskActivity::leave(const Event& event, TaskIndex index) {
-  const auto becomes = [&](Doing doing) {
-    // In another CPU's gap: the task may run there next.
-    const bool hidden = who_runs_.in_gap() && !analysis_.tasks()[index].idle;
-    change(index, hidden ? Doing::unknown : doing, event.clock);
-    if (hidden) tasks_[index].calls.clear();
-  };
-  switch (event.id) {
-    case FKT_E_SWITCH_R:
-    case FKT_E_SWITCH_PREEMPT:
-      stats_[index].preempted += event.clock >= from_;
-      return becomes(Doing::ready);
-    case FKT_E_SWITCH_D:
-      return becomes(Doing::disk);
-    case FKT_E_SWITCH_X:
-    case FKT_E_SWITCH_Z:
-      return change(index, Doing::dead, event.clock);
-    default:
-      return becomes(Doing::asleep);
+void TaskActivity::Change::changes(TaskIndex index, const TaskStates::Now& now, TaskState state,
+                                   std::uint64_t clock, bool) {
+  Task& task = activity.at(index);
+  if (state == TaskState::running) {
+    if (now.state == TaskState::running) return;
+    if (now.state == TaskState::ready) task.doing = Doing::ready;  // it was ready at the cut
   }
+  if (state == TaskState::ready && is_wake_up(event.id)) woken(index);
+  if (state == TaskState::running || state == TaskState::unknown) task.woken = false;
+  activity.change(index, doing_of(state, event.id), clock);
 }
 
-// Only a task that neither runs nor is ready is woken.
-void TaskActivity::wake(const Event& event, TaskIndex waker) {
-  const TaskIndex index = analysis_.tasks().find(event.arg & FKT_PID_MASK);
-  // In a gap the task may run at once without being seen.
-  if (index == kNoTask || analysis_.tasks()[index].left_dead || who_runs_.in_gap()) return;
-  Task& task = at(index);
-  if (task.doing == Doing::running || task.doing == Doing::ready) return;
-  const bool interrupt = event.cpu < interrupts_.size() && !interrupts_[event.cpu].empty();
-  const std::uint32_t who = interrupt ? interrupts_[event.cpu].back() : waker;
+void TaskActivity::Change::woken(TaskIndex index) {
+  const TypeIndex interrupt = activity.analysis_.spans().innermost_interrupt(event.cpu);
+  const bool by_interrupt = interrupt != kNoType;
+  const std::uint32_t who = by_interrupt ? interrupt : running;
+  Task& task = activity.tasks_[index];
   task.woken = true;
-  task.waker = who | (interrupt ? kOfInterrupt : 0);
-  if (event.clock >= from_) {
-    TaskStat& stat = stats_[index];
-    stat.wakeups++;
-    TaskStat::Waker& entry = stat.wakers[task.waker];
-    entry.interrupt = interrupt;
-    entry.who = who;
-    entry.count++;
-  }
-  change(index, Doing::ready, event.clock);
+  task.waker = who | (by_interrupt ? kOfInterrupt : 0);
+  if (event.clock < activity.from_) return;
+  TaskStat& stat = activity.stats_[index];
+  stat.wakeups++;
+  TaskStat::Waker& entry = stat.wakers[task.waker];
+  entry.interrupt = by_interrupt;
+  entry.who = who;
+  entry.count++;
 }
 
-void TaskActivity::begin_gap(const Event& event) {
-  who_runs_.begin_gap(event.cpu);
-  const auto tasks = static_cast<TaskIndex>(tasks_.size());
-  const std::vector<bool> elsewhere = who_runs_.running_elsewhere(event.cpu, tasks);
-  for (TaskIndex task = 0; task < tasks; task++) {
-    if (elsewhere[task] || stays_on_another(analysis_.tasks()[task], event.cpu)) continue;
-    change(task, Doing::unknown, event.clock);
-    tasks_[task].woken = false;
-    tasks_[task].calls.clear();
-  }
+void TaskActivity::reread_all() {
+  for (TaskIndex task = 0; task < tasks_.size(); task++) reread(task);
 }
 
-// The thread that called execve continues under its leader's number.
+// The calls of the thread that called execve may be those of another task from here on.
 void TaskActivity::exec(const Event& event, TaskIndex running) {
+  reread(running);
   if (event.words.empty()) return;
   const TaskIndex old =
       analysis_.tasks().find(static_cast<std::uint32_t>(event.words[0]) & FKT_PID_MASK);
-  if (old == kNoTask || old == running) return;
-  at(std::max(old, running));  // makes room for both
-  tasks_[running].calls = std::move(tasks_[old].calls);
-  tasks_[old].calls.clear();
-  tasks_[old].went_on_as = running;
-}
-
-// The set of recorded layers changes: the exits of open calls may not be recorded.
-void TaskActivity::forget(const Event& event) {
-  who_runs_.set_mask(event.words.empty() ? 0 : event.words[0]);
-  for (TaskIndex task = 0; task < tasks_.size(); task++) {
-    split(task, event.clock);
-    tasks_[task].calls.clear();
-  }
+  if (old != kNoTask) reread(old);
 }
 
 void TaskActivity::add(const Event& event, const Analysis::Place& place) {
-  if (event.id == kGapBegins) return begin_gap(event);
-  at(place.task);
-  if (who_runs_.surprises(event.cpu, place.task)) {
-    const TaskIndex before = who_runs_.on(event.cpu);
-    if (before != kNoTask) change(before, Doing::unknown, event.clock);
-    who_runs_.runs(event.cpu, place.task);
-    run(place.task, event.clock);
+  const Tasks& tasks = analysis_.tasks();
+  Change change{*this, event, place.task};
+  if (event.id == kGapBegins) {
+    states_.begin_gap(event, tasks, change);
+    return reread_all();
   }
+  at(place.task);
+  states_.arrive(event, place.task, change);
   if (is_switch(event.id)) {
-    leave(event, place.task);
     const std::uint32_t tid = event.arg & FKT_PID_MASK;
     // The analysis has applied the event, so it knows both tasks.
-    const TaskIndex next =
-        tid == 0 ? analysis_.tasks().find_idle(event.cpu) : analysis_.tasks().find(tid);
+    const TaskIndex next = tid == 0 ? tasks.find_idle(event.cpu) : tasks.find(tid);
     at(next);
-    who_runs_.switches(event.cpu, place.task, next);
-    stats_[next].runs += event.clock >= from_;
-    run(next, event.clock);
+    const bool counts = event.clock >= from_;
+    const bool runnable = event.id == FKT_E_SWITCH_R || event.id == FKT_E_SWITCH_PREEMPT;
+    stats_[place.task].preempted += counts && runnable;
+    stats_[next].runs += counts;
+    states_.switches(event, place.task, next, tasks, change);
+    reread(place.task);
   } else if (is_wake_up(event.id)) {
-    wake(event, place.task);
+    states_.wakes(event, place.task, tasks, change);
   } else if (event.id == FKT_E_EXEC) {
     exec(event, place.task);
   } else if (event.id == FKT_E_MASK) {
-    forget(event);
+    states_.masks(event);
+    for (TaskIndex task = 0; task < tasks_.size(); task++) split(task, event.clock);
+    reread_all();
   }
 }
 
@@ -234,42 +209,22 @@ void TaskActivity::finish(std::uint64_t clock) {
   for (TaskIndex task = 0; task < tasks_.size(); task++) change(task, Doing::unknown, clock);
 }
 
-void TaskActivity::push(OpenSpan& call, const SpanPlace& place) {
-  if (place.interrupt) {
-    if (place.cpu >= interrupts_.size()) interrupts_.resize(place.cpu + 1);
-    call.tag = kOfInterrupt | place.cpu;
-    interrupts_[place.cpu].resize(place.depth);
-    interrupts_[place.cpu].push_back(call.type);
-  } else {
-    call.tag = place.task;
-    at(place.task).went_on_as = kNoTask;
-    std::vector<TypeIndex>& calls = at(place.task).calls;
-    calls.resize(place.depth, kNoType);
-    calls.push_back(call.type);
-  }
-}
-
 void TaskActivity::reopen(OpenSpan& call, const SpanPlace& place) {
-  push(call, place);
+  if (!place.interrupt) at(place.task).call = call.type;
 }
 
 void TaskActivity::begin(OpenSpan& call, const SpanPlace& place) {
-  if (!place.interrupt) split(place.task, place.clock);
-  push(call, place);
+  if (place.interrupt) return;
+  split(place.task, place.clock);
+  at(place.task).call = call.type;
 }
 
-void TaskActivity::end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) {
-  if (call.tag == OpenSpan::kNoTag) return;
-  // A task is still in a call whose exit is not in the recording; its next call replaces it. Calls
-  // that a gap hides are removed where their time is accounted (begin_gap(), leave(), forget()).
-  if (outcome != Outcome::complete && (call.tag & kOfInterrupt) == 0) return;
-  auto number = static_cast<std::uint32_t>(call.tag & ~kOfInterrupt);
-  if ((call.tag & kOfInterrupt) == 0 && at(number).went_on_as != kNoTask) {
-    number = at(number).went_on_as;
-  }
-  if ((call.tag & kOfInterrupt) == 0 && place.clock != 0) split(number, place.clock);
-  auto& open = (call.tag & kOfInterrupt) != 0 ? interrupts_[number] : at(number).calls;
-  open.resize(std::min<std::size_t>(open.size(), place.depth));
+// A task is still in a call whose end is not in the recording; its next call replaces it. Where
+// calls are dropped for other reasons, add() asks which one is left.
+void TaskActivity::end(const OpenSpan&, Outcome outcome, const SpanPlace& place) {
+  if (outcome != Outcome::complete || place.interrupt) return;
+  split(place.task, place.clock);
+  at(place.task).call = place.around != nullptr ? place.around->type : kNoType;
 }
 
 std::vector<TaskRow> task_rows(const TaskActivity& states, const Analysis& analysis) {

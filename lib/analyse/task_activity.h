@@ -2,12 +2,9 @@
 // What each task was doing: running, ready (waiting for a CPU) or asleep, and in which call; what
 // woke it, and how long it then waited for a CPU.
 //
-// A task runs from the switch that names it to the switch by which it leaves; it is ready from its
-// wake-up on, or after a switch that leaves it runnable. Its state is unknown, and not counted,
-// before its first event, and from a gap on until it is seen again. A slice's checkpoint tells
-// which tasks ran, were preempted or slept, so in a slice their states are known from the
-// beginning; but not whether the sleep was uninterruptible (it counts as asleep), nor whether the
-// task had been woken already (it counts as ready if it runs without a wake-up).
+// lib/analyse/task_states.h has the rules, lib/analyse/span_tracker.h those for calls; this class
+// adds up the times. Time in an unknown state is not counted. In a slice it is not known of a task
+// that slept at the cut whether the sleep was uninterruptible: it counts as asleep.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +14,7 @@
 
 #include "lib/analyse/analysis.h"
 #include "lib/analyse/span_observer.h"
-#include "lib/analyse/who_runs.h"
+#include "lib/analyse/task_states.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
 
@@ -42,7 +39,7 @@ struct TaskStat {
 
 class TaskActivity : public SpanObserver {
  public:
-  enum class Doing : std::uint8_t { unknown, running, ready, asleep, disk, dead };
+  enum class Doing : std::uint8_t { unknown, running, ready, asleep, disk };
   // A period in which a task did one thing.
   struct Stretch {
     std::uint64_t from = 0, to = 0;  // ticks
@@ -79,28 +76,23 @@ class TaskActivity : public SpanObserver {
  private:
   struct Task {
     Doing doing = Doing::unknown;
-    bool woken = false;       // ready after a wake-up: the wait will be counted
-    bool before_cut = false;  // asleep according to the checkpoint: it may have been woken before
-    std::uint64_t since = 0;  // ticks
-    std::uint64_t waker = 0;  // key of stat.wakers
-    std::vector<TypeIndex> calls;    // open calls
-    TaskIndex went_on_as = kNoTask;  // after execve: the task in which its calls end
+    bool woken = false;        // ready after a wake-up: the wait will be counted
+    std::uint64_t since = 0;   // ticks
+    std::uint64_t waker = 0;   // key of stat.wakers
+    TypeIndex call = kNoType;  // the innermost open call
     std::vector<Stretch> history;
   };
+  struct Change;  // adds up what TaskStates tells
 
   Task& at(TaskIndex task);
   // Sets all tasks to their states in the checkpoint.
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
-  // Pushes the call on its task's or CPU's stack.
-  void push(OpenSpan& call, const SpanPlace& place);
   // Accounts the time until `clock` (ticks); from then on the task is `doing` this.
   void change(TaskIndex task, Doing doing, std::uint64_t clock);
-  void leave(const Event& event, TaskIndex task);
-  void run(TaskIndex task, std::uint64_t clock);
-  void wake(const Event& event, TaskIndex waker);
-  void begin_gap(const Event& event);
+  // Asks again which call is the innermost one of the task.
+  void reread(TaskIndex task) { at(task).call = analysis_.spans().innermost(task); }
+  void reread_all();
   void exec(const Event& event, TaskIndex running);
-  void forget(const Event& event);
 
   void split(TaskIndex task, std::uint64_t clock);
   void remember(Task& task, std::uint64_t from, std::uint64_t to);
@@ -112,8 +104,7 @@ class TaskActivity : public SpanObserver {
   std::size_t stretches_ = 0;
   std::vector<TaskStat> stats_;
   std::vector<Task> tasks_;
-  WhoRuns who_runs_;
-  std::vector<std::vector<TypeIndex>> interrupts_;  // open interrupts of each CPU
+  TaskStates states_;
 };
 
 // A row of the table.

@@ -7,18 +7,18 @@
 // without the events before it (lib/timeline/timeline.h).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "lib/analyse/meanings.h"
 #include "lib/analyse/span_stacks.h"
 #include "lib/analyse/span_tracker.h"
+#include "lib/analyse/task_states.h"
 #include "lib/analyse/tasks.h"
-#include "lib/analyse/who_runs.h"
 
 namespace fkt {
-
-enum class TaskState : std::uint8_t { unknown, running, ready, blocked };
 
 enum class SliceKind : std::uint8_t {
   run,        // on a CPU: a task ran there; value: its TaskIndex
@@ -93,14 +93,7 @@ class StateTracker {
   // What is kept of spans, tasks and CPUs.
   struct Kept {
     using Span = Open;
-    struct Task {
-      TaskState state = TaskState::unknown;
-      bool begun = false;       // the begin of the state was seen, at `since`
-      bool before_cut = false;  // the state began before the slice
-      std::uint32_t cpu = 0, waker_cpu = 0;
-      TaskIndex waker = kNoTask;  // of a ready task that slept: the task that woke it
-      std::uint64_t since = 0;
-    };
+    struct Task {};
     struct Cpu {
       TaskIndex running = kNoTask;  // the task of the open run slice; kNoTask: there is none
       bool begun = false;
@@ -109,43 +102,37 @@ class StateTracker {
   };
   using Stacks = SpanStacks<Kept>;
   using Stack = Stacks::Stack;
-  using TaskNow = Stacks::Task;
   using CpuNow = Stacks::Cpu;
-  struct Change;  // reports what ends when spans are dropped
+  struct Change;  // reports as slices what the rules tell
 
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   CpuNow& cpu(std::uint32_t number) { return stacks_.cpu(number); }
-  TaskNow& task(TaskIndex index) { return stacks_.task(index); }
   // Returns the type of the task's outermost call in the kernel.
-  static TypeIndex outermost(const TaskNow& task) {
-    const Open* const call = task.stack.outermost_call();
+  TypeIndex outermost(TaskIndex index) const {
+    if (index >= stacks_.tasks().size()) return kNoType;
+    const Open* const call = stacks_.tasks()[index].stack.outermost_call();
     return call != nullptr ? call->type : kNoType;
   }
-  Step point(const Event& event, TaskIndex running, StateObserver* observer);
-  Step begin(const Event& event, const Meaning& meaning, TaskIndex running,
-             StateObserver* observer);
-  Step end(const Event& event, const Meaning& meaning, TaskIndex running, StateObserver* observer);
-  void run(std::uint32_t number, TaskIndex next, std::uint64_t clock, bool begun,
-           StateObserver* observer);
-  void set_state(TaskIndex index, TaskState state, std::uint64_t clock, bool begun,
-                 StateObserver* observer);
-  void switched(const Event& event, TaskIndex running, StateObserver* observer);
-  void woken(const Event& event, TaskIndex running, StateObserver* observer);
-  void drop_interrupts(std::uint32_t number, std::uint64_t clock, StateObserver* observer);
-  void begin_gap(const Event& event, StateObserver* observer);
+  // The number of tasks of which something may be known.
+  TaskIndex known() const {
+    return static_cast<TaskIndex>(std::max(states_.tasks().size(), stacks_.tasks().size()));
+  }
+  TaskStates::Now state(TaskIndex index) const {
+    return index < states_.tasks().size() ? states_.tasks()[index] : TaskStates::Now{};
+  }
+  Step point(const Event& event, TaskIndex running, Change& change);
+  Step begin(const Event& event, const Meaning& meaning, TaskIndex running, Change& change);
+  Step end(const Event& event, const Meaning& meaning, TaskIndex running, Change& change);
+  void begin_gap(const Event& event, Change& change);
 
-  StateTracker(const Meanings* meanings, SpanTypes* types, Tasks tasks, WhoRuns who_runs)
-      : meanings_(meanings),
-        types_(types),
-        tasks_(std::move(tasks)),
-        who_runs_(std::move(who_runs)) {}
+  StateTracker(const Meanings* meanings, SpanTypes* types, Tasks tasks, TaskStates states)
+      : meanings_(meanings), types_(types), tasks_(std::move(tasks)), states_(std::move(states)) {}
 
   const Meanings* meanings_;
   SpanTypes* types_;
   Tasks tasks_;
-  WhoRuns who_runs_;
+  TaskStates states_;
   Stacks stacks_;
-  std::uint64_t cut_from_ = 0;  // begin of the slice (ticks)
 };
 
 class StateTracker::Saved {
@@ -154,12 +141,17 @@ class StateTracker::Saved {
 
  private:
   friend class StateTracker;
-  explicit Saved(const WhoRuns& who_runs) : who_runs_(who_runs) {}
+  explicit Saved(TaskStates states) : states_(std::move(states)) {}
+  struct Task {
+    TaskIndex index = kNoTask;
+    TaskStates::Now now;
+    Stack stack;
+  };
   TaskIndex count_ = 0;
   std::vector<Tasks::Number> numbers_;
-  WhoRuns who_runs_;
+  TaskStates states_;  // without tasks
   std::vector<CpuNow> cpus_;
-  std::vector<std::pair<TaskIndex, TaskNow>> states_;  // only tasks of which something is known
+  std::vector<Task> tasks_;  // only those of which something is known
 };
 
 }  // namespace fkt
