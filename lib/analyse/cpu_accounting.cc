@@ -47,7 +47,7 @@ void CpuAccounting::charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t
 
 void CpuAccounting::used(std::vector<bool>& tasks) const {
   for (const Cpu& cpu : cpus_) {
-    for (const TaskIndex task : {cpu.current, cpu.next}) {
+    for (const TaskIndex task : {cpu.runs.task, cpu.runs.left}) {
       if (task == kNoTask) continue;
       if (task >= tasks.size()) tasks.resize(task + 1);
       tasks[task] = true;
@@ -61,12 +61,12 @@ void CpuAccounting::save(Checkpoint& checkpoint, const std::vector<std::uint32_t
   };
   for (std::uint32_t i = 0; i < cpus_.size(); i++) {
     const Cpu& cpu = cpus_[i];
-    if (!cpu.seen || cpu.in_gap)
+    if (!cpu.seen || cpu.runs.in_gap)
       continue;  // in a gap nothing is known that the checkpoint could keep
     Checkpoint::Cpu& saved = checkpoint.cpus.emplace_back();
     saved.cpu = i;
-    saved.current = number(cpu.current);
-    saved.next = number(cpu.next);
+    saved.current = number(cpu.runs.named());
+    saved.next = number(cpu.runs.next());
     saved.last = cpu.last;
     saved.charged = cpu.charged;
   }
@@ -85,8 +85,9 @@ void CpuAccounting::restore(const Checkpoint& checkpoint, const CheckpointMappin
     if (saved.current == Checkpoint::kNone) continue;
     Cpu& cpu = at(saved.cpu);
     cpu.seen = true;
-    cpu.current = places.task(saved.current);
-    cpu.next = places.task(saved.next);
+    cpu.runs.runs(places.task(saved.current));
+    const TaskIndex next = places.task(saved.next);
+    if (next != kNoTask) cpu.runs.switches(cpu.runs.task, next);
     cpu.last = saved.last;
     cpu.charged = saved.charged;
   }
@@ -94,8 +95,8 @@ void CpuAccounting::restore(const Checkpoint& checkpoint, const CheckpointMappin
 
 void CpuAccounting::advance(std::uint32_t number, std::uint64_t clock, TaskIndex running) {
   Cpu& cpu = at(number);
-  // Also when an NMI comes between a switch and its effect.
-  if (cpu.seen && running == cpu.current) {
+  const CpuRuns::Shown shown = cpu.runs.arrive(running);
+  if (shown == CpuRuns::Shown::no_change) {
     charge(number, cpu, running, clock);
     cpu.last = clock;
     return;
@@ -106,41 +107,27 @@ void CpuAccounting::advance(std::uint32_t number, std::uint64_t clock, TaskIndex
     charge_unknown(number, cpu, clock, CpuState::unknown);
     cpu.last = clock;
     spans_.resume(running, number, clock);
-  } else if (running == cpu.next) {
+  } else if (shown == CpuRuns::Shown::new_task) {
     spans_.resume(running, number, cpu.last);
     charge(number, cpu, running, clock);
   } else {
     // Not the task that the last switch named: switches are not recorded, or this one is not. An
     // interrupt that is still open ended before the switch.
-    if (cpu.in_gap) {
-      cpu.in_gap = false;
-      spans_.end_gap();
-    }
+    if (cpu.runs.in_gap) spans_.end_gap();
     spans_.end_interrupts(number);
     const bool other = tasks_.filtered() && !tasks_[running].member;
     charge_unknown(number, cpu, clock, other ? CpuState::others : CpuState::unknown);
     spans_.resume(running, number, clock);
   }
   cpu.last = clock;
-  cpu.current = running;
-  cpu.next = kNoTask;
+  cpu.runs.runs(running);
   if (window_.part(number, clock, clock + 1) != 0) times(running).runs++;
 }
 
 // Adds the time to the task that runs on the CPU, as far as it is known.
 void CpuAccounting::charge_current(std::uint32_t number, Cpu& cpu, std::uint64_t until) {
-  if (cpu.in_gap) return charge_unknown(number, cpu, until, CpuState::unknown);
-  charge(number, cpu, cpu.next != kNoTask ? cpu.next : cpu.current, until);
-}
-
-std::vector<bool> CpuAccounting::running_elsewhere(std::uint32_t number) const {
-  std::vector<bool> running(tasks_.size());
-  for (std::uint32_t other = 0; other < cpus_.size(); other++) {
-    const Cpu& cpu = cpus_[other];
-    if (other == number || !cpu.seen || cpu.in_gap) continue;
-    running[cpu.next != kNoTask ? cpu.next : cpu.current] = true;
-  }
-  return running;
+  if (cpu.runs.in_gap) return charge_unknown(number, cpu, until, CpuState::unknown);
+  charge(number, cpu, cpu.runs.task, until);
 }
 
 void CpuAccounting::begin_gap(std::uint32_t number, std::uint64_t clock) {
@@ -152,21 +139,19 @@ void CpuAccounting::begin_gap(std::uint32_t number, std::uint64_t clock) {
   } else {
     charge_current(number, cpu, clock);
   }
-  const bool known = cpu.in_gap;
-  cpu.in_gap = true;
-  cpu.current = cpu.next = kNoTask;
-  spans_.begin_gap(number, running_elsewhere(number), known);
+  const bool known = cpu.runs.in_gap;
+  cpu.runs.begin_gap();
+  spans_.begin_gap(number, running_elsewhere(cpus_, &Cpu::runs, number, tasks_.size()), known);
 }
 
 void CpuAccounting::end_gap(std::uint32_t number, std::uint64_t clock, TaskIndex running) {
   Cpu& cpu = at(number);
-  if (!cpu.in_gap) return;
+  if (!cpu.runs.in_gap) return;
   charge_unknown(number, cpu, clock, CpuState::unknown);
-  cpu.in_gap = false;
   spans_.end_gap();
   spans_.resume(running, number, clock);
   cpu.last = clock;
-  cpu.current = running;
+  cpu.runs.runs(running);
 }
 
 void CpuAccounting::resolve(TaskIndex task, CpuState state) {

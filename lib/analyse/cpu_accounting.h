@@ -16,6 +16,7 @@
 #include "lib/analyse/profile.h"
 #include "lib/analyse/span_tracker.h"
 #include "lib/analyse/tasks.h"
+#include "lib/analyse/who_runs.h"
 
 namespace fkt {
 
@@ -60,7 +61,10 @@ class CpuAccounting {
   // the task that the event names. clock: of the event (ticks).
   void advance(std::uint32_t cpu, std::uint64_t clock, TaskIndex running);
   // Call after a switch was applied; `next` is the task switched to.
-  void switched(std::uint32_t cpu, TaskIndex next) { cpus_[cpu].next = next; }
+  void switched(std::uint32_t cpu, TaskIndex next) {
+    CpuRuns& runs = cpus_[cpu].runs;
+    runs.switches(runs.named(), next);
+  }
   // Events of the CPU are lost from `clock` (ticks) on.
   void begin_gap(std::uint32_t cpu, std::uint64_t clock);
   // The CPU's events are complete again from `clock` (ticks) on, when it runs `running`.
@@ -77,8 +81,6 @@ class CpuAccounting {
 
   // Marks the tasks that run on a CPU, by TaskIndex.
   void used(std::vector<bool>& tasks) const;
-  // Returns by TaskIndex whether a CPU other than this one is seen to run the task.
-  std::vector<bool> running_elsewhere(std::uint32_t cpu) const;
   // Writes the CPUs seen; numbers: of the tasks in the checkpoint.
   void save(Checkpoint& checkpoint, const std::vector<std::uint32_t>& numbers) const;
   // Continues from the state in `checkpoint`; the times accounted so far stay. Call it before the
@@ -103,11 +105,9 @@ class CpuAccounting {
   struct Cpu {
     bool seen = false;
     bool counted = false;       // seen in an earlier stretch of the slice
-    bool in_gap = false;        // neither its state nor its task is known
     std::uint64_t last = 0;     // time of its last event (ticks)
     std::uint64_t charged = 0;  // its time is accounted up to here (ticks)
-    TaskIndex current = kNoTask;
-    TaskIndex next = kNoTask;  // switched to, but without an event of its own yet
+    CpuRuns runs;
     CpuStateTimes times{};
   };
   struct TaskTimes {

@@ -63,8 +63,8 @@ inline bool BurstApplier::fits(const Burst& burst, const Place& place) const {
   if (burst.leave != 0 && spans_.in_gap()) return false;
   // Another task runs than was expected: the CPU's interrupts ended unseen, which only the single
   // events handle.
-  if (place.interrupts.depth > 0 && place.index != place.cpu.current &&
-      place.index != place.cpu.next) {
+  if (place.interrupts.depth > 0 && place.index != place.cpu.runs.task &&
+      place.index != place.cpu.runs.left) {
     return false;
   }
   // The time of what a filtered task calls belongs to nobody.
@@ -83,11 +83,12 @@ inline bool BurstApplier::fits(const Burst& burst, const Place& place) const {
 // Charges the time up to the burst's first event, as CpuAccounting::advance() does.
 inline void BurstApplier::arrive(const Burst& burst, Place& place) {
   CpuAccounting::Cpu& cpu = place.cpu;
-  if (place.index != cpu.current) {
-    if (place.index != cpu.next) return states_.advance(place.number, burst.from, place.index);
+  const CpuRuns::Shown shown = cpu.runs.arrive(place.index);
+  if (shown != CpuRuns::Shown::no_change) {
+    if (shown != CpuRuns::Shown::new_task) {
+      return states_.advance(place.number, burst.from, place.index);
+    }
     SpanTracker::resume(place.task, place.number, cpu.last);
-    cpu.current = place.index;
-    cpu.next = kNoTask;
     place.times.runs += place.counts;
   }
   if (burst.from > cpu.charged) {
@@ -195,7 +196,8 @@ inline void BurstApplier::leave(const Burst& burst, Place& place) {
   }
   // idle() and by_tid() may add a task and so move the array that place.info points into: it must
   // not be used from here on.
-  place.cpu.next = burst.next == 0 ? tasks_.idle(place.number) : tasks_.by_tid(burst.next);
+  const TaskIndex next = burst.next == 0 ? tasks_.idle(place.number) : tasks_.by_tid(burst.next);
+  place.cpu.runs.switches(place.index, next);
 }
 
 }  // namespace fkt
