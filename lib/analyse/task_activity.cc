@@ -165,8 +165,10 @@ void TaskActivity::reread_all() {
   for (TaskIndex task = 0; task < tasks_.size(); task++) reread(task);
 }
 
-// The calls of the thread that called execve may be those of another task from here on.
+// A thread that calls execve may have the number of another one from here on, whose calls become
+// its own; what its old program was in has ended.
 void TaskActivity::exec(const Event& event, TaskIndex running) {
+  if (analysis_.spans().innermost(running) != at(running).call) split(running, event.clock);
   reread(running);
   if (event.words.empty()) return;
   const TaskIndex old =

@@ -10,6 +10,7 @@
 #include "lib/timeline/occurrence_search.h"
 #include "lib/timeline/window_stats.h"
 #include "tests/golden/recordings.h"
+#include "tests/unit/random_recording.h"
 #include "tests/unit/slices.h"
 
 using namespace fkt;
@@ -107,6 +108,31 @@ TEST_CASE("a call that sleeps: states, the call, who woke it") {
   CHECK(call->to == T + 125365);
   CHECK(read.timeline.types()[call->value].name == "sys_lstat");
   CHECK(find < read.timeline.tasks().size());
+}
+
+TEST_CASE("what a slice of two stretches shows does not depend on where following began") {
+  std::size_t awake_at_cut = 0;
+  for (unsigned seed = 1; seed <= 12; seed++) {
+    INFO("seed " << seed);
+    RandomRecording random(seed, 1 + seed % 4, 3000, RandomRecording::Kind::lossless);
+    const Bytes file = random.finish();
+    const std::uint64_t part = (random.end() - T) / 10;
+    const Trace trace = std::move(*Trace::from_bytes(
+        slice_of(file, {{T + part, T + 4 * part}, {T + 6 * part, T + 9 * part}})));
+    Timeline timeline(trace);
+    PassControl control;
+    Seen passed, followed;
+    timeline.read(control, &passed);
+    timeline.follow(timeline.begin(), timeline.end(), followed);
+    CHECK(std::ranges::equal(passed.slices, followed.slices, same));
+    // A task that ran after the first cut without a wake-up was ready from that cut on.
+    awake_at_cut +=
+        static_cast<std::size_t>(std::ranges::count_if(followed.slices, [&](const Slice& slice) {
+          return slice.kind == SliceKind::state && !slice.begun && slice.ended &&
+                 slice.value == state_value(TaskState::ready) && slice.from == T + part;
+        }));
+  }
+  CHECK(awake_at_cut > 0);
 }
 
 TEST_CASE("interrupts nest on their CPU") {
