@@ -13,8 +13,8 @@
 //
 // `observer` is told of the changes that no return value tells. It has the functions
 //   dropped(span, stack, outcome)  the span has left the stack; its end was not seen
-//   replaced(span, stack)          a span of user mode has left the stack: exec replaced its
-//   program ends_interrupts(cpu)           the spans on the stack of the CPU are dropped next
+//   replaced(span, stack)          exec has replaced the program whose span in user mode this is
+//   ends_interrupts(cpu)           the spans on the stack of the CPU are dropped next
 //   loses(task, cause)             the spans of the task are dropped next, and it may have been in
 //                                  other ones
 //   moves(from, to)                a thread has a new number after exec: the spans of the task
