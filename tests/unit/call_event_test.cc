@@ -52,9 +52,9 @@ TEST_CASE("a call is shown with its function's name and its duration") {
   b.event(0, T + 200, FKT_E_CALL_LONG, 3, {std::uint64_t{1} << 40, T + 200 - (1ULL << 40)});
   b.event(0, T + 300, FKT_E_CALL, 9, {fkt_call_word(T + 290, 7)});
   const Analyzed a(b);
-  CHECK(has(a.dump(), "0500   vfs_read duration=50\n"));
-  CHECK(has(a.dump(), "0501   vfs_read duration=1099511627776\n"));
-  CHECK(has(a.dump(), "0500   call 9 duration=7\n"));
+  CHECK(has(a.dump(), "0500 vfs_read duration=50\n"));
+  CHECK(has(a.dump(), "0501 vfs_read duration=1099511627776\n"));
+  CHECK(has(a.dump(), "0500 call 9 duration=7\n"));
   CHECK(has(a.counts(), "3\tinstruments\tcall\n"));
 }
 
