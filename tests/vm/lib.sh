@@ -107,6 +107,11 @@ has_child() { child "$@" >/dev/null; }
 module_loaded() { [[ -d /sys/module/fkt ]]; }
 load_module() { insmod "$FKT_KO" "$@"; }
 unload_module() { rmmod fkt; }
+# The module that traces calls stays loaded while a task is asleep in a function that was traced, perhaps
+# since an earlier case.
+calls_loaded() { [[ -d /sys/module/fkt_calls ]]; }
+load_calls() { calls_loaded || insmod "${FKT_KO%fkt.ko}fkt_calls.ko"; }
+unload_calls() { ! calls_loaded || { [[ $(</sys/module/fkt_calls/parameters/open) -eq 0 ]] && rmmod fkt_calls; }; }
 
 # The programs of tests/vm/programs/.
 PATH=$FKT_BUILD/bin-tests:$PATH
