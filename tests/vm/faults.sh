@@ -24,6 +24,8 @@ safe_or_over() {
 begin() {
     local where=$1
     shift
+    # The recorder's shell may open its files only after safe_pages() has read those of the recorder before.
+    : >record.err
     fkt_record -v --sync 200ms "$@" -f "$where" -- flood 2 0 2000 >calls 2>record.err </dev/null &
     recorder=$!
     wait_until 30 safe_or_over 20
