@@ -113,25 +113,42 @@ static void reap(void)
 
 /* ---- hung calls ---- */
 
-static void print_file(pid_t pid, pid_t tid, const char *name)
+/* Reads the thread's stack; an empty text if there is none. */
+static void read_stack(pid_t pid, pid_t tid, char *text, size_t room)
 {
-	char path[80], text[4096];
+	char path[80];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
+	text[0] = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stack", pid, tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	n = read(fd, text, sizeof(text) - 1);
+	n = read(fd, text, room - 1);
 	close(fd);
-	if (n > 0)
-		printf("  %s: %.*s\n", name, (int)n, text);
+	text[n > 0 ? n : 0] = 0;
+}
+
+/*
+ * Returns whether the call is not to blame for the time that it takes: it waits for user memory whose page faults
+ * nobody serves (world.faulty), which is the caller's own doing. Its process is killed, which must end the call.
+ */
+static bool waits_for_its_caller(const struct options *o, pid_t pid, pid_t tid, double seconds)
+{
+	char stack[4096];
+
+	read_stack(pid, tid, stack, sizeof(stack));
+	if (seconds > 2 * o->hang_s || !strstr(stack, "handle_userfault"))
+		return false;
+	kill(-pid, SIGKILL);
+	return true;
 }
 
 /* Prints the threads' current calls if `print`; returns true if one has taken too long. */
 static bool hangs(const struct options *o, const struct shared *shared, bool print)
 {
+	char stack[4096];
 	bool any = false;
 	int i;
 
@@ -142,12 +159,14 @@ static bool hangs(const struct options *o, const struct shared *shared, bool pri
 
 		if (!since || !tid || !pid)
 			continue;
-		any = any || seconds > o->hang_s;
+		if (seconds > o->hang_s && !waits_for_its_caller(o, pid, tid, seconds))
+			any = true;
 		if (!print)
 			continue;
 		printf("thread %d of process %d: %s for %.1f s\n", tid, pid,
 		       kind_name(atomic_load(&shared->doing[i].kind)), seconds);
-		print_file(pid, tid, "stack");
+		read_stack(pid, tid, stack, sizeof(stack));
+		printf("  stack: %s\n", stack);
 	}
 	return any;
 }
