@@ -118,11 +118,15 @@ static struct tracepoint *exit_tracepoint;
  */
 static void on_exit(void *unused, struct task_struct *task)
 {
+	const unsigned long caller = (unsigned long)__builtin_return_address(0);
 	unsigned long stack[MOST_FRAMES];
 	unsigned int i, n, open = 0;
 
 	n = stack_trace_save(stack, MOST_FRAMES, 0);
-	for (i = 0; i < n; i++)
+	/* The frames up to this function are of calls that return: those of the unwinder, which may be traced, too. */
+	for (i = 0; i < n && stack[i] != caller; i++)
+		;
+	for (; i < n; i++)
 		open += stack[i] == (unsigned long)fkt_calls_return;
 	if (open)
 		this_cpu_sub(fkt_calls_open, open);
