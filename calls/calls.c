@@ -8,12 +8,10 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ftrace.h>
-#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include <linux/static_call.h>
 #include <linux/sysfs.h>
@@ -22,6 +20,8 @@
 
 #include "../module/compat.h"
 #include "calls.h"
+#include "functions.h"
+#include "traced.h"
 #include "trampoline.h"
 
 /* Longer than any call. */
@@ -49,62 +49,10 @@ void fkt_calls_returned(const struct fkt_call *call, u64 end)
 
 /* Protects `ops`, and who uses the module. */
 static DEFINE_MUTEX(lock);
-/* NULL: nobody traces. Fresh for each use: ftrace leaves dangling pointers in one that was registered. */
+/* NULL: nobody traces. */
 static struct ftrace_ops *ops;
 /* This module holds a reference to itself, and counts the calls that end with their task. */
 static bool is_kept;
-
-/* ---- functions that must not be traced this way ---- */
-
-static const char *const never_return[] = {
-#define FKT_NEVER_RETURNS(name) #name,
-#include <fkt/never_return.def>
-#undef FKT_NEVER_RETURNS
-};
-
-static unsigned long forbidden[ARRAY_SIZE(never_return)];
-
-/* A function's nop lies this near to its begin at most. */
-#define NEAR 16
-
-static bool is_forbidden(unsigned long address)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(forbidden); i++)
-		if (forbidden[i] && address - forbidden[i] < NEAR)
-			return true;
-	return false;
-}
-
-/* Drops the functions that must not be traced. Returns how many are left. */
-static unsigned int keep_allowed(unsigned long *functions, unsigned int count)
-{
-	unsigned int i, kept = 0;
-
-	for (i = 0; i < count; i++)
-		if (!is_forbidden(functions[i]))
-			functions[kept++] = functions[i];
-	return kept;
-}
-
-/* kallsyms_lookup_name() is not exported, but a kprobe finds its address. */
-static int __init find_forbidden(void)
-{
-	struct kprobe kprobe = { .symbol_name = "kallsyms_lookup_name" };
-	unsigned long (*lookup)(const char *name);
-	unsigned int i;
-	int err;
-
-	err = register_kprobe(&kprobe);
-	if (err)
-		return err;
-	lookup = (void *)kprobe.addr;
-	unregister_kprobe(&kprobe);
-	for (i = 0; i < ARRAY_SIZE(forbidden); i++)
-		forbidden[i] = lookup(never_return[i]);
-	return 0;
-}
 
 /* ---- calls that end with their task ---- */
 
@@ -213,36 +161,6 @@ static void share(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *
 	fkt_ftrace_go_to(regs, (unsigned long)fkt_calls_enter);
 }
 
-static void free_ops(struct ftrace_ops *old)
-{
-	ftrace_free_filter(old);
-	kfree(old);
-}
-
-static struct ftrace_ops *make_ops(const struct fkt_calls_plan *plan)
-{
-	unsigned int count = keep_allowed(plan->functions, plan->count);
-	struct ftrace_ops *new;
-	int err;
-
-	/* An empty filter would mean every function. */
-	if (!count)
-		return ERR_PTR(-ENOENT);
-	new = kzalloc(sizeof(*new), GFP_KERNEL);
-	if (!new)
-		return ERR_PTR(-ENOMEM);
-	new->func = share;
-	new->trampoline = (unsigned long)fkt_calls_enter;
-	/* share() changes a register. */
-	new->flags = FTRACE_OPS_FL_SAVE_REGS;
-	err = ftrace_set_filter_ips(new, plan->functions, count, 0, 1);
-	if (err) {
-		free_ops(new);
-		return ERR_PTR(err);
-	}
-	return new;
-}
-
 /* Calls that began before are still dropped as too short, and the next user may change the function. */
 static void forget_user(void)
 {
@@ -258,7 +176,7 @@ static int begin(const struct fkt_calls_plan *plan)
 
 	if (ops)
 		return -EBUSY;
-	new = make_ops(plan);
+	new = fkt_traced_make(plan->functions, plan->count, fkt_calls_enter, share);
 	if (IS_ERR(new))
 		return PTR_ERR(new);
 	err = keep();
@@ -266,7 +184,7 @@ static int begin(const struct fkt_calls_plan *plan)
 		goto err_free;
 	static_call_update(fkt_calls_record, plan->record);
 	WRITE_ONCE(fkt_calls_shortest, plan->shortest);
-	err = register_ftrace_function(new);
+	err = fkt_traced_register(new);
 	if (err)
 		goto err_forget;
 	ops = new;
@@ -276,7 +194,7 @@ err_forget:
 	forget_user();
 	let_go();
 err_free:
-	free_ops(new);
+	fkt_traced_free(new);
 	return err;
 }
 
@@ -304,10 +222,9 @@ void fkt_calls_end(void)
 {
 	mutex_lock(&lock);
 	if (ops) {
-		/* Returns when no CPU is on its way from a function to trampoline.S. */
-		unregister_ftrace_function(ops);
+		fkt_traced_unregister(ops);
 		forget_user();
-		free_ops(ops);
+		fkt_traced_free(ops);
 		ops = NULL;
 		wait_seconds = 1;
 		if (!let_go())
@@ -327,6 +244,28 @@ void fkt_calls_set_shortest(u64 ticks)
 	mutex_unlock(&lock);
 }
 EXPORT_SYMBOL_GPL(fkt_calls_set_shortest);
+
+/* ---- modules that come and go ---- */
+
+/*
+ * Called before the code of a module runs, and before its memory is freed. `lock` is taken with the notifiers' semaphore
+ * held, and nothing is done under it that takes that one: ftrace, static calls and tracepoints have notifiers, but call
+ * none. A user that begins meanwhile either has its functions in `ops` when this is called, or sees in the module's
+ * state that it goes (functions.c).
+ */
+static int on_module(struct notifier_block *unused, unsigned long state, void *module)
+{
+	/* What comes is new: nothing of it can be traced on purpose. */
+	if (state != MODULE_STATE_GOING && state != MODULE_STATE_COMING)
+		return NOTIFY_DONE;
+	mutex_lock(&lock);
+	if (ops)
+		fkt_traced_drop(ops, module);
+	mutex_unlock(&lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_notifier = { .notifier_call = on_module };
 
 /* ---- the module ---- */
 
@@ -351,13 +290,16 @@ static int __init fkt_calls_init(void)
 	for_each_kernel_tracepoint(match_tracepoint, NULL);
 	if (!exit_tracepoint)
 		return -ENOENT;
-	err = find_forbidden();
-	return err;
+	err = fkt_functions_init();
+	if (err)
+		return err;
+	return register_module_notifier(&module_notifier);
 }
 
 /* Its references are gone, so no call returns through this module. */
 static void __exit fkt_calls_exit(void)
 {
+	unregister_module_notifier(&module_notifier);
 	cancel_delayed_work_sync(&look_work);
 	synchronize_rcu_tasks();
 }

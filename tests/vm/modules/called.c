@@ -26,6 +26,9 @@ static unsigned int shortest_us;
 static char *functions[MOST];
 static unsigned int functions_n;
 module_param_array(functions, charp, &functions_n, 0444);
+/* Whether its own functions are traced, too. */
+static bool own = true;
+module_param(own, bool, 0444);
 
 static struct called {
 	const char *name;
@@ -225,7 +228,7 @@ static int __init called_init(void)
 	unsigned int i;
 	int err;
 
-	for (i = 0; i < ARRAY_SIZE(known); i++)
+	for (i = 0; own && i < ARRAY_SIZE(known); i++)
 		add(known[i].name, known[i].function);
 	for (i = 0; i < functions_n; i++) {
 		err = find(functions[i]);

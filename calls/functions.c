@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which functions may be traced (functions.h). */
+
+#include <linux/kprobes.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/sort.h>
+#include <linux/static_call.h>
+#include <linux/uaccess.h>
+#include <asm/ibt.h>
+
+#include "functions.h"
+
+#define ENDBR_BYTES 4
+
+/* ---- functions of the kernel that are not exported ---- */
+
+/*
+ * They are called by static calls. With IBT a call through a pointer would have to lead to an ENDBR, which the kernel
+ * removes from functions whose address it never takes.
+ */
+static unsigned long no_lookup(const char *name)
+{
+	return 0;
+}
+
+static unsigned long no_location(unsigned long address)
+{
+	return 0;
+}
+
+static struct module *no_module(unsigned long address)
+{
+	return NULL;
+}
+
+DEFINE_STATIC_CALL(fkt_calls_lookup_name, no_lookup);
+/* Returns the nop that the address lies in, or that the function has that begins there; 0: ftrace knows none. */
+DEFINE_STATIC_CALL(fkt_calls_location, no_location);
+/* Called with preemption disabled. */
+DEFINE_STATIC_CALL(fkt_calls_module_of, no_module);
+
+/* A kprobe at a function's begin may lie behind the ENDBR there. */
+static void *begin_of(kprobe_opcode_t *probed)
+{
+	void *begin = (void *)probed - ENDBR_BYTES;
+
+	return is_endbr(*(u32 *)begin) ? begin : probed;
+}
+
+static int find_kernel_functions(void)
+{
+	struct kprobe kprobe = { .symbol_name = "kallsyms_lookup_name" };
+	void *location, *module_of;
+	int err;
+
+	err = register_kprobe(&kprobe);
+	if (err)
+		return err;
+	unregister_kprobe(&kprobe);
+	static_call_update(fkt_calls_lookup_name, begin_of(kprobe.addr));
+	location = (void *)static_call(fkt_calls_lookup_name)("ftrace_location");
+	module_of = (void *)static_call(fkt_calls_lookup_name)("__module_address");
+	if (!location || !module_of)
+		return -ENOENT;
+	static_call_update(fkt_calls_location, location);
+	static_call_update(fkt_calls_module_of, module_of);
+	return 0;
+}
+
+/* ---- functions whose calls do not return ---- */
+
+static const char *const never_return[] = {
+#define FKT_NEVER_RETURNS(name) #name,
+#include <fkt/never_return.def>
+#undef FKT_NEVER_RETURNS
+};
+
+static unsigned long forbidden[ARRAY_SIZE(never_return)];
+
+/* A function's nop lies this near to its begin at most. */
+#define NEAR 16
+
+static bool is_forbidden(unsigned long address)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(forbidden); i++)
+		if (forbidden[i] && address - forbidden[i] < NEAR)
+			return true;
+	return false;
+}
+
+int fkt_functions_init(void)
+{
+	unsigned int i;
+	int err;
+
+	err = find_kernel_functions();
+	if (err)
+		return err;
+	for (i = 0; i < ARRAY_SIZE(forbidden); i++)
+		forbidden[i] = static_call(fkt_calls_lookup_name)(never_return[i]);
+	return 0;
+}
+
+/* ---- what is allowed ---- */
+
+/*
+ * Returns whether the function stays where it is until its module is reported to be going (fkt_traced_drop()): that of
+ * a module that is being loaded or unloaded may go without a report, and so does what only initialises a module.
+ */
+static bool stays(unsigned long function)
+{
+	const struct module *module;
+	bool stays;
+
+	if (function < MODULES_VADDR)
+		return true;
+	preempt_disable();
+	module = static_call(fkt_calls_module_of)(function);
+	stays = module && (module->state == MODULE_STATE_LIVE || module->state == MODULE_STATE_COMING) &&
+		!within_module_init(function, module);
+	preempt_enable();
+	return stays;
+}
+
+/* Returns the address of the function's nop; 0: this is not the begin of a function that has one, and not its nop. */
+static unsigned long nop_of(unsigned long function)
+{
+	unsigned long nop = function;
+	u32 first;
+
+	if (copy_from_kernel_nofault(&first, (void *)function, sizeof(first)))
+		return 0;
+	if (is_endbr(first))
+		nop += ENDBR_BYTES;
+	/* ftrace takes any address within a nop for it, but what is 1 byte behind its begin has another body. */
+	return static_call(fkt_calls_location)(nop) == nop ? nop : 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const unsigned long left = *(const unsigned long *)a, right = *(const unsigned long *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* Brings them into ascending order, each once. Returns how many these are. */
+static unsigned int order(unsigned long *functions, unsigned int count)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 1; i < count && functions[i - 1] < functions[i]; i++)
+		;
+	if (i < count)
+		sort(functions, count, sizeof(*functions), compare, NULL);
+	for (i = 0; i < count; i++)
+		if (!kept || functions[kept - 1] != functions[i])
+			functions[kept++] = functions[i];
+	return kept;
+}
+
+/*
+ * Makes of functions' addresses those of their nops, ascending. Leaves out functions that must not be traced, and those
+ * of modules that are not there (any more). Returns how many are left, or -EINVAL: an address is not a function's, or
+ * its function cannot be traced.
+ */
+int fkt_functions_allow(unsigned long *functions, unsigned int count)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < count; i++) {
+		unsigned long nop;
+
+		if (is_forbidden(functions[i]) || !stays(functions[i]))
+			continue;
+		nop = nop_of(functions[i]);
+		if (!nop)
+			return -EINVAL;
+		functions[kept++] = nop;
+	}
+	return order(functions, kept);
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which functions may be traced, and functions of the kernel that are not exported. */
+#ifndef FKT_CALLS_FUNCTIONS_H
+#define FKT_CALLS_FUNCTIONS_H
+
+int fkt_functions_init(void);
+int fkt_functions_allow(unsigned long *functions, unsigned int count);
+
+#endif /* FKT_CALLS_FUNCTIONS_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An ftrace_ops and the functions that it traces, all with one trampoline. It forgets the functions of a module that
+ * goes: ftrace itself keeps their addresses, and would trace whatever is loaded there next, unchecked. Callers
+ * serialise all calls.
+ */
+#ifndef FKT_CALLS_TRACED_H
+#define FKT_CALLS_TRACED_H
+
+#include <linux/ftrace.h>
+
+struct module;
+
+struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count, void (*enter)(void),
+				   ftrace_func_t share);
+int fkt_traced_register(struct ftrace_ops *ops);
+void fkt_traced_unregister(struct ftrace_ops *ops);
+void fkt_traced_drop(struct ftrace_ops *ops, const struct module *module);
+void fkt_traced_free(struct ftrace_ops *ops);
+
+#endif /* FKT_CALLS_TRACED_H */
