@@ -70,6 +70,12 @@ bool fkt_access_memory(const struct file *file, u32 pow)
 	return (u64)num_online_cpus() << pow <= totalram_pages() / MEMORY_SHARE || is_privileged(file);
 }
 
+/* Returns whether page cache that `file`'s recording fills may be charged to no memory cgroup. */
+bool fkt_access_uncharged(const struct file *file)
+{
+	return is_privileged(file);
+}
+
 /*
  * Returns whether `ns` was created by the opener's user (or lies below such a namespace): capabilities
  * in it give no power over other users.

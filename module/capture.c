@@ -348,7 +348,7 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	fkt_recording.overwrite = start->flags & FKT_START_OVERWRITE;
 	fkt_recording.leave = false;
 	fkt_recording.closed = false;
-	err = fkt_drain_start(start, parts->out);
+	err = fkt_drain_start(owner, start, parts->out);
 	if (err)
 		goto err_rings;
 	set_keys(start);

@@ -107,7 +107,7 @@ bool fkt_checkin_possible(struct file *out)
 	return ops->write_begin && ops->write_end && mapping_can_writeback(out->f_mapping);
 }
 
-static int checkin_start(struct file *out, loff_t start, u64 ring_bytes)
+static int checkin_start(struct file *out, loff_t start, u64 ring_bytes, bool charged)
 {
 	struct task_struct *task;
 
@@ -122,7 +122,7 @@ static int checkin_start(struct file *out, loff_t start, u64 ring_bytes)
 	task = kthread_create(sync_thread, NULL, "fkt_sync");
 	if (IS_ERR(task))
 		return PTR_ERR(task);
-	fkt_checkout_start(ring_bytes);
+	fkt_checkout_start(ring_bytes, !charged);
 	fkt_page_index_start();
 	get_task_struct(task);
 	fkt_filter_own(task);

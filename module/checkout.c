@@ -6,7 +6,8 @@
  * A page that enters the page cache through an exported function is put on an LRU list, from which only
  * the kernel itself can remove it. So it must be added without that: by __filemap_add_folio(), looked
  * up by name. Before 6.12 that function also charges the page to a memory cgroup, which a module cannot
- * undo when the page leaves; there, and if the name is not found, frames stay with the file.
+ * undo when the page leaves; there, and if the name is not found, frames stay with the file. Since 6.12 it
+ * charges none, so frames of a recorder without capabilities stay with the file too, and are charged.
  *
  * No other part of the kernel holds such a frame for long: it is on no list, so it is neither reclaimed
  * nor migrated. A process that reads or maps the file takes references; a frame that still has other
@@ -42,7 +43,7 @@ static struct {
 	struct list_head home; /* pages that came back, in address order */
 	u32 at_home; /* pages in `home` */
 	u32 most; /* largest number of pages to keep in `home` */
-	bool can; /* this kernel allows frames to come back */
+	bool can; /* frames come back: this kernel allows it, and they need not be charged */
 	u32 frames; /* frames per page */
 	u64 back, given; /* pages that came back, and pages that did not */
 } out = {
@@ -65,10 +66,13 @@ static bool find_add_folio(void)
 	return true;
 }
 
-/* Called before the first page. most: bytes of pages to keep for the rings. */
-void fkt_checkout_start(u64 most)
+/*
+ * Called before the first page. most: bytes of pages to keep for the rings; may: frames that are charged to
+ * no memory cgroup may be in the page cache, where a process that maps the file can keep them.
+ */
+void fkt_checkout_start(u64 most, bool may)
 {
-	out.can = find_add_folio();
+	out.can = may && find_add_folio();
 	out.frames = fkt_rings_page_bytes() / PAGE_SIZE;
 	out.most = most / fkt_rings_page_bytes();
 	out.back = 0;

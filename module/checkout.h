@@ -10,7 +10,7 @@ struct fkt_status;
 struct folio;
 struct page;
 
-void fkt_checkout_start(u64 most);
+void fkt_checkout_start(u64 most, bool may);
 bool fkt_checkout_can(void);
 int fkt_checkout_add(struct address_space *mapping, struct folio *folio, pgoff_t index, gfp_t gfp);
 void fkt_checkout_sent(struct page *frames);

@@ -6,6 +6,7 @@
 #ifndef FKT_COMPAT_H
 #define FKT_COMPAT_H
 
+#include <linux/cgroup.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/mm.h>
@@ -76,6 +77,16 @@ typedef struct page fkt_cache_page;
 #else
 #define FKT_ADD_FOLIO NULL
 #endif
+
+/* Returns the task's cgroup for block I/O, with a reference; NULL if the configuration has none. */
+static inline struct cgroup_subsys_state *fkt_io_css_get(struct task_struct *task)
+{
+#ifdef CONFIG_BLK_CGROUP
+	return task_get_css(task, io_cgrp_id);
+#else
+	return NULL;
+#endif
+}
 
 /*
  * Interrupt vectors that not every configuration has (the cloud flavour lacks AMD's). A kernel without

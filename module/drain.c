@@ -23,6 +23,8 @@
 #include <fkt/ioctl.h>
 
 #include "../probes/process.h"
+#include "access.h"
+#include "charge.h"
 #include "clock.h"
 #include "cpu_ring.h"
 #include "drain.h"
@@ -48,6 +50,7 @@ static struct fkt_drain {
 	struct completion parked; /* the thread writes nothing until `park` is cleared, or it has ended */
 	const struct fkt_engine *engine; /* the one by which pages leave at present */
 	struct fkt_writeout writeout;
+	struct fkt_charge charge; /* if the thread may write to an output */
 
 	bool stopping; /* the thread has seen that the rings are closed */
 	bool park; /* the machine is about to sleep: the thread must write all complete pages and wait */
@@ -268,18 +271,28 @@ static void rest(struct fkt_drain *d)
 	d->next_clock = fkt_clock() + CLOCK_EVERY_S * d->ticks_per_s;
 }
 
+/*
+ * Quotas and reserved blocks are those of the task that opened the output, cgroups those of the one that
+ * started the recording. Returns the thread's own credentials; NULL if there is no output.
+ */
+static const struct cred *write_for_owner(const struct fkt_drain *d)
+{
+	if (!d->writeout.out)
+		return NULL;
+	fkt_charge_begin(&d->charge);
+	return override_creds(d->writeout.out->f_cred);
+}
+
 static int drain_thread(void *data)
 {
 	struct fkt_drain *d = data;
-	const struct cred *old = NULL;
+	const struct cred *old;
 	unsigned long next_housekeeping = jiffies;
 	enum next_look look = LOOK_ON_TICK;
 	bool park;
 
 	set_freezable();
-	/* Quotas and reserved blocks are those of the task that opened the file. */
-	if (d->writeout.out)
-		old = override_creds(d->writeout.out->f_cred);
+	old = write_for_owner(d);
 	do {
 		wait_for_look(d, look);
 		/* Read before the rings, which were closed before it was set: their pages are written first. */
@@ -297,8 +310,10 @@ static int drain_thread(void *data)
 	/* In this thread, not in the caller of FKT_STOP: it may have to wait for the output. */
 	if (d->engine->stop)
 		d->engine->stop();
-	if (old)
+	if (old) {
+		fkt_charge_end();
 		revert_creds(old);
+	}
 	note_own_time(d);
 	complete_all(&d->ended);
 	/* In this order: fkt_drain_park() reads `ended` after it has reinitialised `parked`. */
@@ -308,10 +323,10 @@ static int drain_thread(void *data)
 }
 
 /*
- * Starts the thread. out: the file that pages are written to (a reference is taken); NULL: they are
- * fetched. Returns 0 or a negative errno.
+ * Starts the thread. owner: the recording's; out: the file that pages are written to (a reference is
+ * taken); NULL: they are fetched. Returns 0 or a negative errno.
  */
-int fkt_drain_start(const struct fkt_start *start, struct file *out)
+int fkt_drain_start(const struct file *owner, const struct fkt_start *start, struct file *out)
 {
 	const struct fkt_engine *engine = fkt_output_engine(start, out);
 	struct fkt_drain *d = &drain;
@@ -331,6 +346,8 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 	w->pages_written = 0;
 	w->first_cpu = 0;
 	w->out = out ? get_file(out) : NULL;
+	if (out)
+		fkt_charge_get(&d->charge);
 	d->park = false;
 	/* Not init_completion(): a thread that waited for the end of the last recording may still be using it. */
 	reinit_completion(&d->ended);
@@ -353,7 +370,7 @@ int fkt_drain_start(const struct fkt_start *start, struct file *out)
 
 	if (engine->remembers)
 		fkt_page_index_start();
-	err = engine->start ? engine->start(out, w->pos, fkt_rings_bytes()) : 0;
+	err = engine->start ? engine->start(out, w->pos, fkt_rings_bytes(), !fkt_access_uncharged(owner)) : 0;
 	if (err) {
 		fkt_drain_release();
 		return err;
@@ -458,13 +475,15 @@ void fkt_drain_stop(void)
 	drain.task = NULL;
 }
 
-/* Releases the output and the chunks. */
+/* Releases the output with its cgroups, and the chunks. */
 void fkt_drain_release(void)
 {
 	struct fkt_writeout *w = &drain.writeout;
 
-	if (w->out)
+	if (w->out) {
 		fput(w->out);
+		fkt_charge_put(&drain.charge);
+	}
 	w->out = NULL;
 	kfree(w->chunks);
 	w->chunks = NULL;

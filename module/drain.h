@@ -9,7 +9,7 @@
 
 struct file;
 
-int fkt_drain_start(const struct fkt_start *start, struct file *out);
+int fkt_drain_start(const struct file *owner, const struct fkt_start *start, struct file *out);
 void fkt_drain_finish(void);
 int fkt_drain_wait(void);
 void fkt_drain_join(void);

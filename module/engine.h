@@ -33,8 +33,11 @@ struct fkt_engine {
 	 * later, in any context. NULL: the owner takes the pages.
 	 */
 	void (*write)(struct fkt_chunk *chunk);
-	/* Optional: called before the first write and after the last. */
-	int (*start)(struct file *out, loff_t pos, u64 ring_bytes);
+	/*
+	 * Optional: called before the first write and after the last. charged: page cache that the engine
+	 * fills must be charged to the memory cgroup in use (charge.c).
+	 */
+	int (*start)(struct file *out, loff_t pos, u64 ring_bytes, bool charged);
 	void (*stop)(void);
 	/* A CPU copies every byte. */
 	bool copies;

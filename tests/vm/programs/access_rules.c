@@ -8,11 +8,13 @@
  *   access_rules keep N     records with 1 << N frames per CPU, and leaves freeing them to the last close: "kept"
  *   access_rules apart      settings of one open file must not apply to another: frames of a CPU's ring
  *   access_rules joins      FKT_JOIN by two processes before either makes a call: bytes of each
+ *   access_rules execs      FKT_JOIN and exec by a thread that is not its process's first: "recorded" if its calls were
  *   access_rules foreign    FKT_JOIN by an open file that does not record
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,6 +165,46 @@ static int joins(void)
 	return say(0, sums[0] >= CALLS * 16 && sums[1] >= CALLS * 16 ? "both" : "not both");
 }
 
+/* ---- execs ---- */
+
+static int joined_device;
+
+/* The thread gets its process's number in the exec, and must stay a member. */
+static void *join_and_exec(void *unused)
+{
+	must(ioctl(joined_device, FKT_JOIN), "FKT_JOIN");
+	must(execl("/proc/self/exe", "access_rules", "calls", NULL), "exec");
+	return unused;
+}
+
+static int calls(void)
+{
+	int i;
+
+	for (i = 0; i < CALLS; i++)
+		getppid();
+	return 0;
+}
+
+static int execs(void)
+{
+	unsigned long sums[2] = {};
+	pthread_t thread;
+	int status;
+
+	joined_device = open_device();
+	must(start(joined_device, FKT_FILTER_JOIN, 0), "FKT_START");
+	children[0] = must(fork(), "fork");
+	if (!children[0]) {
+		pthread_create(&thread, NULL, join_and_exec, NULL);
+		pause();
+	}
+	must(waitpid(children[0], &status, 0), "waitpid");
+	must(ioctl(joined_device, FKT_STOP), "FKT_STOP");
+	read_pages(joined_device, sums);
+	return say(0, sums[0] >= CALLS * 16 ? "recorded" : "not recorded");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -178,6 +220,10 @@ int main(int argc, char **argv)
 		return apart();
 	if (!strcmp(what, "joins"))
 		return joins();
+	if (!strcmp(what, "execs"))
+		return execs();
+	if (!strcmp(what, "calls"))
+		return calls();
 	if (!strcmp(what, "foreign"))
 		return foreign();
 	fputs("access_rules: usage: see the head of tests/vm/programs/access_rules.c\n", stderr);
