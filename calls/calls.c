@@ -201,7 +201,7 @@ err_free:
 /*
  * Traces the calls of plan->functions; functions whose calls could not return are left out. plan->record must stay
  * callable until fkt_calls_end() has returned. Returns 0, -EBUSY if there is a user already, -ENOENT if no function is
- * left, -EINVAL if one of them cannot be traced, or another negative errno.
+ * left, -EINVAL if one of them cannot be traced, -ENODEV if ftrace is off, or another negative errno.
  */
 int fkt_calls_begin(const struct fkt_calls_plan *plan)
 {
@@ -273,9 +273,17 @@ static int get_open(char *buffer, const struct kernel_param *unused)
 {
 	unsigned long open = fkt_calls_in_flight();
 
-	/* The reader may wait to unload the module: see now whether it can. */
-	if (!open)
-		mod_delayed_work(system_wq, &look_work, 0);
+	/*
+	 * The reader may wait to unload the module: see now whether it can. Here and not in the work: what a reader that
+	 * is slow queued would run after fkt_calls_exit(). The module's memory, however, waits for its readers: its
+	 * parameters are removed before.
+	 */
+	if (!open) {
+		mutex_lock(&lock);
+		if (!ops && is_kept)
+			let_go();
+		mutex_unlock(&lock);
+	}
 	return sysfs_emit(buffer, "%lu\n", open);
 }
 

@@ -16,6 +16,7 @@ struct traced {
 	/* Fresh for each use: ftrace leaves dangling pointers in one that was registered. */
 	struct ftrace_ops ops;
 	bool is_registered;
+	bool stays; /* ftrace goes on using it */
 	unsigned int count; /* functions that are traced */
 	unsigned int movable_count; /* of these, functions of modules */
 	unsigned long movable[]; /* their nops, ascending */
@@ -48,8 +49,8 @@ struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count,
 		return ERR_PTR(-ENOMEM);
 	traced->ops.func = share;
 	traced->ops.trampoline = (unsigned long)enter;
-	/* share() changes a register. */
-	traced->ops.flags = FTRACE_OPS_FL_SAVE_REGS;
+	/* share() changes a register. PERMANENT: kernel.ftrace_enabled=0 would end it in silence, and is refused. */
+	traced->ops.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_PERMANENT;
 	traced->count = allowed;
 	traced->movable_count = movable;
 	memcpy(traced->movable, functions + allowed - movable, movable * sizeof(*functions));
@@ -60,22 +61,32 @@ struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count,
 	return ERR_PTR(err);
 }
 
+/* -ENODEV: ftrace is off. */
 int fkt_traced_register(struct ftrace_ops *ops)
 {
 	int err = register_ftrace_function(ops);
 
 	traced_of(ops)->is_registered = !err;
-	return err;
+	/* The only reason for it: kernel.ftrace_enabled is 0. */
+	return err == -EBUSY ? -ENODEV : err;
 }
 
-/* Returns when no CPU is on its way from a function to `enter`. */
+/*
+ * Returns when no CPU is on its way from a function to `enter`; unless ftrace has switched itself off after an error:
+ * then it leaves everything as it is, and this ftrace_ops and module must stay until the next boot.
+ */
 void fkt_traced_unregister(struct ftrace_ops *ops)
 {
 	struct traced *traced = traced_of(ops);
 
-	if (traced->is_registered)
-		unregister_ftrace_function(ops);
+	if (!traced->is_registered)
+		return;
 	traced->is_registered = false;
+	if (!unregister_ftrace_function(ops))
+		return;
+	pr_warn("ftrace has switched itself off: functions go on calling this module, which stays loaded\n");
+	__module_get(THIS_MODULE);
+	traced->stays = true;
 }
 
 /*
@@ -114,6 +125,8 @@ void fkt_traced_drop(struct ftrace_ops *ops, const struct module *module)
 /* It must not be registered. */
 void fkt_traced_free(struct ftrace_ops *ops)
 {
+	if (traced_of(ops)->stays)
+		return;
 	ftrace_free_filter(ops);
 	kvfree(traced_of(ops));
 }

@@ -277,8 +277,8 @@ struct fkt_fired {
  * Not in the 2005 system. FKT_START: EBUSY if another open file records. Without FKT_STATUS_ALL: EACCES
  * for filters other than JOIN and PROCESS, and for a process that ptrace(2) would refuse. EPERM: the
  * kernel is locked down; or start.calls without CAP_SYS_ADMIN. With start.calls also: ENOPKG, the module
- * fkt_calls is not loaded and cannot be; ENOENT, none of the functions may be traced; EOPNOTSUPP, the
- * clock is not the TSC.
+ * fkt_calls is not loaded and cannot be; ENOENT, none of the functions may be traced; ENODEV, ftrace is
+ * off; EOPNOTSUPP, the clock is not the TSC.
  */
 #define FKT_START _IOW(FKT_IOC, 16, struct fkt_start)
 /* Ends the recording of this open file; returns when every page was written or can be fetched. */

@@ -91,6 +91,8 @@ Error Device::start_error(const fkt_start& start, int number) const {
       return about("not enough memory for the pages (try a smaller -p)");
     case ENOPKG:
       return about("-i needs the module fkt_calls, which is not loaded (modprobe fkt_calls)");
+    case ENODEV:
+      return about("-i needs ftrace, which is off (sysctl kernel.ftrace_enabled=1)");
     case EOPNOTSUPP:
       return about(
           "the output cannot take pages this way (checkin: on ext2, ext3, ext4 and block devices)");

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/instruments/call_setup.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <optional>
 #include <unordered_set>
 
+#include "lib/base/unique_fd.h"
 #include "lib/instrument/btf.h"
 #include "lib/record/kernel_symbols.h"
 #include "lib/record/machine_sections.h"
@@ -17,9 +21,28 @@ Error unsupported(const Instrument& instrument, const std::string& what) {
   return {ErrorCode::usage, "-i \"" + instrument.text + "\": " + what};
 }
 
-// The functions that ftrace can trace. Error (io): tracefs is not there.
+// Error (io): the kernel lets nobody trace functions.
+Status check_ftrace(const char* path) {
+  const UniqueFd fd(::open(path, O_RDONLY | O_CLOEXEC));
+  // Not EACCES, which is for users without a capability.
+  if (!fd && errno == EPERM) {
+    return Error{ErrorCode::io,
+                 "-i: the kernel is locked down (confidentiality) and lets nobody trace functions"};
+  }
+  if (!fd && errno == ENODEV) {
+    return Error{ErrorCode::io,
+                 "-i: ftrace has switched itself off after an error (see the kernel's log), until "
+                 "the next boot"};
+  }
+  return Done{};
+}
+
+// The functions that ftrace can trace. Error (io): tracefs is not there, or closed to everybody.
 Result<std::string> available_functions() {
-  Result<std::string> text = read_file("/sys/kernel/tracing/available_filter_functions");
+  const char* const path = "/sys/kernel/tracing/available_filter_functions";
+  const Status open = check_ftrace(path);
+  if (!open) return open.error();
+  Result<std::string> text = read_file(path);
   if (!text) text = read_file("/sys/kernel/debug/tracing/available_filter_functions");
   if (text) return text;
   return Error{ErrorCode::io, text.error().message +
