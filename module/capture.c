@@ -42,8 +42,8 @@
 #include "recording.h"
 #include "rings.h"
 #include "start.h"
+#include "trigger.h"
 #include "wake.h"
-#include "when.h"
 #include "write.h"
 
 #include "../probes/calls.h"
@@ -77,7 +77,7 @@ static void settle_locked(void)
 {
 	fkt_drain_stop();
 	/* The drain does not write events any more either. */
-	fkt_when_stop();
+	fkt_trigger_stop();
 	fkt_recording.draining = false;
 	WRITE_ONCE(fkt_recording.state, FKT_STOPPED);
 	fkt_recording_wake_readers();
@@ -267,7 +267,7 @@ static void set_keys(const struct fkt_start *start)
 	bool args = start->flags & FKT_START_ARGS;
 
 	set_key(&fkt_key_args, args);
-	if (start->flags & FKT_START_NO_PAIRS || start->clock != FKT_CLOCK_TSC || !fkt_when_pairs())
+	if (start->flags & FKT_START_NO_PAIRS || start->clock != FKT_CLOCK_TSC || !fkt_trigger_pairs())
 		static_branch_disable(&fkt_key_pairs);
 	else
 		static_branch_enable(&fkt_key_pairs);
@@ -293,7 +293,7 @@ static void free_parts(struct parts *parts)
 /* Returns 0 or a negative errno; the caller must call free_parts() in any case. */
 static int get_parts(struct file *owner, const struct fkt_start *start, struct parts *parts)
 {
-	void *got = fkt_when_get(start);
+	void *got = fkt_trigger_get(start);
 
 	if (IS_ERR(got))
 		return PTR_ERR(got);
@@ -331,16 +331,16 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	int err;
 
 	parts->condition = NULL;
-	/* Frees it on error; later fkt_when_stop() does. */
-	err = fkt_when_start(condition);
+	/* Frees it on error; later fkt_trigger_stop() does. */
+	err = fkt_trigger_start(condition);
 	if (err)
 		return err;
 	err = fkt_clock_start(start->clock);
 	if (err)
-		goto err_when;
+		goto err_trigger;
 	err = fkt_filter_start(owner, start->filter, start->filter_pid);
 	if (err)
-		goto err_when;
+		goto err_trigger;
 	fkt_rings_configure(owner->private_data);
 	err = fkt_rings_start(start->recording, start->flags & FKT_START_STOP_WHEN_FULL);
 	if (err)
@@ -371,8 +371,8 @@ err_rings:
 	fkt_rings_stop();
 err_filter:
 	fkt_filter_stop();
-err_when:
-	fkt_when_stop();
+err_trigger:
+	fkt_trigger_stop();
 	return err;
 }
 

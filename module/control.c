@@ -20,7 +20,7 @@
 #include "recording.h"
 #include "status.h"
 #include "steer.h"
-#include "when.h"
+#include "trigger.h"
 
 static long get_start(struct file *file, void __user *arg)
 {
@@ -230,7 +230,7 @@ static __poll_t fkt_poll(struct file *file, poll_table *wait)
 	state = fkt_recording_state();
 	if (state == FKT_STOPPING)
 		events |= EPOLLPRI;
-	if (fkt_when_pending())
+	if (fkt_trigger_pending())
 		events |= EPOLLRDBAND;
 	if (fkt_reader_readable(file) || state == FKT_STOPPED)
 		events |= EPOLLIN | EPOLLRDNORM;

@@ -14,8 +14,8 @@
 
 #include "clock.h"
 #include "recording.h"
+#include "trigger.h"
 #include "wake.h"
-#include "when.h"
 #include "write.h"
 
 struct fkt_recording fkt_recording = {
@@ -116,7 +116,7 @@ void fkt_recording_set_mask(u64 mask)
 	 * older begin.
 	 */
 	if (mask & ~READ_ONCE(fkt_mask) & 1ULL << FKT_L_SYSTEM)
-		fkt_when_calls_begin();
+		fkt_trigger_calls_begin();
 	/* A probe that sees the mask sees the rings, and the data that the condition uses. */
 	smp_store_release(&fkt_mask, mask);
 }

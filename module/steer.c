@@ -22,7 +22,7 @@
 #include "rings.h"
 #include "self.h"
 #include "steer.h"
-#include "when.h"
+#include "trigger.h"
 
 /* ---- the mask ---- */
 
@@ -87,7 +87,7 @@ int fkt_capture_fired(struct file *file, struct fkt_fired *fired)
 
 	if (err)
 		return err;
-	err = fkt_recording_goes_on(file) ? fkt_when_fired(fired) : -ENODATA;
+	err = fkt_recording_goes_on(file) ? fkt_trigger_fired(fired) : -ENODATA;
 	mutex_unlock(&fkt_recording.lock);
 	return err;
 }

@@ -13,7 +13,7 @@
 
 #include "clock.h"
 #include "filter.h"
-#include "when.h"
+#include "trigger.h"
 
 struct fkt_ring;
 void fkt_wake(struct fkt_ring *ring, u32 run);
@@ -69,8 +69,8 @@ static __always_inline u64 fkt_head(u32 id, u32 arg)
  */
 static __always_inline void fkt_ask(u32 id)
 {
-	if (static_branch_unlikely(&fkt_key_when_events))
-		fkt_when_event(id);
+	if (static_branch_unlikely(&fkt_key_trigger_events))
+		fkt_trigger_event(id);
 }
 
 static __always_inline void fkt_emit_body(u32 id, u32 arg, u32 pid_after,

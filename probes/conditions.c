@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Evaluates a recording's condition for system calls (module/when.c), after the probes that record
+ * Evaluates a recording's condition for system calls (module/trigger.c), after the probes that record
  * them. These probes are on only while there is such a condition, so that the others need not test for
  * it.
  */
@@ -15,7 +15,7 @@
 #include <fkt/ioctl.h>
 
 #include "hook.h"
-#include "when.h"
+#include "trigger.h"
 #include "write.h"
 
 /* Not defined in the headers of a 64-bit build. */
@@ -32,7 +32,7 @@ static bool returns(long nr)
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
 	if (fkt_layer_on(FKT_L_SYSTEM) && fkt_keep_current())
-		fkt_when_entry(current, returns(nr));
+		fkt_trigger_entry(current, returns(nr));
 }
 
 static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
@@ -43,7 +43,7 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 	long nr = syscall_get_nr(current, regs);
 
 	if (fkt_layer_on(FKT_L_SYSTEM) && fkt_keep_current() && (unsigned long)nr < count)
-		fkt_when_exit(current, first + nr, ret);
+		fkt_trigger_exit(current, first + nr, ret);
 }
 
 /* Fails to compile if a probe's type does not match this kernel's tracepoint. */
@@ -56,7 +56,7 @@ static void __maybe_unused check_types(void)
 #define ON_CALLS(tp, fn)                                                                  \
 	{                                                                                 \
 		.name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_SYSTEM,               \
-		.needed = fkt_when_calls, .missing = FKT_MISSING_TRACEPOINT,              \
+		.needed = fkt_trigger_calls, .missing = FKT_MISSING_TRACEPOINT,              \
 	}
 
 static struct fkt_hook hooks[] = {

@@ -25,7 +25,7 @@
 #include "hook.h"
 #include "filter.h"
 #include "process.h"
-#include "when.h"
+#include "trigger.h"
 #include "write.h"
 
 static __always_inline u64 two(u32 low, u32 high)
@@ -110,7 +110,7 @@ static void probe_fork(void *data, struct task_struct *parent, struct task_struc
 
 	if (static_branch_unlikely(&fkt_key_filter))
 		fkt_filter_fork(child);
-	fkt_when_forget(child->pid);
+	fkt_trigger_forget(child->pid);
 	if (!keep(child))
 		return;
 	fkt_emit(FKT_E_FORK, child->pid, &word, 1);
@@ -179,7 +179,7 @@ static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 	if (current->in_execve) {
 		if (static_branch_unlikely(&fkt_key_filter))
 			fkt_filter_renumber(nr, current->pid);
-		fkt_when_renumber(nr, current->pid);
+		fkt_trigger_renumber(nr, current->pid);
 	}
 	if (fkt_layer_on(FKT_L_PROCESS) && fkt_keep(nr))
 		fkt_emit0(FKT_E_PID_FREE, nr);
@@ -191,7 +191,7 @@ static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 /* Returns whether the filter or a condition must follow thread numbers, even with the layer off. */
 static bool numbers_matter(void)
 {
-	return static_key_enabled(&fkt_key_filter) || fkt_when_measures();
+	return static_key_enabled(&fkt_key_filter) || fkt_trigger_measures();
 }
 
 /* Fails to compile if a probe's type does not match this kernel's tracepoint. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A condition on events that the module evaluates while it records. lib/record/condition_compiler.cc compiles the user's text
- * into it, FKT_START passes it to the kernel, and module/when.c evaluates it for system calls at their
+ * into it, FKT_START passes it to the kernel, and module/trigger.c evaluates it for system calls at their
  * exit and for other events after they were written.
  *
  * The condition is in postfix order: a test pushes its result; FKT_WHEN_AND and FKT_WHEN_OR pop two

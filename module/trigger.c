@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The condition whose coming true the recording's owner is told of (fkt/condition.h). It is evaluated
- * for system calls at their exit, by probes used for nothing else, and for other events when they are
- * written. When it has come true, it is not evaluated again until the owner has fetched the result.
+ * The trigger of a recording: a condition (fkt/condition.h); the recording's owner is told when it comes
+ * true. It is evaluated for system calls at their exit, by probes used for nothing else, and for other
+ * events when they are written. It is not evaluated again until the owner has fetched the result.
  */
 
 #include <linux/mm.h>
@@ -17,16 +17,16 @@
 
 #include "clock.h"
 #include "filter.h"
+#include "trigger.h"
 #include "wake.h"
-#include "when.h"
 
-DEFINE_STATIC_KEY_FALSE(fkt_key_when_events);
+DEFINE_STATIC_KEY_FALSE(fkt_key_trigger_events);
 
 /* Which code may write or read `fired`. */
-enum when_state {
-	WHEN_ASKING, /* none; the condition is evaluated */
-	WHEN_FIRING, /* written by the probe that was first */
-	WHEN_FIRED, /* read by fkt_when_fired() */
+enum trigger_state {
+	TRIGGER_ASKING, /* none; the condition is evaluated */
+	TRIGGER_FIRING, /* written by the probe that was first */
+	TRIGGER_FIRED, /* read by fkt_trigger_fired() */
 };
 
 static struct {
@@ -34,9 +34,9 @@ static struct {
 	struct fkt_when *condition; /* NULL: none */
 	u64 *entered; /* by thread number: begin of its system call (ticks), 0: unknown; NULL: not needed */
 	u64 since; /* an earlier begin in `entered` may be of a call whose end was not seen (ticks) */
-	u32 state; /* enum when_state */
+	u32 state; /* enum trigger_state */
 	struct fkt_fired fired;
-} when;
+} trigger;
 
 /* Ids of events that can be pairs, except system calls: FKT_E_IRQ_ENTRY to FKT_E_SOFTIRQ_EXIT. */
 #define PAIRED_FIRST FKT_E_IRQ_ENTRY
@@ -45,7 +45,7 @@ static struct {
 /* ---- start and stop ---- */
 
 /* Returns the condition passed by the user, NULL if there is none, or an ERR_PTR. */
-struct fkt_when *fkt_when_get(const struct fkt_start *start)
+struct fkt_when *fkt_trigger_get(const struct fkt_start *start)
 {
 	struct fkt_when *condition;
 
@@ -61,59 +61,59 @@ struct fkt_when *fkt_when_get(const struct fkt_start *start)
 }
 
 /* Takes over `condition` (may be NULL), or frees it on error. Called before the hooks are on. */
-int fkt_when_start(struct fkt_when *condition)
+int fkt_trigger_start(struct fkt_when *condition)
 {
-	when.state = WHEN_ASKING;
+	trigger.state = TRIGGER_ASKING;
 	if (!condition)
 		return 0;
 	if (fkt_when_tests(condition, FKT_WHEN_DURATION) && condition->tids) {
-		when.entered = __vmalloc(array_size(condition->tids, sizeof(*when.entered)),
+		trigger.entered = __vmalloc(array_size(condition->tids, sizeof(*trigger.entered)),
 					 GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
-		if (!when.entered) {
+		if (!trigger.entered) {
 			kvfree(condition);
 			return -ENOMEM;
 		}
 	}
-	when.condition = condition;
+	trigger.condition = condition;
 	if (fkt_when_has_any(&condition->watched, 0, FKT_PAIR_ID))
-		static_branch_enable(&fkt_key_when_events);
+		static_branch_enable(&fkt_key_trigger_events);
 	return 0;
 }
 
 /* Called after every probe and the drain have ended. */
-void fkt_when_stop(void)
+void fkt_trigger_stop(void)
 {
-	static_branch_disable(&fkt_key_when_events);
-	kvfree(when.condition);
-	when.condition = NULL;
-	vfree(when.entered);
-	when.entered = NULL;
+	static_branch_disable(&fkt_key_trigger_events);
+	kvfree(trigger.condition);
+	trigger.condition = NULL;
+	vfree(trigger.entered);
+	trigger.entered = NULL;
 }
 
 /* Returns whether the condition is evaluated for system calls. */
-bool fkt_when_calls(void)
+bool fkt_trigger_calls(void)
 {
-	return when.condition &&
-	       fkt_when_has_any(&when.condition->watched, FKT_PAIR_ID, FKT_WHEN_IDS - FKT_PAIR_ID);
+	return trigger.condition &&
+	       fkt_when_has_any(&trigger.condition->watched, FKT_PAIR_ID, FKT_WHEN_IDS - FKT_PAIR_ID);
 }
 
 /* Returns whether the condition tests the duration of system calls. */
-bool fkt_when_measures(void)
+bool fkt_trigger_measures(void)
 {
-	return when.entered;
+	return trigger.entered;
 }
 
 /* Returns whether the condition is evaluated for soft lockups. */
-bool fkt_when_lockups(void)
+bool fkt_trigger_lockups(void)
 {
-	return when.condition && fkt_when_has(&when.condition->watched, FKT_E_SOFT_LOCKUP);
+	return trigger.condition && fkt_when_has(&trigger.condition->watched, FKT_E_SOFT_LOCKUP);
 }
 
 /* Returns whether pairs may be used: not if the condition is evaluated for events that would become pairs. */
-bool fkt_when_pairs(void)
+bool fkt_trigger_pairs(void)
 {
-	return !when.condition ||
-	       !fkt_when_has_any(&when.condition->watched, PAIRED_FIRST, PAIRED_COUNT);
+	return !trigger.condition ||
+	       !fkt_when_has_any(&trigger.condition->watched, PAIRED_FIRST, PAIRED_COUNT);
 }
 
 /* ---- evaluating ---- */
@@ -121,7 +121,7 @@ bool fkt_when_pairs(void)
 /* Lockless: if another CPU fires at the same time, fire() finds that out. */
 static bool asks(u32 id)
 {
-	return READ_ONCE(when.state) == WHEN_ASKING && fkt_when_has(&when.condition->watched, id);
+	return READ_ONCE(trigger.state) == TRIGGER_ASKING && fkt_when_has(&trigger.condition->watched, id);
 }
 
 static void fire(const struct fkt_when_facts *facts)
@@ -130,9 +130,9 @@ static void fire(const struct fkt_when_facts *facts)
 	 * The only LOCK-prefixed instruction on a probe's path, against other CPUs and interrupts of
 	 * this one: executed when the condition is true, once until the owner fetches the result.
 	 */
-	if (cmpxchg(&when.state, WHEN_ASKING, WHEN_FIRING) != WHEN_ASKING)
+	if (cmpxchg(&trigger.state, TRIGGER_ASKING, TRIGGER_FIRING) != TRIGGER_ASKING)
 		return;
-	when.fired = (struct fkt_fired){
+	trigger.fired = (struct fkt_fired){
 		.clock = fkt_clock(),
 		.duration = facts->duration,
 		.ret = facts->ret,
@@ -140,14 +140,14 @@ static void fire(const struct fkt_when_facts *facts)
 		.cpu = facts->cpu,
 		.pid = facts->pid,
 	};
-	strscpy(when.fired.task, facts->task, sizeof(when.fired.task));
-	/* Pairs with the load-acquire in fkt_when_fired(). */
-	smp_store_release(&when.state, WHEN_FIRED);
+	strscpy(trigger.fired.task, facts->task, sizeof(trigger.fired.task));
+	/* Pairs with the load-acquire in fkt_trigger_fired(). */
+	smp_store_release(&trigger.state, TRIGGER_FIRED);
 	fkt_wake_soon();
 }
 
 /* Called after an event that is not a system call was written; any context, preemption off. */
-void fkt_when_event(u32 id)
+void fkt_trigger_event(u32 id)
 {
 	u32 pid = fkt_shown_pid(current->pid);
 	const struct fkt_when_facts facts = {
@@ -158,20 +158,20 @@ void fkt_when_event(u32 id)
 		.task = pid == current->pid ? current->comm : "",
 	};
 
-	if (asks(id) && fkt_when_true(when.condition, &facts))
+	if (asks(id) && fkt_when_true(trigger.condition, &facts))
 		fire(&facts);
 }
 
 /* The slot is written only by the thread itself, and by its parent before it runs. */
 static u64 *slot_of(pid_t tid)
 {
-	if (!when.entered || (u32)tid >= when.condition->tids)
+	if (!trigger.entered || (u32)tid >= trigger.condition->tids)
 		return NULL;
-	return &when.entered[tid];
+	return &trigger.entered[tid];
 }
 
 /* A thread was created: a begin recorded for the last thread with its number is not one of its system calls. */
-void fkt_when_forget(pid_t tid)
+void fkt_trigger_forget(pid_t tid)
 {
 	u64 *slot = slot_of(tid);
 
@@ -180,7 +180,7 @@ void fkt_when_forget(pid_t tid)
 }
 
 /* A thread got the number of its process's first thread in execve(2), whose exit will come under the new number. */
-void fkt_when_renumber(pid_t old, pid_t new_)
+void fkt_trigger_renumber(pid_t old, pid_t new_)
 {
 	u64 *from = slot_of(old), *to = slot_of(new_);
 
@@ -194,13 +194,13 @@ void fkt_when_renumber(pid_t old, pid_t new_)
  * System calls are recorded again: those that were under way may have ended unseen. Caller must hold
  * the recording's lock.
  */
-void fkt_when_calls_begin(void)
+void fkt_trigger_calls_begin(void)
 {
-	WRITE_ONCE(when.since, fkt_clock());
+	WRITE_ONCE(trigger.since, fkt_clock());
 }
 
 /* A system call of the current thread begins. returns: false for calls that never return. */
-void fkt_when_entry(const struct task_struct *task, bool returns)
+void fkt_trigger_entry(const struct task_struct *task, bool returns)
 {
 	u64 *slot = slot_of(task->pid);
 
@@ -210,7 +210,7 @@ void fkt_when_entry(const struct task_struct *task, bool returns)
 }
 
 /* A system call of the current thread has ended. */
-void fkt_when_exit(const struct task_struct *task, u32 id, long ret)
+void fkt_trigger_exit(const struct task_struct *task, u32 id, long ret)
 {
 	struct fkt_when_facts facts = {
 		.id = id,
@@ -223,36 +223,36 @@ void fkt_when_exit(const struct task_struct *task, u32 id, long ret)
 	};
 	u64 *slot = slot_of(task->pid);
 
-	if (slot && *slot && *slot >= READ_ONCE(when.since))
+	if (slot && *slot && *slot >= READ_ONCE(trigger.since))
 		facts.duration = fkt_clock() - *slot;
 	if (slot)
 		*slot = 0;
-	if (asks(id) && fkt_when_true(when.condition, &facts))
+	if (asks(id) && fkt_when_true(trigger.condition, &facts))
 		fire(&facts);
 }
 
 /* ---- the owner ---- */
 
 /* Lockless, for poll. */
-bool fkt_when_pending(void)
+bool fkt_trigger_pending(void)
 {
-	return READ_ONCE(when.state) == WHEN_FIRED;
+	return READ_ONCE(trigger.state) == TRIGGER_FIRED;
 }
 
 /*
  * Returns the event that made the condition true, or -EAGAIN; from then on the condition is evaluated
  * again. Caller must hold the recording's lock.
  */
-int fkt_when_fired(struct fkt_fired *fired)
+int fkt_trigger_fired(struct fkt_fired *fired)
 {
-	/* Pairs with the store-release in fire(): if WHEN_FIRED is seen, so is `fired`. */
-	if (smp_load_acquire(&when.state) != WHEN_FIRED)
+	/* Pairs with the store-release in fire(): if TRIGGER_FIRED is seen, so is `fired`. */
+	if (smp_load_acquire(&trigger.state) != TRIGGER_FIRED)
 		return -EAGAIN;
-	*fired = when.fired;
+	*fired = trigger.fired;
 	/*
 	 * Pairs with the cmpxchg in fire(), which is a full barrier: `fired` was read before it can be
 	 * overwritten.
 	 */
-	smp_store_release(&when.state, WHEN_ASKING);
+	smp_store_release(&trigger.state, TRIGGER_ASKING);
 	return 0;
 }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The trigger: the owner is notified when its condition comes true. */
+#ifndef FKT_TRIGGER_H
+#define FKT_TRIGGER_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+struct fkt_fired;
+struct fkt_start;
+struct fkt_when;
+struct task_struct;
+
+/* A condition is evaluated for events that are not system calls. */
+DECLARE_STATIC_KEY_FALSE(fkt_key_trigger_events);
+
+struct fkt_when *fkt_trigger_get(const struct fkt_start *start);
+int fkt_trigger_start(struct fkt_when *condition);
+void fkt_trigger_stop(void);
+bool fkt_trigger_pairs(void);
+bool fkt_trigger_pending(void);
+void fkt_trigger_event(u32 id);
+int fkt_trigger_fired(struct fkt_fired *fired);
+bool fkt_trigger_calls(void);
+bool fkt_trigger_lockups(void);
+bool fkt_trigger_measures(void);
+void fkt_trigger_calls_begin(void);
+void fkt_trigger_forget(pid_t tid);
+void fkt_trigger_renumber(pid_t old, pid_t new_);
+void fkt_trigger_entry(const struct task_struct *task, bool returns);
+void fkt_trigger_exit(const struct task_struct *task, u32 id, long ret);
+
+#endif /* FKT_TRIGGER_H */
