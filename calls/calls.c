@@ -35,22 +35,58 @@ DEFINE_PER_CPU(unsigned long, fkt_calls_open);
 /* Calls of fewer ticks are dropped. Read by trampoline.S; a change takes effect on each CPU by and by. */
 u64 fkt_calls_shortest = FOR_EVER;
 
+/* ---- what the user does at entries and returns ---- */
+
 static void __maybe_unused no_record(const struct fkt_call *call, u64 end)
 {
 }
 
-DEFINE_STATIC_CALL_NULL(fkt_calls_record, no_record);
+static void __maybe_unused no_record_kept(const struct fkt_call *call, u64 end, const u64 *kept)
+{
+}
 
-/* Called by trampoline.S: a static call must be in C, or 6.1 crashes when it loads the module. */
+static bool trace_none(const u64 *arguments, u64 *kept, unsigned long body)
+{
+	return false;
+}
+
+DEFINE_STATIC_CALL_NULL(fkt_calls_record, no_record);
+DEFINE_STATIC_CALL_NULL(fkt_calls_record_kept, no_record_kept);
+DEFINE_STATIC_CALL(fkt_calls_ask, trace_none);
+
+/* These are called by trampoline.S: a static call must be in C, or 6.1 crashes when it loads the module. */
 void fkt_calls_returned(const struct fkt_call *call, u64 end)
 {
 	static_call_cond(fkt_calls_record)(call, end);
 }
 
-/* Protects `ops`, and who uses the module. */
+void fkt_calls_returned_kept(const struct fkt_call *call, u64 end, const u64 *kept)
+{
+	static_call_cond(fkt_calls_record_kept)(call, end, kept);
+}
+
+bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body)
+{
+	return static_call(fkt_calls_ask)(arguments, kept, body);
+}
+
+/* Protects `traced`, and who uses the module. */
 static DEFINE_MUTEX(lock);
-/* NULL: nobody traces. */
-static struct ftrace_ops *ops;
+/* By kind of frame; NULL: no functions. */
+static struct ftrace_ops *traced[FKT_CALLS_FRAMES];
+/* There is a user: calls are traced. */
+static bool is_used;
+
+static const struct {
+	void (*enter)(void);
+	void (*back)(void);
+} code[FKT_CALLS_FRAMES] = {
+	[FKT_CALLS_PLAIN] = { fkt_calls_enter, fkt_calls_return },
+	[FKT_CALLS_FEW] = { fkt_calls_enter_few, fkt_calls_return_few },
+	[FKT_CALLS_SOME] = { fkt_calls_enter_some, fkt_calls_return_some },
+	[FKT_CALLS_MANY] = { fkt_calls_enter_many, fkt_calls_return_many },
+};
+
 /* This module holds a reference to itself, and counts the calls that end with their task. */
 static bool is_kept;
 
@@ -59,6 +95,17 @@ static bool is_kept;
 static struct tracepoint *exit_tracepoint;
 
 #define MOST_FRAMES 128
+
+/* Returns whether a traced function returns to this address. */
+static bool returns_here(unsigned long address)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(code); i++)
+		if (address == (unsigned long)code[i].back)
+			return true;
+	return false;
+}
 
 /*
  * The functions on the stack of a task that exits never return. Called in that task, with preemption disabled. Frames
@@ -75,7 +122,7 @@ static void on_exit(void *unused, struct task_struct *task)
 	for (i = 0; i < n && stack[i] != caller; i++)
 		;
 	for (; i < n; i++)
-		open += stack[i] == (unsigned long)fkt_calls_return;
+		open += returns_here(stack[i]);
 	if (open)
 		this_cpu_sub(fkt_calls_open, open);
 }
@@ -131,7 +178,7 @@ static bool let_go(void)
 static void look(struct work_struct *unused)
 {
 	mutex_lock(&lock);
-	if (!ops && is_kept && !let_go()) {
+	if (!is_used && is_kept && !let_go()) {
 		wait_seconds = min(2 * wait_seconds, LONGEST_WAIT);
 		schedule_delayed_work(&look_work, wait_seconds * HZ);
 	}
@@ -158,7 +205,71 @@ static int keep(void)
 /* Called by ftrace, in any context, for a function that somebody else traces too. */
 static void share(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *regs)
 {
-	fkt_ftrace_go_to(regs, (unsigned long)fkt_calls_enter);
+	fkt_ftrace_go_to(regs, op->trampoline);
+}
+
+static void free_traced(void)
+{
+	unsigned int frame;
+
+	for (frame = 0; frame < ARRAY_SIZE(traced); frame++) {
+		if (traced[frame])
+			fkt_traced_free(traced[frame]);
+		traced[frame] = NULL;
+	}
+}
+
+/* An error leaves to the caller to call free_traced(). */
+static int make_traced(const struct fkt_calls_plan *plan)
+{
+	struct ftrace_ops *ops;
+	unsigned int frame;
+	int err = -ENOENT;
+
+	for (frame = 0; frame < ARRAY_SIZE(traced); frame++) {
+		if (!plan->frames[frame].count)
+			continue;
+		ops = fkt_traced_make(plan->frames[frame].functions, plan->frames[frame].count, code[frame].enter, share);
+		if (ops == ERR_PTR(-ENOENT))
+			continue;
+		if (IS_ERR(ops))
+			return PTR_ERR(ops);
+		traced[frame] = ops;
+		err = 0;
+	}
+	return err;
+}
+
+/* Returns when no CPU is on its way from a function to trampoline.S. */
+static void unregister_traced(void)
+{
+	unsigned int frame;
+
+	for (frame = 0; frame < ARRAY_SIZE(traced); frame++)
+		if (traced[frame])
+			fkt_traced_unregister(traced[frame]);
+}
+
+static int register_traced(void)
+{
+	unsigned int frame;
+	int err = 0;
+
+	for (frame = 0; !err && frame < ARRAY_SIZE(traced); frame++)
+		if (traced[frame])
+			err = fkt_traced_register(traced[frame]);
+	if (err)
+		unregister_traced();
+	return err;
+}
+
+static void set_user(const struct fkt_calls_plan *plan)
+{
+	static_call_update(fkt_calls_record, plan->record);
+	static_call_update(fkt_calls_record_kept, plan->record_kept);
+	if (plan->ask)
+		static_call_update(fkt_calls_ask, plan->ask);
+	WRITE_ONCE(fkt_calls_shortest, plan->shortest);
 }
 
 /* Calls that began before are still dropped as too short, and the next user may change the function. */
@@ -166,42 +277,42 @@ static void forget_user(void)
 {
 	WRITE_ONCE(fkt_calls_shortest, FOR_EVER);
 	wait_for_trampoline();
+	static_call_update(fkt_calls_ask, trace_none);
+	static_call_update(fkt_calls_record_kept, NULL);
 	static_call_update(fkt_calls_record, NULL);
 }
 
 static int begin(const struct fkt_calls_plan *plan)
 {
-	struct ftrace_ops *new;
 	int err;
 
-	if (ops)
+	if (is_used)
 		return -EBUSY;
-	new = fkt_traced_make(plan->functions, plan->count, fkt_calls_enter, share);
-	if (IS_ERR(new))
-		return PTR_ERR(new);
+	err = make_traced(plan);
+	if (err)
+		goto err_free;
 	err = keep();
 	if (err)
 		goto err_free;
-	static_call_update(fkt_calls_record, plan->record);
-	WRITE_ONCE(fkt_calls_shortest, plan->shortest);
-	err = fkt_traced_register(new);
+	set_user(plan);
+	err = register_traced();
 	if (err)
 		goto err_forget;
-	ops = new;
+	is_used = true;
 	return 0;
 
 err_forget:
 	forget_user();
 	let_go();
 err_free:
-	fkt_traced_free(new);
+	free_traced();
 	return err;
 }
 
 /*
- * Traces the calls of plan->functions; functions whose calls could not return are left out. plan->record must stay
- * callable until fkt_calls_end() has returned. Returns 0, -EBUSY if there is a user already, -ENOENT if no function is
- * left, -EINVAL if one of them cannot be traced, -ENODEV if ftrace is off, or another negative errno.
+ * Traces the calls of plan->frames; functions whose calls could not return are left out. The functions of the plan must
+ * stay callable until fkt_calls_end() has returned. Returns 0, -EBUSY if there is a user already, -ENOENT if no function
+ * is left, -EINVAL if one of them cannot be traced, -ENODEV if ftrace is off, or another negative errno.
  */
 int fkt_calls_begin(const struct fkt_calls_plan *plan)
 {
@@ -210,22 +321,22 @@ int fkt_calls_begin(const struct fkt_calls_plan *plan)
 	cancel_delayed_work_sync(&look_work);
 	mutex_lock(&lock);
 	err = begin(plan);
-	if (!ops && is_kept)
+	if (!is_used && is_kept)
 		schedule_delayed_work(&look_work, HZ);
 	mutex_unlock(&lock);
 	return err;
 }
 EXPORT_SYMBOL_GPL(fkt_calls_begin);
 
-/* Ends it. When this returns, plan->record does not run any more. Calls in flight are not recorded. */
+/* Ends it. When this returns, the plan's functions do not run any more. Calls in flight are not recorded. */
 void fkt_calls_end(void)
 {
 	mutex_lock(&lock);
-	if (ops) {
-		fkt_traced_unregister(ops);
+	if (is_used) {
+		unregister_traced();
 		forget_user();
-		fkt_traced_free(ops);
-		ops = NULL;
+		free_traced();
+		is_used = false;
 		wait_seconds = 1;
 		if (!let_go())
 			schedule_delayed_work(&look_work, HZ);
@@ -239,7 +350,7 @@ void fkt_calls_set_shortest(u64 ticks)
 {
 	mutex_lock(&lock);
 	/* Without a user it must stay FOR_EVER (forget_user()). Read by trampoline.S without a lock. */
-	if (ops)
+	if (is_used)
 		WRITE_ONCE(fkt_calls_shortest, ticks);
 	mutex_unlock(&lock);
 }
@@ -250,17 +361,20 @@ EXPORT_SYMBOL_GPL(fkt_calls_set_shortest);
 /*
  * Called before the code of a module runs, and before its memory is freed. `lock` is taken with the notifiers' semaphore
  * held, and nothing is done under it that takes that one: ftrace, static calls and tracepoints have notifiers, but call
- * none. A user that begins meanwhile either has its functions in `ops` when this is called, or sees in the module's
+ * none. A user that begins meanwhile either has its functions in `traced` when this is called, or sees in the module's
  * state that it goes (functions.c).
  */
 static int on_module(struct notifier_block *unused, unsigned long state, void *module)
 {
+	unsigned int frame;
+
 	/* What comes is new: nothing of it can be traced on purpose. */
 	if (state != MODULE_STATE_GOING && state != MODULE_STATE_COMING)
 		return NOTIFY_DONE;
 	mutex_lock(&lock);
-	if (ops)
-		fkt_traced_drop(ops, module);
+	for (frame = 0; frame < ARRAY_SIZE(traced); frame++)
+		if (traced[frame])
+			fkt_traced_drop(traced[frame], module);
 	mutex_unlock(&lock);
 	return NOTIFY_OK;
 }
@@ -280,7 +394,7 @@ static int get_open(char *buffer, const struct kernel_param *unused)
 	 */
 	if (!open) {
 		mutex_lock(&lock);
-		if (!ops && is_kept)
+		if (!is_used && is_kept)
 			let_go();
 		mutex_unlock(&lock);
 	}

@@ -11,6 +11,8 @@
 
 #include <linux/types.h>
 
+#include "frames.h"
+
 /* Bytes of a function's nop, after which its body begins. */
 #define FKT_CALLS_NOP_BYTES 5
 
@@ -23,15 +25,30 @@ struct fkt_call {
 	unsigned long caller; /* the address that it returns to */
 };
 
-/* end: TSC at the return. Called in any context, NMI included; must not sleep or be traced. */
+/* These are called in any context, NMI included; they must not sleep or be traced. end: TSC at the return. */
 typedef void (*fkt_call_fn)(const struct fkt_call *call, u64 end);
+/*
+ * A function is entered. arguments: the six registers for arguments, in their order; kept: words to keep until the
+ * return, as many as the function's frame has; body: as in struct fkt_call. Returns whether the call is traced.
+ */
+typedef bool (*fkt_call_ask_fn)(const u64 *arguments, u64 *kept, unsigned long body);
+/*
+ * The call returns, perhaps to another user than the one that was asked. So whoever keeps words must be able to tell
+ * whether they are its own.
+ */
+typedef void (*fkt_call_kept_fn)(const struct fkt_call *call, u64 end, const u64 *kept);
 
 struct fkt_calls_plan {
-	/* Addresses of functions as kallsyms has them. Changed: their order. */
-	unsigned long *functions;
-	unsigned int count;
-	u64 shortest; /* ticks: shorter calls are dropped before `record` is called */
-	fkt_call_fn record;
+	struct {
+		/* Addresses of functions as kallsyms has them. Changed: their order. */
+		unsigned long *functions;
+		unsigned int count;
+	} frames[FKT_CALLS_FRAMES];
+	u64 shortest; /* ticks: shorter calls are dropped before the next ones are called */
+	fkt_call_fn record; /* for functions in frames[FKT_CALLS_PLAIN] */
+	/* for the others; NULL if there are none */
+	fkt_call_ask_fn ask;
+	fkt_call_kept_fn record_kept;
 };
 
 int fkt_calls_begin(const struct fkt_calls_plan *plan);

@@ -8,11 +8,13 @@
  *                     ... (its frame)
  *                     fkt_calls_return
  *                     time of the entry         time of the entry
+ *                     words that are kept       words that are kept
  *   body  <- sp       body                      body
  *   caller            caller                    caller
  *
- * body: the address after the nop. caller: where the function returns to; it is not touched. A function that takes
- * arguments on the stack would look for them 24 bytes off, so it must not be traced this way (calls.h).
+ * body: the address after the nop. caller: where the function returns to; it is not touched. The kept words are as
+ * many as the kind of frame has (frames.h): a variant of the code for each. A function that takes arguments on the
+ * stack would look for them off by all that is pushed here, so it must not be traced this way (calls.h).
  *
  * Registers: at an entry rax, r10 and r11 are free (no variable arguments, no static chain in the kernel). At a return
  * rax and rdx hold the result; the other registers that a callee may change are free.
@@ -24,6 +26,8 @@
 #include <asm/percpu.h>
 #include <asm/unwind_hints.h>
 
+#include "frames.h"
+
 	.text
 
 /* rax = the clock; changes rdx. Not ordered with the instructions around it, as the clock of all other events. */
@@ -33,61 +37,149 @@
 	orq	%rdx, %rax
 .endm
 
-SYM_CODE_START(fkt_calls_enter)
-	UNWIND_HINT_FUNC
-	ENDBR
+/* Tells the unwinder that the address of the caller lies below `bytes` bytes from the top of the stack. */
+.macro CALLER_AT bytes
+	UNWIND_HINT sp_reg=ORC_REG_SP, sp_offset=\bytes, type=UNWIND_HINT_TYPE_CALL
+.endm
+
+/* Goes on to the function's body; kept: bytes that are kept. The function will return to `return`. */
+.macro CALL_THROUGH return kept
 	movq	%rdx, %r10
 	READ_CLOCK
 	movq	%r10, %rdx
 	incq	PER_CPU_VAR(fkt_calls_open)
 	pushq	%rax
-	pushq	$fkt_calls_return
+	pushq	$\return
 	/* The nop's call pushed this address, so the processor predicts that a return leads there. */
-	pushq	16(%rsp)
+	pushq	16 + \kept(%rsp)
 	RET
 	/*
 	 * Never executed. While the function runs, an unwinder looks up the byte before the address it returns to: this
 	 * one.
 	 */
-	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=24 type=UNWIND_HINT_TYPE_CALL
+	CALLER_AT (24+\kept)
 	int3
-SYM_INNER_LABEL(fkt_calls_return, SYM_L_GLOBAL)
-	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=24 type=UNWIND_HINT_TYPE_CALL
-	ANNOTATE_NOENDBR
+.endm
+
+/* At a return: r10 and r11 = the result, rsi = the clock, rax = the call's duration. */
+.macro MEASURE
 	movq	%rax, %r10
 	movq	%rdx, %r11
 	READ_CLOCK
 	movq	%rax, %rsi
 	subq	(%rsp), %rax
 	cmpq	fkt_calls_shortest(%rip), %rax
-	jae	.Lrecord
-.Lleave:
+.endm
+
+/* Returns to the caller of the function. */
+.macro LEAVE kept
 	movq	%r10, %rax
 	movq	%r11, %rdx
 	decq	PER_CPU_VAR(fkt_calls_open)
-	addq	$16, %rsp
-	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=8 type=UNWIND_HINT_TYPE_CALL
+	addq	$(16 + \kept), %rsp
+	CALLER_AT 8
 	/*
 	 * The function's return used the prediction for this one. This call makes up for it, so that the callers'
 	 * returns are predicted from their own calls.
 	 */
 	ANNOTATE_INTRA_FUNCTION_CALL
-	call	.Lbalanced
+	call	.Lbalanced\@
 	int3
-.Lbalanced:
+.Lbalanced\@:
 	addq	$8, %rsp
-	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=8 type=UNWIND_HINT_TYPE_CALL
+	CALLER_AT 8
 	RET
+.endm
 
+SYM_CODE_START(fkt_calls_enter)
+	UNWIND_HINT_FUNC
+	ENDBR
+	CALL_THROUGH fkt_calls_return 0
+SYM_INNER_LABEL(fkt_calls_return, SYM_L_GLOBAL)
+	CALLER_AT 24
+	ANNOTATE_NOENDBR
+	MEASURE
+	jae	.Lrecord
+.Lleave:
+	LEAVE 0
 .Lrecord:
-	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=24 type=UNWIND_HINT_TYPE_CALL
+	CALLER_AT 24
 	pushq	%r10
 	pushq	%r11
-	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=40 type=UNWIND_HINT_TYPE_CALL
+	CALLER_AT 40
 	movq	%rsp, %rdi
 	call	fkt_calls_returned
 	popq	%r11
 	popq	%r10
-	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=24 type=UNWIND_HINT_TYPE_CALL
+	CALLER_AT 24
 	jmp	.Lleave
 SYM_CODE_END(fkt_calls_enter)
+
+/*
+ * The variants that ask first, with the arguments (fkt_calls_entered()). A call that is not traced goes on to the body
+ * as if nothing had been there.
+ */
+.macro KEEPING_FRAME name words
+SYM_CODE_START(fkt_calls_enter_\name)
+	UNWIND_HINT_FUNC
+	ENDBR
+	subq	$(8 * \words), %rsp
+	CALLER_AT (8+8*\words)
+	pushq	%r9
+	pushq	%r8
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+	CALLER_AT (56+8*\words)
+	movq	%rsp, %rdi
+	leaq	48(%rsp), %rsi
+	movq	48 + 8 * \words(%rsp), %rdx
+	call	fkt_calls_entered
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%r8
+	popq	%r9
+	CALLER_AT (8+8*\words)
+	testb	%al, %al
+	jz	.Luntraced_\name
+	CALL_THROUGH fkt_calls_return_\name (8*\words)
+SYM_INNER_LABEL(fkt_calls_return_\name, SYM_L_GLOBAL)
+	CALLER_AT (24+8*\words)
+	ANNOTATE_NOENDBR
+	MEASURE
+	jae	.Lrecord_\name
+.Lleave_\name:
+	LEAVE (8*\words)
+.Lrecord_\name:
+	CALLER_AT (24+8*\words)
+	/* A struct fkt_call, and behind it what is needed when the function is back. */
+	leaq	8(%rsp), %rdx
+	pushq	%r10
+	pushq	%r11
+	pushq	32 + 8 * \words(%rsp)
+	pushq	32 + 8 * \words(%rsp)
+	pushq	32(%rsp)
+	pushq	%r10
+	pushq	%r11
+	CALLER_AT (80+8*\words)
+	movq	%rsp, %rdi
+	call	fkt_calls_returned_kept
+	addq	$40, %rsp
+	popq	%r11
+	popq	%r10
+	CALLER_AT (24+8*\words)
+	jmp	.Lleave_\name
+.Luntraced_\name:
+	CALLER_AT (8+8*\words)
+	addq	$(8 * \words), %rsp
+	CALLER_AT 8
+	RET
+SYM_CODE_END(fkt_calls_enter_\name)
+.endm
+
+	KEEPING_FRAME few FKT_CALLS_FEW_WORDS
+	KEEPING_FRAME some FKT_CALLS_SOME_WORDS
+	KEEPING_FRAME many FKT_CALLS_MANY_WORDS

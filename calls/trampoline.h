@@ -8,8 +8,16 @@
 /* In trampoline.S: where a traced function goes first, and what it returns to. C code only uses their addresses. */
 void fkt_calls_enter(void);
 void fkt_calls_return(void);
+void fkt_calls_enter_few(void);
+void fkt_calls_return_few(void);
+void fkt_calls_enter_some(void);
+void fkt_calls_return_some(void);
+void fkt_calls_enter_many(void);
+void fkt_calls_return_many(void);
 
-/* Called by trampoline.S when a call returns that took long enough; end: TSC. In any context, NMI included. */
+/* Called by trampoline.S in any context, NMI included: fkt_call_fn and the other two of calls.h. */
 void fkt_calls_returned(const struct fkt_call *call, u64 end);
+bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body);
+void fkt_calls_returned_kept(const struct fkt_call *call, u64 end, const u64 *kept);
 
 #endif /* FKT_CALLS_TRAMPOLINE_H */

@@ -21,6 +21,8 @@
 
 #define ENDBR_BYTES 4
 
+static_assert(FKT_CALL_KEPT < FKT_CALLS_MANY_WORDS);
+
 /* Returns the address after the function's nop, which follows an ENDBR if there is one; 0: it cannot be read. */
 static unsigned long body_of(unsigned long function)
 {
@@ -33,26 +35,37 @@ static unsigned long body_of(unsigned long function)
 
 /* ---- programs ---- */
 
-/* Verifies the program at `offset` of the block, and adds its size to `offset`. */
-static int check_program(struct fkt_call_table *table, u32 index, size_t bytes, size_t *offset,
-			 struct fkt_program_check *check)
+/* Returns the program at `offset` of the block once it is verified, and adds its size to `offset`; NULL: it is not good. */
+static const struct fkt_program *check_program(const struct fkt_call_table *table, size_t bytes, size_t *offset,
+					       const struct fkt_program_rules *rules, struct fkt_program_check *check)
 {
-	const struct fkt_program_rules rules = fkt_call_exit_rules(0);
 	const struct fkt_program *program = table->program_block + *offset;
 	size_t size;
 
 	if (bytes - *offset < sizeof(*program))
-		return -EINVAL;
+		return NULL;
 	size = FKT_PROGRAM_BYTES((size_t)program->insns, (size_t)program->texts);
-	if (size > bytes - *offset)
-		return -EINVAL;
-	if (fkt_program_verify(program, size, &rules, check).verdict != FKT_VERDICT_GOOD || program->words)
-		return -EINVAL;
-	table->programs[index] = program;
+	if (size > bytes - *offset || fkt_program_verify(program, size, rules, check).verdict != FKT_VERDICT_GOOD)
+		return NULL;
 	*offset += size;
-	return 0;
+	return program;
 }
 
+static int check_pair(struct fkt_call_table *table, u32 index, size_t bytes, size_t *offset,
+		      struct fkt_program_check *check)
+{
+	struct fkt_call_programs *programs = &table->programs[index];
+	struct fkt_program_rules rules = fkt_call_entry_rules();
+
+	programs->entry = check_program(table, bytes, offset, &rules, check);
+	if (!programs->entry)
+		return -EINVAL;
+	rules = fkt_call_exit_rules(programs->entry->words);
+	programs->exit = check_program(table, bytes, offset, &rules, check);
+	return programs->exit ? 0 : -EINVAL;
+}
+
+/* The block is never changed again, and user space cannot reach it, so what was verified stays true. */
 static int get_programs(struct fkt_call_table *table, const struct fkt_calls *calls)
 {
 	struct fkt_program_check *check;
@@ -61,7 +74,7 @@ static int get_programs(struct fkt_call_table *table, const struct fkt_calls *ca
 	u32 i;
 
 	if (!calls->program_count || calls->program_bytes > FKT_CALLS_PROGRAM_BYTES ||
-	    calls->program_count > calls->program_bytes / sizeof(struct fkt_program))
+	    calls->program_count > calls->program_bytes / (2 * sizeof(struct fkt_program)))
 		return -EINVAL;
 	table->program_block = vmemdup_user(u64_to_user_ptr(calls->programs), calls->program_bytes);
 	if (IS_ERR(table->program_block)) {
@@ -74,7 +87,7 @@ static int get_programs(struct fkt_call_table *table, const struct fkt_calls *ca
 	if (!table->programs || !check)
 		err = -ENOMEM;
 	for (i = 0; !err && i < calls->program_count; i++)
-		err = check_program(table, i, calls->program_bytes, &offset, check);
+		err = check_pair(table, i, calls->program_bytes, &offset, check);
 	kfree(check);
 	return err ?: offset == calls->program_bytes ? 0 : -EINVAL;
 }
@@ -96,18 +109,45 @@ static int add_function(struct fkt_call_table *table, const struct fkt_called *c
 {
 	unsigned long body = body_of(called->function);
 	u32 at = fkt_call_hash(table, body);
-	const struct fkt_program *program = table->programs[called->program];
+	const struct fkt_call_programs *programs = &table->programs[called->program];
 
 	if (!body)
 		return -EINVAL;
 	while (table->slots[at].body)
 		at = (at + 1) & table->last;
-	table->asks[at] = program;
+	table->asks[at] = programs;
 	table->slots[at] = (struct fkt_call_slot){
-		.body = body, .number = called->number | (program->insns ? FKT_CALL_ASKS : 0),
+		.body = body, .number = called->number,
 		.sums = &table->sums[called->instrument],
 	};
+	if (programs->entry->insns || programs->exit->insns)
+		table->slots[at].number |= FKT_CALL_ASKS;
 	return 0;
+}
+
+/* Returns the kind of frame that has room for what the function's first program keeps, and for the recording's mark. */
+static unsigned int frame_of(const struct fkt_call_table *table, const struct fkt_called *called)
+{
+	const struct fkt_program *entry = table->programs[called->program].entry;
+
+	if (!entry->insns)
+		return FKT_CALLS_PLAIN;
+	if (entry->words < FKT_CALLS_FEW_WORDS)
+		return FKT_CALLS_FEW;
+	return entry->words < FKT_CALLS_SOME_WORDS ? FKT_CALLS_SOME : FKT_CALLS_MANY;
+}
+
+static void sort_by_frame(struct fkt_call_table *table, const struct fkt_called *called)
+{
+	u32 next[FKT_CALLS_FRAMES] = {};
+	u32 i;
+
+	for (i = 0; i < table->count; i++)
+		table->of_frame[frame_of(table, &called[i])]++;
+	for (i = 1; i < FKT_CALLS_FRAMES; i++)
+		next[i] = next[i - 1] + table->of_frame[i - 1];
+	for (i = 0; i < table->count; i++)
+		table->functions[next[frame_of(table, &called[i])]++] = called[i].function;
 }
 
 static int check_function(const struct fkt_called *called, const struct fkt_called *before, const struct fkt_calls *calls)
@@ -137,8 +177,9 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 		err = check_function(&called[i], i ? &called[i - 1] : NULL, calls);
 		if (!err)
 			err = add_function(table, &called[i]);
-		table->functions[i] = called[i].function;
 	}
+	if (!err)
+		sort_by_frame(table, called);
 	kvfree(called);
 	return err;
 }

@@ -5,6 +5,8 @@
 
 #include <linux/types.h>
 
+#include "../calls/frames.h"
+
 struct file;
 struct fkt_program;
 struct fkt_start;
@@ -23,24 +25,30 @@ struct fkt_call_slot {
 	 * the address space, so it says which address it is. 0: the slot is free.
 	 */
 	u32 body;
-	u32 number; /* FKT_CALL_ASKS: `asks` of the table says which program decides; else every call is recorded */
+	u32 number; /* FKT_CALL_ASKS: `asks` of the table says which programs run; else every call is recorded */
 	struct fkt_call_sums __percpu *sums; /* of the function's instrument */
 };
 
 #define FKT_CALL_ASKS (1U << 31)
+
+/* The programs of a function (call_hit.h). */
+struct fkt_call_programs {
+	const struct fkt_program *entry, *exit;
+};
 
 struct fkt_call_table {
 	/* hash table with open addressing: 1 << (32 - shift) slots, at most half of them in use */
 	struct fkt_call_slot *slots;
 	u32 shift;
 	u32 last; /* number of the last slot */
-	const struct fkt_program **asks; /* by slot */
-	unsigned long *functions;
+	const struct fkt_call_programs **asks; /* by slot */
+	unsigned long *functions; /* in the order of their kinds of frames */
+	u32 of_frame[FKT_CALLS_FRAMES]; /* number of functions */
 	u32 count;
 	u32 instruments;
 	u64 shortest; /* ticks */
 	void *program_block; /* all programs */
-	const struct fkt_program **programs;
+	struct fkt_call_programs *programs;
 	struct fkt_call_sums __percpu *sums; /* by instrument */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Layer instruments: calls of functions. The module fkt_calls (calls/) traces them; it is loaded when the first
- * recording asks for calls. What is called here when a call returns runs in any context, NMIs included.
+ * recording asks for calls. What is called here at an entry or a return runs in any context, NMIs included.
  */
 
 #include <linux/kmod.h>
@@ -9,6 +9,7 @@
 #include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -32,48 +33,108 @@
 #define MOST_DEEP 4
 static DEFINE_PER_CPU(u32, depth);
 
+/* What a second program has and makes: too much for the stack of a task that may be deep in the kernel. */
+struct scratch {
+	u64 hit[FKT_CALL_FIRST_KEPT + FKT_CALL_KEPT];
+	u64 words[FKT_CALL_VALUES_LONG_HEAD + FKT_PROGRAM_WORDS]; /* of the event */
+};
+
+static DEFINE_PER_CPU(struct scratch [MOST_DEEP], scratches);
+
 /*
- * Protected by the recording's lock. The table is read by record(), without a lock: it is set before
- * fkt_calls_begin(), and freed after fkt_calls_end(), when record() does not run any more.
+ * Protected by the recording's lock. The table and the mark are read by the probes below, without a lock: they are set
+ * before fkt_calls_begin(), and the table is freed after fkt_calls_end(), when no probe runs any more.
  */
 static struct {
 	struct fkt_call_table table;
+	/*
+	 * First of the words that are kept of a call: random, so that a call which an earlier recording kept words of
+	 * is known. Its lowest bit is 0, and 1 in the kept word if a text was cut.
+	 */
+	u64 mark;
 	bool is_on;
 	int (*begin)(const struct fkt_calls_plan *plan);
 	void (*end)(void);
 } calls;
-
-/* ---- a call returns ---- */
 
 static int read_memory(void *to, __u64 address, __u32 bytes)
 {
 	return copy_from_kernel_nofault(to, (void *)address, bytes);
 }
 
-static enum fkt_run run(const struct fkt_program *program, const struct fkt_call *call, u64 ticks)
+#define CUT 1ULL
+
+/* Counts a call that is not recorded. */
+static void count(const struct fkt_call_slot *slot, enum fkt_run says)
 {
-	struct fkt_emitted nothing = {};
-	u64 hit[FKT_CALL_FIRST_KEPT];
-
-	hit[FKT_CALL_RESULT] = call->result;
-	hit[FKT_CALL_RESULT_HIGH] = call->result_high;
-	hit[FKT_CALL_DURATION] = ticks;
-	return fkt_program_run(program, hit, &nothing, read_memory, fkt_call_context);
-}
-
-/* Returns whether the call's program keeps it; counts it if not. */
-static noinline bool keeps(const struct fkt_call_slot *slot, const struct fkt_call *call, u64 end)
-{
-	enum fkt_run says = FKT_RUN_FAULT;
-
-	if (likely(this_cpu_inc_return(depth) <= MOST_DEEP))
-		says = run(calls.table.asks[slot - calls.table.slots], call, end - call->begin);
-	this_cpu_dec(depth);
 	if (says == FKT_RUN_DROP)
 		this_cpu_inc(slot->sums->dropped);
 	else if (says == FKT_RUN_FAULT)
 		this_cpu_inc(slot->sums->missed);
+}
+
+static const struct fkt_call_programs *programs_of(const struct fkt_call_slot *slot)
+{
+	return calls.table.asks[slot - calls.table.slots];
+}
+
+static bool is_recorded(void)
+{
+	return fkt_layer_on(FKT_L_INSTRUMENTS) && !(static_branch_unlikely(&fkt_key_special) && !fkt_keep_current());
+}
+
+/* ---- a function is entered ---- */
+
+/* Runs the first program, and keeps the words that it emits. Preemption is disabled. */
+static bool keeps(const struct fkt_call_slot *slot, const u64 *arguments, u64 *kept)
+{
+	struct fkt_emitted emitted = { .words = kept + 1 };
+	enum fkt_run says = FKT_RUN_FAULT;
+
+	if (likely(this_cpu_inc_return(depth) <= MOST_DEEP))
+		says = fkt_program_run(programs_of(slot)->entry, arguments, &emitted, read_memory, fkt_call_context);
+	this_cpu_dec(depth);
+	kept[0] = calls.mark | (emitted.cut ? CUT : 0);
+	count(slot, says);
 	return says == FKT_RUN_KEEP;
+}
+
+/* fkt_call_ask_fn */
+static bool ask(const u64 *arguments, u64 *kept, unsigned long body)
+{
+	const struct fkt_call_slot *slot;
+	bool is_traced = false;
+
+	preempt_disable_notrace();
+	if (is_recorded()) {
+		slot = fkt_call_find(&calls.table, body);
+		is_traced = slot && keeps(slot, arguments, kept);
+	}
+	preempt_enable_notrace();
+	return is_traced;
+}
+
+/* ---- writing ---- */
+
+/* Writes a call with `n` values, for which the first words of `words` are free. */
+static void write_values(u32 number, u64 begin, u64 ticks, u64 *words, u32 n, bool is_cut)
+{
+	u32 arg = is_cut ? FKT_VAR_CUT : 0;
+
+	begin += fkt_clock_offset();
+	if (fkt_call_values_are_short(ticks)) {
+		words += FKT_CALL_VALUES_LONG_HEAD - FKT_CALL_VALUES_HEAD;
+		words[0] = fkt_call_values_word(number, ticks);
+		words[1] = begin;
+		n += FKT_CALL_VALUES_HEAD;
+		fkt_emit(FKT_E_CALL_VALUES, arg | n, words, n);
+	} else {
+		words[0] = number;
+		words[1] = ticks;
+		words[2] = begin;
+		n += FKT_CALL_VALUES_LONG_HEAD;
+		fkt_emit(FKT_E_CALL_VALUES_LONG, arg | n, words, n);
+	}
 }
 
 /* Writes any call, in any recording. */
@@ -100,22 +161,91 @@ static __always_inline bool write_quickly(u32 number, u64 begin, u64 ticks)
 				  fkt_call_word(begin, ticks));
 }
 
+static __always_inline void write(u32 number, u64 begin, u64 ticks)
+{
+	if (likely(write_quickly(number, begin, ticks)))
+		fkt_ask(FKT_E_CALL);
+	else
+		write_any(number, begin, ticks);
+}
+
+/* ---- a call returns ---- */
+
+/* Runs the second program, and writes the call if it keeps it. kept: words of the first program. */
+static enum fkt_run ask_again(const struct fkt_call_slot *slot, const struct fkt_call *call, u64 ticks,
+			      const u64 *kept, bool is_cut, struct scratch *scratch)
+{
+	const struct fkt_call_programs *programs = programs_of(slot);
+	const u32 number = slot->number & ~FKT_CALL_ASKS;
+	struct fkt_emitted emitted = { .words = scratch->words + FKT_CALL_VALUES_LONG_HEAD };
+	enum fkt_run says;
+	u32 i;
+
+	scratch->hit[FKT_CALL_RESULT] = call->result;
+	scratch->hit[FKT_CALL_RESULT_HIGH] = call->result_high;
+	scratch->hit[FKT_CALL_DURATION] = ticks;
+	for (i = 0; i < programs->entry->words; i++)
+		scratch->hit[FKT_CALL_FIRST_KEPT + i] = kept[i];
+	says = fkt_program_run(programs->exit, scratch->hit, &emitted, read_memory, fkt_call_context);
+	if (says != FKT_RUN_KEEP)
+		return says;
+	this_cpu_inc(slot->sums->kept);
+	if (programs->exit->words)
+		write_values(number, call->begin, ticks, scratch->words, emitted.used, is_cut || emitted.cut);
+	else
+		write(number, call->begin, ticks);
+	return says;
+}
+
+/* A call whose programs decide, and fetch what is recorded. Preemption is disabled. */
+static noinline void record_asked(const struct fkt_call_slot *slot, const struct fkt_call *call, u64 end,
+				  const u64 *kept, bool is_cut)
+{
+	enum fkt_run says = FKT_RUN_FAULT;
+	u32 level = this_cpu_inc_return(depth);
+
+	if (likely(level <= MOST_DEEP))
+		says = ask_again(slot, call, end - call->begin, kept, is_cut, this_cpu_ptr(&scratches[level - 1]));
+	this_cpu_dec(depth);
+	count(slot, says);
+}
+
 /* fkt_call_fn */
 static void record(const struct fkt_call *call, u64 end)
 {
 	const struct fkt_call_slot *slot;
 
 	preempt_disable_notrace();
-	if (!fkt_layer_on(FKT_L_INSTRUMENTS) || (static_branch_unlikely(&fkt_key_special) && !fkt_keep_current()))
+	if (!is_recorded())
 		goto out;
 	slot = fkt_call_find(&calls.table, call->body);
-	if (unlikely(!slot) || ((s32)slot->number < 0 && !keeps(slot, call, end)))
+	if (unlikely(!slot))
 		goto out;
+	if (unlikely((s32)slot->number < 0)) {
+		record_asked(slot, call, end, NULL, false);
+		goto out;
+	}
 	this_cpu_inc(slot->sums->kept);
-	if (likely(write_quickly(slot->number, call->begin, end - call->begin)))
-		fkt_ask(FKT_E_CALL);
+	write(slot->number, call->begin, end - call->begin);
+out:
+	preempt_enable_notrace();
+}
+
+/* fkt_call_kept_fn */
+static void record_kept(const struct fkt_call *call, u64 end, const u64 *kept)
+{
+	const struct fkt_call_slot *slot;
+
+	preempt_disable_notrace();
+	if (!is_recorded())
+		goto out;
+	slot = fkt_call_find(&calls.table, call->body);
+	if (unlikely(!slot))
+		goto out;
+	if (likely((kept[0] & ~CUT) == calls.mark))
+		record_asked(slot, call, end, kept + 1, kept[0] & CUT);
 	else
-		write_any(slot->number, call->begin, end - call->begin);
+		count(slot, FKT_RUN_FAULT);
 out:
 	preempt_enable_notrace();
 }
@@ -154,7 +284,9 @@ static int get_tracer(void)
  */
 int fkt_record_calls_begin(struct fkt_call_table *table)
 {
-	struct fkt_calls_plan plan = { .record = record };
+	struct fkt_calls_plan plan = { .record = record, .ask = ask, .record_kept = record_kept };
+	unsigned long *functions;
+	unsigned int frame;
 	int err;
 
 	fkt_record_calls_free();
@@ -165,8 +297,13 @@ int fkt_record_calls_begin(struct fkt_call_table *table)
 	err = get_tracer();
 	if (err)
 		return err;
-	plan.functions = calls.table.functions;
-	plan.count = calls.table.count;
+	calls.mark = get_random_u64() & ~CUT;
+	functions = calls.table.functions;
+	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++) {
+		plan.frames[frame].functions = functions;
+		plan.frames[frame].count = calls.table.of_frame[frame];
+		functions += plan.frames[frame].count;
+	}
 	plan.shortest = calls.table.shortest;
 	err = calls.begin(&plan);
 	if (err)

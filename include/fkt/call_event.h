@@ -34,4 +34,23 @@ static inline __u64 fkt_call_begin(__u64 word, __u64 clock)
 	return clock - ((clock - (word >> FKT_CALL_TICK_BITS)) & ((1ULL << FKT_CALL_BEGIN_BITS) - 1));
 }
 
+/*
+ * Events of calls with values: the words before the values are number and duration in one word, and the begin; or the
+ * three in a word each.
+ */
+#define FKT_CALL_NUMBER_BITS 24
+#define FKT_CALL_VALUES_HEAD 2
+#define FKT_CALL_VALUES_LONG_HEAD 3
+
+static inline int fkt_call_values_are_short(__u64 ticks)
+{
+	return !(ticks >> (64 - FKT_CALL_NUMBER_BITS));
+}
+
+/* ticks: fkt_call_values_are_short(). */
+static inline __u64 fkt_call_values_word(__u32 number, __u64 ticks)
+{
+	return number | ticks << FKT_CALL_NUMBER_BITS;
+}
+
 #endif /* FKT_CALL_EVENT_H */

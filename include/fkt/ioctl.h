@@ -31,7 +31,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 4
+#define FKT_ABI_VERSION 5
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -96,7 +96,7 @@ struct fkt_start {
 struct fkt_called {
 	__u64 function; /* its address, as in kallsyms */
 	__u32 number; /* in its events; below 1 << FKT_ARG_BITS */
-	__u16 program; /* which of fkt_calls.programs decides */
+	__u16 program; /* which pair of fkt_calls.programs decides and fetches values */
 	__u16 instrument; /* which of the counts of FKT_CALL_COUNTS it adds to */
 };
 
@@ -106,11 +106,11 @@ struct fkt_called {
  */
 struct fkt_calls {
 	__u64 functions; /* user pointer to struct fkt_called[count], ascending by address, each address once */
-	__u64 programs; /* user pointer to the programs (program.h), one behind the other */
+	__u64 programs; /* user pointer to pairs of programs, for entry and return (call_hit.h), one behind the other */
 	__u64 shortest; /* ticks: shorter calls are dropped before the programs are asked */
 	__u32 count; /* 1 to FKT_CALLS_MOST */
 	__u32 program_bytes; /* of all programs; at most FKT_CALLS_PROGRAM_BYTES */
-	__u32 program_count;
+	__u32 program_count; /* pairs */
 	__u32 instruments; /* 1 to FKT_CALLS_INSTRUMENTS */
 };
 
@@ -124,7 +124,11 @@ struct fkt_call_counts {
 	__u32 pad;
 	__u64 kept; /* recorded, or lost with other events (fkt_status.lost) */
 	__u64 dropped; /* by their program */
-	__u64 missed; /* a program could not read memory, or a call came while another one was being recorded */
+	/*
+	 * A program could not read memory; or a call came while another one was being recorded; or it began in an
+	 * earlier recording, which kept other values of it.
+	 */
+	__u64 missed;
 };
 
 /*

@@ -140,7 +140,7 @@ std::string_view FilterPass::value_name(const Field& field, std::uint64_t value)
 
 // Sets `has` when the event has this argument and it can be compared with the node's value.
 bool FilterPass::argument(const Node& node, const Event& event, bool& has) const {
-  const Field* field = node.fields[node.by_id[event.id & FKT_ID_MASK]];
+  const Field* field = BoundExpression::field_of(node, event);
   if (field == nullptr) return false;
   if (field->type == FieldType::str) {
     has = node.value.kind == Literal::Kind::text;

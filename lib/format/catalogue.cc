@@ -119,6 +119,18 @@ bool parse_words(std::string_view text, std::optional<unsigned>& words) {
   return true;
 }
 
+std::string fields_text(const std::vector<Field>& fields) {
+  std::string out;
+  for (const Field& field : fields) {
+    if (!out.empty()) out += ' ';
+    out += field.name + ':' + std::string(field_type_name(field)) + ':' +
+           std::to_string(field.word) + ':' + std::to_string(field.shift) + ':' +
+           std::to_string(field.bits);
+    if (field.use != FieldUse::none) out += ':' + std::string(field_use_name(field.use));
+  }
+  return out;
+}
+
 // The columns after "event".
 bool parse_event(std::string_view line, EventType& event) {
   if (!parse_number(take_until(line, '\t'), event.id, 16) || event.id > FKT_ID_MASK) return false;
@@ -225,6 +237,16 @@ std::string role_text(const EventType& event) {
 }
 
 }  // namespace
+
+std::span<const Field> EventType::values_of(const Event& event) const {
+  if (values.empty()) return {};
+  const Field* const key = field(FieldUse::key);
+  const std::optional<std::uint64_t> number = key ? value(*key, event) : std::nullopt;
+  if (!number) return {};
+  const auto behind = std::ranges::upper_bound(values, *number, {}, &KeyedFields::first);
+  if (behind == values.begin() || std::prev(behind)->last < *number) return {};
+  return std::prev(behind)->fields;
+}
 
 const Field* EventType::field(FieldUse use) const {
   const auto found = std::ranges::find(fields, use, &Field::use);
@@ -341,6 +363,40 @@ void Catalogue::name_fields() {
   }
 }
 
+// The columns after "values": table of the key's names, first and last number, fields. Words of the
+// fields count from the first one behind the event's own fields.
+bool Catalogue::parse_values(std::string_view line) {
+  const std::string_view table = take_until(line, '\t');
+  KeyedFields keyed;
+  if (table.empty() || !parse_number(take_until(line, '\t'), keyed.first) ||
+      !parse_number(take_until(line, '\t'), keyed.last) || keyed.last < keyed.first ||
+      !parse_fields(take_until(line, '\t'), keyed.fields)) {
+    return false;
+  }
+  values_.emplace_back(table, std::move(keyed));
+  return true;
+}
+
+// Gives the fields to the events of variable length whose key has its names in `table`.
+void Catalogue::give_values(const std::string& table, const KeyedFields& keyed) {
+  for (EventType& event : events_) {
+    const Field* const key = event.field(FieldUse::key);
+    if (event.words || key == nullptr || key->names != table) continue;
+    const unsigned own = std::ranges::max_element(event.fields, {}, &Field::word)->word;
+    event.values.push_back(keyed);
+    for (Field& field : event.values.back().fields) field.word += own;
+  }
+}
+
+// Returns whether no key has two lines "values". Precondition: they are ascending.
+bool Catalogue::values_are_apart() const {
+  return std::ranges::all_of(events_, [](const EventType& event) {
+    return std::ranges::adjacent_find(event.values, [](const KeyedFields& a, const KeyedFields& b) {
+             return b.first <= a.last;
+           }) == event.values.end();
+  });
+}
+
 Nesting Catalogue::nesting(std::string_view kind) const {
   const auto line = std::ranges::find(spans_, kind, &std::pair<std::string, Nesting>::first);
   if (line != spans_.end()) return line->second;
@@ -399,11 +455,21 @@ Result<Catalogue> Catalogue::parse(std::string_view lines) {
     } else if (kind == "name" && !catalogue.parse_name(line)) {
       error = malformed(number, "not a table of names, a number and its name");
       return false;
+    } else if (kind == "values" && !catalogue.parse_values(line)) {
+      error = malformed(number, "not a table of names, first and last number, fields");
+      return false;
     }
     return true;
   };
   if (!for_each_line(lines, parse_line)) return error;
   catalogue.name_fields();
+  for (const auto& [table, keyed] : catalogue.values_) catalogue.give_values(table, keyed);
+  for (EventType& event : catalogue.events_) {
+    std::ranges::sort(event.values, {}, &KeyedFields::first);
+  }
+  if (!catalogue.values_are_apart()) {
+    return Error{ErrorCode::damaged, "catalogue: two lines \"values\" are for the same number"};
+  }
   return catalogue;
 }
 
@@ -416,14 +482,7 @@ std::string Catalogue::to_lines() const {
     out += "event\t" + plain_hex(event.id) + '\t' + event.name + '\t' +
            std::to_string(event.layer) + '\t' + role_text(event) + '\t' +
            (event.words ? std::to_string(*event.words) : "var") + '\t';
-    for (const Field& field : event.fields) {
-      if (&field != &event.fields.front()) out += ' ';
-      out += field.name + ':' + std::string(field_type_name(field)) + ':' +
-             std::to_string(field.word) + ':' + std::to_string(field.shift) + ':' +
-             std::to_string(field.bits);
-      if (field.use != FieldUse::none) out += ':' + std::string(field_use_name(field.use));
-    }
-    out += '\n';
+    out += fields_text(event.fields) + '\n';
   }
   for (const auto& [kind, nesting] : spans_) {
     const auto* name =
@@ -438,6 +497,10 @@ std::string Catalogue::to_lines() const {
     for (const auto& [number, name] : names) {
       out += "name\t" + table + '\t' + std::to_string(number) + '\t' + name + '\n';
     }
+  }
+  for (const auto& [table, keyed] : values_) {
+    out += "values\t" + table + '\t' + std::to_string(keyed.first) + '\t' +
+           std::to_string(keyed.last) + '\t' + fields_text(keyed.fields) + '\n';
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,6 +60,12 @@ struct Field {
 
 enum class Role { point, begin, end };
 
+// Fields of the events whose key is one of these numbers.
+struct KeyedFields {
+  std::uint64_t first = 0, last = 0;
+  std::vector<Field> fields;
+};
+
 struct EventType {
   std::uint16_t id = 0;
   std::string name;
@@ -68,7 +75,11 @@ struct EventType {
   // Words after the event word; nothing: variable, the argument says how many.
   std::optional<unsigned> words;
   std::vector<Field> fields;
+  // What the catalogue's lines "values" say of its events; ascending by key.
+  std::vector<KeyedFields> values{};
 
+  // Returns the fields that this event has besides `fields`.
+  std::span<const Field> values_of(const Event& event) const;
   // Returns the field with this use; nullptr: the event has none.
   const Field* field(FieldUse use) const;
   // Value of a field, sign-extended for FieldType::s; nothing if the event is too short.
@@ -138,6 +149,9 @@ class Catalogue {
   void add(EventType event);
   void name_fields();
   bool parse_name(std::string_view line);
+  bool parse_values(std::string_view line);
+  void give_values(const std::string& table, const KeyedFields& keyed);
+  bool values_are_apart() const;
   bool parse_span(std::string_view line);
   bool fits(const PairType& pair) const;
   std::vector<EventType> events_;
@@ -145,7 +159,8 @@ class Catalogue {
   std::vector<PairType> pairs_;
   std::vector<std::pair<std::string, Nesting>> spans_;  // kind, in the order of their lines
   std::map<std::string, NameTable> names_;
-  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};  // index into events_; -1: none
+  std::vector<std::pair<std::string, KeyedFields>> values_;  // by table of names, as in their lines
+  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};       // index into events_; -1: none
 };
 
 }  // namespace fkt

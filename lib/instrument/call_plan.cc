@@ -21,6 +21,10 @@ constexpr std::string_view kNeverReturn[] = {
 #include <fkt/never_return.def>
 #undef FKT_NEVER_RETURNS
 };
+// What the kernel's side calls while it runs a program: its own calls would be mixed with the
+// traced ones.
+constexpr std::string_view kCalledByPrograms[] = {"copy_from_kernel_nofault",
+                                                  "copy_from_kernel_nofault_allowed"};
 // What a place calls the module "the kernel itself".
 constexpr std::string_view kKernel = "vmlinux";
 
@@ -104,6 +108,9 @@ class CallPlanner {
   std::string reason_against(const Symbol& symbol) const {
     if (std::ranges::find(kNeverReturn, symbol.name) != std::end(kNeverReturn)) {
       return "it does not return";
+    }
+    if (std::ranges::find(kCalledByPrograms, symbol.name) != std::end(kCalledByPrograms)) {
+      return "FKT calls it to read the values of others";
     }
     if (!sources_.traceable.has(symbol.name, symbol.module)) {
       return "the kernel does not let it be traced";

@@ -306,8 +306,20 @@ class Binder {
         named |= has_names(field);
         numbers |= field.type != FieldType::str;
       }
+      for (const KeyedFields& keyed : type.values) {
+        for (const Field& field : keyed.fields) {
+          if (field.name != source.field) continue;
+          node.values.push_back(
+              {type.id, keyed.first, keyed.last, type.field(FieldUse::key), &field});
+          named |= has_names(field);
+          numbers |= field.type != FieldType::str;
+        }
+      }
     }
-    if (node.fields.size() == 1) return no_field(source);
+    if (node.fields.size() == 1 && node.values.empty()) return no_field(source);
+    std::ranges::sort(node.values, {}, [](const BoundExpression::ValueField& value) {
+      return std::pair(value.id, value.first);
+    });
     if (source.value.kind == Literal::Kind::text && !named) {
       return wrong_value(source, "takes a number");
     }
@@ -329,6 +341,9 @@ class Binder {
                                       "task", "state", "time", "duration"};
     for (const EventType& type : info_.catalogue.events()) {
       for (const Field& field : type.fields) names.push_back(field.name);
+      for (const KeyedFields& keyed : type.values) {
+        for (const Field& field : keyed.fields) names.push_back(field.name);
+      }
     }
     return at_column(source.field_column,
                      "no field \"" + source.field + "\"" + did_you_mean(source.field, names));
@@ -338,6 +353,17 @@ class Binder {
   const TraceInfo& info_;
   BoundExpression bound_;
 };
+
+const Field* BoundExpression::field_of(const Node& node, const Event& event) {
+  if (const Field* const field = node.fields[node.by_id[event.id & FKT_ID_MASK]]) return field;
+  const auto of_id = std::ranges::equal_range(node.values, event.id, {}, &ValueField::id);
+  if (of_id.empty()) return nullptr;
+  const std::optional<std::uint64_t> key = EventType::value(*of_id.front().key, event);
+  if (!key) return nullptr;
+  const auto behind = std::ranges::upper_bound(of_id, *key, {}, &ValueField::first);
+  if (behind == of_id.begin() || std::prev(behind)->last < *key) return nullptr;
+  return std::prev(behind)->field;
+}
 
 Result<BoundExpression> BoundExpression::bind(const Expression& expression, const TraceInfo& info) {
   return Binder(expression, info).bind();

@@ -10,8 +10,9 @@
 //   state      of a switch, as in the dump
 //   time       since the recording's start; with a unit, or in cycles
 //   duration   of a span, from entry to exit
-//   ret        and every other argument, by its name in the catalogue; one whose numbers have
-//              names (tasks, interrupts, errors, functions) may be compared with those
+//   ret        and every other argument, by its name in the catalogue, the values that were
+//              recorded of calls among them; one whose numbers have names (tasks, interrupts,
+//              errors, functions) may be compared with those
 //
 // A comparison with something that an event does not have is false, whatever the operator. If the
 // expression uses `duration` or `ret`, entry and exit of a span are selected together, by the
@@ -40,6 +41,13 @@ class BoundExpression {
  private:
   friend class Binder;
   friend class FilterPass;
+  // The field with the asked name of events with this id whose key is one of these numbers.
+  struct ValueField {
+    std::uint16_t id = 0;
+    std::uint64_t first = 0, last = 0;
+    const Field* key = nullptr;
+    const Field* field = nullptr;
+  };
   struct Node {
     enum class Kind : std::uint8_t {
       all,
@@ -61,8 +69,12 @@ class BoundExpression {
     std::vector<bool> ids;               // ids, name: which event ids fit
     std::vector<std::uint16_t> by_id;    // argument: index in `fields`; 0: the event has none
     std::vector<const Field*> fields{};  // [0] is nullptr
+    std::vector<ValueField> values{};    // argument: fields that depend on the event's key
     std::uint32_t slot = 0;              // name: index of the table in FilterPass
   };
+
+  // Returns the field that the node asks for; nullptr: the event does not have it.
+  static const Field* field_of(const Node& node, const Event& event);
 
   std::string text_;
   std::vector<Node> nodes_;

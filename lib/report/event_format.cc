@@ -163,22 +163,23 @@ void EventFormat::text(TextWriter& out, const Event& event, const Step& step) co
     out.put("state=");
     out.put(state);
   }
-  for (std::size_t i = names_event(*type) ? 1 : 0; i < type->fields.size(); i++) {
-    const Field& field = type->fields[i];
+  const auto put = [&](const Field& field) {
     if (field.type == FieldType::str) {
       separate();
       out.put(field.name);
       out.put("=\"");
       out.escaped(EventType::text(field, event));
       out.put('"');
-      continue;
+      return;
     }
-    if (field.use == FieldUse::begin) continue;  // only some of its bits
+    if (field.use == FieldUse::begin) return;  // only some of its bits
     const std::optional<std::uint64_t> number = EventType::value(field, event);
-    if (!number) continue;
+    if (!number) return;
     separate();
     argument(out, field, *number);
-  }
+  };
+  for (const Field& field : std::span(type->fields).subspan(names_event(*type) ? 1 : 0)) put(field);
+  for (const Field& field : type->values_of(event)) put(field);
   if (!step.closed) return;
   out.put(" (");
   if (is_syscall(types_[step.type].kind)) {
@@ -205,14 +206,14 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
     out.json(state);
   }
   TextWriter name;
-  for (const Field& field : type->fields) {
+  const auto put = [&](const Field& field) {
     if (field.type == FieldType::str) {
       key(field.name);
       out.json(EventType::text(field, event));
-      continue;
+      return;
     }
     const std::optional<std::uint64_t> number = EventType::value(field, event);
-    if (!number) continue;
+    if (!number) return;
     key(field.name);
     const bool hex = field.type == FieldType::x || field.type == FieldType::uaddr ||
                      field.type == FieldType::addr;
@@ -221,10 +222,12 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
     if (hex) out.put('"');
     name.clear();
     value_name(name, field, *number);
-    if (name.size() == 0) continue;
+    if (name.size() == 0) return;
     key(field.name + "_name");
     out.json(name.view());
-  }
+  };
+  for (const Field& field : type->fields) put(field);
+  for (const Field& field : type->values_of(event)) put(field);
 }
 
 }  // namespace fkt

@@ -58,11 +58,35 @@ TEST_CASE("a call is shown with its function's name and its duration") {
   CHECK(has(a.counts(), "3\tinstruments\tcall\n"));
 }
 
+TEST_CASE("the values recorded of a call are shown by name, and can be asked for") {
+  TraceBuilder b;
+  b.section(FKT_SEC_CATALOGUE,
+            Catalogue::builtin().to_lines() +
+                "name\tfunction\t3\tvfs_read\nname\tfunction\t4\tvfs_open\n"
+                "values\tfunction\t3\t3\tfile.name:str:1:0:128 count:u:3:0:64 ret:s:4:0:64\n"
+                "values\tfunction\t4\t4\tcount:s:1:0:64\n");
+  b.pid(0, 42);
+  const std::uint64_t hosts = 0x7374736f68;  // "hosts", as it lies in memory
+  const std::uint64_t read = fkt_call_values_word(3, 50), open = fkt_call_values_word(4, 50);
+  b.event(0, T + 100, FKT_E_CALL_VALUES, 6, {read, T + 40, hosts, 0, 4096, 17});
+  b.event(0, T + 200, FKT_E_CALL_VALUES, 6,
+          {read, T + 140, 0x6c6169636570732f, 0x2f, 100, ~std::uint64_t{1}});
+  b.event(0, T + 300, FKT_E_CALL_VALUES, 3, {open, T + 240, ~std::uint64_t{6}});
+  b.event(0, T + 400, FKT_E_CALL_VALUES_LONG, 7,
+          {3, std::uint64_t{1} << 40, T + 400 - (1ULL << 40), hosts, 0, 5, 5});
+  const Analyzed a(b);
+  CHECK(has(a.dump(), "0502 vfs_read duration=50, file.name=\"hosts\", count=4096, ret=17\n"));
+  CHECK(has(a.dump(),
+            "0502 vfs_read duration=50, file.name=\"/special/\", count=100, ret=-ENOENT\n"));
+  CHECK(has(a.dump(), "0502 vfs_open duration=50, count=-7\n"));
+  CHECK(
+      has(a.dump(), "0503 vfs_read duration=1099511627776, file.name=\"hosts\", count=5, ret=5\n"));
+}
+
 TEST_CASE("what cannot be recorded of a call is refused") {
   CHECK(refusal("call:vfs_* if duration > 1ms do record").empty());
   CHECK(has(refusal("fn:vfs_read"), "only calls of functions"));
   CHECK(has(refusal("tp:sched:*"), "only calls of functions"));
   CHECK(has(refusal("call:vfs_read do count"), "can only be recorded"));
-  CHECK(has(refusal("call:vfs_read(count)"), "no values"));
-  CHECK(has(refusal("call:vfs_read ret"), "no values"));
+  CHECK(refusal("call:vfs_read(count) ret if count > 4096").empty());
 }

@@ -220,3 +220,65 @@ TEST_CASE("text fields lose their padding, and end with the event") {
   e.words = std::span(words).first(1);
   CHECK(EventType::text(field(FKT_E_EXEC, "path"), e).empty());
 }
+
+namespace {
+
+constexpr std::string_view kCallWithValues =
+    "event\t502\tcall\t32\tpoint\tvar\tfunction:function:1:0:24:key "
+    "duration:ticks:1:24:40:duration begin:x:2:0:64:begin\n"
+    "name\tfunction\t7\tvfs_read\nname\tfunction\t9\tvfs_open\n"
+    "values\tfunction\t9\t12\tpath:str:1:0:128\n"
+    "values\tfunction\t6\t7\tcount:u:1:0:64 ret:s:2:0:64\n";
+
+std::string join(std::span<const fkt::Field> fields) {
+  std::string names;
+  for (const fkt::Field& field : fields) names += field.name + ' ';
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("lines \"values\": further fields, by the event's key") {
+  const fkt::Result<Catalogue> catalogue = Catalogue::parse(kCallWithValues);
+  REQUIRE(catalogue);
+  const EventType* const type = catalogue->find(0x502);
+  REQUIRE(type != nullptr);
+  const auto values_of = [&](std::uint64_t number) {
+    const std::vector<std::uint64_t> words = {number | 1000ull << 24, 55, 4096, ~0ull};
+    const Event event{.id = 0x502, .arg = 4, .words = words};
+    return join(type->values_of(event));
+  };
+  CHECK(values_of(5).empty());
+  CHECK(values_of(6) == "count ret ");
+  CHECK(values_of(7) == "count ret ");
+  CHECK(values_of(8).empty());
+  CHECK(values_of(9) == "path ");
+  CHECK(values_of(12) == "path ");
+  CHECK(values_of(13).empty());
+  const std::vector<std::uint64_t> words = {7 | 1000ull << 24, 55, 4096, ~0ull};
+  const Event event{.id = 0x502, .arg = 4, .words = words};
+  const std::span<const fkt::Field> fields = type->values_of(event);
+  REQUIRE(fields.size() == 2);
+  CHECK(EventType::value(fields[0], event) == 4096);
+  CHECK(static_cast<std::int64_t>(*EventType::value(fields[1], event)) == -1);
+  const Event too_short{.id = 0x502, .arg = 2, .words = std::span(words).first(2)};
+  CHECK_FALSE(EventType::value(type->values_of(too_short)[0], too_short));
+  CHECK(type->values_of({.id = 0x502}).empty());
+
+  const fkt::Result<Catalogue> again = Catalogue::parse(catalogue->to_lines());
+  REQUIRE(again);
+  CHECK(again->to_lines() == catalogue->to_lines());
+  CHECK(join(again->find(0x502)->values_of(event)) == "count ret ");
+}
+
+TEST_CASE("lines \"values\" that contradict each other or say nothing are damage") {
+  const std::string good(kCallWithValues);
+  for (const char* const line :
+       {"values\tfunction\t12\t20\tx:u:1:0:64\n", "values\tfunction\t0\t6\tx:u:1:0:64\n",
+        "values\tfunction\t30\t29\tx:u:1:0:64\n", "values\tfunction\t30\tx:u:1:0:64\n",
+        "values\t\t30\t31\tx:u:1:0:64\n", "values\tfunction\t30\t31\tx:u:1:0:65\n"}) {
+    CAPTURE(line);
+    CHECK_FALSE(Catalogue::parse(good + line));
+  }
+  CHECK(Catalogue::parse(good + "values\tfunction\t13\t20\tx:u:1:0:64\n"));
+}

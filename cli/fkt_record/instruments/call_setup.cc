@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <unordered_set>
+#include <utility>
 
 #include "lib/base/unique_fd.h"
 #include "lib/instrument/btf.h"
@@ -77,6 +78,30 @@ class Types {
   std::map<std::string, std::optional<Btf>> modules_;
 };
 
+// Returns the fields in the form of a line "values" of the catalogue (man fkt-file.5).
+std::string catalogue_fields(std::span<const RecordedField> fields) {
+  std::string text;
+  for (const RecordedField& field : fields) {
+    if (!text.empty()) text += ' ';
+    const auto [type, bits] = [&]() -> std::pair<std::string_view, unsigned> {
+      switch (field.kind) {
+        case RecordedField::Kind::text:
+          return {"str", 64u * field.words};
+        case RecordedField::Kind::address:
+          return {"addr", 64};
+        case RecordedField::Kind::signed_number:
+          return {"s", 64};
+        case RecordedField::Kind::number:
+          break;
+      }
+      return {"u", 64};
+    }();
+    text += field.name + ':' + std::string(type) + ':' + std::to_string(field.first_word + 1) +
+            ":0:" + std::to_string(bits);
+  }
+  return text;
+}
+
 }  // namespace
 
 Status check_instrument(const Instrument& instrument) {
@@ -85,11 +110,6 @@ Status check_instrument(const Instrument& instrument) {
   }
   if (instrument.action.kind != Action::Kind::record) {
     return unsupported(instrument, "calls can only be recorded (do record)");
-  }
-  if (!instrument.values.empty()) {
-    return unsupported(instrument,
-                       "of a call its begin and its duration are recorded, no values: leave out "
-                       "the brackets and \"ret\"");
   }
   return Done{};
 }
@@ -117,14 +137,6 @@ Result<CallSetup> CallSetup::make(std::span<const Instrument> instruments,
   for (const Instrument& instrument : instruments) {
     Result<CallPlan> plan = plan_calls(instrument, sources);
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
-    const bool at_entry = std::ranges::any_of(plan->programs, [](const CallPrograms& programs) {
-      return programs.entry.program().insns != 0;
-    });
-    if (at_entry) {
-      return unsupported(instrument,
-                         "conditions on calls can ask for ret, duration and the context, not for "
-                         "arguments or stack_left");
-    }
     setup.parts_.push_back({.text = instrument.text, .left_out = std::move(plan->left_out)});
     setup.add(std::move(*plan), static_cast<std::uint16_t>(setup.parts_.size() - 1));
   }
@@ -136,10 +148,15 @@ Result<CallSetup> CallSetup::make(std::span<const Instrument> instruments,
 void CallSetup::add(CallPlan plan, std::uint16_t instrument) {
   const std::uint32_t first_program = program_count_;
   for (const CallPrograms& programs : plan.programs) {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&programs.exit.program());
-    programs_.insert(programs_.end(), bytes, bytes + programs.exit.bytes());
+    for (const ProgramBlock* const block : {&programs.entry, &programs.exit}) {
+      const auto* const bytes = reinterpret_cast<const std::byte*>(&block->program());
+      programs_.insert(programs_.end(), bytes, bytes + block->bytes());
+    }
     program_count_++;
   }
+  // Functions with the same values get numbers that follow each other: one line of the catalogue
+  // describes them.
+  std::ranges::stable_sort(plan.taken, {}, &CallPlan::Taken::programs);
   std::unordered_set<std::uint64_t> known;
   for (const fkt_called& called : functions_) known.insert(called.function);
   for (CallPlan::Taken& taken : plan.taken) {
@@ -147,14 +164,26 @@ void CallSetup::add(CallPlan plan, std::uint16_t instrument) {
       parts_[instrument].taken_before++;
       continue;
     }
+    const auto number = static_cast<std::uint32_t>(names_.size());
     functions_.push_back({.function = taken.address,
-                          .number = static_cast<std::uint32_t>(names_.size()),
+                          .number = number,
                           .program = static_cast<std::uint16_t>(first_program + taken.programs),
                           .instrument = instrument});
     names_.push_back(std::move(taken.name));
+    add_values(number, first_program + taken.programs, plan.programs[taken.programs].fields);
     parts_[instrument].functions++;
   }
   if (parts_[instrument].functions > 0) shortest_ = std::min(shortest_, plan.shortest);
+}
+
+void CallSetup::add_values(std::uint32_t number, std::size_t program,
+                           std::span<const RecordedField> fields) {
+  if (fields.empty()) return;
+  if (!values_.empty() && values_.back().program == program) {
+    values_.back().last = number;
+  } else {
+    values_.push_back({number, number, program, catalogue_fields(fields)});
+  }
 }
 
 Status CallSetup::finish() {
@@ -184,6 +213,10 @@ std::string CallSetup::catalogue_lines() const {
   std::string lines;
   for (std::size_t number = 0; number < names_.size(); number++) {
     lines += "name\tfunction\t" + std::to_string(number) + '\t' + names_[number] + '\n';
+  }
+  for (const Values& values : values_) {
+    lines += "values\tfunction\t" + std::to_string(values.first) + '\t' +
+             std::to_string(values.last) + '\t' + values.fields + '\n';
   }
   return lines;
 }

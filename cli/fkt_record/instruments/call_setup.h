@@ -40,16 +40,26 @@ class CallSetup {
 
   // For FKT_START; valid as long as this object.
   const fkt_calls& arguments() const { return *arguments_; }
-  // Lines for the file's catalogue: the names of the functions' numbers.
+  // Lines for the file's catalogue: the names of the functions' numbers, and the values that are
+  // recorded of their calls.
   std::string catalogue_lines() const;
   std::span<const Part> parts() const { return parts_; }
 
  private:
   CallSetup() = default;
   void add(CallPlan plan, std::uint16_t instrument);
+  void add_values(std::uint32_t number, std::size_t program, std::span<const RecordedField> fields);
   Status finish();
 
+  // What is recorded of the calls of functions with these numbers.
+  struct Values {
+    std::uint32_t first = 0, last = 0;
+    std::size_t program = 0;
+    std::string fields;  // as in the catalogue
+  };
+
   std::vector<Part> parts_;
+  std::vector<Values> values_;
   std::vector<std::string> names_;  // of the functions, by number
   std::vector<fkt_called> functions_;
   std::vector<std::byte> programs_;  // its memory stays where it is when this object is moved

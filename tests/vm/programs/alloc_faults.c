@@ -211,15 +211,15 @@ static unsigned long long address_of_vfs_read(void)
 
 static void set_calls(struct fkt_start *s)
 {
-	static const __u64 program = 0; /* without instructions: keeps every call */
+	static const __u64 programs[2]; /* without instructions: they keep every call */
 	static struct fkt_called called;
 	static struct fkt_calls calls;
 
 	if (!called.function)
 		called.function = address_of_vfs_read();
 	calls = (struct fkt_calls){
-		.functions = (unsigned long)&called, .programs = (unsigned long)&program, .count = 1,
-		.program_bytes = sizeof(program), .program_count = 1, .instruments = 1,
+		.functions = (unsigned long)&called, .programs = (unsigned long)programs, .count = 1,
+		.program_bytes = sizeof(programs), .program_count = 1, .instruments = 1,
 	};
 	s->mask |= 1ULL << FKT_L_INSTRUMENTS;
 	s->calls = (unsigned long)&calls;

@@ -87,7 +87,7 @@ static __u64 calls(struct thread *t)
 	static _Thread_local struct fkt_called called[FUNCTIONS];
 	static _Thread_local __u64 programs[PROGRAM_WORDS];
 	static _Thread_local struct fkt_calls calls;
-	unsigned int i, words = chance(t, 70) ? 1 : 1 + below(t, PROGRAM_WORDS);
+	unsigned int i, words = chance(t, 70) ? 2 : 1 + below(t, PROGRAM_WORDS);
 
 	for (i = 0; i < FUNCTIONS; i++)
 		called[i] = (struct fkt_called){
@@ -102,7 +102,7 @@ static __u64 calls(struct thread *t)
 		.functions = (unsigned long)place(t, called, sizeof(called)),
 		.programs = (unsigned long)place(t, programs, words * 8), .shortest = chance(t, 70) ? 0 : number(t),
 		.count = chance(t, 95) ? FUNCTIONS : small(t, FUNCTIONS + 1), .program_bytes = words * 8,
-		.program_count = small(t, words + 1), .instruments = small(t, 3),
+		.program_count = words == 2 ? 1 : small(t, words + 1), .instruments = small(t, 3),
 	};
 	return (unsigned long)place(t, &calls, sizeof(calls));
 }

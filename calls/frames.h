@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a traced call keeps on its task's stack until it returns, in words, by kind of frame. Included by trampoline.S,
+ * too. A kind per size, because trampoline.S and the stack unwinder must know the size at every instruction.
+ */
+#ifndef FKT_CALLS_FRAMES_H
+#define FKT_CALLS_FRAMES_H
+
+#define FKT_CALLS_PLAIN 0 /* keeps nothing: the user is not asked when the function is entered */
+#define FKT_CALLS_FEW 1
+#define FKT_CALLS_SOME 2
+#define FKT_CALLS_MANY 3
+#define FKT_CALLS_FRAMES 4
+
+#define FKT_CALLS_FEW_WORDS 3
+#define FKT_CALLS_SOME_WORDS 9
+#define FKT_CALLS_MANY_WORDS 25
+
+#endif /* FKT_CALLS_FRAMES_H */
