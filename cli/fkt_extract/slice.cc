@@ -13,7 +13,6 @@ namespace fkt::cli {
 namespace {
 
 constexpr std::size_t kMostStretches = 1000;
-constexpr std::uint64_t kForever = ~std::uint64_t{0};
 
 Result<std::vector<std::uint64_t>> clocks(const Options& options, const Trace& trace,
                                           const char* name) {

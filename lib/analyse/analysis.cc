@@ -2,7 +2,6 @@
 #include "lib/analyse/analysis.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "lib/format/clocks.h"
@@ -10,8 +9,6 @@
 
 namespace fkt {
 namespace {
-
-constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
 // A selection of a slice file never reaches beyond the slice.
 Selection within_slice(Selection selection, const TraceInfo& info) {
@@ -83,14 +80,14 @@ void Analysis::restore(const Checkpoint& checkpoint, const CheckpointMapping& pl
 }
 
 std::uint64_t Analysis::stretch_from(std::size_t stretch) const {
-  return stretch < info_.stretches() ? info_.stretch(stretch).from : kNever;
+  return stretch < info_.stretches() ? info_.stretch(stretch).from : kForever;
 }
 
 // Returns the time that counts in the given stretch of a slice, or in the whole recording.
 Window Analysis::stretch_window(std::size_t stretch) const {
   Window window;
   window.from = std::max(info_.oldest, selection_.from.value_or(0));
-  window.to = selection_.to.value_or(kNever);
+  window.to = selection_.to.value_or(kForever);
   if (info_.checkpoint) {
     window.from = std::max(window.from, info_.stretch(stretch).from);
     window.to = std::min(window.to, info_.stretch(stretch).to);

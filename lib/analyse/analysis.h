@@ -156,7 +156,7 @@ class Analysis {
   std::uint64_t gap_count_ = 0;
   std::uint64_t lost_ = 0;
   std::size_t stretch_ = 0;        // of a slice: number of the stretch being read
-  std::uint64_t next_stretch_at_;  // where the next stretch begins (ticks); kNever: there is none
+  std::uint64_t next_stretch_at_;  // where the next stretch begins (ticks); kForever: there is none
   bool whole_ = false;
   // A member that add() fills in place: a local returned by value would be copied with wider loads
   // than the stores just before, which stalls on store forwarding.

@@ -2,7 +2,6 @@
 #include "lib/analyse/buffer_use.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fkt/events.h>
 
@@ -12,7 +11,6 @@
 namespace fkt {
 namespace {
 
-constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kProgressEvents = 1 << 20;
 
 std::uint64_t less(std::uint64_t a, std::uint64_t b) {
@@ -27,7 +25,7 @@ class Moments {
     for (const PageRef& page : trace.pages()) clocks_.push_back(page.*clock);
     std::ranges::sort(clocks_);
   }
-  std::uint64_t next() const { return at_ < clocks_.size() ? clocks_[at_] : kNever; }
+  std::uint64_t next() const { return at_ < clocks_.size() ? clocks_[at_] : kForever; }
   void take() { at_++; }
 
  private:
@@ -152,7 +150,7 @@ Status follow_buffers(const Trace& trace, const BufferSink& sink, const Reading&
     }
     told += follower.add(event);
   }
-  follower.pages_until(kNever - 1);
+  follower.pages_until(kForever - 1);
   if (told > 0 || follower.from_start()) return Done{};
   return Error{ErrorCode::usage,
                "the layer fkt was not recorded: only the pages filled are known; fkt_record -k "

@@ -11,6 +11,9 @@
 
 namespace fkt {
 
+// A time after every stamp (ticks).
+inline constexpr std::uint64_t kForever = ~std::uint64_t{0};
+
 // Converts a duration from ticks to nanoseconds, rounded to the nearest.
 std::uint64_t ticks_to_ns(const Clocks& clocks, std::uint64_t ticks);
 // Converts a duration from nanoseconds to ticks, rounded to the nearest.

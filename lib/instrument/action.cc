@@ -11,24 +11,29 @@
 namespace fkt {
 namespace {
 
-using Kind = Action::Kind;
-
-struct KindName {
+struct ActionName {
   std::string_view name;
-  Kind kind;
+  Action::Kind kind;
 };
 
-constexpr KindName kKinds[] = {
-    {"record", Kind::record},   {"count", Kind::count},     {"histogram", Kind::histogram},
-    {"stack", Kind::stack},     {"set", Kind::set},         {"clear", Kind::clear},
-    {"start", Kind::start},     {"stop", Kind::stop},       {"snapshot", Kind::snapshot},
-    {"nothing", Kind::nothing}, {"handler", Kind::handler},
+constexpr ActionName kActionNames[] = {
+    {"record", Action::Kind::record},
+    {"count", Action::Kind::count},
+    {"histogram", Action::Kind::histogram},
+    {"stack", Action::Kind::stack},
+    {"set", Action::Kind::set},
+    {"clear", Action::Kind::clear},
+    {"start", Action::Kind::start},
+    {"stop", Action::Kind::stop},
+    {"snapshot", Action::Kind::snapshot},
+    {"nothing", Action::Kind::nothing},
+    {"handler", Action::Kind::handler},
 };
 
 Error no_action(std::string_view word, std::size_t column) {
   std::vector<std::string> names;
   std::string all;
-  for (const KindName& kind : kKinds) {
+  for (const ActionName& kind : kActionNames) {
     names.emplace_back(kind.name);
     all += (all.empty() ? "" : ", ") + names.back();
   }
@@ -62,7 +67,8 @@ Status histogram(Scanner& scanner, Action& action) {
 }
 
 Status name(Scanner& scanner, Action& action) {
-  const char* const what = action.kind == Kind::handler ? "the handler's name" : "the flag's name";
+  const char* const what =
+      action.kind == Action::Kind::handler ? "the handler's name" : "the flag's name";
   const std::string_view word = scanner.take_word();
   if (word.empty()) return scanner.expected(what);
   action.name = word;
@@ -77,12 +83,13 @@ Result<Action> parse_action(std::string_view text, std::size_t column) {
   action.column = scanner.column();
   const std::string_view word = scanner.take_word();
   if (word.empty()) return scanner.expected("an action (as record, count)");
-  const KindName* const kind = std::ranges::find(kKinds, word, &KindName::name);
-  if (kind == std::end(kKinds)) return no_action(word, action.column);
+  const ActionName* const kind = std::ranges::find(kActionNames, word, &ActionName::name);
+  if (kind == std::end(kActionNames)) return no_action(word, action.column);
   action.kind = kind->kind;
   Status parsed = Done{};
-  if (action.kind == Kind::histogram) parsed = histogram(scanner, action);
-  if (action.kind == Kind::set || action.kind == Kind::clear || action.kind == Kind::handler) {
+  if (action.kind == Action::Kind::histogram) parsed = histogram(scanner, action);
+  if (action.kind == Action::Kind::set || action.kind == Action::Kind::clear ||
+      action.kind == Action::Kind::handler) {
     parsed = name(scanner, action);
   }
   if (!parsed) return parsed.error();

@@ -5,14 +5,14 @@ namespace fkt {
 namespace {
 
 constexpr unsigned kRegisters = 6;
-constexpr std::uint64_t kLargest = 16;  // bytes that are passed in registers
-constexpr unsigned kDeepest = 8;        // structures in structures
+constexpr std::uint64_t kLargest = 16;   // bytes that are passed in registers
+constexpr unsigned kMaxStructDepth = 8;  // structures in structures
 
 // Returns whether everything in the type is where its own size aligns it. Structures with other
 // members (packed ones) are passed on the stack.
 bool is_aligned(const Btf& btf, TypeId id, std::uint64_t bit, unsigned depth = 0) {
   const Type type = btf.type(id);
-  if (depth == kDeepest) return false;
+  if (depth == kMaxStructDepth) return false;
   if (type.kind == TypeKind::array) {
     const std::uint64_t stride = btf.type(type.target).bytes * 8;
     for (std::uint32_t i = 0; i < type.count && i < kLargest; i++) {

@@ -14,7 +14,7 @@ namespace fkt {
 namespace {
 
 // Limits of walks through types: damaged data may have cycles.
-constexpr unsigned kDeepest = 32;
+constexpr unsigned kMaxTypeDepth = 32;
 constexpr unsigned kMostMembers = 1 << 16;
 
 // libbpf writes to stderr what it also returns.
@@ -77,7 +77,7 @@ std::string_view Btf::string(std::uint32_t offset) const {
 }
 
 TypeId Btf::skip(TypeId id) const {
-  for (unsigned i = 0; i < kDeepest; i++) {
+  for (unsigned i = 0; i < kMaxTypeDepth; i++) {
     const btf_type* const t = raw(id);
     if (!btf_is_mod(t) && !btf_is_typedef(t)) return id;
     id = t->type;
@@ -202,7 +202,7 @@ Type Btf::type(TypeId id) const {
 template <class See>
 bool Btf::for_each_member(TypeId structure, std::uint64_t bit, Walk& walk, See&& see) const {
   const btf_type* const t = raw(definition(structure));
-  if (!btf_is_composite(t) || walk.depth == kDeepest) return true;
+  if (!btf_is_composite(t) || walk.depth == kMaxTypeDepth) return true;
   walk.depth++;
   for (std::uint32_t i = 0; i < btf_vlen(t); i++) {
     if (walk.seen++ == kMostMembers) return false;
@@ -265,7 +265,7 @@ std::vector<std::string> Btf::enumerators(TypeId enumeration) const {
 
 // char, signed char and unsigned char; not what has a name of its own, as u8.
 bool Btf::is_character(TypeId id, bool* is_const) const {
-  for (unsigned i = 0; i < kDeepest; i++) {
+  for (unsigned i = 0; i < kMaxTypeDepth; i++) {
     const btf_type* const t = raw(id);
     if (btf_is_int(t)) return t->size == 1 && string(t->name_off).ends_with("char");
     if (!btf_is_mod(t)) return false;
@@ -291,7 +291,7 @@ bool Btf::may_be_text(TypeId id) const {
 
 std::string Btf::name(TypeId id) const {
   std::string behind;
-  for (unsigned i = 0; i < kDeepest; i++) {
+  for (unsigned i = 0; i < kMaxTypeDepth; i++) {
     const btf_type* const t = raw(id);
     const std::string own(string(t->name_off));
     const std::string shown = own.empty() ? "{ ... }" : own;

@@ -13,23 +13,21 @@
 namespace fkt {
 namespace {
 
-using Kind = Place::Kind;
-
-struct KindName {
+struct PlaceForm {
   std::string_view name;
-  Kind kind;
+  Place::Kind kind;
   const char* form;
 };
 
-constexpr KindName kKinds[] = {
-    {"call", Kind::call, "call:[MODULE:]FUNCTION"},
-    {"fn", Kind::function, "fn:[MODULE:]FUNCTION[:entry|:exit]"},
-    {"tp", Kind::tracepoint, "tp:SYSTEM:EVENT"},
-    {"sys", Kind::system_call, "sys:NAME"},
-    {"at", Kind::instruction, "at:FUNCTION+OFFSET"},
-    {"block", Kind::block, "block:FUNCTION:NUMBER"},
-    {"mod", Kind::module_probe, "mod:MODULE:PROBE"},
-    {"user", Kind::user_function, "user:PATH:FUNCTION"},
+constexpr PlaceForm kPlaceForms[] = {
+    {"call", Place::Kind::call, "call:[MODULE:]FUNCTION"},
+    {"fn", Place::Kind::function, "fn:[MODULE:]FUNCTION[:entry|:exit]"},
+    {"tp", Place::Kind::tracepoint, "tp:SYSTEM:EVENT"},
+    {"sys", Place::Kind::system_call, "sys:NAME"},
+    {"at", Place::Kind::instruction, "at:FUNCTION+OFFSET"},
+    {"block", Place::Kind::block, "block:FUNCTION:NUMBER"},
+    {"mod", Place::Kind::module_probe, "mod:MODULE:PROBE"},
+    {"user", Place::Kind::user_function, "user:PATH:FUNCTION"},
 };
 
 // A part of the place between colons.
@@ -44,7 +42,7 @@ bool is_pattern_character(char c) {
 
 std::vector<std::string> kind_names() {
   std::vector<std::string> names;
-  for (const KindName& kind : kKinds) names.emplace_back(kind.name);
+  for (const PlaceForm& kind : kPlaceForms) names.emplace_back(kind.name);
   return names;
 }
 
@@ -55,8 +53,8 @@ class PlaceParser {
   Result<Place> parse() {
     const std::size_t colon = text_.find(':');
     const std::string_view name = text_.substr(0, colon);
-    const KindName* const kind = std::ranges::find(kKinds, name, &KindName::name);
-    if (colon == text_.npos || kind == std::end(kKinds)) return no_kind(name);
+    const PlaceForm* const kind = std::ranges::find(kPlaceForms, name, &PlaceForm::name);
+    if (colon == text_.npos || kind == std::end(kPlaceForms)) return no_kind(name);
     place_.kind = kind->kind;
     const Status parsed = rest(*kind, colon + 1);
     if (!parsed) return parsed.error();
@@ -73,18 +71,18 @@ class PlaceParser {
     const std::string guess = name.size() < text_.size() ? did_you_mean(name, kind_names()) : "";
     return at_column(column_, in_quotes(text_) + " is no place: " + kinds + guess);
   }
-  Error form(const KindName& kind) const {
+  Error form(const PlaceForm& kind) const {
     return at_column(column_, in_quotes(text_) + " is no place: write " + kind.form);
   }
 
-  Status rest(const KindName& kind, std::size_t from) {
+  Status rest(const PlaceForm& kind, std::size_t from) {
     std::vector<Piece> pieces = split(from, ':');
-    if (place_.kind == Kind::instruction) return instruction(kind, from);
-    if (place_.kind == Kind::user_function) return user(kind, pieces);
-    if (place_.kind == Kind::function && pieces.size() > 1) take_point(pieces);
+    if (place_.kind == Place::Kind::instruction) return instruction(kind, from);
+    if (place_.kind == Place::Kind::user_function) return user(kind, pieces);
+    if (place_.kind == Place::Kind::function && pieces.size() > 1) take_point(pieces);
     const bool has_group = pieces.size() == 2;
     if (pieces.size() > 2 || has_group != wants_group(has_group)) return form(kind);
-    if (place_.kind == Kind::block) return block(pieces);
+    if (place_.kind == Place::Kind::block) return block(pieces);
     if (has_group) {
       const Status grouped = group(pieces[0]);
       if (!grouped) return grouped;
@@ -95,10 +93,10 @@ class PlaceParser {
   // Returns whether a place of this kind has a module or system before the names.
   bool wants_group(bool has_group) const {
     switch (place_.kind) {
-      case Kind::call:
-      case Kind::function:
+      case Place::Kind::call:
+      case Place::Kind::function:
         return has_group;  // as the user likes
-      case Kind::system_call:
+      case Place::Kind::system_call:
         return false;
       default:
         return true;
@@ -146,11 +144,11 @@ class PlaceParser {
 
   const char* what() const {
     switch (place_.kind) {
-      case Kind::tracepoint:
+      case Place::Kind::tracepoint:
         return "a tracepoint";
-      case Kind::system_call:
+      case Place::Kind::system_call:
         return "a system call";
-      case Kind::module_probe:
+      case Place::Kind::module_probe:
         return "a probe";
       default:
         return "a function";
@@ -190,7 +188,7 @@ class PlaceParser {
     return at_column(piece.column, in_quotes(piece.text) + " is no number (as 28 or 0x1c)");
   }
 
-  Status instruction(const KindName& kind, std::size_t from) {
+  Status instruction(const PlaceForm& kind, std::size_t from) {
     const std::vector<Piece> pieces = split(from, '+');
     if (pieces.size() != 2) return form(kind);
     const Status named = name(pieces[0]);
@@ -203,7 +201,7 @@ class PlaceParser {
   }
 
   // The path may have colons in it; the last one ends it.
-  Status user(const KindName& kind, const std::vector<Piece>& pieces) {
+  Status user(const PlaceForm& kind, const std::vector<Piece>& pieces) {
     if (pieces.size() < 2) return form(kind);
     const Piece& first = pieces.front();
     const std::size_t length = pieces.back().column - first.column - 1;

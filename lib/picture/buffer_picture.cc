@@ -11,12 +11,8 @@
 namespace fkt {
 namespace {
 
-constexpr double kLeft = 90, kRight = 30, kHead = 34, kLegend = 26, kBottom = 40;
-constexpr double kUpper = 300, kLower = 160, kBetween = 46;
-constexpr unsigned kTimes = 8, kCounts = 5;
-
 // The colours of the 2005 report's figure, in shades that are readable on white and on black.
-constexpr std::string_view kStyle = R"(<style>
+constexpr std::string_view kBufferStyle = R"(<style>
   svg { background: #fff; font-family: sans-serif; }
   text { fill: #222; }
   polyline { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
@@ -63,10 +59,10 @@ constexpr Curve kNow[] = {
        return Count(c.state.filled - std::min(*written, c.state.filled));
      }}};
 
-class Picture {
+class BufferPicture {
  public:
-  Picture(TextWriter& out, const BufferColumns& columns, std::uint64_t zero,
-          double ticks_per_second)
+  BufferPicture(TextWriter& out, const BufferColumns& columns, std::uint64_t zero,
+                double ticks_per_second)
       : out_(out),
         columns_(columns),
         width_(columns.scale().cells),
@@ -84,13 +80,17 @@ class Picture {
   }
 
  private:
+  static constexpr double kLeft = 90, kRight = 30, kHead = 34, kLegend = 26, kBottom = 40;
+  static constexpr double kUpper = 300, kLower = 160, kBetween = 46;
+  static constexpr unsigned kTimes = 8, kCounts = 5;
+
   void head(double height) {
     out_.put("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"");
     out_.decimal(kLeft + width_ + kRight, 0);
     out_.put("\" height=\"");
     out_.decimal(height, 0);
     out_.put("\">\n");
-    out_.put(kStyle);
+    out_.put(kBufferStyle);
   }
 
   void line(double x1, double y1, double x2, double y2, std::string_view style) {
@@ -180,7 +180,7 @@ class Picture {
 
 void write_buffer_picture(TextWriter& out, const BufferColumns& columns, std::uint64_t zero,
                           double ticks_per_second, std::string_view title) {
-  Picture(out, columns, zero, ticks_per_second).write(title);
+  BufferPicture(out, columns, zero, ticks_per_second).write(title);
 }
 
 }  // namespace fkt

@@ -7,12 +7,7 @@
 namespace fkt {
 namespace {
 
-constexpr double kWidth = 1200, kMargin = 10;
-constexpr double kRow = 18, kHead = 56, kFoot = 34;
-constexpr double kLetter = 7.3;     // width of a character (12 px monospace)
-constexpr double kNarrowest = 0.1;  // pixels; narrower boxes are left out
-
-constexpr std::string_view kStyle = R"(<style>
+constexpr std::string_view kFlameStyle = R"(<style>
   svg { background: #fff; font: 12px monospace; }
   text { fill: #111; pointer-events: none; }
   .title { font: bold 16px sans-serif; }
@@ -33,7 +28,7 @@ constexpr std::string_view kStyle = R"(<style>
 
 // The boxes have their position and width in data-x and data-w, as shares of the whole picture.
 // Zooming stretches one of them over the full width and moves the others along.
-constexpr std::string_view kScript = R"(<script><![CDATA[
+constexpr std::string_view kFlameScript = R"(<script><![CDATA[
 (function () {
   var svg = document.currentScript ? document.currentScript.ownerSVGElement
                                    : document.documentElement;
@@ -125,9 +120,9 @@ std::string color(std::string_view name, bool interrupt) {
          std::to_string(64 + (vary >> 8) % 12) + "%)";
 }
 
-class Picture {
+class FlamePicture {
  public:
-  Picture(TextWriter& out, const CallTree& tree, const TimeFormat& time)
+  FlamePicture(TextWriter& out, const CallTree& tree, const TimeFormat& time)
       : out_(out), tree_(tree), time_(time), nodes_(tree.nodes()), children_(nodes_.size()) {
     for (std::uint32_t i = 1; i < nodes_.size(); i++) children_[nodes_[i].parent].push_back(i);
     for (auto& children : children_) {
@@ -144,11 +139,16 @@ class Picture {
   void write(std::string_view title) {
     head(title);
     boxes();
-    out_.put(kScript);
+    out_.put(kFlameScript);
     out_.put("</svg>\n");
   }
 
  private:
+  static constexpr double kWidth = 1200, kMargin = 10;
+  static constexpr double kRow = 18, kHead = 56, kFoot = 34;
+  static constexpr double kLetter = 7.3;     // width of a character (12 px monospace)
+  static constexpr double kNarrowest = 0.1;  // pixels; narrower boxes are left out
+
   double share(const CallTree::Node& node) const {
     return static_cast<double>(node.total) / static_cast<double>(nodes_[0].total);
   }
@@ -172,7 +172,7 @@ class Picture {
   double height_ = 0;
 };
 
-void Picture::head(std::string_view title) {
+void FlamePicture::head(std::string_view title) {
   out_.put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"");
   attribute("width", kWidth, 0);
   attribute("height", height_, 0);
@@ -185,7 +185,7 @@ void Picture::head(std::string_view title) {
   attribute("data-width", kWidth - 2 * kMargin, 0);
   attribute("data-letter", kLetter, 1);
   out_.put(">\n");
-  out_.put(kStyle);
+  out_.put(kFlameStyle);
   out_.put("<text class=\"title\" x=\"10\" y=\"24\">");
   escape(out_, title);
   out_.put("</text>\n<text class=\"info\" x=\"10\" y=\"43\">CPU time ");
@@ -200,7 +200,7 @@ void Picture::head(std::string_view title) {
 }
 
 // Draws parents before children, from left to right: the script's search relies on this order.
-void Picture::boxes() {
+void FlamePicture::boxes() {
   struct Place {
     std::uint32_t number;
     double x;
@@ -224,7 +224,7 @@ void Picture::boxes() {
   }
 }
 
-void Picture::box(std::uint32_t number, double x, bool interrupt) {
+void FlamePicture::box(std::uint32_t number, double x, bool interrupt) {
   const CallTree::Node& node = nodes_[number];
   const std::string& name = tree_.label(node);
   const double scale = kWidth - 2 * kMargin;
@@ -270,7 +270,7 @@ Status write_flame_graph(TextWriter& out, const CallTree& tree, const TimeFormat
   if (tree.nodes()[0].total == 0) {
     return Error{ErrorCode::usage, "--flamegraph: no time of any call is known"};
   }
-  Picture(out, tree, time).write(title);
+  FlamePicture(out, tree, time).write(title);
   return Done{};
 }
 

@@ -2,16 +2,12 @@
 #include "lib/read/event_merge.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "lib/base/merge_heap.h"
+#include "lib/format/clocks.h"
 
 namespace fkt {
-namespace {
-
-constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
-
-}  // namespace
+namespace {}  // namespace
 
 void EventRange::start() {
   data_->integrity.events = 0;

@@ -10,8 +10,7 @@ namespace {
 
 // How far after the last group a scan of an unfinished file goes on (bytes): more than can have
 // been in flight when the recorder died.
-constexpr std::uint64_t kLookAhead = 256 << 20;
-constexpr std::size_t kMaxFaults = 16;
+constexpr std::uint64_t kMaxBytesAfterGroup = 256 << 20;
 
 class Scan {
  public:
@@ -51,7 +50,7 @@ class Scan {
                      : group.error().message;
     }
     offset_ += FKT_FILE_ALIGN;
-    return area_.end_known || offset_ - found_.end <= kLookAhead;
+    return area_.end_known || offset_ - found_.end <= kMaxBytesAfterGroup;
   }
 
   // Checks the page number: skipped bytes may have held pages, but only a limited number.

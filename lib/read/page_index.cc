@@ -11,8 +11,7 @@ namespace {
 
 // Number of consecutive unusable pages that end the scan of an unfinished file: more than the ring
 // of a large machine can have had in flight when it died, so no page after a hole is missed.
-constexpr std::uint64_t kLookAhead = 1 << 16;
-constexpr std::size_t kMaxFaults = 16;
+constexpr std::uint64_t kMaxUnusablePages = 1 << 16;
 
 // The last page number of each CPU; the numbers of a CPU's pages are ascending.
 using LastNumber = std::unordered_map<std::uint32_t, std::uint64_t>;
@@ -96,7 +95,7 @@ FoundPages scan_pages(const PageArea& area, const PageSource& source) {
     }
     if (area.end_known || ours(area, offset)) {
       pending.commit(found, offset + area.page_bytes);
-    } else if (pending.count() > kLookAhead) {
+    } else if (pending.count() > kMaxUnusablePages) {
       break;
     }
   }

@@ -24,6 +24,9 @@ struct PageArea {
   std::uint64_t recording = 0;
 };
 
+// Number of reasons that a scan keeps.
+inline constexpr std::size_t kMaxFaults = 16;
+
 struct FoundPages {
   std::vector<PageRef> pages;       // in file order
   std::vector<std::string> faults;  // why pages were not usable; the first few only

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/record/disk_syncer.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
+#include "lib/base/event_fd.h"
 #include "lib/base/os_error.h"
 
 namespace fkt {
 
 Result<std::unique_ptr<DiskSyncer>> DiskSyncer::start(Sync sync, std::chrono::nanoseconds period,
                                                       Written written, Tell tell) {
-  UniqueFd failed(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  UniqueFd failed = make_event_fd();
   if (!failed) return os_failure("eventfd");
   return std::unique_ptr<DiskSyncer>(new DiskSyncer(std::move(sync), period, std::move(written),
                                                     std::move(tell), std::move(failed)));
@@ -46,8 +44,7 @@ void DiskSyncer::run(std::chrono::nanoseconds period) {
     // Without new pages a sync would only wake the disk.
     if (written != safe_) error_ = sync_();
     if (error_ != 0) {
-      const std::uint64_t one = 1;
-      (void)!::write(failed_.get(), &one, sizeof one);
+      signal_event(failed_);
     } else if (written != safe_) {
       tell_(safe_ = written);
     }

@@ -9,8 +9,6 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kTime = 16, kPages = 11;
-
 using Count = std::optional<std::uint64_t>;
 
 struct BufferColumn {
@@ -35,6 +33,7 @@ std::uint64_t since(std::uint64_t clock, std::uint64_t start) {
 
 // A row for each cell, with the end of its time.
 Table table_of(const BufferTable& buffers) {
+  constexpr std::size_t kTime = 16, kPages = 11;
   const BufferColumns& cells = buffers.columns;
   Table table(cells.cells().size());
   table.add_column(

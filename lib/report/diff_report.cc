@@ -8,8 +8,6 @@ namespace {
 
 using In = Column::In;
 
-constexpr std::size_t kName = 25, kCount = 9, kTime = 12, kShare = 8;
-
 // The times in a diff are nanoseconds.
 TimeFormat format(TimeUnit unit) {
   return TimeFormat(unit, 1e9);
@@ -50,6 +48,7 @@ Cell optional_decimal(const std::optional<double>& value) {
 }
 
 Table diff_table(const std::vector<DiffRow>& rows) {
+  constexpr std::size_t kName = 25, kCount = 9, kTime = 12, kShare = 8;
   using Row = DiffRow;
   TableOf<Row> table(rows);
   table.add({.title = "Function", .key = "function", .width = kName, .left = true, .fitted = true},

@@ -10,7 +10,6 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kTime = 16, kCount = 10;
 constexpr std::uint64_t kBar = 50;  // characters of the longest bar
 
 // The figures of all calls, with their names.
@@ -20,6 +19,7 @@ std::array<std::pair<std::string_view, std::uint64_t>, 5> figures(const Function
 }
 
 Table octaves_table(const FunctionHistogram& histogram, const TimeFormat& time) {
+  constexpr std::size_t kTime = 16, kCount = 10;
   using Octave = Histogram::Octave;
   TableOf<Octave> table(histogram.octaves);
   table.add({.title = "From (" + std::string(time.title()) + ")", .key = "from", .width = kTime},

@@ -12,7 +12,7 @@ namespace {
 using Doing = TaskActivity::Doing;
 using In = Column::In;
 
-constexpr std::size_t kEntry = 15, kTime = 12, kPid = 8;
+constexpr std::size_t kPathTime = 12;  // width of the columns of times
 
 std::string who(const PathStep& step, const Analysis& analysis) {
   return std::string(analysis.tasks().name(step.task));
@@ -53,7 +53,7 @@ void add_what(TableOf<PathTable::Row>& table, const char* title) {
 
 Table sums_table(const PathTable& path) {
   TableOf<PathTable::Row> table(path.sums);
-  table.add({.title = "Time", .key = "time", .width = kTime},
+  table.add({.title = "Time", .key = "time", .width = kPathTime},
             [](const auto& row) { return Ticks{row.ticks}; });
   table.add({.title = "Percent", .key = "percent", .width = 9},
             [all = static_cast<double>(path.all)](const auto& row) {
@@ -64,10 +64,11 @@ Table sums_table(const PathTable& path) {
 }
 
 Table steps_table(const PathTable& path) {
+  constexpr std::size_t kFrom = 15, kPid = 8;
   TableOf<PathTable::Row> table(path.steps);
-  table.add({.title = "From", .key = "from", .width = kEntry},
+  table.add({.title = "From", .key = "from", .width = kFrom},
             [](const auto& row) { return Ticks{row.from}; });
-  table.add({.title = "Time", .key = "time", .width = kTime, .separated = true},
+  table.add({.title = "Time", .key = "time", .width = kPathTime, .separated = true},
             [](const auto& row) { return Ticks{row.ticks}; });
   table.add({.title = "Pid", .key = "pid", .width = kPid + 1},
             [](const auto& row) { return row.pid; });

@@ -8,15 +8,12 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kTime = 16;  // column widths
-constexpr std::size_t kDuration = 15;
-constexpr std::size_t kTask = 15;
-
 std::uint64_t since(const FoundSpan& span, std::uint64_t start) {
   return span.begin > start ? span.begin - start : 0;
 }
 
 Table spans_table(const SlowestTable& slowest) {
+  constexpr std::size_t kTime = 16, kDuration = 15, kTask = 15;
   TableOf<FoundSpan> table(slowest.spans);
   const auto ticks = [&](Column column, auto value) {
     table.add(std::move(column), [value](const FoundSpan& span) { return Ticks{value(span)}; });

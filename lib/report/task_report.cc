@@ -9,8 +9,6 @@ namespace {
 using In = Column::In;
 using Parts = std::vector<TaskRow::Part>;
 
-constexpr std::size_t kName = 20, kPid = 8, kCount = 8, kTime = 12;
-
 // Returns the parts with their times under that key.
 std::shared_ptr<const Table> parts_table(const Parts& parts, std::string_view time_key) {
   TableOf<TaskRow::Part> table(parts);
@@ -21,6 +19,7 @@ std::shared_ptr<const Table> parts_table(const Parts& parts, std::string_view ti
 }
 
 Table tasks_table(const std::vector<TaskRow>& rows) {
+  constexpr std::size_t kName = 20, kPid = 8, kCount = 8, kTime = 12;
   TableOf<TaskRow> table(rows);
   table.add({.title = "Name", .key = "name", .width = kName, .left = true, .fitted = true},
             [](const TaskRow& row) { return row.name; });

@@ -2,9 +2,9 @@
 #include "lib/scan/scan.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "lib/base/merge_heap.h"
+#include "lib/format/clocks.h"
 #include "lib/read/cpu_stream.h"
 #include "lib/read/event_merge.h"
 #include "lib/scan/burst_applier.h"
@@ -13,7 +13,6 @@
 namespace fkt {
 namespace {
 
-constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kProgressEvents = 1 << 18;
 constexpr unsigned kMostThreads = 8;  // the thread that merges is one of them
 

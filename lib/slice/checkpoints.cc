@@ -2,15 +2,13 @@
 #include "lib/slice/checkpoints.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "lib/format/clocks.h"
 #include "lib/scan/scan.h"
 #include "lib/slice/checkpoint_cache.h"
 
 namespace fkt {
 namespace {
-
-constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
 
 // Number of events in the pages that end before `clock` (ticks).
 std::uint64_t events_before(const Trace& trace, std::uint64_t clock) {

@@ -21,7 +21,7 @@ using remote::append_message;
 constexpr auto kAnswerTime = 10s;  // limit for a connection attempt, and for the answer to it
 constexpr std::chrono::nanoseconds kFirstPause = 100ms;  // before the first reconnection
 constexpr std::chrono::nanoseconds kLongestPause = 5s;
-constexpr std::size_t kStep = 4096;  // bytes per read; acks are small
+constexpr std::size_t kAckBytes = 4096;  // bytes per read; acks are small
 
 std::string seconds_text(std::chrono::nanoseconds time) {
   return std::to_string(std::chrono::ceil<std::chrono::seconds>(time).count()) + " s";
@@ -118,7 +118,7 @@ bool RemoteLink::is_connected() {
 }
 
 void RemoteLink::receive() {
-  std::array<std::byte, kStep> buffer;
+  std::array<std::byte, kAckBytes> buffer;
   while (fd_ && !failure_) {
     const ssize_t got = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
     if (got < 0 && errno == EINTR) continue;

@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <liburing.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <utility>
 
+#include "lib/base/event_fd.h"
 #include "lib/base/os_error.h"
 
 namespace fkt::record {
@@ -29,7 +29,7 @@ Result<AsyncWriter> AsyncWriter::make(unsigned depth, Use use) {
     return writer;
   }
   writer.refusal_ = os_error(refused);
-  writer.event_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  writer.event_ = make_event_fd();
   if (!writer.event_) return os_failure("eventfd");
   return writer;
 }
@@ -68,8 +68,7 @@ void AsyncWriter::write(std::uint64_t tag, int fd, std::span<const iovec> pieces
     done = ::pwritev(fd, pieces.data(), static_cast<int>(count), static_cast<off_t>(offset));
   } while (done < 0 && errno == EINTR);
   ready_.push_back({tag, done < 0 ? -errno : done});
-  const std::uint64_t one = 1;
-  (void)!::write(event_.get(), &one, sizeof one);
+  signal_event(event_);
 }
 
 std::vector<AsyncWriter::Answer> AsyncWriter::answers(bool wait) {

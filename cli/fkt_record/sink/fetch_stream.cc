@@ -13,7 +13,7 @@
 namespace fkt::record {
 namespace {
 
-constexpr std::size_t kStep = 1 << 20;  // most bytes moved per call
+constexpr std::size_t kMaxMove = 1 << 20;  // most bytes moved per call
 
 bool readable(int fd) {
   pollfd one{fd, POLLIN, 0};
@@ -32,7 +32,7 @@ FetchStream::FetchStream(int device, int out, std::string name)
 }
 
 ssize_t FetchStream::copy_once() {
-  buffer_.resize(kStep);
+  buffer_.resize(kMaxMove);
   const ssize_t got = ::read(device_, buffer_.data(), buffer_.size());
   if (got <= 0) return got;
   const Status written =
@@ -43,9 +43,9 @@ ssize_t FetchStream::copy_once() {
 ssize_t FetchStream::move_once() {
   switch (way_) {
     case Way::splice:
-      return ::splice(device_, nullptr, out_, nullptr, kStep, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+      return ::splice(device_, nullptr, out_, nullptr, kMaxMove, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
     case Way::sendfile:
-      return ::sendfile(out_, device_, nullptr, kStep);
+      return ::sendfile(out_, device_, nullptr, kMaxMove);
     case Way::copy:
       break;
   }

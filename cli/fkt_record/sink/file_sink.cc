@@ -18,7 +18,7 @@ constexpr unsigned kMostThreads = 4;
 // A group holds at most this fraction of all rings, ...
 constexpr std::uint64_t kRingShare = 8;  // 1/8
 // ... and an incomplete group waits for more pages at most this long.
-constexpr std::uint64_t kLongestWait = 200'000'000;  // ns
+constexpr std::uint64_t kMaxDelay = 200'000'000;  // ns
 
 unsigned packing_threads() {
   const unsigned cpus = std::thread::hardware_concurrency();
@@ -95,7 +95,7 @@ SinkStatus FileSink::put(std::span<const LentPage> pages) {
     return {};
   }
   for (const LentPage& page : pages) {
-    if (waiting_.empty()) timer_.set(kLongestWait);
+    if (waiting_.empty()) timer_.set(kMaxDelay);
     waiting_.push_back(page);
     if (waiting_.size() == packer_->pages_per_group()) put_group();
   }

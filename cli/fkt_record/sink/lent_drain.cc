@@ -2,12 +2,12 @@
 #include "cli/fkt_record/sink/lent_drain.h"
 
 #include <errno.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "lib/base/event_fd.h"
 #include "lib/base/os_error.h"
 
 namespace fkt::record {
@@ -20,16 +20,7 @@ constexpr std::size_t kPagesAtOnce = 256;
 constexpr int kLastRounds = 2;
 constexpr useconds_t kLastPause = 1000;
 // Upper bound of a poll, in case a wakeup is missed.
-constexpr int kLongestWait = 500;  // ms
-
-UniqueFd event() {
-  return UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-}
-
-void signal(const UniqueFd& event) {
-  const std::uint64_t one = 1;
-  (void)!::write(event.get(), &one, sizeof one);
-}
+constexpr int kMaxPollWait = 500;  // ms
 
 }  // namespace
 
@@ -37,7 +28,7 @@ Result<std::unique_ptr<LentDrain>> LentDrain::start(int device, std::uint32_t pa
                                                     PageSink& sink, GivenUp given_up) {
   Result<LentPages> pages = LentPages::map(device, page_bytes);
   if (!pages) return pages.error();
-  Events events{event(), event(), event(), event()};
+  Events events{make_event_fd(), make_event_fd(), make_event_fd(), make_event_fd()};
   if (!events.wake || !events.ended || !events.taken || !events.done) return os_failure("eventfd");
   return std::unique_ptr<LentDrain>(
       new LentDrain(device, std::move(*pages), sink, given_up, std::move(events)));
@@ -54,13 +45,13 @@ LentDrain::LentDrain(int device, LentPages pages, PageSink& sink, GivenUp given_
 LentDrain::~LentDrain() {
   if (!thread_.joinable()) return;
   quits_ = true;
-  signal(events_.wake);
+  signal_event(events_.wake);
   thread_.join();
 }
 
 void LentDrain::take_last() {
   last_ = true;
-  signal(events_.wake);
+  signal_event(events_.wake);
   pollfd fds[] = {{events_.taken.get(), POLLIN, 0}, {events_.done.get(), POLLIN, 0}};
   while (::poll(fds, 2, -1) < 0) continue;
 }
@@ -68,13 +59,13 @@ void LentDrain::take_last() {
 Status LentDrain::join(int give_up) {
   if (!thread_.joinable()) return status_;
   // Wakes the thread, so that it finds out that the recording is over.
-  signal(events_.wake);
+  signal_event(events_.wake);
   pollfd fds[] = {{events_.done.get(), POLLIN, 0}, {give_up, POLLIN, 0}};
   while (!fds[0].revents) {
     if (::poll(fds, 2, -1) < 0) continue;
     if (fds[1].revents) {
       sink_.give_up();
-      signal(events_.wake);
+      signal_event(events_.wake);
       fds[1].fd = -1;
     }
   }
@@ -84,12 +75,12 @@ Status LentDrain::join(int give_up) {
 
 void LentDrain::run() {
   status_ = work();
-  if (!status_ || sink_end_) signal(events_.ended);
+  if (!status_ || sink_end_) signal_event(events_.ended);
   timespec used{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   cpu_ns_ = static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
             static_cast<std::uint64_t>(used.tv_nsec);
-  signal(events_.done);
+  signal_event(events_.done);
 }
 
 Status LentDrain::work() {
@@ -145,7 +136,7 @@ Status LentDrain::take_rest() {
     } while (!over_ && numbers_.size() == kPagesAtOnce);
   }
   over_ = true;
-  signal(events_.taken);
+  signal_event(events_.taken);
   return Done{};
 }
 
@@ -188,7 +179,7 @@ Status LentDrain::move() {
 
 // Called when the output has ended: the pages that the sink still holds did not reach it.
 Status LentDrain::give_up_pages() {
-  signal(events_.ended);
+  signal_event(events_.ended);
   numbers_.assign(held_.begin(), held_.end());
   held_.clear();
   return pages_.give_back(numbers_, unwritten_is_gone_);
@@ -198,7 +189,7 @@ void LentDrain::wait() const {
   std::vector<pollfd> fds{{events_.wake.get(), POLLIN, 0}};
   if (!over_ && (sink_end_ || sink_.room() > 0)) fds.push_back({device_, POLLIN, 0});
   if (!sink_end_) sink_.wait_for(fds);
-  ::poll(fds.data(), fds.size(), kLongestWait);
+  ::poll(fds.data(), fds.size(), kMaxPollWait);
   std::uint64_t count = 0;
   if (fds[0].revents) (void)!::read(events_.wake.get(), &count, sizeof count);
 }

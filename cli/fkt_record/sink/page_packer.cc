@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/sink/page_packer.h"
 
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <cassert>
 #include <new>
 
+#include "lib/base/event_fd.h"
 #include "lib/base/os_error.h"
 
 namespace fkt::record {
@@ -41,7 +41,7 @@ Result<std::unique_ptr<PagePacker>> PagePacker::start(int level, unsigned thread
     if (!packer) return packer.error();
     packers.push_back(std::move(*packer));
   }
-  UniqueFd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  UniqueFd event = make_event_fd();
   if (!event) return os_failure("eventfd");
   return std::unique_ptr<PagePacker>(new PagePacker(
       std::move(packers), std::move(event), page_bytes,
@@ -123,8 +123,7 @@ void PagePacker::work(GroupPacker packer) {
     cpu_ns_ += used;
     job->done = true;
     finished_.notify_one();
-    const std::uint64_t one = 1;
-    (void)!::write(event_.get(), &one, sizeof one);
+    signal_event(event_);
   }
 }
 

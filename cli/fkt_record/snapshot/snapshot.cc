@@ -2,26 +2,17 @@
 #include "cli/fkt_record/snapshot/snapshot.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "cli/base/units.h"
+#include "lib/base/event_fd.h"
 #include "lib/base/os_error.h"
 
 namespace fkt::record {
 namespace {
-
-UniqueFd event() {
-  return UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-}
-
-void signal(const UniqueFd& event) {
-  const std::uint64_t one = 1;
-  (void)!::write(event.get(), &one, sizeof one);
-}
 
 // Waits until one of the descriptors is readable or the time `until` has come.
 void wait_for(std::initializer_list<int> readable, std::chrono::steady_clock::time_point until) {
@@ -39,7 +30,7 @@ void wait_for(std::initializer_list<int> readable, std::chrono::steady_clock::ti
 }  // namespace
 
 Result<std::unique_ptr<Snapshot>> Snapshot::start(SnapshotRules& rules, Job job) {
-  UniqueFd wake = event(), no_more = event(), done = event();
+  UniqueFd wake = make_event_fd(), no_more = make_event_fd(), done = make_event_fd();
   if (!wake || !no_more || !done) return os_failure("eventfd");
   return std::unique_ptr<Snapshot>(
       new Snapshot(rules, std::move(job), std::move(wake), std::move(no_more), std::move(done)));
@@ -59,7 +50,7 @@ Snapshot::~Snapshot() {
 }
 
 void Snapshot::end_now() {
-  signal(wake_);
+  signal_event(wake_);
   wait_for({no_more_.get()}, std::chrono::steady_clock::time_point::max());
 }
 
@@ -71,8 +62,8 @@ Result<std::string> Snapshot::join() {
 
 void Snapshot::run() {
   status_ = write();
-  signal(no_more_);
-  signal(done_);
+  signal_event(no_more_);
+  signal_event(done_);
 }
 
 // Pages may leave before the head is made, so that events recorded meanwhile overwrite nothing.
@@ -117,7 +108,7 @@ Status Snapshot::write_pages(FileSink& sink) {
   const Status closed = rules_.device.flight(FKT_FLIGHT_CLOSE);
   const Result<fkt_clocks> end = device.clocks(rules_.clock);
   (*drain)->take_last();
-  signal(no_more_);
+  signal_event(no_more_);
   const Status drained = (*drain)->join(-1);
   taken_ = (*drain)->taken();
   for (const Status& done : {closed, drained}) {
