@@ -13,6 +13,8 @@ JOBS := $(shell nproc)
 CMD ?= find /usr/share/doc
 FUZZ_SECONDS ?= 60
 BUILD_TYPE ?= Release
+# 0: every source file is compiled alone. CMake keeps what was chosen last.
+UNITY ?=
 
 # The release the module is built for: KDIR's, which need not be the running one.
 kernel_release = $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' '$(KDIR)/include/generated/utsrelease.h' 2>/dev/null),$(RELEASE))
@@ -37,11 +39,12 @@ help:  ## this list
 $(BUILD)/cmake/CMakeCache.txt: CMakeLists.txt
 	@echo "make: configuring the tools"
 	@cmake -S . -B '$(BUILD)/cmake' -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE='$(BUILD_TYPE)' -DFKT_TESTS=OFF \
-	    -DCMAKE_RUNTIME_OUTPUT_DIRECTORY='$(BUILD)/bin' >'$(BUILD)/cmake.log' 2>&1 || \
+	    -DCMAKE_RUNTIME_OUTPUT_DIRECTORY='$(BUILD)/bin' $(addprefix -DFKT_UNITY=,$(UNITY)) >'$(BUILD)/cmake.log' 2>&1 || \
 	    { tail -20 '$(BUILD)/cmake.log'; echo 'make: the tools cannot be configured: packaging/setup build installs what they need' >&2; exit 1; }
 	@touch '$@'
 
 $(BUILD)/cmake/CMakeCache.txt: | $(BUILD)
+$(if $(UNITY),.PHONY: $(BUILD)/cmake/CMakeCache.txt)
 $(BUILD):
 	@mkdir -p '$@'
 
