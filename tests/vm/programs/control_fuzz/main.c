@@ -113,15 +113,15 @@ static void reap(void)
 
 /* ---- hung calls ---- */
 
-/* Reads the thread's stack; an empty text if there is none. */
-static void read_stack(pid_t pid, pid_t tid, char *text, size_t room)
+/* Reads a file of the thread in /proc; an empty text if there is none. */
+static void read_of(pid_t pid, pid_t tid, const char *file, char *text, size_t room)
 {
 	char path[80];
 	ssize_t n;
 	int fd;
 
 	text[0] = 0;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stack", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
@@ -138,7 +138,7 @@ static bool waits_for_its_caller(const struct options *o, pid_t pid, pid_t tid, 
 {
 	char stack[4096];
 
-	read_stack(pid, tid, stack, sizeof(stack));
+	read_of(pid, tid, "stack", stack, sizeof(stack));
 	if (seconds > 2 * o->hang_s || !strstr(stack, "handle_userfault"))
 		return false;
 	kill(-pid, SIGKILL);
@@ -148,7 +148,7 @@ static bool waits_for_its_caller(const struct options *o, pid_t pid, pid_t tid, 
 /* Prints the threads' current calls if `print`; returns true if one has taken too long. */
 static bool hangs(const struct options *o, const struct shared *shared, bool print)
 {
-	char stack[4096];
+	char text[4096];
 	bool any = false;
 	int i;
 
@@ -165,8 +165,11 @@ static bool hangs(const struct options *o, const struct shared *shared, bool pri
 			continue;
 		printf("thread %d of process %d: %s for %.1f s\n", tid, pid,
 		       kind_name(atomic_load(&shared->doing[i].kind)), seconds);
-		read_stack(pid, tid, stack, sizeof(stack));
-		printf("  stack: %s\n", stack);
+		/* Its state and its CPU times: a thread without a stack may be running, or a zombie. */
+		read_of(pid, tid, "stat", text, sizeof(text));
+		printf("  stat: %s", text);
+		read_of(pid, tid, "stack", text, sizeof(text));
+		printf("  stack: %s\n", text);
 	}
 	return any;
 }
