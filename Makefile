@@ -23,7 +23,7 @@ tool_names = $(patsubst cli/%/main.cc,%,$(wildcard cli/fkt_*/main.cc))
 man_pages = $(wildcard man/*.1 man/*.4 man/*.5 man/*.7)
 cxx_sources = $(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
                          tests/bench/*.cc tests/browser/*.cc examples/*.cc)
-scripts = packaging/setup .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/library/run tests/fuzz/run tests/long/cases tests/long/sanitizers web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh) \
+scripts = packaging/setup .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/library/run tests/fuzz/run tests/long/cases tests/long/sanitizers tests/long/single-files web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
 .PHONY: all help tools demo-tools module install install-tools uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
@@ -181,6 +181,6 @@ format:  ## formats the C++ sources in place
 
 # The unpacked kernels stay: they are downloads, and `rm -r build` removes them.
 clean:  ## removes what was built, but not the kernels that were fetched
-	@rm -rf '$(BUILD)'/bin '$(BUILD)'/cmake '$(BUILD)'/cmake-fuzz '$(BUILD)'/cmake-sanitize '$(BUILD)'/demo '$(BUILD)'/*.log '$(BUILD)'/vm/check '$(BUILD)'/vm/*/src
+	@rm -rf '$(BUILD)'/bin '$(BUILD)'/cmake '$(BUILD)'/cmake-fuzz '$(BUILD)'/cmake-sanitize '$(BUILD)'/cmake-single '$(BUILD)'/demo '$(BUILD)'/*.log '$(BUILD)'/vm/check '$(BUILD)'/vm/*/src
 	@cd module && rm -rf .tmp_versions modules.order Module.symvers *.o *.ko *.mod *.mod.c .*.cmd \
 	    ../probes/*.o ../probes/.*.cmd ../calls/*.o ../calls/.*.cmd ../calls/*.o ../calls/.*.cmd .module-common.*
