@@ -7,6 +7,36 @@ namespace {
 constexpr std::size_t kDeepest = 255;  // slices that nest deeper are reported at this depth
 constexpr std::size_t kOfMalloc = 16;  // overhead of malloc() per allocation (bytes)
 
+// Shows the spans that are open on a stack until slice.to, each one depth below the one around it;
+// `slice` is what they are in.
+template <class Stack>
+void show_open(const Stack& stack, SliceKind kind, Slice slice, StateObserver& observer) {
+  slice.kind = kind;
+  slice.begun = true;
+  slice.in = kNoType;
+  for (const auto& open : stack) {
+    if (slice.depth < kDeepest) slice.depth++;
+    slice.value = open.type;
+    slice.from = open.begin;
+    observer.slice(slice);
+  }
+}
+
+// What the CPU runs, until it ends or is cut off at `to` (ticks). ended: its end was seen.
+template <class CpuNow>
+Slice run_slice(std::uint32_t number, const CpuNow& now, std::uint64_t to, bool ended) {
+  return {.kind = SliceKind::run,
+          .depth = 0,
+          .begun = now.begun,
+          .ended = ended,
+          .cpu = number,
+          .task = now.running,
+          .value = now.running,
+          .in = kNoType,
+          .from = now.since,
+          .to = to};
+}
+
 }  // namespace
 
 StateTracker::StateTracker(const TraceInfo& info, const Meanings& meanings, SpanTypes& types)
@@ -87,20 +117,26 @@ std::size_t StateTracker::Saved::bytes() const {
   return bytes;
 }
 
+// The task's state, which ends or is cut off at `to` (ticks). ended: its end was seen.
+Slice StateTracker::state_slice(TaskIndex index, const TaskStates::Now& now, std::uint64_t to,
+                                bool ended) const {
+  return {.kind = SliceKind::state,
+          .depth = 0,
+          .begun = now.begun,
+          .ended = ended,
+          .cpu = now.cpu,
+          .task = index,
+          .value = static_cast<std::uint32_t>(now.state),
+          .in = outermost(index),
+          .from = now.since,
+          .to = to};
+}
+
 // The state of the task ends at `at` (ticks).
 void StateTracker::Change::changes(TaskIndex index, const TaskStates::Now& now, TaskState,
                                    std::uint64_t at, bool seen) {
   if (observer == nullptr || now.state == TaskState::unknown || at <= now.since) return;
-  observer->slice({.kind = SliceKind::state,
-                   .depth = 0,
-                   .begun = now.begun,
-                   .ended = seen,
-                   .cpu = now.cpu,
-                   .task = index,
-                   .value = static_cast<std::uint32_t>(now.state),
-                   .in = tracker.outermost(index),
-                   .from = now.since,
-                   .to = at});
+  observer->slice(tracker.state_slice(index, now, at, seen));
 }
 
 // The interrupts that are open on the CPU ended unseen, at `clock` at the latest.
@@ -130,16 +166,7 @@ void StateTracker::Change::runs(std::uint32_t number, TaskIndex next, std::uint6
   tracker.stacks_.end_interrupts(number, Outcome::no_exit, *this);
   CpuNow& now = tracker.cpu(number);
   if (observer != nullptr && now.running != kNoTask && at > now.since) {
-    observer->slice({.kind = SliceKind::run,
-                     .depth = 0,
-                     .begun = now.begun,
-                     .ended = seen,
-                     .cpu = number,
-                     .task = now.running,
-                     .value = now.running,
-                     .in = kNoType,
-                     .from = now.since,
-                     .to = at});
+    observer->slice(run_slice(number, now, at, seen));
   }
   now.running = next;
   now.since = at;
@@ -246,49 +273,16 @@ void StateTracker::finish(std::uint64_t clock, StateObserver& observer) const {
   for (std::uint32_t number = 0; number < stacks_.cpus().size(); number++) {
     const CpuNow& now = stacks_.cpus()[number];
     if (now.running == kNoTask || now.since >= clock) continue;
-    Slice slice{.kind = SliceKind::run,
-                .depth = 0,
-                .begun = now.begun,
-                .ended = false,
-                .cpu = number,
-                .task = now.running,
-                .value = now.running,
-                .in = kNoType,
-                .from = now.since,
-                .to = clock};
-    observer.slice(slice);
-    for (const Open& open : now.stack) {
-      slice.kind = SliceKind::interrupt;
-      if (slice.depth < kDeepest) slice.depth++;
-      slice.begun = true;
-      slice.value = open.type;
-      slice.from = open.begin;
-      observer.slice(slice);
-    }
+    const Slice run = run_slice(number, now, clock, false);
+    observer.slice(run);
+    show_open(now.stack, SliceKind::interrupt, run, observer);
   }
   for (TaskIndex index = 0; index < known(); index++) {
     const TaskStates::Now now = state(index);
-    Slice slice{.kind = SliceKind::state,
-                .depth = 0,
-                .begun = now.begun,
-                .ended = false,
-                .cpu = now.cpu,
-                .task = index,
-                .value = static_cast<std::uint32_t>(now.state),
-                .in = outermost(index),
-                .from = now.since,
-                .to = clock};
-    if (now.state != TaskState::unknown && now.since < clock) observer.slice(slice);
+    const Slice of_state = state_slice(index, now, clock, false);
+    if (now.state != TaskState::unknown && now.since < clock) observer.slice(of_state);
     if (index >= stacks_.tasks().size()) continue;
-    slice.kind = SliceKind::call;
-    slice.begun = true;
-    slice.in = kNoType;
-    for (const Open& open : stacks_.tasks()[index].stack) {
-      if (slice.depth < kDeepest) slice.depth++;
-      slice.value = open.type;
-      slice.from = open.begin;
-      observer.slice(slice);
-    }
+    show_open(stacks_.tasks()[index].stack, SliceKind::call, of_state, observer);
   }
 }
 

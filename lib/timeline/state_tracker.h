@@ -120,6 +120,8 @@ class StateTracker {
   TaskStates::Now state(TaskIndex index) const {
     return index < states_.tasks().size() ? states_.tasks()[index] : TaskStates::Now{};
   }
+  Slice state_slice(TaskIndex index, const TaskStates::Now& now, std::uint64_t to,
+                    bool ended) const;
   Step point(const Event& event, TaskIndex running, Change& change);
   Step begin(const Event& event, const Meaning& meaning, TaskIndex running, Change& change);
   Step end(const Event& event, const Meaning& meaning, TaskIndex running, Change& change);
