@@ -32,6 +32,9 @@
  * something. One instruction each, in trampoline.S, so interrupts cannot come between.
  */
 DEFINE_PER_CPU(unsigned long, fkt_calls_open);
+/* As in struct fkt_calls_totals, since the module was loaded; too_short is counted by trampoline.S. */
+DEFINE_PER_CPU(u64, fkt_calls_too_short);
+static DEFINE_PER_CPU(u64, taken);
 /* Calls of fewer ticks are dropped. Read by trampoline.S; a change takes effect on each CPU by and by. */
 u64 fkt_calls_shortest = FOR_EVER;
 
@@ -202,10 +205,17 @@ static int keep(void)
 
 /* ---- begin and end ---- */
 
-/* Called by ftrace, in any context, for a function that somebody else traces too. */
+/*
+ * Called by ftrace, in any context, for a function that somebody else traces too. Where somebody's direct call is set,
+ * now or when ftrace calls the next user, it must not be replaced: a BPF program would be left out. The same holds for a
+ * function that somebody has replaced (livepatch).
+ */
 static void share(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *regs)
 {
-	fkt_ftrace_go_to(regs, op->trampoline);
+	if (fkt_functions_direct(ip) || ftrace_get_regs(regs)->ip != ip + FKT_CALLS_NOP_BYTES)
+		this_cpu_inc(taken);
+	else
+		fkt_ftrace_go_to(regs, op->trampoline);
 }
 
 static void free_traced(void)
@@ -272,6 +282,34 @@ static void set_user(const struct fkt_calls_plan *plan)
 	WRITE_ONCE(fkt_calls_shortest, plan->shortest);
 }
 
+/* ---- totals ---- */
+
+/* Sums when the user began, and when the last one ended. Protected by `lock`. */
+static struct fkt_calls_totals at_begin, at_end;
+
+static struct fkt_calls_totals sum_totals(void)
+{
+	struct fkt_calls_totals sum = {};
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		sum.too_short += READ_ONCE(per_cpu(fkt_calls_too_short, cpu));
+		sum.taken += READ_ONCE(per_cpu(taken, cpu));
+	}
+	return sum;
+}
+
+/* Of the present user, or if there is none of the last one. */
+void fkt_calls_totals(struct fkt_calls_totals *totals)
+{
+	mutex_lock(&lock);
+	*totals = is_used ? sum_totals() : at_end;
+	totals->too_short -= at_begin.too_short;
+	totals->taken -= at_begin.taken;
+	mutex_unlock(&lock);
+}
+EXPORT_SYMBOL_GPL(fkt_calls_totals);
+
 /* Calls that began before are still dropped as too short, and the next user may change the function. */
 static void forget_user(void)
 {
@@ -294,6 +332,7 @@ static int begin(const struct fkt_calls_plan *plan)
 	err = keep();
 	if (err)
 		goto err_free;
+	at_begin = sum_totals();
 	set_user(plan);
 	err = register_traced();
 	if (err)
@@ -334,6 +373,8 @@ void fkt_calls_end(void)
 	mutex_lock(&lock);
 	if (is_used) {
 		unregister_traced();
+		/* Before forget_user(), which makes every call too short. */
+		at_end = sum_totals();
 		forget_user();
 		free_traced();
 		is_used = false;

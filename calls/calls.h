@@ -51,9 +51,20 @@ struct fkt_calls_plan {
 	fkt_call_kept_fn record_kept;
 };
 
+/* Calls of all functions that were traced and not recorded. */
+struct fkt_calls_totals {
+	u64 too_short;
+	/*
+	 * Of functions that somebody else makes call elsewhere, as BPF's programs at entries do: a function can make one
+	 * such call.
+	 */
+	u64 taken;
+};
+
 int fkt_calls_begin(const struct fkt_calls_plan *plan);
 void fkt_calls_end(void);
 void fkt_calls_set_shortest(u64 ticks);
+void fkt_calls_totals(struct fkt_calls_totals *totals);
 unsigned long fkt_calls_in_flight(void);
 
 #endif /* FKT_CALLS_H */

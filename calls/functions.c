@@ -30,6 +30,11 @@ static unsigned long no_location(unsigned long address)
 	return 0;
 }
 
+static unsigned long no_direct(unsigned long nop)
+{
+	return 0;
+}
+
 static struct module *no_module(unsigned long address)
 {
 	return NULL;
@@ -38,6 +43,8 @@ static struct module *no_module(unsigned long address)
 DEFINE_STATIC_CALL(fkt_calls_lookup_name, no_lookup);
 /* Returns the nop that the address lies in, or that the function has that begins there; 0: ftrace knows none. */
 DEFINE_STATIC_CALL(fkt_calls_location, no_location);
+/* Returns what the nop calls directly for somebody else, as BPF's programs at entries do; 0: nothing. Any context. */
+DEFINE_STATIC_CALL(fkt_calls_direct, no_direct);
 /* Called with preemption disabled. */
 DEFINE_STATIC_CALL(fkt_calls_module_of, no_module);
 
@@ -52,7 +59,7 @@ static void *begin_of(kprobe_opcode_t *probed)
 static int find_kernel_functions(void)
 {
 	struct kprobe kprobe = { .symbol_name = "kallsyms_lookup_name" };
-	void *location, *module_of;
+	void *location, *module_of, *direct;
 	int err;
 
 	err = register_kprobe(&kprobe);
@@ -62,10 +69,14 @@ static int find_kernel_functions(void)
 	static_call_update(fkt_calls_lookup_name, begin_of(kprobe.addr));
 	location = (void *)static_call(fkt_calls_lookup_name)("ftrace_location");
 	module_of = (void *)static_call(fkt_calls_lookup_name)("__module_address");
+	direct = (void *)static_call(fkt_calls_lookup_name)("ftrace_find_rec_direct");
 	if (!location || !module_of)
 		return -ENOENT;
 	static_call_update(fkt_calls_location, location);
 	static_call_update(fkt_calls_module_of, module_of);
+	/* A kernel without it has no direct calls. */
+	if (direct)
+		static_call_update(fkt_calls_direct, direct);
 	return 0;
 }
 
@@ -105,6 +116,12 @@ int fkt_functions_init(void)
 	return 0;
 }
 
+/* Returns whether somebody else has a direct call at this nop. Any context. */
+bool fkt_functions_direct(unsigned long nop)
+{
+	return static_call(fkt_calls_direct)(nop);
+}
+
 /* ---- what is allowed ---- */
 
 /*
@@ -116,7 +133,7 @@ static bool stays(unsigned long function)
 	const struct module *module;
 	bool stays;
 
-	if (function < MODULES_VADDR)
+	if (function < MODULES_VADDR || function >= MODULES_END)
 		return true;
 	preempt_disable();
 	module = static_call(fkt_calls_module_of)(function);

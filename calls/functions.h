@@ -3,7 +3,10 @@
 #ifndef FKT_CALLS_FUNCTIONS_H
 #define FKT_CALLS_FUNCTIONS_H
 
+#include <linux/types.h>
+
 int fkt_functions_init(void);
+bool fkt_functions_direct(unsigned long nop);
 int fkt_functions_allow(unsigned long *functions, unsigned int count);
 
 #endif /* FKT_CALLS_FUNCTIONS_H */

@@ -100,6 +100,7 @@ SYM_INNER_LABEL(fkt_calls_return, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
 	MEASURE
 	jae	.Lrecord
+	incq	PER_CPU_VAR(fkt_calls_too_short)
 .Lleave:
 	LEAVE 0
 .Lrecord:
@@ -151,6 +152,7 @@ SYM_INNER_LABEL(fkt_calls_return_\name, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
 	MEASURE
 	jae	.Lrecord_\name
+	incq	PER_CPU_VAR(fkt_calls_too_short)
 .Lleave_\name:
 	LEAVE (8*\words)
 .Lrecord_\name:

@@ -55,7 +55,13 @@ static struct {
 	bool is_on;
 	int (*begin)(const struct fkt_calls_plan *plan);
 	void (*end)(void);
+	void (*totals)(struct fkt_calls_totals *totals);
+	struct fkt_calls_totals last; /* of the last recording, when is_on is false */
 } calls;
+
+/* Calls of a function that is not in the table: somebody has replaced one that is. Since the module was loaded. */
+static DEFINE_PER_CPU(u64, strangers);
+static u64 strangers_before;
 
 static int read_memory(void *to, __u64 address, __u32 bytes)
 {
@@ -108,7 +114,10 @@ static bool ask(const u64 *arguments, u64 *kept, unsigned long body)
 	preempt_disable_notrace();
 	if (is_recorded()) {
 		slot = fkt_call_find(&calls.table, body);
-		is_traced = slot && keeps(slot, arguments, kept);
+		if (likely(slot))
+			is_traced = keeps(slot, arguments, kept);
+		else
+			this_cpu_inc(strangers);
 	}
 	preempt_enable_notrace();
 	return is_traced;
@@ -219,8 +228,10 @@ static void record(const struct fkt_call *call, u64 end)
 	if (!is_recorded())
 		goto out;
 	slot = fkt_call_find(&calls.table, call->body);
-	if (unlikely(!slot))
+	if (unlikely(!slot)) {
+		this_cpu_inc(strangers);
 		goto out;
+	}
 	if (unlikely((s32)slot->number < 0)) {
 		record_asked(slot, call, end, NULL, false);
 		goto out;
@@ -258,8 +269,11 @@ static void put_tracer(void)
 		symbol_put(fkt_calls_begin);
 	if (calls.end)
 		symbol_put(fkt_calls_end);
+	if (calls.totals)
+		symbol_put(fkt_calls_totals);
 	calls.begin = NULL;
 	calls.end = NULL;
+	calls.totals = NULL;
 }
 
 /* Loads the module fkt_calls if necessary. */
@@ -273,9 +287,27 @@ static int get_tracer(void)
 	if (calls.begin)
 		calls.end = symbol_get(fkt_calls_end);
 	if (calls.end)
+		calls.totals = symbol_get(fkt_calls_totals);
+	if (calls.totals)
 		return 0;
 	put_tracer();
 	return -ENOPKG;
+}
+
+static u64 sum_strangers(void)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(strangers, cpu));
+	return sum;
+}
+
+static void get_totals(struct fkt_calls_totals *totals)
+{
+	calls.totals(totals);
+	totals->taken += sum_strangers() - strangers_before;
 }
 
 /*
@@ -305,6 +337,7 @@ int fkt_record_calls_begin(struct fkt_call_table *table)
 		functions += plan.frames[frame].count;
 	}
 	plan.shortest = calls.table.shortest;
+	strangers_before = sum_strangers();
 	err = calls.begin(&plan);
 	if (err)
 		put_tracer();
@@ -318,6 +351,7 @@ void fkt_record_calls_end(void)
 	if (!calls.is_on)
 		return;
 	calls.end();
+	get_totals(&calls.last);
 	put_tracer();
 	calls.is_on = false;
 }
@@ -332,6 +366,7 @@ void fkt_record_calls_free(void)
 int fkt_record_calls_counts(struct fkt_call_counts *counts)
 {
 	const struct fkt_call_table *table = &calls.table;
+	struct fkt_calls_totals totals = calls.last;
 	u32 instrument = counts->instrument;
 	int cpu;
 
@@ -339,8 +374,12 @@ int fkt_record_calls_counts(struct fkt_call_counts *counts)
 		return -ENXIO;
 	/* The number comes from user space and is used as an index. */
 	instrument = array_index_nospec(instrument, table->instruments);
+	if (calls.is_on)
+		get_totals(&totals);
 	memset(counts, 0, sizeof(*counts));
 	counts->instrument = instrument;
+	counts->too_short = totals.too_short;
+	counts->taken = totals.taken;
 	for_each_possible_cpu(cpu) {
 		const struct fkt_call_sums *sums = per_cpu_ptr(&table->sums[instrument], cpu);
 

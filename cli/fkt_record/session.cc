@@ -78,6 +78,8 @@ class Session {
   void tell_end(const Summary& summary);
   void tell_instruments() const;
   void tell_instrument(const CallSetup::Part& part, const fkt_call_counts& counts) const;
+  // Of all instruments together.
+  void tell_totals(const fkt_call_counts& counts) const;
   void tell_descendants(const std::vector<Descendant>& left) const;
   void recording_failed(const Error& error);
   bool workload_runs() const { return workload_ && !workload_status_; }
@@ -344,6 +346,15 @@ void Session::tell_instruments() const {
     const Result<fkt_call_counts> counts = recording_.device().call_counts(i);
     if (!counts) return cli::warn(counts.error().message);
     if (request_.verbose || counts->missed > 0) tell_instrument(calls->parts()[i], *counts);
+    if (i + 1 == calls->parts().size()) tell_totals(*counts);
+  }
+}
+
+void Session::tell_totals(const fkt_call_counts& counts) const {
+  if (request_.verbose || counts.taken > 0) {
+    cli::warn("all instruments: " + cli::with_commas(counts.too_short) + " calls too short, " +
+              cli::with_commas(counts.taken) +
+              " taken (by BPF programs at entries, or a live patch)");
   }
 }
 

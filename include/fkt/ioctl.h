@@ -118,7 +118,7 @@ struct fkt_calls {
 #define FKT_CALLS_PROGRAM_BYTES (1U << 22)
 #define FKT_CALLS_INSTRUMENTS 1024
 
-/* FKT_CALL_COUNTS: calls that were not shorter than fkt_calls.shortest. Exact once the recording is stopped. */
+/* FKT_CALL_COUNTS: exact once the recording is stopped. */
 struct fkt_call_counts {
 	__u32 instrument; /* in; ENXIO: the recording has no such instrument */
 	__u32 pad;
@@ -129,6 +129,9 @@ struct fkt_call_counts {
 	 * earlier recording, which kept other values of it.
 	 */
 	__u64 missed;
+	/* The rest is of all instruments together, with calls of all tasks. */
+	__u64 too_short; /* than fkt_calls.shortest */
+	__u64 taken; /* of functions that make a call for somebody else (BPF), or that were replaced (livepatch) */
 };
 
 /*

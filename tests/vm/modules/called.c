@@ -196,6 +196,7 @@ static u64 to_us(u64 ticks)
 
 static int get_counts(char *buffer, const struct kernel_param *unused)
 {
+	struct fkt_calls_totals totals;
 	unsigned int i;
 	int n = 0;
 
@@ -209,6 +210,8 @@ static int get_counts(char *buffer, const struct kernel_param *unused)
 	n += scnprintf(buffer + n, PAGE_SIZE - n, "unknown %lld\n", (s64)atomic64_read(&unknown));
 	n += scnprintf(buffer + n, PAGE_SIZE - n, "kept %lld %lld\n", (s64)atomic64_read(&broken),
 		       (s64)atomic64_read(&refused));
+	fkt_calls_totals(&totals);
+	n += scnprintf(buffer + n, PAGE_SIZE - n, "too_short %llu\ntaken %llu\n", totals.too_short, totals.taken);
 	return n;
 }
 
