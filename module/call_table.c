@@ -23,13 +23,16 @@
 
 static_assert(FKT_CALL_KEPT < FKT_CALLS_MANY_WORDS);
 
-/* Returns the address after the function's nop, which follows an ENDBR if there is one; 0: it cannot be read. */
+/*
+ * Returns the address after the function's nop, which follows an ENDBR if there is one. What cannot be read is not
+ * refused here: it may have been a function of a module that is gone, which fkt_calls_begin() leaves out.
+ */
 static unsigned long body_of(unsigned long function)
 {
 	u32 first;
 
 	if (copy_from_kernel_nofault(&first, (void *)function, sizeof(first)))
-		return 0;
+		first = 0;
 	return function + (is_endbr(first) ? ENDBR_BYTES : 0) + FKT_CALLS_NOP_BYTES;
 }
 
@@ -111,10 +114,15 @@ static int add_function(struct fkt_call_table *table, const struct fkt_called *c
 	u32 at = fkt_call_hash(table, body);
 	const struct fkt_call_programs *programs = &table->programs[called->program];
 
-	if (!body)
+	/* 0 is for free slots. */
+	if (!(u32)body)
 		return -EINVAL;
-	while (table->slots[at].body)
+	while (table->slots[at].body) {
+		/* The same function by another address: that of its nop. */
+		if (table->slots[at].body == (u32)body)
+			return -EINVAL;
 		at = (at + 1) & table->last;
+	}
 	table->asks[at] = programs;
 	table->slots[at] = (struct fkt_call_slot){
 		.body = body, .number = called->number,

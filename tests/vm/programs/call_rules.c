@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hostile plans of calls to be recorded (struct fkt_calls): each is refused with its errno, or starts, and afterwards a
+ * sound plan starts and records its calls. Needs root and the module fkt_calls.
+ */
+#define _GNU_SOURCE
+#include <fkt/call_hit.h>
+
+#include "rules.h"
+
+#define SOUND 4
+#define CALLS 50
+
+/* Symbols of the running kernel, in the order of `names`. */
+enum symbol { GETPPID, GETPID, UMASK, SYNC, PANIC, SWITCH, DATA, TRAMPOLINE, RETURNED, OWN, SYMBOLS };
+static const char *const names[SYMBOLS] = {
+	"__do_sys_getppid", "__do_sys_getpid", "__x64_sys_umask", "ksys_sync", "panic", "__switch_to", "init_task",
+	"fkt_calls_enter", "fkt_calls_returned", "fkt_drain_wait",
+};
+static __u64 at[SYMBOLS];
+
+/* What every test starts from, and breaks. */
+static struct plan {
+	struct fkt_called called[SOUND];
+	struct fkt_program programs[2]; /* a pair without instructions: every call is recorded */
+	struct fkt_calls calls;
+	struct fkt_start start;
+} plan;
+
+static void find_symbols(void)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "r");
+	char line[512], name[256], type;
+	unsigned long long address;
+	int i;
+
+	while (symbols && fgets(line, sizeof(line), symbols))
+		if (sscanf(line, "%llx %c %255s", &address, &type, name) == 3)
+			for (i = 0; i < SYMBOLS; i++)
+				if (!strcmp(name, names[i]))
+					at[i] = address;
+	if (symbols)
+		fclose(symbols);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const struct fkt_called *left = a, *right = b;
+
+	return left->function < right->function ? -1 : left->function > right->function;
+}
+
+static void sort_called(void)
+{
+	qsort(plan.called, plan.calls.count, sizeof(plan.called[0]), ascending);
+}
+
+static void make_sound(void)
+{
+	int i;
+
+	memset(&plan, 0, sizeof(plan));
+	for (i = 0; i < SOUND; i++)
+		plan.called[i] = (struct fkt_called){ .function = at[i], .number = i };
+	plan.calls = (struct fkt_calls){
+		.functions = (unsigned long)plan.called, .count = SOUND, .programs = (unsigned long)plan.programs,
+		.program_bytes = sizeof(plan.programs), .program_count = 1, .instruments = 1,
+	};
+	sort_called();
+	plan.start = (struct fkt_start){
+		.abi = FKT_ABI_VERSION, .size = sizeof(plan.start), .out_fd = -1,
+		.mask = 1ULL << FKT_L_INSTRUMENTS, .recording = 0x63616c6c, .calls = (unsigned long)&plan.calls,
+	};
+}
+
+/* Starts the plan, makes calls of getppid, and stops. Returns 0 or FKT_START's errno; recorded: calls. */
+static int run(int device, __u64 *recorded)
+{
+	struct fkt_call_counts counts = { 0 };
+
+	*recorded = 0;
+	if (ioctl(device, FKT_START, &plan.start))
+		return errno;
+	call(CALLS);
+	if (ioctl(device, FKT_STOP))
+		return -errno;
+	ioctl(device, FKT_CALL_COUNTS, &counts);
+	*recorded = counts.kept;
+	return 0;
+}
+
+static void expect_sound(int device, const char *after)
+{
+	char why[80];
+	__u64 recorded;
+	int err;
+
+	make_sound();
+	err = run(device, &recorded);
+	snprintf(why, sizeof(why), "%s, %llu calls, after %s", err ? strerrorname_np(err) : "started",
+		 (unsigned long long)recorded, after);
+	expect("a sound plan", !err && recorded >= CALLS, why);
+}
+
+/* The plan as it is now must be refused with `error`; 0: must start. */
+static void expect_start(int device, const char *name, int error)
+{
+	__u64 recorded;
+	const int err = run(device, &recorded);
+
+	expect(name, err == error, err ? strerrorname_np(err) : "started");
+	if (err)
+		expect_sound(device, name);
+}
+
+#define TRY(name, error, ...)                     \
+	do {                                      \
+		make_sound();                     \
+		__VA_ARGS__;                      \
+		expect_start(device, name, error); \
+	} while (0)
+
+/* The last of the sound functions is replaced by one at this address. */
+static void replace(__u64 address)
+{
+	plan.called[SOUND - 1].function = address;
+	sort_called();
+}
+
+static void only(__u64 address)
+{
+	plan.called[0].function = address;
+	plan.calls.count = 1;
+}
+
+static void try_functions(int device)
+{
+	TRY("no functions", EINVAL, plan.calls.count = 0);
+	TRY("too many functions", EINVAL, plan.calls.count = FKT_CALLS_MOST + 1);
+	TRY("2^32 - 1 functions", EINVAL, plan.calls.count = ~0U);
+	TRY("functions that are not mapped", EFAULT, plan.calls.functions = 4096);
+	TRY("more functions than are mapped", EFAULT, plan.calls.count = FKT_CALLS_MOST);
+	TRY("functions in the kernel's memory", EFAULT, plan.calls.functions = at[DATA]);
+	TRY("a plan that is not mapped", EFAULT, plan.start.calls = 4096);
+	TRY("functions unsorted", EINVAL, plan.called[0].function = plan.called[2].function);
+	TRY("a function twice", EINVAL, plan.called[0].function = plan.called[1].function);
+	TRY("address 0", EINVAL, replace(0));
+	TRY("address ~0", EINVAL, replace(~0ULL));
+	TRY("an address of user space", EINVAL, replace((unsigned long)&plan));
+	TRY("a non-canonical address", EINVAL, replace(0x8000000000000000));
+	TRY("the first page of the kernel's half", EINVAL, replace(0xffff800000000000));
+	TRY("data", EINVAL, replace(at[DATA]));
+	TRY("the last byte but one", EINVAL, replace(~1ULL));
+	/* Where there is no module, there may have been one when the plan was made. */
+	TRY("no module", 0, replace(0xffffffffff000000 - 4096));
+	TRY("no module alone", ENOENT, only(0xffffffffff000000 - 4096));
+	TRY("the trampoline", EINVAL, replace(at[TRAMPOLINE]));
+	TRY("what the trampoline calls", EINVAL, replace(at[RETURNED]));
+	TRY("a function of fkt.ko", EINVAL, replace(at[OWN]));
+	TRY("a function that does not return", 0, replace(at[PANIC]));
+	TRY("two that do not return", ENOENT, only(at[SWITCH]));
+	TRY("a number that is too large", EINVAL, plan.called[0].number = FKT_ARG_MASK + 1);
+	TRY("no such program", EINVAL, plan.called[0].program = 1);
+	TRY("no such instrument", EINVAL, plan.called[0].instrument = 1);
+	TRY("no instruments", EINVAL, plan.calls.instruments = 0);
+	TRY("too many instruments", EINVAL, plan.calls.instruments = FKT_CALLS_INSTRUMENTS + 1);
+	TRY("as many instruments as may be", 0, plan.calls.instruments = FKT_CALLS_INSTRUMENTS);
+	TRY("another clock", EOPNOTSUPP, plan.start.clock = FKT_CLOCK_MONO);
+}
+
+/* Of the addresses in a function's first bytes, its nop's alone is the function, too; with its begin, that is twice. */
+static void try_within(int device)
+{
+	const __u64 function = at[SYNC];
+	__u64 recorded;
+	int offset, good = 0;
+
+	for (offset = 1; offset < 9; offset++) {
+		make_sound();
+		only(function + offset);
+		good += !run(device, &recorded);
+	}
+	expect("addresses within a function", good <= 1, "more than one is taken for the function");
+	for (offset = 4; good && offset < 6; offset++) {
+		make_sound();
+		only(function);
+		plan.called[1] = plan.called[0];
+		plan.called[1].function += offset;
+		plan.calls.count = 2;
+		expect("a function and its nop", run(device, &recorded) == EINVAL, "it started");
+	}
+	expect_sound(device, "addresses within a function");
+}
+
+/* A first program of one instruction, and an empty second one. */
+static void give_program(struct fkt_insn insn)
+{
+	static struct {
+		struct fkt_program head;
+		struct fkt_insn insn;
+		struct fkt_program second;
+	} block;
+
+	memset(&block, 0, sizeof(block));
+	block.head.insns = 1;
+	block.head.words = insn.op == FKT_OP_EMIT;
+	block.insn = insn;
+	plan.calls.programs = (unsigned long)&block;
+	plan.calls.program_bytes = sizeof(block);
+}
+
+static void try_programs(int device)
+{
+	const struct fkt_insn good = { .op = FKT_OP_EMIT, .how = FKT_FROM_WORD, .index = 1 };
+	struct fkt_insn bad = good;
+
+	TRY("no programs", EINVAL, plan.calls.program_count = 0);
+	TRY("more programs than bytes", EINVAL, plan.calls.program_count = 2);
+	TRY("2^32 - 1 programs", EINVAL, plan.calls.program_count = ~0U);
+	TRY("no bytes of programs", EINVAL, plan.calls.program_bytes = 0);
+	TRY("half a program", EINVAL, plan.calls.program_bytes -= 1);
+	TRY("too many bytes of programs", EINVAL, plan.calls.program_bytes = FKT_CALLS_PROGRAM_BYTES + 1);
+	TRY("programs that are not mapped", EFAULT, plan.calls.programs = 4096);
+	TRY("a program that is longer than the block", EINVAL, plan.programs[0].insns = 1);
+	TRY("too many texts", EINVAL, plan.programs[1].texts = 255);
+	TRY("a program that emits", 0, give_program(good));
+#define TRY_BAD(name, change) \
+	TRY(name, EINVAL, bad = good; change; give_program(bad))
+	TRY_BAD("an unknown operation", bad.op = FKT_OPS);
+	TRY_BAD("an unknown operand", bad.how = FKT_FROMS);
+	TRY_BAD("a seventh argument", bad.index = FKT_CALL_ARGUMENTS);
+	TRY_BAD("an empty stack", bad.how = FKT_FROM_POP);
+	TRY_BAD("a jump to itself", bad.op = FKT_OP_JUMP);
+	TRY_BAD("a jump behind the end", bad.op = FKT_OP_JUMP; bad.target = 2);
+}
+
+/* Every value is good; too short calls are not recorded. */
+static void try_shortest(int device)
+{
+	static const __u64 values[] = { 1, 1ULL << 31, 1ULL << 32, 1ULL << 63, ~1ULL, ~0ULL };
+	__u64 recorded;
+	size_t i;
+	int err;
+
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		make_sound();
+		plan.calls.shortest = values[i];
+		err = run(device, &recorded);
+		expect("a shortest duration", !err && (values[i] < 2 || recorded < CALLS), "not as asked for");
+	}
+	expect_sound(device, "shortest durations");
+}
+
+int main(void)
+{
+	const int device = open_device();
+	int i;
+
+	find_symbols();
+	for (i = 0; i < SOUND; i++)
+		expect(names[i], at[i], "not in /proc/kallsyms");
+	expect_sound(device, "nothing");
+	try_functions(device);
+	try_within(device);
+	try_programs(device);
+	try_shortest(device);
+	return 0;
+}
