@@ -356,12 +356,15 @@ class Binder {
 
 const Field* BoundExpression::field_of(const Node& node, const Event& event) {
   if (const Field* const field = node.fields[node.by_id[event.id & FKT_ID_MASK]]) return field;
-  const auto of_id = std::ranges::equal_range(node.values, event.id, {}, &ValueField::id);
-  if (of_id.empty()) return nullptr;
-  const std::optional<std::uint64_t> key = EventType::value(*of_id.front().key, event);
+  // Not equal_range(): clang 14 cannot compile the use of what it returns.
+  const auto begin = std::ranges::lower_bound(node.values, event.id, {}, &ValueField::id);
+  const auto end =
+      std::ranges::upper_bound(begin, node.values.end(), event.id, {}, &ValueField::id);
+  if (begin == end) return nullptr;
+  const std::optional<std::uint64_t> key = EventType::value(*begin->key, event);
   if (!key) return nullptr;
-  const auto behind = std::ranges::upper_bound(of_id, *key, {}, &ValueField::first);
-  if (behind == of_id.begin() || std::prev(behind)->last < *key) return nullptr;
+  const auto behind = std::ranges::upper_bound(begin, end, *key, {}, &ValueField::first);
+  if (behind == begin || std::prev(behind)->last < *key) return nullptr;
   return std::prev(behind)->field;
 }
 
