@@ -54,7 +54,7 @@ tools: $(BUILD)/cmake/CMakeCache.txt  ## the tools alone, into build/bin
 
 demo-tools: $(BUILD)/cmake/CMakeCache.txt
 	@echo "make: building fkt_record and fkt_print"
-	@MAKEFLAGS= cmake --build '$(BUILD)/cmake' -j$(JOBS) --target fkt_record fkt_print -- --no-print-directory -s
+	@MAKEFLAGS= cmake --build '$(BUILD)/cmake' -j$(JOBS) --target demo_tools -- --no-print-directory -s
 
 # After the tools, so that they are there when the headers are not.
 module: $(if $(filter module,$(MAKECMDGOALS)),,tools)  ## module/fkt.ko for KDIR
@@ -86,8 +86,7 @@ uninstall:  ## removes what install put there
 
 demo:  ## all set-up, then a recording of CMD='find /usr/share/doc' in the virtual machine
 	@packaging/setup build module vm
-	@tests/vm/get-kernel 6.1
-	@$(MAKE) --no-print-directory demo-tools
+	@tests/vm/get-kernel 6.1 & $(MAKE) --no-print-directory demo-tools; built=$$?; wait $$! && exit $$built
 	@tests/vm/build-module 6.1 >/dev/null
 	@echo "make: booting the virtual machine"
 	@tests/vm/run --kernel 6.1 --timeout 600 --out '$(BUILD)/demo' -- tests/vm/demo '$(subst ','\'',$(CMD))'
