@@ -333,6 +333,7 @@ static int begin(const struct fkt_calls_plan *plan)
 	if (err)
 		goto err_free;
 	at_begin = sum_totals();
+	at_end = at_begin;
 	set_user(plan);
 	err = register_traced();
 	if (err)
