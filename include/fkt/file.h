@@ -153,6 +153,13 @@ enum fkt_section {
 	 */
 	FKT_SEC_CUT_MORE = 11,
 	/*
+	 * Only in a slice: lines with the calls that began in its pages, and whose events, written at
+	 * their ends, are in pages that the slice does not have: CPU, begin, end (full stamps), hexadecimal
+	 * id of the event, then argument and words (hexadecimal, with blanks between) of the begin that
+	 * a reader makes of it (lib/format/call_events.h).
+	 */
+	FKT_SEC_BEGUN = 12,
+	/*
 	 * Empty; the last section before the pages, and the last one of the tail. If it is missing, a
 	 * section header is damaged, and the sections after that one cannot be found.
 	 */

@@ -189,7 +189,8 @@ const Analysis::Place& Analysis::add(const Event& event) {
   tasks_.apply(event, place.task);
   if (filter_ && !filter_->selects(event, place.task)) here = selected = false;
   change(event, place.task, selected, place.step);
-  if (selected) profile_.count(event);
+  const bool counts = !is_made_begin(event.id);
+  if (selected && counts) profile_.count(event);
   place.shown = shown(event, place.task, here);
   life_after(event);
 
@@ -198,7 +199,7 @@ const Analysis::Place& Analysis::add(const Event& event) {
   place.since_last = place.first ? 0 : event.clock - last;
   last = event.clock;
   end_ = std::max(end_, event.clock);
-  decoded_[event.cpu]++;
+  decoded_[event.cpu] += counts;
   return place;
 }
 
@@ -219,10 +220,11 @@ void Analysis::follow(const Event& event, bool count) {
   tasks_.apply(event, task);
   Step step;
   change(event, task, selected, step);
-  if (selected && count) profile_.count(event);
+  const bool counts = !is_made_begin(event.id);
+  if (selected && count && counts) profile_.count(event);
   clocks_[event.cpu] = event.clock;
   end_ = std::max(end_, event.clock);
-  decoded_[event.cpu]++;
+  decoded_[event.cpu] += counts;
 }
 
 void Analysis::applied(std::uint32_t cpu, std::uint64_t clock, std::uint64_t events) {

@@ -44,8 +44,9 @@ bool FilterPass::selects(const Event& event, TaskIndex task) {
   if (type == kNoType && span == nullptr) return test({event, nullptr, type, task});
   const Event& entry = span == nullptr ? event : span->entry;
   if (learn_ == nullptr) return marks_.test(entry.offset);
-  const bool hit = span == nullptr ? test({event, nullptr, type, task})
-                                   : test({entry, &event, span->type, task});
+  const bool hit = span == nullptr
+                       ? test({event, nullptr, type, task})
+                       : test({entry, &event, span->type, task, spans_.ticks(event, *span)});
   learn_->set(entry.offset, hit);
   return hit;
 }
@@ -77,8 +78,7 @@ bool FilterPass::test(const Node& node, const Subject& subject) {
       return compare(node.comparison, since, false, node.value);
     }
     case Node::Kind::duration:
-      return subject.exit != nullptr &&
-             compare(node.comparison, subject.exit->clock - event.clock, false, node.value);
+      return subject.exit != nullptr && compare(node.comparison, subject.ticks, false, node.value);
     case Node::Kind::argument:
       break;
   }

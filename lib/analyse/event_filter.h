@@ -54,6 +54,7 @@ class FilterPass {
     const Event* exit;         // the span's exit; nullptr: none, or not reached yet
     TypeIndex type = kNoType;  // type of the span that `event` begins
     TaskIndex task = kNoTask;  // the task that ran
+    std::uint64_t ticks = 0;   // with `exit`: the span's duration
   };
   bool test(const Subject& subject) { return test(expression_.nodes_.back(), subject); }
   bool test(const Node& node, const Subject& subject);

@@ -9,6 +9,7 @@ Meanings::Meanings(const Catalogue& catalogue, const SpanKinds& kinds) {
     meaning.role = type.role;
     if (type.role == Role::point) continue;
     meaning.kind = kinds.of(type);
+    meaning.late = type.late;
     const SpanKinds::Info& kind = kinds[meaning.kind];
     meaning.by_id = meaning.kind.number() >= kOwnSpanKinds && kind.key == nullptr;
     meaning.begin = kind.begin;

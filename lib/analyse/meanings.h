@@ -18,11 +18,20 @@ struct Meaning {
   // The end of a span: it ends the innermost open span of its kind with the same key; else the
   // innermost of its kind.
   bool same_key = false;
+  bool late = false;  // as EventType::late: the first word has the time or the duration
   std::uint8_t word = 0, shift = 0, bits = 0;  // bit field of the key; word 0: the argument
   std::uint16_t begin = 0;                     // id of the kind's first begin event; 0: none
 
   // Returns the key; 0 when the event has none or too few words.
   std::uint64_t value(const Event& event) const;
+  // Returns when the span begins that the event begins (ticks).
+  std::uint64_t begins_at(const Event& event) const {
+    return late && !event.words.empty() ? event.words[0] : event.clock;
+  }
+  // Returns the duration of the span that began at `begin` and that the event ends (ticks).
+  std::uint64_t duration(const Event& event, std::uint64_t begin) const {
+    return late && !event.words.empty() ? event.words[0] : event.clock - begin;
+  }
   // Returns whether the event, whose key is `number`, can end the span.
   bool ends(SpanKind open, std::uint64_t open_number, std::uint64_t number) const {
     if (is_syscall(kind)) return is_syscall(open);

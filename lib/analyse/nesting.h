@@ -17,7 +17,7 @@ namespace fkt {
 // Returns whether a span of this kind is on the stack of its CPU, not on that of its task.
 // in_interrupt: the CPU's stack is not empty.
 constexpr bool nests_on_cpu(SpanKind kind, bool in_interrupt) {
-  return on_cpu(kind) || (in_interrupt && kind.nests() == Nesting::called);
+  return on_cpu(kind) || (in_interrupt && is_called(kind));
 }
 
 // Returns how many spans of user mode are open at the bottom of a task's stack.

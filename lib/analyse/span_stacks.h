@@ -14,8 +14,9 @@
 // `observer` is told of the changes that no return value tells. It has the functions
 //   dropped(span, stack, outcome)  the span has left the stack; its end was not seen
 //   replaced(span, stack)          exec has replaced the program whose span in user mode this is
-//   ends_interrupts(cpu)           the spans on the stack of the CPU are dropped next
-//   loses(task, cause)             the spans of the task are dropped next, and it may have been in
+//   ends_interrupts(cpu)           spans on the stack of the CPU are dropped next, the innermost
+//   first loses(task, cause)             the spans of the task are dropped next, and it may have
+//   been in
 //                                  other ones
 //   moves(from, to)                a thread has a new number after exec: the spans of the task
 //                                  `from` are those of the task `to`
@@ -77,6 +78,14 @@ class SpanStacks {
       const std::size_t at = open_in_user_mode(*this);
       return at < depth ? &spans[at] : nullptr;
     }
+    // Moves the span on top below those that began after it, and returns it.
+    Span& sink() {
+      std::size_t at = depth - 1;
+      for (; at > 0 && spans[at - 1].begin > spans[at].begin; at--) {
+        std::swap(spans[at - 1], spans[at]);
+      }
+      return spans[at];
+    }
     Span& push() {
       if (depth == spans.size()) spans.emplace_back();
       Span& span = spans[depth++];
@@ -121,8 +130,8 @@ class SpanStacks {
   std::vector<Cpu>& cpus() { return cpus_; }
   const std::vector<Cpu>& cpus() const { return cpus_; }
 
-  // Opens the span that the event begins, and returns it; it is on top of its stack. Spans that
-  // cannot be around it are dropped.
+  // Opens the span that the event begins, and returns it. It is on top of its stack; that of a late
+  // begin is below the spans that began after it. Spans that cannot be around it are dropped.
   template <class Observer>
   Span& begin(const Meaning& meaning, const Event& event, const Place& place, SpanTypes& types,
               Observer& observer);
@@ -130,6 +139,7 @@ class SpanStacks {
   struct Ended {
     const Span* span = nullptr;  // valid until a span is opened; nullptr: none is known
     Stack& stack;                // it was on top of this one
+    std::uint64_t ticks = 0;     // its duration
   };
   // Closes the span that the event ends. Spans in it are dropped.
   template <class Observer>
@@ -168,10 +178,23 @@ class SpanStacks {
       observer.dropped(stack.spans[stack.depth], stack, outcome);
     }
   }
+  // Drops the spans of the stack whose ends may be hidden.
+  template <class Observer>
+  static void lose(Stack& stack, Observer& observer) {
+    const auto spans = stack.spans.begin();
+    auto end = spans + static_cast<std::ptrdiff_t>(stack.depth);
+    for (auto span = end; span != spans;) {
+      if (is_complete((--span)->kind)) continue;
+      stack.depth = static_cast<std::size_t>(span - spans);  // the spans around it
+      observer.dropped(*span, stack, Outcome::in_gap);
+      std::rotate(span, span + 1, end--);
+    }
+    stack.depth = static_cast<std::size_t>(end - spans);
+  }
   template <class Observer>
   void lose(TaskIndex index, Loss cause, Observer& observer) {
     observer.loses(index, cause);
-    drop(tasks_[index].stack, 0, Outcome::in_gap, observer);
+    lose(tasks_[index].stack, observer);
   }
   template <class Observer>
   void leave(const Event& event, TaskIndex running, bool hidden, Observer& observer);
@@ -228,8 +251,8 @@ inline auto SpanStacks<Kept>::begin(const Meaning& meaning, const Event& event, 
   span.match = meaning.value(event);
   span.type = begun_type(types, meaning, event, span.match);
   span.kind = meaning.kind;
-  span.begin = event.clock;
-  return span;
+  span.begin = meaning.begins_at(event);
+  return meaning.late ? stack.sink() : span;
 }
 
 template <class Kept>
@@ -238,10 +261,11 @@ inline auto SpanStacks<Kept>::end(const Meaning& meaning, const Event& event, co
                                   Observer& observer) -> Ended {
   Stack& stack = place.stack_of(meaning);
   const std::size_t at = find_open(stack, meaning, meaning.value(event));
-  if (at == 0) return {nullptr, stack};
+  if (at == 0) return {nullptr, stack, 0};
   if (stack.depth > at) drop(stack, at, Outcome::no_exit, observer);
   stack.depth--;
-  return {&stack.spans[stack.depth], stack};
+  const Span& span = stack.spans[stack.depth];
+  return {&span, stack, meaning.duration(event, span.begin)};
 }
 
 template <class Kept>

@@ -120,7 +120,7 @@ inline void SpanTracker::begin(const Meaning& meaning, const Event& event, TaskI
   if (keep_entries_) span.entry = event;
   if (selected) profile_.opened(span.type);
   if (observer_ != nullptr) [[unlikely]] {
-    const auto depth = static_cast<std::uint32_t>(stack.depth - 1);
+    const auto depth = static_cast<std::uint32_t>(&span - stack.spans.data());
     observer_->begin(span, {event.clock, event.cpu, event.pid, running, depth, span.of_cpu,
                             depth > 0 ? &stack.spans[depth - 1] : nullptr});
   }
@@ -141,15 +141,15 @@ void SpanTracker::tell_end(const OpenSpan& span, const Stack& stack, Outcome out
 inline void SpanTracker::end(const Meaning& meaning, const Event& event, TaskIndex running,
                              const Stacks::Place& place, bool selected, Step& step) {
   TaskSpans& task = place.task;
-  const auto [span, stack] = Stacks::end(meaning, event, place, *this);
+  const auto [span, stack, ticks] = Stacks::end(meaning, event, place, *this);
   if (span == nullptr) {
     exit_without_entry(type_of_end(meaning, event, meaning.value(event)), task, selected, step);
   } else {
     step.closed = true;
     step.type = span->type;
-    step.duration = event.clock - span->begin;
+    step.duration = ticks;
     step.depth = place.depth();
-    profile_.closed(*span, Outcome::complete, event.clock, selected);
+    profile_.closed(*span, Outcome::complete, span->begin + ticks, selected);
     add_to_around(*span, stack);
     if (observer_ != nullptr) [[unlikely]] {
       tell_end(*span, stack, Outcome::complete,

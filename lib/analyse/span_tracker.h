@@ -83,6 +83,10 @@ class SpanTracker {
   TypeIndex begins(const Event& event);
   // Returns the open span that `event` of the task `running` would end; nullptr when none is known.
   const OpenSpan* ends(const Event& event, TaskIndex running);
+  // Returns the duration of the open span `span` that `event` would end (ticks).
+  std::uint64_t ticks(const Event& event, const OpenSpan& span) const {
+    return meanings_[event.id].duration(event, span.begin);
+  }
   // Return the type of the innermost span that is open in the task, or on the CPU itself; kNoType
   // when there is none.
   TypeIndex innermost(TaskIndex task) const {

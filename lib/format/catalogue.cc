@@ -288,6 +288,16 @@ void Catalogue::add(EventType event) {
   events_.push_back(std::move(event));
 }
 
+void Catalogue::set(EventType event) {
+  const std::int16_t known = by_id_[event.id];
+  if (known < 0) return add(std::move(event));
+  events_[known] = std::move(event);
+}
+
+void Catalogue::add_span(std::string_view kind, Nesting nesting) {
+  spans_.emplace_back(kind, nesting);
+}
+
 // Returns true if the pair's ids are in the range of pairs and not yet taken, and its two events
 // are in the catalogue and have no words after the event word.
 bool Catalogue::fits(const PairType& pair) const {
@@ -437,7 +447,7 @@ Result<Catalogue> Catalogue::parse(std::string_view lines) {
         error = malformed(number, "not an event's id, name, layer, role, words, fields");
         return false;
       }
-      if (event.id <= FKT_W_LOST || event.id >= FKT_PAIR_ID || catalogue.find(event.id)) {
+      if (event.id <= FKT_W_LOST || event.id >= kMadeBegins || catalogue.find(event.id)) {
         error = malformed(number, "event id " + hex(event.id) + " is taken");
         return false;
       }

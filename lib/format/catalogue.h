@@ -78,8 +78,14 @@ struct EventType {
   // What the catalogue's lines "values" say of its events; ascending by key.
   std::vector<KeyedFields> values{};
 
+  // A reader makes it of events with this id (lib/format/call_events.h); 0: it is in the file.
+  std::uint16_t made_of = 0;
+  bool late = false;  // made, and not at the time when its call began or ended
+
   // Returns the fields that this event has besides `fields`.
   std::span<const Field> values_of(const Event& event) const;
+  // Returns the id that such events have in the file.
+  std::uint16_t file_id() const { return made_of != 0 ? made_of : id; }
   // Returns the field with this use; nullptr: the event has none.
   const Field* field(FieldUse use) const;
   // Value of a field, sign-extended for FieldType::s; nothing if the event is too short.
@@ -139,6 +145,10 @@ class Catalogue {
   const Layer* layer(std::string_view name) const;
   // Returns where spans of this kind nest.
   Nesting nesting(std::string_view kind) const;
+  // Adds the event, or replaces the one with the same id.
+  void set(EventType event);
+  // Adds a kind of span that is not known.
+  void add_span(std::string_view kind, Nesting nesting);
   // Returns the names of a field's values; nullptr: its type is no table of names.
   using NameTable = std::map<std::uint64_t, std::string>;
   const NameTable* names(const Field& field) const;

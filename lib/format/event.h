@@ -2,6 +2,7 @@
 // One event as the reader returns it: a view into the mapped file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -12,6 +13,17 @@ namespace fkt {
 
 // Id of the event that the reader inserts where a gap begins. No word in a file has this id.
 inline constexpr std::uint16_t kGapBegins = 0;
+
+// Ids of the events that a reader makes of events of whole calls (lib/format/call_events.h), so
+// many of each. No catalogue in a file has them.
+inline constexpr std::uint16_t kMadeBegins = 0x7c0;
+inline constexpr std::uint16_t kMadeLateBegins = 0x7d0;
+inline constexpr std::uint16_t kMadeLateEnds = 0x7e0;
+inline constexpr std::size_t kMostCallEvents = 16;
+// Returns true for a made begin. It does not count as an event: the call's end does.
+constexpr bool is_made_begin(std::uint16_t id) {
+  return (id & ~0x1f) == kMadeBegins;
+}
 
 struct Event {
   std::uint64_t clock = 0;  // full stamp (ticks of the recording's clock)

@@ -91,6 +91,16 @@ struct Part {
   std::map<std::uint32_t, std::uint64_t> lost;  // by CPU: events lost before this file
 };
 
+// A begin that is made of the event of a whole call (lib/format/call_events.h), which is not in the
+// page where the begin belongs.
+struct BegunCall {
+  std::uint32_t cpu = 0;
+  std::uint64_t begin = 0, end = 0;  // ticks
+  std::uint16_t event = 0;           // id of the event of the call
+  std::uint32_t arg = 0;
+  std::vector<std::uint64_t> words;
+};
+
 // The contents of the file's sections; members of missing sections stay empty.
 struct TraceInfo {
   std::uint64_t recording = 0;
@@ -115,6 +125,7 @@ struct TraceInfo {
   std::optional<std::uint64_t> lost_before(std::uint32_t cpu) const;
 
   std::optional<Checkpoint> checkpoint;  // present when the file is a slice of a recording
+  std::vector<BegunCall> begun;          // of a slice: calls whose ends are behind it
   std::vector<Checkpoint> further;       // the slice's further stretches, ascending and disjoint
 
   // Returns the number of the slice's stretches; 0 when the file is no slice.

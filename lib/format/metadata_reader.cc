@@ -229,6 +229,23 @@ Status add_json(const Section& section, std::string_view text, TraceInfo& info) 
   return Done{};
 }
 
+bool begun_line(std::string_view line, TraceInfo& info) {
+  BegunCall call;
+  if (!parse_number(take_until(line, '\t'), call.cpu) ||
+      !parse_number(take_until(line, '\t'), call.begin) ||
+      !parse_number(take_until(line, '\t'), call.end) ||
+      !parse_number(take_until(line, '\t'), call.event, 16) ||
+      !parse_number(take_until(line, '\t'), call.arg)) {
+    return false;
+  }
+  while (!line.empty()) {
+    if (!parse_number(take_until(line, ' '), call.words.emplace_back(), 16)) return false;
+  }
+  if (call.begin > call.end || call.arg > FKT_ARG_MASK) return false;
+  info.begun.push_back(std::move(call));
+  return true;
+}
+
 Status add_lines(const Section& section, std::string_view text, TraceInfo& info) {
   std::size_t bad_line = 0;
   // The list made at the start does not fit these pages.
@@ -251,6 +268,9 @@ Status add_lines(const Section& section, std::string_view text, TraceInfo& info)
         break;
       case FKT_SEC_SYSCALLS:
         good = syscall_line(line, info);
+        break;
+      case FKT_SEC_BEGUN:
+        good = begun_line(line, info);
         break;
     }
     if (!good && bad_line == 0) bad_line = number;
@@ -286,7 +306,7 @@ Status add_section(const Section& section, TraceInfo& info) {
                     type == FKT_SEC_TOTALS || type == FKT_SEC_PART;
   const bool lines = type == FKT_SEC_TASKS || type == FKT_SEC_TASKS_END ||
                      type == FKT_SEC_INTERRUPTS || type == FKT_SEC_INTERRUPTS_END ||
-                     type == FKT_SEC_SYSCALLS;
+                     type == FKT_SEC_SYSCALLS || type == FKT_SEC_BEGUN;
   if (!json && !lines && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE &&
       type != FKT_SEC_CUT && type != FKT_SEC_CUT_MORE) {
     // The section's type itself may be damaged: its checksum shows that, if the section has one.

@@ -24,6 +24,9 @@ enum class Nesting : std::uint8_t {
   softirq,  // on its CPU; softirq time
   called,   // where it is called: in an interrupt, else on the task; counts as what is around it
   user,     // on its task, below everything that the kernel does for the task; user time
+  // As `called`. Its begin was made of an event that was written at its end (call_events.h): it is
+  // known to end, so no gap hides its end. No file has this one.
+  complete,
 };
 
 struct SpanKind {
@@ -51,6 +54,13 @@ inline constexpr SpanKind SpanKind::softirq = SpanKind::make(4, Nesting::softirq
 inline constexpr SpanKind SpanKind::other = SpanKind::make(5, Nesting::called);
 inline constexpr std::uint16_t kOwnSpanKinds = 5;
 
+constexpr bool is_complete(SpanKind kind) {
+  return kind.nests() == Nesting::complete;
+}
+// Spans of this kind nest where they are called.
+constexpr bool is_called(SpanKind kind) {
+  return kind.nests() == Nesting::called || is_complete(kind);
+}
 // Spans of this kind nest on their CPU and are interrupts; all others nest on their task, or in
 // such a span (Nesting::called).
 constexpr bool on_cpu(SpanKind kind) {

@@ -159,12 +159,13 @@ std::optional<Error> CpuStream::contradiction(const Page& page, const PageRef& r
 
 CpuStream::Loaded CpuStream::load_page() {
   while (next_page_ < pages_->size() && !ended_) {
-    const PageRef& ref = data_->pages[(*pages_)[next_page_++]];
+    const std::uint32_t number = (*pages_)[next_page_++];
+    const PageRef& ref = data_->pages[number];
     if (ref.first_clock >= to_) {
       if (gap_across_end(ref)) return Loaded::page_after_gap;
       break;
     }
-    const Result<Page> page = data_->source->page(ref.offset);
+    const Result<Page> page = data_->page(number);
     const std::optional<Error> error =
         page ? contradiction(*page, ref) : std::optional<Error>(page.error());
     if (!error) return begin_page(*page);

@@ -66,7 +66,8 @@ class EventRange {
   void requeue();
   void set_limit();
   void count() {
-    if (current_ && !current_->event().is_gap()) ++data_->integrity.events;
+    if (current_ == nullptr || current_->event().is_gap()) return;
+    data_->integrity.events += !is_made_begin(current_->event().id);
   }
 
   TraceData* data_;

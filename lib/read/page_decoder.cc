@@ -78,6 +78,7 @@ Result<Page> check_page_header(ByteView bytes, std::uint64_t offset, std::uint32
   if (fault) return damaged_page(offset, std::string(": ") + fault);
   page.words =
       as_words(slice(bytes, page.header.header_bytes, page.header.used - page.header.header_bytes));
+  page.words_end = offset + page.header.used;
   return page;
 }
 
@@ -99,9 +100,23 @@ Result<Page> check_page_bytes(ByteView bytes, std::uint64_t offset, std::uint32_
   return events ? std::move(page) : events.error();
 }
 
+namespace {
+
+std::string event_at(std::uint64_t page, std::uint32_t cpu, std::uint64_t event) {
+  return "page at offset " + hex(page) + " (cpu " + std::to_string(cpu) + "): event at " +
+         hex(event);
+}
+
+}  // namespace
+
+Error PageDecoder::damaged_event(const Page& page, std::uint32_t position, const std::string& why) {
+  const std::uint64_t offset = page.offset + page.header.header_bytes + 8ULL * position;
+  return {ErrorCode::damaged, event_at(page.offset, page.header.cpu, offset) + ": " + why};
+}
+
 Error PageDecoder::error() const {
-  std::string message = "page at offset " + hex(page_offset_) + " (cpu " + std::to_string(cpu_) +
-                        "): event at " + hex(bad_offset_);
+  if (damage_ != nullptr) return *damage_;
+  std::string message = event_at(page_offset_, cpu_, bad_offset_);
   switch (fault_) {
     case Fault::unknown_id:
       message += ": id " + hex(fkt_word_id(bad_word_)) + " is not in the file's catalogue";

@@ -51,7 +51,11 @@ struct Page {
   fkt_page_header header{};
   std::span<const std::uint64_t> words;  // after the header, up to `used`
   std::uint64_t offset = 0;              // of the page in the file (bytes)
-  std::shared_ptr<const void> keep;      // keeps the words alive if they are not in the mapped file
+  // Offset behind the last word, from which events have their offsets. In a page that was split
+  // (lib/read/page_splitter.h) it is not that in the file, but events have different ones.
+  std::uint64_t words_end = 0;
+  std::shared_ptr<const void> keep;  // keeps the words alive if they are not in the mapped file
+  const Error* damage = nullptr;  // why the rest of the page cannot be read; lives as long as keep
 };
 
 // Whether the page's first word says how many events the CPU lost before it.
@@ -91,8 +95,9 @@ class PageDecoder {
         all_words_(page.words.size()),
         clock_(page.header.first_clock),
         end_clock_(page.header.end_clock),
-        end_offset_(page.offset + page.header.used),
+        end_offset_(page.words_end),
         page_offset_(page.offset),
+        damage_(page.damage),
         pid_(page.header.pid),
         cpu_(page.header.cpu) {}
 
@@ -114,6 +119,8 @@ class PageDecoder {
 
   // Describes the damage that next() found: offset, CPU, cause.
   Error error() const;
+  // The same, for the event whose word has this position in the page.
+  static Error damaged_event(const Page& page, std::uint32_t position, const std::string& why);
 
  private:
   enum class Fault { none, unknown_id, cut_short, late };
@@ -167,6 +174,7 @@ class PageDecoder {
   std::uint64_t end_clock_ = 0;
   std::uint64_t end_offset_ = 0;
   std::uint64_t page_offset_ = 0;
+  const Error* damage_ = nullptr;
   std::uint32_t pid_ = 0;
   std::uint32_t cpu_ = 0;
   std::uint16_t half_id_ = 0;  // id of the pair's end that comes next; 0: none
@@ -224,7 +232,7 @@ inline PageDecoder::Step PageDecoder::next(Event& event) {
     pid_ = next_pid;
     return step;
   }
-  return fault_ == Fault::none ? Step::end : Step::damaged;
+  return fault_ == Fault::none && damage_ == nullptr ? Step::end : Step::damaged;
 }
 
 }  // namespace fkt

@@ -36,6 +36,9 @@ class Opener {
     find_checksums();
     count_losses();
     find_oldest();
+    if (!rules_->calls.empty()) {
+      data_.split = std::make_unique<SplitPages>(std::move(*rules_), data_);
+    }
     if (!data_.integrity.finished) {
       data_.note(std::string(kUnfinished));
     }
@@ -54,6 +57,7 @@ class Opener {
       data_.note("the file's event catalogue is missing: this program's own is taken");
       data_.info.catalogue = Catalogue::builtin();
     }
+    rules_.emplace(data_.info.catalogue);
     data_.table = WordTable(data_.info.catalogue);
     if (file_.size() < header_.pages_offset) {
       data_.integrity.truncated_bytes =
@@ -255,6 +259,7 @@ class Opener {
   TraceData& data_;
   const fkt_file_header& header_;
   ByteView file_;
+  std::optional<PageSplitter::Rules> rules_;
   const bool grouped_ = fkt_file_has_groups(header_.version);
   const Closing closing_ =
       header_.version >= FKT_FILE_VERSION_CHECKED ? Closing::expected : Closing::none;
@@ -350,12 +355,16 @@ std::span<const std::byte> Trace::file() const {
   return data_->file.bytes();
 }
 Result<Page> Trace::page(const PageRef& ref) const {
-  Result<Page> page = data_->source->page(ref.offset);
+  const auto number = static_cast<std::uint32_t>(&ref - data_->pages.data());
+  Result<Page> page = data_->page(number);
   if (page && (page->header.cpu != ref.cpu || page->header.seq != ref.seq)) {
     return Error{ErrorCode::damaged,
                  "page at offset " + hex(ref.offset) + ": the index takes it for another page"};
   }
   return page;
+}
+std::vector<BegunCall> Trace::begun(std::span<const std::uint32_t> pages) const {
+  return data_->split ? data_->split->begun(pages) : std::vector<BegunCall>();
 }
 void Trace::note_damage(const PageRef& ref, const Error& error) const {
   data_->damaged_page(ref.offset, error);

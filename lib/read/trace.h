@@ -81,9 +81,13 @@ class Trace {
   // gaps among them (event.h). Iterating updates integrity(), so only one thread at a time may do
   // it. The range must not outlive the trace.
   EventRange events(const ReadRange& range = {}) const;
-  // page() returns one of pages() after checking it (Error: damaged); words() tells how to decode
-  // it (PageDecoder). Neither changes integrity(): any number of threads may decode pages at once.
+  // page() returns a page after checking it (Error: damaged); ref: an element of pages(). words()
+  // tells how to decode it (PageDecoder). Neither changes integrity(): any number of threads may
+  // decode pages at once.
   Result<Page> page(const PageRef& ref) const;
+  // Returns the begins of calls in these pages (ascending positions in pages()) whose events are in
+  // other pages.
+  std::vector<BegunCall> begun(std::span<const std::uint32_t> pages) const;
   // Counts a page that page() or a decoder found damaged in integrity(), as events() does with the
   // damaged pages that it reads. Only one thread at a time may call it or iterate events().
   void note_damage(const PageRef& ref, const Error& error) const;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include "lib/base/mapped_file.h"
 #include "lib/read/page_decoder.h"
 #include "lib/read/page_source.h"
+#include "lib/read/split_pages.h"
 #include "lib/read/trace.h"
 
 namespace fkt {
@@ -22,12 +24,17 @@ struct TraceData {
   MappedFile file;
   std::optional<PageSource> source;  // set as soon as the pages' place in the file is known
   TraceInfo info;
-  std::uint64_t tail_offset = 0;  // 0: the file has no tail
-  WordTable table{Catalogue()};
-  std::vector<PageRef> pages;                                  // in file order
+  std::uint64_t tail_offset = 0;      // 0: the file has no tail
+  WordTable table{Catalogue()};       // of the events in page()
+  std::unique_ptr<SplitPages> split;  // nullptr: the recording has no events of whole calls
+  std::vector<PageRef> pages;         // in file order
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_cpu;  // indexes in `pages`, by CPU
   Integrity integrity;
 
+  // Returns a page (its position in `pages`) after checking it, with the events that readers see.
+  Result<Page> page(std::uint32_t number) const {
+    return split ? split->page(number) : source->page(pages[number].offset);
+  }
   // Adds a line to integrity.notes, unless there are too many already.
   void note(std::string line);
   // Counts and notes, once per page, a page that cannot be read completely.

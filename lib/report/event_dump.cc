@@ -19,12 +19,12 @@ bool put_before(char* begin, char* end, std::string_view digits) {
 }
 
 // Puts CPU, pid and code, whose numbers of digits are limited.
-void put_columns(char* columns, const Event& event) {
+void put_columns(char* columns, const Event& event, std::uint16_t code) {
   static_assert(FKT_PID_MASK < 10'000'000 && kMaxCpus < 10'000);
   put_digits(columns + 4, event.cpu);
   put_digits(columns + 12, event.pid & FKT_PID_MASK);
   for (int digit = 0; digit < 4; digit++) {
-    columns[16 - digit] = "0123456789abcdef"[event.id >> 4 * digit & 15];
+    columns[16 - digit] = "0123456789abcdef"[code >> 4 * digit & 15];
   }
 }
 
@@ -37,6 +37,13 @@ void EventDump::title(TextWriter& out) const {
   out.put(" CPU     Pid Code Name P1, P2, P3, ...\n");
   out.fill(kSinceWidth + kDeltaWidth + 42, '-');
   out.put('\n');
+}
+
+// Returns the event's id in the file.
+std::uint16_t EventDump::code(const Event& event) const {
+  if (event.id < kMadeBegins || event.id >= FKT_PAIR_ID) return event.id;
+  const EventType* const type = analysis_.info().catalogue.find(event.id);
+  return type != nullptr ? type->file_id() : event.id;
 }
 
 void EventDump::gap(TextWriter& out, const Event& event) const {
@@ -71,14 +78,14 @@ void EventDump::line(TextWriter& out, const Event& event, const Analysis::Place&
   const std::string_view now = time_.digits(since, since_start(event.clock));
   const std::string_view ago = place.first ? "-" : time_.digits(last, place.since_last);
   if (put_before(begin, delta - 1, now) && put_before(delta, columns, ago)) {
-    put_columns(columns, event);
+    put_columns(columns, event, code(event));
     out.added(kFixed + indent);
   } else {
     out.right(now, kSinceWidth);
     out.put(' ');
     out.right(ago, kDeltaWidth);
     char rest[] = "                 ";
-    put_columns(rest, event);
+    put_columns(rest, event, code(event));
     out.put(std::string_view(rest, 17));
     out.fill(indent);
   }
@@ -109,7 +116,7 @@ void EventDump::json_line(TextWriter& out, const Event& event, const Analysis::P
   out.put(",\"task\":");
   out.json(analysis_.tasks().name(place.task));
   out.put(",\"code\":");
-  out.number(event.id);
+  out.number(code(event));
   out.put(",\"name\":");
   TextWriter name;
   format_.name(name, event);

@@ -25,6 +25,7 @@ class EventDump {
 
  private:
   void gap(TextWriter& out, const Event& event) const;
+  std::uint16_t code(const Event& event) const;
   std::uint64_t since_start(std::uint64_t clock) const {
     return clock > analysis_.start() ? clock - analysis_.start() : 0;
   }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/report/event_format.h"
 
+#include <algorithm>
+
 namespace fkt {
 namespace {
 
-// Returns whether the event is a whole call of a function that the file's catalogue names.
+// Returns whether the event is a call of a function, or made of one.
 bool is_call(const EventType& type) {
-  return type.fields[0].type == FieldType::named && type.fields[0].use == FieldUse::key &&
-         type.field(FieldUse::duration) != nullptr;
+  return type.made_of != 0 ||
+         (type.fields[0].type == FieldType::named && type.fields[0].use == FieldUse::key &&
+          type.field(FieldUse::duration) != nullptr);
 }
 
 // Writes an exit status as wait(2) encodes it.
@@ -175,11 +178,23 @@ void EventFormat::text(TextWriter& out, const Event& event, const Step& step) co
     if (field.use == FieldUse::begin) return;  // only some of its bits
     const std::optional<std::uint64_t> number = EventType::value(field, event);
     if (!number) return;
+    if (type->late && type->role == Role::begin && field.name == "began") {
+      out.put(" (began ");
+      time_.put(out, event.clock - std::min(event.clock, *number));
+      out.put(" before)");
+      return;
+    }
+    if (type->late && field.name == "duration" && step.closed) return;  // said below
     separate();
     argument(out, field, *number);
   };
   for (const Field& field : std::span(type->fields).subspan(names_event(*type) ? 1 : 0)) put(field);
-  for (const Field& field : type->values_of(event)) put(field);
+  for (const Field& field : type->values_of(event)) {
+    // A call's arguments are shown where it begins, its result where it ends.
+    const bool result = field.name == "ret";
+    if (type->made_of == 0 || result == (type->role == Role::end)) put(field);
+  }
+  if (type->made_of != 0 && type->role == Role::end) out.put(first ? " returns" : ", returns");
   if (!step.closed) return;
   out.put(" (");
   if (is_syscall(types_[step.type].kind)) {

@@ -188,6 +188,7 @@ inline bool Digester::ends_at_once(SpanKind kind, std::uint64_t number, std::uin
   // The difference has at most 28 bits.
   const auto ticks = static_cast<std::uint32_t>(clock - begin);
   touch(frame, begin, 2);
+  frame.made += is_complete(kind);
   spend(frame, kind, ticks);
   frame.inside += ticks;
   if (out_.counted) out_.spans.push_back({type, ticks});
@@ -210,7 +211,7 @@ inline void Digester::push(SpanKind kind, TypeIndex type, std::uint64_t number, 
 
 inline void Digester::start(Frame& frame) {
   frame.has_fault = false;
-  frame.events = 0;
+  frame.events = frame.made = 0;
   frame.first_word = at_;
   frame.first_span = out_.spans.size();
   frame.first_nested = out_.nested.size();
@@ -307,6 +308,7 @@ inline void Digester::spend(Frame& frame, SpanKind kind, std::uint64_t ticks) {
     }
   }
   touch(around, span.begin, span.events + 2);
+  around.made += span.made + is_complete(span.kind);
   around.irq += span.irq;
   around.softirq += span.softirq;
   spend(around, span.kind, own + span.called);
@@ -364,6 +366,7 @@ inline bool Digester::take_in(Frame& call) {
   burst_->entry_type = call.type;
   burst_->entry_number = call.number;
   touch(base, call.begin, 1 + call.events);
+  base.made += call.made;
   base.to = call.events > 0 ? call.to : call.begin;
   base.last_word = call.events > 0 ? call.last_word : call.first_word;
   base.has_fault |= call.has_fault;
@@ -385,7 +388,7 @@ void Digester::emit(Frame& frame, const Frame* inner) {
   burst.from = frame.from;
   burst.to = frame.to;
   burst.pid = pid_;
-  burst.events = frame.events;
+  burst.events = frame.events - frame.made;
   burst.begin_word = frame.first_word;
   burst.end_word = frame.last_word;
   burst.first_span = frame.first_span;

@@ -49,7 +49,7 @@ DigestRules::Entry DigestRules::entry(const EventType& type, const SpanKinds& ki
     return entry;
   }
   entry.kind = kinds.of(type);
-  if (type.id == FKT_E_IRQ_ENTRY_NAMED || is_user(entry.kind)) return entry;
+  if (type.id == FKT_E_IRQ_ENTRY_NAMED || is_user(entry.kind) || type.late) return entry;
   set_key(entry, type, kinds.key(type));
   return entry;
 }

@@ -48,6 +48,7 @@ class Digester {
     bool has_fault = false;
     std::uint16_t id = 0;  // id of the event that began it; 0: an event with further words
     std::uint32_t events = 0;
+    std::uint32_t made = 0;  // how many of them are made begins (is_made_begin())
     std::uint64_t number = 0, begin = 0;
     std::uint64_t from = 0;  // clock of its first event (ticks)
     // Position of that event, or after the event that began the frame.

@@ -255,7 +255,7 @@ class Scanner::Merge {
       return digestible(cpu, page.first_clock, page.end_clock).value_or(false);
     }));
     types_.update(analysis_.types());
-    if (!event.is_gap()) count(1);
+    if (!event.is_gap()) count(!is_made_begin(event.id));
     go_on(lane, lane.next());
   }
 

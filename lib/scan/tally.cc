@@ -71,6 +71,7 @@ void Tally::add_to(Profile& profile) const {
     }
   }
   for (std::size_t id = 0; id < counts.size(); id++) {
+    if (is_made_begin(static_cast<std::uint16_t>(id))) continue;
     profile.count(static_cast<std::uint16_t>(id), counts[id]);
   }
   for (TypeIndex type = 0; type < types_.size(); type++) {

@@ -8,6 +8,7 @@
 #include <fkt/file.h>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/text.h"
 #include "lib/base/text_writer.h"
 #include "lib/format/clocks.h"
 #include "lib/format/file_writer.h"
@@ -96,6 +97,7 @@ class SliceWriter {
   Result<std::string> make_head(const std::vector<Checkpoint>& checkpoints,
                                 std::uint64_t pages_from) const;
   std::string task_lines(const Checkpoint& checkpoint) const;
+  std::string begun_lines() const;
   Result<Sections> make_tail();
   Json totals(Json json) const;
   Json per_cpu() const;
@@ -186,14 +188,13 @@ std::uint64_t SliceWriter::events_inside(const Interval& time, std::uint32_t num
   if (ref.first_clock >= time.from && ref.end_clock < time.to) return ref.events;
   const Result<Page> page = this->page(number);
   if (!page) return ref.events;
-  const WordTable table(trace_.info().catalogue);
-  PageDecoder decoder(table, *page);
+  PageDecoder decoder(trace_.words(), *page);
   Event event;
   std::uint64_t inside = 0;
   for (;;) {
     switch (decoder.next(event)) {
       case PageDecoder::Step::event:
-        inside += event.clock >= time.from && event.clock < time.to;
+        inside += event.clock >= time.from && event.clock < time.to && !is_made_begin(event.id);
         break;
       case PageDecoder::Step::gap:
         break;
@@ -253,6 +254,21 @@ std::string SliceWriter::task_lines(const Checkpoint& checkpoint) const {
   return std::string(out.view());
 }
 
+// Returns the calls that began in the slice's pages, in the format of FKT_SEC_BEGUN.
+std::string SliceWriter::begun_lines() const {
+  std::string lines;
+  for (const BegunCall& call : trace_.begun(pages_)) {
+    lines += std::to_string(call.cpu) + '\t' + std::to_string(call.begin) + '\t' +
+             std::to_string(call.end) + '\t' + plain_hex(call.event) + '\t' +
+             std::to_string(call.arg) + '\t';
+    for (std::size_t i = 0; i < call.words.size(); i++) {
+      lines += (i > 0 ? " " : "") + plain_hex(call.words[i]);
+    }
+    lines += '\n';
+  }
+  return lines;
+}
+
 // Returns the sections of the recording's head that the slice keeps.
 Sections SliceWriter::head_sections() const {
   fkt_file_header header;
@@ -263,7 +279,8 @@ Sections SliceWriter::head_sections() const {
                      header.version >= FKT_FILE_VERSION_CHECKED ? Closing::expected : Closing::none)
            .sections) {
     const std::uint32_t type = section.header.type;
-    const bool of_cut = type == FKT_SEC_TASKS || type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE;
+    const bool of_cut = type == FKT_SEC_TASKS || type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE ||
+                        type == FKT_SEC_BEGUN;
     if (!of_cut) sections.copy(section);
   }
   return sections;
@@ -283,6 +300,8 @@ Result<std::string> SliceWriter::make_head(const std::vector<Checkpoint>& checkp
   for (std::size_t i = 0; i < checkpoints.size() && added; i++) {
     added = sections.add(i == 0 ? FKT_SEC_CUT : FKT_SEC_CUT_MORE, checkpoints[i].to_lines());
   }
+  const std::string begun = begun_lines();
+  if (added && !begun.empty()) added = sections.add(FKT_SEC_BEGUN, begun);
   if (!added) return added.error();
   return file_head(trace_.info().recording, trace_.info().page_bytes, sections,
                    FKT_FILE_VERSION_PAGES, pages_from);

@@ -15,7 +15,9 @@ namespace {
 
 // Returns the number of words that an event takes in its page. last: offset of the event before,
 // which is updated. The end event of a pair shares the word of the begin event, so it takes none.
+// A made begin takes none either.
 std::size_t words_of(const Event& event, std::uint64_t& last) {
+  if (is_made_begin(event.id)) return 0;
   const bool shared = event.offset == last;
   last = event.offset;
   return shared ? 0 : 1 + event.words.size();
@@ -151,7 +153,7 @@ void Density::read_page(std::size_t index, Edge& edge) {
   edge.lost = page->header.lost;
   edge.first_clock = edge.last_clock = page->header.first_clock;
   edge.lost_first = begins_with_lost_word(*page);
-  const std::uint64_t words_offset = page->offset + page->header.header_bytes;
+  const std::uint64_t words_offset = page->words_end - 8 * page->words.size();
   Piece* const pieces = &pieces_[index * per_page_];
   std::size_t piece = 0;  // the first piece that has not begun
   Counts* in_piece = nullptr;
@@ -169,7 +171,7 @@ void Density::read_page(std::size_t index, Edge& edge) {
         }
         const auto words = static_cast<std::uint16_t>(words_of(event, last));
         for (Counts* count : {counts, in_piece}) {
-          count[slot_[event.id]].events++;
+          count[slot_[event.id]].events += !is_made_begin(event.id);
           count[slot_[event.id]].words += words;
         }
         break;
@@ -330,7 +332,7 @@ void Density::decode_piece(const Page& page, const Piece& piece, std::size_t end
   Page part = page;
   part.words = page.words.subspan(piece.word);
   part.header.first_clock = piece.clock;
-  const std::uint64_t stop = page.offset + page.header.header_bytes + std::uint64_t{end} * 8;
+  const std::uint64_t stop = page.words_end - 8 * page.words.size() + std::uint64_t{end} * 8;
   PageDecoder decoder(trace_.words(), part);
   Event event;
   std::uint64_t last = 0;
@@ -340,7 +342,7 @@ void Density::decode_piece(const Page& page, const Piece& piece, std::size_t end
     if (event.offset >= stop || event.clock >= scale.to) return;
     if (step == PageDecoder::Step::gap || event.clock < scale.from) continue;
     DensityCells::Amount& amount = picture.at(slot_[event.id], picture.table.cell(event.clock));
-    amount.events++;
+    amount.events += !is_made_begin(event.id);
     amount.words += words_of(event, last);
   }
 }

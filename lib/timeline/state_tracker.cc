@@ -229,7 +229,7 @@ Step StateTracker::point(const Event& event, TaskIndex running, Change& change) 
 Step StateTracker::begin(const Event& event, const Meaning& meaning, TaskIndex running,
                          Change& change) {
   const Stacks::Place place = stacks_.at(event.cpu, running);
-  stacks_.begin(meaning, event, place, *types_, change);
+  stacks_.begin(meaning, event, place, *types_, change).told = event.clock;
   Step step;
   step.depth = place.depth() - 1;
   return step;
@@ -238,7 +238,7 @@ Step StateTracker::begin(const Event& event, const Meaning& meaning, TaskIndex r
 Step StateTracker::end(const Event& event, const Meaning& meaning, TaskIndex running,
                        Change& change) {
   const Stacks::Place place = stacks_.at(event.cpu, running);
-  const auto [span, stack] = Stacks::end(meaning, event, place, change);
+  const auto [span, stack, ticks] = Stacks::end(meaning, event, place, change);
   if (span == nullptr) return {};
   if (change.observer != nullptr) {
     const bool interrupt = &stack == &place.cpu.stack;
@@ -252,13 +252,14 @@ Step StateTracker::end(const Event& event, const Meaning& meaning, TaskIndex run
          .value = span->type,
          .in = kNoType,
          .from = span->begin,
-         .to = event.clock});
+         .to = span->begin + ticks,
+         .told = span->told});
   }
   Step step;
   step.depth = place.depth();
   step.closed = true;
   step.type = span->type;
-  step.duration = event.clock - span->begin;
+  step.duration = ticks;
   return step;
 }
 

@@ -38,6 +38,9 @@ struct Slice {
   std::uint32_t value = 0;
   TypeIndex in = kNoType;          // state: the system call around it, if one is known
   std::uint64_t from = 0, to = 0;  // ticks
+  // Of an interrupt or call whose begin was seen: the time of the event that told of it, which is
+  // later than `from` if that is all that is known of its place (EventType::late).
+  std::uint64_t told = 0;
 };
 
 // A woken task has got a CPU.
@@ -87,8 +90,9 @@ class StateTracker {
     TypeIndex type = kNoType;
     SpanKind kind{};
     std::uint64_t match = 0, begin = 0;
+    std::uint64_t told = 0;  // as Slice::told
     void reset() {}
-    void reopened(bool) {}
+    void reopened(bool) { told = begin; }
   };
   // What is kept of spans, tasks and CPUs.
   struct Kept {

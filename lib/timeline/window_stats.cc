@@ -40,7 +40,7 @@ void WindowStats::slice(const Slice& slice) {
       }
       [[fallthrough]];
     case SliceKind::call:
-      if (slice.begun && slice.ended && slice.from >= from_) {
+      if (slice.begun && slice.ended && slice.told >= from_) {
         add_duration(slice.value, slice.to - slice.from);
       }
       break;
@@ -57,7 +57,7 @@ void WindowStats::slice(const Slice& slice) {
 }
 
 void WindowStats::event(const Event& event, TaskIndex, const Step&) {
-  if (!event.is_gap() && event.clock >= from_) events_++;
+  if (!event.is_gap() && event.clock >= from_) events_ += !is_made_begin(event.id);
 }
 
 std::vector<WindowStats::OfCpu> WindowStats::cpus() const {

@@ -16,6 +16,7 @@
 #include "lib/timeline/timeline.h"
 #include "lib/timeline/window_stats.h"
 #include "tests/unit/busy_recording.h"
+#include "tests/unit/call_recording.h"
 #include "tests/unit/everything_said.h"
 
 using namespace fkt;
@@ -334,6 +335,35 @@ TEST_CASE("the page's figures of a part are those of the statistics: calls, CPUs
     }
   }
   for (const std::size_t count : compared) CHECK(count > 3 * recordings());
+}
+
+TEST_CASE("the page's figures of a part are those of the statistics: calls of functions") {
+  std::array<std::size_t, 3> compared = {};
+  for (unsigned seed = 0; seed < recordings(); seed++) {
+    INFO("seed " << seed);
+    CallRecording recording(seed, 1 + seed % 4, 1500);
+    const std::uint64_t start = TraceBuilder::kStart, third = (recording.end() - start) / 3;
+    const Trace trace = opened(recording.finish());
+    Timeline timeline(trace);
+    PassControl control;
+    timeline.read(control);
+    for (const std::uint64_t from : {start, start + third}) {
+      const auto found = check_window(trace, timeline, from, from + third);
+      for (std::size_t i = 0; i < compared.size(); i++) compared[i] += found[i];
+    }
+  }
+  for (const std::size_t count : compared) CHECK(count > 2 * recordings());
+}
+
+TEST_CASE("all engines agree: calls of functions that are written at their ends") {
+  using Kind = CallRecording::Kind;
+  for (const Kind kind : {Kind::whole, Kind::switches, Kind::gaps}) {
+    for (unsigned seed = 0; seed < recordings(); seed++) {
+      INFO("seed " << seed << " kind " << static_cast<int>(kind));
+      // Without switches, threads seem to run on two CPUs at once.
+      check_all(CallRecording(seed, 1 + seed % 5, 1500, kind).finish(), kind == Kind::switches);
+    }
+  }
 }
 
 TEST_CASE("all engines agree: nothing is lost") {

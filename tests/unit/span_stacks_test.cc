@@ -43,7 +43,7 @@ class Followed {
     if (meaning.role == Role::begin) {
       say("begin", stacks_.begin(meaning, event, place, types_, *this), place.depth());
     } else if (meaning.role == Role::end) {
-      const auto [span, stack] = Stacks::end(meaning, event, place, *this);
+      const auto [span, stack, ticks] = Stacks::end(meaning, event, place, *this);
       if (span != nullptr) say("end", *span, stack.size());
     } else {
       stacks_.point(event, running, tasks_, false, *this);

@@ -152,14 +152,14 @@ TEST_CASE("interrupts nest on their CPU") {
 TEST_CASE("what nests in a call is a slice in it") {
   TraceBuilder b;
   b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() +
-                                   "event\t7f0\tenter\t0\tbegin:function\t0\tid:u:0:0:24\n"
-                                   "event\t7f1\tleave\t0\tend:function\t0\tid:u:0:0:24\n");
+                                   "event\t6f0\tenter\t0\tbegin:function\t0\tid:u:0:0:24\n"
+                                   "event\t6f1\tleave\t0\tend:function\t0\tid:u:0:0:24\n");
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
-  b.event(0, T + 110, 0x7f0, 1);
-  b.event(0, T + 120, 0x7f0, 2);
-  b.event(0, T + 130, 0x7f1, 2);
-  b.event(0, T + 150, 0x7f1, 1);
+  b.event(0, T + 110, 0x6f0, 1);
+  b.event(0, T + 120, 0x6f0, 2);
+  b.event(0, T + 130, 0x6f1, 2);
+  b.event(0, T + 150, 0x6f1, 1);
   b.event(0, T + 160, FKT_E_SWITCH_S, 0);
   b.event(0, T + 170, FKT_E_SWITCH_R, 42);
   b.event(0, T + 180, FKT_E_SYS_EXIT, 0);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Events of whole calls: written when a call has ended, with the fields `begin` and `duration`
+// (FieldUse). A reader takes each of them for two events, the begin and the end of a span, in the
+// place of which they are: lib/read/page_splitter.h. Whatever reads events then needs no rule of
+// its own for them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lib/format/catalogue.h"
+
+namespace fkt {
+
+// One such event. What is made of it has one of two forms. If the event has no other fields, and
+// its key fits the argument, then the argument is the key, and no words follow. Else argument and
+// words are copies of the event's. A late begin or end has one word more, before the others: the
+// time of the begin (ticks), or the duration (ticks).
+struct CallEvent {
+  std::uint16_t id = 0;  // in the file; the end that is made of it has it too
+  std::uint16_t begin = 0;
+  std::uint16_t late_begin = 0;  // the call had begun before the place where this begin is
+  std::uint16_t late_end = 0;    // the call had ended before the place where this end is
+  bool copies = false;           // the second form
+  bool counted = false;          // the argument says how many words follow
+  unsigned words = 0;            // that the three fields need
+  Field key, started, duration;
+
+  // `event` must have that many words. start(): full stamp.
+  std::uint64_t start(const Event& event) const;
+  std::uint64_t ticks(const Event& event) const { return *EventType::value(duration, event); }
+  std::uint64_t number(const Event& event) const { return *EventType::value(key, event); }
+};
+
+class CallEvents {
+ public:
+  CallEvents() = default;  // there are none
+  // Finds the events of the recording's calls, and changes its catalogue into that of the events
+  // that readers see. There are none if the catalogue names no key of such an event: the recorder
+  // names the functions that it records.
+  explicit CallEvents(Catalogue& catalogue);
+
+  bool empty() const { return events_.empty(); }
+  // Returns the event with this id; nullptr: it is no event of a whole call.
+  const CallEvent* find(std::uint16_t id) const {
+    return id < by_id_.size() && by_id_[id] >= 0 ? &events_[by_id_[id]] : nullptr;
+  }
+  std::size_t size() const { return events_.size(); }
+  const CallEvent& operator[](std::size_t number) const { return events_[number]; }
+  std::size_t number(const CallEvent& event) const {
+    return static_cast<std::size_t>(&event - events_.data());
+  }
+
+ private:
+  std::vector<CallEvent> events_;
+  std::vector<std::int8_t> by_id_;  // position in events_; -1: none
+};
+
+}  // namespace fkt
