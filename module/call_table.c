@@ -18,6 +18,7 @@
 
 #include "../calls/calls.h"
 #include "call_table.h"
+#include "program_block.h"
 
 #define ENDBR_BYTES 4
 
@@ -38,33 +39,17 @@ static unsigned long body_of(unsigned long function)
 
 /* ---- programs ---- */
 
-/* Returns the program at `offset` of the block once it is verified, and adds its size to `offset`; NULL: it is not good. */
-static const struct fkt_program *check_program(const struct fkt_call_table *table, size_t bytes, size_t *offset,
-					       const struct fkt_program_rules *rules, struct fkt_program_check *check)
-{
-	const struct fkt_program *program = table->program_block + *offset;
-	size_t size;
-
-	if (bytes - *offset < sizeof(*program))
-		return NULL;
-	size = FKT_PROGRAM_BYTES((size_t)program->insns, (size_t)program->texts);
-	if (size > bytes - *offset || fkt_program_verify(program, size, rules, check).verdict != FKT_VERDICT_GOOD)
-		return NULL;
-	*offset += size;
-	return program;
-}
-
 static int check_pair(struct fkt_call_table *table, u32 index, size_t bytes, size_t *offset,
 		      struct fkt_program_check *check)
 {
 	struct fkt_call_programs *programs = &table->programs[index];
 	struct fkt_program_rules rules = fkt_call_entry_rules();
 
-	programs->entry = check_program(table, bytes, offset, &rules, check);
+	programs->entry = fkt_program_take(table->program_block, bytes, offset, &rules, check);
 	if (!programs->entry)
 		return -EINVAL;
 	rules = fkt_call_exit_rules(programs->entry->words);
-	programs->exit = check_program(table, bytes, offset, &rules, check);
+	programs->exit = fkt_program_take(table->program_block, bytes, offset, &rules, check);
 	return programs->exit ? 0 : -EINVAL;
 }
 

@@ -38,6 +38,7 @@
 #include "drain.h"
 #include "filter.h"
 #include "page_pool.h"
+#include "point_table.h"
 #include "reader.h"
 #include "recording.h"
 #include "rings.h"
@@ -47,6 +48,7 @@
 #include "write.h"
 
 #include "../probes/calls.h"
+#include "../probes/points.h"
 
 /* How long a close waits for the drain: if the output works, everything recorded is then in the file. */
 #define CLOSE_WAIT (5 * HZ)
@@ -65,6 +67,7 @@ static void halt_locked(void)
 	WRITE_ONCE(fkt_mask, 0);
 	/* These return when every probe that was running has returned. */
 	fkt_record_calls_end();
+	fkt_record_points_end();
 	fkt_detach_all();
 	fkt_filter_stop();
 	fkt_rings_close();
@@ -105,6 +108,7 @@ void fkt_capture_finish(void)
 	fkt_drain_release();
 	fkt_rings_stop();
 	fkt_record_calls_free();
+	fkt_record_points_free();
 	set_recorder(NULL);
 	WRITE_ONCE(fkt_recording.state, FKT_IDLE);
 	module_put(THIS_MODULE);
@@ -279,6 +283,7 @@ static void set_keys(const struct fkt_start *start)
 struct parts {
 	struct fkt_when *condition;
 	struct fkt_call_table *calls;
+	struct fkt_point_table *points;
 	struct file *out;
 };
 
@@ -286,6 +291,7 @@ static void free_parts(struct parts *parts)
 {
 	kvfree(parts->condition);
 	fkt_call_table_free(parts->calls);
+	fkt_point_table_free(parts->points);
 	if (parts->out)
 		fput(parts->out);
 }
@@ -302,6 +308,10 @@ static int get_parts(struct file *owner, const struct fkt_start *start, struct p
 	if (IS_ERR(got))
 		return PTR_ERR(got);
 	parts->calls = got;
+	got = fkt_point_table_get(owner, start);
+	if (IS_ERR(got))
+		return PTR_ERR(got);
+	parts->points = got;
 	got = fkt_start_output(start);
 	if (IS_ERR(got))
 		return PTR_ERR(got);
@@ -312,7 +322,8 @@ static int get_parts(struct file *owner, const struct fkt_start *start, struct p
 /* Switches on everything that writes events. */
 static int attach(const struct fkt_start *start, struct parts *parts)
 {
-	struct fkt_call_table *table = parts->calls;
+	struct fkt_call_table *calls = parts->calls;
+	struct fkt_point_table *points = parts->points;
 	int err = fkt_attach_layers(start->mask);
 
 	if (err)
@@ -320,11 +331,15 @@ static int attach(const struct fkt_start *start, struct parts *parts)
 	err = fkt_filter_adopt();
 	if (err)
 		return err;
+	parts->points = NULL;
+	err = fkt_record_points_begin(points);
+	if (err)
+		return err;
 	parts->calls = NULL;
-	return fkt_record_calls_begin(table);
+	return fkt_record_calls_begin(calls);
 }
 
-/* Takes parts->condition, and parts->calls unless it fails early. */
+/* Takes parts->condition, and unless it fails early parts->calls and parts->points. */
 static int start_locked(struct file *owner, const struct fkt_start *start, struct parts *parts)
 {
 	struct fkt_when *condition = parts->condition;
@@ -434,6 +449,16 @@ int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 	return err;
 }
 
+static int sum_up(struct fkt_call_counts *counts)
+{
+	int of_calls, of_points;
+
+	*counts = (struct fkt_call_counts){ .instrument = counts->instrument };
+	of_calls = fkt_record_calls_counts(counts);
+	of_points = fkt_record_points_counts(counts);
+	return of_calls ? of_points : 0;
+}
+
 /* FKT_CALL_COUNTS. -ENODATA: it is not this file's recording; -ENXIO: it has no such instrument. */
 int fkt_capture_call_counts(const struct file *owner, struct fkt_call_counts *counts)
 {
@@ -441,7 +466,7 @@ int fkt_capture_call_counts(const struct file *owner, struct fkt_call_counts *co
 
 	if (err)
 		return err;
-	err = fkt_recording.owner == owner ? fkt_record_calls_counts(counts) : -ENODATA;
+	err = fkt_recording.owner == owner ? sum_up(counts) : -ENODATA;
 	mutex_unlock(&fkt_recording.lock);
 	return err;
 }

@@ -23,23 +23,8 @@
 #include "call_context.h"
 #include "call_table.h"
 #include "calls.h"
+#include "programs.h"
 #include "write.h"
-
-/*
- * Programs that run on this CPU: at most one in a task, a softirq, an interrupt and an NMI. More are of calls that a
- * program made itself, of functions that are traced too: they could go on for ever. Writing an event calls such
- * functions only at the end of a page.
- */
-#define MOST_DEEP 4
-static DEFINE_PER_CPU(u32, depth);
-
-/* What a second program has and makes: too much for the stack of a task that may be deep in the kernel. */
-struct scratch {
-	u64 hit[FKT_CALL_FIRST_KEPT + FKT_CALL_KEPT];
-	u64 words[FKT_CALL_VALUES_LONG_HEAD + FKT_PROGRAM_WORDS]; /* of the event */
-};
-
-static DEFINE_PER_CPU(struct scratch [MOST_DEEP], scratches);
 
 /*
  * Protected by the recording's lock. The table and the mark are read by the probes below, without a lock: they are set
@@ -63,30 +48,11 @@ static struct {
 static DEFINE_PER_CPU(u64, strangers);
 static u64 strangers_before;
 
-static int read_memory(void *to, __u64 address, __u32 bytes)
-{
-	return copy_from_kernel_nofault(to, (void *)address, bytes);
-}
-
 #define CUT 1ULL
-
-/* Counts a call that is not recorded. */
-static void count(const struct fkt_call_slot *slot, enum fkt_run says)
-{
-	if (says == FKT_RUN_DROP)
-		this_cpu_inc(slot->sums->dropped);
-	else if (says == FKT_RUN_FAULT)
-		this_cpu_inc(slot->sums->missed);
-}
 
 static const struct fkt_call_programs *programs_of(const struct fkt_call_slot *slot)
 {
 	return calls.table.asks[slot - calls.table.slots];
-}
-
-static bool is_recorded(void)
-{
-	return fkt_layer_on(FKT_L_INSTRUMENTS) && !(static_branch_unlikely(&fkt_key_special) && !fkt_keep_current());
 }
 
 /* ---- a function is entered ---- */
@@ -97,11 +63,11 @@ static bool keeps(const struct fkt_call_slot *slot, const u64 *arguments, u64 *k
 	struct fkt_emitted emitted = { .words = kept + 1 };
 	enum fkt_run says = FKT_RUN_FAULT;
 
-	if (likely(this_cpu_inc_return(depth) <= MOST_DEEP))
-		says = fkt_program_run(programs_of(slot)->entry, arguments, &emitted, read_memory, fkt_call_context);
-	this_cpu_dec(depth);
+	if (likely(fkt_scratch_get()))
+		says = fkt_program_run(programs_of(slot)->entry, arguments, &emitted, fkt_read_memory, fkt_call_context);
+	fkt_scratch_put();
 	kept[0] = calls.mark | (emitted.cut ? CUT : 0);
-	count(slot, says);
+	fkt_count_hit(slot->sums, says);
 	return says == FKT_RUN_KEEP;
 }
 
@@ -112,7 +78,7 @@ static bool ask(const u64 *arguments, u64 *kept, unsigned long body)
 	bool is_traced = false;
 
 	preempt_disable_notrace();
-	if (is_recorded()) {
+	if (fkt_instruments_on()) {
 		slot = fkt_call_find(&calls.table, body);
 		if (likely(slot))
 			is_traced = keeps(slot, arguments, kept);
@@ -182,7 +148,7 @@ static __always_inline void write(u32 number, u64 begin, u64 ticks)
 
 /* Runs the second program, and writes the call if it keeps it. kept: words of the first program. */
 static enum fkt_run ask_again(const struct fkt_call_slot *slot, const struct fkt_call *call, u64 ticks,
-			      const u64 *kept, bool is_cut, struct scratch *scratch)
+			      const u64 *kept, bool is_cut, struct fkt_scratch *scratch)
 {
 	const struct fkt_call_programs *programs = programs_of(slot);
 	const u32 number = slot->number & ~FKT_CALL_ASKS;
@@ -195,7 +161,7 @@ static enum fkt_run ask_again(const struct fkt_call_slot *slot, const struct fkt
 	scratch->hit[FKT_CALL_DURATION] = ticks;
 	for (i = 0; i < programs->entry->words; i++)
 		scratch->hit[FKT_CALL_FIRST_KEPT + i] = kept[i];
-	says = fkt_program_run(programs->exit, scratch->hit, &emitted, read_memory, fkt_call_context);
+	says = fkt_program_run(programs->exit, scratch->hit, &emitted, fkt_read_memory, fkt_call_context);
 	if (says != FKT_RUN_KEEP)
 		return says;
 	this_cpu_inc(slot->sums->kept);
@@ -210,13 +176,13 @@ static enum fkt_run ask_again(const struct fkt_call_slot *slot, const struct fkt
 static noinline void record_asked(const struct fkt_call_slot *slot, const struct fkt_call *call, u64 end,
 				  const u64 *kept, bool is_cut)
 {
+	struct fkt_scratch *scratch = fkt_scratch_get();
 	enum fkt_run says = FKT_RUN_FAULT;
-	u32 level = this_cpu_inc_return(depth);
 
-	if (likely(level <= MOST_DEEP))
-		says = ask_again(slot, call, end - call->begin, kept, is_cut, this_cpu_ptr(&scratches[level - 1]));
-	this_cpu_dec(depth);
-	count(slot, says);
+	if (likely(scratch))
+		says = ask_again(slot, call, end - call->begin, kept, is_cut, scratch);
+	fkt_scratch_put();
+	fkt_count_hit(slot->sums, says);
 }
 
 /* fkt_call_fn */
@@ -225,7 +191,7 @@ static void record(const struct fkt_call *call, u64 end)
 	const struct fkt_call_slot *slot;
 
 	preempt_disable_notrace();
-	if (!is_recorded())
+	if (!fkt_instruments_on())
 		goto out;
 	slot = fkt_call_find(&calls.table, call->body);
 	if (unlikely(!slot)) {
@@ -248,7 +214,7 @@ static void record_kept(const struct fkt_call *call, u64 end, const u64 *kept)
 	const struct fkt_call_slot *slot;
 
 	preempt_disable_notrace();
-	if (!is_recorded())
+	if (!fkt_instruments_on())
 		goto out;
 	slot = fkt_call_find(&calls.table, call->body);
 	if (unlikely(!slot))
@@ -256,7 +222,7 @@ static void record_kept(const struct fkt_call *call, u64 end, const u64 *kept)
 	if (likely((kept[0] & ~CUT) == calls.mark))
 		record_asked(slot, call, end, kept + 1, kept[0] & CUT);
 	else
-		count(slot, FKT_RUN_FAULT);
+		fkt_count_hit(slot->sums, FKT_RUN_FAULT);
 out:
 	preempt_enable_notrace();
 }
@@ -362,30 +328,19 @@ void fkt_record_calls_free(void)
 	fkt_call_table_clear(&calls.table);
 }
 
-/* Sums up over the CPUs. -ENXIO: the recording has no such instrument. */
+/* Adds the counts of one instrument. -ENXIO: the recording has no such instrument. */
 int fkt_record_calls_counts(struct fkt_call_counts *counts)
 {
 	const struct fkt_call_table *table = &calls.table;
 	struct fkt_calls_totals totals = calls.last;
-	u32 instrument = counts->instrument;
-	int cpu;
 
-	if (instrument >= table->instruments)
+	if (counts->instrument >= table->instruments)
 		return -ENXIO;
 	/* The number comes from user space and is used as an index. */
-	instrument = array_index_nospec(instrument, table->instruments);
 	if (calls.is_on)
 		get_totals(&totals);
-	memset(counts, 0, sizeof(*counts));
-	counts->instrument = instrument;
 	counts->too_short = totals.too_short;
 	counts->taken = totals.taken;
-	for_each_possible_cpu(cpu) {
-		const struct fkt_call_sums *sums = per_cpu_ptr(&table->sums[instrument], cpu);
-
-		counts->kept += READ_ONCE(sums->kept);
-		counts->dropped += READ_ONCE(sums->dropped);
-		counts->missed += READ_ONCE(sums->missed);
-	}
+	fkt_add_sums(counts, &table->sums[array_index_nospec(counts->instrument, table->instruments)]);
 	return 0;
 }

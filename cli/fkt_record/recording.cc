@@ -125,24 +125,24 @@ Result<Recording> Recording::prepare(const Request& request, const std::optional
   return recording;
 }
 
-// Finds the functions of -i, and checks that the kernel would let them be traced.
-Status Recording::set_up_calls() {
+// Finds the functions and tracepoints of -i.
+Status Recording::set_up_instruments() {
   if (request_->instruments.empty()) return Done{};
   const Result<fkt_clocks> clocks = device_.clocks(request_->clock);
   if (!clocks) return clocks.error();
-  Result<CallSetup> setup =
-      CallSetup::make(request_->instruments, static_cast<double>(clocks->khz) * 1000);
+  Result<InstrumentSetup> setup =
+      InstrumentSetup::make(request_->instruments, static_cast<double>(clocks->khz) * 1000);
   if (!setup) return setup.error();
-  calls_.emplace(std::move(*setup));
+  instruments_.emplace(std::move(*setup));
   return Done{};
 }
 
 Status Recording::write_head(const std::optional<User>& user, pid_t workload) {
-  const Status calls = set_up_calls();
-  if (!calls) return calls;
+  const Status instruments = set_up_instruments();
+  if (!instruments) return instruments;
   const Result<Sections> sections =
       sections_before({*request_, user, device_, task_list_, workload, output_.is_stream(),
-                       calls_ ? calls_->catalogue_lines() : ""});
+                       instruments_ ? instruments_->catalogue_lines() : ""});
   if (!sections) return sections.error();
   if (const std::string remark = task_list_.remark(); !remark.empty()) cli::warn(remark);
   start_clocks_at_ = sizeof(fkt_file_header) + sections->next_offset();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/fkt_record/drain_plan.h"
-#include "cli/fkt_record/instruments/call_setup.h"
+#include "cli/fkt_record/instruments/instrument_setup.h"
 #include "cli/fkt_record/output/output.h"
 #include "cli/fkt_record/remote/remote_sink.h"
 #include "cli/fkt_record/request.h"
@@ -77,7 +77,7 @@ class Recording {
   void release();
 
   // The instruments on calls; nullptr: there are none.
-  const CallSetup* calls() const { return calls_ ? &*calls_ : nullptr; }
+  const InstrumentSetup* instruments() const { return instruments_ ? &*instruments_ : nullptr; }
 
  private:
   Recording(const Request& request, Device device, const TaskList& tasks, Output output)
@@ -89,7 +89,7 @@ class Recording {
   bool has_room() const { return !output_.is_stream() && !output_.is_remote(); }
   // The destination of lent pages; null if no pages are lent.
   PageSink* sink() const;
-  Status set_up_calls();
+  Status set_up_instruments();
   Status make_condition();
   void open_fallback_output(const DrainPlan& plan);
   Result<fkt_start> start_arguments(const DrainPlan& plan) const;
@@ -138,13 +138,13 @@ class Recording {
   std::unique_ptr<LentDrain> drain_;
   std::unique_ptr<SnapshotRules> snapshot_rules_;  // moved to snapshots_ at the start
   std::unique_ptr<Snapshots> snapshots_;
-  std::unique_ptr<fkt_when> when_;      // must stay valid during FKT_START
-  std::optional<CallSetup> calls_;      // likewise
-  std::unique_ptr<DiskSyncer> syncer_;  // set while recording to a file or device
-  int sync_error_ = 0;                  // errno of fdatasync(2); pages may be missing on the disk
-  std::string head_;                    // the sections before the pages
-  std::size_t start_clocks_at_ = 0;     // offset in head_ of the clocks section
-  std::uint64_t recording_ = 0;         // random id
+  std::unique_ptr<fkt_when> when_;              // must stay valid during FKT_START
+  std::optional<InstrumentSetup> instruments_;  // likewise
+  std::unique_ptr<DiskSyncer> syncer_;          // set while recording to a file or device
+  int sync_error_ = 0;               // errno of fdatasync(2); pages may be missing on the disk
+  std::string head_;                 // the sections before the pages
+  std::size_t start_clocks_at_ = 0;  // offset in head_ of the clocks section
+  std::uint64_t recording_ = 0;      // random id
   std::uint32_t page_bytes_ = 0;
   std::uint32_t cpus_ = 0;
   std::chrono::steady_clock::time_point started_{}, stopped_{};

@@ -77,7 +77,10 @@ Result<fkt_start> Recording::start_arguments(const DrainPlan& plan) const {
   start.filter = request_->filter;
   start.filter_pid = request_->filter_pid;
   start.when = reinterpret_cast<std::uintptr_t>(when_.get());
-  if (calls_) start.calls = reinterpret_cast<std::uintptr_t>(&calls_->arguments());
+  if (instruments_) {
+    start.calls = reinterpret_cast<std::uintptr_t>(instruments_->calls());
+    start.points = reinterpret_cast<std::uintptr_t>(instruments_->points());
+  }
   if (plan.engine == FKT_ENGINE_LEND) {
     start.flags |= FKT_START_ENGINE(plan.engine);
     if (fallback_output_) start.out_fd = fallback_output_.get();

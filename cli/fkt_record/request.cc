@@ -5,11 +5,13 @@
 
 #include <fkt/wire.h>
 
+#include <algorithm>
+
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
 #include "cli/base/units.h"
 #include "cli/fkt_record/engine_name.h"
-#include "cli/fkt_record/instruments/call_setup.h"
+#include "cli/fkt_record/instruments/instrument_setup.h"
 #include "lib/base/suggest.h"
 #include "lib/format/layer_mask.h"
 #include "lib/format/page_group.h"
@@ -238,7 +240,10 @@ Status read_instruments(const Options& options, Request& r) {
     r.instruments.push_back(std::move(*instrument));
   }
   if (r.instruments.empty()) return Done{};
-  if (r.clock != FKT_CLOCK_TSC)
+  const bool has_calls = std::ranges::any_of(r.instruments, [](const Instrument& instrument) {
+    return instrument.place.kind == Place::Kind::call;
+  });
+  if (has_calls && r.clock != FKT_CLOCK_TSC)
     return usage("-i: not with --clock mono: calls are timed by the TSC");
   r.mask |= 1ULL << FKT_L_INSTRUMENTS;
   return Done{};

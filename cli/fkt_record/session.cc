@@ -77,8 +77,8 @@ class Session {
   void close_file(const Status& stopped);
   void tell_end(const Summary& summary);
   void tell_instruments() const;
-  void tell_instrument(const CallSetup::Part& part, const fkt_call_counts& counts) const;
-  // Of all instruments together.
+  void tell_instrument(const InstrumentSetup::Part& part, const fkt_call_counts& counts) const;
+  // Of all instruments on calls together.
   void tell_totals(const fkt_call_counts& counts) const;
   void tell_descendants(const std::vector<Descendant>& left) const;
   void recording_failed(const Error& error);
@@ -340,13 +340,14 @@ void Session::tell_end(const Summary& summary) {
 
 // With -v of each instrument, else of those that missed calls.
 void Session::tell_instruments() const {
-  const CallSetup* const calls = recording_.calls();
-  if (calls == nullptr) return;
-  for (std::uint32_t i = 0; i < calls->parts().size(); i++) {
+  const InstrumentSetup* const instruments = recording_.instruments();
+  if (instruments == nullptr) return;
+  for (std::uint32_t i = 0; i < instruments->parts().size(); i++) {
     const Result<fkt_call_counts> counts = recording_.device().call_counts(i);
     if (!counts) return cli::warn(counts.error().message);
-    if (request_.verbose || counts->missed > 0) tell_instrument(calls->parts()[i], *counts);
-    if (i + 1 == calls->parts().size()) tell_totals(*counts);
+    if (request_.verbose || counts->missed > 0) tell_instrument(instruments->parts()[i], *counts);
+    if (i + 1 == instruments->parts().size() && instruments->calls() != nullptr)
+      tell_totals(*counts);
   }
 }
 
@@ -358,15 +359,17 @@ void Session::tell_totals(const fkt_call_counts& counts) const {
   }
 }
 
-void Session::tell_instrument(const CallSetup::Part& part, const fkt_call_counts& counts) const {
-  cli::warn(part.text + ": " + counted(part.functions, "function") + ", " +
-            cli::with_commas(counts.kept) + " calls recorded, " + cli::with_commas(counts.dropped) +
-            " dropped by its condition, " + cli::with_commas(counts.missed) + " missed");
+void Session::tell_instrument(const InstrumentSetup::Part& part,
+                              const fkt_call_counts& counts) const {
+  cli::warn(part.text + ": " + counted(part.places, part.is_of_calls ? "function" : "tracepoint") +
+            ", " + cli::with_commas(counts.kept) + (part.is_of_calls ? " calls" : " hits") +
+            " recorded, " + cli::with_commas(counts.dropped) + " dropped by its condition, " +
+            cli::with_commas(counts.missed) + " missed");
   if (!request_.verbose) return;
   if (part.taken_before > 0) {
     cli::warn("  " + counted(part.taken_before, "function") + " belong to instruments before it");
   }
-  for (const CallPlan::LeftOut& left : part.left_out) {
+  for (const InstrumentSetup::Part::LeftOut& left : part.left_out) {
     cli::warn("  without " + left.name + ": " + left.reason);
   }
 }

@@ -31,7 +31,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 5
+#define FKT_ABI_VERSION 6
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -90,6 +90,7 @@ struct fkt_start {
 	/* user pointer to a struct fkt_when (condition.h) whose coming true FKT_FIRED reports; 0: none */
 	__u64 when;
 	__u64 calls; /* user pointer to a struct fkt_calls: the functions whose calls are recorded; 0: none */
+	__u64 points; /* user pointer to a struct fkt_points: the tracepoints that are recorded; 0: none */
 };
 
 /* A function whose calls are recorded while the layer `instruments` is. */
@@ -118,7 +119,35 @@ struct fkt_calls {
 #define FKT_CALLS_PROGRAM_BYTES (1U << 22)
 #define FKT_CALLS_INSTRUMENTS 1024
 
-/* FKT_CALL_COUNTS: exact once the recording is stopped. */
+#define FKT_POINTS_MOST (1U << 13)
+#define FKT_POINT_NAME_BYTES 64
+#define FKT_POINT_ARGUMENTS 12
+
+/* A tracepoint whose hits are recorded while the layer `instruments` is. */
+struct fkt_point {
+	char name[FKT_POINT_NAME_BYTES]; /* without its system, zero-terminated */
+	__u32 number; /* in its events; below FKT_POINTS_MOST */
+	__u16 instrument; /* which of the counts of FKT_CALL_COUNTS it adds to */
+	__u16 arguments; /* that the tracepoint passes; at most FKT_POINT_ARGUMENTS */
+};
+
+/*
+ * Needs CAP_SYS_ADMIN. A program's hit (program.h) has a word for each argument; what a narrower argument has in the
+ * higher bits is arbitrary.
+ */
+struct fkt_points {
+	__u64 points; /* user pointer to struct fkt_point[count] */
+	__u64 programs; /* user pointer to the points' programs, in their order, one behind the other */
+	__u32 count; /* 1 to FKT_POINTS_MOST */
+	__u32 program_bytes; /* of all programs; at most FKT_CALLS_PROGRAM_BYTES */
+	__u32 pad;
+	__u32 instruments; /* 1 to FKT_CALLS_INSTRUMENTS; with start.calls, the same number as there */
+};
+
+/*
+ * FKT_CALL_COUNTS: hits of tracepoints, and calls that were not shorter than fkt_calls.shortest. Exact once the
+ * recording is stopped.
+ */
 struct fkt_call_counts {
 	__u32 instrument; /* in; ENXIO: the recording has no such instrument */
 	__u32 pad;
@@ -283,8 +312,8 @@ struct fkt_fired {
 /*
  * Not in the 2005 system. FKT_START: EBUSY if another open file records. Without FKT_STATUS_ALL: EACCES
  * for filters other than JOIN and PROCESS, and for a process that ptrace(2) would refuse. EPERM: the
- * kernel is locked down; or start.calls without CAP_SYS_ADMIN. With start.calls also: ENOPKG, the module
- * fkt_calls is not loaded and cannot be; ENOENT, none of the functions may be traced; ENODEV, ftrace is
+ * kernel is locked down; or start.calls or start.points without CAP_SYS_ADMIN. With start.points also:
+ * ENXIO, there is no such tracepoint. With start.calls also: ENOPKG, the module fkt_calls is not loaded and cannot be; ENOENT, none of the functions may be traced; ENODEV, ftrace is
  * off; EOPNOTSUPP, the clock is not the TSC.
  */
 #define FKT_START _IOW(FKT_IOC, 16, struct fkt_start)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/instrument/call_compiler.h"
 
+#include <fkt/point_hit.h>
+
 #include <algorithm>
 #include <map>
 
@@ -32,12 +34,33 @@ Fetch kept_word(std::uint16_t number, const Fetch& like) {
 
 class CallCompiler {
  public:
-  CallCompiler(const Instrument& instrument, const Prototype& function, const CallContext& context)
+  CallCompiler(const Instrument& instrument, const Prototype& function, const CallContext& context,
+               ArgumentLayout layout)
       : instrument_(instrument),
         function_(function),
-        layout_(lay_out_arguments(context.btf, function)),
+        layout_(std::move(layout)),
         names_(context.btf, function, layout_),
         tests_context_{names_, context.ticks_per_second, context.flags} {}
+
+  // Everything is known when a tracepoint is hit.
+  Result<PointProgram> compile_point() {
+    Status done = bind_values();
+    if (done) done = bind_condition();
+    if (!done) return done.error();
+    const bool of_result =
+        std::ranges::any_of(values_, [](const Value& value) { return value.asked->of_result; });
+    if (of_result || !at_exit_.empty()) {
+      return Error{ErrorCode::usage, "a tracepoint has no return value and no duration"};
+    }
+    ProgramBuilder builder;
+    done = write_all(builder, at_entry_);
+    if (!done) return done.error();
+    for (const Value& value : values_) record(builder, value);
+    Result<ProgramBlock> block =
+        builder.finish(fkt_point_rules(static_cast<__u32>(function_.arguments.size())));
+    if (!block) return block.error();
+    return PointProgram{std::move(*block), std::move(made_.fields)};
+  }
 
   Result<CallPrograms> compile() {
     if (!layout_.on_stack.empty()) {
@@ -294,7 +317,26 @@ class CallCompiler {
 
 Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype& function,
                                   const CallContext& context) {
-  return CallCompiler(instrument, function, context).compile();
+  return CallCompiler(instrument, function, context, lay_out_arguments(context.btf, function))
+      .compile();
+}
+
+Result<PointProgram> compile_point(const Instrument& instrument, const Prototype& point,
+                                   const CallContext& context) {
+  ArgumentLayout layout;
+  for (const Prototype::Argument& argument : point.arguments) {
+    const auto word = static_cast<std::uint8_t>(layout.arguments.size());
+    if (word == FKT_POINT_ARGUMENTS) {
+      return Error{ErrorCode::usage,
+                   "it has more than " + std::to_string(FKT_POINT_ARGUMENTS) + " arguments"};
+    }
+    const Type type = context.btf.type(argument.type);
+    if (type.kind == TypeKind::structure || type.bytes > 8) {
+      return Error{ErrorCode::usage, "it passes " + context.btf.name(argument.type) + " by value"};
+    }
+    layout.arguments.push_back({word, 1});
+  }
+  return CallCompiler(instrument, point, context, std::move(layout)).compile_point();
 }
 
 }  // namespace fkt

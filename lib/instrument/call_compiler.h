@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Makes the programs of an instrument on whole calls (fkt/call_hit.h) for one function.
+// Makes the programs of an instrument on whole calls (fkt/call_hit.h) for one function, and the
+// program of one on a tracepoint (fkt/point_hit.h).
 //
 // Names in its condition: ret, duration; task, pid, tid, uid, cgroup, cpu, context (task, softirq,
 // irq, nmi), since_start, stack_left; else the function's arguments, by name or as arg1, arg2 ...
@@ -50,5 +51,15 @@ struct CallContext {
 // makes no sense of its type; with the column where there is one.
 Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype& function,
                                   const CallContext& context);
+
+struct PointProgram {
+  ProgramBlock block;
+  std::vector<RecordedField> fields;
+};
+
+// point: the tracepoint's arguments. Error (usage): it passes a structure by value, or what is
+// asked is not known there; with the column where there is one.
+Result<PointProgram> compile_point(const Instrument& instrument, const Prototype& point,
+                                   const CallContext& context);
 
 }  // namespace fkt

@@ -89,6 +89,8 @@ Error Device::start_error(const fkt_start& start, int number) const {
       return other_abi("another one");
     case ENOMEM:
       return about("not enough memory for the pages (try a smaller -p)");
+    case ENXIO:
+      return about("a tracepoint of -i has gone with its module");
     case ENOPKG:
       return about("-i needs the module fkt_calls, which is not loaded (modprobe fkt_calls)");
     case ENODEV:
@@ -99,7 +101,7 @@ Error Device::start_error(const fkt_start& start, int number) const {
     case ESRCH:
       return about("no process has the pid " + std::to_string(start.filter_pid));
     case EPERM:
-      if (start.calls != 0) return about("-i takes CAP_SYS_ADMIN (sudo)");
+      if (start.calls != 0 || start.points != 0) return about("-i takes CAP_SYS_ADMIN (sudo)");
       return about("the kernel is locked down (confidentiality) and lets nobody trace it");
     case EACCES:
       if (start.filter != FKT_FILTER_PROCESS) return about("this takes CAP_PERFMON (see fkt(4))");

@@ -121,6 +121,11 @@ void EventDump::json_line(TextWriter& out, const Event& event, const Analysis::P
   TextWriter name;
   format_.name(name, event);
   out.json(name.view());
+  // A call's begin and end have one code, that of the event of which they are made.
+  if (const EventType* type = analysis_.info().catalogue.find(event.id);
+      type && type->made_of != 0) {
+    out.put(type->role == Role::begin ? ",\"role\":\"begin\"" : ",\"role\":\"end\"");
+  }
   out.put(",\"depth\":");
   out.number(place.step.depth);
   out.put(",\"args\":{");

@@ -6,11 +6,13 @@
 namespace fkt {
 namespace {
 
-// Returns whether the event is a call of a function, or made of one.
-bool is_call(const EventType& type) {
-  return type.made_of != 0 ||
-         (type.fields[0].type == FieldType::named && type.fields[0].use == FieldUse::key &&
-          type.field(FieldUse::duration) != nullptr);
+// Returns whether the file's catalogue names what the event is of: the function that was called,
+// the tracepoint.
+bool is_named_by_key(const EventType& type) {
+  const bool by_key =
+      type.fields[0].type == FieldType::named && type.fields[0].use == FieldUse::key;
+  // Of an event of its own for the begin, and one for the end, the event's name says which it is.
+  return type.made_of != 0 || (by_key && type.role == Role::point);
 }
 
 // Writes an exit status as wait(2) encodes it.
@@ -31,7 +33,8 @@ void put_exit_code(TextWriter& out, std::uint64_t code) {
 bool EventFormat::names_event(const EventType& type) const {
   if (type.fields.empty()) return false;
   const Field& first = type.fields[0];
-  return first.type == FieldType::syscall || first.type == FieldType::syscall32 || is_call(type);
+  return first.type == FieldType::syscall || first.type == FieldType::syscall32 ||
+         is_named_by_key(type);
 }
 
 void EventFormat::name(TextWriter& out, const Event& event) const {
@@ -41,7 +44,7 @@ void EventFormat::name(TextWriter& out, const Event& event) const {
     return out.hex(event.id);
   }
   if (!names_event(*type)) return out.escaped(type->name);
-  if (is_call(*type)) {
+  if (is_named_by_key(*type)) {
     const std::uint64_t number = EventType::value(type->fields[0], event).value_or(0);
     const std::string_view known = info_.catalogue.name(type->fields[0], number);
     if (!known.empty()) return out.escaped(known);
@@ -242,7 +245,10 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
     out.json(name.view());
   };
   for (const Field& field : type->fields) put(field);
-  for (const Field& field : type->values_of(event)) put(field);
+  const bool begins = type->made_of != 0 && type->role == Role::begin;
+  for (const Field& field : type->values_of(event)) {
+    if (!begins || field.name != "ret") put(field);
+  }
 }
 
 }  // namespace fkt

@@ -3,8 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include <fkt/call_event.h>
+#include <fkt/point_hit.h>
 
-#include "cli/fkt_record/instruments/call_setup.h"
+#include "cli/fkt_record/instruments/instrument_setup.h"
 #include "tests/golden/recordings.h"
 
 using namespace fkt;
@@ -86,12 +87,34 @@ TEST_CASE("the values recorded of a call are shown by name, and can be asked for
   CHECK(has(a.dump(), "0502 vfs_open count=-7\n"));
   CHECK(has(a.dump(), "0503 vfs_read file.name=\"hosts\", count=5\n"));
   CHECK(has(a.dump(), "0503 vfs_read ret=5, returns (took 1099511627776)\n"));
+  // The end has all values, for a program that reads a line a call.
+  const std::string arguments = R"("file.name":"hosts","count":4096)";
+  CHECK(has(a.json_dump(), arguments + "}}"));
+  CHECK(has(a.json_dump(), arguments + R"(,"ret":17},"took":50})"));
+  CHECK(has(a.json_dump(), R"("name":"vfs_read","role":"begin","depth":)"));
+}
+
+TEST_CASE("a tracepoint's event is shown with its name and its values") {
+  TraceBuilder b;
+  b.section(FKT_SEC_CATALOGUE,
+            Catalogue::builtin().to_lines() +
+                "name\ttracepoint\t0\tsched_waking\nname\ttracepoint\t8191\tsched_switch\n"
+                "values\ttracepoint\t8191\t8191\tnext.comm:str:1:0:128 prev_state:u:3:0:64\n");
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_POINT, 0);
+  b.event(0, T + 200, FKT_E_POINT_VALUES, FKT_POINT_ARG(8191, 3), {0x7374736f68, 0, 2});
+  b.event(0, T + 300, FKT_E_POINT_VALUES, FKT_POINT_ARG(8191, 3) | FKT_VAR_CUT, {0x61, 0, 1});
+  const Analyzed a(b);
+  CHECK(has(a.dump(), "0508 sched_waking\n"));
+  CHECK(has(a.dump(), "0509 sched_switch next.comm=\"hosts\", prev_state=2\n"));
+  CHECK(has(a.dump(), "0509 sched_switch next.comm=\"a\", prev_state=1\n"));
 }
 
 TEST_CASE("what cannot be recorded of a call is refused") {
   CHECK(refusal("call:vfs_* if duration > 1ms do record").empty());
   CHECK(has(refusal("fn:vfs_read"), "only calls of functions"));
-  CHECK(has(refusal("tp:sched:*"), "only calls of functions"));
+  CHECK(has(refusal("sys:openat"), "only calls of functions and tracepoints"));
   CHECK(has(refusal("call:vfs_read do count"), "can only be recorded"));
+  CHECK(refusal("tp:sched:*(prev.pid) if next.pid == 1").empty());
   CHECK(refusal("call:vfs_read(count) ret if count > 4096").empty());
 }

@@ -160,6 +160,10 @@ class MadeBtf {
   }
 
   void add_functions() {
+    // What calls the probes of the tracepoints file_read and file_moved.
+    function("__traceiter_file_read", int_,
+             {{"__data", void_pointer_}, {"file", file_}, {"count", u32_}, {"state", state_}});
+    function("__traceiter_file_moved", int_, {{"__data", void_pointer_}, {"by_value", big_}});
     const std::vector<Argument> read = {
         {"file", file_}, {"buf", pointer(char_)}, {"count", size_}, {"pos", pointer(s64_)}};
     function("vfs_read", s64_, read);

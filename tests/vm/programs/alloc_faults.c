@@ -225,6 +225,20 @@ static void set_calls(struct fkt_start *s)
 	s->calls = (unsigned long)&calls;
 }
 
+static void set_points(struct fkt_start *s)
+{
+	static const __u64 programs[2]; /* without instructions: they keep every hit */
+	static struct fkt_point point[] = { { .name = "sched_switch" }, { .name = "ext4_sync_file_enter", .number = 1 } };
+	static struct fkt_points points;
+
+	points = (struct fkt_points){
+		.points = (unsigned long)point, .programs = (unsigned long)programs, .count = 2,
+		.program_bytes = sizeof(programs), .instruments = 1,
+	};
+	s->mask |= 1ULL << FKT_L_INSTRUMENTS;
+	s->points = (unsigned long)&points;
+}
+
 static void set_process(struct fkt_start *s)
 {
 	s->filter = FKT_FILTER_PROCESS;
@@ -447,6 +461,7 @@ int main(int argc, char **argv)
 		{ .name = "start, a condition", .set = set_condition },
 		{ .name = "start, one process", .set = set_process },
 		{ .name = "start, calls", .set = set_calls },
+		{ .name = "start, tracepoints", .set = set_points },
 		{ .name = "start, buffered", .is_open = true },
 		{ .name = "start, direct", .is_open = true, .flags = O_DIRECT },
 		{ .name = "start, checkin", .set = set_checkin, .is_open = true },

@@ -107,6 +107,36 @@ static __u64 calls(struct thread *t)
 	return (unsigned long)place(t, &calls, sizeof(calls));
 }
 
+/* Generates tracepoints, as calls() does functions. */
+static __u64 points(struct thread *t)
+{
+	static const char *const names[] = { "sched_switch", "sched_wakeup", "kfree", "page_fault_user", "nothing", "" };
+	static _Thread_local struct fkt_point point[FUNCTIONS];
+	static _Thread_local __u64 programs[PROGRAM_WORDS];
+	static _Thread_local struct fkt_points points;
+	unsigned int i, words = chance(t, 70) ? FUNCTIONS : 1 + below(t, PROGRAM_WORDS);
+
+	for (i = 0; i < FUNCTIONS; i++) {
+		point[i] = (struct fkt_point){
+			.number = small(t, FKT_POINTS_MOST), .instrument = small(t, 2),
+			.arguments = small(t, FKT_POINT_ARGUMENTS + 1),
+		};
+		if (chance(t, 97))
+			strcpy(point[i].name, names[below(t, chance(t, 80) ? 4 : 6)]);
+		else
+			memset(point[i].name, 'x', sizeof(point[i].name));
+	}
+	for (i = 0; i < PROGRAM_WORDS; i++)
+		programs[i] = chance(t, 80) ? 0 : number(t);
+	points = (struct fkt_points){
+		.points = (unsigned long)place(t, point, sizeof(point)),
+		.programs = (unsigned long)place(t, programs, words * 8),
+		.count = chance(t, 95) ? FUNCTIONS : small(t, FUNCTIONS + 1), .program_bytes = words * 8,
+		.instruments = small(t, 3), .pad = chance(t, 97) ? 0 : (__u32)number(t),
+	};
+	return (unsigned long)place(t, &points, sizeof(points));
+}
+
 static __u64 mask(struct thread *t)
 {
 	return chance(t, 90) ? rnd(t) & (1 << FKT_L_SYSTEM | 1 << FKT_L_FKT | 1 << FKT_L_PROCESS | 1ULL << FKT_L_INSTRUMENTS) : number(t);
@@ -155,6 +185,7 @@ static struct fkt_start make_start(struct thread *t)
 		.filter_pid = some_pid(t),
 		.when = chance(t, 70) ? 0 : condition(t),
 		.calls = chance(t, 85) ? 0 : calls(t),
+		.points = chance(t, 85) ? 0 : points(t),
 	};
 }
 

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/instruments/instrument_setup.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+
+#include "lib/instrument/btf.h"
+#include "lib/record/kernel_symbols.h"
+#include "lib/record/machine_sections.h"
+
+namespace fkt::record {
+namespace {
+
+constexpr const char* kTracefs[] = {"/sys/kernel/tracing/", "/sys/kernel/debug/tracing/"};
+
+Error unsupported(const Instrument& instrument, const std::string& what) {
+  return {ErrorCode::usage, "-i \"" + instrument.text + "\": " + what};
+}
+
+// The functions that ftrace can trace. Error (io): tracefs is not there.
+Result<std::string> available_functions() {
+  Result<std::string> text = read_file(std::string(kTracefs[0]) + "available_filter_functions");
+  if (!text) text = read_file(std::string(kTracefs[1]) + "available_filter_functions");
+  if (text) return text;
+  return Error{ErrorCode::io, text.error().message +
+                                  ": -i needs the list of functions that can be traced (mount -t "
+                                  "tracefs nodev /sys/kernel/tracing)"};
+}
+
+// The names of the folders in a folder of tracefs. Error (io): tracefs is not there.
+Result<std::vector<std::string>> folders(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (const char* const tracefs : kTracefs) {
+    std::vector<std::string> names;
+    fs::directory_iterator entry(tracefs + folder, error), end;
+    for (; !error && entry != end; entry.increment(error)) {
+      if (entry->is_directory()) names.push_back(entry->path().filename().string());
+    }
+    if (!error) return names;
+  }
+  return Error{ErrorCode::io, kTracefs[0] + folder + ": " + error.message() +
+                                  ": -i needs the list of tracepoints (mount -t tracefs nodev "
+                                  "/sys/kernel/tracing)"};
+}
+
+// The types of the kernel and of its modules, read when they are asked for.
+class Types {
+ public:
+  static Result<Types> read() {
+    Result<Btf> kernel = Btf::of_kernel();
+    if (!kernel) return kernel.error();
+    return Types(std::move(*kernel));
+  }
+
+  const Btf* of(std::string_view module) {
+    if (module.empty()) return &kernel_;
+    const std::string name(module);
+    const auto found = modules_.find(name);
+    if (found != modules_.end()) return found->second ? &*found->second : nullptr;
+    Result<Btf> btf = kernel_.of_module(name);
+    std::optional<Btf>& slot = modules_[name];
+    if (btf) slot.emplace(std::move(*btf));
+    return slot ? &*slot : nullptr;
+  }
+
+ private:
+  explicit Types(Btf kernel) : kernel_(std::move(kernel)) {}
+
+  Btf kernel_;
+  std::map<std::string, std::optional<Btf>> modules_;
+};
+
+template <class LeftOut>
+std::vector<InstrumentSetup::Part::LeftOut> left_out(std::vector<LeftOut> list) {
+  std::vector<InstrumentSetup::Part::LeftOut> out;
+  for (LeftOut& left : list) out.push_back({std::move(left.name), std::move(left.reason)});
+  return out;
+}
+
+bool is_of_calls(const Instrument& instrument) {
+  return instrument.place.kind == Place::Kind::call;
+}
+
+}  // namespace
+
+Status check_instrument(const Instrument& instrument) {
+  if (!is_of_calls(instrument) && instrument.place.kind != Place::Kind::tracepoint) {
+    return unsupported(instrument,
+                       "only calls of functions and tracepoints can be recorded (call:NAMES, "
+                       "tp:SYSTEM:NAMES)");
+  }
+  if (instrument.action.kind != Action::Kind::record) {
+    return unsupported(instrument, "hits can only be recorded (do record)");
+  }
+  return Done{};
+}
+
+// What the running kernel says of itself, and the setup that is made of it.
+class InstrumentSetup::Maker {
+ public:
+  explicit Maker(double ticks_per_second) : ticks_per_second_(ticks_per_second) {}
+
+  Status read_kernel(std::span<const Instrument> instruments) {
+    Result<std::string> kallsyms = read_file("/proc/kallsyms");
+    if (!kallsyms) return kallsyms.error();
+    symbols_ = parse_kallsyms(std::move(*kallsyms));
+    if (symbols_.hidden) {
+      return Error{ErrorCode::io,
+                   "-i: the kernel hides its addresses from who lacks CAP_SYSLOG (sudo)"};
+    }
+    Result<Types> types = Types::read();
+    if (!types) return types.error();
+    types_.emplace(std::move(*types));
+    if (!std::ranges::any_of(instruments, is_of_calls)) return Done{};
+    const Result<std::string> available = available_functions();
+    if (!available) return available.error();
+    traceable_.emplace(*available);
+    return Done{};
+  }
+
+  Status add(const Instrument& instrument) {
+    return is_of_calls(instrument) ? add_calls(instrument) : add_points(instrument);
+  }
+
+  Result<InstrumentSetup> finish() {
+    const std::size_t count = made_.parts_.size();
+    if (count > FKT_CALLS_INSTRUMENTS) {
+      return Error{ErrorCode::usage, "-i: too many instruments (at most " +
+                                         std::to_string(FKT_CALLS_INSTRUMENTS) + ")"};
+    }
+    Status done = made_.calls_.finish(static_cast<std::uint32_t>(count));
+    if (done) done = made_.points_.finish(static_cast<std::uint32_t>(count));
+    if (!done) return done.error();
+    return std::move(made_);
+  }
+
+ private:
+  std::uint16_t next() const { return static_cast<std::uint16_t>(made_.parts_.size()); }
+  std::function<const Btf*(std::string_view)> types() {
+    return [this](std::string_view module) { return types_->of(module); };
+  }
+
+  Status add_calls(const Instrument& instrument) {
+    Result<CallPlan> plan =
+        plan_calls(instrument, {symbols_.symbols, *traceable_, types(), ticks_per_second_, {}});
+    if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
+    Part part{.text = instrument.text,
+              .is_of_calls = true,
+              .left_out = left_out(std::move(plan->left_out))};
+    const CallSetup::Added added = made_.calls_.add(std::move(*plan), next());
+    if (added.functions == 0) {
+      return unsupported(instrument, "instruments before it have all functions that fit");
+    }
+    part.places = added.functions;
+    part.taken_before = added.taken_before;
+    made_.parts_.push_back(std::move(part));
+    return Done{};
+  }
+
+  Status add_points(const Instrument& instrument) {
+    const Result<std::vector<std::string>> systems = folders("events");
+    if (!systems) return systems.error();
+    const Result<std::vector<std::string>> events = folders("events/" + instrument.place.group);
+    const std::vector<std::string> none;
+    Result<PointPlan> plan = plan_points(
+        instrument,
+        {*systems, events ? *events : none, symbols_.symbols, types(), ticks_per_second_});
+    if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
+    made_.points_.add(*plan, next());
+    made_.parts_.push_back({.text = instrument.text,
+                            .places = plan->taken.size(),
+                            .left_out = left_out(std::move(plan->left_out))});
+    return Done{};
+  }
+
+  const double ticks_per_second_;
+  KernelSymbols symbols_;
+  std::optional<Types> types_;
+  std::optional<TraceableFunctions> traceable_;
+  InstrumentSetup made_;
+};
+
+Result<InstrumentSetup> InstrumentSetup::make(std::span<const Instrument> instruments,
+                                              double ticks_per_second) {
+  Maker maker(ticks_per_second);
+  const Status read = maker.read_kernel(instruments);
+  if (!read) return read.error();
+  for (const Instrument& instrument : instruments) {
+    const Status added = maker.add(instrument);
+    if (!added) return added.error();
+  }
+  return maker.finish();
+}
+
+}  // namespace fkt::record

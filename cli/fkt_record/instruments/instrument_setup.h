@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The instruments of a recording: from the texts of -i to what FKT_START is given, and what the
+// file says of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/fkt_record/instruments/call_setup.h"
+#include "cli/fkt_record/instruments/point_setup.h"
+#include "lib/base/result.h"
+#include "lib/instrument/instrument.h"
+
+namespace fkt::record {
+
+// Error (usage): fkt_record cannot do what the instrument asks for.
+Status check_instrument(const Instrument& instrument);
+
+class InstrumentSetup {
+ public:
+  // An instrument as the recording has it.
+  struct Part {
+    struct LeftOut {
+      std::string name, reason;
+    };
+
+    std::string text;          // as typed
+    bool is_of_calls = false;  // of functions' calls; else of tracepoints
+    std::size_t places = 0;    // functions or tracepoints
+    // Functions that its patterns fit, but an earlier instrument has.
+    std::size_t taken_before = 0;
+    std::vector<LeftOut> left_out;
+  };
+
+  // Finds the functions and tracepoints of the running kernel that the instruments are for. A
+  // function belongs to the first instrument that fits it. Precondition: check_instrument() found
+  // them good. Error (usage): an instrument has no place; (io): the kernel does not tell what it
+  // has.
+  static Result<InstrumentSetup> make(std::span<const Instrument> instruments,
+                                      double ticks_per_second);
+
+  // For FKT_START, valid as long as this object; nullptr: there are none.
+  const fkt_calls* calls() const { return calls_.empty() ? nullptr : &calls_.arguments(); }
+  const fkt_points* points() const { return points_.empty() ? nullptr : &points_.arguments(); }
+  // Lines for the file's catalogue.
+  std::string catalogue_lines() const {
+    return calls_.catalogue_lines() + points_.catalogue_lines();
+  }
+  std::span<const Part> parts() const { return parts_; }
+
+ private:
+  class Maker;
+  InstrumentSetup() = default;
+
+  std::vector<Part> parts_;
+  CallSetup calls_;
+  PointSetup points_;
+};
+
+}  // namespace fkt::record

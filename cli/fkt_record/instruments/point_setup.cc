@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/instruments/point_setup.h"
+
+#include <algorithm>
+
+namespace fkt::record {
+
+void PointSetup::add(const PointPlan& plan, std::uint16_t instrument) {
+  for (const PointPlan::Taken& taken : plan.taken) {
+    const auto number = static_cast<std::uint32_t>(points_.size());
+    fkt_point& point = points_.emplace_back();
+    const std::size_t bytes = std::min(taken.name.size(), sizeof point.name - 1);
+    std::copy_n(taken.name.begin(), bytes, std::begin(point.name));
+    point.number = number;
+    point.instrument = instrument;
+    point.arguments = static_cast<std::uint16_t>(taken.arguments);
+    const ProgramBlock& block = taken.program.block;
+    const auto* const program = reinterpret_cast<const std::byte*>(&block.program());
+    programs_.insert(programs_.end(), program, program + block.bytes());
+    names_ += "name\ttracepoint\t" + std::to_string(number) + '\t' + taken.name + '\n';
+    values_.add(number, taken.program.fields);
+  }
+}
+
+Status PointSetup::finish(std::uint32_t instruments) {
+  if (points_.size() > FKT_POINTS_MOST || programs_.size() > FKT_CALLS_PROGRAM_BYTES) {
+    return Error{ErrorCode::usage,
+                 "-i: too many tracepoints (at most " + std::to_string(FKT_POINTS_MOST) + ")"};
+  }
+  fkt_points& a = *arguments_;
+  a.points = reinterpret_cast<std::uintptr_t>(points_.data());
+  a.programs = reinterpret_cast<std::uintptr_t>(programs_.data());
+  a.count = static_cast<std::uint32_t>(points_.size());
+  a.program_bytes = static_cast<std::uint32_t>(programs_.size());
+  a.instruments = instruments;
+  return Done{};
+}
+
+}  // namespace fkt::record

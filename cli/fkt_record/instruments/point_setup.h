@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The tracepoints of a recording: what FKT_START is given, and what the file says of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fkt/ioctl.h>
+
+#include "cli/fkt_record/instruments/value_lines.h"
+#include "lib/base/result.h"
+#include "lib/instrument/point_plan.h"
+
+namespace fkt::record {
+
+class PointSetup {
+ public:
+  // instrument: its number among all of the recording.
+  void add(const PointPlan& plan, std::uint16_t instrument);
+  // Called once, after the last add(). instruments: how many the recording has. Error (usage):
+  // there are too many tracepoints.
+  Status finish(std::uint32_t instruments);
+
+  bool empty() const { return points_.empty(); }
+  // For FKT_START; valid as long as this object.
+  const fkt_points& arguments() const { return *arguments_; }
+  // Lines for the file's catalogue.
+  std::string catalogue_lines() const { return names_ + values_.text(); }
+
+ private:
+  std::vector<fkt_point> points_;
+  std::vector<std::byte> programs_;  // its memory stays where it is when this object is moved
+  std::string names_;                // lines "name"
+  ValueLines values_{"tracepoint"};
+  std::unique_ptr<fkt_points> arguments_ = std::make_unique<fkt_points>();
+};
+
+}  // namespace fkt::record

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Lines "values" of a file's catalogue (man fkt-file.5): what is recorded with the events of a
+// function or a tracepoint.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/instrument/call_compiler.h"
+
+namespace fkt::record {
+
+// The fields of such a line.
+std::string value_fields(std::span<const RecordedField> fields);
+
+class ValueLines {
+ public:
+  // table: of the numbers' names.
+  explicit ValueLines(std::string_view table) : table_(table) {}
+
+  // Adds what is recorded for a number; numbers ascend. Numbers with equal fields that follow each
+  // other share a line.
+  void add(std::uint32_t number, std::span<const RecordedField> fields);
+  std::string text() const;
+
+ private:
+  struct Line {
+    std::uint32_t first = 0, last = 0;
+    std::string fields;
+  };
+
+  std::string table_;
+  std::vector<Line> lines_;
+};
+
+}  // namespace fkt::record

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/instrument/point_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "lib/base/suggest.h"
+#include "lib/base/text.h"
+
+namespace fkt {
+namespace {
+
+// The kernel's function that calls a tracepoint's probes; it has the tracepoint's arguments behind
+// one of its own.
+constexpr std::string_view kCaller = "__traceiter_";
+
+class PointPlanner {
+ public:
+  PointPlanner(const Instrument& instrument, const PointPlanSources& sources)
+      : instrument_(instrument), sources_(sources) {
+    for (const Symbol& symbol : sources.symbols) {
+      if (symbol.name.starts_with(kCaller)) {
+        modules_.emplace(symbol.name.substr(kCaller.size()), symbol.module);
+      }
+    }
+  }
+
+  Result<PointPlan> plan() {
+    std::vector<std::string> fitting;
+    for (const std::string& event : sources_.events) {
+      if (instrument_.place.names.has(event)) fitting.push_back(event);
+    }
+    if (fitting.empty()) return nothing_fits();
+    std::ranges::sort(fitting);
+    for (const std::string& name : fitting) {
+      const std::string reason = take(name);
+      if (!reason.empty()) plan_.left_out.push_back({name, reason});
+    }
+    if (!plan_.taken.empty()) return std::move(plan_);
+    const PointPlan::LeftOut& first = plan_.left_out.front();
+    return Error{ErrorCode::usage,
+                 "\"" + instrument_.text + "\": " + first.name + ": " + first.reason};
+  }
+
+ private:
+  Error nothing_fits() const {
+    const Place& place = instrument_.place;
+    const std::string in = "\"" + instrument_.text + "\": ";
+    if (std::ranges::find(sources_.systems, place.group) == sources_.systems.end()) {
+      const std::vector<std::string> known(sources_.systems.begin(), sources_.systems.end());
+      return {ErrorCode::usage, in + "this kernel has no tracepoints of \"" + place.group + "\"" +
+                                    did_you_mean(place.group, known)};
+    }
+    const std::vector<std::string> known(sources_.events.begin(), sources_.events.end());
+    return {ErrorCode::usage, in + place.group + " has no tracepoint that fits" +
+                                  did_you_mean(place.names.patterns.front(), known)};
+  }
+
+  // Returns why the tracepoint cannot be recorded; empty: it is taken.
+  std::string take(const std::string& name) {
+    const auto module = modules_.find(name);
+    if (module == modules_.end()) return "the kernel makes this event of others";
+    const Btf* const btf = sources_.types(module->second);
+    if (btf == nullptr) {
+      return "the types of module " + std::string(module->second) + " are not described";
+    }
+    Result<Prototype> prototype = btf->prototype(std::string(kCaller) + name);
+    if (!prototype) return prototype.error().message;
+    if (prototype->arguments.empty()) return "its arguments are not described";
+    prototype->arguments.erase(prototype->arguments.begin());
+    prototype->function = name;
+    const Instrument with_values = with_default_values(*prototype, *btf);
+    Result<PointProgram> program =
+        compile_point(with_values, *prototype, {*btf, sources_.ticks_per_second, {}});
+    if (!program) return program.error().message;
+    plan_.taken.push_back({name, prototype->arguments.size(), std::move(*program)});
+    return {};
+  }
+
+  Instrument with_default_values(const Prototype& prototype, const Btf& btf) const {
+    Instrument instrument = instrument_;
+    if (!instrument.values.empty()) return instrument;
+    for (std::size_t i = 0; i < prototype.arguments.size(); i++) {
+      const Prototype::Argument& argument = prototype.arguments[i];
+      const TypeKind kind = btf.type(argument.type).kind;
+      const bool is_number = kind == TypeKind::integer || kind == TypeKind::enumeration;
+      if (!is_number && !btf.is_text(argument.type)) continue;
+      FetchedValue value;
+      value.path.root = argument.name.empty() ? "arg" + std::to_string(i + 1) : argument.name;
+      instrument.values.push_back(std::move(value));
+    }
+    return instrument;
+  }
+
+  const Instrument& instrument_;
+  const PointPlanSources& sources_;
+  std::map<std::string_view, std::string_view> modules_;  // by tracepoint
+  PointPlan plan_;
+};
+
+}  // namespace
+
+Result<PointPlan> plan_points(const Instrument& instrument, const PointPlanSources& sources) {
+  return PointPlanner(instrument, sources).plan();
+}
+
+}  // namespace fkt

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Which tracepoints of this kernel an instrument takes, with which programs; and why others that
+// its patterns fit are left out.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/result.h"
+#include "lib/format/symbols.h"
+#include "lib/instrument/call_compiler.h"
+
+namespace fkt {
+
+struct PointPlan {
+  struct Taken {
+    std::string name;
+    std::size_t arguments = 0;
+    PointProgram program;
+  };
+  struct LeftOut {
+    std::string name, reason;
+  };
+
+  std::vector<Taken> taken;  // by name
+  std::vector<LeftOut> left_out;
+};
+
+struct PointPlanSources {
+  std::span<const std::string> systems;  // of the running kernel and its modules: "block", "sched"
+  std::span<const std::string> events;   // of the instrument's system
+  std::span<const Symbol> symbols;       // of the running kernel and its modules
+  // Returns the types of a module, of the kernel itself when the name is empty; nullptr: they are
+  // not described.
+  std::function<const Btf*(std::string_view module)> types;
+  double ticks_per_second = 1e9;
+};
+
+// An instrument without values records all arguments of a tracepoint that are numbers or texts.
+// Error (usage): the patterns fit no tracepoint, or none of those that they fit can be recorded.
+Result<PointPlan> plan_points(const Instrument& instrument, const PointPlanSources& sources);
+
+}  // namespace fkt

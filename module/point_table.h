@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The tracepoints that are recorded, and the programs that decide about each hit. */
+#ifndef FKT_POINT_TABLE_H
+#define FKT_POINT_TABLE_H
+
+#include <linux/types.h>
+
+#include <fkt/ioctl.h>
+
+#include "call_table.h"
+
+struct tracepoint;
+
+struct fkt_point_slot {
+	const struct fkt_program *program;
+	struct fkt_call_sums __percpu *sums; /* of its instrument */
+	u32 number;
+	u32 arguments;
+	/* the next ones are probes/points.c's */
+	struct tracepoint *tracepoint; /* NULL: not found, or its module has gone */
+	bool is_registered;
+	char name[FKT_POINT_NAME_BYTES];
+};
+
+struct fkt_point_table {
+	struct fkt_point_slot *slots;
+	u32 count;
+	u32 instruments;
+	void *program_block; /* all programs */
+	struct fkt_call_sums __percpu *sums; /* by instrument */
+};
+
+struct fkt_point_table *fkt_point_table_get(const struct file *owner, const struct fkt_start *start);
+void fkt_point_table_clear(struct fkt_point_table *table);
+void fkt_point_table_free(struct fkt_point_table *table);
+
+#endif /* FKT_POINT_TABLE_H */

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Programs of instruments as user space gives them (program_block.h). */
+
+#include <linux/types.h>
+
+#include <fkt/program.h>
+#include <fkt/program_verify.h>
+
+#include "program_block.h"
+
+/*
+ * Returns the program at `offset` of the block once it is verified, and adds its size to `offset`; NULL: it is not good.
+ * User space must not be able to change the block: what was verified must stay true. check: scratch memory.
+ */
+const struct fkt_program *fkt_program_take(const void *block, size_t bytes, size_t *offset,
+					   const struct fkt_program_rules *rules, struct fkt_program_check *check)
+{
+	const struct fkt_program *program = block + *offset;
+	size_t size;
+
+	if (bytes - *offset < sizeof(*program))
+		return NULL;
+	size = FKT_PROGRAM_BYTES((size_t)program->insns, (size_t)program->texts);
+	if (size > bytes - *offset || fkt_program_verify(program, size, rules, check).verdict != FKT_VERDICT_GOOD)
+		return NULL;
+	*offset += size;
+	return program;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Layer instruments: tracepoints of the kernel and of modules. Each has a probe of its own data; the arguments come as
+ * the tracepoint passes them, whatever their types are: the program takes of each what its type has.
+ */
+
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/nospec.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+
+#include <fkt/events.h>
+#include <fkt/point_hit.h>
+
+#include "point_table.h"
+#include "points.h"
+#include "programs.h"
+#include "write.h"
+
+/*
+ * Protected by `lock`, and changed under the recording's lock too. A module's notifier takes `lock` with the list of
+ * modules with tracepoints locked, so that one must never be taken under it.
+ */
+static struct fkt_point_table points;
+static bool is_on;
+static DEFINE_MUTEX(lock);
+
+/* ---- a hit; called by a tracepoint: preemption is disabled ---- */
+
+static enum fkt_run run(const struct fkt_point_slot *slot, const u64 *arguments, struct fkt_scratch *scratch)
+{
+	struct fkt_emitted emitted = { .words = scratch->words };
+	enum fkt_run says = fkt_program_run(slot->program, arguments, &emitted, fkt_read_memory, fkt_call_context);
+
+	if (says != FKT_RUN_KEEP)
+		return says;
+	this_cpu_inc(slot->sums->kept);
+	if (slot->program->words)
+		fkt_emit(FKT_E_POINT_VALUES, FKT_POINT_ARG(slot->number, emitted.used) | (emitted.cut ? FKT_VAR_CUT : 0),
+			 scratch->words, emitted.used);
+	else
+		fkt_emit0(FKT_E_POINT, slot->number);
+	return says;
+}
+
+static void hit(const struct fkt_point_slot *slot, const u64 *arguments)
+{
+	enum fkt_run says = FKT_RUN_FAULT;
+	struct fkt_scratch *scratch;
+
+	if (!fkt_instruments_on())
+		return;
+	scratch = fkt_scratch_get();
+	if (scratch)
+		says = run(slot, arguments, scratch);
+	fkt_scratch_put();
+	fkt_count_hit(slot->sums, says);
+}
+
+/*
+ * The probes. One that has more parameters than its tracepoint has arguments finds arbitrary values in the others: they
+ * lie in registers, or on the stack above the caller's return address. No program uses them (fkt_point_rules()).
+ */
+static void probe_short(void *slot, u64 a, u64 b, u64 c, u64 d, u64 e)
+{
+	const u64 arguments[] = { a, b, c, d, e };
+
+	hit(slot, arguments);
+}
+
+static void probe_long(void *slot, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k, u64 l)
+{
+	const u64 arguments[] = { a, b, c, d, e, f, g, h, i, j, k, l };
+
+	BUILD_BUG_ON(ARRAY_SIZE(arguments) != FKT_POINT_ARGUMENTS);
+	hit(slot, arguments);
+}
+
+/* Parameters that x86-64 passes in registers, behind the first one. */
+#define SHORT 5
+
+static void *probe_of(const struct fkt_point_slot *slot)
+{
+	return slot->arguments <= SHORT ? (void *)probe_short : (void *)probe_long;
+}
+
+/* ---- finding the tracepoints ---- */
+
+static void match(struct tracepoint *tracepoint, void *unused)
+{
+	u32 i;
+
+	for (i = 0; i < points.count; i++)
+		if (!points.slots[i].tracepoint && !strcmp(points.slots[i].name, tracepoint->name))
+			points.slots[i].tracepoint = tracepoint;
+}
+
+static void unregister(struct fkt_point_slot *slot)
+{
+	if (slot->is_registered)
+		tracepoint_probe_unregister(slot->tracepoint, probe_of(slot), slot);
+	slot->is_registered = false;
+}
+
+/* Lets go of the tracepoints of a module whose code does not run any more. */
+static void forget(const struct tracepoint *tracepoint)
+{
+	u32 i;
+
+	for (i = 0; i < points.count; i++) {
+		if (points.slots[i].tracepoint != tracepoint)
+			continue;
+		unregister(&points.slots[i]);
+		points.slots[i].tracepoint = NULL;
+	}
+}
+
+/*
+ * Called for each module with tracepoints when the notifier is registered, and when one comes or goes later. What comes
+ * while it is recorded already is not looked at: the programs are for the types of those that were there.
+ */
+static int on_module(struct notifier_block *unused, unsigned long state, void *data)
+{
+	const struct module *module = ((struct tp_module *)data)->mod;
+	int i;
+
+	mutex_lock(&lock);
+	for (i = 0; i < module->num_tracepoints; i++) {
+		struct tracepoint *tracepoint = tracepoint_ptr_deref(&module->tracepoints_ptrs[i]);
+
+		if (state == MODULE_STATE_COMING && !is_on)
+			match(tracepoint, NULL);
+		else if (state == MODULE_STATE_GOING)
+			forget(tracepoint);
+	}
+	mutex_unlock(&lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block notifier = { .notifier_call = on_module };
+
+/* ---- begin and end; callers hold the recording's lock ---- */
+
+static int register_all(void)
+{
+	u32 i;
+	int err;
+
+	for (i = 0; i < points.count; i++) {
+		struct fkt_point_slot *slot = &points.slots[i];
+
+		if (!slot->tracepoint)
+			return -ENXIO;
+		err = tracepoint_probe_register(slot->tracepoint, probe_of(slot), slot);
+		if (err)
+			return err;
+		slot->is_registered = true;
+	}
+	return 0;
+}
+
+static void unregister_all(void)
+{
+	u32 i;
+
+	mutex_lock(&lock);
+	for (i = 0; i < points.count; i++)
+		unregister(&points.slots[i]);
+	is_on = false;
+	mutex_unlock(&lock);
+	unregister_tracepoint_module_notifier(&notifier);
+	/* When this returns, no probe runs any more. */
+	tracepoint_synchronize_unregister();
+}
+
+/*
+ * Records the hits of the table's tracepoints while the layer is on, until fkt_record_points_end(). Takes over `table`,
+ * which may be NULL. -ENXIO: there is no such tracepoint.
+ */
+int fkt_record_points_begin(struct fkt_point_table *table)
+{
+	int err;
+
+	fkt_record_points_free();
+	if (!table)
+		return 0;
+	mutex_lock(&lock);
+	points = *table;
+	mutex_unlock(&lock);
+	kfree(table);
+	for_each_kernel_tracepoint(match, NULL);
+	err = register_tracepoint_module_notifier(&notifier);
+	if (err)
+		return err;
+	mutex_lock(&lock);
+	is_on = true;
+	err = register_all();
+	mutex_unlock(&lock);
+	if (err)
+		unregister_all();
+	return err;
+}
+
+/* When this returns, no hit is being recorded. */
+void fkt_record_points_end(void)
+{
+	if (is_on)
+		unregister_all();
+}
+
+/* Frees the counts of the last recording. */
+void fkt_record_points_free(void)
+{
+	mutex_lock(&lock);
+	fkt_point_table_clear(&points);
+	mutex_unlock(&lock);
+}
+
+/* Adds the counts of one instrument. -ENXIO: the recording has no such instrument. */
+int fkt_record_points_counts(struct fkt_call_counts *counts)
+{
+	if (counts->instrument >= points.instruments)
+		return -ENXIO;
+	/* The number comes from user space and is used as an index. */
+	fkt_add_sums(counts, &points.sums[array_index_nospec(counts->instrument, points.instruments)]);
+	return 0;
+}
