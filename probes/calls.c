@@ -37,6 +37,7 @@ static struct {
 	 * is known. Its lowest bit is 0, and 1 in the kept word if a text was cut.
 	 */
 	u64 mark;
+	u64 since; /* TSC before the first of its calls */
 	bool is_on;
 	int (*begin)(const struct fkt_calls_plan *plan);
 	void (*end)(void);
@@ -195,7 +196,9 @@ static void record(const struct fkt_call *call, u64 end)
 		goto out;
 	slot = fkt_call_find(&calls.table, call->body);
 	if (unlikely(!slot)) {
-		this_cpu_inc(strangers);
+		/* A call that began in an earlier recording is of one of that one's functions. */
+		if (call->begin >= calls.since)
+			this_cpu_inc(strangers);
 		goto out;
 	}
 	if (unlikely((s32)slot->number < 0)) {
@@ -304,6 +307,7 @@ int fkt_record_calls_begin(struct fkt_call_table *table)
 	}
 	plan.shortest = calls.table.shortest;
 	strangers_before = sum_strangers();
+	calls.since = rdtsc();
 	err = calls.begin(&plan);
 	if (err)
 		put_tracer();

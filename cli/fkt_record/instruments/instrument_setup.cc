@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/instruments/instrument_setup.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <system_error>
 
+#include "lib/base/unique_fd.h"
 #include "lib/instrument/btf.h"
 #include "lib/record/kernel_symbols.h"
 #include "lib/record/machine_sections.h"
@@ -20,8 +24,26 @@ Error unsupported(const Instrument& instrument, const std::string& what) {
   return {ErrorCode::usage, "-i \"" + instrument.text + "\": " + what};
 }
 
-// The functions that ftrace can trace. Error (io): tracefs is not there.
+// Error (io): the kernel lets nobody trace functions.
+Status check_ftrace(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Not EACCES, which is for users without a capability.
+  if (!fd && errno == EPERM) {
+    return Error{ErrorCode::io,
+                 "-i: the kernel is locked down (confidentiality) and lets nobody trace functions"};
+  }
+  if (!fd && errno == ENODEV) {
+    return Error{ErrorCode::io,
+                 "-i: ftrace has switched itself off after an error (see the kernel's log), until "
+                 "the next boot"};
+  }
+  return Done{};
+}
+
+// The functions that ftrace can trace. Error (io): tracefs is not there, or closed to everybody.
 Result<std::string> available_functions() {
+  const Status open = check_ftrace(std::string(kTracefs[0]) + "available_filter_functions");
+  if (!open) return open.error();
   Result<std::string> text = read_file(std::string(kTracefs[0]) + "available_filter_functions");
   if (!text) text = read_file(std::string(kTracefs[1]) + "available_filter_functions");
   if (text) return text;

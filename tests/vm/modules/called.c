@@ -43,6 +43,7 @@ static struct called {
 } called[MOST];
 static unsigned int called_n;
 static atomic64_t unknown;
+static u64 since; /* TSC before the first traced call */
 static atomic64_t refused, broken; /* calls that were not traced; calls whose kept words came back changed */
 
 /* Racy for functions that several CPUs call at once, but for the number of calls. */
@@ -62,7 +63,9 @@ static void notrace count(const struct fkt_call *call, u64 end)
 		c->result = call->result;
 		return;
 	}
-	atomic64_inc(&unknown);
+	/* What began before may be of another module's functions, which had the engine then. */
+	if (call->begin >= since)
+		atomic64_inc(&unknown);
 }
 
 static const unsigned int kept_words[FKT_CALLS_FRAMES] = {
@@ -294,6 +297,7 @@ static int __init called_init(void)
 	err = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "called");
 	if (err)
 		return err;
+	since = rdtsc();
 	err = fkt_calls_begin(&plan);
 	if (!err) {
 		WRITE_ONCE(is_traced, true);
