@@ -13,6 +13,7 @@
 #include <asm/ibt.h>
 
 #include <fkt/call_hit.h>
+#include <fkt/events.h>
 #include <fkt/ioctl.h>
 #include <fkt/program_verify.h>
 
@@ -110,7 +111,7 @@ static int add_function(struct fkt_call_table *table, const struct fkt_called *c
 	}
 	table->asks[at] = programs;
 	table->slots[at] = (struct fkt_call_slot){
-		.body = body, .number = called->number,
+		.body = body, .number = called->number | called->layer << FKT_ARG_BITS,
 		.sums = &table->sums[called->instrument],
 	};
 	if (programs->entry->insns || programs->exit->insns)
@@ -147,7 +148,7 @@ static int check_function(const struct fkt_called *called, const struct fkt_call
 {
 	/* User addresses, too, are not functions of the kernel. */
 	if ((s64)called->function >= 0 || called->number > FKT_ARG_MASK || called->program >= calls->program_count ||
-	    called->instrument >= calls->instruments)
+	    called->instrument >= calls->instruments || !fkt_is_layer(called->layer) || called->pad)
 		return -EINVAL;
 	return before && before->function >= called->function ? -EINVAL : 0;
 }

@@ -5,6 +5,8 @@
 
 #include <linux/types.h>
 
+#include <fkt/wire.h>
+
 #include "../calls/frames.h"
 
 struct file;
@@ -25,11 +27,12 @@ struct fkt_call_slot {
 	 * the address space, so it says which address it is. 0: the slot is free.
 	 */
 	u32 body;
-	u32 number; /* FKT_CALL_ASKS: `asks` of the table says which programs run; else every call is recorded */
+	/* The low FKT_ARG_BITS bits; above them the number of its layer's bit in the mask, and FKT_CALL_ASKS. */
+	u32 number;
 	struct fkt_call_sums __percpu *sums; /* of the function's instrument */
 };
 
-#define FKT_CALL_ASKS (1U << 31)
+#define FKT_CALL_ASKS (1U << 31) /* `asks` of the table says which programs run; else every call is recorded */
 
 /* The programs of a function (call_hit.h). */
 struct fkt_call_programs {
@@ -70,6 +73,11 @@ static __always_inline const struct fkt_call_slot *fkt_call_find(const struct fk
 	const struct fkt_call_slot *slot = &table->slots[fkt_call_hash(table, body)];
 
 	return likely(slot->body == (u32)body) ? slot : fkt_call_search(table, body);
+}
+
+static __always_inline u32 fkt_call_layer(const struct fkt_call_slot *slot)
+{
+	return (slot->number & ~FKT_CALL_ASKS) >> FKT_ARG_BITS;
 }
 
 #endif /* FKT_CALL_TABLE_H */

@@ -10,6 +10,7 @@
 #include <linux/string.h>
 #include <linux/user_namespace.h>
 
+#include <fkt/events.h>
 #include <fkt/point_hit.h>
 #include <fkt/program_verify.h>
 
@@ -24,7 +25,7 @@ static int add_point(struct fkt_point_table *table, const struct fkt_point *poin
 	struct fkt_program_rules rules;
 
 	if (point->number >= FKT_POINTS_MOST || point->instrument >= points->instruments ||
-	    point->arguments > FKT_POINT_ARGUMENTS || strnlen(point->name, sizeof(point->name)) == sizeof(point->name))
+	    !fkt_is_layer(point->layer) || point->pad || point->arguments > FKT_POINT_ARGUMENTS || strnlen(point->name, sizeof(point->name)) == sizeof(point->name))
 		return -EINVAL;
 	rules = fkt_point_rules(point->arguments);
 	slot->program = fkt_program_take(table->program_block, points->program_bytes, offset, &rules, check);
@@ -33,6 +34,7 @@ static int add_point(struct fkt_point_table *table, const struct fkt_point *poin
 	slot->sums = &table->sums[point->instrument];
 	slot->number = point->number;
 	slot->arguments = point->arguments;
+	slot->layer = point->layer;
 	memcpy(slot->name, point->name, sizeof(slot->name));
 	table->count++;
 	return 0;

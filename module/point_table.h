@@ -16,6 +16,7 @@ struct fkt_point_slot {
 	struct fkt_call_sums __percpu *sums; /* of its instrument */
 	u32 number;
 	u32 arguments;
+	u32 layer; /* number of its bit in the mask */
 	/* the next ones are probes/points.c's */
 	struct tracepoint *tracepoint; /* NULL: not found, or its module has gone */
 	bool is_registered;

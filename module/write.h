@@ -58,6 +58,12 @@ static __always_inline bool fkt_layer_on(enum fkt_layer layer)
 	return on;
 }
 
+/* The same for a layer that is known only when the code runs. */
+static __always_inline bool fkt_layer_number_on(u32 layer)
+{
+	return READ_ONCE(fkt_mask) >> (layer & 63) & 1;
+}
+
 static __always_inline u64 fkt_head(u32 id, u32 arg)
 {
 	return fkt_word(0, id, arg);

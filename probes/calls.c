@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Layer instruments: calls of functions. The module fkt_calls (calls/) traces them; it is loaded when the first
+ * Calls of functions. The module fkt_calls (calls/) traces them; it is loaded when the first
  * recording asks for calls. What is called here at an entry or a return runs in any context, NMIs included.
  */
 
@@ -79,13 +79,11 @@ static bool ask(const u64 *arguments, u64 *kept, unsigned long body)
 	bool is_traced = false;
 
 	preempt_disable_notrace();
-	if (fkt_instruments_on()) {
-		slot = fkt_call_find(&calls.table, body);
-		if (likely(slot))
-			is_traced = keeps(slot, arguments, kept);
-		else
-			this_cpu_inc(strangers);
-	}
+	slot = fkt_call_find(&calls.table, body);
+	if (unlikely(!slot))
+		this_cpu_inc(strangers);
+	else if (fkt_instruments_on(fkt_call_layer(slot)))
+		is_traced = keeps(slot, arguments, kept);
 	preempt_enable_notrace();
 	return is_traced;
 }
@@ -152,7 +150,7 @@ static enum fkt_run ask_again(const struct fkt_call_slot *slot, const struct fkt
 			      const u64 *kept, bool is_cut, struct fkt_scratch *scratch)
 {
 	const struct fkt_call_programs *programs = programs_of(slot);
-	const u32 number = slot->number & ~FKT_CALL_ASKS;
+	const u32 number = slot->number & FKT_ARG_MASK;
 	struct fkt_emitted emitted = { .words = scratch->words + FKT_CALL_VALUES_LONG_HEAD };
 	enum fkt_run says;
 	u32 i;
@@ -192,8 +190,6 @@ static void record(const struct fkt_call *call, u64 end)
 	const struct fkt_call_slot *slot;
 
 	preempt_disable_notrace();
-	if (!fkt_instruments_on())
-		goto out;
 	slot = fkt_call_find(&calls.table, call->body);
 	if (unlikely(!slot)) {
 		/* A call that began in an earlier recording is of one of that one's functions. */
@@ -201,12 +197,14 @@ static void record(const struct fkt_call *call, u64 end)
 			this_cpu_inc(strangers);
 		goto out;
 	}
+	if (!fkt_instruments_on(fkt_call_layer(slot)))
+		goto out;
 	if (unlikely((s32)slot->number < 0)) {
 		record_asked(slot, call, end, NULL, false);
 		goto out;
 	}
 	this_cpu_inc(slot->sums->kept);
-	write(slot->number, call->begin, end - call->begin);
+	write(slot->number & FKT_ARG_MASK, call->begin, end - call->begin);
 out:
 	preempt_enable_notrace();
 }
@@ -217,10 +215,8 @@ static void record_kept(const struct fkt_call *call, u64 end, const u64 *kept)
 	const struct fkt_call_slot *slot;
 
 	preempt_disable_notrace();
-	if (!fkt_instruments_on())
-		goto out;
 	slot = fkt_call_find(&calls.table, call->body);
-	if (unlikely(!slot))
+	if (unlikely(!slot) || !fkt_instruments_on(fkt_call_layer(slot)))
 		goto out;
 	if (likely((kept[0] & ~CUT) == calls.mark))
 		record_asked(slot, call, end, kept + 1, kept[0] & CUT);
@@ -280,7 +276,7 @@ static void get_totals(struct fkt_calls_totals *totals)
 }
 
 /*
- * Records the calls of the table's functions while the layer is on, until fkt_record_calls_end(). Takes over `table`,
+ * Records the calls of the table's functions while their layers are on, until fkt_record_calls_end(). Takes over `table`,
  * which may be NULL. Returns 0, -ENOPKG if there is no module fkt_calls, or what fkt_calls_begin() returns.
  */
 int fkt_record_calls_begin(struct fkt_call_table *table)

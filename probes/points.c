@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Layer instruments: tracepoints of the kernel and of modules. Each has a probe of its own data; the arguments come as
+ * Tracepoints of the kernel and of modules. Each has a probe of its own data; the arguments come as
  * the tracepoint passes them, whatever their types are: the program takes of each what its type has.
  */
 
@@ -51,7 +51,7 @@ static void hit(const struct fkt_point_slot *slot, const u64 *arguments)
 	enum fkt_run says = FKT_RUN_FAULT;
 	struct fkt_scratch *scratch;
 
-	if (!fkt_instruments_on())
+	if (!fkt_instruments_on(slot->layer))
 		return;
 	scratch = fkt_scratch_get();
 	if (scratch)
@@ -177,7 +177,7 @@ static void unregister_all(void)
 }
 
 /*
- * Records the hits of the table's tracepoints while the layer is on, until fkt_record_points_end(). Takes over `table`,
+ * Records the hits of the table's tracepoints while their layers are on, until fkt_record_points_end(). Takes over `table`,
  * which may be NULL. -ENXIO: there is no such tracepoint.
  */
 int fkt_record_points_begin(struct fkt_point_table *table)

@@ -28,10 +28,10 @@ struct fkt_scratch *fkt_scratch_get(void);
 void fkt_scratch_put(void);
 int fkt_read_memory(void *to, __u64 address, __u32 bytes);
 
-/* Returns whether hits of instruments are recorded here and now. */
-static __always_inline bool fkt_instruments_on(void)
+/* Returns whether hits of instruments of this layer are recorded here and now. */
+static __always_inline bool fkt_instruments_on(u32 layer)
 {
-	return fkt_layer_on(FKT_L_INSTRUMENTS) && !(static_branch_unlikely(&fkt_key_special) && !fkt_keep_current());
+	return fkt_layer_number_on(layer) && !(static_branch_unlikely(&fkt_key_special) && !fkt_keep_current());
 }
 
 /* Counts a hit that is not recorded. */

@@ -51,4 +51,10 @@ static inline unsigned long long fkt_all_layers(void)
 		;
 }
 
+/* Returns whether there is a layer with this bit. */
+static inline int fkt_is_layer(unsigned int bit)
+{
+	return bit < 64 && (fkt_all_layers() >> bit & 1);
+}
+
 #endif /* FKT_EVENTS_H */

@@ -31,7 +31,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 6
+#define FKT_ABI_VERSION 7
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -93,12 +93,14 @@ struct fkt_start {
 	__u64 points; /* user pointer to a struct fkt_points: the tracepoints that are recorded; 0: none */
 };
 
-/* A function whose calls are recorded while the layer `instruments` is. */
+/* A function whose calls are recorded while its layer is. */
 struct fkt_called {
 	__u64 function; /* its address, as in kallsyms */
 	__u32 number; /* in its events; below 1 << FKT_ARG_BITS */
 	__u16 program; /* which pair of fkt_calls.programs decides and fetches values */
 	__u16 instrument; /* which of the counts of FKT_CALL_COUNTS it adds to */
+	__u32 layer; /* number of its bit in the mask */
+	__u32 pad;
 };
 
 /*
@@ -123,12 +125,14 @@ struct fkt_calls {
 #define FKT_POINT_NAME_BYTES 64
 #define FKT_POINT_ARGUMENTS 12
 
-/* A tracepoint whose hits are recorded while the layer `instruments` is. */
+/* A tracepoint whose hits are recorded while its layer is. */
 struct fkt_point {
 	char name[FKT_POINT_NAME_BYTES]; /* without its system, zero-terminated */
 	__u32 number; /* in its events; below FKT_POINTS_MOST */
 	__u16 instrument; /* which of the counts of FKT_CALL_COUNTS it adds to */
 	__u16 arguments; /* that the tracepoint passes; at most FKT_POINT_ARGUMENTS */
+	__u32 layer; /* number of its bit in the mask */
+	__u32 pad;
 };
 
 /*

@@ -5,7 +5,7 @@
 
 namespace fkt::record {
 
-CallSetup::Added CallSetup::add(CallPlan plan, std::uint16_t instrument) {
+CallSetup::Added CallSetup::add(CallPlan plan, std::uint16_t instrument, fkt_layer layer) {
   const std::uint32_t first_program = program_count_;
   for (const CallPrograms& programs : plan.programs) {
     for (const ProgramBlock* const block : {&programs.entry, &programs.exit}) {
@@ -27,7 +27,9 @@ CallSetup::Added CallSetup::add(CallPlan plan, std::uint16_t instrument) {
     functions_.push_back({.function = taken.address,
                           .number = number,
                           .program = static_cast<std::uint16_t>(first_program + taken.programs),
-                          .instrument = instrument});
+                          .instrument = instrument,
+                          .layer = layer,
+                          .pad = 0});
     names_.push_back(std::move(taken.name));
     values_.add(number, plan.programs[taken.programs].fields);
     added.functions++;

@@ -173,7 +173,7 @@ class InstrumentSetup::Maker {
     Part part{.text = instrument.text,
               .is_of_calls = true,
               .left_out = left_out(std::move(plan->left_out))};
-    const CallSetup::Added added = made_.calls_.add(std::move(*plan), next());
+    const CallSetup::Added added = made_.calls_.add(std::move(*plan), next(), FKT_L_INSTRUMENTS);
     if (added.functions == 0) {
       return unsupported(instrument, "instruments before it have all functions that fit");
     }
@@ -192,7 +192,7 @@ class InstrumentSetup::Maker {
         instrument,
         {*systems, events ? *events : none, symbols_.symbols, types(), ticks_per_second_});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
-    made_.points_.add(*plan, next());
+    made_.points_.add(*plan, next(), FKT_L_INSTRUMENTS);
     made_.parts_.push_back({.text = instrument.text,
                             .places = plan->taken.size(),
                             .left_out = left_out(std::move(plan->left_out))});

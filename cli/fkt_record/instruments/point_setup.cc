@@ -5,7 +5,7 @@
 
 namespace fkt::record {
 
-void PointSetup::add(const PointPlan& plan, std::uint16_t instrument) {
+void PointSetup::add(const PointPlan& plan, std::uint16_t instrument, fkt_layer layer) {
   for (const PointPlan::Taken& taken : plan.taken) {
     const auto number = static_cast<std::uint32_t>(points_.size());
     fkt_point& point = points_.emplace_back();
@@ -13,6 +13,7 @@ void PointSetup::add(const PointPlan& plan, std::uint16_t instrument) {
     std::copy_n(taken.name.begin(), bytes, std::begin(point.name));
     point.number = number;
     point.instrument = instrument;
+    point.layer = layer;
     point.arguments = static_cast<std::uint16_t>(taken.arguments);
     const ProgramBlock& block = taken.program.block;
     const auto* const program = reinterpret_cast<const std::byte*>(&block.program());

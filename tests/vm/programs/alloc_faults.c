@@ -215,6 +215,7 @@ static void set_calls(struct fkt_start *s)
 	static struct fkt_called called;
 	static struct fkt_calls calls;
 
+	called.layer = FKT_L_INSTRUMENTS;
 	if (!called.function)
 		called.function = address_of_vfs_read();
 	calls = (struct fkt_calls){
@@ -228,7 +229,10 @@ static void set_calls(struct fkt_start *s)
 static void set_points(struct fkt_start *s)
 {
 	static const __u64 programs[2]; /* without instructions: they keep every hit */
-	static struct fkt_point point[] = { { .name = "sched_switch" }, { .name = "ext4_sync_file_enter", .number = 1 } };
+	static struct fkt_point point[] = {
+		{ .name = "sched_switch", .layer = FKT_L_INSTRUMENTS },
+		{ .name = "ext4_sync_file_enter", .number = 1, .layer = FKT_L_INSTRUMENTS },
+	};
 	static struct fkt_points points;
 
 	points = (struct fkt_points){

@@ -61,7 +61,7 @@ static void make_sound(void)
 
 	memset(&plan, 0, sizeof(plan));
 	for (i = 0; i < SOUND; i++)
-		plan.called[i] = (struct fkt_called){ .function = at[i], .number = i };
+		plan.called[i] = (struct fkt_called){ .function = at[i], .number = i, .layer = FKT_L_INSTRUMENTS };
 	plan.calls = (struct fkt_calls){
 		.functions = (unsigned long)plan.called, .count = SOUND, .programs = (unsigned long)plan.programs,
 		.program_bytes = sizeof(plan.programs), .program_count = 1, .instruments = 1,
@@ -165,6 +165,9 @@ static void try_functions(int device)
 	TRY("no instruments", EINVAL, plan.calls.instruments = 0);
 	TRY("too many instruments", EINVAL, plan.calls.instruments = FKT_CALLS_INSTRUMENTS + 1);
 	TRY("as many instruments as may be", 0, plan.calls.instruments = FKT_CALLS_INSTRUMENTS);
+	TRY("no such layer", EINVAL, plan.called[0].layer = 63);
+	TRY("a layer beyond the mask", EINVAL, plan.called[0].layer = 64 + FKT_L_INSTRUMENTS);
+	TRY("a number in the padding", EINVAL, plan.called[0].pad = 1);
 	TRY("another clock", EOPNOTSUPP, plan.start.clock = FKT_CLOCK_MONO);
 }
 
@@ -234,6 +237,21 @@ static void try_programs(int device)
 	TRY_BAD("a jump behind the end", bad.op = FKT_OP_JUMP; bad.target = 2);
 }
 
+/* Calls of a function of another layer are recorded while that layer is. */
+static void try_layers(int device)
+{
+	__u64 recorded;
+	int i;
+
+	make_sound();
+	for (i = 0; i < SOUND; i++)
+		plan.called[i].layer = FKT_L_PROCESS;
+	expect("functions of a layer that is off", !run(device, &recorded) && !recorded, "calls were recorded");
+	plan.start.mask = 1ULL << FKT_L_PROCESS;
+	expect("functions of a layer that is on", !run(device, &recorded) && recorded >= CALLS, "calls are missing");
+	expect_sound(device, "another layer");
+}
+
 /* Every value is good; too short calls are not recorded. */
 static void try_shortest(int device)
 {
@@ -263,6 +281,7 @@ int main(void)
 	try_functions(device);
 	try_within(device);
 	try_programs(device);
+	try_layers(device);
 	try_shortest(device);
 	return 0;
 }

@@ -81,6 +81,12 @@ static int by_address(const void *one, const void *other)
 	return a->function < b->function ? -1 : a->function > b->function;
 }
 
+/* Generates the layer of a function or a tracepoint. */
+static __u32 layer(struct thread *t)
+{
+	return chance(t, 80) ? FKT_L_INSTRUMENTS : chance(t, 90) ? FKT_L_PROCESS : (__u32)number(t);
+}
+
 /* Generates functions whose calls are recorded: mostly real ones, with programs without instructions or random ones. */
 static __u64 calls(struct thread *t)
 {
@@ -92,7 +98,8 @@ static __u64 calls(struct thread *t)
 	for (i = 0; i < FUNCTIONS; i++)
 		called[i] = (struct fkt_called){
 			.function = chance(t, 97) ? functions()[i] : number(t), .number = small(t, 1 << 24),
-			.program = small(t, 2), .instrument = small(t, 2),
+			.program = small(t, 2), .instrument = small(t, 2), .layer = layer(t),
+			.pad = chance(t, 99) ? 0 : (__u32)number(t),
 		};
 	if (chance(t, 95))
 		qsort(called, FUNCTIONS, sizeof(called[0]), by_address);
@@ -119,7 +126,8 @@ static __u64 points(struct thread *t)
 	for (i = 0; i < FUNCTIONS; i++) {
 		point[i] = (struct fkt_point){
 			.number = small(t, FKT_POINTS_MOST), .instrument = small(t, 2),
-			.arguments = small(t, FKT_POINT_ARGUMENTS + 1),
+			.arguments = small(t, FKT_POINT_ARGUMENTS + 1), .layer = layer(t),
+			.pad = chance(t, 99) ? 0 : (__u32)number(t),
 		};
 		if (chance(t, 97))
 			strcpy(point[i].name, names[below(t, chance(t, 80) ? 4 : 6)]);
