@@ -2,7 +2,6 @@
 #include "cli/fkt_record/recording.h"
 
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -52,24 +51,6 @@ Status check_clock(const Device& device, fkt_clock_source source) {
                                   "synchronised and stable (says the kernel); use --clock mono"};
 }
 
-// Opens the output, with --rotate the first file.
-Result<Output> open_output(const Request& request, const std::optional<User>& owner) {
-  if (request.rotate == 0) return Output::open(request, owner);
-  struct stat is {};
-  if (::stat(request.file.c_str(), &is) == 0 && !S_ISREG(is.st_mode)) {
-    return cli::usage("--rotate: " + request.file + " is no name for files");
-  }
-  const std::vector<std::string> old = Rotation::old_files(request.file);
-  if (!old.empty() && request.replace == Replace::nothing) {
-    return Error{ErrorCode::io, old.front() + ": it holds a recording (--force removes all " +
-                                    request.file + ".NUMBER)"};
-  }
-  Rotation::remove_old(request.file);
-  Request first = request;
-  first.file = Rotation::part_name(request.file, 1);
-  return Output::open(first, owner);
-}
-
 Result<std::uint64_t> random_id() {
   std::uint64_t id = 0;
   while (id == 0) {
@@ -104,16 +85,23 @@ Result<Recording> Recording::prepare(const Request& request, const std::optional
   }
   const Result<std::uint64_t> id = random_id();
   if (!id) return id.error();
-  Result<Output> output = open_output(request, owner);
+  OutputPlan plan = request.output;
+  plan.owner = owner;
+  Result<Output> output = request.rotate == 0 ? Output::open(plan) : Rotation::open_first(plan);
   if (!output) return output.error();
 
   Recording recording(request, std::move(*device), *tasks, std::move(*output));
   recording.recording_ = *id;
   recording.page_bytes_ = status->page_bytes;
   recording.cpus_ = status->cpus;
-  recording.owner_ = owner;
-  if (request.to_remote()) {
-    auto remote = RemoteSink::connect(request, *id, status->page_bytes, give_up);
+  recording.output_plan_ = std::move(plan);
+  if (request.output.to_remote()) {
+    const Result<remote::Address> address = request.address();
+    if (!address) return address.error();
+    auto remote =
+        RemoteSink::connect({request.output.file, *address, request.token_file, request.wait, *id,
+                             status->page_bytes, request.size.value_or(0)},
+                            give_up);
     if (!remote) return remote.error();
     recording.remote_ = std::move(*remote);
   }
@@ -126,22 +114,29 @@ Result<Recording> Recording::prepare(const Request& request, const std::optional
 }
 
 // Finds the functions and tracepoints of -i.
-Status Recording::set_up_instruments() {
+Status Recording::set_up_instruments(const Result<KernelSymbols>& symbols) {
   if (request_->instruments.empty()) return Done{};
+  if (!symbols) return symbols.error();
   const Result<fkt_clocks> clocks = device_.clocks(request_->clock);
   if (!clocks) return clocks.error();
-  Result<InstrumentSetup> setup =
-      InstrumentSetup::make(request_->instruments, static_cast<double>(clocks->khz) * 1000);
+  Result<InstrumentSetup> setup = InstrumentSetup::make(request_->instruments, *symbols,
+                                                        static_cast<double>(clocks->khz) * 1000);
   if (!setup) return setup.error();
   instruments_.emplace(std::move(*setup));
   return Done{};
 }
 
 Status Recording::write_head(const std::optional<User>& user, pid_t workload) {
-  const Status instruments = set_up_instruments();
+  Result<KernelSymbols> kallsyms = read_kallsyms();
+  const Status instruments = set_up_instruments(kallsyms);
   if (!instruments) return instruments;
+  const Result<KernelSymbols> symbols =
+      symbols_for_file(std::move(kallsyms), {request_->system_map, request_->verbose});
+  if (!symbols) return symbols.error();
+  const Asked asked{request_->command, request_->words,      request_->mask,  request_->args,
+                    request_->filter,  request_->filter_pid, request_->clock, request_->pow_pages};
   const Result<Sections> sections =
-      sections_before({*request_, user, device_, task_list_, workload, output_.is_stream(),
+      sections_before({asked, device_, task_list_, *symbols, user, workload, output_.is_stream(),
                        instruments_ ? instruments_->catalogue_lines() : ""});
   if (!sections) return sections.error();
   if (const std::string remark = task_list_.remark(); !remark.empty()) cli::warn(remark);

@@ -15,6 +15,7 @@
 #include "cli/fkt_record/remote/remote_sink.h"
 #include "cli/fkt_record/request.h"
 #include "cli/fkt_record/sections/file_sections.h"
+#include "cli/fkt_record/sections/symbol_reader.h"
 #include "cli/fkt_record/sink/fetch_stream.h"
 #include "cli/fkt_record/sink/file_sink.h"
 #include "cli/fkt_record/sink/lent_drain.h"
@@ -46,7 +47,7 @@ class Recording {
   const Device& device() const { return device_; }
   const Output& output() const { return output_; }
   // The output's name in messages.
-  const std::string& name() const { return rotation_ ? request_->file : output_.name(); }
+  const std::string& name() const { return rotation_ ? request_->output.file : output_.name(); }
   // True if the pages are limited by the free space of the output, not by -s.
   bool limit_is_room() const { return !request_->size && has_room(); }
   // Set while this process itself copies the pages to the output; null otherwise.
@@ -89,7 +90,7 @@ class Recording {
   bool has_room() const { return !output_.is_stream() && !output_.is_remote(); }
   // The destination of lent pages; null if no pages are lent.
   PageSink* sink() const;
-  Status set_up_instruments();
+  Status set_up_instruments(const Result<KernelSymbols>& symbols);
   Status make_condition();
   void open_fallback_output(const DrainPlan& plan);
   Result<fkt_start> start_arguments(const DrainPlan& plan) const;
@@ -125,7 +126,7 @@ class Recording {
   Device device_;
   TaskList task_list_;
   Output output_;
-  std::optional<User> owner_;
+  OutputPlan output_plan_;               // with the name of -f
   std::optional<fkt_engine_id> engine_;  // nothing: the best one for the output
   std::optional<FetchStream> stream_;
   // Declared in this order, because each uses the ones before it.

@@ -63,7 +63,8 @@ void Recording::make_rotation(const PartRules& rules) {
         heads->note_tasks();  // of the file that has just begun
         return part_tail(device, clock, part, tasks);
       }};
-  rotation_ = std::make_unique<Rotation>(*request_, owner_, rules, output_, std::move(makers));
+  rotation_ = std::make_unique<Rotation>(RotationPlan{output_plan_, request_->keep, rules}, output_,
+                                         std::move(makers));
 }
 
 // Limit of the pages in bytes; 0: none is known in advance, the output ends when a write fails.

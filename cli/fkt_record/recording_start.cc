@@ -122,7 +122,9 @@ Status Recording::start() {
   if (!clocks) return clocks;
   if (rotation_) rotation_->start();
   if (snapshot_rules_) {
-    snapshots_ = std::make_unique<Snapshots>(*request_, owner_, std::move(*snapshot_rules_));
+    snapshots_ = std::make_unique<Snapshots>(
+        SnapshotsPlan{output_plan_, request_->snapshots, request_->snapshot_after, request_->quiet},
+        std::move(*snapshot_rules_));
     snapshot_rules_.reset();
   } else if (sink()) {
     const Status drains = start_drain();

@@ -173,7 +173,7 @@ Status check_files(const Options& options, Request& r) {
     return usage(name + ": not with --drain=" + engine_name(*r.engine) +
                  ", only with uring (or without --drain)");
   }
-  if (r.to_stdout()) return usage(name + ": not to standard output");
+  if (r.output.to_stdout()) return usage(name + ": not to standard output");
   if (r.rotate != 0 && r.size) return usage("--rotate and -s: only one of the two");
   if (r.rotate != 0 && r.when_full == Request::WhenFull::overwrite) {
     return usage("--rotate: a flight recorder writes one file, at its end");
@@ -251,11 +251,11 @@ Status read_instruments(const Options& options, Request& r) {
 
 Status read_remote(const Options& options, Request& r) {
   for (const char* name : {"token-file", "wait"}) {
-    if (options.has(name) && !r.to_remote()) {
+    if (options.has(name) && !r.output.to_remote()) {
       return usage(std::string("--") + name + ": only with -f tcp://HOST:PORT");
     }
   }
-  if (!r.to_remote()) return Done{};
+  if (!r.output.to_remote()) return Done{};
   if (r.level || r.rotate != 0) {
     return usage(std::string(r.level ? "-z" : "--rotate") + ": not with -f tcp://HOST:PORT");
   }
@@ -266,10 +266,10 @@ Status read_remote(const Options& options, Request& r) {
 }
 
 Status read_rest(const Options& options, Request& r) {
-  if (options.has("-f")) r.file = options.text("-f");
+  if (options.has("-f")) r.output.file = options.text("-f");
   if (options.has("-S")) r.system_map = options.text("-S");
   if (options.has("user")) r.user = options.text("user");
-  r.replace = replace_rule(!options.has("-f"), options.has("force"));
+  r.output.replace = replace_rule(!options.has("-f"), options.has("force"));
   r.args = options.has("args");
   r.pairs = !options.has("no-pairs");
   r.quiet = options.has("-q");
@@ -288,7 +288,7 @@ Status read_rest(const Options& options, Request& r) {
   if (more) more = read_remote(options, r);
   if (more) more = read_instruments(options, r);
   if (!more) return more;
-  if (r.file.empty()) return usage("-f: the file's name is empty");
+  if (r.output.file.empty()) return usage("-f: the file's name is empty");
   if (options.has("user") && r.user.empty()) return usage("--user: the name is empty");
   return Done{};
 }
@@ -309,7 +309,7 @@ Status check(const Options& options, Request& r) {
     return usage("-s: a flight recorder keeps what its pages hold (see --flight)");
   }
   if (r.quiet && r.verbose) return usage("-q and -v: only one of the two");
-  if (r.to_stdout() && isatty(STDOUT_FILENO)) {
+  if (r.output.to_stdout() && isatty(STDOUT_FILENO)) {
     return usage("-f -: standard output is a terminal; send it to a file or a program");
   }
   if (only) r.filter = FKT_FILTER_JOIN;
@@ -331,7 +331,7 @@ Result<Request> request_of(const Options& options) {
 }  // namespace
 
 Result<remote::Address> Request::address() const {
-  return remote::parse_address("-f", std::string_view(file).substr(remote::kScheme.size()));
+  return remote::parse_address("-f", std::string_view(output.file).substr(remote::kScheme.size()));
 }
 
 Parsed parse_command_line(int argc, const char* const* argv) {

@@ -11,10 +11,10 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
+#include "cli/fkt_record/output/output.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
 #include "lib/query/expression.h"
-#include "lib/record/output_file.h"
 #include "lib/remote/address.h"
 
 namespace fkt::record {
@@ -23,11 +23,10 @@ namespace fkt::record {
 constexpr unsigned kMostSnapshots = 10;
 
 struct Request {
-  std::string file = "trace_file";  // "-": standard output
-  std::string token_file;           // for tcp://...; empty: the token is in FKT_TOKEN
+  OutputPlan output;       // its owner is found when the recording begins
+  std::string token_file;  // for tcp://...; empty: the token is in FKT_TOKEN
   // For tcp://...: give up after this time without an answer.
   std::chrono::nanoseconds wait = std::chrono::seconds(30);
-  Replace replace = Replace::recordings;  // what may be overwritten
   std::uint64_t mask = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
   bool args = false;
   std::vector<Instrument> instruments;  // -i
@@ -57,9 +56,7 @@ struct Request {
   std::vector<std::string> command;  // empty: no workload
   std::vector<std::string> words;    // options as given, stored in the file
 
-  bool to_stdout() const { return file == "-"; }
-  bool to_remote() const { return file.starts_with(remote::kScheme); }
-  // Caller must check to_remote() first.
+  // Of the other machine. Precondition: output.to_remote().
   Result<remote::Address> address() const;
 };
 

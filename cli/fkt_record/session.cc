@@ -426,7 +426,7 @@ int run_session(const Request& request) {
   if (!request.command.empty()) {
     const int join = request.filter == FKT_FILTER_JOIN ? recording->device().fd() : -1;
     Result<Workload> prepared = Workload::prepare(
-        {path, request.command, *user, request.to_stdout(), join, signals->mask_before()});
+        {path, request.command, *user, request.output.to_stdout(), join, signals->mask_before()});
     if (!prepared) return failed(prepared.error());
     workload.emplace(std::move(*prepared));
   }

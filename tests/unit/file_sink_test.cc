@@ -56,12 +56,6 @@ class Pages {
   std::vector<LentPage> pages_;
 };
 
-Request to_file(const std::string& name) {
-  Request request;
-  request.file = name;
-  return request;
-}
-
 FileSinkRules rules_with(std::optional<int> level = {}) {
   FileSinkRules rules;
   rules.part = {.recording = TraceBuilder::kRecording, .page_bytes = kPage};
@@ -140,7 +134,7 @@ TEST_CASE("pages come out of a file as they went into it") {
       const Folder folder;
       FileSinkRules rules = rules_with(level);
       rules.use = use;
-      Output output = std::move(*Output::open(to_file(folder.file("rec")), {}));
+      Output output = std::move(*Output::open({folder.file("rec")}));
       auto sink = std::move(*FileSink::make(output, rules, nullptr));
       REQUIRE(sink->write_head(head_of(rules)));
       const Ran ran = run(*sink, pages.all());
@@ -169,7 +163,7 @@ TEST_CASE("a few pages do not wait for company") {
   const Pages pages(3'000);
   const Folder folder;
   const FileSinkRules rules = rules_with(1);
-  Output output = std::move(*Output::open(to_file(folder.file("rec")), {}));
+  Output output = std::move(*Output::open({folder.file("rec")}));
   auto sink = std::move(*FileSink::make(output, rules, nullptr));
   REQUIRE(sink->write_head(head_of(rules)));
   REQUIRE_FALSE(sink->put(pages.all().first(3)));
@@ -189,7 +183,7 @@ TEST_CASE("a limit ends the file there") {
     const Folder folder;
     FileSinkRules rules = rules_with(level);
     rules.part.limit = 100'000;
-    Output output = std::move(*Output::open(to_file(folder.file("rec")), {}));
+    Output output = std::move(*Output::open({folder.file("rec")}));
     auto sink = std::move(*FileSink::make(output, rules, nullptr));
     REQUIRE(sink->write_head(head_of(rules)));
     const Ran ran = run(*sink, pages.all());
@@ -213,7 +207,7 @@ TEST_CASE("what lies behind a write that fails is not in the file") {
   for (const std::optional<int> level : {std::optional<int>(), std::optional(1)}) {
     const Folder folder;
     const FileSinkRules rules = rules_with(level);
-    Output output = std::move(*Output::open(to_file(folder.file("rec")), {}));
+    Output output = std::move(*Output::open({folder.file("rec")}));
     auto sink = std::move(*FileSink::make(output, rules, nullptr));
     const std::string head = head_of(rules);
     REQUIRE(sink->write_head(head));
@@ -247,14 +241,11 @@ TEST_CASE("files follow one another, and the oldest go") {
       const std::string head = head_of(rules);
       rules.part.file_limit = head.size() + (level ? 30'000 : 100'000);
       rules.ring_bytes = 8 * 16 * kPage;  // makes groups of 16 pages
-      Request request = to_file(folder.file("rec"));
-      request.keep = keep;
-      Request first = request;
-      first.file = Rotation::part_name(request.file, 1);
-      Output output = std::move(*Output::open(first, {}));
+      const OutputPlan files{folder.file("rec")};
+      Output output = std::move(*Rotation::open_first(files));
       std::size_t lost_seen = 0;
       std::atomic<int> prepared = 0;  // number of heads made in advance
-      Rotation rotation(request, {}, rules.part, output,
+      Rotation rotation({files, keep, rules.part}, output,
                         {[&] { prepared++; },
                          [&](unsigned number, const PartCpus& before) {
                            CHECK((number > 2 || prepared == 1));
@@ -278,7 +269,7 @@ TEST_CASE("files follow one another, and the oldest go") {
       CHECK(folder.names().size() == last - oldest + 1);
       std::uint64_t in_files = 0, events = 0;
       for (unsigned number = oldest; number <= last; number++) {
-        const std::string name = Rotation::part_name(request.file, number);
+        const std::string name = Rotation::part_name(files.file, number);
         const Trace trace = opened(name);
         walk(trace);
         CHECK(trace.integrity().finished);
@@ -322,7 +313,7 @@ TEST_CASE("a snapshot is complete by itself, and what it lacks is counted") {
     }
     for (const auto& [cpu, counts] : gone) old += counts.events;
     for (unsigned number = 1; number <= 2; number++) {
-      Output output = std::move(*Output::open(to_file(folder.file("snap")), {}));
+      Output output = std::move(*Output::open({folder.file("snap")}));
       auto sink = std::move(*FileSink::make(output, rules, nullptr));
       if (number == 2) REQUIRE(heads.prepare());  // the result is the same with or without
       REQUIRE(sink->write_head(*heads.head(number, gone)));

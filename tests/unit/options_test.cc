@@ -82,7 +82,7 @@ fkt::record::Parsed parse(std::vector<const char*> words) {
 TEST_CASE("fkt_record's options end where the command begins") {
   const auto parsed = parse({"-fout", "-q", "--duration=2", "-p", "4", "ls", "-f", "x", "--only"});
   REQUIRE(parsed.request);
-  CHECK(parsed.request->file == "out");
+  CHECK(parsed.request->output.file == "out");
   CHECK(parsed.request->quiet);
   CHECK(parsed.request->duration_ns == 2'000'000'000);
   CHECK(parsed.request->pow_pages == 4);
@@ -103,7 +103,7 @@ TEST_CASE("an option's value may look like a command, or like an option") {
   const auto parsed = parse({"-k", "system", "-f", "-", "-s", "1M", "true"});
   REQUIRE(parsed.request);
   CHECK(parsed.request->mask == 1);
-  CHECK(parsed.request->to_stdout());
+  CHECK(parsed.request->output.to_stdout());
   CHECK(parsed.request->size == 1 << 20);
   CHECK(parsed.request->command == std::vector<std::string>{"true"});
 }
@@ -112,7 +112,7 @@ TEST_CASE("-z may stand alone, or with its level") {
   const auto alone = parse({"-z", "-f", "out", "ls"});
   REQUIRE(alone.request);
   CHECK(alone.request->level == fkt::kDefaultGroupLevel);
-  CHECK(alone.request->file == "out");
+  CHECK(alone.request->output.file == "out");
   CHECK(alone.request->engine == FKT_ENGINE_LEND);
   CHECK(alone.request->command == std::vector<std::string>{"ls"});
   const auto before_command = parse({"-z", "ls", "-z"});
@@ -139,7 +139,7 @@ TEST_CASE("--rotate implies the engine that can do it") {
 TEST_CASE("fkt_record sends to a receiver") {
   const auto parsed = parse({"-f", "tcp://[::1]:99", "--wait", "5s", "--token-file=t", "true"});
   REQUIRE(parsed.request);
-  CHECK(parsed.request->to_remote());
+  CHECK(parsed.request->output.to_remote());
   CHECK(parsed.request->address()->host == "::1");
   CHECK(parsed.request->address()->port == 99);
   CHECK(parsed.request->wait == std::chrono::seconds(5));

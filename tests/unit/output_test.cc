@@ -20,9 +20,8 @@ constexpr std::uint64_t kPages = 16 * 16384;
 // writes the tail.
 template <class Meddle>
 Status written(const Folder& folder, Meddle meddle) {
-  Request request;
-  request.file = folder.file("rec");
-  Result<Output> output = Output::open(request, std::nullopt);
+  const std::string file = folder.file("rec");
+  Result<Output> output = Output::open({file});
   REQUIRE(output);
   const Sections none;
   const std::string head = file_head(1, 16384, none);
@@ -30,7 +29,7 @@ Status written(const Folder& folder, Meddle meddle) {
   const std::string half(kPages / 2, 'p');
   const std::uint64_t from = output->pages_offset();
   REQUIRE(write_at(output->fd(), as_bytes(half), from, "rec"));
-  meddle(request.file);
+  meddle(file);
   REQUIRE(write_at(output->fd(), as_bytes(half), from + half.size(), "rec"));
   Sections tail;
   REQUIRE(tail.add(FKT_SEC_TASKS_END, "nobody"));

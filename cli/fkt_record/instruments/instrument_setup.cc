@@ -12,7 +12,6 @@
 
 #include "lib/base/unique_fd.h"
 #include "lib/instrument/btf.h"
-#include "lib/record/kernel_symbols.h"
 #include "lib/record/machine_sections.h"
 
 namespace fkt::record {
@@ -124,12 +123,10 @@ Status check_instrument(const Instrument& instrument) {
 // What the running kernel says of itself, and the setup that is made of it.
 class InstrumentSetup::Maker {
  public:
-  explicit Maker(double ticks_per_second) : ticks_per_second_(ticks_per_second) {}
+  Maker(const KernelSymbols& symbols, double ticks_per_second)
+      : symbols_(symbols), ticks_per_second_(ticks_per_second) {}
 
   Status read_kernel(std::span<const Instrument> instruments) {
-    Result<std::string> kallsyms = read_file("/proc/kallsyms");
-    if (!kallsyms) return kallsyms.error();
-    symbols_ = parse_kallsyms(std::move(*kallsyms));
     if (symbols_.hidden) {
       return Error{ErrorCode::io,
                    "-i: the kernel hides its addresses from who lacks CAP_SYSLOG (sudo)"};
@@ -199,16 +196,17 @@ class InstrumentSetup::Maker {
     return Done{};
   }
 
+  const KernelSymbols& symbols_;
   const double ticks_per_second_;
-  KernelSymbols symbols_;
   std::optional<Types> types_;
   std::optional<TraceableFunctions> traceable_;
   InstrumentSetup made_;
 };
 
 Result<InstrumentSetup> InstrumentSetup::make(std::span<const Instrument> instruments,
+                                              const KernelSymbols& symbols,
                                               double ticks_per_second) {
-  Maker maker(ticks_per_second);
+  Maker maker(symbols, ticks_per_second);
   const Status read = maker.read_kernel(instruments);
   if (!read) return read.error();
   for (const Instrument& instrument : instruments) {

@@ -13,6 +13,7 @@
 #include "cli/fkt_record/instruments/point_setup.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
+#include "lib/record/kernel_symbols.h"
 
 namespace fkt::record {
 
@@ -36,11 +37,11 @@ class InstrumentSetup {
   };
 
   // Finds the functions and tracepoints of the running kernel that the instruments are for. A
-  // function belongs to the first instrument that fits it. Precondition: check_instrument() found
-  // them good. Error (usage): an instrument has no place; (io): the kernel does not tell what it
-  // has.
+  // function belongs to the first instrument that fits it. symbols: what the kernel lists.
+  // Precondition: check_instrument() found them good. Error (usage): an instrument has no place;
+  // (io): the kernel does not tell what it has.
   static Result<InstrumentSetup> make(std::span<const Instrument> instruments,
-                                      double ticks_per_second);
+                                      const KernelSymbols& symbols, double ticks_per_second);
 
   // For FKT_START, valid as long as this object; nullptr: there are none.
   const fkt_calls* calls() const { return calls_.empty() ? nullptr : &calls_.arguments(); }

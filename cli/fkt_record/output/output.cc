@@ -44,32 +44,32 @@ Result<std::string> contents_of(int fd, const std::string& name) {
 
 }  // namespace
 
-Result<Output> Output::open(const Request& request, const std::optional<User>& owner) {
-  if (request.to_stdout()) {
+Result<Output> Output::open(const OutputPlan& plan) {
+  if (plan.to_stdout()) {
     UniqueFd fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
     if (!fd) return os_failure("standard output");
     return Output("standard output", Kind::stream, std::move(fd));
   }
-  if (request.to_remote()) return Output(request.file, Kind::remote, {});
+  if (plan.to_remote()) return Output(plan.file, Kind::remote, {});
   struct stat is {};
-  const bool exists = ::stat(request.file.c_str(), &is) == 0;
-  if (exists && S_ISBLK(is.st_mode)) return open_device(request);
+  const bool exists = ::stat(plan.file.c_str(), &is) == 0;
+  if (exists && S_ISBLK(is.st_mode)) return open_device(plan);
   if (exists && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode)) {
-    UniqueFd fd(::open(request.file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-    if (!fd) return os_failure(request.file);
-    return Output(request.file, Kind::stream, std::move(fd));
+    UniqueFd fd(::open(plan.file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (!fd) return os_failure(plan.file);
+    return Output(plan.file, Kind::stream, std::move(fd));
   }
-  Result<Output> output = open_file(request);
-  if (output && owner && ::fchown(output->fd(), owner->uid, owner->gid) != 0) {
-    return os_failure(request.file + ": giving it to user " + owner->name);
+  Result<Output> output = open_file(plan);
+  if (output && plan.owner && ::fchown(output->fd(), plan.owner->uid, plan.owner->gid) != 0) {
+    return os_failure(plan.file + ": giving it to user " + plan.owner->name);
   }
   return output;
 }
 
-Result<Output> Output::open_file(const Request& request) {
-  Result<UniqueFd> fd = open_output_file(request.file, request.replace);
+Result<Output> Output::open_file(const OutputPlan& plan) {
+  Result<UniqueFd> fd = open_output_file(plan.file, plan.replace);
   if (!fd) return fd.error();
-  return over(request.file, std::move(*fd));
+  return over(plan.file, std::move(*fd));
 }
 
 Result<Output> Output::over(const std::string& name, UniqueFd file) {
@@ -79,8 +79,8 @@ Result<Output> Output::over(const std::string& name, UniqueFd file) {
   return output;
 }
 
-Result<Output> Output::open_device(const Request& request) {
-  const std::string& name = request.file;
+Result<Output> Output::open_device(const OutputPlan& plan) {
+  const std::string& name = plan.file;
   // With O_EXCL the open fails with EBUSY if the device is mounted or part of a RAID or volume
   // group.
   UniqueFd fd(::open(name.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
@@ -88,7 +88,7 @@ Result<Output> Output::open_device(const Request& request) {
     return Error{ErrorCode::io, name + ": the device is mounted, or in use otherwise"};
   }
   if (!fd) return os_failure(name);
-  if (request.replace != Replace::anything) {
+  if (plan.replace != Replace::anything) {
     if (holds_fkt_file(fd.get())) {
       return Error{ErrorCode::io, name + ": there is a recording on it (--force overwrites it)"};
     }

@@ -9,19 +9,31 @@
 #include <optional>
 #include <string>
 
-#include "cli/fkt_record/request.h"
 #include "cli/fkt_record/workload/user.h"
 #include "lib/base/result.h"
 #include "lib/base/unique_fd.h"
 #include "lib/format/file_writer.h"
+#include "lib/record/output_file.h"
+#include "lib/remote/address.h"
 
 namespace fkt::record {
 
+// Which output, and what may be done with what is there.
+struct OutputPlan {
+  std::string file = "trace_file";        // "-": standard output; tcp://...: another machine
+  Replace replace = Replace::recordings;  // what may be overwritten
+  std::optional<User> owner{};            // of a regular file; nothing: this process's user
+
+  bool to_stdout() const { return file == "-"; }
+  bool to_remote() const { return file.starts_with(remote::kScheme); }
+  // The same for another file.
+  OutputPlan with_file(std::string name) const { return {std::move(name), replace, owner}; }
+};
+
 class Output {
  public:
-  // Opens the output and checks that it may be overwritten; truncates a regular file. `owner`
-  // becomes the owner of a regular file.
-  static Result<Output> open(const Request& request, const std::optional<User>& owner);
+  // Opens the output and checks that it may be overwritten; truncates a regular file.
+  static Result<Output> open(const OutputPlan& plan);
 
   // Makes an output of a regular file that is open for reading and writing; truncates it. `name` is
   // used in messages.
@@ -63,8 +75,8 @@ class Output {
   Output(std::string name, Kind kind, UniqueFd fd)
       : name_(std::move(name)), kind_(kind), fd_(std::move(fd)) {}
 
-  static Result<Output> open_file(const Request& request);
-  static Result<Output> open_device(const Request& request);
+  static Result<Output> open_file(const OutputPlan& plan);
+  static Result<Output> open_device(const OutputPlan& plan);
   bool has_its_name() const;
   bool is_whole(std::uint64_t end) const;
   // Returns an error if the file was truncated, deleted or replaced since it was opened. end: end

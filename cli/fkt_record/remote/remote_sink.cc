@@ -25,33 +25,28 @@ fkt_index_entry entry_of(ByteView page) {
   return {header.first_clock, header.end_clock, header.seq, header.cpu, header.events};
 }
 
-Result<remote::Token> choose_token(const Request& request) {
-  if (!request.token_file.empty()) return remote::Token::read(request.token_file);
+Result<remote::Token> choose_token(const ReceiverPlan& plan) {
+  if (!plan.token_file.empty()) return remote::Token::read(plan.token_file);
   if (const char* text = std::getenv(remote::kTokenVariable)) {
     return remote::Token::of(text, remote::kTokenVariable);
   }
-  return Error{ErrorCode::usage, request.file +
-                                     ": fkt_receive's token is needed, in FKT_TOKEN or " +
+  return Error{ErrorCode::usage, plan.name + ": fkt_receive's token is needed, in FKT_TOKEN or " +
                                      "in a file (--token-file)"};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<RemoteSink>> RemoteSink::connect(const Request& request,
-                                                        std::uint64_t recording,
-                                                        std::uint32_t page_bytes, int give_up) {
-  Result<remote::Token> token = choose_token(request);
+Result<std::unique_ptr<RemoteSink>> RemoteSink::connect(const ReceiverPlan& plan, int give_up) {
+  Result<remote::Token> token = choose_token(plan);
   if (!token) return token.error();
-  const Result<remote::Address> address = request.address();
-  if (!address) return address.error();
-  Result<std::vector<remote::Endpoint>> endpoints = remote::resolve(*address);
+  Result<std::vector<remote::Endpoint>> endpoints = remote::resolve(plan.address);
   if (!endpoints) return endpoints.error();
-  auto link = RemoteLink::connect({request.file, std::move(*endpoints), std::move(*token),
-                                   recording, page_bytes, request.wait,
+  auto link = RemoteLink::connect({plan.name, std::move(*endpoints), std::move(*token),
+                                   plan.recording, plan.page_bytes, plan.wait,
                                    [](std::string_view line) { cli::warn(line); }});
   if (!link) return link.error();
   return std::make_unique<RemoteSink>(std::move(*link),
-                                      Rules{page_bytes, request.size.value_or(0), give_up});
+                                      Rules{plan.page_bytes, plan.limit, give_up});
 }
 
 Status RemoteSink::until(const std::function<bool()>& over) {

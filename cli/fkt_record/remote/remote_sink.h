@@ -3,23 +3,31 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 
 #include "cli/fkt_record/remote/remote_link.h"
-#include "cli/fkt_record/request.h"
 #include "cli/fkt_record/sink/page_sink.h"
+#include "lib/remote/address.h"
 
 namespace fkt::record {
 
+struct ReceiverPlan {
+  std::string name;  // tcp://..., for messages
+  remote::Address address;
+  std::string token_file;           // empty: the token is in FKT_TOKEN
+  std::chrono::nanoseconds wait{};  // gives up after this time without an answer
+  std::uint64_t recording = 0;      // random id
+  std::uint32_t page_bytes = 0;
+  std::uint64_t limit = 0;  // bytes of pages at which the recording ends; 0: no limit
+};
+
 class RemoteSink : public PageSink {
  public:
-  // Connects to the receiver given with -f and proves the knowledge of the token from --token-file
-  // or FKT_TOKEN. give_up: a descriptor, readable when the user no longer wants to wait; owned by
-  // the caller.
-  static Result<std::unique_ptr<RemoteSink>> connect(const Request& request,
-                                                     std::uint64_t recording,
-                                                     std::uint32_t page_bytes, int give_up);
+  // Connects to the receiver and proves the knowledge of the token. give_up: a descriptor, readable
+  // when the user no longer wants to wait; owned by the caller.
+  static Result<std::unique_ptr<RemoteSink>> connect(const ReceiverPlan& plan, int give_up);
   struct Rules {
     std::uint32_t page_bytes = 0;
     std::uint64_t limit = 0;  // bytes of pages at which the recording ends; 0: no limit

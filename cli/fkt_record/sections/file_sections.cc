@@ -7,12 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/base/messages.h"
-#include "cli/base/units.h"
 #include "cli/fkt_record/engine_name.h"
 #include "lib/format/catalogue.h"
 #include "lib/format/json.h"
-#include "lib/record/kernel_symbols.h"
 #include "lib/record/machine_sections.h"
 
 namespace fkt::record {
@@ -37,54 +34,21 @@ const char* filter_name(fkt_filter filter) {
 }
 
 std::string command_json(const Beginning& b, const fkt_status& status) {
-  const Request& r = b.request;
+  const Asked& a = b.asked;
   std::error_code ignored;
   return dump_json({{"recorder_pid", b.tasks.number(::getpid())},
                     {"workload_pid", b.tasks.number(b.workload)},
-                    {"command", r.command},
+                    {"command", a.command},
                     {"user", b.user ? b.user->name : ""},
                     {"cwd", std::filesystem::current_path(ignored).string()},
-                    {"mask", r.mask},
-                    {"args", r.args},
-                    {"filter", filter_name(r.filter)},
-                    {"filter_pid", b.tasks.number(r.filter_pid)},
+                    {"mask", a.mask},
+                    {"args", a.args},
+                    {"filter", filter_name(a.filter)},
+                    {"filter_pid", b.tasks.number(a.filter_pid)},
                     {"restricted", !(status.flags & FKT_STATUS_ALL)},
                     {"engine", b.stream ? "fetch" : "drain"},
-                    {"pow_pages", r.pow_pages},
-                    {"options", r.words}});
-}
-
-void tell_contradictions(const KernelSymbols& symbols) {
-  if (symbols.contradictions == 0) return;
-  std::string names;
-  for (const std::string& name : symbols.examples) names += (names.empty() ? "" : ", ") + name;
-  if (symbols.examples.size() < symbols.contradictions) names += ", ...";
-  cli::warn(symbols.system_map + ": " + cli::with_commas(symbols.contradictions) +
-            " symbols have another address in the running kernel (" + names +
-            "): is it this kernel's?");
-}
-
-Result<KernelSymbols> read_symbols(const Request& request) {
-  Result<std::string> kallsyms = read_file("/proc/kallsyms");
-  KernelSymbols symbols = parse_kallsyms(kallsyms ? std::move(*kallsyms) : "");
-  if (symbols.hidden) {
-    cli::warn("no kernel symbols in the file: " +
-              (kallsyms ? "the kernel hides its addresses from who lacks CAP_SYSLOG"
-                        : kallsyms.error().message));
-  }
-  if (!request.system_map.empty()) {
-    Result<std::string> map = read_file(request.system_map);
-    if (!map) return map.error();
-    const Status merged = merge_system_map(symbols, request.system_map, std::move(*map));
-    if (!merged) return merged.error();
-    tell_contradictions(symbols);
-    if (request.verbose) {
-      cli::warn(request.system_map + ": " + cli::with_commas(symbols.added) +
-                " symbols that the kernel does not list");
-    }
-  }
-  if (request.verbose) cli::warn(cli::with_commas(symbols.symbols.size()) + " kernel symbols");
-  return symbols;
+                    {"pow_pages", a.pow_pages},
+                    {"options", a.options}});
 }
 
 PartCpu before_on(const PartCpus& before, std::uint32_t cpu) {
@@ -201,21 +165,19 @@ const char* stop_reason_name(std::uint32_t reason) {
 Result<Sections> sections_before(const Beginning& b) {
   const Result<fkt_status> status = b.device.status();
   if (!status) return status.error();
-  const Result<KernelSymbols> symbols = read_symbols(b.request);
-  if (!symbols) return symbols.error();
   Sections sections;
   Adder adder(sections);
   adder.add(FKT_SEC_MACHINE, machine_json(status->cpus))
       .add(FKT_SEC_COMMAND, command_json(b, *status))
-      .add(FKT_SEC_SYMBOLS, symbols->to_lines())
+      .add(FKT_SEC_SYMBOLS, b.symbols.to_lines())
       .add(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + b.names)
       .add(FKT_SEC_SYSCALLS, syscall_lines())
       .add(FKT_SEC_INTERRUPTS, interrupt_lines())
       .add(FKT_SEC_TASKS, b.tasks.lines());
   // The clocks are read last, so that they are as close to the start as possible.
-  const Result<fkt_clocks> clocks = b.device.clocks(b.request.clock);
+  const Result<fkt_clocks> clocks = b.device.clocks(b.asked.clock);
   if (!clocks) return clocks.error();
-  adder.add(FKT_SEC_CLOCKS, clocks_json(b.request.clock, *clocks));
+  adder.add(FKT_SEC_CLOCKS, clocks_json(b.asked.clock, *clocks));
   if (!adder.status()) return adder.status().error();
   return sections;
 }

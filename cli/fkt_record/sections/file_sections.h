@@ -11,27 +11,40 @@
 #include <fkt/ioctl.h>
 
 #include "cli/fkt_record/output/part_file.h"
-#include "cli/fkt_record/request.h"
 #include "cli/fkt_record/sections/task_list.h"
 #include "cli/fkt_record/workload/user.h"
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/format/file_writer.h"
 #include "lib/record/device.h"
+#include "lib/record/kernel_symbols.h"
 
 namespace fkt::record {
 
+// What was asked for, as the file says it.
+struct Asked {
+  const std::vector<std::string>& command;  // the workload's; empty: none
+  const std::vector<std::string>& options;  // fkt_record's
+  std::uint64_t mask = 0;
+  bool args = false;
+  fkt_filter filter = FKT_FILTER_NONE;
+  pid_t filter_pid = 0;
+  fkt_clock_source clock = FKT_CLOCK_TSC;
+  std::uint32_t pow_pages = 0;
+};
+
 struct Beginning {
-  const Request& request;
-  const std::optional<User>& user;
+  Asked asked;
   const Device& device;
   const TaskList& tasks;
-  pid_t workload = 0;  // pid; 0: no workload
+  const KernelSymbols& symbols;
+  const std::optional<User>& user;  // that the workload runs as
+  pid_t workload = 0;               // pid; 0: no workload
   bool stream = false;
   std::string names;  // lines for the catalogue: names of functions
 };
 
 // Makes the sections machine, command, clocks, tasks, interrupts, symbols, catalogue and system
-// calls. Prints a warning if kernel symbols are missing.
+// calls.
 Result<Sections> sections_before(const Beginning& beginning);
 
 // Upper bound of the bytes of an FKT_SEC_CLOCKS section, header included.

@@ -2,6 +2,7 @@
 #include "cli/fkt_record/sink/rotation.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "cli/base/messages.h"
 #include "lib/base/unique_fd.h"
 
 namespace fkt::record {
@@ -29,9 +31,8 @@ bool is_number(std::string_view text) {
 
 }  // namespace
 
-Rotation::Rotation(const Request& request, std::optional<User> owner, const PartRules& rules,
-                   const Output& first, Makers makers)
-    : request_(request), owner_(std::move(owner)), rules_(rules), makers_(std::move(makers)) {
+Rotation::Rotation(RotationPlan plan, const Output& first, Makers makers)
+    : plan_(std::move(plan)), makers_(std::move(makers)) {
   now_writing(first);
 }
 
@@ -68,6 +69,20 @@ void Rotation::remove_old(const std::string& name) {
   for (const std::string& file : old_files(name)) ::unlink(file.c_str());
 }
 
+Result<Output> Rotation::open_first(const OutputPlan& plan) {
+  struct stat is {};
+  if (::stat(plan.file.c_str(), &is) == 0 && !S_ISREG(is.st_mode)) {
+    return cli::usage("--rotate: " + plan.file + " is no name for files");
+  }
+  const std::vector<std::string> old = old_files(plan.file);
+  if (!old.empty() && plan.replace == Replace::nothing) {
+    return Error{ErrorCode::io, old.front() + ": it holds a recording (--force removes all " +
+                                    plan.file + ".NUMBER)"};
+  }
+  remove_old(plan.file);
+  return Output::open(plan.with_file(part_name(plan.file, 1)));
+}
+
 Result<std::unique_ptr<PartFile>> Rotation::next(const PartFile& before) {
   PartCpus base = before.before();
   for (const auto& [number, cpu] : before.claimed()) {
@@ -83,9 +98,8 @@ Result<std::unique_ptr<PartFile>> Rotation::next(const PartFile& before) {
   // The previous file is not finished yet; removing the oldest now keeps the number of files within
   // the limit.
   remove_oldest(before.number());
-  Request request = request_;
-  request.file = part_name(request_.file, number);
-  Result<Output> output = Output::open(request, owner_);
+  Result<Output> output =
+      Output::open(plan_.output.with_file(part_name(plan_.output.file, number)));
   if (!output) return output.error();
   const Status written = output->write_head(*head);
   if (!written) {
@@ -93,7 +107,7 @@ Result<std::unique_ptr<PartFile>> Rotation::next(const PartFile& before) {
     return written.error();
   }
   now_writing(*output);
-  return PartFile::open(std::move(*output), rules_, number, base);
+  return PartFile::open(std::move(*output), plan_.part, number, base);
 }
 
 void Rotation::now_writing(const Output& output) {
@@ -131,10 +145,10 @@ void Rotation::close(PartFile& part) {
 }
 
 void Rotation::remove_oldest(unsigned newest) {
-  if (!request_.keep || newest <= *request_.keep) return;
-  const unsigned oldest = newest - *request_.keep;
+  if (!plan_.keep || newest <= *plan_.keep) return;
+  const unsigned oldest = newest - *plan_.keep;
   removed_ = std::max(removed_, oldest);
-  ::unlink(part_name(request_.file, oldest).c_str());
+  ::unlink(part_name(plan_.output.file, oldest).c_str());
 }
 
 void Rotation::drop(std::unique_ptr<PartFile> part) {

@@ -11,11 +11,15 @@
 #include <thread>
 #include <vector>
 
-#include "cli/fkt_record/request.h"
 #include "cli/fkt_record/sink/file_sink.h"
-#include "cli/fkt_record/workload/user.h"
 
 namespace fkt::record {
+
+struct RotationPlan {
+  OutputPlan output;               // files are named FILE.NUMBER
+  std::optional<unsigned> keep{};  // number of finished files to keep; nothing: all
+  PartRules part;                  // file_limit: bytes per file
+};
 
 class Rotation : public PartSource {
  public:
@@ -27,10 +31,8 @@ class Rotation : public PartSource {
     std::function<Result<std::string>(unsigned, const PartCpus&)> head;
     std::function<Result<Sections>(const PartFile&)> tail;
   };
-  // owner: becomes the owner of the files. rules.file_limit: bytes per file. first: the first file,
-  // already open. request.keep: number of finished files to keep; nothing: all.
-  Rotation(const Request& request, std::optional<User> owner, const PartRules& rules,
-           const Output& first, Makers makers);
+  // first: the first file, already open.
+  Rotation(RotationPlan plan, const Output& first, Makers makers);
   ~Rotation() override;
 
   // Called when the recording has begun: prepares the head of the second file.
@@ -42,6 +44,9 @@ class Rotation : public PartSource {
   // included.
   static std::vector<std::string> old_files(const std::string& name);
   static void remove_old(const std::string& name);
+  // Opens the first file and removes those of an earlier recording. Error (io): they may not be
+  // removed; (usage): the name cannot be that of files.
+  static Result<Output> open_first(const OutputPlan& plan);
 
   Result<std::unique_ptr<PartFile>> next(const PartFile& before) override;
   void finish(std::unique_ptr<PartFile> part) override;
@@ -59,9 +64,7 @@ class Rotation : public PartSource {
  private:
   void close(PartFile& part);
 
-  const Request request_;
-  const std::optional<User> owner_;
-  const PartRules rules_;
+  const RotationPlan plan_;
   const Makers makers_;
   // Sets current_, the file being written, and previous_. Both are protected by mutex_.
   void now_writing(const Output& output);

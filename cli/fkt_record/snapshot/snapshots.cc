@@ -12,8 +12,8 @@
 
 namespace fkt::record {
 
-Snapshots::Snapshots(const Request& request, std::optional<User> owner, SnapshotRules rules)
-    : request_(request), owner_(std::move(owner)), rules_(std::move(rules)) {
+Snapshots::Snapshots(SnapshotsPlan plan, SnapshotRules rules)
+    : plan_(std::move(plan)), rules_(std::move(rules)) {
   Result<UniqueFd> listen = listen_for_asks(::getpid());
   if (listen) {
     listen_ = std::move(*listen);
@@ -70,16 +70,16 @@ void Snapshots::asked() {
 
 Status Snapshots::start_own(const std::string& because) {
   if (running_) return Error{ErrorCode::io, "busy with another snapshot"};
-  Request request = request_;
-  request.replace = Replace::nothing;
+  OutputPlan own = plan_.output;
+  own.replace = Replace::nothing;
   // Uses the next free name, so that snapshots of an earlier recording are kept.
   do {
-    request.file = request_.file + ".snap-" + std::to_string(++own_);
-  } while (::access(request.file.c_str(), F_OK) == 0);
-  Result<Output> output = Output::open(request, owner_);
+    own.file = plan_.output.file + ".snap-" + std::to_string(++own_);
+  } while (::access(own.file.c_str(), F_OK) == 0);
+  Result<Output> output = Output::open(own);
   if (!output) return output.error();
-  if (!output->is_file()) return Error{ErrorCode::io, request.file + " is no regular file"};
-  return start(std::move(*output), request_.snapshot_after, because);
+  if (!output->is_file()) return Error{ErrorCode::io, own.file + " is no regular file"};
+  return start(std::move(*output), plan_.after, because);
 }
 
 void Snapshots::asked_by_signal() {
@@ -95,9 +95,9 @@ void Snapshots::condition_true() {
   by_condition_++;
   const Status started = start_own(fired_text(**fired, rules_.ticks_per_second));
   if (!started) cli::warn("--snapshot-when: no snapshot: " + started.error().message);
-  if (by_condition_ == request_.snapshots) {
+  if (by_condition_ == plan_.most_by_condition) {
     cli::warn("--snapshot-when: no further snapshot after this one (--snapshots " +
-              std::to_string(request_.snapshots) + ")");
+              std::to_string(plan_.most_by_condition) + ")");
   }
 }
 
@@ -108,7 +108,7 @@ void Snapshots::finished() {
   if (asker_) {
     send_answer(asker_.get(), answer);
     asker_.reset();
-  } else if (!answer.written || !request_.quiet) {
+  } else if (!answer.written || !plan_.quiet) {
     cli::warn(answer.line);
   }
   for (const auto& [number, cpu] : running_->taken()) {

@@ -9,18 +9,22 @@
 #include <string>
 #include <thread>
 
-#include "cli/fkt_record/request.h"
 #include "cli/fkt_record/snapshot/snapshot.h"
-#include "cli/fkt_record/workload/user.h"
 
 namespace fkt::record {
+
+struct SnapshotsPlan {
+  OutputPlan output;                  // snapshots that fkt_snapshot did not ask for: FILE.snap-N
+  unsigned most_by_condition = 0;     // most snapshots by --snapshot-when
+  std::chrono::nanoseconds after{0};  // time after the trigger that is recorded too
+  bool quiet = false;                 // says nothing of snapshots that succeed
+};
 
 class Snapshots {
  public:
   // Listens for fkt_snapshot from now on. If that fails, prints a warning; SIGUSR1 works without
-  // it. `request` must outlive the object; `owner` becomes the owner of files that are not
-  // fkt_snapshot's.
-  Snapshots(const Request& request, std::optional<User> owner, SnapshotRules rules);
+  // it.
+  Snapshots(SnapshotsPlan plan, SnapshotRules rules);
   ~Snapshots();
 
   // When readable, the caller has to call asked().
@@ -30,7 +34,7 @@ class Snapshots {
   void asked_by_signal();
   // True while the condition should be checked: the caller has to call condition_true() when the
   // device reports an event.
-  bool wants_condition() const { return !running_ && by_condition_ < request_.snapshots; }
+  bool wants_condition() const { return !running_ && by_condition_ < plan_.most_by_condition; }
   // For --snapshot-when: writes a snapshot to the next FILE.snap-N.
   void condition_true();
   // When readable, the caller has to call finished(). -1 if no snapshot is being written.
@@ -54,8 +58,7 @@ class Snapshots {
   Status start_own(const std::string& because);
   void prepare();
 
-  const Request& request_;
-  const std::optional<User> owner_;
+  const SnapshotsPlan plan_;
   SnapshotRules rules_;
   UniqueFd listen_;
   UniqueFd asker_;  // connection of the fkt_snapshot that waits; none for other triggers
