@@ -1,55 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/recording.h"
 
-#include <signal.h>
+#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <filesystem>
+#include <algorithm>
 #include <span>
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
+#include "cli/fkt_record/output/read_back_index.h"
+#include "cli/fkt_record/output/tail_reserve.h"
+#include "cli/fkt_record/sections/symbol_reader.h"
+#include "cli/fkt_record/start_checks.h"
 #include "lib/base/random.h"
 
 namespace fkt::record {
 namespace {
 
-// The module would refuse the pid too, but only after the file was truncated.
-Status check_process(const Request& request) {
-  if (request.filter != FKT_FILTER_PROCESS) return Done{};
-  if (::kill(request.filter_pid, 0) == 0 || errno != ESRCH) return Done{};
-  return Error{ErrorCode::io,
-               "--pid: no process has the pid " + std::to_string(request.filter_pid)};
-}
-
-// Also checked before the file is touched: without CAP_PERFMON only own processes may be recorded,
-// so a filter is mandatory.
-Status check_access(const Request& request, const fkt_status& status) {
-  if ((status.flags & FKT_STATUS_ALL) || request.filter == FKT_FILTER_JOIN ||
-      request.filter == FKT_FILTER_PROCESS) {
-    return Done{};
-  }
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return Error{ErrorCode::io,
-               "all users' processes are recorded with CAP_PERFMON alone: record your own with "
-               "--only or --pid, or use sudo, or have root run: setcap cap_perfmon+ep " +
-                   (error ? std::string("fkt_record") : self.string())};
-}
-
-// Refuses a TSC that the kernel considers unstable: its times would be wrong.
-Status check_clock(const Device& device, fkt_clock_source source) {
-  if (source != FKT_CLOCK_TSC) return Done{};
-  const Result<fkt_clocks> clocks = device.clocks(source);
-  if (!clocks) return clocks.error();
-  if (clocks->tsc_usable) return Done{};
-  std::string faults;
-  if (!(clocks->tsc_flags & 1)) faults += "constant, ";
-  if (!(clocks->tsc_flags & 2)) faults += "non-stop, ";
-  return Error{ErrorCode::io, "this machine's TSC is not " + faults +
-                                  "synchronised and stable (says the kernel); use --clock mono"};
-}
+// Upper bound of -s in bytes: file offsets are signed, and head and tail need space too.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
 Result<std::uint64_t> random_id() {
   std::uint64_t id = 0;
@@ -60,29 +30,45 @@ Result<std::uint64_t> random_id() {
   return id;
 }
 
+std::uint32_t start_flags(const Request& request) {
+  std::uint32_t flags = 0;
+  if (request.args) flags |= FKT_START_ARGS;
+  if (!request.pairs) flags |= FKT_START_NO_PAIRS;
+  if (request.when_full == Request::WhenFull::stop) flags |= FKT_START_STOP_WHEN_FULL;
+  if (request.when_full == Request::WhenFull::overwrite) flags |= FKT_START_OVERWRITE;
+  return flags;
+}
+
+Status check_size(const std::optional<std::uint64_t>& size, std::uint32_t page_bytes) {
+  if (!size || *size >= page_bytes) return Done{};
+  return cli::usage("-s: " + cli::bytes_text(*size) +
+                    " leave no room for any event: with this -p " + "a page has " +
+                    cli::bytes_text(page_bytes));
+}
+
 }  // namespace
 
-Result<Recording> Recording::prepare(const Request& request, const std::optional<User>& owner,
-                                     int give_up) {
+Result<std::unique_ptr<Recording>> Recording::prepare(const Request& request,
+                                                      const std::optional<User>& owner,
+                                                      int give_up) {
   Result<Device> device = Device::open();
   if (!device) return device.error();
-  Status ready = check_process(request);
-  if (ready) ready = check_clock(*device, request.clock);
+  Status ready = check_process(request.filter, request.filter_pid);
+  const Result<fkt_clocks> clocks = device->clocks(request.clock);
+  if (ready && !clocks) ready = clocks.error();
+  if (ready) ready = check_clock(*clocks, request.clock);
   // This is also the first call that fails if another process is recording; the file is not touched
   // yet.
   if (ready) ready = device->set_pow_pages(request.pow_pages);
   if (!ready) return ready.error();
   const Result<fkt_status> status = device->status();
   if (!status) return status.error();
-  const Status access = check_access(request, *status);
+  const Status access = check_access(request.filter, *status);
   if (!access) return access.error();
   const Result<TaskList> tasks = TaskList::of(*device);
   if (!tasks) return tasks.error();
-  if (request.size && *request.size < status->page_bytes) {
-    return cli::usage("-s: " + cli::bytes_text(*request.size) +
-                      " leave no room for any event: with this -p " + "a page has " +
-                      cli::bytes_text(status->page_bytes));
-  }
+  const Status size = check_size(request.size, status->page_bytes);
+  if (!size) return size.error();
   const Result<std::uint64_t> id = random_id();
   if (!id) return id.error();
   OutputPlan plan = request.output;
@@ -90,80 +76,230 @@ Result<Recording> Recording::prepare(const Request& request, const std::optional
   Result<Output> output = request.rotate == 0 ? Output::open(plan) : Rotation::open_first(plan);
   if (!output) return output.error();
 
-  Recording recording(request, std::move(*device), *tasks, std::move(*output));
-  recording.recording_ = *id;
-  recording.page_bytes_ = status->page_bytes;
-  recording.cpus_ = status->cpus;
-  recording.output_plan_ = std::move(plan);
-  if (request.output.to_remote()) {
-    const Result<remote::Address> address = request.address();
-    if (!address) return address.error();
-    auto remote =
-        RemoteSink::connect({request.output.file, *address, request.token_file, request.wait, *id,
-                             status->page_bytes, request.size.value_or(0)},
-                            give_up);
-    if (!remote) return remote.error();
-    recording.remote_ = std::move(*remote);
-  }
-  recording.engine_ = request.engine;
-  // With lent pages snapshots can be written while the recording continues.
-  if (recording.is_flight() && !request.engine && recording.has_room()) {
-    recording.engine_ = FKT_ENGINE_LEND;
-  }
+  std::unique_ptr<Recording> recording(
+      new Recording(request, {*id, status->page_bytes, status->cpus, clocks->khz},
+                    std::move(*device), *tasks, std::move(plan), std::move(*output)));
+  const Status connected = recording->connect(give_up);
+  if (!connected) return connected.error();
   return recording;
 }
 
-// Finds the functions and tracepoints of -i.
-Status Recording::set_up_instruments(const Result<KernelSymbols>& symbols) {
-  if (request_->instruments.empty()) return Done{};
-  if (!symbols) return symbols.error();
-  const Result<fkt_clocks> clocks = device_.clocks(request_->clock);
-  if (!clocks) return clocks.error();
-  Result<InstrumentSetup> setup = InstrumentSetup::make(request_->instruments, *symbols,
-                                                        static_cast<double>(clocks->khz) * 1000);
-  if (!setup) return setup.error();
-  instruments_.emplace(std::move(*setup));
+Recording::Recording(const Request& request, const Facts& facts, Device device,
+                     const TaskList& tasks, OutputPlan plan, Output output)
+    : request_(request),
+      facts_(facts),
+      device_(std::move(device)),
+      task_list_(tasks),
+      output_plan_(std::move(plan)),
+      output_(std::move(output)),
+      engine_(request.engine) {
+  // With lent pages snapshots can be written while the recording continues.
+  if (is_flight() && !engine_ && has_room()) engine_ = FKT_ENGINE_LEND;
+}
+
+Status Recording::connect(int give_up) {
+  if (!output_.is_remote()) return Done{};
+  const Result<remote::Address> address = request_.address();
+  if (!address) return address.error();
+  auto remote =
+      RemoteSink::connect({output_plan_.file, *address, request_.token_file, request_.wait,
+                           facts_.recording, facts_.page_bytes, request_.size.value_or(0)},
+                          give_up);
+  if (!remote) return remote.error();
+  remote_ = std::move(*remote);
   return Done{};
 }
 
-Status Recording::write_head(const std::optional<User>& user, pid_t workload) {
+std::uint64_t Recording::ring_bytes() const {
+  const auto cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return (std::uint64_t{4096} << request_.pow_pages) * cpus;
+}
+
+// Limit of the pages in bytes; 0: none is known in advance, the output ends when a write fails.
+Result<std::uint64_t> Recording::limit_bytes() const {
+  if (request_.size) return std::min(*request_.size, kMostBytes);
+  if (!has_room()) return std::uint64_t{0};
+  const auto room = output_.room(tail_reserve(facts_.cpus), kTailBytesPerPage, facts_.page_bytes);
+  if (!room) return room.error();
+  // Checked at the start, because after a crash it would be too late to find out that the disk is
+  // full.
+  if (is_flight() && *room < ring_bytes()) {
+    return Error{ErrorCode::io, output_.name() + ": no space for the " +
+                                    cli::bytes_text(ring_bytes()) + " that the recorder keeps"};
+  }
+  return *room;
+}
+
+PageSink* Recording::sink() const {
+  if (remote_) return remote_.get();
+  return files_ ? &files_->sink() : nullptr;
+}
+
+std::string Recording::without_snapshots() const {
+  if (!is_flight()) return "this is no flight recorder (see --flight)";
+  if (!has_room()) return output_.name() + " is no file that snapshots can stand beside";
+  if (engine_ && *engine_ != FKT_ENGINE_LEND) {
+    return "engine " + std::string(engine_name(*engine_)) + " lets no page go before the end";
+  }
+  return "nothing is being recorded";
+}
+
+// Finds the places of -i and makes the sections before the pages.
+Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t workload) {
   Result<KernelSymbols> kallsyms = read_kallsyms();
-  const Status instruments = set_up_instruments(kallsyms);
-  if (!instruments) return instruments;
+  if (!request_.instruments.empty()) {
+    if (!kallsyms) return kallsyms.error();
+    Result<InstrumentSetup> setup =
+        InstrumentSetup::make(request_.instruments, *kallsyms, ticks_per_second());
+    if (!setup) return setup.error();
+    instruments_.emplace(std::move(*setup));
+  }
   const Result<KernelSymbols> symbols =
-      symbols_for_file(std::move(kallsyms), {request_->system_map, request_->verbose});
+      symbols_for_file(std::move(kallsyms), {request_.system_map, request_.verbose});
   if (!symbols) return symbols.error();
-  const Asked asked{request_->command, request_->words,      request_->mask,  request_->args,
-                    request_->filter,  request_->filter_pid, request_->clock, request_->pow_pages};
-  const Result<Sections> sections =
-      sections_before({asked, device_, task_list_, *symbols, user, workload, output_.is_stream(),
-                       instruments_ ? instruments_->catalogue_lines() : ""});
+  const Asked asked{request_.command, request_.words,      request_.mask,  request_.args,
+                    request_.filter,  request_.filter_pid, request_.clock, request_.pow_pages};
+  return sections_before({asked, device_, task_list_, *symbols, user, workload, output_.is_stream(),
+                          instruments_ ? instruments_->catalogue_lines() : ""});
+}
+
+Result<LentFilesPlan> Recording::lent_files_plan() const {
+  LentFilesPlan plan{output_plan_, request_.rotate, request_.keep, request_.clock, {}};
+  plan.sink.part.recording = facts_.recording;
+  plan.sink.part.page_bytes = facts_.page_bytes;
+  plan.sink.part.reserve = tail_reserve(facts_.cpus);
+  plan.sink.part.reserve_per_page = kTailBytesPerPage;
+  plan.sink.level = request_.level;
+  plan.sink.ring_bytes = ring_bytes();
+  if (request_.rotate != 0) return plan;
+  const Result<std::uint64_t> limit = limit_bytes();
+  if (!limit) return limit.error();
+  plan.sink.part.limit = *limit;
+  return plan;
+}
+
+Status Recording::write_head(const std::optional<User>& user, pid_t workload) {
+  const Result<Sections> sections = make_sections(user, workload);
   if (!sections) return sections.error();
   if (const std::string remark = task_list_.remark(); !remark.empty()) cli::warn(remark);
   start_clocks_at_ = sizeof(fkt_file_header) + sections->next_offset();
-  head_ = file_head(recording_, page_bytes_, *sections,
-                    request_->level ? FKT_FILE_VERSION_GROUPS : FKT_FILE_VERSION_PAGES,
+  head_ = file_head(facts_.recording, facts_.page_bytes, *sections,
+                    request_.level ? FKT_FILE_VERSION_GROUPS : FKT_FILE_VERSION_PAGES,
                     pages_behind(sections->bytes().size() + kClocksBytes));
-  if (request_->verbose) {
+  if (request_.verbose) {
     cli::warn(output_.name() + ": " + cli::bytes_text(head_.size()) + " before the pages");
   }
   if (remote_) return remote_->write_head(head_.substr(0, start_clocks_at_));
   if (engine_ != FKT_ENGINE_LEND || output_.is_stream()) {
     return output_.write_head(head_, start_clocks_at_);
   }
-  const Status made = make_sink();
-  return made ? sink_->write_head(head_) : made;
+  const Result<LentFilesPlan> plan = lent_files_plan();
+  if (!plan) return plan.error();
+  auto files = LentFiles::make(device_, task_list_, output_, head_, *plan);
+  if (!files) return files.error();
+  files_ = std::move(*files);
+  return Done{};
 }
 
 Status Recording::write_start_clocks() {
-  const Result<Sections> clocks = clocks_of_start(device_, request_->clock);
+  const Result<Sections> clocks = clocks_of_start(device_, request_.clock);
   if (!clocks) return clocks.error();
   head_.replace(start_clocks_at_, clocks->bytes().size(), clocks->bytes());
-  if (part_heads_) *part_heads_ = PartHeads(head_, task_list_);
-  if (snapshot_rules_)
-    snapshot_rules_->heads = PartHeads(head_, task_list_, PartHeads::Kind::snapshot);
+  if (files_) files_->set_head(head_);
   if (remote_) return remote_->write_head(head_.substr(start_clocks_at_));
   return output_.finish_head(head_, start_clocks_at_);
+}
+
+Result<StartArguments> Recording::start_arguments(const DrainPlan& plan) const {
+  StartArguments arguments({facts_.recording, request_.mask, start_flags(request_), request_.clock,
+                            request_.filter, request_.filter_pid});
+  if (request_.snapshot_when) {
+    if (!can_take_snapshots()) {
+      return Error{ErrorCode::io, "--snapshot-when: " + without_snapshots()};
+    }
+    const Status made = arguments.set_condition(*request_.snapshot_when, ticks_per_second());
+    if (!made) return made.error();
+  }
+  if (instruments_) arguments.set_instruments(*instruments_);
+  if (plan.engine == FKT_ENGINE_LEND) {
+    // Not with -z, because the module cannot write groups.
+    arguments.lend(is_flight() && has_room() && !request_.level ? &output_ : nullptr);
+    return arguments;  // the sink checks the limit
+  }
+  const Result<std::uint64_t> limit = limit_bytes();
+  if (!limit) return limit.error();
+  arguments.set_drain(plan, output_, *limit, facts_.cpus);
+  return arguments;
+}
+
+Status Recording::start() {
+  Result<DrainPlan> plan = choose_drain(output_, engine_);
+  if (!plan) return plan.error();
+  if (engine_ != request_.engine) plan->why = "for snapshots of what the flight recorder keeps";
+  if (plan->engine == FKT_ENGINE_FETCH) {
+    ::fcntl(device_.fd(), F_SETFL, O_RDWR | O_NONBLOCK);
+    const Status at_pages = output_.seek_to_pages();
+    if (!at_pages) return at_pages;
+    stream_.emplace(device_.fd(), output_.fd(), output_.name());
+  }
+  const Result<StartArguments> arguments = start_arguments(*plan);
+  if (!arguments) return arguments.error();
+  if (request_.verbose) cli::warn("engine " + how(*plan));
+  started_ = std::chrono::steady_clock::now();
+  const Status started = device_.start(arguments->get());
+  if (!started) return started;
+  running_ = true;
+  const Status clocks = write_start_clocks();
+  if (!clocks) return clocks;
+  if (files_) files_->start();
+  if (can_take_snapshots()) {
+    start_snapshots();
+  } else if (sink()) {
+    const Status drains = start_drain();
+    if (!drains) return drains;
+  }
+  return start_syncer();
+}
+
+std::string Recording::how(const DrainPlan& plan) const {
+  const std::string text = std::string(engine_name(plan.engine)) + ": " + plan.why;
+  return files_ ? text + ", by " + files_->how() : text;
+}
+
+void Recording::start_snapshots() {
+  snapshots_ = std::make_unique<Snapshots>(
+      SnapshotsPlan{output_plan_, request_.snapshots, request_.snapshot_after, request_.quiet},
+      SnapshotRules{device_, request_.clock, files_->rules(),
+                    PartHeads(head_, task_list_, PartHeads::Kind::snapshot), ticks_per_second()});
+}
+
+Status Recording::start_drain() {
+  Result<std::unique_ptr<LentDrain>> drain =
+      LentDrain::start(device_.fd(), facts_.page_bytes, *sink());
+  if (!drain) return drain.error();
+  drain_ = std::move(*drain);
+  return Done{};
+}
+
+Status Recording::start_syncer() {
+  // A flight recorder writes only at its end, and fdatasync(2) of a stream is up to its reader.
+  if (!has_room() || request_.sync.count() == 0 || is_flight()) return Done{};
+  const auto written = [this]() -> std::uint64_t {
+    const Result<fkt_status> status = device_.status();
+    return status ? status->pages_written : 0;
+  };
+  const auto tell = [this](std::uint64_t pages) {
+    if (request_.verbose) cli::warn(cli::with_commas(pages) + " pages are safe on the disk");
+  };
+  const auto sync = [this] {
+    if (files_) return files_->sync();
+    return ::fdatasync(output_.fd()) == 0 ? 0 : errno;
+  };
+  Result<std::unique_ptr<DiskSyncer>> syncer =
+      DiskSyncer::start(sync, request_.sync, written, tell);
+  if (!syncer) return syncer.error();
+  syncer_ = std::move(*syncer);
+  return Done{};
 }
 
 Status Recording::stop() {
@@ -176,6 +312,83 @@ Status Recording::stop() {
   stopped_ = std::chrono::steady_clock::now();
   sync_error_ = syncer_ ? syncer_->stop() : 0;
   return stopped;
+}
+
+Result<Summary> Recording::finish(std::optional<int> workload_status,
+                                  std::vector<Descendant> descendants, int give_up) {
+  if (stream_) {
+    const Status sent = stream_->move_rest(give_up);
+    if (!sent) return sent.error();
+  }
+  if (snapshots_) {
+    snapshots_->join();
+    const Status drains = start_drain();
+    if (!drains) return drains.error();
+  }
+  if (drain_) {
+    const Status drained = drain_->join(give_up);
+    if (!drained) return drained.error();
+  }
+  const Result<fkt_status> status = device_.status();
+  if (!status) return status.error();
+  if (const SinkStatus end = drain_ ? drain_->sink_end() : SinkStatus();
+      end && remote_ && !remote_->takes_tail(*end)) {
+    return RemoteSink::failure(*end, *status);
+  }
+  Summary summary;
+  summary.status = *status;
+  if (drain_) summary.add_drain(*drain_, sink()->cost());
+  if (snapshots_) summary.take_off(snapshots_->left());
+  if (sync_error_ != 0) summary.add_sync_error(sync_error_, syncer_->safe());
+  summary.measure(stopped_ - started_, facts_.khz);
+  // The other files come first, because the tasks of the last one are known when the one before it
+  // is finished.
+  Status written = files_ ? files_->finish_others() : Done{};
+  if (written) written = write_tail(summary.status, workload_status, std::move(descendants));
+  if (!written) return summary.without_tail(written.error(), name());
+  if (files_) files_->last_is_complete();
+  return summary;
+}
+
+std::vector<fkt_index_entry> Recording::index(const fkt_status& status, std::string& fault) const {
+  if (const PageSink* to = sink()) return to->index();
+  // The reader of a stream scans its pages: nothing can be read back from it here.
+  if (output_.is_stream()) return {};
+  Result<std::vector<fkt_index_entry>> index =
+      index_of_written(device_, {output_.fd(), output_.name(), output_.pages_offset(),
+                                 status.pages_written, facts_.page_bytes, facts_.recording});
+  if (index) return std::move(*index);
+  fault = index.error().message + "; the file gets no index";
+  return {};
+}
+
+Status Recording::write_tail(const fkt_status& status, std::optional<int> workload_status,
+                             std::vector<Descendant> descendants) {
+  fkt_status of_file = status;
+  std::string no_index;
+  Ending ending{.device = device_,
+                .task_list = task_list_,
+                .status = of_file,
+                .mask = mask_ ? mask_ : request_.mask,
+                .clock = request_.clock,
+                .workload_status = workload_status,
+                .descendants = std::move(descendants),
+                .index = index(status, no_index),
+                .groups = {},
+                .before = {},
+                .snapshots = snapshots_ ? snapshots_->left() : PartCpus{},
+                .tasks = {}};
+  if (files_) {
+    files_->describe_last(ending);
+    of_file.bytes_written = files_->bytes_of_last();
+  }
+  const Result<Sections> tail = sections_after(ending);
+  if (!tail) return tail.error();
+  if (PageSink* to = sink()) return to->write_tail(*tail);
+  const std::uint64_t end = output_.pages_offset() + status.pages_written * facts_.page_bytes;
+  const Status written = output_.write_tail(end, *tail);
+  if (written && !no_index.empty()) cli::warn(no_index);
+  return written;
 }
 
 void Recording::discard() {

@@ -15,41 +15,32 @@
 #include "cli/fkt_record/remote/remote_sink.h"
 #include "cli/fkt_record/request.h"
 #include "cli/fkt_record/sections/file_sections.h"
-#include "cli/fkt_record/sections/symbol_reader.h"
 #include "cli/fkt_record/sink/fetch_stream.h"
-#include "cli/fkt_record/sink/file_sink.h"
 #include "cli/fkt_record/sink/lent_drain.h"
-#include "cli/fkt_record/sink/rotation.h"
+#include "cli/fkt_record/sink/lent_files.h"
 #include "cli/fkt_record/snapshot/snapshots.h"
-#include "lib/record/condition_compiler.h"
+#include "cli/fkt_record/start_arguments.h"
+#include "cli/fkt_record/summary.h"
 #include "lib/record/device.h"
 #include "lib/record/disk_syncer.h"
 
 namespace fkt::record {
 
-// What the line printed at the end shows.
-struct Summary {
-  fkt_status status{};       // after the stop
-  std::string why;           // why it ended, if status.error does not say
-  std::string kept;          // how much of it is on the disk, if not all
-  double drain_percent = 0;  // CPU time of the drain, in percent of the time of all CPUs
-  // CPU time of the drain thread per page, in ticks of the recording's clock
-  double drain_cycles_per_page = 0;
-};
-
 class Recording {
  public:
-  // Opens the device and the output; writes nothing yet. give_up: readable when the user no longer
-  // wants to wait for the receiver.
-  static Result<Recording> prepare(const Request& request, const std::optional<User>& owner,
-                                   int give_up);
+  // Opens the device and the output; writes nothing yet. `request` must outlive the recording.
+  // give_up: readable when the user no longer wants to wait for the receiver.
+  static Result<std::unique_ptr<Recording>> prepare(const Request& request,
+                                                    const std::optional<User>& owner, int give_up);
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
 
   const Device& device() const { return device_; }
   const Output& output() const { return output_; }
   // The output's name in messages.
-  const std::string& name() const { return rotation_ ? request_->output.file : output_.name(); }
+  const std::string& name() const { return request_.rotate ? output_plan_.file : output_.name(); }
   // True if the pages are limited by the free space of the output, not by -s.
-  bool limit_is_room() const { return !request_->size && has_room(); }
+  bool limit_is_room() const { return !request_.size && has_room(); }
   // Set while this process itself copies the pages to the output; null otherwise.
   FetchStream* stream() { return stream_ ? &*stream_ : nullptr; }
   // The snapshots of a flight recorder while it records; null otherwise.
@@ -60,6 +51,8 @@ class Recording {
   int drain_fd() const { return drain_ ? drain_->fd() : -1; }
   // Readable when fdatasync(2) has failed.
   int sync_fd() const { return syncer_ ? syncer_->fd() : -1; }
+  // The instruments; nullptr: there are none.
+  const InstrumentSetup* instruments() const { return instruments_ ? &*instruments_ : nullptr; }
 
   // Writes the sections before the pages, except the clocks of the start, which start() writes.
   Status write_head(const std::optional<User>& user, pid_t workload);
@@ -77,80 +70,68 @@ class Recording {
   // Frees the module's pages; the last call.
   void release();
 
-  // The instruments on calls; nullptr: there are none.
-  const InstrumentSetup* instruments() const { return instruments_ ? &*instruments_ : nullptr; }
-
  private:
-  Recording(const Request& request, Device device, const TaskList& tasks, Output output)
-      : request_(&request),
-        device_(std::move(device)),
-        task_list_(tasks),
-        output_(std::move(output)) {}
+  // What the module said when the device was opened.
+  struct Facts {
+    std::uint64_t recording = 0;  // random id
+    std::uint32_t page_bytes = 0;
+    std::uint32_t cpus = 0;
+    std::uint64_t khz = 0;  // of the recording's clock
+  };
+  Recording(const Request& request, const Facts& facts, Device device, const TaskList& tasks,
+            OutputPlan plan, Output output);
+
+  bool is_flight() const { return request_.when_full == Request::WhenFull::overwrite; }
   // True if the output is limited by the space on a disk or device.
   bool has_room() const { return !output_.is_stream() && !output_.is_remote(); }
+  // True if snapshots can be written while the recording continues: that takes lent pages.
+  bool can_take_snapshots() const { return is_flight() && files_; }
+  double ticks_per_second() const { return static_cast<double>(facts_.khz) * 1000; }
   // The destination of lent pages; null if no pages are lent.
   PageSink* sink() const;
-  Status set_up_instruments(const Result<KernelSymbols>& symbols);
-  Status make_condition();
-  void open_fallback_output(const DrainPlan& plan);
-  Result<fkt_start> start_arguments(const DrainPlan& plan) const;
-  // Called after the start: the file's time zero is the recording's start clock.
-  Status write_start_clocks();
-  // Makes the destination of lent pages.
-  Status make_sink();
-  Status start_drain();
-  bool is_flight() const { return request_->when_full == Request::WhenFull::overwrite; }
-  void make_rotation(const PartRules& rules);
-  std::string how(const DrainPlan& plan) const;
-  // Adds what the drain of lent pages did, because the module does not know it.
-  void add_drain(Summary& summary) const;
-  // Adds a failure of fdatasync(2): pages in the page cache did not reach the disk.
-  void add_sync_error(Summary& summary) const;
-  // The error for a file whose tail could not be written; says what the file holds.
-  Error without_tail(const Error& error, const Summary& summary) const;
-  // Subtracts what snapshots took: it is not in this file.
-  void take_off_snapshots(fkt_status& status) const;
-  Status start_syncer();
-  Result<std::uint64_t> limit_bytes() const;
   // Bytes of the rings of all CPUs.
   std::uint64_t ring_bytes() const;
-  Status send_rest(int give_up);
-  Status write_tail(const fkt_status& status, std::optional<int> workload_status,
-                    std::vector<Descendant> descendants);
-  std::vector<fkt_index_entry> kept_index(std::uint64_t pages) const;
+  Result<std::uint64_t> limit_bytes() const;
+
+  Status connect(int give_up);
+  Result<Sections> make_sections(const std::optional<User>& user, pid_t workload);
+  Result<LentFilesPlan> lent_files_plan() const;
+  Result<StartArguments> start_arguments(const DrainPlan& plan) const;
+  std::string how(const DrainPlan& plan) const;
+  // Called after the start: the file's time zero is the recording's start clock.
+  Status write_start_clocks();
+  void start_snapshots();
+  Status start_drain();
+  Status start_syncer();
   // fault: set to the reason if there is no index and the user should know.
   std::vector<fkt_index_entry> index(const fkt_status& status, std::string& fault) const;
-  void measure(Summary& summary) const;
+  Status write_tail(const fkt_status& status, std::optional<int> workload_status,
+                    std::vector<Descendant> descendants);
 
-  const Request* request_;
+  const Request& request_;
+  const Facts facts_;
   Device device_;
-  TaskList task_list_;
+  const TaskList task_list_;
+  const OutputPlan output_plan_;  // with the name of -f
   Output output_;
-  OutputPlan output_plan_;               // with the name of -f
   std::optional<fkt_engine_id> engine_;  // nothing: the best one for the output
+  std::optional<InstrumentSetup> instruments_;
+
+  // What takes the pages from the module, if it does not write them itself. Declared in this order,
+  // because each uses the ones before it.
   std::optional<FetchStream> stream_;
-  // Declared in this order, because each uses the ones before it.
-  UniqueFd fallback_output_;  // where the module writes a flight recorder's pages if this process
-                              // is killed
-  std::shared_ptr<PartHeads> part_heads_;
-  std::unique_ptr<Rotation> rotation_;
-  std::unique_ptr<FileSink> sink_;
+  std::unique_ptr<LentFiles> files_;
   std::unique_ptr<RemoteSink> remote_;
   std::unique_ptr<LentDrain> drain_;
-  std::unique_ptr<SnapshotRules> snapshot_rules_;  // moved to snapshots_ at the start
   std::unique_ptr<Snapshots> snapshots_;
-  std::unique_ptr<fkt_when> when_;              // must stay valid during FKT_START
-  std::optional<InstrumentSetup> instruments_;  // likewise
-  std::unique_ptr<DiskSyncer> syncer_;          // set while recording to a file or device
-  int sync_error_ = 0;               // errno of fdatasync(2); pages may be missing on the disk
+  std::unique_ptr<DiskSyncer> syncer_;  // set while recording to a file or device
+
   std::string head_;                 // the sections before the pages
   std::size_t start_clocks_at_ = 0;  // offset in head_ of the clocks section
-  std::uint64_t recording_ = 0;      // random id
-  std::uint32_t page_bytes_ = 0;
-  std::uint32_t cpus_ = 0;
-  std::chrono::steady_clock::time_point started_{}, stopped_{};
-  std::uint64_t mask_ = 0;  // last mask before the stop
   bool running_ = false;
+  std::chrono::steady_clock::time_point started_{}, stopped_{};
+  int sync_error_ = 0;      // errno of fdatasync(2); pages may be missing on the disk
+  std::uint64_t mask_ = 0;  // last mask before the stop
 };
 
 }  // namespace fkt::record

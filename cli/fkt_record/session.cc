@@ -418,25 +418,27 @@ int run_session(const Request& request) {
   if (!user) return failed(user.error());
   const Result<Signals> signals = Signals::take();
   if (!signals) return failed(signals.error());
-  Result<Recording> recording = Recording::prepare(request, *user, signals->end_fd());
-  if (!recording) return failed(recording.error());
+  const Result<std::unique_ptr<Recording>> prepared =
+      Recording::prepare(request, *user, signals->end_fd());
+  if (!prepared) return failed(prepared.error());
+  Recording& recording = **prepared;
 
   const Descendants descendants;
   std::optional<Workload> workload;
   if (!request.command.empty()) {
-    const int join = request.filter == FKT_FILTER_JOIN ? recording->device().fd() : -1;
-    Result<Workload> prepared = Workload::prepare(
+    const int join = request.filter == FKT_FILTER_JOIN ? recording.device().fd() : -1;
+    Result<Workload> waiting = Workload::prepare(
         {path, request.command, *user, request.output.to_stdout(), join, signals->mask_before()});
-    if (!prepared) return failed(prepared.error());
-    workload.emplace(std::move(*prepared));
+    if (!waiting) return failed(waiting.error());
+    workload.emplace(std::move(*waiting));
   }
-  const Status head = recording->write_head(*user, workload ? workload->pid() : 0);
+  const Status head = recording.write_head(*user, workload ? workload->pid() : 0);
   if (!head) {
-    recording->discard();
+    recording.discard();
     return failed(head.error());
   }
-  const int status = Session(request, *recording, *signals, descendants, std::move(workload)).run();
-  recording->release();
+  const int status = Session(request, recording, *signals, descendants, std::move(workload)).run();
+  recording.release();
   return status;
 }
 

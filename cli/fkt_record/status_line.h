@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/fkt_record/recording.h"
+#include "cli/fkt_record/summary.h"
 
 namespace fkt::record {
 

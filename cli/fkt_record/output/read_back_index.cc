@@ -50,4 +50,13 @@ Result<std::vector<fkt_index_entry>> read_back_index(const PageRange& range) {
   return index;
 }
 
+Result<std::vector<fkt_index_entry>> index_of_written(const Device& device, PageRange all) {
+  std::vector<fkt_index_entry> kept(std::min<std::uint64_t>(all.pages, FKT_INDEX_PAGES));
+  if (!device.index(all.pages - kept.size(), kept)) kept.clear();
+  all.pages -= kept.size();
+  Result<std::vector<fkt_index_entry>> index = read_back_index(all);
+  if (index) index->insert(index->end(), kept.begin(), kept.end());
+  return index;
+}
+
 }  // namespace fkt::record

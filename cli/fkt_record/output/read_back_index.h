@@ -9,6 +9,7 @@
 #include <fkt/file.h>
 
 #include "lib/base/result.h"
+#include "lib/record/device.h"
 
 namespace fkt::record {
 
@@ -25,5 +26,9 @@ struct PageRange {
 // Reads the header of every page back from the file. Returns ErrorCode::damaged if one is not a
 // valid page header of this recording.
 Result<std::vector<fkt_index_entry>> read_back_index(const PageRange& range);
+
+// The index of all pages of a stopped recording that the module has written. It keeps the entries
+// of the last pages; those of the pages before them are read back. Errors as above.
+Result<std::vector<fkt_index_entry>> index_of_written(const Device& device, PageRange all);
 
 }  // namespace fkt::record

@@ -25,6 +25,9 @@ class FetchStream {
   };
   // Moves at most 1 MiB.
   Result<Moved> move();
+  // Called after the recording's stop: moves all that is left, however slow the reader is. Error
+  // (io): the reader has closed the pipe, or `give_up` has become readable.
+  Status move_rest(int give_up);
 
   // The events to poll for before the next move().
   short device_events() const { return reader_is_slow_ ? 0 : POLLIN; }
