@@ -40,7 +40,7 @@
 #include "page_pool.h"
 #include "writeout.h"
 
-static struct {
+static struct fkt_writeback {
 	struct task_struct *task;
 	struct completion ended; /* the thread does not access this structure any more */
 	bool stop; /* no more frames will be added: write back the rest and end */
@@ -51,8 +51,8 @@ static struct {
 	loff_t started; /* write-back was started up to here; used by the thread only */
 	loff_t batch; /* bytes that may wait before write-back is requested */
 	u64 copied; /* bytes of frames that were copied, because the page cache had a page there already */
-} sync = {
-	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(sync.wait),
+} writeback = {
+	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(writeback.wait),
 };
 
 /* ---- write-back ---- */
@@ -60,17 +60,17 @@ static struct {
 /* The mapping keeps errors; the recorder's fsync reports them. */
 static void write_back(loff_t upto)
 {
-	struct address_space *mapping = sync.out->f_mapping;
+	struct address_space *mapping = writeback.out->f_mapping;
 
-	if (upto <= sync.started)
+	if (upto <= writeback.started)
 		return;
 	if (fkt_checkout_can()) {
-		filemap_write_and_wait_range(mapping, sync.started, upto - 1);
-		fkt_checkout(mapping, sync.started, upto);
+		filemap_write_and_wait_range(mapping, writeback.started, upto - 1);
+		fkt_checkout(mapping, writeback.started, upto);
 	} else {
-		filemap_fdatawrite_range(mapping, sync.started, upto - 1);
+		filemap_fdatawrite_range(mapping, writeback.started, upto - 1);
 	}
-	sync.started = upto;
+	writeback.started = upto;
 }
 
 static int sync_thread(void *data)
@@ -81,13 +81,13 @@ static int sync_thread(void *data)
 	set_freezable();
 	do {
 		/* Kernel threads receive no signals, so this does not fail. */
-		wait_event_freezable(sync.wait,
-				     READ_ONCE(sync.stop) || READ_ONCE(sync.asked) > sync.started);
+		wait_event_freezable(writeback.wait,
+				     READ_ONCE(writeback.stop) || READ_ONCE(writeback.asked) > writeback.started);
 		/* Pairs with the store-release in checkin_stop(): the last value of `asked` is seen. */
-		stop = smp_load_acquire(&sync.stop);
-		write_back(READ_ONCE(sync.asked));
+		stop = smp_load_acquire(&writeback.stop);
+		write_back(READ_ONCE(writeback.asked));
 	} while (!stop);
-	complete(&sync.ended);
+	complete(&writeback.ended);
 	return 0;
 }
 
@@ -111,14 +111,14 @@ static int checkin_start(struct file *out, loff_t start, u64 ring_bytes, bool ch
 {
 	struct task_struct *task;
 
-	sync.out = out;
-	sync.written = start;
-	sync.asked = start;
-	sync.started = start;
-	sync.batch = ring_bytes - ring_bytes / 4;
-	sync.copied = 0;
-	sync.stop = false;
-	init_completion(&sync.ended);
+	writeback.out = out;
+	writeback.written = start;
+	writeback.asked = start;
+	writeback.started = start;
+	writeback.batch = ring_bytes - ring_bytes / 4;
+	writeback.copied = 0;
+	writeback.stop = false;
+	init_completion(&writeback.ended);
 	task = kthread_create(sync_thread, NULL, "fkt_sync");
 	if (IS_ERR(task))
 		return PTR_ERR(task);
@@ -126,7 +126,7 @@ static int checkin_start(struct file *out, loff_t start, u64 ring_bytes, bool ch
 	fkt_page_index_start();
 	get_task_struct(task);
 	fkt_filter_own(task);
-	sync.task = task;
+	writeback.task = task;
 	wake_up_process(task);
 	return 0;
 }
@@ -137,28 +137,28 @@ static int checkin_start(struct file *out, loff_t start, u64 ring_bytes, bool ch
  */
 static void checkin_stop(void)
 {
-	if (!sync.task)
+	if (!writeback.task)
 		return;
 	if (fkt_checkout_can())
-		WRITE_ONCE(sync.asked, sync.written);
+		WRITE_ONCE(writeback.asked, writeback.written);
 	/* Pairs with the load-acquire in sync_thread(). */
-	smp_store_release(&sync.stop, true);
-	wake_up(&sync.wait);
+	smp_store_release(&writeback.stop, true);
+	wake_up(&writeback.wait);
 	/* As in fkt_drain_stop(): a thread that is told to stop while it writes is refused by file systems. */
-	wait_for_completion(&sync.ended);
-	kthread_stop(sync.task);
-	put_task_struct(sync.task);
-	sync.task = NULL;
+	wait_for_completion(&writeback.ended);
+	kthread_stop(writeback.task);
+	put_task_struct(writeback.task);
+	writeback.task = NULL;
 	fkt_checkout_stop();
 }
 
 static void ask_for_writeback(loff_t upto)
 {
-	sync.written = upto;
-	if (upto - sync.asked < sync.batch)
+	writeback.written = upto;
+	if (upto - writeback.asked < writeback.batch)
 		return;
-	WRITE_ONCE(sync.asked, upto);
-	wake_up(&sync.wait);
+	WRITE_ONCE(writeback.asked, upto);
+	wake_up(&writeback.wait);
 }
 
 /* ---- check-in ---- */
@@ -170,7 +170,7 @@ static void copy_frame(struct page *to, struct page *from)
 		return;
 	memcpy(page_address(to), page_address(from), PAGE_SIZE);
 	flush_dcache_page(to);
-	sync.copied += PAGE_SIZE;
+	writeback.copied += PAGE_SIZE;
 }
 
 static int add_to_cache(struct address_space *mapping, struct folio *folio, pgoff_t index)
@@ -330,7 +330,7 @@ static void checkin_write(struct fkt_chunk *chunk)
 /* Lockless: the drain thread may add to the value meanwhile. */
 static void checkin_status(struct fkt_status *status)
 {
-	status->bytes_copied = READ_ONCE(sync.copied);
+	status->bytes_copied = READ_ONCE(writeback.copied);
 	fkt_checkout_status(status);
 }
 

@@ -37,19 +37,19 @@ DEFINE_STATIC_CALL_NULL(fkt_add_folio, __filemap_add_folio);
  * Pages are linked by the `lru` field of their first frame, which is free for this use while the frame
  * is on no list of the kernel.
  */
-static struct {
+static struct fkt_checkout_state {
 	spinlock_t lock; /* protects the fields below; taken by the drain and the synchronising thread */
-	struct list_head away; /* pages in the page cache, in file order */
-	struct list_head home; /* pages that came back, in address order */
-	u32 at_home; /* pages in `home` */
-	u32 most; /* largest number of pages to keep in `home` */
-	bool can; /* frames come back: this kernel allows it, and they need not be charged */
+	struct list_head cached; /* pages in the page cache, in file order */
+	struct list_head returned; /* pages that came back, in address order */
+	u32 returned_pages; /* pages in `returned` */
+	u32 returned_limit; /* largest number of pages to keep in `returned` */
+	bool enabled; /* frames come back: this kernel allows it, and they need not be charged */
 	u32 frames; /* frames per page */
-	u64 back, given; /* pages that came back, and pages that did not */
-} out = {
-	.lock = __SPIN_LOCK_UNLOCKED(out.lock),
-	.away = LIST_HEAD_INIT(out.away),
-	.home = LIST_HEAD_INIT(out.home),
+	u64 pages_back, pages_given; /* pages that came back, and pages that did not */
+} checkout = {
+	.lock = __SPIN_LOCK_UNLOCKED(checkout.lock),
+	.cached = LIST_HEAD_INIT(checkout.cached),
+	.returned = LIST_HEAD_INIT(checkout.returned),
 };
 
 static bool find_add_folio(void)
@@ -72,17 +72,17 @@ static bool find_add_folio(void)
  */
 void fkt_checkout_start(u64 most, bool may)
 {
-	out.can = may && find_add_folio();
-	out.frames = fkt_rings_page_bytes() / PAGE_SIZE;
-	out.most = most / fkt_rings_page_bytes();
-	out.back = 0;
-	out.given = 0;
+	checkout.enabled = may && find_add_folio();
+	checkout.frames = fkt_rings_page_bytes() / PAGE_SIZE;
+	checkout.returned_limit = most / fkt_rings_page_bytes();
+	checkout.pages_back = 0;
+	checkout.pages_given = 0;
 }
 
 /* Returns whether frames come back. If not, of the other functions only fkt_checkout_status() may be called. */
 bool fkt_checkout_can(void)
 {
-	return out.can;
+	return checkout.enabled;
 }
 
 /*
@@ -94,7 +94,7 @@ int fkt_checkout_add(struct address_space *mapping, struct folio *folio, pgoff_t
 	void *shadow = NULL;
 	int err;
 
-	/* take_away() needs the index even if adding fails. */
+	/* take_cached() needs the index even if adding fails. */
 	folio->index = index;
 	__folio_set_locked(folio);
 	err = static_call(fkt_add_folio)(mapping, folio, index, gfp, &shadow);
@@ -103,12 +103,12 @@ int fkt_checkout_add(struct address_space *mapping, struct folio *folio, pgoff_t
 	return err;
 }
 
-/* All frames of a page were added to the page cache: they are away until fkt_checkout(). */
+/* All frames of a page were added to the page cache: they stay there until fkt_checkout(). */
 void fkt_checkout_sent(struct page *frames)
 {
-	spin_lock(&out.lock);
-	list_add_tail(&frames->lru, &out.away);
-	spin_unlock(&out.lock);
+	spin_lock(&checkout.lock);
+	list_add_tail(&frames->lru, &checkout.cached);
+	spin_unlock(&checkout.lock);
 }
 
 /*
@@ -119,16 +119,16 @@ void fkt_checkout_give_up(struct page *frames)
 {
 	u32 i;
 
-	for (i = 0; i < out.frames; i++) {
+	for (i = 0; i < checkout.frames; i++) {
 		struct folio *folio = page_folio(frames + i);
 
 		if (READ_ONCE(folio->mapping))
 			folio_add_lru(folio);
 		put_page(frames + i);
 	}
-	spin_lock(&out.lock);
-	out.given++;
-	spin_unlock(&out.lock);
+	spin_lock(&checkout.lock);
+	checkout.pages_given++;
+	spin_unlock(&checkout.lock);
 }
 
 /* Returns whether all frames of a page are out of the page cache and no other reference exists. */
@@ -137,7 +137,7 @@ static bool is_back(struct page *frames)
 	const unsigned long left = PAGE_FLAGS_CHECK_AT_FREE | 1UL << PG_dirty;
 	u32 i;
 
-	for (i = 0; i < out.frames; i++) {
+	for (i = 0; i < checkout.frames; i++) {
 		struct folio *folio = page_folio(frames + i);
 
 		/*
@@ -160,34 +160,34 @@ static int by_address(void *unused, const struct list_head *a, const struct list
 }
 
 /* Moves the pages that end before byte `upto` of the file to `pages`. */
-static void take_away(struct list_head *pages, loff_t upto)
+static void take_cached(struct list_head *pages, loff_t upto)
 {
 	struct page *frames, *next;
 
-	spin_lock(&out.lock);
-	list_for_each_entry_safe(frames, next, &out.away, lru) {
-		if ((loff_t)(page_folio(frames)->index + out.frames) << PAGE_SHIFT > upto)
+	spin_lock(&checkout.lock);
+	list_for_each_entry_safe(frames, next, &checkout.cached, lru) {
+		if ((loff_t)(page_folio(frames)->index + checkout.frames) << PAGE_SHIFT > upto)
 			break;
 		list_move_tail(&frames->lru, pages);
 	}
-	spin_unlock(&out.lock);
+	spin_unlock(&checkout.lock);
 }
 
 /* Keeps pages for the rings; leaves those above the limit in `pages`. */
-static void bring_home(struct list_head *pages)
+static void keep_returned(struct list_head *pages)
 {
 	struct page *frames, *next;
 
 	list_sort(NULL, pages, by_address);
-	spin_lock(&out.lock);
+	spin_lock(&checkout.lock);
 	list_for_each_entry_safe(frames, next, pages, lru) {
-		out.back++;
-		if (out.at_home >= out.most)
+		checkout.pages_back++;
+		if (checkout.returned_pages >= checkout.returned_limit)
 			continue;
-		list_move_tail(&frames->lru, &out.home);
-		out.at_home++;
+		list_move_tail(&frames->lru, &checkout.returned);
+		checkout.returned_pages++;
 	}
-	spin_unlock(&out.lock);
+	spin_unlock(&checkout.lock);
 }
 
 static void free_pages_of(struct list_head *pages)
@@ -196,7 +196,7 @@ static void free_pages_of(struct list_head *pages)
 
 	list_for_each_entry_safe(frames, next, pages, lru) {
 		list_del(&frames->lru);
-		fkt_frames_put(frames, out.frames * PAGE_SIZE);
+		fkt_frames_put(frames, checkout.frames * PAGE_SIZE);
 	}
 }
 
@@ -209,7 +209,7 @@ void fkt_checkout(struct address_space *mapping, loff_t from, loff_t upto)
 	struct page *frames, *next;
 	LIST_HEAD(pages);
 
-	take_away(&pages, upto);
+	take_cached(&pages, upto);
 	/* No page is dirty, so it does not write; pages that it cannot remove stay, and are given up. */
 	invalidate_inode_pages2_range(mapping, from >> PAGE_SHIFT, (upto - 1) >> PAGE_SHIFT);
 	list_for_each_entry_safe(frames, next, &pages, lru) {
@@ -218,7 +218,7 @@ void fkt_checkout(struct address_space *mapping, loff_t from, loff_t upto)
 		list_del(&frames->lru);
 		fkt_checkout_give_up(frames);
 	}
-	bring_home(&pages);
+	keep_returned(&pages);
 	free_pages_of(&pages);
 }
 
@@ -227,18 +227,18 @@ struct page *fkt_checkout_frames(unsigned int cpu)
 {
 	struct page *frames;
 
-	spin_lock(&out.lock);
-	frames = list_first_entry_or_null(&out.home, struct page, lru);
+	spin_lock(&checkout.lock);
+	frames = list_first_entry_or_null(&checkout.returned, struct page, lru);
 	if (frames && page_to_nid(frames) != cpu_to_node(cpu)) {
 		/* They may suit another CPU. */
-		list_move_tail(&frames->lru, &out.home);
+		list_move_tail(&frames->lru, &checkout.returned);
 		frames = NULL;
 	}
 	if (frames) {
 		list_del(&frames->lru);
-		out.at_home--;
+		checkout.returned_pages--;
 	}
-	spin_unlock(&out.lock);
+	spin_unlock(&checkout.lock);
 	return frames;
 }
 
@@ -247,17 +247,17 @@ void fkt_checkout_stop(void)
 {
 	struct page *frames, *next;
 
-	list_for_each_entry_safe(frames, next, &out.away, lru) {
+	list_for_each_entry_safe(frames, next, &checkout.cached, lru) {
 		list_del(&frames->lru);
 		fkt_checkout_give_up(frames);
 	}
-	free_pages_of(&out.home);
-	out.at_home = 0;
+	free_pages_of(&checkout.returned);
+	checkout.returned_pages = 0;
 }
 
 /* Lockless: the two values may be of different moments. */
 void fkt_checkout_status(struct fkt_status *status)
 {
-	status->pages_back = READ_ONCE(out.back);
-	status->pages_given = READ_ONCE(out.given);
+	status->pages_back = READ_ONCE(checkout.pages_back);
+	status->pages_given = READ_ONCE(checkout.pages_given);
 }

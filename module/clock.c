@@ -27,7 +27,7 @@ DEFINE_STATIC_KEY_FALSE(fkt_key_clock);
 #define SLACK_SHARE 1000
 
 /* Changes under the recording's lock, while no probe writes; readers without the lock use READ_ONCE(). */
-static struct {
+static struct fkt_clock_state {
 	enum fkt_clock_source source;
 	u64 offset; /* added to the source (ticks): time asleep that the source did not count */
 	/* added to CLOCK_MONOTONIC_RAW (ns): time the recording was parked that it did not count */

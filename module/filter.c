@@ -40,7 +40,7 @@ enum membership {
 	JOINING, /* has called FKT_JOIN: becomes a member at its next system call */
 };
 
-static struct {
+static struct fkt_filter_state {
 	u8 *member; /* enum membership by thread number; once allocated, kept until the module is unloaded */
 	enum fkt_filter kind;
 	pid_t process; /* FKT_FILTER_PROCESS: its tgid */

@@ -19,22 +19,22 @@
 
 #define PART 64U /* entries copied at a time */
 
-static struct {
+static struct fkt_page_index {
 	struct fkt_index_entry *entries; /* page n is in entry n % FKT_INDEX_PAGES; NULL: no entries are kept */
 	u64 pages; /* written so far */
-} kept;
+} kept_index;
 
 /* Called before the first page. Without memory, no entries are kept and the recorder reads all headers. */
 void fkt_page_index_start(void)
 {
-	kept.pages = 0;
-	kept.entries = kvmalloc_array(FKT_INDEX_PAGES, sizeof(*kept.entries), GFP_KERNEL | __GFP_NOWARN);
+	kept_index.pages = 0;
+	kept_index.entries = kvmalloc_array(FKT_INDEX_PAGES, sizeof(*kept_index.entries), GFP_KERNEL | __GFP_NOWARN);
 }
 
 void fkt_page_index_stop(void)
 {
-	kvfree(kept.entries);
-	kept.entries = NULL;
+	kvfree(kept_index.entries);
+	kept_index.entries = NULL;
 }
 
 /*
@@ -43,15 +43,15 @@ void fkt_page_index_stop(void)
  */
 void fkt_page_index_add(const struct fkt_page_header *header)
 {
-	if (kept.entries)
-		kept.entries[kept.pages % FKT_INDEX_PAGES] = (struct fkt_index_entry){
+	if (kept_index.entries)
+		kept_index.entries[kept_index.pages % FKT_INDEX_PAGES] = (struct fkt_index_entry){
 			.first_clock = header->first_clock,
 			.end_clock = header->end_clock,
 			.seq = header->seq,
 			.cpu = header->cpu,
 			.events = header->events,
 		};
-	kept.pages++;
+	kept_index.pages++;
 }
 
 /*
@@ -63,11 +63,11 @@ static int copy_locked(const struct fkt_index *index, u32 done, struct fkt_index
 {
 	u32 i;
 
-	if (!kept.entries || index->first > kept.pages || index->count > kept.pages - index->first ||
-	    kept.pages - index->first > FKT_INDEX_PAGES)
+	if (!kept_index.entries || index->first > kept_index.pages || index->count > kept_index.pages - index->first ||
+	    kept_index.pages - index->first > FKT_INDEX_PAGES)
 		return -ENODATA;
 	for (i = 0; i < count; i++)
-		to[i] = kept.entries[(index->first + done + i) % FKT_INDEX_PAGES];
+		to[i] = kept_index.entries[(index->first + done + i) % FKT_INDEX_PAGES];
 	return 0;
 }
 

@@ -16,11 +16,11 @@
 #include "page_pool.h"
 
 /* Settings of the present or last recording; changed under the recording's lock, and not while recording. */
-static struct {
+static struct fkt_pool_config {
 	u32 pow; /* 4 KiB pages per CPU, as a power of two */
 	u32 order; /* of a ring page, in 4 KiB frames */
 	bool low; /* below 4 GiB */
-} config = { .pow = FKT_POW_DEFAULT, .order = 2 };
+} pool_config = { .pow = FKT_POW_DEFAULT, .order = 2 };
 
 /* ---- one page ---- */
 
@@ -69,7 +69,7 @@ static struct fkt_page *new_page(struct page *frames, unsigned int cpu)
 		return NULL;
 	page->header = page_address(frames);
 	page->cpu = cpu;
-	page->order = config.order;
+	page->order = pool_config.order;
 	page->number = FKT_NO_NUMBER;
 	refcount_set(&page->refs, 1);
 	return page;
@@ -77,7 +77,7 @@ static struct fkt_page *new_page(struct page *frames, unsigned int cpu)
 
 static gfp_t frames_gfp(void)
 {
-	return GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | (config.low ? GFP_DMA32 : 0);
+	return GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | (pool_config.low ? GFP_DMA32 : 0);
 }
 
 /* Gives the page new frames. The caller has passed the old ones on, or will drop them. Returns 0 or -ENOMEM. */
@@ -103,7 +103,7 @@ void fkt_pool_init(struct fkt_pool *pool, unsigned int cpu)
 
 static int add_frames(struct fkt_pool *pool, struct page *frames, unsigned int order)
 {
-	unsigned int i, step = 1U << config.order;
+	unsigned int i, step = 1U << pool_config.order;
 
 	split_page(frames, order);
 	for (i = 0; i < 1U << order; i += step) {
@@ -132,12 +132,12 @@ static int alloc_bunch(struct fkt_pool *pool, unsigned int order)
 	int err;
 
 	if (order < 10) {
-		gfp |= order > config.order ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
+		gfp |= order > pool_config.order ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
 		frames = alloc_pages_node(cpu_to_node(pool->cpu), gfp, order);
 	}
 	if (frames)
 		return add_frames(pool, frames, order);
-	if (order <= config.order)
+	if (order <= pool_config.order)
 		return -ENOMEM;
 	err = alloc_bunch(pool, order - 1);
 	return err ? err : alloc_bunch(pool, order - 1);
@@ -147,9 +147,9 @@ static int alloc_bunch(struct fkt_pool *pool, unsigned int order)
 int fkt_pool_add(struct fkt_pool *pool)
 {
 	struct page *frames = alloc_pages_node(cpu_to_node(pool->cpu), frames_gfp() | __GFP_NORETRY,
-					       config.order);
+					       pool_config.order);
 
-	return frames ? add_frames(pool, frames, config.order) : -ENOMEM;
+	return frames ? add_frames(pool, frames, pool_config.order) : -ENOMEM;
 }
 
 /* Frees the pages kept in the pool. */
@@ -170,11 +170,11 @@ int fkt_pool_fill(struct fkt_pool *pool)
 {
 	int err;
 
-	pool->wanted = 1U << (config.pow - config.order);
+	pool->wanted = 1U << (pool_config.pow - pool_config.order);
 	if (pool->count >= pool->wanted)
 		return 0;
 	fkt_pool_free(pool);
-	err = alloc_bunch(pool, config.pow);
+	err = alloc_bunch(pool, pool_config.pow);
 	if (err)
 		fkt_pool_free(pool);
 	return err;
@@ -203,15 +203,15 @@ static u32 pow_order(u32 pow)
 /* Returns whether this opener's recordings use the pages of the last one. */
 bool fkt_pool_suits(const struct fkt_opener *opener)
 {
-	return opener->pow == config.pow && opener->low == config.low;
+	return opener->pow == pool_config.pow && opener->low == pool_config.low;
 }
 
 /* Applies this opener's settings to the next recording. The pools must be empty if they need other pages. */
 void fkt_pool_configure(const struct fkt_opener *opener)
 {
-	config.pow = opener->pow;
-	config.order = pow_order(opener->pow);
-	config.low = opener->low;
+	pool_config.pow = opener->pow;
+	pool_config.order = pow_order(opener->pow);
+	pool_config.low = opener->low;
 }
 
 /* Size in bytes of a ring page if a CPU has 1 << pow frames. */
@@ -223,11 +223,11 @@ u32 fkt_pow_page_bytes(u32 pow)
 /* Size in bytes of a page of the present or last recording. */
 u32 fkt_rings_page_bytes(void)
 {
-	return PAGE_SIZE << config.order;
+	return PAGE_SIZE << pool_config.order;
 }
 
 /* Size in bytes of all pages of one CPU. */
 u64 fkt_rings_bytes(void)
 {
-	return PAGE_SIZE << config.pow;
+	return PAGE_SIZE << pool_config.pow;
 }

@@ -19,7 +19,7 @@
 #include "reader.h"
 #include "recording.h"
 
-static struct {
+static struct fkt_reader {
 	/*
 	 * Held by the current drain side, and only for a short time: never across accesses to user
 	 * memory, which may take for ever. So the drain thread and the end of the recording may wait

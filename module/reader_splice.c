@@ -38,7 +38,7 @@
 #include "wake.h"
 
 /* Protected by the reader's lock, except where noted. */
-static struct {
+static struct fkt_fetch {
 	struct fkt_page *page; /* the page being fetched */
 	u32 at; /* bytes of it that were handed out */
 	struct list_head reading; /* pages from which read(2) copies without the lock */

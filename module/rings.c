@@ -33,12 +33,12 @@
 #include "write.h"
 
 /* Changed under the recording's lock only, and not while recording. */
-static struct {
+static struct fkt_rings_state {
 	u64 recording; /* id; 0: no recording. Changes under cpus_read_lock() */
 	bool closes; /* the drain may ask CPUs to close their open pages */
 	bool keeps_gaps; /* the first lost event ends the recording */
 	int hotplug; /* state number of the callbacks */
-} config;
+} rings;
 
 /* ---- one CPU's ring ---- */
 
@@ -101,7 +101,7 @@ void fkt_ring_close_old(unsigned int cpu, u64 now, u64 ticks_per_s)
 		return;
 	WRITE_ONCE(c->closing, true);
 	smp_mb(); /* pairs with the one in fkt_rings_close(): one side sees the other's store */
-	if (!READ_ONCE(config.closes) || smp_call_function_single_async(cpu, &c->close_call))
+	if (!READ_ONCE(rings.closes) || smp_call_function_single_async(cpu, &c->close_call))
 		WRITE_ONCE(c->closing, false);
 }
 
@@ -155,7 +155,7 @@ void fkt_rings_resume(void)
 {
 	unsigned int cpu;
 
-	if (!config.keeps_gaps)
+	if (!rings.keeps_gaps)
 		return;
 	for_each_possible_cpu(cpu) {
 		struct fkt_ring *ring = per_cpu_ptr(&fkt_rings, cpu);
@@ -242,8 +242,8 @@ static void reset_ring(unsigned int cpu)
 
 	c->ring = per_cpu_ptr(&fkt_rings, cpu);
 	fkt_ring_init(c->ring, NULL, 1, fkt_rings_page_bytes());
-	c->ring->keeps_gap = config.keeps_gaps;
-	c->recording = config.recording;
+	c->ring->keeps_gap = rings.keeps_gaps;
+	c->recording = rings.recording;
 	c->events = 0;
 	c->lost = 0;
 	c->written = 0;
@@ -263,11 +263,11 @@ int fkt_rings_start(u64 recording, bool stop_when_full)
 	unsigned int cpu;
 	int err = 0;
 
-	/* Hotplug callbacks read config.recording: they run before or after this section, not during it. */
+	/* Hotplug callbacks read rings.recording: they run before or after this section, not during it. */
 	cpus_read_lock();
-	config.recording = recording;
-	config.closes = true;
-	config.keeps_gaps = stop_when_full;
+	rings.recording = recording;
+	rings.closes = true;
+	rings.keeps_gaps = stop_when_full;
 	fkt_full = false;
 	for_each_possible_cpu(cpu)
 		reset_ring(cpu);
@@ -287,7 +287,7 @@ void fkt_rings_close(void)
 {
 	unsigned int cpu;
 
-	WRITE_ONCE(config.closes, false);
+	WRITE_ONCE(rings.closes, false);
 	smp_mb(); /* pairs with the one in fkt_ring_close_old() */
 	/* The hotplug callback closes a dead CPU's page: not at the same time as this loop. */
 	cpus_read_lock();
@@ -349,7 +349,7 @@ void fkt_rings_stop(void)
 	unsigned int cpu;
 
 	cpus_read_lock();
-	config.recording = 0;
+	rings.recording = 0;
 	for_each_possible_cpu(cpu)
 		stop_ring(cpu);
 	cpus_read_unlock();
@@ -360,7 +360,7 @@ void fkt_rings_stop(void)
 static int cpu_prepare(unsigned int cpu)
 {
 	/* Without memory the CPU still comes up: its events are counted as lost. */
-	if (config.recording && start_ring(cpu))
+	if (rings.recording && start_ring(cpu))
 		pr_warn("no memory for the ring of CPU %u: its events will be lost\n", cpu);
 	return 0;
 }
@@ -370,7 +370,7 @@ static int cpu_dead(unsigned int cpu)
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
 
 	/* The CPU is dead, so no other context writes its ring. */
-	if (config.recording && c->ready) {
+	if (rings.recording && c->ready) {
 		fkt_ring_close(c->ring);
 		fkt_kick();
 	}
@@ -394,7 +394,7 @@ int fkt_rings_init(void)
 	state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "fkt:ring", cpu_prepare, cpu_dead);
 	if (state < 0)
 		return state;
-	config.hotplug = state;
+	rings.hotplug = state;
 	return 0;
 }
 
@@ -402,7 +402,7 @@ void fkt_rings_exit(void)
 {
 	unsigned int cpu;
 
-	cpuhp_remove_state_nocalls(config.hotplug);
+	cpuhp_remove_state_nocalls(rings.hotplug);
 	for_each_possible_cpu(cpu)
 		wait_for_close(cpu);
 	/* Waits for the last instructions of interrupt handlers that have already signalled completion, */

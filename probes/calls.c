@@ -30,7 +30,7 @@
  * Protected by the recording's lock. The table and the mark are read by the probes below, without a lock: they are set
  * before fkt_calls_begin(), and the table is freed after fkt_calls_end(), when no probe runs any more.
  */
-static struct {
+static struct fkt_calls_state {
 	struct fkt_call_table table;
 	/*
 	 * First of the words that are kept of a call: random, so that a call which an earlier recording kept words of
