@@ -182,4 +182,4 @@ format:  ## formats the C++ sources in place
 clean:  ## removes what was built, but not the kernels that were fetched
 	@rm -rf '$(BUILD)'/bin '$(BUILD)'/cmake '$(BUILD)'/cmake-fuzz '$(BUILD)'/cmake-sanitize '$(BUILD)'/cmake-single '$(BUILD)'/demo '$(BUILD)'/*.log '$(BUILD)'/vm/check '$(BUILD)'/vm/*/src
 	@cd module && rm -rf .tmp_versions modules.order Module.symvers *.o *.ko *.mod *.mod.c .*.cmd \
-	    ../probes/*.o ../probes/.*.cmd ../calls/*.o ../calls/.*.cmd ../calls/*.o ../calls/.*.cmd .module-common.*
+	    ../probes/*.o ../probes/.*.cmd ../calls/*.o ../calls/.*.cmd .module-common.*

@@ -139,7 +139,7 @@ static void housekeep(struct fkt_drain *d)
  * If the owner takes the pages: makes sure that there are free ones. Returns true if the thread should
  * look again soon.
  */
-static bool serve_owner(struct fkt_drain *d)
+static bool provide_free_pages(struct fkt_drain *d)
 {
 	const struct fkt_engine *engine;
 	bool again;
@@ -181,7 +181,7 @@ static enum next_look move_pages(struct fkt_drain *d)
 	 */
 	engine = smp_load_acquire(&d->engine);
 	if (!engine->write)
-		return serve_owner(d) ? LOOK_SOON : LOOK_ON_TICK;
+		return provide_free_pages(d) ? LOOK_SOON : LOOK_ON_TICK;
 	if (fkt_recording.overwrite && !d->stopping) {
 		/* Not with inherited pages: the pages in the rings must follow those without a hole. */
 		if (fkt_recording_keeps())
@@ -368,7 +368,7 @@ int fkt_drain_start(const struct file *owner, const struct fkt_start *start, str
 		return err;
 	}
 
-	if (engine->remembers)
+	if (engine->keeps_header)
 		fkt_page_index_start();
 	err = engine->start ? engine->start(out, w->pos, fkt_rings_bytes(), !fkt_access_uncharged(owner)) : 0;
 	if (err) {

@@ -42,7 +42,7 @@ struct fkt_engine {
 	/* A CPU copies every byte. */
 	bool copies;
 	/* A written page is on the disk unchanged, and its header is still in memory. */
-	bool remembers;
+	bool keeps_header;
 
 	/* ---- the owner takes; the operations are called under the reader's lock (reader.c) ---- */
 

@@ -67,10 +67,10 @@ void fkt_tell_mask(u64 mask)
 #define EVERY 32
 
 /* Written by the drain side, which is one thread at a time. */
-static struct {
+static struct fkt_self {
 	pid_t recorder; /* tgid */
 	pid_t drain;
-	u64 looked_at; /* bytes of words */
+	u64 sampled_bytes; /* bytes of words */
 	u64 bytes; /* bytes of words written while the recorder's threads or the drain ran */
 } self;
 
@@ -78,7 +78,7 @@ void fkt_self_start(const struct task_struct *drain)
 {
 	self.recorder = task_tgid_nr(current);
 	self.drain = drain->pid;
-	WRITE_ONCE(self.looked_at, 0);
+	WRITE_ONCE(self.sampled_bytes, 0);
 	WRITE_ONCE(self.bytes, 0);
 }
 
@@ -101,13 +101,13 @@ void fkt_self_look(const struct fkt_page_header *header)
 {
 	if (header->seq % EVERY)
 		return;
-	WRITE_ONCE(self.looked_at, self.looked_at + header->used - FKT_PAGE_HEADER_BYTES);
+	WRITE_ONCE(self.sampled_bytes, self.sampled_bytes + header->used - FKT_PAGE_HEADER_BYTES);
 	WRITE_ONCE(self.bytes, self.bytes + fkt_page_bytes_of(header, header->used, is_self));
 }
 
 /* Lockless: the two values may be of different moments. */
 void fkt_self_status(struct fkt_status *status)
 {
-	status->looked_at = READ_ONCE(self.looked_at);
+	status->sampled_bytes = READ_ONCE(self.sampled_bytes);
 	status->own_bytes = READ_ONCE(self.bytes);
 }

@@ -95,7 +95,7 @@ static bool retire_chunk(struct fkt_writeout *w, const struct fkt_engine *engine
 	if (good < chunk->count)
 		output_failed(w, chunk->result < 0 ? chunk->result : -EIO);
 	for (i = 0; i < chunk->count; i++) {
-		if (i < good && engine->remembers)
+		if (i < good && engine->keeps_header)
 			fkt_page_index_add(chunk->pages[i]->header);
 		give_back(chunk->pages[i], i < good);
 	}

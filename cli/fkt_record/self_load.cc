@@ -11,23 +11,24 @@ namespace {
 constexpr std::uint64_t kLeast = 64 << 10;
 constexpr double kMuch = 50;
 
-std::optional<double> percent(std::uint64_t own, std::uint64_t looked_at) {
-  if (looked_at == 0) return std::nullopt;
-  return 100 * static_cast<double>(own) / static_cast<double>(looked_at);
+std::optional<double> percent(std::uint64_t own, std::uint64_t sampled_bytes) {
+  if (sampled_bytes == 0) return std::nullopt;
+  return 100 * static_cast<double>(own) / static_cast<double>(sampled_bytes);
 }
 
 }  // namespace
 
 std::optional<double> self_percent(const fkt_status& status) {
-  return percent(status.own_bytes, status.looked_at);
+  return percent(status.own_bytes, status.sampled_bytes);
 }
 
 std::optional<std::string> SelfLoad::look(const fkt_status& status) {
-  const std::uint64_t looked_at = status.looked_at - looked_at_, own = status.own_bytes - own_;
-  looked_at_ = status.looked_at;
+  const std::uint64_t sampled_bytes = status.sampled_bytes - sampled_bytes_,
+                      own = status.own_bytes - own_;
+  sampled_bytes_ = status.sampled_bytes;
   own_ = status.own_bytes;
-  const std::optional<double> share = percent(own, looked_at);
-  if (told_ || looked_at < kLeast || !share || *share < kMuch) return std::nullopt;
+  const std::optional<double> share = percent(own, sampled_bytes);
+  if (told_ || sampled_bytes < kLeast || !share || *share < kMuch) return std::nullopt;
   told_ = true;
   char number[16];
   std::snprintf(number, sizeof number, "%.0f", *share);

@@ -22,7 +22,7 @@ class SelfLoad {
   std::optional<std::string> look(const fkt_status& status);
 
  private:
-  std::uint64_t looked_at_ = 0, own_ = 0;
+  std::uint64_t sampled_bytes_ = 0, own_ = 0;
   bool told_ = false;
 };
 

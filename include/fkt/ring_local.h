@@ -91,33 +91,35 @@ static __always_inline bool fkt_local_add_is_zero(u32 *p, u32 value)
 }
 
 /*
- * Compares the memory at `p` with a value in one instruction, including the load; with READ_ONCE() the
- * compiler uses a separate load. flags: the condition code after `cmp memory, value` when the
- * comparison is true.
+ * Returns whether *p differs from `value`: one instruction, including the load, for which the compiler
+ * uses two with READ_ONCE().
  */
+static __always_inline bool fkt_local_differs(const u64 *p, u64 value)
+{
 #ifdef FKT_RING_ONE_CPU
-#define FKT_LOCAL_COMPARISON(name, type, insn, flags, is)				\
-	static __always_inline bool name(const type *p, type value)			\
-	{										\
-		bool truth;								\
-											\
-		asm volatile(insn " %[p], %[value]"					\
-			     : "=@" flags(truth)					\
-			     : [p] "m"(*p), [value] "r"(value));			\
-		return truth;								\
-	}
+	bool differs;
+
+	asm volatile("cmpq %[p], %[value]" : "=@ccnz"(differs) : [p] "m"(*p), [value] "r"(value));
+	return differs;
 #else
-#define FKT_LOCAL_COMPARISON(name, type, insn, flags, is)				\
-	static __always_inline bool name(const type *p, type value)			\
-	{										\
-		return READ_ONCE(*p) is value;						\
-	}
+	return READ_ONCE(*p) != value;
 #endif
+}
 
-FKT_LOCAL_COMPARISON(fkt_local_differs, u64, "cmpq", "ccnz", !=)
-FKT_LOCAL_COMPARISON(fkt_local_differs32, u32, "cmpl", "ccnz", !=)
+static __always_inline bool fkt_local_differs32(const u32 *p, u32 value)
+{
+#ifdef FKT_RING_ONE_CPU
+	bool differs;
 
-static __always_inline u64 fkt_local_less(const u64 *p, u64 value)
+	asm volatile("cmpl %[p], %[value]" : "=@ccnz"(differs) : [p] "m"(*p), [value] "r"(value));
+	return differs;
+#else
+	return READ_ONCE(*p) != value;
+#endif
+}
+
+/* Returns value - *p. */
+static __always_inline u64 fkt_local_sub_from(const u64 *p, u64 value)
 {
 #ifdef FKT_RING_ONE_CPU
 	asm volatile("subq %[p], %[value]" : [value] "+r"(value) : [p] "m"(*p) : "cc");

@@ -284,7 +284,7 @@ static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u
 		 * (the difference is then huge), or if the last event was of another thread.
 		 */
 		if (unlikely(fkt_ring_offset(next) > r->page_bytes ||
-			     fkt_local_less(&r->last_clock, clock) > FKT_TIME_MASK ||
+			     fkt_local_sub_from(&r->last_clock, clock) > FKT_TIME_MASK ||
 			     fkt_local_differs32(&r->last_pid, pid))) {
 			struct fkt_body body = {
 				.words = words, .n = n, .tail_bytes = 0, .tail = NULL,
@@ -326,7 +326,7 @@ static __always_inline bool fkt_ring_try_write(struct fkt_ring *r, u64 head, u32
 	next = word + bytes;
 	clock = fkt_ring_fast_clock();
 	if (unlikely(fkt_ring_offset(next) > r->page_bytes ||
-		     fkt_local_less(&r->last_clock, clock) > FKT_TIME_MASK ||
+		     fkt_local_sub_from(&r->last_clock, clock) > FKT_TIME_MASK ||
 		     fkt_local_differs32(&r->last_pid, pid)))
 		return false;
 	FKT_RING_STEP(before_exchange);
@@ -402,7 +402,7 @@ static __always_inline bool fkt_ring_join(struct fkt_ring *r, const struct fkt_e
 	 * last_clock is not later than the begin, so `ticks` is at least the begin's age: the check
 	 * below ensures that the begin is less than 2^28 ticks ago.
 	 */
-	ticks = fkt_local_less(&r->last_clock, clock);
+	ticks = fkt_local_sub_from(&r->last_clock, clock);
 	if (ticks >= (is_short ? FKT_PAIR_SHORT_TICKS : FKT_TIME_MASK))
 		return false;
 	if (!is_short) {
@@ -423,7 +423,7 @@ static __always_inline bool fkt_ring_join(struct fkt_ring *r, const struct fkt_e
 
 	WRITE_ONCE(r->last_clock, clock);
 	if (is_short)
-		arg = fkt_pair_arg_short(fkt_local_less(at, clock) & FKT_TIME_MASK, end->value);
+		arg = fkt_pair_arg_short(fkt_local_sub_from(at, clock) & FKT_TIME_MASK, end->value);
 	fkt_local_or(at, (u64)arg << FKT_ARG_SHIFT);
 	fkt_ring_commit_added(r, h, word >> 32, FKT_RING_JOIN);
 	return true;

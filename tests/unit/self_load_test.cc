@@ -36,10 +36,10 @@ std::uint64_t pid(std::uint32_t tid) {
   return fkt_word(0, FKT_W_PID, tid);
 }
 
-fkt_status sampled(std::uint64_t own, std::uint64_t looked_at) {
+fkt_status sampled(std::uint64_t own, std::uint64_t sampled_bytes) {
   fkt_status status{};
   status.own_bytes = own;
-  status.looked_at = looked_at;
+  status.sampled_bytes = sampled_bytes;
   return status;
 }
 

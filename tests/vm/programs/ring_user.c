@@ -534,7 +534,7 @@ static int own_share(long calls)
 	while (read(device, bytes, sizeof(bytes)) > 0)
 		;
 	check(!ioctl(device, FKT_STATUS, &s), "FKT_STATUS");
-	printf("own %llu of %llu\n", (unsigned long long)s.own_bytes, (unsigned long long)s.looked_at);
+	printf("own %llu of %llu\n", (unsigned long long)s.own_bytes, (unsigned long long)s.sampled_bytes);
 	return 0;
 }
 
