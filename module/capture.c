@@ -281,7 +281,7 @@ static void set_keys(const struct fkt_start *start)
 
 /* What FKT_START has read from user memory, and the output. Each of them may be NULL. */
 struct parts {
-	struct fkt_when *condition;
+	struct fkt_condition *condition;
 	struct fkt_call_table *calls;
 	struct fkt_point_table *points;
 	struct file *out;
@@ -342,7 +342,7 @@ static int attach(const struct fkt_start *start, struct parts *parts)
 /* Takes parts->condition, and unless it fails early parts->calls and parts->points. */
 static int start_locked(struct file *owner, const struct fkt_start *start, struct parts *parts)
 {
-	struct fkt_when *condition = parts->condition;
+	struct fkt_condition *condition = parts->condition;
 	int err;
 
 	parts->condition = NULL;

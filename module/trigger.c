@@ -29,9 +29,9 @@ enum trigger_state {
 	TRIGGER_FIRED, /* read by fkt_trigger_fired() */
 };
 
-static struct {
+static struct fkt_trigger {
 	/* condition and entered do not change while a probe or the drain may run. */
-	struct fkt_when *condition; /* NULL: none */
+	struct fkt_condition *condition; /* NULL: none */
 	u64 *entered; /* by thread number: begin of its system call (ticks), 0: unknown; NULL: not needed */
 	u64 since; /* an earlier begin in `entered` may be of a call whose end was not seen (ticks) */
 	u32 state; /* enum trigger_state */
@@ -45,15 +45,15 @@ static struct {
 /* ---- start and stop ---- */
 
 /* Returns the condition passed by the user, NULL if there is none, or an ERR_PTR. */
-struct fkt_when *fkt_trigger_get(const struct fkt_start *start)
+struct fkt_condition *fkt_trigger_get(const struct fkt_start *start)
 {
-	struct fkt_when *condition;
+	struct fkt_condition *condition;
 
-	if (!start->when)
+	if (!start->condition)
 		return NULL;
-	condition = vmemdup_user(u64_to_user_ptr(start->when), sizeof(*condition));
+	condition = vmemdup_user(u64_to_user_ptr(start->condition), sizeof(*condition));
 	if (!IS_ERR(condition) &&
-	    (!fkt_when_valid(condition) || condition->tids > PID_MAX_LIMIT)) {
+	    (!fkt_condition_valid(condition) || condition->tids > PID_MAX_LIMIT)) {
 		kvfree(condition);
 		return ERR_PTR(-EINVAL);
 	}
@@ -61,12 +61,12 @@ struct fkt_when *fkt_trigger_get(const struct fkt_start *start)
 }
 
 /* Takes over `condition` (may be NULL), or frees it on error. Called before the hooks are on. */
-int fkt_trigger_start(struct fkt_when *condition)
+int fkt_trigger_start(struct fkt_condition *condition)
 {
 	trigger.state = TRIGGER_ASKING;
 	if (!condition)
 		return 0;
-	if (fkt_when_tests(condition, FKT_WHEN_DURATION) && condition->tids) {
+	if (fkt_condition_tests(condition, FKT_CONDITION_DURATION) && condition->tids) {
 		trigger.entered = __vmalloc(array_size(condition->tids, sizeof(*trigger.entered)),
 					 GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 		if (!trigger.entered) {
@@ -75,7 +75,7 @@ int fkt_trigger_start(struct fkt_when *condition)
 		}
 	}
 	trigger.condition = condition;
-	if (fkt_when_has_any(&condition->watched, 0, FKT_PAIR_ID))
+	if (fkt_condition_has_any(&condition->watched, 0, FKT_PAIR_ID))
 		static_branch_enable(&fkt_key_trigger_events);
 	return 0;
 }
@@ -94,7 +94,7 @@ void fkt_trigger_stop(void)
 bool fkt_trigger_calls(void)
 {
 	return trigger.condition &&
-	       fkt_when_has_any(&trigger.condition->watched, FKT_PAIR_ID, FKT_WHEN_IDS - FKT_PAIR_ID);
+	       fkt_condition_has_any(&trigger.condition->watched, FKT_PAIR_ID, FKT_CONDITION_IDS - FKT_PAIR_ID);
 }
 
 /* Returns whether the condition tests the duration of system calls. */
@@ -106,14 +106,14 @@ bool fkt_trigger_measures(void)
 /* Returns whether the condition is evaluated for soft lockups. */
 bool fkt_trigger_lockups(void)
 {
-	return trigger.condition && fkt_when_has(&trigger.condition->watched, FKT_E_SOFT_LOCKUP);
+	return trigger.condition && fkt_condition_has(&trigger.condition->watched, FKT_E_SOFT_LOCKUP);
 }
 
 /* Returns whether pairs may be used: not if the condition is evaluated for events that would become pairs. */
 bool fkt_trigger_pairs(void)
 {
 	return !trigger.condition ||
-	       !fkt_when_has_any(&trigger.condition->watched, PAIRED_FIRST, PAIRED_COUNT);
+	       !fkt_condition_has_any(&trigger.condition->watched, PAIRED_FIRST, PAIRED_COUNT);
 }
 
 /* ---- evaluating ---- */
@@ -121,10 +121,10 @@ bool fkt_trigger_pairs(void)
 /* Lockless: if another CPU fires at the same time, fire() finds that out. */
 static bool asks(u32 id)
 {
-	return READ_ONCE(trigger.state) == TRIGGER_ASKING && fkt_when_has(&trigger.condition->watched, id);
+	return READ_ONCE(trigger.state) == TRIGGER_ASKING && fkt_condition_has(&trigger.condition->watched, id);
 }
 
-static void fire(const struct fkt_when_facts *facts)
+static void fire(const struct fkt_condition_facts *facts)
 {
 	/*
 	 * The only LOCK-prefixed instruction on a probe's path, against other CPUs and interrupts of
@@ -150,15 +150,15 @@ static void fire(const struct fkt_when_facts *facts)
 void fkt_trigger_event(u32 id)
 {
 	u32 pid = fkt_shown_pid(current->pid);
-	const struct fkt_when_facts facts = {
+	const struct fkt_condition_facts facts = {
 		.id = id,
 		.cpu = raw_smp_processor_id(),
 		.pid = pid,
-		.duration = FKT_WHEN_UNKNOWN,
+		.duration = FKT_CONDITION_UNKNOWN,
 		.task = pid == current->pid ? current->comm : "",
 	};
 
-	if (asks(id) && fkt_when_true(trigger.condition, &facts))
+	if (asks(id) && fkt_condition_true(trigger.condition, &facts))
 		fire(&facts);
 }
 
@@ -212,12 +212,12 @@ void fkt_trigger_entry(const struct task_struct *task, bool returns)
 /* A system call of the current thread has ended. */
 void fkt_trigger_exit(const struct task_struct *task, u32 id, long ret)
 {
-	struct fkt_when_facts facts = {
+	struct fkt_condition_facts facts = {
 		.id = id,
 		.cpu = raw_smp_processor_id(),
 		.pid = task->pid,
 		.is_call = true,
-		.duration = FKT_WHEN_UNKNOWN,
+		.duration = FKT_CONDITION_UNKNOWN,
 		.ret = ret,
 		.task = task->comm,
 	};
@@ -227,7 +227,7 @@ void fkt_trigger_exit(const struct task_struct *task, u32 id, long ret)
 		facts.duration = fkt_clock() - *slot;
 	if (slot)
 		*slot = 0;
-	if (asks(id) && fkt_when_true(trigger.condition, &facts))
+	if (asks(id) && fkt_condition_true(trigger.condition, &facts))
 		fire(&facts);
 }
 

@@ -8,14 +8,14 @@
 
 struct fkt_fired;
 struct fkt_start;
-struct fkt_when;
+struct fkt_condition;
 struct task_struct;
 
 /* A condition is evaluated for events that are not system calls. */
 DECLARE_STATIC_KEY_FALSE(fkt_key_trigger_events);
 
-struct fkt_when *fkt_trigger_get(const struct fkt_start *start);
-int fkt_trigger_start(struct fkt_when *condition);
+struct fkt_condition *fkt_trigger_get(const struct fkt_start *start);
+int fkt_trigger_start(struct fkt_condition *condition);
 void fkt_trigger_stop(void);
 bool fkt_trigger_pairs(void);
 bool fkt_trigger_pending(void);

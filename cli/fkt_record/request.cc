@@ -127,7 +127,7 @@ Status read_numbers(const Options& options, Request& r) {
 }
 
 Status check_when(const Expression& when, std::uint64_t mask) {
-  const Result<fkt_when> made = compile_condition(when, {.mask = mask});
+  const Result<fkt_condition> made = compile_condition(when, {.mask = mask});
   return made ? Status(Done{}) : made.error();
 }
 

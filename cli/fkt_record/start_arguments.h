@@ -45,7 +45,7 @@ class StartArguments {
 
  private:
   fkt_start start_{};
-  std::unique_ptr<fkt_when> when_;
+  std::unique_ptr<fkt_condition> when_;
   UniqueFd fallback_;
 };
 

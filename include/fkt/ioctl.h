@@ -16,7 +16,7 @@
  *     pages it keeps to that file.
  * poll(2): POLLIN if pages can be fetched or taken; POLLPRI if the recording has ended by itself
  * (fkt_status.stop_reason says why), the owner must still send FKT_STOP; POLLRDBAND if the condition
- * start.when came true.
+ * start.condition became true.
  *
  * All masks are 64 bits; all times are ticks of the recording's clock unless their names say ns.
  */
@@ -87,8 +87,8 @@ struct fkt_start {
 	__u32 clock; /* enum fkt_clock_source */
 	__u32 filter; /* enum fkt_filter */
 	__s32 filter_pid;
-	/* user pointer to a struct fkt_when (condition.h) whose coming true FKT_FIRED reports; 0: none */
-	__u64 when;
+	/* user pointer to a struct fkt_condition (condition.h), or 0; FKT_FIRED reports that it became true */
+	__u64 condition;
 	__u64 calls; /* user pointer to a struct fkt_calls: the functions whose calls are recorded; 0: none */
 	__u64 points; /* user pointer to a struct fkt_points: the tracepoints that are recorded; 0: none */
 };
@@ -211,8 +211,8 @@ struct fkt_status {
 	__u32 flags; /* FKT_STATUS_* */
 	__u64 bytes_copied; /* bytes copied by a CPU on the way to the output */
 	__u64 overwritten; /* events in old pages that were overwritten (FKT_START_OVERWRITE) */
-	__u64 looked_at; /* bytes of event words in a sample of the pages taken from the rings */
-	__u64 own_bytes; /* of looked_at: written while the recorder's threads or the drain ran */
+	__u64 sampled_bytes; /* bytes of event words in a sample of the pages taken from the rings */
+	__u64 own_bytes; /* of sampled_bytes: written while the recorder's threads or the drain ran */
 	__u64 pages_back; /* FKT_ENGINE_CHECKIN: pages taken out of the page cache and put into a ring again */
 	__u64 pages_given; /* FKT_ENGINE_CHECKIN: pages that stayed in the page cache */
 	/* calls of functions with a kprobe that were not recorded, because they came in another kprobe's handler */
@@ -282,12 +282,12 @@ struct fkt_cpu_status {
 	__u64 overwritten;
 };
 
-/* FKT_FIRED: the event that made start.when true. */
+/* FKT_FIRED: the event that made start.condition true. */
 struct fkt_fired {
 	__u64 clock; /* ticks */
-	__u64 duration; /* duration of a system call (ticks); FKT_WHEN_UNKNOWN: not measured */
+	__u64 duration; /* duration of a system call (ticks); FKT_CONDITION_UNKNOWN: not measured */
 	__s64 ret; /* return value of a system call */
-	__u32 id; /* as in struct fkt_when_set */
+	__u32 id; /* as in struct fkt_condition_set */
 	__u32 cpu;
 	__u32 pid;
 	__u32 pad;
@@ -347,7 +347,7 @@ struct fkt_fired {
  * flight recorder, or the kernel writes its pages.
  */
 #define FKT_FLIGHT _IOW(FKT_IOC, 25, __u32)
-/* Returns the first event that made start.when true since the last call. EAGAIN: there was none. */
+/* Returns the first event that made start.condition true since the last call. EAGAIN: there was none. */
 #define FKT_FIRED _IOR(FKT_IOC, 26, struct fkt_fired)
 /*
  * Only after FKT_STOP. ENODATA: the kernel does not have the entries of some of these pages (any more);

@@ -39,7 +39,7 @@ std::string call_name(const char* prefix, const std::map<std::uint32_t, std::str
   return prefix + (found == names.end() ? std::to_string(number) : found->second);
 }
 
-// Returns the name of an id of fkt_when_set; nothing when it is no event's.
+// Returns the name of an id of fkt_condition_set; nothing when it is no event's.
 std::optional<std::string> name_of(const TraceInfo& info, std::uint32_t id) {
   if (id >= FKT_P_SYSCALL32) return call_name("sys32_", info.syscalls32, id - FKT_P_SYSCALL32);
   if (id >= FKT_P_SYSCALL) return call_name("sys_", info.syscalls, id - FKT_P_SYSCALL);
@@ -48,7 +48,7 @@ std::optional<std::string> name_of(const TraceInfo& info, std::uint32_t id) {
   return type->name;
 }
 
-void insert(fkt_when_set& set, std::uint32_t id) {
+void insert(fkt_condition_set& set, std::uint32_t id) {
   set.bits[id / 64] |= std::uint64_t{1} << id % 64;
 }
 
@@ -58,20 +58,20 @@ std::int64_t signed_value(const Literal& value) {
   return value.negative ? -number : number;
 }
 
-fkt_when_compare compare_of(Comparison comparison) {
+fkt_condition_compare compare_of(Comparison comparison) {
   switch (comparison) {
     case Comparison::equal:
-      return FKT_WHEN_EQ;
+      return FKT_CONDITION_EQ;
     case Comparison::less:
-      return FKT_WHEN_LT;
+      return FKT_CONDITION_LT;
     case Comparison::less_equal:
-      return FKT_WHEN_LE;
+      return FKT_CONDITION_LE;
     case Comparison::greater:
-      return FKT_WHEN_GT;
+      return FKT_CONDITION_GT;
     case Comparison::greater_equal:
-      return FKT_WHEN_GE;
+      return FKT_CONDITION_GE;
     default:
-      return FKT_WHEN_NE;
+      return FKT_CONDITION_NE;
   }
 }
 
@@ -84,7 +84,7 @@ class ConditionCompiler {
   ConditionCompiler(const Expression& expression, const ConditionContext& context)
       : expression_(expression), context_(context), info_(live_info(context.ticks_per_second)) {}
 
-  Result<fkt_when> compile() {
+  Result<fkt_condition> compile() {
     // Report first what is wrong with any expression.
     const Result<BoundExpression> bound = BoundExpression::bind(expression_, info_);
     if (!bound) return bound.error();
@@ -103,18 +103,19 @@ class ConditionCompiler {
     Status written = write(node.left);
     if (written && node.kind != Kind::no) written = write(node.right);
     if (!written) return written;
-    const fkt_when_what what = node.kind == Kind::all   ? FKT_WHEN_AND
-                               : node.kind == Kind::any ? FKT_WHEN_OR
-                                                        : FKT_WHEN_NOT;
+    const fkt_condition_what what = node.kind == Kind::all   ? FKT_CONDITION_AND
+                                    : node.kind == Kind::any ? FKT_CONDITION_OR
+                                                             : FKT_CONDITION_NOT;
     return add(what);
   }
 
-  Status add(fkt_when_what what, std::uint16_t index = 0) {
-    return add(what, FKT_WHEN_EQ, 0, index);
+  Status add(fkt_condition_what what, std::uint16_t index = 0) {
+    return add(what, FKT_CONDITION_EQ, 0, index);
   }
-  Status add(fkt_when_what what, fkt_when_compare compare, std::int64_t value,
+  Status add(fkt_condition_what what, fkt_condition_compare compare, std::int64_t value,
              std::uint16_t index = 0) {
-    if (when_.ops == FKT_WHEN_OPS) return too_much("comparisons and operators", FKT_WHEN_OPS);
+    if (when_.ops == FKT_CONDITION_OPS)
+      return too_much("comparisons and operators", FKT_CONDITION_OPS);
     when_.op[when_.ops++] = {static_cast<std::uint8_t>(what), static_cast<std::uint8_t>(compare),
                              index, 0, value};
     return Done{};
@@ -128,16 +129,16 @@ class ConditionCompiler {
   Status comparison(const ExpressionNode& node) {
     if (node.field == "name") return name(node);
     if (node.field == "task") return task(node);
-    if (node.field == "cpu") return number(node, FKT_WHEN_CPU);
-    if (node.field == "pid") return number(node, FKT_WHEN_PID);
-    if (node.field == "ret") return number(node, FKT_WHEN_RET);
+    if (node.field == "cpu") return number(node, FKT_CONDITION_CPU);
+    if (node.field == "pid") return number(node, FKT_CONDITION_PID);
+    if (node.field == "ret") return number(node, FKT_CONDITION_RET);
     if (node.field == "duration") return duration(node);
     return at_column(node.field_column, "\"" + node.field +
                                             "\" cannot be checked while recording: name, "
                                             "duration, ret, cpu, pid and task can");
   }
 
-  Status number(const ExpressionNode& node, fkt_when_what what) {
+  Status number(const ExpressionNode& node, fkt_condition_what what) {
     if (node.value.kind != Literal::Kind::number || is_pattern(node.comparison)) {
       return at_column(node.value_column,
                        node.field + " takes a number here (as 3, -2 or -ENOENT)");
@@ -154,29 +155,29 @@ class ConditionCompiler {
     }
     Literal value;
     value.number = ticks;
-    return add(FKT_WHEN_DURATION, compare_of(node.comparison), signed_value(value));
+    return add(FKT_CONDITION_DURATION, compare_of(node.comparison), signed_value(value));
   }
 
   Status task(const ExpressionNode& node) {
     const std::string& text = node.value.text;
-    if (texts_ == FKT_WHEN_TEXTS) return too_much("names of tasks", FKT_WHEN_TEXTS);
-    if (text.size() >= FKT_WHEN_TEXT_BYTES) {
+    if (texts_ == FKT_CONDITION_TEXTS) return too_much("names of tasks", FKT_CONDITION_TEXTS);
+    if (text.size() >= FKT_CONDITION_TEXT_BYTES) {
       return at_column(node.value_column, "no task has so long a name");
     }
     if (!is_pattern(node.comparison) && text.find_first_of("*?") != text.npos) {
       return at_column(node.value_column, "only ~ and !~ take * and ? here");
     }
     std::ranges::copy(text, when_.text[texts_]);
-    const Status added = add(FKT_WHEN_TASK, texts_++);
+    const Status added = add(FKT_CONDITION_TASK, texts_++);
     if (!added || !negates(node.comparison)) return added;
-    return add(FKT_WHEN_NOT);
+    return add(FKT_CONDITION_NOT);
   }
 
   Status name(const ExpressionNode& node) {
-    if (sets_ == FKT_WHEN_SETS) return too_much("names of events", FKT_WHEN_SETS);
-    fkt_when_set& set = when_.set[sets_];
+    if (sets_ == FKT_CONDITION_SETS) return too_much("names of events", FKT_CONDITION_SETS);
+    fkt_condition_set& set = when_.set[sets_];
     bool any = false;
-    for (std::uint32_t id = 0; id < FKT_WHEN_IDS; id++) {
+    for (std::uint32_t id = 0; id < FKT_CONDITION_IDS; id++) {
       const std::optional<std::string> known = name_of(info_, id);
       if (!known) continue;
       const bool fits = same(node.comparison, *known, node.value);
@@ -188,7 +189,7 @@ class ConditionCompiler {
       return at_column(node.value_column, "\"" + node.value.text +
                                               "\" is no event that can be checked while recording");
     }
-    return add(FKT_WHEN_NAME, sets_++);
+    return add(FKT_CONDITION_NAME, sets_++);
   }
 
   // Returns whether the condition can have the value `wanted` for an event with this id; tests that
@@ -220,11 +221,12 @@ class ConditionCompiler {
 
   // Watches the ids for which the condition can be true: all calls, and those other events that the
   // condition names.
-  Result<fkt_when> watch() {
+  Result<fkt_condition> watch() {
     const auto whole = static_cast<std::uint32_t>(expression_.nodes().size() - 1);
     bool possible_at_all = false, any = false;
-    for (std::uint32_t id = 0; id < FKT_WHEN_IDS; id++) {
-      if (!name_of(info_, id) || (id < FKT_PAIR_ID && !fkt_when_has(&asked_for_, id))) continue;
+    for (std::uint32_t id = 0; id < FKT_CONDITION_IDS; id++) {
+      if (!name_of(info_, id) || (id < FKT_PAIR_ID && !fkt_condition_has(&asked_for_, id)))
+        continue;
       if (!possible(whole, id, true)) continue;
       possible_at_all = true;
       if (!is_recorded(id)) continue;
@@ -240,12 +242,13 @@ class ConditionCompiler {
   const Expression& expression_;
   const ConditionContext& context_;
   const TraceInfo info_;
-  fkt_when when_{};
-  fkt_when_set asked_for_{};  // ids of the names that the condition tests for
+  fkt_condition when_{};
+  fkt_condition_set asked_for_{};  // ids of the names that the condition tests for
   std::uint16_t sets_ = 0, texts_ = 0;
 };
 
-Result<fkt_when> compile_condition(const Expression& expression, const ConditionContext& context) {
+Result<fkt_condition> compile_condition(const Expression& expression,
+                                        const ConditionContext& context) {
   return ConditionCompiler(expression, context).compile();
 }
 
@@ -253,7 +256,7 @@ std::string fired_text(const fkt_fired& fired, double ticks_per_second) {
   const TraceInfo info = live_info(ticks_per_second);
   std::string text = name_of(info, fired.id).value_or("an event");
   char piece[80];
-  if (fired.duration != FKT_WHEN_UNKNOWN) {
+  if (fired.duration != FKT_CONDITION_UNKNOWN) {
     std::snprintf(piece, sizeof piece, " of %.3f ms",
                   static_cast<double>(fired.duration) * 1000 / ticks_per_second);
     text += piece;

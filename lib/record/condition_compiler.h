@@ -23,7 +23,8 @@ struct ConditionContext {
 
 // Error (usage): the expression tests something that the module cannot, or it can never be true of
 // an event in these layers.
-Result<fkt_when> compile_condition(const Expression& expression, const ConditionContext& context);
+Result<fkt_condition> compile_condition(const Expression& expression,
+                                        const ConditionContext& context);
 
 // Text for the event that made the condition true: "sys_fsync of 61.240 ms by writer (123) on CPU
 // 1, ret=0"; "fork by make (88) on CPU 0".

@@ -31,7 +31,7 @@ class Device {
   // A step of a flight recorder's snapshot. Error also if the recording has ended.
   Status flight(fkt_flight_step step);
 
-  // Returns the first time that the condition start.when came true since the last call; nothing if
+  // Returns the first time that the condition became true since the last call; nothing if
   // it did not.
   Result<std::optional<fkt_fired>> fired();
 

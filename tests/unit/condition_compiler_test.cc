@@ -16,41 +16,41 @@ constexpr std::uint64_t kAll = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
 constexpr std::uint32_t kRead = FKT_P_SYSCALL + 0, kFsync = FKT_P_SYSCALL + 74;
 constexpr std::uint32_t kFork32 = FKT_P_SYSCALL32 + 2;
 
-Result<fkt_when> made(const std::string& text, std::uint64_t mask = kAll) {
+Result<fkt_condition> made(const std::string& text, std::uint64_t mask = kAll) {
   const Result<Expression> expression = Expression::parse(text);
   if (!expression) return expression.error();
   return compile_condition(*expression, {.mask = mask, .ticks_per_second = 2e9, .tids = 32768});
 }
 
-fkt_when when(const std::string& text) {
-  const Result<fkt_when> result = made(text);
+fkt_condition when(const std::string& text) {
+  const Result<fkt_condition> result = made(text);
   if (!result) throw std::runtime_error(text + ": " + result.error().message);
-  REQUIRE(fkt_when_valid(&*result));
+  REQUIRE(fkt_condition_valid(&*result));
   return *result;
 }
 
 std::string refusal(const std::string& text, std::uint64_t mask = kAll) {
-  const Result<fkt_when> result = made(text, mask);
+  const Result<fkt_condition> result = made(text, mask);
   return result ? "made" : result.error().message;
 }
 
-fkt_when_facts call(std::uint32_t id, std::uint64_t duration, std::int64_t ret = 0) {
+fkt_condition_facts call(std::uint32_t id, std::uint64_t duration, std::int64_t ret = 0) {
   return {id, 1, 77, 1, duration, ret, "writer"};
 }
 
-fkt_when_facts event(std::uint32_t id) {
-  return {id, 1, 77, 0, FKT_WHEN_UNKNOWN, 0, "writer"};
+fkt_condition_facts event(std::uint32_t id) {
+  return {id, 1, 77, 0, FKT_CONDITION_UNKNOWN, 0, "writer"};
 }
 
 // Evaluates like the module: only for watched events.
-bool fires(const std::string& text, const fkt_when_facts& facts) {
-  const fkt_when condition = when(text);
-  return fkt_when_has(&condition.watched, facts.id) && fkt_when_true(&condition, &facts);
+bool fires(const std::string& text, const fkt_condition_facts& facts) {
+  const fkt_condition condition = when(text);
+  return fkt_condition_has(&condition.watched, facts.id) && fkt_condition_true(&condition, &facts);
 }
 
 bool watches(const std::string& text, std::uint32_t id) {
-  const fkt_when condition = when(text);
-  return fkt_when_has(&condition.watched, id);
+  const fkt_condition condition = when(text);
+  return fkt_condition_has(&condition.watched, id);
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ TEST_CASE("a slow call fires, whatever stands around it") {
   CHECK(fires(slow, call(kFsync, 100'000'001)));
   CHECK_FALSE(fires(slow, call(kFsync, 100'000'000)));
   CHECK_FALSE(fires(slow, call(kRead, 200'000'000)));
-  CHECK_FALSE(fires(slow, call(kFsync, FKT_WHEN_UNKNOWN)));
+  CHECK_FALSE(fires(slow, call(kFsync, FKT_CONDITION_UNKNOWN)));
   CHECK(fires("duration >= 12000", call(kRead, 12000)));
   CHECK(fires(R"(name ~ "sys*_fork")", call(kFork32, 1)));
   CHECK(fires(R"(!(name == "sys_read") && duration > 1us)", call(kFsync, 3000)));
@@ -118,36 +118,36 @@ TEST_CASE("what the module cannot check is refused by its name") {
 
 TEST_CASE("whatever the bytes of a condition are, it is refused or can be asked") {
   std::mt19937_64 random(1);
-  const fkt_when good = when(R"((name == "sys_read" || task ~ "w*") && !(duration > 1us))");
+  const fkt_condition good = when(R"((name == "sys_read" || task ~ "w*") && !(duration > 1us))");
   int valid = 0;
   for (int i = 0; i < 200'000; i++) {
-    fkt_when bad = good;
+    fkt_condition bad = good;
     auto* const bytes = reinterpret_cast<unsigned char*>(&bad);
-    const std::size_t head = offsetof(fkt_when, watched);
+    const std::size_t head = offsetof(fkt_condition, watched);
     for (unsigned n = random() % 3 + 1; n > 0; n--) {
       bytes[random() % head] = static_cast<unsigned char>(random() % 12);
     }
-    if (!fkt_when_valid(&bad)) continue;
+    if (!fkt_condition_valid(&bad)) continue;
     valid++;
-    const fkt_when_facts facts = call(kRead, 5);
-    CHECK((fkt_when_true(&bad, &facts) & ~1) == 0);
+    const fkt_condition_facts facts = call(kRead, 5);
+    CHECK((fkt_condition_true(&bad, &facts) & ~1) == 0);
   }
   CHECK(valid > 1000);
-  fkt_when open = good;
+  fkt_condition open = good;
   std::memset(open.text[0], 'x', sizeof open.text[0]);
-  CHECK_FALSE(fkt_when_valid(&open));
+  CHECK_FALSE(fkt_condition_valid(&open));
 }
 
 TEST_CASE("a condition compares the thread's name so often as it has names, and no more") {
-  fkt_when many = when(R"(task ~ "*aaaaaaaaaaaaab")");
-  for (unsigned i = 1; i < FKT_WHEN_TEXTS; i++) {
+  fkt_condition many = when(R"(task ~ "*aaaaaaaaaaaaab")");
+  for (unsigned i = 1; i < FKT_CONDITION_TEXTS; i++) {
     many.op[many.ops++] = many.op[0];
-    many.op[many.ops++].what = FKT_WHEN_OR;
+    many.op[many.ops++].what = FKT_CONDITION_OR;
   }
-  CHECK(fkt_when_valid(&many));
+  CHECK(fkt_condition_valid(&many));
   many.op[many.ops++] = many.op[0];
-  many.op[many.ops++].what = FKT_WHEN_OR;
-  CHECK_FALSE(fkt_when_valid(&many));
+  many.op[many.ops++].what = FKT_CONDITION_OR;
+  CHECK_FALSE(fkt_condition_valid(&many));
 }
 
 TEST_CASE("what fired is told in one line") {
@@ -158,7 +158,7 @@ TEST_CASE("what fired is told in one line") {
   fired.pid = 77;
   std::strcpy(fired.task, "writer");
   CHECK(fired_text(fired, 2e9) == "sys_fsync of 61.240 ms by writer (77) on CPU 1, ret=0");
-  fired.duration = FKT_WHEN_UNKNOWN;
+  fired.duration = FKT_CONDITION_UNKNOWN;
   fired.ret = -5;
   CHECK(fired_text(fired, 2e9) == "sys_fsync by writer (77) on CPU 1, ret=-5");
   fired.id = FKT_E_HUNG_TASK;

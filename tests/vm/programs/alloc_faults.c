@@ -36,7 +36,7 @@
 #define ALL_LAYERS (1 << FKT_L_SYSTEM | 1 << FKT_L_FKT | 1 << FKT_L_PROCESS)
 
 static const char *output;
-static struct fkt_when condition;
+static struct fkt_condition condition;
 
 static void die(const char *scene, unsigned int nth, const char *what)
 {
@@ -189,9 +189,9 @@ static void set_all(struct fkt_start *s)
 
 static void set_condition(struct fkt_start *s)
 {
-	condition = (struct fkt_when){ .ops = 1, .tids = 32768, .op[0] = { .what = FKT_WHEN_DURATION } };
+	condition = (struct fkt_condition){ .ops = 1, .tids = 32768, .op[0] = { .what = FKT_CONDITION_DURATION } };
 	memset(&condition.watched, 0xff, sizeof(condition.watched));
-	s->when = (unsigned long)&condition;
+	s->condition = (unsigned long)&condition;
 }
 
 /* Address of vfs_read; tests/vm/cases/alloc_faults has loaded fkt_calls. */

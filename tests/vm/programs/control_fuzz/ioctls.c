@@ -20,11 +20,11 @@
 
 /* ---- starting ---- */
 
-static void random_op(struct thread *t, struct fkt_when_op *op)
+static void random_op(struct thread *t, struct fkt_condition_op *op)
 {
-	op->what = small(t, FKT_WHEN_RET + 1);
-	op->compare = small(t, FKT_WHEN_GE + 1);
-	op->index = small(t, FKT_WHEN_SETS);
+	op->what = small(t, FKT_CONDITION_RET + 1);
+	op->compare = small(t, FKT_CONDITION_GE + 1);
+	op->index = small(t, FKT_CONDITION_SETS);
 	op->pad = chance(t, 98) ? 0 : number(t);
 	op->value = number(t);
 }
@@ -32,21 +32,21 @@ static void random_op(struct thread *t, struct fkt_when_op *op)
 /* Generates a condition: a single test, or random postfix, with half-full sets. */
 static __u64 condition(struct thread *t)
 {
-	static _Thread_local struct fkt_when when;
+	static _Thread_local struct fkt_condition when;
 	unsigned int i;
 
 	memset(&when, 0, sizeof(when));
-	when.ops = chance(t, 60) ? 1 : small(t, FKT_WHEN_OPS + 2);
+	when.ops = chance(t, 60) ? 1 : small(t, FKT_CONDITION_OPS + 2);
 	when.tids = small(t, 5000000);
-	for (i = 0; i < FKT_WHEN_OPS; i++)
+	for (i = 0; i < FKT_CONDITION_OPS; i++)
 		random_op(t, &when.op[i]);
-	for (i = 0; i < FKT_WHEN_IDS / 64; i++) {
+	for (i = 0; i < FKT_CONDITION_IDS / 64; i++) {
 		when.watched.bits[i] = chance(t, 50) ? ~0ULL : rnd(t);
 		when.set[0].bits[i] = rnd(t);
 		when.set[1].bits[i] = chance(t, 50) ? ~0ULL : 0;
 	}
-	for (i = 0; i < FKT_WHEN_TEXTS; i++)
-		memset(when.text[i], chance(t, 50) ? '*' : (int)below(t, 256), FKT_WHEN_TEXT_BYTES - chance(t, 90));
+	for (i = 0; i < FKT_CONDITION_TEXTS; i++)
+		memset(when.text[i], chance(t, 50) ? '*' : (int)below(t, 256), FKT_CONDITION_TEXT_BYTES - chance(t, 90));
 	return (unsigned long)place(t, &when, sizeof(when));
 }
 
@@ -191,7 +191,7 @@ static struct fkt_start make_start(struct thread *t)
 		.clock = chance(t, 80) ? FKT_CLOCK_TSC : small(t, 3),
 		.filter = chance(t, 40) ? FKT_FILTER_NONE : small(t, FKT_FILTER_NOT_SELF + 2),
 		.filter_pid = some_pid(t),
-		.when = chance(t, 70) ? 0 : condition(t),
+		.condition = chance(t, 70) ? 0 : condition(t),
 		.calls = chance(t, 85) ? 0 : calls(t),
 		.points = chance(t, 85) ? 0 : points(t),
 	};
