@@ -8,6 +8,8 @@
 #include <fkt/file.h>
 #include <fkt/ioctl.h>
 
+#include <fmt/core.h>
+
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
 #include "lib/base/suggest.h"
@@ -86,9 +88,8 @@ std::string name_in(const po::error_with_option_name& error) {
 }
 
 std::string version_text() {
-  return std::string(program_invocation_short_name) + ' ' + kVersion + " (file version " +
-         std::to_string(FKT_FILE_VERSION) + ", module ABI " + std::to_string(FKT_ABI_VERSION) +
-         ")\n";
+  return fmt::format("{} {} (file version {}, module ABI {})\n", program_invocation_short_name,
+                     kVersion, FKT_FILE_VERSION, FKT_ABI_VERSION);
 }
 
 int print(std::string_view text) {

@@ -3,8 +3,9 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <vector>
+
+#include <fmt/core.h>
 
 #include "cli/base/messages.h"
 
@@ -64,8 +65,7 @@ Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text
       number <= most) {
     return number;
   }
-  return usage(std::string(option) + ": \"" + std::string(text) + "\" is not a number from " +
-               std::to_string(least) + " to " + std::to_string(most));
+  return usage(fmt::format("{}: \"{}\" is not a number from {} to {}", option, text, least, most));
 }
 
 std::string with_commas(std::uint64_t value) {
@@ -84,9 +84,7 @@ std::string bytes_text(std::uint64_t bytes) {
     value /= 1000;
     ++unit;
   }
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %s", value, kUnits[unit]);
-  return text;
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
 }  // namespace fkt::cli

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <fmt/core.h>
+
 #include "cli/base/damage.h"
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
@@ -39,7 +41,7 @@ std::string message(const std::string& file, const Trace& trace, std::span<const
   for (const Interval& stretch : slice) ticks += stretch.to - stretch.from;
   const TimeFormat seconds(TimeUnit::s, trace.info().clocks.ticks_per_second());
   return file + ": " + seconds.text(ticks) + " s, " +
-         (slice.size() == 1 ? "" : std::to_string(slice.size()) + " stretches, ") +
+         (slice.size() == 1 ? "" : fmt::format("{} stretches, ", slice.size())) +
          with_commas(written.events) + " events, " + with_commas(written.pages) + " of " +
          with_commas(trace.pages().size()) + " pages, " + bytes_text(written.bytes);
 }

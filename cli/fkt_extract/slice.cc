@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "cli/base/messages.h"
 #include "cli/base/selection_options.h"
 #include "cli/base/units.h"
@@ -155,7 +157,7 @@ Result<std::vector<Interval>> slice_of(const Options& options, const Trace& trac
   stretches = stretches_in(trace, std::move(*slice));
   if (stretches.empty()) return usage("nothing of the recording is in this slice");
   if (stretches.size() <= kMostStretches) return stretches;
-  return usage("a slice has at most " + std::to_string(kMostStretches) + " stretches");
+  return usage(fmt::format("a slice has at most {} stretches", kMostStretches));
 }
 
 }  // namespace fkt::cli

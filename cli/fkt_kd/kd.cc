@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
 #include "cli/base/progress.h"
@@ -152,8 +154,7 @@ Result<std::string> critical_path(CallSource& source, const KdRequest& request,
   }
   const TaskIndex task = analysis.tasks().find(request.pid);
   if (task == kNoTask || task >= states.stats().size()) {
-    return usage("--critical-path: no process " + std::to_string(request.pid) +
-                 " in the recording");
+    return usage(fmt::format("--critical-path: no process {} in the recording", request.pid));
   }
   const PathTable path =
       path_table(fkt::critical_path(states, task, analysis.begin(), analysis.end()), analysis);

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "cli/base/damage.h"
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
@@ -129,7 +131,7 @@ int print(const Options& options) {
         std::pair{request->selection.dump_pid, analysis.dump_pid_seen()}}) {
     if (!seen) {
       return fail({ErrorCode::usage,
-                   request->file + ": no process " + std::to_string(*pid) + " in the recording"});
+                   fmt::format("{}: no process {} in the recording", request->file, *pid)});
     }
   }
   if (request->statistics || request->counts) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/self_load.h"
 
-#include <cstdio>
+#include <fmt/core.h>
 
 namespace fkt::record {
 namespace {
@@ -30,12 +30,10 @@ std::optional<std::string> SelfLoad::look(const fkt_status& status) {
   const std::optional<double> share = percent(own, sampled_bytes);
   if (told_ || sampled_bytes < kLeast || !share || *share < kMuch) return std::nullopt;
   told_ = true;
-  char number[16];
-  std::snprintf(number, sizeof number, "%.0f", *share);
-  return std::string(number) +
-         " % of what is recorded is the recorder's own doing: writing a page fills " +
-         (*share > 90 ? "about another" : "much of another") +
-         ", it feeds on itself (--no-self leaves it out; fewer layers help, too)";
+  return fmt::format(
+      "{:.0f} % of what is recorded is the recorder's own doing: writing a page fills {}, it feeds "
+      "on itself (--no-self leaves it out; fewer layers help, too)",
+      *share, *share > 90 ? "about another" : "much of another");
 }
 
 }  // namespace fkt::record

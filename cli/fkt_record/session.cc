@@ -7,6 +7,8 @@
 
 #include <chrono>
 
+#include <fmt/core.h>
+
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
 #include "cli/fkt_record/recording.h"
@@ -378,7 +380,7 @@ void Session::tell_descendants(const std::vector<Descendant>& left) const {
   if (left.empty()) return;
   std::string names;
   for (const Descendant& process : left) {
-    names += (names.empty() ? "" : ", ") + process.comm + " (" + std::to_string(process.pid) + ")";
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", process.comm, process.pid);
   }
   cli::warn("still running: " + names);
 }

@@ -7,11 +7,13 @@
 #include <filesystem>
 #include <string>
 
+#include <fmt/core.h>
+
 namespace fkt::record {
 
 Status check_process(fkt_filter filter, pid_t pid) {
   if (filter != FKT_FILTER_PROCESS || ::kill(pid, 0) == 0 || errno != ESRCH) return Done{};
-  return Error{ErrorCode::io, "--pid: no process has the pid " + std::to_string(pid)};
+  return Error{ErrorCode::io, fmt::format("--pid: no process has the pid {}", pid)};
 }
 
 Status check_access(fkt_filter filter, const fkt_status& status) {

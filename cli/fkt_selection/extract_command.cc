@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <filesystem>
 
+#include <fmt/core.h>
+
 #include "lib/base/os_error.h"
 #include "lib/base/text.h"
 #include "lib/base/unique_fd.h"
@@ -75,7 +77,7 @@ ExtractCommand ExtractCommand::beside_this(std::string file) {
 std::string ExtractCommand::slice(std::int64_t from, std::int64_t to) const {
   std::filesystem::path path(file_);
   path.replace_extension();
-  return path.string() + '-' + std::to_string(from) + '-' + std::to_string(to) + ".fkt";
+  return fmt::format("{}-{}-{}.fkt", path.string(), from, to);
 }
 
 std::vector<std::string> ExtractCommand::words(std::int64_t from, std::int64_t to) const {

@@ -5,6 +5,8 @@
 
 #include <thread>
 
+#include <fmt/core.h>
+
 #include "lib/base/os_error.h"
 
 namespace fkt::cli {
@@ -159,7 +161,7 @@ std::string Server::reply_to(std::string_view request) {
 }
 
 std::string Server::url() const {
-  return "http://" + std::string(kAddress) + ':' + std::to_string(port_) + '/' + token_ + '/';
+  return fmt::format("http://{}:{}/{}/", kAddress, port_, token_);
 }
 
 }  // namespace fkt::cli

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "lib/read/event_merge.h"
 
 namespace fkt {
@@ -96,8 +98,9 @@ Result<std::vector<Interval>> around(const Trace& trace, const Selection& select
     }
   });
   if (!too_many) return found;
-  return Error{ErrorCode::usage, "more than " + std::to_string(kMostPlaces) +
-                                     " places: give a larger window, or a rarer event"};
+  return Error{
+      ErrorCode::usage,
+      fmt::format("more than {} places: give a larger window, or a rarer event", kMostPlaces)};
 }
 
 std::optional<Interval> extent(const Trace& trace, const Selection& selection,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "lib/base/text.h"
 #include "lib/base/text_writer.h"
 
@@ -108,7 +110,7 @@ std::string SpanTypes::name(const SpanType& type, std::string_view device) const
   if (type.kind == SpanKind::softirq) return "softirq " + or_number(NumberNames::softirq(value));
   if (type.kind == SpanKind::irq) {
     if (device.empty()) device = names_.irq(value);
-    return "irq " + std::to_string(value) + (device.empty() ? "" : " " + std::string(device));
+    return fmt::format("irq {}{}", value, device.empty() ? "" : " " + std::string(device));
   }
   return name_by_key(type);
 }
@@ -119,7 +121,7 @@ std::string SpanTypes::name_by_key(const SpanType& type) const {
   const Field* const key = kinds_[type.kind].key;
   const auto id = key != nullptr ? type.event : static_cast<std::uint16_t>(type.value);
   const EventType* const event = catalogue_.find(id);
-  if (event == nullptr) return "event " + std::to_string(type.value);
+  if (event == nullptr) return fmt::format("event {}", type.value);
   if (key == nullptr) return event->name;
   std::string_view known;
   if (key->type == FieldType::named) known = catalogue_.name(*key, type.value);

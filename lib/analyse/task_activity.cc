@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 namespace fkt {
 namespace {
 
@@ -256,10 +258,10 @@ std::vector<TaskRow> task_rows(const TaskActivity& states, const Analysis& analy
       row.in.push_back({name, in.count, in.ticks});
     }
     for (const auto& [key, waker] : stat.wakers) {
-      const std::string name = waker.interrupt
-                                   ? analysis.types()[waker.who].name
-                                   : escaped(analysis.tasks().name(waker.who)) + " (" +
-                                         std::to_string(analysis.tasks()[waker.who].tid) + ")";
+      const std::string name =
+          waker.interrupt ? analysis.types()[waker.who].name
+                          : fmt::format("{} ({})", escaped(analysis.tasks().name(waker.who)),
+                                        analysis.tasks()[waker.who].tid);
       row.wakers.push_back({name, waker.count, waker.wait});
     }
     std::sort(row.in.begin(), row.in.end(),

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <map>
 
+#include <fmt/core.h>
+
 namespace fkt {
 namespace {
 
@@ -167,7 +169,7 @@ TaskIndex Tasks::idle(std::uint32_t cpu) {
   }
   if (by_cpu_[cpu] == kNoTask) {
     by_cpu_[cpu] = size();
-    idle_names_[cpu] = std::string(zero_name()) + "/CPU " + std::to_string(cpu);
+    idle_names_[cpu] = fmt::format("{}/CPU {}", zero_name(), cpu);
     TaskInfo& task = tasks_.emplace_back();
     task.leader = by_cpu_[cpu];
     task.idle_cpu = cpu;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/calls/call_source.h"
 
+#include <fmt/core.h>
+
 #include "lib/base/text.h"
 #include "lib/base/text_writer.h"
 #include "lib/format/file_header.h"
@@ -89,9 +91,9 @@ TypeNames CallSource::types() const {
 }
 
 std::string CallSource::task(std::uint32_t task) const {
-  if (!analysis_) return "pid " + std::to_string(calls_->pid(task));
+  if (!analysis_) return fmt::format("pid {}", calls_->pid(task));
   const TaskInfo& info = analysis_->tasks()[task];
-  if (!info.idle && info.comm.empty()) return "pid " + std::to_string(info.tid);
+  if (!info.idle && info.comm.empty()) return fmt::format("pid {}", info.tid);
   TextWriter safe;
   safe.escaped(analysis_->tasks().name(task));
   return std::string(safe.view());
@@ -114,8 +116,8 @@ std::vector<std::string> CallSource::damage() const {
     return lines;
   }
   if (counts_.other_lines > 0) {
-    add(counted(counts_.other_lines, "line") + " left out that are no calls, the first is line " +
-        std::to_string(counts_.first_other));
+    add(fmt::format("{} left out that are no calls, the first is line {}",
+                    counted(counts_.other_lines, "line"), counts_.first_other));
   }
   if (calls_ && calls_->backwards() > 0) {
     add(counted(calls_->backwards(), "call") +

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/core.h>
+
 namespace fkt {
 namespace {
 
@@ -96,7 +98,7 @@ void write_folded(TextWriter& out, const CallTree& tree, const TimeFormat& time)
       std::replace(name.begin(), name.end(), ';', ':');  // ';' separates the calls of a path
       path = path.empty() ? name : name + ';' + path;
     }
-    lines.push_back(path + ' ' + std::to_string(value) + '\n');
+    lines.push_back(fmt::format("{} {}\n", path, value));
   }
   std::sort(lines.begin(), lines.end());
   for (const std::string& line : lines) out.put(line);
@@ -126,7 +128,7 @@ void write_dot(TextWriter& out, const CallTree& tree, const TimeFormat& time) {
     const double share = static_cast<double>(node.total) / static_cast<double>(nodes[0].total);
     out.put(" [penwidth=");
     out.decimal(1 + 9 * share, 1);
-    if (node.count > 0) out.put(", label=\"" + std::to_string(node.count) + "\"");
+    if (node.count > 0) out.put(fmt::format(", label=\"{}\"", node.count));
     out.put("];\n");
   }
   out.put("}\n");

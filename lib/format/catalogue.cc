@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
 
@@ -123,9 +125,8 @@ std::string fields_text(const std::vector<Field>& fields) {
   std::string out;
   for (const Field& field : fields) {
     if (!out.empty()) out += ' ';
-    out += field.name + ':' + std::string(field_type_name(field)) + ':' +
-           std::to_string(field.word) + ':' + std::to_string(field.shift) + ':' +
-           std::to_string(field.bits);
+    out += fmt::format("{}:{}:{}:{}:{}", field.name, field_type_name(field), field.word,
+                       field.shift, field.bits);
     if (field.use != FieldUse::none) out += ':' + std::string(field_use_name(field.use));
   }
   return out;
@@ -169,7 +170,7 @@ std::string end_arg_text(const PairType& pair) {
   if (!pair.value) return text;
   if (pair.number) text += '+';
   text += "value";
-  return pair.shift == 0 ? text : text + "<<" + std::to_string(pair.shift);
+  return pair.shift == 0 ? text : fmt::format("{}<<{}", text, pair.shift);
 }
 
 // The columns after "pair".
@@ -221,7 +222,7 @@ constexpr struct {
 };
 
 Error malformed(std::size_t line, std::string_view why) {
-  return {ErrorCode::damaged, "catalogue: line " + std::to_string(line) + ": " + std::string(why)};
+  return {ErrorCode::damaged, fmt::format("catalogue: line {}: {}", line, why)};
 }
 
 std::string role_text(const EventType& event) {
@@ -486,12 +487,11 @@ Result<Catalogue> Catalogue::parse(std::string_view lines) {
 std::string Catalogue::to_lines() const {
   std::string out;
   for (const Layer& layer : layers_) {
-    out += "layer\t" + std::to_string(layer.bit) + '\t' + layer.name + '\t' + layer.text + '\n';
+    out += fmt::format("layer\t{}\t{}\t{}\n", layer.bit, layer.name, layer.text);
   }
   for (const EventType& event : events_) {
-    out += "event\t" + plain_hex(event.id) + '\t' + event.name + '\t' +
-           std::to_string(event.layer) + '\t' + role_text(event) + '\t' +
-           (event.words ? std::to_string(*event.words) : "var") + '\t';
+    out += fmt::format("event\t{:x}\t{}\t{}\t{}\t{}\t", event.id, event.name, event.layer,
+                       role_text(event), event.words ? std::to_string(*event.words) : "var");
     out += fields_text(event.fields) + '\n';
   }
   for (const auto& [kind, nesting] : spans_) {
@@ -500,17 +500,17 @@ std::string Catalogue::to_lines() const {
     out += "span\t" + kind + '\t' + std::string(name->first) + '\n';
   }
   for (const PairType& pair : pairs_) {
-    out += "pair\t" + plain_hex(pair.first) + '\t' + std::to_string(pair.count) + '\t' +
-           plain_hex(pair.begin) + '\t' + plain_hex(pair.end) + '\t' + end_arg_text(pair) + '\n';
+    out += fmt::format("pair\t{:x}\t{}\t{:x}\t{:x}\t{}\n", pair.first, pair.count, pair.begin,
+                       pair.end, end_arg_text(pair));
   }
   for (const auto& [table, names] : names_) {
     for (const auto& [number, name] : names) {
-      out += "name\t" + table + '\t' + std::to_string(number) + '\t' + name + '\n';
+      out += fmt::format("name\t{}\t{}\t{}\n", table, number, name);
     }
   }
   for (const auto& [table, keyed] : values_) {
-    out += "values\t" + table + '\t' + std::to_string(keyed.first) + '\t' +
-           std::to_string(keyed.last) + '\t' + fields_text(keyed.fields) + '\n';
+    out += fmt::format("values\t{}\t{}\t{}\t{}\n", table, keyed.first, keyed.last,
+                       fields_text(keyed.fields));
   }
   return out;
 }

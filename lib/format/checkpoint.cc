@@ -6,6 +6,8 @@
 
 #include <fkt/wire.h>
 
+#include <fmt/core.h>
+
 #include "lib/base/parse.h"
 #include "lib/base/text_writer.h"
 #include "lib/format/limits.h"
@@ -204,7 +206,7 @@ Result<Checkpoint> Checkpoint::parse(std::string_view lines) {
     bad = number;
     return parse_line(line, checkpoint);
   });
-  if (!all) return Error{ErrorCode::damaged, "line " + std::to_string(bad) + " makes no sense"};
+  if (!all) return Error{ErrorCode::damaged, fmt::format("line {} makes no sense", bad)};
   if (!makes_sense(checkpoint))
     return Error{ErrorCode::damaged, "the state at the cut makes no sense"};
   return checkpoint;

@@ -2,8 +2,9 @@
 #include "lib/format/clocks.h"
 
 #include <cmath>
-#include <cstdio>
 #include <limits>
+
+#include <fmt/core.h>
 
 #include "lib/base/parse.h"
 
@@ -115,10 +116,8 @@ std::string wall_clock_text(std::uint64_t real_ns, int zone_seconds) {
   const std::uint64_t zone = static_cast<std::uint64_t>((zone_seconds % 86'400 + 86'400) * kSecond);
   const std::uint64_t ns = (real_ns % kDay + zone) % kDay;
   const auto seconds = static_cast<unsigned>(ns / kSecond);
-  char text[40];
-  std::snprintf(text, sizeof text, "%02u:%02u:%02u.%09u", seconds / 3600, seconds / 60 % 60,
-                seconds % 60, static_cast<unsigned>(ns % kSecond));
-  return text;
+  return fmt::format("{:02}:{:02}:{:02}.{:09}", seconds / 3600, seconds / 60 % 60, seconds % 60,
+                     ns % kSecond);
 }
 
 Result<std::uint64_t> parse_duration(std::string_view text, double ticks_per_second) {

@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include <fmt/core.h>
+
 #include "lib/base/crc32.h"
 #include "lib/base/text.h"
 
@@ -38,9 +40,10 @@ Result<fkt_file_header> read_file_header(ByteView file) {
                  "ends within its header, after " + counted(file.size(), "byte")};
   }
   if (header.version > FKT_FILE_VERSION) {
-    return Error{ErrorCode::version, "is a file of FKT format " + std::to_string(header.version) +
-                                         "; this program reads up to " +
-                                         std::to_string(FKT_FILE_VERSION) + ": use a newer one"};
+    return Error{
+        ErrorCode::version,
+        fmt::format("is a file of FKT format {}; this program reads up to {}: use a newer one",
+                    header.version, FKT_FILE_VERSION)};
   }
   if (header_checksum(header) != header.checksum) {
     return Error{ErrorCode::damaged, "its header is damaged (the checksum does not match)"};

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fmt/core.h>
+
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
 
@@ -200,8 +202,8 @@ bool syscall_line(std::string_view line, TraceInfo& info) {
 }
 
 Error in_section(const Section& section, const std::string& why) {
-  return {ErrorCode::damaged, "section " + std::to_string(section.header.type) + " at offset " +
-                                  hex(section.offset) + ": " + why};
+  return {ErrorCode::damaged,
+          fmt::format("section {} at offset {:#x}: {}", section.header.type, section.offset, why)};
 }
 
 Status add_json(const Section& section, std::string_view text, TraceInfo& info) {
@@ -277,7 +279,7 @@ Status add_lines(const Section& section, std::string_view text, TraceInfo& info)
     return true;  // the other lines are still used
   });
   if (bad_line > 0) {
-    return in_section(section, "line " + std::to_string(bad_line) + " makes no sense");
+    return in_section(section, fmt::format("line {} makes no sense", bad_line));
   }
   return Done{};
 }

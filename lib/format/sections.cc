@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <fmt/core.h>
+
 #include "lib/base/crc32.h"
 #include "lib/base/text.h"
 
@@ -19,8 +21,8 @@ constexpr std::uint64_t kMaxUnpackedBytes = 256 << 20;
 constexpr std::uint64_t kMostSkipped = 256 << 20;
 
 Error damaged(const Section& section, const char* why) {
-  return {ErrorCode::damaged, "section " + std::to_string(section.header.type) + " at offset " +
-                                  hex(section.offset) + ": " + why};
+  return {ErrorCode::damaged,
+          fmt::format("section {} at offset {:#x}: {}", section.header.type, section.offset, why)};
 }
 
 // Unpacks piece by piece, so that memory use depends on the actual contents and not on the size

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <span>
 
+#include <fmt/core.h>
+
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
 
@@ -84,7 +86,7 @@ Result<Symbols> Symbols::parse(std::string text) {
   std::call_once(table.parsed, [&] { bad_line = parse_lines(table.text, table.symbols); });
   if (bad_line > 0) {
     return Error{ErrorCode::damaged,
-                 "symbols: line " + std::to_string(bad_line) + " does not begin with an address"};
+                 fmt::format("symbols: line {} does not begin with an address", bad_line)};
   }
   return symbols;
 }

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <initializer_list>
+
+#include <fmt/core.h>
 
 #include "lib/picture/svg.h"
 
@@ -161,11 +162,9 @@ class BufferPicture {
     const int digits = std::clamp(static_cast<int>(std::ceil(-std::log10(step))), 0, 9);
     for (double at = std::ceil(begin / step) * step; at <= begin + span; at += step) {
       const double x = kLeft + (at - begin) / span * width_;
-      char text[40];
-      std::snprintf(text, sizeof text, "%.*f s", digits, at);
       line(x, upper, x, upper + kUpper, "grid");
       line(x, lower, x, lower + kLower + 5, "grid");
-      put_text(out_, x, lower + kLower + 22, "middle", 12, text);
+      put_text(out_, x, lower + kLower + 22, "middle", 12, fmt::format("{:.{}f} s", at, digits));
     }
   }
 

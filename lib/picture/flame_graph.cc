@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/core.h>
+
 namespace fkt {
 namespace {
 
@@ -116,8 +118,8 @@ std::string color(std::string_view name, bool interrupt) {
   const std::uint32_t vary = hash >> 8;
   const bool user = name.starts_with("[user");
   const std::uint32_t hue = interrupt ? 265 + vary % 40 : user ? 205 + vary % 15 : 12 + vary % 38;
-  return "hsl(" + std::to_string(hue) + ',' + (interrupt || user ? "55" : "85") + "%," +
-         std::to_string(64 + (vary >> 8) % 12) + "%)";
+  return fmt::format("hsl({},{}%,{}%)", hue, interrupt || user ? "55" : "85",
+                     64 + (vary >> 8) % 12);
 }
 
 class FlamePicture {
@@ -241,7 +243,7 @@ void FlamePicture::box(std::uint32_t number, double x, bool interrupt) {
   out_.put(": " + time_.text(node.total) + ' ' + std::string(time_.unit()) + ", ");
   out_.decimal(100 * share(node), 2);
   out_.put(" %, own " + time_.text(node.own));
-  if (node.count > 0) out_.put(", " + std::to_string(node.count) + " calls");
+  if (node.count > 0) out_.put(fmt::format(", {} calls", node.count));
   out_.put("</title><rect");
   attribute("x", left, 2);
   attribute("y", top, 0);

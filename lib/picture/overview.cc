@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include <fmt/core.h>
 
 #include "lib/base/text_writer.h"
 #include "lib/format/clocks.h"
@@ -26,9 +27,7 @@ const char* colour(std::size_t layer) {
 }
 
 std::string rate_text(double pages_per_second) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.3g pages/s", pages_per_second);
-  return text;
+  return fmt::format("{:.3g} pages/s", pages_per_second);
 }
 
 }  // namespace
@@ -70,9 +69,7 @@ std::string Overview::time(std::uint64_t clock) const {
   const double span = static_cast<double>(cells_.scale.to - cells_.scale.from) /
                       trace_.info().clocks.ticks_per_second();
   const int digits = std::clamp(static_cast<int>(2 - std::floor(std::log10(span))), 0, 9);
-  char text[40];
-  std::snprintf(text, sizeof text, "%.*f s", digits, seconds);
-  return text;
+  return fmt::format("{:.{}f} s", seconds, digits);
 }
 
 // Draws a CPU's row, `height` pixels high above `bottom`; a bar of that height means `most`.
@@ -80,7 +77,7 @@ void Overview::put_row(TextWriter& out, std::size_t cpu, double bottom, double h
                        double most) const {
   const TimeScale& scale = cells_.scale;
   put_rect(out, kLeft, bottom - height, scale.cells, height, "#f4f5f7");
-  put_text(out, kLeft - 8, bottom - 2, "end", 12, "cpu " + std::to_string(cells_.cpus[cpu]));
+  put_text(out, kLeft - 8, bottom - 2, "end", 12, fmt::format("cpu {}", cells_.cpus[cpu]));
   for (std::uint32_t cell = 0; cell < scale.cells; cell++) {
     double top = bottom;
     for (std::size_t layer = 0; layer < cells_.width(); layer++) {
@@ -166,9 +163,7 @@ std::string Overview::text() const {
       const auto level = static_cast<std::size_t>(std::ceil(rate / most * 8));
       out.put(gap(cells_.cpus[cpu], cell) ? "x" : kBars[std::min<std::size_t>(level, 8)]);
     }
-    char text[20];
-    std::snprintf(text, sizeof text, " %8.3g p/s\n", sum);
-    out.put(text);
+    out.put(fmt::format(" {:8.3g} p/s\n", sum));
   }
   const std::string first = time(scale.from), last = time(scale.to);
   out.fill(8);

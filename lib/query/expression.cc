@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include <fmt/core.h>
+
 #include "lib/base/parse.h"
 #include "lib/base/suggest.h"
 #include "lib/format/clocks.h"
@@ -190,7 +192,7 @@ bool is_name_character(char c) {
 }
 
 Error at_column(std::size_t column, const std::string& what) {
-  return {ErrorCode::usage, "column " + std::to_string(column) + ": " + what};
+  return {ErrorCode::usage, fmt::format("column {}: {}", column, what)};
 }
 
 bool fits(std::string_view text, std::string_view pattern) {
@@ -305,8 +307,8 @@ class ExpressionParser {
     node.value_column = token_.column;
     if (!token_.text.starts_with("1/") || !parse_number(token_.text.substr(2), node.value.number) ||
         node.value.number == 0 || node.value.number > kMostChance) {
-      return fail(at_column(token_.column, shown(token_) + " is no chance: 1/1 to 1/" +
-                                               std::to_string(kMostChance) + " are"));
+      return fail(at_column(token_.column, fmt::format("{} is no chance: 1/1 to 1/{} are",
+                                                       shown(token_), kMostChance)));
     }
     advance();
     return add(std::move(node));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "lib/base/parse.h"
 #include "lib/query/expression.h"
 
@@ -27,7 +29,7 @@ class PathParser {
       if (!parsed) return parsed.error();
       if (path.steps.size() == kMostSteps) {
         return at_column(step.column,
-                         "the path is too long: at most " + std::to_string(kMostSteps) + " steps");
+                         fmt::format("the path is too long: at most {} steps", kMostSteps));
       }
       path.steps.push_back(std::move(step));
     }
@@ -68,7 +70,7 @@ class PathParser {
     if (!parse_number(text_.substr(at_ + 1, end - at_ - 1), step.index) ||
         step.index > kLastIndex) {
       return at_column(step.column + 1,
-                       "an index is a number from 0 to " + std::to_string(kLastIndex));
+                       fmt::format("an index is a number from 0 to {}", kLastIndex));
     }
     at_ = end + 1;
     return Done{};
@@ -88,7 +90,7 @@ Result<FieldPath> FieldPath::parse(std::string_view text, std::size_t column) {
 std::string FieldPath::text() const {
   std::string out = root;
   for (const Step& step : steps) {
-    out += step.member.empty() ? "[" + std::to_string(step.index) + "]" : "." + step.member;
+    out += step.member.empty() ? fmt::format("[{}]", step.index) : "." + step.member;
   }
   return out;
 }

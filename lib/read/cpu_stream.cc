@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "lib/base/text.h"
 
 namespace fkt {
@@ -146,8 +148,7 @@ bool CpuStream::last_gap() {
 
 // Returns the error of a page that is intact but does not belong at this place.
 std::optional<Error> CpuStream::contradiction(const Page& page, const PageRef& ref) const {
-  const std::string where =
-      "page at offset " + hex(ref.offset) + " (cpu " + std::to_string(ref.cpu);
+  const std::string where = fmt::format("page at offset {:#x} (cpu {}", ref.offset, ref.cpu);
   if (page.header.cpu != ref.cpu || page.header.seq != ref.seq) {
     return Error{ErrorCode::damaged, where + "): the index takes it for another page"};
   }

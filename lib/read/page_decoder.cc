@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "lib/base/text.h"
 
 namespace fkt {
@@ -88,8 +90,8 @@ Status check_page_events(const Page& page) {
       fkt_events_checksum(&h, page.words.data()) == h.events_checksum) {
     return Done{};
   }
-  return damaged_page(page.offset, " (cpu " + std::to_string(h.cpu) + ", " +
-                                       counted(h.events, "event") + "): its events are damaged");
+  return damaged_page(page.offset, fmt::format(" (cpu {}, {}): its events are damaged", h.cpu,
+                                               counted(h.events, "event")));
 }
 
 Result<Page> check_page_bytes(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
@@ -103,8 +105,7 @@ Result<Page> check_page_bytes(ByteView bytes, std::uint64_t offset, std::uint32_
 namespace {
 
 std::string event_at(std::uint64_t page, std::uint32_t cpu, std::uint64_t event) {
-  return "page at offset " + hex(page) + " (cpu " + std::to_string(cpu) + "): event at " +
-         hex(event);
+  return fmt::format("page at offset {:#x} (cpu {}): event at {:#x}", page, cpu, event);
 }
 
 }  // namespace

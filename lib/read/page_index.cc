@@ -3,6 +3,8 @@
 
 #include <unordered_map>
 
+#include <fmt/core.h>
+
 #include "lib/base/text.h"
 #include "lib/read/page_decoder.h"
 
@@ -86,8 +88,8 @@ FoundPages scan_pages(const PageArea& area, const PageSource& source) {
     if (!page) {
       pending.add(page.error().message);
     } else if (const fkt_page_header& h = page->header; !follows(last, h.cpu, h.seq)) {
-      pending.add("page at offset " + hex(offset) + ": cpu " + std::to_string(h.cpu) +
-                  " had its number " + std::to_string(h.seq) + " before");
+      pending.add(fmt::format("page at offset {:#x}: cpu {} had its number {} before", offset,
+                              h.cpu, h.seq));
     } else {
       pending.commit(found, offset + area.page_bytes);
       found.pages.push_back({offset, h.first_clock, h.end_clock, h.seq, h.cpu, h.events});

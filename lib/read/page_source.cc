@@ -7,6 +7,8 @@
 #include <mutex>
 #include <optional>
 
+#include <fmt/core.h>
+
 #include "lib/base/text.h"
 
 namespace fkt {
@@ -97,8 +99,7 @@ Error PageSource::hole(std::size_t next) const {
   const std::uint64_t from = next == 0 ? 0 : groups_[next - 1].first_page + groups_[next - 1].pages;
   const std::string to =
       next < groups_.size() ? std::to_string(groups_[next].first_page - 1) : "the last";
-  return {ErrorCode::damaged,
-          "pages " + std::to_string(from) + " to " + to + ": their group cannot be read"};
+  return {ErrorCode::damaged, fmt::format("pages {} to {}: their group cannot be read", from, to)};
 }
 
 Result<PageBytes> PageSource::bytes(std::uint64_t offset) const {

@@ -5,6 +5,8 @@
 
 #include <fkt/file.h>
 
+#include <fmt/core.h>
+
 #include "lib/base/text.h"
 #include "lib/format/file_header.h"
 #include "lib/format/metadata_reader.h"
@@ -200,8 +202,8 @@ class Opener {
         const std::uint64_t hole = page.seq - data_.pages[of_cpu.back()].seq - 1;
         if (hole > 0) {
           missing += hole;
-          data_.note("cpu " + std::to_string(page.cpu) + ": " + counted(hole, "page") +
-                     " missing before the one at offset " + hex(page.offset));
+          data_.note(fmt::format("cpu {}: {} missing before the one at offset {:#x}", page.cpu,
+                                 counted(hole, "page"), page.offset));
         }
       }
       of_cpu.push_back(i);

@@ -2,12 +2,12 @@
 #include "lib/record/condition_compiler.h"
 
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
+
+#include <fmt/core.h>
 
 #include "lib/format/catalogue.h"
 #include "lib/format/clocks.h"
@@ -123,7 +123,7 @@ class ConditionCompiler {
 
   static Error too_much(const char* what, unsigned most) {
     return {ErrorCode::usage,
-            "too long to be checked while recording: at most " + std::to_string(most) + " " + what};
+            fmt::format("too long to be checked while recording: at most {} {}", most, what)};
   }
 
   Status comparison(const ExpressionNode& node) {
@@ -255,18 +255,13 @@ Result<fkt_condition> compile_condition(const Expression& expression,
 std::string fired_text(const fkt_fired& fired, double ticks_per_second) {
   const TraceInfo info = live_info(ticks_per_second);
   std::string text = name_of(info, fired.id).value_or("an event");
-  char piece[80];
-  if (fired.duration != FKT_CONDITION_UNKNOWN) {
-    std::snprintf(piece, sizeof piece, " of %.3f ms",
-                  static_cast<double>(fired.duration) * 1000 / ticks_per_second);
-    text += piece;
-  }
+  if (fired.duration != FKT_CONDITION_UNKNOWN)
+    text +=
+        fmt::format(" of {:.3f} ms", static_cast<double>(fired.duration) * 1000 / ticks_per_second);
   const std::string_view task(fired.task, ::strnlen(fired.task, sizeof fired.task));
-  std::snprintf(piece, sizeof piece, " (%" PRIu32 ") on CPU %" PRIu32, fired.pid, fired.cpu);
-  text += " by " + std::string(task) + piece;
-  if (fired.id < FKT_PAIR_ID) return text;
-  std::snprintf(piece, sizeof piece, ", ret=%lld", static_cast<long long>(fired.ret));
-  return text + piece;
+  text += fmt::format(" by {} ({}) on CPU {}", task, fired.pid, fired.cpu);
+  if (fired.id >= FKT_PAIR_ID) text += fmt::format(", ret={}", fired.ret);
+  return text;
 }
 
 }  // namespace fkt

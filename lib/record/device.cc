@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include <fmt/core.h>
+
 #include "lib/base/os_error.h"
 
 namespace fkt {
@@ -27,14 +29,15 @@ int call(int fd, unsigned long request, void* argument = nullptr) {
 }
 
 std::string process_name(int pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::ifstream file(fmt::format("/proc/{}/comm", pid));
   std::string name;
   return std::getline(file, name) ? name : "a process that is gone";
 }
 
 Error other_abi(const std::string& module) {
-  return about("the module's ABI is " + module + ", this tool's " +
-               std::to_string(FKT_ABI_VERSION) + " (install both from the same version)");
+  return about(
+      fmt::format("the module's ABI is {}, this tool's {} (install both from the same version)",
+                  module, FKT_ABI_VERSION));
 }
 
 Error open_error(int number) {
@@ -79,8 +82,8 @@ Error Device::error(const char* doing, int number) const {
   if (!now || now->recorder == 0) {
     return about("busy: the last pages of another recording are still being written");
   }
-  return about("busy: " + process_name(now->recorder) + " (pid " + std::to_string(now->recorder) +
-               ") is recording");
+  return about(
+      fmt::format("busy: {} (pid {}) is recording", process_name(now->recorder), now->recorder));
 }
 
 Error Device::start_error(const fkt_start& start, int number) const {
@@ -99,15 +102,16 @@ Error Device::start_error(const fkt_start& start, int number) const {
       return about(
           "the output cannot take pages this way (checkin: on ext2, ext3, ext4 and block devices)");
     case ESRCH:
-      return about("no process has the pid " + std::to_string(start.filter_pid));
+      return about(fmt::format("no process has the pid {}", start.filter_pid));
     case EPERM:
       if (start.calls != 0 || start.points != 0) return about("-i takes CAP_SYS_ADMIN (sudo)");
       return about("the kernel is locked down (confidentiality) and lets nobody trace it");
     case EACCES:
       if (start.filter != FKT_FILTER_PROCESS) return about("this takes CAP_PERFMON (see fkt(4))");
-      return about("process " + std::to_string(start.filter_pid) +
-                   " may not be recorded: it is another user's, or runs a program with other "
-                   "privileges (to record it takes CAP_PERFMON: sudo)");
+      return about(
+          fmt::format("process {} may not be recorded: it is another user's, or runs a program "
+                      "with other privileges (to record it takes CAP_PERFMON: sudo)",
+                      start.filter_pid));
     default:
       return error("starting the recording", number);
   }

@@ -7,6 +7,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include <fmt/core.h>
+
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
 
@@ -79,9 +81,9 @@ Result<std::vector<Symbol>> parse_map(const std::string& path, std::string_view 
     return bad == 0;
   });
   if (bad > 0 || map.empty()) {
-    return Error{ErrorCode::format, path + ": not a System.map: line " +
-                                        std::to_string(std::max<std::size_t>(bad, 1)) +
-                                        " is not \"address type name\""};
+    return Error{ErrorCode::format,
+                 fmt::format("{}: not a System.map: line {} is not \"address type name\"", path,
+                             std::max<std::size_t>(bad, 1))};
   }
   return map;
 }
@@ -150,9 +152,9 @@ Status merge_system_map(KernelSymbols& kernel, const std::string& path, std::str
 }
 
 std::string KernelSymbols::to_lines() const {
-  std::string out = "#\tkaslr_offset=" + hex(kaslr_offset) +
-                    "\tsource=" + (hidden ? "none" : "kallsyms") + "\tsystem_map=" + system_map +
-                    "\tcontradictions=" + std::to_string(contradictions) + '\n';
+  std::string out =
+      fmt::format("#\tkaslr_offset={:#x}\tsource={}\tsystem_map={}\tcontradictions={}\n",
+                  kaslr_offset, hidden ? "none" : "kallsyms", system_map, contradictions);
   out.reserve(out.size() + symbols.size() * 48);
   for (const Symbol& symbol : symbols) {
     std::array<char, 16> digits{};

@@ -12,6 +12,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fmt/core.h>
+
 #include "lib/base/os_error.h"
 #include "lib/base/parse.h"
 #include "lib/base/text_writer.h"
@@ -67,7 +69,7 @@ bool belongs_to(const std::string& folder, const std::optional<std::uint32_t>& o
 
 // Writes a thread's line; the thread may end meanwhile, then there is none.
 void add_task(TextWriter& out, const TaskRules& rules, std::uint32_t tgid, std::uint32_t tid) {
-  const std::string folder = "/proc/" + std::to_string(tgid) + "/task/" + std::to_string(tid);
+  const std::string folder = fmt::format("/proc/{}/task/{}", tgid, tid);
   const Result<std::string> stat = read_file(folder + "/stat");
   if (!stat) return;
   // "1 (name) S 0 ...": the name may contain any characters, also ") ".
@@ -171,7 +173,7 @@ std::string clocks_json(fkt_clock_source source, const fkt_clocks& start) {
 std::string task_lines(const TaskRules& rules) {
   TextWriter out;
   for_each_number("/proc", [&](std::uint32_t tgid) {
-    const std::string folder = "/proc/" + std::to_string(tgid);
+    const std::string folder = fmt::format("/proc/{}", tgid);
     if (!belongs_to(folder, rules.owner)) return;
     for_each_number(folder + "/task", [&](std::uint32_t tid) { add_task(out, rules, tgid, tid); });
   });

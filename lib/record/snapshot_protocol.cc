@@ -13,6 +13,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "lib/base/bytes.h"
 #include "lib/base/os_error.h"
 #include "lib/base/parse.h"
@@ -32,7 +34,7 @@ struct Address {
 
 // In the abstract name space: the address disappears with the recorder, however it ends.
 Address address_of(pid_t recorder) {
-  const std::string name = "fkt-flight-" + std::to_string(recorder);
+  const std::string name = fmt::format("fkt-flight-{}", recorder);
   Address a;
   a.address.sun_family = AF_UNIX;
   std::memcpy(a.address.sun_path + 1, name.data(), name.size());
@@ -99,7 +101,7 @@ Error no_message() {
 }  // namespace
 
 std::string to_message(const SnapshotAsk& ask) {
-  return std::string(kAsk) + ' ' + std::to_string(ask.after_ns) + ' ' + ask.name;
+  return fmt::format("{} {} {}", kAsk, ask.after_ns, ask.name);
 }
 
 Result<SnapshotAsk> parse_ask(std::string_view message) {

@@ -12,6 +12,8 @@
 
 #include <fkt/remote.h>
 
+#include <fmt/core.h>
+
 #include "lib/base/os_error.h"
 #include "lib/base/parse.h"
 
@@ -36,7 +38,7 @@ void tune(int fd) {
 
 std::string join(std::string_view host, std::uint16_t port) {
   const bool v6 = host.find(':') != std::string_view::npos;
-  return (v6 ? '[' + std::string(host) + ']' : std::string(host)) + ':' + std::to_string(port);
+  return fmt::format("{}:{}", v6 ? '[' + std::string(host) + ']' : std::string(host), port);
 }
 
 // The endpoint's number; it must be of this family.

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include <fmt/core.h>
+
 #include "lib/base/crc32.h"
 #include "lib/base/os_error.h"
 #include "lib/remote/message.h"
@@ -51,7 +53,7 @@ std::size_t Incoming::take_hello(ByteView rest) {
     return drop("wrong token");
   }
   if (!is_page_size(hello.page_bytes)) {
-    return drop("pages of " + std::to_string(hello.page_bytes) + " bytes");
+    return drop(fmt::format("pages of {} bytes", hello.page_bytes));
   }
   const Store::Begun begun = store_.begin(hello.recording, hello.page_bytes);
   offset_ = acknowledged_ = begun.offset;
@@ -73,7 +75,7 @@ std::size_t Incoming::take_frame(ByteView rest) {
   if (!read_at(rest, 0, frame)) return 0;
   if (frame.magic != FKT_REMOTE_MAGIC) return drop("no frame where one should begin");
   if (frame.bytes > FKT_REMOTE_FRAME_MOST) {
-    return drop("a frame of " + std::to_string(frame.bytes) + " bytes");
+    return drop(fmt::format("a frame of {} bytes", frame.bytes));
   }
   const std::size_t size = sizeof frame + frame.bytes;
   if (rest.size() < size) return 0;
@@ -104,7 +106,7 @@ void Incoming::take_contents(const fkt_remote_frame& frame, ByteView payload) {
       phase_ = Phase::bye;
       return;
     default:
-      fail(Phase::dropped, "a frame of type " + std::to_string(frame.type));
+      fail(Phase::dropped, fmt::format("a frame of type {}", frame.type));
   }
 }
 
@@ -124,7 +126,7 @@ void Incoming::take_data(ByteView payload) {
 void Incoming::take_end(ByteView payload) {
   std::uint64_t tail_offset = 0;
   if (payload.size() != sizeof tail_offset || !read_at(payload, 0, tail_offset)) {
-    return fail(Phase::dropped, "an end of " + std::to_string(payload.size()) + " bytes");
+    return fail(Phase::dropped, fmt::format("an end of {} bytes", payload.size()));
   }
   if (const int error = store_.finish(tail_offset)) {
     acknowledge(FKT_REMOTE_FAILED, error);

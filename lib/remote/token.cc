@@ -11,6 +11,8 @@
 #include <optional>
 #include <span>
 
+#include <fmt/core.h>
+
 #include "lib/base/os_error.h"
 #include "lib/base/random.h"
 
@@ -79,8 +81,10 @@ Result<Token> Token::of(std::string_view text, const std::string& where) {
   text.remove_prefix(begin);
   text = text.substr(0, text.find_last_not_of(kBlanks) + 1);
   if (text.size() < kLeastToken) {
-    return Error{ErrorCode::usage, where + ": a token has at least " + std::to_string(kLeastToken) +
-                                       " characters (fkt_receive makes a good one)"};
+    return Error{
+        ErrorCode::usage,
+        fmt::format("{}: a token has at least {} characters (fkt_receive makes a good one)", where,
+                    kLeastToken)};
   }
   return Token(std::string(text));
 }

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <ctime>
 
+#include <fmt/core.h>
+
 #include "lib/base/text.h"
 #include "lib/format/clocks.h"
 #include "lib/report/report_tables.h"
@@ -57,21 +59,20 @@ void ReportHead::parts() {
     label("This file:");
     extent(*s_.file);
     const std::size_t stretches = a_.info().stretches();
-    if (stretches > 1) out_.put(", in " + std::to_string(stretches) + " stretches");
+    if (stretches > 1) out_.put(fmt::format(", in {} stretches", stretches));
     out_.put('\n');
   }
   if (!s_.selects) return;
   const Selection& selection = a_.selection();
   label("Selected:");
   extent(s_.selected);
-  if (selection.cpu) out_.put(", cpu " + std::to_string(*selection.cpu));
+  if (selection.cpu) out_.put(fmt::format(", cpu {}", *selection.cpu));
   if (selection.layer) {
     const Layer* layer = a_.info().catalogue.layer(*selection.layer);
     out_.put(", events of layer " +
              (layer != nullptr ? layer->name : std::to_string(*selection.layer)));
   }
-  if (selection.stats_pid)
-    out_.put(", while process " + std::to_string(*selection.stats_pid) + " lives");
+  if (selection.stats_pid) out_.put(fmt::format(", while process {} lives", *selection.stats_pid));
   if (!selection.around.empty()) {
     out_.put(", around " + selection.around + " (" + counted(selection.parts.size(), "place") +
              ")");
@@ -98,7 +99,7 @@ void ReportHead::head() {
   const std::string command = command_text(info.command);
   out_.escaped(command.empty() ? "none" : command);
   if (info.command.workload_pid != 0) {
-    out_.put(" (pid " + std::to_string(info.command.workload_pid) + ")");
+    out_.put(fmt::format(" (pid {})", info.command.workload_pid));
   }
   out_.put('\n');
   label("Started:");
@@ -159,7 +160,7 @@ void ReportHead::losses() {
   const std::size_t listed = std::min(kLosses, a_.gaps().size());
   for (std::size_t i = 0; i < listed; i++) {
     const Gap& gap = a_.gaps()[i];
-    out_.put("  cpu " + std::to_string(gap.cpu) + ", from ");
+    out_.put(fmt::format("  cpu {}, from ", gap.cpu));
     time_.put(out_, gap.from - std::min(gap.from, a_.start()));
     out_.put(" to ");
     time_.put(out_, gap.to - std::min(gap.to, a_.start()));
@@ -202,11 +203,9 @@ std::string date_text(const Clocks& clocks) {
   std::tm parts{};
   char date[32] = "?";
   if (gmtime_r(&seconds, &parts) != nullptr) std::strftime(date, sizeof date, "%Y-%m-%d", &parts);
-  char zone[16];
   const int minutes = std::abs(zone_seconds) / 60;
-  std::snprintf(zone, sizeof zone, " %c%02d%02d", zone_seconds < 0 ? '-' : '+', minutes / 60 % 100,
-                minutes % 60);
-  return std::string(date) + " " + wall_clock_text(real_ns, zone_seconds) + zone;
+  return fmt::format("{} {} {}{:02}{:02}", date, wall_clock_text(real_ns, zone_seconds),
+                     zone_seconds < 0 ? '-' : '+', minutes / 60 % 100, minutes % 60);
 }
 
 }  // namespace fkt

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <numeric>
 
+#include <fmt/core.h>
+
 #include "lib/base/text.h"
 #include "lib/report/report_head.h"
 #include "lib/report/report_tables.h"
@@ -184,7 +186,7 @@ void Report::call(const Summary::CallRow& row) {
     if (count == 0) continue;
     out_.put(first ? "  without a duration: " : ", ");
     first = false;
-    out_.put(std::string(text) + ": " + std::to_string(count));
+    out_.put(fmt::format("{}: {}", text, count));
   }
   if (!first) out_.put('\n');
 }
@@ -269,8 +271,7 @@ void Report::load() {
     out_.put("not recorded: the filter leaves the recorder out\n");
   } else if (s_.has_switches) {
     line("the drain (thread fkt_drain)", s_.drain_ticks);
-    line("fkt_record (pid " + std::to_string(a_.info().command.recorder_pid) + ")",
-         s_.recorder_ticks);
+    line(fmt::format("fkt_record (pid {})", a_.info().command.recorder_pid), s_.recorder_ticks);
   } else {
     out_.put("not known: layer process was not recorded\n");
   }

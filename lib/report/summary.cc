@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/core.h>
+
 #include "lib/base/text.h"
 #include "lib/read/damage.h"
 
@@ -37,7 +39,7 @@ void add(CpuStateTimes& to, const CpuStateTimes& times) {
 
 std::string layer_name(const Catalogue& catalogue, unsigned bit) {
   const Layer* layer = catalogue.layer(bit);
-  return layer != nullptr ? layer->name : "bit " + std::to_string(bit);
+  return layer != nullptr ? layer->name : fmt::format("bit {}", bit);
 }
 
 // Returns whether the layer was recorded. The mask can change while recording, so events of the
@@ -325,8 +327,8 @@ void Builder::check_totals() {
     // so.
     const std::uint64_t expected = cpu.events - std::min(cpu.overwritten, cpu.events);
     if (decoded == expected) continue;
-    out_.missing.push_back("cpu " + std::to_string(cpu.cpu) + ": " + std::to_string(decoded) +
-                           " events in the file, " + std::to_string(expected) + " recorded");
+    out_.missing.push_back(
+        fmt::format("cpu {}: {} events in the file, {} recorded", cpu.cpu, decoded, expected));
   }
   for (const CpuTotals& cpu : a_.info().totals->per_cpu) {
     // The file does not tell where overwritten or discarded events were.
@@ -334,9 +336,8 @@ void Builder::check_totals() {
     const auto row = std::ranges::find(out_.losses, cpu.cpu, &Summary::CpuLoss::cpu);
     const std::uint64_t told = row == out_.losses.end() ? 0 : row->lost;
     if (told >= cpu.lost) continue;
-    out_.missing.push_back("cpu " + std::to_string(cpu.cpu) + ": " +
-                           counted(cpu.lost - told, "event") +
-                           " lost of which no gap in the file tells");
+    out_.missing.push_back(fmt::format("cpu {}: {} lost of which no gap in the file tells", cpu.cpu,
+                                       counted(cpu.lost - told, "event")));
   }
   if (a_.info().totals->discarded > 0) {
     out_.missing.push_back(counted(a_.info().totals->discarded, "event") +
@@ -398,8 +399,9 @@ void Builder::notes() {
   }
   if (a_.info().part && !a_.info().checkpoint) out_.notes.push_back(part_note(a_.info()));
   if (a_.info().stretches() > 1) {
-    out_.notes.push_back("a slice of " + std::to_string(a_.info().stretches()) +
-                         " stretches: each counts by itself, what lies between them does not");
+    out_.notes.push_back(fmt::format(
+        "a slice of {} stretches: each counts by itself, what lies between them does not",
+        a_.info().stretches()));
   }
   if (a_.info().command.filter == "no-self") {
     out_.notes.push_back("the recorder's own events were left out (--no-self)");

@@ -8,6 +8,8 @@
 #include <fkt/file.h>
 #include <nlohmann/json.hpp>
 
+#include <fmt/core.h>
+
 #include "lib/base/text.h"
 #include "lib/base/text_writer.h"
 #include "lib/format/clocks.h"
@@ -258,9 +260,8 @@ std::string SliceWriter::task_lines(const Checkpoint& checkpoint) const {
 std::string SliceWriter::begun_lines() const {
   std::string lines;
   for (const BegunCall& call : trace_.begun(pages_)) {
-    lines += std::to_string(call.cpu) + '\t' + std::to_string(call.begin) + '\t' +
-             std::to_string(call.end) + '\t' + plain_hex(call.event) + '\t' +
-             std::to_string(call.arg) + '\t';
+    lines +=
+        fmt::format("{}\t{}\t{}\t{:x}\t{}\t", call.cpu, call.begin, call.end, call.event, call.arg);
     for (std::size_t i = 0; i < call.words.size(); i++) {
       lines += (i > 0 ? " " : "") + plain_hex(call.words[i]);
     }

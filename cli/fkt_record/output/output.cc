@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <fmt/core.h>
+
 #include "lib/base/os_error.h"
 #include "lib/record/output_file.h"
 
@@ -119,7 +121,7 @@ Status Output::finish_head(const std::string& head, std::size_t early) {
 
 Result<UniqueFd> Output::open_for_pages(Access access) const {
   // Opened by /proc/self/fd, so that it is the same file even if it was renamed or deleted.
-  const std::string path = "/proc/self/fd/" + std::to_string(fd_.get());
+  const std::string path = fmt::format("/proc/self/fd/{}", fd_.get());
   const int direct = access == Access::direct ? O_DIRECT : 0;
   UniqueFd pages(::open(path.c_str(), O_WRONLY | O_CLOEXEC | direct));
   // A snapshot's file belongs to the user who asked and may not be openable by name; a duplicate of

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstring>
 
+#include <fmt/core.h>
+
 #include "cli/base/units.h"
 #include "lib/base/os_error.h"
 #include "lib/remote/message.h"
@@ -24,7 +26,7 @@ constexpr std::chrono::nanoseconds kLongestPause = 5s;
 constexpr std::size_t kAckBytes = 4096;  // bytes per read; acks are small
 
 std::string seconds_text(std::chrono::nanoseconds time) {
-  return std::to_string(std::chrono::ceil<std::chrono::seconds>(time).count()) + " s";
+  return fmt::format("{} s", std::chrono::ceil<std::chrono::seconds>(time).count());
 }
 
 }  // namespace
@@ -246,7 +248,7 @@ bool RemoteLink::refused(std::uint32_t status, int error) {
       fail(error, "the receiver cannot write its file: " + os_error(error));
       return true;
     default:
-      fail(0, "an answer of status " + std::to_string(status));
+      fail(0, fmt::format("an answer of status {}", status));
       return true;
   }
 }

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <thread>
 
+#include <fmt/core.h>
+
 #include "lib/base/os_error.h"
 
 namespace fkt::record {
@@ -68,7 +70,7 @@ std::string FileSink::how() const {
   std::string text =
       writer_.refusal().empty() ? "io_uring" : "pwrite (io_uring: " + writer_.refusal() + ")";
   if (!parts_.empty() && !parts_.back()->direct()) text += " through the page cache";
-  if (packer_) text += ", zstd level " + std::to_string(*rules_.level);
+  if (packer_) text += fmt::format(", zstd level {}", *rules_.level);
   return text;
 }
 

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include <fmt/core.h>
+
 #include "cli/base/messages.h"
 #include "lib/base/unique_fd.h"
 
@@ -45,9 +47,7 @@ void Rotation::start() {
 }
 
 std::string Rotation::part_name(const std::string& name, unsigned number) {
-  char text[16];
-  std::snprintf(text, sizeof text, ".%06u", number);
-  return name + text;
+  return fmt::format("{}.{:06}", name, number);
 }
 
 std::vector<std::string> Rotation::old_files(const std::string& name) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <fmt/core.h>
+
 #include "cli/base/units.h"
 #include "lib/base/event_fd.h"
 #include "lib/base/os_error.h"
@@ -169,11 +171,9 @@ std::string Snapshot::told(const PartFile& part, const fkt_clocks& end) const {
   const double seconds = events == 0 || end.khz == 0 ? 0
                                                      : static_cast<double>(last - first) /
                                                            (static_cast<double>(end.khz) * 1000);
-  char span[64];
-  std::snprintf(span, sizeof span, "%.3f", seconds);
-  return job_.output.name() + ": " + cli::with_commas(events) + " events of " + span + " s, " +
-         cli::bytes_text(part.bytes()) + ", " + cli::with_commas(lost) + " lost" +
-         (job_.because.empty() ? "" : ": " + job_.because);
+  return fmt::format("{}: {} events of {:.3f} s, {}, {} lost{}", job_.output.name(),
+                     cli::with_commas(events), seconds, cli::bytes_text(part.bytes()),
+                     cli::with_commas(lost), job_.because.empty() ? "" : ": " + job_.because);
 }
 
 }  // namespace fkt::record

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "cli/base/messages.h"
 #include "lib/record/condition_compiler.h"
 #include "lib/record/snapshot_protocol.h"
@@ -74,7 +76,7 @@ Status Snapshots::start_own(const std::string& because) {
   own.replace = Replace::nothing;
   // Uses the next free name, so that snapshots of an earlier recording are kept.
   do {
-    own.file = plan_.output.file + ".snap-" + std::to_string(++own_);
+    own.file = fmt::format("{}.snap-{}", plan_.output.file, ++own_);
   } while (::access(own.file.c_str(), F_OK) == 0);
   Result<Output> output = Output::open(own);
   if (!output) return output.error();
@@ -96,8 +98,8 @@ void Snapshots::condition_true() {
   const Status started = start_own(fired_text(**fired, rules_.ticks_per_second));
   if (!started) cli::warn("--snapshot-when: no snapshot: " + started.error().message);
   if (by_condition_ == plan_.most_by_condition) {
-    cli::warn("--snapshot-when: no further snapshot after this one (--snapshots " +
-              std::to_string(plan_.most_by_condition) + ")");
+    cli::warn(fmt::format("--snapshot-when: no further snapshot after this one (--snapshots {})",
+                          plan_.most_by_condition));
   }
 }
 
