@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Makes the table of functions from what FKT_START was given (struct fkt_calls). */
+/* Makes the table of functions (struct fkt_calls). */
 
-#include <linux/capability.h>
-#include <linux/fs.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
-#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/user_namespace.h>
 #include <asm/ibt.h>
 
 #include <fkt/call_hit.h>
@@ -19,11 +15,14 @@
 
 #include "../calls/calls.h"
 #include "call_table.h"
+#include "instrument_table.h"
 #include "program_block.h"
 
 #define ENDBR_BYTES 4
 
 static_assert(FKT_CALL_KEPT < FKT_CALLS_MANY_WORDS);
+/* A layer's number has a place between a function's number and the flags. */
+static_assert(64U << FKT_ARG_BITS <= FKT_CALL_ACTS);
 
 /*
  * Returns the address after the function's nop, which follows an ENDBR if there is one. What cannot be read is not
@@ -94,7 +93,8 @@ static int make_slots(struct fkt_call_table *table)
 	return table->slots && table->asks ? 0 : -ENOMEM;
 }
 
-static int add_function(struct fkt_call_table *table, const struct fkt_called *called)
+static int add_function(struct fkt_call_table *table, const struct fkt_called *called,
+			const struct fkt_instrument_slot *instrument)
 {
 	unsigned long body = body_of(called->function);
 	u32 at = fkt_call_hash(table, body);
@@ -111,11 +111,12 @@ static int add_function(struct fkt_call_table *table, const struct fkt_called *c
 	}
 	table->asks[at] = programs;
 	table->slots[at] = (struct fkt_call_slot){
-		.body = body, .number = called->number | called->layer << FKT_ARG_BITS,
-		.sums = &table->sums[called->instrument],
+		.body = body, .number = called->number | instrument->layer << FKT_ARG_BITS, .instrument = instrument,
 	};
 	if (programs->entry->insns || programs->exit->insns)
 		table->slots[at].number |= FKT_CALL_ASKS;
+	if (instrument->action != FKT_ACTION_RECORD)
+		table->slots[at].number |= FKT_CALL_ACTS;
 	return 0;
 }
 
@@ -144,16 +145,18 @@ static void sort_by_frame(struct fkt_call_table *table, const struct fkt_called 
 		table->functions[next[frame_of(table, &called[i])]++] = called[i].function;
 }
 
-static int check_function(const struct fkt_called *called, const struct fkt_called *before, const struct fkt_calls *calls)
+static int check_function(const struct fkt_called *called, const struct fkt_called *before,
+			  const struct fkt_calls *calls, const struct fkt_instrument_table *instruments)
 {
 	/* User addresses, too, are not functions of the kernel. */
 	if ((s64)called->function >= 0 || called->number > FKT_ARG_MASK || called->program >= calls->program_count ||
-	    called->instrument >= calls->instruments || !fkt_is_layer(called->layer) || called->pad)
+	    called->instrument >= instruments->count)
 		return -EINVAL;
 	return before && before->function >= called->function ? -EINVAL : 0;
 }
 
-static int get_functions(struct fkt_call_table *table, const struct fkt_calls *calls)
+static int get_functions(struct fkt_call_table *table, const struct fkt_calls *calls,
+			 const struct fkt_instrument_table *instruments)
 {
 	struct fkt_called *called;
 	int err;
@@ -168,9 +171,9 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 	table->functions = kvmalloc_array(calls->count, sizeof(*table->functions), GFP_KERNEL);
 	err = table->functions ? make_slots(table) : -ENOMEM;
 	for (i = 0; !err && i < calls->count; i++) {
-		err = check_function(&called[i], i ? &called[i - 1] : NULL, calls);
+		err = check_function(&called[i], i ? &called[i - 1] : NULL, calls, instruments);
 		if (!err)
-			err = add_function(table, &called[i]);
+			err = add_function(table, &called[i], &instruments->slots[called[i].instrument]);
 	}
 	if (!err)
 		sort_by_frame(table, called);
@@ -191,43 +194,36 @@ const struct fkt_call_slot *fkt_call_search(const struct fkt_call_table *table, 
 	return &table->slots[at];
 }
 
-static int fill(struct fkt_call_table *table, const struct fkt_calls *calls)
+static int fill(struct fkt_call_table *table, const struct fkt_calls *calls,
+		const struct fkt_instrument_table *instruments)
 {
 	int err;
 
-	if (!calls->instruments || calls->instruments > FKT_CALLS_INSTRUMENTS)
+	if (calls->pad)
 		return -EINVAL;
-	table->instruments = calls->instruments;
 	table->shortest = calls->shortest;
-	table->sums = __alloc_percpu(calls->instruments * sizeof(struct fkt_call_sums), sizeof(u64));
-	if (!table->sums)
-		return -ENOMEM;
 	err = get_programs(table, calls);
-	return err ?: get_functions(table, calls);
+	return err ?: get_functions(table, calls, instruments);
 }
 
 /*
- * Returns the table that start->calls describes; NULL: it names none; or an ERR_PTR. Called without locks, because it
- * reads user memory.
+ * Returns the table that the struct fkt_calls at a user address describes, or an ERR_PTR. clock: of the recording. The
+ * table refers to the instruments, which must be freed later. Called without locks, because it reads user memory.
  */
-struct fkt_call_table *fkt_call_table_get(const struct file *owner, const struct fkt_start *start)
+struct fkt_call_table *fkt_call_table_get(u64 user, u32 clock, const struct fkt_instrument_table *instruments)
 {
 	struct fkt_call_table *table;
 	struct fkt_calls calls;
 	int err;
 
-	if (!start->calls)
-		return NULL;
-	if (!file_ns_capable(owner, &init_user_ns, CAP_SYS_ADMIN))
-		return ERR_PTR(-EPERM);
-	if (start->clock != FKT_CLOCK_TSC)
+	if (clock != FKT_CLOCK_TSC)
 		return ERR_PTR(-EOPNOTSUPP);
-	if (copy_from_user(&calls, u64_to_user_ptr(start->calls), sizeof(calls)))
+	if (copy_from_user(&calls, u64_to_user_ptr(user), sizeof(calls)))
 		return ERR_PTR(-EFAULT);
 	table = kzalloc(sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
-	err = fill(table, &calls);
+	err = fill(table, &calls, instruments);
 	if (!err)
 		return table;
 	fkt_call_table_free(table);
@@ -237,7 +233,6 @@ struct fkt_call_table *fkt_call_table_get(const struct file *owner, const struct
 /* Frees everything that the table refers to, and makes it empty. */
 void fkt_call_table_clear(struct fkt_call_table *table)
 {
-	free_percpu(table->sums);
 	kvfree(table->slots);
 	kvfree(table->asks);
 	kvfree(table->functions);

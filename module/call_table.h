@@ -9,16 +9,8 @@
 
 #include "../calls/frames.h"
 
-struct file;
+struct fkt_instrument_table;
 struct fkt_program;
-struct fkt_start;
-
-/* Of one CPU, which alone counts; each with one instruction, so interrupts cannot come between. */
-struct fkt_call_sums {
-	u64 kept;
-	u64 dropped;
-	u64 missed;
-};
 
 /* 16 bytes, so that a probe finds it by a shift. */
 struct fkt_call_slot {
@@ -27,12 +19,13 @@ struct fkt_call_slot {
 	 * the address space, so it says which address it is. 0: the slot is free.
 	 */
 	u32 body;
-	/* The low FKT_ARG_BITS bits; above them the number of its layer's bit in the mask, and FKT_CALL_ASKS. */
+	/* The low FKT_ARG_BITS bits; above them the number of its layer's bit in the mask, and FKT_CALL_*. */
 	u32 number;
-	struct fkt_call_sums __percpu *sums; /* of the function's instrument */
+	const struct fkt_instrument_slot *instrument;
 };
 
-#define FKT_CALL_ASKS (1U << 31) /* `asks` of the table says which programs run; else every call is recorded */
+#define FKT_CALL_ASKS (1U << 31) /* `asks` of the table says which programs run; else every call is kept */
+#define FKT_CALL_ACTS (1U << 30) /* the instrument has another action than FKT_ACTION_RECORD */
 
 /* The programs of a function (call_hit.h). */
 struct fkt_call_programs {
@@ -48,14 +41,12 @@ struct fkt_call_table {
 	unsigned long *functions; /* in the order of their kinds of frames */
 	u32 of_frame[FKT_CALLS_FRAMES]; /* number of functions */
 	u32 count;
-	u32 instruments;
 	u64 shortest; /* ticks */
 	void *program_block; /* all programs */
 	struct fkt_call_programs *programs;
-	struct fkt_call_sums __percpu *sums; /* by instrument */
 };
 
-struct fkt_call_table *fkt_call_table_get(const struct file *owner, const struct fkt_start *start);
+struct fkt_call_table *fkt_call_table_get(u64 user, u32 clock, const struct fkt_instrument_table *instruments);
 void fkt_call_table_clear(struct fkt_call_table *table);
 void fkt_call_table_free(struct fkt_call_table *table);
 
@@ -77,7 +68,7 @@ static __always_inline const struct fkt_call_slot *fkt_call_find(const struct fk
 
 static __always_inline u32 fkt_call_layer(const struct fkt_call_slot *slot)
 {
-	return (slot->number & ~FKT_CALL_ASKS) >> FKT_ARG_BITS;
+	return (slot->number & ~(FKT_CALL_ASKS | FKT_CALL_ACTS)) >> FKT_ARG_BITS;
 }
 
 #endif /* FKT_CALL_TABLE_H */

@@ -32,13 +32,12 @@
 
 #include "access.h"
 #include "attach.h"
-#include "call_table.h"
 #include "capture.h"
 #include "clock.h"
 #include "drain.h"
 #include "filter.h"
+#include "instrument_table.h"
 #include "page_pool.h"
-#include "point_table.h"
 #include "reader.h"
 #include "recording.h"
 #include "rings.h"
@@ -54,6 +53,9 @@
 #define CLOSE_WAIT (5 * HZ)
 
 static atomic_t openers; /* number of open files */
+
+/* Of the recording; NULL: it has none. Protected by the recording's lock; its places are with those that attach them. */
+static struct fkt_instrument_table *instruments;
 
 /* ---- stop ---- */
 
@@ -109,6 +111,8 @@ void fkt_capture_finish(void)
 	fkt_rings_stop();
 	fkt_record_calls_free();
 	fkt_record_points_free();
+	fkt_instrument_table_free(instruments);
+	instruments = NULL;
 	set_recorder(NULL);
 	WRITE_ONCE(fkt_recording.state, FKT_IDLE);
 	module_put(THIS_MODULE);
@@ -282,16 +286,14 @@ static void set_keys(const struct fkt_start *start)
 /* What FKT_START has read from user memory, and the output. Each of them may be NULL. */
 struct parts {
 	struct fkt_condition *condition;
-	struct fkt_call_table *calls;
-	struct fkt_point_table *points;
+	struct fkt_instrument_table *instruments;
 	struct file *out;
 };
 
 static void free_parts(struct parts *parts)
 {
 	kvfree(parts->condition);
-	fkt_call_table_free(parts->calls);
-	fkt_point_table_free(parts->points);
+	fkt_instrument_table_free(parts->instruments);
 	if (parts->out)
 		fput(parts->out);
 }
@@ -304,14 +306,10 @@ static int get_parts(struct file *owner, const struct fkt_start *start, struct p
 	if (IS_ERR(got))
 		return PTR_ERR(got);
 	parts->condition = got;
-	got = fkt_call_table_get(owner, start);
+	got = fkt_instrument_table_get(owner, start);
 	if (IS_ERR(got))
 		return PTR_ERR(got);
-	parts->calls = got;
-	got = fkt_point_table_get(owner, start);
-	if (IS_ERR(got))
-		return PTR_ERR(got);
-	parts->points = got;
+	parts->instruments = got;
 	got = fkt_start_output(start);
 	if (IS_ERR(got))
 		return PTR_ERR(got);
@@ -319,27 +317,34 @@ static int get_parts(struct file *owner, const struct fkt_start *start, struct p
 	return 0;
 }
 
-/* Switches on everything that writes events. */
-static int attach(const struct fkt_start *start, struct parts *parts)
+/* Switches on all places of instruments. */
+static int attach_places(void)
 {
-	struct fkt_call_table *calls = parts->calls;
-	struct fkt_point_table *points = parts->points;
-	int err = fkt_attach_layers(start->mask);
+	struct fkt_point_table *points = instruments->points;
+	struct fkt_call_table *calls = instruments->calls;
+	int err;
 
-	if (err)
-		return err;
-	err = fkt_filter_adopt();
-	if (err)
-		return err;
-	parts->points = NULL;
+	instruments->points = NULL;
 	err = fkt_record_points_begin(points);
 	if (err)
 		return err;
-	parts->calls = NULL;
+	instruments->calls = NULL;
 	return fkt_record_calls_begin(calls);
 }
 
-/* Takes parts->condition, and unless it fails early parts->calls and parts->points. */
+/* Switches on everything that writes events. */
+static int attach(const struct fkt_start *start)
+{
+	int err = fkt_attach_layers(start->mask);
+
+	if (!err)
+		err = fkt_filter_adopt();
+	if (!err && instruments)
+		err = attach_places();
+	return err;
+}
+
+/* Takes parts->condition, and unless it fails early parts->instruments. */
 static int start_locked(struct file *owner, const struct fkt_start *start, struct parts *parts)
 {
 	struct fkt_condition *condition = parts->condition;
@@ -370,7 +375,9 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	fkt_attach_start();
 	__module_get(THIS_MODULE);
 	prepare(owner, start);
-	err = attach(start, parts);
+	instruments = parts->instruments;
+	parts->instruments = NULL;
+	err = attach(start);
 	if (!err) {
 		begin();
 		return 0;
@@ -449,24 +456,17 @@ int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 	return err;
 }
 
-static int sum_up(struct fkt_call_counts *counts)
-{
-	int of_calls, of_points;
-
-	*counts = (struct fkt_call_counts){ .instrument = counts->instrument };
-	of_calls = fkt_record_calls_counts(counts);
-	of_points = fkt_record_points_counts(counts);
-	return of_calls ? of_points : 0;
-}
-
-/* FKT_CALL_COUNTS. -ENODATA: it is not this file's recording; -ENXIO: it has no such instrument. */
-int fkt_capture_call_counts(const struct file *owner, struct fkt_call_counts *counts)
+/* FKT_HIT_COUNTS. -ENODATA: it is not this file's recording; -ENXIO: it has no such instrument. */
+int fkt_capture_hit_counts(const struct file *owner, struct fkt_hit_counts *counts)
 {
 	int err = fkt_recording_lock();
 
 	if (err)
 		return err;
-	err = fkt_recording.owner == owner ? sum_up(counts) : -ENODATA;
+	*counts = (struct fkt_hit_counts){ .instrument = counts->instrument };
+	err = fkt_recording.owner == owner ? fkt_instrument_table_counts(instruments, counts) : -ENODATA;
+	if (!err)
+		fkt_record_calls_totals(counts);
 	mutex_unlock(&fkt_recording.lock);
 	return err;
 }

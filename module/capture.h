@@ -4,7 +4,7 @@
 #define FKT_CAPTURE_H
 
 struct file;
-struct fkt_call_counts;
+struct fkt_hit_counts;
 struct fkt_start;
 
 void fkt_capture_init(void);
@@ -14,6 +14,6 @@ int fkt_capture_stop(struct file *owner);
 int fkt_capture_opened(struct file *file);
 void fkt_capture_closed(struct file *file);
 void fkt_capture_finish(void);
-int fkt_capture_call_counts(const struct file *owner, struct fkt_call_counts *counts);
+int fkt_capture_hit_counts(const struct file *owner, struct fkt_hit_counts *counts);
 
 #endif /* FKT_CAPTURE_H */

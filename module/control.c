@@ -140,14 +140,14 @@ static long give_index(struct file *file, const void __user *arg)
 	return fkt_page_index_give(file, &index);
 }
 
-static long give_call_counts(struct file *file, struct fkt_call_counts __user *arg)
+static long give_hit_counts(struct file *file, struct fkt_hit_counts __user *arg)
 {
-	struct fkt_call_counts counts;
+	struct fkt_hit_counts counts;
 	int err;
 
 	if (copy_from_user(&counts, arg, sizeof(counts)))
 		return -EFAULT;
-	err = fkt_capture_call_counts(file, &counts);
+	err = fkt_capture_hit_counts(file, &counts);
 	if (err)
 		return err;
 	return copy_to_user(arg, &counts, sizeof(counts)) ? -EFAULT : 0;
@@ -213,8 +213,8 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return give_index(file, user);
 	case FKT_PID:
 		return give_pid(user);
-	case FKT_CALL_COUNTS:
-		return give_call_counts(file, user);
+	case FKT_HIT_COUNTS:
+		return give_hit_counts(file, user);
 	}
 	return -ENOTTY;
 }

@@ -1,46 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Makes the table of tracepoints from what FKT_START was given (struct fkt_points). */
+/* Makes the table of tracepoints (struct fkt_points). */
 
-#include <linux/capability.h>
-#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
-#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/user_namespace.h>
+#include <linux/uaccess.h>
 
 #include <fkt/events.h>
 #include <fkt/point_hit.h>
 #include <fkt/program_verify.h>
 
+#include "instrument_table.h"
 #include "point_table.h"
 #include "program_block.h"
 
 /* The program is the one at `offset` of the block; its size is added to `offset`. */
 static int add_point(struct fkt_point_table *table, const struct fkt_point *point, const struct fkt_points *points,
-		     size_t *offset, struct fkt_program_check *check)
+		     const struct fkt_instrument_table *instruments, size_t *offset, struct fkt_program_check *check)
 {
 	struct fkt_point_slot *slot = &table->slots[table->count];
 	struct fkt_program_rules rules;
 
-	if (point->number >= FKT_POINTS_MOST || point->instrument >= points->instruments ||
-	    !fkt_is_layer(point->layer) || point->pad || point->arguments > FKT_POINT_ARGUMENTS || strnlen(point->name, sizeof(point->name)) == sizeof(point->name))
+	if (point->number >= FKT_POINTS_MOST || point->instrument >= instruments->count ||
+	    point->arguments > FKT_POINT_ARGUMENTS || strnlen(point->name, sizeof(point->name)) == sizeof(point->name))
 		return -EINVAL;
 	rules = fkt_point_rules(point->arguments);
 	slot->program = fkt_program_take(table->program_block, points->program_bytes, offset, &rules, check);
 	if (!slot->program)
 		return -EINVAL;
-	slot->sums = &table->sums[point->instrument];
+	slot->instrument = &instruments->slots[point->instrument];
 	slot->number = point->number;
 	slot->arguments = point->arguments;
-	slot->layer = point->layer;
 	memcpy(slot->name, point->name, sizeof(slot->name));
 	table->count++;
 	return 0;
 }
 
-static int add_points(struct fkt_point_table *table, const struct fkt_points *points)
+static int add_points(struct fkt_point_table *table, const struct fkt_points *points,
+		      const struct fkt_instrument_table *instruments)
 {
 	struct fkt_program_check *check;
 	struct fkt_point *copy;
@@ -56,7 +54,7 @@ static int add_points(struct fkt_point_table *table, const struct fkt_points *po
 	if (!check || !table->slots)
 		err = -ENOMEM;
 	for (i = 0; !err && i < points->count; i++)
-		err = add_point(table, &copy[i], points, &offset, check);
+		err = add_point(table, &copy[i], points, instruments, &offset, check);
 	if (!err && offset != points->program_bytes)
 		err = -EINVAL;
 	kfree(check);
@@ -64,15 +62,11 @@ static int add_points(struct fkt_point_table *table, const struct fkt_points *po
 	return err;
 }
 
-static int fill(struct fkt_point_table *table, const struct fkt_points *points)
+static int fill(struct fkt_point_table *table, const struct fkt_points *points,
+		const struct fkt_instrument_table *instruments)
 {
-	if (!points->instruments || points->instruments > FKT_CALLS_INSTRUMENTS || !points->count ||
-	    points->count > FKT_POINTS_MOST || points->program_bytes > FKT_CALLS_PROGRAM_BYTES || points->pad)
+	if (!points->count || points->count > FKT_POINTS_MOST || points->program_bytes > FKT_CALLS_PROGRAM_BYTES)
 		return -EINVAL;
-	table->instruments = points->instruments;
-	table->sums = __alloc_percpu(points->instruments * sizeof(struct fkt_call_sums), sizeof(u64));
-	if (!table->sums)
-		return -ENOMEM;
 	table->program_block = vmemdup_user(u64_to_user_ptr(points->programs), points->program_bytes);
 	if (IS_ERR(table->program_block)) {
 		int err = PTR_ERR(table->program_block);
@@ -80,29 +74,25 @@ static int fill(struct fkt_point_table *table, const struct fkt_points *points)
 		table->program_block = NULL;
 		return err;
 	}
-	return add_points(table, points);
+	return add_points(table, points, instruments);
 }
 
 /*
- * Returns the table that start->points describes; NULL: it names none; or an ERR_PTR. Called without locks, because it
- * reads user memory.
+ * Returns the table that the struct fkt_points at a user address describes, or an ERR_PTR. The table refers to the
+ * instruments, which must be freed later. Called without locks, because it reads user memory.
  */
-struct fkt_point_table *fkt_point_table_get(const struct file *owner, const struct fkt_start *start)
+struct fkt_point_table *fkt_point_table_get(u64 user, const struct fkt_instrument_table *instruments)
 {
 	struct fkt_point_table *table;
 	struct fkt_points points;
 	int err;
 
-	if (!start->points)
-		return NULL;
-	if (!file_ns_capable(owner, &init_user_ns, CAP_SYS_ADMIN))
-		return ERR_PTR(-EPERM);
-	if (copy_from_user(&points, u64_to_user_ptr(start->points), sizeof(points)))
+	if (copy_from_user(&points, u64_to_user_ptr(user), sizeof(points)))
 		return ERR_PTR(-EFAULT);
 	table = kzalloc(sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
-	err = fill(table, &points);
+	err = fill(table, &points, instruments);
 	if (!err)
 		return table;
 	fkt_point_table_free(table);
@@ -112,7 +102,6 @@ struct fkt_point_table *fkt_point_table_get(const struct file *owner, const stru
 /* Frees everything that the table refers to, and makes it empty. */
 void fkt_point_table_clear(struct fkt_point_table *table)
 {
-	free_percpu(table->sums);
 	kvfree(table->slots);
 	kvfree(table->program_block);
 	memset(table, 0, sizeof(*table));

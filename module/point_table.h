@@ -7,16 +7,16 @@
 
 #include <fkt/ioctl.h>
 
-#include "call_table.h"
-
+struct fkt_instrument_slot;
+struct fkt_instrument_table;
+struct fkt_program;
 struct tracepoint;
 
 struct fkt_point_slot {
 	const struct fkt_program *program;
-	struct fkt_call_sums __percpu *sums; /* of its instrument */
+	const struct fkt_instrument_slot *instrument;
 	u32 number;
 	u32 arguments;
-	u32 layer; /* number of its bit in the mask */
 	/* the next ones are probes/points.c's */
 	struct tracepoint *tracepoint; /* NULL: not found, or its module has gone */
 	bool is_registered;
@@ -26,12 +26,10 @@ struct fkt_point_slot {
 struct fkt_point_table {
 	struct fkt_point_slot *slots;
 	u32 count;
-	u32 instruments;
 	void *program_block; /* all programs */
-	struct fkt_call_sums __percpu *sums; /* by instrument */
 };
 
-struct fkt_point_table *fkt_point_table_get(const struct file *owner, const struct fkt_start *start);
+struct fkt_point_table *fkt_point_table_get(u64 user, const struct fkt_instrument_table *instruments);
 void fkt_point_table_clear(struct fkt_point_table *table);
 void fkt_point_table_free(struct fkt_point_table *table);
 

@@ -6,7 +6,6 @@
 
 #include <linux/kmod.h>
 #include <linux/module.h>
-#include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/random.h>
@@ -20,6 +19,7 @@
 #include <fkt/program_run.h>
 
 #include "../calls/calls.h"
+#include "actions.h"
 #include "call_context.h"
 #include "call_table.h"
 #include "calls.h"
@@ -62,14 +62,17 @@ static const struct fkt_call_programs *programs_of(const struct fkt_call_slot *s
 static bool keeps(const struct fkt_call_slot *slot, const u64 *arguments, u64 *kept)
 {
 	struct fkt_emitted emitted = { .words = kept + 1 };
-	enum fkt_run says = FKT_RUN_FAULT;
+	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 
 	if (likely(fkt_scratch_get()))
-		says = fkt_program_run(programs_of(slot)->entry, arguments, &emitted, fkt_read_memory, fkt_call_context);
+		fate = fkt_fate_by(fkt_program_run(programs_of(slot)->entry, arguments, &emitted, fkt_read_memory,
+						   fkt_call_context));
 	fkt_scratch_put();
 	kept[0] = calls.mark | (emitted.cut ? CUT : 0);
-	fkt_count_hit(slot->sums, says);
-	return says == FKT_RUN_KEEP;
+	/* A hit that is kept here is counted when it returns. */
+	if (fate != FKT_FATE_KEPT)
+		fkt_count_hit(slot->instrument, fate);
+	return fate == FKT_FATE_KEPT;
 }
 
 /* fkt_call_ask_fn */
@@ -82,7 +85,7 @@ static bool ask(const u64 *arguments, u64 *kept, unsigned long body)
 	slot = fkt_call_find(&calls.table, body);
 	if (unlikely(!slot))
 		this_cpu_inc(strangers);
-	else if (fkt_instruments_on(fkt_call_layer(slot)))
+	else if (fkt_instrument_on(fkt_call_layer(slot)))
 		is_traced = keeps(slot, arguments, kept);
 	preempt_enable_notrace();
 	return is_traced;
@@ -146,7 +149,7 @@ static __always_inline void write(u32 number, u64 begin, u64 ticks)
 /* ---- a call returns ---- */
 
 /* Runs the second program, and writes the call if it keeps it. kept: words of the first program. */
-static enum fkt_run ask_again(const struct fkt_call_slot *slot, const struct fkt_call *call, u64 ticks,
+static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fkt_call *call, u64 ticks,
 			      const u64 *kept, bool is_cut, struct fkt_scratch *scratch)
 {
 	const struct fkt_call_programs *programs = programs_of(slot);
@@ -161,14 +164,13 @@ static enum fkt_run ask_again(const struct fkt_call_slot *slot, const struct fkt
 	for (i = 0; i < programs->entry->words; i++)
 		scratch->hit[FKT_CALL_FIRST_KEPT + i] = kept[i];
 	says = fkt_program_run(programs->exit, scratch->hit, &emitted, fkt_read_memory, fkt_call_context);
-	if (says != FKT_RUN_KEEP)
-		return says;
-	this_cpu_inc(slot->sums->kept);
+	if (says != FKT_RUN_KEEP || !fkt_writes_hits(slot->instrument))
+		return fkt_fate_by(says);
 	if (programs->exit->words)
 		write_values(number, call->begin, ticks, scratch->words, emitted.used, is_cut || emitted.cut);
 	else
 		write(number, call->begin, ticks);
-	return says;
+	return FKT_FATE_KEPT;
 }
 
 /* A call whose programs decide, and fetch what is recorded. Preemption is disabled. */
@@ -176,12 +178,12 @@ static noinline void record_asked(const struct fkt_call_slot *slot, const struct
 				  const u64 *kept, bool is_cut)
 {
 	struct fkt_scratch *scratch = fkt_scratch_get();
-	enum fkt_run says = FKT_RUN_FAULT;
+	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 
 	if (likely(scratch))
-		says = ask_again(slot, call, end - call->begin, kept, is_cut, scratch);
+		fate = ask_again(slot, call, end - call->begin, kept, is_cut, scratch);
 	fkt_scratch_put();
-	fkt_count_hit(slot->sums, says);
+	fkt_count_hit(slot->instrument, fate);
 }
 
 /* fkt_call_fn */
@@ -197,13 +199,15 @@ static void record(const struct fkt_call *call, u64 end)
 			this_cpu_inc(strangers);
 		goto out;
 	}
-	if (!fkt_instruments_on(fkt_call_layer(slot)))
+	if (!fkt_instrument_on(fkt_call_layer(slot)))
 		goto out;
 	if (unlikely((s32)slot->number < 0)) {
 		record_asked(slot, call, end, NULL, false);
 		goto out;
 	}
-	this_cpu_inc(slot->sums->kept);
+	fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
+	if (unlikely(slot->number & FKT_CALL_ACTS))
+		goto out;
 	write(slot->number & FKT_ARG_MASK, call->begin, end - call->begin);
 out:
 	preempt_enable_notrace();
@@ -216,12 +220,12 @@ static void record_kept(const struct fkt_call *call, u64 end, const u64 *kept)
 
 	preempt_disable_notrace();
 	slot = fkt_call_find(&calls.table, call->body);
-	if (unlikely(!slot) || !fkt_instruments_on(fkt_call_layer(slot)))
+	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
 		goto out;
 	if (likely((kept[0] & ~CUT) == calls.mark))
 		record_asked(slot, call, end, kept + 1, kept[0] & CUT);
 	else
-		fkt_count_hit(slot->sums, FKT_RUN_FAULT);
+		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
 out:
 	preempt_enable_notrace();
 }
@@ -322,25 +326,19 @@ void fkt_record_calls_end(void)
 	calls.is_on = false;
 }
 
-/* Frees the counts of the last recording. */
+/* Frees the table of the last recording. */
 void fkt_record_calls_free(void)
 {
 	fkt_call_table_clear(&calls.table);
 }
 
-/* Adds the counts of one instrument. -ENXIO: the recording has no such instrument. */
-int fkt_record_calls_counts(struct fkt_call_counts *counts)
+/* Sets the counts that are of all instruments together. */
+void fkt_record_calls_totals(struct fkt_hit_counts *counts)
 {
-	const struct fkt_call_table *table = &calls.table;
 	struct fkt_calls_totals totals = calls.last;
 
-	if (counts->instrument >= table->instruments)
-		return -ENXIO;
-	/* The number comes from user space and is used as an index. */
 	if (calls.is_on)
 		get_totals(&totals);
 	counts->too_short = totals.too_short;
 	counts->taken = totals.taken;
-	fkt_add_sums(counts, &table->sums[array_index_nospec(counts->instrument, table->instruments)]);
-	return 0;
 }

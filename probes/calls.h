@@ -3,12 +3,12 @@
 #ifndef FKT_PROBES_CALLS_H
 #define FKT_PROBES_CALLS_H
 
-struct fkt_call_counts;
 struct fkt_call_table;
+struct fkt_hit_counts;
 
 int fkt_record_calls_begin(struct fkt_call_table *table);
 void fkt_record_calls_end(void);
 void fkt_record_calls_free(void);
-int fkt_record_calls_counts(struct fkt_call_counts *counts);
+void fkt_record_calls_totals(struct fkt_hit_counts *counts);
 
 #endif /* FKT_PROBES_CALLS_H */

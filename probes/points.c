@@ -7,7 +7,6 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
@@ -15,6 +14,7 @@
 #include <fkt/events.h>
 #include <fkt/point_hit.h>
 
+#include "actions.h"
 #include "point_table.h"
 #include "points.h"
 #include "programs.h"
@@ -30,39 +30,49 @@ static DEFINE_MUTEX(lock);
 
 /* ---- a hit; called by a tracepoint: preemption is disabled ---- */
 
-static enum fkt_run run(const struct fkt_point_slot *slot, const u64 *arguments, struct fkt_scratch *scratch)
+/* Runs the program, and writes the event that it wants. */
+static enum fkt_fate ask(const struct fkt_point_slot *slot, const u64 *arguments, struct fkt_scratch *scratch)
 {
 	struct fkt_emitted emitted = { .words = scratch->words };
 	enum fkt_run says = fkt_program_run(slot->program, arguments, &emitted, fkt_read_memory, fkt_call_context);
 
-	if (says != FKT_RUN_KEEP)
-		return says;
-	this_cpu_inc(slot->sums->kept);
+	if (says != FKT_RUN_KEEP || !fkt_writes_hits(slot->instrument))
+		return fkt_fate_by(says);
 	if (slot->program->words)
 		fkt_emit(FKT_E_POINT_VALUES, FKT_POINT_ARG(slot->number, emitted.used) | (emitted.cut ? FKT_VAR_CUT : 0),
 			 scratch->words, emitted.used);
 	else
 		fkt_emit0(FKT_E_POINT, slot->number);
-	return says;
+	return FKT_FATE_KEPT;
 }
 
 static void hit(const struct fkt_point_slot *slot, const u64 *arguments)
 {
-	enum fkt_run says = FKT_RUN_FAULT;
+	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 	struct fkt_scratch *scratch;
 
-	if (!fkt_instruments_on(slot->layer))
+	if (!fkt_instrument_on(slot->instrument->layer))
 		return;
 	scratch = fkt_scratch_get();
 	if (scratch)
-		says = run(slot, arguments, scratch);
+		fate = ask(slot, arguments, scratch);
 	fkt_scratch_put();
-	fkt_count_hit(slot->sums, says);
+	fkt_count_hit(slot->instrument, fate);
+}
+
+/* The probe of tracepoints whose every hit is kept without an event. */
+static void probe_silent(void *data)
+{
+	const struct fkt_point_slot *slot = data;
+
+	if (fkt_instrument_on(slot->instrument->layer))
+		fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
 }
 
 /*
  * The probes. One that has more parameters than its tracepoint has arguments finds arbitrary values in the others: they
- * lie in registers, or on the stack above the caller's return address. No program uses them (fkt_point_rules()).
+ * lie in registers, or on the stack above the caller's return address. No program uses them (fkt_point_rules()). One
+ * that has fewer leaves the others alone: the caller owns the registers and the stack that they are in.
  */
 static void probe_short(void *slot, u64 a, u64 b, u64 c, u64 d, u64 e)
 {
@@ -84,6 +94,8 @@ static void probe_long(void *slot, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64
 
 static void *probe_of(const struct fkt_point_slot *slot)
 {
+	if (!slot->program->insns && !fkt_writes_hits(slot->instrument))
+		return probe_silent;
 	return slot->arguments <= SHORT ? (void *)probe_short : (void *)probe_long;
 }
 
@@ -211,20 +223,10 @@ void fkt_record_points_end(void)
 		unregister_all();
 }
 
-/* Frees the counts of the last recording. */
+/* Frees the table of the last recording. */
 void fkt_record_points_free(void)
 {
 	mutex_lock(&lock);
 	fkt_point_table_clear(&points);
 	mutex_unlock(&lock);
-}
-
-/* Adds the counts of one instrument. -ENXIO: the recording has no such instrument. */
-int fkt_record_points_counts(struct fkt_call_counts *counts)
-{
-	if (counts->instrument >= points.instruments)
-		return -ENXIO;
-	/* The number comes from user space and is used as an index. */
-	fkt_add_sums(counts, &points.sums[array_index_nospec(counts->instrument, points.instruments)]);
-	return 0;
 }

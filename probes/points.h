@@ -3,12 +3,10 @@
 #ifndef FKT_PROBES_POINTS_H
 #define FKT_PROBES_POINTS_H
 
-struct fkt_call_counts;
 struct fkt_point_table;
 
 int fkt_record_points_begin(struct fkt_point_table *table);
 void fkt_record_points_end(void);
 void fkt_record_points_free(void);
-int fkt_record_points_counts(struct fkt_call_counts *counts);
 
 #endif /* FKT_PROBES_POINTS_H */

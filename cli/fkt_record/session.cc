@@ -11,6 +11,7 @@
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
+#include "cli/fkt_record/instruments/hit_report.h"
 #include "cli/fkt_record/recording.h"
 #include "cli/fkt_record/self_load.h"
 #include "cli/fkt_record/signals.h"
@@ -79,9 +80,9 @@ class Session {
   void close_file(const Status& stopped);
   void tell_end(const Summary& summary);
   void tell_instruments() const;
-  void tell_instrument(const InstrumentSetup::Part& part, const fkt_call_counts& counts) const;
+  void tell_instrument(const InstrumentSetup::Part& part, const fkt_hit_counts& counts) const;
   // Of all instruments on calls together.
-  void tell_totals(const fkt_call_counts& counts) const;
+  void tell_totals(const fkt_hit_counts& counts) const;
   void tell_descendants(const std::vector<Descendant>& left) const;
   void recording_failed(const Error& error);
   bool workload_runs() const { return workload_ && !workload_status_; }
@@ -340,20 +341,21 @@ void Session::tell_end(const Summary& summary) {
   if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
 }
 
-// With -v of each instrument, else of those that missed calls.
+// With -v of each instrument, else of those that missed hits or whose results are counts.
 void Session::tell_instruments() const {
   const InstrumentSetup* const instruments = recording_.instruments();
   if (instruments == nullptr) return;
   for (std::uint32_t i = 0; i < instruments->parts().size(); i++) {
-    const Result<fkt_call_counts> counts = recording_.device().call_counts(i);
+    const Result<fkt_hit_counts> counts = recording_.device().hit_counts(i);
     if (!counts) return cli::warn(counts.error().message);
-    if (request_.verbose || counts->missed > 0) tell_instrument(instruments->parts()[i], *counts);
-    if (i + 1 == instruments->parts().size() && instruments->calls() != nullptr)
-      tell_totals(*counts);
+    const InstrumentSetup::Part& part = instruments->parts()[i];
+    const bool is_result = part.action == Action::Kind::count && !request_.quiet;
+    if (request_.verbose || is_result || missed_hits(*counts) > 0) tell_instrument(part, *counts);
+    if (i + 1 == instruments->parts().size() && instruments->has_calls()) tell_totals(*counts);
   }
 }
 
-void Session::tell_totals(const fkt_call_counts& counts) const {
+void Session::tell_totals(const fkt_hit_counts& counts) const {
   if (request_.verbose || counts.taken > 0) {
     cli::warn("all instruments: " + cli::with_commas(counts.too_short) + " calls too short, " +
               cli::with_commas(counts.taken) +
@@ -362,11 +364,8 @@ void Session::tell_totals(const fkt_call_counts& counts) const {
 }
 
 void Session::tell_instrument(const InstrumentSetup::Part& part,
-                              const fkt_call_counts& counts) const {
-  cli::warn(part.text + ": " + counted(part.places, part.is_of_calls ? "function" : "tracepoint") +
-            ", " + cli::with_commas(counts.kept) + (part.is_of_calls ? " calls" : " hits") +
-            " recorded, " + cli::with_commas(counts.dropped) + " dropped by its condition, " +
-            cli::with_commas(counts.missed) + " missed");
+                              const fkt_hit_counts& counts) const {
+  cli::warn(hits_line(part, counts));
   if (!request_.verbose) return;
   if (part.taken_before > 0) {
     cli::warn("  " + counted(part.taken_before, "function") + " belong to instruments before it");

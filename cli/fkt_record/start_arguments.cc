@@ -43,8 +43,7 @@ Status StartArguments::set_condition(const Expression& when, double ticks_per_se
 }
 
 void StartArguments::set_instruments(const InstrumentSetup& setup) {
-  start_.calls = reinterpret_cast<std::uintptr_t>(setup.calls());
-  start_.points = reinterpret_cast<std::uintptr_t>(setup.points());
+  start_.instruments = reinterpret_cast<std::uintptr_t>(&setup.arguments());
 }
 
 void StartArguments::set_drain(const DrainPlan& plan, const Output& output, std::uint64_t limit,

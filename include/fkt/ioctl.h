@@ -31,7 +31,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 7
+#define FKT_ABI_VERSION 8
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -89,24 +89,44 @@ struct fkt_start {
 	__s32 filter_pid;
 	/* user pointer to a struct fkt_condition (condition.h), or 0; FKT_FIRED reports that it became true */
 	__u64 condition;
-	__u64 calls; /* user pointer to a struct fkt_calls: the functions whose calls are recorded; 0: none */
-	__u64 points; /* user pointer to a struct fkt_points: the tracepoints that are recorded; 0: none */
+	__u64 instruments; /* user pointer to a struct fkt_instruments; 0: none */
 };
 
-/* A function whose calls are recorded while its layer is. */
+/* What is done with the hits of an instrument that its program keeps. All of them are counted (FKT_HIT_COUNTS). */
+enum fkt_action {
+	FKT_ACTION_RECORD = 0, /* an event is written */
+	FKT_ACTION_COUNT = 1, /* nothing else */
+	FKT_ACTIONS = 2,
+};
+
+/* What the hits of all its places have in common. They are seen while its layer is recorded. */
+struct fkt_instrument {
+	__u32 action; /* enum fkt_action */
+	__u32 layer; /* number of its bit in the mask */
+};
+
+#define FKT_INSTRUMENTS_MOST 1024
+
+/*
+ * Needs CAP_SYS_ADMIN, because the kernel cannot check everything: a function that takes arguments on the
+ * stack must not be among those whose calls are seen.
+ */
+struct fkt_instruments {
+	__u64 instruments; /* user pointer to struct fkt_instrument[count]; places name them by their index */
+	__u64 calls; /* user pointer to a struct fkt_calls; 0: none */
+	__u64 points; /* user pointer to a struct fkt_points; 0: none */
+	__u32 count; /* 1 to FKT_INSTRUMENTS_MOST */
+	__u32 pad;
+};
+
+/* A function whose calls are hits of an instrument. */
 struct fkt_called {
 	__u64 function; /* its address, as in kallsyms */
 	__u32 number; /* in its events; below 1 << FKT_ARG_BITS */
 	__u16 program; /* which pair of fkt_calls.programs decides and fetches values */
-	__u16 instrument; /* which of the counts of FKT_CALL_COUNTS it adds to */
-	__u32 layer; /* number of its bit in the mask */
-	__u32 pad;
+	__u16 instrument; /* index */
 };
 
-/*
- * Needs CAP_SYS_ADMIN, because the kernel cannot check everything: a function that takes arguments on the
- * stack must not be among them.
- */
 struct fkt_calls {
 	__u64 functions; /* user pointer to struct fkt_called[count], ascending by address, each address once */
 	__u64 programs; /* user pointer to pairs of programs, for entry and return (call_hit.h), one behind the other */
@@ -114,54 +134,54 @@ struct fkt_calls {
 	__u32 count; /* 1 to FKT_CALLS_MOST */
 	__u32 program_bytes; /* of all programs; at most FKT_CALLS_PROGRAM_BYTES */
 	__u32 program_count; /* pairs */
-	__u32 instruments; /* 1 to FKT_CALLS_INSTRUMENTS */
+	__u32 pad;
 };
 
 #define FKT_CALLS_MOST (1U << 17)
 #define FKT_CALLS_PROGRAM_BYTES (1U << 22)
-#define FKT_CALLS_INSTRUMENTS 1024
 
 #define FKT_POINTS_MOST (1U << 13)
 #define FKT_POINT_NAME_BYTES 64
 #define FKT_POINT_ARGUMENTS 12
 
-/* A tracepoint whose hits are recorded while its layer is. */
+/* A tracepoint that an instrument is on. */
 struct fkt_point {
 	char name[FKT_POINT_NAME_BYTES]; /* without its system, zero-terminated */
 	__u32 number; /* in its events; below FKT_POINTS_MOST */
-	__u16 instrument; /* which of the counts of FKT_CALL_COUNTS it adds to */
+	__u16 instrument; /* index */
 	__u16 arguments; /* that the tracepoint passes; at most FKT_POINT_ARGUMENTS */
-	__u32 layer; /* number of its bit in the mask */
-	__u32 pad;
 };
 
 /*
- * Needs CAP_SYS_ADMIN. A program's hit (program.h) has a word for each argument; what a narrower argument has in the
- * higher bits is arbitrary.
+ * A program's hit (program.h) has a word for each argument; what a narrower argument has in the higher bits is
+ * arbitrary.
  */
 struct fkt_points {
 	__u64 points; /* user pointer to struct fkt_point[count] */
 	__u64 programs; /* user pointer to the points' programs, in their order, one behind the other */
 	__u32 count; /* 1 to FKT_POINTS_MOST */
 	__u32 program_bytes; /* of all programs; at most FKT_CALLS_PROGRAM_BYTES */
-	__u32 pad;
-	__u32 instruments; /* 1 to FKT_CALLS_INSTRUMENTS; with start.calls, the same number as there */
 };
 
+/* Why a hit was missed: its condition or its action is not known to have been done. */
+enum fkt_missed {
+	FKT_MISSED_MEMORY = 0, /* its program could not read memory */
+	FKT_MISSED_NESTED = 1, /* it came while too many others were being handled on its CPU */
+	FKT_MISSED_STALE = 2, /* a call that began in an earlier recording, which kept other values of it */
+};
+
+#define FKT_MISSED_REASONS 8 /* room for more of them */
+
 /*
- * FKT_CALL_COUNTS: hits of tracepoints, and calls that were not shorter than fkt_calls.shortest. Exact once the
+ * FKT_HIT_COUNTS: of one instrument. Calls that were shorter than fkt_calls.shortest are not counted. Exact once the
  * recording is stopped.
  */
-struct fkt_call_counts {
+struct fkt_hit_counts {
 	__u32 instrument; /* in; ENXIO: the recording has no such instrument */
 	__u32 pad;
-	__u64 kept; /* recorded, or lost with other events (fkt_status.lost) */
+	__u64 kept; /* what the action was done with; if it writes events, they may be lost (fkt_status.lost) */
 	__u64 dropped; /* by their program */
-	/*
-	 * A program could not read memory; or a call came while another one was being recorded; or it began in an
-	 * earlier recording, which kept other values of it.
-	 */
-	__u64 missed;
+	__u64 missed[FKT_MISSED_REASONS]; /* by enum fkt_missed */
 	/* The rest is of all instruments together, with calls of all tasks. */
 	__u64 too_short; /* than fkt_calls.shortest */
 	__u64 taken; /* of functions that make a call for somebody else (BPF), or that were replaced (livepatch) */
@@ -316,9 +336,9 @@ struct fkt_fired {
 /*
  * Not in the 2005 system. FKT_START: EBUSY if another open file records. Without FKT_STATUS_ALL: EACCES
  * for filters other than JOIN and PROCESS, and for a process that ptrace(2) would refuse. EPERM: the
- * kernel is locked down; or start.calls or start.points without CAP_SYS_ADMIN. With start.points also:
- * ENXIO, there is no such tracepoint. With start.calls also: ENOPKG, the module fkt_calls is not loaded and cannot be; ENOENT, none of the functions may be traced; ENODEV, ftrace is
- * off; EOPNOTSUPP, the clock is not the TSC.
+ * kernel is locked down; or start.instruments without CAP_SYS_ADMIN. With tracepoints also: ENXIO, there
+ * is no such tracepoint. With calls also: ENOPKG, the module fkt_calls is not loaded and cannot be; ENOENT,
+ * none of the functions may be traced; ENODEV, ftrace is off; EOPNOTSUPP, the clock is not the TSC.
  */
 #define FKT_START _IOW(FKT_IOC, 16, struct fkt_start)
 /* Ends the recording of this open file; returns when every page was written or can be fetched. */
@@ -357,6 +377,6 @@ struct fkt_fired {
 /* In: a thread's number in the caller's pid namespace; out: its number in recordings. ESRCH: no such thread. */
 #define FKT_PID _IOWR(FKT_IOC, 28, __u32)
 /* Of this open file's recording, until its next one starts. ENODATA: it has none. */
-#define FKT_CALL_COUNTS _IOWR(FKT_IOC, 29, struct fkt_call_counts)
+#define FKT_HIT_COUNTS _IOWR(FKT_IOC, 29, struct fkt_hit_counts)
 
 #endif /* FKT_IOCTL_H */

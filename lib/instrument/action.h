@@ -37,6 +37,9 @@ struct Action {
   FieldPath value;               // of the histogram
   std::optional<FieldPath> key;  // of the histogram
   std::size_t column = 0;        // in the line that the user typed; 0: the default
+
+  // Returns whether an event is written of each hit.
+  bool records() const { return kind == Kind::record; }
 };
 
 // column: of the text's first character. Error (usage): what is wrong and in which column.

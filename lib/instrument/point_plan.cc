@@ -80,7 +80,7 @@ class PointPlanner {
 
   Instrument with_default_values(const Prototype& prototype, const Btf& btf) const {
     Instrument instrument = instrument_;
-    if (!instrument.values.empty()) return instrument;
+    if (!instrument.values.empty() || !instrument.action.records()) return instrument;
     for (std::size_t i = 0; i < prototype.arguments.size(); i++) {
       const Prototype::Argument& argument = prototype.arguments[i];
       const TypeKind kind = btf.type(argument.type).kind;

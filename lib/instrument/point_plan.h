@@ -39,8 +39,9 @@ struct PointPlanSources {
   double ticks_per_second = 1e9;
 };
 
-// An instrument without values records all arguments of a tracepoint that are numbers or texts.
-// Error (usage): the patterns fit no tracepoint, or none of those that they fit can be recorded.
+// An instrument that records hits without naming values records all arguments of a tracepoint that
+// are numbers or texts. Error (usage): the patterns fit no tracepoint, or none of those that they
+// fit can be recorded.
 Result<PointPlan> plan_points(const Instrument& instrument, const PointPlanSources& sources);
 
 }  // namespace fkt

@@ -104,7 +104,7 @@ Error Device::start_error(const fkt_start& start, int number) const {
     case ESRCH:
       return about(fmt::format("no process has the pid {}", start.filter_pid));
     case EPERM:
-      if (start.calls != 0 || start.points != 0) return about("-i takes CAP_SYS_ADMIN (sudo)");
+      if (start.instruments != 0) return about("-i takes CAP_SYS_ADMIN (sudo)");
       return about("the kernel is locked down (confidentiality) and lets nobody trace it");
     case EACCES:
       if (start.filter != FKT_FILTER_PROCESS) return about("this takes CAP_PERFMON (see fkt(4))");
@@ -135,11 +135,11 @@ Status Device::start(const fkt_start& start) {
   return number == 0 ? Status(Done{}) : start_error(start, number);
 }
 
-Result<fkt_call_counts> Device::call_counts(std::uint32_t instrument) const {
-  fkt_call_counts counts{};
+Result<fkt_hit_counts> Device::hit_counts(std::uint32_t instrument) const {
+  fkt_hit_counts counts{};
   counts.instrument = instrument;
-  const int number = call(fd_.get(), FKT_CALL_COUNTS, &counts);
-  return number == 0 ? Result<fkt_call_counts>(counts) : error("counts of calls", number);
+  const int number = call(fd_.get(), FKT_HIT_COUNTS, &counts);
+  return number == 0 ? Result<fkt_hit_counts>(counts) : error("counts of hits", number);
 }
 
 Status Device::stop() {

@@ -45,7 +45,7 @@ class Device {
   bool index(std::uint64_t first, std::span<fkt_index_entry> entries) const;
 
   // Of the instrument with this number, in the recording of this open device.
-  Result<fkt_call_counts> call_counts(std::uint32_t instrument) const;
+  Result<fkt_hit_counts> hit_counts(std::uint32_t instrument) const;
 
   // State of the module and of the recording; of one CPU; and a reading of all clocks at one
   // moment.

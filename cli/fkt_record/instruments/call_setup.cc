@@ -5,7 +5,7 @@
 
 namespace fkt::record {
 
-CallSetup::Added CallSetup::add(CallPlan plan, std::uint16_t instrument, fkt_layer layer) {
+CallSetup::Added CallSetup::add(CallPlan plan, std::uint16_t instrument) {
   const std::uint32_t first_program = program_count_;
   for (const CallPrograms& programs : plan.programs) {
     for (const ProgramBlock* const block : {&programs.entry, &programs.exit}) {
@@ -27,9 +27,7 @@ CallSetup::Added CallSetup::add(CallPlan plan, std::uint16_t instrument, fkt_lay
     functions_.push_back({.function = taken.address,
                           .number = number,
                           .program = static_cast<std::uint16_t>(first_program + taken.programs),
-                          .instrument = instrument,
-                          .layer = layer,
-                          .pad = 0});
+                          .instrument = instrument});
     names_.push_back(std::move(taken.name));
     values_.add(number, plan.programs[taken.programs].fields);
     added.functions++;
@@ -38,7 +36,7 @@ CallSetup::Added CallSetup::add(CallPlan plan, std::uint16_t instrument, fkt_lay
   return added;
 }
 
-Status CallSetup::finish(std::uint32_t instruments) {
+Status CallSetup::finish() {
   if (functions_.size() > FKT_CALLS_MOST || program_count_ > UINT16_MAX ||
       programs_.size() > FKT_CALLS_PROGRAM_BYTES) {
     return Error{ErrorCode::usage, "-i: too many functions (at most " +
@@ -53,7 +51,6 @@ Status CallSetup::finish(std::uint32_t instruments) {
   a.count = static_cast<std::uint32_t>(functions_.size());
   a.program_bytes = static_cast<std::uint32_t>(programs_.size());
   a.program_count = program_count_;
-  a.instruments = instruments;
   return Done{};
 }
 

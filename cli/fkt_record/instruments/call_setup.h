@@ -10,7 +10,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include <fkt/events.h>
 #include <fkt/ioctl.h>
 
 #include "cli/fkt_record/instruments/value_lines.h"
@@ -28,10 +27,9 @@ class CallSetup {
 
   // Adds the functions that no earlier instrument has. instrument: its number among all of the
   // recording.
-  Added add(CallPlan plan, std::uint16_t instrument, fkt_layer layer);
-  // Called once, after the last add(). instruments: how many the recording has. Error (usage):
-  // there are too many functions.
-  Status finish(std::uint32_t instruments);
+  Added add(CallPlan plan, std::uint16_t instrument);
+  // Called once, after the last add(). Error (usage): there are too many functions.
+  Status finish();
 
   bool empty() const { return functions_.empty(); }
   // For FKT_START; valid as long as this object.

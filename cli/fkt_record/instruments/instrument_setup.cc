@@ -9,6 +9,9 @@
 #include <map>
 #include <optional>
 #include <system_error>
+#include <utility>
+
+#include <fkt/events.h>
 
 #include "lib/base/unique_fd.h"
 #include "lib/instrument/btf.h"
@@ -102,6 +105,10 @@ std::vector<InstrumentSetup::Part::LeftOut> left_out(std::vector<LeftOut> list) 
   return out;
 }
 
+fkt_action action_of(const Instrument& instrument) {
+  return instrument.action.kind == Action::Kind::record ? FKT_ACTION_RECORD : FKT_ACTION_COUNT;
+}
+
 bool is_of_calls(const Instrument& instrument) {
   return instrument.place.kind == Place::Kind::call;
 }
@@ -114,10 +121,16 @@ Status check_instrument(const Instrument& instrument) {
                        "only calls of functions and tracepoints can be recorded (call:NAMES, "
                        "tp:SYSTEM:NAMES)");
   }
-  if (instrument.action.kind != Action::Kind::record) {
-    return unsupported(instrument, "hits can only be recorded (do record)");
+  switch (instrument.action.kind) {
+    case Action::Kind::record:
+      return Done{};
+    case Action::Kind::count:
+    case Action::Kind::nothing:
+      if (instrument.values.empty()) return Done{};
+      return unsupported(instrument, "no values are recorded of hits that are only counted");
+    default:
+      return unsupported(instrument, "this action is not possible yet");
   }
-  return Done{};
 }
 
 // What the running kernel says of itself, and the setup that is made of it.
@@ -147,13 +160,21 @@ class InstrumentSetup::Maker {
 
   Result<InstrumentSetup> finish() {
     const std::size_t count = made_.parts_.size();
-    if (count > FKT_CALLS_INSTRUMENTS) {
+    if (count > FKT_INSTRUMENTS_MOST) {
       return Error{ErrorCode::usage, "-i: too many instruments (at most " +
-                                         std::to_string(FKT_CALLS_INSTRUMENTS) + ")"};
+                                         std::to_string(FKT_INSTRUMENTS_MOST) + ")"};
     }
-    Status done = made_.calls_.finish(static_cast<std::uint32_t>(count));
-    if (done) done = made_.points_.finish(static_cast<std::uint32_t>(count));
+    Status done = made_.calls_.finish();
+    if (done) done = made_.points_.finish();
     if (!done) return done.error();
+    fkt_instruments& a = *made_.arguments_;
+    a.instruments = reinterpret_cast<std::uintptr_t>(made_.instruments_.data());
+    a.count = static_cast<std::uint32_t>(count);
+    if (!made_.calls_.empty())
+      a.calls = reinterpret_cast<std::uintptr_t>(&made_.calls_.arguments());
+    if (!made_.points_.empty()) {
+      a.points = reinterpret_cast<std::uintptr_t>(&made_.points_.arguments());
+    }
     return std::move(made_);
   }
 
@@ -167,16 +188,15 @@ class InstrumentSetup::Maker {
     Result<CallPlan> plan =
         plan_calls(instrument, {symbols_.symbols, *traceable_, types(), ticks_per_second_, {}});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
-    Part part{.text = instrument.text,
-              .is_of_calls = true,
-              .left_out = left_out(std::move(plan->left_out))};
-    const CallSetup::Added added = made_.calls_.add(std::move(*plan), next(), FKT_L_INSTRUMENTS);
+    Part part = part_of(instrument);
+    part.left_out = left_out(std::move(plan->left_out));
+    const CallSetup::Added added = made_.calls_.add(std::move(*plan), next());
     if (added.functions == 0) {
       return unsupported(instrument, "instruments before it have all functions that fit");
     }
     part.places = added.functions;
     part.taken_before = added.taken_before;
-    made_.parts_.push_back(std::move(part));
+    finish_part(instrument, std::move(part));
     return Done{};
   }
 
@@ -189,11 +209,26 @@ class InstrumentSetup::Maker {
         instrument,
         {*systems, events ? *events : none, symbols_.symbols, types(), ticks_per_second_});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
-    made_.points_.add(*plan, next(), FKT_L_INSTRUMENTS);
-    made_.parts_.push_back({.text = instrument.text,
-                            .places = plan->taken.size(),
-                            .left_out = left_out(std::move(plan->left_out))});
+    made_.points_.add(*plan, next());
+    Part part = part_of(instrument);
+    part.places = plan->taken.size();
+    part.left_out = left_out(std::move(plan->left_out));
+    finish_part(instrument, std::move(part));
     return Done{};
+  }
+
+  static Part part_of(const Instrument& instrument) {
+    Part part;
+    part.text = instrument.text;
+    part.action = instrument.action.kind;
+    part.is_of_calls = is_of_calls(instrument);
+    return part;
+  }
+
+  void finish_part(const Instrument& instrument, Part part) {
+    made_.parts_.push_back(std::move(part));
+    made_.instruments_.push_back(
+        {.action = static_cast<__u32>(action_of(instrument)), .layer = FKT_L_INSTRUMENTS});
   }
 
   const KernelSymbols& symbols_;

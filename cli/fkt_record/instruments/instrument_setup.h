@@ -5,9 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+#include <fkt/ioctl.h>
 
 #include "cli/fkt_record/instruments/call_setup.h"
 #include "cli/fkt_record/instruments/point_setup.h"
@@ -28,7 +31,8 @@ class InstrumentSetup {
       std::string name, reason;
     };
 
-    std::string text;          // as typed
+    std::string text;  // as typed
+    Action::Kind action = Action::Kind::record;
     bool is_of_calls = false;  // of functions' calls; else of tracepoints
     std::size_t places = 0;    // functions or tracepoints
     // Functions that its patterns fit, but an earlier instrument has.
@@ -43,9 +47,9 @@ class InstrumentSetup {
   static Result<InstrumentSetup> make(std::span<const Instrument> instruments,
                                       const KernelSymbols& symbols, double ticks_per_second);
 
-  // For FKT_START, valid as long as this object; nullptr: there are none.
-  const fkt_calls* calls() const { return calls_.empty() ? nullptr : &calls_.arguments(); }
-  const fkt_points* points() const { return points_.empty() ? nullptr : &points_.arguments(); }
+  // For FKT_START; valid as long as this object.
+  const fkt_instruments& arguments() const { return *arguments_; }
+  bool has_calls() const { return !calls_.empty(); }
   // Lines for the file's catalogue.
   std::string catalogue_lines() const {
     return calls_.catalogue_lines() + points_.catalogue_lines();
@@ -59,6 +63,8 @@ class InstrumentSetup {
   std::vector<Part> parts_;
   CallSetup calls_;
   PointSetup points_;
+  std::vector<fkt_instrument> instruments_;  // as parts_
+  std::unique_ptr<fkt_instruments> arguments_ = std::make_unique<fkt_instruments>();
 };
 
 }  // namespace fkt::record

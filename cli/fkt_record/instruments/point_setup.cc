@@ -5,7 +5,7 @@
 
 namespace fkt::record {
 
-void PointSetup::add(const PointPlan& plan, std::uint16_t instrument, fkt_layer layer) {
+void PointSetup::add(const PointPlan& plan, std::uint16_t instrument) {
   for (const PointPlan::Taken& taken : plan.taken) {
     const auto number = static_cast<std::uint32_t>(points_.size());
     fkt_point& point = points_.emplace_back();
@@ -13,7 +13,6 @@ void PointSetup::add(const PointPlan& plan, std::uint16_t instrument, fkt_layer 
     std::copy_n(taken.name.begin(), bytes, std::begin(point.name));
     point.number = number;
     point.instrument = instrument;
-    point.layer = layer;
     point.arguments = static_cast<std::uint16_t>(taken.arguments);
     const ProgramBlock& block = taken.program.block;
     const auto* const program = reinterpret_cast<const std::byte*>(&block.program());
@@ -23,7 +22,7 @@ void PointSetup::add(const PointPlan& plan, std::uint16_t instrument, fkt_layer 
   }
 }
 
-Status PointSetup::finish(std::uint32_t instruments) {
+Status PointSetup::finish() {
   if (points_.size() > FKT_POINTS_MOST || programs_.size() > FKT_CALLS_PROGRAM_BYTES) {
     return Error{ErrorCode::usage,
                  "-i: too many tracepoints (at most " + std::to_string(FKT_POINTS_MOST) + ")"};
@@ -33,7 +32,6 @@ Status PointSetup::finish(std::uint32_t instruments) {
   a.programs = reinterpret_cast<std::uintptr_t>(programs_.data());
   a.count = static_cast<std::uint32_t>(points_.size());
   a.program_bytes = static_cast<std::uint32_t>(programs_.size());
-  a.instruments = instruments;
   return Done{};
 }
 

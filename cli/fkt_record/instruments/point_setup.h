@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <fkt/events.h>
 #include <fkt/ioctl.h>
 
 #include "cli/fkt_record/instruments/value_lines.h"
@@ -20,10 +19,9 @@ namespace fkt::record {
 class PointSetup {
  public:
   // instrument: its number among all of the recording.
-  void add(const PointPlan& plan, std::uint16_t instrument, fkt_layer layer);
-  // Called once, after the last add(). instruments: how many the recording has. Error (usage):
-  // there are too many tracepoints.
-  Status finish(std::uint32_t instruments);
+  void add(const PointPlan& plan, std::uint16_t instrument);
+  // Called once, after the last add(). Error (usage): there are too many tracepoints.
+  Status finish();
 
   bool empty() const { return points_.empty(); }
   // For FKT_START; valid as long as this object.

@@ -209,38 +209,47 @@ static unsigned long long address_of_vfs_read(void)
 	return found;
 }
 
+static const struct fkt_instrument instrument = { .action = FKT_ACTION_RECORD, .layer = FKT_L_INSTRUMENTS };
+static struct fkt_instruments instruments;
+
+/* Returns an instrument on functions or tracepoints, of which the caller sets one. */
+static struct fkt_instruments *set_instrument(struct fkt_start *s)
+{
+	instruments = (struct fkt_instruments){ .instruments = (unsigned long)&instrument, .count = 1 };
+	s->mask |= 1ULL << FKT_L_INSTRUMENTS;
+	s->instruments = (unsigned long)&instruments;
+	return &instruments;
+}
+
 static void set_calls(struct fkt_start *s)
 {
 	static const __u64 programs[2]; /* without instructions: they keep every call */
 	static struct fkt_called called;
 	static struct fkt_calls calls;
 
-	called.layer = FKT_L_INSTRUMENTS;
 	if (!called.function)
 		called.function = address_of_vfs_read();
 	calls = (struct fkt_calls){
 		.functions = (unsigned long)&called, .programs = (unsigned long)programs, .count = 1,
-		.program_bytes = sizeof(programs), .program_count = 1, .instruments = 1,
+		.program_bytes = sizeof(programs), .program_count = 1,
 	};
-	s->mask |= 1ULL << FKT_L_INSTRUMENTS;
-	s->calls = (unsigned long)&calls;
+	set_instrument(s)->calls = (unsigned long)&calls;
 }
 
 static void set_points(struct fkt_start *s)
 {
 	static const __u64 programs[2]; /* without instructions: they keep every hit */
 	static struct fkt_point point[] = {
-		{ .name = "sched_switch", .layer = FKT_L_INSTRUMENTS },
-		{ .name = "ext4_sync_file_enter", .number = 1, .layer = FKT_L_INSTRUMENTS },
+		{ .name = "sched_switch" },
+		{ .name = "ext4_sync_file_enter", .number = 1 },
 	};
 	static struct fkt_points points;
 
 	points = (struct fkt_points){
 		.points = (unsigned long)point, .programs = (unsigned long)programs, .count = 2,
-		.program_bytes = sizeof(programs), .instruments = 1,
+		.program_bytes = sizeof(programs),
 	};
-	s->mask |= 1ULL << FKT_L_INSTRUMENTS;
-	s->points = (unsigned long)&points;
+	set_instrument(s)->points = (unsigned long)&points;
 }
 
 static void set_process(struct fkt_start *s)

@@ -17,6 +17,7 @@
 
 #define FUNCTIONS 4
 #define PROGRAM_WORDS 20
+#define INSTRUMENTS 2
 
 /* ---- starting ---- */
 
@@ -81,7 +82,7 @@ static int by_address(const void *one, const void *other)
 	return a->function < b->function ? -1 : a->function > b->function;
 }
 
-/* Generates the layer of a function or a tracepoint. */
+/* Generates the layer of an instrument. */
 static __u32 layer(struct thread *t)
 {
 	return chance(t, 80) ? FKT_L_INSTRUMENTS : chance(t, 90) ? FKT_L_PROCESS : (__u32)number(t);
@@ -98,8 +99,7 @@ static __u64 calls(struct thread *t)
 	for (i = 0; i < FUNCTIONS; i++)
 		called[i] = (struct fkt_called){
 			.function = chance(t, 97) ? functions()[i] : number(t), .number = small(t, 1 << 24),
-			.program = small(t, 2), .instrument = small(t, 2), .layer = layer(t),
-			.pad = chance(t, 99) ? 0 : (__u32)number(t),
+			.program = small(t, 2), .instrument = small(t, 2),
 		};
 	if (chance(t, 95))
 		qsort(called, FUNCTIONS, sizeof(called[0]), by_address);
@@ -109,7 +109,7 @@ static __u64 calls(struct thread *t)
 		.functions = (unsigned long)place(t, called, sizeof(called)),
 		.programs = (unsigned long)place(t, programs, words * 8), .shortest = chance(t, 70) ? 0 : number(t),
 		.count = chance(t, 95) ? FUNCTIONS : small(t, FUNCTIONS + 1), .program_bytes = words * 8,
-		.program_count = words == 2 ? 1 : small(t, words + 1), .instruments = small(t, 3),
+		.program_count = words == 2 ? 1 : small(t, words + 1), .pad = chance(t, 99) ? 0 : (__u32)number(t),
 	};
 	return (unsigned long)place(t, &calls, sizeof(calls));
 }
@@ -126,8 +126,7 @@ static __u64 points(struct thread *t)
 	for (i = 0; i < FUNCTIONS; i++) {
 		point[i] = (struct fkt_point){
 			.number = small(t, FKT_POINTS_MOST), .instrument = small(t, 2),
-			.arguments = small(t, FKT_POINT_ARGUMENTS + 1), .layer = layer(t),
-			.pad = chance(t, 99) ? 0 : (__u32)number(t),
+			.arguments = small(t, FKT_POINT_ARGUMENTS + 1),
 		};
 		if (chance(t, 97))
 			strcpy(point[i].name, names[below(t, chance(t, 80) ? 4 : 6)]);
@@ -140,9 +139,27 @@ static __u64 points(struct thread *t)
 		.points = (unsigned long)place(t, point, sizeof(point)),
 		.programs = (unsigned long)place(t, programs, words * 8),
 		.count = chance(t, 95) ? FUNCTIONS : small(t, FUNCTIONS + 1), .program_bytes = words * 8,
-		.instruments = small(t, 3), .pad = chance(t, 97) ? 0 : (__u32)number(t),
 	};
 	return (unsigned long)place(t, &points, sizeof(points));
+}
+
+/* Generates instruments: a few, mostly with places. */
+static __u64 instruments(struct thread *t)
+{
+	static _Thread_local struct fkt_instrument instrument[INSTRUMENTS];
+	static _Thread_local struct fkt_instruments instruments;
+	unsigned int i;
+
+	for (i = 0; i < INSTRUMENTS; i++)
+		instrument[i] = (struct fkt_instrument){
+			.action = chance(t, 95) ? below(t, FKT_ACTIONS) : (__u32)number(t), .layer = layer(t),
+		};
+	instruments = (struct fkt_instruments){
+		.instruments = (unsigned long)place(t, instrument, sizeof(instrument)),
+		.calls = chance(t, 50) ? calls(t) : 0, .points = chance(t, 50) ? points(t) : 0,
+		.count = chance(t, 95) ? INSTRUMENTS : small(t, INSTRUMENTS), .pad = chance(t, 99) ? 0 : (__u32)number(t),
+	};
+	return (unsigned long)place(t, &instruments, sizeof(instruments));
 }
 
 static __u64 mask(struct thread *t)
@@ -192,8 +209,7 @@ static struct fkt_start make_start(struct thread *t)
 		.filter = chance(t, 40) ? FKT_FILTER_NONE : small(t, FKT_FILTER_NOT_SELF + 2),
 		.filter_pid = some_pid(t),
 		.condition = chance(t, 70) ? 0 : condition(t),
-		.calls = chance(t, 85) ? 0 : calls(t),
-		.points = chance(t, 85) ? 0 : points(t),
+		.instruments = chance(t, 75) ? 0 : instruments(t),
 	};
 }
 
@@ -204,11 +220,11 @@ static long status(struct thread *t)
 	return ioctl(device(t), FKT_STATUS, place(t, &s, sizeof(s)));
 }
 
-static long call_counts(struct thread *t)
+static long hit_counts(struct thread *t)
 {
-	struct fkt_call_counts counts = { .instrument = small(t, 3) };
+	struct fkt_hit_counts counts = { .instrument = small(t, 3) };
 
-	return ioctl(device(t), FKT_CALL_COUNTS, place(t, &counts, sizeof(counts)));
+	return ioctl(device(t), FKT_HIT_COUNTS, place(t, &counts, sizeof(counts)));
 }
 
 static long start(struct thread *t)
@@ -408,7 +424,7 @@ const struct kind ioctl_kinds[] = {
 	{ "flight", 2, 14, flight },
 	{ "fired", 10, 20, fired },
 	{ "index", 5, 20, get_index },
-	{ "call_counts", 5, 5, call_counts },
+	{ "hit_counts", 5, 5, hit_counts },
 	{ "unknown_ioctl", 20, 5, unknown },
 	{ 0 },
 };

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Makes the table of instruments and those of their places from what FKT_START was given (struct fkt_instruments). */
+
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/nospec.h>
+#include <linux/overflow.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/user_namespace.h>
+
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
+#include "call_table.h"
+#include "instrument_table.h"
+#include "point_table.h"
+
+static int add_instrument(struct fkt_instrument_table *table, const struct fkt_instrument *instrument)
+{
+	struct fkt_instrument_slot *slot = &table->slots[table->count];
+
+	if (instrument->action >= FKT_ACTIONS || !fkt_is_layer(instrument->layer))
+		return -EINVAL;
+	slot->hits = alloc_percpu(struct fkt_hits);
+	if (!slot->hits)
+		return -ENOMEM;
+	slot->action = instrument->action;
+	slot->layer = instrument->layer;
+	table->count++;
+	return 0;
+}
+
+static int add_instruments(struct fkt_instrument_table *table, const struct fkt_instruments *instruments)
+{
+	struct fkt_instrument *copy;
+	int err;
+	u32 i;
+
+	if (!instruments->count || instruments->count > FKT_INSTRUMENTS_MOST)
+		return -EINVAL;
+	copy = vmemdup_user(u64_to_user_ptr(instruments->instruments), array_size(instruments->count, sizeof(*copy)));
+	if (IS_ERR(copy))
+		return PTR_ERR(copy);
+	table->slots = kvcalloc(instruments->count, sizeof(*table->slots), GFP_KERNEL);
+	err = table->slots ? 0 : -ENOMEM;
+	for (i = 0; !err && i < instruments->count; i++)
+		err = add_instrument(table, &copy[i]);
+	kvfree(copy);
+	return err;
+}
+
+static int add_places(struct fkt_instrument_table *table, const struct fkt_instruments *instruments, u32 clock)
+{
+	void *got;
+
+	if (instruments->calls) {
+		got = fkt_call_table_get(instruments->calls, clock, table);
+		if (IS_ERR(got))
+			return PTR_ERR(got);
+		table->calls = got;
+	}
+	if (instruments->points) {
+		got = fkt_point_table_get(instruments->points, table);
+		if (IS_ERR(got))
+			return PTR_ERR(got);
+		table->points = got;
+	}
+	return 0;
+}
+
+/*
+ * Returns the table that start->instruments describes; NULL: it names none; or an ERR_PTR. Called without locks,
+ * because it reads user memory.
+ */
+struct fkt_instrument_table *fkt_instrument_table_get(const struct file *owner, const struct fkt_start *start)
+{
+	struct fkt_instruments instruments;
+	struct fkt_instrument_table *table;
+	int err;
+
+	if (!start->instruments)
+		return NULL;
+	if (!file_ns_capable(owner, &init_user_ns, CAP_SYS_ADMIN))
+		return ERR_PTR(-EPERM);
+	if (copy_from_user(&instruments, u64_to_user_ptr(start->instruments), sizeof(instruments)))
+		return ERR_PTR(-EFAULT);
+	if (instruments.pad)
+		return ERR_PTR(-EINVAL);
+	table = kzalloc(sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return ERR_PTR(-ENOMEM);
+	err = add_instruments(table, &instruments) ?: add_places(table, &instruments, start->clock);
+	if (!err)
+		return table;
+	fkt_instrument_table_free(table);
+	return ERR_PTR(err);
+}
+
+/* table: may be NULL. */
+void fkt_instrument_table_free(struct fkt_instrument_table *table)
+{
+	u32 i;
+
+	if (!table)
+		return;
+	fkt_call_table_free(table->calls);
+	fkt_point_table_free(table->points);
+	for (i = 0; i < table->count; i++)
+		free_percpu(table->slots[i].hits);
+	kvfree(table->slots);
+	kfree(table);
+}
+
+/* Sets the counts of one instrument. -ENXIO: there is no such instrument. table: may be NULL. */
+int fkt_instrument_table_counts(const struct fkt_instrument_table *table, struct fkt_hit_counts *counts)
+{
+	const struct fkt_instrument_slot *slot;
+	u32 i;
+	int cpu;
+
+	if (!table || counts->instrument >= table->count)
+		return -ENXIO;
+	/* The number comes from user space and is used as an index. */
+	slot = &table->slots[array_index_nospec(counts->instrument, table->count)];
+	for_each_possible_cpu(cpu) {
+		const struct fkt_hits *hits = per_cpu_ptr(slot->hits, cpu);
+
+		counts->kept += READ_ONCE(hits->of[FKT_FATE_KEPT]);
+		counts->dropped += READ_ONCE(hits->of[FKT_FATE_DROPPED]);
+		for (i = 0; i < FKT_MISSED_REASONS; i++)
+			counts->missed[i] += READ_ONCE(hits->of[FKT_FATE_MISSED + i]);
+	}
+	return 0;
+}

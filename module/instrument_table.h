@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The instruments of a recording, and their places. */
+#ifndef FKT_INSTRUMENT_TABLE_H
+#define FKT_INSTRUMENT_TABLE_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include <fkt/ioctl.h>
+
+struct file;
+struct fkt_call_table;
+struct fkt_point_table;
+
+/* What becomes of a hit. */
+enum fkt_fate {
+	FKT_FATE_KEPT = 0,
+	FKT_FATE_DROPPED = 1,
+	FKT_FATE_MISSED = 2, /* + enum fkt_missed */
+	FKT_FATES = FKT_FATE_MISSED + FKT_MISSED_REASONS,
+};
+
+/* Hits of one CPU, which alone counts; each with one instruction, so interrupts cannot come between. */
+struct fkt_hits {
+	u64 of[FKT_FATES];
+};
+
+/* An instrument: all its places refer to it. */
+struct fkt_instrument_slot {
+	struct fkt_hits __percpu *hits;
+	u32 action; /* enum fkt_action */
+	u32 layer; /* number of its bit in the mask */
+};
+
+struct fkt_instrument_table {
+	struct fkt_instrument_slot *slots;
+	u32 count;
+	/* The places: NULL if there are none, or if somebody has taken them over. */
+	struct fkt_call_table *calls;
+	struct fkt_point_table *points;
+};
+
+struct fkt_instrument_table *fkt_instrument_table_get(const struct file *owner, const struct fkt_start *start);
+void fkt_instrument_table_free(struct fkt_instrument_table *table);
+int fkt_instrument_table_counts(const struct fkt_instrument_table *table, struct fkt_hit_counts *counts);
+
+#endif /* FKT_INSTRUMENT_TABLE_H */

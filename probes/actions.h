@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is done with the hits of instruments, the same for all kinds of places. Called with preemption disabled, in any
+ * context, NMI included.
+ */
+#ifndef FKT_PROBES_ACTIONS_H
+#define FKT_PROBES_ACTIONS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include <fkt/ioctl.h>
+#include <fkt/program_run.h>
+
+#include "filter.h"
+#include "instrument_table.h"
+#include "write.h"
+
+/* Returns whether hits of this instrument are seen here and now. */
+static __always_inline bool fkt_instrument_on(u32 layer)
+{
+	return fkt_layer_number_on(layer) && !(static_branch_unlikely(&fkt_key_special) && !fkt_keep_current());
+}
+
+/* Returns what becomes of a hit because of what its program says. */
+static __always_inline enum fkt_fate fkt_fate_by(enum fkt_run says)
+{
+	if (likely(says == FKT_RUN_KEEP))
+		return FKT_FATE_KEPT;
+	return says == FKT_RUN_DROP ? FKT_FATE_DROPPED : FKT_FATE_MISSED + FKT_MISSED_MEMORY;
+}
+
+static __always_inline void fkt_count_hit(const struct fkt_instrument_slot *instrument, enum fkt_fate fate)
+{
+	this_cpu_inc(instrument->hits->of[fate]);
+}
+
+/* Returns whether the place writes an event of each hit that is kept. */
+static __always_inline bool fkt_writes_hits(const struct fkt_instrument_slot *instrument)
+{
+	return instrument->action == FKT_ACTION_RECORD;
+}
+
+#endif /* FKT_PROBES_ACTIONS_H */
