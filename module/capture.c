@@ -47,6 +47,7 @@
 #include "write.h"
 
 #include "../probes/calls.h"
+#include "../probes/names.h"
 #include "../probes/points.h"
 
 /* How long a close waits for the drain: if the output works, everything recorded is then in the file. */
@@ -111,6 +112,7 @@ void fkt_capture_finish(void)
 	fkt_rings_stop();
 	fkt_record_calls_free();
 	fkt_record_points_free();
+	fkt_names_end();
 	fkt_instrument_table_free(instruments);
 	instruments = NULL;
 	set_recorder(NULL);
@@ -324,6 +326,9 @@ static int attach_places(void)
 	struct fkt_call_table *calls = instruments->calls;
 	int err;
 
+	err = fkt_names_begin();
+	if (err)
+		return err;
 	instruments->points = NULL;
 	err = fkt_record_points_begin(points);
 	if (err)

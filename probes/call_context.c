@@ -16,6 +16,7 @@
 
 #include "call_context.h"
 #include "clock.h"
+#include "names.h"
 #include "recording.h"
 
 /* State of a linear congruential generator. An interrupt may repeat a number of the code that it interrupts. */
@@ -86,6 +87,8 @@ u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter)
 		return (unsigned long)current->comm;
 	case FKT_CONTEXT_CGROUP:
 		return cgroup_id_of_current();
+	case FKT_CONTEXT_FILE:
+		return fkt_file_number(hit[FKT_FILE_WORD(parameter)], FKT_FILE_OF(parameter));
 	}
 	/* Flags: no instrument can set one yet. */
 	return 0;

@@ -8,6 +8,7 @@
 #include <fkt/events.h>
 
 #include "hook.h"
+#include "syscall_paths.h"
 #include "write.h"
 
 /* Returns the id for the ABI of the current system call. */
@@ -16,18 +17,54 @@ static __always_inline u32 by_abi(u32 id64, u32 id32)
 	return in_ia32_syscall() ? id32 : id64;
 }
 
-static noinline void entry_with_args(struct pt_regs *regs, long nr)
+/* Words of the number and the arguments, which begin every entry with arguments. */
+#define ENTRY_WORDS FKT_N_SYS_ENTRY_ARGS
+
+/* Puts number and arguments into `words`. Returns the address of the call's path; 0: it has none. */
+static unsigned long put_args(struct pt_regs *regs, long nr, u64 *words)
 {
+	u32 path = fkt_path_argument(nr, in_ia32_syscall());
 	unsigned long args[6];
-	u64 words[FKT_N_SYS_ENTRY_ARGS];
 	unsigned int i;
 
 	syscall_get_arguments(current, regs, args);
 	words[0] = nr;
 	for (i = 0; i < ARRAY_SIZE(args); i++)
 		words[1 + i] = args[i];
-	fkt_emit(by_abi(FKT_E_SYS_ENTRY_ARGS, FKT_E_SYS32_ENTRY_ARGS), 0, words,
-		 FKT_N_SYS_ENTRY_ARGS);
+	return path ? args[path - 1] : 0;
+}
+
+static noinline void entry_with_args(struct pt_regs *regs, long nr)
+{
+	u64 words[ENTRY_WORDS + FKT_PATH_WORDS];
+	unsigned long path = put_args(regs, nr, words);
+	enum fkt_path_read read = FKT_PATH_UNREAD;
+	u32 used = 0;
+
+	if (path)
+		read = fkt_read_path(words + ENTRY_WORDS, &used, path);
+	if (read != FKT_PATH_UNREAD) {
+		fkt_emit(by_abi(FKT_E_SYS_ENTRY_PATH, FKT_E_SYS32_ENTRY_PATH),
+			 (ENTRY_WORDS + used) | (read == FKT_PATH_CUT ? FKT_VAR_CUT : 0), words, ENTRY_WORDS + used);
+		return;
+	}
+	if (path)
+		fkt_path_later();
+	fkt_emit(by_abi(FKT_E_SYS_ENTRY_ARGS, FKT_E_SYS32_ENTRY_ARGS), 0, words, ENTRY_WORDS);
+}
+
+/* Writes the path of a call whose entry is without it. */
+static noinline void late_path(struct pt_regs *regs)
+{
+	u64 words[ENTRY_WORDS + FKT_PATH_WORDS];
+	enum fkt_path_read read;
+	u32 used = 0;
+
+	if (!fkt_path_was_unread() || !fkt_layer_on(FKT_L_SYSTEM) || !fkt_keep_current())
+		return;
+	read = fkt_read_path(words + ENTRY_WORDS, &used, put_args(regs, syscall_get_nr(current, regs), words));
+	if (read != FKT_PATH_UNREAD)
+		fkt_emit(FKT_E_SYS_PATH, used | (read == FKT_PATH_CUT ? FKT_VAR_CUT : 0), words + ENTRY_WORDS, used);
 }
 
 static void emit_long(u32 id, long value)
@@ -125,6 +162,8 @@ static noinline void other_exit(long ret)
  */
 static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
+	if (static_branch_unlikely(&fkt_key_args))
+		late_path(regs);
 	if (!fkt_end_short(SYSCALL, ret, current->pid))
 		other_exit(ret);
 }

@@ -83,8 +83,29 @@ enum fkt_context {
 	FKT_CONTEXT_CHANCE = 8, /* random number from 0 to parameter - 1 */
 	FKT_CONTEXT_TASK = 9, /* address of the current thread's name */
 	FKT_CONTEXT_CGROUP = 10, /* id of the current thread's cgroup (v2) */
-	FKT_CONTEXTS = 11,
+	/* inode number of the file that a word of the hit leads to, which is named in the trace: FKT_FILE_PARAMETER */
+	FKT_CONTEXT_FILE = 11,
+	FKT_CONTEXTS = 12,
 };
+
+/* What the word points to. */
+enum fkt_file_of {
+	FKT_FILE_OF_FILE = 0, /* struct file */
+	FKT_FILE_OF_PATH = 1, /* struct path */
+	FKT_FILE_OF_DENTRY = 2, /* struct dentry */
+	FKT_FILE_OF_INODE = 3, /* struct inode */
+	FKT_FILE_OF_MAPPING = 4, /* struct address_space */
+	FKT_FILE_OF_IOCB = 5, /* struct kiocb */
+	FKT_FILE_OF_FAULT = 6, /* struct vm_fault */
+	FKT_FILE_OF_READAHEAD = 7, /* struct readahead_control */
+	FKT_FILE_OF_BIO = 8, /* struct bio: the file that its first page is a page of */
+	FKT_FILE_OF_REQUEST = 9, /* struct request: that of its first bio */
+	FKT_FILES_OF = 10,
+};
+
+#define FKT_FILE_PARAMETER(word, of) ((of) << 8 | (word))
+#define FKT_FILE_WORD(parameter) ((parameter) & 0xff)
+#define FKT_FILE_OF(parameter) ((parameter) >> 8)
 
 #define FKT_PROGRAM_FLAGS 64 /* flag numbers are below */
 

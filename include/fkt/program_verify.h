@@ -45,6 +45,9 @@ static inline enum fkt_verdict fkt_check_operand(const struct fkt_insn *insn,
 			return FKT_VERDICT_VALUE;
 		if (insn->index == FKT_CONTEXT_CHANCE && !insn->size)
 			return FKT_VERDICT_VALUE;
+		if (insn->index == FKT_CONTEXT_FILE && (FKT_FILE_OF(insn->size) >= FKT_FILES_OF ||
+							!fkt_has_word(rules, FKT_FILE_WORD(insn->size))))
+			return FKT_VERDICT_VALUE;
 		return FKT_VERDICT_GOOD;
 	case FKT_FROM_RECORD:
 		if (!insn->load || !rules->record_bytes || insn->index != rules->record ||

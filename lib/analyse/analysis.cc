@@ -34,12 +34,8 @@ Analysis::Analysis(const TraceInfo& info, const Selection& selection)
       types_(info),
       spans_(info, tasks_, types_, profile_),
       states_(tasks_, spans_, window_, start_),
-      layers_(1 << FKT_ID_BITS, -1),
       next_stretch_at_(stretch_from(1)) {
   end_ = start_;
-  for (const EventType& type : info.catalogue.events()) {
-    layers_[type.id & FKT_ID_MASK] = static_cast<std::int8_t>(type.layer);
-  }
   if (selection.stats_pid) {
     stats_alive_ = Alive(*selection.stats_pid, before_recording(info, *selection.stats_pid));
     window_.open = stats_alive_.now();
@@ -151,9 +147,7 @@ void Analysis::life_after(const Event& event) {
 }
 
 bool Analysis::shown(const Event& event, TaskIndex task, bool in_slice) const {
-  if (!in_slice || (selection_.layer && layers_[event.id] != static_cast<int>(*selection_.layer))) {
-    return false;
-  }
+  if (!in_slice || !has_layer(event)) return false;
   if (!selection_.dump_pid) return true;
   return selection_.dump_only ? tasks_.belongs(task, *selection_.dump_pid) : dump_alive_.now();
 }
@@ -183,8 +177,7 @@ const Analysis::Place& Analysis::add(const Event& event) {
   life_before(event);
   place.task = tasks_.running(event);
   bool here = in_slice(event);
-  bool selected = here && window_.open &&
-                  (!selection_.layer || layers_[event.id] == static_cast<int>(*selection_.layer));
+  bool selected = here && window_.open && has_layer(event);
   states_.advance(event.cpu, event.clock, place.task);
   tasks_.apply(event, place.task);
   if (filter_ && !filter_->selects(event, place.task)) here = selected = false;

@@ -126,6 +126,13 @@ class Analysis {
            (!window_.cpu || *window_.cpu == event.cpu) &&
            (window_.parts.empty() || window_.inside(event.clock, event.clock + 1) != 0);
   }
+  // Returns whether the selection has the event's layer.
+  bool has_layer(const Event& event) const {
+    if (!selection_.layer) [[likely]]
+      return true;
+    const EventType* const type = info_.catalogue.find(event.id);
+    return type != nullptr && type->layer_of(event) == *selection_.layer;
+  }
   bool shown(const Event& event, TaskIndex task, bool in_slice) const;
   void add_gap(const Event& event);
   void change(const Event& event, TaskIndex task, bool selected, Step& step);
@@ -149,7 +156,6 @@ class Analysis {
   CpuAccounting states_;
   Alive stats_alive_, dump_alive_;
   std::optional<FilterPass> filter_;   // evaluates selection.where
-  std::vector<std::int8_t> layers_;    // layer of each event id; -1: none
   std::vector<std::uint64_t> clocks_;  // clock of each CPU's last event (ticks); 0: none yet
   std::vector<std::uint64_t> decoded_;
   std::vector<Gap> gaps_;

@@ -64,6 +64,10 @@ bool FilterPass::test(const Node& node, const Subject& subject) {
       return !test(expression_.nodes_[node.left], subject);
     case Node::Kind::ids:
       return node.ids[event.id & FKT_ID_MASK];
+    case Node::Kind::layer: {
+      const EventType* const type = info_.catalogue.find(event.id);
+      return type != nullptr && (node.layers >> type->layer_of(event) & 1) != 0;
+    }
     case Node::Kind::name:
       return name(node, subject);
     case Node::Kind::cpu:

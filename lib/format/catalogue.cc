@@ -30,6 +30,8 @@ constexpr std::pair<std::string_view, FieldType> kFieldTypes[] = {
     {"exitcode", FieldType::exitcode},
     {"str", FieldType::str},
     {"ticks", FieldType::ticks},
+    {"ip4", FieldType::ip4},
+    {"port", FieldType::port},
 };
 
 FieldType field_type(std::string_view name) {
@@ -249,6 +251,16 @@ std::span<const Field> EventType::values_of(const Event& event) const {
   return std::prev(behind)->fields;
 }
 
+unsigned EventType::layer_of(const Event& event) const {
+  if (layers.empty()) return layer;
+  const Field* const key = field(FieldUse::key);
+  const std::optional<std::uint64_t> number = key ? value(*key, event) : std::nullopt;
+  if (!number) return layer;
+  const auto behind = std::ranges::upper_bound(layers, *number, {}, &KeyedLayer::first);
+  if (behind == layers.begin() || std::prev(behind)->last < *number) return layer;
+  return std::prev(behind)->layer;
+}
+
 const Field* EventType::field(FieldUse use) const {
   const auto found = std::ranges::find(fields, use, &Field::use);
   return found == fields.end() ? nullptr : &*found;
@@ -269,7 +281,11 @@ std::optional<std::uint64_t> EventType::value(const Field& field, const Event& e
   if (field.type == FieldType::s) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(word) >> (64 - bits));
   }
-  return word >> (64 - bits);
+  word >>= 64 - bits;
+  // In packets the most significant byte comes first.
+  if (field.type == FieldType::ip4) return __builtin_bswap32(static_cast<std::uint32_t>(word));
+  if (field.type == FieldType::port) return __builtin_bswap16(static_cast<std::uint16_t>(word));
+  return word;
 }
 
 std::string_view EventType::text_view(const Field& field, const Event& event) {
@@ -365,12 +381,10 @@ bool Catalogue::parse_name(std::string_view line) {
 }
 
 // Makes fields whose type is the name of a table FieldType::named.
-void Catalogue::name_fields() {
-  for (EventType& event : events_) {
-    for (Field& field : event.fields) {
-      const bool known = field.type == FieldType::unknown && names_.contains(field.names);
-      if (known) field.type = FieldType::named;
-    }
+void Catalogue::name_fields(std::vector<Field>& fields) const {
+  for (Field& field : fields) {
+    const bool known = field.type == FieldType::unknown && names_.contains(field.names);
+    if (known) field.type = FieldType::named;
   }
 }
 
@@ -396,6 +410,27 @@ void Catalogue::give_values(const std::string& table, const KeyedFields& keyed) 
     const unsigned own = std::ranges::max_element(event.fields, {}, &Field::word)->word;
     event.values.push_back(keyed);
     for (Field& field : event.values.back().fields) field.word += own;
+  }
+}
+
+// The columns after "in": table of the key's names, first and last number, layer.
+bool Catalogue::parse_in(std::string_view line) {
+  const std::string_view table = take_until(line, '\t');
+  KeyedLayer keyed;
+  if (table.empty() || !parse_number(take_until(line, '\t'), keyed.first) ||
+      !parse_number(take_until(line, '\t'), keyed.last) || keyed.last < keyed.first ||
+      !parse_number(take_until(line, '\t'), keyed.layer) || keyed.layer >= 64) {
+    return false;
+  }
+  in_.emplace_back(table, keyed);
+  return true;
+}
+
+// Puts the events whose key has its names in `table` into the layer.
+void Catalogue::give_layer(const std::string& table, const KeyedLayer& keyed) {
+  for (EventType& event : events_) {
+    const Field* const key = event.field(FieldUse::key);
+    if (key != nullptr && key->names == table) event.layers.push_back(keyed);
   }
 }
 
@@ -469,14 +504,20 @@ Result<Catalogue> Catalogue::parse(std::string_view lines) {
     } else if (kind == "values" && !catalogue.parse_values(line)) {
       error = malformed(number, "not a table of names, first and last number, fields");
       return false;
+    } else if (kind == "in" && !catalogue.parse_in(line)) {
+      error = malformed(number, "not a table of names, first and last number, a layer's bit");
+      return false;
     }
     return true;
   };
   if (!for_each_line(lines, parse_line)) return error;
-  catalogue.name_fields();
+  for (EventType& event : catalogue.events_) catalogue.name_fields(event.fields);
+  for (auto& [table, keyed] : catalogue.values_) catalogue.name_fields(keyed.fields);
   for (const auto& [table, keyed] : catalogue.values_) catalogue.give_values(table, keyed);
+  for (const auto& [table, keyed] : catalogue.in_) catalogue.give_layer(table, keyed);
   for (EventType& event : catalogue.events_) {
     std::ranges::sort(event.values, {}, &KeyedFields::first);
+    std::ranges::sort(event.layers, {}, &KeyedLayer::first);
   }
   if (!catalogue.values_are_apart()) {
     return Error{ErrorCode::damaged, "catalogue: two lines \"values\" are for the same number"};
@@ -511,6 +552,10 @@ std::string Catalogue::to_lines() const {
   for (const auto& [table, keyed] : values_) {
     out += fmt::format("values\t{}\t{}\t{}\t{}\n", table, keyed.first, keyed.last,
                        fields_text(keyed.fields));
+  }
+  for (const auto& [table, keyed] : in_) {
+    out += "in\t" + table + '\t' + std::to_string(keyed.first) + '\t' + std::to_string(keyed.last) +
+           '\t' + std::to_string(keyed.layer) + '\n';
   }
   return out;
 }

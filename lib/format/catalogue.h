@@ -36,6 +36,8 @@ enum class FieldType {
   exitcode,
   str,
   ticks,  // a duration
+  ip4,    // an address of IP version 4, as it is in a packet
+  port,   // of TCP or UDP, as it is in a packet
   named,  // a number whose names are in the catalogue (Catalogue::name())
   unknown
 };
@@ -66,10 +68,16 @@ struct KeyedFields {
   std::vector<Field> fields;
 };
 
+// The layer of events whose key is one of these numbers.
+struct KeyedLayer {
+  std::uint64_t first = 0, last = 0;
+  unsigned layer = 0;  // bit number
+};
+
 struct EventType {
   std::uint16_t id = 0;
   std::string name;
-  unsigned layer = 0;  // bit number
+  unsigned layer = 0;  // bit number; that of a single event: layer_of()
   Role role = Role::point;
   std::string kind;  // kind of the span it begins or ends: "syscall", "irq", ...; empty for points
   // Words after the event word; nothing: variable, the argument says how many.
@@ -77,6 +85,8 @@ struct EventType {
   std::vector<Field> fields;
   // What the catalogue's lines "values" say of its events; ascending by key.
   std::vector<KeyedFields> values{};
+  // Likewise of lines "in".
+  std::vector<KeyedLayer> layers{};
 
   // A reader makes it of events with this id (lib/format/call_events.h); 0: it is in the file.
   std::uint16_t made_of = 0;
@@ -84,6 +94,8 @@ struct EventType {
 
   // Returns the fields that this event has besides `fields`.
   std::span<const Field> values_of(const Event& event) const;
+  // Returns the number of the bit of the event's layer.
+  unsigned layer_of(const Event& event) const;
   // Returns the id that such events have in the file.
   std::uint16_t file_id() const { return made_of != 0 ? made_of : id; }
   // Returns the field with this use; nullptr: the event has none.
@@ -157,9 +169,11 @@ class Catalogue {
 
  private:
   void add(EventType event);
-  void name_fields();
+  void name_fields(std::vector<Field>& fields) const;
   bool parse_name(std::string_view line);
   bool parse_values(std::string_view line);
+  bool parse_in(std::string_view line);
+  void give_layer(const std::string& table, const KeyedLayer& keyed);
   void give_values(const std::string& table, const KeyedFields& keyed);
   bool values_are_apart() const;
   bool parse_span(std::string_view line);
@@ -170,6 +184,7 @@ class Catalogue {
   std::vector<std::pair<std::string, Nesting>> spans_;  // kind, in the order of their lines
   std::map<std::string, NameTable> names_;
   std::vector<std::pair<std::string, KeyedFields>> values_;  // by table of names, as in their lines
+  std::vector<std::pair<std::string, KeyedLayer>> in_;       // likewise
   std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};       // index into events_; -1: none
 };
 

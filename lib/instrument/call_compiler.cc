@@ -101,8 +101,10 @@ class CallCompiler {
       const TextRule text = value.form == FetchedValue::Form::by_type  ? TextRule::by_type
                             : value.form == FetchedValue::Form::string ? TextRule::always
                                                                        : TextRule::never;
-      Result<HitValue> bound =
-          value.of_result ? names_.result(value.path, text) : names_.argument(value.path, text);
+      Result<HitValue> bound = value.form == FetchedValue::Form::inode
+                                   ? names_.file_number(value.path)
+                               : value.of_result ? names_.result(value.path, text)
+                                                 : names_.argument(value.path, text);
       if (!bound) return bound.error();
       values_.push_back({&value, std::move(*bound)});
       uses_entry_ |= !value.of_result;
@@ -273,7 +275,8 @@ class CallCompiler {
     const std::uint16_t first_word = builder.words();
     builder.emit(fetch, text_bytes(fetch));
     RecordedField field;
-    field.name = value.asked->path.text();
+    field.name = value.asked->name.empty() ? value.asked->path.text() : value.asked->name;
+    field.shown_as = value.asked->shown_as;
     field.first_word = first_word;
     field.words = static_cast<std::uint16_t>(builder.words() - first_word);
     const Type type = names_.btf().type(fetch.type);

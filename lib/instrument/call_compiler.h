@@ -32,6 +32,7 @@ struct RecordedField {
 
   std::string name;  // as typed: "file.f_inode.i_ino", "ret"
   Kind kind = Kind::number;
+  std::string shown_as;  // of a number (FetchedValue::shown_as)
   std::uint16_t first_word = 0, words = 1;
 };
 

@@ -145,7 +145,8 @@ class CallPlanner {
     append(identity, programs.entry);
     append(identity, programs.exit);
     for (const RecordedField& field : programs.fields) {
-      identity += field.name + '\t' + std::to_string(static_cast<int>(field.kind)) + '\t';
+      identity += field.name + '\t' + field.shown_as + '\t' +
+                  std::to_string(static_cast<int>(field.kind)) + '\t';
     }
     const auto [found, is_new] = known_.emplace(std::move(identity), plan_.programs.size());
     if (is_new) plan_.programs.push_back(std::move(programs));

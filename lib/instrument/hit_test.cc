@@ -34,6 +34,25 @@ constexpr ContextName kContexts[] = {
     {"cgroup", FKT_CONTEXT_CGROUP, 64},
 };
 
+// What leads to a file.
+struct FileType {
+  std::string_view name;
+  fkt_file_of kind;
+};
+
+constexpr FileType kFileTypes[] = {
+    {"struct file *", FKT_FILE_OF_FILE},
+    {"struct path *", FKT_FILE_OF_PATH},
+    {"struct dentry *", FKT_FILE_OF_DENTRY},
+    {"struct inode *", FKT_FILE_OF_INODE},
+    {"struct address_space *", FKT_FILE_OF_MAPPING},
+    {"struct kiocb *", FKT_FILE_OF_IOCB},
+    {"struct vm_fault *", FKT_FILE_OF_FAULT},
+    {"struct readahead_control *", FKT_FILE_OF_READAHEAD},
+    {"struct bio *", FKT_FILE_OF_BIO},
+    {"struct request *", FKT_FILE_OF_REQUEST},
+};
+
 // In the order of enum fkt_level.
 constexpr std::array<std::string_view, 4> kLevels = {"task", "softirq", "irq", "nmi"};
 
@@ -283,6 +302,24 @@ Result<HitValue> CallNames::result(const FieldPath& path, TextRule text) const {
   Result<Fetch> fetch = resolve_path(btf_, {FKT_CALL_RESULT, 2, function_.result}, path, text);
   if (!fetch) return fetch.error();
   return HitValue{HitValue::Source::result, std::move(*fetch)};
+}
+
+Result<HitValue> CallNames::file_number(const FieldPath& path) const {
+  const Result<HitValue> pointer = argument(path, TextRule::never);
+  if (!pointer) return pointer.error();
+  const std::string type = btf_.name(pointer->fetch.type);
+  const auto* const kind = std::ranges::find(kFileTypes, type, &FileType::name);
+  if (!path.steps.empty() || kind == std::end(kFileTypes)) {
+    std::string known;
+    for (const FileType& one : kFileTypes)
+      known += (known.empty() ? "" : ", ") + std::string(one.name);
+    return at_column(path.column, path.text() + " is " +
+                                      (path.steps.empty() ? type : "no argument") +
+                                      ": inode is of an argument that is one of " + known);
+  }
+  const auto parameter =
+      static_cast<std::uint16_t>(FKT_FILE_PARAMETER(pointer->fetch.index, kind->kind));
+  return context_value(FKT_CONTEXT_FILE, 64, parameter);
 }
 
 Result<HitValue> CallNames::value(const FieldPath& path, TextRule text) const {

@@ -52,6 +52,8 @@ class CallNames {
   // Likewise, of arguments and what they lead to only.
   Result<HitValue> argument(const FieldPath& path, TextRule text) const;
   Result<HitValue> result(const FieldPath& path, TextRule text) const;
+  // The inode number of the file that an argument leads to. Error (usage): it leads to none.
+  Result<HitValue> file_number(const FieldPath& path) const;
 
  private:
   const Btf& btf_;

@@ -11,6 +11,19 @@ namespace {
 constexpr std::size_t kLongest = 4096;   // characters of the line
 constexpr std::size_t kMostValues = 16;  // that are recorded with a hit
 
+// What a number can be shown as: types of fields in a catalogue.
+constexpr std::string_view kNumberForms[] = {"x", "dev", "ip4", "port"};
+
+// Returns "\"dev\" or \"x\"".
+std::string number_forms() {
+  std::string text;
+  for (const std::string_view form : kNumberForms) {
+    if (!text.empty()) text += form == kNumberForms[std::size(kNumberForms) - 1] ? " or " : ", ";
+    text += in_quotes(form);
+  }
+  return text;
+}
+
 // A part of the line. Its first character stands at `column`, from 1.
 struct Part {
   std::string_view text;
@@ -85,9 +98,19 @@ class ValueParser {
   Status take(bool of_result) {
     FetchedValue value;
     value.of_result = of_result;
-    const std::size_t column = scanner_.column();
-    const std::string_view text = scanner_.take_until(":,()");
+    std::size_t column = scanner_.column();
+    std::string_view text = scanner_.take_until(":,()=");
     if (text.empty()) return scanner_.expected("an argument's name");
+    if (!of_result && scanner_.take('=')) {
+      const auto wrong = std::ranges::find_if_not(text, is_name_character);
+      if (wrong != text.end()) {
+        return at_column(column, in_quotes(text) + " is no name: letters, digits and \"_\"");
+      }
+      value.name = text;
+      column = scanner_.column();
+      text = scanner_.take_until(":,()");
+      if (text.empty()) return scanner_.expected("what " + value.name + " is");
+    }
     Result<FieldPath> path = FieldPath::parse(text, column);
     if (!path) return path.error();
     value.path = std::move(*path);
@@ -112,8 +135,14 @@ class ValueParser {
       value.form = FetchedValue::Form::string;
     } else if (word == "number") {
       value.form = FetchedValue::Form::number;
+    } else if (word == "inode") {
+      value.form = FetchedValue::Form::inode;
+    } else if (std::ranges::find(kNumberForms, word) != std::end(kNumberForms)) {
+      value.form = FetchedValue::Form::number;
+      value.shown_as = word;
     } else {
-      return at_column(column, "a value's form is \"string\" or \"number\"");
+      return at_column(column,
+                       "a value's form is \"string\", \"number\", \"inode\", " + number_forms());
     }
     return Done{};
   }

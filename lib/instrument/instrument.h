@@ -5,9 +5,12 @@
 //
 //   call:vfs_read(file.f_path.dentry.d_name.name, count) ret if duration > 1ms && count >= 4096
 //
-// PLACE: lib/instrument/place.h. VALUE: a path from an argument (lib/query/field_path.h), arg1 to
-// arg6 where the arguments have no names; with ":string" the text that a pointer points to, with
-// ":number" the pointer itself. ret: the return value, or what a path leads to from there.
+// PLACE: lib/instrument/place.h. VALUE: [NAME=]PATH[:FORM], a path from an argument
+// (lib/query/field_path.h), arg1 to arg6 where the arguments have no names; with ":string" the text
+// that a pointer points to, with
+// ":number" the pointer itself; ":dev" and the others of kNumberForms say what a number is.
+// ":inode" is the number of the file that an argument leads to, whose path the recording gets too.
+// NAME is what the event calls it. ret: the return value, or what a path leads to from there.
 // CONDITION: lib/query/expression.h. ACTION: lib/instrument/action.h.
 #pragma once
 
@@ -27,10 +30,13 @@ namespace fkt {
 
 // A value that is recorded with each hit.
 struct FetchedValue {
-  enum class Form : std::uint8_t { by_type, string, number };
+  enum class Form : std::uint8_t { by_type, string, number, inode };
 
-  FieldPath path;  // of_result: the root is "ret"
+  std::string name;  // as the event calls it; empty: as the path
+  FieldPath path;    // of_result: the root is "ret"
   Form form = Form::by_type;
+  // Of a number: its type in the catalogue (man fkt-file.5); empty: as its type in the kernel.
+  std::string shown_as;
   bool of_result = false;
 };
 

@@ -196,25 +196,25 @@ class Binder {
   }
 
   Status layer(const ExpressionNode& source, BoundExpression::Node& node) {
-    node.kind = Kind::ids;
+    node.kind = Kind::layer;
     if (source.value.kind == Literal::Kind::number && !is_pattern(source.comparison)) {
-      ids(node, [&](const EventType& type) {
-        return compare(source.comparison, std::uint64_t{type.layer}, false, source.value);
-      });
+      for (std::uint64_t bit = 0; bit < 64; bit++) {
+        if (compare(source.comparison, bit, false, source.value)) node.layers |= 1ULL << bit;
+      }
       return Done{};
     }
     if (const Status status = text(source); !status) return status.error();
     std::vector<std::string> names;
-    for (const Layer& layer : info_.catalogue.layers()) names.push_back(layer.name);
+    for (const Layer& layer : info_.catalogue.layers()) {
+      names.push_back(layer.name);
+      if (compare(source.comparison, std::string_view(layer.name), source.value)) {
+        node.layers |= 1ULL << layer.bit;
+      }
+    }
     if (!is_pattern(source.comparison) && info_.catalogue.layer(source.value.text) == nullptr) {
       return at_column(source.value_column, "no layer \"" + source.value.text + "\"" +
                                                 did_you_mean(source.value.text, names));
     }
-    ids(node, [&](const EventType& type) {
-      const Layer* layer = info_.catalogue.layer(type.layer);
-      return layer != nullptr &&
-             compare(source.comparison, std::string_view(layer->name), source.value);
-    });
     return Done{};
   }
 

@@ -53,7 +53,8 @@ class BoundExpression {
       all,
       any,
       no,
-      ids,  // tests that depend only on the event's id: layer, state
+      ids,  // tests that depend only on the event's id: state
+      layer,
       name,
       cpu,
       pid,
@@ -63,6 +64,7 @@ class BoundExpression {
       argument,
     };
     Kind kind = Kind::all;
+    std::uint64_t layers = 0;  // of Kind::layer: a bit for each layer that is selected
     Comparison comparison = Comparison::equal;
     std::uint32_t left = 0, right = 0;
     Literal value;                       // times are converted to ticks

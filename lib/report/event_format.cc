@@ -15,6 +15,13 @@ bool is_named_by_key(const EventType& type) {
   return type.made_of != 0 || (by_key && type.role == Role::point);
 }
 
+void put_ip4(TextWriter& out, std::uint64_t address) {
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    out.number(address >> shift & 0xff);
+    if (shift > 0) out.put('.');
+  }
+}
+
 // Writes an exit status as wait(2) encodes it.
 void put_exit_code(TextWriter& out, std::uint64_t code) {
   if ((code & 0x7f) == 0) {
@@ -67,6 +74,8 @@ void EventFormat::value(TextWriter& out, const Field& field, std::uint64_t value
     case FieldType::uaddr:
     case FieldType::addr:
       return out.hex(value);
+    case FieldType::ip4:
+      return put_ip4(out, value);
     default:
       return out.number(value);
   }
@@ -233,11 +242,12 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
     const std::optional<std::uint64_t> number = EventType::value(field, event);
     if (!number) return;
     key(field.name);
-    const bool hex = field.type == FieldType::x || field.type == FieldType::uaddr ||
-                     field.type == FieldType::addr;
-    if (hex) out.put('"');  // a string, because most JSON readers make numbers doubles
+    // Most JSON readers make numbers doubles.
+    const bool as_text = field.type == FieldType::x || field.type == FieldType::uaddr ||
+                         field.type == FieldType::addr || field.type == FieldType::ip4;
+    if (as_text) out.put('"');
     value(out, field, *number);
-    if (hex) out.put('"');
+    if (as_text) out.put('"');
     name.clear();
     value_name(name, field, *number);
     if (name.size() == 0) return;

@@ -182,6 +182,24 @@ TEST_CASE("what an argument points to is read at the entry") {
   CHECK(words == std::vector<__u64>{0x8180});
 }
 
+TEST_CASE("the file that an argument leads to") {
+  Files files;
+  contexts = {{FKT_CONTEXT_FILE, 4711}};
+  const Outcome read = traced("call:vfs_read(ino=file:inode, count) ret", files.read(512, 100));
+  CHECK(read.what == "kept");
+  CHECK(read.words == std::vector<std::uint64_t>{4711, 512, 100});
+  const Result<CallPrograms> programs = compiled("call:vfs_read(ino=file:inode)");
+  REQUIRE(programs);
+  CHECK(programs->fields[0].name == "ino");
+  const fkt_insn& insn = programs->entry.program().insn[0];
+  CHECK(insn.how == FKT_FROM_CONTEXT);
+  CHECK(insn.index == FKT_CONTEXT_FILE);
+  CHECK(insn.size == FKT_FILE_PARAMETER(0, FKT_FILE_OF_FILE));
+  CHECK(refusal("call:vfs_read(count:inode)").starts_with("column 15: count is "));
+  CHECK(refusal("call:vfs_read(file.f_path:inode)").starts_with("column 15: "));
+  contexts.clear();
+}
+
 TEST_CASE("conditions on arguments are decided at the entry") {
   Files files;
   const Call call = files.read(4096, 100);

@@ -282,3 +282,44 @@ TEST_CASE("lines \"values\" that contradict each other or say nothing are damage
   }
   CHECK(Catalogue::parse(good + "values\tfunction\t13\t20\tx:u:1:0:64\n"));
 }
+
+TEST_CASE("lines \"in\": layers, by the event's key") {
+  const std::string lines =
+      std::string(kCallWithValues) + "in\tfunction\t7\t8\t6\nin\tfunction\t3\t3\t11\n";
+  const fkt::Result<Catalogue> catalogue = Catalogue::parse(lines);
+  REQUIRE(catalogue);
+  const EventType* const type = catalogue->find(0x502);
+  REQUIRE(type != nullptr);
+  const auto layer_of = [&](std::uint64_t number) {
+    const std::vector<std::uint64_t> words = {number | 1000ull << 24, 55};
+    return type->layer_of({.id = 0x502, .arg = 2, .words = words});
+  };
+  CHECK(layer_of(7) == 6);
+  CHECK(layer_of(8) == 6);
+  CHECK(layer_of(3) == 11);
+  CHECK(layer_of(6) == type->layer);
+  CHECK(layer_of(9) == type->layer);
+  CHECK(type->layer_of({.id = 0x502}) == type->layer);
+  const fkt::Result<Catalogue> again = Catalogue::parse(catalogue->to_lines());
+  REQUIRE(again);
+  CHECK(again->to_lines() == catalogue->to_lines());
+  for (const char* const line : {"in\tfunction\t7\t6\t6\n", "in\tfunction\t7\t8\t64\n",
+                                 "in\tfunction\t7\t8\n", "in\t\t7\t8\t6\n"}) {
+    CAPTURE(line);
+    CHECK_FALSE(Catalogue::parse(lines + line));
+  }
+}
+
+TEST_CASE("addresses and ports are as in a packet; devices have names") {
+  const fkt::Result<Catalogue> catalogue = Catalogue::parse(
+      "event\t300\tsent\t0\tpoint\t2\taddress:ip4:1:0:32 port:port:1:32:16 dev:dev:2:0:64\n"
+      "name\tdev\t8388609\tsda1\n");
+  REQUIRE(catalogue);
+  const EventType* const type = catalogue->find(0x300);
+  REQUIRE(type != nullptr);
+  const std::vector<std::uint64_t> words = {0x5000'0202000aull, 8 << 20 | 1};
+  const Event event{.id = 0x300, .words = words};
+  CHECK(EventType::value(type->fields[0], event) == 0x0a000202);
+  CHECK(EventType::value(type->fields[1], event) == 80);
+  CHECK(catalogue->name(type->fields[2], *EventType::value(type->fields[2], event)) == "sda1");
+}

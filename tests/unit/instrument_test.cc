@@ -97,6 +97,22 @@ TEST_CASE("values, condition and action") {
   CHECK(made("call:f(ret) ret").values[0].of_result == false);
 }
 
+TEST_CASE("names and forms of values") {
+  const Instrument made_so =
+      made("call:vfs_read(size=count, f=file:inode, pos:x, dev = a.b:dev) ret");
+  REQUIRE(made_so.values.size() == 5);
+  CHECK(made_so.values[0].name == "size");
+  CHECK(made_so.values[0].path.text() == "count");
+  CHECK(made_so.values[1].form == FetchedValue::Form::inode);
+  CHECK(made_so.values[2].name.empty());
+  CHECK(made_so.values[2].shown_as == "x");
+  CHECK(made_so.values[3].shown_as == "dev");
+  CHECK(made_so.values[3].path.text() == "a.b");
+  CHECK(made_so.values[4].of_result);
+  CHECK(refusal("call:f(a.b=c)") == "column 8: \"a.b\" is no name: letters, digits and \"_\"");
+  CHECK(refusal("call:f(a=)") == "column 10: \")\" where what a is should stand");
+}
+
 TEST_CASE("a wrong place") {
   const std::string kinds = "a place begins with call:, fn:, tp:, sys:, at:, block:, mod: or user:";
   CHECK(refusal("") == "column 1: no place: " + kinds);
@@ -131,7 +147,9 @@ TEST_CASE("wrong values, conditions and actions") {
   CHECK(refusal("call:f(a[x])") == "column 10: an index is a number from 0 to 1048576");
   CHECK(refusal("call:f(a[1)") == "column 9: the bracket is never closed");
   CHECK(refusal("call:f(1a)") == "column 8: \"1\" where a name should stand");
-  CHECK(refusal("call:f(a:text)") == "column 10: a value's form is \"string\" or \"number\"");
+  CHECK(refusal("call:f(a:text)") ==
+        "column 10: a value's form is \"string\", \"number\", \"inode\", \"x\", \"dev\", \"ip4\" "
+        "or \"port\"");
   CHECK(refusal("call:f rets") ==
         "column 8: \"rets\" where \"ret\", \"if\" or \"do\" should stand");
   CHECK(refusal("call:f when x") ==

@@ -30,6 +30,7 @@ CallSetup::Added CallSetup::add(CallPlan plan, std::uint16_t instrument) {
                           .instrument = instrument});
     names_.push_back(std::move(taken.name));
     values_.add(number, plan.programs[taken.programs].fields);
+    layers_.add(number, layer);
     added.functions++;
   }
   if (added.functions > 0) shortest_ = std::min(shortest_, plan.shortest);
@@ -59,7 +60,7 @@ std::string CallSetup::catalogue_lines() const {
   for (std::size_t number = 0; number < names_.size(); number++) {
     lines += "name\tfunction\t" + std::to_string(number) + '\t' + names_[number] + '\n';
   }
-  return lines + values_.text();
+  return lines + values_.text() + layers_.text();
 }
 
 }  // namespace fkt::record

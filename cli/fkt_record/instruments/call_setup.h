@@ -34,13 +34,14 @@ class CallSetup {
   bool empty() const { return functions_.empty(); }
   // For FKT_START; valid as long as this object.
   const fkt_calls& arguments() const { return *arguments_; }
-  // Lines for the file's catalogue: the names of the functions' numbers, and the values that are
-  // recorded of their calls.
+  // Lines for the file's catalogue: the names of the functions' numbers, the values that are
+  // recorded of their calls, and their layers.
   std::string catalogue_lines() const;
 
  private:
   std::vector<std::string> names_;  // of the functions, by number
   ValueLines values_{"function"};
+  LayerLines layers_{"function"};
   std::vector<fkt_called> functions_;
   std::unordered_set<std::uint64_t> known_;  // their addresses
   std::vector<std::byte> programs_;  // its memory stays where it is when this object is moved

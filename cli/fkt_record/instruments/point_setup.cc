@@ -19,6 +19,7 @@ void PointSetup::add(const PointPlan& plan, std::uint16_t instrument) {
     programs_.insert(programs_.end(), program, program + block.bytes());
     names_ += "name\ttracepoint\t" + std::to_string(number) + '\t' + taken.name + '\n';
     values_.add(number, taken.program.fields);
+    layers_.add(number, layer);
   }
 }
 

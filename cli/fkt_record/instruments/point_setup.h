@@ -27,13 +27,14 @@ class PointSetup {
   // For FKT_START; valid as long as this object.
   const fkt_points& arguments() const { return *arguments_; }
   // Lines for the file's catalogue.
-  std::string catalogue_lines() const { return names_ + values_.text(); }
+  std::string catalogue_lines() const { return names_ + values_.text() + layers_.text(); }
 
  private:
   std::vector<fkt_point> points_;
   std::vector<std::byte> programs_;  // its memory stays where it is when this object is moved
   std::string names_;                // lines "name"
   ValueLines values_{"tracepoint"};
+  LayerLines layers_{"tracepoint"};
   std::unique_ptr<fkt_points> arguments_ = std::make_unique<fkt_points>();
 };
 

@@ -8,6 +8,7 @@ namespace {
 
 // The type of the field in the catalogue, and how many bits it has.
 std::pair<std::string_view, unsigned> type_of(const RecordedField& field) {
+  if (!field.shown_as.empty()) return {field.shown_as, 64};
   switch (field.kind) {
     case RecordedField::Kind::text:
       return {"str", 64u * field.words};
@@ -42,6 +43,23 @@ void ValueLines::add(std::uint32_t number, std::span<const RecordedField> fields
   } else {
     lines_.push_back({number, number, std::move(text)});
   }
+}
+
+void LayerLines::add(std::uint32_t number, unsigned layer) {
+  if (!lines_.empty() && lines_.back().layer == layer) {
+    lines_.back().last = number;
+  } else {
+    lines_.push_back({number, number, layer});
+  }
+}
+
+std::string LayerLines::text() const {
+  std::string text;
+  for (const Line& line : lines_) {
+    text += "in\t" + table_ + '\t' + std::to_string(line.first) + '\t' + std::to_string(line.last) +
+            '\t' + std::to_string(line.layer) + '\n';
+  }
+  return text;
 }
 
 std::string ValueLines::text() const {

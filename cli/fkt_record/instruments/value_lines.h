@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Lines "values" of a file's catalogue (man fkt-file.5): what is recorded with the events of a
-// function or a tracepoint.
+// Lines "values" and "in" of a file's catalogue (man fkt-file.5): what is recorded with the events
+// of a function or a tracepoint, and which layer they belong to.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,25 @@ namespace fkt::record {
 
 // The fields of such a line.
 std::string value_fields(std::span<const RecordedField> fields);
+
+class LayerLines {
+ public:
+  // table: of the numbers' names.
+  explicit LayerLines(std::string_view table) : table_(table) {}
+
+  // Adds the layer of a number; numbers ascend.
+  void add(std::uint32_t number, unsigned layer);
+  std::string text() const;
+
+ private:
+  struct Line {
+    std::uint32_t first = 0, last = 0;
+    unsigned layer = 0;
+  };
+
+  std::string table_;
+  std::vector<Line> lines_;
+};
 
 class ValueLines {
  public:
