@@ -79,7 +79,7 @@ uninstall:  ## removes what install put there
 	@echo "make: removing FKT from $(DESTDIR)$(prefix) and $(modules_dir)"
 	@rm -f $(patsubst %,'$(DESTDIR)$(prefix)/bin/%',$(tool_names))
 	@for page in $(man_pages); do rm -f "$(DESTDIR)$(prefix)/share/man/man$${page##*.}/$${page##*/}"; done
-	@rm -rf '$(DESTDIR)$(prefix)/include/fkt' '$(DESTDIR)$(prefix)/lib/cmake/fkt'
+	@rm -rf '$(DESTDIR)$(prefix)/include/fkt' '$(DESTDIR)$(prefix)/lib/cmake/fkt' '$(DESTDIR)$(prefix)/share/fkt'
 	@rm -f '$(DESTDIR)$(prefix)/lib/libfkt.a' '$(DESTDIR)$(prefix)/lib/pkgconfig/fkt.pc'
 	@rm -f '$(modules_dir)/fkt.ko' '$(modules_dir)/fkt_calls.ko' '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
 	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; fi

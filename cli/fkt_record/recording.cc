@@ -9,11 +9,13 @@
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
+#include "cli/fkt_record/instruments/device_names.h"
 #include "cli/fkt_record/output/read_back_index.h"
 #include "cli/fkt_record/output/tail_reserve.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
 #include "cli/fkt_record/start_checks.h"
 #include "lib/base/random.h"
+#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 namespace {
@@ -44,6 +46,14 @@ Status check_size(const std::optional<std::uint64_t>& size, std::uint32_t page_b
   return cli::usage("-s: " + cli::bytes_text(*size) +
                     " leave no room for any event: with this -p " + "a page has " +
                     cli::bytes_text(page_bytes));
+}
+
+// What the file's catalogue has besides the built-in one.
+std::string catalogue_lines(const InstrumentSetup& instruments) {
+  const Result<std::string> partitions = read_file("/proc/partitions");
+  const Result<std::string> mounts = read_file("/proc/self/mountinfo");
+  return instruments.catalogue_lines() +
+         device_lines(partitions ? *partitions : "", mounts ? *mounts : "");
 }
 
 }  // namespace
@@ -144,14 +154,16 @@ std::string Recording::without_snapshots() const {
   return "nothing is being recorded";
 }
 
-// Finds the places of -i and makes the sections before the pages.
+// Finds the places of the instruments and makes the sections before the pages.
 Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t workload) {
   Result<KernelSymbols> kallsyms = read_kallsyms();
-  if (!request_.instruments.empty()) {
+  const InstrumentSetup::Asked instruments{request_.instruments, request_.layers.files};
+  if (!instruments.is_nothing()) {
     if (!kallsyms) return kallsyms.error();
     Result<InstrumentSetup> setup =
-        InstrumentSetup::make(request_.instruments, *kallsyms, ticks_per_second());
+        InstrumentSetup::make(instruments, *kallsyms, ticks_per_second());
     if (!setup) return setup.error();
+    for (const std::string& remark : setup->remarks()) cli::warn(remark);
     instruments_.emplace(std::move(*setup));
   }
   const Result<KernelSymbols> symbols =
@@ -160,7 +172,7 @@ Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t
   const Asked asked{request_.command, request_.words,      request_.mask,  request_.args,
                     request_.filter,  request_.filter_pid, request_.clock, request_.pow_pages};
   return sections_before({asked, device_, task_list_, *symbols, user, workload, output_.is_stream(),
-                          instruments_ ? instruments_->catalogue_lines() : ""});
+                          instruments_ ? catalogue_lines(*instruments_) : ""});
 }
 
 Result<LentFilesPlan> Recording::lent_files_plan() const {
@@ -220,7 +232,7 @@ Result<StartArguments> Recording::start_arguments(const DrainPlan& plan) const {
     const Status made = arguments.set_condition(*request_.snapshot_when, ticks_per_second());
     if (!made) return made.error();
   }
-  if (instruments_) arguments.set_instruments(*instruments_);
+  if (instruments_ && !instruments_->parts().empty()) arguments.set_instruments(*instruments_);
   if (plan.engine == FKT_ENGINE_LEND) {
     // Not with -z, because the module cannot write groups.
     arguments.lend(is_flight() && has_room() && !request_.level ? &output_ : nullptr);

@@ -13,7 +13,6 @@
 #include "cli/fkt_record/engine_name.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "lib/base/suggest.h"
-#include "lib/format/layer_mask.h"
 #include "lib/format/page_group.h"
 #include "lib/record/condition_compiler.h"
 #include "lib/record/snapshot_protocol.h"
@@ -48,8 +47,12 @@ void add_options(Options& options) {
       "begin another file after so many bytes (k, M, G): FILE.000001, FILE.000002, ..., each "
       "complete by itself")("keep", value("N"),
                             "of these files, keep the last N that are complete (default: all)");
-  options.section("What is recorded")(",k", value("MASK"),
-                                      "layers, as bits (0x401) or names (default: system,process)")(
+  options.section("What is recorded")(
+      ",k", value("LAYERS"),
+      "layers, as names (system,process,fs), bits (0x441) or files of instruments (./my.layer); "
+      "default: system,process")("also", value("LAYERS"),
+                                 "make these ready, so that fkt_enable can add them while it runs")(
+      "layers", "show the layers, and where their instruments are listed; record nothing")(
       "args", "system calls with their six arguments")(
       "instrument,i", cli::values("PLACE"),
       "also calls of kernel functions: call:vfs_*, 'call:ext4:* if duration > 1ms && ret < 0'; can "
@@ -99,11 +102,6 @@ Status whole(const Options& options, const char* name, const char* shown, std::u
 }
 
 Status read_numbers(const Options& options, Request& r) {
-  if (options.has("-k")) {
-    const Result<std::uint64_t> mask = parse_mask("-k", options.text("-k"));
-    if (!mask) return mask.error();
-    r.mask = *mask;
-  }
   if (options.has("-s")) {
     const Result<std::uint64_t> size = cli::parse_size("-s", options.text("-s"));
     if (!size) return size.error();
@@ -124,6 +122,22 @@ Status read_numbers(const Options& options, Request& r) {
     r.filter = FKT_FILTER_PROCESS;
     r.filter_pid = static_cast<std::int32_t>(number);
   });
+}
+
+// Reads -k and --also.
+Status read_layers(const Options& options, Request& r) {
+  if (options.has("-k")) {
+    Result<LayerChoice> layers = choose_layers("-k", options.text("-k"));
+    if (!layers) return layers.error();
+    r.mask = layers->mask;
+    r.layers.add(std::move(*layers));
+  }
+  if (options.has("also")) {
+    Result<LayerChoice> layers = choose_layers("--also", options.text("also"));
+    if (!layers) return layers.error();
+    r.layers.add(std::move(*layers));
+  }
+  return Done{};
 }
 
 Status check_when(const Expression& when, std::uint64_t mask) {
@@ -231,6 +245,21 @@ Status read_snapshots(const Options& options, Request& r) {
                [&r](std::uint64_t number) { r.snapshots = static_cast<unsigned>(number); });
 }
 
+// Checks what is in the lists of layers.
+Status check_layers(const Request& r) {
+  for (const LayerFile& file : r.layers.files) {
+    for (const LayerLine& line : file.lines) {
+      const std::string where = file.path + ':' + std::to_string(line.number) + ": ";
+      const Status good = check_instrument(line.instrument);
+      if (!good) return usage(where + good.error().message);
+      if (r.clock != FKT_CLOCK_TSC && line.instrument.place.kind == Place::Kind::call) {
+        return usage(where + "not with --clock mono: calls are timed by the TSC");
+      }
+    }
+  }
+  return Done{};
+}
+
 Status read_instruments(const Options& options, Request& r) {
   for (const std::string& text : options.texts("instrument")) {
     Result<Instrument> instrument = Instrument::parse(text);
@@ -239,14 +268,14 @@ Status read_instruments(const Options& options, Request& r) {
     if (!good) return good;
     r.instruments.push_back(std::move(*instrument));
   }
-  if (r.instruments.empty()) return Done{};
-  const bool has_calls = std::ranges::any_of(r.instruments, [](const Instrument& instrument) {
+  const auto is_of_calls = [](const Instrument& instrument) {
     return instrument.place.kind == Place::Kind::call;
-  });
-  if (has_calls && r.clock != FKT_CLOCK_TSC)
+  };
+  if (r.clock != FKT_CLOCK_TSC && std::ranges::any_of(r.instruments, is_of_calls)) {
     return usage("-i: not with --clock mono: calls are timed by the TSC");
-  r.mask |= 1ULL << FKT_L_INSTRUMENTS;
-  return Done{};
+  }
+  if (!r.instruments.empty()) r.mask |= 1ULL << FKT_L_INSTRUMENTS;
+  return check_layers(r);
 }
 
 Status read_remote(const Options& options, Request& r) {
@@ -320,12 +349,18 @@ Status check(const Options& options, Request& r) {
 
 Result<Request> request_of(const Options& options) {
   Request r;
-  Status status = read_numbers(options, r);
+  Status status = read_layers(options, r);
+  if (status) status = read_numbers(options, r);
   if (status) status = read_rest(options, r);
   if (status) status = check(options, r);
   if (status) status = check_files(options, r);
   if (!status) return status.error();
   return r;
+}
+
+int show_layers() {
+  const Result<bool> shown = cli::put(layers_text());
+  return shown ? cli::kDone : cli::fail(shown.error());
 }
 
 }  // namespace
@@ -339,6 +374,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
                   "Records what the kernel does while COMMAND runs.");
   add_options(options);
   if (const auto status = options.parse(argc, argv)) return {std::nullopt, *status};
+  if (options.has("layers")) return {std::nullopt, show_layers()};
   Result<Request> request = request_of(options);
   if (!request) return {std::nullopt, cli::fail(request.error())};
   const auto all = static_cast<std::size_t>(argc);

@@ -11,6 +11,7 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
+#include "cli/fkt_record/instruments/layer_files.h"
 #include "cli/fkt_record/output/output.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
@@ -30,6 +31,7 @@ struct Request {
   std::uint64_t mask = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
   bool args = false;
   std::vector<Instrument> instruments;  // -i
+  LayerChoice layers;                   // with lists of instruments; those of --also too
   bool pairs = true;                    // store begin and end in one word if no event is between
   std::optional<std::uint64_t> size;    // bytes of pages; nothing: until the output is full
   std::optional<std::uint64_t> duration_ns;

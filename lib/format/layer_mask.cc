@@ -3,6 +3,8 @@
 
 #include <fkt/events.h>
 
+#include <algorithm>
+
 #include "lib/base/parse.h"
 #include "lib/base/suggest.h"
 #include "lib/base/text.h"
@@ -60,6 +62,20 @@ std::string mask_names(std::uint64_t mask) {
 std::vector<std::string> layer_names() {
   std::vector<std::string> names;
   for (const Layer& layer : Catalogue::builtin().layers()) names.push_back(layer.name);
+  return names;
+}
+
+bool is_list_layer(unsigned bit) {
+  return bit == FKT_L_INSTRUMENTS ||
+         std::ranges::find(Catalogue::builtin().events(), bit, &EventType::layer) ==
+             Catalogue::builtin().events().end();
+}
+
+std::vector<std::string> list_layer_names() {
+  std::vector<std::string> names;
+  for (const Layer& layer : Catalogue::builtin().layers()) {
+    if (is_list_layer(layer.bit)) names.push_back(layer.name);
+  }
   return names;
 }
 

@@ -22,4 +22,9 @@ std::string mask_names(std::uint64_t mask);
 // Returns the names of all layers of the built-in catalogue.
 std::vector<std::string> layer_names();
 
+// Returns whether the events of this layer are those of instruments: of its list
+// (layers/NAME.layer), or of fkt_record -i.
+bool is_list_layer(unsigned bit);
+std::vector<std::string> list_layer_names();
+
 }  // namespace fkt

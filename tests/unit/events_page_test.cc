@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Generates man/fkt-events.7 from the catalogue and compares. FKT_GOLDEN_WRITE=1 writes the file.
+// Generates man/fkt-events.7 from the catalogue and the lists of layers, and compares.
+// FKT_GOLDEN_WRITE=1 writes the file.
 #include <catch2/catch.hpp>
+
+#include <fkt/events.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +11,8 @@
 
 #include "lib/base/text_writer.h"
 #include "lib/format/catalogue.h"
+#include "lib/format/layer_mask.h"
+#include "lib/instrument/layer_file.h"
 
 using namespace fkt;
 
@@ -15,8 +20,8 @@ namespace {
 
 std::string_view type_name(const Field& field) {
   static constexpr std::string_view kNames[] = {
-      "u",         "s",   "x",      "addr",    "uaddr", "tid",      "cpu", "syscall",
-      "syscall32", "irq", "vector", "softirq", "trap",  "exitcode", "str", "ticks"};
+      "u",   "s",      "x",       "addr", "uaddr",    "tid", "cpu",   "syscall", "syscall32",
+      "irq", "vector", "softirq", "trap", "exitcode", "str", "ticks", "ip4",     "port"};
   const auto type = static_cast<std::size_t>(field.type);
   return type < std::size(kNames) ? kNames[type] : std::string_view(field.names);
 }
@@ -61,12 +66,41 @@ void layer_table(TextWriter& out, const Catalogue& catalogue, const Layer& layer
   out.put(".TE\n");
 }
 
+std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The values that an instrument records, by their names in the event.
+std::string values_text(const Instrument& instrument) {
+  std::string text;
+  for (const FetchedValue& value : instrument.values) {
+    text += (text.empty() ? "" : ", ") + (value.name.empty() ? value.path.text() : value.name);
+  }
+  return text;
+}
+
+// A layer whose events are those of the instruments in its list.
+void list_table(TextWriter& out, const Layer& layer) {
+  out.put(".SS Layer " + layer.name + ", bit " + std::to_string(layer.bit) + "\n");
+  out.put(layer.text + "\n.TS\nl lx.\ninstrument\tvalues\n");
+  const auto path = std::filesystem::path(FKT_SOURCE_DIR) / "layers" / (layer.name + ".layer");
+  const Result<LayerFile> file = LayerFile::parse(read(path), path.string());
+  REQUIRE(file);
+  for (const LayerLine& line : file->lines) {
+    const std::string& text = line.instrument.text;
+    out.put((line.is_alternative ? "or " : "") + text.substr(0, text.find_first_of(" (")));
+    out.put("\tT{\n" + values_text(line.instrument) + "\nT}\n");
+  }
+  out.put(".TE\n");
+}
+
 std::string page() {
   const Catalogue& catalogue = Catalogue::builtin();
   TextWriter out;
   out.put(R"('\" t
 .\" SPDX-License-Identifier: GPL-2.0-only
-.\" Made from include/fkt/events.def by tests/unit/events_page_test.cc: do not edit.
+.\" Made from include/fkt/events.def and layers/*.layer by tests/unit/events_page_test.cc: do not edit.
 .TH FKT-EVENTS 7 "" "FKT" "Fast Kernel Tracing"
 .ad l
 .SH NAME
@@ -75,6 +109,14 @@ fkt-events \- the layers and events that FKT records
 Layers are switched on and off by their bits or names
 .RB ( fkt_record (1),
 .BR fkt_setmask (1)).
+The layers system, fkt and process have events of their own. The others are lists of instruments
+(functions and tracepoints, see
+.BR fkt_record (1)):
+files that can be read, copied and changed;
+.B fkt_record \-\-layers
+says where they are. Their hits are events call and tracepoint. An instrument with "or" before it stands in for the
+one before it on kernels that lack that.
+.PP
 Each event has a code, which is never used again for another one, and a name; codes of one name are
 forms of one event.
 .I Words
@@ -85,7 +127,7 @@ read it.
 .PP
 Arguments have a type: u, s, x numbers (unsigned, signed, hexadecimal); addr, uaddr addresses of the
 kernel and of user space; tid a thread; cpu; syscall, syscall32 system calls' numbers; irq, vector,
-softirq, trap; exitcode as wait(2) gives it; str text; ticks a duration; function the
+softirq, trap; exitcode as wait(2) gives it; str text; ticks a duration; ip4, port an address and a port; function the
 number of a function, which the recording names.
 .PP
 The codes of
@@ -94,7 +136,13 @@ differ in the state in which the thread leaves: 0x400 runnable (R), 0x401 asleep
 and not to be disturbed (D), 0x403 stopped (T), 0x404 traced (t), 0x405 dead (X), 0x406 zombie (Z),
 0x407 parked (P), 0x408 idle (I), 0x409 preempted (R+).
 )");
-  for (const Layer& layer : catalogue.layers()) layer_table(out, catalogue, layer);
+  for (const Layer& layer : catalogue.layers()) {
+    if (is_list_layer(layer.bit) && layer.bit != FKT_L_INSTRUMENTS) {
+      list_table(out, layer);
+    } else {
+      layer_table(out, catalogue, layer);
+    }
+  }
   out.put(R"(.SH SEE ALSO
 .BR fkt_record (1),
 .BR fkt_print (1),
@@ -108,7 +156,5 @@ and not to be disturbed (D), 0x403 stopped (T), 0x404 traced (t), 0x405 dead (X)
 TEST_CASE("fkt-events.7 is that of the catalogue", "[golden]") {
   const auto path = std::filesystem::path(FKT_SOURCE_DIR) / "man/fkt-events.7";
   if (std::getenv("FKT_GOLDEN_WRITE") != nullptr) std::ofstream(path, std::ios::binary) << page();
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  CHECK(text == page());
+  CHECK(read(path) == page());
 }

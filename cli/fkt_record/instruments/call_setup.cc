@@ -5,7 +5,7 @@
 
 namespace fkt::record {
 
-CallSetup::Added CallSetup::add(CallPlan plan, std::uint16_t instrument) {
+CallSetup::Added CallSetup::add(CallPlan plan, std::uint16_t instrument, fkt_layer layer) {
   const std::uint32_t first_program = program_count_;
   for (const CallPrograms& programs : plan.programs) {
     for (const ProgramBlock* const block : {&programs.entry, &programs.exit}) {

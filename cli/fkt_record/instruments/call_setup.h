@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include <fkt/events.h>
 #include <fkt/ioctl.h>
 
 #include "cli/fkt_record/instruments/value_lines.h"
@@ -27,7 +28,7 @@ class CallSetup {
 
   // Adds the functions that no earlier instrument has. instrument: its number among all of the
   // recording.
-  Added add(CallPlan plan, std::uint16_t instrument);
+  Added add(CallPlan plan, std::uint16_t instrument, fkt_layer layer);
   // Called once, after the last add(). Error (usage): there are too many functions.
   Status finish();
 

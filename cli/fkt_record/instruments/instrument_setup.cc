@@ -139,7 +139,7 @@ class InstrumentSetup::Maker {
   Maker(const KernelSymbols& symbols, double ticks_per_second)
       : symbols_(symbols), ticks_per_second_(ticks_per_second) {}
 
-  Status read_kernel(std::span<const Instrument> instruments) {
+  Status read_kernel(const Asked& asked) {
     if (symbols_.hidden) {
       return Error{ErrorCode::io,
                    "-i: the kernel hides its addresses from who lacks CAP_SYSLOG (sudo)"};
@@ -147,15 +147,31 @@ class InstrumentSetup::Maker {
     Result<Types> types = Types::read();
     if (!types) return types.error();
     types_.emplace(std::move(*types));
-    if (!std::ranges::any_of(instruments, is_of_calls)) return Done{};
+    if (!asks_for_calls(asked)) return Done{};
     const Result<std::string> available = available_functions();
     if (!available) return available.error();
     traceable_.emplace(*available);
     return Done{};
   }
 
-  Status add(const Instrument& instrument) {
-    return is_of_calls(instrument) ? add_calls(instrument) : add_points(instrument);
+  // layer: number of its bit in the mask.
+  Status add(const Instrument& instrument, unsigned layer) {
+    const auto bit = static_cast<fkt_layer>(layer);
+    return is_of_calls(instrument) ? add_calls(instrument, bit) : add_points(instrument, bit);
+  }
+
+  // Adds what this kernel has of the list. Error: not of code usage.
+  Status add(const LayerFile& file) {
+    std::string lacking;
+    for (std::size_t i = 0; i < file.lines.size();) {
+      const Result<std::string> lacks = add_alternatives(file, i);
+      if (!lacks) return lacks.error();
+      if (!lacks->empty()) lacking += (lacking.empty() ? "" : ", ") + *lacks;
+    }
+    if (!lacking.empty()) {
+      made_.remarks_.push_back("layer " + file.layer + ": this kernel lacks " + lacking);
+    }
+    return Done{};
   }
 
   Result<InstrumentSetup> finish() {
@@ -184,23 +200,59 @@ class InstrumentSetup::Maker {
     return [this](std::string_view module) { return types_->of(module); };
   }
 
-  Status add_calls(const Instrument& instrument) {
+  static bool asks_for_calls(const Asked& asked) {
+    return std::ranges::any_of(asked.instruments, is_of_calls) ||
+           std::ranges::any_of(asked.layers, [](const LayerFile& file) {
+             return std::ranges::any_of(
+                 file.lines, [](const LayerLine& line) { return is_of_calls(line.instrument); });
+           });
+  }
+
+  // Adds the first of the alternatives at line `i` that this kernel has, and sets `i` to the line
+  // behind them. Returns what to say the kernel lacks.
+  Result<std::string> add_alternatives(const LayerFile& file, std::size_t& i) {
+    const LayerLine& first = file.lines[i];
+    bool is_done = false;
+    do {
+      const LayerLine& line = file.lines[i];
+      const Status added = is_done ? Done{} : add(line.instrument, file.bit);
+      if (!added && added.error().code != ErrorCode::usage) return added.error();
+      if (!added) tell_wrong_value(file, line, added.error().message);
+      is_done |= static_cast<bool>(added);
+    } while (++i < file.lines.size() && file.lines[i].is_alternative);
+    return is_done || first.may_be_missing ? std::string() : place_text(first.instrument);
+  }
+
+  // The place is there, but not what should be recorded of it.
+  void tell_wrong_value(const LayerFile& file, const LayerLine& line, std::string_view message) {
+    constexpr std::string_view kColumn = "column ";
+    const std::size_t at = message.find(kColumn);
+    if (at == message.npos || line.may_be_missing) return;
+    made_.remarks_.push_back(file.path + ':' + std::to_string(line.number) + ':' +
+                             std::string(message.substr(at + kColumn.size())));
+  }
+
+  static std::string place_text(const Instrument& instrument) {
+    return instrument.text.substr(0, instrument.text.find_first_of(" \t("));
+  }
+
+  Status add_calls(const Instrument& instrument, fkt_layer layer) {
     Result<CallPlan> plan =
         plan_calls(instrument, {symbols_.symbols, *traceable_, types(), ticks_per_second_, {}});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     Part part = part_of(instrument);
     part.left_out = left_out(std::move(plan->left_out));
-    const CallSetup::Added added = made_.calls_.add(std::move(*plan), next());
+    const CallSetup::Added added = made_.calls_.add(std::move(*plan), next(), layer);
     if (added.functions == 0) {
       return unsupported(instrument, "instruments before it have all functions that fit");
     }
     part.places = added.functions;
     part.taken_before = added.taken_before;
-    finish_part(instrument, std::move(part));
+    finish_part(instrument, std::move(part), layer);
     return Done{};
   }
 
-  Status add_points(const Instrument& instrument) {
+  Status add_points(const Instrument& instrument, fkt_layer layer) {
     const Result<std::vector<std::string>> systems = folders("events");
     if (!systems) return systems.error();
     const Result<std::vector<std::string>> events = folders("events/" + instrument.place.group);
@@ -209,11 +261,11 @@ class InstrumentSetup::Maker {
         instrument,
         {*systems, events ? *events : none, symbols_.symbols, types(), ticks_per_second_});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
-    made_.points_.add(*plan, next());
+    made_.points_.add(*plan, next(), layer);
     Part part = part_of(instrument);
     part.places = plan->taken.size();
     part.left_out = left_out(std::move(plan->left_out));
-    finish_part(instrument, std::move(part));
+    finish_part(instrument, std::move(part), layer);
     return Done{};
   }
 
@@ -225,10 +277,10 @@ class InstrumentSetup::Maker {
     return part;
   }
 
-  void finish_part(const Instrument& instrument, Part part) {
+  void finish_part(const Instrument& instrument, Part part, fkt_layer layer) {
     made_.parts_.push_back(std::move(part));
     made_.instruments_.push_back(
-        {.action = static_cast<__u32>(action_of(instrument)), .layer = FKT_L_INSTRUMENTS});
+        {.action = static_cast<__u32>(action_of(instrument)), .layer = layer});
   }
 
   const KernelSymbols& symbols_;
@@ -238,15 +290,18 @@ class InstrumentSetup::Maker {
   InstrumentSetup made_;
 };
 
-Result<InstrumentSetup> InstrumentSetup::make(std::span<const Instrument> instruments,
-                                              const KernelSymbols& symbols,
+Result<InstrumentSetup> InstrumentSetup::make(const Asked& asked, const KernelSymbols& symbols,
                                               double ticks_per_second) {
   Maker maker(symbols, ticks_per_second);
-  const Status read = maker.read_kernel(instruments);
-  if (!read) return read.error();
-  for (const Instrument& instrument : instruments) {
-    const Status added = maker.add(instrument);
-    if (!added) return added.error();
+  Status done = maker.read_kernel(asked);
+  if (!done) return done.error();
+  for (const Instrument& instrument : asked.instruments) {
+    done = maker.add(instrument, FKT_L_INSTRUMENTS);
+    if (!done) return done.error();
+  }
+  for (const LayerFile& file : asked.layers) {
+    done = maker.add(file);
+    if (!done) return done.error();
   }
   return maker.finish();
 }

@@ -16,6 +16,7 @@
 #include "cli/fkt_record/instruments/point_setup.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
+#include "lib/instrument/layer_file.h"
 #include "lib/record/kernel_symbols.h"
 
 namespace fkt::record {
@@ -40,12 +41,20 @@ class InstrumentSetup {
     std::vector<LeftOut> left_out;
   };
 
+  // What is asked for: with -i, and by lists of layers.
+  struct Asked {
+    std::span<const Instrument> instruments;
+    std::span<const LayerFile> layers;
+
+    bool is_nothing() const { return instruments.empty() && layers.empty(); }
+  };
+
   // Finds the functions and tracepoints of the running kernel that the instruments are for. A
   // function belongs to the first instrument that fits it. symbols: what the kernel lists.
-  // Precondition: check_instrument() found them good. Error (usage): an instrument has no place;
-  // (io): the kernel does not tell what it has.
-  static Result<InstrumentSetup> make(std::span<const Instrument> instruments,
-                                      const KernelSymbols& symbols, double ticks_per_second);
+  // Precondition: check_instrument() found them good. Error (usage): an instrument of -i has no
+  // place; (io): the kernel does not tell what it has.
+  static Result<InstrumentSetup> make(const Asked& asked, const KernelSymbols& symbols,
+                                      double ticks_per_second);
 
   // For FKT_START; valid as long as this object.
   const fkt_instruments& arguments() const { return *arguments_; }
@@ -55,12 +64,16 @@ class InstrumentSetup {
     return calls_.catalogue_lines() + points_.catalogue_lines();
   }
   std::span<const Part> parts() const { return parts_; }
+  // What the lists of layers name and this kernel lacks, a line for each list, and what is wrong
+  // with their values.
+  std::span<const std::string> remarks() const { return remarks_; }
 
  private:
   class Maker;
   InstrumentSetup() = default;
 
   std::vector<Part> parts_;
+  std::vector<std::string> remarks_;
   CallSetup calls_;
   PointSetup points_;
   std::vector<fkt_instrument> instruments_;  // as parts_

@@ -5,7 +5,7 @@
 
 namespace fkt::record {
 
-void PointSetup::add(const PointPlan& plan, std::uint16_t instrument) {
+void PointSetup::add(const PointPlan& plan, std::uint16_t instrument, fkt_layer layer) {
   for (const PointPlan::Taken& taken : plan.taken) {
     const auto number = static_cast<std::uint32_t>(points_.size());
     fkt_point& point = points_.emplace_back();

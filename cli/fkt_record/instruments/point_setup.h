@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <fkt/events.h>
 #include <fkt/ioctl.h>
 
 #include "cli/fkt_record/instruments/value_lines.h"
@@ -19,7 +20,7 @@ namespace fkt::record {
 class PointSetup {
  public:
   // instrument: its number among all of the recording.
-  void add(const PointPlan& plan, std::uint16_t instrument);
+  void add(const PointPlan& plan, std::uint16_t instrument, fkt_layer layer);
   // Called once, after the last add(). Error (usage): there are too many tracepoints.
   Status finish();
 
