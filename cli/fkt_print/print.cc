@@ -18,6 +18,7 @@
 #include "lib/analyse/analysis.h"
 #include "lib/read/event_merge.h"
 #include "lib/report/event_dump.h"
+#include "lib/report/io_report.h"
 #include "lib/report/report_csv.h"
 #include "lib/report/report_json.h"
 #include "lib/report/report_text.h"
@@ -70,6 +71,39 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analy
   return put(out.view());
 }
 
+// Prints the table of files, disks or sockets. Returns false when the reader of stdout has closed
+// the pipe.
+Result<bool> print_io(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+                      const TimeFormat& time, std::uint64_t& shown) {
+  IoUse use(trace.info(), *request.io);
+  Progress progress("reading");
+  const std::uint64_t total = events_of(trace);
+  std::uint64_t done = 0;
+  for (const Event& event : trace.events({.from = {}, .to = request.selection.to, .cpu = {}})) {
+    const Analysis::Place& place = analysis.add(event);
+    if (++done % kProgressEvents == 0) progress.update(done, total);
+    if (!place.shown) continue;
+    shown++;
+    use.add(event, place, analysis.tasks());
+  }
+  analysis.finish(!request.selection.to, recording_end(trace));
+  if (!use.has_source()) {
+    constexpr const char* kLayers[] = {"fs", "block", "transport,socket"};
+    warn(request.file + ": no event that this table is made of was recorded (fkt_record -k " +
+         kLayers[static_cast<std::size_t>(*request.io)] + ")");
+  }
+  const IoReport report{use, *request.io, trace.info(), analysis.tasks(), time};
+  TextWriter out;
+  if (request.json) {
+    report.json(out);
+  } else if (request.csv) {
+    report.csv(out);
+  } else {
+    report.text(out);
+  }
+  return put(out.view());
+}
+
 std::string statistics(const Trace& trace, const PrintRequest& request, const Analysis& analysis,
                        const TimeFormat& time) {
   TextWriter out;
@@ -119,7 +153,11 @@ int print(const Options& options) {
   Analysis analysis(trace->info(), request->selection);
   if (request->statistics) analysis.keep_histograms();
   std::uint64_t shown = 0;
-  if (request->dump) {
+  if (request->io) {
+    const Result<bool> wanted = print_io(*trace, *request, analysis, time, shown);
+    if (!wanted) return fail(wanted.error());
+    if (!*wanted) return kDone;
+  } else if (request->dump) {
     const Result<bool> wanted = print_events(*trace, *request, analysis, time, shown);
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
@@ -139,7 +177,7 @@ int print(const Options& options) {
     if (!written) return fail(written.error());
   }
   // Says that nothing is selected, so that empty output is not mistaken for a failure.
-  const std::uint64_t events = request->dump ? shown : analysis.profile().events();
+  const std::uint64_t events = request->dump || request->io ? shown : analysis.profile().events();
   if (events == 0) warn(request->file + ": 0 events are selected");
   return say_damage(request->file, *trace);
 }

@@ -33,6 +33,32 @@ Status find_request(const Options& options, PrintRequest& r) {
   return Done{};
 }
 
+// Reads --files, --disks and --sockets, which print a table and nothing else.
+Status read_io(const Options& options, PrintRequest& r) {
+  constexpr std::pair<const char*, IoUse::Table> kTables[] = {
+      {"files", IoUse::Table::files},
+      {"disks", IoUse::Table::disks},
+      {"sockets", IoUse::Table::sockets},
+  };
+  const char* chosen = nullptr;
+  for (const auto& [name, table] : kTables) {
+    if (!options.has(name)) continue;
+    if (chosen != nullptr) {
+      return usage("--" + std::string(chosen) + " and --" + name + ": only one of the two");
+    }
+    chosen = name;
+    r.io = table;
+  }
+  if (chosen == nullptr) return Done{};
+  for (const char* other : {"dump", "stats", "counts", "slowest", "-t", "-b"}) {
+    if (!options.has(other)) continue;
+    const std::string shown = other[0] == '-' ? other : std::string("--") + other;
+    return usage("--" + std::string(chosen) + " and " + shown + ": only one of the two");
+  }
+  r.dump = r.statistics = false;
+  return Done{};
+}
+
 Status choose_format(const Options& options, PrintRequest& r) {
   r.json = options.has("json");
   r.csv = options.has("csv");
@@ -41,8 +67,10 @@ Status choose_format(const Options& options, PrintRequest& r) {
     if (options.has(other))
       return usage("--csv and --" + std::string(other) + ": only one of the two");
   }
-  if (!r.counts && !options.has("stats") && !options.has("slowest")) {
-    return usage("--csv: only with --stats, --counts, --slowest or --diff");
+  if (!r.counts && !options.has("stats") && !options.has("slowest") && !r.io) {
+    return usage(
+        "--csv: only with --stats, --counts, --slowest, --files, --disks, --sockets or "
+        "--diff");
   }
   return Done{};
 }
@@ -54,9 +82,12 @@ void add_print_options(Options& options) {
       "dump", "the events only")("stats", "the statistics only")(
       "counts", "counts only: lines COUNT<TAB>LAYER<TAB>NAME, most first")(
       "diff", value("OLD"), "what became slower from OLD to FILE, function by function")(
-      "json", "as JSON: one object a line for events, one for the statistics")(
-      "csv", "as CSV: with --stats, --counts, --slowest or --diff")(
-      "time", value("UNIT"), "times in cycles (default), ns, us or s")(
+      "files", "who read and wrote which file, how much, how long it took (recorded with -k fs)")(
+      "disks", "the same of disks (recorded with -k block)")(
+      "sockets", "the same of sockets (recorded with -k transport,socket)")(
+      "json", "as JSON: one object a line for events and tables, one for the statistics")(
+      "csv", "as CSV: all but the events")("time", value("UNIT"),
+                                           "times in cycles (default), ns, us or s")(
       ",k", "leave user-level time out of the histogram")(
       "slowest", value("N NAME"), "the N longest spans of that name (a system call's, ...)")(
       ",t", value("TABLE"), "write when each page was filled to this file (for fkt_extract)")(
@@ -76,6 +107,8 @@ Result<PrintRequest> print_request(const Options& options) {
   if (r.counts && stats) return usage("--counts and --stats: only one of the two");
   r.dump = dump || (!stats && !r.counts);
   r.statistics = !r.counts && (stats || !dump);
+  const Status io = read_io(options, r);
+  if (!io) return io.error();
   const Status format = choose_format(options, r);
   if (!format) return format.error();
   r.without_user = options.has("-k");
@@ -91,7 +124,8 @@ Result<PrintRequest> print_request(const Options& options) {
   }
   const Status found = find_request(options, r);
   if (!found) return found.error();
-  if (options.has("-p") && !r.dump) return usage("-p: only with the events; see -s for the rest");
+  if (options.has("-p") && !r.dump && !r.io)
+    return usage("-p: only with the events; see -s for the rest");
   if (options.has("-s") && !r.statistics && !r.counts && !r.slowest) {
     return usage("-s: only with the statistics; see -p for the events");
   }

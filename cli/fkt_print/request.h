@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/base/options.h"
+#include "lib/analyse/io_use.h"
 #include "lib/analyse/selection.h"
 #include "lib/base/time_format.h"
 #include "lib/read/trace.h"
@@ -24,8 +25,9 @@ struct PrintRequest {
   bool dump = true, statistics = true, counts = false, json = false, csv = false,
        without_user = false;
   std::optional<SlowestRequest> slowest;
-  std::string time_table;    // output file for the table of pages; empty: none
-  std::string buffer_table;  // output file for the table of buffer states; empty: none
+  std::optional<IoUse::Table> io;  // print this table only
+  std::string time_table;          // output file for the table of pages; empty: none
+  std::string buffer_table;        // output file for the table of buffer states; empty: none
   bool tables_only = false;
 };
 

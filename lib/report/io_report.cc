@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/report/io_report.h"
+
+#include <algorithm>
+#include <string>
+
+#include "lib/base/table.h"
+
+namespace fkt {
+namespace {
+
+using IoRow = IoUse::Row;
+
+constexpr unsigned kMinorBits = 20;  // of a device's number in the kernel
+
+// Returns the device's name, "8:1" if the recording has none.
+std::string device_name(const TraceInfo& info, std::uint64_t device) {
+  Field field;
+  field.type = FieldType::named;
+  field.names = "dev";
+  const std::string_view known = info.catalogue.name(field, device);
+  if (!known.empty()) return std::string(known);
+  return std::to_string(device >> kMinorBits) + ':' +
+         std::to_string(device & ((1U << kMinorBits) - 1));
+}
+
+std::string address(std::uint32_t number) {
+  std::string text;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    text += std::to_string(number >> shift & 0xff);
+    if (shift > 0) text += '.';
+  }
+  return text;
+}
+
+// Returns the other end, "10.0.2.2:80"; of a socket without one "-".
+std::string peer(const IoUse::Object& socket) {
+  if (socket.address == 0 && socket.port == 0) return "-";
+  return (socket.address == 0 ? "" : address(socket.address)) + ':' + std::to_string(socket.port);
+}
+
+// The middle of a percentile's bucket may lie above the longest of all.
+std::uint64_t percentile(const IoRow& row, double percent) {
+  return std::min(row.sums.durations.percentile(percent), row.sums.longest);
+}
+
+void add_sums(TableOf<IoRow>& table) {
+  constexpr std::size_t kCount = 9, kBytes = 14, kErrors = 7, kTicks = 15;
+  const auto ticks = [&](std::string title, std::string_view key, auto value) {
+    table.add({.title = std::move(title), .key = key, .width = kTicks},
+              [value](const IoRow& row) { return Ticks{value(row)}; });
+  };
+  table.add({.title = "Count", .key = "count", .width = kCount},
+            [](const IoRow& row) { return row.sums.count; });
+  table.add({.title = "Bytes", .key = "bytes", .width = kBytes},
+            [](const IoRow& row) { return row.sums.bytes; });
+  table.add({.title = "Errors", .key = "errors", .width = kErrors},
+            [](const IoRow& row) { return row.sums.errors; });
+  ticks("Total", "total", [](const IoRow& row) { return row.sums.ticks; });
+  ticks("50%", "p50", [](const IoRow& row) { return percentile(row, 50); });
+  ticks("99%", "p99", [](const IoRow& row) { return percentile(row, 99); });
+  ticks("Max", "max", [](const IoRow& row) { return row.sums.longest; });
+}
+
+void add_objects(TableOf<IoRow>& table, const IoReport& report) {
+  const IoUse& use = report.use;
+  const auto device = [&info = report.info](const IoRow& row) {
+    return device_name(info, row.object.device);
+  };
+  if (report.table == IoUse::Table::sockets) {
+    table.add({.title = "Proto", .key = "protocol", .width = 5, .left = true, .separated = true},
+              [](const IoRow& row) { return std::string(row.object.protocol); });
+    table.add({.title = "Port", .key = "port", .width = 5, .separated = true},
+              [](const IoRow& row) { return std::uint64_t{row.object.own_port}; });
+    table.add({.title = "Peer", .key = "peer", .left = true, .separated = true},
+              [](const IoRow& row) { return peer(row.object); });
+    return;
+  }
+  table.add({.title = "Device",
+             .key = "device",
+             .width = 8,
+             .left = true,
+             .separated = true,
+             .fitted = true,
+             .escaped = true},
+            device);
+  table.add({.title = "Inode", .key = "inode", .width = 10, .separated = true},
+            [](const IoRow& row) {
+              return row.object.number == 0 ? Cell(kUnknown) : Cell(row.object.number);
+            });
+  table.add({.title = "File", .key = "file", .left = true, .separated = true, .escaped = true},
+            [&use](const IoRow& row) {
+              const std::string_view name = use.file_name(row.object);
+              return name.empty() ? Cell(kUnknown) : Cell(std::string(name));
+            });
+}
+
+TableOf<IoRow> io_table(const std::vector<IoRow>& rows, const IoReport& report) {
+  TableOf<IoRow> table(rows);
+  add_sums(table);
+  table.add({.title = "What", .key = "what", .width = 10, .left = true, .separated = true},
+            [](const IoRow& row) { return std::string(IoUse::name(row.what)); });
+  table.add({.title = "Pid", .key = "pid", .width = 7}, [&tasks = report.tasks](const IoRow& row) {
+    return std::uint64_t{tasks[row.process].tid};
+  });
+  table.add(
+      {.title = "Process",
+       .key = "process",
+       .width = 15,
+       .left = true,
+       .separated = true,
+       .escaped = true},
+      [&tasks = report.tasks](const IoRow& row) { return std::string(tasks.name(row.process)); });
+  add_objects(table, report);
+  return table;
+}
+
+}  // namespace
+
+void IoReport::text(TextWriter& out) const {
+  const std::vector<IoRow> rows = use.rows();
+  out.put("Times in ");
+  out.put(time.unit());
+  out.put('\n');
+  write_text(out, io_table(rows, *this), time);
+}
+
+void IoReport::json(TextWriter& out) const {
+  const std::vector<IoRow> rows = use.rows();
+  write_json_rows(out, io_table(rows, *this), time, JsonRows::lines);
+}
+
+void IoReport::csv(TextWriter& out) const {
+  const std::vector<IoRow> rows = use.rows();
+  write_csv(out, io_table(rows, *this), time);
+}
+
+}  // namespace fkt

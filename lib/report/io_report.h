@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Who read and wrote what as a table (fkt_print --files, --disks, --sockets).
+#pragma once
+
+#include "lib/analyse/io_use.h"
+#include "lib/base/text_writer.h"
+#include "lib/base/time_format.h"
+
+namespace fkt {
+
+struct IoReport {
+  const IoUse& use;
+  IoUse::Table table;
+  const TraceInfo& info;
+  const Tasks& tasks;
+  const TimeFormat& time;
+
+  void text(TextWriter& out) const;
+  // Writes a JSON object per line.
+  void json(TextWriter& out) const;
+  // Writes the members of json() as CSV (RFC 4180) with a head line.
+  void csv(TextWriter& out) const;
+};
+
+}  // namespace fkt

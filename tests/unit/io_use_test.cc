@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests the tables of files, disks and sockets, on recordings made here.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <fkt/call_event.h>
+#include <fkt/point_hit.h>
+
+#include "lib/analyse/io_use.h"
+#include "lib/read/event_merge.h"
+#include "lib/report/io_report.h"
+#include "tests/unit/trace_builder.h"
+
+using namespace fkt;
+using fkt::test::TraceBuilder;
+
+namespace {
+
+constexpr std::uint64_t kStart = TraceBuilder::kStart;
+
+enum Function { kRead, kOpen, kOther, kSend };
+enum Point { kQueue, kIssue, kComplete };
+
+constexpr const char* kLines =
+    "name\tfunction\t0\tvfs_read\n"
+    "name\tfunction\t1\tvfs_open\n"
+    "name\tfunction\t2\tvfs_raed\n"
+    "name\tfunction\t3\ttcp_sendmsg\n"
+    "name\ttracepoint\t0\tblock_bio_queue\n"
+    "name\ttracepoint\t1\tblock_rq_issue\n"
+    "name\ttracepoint\t2\tblock_rq_complete\n"
+    "name\tdev\t8388609\tsda1\n"
+    "values\tfunction\t0\t0\tdev:dev:1:0:64 ino:u:2:0:64 ret:s:3:0:64\n"
+    "values\tfunction\t1\t1\tdev:dev:1:0:64 ino:u:2:0:64\n"
+    "values\tfunction\t2\t2\tdev:dev:1:0:64 ino:u:2:0:64 ret:s:3:0:64\n"
+    "values\tfunction\t3\t3\tsk:x:1:0:64 sport:u:2:0:64 daddr:ip4:3:0:64 dport:port:4:0:64 "
+    "ret:s:5:0:64\n"
+    "values\ttracepoint\t0\t0\tdev:dev:1:0:64 part:dev:2:0:64 ino:u:3:0:64 sector:u:4:0:64\n"
+    "values\ttracepoint\t1\t1\trq:x:1:0:64 dev:dev:2:0:64 sector:u:3:0:64 bytes:u:4:0:64 "
+    "flags:x:5:0:64\n"
+    "values\ttracepoint\t2\t2\trq:x:1:0:64 bytes:u:2:0:64 error:u:3:0:64\n";
+
+class Recording {
+ public:
+  Recording() {
+    builder_.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + kLines);
+    builder_.section(FKT_SEC_TASKS,
+                     "1\t1\t0\tinit\n10\t10\t1\tfkt_record\n42\t42\t10\twork\n43\t42\t10\twork\n"
+                     "7\t7\t2\tkworker\n");
+  }
+
+  // A call of thread `tid` that ended at `end` ns after the start and took `ticks` ns.
+  void call(std::uint32_t tid, std::uint64_t end, std::uint64_t ticks, Function function,
+            std::initializer_list<std::uint64_t> values) {
+    builder_.pid(0, tid);
+    std::vector<std::uint64_t> words{fkt_call_values_word(function, ticks), kStart + end - ticks};
+    words.insert(words.end(), values);
+    event(kStart + end, FKT_E_CALL_VALUES, static_cast<std::uint32_t>(words.size()), words);
+  }
+  void point(std::uint32_t tid, std::uint64_t at, Point point,
+             std::initializer_list<std::uint64_t> values) {
+    builder_.pid(0, tid);
+    event(kStart + at, FKT_E_POINT_VALUES,
+          FKT_POINT_ARG(point, static_cast<std::uint32_t>(values.size())),
+          std::vector<std::uint64_t>(values));
+  }
+
+  // path: at most 8 characters.
+  void name(std::uint32_t tid, std::uint64_t at, std::uint64_t device, std::uint64_t inode,
+            std::string_view path) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, path.data(), path.size());
+    builder_.pid(0, tid);
+    event(kStart + at, FKT_E_NAME, 3, {device, inode, word});
+  }
+
+  struct Table {
+    std::vector<IoUse::Row> rows;
+    std::string csv;
+  };
+  Table table(IoUse::Table which) {
+    const Result<Trace> trace = Trace::from_bytes(builder_.finish());
+    REQUIRE(trace);
+    Analysis analysis(trace->info(), {});
+    IoUse use(trace->info(), which);
+    for (const Event& event : trace->events()) {
+      const Analysis::Place& place = analysis.add(event);
+      if (place.shown) use.add(event, place, analysis.tasks());
+    }
+    CHECK(use.has_source());
+    const TimeFormat time(TimeUnit::ns, 1e9);
+    TextWriter out;
+    IoReport{use, which, trace->info(), analysis.tasks(), time}.csv(out);
+    // The names that rows refer to end with the trace; numbers do not.
+    std::vector<IoUse::Row> rows = use.rows();
+    for (IoUse::Row& row : rows) row.object.protocol = {};
+    return {std::move(rows), std::string(out.view())};
+  }
+
+ private:
+  void event(std::uint64_t clock, std::uint32_t id, std::uint32_t arg,
+             const std::vector<std::uint64_t>& words) {
+    switch (words.size()) {
+      case 2:
+        builder_.event(0, clock, id, arg, {words[0], words[1]});
+        break;
+      case 4:
+        builder_.event(0, clock, id, arg, {words[0], words[1], words[2], words[3]});
+        break;
+      case 3:
+        builder_.event(0, clock, id, arg, {words[0], words[1], words[2]});
+        break;
+      case 5:
+        builder_.event(0, clock, id, arg, {words[0], words[1], words[2], words[3], words[4]});
+        break;
+      case 7:
+        builder_.event(0, clock, id, arg,
+                       {words[0], words[1], words[2], words[3], words[4], words[5], words[6]});
+        break;
+      default:
+        FAIL("no event with " << words.size() << " words");
+    }
+  }
+
+  TraceBuilder builder_;
+};
+
+constexpr std::uint64_t kDisk = 8 << 20 | 1, kPartition = 8 << 20 | 2;
+
+}  // namespace
+
+TEST_CASE("files: each process, file and kind of call has a row") {
+  Recording r;
+  r.name(42, 390, kDisk, 77, "a/b");
+  r.call(42, 500, 100, kOpen, {kDisk, 77});
+  r.call(42, 1'000, 200, kRead, {kDisk, 77, 4096});
+  r.call(43, 2'000, 400, kRead, {kDisk, 77, 100});
+  r.call(43, 3'000, 400, kRead, {kDisk, 77, static_cast<std::uint64_t>(-5)});
+  r.call(42, 4'000, 50, kRead, {kDisk, 78, 10});
+  r.call(42, 5'000, 50, kOther, {kDisk, 78, 10});
+  const auto [rows, csv] = r.table(IoUse::Table::files);
+  CHECK(csv ==
+        "count,bytes,errors,total,p50,p99,max,what,pid,process,device,inode,file\r\n"
+        "3,4196,1,1000,400,400,400,read,42,work,sda1,77,a/b\r\n"
+        "1,10,0,50,50,50,50,read,42,work,sda1,78,\r\n"
+        "1,0,0,100,100,100,100,open,42,work,sda1,77,a/b\r\n");
+}
+
+TEST_CASE("disks: a request counts for the process that asked, from issue to completion") {
+  Recording r;
+  // Two bios of process 42 become one request, which a worker issues.
+  r.name(42, 90, kPartition, 77, "/file");
+  r.point(42, 100, kQueue, {kDisk, kPartition, 77, 1000});
+  r.point(42, 110, kQueue, {kDisk, kPartition, 78, 1008});
+  r.point(7, 200, kIssue, {0xabc, kDisk, 1000, 8192, 0x1});
+  // One of nobody that is known, of which the device does a part first.
+  r.point(7, 300, kIssue, {0xdef, kDisk, 5000, 4096, 0x0});
+  r.point(42, 700, kComplete, {0xabc, 8192, 0});
+  r.point(42, 800, kComplete, {0xdef, 1024, 0});
+  r.point(42, 900, kComplete, {0xdef, 3072, 0});
+  // It was issued before the recording.
+  r.point(42, 950, kComplete, {0x123, 512, 0});
+  // One that fails; the same address as before.
+  r.point(42, 1'000, kIssue, {0xabc, kDisk, 9000, 512, 0x1});
+  r.point(7, 1'100, kComplete, {0xabc, 0, 10});
+  const auto [rows, csv] = r.table(IoUse::Table::disks);
+  CHECK(csv ==
+        "count,bytes,errors,total,p50,p99,max,what,pid,process,device,inode,file\r\n"
+        "1,8192,0,500,500,500,500,write,42,work,sda1,77,/file\r\n"
+        "1,4096,0,600,600,600,600,read,7,kworker,sda1,,\r\n"
+        "1,0,1,100,100,100,100,write,42,work,sda1,,\r\n");
+}
+
+TEST_CASE("sockets: addresses and ports are as people write them") {
+  Recording r;
+  const std::uint64_t address = 0x0202000a;  // 10.0.2.2 in a packet
+  const std::uint64_t port = 0x5000;         // 80 in a packet
+  r.call(42, 1'000, 200, kSend, {0xffff, 4242, address, port, 700});
+  r.call(42, 2'000, 300, kSend, {0xffff, 4242, address, port, 300});
+  const auto [rows, csv] = r.table(IoUse::Table::sockets);
+  CHECK(csv ==
+        "count,bytes,errors,total,p50,p99,max,what,pid,process,protocol,port,peer\r\n"
+        "2,1000,0,500,202,300,300,send,42,work,tcp,4242,10.0.2.2:80\r\n");
+}
