@@ -15,5 +15,6 @@ int fkt_capture_opened(struct file *file);
 void fkt_capture_closed(struct file *file);
 void fkt_capture_finish(void);
 int fkt_capture_hit_counts(const struct file *owner, struct fkt_hit_counts *counts);
+u64 fkt_capture_layers(void);
 
 #endif /* FKT_CAPTURE_H */

@@ -135,3 +135,14 @@ int fkt_instrument_table_counts(const struct fkt_instrument_table *table, struct
 	}
 	return 0;
 }
+
+/* Returns the layers of its instruments. table: may be NULL. */
+u64 fkt_instrument_table_layers(const struct fkt_instrument_table *table)
+{
+	u64 layers = 0;
+	u32 i;
+
+	for (i = 0; table && i < table->count; i++)
+		layers |= 1ULL << table->slots[i].layer;
+	return layers;
+}

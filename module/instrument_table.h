@@ -43,5 +43,6 @@ struct fkt_instrument_table {
 struct fkt_instrument_table *fkt_instrument_table_get(const struct file *owner, const struct fkt_start *start);
 void fkt_instrument_table_free(struct fkt_instrument_table *table);
 int fkt_instrument_table_counts(const struct fkt_instrument_table *table, struct fkt_hit_counts *counts);
+u64 fkt_instrument_table_layers(const struct fkt_instrument_table *table);
 
 #endif /* FKT_INSTRUMENT_TABLE_H */

@@ -26,7 +26,10 @@
 
 /* ---- the mask ---- */
 
-/* New mask = (old | set) & ~clear. -ENODATA: no recording runs; -EPERM: it belongs to another user. */
+/*
+ * New mask = (old | set) & ~clear. -ENODATA: no recording runs; -EPERM: it belongs to another user; -ENXIO: it has no
+ * instruments of a layer that is added.
+ */
 int fkt_capture_mask(struct file *file, u64 set, u64 clear)
 {
 	u64 mask;
@@ -41,6 +44,8 @@ int fkt_capture_mask(struct file *file, u64 set, u64 clear)
 		err = -ENODATA;
 	} else if (!fkt_access_steer(file, fkt_recording.owner)) {
 		err = -EPERM;
+	} else if (set & ~fkt_recording.mask & ~fkt_capture_layers()) {
+		err = -ENXIO;
 	} else {
 		mask = (fkt_recording.mask | set) & ~clear;
 		/* Switch hooks on before layers are added to the mask, and off after layers are removed from it. */

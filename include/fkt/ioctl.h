@@ -31,7 +31,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 8
+#define FKT_ABI_VERSION 9
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -328,7 +328,10 @@ struct fkt_fired {
 #define FKT_FREEBUFFER _IO(FKT_IOC, 3)
 /* Waits until a recording runs, whichever open file started it. */
 #define FKT_WAITREADY _IO(FKT_IOC, 4)
-/* Add layers, remove layers, set them. ENODATA: no recording runs; EPERM: it belongs to another user. */
+/*
+ * Add layers, remove layers, set them. ENODATA: no recording runs; EPERM: it belongs to another user; ENXIO: it has no
+ * instruments of a layer that is added, whose events are those of instruments.
+ */
 #define FKT_ENABLE _IOW(FKT_IOC, 5, __u64)
 #define FKT_DISABLE _IOW(FKT_IOC, 6, __u64)
 #define FKT_SETMASK _IOW(FKT_IOC, 7, __u64)

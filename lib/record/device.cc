@@ -168,6 +168,9 @@ Result<bool> Device::change_mask(unsigned long request, std::uint64_t mask) {
   if (number == EPERM) {
     return about("the recording is another user's: to change its layers takes CAP_PERFMON (sudo)");
   }
+  if (number == ENXIO) {
+    return about("the recording has no instruments of one of these layers (fkt_record --also)");
+  }
   return number == 0 ? Result<bool>(true) : error("setting the mask", number);
 }
 
