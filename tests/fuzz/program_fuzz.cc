@@ -35,7 +35,7 @@ __u64 context_of(const __u64*, __u32 which, __u32 parameter) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr fkt_program_rules rules = {
-      .words = 0x1ff, .record_bytes = 24, .record = 8, .emits = 48, .contexts = 0x7ff};
+      .words = 0x1ff, .record_bytes = 24, .record = 8, .emits = 48, .contexts = 0xfff};
   std::vector<std::uint64_t> memory(size / 8 + 1);
   std::memcpy(memory.data(), data, size);
   const auto* program = reinterpret_cast<const fkt_program*>(memory.data());
