@@ -102,10 +102,10 @@ TEST_CASE("a file's own catalogue says how its events read") {
   TraceBuilder b;
   b.section(FKT_SEC_CATALOGUE,
             Catalogue::builtin().to_lines() +
-                "layer\t13\tbattery\tcharge\n"
-                "event\t700\tcharge\t13\tpoint\t1\tpercent:u:0:0:8 volt:x:1:0:64\n"
-                "event\t701\tdrive\t13\tbegin:drive\t0\tcar:u:0:0:24\n"
-                "event\t702\tdrive_end\t13\tend:drive\t0\tcar:u:0:0:24\n");
+                "layer\t40\tbattery\tcharge\n"
+                "event\t700\tcharge\t40\tpoint\t1\tpercent:u:0:0:8 volt:x:1:0:64\n"
+                "event\t701\tdrive\t40\tbegin:drive\t0\tcar:u:0:0:24\n"
+                "event\t702\tdrive_end\t40\tend:drive\t0\tcar:u:0:0:24\n");
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 110, 0x701, 7);
