@@ -2,10 +2,11 @@
 #include "lib/read/split_pages.h"
 
 #include <algorithm>
-#include <atomic>
-#include <functional>
+#include <array>
+#include <mutex>
 #include <thread>
 
+#include "lib/base/parallel_for.h"
 #include "lib/read/trace_data.h"
 
 namespace fkt {
@@ -14,23 +15,8 @@ namespace {
 constexpr std::size_t kAtOnce = 16;  // pages that a thread takes at a time
 constexpr unsigned kMostThreads = 8;
 
-// Calls work(first, end) for parts of [0, count), from several threads at once.
-void in_parts(std::size_t count, std::size_t part,
-              const std::function<void(std::size_t, std::size_t)>& work) {
-  std::atomic<std::size_t> next{0};
-  const auto take = [&] {
-    for (;;) {
-      const std::size_t first = next.fetch_add(part);
-      if (first >= count) return;
-      work(first, std::min(first + part, count));
-    }
-  };
-  const std::size_t parts = (count + part - 1) / part;
-  const std::size_t threads =
-      std::min<std::size_t>({std::thread::hardware_concurrency(), kMostThreads, parts});
-  std::vector<std::jthread> helpers;
-  for (std::size_t i = 1; i < threads; i++) helpers.emplace_back(take);
-  take();
+unsigned threads() {
+  return std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
 }
 
 }  // namespace
@@ -79,7 +65,7 @@ void SplitPages::find_wanted() {
   std::mutex mutex;
   const std::vector<PageRef>& pages = data_.pages;
   places_.assign(pages.size(), 0);
-  in_parts(pages.size(), kAtOnce, [&](std::size_t first, std::size_t end) {
+  parallel_for(pages.size(), kAtOnce, threads(), [&](std::size_t first, std::size_t end) {
     PageSplitter splitter(rules_);
     std::vector<Wanted> wanted;
     for (std::size_t i = first; i < end; i++) {
@@ -133,7 +119,7 @@ void SplitPages::answer(std::vector<Query> queries) {
   }
   first.push_back(queries.size());
   std::mutex mutex;
-  in_parts(first.size() - 1, 1, [&](std::size_t from, std::size_t to) {
+  parallel_for(first.size() - 1, 1, threads(), [&](std::size_t from, std::size_t to) {
     PageSplitter splitter(rules_);
     for (std::size_t i = from; i < to; i++) {
       const std::uint32_t number = queries[first[i]].page, behind = next_on_cpu_[number];

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <thread>
 #include <utility>
 
+#include "lib/base/parallel_for.h"
 #include "lib/read/page_decoder.h"
 #include "lib/read/page_sequence.h"
 
@@ -97,20 +97,11 @@ Density::Density(const Trace& trace, unsigned threads, PassControl& control)
   in_piece_.resize(pages * per_page_ * layers_.size());
   std::vector<Edge> edges(pages);
   control.total = pages;
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    while (!control.stop) {
-      const std::size_t first = next.fetch_add(kPagesAtOnce);
-      if (first >= pages) return;
-      const std::size_t last = std::min(first + kPagesAtOnce, pages);
-      for (std::size_t page = first; page < last; page++) read_page(page, edges[page]);
-      control.done += last - first;
-    }
-  };
-  std::vector<std::jthread> helpers;
-  for (unsigned i = 1; i < threads; i++) helpers.emplace_back(work);
-  work();
-  helpers.clear();
+  parallel_for(pages, kPagesAtOnce, threads, [&](std::size_t first, std::size_t end) {
+    if (control.stop) return;
+    for (std::size_t page = first; page < end; page++) read_page(page, edges[page]);
+    control.done += end - first;
+  });
   keep_layers_used();
   find_gaps(edges);
   for (std::uint32_t page = 0; page < edges.size(); page++) {

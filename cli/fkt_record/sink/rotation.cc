@@ -38,12 +38,8 @@ Rotation::Rotation(RotationPlan plan, const Output& first, Makers makers)
   now_writing(first);
 }
 
-Rotation::~Rotation() {
-  if (closing_.joinable()) closing_.join();
-}
-
 void Rotation::start() {
-  closing_ = std::thread(makers_.prepare);
+  closing_.start(makers_.prepare);
 }
 
 std::string Rotation::part_name(const std::string& name, unsigned number) {
@@ -92,7 +88,7 @@ Result<std::unique_ptr<PartFile>> Rotation::next(const PartFile& before) {
     sum.lost = cpu.lost;
   }
   const unsigned number = before.number() + 1;
-  if (closing_.joinable()) closing_.join();
+  closing_.wait();
   const Result<std::string> head = makers_.head(number, base);
   if (!head) return head.error();
   // The previous file is not finished yet; removing the oldest now keeps the number of files within
@@ -127,8 +123,7 @@ int Rotation::sync() {
 }
 
 void Rotation::finish(std::unique_ptr<PartFile> part) {
-  if (closing_.joinable()) closing_.join();
-  closing_ = std::thread([this, own = std::shared_ptr<PartFile>(std::move(part))] { close(*own); });
+  closing_.start([this, own = std::shared_ptr<PartFile>(std::move(part))] { close(*own); });
 }
 
 void Rotation::close(PartFile& part) {
@@ -156,7 +151,7 @@ void Rotation::drop(std::unique_ptr<PartFile> part) {
 }
 
 Status Rotation::join() {
-  if (closing_.joinable()) closing_.join();
+  closing_.wait();
   return status_;
 }
 

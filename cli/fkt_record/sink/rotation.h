@@ -8,10 +8,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cli/fkt_record/sink/file_sink.h"
+#include "lib/base/background_task.h"
 
 namespace fkt::record {
 
@@ -33,7 +33,6 @@ class Rotation : public PartSource {
   };
   // first: the first file, already open.
   Rotation(RotationPlan plan, const Output& first, Makers makers);
-  ~Rotation() override;
 
   // Called when the recording has begun: prepares the head of the second file.
   void start();
@@ -74,7 +73,7 @@ class Rotation : public PartSource {
   // Files up to this number are removed. Changed only while no thread is closing a file, or by that
   // thread.
   unsigned removed_ = 0;
-  std::thread closing_;
+  BackgroundTask closing_;  // declared last because it uses the others
 };
 
 }  // namespace fkt::record

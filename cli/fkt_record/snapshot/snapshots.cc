@@ -27,19 +27,18 @@ Snapshots::Snapshots(SnapshotsPlan plan, SnapshotRules rules)
 
 Snapshots::~Snapshots() {
   if (running_) running_->end_now();
-  if (preparing_.joinable()) preparing_.join();
 }
 
 // Makes the next head in advance: it takes long, and the rings would fill meanwhile.
 void Snapshots::prepare() {
-  preparing_ = std::thread([this] {
+  preparing_.start([this] {
     // An error is ignored here: it occurs again when the head is needed, and is reported then.
     (void)static_cast<bool>(rules_.heads.prepare());
   });
 }
 
 Status Snapshots::start(Output output, std::chrono::nanoseconds after, std::string because) {
-  if (preparing_.joinable()) preparing_.join();
+  preparing_.wait();
   Result<std::unique_ptr<Snapshot>> snapshot =
       Snapshot::start(rules_, {std::move(output), after, ++number_, left_, std::move(because)});
   if (!snapshot) return snapshot.error();

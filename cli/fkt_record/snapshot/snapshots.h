@@ -7,9 +7,9 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "cli/fkt_record/snapshot/snapshot.h"
+#include "lib/base/background_task.h"
 
 namespace fkt::record {
 
@@ -65,7 +65,7 @@ class Snapshots {
   unsigned number_ = 0, own_ = 0, by_condition_ = 0;
   std::uint64_t end_clock_ = 0;  // end of the last snapshot in ticks
   PartCpus left_;
-  std::thread preparing_;              // makes the next head while no snapshot is being written
+  BackgroundTask preparing_;           // makes the next head while no snapshot is being written
   std::unique_ptr<Snapshot> running_;  // declared last because it uses rules_
 };
 
