@@ -157,12 +157,18 @@ bench-readers: tools  ## of them, how fast recordings are read (no virtual machi
 not_for_checkpatch = COMPLEX_MACRO,MULTISTATEMENT_MACRO_USE_DO_WHILE,TRAILING_SEMICOLON
 not_for_checkpatch := $(not_for_checkpatch),LINUX_VERSION_CODE,CONSTANT_COMPARISON,NEW_TYPEDEFS
 
+# checkpatch reports long lines of patches only. Texts are not broken, so that they can be found.
+kernel_sources = $(wildcard module/*.[ch] probes/*.[ch] calls/*.[chS] include/fkt/*.h tests/vm/modules/*.c)
+
 lint:  ## formatting and scripts; nothing is changed
 	@echo "make: checking the C++ formatting"
 	@echo $(cxx_sources) | xargs -P $(JOBS) -n 40 clang-format --dry-run -Werror
 	@echo "make: checking the scripts"
 	@echo $(scripts) | xargs -P $(JOBS) -n 8 shellcheck -x
 	@shellcheck -s sh tests/vm/guest-init
+	@echo "make: checking the width of the C sources"
+	@for file in $(kernel_sources); do expand "$$file" | awk -v file="$$file" 'length > 120 && !/^ *"/ && !/pr_(err|warn|info)\(/ \
+	    { print file ":" FNR ": longer than 120 columns"; bad = 1 } END { exit bad }' || bad=1; done; [ -z "$$bad" ]
 	@if [ -n '$(checkpatch)' ]; then $(MAKE) --no-print-directory lint-module; \
 	    else echo "make: no checkpatch.pl, module/ is not checked: tests/vm/get-kernel 6.1-debug has one, or name it with CHECKPATCH=..."; fi
 
@@ -173,7 +179,7 @@ checkpatch = $(or $(CHECKPATCH),$(shell command -v checkpatch.pl),$(firstword $(
 lint-module:  ## checkpatch on module/, probes/ and calls/
 	@[ -n '$(checkpatch)' ] || { echo "make: no checkpatch.pl: tests/vm/get-kernel 6.1-debug has one, or name it with CHECKPATCH=..." >&2; exit 1; }
 	@echo "make: checking module/, probes/ and calls/"
-	@perl '$(checkpatch)' --no-tree --terse --max-line-length=120 --ignore $(not_for_checkpatch) -f $(wildcard module/*.[ch] probes/*.[ch] calls/*.[ch] calls/*.[ch] tests/vm/modules/*.c)
+	@perl '$(checkpatch)' --no-tree --terse --max-line-length=120 --ignore $(not_for_checkpatch) -f $(wildcard module/*.[ch] probes/*.[ch] calls/*.[ch] tests/vm/modules/*.c)
 
 format:  ## formats the C++ sources in place
 	@clang-format -i $(cxx_sources)

@@ -83,7 +83,8 @@ void fkt_ring_recycle(struct fkt_page *page)
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, page->cpu);
 
 	/* A page with a place in the owner's mapping keeps it until the end of the recording. */
-	if (page->number == FKT_NO_NUMBER && c->pool.count > c->pool.wanted && fkt_ring_free(c->ring) > c->pool.wanted / 2) {
+	if (page->number == FKT_NO_NUMBER && c->pool.count > c->pool.wanted &&
+	    fkt_ring_free(c->ring) > c->pool.wanted / 2) {
 		c->pool.count--;
 		fkt_page_unref(page);
 		return;

@@ -9,7 +9,7 @@
 #include "program_block.h"
 
 /*
- * Returns the program at `offset` of the block once it is verified, and adds its size to `offset`; NULL: it is not good.
+ * Verifies the program at `offset` of the block, adds its size to `offset`, and returns it; NULL if it is not valid.
  * User space must not be able to change the block: what was verified must stay true. check: scratch memory.
  */
 const struct fkt_program *fkt_program_take(const void *block, size_t bytes, size_t *offset,

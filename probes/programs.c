@@ -15,7 +15,7 @@
 static DEFINE_PER_CPU(u32, depth);
 static DEFINE_PER_CPU(struct fkt_scratch [MOST_DEEP], scratches);
 
-/* Returns the memory for one program; NULL: too many run already. The caller must call fkt_scratch_put() in any case. */
+/* Returns the memory for one program; NULL: too many run already. Caller must call fkt_scratch_put() in both cases. */
 struct fkt_scratch *fkt_scratch_get(void)
 {
 	u32 level = this_cpu_inc_return(depth);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A condition on events that the module evaluates while it records. lib/record/condition_compiler.cc compiles the user's text
- * into it, FKT_START passes it to the kernel, and module/trigger.c evaluates it for system calls at their
- * exit and for other events after they were written.
+ * A condition on events that the module evaluates while it records. lib/record/condition_compiler.cc compiles the
+ * user's text into it, FKT_START passes it to the kernel, and module/trigger.c evaluates it for system calls at
+ * their exit and for other events after they were written.
  *
  * The condition is in postfix order: a test pushes its result; FKT_CONDITION_AND and FKT_CONDITION_OR pop two
  * results and push one. Names are sets of ids: event ids are below FKT_PAIR_ID; a system call is
