@@ -73,7 +73,7 @@ bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body)
 	return static_call(fkt_calls_ask)(arguments, kept, body);
 }
 
-/* Protects `traced`, and who uses the module. */
+/* Protects `traced`, `is_used` and `is_kept`. */
 static DEFINE_MUTEX(lock);
 /* By kind of frame; NULL: no functions. */
 static struct ftrace_ops *traced[FKT_CALLS_FRAMES];
@@ -136,7 +136,7 @@ static void __init match_tracepoint(struct tracepoint *tracepoint, void *unused)
 		exit_tracepoint = tracepoint;
 }
 
-/* ---- who keeps the module loaded ---- */
+/* ---- keeping the module loaded ---- */
 
 static void look(struct work_struct *unused);
 static DECLARE_DELAYED_WORK(look_work, look);
@@ -206,9 +206,9 @@ static int keep(void)
 /* ---- begin and end ---- */
 
 /*
- * Called by ftrace, in any context, for a function that somebody else traces too. Where somebody's direct call is set,
- * now or when ftrace calls the next user, it must not be replaced: a BPF program would be left out. The same holds for a
- * function that somebody has replaced (livepatch).
+ * Called by ftrace, in any context, for a function that has other ftrace_ops too. If one of them sets a direct call,
+ * now or later in the same call of ftrace, it must not be replaced: a BPF program would not run. The same holds for
+ * a function that a live patch has replaced.
  */
 static void share(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *regs)
 {
@@ -229,7 +229,7 @@ static void free_traced(void)
 	}
 }
 
-/* An error leaves to the caller to call free_traced(). */
+/* After an error the caller must call free_traced(). */
 static int make_traced(const struct fkt_calls_plan *plan)
 {
 	struct ftrace_ops *ops;
@@ -239,7 +239,8 @@ static int make_traced(const struct fkt_calls_plan *plan)
 	for (frame = 0; frame < ARRAY_SIZE(traced); frame++) {
 		if (!plan->frames[frame].count)
 			continue;
-		ops = fkt_traced_make(plan->frames[frame].functions, plan->frames[frame].count, code[frame].enter, share);
+		ops = fkt_traced_make(plan->frames[frame].functions, plan->frames[frame].count,
+				      code[frame].enter, share);
 		if (ops == ERR_PTR(-ENOENT))
 			continue;
 		if (IS_ERR(ops))
@@ -250,7 +251,7 @@ static int make_traced(const struct fkt_calls_plan *plan)
 	return err;
 }
 
-/* Returns when no CPU is on its way from a function to trampoline.S. */
+/* Returns when no CPU is between a function's patched nop and trampoline.S any more. */
 static void unregister_traced(void)
 {
 	unsigned int frame;
@@ -299,7 +300,7 @@ static struct fkt_calls_totals sum_totals(void)
 	return sum;
 }
 
-/* Of the present user, or if there is none of the last one. */
+/* The totals of the current user, or of the last one if there is none. */
 void fkt_calls_totals(struct fkt_calls_totals *totals)
 {
 	mutex_lock(&lock);
@@ -350,9 +351,9 @@ err_free:
 }
 
 /*
- * Traces the calls of plan->frames; functions whose calls could not return are left out. The functions of the plan must
- * stay callable until fkt_calls_end() has returned. Returns 0, -EBUSY if there is a user already, -ENOENT if no function
- * is left, -EINVAL if one of them cannot be traced, -ENODEV if ftrace is off, or another negative errno.
+ * Traces the calls of plan->frames; functions whose calls could not return are left out. The functions of the plan
+ * must stay callable until fkt_calls_end() has returned. Returns 0, -EBUSY if there is a user already, -ENOENT if no
+ * function is left, -EINVAL if one of them cannot be traced, -ENODEV if ftrace is off, or another negative errno.
  */
 int fkt_calls_begin(const struct fkt_calls_plan *plan)
 {
@@ -368,7 +369,7 @@ int fkt_calls_begin(const struct fkt_calls_plan *plan)
 }
 EXPORT_SYMBOL_GPL(fkt_calls_begin);
 
-/* Ends it. When this returns, the plan's functions do not run any more. Calls in flight are not recorded. */
+/* Ends the tracing. When this returns, the plan's functions do not run any more. Calls in flight are not recorded. */
 void fkt_calls_end(void)
 {
 	mutex_lock(&lock);
@@ -398,19 +399,19 @@ void fkt_calls_set_shortest(u64 ticks)
 }
 EXPORT_SYMBOL_GPL(fkt_calls_set_shortest);
 
-/* ---- modules that come and go ---- */
+/* ---- modules that are loaded and unloaded ---- */
 
 /*
- * Called before the code of a module runs, and before its memory is freed. `lock` is taken with the notifiers' semaphore
- * held, and nothing is done under it that takes that one: ftrace, static calls and tracepoints have notifiers, but call
- * none. A user that begins meanwhile either has its functions in `traced` when this is called, or sees in the module's
- * state that it goes (functions.c).
+ * Called before the code of a module runs, and before its memory is freed. `lock` is taken with the notifiers'
+ * semaphore held, and nothing that takes that semaphore is called under it: ftrace, static calls and tracepoints
+ * have notifiers, but call none. A user that begins meanwhile either has its functions in `traced` when this is
+ * called, or sees in the module's state that it is being unloaded (functions.c).
  */
 static int on_module(struct notifier_block *unused, unsigned long state, void *module)
 {
 	unsigned int frame;
 
-	/* What comes is new: nothing of it can be traced on purpose. */
+	/* A module that is being loaded: none of its functions was selected. */
 	if (state != MODULE_STATE_GOING && state != MODULE_STATE_COMING)
 		return NOTIFY_DONE;
 	mutex_lock(&lock);
@@ -430,9 +431,9 @@ static int get_open(char *buffer, const struct kernel_param *unused)
 	unsigned long open = fkt_calls_in_flight();
 
 	/*
-	 * The reader may wait to unload the module: see now whether it can. Here and not in the work: what a reader that
-	 * is slow queued would run after fkt_calls_exit(). The module's memory, however, waits for its readers: its
-	 * parameters are removed before.
+	 * The reader may be waiting to unload the module, so this checks whether it can be unloaded. Not in a work
+	 * item: if a slow reader queued one, it could run after fkt_calls_exit(). The module's memory is freed only
+	 * when no reader of its parameters is left, because these are removed first.
 	 */
 	if (!open) {
 		mutex_lock(&lock);
@@ -460,7 +461,7 @@ static int __init fkt_calls_init(void)
 	return register_module_notifier(&module_notifier);
 }
 
-/* Its references are gone, so no call returns through this module. */
+/* The module has no references, so no call returns through it. */
 static void __exit fkt_calls_exit(void)
 {
 	unregister_module_notifier(&module_notifier);

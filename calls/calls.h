@@ -16,7 +16,7 @@
 /* Bytes of a function's nop, after which its body begins. */
 #define FKT_CALLS_NOP_BYTES 5
 
-/* A call that returns now; it lies on the stack, as trampoline.S pushes it. */
+/* A call that returns now. trampoline.S pushes this structure onto the stack. */
 struct fkt_call {
 	u64 result_high; /* rdx: the upper half of a result of 16 bytes */
 	u64 result; /* rax */
@@ -33,8 +33,8 @@ typedef void (*fkt_call_fn)(const struct fkt_call *call, u64 end);
  */
 typedef bool (*fkt_call_ask_fn)(const u64 *arguments, u64 *kept, unsigned long body);
 /*
- * The call returns, perhaps to another user than the one that was asked. So whoever keeps words must be able to tell
- * whether they are its own.
+ * The call returns. It may have been entered while an earlier user traced it, so a user must be able to tell whether
+ * the kept words are its own.
  */
 typedef void (*fkt_call_kept_fn)(const struct fkt_call *call, u64 end, const u64 *kept);
 
@@ -54,10 +54,7 @@ struct fkt_calls_plan {
 /* Calls of all functions that were traced and not recorded. */
 struct fkt_calls_totals {
 	u64 too_short;
-	/*
-	 * Of functions that somebody else makes call elsewhere, as BPF's programs at entries do: a function can make one
-	 * such call.
-	 */
+	/* Of functions that have another direct call at their entry, such as a BPF program's: there can be only one. */
 	u64 taken;
 };
 

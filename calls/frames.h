@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a traced call keeps on its task's stack until it returns, in words, by kind of frame. Included by trampoline.S,
- * too. A kind per size, because trampoline.S and the stack unwinder must know the size at every instruction.
+ * The kinds of frames: how many words a traced call keeps on its task's stack until it returns. Also included by
+ * trampoline.S. There is a kind per size, because trampoline.S and the stack unwinder must know the size at every
+ * instruction.
  */
 #ifndef FKT_CALLS_FRAMES_H
 #define FKT_CALLS_FRAMES_H

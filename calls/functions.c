@@ -41,14 +41,14 @@ static struct module *no_module(unsigned long address)
 }
 
 DEFINE_STATIC_CALL(fkt_calls_lookup_name, no_lookup);
-/* Returns the nop that the address lies in, or that the function has that begins there; 0: ftrace knows none. */
+/* Returns the address of the nop at this address, or of the function that begins there; 0: ftrace knows none. */
 DEFINE_STATIC_CALL(fkt_calls_location, no_location);
-/* Returns what the nop calls directly for somebody else, as BPF's programs at entries do; 0: nothing. Any context. */
+/* Returns the target of another user's direct call at the nop (BPF sets one); 0: there is none. Any context. */
 DEFINE_STATIC_CALL(fkt_calls_direct, no_direct);
 /* Called with preemption disabled. */
 DEFINE_STATIC_CALL(fkt_calls_module_of, no_module);
 
-/* A kprobe at a function's begin may lie behind the ENDBR there. */
+/* A kprobe at a function's begin may be placed behind the ENDBR there. */
 static void *begin_of(kprobe_opcode_t *probed)
 {
 	void *begin = (void *)probed - ENDBR_BYTES;
@@ -90,7 +90,7 @@ static const char *const never_return[] = {
 
 static unsigned long forbidden[ARRAY_SIZE(never_return)];
 
-/* A function's nop lies this near to its begin at most. */
+/* Largest distance of a function's nop from its begin (bytes). */
 #define NEAR 16
 
 static bool is_forbidden(unsigned long address)
@@ -116,7 +116,7 @@ int fkt_functions_init(void)
 	return 0;
 }
 
-/* Returns whether somebody else has a direct call at this nop. Any context. */
+/* Returns whether another user has set a direct call at this nop. Any context. */
 bool fkt_functions_direct(unsigned long nop)
 {
 	return static_call(fkt_calls_direct)(nop);
@@ -125,8 +125,8 @@ bool fkt_functions_direct(unsigned long nop)
 /* ---- what is allowed ---- */
 
 /*
- * Returns whether the function stays where it is until its module is reported to be going (fkt_traced_drop()): that of
- * a module that is being loaded or unloaded may go without a report, and so does what only initialises a module.
+ * Returns whether the function's memory is freed only after fkt_traced_drop() was called for its module. That of a
+ * module that is being loaded or unloaded may be freed without such a call, and so may a module's init code.
  */
 static bool stays(unsigned long function)
 {
@@ -143,7 +143,7 @@ static bool stays(unsigned long function)
 	return stays;
 }
 
-/* Returns the address of the function's nop; 0: this is not the begin of a function that has one, and not its nop. */
+/* Returns the address of the function's nop; 0: `address` is neither a nop nor the begin of a function that has one. */
 static unsigned long nop_of(unsigned long function)
 {
 	unsigned long nop = function;
@@ -153,7 +153,7 @@ static unsigned long nop_of(unsigned long function)
 		return 0;
 	if (is_endbr(first))
 		nop += ENDBR_BYTES;
-	/* ftrace takes any address within a nop for it, but what is 1 byte behind its begin has another body. */
+	/* ftrace accepts any address within a nop; only its first byte identifies the function. */
 	return static_call(fkt_calls_location)(nop) == nop ? nop : 0;
 }
 
@@ -164,7 +164,7 @@ static int compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Brings them into ascending order, each once. Returns how many these are. */
+/* Sorts the addresses and removes duplicates. Returns how many are left. */
 static unsigned int order(unsigned long *functions, unsigned int count)
 {
 	unsigned int i, kept = 0;
@@ -180,9 +180,9 @@ static unsigned int order(unsigned long *functions, unsigned int count)
 }
 
 /*
- * Makes of functions' addresses those of their nops, ascending. Leaves out functions that must not be traced, and those
- * of modules that are not there (any more). Returns how many are left, or -EINVAL: an address is not a function's, or
- * its function cannot be traced.
+ * Replaces functions' addresses by those of their nops, in ascending order. Leaves out functions that must not be
+ * traced, and those of modules that are not loaded (any more). Returns how many are left, or -EINVAL: an address is
+ * not a function's, or its function cannot be traced.
  */
 int fkt_functions_allow(unsigned long *functions, unsigned int count)
 {

@@ -28,8 +28,8 @@ static struct traced *traced_of(struct ftrace_ops *ops)
 }
 
 /*
- * Makes an ftrace_ops with the functions of these that may be traced; changes the array (functions.h). enter: what a
- * function calls directly that has no other user. share: what ftrace calls for one that has. Returns an ERR_PTR of
+ * Makes an ftrace_ops with those of the functions that may be traced; changes the array (functions.h). enter: called
+ * directly by functions that have no other user. share: called by ftrace for functions that have. Returns an ERR_PTR of
  * -ENOENT if no function is left, -EINVAL if one of them cannot be traced, or of another negative errno.
  */
 struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count, void (*enter)(void),
@@ -72,8 +72,8 @@ int fkt_traced_register(struct ftrace_ops *ops)
 }
 
 /*
- * Returns when no CPU is on its way from a function to `enter`; unless ftrace has switched itself off after an error:
- * then it leaves everything as it is, and this ftrace_ops and module must stay until the next boot.
+ * Returns when no CPU is between a function's nop and `enter`; unless ftrace has switched itself off after an error:
+ * then it leaves all functions patched, and this ftrace_ops and module must stay until the next boot.
  */
 void fkt_traced_unregister(struct ftrace_ops *ops)
 {
@@ -90,7 +90,7 @@ void fkt_traced_unregister(struct ftrace_ops *ops)
 }
 
 /*
- * Traces the functions of this module no longer. Called while ftrace still knows them: by the module's notifier, in a
+ * Stops tracing the functions of this module. Called while ftrace still knows them: by the module's notifier, in a
  * task that may sleep.
  */
 void fkt_traced_drop(struct ftrace_ops *ops, const struct module *module)
@@ -99,7 +99,7 @@ void fkt_traced_drop(struct ftrace_ops *ops, const struct module *module)
 	unsigned int first = 0, last, n;
 	int err = 0;
 
-	/* A module's code lies together, so its functions do in an ascending array. */
+	/* A module's code is contiguous, so its functions are neighbours in the ascending array. */
 	while (first < traced->movable_count && !within_module_core(traced->movable[first], module))
 		first++;
 	for (last = first; last < traced->movable_count; last++)
@@ -122,7 +122,7 @@ void fkt_traced_drop(struct ftrace_ops *ops, const struct module *module)
 		(traced->movable_count - first) * sizeof(traced->movable[0]));
 }
 
-/* It must not be registered. */
+/* ops must not be registered. */
 void fkt_traced_free(struct ftrace_ops *ops)
 {
 	if (traced_of(ops)->stays)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An ftrace_ops and the functions that it traces, all with one trampoline. It forgets the functions of a module that
- * goes: ftrace itself keeps their addresses, and would trace whatever is loaded there next, unchecked. Callers
- * serialise all calls.
+ * An ftrace_ops and the functions that it traces, all with one trampoline. Functions of a module that is unloaded are
+ * removed from it: ftrace itself keeps their addresses, and would trace, without a check, what is loaded there next.
+ * Callers serialise all calls.
  */
 #ifndef FKT_CALLS_TRACED_H
 #define FKT_CALLS_TRACED_H

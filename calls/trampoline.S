@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The code that a traced function calls first, in place of its nop (ftrace), and returns to when it is done. It calls
- * through the function: all that it remembers of the call lies on the task's own stack, so nesting, interrupts,
- * sleeping and migration need nothing more.
+ * A traced function calls this code first, in place of its nop (ftrace), and returns to it at its end. The code calls
+ * the function's body: all that it keeps of the call is on the task's own stack, so nesting, interrupts, sleeping and
+ * migration need nothing more.
  *
  *   at the start      in the function           at fkt_calls_return
  *                     ... (its frame)
@@ -13,8 +13,8 @@
  *   caller            caller                    caller
  *
  * body: the address after the nop. caller: where the function returns to; it is not touched. The kept words are as
- * many as the kind of frame has (frames.h): a variant of the code for each. A function that takes arguments on the
- * stack would look for them off by all that is pushed here, so it must not be traced this way (calls.h).
+ * many as the kind of frame has (frames.h); each kind has its variant of the code. A function that takes arguments on
+ * the stack would read them at a wrong offset, because of what is pushed here, so it must not be traced this way.
  *
  * Registers: at an entry rax, r10 and r11 are free (no variable arguments, no static chain in the kernel). At a return
  * rax and rdx hold the result; the other registers that a callee may change are free.
@@ -37,7 +37,7 @@
 	orq	%rdx, %rax
 .endm
 
-/* Tells the unwinder that the address of the caller lies below `bytes` bytes from the top of the stack. */
+/* Tells the unwinder that the caller's address is behind `bytes` bytes at the top of the stack. */
 .macro CALLER_AT bytes
 	UNWIND_HINT sp_reg=ORC_REG_SP, sp_offset=\bytes, type=UNWIND_HINT_TYPE_CALL
 .endm
@@ -118,7 +118,7 @@ SYM_CODE_END(fkt_calls_enter)
 
 /*
  * The variants that ask first, with the arguments (fkt_calls_entered()). A call that is not traced goes on to the body
- * as if nothing had been there.
+ * with registers and stack as they were.
  */
 .macro KEEPING_FRAME name words
 SYM_CODE_START(fkt_calls_enter_\name)

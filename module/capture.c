@@ -55,7 +55,9 @@
 
 static atomic_t openers; /* number of open files */
 
-/* Of the recording; NULL: it has none. Protected by the recording's lock; its places are with those that attach them. */
+/*
+ * Of the recording; NULL: it has none. Protected by the recording's lock; its places are with those that attach them.
+ */
 static struct fkt_instrument_table *instruments;
 
 /* ---- stop ---- */

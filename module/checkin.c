@@ -282,7 +282,7 @@ static int write_page(struct file *out, loff_t pos, struct fkt_page *page, bool 
 
 	/*
 	 * Get other frames first: a page without frames could never return to its ring. If memory is
-	 * short, there may not be so many consecutive frames: then the page keeps its own, and they are
+	 * short, there may be no such run of consecutive frames: then the page keeps its own, and they are
 	 * copied to single frames allocated by the file system.
 	 */
 	*gone = !renew(page);

@@ -58,7 +58,7 @@ static __always_inline bool fkt_layer_on(enum fkt_layer layer)
 	return on;
 }
 
-/* The same for a layer that is known only when the code runs. */
+/* As above, for a layer that is not a constant. */
 static __always_inline bool fkt_layer_number_on(u32 layer)
 {
 	return READ_ONCE(fkt_mask) >> (layer & 63) & 1;

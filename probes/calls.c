@@ -45,7 +45,10 @@ static struct fkt_calls_state {
 	struct fkt_calls_totals last; /* of the last recording, when is_on is false */
 } calls;
 
-/* Calls of a function that is not in the table: somebody has replaced one that is. Since the module was loaded. */
+/*
+ * Calls of functions that are not in the table because they replace one that is (livepatch). Since the module was
+ * loaded.
+ */
 static DEFINE_PER_CPU(u64, strangers);
 static u64 strangers_before;
 
@@ -194,7 +197,7 @@ static void record(const struct fkt_call *call, u64 end)
 	preempt_disable_notrace();
 	slot = fkt_call_find(&calls.table, call->body);
 	if (unlikely(!slot)) {
-		/* A call that began in an earlier recording is of one of that one's functions. */
+		/* A call that began in an earlier recording may be of a function that only that one traced. */
 		if (call->begin >= calls.since)
 			this_cpu_inc(strangers);
 		goto out;
@@ -280,8 +283,8 @@ static void get_totals(struct fkt_calls_totals *totals)
 }
 
 /*
- * Records the calls of the table's functions while their layers are on, until fkt_record_calls_end(). Takes over `table`,
- * which may be NULL. Returns 0, -ENOPKG if there is no module fkt_calls, or what fkt_calls_begin() returns.
+ * Records the calls of the table's functions while their layers are on, until fkt_record_calls_end(). Takes over
+ * `table`, which may be NULL. Returns 0, -ENOPKG if there is no module fkt_calls, or what fkt_calls_begin() returns.
  */
 int fkt_record_calls_begin(struct fkt_call_table *table)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracepoints of the kernel and of modules. Each has a probe of its own data; the arguments come as
- * the tracepoint passes them, whatever their types are: the program takes of each what its type has.
+ * Tracepoints of the kernel and of modules. All share one probe function per number of arguments, each with its own
+ * data. The arguments are taken as 64-bit words; the program uses as many bits of each as its type has.
  */
 
 #include <linux/kernel.h>
@@ -22,7 +22,7 @@
 
 /*
  * Protected by `lock`, and changed under the recording's lock too. A module's notifier takes `lock` with the list of
- * modules with tracepoints locked, so that one must never be taken under it.
+ * modules with tracepoints locked, so that list must never be locked while `lock` is held.
  */
 static struct fkt_point_table points;
 static bool is_on;
@@ -39,7 +39,8 @@ static enum fkt_fate ask(const struct fkt_point_slot *slot, const u64 *arguments
 	if (says != FKT_RUN_KEEP || !fkt_writes_hits(slot->instrument))
 		return fkt_fate_by(says);
 	if (slot->program->words)
-		fkt_emit(FKT_E_POINT_VALUES, FKT_POINT_ARG(slot->number, emitted.used) | (emitted.cut ? FKT_VAR_CUT : 0),
+		fkt_emit(FKT_E_POINT_VALUES,
+			 FKT_POINT_ARG(slot->number, emitted.used) | (emitted.cut ? FKT_VAR_CUT : 0),
 			 scratch->words, emitted.used);
 	else
 		fkt_emit0(FKT_E_POINT, slot->number);
@@ -70,8 +71,8 @@ static void probe_silent(void *data)
 }
 
 /*
- * The probes. One that has more parameters than its tracepoint has arguments finds arbitrary values in the others: they
- * lie in registers, or on the stack above the caller's return address. No program uses them (fkt_point_rules()). One
+ * The probes. If one has more parameters than its tracepoint has arguments, the others have arbitrary values, read from
+ * registers or from the stack above the caller's return address. No program uses them (fkt_point_rules()). One
  * that has fewer leaves the others alone: the caller owns the registers and the stack that they are in.
  */
 static void probe_short(void *slot, u64 a, u64 b, u64 c, u64 d, u64 e)
@@ -117,7 +118,7 @@ static void unregister(struct fkt_point_slot *slot)
 	slot->is_registered = false;
 }
 
-/* Lets go of the tracepoints of a module whose code does not run any more. */
+/* Forgets the tracepoints of a module that is being unloaded; its code does not run any more. */
 static void forget(const struct tracepoint *tracepoint)
 {
 	u32 i;
@@ -131,8 +132,8 @@ static void forget(const struct tracepoint *tracepoint)
 }
 
 /*
- * Called for each module with tracepoints when the notifier is registered, and when one comes or goes later. What comes
- * while it is recorded already is not looked at: the programs are for the types of those that were there.
+ * Called for each module with tracepoints when the notifier is registered, and when one is loaded or unloaded later.
+ * Modules that are loaded during a recording are ignored: the programs were compiled for the types of those before.
  */
 static int on_module(struct notifier_block *unused, unsigned long state, void *data)
 {
@@ -189,8 +190,8 @@ static void unregister_all(void)
 }
 
 /*
- * Records the hits of the table's tracepoints while their layers are on, until fkt_record_points_end(). Takes over `table`,
- * which may be NULL. -ENXIO: there is no such tracepoint.
+ * Records the hits of the table's tracepoints while their layers are on, until fkt_record_points_end(). Takes over
+ * `table`, which may be NULL. -ENXIO: there is no such tracepoint.
  */
 int fkt_record_points_begin(struct fkt_point_table *table)
 {

@@ -184,7 +184,7 @@ struct fkt_hit_counts {
 	__u64 missed[FKT_MISSED_REASONS]; /* by enum fkt_missed */
 	/* The rest is of all instruments together, with calls of all tasks. */
 	__u64 too_short; /* than fkt_calls.shortest */
-	__u64 taken; /* of functions that make a call for somebody else (BPF), or that were replaced (livepatch) */
+	__u64 taken; /* of functions with another direct call at their entry (BPF), or replaced ones (livepatch) */
 };
 
 /*

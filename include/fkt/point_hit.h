@@ -17,7 +17,7 @@ static __always_inline struct fkt_program_rules fkt_point_rules(__u32 arguments)
 	return rules;
 }
 
-/* In the argument of an event with values, the tracepoint's number stands above the number of words. */
+/* In the argument of an event with values, the tracepoint's number is in the bits above the number of words. */
 #define FKT_POINT_ARG(number, words) ((__u32)(number) << FKT_VAR_BITS | (words))
 
 FKT_LAYOUT(FKT_POINT_ARG(FKT_POINTS_MOST - 1, FKT_VAR_MASK) < FKT_VAR_CUT);

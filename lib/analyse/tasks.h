@@ -109,7 +109,8 @@ class Tasks {
   std::vector<TaskIndex> by_cpu_;  // the CPUs' idle tasks
   std::vector<std::string> idle_names_;
   std::uint32_t filter_pid_ = 0;
-  TaskIndex listed_at_end_ = 0;  // so many tasks from index 0 on are from the list made at the end
+  TaskIndex listed_at_end_ =
+      0;  // number of tasks, from index 0 on, that are from the list made at the end
   bool filtered_ = false;
   bool restricted_ = false;
   bool descendants_ = false;  // with filtered_: children of members are members

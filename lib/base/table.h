@@ -128,7 +128,7 @@ void write_text(TextWriter& out, const Table& table, const TimeFormat& time,
 void write_csv(TextWriter& out, const Table& table, const TimeFormat& time,
                std::string_view name = {});
 
-// What stands between the objects of the rows.
+// The separator between the objects of the rows.
 enum class JsonRows {
   joined,    // {...},{...}
   on_lines,  // each object on a line of its own, separated by commas

@@ -43,7 +43,7 @@ class CallTree : public SpanObserver {
   // Computes the totals; call after the last event.
   void finish();
 
-  // Every parent stands before its children; nodes()[0] is the root, "all".
+  // Every parent precedes its children; nodes()[0] is the root, "all".
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::string& label(const Node& node) const { return labels_[node.label]; }
 

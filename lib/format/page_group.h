@@ -27,7 +27,7 @@ struct GroupPlace {
   std::uint64_t first_page = 0;  // page number in the file
 };
 
-// Returns the bytes that pack() needs in `out` for so many bytes of pages: header, frame and
+// Returns the bytes that pack() needs in `out` for this many bytes of pages: header, frame and
 // padding.
 std::size_t group_bound(std::size_t page_bytes);
 

@@ -31,7 +31,7 @@ enum class TypeKind : std::uint8_t {
   array,
   structure,  // unions, too
   function,
-  incomplete,  // a structure that is declared and nowhere defined
+  incomplete,  // a structure that is declared but not defined
   other,       // floating point
 };
 
@@ -66,23 +66,25 @@ class Btf {
  public:
   // The running kernel's, without its modules. Error (io): it has none.
   static Result<Btf> of_kernel();
-  // A loaded module's; what `this` describes is known to it.
+  // A loaded module's, whose types may refer to those of `this`.
   Result<Btf> of_module(const std::string& module) const;
   // An ELF file's (vmlinux).
   static Result<Btf> of_file(const std::string& path);
   static Result<Btf> from_bytes(ByteView bytes);
 
-  // Error (usage): there is no such function, or several that differ are called so.
+  // Error (usage): there is no function with this name, or several with different types.
   Result<Prototype> prototype(std::string_view function) const;
-  // The names of the functions that are in the set, sorted, each once. A module's own only.
+  // Names of the functions in the set, sorted, without duplicates. Of a module: its own only.
   std::vector<std::string> functions(const NameSet& names) const;
 
-  // The type that `id` stands for. A structure that is only declared here is looked up by name.
+  // Resolves typedefs and qualifiers of `id`. A structure that is only declared here is looked up
+  // by name.
   Type type(TypeId id) const;
-  // Nothing: the structure has no such member. Members of nameless structures in it are its own.
+  // Returns nothing if the structure has no such member. Members of nameless structures in it count
+  // as its own.
   std::optional<Member> member(TypeId structure, std::string_view name) const;
   std::vector<std::string> members(TypeId structure) const;
-  // Nothing: the enumeration has no such name.
+  // Returns nothing if the enumeration has no such name.
   std::optional<std::int64_t> enumerator(TypeId enumeration, std::string_view name) const;
   std::vector<std::string> enumerators(TypeId enumeration) const;
 
@@ -101,7 +103,7 @@ class Btf {
   };
   using Data = std::shared_ptr<btf>;
 
-  // How far a walk through nameless structures is.
+  // State of a search through nameless structures.
   struct Walk {
     unsigned depth = 0, seen = 0;
   };

@@ -4,12 +4,11 @@
 //
 // Names in its condition: ret, duration; task, pid, tid, uid, cgroup, cpu, context (task, softirq,
 // irq, nmi), since_start, stack_left; else the function's arguments, by name or as arg1, arg2 ...
-// Of an argument that is called like one of the others, "arg1" and paths from it ("task.prio") can
-// be asked.
+// If an argument has the name of one of the others, only "arg1" and paths from the name
+// ("task.prio") refer to the argument.
 //
-// What asks of arguments or of stack_left is decided when the function is entered, with everything
-// that is joined to it by "&&" and asks neither of ret nor of duration. Without arguments
-// everything is decided at the return.
+// Terms of a "&&" that use arguments or stack_left, but neither ret nor duration, are evaluated
+// when the function is entered. A condition that uses no arguments is evaluated at the return.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +47,8 @@ struct CallContext {
   std::span<const std::string> flags;  // their numbers are their indices
 };
 
-// Error (usage): the function cannot be called through, has no such argument, or what is asked
-// makes no sense of its type; with the column where there is one.
+// Error (usage): the trampoline cannot call this function, it has no such argument, or the
+// comparison does not suit the argument's type; with the column if it is known.
 Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype& function,
                                   const CallContext& context);
 
@@ -58,8 +57,8 @@ struct PointProgram {
   std::vector<RecordedField> fields;
 };
 
-// point: the tracepoint's arguments. Error (usage): it passes a structure by value, or what is
-// asked is not known there; with the column where there is one.
+// point: the tracepoint's arguments. Error (usage): it passes a structure by value, or the
+// condition uses a name that tracepoints do not have; with the column if it is known.
 Result<PointProgram> compile_point(const Instrument& instrument, const Prototype& point,
                                    const CallContext& context);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Which functions of this kernel an instrument on whole calls takes, with which programs; and why
-// others that its patterns fit are left out.
+// Selects the functions of this kernel for an instrument on whole calls, with their programs, and
+// says why others that its patterns fit are left out.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +47,8 @@ class TraceableFunctions {
 struct CallPlanSources {
   std::span<const Symbol> symbols;  // of the running kernel and its modules
   const TraceableFunctions& traceable;
-  // Returns the types of a module, of the kernel itself when the name is empty; nullptr: they are
-  // not described.
+  // Returns the types of a module, or of the kernel itself if the name is empty; nullptr if the
+  // kernel does not describe them.
   std::function<const Btf*(std::string_view module)> types;
   double ticks_per_second = 1e9;
   std::span<const std::string> flags;  // of all instruments

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// How a program (fkt/program.h) gets at a value: found by following a path through the kernel's
-// types.
+// How a program (fkt/program.h) reads a value: computed from a path through the kernel's types.
 #pragma once
 
 #include <cstdint>
@@ -39,17 +38,17 @@ struct FetchRoot {
 };
 
 enum class TextRule : std::uint8_t {
-  by_type,  // what is a text by its type is one
-  always,   // a text is wanted
-  never,    // the number is wanted
+  by_type,  // a text if the value's type is one (Btf::is_text)
+  always,   // the text that it points to
+  never,    // the number
 };
 
-// Error (usage): the path leads nowhere, or to what is no single value.
+// Error (usage): the path does not exist, or its end is not a single value.
 Result<Fetch> resolve_path(const Btf& btf, const FetchRoot& root, const FieldPath& path,
                            TextRule text);
 
-// Returns the instruction with the operand that `fetch` ends with; the pointers are to be pushed
-// before.
+// Returns an instruction whose operand is the last step of `fetch`; the instructions that push its
+// pointers must precede it.
 fkt_insn with_operand(fkt_op op, const Fetch& fetch);
 
 }  // namespace fkt

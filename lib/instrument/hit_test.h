@@ -47,9 +47,9 @@ class CallNames {
       : btf_(btf), function_(function), layout_(layout) {}
 
   const Btf& btf() const { return btf_; }
-  // What a condition calls so. Error (usage): nothing is, or the path leads nowhere.
+  // Returns the value with this name or path. Error (usage): there is none.
   Result<HitValue> value(const FieldPath& path, TextRule text) const;
-  // Likewise, of arguments and what they lead to only.
+  // As above, but only arguments and paths from them.
   Result<HitValue> argument(const FieldPath& path, TextRule text) const;
   Result<HitValue> result(const FieldPath& path, TextRule text) const;
   // The inode number of the file that an argument leads to. Error (usage): it leads to none.
@@ -78,7 +78,7 @@ struct TestContext {
   std::span<const std::string> flags;
 };
 
-// Binds a comparison, a flag or a chance. Error (usage): it makes no sense of the types.
+// Binds a comparison, a flag or a chance. Error (usage): it does not suit the types.
 Result<HitTest> bind_test(const ExpressionNode& node, const TestContext& context);
 
 // Adds the instructions that continue at `otherwise` unless the test's result is `wanted`.

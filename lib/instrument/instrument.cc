@@ -24,7 +24,7 @@ std::string number_forms() {
   return text;
 }
 
-// A part of the line. Its first character stands at `column`, from 1.
+// A part of the line. Its first character is in column `column`, from 1.
 struct Part {
   std::string_view text;
   std::size_t column = 0;  // 0: the line has no such part
@@ -35,7 +35,8 @@ struct Parts {
   Part place, condition, action;
 };
 
-// Returns where the word stands on its own, outside of quotation marks; npos: nowhere.
+// Returns the position at which the word occurs as a word of its own, outside of quotation marks;
+// npos: nowhere.
 std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0) {
   char quote = '\0';
   for (std::size_t at = from; at < text.size(); at++) {

@@ -47,7 +47,7 @@ struct Instrument {
   std::optional<Expression> condition;
   Action action;
 
-  // Error (usage): "column 12: ...": what is wrong, and what should stand there.
+  // Error (usage): "column 12: ...": what is wrong, and what was expected there.
   static Result<Instrument> parse(std::string_view text);
 };
 

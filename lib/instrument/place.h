@@ -52,7 +52,7 @@ struct Place {
 };
 
 // column: of the text's first character. Error (usage): what is wrong, in which column, and what
-// should stand there.
+// was expected there.
 Result<Place> parse_place(std::string_view text, std::size_t column);
 
 }  // namespace fkt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Which tracepoints of this kernel an instrument takes, with which programs; and why others that
-// its patterns fit are left out.
+// Selects the tracepoints of this kernel for an instrument, with their programs, and says why
+// others that its patterns fit are left out.
 #pragma once
 
 #include <functional>
@@ -33,8 +33,8 @@ struct PointPlanSources {
   std::span<const std::string> systems;  // of the running kernel and its modules: "block", "sched"
   std::span<const std::string> events;   // of the instrument's system
   std::span<const Symbol> symbols;       // of the running kernel and its modules
-  // Returns the types of a module, of the kernel itself when the name is empty; nullptr: they are
-  // not described.
+  // Returns the types of a module, or of the kernel itself if the name is empty; nullptr if the
+  // kernel does not describe them.
   std::function<const Btf*(std::string_view module)> types;
   double ticks_per_second = 1e9;
 };

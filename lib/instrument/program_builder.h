@@ -34,22 +34,23 @@ class ProgramBlock {
 
 class ProgramBuilder {
  public:
-  // Where an instruction may continue. The hit is dropped at kDrop.
+  // A place where an instruction may continue. At kDrop the hit is dropped.
   using Label = std::size_t;
   static constexpr Label kDrop = 0;
 
   Label new_label();
-  // The label is where the next instruction is.
+  // Places the label at the next instruction.
   void place(Label label);
 
-  // Adds an instruction; before it, what pushes the pointers that lead to its operand.
+  // Adds an instruction, after those that push the pointers to its operand.
   void add(fkt_op op, const Fetch& operand);
   void add(const fkt_insn& insn, const Fetch& operand);
   void add(const fkt_insn& insn) { insns_.push_back(insn); }
   void add_jump(Label target);
-  // The last instruction continues at the label.
+  // Makes the last instruction continue at the label.
   void last_jumps_to(Label target);
-  // Emits the operand, or the text that it is the address of in `text_bytes`, a multiple of 8.
+  // Emits the operand. Of a text: text_bytes bytes from the address that the operand is, a multiple
+  // of 8.
   void emit(const Fetch& operand, std::uint16_t text_bytes);
   void emit_number(std::uint64_t number);
 

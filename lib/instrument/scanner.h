@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Takes an instrument's line apart, and knows the column of each piece.
+// Splits an instrument's line into pieces, with the column of each.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class Scanner {
   // column: of the text's first character.
   Scanner(std::string_view text, std::size_t column) : text_(text), first_column_(column) {}
 
-  // Column of what stands next.
+  // Column of the current position.
   std::size_t column() {
     skip_blanks();
     return first_column_ + at_;
@@ -32,7 +32,7 @@ class Scanner {
   }
   char peek() { return at_end() ? '\0' : text_[at_]; }
 
-  // Takes the character if it stands next.
+  // Takes the character if it is the next one.
   bool take(char c) {
     if (peek() != c || c == '\0') return false;
     at_++;
@@ -53,7 +53,7 @@ class Scanner {
     return text_.substr(begin, at_ - begin);
   }
 
-  // Says that `what` should stand where something else does.
+  // Returns the error that `what` was expected at the current position.
   Error expected(const std::string& what) {
     const std::size_t where = column();
     std::string found = "the end";

@@ -20,7 +20,7 @@ struct ValueRange {
 };
 
 // bits: width of the operand, which is extended to 64 bits with its sign if it has one.
-// Precondition: the comparison is none with patterns.
+// Precondition: the comparison is not one with patterns.
 ValueRange range_of(Comparison comparison, const Literal& number, unsigned bits, bool is_signed);
 
 }  // namespace fkt

@@ -35,7 +35,7 @@ enum class TokenKind {
 
 struct Token {
   TokenKind kind = TokenKind::end;
-  std::string_view text;  // a quoted text stands without its quotes
+  std::string_view text;  // of a quoted text: without the quotes
   Comparison comparison = Comparison::equal;
   std::size_t column = 0;
 };
@@ -295,7 +295,7 @@ class ExpressionParser {
     return inner;
   }
 
-  // Returns whether what stands before the token is a whole test.
+  // Returns whether the tokens before this one form a complete test.
   bool ends_test() const {
     return token_.kind == TokenKind::end || token_.kind == TokenKind::both ||
            token_.kind == TokenKind::either || token_.kind == TokenKind::close;

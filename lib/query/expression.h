@@ -40,7 +40,7 @@ struct Literal {
   bool negative = false;
   std::uint64_t number = 0;  // without its sign
   std::string text;          // Kind::text: the text; Kind::time: as typed, "1.5ms"
-  bool quoted = false;       // of Kind::text: it stood in quotation marks
+  bool quoted = false;       // of Kind::text: it was in quotation marks
 };
 
 struct ExpressionNode {

@@ -45,7 +45,7 @@ class PathParser {
     return at_column(column(), found + " where " + what + " should stand");
   }
 
-  // Returns the name that stands next; empty when none does.
+  // Returns the name at the current position; empty if there is none.
   std::string name() {
     const std::size_t begin = at_;
     if (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') return {};

@@ -119,7 +119,7 @@ class PageDecoder {
 
   // Describes the damage that next() found: offset, CPU, cause.
   Error error() const;
-  // The same, for the event whose word has this position in the page.
+  // Describes damage of the event whose word has this position in the page.
   static Error damaged_event(const Page& page, std::uint32_t position, const std::string& why);
 
  private:

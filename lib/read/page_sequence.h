@@ -53,12 +53,12 @@ class PageSequence {
     return before;
   }
 
-  // How many events were lost in the gap of a LOST word that says how many the CPU lost until then;
-  // 0 if the count before is not known.
+  // Returns the number of events lost in the gap of a LOST word. total: the CPU's lost events so
+  // far, from that word. 0 if the total before the gap is not known.
   std::uint64_t lost_in(std::uint64_t total) const {
     return lost_ && total > *lost_ ? total - *lost_ : 0;
   }
-  // The same, for the LOST word that comes next.
+  // As lost_in(), and remembers the count: for the next LOST word in the order of the pages.
   std::uint64_t take_lost_word(std::uint64_t total) {
     const std::uint64_t count = lost_in(total);
     lost_ = total;

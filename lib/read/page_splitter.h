@@ -7,12 +7,12 @@
 // called; so it ran there at that time. If that place is not in the page, the begin belongs in
 // another page, which lib/read/split_pages.h looks for. If no page has such a place, because the
 // call began before the recording or in a gap, or because switches are not recorded, the begin is
-// late: it stands where the thread came to run on the CPU before the call ended, and has the time
-// of the real begin.
+// late: it is placed where the thread came to run on the CPU before the call ended, and has the
+// time of the real begin.
 //
 // The end goes where the call returned, which is a little before its event was written. If that
-// place is not in the page, or another thread ran there, the end is late: it stands at the event,
-// and has the call's duration.
+// place is not in the page, or another thread ran there, the end is late: it is placed at the
+// event, and has the call's duration.
 #pragma once
 
 #include <array>

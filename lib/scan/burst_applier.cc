@@ -67,7 +67,7 @@ inline bool BurstApplier::fits(const Burst& burst, const Place& place) const {
       place.index != place.cpu.runs.left) {
     return false;
   }
-  // The time of what a filtered task calls belongs to nobody.
+  // The time of a filtered task's calls is charged to no task.
   if (burst.between.called != 0 && !place.info.member && place.interrupts.depth == 0) return false;
   const std::size_t open = task.stack.depth + place.interrupts.depth;
   const bool ordinary = place.info.member && !place.info.idle;

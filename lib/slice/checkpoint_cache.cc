@@ -97,7 +97,7 @@ CheckpointCache::CheckpointCache(const Trace& trace, std::string folder, std::ui
   load();
 }
 
-// Chooses the moments: one after every so many pages, counting the pages of all CPUs.
+// Chooses the moments: one after a fixed number of pages, counting the pages of all CPUs.
 void CheckpointCache::plan(const Trace& trace, std::uint64_t apart) {
   std::vector<std::uint64_t> begins;
   for (const PageRef& page : trace.pages()) begins.push_back(page.first_clock);

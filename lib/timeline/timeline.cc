@@ -10,9 +10,10 @@
 namespace fkt {
 namespace {
 
-constexpr std::uint64_t kReport = 1 << 16;     // events between updates of `control`
-constexpr std::uint64_t kTurn = 1 << 13;       // events after which follow() gives up the mutex
-constexpr std::uint64_t kLeastBetween = 4096;  // reading so many events takes less time than a copy
+constexpr std::uint64_t kReport = 1 << 16;  // events between updates of `control`
+constexpr std::uint64_t kTurn = 1 << 13;    // events after which follow() gives up the mutex
+constexpr std::uint64_t kLeastBetween =
+    4096;  // reading this many events takes less time than a copy
 
 }  // namespace
 

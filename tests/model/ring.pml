@@ -5,57 +5,59 @@
  * variants (-DBROKEN=NAME) that must each be caught.
  *
  * The CPU. Writer n runs at level n (task, softirq, irq, NMI). A step is one access to memory that
- * somebody else may read or write; a higher level may come in between any two steps of a lower one,
- * as often as it has something to do, and runs to its end first: STEP waits for that. OPSn is what
- * level n does, one decimal digit per operation, the last digit first:
+ * another level or the drain may read or write. A higher level may interrupt a lower one between any
+ * two steps, as often as it has operations left, and completes an operation before the lower level
+ * continues: STEP waits for that. OPSn lists the operations of level n, one decimal digit each, the
+ * last digit first:
  *
  *      1, 2    fkt_ring_write(): an event of 1 or 2 words      6   fkt_ring_close(): an old page
- *      3, 4    fkt_ring_write_any(): the same, the long way    5   ... a switch to another thread
+ *      3, 4    fkt_ring_write_any(): as 1, 2, on the slow path  5   ... a switch to another thread
  *      7       fkt_ring_write_begin()                          8   an end: fkt_ring_join(), or as 1
  *
  * When all is done, writer 0 closes the open page and stops the drain.
  *
- * The drain takes and puts pages whenever it likes, also without being woken; but it may sleep until
- * it is, so every complete page must have woken it (`batch` is 1).
+ * The drain takes and puts pages at any time, also without being woken. But it may also sleep until
+ * it is woken, so every page that becomes complete must wake it (`batch` is 1).
  *
- * What is merged into one step: stores that nobody can read before a later store allows it (an
- * event's words, a page's header, a slot); reading a slot, which nobody changes while its page is in
- * the ring, with the first access to the page; without TSO, the drain's clearing of `kicked` and its
- * first look.
+ * Merged into one step: stores that no other context can read before a later store allows it (an
+ * event's words, a page's header, a slot); the load of a slot, which does not change while its page
+ * is in the ring, with the first access to the page; without TSO, the drain's clearing of `kicked`
+ * and its first look at the rings.
  *
- * What is smaller than in reality: sizes count words, a page has P of them, its header being the
- * first; a LOST word has its count and stamp beside it, not behind it; a word has TIME_BITS of its
- * stamp. Running numbers begin at 1, and 0 is the closed page before the first. The clock moves on
- * at each reading: that it moved in between cannot be seen. It does not step back (the unit tests' does):
- * here is checked that nothing is taken for such a step that is none.
+ * Smaller than in reality: sizes count words, a page has P words, the first of which is its header; a
+ * LOST word has its count and stamp beside it, not behind it; a word has TIME_BITS bits of its stamp.
+ * Running numbers begin at 1, and 0 is the closed page before the first. The clock advances at each
+ * reading and only then. It never steps back, as it does in the unit tests: the model checks that the
+ * ring does not take anything else for such a step.
  *
  * Memory. Steps are sequentially consistent, while FKT's target is x86, whose CPUs delay their own
  * stores, in order (TSO). That adds nothing to what the writers do among themselves: they share one
  * CPU, which sees its own stores in program order, interrupted or not. Towards the drain three
  * stores publish something, A' limit, B commit, C used, each after what it publishes, and each read
  * by a load-acquire before that is read (A, B', C'). Under TSO no store passes an older store and no
- * load an older load, so whoever sees the later one sees the earlier; a limit or a tail that is seen
- * late is a drain that is slow. What TSO does allow, a load before an older store, matters where two
+ * load an older load, so a reader that sees the later store sees the earlier one; a limit or a tail
+ * that is seen late has the same effect as a slow drain. What TSO does allow, a load before an older store, matters where two
  * CPUs each store one variable and then load the other's. There is one such place, outside ring.h:
  * the drain clears `kicked`, then looks at the pages; a writer completes a page, then sets `kicked`.
  * -DTSO=n models a store buffer of n for what the drain reads, and the drain's own for `kicked`, so
- * that all this is checked and not only believed.
+ * that this argument is checked too.
  *
  * What is checked:
  *  - no word of a page is given twice (fkt_ring_take_words()), or written twice;
- *  - no page leaves with an event or a header that is not written, and nobody writes to it then;
+ *  - no page leaves with an event or a header that is not written, and no writer writes to it afterwards;
  *  - written + lost == attempted; a LOST word has the exact count, and the stamp of the first lost
  *    event; nothing is written inside a gap, nothing lost outside one;
  *  - the reader's rules of wire.h (replay()) give every event its own full stamp, in order, and its
  *    own thread, ends that were joined to their begins among them;
  *  - a writer repeats its loop only if another one came in between (again()), no loop goes on for
- *    ever, and everybody comes to the end;
- *  - no complete page waits while the drain sleeps and nobody is about to wake it.
+ *    ever, and every process terminates;
+ *  - if a page is complete and the drain sleeps, a writer is about to wake it.
  *
- * A flight recorder is the same ring with another drain (-DKEEP=n): it takes a page only when less than
- * n are free, and then to count and forget it; all that is there leaves at the stop, and whenever a
- * snapshot is taken. written + overwritten + lost == attempted, and whenever it sleeps, n - 1 pages are free
- * or the oldest one is not complete: who opens a page behind a closed one takes a free page, and wakes nobody.
+ * A flight recorder is the same ring with another drain (-DKEEP=n): it takes a page only when fewer than
+ * n are free, counts its events as overwritten, and returns it as a free one. All pages leave at the
+ * stop, and when a snapshot is taken. written + overwritten + lost == attempted. Whenever the drain
+ * sleeps, n - 1 pages are free or the oldest one is not complete: a writer that opens a page behind a
+ * closed one takes a free page, and wakes no one.
  */
 
 #ifndef OPS0
@@ -103,23 +105,23 @@
 #define COMMIT_THEN_USED 4 /* the drain looks at commit before it looks at used */
 #define USED_IGNORED 5 /* ... does not look at used */
 #define PID_KEPT 6 /* last_pid not taken away before a switch event's exchange */
-#define PID_FORCED 7 /* ... and the next one's stored whoever came in between */
-#define HEADER_APART 8 /* the header is a reservation of its own, which nobody has to commit */
+#define PID_FORCED 7 /* ... and the next one's stored although a higher level may have written meanwhile */
+#define HEADER_APART 8 /* the header is a reservation of its own, which is never committed */
 #define GAP_OPEN 9 /* a gap begins, and the page stays open for smaller events */
 #define GAP_WAITS 10 /* no gap: the writer waits for a free page */
-#define GAP_FROM_PLAIN 11 /* the gap's begin is stored whoever came in between */
+#define GAP_FROM_PLAIN 11 /* the gap's begin is stored although a higher level may have stored it */
 #define GAP_FROM_LATE 12 /* ... is stored if it is later, without looking at the word once more */
-#define LOST_UNSEEN 13 /* a gap ends without looking who was lost since the stamp */
+#define LOST_UNSEEN 13 /* a gap ends without a check whether events were lost since its stamp was read */
 #define LOST_UNCOUNTED 14 /* the event that begins the gap is not counted */
 #define LIMIT_FIRST 15 /* limit published before the slot */
-#define LATE_SILENT 16 /* whoever finishes a closed page's last event wakes nobody */
-#define CLOSER_SILENT 17 /* ... whoever closes a page that is complete */
+#define LATE_SILENT 16 /* the commit that completes a closed page does not wake the drain */
+#define CLOSER_SILENT 17 /* ... nor does closing a page whose events are all committed */
 #define RUN_IS_INDEX 18 /* the word holds a slot number instead of a running number */
 #define COMMIT_TORN 19 /* load, add, store instead of one instruction */
 #define TIME_FORGOTTEN 20 /* last_clock stored before the exchange */
 #define KICK_UNFENCED 21 /* the drain clears `kicked` without a barrier (with TSO) */
 #define JOIN_UNCOUNTED 22 /* a join leaves the word as it is */
-#define JOIN_ANY_THREAD 23 /* ... does not look whose begin it is */
+#define JOIN_ANY_THREAD 23 /* ... does not check that the begin is of the same thread */
 #define JOIN_FROM_LAST 24 /* ... takes its ticks from last_clock */
 #define PAIR_FIRST 25 /* a begin can be joined before it is written */
 #define OVERWRITE_BLIND 26 /* a page that must go is taken, complete or not */
@@ -144,7 +146,7 @@
 #define FITS 2
 #define OPENS 3
 
-/* What stands in a word. */
+/* Contents of a word. */
 #define GARBAGE 0
 #define HEADER 1
 #define TIME_WORD 2
@@ -203,7 +205,7 @@ byte snapshots; /* begun and ended */
 #define STAYS false
 #endif
 byte gap_first, lost_last; /* stamps of the gap's first lost event, of the last one */
-byte finished; /* operations of all levels, so that a retry can say who came in between */
+byte finished; /* operations of all levels, so that a retry can tell that another level has run */
 byte read_last; /* stamp of the last event that the reader saw */
 byte ended; /* writers */
 hidden byte i, j, c, thread, n, e;
@@ -465,7 +467,7 @@ inline read_clock()
 	if
 	:: !IS_BROKEN(CLOCK_ONCE) || clock == 0 ->
 		clk++;
-		assert(clk < 128); /* else somebody reads it for ever */
+		assert(clk < 128); /* otherwise a loop never ends */
 		clock = clk
 	:: else
 	fi
@@ -1113,7 +1115,7 @@ progress:	skip
 	:: d_step { looking == ENOUGH && !clearing -> looking = ASLEEP }
 #endif
 #if KEEP
-	/* FKT_FLIGHT: who begins a snapshot takes what is there. */
+	/* FKT_FLIGHT: the caller that begins a snapshot takes the complete pages. */
 	:: d_step {
 			looking == ASLEEP && !last_round && snapshots < 2 ->
 			snapshots++;

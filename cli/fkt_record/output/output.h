@@ -26,7 +26,7 @@ struct OutputPlan {
 
   bool to_stdout() const { return file == "-"; }
   bool to_remote() const { return file.starts_with(remote::kScheme); }
-  // The same for another file.
+  // Returns the plan for another file.
   OutputPlan with_file(std::string name) const { return {std::move(name), replace, owner}; }
 };
 
