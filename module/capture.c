@@ -481,5 +481,6 @@ int fkt_capture_hit_counts(const struct file *owner, struct fkt_hit_counts *coun
 /* Returns the layers that events can come of. Caller must hold the recording's lock. */
 u64 fkt_capture_layers(void)
 {
-	return 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_FKT | 1ULL << FKT_L_PROCESS | fkt_instrument_table_layers(instruments);
+	return 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_FKT | 1ULL << FKT_L_PROCESS |
+	       fkt_instrument_table_layers(instruments);
 }

@@ -224,7 +224,7 @@ static u64 of_request(const struct request *rq)
 	return FETCH(bio, rq, struct request, bio) ? 0 : of_bio(bio);
 }
 
-/* Returns the inode number of the file that `pointer` leads to, and names it; 0: there is none. kind: enum fkt_file_of. */
+/* Returns the inode number of the file to which `pointer` leads, and names it; 0: none. kind: enum fkt_file_of. */
 u64 fkt_file_number(u64 pointer, u32 kind)
 {
 	const void *from = (const void *)pointer;

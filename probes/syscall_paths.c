@@ -35,9 +35,11 @@ static const u8 arguments[] = {
 
 #ifdef CONFIG_IA32_EMULATION
 static const u8 arguments32[] = {
-	[__NR_ia32_open] = 1, [__NR_ia32_stat] = 1, [__NR_ia32_lstat] = 1, [__NR_ia32_stat64] = 1, [__NR_ia32_lstat64] = 1,
+	[__NR_ia32_open] = 1, [__NR_ia32_stat] = 1, [__NR_ia32_lstat] = 1, [__NR_ia32_stat64] = 1,
+	[__NR_ia32_lstat64] = 1,
 	[__NR_ia32_access] = 1, [__NR_ia32_execve] = 1, [__NR_ia32_truncate] = 1, [__NR_ia32_chdir] = 1,
-	[__NR_ia32_rename] = 1, [__NR_ia32_mkdir] = 1, [__NR_ia32_rmdir] = 1, [__NR_ia32_creat] = 1, [__NR_ia32_link] = 1,
+	[__NR_ia32_rename] = 1, [__NR_ia32_mkdir] = 1, [__NR_ia32_rmdir] = 1, [__NR_ia32_creat] = 1,
+	[__NR_ia32_link] = 1,
 	[__NR_ia32_unlink] = 1, [__NR_ia32_symlink] = 1, [__NR_ia32_readlink] = 1, [__NR_ia32_chmod] = 1,
 	[__NR_ia32_statfs] = 1, [__NR_ia32_openat] = 2, [__NR_ia32_mkdirat] = 2, [__NR_ia32_fstatat64] = 2,
 	[__NR_ia32_unlinkat] = 2, [__NR_ia32_renameat] = 2, [__NR_ia32_readlinkat] = 2, [__NR_ia32_fchmodat] = 2,
@@ -65,7 +67,8 @@ enum fkt_path_read fkt_read_path(u64 *words, u32 *used, unsigned long address)
 	u32 at = 0, step, end;
 
 	for (;;) {
-		step = min_t(u32, sizeof(u64) - ((address + at) & (sizeof(u64) - 1)), FKT_PATH_WORDS * sizeof(u64) - at);
+		step = min_t(u32, sizeof(u64) - ((address + at) & (sizeof(u64) - 1)),
+			     FKT_PATH_WORDS * sizeof(u64) - at);
 		if (!step) {
 			*used = FKT_PATH_WORDS;
 			return FKT_PATH_CUT;
