@@ -14,4 +14,9 @@ int say_damage(const std::string& file, const Trace& trace) {
   return kFailed;
 }
 
+int fail(const Error& error, const std::string& file, const Trace& trace) {
+  if (error.code == ErrorCode::absent) say_damage(file, trace);
+  return fail(error);
+}
+
 }  // namespace fkt::cli

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "lib/base/result.h"
 #include "lib/read/trace.h"
 
 namespace fkt::cli {
@@ -11,5 +12,9 @@ namespace fkt::cli {
 // Prints one line on stderr if the part of the recording that was read is damaged or incomplete.
 // Must be called after reading. Returns the exit status: kFailed if it printed a line, else kDone.
 int say_damage(const std::string& file, const Trace& trace);
+
+// As fail(error) of messages.h. If the recording has nothing of what was asked for, its damage may
+// be the reason: its line comes first then.
+int fail(const Error& error, const std::string& file, const Trace& trace);
 
 }  // namespace fkt::cli

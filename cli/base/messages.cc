@@ -20,7 +20,8 @@ void warn(std::string_view message) {
 
 int fail(const Error& error) {
   warn(error.message);
-  return error.code == ErrorCode::usage ? kUsage : kFailed;
+  const bool is_request = error.code == ErrorCode::usage || error.code == ErrorCode::absent;
+  return is_request ? kUsage : kFailed;
 }
 
 Error usage(std::string message) {

@@ -36,7 +36,9 @@ Status find_around(const Options& options, const Trace& trace, Selection& select
   events.where = *filter;
   Result<std::vector<Interval>> parts = around(trace, events, *window, reading);
   if (!parts) return about("--around", parts.error());
-  if (parts->empty()) return usage("--around: nothing in the recording is this: " + event);
+  if (parts->empty()) {
+    return Error{ErrorCode::absent, "--around: nothing in the recording is this: " + event};
+  }
   restrict_to(selection, std::move(*parts), event);
   return Done{};
 }
@@ -67,11 +69,12 @@ Result<TimeSpan> time_span(const Options& options, const Trace& trace) {
   const std::uint64_t begin = info.checkpoint ? info.checkpoint->from : zero;
   std::uint64_t end = recording_end(trace);
   if (info.checkpoint) end = std::min(end, info.slice_end());
-  const auto at = [&](std::uint64_t clock) {
+  const auto at = [&](const char* option, std::uint64_t clock) {
     const TimeFormat seconds(TimeUnit::s, info.clocks.ticks_per_second());
-    return std::string(info.checkpoint ? " the slice " : " the recording ") +
-           (clock == begin ? "begins at " : "ends at ") +
-           seconds.text(clock - std::min(clock, zero)) + " s";
+    return Error{ErrorCode::absent, std::string(option) +
+                                        (info.checkpoint ? ": the slice " : ": the recording ") +
+                                        (clock == begin ? "begins at " : "ends at ") +
+                                        seconds.text(clock - std::min(clock, zero)) + " s"};
   };
   TimeSpan span;
   for (const char* name : {"from", "to"}) {
@@ -80,8 +83,8 @@ Result<TimeSpan> time_span(const Options& options, const Trace& trace) {
     if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
     (std::string_view(name) == "from" ? span.from : span.to) = *clock;
   }
-  if (span.from && *span.from > end) return usage("--from:" + at(end));
-  if (span.to && *span.to <= begin) return usage("--to:" + at(begin));
+  if (span.from && *span.from > end) return at("--from", end);
+  if (span.to && *span.to <= begin) return at("--to", begin);
   if (span.from && span.to && *span.from >= *span.to) return usage("--from: not before --to");
   return span;
 }
@@ -123,7 +126,10 @@ Status complete_selection(const Options& options, const Trace& trace, Selection&
     selection.cpu = static_cast<std::uint32_t>(*cpu);
     const bool known = std::any_of(trace.pages().begin(), trace.pages().end(),
                                    [&](const PageRef& page) { return page.cpu == *selection.cpu; });
-    if (!known) return usage("--cpu: nothing of cpu " + options.text("cpu") + " in the recording");
+    if (!known) {
+      return Error{ErrorCode::absent,
+                   "--cpu: nothing of cpu " + options.text("cpu") + " in the recording"};
+    }
   }
   return Done{};
 }

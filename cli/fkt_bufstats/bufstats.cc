@@ -109,8 +109,11 @@ Result<TimeScale> scale_of(const Options& options, const Trace& trace, std::uint
   if (!span) return span.error();
   scale.from = span->from.value_or(scale.from);
   scale.to = span->to.value_or(scale.to);
-  if (scale.from >= scale.to) return usage("--from: not before --to");
-  return scale;
+  if (scale.from < scale.to) return scale;
+  if (!options.has("from") && !options.has("to")) {
+    return Error{ErrorCode::absent, "no page of events in the recording"};
+  }
+  return usage("--from: not before --to");
 }
 
 void write(TextWriter& out, const Request& request, const Trace& trace,
@@ -148,7 +151,7 @@ int run(const Options& options) {
   const Result<Trace> trace = Trace::open(request->file);
   if (!trace) return fail(trace.error());
   const Result<TimeScale> scale = scale_of(options, *trace, request->rows);
-  if (!scale) return fail(scale.error());
+  if (!scale) return fail(scale.error(), request->file, *trace);
   BufferColumns columns(*scale);
   const Status followed = [&] {
     Progress progress("reading");

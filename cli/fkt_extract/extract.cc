@@ -56,7 +56,7 @@ int run(const Options& options) {
   const auto reading = [&](std::uint64_t done) { progress.update(done, total); };
 
   const Result<std::vector<Interval>> slice = slice_of(options, *trace, reading);
-  if (!slice) return fail(slice.error());
+  if (!slice) return fail(slice.error(), file, *trace);
   Result<NewFile> output = NewFile::create(options.text("output"), options.has("force"));
   if (!output) return fail(output.error());
   CheckpointCache cache(*trace, cache_folder());

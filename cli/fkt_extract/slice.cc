@@ -44,7 +44,8 @@ Result<std::vector<Interval>> by_time(const Options& options, const Trace& trace
     if (stretch.from >= stretch.to) {
       const std::string which =
           most == 1 ? "" : " (" + options.texts("from")[i] + ", " + options.texts("to")[i] + ")";
-      return usage("--from, --to" + which + ": nothing of the recording is between them");
+      return Error{ErrorCode::absent,
+                   "--from, --to" + which + ": nothing of the recording is between them"};
     }
     stretches.push_back(stretch);
   }
@@ -70,7 +71,7 @@ Result<Interval> page_range(std::string_view text, const Trace& trace) {
 
 // Parses a list such as "3-7,12-14".
 Result<std::vector<Interval>> by_pages(const Options& options, const Trace& trace) {
-  if (trace.pages().empty()) return usage("--pages: the recording has none");
+  if (trace.pages().empty()) return Error{ErrorCode::absent, "--pages: the recording has none"};
   const std::string& text = options.text("pages");
   std::vector<Interval> stretches;
   for (std::string_view rest = text;;) {
@@ -94,7 +95,8 @@ Result<std::vector<Interval>> by_events(const Trace& trace, const std::vector<In
     if (const auto part = extent(trace, selection, reading)) found.push_back(*part);
   }
   if (!found.empty()) return found;
-  return usage(std::string(option) + ": nothing in the recording is this: " + text);
+  return Error{ErrorCode::absent,
+               std::string(option) + ": nothing in the recording is this: " + text};
 }
 
 Result<std::vector<Interval>> by_where(const Options& options, const Trace& trace,
@@ -145,7 +147,7 @@ Result<std::vector<Interval>> slice_of(const Options& options, const Trace& trac
   if (!wanted) return wanted;
   std::vector<Interval> stretches = stretches_in(trace, *wanted);
   if (stretches.empty()) {
-    return usage("--from, --to: nothing of the recording is between them");
+    return Error{ErrorCode::absent, "--from, --to: nothing of the recording is between them"};
   }
   Result<std::vector<Interval>> slice = stretches;
   if (options.has("pages")) slice = by_pages(options, trace);
@@ -155,7 +157,9 @@ Result<std::vector<Interval>> slice_of(const Options& options, const Trace& trac
   const Status widened = widen(options, trace, *slice);
   if (!widened) return widened.error();
   stretches = stretches_in(trace, std::move(*slice));
-  if (stretches.empty()) return usage("nothing of the recording is in this slice");
+  if (stretches.empty()) {
+    return Error{ErrorCode::absent, "nothing of the recording is in this slice"};
+  }
   if (stretches.size() <= kMostStretches) return stretches;
   return usage(fmt::format("a slice has at most {} stretches", kMostStretches));
 }

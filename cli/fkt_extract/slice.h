@@ -9,7 +9,8 @@
 namespace fkt::cli {
 
 // Returns at least one interval; they lie within the recording, are sorted and do not overlap or
-// touch. Returns ErrorCode::usage if the options contradict each other or select nothing.
+// touch. Returns ErrorCode::usage if the options contradict each other, ErrorCode::absent if they
+// select nothing.
 Result<std::vector<Interval>> slice_of(const Options& options, const Trace& trace,
                                        const Reading& reading);
 

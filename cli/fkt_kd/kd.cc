@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/base/damage.h"
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
 #include "cli/base/progress.h"
@@ -154,7 +155,8 @@ Result<std::string> critical_path(CallSource& source, const KdRequest& request,
   }
   const TaskIndex task = analysis.tasks().find(request.pid);
   if (task == kNoTask || task >= states.stats().size()) {
-    return usage(fmt::format("--critical-path: no process {} in the recording", request.pid));
+    return Error{ErrorCode::absent,
+                 fmt::format("--critical-path: no process {} in the recording", request.pid)};
   }
   const PathTable path =
       path_table(fkt::critical_path(states, task, analysis.begin(), analysis.end()), analysis);
@@ -200,6 +202,14 @@ Result<bool> output(CallSource& source, const KdRequest& request, const TimeForm
   return put(*text);
 }
 
+// As fail(error, file, trace) of damage.h.
+int fail_of(const CallSource& source, const Error& error) {
+  if (error.code == ErrorCode::absent) {
+    for (const std::string& line : source.damage()) warn(line);
+  }
+  return fail(error);
+}
+
 int run(const Options& options) {
   Result<KdRequest> request = kd_request(options);
   if (!request) return fail(request.error());
@@ -214,11 +224,15 @@ int run(const Options& options) {
     return kd_selection(options, source->trace(),
                         [&](std::uint64_t done) { progress.update(done, total); });
   }();
-  if (!selection) return fail(selection.error());
+  if (!selection) {
+    const Trace* trace = source->trace();
+    return trace == nullptr ? fail(selection.error())
+                            : fail(selection.error(), request->file, *trace);
+  }
   source->select(*selection);
   const TimeFormat time(request->unit, source->ticks_per_second());
   const Result<bool> wanted = output(*source, *request, time);
-  if (!wanted) return fail(wanted.error());
+  if (!wanted) return fail_of(*source, wanted.error());
   if (!*wanted) return kDone;
   const Analysis* analysis = source->analysis();
   if (analysis != nullptr && analysis->profile().events() == 0) {

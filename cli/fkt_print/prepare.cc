@@ -17,7 +17,7 @@ Result<Prepared> prepare_slowest(const Options& options, const Trace& trace, Pri
   const SlowestRequest& asked = *request.slowest;
   const auto spans = slowest(trace, request.selection, asked.name, asked.most, reading);
   if (spans.empty()) {
-    return Error{ErrorCode::usage,
+    return Error{ErrorCode::absent,
                  "--slowest: no span \"" + asked.name + "\" was seen from entry to exit"};
   }
   const TimeFormat time(request.unit, trace.info().clocks.ticks_per_second());

@@ -134,14 +134,14 @@ int print(const Options& options) {
   const Result<Trace> trace = Trace::open(request->file);
   if (!trace) return fail(trace.error());
   const Status selection = complete_selection(options, *trace, request->selection);
-  if (!selection) return fail(selection.error());
+  if (!selection) return fail(selection.error(), request->file, *trace);
   Result<Prepared> prepared = [&] {
     Progress progress("searching");
     const std::uint64_t total = events_of(*trace);
     return prepare(options, *trace, *request,
                    [&](std::uint64_t done) { progress.update(done, total); });
   }();
-  if (!prepared) return fail(prepared.error());
+  if (!prepared) return fail(prepared.error(), request->file, *trace);
   if (!prepared->text.empty()) {
     const Result<bool> wanted = put(prepared->text);
     if (!wanted) return fail(wanted.error());
@@ -168,8 +168,9 @@ int print(const Options& options) {
        {std::pair{request->selection.stats_pid, analysis.stats_pid_seen()},
         std::pair{request->selection.dump_pid, analysis.dump_pid_seen()}}) {
     if (!seen) {
-      return fail({ErrorCode::usage,
-                   fmt::format("{}: no process {} in the recording", request->file, *pid)});
+      return fail({ErrorCode::absent,
+                   fmt::format("{}: no process {} in the recording", request->file, *pid)},
+                  request->file, *trace);
     }
   }
   if (request->statistics || request->counts) {

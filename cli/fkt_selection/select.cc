@@ -167,11 +167,12 @@ int select_part(int argc, const char* const* argv) {
   Result<Trace> trace = Trace::open(file);
   if (!trace) return fail(trace.error());
   if (trace->pages().empty()) {
+    say_damage(file, *trace);
     return fail({ErrorCode::damaged, file + ": no page of events in it"});
   }
   Model model(std::move(*trace), file, {.folder = cache_folder()});
   const Status done = drawn ? draw(options, model) : serve(options, model);
-  if (!done) return fail(done.error());
+  if (!done) return fail(done.error(), file, model.trace());
   return drawn ? say_damage(file, model.trace()) : kDone;
 }
 

@@ -17,6 +17,7 @@ enum class ErrorCode {
   version,  // written by a newer FKT
   damaged,  // an FKT file with a part that cannot be read
   usage,    // the caller's request is invalid
+  absent,   // the recording has nothing of what was asked for
 };
 
 // The message is one line in lower case: subject, cause, remedy if there is one; no final stop.

@@ -21,7 +21,7 @@ Result<FunctionHistogram> function_histogram(const Profile& profile, const TypeN
     if (types.name(type) == name) result.octaves = profile.stats(type).times.octaves();
   }
   if (!result.octaves.empty()) return result;
-  return Error{ErrorCode::usage, "--histogram: no call of " + name + " was seen to its end"};
+  return Error{ErrorCode::absent, "--histogram: no call of " + name + " was seen to its end"};
 }
 
 }  // namespace fkt

@@ -270,7 +270,7 @@ void FlamePicture::box(std::uint32_t number, double x, bool interrupt) {
 Status write_flame_graph(TextWriter& out, const CallTree& tree, const TimeFormat& time,
                          std::string_view title) {
   if (tree.nodes()[0].total == 0) {
-    return Error{ErrorCode::usage, "--flamegraph: no time of any call is known"};
+    return Error{ErrorCode::absent, "--flamegraph: no time of any call is known"};
   }
   FlamePicture(out, tree, time).write(title);
   return Done{};

@@ -52,8 +52,9 @@ std::string TaskList::remark() const {
     case Numbers::equal:
       return "";
     case Numbers::translated:
-      return "in this pid namespace processes have other numbers than in the file, which has the "
-             "machine's; only processes of the namespace are listed by name";
+      return "in this pid namespace processes have other numbers than in the file and in "
+             "conditions (pid, tid), which have the machine's; only processes of the namespace are "
+             "listed by name";
     case Numbers::unknown:
       return "/proc is not that of this pid namespace: processes that already run have no names in "
              "the file";
