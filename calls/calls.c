@@ -14,6 +14,7 @@
 #include <linux/rcupdate.h>
 #include <linux/stacktrace.h>
 #include <linux/static_call.h>
+#include <linux/suspend.h>
 #include <linux/sysfs.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
@@ -38,6 +39,45 @@ static DEFINE_PER_CPU(u64, taken);
 /* Calls of fewer ticks are dropped. Read by trampoline.S; a change takes effect on each CPU by and by. */
 u64 fkt_calls_shortest = FOR_EVER;
 
+/* ---- calls during which the clock cannot be trusted ---- */
+
+/*
+ * No call lasts that many ticks (200 days at 4 GHz). A duration that is longer has a change of the period in it, or is
+ * negative, because the clock stepped back.
+ */
+#define PERIOD_BITS 56
+
+/*
+ * While the machine sleeps the TSC may stand still or begin anew. So a period ends before each sleep and after it, and
+ * its number, shifted, is added to the time of an entry and to that of a return. That tells apart what the TSC alone
+ * does not: a call that began before the sleep, and one that began when the new TSC had come as far. At an entry the
+ * number is read before the TSC, at a return after it: a task that stops between the two for the length of the sleep
+ * has an old number with a new TSC, or a new number at the return, and in both cases the call is in two periods.
+ * Written by the notifier only; read by trampoline.S.
+ */
+u64 fkt_calls_period;
+
+static int on_power(struct notifier_block *unused, unsigned long what, void *data)
+{
+	switch (what) {
+	case PM_HIBERNATION_PREPARE:
+	case PM_SUSPEND_PREPARE:
+	case PM_RESTORE_PREPARE:
+	case PM_POST_HIBERNATION:
+	case PM_POST_SUSPEND:
+	case PM_POST_RESTORE:
+		WRITE_ONCE(fkt_calls_period, fkt_calls_period + (1ULL << PERIOD_BITS));
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block power_notifier = { .notifier_call = on_power };
+
+static u64 begin_of(u64 end, u64 ticks)
+{
+	return likely(!(ticks >> PERIOD_BITS)) ? end - ticks : FKT_CALLS_NO_BEGIN;
+}
+
 /* ---- what the user does at entries and returns ---- */
 
 static void __maybe_unused no_record(const struct fkt_call *call, u64 end)
@@ -58,13 +98,15 @@ DEFINE_STATIC_CALL_NULL(fkt_calls_record_kept, no_record_kept);
 DEFINE_STATIC_CALL(fkt_calls_ask, trace_none);
 
 /* These are called by trampoline.S: a static call must be in C, or 6.1 crashes when it loads the module. */
-void fkt_calls_returned(const struct fkt_call *call, u64 end)
+void fkt_calls_returned(struct fkt_call *call, u64 end, u64 ticks)
 {
+	call->begin = begin_of(end, ticks);
 	static_call_cond(fkt_calls_record)(call, end);
 }
 
-void fkt_calls_returned_kept(const struct fkt_call *call, u64 end, const u64 *kept)
+void fkt_calls_returned_kept(struct fkt_call *call, u64 end, u64 ticks, const u64 *kept)
 {
+	call->begin = begin_of(end, ticks);
 	static_call_cond(fkt_calls_record_kept)(call, end, kept);
 }
 
@@ -458,12 +500,19 @@ static int __init fkt_calls_init(void)
 	err = fkt_functions_init();
 	if (err)
 		return err;
-	return register_module_notifier(&module_notifier);
+	err = register_module_notifier(&module_notifier);
+	if (err)
+		return err;
+	err = register_pm_notifier(&power_notifier);
+	if (err)
+		unregister_module_notifier(&module_notifier);
+	return err;
 }
 
 /* The module has no references, so no call returns through it. */
 static void __exit fkt_calls_exit(void)
 {
+	unregister_pm_notifier(&power_notifier);
 	unregister_module_notifier(&module_notifier);
 	cancel_delayed_work_sync(&look_work);
 	synchronize_rcu_tasks();

@@ -16,11 +16,13 @@
 /* Bytes of a function's nop, after which its body begins. */
 #define FKT_CALLS_NOP_BYTES 5
 
+#define FKT_CALLS_NO_BEGIN U64_MAX
+
 /* A call that returns now. trampoline.S pushes this structure onto the stack. */
 struct fkt_call {
 	u64 result_high; /* rdx: the upper half of a result of 16 bytes */
 	u64 result; /* rax */
-	u64 begin; /* TSC at the entry */
+	u64 begin; /* TSC at the entry; FKT_CALLS_NO_BEGIN: it stepped back since, or the machine slept */
 	unsigned long body; /* address of the function's nop + FKT_CALLS_NOP_BYTES */
 	unsigned long caller; /* the address that it returns to */
 };

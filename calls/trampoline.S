@@ -7,7 +7,7 @@
  *   at the start      in the function           at fkt_calls_return
  *                     ... (its frame)
  *                     fkt_calls_return
- *                     time of the entry         time of the entry
+ *                     time of the entry         time of the entry, with the period
  *                     words that are kept       words that are kept
  *   body  <- sp       body                      body
  *   caller            caller                    caller
@@ -45,10 +45,12 @@
 /* Goes on to the function's body; kept: bytes that are kept. The function will return to `return`. */
 .macro CALL_THROUGH return kept
 	movq	%rdx, %r10
+	/* Before the clock is read, and at the return after that: calls.c says why. */
+	pushq	fkt_calls_period(%rip)
 	READ_CLOCK
+	addq	%rax, (%rsp)
 	movq	%r10, %rdx
 	incq	PER_CPU_VAR(fkt_calls_open)
-	pushq	%rax
 	pushq	$\return
 	/* The nop's call pushed this address, so the processor predicts that a return leads there. */
 	pushq	16 + \kept(%rsp)
@@ -61,12 +63,13 @@
 	int3
 .endm
 
-/* At a return: r10 and r11 = the result, rsi = the clock, rax = the call's duration. */
+/* At a return: r10 and r11 = the result, rsi = the clock, rax = the call's duration, with the change of the period. */
 .macro MEASURE
 	movq	%rax, %r10
 	movq	%rdx, %r11
 	READ_CLOCK
 	movq	%rax, %rsi
+	addq	fkt_calls_period(%rip), %rax
 	subq	(%rsp), %rax
 	cmpq	fkt_calls_shortest(%rip), %rax
 .endm
@@ -109,6 +112,7 @@ SYM_INNER_LABEL(fkt_calls_return, SYM_L_GLOBAL)
 	pushq	%r11
 	CALLER_AT 40
 	movq	%rsp, %rdi
+	movq	%rax, %rdx
 	call	fkt_calls_returned
 	popq	%r11
 	popq	%r10
@@ -158,7 +162,8 @@ SYM_INNER_LABEL(fkt_calls_return_\name, SYM_L_GLOBAL)
 .Lrecord_\name:
 	CALLER_AT (24+8*\words)
 	/* A struct fkt_call, and behind it what is needed when the function is back. */
-	leaq	8(%rsp), %rdx
+	movq	%rax, %rdx
+	leaq	8(%rsp), %rcx
 	pushq	%r10
 	pushq	%r11
 	pushq	32 + 8 * \words(%rsp)

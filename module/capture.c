@@ -314,6 +314,8 @@ static int get_parts(struct file *owner, const struct fkt_start *start, struct p
 	if (IS_ERR(got))
 		return PTR_ERR(got);
 	parts->instruments = got;
+	if (parts->instruments && parts->instruments->calls)
+		fkt_record_calls_load();
 	got = fkt_start_output(start);
 	if (IS_ERR(got))
 		return PTR_ERR(got);

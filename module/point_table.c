@@ -23,7 +23,8 @@ static int add_point(struct fkt_point_table *table, const struct fkt_point *poin
 	struct fkt_program_rules rules;
 
 	if (point->number >= FKT_POINTS_MOST || point->instrument >= instruments->count ||
-	    point->arguments > FKT_POINT_ARGUMENTS || strnlen(point->name, sizeof(point->name)) == sizeof(point->name))
+	    point->arguments > FKT_POINT_ARGUMENTS ||
+	    strnlen(point->name, sizeof(point->name)) == sizeof(point->name))
 		return -EINVAL;
 	rules = fkt_point_rules(point->arguments);
 	slot->program = fkt_program_take(table->program_block, points->program_bytes, offset, &rules, check);

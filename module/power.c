@@ -32,6 +32,8 @@
 #include "self.h"
 #include "write.h"
 
+#include "../probes/calls.h"
+
 #define PARK_LIMIT (20 * HZ) /* as long as the kernel tries to freeze tasks */
 
 /* Protected by fkt_recording.lock. */
@@ -44,6 +46,7 @@ static void park_probes(void)
 	WRITE_ONCE(fkt_mask, 0);
 	/* Waits for the probes that saw the mask set, until they have written their events. */
 	fkt_attach_wait();
+	fkt_record_calls_wait();
 	fkt_rings_close_open();
 	parked_boot_ns = ktime_get_boottime_ns();
 	fkt_rings_pause();

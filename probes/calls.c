@@ -9,6 +9,7 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/random.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -198,12 +199,16 @@ static void record(const struct fkt_call *call, u64 end)
 	slot = fkt_call_find(&calls.table, call->body);
 	if (unlikely(!slot)) {
 		/* A call that began in an earlier recording may be of a function that only that one traced. */
-		if (call->begin >= calls.since)
+		if (call->begin >= calls.since && call->begin != FKT_CALLS_NO_BEGIN)
 			this_cpu_inc(strangers);
 		goto out;
 	}
 	if (!fkt_instrument_on(fkt_call_layer(slot)))
 		goto out;
+	if (unlikely(call->begin == FKT_CALLS_NO_BEGIN)) {
+		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
+		goto out;
+	}
 	if (unlikely((s32)slot->number < 0)) {
 		record_asked(slot, call, end, NULL, false);
 		goto out;
@@ -225,7 +230,7 @@ static void record_kept(const struct fkt_call *call, u64 end, const u64 *kept)
 	slot = fkt_call_find(&calls.table, call->body);
 	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
 		goto out;
-	if (likely((kept[0] & ~CUT) == calls.mark))
+	if (likely((kept[0] & ~CUT) == calls.mark && call->begin != FKT_CALLS_NO_BEGIN))
 		record_asked(slot, call, end, kept + 1, kept[0] & CUT);
 	else
 		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
@@ -248,14 +253,21 @@ static void put_tracer(void)
 	calls.totals = NULL;
 }
 
-/* Loads the module fkt_calls if necessary. */
+/*
+ * Loads the module fkt_calls if necessary. That takes as long as modprobe(8) does, perhaps for ever: the caller must
+ * hold no lock.
+ */
+void fkt_record_calls_load(void)
+{
+	if (symbol_get(fkt_calls_begin))
+		symbol_put(fkt_calls_begin);
+	else
+		request_module("fkt_calls");
+}
+
 static int get_tracer(void)
 {
 	calls.begin = symbol_get(fkt_calls_begin);
-	if (!calls.begin) {
-		request_module("fkt_calls");
-		calls.begin = symbol_get(fkt_calls_begin);
-	}
 	if (calls.begin)
 		calls.end = symbol_get(fkt_calls_end);
 	if (calls.end)
@@ -316,6 +328,16 @@ int fkt_record_calls_begin(struct fkt_call_table *table)
 		put_tracer();
 	calls.is_on = !err;
 	return err;
+}
+
+/*
+ * Returns when no probe of a call runs that has seen an earlier mask. Calls are traced on idle CPUs too, where RCU does
+ * not see that a probe runs.
+ */
+void fkt_record_calls_wait(void)
+{
+	if (calls.is_on)
+		synchronize_rcu_tasks_rude();
 }
 
 /* When this returns, no call is being recorded. */

@@ -167,7 +167,8 @@ struct fkt_points {
 enum fkt_missed {
 	FKT_MISSED_MEMORY = 0, /* its program could not read memory */
 	FKT_MISSED_NESTED = 1, /* it came while too many others were being handled on its CPU */
-	FKT_MISSED_STALE = 2, /* a call that began in an earlier recording, which kept other values of it */
+	/* a call that began in an earlier recording, or during which the machine slept or the clock stepped back */
+	FKT_MISSED_STALE = 2,
 };
 
 #define FKT_MISSED_REASONS 8 /* room for more of them */

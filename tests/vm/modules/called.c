@@ -5,7 +5,8 @@
  * /sys/module/called/parameters/counts shows a line for each function: "NAME CALLS SHORTEST_US LONGEST_US RESULT".
  *
  * With a frame that keeps words, all of them are filled at the entry and compared at the return; the line "kept" says
- * how many calls' words were wrong, and how many calls were refused at the entry (each fourth of leaf's).
+ * how many calls' words were wrong, and how many calls were refused at the entry (each fourth of leaf's). The line
+ * "no_begin": calls during which the clock stepped back or the machine slept; they are in no other line.
  *
  *   insmod called.ko rounds=100 functions=hrtimer_nanosleep,do_nanosleep shortest_us=0 frame=1
  */
@@ -45,6 +46,7 @@ static unsigned int called_n;
 static atomic64_t unknown;
 static u64 since; /* TSC before the first traced call */
 static atomic64_t refused, broken; /* calls that were not traced; calls whose kept words came back changed */
+static atomic64_t no_begin; /* calls whose begin is unknown */
 
 /* Racy for functions that several CPUs call at once, but for the number of calls. */
 static void notrace count(const struct fkt_call *call, u64 end)
@@ -52,6 +54,10 @@ static void notrace count(const struct fkt_call *call, u64 end)
 	u64 ticks = end - call->begin;
 	unsigned int i;
 
+	if (call->begin == FKT_CALLS_NO_BEGIN) {
+		atomic64_inc(&no_begin);
+		return;
+	}
 	for (i = 0; i < called_n; i++) {
 		struct called *c = &called[i];
 
@@ -148,6 +154,18 @@ static noinline u64 tail(u64 a)
 	return leaf(a, a, a, a, a, a);
 }
 
+/*
+ * As if the clock stepped back during the call: the time of the entry, which lies above the return address
+ * (calls/trampoline.S), becomes that of a later one.
+ */
+static noinline u64 back(u64 a)
+{
+	u64 *frame = __builtin_frame_address(0);
+
+	WRITE_ONCE(frame[2], frame[2] + (1ULL << 40));
+	return a;
+}
+
 static noinline void on_ipi(void *unused)
 {
 	WRITE_ONCE(sink, 0);
@@ -164,7 +182,7 @@ static const struct {
 } known[] = {
 	{ "leaf", (unsigned long)leaf }, { "busy", (unsigned long)busy }, { "nap", (unsigned long)nap },
 	{ "recurse", (unsigned long)recurse }, { "pair", (unsigned long)pair }, { "tail", (unsigned long)tail },
-	{ "on_ipi", (unsigned long)on_ipi }, { "on_nmi", (unsigned long)on_nmi },
+	{ "on_ipi", (unsigned long)on_ipi }, { "on_nmi", (unsigned long)on_nmi }, { "back", (unsigned long)back },
 };
 
 static int run(void)
@@ -182,6 +200,7 @@ static int run(void)
 		if (i % 10 == 0) {
 			wrong += busy(100) != 100;
 			wrong += nap(2) != -2;
+			wrong += back(i) != i;
 			apic->send_IPI_self(NMI_VECTOR);
 		}
 	}
@@ -213,6 +232,7 @@ static int get_counts(char *buffer, const struct kernel_param *unused)
 	n += scnprintf(buffer + n, PAGE_SIZE - n, "unknown %lld\n", (s64)atomic64_read(&unknown));
 	n += scnprintf(buffer + n, PAGE_SIZE - n, "kept %lld %lld\n", (s64)atomic64_read(&broken),
 		       (s64)atomic64_read(&refused));
+	n += scnprintf(buffer + n, PAGE_SIZE - n, "no_begin %lld\n", (s64)atomic64_read(&no_begin));
 	fkt_calls_totals(&totals);
 	n += scnprintf(buffer + n, PAGE_SIZE - n, "too_short %llu\ntaken %llu\n", totals.too_short, totals.taken);
 	return n;
