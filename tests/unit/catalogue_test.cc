@@ -285,8 +285,8 @@ TEST_CASE("lines \"values\" that contradict each other or say nothing are damage
 }
 
 TEST_CASE("lines \"in\": layers, by the event's key") {
-  const std::string lines =
-      std::string(kCallWithValues) + "in\tfunction\t7\t8\t6\nin\tfunction\t3\t3\t11\n";
+  std::string lines(kCallWithValues);
+  lines += "in\tfunction\t7\t8\t6\nin\tfunction\t3\t3\t11\n";
   const fkt::Result<Catalogue> catalogue = Catalogue::parse(lines);
   REQUIRE(catalogue);
   const EventType* const type = catalogue->find(0x502);
