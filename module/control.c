@@ -11,6 +11,7 @@
 #include <fkt/ioctl.h>
 
 #include "capture.h"
+#include "../probes/module_probes.h"
 #include "control.h"
 #include "page_index.h"
 #include "power.h"
@@ -215,6 +216,8 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return give_pid(user);
 	case FKT_HIT_COUNTS:
 		return give_hit_counts(file, user);
+	case FKT_MODULE_PROBES:
+		return fkt_module_probes_give(file, user);
 	}
 	return -ENOTTY;
 }

@@ -9,11 +9,22 @@
 
 #include <fkt/events.h>
 #include <fkt/point_hit.h>
+#include <fkt/probe.h>
 #include <fkt/program_verify.h>
 
 #include "instrument_table.h"
 #include "point_table.h"
 #include "program_block.h"
+
+static int take_description(struct fkt_point_slot *slot, const char __user *text)
+{
+	char *copy = strndup_user(text, FKT_PROBE_TEXT_BYTES);
+
+	if (IS_ERR(copy))
+		return PTR_ERR(copy);
+	slot->probe = copy;
+	return 0;
+}
 
 /* The program is the one at `offset` of the block; its size is added to `offset`. */
 static int add_point(struct fkt_point_table *table, const struct fkt_point *point, const struct fkt_points *points,
@@ -35,7 +46,7 @@ static int add_point(struct fkt_point_table *table, const struct fkt_point *poin
 	slot->arguments = point->arguments;
 	memcpy(slot->name, point->name, sizeof(slot->name));
 	table->count++;
-	return 0;
+	return point->probe ? take_description(slot, u64_to_user_ptr(point->probe)) : 0;
 }
 
 static int add_points(struct fkt_point_table *table, const struct fkt_points *points,
@@ -103,6 +114,10 @@ struct fkt_point_table *fkt_point_table_get(u64 user, const struct fkt_instrumen
 /* Frees everything that the table refers to, and makes it empty. */
 void fkt_point_table_clear(struct fkt_point_table *table)
 {
+	u32 i;
+
+	for (i = 0; i < table->count; i++)
+		kfree(table->slots[i].probe);
 	kvfree(table->slots);
 	kvfree(table->program_block);
 	memset(table, 0, sizeof(*table));

@@ -20,7 +20,8 @@ struct fkt_point_slot {
 	/* the next ones are probes/points.c's */
 	struct tracepoint *tracepoint; /* NULL: not found, or its module has gone */
 	bool is_registered;
-	char name[FKT_POINT_NAME_BYTES];
+	char name[FKT_POINT_NAME_BYTES]; /* of a probe: its module's */
+	const char *probe; /* description of a module's probe; NULL: a tracepoint */
 };
 
 struct fkt_point_table {

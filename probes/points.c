@@ -9,12 +9,15 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <linux/uaccess.h>
 
 #include <fkt/events.h>
 #include <fkt/point_hit.h>
 
 #include "actions.h"
+#include "module_probes.h"
 #include "point_table.h"
 #include "points.h"
 #include "programs.h"
@@ -47,7 +50,8 @@ static enum fkt_fate ask(const struct fkt_point_slot *slot, const u64 *arguments
 	return FKT_FATE_KEPT;
 }
 
-static void hit(const struct fkt_point_slot *slot, const u64 *arguments)
+/* Of a tracepoint or a module's probe. Preemption is disabled. */
+void fkt_point_hit(const struct fkt_point_slot *slot, const u64 *arguments)
 {
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 	struct fkt_scratch *scratch;
@@ -79,7 +83,7 @@ static void probe_short(void *slot, u64 a, u64 b, u64 c, u64 d, u64 e)
 {
 	const u64 arguments[] = { a, b, c, d, e };
 
-	hit(slot, arguments);
+	fkt_point_hit(slot, arguments);
 }
 
 static void probe_long(void *slot, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k, u64 l)
@@ -87,7 +91,7 @@ static void probe_long(void *slot, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64
 	const u64 arguments[] = { a, b, c, d, e, f, g, h, i, j, k, l };
 
 	BUILD_BUG_ON(ARRAY_SIZE(arguments) != FKT_POINT_ARGUMENTS);
-	hit(slot, arguments);
+	fkt_point_hit(slot, arguments);
 }
 
 /* Parameters that x86-64 passes in registers, behind the first one. */
@@ -102,12 +106,22 @@ static void *probe_of(const struct fkt_point_slot *slot)
 
 /* ---- finding the tracepoints ---- */
 
+/* A module may be broken: its tracepoint's name may lead anywhere. */
+static bool is_called(const struct tracepoint *tracepoint, const char *name)
+{
+	char own[FKT_POINT_NAME_BYTES];
+	size_t bytes = strlen(name) + 1;
+
+	return !copy_from_kernel_nofault(own, tracepoint->name, bytes) && !memcmp(own, name, bytes);
+}
+
 static void match(struct tracepoint *tracepoint, void *unused)
 {
 	u32 i;
 
 	for (i = 0; i < points.count; i++)
-		if (!points.slots[i].tracepoint && !strcmp(points.slots[i].name, tracepoint->name))
+		if (!points.slots[i].tracepoint && !points.slots[i].probe &&
+		    is_called(tracepoint, points.slots[i].name))
 			points.slots[i].tracepoint = tracepoint;
 }
 
@@ -165,6 +179,8 @@ static int register_all(void)
 	for (i = 0; i < points.count; i++) {
 		struct fkt_point_slot *slot = &points.slots[i];
 
+		if (slot->probe)
+			continue;
 		if (!slot->tracepoint)
 			return -ENXIO;
 		err = tracepoint_probe_register(slot->tracepoint, probe_of(slot), slot);
@@ -179,6 +195,7 @@ static void unregister_all(void)
 {
 	u32 i;
 
+	fkt_record_module_probes_end();
 	mutex_lock(&lock);
 	for (i = 0; i < points.count; i++)
 		unregister(&points.slots[i]);
@@ -212,6 +229,8 @@ int fkt_record_points_begin(struct fkt_point_table *table)
 	is_on = true;
 	err = register_all();
 	mutex_unlock(&lock);
+	if (!err)
+		err = fkt_record_module_probes_begin(&points);
 	if (err)
 		unregister_all();
 	return err;

@@ -154,6 +154,10 @@ std::string Recording::without_snapshots() const {
   return "nothing is being recorded";
 }
 
+std::uint64_t Recording::mask() const {
+  return request_.mask | (instruments_ ? instruments_->layers() : 0);
+}
+
 // Finds the places of the instruments and makes the sections before the pages.
 Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t workload) {
   Result<KernelSymbols> kallsyms = read_kallsyms();
@@ -161,7 +165,7 @@ Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t
   if (!instruments.is_nothing()) {
     if (!kallsyms) return kallsyms.error();
     Result<InstrumentSetup> setup =
-        InstrumentSetup::make(instruments, *kallsyms, ticks_per_second());
+        InstrumentSetup::make(instruments, device_, *kallsyms, ticks_per_second());
     if (!setup) return setup.error();
     for (const std::string& remark : setup->remarks()) cli::warn(remark);
     instruments_.emplace(std::move(*setup));
@@ -169,7 +173,7 @@ Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t
   const Result<KernelSymbols> symbols =
       symbols_for_file(std::move(kallsyms), {request_.system_map, request_.verbose});
   if (!symbols) return symbols.error();
-  const Asked asked{request_.command, request_.words,      request_.mask,  request_.args,
+  const Asked asked{request_.command, request_.words,      mask(),         request_.args,
                     request_.filter,  request_.filter_pid, request_.clock, request_.pow_pages};
   return sections_before({asked, device_, task_list_, *symbols, user, workload, output_.is_stream(),
                           instruments_ ? catalogue_lines(*instruments_) : ""});
@@ -223,7 +227,7 @@ Status Recording::write_start_clocks() {
 }
 
 Result<StartArguments> Recording::start_arguments(const DrainPlan& plan) const {
-  StartArguments arguments({facts_.recording, request_.mask, start_flags(request_), request_.clock,
+  StartArguments arguments({facts_.recording, mask(), start_flags(request_), request_.clock,
                             request_.filter, request_.filter_pid});
   if (request_.snapshot_when) {
     if (!can_take_snapshots()) {
@@ -381,7 +385,7 @@ Status Recording::write_tail(const fkt_status& status, std::optional<int> worklo
   Ending ending{.device = device_,
                 .task_list = task_list_,
                 .status = of_file,
-                .mask = mask_ ? mask_ : request_.mask,
+                .mask = mask_ ? mask_ : mask(),
                 .clock = request_.clock,
                 .workload_status = workload_status,
                 .descendants = std::move(descendants),

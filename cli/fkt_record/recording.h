@@ -92,6 +92,8 @@ class Recording {
   // Bytes of the rings of all CPUs.
   std::uint64_t ring_bytes() const;
   Result<std::uint64_t> limit_bytes() const;
+  // The layers that are recorded at the start.
+  std::uint64_t mask() const;
 
   Status connect(int give_up);
   Result<Sections> make_sections(const std::optional<User>& user, pid_t workload);

@@ -31,7 +31,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 9
+#define FKT_ABI_VERSION 10
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -144,12 +144,17 @@ struct fkt_calls {
 #define FKT_POINT_NAME_BYTES 64
 #define FKT_POINT_ARGUMENTS 12
 
-/* A tracepoint that an instrument is on. */
+/* A tracepoint, or a probe of a module (probe.h), that an instrument is on. */
 struct fkt_point {
-	char name[FKT_POINT_NAME_BYTES]; /* without its system, zero-terminated */
+	char name[FKT_POINT_NAME_BYTES]; /* without its system, or of the probe's module; zero-terminated */
+	/*
+	 * User pointer to the probe's description, zero-terminated; 0: a tracepoint. Probes with this description are
+	 * recorded while their module is there, which may come later.
+	 */
+	__u64 probe;
 	__u32 number; /* in its events; below FKT_POINTS_MOST */
 	__u16 instrument; /* index */
-	__u16 arguments; /* that the tracepoint passes; at most FKT_POINT_ARGUMENTS */
+	__u16 arguments; /* that the tracepoint passes, or the probe's fields; at most FKT_POINT_ARGUMENTS */
 };
 
 /*
@@ -169,9 +174,23 @@ enum fkt_missed {
 	FKT_MISSED_NESTED = 1, /* it came while too many others were being handled on its CPU */
 	/* a call that began in an earlier recording, or during which the machine slept or the clock stepped back */
 	FKT_MISSED_STALE = 2,
+	FKT_MISSED_FIELDS = 3, /* a module's probe has not the fields that its description says */
 };
 
 #define FKT_MISSED_REASONS 8 /* room for more of them */
+
+/*
+ * FKT_MODULE_PROBES: the probes (probe.h) of the modules that are loaded: a line "MODULE\tDESCRIPTION\n" for each, in the
+ * modules' order. Bytes that cannot be in a description are "?" here; a description that cannot be read, or is too
+ * long, is empty.
+ */
+struct fkt_probe_list {
+	__u64 text; /* user pointer to `bytes` bytes */
+	__u32 bytes; /* in: size of the buffer, at most FKT_PROBE_LIST_BYTES; ERANGE: it is too small */
+	__u32 used; /* out: bytes of the text, which has no terminating zero; also with ERANGE */
+};
+
+#define FKT_PROBE_LIST_BYTES (1U << 22)
 
 /*
  * FKT_HIT_COUNTS: of one instrument. Calls that were shorter than fkt_calls.shortest are not counted. Exact once the
@@ -382,5 +401,7 @@ struct fkt_fired {
 #define FKT_PID _IOWR(FKT_IOC, 28, __u32)
 /* Of this open file's recording, until its next one starts. ENODATA: it has none. */
 #define FKT_HIT_COUNTS _IOWR(FKT_IOC, 29, struct fkt_hit_counts)
+/* EPERM: without CAP_SYS_ADMIN. */
+#define FKT_MODULE_PROBES _IOWR(FKT_IOC, 30, struct fkt_probe_list)
 
 #endif /* FKT_IOCTL_H */

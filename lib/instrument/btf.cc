@@ -277,6 +277,9 @@ bool Btf::is_character(TypeId id, bool* is_const) const {
 
 bool Btf::is_text(TypeId id) const {
   const Type known = type(id);
+  if (known.kind == TypeKind::pointer && type(known.target).kind == TypeKind::array) {
+    return is_text(known.target);
+  }
   bool is_const = known.kind == TypeKind::array;
   return (known.kind == TypeKind::array || known.kind == TypeKind::pointer) &&
          is_character(known.target, &is_const) && is_const;
@@ -286,6 +289,9 @@ bool Btf::may_be_text(TypeId id) const {
   const Type known = type(id);
   if (known.kind != TypeKind::array && known.kind != TypeKind::pointer) return false;
   const Type target = type(known.target);
+  if (known.kind == TypeKind::pointer && target.kind == TypeKind::array) {
+    return may_be_text(known.target);
+  }
   return target.kind == TypeKind::none || (target.kind == TypeKind::integer && target.bytes == 1);
 }
 

@@ -88,8 +88,8 @@ class Btf {
   std::optional<std::int64_t> enumerator(TypeId enumeration, std::string_view name) const;
   std::vector<std::string> enumerators(TypeId enumeration) const;
 
-  // Returns whether the type is a text: an array of characters, or a pointer to constant ones. A
-  // pointer to others may point to bytes of any kind.
+  // Returns whether the type is a text: an array of characters, a pointer to one, or a pointer to
+  // constant ones. A pointer to others may point to bytes of any kind.
   bool is_text(TypeId id) const;
   // Returns whether the type is an array of characters, or a pointer to any.
   bool may_be_text(TypeId id) const;

@@ -116,6 +116,12 @@ class PathWalker {
     }
     if (is_text && type.kind == TypeKind::array) return text_in_place(type);
     fetch_.is_text = is_text;
+    if (is_text && type.kind == TypeKind::pointer) {
+      const Type target = btf_.type(type.target);
+      if (target.kind == TypeKind::array) {
+        fetch_.text_bytes = static_cast<std::uint32_t>(target.bytes);
+      }
+    }
     switch (type.kind) {
       case TypeKind::integer:
       case TypeKind::enumeration:

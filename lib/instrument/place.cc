@@ -124,8 +124,11 @@ class PlaceParser {
   }
 
   Status group(Piece piece) {
-    const Status checked =
-        check(piece, "a module or system", [](char c) { return is_name_character(c) || c == '-'; });
+    const bool is_probes = place_.kind == Place::Kind::module_probe;
+    const bool is_file = is_probes && piece.text.find('/') != piece.text.npos;
+    const Status checked = check(piece, "a module or system", [&](char c) {
+      return is_file || is_name_character(c) || c == '-' || (is_probes && is_pattern_character(c));
+    });
     if (checked) place_.group = piece.text;
     return checked;
   }

@@ -7,7 +7,8 @@
 //   sys:NAMES                        system calls
 //   at:FUNCTION+OFFSET               an instruction
 //   block:FUNCTION:NUMBER            a basic block
-//   mod:MODULE:NAMES                 a module's own probes
+//   mod:MODULE:NAMES                 a module's own probes; MODULE may be a pattern, or the path of
+//                                    the module's file, which has a "/" in it
 //   user:PATH:NAMES                  functions of a program
 //
 // NAMES are patterns (`*`, `?`) with commas between; "!" before one leaves out what fits it.
@@ -45,10 +46,13 @@ struct Place {
   enum class Point : std::uint8_t { both, entry, exit };
 
   Kind kind = Kind::call;
-  std::string group;  // module, the tracepoints' system, program; empty: any module
+  std::string group;  // module or its file, the tracepoints' system, program; empty: any module
   NameSet names;
   Point point = Point::both;  // of functions
   std::uint64_t number = 0;   // the instruction's offset (bytes), the block's number
+
+  // Returns whether `group` is the path of a file.
+  bool is_file() const { return group.find('/') != group.npos; }
 };
 
 // column: of the text's first character. Error (usage): what is wrong, in which column, and what

@@ -74,7 +74,11 @@ class PointPlanner {
     Result<PointProgram> program =
         compile_point(with_values, *prototype, {*btf, sources_.ticks_per_second, {}});
     if (!program) return program.error().message;
-    plan_.taken.push_back({name, prototype->arguments.size(), std::move(*program)});
+    plan_.taken.push_back({.name = name,
+                           .arguments = prototype->arguments.size(),
+                           .program = std::move(*program),
+                           .module = {},
+                           .description = {}});
     return {};
   }
 

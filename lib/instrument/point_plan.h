@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fkt/events.h>
+
 #include "lib/base/result.h"
 #include "lib/format/symbols.h"
 #include "lib/instrument/call_compiler.h"
@@ -20,6 +22,9 @@ struct PointPlan {
     std::string name;
     std::size_t arguments = 0;
     PointProgram program;
+    // Of a module's probe; else empty.
+    std::string module, description;
+    unsigned layer = FKT_L_INSTRUMENTS;  // bit number
   };
   struct LeftOut {
     std::string name, reason;

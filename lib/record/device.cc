@@ -142,6 +142,20 @@ Result<fkt_hit_counts> Device::hit_counts(std::uint32_t instrument) const {
   return number == 0 ? Result<fkt_hit_counts>(counts) : error("counts of hits", number);
 }
 
+Result<std::string> Device::module_probes() const {
+  std::string text(1 << 14, '\0');
+  for (;;) {
+    fkt_probe_list list{};
+    list.text = reinterpret_cast<std::uintptr_t>(text.data());
+    list.bytes = static_cast<__u32>(text.size());
+    const int number = call(fd_.get(), FKT_MODULE_PROBES, &list);
+    if (number != 0 && number != ERANGE) return error("the modules' probes", number);
+    // Modules may come between two calls.
+    text.resize(list.used);
+    if (number == 0) return text;
+  }
+}
+
 Status Device::stop() {
   const int number = call(fd_.get(), FKT_STOP);
   return number == 0 ? Status(Done{}) : error("stopping the recording", number);

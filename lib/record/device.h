@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include <fkt/file.h>
 #include <fkt/ioctl.h>
@@ -46,6 +47,8 @@ class Device {
 
   // Of the instrument with this number, in the recording of this open device.
   Result<fkt_hit_counts> hit_counts(std::uint32_t instrument) const;
+  // The probes of the loaded modules, as FKT_MODULE_PROBES lists them.
+  Result<std::string> module_probes() const;
 
   // State of the module and of the recording; of one CPU; and a reading of all clocks at one
   // moment.

@@ -12,7 +12,8 @@ namespace {
 
 // By enum fkt_missed.
 constexpr const char* kWhyMissed[] = {"memory could not be read", "too many at once on a CPU",
-                                      "began in an earlier recording"};
+                                      "began in an earlier recording",
+                                      "had not the fields that are described"};
 
 std::string why_missed(const fkt_hit_counts& counts) {
   std::string why;
@@ -30,8 +31,8 @@ std::uint64_t missed_hits(const fkt_hit_counts& counts) {
 }
 
 std::string hits_line(const InstrumentSetup::Part& part, const fkt_hit_counts& counts) {
-  return part.text + ": " + counted(part.places, part.is_of_calls ? "function" : "tracepoint") +
-         ", " + cli::with_commas(counts.kept) + (part.is_of_calls ? " calls" : " hits") +
+  return part.text + ": " + counted(part.places, part.of) + ", " + cli::with_commas(counts.kept) +
+         (part.is_of_calls ? " calls" : " hits") +
          (part.action == Action::Kind::record ? " recorded, " : " counted, ") +
          cli::with_commas(counts.dropped) + " dropped by its condition, " +
          cli::with_commas(missed_hits(counts)) + " missed" + why_missed(counts);

@@ -13,8 +13,10 @@
 
 #include <fkt/events.h>
 
+#include "cli/fkt_record/instruments/probe_source.h"
 #include "lib/base/unique_fd.h"
 #include "lib/instrument/btf.h"
+#include "lib/instrument/probe_plan.h"
 #include "lib/record/machine_sections.h"
 
 namespace fkt::record {
@@ -112,14 +114,18 @@ fkt_action action_of(const Instrument& instrument) {
 bool is_of_calls(const Instrument& instrument) {
   return instrument.place.kind == Place::Kind::call;
 }
+bool is_of_probes(const Instrument& instrument) {
+  return instrument.place.kind == Place::Kind::module_probe;
+}
 
 }  // namespace
 
 Status check_instrument(const Instrument& instrument) {
-  if (!is_of_calls(instrument) && instrument.place.kind != Place::Kind::tracepoint) {
+  if (!is_of_calls(instrument) && !is_of_probes(instrument) &&
+      instrument.place.kind != Place::Kind::tracepoint) {
     return unsupported(instrument,
-                       "only calls of functions and tracepoints can be recorded (call:NAMES, "
-                       "tp:SYSTEM:NAMES)");
+                       "only calls of functions, tracepoints and modules' probes can be recorded "
+                       "(call:NAMES, tp:SYSTEM:NAMES, mod:MODULE:NAMES)");
   }
   switch (instrument.action.kind) {
     case Action::Kind::record:
@@ -136,10 +142,16 @@ Status check_instrument(const Instrument& instrument) {
 // What the running kernel says of itself, and the setup that is made of it.
 class InstrumentSetup::Maker {
  public:
-  Maker(const KernelSymbols& symbols, double ticks_per_second)
-      : symbols_(symbols), ticks_per_second_(ticks_per_second) {}
+  Maker(const Device& device, const KernelSymbols& symbols, double ticks_per_second)
+      : device_(device), symbols_(symbols), ticks_per_second_(ticks_per_second) {}
 
   Status read_kernel(const Asked& asked) {
+    if (std::ranges::any_of(asked.instruments, is_of_probes)) {
+      Result<ProbeSource> probes = ProbeSource::read(device_);
+      if (!probes) return probes.error();
+      probes_.emplace(std::move(*probes));
+    }
+    if (asked.layers.empty() && std::ranges::all_of(asked.instruments, is_of_probes)) return Done{};
     if (symbols_.hidden) {
       return Error{ErrorCode::io,
                    "-i: the kernel hides its addresses from who lacks CAP_SYSLOG (sudo)"};
@@ -154,8 +166,9 @@ class InstrumentSetup::Maker {
     return Done{};
   }
 
-  // layer: number of its bit in the mask.
+  // layer: number of its bit in the mask; probes of modules say themselves in which they are.
   Status add(const Instrument& instrument, unsigned layer) {
+    if (is_of_probes(instrument)) return add_probes(instrument);
     const auto bit = static_cast<fkt_layer>(layer);
     return is_of_calls(instrument) ? add_calls(instrument, bit) : add_points(instrument, bit);
   }
@@ -260,12 +273,35 @@ class InstrumentSetup::Maker {
     Result<PointPlan> plan = plan_points(
         instrument,
         {*systems, events ? *events : none, symbols_.symbols, types(), ticks_per_second_});
+    if (plan) {
+      for (PointPlan::Taken& taken : plan->taken) taken.layer = layer;
+    }
+    return add_plan(instrument, std::move(plan), "tracepoint");
+  }
+
+  Status add_probes(const Instrument& instrument) {
+    const Result<std::vector<ModuleProbe>> probes = probes_->probes(instrument.place);
+    if (!probes) return Error{probes.error().code, "-i: " + probes.error().message};
+    return add_plan(instrument, plan_probes(instrument, *probes, ticks_per_second_), "probe");
+  }
+
+  Status add_plan(const Instrument& instrument, Result<PointPlan> plan, const char* of) {
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
-    made_.points_.add(*plan, next(), layer);
-    Part part = part_of(instrument);
-    part.places = plan->taken.size();
-    part.left_out = left_out(std::move(plan->left_out));
-    finish_part(instrument, std::move(part), layer);
+    // An instrument has one layer in the kernel.
+    std::map<unsigned, PointPlan> by_layer;
+    for (PointPlan::Taken& taken : plan->taken) {
+      by_layer[taken.layer].taken.push_back(std::move(taken));
+    }
+    by_layer.begin()->second.left_out = std::move(plan->left_out);
+    for (auto& [bit, part_plan] : by_layer) {
+      const auto layer = static_cast<fkt_layer>(bit);
+      made_.points_.add(part_plan, next(), layer);
+      Part part = part_of(instrument);
+      part.of = of;
+      part.places = part_plan.taken.size();
+      part.left_out = left_out(std::move(part_plan.left_out));
+      finish_part(instrument, std::move(part), layer);
+    }
     return Done{};
   }
 
@@ -281,18 +317,22 @@ class InstrumentSetup::Maker {
     made_.parts_.push_back(std::move(part));
     made_.instruments_.push_back(
         {.action = static_cast<__u32>(action_of(instrument)), .layer = layer});
+    made_.layers_ |= std::uint64_t{1} << layer;
   }
 
+  const Device& device_;
   const KernelSymbols& symbols_;
   const double ticks_per_second_;
   std::optional<Types> types_;
   std::optional<TraceableFunctions> traceable_;
+  std::optional<ProbeSource> probes_;
   InstrumentSetup made_;
 };
 
-Result<InstrumentSetup> InstrumentSetup::make(const Asked& asked, const KernelSymbols& symbols,
+Result<InstrumentSetup> InstrumentSetup::make(const Asked& asked, const Device& device,
+                                              const KernelSymbols& symbols,
                                               double ticks_per_second) {
-  Maker maker(symbols, ticks_per_second);
+  Maker maker(device, symbols, ticks_per_second);
   Status done = maker.read_kernel(asked);
   if (!done) return done.error();
   for (const Instrument& instrument : asked.instruments) {

@@ -17,6 +17,7 @@
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
 #include "lib/instrument/layer_file.h"
+#include "lib/record/device.h"
 #include "lib/record/kernel_symbols.h"
 
 namespace fkt::record {
@@ -34,8 +35,9 @@ class InstrumentSetup {
 
     std::string text;  // as typed
     Action::Kind action = Action::Kind::record;
-    bool is_of_calls = false;  // of functions' calls; else of tracepoints
-    std::size_t places = 0;    // functions or tracepoints
+    const char* of = "function";  // its places: "function", "tracepoint", "probe"
+    bool is_of_calls = false;     // of functions
+    std::size_t places = 0;
     // Functions that its patterns fit, but an earlier instrument has.
     std::size_t taken_before = 0;
     std::vector<LeftOut> left_out;
@@ -49,12 +51,12 @@ class InstrumentSetup {
     bool is_nothing() const { return instruments.empty() && layers.empty(); }
   };
 
-  // Finds the functions and tracepoints of the running kernel that the instruments are for. A
-  // function belongs to the first instrument that fits it. symbols: what the kernel lists.
+  // Finds the functions, tracepoints and modules' probes that the instruments are for. A function
+  // belongs to the first instrument that fits it. symbols: what the kernel lists.
   // Precondition: check_instrument() found them good. Error (usage): an instrument of -i has no
   // place; (io): the kernel does not tell what it has.
-  static Result<InstrumentSetup> make(const Asked& asked, const KernelSymbols& symbols,
-                                      double ticks_per_second);
+  static Result<InstrumentSetup> make(const Asked& asked, const Device& device,
+                                      const KernelSymbols& symbols, double ticks_per_second);
 
   // For FKT_START; valid as long as this object.
   const fkt_instruments& arguments() const { return *arguments_; }
@@ -67,6 +69,8 @@ class InstrumentSetup {
   // What the lists of layers name and this kernel lacks, a line for each list, and what is wrong
   // with their values.
   std::span<const std::string> remarks() const { return remarks_; }
+  // The layers that hits may be in: a bit each.
+  std::uint64_t layers() const { return layers_; }
 
  private:
   class Maker;
@@ -76,6 +80,7 @@ class InstrumentSetup {
   std::vector<std::string> remarks_;
   CallSetup calls_;
   PointSetup points_;
+  std::uint64_t layers_ = 0;
   std::vector<fkt_instrument> instruments_;  // as parts_
   std::unique_ptr<fkt_instruments> arguments_ = std::make_unique<fkt_instruments>();
 };

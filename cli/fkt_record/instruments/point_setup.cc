@@ -9,8 +9,13 @@ void PointSetup::add(const PointPlan& plan, std::uint16_t instrument, fkt_layer 
   for (const PointPlan::Taken& taken : plan.taken) {
     const auto number = static_cast<std::uint32_t>(points_.size());
     fkt_point& point = points_.emplace_back();
-    const std::size_t bytes = std::min(taken.name.size(), sizeof point.name - 1);
-    std::copy_n(taken.name.begin(), bytes, std::begin(point.name));
+    const bool is_probe = !taken.description.empty();
+    const std::string& name = is_probe ? taken.module : taken.name;
+    std::copy_n(name.begin(), std::min(name.size(), sizeof point.name - 1), std::begin(point.name));
+    if (is_probe) {
+      descriptions_.push_back(std::make_unique<const std::string>(taken.description));
+      point.probe = reinterpret_cast<std::uintptr_t>(descriptions_.back()->c_str());
+    }
     point.number = number;
     point.instrument = instrument;
     point.arguments = static_cast<std::uint16_t>(taken.arguments);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The tracepoints of a recording: what FKT_START is given, and what the file says of them.
+// The tracepoints and modules' probes of a recording: what FKT_START is given, and what the file
+// says of them.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +34,8 @@ class PointSetup {
  private:
   std::vector<fkt_point> points_;
   std::vector<std::byte> programs_;  // its memory stays where it is when this object is moved
-  std::string names_;                // lines "name"
+  std::vector<std::unique_ptr<const std::string>> descriptions_;  // of probes, likewise
+  std::string names_;                                             // lines "name"
   ValueLines values_{"tracepoint"};
   LayerLines layers_{"tracepoint"};
   std::unique_ptr<fkt_points> arguments_ = std::make_unique<fkt_points>();

@@ -119,6 +119,7 @@ static __u64 points(struct thread *t)
 {
 	static const char *const names[] = { "sched_switch", "sched_wakeup", "kfree", "page_fault_user", "nothing", "" };
 	static _Thread_local struct fkt_point point[FUNCTIONS];
+	static char description[] = "fkt1 instruments nothing x=u64";
 	static _Thread_local __u64 programs[PROGRAM_WORDS];
 	static _Thread_local struct fkt_points points;
 	unsigned int i, words = chance(t, 70) ? FUNCTIONS : 1 + below(t, PROGRAM_WORDS);
@@ -128,6 +129,8 @@ static __u64 points(struct thread *t)
 			.number = small(t, FKT_POINTS_MOST), .instrument = small(t, 2),
 			.arguments = small(t, FKT_POINT_ARGUMENTS + 1),
 		};
+		if (chance(t, 30))
+			point[i].probe = (unsigned long)place(t, description, sizeof(description));
 		if (chance(t, 97))
 			strcpy(point[i].name, names[below(t, chance(t, 80) ? 4 : 6)]);
 		else
@@ -225,6 +228,17 @@ static long hit_counts(struct thread *t)
 	struct fkt_hit_counts counts = { .instrument = small(t, 3) };
 
 	return ioctl(device(t), FKT_HIT_COUNTS, place(t, &counts, sizeof(counts)));
+}
+
+static long module_probes(struct thread *t)
+{
+	static _Thread_local char text[4096];
+	struct fkt_probe_list list = {
+		.text = (unsigned long)place(t, text, sizeof(text)),
+		.bytes = chance(t, 90) ? below(t, sizeof(text)) : (__u32)number(t),
+	};
+
+	return ioctl(device(t), FKT_MODULE_PROBES, place(t, &list, sizeof(list)));
 }
 
 static long start(struct thread *t)
@@ -425,6 +439,7 @@ const struct kind ioctl_kinds[] = {
 	{ "fired", 10, 20, fired },
 	{ "index", 5, 20, get_index },
 	{ "hit_counts", 5, 5, hit_counts },
+	{ "module_probes", 5, 5, module_probes },
 	{ "unknown_ioctl", 20, 5, unknown },
 	{ 0 },
 };

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Which of the modules' own probes (lib/instrument/module_probe.h) an instrument takes, with which
+// programs; and why others that its patterns fit are left out.
+#pragma once
+
+#include <span>
+
+#include "lib/base/result.h"
+#include "lib/instrument/module_probe.h"
+#include "lib/instrument/point_plan.h"
+
+namespace fkt {
+
+// Returns whether the place's module, which may be a pattern or a path, is this one.
+bool is_of_module(const Place& place, std::string_view module);
+
+// An instrument without values records all fields. Names of taken and left out ones:
+// "MODULE:PROBE". Error (usage): the patterns fit no probe, or none of those that they fit can be
+// recorded.
+Result<PointPlan> plan_probes(const Instrument& instrument, std::span<const ModuleProbe> probes,
+                              double ticks_per_second);
+
+}  // namespace fkt

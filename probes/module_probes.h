@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Records hits of other modules' probes (include/fkt/probe.h). */
+#ifndef FKT_PROBES_MODULE_PROBES_H
+#define FKT_PROBES_MODULE_PROBES_H
+
+struct file;
+struct fkt_point_table;
+struct fkt_probe_list;
+
+int fkt_record_module_probes_begin(const struct fkt_point_table *points);
+void fkt_record_module_probes_end(void);
+long fkt_module_probes_give(const struct file *file, struct fkt_probe_list __user *arg);
+
+#endif /* FKT_PROBES_MODULE_PROBES_H */
