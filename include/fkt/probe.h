@@ -27,9 +27,9 @@
  * The kernel tells fkt.ko of each module with tracepoints that comes or goes; fkt.ko compares descriptions with those
  * that are to be recorded, and registers its function with those that are equal. So a module that comes while a
  * recording runs is recorded from its first instruction on, and one that has changed since the recorder read its
- * description is not recorded wrongly. A section with descriptors of its own would have to be found through
- * symbols that are not exported; a tracepoint by the kernel's own macros would need a definition for each place, and has
- * no room for a description. All probes have one prototype, so nothing is called with arguments that it does not expect.
+ * description is not recorded wrongly. A section with descriptors of its own would have to be found through symbols
+ * that are not exported; a tracepoint by the kernel's own macros would need a definition for each place, and has no
+ * room for a description. All probes have one prototype, so nothing is called with arguments that it does not expect.
  *
  * For modules with a licence that is compatible with the GPL: the kernel tells nobody of other modules' tracepoints.
  * Without CONFIG_TRACEPOINTS probes are nothing.
@@ -142,8 +142,9 @@ void fkt_probe_numbers(struct tracepoint *point, unsigned int count, u32 code, u
 			fkt_hit_##name(__VA_ARGS__);							\
 	} while (0)
 
-static inline __maybe_unused void fkt_probe_numbers(unsigned int count, u32 code, unsigned long a1, unsigned long a2,
-						    unsigned long a3, unsigned long a4, unsigned long a5, unsigned long a6)
+static inline __maybe_unused
+void fkt_probe_numbers(unsigned int count, u32 code, unsigned long a1, unsigned long a2, unsigned long a3,
+		       unsigned long a4, unsigned long a5, unsigned long a6)
 {
 }
 
