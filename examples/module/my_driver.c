@@ -12,7 +12,7 @@
 
 #define MY_DRIVER_RESET 17
 
-FKT_DEFINE_EVENT(instruments, request_done, FKT_U64(sector), FKT_S32(error), FKT_STR(queue, 16));
+FKT_DEFINE_EVENT(block, request_done, FKT_U64(sector), FKT_S32(error), FKT_STR(queue, 16));
 
 static unsigned int requests, errors, resets;
 module_param(requests, uint, 0444);
@@ -22,7 +22,7 @@ module_param(resets, uint, 0444);
 static void reset(unsigned int channel, int why)
 {
 	resets++;
-	FKT_PROBE2(instruments, MY_DRIVER_RESET, channel, why);
+	FKT_PROBE2(block, MY_DRIVER_RESET, channel, why);
 }
 
 static void request(u64 sector)
