@@ -113,7 +113,7 @@ TEST_CASE("a tracepoint's event is shown with its name and its values") {
 TEST_CASE("what cannot be recorded of a call is refused") {
   CHECK(refusal("call:vfs_* if duration > 1ms do record").empty());
   CHECK(has(refusal("fn:vfs_read"), "only calls of functions"));
-  CHECK(has(refusal("sys:openat"), "only calls of functions and tracepoints"));
+  CHECK(has(refusal("sys:openat"), "only calls of functions, tracepoints and modules' probes"));
   CHECK(refusal("call:vfs_read do count").empty());
   CHECK(has(refusal("call:vfs_read(count) do count"), "only counted"));
   CHECK(refusal("tp:sched:*(prev.pid) if next.pid == 1").empty());
