@@ -180,9 +180,9 @@ enum fkt_missed {
 #define FKT_MISSED_REASONS 8 /* room for more of them */
 
 /*
- * FKT_MODULE_PROBES: the probes (probe.h) of the modules that are loaded: a line "MODULE\tDESCRIPTION\n" for each, in the
- * modules' order. Bytes that cannot be in a description are "?" here; a description that cannot be read, or is too
- * long, is empty.
+ * FKT_MODULE_PROBES: the probes (probe.h) of the modules that are loaded: a line "MODULE\tDESCRIPTION\n" for each, in
+ * the modules' order. Bytes that cannot be in a description are "?" here; a description that cannot be read, or is
+ * too long, is empty.
  */
 struct fkt_probe_list {
 	__u64 text; /* user pointer to `bytes` bytes */
