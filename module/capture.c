@@ -36,6 +36,8 @@
 #include "clock.h"
 #include "drain.h"
 #include "filter.h"
+#include "flags.h"
+#include "histogram.h"
 #include "instrument_table.h"
 #include "page_pool.h"
 #include "reader.h"
@@ -249,6 +251,8 @@ static void prepare(struct file *owner, const struct fkt_start *start)
 	fkt_recording.start_clock = fkt_clock();
 	fkt_recording.stop_clock = 0;
 	fkt_recording.begun = false;
+	fkt_stopped_by = 0;
+	memset(fkt_flags, 0, sizeof(fkt_flags));
 	/*
 	 * Pairs with the load-acquire in fkt_recording_begun(): a reader of this state sees `begun` of
 	 * this recording.
@@ -485,4 +489,28 @@ u64 fkt_capture_layers(void)
 {
 	return 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_FKT | 1ULL << FKT_L_PROCESS |
 	       fkt_instrument_table_layers(instruments);
+}
+
+/*
+ * FKT_RESULTS: copies rows of an instrument's histogram. -ENODATA: there is no recording; -EPERM: it is another user's;
+ * -ENXIO: it has no such histogram. Called without the lock held across accesses to user memory.
+ */
+int fkt_capture_results(const struct file *file, struct fkt_results *results, struct fkt_histogram_row *rows)
+{
+	const struct fkt_histogram *histogram;
+	int err = fkt_recording_lock();
+
+	if (err)
+		return err;
+	histogram = fkt_instrument_table_histogram(instruments, results->instrument);
+	if (!fkt_recording.owner)
+		err = -ENODATA;
+	else if (!fkt_access_steer(file, fkt_recording.owner))
+		err = -EPERM;
+	else if (!histogram)
+		err = -ENXIO;
+	else
+		results->count = fkt_histogram_read(histogram, &results->from, rows, results->count);
+	mutex_unlock(&fkt_recording.lock);
+	return err;
 }

@@ -4,7 +4,9 @@
 #define FKT_CAPTURE_H
 
 struct file;
+struct fkt_histogram_row;
 struct fkt_hit_counts;
+struct fkt_results;
 struct fkt_start;
 
 void fkt_capture_init(void);
@@ -16,5 +18,6 @@ void fkt_capture_closed(struct file *file);
 void fkt_capture_finish(void);
 int fkt_capture_hit_counts(const struct file *owner, struct fkt_hit_counts *counts);
 u64 fkt_capture_layers(void);
+int fkt_capture_results(const struct file *file, struct fkt_results *results, struct fkt_histogram_row *rows);
 
 #endif /* FKT_CAPTURE_H */

@@ -3,6 +3,7 @@
 
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
@@ -154,6 +155,26 @@ static long give_hit_counts(struct file *file, struct fkt_hit_counts __user *arg
 	return copy_to_user(arg, &counts, sizeof(counts)) ? -EFAULT : 0;
 }
 
+static long give_results(struct file *file, struct fkt_results __user *arg)
+{
+	struct fkt_histogram_row *rows;
+	struct fkt_results results;
+	long err;
+
+	if (copy_from_user(&results, arg, sizeof(results)))
+		return -EFAULT;
+	results.count = min_t(u32, results.count, FKT_RESULTS_ROWS);
+	rows = kvmalloc_array(FKT_RESULTS_ROWS, sizeof(*rows), GFP_KERNEL);
+	if (!rows)
+		return -ENOMEM;
+	err = fkt_capture_results(file, &results, rows);
+	if (!err && (copy_to_user(u64_to_user_ptr(results.rows), rows, results.count * sizeof(*rows)) ||
+		     copy_to_user(arg, &results, sizeof(results))))
+		err = -EFAULT;
+	kvfree(rows);
+	return err;
+}
+
 /* FKT_PID: translates a thread's number in the caller's pid namespace to its number in recordings. */
 static long give_pid(u32 __user *arg)
 {
@@ -218,6 +239,8 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return give_hit_counts(file, user);
 	case FKT_MODULE_PROBES:
 		return fkt_module_probes_give(file, user);
+	case FKT_RESULTS:
+		return give_results(file, user);
 	}
 	return -ENOTTY;
 }

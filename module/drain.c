@@ -252,6 +252,9 @@ static enum next_look look_at_rings(struct fkt_drain *d)
 	/* The probe that lost the first event has already cleared the mask. */
 	if (READ_ONCE(fkt_full))
 		fkt_recording_end(FKT_STOP_RING, 0);
+	/* So has the probe of the hit that ends the recording. */
+	if (READ_ONCE(fkt_stopped_by))
+		fkt_recording_end(FKT_STOP_INSTRUMENT, 0);
 	return move_pages(d);
 }
 

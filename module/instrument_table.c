@@ -13,29 +13,56 @@
 
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
+#include <fkt/program.h>
 
 #include "call_table.h"
+#include "histogram.h"
 #include "instrument_table.h"
 #include "point_table.h"
 
-static int add_instrument(struct fkt_instrument_table *table, const struct fkt_instrument *instrument)
+static bool is_sound(const struct fkt_instrument *instrument)
+{
+	const struct fkt_instrument others = {
+		.action = instrument->action, .layer = instrument->layer, .flag = instrument->flag,
+	};
+
+	if (instrument->action >= FKT_ACTIONS || !fkt_is_layer(instrument->layer) ||
+	    instrument->flag >= FKT_PROGRAM_FLAGS)
+		return false;
+	return instrument->action == FKT_ACTION_HISTOGRAM || !memcmp(instrument, &others, sizeof(others));
+}
+
+/* bytes: of the histograms before it on each CPU; this one's are added. */
+static int add_instrument(struct fkt_instrument_table *table, const struct fkt_instrument *instrument, size_t *bytes)
 {
 	struct fkt_instrument_slot *slot = &table->slots[table->count];
 
-	if (instrument->action >= FKT_ACTIONS || !fkt_is_layer(instrument->layer))
+	if (!is_sound(instrument))
 		return -EINVAL;
-	slot->hits = alloc_percpu(struct fkt_hits);
-	if (!slot->hits)
-		return -ENOMEM;
+	if (instrument->action == FKT_ACTION_HISTOGRAM) {
+		struct fkt_histogram *histogram;
+
+		*bytes += fkt_histogram_bytes(instrument);
+		if (*bytes > FKT_HISTOGRAM_BYTES)
+			return -EINVAL;
+		histogram = fkt_histogram_make(instrument);
+		if (IS_ERR(histogram))
+			return PTR_ERR(histogram);
+		slot->histogram = histogram;
+	}
+	/* From here on fkt_instrument_table_free() frees what the slot has. */
+	slot->number = table->count++;
 	slot->action = instrument->action;
 	slot->layer = instrument->layer;
-	table->count++;
-	return 0;
+	slot->flag = instrument->flag;
+	slot->hits = alloc_percpu(struct fkt_hits);
+	return slot->hits ? 0 : -ENOMEM;
 }
 
 static int add_instruments(struct fkt_instrument_table *table, const struct fkt_instruments *instruments)
 {
 	struct fkt_instrument *copy;
+	size_t bytes = 0;
 	int err;
 	u32 i;
 
@@ -47,7 +74,7 @@ static int add_instruments(struct fkt_instrument_table *table, const struct fkt_
 	table->slots = kvcalloc(instruments->count, sizeof(*table->slots), GFP_KERNEL);
 	err = table->slots ? 0 : -ENOMEM;
 	for (i = 0; !err && i < instruments->count; i++)
-		err = add_instrument(table, &copy[i]);
+		err = add_instrument(table, &copy[i], &bytes);
 	kvfree(copy);
 	return err;
 }
@@ -108,10 +135,21 @@ void fkt_instrument_table_free(struct fkt_instrument_table *table)
 		return;
 	fkt_call_table_free(table->calls);
 	fkt_point_table_free(table->points);
-	for (i = 0; i < table->count; i++)
+	for (i = 0; i < table->count; i++) {
+		fkt_histogram_free(table->slots[i].histogram);
 		free_percpu(table->slots[i].hits);
+	}
 	kvfree(table->slots);
 	kfree(table);
+}
+
+/* Returns the instrument's histogram; NULL: it has none, or there is no such instrument. table: may be NULL. */
+const struct fkt_histogram *fkt_instrument_table_histogram(const struct fkt_instrument_table *table, u32 number)
+{
+	if (!table || number >= table->count)
+		return NULL;
+	/* The number comes from user space and is used as an index. */
+	return table->slots[array_index_nospec(number, table->count)].histogram;
 }
 
 /* Sets the counts of one instrument. -ENXIO: there is no such instrument. table: may be NULL. */

@@ -10,6 +10,7 @@
 
 struct file;
 struct fkt_call_table;
+struct fkt_histogram;
 struct fkt_point_table;
 
 /* What becomes of a hit. */
@@ -30,6 +31,9 @@ struct fkt_instrument_slot {
 	struct fkt_hits __percpu *hits;
 	u32 action; /* enum fkt_action */
 	u32 layer; /* number of its bit in the mask */
+	u32 number; /* its index */
+	u32 flag; /* FKT_ACTION_SET, FKT_ACTION_CLEAR */
+	struct fkt_histogram *histogram; /* FKT_ACTION_HISTOGRAM; else NULL */
 };
 
 struct fkt_instrument_table {
@@ -42,6 +46,7 @@ struct fkt_instrument_table {
 
 struct fkt_instrument_table *fkt_instrument_table_get(const struct file *owner, const struct fkt_start *start);
 void fkt_instrument_table_free(struct fkt_instrument_table *table);
+const struct fkt_histogram *fkt_instrument_table_histogram(const struct fkt_instrument_table *table, u32 number);
 int fkt_instrument_table_counts(const struct fkt_instrument_table *table, struct fkt_hit_counts *counts);
 u64 fkt_instrument_table_layers(const struct fkt_instrument_table *table);
 

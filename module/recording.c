@@ -94,6 +94,7 @@ void fkt_recording_glance(struct fkt_status *status)
 	/* Pairs with the store-release in fkt_recording_end(). */
 	status->stop_reason = smp_load_acquire(&fkt_recording.reason);
 	status->error = READ_ONCE(fkt_recording.error);
+	status->stopped_by = status->stop_reason == FKT_STOP_INSTRUMENT ? READ_ONCE(fkt_stopped_by) : 0;
 	status->recording = READ_ONCE(fkt_recording.recording);
 	status->mask = status->state == FKT_RECORDING ? READ_ONCE(fkt_recording.mask) : 0;
 	status->start_clock = READ_ONCE(fkt_recording.start_clock);
@@ -128,8 +129,8 @@ void fkt_recording_set_mask(u64 mask)
 void fkt_recording_go_on(void)
 {
 	fkt_recording_set_mask(fkt_recording.mask);
-	smp_mb(); /* pairs with the cmpxchg in fkt_recording_end(), and with fkt_gap() */
-	if (READ_ONCE(fkt_recording.state) != FKT_RECORDING || READ_ONCE(fkt_full))
+	smp_mb(); /* pairs with the cmpxchg in fkt_recording_end(), with fkt_gap() and stop() in actions.c */
+	if (READ_ONCE(fkt_recording.state) != FKT_RECORDING || READ_ONCE(fkt_full) || READ_ONCE(fkt_stopped_by))
 		WRITE_ONCE(fkt_mask, 0);
 }
 

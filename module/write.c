@@ -10,11 +10,14 @@
 #include <fkt/events.h>
 #include <fkt/ring.h>
 
+#include "flags.h"
 #include "wake.h"
 #include "write.h"
 
 DEFINE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 bool fkt_full;
+u32 fkt_stopped_by;
+bool fkt_flags[FKT_PROGRAM_FLAGS];
 u64 fkt_mask;
 DEFINE_STATIC_KEY_FALSE(fkt_key_args);
 DEFINE_STATIC_KEY_TRUE(fkt_key_pairs);

@@ -31,6 +31,8 @@ DECLARE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 extern u64 fkt_mask;
 /* An event was lost in a recording that ends with its first loss; set by probes, with plain stores. */
 extern bool fkt_full;
+/* Index of the instrument that ended the recording, plus 1; 0: none. Set by probes, with plain stores. */
+extern u32 fkt_stopped_by;
 DECLARE_STATIC_KEY_FALSE(fkt_key_args);
 /* Begins are written as words that their ends can be joined to; only if the clock is the bare TSC. */
 DECLARE_STATIC_KEY_TRUE(fkt_key_pairs);

@@ -35,6 +35,17 @@ static __always_inline void fkt_count_hit(const struct fkt_instrument_slot *inst
 	this_cpu_inc(instrument->hits->of[fate]);
 }
 
+enum fkt_fate fkt_act(const struct fkt_instrument_slot *instrument, const u64 *words, u32 n);
+
+/* Does the action with a hit whose program is empty, writing no event, and counts the hit. */
+static __always_inline void fkt_act_on(const struct fkt_instrument_slot *instrument)
+{
+	if (likely(instrument->action == FKT_ACTION_COUNT))
+		fkt_count_hit(instrument, FKT_FATE_KEPT);
+	else
+		fkt_count_hit(instrument, fkt_act(instrument, NULL, 0));
+}
+
 /* Returns whether the place writes an event of each hit that is kept. */
 static __always_inline bool fkt_writes_hits(const struct fkt_instrument_slot *instrument)
 {

@@ -16,6 +16,7 @@
 
 #include "call_context.h"
 #include "clock.h"
+#include "flags.h"
 #include "names.h"
 #include "recording.h"
 
@@ -89,7 +90,8 @@ u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter)
 		return cgroup_id_of_current();
 	case FKT_CONTEXT_FILE:
 		return fkt_file_number(hit[FKT_FILE_WORD(parameter)], FKT_FILE_OF(parameter));
+	case FKT_CONTEXT_FLAG:
+		return fkt_flag_is_set(parameter);
 	}
-	/* Flags: no instrument can set one yet. */
 	return 0;
 }

@@ -168,8 +168,10 @@ static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fk
 	for (i = 0; i < programs->entry->words; i++)
 		scratch->hit[FKT_CALL_FIRST_KEPT + i] = kept[i];
 	says = fkt_program_run(programs->exit, scratch->hit, &emitted, fkt_read_memory, fkt_call_context);
-	if (says != FKT_RUN_KEEP || !fkt_writes_hits(slot->instrument))
+	if (says != FKT_RUN_KEEP)
 		return fkt_fate_by(says);
+	if (!fkt_writes_hits(slot->instrument))
+		return fkt_act(slot->instrument, emitted.words, emitted.used);
 	if (programs->exit->words)
 		write_values(number, call->begin, ticks, scratch->words, emitted.used, is_cut || emitted.cut);
 	else
@@ -213,9 +215,11 @@ static void record(const struct fkt_call *call, u64 end)
 		record_asked(slot, call, end, NULL, false);
 		goto out;
 	}
-	fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
-	if (unlikely(slot->number & FKT_CALL_ACTS))
+	if (unlikely(slot->number & FKT_CALL_ACTS)) {
+		fkt_act_on(slot->instrument);
 		goto out;
+	}
+	fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
 	write(slot->number & FKT_ARG_MASK, call->begin, end - call->begin);
 out:
 	preempt_enable_notrace();

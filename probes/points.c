@@ -39,8 +39,10 @@ static enum fkt_fate ask(const struct fkt_point_slot *slot, const u64 *arguments
 	struct fkt_emitted emitted = { .words = scratch->words };
 	enum fkt_run says = fkt_program_run(slot->program, arguments, &emitted, fkt_read_memory, fkt_call_context);
 
-	if (says != FKT_RUN_KEEP || !fkt_writes_hits(slot->instrument))
+	if (says != FKT_RUN_KEEP)
 		return fkt_fate_by(says);
+	if (!fkt_writes_hits(slot->instrument))
+		return fkt_act(slot->instrument, scratch->words, emitted.used);
 	if (slot->program->words)
 		fkt_emit(FKT_E_POINT_VALUES,
 			 FKT_POINT_ARG(slot->number, emitted.used) | (emitted.cut ? FKT_VAR_CUT : 0),
@@ -71,7 +73,7 @@ static void probe_silent(void *data)
 	const struct fkt_point_slot *slot = data;
 
 	if (fkt_instrument_on(slot->instrument->layer))
-		fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
+		fkt_act_on(slot->instrument);
 }
 
 /*

@@ -18,6 +18,7 @@
 #include "cli/fkt_record/status_line.h"
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/base/os_error.h"
+#include "lib/base/parse.h"
 #include "lib/base/text.h"
 #include "lib/format/layer_mask.h"
 
@@ -81,6 +82,7 @@ class Session {
   void tell_end(const Summary& summary);
   void tell_instruments() const;
   void tell_instrument(const InstrumentSetup::Part& part, const fkt_hit_counts& counts) const;
+  void tell_histogram(const HistogramShape& shape, std::uint32_t instrument) const;
   // Of all instruments on calls together.
   void tell_totals(const fkt_hit_counts& counts) const;
   void tell_descendants(const std::vector<Descendant>& left) const;
@@ -316,6 +318,11 @@ void Session::tell_end(const Summary& summary) {
     cli::warn(name + ": " + why + ": the recording ended there and " +
               (summary.kept.empty() ? "is complete up to it" : summary.kept));
   }
+  if (s.stop_reason == FKT_STOP_INSTRUMENT) {
+    const auto& parts = recording_.instruments()->parts();
+    cli::warn(name + ": the recording ended with a hit of " +
+              (s.stopped_by <= parts.size() ? parts[s.stopped_by - 1].text : "an instrument"));
+  }
   if (s.stop_reason == FKT_STOP_RING) {
     cli::warn(name + ": no page was free, and --when-full=stop: the recording ended there; " +
               cli::with_commas(s.lost) + " events were lost at its end");
@@ -349,10 +356,23 @@ void Session::tell_instruments() const {
     const Result<fkt_hit_counts> counts = recording_.device().hit_counts(i);
     if (!counts) return cli::warn(counts.error().message);
     const InstrumentSetup::Part& part = instruments->parts()[i];
-    const bool is_result = part.action == Action::Kind::count && !request_.quiet;
+    const bool is_result =
+        (part.action == Action::Kind::count || part.histogram) && !request_.quiet;
     if (request_.verbose || is_result || missed_hits(*counts) > 0) tell_instrument(part, *counts);
+    if (is_result && part.histogram) tell_histogram(*part.histogram, i);
     if (i + 1 == instruments->parts().size() && instruments->has_calls()) tell_totals(*counts);
   }
+}
+
+void Session::tell_histogram(const HistogramShape& shape, std::uint32_t instrument) const {
+  const Result<std::vector<fkt_histogram_row>> rows = recording_.device().histogram(instrument);
+  if (!rows) return cli::warn(rows.error().message);
+  std::string text = shape.text(*rows);
+  if (!text.empty()) text.pop_back();
+  for_each_line(text, [](std::string_view line, std::size_t) {
+    cli::warn(std::string(line));
+    return true;
+  });
 }
 
 void Session::tell_totals(const fkt_hit_counts& counts) const {

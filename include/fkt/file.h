@@ -167,7 +167,7 @@ enum fkt_section {
 
 	/*
 	 * First section of the tail. JSON: start_clock, stop_clock, events, lost, discarded, pages,
-	 * bytes, stop_reason ("asked", "limit", "full", "error", "ring", "rotated": the next file
+	 * bytes, stop_reason ("asked", "limit", "full", "error", "ring", "instrument", "rotated": the next file
 	 * continues, "snapshot"), error, mask, drain_ns, wakeups, engine, workload_status (as returned
 	 * by wait(2), or null), descendants (array of {tid, comm}), end: {clock, mono_raw_ns, mono_ns,
 	 * real_ns}, because (of a snapshot: the event that made its condition true), source (of a

@@ -31,7 +31,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 10
+#define FKT_ABI_VERSION 11
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -47,6 +47,7 @@ enum fkt_stop_reason {
 	FKT_STOP_FULL = 3, /* no space left in the output (ENOSPC, EDQUOT, EFBIG) */
 	FKT_STOP_ERROR = 4, /* the output failed: fkt_status.error */
 	FKT_STOP_RING = 5, /* a CPU had no free page, and FKT_START_STOP_WHEN_FULL was set */
+	FKT_STOP_INSTRUMENT = 6, /* a hit of an instrument whose action it is: fkt_status.stopped_by */
 };
 
 enum fkt_filter {
@@ -96,13 +97,33 @@ struct fkt_start {
 enum fkt_action {
 	FKT_ACTION_RECORD = 0, /* an event is written */
 	FKT_ACTION_COUNT = 1, /* nothing else */
-	FKT_ACTIONS = 2,
+	FKT_ACTION_HISTOGRAM = 2, /* the first word that the program emits is counted, by the next ones as its key */
+	FKT_ACTION_SET = 3, /* sets a flag, which all programs can ask for (FKT_CONTEXT_FLAG) */
+	FKT_ACTION_CLEAR = 4,
+	FKT_ACTION_STOP = 5, /* ends the recording */
+	FKT_ACTIONS = 6,
 };
+
+#define FKT_HISTOGRAM_KEY_WORDS 4
+#define FKT_HISTOGRAM_ROWS 4096 /* at most, on each CPU */
+#define FKT_HISTOGRAM_BYTES (1U << 24) /* of all histograms of a recording on each CPU, at most */
+/*
+ * Bucket 0 has the negative values. Powers of two: bucket 1 has 0, bucket n from 2 on what is below 1 << (n - 1). Of
+ * equal width: bucket n from 1 on has what is below n * width, the last one all above as well.
+ */
+#define FKT_HISTOGRAM_BUCKETS 66
 
 /* What the hits of all its places have in common. They are seen while its layer is recorded. */
 struct fkt_instrument {
 	__u32 action; /* enum fkt_action */
 	__u32 layer; /* number of its bit in the mask */
+	__u32 flag; /* FKT_ACTION_SET, FKT_ACTION_CLEAR: below FKT_PROGRAM_FLAGS */
+	/* The rest is for FKT_ACTION_HISTOGRAM. */
+	__u32 rows; /* different keys on each CPU: a power of two, at most FKT_HISTOGRAM_ROWS */
+	__u64 width; /* of the buckets; 0: powers of two */
+	__u32 scale, shift; /* unless `scale` is 0, what is counted is the value * scale >> shift */
+	__u32 key_words; /* at most FKT_HISTOGRAM_KEY_WORDS */
+	__u32 is_signed; /* 1: values may be negative */
 };
 
 #define FKT_INSTRUMENTS_MOST 1024
@@ -175,6 +196,7 @@ enum fkt_missed {
 	/* a call that began in an earlier recording, or during which the machine slept or the clock stepped back */
 	FKT_MISSED_STALE = 2,
 	FKT_MISSED_FIELDS = 3, /* a module's probe has not the fields that its description says */
+	FKT_MISSED_FULL = 4, /* the histogram had no room for its key */
 };
 
 #define FKT_MISSED_REASONS 8 /* room for more of them */
@@ -205,6 +227,24 @@ struct fkt_hit_counts {
 	/* The rest is of all instruments together, with calls of all tasks. */
 	__u64 too_short; /* than fkt_calls.shortest */
 	__u64 taken; /* of functions with another direct call at their entry (BPF), or replaced ones (livepatch) */
+};
+
+/* Hits of one CPU with the same key. Several rows may have the same: their counts are to be added. */
+struct fkt_histogram_row {
+	__u64 key[FKT_HISTOGRAM_KEY_WORDS]; /* words that it does not have are 0 */
+	__u64 sum; /* of the values, modulo 1 << 64 */
+	__u64 counts[FKT_HISTOGRAM_BUCKETS];
+};
+
+#define FKT_RESULTS_ROWS 64 /* that one call gives at most */
+
+/* FKT_RESULTS: rows of an instrument's histogram. */
+struct fkt_results {
+	__u32 instrument; /* in; ENXIO: the recording has no such instrument, or it has no histogram */
+	__u32 from; /* in: 0, or as the last call left it */
+	__u64 rows; /* user pointer to struct fkt_histogram_row[count] */
+	__u32 count; /* in: room; out: rows given, 0 if there are no more */
+	__u32 pad;
 };
 
 /*
@@ -258,6 +298,8 @@ struct fkt_status {
 	/* calls of functions with a kprobe that were not recorded, because they came in another kprobe's handler */
 	__u64 missed;
 	__u64 clock_back; /* events whose clock had stepped back: they have the stamp of the event before */
+	__u32 stopped_by; /* FKT_STOP_INSTRUMENT: index of the instrument, plus 1; else 0 */
+	__u32 pad;
 };
 
 /* Bits of fkt_status.flags: what this open file may record, and the caller's view of pids. */
@@ -403,5 +445,9 @@ struct fkt_fired {
 #define FKT_HIT_COUNTS _IOWR(FKT_IOC, 29, struct fkt_hit_counts)
 /* EPERM: without CAP_SYS_ADMIN. */
 #define FKT_MODULE_PROBES _IOWR(FKT_IOC, 30, struct fkt_probe_list)
+/*
+ * As FKT_HIT_COUNTS, also while it runs, and also for others who may change its layers. EPERM: it is another user's.
+ */
+#define FKT_RESULTS _IOWR(FKT_IOC, 31, struct fkt_results)
 
 #endif /* FKT_IOCTL_H */

@@ -76,9 +76,10 @@ struct Totals {  // from the tail; absent when the recorder could not finish
   std::uint64_t missed = 0;      // calls that a kprobe missed: without events
   std::uint64_t clock_back = 0;  // events with their predecessor's time: the clock went back
   std::uint64_t drain_ns = 0;
-  std::string stop_reason;  // "asked", "limit", "full", "error", "ring", "rotated", "snapshot"
-  std::string because;      // of a snapshot: what made its condition true; empty: it was requested
-  std::string source;  // of a slice: what its recording lacked (lib/read/damage.h); empty: nothing
+  // "asked", "limit", "full", "error", "ring", "instrument", "rotated", "snapshot"
+  std::string stop_reason;
+  std::string because;  // of a snapshot: what made its condition true; empty: it was requested
+  std::string source;   // of a slice: what its recording lacked (lib/read/damage.h); empty: nothing
   int error = 0;
   std::optional<int> workload_status;
   std::vector<CpuTotals> per_cpu;

@@ -48,12 +48,28 @@ Result<FieldPath> take_path(Scanner& scanner, const char* what) {
   return FieldPath::parse(text, column);
 }
 
-// Parses "(VALUE[, by KEY])".
+// Parses "(VALUE, WIDTH)" behind "linear".
+Status linear(Scanner& scanner, Action& action) {
+  Result<FieldPath> value = take_path(scanner, "a value (as duration)");
+  if (!value) return value.error();
+  action.value = std::move(*value);
+  if (!scanner.take(',')) return scanner.expected("\",\" and the buckets' width (as 10us)");
+  action.width = scanner.take_until(",()");
+  if (action.width.empty()) return scanner.expected("the buckets' width (as 10us)");
+  if (!scanner.take(')')) return scanner.expected("\")\"");
+  return Done{};
+}
+
+// Parses "(VALUE[, by KEY])" or "(linear(VALUE, WIDTH)[, by KEY])".
 Status histogram(Scanner& scanner, Action& action) {
   if (!scanner.take('(')) return scanner.expected("\"(\" and a value (as duration)");
   Result<FieldPath> value = take_path(scanner, "a value (as duration)");
   if (!value) return value.error();
   action.value = std::move(*value);
+  if (action.value.root == "linear" && scanner.take('(')) {
+    const Status taken = linear(scanner, action);
+    if (!taken) return taken;
+  }
   if (scanner.take(',')) {
     const std::size_t column = scanner.column();
     const std::string_view by = scanner.take_word();

@@ -2,7 +2,8 @@
 // What an instrument does with the hits that its condition keeps, as users write it:
 //
 //   record | count | stack | start | stop | snapshot | nothing
-//   histogram(VALUE[, by KEY])   VALUE, KEY: as in conditions
+//   histogram(VALUE[, by KEY])   VALUE, KEY: as in conditions; the buckets are powers of two
+//   histogram(linear(VALUE, WIDTH)[, by KEY])   buckets of this width: 4096, 10us
 //   set FLAG | clear FLAG        conditions of other instruments ask for the flag
 //   handler NAME                 a function that another module registered
 #pragma once
@@ -35,6 +36,7 @@ struct Action {
   Kind kind = Kind::record;
   std::string name;              // of the flag or the handler
   FieldPath value;               // of the histogram
+  std::string width;             // of its buckets, as typed; empty: they are powers of two
   std::optional<FieldPath> key;  // of the histogram
   std::size_t column = 0;        // in the line that the user typed; 0: the default
 

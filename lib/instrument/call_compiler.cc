@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/instrument/call_compiler.h"
 
+#include <fkt/ioctl.h>
 #include <fkt/point_hit.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::uint16_t kTextBytes = 32;      // of a recorded text whose size is not known
 constexpr std::uint16_t kMostTextBytes = 64;  // of one whose array's size is known
+
+constexpr std::uint16_t kKeyBytes = FKT_HISTOGRAM_KEY_WORDS * 8;
 
 std::uint16_t text_bytes(const Fetch& fetch) {
   if (fetch.text_bytes == 0) return kTextBytes;
@@ -45,10 +48,13 @@ class CallCompiler {
   // Everything is known when a tracepoint is hit.
   Result<PointProgram> compile_point() {
     Status done = bind_values();
+    if (done) done = bind_measured();
     if (done) done = bind_condition();
     if (!done) return done.error();
     const bool of_result =
-        std::ranges::any_of(values_, [](const Value& value) { return value.asked->of_result; });
+        std::ranges::any_of(values_, [](const Value& value) { return value.asked->of_result; }) ||
+        std::ranges::any_of(measured_,
+                            [](const Measured& m) { return m.bound.is_known_at_exit_only(); });
     if (of_result || !at_exit_.empty()) {
       return Error{ErrorCode::usage, "a tracepoint has no return value and no duration"};
     }
@@ -56,10 +62,12 @@ class CallCompiler {
     done = write_all(builder, at_entry_);
     if (!done) return done.error();
     for (const Value& value : values_) record(builder, value);
+    for (const Measured& value : measured_) emit_measured(builder, value);
     Result<ProgramBlock> block =
         builder.finish(fkt_point_rules(static_cast<__u32>(function_.arguments.size())));
     if (!block) return block.error();
-    return PointProgram{std::move(*block), std::move(made_.fields)};
+    describe_measured();
+    return PointProgram{std::move(*block), std::move(made_.fields), std::move(made_.measured)};
   }
 
   Result<CallPrograms> compile() {
@@ -67,6 +75,7 @@ class CallCompiler {
       return Error{ErrorCode::usage, layout_.on_stack + ", so whole calls cannot be traced"};
     }
     Status done = bind_values();
+    if (done) done = bind_measured();
     if (done) done = bind_condition();
     if (done) done = write_entry();
     if (done) done = write_exit();
@@ -81,6 +90,13 @@ class CallCompiler {
   struct Value {
     const FetchedValue* asked;
     HitValue bound;
+  };
+
+  // A histogram's value or its key.
+  struct Measured {
+    const FieldPath* asked;
+    HitValue bound;
+    std::optional<std::uint16_t> kept = {};  // the word of the first program that has it
   };
 
   // What a part of the condition asks.
@@ -110,6 +126,69 @@ class CallCompiler {
       uses_entry_ |= !value.of_result;
     }
     return Done{};
+  }
+
+  Status bind_measured() {
+    const Action& action = instrument_.action;
+    if (action.kind != Action::Kind::histogram) return Done{};
+    Result<HitValue> value = names_.value(action.value, TextRule::never);
+    if (!value) return value.error();
+    if (value->fetch.is_text) {
+      return at_column(action.value.column, action.value.text() + " is a text, and no value");
+    }
+    measured_.push_back({&action.value, std::move(*value)});
+    if (action.key) {
+      Result<HitValue> key = names_.value(*action.key, TextRule::by_type);
+      if (!key) return key.error();
+      measured_.push_back({&*action.key, std::move(*key)});
+    }
+    for (const Measured& one : measured_) uses_entry_ |= one.bound.is_known_at_entry_only();
+    return Done{};
+  }
+
+  static std::uint16_t key_bytes(const Fetch& fetch) {
+    return fetch.is_text ? std::min(text_bytes(fetch), kKeyBytes) : std::uint16_t{8};
+  }
+
+  void emit_measured(ProgramBuilder& builder, const Measured& one) {
+    builder.emit(one.bound.fetch, key_bytes(one.bound.fetch));
+  }
+
+  // The first program: keeps what only it knows.
+  void keep_measured(ProgramBuilder& builder) {
+    for (Measured& one : measured_) {
+      if (!one.bound.is_known_at_entry_only()) continue;
+      one.kept = builder.words();
+      emit_measured(builder, one);
+    }
+  }
+
+  // The second program.
+  void write_measured(ProgramBuilder& builder) {
+    for (const Measured& one : measured_) {
+      if (!one.kept) {
+        emit_measured(builder, one);
+        continue;
+      }
+      const std::uint16_t bytes = key_bytes(one.bound.fetch);
+      fkt_insn insn{};
+      insn.op = FKT_OP_EMIT_WORDS;
+      insn.index = static_cast<__u8>(FKT_CALL_FIRST_KEPT + *one.kept);
+      insn.size = bytes;
+      builder.add(insn);
+      builder.set_words(static_cast<std::uint16_t>(builder.words() + bytes / 8));
+    }
+  }
+
+  void describe_measured() {
+    if (measured_.empty()) return;
+    MeasuredValue& made = made_.measured.emplace();
+    made.is_time = measured_[0].bound.is_time();
+    made.value = field_of(*measured_[0].asked, measured_[0].bound.fetch, 0, 1);
+    if (measured_.size() < 2) return;
+    const Fetch& key = measured_[1].bound.fetch;
+    made.key =
+        field_of(*measured_[1].asked, key, 1, static_cast<std::uint16_t>(key_bytes(key) / 8));
   }
 
   // Of many functions, those without a result are recorded without it.
@@ -198,6 +277,7 @@ class CallCompiler {
       if (!value.asked->of_result) record(builder, value);
     }
     recorded_at_entry_ = builder.words();
+    keep_measured(builder);
     for (const std::uint32_t part : at_exit_) {
       written = keep(builder, part);
       if (!written) return written;
@@ -262,6 +342,8 @@ class CallCompiler {
     for (const Value& value : values_) {
       if (value.asked->of_result) record(builder, value);
     }
+    write_measured(builder);
+    describe_measured();
     Result<ProgramBlock> block = builder.finish(fkt_call_exit_rules(made_.entry.program().words));
     if (!block) return block.error();
     made_.exit = std::move(*block);
@@ -274,17 +356,25 @@ class CallCompiler {
     const Fetch& fetch = value.bound.fetch;
     const std::uint16_t first_word = builder.words();
     builder.emit(fetch, text_bytes(fetch));
-    RecordedField field;
-    field.name = value.asked->name.empty() ? value.asked->path.text() : value.asked->name;
+    RecordedField& field = made_.fields.emplace_back(
+        field_of(value.asked->path, fetch, first_word,
+                 static_cast<std::uint16_t>(builder.words() - first_word)));
+    if (!value.asked->name.empty()) field.name = value.asked->name;
     field.shown_as = value.asked->shown_as;
+  }
+
+  RecordedField field_of(const FieldPath& path, const Fetch& fetch, std::uint16_t first_word,
+                         std::uint16_t words) const {
+    RecordedField field;
+    field.name = path.text();
     field.first_word = first_word;
-    field.words = static_cast<std::uint16_t>(builder.words() - first_word);
+    field.words = words;
     const Type type = names_.btf().type(fetch.type);
     field.kind = fetch.is_text                    ? RecordedField::Kind::text
                  : type.kind == TypeKind::pointer ? RecordedField::Kind::address
                  : fetch.is_signed                ? RecordedField::Kind::signed_number
                                                   : RecordedField::Kind::number;
-    made_.fields.push_back(std::move(field));
+    return field;
   }
 
   // The longest duration such that a test that must hold excludes all shorter ones.
@@ -309,7 +399,8 @@ class CallCompiler {
   const CallNames names_;
   const TestContext tests_context_;
   std::vector<Value> values_;
-  std::vector<HitTest> tests_;  // of the condition's nodes, likewise the next
+  std::vector<Measured> measured_;  // the histogram's value, and its key if it has one
+  std::vector<HitTest> tests_;      // of the condition's nodes, likewise the next
   std::vector<Needs> needs_;
   std::vector<std::uint32_t> at_entry_, at_exit_;  // nodes that must all be true
   std::map<std::uint32_t, HitTest> kept_results_;

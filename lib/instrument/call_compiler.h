@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,10 +36,18 @@ struct RecordedField {
   std::uint16_t first_word = 0, words = 1;
 };
 
+// What the program of a histogram emits.
+struct MeasuredValue {
+  RecordedField value;
+  std::optional<RecordedField> key;
+  bool is_time = false;  // the value: ticks
+};
+
 struct CallPrograms {
   ProgramBlock entry, exit;
   std::vector<RecordedField> fields;
-  std::uint64_t shortest = 0;  // ticks: the condition is false for all shorter calls
+  std::optional<MeasuredValue> measured;  // if the action is a histogram
+  std::uint64_t shortest = 0;             // ticks: the condition is false for all shorter calls
 };
 
 struct CallContext {
@@ -55,6 +64,7 @@ Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype&
 struct PointProgram {
   ProgramBlock block;
   std::vector<RecordedField> fields;
+  std::optional<MeasuredValue> measured;  // if the action is a histogram
 };
 
 // point: the tracepoint's arguments. Error (usage): it passes a structure by value, or the

@@ -72,7 +72,7 @@ class PointPlanner {
     prototype->function = name;
     const Instrument with_values = with_default_values(*prototype, *btf);
     Result<PointProgram> program =
-        compile_point(with_values, *prototype, {*btf, sources_.ticks_per_second, {}});
+        compile_point(with_values, *prototype, {*btf, sources_.ticks_per_second, sources_.flags});
     if (!program) return program.error().message;
     plan_.taken.push_back({.name = name,
                            .arguments = prototype->arguments.size(),

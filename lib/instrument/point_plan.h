@@ -42,6 +42,7 @@ struct PointPlanSources {
   // kernel does not describe them.
   std::function<const Btf*(std::string_view module)> types;
   double ticks_per_second = 1e9;
+  std::span<const std::string> flags = {};  // of all instruments
 };
 
 // An instrument that records hits without naming values records all arguments of a tracepoint that

@@ -13,8 +13,11 @@ namespace {
 class ProbePlanner {
  public:
   ProbePlanner(const Instrument& instrument, std::span<const ModuleProbe> probes,
-               double ticks_per_second)
-      : instrument_(instrument), probes_(probes), ticks_per_second_(ticks_per_second) {}
+               double ticks_per_second, std::span<const std::string> flags)
+      : instrument_(instrument),
+        probes_(probes),
+        ticks_per_second_(ticks_per_second),
+        flags_(flags) {}
 
   Result<PointPlan> plan() {
     for (const ModuleProbe& probe : probes_) {
@@ -56,7 +59,7 @@ class ProbePlanner {
   std::string take(const ModuleProbe& probe) {
     const Prototype prototype{probe.name, probe.fields, false, 0};
     Result<PointProgram> program = compile_point(with_default_values(probe), prototype,
-                                                 {probe_types(), ticks_per_second_, {}});
+                                                 {probe_types(), ticks_per_second_, flags_});
     if (!program) return program.error().message;
     PointPlan::Taken& taken = plan_.taken.emplace_back();
     taken.name = shown(probe);
@@ -70,7 +73,7 @@ class ProbePlanner {
 
   Instrument with_default_values(const ModuleProbe& probe) const {
     Instrument instrument = instrument_;
-    if (!instrument.values.empty()) return instrument;
+    if (!instrument.values.empty() || !instrument.action.records()) return instrument;
     for (const Prototype::Argument& field : probe.fields) {
       instrument.values.emplace_back().path.root = field.name;
     }
@@ -80,6 +83,7 @@ class ProbePlanner {
   const Instrument& instrument_;
   const std::span<const ModuleProbe> probes_;
   const double ticks_per_second_;
+  const std::span<const std::string> flags_;
   PointPlan plan_;
 };
 
@@ -90,8 +94,8 @@ bool is_of_module(const Place& place, std::string_view module) {
 }
 
 Result<PointPlan> plan_probes(const Instrument& instrument, std::span<const ModuleProbe> probes,
-                              double ticks_per_second) {
-  return ProbePlanner(instrument, probes, ticks_per_second).plan();
+                              double ticks_per_second, std::span<const std::string> flags) {
+  return ProbePlanner(instrument, probes, ticks_per_second, flags).plan();
 }
 
 }  // namespace fkt

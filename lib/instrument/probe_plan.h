@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "lib/base/result.h"
 #include "lib/instrument/module_probe.h"
@@ -14,10 +15,11 @@ namespace fkt {
 // Returns whether the place's module, which may be a pattern or a path, is this one.
 bool is_of_module(const Place& place, std::string_view module);
 
-// An instrument without values records all fields. Names of taken and left out ones:
+// An instrument that records hits without naming values records all fields. flags: of all
+// instruments. Names of taken and left out ones:
 // "MODULE:PROBE". Error (usage): the patterns fit no probe, or none of those that they fit can be
 // recorded.
 Result<PointPlan> plan_probes(const Instrument& instrument, std::span<const ModuleProbe> probes,
-                              double ticks_per_second);
+                              double ticks_per_second, std::span<const std::string> flags = {});
 
 }  // namespace fkt

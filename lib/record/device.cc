@@ -5,7 +5,11 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
+#include <map>
+#include <ranges>
 #include <string>
 
 #include <fmt/core.h>
@@ -154,6 +158,27 @@ Result<std::string> Device::module_probes() const {
     text.resize(list.used);
     if (number == 0) return text;
   }
+}
+
+Result<std::vector<fkt_histogram_row>> Device::histogram(std::uint32_t instrument) const {
+  std::map<std::array<__u64, FKT_HISTOGRAM_KEY_WORDS>, fkt_histogram_row> by_key;
+  std::vector<fkt_histogram_row> part(FKT_RESULTS_ROWS);
+  fkt_results results{};
+  results.instrument = instrument;
+  do {
+    results.rows = reinterpret_cast<std::uintptr_t>(part.data());
+    results.count = FKT_RESULTS_ROWS;
+    const int number = call(fd_.get(), FKT_RESULTS, &results);
+    if (number != 0) return error("a histogram", number);
+    for (const fkt_histogram_row& row : std::span(part).first(results.count)) {
+      fkt_histogram_row& sum = by_key[std::to_array(row.key)];
+      std::ranges::copy(row.key, sum.key);
+      sum.sum += row.sum;
+      for (std::size_t i = 0; i < FKT_HISTOGRAM_BUCKETS; i++) sum.counts[i] += row.counts[i];
+    }
+  } while (results.count > 0);
+  const auto rows = std::views::values(by_key);
+  return std::vector<fkt_histogram_row>(rows.begin(), rows.end());
 }
 
 Status Device::stop() {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <fkt/file.h>
 #include <fkt/ioctl.h>
@@ -49,6 +50,9 @@ class Device {
   Result<fkt_hit_counts> hit_counts(std::uint32_t instrument) const;
   // The probes of the loaded modules, as FKT_MODULE_PROBES lists them.
   Result<std::string> module_probes() const;
+
+  // The rows of its histogram, one for each key; also while it is recorded, by any device.
+  Result<std::vector<fkt_histogram_row>> histogram(std::uint32_t instrument) const;
 
   // State of the module and of the recording; of one CPU; and a reading of all clocks at one
   // moment.

@@ -6,7 +6,9 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 
+#include <fkt/ioctl.h>
 #include <fkt/program_run.h>
 
 #include "lib/instrument/call_compiler.h"
@@ -198,6 +200,37 @@ TEST_CASE("the file that an argument leads to") {
   CHECK(refusal("call:vfs_read(count:inode)").starts_with("column 15: count is "));
   CHECK(refusal("call:vfs_read(file.f_path:inode)").starts_with("column 15: "));
   contexts.clear();
+}
+
+TEST_CASE("a histogram's program emits the value and then the key") {
+  Files files;
+  const auto measured = [&](const char* action) {
+    const Result<CallPrograms> programs = compiled(std::string("call:vfs_read do ") + action);
+    INFO(action << ": " << (programs ? "" : programs.error().message));
+    REQUIRE(programs);
+    REQUIRE(programs->measured);
+    CHECK(programs->fields.empty());
+    return std::pair(*programs->measured, traced(*programs, files.read(4096, -14, 77)).words);
+  };
+  // The value is known at the return, the key at the entry; and the other way round.
+  const auto [time, late] = measured("histogram(duration, by file.f_path.dentry.d_name.name)");
+  CHECK(time.is_time);
+  CHECK(time.value.name == "duration");
+  REQUIRE(time.key);
+  CHECK(time.key->words == FKT_HISTOGRAM_KEY_WORDS);
+  REQUIRE(late.size() == 1 + FKT_HISTOGRAM_KEY_WORDS);
+  CHECK(late[0] == 77);
+  CHECK(text_in(late, *time.key) == "passwd");
+  const auto [size, early] = measured("histogram(count, by ret)");
+  CHECK_FALSE(size.is_time);
+  CHECK(size.key->kind == RecordedField::Kind::signed_number);
+  CHECK(early == std::vector<std::uint64_t>{4096, std::uint64_t(-14)});
+  const auto [alone, one] = measured("histogram(linear(ret, 10))");
+  CHECK_FALSE(alone.key);
+  CHECK(alone.value.kind == RecordedField::Kind::signed_number);
+  CHECK(one == std::vector<std::uint64_t>{std::uint64_t(-14)});
+  CHECK(refusal("call:vfs_read do histogram(file.f_path.dentry.d_name.name)")
+            .ends_with("is a text, and no value"));
 }
 
 TEST_CASE("conditions on arguments are decided at the entry") {

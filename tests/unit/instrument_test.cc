@@ -83,6 +83,12 @@ TEST_CASE("values, condition and action") {
   CHECK(whole.action.kind == Action::Kind::histogram);
   CHECK(whole.action.value.root == "duration");
   CHECK(whole.action.key->root == "task");
+  CHECK(whole.action.width.empty());
+  const Action linear = made("call:f do histogram(linear(ret, 10us), by cpu)").action;
+  CHECK(linear.value.root == "ret");
+  CHECK(linear.width == "10us");
+  CHECK(linear.key->root == "cpu");
+  CHECK(made("call:f do histogram(linear)").action.value.root == "linear");
 
   const Instrument plain = made("  call:vfs_read  ");
   CHECK(plain.values.empty());
@@ -169,6 +175,8 @@ TEST_CASE("wrong values, conditions and actions") {
         "column 20: the end where \"(\" and a value (as duration) should stand");
   CHECK(refusal("call:f do histogram(a, task)") ==
         "column 24: a key is written \"by KEY\" (as by task)");
+  CHECK(refusal("call:f do histogram(linear(ret))") ==
+        "column 31: \")\" where \",\" and the buckets' width (as 10us) should stand");
   CHECK(refusal("call:f do count if a == 1") ==
         "column 17: \"if\" stands behind \"do\": write the condition before the action");
   CHECK(

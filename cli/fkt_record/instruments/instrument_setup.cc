@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <fkt/events.h>
 
 #include "cli/fkt_record/instruments/probe_source.h"
@@ -108,7 +110,35 @@ std::vector<InstrumentSetup::Part::LeftOut> left_out(std::vector<LeftOut> list) 
 }
 
 fkt_action action_of(const Instrument& instrument) {
-  return instrument.action.kind == Action::Kind::record ? FKT_ACTION_RECORD : FKT_ACTION_COUNT;
+  switch (instrument.action.kind) {
+    case Action::Kind::record:
+      return FKT_ACTION_RECORD;
+    case Action::Kind::histogram:
+      return FKT_ACTION_HISTOGRAM;
+    case Action::Kind::set:
+      return FKT_ACTION_SET;
+    case Action::Kind::clear:
+      return FKT_ACTION_CLEAR;
+    case Action::Kind::stop:
+      return FKT_ACTION_STOP;
+    default:
+      return FKT_ACTION_COUNT;
+  }
+}
+
+void add_flag(std::vector<std::string>& flags, const Action& action) {
+  if (action.kind != Action::Kind::set && action.kind != Action::Kind::clear) return;
+  if (std::ranges::find(flags, action.name) == flags.end()) flags.push_back(action.name);
+}
+
+// The names of the flags that instruments set; their numbers are their indices.
+std::vector<std::string> flags_of(const InstrumentSetup::Asked& asked) {
+  std::vector<std::string> flags;
+  for (const Instrument& instrument : asked.instruments) add_flag(flags, instrument.action);
+  for (const LayerFile& file : asked.layers) {
+    for (const LayerLine& line : file.lines) add_flag(flags, line.instrument.action);
+  }
+  return flags;
 }
 
 bool is_of_calls(const Instrument& instrument) {
@@ -132,8 +162,12 @@ Status check_instrument(const Instrument& instrument) {
       return Done{};
     case Action::Kind::count:
     case Action::Kind::nothing:
+    case Action::Kind::histogram:
+    case Action::Kind::set:
+    case Action::Kind::clear:
+    case Action::Kind::stop:
       if (instrument.values.empty()) return Done{};
-      return unsupported(instrument, "no values are recorded of hits that are only counted");
+      return unsupported(instrument, "values are only recorded with events (do record)");
     default:
       return unsupported(instrument, "this action is not possible yet");
   }
@@ -152,6 +186,11 @@ class InstrumentSetup::Maker {
       probes_.emplace(std::move(*probes));
     }
     if (asked.layers.empty() && std::ranges::all_of(asked.instruments, is_of_probes)) return Done{};
+    flags_ = flags_of(asked);
+    if (flags_.size() > FKT_PROGRAM_FLAGS) {
+      return Error{ErrorCode::usage,
+                   fmt::format("-i: too many flags (at most {})", FKT_PROGRAM_FLAGS)};
+    }
     if (symbols_.hidden) {
       return Error{ErrorCode::io,
                    "-i: the kernel hides its addresses from who lacks CAP_SYSLOG (sudo)"};
@@ -251,10 +290,12 @@ class InstrumentSetup::Maker {
 
   Status add_calls(const Instrument& instrument, fkt_layer layer) {
     Result<CallPlan> plan =
-        plan_calls(instrument, {symbols_.symbols, *traceable_, types(), ticks_per_second_, {}});
+        plan_calls(instrument, {symbols_.symbols, *traceable_, types(), ticks_per_second_, flags_});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     Part part = part_of(instrument);
     part.left_out = left_out(std::move(plan->left_out));
+    const Status shaped = shape(instrument, plan->programs.front().measured, part);
+    if (!shaped) return shaped;
     const CallSetup::Added added = made_.calls_.add(std::move(*plan), next(), layer);
     if (added.functions == 0) {
       return unsupported(instrument, "instruments before it have all functions that fit");
@@ -272,7 +313,7 @@ class InstrumentSetup::Maker {
     const std::vector<std::string> none;
     Result<PointPlan> plan = plan_points(
         instrument,
-        {*systems, events ? *events : none, symbols_.symbols, types(), ticks_per_second_});
+        {*systems, events ? *events : none, symbols_.symbols, types(), ticks_per_second_, flags_});
     if (plan) {
       for (PointPlan::Taken& taken : plan->taken) taken.layer = layer;
     }
@@ -282,7 +323,8 @@ class InstrumentSetup::Maker {
   Status add_probes(const Instrument& instrument) {
     const Result<std::vector<ModuleProbe>> probes = probes_->probes(instrument.place);
     if (!probes) return Error{probes.error().code, "-i: " + probes.error().message};
-    return add_plan(instrument, plan_probes(instrument, *probes, ticks_per_second_), "probe");
+    return add_plan(instrument, plan_probes(instrument, *probes, ticks_per_second_, flags_),
+                    "probe");
   }
 
   Status add_plan(const Instrument& instrument, Result<PointPlan> plan, const char* of) {
@@ -300,6 +342,8 @@ class InstrumentSetup::Maker {
       part.of = of;
       part.places = part_plan.taken.size();
       part.left_out = left_out(std::move(part_plan.left_out));
+      const Status shaped = shape(instrument, part_plan.taken.front().program.measured, part);
+      if (!shaped) return shaped;
       finish_part(instrument, std::move(part), layer);
     }
     return Done{};
@@ -313,16 +357,34 @@ class InstrumentSetup::Maker {
     return part;
   }
 
+  // Of several places, the first one's types are those of the histogram.
+  Status shape(const Instrument& instrument, const std::optional<MeasuredValue>& measured,
+               Part& part) const {
+    if (!measured) return Done{};
+    Result<HistogramShape> shape =
+        HistogramShape::make(instrument.action, *measured, ticks_per_second_);
+    if (!shape) return unsupported(instrument, shape.error().message);
+    part.histogram.emplace(std::move(*shape));
+    return Done{};
+  }
+
   void finish_part(const Instrument& instrument, Part part, fkt_layer layer) {
+    fkt_instrument& made = made_.instruments_.emplace_back();
+    made.action = static_cast<__u32>(action_of(instrument));
+    made.layer = layer;
+    if (made.action == FKT_ACTION_SET || made.action == FKT_ACTION_CLEAR) {
+      made.flag =
+          static_cast<__u32>(std::ranges::find(flags_, instrument.action.name) - flags_.begin());
+    }
+    if (part.histogram) part.histogram->describe(made);
     made_.parts_.push_back(std::move(part));
-    made_.instruments_.push_back(
-        {.action = static_cast<__u32>(action_of(instrument)), .layer = layer});
     made_.layers_ |= std::uint64_t{1} << layer;
   }
 
   const Device& device_;
   const KernelSymbols& symbols_;
   const double ticks_per_second_;
+  std::vector<std::string> flags_;  // of all instruments
   std::optional<Types> types_;
   std::optional<TraceableFunctions> traceable_;
   std::optional<ProbeSource> probes_;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <fkt/ioctl.h>
 
 #include "cli/fkt_record/instruments/call_setup.h"
+#include "cli/fkt_record/instruments/histogram_shape.h"
 #include "cli/fkt_record/instruments/point_setup.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
@@ -36,7 +38,8 @@ class InstrumentSetup {
     std::string text;  // as typed
     Action::Kind action = Action::Kind::record;
     const char* of = "function";  // its places: "function", "tracepoint", "probe"
-    bool is_of_calls = false;     // of functions
+    std::optional<HistogramShape> histogram;
+    bool is_of_calls = false;  // of functions
     std::size_t places = 0;
     // Functions that its patterns fit, but an earlier instrument has.
     std::size_t taken_before = 0;

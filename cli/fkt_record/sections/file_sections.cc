@@ -157,6 +157,8 @@ const char* stop_reason_name(std::uint32_t reason) {
       return "error";
     case FKT_STOP_RING:
       return "ring";
+    case FKT_STOP_INSTRUMENT:
+      return "instrument";
     default:
       return "asked";
   }

@@ -238,6 +238,91 @@ static void try_programs(int device)
 	TRY_BAD("a jump behind the end", bad.op = FKT_OP_JUMP; bad.target = 2);
 }
 
+/* Changes the instrument to a sound histogram. */
+static struct fkt_instrument *give_histogram(void)
+{
+	plan.instrument.action = FKT_ACTION_HISTOGRAM;
+	plan.instrument.rows = 16;
+	plan.instrument.key_words = 1;
+	return &plan.instrument;
+}
+
+/* As many instruments with the largest histograms. */
+static void give_large(unsigned int count)
+{
+	static struct fkt_instrument large[64];
+	unsigned int i;
+
+	give_histogram()->rows = FKT_HISTOGRAM_ROWS;
+	for (i = 0; i < count; i++)
+		large[i] = plan.instrument;
+	plan.instruments.instruments = (unsigned long)large;
+	plan.instruments.count = count;
+}
+
+static void try_instruments(int device)
+{
+	TRY("a table that is not mapped", EFAULT, plan.start.instruments = 4096);
+	TRY("instruments that are not mapped", EFAULT, plan.instruments.instruments = 4096);
+	TRY("no instruments", EINVAL, plan.instruments.count = 0);
+	TRY("too many instruments", EINVAL, plan.instruments.count = FKT_INSTRUMENTS_MOST + 1);
+	TRY("2^32 - 1 instruments", EINVAL, plan.instruments.count = ~0U);
+	TRY("a number in the table's padding", EINVAL, plan.instruments.pad = 1);
+	TRY("no such layer", EINVAL, plan.instrument.layer = 63);
+	TRY("a layer beyond the mask", EINVAL, plan.instrument.layer = 64 + FKT_L_INSTRUMENTS);
+	TRY("no such action", EINVAL, plan.instrument.action = FKT_ACTIONS);
+	TRY("action 2^32 - 1", EINVAL, plan.instrument.action = ~0U);
+	TRY("calls that are counted", 0, plan.instrument.action = FKT_ACTION_COUNT);
+	TRY("the last flag", 0, plan.instrument.action = FKT_ACTION_SET; plan.instrument.flag = FKT_PROGRAM_FLAGS - 1);
+	TRY("a flag behind it", EINVAL, plan.instrument.action = FKT_ACTION_SET; plan.instrument.flag = FKT_PROGRAM_FLAGS);
+	TRY("flag 2^32 - 1", EINVAL, plan.instrument.action = FKT_ACTION_CLEAR; plan.instrument.flag = ~0U);
+	TRY("rows without a histogram", EINVAL, plan.instrument.rows = 16);
+	TRY("a width without a histogram", EINVAL, plan.instrument.width = 1);
+	TRY("a histogram", 0, give_histogram());
+	TRY("a histogram of equal buckets", 0, give_histogram()->width = ~0ULL);
+	TRY("a histogram of scaled values", 0, give_histogram()->scale = ~0U; plan.instrument.shift = 63);
+	TRY("no rows", EINVAL, give_histogram()->rows = 0);
+	TRY("rows that are no power of two", EINVAL, give_histogram()->rows = 17);
+	TRY("too many rows", EINVAL, give_histogram()->rows = 2 * FKT_HISTOGRAM_ROWS);
+	TRY("2^31 rows", EINVAL, give_histogram()->rows = 1U << 31);
+	TRY("a shift of 64", EINVAL, give_histogram()->shift = 64);
+	TRY("keys that are too long", EINVAL, give_histogram()->key_words = FKT_HISTOGRAM_KEY_WORDS + 1);
+	TRY("a sign that is none", EINVAL, give_histogram()->is_signed = 2);
+	TRY("too many bytes of histograms", EINVAL, give_large(64));
+}
+
+/* FKT_RESULTS, while nothing is recorded and afterwards. */
+static void try_results(int device)
+{
+	static struct fkt_histogram_row rows[FKT_RESULTS_ROWS];
+	struct fkt_results results = { .rows = (unsigned long)rows, .count = ~0U };
+	__u64 recorded;
+
+	make_sound();
+	give_histogram();
+	expect("a histogram that is read", !run(device, &recorded) && recorded >= CALLS, "it did not start");
+	expect("its rows", !ioctl(device, FKT_RESULTS, &results) && results.count == 1 && rows[0].counts[1] >= CALLS,
+	       "not as many as the calls");
+	expect("no more rows", !ioctl(device, FKT_RESULTS, &results) && !results.count, "there are");
+	results.count = 0;
+	results.from = 0;
+	expect("room for none", !ioctl(device, FKT_RESULTS, &results) && !results.count, "rows were given");
+	results.count = 1;
+	results.from = ~0U;
+	expect("rows behind the last", !ioctl(device, FKT_RESULTS, &results) && !results.count, "rows were given");
+	results.count = 1;
+	results.from = 0;
+	results.rows = 4096;
+	expect("rows that are not mapped", ioctl(device, FKT_RESULTS, &results) && errno == EFAULT, "not EFAULT");
+	results.instrument = 1;
+	expect("results of no instrument", ioctl(device, FKT_RESULTS, &results) && errno == ENXIO, "not ENXIO");
+	results.instrument = ~0U;
+	expect("results of instrument 2^32 - 1", ioctl(device, FKT_RESULTS, &results) && errno == ENXIO, "not ENXIO");
+	expect_sound(device, "results");
+	results.instrument = 0;
+	expect("results of what has none", ioctl(device, FKT_RESULTS, &results) && errno == ENXIO, "not ENXIO");
+}
+
 /* Calls of a function of another layer are recorded while that layer is. */
 static void try_layers(int device)
 {
@@ -280,6 +365,8 @@ int main(void)
 	try_functions(device);
 	try_within(device);
 	try_programs(device);
+	try_instruments(device);
+	try_results(device);
 	try_layers(device);
 	try_shortest(device);
 	return 0;

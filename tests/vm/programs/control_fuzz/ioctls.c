@@ -10,6 +10,7 @@
 
 #include <fkt/condition.h>
 #include <fkt/events.h>
+#include <fkt/program.h>
 #include <fkt/file.h>
 #include <fkt/ioctl.h>
 
@@ -153,10 +154,20 @@ static __u64 instruments(struct thread *t)
 	static _Thread_local struct fkt_instruments instruments;
 	unsigned int i;
 
-	for (i = 0; i < INSTRUMENTS; i++)
+	for (i = 0; i < INSTRUMENTS; i++) {
 		instrument[i] = (struct fkt_instrument){
 			.action = chance(t, 95) ? below(t, FKT_ACTIONS) : (__u32)number(t), .layer = layer(t),
+			.flag = chance(t, 80) ? 0 : small(t, FKT_PROGRAM_FLAGS + 1),
 		};
+		if (instrument[i].action != FKT_ACTION_HISTOGRAM && chance(t, 95))
+			continue;
+		instrument[i].rows = chance(t, 90) ? 1U << below(t, 8) : (__u32)number(t);
+		instrument[i].width = number(t);
+		instrument[i].scale = chance(t, 50) ? 0 : (__u32)number(t);
+		instrument[i].shift = small(t, 65);
+		instrument[i].key_words = small(t, FKT_HISTOGRAM_KEY_WORDS + 2);
+		instrument[i].is_signed = small(t, 3);
+	}
 	instruments = (struct fkt_instruments){
 		.instruments = (unsigned long)place(t, instrument, sizeof(instrument)),
 		.calls = chance(t, 50) ? calls(t) : 0, .points = chance(t, 50) ? points(t) : 0,
@@ -239,6 +250,17 @@ static long module_probes(struct thread *t)
 	};
 
 	return ioctl(device(t), FKT_MODULE_PROBES, place(t, &list, sizeof(list)));
+}
+
+static long results(struct thread *t)
+{
+	static _Thread_local struct fkt_histogram_row rows[FKT_RESULTS_ROWS];
+	struct fkt_results results = {
+		.instrument = small(t, 3), .from = small(t, 300), .rows = (unsigned long)place(t, rows, sizeof(rows)),
+		.count = chance(t, 90) ? FKT_RESULTS_ROWS : (__u32)number(t),
+	};
+
+	return ioctl(device(t), FKT_RESULTS, place(t, &results, sizeof(results)));
 }
 
 static long start(struct thread *t)
@@ -440,6 +462,7 @@ const struct kind ioctl_kinds[] = {
 	{ "index", 5, 20, get_index },
 	{ "hit_counts", 5, 5, hit_counts },
 	{ "module_probes", 5, 5, module_probes },
+	{ "results", 5, 5, results },
 	{ "unknown_ioctl", 20, 5, unknown },
 	{ 0 },
 };

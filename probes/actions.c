@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The actions of instruments, but for the events of their places (actions.h). */
+
+#include <linux/compiler.h>
+
+#include "actions.h"
+#include "flags.h"
+#include "histogram.h"
+#include "wake.h"
+
+/*
+ * Ends the recording with this hit. No further probe may begin, so the mask is cleared here, as in fkt_gap(); the drain
+ * reports the reason when it wakes.
+ */
+static void stop(const struct fkt_instrument_slot *instrument)
+{
+	/* Of two hits at the same time on two CPUs, either is the reason. */
+	if (!READ_ONCE(fkt_stopped_by))
+		WRITE_ONCE(fkt_stopped_by, instrument->number + 1);
+	/* In this order, which x86 keeps: fkt_recording_go_on() reads `fkt_stopped_by` after it has set the mask. */
+	WRITE_ONCE(fkt_mask, 0);
+	fkt_wake_soon();
+}
+
+/*
+ * Does what the instrument asks for, except writing an event, with a hit that was kept. words: what its program has
+ * emitted. Returns what becomes of the hit.
+ */
+enum fkt_fate fkt_act(const struct fkt_instrument_slot *instrument, const u64 *words, u32 n)
+{
+	switch (instrument->action) {
+	case FKT_ACTION_HISTOGRAM:
+		if (!fkt_histogram_add(instrument->histogram, words, n))
+			return FKT_FATE_MISSED + FKT_MISSED_FULL;
+		break;
+	case FKT_ACTION_SET:
+		fkt_flag_set(instrument->flag, true);
+		break;
+	case FKT_ACTION_CLEAR:
+		fkt_flag_set(instrument->flag, false);
+		break;
+	case FKT_ACTION_STOP:
+		stop(instrument);
+		break;
+	}
+	return FKT_FATE_KEPT;
+}
