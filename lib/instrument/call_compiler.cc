@@ -131,7 +131,7 @@ class CallCompiler {
   Status bind_measured() {
     const Action& action = instrument_.action;
     if (action.kind != Action::Kind::histogram) return Done{};
-    Result<HitValue> value = names_.value(action.value, TextRule::never);
+    Result<HitValue> value = names_.value(action.value, TextRule::by_type);
     if (!value) return value.error();
     if (value->fetch.is_text) {
       return at_column(action.value.column, action.value.text() + " is a text, and no value");

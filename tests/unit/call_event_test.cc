@@ -115,7 +115,7 @@ TEST_CASE("what cannot be recorded of a call is refused") {
   CHECK(has(refusal("fn:vfs_read"), "only calls of functions"));
   CHECK(has(refusal("sys:openat"), "only calls of functions, tracepoints and modules' probes"));
   CHECK(refusal("call:vfs_read do count").empty());
-  CHECK(has(refusal("call:vfs_read(count) do count"), "only counted"));
+  CHECK(has(refusal("call:vfs_read(count) do count"), "only recorded with events"));
   CHECK(refusal("tp:sched:*(prev.pid) if next.pid == 1").empty());
   CHECK(refusal("call:vfs_read(count) ret if count > 4096").empty());
 }

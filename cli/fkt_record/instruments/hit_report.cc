@@ -11,10 +11,9 @@ namespace fkt::record {
 namespace {
 
 // By enum fkt_missed.
-constexpr const char* kWhyMissed[] = {"memory could not be read", "too many at once on a CPU",
-                                      "began in an earlier recording",
-                                      "had not the fields that are described",
-                                      "the histogram had no room for their keys"};
+constexpr const char* kWhyMissed[] = {
+    "memory could not be read", "too many at once on a CPU", "began in an earlier recording",
+    "had not the fields that are described", "the histogram had no room for their keys"};
 
 std::string why_missed(const fkt_hit_counts& counts) {
   std::string why;
