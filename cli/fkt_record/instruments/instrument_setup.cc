@@ -212,6 +212,14 @@ class InstrumentSetup::Maker {
     return is_of_calls(instrument) ? add_calls(instrument, bit) : add_points(instrument, bit);
   }
 
+  // What was added until now is recorded from the start. Called before the lists of layers are added:
+  // -k and --also say which of those are.
+  void switch_on() {
+    for (const fkt_instrument& made : made_.instruments_) {
+      made_.layers_ |= std::uint64_t{1} << made.layer;
+    }
+  }
+
   // Adds what this kernel has of the list. Error: not of code usage.
   Status add(const LayerFile& file) {
     std::string lacking;
@@ -378,7 +386,6 @@ class InstrumentSetup::Maker {
     }
     if (part.histogram) part.histogram->describe(made);
     made_.parts_.push_back(std::move(part));
-    made_.layers_ |= std::uint64_t{1} << layer;
   }
 
   const Device& device_;
@@ -401,6 +408,7 @@ Result<InstrumentSetup> InstrumentSetup::make(const Asked& asked, const Device& 
     done = maker.add(instrument, FKT_L_INSTRUMENTS);
     if (!done) return done.error();
   }
+  maker.switch_on();
   for (const LayerFile& file : asked.layers) {
     done = maker.add(file);
     if (!done) return done.error();

@@ -72,7 +72,7 @@ class InstrumentSetup {
   // What the lists of layers name and this kernel lacks, a line for each list, and what is wrong
   // with their values.
   std::span<const std::string> remarks() const { return remarks_; }
-  // The layers that hits may be in: a bit each.
+  // The layers that are recorded from the start because of -i: a bit each.
   std::uint64_t layers() const { return layers_; }
 
  private:
