@@ -212,8 +212,8 @@ class InstrumentSetup::Maker {
     return is_of_calls(instrument) ? add_calls(instrument, bit) : add_points(instrument, bit);
   }
 
-  // What was added until now is recorded from the start. Called before the lists of layers are added:
-  // -k and --also say which of those are.
+  // What was added until now is recorded from the start. Called before the lists of layers are
+  // added: -k and --also say which of those are.
   void switch_on() {
     for (const fkt_instrument& made : made_.instruments_) {
       made_.layers_ |= std::uint64_t{1} << made.layer;
