@@ -29,7 +29,8 @@ constexpr std::uint64_t kMostLanes = 1000;     // lanes of tasks
 constexpr std::uint64_t kMostListed = 10'000;  // events, occurrences
 constexpr std::uint32_t kBuckets = 4;          // buckets of a Histogram per bar of the page
 constexpr std::size_t kNamesListed = 4000;
-constexpr std::size_t kMostPages = 256;  // whose latest requests are remembered
+constexpr std::size_t kMostPages = 256;                      // whose latest requests are remembered
+constexpr std::uint64_t kLastTurn = std::uint64_t{1} << 53;  // whole numbers of a script end here
 
 Error bad(const std::string& name, const std::string& what) {
   return usage(name + ": " + what);
@@ -48,6 +49,13 @@ Result<std::uint64_t> number(const Parameters& parameters, const char* name, std
   const auto found = parameters.find(name);
   if (found == parameters.end()) return otherwise;
   return parse_whole(name, found->second, least, most);
+}
+
+Reply refused(const Error& error) {
+  TextWriter line;  // escaped, because it may contain a parameter
+  line.escaped(error.message);
+  line.put('\n');
+  return {error.code == ErrorCode::usage ? 400 : 500, "text/plain", std::string(line.view())};
 }
 
 }  // namespace
@@ -69,31 +77,31 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
     return {202, "application/json", json{{"reading", model_.progress()}}.dump()};
   }
   const IdleWork::Question question(model_.idle_work());
-  const Unwanted unwanted = take_turn(name, parameters);
+  const Result<Unwanted> turn = take_turn(name, parameters);
+  if (!turn) return refused(turn.error());
+  const Unwanted& unwanted = *turn;
   Result<std::string> result = (this->*answer)(parameters, unwanted);
   if (unwanted && unwanted()) return {409, "text/plain", "a newer question was asked\n"};
-  if (!result) {
-    const int status = result.error().code == ErrorCode::usage ? 400 : 500;
-    TextWriter line;  // escaped, because it may contain a parameter
-    line.escaped(result.error().message);
-    line.put('\n');
-    return {status, "text/plain", std::string(line.view())};
-  }
+  if (!result) return refused(result.error());
   return {200, "application/json", std::move(*result)};
 }
 
-// Returns a function that becomes true when the page makes the same request again: the earlier
-// answer is not needed then.
-Unwanted Api::take_turn(std::string_view name, const Parameters& parameters) const {
+// Returns a function that is true once a later request of the page with this name has arrived: this
+// answer is not needed then. The page numbers its requests ("turn"), because two connections may
+// deliver them in either order.
+Result<Unwanted> Api::take_turn(std::string_view name, const Parameters& parameters) const {
+  const Result<std::uint64_t> turn = number(parameters, "turn", 1, kLastTurn, 0);
+  if (!turn) return turn.error();
   const auto page = parameters.find("page");
-  if (page == parameters.end()) return {};
+  if (page == parameters.end()) return Unwanted{};
   const std::lock_guard lock(turns_mutex_);
   // At worst an answer is computed that is not needed.
   if (turns_.size() >= kMostPages) turns_.clear();
   auto& newest = turns_[page->second + '/' + std::string(name)];
   if (!newest) newest = std::make_shared<std::atomic<std::uint64_t>>(0);
-  const std::uint64_t mine = ++*newest;
-  return [newest, mine] { return *newest != mine; };
+  const std::uint64_t mine = *turn != 0 ? *turn : *newest + 1;
+  *newest = std::max<std::uint64_t>(*newest, mine);
+  return Unwanted([newest, mine] { return *newest > mine; });
 }
 
 std::int64_t Api::since_zero(std::uint64_t clock) const {

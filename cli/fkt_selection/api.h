@@ -37,7 +37,7 @@ class Api {
 
   // Answers the request `name`: "info", "density" and so on. Status 404 for unknown names, 400 with
   // one line for bad parameters, 202 with {"reading": share} while the data is not read yet, and
-  // 409 if the same "page" meanwhile made this request with other parameters.
+  // 409 if the same "page" has made this request with a later "turn" (without one: since).
   Reply answer(std::string_view name, const Parameters& parameters) const;
 
  private:
@@ -57,7 +57,7 @@ class Api {
   Result<std::string> slowest(const Parameters&, const Unwanted&) const;
   Result<std::string> extract(const Parameters&, const Unwanted&) const;
 
-  Unwanted take_turn(std::string_view name, const Parameters&) const;
+  Result<Unwanted> take_turn(std::string_view name, const Parameters&) const;
   Result<Stretch> stretch(const Parameters&) const;
   Result<TimeScale> scale(const Parameters&) const;
   Result<std::uint64_t> moment(const Parameters&, const char* name) const;

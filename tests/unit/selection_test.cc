@@ -245,6 +245,17 @@ TEST_CASE("a page's earlier question makes way for its newer one") {
   CHECK(served.api.answer("stats", with(all, {{"page", "two"}})).status == 200);
 }
 
+TEST_CASE("a page's questions may arrive in another order") {
+  const Served served(find_recording());
+  const Parameters later = {{"from", "0"}, {"to", "5000"}, {"page", "one"}, {"turn", "2"}};
+  CHECK(served.api.answer("stats", later).status == 200);
+  CHECK(served.api.answer("stats", with(later, {{"turn", "1"}})).status == 409);
+  CHECK(served.api.answer("stats", later).status == 200);
+  CHECK(served.api.answer("density", with(later, {{"turn", "1"}, {"cells", "10"}})).status == 200);
+  CHECK(served.api.answer("stats", with(later, {{"turn", "x"}})).status == 400);
+  CHECK(served.api.answer("stats", with(later, {{"turn", "0"}})).status == 400);
+}
+
 TEST_CASE("whatever is asked is answered") {
   const Served served(find_recording());
   const std::vector<std::string> questions = {"info",      "status", "density", "lanes", "events",

@@ -6,6 +6,7 @@ const retryMs = 250;
 // Identifies this page in requests: the server answers only the latest request of a kind from each
 // page.
 const page = Math.random().toString(36).slice(2);
+let turn = 0;  // of the page's latest request: the server may receive them in another order
 
 export async function ask(name, parameters = {}, { signal, method = 'GET' } = {}) {
   const query = new URLSearchParams(parameters);
@@ -35,7 +36,7 @@ export function useAnswer(name, parameters) {
     if (!key) return setAnswer({ data: null, error: null, busy: false });
     const control = new AbortController();
     setAnswer((old) => ({ ...old, busy: true }));
-    ask(name, { ...JSON.parse(key), page }, { signal: control.signal }).then(
+    ask(name, { ...JSON.parse(key), page, turn: ++turn }, { signal: control.signal }).then(
       (data) => setAnswer({ data, of: key, error: null, busy: false }),
       (error) => error.name !== 'AbortError' && setAnswer({ data: null, error: error.message, busy: false }));
     return () => control.abort();
