@@ -21,6 +21,7 @@
 
 #include "../module/compat.h"
 #include "calls.h"
+#include "entries.h"
 #include "functions.h"
 #include "traced.h"
 #include "trampoline.h"
@@ -274,6 +275,8 @@ static void free_traced(void)
 /* After an error the caller must call free_traced(). */
 static int make_traced(const struct fkt_calls_plan *plan)
 {
+	/* share() changes a register. */
+	struct ftrace_ops like = { .func = share, .flags = FTRACE_OPS_FL_SAVE_REGS };
 	struct ftrace_ops *ops;
 	unsigned int frame;
 	int err = -ENOENT;
@@ -281,8 +284,8 @@ static int make_traced(const struct fkt_calls_plan *plan)
 	for (frame = 0; frame < ARRAY_SIZE(traced); frame++) {
 		if (!plan->frames[frame].count)
 			continue;
-		ops = fkt_traced_make(plan->frames[frame].functions, plan->frames[frame].count,
-				      code[frame].enter, share);
+		like.trampoline = (unsigned long)code[frame].enter;
+		ops = fkt_traced_make(plan->frames[frame].functions, plan->frames[frame].count, &like);
 		if (ops == ERR_PTR(-ENOENT))
 			continue;
 		if (IS_ERR(ops))
@@ -461,6 +464,7 @@ static int on_module(struct notifier_block *unused, unsigned long state, void *m
 		if (traced[frame])
 			fkt_traced_drop(traced[frame], module);
 	mutex_unlock(&lock);
+	fkt_entries_drop(module);
 	return NOTIFY_OK;
 }
 

@@ -180,18 +180,18 @@ static unsigned int order(unsigned long *functions, unsigned int count)
 }
 
 /*
- * Replaces functions' addresses by those of their nops, in ascending order. Leaves out functions that must not be
- * traced, and those of modules that are not loaded (any more). Returns how many are left, or -EINVAL: an address is
- * not a function's, or its function cannot be traced.
+ * Replaces functions' addresses by those of their nops, in ascending order. Leaves out functions of modules that are
+ * not loaded (any more), and with must_return those that do not return. Returns how many are left, or -EINVAL: an
+ * address is not a function's, or its function cannot be traced.
  */
-int fkt_functions_allow(unsigned long *functions, unsigned int count)
+int fkt_functions_allow(unsigned long *functions, unsigned int count, bool must_return)
 {
 	unsigned int i, kept = 0;
 
 	for (i = 0; i < count; i++) {
 		unsigned long nop;
 
-		if (is_forbidden(functions[i]) || !stays(functions[i]))
+		if ((must_return && is_forbidden(functions[i])) || !stays(functions[i]))
 			continue;
 		nop = nop_of(functions[i]);
 		if (!nop)

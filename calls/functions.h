@@ -7,6 +7,6 @@
 
 int fkt_functions_init(void);
 bool fkt_functions_direct(unsigned long nop);
-int fkt_functions_allow(unsigned long *functions, unsigned int count);
+int fkt_functions_allow(unsigned long *functions, unsigned int count, bool must_return);
 
 #endif /* FKT_CALLS_FUNCTIONS_H */

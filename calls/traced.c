@@ -28,14 +28,14 @@ static struct traced *traced_of(struct ftrace_ops *ops)
 }
 
 /*
- * Makes an ftrace_ops with those of the functions that may be traced; changes the array (functions.h). enter: called
- * directly by functions that have no other user. share: called by ftrace for functions that have. Returns an ERR_PTR of
- * -ENOENT if no function is left, -EINVAL if one of them cannot be traced, or of another negative errno.
+ * Makes an ftrace_ops with those of the functions that may be traced; changes the array (functions.h). like: the
+ * function that ftrace calls, its flags, and its trampoline if it has one, which functions without another user call
+ * directly, and whose functions must return. Returns an ERR_PTR of -ENOENT if no function is left, -EINVAL if one of
+ * them cannot be traced, or of another negative errno.
  */
-struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count, void (*enter)(void),
-				   ftrace_func_t share)
+struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count, const struct ftrace_ops *like)
 {
-	int err, allowed = fkt_functions_allow(functions, count);
+	int err, allowed = fkt_functions_allow(functions, count, like->trampoline);
 	unsigned int movable = 0;
 	struct traced *traced;
 
@@ -47,10 +47,10 @@ struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count,
 	traced = kvzalloc(struct_size(traced, movable, movable), GFP_KERNEL);
 	if (!traced)
 		return ERR_PTR(-ENOMEM);
-	traced->ops.func = share;
-	traced->ops.trampoline = (unsigned long)enter;
-	/* share() changes a register. PERMANENT: kernel.ftrace_enabled=0 would end it in silence, and is refused. */
-	traced->ops.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_PERMANENT;
+	traced->ops.func = like->func;
+	traced->ops.trampoline = like->trampoline;
+	/* PERMANENT: kernel.ftrace_enabled=0 would end it in silence, and is refused. */
+	traced->ops.flags = like->flags | FTRACE_OPS_FL_PERMANENT;
 	traced->count = allowed;
 	traced->movable_count = movable;
 	memcpy(traced->movable, functions + allowed - movable, movable * sizeof(*functions));
@@ -72,21 +72,23 @@ int fkt_traced_register(struct ftrace_ops *ops)
 }
 
 /*
- * Returns when no CPU is between a function's nop and `enter`; unless ftrace has switched itself off after an error:
- * then it leaves all functions patched, and this ftrace_ops and module must stay until the next boot.
+ * Returns true when no CPU is between a function's nop and the trampoline, or in the function that ftrace calls. If
+ * ftrace has switched itself off after an error, returns false and leaves all functions patched: this ftrace_ops, its
+ * functions and this module must then stay until the next boot.
  */
-void fkt_traced_unregister(struct ftrace_ops *ops)
+bool fkt_traced_unregister(struct ftrace_ops *ops)
 {
 	struct traced *traced = traced_of(ops);
 
 	if (!traced->is_registered)
-		return;
+		return !traced->stays;
 	traced->is_registered = false;
 	if (!unregister_ftrace_function(ops))
-		return;
+		return true;
 	pr_warn("ftrace has switched itself off: functions go on calling this module, which stays loaded\n");
 	__module_get(THIS_MODULE);
 	traced->stays = true;
+	return false;
 }
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An ftrace_ops and the functions that it traces, all with one trampoline. Functions of a module that is unloaded are
+ * An ftrace_ops and the functions that it traces. Functions of a module that is unloaded are
  * removed from it: ftrace itself keeps their addresses, and would trace, without a check, what is loaded there next.
  * Callers serialise all calls.
  */
@@ -11,10 +11,9 @@
 
 struct module;
 
-struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count, void (*enter)(void),
-				   ftrace_func_t share);
+struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count, const struct ftrace_ops *like);
 int fkt_traced_register(struct ftrace_ops *ops);
-void fkt_traced_unregister(struct ftrace_ops *ops);
+bool fkt_traced_unregister(struct ftrace_ops *ops);
 void fkt_traced_drop(struct ftrace_ops *ops, const struct module *module);
 void fkt_traced_free(struct ftrace_ops *ops);
 

@@ -28,7 +28,7 @@ static_assert(64U << FKT_ARG_BITS <= FKT_CALL_ACTS);
  * Returns the address after the function's nop, which follows an ENDBR if there is one. What cannot be read is not
  * refused here: it may have been a function of a module that is gone, which fkt_calls_begin() leaves out.
  */
-static unsigned long body_of(unsigned long function)
+unsigned long fkt_call_body(unsigned long function)
 {
 	u32 first;
 
@@ -39,22 +39,37 @@ static unsigned long body_of(unsigned long function)
 
 /* ---- programs ---- */
 
-static int check_pair(struct fkt_call_table *table, u32 index, size_t bytes, size_t *offset,
+static struct fkt_program_rules first_rules(enum fkt_call_form form)
+{
+	switch (form) {
+	case FKT_FORM_ENTRY:
+		return fkt_entry_rules();
+	case FKT_FORM_INSTRUCTION:
+		return fkt_instruction_rules();
+	default:
+		return fkt_call_entry_rules();
+	}
+}
+
+static int check_pair(struct fkt_call_table *table, enum fkt_call_form form, u32 index, size_t bytes, size_t *offset,
 		      struct fkt_program_check *check)
 {
 	struct fkt_call_programs *programs = &table->programs[index];
-	struct fkt_program_rules rules = fkt_call_entry_rules();
+	struct fkt_program_rules rules = first_rules(form);
 
 	programs->entry = fkt_program_take(table->program_block, bytes, offset, &rules, check);
 	if (!programs->entry)
 		return -EINVAL;
-	rules = fkt_call_exit_rules(programs->entry->words);
+	rules = fkt_call_exit_rules(form == FKT_FORM_CALL ? programs->entry->words : 0);
 	programs->exit = fkt_program_take(table->program_block, bytes, offset, &rules, check);
-	return programs->exit ? 0 : -EINVAL;
+	if (!programs->exit)
+		return -EINVAL;
+	/* It would never run. */
+	return form != FKT_FORM_CALL && programs->exit->insns ? -EINVAL : 0;
 }
 
 /* The block is never changed again, and user space cannot reach it, so what was verified stays true. */
-static int get_programs(struct fkt_call_table *table, const struct fkt_calls *calls)
+static int get_programs(struct fkt_call_table *table, const struct fkt_calls *calls, enum fkt_call_form form)
 {
 	struct fkt_program_check *check;
 	size_t offset = 0;
@@ -75,7 +90,7 @@ static int get_programs(struct fkt_call_table *table, const struct fkt_calls *ca
 	if (!table->programs || !check)
 		err = -ENOMEM;
 	for (i = 0; !err && i < calls->program_count; i++)
-		err = check_pair(table, i, calls->program_bytes, &offset, check);
+		err = check_pair(table, form, i, calls->program_bytes, &offset, check);
 	kfree(check);
 	return err ?: offset == calls->program_bytes ? 0 : -EINVAL;
 }
@@ -94,9 +109,9 @@ static int make_slots(struct fkt_call_table *table)
 }
 
 static int add_function(struct fkt_call_table *table, const struct fkt_called *called,
-			const struct fkt_instrument_slot *instrument)
+			const struct fkt_instrument_slot *instrument, enum fkt_call_form form)
 {
-	unsigned long body = body_of(called->function);
+	unsigned long body = form == FKT_FORM_INSTRUCTION ? called->function : fkt_call_body(called->function);
 	u32 at = fkt_call_hash(table, body);
 	const struct fkt_call_programs *programs = &table->programs[called->program];
 
@@ -109,11 +124,11 @@ static int add_function(struct fkt_call_table *table, const struct fkt_called *c
 			return -EINVAL;
 		at = (at + 1) & table->last;
 	}
-	table->asks[at] = programs;
+	table->asks[at] = (struct fkt_call_ask){ .programs = programs, .exits = called->how & FKT_CALLED_EXIT };
 	table->slots[at] = (struct fkt_call_slot){
 		.body = body, .number = called->number | instrument->layer << FKT_ARG_BITS, .instrument = instrument,
 	};
-	if (programs->entry->insns || programs->exit->insns)
+	if (programs->entry->insns || programs->exit->insns || called->how & FKT_CALLED_EXIT)
 		table->slots[at].number |= FKT_CALL_ASKS;
 	if (instrument->action != FKT_ACTION_RECORD)
 		table->slots[at].number |= FKT_CALL_ACTS;
@@ -132,37 +147,50 @@ static unsigned int frame_of(const struct fkt_call_table *table, const struct fk
 	return entry->words < FKT_CALLS_SOME_WORDS ? FKT_CALLS_SOME : FKT_CALLS_MANY;
 }
 
+/* Those with a return probe come last. */
+static unsigned int order_of(const struct fkt_call_table *table, const struct fkt_called *called)
+{
+	return called->how & FKT_CALLED_BY_PROBE ? FKT_CALLS_FRAMES : frame_of(table, called);
+}
+
 static void sort_by_frame(struct fkt_call_table *table, const struct fkt_called *called)
 {
-	u32 next[FKT_CALLS_FRAMES] = {};
-	u32 i;
+	u32 next[FKT_CALLS_FRAMES + 1] = {};
+	u32 i, *count = table->of_frame;
 
 	for (i = 0; i < table->count; i++)
-		table->of_frame[frame_of(table, &called[i])]++;
-	for (i = 1; i < FKT_CALLS_FRAMES; i++)
-		next[i] = next[i - 1] + table->of_frame[i - 1];
+		(*(called[i].how & FKT_CALLED_BY_PROBE ? &table->by_probe : &count[frame_of(table, &called[i])]))++;
+	for (i = 1; i <= FKT_CALLS_FRAMES; i++)
+		next[i] = next[i - 1] + count[i - 1];
 	for (i = 0; i < table->count; i++)
-		table->functions[next[frame_of(table, &called[i])]++] = called[i].function;
+		table->functions[next[order_of(table, &called[i])]++] = called[i].function;
+}
+
+static bool is_how(u32 how, enum fkt_call_form form)
+{
+	return form == FKT_FORM_CALL ? !(how & ~(FKT_CALLED_BY_PROBE | FKT_CALLED_EXIT)) : !how;
 }
 
 static int check_function(const struct fkt_called *called, const struct fkt_called *before,
-			  const struct fkt_calls *calls, const struct fkt_instrument_table *instruments)
+			  const struct fkt_calls *calls, const struct fkt_instrument_table *instruments,
+			  enum fkt_call_form form)
 {
 	/* User addresses, too, are not functions of the kernel. */
 	if ((s64)called->function >= 0 || called->number > FKT_ARG_MASK || called->program >= calls->program_count ||
-	    called->instrument >= instruments->count)
+	    called->instrument >= instruments->count || called->pad || !is_how(called->how, form) ||
+	    (form == FKT_FORM_INSTRUCTION && called->number >= FKT_INSTRUCTIONS_MOST))
 		return -EINVAL;
 	return before && before->function >= called->function ? -EINVAL : 0;
 }
 
-static int get_functions(struct fkt_call_table *table, const struct fkt_calls *calls,
+static int get_functions(struct fkt_call_table *table, const struct fkt_calls *calls, enum fkt_call_form form,
 			 const struct fkt_instrument_table *instruments)
 {
 	struct fkt_called *called;
 	int err;
 	u32 i;
 
-	if (!calls->count || calls->count > FKT_CALLS_MOST)
+	if (!calls->count || calls->count > (form == FKT_FORM_INSTRUCTION ? FKT_INSTRUCTIONS_MOST : FKT_CALLS_MOST))
 		return -EINVAL;
 	table->count = calls->count;
 	called = vmemdup_user(u64_to_user_ptr(calls->functions), array_size(calls->count, sizeof(*called)));
@@ -171,14 +199,16 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 	table->functions = kvmalloc_array(calls->count, sizeof(*table->functions), GFP_KERNEL);
 	err = table->functions ? make_slots(table) : -ENOMEM;
 	for (i = 0; !err && i < calls->count; i++) {
-		err = check_function(&called[i], i ? &called[i - 1] : NULL, calls, instruments);
+		err = check_function(&called[i], i ? &called[i - 1] : NULL, calls, instruments, form);
 		if (!err)
-			err = add_function(table, &called[i], &instruments->slots[called[i].instrument]);
+			err = add_function(table, &called[i], &instruments->slots[called[i].instrument], form);
 	}
-	if (!err)
+	if (!err && form == FKT_FORM_CALL)
 		sort_by_frame(table, called);
+	for (i = 0; !err && form != FKT_FORM_CALL && i < calls->count; i++)
+		table->functions[i] = called[i].function;
 	kvfree(called);
-	return err;
+	return err ?: table->by_probe > FKT_RETURN_PROBES_MOST ? -EINVAL : 0;
 }
 
 /* fkt_call_find(), from the first slot on. */
@@ -194,36 +224,35 @@ const struct fkt_call_slot *fkt_call_search(const struct fkt_call_table *table, 
 	return &table->slots[at];
 }
 
-static int fill(struct fkt_call_table *table, const struct fkt_calls *calls,
+static int fill(struct fkt_call_table *table, const struct fkt_calls *calls, enum fkt_call_form form,
 		const struct fkt_instrument_table *instruments)
 {
 	int err;
 
-	if (calls->pad)
+	if (calls->pad || (form != FKT_FORM_CALL && calls->shortest))
 		return -EINVAL;
 	table->shortest = calls->shortest;
-	err = get_programs(table, calls);
-	return err ?: get_functions(table, calls, instruments);
+	err = get_programs(table, calls, form);
+	return err ?: get_functions(table, calls, form, instruments);
 }
 
 /*
- * Returns the table that the struct fkt_calls at a user address describes, or an ERR_PTR. clock: of the recording. The
- * table refers to the instruments, which must be freed later. Called without locks, because it reads user memory.
+ * Returns the table that the struct fkt_calls at a user address describes, or an ERR_PTR. The table refers to the
+ * instruments, which must be freed later. Called without locks, because it reads user memory.
  */
-struct fkt_call_table *fkt_call_table_get(u64 user, u32 clock, const struct fkt_instrument_table *instruments)
+struct fkt_call_table *fkt_call_table_get(u64 user, enum fkt_call_form form,
+					  const struct fkt_instrument_table *instruments)
 {
 	struct fkt_call_table *table;
 	struct fkt_calls calls;
 	int err;
 
-	if (clock != FKT_CLOCK_TSC)
-		return ERR_PTR(-EOPNOTSUPP);
 	if (copy_from_user(&calls, u64_to_user_ptr(user), sizeof(calls)))
 		return ERR_PTR(-EFAULT);
 	table = kzalloc(sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
-	err = fill(table, &calls, instruments);
+	err = fill(table, &calls, form, instruments);
 	if (!err)
 		return table;
 	fkt_call_table_free(table);

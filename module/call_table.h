@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The functions whose calls are recorded, and the programs that decide about each call. */
+/*
+ * The functions whose calls or entries are recorded, or the instructions, and the programs that decide about each of
+ * them.
+ */
 #ifndef FKT_CALL_TABLE_H
 #define FKT_CALL_TABLE_H
 
@@ -32,23 +35,41 @@ struct fkt_call_programs {
 	const struct fkt_program *entry, *exit;
 };
 
+/* What is asked of a function's calls, if its slot has FKT_CALL_ASKS. */
+struct fkt_call_ask {
+	const struct fkt_call_programs *programs;
+	bool exits; /* its event is that of the exit */
+};
+
 struct fkt_call_table {
 	/* hash table with open addressing: 1 << (32 - shift) slots, at most half of them in use */
 	struct fkt_call_slot *slots;
 	u32 shift;
 	u32 last; /* number of the last slot */
-	const struct fkt_call_programs **asks; /* by slot */
-	unsigned long *functions; /* in the order of their kinds of frames */
-	u32 of_frame[FKT_CALLS_FRAMES]; /* number of functions */
+	struct fkt_call_ask *asks; /* by slot */
+	/* In the order of their kinds of frames, then those with a return probe; of other forms, as they were given. */
+	unsigned long *functions;
+	u32 of_frame[FKT_CALLS_FRAMES]; /* number of functions that are called through */
+	u32 by_probe; /* number of functions that have a return probe */
 	u32 count;
 	u64 shortest; /* ticks */
 	void *program_block; /* all programs */
 	struct fkt_call_programs *programs;
 };
 
-struct fkt_call_table *fkt_call_table_get(u64 user, u32 clock, const struct fkt_instrument_table *instruments);
+/* What is seen of the functions. */
+enum fkt_call_form {
+	FKT_FORM_CALL,
+	FKT_FORM_ENTRY,
+	FKT_FORM_INSTRUCTION, /* the "functions" are instructions */
+};
+
+struct fkt_call_table *fkt_call_table_get(u64 user, enum fkt_call_form form,
+					  const struct fkt_instrument_table *instruments);
 void fkt_call_table_clear(struct fkt_call_table *table);
 void fkt_call_table_free(struct fkt_call_table *table);
+
+unsigned long fkt_call_body(unsigned long function);
 
 /* Where the search for a function's slot begins; the next ones follow, and after the last the first. */
 static __always_inline u32 fkt_call_hash(const struct fkt_call_table *table, unsigned long body)

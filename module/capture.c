@@ -49,6 +49,8 @@
 #include "write.h"
 
 #include "../probes/calls.h"
+#include "../probes/entries.h"
+#include "../probes/instructions.h"
 #include "../probes/names.h"
 #include "../probes/points.h"
 
@@ -73,6 +75,8 @@ static void halt_locked(void)
 	/* Again: the thread in fkt_recording_end() may have been preempted before it cleared the mask. */
 	WRITE_ONCE(fkt_mask, 0);
 	/* These return when every probe that was running has returned. */
+	fkt_record_instructions_end();
+	fkt_record_entries_end();
 	fkt_record_calls_end();
 	fkt_record_points_end();
 	fkt_detach_all();
@@ -114,6 +118,8 @@ void fkt_capture_finish(void)
 	fkt_reader_reset(owner);
 	fkt_drain_release();
 	fkt_rings_stop();
+	fkt_record_instructions_free();
+	fkt_record_entries_free();
 	fkt_record_calls_free();
 	fkt_record_points_free();
 	fkt_names_end();
@@ -291,11 +297,12 @@ static void set_keys(const struct fkt_start *start)
 		args || start->filter != FKT_FILTER_NONE || start->clock != FKT_CLOCK_TSC);
 }
 
-/* What FKT_START has read from user memory, and the output. Each of them may be NULL. */
+/* What FKT_START has read from user memory, and the output. Each pointer may be NULL. */
 struct parts {
 	struct fkt_condition *condition;
 	struct fkt_instrument_table *instruments;
 	struct file *out;
+	u64 refused; /* function or instruction that the kernel refuses to probe; 0: none */
 };
 
 static void free_parts(struct parts *parts)
@@ -318,7 +325,7 @@ static int get_parts(struct file *owner, const struct fkt_start *start, struct p
 	if (IS_ERR(got))
 		return PTR_ERR(got);
 	parts->instruments = got;
-	if (parts->instruments && parts->instruments->calls)
+	if (parts->instruments && (parts->instruments->calls || parts->instruments->entries))
 		fkt_record_calls_load();
 	got = fkt_start_output(start);
 	if (IS_ERR(got))
@@ -328,10 +335,11 @@ static int get_parts(struct file *owner, const struct fkt_start *start, struct p
 }
 
 /* Switches on all places of instruments. */
-static int attach_places(void)
+static int attach_places(u64 *refused)
 {
 	struct fkt_point_table *points = instruments->points;
-	struct fkt_call_table *calls = instruments->calls;
+	struct fkt_call_table *calls = instruments->calls, *entries = instruments->entries;
+	struct fkt_call_table *instructions = instruments->instructions;
 	int err;
 
 	err = fkt_names_begin();
@@ -342,18 +350,26 @@ static int attach_places(void)
 	if (err)
 		return err;
 	instruments->calls = NULL;
-	return fkt_record_calls_begin(calls);
+	err = fkt_record_calls_begin(calls, refused);
+	if (err)
+		return err;
+	instruments->entries = NULL;
+	err = fkt_record_entries_begin(entries);
+	if (err)
+		return err;
+	instruments->instructions = NULL;
+	return fkt_record_instructions_begin(instructions, refused);
 }
 
 /* Switches on everything that writes events. */
-static int attach(const struct fkt_start *start)
+static int attach(const struct fkt_start *start, u64 *refused)
 {
 	int err = fkt_attach_layers(start->mask);
 
 	if (!err)
 		err = fkt_filter_adopt();
 	if (!err && instruments)
-		err = attach_places();
+		err = attach_places(refused);
 	return err;
 }
 
@@ -390,7 +406,7 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	prepare(owner, start);
 	instruments = parts->instruments;
 	parts->instruments = NULL;
-	err = attach(start);
+	err = attach(start, &parts->refused);
 	if (!err) {
 		begin();
 		return 0;
@@ -452,6 +468,7 @@ static int start_or_refuse(struct file *owner, const struct fkt_start *start, st
  */
 int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 {
+	struct fkt_opener *opener = owner->private_data;
 	struct parts parts = {};
 	int err;
 
@@ -463,6 +480,7 @@ int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 	err = get_parts(owner, start, &parts);
 	if (!err)
 		err = start_or_refuse(owner, start, &parts);
+	WRITE_ONCE(opener->refused, parts.refused);
 	free_parts(&parts);
 	if (!err)
 		wake_up_all(&fkt_recording.ready);

@@ -118,4 +118,28 @@ static inline void fkt_ftrace_go_to(struct ftrace_regs *regs, unsigned long addr
 #endif
 }
 
+/* Return probes in bulk with memory for each call, and handlers that know the function: since 6.12. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0) && defined(CONFIG_FPROBE)
+#define FKT_HAS_FPROBE 1
+#else
+#define FKT_HAS_FPROBE 0
+#endif
+
+/* In a function of an ftrace_ops: the six registers for arguments, in their order. Every ftrace_ops gets them. */
+static inline void fkt_ftrace_arguments(struct ftrace_regs *ftrace_regs, u64 *arguments)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	const struct pt_regs *regs = &arch_ftrace_regs(ftrace_regs)->regs;
+#else
+	const struct pt_regs *regs = &ftrace_regs->regs;
+#endif
+
+	arguments[0] = regs->di;
+	arguments[1] = regs->si;
+	arguments[2] = regs->dx;
+	arguments[3] = regs->cx;
+	arguments[4] = regs->r8;
+	arguments[5] = regs->r9;
+}
+
 #endif /* FKT_COMPAT_H */

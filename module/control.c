@@ -15,6 +15,7 @@
 #include "../probes/module_probes.h"
 #include "control.h"
 #include "page_index.h"
+#include "page_pool.h"
 #include "power.h"
 #include "reader.h"
 #include "reader_mmap.h"
@@ -155,6 +156,13 @@ static long give_hit_counts(struct file *file, struct fkt_hit_counts __user *arg
 	return copy_to_user(arg, &counts, sizeof(counts)) ? -EFAULT : 0;
 }
 
+static long give_refused(const struct file *file, u64 __user *arg)
+{
+	const struct fkt_opener *opener = file->private_data;
+
+	return put_user(READ_ONCE(opener->refused), arg);
+}
+
 static long give_results(struct file *file, struct fkt_results __user *arg)
 {
 	struct fkt_histogram_row *rows;
@@ -237,6 +245,8 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return give_pid(user);
 	case FKT_HIT_COUNTS:
 		return give_hit_counts(file, user);
+	case FKT_REFUSED:
+		return give_refused(file, user);
 	case FKT_MODULE_PROBES:
 		return fkt_module_probes_give(file, user);
 	case FKT_RESULTS:

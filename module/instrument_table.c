@@ -79,16 +79,34 @@ static int add_instruments(struct fkt_instrument_table *table, const struct fkt_
 	return err;
 }
 
+/* Sets *places to the table at the user address, unless that is 0. */
+static int add_functions(struct fkt_call_table **places, u64 user, enum fkt_call_form form,
+			 const struct fkt_instrument_table *table)
+{
+	struct fkt_call_table *got;
+
+	if (!user)
+		return 0;
+	got = fkt_call_table_get(user, form, table);
+	if (IS_ERR(got))
+		return PTR_ERR(got);
+	*places = got;
+	return 0;
+}
+
 static int add_places(struct fkt_instrument_table *table, const struct fkt_instruments *instruments, u32 clock)
 {
 	void *got;
+	int err;
 
-	if (instruments->calls) {
-		got = fkt_call_table_get(instruments->calls, clock, table);
-		if (IS_ERR(got))
-			return PTR_ERR(got);
-		table->calls = got;
-	}
+	/* Calls are timed by the TSC. */
+	if (instruments->calls && clock != FKT_CLOCK_TSC)
+		return -EOPNOTSUPP;
+	err = add_functions(&table->calls, instruments->calls, FKT_FORM_CALL, table) ?:
+	      add_functions(&table->entries, instruments->entries, FKT_FORM_ENTRY, table) ?:
+	      add_functions(&table->instructions, instruments->instructions, FKT_FORM_INSTRUCTION, table);
+	if (err)
+		return err;
 	if (instruments->points) {
 		got = fkt_point_table_get(instruments->points, table);
 		if (IS_ERR(got))
@@ -134,6 +152,8 @@ void fkt_instrument_table_free(struct fkt_instrument_table *table)
 	if (!table)
 		return;
 	fkt_call_table_free(table->calls);
+	fkt_call_table_free(table->entries);
+	fkt_call_table_free(table->instructions);
 	fkt_point_table_free(table->points);
 	for (i = 0; i < table->count; i++) {
 		fkt_histogram_free(table->slots[i].histogram);

@@ -39,8 +39,8 @@ struct fkt_instrument_slot {
 struct fkt_instrument_table {
 	struct fkt_instrument_slot *slots;
 	u32 count;
-	/* The places: NULL if there are none, or if somebody has taken them over. */
-	struct fkt_call_table *calls;
+	/* The places: NULL if there are none, or once those that attach them have taken them over. */
+	struct fkt_call_table *calls, *entries, *instructions;
 	struct fkt_point_table *points;
 };
 

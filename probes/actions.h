@@ -35,6 +35,12 @@ static __always_inline void fkt_count_hit(const struct fkt_instrument_slot *inst
 	this_cpu_inc(instrument->hits->of[fate]);
 }
 
+/* Counts hits whose number was counted elsewhere. */
+static inline void fkt_count_hits(const struct fkt_instrument_slot *instrument, enum fkt_fate fate, u64 hits)
+{
+	this_cpu_add(instrument->hits->of[fate], hits);
+}
+
 enum fkt_fate fkt_act(const struct fkt_instrument_slot *instrument, const u64 *words, u32 n);
 
 /* Does the action with a hit whose program is empty, writing no event, and counts the hit. */

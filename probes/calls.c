@@ -25,6 +25,7 @@
 #include "call_table.h"
 #include "calls.h"
 #include "programs.h"
+#include "return_probes.h"
 #include "write.h"
 
 /*
@@ -57,7 +58,13 @@ static u64 strangers_before;
 
 static const struct fkt_call_programs *programs_of(const struct fkt_call_slot *slot)
 {
-	return calls.table.asks[slot - calls.table.slots];
+	return calls.table.asks[slot - calls.table.slots].programs;
+}
+
+/* Returns whether the event of a call is that of its exit. */
+static bool exits(const struct fkt_call_slot *slot)
+{
+	return calls.table.asks[slot - calls.table.slots].exits;
 }
 
 /* ---- a function is entered ---- */
@@ -96,6 +103,17 @@ static bool ask(const u64 *arguments, u64 *kept, unsigned long body)
 }
 
 /* ---- writing ---- */
+
+/* Writes the exit of a call with `n` values, for which the words before `values` are free. */
+static void write_exit(u32 number, u64 *values, u32 n, bool is_cut)
+{
+	if (!n) {
+		fkt_emit0(FKT_E_FUNCTION_EXIT, number);
+		return;
+	}
+	values[-1] = number;
+	fkt_emit(FKT_E_FUNCTION_EXIT_VALUES, (n + 1) | (is_cut ? FKT_VAR_CUT : 0), values - 1, n + 1);
+}
 
 /* Writes a call with `n` values, for which the first words of `words` are free. */
 static void write_values(u32 number, u64 begin, u64 ticks, u64 *words, u32 n, bool is_cut)
@@ -172,7 +190,9 @@ static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fk
 		return fkt_fate_by(says);
 	if (!fkt_writes_hits(slot->instrument))
 		return fkt_act(slot->instrument, emitted.words, emitted.used);
-	if (programs->exit->words)
+	if (exits(slot))
+		write_exit(number, scratch->words + FKT_CALL_VALUES_LONG_HEAD, emitted.used, is_cut || emitted.cut);
+	else if (programs->exit->words)
 		write_values(number, call->begin, ticks, scratch->words, emitted.used, is_cut || emitted.cut);
 	else
 		write(number, call->begin, ticks);
@@ -242,6 +262,55 @@ out:
 	preempt_enable_notrace();
 }
 
+/* ---- functions with a return probe; called by it with preemption disabled ---- */
+
+/* Calls shorter than table.shortest, since the module was loaded; those that fkt_calls drops are counted there. */
+static DEFINE_PER_CPU(u64, too_short);
+static u64 too_short_before;
+
+static bool keeps_words(const struct fkt_call_slot *slot)
+{
+	return (s32)slot->number < 0 && programs_of(slot)->entry->insns;
+}
+
+/* A function is entered. body: as in struct fkt_call. Returns whether its return is of interest. */
+bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, struct fkt_probed_call *probed)
+{
+	const u64 arguments[] = { regs->di, regs->si, regs->dx, regs->cx, regs->r8, regs->r9 };
+	const struct fkt_call_slot *slot = fkt_call_find(&calls.table, body);
+
+	if (!slot || !fkt_instrument_on(fkt_call_layer(slot)))
+		return false;
+	if (keeps_words(slot) && !keeps(slot, arguments, probed->kept))
+		return false;
+	probed->offset = fkt_clock_offset();
+	probed->begin = rdtsc();
+	return true;
+}
+
+/* It returns to `caller`. probed: of fkt_record_calls_entered() in the same recording, which returned true. */
+void fkt_record_calls_returned(unsigned long body, unsigned long caller, const struct pt_regs *regs,
+			       const struct fkt_probed_call *probed)
+{
+	struct fkt_call call = {
+		.result = regs->ax, .result_high = regs->dx, .begin = probed->begin, .body = body, .caller = caller,
+	};
+	const struct fkt_call_slot *slot = fkt_call_find(&calls.table, body);
+	const u64 end = rdtsc();
+
+	if (!slot)
+		return;
+	/* The clock stepped back, or began anew while the machine slept. */
+	if (unlikely(end < call.begin || probed->offset != fkt_clock_offset()))
+		call.begin = FKT_CALLS_NO_BEGIN;
+	if (call.begin != FKT_CALLS_NO_BEGIN && end - call.begin < calls.table.shortest)
+		this_cpu_inc(too_short);
+	else if (keeps_words(slot))
+		record_kept(&call, end, probed->kept);
+	else
+		record(&call, end);
+}
+
 /* ---- begin and end; callers hold the recording's lock ---- */
 
 static void put_tracer(void)
@@ -282,31 +351,57 @@ static int get_tracer(void)
 	return -ENOPKG;
 }
 
-static u64 sum_strangers(void)
+static u64 sum_of(const u64 __percpu *counts)
 {
 	u64 sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu(strangers, cpu));
+		sum += READ_ONCE(*per_cpu_ptr(counts, cpu));
 	return sum;
 }
 
 static void get_totals(struct fkt_calls_totals *totals)
 {
-	calls.totals(totals);
-	totals->taken += sum_strangers() - strangers_before;
+	*totals = (struct fkt_calls_totals){};
+	if (calls.totals)
+		calls.totals(totals);
+	totals->taken += sum_of(&strangers) - strangers_before;
+	totals->too_short += sum_of(&too_short) - too_short_before;
+}
+
+/* Traces the functions that are called through. */
+static int begin_through(void)
+{
+	struct fkt_calls_plan plan = { .record = record, .ask = ask, .record_kept = record_kept };
+	unsigned long *functions = calls.table.functions;
+	unsigned int frame;
+	int err;
+
+	if (calls.table.count == calls.table.by_probe)
+		return 0;
+	err = get_tracer();
+	if (err)
+		return err;
+	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++) {
+		plan.frames[frame].functions = functions;
+		plan.frames[frame].count = calls.table.of_frame[frame];
+		functions += plan.frames[frame].count;
+	}
+	plan.shortest = calls.table.shortest;
+	err = calls.begin(&plan);
+	if (err)
+		put_tracer();
+	return err;
 }
 
 /*
  * Records the calls of the table's functions while their layers are on, until fkt_record_calls_end(). Takes over
- * `table`, which may be NULL. Returns 0, -ENOPKG if there is no module fkt_calls, or what fkt_calls_begin() returns.
+ * `table`, which may be NULL. Returns 0, -ENOPKG if there is no module fkt_calls, or what fkt_calls_begin() and
+ * fkt_return_probes_begin() return. refused: as there.
  */
-int fkt_record_calls_begin(struct fkt_call_table *table)
+int fkt_record_calls_begin(struct fkt_call_table *table, u64 *refused)
 {
-	struct fkt_calls_plan plan = { .record = record, .ask = ask, .record_kept = record_kept };
-	unsigned long *functions;
-	unsigned int frame;
 	int err;
 
 	fkt_record_calls_free();
@@ -314,24 +409,16 @@ int fkt_record_calls_begin(struct fkt_call_table *table)
 		return 0;
 	calls.table = *table;
 	kfree(table);
-	err = get_tracer();
+	calls.mark = get_random_u64() & ~CUT;
+	strangers_before = sum_of(&strangers);
+	too_short_before = sum_of(&too_short);
+	calls.since = rdtsc();
+	err = begin_through();
 	if (err)
 		return err;
-	calls.mark = get_random_u64() & ~CUT;
-	functions = calls.table.functions;
-	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++) {
-		plan.frames[frame].functions = functions;
-		plan.frames[frame].count = calls.table.of_frame[frame];
-		functions += plan.frames[frame].count;
-	}
-	plan.shortest = calls.table.shortest;
-	strangers_before = sum_strangers();
-	calls.since = rdtsc();
-	err = calls.begin(&plan);
-	if (err)
-		put_tracer();
-	calls.is_on = !err;
-	return err;
+	calls.is_on = true;
+	/* If this fails, the caller ends what has begun. */
+	return fkt_return_probes_begin(&calls.table, refused);
 }
 
 /*
@@ -349,7 +436,9 @@ void fkt_record_calls_end(void)
 {
 	if (!calls.is_on)
 		return;
-	calls.end();
+	fkt_return_probes_end();
+	if (calls.end)
+		calls.end();
 	get_totals(&calls.last);
 	put_tracer();
 	calls.is_on = false;

@@ -3,14 +3,30 @@
 #ifndef FKT_PROBES_CALLS_H
 #define FKT_PROBES_CALLS_H
 
+#include <linux/types.h>
+
+#include <fkt/call_hit.h>
+
 struct fkt_call_table;
 struct fkt_hit_counts;
+struct pt_regs;
 
+int fkt_record_calls_begin(struct fkt_call_table *table, u64 *refused);
 void fkt_record_calls_load(void);
-int fkt_record_calls_begin(struct fkt_call_table *table);
 void fkt_record_calls_wait(void);
 void fkt_record_calls_end(void);
 void fkt_record_calls_free(void);
 void fkt_record_calls_totals(struct fkt_hit_counts *counts);
+
+/* What a return probe keeps of a call. */
+struct fkt_probed_call {
+	u64 begin; /* TSC */
+	u64 offset; /* fkt_clock_offset() then */
+	u64 kept[1 + FKT_CALL_KEPT];
+};
+
+bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, struct fkt_probed_call *probed);
+void fkt_record_calls_returned(unsigned long body, unsigned long caller, const struct pt_regs *regs,
+			       const struct fkt_probed_call *probed);
 
 #endif /* FKT_PROBES_CALLS_H */

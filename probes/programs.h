@@ -21,8 +21,31 @@ struct fkt_scratch {
 	u64 words[FKT_CALL_VALUES_LONG_HEAD + FKT_PROGRAM_WORDS]; /* of the event */
 };
 
+/*
+ * Hits that are recorded on this CPU: at most one in a task, a softirq, an interrupt and an NMI. More are of hits that
+ * the recording of one made itself, in functions that have instruments, too: they could go on for ever. Writing an
+ * event calls such functions only at the end of a page.
+ */
+#define FKT_HITS_DEEP 4
+DECLARE_PER_CPU(u32, fkt_hit_depth);
+
 struct fkt_scratch *fkt_scratch_get(void);
 void fkt_scratch_put(void);
 int fkt_read_memory(void *to, __u64 address, __u32 bytes);
+
+/* For a hit without a program. Returns false if too many are recorded already; else fkt_hit_end() must be called. */
+static __always_inline bool fkt_hit_begin(void)
+{
+	if (likely(this_cpu_read(fkt_hit_depth) < FKT_HITS_DEEP)) {
+		this_cpu_inc(fkt_hit_depth);
+		return true;
+	}
+	return false;
+}
+
+static __always_inline void fkt_hit_end(void)
+{
+	this_cpu_dec(fkt_hit_depth);
+}
 
 #endif /* FKT_PROBES_PROGRAMS_H */

@@ -248,6 +248,13 @@ Result<StartArguments> Recording::start_arguments(const DrainPlan& plan) const {
   return arguments;
 }
 
+// Says which place of the instruments the error is about, if it is about one.
+Error Recording::name_place(Error error) const {
+  const std::uint64_t address = device_.refused_place();
+  if (address != 0) error.message = instruments_->name_of(address) + ": " + error.message;
+  return error;
+}
+
 Status Recording::start() {
   Result<DrainPlan> plan = choose_drain(output_, engine_);
   if (!plan) return plan.error();
@@ -263,7 +270,7 @@ Status Recording::start() {
   if (request_.verbose) cli::warn("engine " + how(*plan));
   started_ = std::chrono::steady_clock::now();
   const Status started = device_.start(arguments->get());
-  if (!started) return started;
+  if (!started) return instruments_ ? name_place(started.error()) : started;
   running_ = true;
   const Status clocks = write_start_clocks();
   if (!clocks) return clocks;

@@ -98,6 +98,7 @@ class Recording {
   Status connect(int give_up);
   Result<Sections> make_sections(const std::optional<User>& user, pid_t workload);
   Result<LentFilesPlan> lent_files_plan() const;
+  Error name_place(Error error) const;
   Result<StartArguments> start_arguments(const DrainPlan& plan) const;
   std::string how(const DrainPlan& plan) const;
   // Called after the start: the file's time zero is the recording's start clock.

@@ -55,9 +55,10 @@ void add_options(Options& options) {
       "layers", "show the layers, and where their instruments are listed; record nothing")(
       "args", "system calls with their six arguments")(
       "instrument,i", cli::values("PLACE"),
-      "also calls of kernel functions: call:vfs_*, 'call:ext4:* if duration > 1ms && ret < 0'; can "
-      "be given several times")("pid", value("PID"),
-                                "only this process, with all its threads; without COMMAND as -n")(
+      "also kernel functions, tracepoints, instructions: call:vfs_*, 'call:ext4:* if duration > "
+      "1ms "
+      "&& ret < 0', fn:vfs_*:entry, tp:block:*, at:vfs_read+0; can be given several times")(
+      "pid", value("PID"), "only this process, with all its threads; without COMMAND as -n")(
       "only", "only COMMAND and its descendants, from its execve on")(
       ",n", "spawn nothing: record until Ctrl-C or --duration")(
       "duration", value("T"), "stop after this time (ns, us, ms, s, m, h; seconds if bare)")(
@@ -268,10 +269,12 @@ Status read_instruments(const Options& options, Request& r) {
     if (!good) return good;
     r.instruments.push_back(std::move(*instrument));
   }
-  const auto is_of_calls = [](const Instrument& instrument) {
-    return instrument.place.kind == Place::Kind::call;
+  const auto sees_returns = [](const Instrument& instrument) {
+    const Place& place = instrument.place;
+    return place.kind == Place::Kind::call ||
+           (place.kind == Place::Kind::function && place.point != Place::Point::entry);
   };
-  if (r.clock != FKT_CLOCK_TSC && std::ranges::any_of(r.instruments, is_of_calls)) {
+  if (r.clock != FKT_CLOCK_TSC && std::ranges::any_of(r.instruments, sees_returns)) {
     return usage("-i: not with --clock mono: calls are timed by the TSC");
   }
   if (!r.instruments.empty()) r.mask |= 1ULL << FKT_L_INSTRUMENTS;

@@ -390,7 +390,11 @@ void Session::tell_instrument(const InstrumentSetup::Part& part,
   if (part.taken_before > 0) {
     cli::warn("  " + counted(part.taken_before, "function") + " belong to instruments before it");
   }
-  for (const InstrumentSetup::Part::LeftOut& left : part.left_out) {
+  for (const InstrumentSetup::Part::Reason& probed : part.by_probe) {
+    cli::warn("  by " + std::string(recording_.instruments()->return_probe()) + ": " + probed.name +
+              ": " + probed.reason);
+  }
+  for (const InstrumentSetup::Part::Reason& left : part.left_out) {
     cli::warn("  without " + left.name + ": " + left.reason);
   }
 }

@@ -38,6 +38,49 @@ static __always_inline struct fkt_program_rules fkt_call_entry_rules(void)
 	return rules;
 }
 
+/* Of a function's entry alone: nothing is kept, what is emitted is recorded. */
+static __always_inline struct fkt_program_rules fkt_entry_rules(void)
+{
+	struct fkt_program_rules rules = fkt_call_entry_rules();
+
+	rules.emits = FKT_PROGRAM_WORDS;
+	return rules;
+}
+
+/* The words of a hit of an instruction: the registers when it is reached. */
+enum fkt_register {
+	FKT_REGISTER_AX,
+	FKT_REGISTER_BX,
+	FKT_REGISTER_CX,
+	FKT_REGISTER_DX,
+	FKT_REGISTER_SI,
+	FKT_REGISTER_DI,
+	FKT_REGISTER_BP,
+	FKT_REGISTER_SP,
+	FKT_REGISTER_R8,
+	FKT_REGISTER_R9,
+	FKT_REGISTER_R10,
+	FKT_REGISTER_R11,
+	FKT_REGISTER_R12,
+	FKT_REGISTER_R13,
+	FKT_REGISTER_R14,
+	FKT_REGISTER_R15,
+	FKT_REGISTER_IP,
+	FKT_REGISTER_FLAGS,
+	FKT_REGISTERS,
+};
+
+static __always_inline struct fkt_program_rules fkt_instruction_rules(void)
+{
+	struct fkt_program_rules rules = fkt_entry_rules();
+
+	rules.words = (1ULL << FKT_REGISTERS) - 1;
+	return rules;
+}
+
+/* In the argument of an instruction's event with values, its number stands above the number of words. */
+#define FKT_INSTRUCTION_ARG(number, words) ((__u32)(number) << FKT_VAR_BITS | (words))
+
 /* kept: the first program's fkt_program.words. */
 static __always_inline struct fkt_program_rules fkt_call_exit_rules(__u32 kept)
 {

@@ -31,7 +31,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 11
+#define FKT_ABI_VERSION 12
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -130,24 +130,40 @@ struct fkt_instrument {
 
 /*
  * Needs CAP_SYS_ADMIN, because the kernel cannot check everything: a function that takes arguments on the
- * stack must not be among those whose calls are seen.
+ * stack must not be among those that are called through.
  */
 struct fkt_instruments {
 	__u64 instruments; /* user pointer to struct fkt_instrument[count]; places name them by their index */
 	__u64 calls; /* user pointer to a struct fkt_calls; 0: none */
+	__u64 entries; /* user pointer to a struct fkt_calls, of functions whose entries are seen; 0: none */
+	__u64 instructions; /* user pointer to a struct fkt_calls, of instructions; 0: none */
 	__u64 points; /* user pointer to a struct fkt_points; 0: none */
 	__u32 count; /* 1 to FKT_INSTRUMENTS_MOST */
 	__u32 pad;
 };
 
-/* A function whose calls are hits of an instrument. */
+/* A function whose calls, exits or entries are hits of an instrument, or an instruction. */
 struct fkt_called {
 	__u64 function; /* its address, as in kallsyms */
 	__u32 number; /* in its events; below 1 << FKT_ARG_BITS */
 	__u16 program; /* which pair of fkt_calls.programs decides and fetches values */
 	__u16 instrument; /* index */
+	__u32 how; /* FKT_CALLED_*; 0 in fkt_instruments.entries and fkt_instruments.instructions */
+	__u32 pad;
 };
 
+/*
+ * By a return probe of the kernel (kretprobe, fprobe), because the function cannot be called through. It may have
+ * arguments on the stack. At most FKT_RETURN_PROBES_MOST.
+ */
+#define FKT_CALLED_BY_PROBE 0x1
+#define FKT_CALLED_EXIT 0x2 /* the event is the function's exit, without begin and duration */
+
+/*
+ * Of fkt_instruments.entries, only the first program of a pair runs, and emits the words of the event (call_hit.h);
+ * the second one has no instructions, and `shortest` is 0. The same holds for fkt_instruments.instructions, whose
+ * "functions" are addresses of instructions; their numbers are below FKT_INSTRUCTIONS_MOST.
+ */
 struct fkt_calls {
 	__u64 functions; /* user pointer to struct fkt_called[count], ascending by address, each address once */
 	__u64 programs; /* user pointer to pairs of programs, for entry and return (call_hit.h), one behind the other */
@@ -159,6 +175,8 @@ struct fkt_calls {
 };
 
 #define FKT_CALLS_MOST (1U << 17)
+#define FKT_RETURN_PROBES_MOST 512
+#define FKT_INSTRUCTIONS_MOST 512
 #define FKT_CALLS_PROGRAM_BYTES (1U << 22)
 
 #define FKT_POINTS_MOST (1U << 13)
@@ -197,6 +215,8 @@ enum fkt_missed {
 	FKT_MISSED_STALE = 2,
 	FKT_MISSED_FIELDS = 3, /* a module's probe has not the fields that its description says */
 	FKT_MISSED_FULL = 4, /* the histogram had no room for its key */
+	/* the kernel's probe did not see it: too many at once, or it came in another probe's handler */
+	FKT_MISSED_PROBE = 5,
 };
 
 #define FKT_MISSED_REASONS 8 /* room for more of them */
@@ -402,8 +422,9 @@ struct fkt_fired {
  * Not in the 2005 system. FKT_START: EBUSY if another open file records. Without FKT_STATUS_ALL: EACCES
  * for filters other than JOIN and PROCESS, and for a process that ptrace(2) would refuse. EPERM: the
  * kernel is locked down; or start.instruments without CAP_SYS_ADMIN. With tracepoints also: ENXIO, there
- * is no such tracepoint. With calls also: ENOPKG, the module fkt_calls is not loaded and cannot be; ENOENT,
- * none of the functions may be traced; ENODEV, ftrace is off; EOPNOTSUPP, the clock is not the TSC.
+ * is no such tracepoint. With calls and entries also: ENOPKG, the module fkt_calls is not loaded and cannot
+ * be; ENOENT, none of the functions may be traced; ENODEV, ftrace is off. With calls: EOPNOTSUPP, the clock
+ * is not the TSC. With probes: EINVAL, EILSEQ, see FKT_REFUSED.
  */
 #define FKT_START _IOW(FKT_IOC, 16, struct fkt_start)
 /* Ends the recording of this open file; returns when every page was written or can be fetched. */
@@ -449,5 +470,11 @@ struct fkt_fired {
  * As FKT_HIT_COUNTS, also while it runs, and also for others who may change its layers. EPERM: it is another user's.
  */
 #define FKT_RESULTS _IOWR(FKT_IOC, 31, struct fkt_results)
+/*
+ * Returns the address of the function or instruction that the kernel refused to probe, which made the last FKT_START of
+ * this open file fail: with EILSEQ, no instruction begins there; with EINVAL, it cannot be probed. 0: the error was
+ * about something else.
+ */
+#define FKT_REFUSED _IOR(FKT_IOC, 32, __u64)
 
 #endif /* FKT_IOCTL_H */

@@ -38,40 +38,39 @@ Fetch kept_word(std::uint16_t number, const Fetch& like) {
 class CallCompiler {
  public:
   CallCompiler(const Instrument& instrument, const Prototype& function, const CallContext& context,
-               ArgumentLayout layout)
+               ArgumentLayout layout, CallNames::Place place = CallNames::Place::function)
       : instrument_(instrument),
         function_(function),
         layout_(std::move(layout)),
-        names_(context.btf, function, layout_),
+        by_probe_(context.by_probe),
+        place_(place),
+        names_(context.btf, function, layout_, place),
         tests_context_{names_, context.ticks_per_second, context.flags} {}
 
-  // Everything is known when a tracepoint is hit.
-  Result<PointProgram> compile_point() {
+  // Of a place where everything is known at once. what: it is, for messages.
+  Result<PointProgram> compile_at_once(const fkt_program_rules& rules, const std::string& what) {
+    const Error none{ErrorCode::usage, what + " has no return value and no duration"};
+    if (std::ranges::any_of(instrument_.values, &FetchedValue::of_result)) return none;
     Status done = bind_values();
     if (done) done = bind_measured();
     if (done) done = bind_condition();
     if (!done) return done.error();
-    const bool of_result =
-        std::ranges::any_of(values_, [](const Value& value) { return value.asked->of_result; }) ||
-        std::ranges::any_of(measured_,
-                            [](const Measured& m) { return m.bound.is_known_at_exit_only(); });
-    if (of_result || !at_exit_.empty()) {
-      return Error{ErrorCode::usage, "a tracepoint has no return value and no duration"};
-    }
+    const bool of_result = std::ranges::any_of(
+        measured_, [](const Measured& m) { return m.bound.is_known_at_exit_only(); });
+    if (of_result || !at_exit_.empty()) return none;
     ProgramBuilder builder;
     done = write_all(builder, at_entry_);
     if (!done) return done.error();
     for (const Value& value : values_) record(builder, value);
     for (const Measured& value : measured_) emit_measured(builder, value);
-    Result<ProgramBlock> block =
-        builder.finish(fkt_point_rules(static_cast<__u32>(function_.arguments.size())));
+    Result<ProgramBlock> block = builder.finish(rules);
     if (!block) return block.error();
     describe_measured();
     return PointProgram{std::move(*block), std::move(made_.fields), std::move(made_.measured)};
   }
 
   Result<CallPrograms> compile() {
-    if (!layout_.on_stack.empty()) {
+    if (!layout_.on_stack.empty() && !by_probe_) {
       return Error{ErrorCode::usage, layout_.on_stack + ", so whole calls cannot be traced"};
     }
     Status done = bind_values();
@@ -370,10 +369,11 @@ class CallCompiler {
     field.first_word = first_word;
     field.words = words;
     const Type type = names_.btf().type(fetch.type);
-    field.kind = fetch.is_text                    ? RecordedField::Kind::text
-                 : type.kind == TypeKind::pointer ? RecordedField::Kind::address
-                 : fetch.is_signed                ? RecordedField::Kind::signed_number
-                                                  : RecordedField::Kind::number;
+    field.kind = fetch.is_text                             ? RecordedField::Kind::text
+                 : type.kind == TypeKind::pointer          ? RecordedField::Kind::address
+                 : place_ == CallNames::Place::instruction ? RecordedField::Kind::hexadecimal
+                 : fetch.is_signed                         ? RecordedField::Kind::signed_number
+                                                           : RecordedField::Kind::number;
     return field;
   }
 
@@ -396,6 +396,8 @@ class CallCompiler {
   const Instrument& instrument_;
   const Prototype& function_;
   const ArgumentLayout layout_;
+  const bool by_probe_;
+  const CallNames::Place place_;
   const CallNames names_;
   const TestContext tests_context_;
   std::vector<Value> values_;
@@ -415,6 +417,24 @@ Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype&
       .compile();
 }
 
+Result<CallPrograms> compile_entry(const Instrument& instrument, const Prototype& function,
+                                   const CallContext& context) {
+  Result<PointProgram> made =
+      CallCompiler(instrument, function, context, lay_out_arguments(context.btf, function))
+          .compile_at_once(fkt_entry_rules(), "a function's entry");
+  if (!made) return made.error();
+  CallPrograms programs;
+  programs.entry = std::move(made->block);
+  programs.fields = std::move(made->fields);
+  return programs;
+}
+
+Result<PointProgram> compile_instruction(const Instrument& instrument, const CallContext& context) {
+  const Prototype none;
+  return CallCompiler(instrument, none, context, {}, CallNames::Place::instruction)
+      .compile_at_once(fkt_instruction_rules(), "an instruction");
+}
+
 Result<PointProgram> compile_point(const Instrument& instrument, const Prototype& point,
                                    const CallContext& context) {
   ArgumentLayout layout;
@@ -430,7 +450,8 @@ Result<PointProgram> compile_point(const Instrument& instrument, const Prototype
     }
     layout.arguments.push_back({word, 1});
   }
-  return CallCompiler(instrument, point, context, std::move(layout)).compile_point();
+  return CallCompiler(instrument, point, context, std::move(layout))
+      .compile_at_once(fkt_point_rules(static_cast<__u32>(point.arguments.size())), "a tracepoint");
 }
 
 }  // namespace fkt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Makes the programs of an instrument on whole calls (fkt/call_hit.h) for one function, and the
-// program of one on a tracepoint (fkt/point_hit.h).
+// Makes the programs of an instrument on whole calls or entries (fkt/call_hit.h) for one function,
+// and the program of one on a tracepoint (fkt/point_hit.h).
 //
 // Names in its condition: ret, duration; task, pid, tid, uid, cgroup, cpu, context (task, softirq,
 // irq, nmi), since_start, stack_left; else the function's arguments, by name or as arg1, arg2 ...
@@ -28,7 +28,7 @@ namespace fkt {
 
 // A value in the words of an event.
 struct RecordedField {
-  enum class Kind : std::uint8_t { number, signed_number, address, text };
+  enum class Kind : std::uint8_t { number, signed_number, hexadecimal, address, text };
 
   std::string name;  // as typed: "file.f_inode.i_ino", "ret"
   Kind kind = Kind::number;
@@ -54,21 +54,33 @@ struct CallContext {
   const Btf& btf;
   double ticks_per_second = 1e9;
   std::span<const std::string> flags;  // their numbers are their indices
+  // The call is seen by a return probe, so its arguments may be on the stack.
+  bool by_probe = false;
 };
 
-// Error (usage): the trampoline cannot call this function, it has no such argument, or the
-// comparison does not suit the argument's type; with the column if it is known.
+// Error (usage): the function cannot be called through and context.by_probe is false; it has no
+// such argument, or what is asked makes no sense of its type; with the column where there is one.
 Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype& function,
                                   const CallContext& context);
 
-struct PointProgram {
+// The first program only, which emits what is recorded when the function is entered. Arguments that
+// are on the stack cannot be asked for. Error (usage): the function has no such argument, or what
+// is asked makes no sense of its type or is not known at the entry.
+Result<CallPrograms> compile_entry(const Instrument& instrument, const Prototype& function,
+                                   const CallContext& context);
+
+struct PointProgram {  // of a place where everything is known at once
   ProgramBlock block;
   std::vector<RecordedField> fields;
   std::optional<MeasuredValue> measured;  // if the action is a histogram
 };
 
-// point: the tracepoint's arguments. Error (usage): it passes a structure by value, or the
-// condition uses a name that tracepoints do not have; with the column if it is known.
+// The program of an instruction, which has registers (lib/instrument/registers.h). Error (usage):
+// what is asked is not known there.
+Result<PointProgram> compile_instruction(const Instrument& instrument, const CallContext& context);
+
+// point: the tracepoint's arguments. Error (usage): it passes a structure by value, or what is
+// asked is not known there; with the column where there is one.
 Result<PointProgram> compile_point(const Instrument& instrument, const Prototype& point,
                                    const CallContext& context);
 

@@ -50,8 +50,9 @@ class CallPlanner {
   Result<CallPlan> plan() {
     const std::vector<const Symbol*> fitting = find();
     if (fitting.empty()) return nothing_fits();
-    plan_.shortest = std::numeric_limits<std::uint64_t>::max();
+    if (!at_entry()) plan_.shortest = std::numeric_limits<std::uint64_t>::max();
     for (const Symbol* const symbol : fitting) take(*symbol);
+    limit_probes();
     if (plan_.taken.empty()) return nothing_taken();
     std::ranges::sort(plan_.taken, {}, &CallPlan::Taken::address);
     return std::move(plan_);
@@ -59,18 +60,24 @@ class CallPlanner {
 
  private:
   const Place& place() const { return instrument_.place; }
+  bool at_entry() const { return place().point == Place::Point::entry; }
+  bool has_probes() const { return sources_.most_probes > 0; }
+  // The compiler's own names have a suffix: vfs_read.part.0.
+  static bool is_variant(const Symbol& symbol) { return symbol.name.find('.') != symbol.name.npos; }
 
   bool is_of_group(const Symbol& symbol) const {
     if (place().group.empty()) return true;
     return place().group == (symbol.module.empty() ? kKernel : symbol.module);
   }
 
-  // Returns the functions that fit, each name of a module once; counts them by name.
+  // Returns the functions that fit, for whole calls each name of a module once; counts them by
+  // name.
   std::vector<const Symbol*> find() {
     std::vector<const Symbol*> found;
     for (const Symbol& symbol : sources_.symbols) {
       if (!is_function(symbol) || !is_of_group(symbol) || !place().names.has(symbol.name)) continue;
-      if (count_[key(symbol.name, symbol.module)]++ == 0) found.push_back(&symbol);
+      const bool is_first = count_[key(symbol.name, symbol.module)]++ == 0;
+      if (is_first || at_entry() || has_probes()) found.push_back(&symbol);
     }
     return found;
   }
@@ -96,8 +103,8 @@ class CallPlanner {
   }
 
   void take(const Symbol& symbol) {
-    std::string reason = reason_against(symbol);
-    if (reason.empty()) reason = compile(symbol);
+    std::string reason = at_entry() ? reason_against_entry(symbol) : reason_against_call(symbol);
+    if (reason.empty()) reason = at_entry() ? compile_entry(symbol) : compile_call(symbol);
     if (!reason.empty()) {
       plan_.left_out.push_back(
           {std::string(symbol.name), std::string(symbol.module), std::move(reason)});
@@ -105,38 +112,125 @@ class CallPlanner {
   }
 
   // Returns why the function cannot be traced, whatever its arguments are; empty: it can.
-  std::string reason_against(const Symbol& symbol) const {
+  std::string reason_against_entry(const Symbol& symbol) const {
+    const unsigned traceable = sources_.traceable.count(symbol.name, symbol.module);
+    if (traceable == 0) return "the kernel does not let it be traced";
+    const unsigned same = count_.at(key(symbol.name, symbol.module));
+    if (same <= traceable) return {};
+    return std::to_string(same) + " functions are called so, and not all of them can be traced";
+  }
+
+  // Returns why whole calls cannot be traced, whatever the function's arguments are; empty: they
+  // can.
+  std::string reason_against_call(const Symbol& symbol) const {
     if (std::ranges::find(kNeverReturn, symbol.name) != std::end(kNeverReturn)) {
       return "it does not return";
     }
     if (std::ranges::find(kCalledByPrograms, symbol.name) != std::end(kCalledByPrograms)) {
       return "FKT calls it to read the values of others";
     }
-    if (!sources_.traceable.has(symbol.name, symbol.module)) {
-      return "the kernel does not let it be traced";
-    }
+    return reason_against_entry(symbol);
+  }
+
+  // Returns why the arguments are not known, whatever the types say; empty: they may be.
+  std::string not_described(const Symbol& symbol) const {
     const unsigned same = count_.at(key(symbol.name, symbol.module));
     if (same > 1) return std::to_string(same) + " functions are called so";
-    if (symbol.name.find('.') != symbol.name.npos) {
-      return "the compiler made this variant: its arguments are not known";
-    }
+    if (is_variant(symbol)) return "the compiler made this variant: its arguments are not known";
     return {};
   }
 
+  Result<Prototype> prototype_of(const Symbol& symbol, const Btf* btf) const {
+    if (btf == nullptr) {
+      return Error{ErrorCode::usage,
+                   "the types of module " + std::string(symbol.module) + " are not described"};
+    }
+    return btf->prototype(symbol.name);
+  }
+
+  // What is known of a function's arguments.
+  struct Described {
+    const Btf* btf = nullptr;  // always set
+    Prototype prototype;       // without arguments if they are not known
+    std::string unknown;       // why they are not known; empty: they are
+  };
+
+  Described describe(const Symbol& symbol) const {
+    Described described{sources_.types(symbol.module), {}, not_described(symbol)};
+    if (described.unknown.empty()) {
+      Result<Prototype> known = prototype_of(symbol, described.btf);
+      if (known) {
+        described.prototype = std::move(*known);
+        return described;
+      }
+      described.unknown = known.error().message;
+    }
+    described.btf = sources_.types({});
+    described.prototype.function = symbol.name;
+    return described;
+  }
+
+  CallContext context(const Described& described, bool by_probe) const {
+    return {*described.btf, sources_.ticks_per_second, sources_.flags, by_probe};
+  }
+
   // Returns why the function's arguments forbid it; empty: it is taken.
-  std::string compile(const Symbol& symbol) {
-    const Btf* const btf = sources_.types(symbol.module);
-    if (btf == nullptr)
-      return "the types of module " + std::string(symbol.module) + " are not described";
-    const Result<Prototype> prototype = btf->prototype(symbol.name);
-    if (!prototype) return prototype.error().message;
-    Result<CallPrograms> programs =
-        compile_call(instrument_, *prototype, {*btf, sources_.ticks_per_second, sources_.flags});
-    if (!programs) return programs.error().message;
-    plan_.shortest = std::min(plan_.shortest, programs->shortest);
-    plan_.taken.push_back({symbol.address, std::string(symbol.name), std::string(symbol.module),
-                           share(std::move(*programs))});
+  std::string compile_call(const Symbol& symbol) {
+    const Described described = describe(symbol);
+    std::string against = described.unknown;
+    if (against.empty()) {
+      Result<CallPrograms> through =
+          fkt::compile_call(instrument_, described.prototype, context(described, false));
+      if (through) return add_call(symbol, std::move(*through), {});
+      against = through.error().message;
+    }
+    if (!has_probes()) return against;
+    Result<CallPrograms> probed =
+        fkt::compile_call(instrument_, described.prototype, context(described, true));
+    if (probed) return add_call(symbol, std::move(*probed), std::move(against));
+    return described.unknown.empty() ? probed.error().message : against;
+  }
+
+  std::string add_call(const Symbol& symbol, CallPrograms programs, std::string by_probe) {
+    plan_.shortest = std::min(plan_.shortest, programs.shortest);
+    add(symbol, std::move(programs), std::move(by_probe));
     return {};
+  }
+
+  // Arguments that are not known matter only if the instrument asks for them.
+  std::string compile_entry(const Symbol& symbol) {
+    if (instrument_.values.empty() && !instrument_.condition) {
+      add(symbol, {}, {});
+      return {};
+    }
+    const Described described = describe(symbol);
+    Result<CallPrograms> programs =
+        fkt::compile_entry(instrument_, described.prototype, context(described, false));
+    if (!programs) {
+      return described.unknown.empty() ? programs.error().message : described.unknown;
+    }
+    add(symbol, std::move(*programs), {});
+    return {};
+  }
+
+  void add(const Symbol& symbol, CallPrograms programs, std::string by_probe) {
+    plan_.taken.push_back({symbol.address, std::string(symbol.name), std::string(symbol.module),
+                           share(std::move(programs)), std::move(by_probe)});
+  }
+
+  // A return probe takes long to be set, so many are too many.
+  void limit_probes() {
+    const auto needs = [](const CallPlan::Taken& taken) { return !taken.by_probe.empty(); };
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(plan_.taken, needs));
+    if (count <= sources_.most_probes) return;
+    for (const CallPlan::Taken& taken : plan_.taken) {
+      if (!needs(taken)) continue;
+      plan_.left_out.push_back({taken.name, taken.module,
+                                taken.by_probe + "; return probes for " +
+                                    counted(count, "function") + " are too many (at most " +
+                                    std::to_string(sources_.most_probes) + ")"});
+    }
+    std::erase_if(plan_.taken, needs);
   }
 
   // Returns the index of equal programs, which are added if there are none.
@@ -166,13 +260,14 @@ TraceableFunctions::TraceableFunctions(std::string_view available_filter_functio
   for_each_line(available_filter_functions, [this](std::string_view line, std::size_t) {
     const std::string_view name = take_until(line, ' ');
     if (line.size() > 2 && line.front() == '[') line = line.substr(1, line.size() - 2);
-    names_.insert(key(name, line));
+    names_[key(name, line)]++;
     return true;
   });
 }
 
-bool TraceableFunctions::has(std::string_view name, std::string_view module) const {
-  return names_.contains(key(name, module));
+unsigned TraceableFunctions::count(std::string_view name, std::string_view module) const {
+  const auto found = names_.find(key(name, module));
+  return found == names_.end() ? 0 : found->second;
 }
 
 Result<CallPlan> plan_calls(const Instrument& instrument, const CallPlanSources& sources) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Selects the functions of this kernel for an instrument on whole calls, with their programs, and
-// says why others that its patterns fit are left out.
+// Selects the functions of this kernel for an instrument on whole calls, exits or entries, with
+// their programs, and says why others that its patterns fit are left out.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "lib/base/result.h"
@@ -22,6 +22,9 @@ struct CallPlan {
     std::uint64_t address = 0;
     std::string name, module;  // module: empty for the kernel itself
     std::size_t programs = 0;  // index
+    // Why a return probe is needed, because the function cannot be called through; empty: it can,
+    // or only its entry is recorded.
+    std::string by_probe;
   };
   struct LeftOut {
     std::string name, module, reason;
@@ -38,10 +41,11 @@ struct CallPlan {
 class TraceableFunctions {
  public:
   explicit TraceableFunctions(std::string_view available_filter_functions);
-  bool has(std::string_view name, std::string_view module) const;
+  // Returns how many of this name there are.
+  unsigned count(std::string_view name, std::string_view module) const;
 
  private:
-  std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, unsigned> names_;
 };
 
 struct CallPlanSources {
@@ -52,10 +56,12 @@ struct CallPlanSources {
   std::function<const Btf*(std::string_view module)> types;
   double ticks_per_second = 1e9;
   std::span<const std::string> flags;  // of all instruments
+  // How many functions may have a return probe; if more need one, none has.
+  std::size_t most_probes = 0;
 };
 
-// Precondition: the instrument's place is of kind call. Error (usage): no function fits, or none
-// that fits can be taken.
+// Precondition: the instrument's place is of kind call, or of kind function at its entry or exit.
+// Error (usage): no function fits, or none that fits can be taken.
 Result<CallPlan> plan_calls(const Instrument& instrument, const CallPlanSources& sources);
 
 }  // namespace fkt

@@ -10,6 +10,7 @@
 #include "lib/base/parse.h"
 #include "lib/base/suggest.h"
 #include "lib/format/clocks.h"
+#include "lib/instrument/registers.h"
 #include "lib/instrument/scanner.h"
 #include "lib/query/comparison.h"
 
@@ -275,6 +276,16 @@ void write_values(ProgramBuilder& builder, const HitTest& test, bool wanted) {
 }  // namespace
 
 Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const {
+  if (place_ == Place::instruction) {
+    if (path.root != kRegisterRoot) {
+      return at_column(path.column,
+                       "at an instruction, arguments are not known: ask for registers "
+                       "(as regs.di)");
+    }
+    Result<Fetch> fetch = resolve_register(path, text);
+    if (!fetch) return fetch.error();
+    return HitValue{HitValue::Source::argument, std::move(*fetch)};
+  }
   const auto& arguments = function_.arguments;
   std::size_t i = argument_number(path.root).value_or(arguments.size());
   const auto named = std::ranges::find(arguments, path.root, &Prototype::Argument::name);
@@ -292,6 +303,9 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
                                       did_you_mean(path.root, names));
   }
   const ArgumentWords words = layout_.arguments[i];
+  if (words.words == 0) {
+    return at_column(path.column, "argument " + std::to_string(i + 1) + " is not in a register");
+  }
   Result<Fetch> fetch =
       resolve_path(btf_, {words.first, words.words, arguments[i].type}, path, text);
   if (!fetch) return fetch.error();

@@ -40,16 +40,19 @@ struct HitValue {
   }
 };
 
-// What the names mean for one function.
+// What the names mean for one function, or for an instruction in it.
 class CallNames {
  public:
-  CallNames(const Btf& btf, const Prototype& function, const ArgumentLayout& layout)
-      : btf_(btf), function_(function), layout_(layout) {}
+  enum class Place : std::uint8_t { function, instruction };
+
+  CallNames(const Btf& btf, const Prototype& function, const ArgumentLayout& layout,
+            Place place = Place::function)
+      : btf_(btf), function_(function), layout_(layout), place_(place) {}
 
   const Btf& btf() const { return btf_; }
   // Returns the value with this name or path. Error (usage): there is none.
   Result<HitValue> value(const FieldPath& path, TextRule text) const;
-  // As above, but only arguments and paths from them.
+  // As above, but only arguments, or an instruction's registers, and paths from them.
   Result<HitValue> argument(const FieldPath& path, TextRule text) const;
   Result<HitValue> result(const FieldPath& path, TextRule text) const;
   // The inode number of the file that an argument leads to. Error (usage): it leads to none.
@@ -59,6 +62,7 @@ class CallNames {
   const Btf& btf_;
   const Prototype& function_;
   const ArgumentLayout& layout_;
+  const Place place_;
 };
 
 struct HitTest {

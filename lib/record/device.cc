@@ -100,6 +100,11 @@ Error Device::start_error(const fkt_start& start, int number) const {
       return about("a tracepoint of -i has gone with its module");
     case ENOPKG:
       return about("-i needs the module fkt_calls, which is not loaded (modprobe fkt_calls)");
+    case EILSEQ:
+      return about("the kernel cannot probe this place: no instruction begins there");
+    case EINVAL:
+      if (refused_place() == 0) return error("starting the recording", number);
+      return about("the kernel refuses to probe this place (it handles probes, or is no code)");
     case ENODEV:
       return about("-i needs ftrace, which is off (sysctl kernel.ftrace_enabled=1)");
     case EOPNOTSUPP:
@@ -119,6 +124,11 @@ Error Device::start_error(const fkt_start& start, int number) const {
     default:
       return error("starting the recording", number);
   }
+}
+
+std::uint64_t Device::refused_place() const {
+  __u64 address = 0;
+  return call(fd_.get(), FKT_REFUSED, &address) == 0 ? address : 0;
 }
 
 Status Device::set_pow_pages(std::uint32_t pow) {

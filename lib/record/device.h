@@ -29,6 +29,9 @@ class Device {
   // Frees the pages that the module keeps between recordings. Error: a recording is running.
   Status free_buffer();
   Status start(const fkt_start& start);
+  // Returns the address of the function or instruction that the kernel refused to probe, which made
+  // start() fail; 0: it failed for another reason.
+  std::uint64_t refused_place() const;
   Status stop();
   // A step of a flight recorder's snapshot. Error also if the recording has ended.
   Status flight(fkt_flight_step step);

@@ -110,10 +110,41 @@ TEST_CASE("a tracepoint's event is shown with its name and its values") {
   CHECK(has(a.dump(), "0509 sched_switch next.comm=\"a\", prev_state=1\n"));
 }
 
+TEST_CASE("entries, exits and instructions are shown with their places' names and their values") {
+  TraceBuilder b;
+  b.section(FKT_SEC_CATALOGUE,
+            Catalogue::builtin().to_lines() +
+                "name\tfunction\t3\tvfs_read:entry\nname\tfunction\t4\tvfs_read:exit\n"
+                "name\tinstruction\t5\tvfs_read+0x1c\n"
+                "engine\tfunction\t4\treturn probe\tits arguments are not known\n"
+                "values\tfunction\t3\t3\tcount:u:1:0:64\n"
+                "values\tfunction\t4\t4\tret:s:1:0:64\n"
+                "values\tinstruction\t5\t5\tregs.di:x:1:0:64\n");
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_FUNCTION_ENTRY, 3);
+  b.event(0, T + 200, FKT_E_FUNCTION_ENTRY_VALUES, 2, {3, 4096});
+  b.event(0, T + 300, FKT_E_FUNCTION_EXIT, 4);
+  b.event(0, T + 400, FKT_E_FUNCTION_EXIT_VALUES, 2, {4, ~std::uint64_t{1}});
+  b.event(0, T + 500, FKT_E_INSTRUCTION, 5);
+  b.event(0, T + 600, FKT_E_INSTRUCTION_VALUES, FKT_INSTRUCTION_ARG(5, 1), {0xabc});
+  const Analyzed a(b);
+  CHECK(has(a.dump(), "0510 vfs_read:entry\n"));
+  CHECK(has(a.dump(), "0511 vfs_read:entry count=4096\n"));
+  CHECK(has(a.dump(), "0512 vfs_read:exit\n"));
+  CHECK(has(a.dump(), "0513 vfs_read:exit ret=-ENOENT\n"));
+  CHECK(has(a.dump(), "0518 vfs_read+0x1c\n"));
+  CHECK(has(a.dump(), "0519 vfs_read+0x1c regs.di=0xabc\n"));
+  CHECK(has(a.counts(), "2\tinstruments\tfunction_entry\n"));
+}
+
 TEST_CASE("what cannot be recorded of a call is refused") {
   CHECK(refusal("call:vfs_* if duration > 1ms do record").empty());
-  CHECK(has(refusal("fn:vfs_read"), "only calls of functions"));
-  CHECK(has(refusal("sys:openat"), "only calls of functions, tracepoints and modules' probes"));
+  CHECK(refusal("fn:vfs_read").empty());
+  CHECK(refusal("at:vfs_read+4(regs.di)").empty());
+  CHECK(
+      has(refusal("sys:openat"), "only functions, tracepoints, instructions and modules' probes"));
+  CHECK(has(refusal("block:vfs_read:3"),
+            "only functions, tracepoints, instructions and modules' probes"));
   CHECK(refusal("call:vfs_read do count").empty());
   CHECK(has(refusal("call:vfs_read(count) do count"), "only recorded with events"));
   CHECK(refusal("tp:sched:*(prev.pid) if next.pid == 1").empty());

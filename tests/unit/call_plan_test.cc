@@ -22,7 +22,7 @@ const std::vector<Symbol> kSymbols = {
     {0x900, 't', "vfs_read", "other"}, {0x2000, 't', "done", "bare"},
 };
 
-Result<CallPlan> planned(const std::string& text) {
+Result<CallPlan> planned(const std::string& text, std::size_t most_probes = 0) {
   static const Btf btf = MadeBtf().read();
   static const TraceableFunctions traceable(
       "vfs_read\nvfs_readv\nvfs_read.part.0\ndone\nsame\nsame\npanic\ntake_seven\ndo_thing\n"
@@ -30,11 +30,11 @@ Result<CallPlan> planned(const std::string& text) {
   const Result<Instrument> instrument = Instrument::parse(text);
   REQUIRE(instrument);
   const auto types = [](std::string_view module) { return module == "bare" ? nullptr : &btf; };
-  return plan_calls(*instrument, {kSymbols, traceable, types, 1e9, {}});
+  return plan_calls(*instrument, {kSymbols, traceable, types, 1e9, {}, most_probes});
 }
 
-CallPlan plan(const std::string& text) {
-  const Result<CallPlan> made = planned(text);
+CallPlan plan(const std::string& text, std::size_t most_probes = 0) {
+  const Result<CallPlan> made = planned(text, most_probes);
   INFO((made ? "" : made.error().message));
   REQUIRE(made);
   return *made;
@@ -103,4 +103,50 @@ TEST_CASE("a place where nothing can be traced is refused") {
   CHECK(refusal("call:same,panic") ==
         "\"call:same,panic\": none of the 2 functions that fit can be traced: same: 2 functions "
         "are called so");
+}
+
+TEST_CASE("an entry needs no description of the function unless its arguments are asked for") {
+  const CallPlan all = plan("fn:*:entry");
+  CHECK(all.taken.size() == 12);
+  CHECK(all.programs.size() == 1);
+  CHECK(all.programs[0].entry.program().insns == 0);
+  CHECK(all.shortest == 0);
+  REQUIRE(all.left_out.size() == 1);
+  CHECK(all.left_out[0].name == "vfs_hidden");
+  // Both functions of one name, one that does not return, one with arguments on the stack.
+  CHECK(plan("fn:same,panic,take_seven:entry").taken.size() == 4);
+  CHECK(plan("fn:vmlinux:same:entry if pid == 1").taken.size() == 2);
+  const CallPlan with_values = plan("fn:vfs_*,same:entry(count) if count > 5");
+  CHECK(with_values.taken.size() == 3);
+  CHECK(with_values.programs[0].exit.program().insns == 0);
+  CHECK(with_values.programs[0].entry.program().words == 1);
+  CHECK(with_values.left_out.size() == 4);
+  CHECK(refusal("fn:same:entry(count)") ==
+        "\"fn:same:entry(count)\": none of the 2 functions that fit can be traced: same: 2 "
+        "functions are called so");
+  CHECK(refusal("fn:done:entry if ret > 1").ends_with("ret has no value: it is void"));
+  CHECK(refusal("fn:vfs_read:entry ret")
+            .ends_with("a function's entry has no return value and no duration"));
+  CHECK(refusal("fn:take_seven:entry(arg7)").ends_with("argument 7 is not in a register"));
+}
+
+TEST_CASE("what cannot be called through has a return probe, unless too many need one") {
+  std::map<std::string, std::string> ways;
+  for (const CallPlan::Taken& one : plan("call:*", 10).taken) ways[one.name] = one.by_probe;
+  CHECK(ways["vfs_read"].empty());
+  CHECK(ways["same"] == "2 functions are called so");
+  CHECK(ways["vfs_read.part.0"] == "the compiler made this variant: its arguments are not known");
+  CHECK(ways["take_seven"] ==
+        "argument 7 (long unsigned int) is on the stack, so whole calls cannot be traced");
+  CHECK(ways["unknown"] == "no function \"unknown\" has a description");
+  CHECK_FALSE(ways.contains("panic"));
+  CHECK_FALSE(ways.contains("vfs_hidden"));
+  // Arguments in registers are known of a function that has others on the stack.
+  CHECK(plan("call:take_seven(arg2)", 1).taken.size() == 1);
+  CHECK(plan("fn:same:exit", 2).taken.size() == 2);
+  const CallPlan few = plan("call:same,vfs_read", 1);
+  CHECK(few.taken.size() == 2);  // vfs_read, of the kernel and of a module
+  REQUIRE(few.left_out.size() == 2);
+  CHECK(few.left_out[0].reason ==
+        "2 functions are called so; return probes for 2 functions are too many (at most 1)");
 }

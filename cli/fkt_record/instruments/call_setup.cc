@@ -4,8 +4,23 @@
 #include <algorithm>
 
 namespace fkt::record {
+namespace {
 
-CallSetup::Added CallSetup::add(CallPlan plan, std::uint16_t instrument, fkt_layer layer) {
+const char* suffix(CallSetup::Form form) {
+  switch (form) {
+    case CallSetup::Form::entry:
+      return ":entry";
+    case CallSetup::Form::exit:
+      return ":exit";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+CallSetup::Added CallSetup::add(CallPlan plan, Form form, std::uint16_t instrument, fkt_layer layer,
+                                FunctionNumbers& numbers) {
   const std::uint32_t first_program = program_count_;
   for (const CallPrograms& programs : plan.programs) {
     for (const ProgramBlock* const block : {&programs.entry, &programs.exit}) {
@@ -23,21 +38,33 @@ CallSetup::Added CallSetup::add(CallPlan plan, std::uint16_t instrument, fkt_lay
       added.taken_before++;
       continue;
     }
-    const auto number = static_cast<std::uint32_t>(names_.size());
-    functions_.push_back({.function = taken.address,
-                          .number = number,
-                          .program = static_cast<std::uint16_t>(first_program + taken.programs),
-                          .instrument = instrument});
-    names_.push_back(std::move(taken.name));
-    values_.add(number, plan.programs[taken.programs].fields);
-    layers_.add(number, layer);
+    const bool by_probe = !taken.by_probe.empty();
+    const std::uint32_t number =
+        numbers.add(taken.name + suffix(form), plan.programs[taken.programs].fields, layer);
+    if (by_probe) {
+      engines_ += "engine\tfunction\t" + std::to_string(number) + "\treturn probe\t" +
+                  taken.by_probe + '\n';
+    }
+    functions_.push_back(
+        {.function = taken.address,
+         .number = number,
+         .program = static_cast<std::uint16_t>(first_program + taken.programs),
+         .instrument = instrument,
+         .how = (by_probe ? FKT_CALLED_BY_PROBE : 0U) | (form == Form::exit ? FKT_CALLED_EXIT : 0U),
+         .pad = 0});
     added.functions++;
+    added.by_probe += by_probe ? 1 : 0;
   }
+  by_probe_ += added.by_probe;
   if (added.functions > 0) shortest_ = std::min(shortest_, plan.shortest);
   return added;
 }
 
 Status CallSetup::finish() {
+  if (by_probe_ > FKT_RETURN_PROBES_MOST) {
+    return Error{ErrorCode::usage, "-i: too many functions need return probes (at most " +
+                                       std::to_string(FKT_RETURN_PROBES_MOST) + ")"};
+  }
   if (functions_.size() > FKT_CALLS_MOST || program_count_ > UINT16_MAX ||
       programs_.size() > FKT_CALLS_PROGRAM_BYTES) {
     return Error{ErrorCode::usage, "-i: too many functions (at most " +
@@ -55,12 +82,10 @@ Status CallSetup::finish() {
   return Done{};
 }
 
-std::string CallSetup::catalogue_lines() const {
-  std::string lines;
-  for (std::size_t number = 0; number < names_.size(); number++) {
-    lines += "name\tfunction\t" + std::to_string(number) + '\t' + names_[number] + '\n';
-  }
-  return lines + values_.text() + layers_.text();
+std::optional<std::uint32_t> CallSetup::number_of(std::uint64_t address) const {
+  const auto found = std::ranges::find(functions_, address, &fkt_called::function);
+  if (found == functions_.end()) return std::nullopt;
+  return found->number;
 }
 
 }  // namespace fkt::record

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The functions of a recording whose calls are recorded: what FKT_START is given, and what the file
-// says of them.
+// The functions of a recording whose calls, or whose entries, are recorded: what FKT_START is
+// given.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -13,7 +14,7 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "cli/fkt_record/instruments/value_lines.h"
+#include "cli/fkt_record/instruments/function_numbers.h"
 #include "lib/base/result.h"
 #include "lib/instrument/call_plan.h"
 
@@ -23,30 +24,35 @@ class CallSetup {
  public:
   struct Added {
     std::size_t functions = 0;
+    std::size_t by_probe = 0;      // of these, that have a return probe
     std::size_t taken_before = 0;  // that earlier instruments have
   };
 
+  // What is recorded, and so what the file calls the functions: "vfs_read", "vfs_read:exit".
+  enum class Form : std::uint8_t { call, entry, exit };
+
   // Adds the functions that no earlier instrument has. instrument: its number among all of the
-  // recording.
-  Added add(CallPlan plan, std::uint16_t instrument, fkt_layer layer);
+  // recording. numbers: of the recording.
+  Added add(CallPlan plan, Form form, std::uint16_t instrument, fkt_layer layer,
+            FunctionNumbers& numbers);
   // Called once, after the last add(). Error (usage): there are too many functions.
   Status finish();
 
   bool empty() const { return functions_.empty(); }
+  // The number of the function at this address; nothing: it is none of these.
+  std::optional<std::uint32_t> number_of(std::uint64_t address) const;
   // For FKT_START; valid as long as this object.
   const fkt_calls& arguments() const { return *arguments_; }
-  // Lines for the file's catalogue: the names of the functions' numbers, the values that are
-  // recorded of their calls, and their layers.
-  std::string catalogue_lines() const;
+  // Lines for the file's catalogue: the functions that have a return probe, and why.
+  const std::string& catalogue_lines() const { return engines_; }
 
  private:
-  std::vector<std::string> names_;  // of the functions, by number
-  ValueLines values_{"function"};
-  LayerLines layers_{"function"};
   std::vector<fkt_called> functions_;
   std::unordered_set<std::uint64_t> known_;  // their addresses
   std::vector<std::byte> programs_;  // its memory stays where it is when this object is moved
   std::uint32_t program_count_ = 0;
+  std::string engines_;
+  std::size_t by_probe_ = 0;  // functions that have a return probe
   std::uint64_t shortest_ = ~std::uint64_t{0};
   std::unique_ptr<fkt_calls> arguments_ = std::make_unique<fkt_calls>();
 };

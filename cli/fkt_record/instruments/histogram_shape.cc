@@ -74,6 +74,7 @@ std::string HistogramShape::key_text(const fkt_histogram_row& row) const {
       return printable(text.substr(0, std::min(text.find('\0'), text.size())));
     }
     case RecordedField::Kind::address:
+    case RecordedField::Kind::hexadecimal:
       return hex(row.key[0]);
     case RecordedField::Kind::signed_number:
       return std::to_string(static_cast<std::int64_t>(row.key[0]));

@@ -11,9 +11,12 @@ namespace fkt::record {
 namespace {
 
 // By enum fkt_missed.
-constexpr const char* kWhyMissed[] = {
-    "memory could not be read", "too many at once on a CPU", "began in an earlier recording",
-    "had not the fields that are described", "the histogram had no room for their keys"};
+constexpr const char* kWhyMissed[] = {"memory could not be read",
+                                      "too many at once on a CPU",
+                                      "began in an earlier recording",
+                                      "had not the fields that are described",
+                                      "the histogram had no room for their keys",
+                                      "not seen by the kernel's probe"};
 
 std::string why_missed(const fkt_hit_counts& counts) {
   std::string why;
@@ -32,7 +35,7 @@ std::uint64_t missed_hits(const fkt_hit_counts& counts) {
 
 std::string hits_line(const InstrumentSetup::Part& part, const fkt_hit_counts& counts) {
   return part.text + ": " + counted(part.places, part.of) + ", " + cli::with_commas(counts.kept) +
-         (part.is_of_calls ? " calls" : " hits") +
+         (part.place.kind == Place::Kind::call ? " calls" : " hits") +
          (part.action == Action::Kind::record ? " recorded, " : " counted, ") +
          cli::with_commas(counts.dropped) + " dropped by its condition, " +
          cli::with_commas(missed_hits(counts)) + " missed" + why_missed(counts);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -23,6 +24,10 @@
 
 namespace fkt::record {
 namespace {
+
+// Functions with a return probe of one instrument. A kretprobe takes up to 25 ms to be set.
+constexpr std::size_t kMostKretprobes = 100;
+constexpr std::size_t kMostFprobes = FKT_RETURN_PROBES_MOST;
 
 constexpr const char* kTracefs[] = {"/sys/kernel/tracing/", "/sys/kernel/debug/tracing/"};
 
@@ -103,8 +108,8 @@ class Types {
 };
 
 template <class LeftOut>
-std::vector<InstrumentSetup::Part::LeftOut> left_out(std::vector<LeftOut> list) {
-  std::vector<InstrumentSetup::Part::LeftOut> out;
+std::vector<InstrumentSetup::Part::Reason> left_out(std::vector<LeftOut> list) {
+  std::vector<InstrumentSetup::Part::Reason> out;
   for (LeftOut& left : list) out.push_back({std::move(left.name), std::move(left.reason)});
   return out;
 }
@@ -141,8 +146,9 @@ std::vector<std::string> flags_of(const InstrumentSetup::Asked& asked) {
   return flags;
 }
 
-bool is_of_calls(const Instrument& instrument) {
-  return instrument.place.kind == Place::Kind::call;
+bool is_on_functions(const Instrument& instrument) {
+  return instrument.place.kind == Place::Kind::call ||
+         instrument.place.kind == Place::Kind::function;
 }
 bool is_of_probes(const Instrument& instrument) {
   return instrument.place.kind == Place::Kind::module_probe;
@@ -151,11 +157,13 @@ bool is_of_probes(const Instrument& instrument) {
 }  // namespace
 
 Status check_instrument(const Instrument& instrument) {
-  if (!is_of_calls(instrument) && !is_of_probes(instrument) &&
-      instrument.place.kind != Place::Kind::tracepoint) {
+  const Place::Kind kind = instrument.place.kind;
+  if (!is_on_functions(instrument) && !is_of_probes(instrument) &&
+      kind != Place::Kind::tracepoint && kind != Place::Kind::instruction) {
     return unsupported(instrument,
-                       "only calls of functions, tracepoints and modules' probes can be recorded "
-                       "(call:NAMES, tp:SYSTEM:NAMES, mod:MODULE:NAMES)");
+                       "only functions, tracepoints, instructions and modules' probes can be "
+                       "recorded (call:NAMES, fn:NAMES:entry, tp:SYSTEM:NAMES, at:FUNCTION+OFFSET, "
+                       "mod:MODULE:NAMES)");
   }
   switch (instrument.action.kind) {
     case Action::Kind::record:
@@ -198,7 +206,11 @@ class InstrumentSetup::Maker {
     Result<Types> types = Types::read();
     if (!types) return types.error();
     types_.emplace(std::move(*types));
-    if (!asks_for_calls(asked)) return Done{};
+    if (std::ranges::find(symbols_.symbols, "register_fprobe_ips", &Symbol::name) !=
+        symbols_.symbols.end()) {
+      made_.return_probe_ = "fprobe";
+    }
+    if (!asks_for_functions(asked)) return Done{};
     const Result<std::string> available = available_functions();
     if (!available) return available.error();
     traceable_.emplace(*available);
@@ -209,7 +221,16 @@ class InstrumentSetup::Maker {
   Status add(const Instrument& instrument, unsigned layer) {
     if (is_of_probes(instrument)) return add_probes(instrument);
     const auto bit = static_cast<fkt_layer>(layer);
-    return is_of_calls(instrument) ? add_calls(instrument, bit) : add_points(instrument, bit);
+    switch (instrument.place.kind) {
+      case Place::Kind::tracepoint:
+        return add_points(instrument, bit);
+      case Place::Kind::instruction:
+        return add_instruction(instrument, bit);
+      case Place::Kind::call:
+        return add_functions(instrument, CallSetup::Form::call, bit);
+      default:
+        return add_function_ends(instrument, bit);
+    }
   }
 
   // What was added until now is recorded from the start. Called before the lists of layers are
@@ -241,30 +262,69 @@ class InstrumentSetup::Maker {
                                          std::to_string(FKT_INSTRUMENTS_MOST) + ")"};
     }
     Status done = made_.calls_.finish();
+    if (done) done = made_.entries_.finish();
+    if (done) done = made_.instructions_.finish();
     if (done) done = made_.points_.finish();
     if (!done) return done.error();
     fkt_instruments& a = *made_.arguments_;
     a.instruments = reinterpret_cast<std::uintptr_t>(made_.instruments_.data());
     a.count = static_cast<std::uint32_t>(count);
-    if (!made_.calls_.empty())
-      a.calls = reinterpret_cast<std::uintptr_t>(&made_.calls_.arguments());
-    if (!made_.points_.empty()) {
-      a.points = reinterpret_cast<std::uintptr_t>(&made_.points_.arguments());
-    }
+    a.calls = address(made_.calls_);
+    a.entries = address(made_.entries_);
+    a.instructions = address(made_.instructions_);
+    a.points = address(made_.points_);
     return std::move(made_);
   }
 
  private:
+  // Of what the module is given; 0: nothing.
+  template <class Setup>
+  static std::uintptr_t address(const Setup& setup) {
+    return setup.empty() ? 0 : reinterpret_cast<std::uintptr_t>(&setup.arguments());
+  }
+
   std::uint16_t next() const { return static_cast<std::uint16_t>(made_.parts_.size()); }
   std::function<const Btf*(std::string_view)> types() {
     return [this](std::string_view module) { return types_->of(module); };
   }
 
-  static bool asks_for_calls(const Asked& asked) {
-    return std::ranges::any_of(asked.instruments, is_of_calls) ||
+  std::size_t most_probes() const {
+    return std::string_view(made_.return_probe_) == "fprobe" ? kMostFprobes : kMostKretprobes;
+  }
+
+  // Entries, exits, or both: as if they were two instruments that are counted together.
+  Status add_function_ends(const Instrument& instrument, fkt_layer layer) {
+    const Place::Point point = instrument.place.point;
+    if (point != Place::Point::both) {
+      const auto form =
+          point == Place::Point::entry ? CallSetup::Form::entry : CallSetup::Form::exit;
+      return add_functions(instrument, form, layer);
+    }
+    Instrument entry = instrument, exit = instrument;
+    const auto of_result = [](const FetchedValue& value) { return value.of_result; };
+    std::erase_if(entry.values, of_result);
+    std::erase_if(exit.values, std::not_fn(of_result));
+    entry.place.point = Place::Point::entry;
+    exit.place.point = Place::Point::exit;
+    Status added = add_functions(entry, CallSetup::Form::entry, layer);
+    if (!added) return added;
+    const std::size_t entries = made_.parts_.back().places;
+    made_.parts_.pop_back();
+    made_.instruments_.pop_back();
+    added = add_functions(exit, CallSetup::Form::exit, layer);
+    if (!added) return added;
+    Part& part = made_.parts_.back();
+    part.place = instrument.place;
+    part.places = std::max(part.places, entries);
+    return Done{};
+  }
+
+  static bool asks_for_functions(const Asked& asked) {
+    return std::ranges::any_of(asked.instruments, is_on_functions) ||
            std::ranges::any_of(asked.layers, [](const LayerFile& file) {
-             return std::ranges::any_of(
-                 file.lines, [](const LayerLine& line) { return is_of_calls(line.instrument); });
+             return std::ranges::any_of(file.lines, [](const LayerLine& line) {
+               return is_on_functions(line.instrument);
+             });
            });
   }
 
@@ -296,20 +356,39 @@ class InstrumentSetup::Maker {
     return instrument.text.substr(0, instrument.text.find_first_of(" \t("));
   }
 
-  Status add_calls(const Instrument& instrument, fkt_layer layer) {
-    Result<CallPlan> plan =
-        plan_calls(instrument, {symbols_.symbols, *traceable_, types(), ticks_per_second_, flags_});
+  Status add_functions(const Instrument& instrument, CallSetup::Form form, fkt_layer layer) {
+    Result<CallPlan> plan = plan_calls(instrument, {symbols_.symbols, *traceable_, types(),
+                                                    ticks_per_second_, flags_, most_probes()});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     Part part = part_of(instrument);
     part.left_out = left_out(std::move(plan->left_out));
+    for (const CallPlan::Taken& taken : plan->taken) {
+      if (!taken.by_probe.empty()) part.by_probe.push_back({taken.name, taken.by_probe});
+    }
     const Status shaped = shape(instrument, plan->programs.front().measured, part);
     if (!shaped) return shaped;
-    const CallSetup::Added added = made_.calls_.add(std::move(*plan), next(), layer);
+    CallSetup& setup = form == CallSetup::Form::entry ? made_.entries_ : made_.calls_;
+    const CallSetup::Added added = setup.add(std::move(*plan), form, next(), layer, made_.numbers_);
     if (added.functions == 0) {
       return unsupported(instrument, "instruments before it have all functions that fit");
     }
     part.places = added.functions;
     part.taken_before = added.taken_before;
+    finish_part(instrument, std::move(part), layer);
+    return Done{};
+  }
+
+  Status add_instruction(const Instrument& instrument, fkt_layer layer) {
+    const Result<InstructionPlan> plan =
+        plan_instruction(instrument, {symbols_.symbols, *types_->of({}), ticks_per_second_});
+    if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
+    const Status added = made_.instructions_.add(*plan, next(), layer);
+    if (!added) return added;
+    Part part = part_of(instrument);
+    part.of = "instruction";
+    part.places = 1;
+    const Status shaped = shape(instrument, plan->program.measured, part);
+    if (!shaped) return shaped;
     finish_part(instrument, std::move(part), layer);
     return Done{};
   }
@@ -361,7 +440,7 @@ class InstrumentSetup::Maker {
     Part part;
     part.text = instrument.text;
     part.action = instrument.action.kind;
-    part.is_of_calls = is_of_calls(instrument);
+    part.place = instrument.place;
     return part;
   }
 
@@ -414,6 +493,11 @@ Result<InstrumentSetup> InstrumentSetup::make(const Asked& asked, const Device& 
     if (!done) return done.error();
   }
   return maker.finish();
+}
+
+std::string InstrumentSetup::name_of(std::uint64_t address) const {
+  const std::optional<std::uint32_t> number = calls_.number_of(address);
+  return number ? numbers_.name(*number) : instructions_.name_of(address);
 }
 
 }  // namespace fkt::record

@@ -14,7 +14,9 @@
 #include <fkt/ioctl.h>
 
 #include "cli/fkt_record/instruments/call_setup.h"
+#include "cli/fkt_record/instruments/function_numbers.h"
 #include "cli/fkt_record/instruments/histogram_shape.h"
+#include "cli/fkt_record/instruments/instruction_setup.h"
 #include "cli/fkt_record/instruments/point_setup.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
@@ -31,19 +33,21 @@ class InstrumentSetup {
  public:
   // An instrument as the recording has it.
   struct Part {
-    struct LeftOut {
+    struct Reason {
       std::string name, reason;
     };
 
     std::string text;  // as typed
     Action::Kind action = Action::Kind::record;
-    const char* of = "function";  // its places: "function", "tracepoint", "probe"
-    std::optional<HistogramShape> histogram;
-    bool is_of_calls = false;  // of functions
+    Place place{};
+    const char* of = "function";  // its places: also "tracepoint", "instruction", "probe"
     std::size_t places = 0;
+    std::optional<HistogramShape> histogram{};
     // Functions that its patterns fit, but an earlier instrument has.
     std::size_t taken_before = 0;
-    std::vector<LeftOut> left_out;
+    // Functions that have a return probe, because they cannot be called through.
+    std::vector<Reason> by_probe{};
+    std::vector<Reason> left_out{};
   };
 
   // What is asked for: with -i, and by lists of layers.
@@ -54,10 +58,11 @@ class InstrumentSetup {
     bool is_nothing() const { return instruments.empty() && layers.empty(); }
   };
 
-  // Finds the functions, tracepoints and modules' probes that the instruments are for. A function
-  // belongs to the first instrument that fits it. symbols: what the kernel lists.
-  // Precondition: check_instrument() found them good. Error (usage): an instrument of -i has no
-  // place; (io): the kernel does not tell what it has.
+  // Finds the functions, tracepoints, instructions and modules' probes that the instruments are
+  // for. A function's calls belong to the first instrument on calls or exits that fits it; its
+  // entries to the first one on entries. symbols: what the kernel lists. Precondition:
+  // check_instrument() found them good. Error (usage): an instrument of -i has no place; (io): the
+  // kernel does not tell what it has.
   static Result<InstrumentSetup> make(const Asked& asked, const Device& device,
                                       const KernelSymbols& symbols, double ticks_per_second);
 
@@ -66,9 +71,14 @@ class InstrumentSetup {
   bool has_calls() const { return !calls_.empty(); }
   // Lines for the file's catalogue.
   std::string catalogue_lines() const {
-    return calls_.catalogue_lines() + points_.catalogue_lines();
+    return numbers_.catalogue_lines() + calls_.catalogue_lines() + instructions_.catalogue_lines() +
+           points_.catalogue_lines();
   }
+  // What the place at this address, which the kernel refuses to probe, is called.
+  std::string name_of(std::uint64_t address) const;
   std::span<const Part> parts() const { return parts_; }
+  // The kernel's name for return probes.
+  const char* return_probe() const { return return_probe_; }
   // What the lists of layers name and this kernel lacks, a line for each list, and what is wrong
   // with their values.
   std::span<const std::string> remarks() const { return remarks_; }
@@ -80,8 +90,11 @@ class InstrumentSetup {
   InstrumentSetup() = default;
 
   std::vector<Part> parts_;
+  const char* return_probe_ = "kretprobe";
+  FunctionNumbers numbers_;
+  CallSetup calls_, entries_;  // calls_: exits, too
+  InstructionSetup instructions_;
   std::vector<std::string> remarks_;
-  CallSetup calls_;
   PointSetup points_;
   std::uint64_t layers_ = 0;
   std::vector<fkt_instrument> instruments_;  // as parts_

@@ -14,6 +14,8 @@ std::pair<std::string_view, unsigned> type_of(const RecordedField& field) {
       return {"str", 64u * field.words};
     case RecordedField::Kind::address:
       return {"addr", 64};
+    case RecordedField::Kind::hexadecimal:
+      return {"x", 64};
     case RecordedField::Kind::signed_number:
       return {"s", 64};
     case RecordedField::Kind::number:

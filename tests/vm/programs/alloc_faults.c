@@ -236,6 +236,13 @@ static void set_calls(struct fkt_start *s)
 	set_instrument(s)->calls = (unsigned long)&calls;
 }
 
+static void set_entries(struct fkt_start *s)
+{
+	set_calls(s);
+	instruments.entries = instruments.instructions = instruments.calls;
+	instruments.calls = 0;
+}
+
 static void set_points(struct fkt_start *s)
 {
 	static const __u64 programs[2]; /* without instructions: they keep every hit */
@@ -474,6 +481,7 @@ int main(int argc, char **argv)
 		{ .name = "start, a condition", .set = set_condition },
 		{ .name = "start, one process", .set = set_process },
 		{ .name = "start, calls", .set = set_calls },
+		{ .name = "start, entries and instructions", .set = set_entries },
 		{ .name = "start, tracepoints", .set = set_points },
 		{ .name = "start, buffered", .is_open = true },
 		{ .name = "start, direct", .is_open = true, .flags = O_DIRECT },

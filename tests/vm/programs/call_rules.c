@@ -169,6 +169,8 @@ static void try_functions(int device)
 	TRY("no such program", EINVAL, plan.called[0].program = 1);
 	TRY("no such instrument", EINVAL, plan.called[0].instrument = 1);
 	TRY("a number in the padding", EINVAL, plan.calls.pad = 1);
+	TRY("a number in a function's padding", EINVAL, plan.called[0].pad = 1);
+	TRY("an unknown way", EINVAL, plan.called[0].how = 4);
 	TRY("another clock", EOPNOTSUPP, plan.start.clock = FKT_CLOCK_MONO);
 }
 
@@ -336,6 +338,78 @@ static void try_layers(int device)
 	expect_sound(device, "another layer");
 }
 
+/* The same table, as one of entries or of instructions. */
+static void as_entries(void)
+{
+	plan.instruments.entries = plan.instruments.calls;
+	plan.instruments.calls = 0;
+}
+
+static void as_instructions(void)
+{
+	plan.instruments.instructions = plan.instruments.calls;
+	plan.instruments.calls = 0;
+}
+
+/* Only the last of the sound functions, at this address, as an instruction. */
+static void only_instruction(__u64 address)
+{
+	only(address);
+	as_instructions();
+}
+
+static void try_entries(int device)
+{
+	const struct fkt_insn good = { .op = FKT_OP_EMIT, .how = FKT_FROM_WORD, .index = 1 };
+	struct fkt_insn bad = good;
+
+	TRY("entries", 0, as_entries());
+	TRY("entries, with another clock", 0, as_entries(); plan.start.clock = FKT_CLOCK_MONO);
+	TRY("entries of a function that does not return", 0, replace(at[PANIC]); as_entries());
+	TRY("no entries", EINVAL, plan.calls.count = 0; as_entries());
+	TRY("entries of data", EINVAL, replace(at[DATA]); as_entries());
+	TRY("entries of user space", EINVAL, replace((unsigned long)&plan); as_entries());
+	TRY("entries of fkt.ko", EINVAL, replace(at[OWN]); as_entries());
+	TRY("entries of no module alone", ENOENT, only(0xffffffffff000000 - 4096); as_entries());
+	TRY("entries with a shortest duration", EINVAL, plan.calls.shortest = 1; as_entries());
+	TRY("entries by another way", EINVAL, plan.called[0].how = FKT_CALLED_BY_PROBE; as_entries());
+	TRY("entries that emit", 0, give_program(good); as_entries());
+	TRY("entries with a seventh argument", EINVAL, bad.index = FKT_CALL_ARGUMENTS; give_program(bad); as_entries());
+	TRY("entries that are not mapped", EFAULT, plan.instruments.calls = 4096; as_entries());
+	TRY("entries and calls", 0, plan.instruments.entries = plan.instruments.calls);
+}
+
+static void try_instructions(int device)
+{
+	struct fkt_insn insn = { .op = FKT_OP_EMIT, .how = FKT_FROM_WORD, .index = FKT_REGISTER_FLAGS };
+
+	TRY("instructions", 0, as_instructions());
+	TRY("the middle of an instruction", EILSEQ, only_instruction(at[GETPPID] + 1));
+	TRY("an instruction of user space", EINVAL, only_instruction((unsigned long)&plan));
+	TRY("an instruction that is data", EINVAL, only_instruction(at[DATA]));
+	TRY("an instruction of fkt.ko", EINVAL, only_instruction(at[OWN]));
+	TRY("a non-canonical instruction", EINVAL, only_instruction(0x8000000000000000));
+	TRY("an instruction at ~1", EINVAL, only_instruction(~1ULL));
+	TRY("too many instructions", EINVAL, plan.calls.count = FKT_INSTRUCTIONS_MOST + 1; as_instructions());
+	TRY("an instruction's number", EINVAL, plan.called[0].number = FKT_INSTRUCTIONS_MOST; as_instructions());
+	TRY("the last register", 0, give_program(insn); as_instructions());
+	TRY("no such register", EINVAL, insn.index = FKT_REGISTERS; give_program(insn); as_instructions());
+	TRY("instructions and calls", 0, plan.instruments.instructions = plan.instruments.calls);
+}
+
+static void try_probes(int device)
+{
+	const struct fkt_insn insn = { .op = FKT_OP_EMIT, .how = FKT_FROM_WORD, .index = 1 };
+	int i;
+
+	TRY("a return probe", 0, plan.called[0].how = FKT_CALLED_BY_PROBE);
+	TRY("return probes alone", 0, for (i = 0; i < SOUND; i++) plan.called[i].how = FKT_CALLED_BY_PROBE);
+	TRY("return probes with programs", 0, give_program(insn); for (i = 0; i < SOUND; i++) plan.called[i].how = FKT_CALLED_BY_PROBE);
+	TRY("exits", 0, for (i = 0; i < SOUND; i++) plan.called[i].how = FKT_CALLED_EXIT);
+	TRY("a return probe on data", EINVAL, only(at[DATA]); plan.called[0].how = FKT_CALLED_BY_PROBE);
+	TRY("a return probe in user space", EINVAL, only((unsigned long)&plan); plan.called[0].how = FKT_CALLED_BY_PROBE);
+}
+
 /* Every value is good; too short calls are not recorded. */
 static void try_shortest(int device)
 {
@@ -369,5 +443,8 @@ int main(void)
 	try_results(device);
 	try_layers(device);
 	try_shortest(device);
+	try_entries(device);
+	try_instructions(device);
+	try_probes(device);
 	return 0;
 }

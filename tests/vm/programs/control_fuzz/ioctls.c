@@ -89,7 +89,10 @@ static __u32 layer(struct thread *t)
 	return chance(t, 80) ? FKT_L_INSTRUMENTS : chance(t, 90) ? FKT_L_PROCESS : (__u32)number(t);
 }
 
-/* Generates functions whose calls are recorded: mostly real ones, with programs without instructions or random ones. */
+/*
+ * Generates functions whose calls or entries are recorded, or instructions: mostly real ones, with programs without
+ * instructions or random ones.
+ */
 static __u64 calls(struct thread *t)
 {
 	static _Thread_local struct fkt_called called[FUNCTIONS];
@@ -101,6 +104,8 @@ static __u64 calls(struct thread *t)
 		called[i] = (struct fkt_called){
 			.function = chance(t, 97) ? functions()[i] : number(t), .number = small(t, 1 << 24),
 			.program = small(t, 2), .instrument = small(t, 2),
+			.how = chance(t, 80) ? 0 : chance(t, 95) ? below(t, 4) : (__u32)number(t),
+			.pad = chance(t, 99) ? 0 : (__u32)number(t),
 		};
 	if (chance(t, 95))
 		qsort(called, FUNCTIONS, sizeof(called[0]), by_address);
@@ -170,7 +175,8 @@ static __u64 instruments(struct thread *t)
 	}
 	instruments = (struct fkt_instruments){
 		.instruments = (unsigned long)place(t, instrument, sizeof(instrument)),
-		.calls = chance(t, 50) ? calls(t) : 0, .points = chance(t, 50) ? points(t) : 0,
+		.calls = chance(t, 50) ? calls(t) : 0, .entries = chance(t, 15) ? calls(t) : 0,
+		.instructions = chance(t, 15) ? calls(t) : 0, .points = chance(t, 50) ? points(t) : 0,
 		.count = chance(t, 95) ? INSTRUMENTS : small(t, INSTRUMENTS), .pad = chance(t, 99) ? 0 : (__u32)number(t),
 	};
 	return (unsigned long)place(t, &instruments, sizeof(instruments));

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Where in the running kernel an instrument on an instruction is, with its program.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "lib/base/result.h"
+#include "lib/format/symbols.h"
+#include "lib/instrument/call_compiler.h"
+
+namespace fkt {
+
+struct InstructionPlan {
+  std::uint64_t address = 0;
+  std::string name;  // "vfs_read+0x1c"
+  PointProgram program;
+};
+
+struct InstructionPlanSources {
+  std::span<const Symbol> symbols;  // of the running kernel and its modules
+  const Btf& types;                 // of the kernel
+  double ticks_per_second = 1e9;
+};
+
+// Precondition: the instrument's place is of kind instruction. Error (usage): there is no such
+// function, or several are called so; the offset is outside of it; what is asked is not known
+// there.
+Result<InstructionPlan> plan_instruction(const Instrument& instrument,
+                                         const InstructionPlanSources& sources);
+
+}  // namespace fkt

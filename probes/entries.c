@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Entries of functions. The module fkt_calls (calls/entries.c) traces them by ftrace; it is loaded when the first
+ * recording asks for it. What ftrace calls here runs in any context, NMIs included.
+ */
+
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/slab.h>
+
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
+#include "../calls/calls.h"
+#include "../calls/entries.h"
+#include "actions.h"
+#include "call_table.h"
+#include "compat.h"
+#include "entries.h"
+#include "programs.h"
+#include "write.h"
+
+/*
+ * Protected by the recording's lock. The table is read by entered(), without a lock: it is set before
+ * fkt_entries_begin(), and freed after fkt_entries_end(), when entered() does not run any more.
+ */
+static struct {
+	struct fkt_call_table table;
+	int (*begin)(unsigned long *functions, unsigned int count, ftrace_func_t entered);
+	bool (*end)(void);
+	bool is_on;
+	/* ftrace has switched itself off, and goes on calling entered(): the table stays, and no other can come. */
+	bool stays;
+} entries;
+
+/* ---- a function is entered ---- */
+
+/* The head of an event with values: the function's number. */
+#define HEAD 1
+
+static enum fkt_fate run(const struct fkt_call_slot *slot, const struct fkt_program *program,
+			 struct fkt_scratch *scratch)
+{
+	const u32 number = slot->number & FKT_ARG_MASK;
+	struct fkt_emitted emitted = { .words = scratch->words + HEAD };
+	enum fkt_run says = fkt_program_run(program, scratch->hit, &emitted, fkt_read_memory, fkt_call_context);
+
+	if (says != FKT_RUN_KEEP)
+		return fkt_fate_by(says);
+	if (!fkt_writes_hits(slot->instrument))
+		return fkt_act(slot->instrument, emitted.words, emitted.used);
+	if (!program->words) {
+		fkt_emit0(FKT_E_FUNCTION_ENTRY, number);
+		return FKT_FATE_KEPT;
+	}
+	scratch->words[0] = number;
+	fkt_emit(FKT_E_FUNCTION_ENTRY_VALUES, (HEAD + emitted.used) | (emitted.cut ? FKT_VAR_CUT : 0), scratch->words,
+		 HEAD + emitted.used);
+	return FKT_FATE_KEPT;
+}
+
+static noinline void record_asked(const struct fkt_call_slot *slot, struct ftrace_regs *regs)
+{
+	const struct fkt_program *program = entries.table.asks[slot - entries.table.slots].programs->entry;
+	struct fkt_scratch *scratch = fkt_scratch_get();
+	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
+
+	if (likely(scratch)) {
+		fkt_ftrace_arguments(regs, scratch->hit);
+		fate = run(slot, program, scratch);
+	}
+	fkt_scratch_put();
+	fkt_count_hit(slot->instrument, fate);
+}
+
+/* An entry without a program. */
+static __always_inline void record_plain(const struct fkt_call_slot *slot)
+{
+	if (unlikely(slot->number & FKT_CALL_ACTS)) {
+		fkt_act_on(slot->instrument);
+	} else {
+		fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
+		fkt_emit0(FKT_E_FUNCTION_ENTRY, slot->number & FKT_ARG_MASK);
+	}
+}
+
+/*
+ * Called by ftrace. A function that is called here, at the end of a page or to read memory, may have an instrument,
+ * too: programs.h says how deep that goes.
+ */
+static void entered(unsigned long nop, unsigned long caller, struct ftrace_ops *unused, struct ftrace_regs *regs)
+{
+	const struct fkt_call_slot *slot;
+
+	preempt_disable_notrace();
+	slot = fkt_call_find(&entries.table, nop + FKT_CALLS_NOP_BYTES);
+	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
+		goto out;
+	if (unlikely((s32)slot->number < 0)) {
+		record_asked(slot, regs);
+	} else if (likely(fkt_hit_begin())) {
+		record_plain(slot);
+		fkt_hit_end();
+	} else {
+		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_NESTED);
+	}
+out:
+	preempt_enable_notrace();
+}
+
+/* ---- begin and end; callers hold the recording's lock ---- */
+
+static void put_tracer(void)
+{
+	if (entries.begin)
+		symbol_put(fkt_entries_begin);
+	if (entries.end)
+		symbol_put(fkt_entries_end);
+	entries.begin = NULL;
+	entries.end = NULL;
+}
+
+static int get_tracer(void)
+{
+	entries.begin = symbol_get(fkt_entries_begin);
+	if (entries.begin)
+		entries.end = symbol_get(fkt_entries_end);
+	if (entries.end)
+		return 0;
+	put_tracer();
+	return -ENOPKG;
+}
+
+/*
+ * Records the entries of the table's functions while their layers are on, until fkt_record_entries_end(). Takes over
+ * `table`, which may be NULL. Returns 0, -ENOPKG if there is no module fkt_calls, or what fkt_entries_begin() returns.
+ */
+int fkt_record_entries_begin(struct fkt_call_table *table)
+{
+	int err;
+
+	fkt_record_entries_free();
+	if (!table)
+		return 0;
+	if (entries.stays) {
+		fkt_call_table_free(table);
+		return -ENODEV;
+	}
+	entries.table = *table;
+	kfree(table);
+	err = get_tracer();
+	if (err)
+		return err;
+	err = entries.begin(entries.table.functions, entries.table.count, entered);
+	if (err)
+		put_tracer();
+	entries.is_on = !err;
+	return err;
+}
+
+/* When this returns, no entry is being recorded. */
+void fkt_record_entries_end(void)
+{
+	if (!entries.is_on)
+		return;
+	if (!entries.end()) {
+		entries.stays = true;
+		__module_get(THIS_MODULE);
+	}
+	put_tracer();
+	entries.is_on = false;
+}
+
+/* Frees the table of the last recording. */
+void fkt_record_entries_free(void)
+{
+	if (!entries.stays)
+		fkt_call_table_clear(&entries.table);
+}
