@@ -128,7 +128,8 @@ static int register_one(struct probe *probe, unsigned long address)
 	probe->kprobe.pre_handler = reached;
 	err = register_kprobe(&probe->kprobe);
 	probe->is_registered = !err;
-	return err;
+	/* No symbol covers the address. */
+	return err == -ENOENT ? -EINVAL : err;
 }
 
 static int register_all(u64 *refused)

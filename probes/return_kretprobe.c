@@ -73,7 +73,8 @@ static int register_one(struct probe *probe, const struct fkt_call_table *table,
 	probe->kretprobe.maxactive = FKT_RETURN_PROBE_CALLS;
 	err = register_kretprobe(&probe->kretprobe);
 	probe->is_registered = !err;
-	return err;
+	/* No symbol covers the address. */
+	return err == -ENOENT ? -EINVAL : err;
 }
 
 /*

@@ -467,7 +467,7 @@ struct fkt_fired {
 /* EPERM: without CAP_SYS_ADMIN. */
 #define FKT_MODULE_PROBES _IOWR(FKT_IOC, 30, struct fkt_probe_list)
 /*
- * As FKT_HIT_COUNTS, also while it runs, and also for others who may change its layers. EPERM: it is another user's.
+ * As FKT_HIT_COUNTS, also while it runs, and also for openers that may change its layers. EPERM: it is another user's.
  */
 #define FKT_RESULTS _IOWR(FKT_IOC, 31, struct fkt_results)
 /*

@@ -31,7 +31,7 @@
  * that are not exported; a tracepoint by the kernel's own macros would need a definition for each place, and has no
  * room for a description. All probes have one prototype, so nothing is called with arguments that it does not expect.
  *
- * For modules with a licence that is compatible with the GPL: the kernel tells nobody of other modules' tracepoints.
+ * For modules with a licence that is compatible with the GPL: the kernel hides other modules' tracepoints.
  * Without CONFIG_TRACEPOINTS probes are nothing.
  */
 #ifndef FKT_PROBE_H

@@ -34,7 +34,7 @@ class IoUse {
     open,
     sync,
     fault,       // a page of a mapped file was not there
-    read_ahead,  // pages are read before somebody asks for them
+    read_ahead,  // pages are read before a program asks for them
     write_back,  // dirty pages are written
     flush,       // of a disk's cache
     discard,
