@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // TaskStates: which task each CPU runs, and what each task is doing: it runs, waits for a CPU, or
-// sleeps. These are the rules by which events change that, for all that follow tasks: the figures of
+// sleeps. These are the rules by which events change that, for all who follow tasks: the figures of
 // tasks (lib/analyse/task_activity.h) and the timeline (lib/timeline/state_tracker.h).
 //
 // A task runs from the switch that names it to the switch by which it leaves; it is ready from its
