@@ -180,7 +180,7 @@ Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t
 }
 
 Result<LentFilesPlan> Recording::lent_files_plan() const {
-  LentFilesPlan plan{output_plan_, request_.rotate, request_.keep, request_.clock, {}};
+  LentFilesPlan plan{output_plan_, request_.rotate, request_.keep, request_.clock, {}, defined_};
   plan.sink.part.recording = facts_.recording;
   plan.sink.part.page_bytes = facts_.page_bytes;
   plan.sink.part.reserve = tail_reserve(facts_.cpus);
@@ -293,7 +293,8 @@ void Recording::start_snapshots() {
   snapshots_ = std::make_unique<Snapshots>(
       SnapshotsPlan{output_plan_, request_.snapshots, request_.snapshot_after, request_.quiet},
       SnapshotRules{device_, request_.clock, files_->rules(),
-                    PartHeads(head_, task_list_, PartHeads::Kind::snapshot), ticks_per_second()});
+                    PartHeads(head_, task_list_, defined_, PartHeads::Kind::snapshot),
+                    ticks_per_second()});
 }
 
 Status Recording::start_drain() {
@@ -400,7 +401,8 @@ Status Recording::write_tail(const fkt_status& status, std::optional<int> worklo
                 .groups = {},
                 .before = {},
                 .snapshots = snapshots_ ? snapshots_->left() : PartCpus{},
-                .tasks = {}};
+                .tasks = {},
+                .definitions = defined_->lines()};
   if (files_) {
     files_->describe_last(ending);
     of_file.bytes_written = files_->bytes_of_last();

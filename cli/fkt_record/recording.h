@@ -119,6 +119,7 @@ class Recording {
   Output output_;
   std::optional<fkt_engine_id> engine_;  // nothing: the best one for the output
   std::optional<InstrumentSetup> instruments_;
+  const std::shared_ptr<Defined> defined_ = std::make_shared<Defined>();
 
   // What takes the pages from the module, if it does not write them itself. Declared in this order,
   // because each uses the ones before it.

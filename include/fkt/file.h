@@ -160,6 +160,11 @@ enum fkt_section {
 	 */
 	FKT_SEC_BEGUN = 12,
 	/*
+	 * Lines of the catalogue that were added while it recorded (the events DEFINE), as far as they were known
+	 * when the file began: in a file that follows others of its recording, and in a slice, which has all of them
+	 */
+	FKT_SEC_DEFINITIONS = 13,
+	/*
 	 * Empty; the last section before the pages, and the last one of the tail. If it is missing, a
 	 * section header is damaged, and the sections after that one cannot be found.
 	 */
@@ -190,6 +195,8 @@ enum fkt_section {
 	FKT_SEC_TASKS_END = 67,
 	/* struct fkt_group_entry for each group, in file order; only if the page area consists of groups */
 	FKT_SEC_GROUPS = 68,
+	/* Like FKT_SEC_DEFINITIONS: all that were added until the file's end */
+	FKT_SEC_DEFINITIONS_END = 69,
 };
 
 struct fkt_index_entry {

@@ -206,6 +206,7 @@ struct fkt_body {
 	u32 n;
 	u32 tail_bytes;
 	const void *tail;
+	u32 page_flags; /* FKT_PAGE_* of the page that it goes into */
 };
 
 static __always_inline u32 fkt_body_words(const struct fkt_body *body)
@@ -236,15 +237,18 @@ static inline void fkt_body_copy(u64 *at, const struct fkt_body *body)
 
 /*
  * Writes an event, including any PID, TIME and LOST words and a page switch. head: fkt_word() with
- * clock 0; pid, pid_after: see fkt_ring_reserve(); body: may be NULL.
+ * clock 0; pid, pid_after: see fkt_ring_reserve(); body: may be NULL. Returns false if the event is lost.
+ *
+ * Page flags are only for callers in a task with migration disabled: nobody else changes those of an open page, and the
+ * commit publishes them.
  */
-static noinline void fkt_ring_write_any(struct fkt_ring *r, u64 head, u32 pid, u32 pid_after,
+static noinline bool fkt_ring_write_any(struct fkt_ring *r, u64 head, u32 pid, u32 pid_after,
 					const struct fkt_body *body)
 {
 	struct fkt_reserved s;
 
 	if (!fkt_ring_reserve(r, pid, pid_after, 1 + fkt_body_words(body), &s))
-		return;
+		return false;
 	if (s.time)
 		*s.at++ = fkt_word(s.clock, FKT_W_TIME, (u32)(s.clock >> FKT_TIME_BITS));
 	if (s.pid)
@@ -255,9 +259,13 @@ static noinline void fkt_ring_write_any(struct fkt_ring *r, u64 head, u32 pid, u
 		*s.at++ = s.gap_from;
 	}
 	*s.at++ = head | (s.clock & FKT_TIME_MASK);
-	if (body)
+	if (body) {
 		fkt_body_copy(s.at, body);
+		if (body->page_flags)
+			s.page->flags |= body->page_flags;
+	}
 	fkt_ring_commit(r, s.page, s.run, s.bytes);
+	return true;
 }
 
 /*
@@ -287,7 +295,7 @@ static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u
 			     fkt_local_sub_from(&r->last_clock, clock) > FKT_TIME_MASK ||
 			     fkt_local_differs32(&r->last_pid, pid))) {
 			struct fkt_body body = {
-				.words = words, .n = n, .tail_bytes = 0, .tail = NULL,
+				.words = words, .n = n, .tail_bytes = 0, .tail = NULL, .page_flags = 0,
 			};
 
 			fkt_ring_write_any(r, head, pid, pid, n ? &body : NULL);

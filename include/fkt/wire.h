@@ -122,7 +122,7 @@ struct fkt_page_header {
 	__u32 checksum; /* D: fkt_page_checksum() */
 	__u64 pfn; /* F: page frame number, to find pages in a crash dump; 0: restricted recording */
 	__u32 events_checksum; /* D: fkt_events_checksum() */
-	__u32 zero; /* F: reserved for later versions */
+	__u32 flags; /* C: FKT_PAGE_*; 0 in older files */
 };
 
 #ifdef __KERNEL__
@@ -144,6 +144,8 @@ FKT_LAYOUT(offsetof(struct fkt_page_header, events_checksum) == 88);
 
 #define FKT_PAGE_HEADER_BYTES ((__u32)sizeof(struct fkt_page_header))
 #define FKT_PAGE_HEADER_BYTES_UNCHECKED 88U /* with FKT_WIRE_VERSION_UNCHECKED */
+/* fkt_page_header.flags: events DEFINE are in the page, which readers need before any other page. */
+#define FKT_PAGE_DEFINES 0x1
 #define FKT_PAGE_MIN_BYTES 4096U
 #define FKT_PAGE_MAX_BYTES (4096U << 4)
 
@@ -225,7 +227,7 @@ static inline __u32 fkt_page_checksum(const struct fkt_page_header *h)
 		h->recording, h->seq, h->events | (__u64)h->commit << 32,
 		h->used | (__u64)h->cpu << 32,
 		h->first_clock, h->end_clock, h->lost, h->pid, h->pfn,
-		h->events_checksum | (__u64)h->zero << 32,
+		h->events_checksum | (__u64)h->flags << 32,
 	};
 	unsigned int i, n = sizeof(v) / sizeof(v[0]) - (h->version == FKT_WIRE_VERSION_UNCHECKED);
 	__u64 sum = 0x9e3779b97f4a7c15ULL;

@@ -389,17 +389,23 @@ void Catalogue::name_fields(std::vector<Field>& fields) const {
 }
 
 // The columns after "values": table of the key's names, first and last number, fields. Words of the
-// fields count from the first one behind the event's own fields.
-bool Catalogue::parse_values(std::string_view line) {
+// fields count from the first one behind the event's own fields. Returns what is wrong; empty:
+// nothing.
+std::string Catalogue::parse_values(std::string_view line) {
   const std::string_view table = take_until(line, '\t');
   KeyedFields keyed;
   if (table.empty() || !parse_number(take_until(line, '\t'), keyed.first) ||
       !parse_number(take_until(line, '\t'), keyed.last) || keyed.last < keyed.first ||
       !parse_fields(take_until(line, '\t'), keyed.fields)) {
-    return false;
+    return "not a table of names, first and last number, fields";
   }
-  values_.emplace_back(table, std::move(keyed));
-  return true;
+  auto& lines = values_[std::string(table)];
+  const auto behind = lines.upper_bound(keyed.last);
+  if (behind != lines.begin() && std::prev(behind)->second.last >= keyed.first) {
+    return "a line \"values\" before it has the same number";
+  }
+  lines.emplace_hint(behind, keyed.first, std::move(keyed));
+  return {};
 }
 
 // Gives the fields to the events of variable length whose key has its names in `table`.
@@ -434,15 +440,6 @@ void Catalogue::give_layer(const std::string& table, const KeyedLayer& keyed) {
   }
 }
 
-// Returns whether no key has two lines "values". Precondition: they are ascending.
-bool Catalogue::values_are_apart() const {
-  return std::ranges::all_of(events_, [](const EventType& event) {
-    return std::ranges::adjacent_find(event.values, [](const KeyedFields& a, const KeyedFields& b) {
-             return b.first <= a.last;
-           }) == event.values.end();
-  });
-}
-
 Nesting Catalogue::nesting(std::string_view kind) const {
   const auto line = std::ranges::find(spans_, kind, &std::pair<std::string, Nesting>::first);
   if (line != spans_.end()) return line->second;
@@ -465,64 +462,76 @@ std::string_view Catalogue::name(const Field& field, std::uint64_t value) const 
   return found == table->end() ? std::string_view() : std::string_view(found->second);
 }
 
+// Returns what is wrong with the line; empty: nothing. finish_lines() must follow.
+std::string Catalogue::parse_line(std::string_view line) {
+  const std::string_view kind = take_until(line, '\t');
+  if (kind == "layer") {
+    Layer layer;
+    if (!parse_layer(line, layer)) return "not a layer's bit, name, text";
+    layers_.push_back(std::move(layer));
+  } else if (kind == "event") {
+    EventType event;
+    if (!parse_event(line, event)) return "not an event's id, name, layer, role, words, fields";
+    if (event.id <= FKT_W_LOST || event.id >= kMadeBegins || find(event.id)) {
+      return "event id " + hex(event.id) + " is taken";
+    }
+    add(std::move(event));
+  } else if (kind == "pair") {
+    PairType pair;
+    if (!parse_pair(line, pair) || !fits(pair)) {
+      return "not a pair's id, number of ids, begin, end, end's argument";
+    }
+    pairs_.push_back(pair);
+  } else if (kind == "span" && !parse_span(line)) {
+    return "not a kind of span and where it nests";
+  } else if (kind == "name" && !parse_name(line)) {
+    return "not a table of names, a number and its name";
+  } else if (kind == "values") {
+    return parse_values(line);
+  } else if (kind == "in" && !parse_in(line)) {
+    return "not a table of names, first and last number, a layer's bit";
+  }
+  return {};
+}
+
+// Called after all lines are parsed: events use tables and values from any of them.
+void Catalogue::finish_lines() {
+  for (EventType& event : events_) {
+    name_fields(event.fields);
+    event.values.clear();
+    event.layers.clear();
+  }
+  for (auto& [table, lines] : values_) {
+    for (auto& [first, keyed] : lines) {
+      name_fields(keyed.fields);
+      give_values(table, keyed);
+    }
+  }
+  for (const auto& [table, keyed] : in_) give_layer(table, keyed);
+  for (EventType& event : events_) std::ranges::sort(event.layers, {}, &KeyedLayer::first);
+}
+
 Result<Catalogue> Catalogue::parse(std::string_view lines) {
   Catalogue catalogue;
   Error error;
   const auto parse_line = [&](std::string_view line, std::size_t number) {
-    const std::string_view kind = take_until(line, '\t');
-    if (kind == "layer") {
-      Layer layer;
-      if (!parse_layer(line, layer)) {
-        error = malformed(number, "not a layer's bit, name, text");
-        return false;
-      }
-      catalogue.layers_.push_back(std::move(layer));
-    } else if (kind == "event") {
-      EventType event;
-      if (!parse_event(line, event)) {
-        error = malformed(number, "not an event's id, name, layer, role, words, fields");
-        return false;
-      }
-      if (event.id <= FKT_W_LOST || event.id >= kMadeBegins || catalogue.find(event.id)) {
-        error = malformed(number, "event id " + hex(event.id) + " is taken");
-        return false;
-      }
-      catalogue.add(std::move(event));
-    } else if (kind == "pair") {
-      PairType pair;
-      if (!parse_pair(line, pair) || !catalogue.fits(pair)) {
-        error = malformed(number, "not a pair's id, number of ids, begin, end, end's argument");
-        return false;
-      }
-      catalogue.pairs_.push_back(pair);
-    } else if (kind == "span" && !catalogue.parse_span(line)) {
-      error = malformed(number, "not a kind of span and where it nests");
-      return false;
-    } else if (kind == "name" && !catalogue.parse_name(line)) {
-      error = malformed(number, "not a table of names, a number and its name");
-      return false;
-    } else if (kind == "values" && !catalogue.parse_values(line)) {
-      error = malformed(number, "not a table of names, first and last number, fields");
-      return false;
-    } else if (kind == "in" && !catalogue.parse_in(line)) {
-      error = malformed(number, "not a table of names, first and last number, a layer's bit");
-      return false;
-    }
-    return true;
+    const std::string wrong = catalogue.parse_line(line);
+    if (!wrong.empty()) error = malformed(number, wrong);
+    return wrong.empty();
   };
   if (!for_each_line(lines, parse_line)) return error;
-  for (EventType& event : catalogue.events_) catalogue.name_fields(event.fields);
-  for (auto& [table, keyed] : catalogue.values_) catalogue.name_fields(keyed.fields);
-  for (const auto& [table, keyed] : catalogue.values_) catalogue.give_values(table, keyed);
-  for (const auto& [table, keyed] : catalogue.in_) catalogue.give_layer(table, keyed);
-  for (EventType& event : catalogue.events_) {
-    std::ranges::sort(event.values, {}, &KeyedFields::first);
-    std::ranges::sort(event.layers, {}, &KeyedLayer::first);
-  }
-  if (!catalogue.values_are_apart()) {
-    return Error{ErrorCode::damaged, "catalogue: two lines \"values\" are for the same number"};
-  }
+  catalogue.finish_lines();
   return catalogue;
+}
+
+std::size_t Catalogue::define(std::string_view lines) {
+  std::size_t bad_line = 0;
+  for_each_line(lines, [&](std::string_view line, std::size_t number) {
+    if (!parse_line(line).empty() && bad_line == 0) bad_line = number;
+    return true;
+  });
+  finish_lines();
+  return bad_line;
 }
 
 std::string Catalogue::to_lines() const {
@@ -549,9 +558,11 @@ std::string Catalogue::to_lines() const {
       out += fmt::format("name\t{}\t{}\t{}\n", table, number, name);
     }
   }
-  for (const auto& [table, keyed] : values_) {
-    out += fmt::format("values\t{}\t{}\t{}\t{}\n", table, keyed.first, keyed.last,
-                       fields_text(keyed.fields));
+  for (const auto& [table, lines] : values_) {
+    for (const auto& [first, keyed] : lines) {
+      out += fmt::format("values\t{}\t{}\t{}\t{}\n", table, first, keyed.last,
+                         fields_text(keyed.fields));
+    }
   }
   for (const auto& [table, keyed] : in_) {
     out += "in\t" + table + '\t' + std::to_string(keyed.first) + '\t' + std::to_string(keyed.last) +

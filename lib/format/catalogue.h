@@ -140,6 +140,10 @@ class Catalogue {
   // Parses the lines of an FKT_SEC_CATALOGUE section. Unknown kinds of lines and further columns
   // are ignored. Error (damaged): names the line.
   static Result<Catalogue> parse(std::string_view lines);
+  // Adds lines that were written after the catalogue's own (FKT_SEC_DEFINITIONS). Returns the
+  // number of the first one that makes no sense, or contradicts what is known, and is left out; 0:
+  // all are good.
+  std::size_t define(std::string_view lines);
   // Returns the text of the section, from which parse() makes an equal catalogue.
   std::string to_lines() const;
 
@@ -169,13 +173,14 @@ class Catalogue {
 
  private:
   void add(EventType event);
+  std::string parse_line(std::string_view line);
+  void finish_lines();
   void name_fields(std::vector<Field>& fields) const;
   bool parse_name(std::string_view line);
-  bool parse_values(std::string_view line);
+  std::string parse_values(std::string_view line);
   bool parse_in(std::string_view line);
   void give_layer(const std::string& table, const KeyedLayer& keyed);
   void give_values(const std::string& table, const KeyedFields& keyed);
-  bool values_are_apart() const;
   bool parse_span(std::string_view line);
   bool fits(const PairType& pair) const;
   std::vector<EventType> events_;
@@ -183,9 +188,10 @@ class Catalogue {
   std::vector<PairType> pairs_;
   std::vector<std::pair<std::string, Nesting>> spans_;  // kind, in the order of their lines
   std::map<std::string, NameTable> names_;
-  std::vector<std::pair<std::string, KeyedFields>> values_;  // by table of names, as in their lines
-  std::vector<std::pair<std::string, KeyedLayer>> in_;       // likewise
-  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};       // index into events_; -1: none
+  // The lines "values" by table of names and first number; no number is in two of a table.
+  std::map<std::string, std::map<std::uint64_t, KeyedFields>> values_;
+  std::vector<std::pair<std::string, KeyedLayer>> in_;  // by table of names, as in their lines
+  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};  // index into events_; -1: none
 };
 
 }  // namespace fkt

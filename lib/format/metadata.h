@@ -12,6 +12,7 @@
 
 #include "lib/format/catalogue.h"
 #include "lib/format/checkpoint.h"
+#include "lib/format/definitions.h"
 #include "lib/format/symbols.h"
 
 namespace fkt {
@@ -114,7 +115,8 @@ struct TraceInfo {
   bool tasks_of_end = false;
   std::vector<InterruptSource> interrupts;  // at the start, and those added until the end
   Symbols symbols;
-  Catalogue catalogue;
+  Catalogue catalogue;      // with the definitions, once a Trace is open
+  Definitions definitions;  // added to the catalogue while it recorded
   std::map<std::uint32_t, std::string> syscalls, syscalls32;  // names by number, from the file
   std::optional<Totals> totals;
   // The file has nothing of the recording before this time (ticks), because it is a part or from a

@@ -309,7 +309,8 @@ Status add_section(const Section& section, TraceInfo& info) {
   const bool lines = type == FKT_SEC_TASKS || type == FKT_SEC_TASKS_END ||
                      type == FKT_SEC_INTERRUPTS || type == FKT_SEC_INTERRUPTS_END ||
                      type == FKT_SEC_SYSCALLS || type == FKT_SEC_BEGUN;
-  if (!json && !lines && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE &&
+  const bool definitions = type == FKT_SEC_DEFINITIONS || type == FKT_SEC_DEFINITIONS_END;
+  if (!json && !lines && !definitions && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE &&
       type != FKT_SEC_CUT && type != FKT_SEC_CUT_MORE) {
     // The section's type itself may be damaged: its checksum shows that, if the section has one.
     const bool is_checked = (section.header.flags & FKT_SECTION_CHECKED) != 0;
@@ -326,6 +327,10 @@ Status add_section(const Section& section, TraceInfo& info) {
   if (!payload) return payload.error();
   if (json) return add_json(section, payload->text(), info);
   if (lines) return add_lines(section, payload->text(), info);
+  if (definitions) {
+    info.definitions.add(payload->text());
+    return Done{};
+  }
   if (type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE) {
     return add_checkpoint(section, payload->text(), info);
   } else {

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "lib/base/text.h"
+#include "lib/read/definition_events.h"
 #include "lib/read/page_decoder.h"
 
 namespace fkt {
@@ -93,6 +94,7 @@ FoundPages scan_pages(const PageArea& area, const PageSource& source) {
     } else {
       pending.commit(found, offset + area.page_bytes);
       found.pages.push_back({offset, h.first_clock, h.end_clock, h.seq, h.cpu, h.events});
+      if (has_definitions(h)) found.defining.push_back(offset);
       continue;
     }
     if (area.end_known || ours(area, offset)) {

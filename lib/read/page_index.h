@@ -28,7 +28,9 @@ struct PageArea {
 inline constexpr std::size_t kMaxFaults = 16;
 
 struct FoundPages {
-  std::vector<PageRef> pages;       // in file order
+  std::vector<PageRef> pages;  // in file order
+  // Offsets of those with definitions (lib/read/definition_events.h).
+  std::vector<std::uint64_t> defining;
   std::vector<std::string> faults;  // why pages were not usable; the first few only
   std::uint64_t damaged = 0;        // number of pages that were not usable
   std::uint64_t end = 0;            // offset after the last page (bytes)

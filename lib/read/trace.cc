@@ -11,6 +11,7 @@
 #include "lib/format/file_header.h"
 #include "lib/format/metadata_reader.h"
 #include "lib/read/damage.h"
+#include "lib/read/definition_events.h"
 #include "lib/read/event_merge.h"
 #include "lib/read/page_group_index.h"
 #include "lib/read/page_index.h"
@@ -34,6 +35,7 @@ class Opener {
     read_head();
     if (file_.size() >= header_.pages_offset) read_pages();
     data_.source->remember(data_.pages.size());
+    define();
     number_pages();
     find_checksums();
     count_losses();
@@ -59,8 +61,6 @@ class Opener {
       data_.note("the file's event catalogue is missing: this program's own is taken");
       data_.info.catalogue = Catalogue::builtin();
     }
-    rules_.emplace(data_.info.catalogue);
-    data_.table = WordTable(data_.info.catalogue);
     if (file_.size() < header_.pages_offset) {
       data_.integrity.truncated_bytes =
           file_.size() - std::min<std::uint64_t>(head.end, file_.size());
@@ -73,12 +73,30 @@ class Opener {
 
   void add_faults(const SectionList& list) {
     for (const std::string& fault : list.faults) data_.note(fault);
+    sections_missing_ |= !list.faults.empty();
   }
 
   bool add(const Section& section) {
     const Status status = add_section(section, data_.info);
     if (!status) data_.note(status.error().message);
+    sections_missing_ |= !status;
     return static_cast<bool>(status);
+  }
+
+  // Adds to the catalogue what was defined while it recorded: a whole tail has all of it, else the
+  // events are read.
+  void define() {
+    if (!data_.integrity.finished || sections_missing_) {
+      if (!is_scanned_) defining_ = defining_pages(*data_.source, data_.pages);
+      read_definitions(data_.info, *data_.source, defining_);
+    }
+    Catalogue& catalogue = data_.info.catalogue;
+    const std::size_t bad = catalogue.define(data_.info.definitions.lines());
+    if (bad != 0) {
+      data_.note("definition " + std::to_string(bad) + " of the recording makes no sense");
+    }
+    rules_.emplace(catalogue);
+    data_.table = WordTable(catalogue);
   }
 
   // Reads the pages and the tail behind them.
@@ -162,6 +180,8 @@ class Opener {
     FoundPages found = scan_pages(area, *data_.source);
     data_.pages = std::move(found.pages);
     data_.integrity.damaged_pages = found.damaged;
+    defining_ = std::move(found.defining);
+    is_scanned_ = true;
     for (std::string& fault : found.faults) data_.note(std::move(fault));
     if (!grouped_) ended(area, found.end, found.cut_off, "page");
   }
@@ -262,6 +282,9 @@ class Opener {
   const fkt_file_header& header_;
   ByteView file_;
   std::optional<PageSplitter::Rules> rules_;
+  bool is_scanned_ = false;
+  std::vector<std::uint64_t> defining_;  // if is_scanned_: offsets of pages with definitions
+  bool sections_missing_ = false;        // a section, perhaps one with definitions, cannot be read
   const bool grouped_ = fkt_file_has_groups(header_.version);
   const Closing closing_ =
       header_.version >= FKT_FILE_VERSION_CHECKED ? Closing::expected : Closing::none;

@@ -282,7 +282,7 @@ Sections SliceWriter::head_sections() const {
     const std::uint32_t type = section.header.type;
     const bool of_cut = type == FKT_SEC_TASKS || type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE ||
                         type == FKT_SEC_BEGUN;
-    if (!of_cut) sections.copy(section);
+    if (!of_cut && type != FKT_SEC_DEFINITIONS) sections.copy(section);
   }
   return sections;
 }
@@ -291,7 +291,8 @@ Sections SliceWriter::head_sections() const {
 // rarely need more.
 std::uint64_t SliceWriter::room_for_checkpoints() const {
   constexpr std::uint64_t kEach = 32 * 1024, kEachTask = 64;
-  return (kEach + kEachTask * trace_.info().tasks.size()) * (1 + stretches_.size());
+  return trace_.info().definitions.lines().size() +
+         (kEach + kEachTask * trace_.info().tasks.size()) * (1 + stretches_.size());
 }
 
 Result<std::string> SliceWriter::make_head(const std::vector<Checkpoint>& checkpoints,
@@ -300,6 +301,10 @@ Result<std::string> SliceWriter::make_head(const std::vector<Checkpoint>& checkp
   Status added = sections.add(FKT_SEC_TASKS, task_lines(checkpoints.front()));
   for (std::size_t i = 0; i < checkpoints.size() && added; i++) {
     added = sections.add(i == 0 ? FKT_SEC_CUT : FKT_SEC_CUT_MORE, checkpoints[i].to_lines());
+  }
+  const Definitions& definitions = trace_.info().definitions;
+  if (added && !definitions.empty()) {
+    added = sections.add(FKT_SEC_DEFINITIONS, definitions.lines());
   }
   const std::string begun = begun_lines();
   if (added && !begun.empty()) added = sections.add(FKT_SEC_BEGUN, begun);
@@ -421,9 +426,12 @@ Result<Sections> SliceWriter::make_tail() {
   Json before;
   for (const Section& section : before_cut.sections) {
     // TASKS_END is not needed, because the checkpoint has the tasks at the slice's begin. The
-    // slice's pages are not in groups.
+    // slice's pages are not in groups. Its head has all definitions.
     const std::uint32_t type = section.header.type;
-    if (type == FKT_SEC_INDEX || type == FKT_SEC_TASKS_END || type == FKT_SEC_GROUPS) continue;
+    if (type == FKT_SEC_INDEX || type == FKT_SEC_TASKS_END || type == FKT_SEC_GROUPS ||
+        type == FKT_SEC_DEFINITIONS_END) {
+      continue;
+    }
     if (type != FKT_SEC_TOTALS) {
       sections.copy(section);
     } else if (const Result<Payload> payload = Payload::read(section)) {

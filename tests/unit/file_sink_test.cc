@@ -305,7 +305,8 @@ TEST_CASE("a snapshot is complete by itself, and what it lacks is counted") {
   for (const std::optional<int> level : {std::optional<int>(), std::optional(1)}) {
     const Folder folder;
     const FileSinkRules rules = rules_with(level);
-    PartHeads heads(head_of(rules), TaskList::all(), PartHeads::Kind::snapshot);
+    PartHeads heads(head_of(rules), TaskList::all(), std::make_shared<Defined>(),
+                    PartHeads::Kind::snapshot);
     PartCpus gone;  // at first the overwritten third; each snapshot adds a third
     std::uint64_t old = 0;
     for (const LentPage& page : all.first(all.size() / 3)) {

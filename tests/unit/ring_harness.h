@@ -139,7 +139,7 @@ class RingHarness {
     attempts_.back().arg = 1 + (bytes + 7) / 8;
     const u64 word = serial;
     const std::string text(bytes, letter(serial));
-    const fkt_body what = {&word, 1, bytes, text.data()};
+    const fkt_body what = {&word, 1, bytes, text.data(), 0};
     fkt_ring_write_any(&ring_, fkt_word(0, FKT_E_EXEC, fkt_body_words(&what)), pid_, pid_, &what);
     frames_.pop_back();
   }

@@ -75,8 +75,16 @@ class TraceBuilder {
   // Appends an event, preceded by a TIME word if one is needed.
   TraceBuilder& event(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
                       std::uint32_t arg = 0, std::initializer_list<std::uint64_t> words = {}) {
-    append(cpu, clock, id, arg, words, true);
+    append(cpu, clock, id, arg, {words.begin(), words.size()}, true);
     if (id >= FKT_E_SWITCH_R && id <= (FKT_E_SWITCH_R | 0xf)) cpus_[cpu].pid = arg & FKT_PID_MASK;
+    return *this;
+  }
+
+  // Appends an event that adds these lines to the catalogue.
+  TraceBuilder& define(std::uint32_t cpu, std::uint64_t clock, std::string_view lines) {
+    std::vector<std::uint64_t> words((lines.size() + 7) / 8);
+    std::memcpy(words.data(), lines.data(), lines.size());
+    append(cpu, clock, FKT_E_DEFINE, static_cast<std::uint32_t>(words.size()), words, true);
     return *this;
   }
 
@@ -95,7 +103,8 @@ class TraceBuilder {
                      std::uint64_t count) {
     close_page(cpu);
     cpus_[cpu].lost += count;
-    append(cpu, clock, FKT_W_LOST, 0, {cpus_[cpu].lost, from}, false);
+    const std::uint64_t words[] = {cpus_[cpu].lost, from};
+    append(cpu, clock, FKT_W_LOST, 0, words, false);
     return *this;
   }
 
@@ -229,7 +238,7 @@ class TraceBuilder {
   }
 
   void append(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id, std::uint32_t arg,
-              std::initializer_list<std::uint64_t> words, bool is_event) {
+              std::span<const std::uint64_t> words, bool is_event) {
     Cpu& c = cpus_[cpu];
     assert(clock >= c.clock);
     const bool time = clock - c.clock >= 1ULL << FKT_TIME_BITS;
@@ -254,6 +263,11 @@ class TraceBuilder {
     } else if (time) {
       append_word(c.page,
                   fkt_word(clock, FKT_W_TIME, static_cast<std::uint32_t>(clock >> FKT_TIME_BITS)));
+    }
+    if (id == FKT_E_DEFINE) {
+      auto header = get<fkt_page_header>(c.page, 0);
+      header.flags |= FKT_PAGE_DEFINES;
+      put(c.page, 0, header);
     }
     append_word(c.page, fkt_word(clock, id, arg));
     for (const std::uint64_t word : words) append_word(c.page, word);

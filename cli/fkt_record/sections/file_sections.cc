@@ -213,6 +213,7 @@ Result<Sections> sections_after(const Ending& e) {
   adder.add(FKT_SEC_TOTALS, *totals).add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
   const std::string tasks = e.status.overwritten > 0 ? e.task_list.lines() : e.tasks;
   if (!tasks.empty()) adder.add(FKT_SEC_TASKS_END, tasks);
+  if (!e.definitions.empty()) adder.add(FKT_SEC_DEFINITIONS_END, e.definitions);
   Status added = adder.status();
   if (added) added = add_tables(sections, e.index, e.groups);
   if (!added) return added.error();

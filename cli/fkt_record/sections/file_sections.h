@@ -66,6 +66,7 @@ struct Ending {
   // Events and pages in snapshots, which count as overwritten in this file; included in `status`.
   PartCpus snapshots;
   std::string tasks;  // payload of FKT_SEC_TASKS_END for a file that follows others
+  std::string definitions;  // payload of FKT_SEC_DEFINITIONS_END; empty: there are none
 };
 
 // Makes the sections after the pages: totals, interrupts, tasks, index and groups.

@@ -72,8 +72,9 @@ Json cpu_json(std::uint32_t cpu, const PartFile& part, const PartCpu& gone, Part
 
 }  // namespace
 
-PartHeads::PartHeads(std::string first, const TaskList& tasks, Kind kind)
-    : first_(std::move(first)), list_(tasks), kind_(kind) {}
+PartHeads::PartHeads(std::string first, const TaskList& tasks,
+                     std::shared_ptr<const Defined> defined, Kind kind)
+    : first_(std::move(first)), list_(tasks), defined_(std::move(defined)), kind_(kind) {}
 
 std::string PartHeads::tasks_until_now() const {
   const auto listed = listed_.find(last_);
@@ -117,8 +118,11 @@ Result<std::string> PartHeads::head(unsigned number, const PartCpus& before) {
   }
   Prepared next = std::move(*prepared_);
   prepared_.reset();
-  const Status added =
+  Status added =
       next.sections.add(FKT_SEC_PART, part_json(number, before, kind_ == Kind::snapshot));
+  if (const std::string known = definitions(); added && !known.empty()) {
+    added = next.sections.add(FKT_SEC_DEFINITIONS, known);
+  }
   if (!added) return added.error();
   if (kind_ == Kind::snapshot) listed_.clear();
   last_ = number;
@@ -167,18 +171,21 @@ Result<Sections> part_tail(const PartEnd& end, const PartFile& part, const std::
   Status added = sections.add(FKT_SEC_TOTALS, totals);
   if (added) added = sections.add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
   if (added && !tasks.empty()) added = sections.add(FKT_SEC_TASKS_END, tasks);
+  if (added && !end.definitions.empty()) {
+    added = sections.add(FKT_SEC_DEFINITIONS_END, end.definitions);
+  }
   if (added) added = add_tables(sections, part.index(), part.groups());
   if (!added) return added.error();
   return sections;
 }
 
 Result<Sections> part_tail(const Device& device, fkt_clock_source clock, const PartFile& part,
-                           const std::string& tasks) {
+                           const std::string& tasks, std::string definitions) {
   const Result<fkt_status> status = device.status();
   if (!status) return status.error();
   const Result<fkt_clocks> now = device.clocks(clock);
   if (!now) return now.error();
-  PartEnd end{.status = *status, .now = *now};
+  PartEnd end{.status = *status, .now = *now, .definitions = std::move(definitions)};
   // The recording may stop long after this file's last page, so this file ends with its last page.
   end.status.stop_clock = 0;
   return part_tail(end, part, tasks);

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "cli/fkt_record/output/part_file.h"
+#include "cli/fkt_record/sections/defined.h"
 #include "cli/fkt_record/sections/task_list.h"
 #include "lib/format/file_writer.h"
 #include "lib/record/device.h"
@@ -20,9 +22,12 @@ class PartHeads {
  public:
   enum class Kind { rotated, snapshot };
   // first: the head of the first file. Most of its sections are copied into the other heads.
-  PartHeads(std::string first, const TaskList& tasks, Kind kind = Kind::rotated);
+  PartHeads(std::string first, const TaskList& tasks, std::shared_ptr<const Defined> defined,
+            Kind kind = Kind::rotated);
   // Does the slow part of the next head in advance: lists all tasks.
   Status prepare();
+  // Payload of FKT_SEC_DEFINITIONS_END of a file that ends now.
+  std::string definitions() const { return defined_->lines(); }
   // Makes the head of file `number` (from 1). before: per CPU, what the files before it hold and
   // how many events were lost.
   Result<std::string> head(unsigned number, const PartCpus& before);
@@ -43,6 +48,7 @@ class PartHeads {
   };
   std::string first_;
   TaskList list_;
+  std::shared_ptr<const Defined> defined_;
   Kind kind_;
   std::optional<Prepared> prepared_;
   std::string tasks_;  // tasks of the latest list
@@ -60,6 +66,7 @@ struct PartEnd {
   // For a snapshot: per CPU, events recorded before it that are in none of its pages, and the
   // number lost before it.
   PartCpus gone{};
+  std::string definitions{};  // payload of FKT_SEC_DEFINITIONS_END; empty: there are none
 };
 
 // Makes totals, interrupts and tables of a file that is not the last one. tasks: payload of
@@ -68,6 +75,6 @@ Result<Sections> part_tail(const PartEnd& end, const PartFile& part, const std::
 // As above, for a file that --rotate has finished, with the device's current status and clocks.
 // clock: the clock source of the recording.
 Result<Sections> part_tail(const Device& device, fkt_clock_source clock, const PartFile& part,
-                           const std::string& tasks);
+                           const std::string& tasks, std::string definitions);
 
 }  // namespace fkt::record

@@ -12,7 +12,11 @@ namespace fkt::record {
 
 LentFiles::LentFiles(const Device& device, const TaskList& tasks, Output& first,
                      const LentFilesPlan& plan)
-    : device_(device), tasks_(tasks), first_(first), rules_(plan.sink) {}
+    : device_(device),
+      tasks_(tasks),
+      defined_(plan.defined),
+      first_(first),
+      rules_(plan.sink) {}
 
 Result<std::unique_ptr<LentFiles>> LentFiles::make(const Device& device, const TaskList& tasks,
                                                    Output& first, const std::string& head,
@@ -37,7 +41,7 @@ Result<std::unique_ptr<LentFiles>> LentFiles::make(const Device& device, const T
 }
 
 void LentFiles::make_rotation(const LentFilesPlan& plan, const std::string& head) {
-  heads_ = std::make_shared<PartHeads>(head, tasks_);
+  heads_ = std::make_shared<PartHeads>(head, tasks_, defined_);
   Rotation::Makers makers{
       // An error is ignored here: it occurs again when the head is made, and is reported then.
       [heads = heads_] { (void)static_cast<bool>(heads->prepare()); },
@@ -47,14 +51,14 @@ void LentFiles::make_rotation(const LentFilesPlan& plan, const std::string& head
       [heads = heads_, &device = device_, clock = plan.clock](const PartFile& part) {
         const std::string tasks = heads->take_tasks(part.number());
         heads->note_tasks();  // of the file that has just begun
-        return part_tail(device, clock, part, tasks);
+        return part_tail(device, clock, part, tasks, heads->definitions());
       }};
   rotation_ = std::make_unique<Rotation>(RotationPlan{plan.output, plan.keep, rules_.part}, first_,
                                          std::move(makers));
 }
 
 void LentFiles::set_head(const std::string& head) {
-  if (heads_) *heads_ = PartHeads(head, tasks_);
+  if (heads_) *heads_ = PartHeads(head, tasks_, defined_);
 }
 
 void LentFiles::start() {

@@ -21,6 +21,7 @@ struct LentFilesPlan {
   std::optional<unsigned> keep{};  // number of finished files to keep; nothing: all
   fkt_clock_source clock = FKT_CLOCK_TSC;
   FileSinkRules sink;  // part.limit: of a single file; part.file_limit: set by LentFiles
+  std::shared_ptr<const Defined> defined{};
 };
 
 class LentFiles {
@@ -61,6 +62,7 @@ class LentFiles {
 
   const Device& device_;
   const TaskList tasks_;
+  const std::shared_ptr<const Defined> defined_;
   Output& first_;
   FileSinkRules rules_;
   // Declared in this order, because each uses the ones before it.

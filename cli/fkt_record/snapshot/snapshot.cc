@@ -148,7 +148,9 @@ Status Snapshot::write_tail(FileSink& sink, const fkt_clocks& now) {
   if (!status) return status.error();
   Result<PartCpus> before = gone();
   if (!before) return before.error();
-  PartEnd end{*status, now, "snapshot", job_.because, std::move(*before)};
+  PartEnd end{*status,       now,
+              "snapshot",    job_.because,
+              std::move(*before), rules_.heads.definitions()};
   end.status.stop_clock = now.clock;
   const Result<Sections> tail = part_tail(end, *sink.part(), rules_.heads.tasks_until_now());
   if (!tail) return tail.error();
