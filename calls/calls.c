@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Switches the tracing of calls (calls.h). An ftrace_ops whose trampoline is set before it is registered keeps it:
- * ftrace then patches each function that has no other user to call trampoline.S directly. Where a function has other
- * users, ftrace calls share(), which makes it go on to trampoline.S.
- */
+/* Switches the tracing of calls (calls.h): begin, exchange of the plan, end, and keeping the module loaded. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -23,7 +19,7 @@
 #include "calls.h"
 #include "entries.h"
 #include "functions.h"
-#include "traced.h"
+#include "plan.h"
 #include "trampoline.h"
 
 /* Longer than any call. */
@@ -36,7 +32,6 @@
 DEFINE_PER_CPU(unsigned long, fkt_calls_open);
 /* As in struct fkt_calls_totals, since the module was loaded; too_short is counted by trampoline.S. */
 DEFINE_PER_CPU(u64, fkt_calls_too_short);
-static DEFINE_PER_CPU(u64, taken);
 /* Calls of fewer ticks are dropped. Read by trampoline.S; a change takes effect on each CPU by and by. */
 u64 fkt_calls_shortest = FOR_EVER;
 
@@ -89,7 +84,7 @@ static void __maybe_unused no_record_kept(const struct fkt_call *call, u64 end, 
 {
 }
 
-static bool trace_none(const u64 *arguments, u64 *kept, unsigned long body)
+static bool trace_none(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
 {
 	return false;
 }
@@ -111,27 +106,15 @@ void fkt_calls_returned_kept(struct fkt_call *call, u64 end, u64 ticks, const u6
 	static_call_cond(fkt_calls_record_kept)(call, end, kept);
 }
 
-bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body)
+bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
 {
-	return static_call(fkt_calls_ask)(arguments, kept, body);
+	return static_call(fkt_calls_ask)(arguments, kept, body, room);
 }
 
-/* Protects `traced`, `is_used` and `is_kept`. */
+/* Protects the plan in force (plan.h), `is_used` and `is_kept`. */
 static DEFINE_MUTEX(lock);
-/* By kind of frame; NULL: no functions. */
-static struct ftrace_ops *traced[FKT_CALLS_FRAMES];
 /* There is a user: calls are traced. */
 static bool is_used;
-
-static const struct {
-	void (*enter)(void);
-	void (*back)(void);
-} code[FKT_CALLS_FRAMES] = {
-	[FKT_CALLS_PLAIN] = { fkt_calls_enter, fkt_calls_return },
-	[FKT_CALLS_FEW] = { fkt_calls_enter_few, fkt_calls_return_few },
-	[FKT_CALLS_SOME] = { fkt_calls_enter_some, fkt_calls_return_some },
-	[FKT_CALLS_MANY] = { fkt_calls_enter_many, fkt_calls_return_many },
-};
 
 /* This module holds a reference to itself, and counts the calls that end with their task. */
 static bool is_kept;
@@ -141,17 +124,6 @@ static bool is_kept;
 static struct tracepoint *exit_tracepoint;
 
 #define MOST_FRAMES 128
-
-/* Returns whether a traced function returns to this address. */
-static bool returns_here(unsigned long address)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(code); i++)
-		if (address == (unsigned long)code[i].back)
-			return true;
-	return false;
-}
 
 /*
  * The functions on the stack of a task that exits never return. Called in that task, with preemption disabled. Frames
@@ -168,7 +140,7 @@ static void on_exit(void *unused, struct task_struct *task)
 	for (i = 0; i < n && stack[i] != caller; i++)
 		;
 	for (; i < n; i++)
-		open += returns_here(stack[i]);
+		open += fkt_plan_returns(stack[i]);
 	if (open)
 		this_cpu_sub(fkt_calls_open, open);
 }
@@ -248,77 +220,6 @@ static int keep(void)
 
 /* ---- begin and end ---- */
 
-/*
- * Called by ftrace, in any context, for a function that has other ftrace_ops too. If one of them sets a direct call,
- * now or later in the same call of ftrace, it must not be replaced: a BPF program would not run. The same holds for
- * a function that a live patch has replaced.
- */
-static void share(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *regs)
-{
-	if (fkt_functions_direct(ip) || ftrace_get_regs(regs)->ip != ip + FKT_CALLS_NOP_BYTES)
-		this_cpu_inc(taken);
-	else
-		fkt_ftrace_go_to(regs, op->trampoline);
-}
-
-static void free_traced(void)
-{
-	unsigned int frame;
-
-	for (frame = 0; frame < ARRAY_SIZE(traced); frame++) {
-		if (traced[frame])
-			fkt_traced_free(traced[frame]);
-		traced[frame] = NULL;
-	}
-}
-
-/* After an error the caller must call free_traced(). */
-static int make_traced(const struct fkt_calls_plan *plan)
-{
-	/* share() changes a register. */
-	struct ftrace_ops like = { .func = share, .flags = FTRACE_OPS_FL_SAVE_REGS };
-	struct ftrace_ops *ops;
-	unsigned int frame;
-	int err = -ENOENT;
-
-	for (frame = 0; frame < ARRAY_SIZE(traced); frame++) {
-		if (!plan->frames[frame].count)
-			continue;
-		like.trampoline = (unsigned long)code[frame].enter;
-		ops = fkt_traced_make(plan->frames[frame].functions, plan->frames[frame].count, &like);
-		if (ops == ERR_PTR(-ENOENT))
-			continue;
-		if (IS_ERR(ops))
-			return PTR_ERR(ops);
-		traced[frame] = ops;
-		err = 0;
-	}
-	return err;
-}
-
-/* Returns when no CPU is between a function's patched nop and trampoline.S any more. */
-static void unregister_traced(void)
-{
-	unsigned int frame;
-
-	for (frame = 0; frame < ARRAY_SIZE(traced); frame++)
-		if (traced[frame])
-			fkt_traced_unregister(traced[frame]);
-}
-
-static int register_traced(void)
-{
-	unsigned int frame;
-	int err = 0;
-
-	for (frame = 0; !err && frame < ARRAY_SIZE(traced); frame++)
-		if (traced[frame])
-			err = fkt_traced_register(traced[frame]);
-	if (err)
-		unregister_traced();
-	return err;
-}
-
 static void set_user(const struct fkt_calls_plan *plan)
 {
 	static_call_update(fkt_calls_record, plan->record);
@@ -340,7 +241,7 @@ static struct fkt_calls_totals sum_totals(void)
 
 	for_each_possible_cpu(cpu) {
 		sum.too_short += READ_ONCE(per_cpu(fkt_calls_too_short, cpu));
-		sum.taken += READ_ONCE(per_cpu(taken, cpu));
+		sum.taken += READ_ONCE(per_cpu(fkt_plan_taken, cpu));
 	}
 	return sum;
 }
@@ -372,7 +273,7 @@ static int begin(const struct fkt_calls_plan *plan)
 
 	if (is_used)
 		return -EBUSY;
-	err = make_traced(plan);
+	err = fkt_plan_make(plan);
 	if (err)
 		goto err_free;
 	err = keep();
@@ -381,7 +282,7 @@ static int begin(const struct fkt_calls_plan *plan)
 	at_begin = sum_totals();
 	at_end = at_begin;
 	set_user(plan);
-	err = register_traced();
+	err = fkt_plan_register();
 	if (err)
 		goto err_forget;
 	is_used = true;
@@ -391,7 +292,7 @@ err_forget:
 	forget_user();
 	let_go();
 err_free:
-	free_traced();
+	fkt_plan_free();
 	return err;
 }
 
@@ -419,11 +320,11 @@ void fkt_calls_end(void)
 {
 	mutex_lock(&lock);
 	if (is_used) {
-		unregister_traced();
+		fkt_plan_unregister();
 		/* Before forget_user(), which makes every call too short. */
 		at_end = sum_totals();
 		forget_user();
-		free_traced();
+		fkt_plan_free();
 		is_used = false;
 		wait_seconds = 1;
 		if (!let_go())
@@ -432,6 +333,51 @@ void fkt_calls_end(void)
 	mutex_unlock(&lock);
 }
 EXPORT_SYMBOL_GPL(fkt_calls_end);
+
+/* ---- another plan while calls are traced ---- */
+
+static int arm(const struct fkt_calls_plan *plan)
+{
+	int err;
+
+	if (!is_used)
+		return -EINVAL;
+	err = fkt_plan_arm(plan);
+	if (err)
+		return err;
+	/* Read by trampoline.S without a lock. */
+	if (plan->shortest < fkt_calls_shortest)
+		WRITE_ONCE(fkt_calls_shortest, plan->shortest);
+	return 0;
+}
+
+/*
+ * Traces the functions of this plan too, besides those that are traced; of the rest of the plan only `shortest` counts,
+ * if it is less. Returns an errno as fkt_calls_begin(): then the caller must go back to the plan before with
+ * fkt_calls_disarm().
+ */
+int fkt_calls_arm(const struct fkt_calls_plan *plan)
+{
+	int err;
+
+	mutex_lock(&lock);
+	err = arm(plan);
+	mutex_unlock(&lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(fkt_calls_arm);
+
+/* Traces no other functions than those of this plan. Calls of others that are in flight are still recorded. */
+void fkt_calls_disarm(const struct fkt_calls_plan *plan)
+{
+	mutex_lock(&lock);
+	if (is_used) {
+		fkt_plan_disarm(plan);
+		WRITE_ONCE(fkt_calls_shortest, plan->shortest);
+	}
+	mutex_unlock(&lock);
+}
+EXPORT_SYMBOL_GPL(fkt_calls_disarm);
 
 /* Changes plan->shortest while calls are traced; calls that have begun are dropped or recorded by the new value. */
 void fkt_calls_set_shortest(u64 ticks)
@@ -449,20 +395,16 @@ EXPORT_SYMBOL_GPL(fkt_calls_set_shortest);
 /*
  * Called before the code of a module runs, and before its memory is freed. `lock` is taken with the notifiers'
  * semaphore held, and nothing that takes that semaphore is called under it: ftrace, static calls and tracepoints
- * have notifiers, but call none. A user that begins meanwhile either has its functions in `traced` when this is
+ * have notifiers, but call none. A user that begins meanwhile either has its functions in the plan when this is
  * called, or sees in the module's state that it is being unloaded (functions.c).
  */
 static int on_module(struct notifier_block *unused, unsigned long state, void *module)
 {
-	unsigned int frame;
-
 	/* A module that is being loaded: none of its functions was selected. */
 	if (state != MODULE_STATE_GOING && state != MODULE_STATE_COMING)
 		return NOTIFY_DONE;
 	mutex_lock(&lock);
-	for (frame = 0; frame < ARRAY_SIZE(traced); frame++)
-		if (traced[frame])
-			fkt_traced_drop(traced[frame], module);
+	fkt_plan_drop(module);
 	mutex_unlock(&lock);
 	fkt_entries_drop(module);
 	return NOTIFY_OK;

@@ -30,10 +30,11 @@ struct fkt_call {
 /* These are called in any context, NMI included; they must not sleep or be traced. end: TSC at the return. */
 typedef void (*fkt_call_fn)(const struct fkt_call *call, u64 end);
 /*
- * A function is entered. arguments: the six registers for arguments, in their order; kept: words to keep until the
- * return, as many as the function's frame has; body: as in struct fkt_call. Returns whether the call is traced.
+ * A function is entered. arguments: the six registers for arguments, in their order; kept: `room` words to keep until
+ * the return, as many as the frame has, which is another kind than the plan's while the plan changes; body: as in
+ * struct fkt_call. Returns whether the call is traced.
  */
-typedef bool (*fkt_call_ask_fn)(const u64 *arguments, u64 *kept, unsigned long body);
+typedef bool (*fkt_call_ask_fn)(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room);
 /*
  * The call returns. It may have been entered while an earlier user traced it, so a user must be able to tell whether
  * the kept words are its own.
@@ -62,6 +63,8 @@ struct fkt_calls_totals {
 
 int fkt_calls_begin(const struct fkt_calls_plan *plan);
 void fkt_calls_end(void);
+int fkt_calls_arm(const struct fkt_calls_plan *plan);
+void fkt_calls_disarm(const struct fkt_calls_plan *plan);
 void fkt_calls_set_shortest(u64 ticks);
 void fkt_calls_totals(struct fkt_calls_totals *totals);
 unsigned long fkt_calls_in_flight(void);

@@ -6,6 +6,7 @@
 #include <linux/mutex.h>
 
 #include "entries.h"
+#include "functions.h"
 #include "traced.h"
 
 /*
@@ -16,23 +17,33 @@ static DEFINE_MUTEX(lock);
 /* NULL: there is no user. */
 static struct ftrace_ops *traced;
 
-static int begin(unsigned long *functions, unsigned int count, ftrace_func_t entered)
+/* Returns an ftrace_ops that is registered, or an ERR_PTR. */
+static struct ftrace_ops *make(unsigned long *functions, unsigned int count, ftrace_func_t entered)
 {
 	const struct ftrace_ops like = { .func = entered };
-	struct ftrace_ops *ops;
+	struct ftrace_ops *ops = fkt_traced_make(functions, count, &like);
 	int err;
+
+	if (IS_ERR(ops))
+		return ops;
+	err = fkt_traced_register(ops);
+	if (!err)
+		return ops;
+	fkt_traced_free(ops);
+	return ERR_PTR(err);
+}
+
+static int begin(unsigned long *functions, unsigned int count, ftrace_func_t entered)
+{
+	struct ftrace_ops *ops;
 
 	if (traced)
 		return -EBUSY;
-	ops = fkt_traced_make(functions, count, &like);
+	ops = make(functions, count, entered);
 	if (IS_ERR(ops))
 		return PTR_ERR(ops);
-	err = fkt_traced_register(ops);
-	if (err)
-		fkt_traced_free(ops);
-	else
-		traced = ops;
-	return err;
+	traced = ops;
+	return 0;
 }
 
 /*
@@ -51,6 +62,51 @@ int fkt_entries_begin(unsigned long *functions, unsigned int count, ftrace_func_
 	return err;
 }
 EXPORT_SYMBOL_GPL(fkt_entries_begin);
+
+static int arm(unsigned long *functions, unsigned int count, ftrace_func_t entered)
+{
+	struct ftrace_ops *ops;
+	int allowed;
+
+	if (!traced)
+		return -EINVAL;
+	if (fkt_traced_is_registered(traced)) {
+		allowed = fkt_functions_allow(functions, count, false);
+		return allowed > 0 ? fkt_traced_add(traced, functions, allowed) : allowed ?: -ENOENT;
+	}
+	/* It has no functions any more. */
+	ops = make(functions, count, entered);
+	if (IS_ERR(ops))
+		return PTR_ERR(ops);
+	fkt_traced_free(traced);
+	traced = ops;
+	return 0;
+}
+
+/*
+ * Calls `entered`, the same one, also when one of these functions is entered. Changes the array. After an error the
+ * caller must go back with fkt_entries_disarm(). Errors as of fkt_entries_begin(), but -EINVAL if there is no user.
+ */
+int fkt_entries_arm(unsigned long *functions, unsigned int count, ftrace_func_t entered)
+{
+	int err;
+
+	mutex_lock(&lock);
+	err = arm(functions, count, entered);
+	mutex_unlock(&lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(fkt_entries_arm);
+
+/* Traces no other functions than these, of which there may be none. Changes the array. */
+void fkt_entries_disarm(unsigned long *functions, unsigned int count)
+{
+	mutex_lock(&lock);
+	if (traced)
+		fkt_traced_keep(traced, functions, fkt_functions_known(functions, count));
+	mutex_unlock(&lock);
+}
+EXPORT_SYMBOL_GPL(fkt_entries_disarm);
 
 /*
  * Ends it. Returns true when `entered` does not run any more; false: ftrace has switched itself off after an error, and

@@ -8,6 +8,8 @@
 struct module;
 
 int fkt_entries_begin(unsigned long *functions, unsigned int count, ftrace_func_t entered);
+int fkt_entries_arm(unsigned long *functions, unsigned int count, ftrace_func_t entered);
+void fkt_entries_disarm(unsigned long *functions, unsigned int count);
 bool fkt_entries_end(void);
 void fkt_entries_drop(const struct module *module);
 

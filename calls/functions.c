@@ -200,3 +200,17 @@ int fkt_functions_allow(unsigned long *functions, unsigned int count, bool must_
 	}
 	return order(functions, kept);
 }
+
+/* As fkt_functions_allow(), for functions that are traced: what is no function any more is left out. */
+unsigned int fkt_functions_known(unsigned long *functions, unsigned int count)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < count; i++) {
+		unsigned long nop = nop_of(functions[i]);
+
+		if (nop)
+			functions[kept++] = nop;
+	}
+	return order(functions, kept);
+}

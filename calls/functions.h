@@ -8,5 +8,6 @@
 int fkt_functions_init(void);
 bool fkt_functions_direct(unsigned long nop);
 int fkt_functions_allow(unsigned long *functions, unsigned int count, bool must_return);
+unsigned int fkt_functions_known(unsigned long *functions, unsigned int count);
 
 #endif /* FKT_CALLS_FUNCTIONS_H */

@@ -18,9 +18,17 @@ struct traced {
 	bool is_registered;
 	bool stays; /* ftrace goes on using it */
 	unsigned int count; /* functions that are traced */
-	unsigned int movable_count; /* of these, functions of modules */
-	unsigned long movable[]; /* their nops, ascending */
+	unsigned long *nops; /* theirs, ascending: those of modules are the last ones */
 };
+
+static unsigned long *copy_of(const unsigned long *source, size_t bytes)
+{
+	unsigned long *copy = kvmalloc(bytes, GFP_KERNEL);
+
+	if (copy)
+		memcpy(copy, source, bytes);
+	return copy;
+}
 
 static struct traced *traced_of(struct ftrace_ops *ops)
 {
@@ -36,15 +44,12 @@ static struct traced *traced_of(struct ftrace_ops *ops)
 struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count, const struct ftrace_ops *like)
 {
 	int err, allowed = fkt_functions_allow(functions, count, like->trampoline);
-	unsigned int movable = 0;
 	struct traced *traced;
 
 	/* An empty filter would mean every function. */
 	if (allowed <= 0)
 		return ERR_PTR(allowed ?: -ENOENT);
-	while (movable < allowed && functions[allowed - 1 - movable] >= MODULES_VADDR)
-		movable++;
-	traced = kvzalloc(struct_size(traced, movable, movable), GFP_KERNEL);
+	traced = kvzalloc(sizeof(*traced), GFP_KERNEL);
 	if (!traced)
 		return ERR_PTR(-ENOMEM);
 	traced->ops.func = like->func;
@@ -52,9 +57,8 @@ struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count,
 	/* PERMANENT: kernel.ftrace_enabled=0 would end it in silence, and is refused. */
 	traced->ops.flags = like->flags | FTRACE_OPS_FL_PERMANENT;
 	traced->count = allowed;
-	traced->movable_count = movable;
-	memcpy(traced->movable, functions + allowed - movable, movable * sizeof(*functions));
-	err = ftrace_set_filter_ips(&traced->ops, functions, allowed, 0, 1);
+	traced->nops = copy_of(functions, allowed * sizeof(*functions));
+	err = traced->nops ? ftrace_set_filter_ips(&traced->ops, functions, allowed, 0, 1) : -ENOMEM;
 	if (!err)
 		return &traced->ops;
 	fkt_traced_free(&traced->ops);
@@ -102,16 +106,16 @@ void fkt_traced_drop(struct ftrace_ops *ops, const struct module *module)
 	int err = 0;
 
 	/* A module's code is contiguous, so its functions are neighbours in the ascending array. */
-	while (first < traced->movable_count && !within_module_core(traced->movable[first], module))
+	while (first < traced->count && !within_module_core(traced->nops[first], module))
 		first++;
-	for (last = first; last < traced->movable_count; last++)
-		if (!within_module_core(traced->movable[last], module))
+	for (last = first; last < traced->count; last++)
+		if (!within_module_core(traced->nops[last], module))
 			break;
 	n = last - first;
 	if (!n || !traced->is_registered)
 		return;
 	if (n < traced->count)
-		err = ftrace_set_filter_ips(ops, &traced->movable[first], n, 1, 0);
+		err = ftrace_set_filter_ips(ops, &traced->nops[first], n, 1, 0);
 	/* If ftrace has switched itself off after an error (-ENODEV), it will not touch what is loaded there next. */
 	if (err && err != -ENODEV)
 		pr_err("%s: its functions stay in the filter (%d), so %u functions are not traced any more\n",
@@ -119,9 +123,98 @@ void fkt_traced_drop(struct ftrace_ops *ops, const struct module *module)
 	if (err || n == traced->count)
 		fkt_traced_unregister(ops);
 	traced->count -= n;
-	traced->movable_count -= n;
-	memmove(&traced->movable[first], &traced->movable[last],
-		(traced->movable_count - first) * sizeof(traced->movable[0]));
+	memmove(&traced->nops[first], &traced->nops[last], (traced->count - first) * sizeof(traced->nops[0]));
+}
+
+/* Returns false if it traces nothing: modules had all its functions, and are gone. */
+bool fkt_traced_is_registered(struct ftrace_ops *ops)
+{
+	return traced_of(ops)->is_registered;
+}
+
+/*
+ * Merges two ascending arrays. merged: has room for both; added: for those of `b` that are not in `a`. Returns how many
+ * these are.
+ */
+static unsigned int merge(const unsigned long *a, unsigned int as, const unsigned long *b, unsigned int bs,
+			  unsigned long *merged, unsigned long *added)
+{
+	unsigned int i = 0, j = 0, k = 0, n = 0;
+
+	while (i < as || j < bs) {
+		if (j == bs || (i < as && a[i] < b[j])) {
+			merged[k++] = a[i++];
+			continue;
+		}
+		if (i < as && a[i] == b[j])
+			i++;
+		else
+			added[n++] = b[j];
+		merged[k++] = b[j++];
+	}
+	return n;
+}
+
+/*
+ * Traces these functions too. nops: as fkt_functions_allow() makes them; ops: must be registered. An error changes
+ * nothing.
+ */
+int fkt_traced_add(struct ftrace_ops *ops, const unsigned long *nops, unsigned int count)
+{
+	struct traced *traced = traced_of(ops);
+	unsigned long *merged = kvmalloc_array(traced->count + count, sizeof(*merged), GFP_KERNEL);
+	unsigned long *added = kvmalloc_array(count, sizeof(*added), GFP_KERNEL);
+	unsigned int n;
+	int err = -ENOMEM;
+
+	if (merged && added) {
+		n = merge(traced->nops, traced->count, nops, count, merged, added);
+		err = n ? ftrace_set_filter_ips(ops, added, n, 0, 0) : 0;
+		if (!err) {
+			swap(traced->nops, merged);
+			traced->count += n;
+		}
+	}
+	kvfree(added);
+	kvfree(merged);
+	return err;
+}
+
+/*
+ * Traces only those of its functions that are among these. Returns false if none is left: then it is not registered any
+ * more. Without memory it goes on tracing the others.
+ */
+bool fkt_traced_keep(struct ftrace_ops *ops, const unsigned long *nops, unsigned int count)
+{
+	struct traced *traced = traced_of(ops);
+	unsigned int i, j = 0, n = 0, kept = 0;
+	unsigned long *gone;
+
+	if (!traced->is_registered)
+		return false;
+	gone = kvmalloc_array(traced->count, sizeof(*gone), GFP_KERNEL);
+	if (!gone)
+		return true;
+	for (i = 0; i < traced->count; i++) {
+		while (j < count && nops[j] < traced->nops[i])
+			j++;
+		if (j == count || nops[j] != traced->nops[i])
+			gone[n++] = traced->nops[i];
+	}
+	if (n == traced->count) {
+		fkt_traced_unregister(ops);
+		traced->count = 0;
+	} else if (n && !ftrace_set_filter_ips(ops, gone, n, 1, 0)) {
+		for (i = 0, j = 0; i < traced->count; i++) {
+			if (j < n && gone[j] == traced->nops[i])
+				j++;
+			else
+				traced->nops[kept++] = traced->nops[i];
+		}
+		traced->count = kept;
+	}
+	kvfree(gone);
+	return traced->is_registered;
 }
 
 /* ops must not be registered. */
@@ -130,5 +223,6 @@ void fkt_traced_free(struct ftrace_ops *ops)
 	if (traced_of(ops)->stays)
 		return;
 	ftrace_free_filter(ops);
+	kvfree(traced_of(ops)->nops);
 	kvfree(traced_of(ops));
 }

@@ -14,6 +14,9 @@ struct module;
 struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count, const struct ftrace_ops *like);
 int fkt_traced_register(struct ftrace_ops *ops);
 bool fkt_traced_unregister(struct ftrace_ops *ops);
+bool fkt_traced_is_registered(struct ftrace_ops *ops);
+int fkt_traced_add(struct ftrace_ops *ops, const unsigned long *nops, unsigned int count);
+bool fkt_traced_keep(struct ftrace_ops *ops, const unsigned long *nops, unsigned int count);
 void fkt_traced_drop(struct ftrace_ops *ops, const struct module *module);
 void fkt_traced_free(struct ftrace_ops *ops);
 

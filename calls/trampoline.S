@@ -140,6 +140,7 @@ SYM_CODE_START(fkt_calls_enter_\name)
 	movq	%rsp, %rdi
 	leaq	48(%rsp), %rsi
 	movq	48 + 8 * \words(%rsp), %rdx
+	movl	$\words, %ecx
 	call	fkt_calls_entered
 	popq	%rdi
 	popq	%rsi

@@ -20,7 +20,7 @@ void fkt_calls_return_many(void);
  * with the change of fkt_calls_period. call->begin is not set yet.
  */
 void fkt_calls_returned(struct fkt_call *call, u64 end, u64 ticks);
-bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body);
+bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room);
 void fkt_calls_returned_kept(struct fkt_call *call, u64 end, u64 ticks, const u64 *kept);
 
 #endif /* FKT_CALLS_TRAMPOLINE_H */

@@ -4,6 +4,8 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/random.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <asm/ibt.h>
@@ -39,6 +41,15 @@ unsigned long fkt_call_body(unsigned long function)
 
 /* ---- programs ---- */
 
+/* A call keeps it, so that what the call kept is never given to other programs, whatever table is in force by then. */
+static u64 mark_of(const void *programs, size_t bytes)
+{
+	static siphash_key_t key __read_mostly;
+
+	get_random_once(&key, sizeof(key));
+	return siphash(programs, bytes, &key) & ~1ULL;
+}
+
 static struct fkt_program_rules first_rules(enum fkt_call_form form)
 {
 	switch (form) {
@@ -56,6 +67,7 @@ static int check_pair(struct fkt_call_table *table, enum fkt_call_form form, u32
 {
 	struct fkt_call_programs *programs = &table->programs[index];
 	struct fkt_program_rules rules = first_rules(form);
+	const size_t begin = *offset;
 
 	programs->entry = fkt_program_take(table->program_block, bytes, offset, &rules, check);
 	if (!programs->entry)
@@ -64,6 +76,7 @@ static int check_pair(struct fkt_call_table *table, enum fkt_call_form form, u32
 	programs->exit = fkt_program_take(table->program_block, bytes, offset, &rules, check);
 	if (!programs->exit)
 		return -EINVAL;
+	programs->mark = mark_of(table->program_block + begin, *offset - begin);
 	/* It would never run. */
 	return form != FKT_FORM_CALL && programs->exit->insns ? -EINVAL : 0;
 }
@@ -97,9 +110,9 @@ static int get_programs(struct fkt_call_table *table, const struct fkt_calls *ca
 
 /* ---- functions ---- */
 
-static int make_slots(struct fkt_call_table *table)
+static int make_slots(struct fkt_call_table *table, u32 count)
 {
-	u32 bits = order_base_2(2 * table->count);
+	u32 bits = max(order_base_2(2 * count), 1);
 
 	table->slots = kvcalloc(1UL << bits, sizeof(*table->slots), GFP_KERNEL);
 	table->asks = kvcalloc(1UL << bits, sizeof(*table->asks), GFP_KERNEL);
@@ -108,30 +121,106 @@ static int make_slots(struct fkt_call_table *table)
 	return table->slots && table->asks ? 0 : -ENOMEM;
 }
 
+/* Returns false if the table has a function with this body: the same one by another address, that of its nop. */
+static bool put_slot(struct fkt_call_table *table, const struct fkt_call_slot *slot, const struct fkt_call_ask *ask)
+{
+	u32 at = fkt_call_hash(table, slot->body);
+
+	for (; table->slots[at].body; at = (at + 1) & table->last)
+		if (table->slots[at].body == slot->body)
+			return false;
+	table->asks[at] = *ask;
+	table->slots[at] = *slot;
+	return true;
+}
+
 static int add_function(struct fkt_call_table *table, const struct fkt_called *called,
 			const struct fkt_instrument_slot *instrument, enum fkt_call_form form)
 {
 	unsigned long body = form == FKT_FORM_INSTRUCTION ? called->function : fkt_call_body(called->function);
-	u32 at = fkt_call_hash(table, body);
 	const struct fkt_call_programs *programs = &table->programs[called->program];
-
-	/* 0 is for free slots. */
-	if (!(u32)body)
-		return -EINVAL;
-	while (table->slots[at].body) {
-		/* The same function by another address: that of its nop. */
-		if (table->slots[at].body == (u32)body)
-			return -EINVAL;
-		at = (at + 1) & table->last;
-	}
-	table->asks[at] = (struct fkt_call_ask){ .programs = programs, .exits = called->how & FKT_CALLED_EXIT };
-	table->slots[at] = (struct fkt_call_slot){
+	const struct fkt_call_ask ask = { .programs = programs, .exits = called->how & FKT_CALLED_EXIT };
+	struct fkt_call_slot slot = {
 		.body = body, .number = called->number | instrument->layer << FKT_ARG_BITS, .instrument = instrument,
 	};
+
 	if (programs->entry->insns || programs->exit->insns || called->how & FKT_CALLED_EXIT)
-		table->slots[at].number |= FKT_CALL_ASKS;
+		slot.number |= FKT_CALL_ASKS;
 	if (instrument->action != FKT_ACTION_RECORD)
-		table->slots[at].number |= FKT_CALL_ACTS;
+		slot.number |= FKT_CALL_ACTS;
+	/* 0 is for free slots. */
+	return slot.body && put_slot(table, &slot, &ask) ? 0 : -EINVAL;
+}
+
+/* Copies the slots into a larger table. */
+static int make_room(struct fkt_call_table *table, u32 count)
+{
+	const struct fkt_call_table old = *table;
+	u32 i;
+	int err = make_slots(table, count);
+
+	if (err) {
+		kvfree(table->slots);
+		kvfree(table->asks);
+		*table = old;
+		return err;
+	}
+	for (i = 0; old.slots && i <= old.last; i++)
+		if (old.slots[i].body)
+			put_slot(table, &old.slots[i], &old.asks[i]);
+	kvfree(old.slots);
+	kvfree(old.asks);
+	return 0;
+}
+
+/* Returns whether both have the same functions with return probes, for the same instruments. */
+bool fkt_call_table_same_probes(const struct fkt_call_table *table, const struct fkt_call_table *before)
+{
+	const unsigned long *functions = table->functions + table->count - table->by_probe;
+	const unsigned long *functions_before = before->functions + before->count - before->by_probe;
+	u32 i;
+
+	if (table->by_probe != before->by_probe)
+		return false;
+	for (i = 0; i < table->by_probe; i++) {
+		const struct fkt_call_slot *slot = fkt_call_find(table, fkt_call_body(functions[i]));
+		const struct fkt_call_slot *slot_before = fkt_call_find(before, fkt_call_body(functions[i]));
+
+		if (functions[i] != functions_before[i] || !slot || !slot_before ||
+		    slot->instrument->number != slot_before->instrument->number)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Adds the functions that only the table before has: their calls in flight count as missed. instruments: of the new
+ * table, which has those of the table before at the same places.
+ */
+int fkt_call_table_add_gone(struct fkt_call_table *table, const struct fkt_call_table *before,
+			    const struct fkt_instrument_slot *instruments,
+			    const struct fkt_instrument_slot *instruments_before)
+{
+	u32 i, n = 0;
+	int err;
+
+	for (i = 0; i <= before->last; i++)
+		n += before->slots[i].body && !fkt_call_find(table, before->slots[i].body);
+	if (!n)
+		return 0;
+	err = make_room(table, table->count + n);
+	if (err)
+		return err;
+	for (i = 0; i <= before->last; i++) {
+		struct fkt_call_slot slot = before->slots[i];
+
+		if (!slot.body)
+			continue;
+		slot.instrument = instruments + (slot.instrument - instruments_before);
+		slot.number = slot.instrument->layer << FKT_ARG_BITS | FKT_CALL_ASKS;
+		put_slot(table, &slot, &(struct fkt_call_ask){});
+	}
+	table->gone = n;
 	return 0;
 }
 
@@ -197,7 +286,7 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 	if (IS_ERR(called))
 		return PTR_ERR(called);
 	table->functions = kvmalloc_array(calls->count, sizeof(*table->functions), GFP_KERNEL);
-	err = table->functions ? make_slots(table) : -ENOMEM;
+	err = table->functions ? make_slots(table, calls->count) : -ENOMEM;
 	for (i = 0; !err && i < calls->count; i++) {
 		err = check_function(&called[i], i ? &called[i - 1] : NULL, calls, instruments, form);
 		if (!err)
@@ -257,6 +346,21 @@ struct fkt_call_table *fkt_call_table_get(u64 user, enum fkt_call_form form,
 		return table;
 	fkt_call_table_free(table);
 	return ERR_PTR(err);
+}
+
+/* Returns a table without functions; NULL: there is no memory. */
+struct fkt_call_table *fkt_call_table_make(void)
+{
+	struct fkt_call_table *table = kzalloc(sizeof(*table), GFP_KERNEL);
+
+	if (!table)
+		return NULL;
+	/* No call is recorded. */
+	table->shortest = U64_MAX;
+	if (!make_slots(table, 0))
+		return table;
+	fkt_call_table_free(table);
+	return NULL;
 }
 
 /* Frees everything that the table refers to, and makes it empty. */

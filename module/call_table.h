@@ -12,6 +12,7 @@
 
 #include "../calls/frames.h"
 
+struct fkt_instrument_slot;
 struct fkt_instrument_table;
 struct fkt_program;
 
@@ -33,11 +34,13 @@ struct fkt_call_slot {
 /* The programs of a function (call_hit.h). */
 struct fkt_call_programs {
 	const struct fkt_program *entry, *exit;
+	/* Differs from that of other programs, and is the same for equal ones in another table; its lowest bit is 0. */
+	u64 mark;
 };
 
 /* What is asked of a function's calls, if its slot has FKT_CALL_ASKS. */
 struct fkt_call_ask {
-	const struct fkt_call_programs *programs;
+	const struct fkt_call_programs *programs; /* NULL: only an earlier table of the recording has the function */
 	bool exits; /* its event is that of the exit */
 };
 
@@ -52,6 +55,8 @@ struct fkt_call_table {
 	u32 of_frame[FKT_CALLS_FRAMES]; /* number of functions that are called through */
 	u32 by_probe; /* number of functions that have a return probe */
 	u32 count;
+	u32 gone; /* functions of earlier tables, which may still have calls in flight */
+	u64 since; /* TSC when this table came into force: what begins later at a function that is gone is no hit */
 	u64 shortest; /* ticks */
 	void *program_block; /* all programs */
 	struct fkt_call_programs *programs;
@@ -66,6 +71,11 @@ enum fkt_call_form {
 
 struct fkt_call_table *fkt_call_table_get(u64 user, enum fkt_call_form form,
 					  const struct fkt_instrument_table *instruments);
+struct fkt_call_table *fkt_call_table_make(void);
+bool fkt_call_table_same_probes(const struct fkt_call_table *table, const struct fkt_call_table *before);
+int fkt_call_table_add_gone(struct fkt_call_table *table, const struct fkt_call_table *before,
+			    const struct fkt_instrument_slot *instruments,
+			    const struct fkt_instrument_slot *instruments_before);
 void fkt_call_table_clear(struct fkt_call_table *table);
 void fkt_call_table_free(struct fkt_call_table *table);
 

@@ -17,7 +17,6 @@
  */
 
 #include <linux/file.h>
-#include <linux/freezer.h>
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -39,6 +38,7 @@
 #include "flags.h"
 #include "histogram.h"
 #include "instrument_table.h"
+#include "instruments.h"
 #include "page_pool.h"
 #include "reader.h"
 #include "recording.h"
@@ -49,20 +49,11 @@
 #include "write.h"
 
 #include "../probes/calls.h"
-#include "../probes/entries.h"
-#include "../probes/instructions.h"
-#include "../probes/names.h"
-#include "../probes/points.h"
 
 /* How long a close waits for the drain: if the output works, everything recorded is then in the file. */
 #define CLOSE_WAIT (5 * HZ)
 
 static atomic_t openers; /* number of open files */
-
-/*
- * Of the recording; NULL: it has none. Protected by the recording's lock; its places are with those that attach them.
- */
-static struct fkt_instrument_table *instruments;
 
 /* ---- stop ---- */
 
@@ -75,10 +66,7 @@ static void halt_locked(void)
 	/* Again: the thread in fkt_recording_end() may have been preempted before it cleared the mask. */
 	WRITE_ONCE(fkt_mask, 0);
 	/* These return when every probe that was running has returned. */
-	fkt_record_instructions_end();
-	fkt_record_entries_end();
-	fkt_record_calls_end();
-	fkt_record_points_end();
+	fkt_instruments_end();
 	fkt_detach_all();
 	fkt_filter_stop();
 	fkt_rings_close();
@@ -118,13 +106,7 @@ void fkt_capture_finish(void)
 	fkt_reader_reset(owner);
 	fkt_drain_release();
 	fkt_rings_stop();
-	fkt_record_instructions_free();
-	fkt_record_entries_free();
-	fkt_record_calls_free();
-	fkt_record_points_free();
-	fkt_names_end();
-	fkt_instrument_table_free(instruments);
-	instruments = NULL;
+	fkt_instruments_free();
 	set_recorder(NULL);
 	WRITE_ONCE(fkt_recording.state, FKT_IDLE);
 	module_put(THIS_MODULE);
@@ -252,6 +234,7 @@ static void prepare(struct file *owner, const struct fkt_start *start)
 	set_recorder(get_pid(task_tgid(current)));
 	fkt_recording.recording = start->recording;
 	fkt_recording.mask = start->mask;
+	WRITE_ONCE(fkt_recording.clock, start->clock);
 	fkt_recording.reason = FKT_STOP_NONE;
 	fkt_recording.error = 0;
 	fkt_recording.start_clock = fkt_clock();
@@ -321,7 +304,7 @@ static int get_parts(struct file *owner, const struct fkt_start *start, struct p
 	if (IS_ERR(got))
 		return PTR_ERR(got);
 	parts->condition = got;
-	got = fkt_instrument_table_get(owner, start);
+	got = start->instruments ? fkt_instrument_table_get(owner, start->instruments, start->clock) : NULL;
 	if (IS_ERR(got))
 		return PTR_ERR(got);
 	parts->instruments = got;
@@ -334,43 +317,18 @@ static int get_parts(struct file *owner, const struct fkt_start *start, struct p
 	return 0;
 }
 
-/* Switches on all places of instruments. */
-static int attach_places(u64 *refused)
+/* Switches on everything that writes events. Takes parts->instruments unless it fails early. */
+static int attach(const struct fkt_start *start, struct parts *parts)
 {
-	struct fkt_point_table *points = instruments->points;
-	struct fkt_call_table *calls = instruments->calls, *entries = instruments->entries;
-	struct fkt_call_table *instructions = instruments->instructions;
-	int err;
-
-	err = fkt_names_begin();
-	if (err)
-		return err;
-	instruments->points = NULL;
-	err = fkt_record_points_begin(points);
-	if (err)
-		return err;
-	instruments->calls = NULL;
-	err = fkt_record_calls_begin(calls, refused);
-	if (err)
-		return err;
-	instruments->entries = NULL;
-	err = fkt_record_entries_begin(entries);
-	if (err)
-		return err;
-	instruments->instructions = NULL;
-	return fkt_record_instructions_begin(instructions, refused);
-}
-
-/* Switches on everything that writes events. */
-static int attach(const struct fkt_start *start, u64 *refused)
-{
+	struct fkt_instrument_table *instruments = parts->instruments;
 	int err = fkt_attach_layers(start->mask);
 
 	if (!err)
 		err = fkt_filter_adopt();
-	if (!err && instruments)
-		err = attach_places(refused);
-	return err;
+	if (err)
+		return err;
+	parts->instruments = NULL;
+	return fkt_instruments_begin(instruments, &parts->refused);
 }
 
 /* Takes parts->condition, and unless it fails early parts->instruments. */
@@ -404,9 +362,7 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	fkt_attach_start();
 	__module_get(THIS_MODULE);
 	prepare(owner, start);
-	instruments = parts->instruments;
-	parts->instruments = NULL;
-	err = attach(start, &parts->refused);
+	err = attach(start, parts);
 	if (!err) {
 		begin();
 		return 0;
@@ -427,26 +383,11 @@ err_trigger:
 	return err;
 }
 
-/* Takes the lock at a time when the machine is not about to sleep. A signal ends the wait. */
-static int lock_awake(void)
-{
-	int err;
-
-	for (;;) {
-		err = wait_event_freezable(fkt_recording.awake, !READ_ONCE(fkt_recording.parked));
-		if (!err)
-			err = fkt_recording_lock();
-		if (err || !fkt_recording.parked)
-			return err;
-		mutex_unlock(&fkt_recording.lock);
-	}
-}
-
 /* Starts the recording. -EBUSY: there is another one. */
 static int start_or_refuse(struct file *owner, const struct fkt_start *start, struct parts *parts)
 {
 	const struct fkt_opener *opener = owner->private_data;
-	int err = lock_awake();
+	int err = fkt_recording_lock_awake();
 
 	if (err)
 		return err;
@@ -495,7 +436,8 @@ int fkt_capture_hit_counts(const struct file *owner, struct fkt_hit_counts *coun
 	if (err)
 		return err;
 	*counts = (struct fkt_hit_counts){ .instrument = counts->instrument };
-	err = fkt_recording.owner == owner ? fkt_instrument_table_counts(instruments, counts) : -ENODATA;
+	err = fkt_recording.owner == owner ? fkt_instrument_table_counts(fkt_instruments_locked(), counts) :
+					       -ENODATA;
 	if (!err)
 		fkt_record_calls_totals(counts);
 	mutex_unlock(&fkt_recording.lock);
@@ -506,7 +448,7 @@ int fkt_capture_hit_counts(const struct file *owner, struct fkt_hit_counts *coun
 u64 fkt_capture_layers(void)
 {
 	return 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_FKT | 1ULL << FKT_L_PROCESS |
-	       fkt_instrument_table_layers(instruments);
+	       fkt_instrument_table_layers(fkt_instruments_locked());
 }
 
 /*
@@ -520,7 +462,7 @@ int fkt_capture_results(const struct file *file, struct fkt_results *results, st
 
 	if (err)
 		return err;
-	histogram = fkt_instrument_table_histogram(instruments, results->instrument);
+	histogram = fkt_instrument_table_histogram(fkt_instruments_locked(), results->instrument);
 	if (!fkt_recording.owner)
 		err = -ENODATA;
 	else if (!fkt_access_steer(file, fkt_recording.owner))

@@ -14,6 +14,7 @@
 #include "capture.h"
 #include "../probes/module_probes.h"
 #include "control.h"
+#include "instruments.h"
 #include "page_index.h"
 #include "page_pool.h"
 #include "power.h"
@@ -183,6 +184,22 @@ static long give_results(struct file *file, struct fkt_results __user *arg)
 	return err;
 }
 
+static long exchange_instruments(struct file *file, struct fkt_exchange __user *arg)
+{
+	struct fkt_opener *opener = file->private_data;
+	struct fkt_exchange exchange;
+	u64 refused;
+	int err;
+
+	if (copy_from_user(&exchange, arg, sizeof(exchange)))
+		return -EFAULT;
+	err = fkt_instruments_exchange(file, &exchange, &refused);
+	WRITE_ONCE(opener->refused, refused);
+	if (err)
+		return err;
+	return copy_to_user(arg, &exchange, sizeof(exchange)) ? -EFAULT : 0;
+}
+
 /* FKT_PID: translates a thread's number in the caller's pid namespace to its number in recordings. */
 static long give_pid(u32 __user *arg)
 {
@@ -251,6 +268,8 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return fkt_module_probes_give(file, user);
 	case FKT_RESULTS:
 		return give_results(file, user);
+	case FKT_EXCHANGE:
+		return exchange_instruments(file, user);
 	}
 	return -ENOTTY;
 }

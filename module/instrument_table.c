@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Makes the table of instruments and those of their places from what FKT_START was given (struct fkt_instruments). */
+/* Makes the table of instruments and those of their places from a struct fkt_instruments. */
 
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -55,6 +55,7 @@ static int add_instrument(struct fkt_instrument_table *table, const struct fkt_i
 	slot->action = instrument->action;
 	slot->layer = instrument->layer;
 	slot->flag = instrument->flag;
+	slot->given = *instrument;
 	slot->hits = alloc_percpu(struct fkt_hits);
 	return slot->hits ? 0 : -ENOMEM;
 }
@@ -117,27 +118,25 @@ static int add_places(struct fkt_instrument_table *table, const struct fkt_instr
 }
 
 /*
- * Returns the table that start->instruments describes; NULL: it names none; or an ERR_PTR. Called without locks,
- * because it reads user memory.
+ * Returns the table that the struct fkt_instruments at a user address describes, or an ERR_PTR. -EPERM: the file was
+ * opened without CAP_SYS_ADMIN. clock: of the recording. Called without locks, because it reads user memory.
  */
-struct fkt_instrument_table *fkt_instrument_table_get(const struct file *owner, const struct fkt_start *start)
+struct fkt_instrument_table *fkt_instrument_table_get(const struct file *file, u64 user, u32 clock)
 {
 	struct fkt_instruments instruments;
 	struct fkt_instrument_table *table;
 	int err;
 
-	if (!start->instruments)
-		return NULL;
-	if (!file_ns_capable(owner, &init_user_ns, CAP_SYS_ADMIN))
+	if (!file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN))
 		return ERR_PTR(-EPERM);
-	if (copy_from_user(&instruments, u64_to_user_ptr(start->instruments), sizeof(instruments)))
+	if (copy_from_user(&instruments, u64_to_user_ptr(user), sizeof(instruments)))
 		return ERR_PTR(-EFAULT);
 	if (instruments.pad)
 		return ERR_PTR(-EINVAL);
 	table = kzalloc(sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
-	err = add_instruments(table, &instruments) ?: add_places(table, &instruments, start->clock);
+	err = add_instruments(table, &instruments) ?: add_places(table, &instruments, clock);
 	if (!err)
 		return table;
 	fkt_instrument_table_free(table);
@@ -155,12 +154,54 @@ void fkt_instrument_table_free(struct fkt_instrument_table *table)
 	fkt_call_table_free(table->entries);
 	fkt_call_table_free(table->instructions);
 	fkt_point_table_free(table->points);
-	for (i = 0; i < table->count; i++) {
+	for (i = table->handed_on; i < table->count; i++) {
 		fkt_histogram_free(table->slots[i].histogram);
 		free_percpu(table->slots[i].hits);
 	}
 	kvfree(table->slots);
 	kfree(table);
+}
+
+/*
+ * Prepares the exchange of `before` for `table`. -EINVAL: `table` does not have all instruments of `before` at their
+ * places, where they go on with their counts. -EOPNOTSUPP: both have functions with return probes, and not the same.
+ */
+int fkt_instrument_table_follows(struct fkt_instrument_table *table, const struct fkt_instrument_table *before)
+{
+	u32 i;
+
+	if (table->count < before->count)
+		return -EINVAL;
+	for (i = 0; i < before->count; i++)
+		if (memcmp(&table->slots[i].given, &before->slots[i].given, sizeof(before->slots[i].given)))
+			return -EINVAL;
+	if (!before->calls)
+		return 0;
+	if (before->calls->by_probe && table->calls && table->calls->by_probe &&
+	    !fkt_call_table_same_probes(table->calls, before->calls))
+		return -EOPNOTSUPP;
+	if (!table->calls)
+		table->calls = fkt_call_table_make();
+	if (!table->calls)
+		return -ENOMEM;
+	return fkt_call_table_add_gone(table->calls, before->calls, table->slots, before->slots);
+}
+
+/*
+ * The instruments of `before` have their counts and histograms in `table` too from now on; `before` stays in use until
+ * it is freed. Called before a probe can find `table`.
+ */
+void fkt_instrument_table_take_results(struct fkt_instrument_table *table, struct fkt_instrument_table *before)
+{
+	u32 i;
+
+	for (i = 0; i < before->count; i++) {
+		free_percpu(table->slots[i].hits);
+		fkt_histogram_free(table->slots[i].histogram);
+		table->slots[i].hits = before->slots[i].hits;
+		table->slots[i].histogram = before->slots[i].histogram;
+	}
+	before->handed_on = before->count;
 }
 
 /* Returns the instrument's histogram; NULL: it has none, or there is no such instrument. table: may be NULL. */

@@ -34,17 +34,21 @@ struct fkt_instrument_slot {
 	u32 number; /* its index */
 	u32 flag; /* FKT_ACTION_SET, FKT_ACTION_CLEAR */
 	struct fkt_histogram *histogram; /* FKT_ACTION_HISTOGRAM; else NULL */
+	struct fkt_instrument given; /* what it was made from */
 };
 
 struct fkt_instrument_table {
 	struct fkt_instrument_slot *slots;
 	u32 count;
-	/* The places: NULL if there are none, or once those that attach them have taken them over. */
+	u32 handed_on; /* instruments whose counts and histograms the next table has: the first ones */
+	/* The places: NULL if there are none. */
 	struct fkt_call_table *calls, *entries, *instructions;
 	struct fkt_point_table *points;
 };
 
-struct fkt_instrument_table *fkt_instrument_table_get(const struct file *owner, const struct fkt_start *start);
+struct fkt_instrument_table *fkt_instrument_table_get(const struct file *file, u64 user, u32 clock);
+int fkt_instrument_table_follows(struct fkt_instrument_table *table, const struct fkt_instrument_table *before);
+void fkt_instrument_table_take_results(struct fkt_instrument_table *table, struct fkt_instrument_table *before);
 void fkt_instrument_table_free(struct fkt_instrument_table *table);
 const struct fkt_histogram *fkt_instrument_table_histogram(const struct fkt_instrument_table *table, u32 number);
 int fkt_instrument_table_counts(const struct fkt_instrument_table *table, struct fkt_hit_counts *counts);

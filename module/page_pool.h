@@ -18,7 +18,7 @@ struct page;
 struct fkt_opener {
 	u32 pow; /* FKT_SETINITPOWPAGES */
 	bool low; /* FKT_SETTRYDMA */
-	u64 refused; /* FKT_REFUSED; not protected: of the last FKT_START that ended */
+	u64 refused; /* FKT_REFUSED; not protected: of the last FKT_START or FKT_EXCHANGE that ended */
 };
 
 /*

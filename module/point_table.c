@@ -42,6 +42,7 @@ static int add_point(struct fkt_point_table *table, const struct fkt_point *poin
 	if (!slot->program)
 		return -EINVAL;
 	slot->instrument = &instruments->slots[point->instrument];
+	slot->table = table;
 	slot->number = point->number;
 	slot->arguments = point->arguments;
 	memcpy(slot->name, point->name, sizeof(slot->name));
@@ -119,6 +120,7 @@ void fkt_point_table_clear(struct fkt_point_table *table)
 	for (i = 0; i < table->count; i++)
 		kfree(table->slots[i].probe);
 	kvfree(table->slots);
+	kvfree(table->of_hook);
 	kvfree(table->program_block);
 	memset(table, 0, sizeof(*table));
 }

@@ -15,11 +15,10 @@ struct tracepoint;
 struct fkt_point_slot {
 	const struct fkt_program *program;
 	const struct fkt_instrument_slot *instrument;
+	const struct fkt_point_table *table; /* that it is in */
 	u32 number;
 	u32 arguments;
-	/* the next ones are probes/points.c's */
-	struct tracepoint *tracepoint; /* NULL: not found, or its module has gone */
-	bool is_registered;
+	struct tracepoint *tracepoint; /* probes/points.c's; NULL: not found, or its module has gone */
 	char name[FKT_POINT_NAME_BYTES]; /* of a probe: its module's */
 	const char *probe; /* description of a module's probe; NULL: a tracepoint */
 };
@@ -28,6 +27,8 @@ struct fkt_point_table {
 	struct fkt_point_slot *slots;
 	u32 count;
 	void *program_block; /* all programs */
+	/* probes/points.c's: the slots by the number of the hook that has their hits; NULL: none has */
+	const struct fkt_point_slot **of_hook;
 };
 
 struct fkt_point_table *fkt_point_table_get(u64 user, const struct fkt_instrument_table *instruments);

@@ -4,9 +4,11 @@
  * test. The file calls neither the drain nor the readers, so both may call it.
  */
 
+#include <linux/freezer.h>
 #include <linux/jump_label.h>
 #include <linux/pid.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include <fkt/events.h>
@@ -26,6 +28,21 @@ struct fkt_recording fkt_recording = {
 	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.readers),
 	.awake = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.awake),
 };
+
+/* Takes the lock at a time when the machine is not about to sleep. A signal ends the wait. */
+int fkt_recording_lock_awake(void)
+{
+	int err;
+
+	for (;;) {
+		err = wait_event_freezable(fkt_recording.awake, !READ_ONCE(fkt_recording.parked));
+		if (!err)
+			err = fkt_recording_lock();
+		if (err || !fkt_recording.parked)
+			return err;
+		mutex_unlock(&fkt_recording.lock);
+	}
+}
 
 /* ---- without the lock ---- */
 

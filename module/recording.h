@@ -39,6 +39,7 @@ struct fkt_recording {
 	bool closed; /* no more pages will be completed: the drain thread must write the rest and end */
 	u64 recording; /* id */
 	u64 mask; /* as last set, in any state */
+	enum fkt_clock_source clock;
 	u64 start_clock;
 	u64 stop_clock;
 	enum fkt_stop_reason reason;
@@ -76,6 +77,7 @@ static inline bool fkt_recording_goes_on(const struct file *owner)
 	return fkt_recording.owner == owner && fkt_recording_running() && !fkt_recording.draining;
 }
 
+int fkt_recording_lock_awake(void);
 enum fkt_state fkt_recording_state(void);
 bool fkt_recording_begun(void);
 bool fkt_recording_owned_by(const struct file *file);

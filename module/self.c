@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the recording says about itself: events that the module writes (what the drain does, clock
- * readings, changes of the mask), and how much of the recording its owner's threads and the drain cause
- * themselves. If writing one page generates about a page of events, the recording feeds on itself (FKT
- * report, section 8.2.1). That share is computed from a sample of the pages taken from the rings, so that
- * no probe has to count.
+ * What the recording says about itself: events that the module writes (what the drain does, clock readings, changes of
+ * the mask and of instruments), and how much of the recording its owner's threads and the drain cause themselves. If
+ * writing one page generates about a page of events, the recording feeds on itself (FKT report, section 8.2.1). That
+ * share is computed from a sample of the pages taken from the rings, so that no probe has to count.
  */
 
 #include <linux/irqflags.h>
@@ -58,6 +57,14 @@ void fkt_tell_mask(u64 mask)
 {
 	preempt_disable_notrace();
 	fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);
+	preempt_enable_notrace();
+}
+
+/* Writes that hits are those of this table from here on. Caller must hold the recording's lock. */
+void fkt_tell_table(u32 number, u64 instruments)
+{
+	preempt_disable_notrace();
+	fkt_emit(FKT_E_TABLE, number, &instruments, FKT_N_TABLE);
 	preempt_enable_notrace();
 }
 

@@ -12,6 +12,7 @@ struct task_struct;
 void fkt_tell(u32 id, u32 pages, u64 word);
 void fkt_tell_clock(void);
 void fkt_tell_mask(u64 mask);
+void fkt_tell_table(u32 number, u64 instruments);
 void fkt_self_start(const struct task_struct *drain);
 void fkt_self_look(const struct fkt_page_header *header);
 void fkt_self_status(struct fkt_status *status);

@@ -24,24 +24,31 @@
 #include "call_context.h"
 #include "call_table.h"
 #include "calls.h"
+#include "instruments.h"
 #include "programs.h"
 #include "return_probes.h"
 #include "write.h"
 
 /*
- * Protected by the recording's lock. The table and the mark are read by the probes below, without a lock: they are set
- * before fkt_calls_begin(), and the table is freed after fkt_calls_end(), when no probe runs any more.
+ * Protected by the recording's lock. The probes below read `mark`, `since` and `is_changing` without a lock: the first
+ * two are set before the first function is traced.
  */
 static struct fkt_calls_state {
-	struct fkt_call_table table;
 	/*
-	 * First of the words that are kept of a call: random, so that a call which an earlier recording kept words of
-	 * is known. Its lowest bit is 0, and 1 in the kept word if a text was cut.
+	 * With the mark of the programs that keep words of a call, the first of these words: random, so that a call
+	 * which an earlier recording kept words of is known. Its lowest bit is 0, and 1 in the kept word if a text was
+	 * cut.
 	 */
 	u64 mark;
 	u64 since; /* TSC before the first of its calls */
 	bool is_on;
+	bool has_probes; /* return probes */
+	/* A table is being exchanged: functions may be traced that are not in the one in force. */
+	bool is_changing;
+	/* of fkt_calls; NULL: no function is called through */
 	int (*begin)(const struct fkt_calls_plan *plan);
+	int (*arm)(const struct fkt_calls_plan *plan);
+	void (*disarm)(const struct fkt_calls_plan *plan);
 	void (*end)(void);
 	void (*totals)(struct fkt_calls_totals *totals);
 	struct fkt_calls_totals last; /* of the last recording, when is_on is false */
@@ -56,30 +63,52 @@ static u64 strangers_before;
 
 #define CUT 1ULL
 
-static const struct fkt_call_programs *programs_of(const struct fkt_call_slot *slot)
+/* Returns the functions in force; NULL: the table has none and never had. Preemption is disabled. */
+static __always_inline const struct fkt_call_table *functions(void)
 {
-	return calls.table.asks[slot - calls.table.slots].programs;
+	const struct fkt_instrument_table *now = fkt_instruments();
+
+	return likely(now) ? now->calls : NULL;
 }
 
-/* Returns whether the event of a call is that of its exit. */
-static bool exits(const struct fkt_call_slot *slot)
+/* programs: NULL if only an earlier table of the recording has the function. */
+static const struct fkt_call_ask *ask_of(const struct fkt_call_table *table, const struct fkt_call_slot *slot)
 {
-	return calls.table.asks[slot - calls.table.slots].exits;
+	return &table->asks[slot - table->slots];
+}
+
+/* Counts a call of a function that no table of the recording has. */
+static void count_stranger(void)
+{
+	if (!READ_ONCE(calls.is_changing))
+		this_cpu_inc(strangers);
 }
 
 /* ---- a function is entered ---- */
 
-/* Runs the first program, and keeps the words that it emits. Preemption is disabled. */
-static bool keeps(const struct fkt_call_slot *slot, const u64 *arguments, u64 *kept)
+/* Runs the first program, and keeps the words that it emits, of which there is room for `room` less one. */
+static enum fkt_fate keep(const struct fkt_call_programs *programs, const u64 *arguments, u64 *kept, unsigned int room)
 {
 	struct fkt_emitted emitted = { .words = kept + 1 };
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 
+	/* The frame is for the programs of another table. */
+	if (unlikely(programs->entry->words >= room))
+		return FKT_FATE_MISSED + FKT_MISSED_STALE;
 	if (likely(fkt_scratch_get()))
-		fate = fkt_fate_by(fkt_program_run(programs_of(slot)->entry, arguments, &emitted, fkt_read_memory,
+		fate = fkt_fate_by(fkt_program_run(programs->entry, arguments, &emitted, fkt_read_memory,
 						   fkt_call_context));
 	fkt_scratch_put();
-	kept[0] = calls.mark | (emitted.cut ? CUT : 0);
+	kept[0] = (programs->mark ^ calls.mark) | (emitted.cut ? CUT : 0);
+	return fate;
+}
+
+/* Preemption is disabled. */
+static bool keeps(const struct fkt_call_slot *slot, const struct fkt_call_programs *programs, const u64 *arguments,
+		  u64 *kept, unsigned int room)
+{
+	enum fkt_fate fate = keep(programs, arguments, kept, room);
+
 	/* A hit that is kept here is counted when it returns. */
 	if (fate != FKT_FATE_KEPT)
 		fkt_count_hit(slot->instrument, fate);
@@ -87,17 +116,24 @@ static bool keeps(const struct fkt_call_slot *slot, const u64 *arguments, u64 *k
 }
 
 /* fkt_call_ask_fn */
-static bool ask(const u64 *arguments, u64 *kept, unsigned long body)
+static bool ask(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
 {
+	const struct fkt_call_programs *programs;
+	const struct fkt_call_table *table;
 	const struct fkt_call_slot *slot;
 	bool is_traced = false;
 
 	preempt_disable_notrace();
-	slot = fkt_call_find(&calls.table, body);
-	if (unlikely(!slot))
-		this_cpu_inc(strangers);
-	else if (fkt_instrument_on(fkt_call_layer(slot)))
-		is_traced = keeps(slot, arguments, kept);
+	table = functions();
+	slot = likely(table) ? fkt_call_find(table, body) : NULL;
+	if (unlikely(!slot)) {
+		count_stranger();
+		goto out;
+	}
+	programs = ask_of(table, slot)->programs;
+	if (likely(programs) && fkt_instrument_on(fkt_call_layer(slot)))
+		is_traced = keeps(slot, programs, arguments, kept, room);
+out:
 	preempt_enable_notrace();
 	return is_traced;
 }
@@ -171,10 +207,11 @@ static __always_inline void write(u32 number, u64 begin, u64 ticks)
 /* ---- a call returns ---- */
 
 /* Runs the second program, and writes the call if it keeps it. kept: words of the first program. */
-static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fkt_call *call, u64 ticks,
-			      const u64 *kept, bool is_cut, struct fkt_scratch *scratch)
+static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
+			       const struct fkt_call *call, u64 ticks, const u64 *kept, bool is_cut,
+			       struct fkt_scratch *scratch)
 {
-	const struct fkt_call_programs *programs = programs_of(slot);
+	const struct fkt_call_programs *programs = asked->programs;
 	const u32 number = slot->number & FKT_ARG_MASK;
 	struct fkt_emitted emitted = { .words = scratch->words + FKT_CALL_VALUES_LONG_HEAD };
 	enum fkt_run says;
@@ -190,7 +227,7 @@ static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fk
 		return fkt_fate_by(says);
 	if (!fkt_writes_hits(slot->instrument))
 		return fkt_act(slot->instrument, emitted.words, emitted.used);
-	if (exits(slot))
+	if (asked->exits)
 		write_exit(number, scratch->words + FKT_CALL_VALUES_LONG_HEAD, emitted.used, is_cut || emitted.cut);
 	else if (programs->exit->words)
 		write_values(number, call->begin, ticks, scratch->words, emitted.used, is_cut || emitted.cut);
@@ -200,29 +237,54 @@ static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fk
 }
 
 /* A call whose programs decide, and fetch what is recorded. Preemption is disabled. */
-static noinline void record_asked(const struct fkt_call_slot *slot, const struct fkt_call *call, u64 end,
-				  const u64 *kept, bool is_cut)
+static noinline void record_asked(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
+				  const struct fkt_call *call, u64 end, const u64 *kept, bool is_cut)
 {
 	struct fkt_scratch *scratch = fkt_scratch_get();
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 
 	if (likely(scratch))
-		fate = ask_again(slot, call, end - call->begin, kept, is_cut, scratch);
+		fate = ask_again(slot, asked, call, end - call->begin, kept, is_cut, scratch);
 	fkt_scratch_put();
 	fkt_count_hit(slot->instrument, fate);
+}
+
+/*
+ * A call that began under another table: its function is gone, or has programs now which were not asked when it was
+ * entered. What begins at a function that is gone, before that is disarmed, is no hit.
+ */
+static void count_stale(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
+			const struct fkt_call *call)
+{
+	if (ask_of(table, slot)->programs || call->begin == FKT_CALLS_NO_BEGIN || call->begin < table->since)
+		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
+}
+
+/* A call of which no words were kept, and whose function has programs, or is gone. */
+static noinline void record_unkept(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
+				   const struct fkt_call *call, u64 end)
+{
+	const struct fkt_call_ask *asked = ask_of(table, slot);
+
+	if (likely(asked->programs && !asked->programs->entry->insns))
+		record_asked(slot, asked, call, end, NULL, false);
+	else
+		count_stale(table, slot, call);
 }
 
 /* fkt_call_fn */
 static void record(const struct fkt_call *call, u64 end)
 {
+	const struct fkt_call_table *table;
 	const struct fkt_call_slot *slot;
 
 	preempt_disable_notrace();
-	slot = fkt_call_find(&calls.table, call->body);
+	table = functions();
+	slot = likely(table) ? fkt_call_find(table, call->body) : NULL;
 	if (unlikely(!slot)) {
 		/* A call that began in an earlier recording may be of a function that only that one traced. */
 		if (call->begin >= calls.since && call->begin != FKT_CALLS_NO_BEGIN)
-			this_cpu_inc(strangers);
+			count_stranger();
 		goto out;
 	}
 	if (!fkt_instrument_on(fkt_call_layer(slot)))
@@ -232,7 +294,7 @@ static void record(const struct fkt_call *call, u64 end)
 		goto out;
 	}
 	if (unlikely((s32)slot->number < 0)) {
-		record_asked(slot, call, end, NULL, false);
+		record_unkept(table, slot, call, end);
 		goto out;
 	}
 	if (unlikely(slot->number & FKT_CALL_ACTS)) {
@@ -248,16 +310,21 @@ out:
 /* fkt_call_kept_fn */
 static void record_kept(const struct fkt_call *call, u64 end, const u64 *kept)
 {
+	const struct fkt_call_table *table;
 	const struct fkt_call_slot *slot;
+	const struct fkt_call_ask *asked;
 
 	preempt_disable_notrace();
-	slot = fkt_call_find(&calls.table, call->body);
+	table = functions();
+	slot = likely(table) ? fkt_call_find(table, call->body) : NULL;
 	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
 		goto out;
-	if (likely((kept[0] & ~CUT) == calls.mark && call->begin != FKT_CALLS_NO_BEGIN))
-		record_asked(slot, call, end, kept + 1, kept[0] & CUT);
+	asked = ask_of(table, slot);
+	if (likely(asked->programs && (kept[0] & ~CUT) == (asked->programs->mark ^ calls.mark) &&
+		   call->begin != FKT_CALLS_NO_BEGIN))
+		record_asked(slot, asked, call, end, kept + 1, kept[0] & CUT);
 	else
-		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
+		count_stale(table, slot, call);
 out:
 	preempt_enable_notrace();
 }
@@ -268,20 +335,18 @@ out:
 static DEFINE_PER_CPU(u64, too_short);
 static u64 too_short_before;
 
-static bool keeps_words(const struct fkt_call_slot *slot)
-{
-	return (s32)slot->number < 0 && programs_of(slot)->entry->insns;
-}
-
 /* A function is entered. body: as in struct fkt_call. Returns whether its return is of interest. */
 bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, struct fkt_probed_call *probed)
 {
 	const u64 arguments[] = { regs->di, regs->si, regs->dx, regs->cx, regs->r8, regs->r9 };
-	const struct fkt_call_slot *slot = fkt_call_find(&calls.table, body);
+	const struct fkt_call_table *table = functions();
+	const struct fkt_call_slot *slot = table ? fkt_call_find(table, body) : NULL;
+	const struct fkt_call_programs *programs = slot ? ask_of(table, slot)->programs : NULL;
 
-	if (!slot || !fkt_instrument_on(fkt_call_layer(slot)))
+	if (!programs || !fkt_instrument_on(fkt_call_layer(slot)))
 		return false;
-	if (keeps_words(slot) && !keeps(slot, arguments, probed->kept))
+	probed->keeps = programs->entry->insns;
+	if (probed->keeps && !keeps(slot, programs, arguments, probed->kept, ARRAY_SIZE(probed->kept)))
 		return false;
 	probed->offset = fkt_clock_offset();
 	probed->begin = rdtsc();
@@ -295,33 +360,39 @@ void fkt_record_calls_returned(unsigned long body, unsigned long caller, const s
 	struct fkt_call call = {
 		.result = regs->ax, .result_high = regs->dx, .begin = probed->begin, .body = body, .caller = caller,
 	};
-	const struct fkt_call_slot *slot = fkt_call_find(&calls.table, body);
+	const struct fkt_call_table *table = functions();
 	const u64 end = rdtsc();
 
-	if (!slot)
+	if (!table)
 		return;
 	/* The clock stepped back, or began anew while the machine slept. */
 	if (unlikely(end < call.begin || probed->offset != fkt_clock_offset()))
 		call.begin = FKT_CALLS_NO_BEGIN;
-	if (call.begin != FKT_CALLS_NO_BEGIN && end - call.begin < calls.table.shortest)
+	if (call.begin != FKT_CALLS_NO_BEGIN && end - call.begin < table->shortest)
 		this_cpu_inc(too_short);
-	else if (keeps_words(slot))
+	else if (probed->keeps)
 		record_kept(&call, end, probed->kept);
 	else
 		record(&call, end);
 }
 
-/* ---- begin and end; callers hold the recording's lock ---- */
+/* ---- arming and disarming; callers hold the recording's lock ---- */
 
 static void put_tracer(void)
 {
 	if (calls.begin)
 		symbol_put(fkt_calls_begin);
+	if (calls.arm)
+		symbol_put(fkt_calls_arm);
+	if (calls.disarm)
+		symbol_put(fkt_calls_disarm);
 	if (calls.end)
 		symbol_put(fkt_calls_end);
 	if (calls.totals)
 		symbol_put(fkt_calls_totals);
 	calls.begin = NULL;
+	calls.arm = NULL;
+	calls.disarm = NULL;
 	calls.end = NULL;
 	calls.totals = NULL;
 }
@@ -342,6 +413,10 @@ static int get_tracer(void)
 {
 	calls.begin = symbol_get(fkt_calls_begin);
 	if (calls.begin)
+		calls.arm = symbol_get(fkt_calls_arm);
+	if (calls.arm)
+		calls.disarm = symbol_get(fkt_calls_disarm);
+	if (calls.disarm)
 		calls.end = symbol_get(fkt_calls_end);
 	if (calls.end)
 		calls.totals = symbol_get(fkt_calls_totals);
@@ -370,55 +445,99 @@ static void get_totals(struct fkt_calls_totals *totals)
 	totals->too_short += sum_of(&too_short) - too_short_before;
 }
 
-/* Traces the functions that are called through. */
-static int begin_through(void)
+/* table: may be NULL. The plan refers to it. */
+static struct fkt_calls_plan plan_of(const struct fkt_call_table *table)
 {
-	struct fkt_calls_plan plan = { .record = record, .ask = ask, .record_kept = record_kept };
-	unsigned long *functions = calls.table.functions;
+	struct fkt_calls_plan plan = {
+		.record = record, .ask = ask, .record_kept = record_kept, .shortest = table ? table->shortest : U64_MAX,
+	};
+	unsigned long *functions = table ? table->functions : NULL;
 	unsigned int frame;
+
+	for (frame = 0; table && frame < FKT_CALLS_FRAMES; frame++) {
+		plan.frames[frame].functions = functions;
+		plan.frames[frame].count = table->of_frame[frame];
+		functions += table->of_frame[frame];
+	}
+	return plan;
+}
+
+static int arm_through(const struct fkt_calls_plan *plan)
+{
 	int err;
 
-	if (calls.table.count == calls.table.by_probe)
-		return 0;
+	if (calls.begin)
+		return calls.arm(plan);
 	err = get_tracer();
 	if (err)
 		return err;
-	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++) {
-		plan.frames[frame].functions = functions;
-		plan.frames[frame].count = calls.table.of_frame[frame];
-		functions += plan.frames[frame].count;
-	}
-	plan.shortest = calls.table.shortest;
-	err = calls.begin(&plan);
+	err = calls.begin(plan);
 	if (err)
 		put_tracer();
 	return err;
 }
 
-/*
- * Records the calls of the table's functions while their layers are on, until fkt_record_calls_end(). Takes over
- * `table`, which may be NULL. Returns 0, -ENOPKG if there is no module fkt_calls, or what fkt_calls_begin() and
- * fkt_return_probes_begin() return. refused: as there.
- */
-int fkt_record_calls_begin(struct fkt_call_table *table, u64 *refused)
+static void begin(void)
 {
-	int err;
-
-	fkt_record_calls_free();
-	if (!table)
-		return 0;
-	calls.table = *table;
-	kfree(table);
+	calls.last = (struct fkt_calls_totals){};
 	calls.mark = get_random_u64() & ~CUT;
 	strangers_before = sum_of(&strangers);
 	too_short_before = sum_of(&too_short);
 	calls.since = rdtsc();
-	err = begin_through();
-	if (err)
-		return err;
 	calls.is_on = true;
-	/* If this fails, the caller ends what has begun. */
-	return fkt_return_probes_begin(&calls.table, refused);
+}
+
+/*
+ * Traces the table's functions, besides those of the table in force. table: may be NULL. Returns 0, -ENOPKG if there
+ * is no module fkt_calls, or what fkt_calls_begin() and fkt_return_probes_begin() return. refused: as there. After an
+ * error the caller must go back with fkt_record_calls_disarm(), or end.
+ */
+int fkt_record_calls_arm(const struct fkt_call_table *table, u64 *refused)
+{
+	const struct fkt_calls_plan plan = plan_of(table);
+	int err = 0;
+
+	if (!table)
+		return 0;
+	if (!calls.is_on)
+		begin();
+	WRITE_ONCE(calls.is_changing, true);
+	if (table->count > table->by_probe)
+		err = arm_through(&plan);
+	/* If there are return probes already, they are the same ones (fkt_instrument_table_follows()). */
+	if (err || !table->by_probe || calls.has_probes)
+		return err;
+	calls.has_probes = true;
+	return fkt_return_probes_begin(table, refused);
+}
+
+/* The table that was armed is in force, and only its functions are traced. */
+void fkt_record_calls_settle(void)
+{
+	WRITE_ONCE(calls.is_changing, false);
+}
+
+static void end_probes(const struct fkt_instrument_table *instruments)
+{
+	if (calls.has_probes)
+		fkt_return_probes_end(instruments);
+	calls.has_probes = false;
+}
+
+/*
+ * Traces only the functions of this table, which was armed and is in force. instruments: may be NULL. Calls of others
+ * that are in flight still come to the probes, which do not find them in the table.
+ */
+void fkt_record_calls_disarm(const struct fkt_instrument_table *instruments)
+{
+	const struct fkt_call_table *table = instruments ? instruments->calls : NULL;
+	const struct fkt_calls_plan plan = plan_of(table);
+
+	if (calls.disarm)
+		calls.disarm(&plan);
+	if (!table || !table->by_probe)
+		end_probes(instruments);
+	fkt_record_calls_settle();
 }
 
 /*
@@ -431,23 +550,18 @@ void fkt_record_calls_wait(void)
 		synchronize_rcu_tasks_rude();
 }
 
-/* When this returns, no call is being recorded. */
-void fkt_record_calls_end(void)
+/* When this returns, no call is being recorded. What return probes have missed is counted in `instruments`. */
+void fkt_record_calls_end(const struct fkt_instrument_table *instruments)
 {
 	if (!calls.is_on)
 		return;
-	fkt_return_probes_end();
+	end_probes(instruments);
 	if (calls.end)
 		calls.end();
 	get_totals(&calls.last);
 	put_tracer();
 	calls.is_on = false;
-}
-
-/* Frees the table of the last recording. */
-void fkt_record_calls_free(void)
-{
-	fkt_call_table_clear(&calls.table);
+	calls.is_changing = false;
 }
 
 /* Sets the counts that are of all instruments together. */

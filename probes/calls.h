@@ -9,19 +9,22 @@
 
 struct fkt_call_table;
 struct fkt_hit_counts;
+struct fkt_instrument_table;
 struct pt_regs;
 
-int fkt_record_calls_begin(struct fkt_call_table *table, u64 *refused);
+int fkt_record_calls_arm(const struct fkt_call_table *table, u64 *refused);
+void fkt_record_calls_disarm(const struct fkt_instrument_table *instruments);
+void fkt_record_calls_settle(void);
 void fkt_record_calls_load(void);
 void fkt_record_calls_wait(void);
-void fkt_record_calls_end(void);
-void fkt_record_calls_free(void);
+void fkt_record_calls_end(const struct fkt_instrument_table *instruments);
 void fkt_record_calls_totals(struct fkt_hit_counts *counts);
 
 /* What a return probe keeps of a call. */
 struct fkt_probed_call {
 	u64 begin; /* TSC */
 	u64 offset; /* fkt_clock_offset() then */
+	bool keeps; /* words, in `kept` */
 	u64 kept[1 + FKT_CALL_KEPT];
 };
 

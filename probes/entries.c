@@ -18,20 +18,17 @@
 #include "call_table.h"
 #include "compat.h"
 #include "entries.h"
+#include "instruments.h"
 #include "programs.h"
 #include "write.h"
 
-/*
- * Protected by the recording's lock. The table is read by entered(), without a lock: it is set before
- * fkt_entries_begin(), and freed after fkt_entries_end(), when entered() does not run any more.
- */
+/* Protected by the recording's lock. */
 static struct {
-	struct fkt_call_table table;
 	int (*begin)(unsigned long *functions, unsigned int count, ftrace_func_t entered);
+	int (*arm)(unsigned long *functions, unsigned int count, ftrace_func_t entered);
+	void (*disarm)(unsigned long *functions, unsigned int count);
 	bool (*end)(void);
 	bool is_on;
-	/* ftrace has switched itself off, and goes on calling entered(): the table stays, and no other can come. */
-	bool stays;
 } entries;
 
 /* ---- a function is entered ---- */
@@ -60,9 +57,10 @@ static enum fkt_fate run(const struct fkt_call_slot *slot, const struct fkt_prog
 	return FKT_FATE_KEPT;
 }
 
-static noinline void record_asked(const struct fkt_call_slot *slot, struct ftrace_regs *regs)
+static noinline void record_asked(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
+				  struct ftrace_regs *regs)
 {
-	const struct fkt_program *program = entries.table.asks[slot - entries.table.slots].programs->entry;
+	const struct fkt_program *program = table->asks[slot - table->slots].programs->entry;
 	struct fkt_scratch *scratch = fkt_scratch_get();
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 
@@ -91,14 +89,18 @@ static __always_inline void record_plain(const struct fkt_call_slot *slot)
  */
 static void entered(unsigned long nop, unsigned long caller, struct ftrace_ops *unused, struct ftrace_regs *regs)
 {
-	const struct fkt_call_slot *slot;
+	const struct fkt_instrument_table *now;
+	const struct fkt_call_slot *slot = NULL;
 
 	preempt_disable_notrace();
-	slot = fkt_call_find(&entries.table, nop + FKT_CALLS_NOP_BYTES);
+	now = fkt_instruments();
+	if (likely(now && now->entries))
+		slot = fkt_call_find(now->entries, nop + FKT_CALLS_NOP_BYTES);
+	/* Not in the table: while it is exchanged, or ftrace has switched itself off and goes on calling this. */
 	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
 		goto out;
 	if (unlikely((s32)slot->number < 0)) {
-		record_asked(slot, regs);
+		record_asked(now->entries, slot, regs);
 	} else if (likely(fkt_hit_begin())) {
 		record_plain(slot);
 		fkt_hit_end();
@@ -109,15 +111,21 @@ out:
 	preempt_enable_notrace();
 }
 
-/* ---- begin and end; callers hold the recording's lock ---- */
+/* ---- arming and disarming; callers hold the recording's lock ---- */
 
 static void put_tracer(void)
 {
 	if (entries.begin)
 		symbol_put(fkt_entries_begin);
+	if (entries.arm)
+		symbol_put(fkt_entries_arm);
+	if (entries.disarm)
+		symbol_put(fkt_entries_disarm);
 	if (entries.end)
 		symbol_put(fkt_entries_end);
 	entries.begin = NULL;
+	entries.arm = NULL;
+	entries.disarm = NULL;
 	entries.end = NULL;
 }
 
@@ -125,6 +133,10 @@ static int get_tracer(void)
 {
 	entries.begin = symbol_get(fkt_entries_begin);
 	if (entries.begin)
+		entries.arm = symbol_get(fkt_entries_arm);
+	if (entries.arm)
+		entries.disarm = symbol_get(fkt_entries_disarm);
+	if (entries.disarm)
 		entries.end = symbol_get(fkt_entries_end);
 	if (entries.end)
 		return 0;
@@ -133,48 +145,49 @@ static int get_tracer(void)
 }
 
 /*
- * Records the entries of the table's functions while their layers are on, until fkt_record_entries_end(). Takes over
- * `table`, which may be NULL. Returns 0, -ENOPKG if there is no module fkt_calls, or what fkt_entries_begin() returns.
+ * Traces the entries of the table's functions, besides those of the table in force. table: may be NULL. Returns 0,
+ * -ENOPKG if there is no module fkt_calls, or what fkt_entries_begin() returns. After an error the caller must go back
+ * with fkt_record_entries_disarm(), or end.
  */
-int fkt_record_entries_begin(struct fkt_call_table *table)
+int fkt_record_entries_arm(struct fkt_call_table *table)
 {
 	int err;
 
-	fkt_record_entries_free();
 	if (!table)
 		return 0;
-	if (entries.stays) {
-		fkt_call_table_free(table);
-		return -ENODEV;
-	}
-	entries.table = *table;
-	kfree(table);
+	if (entries.is_on)
+		return entries.arm(table->functions, table->count, entered);
 	err = get_tracer();
 	if (err)
 		return err;
-	err = entries.begin(entries.table.functions, entries.table.count, entered);
+	err = entries.begin(table->functions, table->count, entered);
 	if (err)
 		put_tracer();
 	entries.is_on = !err;
 	return err;
 }
 
-/* When this returns, no entry is being recorded. */
-void fkt_record_entries_end(void)
+/* Traces only the entries of this table's functions; it was armed. table: may be NULL. */
+void fkt_record_entries_disarm(struct fkt_call_table *table)
 {
-	if (!entries.is_on)
-		return;
-	if (!entries.end()) {
-		entries.stays = true;
-		__module_get(THIS_MODULE);
-	}
-	put_tracer();
-	entries.is_on = false;
+	if (entries.is_on)
+		entries.disarm(table ? table->functions : NULL, table ? table->count : 0);
 }
 
-/* Frees the table of the last recording. */
-void fkt_record_entries_free(void)
+/*
+ * Returns true when entered() does not run any more; false: ftrace has switched itself off, and goes on calling it, so
+ * the module stays loaded.
+ */
+bool fkt_record_entries_end(void)
 {
-	if (!entries.stays)
-		fkt_call_table_clear(&entries.table);
+	bool ended = true;
+
+	if (!entries.is_on)
+		return true;
+	ended = entries.end();
+	if (!ended)
+		__module_get(THIS_MODULE);
+	put_tracer();
+	entries.is_on = false;
+	return ended;
 }

@@ -3,10 +3,12 @@
 #ifndef FKT_PROBES_ENTRIES_H
 #define FKT_PROBES_ENTRIES_H
 
+#include <linux/types.h>
+
 struct fkt_call_table;
 
-int fkt_record_entries_begin(struct fkt_call_table *table);
-void fkt_record_entries_end(void);
-void fkt_record_entries_free(void);
+int fkt_record_entries_arm(struct fkt_call_table *table);
+void fkt_record_entries_disarm(struct fkt_call_table *table);
+bool fkt_record_entries_end(void);
 
 #endif /* FKT_PROBES_ENTRIES_H */

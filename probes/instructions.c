@@ -5,6 +5,7 @@
  */
 
 #include <linux/kprobes.h>
+#include <linux/list.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -16,24 +17,21 @@
 #include "actions.h"
 #include "call_table.h"
 #include "instructions.h"
+#include "instruments.h"
 #include "programs.h"
 #include "write.h"
 
+/* A kprobe that is registered. It stays when the next table has the instruction, too. */
 struct probe {
 	struct kprobe kprobe;
-	const struct fkt_call_slot *slot;
-	bool is_registered;
+	struct list_head list;
+	unsigned long address; /* as in the table: the kernel may move the kprobe behind an ENDBR */
+	u32 instrument; /* number of that which what it misses belongs to */
+	unsigned long counted; /* of kprobe.nmissed */
 };
 
-/*
- * Protected by the recording's lock. Read by reached() without a lock: the kprobes are registered later, and
- * unregistered before it is freed. Fresh for each recording: a kprobe that was registered must not be used again.
- */
-static struct {
-	struct fkt_call_table table;
-	struct probe *probes; /* NULL: none is registered */
-	u32 count;
-} instructions;
+/* Protected by the recording's lock. */
+static LIST_HEAD(probes);
 
 /* ---- an instruction is reached; preemption is disabled ---- */
 
@@ -80,9 +78,10 @@ static enum fkt_fate run(const struct fkt_call_slot *slot, const struct fkt_prog
 	return FKT_FATE_KEPT;
 }
 
-static noinline void record_asked(const struct fkt_call_slot *slot, unsigned long ip, const struct pt_regs *regs)
+static noinline void record_asked(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
+				  unsigned long ip, const struct pt_regs *regs)
 {
-	const struct fkt_program *program = instructions.table.asks[slot - instructions.table.slots].programs->entry;
+	const struct fkt_program *program = table->asks[slot - table->slots].programs->entry;
 	struct fkt_scratch *scratch = fkt_scratch_get();
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 
@@ -96,12 +95,16 @@ static noinline void record_asked(const struct fkt_call_slot *slot, unsigned lon
 
 static int reached(struct kprobe *kprobe, struct pt_regs *regs)
 {
-	const struct fkt_call_slot *slot = container_of(kprobe, struct probe, kprobe)->slot;
+	const struct fkt_instrument_table *now = fkt_instruments();
+	const struct fkt_call_slot *slot = NULL;
 
-	if (!fkt_instrument_on(fkt_call_layer(slot)))
+	if (likely(now && now->instructions))
+		slot = fkt_call_find(now->instructions, container_of(kprobe, struct probe, kprobe)->address);
+	/* Not in the table: while it is exchanged. */
+	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
 		return 0;
 	if ((s32)slot->number < 0) {
-		record_asked(slot, (unsigned long)kprobe->addr, regs);
+		record_asked(now->instructions, slot, (unsigned long)kprobe->addr, regs);
 	} else if (slot->number & FKT_CALL_ACTS) {
 		fkt_act_on(slot->instrument);
 	} else {
@@ -112,37 +115,62 @@ static int reached(struct kprobe *kprobe, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(reached);
 
-/* ---- begin and end; callers hold the recording's lock ---- */
+/* ---- arming and disarming; callers hold the recording's lock ---- */
 
-static int register_one(struct probe *probe, unsigned long address)
+/* Not those of a module that has gone, even if another module is there now. */
+static struct probe *find_probe(unsigned long address)
 {
+	struct probe *probe;
+
+	list_for_each_entry(probe, &probes, list)
+		if (probe->address == address && !kprobe_gone(&probe->kprobe))
+			return probe;
+	return NULL;
+}
+
+static int register_one(const struct fkt_call_table *table, unsigned long address)
+{
+	const struct fkt_call_slot *slot = fkt_call_find(table, address);
+	struct probe *probe;
 	int err;
 
 	/* What records a hit must not hit itself. */
-	if (within_module(address, THIS_MODULE))
+	if (!slot || within_module(address, THIS_MODULE))
 		return -EINVAL;
-	probe->slot = fkt_call_find(&instructions.table, address);
-	if (!probe->slot)
-		return -EINVAL;
+	probe = kzalloc(sizeof(*probe), GFP_KERNEL);
+	if (!probe)
+		return -ENOMEM;
+	probe->address = address;
+	probe->instrument = slot->instrument->number;
 	probe->kprobe.addr = (void *)address;
 	probe->kprobe.pre_handler = reached;
 	err = register_kprobe(&probe->kprobe);
-	probe->is_registered = !err;
+	if (err)
+		kfree(probe);
+	else
+		list_add(&probe->list, &probes);
 	/* No symbol covers the address. */
 	return err == -ENOENT ? -EINVAL : err;
 }
 
-static int register_all(u64 *refused)
+/*
+ * Registers kprobes on the table's instructions, besides those of the table in force. table: may be NULL. Returns 0,
+ * -EINTR if the task is being killed, or another negative errno; *refused is then the instruction that the kernel
+ * refuses to probe (-EILSEQ: none begins there). After an error the caller must go back with
+ * fkt_record_instructions_disarm(), or end.
+ */
+int fkt_record_instructions_arm(const struct fkt_call_table *table, u64 *refused)
 {
-	const struct fkt_call_table *table = &instructions.table;
 	u32 i;
 	int err;
 
-	for (i = 0; i < table->count; i++) {
+	for (i = 0; table && i < table->count; i++) {
+		if (find_probe(table->functions[i]))
+			continue;
 		/* Each takes some milliseconds. */
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		err = register_one(&instructions.probes[i], table->functions[i]);
+		err = register_one(table, table->functions[i]);
 		if (err) {
 			*refused = table->functions[i];
 			return err;
@@ -151,35 +179,18 @@ static int register_all(u64 *refused)
 	return 0;
 }
 
-/*
- * Records the hits of the table's instructions while their layers are on, until fkt_record_instructions_end(). Takes
- * over `table`, which may be NULL. Returns 0, -EINTR if the task is being killed, or another negative errno; *refused
- * is then the instruction that the kernel refuses to probe (-EILSEQ: none begins there). The caller must then call
- * fkt_record_instructions_end().
- */
-int fkt_record_instructions_begin(struct fkt_call_table *table, u64 *refused)
+static void unregister_all(struct list_head *gone)
 {
-	fkt_record_instructions_free();
-	if (!table)
-		return 0;
-	instructions.table = *table;
-	kfree(table);
-	instructions.count = instructions.table.count;
-	instructions.probes = kvcalloc(instructions.count, sizeof(*instructions.probes), GFP_KERNEL);
-	return instructions.probes ? register_all(refused) : -ENOMEM;
-}
+	struct kprobe **registered;
+	struct probe *probe;
+	u32 n = 0;
 
-static void unregister_all(void)
-{
-	struct kprobe **registered = kvmalloc_array(instructions.count, sizeof(*registered), GFP_KERNEL);
-	u32 i, n = 0;
-
+	list_for_each_entry(probe, gone, list)
+		n++;
+	registered = kvmalloc_array(n, sizeof(*registered), GFP_KERNEL);
+	n = 0;
 	/* All at once waits once. */
-	for (i = 0; i < instructions.count; i++) {
-		struct probe *probe = &instructions.probes[i];
-
-		if (!probe->is_registered)
-			continue;
+	list_for_each_entry(probe, gone, list) {
 		if (registered)
 			registered[n++] = &probe->kprobe;
 		else
@@ -190,39 +201,65 @@ static void unregister_all(void)
 	kvfree(registered);
 }
 
-/* Counts what the kprobes have missed. Returns whether the kernel has let go of all of them. */
-static bool add_missed(void)
+/* Counts what the kprobe has missed since the last call. table: does not have it if it was never in force. */
+static void add_missed(struct probe *probe, const struct fkt_instrument_table *table)
 {
-	bool let_go = true;
-	u32 i;
+	const unsigned long missed = READ_ONCE(probe->kprobe.nmissed);
 
-	for (i = 0; i < instructions.count; i++) {
-		const struct probe *probe = &instructions.probes[i];
-
-		if (!probe->is_registered)
-			continue;
-		let_go &= !!probe->kprobe.addr;
-		fkt_count_hits(probe->slot->instrument, FKT_FATE_MISSED + FKT_MISSED_PROBE, probe->kprobe.nmissed);
-	}
-	return let_go;
-}
-
-/* When this returns, no hit is being recorded. */
-void fkt_record_instructions_end(void)
-{
-	if (!instructions.probes)
+	if (!table || probe->instrument >= table->count)
 		return;
-	unregister_all();
-	if (add_missed())
-		kvfree(instructions.probes);
-	else
-		__module_get(THIS_MODULE); /* The kernel keeps a kprobe that it could not remove without memory. */
-	instructions.probes = NULL;
-	instructions.count = 0;
+	fkt_count_hits(&table->slots[probe->instrument], FKT_FATE_MISSED + FKT_MISSED_PROBE, missed - probe->counted);
+	probe->counted = missed;
 }
 
-/* Frees the table of the last recording. */
-void fkt_record_instructions_free(void)
+static void free_all(struct list_head *gone, const struct fkt_instrument_table *table)
 {
-	fkt_call_table_clear(&instructions.table);
+	struct probe *probe, *next;
+
+	list_for_each_entry_safe(probe, next, gone, list) {
+		add_missed(probe, table);
+		/* The kernel keeps a kprobe that it could not remove without memory. */
+		if (probe->kprobe.addr)
+			kfree(probe);
+		else
+			__module_get(THIS_MODULE);
+	}
+}
+
+/*
+ * Leaves kprobes only on the instructions of the table, which was armed and is in force. table: may be NULL. When this
+ * returns, no other instruction is being recorded.
+ */
+void fkt_record_instructions_disarm(const struct fkt_instrument_table *table)
+{
+	const struct fkt_call_table *stay = table ? table->instructions : NULL;
+	struct probe *probe, *next;
+	LIST_HEAD(gone);
+
+	list_for_each_entry_safe(probe, next, &probes, list) {
+		const struct fkt_call_slot *slot = stay ? fkt_call_find(stay, probe->address) : NULL;
+
+		if (!slot) {
+			list_move(&probe->list, &gone);
+		} else if (slot->instrument->number != probe->instrument) {
+			add_missed(probe, table);
+			probe->instrument = slot->instrument->number;
+		}
+	}
+	if (list_empty(&gone))
+		return;
+	unregister_all(&gone);
+	free_all(&gone, table);
+}
+
+/* Removes all kprobes, and counts what they have missed in `table`. When this returns, no hit is being recorded. */
+void fkt_record_instructions_end(const struct fkt_instrument_table *table)
+{
+	LIST_HEAD(gone);
+
+	if (list_empty(&probes))
+		return;
+	list_splice_init(&probes, &gone);
+	unregister_all(&gone);
+	free_all(&gone, table);
 }

@@ -6,9 +6,10 @@
 #include <linux/types.h>
 
 struct fkt_call_table;
+struct fkt_instrument_table;
 
-int fkt_record_instructions_begin(struct fkt_call_table *table, u64 *refused);
-void fkt_record_instructions_end(void);
-void fkt_record_instructions_free(void);
+int fkt_record_instructions_arm(const struct fkt_call_table *table, u64 *refused);
+void fkt_record_instructions_disarm(const struct fkt_instrument_table *table);
+void fkt_record_instructions_end(const struct fkt_instrument_table *table);
 
 #endif /* FKT_PROBES_INSTRUCTIONS_H */

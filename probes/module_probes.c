@@ -21,6 +21,7 @@
 #include <fkt/probe.h>
 
 #include "actions.h"
+#include "instruments.h"
 #include "module_probes.h"
 #include "point_table.h"
 #include "points.h"
@@ -34,9 +35,10 @@ struct attached {
 
 /*
  * Protected by `lock`. A module's notifier takes `lock` with the list of modules with tracepoints locked, so that one
- * must never be taken under it.
+ * must never be taken under it. The first two: the table in force, and the next one while it is being armed; NULL:
+ * none.
  */
-static const struct fkt_point_table *points; /* NULL: nothing is recorded */
+static const struct fkt_point_table *points, *arming;
 static LIST_HEAD(attached);
 static int failed; /* why a probe was not attached */
 static char description[FKT_PROBE_TEXT_BYTES];
@@ -72,8 +74,12 @@ static enum text read_text(const struct tracepoint *tracepoint, char text[FKT_PR
 
 static void probe_hit(void *data, const u64 *values, unsigned int count)
 {
+	const struct fkt_instrument_table *now = fkt_instruments();
 	const struct fkt_point_slot *slot = data;
 
+	/* Tables before and after this one have probes of their own at the same place while they are exchanged. */
+	if (unlikely(!now || now->points != slot->table))
+		return;
 	if (likely(count == slot->arguments))
 		fkt_point_hit(slot, values);
 	else
@@ -121,14 +127,12 @@ static void detach(struct attached *one)
 	kfree(one);
 }
 
-static void come(const struct module *module, struct tracepoint *tracepoint)
+static void come_to(const struct fkt_point_table *table, const struct module *module, struct tracepoint *tracepoint)
 {
 	u32 i;
 
-	if (read_text(tracepoint, description) != READABLE)
-		return;
-	for (i = 0; i < points->count; i++) {
-		struct fkt_point_slot *slot = &points->slots[i];
+	for (i = 0; table && i < table->count; i++) {
+		struct fkt_point_slot *slot = &table->slots[i];
 		int err;
 
 		if (!slot->probe || strcmp(slot->name, module->name) || strcmp(slot->probe, description))
@@ -137,6 +141,14 @@ static void come(const struct module *module, struct tracepoint *tracepoint)
 		if (err && !failed)
 			failed = err;
 	}
+}
+
+static void come(const struct module *module, struct tracepoint *tracepoint)
+{
+	if (read_text(tracepoint, description) != READABLE)
+		return;
+	come_to(points, module, tracepoint);
+	come_to(arming, module, tracepoint);
 }
 
 /* Lets go of a probe of a module whose code does not run any more. */
@@ -156,7 +168,7 @@ static int on_module(struct notifier_block *unused, unsigned long state, void *d
 	int i;
 
 	mutex_lock(&lock);
-	for (i = 0; points && i < module->num_tracepoints; i++) {
+	for (i = 0; i < module->num_tracepoints; i++) {
 		struct tracepoint *tracepoint = tracepoint_ptr_deref(&module->tracepoints_ptrs[i]);
 
 		if (state == MODULE_STATE_COMING)
@@ -170,7 +182,18 @@ static int on_module(struct notifier_block *unused, unsigned long state, void *d
 
 static struct notifier_block notifier = { .notifier_call = on_module };
 
-/* ---- begin and end; callers hold the recording's lock ---- */
+/*
+ * Called for each module with tracepoints when the notifier is registered, to attach the probes of the table that is
+ * being armed; a module that is loaded or unloaded meanwhile comes to on_module() as well.
+ */
+static int on_search(struct notifier_block *unused, unsigned long state, void *data)
+{
+	return state == MODULE_STATE_COMING ? on_module(unused, state, data) : NOTIFY_OK;
+}
+
+static struct notifier_block search = { .notifier_call = on_search };
+
+/* ---- arming and disarming; callers hold the recording's lock ---- */
 
 static bool has_probes(const struct fkt_point_table *table)
 {
@@ -182,41 +205,66 @@ static bool has_probes(const struct fkt_point_table *table)
 	return false;
 }
 
+/* Registers the notifier, which attaches the probes of all modules. The first time it stays registered. */
+static int attach_all(void)
+{
+	int err = register_tracepoint_module_notifier(has_notifier ? &search : &notifier);
+
+	if (err)
+		return err;
+	if (has_notifier)
+		unregister_tracepoint_module_notifier(&search);
+	has_notifier = true;
+	return 0;
+}
+
 /*
- * Records the hits of the table's probes until fkt_record_module_probes_end(), which must also be called after an
- * error. The table must stay until then.
+ * Attaches the table's probes, besides those of the table in force. Their hits count when the table is in force. After
+ * an error the caller must go back with fkt_record_module_probes_disarm(), or end.
  */
-int fkt_record_module_probes_begin(const struct fkt_point_table *table)
+int fkt_record_module_probes_arm(const struct fkt_point_table *table)
 {
 	int err;
 
 	if (!has_probes(table))
 		return 0;
 	mutex_lock(&lock);
-	points = table;
+	arming = table;
 	failed = 0;
 	mutex_unlock(&lock);
-	err = register_tracepoint_module_notifier(&notifier);
-	if (err)
-		return err;
-	has_notifier = true;
+	err = attach_all();
 	mutex_lock(&lock);
-	err = failed;
+	err = err ?: failed;
 	mutex_unlock(&lock);
 	return err;
 }
 
-/* The caller must wait with tracepoint_synchronize_unregister() for hits that are being recorded. */
-void fkt_record_module_probes_end(void)
+/*
+ * Leaves only the probes of this table, which was armed and is in force. table: may be NULL. Returns whether it has
+ * detached any: then the caller must wait with tracepoint_synchronize_unregister() for their hits.
+ */
+bool fkt_record_module_probes_disarm(const struct fkt_point_table *table)
 {
 	struct attached *one, *next;
+	bool has_detached = false;
 
 	mutex_lock(&lock);
-	/* Before the notifier goes: a module that leaves after that one would not be let go of. */
-	list_for_each_entry_safe(one, next, &attached, list)
+	/* Modules that come from here on. */
+	points = table;
+	arming = NULL;
+	list_for_each_entry_safe(one, next, &attached, list) {
+		if (one->slot->table == table)
+			continue;
 		detach(one);
-	points = NULL;
+		has_detached = true;
+	}
 	mutex_unlock(&lock);
+	return has_detached;
+}
+
+/* All probes must be disarmed. */
+void fkt_record_module_probes_end(void)
+{
 	if (has_notifier)
 		unregister_tracepoint_module_notifier(&notifier);
 	has_notifier = false;

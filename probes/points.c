@@ -4,7 +4,9 @@
  * data. The arguments are taken as 64-bit words; the program uses as many bits of each as its type has.
  */
 
+#include <linux/idr.h>
 #include <linux/kernel.h>
+#include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -17,19 +19,35 @@
 #include <fkt/point_hit.h>
 
 #include "actions.h"
+#include "instruments.h"
 #include "module_probes.h"
 #include "point_table.h"
 #include "points.h"
 #include "programs.h"
 #include "write.h"
 
+/* A probe that is registered with a tracepoint. It stays when the next table has the tracepoint, too. */
+struct hook {
+	struct list_head list;
+	struct tracepoint *tracepoint; /* NULL: its module has gone, and it is not registered any more */
+	void *probe;
+	u32 number; /* index in fkt_point_table.of_hook */
+	bool is_claimed; /* the table that is being armed has a slot for it */
+};
+
+/* A table that is being armed has hooks besides those of the table in force. */
+#define HOOKS_MOST (2 * FKT_POINTS_MOST)
+
 /*
  * Protected by `lock`, and changed under the recording's lock too. A module's notifier takes `lock` with the list of
  * modules with tracepoints locked, so that list must never be locked while `lock` is held.
  */
-static struct fkt_point_table points;
-static bool is_on;
+static LIST_HEAD(hooks);
+static DEFINE_IDA(numbers);
+static struct fkt_point_table *arming; /* NULL: none is being armed */
 static DEFINE_MUTEX(lock);
+
+static bool is_watching; /* modules that go; protected by the recording's lock */
 
 /* ---- a hit; called by a tracepoint: preemption is disabled ---- */
 
@@ -67,12 +85,28 @@ void fkt_point_hit(const struct fkt_point_slot *slot, const u64 *arguments)
 	fkt_count_hit(slot->instrument, fate);
 }
 
+/* Returns what the table in force has for a hook; NULL: nothing, yet or any more. Preemption is disabled. */
+static __always_inline const struct fkt_point_slot *slot_of(const struct hook *hook)
+{
+	const struct fkt_instrument_table *now = fkt_instruments();
+
+	return likely(now && now->points) ? now->points->of_hook[hook->number] : NULL;
+}
+
+static __always_inline void hit(const struct hook *hook, const u64 *arguments)
+{
+	const struct fkt_point_slot *slot = slot_of(hook);
+
+	if (likely(slot))
+		fkt_point_hit(slot, arguments);
+}
+
 /* The probe of tracepoints whose every hit is kept without an event. */
 static void probe_silent(void *data)
 {
-	const struct fkt_point_slot *slot = data;
+	const struct fkt_point_slot *slot = slot_of(data);
 
-	if (fkt_instrument_on(slot->instrument->layer))
+	if (likely(slot) && fkt_instrument_on(slot->instrument->layer))
 		fkt_act_on(slot->instrument);
 }
 
@@ -81,19 +115,19 @@ static void probe_silent(void *data)
  * registers or from the stack above the caller's return address. No program uses them (fkt_point_rules()). One
  * that has fewer leaves the others alone: the caller owns the registers and the stack that they are in.
  */
-static void probe_short(void *slot, u64 a, u64 b, u64 c, u64 d, u64 e)
+static void probe_short(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e)
 {
 	const u64 arguments[] = { a, b, c, d, e };
 
-	fkt_point_hit(slot, arguments);
+	hit(hook, arguments);
 }
 
-static void probe_long(void *slot, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k, u64 l)
+static void probe_long(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k, u64 l)
 {
 	const u64 arguments[] = { a, b, c, d, e, f, g, h, i, j, k, l };
 
 	BUILD_BUG_ON(ARRAY_SIZE(arguments) != FKT_POINT_ARGUMENTS);
-	fkt_point_hit(slot, arguments);
+	hit(hook, arguments);
 }
 
 /* Parameters that x86-64 passes in registers, behind the first one. */
@@ -106,7 +140,7 @@ static void *probe_of(const struct fkt_point_slot *slot)
 	return slot->arguments <= SHORT ? (void *)probe_short : (void *)probe_long;
 }
 
-/* ---- finding the tracepoints ---- */
+/* ---- finding the tracepoints of the table that is being armed ---- */
 
 /* A module may be broken: its tracepoint's name may lead anywhere. */
 static bool is_called(const struct tracepoint *tracepoint, const char *name)
@@ -121,134 +155,213 @@ static void match(struct tracepoint *tracepoint, void *unused)
 {
 	u32 i;
 
-	for (i = 0; i < points.count; i++)
-		if (!points.slots[i].tracepoint && !points.slots[i].probe &&
-		    is_called(tracepoint, points.slots[i].name))
-			points.slots[i].tracepoint = tracepoint;
+	for (i = 0; i < arming->count; i++) {
+		struct fkt_point_slot *slot = &arming->slots[i];
+
+		if (!slot->tracepoint && !slot->probe && is_called(tracepoint, slot->name))
+			slot->tracepoint = tracepoint;
+	}
 }
 
-static void unregister(struct fkt_point_slot *slot)
+static void unregister(struct hook *hook)
 {
-	if (slot->is_registered)
-		tracepoint_probe_unregister(slot->tracepoint, probe_of(slot), slot);
-	slot->is_registered = false;
+	if (hook->tracepoint)
+		tracepoint_probe_unregister(hook->tracepoint, hook->probe, hook);
+	hook->tracepoint = NULL;
 }
 
 /* Forgets the tracepoints of a module that is being unloaded; its code does not run any more. */
 static void forget(const struct tracepoint *tracepoint)
 {
+	struct hook *hook;
 	u32 i;
 
-	for (i = 0; i < points.count; i++) {
-		if (points.slots[i].tracepoint != tracepoint)
-			continue;
-		unregister(&points.slots[i]);
-		points.slots[i].tracepoint = NULL;
-	}
+	list_for_each_entry(hook, &hooks, list)
+		if (hook->tracepoint == tracepoint)
+			unregister(hook);
+	for (i = 0; arming && i < arming->count; i++)
+		if (arming->slots[i].tracepoint == tracepoint)
+			arming->slots[i].tracepoint = NULL;
 }
 
-/*
- * Called for each module with tracepoints when the notifier is registered, and when one is loaded or unloaded later.
- * Modules that are loaded during a recording are ignored: the programs were compiled for the types of those before.
- */
-static int on_module(struct notifier_block *unused, unsigned long state, void *data)
+static void look_at_module(const struct module *module, bool is_going)
 {
-	const struct module *module = ((struct tp_module *)data)->mod;
 	int i;
 
 	mutex_lock(&lock);
 	for (i = 0; i < module->num_tracepoints; i++) {
 		struct tracepoint *tracepoint = tracepoint_ptr_deref(&module->tracepoints_ptrs[i]);
 
-		if (state == MODULE_STATE_COMING && !is_on)
-			match(tracepoint, NULL);
-		else if (state == MODULE_STATE_GOING)
+		if (is_going)
 			forget(tracepoint);
+		else
+			match(tracepoint, NULL);
 	}
 	mutex_unlock(&lock);
+}
+
+/* Called when a module with tracepoints is unloaded; for each of them when the notifier is unregistered, too. */
+static int on_module(struct notifier_block *unused, unsigned long state, void *data)
+{
+	if (state == MODULE_STATE_GOING)
+		look_at_module(((struct tp_module *)data)->mod, true);
 	return NOTIFY_OK;
 }
 
-static struct notifier_block notifier = { .notifier_call = on_module };
-
-/* ---- begin and end; callers hold the recording's lock ---- */
-
-static int register_all(void)
+/*
+ * Called for each module with tracepoints when the notifier is registered. Modules that are loaded later are ignored:
+ * the programs were compiled for the types of those before.
+ */
+static int on_search(struct notifier_block *unused, unsigned long state, void *data)
 {
-	u32 i;
-	int err;
+	if (state == MODULE_STATE_COMING)
+		look_at_module(((struct tp_module *)data)->mod, false);
+	return NOTIFY_OK;
+}
 
-	for (i = 0; i < points.count; i++) {
-		struct fkt_point_slot *slot = &points.slots[i];
+static struct notifier_block watch = { .notifier_call = on_module };
+static struct notifier_block search = { .notifier_call = on_search };
+
+static int find_tracepoints(void)
+{
+	int err = 0;
+
+	/* First, so that no module is unloaded unseen between the search and the registering. */
+	if (!is_watching)
+		err = register_tracepoint_module_notifier(&watch);
+	if (err)
+		return err;
+	is_watching = true;
+	mutex_lock(&lock);
+	for_each_kernel_tracepoint(match, NULL);
+	mutex_unlock(&lock);
+	err = register_tracepoint_module_notifier(&search);
+	if (!err)
+		unregister_tracepoint_module_notifier(&search);
+	return err;
+}
+
+/* ---- hooks; callers hold `lock` ---- */
+
+static struct hook *find_hook(const struct fkt_point_slot *slot)
+{
+	struct hook *hook;
+
+	list_for_each_entry(hook, &hooks, list)
+		if (hook->tracepoint == slot->tracepoint && hook->probe == probe_of(slot) && !hook->is_claimed)
+			return hook;
+	return NULL;
+}
+
+static int make_hook(const struct fkt_point_slot *slot)
+{
+	struct hook *hook = kzalloc(sizeof(*hook), GFP_KERNEL);
+	int number, err;
+
+	if (!hook)
+		return -ENOMEM;
+	number = ida_alloc_max(&numbers, HOOKS_MOST - 1, GFP_KERNEL);
+	if (number < 0) {
+		kfree(hook);
+		return number;
+	}
+	hook->number = number;
+	hook->probe = probe_of(slot);
+	hook->is_claimed = true;
+	arming->of_hook[number] = slot;
+	err = tracepoint_probe_register(slot->tracepoint, hook->probe, hook);
+	if (!err)
+		hook->tracepoint = slot->tracepoint;
+	/* Also if it is not registered: then fkt_record_points_disarm() frees it. */
+	list_add(&hook->list, &hooks);
+	return err;
+}
+
+static int hook_all(void)
+{
+	struct hook *hook;
+	int err = 0;
+	u32 i;
+
+	arming->of_hook = kvcalloc(HOOKS_MOST, sizeof(*arming->of_hook), GFP_KERNEL);
+	if (!arming->of_hook)
+		return -ENOMEM;
+	list_for_each_entry(hook, &hooks, list)
+		hook->is_claimed = false;
+	for (i = 0; !err && i < arming->count; i++) {
+		const struct fkt_point_slot *slot = &arming->slots[i];
 
 		if (slot->probe)
 			continue;
 		if (!slot->tracepoint)
 			return -ENXIO;
-		err = tracepoint_probe_register(slot->tracepoint, probe_of(slot), slot);
-		if (err)
-			return err;
-		slot->is_registered = true;
+		hook = find_hook(slot);
+		if (!hook) {
+			err = make_hook(slot);
+			continue;
+		}
+		hook->is_claimed = true;
+		arming->of_hook[hook->number] = slot;
 	}
-	return 0;
+	return err;
 }
 
-static void unregister_all(void)
-{
-	u32 i;
-
-	fkt_record_module_probes_end();
-	mutex_lock(&lock);
-	for (i = 0; i < points.count; i++)
-		unregister(&points.slots[i]);
-	is_on = false;
-	mutex_unlock(&lock);
-	unregister_tracepoint_module_notifier(&notifier);
-	/* When this returns, no probe runs any more. */
-	tracepoint_synchronize_unregister();
-}
+/* ---- arming and disarming; callers hold the recording's lock ---- */
 
 /*
- * Records the hits of the table's tracepoints while their layers are on, until fkt_record_points_end(). Takes over
- * `table`, which may be NULL. -ENXIO: there is no such tracepoint.
+ * Registers probes with the table's tracepoints, besides those of the table in force. table: may be NULL. -ENXIO: there
+ * is no such tracepoint. After an error the caller must go back with fkt_record_points_disarm(), or end.
  */
-int fkt_record_points_begin(struct fkt_point_table *table)
+int fkt_record_points_arm(struct fkt_point_table *table)
 {
 	int err;
 
-	fkt_record_points_free();
 	if (!table)
 		return 0;
 	mutex_lock(&lock);
-	points = *table;
+	arming = table;
 	mutex_unlock(&lock);
-	kfree(table);
-	for_each_kernel_tracepoint(match, NULL);
-	err = register_tracepoint_module_notifier(&notifier);
-	if (err)
-		return err;
+	err = find_tracepoints();
 	mutex_lock(&lock);
-	is_on = true;
-	err = register_all();
-	mutex_unlock(&lock);
 	if (!err)
-		err = fkt_record_module_probes_begin(&points);
-	if (err)
-		unregister_all();
-	return err;
+		err = hook_all();
+	arming = NULL;
+	mutex_unlock(&lock);
+	return err ?: fkt_record_module_probes_arm(table);
+}
+
+/*
+ * Leaves probes only to the tracepoints of this table, which was armed. table: may be NULL. When this returns, no probe
+ * of others runs any more.
+ */
+void fkt_record_points_disarm(const struct fkt_point_table *table)
+{
+	struct hook *hook, *next;
+	LIST_HEAD(gone);
+
+	mutex_lock(&lock);
+	list_for_each_entry_safe(hook, next, &hooks, list) {
+		if (table && table->of_hook && table->of_hook[hook->number])
+			continue;
+		unregister(hook);
+		list_move(&hook->list, &gone);
+	}
+	mutex_unlock(&lock);
+	if (!fkt_record_module_probes_disarm(table) && list_empty(&gone))
+		return;
+	tracepoint_synchronize_unregister();
+	list_for_each_entry_safe(hook, next, &gone, list) {
+		ida_free(&numbers, hook->number);
+		kfree(hook);
+	}
 }
 
 /* When this returns, no hit is being recorded. */
 void fkt_record_points_end(void)
 {
-	if (is_on)
-		unregister_all();
-}
-
-/* Frees the table of the last recording. */
-void fkt_record_points_free(void)
-{
-	mutex_lock(&lock);
-	fkt_point_table_clear(&points);
-	mutex_unlock(&lock);
+	fkt_record_points_disarm(NULL);
+	fkt_record_module_probes_end();
+	if (is_watching)
+		unregister_tracepoint_module_notifier(&watch);
+	is_watching = false;
 }

@@ -9,8 +9,8 @@ struct fkt_point_slot;
 struct fkt_point_table;
 
 void fkt_point_hit(const struct fkt_point_slot *slot, const u64 *arguments);
-int fkt_record_points_begin(struct fkt_point_table *table);
+int fkt_record_points_arm(struct fkt_point_table *table);
+void fkt_record_points_disarm(const struct fkt_point_table *table);
 void fkt_record_points_end(void);
-void fkt_record_points_free(void);
 
 #endif /* FKT_PROBES_POINTS_H */

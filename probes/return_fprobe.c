@@ -18,7 +18,7 @@
 
 struct probe {
 	struct fprobe fprobe;
-	const struct fkt_instrument_slot *instrument;
+	u32 instrument; /* its number */
 	u32 count; /* functions that it has */
 	bool is_registered;
 };
@@ -49,7 +49,7 @@ static void returned(struct fprobe *fprobe, unsigned long nop, unsigned long cal
 /* ---- begin ---- */
 
 /* Returns the number of the instrument's probe, which is made if there is none. */
-static u32 probe_for(const struct fkt_instrument_slot *instrument)
+static u32 probe_for(u32 instrument)
 {
 	u32 i;
 
@@ -104,7 +104,9 @@ static int register_all(const struct fkt_call_table *table, u64 *refused)
 		if (!slot)
 			err = -EINVAL;
 		else
-			probed[i] = (struct probed){ .function = from[i], .probe = probe_for(slot->instrument) };
+			probed[i] = (struct probed){
+				.function = from[i], .probe = probe_for(slot->instrument->number),
+			};
 		probed_count = i + 1;
 	}
 	for (i = 0; !err && i < probe_count; i++)
@@ -169,8 +171,11 @@ int fkt_return_probes_begin(const struct fkt_call_table *table, u64 *refused)
 
 /* ---- end ---- */
 
-/* When this returns, no call of a probed function is being recorded. */
-void fkt_return_probes_end(void)
+/*
+ * When this returns, no call of a probed function is being recorded. What the probes have missed is counted in
+ * `instruments`.
+ */
+void fkt_return_probes_end(const struct fkt_instrument_table *instruments)
 {
 	u32 i;
 
@@ -180,7 +185,10 @@ void fkt_return_probes_end(void)
 	for (i = 0; i < probe_count; i++) {
 		if (probes[i].is_registered)
 			unregister_fprobe(&probes[i].fprobe);
-		fkt_count_hits(probes[i].instrument, FKT_FATE_MISSED + FKT_MISSED_PROBE, probes[i].fprobe.nmissed);
+		/* Not in a table that was never in force. */
+		if (instruments && probes[i].instrument < instruments->count)
+			fkt_count_hits(&instruments->slots[probes[i].instrument], FKT_FATE_MISSED + FKT_MISSED_PROBE,
+				       probes[i].fprobe.nmissed);
 	}
 	kvfree(probes);
 	kvfree(probed);

@@ -21,7 +21,7 @@
 struct probe {
 	struct kretprobe kretprobe;
 	unsigned long body; /* as in struct fkt_call */
-	const struct fkt_instrument_slot *instrument;
+	u32 instrument; /* its number */
 	bool is_registered;
 };
 
@@ -65,7 +65,7 @@ static int register_one(struct probe *probe, const struct fkt_call_table *table,
 	/* It was a function of a module that has gone meanwhile. */
 	if (!slot)
 		return -EINVAL;
-	probe->instrument = slot->instrument;
+	probe->instrument = slot->instrument->number;
 	probe->kretprobe.kp.addr = (void *)function;
 	probe->kretprobe.entry_handler = entered;
 	probe->kretprobe.handler = returned;
@@ -127,7 +127,7 @@ static void end_registered(void)
 }
 
 /* Counts what the kretprobes have missed. Returns whether the kernel has let go of all of them. */
-static bool add_missed(void)
+static bool add_missed(const struct fkt_instrument_table *instruments)
 {
 	bool let_go = true;
 	u32 i;
@@ -138,19 +138,24 @@ static bool add_missed(void)
 		if (!probes[i].is_registered)
 			continue;
 		let_go &= !!kretprobe->kp.addr;
-		fkt_count_hits(probes[i].instrument, FKT_FATE_MISSED + FKT_MISSED_PROBE,
-			       kretprobe->nmissed + kretprobe->kp.nmissed);
+		/* Not in a table that was never in force. */
+		if (instruments && probes[i].instrument < instruments->count)
+			fkt_count_hits(&instruments->slots[probes[i].instrument], FKT_FATE_MISSED + FKT_MISSED_PROBE,
+				       kretprobe->nmissed + kretprobe->kp.nmissed);
 	}
 	return let_go;
 }
 
-/* When this returns, no call of a probed function is being recorded. */
-void fkt_return_probes_end(void)
+/*
+ * When this returns, no call of a probed function is being recorded. What the probes have missed is counted in
+ * `instruments`.
+ */
+void fkt_return_probes_end(const struct fkt_instrument_table *instruments)
 {
 	if (!probes)
 		return;
 	end_registered();
-	if (add_missed())
+	if (add_missed(instruments))
 		kvfree(probes);
 	else
 		__module_get(THIS_MODULE); /* The kernel keeps a kprobe that it could not remove without memory. */

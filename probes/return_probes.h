@@ -9,11 +9,12 @@
 #include <linux/types.h>
 
 struct fkt_call_table;
+struct fkt_instrument_table;
 
 /* Calls of one function that can be in progress: the others are missed. */
 #define FKT_RETURN_PROBE_CALLS 64
 
 int fkt_return_probes_begin(const struct fkt_call_table *table, u64 *refused);
-void fkt_return_probes_end(void);
+void fkt_return_probes_end(const struct fkt_instrument_table *instruments);
 
 #endif /* FKT_RETURN_PROBES_H */

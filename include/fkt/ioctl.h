@@ -31,7 +31,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 12
+#define FKT_ABI_VERSION 13
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -142,6 +142,28 @@ struct fkt_instruments {
 	__u32 pad;
 };
 
+/*
+ * FKT_EXCHANGE: puts another table of instruments into force while it records. It has all instruments of the table
+ * before at their places, described alike: they go on with their counts and histograms; places of theirs may be gone or
+ * new. New instruments follow. A table with other functions that have return probes (FKT_CALLED_BY_PROBE) than those of
+ * the table before is refused, unless one of the two has none.
+ *
+ * Calls in flight of functions that are gone, or have other programs now, count as FKT_MISSED_STALE.
+ */
+struct fkt_exchange {
+	__u64 instruments; /* user pointer to a struct fkt_instruments */
+	/*
+	 * User pointer to lines for the file's catalogue, which the numbers of the table need: written as events DEFINE
+	 * before the exchange. Each line ends with a newline, and has at most FKT_DEFINE_BYTES with it.
+	 */
+	__u64 lines;
+	__u32 line_bytes; /* at most FKT_DEFINE_MOST; 0: there are none */
+	__u32 table; /* out: its number in the recording; FKT_START's has 0 */
+};
+
+#define FKT_DEFINE_BYTES 3584
+#define FKT_DEFINE_MOST (1U << 24)
+
 /* A function whose calls, exits or entries are hits of an instrument, or an instruction. */
 struct fkt_called {
 	__u64 function; /* its address, as in kallsyms */
@@ -211,7 +233,10 @@ struct fkt_points {
 enum fkt_missed {
 	FKT_MISSED_MEMORY = 0, /* its program could not read memory */
 	FKT_MISSED_NESTED = 1, /* it came while too many others were being handled on its CPU */
-	/* a call that began in an earlier recording, or during which the machine slept or the clock stepped back */
+	/*
+	 * a call that began in an earlier recording, or with another table of instruments (FKT_EXCHANGE), or during
+	 * which the machine slept or the clock stepped back
+	 */
 	FKT_MISSED_STALE = 2,
 	FKT_MISSED_FIELDS = 3, /* a module's probe has not the fields that its description says */
 	FKT_MISSED_FULL = 4, /* the histogram had no room for its key */
@@ -471,10 +496,16 @@ struct fkt_fired {
  */
 #define FKT_RESULTS _IOWR(FKT_IOC, 31, struct fkt_results)
 /*
- * Returns the address of the function or instruction that the kernel refused to probe, which made the last FKT_START of
- * this open file fail: with EILSEQ, no instruction begins there; with EINVAL, it cannot be probed. 0: the error was
- * about something else.
+ * Returns the address of the function or instruction that the kernel refused to probe, which made the last FKT_START or
+ * FKT_EXCHANGE of this open file fail: with EILSEQ, no instruction begins there; with EINVAL, it cannot be probed. 0:
+ * the error was about something else.
  */
 #define FKT_REFUSED _IOR(FKT_IOC, 32, __u64)
+/*
+ * For the owner of a recording. An error leaves the table before in force: those of FKT_START for instruments; ENODATA:
+ * it records nothing (any more); EINVAL: not all instruments of the table before are there; EOPNOTSUPP: other return
+ * probes, or calls without the TSC; ENOBUFS: no page became free for the lines.
+ */
+#define FKT_EXCHANGE _IOWR(FKT_IOC, 33, struct fkt_exchange)
 
 #endif /* FKT_IOCTL_H */

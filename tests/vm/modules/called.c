@@ -88,7 +88,7 @@ static u64 notrace kept_word(u64 first, unsigned int i)
 static u64 leaf(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
 
 /* The first word is random, the others follow from it. */
-static bool notrace keep_arguments(const u64 *arguments, u64 *kept, unsigned long body)
+static bool notrace keep_arguments(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
 {
 	const u64 first = body ^ rdtsc();
 	unsigned int i;

@@ -259,6 +259,48 @@ static void set_points(struct fkt_start *s)
 	set_instrument(s)->points = (unsigned long)&points;
 }
 
+/* The address is looked up before the allocations that fail. */
+static void set_before_exchange(struct fkt_start *s)
+{
+	set_calls(s);
+	set_points(s);
+}
+
+/* All kinds of places of one instrument. */
+static void set_everything(struct fkt_start *s)
+{
+	__u64 points;
+
+	set_points(s);
+	points = instruments.points;
+	set_calls(s);
+	instruments.points = points;
+	instruments.entries = instruments.instructions = instruments.calls;
+}
+
+static int exchange_for(int fd, void (*set)(struct fkt_start *s))
+{
+	static char lines[] = "name\tfunction\t0\tvfs_read\n";
+	struct fkt_exchange exchange = {
+		.instruments = (unsigned long)&instruments, .lines = (unsigned long)lines,
+		.line_bytes = sizeof(lines) - 1,
+	};
+	struct fkt_start unused = { 0 };
+
+	set(&unused);
+	return ioctl(fd, FKT_EXCHANGE, &exchange);
+}
+
+static int exchange_for_more(int fd)
+{
+	return exchange_for(fd, set_everything);
+}
+
+static int exchange_for_less(int fd)
+{
+	return exchange_for(fd, set_points);
+}
+
 static void set_process(struct fkt_start *s)
 {
 	s->filter = FKT_FILTER_PROCESS;
@@ -487,6 +529,8 @@ int main(int argc, char **argv)
 		{ .name = "start, direct", .is_open = true, .flags = O_DIRECT },
 		{ .name = "start, checkin", .set = set_checkin, .is_open = true },
 		{ .name = "start, lend", .set = set_lend },
+		{ .name = "exchange, more places", .set = set_before_exchange, .then = exchange_for_more },
+		{ .name = "exchange, fewer places", .set = set_everything, .then = exchange_for_less },
 		{ .name = "enable", .then = enable },
 		{ .name = "take", .set = set_lend, .then = take },
 		{ .name = "mmap", .set = set_lend, .then = map },

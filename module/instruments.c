@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table of instruments that is in force, and its exchange while it records.
+ *
+ * An exchange arms the places that are new, then replaces one pointer, from which all probes take what they do with a
+ * hit, then disarms the places that are gone. A hit is of the table that its probe finds; a place that is armed and is
+ * not in that table (yet, or any more) has no hits. So recording, conditions and counters change in one step, and an
+ * error, which only arming can have, leaves the table before in force.
+ *
+ * The table before is freed when no probe can be using it any more (wait_for_probes()), and only then, when no hit of
+ * its places can be counted any more, are these disarmed. The recording cannot end meanwhile, because that takes the
+ * lock which the exchange holds; if it ends by itself (limit, error), its hooks stay until FKT_STOP.
+ */
+
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+#include <linux/uaccess.h>
+
+#include <fkt/ioctl.h>
+
+#include "call_table.h"
+#include "clock.h"
+#include "define.h"
+#include "instrument_table.h"
+#include "instruments.h"
+#include "recording.h"
+#include "self.h"
+
+#include "../probes/calls.h"
+#include "../probes/entries.h"
+#include "../probes/instructions.h"
+#include "../probes/names.h"
+#include "../probes/points.h"
+
+/* Changed under the recording's lock. Read by probes without a lock. */
+struct fkt_instrument_table __rcu *fkt_instruments_now;
+
+/* Both are protected by the recording's lock. */
+static u32 number; /* of the table in force, from 0 */
+static bool goes_on; /* ftrace has switched itself off, and goes on calling the probe of entries */
+
+/* Returns the table in force; NULL: there is none. Caller must hold the recording's lock. */
+struct fkt_instrument_table *fkt_instruments_locked(void)
+{
+	return rcu_dereference_protected(fkt_instruments_now, lockdep_is_held(&fkt_recording.lock));
+}
+
+/*
+ * Returns when no probe uses a table that was replaced before. All probes run with preemption disabled: those of
+ * tracepoints, and those of functions and instructions where RCU watches, end within a grace period; those of functions
+ * that are called where RCU does not watch, before every CPU has switched tasks. (Kernels that trace no such functions
+ * have a second wait that does nothing.)
+ */
+static void wait_for_probes(void)
+{
+	tracepoint_synchronize_unregister();
+	synchronize_rcu_tasks_rude();
+}
+
+/* ---- arming and disarming all kinds of places; callers hold the recording's lock ---- */
+
+/* After an error the caller must call disarm() with the table in force, or end_places(). */
+static int arm(struct fkt_instrument_table *table, u64 *refused)
+{
+	return fkt_names_begin() ?:
+	       fkt_record_points_arm(table->points) ?:
+	       fkt_record_calls_arm(table->calls, refused) ?:
+	       fkt_record_entries_arm(table->entries) ?:
+	       fkt_record_instructions_arm(table->instructions, refused);
+}
+
+/* Leaves only the places of `table`, which may be NULL. */
+static void disarm(struct fkt_instrument_table *table)
+{
+	fkt_record_points_disarm(table ? table->points : NULL);
+	fkt_record_calls_disarm(table);
+	fkt_record_entries_disarm(table ? table->entries : NULL);
+	fkt_record_instructions_disarm(table);
+}
+
+static void end_places(const struct fkt_instrument_table *table)
+{
+	fkt_record_instructions_end(table);
+	if (!fkt_record_entries_end())
+		goes_on = true;
+	fkt_record_calls_end(table);
+	fkt_record_points_end();
+}
+
+/* ---- with the recording; callers hold its lock ---- */
+
+/*
+ * Takes over `table`, which may be NULL, arms its places and puts it into force. refused: as in struct parts of
+ * capture.c. Called before the mask is set. After an error the caller must call fkt_instruments_end() and
+ * fkt_instruments_free().
+ */
+int fkt_instruments_begin(struct fkt_instrument_table *table, u64 *refused)
+{
+	int err;
+
+	number = 0;
+	if (!table)
+		return 0;
+	err = arm(table, refused);
+	if (err) {
+		end_places(table);
+		fkt_instrument_table_free(table);
+		return err;
+	}
+	rcu_assign_pointer(fkt_instruments_now, table);
+	/* There is nothing to disarm. These have to know that the table is in force; of functions there may be many. */
+	fkt_record_points_disarm(table->points);
+	fkt_record_calls_settle();
+	return 0;
+}
+
+/* When this returns, no hit is being recorded. */
+void fkt_instruments_end(void)
+{
+	end_places(fkt_instruments_locked());
+}
+
+/* Frees the table of the last recording, with its counts. */
+void fkt_instruments_free(void)
+{
+	struct fkt_instrument_table *table = fkt_instruments_locked();
+
+	RCU_INIT_POINTER(fkt_instruments_now, NULL);
+	if (goes_on)
+		wait_for_probes();
+	fkt_instrument_table_free(table);
+	fkt_names_end();
+}
+
+/* ---- exchange ---- */
+
+/* Puts `table` into force in place of `before`, which may be NULL. Nothing can fail any more. */
+static void put_into_force(struct fkt_instrument_table *table, struct fkt_instrument_table *before)
+{
+	if (before)
+		fkt_instrument_table_take_results(table, before);
+	if (table->calls)
+		table->calls->since = rdtsc();
+	/* Release: a probe that finds the table finds all that it refers to. */
+	rcu_assign_pointer(fkt_instruments_now, table);
+	number = (number + 1) & FKT_ARG_MASK;
+	fkt_tell_table(number, table->count);
+	wait_for_probes();
+	disarm(table);
+}
+
+static int exchange_locked(struct fkt_instrument_table *table, const char *lines, u32 bytes, u64 *refused)
+{
+	struct fkt_instrument_table *before = fkt_instruments_locked();
+	int err = before ? fkt_instrument_table_follows(table, before) : 0;
+
+	if (!err)
+		err = fkt_define(lines, bytes);
+	if (err)
+		return err;
+	err = arm(table, refused);
+	if (err) {
+		/* No probe has found it, but probes of its places may still be running. */
+		disarm(before);
+		return err;
+	}
+	put_into_force(table, before);
+	fkt_instrument_table_free(before);
+	return 0;
+}
+
+/* Reads the lines from user memory; NULL: there are none. */
+static char *get_lines(const struct fkt_exchange *exchange)
+{
+	char *lines;
+	int err;
+
+	if (!exchange->line_bytes)
+		return NULL;
+	if (exchange->line_bytes > FKT_DEFINE_MOST)
+		return ERR_PTR(-EINVAL);
+	lines = vmemdup_user(u64_to_user_ptr(exchange->lines), exchange->line_bytes);
+	if (IS_ERR(lines))
+		return lines;
+	err = fkt_define_check(lines, exchange->line_bytes);
+	if (!err)
+		return lines;
+	kvfree(lines);
+	return ERR_PTR(err);
+}
+
+/* Caller holds the recording's lock. */
+static int exchange_now(const struct file *file, struct fkt_instrument_table *table, const char *lines, u32 bytes,
+			u64 *refused)
+{
+	if (!fkt_recording_goes_on(file) || fkt_recording.state != FKT_RECORDING || !fkt_recording.begun)
+		return -ENODATA;
+	/* Another recording of the file has begun meanwhile, with another clock. */
+	if (table->calls && fkt_recording.clock != FKT_CLOCK_TSC)
+		return -EOPNOTSUPP;
+	return exchange_locked(table, lines, bytes, refused);
+}
+
+/*
+ * FKT_EXCHANGE. Sets exchange->table and *refused, which is 0 or the place that the kernel refused to probe. -ENODATA:
+ * it is not this file's recording; -ENOBUFS: no page became free for the lines.
+ */
+int fkt_instruments_exchange(const struct file *file, struct fkt_exchange *exchange, u64 *refused)
+{
+	struct fkt_instrument_table *table;
+	char *lines;
+	int err;
+
+	*refused = 0;
+	if (!exchange->instruments)
+		return -EINVAL;
+	table = fkt_instrument_table_get(file, exchange->instruments, READ_ONCE(fkt_recording.clock));
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+	if (table->calls || table->entries)
+		fkt_record_calls_load();
+	lines = get_lines(exchange);
+	err = IS_ERR(lines) ? PTR_ERR(lines) : fkt_recording_lock_awake();
+	if (err)
+		goto out;
+	err = exchange_now(file, table, lines, exchange->line_bytes, refused);
+	if (!err) {
+		table = NULL;
+		exchange->table = number;
+	}
+	mutex_unlock(&fkt_recording.lock);
+out:
+	fkt_instrument_table_free(table);
+	if (!IS_ERR(lines))
+		kvfree(lines);
+	return err;
+}
