@@ -48,12 +48,11 @@ Status check_size(const std::optional<std::uint64_t>& size, std::uint32_t page_b
                     cli::bytes_text(page_bytes));
 }
 
-// What the file's catalogue has besides the built-in one.
-std::string catalogue_lines(const InstrumentSetup& instruments) {
+// What the catalogue says of devices.
+std::string lines_of_devices() {
   const Result<std::string> partitions = read_file("/proc/partitions");
   const Result<std::string> mounts = read_file("/proc/self/mountinfo");
-  return instruments.catalogue_lines() +
-         device_lines(partitions ? *partitions : "", mounts ? *mounts : "");
+  return device_lines(partitions ? *partitions : "", mounts ? *mounts : "");
 }
 
 }  // namespace
@@ -102,7 +101,9 @@ Recording::Recording(const Request& request, const Facts& facts, Device device,
       task_list_(tasks),
       output_plan_(std::move(plan)),
       output_(std::move(output)),
-      engine_(request.engine) {
+      engine_(request.engine),
+      instruments_(device_, defined_,
+                   {request.instruments, request.layers.files, request.clock, ticks_per_second()}) {
   // With lent pages snapshots can be written while the recording continues.
   if (is_flight() && !engine_ && has_room()) engine_ = FKT_ENGINE_LEND;
 }
@@ -155,20 +156,17 @@ std::string Recording::without_snapshots() const {
 }
 
 std::uint64_t Recording::mask() const {
-  return request_.mask | (instruments_ ? instruments_->layers() : 0);
+  return request_.mask | (instruments_.setup() ? instruments_.setup()->layers() : 0);
 }
 
 // Finds the places of the instruments and makes the sections before the pages.
 Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t workload) {
   Result<KernelSymbols> kallsyms = read_kallsyms();
-  const InstrumentSetup::Asked instruments{request_.instruments, request_.layers.files};
-  if (!instruments.is_nothing()) {
+  if (!request_.instruments.empty() || !request_.layers.files.empty()) {
     if (!kallsyms) return kallsyms.error();
-    Result<InstrumentSetup> setup =
-        InstrumentSetup::make(instruments, device_, *kallsyms, ticks_per_second());
-    if (!setup) return setup.error();
-    for (const std::string& remark : setup->remarks()) cli::warn(remark);
-    instruments_.emplace(std::move(*setup));
+    const Status prepared = instruments_.prepare(*kallsyms);
+    if (!prepared) return prepared.error();
+    for (const std::string& remark : instruments_.setup()->remarks()) cli::warn(remark);
   }
   const Result<KernelSymbols> symbols =
       symbols_for_file(std::move(kallsyms), {request_.system_map, request_.verbose});
@@ -176,7 +174,7 @@ Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t
   const Asked asked{request_.command, request_.words,      mask(),         request_.args,
                     request_.filter,  request_.filter_pid, request_.clock, request_.pow_pages};
   return sections_before({asked, device_, task_list_, *symbols, user, workload, output_.is_stream(),
-                          instruments_ ? catalogue_lines(*instruments_) : ""});
+                          instruments_.head_lines() + lines_of_devices()});
 }
 
 Result<LentFilesPlan> Recording::lent_files_plan() const {
@@ -236,7 +234,9 @@ Result<StartArguments> Recording::start_arguments(const DrainPlan& plan) const {
     const Status made = arguments.set_condition(*request_.snapshot_when, ticks_per_second());
     if (!made) return made.error();
   }
-  if (instruments_ && !instruments_->parts().empty()) arguments.set_instruments(*instruments_);
+  if (const InstrumentSetup* setup = instruments_.setup(); setup && !setup->parts().empty()) {
+    arguments.set_instruments(*setup);
+  }
   if (plan.engine == FKT_ENGINE_LEND) {
     // Not with -z, because the module cannot write groups.
     arguments.lend(is_flight() && has_room() && !request_.level ? &output_ : nullptr);
@@ -251,7 +251,7 @@ Result<StartArguments> Recording::start_arguments(const DrainPlan& plan) const {
 // Says which place of the instruments the error is about, if it is about one.
 Error Recording::name_place(Error error) const {
   const std::uint64_t address = device_.refused_place();
-  if (address != 0) error.message = instruments_->name_of(address) + ": " + error.message;
+  if (address != 0) error.message = instruments_.name_of(address) + ": " + error.message;
   return error;
 }
 
@@ -270,7 +270,7 @@ Status Recording::start() {
   if (request_.verbose) cli::warn("engine " + how(*plan));
   started_ = std::chrono::steady_clock::now();
   const Status started = device_.start(arguments->get());
-  if (!started) return instruments_ ? name_place(started.error()) : started;
+  if (!started) return name_place(started.error());
   running_ = true;
   const Status clocks = write_start_clocks();
   if (!clocks) return clocks;
@@ -329,6 +329,7 @@ Status Recording::start_syncer() {
 Status Recording::stop() {
   if (!running_) return Done{};
   running_ = false;
+  instruments_.end();
   if (snapshots_) snapshots_->end();
   const Result<fkt_status> before = device_.status();
   if (before) mask_ = before->mask;
@@ -340,6 +341,7 @@ Status Recording::stop() {
 
 Result<Summary> Recording::finish(std::optional<int> workload_status,
                                   std::vector<Descendant> descendants, int give_up) {
+  instruments_.join();
   if (stream_) {
     const Status sent = stream_->move_rest(give_up);
     if (!sent) return sent.error();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/fkt_record/drain_plan.h"
-#include "cli/fkt_record/instruments/instrument_setup.h"
+#include "cli/fkt_record/instruments/instrument_control.h"
 #include "cli/fkt_record/output/output.h"
 #include "cli/fkt_record/remote/remote_sink.h"
 #include "cli/fkt_record/request.h"
@@ -51,8 +51,9 @@ class Recording {
   int drain_fd() const { return drain_ ? drain_->fd() : -1; }
   // Readable when fdatasync(2) has failed.
   int sync_fd() const { return syncer_ ? syncer_->fd() : -1; }
-  // The instruments; nullptr: there are none.
-  const InstrumentSetup* instruments() const { return instruments_ ? &*instruments_ : nullptr; }
+  // The instruments, and what fkt_instrument may ask of them while it records.
+  InstrumentControl& instruments() { return instruments_; }
+  const InstrumentControl& instruments() const { return instruments_; }
 
   // Writes the sections before the pages, except the clocks of the start, which start() writes.
   Status write_head(const std::optional<User>& user, pid_t workload);
@@ -118,8 +119,8 @@ class Recording {
   const OutputPlan output_plan_;  // with the name of -f
   Output output_;
   std::optional<fkt_engine_id> engine_;  // nothing: the best one for the output
-  std::optional<InstrumentSetup> instruments_;
   const std::shared_ptr<Defined> defined_ = std::make_shared<Defined>();
+  InstrumentControl instruments_;
 
   // What takes the pages from the module, if it does not write them itself. Declared in this order,
   // because each uses the ones before it.

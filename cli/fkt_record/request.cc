@@ -15,7 +15,7 @@
 #include "lib/base/suggest.h"
 #include "lib/format/page_group.h"
 #include "lib/record/condition_compiler.h"
-#include "lib/record/snapshot_protocol.h"
+#include "lib/record/recorder_protocol.h"
 
 namespace fkt::record {
 namespace {

@@ -13,6 +13,7 @@
 #include "cli/base/units.h"
 #include "cli/fkt_record/instruments/hit_report.h"
 #include "cli/fkt_record/recording.h"
+#include "cli/fkt_record/requests.h"
 #include "cli/fkt_record/self_load.h"
 #include "cli/fkt_record/signals.h"
 #include "cli/fkt_record/status_line.h"
@@ -74,6 +75,7 @@ class Session {
   void draw_status();
   void look_at_share();
   short device_events();
+  void take_request();
   void condition_true(Snapshots& snapshots);
   void end_snapshot(Snapshots& snapshots);
   void take_snapshot();
@@ -97,6 +99,7 @@ class Session {
   const Signals& signals_;
   const Descendants& descendants_;
   std::optional<Workload> workload_;
+  Requests requests_;
   std::optional<int> workload_status_;  // status of waitpid(2)
   bool recording_runs_ = false;
   bool failed_ = false;
@@ -163,7 +166,8 @@ void Session::wait_for_something() {
     kShare,
     kAsked,
     kSnapshotDone,
-    kAskerLeft
+    kAskerLeft,
+    kAnswered
   };
   pollfd fds[] = {
       {signals_.fd(), POLLIN, 0},
@@ -174,9 +178,10 @@ void Session::wait_for_something() {
       {while_recording(recording_.drain_fd()), POLLIN, 0},
       {while_recording(recording_.sync_fd()), POLLIN, 0},
       {while_recording(own_timer_.fd()), POLLIN, 0},
-      {snapshots ? snapshots->ask_fd() : -1, POLLIN, 0},
+      {while_recording(requests_.fd()), POLLIN, 0},
       {snapshots ? snapshots->done_fd() : -1, POLLIN, 0},
       {snapshots ? snapshots->asker_fd() : -1, POLLIN | POLLRDHUP, 0},
+      {while_recording(recording_.instruments().answered_fd()), POLLIN, 0},
   };
   if (::poll(fds, std::size(fds), -1) < 0) return;
   if (fds[kSignals].revents) take_signals();
@@ -194,7 +199,8 @@ void Session::wait_for_something() {
   } else if (fds[kAskerLeft].revents) {
     snapshots->asker_left();
   }
-  if (fds[kAsked].revents) snapshots->asked();
+  if (fds[kAnswered].revents) recording_.instruments().answered();
+  if (fds[kAsked].revents) take_request();
   if (fds[kDevice].revents & POLLRDBAND) condition_true(*snapshots);
 }
 
@@ -213,6 +219,21 @@ short Session::device_events() {
   const Snapshots* snapshots = recording_.snapshots();
   if (snapshots && snapshots->wants_condition()) events |= POLLRDBAND;
   return static_cast<short>(events);
+}
+
+void Session::take_request() {
+  std::optional<Requests::Request> request = requests_.take();
+  if (!request) return;
+  UniqueFd file = std::move(request->received.file);
+  if (const auto* ask = std::get_if<InstrumentsAsk>(&request->received.ask)) {
+    recording_.instruments().asked(*ask, std::move(file), std::move(request->connection));
+  } else if (Snapshots* snapshots = recording_.snapshots()) {
+    snapshots->asked(std::get<SnapshotAsk>(request->received.ask), std::move(file),
+                     std::move(request->connection));
+  } else {
+    send_answer(request->connection.get(),
+                {false, "the recorder takes no snapshots: " + recording_.without_snapshots()});
+  }
 }
 
 void Session::condition_true(Snapshots& snapshots) {
@@ -286,6 +307,7 @@ void Session::draw_status() {
 
 // Stops the recording before anything else, so that it does not contain its own end.
 void Session::end_recording() {
+  requests_.end();
   const Status stopped = recording_.stop();
   recording_runs_ = false;
   status_line_.wipe();
@@ -319,7 +341,7 @@ void Session::tell_end(const Summary& summary) {
               (summary.kept.empty() ? "is complete up to it" : summary.kept));
   }
   if (s.stop_reason == FKT_STOP_INSTRUMENT) {
-    const auto& parts = recording_.instruments()->parts();
+    const auto parts = recording_.instruments().setup()->parts();
     cli::warn(name + ": the recording ended with a hit of " +
               (s.stopped_by <= parts.size() ? parts[s.stopped_by - 1].text : "an instrument"));
   }
@@ -350,7 +372,7 @@ void Session::tell_end(const Summary& summary) {
 
 // With -v of each instrument, else of those that missed hits or whose results are counts.
 void Session::tell_instruments() const {
-  const InstrumentSetup* const instruments = recording_.instruments();
+  const InstrumentSetup* const instruments = recording_.instruments().setup();
   if (instruments == nullptr) return;
   for (std::uint32_t i = 0; i < instruments->parts().size(); i++) {
     const Result<fkt_hit_counts> counts = recording_.device().hit_counts(i);
@@ -391,8 +413,8 @@ void Session::tell_instrument(const InstrumentSetup::Part& part,
     cli::warn("  " + counted(part.taken_before, "function") + " belong to instruments before it");
   }
   for (const InstrumentSetup::Part::Reason& probed : part.by_probe) {
-    cli::warn("  by " + std::string(recording_.instruments()->return_probe()) + ": " + probed.name +
-              ": " + probed.reason);
+    cli::warn("  by " + std::string(recording_.instruments().setup()->return_probe()) + ": " +
+              probed.name + ": " + probed.reason);
   }
   for (const InstrumentSetup::Part::Reason& left : part.left_out) {
     cli::warn("  without " + left.name + ": " + left.reason);
@@ -410,6 +432,7 @@ void Session::tell_descendants(const std::vector<Descendant>& left) const {
 
 void Session::recording_failed(const Error& error) {
   failed_ = true;
+  requests_.end();
   if (recording_runs_) {
     const Status stopped = recording_.stop();
     recording_runs_ = false;

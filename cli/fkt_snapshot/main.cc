@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // fkt_snapshot FILE: asks a running flight recorder to write its pages to FILE; the recording
 // continues.
-#include <signal.h>
 #include <unistd.h>
-
-#include <fkt/wire.h>
 
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
+#include "cli/base/recorder.h"
 #include "cli/base/units.h"
 #include "lib/base/os_error.h"
-#include "lib/record/device.h"
 #include "lib/record/output_file.h"
-#include "lib/record/snapshot_protocol.h"
+#include "lib/record/recorder_protocol.h"
 
 namespace {
 
@@ -35,37 +32,14 @@ Result<Asked> asked_of(const cli::Options& options) {
     if (*after > kMostSnapshotAfter) return cli::usage("--after: at most a day (24h)");
     asked.after_ns = *after;
   }
-  if (options.has("recorder")) {
-    const Result<std::uint64_t> pid =
-        cli::parse_whole("--recorder", options.text("recorder"), 1, FKT_PID_MASK);
-    if (!pid) return pid.error();
-    asked.recorder = static_cast<pid_t>(*pid);
-  }
+  const Result<pid_t> recorder = cli::recorder_of(options);
+  if (!recorder) return recorder.error();
+  asked.recorder = *recorder;
   return asked;
 }
 
-Result<pid_t> who_records() {
-  const Result<Device> device = Device::open();
-  if (!device) return device.error();
-  const Result<fkt_status> status = device->status();
-  if (!status) return status.error();
-  if (status->state != FKT_RECORDING || status->recorder == 0) {
-    return Error{ErrorCode::io, "nothing is being recorded"};
-  }
-  return static_cast<pid_t>(status->recorder);
-}
-
-Result<UniqueFd> connect_to(pid_t recorder) {
-  Result<UniqueFd> connection = connect_to_recorder(recorder);
-  if (connection) return connection;
-  const std::string pid = std::to_string(recorder);
-  if (::kill(recorder, 0) != 0 && errno == ESRCH) {
-    return Error{ErrorCode::io, "no process has the pid " + pid};
-  }
-  return Error{ErrorCode::io, "process " + pid +
-                                  " takes no snapshots: only fkt_record --flight does (without "
-                                  "--drain, into a file)"};
-}
+constexpr const char* kNoSnapshots =
+    "takes no snapshots: only fkt_record --flight does (without --drain, into a file)";
 
 // Removes the file on destruction if it did not exist before, unless keep() was called.
 class NewFile {
@@ -85,20 +59,19 @@ class NewFile {
 };
 
 // Asks the recorder for a snapshot. Returns its answer, a line like "FILE: 12,345 events of ...".
-Result<SnapshotAnswer> ask(const Asked& asked) {
-  const Result<pid_t> recorder = asked.recorder ? Result<pid_t>(asked.recorder) : who_records();
-  if (!recorder) return recorder.error();
-  const Result<UniqueFd> connection = connect_to(*recorder);
+Result<RecorderAnswer> ask(const Asked& asked) {
+  const Result<UniqueFd> connection = cli::connect_to(asked.recorder, kNoSnapshots);
   if (!connection) return connection.error();
   NewFile created(asked.file);
   const Result<UniqueFd> file = open_output_file(asked.file, replace_rule(false, asked.force));
   if (!file) return file.error();
-  const Status sent = send_ask(connection->get(), {asked.after_ns, asked.file}, file->get());
+  const Status sent =
+      send_ask(connection->get(), SnapshotAsk{asked.after_ns, asked.file}, file->get());
   // If sending failed, the recorder may still have sent a refusal, which says why.
-  Result<SnapshotAnswer> answer = receive_answer(connection->get());
+  Result<RecorderAnswer> answer = receive_answer(connection->get());
   if (!answer && !sent) return sent.error();
   // Keeps the file if anything was written to it, even if the snapshot is incomplete.
-  if (answer && (answer->written || ::lseek(file->get(), 0, SEEK_END) > 0)) created.keep();
+  if (answer && (answer->done || ::lseek(file->get(), 0, SEEK_END) > 0)) created.keep();
   return answer;
 }
 
@@ -108,18 +81,18 @@ int main(int argc, char** argv) {
   cli::Options options("[options] FILE",
                        "Has a flight recorder (fkt_record --flight) write what it keeps, while it "
                        "goes on.");
-  options.section("Options")("after", cli::value("T"),
-                             "what happens within this time too (ns, us, ms, s, m, h; seconds if "
-                             "bare; default: 0)")("recorder", cli::value("PID"),
-                                                  "the recorder (default: the one that records)")(
-      "force", "overwrite FILE if there is one");
+  auto list = options.section("Options");
+  list("after", cli::value("T"),
+       "what happens within this time too (ns, us, ms, s, m, h; seconds if bare; default: 0)");
+  cli::add_recorder_option(list);
+  list("force", "overwrite FILE if there is one");
   options.positional("FILE", 1);
   if (const auto status = options.parse(argc, argv)) return *status;
   const Result<Asked> asked = asked_of(options);
   if (!asked) return cli::fail(asked.error());
-  const Result<SnapshotAnswer> answer = ask(*asked);
+  const Result<RecorderAnswer> answer = ask(*asked);
   if (!answer) return cli::fail(answer.error());
-  if (!answer->written) return cli::fail({ErrorCode::io, answer->line});
+  if (!answer->done) return cli::fail({ErrorCode::io, answer->line});
   const Result<bool> put = cli::put(answer->line + "\n");
   return put ? cli::kDone : cli::fail(put.error());
 }

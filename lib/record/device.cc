@@ -191,6 +191,24 @@ Result<std::vector<fkt_histogram_row>> Device::histogram(std::uint32_t instrumen
   return std::vector<fkt_histogram_row>(rows.begin(), rows.end());
 }
 
+Result<std::uint32_t> Device::exchange(const fkt_instruments& instruments, std::string_view lines) {
+  fkt_exchange argument{};
+  argument.instruments = reinterpret_cast<std::uintptr_t>(&instruments);
+  argument.lines = reinterpret_cast<std::uintptr_t>(lines.data());
+  argument.line_bytes = static_cast<__u32>(lines.size());
+  const int number = call(fd_.get(), FKT_EXCHANGE, &argument);
+  if (number == 0) return std::uint32_t{argument.table};
+  if (number == ENODATA) return about("the recording has ended");
+  if (number == ENOBUFS) return about("no page was free for the names of the new instruments");
+  if (number == EOPNOTSUPP) {
+    return about(
+        "functions with return probes (fkt_record -v says which) cannot be exchanged for others");
+  }
+  fkt_start start{};
+  start.instruments = argument.instruments;
+  return start_error(start, number);
+}
+
 Status Device::stop() {
   const int number = call(fd_.get(), FKT_STOP);
   return number == 0 ? Status(Done{}) : error("stopping the recording", number);

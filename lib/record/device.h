@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fkt/file.h>
@@ -56,6 +57,10 @@ class Device {
 
   // The rows of its histogram, one for each key; also while it is recorded, by any device.
   Result<std::vector<fkt_histogram_row>> histogram(std::uint32_t instrument) const;
+
+  // Puts another table of instruments into force (FKT_EXCHANGE). lines: for the catalogue. Returns
+  // its number in the recording. Error: the table before stays in force.
+  Result<std::uint32_t> exchange(const fkt_instruments& instruments, std::string_view lines);
 
   // State of the module and of the recording; of one CPU; and a reading of all clocks at one
   // moment.

@@ -188,6 +188,7 @@ int main(int argc, char** argv) {
     std::ofstream(folder + "request-" + std::to_string(number++)) << text;
   }
   std::ofstream(folder + "snapshot-ask") << "fkt-snapshot-1 5000000 a file";
+  std::ofstream(folder + "instruments-ask") << "fkt-instruments-1 remove";
   std::ofstream(folder + "snapshot-answer") << "written a file: 1 events of 0.1 s";
   std::ofstream(folder + "kft.lst") << " Entry Delta PID Function Called At\n"
                                        "1 0 0 start a+0x1\n2 90 0 read start+0x2\n"

@@ -20,7 +20,7 @@ const char* suffix(CallSetup::Form form) {
 }  // namespace
 
 CallSetup::Added CallSetup::add(CallPlan plan, Form form, std::uint16_t instrument, fkt_layer layer,
-                                FunctionNumbers& numbers) {
+                                Numbers& numbers) {
   const std::uint32_t first_program = program_count_;
   for (const CallPrograms& programs : plan.programs) {
     for (const ProgramBlock* const block : {&programs.entry, &programs.exit}) {
@@ -80,6 +80,10 @@ Status CallSetup::finish() {
   a.program_bytes = static_cast<std::uint32_t>(programs_.size());
   a.program_count = program_count_;
   return Done{};
+}
+
+void CallSetup::renumber(std::span<const std::uint16_t> places) {
+  for (fkt_called& called : functions_) called.instrument = places[called.instrument];
 }
 
 std::optional<std::uint32_t> CallSetup::number_of(std::uint64_t address) const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -14,7 +15,7 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "cli/fkt_record/instruments/function_numbers.h"
+#include "cli/fkt_record/instruments/numbers.h"
 #include "lib/base/result.h"
 #include "lib/instrument/call_plan.h"
 
@@ -33,10 +34,11 @@ class CallSetup {
 
   // Adds the functions that no earlier instrument has. instrument: its number among all of the
   // recording. numbers: of the recording.
-  Added add(CallPlan plan, Form form, std::uint16_t instrument, fkt_layer layer,
-            FunctionNumbers& numbers);
+  Added add(CallPlan plan, Form form, std::uint16_t instrument, fkt_layer layer, Numbers& numbers);
   // Called once, after the last add(). Error (usage): there are too many functions.
   Status finish();
+  // Gives the instruments the numbers of the recording: places[n] is that of the n-th one here.
+  void renumber(std::span<const std::uint16_t> places);
 
   bool empty() const { return functions_.empty(); }
   // The number of the function at this address; nothing: it is none of these.

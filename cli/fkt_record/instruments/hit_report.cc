@@ -13,7 +13,7 @@ namespace {
 // By enum fkt_missed.
 constexpr const char* kWhyMissed[] = {"memory could not be read",
                                       "too many at once on a CPU",
-                                      "began in an earlier recording",
+                                      "began before the recording or the instrument",
                                       "had not the fields that are described",
                                       "the histogram had no room for their keys",
                                       "not seen by the kernel's probe"};

@@ -5,16 +5,16 @@
 
 namespace fkt::record {
 
-Status InstructionSetup::add(const InstructionPlan& plan, std::uint16_t instrument,
-                             unsigned layer) {
+Status InstructionSetup::add(const InstructionPlan& plan, std::uint16_t instrument, unsigned layer,
+                             Numbers& numbers) {
   if (std::ranges::find(instructions_, plan.address, &fkt_called::function) !=
       instructions_.end()) {
     return Error{ErrorCode::usage, "-i: two instruments are at " + plan.name};
   }
-  const auto number = static_cast<std::uint32_t>(instructions_.size());
+  const auto program = static_cast<std::uint16_t>(instructions_.size());
   instructions_.push_back({.function = plan.address,
-                           .number = number,
-                           .program = static_cast<std::uint16_t>(number),
+                           .number = numbers.add(plan.name, plan.program.fields, layer),
+                           .program = program,
                            .instrument = instrument,
                            .how = 0,
                            .pad = 0});
@@ -24,9 +24,6 @@ Status InstructionSetup::add(const InstructionPlan& plan, std::uint16_t instrume
     const auto* const bytes = reinterpret_cast<const std::byte*>(&block->program());
     programs_.insert(programs_.end(), bytes, bytes + block->bytes());
   }
-  names_.push_back(plan.name);
-  values_.add(number, plan.program.fields);
-  layers_.add(number, layer);
   return Done{};
 }
 
@@ -45,17 +42,14 @@ Status InstructionSetup::finish() {
   return Done{};
 }
 
-std::string InstructionSetup::catalogue_lines() const {
-  std::string lines;
-  for (std::size_t number = 0; number < names_.size(); number++) {
-    lines += "name\tinstruction\t" + std::to_string(number) + '\t' + names_[number] + '\n';
-  }
-  return lines + values_.text() + layers_.text();
+void InstructionSetup::renumber(std::span<const std::uint16_t> places) {
+  for (fkt_called& called : instructions_) called.instrument = places[called.instrument];
 }
 
-std::string InstructionSetup::name_of(std::uint64_t address) const {
+std::optional<std::uint32_t> InstructionSetup::number_of(std::uint64_t address) const {
   const auto found = std::ranges::find(instructions_, address, &fkt_called::function);
-  return found == instructions_.end() ? std::string() : names_[found->number];
+  if (found == instructions_.end()) return std::nullopt;
+  return found->number;
 }
 
 }  // namespace fkt::record

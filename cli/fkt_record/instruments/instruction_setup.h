@@ -6,12 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <fkt/ioctl.h>
 
-#include "cli/fkt_record/instruments/value_lines.h"
+#include "cli/fkt_record/instruments/numbers.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instruction_plan.h"
 
@@ -19,26 +20,24 @@ namespace fkt::record {
 
 class InstructionSetup {
  public:
-  // instrument: its number among all of the recording; layer: number of its bit. Error (usage):
-  // another one has the instruction.
-  Status add(const InstructionPlan& plan, std::uint16_t instrument, unsigned layer);
+  // instrument: its number among all of the recording; layer: number of its bit; numbers: of the
+  // recording. Error (usage): another one has the instruction.
+  Status add(const InstructionPlan& plan, std::uint16_t instrument, unsigned layer,
+             Numbers& numbers);
   // Called once, after the last add(). Error (usage): there are too many.
   Status finish();
+  // Gives the instruments the numbers of the recording: places[n] is that of the n-th one here.
+  void renumber(std::span<const std::uint16_t> places);
 
   bool empty() const { return instructions_.empty(); }
   // For FKT_START; valid as long as this object.
   const fkt_calls& arguments() const { return *arguments_; }
-  // Lines for the file's catalogue.
-  std::string catalogue_lines() const;
-  // The instruction at this address; empty: it is none of these.
-  std::string name_of(std::uint64_t address) const;
+  // The number of the instruction at this address; nothing: it is none of these.
+  std::optional<std::uint32_t> number_of(std::uint64_t address) const;
 
  private:
   std::vector<fkt_called> instructions_;
   std::vector<std::byte> programs_;  // its memory stays where it is when this object is moved
-  std::vector<std::string> names_;   // by number
-  ValueLines values_{"instruction"};
-  LayerLines layers_{"instruction"};
   std::unique_ptr<fkt_calls> arguments_ = std::make_unique<fkt_calls>();
 };
 

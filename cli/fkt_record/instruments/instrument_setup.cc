@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -136,14 +137,12 @@ void add_flag(std::vector<std::string>& flags, const Action& action) {
   if (std::ranges::find(flags, action.name) == flags.end()) flags.push_back(action.name);
 }
 
-// The names of the flags that instruments set; their numbers are their indices.
-std::vector<std::string> flags_of(const InstrumentSetup::Asked& asked) {
-  std::vector<std::string> flags;
+// Adds the names of the flags that instruments set; their numbers are their indices.
+void add_flags(std::vector<std::string>& flags, const InstrumentSetup::Asked& asked) {
   for (const Instrument& instrument : asked.instruments) add_flag(flags, instrument.action);
   for (const LayerFile& file : asked.layers) {
     for (const LayerLine& line : file.lines) add_flag(flags, line.instrument.action);
   }
-  return flags;
 }
 
 bool is_on_functions(const Instrument& instrument) {
@@ -184,8 +183,15 @@ Status check_instrument(const Instrument& instrument) {
 // What the running kernel says of itself, and the setup that is made of it.
 class InstrumentSetup::Maker {
  public:
-  Maker(const Device& device, const KernelSymbols& symbols, double ticks_per_second)
-      : device_(device), symbols_(symbols), ticks_per_second_(ticks_per_second) {}
+  Maker(const Device& device, const KernelSymbols& symbols, double ticks_per_second,
+        Numbering& numbering)
+      : device_(device),
+        symbols_(symbols),
+        ticks_per_second_(ticks_per_second),
+        numbering_(numbering),
+        flags_(numbering.flags) {
+    numbering_.begin();
+  }
 
   Status read_kernel(const Asked& asked) {
     if (std::ranges::any_of(asked.instruments, is_of_probes)) {
@@ -194,7 +200,7 @@ class InstrumentSetup::Maker {
       probes_.emplace(std::move(*probes));
     }
     if (asked.layers.empty() && std::ranges::all_of(asked.instruments, is_of_probes)) return Done{};
-    flags_ = flags_of(asked);
+    add_flags(flags_, asked);
     if (flags_.size() > FKT_PROGRAM_FLAGS) {
       return Error{ErrorCode::usage,
                    fmt::format("-i: too many flags (at most {})", FKT_PROGRAM_FLAGS)};
@@ -255,7 +261,12 @@ class InstrumentSetup::Maker {
     return Done{};
   }
 
-  Result<InstrumentSetup> finish() {
+  Result<InstrumentSetup> finish(const InstrumentSetup* before) {
+    if (before != nullptr) made_.follow(*before);
+    if (numbering_.functions.overflow() || numbering_.tracepoints.overflow() ||
+        numbering_.instructions.overflow()) {
+      return Error{ErrorCode::usage, "-i: too many different places for one recording"};
+    }
     const std::size_t count = made_.parts_.size();
     if (count > FKT_INSTRUMENTS_MOST) {
       return Error{ErrorCode::usage, "-i: too many instruments (at most " +
@@ -368,7 +379,8 @@ class InstrumentSetup::Maker {
     const Status shaped = shape(instrument, plan->programs.front().measured, part);
     if (!shaped) return shaped;
     CallSetup& setup = form == CallSetup::Form::entry ? made_.entries_ : made_.calls_;
-    const CallSetup::Added added = setup.add(std::move(*plan), form, next(), layer, made_.numbers_);
+    const CallSetup::Added added =
+        setup.add(std::move(*plan), form, next(), layer, numbering_.functions);
     if (added.functions == 0) {
       return unsupported(instrument, "instruments before it have all functions that fit");
     }
@@ -382,7 +394,7 @@ class InstrumentSetup::Maker {
     const Result<InstructionPlan> plan =
         plan_instruction(instrument, {symbols_.symbols, *types_->of({}), ticks_per_second_});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
-    const Status added = made_.instructions_.add(*plan, next(), layer);
+    const Status added = made_.instructions_.add(*plan, next(), layer, numbering_.instructions);
     if (!added) return added;
     Part part = part_of(instrument);
     part.of = "instruction";
@@ -424,7 +436,7 @@ class InstrumentSetup::Maker {
     by_layer.begin()->second.left_out = std::move(plan->left_out);
     for (auto& [bit, part_plan] : by_layer) {
       const auto layer = static_cast<fkt_layer>(bit);
-      made_.points_.add(part_plan, next(), layer);
+      made_.points_.add(part_plan, next(), layer, numbering_.tracepoints);
       Part part = part_of(instrument);
       part.of = of;
       part.places = part_plan.taken.size();
@@ -464,13 +476,15 @@ class InstrumentSetup::Maker {
           static_cast<__u32>(std::ranges::find(flags_, instrument.action.name) - flags_.begin());
     }
     if (part.histogram) part.histogram->describe(made);
+    part.layer = layer;
     made_.parts_.push_back(std::move(part));
   }
 
   const Device& device_;
   const KernelSymbols& symbols_;
   const double ticks_per_second_;
-  std::vector<std::string> flags_;  // of all instruments
+  Numbering& numbering_;
+  std::vector<std::string>& flags_;  // of all instruments
   std::optional<Types> types_;
   std::optional<TraceableFunctions> traceable_;
   std::optional<ProbeSource> probes_;
@@ -478,9 +492,9 @@ class InstrumentSetup::Maker {
 };
 
 Result<InstrumentSetup> InstrumentSetup::make(const Asked& asked, const Device& device,
-                                              const KernelSymbols& symbols,
-                                              double ticks_per_second) {
-  Maker maker(device, symbols, ticks_per_second);
+                                              const KernelSymbols& symbols, double ticks_per_second,
+                                              Numbering& numbering, const InstrumentSetup* before) {
+  Maker maker(device, symbols, ticks_per_second, numbering);
   Status done = maker.read_kernel(asked);
   if (!done) return done.error();
   for (const Instrument& instrument : asked.instruments) {
@@ -492,12 +506,46 @@ Result<InstrumentSetup> InstrumentSetup::make(const Asked& asked, const Device& 
     done = maker.add(file);
     if (!done) return done.error();
   }
-  return maker.finish();
+  return maker.finish(before);
 }
 
-std::string InstrumentSetup::name_of(std::uint64_t address) const {
-  const std::optional<std::uint32_t> number = calls_.number_of(address);
-  return number ? numbers_.name(*number) : instructions_.name_of(address);
+// Puts the instruments of `before` at their places; those that are not here any more are removed,
+// and have no places. The new ones follow.
+void InstrumentSetup::follow(const InstrumentSetup& before) {
+  std::vector<Part> parts = before.parts_;
+  std::vector<fkt_instrument> instruments = before.instruments_;
+  std::vector<std::uint16_t> places;
+  for (Part& part : parts) {
+    part.is_removed = true;
+    part.places = 0;
+  }
+  for (std::size_t i = 0; i < parts_.size(); i++) {
+    std::size_t at = 0;
+    while (at < parts.size() &&
+           !(parts[at].is_removed && parts[at].text == parts_[i].text &&
+             std::memcmp(&instruments[at], &instruments_[i], sizeof instruments[at]) == 0)) {
+      at++;
+    }
+    if (at == parts.size()) {
+      parts.emplace_back();
+      instruments.push_back(instruments_[i]);
+    }
+    parts[at] = std::move(parts_[i]);
+    places.push_back(static_cast<std::uint16_t>(at));
+  }
+  calls_.renumber(places);
+  entries_.renumber(places);
+  instructions_.renumber(places);
+  points_.renumber(places);
+  parts_ = std::move(parts);
+  instruments_ = std::move(instruments);
+}
+
+std::string InstrumentSetup::name_of(std::uint64_t address, const Numbering& numbering) const {
+  std::optional<std::uint32_t> number = calls_.number_of(address);
+  if (number) return numbering.functions.name(*number);
+  number = instructions_.number_of(address);
+  return number ? numbering.instructions.name(*number) : std::string();
 }
 
 }  // namespace fkt::record

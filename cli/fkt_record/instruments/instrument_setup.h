@@ -14,9 +14,9 @@
 #include <fkt/ioctl.h>
 
 #include "cli/fkt_record/instruments/call_setup.h"
-#include "cli/fkt_record/instruments/function_numbers.h"
 #include "cli/fkt_record/instruments/histogram_shape.h"
 #include "cli/fkt_record/instruments/instruction_setup.h"
+#include "cli/fkt_record/instruments/numbers.h"
 #include "cli/fkt_record/instruments/point_setup.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
@@ -37,7 +37,9 @@ class InstrumentSetup {
       std::string name, reason;
     };
 
-    std::string text;  // as typed
+    std::string text;         // as typed
+    unsigned layer = 0;       // number of its bit
+    bool is_removed = false;  // has no places any more, but its counts
     Action::Kind action = Action::Kind::record;
     Place place{};
     const char* of = "function";  // its places: also "tracepoint", "instruction", "probe"
@@ -61,21 +63,20 @@ class InstrumentSetup {
   // Finds the functions, tracepoints, instructions and modules' probes that the instruments are
   // for. A function's calls belong to the first instrument on calls or exits that fits it; its
   // entries to the first one on entries. symbols: what the kernel lists. Precondition:
-  // check_instrument() found them good. Error (usage): an instrument of -i has no place; (io): the
-  // kernel does not tell what it has.
+  // check_instrument() found them good. numbering: gets what is new. before: what the recording has
+  // now; nullptr: nothing. Its instruments stay at their places. Error (usage): an instrument of -i
+  // has no place; (io): the kernel does not tell what it has.
   static Result<InstrumentSetup> make(const Asked& asked, const Device& device,
-                                      const KernelSymbols& symbols, double ticks_per_second);
+                                      const KernelSymbols& symbols, double ticks_per_second,
+                                      Numbering& numbering, const InstrumentSetup* before);
 
-  // For FKT_START; valid as long as this object.
+  // For FKT_START and FKT_EXCHANGE; valid as long as this object.
   const fkt_instruments& arguments() const { return *arguments_; }
   bool has_calls() const { return !calls_.empty(); }
-  // Lines for the file's catalogue.
-  std::string catalogue_lines() const {
-    return numbers_.catalogue_lines() + calls_.catalogue_lines() + instructions_.catalogue_lines() +
-           points_.catalogue_lines();
-  }
+  // Lines for the file's catalogue, besides those of the numbering.
+  const std::string& catalogue_lines() const { return calls_.catalogue_lines(); }
   // What the place at this address, which the kernel refuses to probe, is called.
-  std::string name_of(std::uint64_t address) const;
+  std::string name_of(std::uint64_t address, const Numbering& numbering) const;
   std::span<const Part> parts() const { return parts_; }
   // The kernel's name for return probes.
   const char* return_probe() const { return return_probe_; }
@@ -88,10 +89,10 @@ class InstrumentSetup {
  private:
   class Maker;
   InstrumentSetup() = default;
+  void follow(const InstrumentSetup& before);
 
   std::vector<Part> parts_;
   const char* return_probe_ = "kretprobe";
-  FunctionNumbers numbers_;
   CallSetup calls_, entries_;  // calls_: exits, too
   InstructionSetup instructions_;
   std::vector<std::string> remarks_;

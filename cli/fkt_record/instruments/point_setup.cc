@@ -5,9 +5,9 @@
 
 namespace fkt::record {
 
-void PointSetup::add(const PointPlan& plan, std::uint16_t instrument, fkt_layer layer) {
+void PointSetup::add(const PointPlan& plan, std::uint16_t instrument, fkt_layer layer,
+                     Numbers& numbers) {
   for (const PointPlan::Taken& taken : plan.taken) {
-    const auto number = static_cast<std::uint32_t>(points_.size());
     fkt_point& point = points_.emplace_back();
     const bool is_probe = !taken.description.empty();
     const std::string& name = is_probe ? taken.module : taken.name;
@@ -16,16 +16,17 @@ void PointSetup::add(const PointPlan& plan, std::uint16_t instrument, fkt_layer 
       descriptions_.push_back(std::make_unique<const std::string>(taken.description));
       point.probe = reinterpret_cast<std::uintptr_t>(descriptions_.back()->c_str());
     }
-    point.number = number;
+    point.number = numbers.add(taken.name, taken.program.fields, layer);
     point.instrument = instrument;
     point.arguments = static_cast<std::uint16_t>(taken.arguments);
     const ProgramBlock& block = taken.program.block;
     const auto* const program = reinterpret_cast<const std::byte*>(&block.program());
     programs_.insert(programs_.end(), program, program + block.bytes());
-    names_ += "name\ttracepoint\t" + std::to_string(number) + '\t' + taken.name + '\n';
-    values_.add(number, taken.program.fields);
-    layers_.add(number, layer);
   }
+}
+
+void PointSetup::renumber(std::span<const std::uint16_t> places) {
+  for (fkt_point& point : points_) point.instrument = places[point.instrument];
 }
 
 Status PointSetup::finish() {

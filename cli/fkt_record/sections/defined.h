@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What has been added to the catalogue since the recording began: it goes into the tails of all files,
-// and into the heads of those that begin later. Any thread may call it.
+// What has been added to the catalogue since the recording began: it goes into the tails of all
+// files, and into the heads of those that begin later. Any thread may call it.
 #pragma once
 
 #include <mutex>

@@ -12,11 +12,7 @@ namespace fkt::record {
 
 LentFiles::LentFiles(const Device& device, const TaskList& tasks, Output& first,
                      const LentFilesPlan& plan)
-    : device_(device),
-      tasks_(tasks),
-      defined_(plan.defined),
-      first_(first),
-      rules_(plan.sink) {}
+    : device_(device), tasks_(tasks), defined_(plan.defined), first_(first), rules_(plan.sink) {}
 
 Result<std::unique_ptr<LentFiles>> LentFiles::make(const Device& device, const TaskList& tasks,
                                                    Output& first, const std::string& head,

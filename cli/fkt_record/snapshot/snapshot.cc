@@ -148,9 +148,8 @@ Status Snapshot::write_tail(FileSink& sink, const fkt_clocks& now) {
   if (!status) return status.error();
   Result<PartCpus> before = gone();
   if (!before) return before.error();
-  PartEnd end{*status,       now,
-              "snapshot",    job_.because,
-              std::move(*before), rules_.heads.definitions()};
+  PartEnd end{
+      *status, now, "snapshot", job_.because, std::move(*before), rules_.heads.definitions()};
   end.status.stop_clock = now.clock;
   const Result<Sections> tail = part_tail(end, *sink.part(), rules_.heads.tasks_until_now());
   if (!tail) return tail.error();

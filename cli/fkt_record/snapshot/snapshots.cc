@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/snapshot/snapshots.h"
 
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,18 +9,12 @@
 
 #include "cli/base/messages.h"
 #include "lib/record/condition_compiler.h"
-#include "lib/record/snapshot_protocol.h"
+#include "lib/record/recorder_protocol.h"
 
 namespace fkt::record {
 
 Snapshots::Snapshots(SnapshotsPlan plan, SnapshotRules rules)
     : plan_(std::move(plan)), rules_(std::move(rules)) {
-  Result<UniqueFd> listen = listen_for_asks(::getpid());
-  if (listen) {
-    listen_ = std::move(*listen);
-  } else {
-    cli::warn(listen.error().message + " (SIGUSR1 asks for snapshots all the same)");
-  }
   prepare();
 }
 
@@ -46,22 +39,16 @@ Status Snapshots::start(Output output, std::chrono::nanoseconds after, std::stri
   return Done{};
 }
 
-Status Snapshots::start_asked(int connection) {
-  if (!may_ask(connection)) {
-    return Error{ErrorCode::io, "the recorder answers root and its own user only"};
-  }
-  Result<ReceivedAsk> asked = receive_ask(connection);
-  if (!asked) return asked.error();
+Status Snapshots::start_asked(const SnapshotAsk& ask, UniqueFd file) {
+  if (is_over_) return Error{ErrorCode::io, "the recording has ended"};
   if (running_) return Error{ErrorCode::io, "the recorder is busy with another snapshot"};
-  Result<Output> output = Output::over(asked->ask.name, std::move(asked->file));
+  Result<Output> output = Output::over(ask.name, std::move(file));
   if (!output) return output.error();
-  return start(std::move(*output), std::chrono::nanoseconds(asked->ask.after_ns));
+  return start(std::move(*output), std::chrono::nanoseconds(ask.after_ns));
 }
 
-void Snapshots::asked() {
-  UniqueFd connection(::accept4(listen_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!connection) return;
-  const Status started = start_asked(connection.get());
+void Snapshots::asked(const SnapshotAsk& ask, UniqueFd file, UniqueFd connection) {
+  const Status started = start_asked(ask, std::move(file));
   if (started) {
     asker_ = std::move(connection);
   } else {
@@ -104,12 +91,12 @@ void Snapshots::condition_true() {
 
 void Snapshots::finished() {
   const Result<std::string> written = running_->join();
-  const SnapshotAnswer answer{static_cast<bool>(written),
+  const RecorderAnswer answer{static_cast<bool>(written),
                               written ? *written : written.error().message};
   if (asker_) {
     send_answer(asker_.get(), answer);
     asker_.reset();
-  } else if (!answer.written || !plan_.quiet) {
+  } else if (!answer.done || !plan_.quiet) {
     cli::warn(answer.line);
   }
   for (const auto& [number, cpu] : running_->taken()) {
@@ -129,7 +116,7 @@ void Snapshots::asker_left() {
 }
 
 void Snapshots::end() {
-  listen_.reset();
+  is_over_ = true;
   if (running_) running_->end_now();
 }
 

@@ -10,6 +10,7 @@
 
 #include "cli/fkt_record/snapshot/snapshot.h"
 #include "lib/base/background_task.h"
+#include "lib/record/recorder_protocol.h"
 
 namespace fkt::record {
 
@@ -22,14 +23,11 @@ struct SnapshotsPlan {
 
 class Snapshots {
  public:
-  // Listens for fkt_snapshot from now on. If that fails, prints a warning; SIGUSR1 works without
-  // it.
   Snapshots(SnapshotsPlan plan, SnapshotRules rules);
   ~Snapshots();
 
-  // When readable, the caller has to call asked().
-  int ask_fd() const { return listen_.get(); }
-  void asked();
+  // For fkt_snapshot. file: came with the request. connection: gets the answer.
+  void asked(const SnapshotAsk& ask, UniqueFd file, UniqueFd connection);
   // For SIGUSR1: writes a snapshot to FILE.snap-1, then FILE.snap-2 and so on.
   void asked_by_signal();
   // True while the condition should be checked: the caller has to call condition_true() when the
@@ -54,13 +52,13 @@ class Snapshots {
 
  private:
   Status start(Output output, std::chrono::nanoseconds after, std::string because = {});
-  Status start_asked(int connection);
+  Status start_asked(const SnapshotAsk& ask, UniqueFd file);
   Status start_own(const std::string& because);
   void prepare();
 
   const SnapshotsPlan plan_;
   SnapshotRules rules_;
-  UniqueFd listen_;
+  bool is_over_ = false;
   UniqueFd asker_;  // connection of the fkt_snapshot that waits; none for other triggers
   unsigned number_ = 0, own_ = 0, by_condition_ = 0;
   std::uint64_t end_clock_ = 0;  // end of the last snapshot in ticks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/record/snapshot_protocol.h"
+#include "lib/record/recorder_protocol.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -7,9 +7,11 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -22,8 +24,9 @@
 namespace fkt {
 namespace {
 
-constexpr std::string_view kAsk = "fkt-snapshot-1";
-constexpr std::string_view kWritten = "written", kRefused = "refused";
+constexpr std::string_view kSnapshot = "fkt-snapshot-1", kInstruments = "fkt-instruments-1";
+constexpr std::string_view kDone = "written", kRefused = "refused";
+constexpr std::string_view kCommands[] = {"list", "add", "remove", "set", "save", "results"};
 constexpr std::size_t kMostBytes = 8192;  // most bytes of a message: a path and a few words
 constexpr timeval kPatience{1, 0};
 
@@ -100,27 +103,38 @@ Error no_message() {
 
 }  // namespace
 
-std::string to_message(const SnapshotAsk& ask) {
-  return fmt::format("{} {} {}", kAsk, ask.after_ns, ask.name);
+std::string to_message(const RecorderAsk& ask) {
+  if (const auto* snapshot = std::get_if<SnapshotAsk>(&ask)) {
+    return fmt::format("{} {} {}", kSnapshot, snapshot->after_ns, snapshot->name);
+  }
+  const auto command = std::get<InstrumentsAsk>(ask).command;
+  return fmt::format("{} {}", kInstruments, kCommands[static_cast<std::size_t>(command)]);
 }
 
-Result<SnapshotAsk> parse_ask(std::string_view message) {
+Result<RecorderAsk> parse_ask(std::string_view message) {
+  const std::string_view kind = take_until(message, ' ');
+  if (kind == kInstruments) {
+    const auto* const command = std::ranges::find(kCommands, message);
+    if (command == std::end(kCommands)) return no_message();
+    return RecorderAsk(
+        InstrumentsAsk{static_cast<InstrumentsAsk::Command>(command - std::begin(kCommands))});
+  }
   SnapshotAsk ask;
-  if (take_until(message, ' ') != kAsk) return no_message();
+  if (kind != kSnapshot) return no_message();
   if (!parse_number(take_until(message, ' '), ask.after_ns) || message.empty()) return no_message();
   if (ask.after_ns > kMostSnapshotAfter) return no_message();
   ask.name = message;
-  return ask;
+  return RecorderAsk(std::move(ask));
 }
 
-std::string to_message(const SnapshotAnswer& answer) {
-  return std::string(answer.written ? kWritten : kRefused) + ' ' + answer.line;
+std::string to_message(const RecorderAnswer& answer) {
+  return std::string(answer.done ? kDone : kRefused) + ' ' + answer.line;
 }
 
-Result<SnapshotAnswer> parse_answer(std::string_view message) {
+Result<RecorderAnswer> parse_answer(std::string_view message) {
   const std::string_view word = take_until(message, ' ');
-  if ((word != kWritten && word != kRefused) || message.empty()) return no_message();
-  return SnapshotAnswer{word == kWritten, std::string(message)};
+  if ((word != kDone && word != kRefused) || message.empty()) return no_message();
+  return RecorderAnswer{word == kDone, std::string(message)};
 }
 
 Result<UniqueFd> listen_for_asks(pid_t recorder) {
@@ -128,7 +142,7 @@ Result<UniqueFd> listen_for_asks(pid_t recorder) {
   UniqueFd socket = make_socket(SOCK_NONBLOCK);
   if (!socket || ::bind(socket.get(), generic(address), address.bytes) != 0 ||
       ::listen(socket.get(), 4) != 0) {
-    return os_failure("the socket for fkt_snapshot");
+    return os_failure("the socket for fkt_snapshot and fkt_instrument");
   }
   return socket;
 }
@@ -142,11 +156,11 @@ Result<ReceivedAsk> receive_ask(int connection) {
   ::setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   Packet packet(kMostBytes);
   const ssize_t bytes = ::recvmsg(connection, &packet.header, MSG_CMSG_CLOEXEC);
-  if (bytes < 0) return os_failure("fkt_snapshot");
+  if (bytes < 0) return os_failure("the asking process");
   ReceivedAsk received;
   received.file = descriptor_in(packet.header);
   if (packet.header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) return no_message();
-  Result<SnapshotAsk> ask = parse_ask({packet.bytes.data(), static_cast<std::size_t>(bytes)});
+  Result<RecorderAsk> ask = parse_ask({packet.bytes.data(), static_cast<std::size_t>(bytes)});
   if (!ask) return ask.error();
   if (!is_usable(received.file)) {
     return Error{ErrorCode::io,
@@ -156,7 +170,7 @@ Result<ReceivedAsk> receive_ask(int connection) {
   return received;
 }
 
-void send_answer(int connection, const SnapshotAnswer& answer) {
+void send_answer(int connection, const RecorderAnswer& answer) {
   const std::string message = to_message(answer).substr(0, kMostBytes);
   (void)!::send(connection, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -173,9 +187,9 @@ Result<UniqueFd> connect_to_recorder(pid_t recorder) {
   return socket;
 }
 
-Status send_ask(int connection, const SnapshotAsk& ask, int file) {
+Status send_ask(int connection, const RecorderAsk& ask, int file) {
   const std::string message = to_message(ask);
-  if (message.size() > kMostBytes) return os_failure(ask.name, ENAMETOOLONG);
+  if (message.size() > kMostBytes) return os_failure("the request", ENAMETOOLONG);
   Packet packet(message.size());
   std::memcpy(packet.bytes.data(), message.data(), message.size());
   cmsghdr* part = CMSG_FIRSTHDR(&packet.header);
@@ -187,7 +201,7 @@ Status send_ask(int connection, const SnapshotAsk& ask, int file) {
   return Done{};
 }
 
-Result<SnapshotAnswer> receive_answer(int connection) {
+Result<RecorderAnswer> receive_answer(int connection) {
   Packet packet(kMostBytes);
   ssize_t bytes;
   // When the recorder closes the connection without having read the request, ECONNRESET comes
@@ -198,7 +212,7 @@ Result<SnapshotAnswer> receive_answer(int connection) {
   } while (bytes < 0 && (errno == EINTR || (errno == ECONNRESET && !std::exchange(reset, true))));
   if (bytes < 0) return os_failure("the recorder");
   if (bytes == 0) {
-    return Error{ErrorCode::io, "the recorder ended before the snapshot was written"};
+    return Error{ErrorCode::io, "the recorder ended before it was done"};
   }
   return parse_answer({packet.bytes.data(), static_cast<std::size_t>(bytes)});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tests requests for a snapshot: messages, and passing the file over a socket.
+// Tests requests to a recorder: messages, and passing the file over a socket.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <fstream>
 
 #include "lib/record/output_file.h"
-#include "lib/record/snapshot_protocol.h"
+#include "lib/record/recorder_protocol.h"
 
 using namespace fkt;
 namespace fs = std::filesystem;
@@ -33,7 +33,7 @@ class TempFile {
 };
 
 // Passes a file over a socket pair; returns what the recorder receives.
-Result<ReceivedAsk> pass(int file, const SnapshotAsk& ask = {1, "name"}) {
+Result<ReceivedAsk> pass(int file, const RecorderAsk& ask = SnapshotAsk{1, "name"}) {
   int ends[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
   const UniqueFd asker(ends[0]), recorder(ends[1]);
@@ -45,15 +45,22 @@ Result<ReceivedAsk> pass(int file, const SnapshotAsk& ask = {1, "name"}) {
 
 TEST_CASE("messages come out as they went in") {
   for (const std::string name : {"snap", "a b  c", "/tmp/x\ty"}) {
-    const Result<SnapshotAsk> ask = parse_ask(to_message(SnapshotAsk{7'000'000'000'000, name}));
+    const Result<RecorderAsk> ask = parse_ask(to_message(SnapshotAsk{7'000'000'000'000, name}));
     REQUIRE(ask);
-    CHECK(ask->after_ns == 7'000'000'000'000);
-    CHECK(ask->name == name);
+    CHECK(std::get<SnapshotAsk>(*ask).after_ns == 7'000'000'000'000);
+    CHECK(std::get<SnapshotAsk>(*ask).name == name);
   }
-  for (const bool written : {false, true}) {
-    const auto answer = parse_answer(to_message(SnapshotAnswer{written, "x: 1 events, 0 lost"}));
+  using Command = InstrumentsAsk::Command;
+  for (const Command command : {Command::list, Command::add, Command::remove, Command::set,
+                                Command::save, Command::results}) {
+    const Result<RecorderAsk> ask = parse_ask(to_message(InstrumentsAsk{command}));
+    REQUIRE(ask);
+    CHECK(std::get<InstrumentsAsk>(*ask).command == command);
+  }
+  for (const bool done : {false, true}) {
+    const auto answer = parse_answer(to_message(RecorderAnswer{done, "x: 1 events, 0 lost"}));
     REQUIRE(answer);
-    CHECK(answer->written == written);
+    CHECK(answer->done == done);
     CHECK(answer->line == "x: 1 events, 0 lost");
   }
 }
@@ -63,9 +70,11 @@ TEST_CASE("messages that are none") {
   REQUIRE(parse_ask(good));
   for (std::size_t size = 0; size < good.size(); size++)
     CHECK_FALSE(parse_ask(good.substr(0, size)));
-  for (const char* bad : {"fkt-snapshot-2 5 n", "fkt-snapshot-1 -5 n", "fkt-snapshot-1 5x n",
-                          "fkt-snapshot-1 99999999999999999999 n",
-                          "fkt-snapshot-1 86400000000001 n", "fkt-snapshot-1  n"}) {
+  for (const char* bad :
+       {"fkt-snapshot-2 5 n", "fkt-snapshot-1 -5 n", "fkt-snapshot-1 5x n",
+        "fkt-snapshot-1 99999999999999999999 n", "fkt-snapshot-1 86400000000001 n",
+        "fkt-snapshot-1  n", "fkt-instruments-1", "fkt-instruments-1 ", "fkt-instruments-1 lists",
+        "fkt-instruments-1 list ", "fkt-instruments-2 list"}) {
     CHECK_FALSE(parse_ask(bad));
   }
   for (const char* bad : {"", "written", "done x", " x"}) CHECK_FALSE(parse_answer(bad));
@@ -82,11 +91,11 @@ TEST_CASE("an ask goes to the recorder with that pid, and its answer back") {
   REQUIRE(recorder);
   CHECK(may_ask(recorder.get()));
   const TempFile file;
-  REQUIRE(send_ask(asker->get(), {5, "snap"}, file.fd()));
+  REQUIRE(send_ask(asker->get(), SnapshotAsk{5, "snap"}, file.fd()));
   const Result<ReceivedAsk> received = receive_ask(recorder.get());
   REQUIRE(received);
-  CHECK(received->ask.name == "snap");
-  CHECK(received->ask.after_ns == 5);
+  CHECK(std::get<SnapshotAsk>(received->ask).name == "snap");
+  CHECK(std::get<SnapshotAsk>(received->ask).after_ns == 5);
   CHECK(::write(received->file.get(), "hello", 5) == 5);
   CHECK(fs::file_size(file.name()) == 5);
   CHECK((::fcntl(received->file.get(), F_GETFD) & FD_CLOEXEC) != 0);
@@ -118,10 +127,10 @@ TEST_CASE("a recorder that refuses at once, or ends, is understood") {
     UniqueFd recorder(ends[1]);
     const TempFile file;
     // The recorder closes the connection without reading the request.
-    REQUIRE(send_ask(asker.get(), {5, "snap"}, file.fd()));
+    REQUIRE(send_ask(asker.get(), SnapshotAsk{5, "snap"}, file.fd()));
     if (answers) send_answer(recorder.get(), {false, "busy"});
     recorder.reset();
-    const Result<SnapshotAnswer> answer = receive_answer(asker.get());
+    const Result<RecorderAnswer> answer = receive_answer(asker.get());
     REQUIRE(static_cast<bool>(answer) == answers);
     if (answers) CHECK(answer->line == "busy");
     if (!answers) CHECK_THAT(answer.error().message, Catch::Contains("ended before"));
@@ -137,7 +146,7 @@ TEST_CASE("only a regular file that can be read and written is taken") {
   }
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   CHECK_FALSE(pass(null.get()));
-  CHECK_FALSE(send_ask(file.fd(), {1, std::string(10'000, 'x')}, file.fd()));
+  CHECK_FALSE(send_ask(file.fd(), SnapshotAsk{1, std::string(10'000, 'x')}, file.fd()));
   int ends[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
   const UniqueFd asker(ends[0]), recorder(ends[1]);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Requests to a recorder that runs, as tools make them.
+#pragma once
+
+#include <sys/types.h>
+
+#include "cli/base/options.h"
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+#include "lib/record/recorder_protocol.h"
+
+namespace fkt::cli {
+
+// Adds the option --recorder.
+void add_recorder_option(boost::program_options::options_description_easy_init options);
+// The pid that --recorder names; 0: the option was not given.
+Result<pid_t> recorder_of(const Options& options);
+// Connects to the recorder with this pid; 0: the process that is recording now. refusal: what a
+// process that takes no requests does not do ("takes no snapshots: ...").
+Result<UniqueFd> connect_to(pid_t recorder, const char* refusal);
+
+}  // namespace fkt::cli

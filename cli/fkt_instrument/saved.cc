@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_instrument/saved.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "lib/base/os_error.h"
+#include "lib/base/unique_fd.h"
+#include "lib/record/recorder_protocol.h"
+
+namespace fkt::cli {
+namespace {
+
+constexpr const char* kMachine = "/etc/fkt/";
+constexpr const char* kSuffix = ".instruments";
+
+// The user's folder, with a slash at its end; empty: there is none.
+std::string folder_of_user() {
+  const char* const config = ::getenv("XDG_CONFIG_HOME");
+  if (config != nullptr && *config == '/') return std::string(config) + "/fkt/";
+  const char* const home = ::getenv("HOME");
+  if (home != nullptr && *home == '/') return std::string(home) + "/.config/fkt/";
+  return {};
+}
+
+bool is_path(const std::string& name) {
+  return name.find('/') != std::string::npos;
+}
+
+Result<std::string> read_all(int file, const std::string& name) {
+  std::string text;
+  char piece[4096];
+  for (;;) {
+    const ssize_t bytes = ::read(file, piece, sizeof piece);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) return os_failure(name);
+    if (bytes == 0) return text;
+    text.append(piece, static_cast<std::size_t>(bytes));
+    if (text.size() > InstrumentsAsk::kMostBytes) {
+      return Error{ErrorCode::usage, name + ": too long (at most 1 MiB)"};
+    }
+  }
+}
+
+Result<std::string> read_file(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return os_failure(path);
+  return read_all(file.get(), path);
+}
+
+Status write_all(int file, const std::string& text, const std::string& name) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t bytes = ::write(file, text.data() + done, text.size() - done);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) return os_failure(name);
+    done += static_cast<std::size_t>(bytes);
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<std::string> read_saved(const std::string& name) {
+  if (name == "-") return read_all(STDIN_FILENO, "standard input");
+  if (is_path(name)) return read_file(name);
+  for (const std::string& folder : {folder_of_user(), std::string(kMachine)}) {
+    if (folder.empty()) continue;
+    const std::string path = folder + name + kSuffix;
+    if (::access(path.c_str(), F_OK) == 0) return read_file(path);
+  }
+  return Error{ErrorCode::io, "no set \"" + name + "\" is saved (" + folder_of_user() + name +
+                                  kSuffix + ", " + kMachine + "); ./" + name + " would be a file"};
+}
+
+Result<std::string> save(const std::string& name, const std::string& text) {
+  const std::string folder = is_path(name) ? std::string() : folder_of_user();
+  if (!is_path(name) && folder.empty()) {
+    return Error{ErrorCode::io, "there is no HOME to save \"" + name + "\" in"};
+  }
+  const std::string path = is_path(name) ? name : folder + name + kSuffix;
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  // Replaced as a whole: who reads it meanwhile finds the old set or the new one.
+  const std::string temporary = path + ".new";
+  UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file) return os_failure(temporary);
+  const Status written = write_all(file.get(), text, temporary);
+  file.reset();
+  if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return path;
+  const Error failure = written ? os_failure(path) : written.error();
+  ::unlink(temporary.c_str());
+  return failure;
+}
+
+}  // namespace fkt::cli

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/instruments/instrument_control.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "cli/fkt_record/instruments/hit_report.h"
+#include "cli/fkt_record/sections/symbol_reader.h"
+#include "lib/base/event_fd.h"
+#include "lib/base/os_error.h"
+#include "lib/base/parse.h"
+#include "lib/base/text.h"
+
+namespace fkt::record {
+namespace {
+
+Result<std::string> read_text(int file) {
+  struct stat is {};
+  if (::fstat(file, &is) != 0) return os_failure("the request's text");
+  if (is.st_size > static_cast<off_t>(InstrumentsAsk::kMostBytes)) {
+    return Error{ErrorCode::usage, "the text is too long (at most 1 MiB)"};
+  }
+  std::string text(static_cast<std::size_t>(is.st_size), '\0');
+  const ssize_t bytes = ::pread(file, text.data(), text.size(), 0);
+  if (bytes < 0) return os_failure("the request's text");
+  text.resize(static_cast<std::size_t>(bytes));
+  return text;
+}
+
+Status write_text(int file, const std::string& text) {
+  if (::ftruncate(file, 0) != 0) return os_failure("the answer");
+  const ssize_t bytes = ::pwrite(file, text.data(), text.size(), 0);
+  if (bytes < 0) return os_failure("the answer");
+  if (static_cast<std::size_t>(bytes) != text.size()) return os_failure("the answer", ENOSPC);
+  return Done{};
+}
+
+// The lines without those that are empty or comments.
+std::vector<std::string> wanted_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    std::string_view line = take_until(text, '\n');
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string_view::npos || line[begin] == '#') continue;
+    line = line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+    lines.emplace_back(line);
+  }
+  return lines;
+}
+
+// fkt_instrument's user has not typed the option of which messages speak.
+Error without_option(Error error) {
+  for (const std::string_view option : {"-i: ", "-i "}) {
+    if (error.message.starts_with(option)) error.message.erase(0, option.size());
+  }
+  return error;
+}
+
+Result<Instrument> parse(const std::string& line) {
+  Result<Instrument> instrument = Instrument::parse(line);
+  if (!instrument) {
+    return Error{ErrorCode::usage, '"' + line + "\": " + instrument.error().message};
+  }
+  const Status possible = check_instrument(*instrument);
+  if (!possible) return without_option(possible.error());
+  return instrument;
+}
+
+}  // namespace
+
+InstrumentControl::InstrumentControl(Device& device, std::shared_ptr<Defined> defined,
+                                     const Rules& rules)
+    : device_(device),
+      defined_(std::move(defined)),
+      rules_(rules),
+      instruments_(rules.instruments.begin(), rules.instruments.end()),
+      answered_(make_event_fd()) {}
+
+Result<InstrumentSetup> InstrumentControl::make(const Instruments& instruments,
+                                                const KernelSymbols& symbols) {
+  return InstrumentSetup::make({instruments, rules_.layers}, device_, symbols,
+                               rules_.ticks_per_second, numbering_, setup());
+}
+
+Status InstrumentControl::prepare(const KernelSymbols& symbols) {
+  Result<InstrumentSetup> setup = make(instruments_, symbols);
+  if (!setup) return setup.error();
+  setup_.emplace(std::move(*setup));
+  return Done{};
+}
+
+std::string InstrumentControl::head_lines() {
+  return told_.add(numbering_.take_lines() + (setup_ ? setup_->catalogue_lines() : ""));
+}
+
+void InstrumentControl::asked(InstrumentsAsk ask, UniqueFd file, UniqueFd connection) {
+  if (is_over_ || is_busy_ || !answered_) {
+    const char* const why =
+        is_busy_ ? "the recorder is busy with another request" : "the recording has ended";
+    return send_answer(connection.get(), {false, why});
+  }
+  is_busy_ = true;
+  const auto shared_file = std::make_shared<UniqueFd>(std::move(file));
+  const auto shared_connection = std::make_shared<UniqueFd>(std::move(connection));
+  task_.start([this, ask, shared_file, shared_connection] {
+    const Result<std::string> done = answer(ask.command, shared_file->get());
+    send_answer(shared_connection->get(),
+                {static_cast<bool>(done), done ? *done : done.error().message});
+    signal_event(answered_);
+  });
+}
+
+void InstrumentControl::answered() {
+  task_.wait();
+  clear_event(answered_);
+  is_busy_ = false;
+}
+
+Result<std::string> InstrumentControl::answer(InstrumentsAsk::Command command, int file) {
+  using Command = InstrumentsAsk::Command;
+  if (command == Command::list || command == Command::save || command == Command::results) {
+    const Result<std::string> text = command == Command::list      ? counts()
+                                     : command == Command::results ? results()
+                                                                   : texts();
+    if (!text) return text;
+    const Status written = write_text(file, *text);
+    if (!written) return written.error();
+    return counted(instruments_.size(), "instrument");
+  }
+  const Result<std::string> text = read_text(file);
+  if (!text) return text;
+  if (command == Command::remove) {
+    Result<Instruments> left = with_removed(*text);
+    if (!left) return left.error();
+    return change(std::move(*left));
+  }
+  Result<Instruments> more = with_added(*text);
+  if (!more) return more.error();
+  if (command == Command::set) {
+    more->erase(more->begin(), more->begin() + static_cast<std::ptrdiff_t>(instruments_.size()));
+  }
+  return change(std::move(*more));
+}
+
+Result<std::string> InstrumentControl::change(Instruments instruments) {
+  if (instruments.empty() && !setup_) {
+    return Error{ErrorCode::usage, "there are no instruments"};
+  }
+  const Result<KernelSymbols> symbols = read_kallsyms();
+  if (!symbols) return symbols.error();
+  Result<InstrumentSetup> setup = make(instruments, *symbols);
+  if (!setup) return without_option(setup.error());
+  if (setup->has_calls() && rules_.clock != FKT_CLOCK_TSC) {
+    return Error{ErrorCode::usage,
+                 "calls of functions are timed by the TSC (not with --clock mono)"};
+  }
+  if (is_over_) return Error{ErrorCode::io, "the recording has ended"};
+  // Known to the files that begin from now on, before an event can need them.
+  undefined_ += told_.add(numbering_.take_lines() + setup->catalogue_lines());
+  defined_->add(undefined_);
+  const Result<std::uint32_t> table = device_.exchange(setup->arguments(), undefined_);
+  if (!table) {
+    const std::uint64_t refused = device_.refused_place();
+    if (refused == 0) return table.error();
+    return Error{table.error().code,
+                 setup->name_of(refused, numbering_) + ": " + table.error().message};
+  }
+  undefined_.clear();
+  const std::uint64_t on = setup->layers() & ~(setup_ ? setup_->layers() : 0);
+  instruments_ = std::move(instruments);
+  setup_.emplace(std::move(*setup));
+  if (on != 0) {
+    const Result<bool> enabled = device_.enable(on);
+    if (!enabled) return enabled.error();
+  }
+  return counted(instruments_.size(), "instrument") + " (table " + std::to_string(*table) + ")";
+}
+
+Result<InstrumentControl::Instruments> InstrumentControl::with_added(
+    const std::string& text) const {
+  Instruments instruments = instruments_;
+  for (const std::string& line : wanted_lines(text)) {
+    Result<Instrument> instrument = parse(line);
+    if (!instrument) return instrument.error();
+    instruments.push_back(std::move(*instrument));
+  }
+  if (instruments.size() == instruments_.size()) {
+    return Error{ErrorCode::usage, "there is no instrument to add"};
+  }
+  return instruments;
+}
+
+Result<std::string> InstrumentControl::text_of(std::size_t number) const {
+  const auto parts = setup_ ? setup_->parts() : std::span<const InstrumentSetup::Part>();
+  if (number == 0 || number > parts.size() || parts[number - 1].is_removed) {
+    return Error{ErrorCode::usage,
+                 "there is no instrument " + std::to_string(number) + " (fkt_instrument list)"};
+  }
+  return parts[number - 1].text;
+}
+
+Result<InstrumentControl::Instruments> InstrumentControl::with_removed(
+    const std::string& text) const {
+  Instruments instruments = instruments_;
+  for (const std::string& line : wanted_lines(text)) {
+    std::size_t number = 0;
+    const Result<std::string> wanted =
+        parse_number(line, number) ? text_of(number) : Result<std::string>(line);
+    if (!wanted) return wanted.error();
+    const auto found = std::ranges::find(instruments, *wanted, &Instrument::text);
+    if (found == instruments.end()) {
+      return Error{ErrorCode::usage,
+                   "no instrument of -i or add is \"" + *wanted + "\" (layers: fkt_disable)"};
+    }
+    instruments.erase(found);
+  }
+  if (instruments.size() == instruments_.size()) {
+    return Error{ErrorCode::usage, "there is no instrument to remove"};
+  }
+  return instruments;
+}
+
+// A line for each that is or was there: number, kept, dropped, missed, places,
+// text; 0 places: it is removed.
+Result<std::string> InstrumentControl::counts() const {
+  std::string lines;
+  if (!setup_) return lines;
+  for (std::size_t i = 0; i < setup_->parts().size(); i++) {
+    const Result<fkt_hit_counts> counts = device_.hit_counts(static_cast<std::uint32_t>(i));
+    if (!counts) return counts.error();
+    const InstrumentSetup::Part& part = setup_->parts()[i];
+    lines += std::to_string(i + 1) + '\t' + std::to_string(counts->kept) + '\t' +
+             std::to_string(counts->dropped) + '\t' + std::to_string(missed_hits(*counts)) + '\t' +
+             std::to_string(part.places) + '\t' + part.text + '\n';
+  }
+  return lines;
+}
+
+// As fkt_record tells it at the end of those whose results are counts or histograms.
+Result<std::string> InstrumentControl::results() const {
+  std::string text;
+  if (!setup_) return text;
+  for (std::size_t i = 0; i < setup_->parts().size(); i++) {
+    const InstrumentSetup::Part& part = setup_->parts()[i];
+    if (part.action != Action::Kind::count && !part.histogram) continue;
+    const auto number = static_cast<std::uint32_t>(i);
+    const Result<fkt_hit_counts> counts = device_.hit_counts(number);
+    if (!counts) return counts.error();
+    text += hits_line(part, *counts) + '\n';
+    if (!part.histogram) continue;
+    const Result<std::vector<fkt_histogram_row>> rows = device_.histogram(number);
+    if (!rows) return rows.error();
+    text += part.histogram->text(*rows);
+  }
+  return text;
+}
+
+std::string InstrumentControl::texts() const {
+  std::string lines;
+  for (const Instrument& instrument : instruments_) lines += instrument.text + '\n';
+  return lines;
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The instruments of a recording, from -i to the last change while it records, and what
+// fkt_instrument asks of them. Requests are answered by a thread of their own, one at a time,
+// because finding places takes time.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/fkt_record/instruments/instrument_setup.h"
+#include "cli/fkt_record/sections/defined.h"
+#include "lib/base/background_task.h"
+#include "lib/base/unique_fd.h"
+#include "lib/record/device.h"
+#include "lib/record/recorder_protocol.h"
+
+namespace fkt::record {
+
+class InstrumentControl {
+ public:
+  struct Rules {
+    std::span<const Instrument> instruments;  // of -i
+    std::span<const LayerFile> layers;
+    fkt_clock_source clock;
+    double ticks_per_second;
+  };
+
+  // device, whose recording it is, and what the rules refer to must outlive the object. defined:
+  // gets what is added to the catalogue while it records.
+  InstrumentControl(Device& device, std::shared_ptr<Defined> defined, const Rules& rules);
+  InstrumentControl(const InstrumentControl&) = delete;
+  InstrumentControl& operator=(const InstrumentControl&) = delete;
+
+  // Finds the places of -i and of the layers' lists. Called before the recording starts, once.
+  Status prepare(const KernelSymbols& symbols);
+  // Lines for the catalogue in the file's head. Called once, after prepare().
+  std::string head_lines();
+  // The instruments; nullptr: there have been none. Called while no request is being answered.
+  const InstrumentSetup* setup() const { return setup_ ? &*setup_ : nullptr; }
+  // What the place at this address, which the kernel refuses to probe, is called.
+  std::string name_of(std::uint64_t address) const {
+    return setup_ ? setup_->name_of(address, numbering_) : std::string();
+  }
+
+  // Begins to answer a request. file: came with it. connection: gets the answer.
+  void asked(InstrumentsAsk ask, UniqueFd file, UniqueFd connection);
+  // Readable when the request is answered: the caller has to call answered(). -1: there is none.
+  int answered_fd() const { return is_busy_ ? answered_.get() : -1; }
+  void answered();
+  // Called before the recording's stop: nothing is changed any more.
+  void end() { is_over_ = true; }
+  // Called after end(). Waits for the request that is being answered.
+  void join() { task_.wait(); }
+
+ private:
+  using Instruments = std::vector<Instrument>;
+
+  Result<std::string> answer(InstrumentsAsk::Command command, int file);
+  Result<InstrumentSetup> make(const Instruments& instruments, const KernelSymbols& symbols);
+  Result<std::string> change(Instruments instruments);
+  Result<Instruments> with_added(const std::string& text) const;
+  Result<Instruments> with_removed(const std::string& text) const;
+  // The text of the instrument with this number in the list.
+  Result<std::string> text_of(std::size_t number) const;
+  Result<std::string> counts() const;
+  Result<std::string> results() const;
+  std::string texts() const;
+
+  Device& device_;
+  const std::shared_ptr<Defined> defined_;
+  const Rules rules_;
+  Numbering numbering_;
+  Definitions told_;       // lines that the head or an exchange has
+  std::string undefined_;  // lines that no exchange has defined yet
+  Instruments instruments_;
+  std::optional<InstrumentSetup> setup_;
+  UniqueFd answered_;
+  bool is_busy_ = false;
+  std::atomic<bool> is_over_ = false;
+  BackgroundTask task_;  // the last member: its function uses the others
+};
+
+}  // namespace fkt::record

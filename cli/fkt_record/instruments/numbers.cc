@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/instruments/numbers.h"
+
+#include <utility>
+
+namespace fkt::record {
+
+void Numbers::begin() {
+  for (auto& [place, equals] : known_) equals.used = 0;
+}
+
+std::uint32_t Numbers::add(const std::string& name, std::span<const RecordedField> fields,
+                           unsigned layer) {
+  Equals& equals = known_[name + '\t' + std::to_string(layer) + '\t' + value_fields(fields)];
+  if (equals.used == equals.numbers.size()) {
+    const auto number = static_cast<std::uint32_t>(names_.size());
+    equals.numbers.push_back(number);
+    names_.push_back(name);
+    values_.add(number, fields);
+    layers_.add(number, layer);
+  }
+  return equals.numbers[equals.used++];
+}
+
+std::string Numbers::take_lines() {
+  std::string lines;
+  for (; told_ < names_.size(); told_++) {
+    lines += "name\t" + table_ + '\t' + std::to_string(told_) + '\t' + names_[told_] + '\n';
+  }
+  return lines + std::exchange(values_, ValueLines(table_)).text() +
+         std::exchange(layers_, LayerLines(table_)).text();
+}
+
+void Numbering::begin() {
+  functions.begin();
+  tracepoints.begin();
+  instructions.begin();
+}
+
+std::string Numbering::take_lines() {
+  return functions.take_lines() + instructions.take_lines() + tracepoints.take_lines();
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The numbers that events have for functions, tracepoints and instructions. A number stands for a
+// name, the values that are recorded with it, and a layer, for the whole recording: each event can
+// be read without knowing which table of instruments was in force.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <fkt/ioctl.h>
+#include <fkt/wire.h>
+
+#include "cli/fkt_record/instruments/value_lines.h"
+
+namespace fkt::record {
+
+class Numbers {
+ public:
+  // table: of the numbers' names in the catalogue. most: numbers are smaller.
+  Numbers(std::string_view table, std::uint32_t most) : table_(table), most_(most) {}
+
+  // Called before the places of a table of instruments are numbered.
+  void begin();
+  // Returns the number of a place, a new one if no earlier table has an equal place. fields: what
+  // is recorded with its events; layer: number of its bit.
+  std::uint32_t add(const std::string& name, std::span<const RecordedField> fields, unsigned layer);
+  // Returns whether there were too many of them: then some that were returned are no numbers.
+  bool overflow() const { return names_.size() > most_; }
+  const std::string& name(std::uint32_t number) const { return names_[number]; }
+  // Returns the catalogue's lines for the numbers that are new since the last call.
+  std::string take_lines();
+
+ private:
+  // Equal places, and how many of them the table that is being made has.
+  struct Equals {
+    std::vector<std::uint32_t> numbers;
+    std::size_t used = 0;
+  };
+
+  std::string table_;
+  std::uint32_t most_;
+  std::unordered_map<std::string, Equals> known_;
+  std::vector<std::string> names_;  // by number
+  std::size_t told_ = 0;            // numbers before it are in lines that were taken
+  ValueLines values_{table_};       // of the others
+  LayerLines layers_{table_};
+};
+
+// Of all places of a recording, and the flags of its instruments.
+struct Numbering {
+  Numbers functions{"function", 1U << FKT_ARG_BITS};
+  Numbers tracepoints{"tracepoint", FKT_POINTS_MOST};
+  Numbers instructions{"instruction", FKT_INSTRUCTIONS_MOST};
+  std::vector<std::string> flags;  // by number
+
+  void begin();
+  std::string take_lines();
+};
+
+}  // namespace fkt::record

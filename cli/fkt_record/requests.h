@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Takes the requests of other processes to this recorder: fkt_snapshot, fkt_instrument.
+#pragma once
+
+#include <optional>
+
+#include "lib/base/unique_fd.h"
+#include "lib/record/recorder_protocol.h"
+
+namespace fkt::record {
+
+class Requests {
+ public:
+  // Listens from now on. If that fails, prints a warning; the recording goes on without it.
+  Requests();
+
+  // When readable, the caller has to call take().
+  int fd() const { return listen_.get(); }
+
+  struct Request {
+    ReceivedAsk received;
+    UniqueFd connection;  // gets the answer
+  };
+  // Takes a request, and waits for at most a second for what comes with it. Answers those that are
+  // refused: nothing is returned then.
+  std::optional<Request> take();
+  // Takes no further ones.
+  void end() { listen_.reset(); }
+
+ private:
+  UniqueFd listen_;
+};
+
+}  // namespace fkt::record
