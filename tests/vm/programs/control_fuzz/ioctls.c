@@ -157,9 +157,14 @@ static __u64 instruments(struct thread *t)
 {
 	static _Thread_local struct fkt_instrument instrument[INSTRUMENTS];
 	static _Thread_local struct fkt_instruments instruments;
+	const bool is_plain = chance(t, 60); /* so that another table can follow */
 	unsigned int i;
 
 	for (i = 0; i < INSTRUMENTS; i++) {
+		if (is_plain) {
+			instrument[i] = (struct fkt_instrument){ .layer = FKT_L_INSTRUMENTS };
+			continue;
+		}
 		instrument[i] = (struct fkt_instrument){
 			.action = chance(t, 95) ? below(t, FKT_ACTIONS) : (__u32)number(t), .layer = layer(t),
 			.flag = chance(t, 80) ? 0 : small(t, FKT_PROGRAM_FLAGS + 1),
@@ -267,6 +272,18 @@ static long results(struct thread *t)
 	};
 
 	return ioctl(device(t), FKT_RESULTS, place(t, &results, sizeof(results)));
+}
+
+static long exchange(struct thread *t)
+{
+	static char lines[] = "name\tfunction\t1\tx\n";
+	struct fkt_exchange exchange = {
+		.instruments = chance(t, 97) ? instruments(t) : number(t),
+		.lines = (unsigned long)place(t, lines, sizeof(lines)),
+		.line_bytes = chance(t, 50) ? 0 : chance(t, 90) ? sizeof(lines) - 1 : (__u32)number(t),
+	};
+
+	return ioctl(device(t), FKT_EXCHANGE, place(t, &exchange, sizeof(exchange)));
 }
 
 static long start(struct thread *t)
@@ -469,6 +486,7 @@ const struct kind ioctl_kinds[] = {
 	{ "hit_counts", 5, 5, hit_counts },
 	{ "module_probes", 5, 5, module_probes },
 	{ "results", 5, 5, results },
+	{ "exchange", 10, 10, exchange },
 	{ "unknown_ioctl", 20, 5, unknown },
 	{ 0 },
 };
