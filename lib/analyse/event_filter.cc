@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/analyse/event_filter.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "lib/query/comparison.h"
@@ -92,8 +93,18 @@ bool FilterPass::test(const Node& node, const Subject& subject) {
   return argument(node, *subject.exit, has);
 }
 
+// Of an event that is no span: its own name, or the one that its key gives it.
+bool FilterPass::own_name(const Node& node, const Event& event) {
+  for (const BoundExpression::NamedKey& named : node.keys) {
+    if (named.id != event.id) continue;
+    const std::optional<std::uint64_t> key = EventType::value(*named.key, event);
+    if (key && std::ranges::binary_search(named.fitting, *key)) return !negates(node.comparison);
+  }
+  return node.ids[event.id & FKT_ID_MASK];
+}
+
 bool FilterPass::name(const Node& node, const Subject& subject) {
-  if (subject.type == kNoType) return node.ids[subject.event.id & FKT_ID_MASK];
+  if (subject.type == kNoType) return own_name(node, subject.event);
   std::vector<std::int8_t>& known = by_type_[node.slot];
   if (subject.type >= known.size()) known.resize(subject.type + 1, -1);
   std::int8_t& verdict = known[subject.type];

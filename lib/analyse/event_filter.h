@@ -58,6 +58,7 @@ class FilterPass {
   };
   bool test(const Subject& subject) { return test(expression_.nodes_.back(), subject); }
   bool test(const Node& node, const Subject& subject);
+  static bool own_name(const Node& node, const Event& event);
   bool name(const Node& node, const Subject& subject);
   bool argument(const Node& node, const Event& event, bool& has) const;
   std::string_view value_name(const Field& field, std::uint64_t value) const;

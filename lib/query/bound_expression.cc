@@ -41,7 +41,7 @@ bool has_names(const Field& field) {
   }
 }
 
-// Adds the names of the event's spans that their key gives them.
+// Adds the names that the event has by its key.
 void add_key_names(const TraceInfo& info, const EventType& type, std::vector<std::string>& names) {
   const Field* const key = type.field(FieldUse::key);
   if (key == nullptr) return;
@@ -60,7 +60,7 @@ std::vector<std::string> event_names(const TraceInfo& info) {
     names.push_back(type.name);
   }
   for (const EventType& type : info.catalogue.events()) {
-    if (type.role == Role::begin) add_key_names(info, type, names);
+    if (type.role != Role::end) add_key_names(info, type, names);
   }
   for (const auto& [number, name] : info.syscalls) names.push_back("sys_" + name);
   for (const auto& [number, name] : info.syscalls32) names.push_back("sys32_" + name);
@@ -192,7 +192,22 @@ class Binder {
     ids(node, [&](const EventType& type) {
       return compare(source.comparison, std::string_view(type.name), source.value);
     });
+    for (const EventType& type : info_.catalogue.events()) {
+      if (type.role == Role::begin || type.role == Role::end) continue;
+      if (const Field* const key = type.field(FieldUse::key)) name_key(source, type, *key, node);
+    }
     return Done{};
+  }
+
+  void name_key(const ExpressionNode& source, const EventType& type, const Field& key,
+                BoundExpression::Node& node) const {
+    const Catalogue::NameTable* const table = info_.catalogue.names(key);
+    if (table == nullptr) return;
+    BoundExpression::NamedKey named{type.id, &key, {}};
+    for (const auto& [number, name] : *table) {
+      if (same(source.comparison, name, source.value)) named.fitting.push_back(number);
+    }
+    if (!named.fitting.empty()) node.keys.push_back(std::move(named));
   }
 
   Status layer(const ExpressionNode& source, BoundExpression::Node& node) {

@@ -2,8 +2,8 @@
 // Binds an expression (lib/query/expression.h) to one recording: its names are looked up once, so
 // that testing an event compares numbers and allocates nothing.
 //
-//   name       as in the dump ("sys_openat", "switch"), or with the device or number as in the
-//              statistics ("softirq RCU", "irq 14 ide0")
+//   name       as in the dump ("sys_openat", "switch", "block_rq_issue"), or with the device or
+//              number as in the statistics ("softirq RCU", "irq 14 ide0")
 //   layer      name or bit
 //   cpu, pid   numbers
 //   task       name of the task that ran
@@ -48,6 +48,12 @@ class BoundExpression {
     const Field* key = nullptr;
     const Field* field = nullptr;
   };
+  // The numbers, ascending, of the key of events with this id whose names fit.
+  struct NamedKey {
+    std::uint16_t id = 0;
+    const Field* key = nullptr;
+    std::vector<std::uint64_t> fitting;
+  };
   struct Node {
     enum class Kind : std::uint8_t {
       all,
@@ -72,6 +78,7 @@ class BoundExpression {
     std::vector<std::uint16_t> by_id;    // argument: index in `fields`; 0: the event has none
     std::vector<const Field*> fields{};  // [0] is nullptr
     std::vector<ValueField> values{};    // argument: fields that depend on the event's key
+    std::vector<NamedKey> keys{};        // name: of events that are no spans and named by a key
     std::uint32_t slot = 0;              // name: index of the table in FilterPass
   };
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include <fkt/point_hit.h>
 #include <nlohmann/json.hpp>
 
 #include "lib/analyse/search_passes.h"
@@ -168,6 +169,36 @@ TEST_CASE("--where selects what an evaluation of the dump selects") {
     CHECK(selected(find_recording(), c.text) == expected);
     CHECK_FALSE(expected.empty());
   }
+}
+
+TEST_CASE("events of instruments are selected by the names of their places") {
+  TraceBuilder b;
+  b.section(FKT_SEC_CATALOGUE,
+            Catalogue::builtin().to_lines() +
+                "name\ttracepoint\t2\tblock_rq_issue\nname\ttracepoint\t7\tblock_rq_insert\n"
+                "name\tfunction\t7\tvfs_read:entry\n"
+                "values\ttracepoint\t7\t7\tnr_sector:u:1:0:64\n");
+  b.pid(0, 42);
+  b.event(0, T + 10, FKT_E_NMI);
+  b.event(0, T + 20, FKT_E_POINT, 2);
+  b.event(0, T + 30, FKT_E_POINT, 3);
+  b.event(0, T + 40, FKT_E_POINT_VALUES, FKT_POINT_ARG(7, 1), {100});
+  b.event(0, T + 50, FKT_E_POINT_VALUES, FKT_POINT_ARG(7, 1), {8});
+  b.event(0, T + 60, FKT_E_FUNCTION_ENTRY, 7);
+  const Bytes file = b.finish();
+  using Found = std::vector<std::string>;
+  CHECK(selected(file, "name == block_rq_issue") == Found{"0 20"});
+  CHECK(selected(file, "name == block_rq_insert && nr_sector > 64") == Found{"0 40"});
+  CHECK(selected(file, "name ~ 'block_*'") == Found{"0 20", "0 40", "0 50"});
+  CHECK(selected(file, "name == 'vfs_read:entry'") == Found{"0 60"});
+  // An event without a name of its place, and the name of the kind of event.
+  CHECK(selected(file, "name == tracepoint") == Found{"0 20", "0 30", "0 40", "0 50"});
+  CHECK(selected(file, "name != tracepoint && name != 'vfs_read:entry'") == Found{"0 10"});
+  CHECK(selected(file, "name !~ 'block_*'") == Found{"0 10", "0 30", "0 60"});
+  const Trace trace = std::move(*Trace::from_bytes(file));
+  const auto wrong = make_filter(trace, "name == block_rq_isue", {});
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().message.find("did you mean \"block_rq_issue\"?") != std::string::npos);
 }
 
 TEST_CASE("a span selected as a whole has the values of its entry and of its exit") {
