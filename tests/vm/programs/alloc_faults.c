@@ -278,6 +278,20 @@ static void set_everything(struct fkt_start *s)
 	instruments.entries = instruments.instructions = instruments.calls;
 }
 
+/*
+ * Neither calls nor entries. The instruction stays: a kprobe that the kernel cannot remove without memory keeps fkt.ko
+ * loaded.
+ */
+static void set_fewer(struct fkt_start *s)
+{
+	__u64 calls;
+
+	set_calls(s);
+	calls = instruments.calls;
+	set_points(s);
+	instruments.instructions = calls;
+}
+
 static int exchange_for(int fd, void (*set)(struct fkt_start *s))
 {
 	static char lines[] = "name\tfunction\t0\tvfs_read\n";
@@ -298,7 +312,7 @@ static int exchange_for_more(int fd)
 
 static int exchange_for_less(int fd)
 {
-	return exchange_for(fd, set_points);
+	return exchange_for(fd, set_fewer);
 }
 
 static void set_process(struct fkt_start *s)
