@@ -19,7 +19,7 @@
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
-#define MOST_PROBES 128
+#define MOST_PROBES 256
 /* One in so many of the timer's ticks and of the kprobes' hits has an effect. */
 #define TICKS_PER_NMI 4
 #define HITS_PER_SOFTIRQ 16
