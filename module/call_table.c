@@ -121,7 +121,7 @@ static int make_slots(struct fkt_call_table *table, u32 count)
 	return table->slots && table->asks ? 0 : -ENOMEM;
 }
 
-/* Returns false if the table has a function with this body: the same one by another address, that of its nop. */
+/* Returns false if the table has this function already, which has two addresses: its begin and its nop. */
 static bool put_slot(struct fkt_call_table *table, const struct fkt_call_slot *slot, const struct fkt_call_ask *ask)
 {
 	u32 at = fkt_call_hash(table, slot->body);
@@ -173,7 +173,7 @@ static int make_room(struct fkt_call_table *table, u32 count)
 	return 0;
 }
 
-/* Returns whether both have the same functions with return probes, for the same instruments. */
+/* Returns whether both tables have return probes on the same functions, for the same instruments. */
 bool fkt_call_table_same_probes(const struct fkt_call_table *table, const struct fkt_call_table *before)
 {
 	const unsigned long *functions = table->functions + table->count - table->by_probe;

@@ -34,7 +34,7 @@ struct fkt_call_slot {
 /* The programs of a function (call_hit.h). */
 struct fkt_call_programs {
 	const struct fkt_program *entry, *exit;
-	/* Differs from that of other programs, and is the same for equal ones in another table; its lowest bit is 0. */
+	/* Equal programs have equal marks, in every table; different programs differ. The lowest bit is 0. */
 	u64 mark;
 };
 

@@ -353,7 +353,7 @@ bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, st
 	return true;
 }
 
-/* It returns to `caller`. probed: of fkt_record_calls_entered() in the same recording, which returned true. */
+/* The function returns to `caller`. probed: as fkt_record_calls_entered() has filled it when it returned true. */
 void fkt_record_calls_returned(unsigned long body, unsigned long caller, const struct pt_regs *regs,
 			       const struct fkt_probed_call *probed)
 {
@@ -504,7 +504,7 @@ int fkt_record_calls_arm(const struct fkt_call_table *table, u64 *refused)
 	WRITE_ONCE(calls.is_changing, true);
 	if (table->count > table->by_probe)
 		err = arm_through(&plan);
-	/* If there are return probes already, they are the same ones (fkt_instrument_table_follows()). */
+	/* An exchange keeps return probes as they are (fkt_instrument_table_follows()), so there is nothing to add. */
 	if (err || !table->by_probe || calls.has_probes)
 		return err;
 	calls.has_probes = true;

@@ -77,7 +77,7 @@ static void probe_hit(void *data, const u64 *values, unsigned int count)
 	const struct fkt_instrument_table *now = fkt_instruments();
 	const struct fkt_point_slot *slot = data;
 
-	/* Tables before and after this one have probes of their own at the same place while they are exchanged. */
+	/* During an exchange, the old and the new table each have a probe at the same tracepoint. */
 	if (unlikely(!now || now->points != slot->table))
 		return;
 	if (likely(count == slot->arguments))

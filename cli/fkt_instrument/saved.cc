@@ -86,7 +86,7 @@ Result<std::string> save(const std::string& name, const std::string& text) {
   const std::string path = is_path(name) ? name : folder + name + kSuffix;
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  // Replaced as a whole: who reads it meanwhile finds the old set or the new one.
+  // Replaced by rename: a reader finds either the old set or the new one.
   const std::string temporary = path + ".new";
   UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!file) return os_failure(temporary);

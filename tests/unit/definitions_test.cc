@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Tests what is defined while it records: every kind of file with definitions in its stream says
-// the same as one whose catalogue had them from the start.
+// the same as a file that has these lines in its first catalogue.
 #include <catch2/catch.hpp>
 
 #include <fkt/call_event.h>

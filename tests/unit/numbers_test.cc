@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tests the numbers of places, which stay the same when the table of instruments is exchanged.
+// Tests that a place keeps its number when the table of instruments is exchanged.
 #include <catch2/catch.hpp>
 
 #include <string>
