@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <fkt/call_hit.h>
 
+#include "functions.h"
 #include "rules.h"
 
 #define SOUND 4
@@ -28,29 +29,6 @@ static struct plan {
 	struct fkt_instruments instruments;
 	struct fkt_start start;
 } plan;
-
-static void find_symbols(void)
-{
-	FILE *symbols = fopen("/proc/kallsyms", "r");
-	char line[512], name[256], type;
-	unsigned long long address;
-	int i;
-
-	while (symbols && fgets(line, sizeof(line), symbols))
-		if (sscanf(line, "%llx %c %255s", &address, &type, name) == 3)
-			for (i = 0; i < SYMBOLS; i++)
-				if (!strcmp(name, names[i]))
-					at[i] = address;
-	if (symbols)
-		fclose(symbols);
-}
-
-static int ascending(const void *a, const void *b)
-{
-	const struct fkt_called *left = a, *right = b;
-
-	return left->function < right->function ? -1 : left->function > right->function;
-}
 
 static void sort_called(void)
 {
@@ -432,7 +410,7 @@ int main(void)
 	const int device = open_device();
 	int i;
 
-	find_symbols();
+	find_symbols(names, at, SYMBOLS);
 	for (i = 0; i < SOUND; i++)
 		expect(names[i], at[i], "not in /proc/kallsyms");
 	expect_sound(device, "nothing");

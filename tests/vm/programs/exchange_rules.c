@@ -12,6 +12,7 @@
 
 #include <fkt/call_hit.h>
 
+#include "functions.h"
 #include "rules.h"
 
 /* Functions of the running kernel, in the order of `names`. */
@@ -47,29 +48,6 @@ struct table {
 	struct fkt_instruments all;
 	struct fkt_exchange exchange;
 };
-
-static void find_symbols(void)
-{
-	FILE *symbols = fopen("/proc/kallsyms", "r");
-	char line[512], name[256], type;
-	unsigned long long address;
-	int i;
-
-	while (symbols && fgets(line, sizeof(line), symbols))
-		if (sscanf(line, "%llx %c %255s", &address, &type, name) == 3)
-			for (i = 0; i < SYMBOLS; i++)
-				if (!strcmp(name, names[i]))
-					at[i] = address;
-	if (symbols)
-		fclose(symbols);
-}
-
-static int ascending(const void *a, const void *b)
-{
-	const struct fkt_called *left = a, *right = b;
-
-	return left->function < right->function ? -1 : left->function > right->function;
-}
 
 /* Adds a pair whose first program emits `words` arguments. */
 static void add_pair(struct table *t, unsigned int words)
@@ -523,7 +501,7 @@ int main(int argc, char **argv)
 
 	own = getpid();
 	signal(SIGCHLD, SIG_IGN);
-	find_symbols();
+	find_symbols(names, at, SYMBOLS);
 	for (i = 0; i < SYMBOLS; i++)
 		expect(names[i], at[i], "not in /proc/kallsyms");
 	try_phases(device);
