@@ -23,7 +23,7 @@ tool_names = $(patsubst cli/%/main.cc,%,$(wildcard cli/fkt_*/main.cc))
 man_pages = $(wildcard man/*.1 man/*.4 man/*.5 man/*.7)
 cxx_sources = $(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
                          tests/bench/*.cc tests/browser/*.cc examples/*.cc)
-scripts = packaging/setup .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/library/run tests/fuzz/run tests/long/cases tests/long/sanitizers tests/long/single-files web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh) \
+scripts = packaging/setup records/left-out .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/library/run tests/fuzz/run tests/long/cases tests/long/sanitizers tests/long/single-files web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
 .PHONY: all help tools demo-tools module install install-tools uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
@@ -66,6 +66,7 @@ install: all install-tools  ## tools, library, man pages, module and udev rule (
 	@echo "make: installing into $(modules_dir)"
 	@install -D -m 644 module/fkt.ko '$(modules_dir)/fkt.ko'
 	@install -D -m 644 module/fkt_calls.ko '$(modules_dir)/fkt_calls.ko'
+	@install -D -m 644 module/fkt_records.ko '$(modules_dir)/fkt_records.ko'
 	@install -D -m 644 packaging/60-fkt.rules '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
 	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; udevadm control --reload 2>/dev/null || true; fi
 
@@ -81,7 +82,7 @@ uninstall:  ## removes what install put there
 	@for page in $(man_pages); do rm -f "$(DESTDIR)$(prefix)/share/man/man$${page##*.}/$${page##*/}"; done
 	@rm -rf '$(DESTDIR)$(prefix)/include/fkt' '$(DESTDIR)$(prefix)/lib/cmake/fkt' '$(DESTDIR)$(prefix)/share/fkt'
 	@rm -f '$(DESTDIR)$(prefix)/lib/libfkt.a' '$(DESTDIR)$(prefix)/lib/pkgconfig/fkt.pc'
-	@rm -f '$(modules_dir)/fkt.ko' '$(modules_dir)/fkt_calls.ko' '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
+	@rm -f '$(modules_dir)/fkt.ko' '$(modules_dir)/fkt_calls.ko' '$(modules_dir)/fkt_records.ko' '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
 	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; fi
 
 demo:  ## all set-up, then a recording of CMD='find /usr/share/doc' in the virtual machine
@@ -158,7 +159,7 @@ not_for_checkpatch = COMPLEX_MACRO,MULTISTATEMENT_MACRO_USE_DO_WHILE,TRAILING_SE
 not_for_checkpatch := $(not_for_checkpatch),LINUX_VERSION_CODE,CONSTANT_COMPARISON,NEW_TYPEDEFS
 
 # checkpatch reports long lines of patches only. Texts are not broken, so that they can be found.
-kernel_sources = $(wildcard module/*.[ch] probes/*.[ch] calls/*.[chS] include/fkt/*.h tests/vm/modules/*.c)
+kernel_sources = $(wildcard module/*.[ch] probes/*.[ch] calls/*.[chS] records/*.[ch] include/fkt/*.h tests/vm/modules/*.c)
 
 lint:  ## formatting and scripts; nothing is changed
 	@echo "make: checking the C++ formatting"
@@ -188,4 +189,4 @@ format:  ## formats the C++ sources in place
 clean:  ## removes what was built, but not the kernels that were fetched
 	@rm -rf '$(BUILD)'/bin '$(BUILD)'/cmake '$(BUILD)'/cmake-fuzz '$(BUILD)'/cmake-sanitize '$(BUILD)'/cmake-single '$(BUILD)'/demo '$(BUILD)'/*.log '$(BUILD)'/vm/check '$(BUILD)'/vm/*/src
 	@cd module && rm -rf .tmp_versions modules.order Module.symvers *.o *.ko *.mod *.mod.c .*.cmd \
-	    ../probes/*.o ../probes/.*.cmd ../calls/*.o ../calls/.*.cmd .module-common.*
+	    ../probes/*.o ../probes/.*.cmd ../calls/*.o ../calls/.*.cmd ../records/*.o ../records/.*.cmd ../records/left_out .module-common.*

@@ -17,6 +17,7 @@
 #include "instruments.h"
 #include "page_index.h"
 #include "page_pool.h"
+#include "point_records.h"
 #include "power.h"
 #include "reader.h"
 #include "reader_mmap.h"
@@ -200,6 +201,19 @@ static long exchange_instruments(struct file *file, struct fkt_exchange __user *
 	return copy_to_user(arg, &exchange, sizeof(exchange)) ? -EFAULT : 0;
 }
 
+static long give_point_record(const struct file *file, struct fkt_point_record __user *arg)
+{
+	struct fkt_point_record record;
+	int err;
+
+	if (copy_from_user(&record, arg, sizeof(record)))
+		return -EFAULT;
+	err = fkt_point_record_describe(file, &record);
+	if (err)
+		return err;
+	return copy_to_user(arg, &record, sizeof(record)) ? -EFAULT : 0;
+}
+
 /* FKT_PID: translates a thread's number in the caller's pid namespace to its number in recordings. */
 static long give_pid(u32 __user *arg)
 {
@@ -270,6 +284,8 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return give_results(file, user);
 	case FKT_EXCHANGE:
 		return exchange_instruments(file, user);
+	case FKT_POINT_RECORD:
+		return give_point_record(file, user);
 	}
 	return -ENOTTY;
 }

@@ -26,6 +26,7 @@
 #include "define.h"
 #include "instrument_table.h"
 #include "instruments.h"
+#include "point_table.h"
 #include "recording.h"
 #include "self.h"
 
@@ -120,7 +121,12 @@ int fkt_instruments_begin(struct fkt_instrument_table *table, u64 *refused)
 /* When this returns, no hit is being recorded. */
 void fkt_instruments_end(void)
 {
-	end_places(fkt_instruments_locked());
+	struct fkt_instrument_table *table = fkt_instruments_locked();
+
+	end_places(table);
+	/* The table stays, for its counts. */
+	if (table && table->points)
+		fkt_point_table_drop_records(table->points);
 }
 
 /* Frees the table of the last recording, with its counts. */

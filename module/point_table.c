@@ -13,6 +13,7 @@
 #include <fkt/program_verify.h>
 
 #include "instrument_table.h"
+#include "point_records.h"
 #include "point_table.h"
 #include "program_block.h"
 
@@ -26,18 +27,40 @@ static int take_description(struct fkt_point_slot *slot, const char __user *text
 	return 0;
 }
 
+/* Of a point whose program uses the tracepoint's own record. -ESTALE: it is not as FKT_POINT_RECORD said. */
+static int take_record(struct fkt_point_table *table, struct fkt_point_slot *slot, const struct fkt_point *point)
+{
+	if (point->probe)
+		return -EINVAL;
+	if (!table->has_records) {
+		if (fkt_point_records_get())
+			return -ESTALE;
+		table->has_records = true;
+	}
+	slot->record = fkt_point_record_find(point->name);
+	if (!slot->record || slot->record->bytes != point->record_bytes || slot->record->arguments != point->arguments)
+		return -ESTALE;
+	return 0;
+}
+
 /* The program is the one at `offset` of the block; its size is added to `offset`. */
 static int add_point(struct fkt_point_table *table, const struct fkt_point *point, const struct fkt_points *points,
 		     const struct fkt_instrument_table *instruments, size_t *offset, struct fkt_program_check *check)
 {
 	struct fkt_point_slot *slot = &table->slots[table->count];
 	struct fkt_program_rules rules;
+	int err;
 
-	if (point->number >= FKT_POINTS_MOST || point->instrument >= instruments->count ||
+	if (point->pad || point->number >= FKT_POINTS_MOST || point->instrument >= instruments->count ||
 	    point->arguments > FKT_POINT_ARGUMENTS ||
 	    strnlen(point->name, sizeof(point->name)) == sizeof(point->name))
 		return -EINVAL;
-	rules = fkt_point_rules(point->arguments);
+	if (point->record_bytes) {
+		err = take_record(table, slot, point);
+		if (err)
+			return err;
+	}
+	rules = fkt_point_rules(point->arguments, point->record_bytes);
 	slot->program = fkt_program_take(table->program_block, points->program_bytes, offset, &rules, check);
 	if (!slot->program)
 		return -EINVAL;
@@ -112,11 +135,20 @@ struct fkt_point_table *fkt_point_table_get(u64 user, const struct fkt_instrumen
 	return ERR_PTR(err);
 }
 
+/* Lets the module fkt_records go. No probe uses the table any more. */
+void fkt_point_table_drop_records(struct fkt_point_table *table)
+{
+	if (table->has_records)
+		fkt_point_records_put();
+	table->has_records = false;
+}
+
 /* Frees everything that the table refers to, and makes it empty. */
 void fkt_point_table_clear(struct fkt_point_table *table)
 {
 	u32 i;
 
+	fkt_point_table_drop_records(table);
 	for (i = 0; i < table->count; i++)
 		kfree(table->slots[i].probe);
 	kvfree(table->slots);

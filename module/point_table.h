@@ -10,6 +10,7 @@
 struct fkt_instrument_slot;
 struct fkt_instrument_table;
 struct fkt_program;
+struct fkt_record_type;
 struct tracepoint;
 
 struct fkt_point_slot {
@@ -19,6 +20,7 @@ struct fkt_point_slot {
 	u32 number;
 	u32 arguments;
 	struct tracepoint *tracepoint; /* probes/points.c's; NULL: not found, or its module has gone */
+	const struct fkt_record_type *record; /* NULL: the program does not use it */
 	char name[FKT_POINT_NAME_BYTES]; /* of a probe: its module's */
 	const char *probe; /* description of a module's probe; NULL: a tracepoint */
 };
@@ -29,9 +31,12 @@ struct fkt_point_table {
 	void *program_block; /* all programs */
 	/* probes/points.c's: the slots by the number of the hook that has their hits; NULL: none has */
 	const struct fkt_point_slot **of_hook;
+	/* The module fkt_records is held: cleared by fkt_point_table_drop_records(). */
+	bool has_records;
 };
 
 struct fkt_point_table *fkt_point_table_get(u64 user, const struct fkt_instrument_table *instruments);
+void fkt_point_table_drop_records(struct fkt_point_table *table);
 void fkt_point_table_clear(struct fkt_point_table *table);
 void fkt_point_table_free(struct fkt_point_table *table);
 

@@ -130,6 +130,64 @@ static void probe_long(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64
 	hit(hook, arguments);
 }
 
+/*
+ * The same for programs that use the tracepoint's own record. The function that makes it has its room where a probe has
+ * its data, so the arguments are passed on as they came; like the probes, it ignores those that are none.
+ */
+#define SHORT_ARGUMENTS u64, u64, u64, u64, u64
+#define LONG_ARGUMENTS SHORT_ARGUMENTS, u64, u64, u64, u64, u64, u64, u64
+typedef u32 (*fill_short_fn)(const struct fkt_record_room *, SHORT_ARGUMENTS);
+typedef u32 (*fill_long_fn)(const struct fkt_record_room *, LONG_ARGUMENTS);
+
+static void probe_record_short(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e)
+{
+	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
+	const struct fkt_point_slot *slot = slot_of(hook);
+	struct fkt_scratch *scratch;
+
+	if (unlikely(!slot) || !fkt_instrument_on(slot->instrument->layer))
+		return;
+	scratch = fkt_scratch_get();
+	if (scratch) {
+		u64 words[FKT_POINT_WORDS];
+
+		words[0] = a;
+		words[1] = b;
+		words[2] = c;
+		words[3] = d;
+		words[4] = e;
+		words[FKT_POINT_RECORD_WORD] = (unsigned long)scratch->room.record;
+		if (((fill_short_fn)slot->record->fill)(&scratch->room, a, b, c, d, e))
+			fate = ask(slot, words, scratch);
+		else
+			fate = FKT_FATE_MISSED + FKT_MISSED_ROOM;
+	}
+	fkt_scratch_put();
+	fkt_count_hit(slot->instrument, fate);
+}
+
+static void probe_record_long(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k,
+			      u64 l)
+{
+	u64 words[FKT_POINT_WORDS] = { a, b, c, d, e, f, g, h, i, j, k, l };
+	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
+	const struct fkt_point_slot *slot = slot_of(hook);
+	struct fkt_scratch *scratch;
+
+	if (unlikely(!slot) || !fkt_instrument_on(slot->instrument->layer))
+		return;
+	scratch = fkt_scratch_get();
+	if (scratch) {
+		words[FKT_POINT_RECORD_WORD] = (unsigned long)scratch->room.record;
+		if (((fill_long_fn)slot->record->fill)(&scratch->room, a, b, c, d, e, f, g, h, i, j, k, l))
+			fate = ask(slot, words, scratch);
+		else
+			fate = FKT_FATE_MISSED + FKT_MISSED_ROOM;
+	}
+	fkt_scratch_put();
+	fkt_count_hit(slot->instrument, fate);
+}
+
 /* Parameters that x86-64 passes in registers, behind the first one. */
 #define SHORT 5
 
@@ -137,6 +195,8 @@ static void *probe_of(const struct fkt_point_slot *slot)
 {
 	if (!slot->program->insns && !fkt_writes_hits(slot->instrument))
 		return probe_silent;
+	if (slot->record)
+		return slot->arguments <= SHORT ? (void *)probe_record_short : (void *)probe_record_long;
 	return slot->arguments <= SHORT ? (void *)probe_short : (void *)probe_long;
 }
 
@@ -151,16 +211,28 @@ static bool is_called(const struct tracepoint *tracepoint, const char *name)
 	return !copy_from_kernel_nofault(own, tracepoint->name, bytes) && !memcmp(own, name, bytes);
 }
 
-static void match(struct tracepoint *tracepoint, void *unused)
+/* module: NULL: the kernel. Records are made of what the kernel's headers say that a tracepoint passes. */
+static bool has_record(const struct module *module)
+{
+	return !module || !test_bit(TAINT_OOT_MODULE, &module->taints);
+}
+
+static void match_in(struct tracepoint *tracepoint, const struct module *module)
 {
 	u32 i;
 
 	for (i = 0; i < arming->count; i++) {
 		struct fkt_point_slot *slot = &arming->slots[i];
 
-		if (!slot->tracepoint && !slot->probe && is_called(tracepoint, slot->name))
+		if (!slot->tracepoint && !slot->probe && (!slot->record || has_record(module)) &&
+		    is_called(tracepoint, slot->name))
 			slot->tracepoint = tracepoint;
 	}
+}
+
+static void match(struct tracepoint *tracepoint, void *unused)
+{
+	match_in(tracepoint, NULL);
 }
 
 static void unregister(struct hook *hook)
@@ -195,7 +267,7 @@ static void look_at_module(const struct module *module, bool is_going)
 		if (is_going)
 			forget(tracepoint);
 		else
-			match(tracepoint, NULL);
+			match_in(tracepoint, module);
 	}
 	mutex_unlock(&lock);
 }
@@ -318,6 +390,11 @@ int fkt_record_points_arm(struct fkt_point_table *table)
 
 	if (!table)
 		return 0;
+	if (table->has_records) {
+		err = fkt_scratch_records_get();
+		if (err)
+			return err;
+	}
 	mutex_lock(&lock);
 	arming = table;
 	mutex_unlock(&lock);
@@ -360,6 +437,7 @@ void fkt_record_points_disarm(const struct fkt_point_table *table)
 void fkt_record_points_end(void)
 {
 	fkt_record_points_disarm(NULL);
+	fkt_scratch_records_put();
 	fkt_record_module_probes_end();
 	if (is_watching)
 		unregister_tracepoint_module_notifier(&watch);

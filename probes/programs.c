@@ -9,6 +9,36 @@
 DEFINE_PER_CPU(u32, fkt_hit_depth);
 static DEFINE_PER_CPU(struct fkt_scratch [FKT_HITS_DEEP], scratches);
 
+static void __percpu *records;
+
+/* Gives each program room for a tracepoint's own record, unless it has. The caller holds the recording's lock. */
+int fkt_scratch_records_get(void)
+{
+	int cpu, level;
+
+	if (records)
+		return 0;
+	records = __alloc_percpu(FKT_HITS_DEEP * FKT_RECORD_BYTES, sizeof(u64));
+	if (!records)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu) {
+		for (level = 0; level < FKT_HITS_DEEP; level++) {
+			struct fkt_record_room *room = &per_cpu(scratches, cpu)[level].room;
+
+			room->record = per_cpu_ptr(records, cpu) + level * FKT_RECORD_BYTES;
+			room->bytes = FKT_RECORD_BYTES;
+		}
+	}
+	return 0;
+}
+
+/* Called when no probe that uses a record runs any more. */
+void fkt_scratch_records_put(void)
+{
+	free_percpu(records);
+	records = NULL;
+}
+
 /* Returns the memory for one program; NULL: too many run already. Caller must call fkt_scratch_put() in both cases. */
 struct fkt_scratch *fkt_scratch_get(void)
 {

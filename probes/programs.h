@@ -13,13 +13,18 @@
 #include <fkt/call_hit.h>
 #include <fkt/program_run.h>
 
+#include "../records/records.h"
 #include "call_context.h"
 
 /* What a program has and makes: too much for the stack of a task that may be deep in the kernel. */
 struct fkt_scratch {
 	u64 hit[FKT_CALL_FIRST_KEPT + FKT_CALL_KEPT];
 	u64 words[FKT_CALL_VALUES_LONG_HEAD + FKT_PROGRAM_WORDS]; /* of the event */
+	struct fkt_record_room room; /* for a tracepoint's own record; valid while fkt_scratch_records_get() holds */
 };
+
+/* The room. ftrace's own limit is a page; a record of more than this has a text of about 2000 bytes. */
+#define FKT_RECORD_BYTES 2048
 
 /*
  * Hits that are recorded on this CPU: at most one in a task, a softirq, an interrupt and an NMI. More are of hits that
@@ -29,6 +34,8 @@ struct fkt_scratch {
 #define FKT_HITS_DEEP 4
 DECLARE_PER_CPU(u32, fkt_hit_depth);
 
+int fkt_scratch_records_get(void);
+void fkt_scratch_records_put(void);
 struct fkt_scratch *fkt_scratch_get(void);
 void fkt_scratch_put(void);
 int fkt_read_memory(void *to, __u64 address, __u32 bytes);

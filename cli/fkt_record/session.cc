@@ -419,6 +419,9 @@ void Session::tell_instrument(const InstrumentSetup::Part& part,
   for (const InstrumentSetup::Part::Reason& left : part.left_out) {
     cli::warn("  without " + left.name + ": " + left.reason);
   }
+  for (const InstrumentSetup::Part::Reason& point : part.by_arguments) {
+    cli::warn("  " + point.name + ": its arguments, not its fields: " + point.reason);
+  }
 }
 
 void Session::tell_descendants(const std::vector<Descendant>& left) const {

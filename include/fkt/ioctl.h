@@ -31,7 +31,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 13
+#define FKT_ABI_VERSION 14
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -216,6 +216,9 @@ struct fkt_point {
 	__u32 number; /* in its events; below FKT_POINTS_MOST */
 	__u16 instrument; /* index */
 	__u16 arguments; /* that the tracepoint passes, or the probe's fields; at most FKT_POINT_ARGUMENTS */
+	/* fkt_point_record.bytes: the program uses the tracepoint's own record; 0: it does not */
+	__u32 record_bytes;
+	__u32 pad;
 };
 
 /*
@@ -242,9 +245,30 @@ enum fkt_missed {
 	FKT_MISSED_FULL = 4, /* the histogram had no room for its key */
 	/* the kernel's probe did not see it: too many at once, or it came in another probe's handler */
 	FKT_MISSED_PROBE = 5,
+	FKT_MISSED_ROOM = 6, /* the tracepoint's own record is longer than there is room for */
 };
 
 #define FKT_MISSED_REASONS 8 /* room for more of them */
+
+#define FKT_RECORD_NAME_BYTES 48
+#define FKT_RECORD_FIELDS 64
+
+/* A field of a tracepoint's own record: what ftrace records of a hit, and tracefs describes in the file "format". */
+struct fkt_record_field {
+	char name[FKT_RECORD_NAME_BYTES]; /* zero-terminated; a longer one is cut */
+	__u32 offset; /* in the record */
+	__u32 size; /* bytes */
+	__u32 is_signed;
+	__u32 pad;
+};
+
+/* FKT_POINT_RECORD */
+struct fkt_point_record {
+	char name[FKT_POINT_NAME_BYTES]; /* in: of the tracepoint */
+	__u64 fields; /* in: user pointer to struct fkt_record_field[FKT_RECORD_FIELDS] */
+	__u32 count; /* out: of the fields */
+	__u32 bytes; /* out: that each of its records has */
+};
 
 /*
  * FKT_MODULE_PROBES: the probes (probe.h) of the modules that are loaded: a line "MODULE\tDESCRIPTION\n" for each, in
@@ -507,5 +531,11 @@ struct fkt_fired {
  * probes, or calls without the TSC; ENOBUFS: no page became free for the lines.
  */
 #define FKT_EXCHANGE _IOWR(FKT_IOC, 33, struct fkt_exchange)
+/*
+ * Describes the record that the module makes of a tracepoint's arguments. EPERM: without CAP_SYS_ADMIN; ENOENT: it makes
+ * none of this one; ENOSPC: the record has more fields than there is room for; ENOPKG: there is no module fkt_records;
+ * EPROTO: it is of another version.
+ */
+#define FKT_POINT_RECORD _IOWR(FKT_IOC, 34, struct fkt_point_record)
 
 #endif /* FKT_IOCTL_H */

@@ -146,8 +146,6 @@ std::string_view FilterPass::value_name(const Field& field, std::uint64_t value)
       const Symbol* symbol = info_.symbols.at(value);
       return symbol == nullptr ? std::string_view() : std::string_view(symbol->name);
     }
-    case FieldType::named:
-      return info_.catalogue.name(field, value);
     default:
       return {};
   }
@@ -163,13 +161,20 @@ bool FilterPass::argument(const Node& node, const Event& event, bool& has) const
   }
   const std::optional<std::uint64_t> value = EventType::value(*field, event);
   if (!value) return false;
+  const bool is_named = field->type == FieldType::named || field->type == FieldType::dev;
+  if (node.value.kind == Literal::Kind::text && is_named) {
+    const std::string known = info_.catalogue.text(*field, *value);
+    has = !known.empty();
+    return has && compare(node.comparison, std::string_view(known), node.value);
+  }
   if (node.value.kind == Literal::Kind::text) {
     const std::string_view known = value_name(*field, *value);
     has = !known.empty();
     return has && compare(node.comparison, known, node.value);
   }
   has = true;
-  return compare(node.comparison, *value, field->type == FieldType::s, node.value);
+  return compare(node.comparison, *value,
+                 field->type == FieldType::s || info_.catalogue.is_signed(*field), node.value);
 }
 
 }  // namespace fkt

@@ -29,6 +29,8 @@ constexpr std::pair<std::string_view, FieldType> kFieldTypes[] = {
     {"trap", FieldType::trap},
     {"exitcode", FieldType::exitcode},
     {"str", FieldType::str},
+    {"dev", FieldType::dev},
+    {"bytes", FieldType::bytes},
     {"ticks", FieldType::ticks},
     {"ip4", FieldType::ip4},
     {"port", FieldType::port},
@@ -76,20 +78,21 @@ bool parse_fields(std::string_view text, std::vector<Field>& out) {
     field.name = take_until(rest, ':');
     const std::string_view type = take_until(rest, ':');
     field.type = field_type(type);
-    if (field.type == FieldType::unknown) field.names = type;
+    if (field.type == FieldType::unknown || field.type == FieldType::dev) field.names = type;
     if (!parse_number(take_until(rest, ':'), field.word) ||
         !parse_number(take_until(rest, ':'), field.shift) ||
         !parse_number(take_until(rest, ':'), field.bits)) {
       return false;
     }
     field.use = field_use(take_until(rest, ':'));
-    const bool number = field.bits != 0 && field.type != FieldType::str;
+    const bool is_long = field.type == FieldType::str || field.type == FieldType::bytes;
+    const bool number = field.bits != 0 && !is_long;
     if (field.use != FieldUse::none && !number) return false;
     if (field.word > FKT_VAR_MASK) return false;
     const unsigned width = field.word == 0 ? FKT_ARG_BITS : 64;
-    // A string may extend over several words; any other field lies within one word.
-    if (field.type == FieldType::str ? field.bits > 64 * FKT_VAR_MASK
-                                     : field.shift >= width || field.bits > width - field.shift) {
+    // Strings and bytes may extend over several words; any other field lies within one word.
+    if (is_long ? field.bits > 64 * FKT_VAR_MASK
+                : field.shift >= width || field.bits > width - field.shift) {
       return false;
     }
     out.push_back(std::move(field));
@@ -267,6 +270,7 @@ const Field* EventType::field(FieldUse use) const {
 }
 
 std::optional<std::uint64_t> EventType::value(const Field& field, const Event& event) {
+  if (field.type == FieldType::bytes) return {};
   std::uint64_t word = event.arg;
   unsigned width = FKT_ARG_BITS;
   if (field.word > 0) {
@@ -288,11 +292,14 @@ std::optional<std::uint64_t> EventType::value(const Field& field, const Event& e
   return word;
 }
 
-std::string_view EventType::text_view(const Field& field, const Event& event) {
+ByteView EventType::bytes(const Field& field, const Event& event) {
   if (field.word == 0 || field.word > event.words.size()) return {};
-  ByteView bytes = std::as_bytes(event.words.subspan(field.word - 1));
-  if (field.bits != 0) bytes = slice(bytes, 0, field.bits / 8);
-  std::string_view text = as_text(bytes);
+  const ByteView bytes = std::as_bytes(event.words.subspan(field.word - 1));
+  return field.bits != 0 ? slice(bytes, 0, field.bits / 8) : bytes;
+}
+
+std::string_view EventType::text_view(const Field& field, const Event& event) {
+  std::string_view text = as_text(bytes(field, event));
   return take_until(text, '\0');
 }
 
@@ -374,8 +381,16 @@ bool Catalogue::parse_span(std::string_view line) {
 // The columns after "name": table, number, name.
 bool Catalogue::parse_name(std::string_view line) {
   const std::string_view table = take_until(line, '\t');
+  const std::string_view text = take_until(line, '\t');
   std::uint64_t number = 0;
-  if (table.empty() || !parse_number(take_until(line, '\t'), number)) return false;
+  std::int64_t negative = 0;
+  if (table.empty()) return false;
+  if (text.starts_with('-') && parse_number(text, negative)) {
+    number = static_cast<std::uint64_t>(negative);
+    signed_tables_.emplace(table);
+  } else if (!parse_number(text, number)) {
+    return false;
+  }
   names_[std::string(table)].insert_or_assign(number, std::string(take_until(line, '\t')));
   return true;
 }
@@ -383,9 +398,21 @@ bool Catalogue::parse_name(std::string_view line) {
 // Makes fields whose type is the name of a table FieldType::named.
 void Catalogue::name_fields(std::vector<Field>& fields) const {
   for (Field& field : fields) {
-    const bool known = field.type == FieldType::unknown && names_.contains(field.names);
-    if (known) field.type = FieldType::named;
+    const bool known = names_.contains(field.names) || flags_.contains(field.names);
+    if (field.type == FieldType::unknown && known) field.type = FieldType::named;
   }
+}
+
+// The columns after "flag": table, bits, name.
+bool Catalogue::parse_flag(std::string_view line) {
+  const std::string_view table = take_until(line, '\t');
+  std::uint64_t bits = 0;
+  if (table.empty() || !parse_number(take_until(line, '\t'), bits)) return false;
+  std::pair<std::uint64_t, std::string> flag(bits, take_until(line, '\t'));
+  auto& flags = flags_[std::string(table)];
+  // Definitions may come several times in a recording.
+  if (std::ranges::find(flags, flag) == flags.end()) flags.push_back(std::move(flag));
+  return true;
 }
 
 // The columns after "values": table of the key's names, first and last number, fields. Words of the
@@ -450,7 +477,7 @@ Nesting Catalogue::nesting(std::string_view kind) const {
 }
 
 const Catalogue::NameTable* Catalogue::names(const Field& field) const {
-  if (field.type != FieldType::named) return nullptr;
+  if (field.type != FieldType::named && field.type != FieldType::dev) return nullptr;
   const auto table = names_.find(field.names);
   return table == names_.end() ? nullptr : &table->second;
 }
@@ -460,6 +487,24 @@ std::string_view Catalogue::name(const Field& field, std::uint64_t value) const 
   if (table == nullptr) return {};
   const auto found = table->find(value);
   return found == table->end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::string Catalogue::text(const Field& field, std::uint64_t value) const {
+  const std::string_view known = name(field, value);
+  const auto table = flags_.find(field.names);
+  if (!known.empty() || field.type != FieldType::named || table == flags_.end()) {
+    return std::string(known);
+  }
+  std::string text;
+  std::uint64_t rest = value;
+  for (const auto& [bits, flag] : table->second) {
+    const bool is_set = bits == 0 ? value == 0 : (rest & bits) == bits;
+    if (!is_set) continue;
+    text += (text.empty() ? "" : "|") + flag;
+    rest &= ~bits;
+  }
+  if (rest != 0 && !text.empty()) text += '|' + hex(rest);
+  return rest != 0 && text.empty() ? hex(rest) : text;
 }
 
 // Returns what is wrong with the line; empty: nothing. finish_lines() must follow.
@@ -486,6 +531,8 @@ std::string Catalogue::parse_line(std::string_view line) {
     return "not a kind of span and where it nests";
   } else if (kind == "name" && !parse_name(line)) {
     return "not a table of names, a number and its name";
+  } else if (kind == "flag" && !parse_flag(line)) {
+    return "not a table of flags, bits and their name";
   } else if (kind == "values") {
     return parse_values(line);
   } else if (kind == "in" && !parse_in(line)) {
@@ -555,7 +602,15 @@ std::string Catalogue::to_lines() const {
   }
   for (const auto& [table, names] : names_) {
     for (const auto& [number, name] : names) {
-      out += fmt::format("name\t{}\t{}\t{}\n", table, number, name);
+      const auto as_signed = static_cast<std::int64_t>(number);
+      const bool is_negative = as_signed < 0 && signed_tables_.contains(table);
+      out += fmt::format("name\t{}\t{}\t{}\n", table,
+                         is_negative ? std::to_string(as_signed) : std::to_string(number), name);
+    }
+  }
+  for (const auto& [table, flags] : flags_) {
+    for (const auto& [bits, name] : flags) {
+      out += fmt::format("flag\t{}\t{}\t{}\n", table, bits, name);
     }
   }
   for (const auto& [table, lines] : values_) {

@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "lib/base/bytes.h"
 #include "lib/base/result.h"
 #include "lib/format/event.h"
 #include "lib/format/span_kind.h"
@@ -35,6 +37,8 @@ enum class FieldType {
   trap,
   exitcode,
   str,
+  dev,    // a device's number as the kernel has it: 12 bits major, 20 bits minor; names: "dev"
+  bytes,  // an array of bytes, over as many words as it needs
   ticks,  // a duration
   ip4,    // an address of IP version 4, as it is in a packet
   port,   // of TCP or UDP, as it is in a packet
@@ -54,7 +58,8 @@ struct Field {
   std::string name;
   FieldType type = FieldType::u;
   FieldUse use = FieldUse::none;
-  std::string names;  // FieldType::named, unknown: the type's name, which is that of the name table
+  // FieldType::named, dev, unknown: the type's name, which is that of the name table.
+  std::string names;
   unsigned word = 0;  // 0: the argument, 1..: the words after the event word
   unsigned shift = 0;
   unsigned bits = 0;
@@ -100,7 +105,8 @@ struct EventType {
   std::uint16_t file_id() const { return made_of != 0 ? made_of : id; }
   // Returns the field with this use; nullptr: the event has none.
   const Field* field(FieldUse use) const;
-  // Value of a field, sign-extended for FieldType::s; nothing if the event is too short.
+  // Value of a field, sign-extended for FieldType::s; nothing if the event is too short, or the
+  // field is no number.
   static std::optional<std::uint64_t> value(const Field& field, const Event& event);
   // Text of a FieldType::str field, without its padding.
   static std::string text(const Field& field, const Event& event) {
@@ -108,6 +114,8 @@ struct EventType {
   }
   // As text(), without a copy; valid as long as the event.
   static std::string_view text_view(const Field& field, const Event& event);
+  // The bytes of a FieldType::bytes field.
+  static ByteView bytes(const Field& field, const Event& event);
 };
 
 // Ids of words that stand for a begin, or for a begin and its end (wire.h, Pairs).
@@ -170,12 +178,17 @@ class Catalogue {
   const NameTable* names(const Field& field) const;
   // Returns the name of a value in that table; empty: it has none.
   std::string_view name(const Field& field, std::uint64_t value) const;
+  // As name(); of a table that names flags, the names of those that are set: "WRITE|SYNC|0x40".
+  std::string text(const Field& field, std::uint64_t value) const;
+  // Returns whether the table has negative numbers, so that values without a name are signed.
+  bool is_signed(const Field& field) const { return signed_tables_.contains(field.names); }
 
  private:
   void add(EventType event);
   std::string parse_line(std::string_view line);
   void finish_lines();
   void name_fields(std::vector<Field>& fields) const;
+  bool parse_flag(std::string_view line);
   bool parse_name(std::string_view line);
   std::string parse_values(std::string_view line);
   bool parse_in(std::string_view line);
@@ -188,6 +201,9 @@ class Catalogue {
   std::vector<PairType> pairs_;
   std::vector<std::pair<std::string, Nesting>> spans_;  // kind, in the order of their lines
   std::map<std::string, NameTable> names_;
+  std::set<std::string> signed_tables_;
+  // Bits and their names, in the order in which they are shown.
+  std::map<std::string, std::vector<std::pair<std::uint64_t, std::string>>> flags_;
   // The lines "values" by table of names and first number; no number is in two of a table.
   std::map<std::string, std::map<std::uint64_t, KeyedFields>> values_;
   std::vector<std::pair<std::string, KeyedLayer>> in_;  // by table of names, as in their lines

@@ -38,17 +38,21 @@ Fetch kept_word(std::uint16_t number, const Fetch& like) {
 class CallCompiler {
  public:
   CallCompiler(const Instrument& instrument, const Prototype& function, const CallContext& context,
-               ArgumentLayout layout, CallNames::Place place = CallNames::Place::function)
+               ArgumentLayout layout, CallNames::Place place = CallNames::Place::function,
+               const PointRecord* record = nullptr)
       : instrument_(instrument),
         function_(function),
         layout_(std::move(layout)),
         by_probe_(context.by_probe),
         place_(place),
-        names_(context.btf, function, layout_, place),
+        record_(record),
+        names_(context.btf, function, layout_, place, record),
         tests_context_{names_, context.ticks_per_second, context.flags} {}
 
   // Of a place where everything is known at once. what: it is, for messages.
-  Result<PointProgram> compile_at_once(const fkt_program_rules& rules, const std::string& what) {
+  // rules: called when it is known whether the tracepoint's own record is used, with its bytes.
+  template <class Rules>
+  Result<PointProgram> compile_at_once(const Rules& rules, const std::string& what) {
     const Error none{ErrorCode::usage, what + " has no return value and no duration"};
     if (std::ranges::any_of(instrument_.values, &FetchedValue::of_result)) return none;
     Status done = bind_values();
@@ -63,10 +67,12 @@ class CallCompiler {
     if (!done) return done.error();
     for (const Value& value : values_) record(builder, value);
     for (const Measured& value : measured_) emit_measured(builder, value);
-    Result<ProgramBlock> block = builder.finish(rules);
+    const bool uses_record = asks_record();
+    Result<ProgramBlock> block = builder.finish(rules(uses_record ? record_->bytes : 0));
     if (!block) return block.error();
     describe_measured();
-    return PointProgram{std::move(*block), std::move(made_.fields), std::move(made_.measured)};
+    return PointProgram{std::move(*block), std::move(made_.fields), std::move(made_.measured),
+                        uses_record};
   }
 
   Result<CallPrograms> compile() {
@@ -350,8 +356,47 @@ class CallCompiler {
     return Done{};
   }
 
+  bool asks_record() const {
+    const auto is_field = [](const HitValue& value) { return value.field != nullptr; };
+    return std::ranges::any_of(values_, [&](const Value& one) { return is_field(one.bound); }) ||
+           std::ranges::any_of(measured_,
+                               [&](const Measured& one) { return is_field(one.bound); }) ||
+           std::ranges::any_of(tests_, [&](const HitTest& test) {
+             return is_field(test.left) || (test.right && is_field(*test.right));
+           });
+  }
+
+  // Emits a field of the tracepoint's own record.
+  void record_field(ProgramBuilder& builder, const Value& value) {
+    using Form = EventField::Form;
+    using Shown = EventField::Shown;
+    const EventField& field = *value.bound.field;
+    RecordedField recorded;
+    recorded.name = value.asked->name.empty() ? value.asked->path.text() : value.asked->name;
+    recorded.first_word = builder.words();
+    const bool is_bytes = field.form == Form::array && value.asked->path.steps.empty();
+    if (is_bytes || field.form == Form::text) {
+      recorded.size = std::min<std::uint32_t>(field.size, kMostTextBytes);
+      builder.emit_record_bytes(
+          {FKT_POINT_RECORD_WORD, record_->bytes, field.offset, recorded.size});
+      recorded.kind = is_bytes ? RecordedField::Kind::bytes : RecordedField::Kind::text;
+    } else {
+      builder.emit(value.bound.fetch, kTextBytes);
+      recorded.names = field.names;
+      recorded.kind = field.form == Form::text_elsewhere ? RecordedField::Kind::text
+                      : field.shown == Shown::device     ? RecordedField::Kind::device
+                      : field.shown == Shown::address    ? RecordedField::Kind::address
+                      : field.shown == Shown::hex        ? RecordedField::Kind::hexadecimal
+                      : value.bound.fetch.is_signed      ? RecordedField::Kind::signed_number
+                                                         : RecordedField::Kind::number;
+    }
+    recorded.words = static_cast<std::uint16_t>(builder.words() - recorded.first_word);
+    made_.fields.push_back(std::move(recorded));
+  }
+
   // Emits a value, and describes the words that it has in the event.
   void record(ProgramBuilder& builder, const Value& value) {
+    if (value.bound.field != nullptr) return record_field(builder, value);
     const Fetch& fetch = value.bound.fetch;
     const std::uint16_t first_word = builder.words();
     builder.emit(fetch, text_bytes(fetch));
@@ -398,6 +443,7 @@ class CallCompiler {
   const ArgumentLayout layout_;
   const bool by_probe_;
   const CallNames::Place place_;
+  const PointRecord* const record_;
   const CallNames names_;
   const TestContext tests_context_;
   std::vector<Value> values_;
@@ -421,7 +467,7 @@ Result<CallPrograms> compile_entry(const Instrument& instrument, const Prototype
                                    const CallContext& context) {
   Result<PointProgram> made =
       CallCompiler(instrument, function, context, lay_out_arguments(context.btf, function))
-          .compile_at_once(fkt_entry_rules(), "a function's entry");
+          .compile_at_once([](std::uint32_t) { return fkt_entry_rules(); }, "a function's entry");
   if (!made) return made.error();
   CallPrograms programs;
   programs.entry = std::move(made->block);
@@ -432,11 +478,11 @@ Result<CallPrograms> compile_entry(const Instrument& instrument, const Prototype
 Result<PointProgram> compile_instruction(const Instrument& instrument, const CallContext& context) {
   const Prototype none;
   return CallCompiler(instrument, none, context, {}, CallNames::Place::instruction)
-      .compile_at_once(fkt_instruction_rules(), "an instruction");
+      .compile_at_once([](std::uint32_t) { return fkt_instruction_rules(); }, "an instruction");
 }
 
 Result<PointProgram> compile_point(const Instrument& instrument, const Prototype& point,
-                                   const CallContext& context) {
+                                   const CallContext& context, const PointRecord* record) {
   ArgumentLayout layout;
   for (const Prototype::Argument& argument : point.arguments) {
     const auto word = static_cast<std::uint8_t>(layout.arguments.size());
@@ -450,8 +496,11 @@ Result<PointProgram> compile_point(const Instrument& instrument, const Prototype
     }
     layout.arguments.push_back({word, 1});
   }
-  return CallCompiler(instrument, point, context, std::move(layout))
-      .compile_at_once(fkt_point_rules(static_cast<__u32>(point.arguments.size())), "a tracepoint");
+  const auto arguments = static_cast<__u32>(point.arguments.size());
+  return CallCompiler(instrument, point, context, std::move(layout), CallNames::Place::function,
+                      record)
+      .compile_at_once([=](std::uint32_t bytes) { return fkt_point_rules(arguments, bytes); },
+                       "a tracepoint");
 }
 
 }  // namespace fkt

@@ -5,7 +5,8 @@
 // Names in its condition: ret, duration; task, pid, tid, uid, cgroup, cpu, context (task, softirq,
 // irq, nmi), since_start, stack_left; else the function's arguments, by name or as arg1, arg2 ...
 // If an argument has the name of one of the others, only "arg1" and paths from the name
-// ("task.prio") refer to the argument.
+// ("task.prio") refer to the argument. The fields of a tracepoint's own record precede all of
+// these.
 //
 // Terms of a "&&" that use arguments or stack_left, but neither ret nor duration, are evaluated
 // when the function is entered. A condition that uses no arguments is evaluated at the return.
@@ -22,18 +23,29 @@
 #include "lib/base/result.h"
 #include "lib/instrument/btf.h"
 #include "lib/instrument/instrument.h"
+#include "lib/instrument/point_record.h"
 #include "lib/instrument/program_builder.h"
 
 namespace fkt {
 
 // A value in the words of an event.
 struct RecordedField {
-  enum class Kind : std::uint8_t { number, signed_number, hexadecimal, address, text };
+  enum class Kind : std::uint8_t {
+    number,
+    signed_number,
+    hexadecimal,
+    address,
+    device,
+    bytes,
+    text,
+  };
 
   std::string name;  // as typed: "file.f_inode.i_ino", "ret"
   Kind kind = Kind::number;
   std::string shown_as;  // of a number (FetchedValue::shown_as)
   std::uint16_t first_word = 0, words = 1;
+  std::uint32_t size = 0;  // of bytes
+  ValueNames names{};      // of the values
 };
 
 // What the program of a histogram emits.
@@ -73,6 +85,7 @@ struct PointProgram {  // of a place where everything is known at once
   ProgramBlock block;
   std::vector<RecordedField> fields;
   std::optional<MeasuredValue> measured;  // if the action is a histogram
+  bool uses_record = false;
 };
 
 // The program of an instruction, which has registers (lib/instrument/registers.h). Error (usage):
@@ -81,7 +94,9 @@ Result<PointProgram> compile_instruction(const Instrument& instrument, const Cal
 
 // point: the tracepoint's arguments. Error (usage): it passes a structure by value, or what is
 // asked is not known there; with the column where there is one.
+// record: the tracepoint's own record, whose fields are names too and precede arguments that are
+// called so; nullptr: it has none.
 Result<PointProgram> compile_point(const Instrument& instrument, const Prototype& point,
-                                   const CallContext& context);
+                                   const CallContext& context, const PointRecord* record);
 
 }  // namespace fkt

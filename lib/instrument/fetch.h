@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <fkt/program.h>
@@ -28,6 +29,9 @@ struct Fetch {
   std::uint8_t bits = 64;        // of the value
   bool is_text = false;          // the operand is a text's address
   std::uint32_t text_bytes = 0;  // of the array that the text is in; 0: not known
+  // Of a tracepoint's own record: the field at `offset` has the low 16 bits of an offset to which
+  // this is added, and to that the record's address.
+  std::optional<std::int32_t> text_base;
   TypeId type = 0;
 };
 

@@ -210,6 +210,13 @@ class TestBinder {
       if (level == kLevels.end()) return std::nullopt;
       return level - kLevels.begin();
     }
+    if (test_.left.field != nullptr) {
+      const ValueNames& known = test_.left.field->names;
+      for (const ValueNames::Name& name : known.values) names.push_back(name.second);
+      for (const ValueNames::Name& name : known.flags) names.push_back(name.second);
+      const std::optional<std::uint64_t> value = known.find(word);
+      return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
+    }
     const Btf& btf = context_.names.btf();
     const Type type = btf.type(fetch.type);
     if (type.is_bool) {
@@ -284,7 +291,16 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
     }
     Result<Fetch> fetch = resolve_register(path, text);
     if (!fetch) return fetch.error();
-    return HitValue{HitValue::Source::argument, std::move(*fetch)};
+    return HitValue{HitValue::Source::argument, std::move(*fetch), nullptr};
+  }
+  if (record_ != nullptr) {
+    const EventField* const field = record_->layout.find(path.root);
+    const bool is_value = path.steps.empty() || (field && field->form == EventField::Form::array);
+    if (field != nullptr && is_value) {
+      Result<Fetch> fetch = fetch_field(*field, path);
+      if (!fetch) return fetch.error();
+      return HitValue{HitValue::Source::argument, std::move(*fetch), field};
+    }
   }
   const auto& arguments = function_.arguments;
   std::size_t i = argument_number(path.root).value_or(arguments.size());
@@ -293,12 +309,21 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
   if (i >= arguments.size()) {
     std::vector<std::string> names;
     std::string list;
+    if (record_ != nullptr) {
+      for (const EventField& field : record_->layout.fields) {
+        names.push_back(field.name);
+        list += (list.empty() ? "" : ", ") + names.back();
+      }
+    }
     for (std::size_t n = 0; n < arguments.size(); n++) {
       const std::string number = "arg" + std::to_string(n + 1);
       names.push_back(arguments[n].name.empty() ? number : arguments[n].name);
-      list += (n == 0 ? "" : ", ") + names.back();
+      if (record_ != nullptr && record_->layout.find(names.back()) != nullptr) continue;
+      list += (list.empty() ? "" : ", ") + names.back();
     }
-    return at_column(path.column, function_.function + " has no argument " + in_quotes(path.root) +
+    const std::string what =
+        record_ != nullptr ? " has no field or argument " : " has no argument ";
+    return at_column(path.column, function_.function + what + in_quotes(path.root) +
                                       (list.empty() ? "; it has none" : "; it has " + list) +
                                       did_you_mean(path.root, names));
   }
@@ -309,13 +334,13 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
   Result<Fetch> fetch =
       resolve_path(btf_, {words.first, words.words, arguments[i].type}, path, text);
   if (!fetch) return fetch.error();
-  return HitValue{HitValue::Source::argument, std::move(*fetch)};
+  return HitValue{HitValue::Source::argument, std::move(*fetch), nullptr};
 }
 
 Result<HitValue> CallNames::result(const FieldPath& path, TextRule text) const {
   Result<Fetch> fetch = resolve_path(btf_, {FKT_CALL_RESULT, 2, function_.result}, path, text);
   if (!fetch) return fetch.error();
-  return HitValue{HitValue::Source::result, std::move(*fetch)};
+  return HitValue{HitValue::Source::result, std::move(*fetch), nullptr};
 }
 
 Result<HitValue> CallNames::file_number(const FieldPath& path) const {
@@ -337,6 +362,14 @@ Result<HitValue> CallNames::file_number(const FieldPath& path) const {
 }
 
 Result<HitValue> CallNames::value(const FieldPath& path, TextRule text) const {
+  const EventField* const field = record_ != nullptr ? record_->layout.find(path.root) : nullptr;
+  if (field != nullptr) {
+    if (field->form == EventField::Form::array && path.steps.empty()) {
+      return at_column(path.column,
+                       field->name + " is an array: say which element, as " + field->name + "[0]");
+    }
+    return argument(path, text);
+  }
   if (path.root == "ret") return result(path, text);
   if (!path.steps.empty()) return argument(path, text);
   if (path.root == "duration") {

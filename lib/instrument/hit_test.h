@@ -13,6 +13,7 @@
 #include "lib/instrument/argument_words.h"
 #include "lib/instrument/btf.h"
 #include "lib/instrument/fetch.h"
+#include "lib/instrument/point_record.h"
 #include "lib/instrument/program_builder.h"
 #include "lib/instrument/value_range.h"
 #include "lib/query/expression.h"
@@ -26,6 +27,7 @@ struct HitValue {
 
   Source source = Source::context;
   Fetch fetch;
+  const EventField* field = nullptr;  // of the tracepoint's own record
 
   bool is_known_at_exit_only() const {
     return source == Source::result || source == Source::duration;
@@ -40,14 +42,15 @@ struct HitValue {
   }
 };
 
-// What the names mean for one function, or for an instruction in it.
+// What the names mean for one function, for an instruction in it, or for a tracepoint.
 class CallNames {
  public:
   enum class Place : std::uint8_t { function, instruction };
 
-  CallNames(const Btf& btf, const Prototype& function, const ArgumentLayout& layout,
-            Place place = Place::function)
-      : btf_(btf), function_(function), layout_(layout), place_(place) {}
+  // record: of a tracepoint; nullptr: it has none.
+  CallNames(const Btf& btf, const Prototype& function, const ArgumentLayout& layout, Place place,
+            const PointRecord* record)
+      : btf_(btf), function_(function), layout_(layout), place_(place), record_(record) {}
 
   const Btf& btf() const { return btf_; }
   // Returns the value with this name or path. Error (usage): there is none.
@@ -63,6 +66,7 @@ class CallNames {
   const Prototype& function_;
   const ArgumentLayout& layout_;
   const Place place_;
+  const PointRecord* record_;
 };
 
 struct HitTest {

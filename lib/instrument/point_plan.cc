@@ -70,16 +70,69 @@ class PointPlanner {
     if (prototype->arguments.empty()) return "its arguments are not described";
     prototype->arguments.erase(prototype->arguments.begin());
     prototype->function = name;
-    const Instrument with_values = with_default_values(*prototype, *btf);
-    Result<PointProgram> program =
-        compile_point(with_values, *prototype, {*btf, sources_.ticks_per_second, sources_.flags});
+    return sources_.arguments_first ? by_arguments_first(name, *prototype, *btf)
+                                    : by_record_first(name, *prototype, *btf);
+  }
+
+  std::string by_record_first(const std::string& name, const Prototype& prototype, const Btf& btf) {
+    const Result<PointRecord> record = record_of(name);
+    if (record) return compile(prototype, btf, &*record);
+    const std::string reason = compile(prototype, btf, nullptr);
+    if (!sources_.record) return reason;
+    if (!reason.empty()) return reason + "; its own fields: " + record.error().message;
+    plan_.by_arguments.push_back({name, record.error().message});
+    return {};
+  }
+
+  std::string by_arguments_first(const std::string& name, const Prototype& prototype,
+                                 const Btf& btf) {
+    const std::string reason = compile(prototype, btf, nullptr);
+    if (reason.empty()) return reason;
+    const Result<PointRecord> record = record_of(name);
+    return !record || !compile(prototype, btf, &*record).empty() ? reason : std::string();
+  }
+
+  Result<PointRecord> record_of(const std::string& name) const {
+    return sources_.record ? sources_.record(name) : Error{ErrorCode::absent, "not asked for"};
+  }
+
+  // Returns why the tracepoint cannot be recorded; empty: it is taken. record: nullptr: none.
+  std::string compile(const Prototype& prototype, const Btf& btf, const PointRecord* record) {
+    const Instrument with_values =
+        record != nullptr ? with_fields(record->layout) : with_default_values(prototype, btf);
+    Result<PointProgram> program = compile_point(
+        with_values, prototype, {btf, sources_.ticks_per_second, sources_.flags}, record);
     if (!program) return program.error().message;
-    plan_.taken.push_back({.name = name,
-                           .arguments = prototype->arguments.size(),
+    const bool uses_record = program->uses_record;
+    plan_.taken.push_back({.name = prototype.function,
+                           .arguments = prototype.arguments.size(),
                            .program = std::move(*program),
                            .module = {},
-                           .description = {}});
+                           .description = {},
+                           .record_bytes = uses_record ? record->bytes : 0});
     return {};
+  }
+
+  // All fields, as far as there is room.
+  Instrument with_fields(const EventLayout& layout) const {
+    Instrument instrument = instrument_;
+    if (!instrument.values.empty() || !instrument.action.records()) return instrument;
+    std::uint32_t words = 0;
+    for (const EventField& field : layout.fields) {
+      if (field.form == EventField::Form::other) continue;
+      const bool is_list = field.form == EventField::Form::array && field.element > 1;
+      const std::uint32_t elements = is_list ? field.size / field.element : 1;
+      for (std::uint32_t i = 0; i < elements; i++) {
+        // A text takes 4 words, an array of bytes 8 at most.
+        words += is_list || field.form == EventField::Form::number ? 1 : 8;
+        if (words > FKT_PROGRAM_WORDS) return instrument;
+        FetchedValue value;
+        value.path.root = field.name;
+        if (is_list) value.path.steps.push_back({{}, i, 0});
+        instrument.values.push_back(std::move(value));
+      }
+    }
+    return instrument;
   }
 
   Instrument with_default_values(const Prototype& prototype, const Btf& btf) const {

@@ -25,6 +25,7 @@ struct PointPlan {
     // Of a module's probe; else empty.
     std::string module, description;
     unsigned layer = FKT_L_INSTRUMENTS;  // bit number
+    std::uint32_t record_bytes = 0;      // 0: the program does not use the tracepoint's own record
   };
   struct LeftOut {
     std::string name, reason;
@@ -32,6 +33,8 @@ struct PointPlan {
 
   std::vector<Taken> taken;  // by name
   std::vector<LeftOut> left_out;
+  // Tracepoints that were planned without their own records, and why.
+  std::vector<LeftOut> by_arguments;
 };
 
 struct PointPlanSources {
@@ -43,11 +46,16 @@ struct PointPlanSources {
   std::function<const Btf*(std::string_view module)> types;
   double ticks_per_second = 1e9;
   std::span<const std::string> flags = {};  // of all instruments
+  // Returns the record that the module makes of a tracepoint. Error: none, and why. May be empty.
+  std::function<Result<PointRecord>(const std::string& event)> record{};
+  // Where a field and an argument have the same name, it is the argument's; what asks for arguments
+  // only is planned without the record, which takes time to make.
+  bool arguments_first = false;
 };
 
-// An instrument that records hits without naming values records all arguments of a tracepoint that
-// are numbers or texts. Error (usage): the patterns fit no tracepoint, or none of those that they
-// fit can be recorded.
+// An instrument that records hits without naming values records all fields of a tracepoint's own
+// record; of a tracepoint without one, all arguments that are numbers or texts.
+// Error (usage): the patterns fit no tracepoint, or none of those that they fit can be recorded.
 Result<PointPlan> plan_points(const Instrument& instrument, const PointPlanSources& sources);
 
 }  // namespace fkt

@@ -58,8 +58,8 @@ class ProbePlanner {
   // Returns why the probe cannot be recorded; empty: it is taken.
   std::string take(const ModuleProbe& probe) {
     const Prototype prototype{probe.name, probe.fields, false, 0};
-    Result<PointProgram> program = compile_point(with_default_values(probe), prototype,
-                                                 {probe_types(), ticks_per_second_, flags_});
+    Result<PointProgram> program = compile_point(
+        with_default_values(probe), prototype, {probe_types(), ticks_per_second_, flags_}, nullptr);
     if (!program) return program.error().message;
     PointPlan::Taken& taken = plan_.taken.emplace_back();
     taken.name = shown(probe);

@@ -46,7 +46,27 @@ void ProgramBuilder::add(fkt_op op, const Fetch& operand) {
   add(insn, operand);
 }
 
+// Pushes the address of a text that the record has elsewhere. Returns the operand that pops it.
+Fetch ProgramBuilder::push_address(const Fetch& operand) {
+  Fetch word;
+  word.index = operand.index;
+  add(FKT_OP_PUSH, word);
+  Fetch offset;
+  offset.from = FKT_FROM_RECORD;
+  offset.index = operand.index;
+  offset.offset = operand.offset;
+  offset.load = 4;
+  offset.left = offset.right = 48;
+  add(FKT_OP_ADD, offset);
+  Fetch address;
+  address.from = FKT_FROM_POP;
+  address.offset = *operand.text_base;
+  address.is_text = true;
+  return address;
+}
+
 void ProgramBuilder::add(const fkt_insn& insn, const Fetch& operand) {
+  if (operand.text_base) return add(insn, push_address(operand));
   Fetch pointer;
   pointer.from = operand.from;
   pointer.index = operand.index;
@@ -86,6 +106,29 @@ void ProgramBuilder::emit(const Fetch& operand, std::uint16_t text_bytes) {
   if (operand.is_text) insn.size = text_bytes;
   add(insn, operand);
   words_ = static_cast<std::uint16_t>(words_ + (operand.is_text ? text_bytes / 8 : 1));
+}
+
+void ProgramBuilder::emit_record_bytes(const RecordBytes& bytes) {
+  for (std::uint32_t at = 0; at < bytes.size; at += 8) {
+    const std::uint32_t rest = std::min(bytes.size - at, 8u), offset = bytes.offset + at;
+    const auto unused = static_cast<std::uint8_t>(64 - 8 * rest);
+    Fetch piece;
+    piece.from = FKT_FROM_RECORD;
+    piece.index = bytes.word;
+    piece.offset = static_cast<std::int32_t>(offset);
+    if ((rest & (rest - 1)) == 0) {
+      piece.load = static_cast<std::uint8_t>(rest);
+    } else if (offset + 8 <= bytes.record_bytes) {
+      piece.load = 8;
+      piece.left = piece.right = unused;
+    } else {  // the last bytes of the record: loaded with some before them
+      piece.load = 8;
+      piece.offset -= unused / 8;
+      piece.right = unused;
+    }
+    add(FKT_OP_EMIT, piece);
+    words_++;
+  }
 }
 
 void ProgramBuilder::emit_number(std::uint64_t number) {

@@ -53,6 +53,12 @@ class ProgramBuilder {
   // of 8.
   void emit(const Fetch& operand, std::uint16_t text_bytes);
   void emit_number(std::uint64_t number);
+  // Emits bytes of a tracepoint's own record as they are, padded with zeros to whole words.
+  struct RecordBytes {
+    std::uint8_t word = 0;  // of the hit: the record's address
+    std::uint32_t record_bytes = 0, offset = 0, size = 0;
+  };
+  void emit_record_bytes(const RecordBytes& bytes);
 
   // Returns the text's number. Error (usage): it is too long, or there are too many.
   Result<std::uint16_t> text(std::string_view text);
@@ -66,6 +72,8 @@ class ProgramBuilder {
   void set_words(std::uint16_t words) { words_ = words; }
 
  private:
+  Fetch push_address(const Fetch& operand);
+
   std::vector<fkt_insn> insns_;
   std::vector<std::string> texts_;
   std::vector<std::size_t> labels_{0};                // instruction's number

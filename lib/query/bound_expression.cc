@@ -32,6 +32,7 @@ bool has_names(const Field& field) {
     case FieldType::syscall:
     case FieldType::syscall32:
     case FieldType::addr:
+    case FieldType::dev:
     case FieldType::named:
       return true;
     case FieldType::s:
@@ -319,7 +320,7 @@ class Binder {
         node.by_id[type.id & FKT_ID_MASK] = static_cast<std::uint16_t>(node.fields.size());
         node.fields.push_back(&field);
         named |= has_names(field);
-        numbers |= field.type != FieldType::str;
+        numbers |= field.type != FieldType::str && field.type != FieldType::bytes;
       }
       for (const KeyedFields& keyed : type.values) {
         for (const Field& field : keyed.fields) {
@@ -327,7 +328,7 @@ class Binder {
           node.values.push_back(
               {type.id, keyed.first, keyed.last, type.field(FieldUse::key), &field});
           named |= has_names(field);
-          numbers |= field.type != FieldType::str;
+          numbers |= field.type != FieldType::str && field.type != FieldType::bytes;
         }
       }
     }

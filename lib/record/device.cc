@@ -96,6 +96,8 @@ Error Device::start_error(const fkt_start& start, int number) const {
       return other_abi("another one");
     case ENOMEM:
       return about("not enough memory for the pages (try a smaller -p)");
+    case ESTALE:
+      return about("the module fkt_records was exchanged or unloaded meanwhile");
     case ENXIO:
       return about("a tracepoint of -i has gone with its module");
     case ENOPKG:
@@ -207,6 +209,27 @@ Result<std::uint32_t> Device::exchange(const fkt_instruments& instruments, std::
   fkt_start start{};
   start.instruments = argument.instruments;
   return start_error(start, number);
+}
+
+Result<TracepointRecord> Device::point_record(const std::string& tracepoint) const {
+  TracepointRecord record;
+  record.fields.resize(FKT_RECORD_FIELDS);
+  fkt_point_record asked{};
+  if (tracepoint.size() >= sizeof asked.name) return Error{ErrorCode::io, "its name is too long"};
+  std::ranges::copy(tracepoint, std::begin(asked.name));
+  asked.fields = reinterpret_cast<std::uintptr_t>(record.fields.data());
+  const int number = call(fd_.get(), FKT_POINT_RECORD, &asked);
+  if (number == ENOENT) {
+    return Error{ErrorCode::io, "fkt_records does not have it"};
+  }
+  if (number == ENOPKG) return Error{ErrorCode::absent, "there is no module fkt_records"};
+  if (number == EPROTO) {
+    return Error{ErrorCode::absent, "the module fkt_records that is loaded is of another version"};
+  }
+  if (number != 0) return error("its record", number);
+  record.fields.resize(asked.count);
+  record.bytes = asked.bytes;
+  return record;
 }
 
 Status Device::stop() {

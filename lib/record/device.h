@@ -17,6 +17,12 @@
 
 namespace fkt {
 
+// What the module makes of a tracepoint's arguments.
+struct TracepointRecord {
+  std::vector<fkt_record_field> fields;
+  std::uint32_t bytes = 0;  // that each record has
+};
+
 class Device {
  public:
   // Opens the device and checks that module and tool have the same ABI.
@@ -61,6 +67,10 @@ class Device {
   // Puts another table of instruments into force (FKT_EXCHANGE). lines: for the catalogue. Returns
   // its number in the recording. Error: the table before stays in force.
   Result<std::uint32_t> exchange(const fkt_instruments& instruments, std::string_view lines);
+
+  // The record that the module makes of this tracepoint's arguments. Error: none, and why;
+  // (absent): the module makes none of any tracepoint.
+  Result<TracepointRecord> point_record(const std::string& tracepoint) const;
 
   // State of the module and of the recording; of one CPU; and a reading of all clocks at one
   // moment.

@@ -33,6 +33,17 @@ void put_exit_code(TextWriter& out, std::uint64_t code) {
   if ((code & 0x80) != 0) out.put(" core dumped");
 }
 
+// Writes "7f:00:00:01".
+void put_bytes(TextWriter& out, ByteView bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (std::size_t i = 0; i < bytes.size(); i++) {
+    const auto byte = std::to_integer<unsigned>(bytes[i]);
+    if (i != 0) out.put(':');
+    out.put(kDigits[byte >> 4]);
+    out.put(kDigits[byte & 15]);
+  }
+}
+
 }  // namespace
 
 // An event whose first field is a system call's number is named after the call; the number is then
@@ -76,6 +87,15 @@ void EventFormat::value(TextWriter& out, const Field& field, std::uint64_t value
       return out.hex(value);
     case FieldType::ip4:
       return put_ip4(out, value);
+    case FieldType::dev:
+      out.number(value >> 20);
+      out.put(':');
+      return out.number(value & 0xfffff);
+    case FieldType::named:
+      if (info_.catalogue.is_signed(field)) {
+        return out.number_signed(static_cast<std::int64_t>(value));
+      }
+      return out.number(value);
     default:
       return out.number(value);
   }
@@ -107,8 +127,9 @@ void EventFormat::value_name(TextWriter& out, const Field& field, std::uint64_t 
       if (symbols.at(value) != nullptr) out.escaped(symbols.name(value));
       return;
     }
+    case FieldType::dev:
     case FieldType::named:
-      return out.escaped(info_.catalogue.name(field, value));
+      return out.escaped(info_.catalogue.text(field, value));
     default:
       return;
   }
@@ -153,6 +174,7 @@ void EventFormat::argument(TextWriter& out, const Field& field, std::uint64_t nu
     case FieldType::s:  // -ENOENT, a function
     case FieldType::addr:
     case FieldType::exitcode:
+    case FieldType::dev:
     case FieldType::named:
       return name_or_value(out, field, number);
     case FieldType::tid:
@@ -186,6 +208,12 @@ void EventFormat::text(TextWriter& out, const Event& event, const Step& step) co
       out.escaped(EventType::text(field, event));
       out.put('"');
       return;
+    }
+    if (field.type == FieldType::bytes) {
+      separate();
+      out.put(field.name);
+      out.put('=');
+      return put_bytes(out, EventType::bytes(field, event));
     }
     if (field.use == FieldUse::begin) return;  // only some of its bits
     const std::optional<std::uint64_t> number = EventType::value(field, event);
@@ -239,6 +267,12 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
       out.json(EventType::text(field, event));
       return;
     }
+    if (field.type == FieldType::bytes) {
+      key(field.name);
+      out.put('"');
+      put_bytes(out, EventType::bytes(field, event));
+      return out.put('"');
+    }
     const std::optional<std::uint64_t> number = EventType::value(field, event);
     if (!number) return;
     key(field.name);
@@ -246,7 +280,7 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
     const bool as_text = field.type == FieldType::x || field.type == FieldType::uaddr ||
                          field.type == FieldType::addr || field.type == FieldType::ip4;
     if (as_text) out.put('"');
-    value(out, field, *number);
+    field.type == FieldType::dev ? out.number(*number) : value(out, field, *number);
     if (as_text) out.put('"');
     name.clear();
     value_name(name, field, *number);

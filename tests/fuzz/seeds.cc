@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Writes the fuzzers' seeds into a folder: small recordings of every kind the reader knows, a log
-// of KFT, expressions, instruments, requests, messages.
+// of KFT, expressions, instruments, a tracepoint's description, requests, messages.
 #include <fcntl.h>
 
 #include <cstdio>
@@ -121,6 +121,16 @@ constexpr const char* kExpressions[] = {
     "state == D || next == find || ip ~ 'do_*' || path == \"/usr/bin/find\"",
 };
 
+constexpr const char* kEventFormat =
+    "name: block_thing\nID: 1\nformat:\n"
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+    "\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
+    "\tfield:char rwbs[8];\toffset:12;\tsize:8;\tsigned:0;\n"
+    "\tfield:__data_loc char[] cmd;\toffset:20;\tsize:4;\tsigned:0;\n"
+    "\tfield:int state;\toffset:24;\tsize:4;\tsigned:1;\n\n"
+    "print fmt: \"%d %s\", ((unsigned int) ((REC->dev) >> 20)), (REC->state & 3) ? "
+    "__print_flags(REC->state & 3, \"|\", { 1 << 0, \"S\" }, { 0x2u, \"D\" }) : \"R\"\n";
+
 constexpr const char* kInstruments[] = {
     "call:vfs_read(file.f_path.dentry->d_name.name, count) ret if duration > 1ms && 1/10",
     "fn:ext4:ext4_*,!ext4_da_*:entry if inside && stack_left < 500 do stack",
@@ -187,6 +197,7 @@ int main(int argc, char** argv) {
   for (const char* text : kRequests) {
     std::ofstream(folder + "request-" + std::to_string(number++)) << text;
   }
+  std::ofstream(folder + "event-format") << kEventFormat;
   std::ofstream(folder + "snapshot-ask") << "fkt-snapshot-1 5000000 a file";
   std::ofstream(folder + "instruments-ask") << "fkt-instruments-1 remove";
   std::ofstream(folder + "snapshot-answer") << "written a file: 1 events of 0.1 s";

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <fkt/point_hit.h>
 #include <fkt/program_run.h>
 
 #include "lib/instrument/point_plan.h"
@@ -24,25 +25,55 @@ const std::vector<Symbol> kSymbols = {
 const std::vector<std::string> kSystems = {"block", "files"};
 const std::vector<std::string> kEvents = {"file_read", "file_moved", "file_made_up", "file_gone"};
 
-Result<PointPlan> planned(const std::string& text) {
+// The record of file_read, which has a field that is called as an argument.
+Result<PointRecord> record_of(const std::string& event) {
+  if (event != "file_read") return Error{ErrorCode::io, "there is none of " + event};
+  Result<EventLayout> layout = EventLayout::parse(
+      "name: file_read\nformat:\n"
+      "\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
+      "\tfield:short state;\toffset:12;\tsize:2;\tsigned:1;\n"
+      "\tfield:char kind[6];\toffset:14;\tsize:6;\tsigned:0;\n"
+      "\tfield:__data_loc char[] name;\toffset:20;\tsize:4;\tsigned:0;\n"
+      "\tfield:__rel_loc char[] label;\toffset:24;\tsize:4;\tsigned:0;\n"
+      "\tfield:__u8 address[4];\toffset:28;\tsize:4;\tsigned:0;\n"
+      "\tfield:unsigned int flags;\toffset:32;\tsize:4;\tsigned:0;\n"
+      "\tfield:u16 words[2];\toffset:36;\tsize:4;\tsigned:0;\n"
+      "\tfield:__data_loc u8[] data;\toffset:40;\tsize:4;\tsigned:0;\n"
+      "print fmt: \"%s %s\", __print_symbolic(REC->state, {-1, \"BROKEN\"}, {2, \"OPEN\"}), "
+      "__print_flags(REC->flags, \"|\", {1, \"SYNC\"}, {4, \"META\"})\n");
+  REQUIRE(layout);
+  return PointRecord{std::move(*layout), 44};
+}
+
+struct Records {
+  bool are_there = false, arguments_first = false;
+};
+
+Result<PointPlan> planned(const std::string& text, Records records = {}) {
   static const Btf btf = MadeBtf().read();
   const Result<Instrument> instrument = Instrument::parse(text);
   REQUIRE(instrument);
   const bool is_known = instrument->place.group == "files";
   const auto types = [](std::string_view module) { return module == "bare" ? nullptr : &btf; };
-  return plan_points(*instrument, {kSystems, is_known ? kEvents : std::vector<std::string>(),
-                                   kSymbols, types, 1e9});
+  const std::vector<std::string> none;
+  PointPlanSources sources{.systems = kSystems,
+                           .events = is_known ? kEvents : none,
+                           .symbols = kSymbols,
+                           .types = types};
+  if (records.are_there) sources.record = record_of;
+  sources.arguments_first = records.arguments_first;
+  return plan_points(*instrument, sources);
 }
 
-PointPlan plan(const std::string& text) {
-  Result<PointPlan> made = planned(text);
+PointPlan plan(const std::string& text, Records records = {}) {
+  Result<PointPlan> made = planned(text, records);
   INFO((made ? "" : made.error().message));
   REQUIRE(made);
   return std::move(*made);
 }
 
-std::string refusal(const std::string& text) {
-  const Result<PointPlan> made = planned(text);
+std::string refusal(const std::string& text, Records records = {}) {
+  const Result<PointPlan> made = planned(text, records);
   return made ? "made" : made.error().message;
 }
 
@@ -74,6 +105,42 @@ Outcome hit(const std::string& text, const File& file, std::uint32_t count, std:
   fkt_emitted out = {words.data(), 0, 0};
   const fkt_run says = fkt_program_run(&program, arguments, &out, read_memory, no_context);
   return {says, words};
+}
+
+constexpr Records kWithRecords{true, false};
+
+// The record of a hit, and what a program makes of it.
+Outcome hit_record(const std::string& text) {
+  const PointPlan made = plan(text, kWithRecords);
+  REQUIRE(made.taken.at(0).record_bytes == 44);
+  const fkt_program& program = made.taken[0].program.block.program();
+  alignas(8) unsigned char record[64] = {};
+  const auto put = [&](std::size_t at, const auto& value) {
+    std::memcpy(record + at, &value, sizeof value);
+  };
+  put(8, std::uint32_t{8 << 20 | 3});
+  put(12, std::int16_t{-1});
+  put(14, "abcdef");                     // without a zero: the next field follows
+  put(20, std::uint32_t{5 << 16 | 44});  // at 44
+  put(24, std::uint32_t{4 << 16 | 22});  // at 28 + 22
+  put(28, std::uint32_t{0x0100007f});
+  put(32, std::uint32_t{5 | 64});
+  put(36, std::uint32_t{7 | 9 << 16});
+  put(44, "disk\0\0two");
+  std::vector<__u64> words(program.words);
+  fkt_emitted out = {words.data(), 0, 0};
+  __u64 arguments[FKT_POINT_WORDS] = {0, 17, 0xffffffff};
+  arguments[FKT_POINT_RECORD_WORD] = reinterpret_cast<std::uint64_t>(record);
+  const fkt_run says = fkt_program_run(&program, arguments, &out, read_memory, no_context);
+  return {says, words};
+}
+
+bool keeps(const std::string& condition) {
+  return hit_record("tp:files:file_read if " + condition).says == FKT_RUN_KEEP;
+}
+
+std::string text_at(const Outcome& made, std::size_t word) {
+  return reinterpret_cast<const char*>(&made.words.at(word));
 }
 
 }  // namespace
@@ -126,4 +193,74 @@ TEST_CASE("a hit's values are fetched, and conditions are asked of them") {
         FKT_RUN_KEEP);
   file.f_path.dentry = nullptr;
   CHECK(hit(path, file, 17, 0).says == FKT_RUN_FAULT);
+}
+
+TEST_CASE("an instrument without values records the fields of a tracepoint's own record") {
+  const PointPlan made = plan("tp:files:file_read", kWithRecords);
+  const std::vector<RecordedField>& fields = made.taken[0].program.fields;
+  REQUIRE(fields.size() == 9);
+  using Kind = RecordedField::Kind;
+  CHECK((fields[0].name == "dev" && fields[0].kind == Kind::device));
+  CHECK((fields[1].name == "state" && fields[1].kind == Kind::signed_number));
+  CHECK(fields[1].names.find("OPEN") == 2);
+  CHECK((fields[2].name == "kind" && fields[2].kind == Kind::text && fields[2].size == 6));
+  CHECK((fields[3].name == "name" && fields[3].kind == Kind::text && fields[3].words == 4));
+  CHECK(fields[4].name == "label");
+  CHECK((fields[5].name == "address" && fields[5].kind == Kind::bytes && fields[5].size == 4));
+  CHECK((fields[6].name == "flags" && fields[6].names.flags.size() == 2));
+  CHECK((fields[7].name == "words[0]" && fields[8].name == "words[1]"));
+  CHECK(made.by_arguments.empty());
+
+  const Outcome hit = hit_record("tp:files:file_read");
+  REQUIRE(hit.says == FKT_RUN_KEEP);
+  CHECK(hit.words[fields[0].first_word] == (8 << 20 | 3));
+  CHECK(hit.words[fields[1].first_word] == ~__u64{0});
+  CHECK(text_at(hit, fields[2].first_word) == "abcdef");
+  CHECK(text_at(hit, fields[3].first_word) == "disk");
+  CHECK(text_at(hit, fields[4].first_word) == "two");
+  CHECK(hit.words[fields[5].first_word] == 0x0100007f);
+  CHECK(hit.words[fields[6].first_word] == (5 | 64));
+  CHECK(hit.words[fields[7].first_word] == 7);
+  CHECK(hit.words[fields[8].first_word] == 9);
+}
+
+TEST_CASE("conditions ask for fields by name, and know the names of their values") {
+  CHECK(keeps("state == BROKEN"));
+  CHECK_FALSE(keeps("state == OPEN"));
+  CHECK(keeps("state < 0"));
+  CHECK(keeps("flags == 69 && words[1] == 9"));
+  CHECK(keeps("name == \"disk\" && label ~ \"t*\""));
+  CHECK_FALSE(keeps("name == \"disc\""));
+  CHECK(keeps("count == 17"));  // an argument: no field is called so
+  CHECK(has(refusal("tp:files:file_read if state == BROKE", kWithRecords), "BROKEN"));
+  CHECK(has(refusal("tp:files:file_read if address == 5", kWithRecords),
+            "address is an array: say which element"));
+  CHECK(has(refusal("tp:files:file_read(data)", kWithRecords), "another length in each record"));
+  CHECK(has(refusal("tp:files:file_read(flag)", kWithRecords),
+            "has no field or argument \"flag\"; it has dev, state"));
+  CHECK(has(refusal("tp:files:file_read do histogram(name)", kWithRecords), "is a text"));
+}
+
+TEST_CASE("what is called as a field and as an argument is the field's, but in lists of layers") {
+  const auto used = [](const std::string& text, Records records) {
+    return plan(text, records).taken[0].record_bytes != 0;
+  };
+  CHECK(used("tp:files:file_read(state)", kWithRecords));
+  CHECK_FALSE(used("tp:files:file_read(count)", kWithRecords));
+  CHECK_FALSE(used("tp:files:file_read do count", kWithRecords));
+  CHECK(used("tp:files:file_read if state == OPEN do count", kWithRecords));
+  CHECK(used("tp:files:file_read do histogram(flags, by state)", kWithRecords));
+  constexpr Records kOfLayers{true, true};
+  CHECK_FALSE(used("tp:files:file_read(state)", kOfLayers));
+  CHECK_FALSE(used("tp:files:file_read", kOfLayers));
+  CHECK(used("tp:files:file_read(state, flags)", kOfLayers));
+}
+
+TEST_CASE("a tracepoint without a record is recorded by its arguments, with the reason") {
+  const PointPlan all = plan("tp:files:*", kWithRecords);
+  CHECK(all.by_arguments.empty());
+  CHECK(all.left_out.size() == 3);
+  const std::string none = refusal("tp:files:file_moved(size)", kWithRecords);
+  CHECK(has(none, "by value"));
+  CHECK(has(none, "its own fields: there is none of file_moved"));
 }

@@ -111,6 +111,7 @@ unload_module() { rmmod fkt; }
 # since an earlier case.
 calls_loaded() { [[ -d /sys/module/fkt_calls ]]; }
 load_calls() { calls_loaded || insmod "${FKT_KO%fkt.ko}fkt_calls.ko"; }
+load_records() { [[ -d /sys/module/fkt_records ]] || insmod "${FKT_KO%fkt.ko}fkt_records.ko"; }
 unload_calls() { ! calls_loaded || { [[ $(</sys/module/fkt_calls/parameters/open) -eq 0 ]] && rmmod fkt_calls; }; }
 
 # The programs of tests/vm/programs/.

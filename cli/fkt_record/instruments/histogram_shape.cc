@@ -78,6 +78,9 @@ std::string HistogramShape::key_text(const fkt_histogram_row& row) const {
       return hex(row.key[0]);
     case RecordedField::Kind::signed_number:
       return std::to_string(static_cast<std::int64_t>(row.key[0]));
+    case RecordedField::Kind::device:
+      return fmt::format("{}:{}", row.key[0] >> 20, row.key[0] & 0xfffff);
+    case RecordedField::Kind::bytes:  // no key
     case RecordedField::Kind::number:
       break;
   }

@@ -16,7 +16,8 @@ constexpr const char* kWhyMissed[] = {"memory could not be read",
                                       "began before the recording or the instrument",
                                       "had not the fields that are described",
                                       "the histogram had no room for their keys",
-                                      "not seen by the kernel's probe"};
+                                      "not seen by the kernel's probe",
+                                      "their record was too long"};
 
 std::string why_missed(const fkt_hit_counts& counts) {
   std::string why;

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/instruments/instrument_setup.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include <fkt/events.h>
 
+#include "cli/fkt_record/instruments/point_records.h"
 #include "cli/fkt_record/instruments/probe_source.h"
-#include "lib/base/unique_fd.h"
+#include "cli/fkt_record/instruments/tracefs.h"
 #include "lib/instrument/btf.h"
 #include "lib/instrument/probe_plan.h"
 #include "lib/record/machine_sections.h"
@@ -30,55 +27,8 @@ namespace {
 constexpr std::size_t kMostKretprobes = 100;
 constexpr std::size_t kMostFprobes = FKT_RETURN_PROBES_MOST;
 
-constexpr const char* kTracefs[] = {"/sys/kernel/tracing/", "/sys/kernel/debug/tracing/"};
-
 Error unsupported(const Instrument& instrument, const std::string& what) {
   return {ErrorCode::usage, "-i \"" + instrument.text + "\": " + what};
-}
-
-// Error (io): the kernel lets nobody trace functions.
-Status check_ftrace(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  // Not EACCES, which is for users without a capability.
-  if (!fd && errno == EPERM) {
-    return Error{ErrorCode::io,
-                 "-i: the kernel is locked down (confidentiality) and lets nobody trace functions"};
-  }
-  if (!fd && errno == ENODEV) {
-    return Error{ErrorCode::io,
-                 "-i: ftrace has switched itself off after an error (see the kernel's log), until "
-                 "the next boot"};
-  }
-  return Done{};
-}
-
-// The functions that ftrace can trace. Error (io): tracefs is not there, or closed to everybody.
-Result<std::string> available_functions() {
-  const Status open = check_ftrace(std::string(kTracefs[0]) + "available_filter_functions");
-  if (!open) return open.error();
-  Result<std::string> text = read_file(std::string(kTracefs[0]) + "available_filter_functions");
-  if (!text) text = read_file(std::string(kTracefs[1]) + "available_filter_functions");
-  if (text) return text;
-  return Error{ErrorCode::io, text.error().message +
-                                  ": -i needs the list of functions that can be traced (mount -t "
-                                  "tracefs nodev /sys/kernel/tracing)"};
-}
-
-// The names of the folders in a folder of tracefs. Error (io): tracefs is not there.
-Result<std::vector<std::string>> folders(const std::string& folder) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  for (const char* const tracefs : kTracefs) {
-    std::vector<std::string> names;
-    fs::directory_iterator entry(tracefs + folder, error), end;
-    for (; !error && entry != end; entry.increment(error)) {
-      if (entry->is_directory()) names.push_back(entry->path().filename().string());
-    }
-    if (!error) return names;
-  }
-  return Error{ErrorCode::io, kTracefs[0] + folder + ": " + error.message() +
-                                  ": -i needs the list of tracepoints (mount -t tracefs nodev "
-                                  "/sys/kernel/tracing)"};
 }
 
 // The types of the kernel and of its modules, read when they are asked for.
@@ -406,13 +356,21 @@ class InstrumentSetup::Maker {
   }
 
   Status add_points(const Instrument& instrument, fkt_layer layer) {
-    const Result<std::vector<std::string>> systems = folders("events");
+    const std::string& system = instrument.place.group;
+    const Result<std::vector<std::string>> systems = tracefs_folders("events");
     if (!systems) return systems.error();
-    const Result<std::vector<std::string>> events = folders("events/" + instrument.place.group);
+    const Result<std::vector<std::string>> events = tracefs_folders("events/" + system);
     const std::vector<std::string> none;
-    Result<PointPlan> plan = plan_points(
-        instrument,
-        {*systems, events ? *events : none, symbols_.symbols, types(), ticks_per_second_, flags_});
+    const auto record = [&](const std::string& event) { return records_.find(system, event); };
+    Result<PointPlan> plan =
+        plan_points(instrument, {.systems = *systems,
+                                 .events = events ? *events : none,
+                                 .symbols = symbols_.symbols,
+                                 .types = types(),
+                                 .ticks_per_second = ticks_per_second_,
+                                 .flags = flags_,
+                                 .record = record,
+                                 .arguments_first = layer != FKT_L_INSTRUMENTS});
     if (plan) {
       for (PointPlan::Taken& taken : plan->taken) taken.layer = layer;
     }
@@ -434,6 +392,7 @@ class InstrumentSetup::Maker {
       by_layer[taken.layer].taken.push_back(std::move(taken));
     }
     by_layer.begin()->second.left_out = std::move(plan->left_out);
+    by_layer.begin()->second.by_arguments = std::move(plan->by_arguments);
     for (auto& [bit, part_plan] : by_layer) {
       const auto layer = static_cast<fkt_layer>(bit);
       made_.points_.add(part_plan, next(), layer, numbering_.tracepoints);
@@ -441,6 +400,7 @@ class InstrumentSetup::Maker {
       part.of = of;
       part.places = part_plan.taken.size();
       part.left_out = left_out(std::move(part_plan.left_out));
+      part.by_arguments = left_out(std::move(part_plan.by_arguments));
       const Status shaped = shape(instrument, part_plan.taken.front().program.measured, part);
       if (!shaped) return shaped;
       finish_part(instrument, std::move(part), layer);
@@ -488,6 +448,7 @@ class InstrumentSetup::Maker {
   std::optional<Types> types_;
   std::optional<TraceableFunctions> traceable_;
   std::optional<ProbeSource> probes_;
+  PointRecords records_{device_};
   InstrumentSetup made_;
 };
 

@@ -50,6 +50,8 @@ class InstrumentSetup {
     // Functions that have a return probe, because they cannot be called through.
     std::vector<Reason> by_probe{};
     std::vector<Reason> left_out{};
+    // Tracepoints of which the arguments are recorded, not their own fields, and why.
+    std::vector<Reason> by_arguments{};
   };
 
   // What is asked for: with -i, and by lists of layers.

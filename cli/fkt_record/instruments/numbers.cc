@@ -11,12 +11,12 @@ void Numbers::begin() {
 
 std::uint32_t Numbers::add(const std::string& name, std::span<const RecordedField> fields,
                            unsigned layer) {
-  Equals& equals = known_[name + '\t' + std::to_string(layer) + '\t' + value_fields(fields)];
+  Equals& equals = known_[name + '\t' + std::to_string(layer) + '\t' + value_fields(fields, name)];
   if (equals.used == equals.numbers.size()) {
     const auto number = static_cast<std::uint32_t>(names_.size());
     equals.numbers.push_back(number);
     names_.push_back(name);
-    values_.add(number, fields);
+    values_.add(number, name, fields);
     layers_.add(number, layer);
   }
   return equals.numbers[equals.used++];

@@ -19,6 +19,7 @@ void PointSetup::add(const PointPlan& plan, std::uint16_t instrument, fkt_layer 
     point.number = numbers.add(taken.name, taken.program.fields, layer);
     point.instrument = instrument;
     point.arguments = static_cast<std::uint16_t>(taken.arguments);
+    point.record_bytes = taken.record_bytes;
     const ProgramBlock& block = taken.program.block;
     const auto* const program = reinterpret_cast<const std::byte*>(&block.program());
     programs_.insert(programs_.end(), program, program + block.bytes());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/instruments/value_lines.h"
 
+#include <set>
 #include <utility>
 
 namespace fkt::record {
@@ -11,11 +12,15 @@ std::pair<std::string_view, unsigned> type_of(const RecordedField& field) {
   if (!field.shown_as.empty()) return {field.shown_as, 64};
   switch (field.kind) {
     case RecordedField::Kind::text:
-      return {"str", 64u * field.words};
+      return {"str", field.size != 0 ? 8 * field.size : 64u * field.words};
     case RecordedField::Kind::address:
       return {"addr", 64};
     case RecordedField::Kind::hexadecimal:
       return {"x", 64};
+    case RecordedField::Kind::device:
+      return {"dev", 64};
+    case RecordedField::Kind::bytes:
+      return {"bytes", 8 * field.size};
     case RecordedField::Kind::signed_number:
       return {"s", 64};
     case RecordedField::Kind::number:
@@ -24,22 +29,48 @@ std::pair<std::string_view, unsigned> type_of(const RecordedField& field) {
   return {"u", 64};
 }
 
-}  // namespace
+std::string table_of(const RecordedField& field, const std::string& place) {
+  return place + '.' + field.name;
+}
 
-std::string value_fields(std::span<const RecordedField> fields) {
+// Lines "name" and "flag".
+std::string name_lines(const std::string& table, const ValueNames& names) {
   std::string text;
-  for (const RecordedField& field : fields) {
-    if (!text.empty()) text += ' ';
-    const auto [type, bits] = type_of(field);
-    text += field.name + ':' + std::string(type) + ':' + std::to_string(field.first_word + 1) +
-            ":0:" + std::to_string(bits);
+  // The first name of a value counts, as for the kernel.
+  std::set<std::uint64_t> known;
+  for (const auto& [value, name] : names.values) {
+    if (!known.insert(value).second) continue;
+    const auto number = static_cast<std::int64_t>(value);
+    text += "name\t" + table + '\t' +
+            (number < 0 && names.flags.empty() ? std::to_string(number) : std::to_string(value)) +
+            '\t' + name + '\n';
+  }
+  for (const auto& [bits, name] : names.flags) {
+    text += "flag\t" + table + '\t' + std::to_string(bits) + '\t' + name + '\n';
   }
   return text;
 }
 
-void ValueLines::add(std::uint32_t number, std::span<const RecordedField> fields) {
+}  // namespace
+
+std::string value_fields(std::span<const RecordedField> fields, const std::string& place) {
+  std::string text;
+  for (const RecordedField& field : fields) {
+    if (!text.empty()) text += ' ';
+    const auto [type, bits] = type_of(field);
+    text += field.name + ':' + (field.names.empty() ? std::string(type) : table_of(field, place)) +
+            ':' + std::to_string(field.first_word + 1) + ":0:" + std::to_string(bits);
+  }
+  return text;
+}
+
+void ValueLines::add(std::uint32_t number, const std::string& place,
+                     std::span<const RecordedField> fields) {
   if (fields.empty()) return;
-  std::string text = value_fields(fields);
+  for (const RecordedField& field : fields) {
+    if (!field.names.empty()) names_.emplace(table_of(field, place), field.names);
+  }
+  std::string text = value_fields(fields, place);
   if (!lines_.empty() && lines_.back().last + 1 == number && lines_.back().fields == text) {
     lines_.back().last = number;
   } else {
@@ -66,6 +97,7 @@ std::string LayerLines::text() const {
 
 std::string ValueLines::text() const {
   std::string text;
+  for (const auto& [table, names] : names_) text += name_lines(table, names);
   for (const Line& line : lines_) {
     text += "values\t" + table_ + '\t' + std::to_string(line.first) + '\t' +
             std::to_string(line.last) + '\t' + line.fields + '\n';

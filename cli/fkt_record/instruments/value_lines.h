@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,8 +14,8 @@
 
 namespace fkt::record {
 
-// The fields of such a line.
-std::string value_fields(std::span<const RecordedField> fields);
+// The fields of such a line. place: the names of a field's values are in the table "PLACE.FIELD".
+std::string value_fields(std::span<const RecordedField> fields, const std::string& place);
 
 class LayerLines {
  public:
@@ -41,8 +42,8 @@ class ValueLines {
   explicit ValueLines(std::string_view table) : table_(table) {}
 
   // Adds what is recorded for a number; numbers ascend. Numbers with equal fields that follow each
-  // other share a line.
-  void add(std::uint32_t number, std::span<const RecordedField> fields);
+  // other share a line. place: the number's name.
+  void add(std::uint32_t number, const std::string& place, std::span<const RecordedField> fields);
   std::string text() const;
 
  private:
@@ -53,6 +54,7 @@ class ValueLines {
 
   std::string table_;
   std::vector<Line> lines_;
+  std::map<std::string, ValueNames> names_;  // of values, by table
 };
 
 }  // namespace fkt::record

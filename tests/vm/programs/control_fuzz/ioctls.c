@@ -134,6 +134,7 @@ static __u64 points(struct thread *t)
 		point[i] = (struct fkt_point){
 			.number = small(t, FKT_POINTS_MOST), .instrument = small(t, 2),
 			.arguments = small(t, FKT_POINT_ARGUMENTS + 1),
+			.record_bytes = chance(t, 90) ? 0 : chance(t, 50) ? below(t, 100) : (__u32)number(t),
 		};
 		if (chance(t, 30))
 			point[i].probe = (unsigned long)place(t, description, sizeof(description));

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/instruments/point_records.h"
+
+#include <utility>
+
+#include "cli/fkt_record/instruments/tracefs.h"
+
+namespace fkt::record {
+
+Result<PointRecord> PointRecords::find(const std::string& system, const std::string& event) {
+  if (!none_.empty()) return Error{ErrorCode::absent, none_};
+  const Result<TracepointRecord> made = device_.point_record(event);
+  if (!made && made.error().code == ErrorCode::absent) none_ = made.error().message;
+  if (!made) return made.error();
+  const Result<std::string> format = tracefs_file("events/" + system + '/' + event + "/format");
+  if (!format) return format.error();
+  Result<EventLayout> layout = EventLayout::parse(*format);
+  if (!layout) return layout.error();
+  const std::string differs = difference(*layout, made->fields);
+  if (!differs.empty()) return Error{ErrorCode::io, differs};
+  return PointRecord{std::move(*layout), made->bytes};
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What the line "print fmt" of a tracepoint's file "format" says of its fields: the names of their
+// values, and whether they are addresses or hexadecimal numbers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "lib/instrument/event_layout.h"
+
+namespace fkt {
+
+// print: the text behind "print fmt: ". What is not understood changes nothing.
+void apply_print_format(std::string_view print, std::span<EventField> fields);
+
+// Returns the value of an expression of constants in C: numbers, casts, and the operators
+// | & ^ ~ << >> + - *.
+std::optional<std::uint64_t> constant_value(std::string_view expression);
+
+}  // namespace fkt
