@@ -532,9 +532,9 @@ struct fkt_fired {
  */
 #define FKT_EXCHANGE _IOWR(FKT_IOC, 33, struct fkt_exchange)
 /*
- * Describes the record that the module makes of a tracepoint's arguments. EPERM: without CAP_SYS_ADMIN; ENOENT: it makes
- * none of this one; ENOSPC: the record has more fields than there is room for; ENOPKG: there is no module fkt_records;
- * EPROTO: it is of another version.
+ * Describes the record that the module makes of a tracepoint's arguments. EPERM: without CAP_SYS_ADMIN; ENOENT: it
+ * makes none of this one; ENOSPC: the record has more fields than there is room for; ENOPKG: there is no module
+ * fkt_records; EPROTO: it is of another version.
  */
 #define FKT_POINT_RECORD _IOWR(FKT_IOC, 34, struct fkt_point_record)
 
