@@ -173,8 +173,9 @@ std::vector<ModuleProbe> each_once(std::vector<ModuleProbe> probes) {
     return std::tie(probe.module, probe.name, probe.description);
   };
   std::ranges::sort(probes, {}, key);
-  const auto same = std::ranges::unique(probes, {}, key);
-  probes.erase(same.begin(), same.end());
+  // Not std::ranges::unique: the subrange that it returns is more than clang 14 can compile.
+  const auto is_same = [&](const ModuleProbe& a, const ModuleProbe& b) { return key(a) == key(b); };
+  probes.erase(std::unique(probes.begin(), probes.end(), is_same), probes.end());
   return probes;
 }
 
