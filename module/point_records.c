@@ -25,29 +25,13 @@ static DEFINE_MUTEX(lock);
 static const struct fkt_record_types *types;
 static u32 users;
 
-/* Returns what the module exports, which must be given back; NULL: it is not there. */
-static const struct fkt_record_types *get_types(void)
-{
-	const struct fkt_record_types *found = symbol_get(fkt_record_types);
-
-	if (!found) {
-		request_module("fkt_records");
-		found = symbol_get(fkt_record_types);
-	}
-	return found;
-}
-
-/*
- * Loads the module if necessary, and keeps it until fkt_point_records_put(). -ENOPKG: there is none; -EPROTO: it is of
- * another version.
- */
-int fkt_point_records_get(void)
+static int get_if_loaded(void)
 {
 	int err = 0;
 
 	mutex_lock(&lock);
 	if (!users)
-		types = get_types();
+		types = symbol_get(fkt_record_types);
 	if (!types) {
 		err = -ENOPKG;
 	} else if (types->version != FKT_RECORDS_VERSION) {
@@ -60,6 +44,20 @@ int fkt_point_records_get(void)
 	}
 	mutex_unlock(&lock);
 	return err;
+}
+
+/*
+ * Loads the module if necessary, and keeps it until fkt_point_records_put(). -ENOPKG: there is none; -EPROTO: it is of
+ * another version. That takes as long as modprobe(8) does, perhaps for ever: the caller must hold no lock.
+ */
+int fkt_point_records_get(void)
+{
+	int err = get_if_loaded();
+
+	if (err != -ENOPKG)
+		return err;
+	request_module("fkt_records");
+	return get_if_loaded();
 }
 
 void fkt_point_records_put(void)

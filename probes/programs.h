@@ -23,8 +23,8 @@ struct fkt_scratch {
 	struct fkt_record_room room; /* for a tracepoint's own record; valid while fkt_scratch_records_get() holds */
 };
 
-/* The room. ftrace's own limit is a page; a record of more than this has a text of about 2000 bytes. */
-#define FKT_RECORD_BYTES 2048
+/* The room. ftrace's own limit is a little less. */
+#define FKT_RECORD_BYTES 4096
 
 /*
  * Hits that are recorded on this CPU: at most one in a task, a softirq, an interrupt and an NMI. More are of hits that

@@ -15,6 +15,8 @@ namespace {
 // one of its own.
 constexpr std::string_view kCaller = "__traceiter_";
 
+constexpr const char* kNoRoom = "an event has no room for all fields (name those that you need)";
+
 class PointPlanner {
  public:
   PointPlanner(const Instrument& instrument, const PointPlanSources& sources)
@@ -98,11 +100,15 @@ class PointPlanner {
 
   // Returns why the tracepoint cannot be recorded; empty: it is taken. record: nullptr: none.
   std::string compile(const Prototype& prototype, const Btf& btf, const PointRecord* record) {
-    const Instrument with_values =
-        record != nullptr ? with_fields(record->layout) : with_default_values(prototype, btf);
+    std::vector<std::string> without;  // fields
+    const Instrument with_values = record != nullptr ? with_fields(record->layout, without)
+                                                     : with_default_values(prototype, btf);
     Result<PointProgram> program = compile_point(
         with_values, prototype, {btf, sources_.ticks_per_second, sources_.flags}, record);
     if (!program) return program.error().message;
+    for (const std::string& field : without) {
+      plan_.left_out.push_back({prototype.function + '.' + field, kNoRoom});
+    }
     const bool uses_record = program->uses_record;
     plan_.taken.push_back({.name = prototype.function,
                            .arguments = prototype.arguments.size(),
@@ -113,8 +119,8 @@ class PointPlanner {
     return {};
   }
 
-  // All fields, as far as there is room.
-  Instrument with_fields(const EventLayout& layout) const {
+  // All fields, as far as there is room: the others are added to `without`.
+  Instrument with_fields(const EventLayout& layout, std::vector<std::string>& without) const {
     Instrument instrument = instrument_;
     if (!instrument.values.empty() || !instrument.action.records()) return instrument;
     std::uint32_t words = 0;
@@ -124,8 +130,12 @@ class PointPlanner {
       const std::uint32_t elements = is_list ? field.size / field.element : 1;
       for (std::uint32_t i = 0; i < elements; i++) {
         // A text takes 4 words, an array of bytes 8 at most.
-        words += is_list || field.form == EventField::Form::number ? 1 : 8;
-        if (words > FKT_PROGRAM_WORDS) return instrument;
+        const std::uint32_t needed = is_list || field.form == EventField::Form::number ? 1 : 8;
+        if (words + needed > FKT_PROGRAM_WORDS) {
+          without.push_back(field.name);
+          break;
+        }
+        words += needed;
         FetchedValue value;
         value.path.root = field.name;
         if (is_list) value.path.steps.push_back({{}, i, 0});

@@ -45,8 +45,20 @@ Result<PointRecord> record_of(const std::string& event) {
   return PointRecord{std::move(*layout), 44};
 }
 
+// A record of 100 numbers.
+Result<PointRecord> wide_record(const std::string&) {
+  std::string format = "name: file_read\nformat:\n";
+  for (int i = 0; i < 100; i++) {
+    format += "\tfield:u8 f" + std::to_string(i) + ";\toffset:" + std::to_string(8 + i) +
+              ";\tsize:1;\tsigned:0;\n";
+  }
+  Result<EventLayout> layout = EventLayout::parse(format);
+  REQUIRE(layout);
+  return PointRecord{std::move(*layout), 108};
+}
+
 struct Records {
-  bool are_there = false, arguments_first = false;
+  bool are_there = false, arguments_first = false, are_wide = false;
 };
 
 Result<PointPlan> planned(const std::string& text, Records records = {}) {
@@ -60,7 +72,7 @@ Result<PointPlan> planned(const std::string& text, Records records = {}) {
                            .events = is_known ? kEvents : none,
                            .symbols = kSymbols,
                            .types = types};
-  if (records.are_there) sources.record = record_of;
+  if (records.are_there) sources.record = records.are_wide ? wide_record : record_of;
   sources.arguments_first = records.arguments_first;
   return plan_points(*instrument, sources);
 }
@@ -222,6 +234,15 @@ TEST_CASE("an instrument without values records the fields of a tracepoint's own
   CHECK(hit.words[fields[6].first_word] == (5 | 64));
   CHECK(hit.words[fields[7].first_word] == 7);
   CHECK(hit.words[fields[8].first_word] == 9);
+}
+
+TEST_CASE("fields for which an event has no room are told") {
+  const PointPlan made = plan("tp:files:file_read", {.are_there = true, .are_wide = true});
+  CHECK(made.taken.at(0).program.fields.size() == FKT_PROGRAM_WORDS);
+  REQUIRE(made.left_out.size() == 100 - FKT_PROGRAM_WORDS);
+  CHECK(made.left_out.front().name == "file_read.f" + std::to_string(FKT_PROGRAM_WORDS));
+  CHECK(has(made.left_out.front().reason, "no room"));
+  CHECK(made.left_out.back().name == "file_read.f99");
 }
 
 TEST_CASE("conditions ask for fields by name, and know the names of their values") {

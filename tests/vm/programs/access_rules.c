@@ -10,6 +10,7 @@
  *   access_rules joins      FKT_JOIN by two processes before either makes a call: bytes of each
  *   access_rules execs      FKT_JOIN and exec by a thread that is not its process's first: "recorded" if its calls were
  *   access_rules foreign    FKT_JOIN by an open file that does not record
+ *   access_rules record     FKT_POINT_RECORD with good and bad arguments: "described" or an errno for each
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -205,6 +206,30 @@ static int execs(void)
 	return say(0, sums[0] >= CALLS * 16 ? "recorded" : "not recorded");
 }
 
+/* ---- records of tracepoints ---- */
+
+static void describe(int device, const char *name, size_t bytes, void *fields)
+{
+	struct fkt_point_record record = { .fields = (unsigned long)fields };
+
+	memcpy(record.name, name, bytes);
+	say(ioctl(device, FKT_POINT_RECORD, &record), "described");
+}
+
+static int record(void)
+{
+	static struct fkt_record_field fields[FKT_RECORD_FIELDS];
+	static char long_name[FKT_POINT_NAME_BYTES];
+	int device = open_device();
+
+	memset(long_name, 'a', sizeof(long_name));
+	describe(device, "sched_switch", sizeof("sched_switch"), fields);
+	describe(device, "no_such_event", sizeof("no_such_event"), fields);
+	describe(device, long_name, sizeof(long_name), fields);
+	describe(device, "sched_switch", sizeof("sched_switch"), NULL);
+	return say(ioctl(device, FKT_POINT_RECORD, NULL), "described");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -226,6 +251,8 @@ int main(int argc, char **argv)
 		return calls();
 	if (!strcmp(what, "foreign"))
 		return foreign();
+	if (!strcmp(what, "record"))
+		return record();
 	fputs("access_rules: usage: see the head of tests/vm/programs/access_rules.c\n", stderr);
 	return 2;
 }
