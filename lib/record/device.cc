@@ -9,7 +9,6 @@
 #include <array>
 #include <fstream>
 #include <map>
-#include <ranges>
 #include <string>
 
 #include <fmt/core.h>
@@ -189,8 +188,9 @@ Result<std::vector<fkt_histogram_row>> Device::histogram(std::uint32_t instrumen
       for (std::size_t i = 0; i < FKT_HISTOGRAM_BUCKETS; i++) sum.counts[i] += row.counts[i];
     }
   } while (results.count > 0);
-  const auto rows = std::views::values(by_key);
-  return std::vector<fkt_histogram_row>(rows.begin(), rows.end());
+  std::vector<fkt_histogram_row> rows;
+  for (const auto& [key, row] : by_key) rows.push_back(row);
+  return rows;
 }
 
 Result<std::uint32_t> Device::exchange(const fkt_instruments& instruments, std::string_view lines) {
