@@ -64,7 +64,7 @@ static void halt_locked(void)
 	fkt_recording_wake_clock();
 	fkt_recording_end(FKT_STOP_ASKED, 0);
 	/* Again: the thread in fkt_recording_end() may have been preempted before it cleared the mask. */
-	WRITE_ONCE(fkt_mask, 0);
+	fkt_mask_clear();
 	/* These return when every probe that was running has returned. */
 	fkt_instruments_end();
 	fkt_detach_all();

@@ -15,6 +15,7 @@
 #include <fkt/ioctl.h>
 #include <fkt/program.h>
 
+#include "call_quick.h"
 #include "call_table.h"
 #include "histogram.h"
 #include "instrument_table.h"
@@ -202,6 +203,8 @@ void fkt_instrument_table_take_results(struct fkt_instrument_table *table, struc
 		table->slots[i].histogram = before->slots[i].histogram;
 	}
 	before->handed_on = before->count;
+	if (table->calls)
+		fkt_call_quick_take_hits(table->calls->quick);
 }
 
 /* Returns the instrument's histogram; NULL: it has none, or there is no such instrument. table: may be NULL. */

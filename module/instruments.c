@@ -21,6 +21,7 @@
 
 #include <fkt/ioctl.h>
 
+#include "call_quick.h"
 #include "call_table.h"
 #include "clock.h"
 #include "define.h"
@@ -152,6 +153,7 @@ static void put_into_force(struct fkt_instrument_table *table, struct fkt_instru
 		table->calls->since = rdtsc();
 	/* Release: a probe that finds the table finds all that it refers to. */
 	rcu_assign_pointer(fkt_instruments_now, table);
+	fkt_call_quick_choose(table);
 	number = (number + 1) & FKT_ARG_MASK;
 	fkt_tell_table(number, table->count);
 	wait_for_probes();

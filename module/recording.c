@@ -14,7 +14,9 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
+#include "call_quick.h"
 #include "clock.h"
+#include "instruments.h"
 #include "recording.h"
 #include "trigger.h"
 #include "wake.h"
@@ -81,7 +83,7 @@ void fkt_recording_end(enum fkt_stop_reason reason, int error)
 {
 	if (cmpxchg(&fkt_recording.state, FKT_RECORDING, FKT_STOPPING) != FKT_RECORDING)
 		return;
-	WRITE_ONCE(fkt_mask, 0);
+	fkt_mask_clear();
 	WRITE_ONCE(fkt_recording.stop_clock, fkt_clock());
 	WRITE_ONCE(fkt_recording.error, error);
 	/* Pairs with the load-acquire in fkt_recording_glance(): if the reason is seen, so are error and clock. */
@@ -137,6 +139,7 @@ void fkt_recording_set_mask(u64 mask)
 		fkt_trigger_calls_begin();
 	/* A probe that sees the mask sees the rings, and the data that the condition uses. */
 	smp_store_release(&fkt_mask, mask);
+	fkt_call_quick_choose(fkt_instruments_locked());
 }
 
 /*
@@ -148,7 +151,7 @@ void fkt_recording_go_on(void)
 	fkt_recording_set_mask(fkt_recording.mask);
 	smp_mb(); /* pairs with the cmpxchg in fkt_recording_end(), with fkt_gap() and stop() in actions.c */
 	if (READ_ONCE(fkt_recording.state) != FKT_RECORDING || READ_ONCE(fkt_full) || READ_ONCE(fkt_stopped_by))
-		WRITE_ONCE(fkt_mask, 0);
+		fkt_mask_clear();
 }
 
 /*

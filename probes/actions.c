@@ -18,7 +18,7 @@ static void stop(const struct fkt_instrument_slot *instrument)
 	if (!READ_ONCE(fkt_stopped_by))
 		WRITE_ONCE(fkt_stopped_by, instrument->number + 1);
 	/* In this order, which x86 keeps: fkt_recording_go_on() reads `fkt_stopped_by` after it has set the mask. */
-	WRITE_ONCE(fkt_mask, 0);
+	fkt_mask_clear();
 	fkt_wake_soon();
 }
 
