@@ -38,18 +38,11 @@ u64 fkt_calls_shortest = FOR_EVER;
 /* ---- calls during which the clock cannot be trusted ---- */
 
 /*
- * No call lasts that many ticks (200 days at 4 GHz). A duration that is longer has a change of the period in it, or is
- * negative, because the clock stepped back.
- */
-#define PERIOD_BITS 56
-
-/*
- * While the machine sleeps the TSC may stand still or begin anew. So a period ends before each sleep and after it, and
- * its number, shifted, is added to the time of an entry and to that of a return. That tells apart what the TSC alone
- * does not: a call that began before the sleep, and one that began when the new TSC had come as far. At an entry the
- * number is read before the TSC, at a return after it: a task that stops between the two for the length of the sleep
- * has an old number with a new TSC, or a new number at the return, and in both cases the call is in two periods.
- * Written by the notifier only; read by trampoline.S.
+ * The number of the period, shifted (calls.h). It tells apart what the TSC alone does not: a call that began before the
+ * sleep, and one that began when the new TSC had come as far. At an entry the number is read before the TSC, at a
+ * return after it: a task that stops between the two for the length of the sleep has an old number with a new TSC, or
+ * a new number at the return, and in both cases the call is in two periods. Written by the notifier only; read by
+ * trampoline.S.
  */
 u64 fkt_calls_period;
 
@@ -62,25 +55,20 @@ static int on_power(struct notifier_block *unused, unsigned long what, void *dat
 	case PM_POST_HIBERNATION:
 	case PM_POST_SUSPEND:
 	case PM_POST_RESTORE:
-		WRITE_ONCE(fkt_calls_period, fkt_calls_period + (1ULL << PERIOD_BITS));
+		WRITE_ONCE(fkt_calls_period, fkt_calls_period + (1ULL << FKT_CALLS_PERIOD_BITS));
 	}
 	return NOTIFY_DONE;
 }
 
 static struct notifier_block power_notifier = { .notifier_call = on_power };
 
-static u64 begin_of(u64 end, u64 ticks)
-{
-	return likely(!(ticks >> PERIOD_BITS)) ? end - ticks : FKT_CALLS_NO_BEGIN;
-}
-
 /* ---- what the user does at entries and returns ---- */
 
-static void __maybe_unused no_record(const struct fkt_call *call, u64 end)
+static void __maybe_unused no_record(const struct fkt_plain_call *plain, u64 ticks)
 {
 }
 
-static void __maybe_unused no_record_kept(const struct fkt_call *call, u64 end, const u64 *kept)
+static void __maybe_unused no_record_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept)
 {
 }
 
@@ -94,16 +82,14 @@ DEFINE_STATIC_CALL_NULL(fkt_calls_record_kept, no_record_kept);
 DEFINE_STATIC_CALL(fkt_calls_ask, trace_none);
 
 /* These are called by trampoline.S: a static call must be in C, or 6.1 crashes when it loads the module. */
-void fkt_calls_returned(struct fkt_call *call, u64 end, u64 ticks)
+void fkt_calls_returned(const struct fkt_plain_call *plain, u64 ticks)
 {
-	call->begin = begin_of(end, ticks);
-	static_call_cond(fkt_calls_record)(call, end);
+	static_call_cond(fkt_calls_record)(plain, ticks);
 }
 
-void fkt_calls_returned_kept(struct fkt_call *call, u64 end, u64 ticks, const u64 *kept)
+void fkt_calls_returned_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept)
 {
-	call->begin = begin_of(end, ticks);
-	static_call_cond(fkt_calls_record_kept)(call, end, kept);
+	static_call_cond(fkt_calls_record_kept)(call, ticks, body, kept);
 }
 
 bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)

@@ -10,36 +10,71 @@
 #define FKT_CALLS_H
 
 #include <linux/types.h>
+#include <asm/msr.h>
 
 #include "frames.h"
 
 /* Bytes of a function's nop, after which its body begins. */
 #define FKT_CALLS_NOP_BYTES 5
 
+/*
+ * While the machine sleeps the TSC may stand still or begin anew. So a period ends before each sleep and after it, and
+ * its number is added to the time of an entry, and to that of a return, above these bits (calls.c).
+ */
+#define FKT_CALLS_PERIOD_BITS 56
+/*
+ * No call lasts that many ticks (100 days at 4 GHz). A duration that is longer has a change of the period in it, or is
+ * negative, because the clock stepped back.
+ */
+#define FKT_CALLS_TICK_BITS 55
+
 #define FKT_CALLS_NO_BEGIN U64_MAX
 
-/* A call that returns now. trampoline.S pushes this structure onto the stack. */
+/* A call that returns now: the top of the stack in trampoline.S. */
 struct fkt_call {
 	u64 result_high; /* rdx: the upper half of a result of 16 bytes */
 	u64 result; /* rax */
-	u64 begin; /* TSC at the entry; FKT_CALLS_NO_BEGIN: it stepped back since, or the machine slept */
-	unsigned long body; /* address of the function's nop + FKT_CALLS_NOP_BYTES */
-	unsigned long caller; /* the address that it returns to */
+	u64 entry; /* TSC at the entry: the low FKT_CALLS_PERIOD_BITS bits are true */
 };
 
-/* These are called in any context, NMI included; they must not sleep or be traced. end: TSC at the return. */
-typedef void (*fkt_call_fn)(const struct fkt_call *call, u64 end);
+/* ... in a frame that keeps nothing. */
+struct fkt_plain_call {
+	struct fkt_call call;
+	unsigned long body; /* address of the function's nop + FKT_CALLS_NOP_BYTES */
+};
+
+/*
+ * Returns the TSC at the entry; FKT_CALLS_NO_BEGIN: it stepped back since, or the machine slept. ticks: as given to
+ * fkt_call_fn.
+ */
+static inline u64 fkt_call_began(const struct fkt_call *call, u64 ticks)
+{
+	const u64 now = rdtsc();
+	const u64 age = (now - call->entry) & ((1ULL << FKT_CALLS_PERIOD_BITS) - 1);
+
+	/* The second: it stepped back since the return. */
+	if (unlikely(ticks >> FKT_CALLS_TICK_BITS || age < ticks || age >> FKT_CALLS_TICK_BITS))
+		return FKT_CALLS_NO_BEGIN;
+	return now - age;
+}
+
+/*
+ * These are called in any context, NMI included; they must not sleep or be traced.
+ *
+ * A call returns. ticks: its duration, of which fkt_call_began() knows whether it is true.
+ */
+typedef void (*fkt_call_fn)(const struct fkt_plain_call *plain, u64 ticks);
 /*
  * A function is entered. arguments: the six registers for arguments, in their order; kept: `room` words to keep until
  * the return, as many as the frame has, which is another kind than the plan's while the plan changes; body: as in
- * struct fkt_call. Returns whether the call is traced.
+ * struct fkt_plain_call. Returns whether the call is traced.
  */
 typedef bool (*fkt_call_ask_fn)(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room);
 /*
  * The call returns. It may have been entered while an earlier user traced it, so a user must be able to tell whether
  * the kept words are its own.
  */
-typedef void (*fkt_call_kept_fn)(const struct fkt_call *call, u64 end, const u64 *kept);
+typedef void (*fkt_call_kept_fn)(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept);
 
 struct fkt_calls_plan {
 	struct {

@@ -4,20 +4,22 @@
  * the function's body: all that it keeps of the call is on the task's own stack, so nesting, interrupts, sleeping and
  * migration need nothing more.
  *
- *   at the start      in the function           at fkt_calls_return
- *                     ... (its frame)
- *                     fkt_calls_return
- *                     time of the entry         time of the entry, with the period
- *                     words that are kept       words that are kept
- *   body  <- sp       body                      body
- *   caller            caller                    caller
+ *   at the start      in the function           at fkt_calls_return      in fkt_calls_returned
+ *                                                                        rdx  <- sp
+ *                     ... (its frame)                                    rax
+ *                     fkt_calls_return                                   (struct fkt_call, to here:)
+ *                     time of the entry         time of the entry        time of the entry
+ *                     words that are kept       words that are kept      words that are kept
+ *   body  <- sp       body                      body                     body
+ *   caller            caller                    caller                   caller
  *
  * body: the address after the nop. caller: where the function returns to; it is not touched. The kept words are as
- * many as the kind of frame has (frames.h); each kind has its variant of the code. A function that takes arguments on
- * the stack would read them at a wrong offset, because of what is pushed here, so it must not be traced this way.
+ * many as the kind of frame has (frames.h); each kind has its variant of the code. The time has the period added
+ * (calls.c). A function that takes arguments on the stack would read them at a wrong offset, because of what is pushed
+ * here, so it must not be traced this way.
  *
  * Registers: at an entry rax, r10 and r11 are free (no variable arguments, no static chain in the kernel). At a return
- * rax and rdx hold the result; the other registers that a callee may change are free.
+ * rax and rdx hold the result, which goes onto the stack; the other registers that a callee may change are free.
  */
 #include <linux/linkage.h>
 #include <linux/objtool.h>
@@ -63,24 +65,29 @@
 	int3
 .endm
 
-/* At a return: r10 and r11 = the result, rsi = the clock, rax = the call's duration, with the change of the period. */
-.macro MEASURE
-	movq	%rax, %r10
-	movq	%rdx, %r11
-	READ_CLOCK
-	movq	%rax, %rsi
-	addq	fkt_calls_period(%rip), %rax
-	subq	(%rsp), %rax
-	cmpq	fkt_calls_shortest(%rip), %rax
+/*
+ * At a return: pushes the result, rsi = the call's duration, with the change of the period. Goes to `record` if that is
+ * not too short.
+ */
+.macro MEASURE record
+	pushq	%rax
+	pushq	%rdx
+	rdtsc
+	shlq	$32, %rdx
+	leaq	(%rax, %rdx), %rsi
+	addq	fkt_calls_period(%rip), %rsi
+	subq	16(%rsp), %rsi
+	cmpq	fkt_calls_shortest(%rip), %rsi
+	jae	\record
+	incq	PER_CPU_VAR(fkt_calls_too_short)
 .endm
 
-/* Returns to the caller of the function. */
+/* Returns to the caller of the function, after MEASURE. */
 .macro LEAVE kept
-	movq	%r10, %rax
-	movq	%r11, %rdx
+	CALLER_AT (40+\kept)
+	popq	%rdx
+	popq	%rax
 	decq	PER_CPU_VAR(fkt_calls_open)
-	addq	$(16 + \kept), %rsp
-	CALLER_AT 8
 	/*
 	 * The function's return used the prediction for this one. This call makes up for it, so that the callers'
 	 * returns are predicted from their own calls.
@@ -89,7 +96,7 @@
 	call	.Lbalanced\@
 	int3
 .Lbalanced\@:
-	addq	$8, %rsp
+	addq	$(24 + \kept), %rsp
 	CALLER_AT 8
 	RET
 .endm
@@ -101,23 +108,13 @@ SYM_CODE_START(fkt_calls_enter)
 SYM_INNER_LABEL(fkt_calls_return, SYM_L_GLOBAL)
 	CALLER_AT 24
 	ANNOTATE_NOENDBR
-	MEASURE
-	jae	.Lrecord
-	incq	PER_CPU_VAR(fkt_calls_too_short)
-.Lleave:
+	MEASURE .Lrecord
 	LEAVE 0
 .Lrecord:
-	CALLER_AT 24
-	pushq	%r10
-	pushq	%r11
 	CALLER_AT 40
 	movq	%rsp, %rdi
-	movq	%rax, %rdx
 	call	fkt_calls_returned
-	popq	%r11
-	popq	%r10
-	CALLER_AT 24
-	jmp	.Lleave
+	LEAVE 0
 SYM_CODE_END(fkt_calls_enter)
 
 /*
@@ -155,31 +152,15 @@ SYM_CODE_START(fkt_calls_enter_\name)
 SYM_INNER_LABEL(fkt_calls_return_\name, SYM_L_GLOBAL)
 	CALLER_AT (24+8*\words)
 	ANNOTATE_NOENDBR
-	MEASURE
-	jae	.Lrecord_\name
-	incq	PER_CPU_VAR(fkt_calls_too_short)
-.Lleave_\name:
+	MEASURE .Lrecord_\name
 	LEAVE (8*\words)
 .Lrecord_\name:
-	CALLER_AT (24+8*\words)
-	/* A struct fkt_call, and behind it what is needed when the function is back. */
-	movq	%rax, %rdx
-	leaq	8(%rsp), %rcx
-	pushq	%r10
-	pushq	%r11
-	pushq	32 + 8 * \words(%rsp)
-	pushq	32 + 8 * \words(%rsp)
-	pushq	32(%rsp)
-	pushq	%r10
-	pushq	%r11
-	CALLER_AT (80+8*\words)
+	CALLER_AT (40+8*\words)
 	movq	%rsp, %rdi
+	movq	24 + 8 * \words(%rsp), %rdx
+	leaq	24(%rsp), %rcx
 	call	fkt_calls_returned_kept
-	addq	$40, %rsp
-	popq	%r11
-	popq	%r10
-	CALLER_AT (24+8*\words)
-	jmp	.Lleave_\name
+	LEAVE (8*\words)
 .Luntraced_\name:
 	CALLER_AT (8+8*\words)
 	addq	$(8 * \words), %rsp

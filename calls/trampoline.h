@@ -15,12 +15,9 @@ void fkt_calls_return_some(void);
 void fkt_calls_enter_many(void);
 void fkt_calls_return_many(void);
 
-/*
- * Called by trampoline.S in any context, NMI included: fkt_call_fn and the other two of calls.h. ticks: of the call,
- * with the change of fkt_calls_period. call->begin is not set yet.
- */
-void fkt_calls_returned(struct fkt_call *call, u64 end, u64 ticks);
+/* Called by trampoline.S in any context, NMI included: fkt_call_fn and the other two of calls.h. */
+void fkt_calls_returned(const struct fkt_plain_call *plain, u64 ticks);
 bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room);
-void fkt_calls_returned_kept(struct fkt_call *call, u64 end, u64 ticks, const u64 *kept);
+void fkt_calls_returned_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept);
 
 #endif /* FKT_CALLS_TRAMPOLINE_H */

@@ -16,6 +16,7 @@
 #include <fkt/program_verify.h>
 
 #include "../calls/calls.h"
+#include "call_quick.h"
 #include "call_table.h"
 #include "instrument_table.h"
 #include "program_block.h"
@@ -100,6 +101,7 @@ static int get_programs(struct fkt_call_table *table, const struct fkt_calls *ca
 	}
 	table->programs = kvcalloc(calls->program_count, sizeof(*table->programs), GFP_KERNEL);
 	check = kmalloc(sizeof(*check), GFP_KERNEL);
+	table->program_count = calls->program_count;
 	if (!table->programs || !check)
 		err = -ENOMEM;
 	for (i = 0; !err && i < calls->program_count; i++)
@@ -144,8 +146,7 @@ static int add_function(struct fkt_call_table *table, const struct fkt_called *c
 		.body = body, .number = called->number | instrument->layer << FKT_ARG_BITS, .instrument = instrument,
 	};
 
-	if (programs->entry->insns || programs->exit->insns || called->how & FKT_CALLED_EXIT ||
-	    instrument->action == FKT_ACTION_STACK)
+	if (programs->entry->insns || programs->exit->insns || called->how & FKT_CALLED_EXIT)
 		slot.number |= FKT_CALL_ASKS;
 	if (instrument->action != FKT_ACTION_RECORD)
 		slot.number |= FKT_CALL_ACTS;
@@ -322,8 +323,8 @@ static int fill(struct fkt_call_table *table, const struct fkt_calls *calls, enu
 	if (calls->pad || (form != FKT_FORM_CALL && calls->shortest))
 		return -EINVAL;
 	table->shortest = calls->shortest;
-	err = get_programs(table, calls, form);
-	return err ?: get_functions(table, calls, form, instruments);
+	err = get_programs(table, calls, form) ?: get_functions(table, calls, form, instruments);
+	return err || form != FKT_FORM_CALL ? err : fkt_call_quick_make(table);
 }
 
 /*
@@ -367,6 +368,7 @@ struct fkt_call_table *fkt_call_table_make(void)
 /* Frees everything that the table refers to, and makes it empty. */
 void fkt_call_table_clear(struct fkt_call_table *table)
 {
+	fkt_call_quick_free(table->quick);
 	kvfree(table->slots);
 	kvfree(table->asks);
 	kvfree(table->functions);

@@ -12,6 +12,7 @@
 
 #include "../calls/frames.h"
 
+struct fkt_call_quick;
 struct fkt_instrument_slot;
 struct fkt_instrument_table;
 struct fkt_program;
@@ -50,6 +51,7 @@ struct fkt_call_table {
 	u32 shift;
 	u32 last; /* number of the last slot */
 	struct fkt_call_ask *asks; /* by slot */
+	struct fkt_call_quick *quick; /* those that need least; NULL: there are none */
 	/* In the order of their kinds of frames, then those with a return probe; of other forms, as they were given. */
 	unsigned long *functions;
 	u32 of_frame[FKT_CALLS_FRAMES]; /* number of functions that are called through */
@@ -60,6 +62,7 @@ struct fkt_call_table {
 	u64 shortest; /* ticks */
 	void *program_block; /* all programs */
 	struct fkt_call_programs *programs;
+	u32 program_count;
 };
 
 /* What is seen of the functions. */

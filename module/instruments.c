@@ -21,7 +21,7 @@
 
 #include <fkt/ioctl.h>
 
-#include "attach.h"
+#include "call_quick.h"
 #include "call_table.h"
 #include "clock.h"
 #include "define.h"
@@ -30,7 +30,6 @@
 #include "point_table.h"
 #include "recording.h"
 #include "self.h"
-#include "task_flags.h"
 
 #include "../probes/calls.h"
 #include "../probes/entries.h"
@@ -140,7 +139,6 @@ void fkt_instruments_free(void)
 	if (goes_on)
 		wait_for_probes();
 	fkt_instrument_table_free(table);
-	fkt_task_flags_free();
 	fkt_names_end();
 }
 
@@ -155,6 +153,7 @@ static void put_into_force(struct fkt_instrument_table *table, struct fkt_instru
 		table->calls->since = rdtsc();
 	/* Release: a probe that finds the table finds all that it refers to. */
 	rcu_assign_pointer(fkt_instruments_now, table);
+	fkt_call_quick_choose(table);
 	number = (number + 1) & FKT_ARG_MASK;
 	fkt_tell_table(number, table->count);
 	wait_for_probes();
@@ -166,8 +165,6 @@ static int exchange_locked(struct fkt_instrument_table *table, const char *lines
 	struct fkt_instrument_table *before = fkt_instruments_locked();
 	int err = before ? fkt_instrument_table_follows(table, before) : 0;
 
-	if (!err)
-		err = fkt_task_flags_make(table->threads) ?: fkt_attach_layers(fkt_recording.mask);
 	if (!err)
 		err = fkt_define(lines, bytes);
 	if (err)

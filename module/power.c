@@ -43,7 +43,7 @@ static u64 parked_mask;
 /* Stops the recording of events, and closes all open pages. Caller must hold fkt_recording.lock. */
 static void park_probes(void)
 {
-	WRITE_ONCE(fkt_mask, 0);
+	fkt_mask_clear();
 	/* Waits for the probes that saw the mask set, until they have written their events. */
 	fkt_attach_wait();
 	fkt_record_calls_wait();

@@ -14,7 +14,9 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
+#include "call_quick.h"
 #include "clock.h"
+#include "instruments.h"
 #include "recording.h"
 #include "trigger.h"
 #include "wake.h"
@@ -81,7 +83,7 @@ void fkt_recording_end(enum fkt_stop_reason reason, int error)
 {
 	if (cmpxchg(&fkt_recording.state, FKT_RECORDING, FKT_STOPPING) != FKT_RECORDING)
 		return;
-	WRITE_ONCE(fkt_mask, 0);
+	fkt_mask_clear();
 	WRITE_ONCE(fkt_recording.stop_clock, fkt_clock());
 	WRITE_ONCE(fkt_recording.error, error);
 	/* Pairs with the load-acquire in fkt_recording_glance(): if the reason is seen, so are error and clock. */
@@ -121,33 +123,6 @@ void fkt_recording_glance(struct fkt_status *status)
 	spin_unlock(&fkt_recording.pid_lock);
 }
 
-/* Returns whether nothing is recorded until a hit whose action is FKT_ACTION_START. Exact under the lock. */
-bool fkt_recording_waits(void)
-{
-	return READ_ONCE(fkt_recording.waits) && !READ_ONCE(fkt_recording.started_by);
-}
-
-/*
- * A hit of the instrument with this index, whose action is FKT_ACTION_START. Any context, preemption is disabled. Only
- * the first hit changes the mask, and only from FKT_MASK_WAITS: an end or a park that has cleared it stays in force.
- * While it waits, fkt_recording.mask does not change (fkt_capture_mask()).
- */
-void fkt_recording_begin_by(u32 instrument)
-{
-	const u64 mask = READ_ONCE(fkt_recording.mask);
-
-	if (READ_ONCE(fkt_mask) != FKT_MASK_WAITS)
-		return;
-	if (mask & 1ULL << FKT_L_SYSTEM)
-		fkt_trigger_calls_begin();
-	WRITE_ONCE(fkt_recording.since, fkt_clock());
-	/* Before the mask, so that fkt_recording_set_mask() does not take one that was cleared for one that waits. */
-	WRITE_ONCE(fkt_recording.started_by, instrument + 1);
-	/* LOCK-prefixed, against other CPUs, once in a recording. */
-	if (cmpxchg(&fkt_mask, FKT_MASK_WAITS, mask) == FKT_MASK_WAITS)
-		fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);
-}
-
 /* ---- under the lock ---- */
 
 /*
@@ -162,14 +137,9 @@ void fkt_recording_set_mask(u64 mask)
 	 */
 	if (mask & ~READ_ONCE(fkt_mask) & 1ULL << FKT_L_SYSTEM)
 		fkt_trigger_calls_begin();
-	/*
-	 * No hit can begin it meanwhile: before the start and while the machine slept the mask is 0, and all probes
-	 * have returned.
-	 */
-	if (fkt_recording_waits())
-		mask = FKT_MASK_WAITS;
 	/* A probe that sees the mask sees the rings, and the data that the condition uses. */
 	smp_store_release(&fkt_mask, mask);
+	fkt_call_quick_choose(fkt_instruments_locked());
 }
 
 /*
@@ -181,7 +151,7 @@ void fkt_recording_go_on(void)
 	fkt_recording_set_mask(fkt_recording.mask);
 	smp_mb(); /* pairs with the cmpxchg in fkt_recording_end(), with fkt_gap() and stop() in actions.c */
 	if (READ_ONCE(fkt_recording.state) != FKT_RECORDING || READ_ONCE(fkt_full) || READ_ONCE(fkt_stopped_by))
-		WRITE_ONCE(fkt_mask, 0);
+		fkt_mask_clear();
 }
 
 /*

@@ -10,6 +10,7 @@
 #include <fkt/events.h>
 #include <fkt/ring.h>
 
+#include "call_quick.h"
 #include "flags.h"
 #include "wake.h"
 #include "write.h"
@@ -23,6 +24,14 @@ DEFINE_STATIC_KEY_FALSE(fkt_key_args);
 DEFINE_STATIC_KEY_TRUE(fkt_key_pairs);
 DEFINE_STATIC_KEY_FALSE(fkt_key_special);
 
+/* No further probe may record; those that run go on. From any context. */
+void fkt_mask_clear(void)
+{
+	/* In this order, which x86 keeps: fkt_call_quick_choose() says why. */
+	WRITE_ONCE(fkt_mask, 0);
+	fkt_call_quick_none();
+}
+
 /*
  * The first event of a gap was lost; called in any context. If that ends the recording, no further
  * probe may begin: the mask is cleared here, and the drain reports the reason when it wakes. Probes
@@ -34,7 +43,7 @@ void fkt_gap(struct fkt_ring *ring)
 		return;
 	WRITE_ONCE(fkt_full, true);
 	/* In this order, which x86 keeps: fkt_recording_go_on() reads `fkt_full` after it has set the mask. */
-	WRITE_ONCE(fkt_mask, 0);
+	fkt_mask_clear();
 	fkt_wake_soon();
 }
 

@@ -19,7 +19,6 @@
 #include "flags.h"
 #include "names.h"
 #include "recording.h"
-#include "task_flags.h"
 
 /* State of a linear congruential generator. An interrupt may repeat a number of the code that it interrupts. */
 static DEFINE_PER_CPU(u64, chance);
@@ -35,8 +34,7 @@ static u64 random_below(u32 below)
 	return (state >> 32) * below >> 32;
 }
 
-/* Returns the context that the code runs in. */
-enum fkt_level fkt_level(void)
+static enum fkt_level level(void)
 {
 	if (in_nmi())
 		return FKT_LEVEL_NMI;
@@ -79,9 +77,9 @@ u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter)
 	case FKT_CONTEXT_CPU:
 		return raw_smp_processor_id();
 	case FKT_CONTEXT_LEVEL:
-		return fkt_level();
+		return level();
 	case FKT_CONTEXT_SINCE_START:
-		return fkt_clock() - READ_ONCE(fkt_recording.since);
+		return fkt_clock() - READ_ONCE(fkt_recording.start_clock);
 	case FKT_CONTEXT_STACK_LEFT:
 		return stack_left();
 	case FKT_CONTEXT_CHANCE:
@@ -94,8 +92,6 @@ u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter)
 		return fkt_file_number(hit[FKT_FILE_WORD(parameter)], FKT_FILE_OF(parameter));
 	case FKT_CONTEXT_FLAG:
 		return fkt_flag_is_set(parameter);
-	case FKT_CONTEXT_TASK_FLAG:
-		return fkt_task_flag_is_set(parameter);
 	}
 	return 0;
 }

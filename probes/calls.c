@@ -13,7 +13,6 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include <fkt/call_event.h>
 #include <fkt/call_hit.h>
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
@@ -22,8 +21,11 @@
 #include "../calls/calls.h"
 #include "actions.h"
 #include "call_context.h"
+#include "call_quick.h"
 #include "call_table.h"
 #include "calls.h"
+#include "calls_quick.h"
+#include "calls_write.h"
 #include "instruments.h"
 #include "programs.h"
 #include "return_probes.h"
@@ -115,112 +117,41 @@ static bool keeps(const struct fkt_call_slot *slot, const struct fkt_call_progra
 	return fate == FKT_FATE_KEPT;
 }
 
+/* As ask(), of any function. Preemption is disabled. */
+static noinline bool ask_any(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
+{
+	const struct fkt_call_table *table = functions();
+	const struct fkt_call_slot *slot = likely(table) ? fkt_call_find(table, body) : NULL;
+	const struct fkt_call_programs *programs;
+
+	if (unlikely(!slot)) {
+		count_stranger();
+		return false;
+	}
+	programs = ask_of(table, slot)->programs;
+	return likely(programs) && fkt_instrument_on(fkt_call_layer(slot)) &&
+	       keeps(slot, programs, arguments, kept, room);
+}
+
 /* fkt_call_ask_fn */
 static bool ask(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
 {
-	const struct fkt_call_programs *programs;
-	const struct fkt_call_table *table;
-	const struct fkt_call_slot *slot;
-	bool is_traced = false;
+	bool is_traced;
 
 	preempt_disable_notrace();
-	table = functions();
-	slot = likely(table) ? fkt_call_find(table, body) : NULL;
-	if (unlikely(!slot)) {
-		count_stranger();
-		goto out;
-	}
-	programs = ask_of(table, slot)->programs;
-	if (likely(programs) && fkt_instrument_on(fkt_call_layer(slot)))
-		is_traced = keeps(slot, programs, arguments, kept, room);
-out:
+	is_traced = fkt_call_quick_keep(arguments, kept, body, room, calls.mark) ||
+		    ask_any(arguments, kept, body, room);
 	preempt_enable_notrace();
 	return is_traced;
 }
 
-/* ---- writing ---- */
-
-/* Writes the exit of a call with `n` values, for which the words before `values` are free. */
-static void write_exit(u32 number, u64 *values, u32 n, bool is_cut)
-{
-	if (!n) {
-		fkt_emit0(FKT_E_FUNCTION_EXIT, number);
-		return;
-	}
-	values[-1] = number;
-	fkt_emit(FKT_E_FUNCTION_EXIT_VALUES, (n + 1) | (is_cut ? FKT_VAR_CUT : 0), values - 1, n + 1);
-}
-
-/* Writes a call with `n` values, for which the first words of `words` are free. */
-static void write_values(u32 number, u64 begin, u64 ticks, u64 *words, u32 n, bool is_cut)
-{
-	u32 arg = is_cut ? FKT_VAR_CUT : 0;
-
-	begin += fkt_clock_offset();
-	if (fkt_call_values_are_short(ticks)) {
-		words += FKT_CALL_VALUES_LONG_HEAD - FKT_CALL_VALUES_HEAD;
-		words[0] = fkt_call_values_word(number, ticks);
-		words[1] = begin;
-		n += FKT_CALL_VALUES_HEAD;
-		fkt_emit(FKT_E_CALL_VALUES, arg | n, words, n);
-	} else {
-		words[0] = number;
-		words[1] = ticks;
-		words[2] = begin;
-		n += FKT_CALL_VALUES_LONG_HEAD;
-		fkt_emit(FKT_E_CALL_VALUES_LONG, arg | n, words, n);
-	}
-}
-
-/* Writes any call, in any recording. */
-static noinline void write_any(u32 number, u64 begin, u64 ticks)
-{
-	begin += fkt_clock_offset();
-	if (fkt_call_is_short(ticks)) {
-		u64 word = fkt_call_word(begin, ticks);
-
-		fkt_emit(FKT_E_CALL, number, &word, FKT_N_CALL);
-	} else {
-		u64 words[] = { ticks, begin };
-
-		fkt_emit(FKT_E_CALL_LONG, number, words, FKT_N_CALL_LONG);
-	}
-}
-
-/* ... if neither the filter nor the clock needs anything, and the event is written as most are. */
-static __always_inline bool write_quickly(u32 number, u64 begin, u64 ticks)
-{
-	if (static_branch_unlikely(&fkt_key_special) || !fkt_call_is_short(ticks))
-		return false;
-	return fkt_ring_try_write(this_cpu_ptr(&fkt_rings), fkt_head(FKT_E_CALL, number), current->pid,
-				  fkt_call_word(begin, ticks));
-}
-
-static __always_inline void write(u32 number, u64 begin, u64 ticks)
-{
-	if (likely(write_quickly(number, begin, ticks)))
-		fkt_ask(FKT_E_CALL);
-	else
-		write_any(number, begin, ticks);
-}
-
 /* ---- a call returns ---- */
-
-/* A call that returns. */
-struct returned {
-	const struct fkt_call *call;
-	u64 end; /* TSC */
-	const void *frames; /* those from this address on are of the caller */
-};
 
 /* Runs the second program, and writes the call if it keeps it. kept: words of the first program. */
 static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
-			       const struct returned *returned, const u64 *kept, bool is_cut,
+			       const struct fkt_call *call, u64 begin, u64 ticks, const u64 *kept, bool is_cut,
 			       struct fkt_scratch *scratch)
 {
-	const struct fkt_call *call = returned->call;
-	const u64 ticks = returned->end - call->begin;
-	const struct fkt_stack_place place = { .first = call->body, .frames = returned->frames };
 	const struct fkt_call_programs *programs = asked->programs;
 	const u32 number = slot->number & FKT_ARG_MASK;
 	struct fkt_emitted emitted = { .words = scratch->words + FKT_CALL_VALUES_LONG_HEAD };
@@ -237,27 +168,25 @@ static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fk
 		return fkt_fate_by(says);
 	if (!fkt_writes_hits(slot->instrument))
 		return fkt_act(slot->instrument, emitted.words, emitted.used);
-	if (!fkt_event_begin(slot->instrument))
-		return FKT_FATE_MISSED + FKT_MISSED_NESTED;
 	if (asked->exits)
-		write_exit(number, scratch->words + FKT_CALL_VALUES_LONG_HEAD, emitted.used, is_cut || emitted.cut);
+		fkt_call_write_exit(number, scratch->words + FKT_CALL_VALUES_LONG_HEAD, emitted.used,
+				    is_cut || emitted.cut);
 	else if (programs->exit->words)
-		write_values(number, call->begin, ticks, scratch->words, emitted.used, is_cut || emitted.cut);
+		fkt_call_write_values(number, begin, ticks, scratch->words, emitted.used, is_cut || emitted.cut);
 	else
-		write(number, call->begin, ticks);
-	fkt_event_end(slot->instrument, &place, scratch->words);
+		fkt_call_write(number, begin, ticks);
 	return FKT_FATE_KEPT;
 }
 
 /* A call whose programs decide, and fetch what is recorded. Preemption is disabled. */
 static noinline void record_asked(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
-				  const struct returned *returned, const u64 *kept, bool is_cut)
+				  const struct fkt_call *call, u64 begin, u64 ticks, const u64 *kept, bool is_cut)
 {
 	struct fkt_scratch *scratch = fkt_scratch_get();
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 
 	if (likely(scratch))
-		fate = ask_again(slot, asked, returned, kept, is_cut, scratch);
+		fate = ask_again(slot, asked, call, begin, ticks, kept, is_cut, scratch);
 	fkt_scratch_put();
 	fkt_count_hit(slot->instrument, fate);
 }
@@ -266,91 +195,127 @@ static noinline void record_asked(const struct fkt_call_slot *slot, const struct
  * A call that began under another table: its function is gone, or has programs now which were not asked when it was
  * entered. What begins at a function that is gone, before that is disarmed, is no hit.
  */
-static void count_stale(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
-			const struct fkt_call *call)
+static void count_stale(const struct fkt_call_table *table, const struct fkt_call_slot *slot, u64 begin)
 {
-	if (ask_of(table, slot)->programs || call->begin == FKT_CALLS_NO_BEGIN || call->begin < table->since)
+	if (ask_of(table, slot)->programs || begin == FKT_CALLS_NO_BEGIN || begin < table->since)
 		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
 }
 
 /* A call of which no words were kept, and whose function has programs, or is gone. */
 static noinline void record_unkept(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
-				   const struct returned *returned)
+				   const struct fkt_call *call, u64 begin, u64 ticks)
 {
 	const struct fkt_call_ask *asked = ask_of(table, slot);
 
 	if (likely(asked->programs && !asked->programs->entry->insns))
-		record_asked(slot, asked, returned, NULL, false);
+		record_asked(slot, asked, call, begin, ticks, NULL, false);
 	else
-		count_stale(table, slot, returned->call);
+		count_stale(table, slot, begin);
 }
 
-static __always_inline void record_from(const struct fkt_call *call, u64 end, const void *frames)
+/*
+ * A call of any function. begin: TSC, or FKT_CALLS_NO_BEGIN (fkt_call_began()); ticks: of the call. Preemption is
+ * disabled.
+ */
+static noinline void record_any(const struct fkt_call *call, unsigned long body, u64 begin, u64 ticks)
 {
-	const struct fkt_call_table *table;
-	const struct fkt_call_slot *slot;
+	const struct fkt_call_table *table = functions();
+	const struct fkt_call_slot *slot = likely(table) ? fkt_call_find(table, body) : NULL;
 
-	preempt_disable_notrace();
-	table = functions();
-	slot = likely(table) ? fkt_call_find(table, call->body) : NULL;
 	if (unlikely(!slot)) {
 		/* A call that began in an earlier recording may be of a function that only that one traced. */
-		if (call->begin >= calls.since && call->begin != FKT_CALLS_NO_BEGIN)
+		if (begin >= calls.since && begin != FKT_CALLS_NO_BEGIN)
 			count_stranger();
-		goto out;
+		return;
 	}
 	if (!fkt_instrument_on(fkt_call_layer(slot)))
-		goto out;
-	if (unlikely(call->begin == FKT_CALLS_NO_BEGIN)) {
+		return;
+	if (unlikely(begin == FKT_CALLS_NO_BEGIN)) {
 		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
-		goto out;
-	}
-	if (unlikely((s32)slot->number < 0)) {
-		record_unkept(table, slot, &(struct returned){ .call = call, .end = end, .frames = frames });
-		goto out;
-	}
-	if (unlikely(slot->number & FKT_CALL_ACTS)) {
+	} else if ((s32)slot->number < 0) {
+		record_unkept(table, slot, call, begin, ticks);
+	} else if (slot->number & FKT_CALL_ACTS) {
 		fkt_act_on(slot->instrument);
-		goto out;
+	} else {
+		fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
+		fkt_call_write(slot->number & FKT_ARG_MASK, begin, ticks);
 	}
-	fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
-	write(slot->number & FKT_ARG_MASK, call->begin, end - call->begin);
-out:
+}
+
+/* The rest of record(), where it calls functions: it is short because it does not have to save registers. */
+static noinline void record_slowly(const struct fkt_plain_call *plain, u64 ticks)
+{
+	const struct fkt_call_quick_slot *slot = fkt_call_quick_find(plain->body);
+
+	/* A function whose place is not the first one, or with values, of which none was kept in this frame. */
+	if (slot && slot->body == FKT_CALL_QUICK_COUNT(plain->body) && !(ticks >> FKT_CALLS_TICK_BITS))
+		this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
+	else if (!slot || slot->body != FKT_CALL_QUICK_HAS_VALUES(plain->body) || slot->values->kept ||
+		 !fkt_call_quick_write(slot, &plain->call, ticks))
+		record_any(&plain->call, plain->body, fkt_call_began(&plain->call, ticks), ticks);
 	preempt_enable_notrace();
 }
 
-/* fkt_call_fn; the structure is on the stack, below the address that the function returns to */
-static void record(const struct fkt_call *call, u64 end)
+/* fkt_call_fn */
+static void record(const struct fkt_plain_call *plain, u64 ticks)
 {
-	record_from(call, end, call + 1);
-}
-
-static void record_kept_from(const struct fkt_call *call, u64 end, const u64 *kept, const void *frames)
-{
-	const struct fkt_call_table *table;
-	const struct fkt_call_slot *slot;
-	const struct fkt_call_ask *asked;
+	const struct fkt_call_quick_slot *slot;
+	const u32 bytes = 8 * (1 + FKT_N_CALL);
+	struct fkt_page_header *h;
+	u64 clock, next, *at;
 
 	preempt_disable_notrace();
-	table = functions();
-	slot = likely(table) ? fkt_call_find(table, call->body) : NULL;
-	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
-		goto out;
-	asked = ask_of(table, slot);
-	if (likely(asked->programs && (kept[0] & ~CUT) == (asked->programs->mark ^ calls.mark) &&
-		   call->begin != FKT_CALLS_NO_BEGIN))
-		record_asked(slot, asked, &(struct returned){ .call = call, .end = end, .frames = frames }, kept + 1,
-			     kept[0] & CUT);
-	else
-		count_stale(table, slot, call);
-out:
+	slot = fkt_call_quick_first(READ_ONCE(fkt_call_quick), plain->body);
+	if (likely(slot->body == plain->body)) {
+		if (unlikely(!fkt_ring_try_reserve(this_cpu_ptr(&fkt_rings), current->pid, bytes, ticks, &h, &clock,
+						   &next)))
+			return record_slowly(plain, ticks);
+		at = fkt_ring_tried(h, next, bytes);
+		at[0] = slot->head | (clock & FKT_TIME_MASK);
+		/* The entry's period is above the bits that the word has. */
+		at[1] = fkt_call_word(plain->call.entry, ticks);
+		this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
+		if (fkt_ring_try_commit(h, bytes))
+			return fkt_call_quick_wake(next >> 32);
+	} else {
+		/* The compiler needs a register less above if it reads again here. */
+		barrier();
+		if (slot->body != FKT_CALL_QUICK_COUNT(plain->body) || ticks >> FKT_CALLS_TICK_BITS)
+			return record_slowly(plain, ticks);
+		this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
+	}
 	preempt_enable_notrace();
 }
 
-/* fkt_call_kept_fn, likewise */
-static void record_kept(const struct fkt_call *call, u64 end, const u64 *kept)
+/* A call of which words were kept. Arguments as of record_any(). */
+static void record_kept_any(const struct fkt_call *call, unsigned long body, u64 begin, u64 ticks, const u64 *kept)
 {
-	record_kept_from(call, end, kept, call + 1);
+	const struct fkt_call_table *table = functions();
+	const struct fkt_call_slot *slot = likely(table) ? fkt_call_find(table, body) : NULL;
+	const struct fkt_call_ask *asked;
+
+	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
+		return;
+	asked = ask_of(table, slot);
+	if (likely(asked->programs && (kept[0] & ~CUT) == (asked->programs->mark ^ calls.mark) &&
+		   begin != FKT_CALLS_NO_BEGIN))
+		record_asked(slot, asked, call, begin, ticks, kept + 1, kept[0] & CUT);
+	else
+		count_stale(table, slot, begin);
+}
+
+/* fkt_call_kept_fn */
+static void record_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept)
+{
+	const struct fkt_call_quick_slot *slot;
+
+	preempt_disable_notrace();
+	slot = fkt_call_quick_find(body);
+	/* The words are at the call's address, and behind it (trampoline.S). */
+	if (!slot || slot->body != FKT_CALL_QUICK_HAS_VALUES(body) || kept[0] != (slot->values->mark ^ calls.mark) ||
+	    !fkt_call_quick_write(slot, call, ticks))
+		record_kept_any(call, body, fkt_call_began(call, ticks), ticks, kept);
+	preempt_enable_notrace();
 }
 
 /* ---- functions with a return probe; called by it with preemption disabled ---- */
@@ -377,27 +342,25 @@ bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, st
 	return true;
 }
 
-/* The function returns to `caller`. probed: as fkt_record_calls_entered() has filled it when it returned true. */
-void fkt_record_calls_returned(unsigned long body, unsigned long caller, const struct pt_regs *regs,
-			       const struct fkt_probed_call *probed)
+/* The function returns. probed: as fkt_record_calls_entered() has filled it when it returned true. */
+void fkt_record_calls_returned(unsigned long body, const struct pt_regs *regs, const struct fkt_probed_call *probed)
 {
-	struct fkt_call call = {
-		.result = regs->ax, .result_high = regs->dx, .begin = probed->begin, .body = body, .caller = caller,
-	};
+	const struct fkt_call call = { .result = regs->ax, .result_high = regs->dx, .entry = probed->begin };
 	const struct fkt_call_table *table = functions();
-	const u64 end = rdtsc();
+	const u64 ticks = rdtsc() - probed->begin;
+	u64 begin = probed->begin;
 
 	if (!table)
 		return;
 	/* The clock stepped back, or began anew while the machine slept. */
-	if (unlikely(end < call.begin || probed->offset != fkt_clock_offset()))
-		call.begin = FKT_CALLS_NO_BEGIN;
-	if (call.begin != FKT_CALLS_NO_BEGIN && end - call.begin < table->shortest)
+	if (unlikely((s64)ticks < 0 || probed->offset != fkt_clock_offset()))
+		begin = FKT_CALLS_NO_BEGIN;
+	if (begin != FKT_CALLS_NO_BEGIN && ticks < table->shortest)
 		this_cpu_inc(too_short);
 	else if (probed->keeps)
-		record_kept_from(&call, end, probed->kept, regs + 1);
+		record_kept_any(&call, body, begin, ticks, probed->kept);
 	else
-		record_from(&call, end, regs + 1);
+		record_any(&call, body, begin, ticks);
 }
 
 /* ---- arming and disarming; callers hold the recording's lock ---- */

@@ -43,7 +43,7 @@ static int entered(struct fprobe *fprobe, unsigned long nop, unsigned long calle
 
 static void returned(struct fprobe *fprobe, unsigned long nop, unsigned long caller, struct pt_regs *regs, void *data)
 {
-	fkt_record_calls_returned(nop + FKT_CALLS_NOP_BYTES, caller, regs, data);
+	fkt_record_calls_returned(nop + FKT_CALLS_NOP_BYTES, regs, data);
 }
 
 /* ---- begin ---- */

@@ -51,7 +51,7 @@ static int returned(struct kretprobe_instance *instance, struct pt_regs *regs)
 	const struct probe *probe = probe_of(instance);
 
 	if (probe)
-		fkt_record_calls_returned(probe->body, get_kretprobe_retaddr(instance), regs, (void *)instance->data);
+		fkt_record_calls_returned(probe->body, regs, (void *)instance->data);
 	return 0;
 }
 

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "lib/base/result.h"
-#include "lib/base/text.h"
 
 namespace fkt::cli {
 
@@ -22,7 +21,7 @@ Result<std::uint64_t> parse_duration(std::string_view option, std::string_view t
 Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text,
                                   std::uint64_t least, std::uint64_t most);
 
-using fkt::with_commas;
-std::string bytes_text(std::uint64_t bytes);  // "812 bytes", "1.2 MB" (powers of 1000)
+std::string with_commas(std::uint64_t value);  // "1,234,567"
+std::string bytes_text(std::uint64_t bytes);   // "812 bytes", "1.2 MB" (powers of 1000)
 
 }  // namespace fkt::cli

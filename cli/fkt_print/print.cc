@@ -22,7 +22,6 @@
 #include "lib/report/report_csv.h"
 #include "lib/report/report_json.h"
 #include "lib/report/report_text.h"
-#include "lib/report/stack_counts.h"
 #include "lib/scan/scan.h"
 
 namespace fkt::cli {
@@ -105,30 +104,6 @@ Result<bool> print_io(const Trace& trace, const PrintRequest& request, Analysis&
   return put(out.view());
 }
 
-// Prints how often each stack was recorded. Returns false when the reader of stdout has closed the
-// pipe.
-Result<bool> print_stacks(const Trace& trace, const PrintRequest& request, Analysis& analysis,
-                          std::uint64_t& shown) {
-  StackCounts stacks(trace.info());
-  Progress progress("reading");
-  const std::uint64_t total = events_of(trace);
-  std::uint64_t done = 0;
-  for (const Event& event : trace.events({.from = {}, .to = request.selection.to, .cpu = {}})) {
-    const Analysis::Place& place = analysis.add(event);
-    if (++done % kProgressEvents == 0) progress.update(done, total);
-    if (!place.shown) continue;
-    shown++;
-    stacks.add(event, analysis.tasks().name(place.task));
-  }
-  analysis.finish(!request.selection.to, recording_end(trace));
-  if (stacks.empty()) {
-    warn(request.file + ": no stack was recorded (fkt_record -i 'PLACE do stack')");
-  }
-  TextWriter out;
-  stacks.write(out);
-  return put(out.view());
-}
-
 std::string statistics(const Trace& trace, const PrintRequest& request, const Analysis& analysis,
                        const TimeFormat& time) {
   TextWriter out;
@@ -144,7 +119,7 @@ std::string statistics(const Trace& trace, const PrintRequest& request, const An
     const Summary summary = summarize(analysis, trace.integrity(), request.without_user);
     if (request.json) return report_json(summary, analysis, time);
     if (request.csv) {
-      write_report_csv(out, summary, trace.info().hits, time);
+      write_report_csv(out, summary, time);
       return std::string(out.view());
     }
     if (request.dump) out.put('\n');
@@ -182,10 +157,6 @@ int print(const Options& options) {
     const Result<bool> wanted = print_io(*trace, *request, analysis, time, shown);
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
-  } else if (request->stacks) {
-    const Result<bool> wanted = print_stacks(*trace, *request, analysis, shown);
-    if (!wanted) return fail(wanted.error());
-    if (!*wanted) return kDone;
   } else if (request->dump) {
     const Result<bool> wanted = print_events(*trace, *request, analysis, time, shown);
     if (!wanted) return fail(wanted.error());
@@ -207,8 +178,7 @@ int print(const Options& options) {
     if (!written) return fail(written.error());
   }
   // Says that nothing is selected, so that empty output is not mistaken for a failure.
-  const std::uint64_t events =
-      request->dump || request->io || request->stacks ? shown : analysis.profile().events();
+  const std::uint64_t events = request->dump || request->io ? shown : analysis.profile().events();
   if (events == 0) warn(request->file + ": 0 events are selected");
   return say_damage(request->file, *trace);
 }

@@ -33,13 +33,12 @@ Status find_request(const Options& options, PrintRequest& r) {
   return Done{};
 }
 
-// Reads --files, --disks, --sockets and --stacks, which print a table and nothing else.
+// Reads --files, --disks and --sockets, which print a table and nothing else.
 Status read_io(const Options& options, PrintRequest& r) {
-  const std::pair<const char*, std::optional<IoUse::Table>> kTables[] = {
+  constexpr std::pair<const char*, IoUse::Table> kTables[] = {
       {"files", IoUse::Table::files},
       {"disks", IoUse::Table::disks},
       {"sockets", IoUse::Table::sockets},
-      {"stacks", {}},
   };
   const char* chosen = nullptr;
   for (const auto& [name, table] : kTables) {
@@ -49,10 +48,8 @@ Status read_io(const Options& options, PrintRequest& r) {
     }
     chosen = name;
     r.io = table;
-    r.stacks = !table;
   }
   if (chosen == nullptr) return Done{};
-  if (r.stacks && options.has("json")) return usage("--stacks and --json: only one of the two");
   for (const char* other : {"dump", "stats", "counts", "slowest", "-t", "-b"}) {
     if (!options.has(other)) continue;
     const std::string shown = other[0] == '-' ? other : std::string("--") + other;
@@ -88,7 +85,6 @@ void add_print_options(Options& options) {
       "files", "who read and wrote which file, how much, how long it took (recorded with -k fs)")(
       "disks", "the same of disks (recorded with -k block)")(
       "sockets", "the same of sockets (recorded with -k transport,socket)")(
-      "stacks", "how often each stack was recorded (-i '... do stack'), in lines for flame graphs")(
       "json", "as JSON: one object a line for events and tables, one for the statistics")(
       "csv", "as CSV: all but the events")("time", value("UNIT"),
                                            "times in cycles (default), ns, us or s")(
@@ -128,7 +124,7 @@ Result<PrintRequest> print_request(const Options& options) {
   }
   const Status found = find_request(options, r);
   if (!found) return found.error();
-  if (options.has("-p") && !r.dump && !r.io && !r.stacks)
+  if (options.has("-p") && !r.dump && !r.io)
     return usage("-p: only with the events; see -s for the rest");
   if (options.has("-s") && !r.statistics && !r.counts && !r.slowest) {
     return usage("-s: only with the statistics; see -p for the events");

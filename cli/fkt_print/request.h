@@ -26,7 +26,6 @@ struct PrintRequest {
        without_user = false;
   std::optional<SlowestRequest> slowest;
   std::optional<IoUse::Table> io;  // print this table only
-  bool stacks = false;             // print how often each stack was recorded, and nothing else
   std::string time_table;          // output file for the table of pages; empty: none
   std::string buffer_table;        // output file for the table of buffer states; empty: none
   bool tables_only = false;

@@ -320,35 +320,52 @@ static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u
 }
 
 /*
- * Writes an event of thread `pid` with one word, if that takes no more than these instructions. Returns
- * false if nothing was written: the caller must use another function. For callers that do not want the
- * other paths in their code, nor an array of words on their stack.
+ * Reserves `bytes` bytes for an event of thread `pid`, if that takes no more than these instructions, and `small` is
+ * not larger than FKT_TIME_MASK. Returns false if nothing was reserved: the caller must use another function. For
+ * callers that do not want the other paths in their code, nor arrays or calls for which registers must be saved. They
+ * must write the event at fkt_ring_tried(), with the stamp *clock, and call fkt_ring_try_commit(). *h: the page; *next:
+ * the reservation word.
  */
-static __always_inline bool fkt_ring_try_write(struct fkt_ring *r, u64 head, u32 pid, u64 value)
+static __always_inline bool fkt_ring_try_reserve(struct fkt_ring *r, u32 pid, u32 bytes, u64 small,
+						 struct fkt_page_header **h, u64 *clock, u64 *next)
 {
-	const u32 bytes = 16;
-	struct fkt_page_header *h;
-	u64 word, next, clock, *at;
+	const u64 word = READ_ONCE(r->word);
 
-	word = READ_ONCE(r->word);
-	next = word + bytes;
-	clock = fkt_ring_fast_clock();
-	if (unlikely(fkt_ring_offset(next) > r->page_bytes ||
-		     fkt_local_sub_from(&r->last_clock, clock) > FKT_TIME_MASK ||
-		     fkt_local_differs32(&r->last_pid, pid)))
+	*next = word + bytes;
+	/* Not earlier than the word, like all that is read here. */
+	if (unlikely(fkt_local_differs32(&r->last_pid, pid)))
+		return false;
+	*clock = fkt_ring_fast_clock();
+	/* The mask is of low bits, so one comparison is enough for both. */
+	if (unlikely(fkt_ring_offset(*next) > r->page_bytes ||
+		     (fkt_local_sub_from(&r->last_clock, *clock) | small) > FKT_TIME_MASK))
 		return false;
 	FKT_RING_STEP(before_exchange);
-	if (unlikely(!fkt_local_cmpxchg(&r->word, word, next)))
+	if (unlikely(!fkt_local_cmpxchg(&r->word, word, *next)))
 		return false;
 	FKT_RING_STEP(after_exchange);
 
-	WRITE_ONCE(r->last_clock, clock);
-	h = fkt_ring_page(r, word >> 32);
-	at = (u64 *)((char *)h + fkt_ring_offset(next) - bytes);
-	WRITE_ONCE(at[0], head | (clock & FKT_TIME_MASK));
-	at[1] = value;
-	fkt_ring_commit(r, h, word >> 32, bytes);
+	WRITE_ONCE(r->last_clock, *clock);
+	*h = fkt_ring_page(r, word >> 32);
 	return true;
+}
+
+/* Returns where the event is written. */
+static __always_inline u64 *fkt_ring_tried(struct fkt_page_header *h, u64 next, u32 bytes)
+{
+	return (u64 *)((char *)h + fkt_ring_offset(next) - bytes);
+}
+
+/*
+ * B: commits what was reserved. Returns true if that completes the page: the caller must then call fkt_ring_wake(r,
+ * next >> 32), and may do so as the last thing it does.
+ */
+static __always_inline bool fkt_ring_try_commit(struct fkt_page_header *h, u32 bytes)
+{
+	fkt_local_inc32(&h->events);
+	FKT_RING_STEP(before_commit);
+	/* The drain may take the page from here on: it must not be accessed any more. */
+	return unlikely(fkt_local_add_is_zero(&h->commit, bytes));
 }
 
 static __always_inline void fkt_ring_write(struct fkt_ring *r, u64 head, u32 pid, const u64 *words,

@@ -22,7 +22,6 @@
 
 #include "lib/base/result.h"
 #include "lib/instrument/btf.h"
-#include "lib/instrument/flag_names.h"
 #include "lib/instrument/instrument.h"
 #include "lib/instrument/point_record.h"
 #include "lib/instrument/program_builder.h"
@@ -66,7 +65,7 @@ struct CallPrograms {
 struct CallContext {
   const Btf& btf;
   double ticks_per_second = 1e9;
-  const FlagNames& flags = FlagNames::none();
+  std::span<const std::string> flags;  // their numbers are their indices
   // The call is seen by a return probe, so its arguments may be on the stack.
   bool by_probe = false;
 };

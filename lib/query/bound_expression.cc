@@ -33,7 +33,6 @@ bool has_names(const Field& field) {
     case FieldType::syscall32:
     case FieldType::addr:
     case FieldType::dev:
-    case FieldType::stack:
     case FieldType::named:
       return true;
     case FieldType::s:

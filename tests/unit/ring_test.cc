@@ -54,6 +54,7 @@ const std::vector<Named> kNested = {
        r.end(-2);
      }},
     {"long event", [](RingHarness& r) { r.write(3); }},
+    {"tried event", [](RingHarness& r) { r.try_write(); }},
     {"close", [](RingHarness& r) { r.close(); }},
     {"take", [](RingHarness& r) { r.take(); }},
     {"drain", [](RingHarness& r) { r.drain(); }},
@@ -116,6 +117,16 @@ const std::vector<Named> kScenarios = {
        r.begin(102);
        r.end(4095);
        r.write(0);
+     }},
+    {"events that are tried",
+     [](RingHarness& r) {
+       r.try_write();
+       r.try_write();
+       r.switch_to(7);
+       r.try_write();
+       r.try_write();
+       r.write_string(40);
+       r.try_write();
      }},
     {"calls with another thread's between",
      [](RingHarness& r) {
@@ -215,7 +226,7 @@ TEST_CASE("every nested action at every step, two deep or one after the other") 
 }
 
 TEST_CASE("three writers in each other") {
-  const std::vector<Named> few = {kNested[0], kNested[1], kNested[5], kNested[7]};
+  const std::vector<Named> few = {kNested[0], kNested[1], kNested[6], kNested[8]};
   for (const Named& scenario : kScenarios) {
     INFO(scenario.name);
     CHECK(explore({.page_bytes = kTinyPage}, 3, few, scenario.run) > 1000);
@@ -362,6 +373,25 @@ TEST_CASE("a gap does not end before it began when the clock steps back in it") 
   CHECK(ring.clock_back() == 1);
 }
 
+TEST_CASE("an event is written quickly if nothing but the event is to be written") {
+  RingHarness ring({.page_bytes = kTinyPage, .pages = 2});
+  ring.try_write();  // opens the page
+  CHECK(ring.tried() == 0);
+  ring.try_write();
+  ring.try_write(FKT_TIME_MASK);
+  CHECK(ring.tried() == 2);
+  ring.try_write(FKT_TIME_MASK + 1);
+  ring.switch_to(7);
+  CHECK(ring.tried() == 2);
+  ring.try_write();
+  CHECK(ring.tried() == 3);
+  ring.advance(FKT_TIME_MASK + 1);
+  ring.try_write();
+  CHECK(ring.tried() == 3);
+  ring.finish();
+  CHECK(ring.written() == 7);
+}
+
 TEST_CASE("the short form of a pair gives back its result and ticks, at every edge") {
   for (const std::int64_t value : {-1024, -1023, -2, -1, 0, 1, 2, 39, 1022, 1023}) {
     REQUIRE(FKT_PAIR_SHORT_VALUE(value));
@@ -406,8 +436,10 @@ void random_write(RingHarness& r, std::mt19937& random) {
   if (what < 20) {
     r.begin(random() % 520);
     r.end(static_cast<std::int32_t>(random()) >> random() % 32 >> 8);
-  } else if (what < 24) {
+  } else if (what < 22) {
     r.end(0);
+  } else if (what < 24) {
+    r.try_write(random() % 16 ? 0 : ~0ULL);
   } else if (what < 40) {
     r.write(what % 4);
   } else if (what < 56) {

@@ -8,13 +8,12 @@
 #include <cerrno>
 #include <utility>
 
-#include "cli/fkt_record/instruments/read_hits.h"
+#include "cli/fkt_record/instruments/hit_report.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
 #include "lib/base/event_fd.h"
 #include "lib/base/os_error.h"
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
-#include "lib/report/hit_report.h"
 
 namespace fkt::record {
 namespace {
@@ -83,8 +82,7 @@ InstrumentControl::InstrumentControl(Device& device, std::shared_ptr<Defined> de
 
 Result<InstrumentSetup> InstrumentControl::make(const Instruments& instruments,
                                                 const KernelSymbols& symbols) {
-  const std::span<const Instrument> before = setup_ ? instruments_ : std::span<const Instrument>();
-  return InstrumentSetup::make({instruments, rules_.layers, before}, device_, symbols,
+  return InstrumentSetup::make({instruments, rules_.layers}, device_, symbols,
                                rules_.ticks_per_second, numbering_, setup());
 }
 
@@ -92,19 +90,7 @@ Status InstrumentControl::prepare(const KernelSymbols& symbols) {
   Result<InstrumentSetup> setup = make(instruments_, symbols);
   if (!setup) return setup.error();
   setup_.emplace(std::move(*setup));
-  note_texts();
   return Done{};
-}
-
-void InstrumentControl::note_texts() {
-  const std::scoped_lock lock(texts_lock_);
-  texts_.clear();
-  for (const InstrumentSetup::Part& part : setup_->parts()) texts_.push_back(part.text);
-}
-
-std::string InstrumentControl::text_at(std::uint32_t number) const {
-  const std::scoped_lock lock(texts_lock_);
-  return number < texts_.size() ? texts_[number] : "an instrument";
 }
 
 std::string InstrumentControl::head_lines() {
@@ -187,15 +173,11 @@ Result<std::string> InstrumentControl::change(Instruments instruments) {
   const std::uint64_t on = setup->layers() & ~(setup_ ? setup_->layers() : 0);
   instruments_ = std::move(instruments);
   setup_.emplace(std::move(*setup));
-  note_texts();
   if (on != 0) {
     const Result<bool> enabled = device_.enable(on);
     if (!enabled) return enabled.error();
   }
-  std::string done =
-      counted(instruments_.size(), "instrument") + " (table " + std::to_string(*table) + ")";
-  for (const std::string& gone : setup_->gone()) done += "; without places: " + gone;
-  return done;
+  return counted(instruments_.size(), "instrument") + " (table " + std::to_string(*table) + ")";
 }
 
 Result<InstrumentControl::Instruments> InstrumentControl::with_added(
@@ -204,27 +186,12 @@ Result<InstrumentControl::Instruments> InstrumentControl::with_added(
   for (const std::string& line : wanted_lines(text)) {
     Result<Instrument> instrument = parse(line);
     if (!instrument) return instrument.error();
-    const Status possible = check_while_recording(*instrument);
-    if (!possible) return possible.error();
     instruments.push_back(std::move(*instrument));
   }
   if (instruments.size() == instruments_.size()) {
     return Error{ErrorCode::usage, "there is no instrument to add"};
   }
   return instruments;
-}
-
-// What is possible with -i may not be possible any more, or not in this recording.
-Status InstrumentControl::check_while_recording(const Instrument& instrument) const {
-  const std::string text = '"' + instrument.text + "\": ";
-  if (instrument.action.kind == Action::Kind::start &&
-      std::ranges::find(instruments_, instrument.text, &Instrument::text) == instruments_.end()) {
-    return Error{ErrorCode::usage, text + "what begins the recording must be there at its start"};
-  }
-  if (instrument.action.kind == Action::Kind::snapshot && !rules_.is_flight) {
-    return Error{ErrorCode::usage, text + "the recording is no flight recorder"};
-  }
-  return Done{};
 }
 
 Result<std::string> InstrumentControl::text_of(std::size_t number) const {
@@ -262,14 +229,13 @@ Result<InstrumentControl::Instruments> InstrumentControl::with_removed(
 Result<std::string> InstrumentControl::counts() const {
   std::string lines;
   if (!setup_) return lines;
-  const Result<HitResults> results = read_hits(device_, *setup_);
-  if (!results) return results.error();
-  std::size_t number = 0;
-  for (const InstrumentResult& result : results->instruments) {
-    const Hits hits = result.hits();
-    lines += std::to_string(++number) + '\t' + std::to_string(hits.kept) + '\t' +
-             std::to_string(hits.dropped) + '\t' + std::to_string(hits.all_missed()) + '\t' +
-             std::to_string(result.places) + '\t' + result.text + '\n';
+  for (std::size_t i = 0; i < setup_->parts().size(); i++) {
+    const Result<fkt_hit_counts> counts = device_.hit_counts(static_cast<std::uint32_t>(i));
+    if (!counts) return counts.error();
+    const InstrumentSetup::Part& part = setup_->parts()[i];
+    lines += std::to_string(i + 1) + '\t' + std::to_string(counts->kept) + '\t' +
+             std::to_string(counts->dropped) + '\t' + std::to_string(missed_hits(*counts)) + '\t' +
+             std::to_string(part.places) + '\t' + part.text + '\n';
   }
   return lines;
 }
@@ -278,12 +244,17 @@ Result<std::string> InstrumentControl::counts() const {
 Result<std::string> InstrumentControl::results() const {
   std::string text;
   if (!setup_) return text;
-  const Result<HitResults> results = read_hits(device_, *setup_);
-  if (!results) return results.error();
-  for (const InstrumentResult& result : results->instruments) {
-    if (!result.is_result()) continue;
-    text += hits_line(result) + '\n';
-    if (result.histogram) text += histogram_text(*result.histogram);
+  for (std::size_t i = 0; i < setup_->parts().size(); i++) {
+    const InstrumentSetup::Part& part = setup_->parts()[i];
+    if (part.action != Action::Kind::count && !part.histogram) continue;
+    const auto number = static_cast<std::uint32_t>(i);
+    const Result<fkt_hit_counts> counts = device_.hit_counts(number);
+    if (!counts) return counts.error();
+    text += hits_line(part, *counts) + '\n';
+    if (!part.histogram) continue;
+    const Result<std::vector<fkt_histogram_row>> rows = device_.histogram(number);
+    if (!rows) return rows.error();
+    text += part.histogram->text(*rows);
   }
   return text;
 }

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +26,6 @@ class InstrumentControl {
     std::span<const LayerFile> layers;
     fkt_clock_source clock;
     double ticks_per_second;
-    bool is_flight;  // instruments may take snapshots
   };
 
   // device, whose recording it is, and what the rules refer to must outlive the object. defined:
@@ -47,9 +45,6 @@ class InstrumentControl {
     return setup_ ? setup_->name_of(address, numbering_) : std::string();
   }
 
-  // The text of the instrument with this index; also while a request is being answered.
-  std::string text_at(std::uint32_t number) const;
-
   // Begins to answer a request. file: came with it. connection: gets the answer.
   void asked(InstrumentsAsk ask, UniqueFd file, UniqueFd connection);
   // Readable when the request is answered: the caller has to call answered(). -1: there is none.
@@ -66,7 +61,6 @@ class InstrumentControl {
   Result<std::string> answer(InstrumentsAsk::Command command, int file);
   Result<InstrumentSetup> make(const Instruments& instruments, const KernelSymbols& symbols);
   Result<std::string> change(Instruments instruments);
-  Status check_while_recording(const Instrument& instrument) const;
   Result<Instruments> with_added(const std::string& text) const;
   Result<Instruments> with_removed(const std::string& text) const;
   // The text of the instrument with this number in the list.
@@ -74,7 +68,6 @@ class InstrumentControl {
   Result<std::string> counts() const;
   Result<std::string> results() const;
   std::string texts() const;
-  void note_texts();
 
   Device& device_;
   const std::shared_ptr<Defined> defined_;
@@ -84,8 +77,6 @@ class InstrumentControl {
   std::string undefined_;  // lines that no exchange has defined yet
   Instruments instruments_;
   std::optional<InstrumentSetup> setup_;
-  mutable std::mutex texts_lock_;
-  std::vector<std::string> texts_;  // of setup_->parts(); protected by texts_lock_
   UniqueFd answered_;
   bool is_busy_ = false;
   std::atomic<bool> is_over_ = false;

@@ -7,6 +7,7 @@ import statistics
 from .common import EVENTS_PER_CALL, table
 from .cost import Guest, recording
 from .engines import BEFORE, Pages
+from .instruments import HITS, WHOLE, Instruments
 from .loss import Race
 from .workloads import WORKLOADS, Work, drain_shares
 
@@ -88,10 +89,26 @@ def ring_goal(native):
     yield ["ring.h natively, a 16-byte record: at most 1.4 times the bare clock", f"{value:.2f}", verdict(value, 1.4)]
 
 
+def instrument_goals(place):
+    guest = Instruments(place / "instruments")
+    for name, (title, limit) in HITS.items():
+        if limit and name in guest.figures:
+            yield [f"instruments: {title.strip('*. ').replace('**', '')}: at most {limit} instructions", f"{guest.figures[name]:.0f}",
+                   verdict(guest.figures[name], limit)]
+    for key, (title, limit) in WHOLE.items():
+        value = guest.ratio(*key)
+        if value:
+            yield [f"the whole kernel traced: {title}: at most {limit} times untraced", f"{value:.2f}", verdict(value, limit)]
+    if guest.arming():
+        functions, seconds = guest.arming()
+        yield [f"arming and disarming {functions:,} functions: at most 1 s", f"{seconds:.2f} s", verdict(seconds, 1)]
+
+
 # For each question, the functions that yield its goals and the kernel measured: most goals were set
 # for 6.1.
 GOALS = {
     "cost": [(cost_goal, "6.1")],
+    "instruments": [(instrument_goals, "6.1")],
     "sizes": [(size_goal, "6.1")],
     "ring": [(ring_goal, "native")],
     "engines": [(page_goals, "6.1"), (recycling_goal, "6.12")],

@@ -49,19 +49,19 @@ static atomic64_t refused, broken; /* calls that were not traced; calls whose ke
 static atomic64_t no_begin; /* calls whose begin is unknown */
 
 /* Racy for functions that several CPUs call at once, but for the number of calls. */
-static void notrace count(const struct fkt_call *call, u64 end)
+static void notrace count_call(const struct fkt_call *call, u64 ticks, unsigned long body)
 {
-	u64 ticks = end - call->begin;
+	const u64 begin = fkt_call_began(call, ticks);
 	unsigned int i;
 
-	if (call->begin == FKT_CALLS_NO_BEGIN) {
+	if (begin == FKT_CALLS_NO_BEGIN) {
 		atomic64_inc(&no_begin);
 		return;
 	}
 	for (i = 0; i < called_n; i++) {
 		struct called *c = &called[i];
 
-		if (call->body - c->function > 16)
+		if (body - c->function > 16)
 			continue;
 		atomic64_inc(&c->calls);
 		c->shortest = min(c->shortest, ticks);
@@ -70,7 +70,7 @@ static void notrace count(const struct fkt_call *call, u64 end)
 		return;
 	}
 	/* What began before may be of another module's functions, which had the engine then. */
-	if (call->begin >= since)
+	if (begin >= since)
 		atomic64_inc(&unknown);
 }
 
@@ -102,14 +102,19 @@ static bool notrace keep_arguments(const u64 *arguments, u64 *kept, unsigned lon
 	return true;
 }
 
-static void notrace count_kept(const struct fkt_call *call, u64 end, const u64 *kept)
+static void notrace count(const struct fkt_plain_call *plain, u64 ticks)
+{
+	count_call(&plain->call, ticks, plain->body);
+}
+
+static void notrace count_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept)
 {
 	unsigned int i;
 
 	for (i = 0; i < kept_words[frame]; i++)
 		if (kept[i] != kept_word(kept[0], i))
 			atomic64_inc(&broken);
-	count(call, end);
+	count_call(call, ticks, body);
 }
 
 /* ---- functions with known calls ---- */

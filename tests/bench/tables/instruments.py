@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a hit of an instrument costs, and what the whole kernel's functions do."""
+from .common import rows_of, table
+
+# name in the figures: (title, goal)
+HITS = {
+    "call": ("**a call recorded** with its duration", 70),
+    "call-values": ("... with two arguments and its result", 110),
+    "call-dropped": ("dropped in the kernel, by its duration", 30),
+    "call-counted": ("counted in the kernel, no event", 60),
+    "entry": ("an entry recorded", None),
+    "entry-counted": ("an entry counted", None),
+    "exit-probe": ("an exit recorded, by a return probe", None),
+    "instruction": ("an instruction recorded, by breakpoint", 560),
+    "instruction-optimised": ("..., by jump", 150),
+    "function_graph": ("ftrace: function_graph", None),
+    "function_graph-dropped": ("ftrace: function_graph, dropped by tracing_thresh", None),
+    "kprobe+kretprobe": ("ftrace: events of a kprobe and a kretprobe", None),
+    "bpftrace-fentry": ("bpftrace: fentry and fexit, counts in maps", None),
+}
+# workload, how: (title, goal)
+WHOLE = {
+    ("find", "slow"): ("find, calls of 500 us and more", 1.45),
+    ("spawn", "slow"): ("fork + exec, calls of 500 us and more", 1.55),
+    ("find", "all"): ("find, every call", 2.6),
+    ("spawn", "all"): ("fork + exec, every call", 3.0),
+}
+
+
+class Instruments:
+    """Figures of one guest."""
+
+    def __init__(self, directory):
+        self.figures = {name: float(value) for name, value in rows_of(directory / "figures.tsv")}
+
+    def ratio(self, workload, how):
+        """Traced over untraced; None if either is missing."""
+        traced, untraced = (self.figures.get(f"{workload}.{each}") for each in (how, "untraced"))
+        return traced / untraced if traced and untraced else None
+
+    def arming(self):
+        """(functions, seconds of both requests); None if that was not measured."""
+        found = [self.figures.get(name) for name in ("functions", "arm", "disarm")]
+        return (int(found[0]), (found[1] + found[2]) / 1e9) if all(found) else None
+
+
+def instruments_tables(directory, release):
+    guest = Instruments(directory)
+    if not guest.figures:
+        return [], {}
+    rows = [[title, f"{guest.figures[name]:.0f}"] for name, (title, _) in HITS.items() if name in guest.figures]
+    tables = [table(f"Linux {release}: guest instructions per hit", ["", "above the untraced loop"], rows)]
+    rows = [[title, f"{guest.ratio(*key):.2f}"] for key, (title, _) in WHOLE.items() if guest.ratio(*key)]
+    if guest.arming():
+        rows.append(["arming and disarming {:,} functions".format(guest.arming()[0]), f"{guest.arming()[1]:.2f} s"])
+    if rows:
+        tables.append(table(f"Linux {release}: all functions that can be called through", ["", "times untraced"], rows))
+    return tables, {}
