@@ -82,6 +82,7 @@ Result<bool> print_io(const Trace& trace, const PrintRequest& request, Analysis&
   for (const Event& event : trace.events({.from = {}, .to = request.selection.to, .cpu = {}})) {
     const Analysis::Place& place = analysis.add(event);
     if (++done % kProgressEvents == 0) progress.update(done, total);
+    if (event.is_gap()) use.lose();
     if (!place.shown) continue;
     shown++;
     use.add(event, place, analysis.tasks());

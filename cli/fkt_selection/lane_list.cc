@@ -20,9 +20,7 @@ class Ends : public StateObserver {
   explicit Ends(LanePyramid::OpenCells& open) : open_(open) {}
   void slice(const Slice& slice) override {
     if (!slice.ended) return;
-    const bool of_cpu = fkt::of_cpu(slice.kind);
-    const auto found = open_.find(
-        LanePyramid::open_key(of_cpu, of_cpu ? slice.cpu : slice.task, lane_cell(slice)));
+    const auto found = open_.find(LanePyramid::open_key(lane_of(slice), lane_cell(slice)));
     if (found == open_.end()) return;
     found->second->to = slice.to;
     found->second->ended = true;
@@ -96,7 +94,7 @@ class LaneList {
     for (Lane& lane : picture.lanes) {
       for (LaneCell& cell : lane.cells) {
         if (cell.count != 1 || cell.ended || cell.to < request_.scale.to) continue;
-        open[LanePyramid::open_key(lane.of_cpu, lane.id, cell)] = &cell;
+        open[LanePyramid::open_key(lane.of, cell)] = &cell;
       }
     }
     model_.lane_pyramid().complete(open, request_.scale.to);
@@ -120,13 +118,16 @@ class LaneList {
   void put_lanes(const std::vector<Lane>& lanes) {
     JsonWriter list(out_, '[', ']');
     for (const Lane& lane : lanes) {
-      if (!lane.of_cpu) used_tasks_.insert(lane.id);
+      if (lane.of.kind == LaneKind::task) used_tasks_.insert(lane.of.id);
+      if (lane.of.kind == LaneKind::async) used_types_.insert(lane.of.id);
       list.next();
       JsonWriter members(out_, '{', '}');
       members.key("cpu");
-      out_.put(lane.of_cpu ? "true" : "false");
+      out_.put(lane.of.kind == LaneKind::cpu ? "true" : "false");
+      members.key("async");
+      out_.put(lane.of.kind == LaneKind::async ? "true" : "false");
       members.key("id");
-      out_.number(lane.id);
+      out_.number(lane.of.id);
       members.key("cells");
       JsonWriter cells(out_, '[', ']');
       for (const LaneCell& cell : lane.cells) {
@@ -137,7 +138,7 @@ class LaneList {
   }
 
   void put_cell(const LaneCell& cell) {
-    const bool task = cell.kind == SliceKind::run;
+    const bool task = cell.kind == SliceKind::run || cell.kind == SliceKind::async;
     if (task) used_tasks_.insert(cell.value);
     if (!task && cell.kind != SliceKind::state) used_types_.insert(cell.value);
     if (cell.in != kNoType) used_types_.insert(cell.in);

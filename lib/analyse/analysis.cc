@@ -34,6 +34,7 @@ Analysis::Analysis(const TraceInfo& info, const Selection& selection)
       types_(info),
       spans_(info, tasks_, types_, profile_),
       states_(tasks_, spans_, window_, start_),
+      asyncs_(info.catalogue),
       next_stretch_at_(stretch_from(1)) {
   end_ = start_;
   if (selection.stats_pid) {
@@ -104,6 +105,8 @@ void Analysis::next_stretch() {
   places.tasks = tasks_.restore(checkpoint);
   places.types = types_.restore(checkpoint);
   restore(checkpoint, places);
+  ended_.clear();
+  asyncs_.drop(ended_);  // a checkpoint has none
   const auto lives = [&](const Alive& alive, std::optional<std::uint32_t> pid) {
     if (!alive.watching()) return alive;
     const bool now = std::ranges::any_of(checkpoint.tasks, [&](const Checkpoint::Task& task) {
@@ -161,6 +164,13 @@ inline void Analysis::change(const Event& event, TaskIndex task, bool selected, 
   states_.switched(event.cpu, next == 0 ? tasks_.idle(event.cpu) : tasks_.by_tid(next));
 }
 
+// Events that were lost on any CPU, between the two events of a gap, may have been ends and begins.
+void Analysis::change_async(const Event& event, TaskIndex task, Step& step) {
+  ended_.clear();
+  if (event.is_gap()) return asyncs_.drop(ended_);
+  asyncs_.apply(event, task, types_, ended_, step);
+}
+
 const Analysis::Place& Analysis::add(const Event& event) {
   reach(event.clock);
   if (event.cpu >= clocks_.size()) {
@@ -170,6 +180,7 @@ const Analysis::Place& Analysis::add(const Event& event) {
   Place& place = place_;
   place = Place();
   if (event.is_gap()) {
+    if (asyncs_.any()) change_async(event, kNoTask, place.step);
     add_gap(event);
     return place;
   }
@@ -184,6 +195,8 @@ const Analysis::Place& Analysis::add(const Event& event) {
   change(event, place.task, selected, place.step);
   const bool counts = !is_made_begin(event.id);
   if (selected && counts) profile_.count(event);
+  if (asyncs_.any()) [[unlikely]]
+    change_async(event, place.task, place.step);
   place.shown = shown(event, place.task, here);
   life_after(event);
 

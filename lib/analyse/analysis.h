@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "lib/analyse/async_spans.h"
 #include "lib/analyse/cpu_accounting.h"
 #include "lib/analyse/profile.h"
 #include "lib/analyse/selection.h"
@@ -136,6 +137,7 @@ class Analysis {
   bool shown(const Event& event, TaskIndex task, bool in_slice) const;
   void add_gap(const Event& event);
   void change(const Event& event, TaskIndex task, bool selected, Step& step);
+  void change_async(const Event& event, TaskIndex task, Step& step);
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   void next_stretch();
   std::uint64_t stretch_from(std::size_t stretch) const;
@@ -154,6 +156,8 @@ class Analysis {
   Profile profile_;
   SpanTracker spans_;
   CpuAccounting states_;
+  AsyncSpans asyncs_;
+  std::vector<AsyncSpans::Ended> ended_;  // of the last event
   Alive stats_alive_, dump_alive_;
   std::optional<FilterPass> filter_;   // evaluates selection.where
   std::vector<std::uint64_t> clocks_;  // clock of each CPU's last event (ticks); 0: none yet

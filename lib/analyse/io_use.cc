@@ -56,14 +56,8 @@ constexpr std::string_view kWhatNames[] = {"read",    "write",      "open",     
                                            "fault",   "read ahead", "write back", "flush",
                                            "discard", "other",      "send",       "receive"};
 
-const Field* field_of(const EventType& type, const Event& event, std::string_view name) {
-  const std::span<const Field> fields = type.values_of(event);
-  const auto found = std::ranges::find(fields, name, &Field::name);
-  return found == fields.end() ? nullptr : &*found;
-}
-
 std::uint64_t value_of(const EventType& type, const Event& event, std::string_view name) {
-  const Field* const field = field_of(type, event, name);
+  const Field* const field = type.field(event, name);
   return field == nullptr ? 0 : EventType::value(*field, event).value_or(0);
 }
 
@@ -218,6 +212,11 @@ void IoUse::complete(const Event& event, const EventType& type) {
   sums.bytes += request.bytes - request.left;
   sums.errors += failed;
   requests_.erase(found);
+}
+
+void IoUse::lose() {
+  requests_.clear();
+  askers_.clear();
 }
 
 void IoUse::learn_name(const Event& event, const EventType& type) {

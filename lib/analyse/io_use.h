@@ -77,6 +77,10 @@ class IoUse {
   // Adds one event. place: what Analysis::add() returned for it.
   void add(const Event& event, const Analysis::Place& place, const Tasks& tasks);
 
+  // Forgets the requests in progress: lost events may have been their ends. Call it for each event
+  // of a gap.
+  void lose();
+
   // The sums, those with most bytes first.
   std::vector<Row> rows() const;
   // Returns the path's last parts that the recording knows of the file; empty: none.

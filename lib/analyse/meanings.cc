@@ -4,9 +4,12 @@
 namespace fkt {
 
 Meanings::Meanings(const Catalogue& catalogue, const SpanKinds& kinds) {
+  bool any_async = false;
   for (const EventType& type : catalogue.events()) {
     Meaning& meaning = meanings_[type.id & FKT_ID_MASK];
     meaning.role = type.role;
+    meaning.async = !type.async.empty();
+    any_async = any_async || meaning.async;
     if (type.role == Role::point) continue;
     meaning.kind = kinds.of(type);
     meaning.late = type.late;
@@ -20,6 +23,7 @@ Meanings::Meanings(const Catalogue& catalogue, const SpanKinds& kinds) {
     meaning.shift = static_cast<std::uint8_t>(key->shift);
     meaning.bits = static_cast<std::uint8_t>(key->bits);
   }
+  for (const std::uint16_t id : {FKT_E_MASK, FKT_E_TABLE}) meanings_[id].async = any_async;
 }
 
 std::uint64_t Meaning::value(const Event& event) const {

@@ -18,7 +18,8 @@ struct Meaning {
   // The end of a span: it ends the innermost open span of its kind with the same key; else the
   // innermost of its kind.
   bool same_key = false;
-  bool late = false;  // as EventType::late: the first word has the time or the duration
+  bool late = false;   // as EventType::late: the first word has the time or the duration
+  bool async = false;  // it may begin or end asynchronous spans (lib/analyse/async_spans.h)
   std::uint8_t word = 0, shift = 0, bits = 0;  // bit field of the key; word 0: the argument
   std::uint16_t begin = 0;                     // id of the kind's first begin event; 0: none
 

@@ -37,6 +37,10 @@ struct Step {
   std::uint64_t duration = 0;  // ticks
   // User or system: the task's mode up to this event, if it was unknown before.
   CpuState resolved = CpuState::unknown;
+  // It ended an asynchronous span (lib/analyse/async_spans.h) whose begin is in the recording: of
+  // this type, after `async_duration` ticks. kNoType: none.
+  TypeIndex async = kNoType;
+  std::uint64_t async_duration = 0;
 };
 
 class SpanTracker {

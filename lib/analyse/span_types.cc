@@ -174,4 +174,20 @@ TypeIndex SpanTypes::named_irq(std::uint64_t number, const Event& event) {
   return index;
 }
 
+// Asynchronous spans are told apart by their names alone.
+TypeIndex SpanTypes::async(std::string_view name, std::uint16_t event) {
+  std::uint64_t hash = kHashFactor;
+  for (const char c : name)
+    hash = (hash ^ static_cast<unsigned char>(c) ^ hash >> 29) * kHashFactor;
+  if (const auto known = named_.find(hash); known != named_.end()) return known->second;
+  TextWriter safe;
+  safe.escaped(name);
+  SpanType& type = types_.emplace_back();
+  type.event = event;
+  type.name = safe.view();
+  type.named = hash;
+  enter(size() - 1);
+  return size() - 1;
+}
+
 }  // namespace fkt

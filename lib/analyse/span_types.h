@@ -47,6 +47,10 @@ class SpanTypes {
   // another device is another type.
   TypeIndex named_irq(std::uint64_t number, const Event& event);
 
+  // Returns the type of asynchronous spans with this name; event: the id of the event that begins
+  // them.
+  TypeIndex async(std::string_view name, std::uint16_t event);
+
   const SpanType& operator[](TypeIndex type) const { return types_[type]; }
   TypeIndex size() const { return static_cast<TypeIndex>(types_.size()); }
   const NumberNames& names() const { return names_; }

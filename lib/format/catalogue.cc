@@ -9,96 +9,15 @@
 
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
+#include "lib/format/field_text.h"
 
 namespace fkt {
 namespace {
-
-constexpr std::pair<std::string_view, FieldType> kFieldTypes[] = {
-    {"u", FieldType::u},
-    {"s", FieldType::s},
-    {"x", FieldType::x},
-    {"addr", FieldType::addr},
-    {"uaddr", FieldType::uaddr},
-    {"tid", FieldType::tid},
-    {"cpu", FieldType::cpu},
-    {"syscall", FieldType::syscall},
-    {"syscall32", FieldType::syscall32},
-    {"irq", FieldType::irq},
-    {"vector", FieldType::vector},
-    {"softirq", FieldType::softirq},
-    {"trap", FieldType::trap},
-    {"exitcode", FieldType::exitcode},
-    {"str", FieldType::str},
-    {"dev", FieldType::dev},
-    {"bytes", FieldType::bytes},
-    {"ticks", FieldType::ticks},
-    {"ip4", FieldType::ip4},
-    {"port", FieldType::port},
-};
-
-FieldType field_type(std::string_view name) {
-  const auto* found =
-      std::ranges::find(kFieldTypes, name, &std::pair<std::string_view, FieldType>::first);
-  return found == std::end(kFieldTypes) ? FieldType::unknown : found->second;
-}
-
-std::string_view field_type_name(const Field& field) {
-  const auto* found =
-      std::ranges::find(kFieldTypes, field.type, &std::pair<std::string_view, FieldType>::second);
-  return found == std::end(kFieldTypes) ? std::string_view(field.names) : found->first;
-}
-
-constexpr std::pair<std::string_view, FieldUse> kFieldUses[] = {
-    {"key", FieldUse::key}, {"begin", FieldUse::begin}, {"duration", FieldUse::duration}};
-
-// Uses that this program does not know are none.
-FieldUse field_use(std::string_view name) {
-  const auto* found =
-      std::ranges::find(kFieldUses, name, &std::pair<std::string_view, FieldUse>::first);
-  return found == std::end(kFieldUses) ? FieldUse::none : found->second;
-}
-
-std::string_view field_use_name(FieldUse use) {
-  const auto* found =
-      std::ranges::find(kFieldUses, use, &std::pair<std::string_view, FieldUse>::second);
-  return found == std::end(kFieldUses) ? std::string_view() : found->first;
-}
 
 constexpr std::pair<std::string_view, Nesting> kNestings[] = {
     {"call", Nesting::call},     {"irq", Nesting::irq},   {"softirq", Nesting::softirq},
     {"called", Nesting::called}, {"user", Nesting::user},
 };
-
-// "name:type:word:shift:bits ...", each with ":key" or another use if it has one.
-bool parse_fields(std::string_view text, std::vector<Field>& out) {
-  while (!text.empty()) {
-    std::string_view rest = take_until(text, ' ');
-    if (rest.empty()) continue;
-    Field field;
-    field.name = take_until(rest, ':');
-    const std::string_view type = take_until(rest, ':');
-    field.type = field_type(type);
-    if (field.type == FieldType::unknown || field.type == FieldType::dev) field.names = type;
-    if (!parse_number(take_until(rest, ':'), field.word) ||
-        !parse_number(take_until(rest, ':'), field.shift) ||
-        !parse_number(take_until(rest, ':'), field.bits)) {
-      return false;
-    }
-    field.use = field_use(take_until(rest, ':'));
-    const bool is_long = field.type == FieldType::str || field.type == FieldType::bytes;
-    const bool number = field.bits != 0 && !is_long;
-    if (field.use != FieldUse::none && !number) return false;
-    if (field.word > FKT_VAR_MASK) return false;
-    const unsigned width = field.word == 0 ? FKT_ARG_BITS : 64;
-    // Strings and bytes may extend over several words; any other field lies within one word.
-    if (is_long ? field.bits > 64 * FKT_VAR_MASK
-                : field.shift >= width || field.bits > width - field.shift) {
-      return false;
-    }
-    out.push_back(std::move(field));
-  }
-  return true;
-}
 
 bool parse_role(std::string_view text, EventType& event) {
   const std::string_view role = take_until(text, ':');
@@ -124,17 +43,6 @@ bool parse_words(std::string_view text, std::optional<unsigned>& words) {
   if (!parse_number(text, count) || count > FKT_VAR_MASK) return false;
   words = count;
   return true;
-}
-
-std::string fields_text(const std::vector<Field>& fields) {
-  std::string out;
-  for (const Field& field : fields) {
-    if (!out.empty()) out += ' ';
-    out += fmt::format("{}:{}:{}:{}:{}", field.name, field_type_name(field), field.word,
-                       field.shift, field.bits);
-    if (field.use != FieldUse::none) out += ':' + std::string(field_use_name(field.use));
-  }
-  return out;
 }
 
 // The columns after "event".
@@ -408,6 +316,34 @@ void Catalogue::give_layer(const std::string& table, const KeyedLayer& keyed) {
   }
 }
 
+// The columns after "async": table of the key's names, first and last number, "begin" or "end",
+// kind of span, the field by which both find each other, and the field that tells what the span
+// belongs to.
+bool Catalogue::parse_async(std::string_view line) {
+  const std::string_view table = take_until(line, '\t');
+  KeyedAsync keyed;
+  if (table.empty() || !parse_number(take_until(line, '\t'), keyed.first) ||
+      !parse_number(take_until(line, '\t'), keyed.last) || keyed.last < keyed.first) {
+    return false;
+  }
+  const std::string_view role = take_until(line, '\t');
+  if (role == "begin") keyed.role = Role::begin;
+  if (role == "end") keyed.role = Role::end;
+  keyed.kind = take_until(line, '\t');
+  keyed.match = take_until(line, '\t');
+  keyed.lane = take_until(line, '\t');
+  if (keyed.role == Role::point || keyed.kind.empty() || keyed.match.empty()) return false;
+  async_.emplace_back(table, std::move(keyed));
+  return true;
+}
+
+void Catalogue::give_async(const std::string& table, const KeyedAsync& keyed) {
+  for (EventType& event : events_) {
+    const Field* const key = event.field(FieldUse::key);
+    if (key != nullptr && key->names == table) event.async.push_back(keyed);
+  }
+}
+
 Nesting Catalogue::nesting(std::string_view kind) const {
   const auto line = std::ranges::find(spans_, kind, &std::pair<std::string, Nesting>::first);
   if (line != spans_.end()) return line->second;
@@ -478,6 +414,8 @@ std::string Catalogue::parse_line(std::string_view line) {
     return parse_values(line);
   } else if (kind == "in" && !parse_in(line)) {
     return "not a table of names, first and last number, a layer's bit";
+  } else if (kind == "async" && !parse_async(line)) {
+    return "not a table of names, first and last number, begin or end, a kind, a field";
   }
   return {};
 }
@@ -488,6 +426,7 @@ void Catalogue::finish_lines() {
     name_fields(event.fields);
     event.values.clear();
     event.layers.clear();
+    event.async.clear();
   }
   for (auto& [table, lines] : values_) {
     for (auto& [first, keyed] : lines) {
@@ -496,7 +435,11 @@ void Catalogue::finish_lines() {
     }
   }
   for (const auto& [table, keyed] : in_) give_layer(table, keyed);
-  for (EventType& event : events_) std::ranges::sort(event.layers, {}, &KeyedLayer::first);
+  for (const auto& [table, keyed] : async_) give_async(table, keyed);
+  for (EventType& event : events_) {
+    std::ranges::sort(event.layers, {}, &KeyedLayer::first);
+    std::ranges::stable_sort(event.async, {}, &KeyedAsync::first);
+  }
 }
 
 Result<Catalogue> Catalogue::parse(std::string_view lines) {
@@ -563,6 +506,11 @@ std::string Catalogue::to_lines() const {
   for (const auto& [table, keyed] : in_) {
     out += "in\t" + table + '\t' + std::to_string(keyed.first) + '\t' + std::to_string(keyed.last) +
            '\t' + std::to_string(keyed.layer) + '\n';
+  }
+  for (const auto& [table, keyed] : async_) {
+    out += fmt::format("async\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", table, keyed.first, keyed.last,
+                       keyed.role == Role::begin ? "begin" : "end", keyed.kind, keyed.match,
+                       keyed.lane);
   }
   return out;
 }

@@ -79,6 +79,16 @@ struct KeyedLayer {
   unsigned layer = 0;  // bit number
 };
 
+// What events whose key is one of these numbers are to a span that is on no stack, such as a
+// request to a disk: begun and ended on any CPU and by any task.
+struct KeyedAsync {
+  std::uint64_t first = 0, last = 0;
+  Role role = Role::point;  // begin or end
+  std::string kind;         // "request"
+  std::string match;        // name of the field by which an end finds its begin
+  std::string lane;         // name of the field that tells what the span belongs to; empty: nothing
+};
+
 struct EventType {
   std::uint16_t id = 0;
   std::string name;
@@ -92,6 +102,8 @@ struct EventType {
   std::vector<KeyedFields> values{};
   // Likewise of lines "in".
   std::vector<KeyedLayer> layers{};
+  // Likewise of lines "async".
+  std::vector<KeyedAsync> async{};
 
   // A reader makes it of events with this id (lib/format/call_events.h); 0: it is in the file.
   std::uint16_t made_of = 0;
@@ -101,10 +113,14 @@ struct EventType {
   std::span<const Field> values_of(const Event& event) const;
   // Returns the number of the bit of the event's layer.
   unsigned layer_of(const Event& event) const;
+  // Returns which end of an asynchronous span the event is; nullptr: none.
+  const KeyedAsync* async_of(const Event& event) const;
   // Returns the id that such events have in the file.
   std::uint16_t file_id() const { return made_of != 0 ? made_of : id; }
   // Returns the field with this use; nullptr: the event has none.
   const Field* field(FieldUse use) const;
+  // Returns the event's field with this name; nullptr: it has none.
+  const Field* field(const Event& event, std::string_view name) const;
   // Value of a field, sign-extended for FieldType::s; nothing if the event is too short, or the
   // field is no number.
   static std::optional<std::uint64_t> value(const Field& field, const Event& event);
@@ -193,6 +209,8 @@ class Catalogue {
   std::string parse_values(std::string_view line);
   bool parse_in(std::string_view line);
   void give_layer(const std::string& table, const KeyedLayer& keyed);
+  bool parse_async(std::string_view line);
+  void give_async(const std::string& table, const KeyedAsync& keyed);
   void give_values(const std::string& table, const KeyedFields& keyed);
   bool parse_span(std::string_view line);
   bool fits(const PairType& pair) const;
@@ -206,8 +224,9 @@ class Catalogue {
   std::map<std::string, std::vector<std::pair<std::uint64_t, std::string>>> flags_;
   // The lines "values" by table of names and first number; no number is in two of a table.
   std::map<std::string, std::map<std::uint64_t, KeyedFields>> values_;
-  std::vector<std::pair<std::string, KeyedLayer>> in_;  // by table of names, as in their lines
-  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};  // index into events_; -1: none
+  std::vector<std::pair<std::string, KeyedLayer>> in_;     // by table of names, as in their lines
+  std::vector<std::pair<std::string, KeyedAsync>> async_;  // likewise
+  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};     // index into events_; -1: none
 };
 
 }  // namespace fkt

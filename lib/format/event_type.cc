@@ -7,29 +7,48 @@
 
 namespace fkt {
 
+namespace {
+
+// Returns the line for the number that the event has as its key; nullptr: there is none. lines:
+// ascending.
+template <class Line>
+const Line* line_of(const EventType& type, const std::vector<Line>& lines, const Event& event) {
+  if (lines.empty()) return nullptr;
+  const Field* const key = type.field(FieldUse::key);
+  const std::optional<std::uint64_t> number = key ? EventType::value(*key, event) : std::nullopt;
+  if (!number) return nullptr;
+  const auto behind = std::ranges::upper_bound(lines, *number, {}, &Line::first);
+  if (behind == lines.begin() || std::prev(behind)->last < *number) return nullptr;
+  return &*std::prev(behind);
+}
+
+}  // namespace
+
 std::span<const Field> EventType::values_of(const Event& event) const {
-  if (values.empty()) return {};
-  const Field* const key = field(FieldUse::key);
-  const std::optional<std::uint64_t> number = key ? value(*key, event) : std::nullopt;
-  if (!number) return {};
-  const auto behind = std::ranges::upper_bound(values, *number, {}, &KeyedFields::first);
-  if (behind == values.begin() || std::prev(behind)->last < *number) return {};
-  return std::prev(behind)->fields;
+  const KeyedFields* const line = line_of(*this, values, event);
+  return line == nullptr ? std::span<const Field>() : line->fields;
 }
 
 unsigned EventType::layer_of(const Event& event) const {
-  if (layers.empty()) return layer;
-  const Field* const key = field(FieldUse::key);
-  const std::optional<std::uint64_t> number = key ? value(*key, event) : std::nullopt;
-  if (!number) return layer;
-  const auto behind = std::ranges::upper_bound(layers, *number, {}, &KeyedLayer::first);
-  if (behind == layers.begin() || std::prev(behind)->last < *number) return layer;
-  return std::prev(behind)->layer;
+  const KeyedLayer* const line = line_of(*this, layers, event);
+  return line == nullptr ? layer : line->layer;
+}
+
+const KeyedAsync* EventType::async_of(const Event& event) const {
+  return line_of(*this, async, event);
 }
 
 const Field* EventType::field(FieldUse use) const {
   const auto found = std::ranges::find(fields, use, &Field::use);
   return found == fields.end() ? nullptr : &*found;
+}
+
+const Field* EventType::field(const Event& event, std::string_view name) const {
+  for (const std::span<const Field> those : {values_of(event), std::span<const Field>(fields)}) {
+    const auto found = std::ranges::find(those, name, &Field::name);
+    if (found != those.end()) return &*found;
+  }
+  return nullptr;
 }
 
 std::optional<std::uint64_t> EventType::value(const Field& field, const Event& event) {

@@ -32,6 +32,10 @@ class NumberNames {
   // Devices of an interrupt line, from the file's table of interrupts.
   std::string_view irq(std::uint64_t number) const;
 
+  // A device's number in the kernel (dev_t): "8:1".
+  static std::string device(std::uint64_t number) {
+    return std::to_string(number >> 20) + ':' + std::to_string(number & 0xfffff);
+  }
   static std::string_view vector(std::uint64_t number);   // "local_timer"
   static std::string_view softirq(std::uint64_t number);  // "NET_RX"
   static std::string_view trap(std::uint64_t number);     // "divide_error"

@@ -30,23 +30,26 @@ struct Part {
   std::size_t column = 0;  // 0: the line has no such part
 };
 
-// The line, cut at the words "if" and "do".
+// The line, cut at the words "as", "if" and "do".
 struct Parts {
-  Part place, condition, action;
+  Part place, async, condition, action;
 };
 
-// Returns the position at which the word occurs as a word of its own, outside of quotation marks;
-// npos: nowhere.
-std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0) {
+// Returns the position at which the word occurs as a word of its own, outside of quotation marks
+// and parentheses; npos: nowhere.
+std::size_t find_word(std::string_view text, std::string_view word) {
   char quote = '\0';
-  for (std::size_t at = from; at < text.size(); at++) {
+  int depth = 0;
+  for (std::size_t at = 0; at < text.size(); at++) {
     const char c = text[at];
     if (quote != '\0') {
       if (c == quote) quote = '\0';
       continue;
     }
     if (c == '"' || c == '\'') quote = c;
-    if (!text.substr(at).starts_with(word)) continue;
+    if (c == '(') depth++;
+    if (c == ')') depth--;
+    if (depth > 0 || !text.substr(at).starts_with(word)) continue;
     const std::size_t end = at + word.size();
     const bool begins =
         at == 0 || text[at - 1] == ' ' || text[at - 1] == '\t' || text[at - 1] == ')';
@@ -66,8 +69,10 @@ Result<Parts> cut(std::string_view text) {
   const auto part = [&](std::size_t from, std::size_t to) {
     return Part{text.substr(from, to - from), from + 1};
   };
+  const std::size_t async = std::min(find_word(text.substr(0, condition), "as"), condition);
   Parts parts;
-  parts.place = part(0, condition);
+  parts.place = part(0, async);
+  if (async != condition) parts.async = part(async, condition);
   if (condition != action) parts.condition = part(condition + 2, action);
   if (action != end) parts.action = part(action + 2, end);
   return parts;
@@ -91,7 +96,7 @@ class ValueParser {
       const Status taken = take(true);
       if (!taken) return taken;
     }
-    if (!scanner_.at_end()) return scanner_.expected("\"(\", \"ret\", \"if\" or \"do\"");
+    if (!scanner_.at_end()) return scanner_.expected("\"(\", \"ret\", \"as\", \"if\" or \"do\"");
     return Done{};
   }
 
@@ -116,8 +121,8 @@ class ValueParser {
     if (!path) return path.error();
     value.path = std::move(*path);
     if (of_result && value.path.root != "ret") {
-      return at_column(
-          column, "\"" + std::string(text) + "\" where \"ret\", \"if\" or \"do\" should stand");
+      return at_column(column, "\"" + std::string(text) +
+                                   "\" where \"ret\", \"as\", \"if\" or \"do\" should stand");
     }
     const Status formed = form(value);
     if (!formed) return formed;
@@ -161,6 +166,50 @@ Status parse_place_part(Part part, Instrument& instrument) {
   return ValueParser(scanner, instrument.values).parse();
 }
 
+// Parses "as begin KIND by VALUE on VALUE".
+Status parse_async(Part part, Instrument& instrument) {
+  Scanner scanner(part.text, part.column);
+  AsyncPart async;
+  async.column = part.column;
+  scanner.take_word();
+  const std::size_t column = scanner.column();
+  const std::string_view role = scanner.take_word();
+  if (role != "begin" && role != "end") {
+    return at_column(column, in_quotes(role) + " where \"begin\" or \"end\" should stand");
+  }
+  async.begins = role == "begin";
+  async.kind = scanner.take_word();
+  if (async.kind.empty()) return scanner.expected("a name for what " + std::string(role) + "s");
+  const std::size_t by = scanner.column();
+  if (scanner.take_word() != "by") {
+    return at_column(by,
+                     "\"by\" and a recorded value should stand behind " + in_quotes(async.kind));
+  }
+  async.match = scanner.take_until(":,()");
+  if (async.match.empty()) return scanner.expected("a recorded value's name");
+  if (!scanner.at_end()) {
+    const std::size_t behind = scanner.column();
+    if (scanner.take_word() != "on") {
+      return at_column(
+          behind, "only \"on\" and a recorded value can stand behind " + in_quotes(async.match));
+    }
+    async.lane = scanner.take_until(":,()");
+    if (async.lane.empty()) return scanner.expected("a recorded value's name");
+  }
+  if (!scanner.at_end()) return scanner.expected("\"if\" or \"do\"");
+  if (instrument.place.kind == Place::Kind::call) {
+    return at_column(async.column, "a call has its begin and its end already");
+  }
+  if (instrument.place.kind == Place::Kind::function &&
+      instrument.place.point == Place::Point::both) {
+    return at_column(async.column, "the entry and the exit would both be " +
+                                       std::string(role == "begin" ? "a begin" : "an end") +
+                                       ": write :entry or :exit behind the function's name");
+  }
+  instrument.async = std::move(async);
+  return Done{};
+}
+
 }  // namespace
 
 Result<Instrument> Instrument::parse(std::string_view text) {
@@ -174,6 +223,10 @@ Result<Instrument> Instrument::parse(std::string_view text) {
   instrument.text = text;
   const Status placed = parse_place_part(parts->place, instrument);
   if (!placed) return placed.error();
+  if (parts->async.column != 0) {
+    const Status is_async = parse_async(parts->async, instrument);
+    if (!is_async) return is_async.error();
+  }
   if (parts->condition.column != 0) {
     Result<Expression> condition =
         Expression::parse(parts->condition.text, ExpressionSyntax::hit, parts->condition.column);
@@ -184,6 +237,10 @@ Result<Instrument> Instrument::parse(std::string_view text) {
     Result<Action> action = parse_action(parts->action.text, parts->action.column);
     if (!action) return action.error();
     instrument.action = std::move(*action);
+  }
+  if (instrument.async && !instrument.action.records()) {
+    return at_column(instrument.async->column,
+                     "only events that are recorded can begin or end something: \"do record\"");
   }
   return instrument;
 }

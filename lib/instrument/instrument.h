@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Parser of instruments as users write them:
 //
-//   PLACE [(VALUE, ...)] [ret] [if CONDITION] [do ACTION]
+//   PLACE [(VALUE, ...)] [ret] [as begin|end KIND by VALUE [on VALUE]] [if CONDITION] [do ACTION]
 //
 //   call:vfs_read(file.f_path.dentry.d_name.name, count) ret if duration > 1ms && count >= 4096
 //
@@ -11,7 +11,9 @@
 // ":number" the pointer itself; ":dev" and the others of kNumberForms say what a number is.
 // ":inode" is the number of the file that an argument leads to, whose path the recording gets too.
 // NAME is what the event calls it. ret: the return value, or what a path leads to from there.
-// CONDITION: lib/query/expression.h. ACTION: lib/instrument/action.h.
+// as: the event begins or ends a span that is on no stack, such as a request to a disk. KIND: its
+// name; by: the recorded value by which an end finds its begin; on: the one that tells what the
+// span belongs to (`on dev`). CONDITION: lib/query/expression.h. ACTION: lib/instrument/action.h.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +42,20 @@ struct FetchedValue {
   bool of_result = false;
 };
 
+// Which end of an asynchronous span (lib/analyse/async_spans.h) the events are.
+struct AsyncPart {
+  bool begins = false;
+  std::string kind;
+  std::string match;       // name of a recorded value
+  std::string lane;        // likewise; empty: none
+  std::size_t column = 0;  // of "as" in the line
+};
+
 struct Instrument {
   std::string text;  // as typed
   Place place;
   std::vector<FetchedValue> values;
+  std::optional<AsyncPart> async;
   std::optional<Expression> condition;
   Action action;
 

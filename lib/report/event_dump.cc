@@ -134,6 +134,11 @@ void EventDump::json_line(TextWriter& out, const Event& event, const Analysis::P
   if (place.step.closed) {
     out.put(",\"took\":");
     time_.put(out, place.step.duration);
+  } else if (place.step.async != kNoType) {
+    out.put(",\"span\":");
+    out.json(analysis_.types()[place.step.async].name);
+    out.put(",\"took\":");
+    time_.put(out, place.step.async_duration);
   }
   out.put("}\n");
 }

@@ -88,9 +88,7 @@ void EventFormat::value(TextWriter& out, const Field& field, std::uint64_t value
     case FieldType::ip4:
       return put_ip4(out, value);
     case FieldType::dev:
-      out.number(value >> 20);
-      out.put(':');
-      return out.number(value & 0xfffff);
+      return out.put(NumberNames::device(value));
     case FieldType::named:
       if (info_.catalogue.is_signed(field)) {
         return out.number_signed(static_cast<std::int64_t>(value));
@@ -235,6 +233,13 @@ void EventFormat::text(TextWriter& out, const Event& event, const Step& step) co
     if (type->made_of == 0 || result == (type->role == Role::end)) put(field);
   }
   if (type->made_of != 0 && type->role == Role::end) out.put(first ? " returns" : ", returns");
+  if (step.async != kNoType) {
+    out.put(" (");
+    out.put(types_[step.async].name);
+    out.put(" took ");
+    time_.put(out, step.async_duration);
+    out.put(')');
+  }
   if (!step.closed) return;
   out.put(" (");
   if (is_syscall(types_[step.type].kind)) {

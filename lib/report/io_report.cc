@@ -5,13 +5,12 @@
 #include <string>
 
 #include "lib/base/table.h"
+#include "lib/format/number_names.h"
 
 namespace fkt {
 namespace {
 
 using IoRow = IoUse::Row;
-
-constexpr unsigned kMinorBits = 20;  // of a device's number in the kernel
 
 // Returns the device's name, "8:1" if the recording has none.
 std::string device_name(const TraceInfo& info, std::uint64_t device) {
@@ -19,9 +18,7 @@ std::string device_name(const TraceInfo& info, std::uint64_t device) {
   field.type = FieldType::named;
   field.names = "dev";
   const std::string_view known = info.catalogue.name(field, device);
-  if (!known.empty()) return std::string(known);
-  return std::to_string(device >> kMinorBits) + ':' +
-         std::to_string(device & ((1U << kMinorBits) - 1));
+  return known.empty() ? NumberNames::device(device) : std::string(known);
 }
 
 std::string address(std::uint32_t number) {

@@ -30,9 +30,7 @@ LanePyramid::LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t eve
 }
 
 void LanePyramid::slice(const Slice& slice) {
-  const bool of_cpu = fkt::of_cpu(slice.kind);
-  const std::uint32_t lane = of_cpu ? slice.cpu | kOfCpu : slice.task;
-  feed(finest_, key_of(lane, slice.depth), Gathered(lane_cell(slice)));
+  feed(finest_, key_of(lane_of(slice).packed(), slice.depth), Gathered(lane_cell(slice)));
   if (cells_ > (in_memory_ ? std::min(most_, kMostInMemory) : most_)) forget_finest();
 }
 
@@ -148,24 +146,24 @@ std::vector<bool> LanePyramid::chosen_tasks(const Level& level, const TimeScale&
                                             const LaneFilter& filter, std::uint64_t& count) const {
   std::vector<LaneRank> all(tasks_.size());
   each_cell(level, scale, [&](const Cell& stored) {
-    if ((stored.lane & kOfCpu) != 0 || stored.lane >= all.size()) return;
-    LaneRank& rank = all[stored.lane];
-    rank.of_cpu = false;
+    const LaneId of = LaneId::unpacked(stored.lane);
+    if (of.kind != LaneKind::task || of.id >= all.size()) return;
+    LaneRank& rank = all[of.id];
+    rank.of = of;
     rank.calls |= stored.cell.depth > 0;
     rank.active += active(stored, shown(stored, scale));
   });
   std::vector<LaneRank> wanted;
   for (TaskIndex task = 0; task < all.size(); task++) {
-    if (all[task].of_cpu || tasks_[task].idle) continue;  // nothing of it is here
+    if (all[task].of.kind != LaneKind::task || tasks_[task].idle) continue;  // nothing is here
     if (filter.wanted && !filter.wanted(task)) continue;
-    all[task].id = task;
     wanted.push_back(all[task]);
   }
   count = wanted.size();
   const auto end = wanted.begin() + static_cast<std::ptrdiff_t>(std::min(count, filter.most));
   std::ranges::nth_element(wanted, end, comes_before);
   std::vector<bool> chosen(all.size());
-  for (auto rank = wanted.begin(); rank != end; ++rank) chosen[rank->id] = true;
+  for (auto rank = wanted.begin(); rank != end; ++rank) chosen[rank->of.id] = true;
   return chosen;
 }
 
@@ -177,10 +175,10 @@ LanePicture LanePyramid::lanes(const TimeScale& scale, const LaneFilter& filter)
   const std::vector<bool> chosen = chosen_tasks(level, scale, filter, tasks);
   Lanes lanes(scale, tasks_);
   each_cell(level, scale, [&](const Cell& stored) {
-    const bool of_cpu = (stored.lane & kOfCpu) != 0;
-    if (!of_cpu && (stored.lane >= chosen.size() || !chosen[stored.lane])) return;
+    const LaneId of = LaneId::unpacked(stored.lane);
+    if (of.kind == LaneKind::task && (of.id >= chosen.size() || !chosen[of.id])) return;
     const LaneCell cell = shown(stored, scale);
-    lanes.put(of_cpu, stored.lane & ~kOfCpu, cell, active(stored, cell));
+    lanes.put(of, cell, active(stored, cell));
   });
   LanePicture picture = lanes.take();
   picture.tasks = tasks;

@@ -43,10 +43,8 @@ class LanePyramid : public StateObserver {
   // finest_bucket().
   using OpenCells = std::map<std::tuple<std::uint32_t, std::uint8_t, std::uint64_t>, LaneCell*>;
   void complete(OpenCells& open, std::uint64_t clock) const;
-  static std::tuple<std::uint32_t, std::uint8_t, std::uint64_t> open_key(bool of_cpu,
-                                                                         std::uint32_t id,
-                                                                         const LaneCell& cell) {
-    return {of_cpu ? id | kOfCpu : id, cell.depth, cell.from};
+  static OpenCells::key_type open_key(LaneId of, const LaneCell& cell) {
+    return {of.packed(), cell.depth, cell.from};
   }
   // Width of the finest level's buckets (ticks).
   std::uint64_t finest_bucket() const { return levels_[finest_].width; }
@@ -59,11 +57,10 @@ class LanePyramid : public StateObserver {
   static constexpr std::uint64_t kFewest = 512;          // number of buckets of the coarsest level
   static constexpr std::uint64_t kEventsPerBucket = 64;  // average in the finest level
   static constexpr std::size_t kBlock = 256;             // number of cells in a block
-  static constexpr std::uint32_t kOfCpu = 1U << 31;
 
   struct Cell {
     LaneCell cell;
-    std::uint32_t lane = 0;                     // task, or kOfCpu | CPU number
+    std::uint32_t lane = 0;                     // LaneId::packed()
     float longest = 0, ready = 0, blocked = 0;  // ticks
   };
   struct Extent {  // of a block's cells

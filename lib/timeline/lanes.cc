@@ -11,7 +11,7 @@ LaneCell lane_cell(const Slice& slice) {
           .begun = slice.begun,
           .ended = slice.ended,
           .count = 1,
-          .value = slice.value,
+          .value = slice.kind == SliceKind::async ? slice.task : slice.value,
           .in = slice.in,
           .cpu = slice.cpu,
           .from = slice.from,
@@ -48,30 +48,28 @@ bool Lanes::idle(TaskIndex task) const {
   return task < tasks_.size() && tasks_[task].idle;
 }
 
-Lanes::Building& Lanes::building(bool of_cpu, std::uint32_t id) {
-  Building& building = lanes_[static_cast<std::uint64_t>(of_cpu) << 32 | id];
-  building.lane.of_cpu = of_cpu;
-  building.lane.id = id;
+Lanes::Building& Lanes::building(LaneId of) {
+  Building& building = lanes_[of.packed()];
+  building.lane.of = of;
   return building;
 }
 
 void Lanes::slice(const Slice& slice) {
   if (slice.to <= scale_.from || slice.from >= scale_.to) return;
-  const bool of_cpu = fkt::of_cpu(slice.kind);
-  const std::uint32_t id = of_cpu ? slice.cpu : slice.task;
-  if (!of_cpu && idle(id)) return;
+  const LaneId of = lane_of(slice);
+  if (!is_shown(of)) return;
   LaneCell cell = lane_cell(slice);
   cell.busy = std::min(slice.to, scale_.to) - std::max(slice.from, scale_.from);
-  Building& lane = building(of_cpu, id);
+  Building& lane = building(of);
   const bool runs =
       cell.kind == SliceKind::state && cell.value == static_cast<std::uint32_t>(TaskState::running);
   if (runs || (cell.kind == SliceKind::run && !idle(cell.value))) lane.lane.active += cell.busy;
   add(lane, cell);
 }
 
-void Lanes::put(bool of_cpu, std::uint32_t id, const LaneCell& cell, std::uint64_t active) {
-  if (!of_cpu && idle(id)) return;
-  Lane& lane = building(of_cpu, id).lane;
+void Lanes::put(LaneId of, const LaneCell& cell, std::uint64_t active) {
+  if (!is_shown(of)) return;
+  Lane& lane = building(of).lane;
   if (lane.cells.empty()) lane.cells.reserve(scale_.cells);
   lane.cells.push_back(cell);
   lane.active += active;
@@ -115,10 +113,11 @@ void Lanes::finish(Building& building) {
 
 // Among tasks that only wait, those in a system call are more informative.
 bool comes_before(const LaneRank& one, const LaneRank& other) {
-  if (one.of_cpu != other.of_cpu) return one.of_cpu;
-  if (!one.of_cpu && one.active != other.active) return one.active > other.active;
-  if (!one.of_cpu && one.calls != other.calls) return one.calls;
-  return one.id < other.id;
+  if (one.of.kind != other.of.kind) return one.of.kind < other.of.kind;
+  const bool tasks = one.of.kind == LaneKind::task;
+  if (tasks && one.active != other.active) return one.active > other.active;
+  if (tasks && one.calls != other.calls) return one.calls;
+  return one.of.id < other.of.id;
 }
 
 LanePicture Lanes::take(const LaneFilter& filter) {
@@ -126,16 +125,17 @@ LanePicture Lanes::take(const LaneFilter& filter) {
   LanePicture picture;
   for (auto& [key, building] : lanes_) {
     const Lane& lane = building.lane;
-    if (!lane.of_cpu && filter.wanted && !filter.wanted(lane.id)) continue;
-    picture.tasks += !lane.of_cpu;
+    const bool task = lane.of.kind == LaneKind::task;
+    if (task && filter.wanted && !filter.wanted(lane.of.id)) continue;
+    picture.tasks += task;
     const bool calls =
         building.depths.size() > 1 || std::ranges::any_of(lane.cells, &LaneCell::depth);
-    ranks.push_back({{lane.of_cpu, lane.id, calls, lane.active}, &building});
+    ranks.push_back({{lane.of, calls, lane.active}, &building});
   }
   std::ranges::sort(ranks, comes_before, &std::pair<LaneRank, Building*>::first);
   std::uint64_t tasks = 0;
   for (const auto& [rank, building] : ranks) {
-    if (!rank.of_cpu && ++tasks > filter.most) break;
+    if (rank.of.kind == LaneKind::task && ++tasks > filter.most) break;
     finish(*building);
     picture.lanes.push_back(std::move(building->lane));
   }

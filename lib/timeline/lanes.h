@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Lanes: what a picture of a stretch of time shows, a lane per CPU and per task, at the picture's
+// Lanes: what a picture of a stretch of time shows, a lane per CPU, per task and per type of
+// asynchronous spans ("request vda"), at the picture's
 // resolution. Slices narrower than a column are combined into one cell per column, which says how
 // many there were and which took longest. So the size of a lane depends on the picture, not on the
 // recording.
@@ -16,12 +17,27 @@
 
 namespace fkt {
 
+enum class LaneKind : std::uint8_t { cpu, async, task };  // in the order in which they are drawn
+
+// Which lane: a CPU's number, a TypeIndex or a TaskIndex, below 2^30.
+struct LaneId {
+  LaneKind kind = LaneKind::cpu;
+  std::uint32_t id = 0;
+
+  std::uint32_t packed() const { return static_cast<std::uint32_t>(kind) << 30 | id; }
+  static LaneId unpacked(std::uint32_t packed) {
+    return {static_cast<LaneKind>(packed >> 30), packed & ((1U << 30) - 1)};
+  }
+  constexpr auto operator<=>(const LaneId&) const = default;
+};
+
 struct LaneCell {
   SliceKind kind = SliceKind::run;
   std::uint8_t depth = 0;
   bool begun = true, ended = true;
-  std::uint32_t count = 1;         // number of slices in it; 1: a single slice with its own times
-  std::uint32_t value = 0;         // of the longest slice; of states: the state with the most time
+  std::uint32_t count = 1;  // number of slices in it; 1: a single slice with its own times
+  // Of the longest slice; of states: the state with the most time; of asynchronous spans: the task.
+  std::uint32_t value = 0;
   TypeIndex in = kNoType;          // state: the system call around it
   std::uint32_t cpu = 0;           // CPU of the longest slice
   std::uint64_t from = 0, to = 0;  // ticks; a single slice may extend beyond the scale
@@ -29,30 +45,31 @@ struct LaneCell {
 };
 
 struct Lane {
-  bool of_cpu = true;
-  std::uint32_t id = 0;  // CPU number, or TaskIndex
+  LaneId of;
   std::vector<LaneCell> cells;
   std::uint64_t active = 0;  // ticks that the task ran, or that the CPU was not idle
 };
 
-// Which tasks' lanes are wanted; the CPUs' lanes always are.
+// Which tasks' lanes are wanted; all others always are.
 struct LaneFilter {
   std::uint64_t most = ~std::uint64_t{0};
   std::function<bool(TaskIndex)> wanted;  // empty: all tasks
 };
 
 struct LanePicture {
-  // CPUs by number, then tasks: the most active first, of equally active ones those in a call
-  // first.
+  // CPUs by number, asynchronous spans, then tasks: the most active first, of equally active ones
+  // those in a call first.
   std::vector<Lane> lanes;
   std::uint64_t tasks = 0;  // number of wanted tasks, with those beyond the maximum
 };
 
 // Returns the cell of a single slice.
 LaneCell lane_cell(const Slice& slice);
-// Returns true for slices that belong to the lane of a CPU, false for those of a task.
-constexpr bool of_cpu(SliceKind kind) {
-  return kind == SliceKind::run || kind == SliceKind::interrupt;
+// Returns the lane to which the slice belongs.
+constexpr LaneId lane_of(const Slice& slice) {
+  if (slice.kind == SliceKind::async) return {LaneKind::async, slice.value};
+  const bool of_task = slice.kind == SliceKind::state || slice.kind == SliceKind::call;
+  return of_task ? LaneId{LaneKind::task, slice.task} : LaneId{LaneKind::cpu, slice.cpu};
 }
 
 // Combines narrow slices of one lane and depth into a cell.
@@ -70,8 +87,7 @@ struct Gathered {
 
 // What the order of the lanes depends on.
 struct LaneRank {
-  bool of_cpu = true;
-  std::uint32_t id = 0;
+  LaneId of;
   bool calls = false;  // has cells of calls
   std::uint64_t active = 0;
 };
@@ -87,7 +103,7 @@ class Lanes : public StateObserver {
 
   void slice(const Slice& slice) override;
   // Adds a finished cell of another picture. active: ticks that it adds to Lane::active.
-  void put(bool of_cpu, std::uint32_t id, const LaneCell& cell, std::uint64_t active);
+  void put(LaneId of, const LaneCell& cell, std::uint64_t active);
   void wake(const Wake& wake) override;
 
   // Returns the wanted lanes and leaves this object empty. Call once, after the last slice.
@@ -107,15 +123,16 @@ class Lanes : public StateObserver {
     Lane lane;
     std::vector<Gathering> depths;
   };
-  Building& building(bool of_cpu, std::uint32_t id);
+  Building& building(LaneId of);
   void add(Building& building, const LaneCell& cell);
   bool idle(TaskIndex task) const;
+  bool is_shown(LaneId of) const { return of.kind != LaneKind::task || !idle(of.id); }
   static void close(Building& building, Gathering& gathering);
   static void finish(Building& building);
 
   TimeScale scale_;
   const Tasks& tasks_;
-  std::unordered_map<std::uint64_t, Building> lanes_;
+  std::unordered_map<std::uint32_t, Building> lanes_;  // by LaneId::packed()
   std::vector<Wake> wakes_;
   std::uint64_t wake_count_ = 0;
 };

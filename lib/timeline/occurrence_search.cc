@@ -9,6 +9,11 @@
 namespace fkt {
 namespace {
 
+// Returns whether the value of such slices is their type.
+bool is_named(SliceKind kind) {
+  return kind == SliceKind::call || kind == SliceKind::interrupt || kind == SliceKind::async;
+}
+
 // Stops the scan at the first match. A slice is reported when it ends, so a match that began
 // earlier may still be open then; next_occurrence() looks for it in a second pass.
 class NextSink : public StateObserver {
@@ -16,7 +21,7 @@ class NextSink : public StateObserver {
   NextSink(const NameMatch& match, std::uint64_t from) : match_(match), from_(from) {}
 
   void slice(const Slice& slice) override {
-    const bool named = slice.kind == SliceKind::call || slice.kind == SliceKind::interrupt;
+    const bool named = is_named(slice.kind);
     if (!named || slice.from < from_ || !match_.type(slice.value)) return;
     offer({slice.from, slice.to, slice.cpu, slice.task, slice.value, 0});
   }
@@ -43,7 +48,7 @@ class SlowestSink : public StateObserver {
       : match_(match), from_(from), most_(most), at_least_(at_least), below_(below) {}
 
   void slice(const Slice& slice) override {
-    const bool named = slice.kind == SliceKind::call || slice.kind == SliceKind::interrupt;
+    const bool named = is_named(slice.kind);
     if (!named || !slice.begun || !slice.ended || slice.from < from_) return;
     const std::uint64_t length = slice.to - slice.from;
     if (length < at_least_ || length >= below_ || !match_.type(slice.value)) return;
@@ -99,7 +104,7 @@ std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMa
     Earlier(const NameMatch& match, std::uint64_t from, const Occurrence& best)
         : match_(match), from_(from), best_(best) {}
     void slice(const Slice& slice) override {
-      const bool named = slice.kind == SliceKind::call || slice.kind == SliceKind::interrupt;
+      const bool named = is_named(slice.kind);
       if (!named || slice.ended || slice.from < from_ || slice.from >= best_.from) return;
       if (match_.type(slice.value)) {
         best_ = {slice.from, slice.to, slice.cpu, slice.task, slice.value, 0};

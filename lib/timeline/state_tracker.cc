@@ -37,14 +37,36 @@ Slice run_slice(std::uint32_t number, const CpuNow& now, std::uint64_t to, bool 
           .to = to};
 }
 
+Slice async_slice(const AsyncSpan& span, std::uint64_t to, bool ended) {
+  return {.kind = SliceKind::async,
+          .depth = span.row,
+          .begun = true,
+          .ended = ended,
+          .cpu = span.cpu,
+          .task = span.task,
+          .value = span.type,
+          .in = kNoType,
+          .from = span.begin,
+          .to = to,
+          .told = span.begin};
+}
+
 }  // namespace
 
 StateTracker::StateTracker(const TraceInfo& info, const Meanings& meanings, SpanTypes& types)
-    : meanings_(&meanings), types_(&types), tasks_(info), states_(info.command.mask) {
+    : meanings_(&meanings),
+      types_(&types),
+      tasks_(info),
+      states_(info.command.mask),
+      asyncs_(info.catalogue) {
   if (info.checkpoint) restore(*info.checkpoint, CheckpointMapping::same(*info.checkpoint));
 }
 
+// A checkpoint has no asynchronous spans: those that are open at a cut are known from their ends
+// on.
 void StateTracker::restart(const Checkpoint& checkpoint) {
+  std::vector<AsyncSpans::Ended> unknown;
+  asyncs_.drop(unknown);
   CheckpointMapping places;
   places.tasks = tasks_.restore(checkpoint);
   places.types = types_->restore(checkpoint);
@@ -83,7 +105,7 @@ void StateTracker::restore(const Checkpoint& checkpoint, const CheckpointMapping
 }
 
 StateTracker::Saved StateTracker::save() const {
-  Saved saved(states_.without_tasks());
+  Saved saved(states_.without_tasks(), asyncs_);
   saved.count_ = tasks_.size();
   saved.numbers_ = tasks_.numbers();
   saved.cpus_ = stacks_.cpus();
@@ -99,7 +121,8 @@ StateTracker::Saved StateTracker::save() const {
 }
 
 StateTracker StateTracker::at(const Saved& saved) const {
-  StateTracker then(meanings_, types_, tasks_.at(saved.count_, saved.numbers_), saved.states_);
+  StateTracker then(meanings_, types_, tasks_.at(saved.count_, saved.numbers_), saved.states_,
+                    saved.asyncs_);
   then.stacks_.cpus() = saved.cpus_;
   for (const Saved::Task& task : saved.tasks_) {
     then.states_.task(task.index) = task.now;
@@ -111,7 +134,8 @@ StateTracker StateTracker::at(const Saved& saved) const {
 std::size_t StateTracker::Saved::bytes() const {
   std::size_t bytes = sizeof *this + numbers_.size() * sizeof numbers_[0] +
                       tasks_.size() * sizeof tasks_[0] + cpus_.size() * sizeof cpus_[0] +
-                      states_.who_runs().bytes();
+                      states_.who_runs().bytes() +
+                      asyncs_.open().size() * (sizeof(AsyncSpan) + 4 * kOfMalloc);
   for (const Task& task : tasks_) bytes += task.stack.size() * sizeof(Open) + kOfMalloc;
   for (const CpuNow& now : cpus_) bytes += now.stack.size() * sizeof(Open) + kOfMalloc;
   return bytes;
@@ -190,7 +214,9 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
   const TaskIndex running = tasks_.running(event);
   Step step;
   states_.arrive(event, running, change);
-  if (!event.is_gap()) {
+  if (event.is_gap()) {
+    drop_asyncs(event.clock, observer);
+  } else {
     tasks_.apply(event, running);
     const Meaning& meaning = (*meanings_)[event.id];
     switch (meaning.role) {
@@ -223,6 +249,11 @@ Step StateTracker::point(const Event& event, TaskIndex running, Change& change) 
     states_.masks(event);
   }
   stacks_.point(event, running, tasks_, states_.who_runs().in_gap(), change);
+  if ((*meanings_)[event.id].async) [[unlikely]] {
+    std::vector<AsyncSpans::Ended> ended;
+    asyncs_.apply(event, running, *types_, ended, step);
+    show(ended, event.clock, change.observer);
+  }
   return step;
 }
 
@@ -268,6 +299,23 @@ void StateTracker::begin_gap(const Event& event, Change& change) {
   const auto tasks = static_cast<TaskIndex>(stacks_.tasks().size());
   stacks_.begin_gap(event.cpu, states_.who_runs().running_elsewhere(event.cpu, tasks), tasks_,
                     change);
+  drop_asyncs(event.clock, change.observer);
+}
+
+// Events that were lost on any CPU, between the two events of a gap, may have been ends and begins.
+void StateTracker::drop_asyncs(std::uint64_t clock, StateObserver* observer) {
+  std::vector<AsyncSpans::Ended> ended;
+  asyncs_.drop(ended);
+  show(ended, clock, observer);
+}
+
+// Reports asynchronous spans that have ended, at `clock` (ticks) at the latest.
+void StateTracker::show(const std::vector<AsyncSpans::Ended>& ended, std::uint64_t clock,
+                        StateObserver* observer) const {
+  if (observer == nullptr) return;
+  for (const AsyncSpans::Ended& end : ended) {
+    if (end.span.row != AsyncSpan::kNoRow) observer->slice(async_slice(end.span, clock, end.seen));
+  }
 }
 
 void StateTracker::finish(std::uint64_t clock, StateObserver& observer) const {
@@ -284,6 +332,10 @@ void StateTracker::finish(std::uint64_t clock, StateObserver& observer) const {
     if (now.state != TaskState::unknown && now.since < clock) observer.slice(of_state);
     if (index >= stacks_.tasks().size()) continue;
     show_open(stacks_.tasks()[index].stack, SliceKind::call, of_state, observer);
+  }
+  for (const auto& [key, span] : asyncs_.open()) {
+    if (span.row == AsyncSpan::kNoRow || span.begin >= clock) continue;
+    observer.slice(async_slice(span, clock, false));
   }
 }
 

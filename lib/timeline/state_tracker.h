@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/analyse/async_spans.h"
 #include "lib/analyse/meanings.h"
 #include "lib/analyse/span_stacks.h"
 #include "lib/analyse/span_tracker.h"
@@ -25,16 +26,20 @@ enum class SliceKind : std::uint8_t {
   interrupt,  // on a CPU, nested; value: its TypeIndex
   state,      // of a task; value: TaskState
   call,       // of a task; value: its TypeIndex
+  async,      // on no stack, begun by a task; value: its TypeIndex
 };
 
 struct Slice {
   SliceKind kind = SliceKind::run;
-  // Within its lane: 0 for runs and states, 1 and up for what nests in them.
+  // Within its lane: 0 for runs and states, 1 and up for what nests in them; of asynchronous spans
+  // their row, which no other one has at the same time.
   std::uint8_t depth = 0;
-  bool begun = true;         // its begin was seen, at `from`
-  bool ended = true;         // its end was seen, at `to`
-  std::uint32_t cpu = 0;     // CPU where it ran, or ran last
-  TaskIndex task = kNoTask;  // the task it belongs to; of an interrupt: the interrupted task
+  bool begun = true;      // its begin was seen, at `from`
+  bool ended = true;      // its end was seen, at `to`
+  std::uint32_t cpu = 0;  // CPU where it ran, or ran last
+  // The task it belongs to; of an interrupt: the interrupted task; of an asynchronous span: the one
+  // that began it.
+  TaskIndex task = kNoTask;
   std::uint32_t value = 0;
   TypeIndex in = kNoType;          // state: the system call around it, if one is known
   std::uint64_t from = 0, to = 0;  // ticks
@@ -53,7 +58,8 @@ struct Wake {
 class StateObserver {
  public:
   virtual ~StateObserver() = default;
-  // The slices of one CPU or task and of one depth come in time order and do not overlap.
+  // The slices of one CPU, task or type of asynchronous spans and of one depth come in time order
+  // and do not overlap.
   virtual void slice(const Slice& slice) = 0;
   virtual void wake(const Wake&) {}
   // Called after each event was applied, including gaps. running: the task on the event's CPU.
@@ -130,15 +136,24 @@ class StateTracker {
   Step begin(const Event& event, const Meaning& meaning, TaskIndex running, Change& change);
   Step end(const Event& event, const Meaning& meaning, TaskIndex running, Change& change);
   void begin_gap(const Event& event, Change& change);
+  void drop_asyncs(std::uint64_t clock, StateObserver* observer);
+  void show(const std::vector<AsyncSpans::Ended>& ended, std::uint64_t clock,
+            StateObserver* observer) const;
 
-  StateTracker(const Meanings* meanings, SpanTypes* types, Tasks tasks, TaskStates states)
-      : meanings_(meanings), types_(types), tasks_(std::move(tasks)), states_(std::move(states)) {}
+  StateTracker(const Meanings* meanings, SpanTypes* types, Tasks tasks, TaskStates states,
+               AsyncSpans asyncs)
+      : meanings_(meanings),
+        types_(types),
+        tasks_(std::move(tasks)),
+        states_(std::move(states)),
+        asyncs_(std::move(asyncs)) {}
 
   const Meanings* meanings_;
   SpanTypes* types_;
   Tasks tasks_;
   TaskStates states_;
   Stacks stacks_;
+  AsyncSpans asyncs_;
 };
 
 class StateTracker::Saved {
@@ -147,7 +162,8 @@ class StateTracker::Saved {
 
  private:
   friend class StateTracker;
-  explicit Saved(TaskStates states) : states_(std::move(states)) {}
+  Saved(TaskStates states, AsyncSpans asyncs)
+      : states_(std::move(states)), asyncs_(std::move(asyncs)) {}
   struct Task {
     TaskIndex index = kNoTask;
     TaskStates::Now now;
@@ -156,6 +172,7 @@ class StateTracker::Saved {
   TaskIndex count_ = 0;
   std::vector<Tasks::Number> numbers_;
   TaskStates states_;  // without tasks
+  AsyncSpans asyncs_;
   std::vector<CpuNow> cpus_;
   std::vector<Task> tasks_;  // only those of which something is known
 };

@@ -39,6 +39,7 @@ void WindowStats::slice(const Slice& slice) {
         }
       }
       [[fallthrough]];
+    case SliceKind::async:
     case SliceKind::call:
       if (slice.begun && slice.ended && slice.told >= from_) {
         add_duration(slice.value, slice.to - slice.from);

@@ -324,3 +324,38 @@ TEST_CASE("addresses and ports are as in a packet; devices have names") {
   CHECK(EventType::value(type->fields[1], event) == 80);
   CHECK(catalogue->name(type->fields[2], *EventType::value(type->fields[2], event)) == "sda1");
 }
+
+TEST_CASE("lines \"async\": ends of asynchronous spans, by the event's key") {
+  std::string lines(kCallWithValues);
+  lines +=
+      "async\tfunction\t7\t8\tbegin\trequest\tcount\t\nasync\tfunction\t3\t3\tend\twait\ta\tb\n";
+  const fkt::Result<Catalogue> catalogue = Catalogue::parse(lines);
+  REQUIRE(catalogue);
+  const EventType* const type = catalogue->find(0x502);
+  REQUIRE(type != nullptr);
+  const auto of = [&](std::uint64_t number) {
+    const std::vector<std::uint64_t> words = {number | 1000ull << 24, 55};
+    return type->async_of({.id = 0x502, .arg = 2, .words = words});
+  };
+  REQUIRE(of(8) != nullptr);
+  CHECK(of(8)->role == fkt::Role::begin);
+  CHECK(of(8)->kind == "request");
+  CHECK(of(8)->match == "count");
+  CHECK(of(8)->lane.empty());
+  REQUIRE(of(3) != nullptr);
+  CHECK(of(3)->role == fkt::Role::end);
+  CHECK(of(3)->lane == "b");
+  CHECK(of(6) == nullptr);
+  CHECK(of(9) == nullptr);
+  CHECK(type->async_of({.id = 0x502}) == nullptr);
+  const fkt::Result<Catalogue> again = Catalogue::parse(catalogue->to_lines());
+  REQUIRE(again);
+  CHECK(again->to_lines() == catalogue->to_lines());
+  for (const char* const line :
+       {"async\tfunction\t7\t6\tbegin\tx\ty\t\n", "async\tfunction\t7\t8\tpoint\tx\ty\t\n",
+        "async\tfunction\t7\t8\tend\t\ty\t\n", "async\tfunction\t7\t8\tend\tx\n",
+        "async\t\t7\t8\tend\tx\ty\t\n"}) {
+    CAPTURE(line);
+    CHECK_FALSE(Catalogue::parse(lines + line));
+  }
+}

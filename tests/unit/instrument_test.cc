@@ -145,6 +145,44 @@ TEST_CASE("a wrong place") {
   CHECK(refusal("user:x:f") == "column 6: \"x\" is no path: it begins with \"/\"");
 }
 
+TEST_CASE("which end of an asynchronous span events are") {
+  const Instrument begin = made("tp:block:block_rq_issue(rq:x, d=dev) as begin request by rq on d");
+  REQUIRE(begin.async);
+  CHECK(begin.async->begins);
+  CHECK(begin.async->kind == "request");
+  CHECK(begin.async->match == "rq");
+  CHECK(begin.async->lane == "d");
+  CHECK(begin.values.size() == 2);
+  const Instrument end =
+      made("fn:done:entry(as) as end wait by as if as > 3 && task == as do record");
+  REQUIRE(end.async);
+  CHECK_FALSE(end.async->begins);
+  CHECK(end.async->match == "as");
+  CHECK(end.async->lane.empty());
+  CHECK(end.condition);
+  CHECK_FALSE(made("tp:a:b if c == as").async);
+
+  CHECK(refusal("tp:a:b as start x by y") ==
+        "column 11: \"start\" where \"begin\" or \"end\" should stand");
+  CHECK(refusal("tp:a:b as begin") ==
+        "column 16: the end where a name for what begins should stand");
+  CHECK(refusal("tp:a:b as end x") ==
+        "column 16: \"by\" and a recorded value should stand behind \"x\"");
+  CHECK(refusal("tp:a:b as end x by") ==
+        "column 19: the end where a recorded value's name should stand");
+  CHECK(refusal("tp:a:b as end x by y in z").starts_with("column 22: only \"on\""));
+  CHECK(refusal("tp:a:b as end x by y on") ==
+        "column 24: the end where a recorded value's name should stand");
+  CHECK(refusal("tp:a:b as end x by y on z w") ==
+        "column 27: \"w\" where \"if\" or \"do\" should stand");
+  CHECK(refusal("call:f as begin x by y") == "column 8: a call has its begin and its end already");
+  CHECK(refusal("fn:f as end x by y") ==
+        "column 6: the entry and the exit would both be an end: write :entry or :exit behind the "
+        "function's name");
+  CHECK(refusal("tp:a:b as begin x by y do count") ==
+        "column 8: only events that are recorded can begin or end something: \"do record\"");
+}
+
 TEST_CASE("wrong values, conditions and actions") {
   CHECK(refusal("call:f(") == "column 8: the end where an argument's name should stand");
   CHECK(refusal("call:f()") == "column 8: \")\" where an argument's name should stand");
@@ -157,9 +195,9 @@ TEST_CASE("wrong values, conditions and actions") {
         "column 10: a value's form is \"string\", \"number\", \"inode\", \"x\", \"dev\", \"ip4\" "
         "or \"port\"");
   CHECK(refusal("call:f rets") ==
-        "column 8: \"rets\" where \"ret\", \"if\" or \"do\" should stand");
+        "column 8: \"rets\" where \"ret\", \"as\", \"if\" or \"do\" should stand");
   CHECK(refusal("call:f when x") ==
-        "column 8: \"when\" where \"(\", \"ret\", \"if\" or \"do\" should stand");
+        "column 8: \"when\" where \"(\", \"ret\", \"as\", \"if\" or \"do\" should stand");
   CHECK(refusal("call:f if ") ==
         "column 11: the end where a field (as name, cpu, duration) should stand");
   CHECK(refusal("call:f if a = 1") ==

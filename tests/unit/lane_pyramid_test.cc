@@ -44,13 +44,13 @@ struct Sum {
   std::uint64_t count = 0, busy = 0;
   bool operator==(const Sum&) const = default;
 };
-using Sums = std::map<std::tuple<bool, std::uint32_t, unsigned>, Sum>;
+using Sums = std::map<std::pair<std::uint32_t, unsigned>, Sum>;
 
 Sums sums(const std::vector<Lane>& lanes) {
   Sums sums;
   for (const Lane& lane : lanes) {
     for (const LaneCell& cell : lane.cells) {
-      Sum& sum = sums[{lane.of_cpu, lane.id, cell.depth}];
+      Sum& sum = sums[{lane.of.packed(), cell.depth}];
       sum.count += cell.count;
       sum.busy += cell.busy;
     }
@@ -87,9 +87,8 @@ TEST_CASE("a level's buckets hold what an exact picture with those columns shows
       CHECK(sums(got) == sums(wanted));
       std::size_t alike = 0, all = 0;
       for (std::size_t lane = 0; lane < got.size(); lane++) {
-        REQUIRE(got[lane].id == wanted[lane].id);
-        REQUIRE(got[lane].of_cpu == wanted[lane].of_cpu);
-        if (!got[lane].of_cpu) CHECK(got[lane].active == wanted[lane].active);
+        REQUIRE(got[lane].of == wanted[lane].of);
+        if (got[lane].of.kind == LaneKind::task) CHECK(got[lane].active == wanted[lane].active);
         for (const LaneCell& cell : got[lane].cells) {
           all++;
           alike += std::ranges::any_of(wanted[lane].cells,
@@ -109,8 +108,8 @@ TEST_CASE("the lanes that are wished for are the first of all of them") {
   REQUIRE(all.tasks > 3);
   const std::size_t cpus = all.lanes.size() - all.tasks;
   const auto ids = [](std::span<const Lane> lanes) {
-    std::vector<std::pair<bool, std::uint32_t>> found;
-    for (const Lane& lane : lanes) found.emplace_back(lane.of_cpu, lane.id);
+    std::vector<LaneId> found;
+    for (const Lane& lane : lanes) found.push_back(lane.of);
     return found;
   };
   for (const std::uint64_t most : {0, 1, 3}) {
@@ -119,12 +118,12 @@ TEST_CASE("the lanes that are wished for are the first of all of them") {
     CHECK(ids(few.lanes) == ids(std::span(all.lanes).first(cpus + most)));
     CHECK(sums(few.lanes) == sums({all.lanes.begin(), all.lanes.begin() + cpus + most}));
   }
-  const TaskIndex last = all.lanes.back().id;
+  const TaskIndex last = all.lanes.back().of.id;
   const LanePicture one = read.levels.lanes(
       whole, {.most = 10, .wanted = [&](TaskIndex task) { return task == last; }});
   CHECK(one.tasks == 1);
   REQUIRE(one.lanes.size() == cpus + 1);
-  CHECK(one.lanes.back().id == last);
+  CHECK(one.lanes.back().of.id == last);
 }
 
 TEST_CASE("a part of a level shows that part") {
@@ -141,9 +140,8 @@ TEST_CASE("a part of a level shows that part") {
     };
     std::size_t cells = 0;
     for (const Lane& lane : wanted) {
-      const auto mine = std::ranges::find_if(got, [&](const Lane& other) {
-        return other.id == lane.id && other.of_cpu == lane.of_cpu;
-      });
+      const auto mine =
+          std::ranges::find_if(got, [&](const Lane& other) { return other.of == lane.of; });
       REQUIRE(mine != got.end());
       for (const LaneCell& cell : lane.cells) {
         if (!inside(cell)) continue;

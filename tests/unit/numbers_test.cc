@@ -89,3 +89,14 @@ TEST_CASE("too many numbers are told") {
   numbers.add("c", Fields{}, 8);
   CHECK(numbers.overflow());
 }
+
+TEST_CASE("which end of an asynchronous span a place is stands in a line of its own") {
+  Numbers numbers("tracepoint", 100);
+  numbers.begin();
+  const AsyncPart end{.begins = false, .kind = "request", .match = "rq", .lane = "dev"};
+  CHECK(numbers.add("block_rq_complete", field("rq"), 8, end) == 0);
+  CHECK(numbers.add("block_rq_complete", field("rq"), 8) == 1);
+  const std::string lines = numbers.take_lines();
+  CHECK(lines.find("async\ttracepoint\t0\t0\tend\trequest\trq\tdev\n") != lines.npos);
+  CHECK(lines.find("async\ttracepoint\t1") == lines.npos);
+}

@@ -4,10 +4,10 @@
 import { colours, drawTimes, fitted, gutter, hueOf, prepare } from './canvas.js';
 import { tickTimes } from './format.js';
 
-export const Kind = { run: 0, interrupt: 1, state: 2, call: 3 };
+export const Kind = { run: 0, interrupt: 1, state: 2, call: 3, async: 4 };
 const stateNames = ['unknown', 'running', 'ready', 'blocked'];
 export const axis = 20;  // height of the time axis above the lanes in pixels
-const runHeight = 18, interruptHeight = 11, stateHeight = 9, callHeight = 15, space = 5;
+const runHeight = 18, interruptHeight = 11, stateHeight = 9, callHeight = 15, asyncHeight = 11, space = 5;
 const leastHeight = 14;  // of a lane, for its name
 const leastGap = 2;  // minimal width of a gap in pixels
 export const mostArrows = 300;
@@ -19,7 +19,7 @@ export function laidOut(data, withCpus) {
     const cells = lane.cells.map(([kind, depth, edges, number, value, inside, cpu, from, to, busy]) =>
       ({ kind, depth, begun: (edges & 1) !== 0, ended: (edges & 2) !== 0, number, value, inside, cpu, from, to, busy }));
     const deepest = cells.reduce((most, cell) => Math.max(most, cell.depth), 0);
-    const [first, other] = lane.cpu ? [runHeight, interruptHeight] : [stateHeight, callHeight];
+    const [first, other] = lane.async ? [asyncHeight, asyncHeight] : lane.cpu ? [runHeight, interruptHeight] : [stateHeight, callHeight];
     const top = y;
     const height = Math.max(leastHeight, first + deepest * other);
     y += height + space;
@@ -31,6 +31,7 @@ export function laidOut(data, withCpus) {
 
 export function nameOf(cell, data) {
   switch (cell.kind) {
+    case Kind.async:
     case Kind.run: {
       const task = data.tasks[cell.value];
       return task?.idle ? 'idle' : `${task?.name ?? '?'} (${task?.tid ?? '?'})`;
@@ -46,6 +47,7 @@ export function nameOf(cell, data) {
 
 export function laneName(lane, data) {
   if (lane.cpu) return `cpu ${lane.id}`;
+  if (lane.async) return data.types[lane.id] ?? '?';
   const task = data.tasks[lane.id];
   return `${task?.name ?? '?'} ${task?.tid ?? ''}`;
 }
@@ -53,7 +55,7 @@ export function laneName(lane, data) {
 function fill(cell, data, palette) {
   if (cell.kind === Kind.state) return [null, palette.running, palette.ready, palette.blocked][cell.value];
   if (cell.kind === Kind.run && data.tasks[cell.value]?.idle) return palette.idle;
-  return hueOf(cell.kind === Kind.run ? cell.value : cell.value + 17, palette['slice-light'], cell.kind === Kind.interrupt ? 75 : 50);
+  return hueOf(cell.kind === Kind.run || cell.kind === Kind.async ? cell.value : cell.value + 17, palette['slice-light'], cell.kind === Kind.interrupt ? 75 : 50);
 }
 
 function drawCell(draw, cell, lane, data, x, palette, width) {
@@ -76,7 +78,7 @@ function drawCell(draw, cell, lane, data, x, palette, width) {
 
 function drawArrows(draw, data, layout, x, palette, width) {
   const cpus = new Map(layout.lanes.filter((lane) => lane.cpu).map((lane) => [lane.id, lane]));
-  const tasks = new Map(layout.lanes.filter((lane) => !lane.cpu).map((lane) => [lane.id, lane]));
+  const tasks = new Map(layout.lanes.filter((lane) => !lane.cpu && !lane.async).map((lane) => [lane.id, lane]));
   draw.strokeStyle = draw.fillStyle = palette.arrow;
   for (const [waker, wakerCpu, woken, task, cpu, runs] of data.wakes) {
     const from = tasks.get(waker) ?? cpus.get(wakerCpu), to = tasks.get(task) ?? cpus.get(cpu);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The lanes of the selection. CPUs: what ran and what interrupted it. Tasks: running, waiting for a
-// CPU and sleeping, and their system calls. Arrows point from the waker to where the woken task
-// ran.
+// CPU and sleeping, and their system calls. Between them: what is neither's, such as requests that a
+// disk has. Arrows point from the waker to where the woken task ran.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ask, useAnswer } from './api.js';
 import { gutter } from './canvas.js';
@@ -15,7 +15,7 @@ const hoverMs = 120;
 // Returns the events at the begin and end of a slice: its arguments and its return value.
 async function argumentsOf(cell, lane, signal) {
   if (cell.number > 1) return [];
-  const where = lane.cpu ? { cpu: lane.id } : { task: lane.id };
+  const where = lane.async ? {} : lane.cpu ? { cpu: lane.id } : { task: lane.id };
   const times = [cell.begun && cell.from, cell.ended && cell.to].filter((time) => time !== false);
   const lists = await Promise.all(times.map((time) => ask('events', { from: time, to: time + 1, most: 4, ...where }, { signal })));
   return lists.flatMap((list) => list.events.map((event) => event.text));
@@ -117,7 +117,7 @@ export function Lanes({ info, shown, change, mark, onPick }) {
     const { lane, cell, gap } = find(event);
     setPointed((cell || gap) && { lane, cell, gap, x: event.clientX, y: event.clientY });
   };
-  const hidden = data ? data.task_count - data.lanes.filter((lane) => !lane.cpu).length : 0;
+  const hidden = data ? data.task_count - data.lanes.filter((lane) => !lane.cpu && !lane.async).length : 0;
   return <>
     <div class="lanes" ref={ref} id="lanes-box">
       {error && <p class="problem" style={{ padding: '0 12px' }}>{error}</p>}

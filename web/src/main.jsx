@@ -6,7 +6,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ask } from './api.js';
 import { Extract, Help } from './boxes.jsx';
 import { duration, moment } from './format.js';
-import { nameOf } from './lane_picture.js';
+import { laneName, nameOf } from './lane_picture.js';
 import { Lanes } from './lanes.jsx';
 import { Overview } from './overview.jsx';
 import { Events, Occurrences, Statistics } from './panels.jsx';
@@ -141,8 +141,10 @@ function Shown({ info, shown, change }) {
   useKeys({ info, shown, change, actions, setBox, field, setPicked });
   useEffect(() => setProblem(null), [shown.name]);
   const pick = (lane, cell, data) => {
-    const name = lane.cpu ? `cpu ${lane.id}` : `${data.tasks[lane.id]?.name} ${data.tasks[lane.id]?.tid}`;
-    setPicked({ [lane.cpu ? 'cpu' : 'task']: lane.id, title: cell ? `${name}, ${nameOf(cell, data)}` : name,
+    const name = laneName(lane, data);
+    // Of what is neither a CPU's nor a task's: what happened meanwhile where it began.
+    const of = lane.async ? { cpu: cell?.cpu } : { [lane.cpu ? 'cpu' : 'task']: lane.id };
+    setPicked({ ...of, title: cell ? `${name}, ${nameOf(cell, data)}` : name,
       span: cell && held([cell.from, cell.to + 1], info) });
     change({ tab: 'events' });
   };

@@ -20,7 +20,7 @@ const char* suffix(CallSetup::Form form) {
 }  // namespace
 
 CallSetup::Added CallSetup::add(CallPlan plan, Form form, std::uint16_t instrument, fkt_layer layer,
-                                Numbers& numbers) {
+                                Numbers& numbers, const std::optional<AsyncPart>& async) {
   const std::uint32_t first_program = program_count_;
   for (const CallPrograms& programs : plan.programs) {
     for (const ProgramBlock* const block : {&programs.entry, &programs.exit}) {
@@ -40,7 +40,7 @@ CallSetup::Added CallSetup::add(CallPlan plan, Form form, std::uint16_t instrume
     }
     const bool by_probe = !taken.by_probe.empty();
     const std::uint32_t number =
-        numbers.add(taken.name + suffix(form), plan.programs[taken.programs].fields, layer);
+        numbers.add(taken.name + suffix(form), plan.programs[taken.programs].fields, layer, async);
     if (by_probe) {
       engines_ += "engine\tfunction\t" + std::to_string(number) + "\treturn probe\t" +
                   taken.by_probe + '\n';

@@ -34,7 +34,8 @@ class CallSetup {
 
   // Adds the functions that no earlier instrument has. instrument: its number among all of the
   // recording. numbers: of the recording.
-  Added add(CallPlan plan, Form form, std::uint16_t instrument, fkt_layer layer, Numbers& numbers);
+  Added add(CallPlan plan, Form form, std::uint16_t instrument, fkt_layer layer, Numbers& numbers,
+            const std::optional<AsyncPart>& async);
   // Called once, after the last add(). Error (usage): there are too many functions.
   Status finish();
   // Gives the instruments the numbers of the recording: places[n] is that of the n-th one here.

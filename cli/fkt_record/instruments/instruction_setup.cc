@@ -6,14 +6,14 @@
 namespace fkt::record {
 
 Status InstructionSetup::add(const InstructionPlan& plan, std::uint16_t instrument, unsigned layer,
-                             Numbers& numbers) {
+                             Numbers& numbers, const std::optional<AsyncPart>& async) {
   if (std::ranges::find(instructions_, plan.address, &fkt_called::function) !=
       instructions_.end()) {
     return Error{ErrorCode::usage, "-i: two instruments are at " + plan.name};
   }
   const auto program = static_cast<std::uint16_t>(instructions_.size());
   instructions_.push_back({.function = plan.address,
-                           .number = numbers.add(plan.name, plan.program.fields, layer),
+                           .number = numbers.add(plan.name, plan.program.fields, layer, async),
                            .program = program,
                            .instrument = instrument,
                            .how = 0,

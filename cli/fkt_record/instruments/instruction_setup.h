@@ -23,7 +23,7 @@ class InstructionSetup {
   // instrument: its number among all of the recording; layer: number of its bit; numbers: of the
   // recording. Error (usage): another one has the instruction.
   Status add(const InstructionPlan& plan, std::uint16_t instrument, unsigned layer,
-             Numbers& numbers);
+             Numbers& numbers, const std::optional<AsyncPart>& async);
   // Called once, after the last add(). Error (usage): there are too many.
   Status finish();
   // Gives the instruments the numbers of the recording: places[n] is that of the n-th one here.

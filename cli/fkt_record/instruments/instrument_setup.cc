@@ -317,10 +317,29 @@ class InstrumentSetup::Maker {
     return instrument.text.substr(0, instrument.text.find_first_of(" \t("));
   }
 
+  // Returns whether the values are recorded by which the place's events begin or end something.
+  static Status has_values(const Instrument& instrument, std::span<const RecordedField> fields,
+                           const std::string& place) {
+    if (!instrument.async) return Done{};
+    for (const std::string& name : {instrument.async->match, instrument.async->lane}) {
+      if (name.empty() || std::ranges::find(fields, name, &RecordedField::name) != fields.end()) {
+        continue;
+      }
+      return Error{ErrorCode::usage, fmt::format("-i: column {}: {} is not among the values that "
+                                                 "are recorded of {}",
+                                                 instrument.async->column, name, place)};
+    }
+    return Done{};
+  }
+
   Status add_functions(const Instrument& instrument, CallSetup::Form form, fkt_layer layer) {
     Result<CallPlan> plan = plan_calls(instrument, {symbols_.symbols, *traceable_, types(),
                                                     ticks_per_second_, flags_, most_probes()});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
+    for (const CallPlan::Taken& taken : plan->taken) {
+      const Status has = has_values(instrument, plan->programs[taken.programs].fields, taken.name);
+      if (!has) return has;
+    }
     Part part = part_of(instrument);
     part.left_out = left_out(std::move(plan->left_out));
     for (const CallPlan::Taken& taken : plan->taken) {
@@ -330,7 +349,7 @@ class InstrumentSetup::Maker {
     if (!shaped) return shaped;
     CallSetup& setup = form == CallSetup::Form::entry ? made_.entries_ : made_.calls_;
     const CallSetup::Added added =
-        setup.add(std::move(*plan), form, next(), layer, numbering_.functions);
+        setup.add(std::move(*plan), form, next(), layer, numbering_.functions, instrument.async);
     if (added.functions == 0) {
       return unsupported(instrument, "instruments before it have all functions that fit");
     }
@@ -344,7 +363,10 @@ class InstrumentSetup::Maker {
     const Result<InstructionPlan> plan =
         plan_instruction(instrument, {symbols_.symbols, *types_->of({}), ticks_per_second_});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
-    const Status added = made_.instructions_.add(*plan, next(), layer, numbering_.instructions);
+    const Status has = has_values(instrument, plan->program.fields, plan->name);
+    if (!has) return has;
+    const Status added =
+        made_.instructions_.add(*plan, next(), layer, numbering_.instructions, instrument.async);
     if (!added) return added;
     Part part = part_of(instrument);
     part.of = "instruction";
@@ -389,13 +411,15 @@ class InstrumentSetup::Maker {
     // An instrument has one layer in the kernel.
     std::map<unsigned, PointPlan> by_layer;
     for (PointPlan::Taken& taken : plan->taken) {
+      const Status has = has_values(instrument, taken.program.fields, taken.name);
+      if (!has) return has;
       by_layer[taken.layer].taken.push_back(std::move(taken));
     }
     by_layer.begin()->second.left_out = std::move(plan->left_out);
     by_layer.begin()->second.by_arguments = std::move(plan->by_arguments);
     for (auto& [bit, part_plan] : by_layer) {
       const auto layer = static_cast<fkt_layer>(bit);
-      made_.points_.add(part_plan, next(), layer, numbering_.tracepoints);
+      made_.points_.add(part_plan, next(), layer, numbering_.tracepoints, instrument.async);
       Part part = part_of(instrument);
       part.of = of;
       part.places = part_plan.taken.size();

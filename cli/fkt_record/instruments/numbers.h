@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,8 +28,10 @@ class Numbers {
   // Called before the places of a table of instruments are numbered.
   void begin();
   // Returns the number of a place, a new one if no earlier table has an equal place. fields: what
-  // is recorded with its events; layer: number of its bit.
-  std::uint32_t add(const std::string& name, std::span<const RecordedField> fields, unsigned layer);
+  // is recorded with its events; layer: number of its bit; async: which end of an asynchronous span
+  // they are.
+  std::uint32_t add(const std::string& name, std::span<const RecordedField> fields, unsigned layer,
+                    const std::optional<AsyncPart>& async = std::nullopt);
   // Returns whether there were too many of them: then some that were returned are no numbers.
   bool overflow() const { return names_.size() > most_; }
   const std::string& name(std::uint32_t number) const { return names_[number]; }
@@ -49,6 +52,7 @@ class Numbers {
   std::size_t told_ = 0;            // numbers before it are in lines that were taken
   ValueLines values_{table_};       // of the others
   LayerLines layers_{table_};
+  AsyncLines asyncs_{table_};
 };
 
 // Of all places of a recording, and the flags of its instruments.

@@ -6,7 +6,7 @@
 namespace fkt::record {
 
 void PointSetup::add(const PointPlan& plan, std::uint16_t instrument, fkt_layer layer,
-                     Numbers& numbers) {
+                     Numbers& numbers, const std::optional<AsyncPart>& async) {
   for (const PointPlan::Taken& taken : plan.taken) {
     fkt_point& point = points_.emplace_back();
     const bool is_probe = !taken.description.empty();
@@ -16,7 +16,7 @@ void PointSetup::add(const PointPlan& plan, std::uint16_t instrument, fkt_layer 
       descriptions_.push_back(std::make_unique<const std::string>(taken.description));
       point.probe = reinterpret_cast<std::uintptr_t>(descriptions_.back()->c_str());
     }
-    point.number = numbers.add(taken.name, taken.program.fields, layer);
+    point.number = numbers.add(taken.name, taken.program.fields, layer, async);
     point.instrument = instrument;
     point.arguments = static_cast<std::uint16_t>(taken.arguments);
     point.record_bytes = taken.record_bytes;

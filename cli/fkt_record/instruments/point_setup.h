@@ -22,7 +22,8 @@ namespace fkt::record {
 class PointSetup {
  public:
   // instrument: its number among all of the recording; numbers: of the recording.
-  void add(const PointPlan& plan, std::uint16_t instrument, fkt_layer layer, Numbers& numbers);
+  void add(const PointPlan& plan, std::uint16_t instrument, fkt_layer layer, Numbers& numbers,
+           const std::optional<AsyncPart>& async);
   // Called once, after the last add(). Error (usage): there are too many tracepoints.
   Status finish();
   // Gives the instruments the numbers of the recording: places[n] is that of the n-th one here.

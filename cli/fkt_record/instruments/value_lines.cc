@@ -78,6 +78,16 @@ void ValueLines::add(std::uint32_t number, const std::string& place,
   }
 }
 
+std::string async_columns(const AsyncPart& async) {
+  return std::string(async.begins ? "\tbegin\t" : "\tend\t") + async.kind + '\t' + async.match +
+         '\t' + async.lane;
+}
+
+void AsyncLines::add(std::uint32_t number, const AsyncPart& async) {
+  const std::string text = std::to_string(number);
+  lines_ += "async\t" + table_ + '\t' + text + '\t' + text + async_columns(async) + '\n';
+}
+
 void LayerLines::add(std::uint32_t number, unsigned layer) {
   if (!lines_.empty() && lines_.back().layer == layer) {
     lines_.back().last = number;

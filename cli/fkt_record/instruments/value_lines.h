@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Lines "values" and "in" of a file's catalogue (man fkt-file.5): what is recorded with the events
-// of a function or a tracepoint, and which layer they belong to.
+// Lines "values", "in" and "async" of a file's catalogue (man fkt-file.5): what is recorded with
+// the events of a function or a tracepoint, which layer they belong to, and which end of an
+// asynchronous span they are.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,28 @@
 #include <vector>
 
 #include "lib/instrument/call_compiler.h"
+#include "lib/instrument/instrument.h"
 
 namespace fkt::record {
 
 // The fields of such a line. place: the names of a field's values are in the table "PLACE.FIELD".
 std::string value_fields(std::span<const RecordedField> fields, const std::string& place);
+
+// The columns of a line "async" behind its numbers, each with a tab before it.
+std::string async_columns(const AsyncPart& async);
+
+class AsyncLines {
+ public:
+  // table: of the numbers' names.
+  explicit AsyncLines(std::string_view table) : table_(table) {}
+
+  // Adds what events with this number are.
+  void add(std::uint32_t number, const AsyncPart& async);
+  std::string text() const { return lines_; }
+
+ private:
+  std::string table_, lines_;
+};
 
 class LayerLines {
  public:
