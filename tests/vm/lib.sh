@@ -114,6 +114,21 @@ load_calls() { calls_loaded || insmod "${FKT_KO%fkt.ko}fkt_calls.ko"; }
 load_records() { [[ -d /sys/module/fkt_records ]] || insmod "${FKT_KO%fkt.ko}fkt_records.ko"; }
 unload_calls() { ! calls_loaded || { [[ $(</sys/module/fkt_calls/parameters/open) -eq 0 ]] && rmmod fkt_calls; }; }
 
+# ftrace's histograms, which count independently. The kernels of debug.config have none: there, what is known without
+# them is taken for what they say.
+# hist EVENT KEYS: begins one of the event: "signal/signal_generate" "sig if sig == 10"; end_hists EVENT...: ends them.
+# hist_hits EVENT KNOWN: its hits; KNOWN: where there are no histograms.
+has_hists() { [[ -e /sys/kernel/tracing/events/sched/sched_switch/hist ]]; }
+hist() { ! has_hists || echo "hist:keys=$2" >"/sys/kernel/tracing/events/$1/trigger"; }
+hist_hits() { if has_hists; then awk '/Hits:/ { print $2 }' "/sys/kernel/tracing/events/$1/hist"; else echo "$2"; fi; }
+# Opening the file for writing removes an event's triggers.
+end_hists() {
+    local event
+    for event in "$@"; do
+        : >"/sys/kernel/tracing/events/$event/trigger"
+    done
+}
+
 # The programs of tests/vm/programs/.
 PATH=$FKT_BUILD/bin-tests:$PATH
 
