@@ -175,7 +175,7 @@ static int make_room(struct fkt_call_table *table, u32 count)
 	return 0;
 }
 
-/* Returns whether both tables have return probes on the same functions, for the same instruments. */
+/* Returns true if the two tables set return probes on the same functions, each for the same instrument. */
 bool fkt_call_table_same_probes(const struct fkt_call_table *table, const struct fkt_call_table *before)
 {
 	const unsigned long *functions = table->functions + table->count - table->by_probe;

@@ -14,7 +14,7 @@
  */
 static void stop(const struct fkt_instrument_slot *instrument)
 {
-	/* Not atomic: if two CPUs hit at the same time, either may be told as the reason. */
+	/* Two CPUs may both find 0 and write; the later write remains. Either instrument is a true reason. */
 	if (!READ_ONCE(fkt_stopped_by))
 		WRITE_ONCE(fkt_stopped_by, instrument->number + 1);
 	/* In this order, which x86 keeps: fkt_recording_go_on() reads `fkt_stopped_by` after it has set the mask. */

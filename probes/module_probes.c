@@ -77,7 +77,7 @@ static void probe_hit(void *data, const u64 *values, unsigned int count)
 	const struct fkt_instrument_table *now = fkt_instruments();
 	const struct fkt_point_slot *slot = data;
 
-	/* During an exchange, the old and the new table each have a probe at the same tracepoint. */
+	/* During an exchange, functions of both tables are registered; only those of the table in force count hits. */
 	if (unlikely(!now || now->points != slot->table))
 		return;
 	if (likely(count == slot->arguments))

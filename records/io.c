@@ -114,7 +114,7 @@
 #include "expand.h"
 #endif
 
-/* Types of ext4's own that its events have; they are the same on disk, so they do not change. */
+/* Types that ext4 keeps in a private header and its events use. Their sizes are those of the on-disk format. */
 typedef unsigned long long ext4_fsblk_t;
 typedef __u32 ext4_lblk_t;
 typedef unsigned int ext4_group_t;

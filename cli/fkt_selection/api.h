@@ -37,7 +37,8 @@ class Api {
 
   // Answers the request `name`: "info", "density" and so on. Status 404 for unknown names, 400 with
   // one line for bad parameters, 202 with {"reading": share} while the data is not read yet, and
-  // 409 if the same "page" has sent a request of this name with a greater "turn".
+  // 409 if a later request of this name has already come from the same page: its parameter "turn"
+  // is greater.
   Reply answer(std::string_view name, const Parameters& parameters) const;
 
  private:

@@ -298,7 +298,7 @@ struct fkt_hit_counts {
 	__u64 taken; /* of functions with another direct call at their entry (BPF), or replaced ones (livepatch) */
 };
 
-/* Hits of one CPU with the same key. A key may have rows of several CPUs: a reader adds their counts. */
+/* The hits of one CPU that have the same key. Each CPU has rows of its own: readers add those with equal keys. */
 struct fkt_histogram_row {
 	__u64 key[FKT_HISTOGRAM_KEY_WORDS]; /* words that it does not have are 0 */
 	__u64 sum; /* of the values, modulo 1 << 64 */

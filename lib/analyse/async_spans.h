@@ -23,9 +23,9 @@
 namespace fkt {
 
 struct AsyncSpan {
-  // Of the spans of one type that are open at the same time, the rows 0 to kRows - 1 have one each.
+  // Open spans of one type are drawn in rows, numbered from 0; a row holds one span at a time.
   static constexpr std::uint8_t kRows = 64;
-  static constexpr std::uint8_t kNoRow = kRows;  // more are open: it has none
+  static constexpr std::uint8_t kNoRow = kRows;  // all rows were taken: it is not drawn
 
   TypeIndex type = kNoType;  // its kind and what it belongs to: "request vda"
   TaskIndex task = kNoTask;  // the task that ran when it began

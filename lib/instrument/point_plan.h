@@ -48,8 +48,8 @@ struct PointPlanSources {
   std::span<const std::string> flags = {};  // of all instruments
   // Returns the record that the module makes of a tracepoint. Error: none, and why. May be empty.
   std::function<Result<PointRecord>(const std::string& event)> record{};
-  // Where a field and an argument have the same name, it is the argument's; what asks for arguments
-  // only is planned without the record, which takes time to make.
+  // A name that both a field and an argument have means the argument. An instrument that uses only
+  // arguments is planned without the record, because making one at each hit takes time.
   bool arguments_first = false;
 };
 

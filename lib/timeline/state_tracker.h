@@ -31,8 +31,8 @@ enum class SliceKind : std::uint8_t {
 
 struct Slice {
   SliceKind kind = SliceKind::run;
-  // Within its lane: 0 for runs and states, 1 and up for what nests in them; of asynchronous spans
-  // their row, which no other one has at the same time.
+  // Its row within the lane. Runs and states: 0; what nests in them: 1 and up. Asynchronous spans:
+  // AsyncSpan::row.
   std::uint8_t depth = 0;
   bool begun = true;      // its begin was seen, at `from`
   bool ended = true;      // its end was seen, at `to`

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tests what is defined while it records: every kind of file with definitions in its stream says
-// the same as a file that has these lines in its first catalogue.
+// Tests definitions that are written while recording (event DEFINE): each kind of file decodes to
+// the same output as a file whose initial catalogue already has these lines.
 #include <catch2/catch.hpp>
 
 #include <fkt/call_event.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tracepoints' own records: as tracefs describes them, if the module makes the same.
+// The records that ftrace makes of tracepoints' hits: read from tracefs, and used only if
+// fkt_records makes records of the same layout.
 #pragma once
 
 #include <string>
