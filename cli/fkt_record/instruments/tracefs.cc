@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kTracefs[] = {"/sys/kernel/tracing/", "/sys/kernel/debug/tracing/"};
 
-// Error (io): kernel lockdown forbids function tracing, or ftrace has disabled itself after an error.
+// Error (io): kernel lockdown forbids function tracing, or ftrace disabled itself after an error.
 Status check_ftrace(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   // Not EACCES, which is for users without a capability.
