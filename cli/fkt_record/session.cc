@@ -12,6 +12,7 @@
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
 #include "cli/fkt_record/instruments/hit_report.h"
+#include "cli/fkt_record/instruments/module_watch.h"
 #include "cli/fkt_record/recording.h"
 #include "cli/fkt_record/requests.h"
 #include "cli/fkt_record/self_load.h"
@@ -73,6 +74,7 @@ class Session {
   void pass_on(int number) const;
   void move_stream();
   void draw_status();
+  void take_answer();
   void look_at_share();
   short device_events();
   void take_request();
@@ -100,6 +102,7 @@ class Session {
   const Descendants& descendants_;
   std::optional<Workload> workload_;
   Requests requests_;
+  ModuleWatch modules_;
   std::optional<int> workload_status_;  // status of waitpid(2)
   bool recording_runs_ = false;
   bool failed_ = false;
@@ -127,6 +130,8 @@ std::optional<int> Session::start() {
     }
   }
   recording_runs_ = true;
+  // A module may have come since the tracepoints were looked for.
+  recording_.instruments().modules_changed();
   if (const Result<fkt_status> status = recording_.device().status()) {
     tell_missing(status->missing);
   }
@@ -167,7 +172,8 @@ void Session::wait_for_something() {
     kAsked,
     kSnapshotDone,
     kAskerLeft,
-    kAnswered
+    kAnswered,
+    kModules
   };
   pollfd fds[] = {
       {signals_.fd(), POLLIN, 0},
@@ -182,6 +188,7 @@ void Session::wait_for_something() {
       {snapshots ? snapshots->done_fd() : -1, POLLIN, 0},
       {snapshots ? snapshots->asker_fd() : -1, POLLIN | POLLRDHUP, 0},
       {while_recording(recording_.instruments().answered_fd()), POLLIN, 0},
+      {while_recording(modules_.fd()), POLLIN, 0},
   };
   if (::poll(fds, std::size(fds), -1) < 0) return;
   if (fds[kSignals].revents) take_signals();
@@ -199,9 +206,18 @@ void Session::wait_for_something() {
   } else if (fds[kAskerLeft].revents) {
     snapshots->asker_left();
   }
-  if (fds[kAnswered].revents) recording_.instruments().answered();
+  if (fds[kAnswered].revents) take_answer();
+  if (fds[kModules].revents && modules_.take()) recording_.instruments().modules_changed();
   if (fds[kAsked].revents) take_request();
   if (fds[kDevice].revents & POLLRDBAND) condition_true(*snapshots);
+}
+
+void Session::take_answer() {
+  recording_.instruments().answered();
+  const std::string news = recording_.instruments().take_news();
+  if (news.empty()) return;
+  status_line_.wipe();
+  cli::warn("tracepoints have come or gone with a module: " + news);
 }
 
 void Session::look_at_share() {

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <utility>
 
 #include "cli/fkt_record/instruments/hit_report.h"
+#include "cli/fkt_record/instruments/tracefs.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
 #include "lib/base/event_fd.h"
 #include "lib/base/os_error.h"
@@ -87,6 +89,7 @@ Result<InstrumentSetup> InstrumentControl::make(const Instruments& instruments,
 }
 
 Status InstrumentControl::prepare(const KernelSymbols& symbols) {
+  there_ = tracepoints_there();
   Result<InstrumentSetup> setup = make(instruments_, symbols);
   if (!setup) return setup.error();
   setup_.emplace(std::move(*setup));
@@ -118,6 +121,50 @@ void InstrumentControl::answered() {
   task_.wait();
   clear_event(answered_);
   is_busy_ = false;
+  if (std::exchange(looks_again_, false)) modules_changed();
+}
+
+// The tracepoints of all systems that instruments name, with the kernel's numbers: a module that
+// went and came again has others than before, though of the same names.
+std::string InstrumentControl::tracepoints_there() const {
+  std::set<std::string> systems;
+  const auto add = [&](const Instrument& instrument) {
+    if (instrument.place.kind == Place::Kind::tracepoint) systems.insert(instrument.place.group);
+  };
+  std::ranges::for_each(instruments_, add);
+  for (const LayerFile& file : rules_.layers) {
+    for (const LayerLine& line : file.lines) add(line.instrument);
+  }
+  std::string there;
+  for (const std::string& system : systems) {
+    const Result<std::vector<std::string>> events = tracefs_folders("events/" + system);
+    there += system;
+    for (const std::string& event : events ? *events : std::vector<std::string>()) {
+      const Result<std::string> number = tracefs_file("events/" + system + '/' + event + "/id");
+      there += ' ' + event + ' ' + (number ? *number : "");
+    }
+    there += '\n';
+  }
+  return there;
+}
+
+void InstrumentControl::modules_changed() {
+  if (is_over_ || !setup_ || !answered_) return;
+  if (is_busy_) {
+    looks_again_ = true;
+    return;
+  }
+  std::string there = tracepoints_there();
+  if (there == there_) return;
+  is_busy_ = true;
+  task_.start([this, there = std::move(there)] {
+    const Result<std::string> done = change(instruments_);
+    // After an error it is tried again when the next module comes or goes: some come and go
+    // together.
+    there_ = done ? there : "";
+    news_ = done ? *done : done.error().message;
+    signal_event(answered_);
+  });
 }
 
 Result<std::string> InstrumentControl::answer(InstrumentsAsk::Command command, int file) {
@@ -224,6 +271,10 @@ Result<InstrumentControl::Instruments> InstrumentControl::with_removed(
   return instruments;
 }
 
+std::string places_of(const InstrumentSetup::Part& part) {
+  return part.places == 0 && !part.is_removed ? "waits" : std::to_string(part.places);
+}
+
 // A line for each that is or was there: number, kept, dropped, missed, places,
 // text; 0 places: it is removed.
 Result<std::string> InstrumentControl::counts() const {
@@ -235,7 +286,7 @@ Result<std::string> InstrumentControl::counts() const {
     const InstrumentSetup::Part& part = setup_->parts()[i];
     lines += std::to_string(i + 1) + '\t' + std::to_string(counts->kept) + '\t' +
              std::to_string(counts->dropped) + '\t' + std::to_string(missed_hits(*counts)) + '\t' +
-             std::to_string(part.places) + '\t' + part.text + '\n';
+             places_of(part) + '\t' + part.text + '\n';
   }
   return lines;
 }

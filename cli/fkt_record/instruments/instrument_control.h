@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/fkt_record/instruments/instrument_setup.h"
@@ -50,6 +51,12 @@ class InstrumentControl {
   // Readable when the request is answered: the caller has to call answered(). -1: there is none.
   int answered_fd() const { return is_busy_ ? answered_.get() : -1; }
   void answered();
+  // Called when a module has come or gone. If there are other tracepoints now than the instruments
+  // were made for, exchanges them for instruments on those that are there, as answered_fd() tells.
+  void modules_changed();
+  // What the last call of modules_changed() did: an instrument that waits for a module, or that has
+  // places in it, is recorded from then on. Called after answered(). Empty: nothing.
+  std::string take_news() { return std::exchange(news_, {}); }
   // Called before the recording's stop: nothing is changed any more.
   void end() { is_over_ = true; }
   // Called after end(). Waits for the request that is being answered.
@@ -68,6 +75,7 @@ class InstrumentControl {
   Result<std::string> counts() const;
   Result<std::string> results() const;
   std::string texts() const;
+  std::string tracepoints_there() const;
 
   Device& device_;
   const std::shared_ptr<Defined> defined_;
@@ -77,6 +85,9 @@ class InstrumentControl {
   std::string undefined_;  // lines that no exchange has defined yet
   Instruments instruments_;
   std::optional<InstrumentSetup> setup_;
+  std::string there_;         // tracepoints for which setup_ was made
+  bool looks_again_ = false;  // modules have changed while it was busy
+  std::string news_;
   UniqueFd answered_;
   bool is_busy_ = false;
   std::atomic<bool> is_over_ = false;

@@ -13,6 +13,7 @@
 
 #include <fkt/events.h>
 
+#include "cli/fkt_record/instruments/module_file.h"
 #include "cli/fkt_record/instruments/point_records.h"
 #include "cli/fkt_record/instruments/probe_source.h"
 #include "cli/fkt_record/instruments/tracefs.h"
@@ -393,10 +394,24 @@ class InstrumentSetup::Maker {
                                  .flags = flags_,
                                  .record = record,
                                  .arguments_first = layer != FKT_L_INSTRUMENTS});
+    if (!plan && !events && may_come(system)) return add_waiting(instrument, layer);
     if (plan) {
       for (PointPlan::Taken& taken : plan->taken) taken.layer = layer;
     }
     return add_plan(instrument, std::move(plan), "tracepoint");
+  }
+
+  // Of tracepoints whose module is not loaded: the recorder looks again when a module comes.
+  Status add_waiting(const Instrument& instrument, fkt_layer layer) {
+    if (instrument.action.kind == Action::Kind::histogram) {
+      return unsupported(instrument, "the module " + instrument.place.group +
+                                         " is not loaded, so it is not known what to measure");
+    }
+    made_.remarks_.push_back(instrument.text + ": waits for the module " + instrument.place.group);
+    Part part = part_of(instrument);
+    part.of = "tracepoint";
+    finish_part(instrument, std::move(part), layer);
+    return Done{};
   }
 
   Status add_probes(const Instrument& instrument) {

@@ -3,6 +3,9 @@
 
 #include <sys/utsname.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "lib/base/parse.h"
 #include "lib/instrument/module_probe.h"
 #include "lib/record/machine_sections.h"
@@ -20,6 +23,24 @@ std::string file_of_module(std::string_view modules_dep, const std::string& fold
   return path.empty() || path.starts_with('/') ? path : folder + "/" + path;
 }
 
+namespace {
+
+std::string modules_folder() {
+  utsname name{};
+  ::uname(&name);
+  return std::string("/lib/modules/") + name.release;
+}
+
+}  // namespace
+
+bool may_come(std::string_view module) {
+  std::error_code error;
+  if (std::filesystem::exists("/sys/module/" + std::string(module), error)) return false;
+  const std::string folder = modules_folder();
+  const Result<std::string> list = read_file(folder + "/modules.dep");
+  return list && !file_of_module(*list, folder, module).empty();
+}
+
 Result<std::string> read_module_file(const std::string& path) {
   if (!path.ends_with(".ko")) {
     return Error{ErrorCode::usage,
@@ -29,9 +50,7 @@ Result<std::string> read_module_file(const std::string& path) {
 }
 
 Result<std::string> read_module(std::string_view module, std::string& path) {
-  utsname name{};
-  ::uname(&name);
-  const std::string folder = std::string("/lib/modules/") + name.release;
+  const std::string folder = modules_folder();
   const Result<std::string> list = read_file(folder + "/modules.dep");
   path = list ? file_of_module(*list, folder, module) : "";
   if (!path.empty()) return read_module_file(path);

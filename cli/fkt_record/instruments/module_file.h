@@ -14,6 +14,9 @@ namespace fkt::record {
 std::string file_of_module(std::string_view modules_dep, const std::string& folder,
                            std::string_view module);
 
+// Returns whether the module is not loaded, but modprobe would find a file of that name.
+bool may_come(std::string_view module);
+
 // Returns the contents of a module's file. Error (usage): it is compressed; (io): it cannot be
 // read.
 Result<std::string> read_module_file(const std::string& path);

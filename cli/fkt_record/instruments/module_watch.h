@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tells when a module has been loaded, after its init function, or has gone: the kernel's uevents.
+#pragma once
+
+#include <string_view>
+
+#include "lib/base/unique_fd.h"
+
+namespace fkt::record {
+
+// Returns whether the message says that a module came or went: "add@/module/NAME", then a zero.
+bool is_of_module(std::string_view uevent);
+
+class ModuleWatch {
+ public:
+  // Without the kernel's uevents there is nothing to wait for.
+  ModuleWatch();
+
+  // Readable when there are messages; -1: there will be none.
+  int fd() const { return socket_.get(); }
+  // Takes all messages. Returns whether a module came or went, or messages were lost.
+  bool take() const;
+
+ private:
+  UniqueFd socket_;
+};
+
+}  // namespace fkt::record
