@@ -125,7 +125,8 @@ enum fkt_op {
 	FKT_OP_MATCH = 5, /* continues at `target` unless the string at the operand fits text[value] */
 	FKT_OP_JUMP = 6, /* continues at `target` */
 	FKT_OP_EMIT_STRING = 7, /* the string at the operand, in size / 8 words padded with zeros */
-	FKT_OP_EMIT_WORDS = 8, /* size / 8 words of the hit, from `index` on */
+	/* size / 8 words of the hit, from `index` on; or of the tracepoint's own record, from `offset` on */
+	FKT_OP_EMIT_WORDS = 8,
 	/* top of the stack = top of the stack OP operand */
 	FKT_OP_ADD = 9,
 	FKT_OP_SUB = 10,

@@ -250,8 +250,12 @@ static __always_inline enum fkt_run fkt_program_run(const struct fkt_program *pr
 			*to++ = v;
 			continue;
 		} else if (insn->op == FKT_OP_EMIT_WORDS) {
-			for (i = 0; i < insn->size / 8U; i++)
-				*to++ = hit[insn->index + i];
+			const char *words = (const char *)&hit[insn->index];
+
+			if (insn->how)
+				words = (const char *)hit[insn->index] + insn->offset;
+			for (i = 0; i < insn->size; i += 8)
+				*to++ = fkt_program_record(words + i, 8);
 			continue;
 		} else if (insn->op == FKT_OP_PUSH) {
 			stack[depth++] = v;

@@ -76,6 +76,13 @@ static inline enum fkt_verdict fkt_check_string(const struct fkt_program_check *
 		return FKT_VERDICT_STRING;
 	if (insn->op == FKT_OP_EMIT_STRING)
 		return FKT_VERDICT_GOOD;
+	if (insn->how == (FKT_FROM_RECORD | FKT_HOW_FETCH)) {
+		/* The operand, which is the first one, begins in the record. */
+		if (insn->load != 8 || insn->right ||
+		    (__u64)insn->offset + insn->size > check->rules->record_bytes)
+			return FKT_VERDICT_LOAD;
+		return FKT_VERDICT_GOOD;
+	}
 	if (insn->how != FKT_FROM_WORD)
 		return FKT_VERDICT_FLAGS;
 	for (i = 1; i < insn->size / 8U; i++) /* the first one is the operand */

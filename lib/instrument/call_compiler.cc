@@ -65,6 +65,7 @@ class CallCompiler {
     ProgramBuilder builder;
     done = write_all(builder, at_entry_);
     if (!done) return done.error();
+    find_shared_words();
     for (const Value& value : values_) record(builder, value);
     for (const Measured& value : measured_) emit_measured(builder, value);
     const bool uses_record = asks_record();
@@ -366,31 +367,87 @@ class CallCompiler {
            });
   }
 
+  // How a number of the record is shown, unless it is asked for otherwise.
+  static RecordedField::Kind kind_of(const EventField& field, const Fetch& fetch) {
+    using Shown = EventField::Shown;
+    return field.shown == Shown::device    ? RecordedField::Kind::device
+           : field.shown == Shown::address ? RecordedField::Kind::address
+           : field.shown == Shown::hex     ? RecordedField::Kind::hexadecimal
+           : fetch.is_signed               ? RecordedField::Kind::signed_number
+                                           : RecordedField::Kind::number;
+  }
+
+  // Returns the offset of the record's word of 8 bytes that can be recorded instead of the field.
+  std::optional<std::uint32_t> word_of(const Value& value) const {
+    const EventField* const field = value.bound.field;
+    const Fetch& fetch = value.bound.fetch;
+    if (field == nullptr || fetch.is_text || fetch.load == 0) return std::nullopt;
+    const auto offset = static_cast<std::uint32_t>(fetch.offset), word = offset / 8 * 8;
+    if (offset % fetch.load != 0 || word + 8 > record_->bytes) return std::nullopt;
+    // Readers extend the sign of such a field only.
+    const bool is_plain = field->names.empty() && value.asked->shown_as.empty() &&
+                          kind_of(*field, fetch) == RecordedField::Kind::signed_number;
+    return fetch.is_signed && !is_plain ? std::nullopt : std::optional(word);
+  }
+
+  // A word that several fields share is recorded once.
+  void find_shared_words() {
+    std::map<std::uint32_t, int> fields;
+    for (const Value& value : values_) {
+      const std::optional<std::uint32_t> word = word_of(value);
+      if (word && ++fields[*word] == 2) shared_words_.emplace(*word, std::nullopt);
+    }
+  }
+
+  // Returns whether the number is in a word that is recorded for several fields.
+  bool record_shared(ProgramBuilder& builder, const Value& value, RecordedField& recorded) {
+    const std::optional<std::uint32_t> word = word_of(value);
+    const auto shared = word ? shared_words_.find(*word) : shared_words_.end();
+    if (shared == shared_words_.end()) return false;
+    if (!shared->second) {
+      shared->second = builder.words();
+      builder.emit_record_word(FKT_POINT_RECORD_WORD, *word);
+    }
+    const Fetch& fetch = value.bound.fetch;
+    recorded.first_word = *shared->second;
+    recorded.shift = static_cast<std::uint8_t>(8 * (fetch.offset % 8));
+    recorded.bits = static_cast<std::uint8_t>(8 * fetch.load);
+    return true;
+  }
+
   // Emits a field of the tracepoint's own record.
   void record_field(ProgramBuilder& builder, const Value& value) {
     using Form = EventField::Form;
-    using Shown = EventField::Shown;
     const EventField& field = *value.bound.field;
+    const Fetch& fetch = value.bound.fetch;
     RecordedField recorded;
     recorded.name = value.asked->name.empty() ? value.asked->path.text() : value.asked->name;
     recorded.first_word = builder.words();
     const bool is_bytes = field.form == Form::array && value.asked->path.steps.empty();
+    const bool is_number =
+        !is_bytes && field.form != Form::text && field.form != Form::text_elsewhere;
     if (is_bytes || field.form == Form::text) {
       recorded.size = std::min<std::uint32_t>(field.size, kMostTextBytes);
       builder.emit_record_bytes(
           {FKT_POINT_RECORD_WORD, record_->bytes, field.offset, recorded.size});
       recorded.kind = is_bytes ? RecordedField::Kind::bytes : RecordedField::Kind::text;
+    } else if (field.form == Form::text_elsewhere) {
+      builder.emit(fetch, kTextBytes);
+      recorded.kind = RecordedField::Kind::text;
     } else {
-      builder.emit(value.bound.fetch, kTextBytes);
-      recorded.names = field.names;
-      recorded.kind = field.form == Form::text_elsewhere ? RecordedField::Kind::text
-                      : field.shown == Shown::device     ? RecordedField::Kind::device
-                      : field.shown == Shown::address    ? RecordedField::Kind::address
-                      : field.shown == Shown::hex        ? RecordedField::Kind::hexadecimal
-                      : value.bound.fetch.is_signed      ? RecordedField::Kind::signed_number
-                                                         : RecordedField::Kind::number;
+      recorded.shown_as = value.asked->shown_as;
+      if (recorded.shown_as.empty()) recorded.names = field.names;
+      recorded.kind = kind_of(field, fetch);
+      if (record_shared(builder, value, recorded)) {
+        // Its only word may have been emitted before.
+      } else if (fetch.load == 8) {
+        builder.emit_record_word(FKT_POINT_RECORD_WORD, static_cast<std::uint32_t>(fetch.offset));
+      } else {
+        builder.emit(fetch, 0);
+      }
     }
-    recorded.words = static_cast<std::uint16_t>(builder.words() - recorded.first_word);
+    if (!is_number)
+      recorded.words = static_cast<std::uint16_t>(builder.words() - recorded.first_word);
     made_.fields.push_back(std::move(recorded));
   }
 
@@ -454,6 +511,8 @@ class CallCompiler {
   std::map<std::uint32_t, HitTest> kept_results_;
   bool uses_entry_ = false;
   std::uint16_t recorded_at_entry_ = 0;  // words
+  // By their offsets in the record: which word of the event they are, once they are emitted.
+  std::map<std::uint32_t, std::optional<std::uint16_t>> shared_words_;
   CallPrograms made_;
 };
 

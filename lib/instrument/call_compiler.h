@@ -44,8 +44,9 @@ struct RecordedField {
   Kind kind = Kind::number;
   std::string shown_as;  // of a number (FetchedValue::shown_as)
   std::uint16_t first_word = 0, words = 1;
-  std::uint32_t size = 0;  // of bytes
-  ValueNames names{};      // of the values
+  std::uint32_t size = 0;             // of bytes
+  std::uint8_t shift = 0, bits = 64;  // of a number: where it lies in the word
+  ValueNames names{};                 // of the values
 };
 
 // What the program of a histogram emits.

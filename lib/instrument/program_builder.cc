@@ -112,6 +112,10 @@ void ProgramBuilder::emit_record_bytes(const RecordBytes& bytes) {
   for (std::uint32_t at = 0; at < bytes.size; at += 8) {
     const std::uint32_t rest = std::min(bytes.size - at, 8u), offset = bytes.offset + at;
     const auto unused = static_cast<std::uint8_t>(64 - 8 * rest);
+    if (rest == 8) {
+      emit_record_word(bytes.word, offset);
+      continue;
+    }
     Fetch piece;
     piece.from = FKT_FROM_RECORD;
     piece.index = bytes.word;
@@ -129,6 +133,29 @@ void ProgramBuilder::emit_record_bytes(const RecordBytes& bytes) {
     add(FKT_OP_EMIT, piece);
     words_++;
   }
+}
+
+void ProgramBuilder::emit_record_word(std::uint8_t word, std::uint32_t offset) {
+  words_++;
+  Fetch piece;
+  piece.from = FKT_FROM_RECORD;
+  piece.index = word;
+  piece.offset = static_cast<std::int32_t>(offset);
+  piece.load = 8;
+  fkt_insn next = with_operand(FKT_OP_EMIT_WORDS, piece);
+  next.size = 8;
+  const bool is_target = std::ranges::find(labels_, insns_.size()) != labels_.end();
+  if (!insns_.empty() && !is_target) {
+    fkt_insn& last = insns_.back();
+    const bool continues = last.op == next.op && last.how == next.how && last.index == word &&
+                           last.offset + last.size == next.offset &&
+                           last.size < FKT_PROGRAM_STRING_BYTES;
+    if (continues) {
+      last.size = static_cast<__u16>(last.size + 8);
+      return;
+    }
+  }
+  insns_.push_back(next);
 }
 
 void ProgramBuilder::emit_number(std::uint64_t number) {

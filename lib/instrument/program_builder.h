@@ -59,6 +59,8 @@ class ProgramBuilder {
     std::uint32_t record_bytes = 0, offset = 0, size = 0;
   };
   void emit_record_bytes(const RecordBytes& bytes);
+  // Emits 8 bytes of the record. word: of the hit: the record's address.
+  void emit_record_word(std::uint8_t word, std::uint32_t offset);
 
   // Returns the text's number. Error (usage): it is too long, or there are too many.
   Result<std::uint16_t> text(std::string_view text);

@@ -155,6 +155,11 @@ std::string text_at(const Outcome& made, std::size_t word) {
   return reinterpret_cast<const char*>(&made.words.at(word));
 }
 
+std::uint64_t number_at(const Outcome& hit, const RecordedField& field) {
+  const std::uint64_t word = hit.words.at(field.first_word) >> field.shift;
+  return field.bits == 64 ? word : word & ((std::uint64_t{1} << field.bits) - 1);
+}
+
 }  // namespace
 
 TEST_CASE("tracepoints are taken by name, and left out with a reason") {
@@ -225,15 +230,37 @@ TEST_CASE("an instrument without values records the fields of a tracepoint's own
 
   const Outcome hit = hit_record("tp:files:file_read");
   REQUIRE(hit.says == FKT_RUN_KEEP);
-  CHECK(hit.words[fields[0].first_word] == (8 << 20 | 3));
-  CHECK(hit.words[fields[1].first_word] == ~__u64{0});
+  CHECK(number_at(hit, fields[0]) == (8 << 20 | 3));
+  CHECK(number_at(hit, fields[1]) == ~__u64{0});
   CHECK(text_at(hit, fields[2].first_word) == "abcdef");
   CHECK(text_at(hit, fields[3].first_word) == "disk");
   CHECK(text_at(hit, fields[4].first_word) == "two");
   CHECK(hit.words[fields[5].first_word] == 0x0100007f);
-  CHECK(hit.words[fields[6].first_word] == (5 | 64));
-  CHECK(hit.words[fields[7].first_word] == 7);
-  CHECK(hit.words[fields[8].first_word] == 9);
+  CHECK(number_at(hit, fields[6]) == (5 | 64));
+  CHECK(number_at(hit, fields[7]) == 7);
+  CHECK(number_at(hit, fields[8]) == 9);
+}
+
+TEST_CASE("numbers that share a word of the record share one of the event") {
+  const auto words = [](const std::string& values) {
+    const PointPlan made = plan("tp:files:file_read(" + values + ')', kWithRecords);
+    std::string places;
+    for (const RecordedField& field : made.taken.at(0).program.fields) {
+      places += std::to_string(field.first_word) + ':' + std::to_string(field.shift) + ':' +
+                std::to_string(field.bits) + ' ';
+    }
+    return places + std::to_string(made.taken[0].program.block.program().words);
+  };
+  CHECK(words("flags, words[0], words[1]") == "0:0:32 0:32:16 0:48:16 1");
+  CHECK(words("words[1], dev, flags") == "0:48:16 1:0:64 0:0:32 2");
+  CHECK(words("flags") == "0:0:64 1");
+  // A sign that the names' readers could not see, and what is shown in a way of its own, but
+  // unsigned.
+  CHECK(words("dev, state") == "0:0:64 1:0:64 2");
+  CHECK(words("flags:x, words[0]") == "0:0:32 0:32:16 1");
+  // Several words in a row are one instruction.
+  const PointPlan made = plan("tp:files:file_read(address, flags, words[0])", kWithRecords);
+  CHECK(made.taken.at(0).program.block.program().insns == 2);
 }
 
 TEST_CASE("fields for which an event has no room are told") {

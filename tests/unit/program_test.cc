@@ -142,6 +142,12 @@ std::vector<std::uint64_t> emits(const Block& made, const std::vector<std::uint6
 
 using Words = std::vector<std::uint64_t>;
 
+fkt_insn words_of_record(std::int32_t offset, std::uint16_t bytes) {
+  fkt_insn made = load(FKT_OP_EMIT_WORDS, FKT_FROM_RECORD, 7, offset, 8);
+  made.size = bytes;
+  return made;
+}
+
 }  // namespace
 
 TEST_CASE("a test of a range is every comparison with a constant") {
@@ -233,6 +239,7 @@ TEST_CASE("loads follow pointers, narrow, and fail as a whole") {
   field.right = 60;
   CHECK(emits(block({field}), {kWindow}) == Words{0xf});
   CHECK(emits(block({load(FKT_OP_EMIT, FKT_FROM_RECORD, 7, 8, 2)})) == Words{0xff00});
+  CHECK(emits(block({words_of_record(0, 16)})) == Words{0x1122334455667788, 0x99aabbccddeeff00});
   CHECK(run(block({load(FKT_OP_EMIT, FKT_FROM_WORD, 0, 8, 8)}), {0}).result == FKT_RUN_FAULT);
 }
 
@@ -301,6 +308,16 @@ TEST_CASE("the verifier says what is wrong and where") {
   CHECK(verdict(block({test(0, 0, 2), emit, emit})) == wrong(FKT_VERDICT_JOIN, 1));
   CHECK(verdict(block({push, test(0, 0)})) == wrong(FKT_VERDICT_DEPTH, 1));
   CHECK(verdict(block({load(FKT_OP_EMIT, FKT_FROM_WORD, 0, 0, 3)})) == wrong(FKT_VERDICT_LOAD, 0));
+  CHECK(verdict(block({words_of_record(0, 24)})) == wrong(FKT_VERDICT_LOAD, 0));
+  CHECK(verdict(block({words_of_record(8, 16)})) == wrong(FKT_VERDICT_LOAD, 0));
+  CHECK(verdict(block({words_of_record(-8, 16)})) == wrong(FKT_VERDICT_LOAD, 0));
+  CHECK(verdict(block({words_of_record(0, 12)})) == wrong(FKT_VERDICT_STRING, 0));
+  fkt_insn narrowed = words_of_record(0, 8);
+  narrowed.right = 8;
+  CHECK(verdict(block({narrowed})) == wrong(FKT_VERDICT_LOAD, 0));
+  narrowed = words_of_record(0, 16);
+  narrowed.load = 4;
+  CHECK(verdict(block({narrowed})) == wrong(FKT_VERDICT_LOAD, 0));
   CHECK(verdict(block({load(FKT_OP_EMIT, FKT_FROM_RECORD, 7, 9, 8)})) ==
         wrong(FKT_VERDICT_LOAD, 0));
   CHECK(verdict(block({load(FKT_OP_EMIT, FKT_FROM_RECORD, 7, -1, 8)})) ==

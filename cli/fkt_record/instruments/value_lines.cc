@@ -9,24 +9,24 @@ namespace {
 
 // The type of the field in the catalogue, and how many bits it has.
 std::pair<std::string_view, unsigned> type_of(const RecordedField& field) {
-  if (!field.shown_as.empty()) return {field.shown_as, 64};
+  if (!field.shown_as.empty()) return {field.shown_as, field.bits};
   switch (field.kind) {
     case RecordedField::Kind::text:
       return {"str", field.size != 0 ? 8 * field.size : 64u * field.words};
     case RecordedField::Kind::address:
-      return {"addr", 64};
+      return {"addr", field.bits};
     case RecordedField::Kind::hexadecimal:
-      return {"x", 64};
+      return {"x", field.bits};
     case RecordedField::Kind::device:
-      return {"dev", 64};
+      return {"dev", field.bits};
     case RecordedField::Kind::bytes:
       return {"bytes", 8 * field.size};
     case RecordedField::Kind::signed_number:
-      return {"s", 64};
+      return {"s", field.bits};
     case RecordedField::Kind::number:
       break;
   }
-  return {"u", 64};
+  return {"u", field.bits};
 }
 
 std::string table_of(const RecordedField& field, const std::string& place) {
@@ -59,7 +59,8 @@ std::string value_fields(std::span<const RecordedField> fields, const std::strin
     if (!text.empty()) text += ' ';
     const auto [type, bits] = type_of(field);
     text += field.name + ':' + (field.names.empty() ? std::string(type) : table_of(field, place)) +
-            ':' + std::to_string(field.first_word + 1) + ":0:" + std::to_string(bits);
+            ':' + std::to_string(field.first_word + 1) + ':' + std::to_string(field.shift) + ':' +
+            std::to_string(bits);
   }
   return text;
 }
