@@ -6,6 +6,7 @@
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
 #include "lib/analyse/analysis.h"
+#include "lib/analyse/find_processes.h"
 #include "lib/base/suggest.h"
 #include "lib/base/time_format.h"
 #include "lib/format/clocks.h"
@@ -46,7 +47,8 @@ Status find_around(const Options& options, const Trace& trace, Selection& select
 }  // namespace
 
 void add_selection_options(boost::program_options::options_description_easy_init section) {
-  section(",s", value("PID"), "statistics only while this process is alive")(
+  section(",s", value("PID"), "statistics only while this process (number or name) is alive")(
+      "task", value("TASK"), "only what this process or task (number or name) did itself")(
       "cpu", value("N"), "only this CPU")("layer", value("L"),
                                           "only events of this layer (name or bit)")(
       "from", value("T"), "from this time on: 250ms, 1.5s, 12000 (cycles), 14:03:22.5")(
@@ -57,7 +59,8 @@ void add_selection_options(boost::program_options::options_description_easy_init
 }
 
 std::optional<std::string> selection_option(const Options& options) {
-  for (const char* name : {"-s", "cpu", "layer", "from", "to", "where", "around", "window"}) {
+  for (const char* name :
+       {"-s", "task", "cpu", "layer", "from", "to", "where", "around", "window"}) {
     if (options.has(name)) return (name[0] == '-' ? "" : "--") + std::string(name);
   }
   return std::nullopt;
@@ -95,9 +98,60 @@ Result<std::uint32_t> parse_pid(std::string_view option, std::string_view text) 
   return static_cast<std::uint32_t>(*pid);
 }
 
+bool is_task_name(std::string_view text) {
+  return text.find_first_not_of("0123456789") != text.npos;
+}
+
+Result<std::uint32_t> find_pid(std::string_view option, std::string_view text, const Trace& trace) {
+  constexpr std::size_t kListed = 8;
+  if (!is_task_name(text)) return parse_pid(option, text);
+  const NamedProcesses found = find_processes(trace, text, {});
+  if (found.pids.size() == 1) return found.pids.front();
+  const std::string name = std::string(option) + ": " + '"' + std::string(text) + '"';
+  if (found.pids.empty()) {
+    return Error{ErrorCode::absent,
+                 name + ": no process in the recording" + did_you_mean(text, found.names)};
+  }
+  std::string all;
+  for (std::size_t i = 0; i < std::min(kListed, found.pids.size()); i++) {
+    all += (i == 0 ? "" : ", ") + std::to_string(found.pids[i]);
+  }
+  return usage(name + " is the name of " + std::to_string(found.pids.size()) +
+               " processes: give a number: " + all + (found.pids.size() > kListed ? ", ..." : ""));
+}
+
+Status check_tasks_seen(const Analysis& analysis, const std::string& file) {
+  const Selection& selection = analysis.selection();
+  for (const auto& [pid, seen] : {std::pair{selection.stats_pid, analysis.stats_pid_seen()},
+                                  std::pair{selection.dump_pid, analysis.dump_pid_seen()}}) {
+    if (!seen) {
+      return Error{ErrorCode::absent,
+                   file + ": no process " + std::to_string(*pid) + " in the recording"};
+    }
+  }
+  if (analysis.own_seen()) return Done{};
+  const auto& [pid, name] = *selection.own;
+  std::vector<std::string> names;
+  for (TaskIndex task = 0; task < analysis.tasks().size(); task++) {
+    names.emplace_back(analysis.tasks().name(task));
+  }
+  return Error{ErrorCode::absent,
+               file + ": no task " + (pid != 0 ? std::to_string(pid) : '"' + name + '"') +
+                   " in what was read" + (pid != 0 ? "" : did_you_mean(name, names))};
+}
+
 Result<Selection> selection_request(const Options& options, const char* needs_window) {
   Selection selection;
-  if (options.has("-s")) {
+  if (options.has("task")) {
+    const std::string& text = options.text("task");
+    selection.own = TaskChoice{0, text};
+    if (!is_task_name(text)) {
+      const auto pid = parse_pid("--task", text);
+      if (!pid) return pid.error();
+      selection.own = TaskChoice{*pid, {}};
+    }
+  }
+  if (options.has("-s") && !is_task_name(options.text("-s"))) {
     const auto pid = parse_pid("-s", options.text("-s"));
     if (!pid) return pid.error();
     selection.stats_pid = *pid;
@@ -115,6 +169,11 @@ Status complete_selection(const Options& options, const Trace& trace, Selection&
   if (!span) return span.error();
   selection.from = span->from;
   selection.to = span->to;
+  if (options.has("-s") && !selection.stats_pid) {
+    const auto pid = find_pid("-s", options.text("-s"), trace);
+    if (!pid) return pid.error();
+    selection.stats_pid = *pid;
+  }
   if (options.has("layer")) {
     const auto layer = layer_of(trace.info().catalogue, options.text("layer"));
     if (!layer) return layer.error();

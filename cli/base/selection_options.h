@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "cli/base/options.h"
+#include "lib/analyse/analysis.h"
 #include "lib/analyse/search_passes.h"
 #include "lib/analyse/selection.h"
 #include "lib/read/trace.h"
 
 namespace fkt::cli {
 
-// Adds -s, --cpu, --layer, --from, --to, --where, --around and --window to a section of the help.
+// Adds -s, --task, --cpu, --layer, --from, --to, --where, --around and --window to a section of the
+// help.
 void add_selection_options(boost::program_options::options_description_easy_init section);
 // The first of these options that was given, as the user typed it; nothing if none was given.
 std::optional<std::string> selection_option(const Options& options);
@@ -24,8 +26,15 @@ struct TimeSpan {
 };
 Result<TimeSpan> time_span(const Options& options, const Trace& trace);
 
+// Returns true if the text is to be taken for the name of a task: it is no number.
+bool is_task_name(std::string_view text);
 // Parses the pid of a process or the tid of a thread.
 Result<std::uint32_t> parse_pid(std::string_view option, std::string_view text);
+// As parse_pid(), or finds the process of that name in the recording, which must be the only one.
+Result<std::uint32_t> find_pid(std::string_view option, std::string_view text, const Trace& trace);
+// Returns an error if a process or task that the selection names was not seen in the whole
+// recording, which was read. file: its name.
+Status check_tasks_seen(const Analysis& analysis, const std::string& file);
 
 // Evaluates the options that do not need the recording. needs_window: another option that --window
 // applies to.

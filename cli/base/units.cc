@@ -57,6 +57,11 @@ Result<std::uint64_t> parse_duration(std::string_view option, std::string_view t
   return parse_with_unit(option, text, units, "a duration (as 10s, 250ms, 5m or 1h)");
 }
 
+Result<TimeUnit> parse_unit(const std::string& text) {
+  if (const auto unit = TimeFormat::parse(text)) return *unit;
+  return usage("--time: \"" + text + "\" is not one of cycles, ns, us, ms, s");
+}
+
 Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text,
                                   std::uint64_t least, std::uint64_t most) {
   std::uint64_t number = 0;

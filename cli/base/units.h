@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lib/base/result.h"
+#include "lib/base/time_format.h"
 
 namespace fkt::cli {
 
@@ -16,6 +17,9 @@ Result<std::uint64_t> parse_size(std::string_view option, std::string_view text)
 // Parses a duration such as "250ms", "1.5s", "2m" or "1h" into ns; a number without unit counts
 // seconds.
 Result<std::uint64_t> parse_duration(std::string_view option, std::string_view text);
+
+// Parses the value of --time, the unit in which times are shown.
+Result<TimeUnit> parse_unit(const std::string& text);
 
 // Parses a whole number from `least` to `most`.
 Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text,

@@ -39,7 +39,7 @@ void add_options(Options& options) {
       ",o", value("OUT"),
       "into this file, - for standard output; one that ends in .svg, .json or .csv is written as "
       "such")(",n", value("N"), "a row for each Nth part of the time (default 20)")(
-      "time", value("UNIT"), "times in us (default), ns, s or cycles");
+      "time", value("UNIT"), "times in us (default), ns, ms, s or cycles");
   options.section("Which part")("from", value("T"), "from this time on: 250ms, 1.5s, 14:03:22.5")(
       "to", value("T"), "up to this time");
   options.positional("FILE", 1);
@@ -83,10 +83,8 @@ Result<Request> request_of(const Options& options) {
   }
   if (r.form == Form::svg) r.rows = kPictureColumns;
   if (options.has("time")) {
-    const auto unit = TimeFormat::parse(options.text("time"));
-    if (!unit) {
-      return usage("--time: \"" + options.text("time") + "\" is not one of cycles, ns, us, s");
-    }
+    const auto unit = parse_unit(options.text("time"));
+    if (!unit) return unit.error();
     r.unit = *unit;
   }
   return r;

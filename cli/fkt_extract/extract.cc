@@ -28,7 +28,7 @@ void add_options(Options& options) {
       "to", values("T"), "up to this time")("pages", value("A-B"),
                                             "the time of these pages, as numbered by fkt_print -t")(
       "where", value("EXPR"), "from the first to the last event that the expression selects")(
-      "task", value("PID"), "from the first to the last event of this process")(
+      "task", value("TASK"), "from the first to the last event of this process (number or name)")(
       "context", value("TIME"), "so much more before and after it (default 0)");
   options.section("Where to")("output,o", value("SLICE"), "the file to write")(
       "force,f", "overwrite SLICE if there is such a file");

@@ -114,11 +114,14 @@ Result<std::vector<Interval>> by_task(const Options& options, const Trace& trace
                                       const std::vector<Interval>& stretches,
                                       const Reading& reading) {
   const std::string& text = options.text("task");
-  const auto pid = parse_pid("--task", text);
-  if (!pid) return pid.error();
   Selection selection;
-  selection.dump_pid = *pid;
-  selection.dump_only = true;
+  if (is_task_name(text)) {
+    selection.own = TaskChoice{0, text};
+  } else {
+    const auto pid = parse_pid("--task", text);
+    if (!pid) return pid.error();
+    selection.own = TaskChoice{*pid, {}};
+  }
   return by_events(trace, stretches, selection, reading, "--task", text);
 }
 

@@ -144,6 +144,8 @@ Status read_activity(CallSource& source, TaskActivity& states) {
 Result<std::string> critical_path(CallSource& source, const KdRequest& request,
                                   const TimeFormat& time) {
   const Analysis& analysis = *source.analysis();
+  const auto pid = find_pid("--critical-path", request.process, *source.trace());
+  if (!pid) return pid.error();
   TaskActivity states(analysis);
   states.keep_history();
   const Status status = read_activity(source, states);
@@ -153,10 +155,10 @@ Result<std::string> critical_path(CallSource& source, const KdRequest& request,
                  "--critical-path: too much happened for one path: choose a part "
                  "with --from and --to"};
   }
-  const TaskIndex task = analysis.tasks().find(request.pid);
+  const TaskIndex task = analysis.tasks().find(*pid);
   if (task == kNoTask || task >= states.stats().size()) {
     return Error{ErrorCode::absent,
-                 fmt::format("--critical-path: no process {} in the recording", request.pid)};
+                 fmt::format("--critical-path: no process {} in the recording", *pid)};
   }
   const PathTable path =
       path_table(fkt::critical_path(states, task, analysis.begin(), analysis.end()), analysis);
@@ -235,6 +237,10 @@ int run(const Options& options) {
   if (!wanted) return fail_of(*source, wanted.error());
   if (!*wanted) return kDone;
   const Analysis* analysis = source->analysis();
+  if (analysis != nullptr) {
+    const Status seen = check_tasks_seen(*analysis, request->file);
+    if (!seen) return fail_of(*source, seen.error());
+  }
   if (analysis != nullptr && analysis->profile().events() == 0) {
     warn(request->file + ": 0 events are selected");
   }

@@ -44,8 +44,9 @@ Status choose_output(const Options& options, KdRequest& r) {
       return usage("--" + std::string(format) + ": not for " + chosen);
     }
   }
-  for (const char* part : {"-s", "cpu", "layer", "where", "around"}) {
+  for (const char* part : {"-s", "cpu", "layer", "where", "around", "task"}) {
     if (!tasks || !options.has(part)) continue;
+    if (r.output == KdOutput::tasks && std::string_view(part) == "task") continue;
     // The states of a task depend on the events of all CPUs, so they cannot be restricted to some.
     return usage((part[0] == '-' ? "" : "--") + std::string(part) + ": not for " + chosen +
                  "; --from and --to are");
@@ -90,13 +91,13 @@ void add_kd_options(Options& options) {
       "what each task did: running, ready, asleep; who woke it, how long it then waited for a CPU; "
       "-l: asleep in which calls, woken by whom")(
       "critical-path", value("PID"),
-      "what this task, and those it waited for, spent the time on; with --from, --to")(
-      "flamegraph", "an SVG picture: CPU time by task and path of calls")(
+      "what this task (number or name), and those it waited for, spent the time on; with --from, "
+      "--to")("flamegraph", "an SVG picture: CPU time by task and path of calls")(
       "folded", "the same as lines of a path and its time, in ns")(
       "dot", "the same as a tree for Graphviz");
   add_selection_options(options.section("Which part (calls that began in it; not of a KFT log)"));
   options.section("How it is printed")("json", "as JSON")("csv", "as CSV")(
-      "time", value("UNIT"), "times in us (default), ns, s or cycles");
+      "time", value("UNIT"), "times in us (default), ns, ms, s or cycles");
   options.positional("FILE", 1);
 }
 
@@ -111,17 +112,18 @@ Result<KdRequest> kd_request(const Options& options) {
   const Status shape = table_shape(options, r);
   if (!shape) return shape.error();
   if (options.has("time")) {
-    const auto unit = TimeFormat::parse(options.text("time"));
-    if (!unit)
-      return usage("--time: \"" + options.text("time") + "\" is not one of cycles, ns, us, s");
+    const auto unit = parse_unit(options.text("time"));
+    if (!unit) return unit.error();
     r.unit = *unit;
   } else if (r.output == KdOutput::folded) {
     r.unit = TimeUnit::ns;  // folded stacks need whole numbers
   }
   if (options.has("critical-path")) {
-    const auto pid = parse_whole("--critical-path", options.text("critical-path"), 1, FKT_PID_MASK);
-    if (!pid) return pid.error();
-    r.pid = static_cast<std::uint32_t>(*pid);
+    r.process = options.text("critical-path");
+    if (!is_task_name(r.process)) {
+      const auto pid = parse_pid("--critical-path", r.process);
+      if (!pid) return pid.error();
+    }
   }
   if (options.has("histogram")) r.histogram = options.text("histogram");
   return r;

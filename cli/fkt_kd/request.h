@@ -23,7 +23,7 @@ struct KdRequest {
   KdFormat format = KdFormat::text;
   TimeUnit unit = TimeUnit::us;
   TableShape shape;
-  std::uint32_t pid = 0;     // of --critical-path
+  std::string process;       // of --critical-path: number or name
   std::string histogram;     // name of the function for --histogram
   bool long_form = false;    // -l
   bool interleaved = false;  // -i

@@ -36,7 +36,7 @@ Result<DiffRequest> diff_request(const Options& options) {
     const auto unit = TimeFormat::parse(options.text("time"));
     if (!unit || *unit == TimeUnit::cycles) {
       return usage("--time: \"" + options.text("time") +
-                   "\" is not one of ns, us, s: two recordings' cycles differ");
+                   "\" is not one of ns, us, ms, s: two recordings' cycles differ");
     }
     request.unit = *unit;
   }

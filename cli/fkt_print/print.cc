@@ -13,12 +13,12 @@
 #include "cli/base/progress.h"
 #include "cli/base/selection_options.h"
 #include "cli/fkt_print/diff.h"
+#include "cli/fkt_print/follow.h"
 #include "cli/fkt_print/prepare.h"
 #include "cli/fkt_print/request.h"
+#include "cli/fkt_print/views.h"
 #include "lib/analyse/analysis.h"
-#include "lib/read/event_merge.h"
 #include "lib/report/event_dump.h"
-#include "lib/report/io_report.h"
 #include "lib/report/report_csv.h"
 #include "lib/report/report_json.h"
 #include "lib/report/report_text.h"
@@ -26,9 +26,6 @@
 
 namespace fkt::cli {
 namespace {
-
-constexpr std::size_t kFlushBytes = 256 << 10;
-constexpr std::uint64_t kProgressEvents = 1 << 18;
 
 // Reads the recording for the statistics only.
 void add_up(const Trace& trace, const PrintRequest& request, Analysis& analysis) {
@@ -47,61 +44,24 @@ void add_up(const Trace& trace, const PrintRequest& request, Analysis& analysis)
 Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analysis& analysis,
                           const TimeFormat& time, std::uint64_t& shown) {
   const EventDump dump(analysis, time);
-  Progress progress("reading");
-  const std::uint64_t total = events_of(trace);
-  std::uint64_t done = 0;
   TextWriter out;
   if (!request.json) dump.title(out);
-  for (const Event& event : trace.events({.from = {}, .to = request.selection.to, .cpu = {}})) {
-    const Analysis::Place& place = analysis.add(event);
-    if (++done % kProgressEvents == 0) progress.update(done, total);
-    if (!place.shown) continue;
-    shown++;
-    if (request.json) {
-      dump.json_line(out, event, place);
-    } else {
-      dump.line(out, event, place);
-    }
-    if (out.size() < kFlushBytes) continue;
-    const Result<bool> wanted = put(out.view());
-    if (!wanted || !*wanted) return wanted;
-    out.clear();
-  }
+  Result<bool> wanted = true;
+  const bool all = follow(trace, request, analysis, shown,
+                          [&](const Event& event, const Analysis::Place& place) {
+                            if (!place.shown) return true;
+                            if (request.json) {
+                              dump.json_line(out, event, place);
+                            } else {
+                              dump.line(out, event, place);
+                            }
+                            if (out.size() < kFlushBytes) return true;
+                            wanted = put(out.view());
+                            out.clear();
+                            return wanted && *wanted;
+                          });
+  if (!all) return wanted;
   analysis.finish(!request.selection.to, recording_end(trace));
-  return put(out.view());
-}
-
-// Prints the table of files, disks or sockets. Returns false when the reader of stdout has closed
-// the pipe.
-Result<bool> print_io(const Trace& trace, const PrintRequest& request, Analysis& analysis,
-                      const TimeFormat& time, std::uint64_t& shown) {
-  IoUse use(trace.info(), *request.io);
-  Progress progress("reading");
-  const std::uint64_t total = events_of(trace);
-  std::uint64_t done = 0;
-  for (const Event& event : trace.events({.from = {}, .to = request.selection.to, .cpu = {}})) {
-    const Analysis::Place& place = analysis.add(event);
-    if (++done % kProgressEvents == 0) progress.update(done, total);
-    if (event.is_gap()) use.lose();
-    if (!place.shown) continue;
-    shown++;
-    use.add(event, place, analysis.tasks());
-  }
-  analysis.finish(!request.selection.to, recording_end(trace));
-  if (!use.has_source()) {
-    constexpr const char* kLayers[] = {"fs", "block", "transport,socket"};
-    warn(request.file + ": no event that this table is made of was recorded (fkt_record -k " +
-         kLayers[static_cast<std::size_t>(*request.io)] + ")");
-  }
-  const IoReport report{use, *request.io, trace.info(), analysis.tasks(), time};
-  TextWriter out;
-  if (request.json) {
-    report.json(out);
-  } else if (request.csv) {
-    report.csv(out);
-  } else {
-    report.text(out);
-  }
   return put(out.view());
 }
 
@@ -136,6 +96,11 @@ int print(const Options& options) {
   if (!trace) return fail(trace.error());
   const Status selection = complete_selection(options, *trace, request->selection);
   if (!selection) return fail(selection.error(), request->file, *trace);
+  if (!request->process.empty()) {
+    const auto pid = find_pid("-p", request->process, *trace);
+    if (!pid) return fail(pid.error(), request->file, *trace);
+    request->selection.dump_pid = *pid;
+  }
   Result<Prepared> prepared = [&] {
     Progress progress("searching");
     const std::uint64_t total = events_of(*trace);
@@ -154,8 +119,9 @@ int print(const Options& options) {
   Analysis analysis(trace->info(), request->selection);
   if (request->statistics) analysis.keep_histograms();
   std::uint64_t shown = 0;
-  if (request->io) {
-    const Result<bool> wanted = print_io(*trace, *request, analysis, time, shown);
+  const bool view = request->view != View::none;
+  if (view) {
+    const Result<bool> wanted = print_view(*trace, *request, analysis, time, shown);
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
   } else if (request->dump) {
@@ -165,21 +131,14 @@ int print(const Options& options) {
   } else {
     add_up(*trace, *request, analysis);
   }
-  for (const auto& [pid, seen] :
-       {std::pair{request->selection.stats_pid, analysis.stats_pid_seen()},
-        std::pair{request->selection.dump_pid, analysis.dump_pid_seen()}}) {
-    if (!seen) {
-      return fail({ErrorCode::absent,
-                   fmt::format("{}: no process {} in the recording", request->file, *pid)},
-                  request->file, *trace);
-    }
-  }
+  const Status seen = check_tasks_seen(analysis, request->file);
+  if (!seen) return fail(seen.error(), request->file, *trace);
   if (request->statistics || request->counts) {
     const Result<bool> written = put(statistics(*trace, *request, analysis, time));
     if (!written) return fail(written.error());
   }
   // Says that nothing is selected, so that empty output is not mistaken for a failure.
-  const std::uint64_t events = request->dump || request->io ? shown : analysis.profile().events();
+  const std::uint64_t events = request->dump || view ? shown : analysis.profile().events();
   if (events == 0) warn(request->file + ": 0 events are selected");
   return say_damage(request->file, *trace);
 }

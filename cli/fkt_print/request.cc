@@ -33,21 +33,27 @@ Status find_request(const Options& options, PrintRequest& r) {
   return Done{};
 }
 
-// Reads --files, --disks and --sockets, which print a table and nothing else.
-Status read_io(const Options& options, PrintRequest& r) {
-  constexpr std::pair<const char*, IoUse::Table> kTables[] = {
-      {"files", IoUse::Table::files},
-      {"disks", IoUse::Table::disks},
-      {"sockets", IoUse::Table::sockets},
-  };
+// Reads the options that print a table and nothing else.
+Status read_view(const Options& options, PrintRequest& r) {
+  constexpr std::pair<const char*, View> kViews[] = {{"files", View::files},
+                                                     {"disks", View::disks},
+                                                     {"sockets", View::sockets},
+                                                     {"calls", View::calls},
+                                                     {"sched", View::sched}};
   const char* chosen = nullptr;
-  for (const auto& [name, table] : kTables) {
+  for (const auto& [name, view] : kViews) {
     if (!options.has(name)) continue;
     if (chosen != nullptr) {
       return usage("--" + std::string(chosen) + " and --" + name + ": only one of the two");
     }
     chosen = name;
-    r.io = table;
+    r.view = view;
+  }
+  if (options.has("top")) {
+    if (r.view != View::calls) return usage("--top: only with --calls");
+    const auto top = parse_whole("--top", options.text("top"), 1, kMostSlowest);
+    if (!top) return top.error();
+    r.top = static_cast<std::size_t>(*top);
   }
   if (chosen == nullptr) return Done{};
   for (const char* other : {"dump", "stats", "counts", "slowest", "-t", "-b"}) {
@@ -67,10 +73,8 @@ Status choose_format(const Options& options, PrintRequest& r) {
     if (options.has(other))
       return usage("--csv and --" + std::string(other) + ": only one of the two");
   }
-  if (!r.counts && !options.has("stats") && !options.has("slowest") && !r.io) {
-    return usage(
-        "--csv: only with --stats, --counts, --slowest, --files, --disks, --sockets or "
-        "--diff");
+  if (!r.counts && !options.has("stats") && !options.has("slowest") && r.view == View::none) {
+    return usage("--csv: only with --stats, --counts, --slowest, a table or --diff");
   }
   return Done{};
 }
@@ -85,16 +89,20 @@ void add_print_options(Options& options) {
       "files", "who read and wrote which file, how much, how long it took (recorded with -k fs)")(
       "disks", "the same of disks (recorded with -k block)")(
       "sockets", "the same of sockets (recorded with -k transport,socket)")(
+      "calls", "what each task called: how often, how long, which errors")(
+      "sched", "a line per run of a task: when, where, waited, ran, woken by whom")(
+      "top", value("N"), "of each table of --calls only the first N rows")(
       "json", "as JSON: one object a line for events and tables, one for the statistics")(
       "csv", "as CSV: all but the events")("time", value("UNIT"),
-                                           "times in cycles (default), ns, us or s")(
+                                           "times in cycles (default), ns, us, ms or s")(
       ",k", "leave user-level time out of the histogram")(
       "slowest", value("N NAME"), "the N longest spans of that name (a system call's, ...)")(
       ",t", value("TABLE"), "write when each page was filled to this file (for fkt_extract)")(
       ",b", value("TABLE"),
       "write how full FKT's own buffers were to this file (needs the layer fkt; see fkt_bufstats)");
   auto part = options.section("Which part");
-  part(",p", value("[+]PID"), "events only while this process is alive; with +, its own only");
+  part(",p", value("[+]PID"),
+       "events only while this process (number or name) is alive; with +, its own only");
   add_selection_options(part);
   options.two_words("slowest");
   options.positional("FILE", 1);
@@ -107,8 +115,8 @@ Result<PrintRequest> print_request(const Options& options) {
   if (r.counts && stats) return usage("--counts and --stats: only one of the two");
   r.dump = dump || (!stats && !r.counts);
   r.statistics = !r.counts && (stats || !dump);
-  const Status io = read_io(options, r);
-  if (!io) return io.error();
+  const Status view = read_view(options, r);
+  if (!view) return view.error();
   const Status format = choose_format(options, r);
   if (!format) return format.error();
   r.without_user = options.has("-k");
@@ -117,14 +125,15 @@ Result<PrintRequest> print_request(const Options& options) {
   }
   if (!options.arguments().empty()) r.file = options.arguments()[0];
   if (options.has("time")) {
-    const std::string& text = options.text("time");
-    const auto unit = TimeFormat::parse(text);
-    if (!unit) return usage("--time: \"" + text + "\" is not one of cycles, ns, us, s");
+    const auto unit = parse_unit(options.text("time"));
+    if (!unit) return unit.error();
     r.unit = *unit;
+  } else if (r.view == View::calls || r.view == View::sched) {
+    r.unit = r.json || r.csv ? TimeUnit::us : TimeUnit::readable;
   }
   const Status found = find_request(options, r);
   if (!found) return found.error();
-  if (options.has("-p") && !r.dump && !r.io)
+  if (options.has("-p") && !r.dump && r.view == View::none)
     return usage("-p: only with the events; see -s for the rest");
   if (options.has("-s") && !r.statistics && !r.counts && !r.slowest) {
     return usage("-s: only with the statistics; see -p for the events");
@@ -136,9 +145,13 @@ Result<PrintRequest> print_request(const Options& options) {
     std::string_view text = options.text("-p");
     r.selection.dump_only = text.starts_with('+');
     if (r.selection.dump_only) text.remove_prefix(1);
-    const auto pid = parse_pid("-p", text);
-    if (!pid) return pid.error();
-    r.selection.dump_pid = *pid;
+    if (is_task_name(text)) {
+      r.process = text;
+    } else {
+      const auto pid = parse_pid("-p", text);
+      if (!pid) return pid.error();
+      r.selection.dump_pid = *pid;
+    }
   }
   return r;
 }

@@ -2,11 +2,11 @@
 // The command line of fkt_print.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "cli/base/options.h"
-#include "lib/analyse/io_use.h"
 #include "lib/analyse/selection.h"
 #include "lib/base/time_format.h"
 #include "lib/read/trace.h"
@@ -18,6 +18,9 @@ struct SlowestRequest {
   std::string name;
 };
 
+// A table that is printed instead of the events and the statistics.
+enum class View : std::uint8_t { none, files, disks, sockets, calls, sched };
+
 struct PrintRequest {
   std::string file = "trace_file";
   Selection selection;
@@ -25,9 +28,11 @@ struct PrintRequest {
   bool dump = true, statistics = true, counts = false, json = false, csv = false,
        without_user = false;
   std::optional<SlowestRequest> slowest;
-  std::optional<IoUse::Table> io;  // print this table only
-  std::string time_table;          // output file for the table of pages; empty: none
-  std::string buffer_table;        // output file for the table of buffer states; empty: none
+  std::string process;  // -p with a name, whose number is to be found; empty: none
+  View view = View::none;
+  std::size_t top = ~std::size_t{0};  // rows of a table
+  std::string time_table;             // output file for the table of pages; empty: none
+  std::string buffer_table;           // output file for the table of buffer states; empty: none
   bool tables_only = false;
 };
 

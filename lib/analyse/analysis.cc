@@ -192,6 +192,12 @@ const Analysis::Place& Analysis::add(const Event& event) {
   states_.advance(event.cpu, event.clock, place.task);
   tasks_.apply(event, place.task);
   if (filter_ && !filter_->selects(event, place.task)) here = selected = false;
+  if (selection_.own) [[unlikely]] {
+    const bool own = is_own(place.task);
+    own_seen_ |= own;
+    here &= own;
+    selected &= own;
+  }
   change(event, place.task, selected, place.step);
   const bool counts = !is_made_begin(event.id);
   if (selected && counts) profile_.count(event);
@@ -209,9 +215,18 @@ const Analysis::Place& Analysis::add(const Event& event) {
   return place;
 }
 
+bool Analysis::is_own(TaskIndex task) const {
+  if (!selection_.own) return true;
+  const auto& [pid, name] = *selection_.own;
+  if (pid != 0) return tasks_.belongs(task, pid);
+  const TaskIndex leader = tasks_[task].leader;
+  return tasks_.name(task) == name || (leader != kNoTask && tasks_.name(leader) == name);
+}
+
 bool Analysis::takes_many() const {
-  return !filter_ && !selection_.layer && !stats_alive_.watching() && !dump_alive_.watching() &&
-         selection_.parts.empty() && info_.stretches() <= 1 && !spans_.watched();
+  return !filter_ && !selection_.own && !selection_.layer && !stats_alive_.watching() &&
+         !dump_alive_.watching() && selection_.parts.empty() && info_.stretches() <= 1 &&
+         !spans_.watched();
 }
 
 void Analysis::follow(const Event& event, bool count) {

@@ -120,6 +120,10 @@ class Analysis {
   // Return false when the process of -s or -p never appeared in the recording.
   bool stats_pid_seen() const { return !stats_alive_.watching() || stats_alive_.seen(); }
   bool dump_pid_seen() const { return !dump_alive_.watching() || dump_alive_.seen(); }
+  // Returns false when no event was of the selection's own tasks.
+  bool own_seen() const { return !selection_.own || own_seen_; }
+  // Returns whether the task is one of the selection's own; true if it names none.
+  bool is_own(TaskIndex task) const;
 
  private:
   bool in_slice(const Event& event) const {
@@ -168,6 +172,7 @@ class Analysis {
   std::size_t stretch_ = 0;        // of a slice: number of the stretch being read
   std::uint64_t next_stretch_at_;  // where the next stretch begins (ticks); kForever: there is none
   bool whole_ = false;
+  bool own_seen_ = false;
   // A member that add() fills in place: a local returned by value would be copied with wider loads
   // than the stores just before, which stalls on store forwarding.
   Place place_;

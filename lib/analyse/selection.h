@@ -15,6 +15,13 @@
 
 namespace fkt {
 
+// A process, by its number or that of one of its threads, or all tasks with a name and the threads
+// of processes with that name.
+struct TaskChoice {
+  std::uint32_t pid = 0;  // 0: by name
+  std::string name{};
+};
+
 // What the user asked for.
 struct Selection {
   std::optional<std::uint64_t> from{}, to{};  // ticks, from <= clock < to
@@ -23,6 +30,7 @@ struct Selection {
   std::optional<std::uint32_t> stats_pid{};  // statistics only while this process lives
   std::optional<std::uint32_t> dump_pid{};   // dump only while this process lives
   bool dump_only = false;                    // with dump_pid: dump only the process's own events
+  std::optional<TaskChoice> own{};           // only what happened while these were running
   std::shared_ptr<const Filter> where{};     // what an expression selects
   std::vector<Interval> parts{};  // only these intervals, ascending and disjoint; empty: everything
   std::string around{};           // name of what `parts` lie around, for the report

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <fmt/core.h>
+#include "lib/analyse/waker.h"
 
 namespace fkt {
 namespace {
@@ -148,9 +148,7 @@ void TaskActivity::Change::changes(TaskIndex index, const TaskStates::Now& now, 
 }
 
 void TaskActivity::Change::woken(TaskIndex index) {
-  const TypeIndex interrupt = activity.analysis_.spans().innermost_interrupt(event.cpu);
-  const bool by_interrupt = interrupt != kNoType;
-  const std::uint32_t who = by_interrupt ? interrupt : running;
+  const auto [by_interrupt, who] = waker_of(activity.analysis_, event, running);
   Task& task = activity.tasks_[index];
   task.woken = true;
   task.waker = who | (by_interrupt ? kOfInterrupt : 0);
@@ -241,6 +239,7 @@ std::vector<TaskRow> task_rows(const TaskActivity& states, const Analysis& analy
   for (TaskIndex task = 0; task < states.stats().size(); task++) {
     const TaskStat& stat = states.stats()[task];
     const TaskInfo& info = analysis.tasks()[task];
+    if (!analysis.is_own(task)) continue;
     if (info.idle || stat.running + stat.ready + stat.asleep + stat.disk == 0) continue;
     TaskRow& row = rows.emplace_back();
     row.name = escaped(analysis.tasks().name(task));
@@ -258,10 +257,7 @@ std::vector<TaskRow> task_rows(const TaskActivity& states, const Analysis& analy
       row.in.push_back({name, in.count, in.ticks});
     }
     for (const auto& [key, waker] : stat.wakers) {
-      const std::string name =
-          waker.interrupt ? analysis.types()[waker.who].name
-                          : fmt::format("{} ({})", escaped(analysis.tasks().name(waker.who)),
-                                        analysis.tasks()[waker.who].tid);
+      const std::string name = escaped(waker_name(analysis, {waker.interrupt, waker.who}));
       row.wakers.push_back({name, waker.count, waker.wait});
     }
     std::sort(row.in.begin(), row.in.end(),

@@ -18,6 +18,7 @@ struct PutValue {
     const auto bits = static_cast<std::uint64_t>(value.ticks);
     time.put(out, value.ticks < 0 ? ~bits + 1 : bits);
   }
+  void operator()(Moment value) const { time.of_moments().put(out, value.ticks); }
   void operator()(EventCode value) const { out.number(value.code); }
   void operator()(Decimal value) const { out.decimal(value.value, value.digits); }
   void operator()(Percent value) const { out.decimal(value.value, 2); }
@@ -67,10 +68,7 @@ class TextTable {
   }
 
   void write(bool underlined) {
-    line([&](std::size_t i) {
-      const std::string& title = parts_[i]->column.title;
-      return title.empty() ? Cell(kBlank) : Cell(title);
-    });
+    if (table_.has_titles()) titles();
     if (underlined) underline();
     for (std::size_t row = 0; row < table_.rows(); row++) {
       line([&](std::size_t i) { return parts_[i]->cell(row); });
@@ -111,6 +109,12 @@ class TextTable {
       }
     }
     out_.put('\n');
+  }
+  void titles() {
+    line([&](std::size_t i) {
+      const std::string& title = parts_[i]->column.title;
+      return title.empty() ? Cell(kBlank) : Cell(title);
+    });
   }
   void underline() {
     for (std::size_t i = 0; i < parts_.size(); i++) {
@@ -184,7 +188,8 @@ void write_csv(TextWriter& out, const Table& table, const TimeFormat& time, std:
     out.put("\r\n");
   };
   if (!name.empty() && out.size() > 0) out.put("\r\n");
-  line(name.empty() ? "" : "table", [&](const Table::Part& part) { out.put(part.column.key); });
+  if (table.has_titles())
+    line(name.empty() ? "" : "table", [&](const Table::Part& part) { out.put(part.column.key); });
   for (std::size_t row = 0; row < table.rows(); row++) {
     line(name, [&](const Table::Part& part) { std::visit(PutCsv{{out, time}}, part.cell(row)); });
   }

@@ -33,6 +33,9 @@ struct Ticks {  // in the unit of the writer's TimeFormat
 struct SignedTicks {
   std::int64_t ticks;
 };
+struct Moment {  // a time since the recording's start, in the unit of TimeFormat::of_moments()
+  std::uint64_t ticks;
+};
 struct EventCode {  // text: four hexadecimal digits; JSON and CSV: a number
   std::uint16_t code;
 };
@@ -53,8 +56,8 @@ inline constexpr NoValue kNone{"-", false};
 inline constexpr NoValue kBlank{"", false};
 
 // A nested table is an array of objects in JSON; it cannot be written as text or CSV.
-using Cell = std::variant<NoValue, std::uint64_t, Ticks, SignedTicks, EventCode, Decimal, Percent,
-                          bool, std::string, std::shared_ptr<const Table>>;
+using Cell = std::variant<NoValue, std::uint64_t, Ticks, SignedTicks, Moment, EventCode, Decimal,
+                          Percent, bool, std::string, std::shared_ptr<const Table>>;
 
 struct Column {
   // The outputs that have the column.
@@ -88,18 +91,22 @@ class Table {
   void after_row(AfterRow write) { after_row_ = std::move(write); }
   // Text only: cells of a last line, one for each column that the text has.
   void footer(std::vector<Cell> cells) { footer_ = std::move(cells); }
+  // Text and CSV: no line of titles, because the rows continue a table that has one.
+  void continues() { continues_ = true; }
 
   std::size_t rows() const { return rows_; }
   // Returns the columns that an output has.
   std::vector<const Part*> parts(Column::In in) const;
   const AfterRow& after_row() const { return after_row_; }
   const std::vector<Cell>& footer() const { return footer_; }
+  bool has_titles() const { return !continues_; }
 
  private:
   std::size_t rows_;
   std::vector<Part> parts_;
   AfterRow after_row_;
   std::vector<Cell> footer_;
+  bool continues_ = false;
 };
 
 // A table over rows that outlive it.

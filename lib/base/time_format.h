@@ -12,20 +12,24 @@
 
 namespace fkt {
 
-enum class TimeUnit { cycles, ns, us, s };
+// readable: each duration in the unit that suits it, as "1.23 ms"; moments in s.
+enum class TimeUnit { cycles, ns, us, ms, s, readable };
 
 class TimeFormat {
  public:
   explicit TimeFormat(TimeUnit unit = TimeUnit::cycles, double ticks_per_second = 1e9)
       : unit_(unit), ns_per_tick_(1e9 / ticks_per_second) {}
 
-  // Parses "ns", "us", "s" or "cycles"; returns nothing for other words.
+  // Parses "ns", "us", "ms", "s" or "cycles"; returns nothing for other words.
   static std::optional<TimeUnit> parse(std::string_view text);
 
-  std::string_view unit() const;   // "cycles"
+  // The format of moments that belongs to this one of durations: it differs if that is readable.
+  TimeFormat of_moments() const;
+
+  std::string_view unit() const;   // "cycles"; readable: ""
   std::string_view title() const;  // for a column: "Cycles"
   // put() writes cycles and ns as integers, us with three decimals (none where a tick is at least a
-  // us), s with nine.
+  // us), ms with six, s with nine; readable with three digits that count and the unit.
   using Digits = std::array<char, kMostDigits + 10>;
   // Returns the text that put() writes, stored in `room`.
   std::string_view digits(Digits& room, std::uint64_t ticks) const;
@@ -33,10 +37,12 @@ class TimeFormat {
   void right(TextWriter& out, std::uint64_t ticks, std::size_t width) const;
   std::string text(std::uint64_t ticks) const;
   std::uint64_t ns(std::uint64_t ticks) const;
-  // Returns the time in the unit, rounded to an integer.
+  // Returns the time in the unit, rounded to an integer. Not for readable times.
   std::uint64_t whole(std::uint64_t ticks) const;
 
  private:
+  std::string_view readable(Digits& room, std::uint64_t ns) const;
+
   TimeUnit unit_;
   double ns_per_tick_;
 };

@@ -72,6 +72,11 @@ void ReportHead::parts() {
     out_.put(", events of layer " +
              (layer != nullptr ? layer->name : std::to_string(*selection.layer)));
   }
+  if (selection.own) {
+    out_.put(", of task ");
+    out_.escaped(selection.own->pid != 0 ? std::to_string(selection.own->pid)
+                                         : selection.own->name);
+  }
   if (selection.stats_pid) out_.put(fmt::format(", while process {} lives", *selection.stats_pid));
   if (!selection.around.empty()) {
     out_.put(", around " + selection.around + " (" + counted(selection.parts.size(), "place") +

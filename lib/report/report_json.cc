@@ -18,7 +18,7 @@ Json in_unit(std::uint64_t ticks, const TimeFormat& time) {
   if (time.unit() == "cycles") return ticks;
   const std::uint64_t ns = time.ns(ticks);
   if (time.unit() == "ns") return ns;
-  return static_cast<double>(ns) / (time.unit() == "us" ? 1e3 : 1e9);
+  return static_cast<double>(ns) / (time.unit() == "us" ? 1e3 : time.unit() == "ms" ? 1e6 : 1e9);
 }
 
 Json rows(const Table& table, const TimeFormat& time);
@@ -28,6 +28,7 @@ struct ToJson {
 
   Json operator()(NoValue) const { return {}; }
   Json operator()(Ticks value) const { return in_unit(value.ticks, time); }
+  Json operator()(Moment value) const { return in_unit(value.ticks, time.of_moments()); }
   Json operator()(SignedTicks value) const {
     const Json size = in_unit(static_cast<std::uint64_t>(std::abs(value.ticks)), time);
     if (value.ticks >= 0) return size;
@@ -127,6 +128,9 @@ Json ReportJson::selection() const {
   Json object = extent(s_.selected);
   object["cpu"] = selection.cpu ? Json(*selection.cpu) : Json();
   object["layer"] = selection.layer ? Json(*selection.layer) : Json();
+  object["task"] = Json();
+  if (selection.own && selection.own->pid != 0) object["task"] = selection.own->pid;
+  if (selection.own && selection.own->pid == 0) object["task"] = selection.own->name;
   object["pid"] = selection.stats_pid ? Json(*selection.stats_pid) : Json();
   object["where"] = selection.where ? Json(selection.where->expression.text()) : Json();
   object["around"] = selection.around.empty() ? Json() : Json(selection.around);

@@ -135,7 +135,8 @@ void Builder::extents() {
   out_.selected = extent(a_.begin(), a_.end(), true);
   const Selection& selection = a_.selection();
   out_.selects = a_.begin() > from || a_.end() < to || selection.cpu || selection.layer ||
-                 selection.stats_pid || selection.where || !selection.around.empty();
+                 selection.own || selection.stats_pid || selection.where ||
+                 !selection.around.empty();
 }
 
 void Builder::head() {

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "lib/analyse/critical_path.h"
+#include "lib/analyse/task_calls.h"
+#include "lib/analyse/task_runs.h"
 #include "lib/scan/scan.h"
 #include "lib/timeline/occurrence_search.h"
 #include "lib/timeline/timeline.h"
@@ -229,12 +231,58 @@ void check_scan(const Bytes& file, const std::string& everything) {
   }
 }
 
+// Checks that what each task called adds up to the statistics, and that each task's runs add up to
+// the time that it ran. at_once: as for by_statistics().
+void check_views(const Trace& trace, bool at_once) {
+  Analysis first(trace.info(), {}), second(trace.info(), {}), third(trace.info(), {});
+  first.keep_histograms();
+  TaskCalls calls(first);
+  first.watch(calls);
+  std::map<TaskIndex, std::uint64_t> ran_by_runs, begun;
+  TaskRuns runs(second, [&](const TaskRuns::Run& run) {
+    ran_by_runs[run.task] += run.to - run.from;
+    begun[run.task] += run.begun;
+  });
+  second.watch(runs);
+  TaskActivity states(third);
+  third.watch(states);
+  for (const Event& event : trace.events()) {
+    calls.add(event, first.add(event));
+    runs.add(event, second.add(event));
+    states.add(event, third.add(event));
+  }
+  for (Analysis* analysis : {&first, &second, &third}) analysis->finish(true, recording_end(trace));
+  runs.finish(second.end());
+  states.finish(third.end());
+  std::map<TypeIndex, SpanStats> sums;
+  for (const TaskCalls::Task& task : calls.tasks()) {
+    for (const TaskCalls::Row& row : task.rows) sums[row.type].add(row.stats);
+  }
+  CHECK_FALSE(sums.empty());
+  for (const auto& [type, sum] : sums) {
+    const SpanStats& all = first.profile().stats(type);
+    if (is_called(first.types()[type].kind)) continue;  // some of them nest in interrupts
+    INFO(first.types()[type].name);
+    CHECK(sum.entries + all.outcomes[static_cast<std::size_t>(Outcome::no_entry)] >= all.entries);
+    CHECK(sum.entries <= all.entries);
+    CHECK(sum.total.count == all.total.count);
+    CHECK(sum.total.sum == all.total.sum);
+    CHECK(sum.percentile(99) == all.percentile(99));
+  }
+  for (TaskIndex task = 0; !at_once && task < states.stats().size(); task++) {
+    if (third.tasks()[task].idle) continue;
+    CHECK(ran_by_runs[task] == states.stats()[task].running);
+    CHECK(begun[task] <= states.stats()[task].runs);
+  }
+}
+
 // Checks that all engines agree, and returns the common result.
 Said check_all(const Bytes& file, bool at_once = false) {
   const Trace trace = opened(file);
   std::string everything;
   Said said = by_statistics(trace, at_once, everything);
   check_scan(file, everything);
+  check_views(trace, at_once);
   Timeline timeline(trace);
   PassControl control;
   Said whole, again;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_print/views.h"
+
+#include "cli/base/messages.h"
+#include "cli/fkt_print/follow.h"
+#include "lib/analyse/task_calls.h"
+#include "lib/analyse/task_runs.h"
+#include "lib/report/calls_report.h"
+#include "lib/report/io_report.h"
+#include "lib/report/runs_report.h"
+
+namespace fkt::cli {
+namespace {
+
+// Reads the recording as follow() does, and ends the analysis. A slice's own end is no part of the
+// request: a slice is read to its end.
+template <class Each>
+bool follow_all(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+                std::uint64_t& shown, Each each) {
+  if (!follow(trace, request, analysis, shown, each)) return false;
+  analysis.finish(!request.selection.to, recording_end(trace));
+  return true;
+}
+
+template <class Report>
+Result<bool> put_report(const Report& report, const PrintRequest& request) {
+  TextWriter out;
+  if (request.json) {
+    report.json(out);
+  } else if (request.csv) {
+    report.csv(out);
+  } else {
+    report.text(out);
+  }
+  return put(out.view());
+}
+
+IoUse::Table io_table(View view) {
+  return view == View::files   ? IoUse::Table::files
+         : view == View::disks ? IoUse::Table::disks
+                               : IoUse::Table::sockets;
+}
+
+Result<bool> print_io(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+                      const TimeFormat& time, std::uint64_t& shown) {
+  const IoUse::Table table = io_table(request.view);
+  IoUse use(trace.info(), table);
+  follow_all(trace, request, analysis, shown,
+             [&](const Event& event, const Analysis::Place& place) {
+               if (event.is_gap()) use.lose();
+               if (place.shown) use.add(event, place, analysis.tasks());
+               return true;
+             });
+  if (!use.has_source()) {
+    constexpr const char* kLayers[] = {"fs", "block", "transport,socket"};
+    warn(request.file + ": no event that this table is made of was recorded (fkt_record -k " +
+         kLayers[static_cast<std::size_t>(table)] + ")");
+  }
+  return put_report(IoReport{use, table, trace.info(), analysis.tasks(), time}, request);
+}
+
+Result<bool> print_calls(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+                         const TimeFormat& time, std::uint64_t& shown) {
+  TaskCalls calls(analysis);
+  analysis.watch(calls);
+  follow_all(trace, request, analysis, shown,
+             [&](const Event& event, const Analysis::Place& place) {
+               calls.add(event, place);
+               return true;
+             });
+  return put_report(CallsReport{calls, analysis, time, request.top}, request);
+}
+
+// Prints while it reads: there may be more runs than fit into memory.
+Result<bool> print_runs(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+                        const TimeFormat& time, std::uint64_t& shown) {
+  using Form = RunsReport::Form;
+  const Form form = request.json ? Form::json : request.csv ? Form::csv : Form::text;
+  TextWriter out;
+  RunsReport report(out, form, analysis, time);
+  TaskRuns runs(analysis, [&](const TaskRuns::Run& run) { report.add(run); });
+  analysis.watch(runs);
+  Result<bool> wanted = true;
+  const bool whole = follow_all(trace, request, analysis, shown,
+                                [&](const Event& event, const Analysis::Place& place) {
+                                  runs.add(event, place);
+                                  if (out.size() < kFlushBytes) return true;
+                                  wanted = put(out.view());
+                                  out.clear();
+                                  return wanted && *wanted;
+                                });
+  if (!whole) return wanted;
+  runs.finish(analysis.end());
+  report.flush();
+  return put(out.view());
+}
+
+}  // namespace
+
+Result<bool> print_view(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+                        const TimeFormat& time, std::uint64_t& shown) {
+  switch (request.view) {
+    case View::calls:
+      return print_calls(trace, request, analysis, time, shown);
+    case View::sched:
+      return print_runs(trace, request, analysis, time, shown);
+    default:
+      return print_io(trace, request, analysis, time, shown);
+  }
+}
+
+}  // namespace fkt::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Who woke a task: an interrupt if one was open on the CPU of the wake-up, else the task that ran
+// there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lib/analyse/analysis.h"
+
+namespace fkt {
+
+struct Waker {
+  bool by_interrupt = false;
+  std::uint32_t who = kNoTask;  // TypeIndex of the interrupt, or TaskIndex
+};
+
+// The waker that the wake-up `event` tells of, which `analysis` has applied; running: the task that
+// ran on its CPU.
+inline Waker waker_of(const Analysis& analysis, const Event& event, TaskIndex running) {
+  const TypeIndex interrupt = analysis.spans().innermost_interrupt(event.cpu);
+  if (interrupt != kNoType) return {true, interrupt};
+  return {false, running};
+}
+
+// "irq 14 ide0" or "find (158)". The name is not escaped.
+inline std::string waker_name(const Analysis& analysis, const Waker& waker) {
+  if (waker.by_interrupt) return analysis.types()[waker.who].name;
+  return std::string(analysis.tasks().name(waker.who)) + " (" +
+         std::to_string(analysis.tasks()[waker.who].tid) + ')';
+}
+
+}  // namespace fkt
