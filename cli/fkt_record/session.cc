@@ -213,8 +213,7 @@ void Session::wait_for_something() {
 }
 
 void Session::take_answer() {
-  recording_.instruments().answered();
-  const std::string news = recording_.instruments().take_news();
+  const std::string news = recording_.instruments().answered();
   if (news.empty()) return;
   status_line_.wipe();
   cli::warn("tracepoints have come or gone with a module: " + news);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -296,8 +297,8 @@ class RingHarness {
     return (serial * 8 + i + 1) * 0x9e3779b97f4a7c15ULL;
   }
   static char letter(std::uint32_t serial) { return static_cast<char>('a' + serial % 26); }
-  static std::vector<u64> body(std::uint32_t serial, std::uint32_t n) {
-    std::vector<u64> words(n);
+  static std::array<u64, 3> body(std::uint32_t serial, std::uint32_t n) {
+    std::array<u64, 3> words{};
     for (std::uint32_t i = 0; i < n; ++i) words[i] = mix(serial, i);
     return words;
   }

@@ -101,27 +101,50 @@ std::string InstrumentControl::head_lines() {
 }
 
 void InstrumentControl::asked(InstrumentsAsk ask, UniqueFd file, UniqueFd connection) {
-  if (is_over_ || is_busy_ || !answered_) {
-    const char* const why =
-        is_busy_ ? "the recorder is busy with another request" : "the recording has ended";
-    return send_answer(connection.get(), {false, why});
+  if (is_over_ || !answered_) {
+    return send_answer(connection.get(), {false, "the recording has ended"});
   }
+  Waiting request{ask, std::move(file), std::move(connection)};
+  if (!is_busy_) return begin(std::move(request));
+  if (waiting_.size() == kMostWaiting) {
+    return send_answer(request.connection.get(),
+                       {false, "the recorder is busy with " + counted(kMostWaiting, "request")});
+  }
+  waiting_.push_back(std::move(request));
+}
+
+void InstrumentControl::begin(Waiting request) {
   is_busy_ = true;
-  const auto shared_file = std::make_shared<UniqueFd>(std::move(file));
-  const auto shared_connection = std::make_shared<UniqueFd>(std::move(connection));
-  task_.start([this, ask, shared_file, shared_connection] {
-    const Result<std::string> done = answer(ask.command, shared_file->get());
-    send_answer(shared_connection->get(),
+  const auto shared = std::make_shared<Waiting>(std::move(request));
+  task_.start([this, shared] {
+    const Result<std::string> done = answer(shared->ask.command, shared->file.get());
+    send_answer(shared->connection.get(),
                 {static_cast<bool>(done), done ? *done : done.error().message});
     signal_event(answered_);
   });
 }
 
-void InstrumentControl::answered() {
+std::string InstrumentControl::answered() {
   task_.wait();
   clear_event(answered_);
   is_busy_ = false;
+  std::string news = std::exchange(news_, {});
+  // A change that waits is made for the modules that are there now.
   if (std::exchange(looks_again_, false)) modules_changed();
+  if (!is_busy_ && !waiting_.empty()) {
+    Waiting next = std::move(waiting_.front());
+    waiting_.pop_front();
+    begin(std::move(next));
+  }
+  return news;
+}
+
+void InstrumentControl::end() {
+  is_over_ = true;
+  for (const Waiting& request : waiting_) {
+    send_answer(request.connection.get(), {false, "the recording has ended"});
+  }
+  waiting_.clear();
 }
 
 // The tracepoints of all systems that instruments name, with the kernel's numbers: a module that

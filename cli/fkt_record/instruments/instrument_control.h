@@ -5,6 +5,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,25 +48,35 @@ class InstrumentControl {
     return setup_ ? setup_->name_of(address, numbering_) : std::string();
   }
 
-  // Begins to answer a request. file: came with it. connection: gets the answer.
+  // Begins to answer a request; while another one is being answered, it waits for its turn. file:
+  // came with it. connection: gets the answer.
   void asked(InstrumentsAsk ask, UniqueFd file, UniqueFd connection);
-  // Readable when the request is answered: the caller has to call answered(). -1: there is none.
+  // Readable when the request is answered, or modules_changed() done: the caller has to call
+  // answered(). -1: there is none.
   int answered_fd() const { return is_busy_ ? answered_.get() : -1; }
-  void answered();
+  // Begins what has waited. Returns what modules_changed() did if it is that which has ended: an
+  // instrument that waits for a module, or that has places in it, is recorded from then on. Empty:
+  // nothing.
+  std::string answered();
   // Called when a module has come or gone. If there are other tracepoints now than the instruments
   // were made for, exchanges them for instruments on those that are there, as answered_fd() tells.
   void modules_changed();
-  // What the last call of modules_changed() did: an instrument that waits for a module, or that has
-  // places in it, is recorded from then on. Called after answered(). Empty: nothing.
-  std::string take_news() { return std::exchange(news_, {}); }
-  // Called before the recording's stop: nothing is changed any more.
-  void end() { is_over_ = true; }
+  // Called before the recording's stop: nothing is changed any more, requests that wait are
+  // refused.
+  void end();
   // Called after end(). Waits for the request that is being answered.
   void join() { task_.wait(); }
 
  private:
   using Instruments = std::vector<Instrument>;
+  struct Waiting {
+    InstrumentsAsk ask;
+    UniqueFd file;
+    UniqueFd connection;
+  };
+  static constexpr std::size_t kMostWaiting = 16;
 
+  void begin(Waiting request);
   Result<std::string> answer(InstrumentsAsk::Command command, int file);
   Result<InstrumentSetup> make(const Instruments& instruments, const KernelSymbols& symbols);
   Result<std::string> change(Instruments instruments);
@@ -90,6 +102,7 @@ class InstrumentControl {
   std::string news_;
   UniqueFd answered_;
   bool is_busy_ = false;
+  std::deque<Waiting> waiting_;
   std::atomic<bool> is_over_ = false;
   BackgroundTask task_;  // the last member: its function uses the others
 };
