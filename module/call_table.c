@@ -146,7 +146,8 @@ static int add_function(struct fkt_call_table *table, const struct fkt_called *c
 		.body = body, .number = called->number | instrument->layer << FKT_ARG_BITS, .instrument = instrument,
 	};
 
-	if (programs->entry->insns || programs->exit->insns || called->how & FKT_CALLED_EXIT)
+	if (programs->entry->insns || programs->exit->insns || called->how & FKT_CALLED_EXIT ||
+	    instrument->action == FKT_ACTION_STACK)
 		slot.number |= FKT_CALL_ASKS;
 	if (instrument->action != FKT_ACTION_RECORD)
 		slot.number |= FKT_CALL_ACTS;

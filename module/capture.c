@@ -44,6 +44,7 @@
 #include "recording.h"
 #include "rings.h"
 #include "start.h"
+#include "task_flags.h"
 #include "trigger.h"
 #include "wake.h"
 #include "write.h"
@@ -227,7 +228,7 @@ void fkt_capture_exit(void)
 
 /* ---- start ---- */
 
-static void prepare(struct file *owner, const struct fkt_start *start)
+static void prepare(struct file *owner, const struct fkt_start *start, const struct fkt_instrument_table *instruments)
 {
 	/* Pairs with the load-acquire in fkt_recording_owned_by(): the rings and the engine are set up. */
 	smp_store_release(&fkt_recording.owner, owner);
@@ -241,6 +242,8 @@ static void prepare(struct file *owner, const struct fkt_start *start)
 	fkt_recording.stop_clock = 0;
 	fkt_recording.begun = false;
 	fkt_stopped_by = 0;
+	fkt_recording.started_by = 0;
+	fkt_recording.waits = fkt_instrument_table_starts(instruments);
 	memset(fkt_flags, 0, sizeof(fkt_flags));
 	/*
 	 * Pairs with the load-acquire in fkt_recording_begun(): a reader of this state sees `begun` of
@@ -253,6 +256,7 @@ static void prepare(struct file *owner, const struct fkt_start *start)
 static void begin(void)
 {
 	fkt_recording.start_clock = fkt_clock();
+	fkt_recording.since = fkt_recording.start_clock;
 	fkt_recording_set_mask(fkt_recording.mask);
 	/* Pairs with the load-acquire in fkt_recording_begun(): everything after that is recorded. */
 	smp_store_release(&fkt_recording.begun, true);
@@ -321,7 +325,8 @@ static int get_parts(struct file *owner, const struct fkt_start *start, struct p
 static int attach(const struct fkt_start *start, struct parts *parts)
 {
 	struct fkt_instrument_table *instruments = parts->instruments;
-	int err = fkt_attach_layers(start->mask);
+	/* First, because the hooks that follow threads are on if threads have flags. */
+	int err = fkt_task_flags_make(instruments ? instruments->threads : 0) ?: fkt_attach_layers(start->mask);
 
 	if (!err)
 		err = fkt_filter_adopt();
@@ -361,7 +366,7 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	set_keys(start);
 	fkt_attach_start();
 	__module_get(THIS_MODULE);
-	prepare(owner, start);
+	prepare(owner, start, parts->instruments);
 	err = attach(start, parts);
 	if (!err) {
 		begin();
@@ -435,7 +440,7 @@ int fkt_capture_hit_counts(const struct file *owner, struct fkt_hit_counts *coun
 
 	if (err)
 		return err;
-	*counts = (struct fkt_hit_counts){ .instrument = counts->instrument };
+	*counts = (struct fkt_hit_counts){ .instrument = counts->instrument, .cpu = counts->cpu };
 	err = fkt_recording.owner == owner ? fkt_instrument_table_counts(fkt_instruments_locked(), counts) :
 					       -ENODATA;
 	if (!err)

@@ -125,14 +125,20 @@ static inline void fkt_ftrace_go_to(struct ftrace_regs *regs, unsigned long addr
 #define FKT_HAS_FPROBE 0
 #endif
 
-/* In a function of an ftrace_ops: the six registers for arguments, in their order. Every ftrace_ops gets them. */
-static inline void fkt_ftrace_arguments(struct ftrace_regs *ftrace_regs, u64 *arguments)
+/* In a function of an ftrace_ops: the registers, of which those for arguments are set. */
+static inline const struct pt_regs *fkt_ftrace_regs(struct ftrace_regs *ftrace_regs)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
-	const struct pt_regs *regs = &arch_ftrace_regs(ftrace_regs)->regs;
+	return &arch_ftrace_regs(ftrace_regs)->regs;
 #else
-	const struct pt_regs *regs = &ftrace_regs->regs;
+	return &ftrace_regs->regs;
 #endif
+}
+
+/* The six registers for arguments, in their order. Every ftrace_ops gets them. */
+static inline void fkt_ftrace_arguments(struct ftrace_regs *ftrace_regs, u64 *arguments)
+{
+	const struct pt_regs *regs = fkt_ftrace_regs(ftrace_regs);
 
 	arguments[0] = regs->di;
 	arguments[1] = regs->si;

@@ -17,18 +17,27 @@
 
 #include "call_quick.h"
 #include "call_table.h"
+#include "handlers.h"
 #include "histogram.h"
 #include "instrument_table.h"
 #include "point_table.h"
+#include "write.h"
+
+static bool is_flag(u32 flag)
+{
+	return flag & FKT_FLAG_OF_TASK ? (flag & ~FKT_FLAG_OF_TASK) < FKT_TASK_FLAGS : flag < FKT_PROGRAM_FLAGS;
+}
 
 static bool is_sound(const struct fkt_instrument *instrument)
 {
-	const struct fkt_instrument others = {
+	struct fkt_instrument others = {
 		.action = instrument->action, .layer = instrument->layer, .flag = instrument->flag,
 	};
 
-	if (instrument->action >= FKT_ACTIONS || !fkt_is_layer(instrument->layer) ||
-	    instrument->flag >= FKT_PROGRAM_FLAGS)
+	if (instrument->action >= FKT_ACTIONS || !fkt_is_layer(instrument->layer) || !is_flag(instrument->flag))
+		return false;
+	if (instrument->action == FKT_ACTION_HANDLER &&
+	    strscpy_pad(others.handler, instrument->handler, sizeof(others.handler)) < 0)
 		return false;
 	return instrument->action == FKT_ACTION_HISTOGRAM || !memcmp(instrument, &others, sizeof(others));
 }
@@ -54,9 +63,17 @@ static int add_instrument(struct fkt_instrument_table *table, const struct fkt_i
 	/* From here on fkt_instrument_table_free() frees what the slot has. */
 	slot->number = table->count++;
 	slot->action = instrument->action;
-	slot->layer = instrument->layer;
+	slot->layer = instrument->action == FKT_ACTION_START ? FKT_LAYER_WAITS : instrument->layer;
 	slot->flag = instrument->flag;
 	slot->given = *instrument;
+	if (instrument->action == FKT_ACTION_HANDLER) {
+		struct fkt_handler *handler = fkt_handler_get(instrument->handler);
+
+		if (IS_ERR(handler))
+			return PTR_ERR(handler);
+		slot->handler = handler;
+		slot->handle = fkt_handler_function(handler);
+	}
 	slot->hits = alloc_percpu(struct fkt_hits);
 	return slot->hits ? 0 : -ENOMEM;
 }
@@ -132,11 +149,12 @@ struct fkt_instrument_table *fkt_instrument_table_get(const struct file *file, u
 		return ERR_PTR(-EPERM);
 	if (copy_from_user(&instruments, u64_to_user_ptr(user), sizeof(instruments)))
 		return ERR_PTR(-EFAULT);
-	if (instruments.pad)
+	if (instruments.threads > FKT_TASK_FLAGS_MOST)
 		return ERR_PTR(-EINVAL);
 	table = kzalloc(sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
+	table->threads = instruments.threads;
 	err = add_instruments(table, &instruments) ?: add_places(table, &instruments, clock);
 	if (!err)
 		return table;
@@ -155,6 +173,8 @@ void fkt_instrument_table_free(struct fkt_instrument_table *table)
 	fkt_call_table_free(table->entries);
 	fkt_call_table_free(table->instructions);
 	fkt_point_table_free(table->points);
+	for (i = 0; i < table->count; i++)
+		fkt_handler_put(table->slots[i].handler);
 	for (i = table->handed_on; i < table->count; i++) {
 		fkt_histogram_free(table->slots[i].histogram);
 		free_percpu(table->slots[i].hits);
@@ -216,26 +236,35 @@ const struct fkt_histogram *fkt_instrument_table_histogram(const struct fkt_inst
 	return table->slots[array_index_nospec(number, table->count)].histogram;
 }
 
-/* Sets the counts of one instrument. -ENXIO: there is no such instrument. table: may be NULL. */
+static void add_hits(const struct fkt_hits *hits, struct fkt_hit_counts *counts)
+{
+	u32 i;
+
+	counts->kept += READ_ONCE(hits->of[FKT_FATE_KEPT]);
+	counts->dropped += READ_ONCE(hits->of[FKT_FATE_DROPPED]);
+	for (i = 0; i < FKT_MISSED_REASONS; i++)
+		counts->missed[i] += READ_ONCE(hits->of[FKT_FATE_MISSED + i]);
+}
+
+/* Sets the counts of one instrument. -ENXIO: there is no such instrument, or no such CPU. table: may be NULL. */
 int fkt_instrument_table_counts(const struct fkt_instrument_table *table, struct fkt_hit_counts *counts)
 {
 	const struct fkt_instrument_slot *slot;
-	u32 i;
+	bool is_found = counts->cpu == FKT_ALL_CPUS;
 	int cpu;
 
 	if (!table || counts->instrument >= table->count)
 		return -ENXIO;
 	/* The number comes from user space and is used as an index. */
 	slot = &table->slots[array_index_nospec(counts->instrument, table->count)];
+	/* That of the CPU is only compared. */
 	for_each_possible_cpu(cpu) {
-		const struct fkt_hits *hits = per_cpu_ptr(slot->hits, cpu);
-
-		counts->kept += READ_ONCE(hits->of[FKT_FATE_KEPT]);
-		counts->dropped += READ_ONCE(hits->of[FKT_FATE_DROPPED]);
-		for (i = 0; i < FKT_MISSED_REASONS; i++)
-			counts->missed[i] += READ_ONCE(hits->of[FKT_FATE_MISSED + i]);
+		if (counts->cpu != FKT_ALL_CPUS && counts->cpu != cpu)
+			continue;
+		is_found = true;
+		add_hits(per_cpu_ptr(slot->hits, cpu), counts);
 	}
-	return 0;
+	return is_found ? 0 : -ENXIO;
 }
 
 /* Returns the layers of its instruments. table: may be NULL. */
@@ -245,6 +274,17 @@ u64 fkt_instrument_table_layers(const struct fkt_instrument_table *table)
 	u32 i;
 
 	for (i = 0; table && i < table->count; i++)
-		layers |= 1ULL << table->slots[i].layer;
+		layers |= 1ULL << table->slots[i].given.layer;
 	return layers;
+}
+
+/* Returns whether an instrument begins the recording. table: may be NULL. */
+bool fkt_instrument_table_starts(const struct fkt_instrument_table *table)
+{
+	u32 i;
+
+	for (i = 0; table && i < table->count; i++)
+		if (table->slots[i].action == FKT_ACTION_START)
+			return true;
+	return false;
 }

@@ -10,6 +10,7 @@
 
 struct file;
 struct fkt_call_table;
+struct fkt_handler;
 struct fkt_histogram;
 struct fkt_point_table;
 
@@ -30,9 +31,11 @@ struct fkt_hits {
 struct fkt_instrument_slot {
 	struct fkt_hits __percpu *hits;
 	u32 action; /* enum fkt_action */
-	u32 layer; /* number of its bit in the mask */
+	u32 layer; /* number of its bit in the mask; FKT_LAYER_WAITS with FKT_ACTION_START */
 	u32 number; /* its index */
-	u32 flag; /* FKT_ACTION_SET, FKT_ACTION_CLEAR */
+	u32 flag; /* FKT_ACTION_SET, FKT_ACTION_CLEAR; FKT_FLAG_OF_TASK may be set */
+	fkt_handler_fn handle; /* FKT_ACTION_HANDLER; else NULL */
+	struct fkt_handler *handler; /* that `handle` is of */
 	struct fkt_histogram *histogram; /* FKT_ACTION_HISTOGRAM; else NULL */
 	struct fkt_instrument given; /* what it was made from */
 };
@@ -40,6 +43,7 @@ struct fkt_instrument_slot {
 struct fkt_instrument_table {
 	struct fkt_instrument_slot *slots;
 	u32 count;
+	u32 threads; /* fkt_instruments.threads */
 	u32 handed_on; /* instruments whose counts and histograms the next table has: the first ones */
 	/* The places: NULL if there are none. */
 	struct fkt_call_table *calls, *entries, *instructions;
@@ -52,6 +56,7 @@ void fkt_instrument_table_take_results(struct fkt_instrument_table *table, struc
 void fkt_instrument_table_free(struct fkt_instrument_table *table);
 const struct fkt_histogram *fkt_instrument_table_histogram(const struct fkt_instrument_table *table, u32 number);
 int fkt_instrument_table_counts(const struct fkt_instrument_table *table, struct fkt_hit_counts *counts);
+bool fkt_instrument_table_starts(const struct fkt_instrument_table *table);
 u64 fkt_instrument_table_layers(const struct fkt_instrument_table *table);
 
 #endif /* FKT_INSTRUMENT_TABLE_H */

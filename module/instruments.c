@@ -21,6 +21,7 @@
 
 #include <fkt/ioctl.h>
 
+#include "attach.h"
 #include "call_quick.h"
 #include "call_table.h"
 #include "clock.h"
@@ -30,6 +31,7 @@
 #include "point_table.h"
 #include "recording.h"
 #include "self.h"
+#include "task_flags.h"
 
 #include "../probes/calls.h"
 #include "../probes/entries.h"
@@ -139,6 +141,7 @@ void fkt_instruments_free(void)
 	if (goes_on)
 		wait_for_probes();
 	fkt_instrument_table_free(table);
+	fkt_task_flags_free();
 	fkt_names_end();
 }
 
@@ -165,6 +168,8 @@ static int exchange_locked(struct fkt_instrument_table *table, const char *lines
 	struct fkt_instrument_table *before = fkt_instruments_locked();
 	int err = before ? fkt_instrument_table_follows(table, before) : 0;
 
+	if (!err)
+		err = fkt_task_flags_make(table->threads) ?: fkt_attach_layers(fkt_recording.mask);
 	if (!err)
 		err = fkt_define(lines, bytes);
 	if (err)

@@ -123,6 +123,33 @@ void fkt_recording_glance(struct fkt_status *status)
 	spin_unlock(&fkt_recording.pid_lock);
 }
 
+/* Returns whether nothing is recorded until a hit whose action is FKT_ACTION_START. Exact under the lock. */
+bool fkt_recording_waits(void)
+{
+	return READ_ONCE(fkt_recording.waits) && !READ_ONCE(fkt_recording.started_by);
+}
+
+/*
+ * A hit of the instrument with this index, whose action is FKT_ACTION_START. Any context, preemption is disabled. Only
+ * the first hit changes the mask, and only from FKT_MASK_WAITS: an end or a park that has cleared it stays in force.
+ * While it waits, fkt_recording.mask does not change (fkt_capture_mask()).
+ */
+void fkt_recording_begin_by(u32 instrument)
+{
+	const u64 mask = READ_ONCE(fkt_recording.mask);
+
+	if (READ_ONCE(fkt_mask) != FKT_MASK_WAITS)
+		return;
+	if (mask & 1ULL << FKT_L_SYSTEM)
+		fkt_trigger_calls_begin();
+	WRITE_ONCE(fkt_recording.since, fkt_clock());
+	/* Before the mask, so that fkt_recording_set_mask() does not take one that was cleared for one that waits. */
+	WRITE_ONCE(fkt_recording.started_by, instrument + 1);
+	/* LOCK-prefixed, against other CPUs, once in a recording. */
+	if (cmpxchg(&fkt_mask, FKT_MASK_WAITS, mask) == FKT_MASK_WAITS)
+		fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);
+}
+
 /* ---- under the lock ---- */
 
 /*
@@ -137,6 +164,12 @@ void fkt_recording_set_mask(u64 mask)
 	 */
 	if (mask & ~READ_ONCE(fkt_mask) & 1ULL << FKT_L_SYSTEM)
 		fkt_trigger_calls_begin();
+	/*
+	 * No hit can begin it meanwhile: before the start and while the machine slept the mask is 0, and all probes
+	 * have returned.
+	 */
+	if (fkt_recording_waits())
+		mask = FKT_MASK_WAITS;
 	/* A probe that sees the mask sees the rings, and the data that the condition uses. */
 	smp_store_release(&fkt_mask, mask);
 	fkt_call_quick_choose(fkt_instruments_locked());

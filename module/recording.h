@@ -40,6 +40,9 @@ struct fkt_recording {
 	u64 recording; /* id */
 	u64 mask; /* as last set, in any state */
 	enum fkt_clock_source clock;
+	bool waits; /* for a hit whose action is FKT_ACTION_START, unless started_by says that there was one */
+	u32 started_by; /* index of that instrument, plus 1; 0: none. Set by its probe, with a plain store */
+	u64 since; /* ticks: start_clock, or the time of that hit; set by its probe, likewise */
 	u64 start_clock;
 	u64 stop_clock;
 	enum fkt_stop_reason reason;
@@ -84,6 +87,8 @@ bool fkt_recording_owned_by(const struct file *file);
 void fkt_recording_wake_readers(void);
 void fkt_recording_end(enum fkt_stop_reason reason, int error);
 void fkt_recording_drained(void);
+bool fkt_recording_waits(void);
+void fkt_recording_begin_by(u32 instrument);
 void fkt_recording_set_mask(u64 mask);
 void fkt_recording_go_on(void);
 void fkt_recording_wake_clock(void);

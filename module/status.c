@@ -74,7 +74,7 @@ void fkt_status(const struct file *file, struct fkt_status *status)
 	fkt_recording_glance(status);
 	status->missing = fkt_attach_missing();
 	status->missed = fkt_attach_missed();
-	status->flags = flags_of(file);
+	status->flags = flags_of(file) | (fkt_recording_waits() ? FKT_STATUS_WAITS : 0);
 	status->page_bytes = page_bytes_of(file, status->state);
 	status->lowest_free = U32_MAX;
 	for_each_possible_cpu(cpu)

@@ -28,7 +28,7 @@
 
 /*
  * New mask = (old | set) & ~clear. -ENODATA: no recording runs; -EPERM: it belongs to another user; -ENXIO: it has no
- * instruments of a layer that is added.
+ * instruments of a layer that is added; -EBUSY: it waits for the hit that begins it.
  */
 int fkt_capture_mask(struct file *file, u64 set, u64 clear)
 {
@@ -44,6 +44,8 @@ int fkt_capture_mask(struct file *file, u64 set, u64 clear)
 		err = -ENODATA;
 	} else if (!fkt_access_steer(file, fkt_recording.owner)) {
 		err = -EPERM;
+	} else if (fkt_recording_waits()) {
+		err = -EBUSY;
 	} else if (set & ~fkt_recording.mask & ~fkt_capture_layers()) {
 		err = -ENXIO;
 	} else {

@@ -124,7 +124,8 @@ static bool asks(u32 id)
 	return READ_ONCE(trigger.state) == TRIGGER_ASKING && fkt_condition_has(&trigger.condition->watched, id);
 }
 
-static void fire(const struct fkt_condition_facts *facts)
+/* instrument: index of the one whose hit it is, plus 1; 0: the condition came true */
+static void fire(const struct fkt_condition_facts *facts, u32 instrument)
 {
 	/*
 	 * The only LOCK-prefixed instruction on a probe's path, against other CPUs and interrupts of
@@ -139,6 +140,7 @@ static void fire(const struct fkt_condition_facts *facts)
 		.id = facts->id,
 		.cpu = facts->cpu,
 		.pid = facts->pid,
+		.instrument = instrument,
 	};
 	strscpy(trigger.fired.task, facts->task, sizeof(trigger.fired.task));
 	/* Pairs with the load-acquire in fkt_trigger_fired(). */
@@ -159,7 +161,22 @@ void fkt_trigger_event(u32 id)
 	};
 
 	if (asks(id) && fkt_condition_true(trigger.condition, &facts))
-		fire(&facts);
+		fire(&facts, 0);
+}
+
+/* A hit of the instrument with this index, whose action it is; any context, preemption off. */
+void fkt_trigger_hit(u32 instrument)
+{
+	const u32 pid = fkt_shown_pid(current->pid);
+	const struct fkt_condition_facts facts = {
+		.cpu = raw_smp_processor_id(),
+		.pid = pid,
+		.duration = FKT_CONDITION_UNKNOWN,
+		.task = pid == current->pid ? current->comm : "",
+	};
+
+	if (READ_ONCE(trigger.state) == TRIGGER_ASKING)
+		fire(&facts, instrument + 1);
 }
 
 /* The slot is written only by the thread itself, and by its parent before it runs. */
@@ -228,7 +245,7 @@ void fkt_trigger_exit(const struct task_struct *task, u32 id, long ret)
 	if (slot)
 		*slot = 0;
 	if (asks(id) && fkt_condition_true(trigger.condition, &facts))
-		fire(&facts);
+		fire(&facts, 0);
 }
 
 /* ---- the owner ---- */

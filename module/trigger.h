@@ -20,6 +20,7 @@ void fkt_trigger_stop(void);
 bool fkt_trigger_pairs(void);
 bool fkt_trigger_pending(void);
 void fkt_trigger_event(u32 id);
+void fkt_trigger_hit(u32 instrument);
 int fkt_trigger_fired(struct fkt_fired *fired);
 bool fkt_trigger_calls(void);
 bool fkt_trigger_lockups(void);

@@ -30,6 +30,9 @@ DECLARE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 /* Layers recorded now; 0: none. Every probe reads this first, or the pointer fkt_call_quick. */
 extern u64 fkt_mask;
 void fkt_mask_clear(void);
+/* In place of layers: the recording waits for a hit of an instrument in FKT_LAYER_WAITS. */
+#define FKT_LAYER_WAITS 63
+#define FKT_MASK_WAITS (1ULL << FKT_LAYER_WAITS)
 /* An event was lost in a recording that ends with its first loss; set by probes, with plain stores. */
 extern bool fkt_full;
 /* Index of the instrument that ended the recording, plus 1; 0: none. Set by probes, with plain stores. */

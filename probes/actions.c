@@ -6,6 +6,9 @@
 #include "actions.h"
 #include "flags.h"
 #include "histogram.h"
+#include "recording.h"
+#include "task_flags.h"
+#include "trigger.h"
 #include "wake.h"
 
 /*
@@ -22,6 +25,15 @@ static void stop(const struct fkt_instrument_slot *instrument)
 	fkt_wake_soon();
 }
 
+static enum fkt_fate set_flag(u32 flag, bool is_set)
+{
+	if (!(flag & FKT_FLAG_OF_TASK))
+		fkt_flag_set(flag, is_set);
+	else if (!fkt_task_flag_set(flag & ~FKT_FLAG_OF_TASK, is_set))
+		return FKT_FATE_MISSED + FKT_MISSED_THREAD;
+	return FKT_FATE_KEPT;
+}
+
 /*
  * Does what the instrument asks for, except writing an event, with a hit that was kept. words: what its program has
  * emitted. Returns what becomes of the hit.
@@ -34,13 +46,21 @@ enum fkt_fate fkt_act(const struct fkt_instrument_slot *instrument, const u64 *w
 			return FKT_FATE_MISSED + FKT_MISSED_FULL;
 		break;
 	case FKT_ACTION_SET:
-		fkt_flag_set(instrument->flag, true);
-		break;
 	case FKT_ACTION_CLEAR:
-		fkt_flag_set(instrument->flag, false);
-		break;
+		return set_flag(instrument->flag, instrument->action == FKT_ACTION_SET);
 	case FKT_ACTION_STOP:
 		stop(instrument);
+		break;
+	case FKT_ACTION_START:
+		fkt_recording_begin_by(instrument->number);
+		break;
+	case FKT_ACTION_HANDLER:
+		instrument->handle(&(struct fkt_handler_hit){
+			.words = words, .count = n, .instrument = instrument->number,
+		});
+		break;
+	case FKT_ACTION_SNAPSHOT:
+		fkt_trigger_hit(instrument->number);
 		break;
 	}
 	return FKT_FATE_KEPT;

@@ -14,6 +14,7 @@
 
 #include "filter.h"
 #include "instrument_table.h"
+#include "stacks.h"
 #include "write.h"
 
 /* Returns whether hits of this instrument are seen here and now. */
@@ -55,7 +56,21 @@ static __always_inline void fkt_act_on(const struct fkt_instrument_slot *instrum
 /* Returns whether the place writes an event of each hit that is kept. */
 static __always_inline bool fkt_writes_hits(const struct fkt_instrument_slot *instrument)
 {
-	return instrument->action == FKT_ACTION_RECORD;
+	return instrument->action == FKT_ACTION_RECORD || instrument->action == FKT_ACTION_STACK;
+}
+
+/* Called before the event of a hit is written. Returns false if its stack cannot be taken: the hit is missed. */
+static __always_inline bool fkt_event_begin(const struct fkt_instrument_slot *instrument)
+{
+	return likely(instrument->action != FKT_ACTION_STACK) || fkt_stack_begin();
+}
+
+/* Called behind that event, if fkt_event_begin() has returned true. words: memory for FKT_STACK_FRAMES. */
+static __always_inline void fkt_event_end(const struct fkt_instrument_slot *instrument,
+					  const struct fkt_stack_place *place, u64 *words)
+{
+	if (unlikely(instrument->action == FKT_ACTION_STACK))
+		fkt_stack_end(instrument->number, place, words);
 }
 
 #endif /* FKT_PROBES_ACTIONS_H */

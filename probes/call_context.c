@@ -19,6 +19,7 @@
 #include "flags.h"
 #include "names.h"
 #include "recording.h"
+#include "task_flags.h"
 
 /* State of a linear congruential generator. An interrupt may repeat a number of the code that it interrupts. */
 static DEFINE_PER_CPU(u64, chance);
@@ -34,7 +35,8 @@ static u64 random_below(u32 below)
 	return (state >> 32) * below >> 32;
 }
 
-static enum fkt_level level(void)
+/* Returns the context that the code runs in. */
+enum fkt_level fkt_level(void)
 {
 	if (in_nmi())
 		return FKT_LEVEL_NMI;
@@ -77,9 +79,9 @@ u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter)
 	case FKT_CONTEXT_CPU:
 		return raw_smp_processor_id();
 	case FKT_CONTEXT_LEVEL:
-		return level();
+		return fkt_level();
 	case FKT_CONTEXT_SINCE_START:
-		return fkt_clock() - READ_ONCE(fkt_recording.start_clock);
+		return fkt_clock() - READ_ONCE(fkt_recording.since);
 	case FKT_CONTEXT_STACK_LEFT:
 		return stack_left();
 	case FKT_CONTEXT_CHANCE:
@@ -92,6 +94,8 @@ u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter)
 		return fkt_file_number(hit[FKT_FILE_WORD(parameter)], FKT_FILE_OF(parameter));
 	case FKT_CONTEXT_FLAG:
 		return fkt_flag_is_set(parameter);
+	case FKT_CONTEXT_TASK_FLAG:
+		return fkt_task_flag_is_set(parameter);
 	}
 	return 0;
 }

@@ -5,6 +5,9 @@
 
 #include <linux/types.h>
 
+#include <fkt/program.h>
+
+enum fkt_level fkt_level(void);
 u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter);
 
 #endif /* FKT_CALL_CONTEXT_H */

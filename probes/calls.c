@@ -147,20 +147,30 @@ static bool ask(const u64 *arguments, u64 *kept, unsigned long body, unsigned in
 
 /* ---- a call returns ---- */
 
+/* A call that has returned. */
+struct returned {
+	const struct fkt_call *call;
+	unsigned long body; /* as in struct fkt_plain_call */
+	u64 begin; /* TSC; FKT_CALLS_NO_BEGIN: fkt_call_began() */
+	u64 ticks; /* its duration */
+	/* on the stack: the caller's frames are above this address, those of the call and of the probe are not */
+	const void *frames;
+};
+
 /* Runs the second program, and writes the call if it keeps it. kept: words of the first program. */
 static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
-			       const struct fkt_call *call, u64 begin, u64 ticks, const u64 *kept, bool is_cut,
-			       struct fkt_scratch *scratch)
+			       const struct returned *call, const u64 *kept, bool is_cut, struct fkt_scratch *scratch)
 {
+	const struct fkt_stack_place place = { .first = call->body, .frames = call->frames };
 	const struct fkt_call_programs *programs = asked->programs;
 	const u32 number = slot->number & FKT_ARG_MASK;
 	struct fkt_emitted emitted = { .words = scratch->words + FKT_CALL_VALUES_LONG_HEAD };
 	enum fkt_run says;
 	u32 i;
 
-	scratch->hit[FKT_CALL_RESULT] = call->result;
-	scratch->hit[FKT_CALL_RESULT_HIGH] = call->result_high;
-	scratch->hit[FKT_CALL_DURATION] = ticks;
+	scratch->hit[FKT_CALL_RESULT] = call->call->result;
+	scratch->hit[FKT_CALL_RESULT_HIGH] = call->call->result_high;
+	scratch->hit[FKT_CALL_DURATION] = call->ticks;
 	for (i = 0; i < programs->entry->words; i++)
 		scratch->hit[FKT_CALL_FIRST_KEPT + i] = kept[i];
 	says = fkt_program_run(programs->exit, scratch->hit, &emitted, fkt_read_memory, fkt_call_context);
@@ -168,25 +178,29 @@ static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fk
 		return fkt_fate_by(says);
 	if (!fkt_writes_hits(slot->instrument))
 		return fkt_act(slot->instrument, emitted.words, emitted.used);
+	if (!fkt_event_begin(slot->instrument))
+		return FKT_FATE_MISSED + FKT_MISSED_NESTED;
 	if (asked->exits)
 		fkt_call_write_exit(number, scratch->words + FKT_CALL_VALUES_LONG_HEAD, emitted.used,
 				    is_cut || emitted.cut);
 	else if (programs->exit->words)
-		fkt_call_write_values(number, begin, ticks, scratch->words, emitted.used, is_cut || emitted.cut);
+		fkt_call_write_values(number, call->begin, call->ticks, scratch->words, emitted.used,
+				      is_cut || emitted.cut);
 	else
-		fkt_call_write(number, begin, ticks);
+		fkt_call_write(number, call->begin, call->ticks);
+	fkt_event_end(slot->instrument, &place, scratch->words);
 	return FKT_FATE_KEPT;
 }
 
 /* A call whose programs decide, and fetch what is recorded. Preemption is disabled. */
 static noinline void record_asked(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
-				  const struct fkt_call *call, u64 begin, u64 ticks, const u64 *kept, bool is_cut)
+				  const struct returned *call, const u64 *kept, bool is_cut)
 {
 	struct fkt_scratch *scratch = fkt_scratch_get();
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 
 	if (likely(scratch))
-		fate = ask_again(slot, asked, call, begin, ticks, kept, is_cut, scratch);
+		fate = ask_again(slot, asked, call, kept, is_cut, scratch);
 	fkt_scratch_put();
 	fkt_count_hit(slot->instrument, fate);
 }
@@ -203,42 +217,39 @@ static void count_stale(const struct fkt_call_table *table, const struct fkt_cal
 
 /* A call of which no words were kept, and whose function has programs, or is gone. */
 static noinline void record_unkept(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
-				   const struct fkt_call *call, u64 begin, u64 ticks)
+				   const struct returned *call)
 {
 	const struct fkt_call_ask *asked = ask_of(table, slot);
 
 	if (likely(asked->programs && !asked->programs->entry->insns))
-		record_asked(slot, asked, call, begin, ticks, NULL, false);
+		record_asked(slot, asked, call, NULL, false);
 	else
-		count_stale(table, slot, begin);
+		count_stale(table, slot, call->begin);
 }
 
-/*
- * A call of any function. begin: TSC, or FKT_CALLS_NO_BEGIN (fkt_call_began()); ticks: of the call. Preemption is
- * disabled.
- */
-static noinline void record_any(const struct fkt_call *call, unsigned long body, u64 begin, u64 ticks)
+/* A call of any function. Preemption is disabled. */
+static noinline void record_any(const struct returned *call)
 {
 	const struct fkt_call_table *table = functions();
-	const struct fkt_call_slot *slot = likely(table) ? fkt_call_find(table, body) : NULL;
+	const struct fkt_call_slot *slot = likely(table) ? fkt_call_find(table, call->body) : NULL;
 
 	if (unlikely(!slot)) {
 		/* A call that began in an earlier recording may be of a function that only that one traced. */
-		if (begin >= calls.since && begin != FKT_CALLS_NO_BEGIN)
+		if (call->begin >= calls.since && call->begin != FKT_CALLS_NO_BEGIN)
 			count_stranger();
 		return;
 	}
 	if (!fkt_instrument_on(fkt_call_layer(slot)))
 		return;
-	if (unlikely(begin == FKT_CALLS_NO_BEGIN)) {
+	if (unlikely(call->begin == FKT_CALLS_NO_BEGIN)) {
 		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
 	} else if ((s32)slot->number < 0) {
-		record_unkept(table, slot, call, begin, ticks);
+		record_unkept(table, slot, call);
 	} else if (slot->number & FKT_CALL_ACTS) {
 		fkt_act_on(slot->instrument);
 	} else {
 		fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
-		fkt_call_write(slot->number & FKT_ARG_MASK, begin, ticks);
+		fkt_call_write(slot->number & FKT_ARG_MASK, call->begin, call->ticks);
 	}
 }
 
@@ -252,7 +263,10 @@ static noinline void record_slowly(const struct fkt_plain_call *plain, u64 ticks
 		this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
 	else if (!slot || slot->body != FKT_CALL_QUICK_HAS_VALUES(plain->body) || slot->values->kept ||
 		 !fkt_call_quick_write(slot, &plain->call, ticks))
-		record_any(&plain->call, plain->body, fkt_call_began(&plain->call, ticks), ticks);
+		record_any(&(struct returned){
+			.call = &plain->call, .body = plain->body, .begin = fkt_call_began(&plain->call, ticks),
+			.ticks = ticks, .frames = plain,
+		});
 	preempt_enable_notrace();
 }
 
@@ -287,21 +301,21 @@ static void record(const struct fkt_plain_call *plain, u64 ticks)
 	preempt_enable_notrace();
 }
 
-/* A call of which words were kept. Arguments as of record_any(). */
-static void record_kept_any(const struct fkt_call *call, unsigned long body, u64 begin, u64 ticks, const u64 *kept)
+/* A call of which words were kept. Preemption is disabled. */
+static void record_kept_any(const struct returned *call, const u64 *kept)
 {
 	const struct fkt_call_table *table = functions();
-	const struct fkt_call_slot *slot = likely(table) ? fkt_call_find(table, body) : NULL;
+	const struct fkt_call_slot *slot = likely(table) ? fkt_call_find(table, call->body) : NULL;
 	const struct fkt_call_ask *asked;
 
 	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
 		return;
 	asked = ask_of(table, slot);
 	if (likely(asked->programs && (kept[0] & ~CUT) == (asked->programs->mark ^ calls.mark) &&
-		   begin != FKT_CALLS_NO_BEGIN))
-		record_asked(slot, asked, call, begin, ticks, kept + 1, kept[0] & CUT);
+		   call->begin != FKT_CALLS_NO_BEGIN))
+		record_asked(slot, asked, call, kept + 1, kept[0] & CUT);
 	else
-		count_stale(table, slot, begin);
+		count_stale(table, slot, call->begin);
 }
 
 /* fkt_call_kept_fn */
@@ -314,7 +328,10 @@ static void record_kept(const struct fkt_call *call, u64 ticks, unsigned long bo
 	/* The words are at the call's address, and behind it (trampoline.S). */
 	if (!slot || slot->body != FKT_CALL_QUICK_HAS_VALUES(body) || kept[0] != (slot->values->mark ^ calls.mark) ||
 	    !fkt_call_quick_write(slot, call, ticks))
-		record_kept_any(call, body, fkt_call_began(call, ticks), ticks, kept);
+		record_kept_any(&(struct returned){
+			.call = call, .body = body, .begin = fkt_call_began(call, ticks), .ticks = ticks,
+			.frames = call,
+		}, kept);
 	preempt_enable_notrace();
 }
 
@@ -345,22 +362,24 @@ bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, st
 /* The function returns. probed: as fkt_record_calls_entered() has filled it when it returned true. */
 void fkt_record_calls_returned(unsigned long body, const struct pt_regs *regs, const struct fkt_probed_call *probed)
 {
-	const struct fkt_call call = { .result = regs->ax, .result_high = regs->dx, .entry = probed->begin };
+	const struct fkt_call words = { .result = regs->ax, .result_high = regs->dx, .entry = probed->begin };
 	const struct fkt_call_table *table = functions();
-	const u64 ticks = rdtsc() - probed->begin;
-	u64 begin = probed->begin;
+	struct returned call = {
+		.call = &words, .body = body, .begin = probed->begin, .ticks = rdtsc() - probed->begin,
+		.frames = regs + 1,
+	};
 
 	if (!table)
 		return;
 	/* The clock stepped back, or began anew while the machine slept. */
-	if (unlikely((s64)ticks < 0 || probed->offset != fkt_clock_offset()))
-		begin = FKT_CALLS_NO_BEGIN;
-	if (begin != FKT_CALLS_NO_BEGIN && ticks < table->shortest)
+	if (unlikely((s64)call.ticks < 0 || probed->offset != fkt_clock_offset()))
+		call.begin = FKT_CALLS_NO_BEGIN;
+	if (call.begin != FKT_CALLS_NO_BEGIN && call.ticks < table->shortest)
 		this_cpu_inc(too_short);
 	else if (probed->keeps)
-		record_kept_any(&call, body, begin, ticks, probed->kept);
+		record_kept_any(&call, probed->kept);
 	else
-		record_any(&call, body, begin, ticks);
+		record_any(&call);
 }
 
 /* ---- arming and disarming; callers hold the recording's lock ---- */

@@ -29,6 +29,7 @@ struct fkt_probed_call {
 };
 
 bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, struct fkt_probed_call *probed);
+/* regs: on the stack, below the address that the function returns to */
 void fkt_record_calls_returned(unsigned long body, const struct pt_regs *regs, const struct fkt_probed_call *probed);
 
 #endif /* FKT_PROBES_CALLS_H */

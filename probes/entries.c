@@ -37,7 +37,7 @@ static struct {
 #define HEAD 1
 
 static enum fkt_fate run(const struct fkt_call_slot *slot, const struct fkt_program *program,
-			 struct fkt_scratch *scratch)
+			 const struct fkt_stack_place *place, struct fkt_scratch *scratch)
 {
 	const u32 number = slot->number & FKT_ARG_MASK;
 	struct fkt_emitted emitted = { .words = scratch->words + HEAD };
@@ -47,13 +47,16 @@ static enum fkt_fate run(const struct fkt_call_slot *slot, const struct fkt_prog
 		return fkt_fate_by(says);
 	if (!fkt_writes_hits(slot->instrument))
 		return fkt_act(slot->instrument, emitted.words, emitted.used);
-	if (!program->words) {
+	if (!fkt_event_begin(slot->instrument))
+		return FKT_FATE_MISSED + FKT_MISSED_NESTED;
+	if (program->words) {
+		scratch->words[0] = number;
+		fkt_emit(FKT_E_FUNCTION_ENTRY_VALUES, (HEAD + emitted.used) | (emitted.cut ? FKT_VAR_CUT : 0),
+			 scratch->words, HEAD + emitted.used);
+	} else {
 		fkt_emit0(FKT_E_FUNCTION_ENTRY, number);
-		return FKT_FATE_KEPT;
 	}
-	scratch->words[0] = number;
-	fkt_emit(FKT_E_FUNCTION_ENTRY_VALUES, (HEAD + emitted.used) | (emitted.cut ? FKT_VAR_CUT : 0), scratch->words,
-		 HEAD + emitted.used);
+	fkt_event_end(slot->instrument, place, scratch->words);
 	return FKT_FATE_KEPT;
 }
 
@@ -65,8 +68,11 @@ static noinline void record_asked(const struct fkt_call_table *table, const stru
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 
 	if (likely(scratch)) {
+		/* ftrace keeps the registers on the stack, below the address in the function that it returns to. */
+		const struct fkt_stack_place place = { .frames = fkt_ftrace_regs(regs) + 1 };
+
 		fkt_ftrace_arguments(regs, scratch->hit);
-		fate = run(slot, program, scratch);
+		fate = run(slot, program, &place, scratch);
 	}
 	fkt_scratch_put();
 	fkt_count_hit(slot->instrument, fate);

@@ -59,7 +59,7 @@ static void get_registers(const struct pt_regs *regs, unsigned long ip, u64 *wor
 }
 
 static enum fkt_fate run(const struct fkt_call_slot *slot, const struct fkt_program *program,
-			 struct fkt_scratch *scratch)
+			 const struct fkt_stack_place *place, struct fkt_scratch *scratch)
 {
 	const u32 number = slot->number & FKT_ARG_MASK;
 	struct fkt_emitted emitted = { .words = scratch->words };
@@ -69,25 +69,29 @@ static enum fkt_fate run(const struct fkt_call_slot *slot, const struct fkt_prog
 		return fkt_fate_by(says);
 	if (!fkt_writes_hits(slot->instrument))
 		return fkt_act(slot->instrument, emitted.words, emitted.used);
+	if (!fkt_event_begin(slot->instrument))
+		return FKT_FATE_MISSED + FKT_MISSED_NESTED;
 	if (program->words)
 		fkt_emit(FKT_E_INSTRUCTION_VALUES,
 			 FKT_INSTRUCTION_ARG(number, emitted.used) | (emitted.cut ? FKT_VAR_CUT : 0), scratch->words,
 			 emitted.used);
 	else
 		fkt_emit0(FKT_E_INSTRUCTION, number);
+	fkt_event_end(slot->instrument, place, scratch->words);
 	return FKT_FATE_KEPT;
 }
 
 static noinline void record_asked(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
-				  unsigned long ip, const struct pt_regs *regs)
+				  unsigned long ip, struct pt_regs *regs)
 {
+	const struct fkt_stack_place place = { .first = ip, .regs = regs };
 	const struct fkt_program *program = table->asks[slot - table->slots].programs->entry;
 	struct fkt_scratch *scratch = fkt_scratch_get();
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 
 	if (likely(scratch)) {
 		get_registers(regs, ip, scratch->hit);
-		fate = run(slot, program, scratch);
+		fate = run(slot, program, &place, scratch);
 	}
 	fkt_scratch_put();
 	fkt_count_hit(slot->instrument, fate);

@@ -51,7 +51,7 @@ static bool is_watching; /* modules that go; protected by the recording's lock *
 
 /* ---- a hit; called by a tracepoint: preemption is disabled ---- */
 
-/* Runs the program, and writes the event that it wants. */
+/* Runs the program, and writes the event that it wants. arguments: on the stack of the tracepoint's probe. */
 static enum fkt_fate ask(const struct fkt_point_slot *slot, const u64 *arguments, struct fkt_scratch *scratch)
 {
 	struct fkt_emitted emitted = { .words = scratch->words };
@@ -61,12 +61,16 @@ static enum fkt_fate ask(const struct fkt_point_slot *slot, const u64 *arguments
 		return fkt_fate_by(says);
 	if (!fkt_writes_hits(slot->instrument))
 		return fkt_act(slot->instrument, scratch->words, emitted.used);
+	if (!fkt_event_begin(slot->instrument))
+		return FKT_FATE_MISSED + FKT_MISSED_NESTED;
 	if (slot->program->words)
 		fkt_emit(FKT_E_POINT_VALUES,
 			 FKT_POINT_ARG(slot->number, emitted.used) | (emitted.cut ? FKT_VAR_CUT : 0),
 			 scratch->words, emitted.used);
 	else
 		fkt_emit0(FKT_E_POINT, slot->number);
+	/* The frame with the arguments is that of the probe. */
+	fkt_event_end(slot->instrument, &(struct fkt_stack_place){ .frames = arguments + 1 }, scratch->words);
 	return FKT_FATE_KEPT;
 }
 

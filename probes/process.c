@@ -25,6 +25,7 @@
 #include "hook.h"
 #include "filter.h"
 #include "process.h"
+#include "task_flags.h"
 #include "trigger.h"
 #include "write.h"
 
@@ -111,6 +112,7 @@ static void probe_fork(void *data, struct task_struct *parent, struct task_struc
 	if (static_branch_unlikely(&fkt_key_filter))
 		fkt_filter_fork(child);
 	fkt_trigger_forget(child->pid);
+	fkt_task_flags_forget(child->pid);
 	if (!keep(child))
 		return;
 	fkt_emit(FKT_E_FORK, child->pid, &word, 1);
@@ -180,6 +182,7 @@ static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 		if (static_branch_unlikely(&fkt_key_filter))
 			fkt_filter_renumber(nr, current->pid);
 		fkt_trigger_renumber(nr, current->pid);
+		fkt_task_flags_renumber(nr, current->pid);
 	}
 	if (fkt_layer_on(FKT_L_PROCESS) && fkt_keep(nr))
 		fkt_emit0(FKT_E_PID_FREE, nr);
@@ -188,10 +191,10 @@ static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* Returns whether the filter or a condition must follow thread numbers, even with the layer off. */
+/* Returns whether the filter, a condition or flags of threads must follow thread numbers, even with the layer off. */
 static bool numbers_matter(void)
 {
-	return static_key_enabled(&fkt_key_filter) || fkt_trigger_measures();
+	return static_key_enabled(&fkt_key_filter) || fkt_trigger_measures() || fkt_task_flags_used();
 }
 
 /* Fails to compile if a probe's type does not match this kernel's tracepoint. */

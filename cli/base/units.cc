@@ -73,12 +73,6 @@ Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text
   return usage(fmt::format("{}: \"{}\" is not a number from {} to {}", option, text, least, most));
 }
 
-std::string with_commas(std::uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
-  return digits;
-}
-
 std::string bytes_text(std::uint64_t bytes) {
   static constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB"};
   if (bytes < 1000) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");

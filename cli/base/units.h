@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lib/base/result.h"
+#include "lib/base/text.h"
 #include "lib/base/time_format.h"
 
 namespace fkt::cli {
@@ -25,7 +26,7 @@ Result<TimeUnit> parse_unit(const std::string& text);
 Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text,
                                   std::uint64_t least, std::uint64_t most);
 
-std::string with_commas(std::uint64_t value);  // "1,234,567"
-std::string bytes_text(std::uint64_t bytes);   // "812 bytes", "1.2 MB" (powers of 1000)
+using fkt::with_commas;
+std::string bytes_text(std::uint64_t bytes);  // "812 bytes", "1.2 MB" (powers of 1000)
 
 }  // namespace fkt::cli

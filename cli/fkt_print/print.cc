@@ -80,7 +80,7 @@ std::string statistics(const Trace& trace, const PrintRequest& request, const An
     const Summary summary = summarize(analysis, trace.integrity(), request.without_user);
     if (request.json) return report_json(summary, analysis, time);
     if (request.csv) {
-      write_report_csv(out, summary, time);
+      write_report_csv(out, summary, trace.info().hits, time);
       return std::string(out.view());
     }
     if (request.dump) out.put('\n');

@@ -35,11 +35,9 @@ Status find_request(const Options& options, PrintRequest& r) {
 
 // Reads the options that print a table and nothing else.
 Status read_view(const Options& options, PrintRequest& r) {
-  constexpr std::pair<const char*, View> kViews[] = {{"files", View::files},
-                                                     {"disks", View::disks},
-                                                     {"sockets", View::sockets},
-                                                     {"calls", View::calls},
-                                                     {"sched", View::sched}};
+  constexpr std::pair<const char*, View> kViews[] = {
+      {"files", View::files}, {"disks", View::disks}, {"sockets", View::sockets},
+      {"calls", View::calls}, {"sched", View::sched}, {"stacks", View::stacks}};
   const char* chosen = nullptr;
   for (const auto& [name, view] : kViews) {
     if (!options.has(name)) continue;
@@ -56,6 +54,9 @@ Status read_view(const Options& options, PrintRequest& r) {
     r.top = static_cast<std::size_t>(*top);
   }
   if (chosen == nullptr) return Done{};
+  if (r.view == View::stacks && (options.has("json") || options.has("csv"))) {
+    return usage("--stacks: only as lines of text, not with --json or --csv");
+  }
   for (const char* other : {"dump", "stats", "counts", "slowest", "-t", "-b"}) {
     if (!options.has(other)) continue;
     const std::string shown = other[0] == '-' ? other : std::string("--") + other;
@@ -91,6 +92,7 @@ void add_print_options(Options& options) {
       "sockets", "the same of sockets (recorded with -k transport,socket)")(
       "calls", "what each task called: how often, how long, which errors")(
       "sched", "a line per run of a task: when, where, waited, ran, woken by whom")(
+      "stacks", "how often each stack was recorded (-i '... do stack'), in lines for flame graphs")(
       "top", value("N"), "of each table of --calls only the first N rows")(
       "json", "as JSON: one object a line for events and tables, one for the statistics")(
       "csv", "as CSV: all but the events")("time", value("UNIT"),

@@ -8,6 +8,7 @@
 #include "lib/report/calls_report.h"
 #include "lib/report/io_report.h"
 #include "lib/report/runs_report.h"
+#include "lib/report/stack_counts.h"
 
 namespace fkt::cli {
 namespace {
@@ -95,6 +96,22 @@ Result<bool> print_runs(const Trace& trace, const PrintRequest& request, Analysi
   return put(out.view());
 }
 
+Result<bool> print_stacks(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+                          std::uint64_t& shown) {
+  StackCounts stacks(trace.info());
+  follow_all(trace, request, analysis, shown,
+             [&](const Event& event, const Analysis::Place& place) {
+               if (place.shown) stacks.add(event, analysis.tasks().name(place.task));
+               return true;
+             });
+  if (stacks.empty()) {
+    warn(request.file + ": no stack was recorded (fkt_record -i 'PLACE do stack')");
+  }
+  TextWriter out;
+  stacks.write(out);
+  return put(out.view());
+}
+
 }  // namespace
 
 Result<bool> print_view(const Trace& trace, const PrintRequest& request, Analysis& analysis,
@@ -104,6 +121,8 @@ Result<bool> print_view(const Trace& trace, const PrintRequest& request, Analysi
       return print_calls(trace, request, analysis, time, shown);
     case View::sched:
       return print_runs(trace, request, analysis, time, shown);
+    case View::stacks:
+      return print_stacks(trace, request, analysis, shown);
     default:
       return print_io(trace, request, analysis, time, shown);
   }

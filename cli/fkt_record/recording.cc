@@ -10,6 +10,7 @@
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
 #include "cli/fkt_record/instruments/device_names.h"
+#include "cli/fkt_record/instruments/read_hits.h"
 #include "cli/fkt_record/output/read_back_index.h"
 #include "cli/fkt_record/output/tail_reserve.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
@@ -103,7 +104,8 @@ Recording::Recording(const Request& request, const Facts& facts, Device device,
       output_(std::move(output)),
       engine_(request.engine),
       instruments_(device_, defined_,
-                   {request.instruments, request.layers.files, request.clock, ticks_per_second()}) {
+                   {request.instruments, request.layers.files, request.clock, ticks_per_second(),
+                    request.when_full == Request::WhenFull::overwrite}) {
   // With lent pages snapshots can be written while the recording continues.
   if (is_flight() && !engine_ && has_room()) engine_ = FKT_ENGINE_LEND;
 }
@@ -235,6 +237,9 @@ Result<StartArguments> Recording::start_arguments(const DrainPlan& plan) const {
     if (!made) return made.error();
   }
   if (const InstrumentSetup* setup = instruments_.setup(); setup && !setup->parts().empty()) {
+    if (setup->has(Action::Kind::snapshot) && !can_take_snapshots()) {
+      return Error{ErrorCode::usage, "-i: do snapshot: " + without_snapshots()};
+    }
     arguments.set_instruments(*setup);
   }
   if (plan.engine == FKT_ENGINE_LEND) {
@@ -291,7 +296,9 @@ std::string Recording::how(const DrainPlan& plan) const {
 
 void Recording::start_snapshots() {
   snapshots_ = std::make_unique<Snapshots>(
-      SnapshotsPlan{output_plan_, request_.snapshots, request_.snapshot_after, request_.quiet},
+      SnapshotsPlan{output_plan_,
+                    [this](std::uint32_t number) { return instruments_.text_at(number); },
+                    request_.snapshots, request_.snapshot_after, request_.quiet},
       SnapshotRules{device_, request_.clock, files_->rules(),
                     PartHeads(head_, task_list_, defined_, PartHeads::Kind::snapshot),
                     ticks_per_second()});
@@ -370,7 +377,15 @@ Result<Summary> Recording::finish(std::optional<int> workload_status,
   // The other files come first, because the tasks of the last one are known when the one before it
   // is finished.
   Status written = files_ ? files_->finish_others() : Done{};
-  if (written) written = write_tail(summary.status, workload_status, std::move(descendants));
+  if (const InstrumentSetup* const setup = instruments_.setup()) {
+    Result<HitResults> hits = read_hits(device_, *setup);
+    if (hits) {
+      summary.hits = std::move(*hits);
+    } else {
+      cli::warn(hits.error().message);
+    }
+  }
+  if (written) written = write_tail(summary, workload_status, std::move(descendants));
   if (!written) return summary.without_tail(written.error(), name());
   if (files_) files_->last_is_complete();
   return summary;
@@ -388,8 +403,9 @@ std::vector<fkt_index_entry> Recording::index(const fkt_status& status, std::str
   return {};
 }
 
-Status Recording::write_tail(const fkt_status& status, std::optional<int> workload_status,
+Status Recording::write_tail(const Summary& summary, std::optional<int> workload_status,
                              std::vector<Descendant> descendants) {
+  const fkt_status& status = summary.status;
   fkt_status of_file = status;
   std::string no_index;
   Ending ending{.device = device_,
@@ -404,7 +420,8 @@ Status Recording::write_tail(const fkt_status& status, std::optional<int> worklo
                 .before = {},
                 .snapshots = snapshots_ ? snapshots_->left() : PartCpus{},
                 .tasks = {},
-                .definitions = defined_->lines()};
+                .definitions = defined_->lines(),
+                .hits = summary.hits};
   if (files_) {
     files_->describe_last(ending);
     of_file.bytes_written = files_->bytes_of_last();

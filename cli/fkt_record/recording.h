@@ -109,7 +109,7 @@ class Recording {
   Status start_syncer();
   // fault: set to the reason if there is no index and the user should know.
   std::vector<fkt_index_entry> index(const fkt_status& status, std::string& fault) const;
-  Status write_tail(const fkt_status& status, std::optional<int> workload_status,
+  Status write_tail(const Summary& summary, std::optional<int> workload_status,
                     std::vector<Descendant> descendants);
 
   const Request& request_;

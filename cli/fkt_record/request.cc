@@ -12,6 +12,7 @@
 #include "cli/base/units.h"
 #include "cli/fkt_record/engine_name.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
+#include "cli/fkt_record/instruments/place_list.h"
 #include "lib/base/suggest.h"
 #include "lib/format/page_group.h"
 #include "lib/record/condition_compiler.h"
@@ -58,6 +59,9 @@ void add_options(Options& options) {
       "also kernel functions, tracepoints, instructions: call:vfs_*, 'call:ext4:* if duration > "
       "1ms "
       "&& ret < 0', fn:vfs_*:entry, tp:block:*, at:vfs_read+0; can be given several times")(
+      "list", cli::values("PLACE"),
+      "show the functions, tracepoints and instructions that this place is, with -v also those "
+      "left out and why; record nothing")(
       "pid", value("PID"), "only this process, with all its threads; without COMMAND as -n")(
       "only", "only COMMAND and its descendants, from its execve on")(
       ",n", "spawn nothing: record until Ctrl-C or --duration")(
@@ -227,8 +231,8 @@ Status read_snapshots(const Options& options, Request& r) {
       return usage(std::string("--") + name + ": only of a flight recorder (see --flight)");
     }
   }
-  if (options.has("snapshots") && !options.has("snapshot-when")) {
-    return usage("--snapshots: only with --snapshot-when");
+  if (options.has("snapshots") && !options.has("snapshot-when") && !options.has("instrument")) {
+    return usage("--snapshots: only with --snapshot-when or -i");
   }
   if (options.has("snapshot-when")) {
     Result<Expression> when = Expression::parse(options.text("snapshot-when"));
@@ -366,6 +370,13 @@ int show_layers() {
   return shown ? cli::kDone : cli::fail(shown.error());
 }
 
+int show_places(const Options& options) {
+  const Result<std::string> text = list_places(options.texts("list"), options.has("-v"));
+  if (!text) return cli::fail(text.error());
+  const Result<bool> shown = cli::put(*text);
+  return shown ? cli::kDone : cli::fail(shown.error());
+}
+
 }  // namespace
 
 Result<remote::Address> Request::address() const {
@@ -378,6 +389,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   add_options(options);
   if (const auto status = options.parse(argc, argv)) return {std::nullopt, *status};
   if (options.has("layers")) return {std::nullopt, show_layers()};
+  if (options.has("list")) return {std::nullopt, show_places(options)};
   Result<Request> request = request_of(options);
   if (!request) return {std::nullopt, cli::fail(request.error())};
   const auto all = static_cast<std::size_t>(argc);

@@ -11,8 +11,8 @@
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
-#include "cli/fkt_record/instruments/hit_report.h"
 #include "cli/fkt_record/instruments/module_watch.h"
+#include "cli/fkt_record/instruments/read_hits.h"
 #include "cli/fkt_record/recording.h"
 #include "cli/fkt_record/requests.h"
 #include "cli/fkt_record/self_load.h"
@@ -23,6 +23,7 @@
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
 #include "lib/format/layer_mask.h"
+#include "lib/report/hit_report.h"
 
 namespace fkt::record {
 namespace {
@@ -84,11 +85,9 @@ class Session {
   void end_recording();
   void close_file(const Status& stopped);
   void tell_end(const Summary& summary);
-  void tell_instruments() const;
-  void tell_instrument(const InstrumentSetup::Part& part, const fkt_hit_counts& counts) const;
-  void tell_histogram(const HistogramShape& shape, std::uint32_t instrument) const;
-  // Of all instruments on calls together.
-  void tell_totals(const fkt_hit_counts& counts) const;
+  void tell_instruments(const HitResults& hits) const;
+  void tell_places(const InstrumentSetup::Part& part, const InstrumentResult& result) const;
+  static void tell_histogram(const HitHistogram& histogram);
   void tell_descendants(const std::vector<Descendant>& left) const;
   void recording_failed(const Error& error);
   bool workload_runs() const { return workload_ && !workload_status_; }
@@ -355,6 +354,9 @@ void Session::tell_end(const Summary& summary) {
     cli::warn(name + ": " + why + ": the recording ended there and " +
               (summary.kept.empty() ? "is complete up to it" : summary.kept));
   }
+  if (s.flags & FKT_STATUS_WAITS) {
+    cli::warn(name + ": the recording never began: no instrument whose action is start had a hit");
+  }
   if (s.stop_reason == FKT_STOP_INSTRUMENT) {
     const auto parts = recording_.instruments().setup()->parts();
     cli::warn(name + ": the recording ended with a hit of " +
@@ -377,7 +379,7 @@ void Session::tell_end(const Summary& summary) {
     cli::warn(cli::with_commas(s.clock_back) +
               " events have the time of what was before them: the clock had stepped back");
   }
-  tell_instruments();
+  if (summary.hits) tell_instruments(*summary.hits);
   if (!request_.quiet) cli::warn(end_line(name, summary));
   if (request_.verbose) {
     cli::warn(cost_line(summary));
@@ -386,25 +388,25 @@ void Session::tell_end(const Summary& summary) {
 }
 
 // With -v of each instrument, else of those that missed hits or whose results are counts.
-void Session::tell_instruments() const {
-  const InstrumentSetup* const instruments = recording_.instruments().setup();
-  if (instruments == nullptr) return;
-  for (std::uint32_t i = 0; i < instruments->parts().size(); i++) {
-    const Result<fkt_hit_counts> counts = recording_.device().hit_counts(i);
-    if (!counts) return cli::warn(counts.error().message);
-    const InstrumentSetup::Part& part = instruments->parts()[i];
-    const bool is_result =
-        (part.action == Action::Kind::count || part.histogram) && !request_.quiet;
-    if (request_.verbose || is_result || missed_hits(*counts) > 0) tell_instrument(part, *counts);
-    if (is_result && part.histogram) tell_histogram(*part.histogram, i);
-    if (i + 1 == instruments->parts().size() && instruments->has_calls()) tell_totals(*counts);
+void Session::tell_instruments(const HitResults& hits) const {
+  for (std::size_t i = 0; i < hits.instruments.size(); i++) {
+    const InstrumentResult& result = hits.instruments[i];
+    const bool is_result = result.is_result() && !request_.quiet;
+    if (request_.verbose || is_result || result.hits().all_missed() > 0) {
+      cli::warn(hits_line(result));
+    }
+    if (request_.verbose) tell_places(recording_.instruments().setup()->parts()[i], result);
+    if (is_result && result.histogram) tell_histogram(*result.histogram);
+  }
+  if (hits.calls && (request_.verbose || hits.calls->taken > 0)) {
+    cli::warn("all instruments: " + cli::with_commas(hits.calls->too_short) + " calls too short, " +
+              cli::with_commas(hits.calls->taken) +
+              " taken (by BPF programs at entries, or a live patch)");
   }
 }
 
-void Session::tell_histogram(const HistogramShape& shape, std::uint32_t instrument) const {
-  const Result<std::vector<fkt_histogram_row>> rows = recording_.device().histogram(instrument);
-  if (!rows) return cli::warn(rows.error().message);
-  std::string text = shape.text(*rows);
+void Session::tell_histogram(const HitHistogram& histogram) {
+  std::string text = histogram_text(histogram);
   if (!text.empty()) text.pop_back();
   for_each_line(text, [](std::string_view line, std::size_t) {
     cli::warn(std::string(line));
@@ -412,18 +414,8 @@ void Session::tell_histogram(const HistogramShape& shape, std::uint32_t instrume
   });
 }
 
-void Session::tell_totals(const fkt_hit_counts& counts) const {
-  if (request_.verbose || counts.taken > 0) {
-    cli::warn("all instruments: " + cli::with_commas(counts.too_short) + " calls too short, " +
-              cli::with_commas(counts.taken) +
-              " taken (by BPF programs at entries, or a live patch)");
-  }
-}
-
-void Session::tell_instrument(const InstrumentSetup::Part& part,
-                              const fkt_hit_counts& counts) const {
-  cli::warn(hits_line(part, counts));
-  if (!request_.verbose) return;
+void Session::tell_places(const InstrumentSetup::Part& part, const InstrumentResult& result) const {
+  if (const std::string line = hits_by_cpu_line(result); !line.empty()) cli::warn(line);
   if (part.taken_before > 0) {
     cli::warn("  " + counted(part.taken_before, "function") + " belong to instruments before it");
   }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <fkt/ioctl.h>
@@ -12,14 +13,16 @@
 #include "cli/fkt_record/sink/lent_drain.h"
 #include "cli/fkt_record/sink/page_sink.h"
 #include "lib/base/result.h"
+#include "lib/format/hit_results.h"
 
 namespace fkt::record {
 
 struct Summary {
-  fkt_status status{};       // after the stop
-  std::string why;           // why it ended, if status.error does not say
-  std::string kept;          // how much of it is on the disk, if not all
-  double drain_percent = 0;  // CPU time of the drain, in percent of the time of all CPUs
+  fkt_status status{};             // after the stop
+  std::string why;                 // why it ended, if status.error does not say
+  std::string kept;                // how much of it is on the disk, if not all
+  std::optional<HitResults> hits;  // of the instruments; absent when there were none
+  double drain_percent = 0;        // CPU time of the drain, in percent of the time of all CPUs
   // CPU time of the drain thread per page, in ticks of the recording's clock
   double drain_cycles_per_page = 0;
 

@@ -197,6 +197,15 @@ enum fkt_section {
 	FKT_SEC_GROUPS = 68,
 	/* Like FKT_SEC_DEFINITIONS: all that were added until the file's end */
 	FKT_SEC_DEFINITIONS_END = 69,
+	/*
+	 * What the instruments have counted (lib/format/hit_results.h); only if there were any. In a slice too, it
+	 * counts the whole recording. JSON: instruments: array of {text (as typed), action ("record", "count" ...),
+	 * layer, places, of ("function" ...), calls (its hits are calls), removed (before the end), cpus: array of
+	 * {cpu, kept, dropped, missed: {reason: hits}}, histogram: {value, unit ("ns" or ""), key ("": none), width
+	 * (0: powers of two), rows: array of {key, sum, counts: array of [bucket, hits]}, with the buckets of
+	 * FKT_HISTOGRAM_BUCKETS (ioctl.h)}}; and of all calls together too_short, taken, as in struct fkt_hit_counts
+	 */
+	FKT_SEC_INSTRUMENTS = 70,
 };
 
 struct fkt_index_entry {

@@ -16,7 +16,7 @@
  *     pages it keeps to that file.
  * poll(2): POLLIN if pages can be fetched or taken; POLLPRI if the recording has ended by itself
  * (fkt_status.stop_reason says why), the owner must still send FKT_STOP; POLLRDBAND if the condition
- * start.condition became true.
+ * start.condition became true, or there was a hit of an instrument whose action is FKT_ACTION_SNAPSHOT.
  *
  * All masks are 64 bits; all times are ticks of the recording's clock unless their names say ns.
  */
@@ -26,12 +26,14 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+#include <fkt/handler.h>
+
 #define FKT_DEVICE "/dev/fkt"
 /*
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 15
+#define FKT_ABI_VERSION 16
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -101,7 +103,15 @@ enum fkt_action {
 	FKT_ACTION_SET = 3, /* sets a flag, which all programs can ask for (FKT_CONTEXT_FLAG) */
 	FKT_ACTION_CLEAR = 4,
 	FKT_ACTION_STOP = 5, /* ends the recording */
-	FKT_ACTIONS = 6,
+	FKT_ACTION_STACK = 6, /* an event is written, and events with the stacks of the kernel and the user program */
+	/*
+	 * The recording begins. If FKT_START has such an instrument, nothing else is recorded or done until its first
+	 * hit; the hits behind that are not seen.
+	 */
+	FKT_ACTION_START = 7,
+	FKT_ACTION_SNAPSHOT = 8, /* the owner is told, as if start.condition came true (FKT_FIRED) */
+	FKT_ACTION_HANDLER = 9, /* the function that another module has registered is called (fkt/handler.h) */
+	FKT_ACTIONS = 10,
 };
 
 #define FKT_HISTOGRAM_KEY_WORDS 4
@@ -117,7 +127,12 @@ enum fkt_action {
 struct fkt_instrument {
 	__u32 action; /* enum fkt_action */
 	__u32 layer; /* number of its bit in the mask */
-	__u32 flag; /* FKT_ACTION_SET, FKT_ACTION_CLEAR: below FKT_PROGRAM_FLAGS */
+	/*
+	 * FKT_ACTION_SET, FKT_ACTION_CLEAR: below FKT_PROGRAM_FLAGS; or FKT_FLAG_OF_TASK and a number below
+	 * FKT_TASK_FLAGS: of the current thread, if the hit is in its context, not in an interrupt's
+	 */
+	__u32 flag;
+	char handler[FKT_HANDLER_NAME_BYTES]; /* FKT_ACTION_HANDLER; the bytes from its terminating zero on are 0 */
 	/* The rest is for FKT_ACTION_HISTOGRAM. */
 	__u32 rows; /* different keys on each CPU: a power of two, at most FKT_HISTOGRAM_ROWS */
 	__u64 width; /* of the buckets; 0: powers of two */
@@ -127,6 +142,7 @@ struct fkt_instrument {
 };
 
 #define FKT_INSTRUMENTS_MOST 1024
+#define FKT_FLAG_OF_TASK 0x100
 
 /*
  * Needs CAP_SYS_ADMIN, because the kernel cannot check everything: a function that takes arguments on the
@@ -139,8 +155,14 @@ struct fkt_instruments {
 	__u64 instructions; /* user pointer to a struct fkt_calls, of instructions; 0: none */
 	__u64 points; /* user pointer to a struct fkt_points; 0: none */
 	__u32 count; /* 1 to FKT_INSTRUMENTS_MOST */
-	__u32 pad;
+	/*
+	 * Threads with lower numbers can have flags; at most FKT_TASK_FLAGS_MOST, 0: none can. Only the first table
+	 * of the recording that has a number here says how many.
+	 */
+	__u32 threads;
 };
+
+#define FKT_TASK_FLAGS_MOST (1U << 22)
 
 /*
  * FKT_EXCHANGE: puts another table of instruments into force while it records. It has all instruments of the table
@@ -246,6 +268,8 @@ enum fkt_missed {
 	/* the kernel's probe did not see it: too many at once, or it came in another probe's handler */
 	FKT_MISSED_PROBE = 5,
 	FKT_MISSED_ROOM = 6, /* the tracepoint's own record is longer than there is room for */
+	/* the flag of a thread that has no room for it (fkt_instruments.threads), or in an interrupt */
+	FKT_MISSED_THREAD = 7,
 };
 
 #define FKT_MISSED_REASONS 8 /* room for more of them */
@@ -283,13 +307,15 @@ struct fkt_probe_list {
 
 #define FKT_PROBE_LIST_BYTES (1U << 22)
 
+#define FKT_ALL_CPUS (~0U)
+
 /*
  * FKT_HIT_COUNTS: of one instrument. Calls that were shorter than fkt_calls.shortest are not counted. Exact once the
  * recording is stopped.
  */
 struct fkt_hit_counts {
 	__u32 instrument; /* in; ENXIO: the recording has no such instrument */
-	__u32 pad;
+	__u32 cpu; /* in: whose hits; FKT_ALL_CPUS: of all together; ENXIO: there is no such CPU */
 	__u64 kept; /* what the action was done with; if it writes events, they may be lost (fkt_status.lost) */
 	__u64 dropped; /* by their program */
 	__u64 missed[FKT_MISSED_REASONS]; /* by enum fkt_missed */
@@ -375,6 +401,8 @@ struct fkt_status {
 #define FKT_STATUS_ALL 0x1 /* may record all processes and kernel addresses (CAP_PERFMON, for example) */
 /* the caller's pid namespace is not the first one, whose numbers recordings use */
 #define FKT_STATUS_PID_NAMESPACE 0x2
+/* Nothing is recorded until a hit of an instrument whose action is FKT_ACTION_START; after the stop: there was none. */
+#define FKT_STATUS_WAITS 0x4
 
 /* Bits of fkt_status.missing. */
 #define FKT_MISSING_PID_FREE 0x1 /* the hook on free_pid */
@@ -433,7 +461,7 @@ struct fkt_cpu_status {
 	__u64 overwritten;
 };
 
-/* FKT_FIRED: the event that made start.condition true. */
+/* FKT_FIRED: the event that made start.condition true, or the hit whose action is FKT_ACTION_SNAPSHOT. */
 struct fkt_fired {
 	__u64 clock; /* ticks */
 	__u64 duration; /* duration of a system call (ticks); FKT_CONDITION_UNKNOWN: not measured */
@@ -441,7 +469,7 @@ struct fkt_fired {
 	__u32 id; /* as in struct fkt_condition_set */
 	__u32 cpu;
 	__u32 pid;
-	__u32 pad;
+	__u32 instrument; /* a hit of an instrument whose action it is: its index, plus 1; then `id` is 0; else 0 */
 	char task[16];
 };
 
@@ -461,7 +489,7 @@ struct fkt_fired {
 #define FKT_WAITREADY _IO(FKT_IOC, 4)
 /*
  * Add layers, remove layers, set them. ENODATA: no recording runs; EPERM: it belongs to another user; ENXIO: it has no
- * instruments of a layer that is added, whose events are those of instruments.
+ * instruments of a layer that is added, whose events are those of instruments; EBUSY: it waits (FKT_STATUS_WAITS).
  */
 #define FKT_ENABLE _IOW(FKT_IOC, 5, __u64)
 #define FKT_DISABLE _IOW(FKT_IOC, 6, __u64)
@@ -473,7 +501,8 @@ struct fkt_fired {
  * kernel is locked down; or start.instruments without CAP_SYS_ADMIN. With tracepoints also: ENXIO, there
  * is no such tracepoint. With calls and entries also: ENOPKG, the module fkt_calls is not loaded and cannot
  * be; ENOENT, none of the functions may be traced; ENODEV, ftrace is off. With calls: EOPNOTSUPP, the clock
- * is not the TSC. With probes: EINVAL, EILSEQ, see FKT_REFUSED.
+ * is not the TSC. With probes: EINVAL, EILSEQ, see FKT_REFUSED. EUNATCH: no module has
+ * registered the handler of an instrument.
  */
 #define FKT_START _IOW(FKT_IOC, 16, struct fkt_start)
 /* Ends the recording of this open file; returns when every page was written or can be fetched. */
@@ -502,7 +531,7 @@ struct fkt_fired {
  * flight recorder, or the kernel writes its pages.
  */
 #define FKT_FLIGHT _IOW(FKT_IOC, 25, __u32)
-/* Returns the first event that made start.condition true since the last call. EAGAIN: there was none. */
+/* Returns the first event that made start.condition true, or was such a hit, since the last call. EAGAIN: none. */
 #define FKT_FIRED _IOR(FKT_IOC, 26, struct fkt_fired)
 /*
  * Only after FKT_STOP. ENODATA: the kernel does not have the entries of some of these pages (any more);

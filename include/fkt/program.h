@@ -77,7 +77,7 @@ enum fkt_context {
 	FKT_CONTEXT_UID = 2, /* effective user id */
 	FKT_CONTEXT_CPU = 3,
 	FKT_CONTEXT_LEVEL = 4, /* enum fkt_level */
-	FKT_CONTEXT_SINCE_START = 5, /* ticks since the recording's start */
+	FKT_CONTEXT_SINCE_START = 5, /* ticks since the recording's start, or the hit that began it */
 	FKT_CONTEXT_STACK_LEFT = 6, /* bytes between stack pointer and end of the stack */
 	FKT_CONTEXT_FLAG = 7, /* 1 if the flag with the parameter's number is set, else 0 */
 	FKT_CONTEXT_CHANCE = 8, /* random number from 0 to parameter - 1 */
@@ -85,7 +85,8 @@ enum fkt_context {
 	FKT_CONTEXT_CGROUP = 10, /* id of the current thread's cgroup (v2) */
 	/* inode number of the file that a word of the hit leads to, which is named in the trace: FKT_FILE_PARAMETER */
 	FKT_CONTEXT_FILE = 11,
-	FKT_CONTEXTS = 12,
+	FKT_CONTEXT_TASK_FLAG = 12, /* 1 if the current thread's flag with the parameter's number is set, else 0 */
+	FKT_CONTEXTS = 13,
 };
 
 /* What the word points to. */
@@ -108,6 +109,7 @@ enum fkt_file_of {
 #define FKT_FILE_OF(parameter) ((parameter) >> 8)
 
 #define FKT_PROGRAM_FLAGS 64 /* flag numbers are below */
+#define FKT_TASK_FLAGS 8 /* likewise, of each thread */
 
 enum fkt_level {
 	FKT_LEVEL_TASK = 0,

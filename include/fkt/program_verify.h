@@ -43,6 +43,8 @@ static inline enum fkt_verdict fkt_check_operand(const struct fkt_insn *insn,
 			return FKT_VERDICT_OPERAND;
 		if (insn->index == FKT_CONTEXT_FLAG && insn->size >= FKT_PROGRAM_FLAGS)
 			return FKT_VERDICT_VALUE;
+		if (insn->index == FKT_CONTEXT_TASK_FLAG && insn->size >= FKT_TASK_FLAGS)
+			return FKT_VERDICT_VALUE;
 		if (insn->index == FKT_CONTEXT_CHANCE && !insn->size)
 			return FKT_VERDICT_VALUE;
 		if (insn->index == FKT_CONTEXT_FILE && (FKT_FILE_OF(insn->size) >= FKT_FILES_OF ||

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "lib/format/stack_frames.h"
 #include "lib/query/comparison.h"
 
 namespace fkt {
@@ -151,6 +152,17 @@ std::string_view FilterPass::value_name(const Field& field, std::uint64_t value)
   }
 }
 
+// Returns whether one of the stack's functions has the name.
+bool FilterPass::has_function(const Field& field, const Event& event, const Node& node) const {
+  bool is_innermost = true;
+  for (const std::uint64_t address : frames_of(field, event, info_.symbols)) {
+    const Symbol* const function = function_of(field, address, is_innermost, info_.symbols);
+    if (function != nullptr && same(node.comparison, function->name, node.value)) return true;
+    is_innermost = false;
+  }
+  return false;
+}
+
 // Sets `has` when the event has this argument and it can be compared with the node's value.
 bool FilterPass::argument(const Node& node, const Event& event, bool& has) const {
   const Field* field = BoundExpression::field_of(node, event);
@@ -166,6 +178,10 @@ bool FilterPass::argument(const Node& node, const Event& event, bool& has) const
     const std::string known = info_.catalogue.text(*field, *value);
     has = !known.empty();
     return has && compare(node.comparison, std::string_view(known), node.value);
+  }
+  if (field->type == FieldType::stack && node.value.kind == Literal::Kind::text) {
+    has = true;
+    return has_function(*field, event, node) != negates(node.comparison);
   }
   if (node.value.kind == Literal::Kind::text) {
     const std::string_view known = value_name(*field, *value);

@@ -61,6 +61,7 @@ class FilterPass {
   static bool own_name(const Node& node, const Event& event);
   bool name(const Node& node, const Subject& subject);
   bool argument(const Node& node, const Event& event, bool& has) const;
+  bool has_function(const Field& field, const Event& event, const Node& node) const;
   std::string_view value_name(const Field& field, std::uint64_t value) const;
 
   const BoundExpression& expression_;

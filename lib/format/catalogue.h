@@ -37,12 +37,14 @@ enum class FieldType {
   trap,
   exitcode,
   str,
-  dev,    // a device's number as the kernel has it: 12 bits major, 20 bits minor; names: "dev"
-  bytes,  // an array of bytes, over as many words as it needs
-  ticks,  // a duration
-  ip4,    // an address of IP version 4, as it is in a packet
-  port,   // of TCP or UDP, as it is in a packet
-  named,  // a number whose names are in the catalogue (Catalogue::name())
+  dev,     // a device's number as the kernel has it: 12 bits major, 20 bits minor; names: "dev"
+  bytes,   // an array of bytes, over as many words as it needs
+  ticks,   // a duration
+  ip4,     // an address of IP version 4, as it is in a packet
+  port,    // of TCP or UDP, as it is in a packet
+  stack,   // addresses of the kernel, up to the event's end (lib/format/stack_frames.h)
+  ustack,  // the same of a user program
+  named,   // a number whose names are in the catalogue (Catalogue::name())
   unknown
 };
 

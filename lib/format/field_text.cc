@@ -33,6 +33,8 @@ constexpr std::pair<std::string_view, FieldType> kFieldTypes[] = {
     {"ticks", FieldType::ticks},
     {"ip4", FieldType::ip4},
     {"port", FieldType::port},
+    {"stack", FieldType::stack},
+    {"ustack", FieldType::ustack},
 };
 
 FieldType field_type(std::string_view name) {

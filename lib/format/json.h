@@ -11,10 +11,15 @@
 
 namespace fkt {
 
+struct HitResults;
+
 // Returns JSON text in which bytes that are no UTF-8 are replaced by U+FFFD.
 std::string dump_json(const nlohmann::json& json);
 
 // The values of all clocks at one moment, as the members "start" and "end" of sections hold them.
 nlohmann::json clock_pair_json(const fkt_clocks& clocks);
+
+// What HitResults::to_json() has written. Members that are missing or of another type are ignored.
+HitResults hit_results_of(const nlohmann::json& json);
 
 }  // namespace fkt

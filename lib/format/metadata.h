@@ -13,6 +13,7 @@
 #include "lib/format/catalogue.h"
 #include "lib/format/checkpoint.h"
 #include "lib/format/definitions.h"
+#include "lib/format/hit_results.h"
 #include "lib/format/symbols.h"
 
 namespace fkt {
@@ -119,6 +120,8 @@ struct TraceInfo {
   Definitions definitions;  // added to the catalogue while it recorded
   std::map<std::uint32_t, std::string> syscalls, syscalls32;  // names by number, from the file
   std::optional<Totals> totals;
+  // Of the whole recording, also in a slice; absent when it had no instruments.
+  std::optional<HitResults> hits;
   // The file has nothing of the recording before this time (ticks), because it is a part or from a
   // flight recorder, or because its clocks were read before recording began; 0: recording_start().
   std::uint64_t oldest = 0;

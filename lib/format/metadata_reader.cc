@@ -2,7 +2,6 @@
 #include "lib/format/metadata_reader.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <nlohmann/json.hpp>
 
@@ -10,54 +9,13 @@
 
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
+#include "lib/format/json.h"
+#include "lib/format/json_members.h"
 
 namespace fkt {
 namespace {
 
 using Json = nlohmann::json;
-
-// Readers of JSON values: if a key is missing, or has another type or range, `out` stays unchanged.
-
-template <class T>
-void get(const Json& object, const char* key, T& out) {
-  static_assert(std::is_integral_v<T>);
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_integer()) return;
-  if (found->is_number_unsigned()) {
-    const auto value = found->template get<std::uint64_t>();
-    if (value <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())) {
-      out = static_cast<T>(value);
-    }
-  } else if (const auto value = found->template get<std::int64_t>();
-             std::is_signed_v<T> &&
-             value >= static_cast<std::int64_t>(std::numeric_limits<T>::min())) {
-    out = static_cast<T>(value);
-  }
-}
-
-void get(const Json& object, const char* key, bool& out) {
-  const auto found = object.find(key);
-  if (found == object.end()) return;
-  if (found->is_boolean()) {
-    out = found->get<bool>();
-  } else if (found->is_number_unsigned()) {
-    out = found->get<std::uint64_t>() != 0;
-  }
-}
-
-void get(const Json& object, const char* key, std::string& out) {
-  const auto found = object.find(key);
-  if (found != object.end() && found->is_string()) out = found->get<std::string>();
-}
-
-void get(const Json& object, const char* key, std::vector<std::string>& out) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_array()) return;
-  out.clear();
-  for (const Json& element : *found) {
-    if (element.is_string()) out.push_back(element.get<std::string>());
-  }
-}
 
 std::optional<ClockPair> get_pair(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -227,6 +185,9 @@ Status add_json(const Section& section, std::string_view text, TraceInfo& info) 
       info.totals = totals(json);
       info.clocks.end = get_pair(json, "end");
       break;
+    case FKT_SEC_INSTRUMENTS:
+      info.hits = hit_results_of(json);
+      break;
   }
   return Done{};
 }
@@ -305,7 +266,7 @@ Status add_checkpoint(const Section& section, std::string_view text, TraceInfo& 
 Status add_section(const Section& section, TraceInfo& info) {
   const std::uint32_t type = section.header.type;
   const bool json = type == FKT_SEC_MACHINE || type == FKT_SEC_COMMAND || type == FKT_SEC_CLOCKS ||
-                    type == FKT_SEC_TOTALS || type == FKT_SEC_PART;
+                    type == FKT_SEC_TOTALS || type == FKT_SEC_PART || type == FKT_SEC_INSTRUMENTS;
   const bool lines = type == FKT_SEC_TASKS || type == FKT_SEC_TASKS_END ||
                      type == FKT_SEC_INTERRUPTS || type == FKT_SEC_INTERRUPTS_END ||
                      type == FKT_SEC_SYSCALLS || type == FKT_SEC_BEGUN;

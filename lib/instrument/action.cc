@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/instrument/action.h"
 
+#include <fkt/handler.h>
+
 #include <algorithm>
 #include <iterator>
 #include <vector>
@@ -88,10 +90,24 @@ Status name(Scanner& scanner, Action& action) {
   const std::string_view word = scanner.take_word();
   if (word.empty()) return scanner.expected(what);
   action.name = word;
+  if (action.kind == Action::Kind::handler) {
+    if (word.size() < FKT_HANDLER_NAME_BYTES) return Done{};
+    return scanner.expected("a shorter name: at most " +
+                            std::to_string(FKT_HANDLER_NAME_BYTES - 1) + " characters");
+  }
+  if (scanner.at_end()) return Done{};
+  if (scanner.take_word() != "of" || scanner.take_word() != "task") {
+    return scanner.expected("the end, or \"of task\"");
+  }
+  action.of_task = true;
   return Done{};
 }
 
 }  // namespace
+
+std::string_view action_name(Action::Kind kind) {
+  return std::ranges::find(kActionNames, kind, &ActionName::kind)->name;
+}
 
 Result<Action> parse_action(std::string_view text, std::size_t column) {
   Scanner scanner(text, column);

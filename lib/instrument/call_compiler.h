@@ -22,6 +22,7 @@
 
 #include "lib/base/result.h"
 #include "lib/instrument/btf.h"
+#include "lib/instrument/flag_names.h"
 #include "lib/instrument/instrument.h"
 #include "lib/instrument/point_record.h"
 #include "lib/instrument/program_builder.h"
@@ -66,7 +67,7 @@ struct CallPrograms {
 struct CallContext {
   const Btf& btf;
   double ticks_per_second = 1e9;
-  std::span<const std::string> flags;  // their numbers are their indices
+  const FlagNames& flags = FlagNames::none();
   // The call is seen by a return probe, so its arguments may be on the stack.
   bool by_probe = false;
 };

@@ -55,7 +55,7 @@ struct CallPlanSources {
   // kernel does not describe them.
   std::function<const Btf*(std::string_view module)> types;
   double ticks_per_second = 1e9;
-  std::span<const std::string> flags;  // of all instruments
+  const FlagNames& flags = FlagNames::none();  // of all instruments
   // How many functions may have a return probe; if more need one, none has.
   std::size_t most_probes = 0;
 };

@@ -94,14 +94,13 @@ class TestBinder {
   Error wrong_value(const std::string& what) const { return at_column(node_.value_column, what); }
 
   Result<HitTest> flag() {
-    const auto found = std::ranges::find(context_.flags, node_.field);
-    if (found == context_.flags.end()) {
-      const std::vector<std::string> known(context_.flags.begin(), context_.flags.end());
+    const std::optional<FlagNames::Flag> flag = context_.flags.find(node_.field);
+    if (!flag) {
       return at_column(node_.field_column, "no instrument sets a flag " + in_quotes(node_.field) +
-                                               did_you_mean(node_.field, known));
+                                               did_you_mean(node_.field, context_.flags.names()));
     }
-    const auto number = static_cast<std::uint16_t>(found - context_.flags.begin());
-    test_.left = context_value(FKT_CONTEXT_FLAG, 1, number);
+    test_.left =
+        context_value(flag->of_task ? FKT_CONTEXT_TASK_FLAG : FKT_CONTEXT_FLAG, 1, flag->number);
     test_.range = {ValueRange::Kind::some, 1, 0};
     return std::move(test_);
   }

@@ -13,6 +13,7 @@
 #include "lib/instrument/argument_words.h"
 #include "lib/instrument/btf.h"
 #include "lib/instrument/fetch.h"
+#include "lib/instrument/flag_names.h"
 #include "lib/instrument/point_record.h"
 #include "lib/instrument/program_builder.h"
 #include "lib/instrument/value_range.h"
@@ -83,7 +84,7 @@ struct HitTest {
 struct TestContext {
   const CallNames& names;
   double ticks_per_second;
-  std::span<const std::string> flags;
+  const FlagNames& flags;
 };
 
 // Binds a comparison, a flag or a chance. Error (usage): it does not suit the types.

@@ -57,7 +57,7 @@ Result<InstructionPlan> plan_instruction(const Instrument& instrument,
     return Error{ErrorCode::usage, function + " has " + counted(size, "byte") + " only"};
   }
   Result<PointProgram> program =
-      compile_instruction(instrument, {sources.types, sources.ticks_per_second, {}});
+      compile_instruction(instrument, {sources.types, sources.ticks_per_second, sources.flags});
   if (!program)
     return Error{program.error().code, instrument.text + ": " + program.error().message};
   return InstructionPlan{found[0] + instrument.place.number,

@@ -22,6 +22,7 @@ struct InstructionPlanSources {
   std::span<const Symbol> symbols;  // of the running kernel and its modules
   const Btf& types;                 // of the kernel
   double ticks_per_second = 1e9;
+  const FlagNames& flags = FlagNames::none();  // of all instruments
 };
 
 // Precondition: the instrument's place is of kind instruction. Error (usage): there is no such

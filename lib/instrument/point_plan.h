@@ -45,7 +45,7 @@ struct PointPlanSources {
   // kernel does not describe them.
   std::function<const Btf*(std::string_view module)> types;
   double ticks_per_second = 1e9;
-  std::span<const std::string> flags = {};  // of all instruments
+  const FlagNames& flags = FlagNames::none();  // of all instruments
   // Returns the record that the module makes of a tracepoint. Error: none, and why. May be empty.
   std::function<Result<PointRecord>(const std::string& event)> record{};
   // A name that both a field and an argument have means the argument. An instrument that uses only

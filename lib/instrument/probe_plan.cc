@@ -13,7 +13,7 @@ namespace {
 class ProbePlanner {
  public:
   ProbePlanner(const Instrument& instrument, std::span<const ModuleProbe> probes,
-               double ticks_per_second, std::span<const std::string> flags)
+               double ticks_per_second, const FlagNames& flags)
       : instrument_(instrument),
         probes_(probes),
         ticks_per_second_(ticks_per_second),
@@ -83,7 +83,7 @@ class ProbePlanner {
   const Instrument& instrument_;
   const std::span<const ModuleProbe> probes_;
   const double ticks_per_second_;
-  const std::span<const std::string> flags_;
+  const FlagNames& flags_;
   PointPlan plan_;
 };
 
@@ -94,7 +94,7 @@ bool is_of_module(const Place& place, std::string_view module) {
 }
 
 Result<PointPlan> plan_probes(const Instrument& instrument, std::span<const ModuleProbe> probes,
-                              double ticks_per_second, std::span<const std::string> flags) {
+                              double ticks_per_second, const FlagNames& flags) {
   return ProbePlanner(instrument, probes, ticks_per_second, flags).plan();
 }
 

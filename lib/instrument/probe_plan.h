@@ -20,6 +20,6 @@ bool is_of_module(const Place& place, std::string_view module);
 // "MODULE:PROBE". Error (usage): the patterns fit no probe, or none of those that they fit can be
 // recorded.
 Result<PointPlan> plan_probes(const Instrument& instrument, std::span<const ModuleProbe> probes,
-                              double ticks_per_second, std::span<const std::string> flags = {});
+                              double ticks_per_second, const FlagNames& flags = FlagNames::none());
 
 }  // namespace fkt

@@ -33,6 +33,7 @@ bool has_names(const Field& field) {
     case FieldType::syscall32:
     case FieldType::addr:
     case FieldType::dev:
+    case FieldType::stack:
     case FieldType::named:
       return true;
     case FieldType::s:

@@ -252,9 +252,11 @@ Result<fkt_condition> compile_condition(const Expression& expression,
   return ConditionCompiler(expression, context).compile();
 }
 
-std::string fired_text(const fkt_fired& fired, double ticks_per_second) {
+std::string fired_text(const fkt_fired& fired, double ticks_per_second,
+                       const std::string& instrument) {
   const TraceInfo info = live_info(ticks_per_second);
-  std::string text = name_of(info, fired.id).value_or("an event");
+  std::string text =
+      instrument.empty() ? name_of(info, fired.id).value_or("an event") : "a hit of " + instrument;
   if (fired.duration != FKT_CONDITION_UNKNOWN)
     text +=
         fmt::format(" of {:.3f} ms", static_cast<double>(fired.duration) * 1000 / ticks_per_second);

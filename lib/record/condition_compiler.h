@@ -27,7 +27,9 @@ Result<fkt_condition> compile_condition(const Expression& expression,
                                         const ConditionContext& context);
 
 // Text for the event that made the condition true: "sys_fsync of 61.240 ms by writer (123) on CPU
-// 1, ret=0"; "fork by make (88) on CPU 0".
-std::string fired_text(const fkt_fired& fired, double ticks_per_second);
+// 1, ret=0"; "fork by make (88) on CPU 0". instrument: the text of the one whose hit it was,
+// instead; empty: it was an event.
+std::string fired_text(const fkt_fired& fired, double ticks_per_second,
+                       const std::string& instrument = {});
 
 }  // namespace fkt

@@ -111,6 +111,8 @@ Error Device::start_error(const fkt_start& start, int number) const {
     case EOPNOTSUPP:
       return about(
           "the output cannot take pages this way (checkin: on ext2, ext3, ext4 and block devices)");
+    case EUNATCH:
+      return about("no module has registered the handler of an instrument (do handler NAME)");
     case ESRCH:
       return about(fmt::format("no process has the pid {}", start.filter_pid));
     case EPERM:
@@ -150,11 +152,32 @@ Status Device::start(const fkt_start& start) {
   return number == 0 ? Status(Done{}) : start_error(start, number);
 }
 
-Result<fkt_hit_counts> Device::hit_counts(std::uint32_t instrument) const {
+Result<fkt_hit_counts> Device::hit_counts(std::uint32_t instrument, std::uint32_t cpu) const {
   fkt_hit_counts counts{};
   counts.instrument = instrument;
+  counts.cpu = cpu;
   const int number = call(fd_.get(), FKT_HIT_COUNTS, &counts);
   return number == 0 ? Result<fkt_hit_counts>(counts) : error("counts of hits", number);
+}
+
+Result<std::vector<fkt_hit_counts>> Device::hit_counts_by_cpu(std::uint32_t instrument) const {
+  const Result<fkt_status> status = this->status();
+  if (!status) return status.error();
+  std::vector<fkt_hit_counts> list;
+  for (std::uint32_t cpu = 0; cpu < status->cpus; cpu++) {
+    fkt_hit_counts counts{};
+    counts.instrument = instrument;
+    counts.cpu = cpu;
+    const int number = call(fd_.get(), FKT_HIT_COUNTS, &counts);
+    // Numbers of CPUs may have holes.
+    if (number == ENXIO && cpu > 0) continue;
+    if (number != 0) return error("counts of hits", number);
+    if (counts.kept != 0 || counts.dropped != 0 ||
+        std::ranges::any_of(counts.missed, [](std::uint64_t missed) { return missed != 0; })) {
+      list.push_back(counts);
+    }
+  }
+  return list;
 }
 
 Result<std::string> Device::module_probes() const {
@@ -260,6 +283,10 @@ Result<bool> Device::change_mask(unsigned long request, std::uint64_t mask) {
   }
   if (number == ENXIO) {
     return about("the recording has no instruments of one of these layers (fkt_record --also)");
+  }
+  if (number == EBUSY) {
+    return about(
+        "the recording has not begun yet: it waits for the hit of an instrument (do start)");
   }
   return number == 0 ? Result<bool>(true) : error("setting the mask", number);
 }

@@ -56,8 +56,12 @@ class Device {
   // first `first` ones. Call after stop(). Returns false if the kernel no longer has all of them.
   bool index(std::uint64_t first, std::span<fkt_index_entry> entries) const;
 
-  // Of the instrument with this number, in the recording of this open device.
-  Result<fkt_hit_counts> hit_counts(std::uint32_t instrument) const;
+  // Of the instrument with this number, in the recording of this open device. cpu: number of a
+  // possible CPU; FKT_ALL_CPUS: all together.
+  Result<fkt_hit_counts> hit_counts(std::uint32_t instrument,
+                                    std::uint32_t cpu = FKT_ALL_CPUS) const;
+  // The same of each possible CPU on which it had hits; nothing of the others.
+  Result<std::vector<fkt_hit_counts>> hit_counts_by_cpu(std::uint32_t instrument) const;
   // The probes of the loaded modules, as FKT_MODULE_PROBES lists them.
   Result<std::string> module_probes() const;
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lib/format/stack_frames.h"
+
 namespace fkt {
 namespace {
 
@@ -155,6 +157,26 @@ void EventFormat::value_and_name(TextWriter& out, const Field& field, std::uint6
   if (out.size() == before + 1) out.truncate(before);
 }
 
+void EventFormat::stack(TextWriter& out, const Field& field, const Event& event) const {
+  bool is_innermost = true;
+  for (const std::uint64_t address : frames_of(field, event, info_.symbols)) {
+    if (!is_innermost) out.put(" < ");
+    out.escaped(frame_name(field, address, is_innermost, info_.symbols));
+    is_innermost = false;
+  }
+}
+
+void EventFormat::json_stack(TextWriter& out, const Field& field, const Event& event) const {
+  bool is_innermost = true;
+  out.put('[');
+  for (const std::uint64_t address : frames_of(field, event, info_.symbols)) {
+    if (!is_innermost) out.put(',');
+    out.json(frame_name(field, address, is_innermost, info_.symbols));
+    is_innermost = false;
+  }
+  out.put(']');
+}
+
 void EventFormat::argument(TextWriter& out, const Field& field, std::uint64_t number) const {
   switch (field.type) {
     case FieldType::irq:  // "14 ide0"
@@ -212,6 +234,12 @@ void EventFormat::text(TextWriter& out, const Event& event, const Step& step) co
       out.put(field.name);
       out.put('=');
       return put_bytes(out, EventType::bytes(field, event));
+    }
+    if (is_stack(field)) {
+      separate();
+      out.put(field.name);
+      out.put('=');
+      return stack(out, field, event);
     }
     if (field.use == FieldUse::begin) return;  // only some of its bits
     const std::optional<std::uint64_t> number = EventType::value(field, event);
@@ -277,6 +305,10 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
       out.put('"');
       put_bytes(out, EventType::bytes(field, event));
       return out.put('"');
+    }
+    if (is_stack(field)) {
+      key(field.name);
+      return json_stack(out, field, event);
     }
     const std::optional<std::uint64_t> number = EventType::value(field, event);
     if (!number) return;

@@ -34,6 +34,8 @@ class EventFormat {
   void name_or_value(TextWriter& out, const Field& field, std::uint64_t number) const;
   void value_and_name(TextWriter& out, const Field& field, std::uint64_t number) const;
   void argument(TextWriter& out, const Field& field, std::uint64_t number) const;
+  void stack(TextWriter& out, const Field& field, const Event& event) const;
+  void json_stack(TextWriter& out, const Field& field, const Event& event) const;
   bool names_event(const EventType& type) const;
 
   const TraceInfo& info_;

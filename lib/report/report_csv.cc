@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/report/report_csv.h"
 
+#include "lib/report/hit_report.h"
 #include "lib/report/report_tables.h"
 
 namespace fkt {
@@ -48,7 +49,8 @@ void write_parts(TextWriter& out, const Summary& summary, const TimeFormat& time
 
 }  // namespace
 
-void write_report_csv(TextWriter& out, const Summary& summary, const TimeFormat& time) {
+void write_report_csv(TextWriter& out, const Summary& summary,
+                      const std::optional<HitResults>& hits, const TimeFormat& time) {
   write_csv(out, recording_table(summary, time), time, "recording");
   if (!summary.losses.empty()) write_csv(out, gaps_table(summary, time), time, "gaps");
   write_csv(out, histogram_table(summary), time, "histogram");
@@ -58,6 +60,7 @@ void write_report_csv(TextWriter& out, const Summary& summary, const TimeFormat&
   write_parts(out, summary, time);
   write_csv(out, processes_table(summary, {}), time, "processes");
   write_csv(out, cpus_table(summary), time, "cpus");
+  if (hits) write_hits_csv(out, *hits, time);
 }
 
 void write_counts_csv(TextWriter& out, const std::vector<Summary::Count>& counts) {

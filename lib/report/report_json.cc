@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lib/report/hit_report.h"
 #include "lib/report/report_head.h"
 #include "lib/report/report_tables.h"
 
@@ -65,6 +66,13 @@ class ReportJson {
       : s_(summary), a_(analysis), time_(time) {}
 
   Json object() const {
+    Json json = figures();
+    if (a_.info().hits) json["instruments"] = rows(instruments_table(*a_.info().hits), time_);
+    return json;
+  }
+
+ private:
+  Json figures() const {
     return {{"recording", recording()},
             {"file", s_.file ? extent(*s_.file) : Json()},
             {"selection", selection()},
@@ -79,8 +87,6 @@ class ReportJson {
             {"cpus", rows(cpus_table(s_), time_)},
             {"load", load()}};
   }
-
- private:
   Json at(std::uint64_t ticks) const { return in_unit(ticks, time_); }
   Json extent(const Summary::Extent& extent) const {
     return {{"from", at(extent.from)}, {"to", at(extent.to)}, {"duration", at(extent.ticks)}};

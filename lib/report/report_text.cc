@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "lib/base/text.h"
+#include "lib/report/hit_report.h"
 #include "lib/report/report_head.h"
 #include "lib/report/report_tables.h"
 
@@ -37,6 +38,7 @@ class Report {
     processes();
     cpus();
     load();
+    if (a_.info().hits) write_hits(out_, *a_.info().hits);
   }
 
  private:

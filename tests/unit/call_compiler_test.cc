@@ -20,7 +20,16 @@ using namespace fkt::test;
 
 namespace {
 
-const std::vector<std::string> kFlags = {"other", "inside"};
+// "other" and "inside" are flags of the recording, "mine" is one of each task.
+FlagNames some_flags() {
+  FlagNames flags;
+  for (const char* const action : {"set other", "clear inside", "set mine of task"}) {
+    const Result<Action> parsed = parse_action(action, 1);
+    REQUIRE(parsed);
+    REQUIRE(flags.add(*parsed));
+  }
+  return flags;
+}
 
 // The words that fetched values and conditions may read: this process's own memory.
 int read_memory(void* to, __u64 address, __u32 bytes) {
@@ -32,7 +41,8 @@ int read_memory(void* to, __u64 address, __u32 bytes) {
 std::map<std::uint32_t, std::uint64_t> contexts;  // of the task that calls
 
 __u64 context_of(const __u64*, __u32 which, __u32 parameter) {
-  if (which == FKT_CONTEXT_FLAG) return contexts[which] >> parameter & 1;
+  if (which == FKT_CONTEXT_FLAG || which == FKT_CONTEXT_TASK_FLAG)
+    return contexts[which] >> parameter & 1;
   return contexts[which];
 }
 
@@ -42,7 +52,7 @@ Result<CallPrograms> compiled(const std::string& text) {
   if (!instrument) return instrument.error();
   const Result<Prototype> function = btf.prototype(instrument->place.names.patterns[0]);
   if (!function) return function.error();
-  return compile_call(*instrument, *function, {btf, 1e9, kFlags});
+  return compile_call(*instrument, *function, {btf, 1e9, some_flags()});
 }
 
 std::string refusal(const std::string& text) {
@@ -329,6 +339,10 @@ TEST_CASE("the task and what it is in") {
   CHECK(kept_if("stack_left < 300 && ret == 0", call) == "dropped at entry");
   CHECK(kept_if("inside && !other", call) == "kept");
   CHECK(kept_if("!inside", call) == "dropped at exit");
+  contexts[FKT_CONTEXT_TASK_FLAG] = 0;
+  CHECK(kept_if("mine", call) == "dropped at exit");
+  contexts[FKT_CONTEXT_TASK_FLAG] = 1;
+  CHECK(kept_if("mine && inside", call) == "kept");
   CHECK(kept_if("1/10", call) == "kept");
   contexts[FKT_CONTEXT_CHANCE] = 1;
   CHECK(kept_if("1/10", call) == "dropped at exit");
@@ -422,4 +436,44 @@ TEST_CASE("ranges are what comparisons with constants mean, for every width and 
   CHECK(range_of(Comparison::greater, most, 64, false).kind == ValueRange::Kind::none);
   CHECK(range_of(Comparison::less_equal, most, 64, false).kind == ValueRange::Kind::all);
   CHECK(range_of(Comparison::less, most, 64, true).kind == ValueRange::Kind::all);
+}
+
+TEST_CASE("a flag is one of the recording or one of each task, and there is an end of them") {
+  FlagNames flags = some_flags();
+  const auto add = [&](const std::string& text) {
+    const Result<Action> action = parse_action(text, 1);
+    REQUIRE(action);
+    const Status added = flags.add(*action);
+    return added ? std::string("added") : added.error().message;
+  };
+  CHECK(flags.find("inside")->number == 1);
+  CHECK(flags.find("mine")->of_task);
+  CHECK(flags.find("mine")->number == 0);
+  CHECK(!flags.find("yours"));
+  CHECK(add("clear mine of task") == "added");
+  CHECK(add("count") == "added");
+  CHECK(add("clear mine").find("one of the task for some") != std::string::npos);
+  CHECK(add("set inside of task").find("one of the task for some") != std::string::npos);
+  for (int i = 1; i < FKT_TASK_FLAGS; i++) {
+    CHECK(add("set t" + std::to_string(i) + " of task") == "added");
+  }
+  CHECK(add("set last of task") == "too many flags of tasks (at most 8)");
+  for (int i = 2; i < FKT_PROGRAM_FLAGS; i++) CHECK(add("set f" + std::to_string(i)) == "added");
+  CHECK(add("set last") == "too many flags (at most 64)");
+  CHECK(flags.names().size() == FKT_TASK_FLAGS + FKT_PROGRAM_FLAGS);
+}
+
+TEST_CASE("actions with a name have one, and nothing behind it") {
+  const auto refused = [](const std::string& text) {
+    const Result<Action> action = parse_action(text, 1);
+    return action ? "made" : action.error().message;
+  };
+  CHECK(refused("set x of tasks").find("\"of task\"") != std::string::npos);
+  CHECK(refused("set x of").find("\"of task\"") != std::string::npos);
+  CHECK(refused("set").find("the flag's name") != std::string::npos);
+  CHECK(refused("handler").find("the handler's name") != std::string::npos);
+  CHECK(refused("handler x of task") != "made");
+  CHECK(refused("handler " + std::string(31, 'x')) == "made");
+  CHECK(refused("handler " + std::string(32, 'x')).find("31 characters") != std::string::npos);
+  CHECK(refused("stack now") != "made");
 }

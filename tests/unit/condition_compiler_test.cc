@@ -163,4 +163,7 @@ TEST_CASE("what fired is told in one line") {
   CHECK(fired_text(fired, 2e9) == "sys_fsync by writer (77) on CPU 1, ret=-5");
   fired.id = FKT_E_HUNG_TASK;
   CHECK(fired_text(fired, 2e9) == "hung_task by writer (77) on CPU 1");
+  fired.id = 0;
+  CHECK(fired_text(fired, 2e9, "tp:a:b do snapshot") ==
+        "a hit of tp:a:b do snapshot by writer (77) on CPU 1");
 }

@@ -20,9 +20,9 @@ namespace {
 
 std::string_view type_name(const Field& field) {
   static constexpr std::string_view kNames[] = {
-      "u",       "s",         "x",     "addr",   "uaddr",   "tid",  "cpu",
-      "syscall", "syscall32", "irq",   "vector", "softirq", "trap", "exitcode",
-      "str",     "dev",       "bytes", "ticks",  "ip4",     "port"};
+      "u",         "s",     "x",      "addr",    "uaddr", "tid",      "cpu", "syscall",
+      "syscall32", "irq",   "vector", "softirq", "trap",  "exitcode", "str", "dev",
+      "bytes",     "ticks", "ip4",    "port",    "stack", "ustack"};
   const auto type = static_cast<std::size_t>(field.type);
   return type < std::size(kNames) ? kNames[type] : std::string_view(field.names);
 }
@@ -129,7 +129,8 @@ read it.
 Arguments have a type: u, s, x numbers (unsigned, signed, hexadecimal); addr, uaddr addresses of the
 kernel and of user space; tid a thread; cpu; syscall, syscall32 system calls' numbers; irq, vector,
 softirq, trap; exitcode as wait(2) gives it; str text; ticks a duration; ip4, port an address and a port; dev a
-device; bytes an array of them; function the number of a function, which the recording names.
+device; bytes an array of them; stack, ustack the addresses of a stack; function the number of a function, which the
+recording names.
 .PP
 The codes of
 .B switch

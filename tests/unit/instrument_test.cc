@@ -99,7 +99,10 @@ TEST_CASE("values, condition and action") {
   CHECK(made("call:f if a == \"x\"").condition->nodes()[0].value.quoted);
   CHECK_FALSE(made("call:f if ret < count").condition->nodes()[0].value.quoted);
   CHECK(made("fn:A do set inside_A").action.name == "inside_A");
+  CHECK(!made("fn:A do set inside_A").action.of_task);
+  CHECK(made("fn:A do clear inside_A of task").action.of_task);
   CHECK(made("fn:A do handler mine").action.kind == Action::Kind::handler);
+  CHECK(made("fn:A do handler mine").action.name == "mine");
   CHECK(made("call:f(ret) ret").values[0].of_result == false);
 }
 

@@ -80,6 +80,13 @@ class TraceBuilder {
     return *this;
   }
 
+  // As above, with as many words as `words` has.
+  TraceBuilder& long_event(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
+                           std::uint32_t arg, std::span<const std::uint64_t> words) {
+    append(cpu, clock, id, arg, words, true);
+    return *this;
+  }
+
   // Appends an event that adds these lines to the catalogue.
   TraceBuilder& define(std::uint32_t cpu, std::uint64_t clock, std::string_view lines) {
     std::vector<std::uint64_t> words((lines.size() + 7) / 8);

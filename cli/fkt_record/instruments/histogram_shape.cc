@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <functional>
 #include <vector>
 
 #include <fmt/core.h>
@@ -15,20 +15,8 @@
 namespace fkt::record {
 namespace {
 
-constexpr std::uint32_t kRows = 1024;      // different keys on a CPU
-constexpr std::size_t kMostBarWidth = 40;  // characters
+constexpr std::uint32_t kRows = 1024;  // different keys on a CPU
 constexpr double kNsPerSecond = 1e9;
-
-std::uint64_t hits_of(const fkt_histogram_row& row) {
-  return std::accumulate(std::begin(row.counts), std::end(row.counts), std::uint64_t{0});
-}
-
-// A name from the recorded machine, on one line of a terminal.
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += c < ' ' || c == 0x7f ? '?' : c;
-  return out;
-}
 
 }  // namespace
 
@@ -71,7 +59,7 @@ std::string HistogramShape::key_text(const fkt_histogram_row& row) const {
   switch (measured_.key->kind) {
     case RecordedField::Kind::text: {
       std::string_view text(reinterpret_cast<const char*>(row.key), sizeof row.key);
-      return printable(text.substr(0, std::min(text.find('\0'), text.size())));
+      return std::string(text.substr(0, std::min(text.find('\0'), text.size())));
     }
     case RecordedField::Kind::address:
     case RecordedField::Kind::hexadecimal:
@@ -87,48 +75,24 @@ std::string HistogramShape::key_text(const fkt_histogram_row& row) const {
   return std::to_string(row.key[0]);
 }
 
-std::string HistogramShape::value_text(std::uint64_t value) const {
-  return measured_.is_time ? fmt::format("{} ns", value) : std::to_string(value);
-}
-
-std::string HistogramShape::bucket_text(std::size_t bucket) const {
-  if (bucket == 0) return "below 0";
-  if (width_ != 0) {
-    const std::string from = value_text((bucket - 1) * width_);
-    return bucket + 1 == FKT_HISTOGRAM_BUCKETS
-               ? from + " and more"
-               : fmt::format("{} to {}", from, value_text(bucket * width_ - 1));
-  }
-  if (bucket == 1) return value_text(0);
-  const std::uint64_t from = std::uint64_t{1} << (bucket - 2);
-  return fmt::format("{} to {}", value_text(from), value_text(from + (from - 1)));
-}
-
-std::string HistogramShape::text(std::span<const fkt_histogram_row> rows) const {
-  std::vector<const fkt_histogram_row*> sorted;
-  for (const fkt_histogram_row& row : rows) sorted.push_back(&row);
-  std::ranges::stable_sort(sorted, std::greater(),
-                           [](const fkt_histogram_row* row) { return hits_of(*row); });
-  std::string text;
-  for (const fkt_histogram_row* const row : sorted) {
-    const std::uint64_t hits = hits_of(*row);
-    if (hits == 0) continue;
-    const std::string key =
-        measured_.key ? fmt::format("{}={}: ", measured_.key->name, key_text(*row)) : "";
-    const auto sum = static_cast<double>(static_cast<std::int64_t>(row->sum));
-    text += fmt::format("  {}{}, {} on average {:.1f}{}\n", key, counted(hits, "hit"),
-                        measured_.value.name, sum / static_cast<double>(hits),
-                        measured_.is_time ? " ns" : "");
-    const std::uint64_t most = std::ranges::max(row->counts);
-    for (std::size_t i = 0; i < FKT_HISTOGRAM_BUCKETS; i++) {
-      if (row->counts[i] == 0) continue;
-      const auto bar = static_cast<std::size_t>(static_cast<double>(row->counts[i]) /
-                                                static_cast<double>(most) * kMostBarWidth);
-      text += fmt::format("    {:>32} {:>10} {}\n", bucket_text(i), row->counts[i],
-                          std::string(bar, '#'));
+HitHistogram HistogramShape::result(std::span<const fkt_histogram_row> rows) const {
+  HitHistogram histogram{.value = measured_.value.name,
+                         .unit = measured_.is_time ? "ns" : "",
+                         .key = measured_.key ? measured_.key->name : "",
+                         .width = width_,
+                         .rows = {}};
+  for (const fkt_histogram_row& from : rows) {
+    HitHistogram::Row row;
+    if (measured_.key) row.key = key_text(from);
+    row.sum = static_cast<std::int64_t>(from.sum);
+    for (unsigned i = 0; i < FKT_HISTOGRAM_BUCKETS; i++) {
+      if (from.counts[i] != 0) row.counts[i] = from.counts[i];
     }
+    // A row may have been made without a hit yet.
+    if (!row.counts.empty()) histogram.rows.push_back(std::move(row));
   }
-  return text;
+  std::ranges::stable_sort(histogram.rows, std::greater(), &HitHistogram::Row::hits);
+  return histogram;
 }
 
 }  // namespace fkt::record

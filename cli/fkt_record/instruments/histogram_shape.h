@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A histogram of an instrument: what the kernel is told of it, and its rows as text.
+// A histogram of an instrument: what the kernel is told of it, and what its rows mean.
 #pragma once
 
 #include <span>
@@ -8,6 +8,7 @@
 #include <fkt/ioctl.h>
 
 #include "lib/base/result.h"
+#include "lib/format/hit_results.h"
 #include "lib/instrument/action.h"
 #include "lib/instrument/call_compiler.h"
 
@@ -22,8 +23,8 @@ class HistogramShape {
 
   // Sets what FKT_START is given of the histogram.
   void describe(fkt_instrument& instrument) const;
-  // The rows, those with most hits first, each with its buckets; times in ns. Several lines.
-  std::string text(std::span<const fkt_histogram_row> rows) const;
+  // What the recording's file says of the rows, those with most hits first; times in ns.
+  HitHistogram result(std::span<const fkt_histogram_row> rows) const;
 
  private:
   MeasuredValue measured_;
@@ -31,8 +32,6 @@ class HistogramShape {
   std::uint32_t scale_ = 0, shift_ = 0;
 
   std::string key_text(const fkt_histogram_row& row) const;
-  std::string value_text(std::uint64_t value) const;
-  std::string bucket_text(std::size_t bucket) const;
 };
 
 }  // namespace fkt::record

@@ -9,13 +9,14 @@
 #include <set>
 #include <utility>
 
-#include "cli/fkt_record/instruments/hit_report.h"
+#include "cli/fkt_record/instruments/read_hits.h"
 #include "cli/fkt_record/instruments/tracefs.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
 #include "lib/base/event_fd.h"
 #include "lib/base/os_error.h"
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
+#include "lib/report/hit_report.h"
 
 namespace fkt::record {
 namespace {
@@ -84,16 +85,29 @@ InstrumentControl::InstrumentControl(Device& device, std::shared_ptr<Defined> de
 
 Result<InstrumentSetup> InstrumentControl::make(const Instruments& instruments,
                                                 const KernelSymbols& symbols) {
-  return InstrumentSetup::make({instruments, rules_.layers}, device_, symbols,
+  const std::span<const Instrument> before = setup_ ? instruments_ : std::span<const Instrument>();
+  return InstrumentSetup::make({instruments, rules_.layers, before}, device_, symbols,
                                rules_.ticks_per_second, numbering_, setup());
 }
 
 Status InstrumentControl::prepare(const KernelSymbols& symbols) {
-  there_ = tracepoints_there();
+  there_ = tracepoints_there(instruments_);
   Result<InstrumentSetup> setup = make(instruments_, symbols);
   if (!setup) return setup.error();
   setup_.emplace(std::move(*setup));
+  note_texts();
   return Done{};
+}
+
+void InstrumentControl::note_texts() {
+  const std::scoped_lock lock(texts_lock_);
+  texts_.clear();
+  for (const InstrumentSetup::Part& part : setup_->parts()) texts_.push_back(part.text);
+}
+
+std::string InstrumentControl::text_at(std::uint32_t number) const {
+  const std::scoped_lock lock(texts_lock_);
+  return number < texts_.size() ? texts_[number] : "an instrument";
 }
 
 std::string InstrumentControl::head_lines() {
@@ -147,14 +161,14 @@ void InstrumentControl::end() {
   waiting_.clear();
 }
 
-// The tracepoints of all systems that instruments name, with the kernel's numbers: a module that
-// went and came again has others than before, though of the same names.
-std::string InstrumentControl::tracepoints_there() const {
+// The tracepoints of all systems that these instruments and the layers name, with the kernel's
+// numbers: a module that went and came again has others than before, though of the same names.
+std::string InstrumentControl::tracepoints_there(const Instruments& instruments) const {
   std::set<std::string> systems;
   const auto add = [&](const Instrument& instrument) {
     if (instrument.place.kind == Place::Kind::tracepoint) systems.insert(instrument.place.group);
   };
-  std::ranges::for_each(instruments_, add);
+  std::ranges::for_each(instruments, add);
   for (const LayerFile& file : rules_.layers) {
     for (const LayerLine& line : file.lines) add(line.instrument);
   }
@@ -177,14 +191,12 @@ void InstrumentControl::modules_changed() {
     looks_again_ = true;
     return;
   }
-  std::string there = tracepoints_there();
-  if (there == there_) return;
+  if (tracepoints_there(instruments_) == there_) return;
   is_busy_ = true;
-  task_.start([this, there = std::move(there)] {
+  task_.start([this] {
     const Result<std::string> done = change(instruments_);
-    // After an error it is tried again when the next module comes or goes: some come and go
-    // together.
-    there_ = done ? there : "";
+    // It is tried again when the next module comes or goes: some come and go together.
+    if (!done) there_.clear();
     news_ = done ? *done : done.error().message;
     signal_event(answered_);
   });
@@ -222,6 +234,7 @@ Result<std::string> InstrumentControl::change(Instruments instruments) {
   }
   const Result<KernelSymbols> symbols = read_kallsyms();
   if (!symbols) return symbols.error();
+  std::string there = tracepoints_there(instruments);
   Result<InstrumentSetup> setup = make(instruments, *symbols);
   if (!setup) return without_option(setup.error());
   if (setup->has_calls() && rules_.clock != FKT_CLOCK_TSC) {
@@ -240,14 +253,19 @@ Result<std::string> InstrumentControl::change(Instruments instruments) {
                  setup->name_of(refused, numbering_) + ": " + table.error().message};
   }
   undefined_.clear();
+  there_ = std::move(there);
   const std::uint64_t on = setup->layers() & ~(setup_ ? setup_->layers() : 0);
   instruments_ = std::move(instruments);
   setup_.emplace(std::move(*setup));
+  note_texts();
   if (on != 0) {
     const Result<bool> enabled = device_.enable(on);
     if (!enabled) return enabled.error();
   }
-  return counted(instruments_.size(), "instrument") + " (table " + std::to_string(*table) + ")";
+  std::string done =
+      counted(instruments_.size(), "instrument") + " (table " + std::to_string(*table) + ")";
+  for (const auto& gone : setup_->gone()) done += "; without places: " + gone.reason;
+  return done;
 }
 
 Result<InstrumentControl::Instruments> InstrumentControl::with_added(
@@ -256,12 +274,27 @@ Result<InstrumentControl::Instruments> InstrumentControl::with_added(
   for (const std::string& line : wanted_lines(text)) {
     Result<Instrument> instrument = parse(line);
     if (!instrument) return instrument.error();
+    const Status possible = check_while_recording(*instrument);
+    if (!possible) return possible.error();
     instruments.push_back(std::move(*instrument));
   }
   if (instruments.size() == instruments_.size()) {
     return Error{ErrorCode::usage, "there is no instrument to add"};
   }
   return instruments;
+}
+
+// What is possible with -i may not be possible any more, or not in this recording.
+Status InstrumentControl::check_while_recording(const Instrument& instrument) const {
+  const std::string text = '"' + instrument.text + "\": ";
+  if (instrument.action.kind == Action::Kind::start &&
+      std::ranges::find(instruments_, instrument.text, &Instrument::text) == instruments_.end()) {
+    return Error{ErrorCode::usage, text + "what begins the recording must be there at its start"};
+  }
+  if (instrument.action.kind == Action::Kind::snapshot && !rules_.is_flight) {
+    return Error{ErrorCode::usage, text + "the recording is no flight recorder"};
+  }
+  return Done{};
 }
 
 Result<std::string> InstrumentControl::text_of(std::size_t number) const {
@@ -294,8 +327,8 @@ Result<InstrumentControl::Instruments> InstrumentControl::with_removed(
   return instruments;
 }
 
-std::string places_of(const InstrumentSetup::Part& part) {
-  return part.places == 0 && !part.is_removed ? "waits" : std::to_string(part.places);
+std::string places_of(const InstrumentResult& result) {
+  return result.places == 0 && !result.is_removed ? "waits" : std::to_string(result.places);
 }
 
 // A line for each that is or was there: number, kept, dropped, missed, places,
@@ -303,13 +336,14 @@ std::string places_of(const InstrumentSetup::Part& part) {
 Result<std::string> InstrumentControl::counts() const {
   std::string lines;
   if (!setup_) return lines;
-  for (std::size_t i = 0; i < setup_->parts().size(); i++) {
-    const Result<fkt_hit_counts> counts = device_.hit_counts(static_cast<std::uint32_t>(i));
-    if (!counts) return counts.error();
-    const InstrumentSetup::Part& part = setup_->parts()[i];
-    lines += std::to_string(i + 1) + '\t' + std::to_string(counts->kept) + '\t' +
-             std::to_string(counts->dropped) + '\t' + std::to_string(missed_hits(*counts)) + '\t' +
-             places_of(part) + '\t' + part.text + '\n';
+  const Result<HitResults> results = read_hits(device_, *setup_);
+  if (!results) return results.error();
+  std::size_t number = 0;
+  for (const InstrumentResult& result : results->instruments) {
+    const Hits hits = result.hits();
+    lines += std::to_string(++number) + '\t' + std::to_string(hits.kept) + '\t' +
+             std::to_string(hits.dropped) + '\t' + std::to_string(hits.all_missed()) + '\t' +
+             places_of(result) + '\t' + result.text + '\n';
   }
   return lines;
 }
@@ -318,17 +352,12 @@ Result<std::string> InstrumentControl::counts() const {
 Result<std::string> InstrumentControl::results() const {
   std::string text;
   if (!setup_) return text;
-  for (std::size_t i = 0; i < setup_->parts().size(); i++) {
-    const InstrumentSetup::Part& part = setup_->parts()[i];
-    if (part.action != Action::Kind::count && !part.histogram) continue;
-    const auto number = static_cast<std::uint32_t>(i);
-    const Result<fkt_hit_counts> counts = device_.hit_counts(number);
-    if (!counts) return counts.error();
-    text += hits_line(part, *counts) + '\n';
-    if (!part.histogram) continue;
-    const Result<std::vector<fkt_histogram_row>> rows = device_.histogram(number);
-    if (!rows) return rows.error();
-    text += part.histogram->text(*rows);
+  const Result<HitResults> results = read_hits(device_, *setup_);
+  if (!results) return results.error();
+  for (const InstrumentResult& result : results->instruments) {
+    if (!result.is_result()) continue;
+    text += hits_line(result) + '\n';
+    if (result.histogram) text += histogram_text(*result.histogram);
   }
   return text;
 }

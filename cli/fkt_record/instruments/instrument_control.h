@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,6 +30,7 @@ class InstrumentControl {
     std::span<const LayerFile> layers;
     fkt_clock_source clock;
     double ticks_per_second;
+    bool is_flight;  // instruments may take snapshots
   };
 
   // device, whose recording it is, and what the rules refer to must outlive the object. defined:
@@ -47,6 +49,9 @@ class InstrumentControl {
   std::string name_of(std::uint64_t address) const {
     return setup_ ? setup_->name_of(address, numbering_) : std::string();
   }
+
+  // The text of the instrument with this index; also while a request is being answered.
+  std::string text_at(std::uint32_t number) const;
 
   // Begins to answer a request; while another one is being answered, it waits for its turn. file:
   // came with it. connection: gets the answer.
@@ -80,6 +85,7 @@ class InstrumentControl {
   Result<std::string> answer(InstrumentsAsk::Command command, int file);
   Result<InstrumentSetup> make(const Instruments& instruments, const KernelSymbols& symbols);
   Result<std::string> change(Instruments instruments);
+  Status check_while_recording(const Instrument& instrument) const;
   Result<Instruments> with_added(const std::string& text) const;
   Result<Instruments> with_removed(const std::string& text) const;
   // The text of the instrument with this number in the list.
@@ -87,7 +93,8 @@ class InstrumentControl {
   Result<std::string> counts() const;
   Result<std::string> results() const;
   std::string texts() const;
-  std::string tracepoints_there() const;
+  std::string tracepoints_there(const Instruments& instruments) const;
+  void note_texts();
 
   Device& device_;
   const std::shared_ptr<Defined> defined_;
@@ -100,6 +107,8 @@ class InstrumentControl {
   std::string there_;         // tracepoints for which setup_ was made
   bool looks_again_ = false;  // modules have changed while it was busy
   std::string news_;
+  mutable std::mutex texts_lock_;
+  std::vector<std::string> texts_;  // of setup_->parts(); protected by texts_lock_
   UniqueFd answered_;
   bool is_busy_ = false;
   std::deque<Waiting> waiting_;

@@ -17,6 +17,7 @@
 #include "cli/fkt_record/instruments/point_records.h"
 #include "cli/fkt_record/instruments/probe_source.h"
 #include "cli/fkt_record/instruments/tracefs.h"
+#include "lib/base/parse.h"
 #include "lib/instrument/btf.h"
 #include "lib/instrument/probe_plan.h"
 #include "lib/record/machine_sections.h"
@@ -70,6 +71,8 @@ fkt_action action_of(const Instrument& instrument) {
   switch (instrument.action.kind) {
     case Action::Kind::record:
       return FKT_ACTION_RECORD;
+    case Action::Kind::stack:
+      return FKT_ACTION_STACK;
     case Action::Kind::histogram:
       return FKT_ACTION_HISTOGRAM;
     case Action::Kind::set:
@@ -78,22 +81,40 @@ fkt_action action_of(const Instrument& instrument) {
       return FKT_ACTION_CLEAR;
     case Action::Kind::stop:
       return FKT_ACTION_STOP;
+    case Action::Kind::start:
+      return FKT_ACTION_START;
+    case Action::Kind::snapshot:
+      return FKT_ACTION_SNAPSHOT;
+    case Action::Kind::handler:
+      return FKT_ACTION_HANDLER;
     default:
       return FKT_ACTION_COUNT;
   }
 }
 
-void add_flag(std::vector<std::string>& flags, const Action& action) {
-  if (action.kind != Action::Kind::set && action.kind != Action::Kind::clear) return;
-  if (std::ranges::find(flags, action.name) == flags.end()) flags.push_back(action.name);
+// Adds the flags that instruments set.
+Status add_flags(FlagNames& flags, const InstrumentSetup::Asked& asked) {
+  for (const Instrument& instrument : asked.instruments) {
+    const Status added = flags.add(instrument.action);
+    if (!added) return unsupported(instrument, added.error().message);
+  }
+  for (const LayerFile& file : asked.layers) {
+    for (const LayerLine& line : file.lines) {
+      const Status added = flags.add(line.instrument.action);
+      if (!added) return unsupported(line.instrument, added.error().message);
+    }
+  }
+  return Done{};
 }
 
-// Adds the names of the flags that instruments set; their numbers are their indices.
-void add_flags(std::vector<std::string>& flags, const InstrumentSetup::Asked& asked) {
-  for (const Instrument& instrument : asked.instruments) add_flag(flags, instrument.action);
-  for (const LayerFile& file : asked.layers) {
-    for (const LayerLine& line : file.lines) add_flag(flags, line.instrument.action);
+// Thread numbers are below what pid_max says, which may grow until the recording ends.
+std::uint32_t most_threads() {
+  std::uint32_t most = 0;
+  const Result<std::string> text = read_file("/proc/sys/kernel/pid_max");
+  if (!text || !parse_number(std::string_view(*text).substr(0, text->find('\n')), most)) {
+    return FKT_TASK_FLAGS_MOST;
   }
+  return std::min<std::uint32_t>(most, FKT_TASK_FLAGS_MOST);
 }
 
 bool is_on_functions(const Instrument& instrument) {
@@ -117,6 +138,8 @@ Status check_instrument(const Instrument& instrument) {
   }
   switch (instrument.action.kind) {
     case Action::Kind::record:
+    case Action::Kind::stack:
+    case Action::Kind::handler:
       return Done{};
     case Action::Kind::count:
     case Action::Kind::nothing:
@@ -124,11 +147,14 @@ Status check_instrument(const Instrument& instrument) {
     case Action::Kind::set:
     case Action::Kind::clear:
     case Action::Kind::stop:
+    case Action::Kind::start:
+    case Action::Kind::snapshot:
       if (instrument.values.empty()) return Done{};
-      return unsupported(instrument, "values are only recorded with events (do record)");
-    default:
-      return unsupported(instrument, "this action is not possible yet");
+      return unsupported(
+          instrument,
+          "values are only recorded with events (do record, do stack) or given to a handler");
   }
+  return Done{};
 }
 
 // What the running kernel says of itself, and the setup that is made of it.
@@ -145,17 +171,14 @@ class InstrumentSetup::Maker {
   }
 
   Status read_kernel(const Asked& asked) {
+    const Status named = add_flags(flags_, asked);
+    if (!named) return named;
     if (std::ranges::any_of(asked.instruments, is_of_probes)) {
       Result<ProbeSource> probes = ProbeSource::read(device_);
       if (!probes) return probes.error();
       probes_.emplace(std::move(*probes));
     }
     if (asked.layers.empty() && std::ranges::all_of(asked.instruments, is_of_probes)) return Done{};
-    add_flags(flags_, asked);
-    if (flags_.size() > FKT_PROGRAM_FLAGS) {
-      return Error{ErrorCode::usage,
-                   fmt::format("-i: too many flags (at most {})", FKT_PROGRAM_FLAGS)};
-    }
     if (symbols_.hidden) {
       return Error{ErrorCode::io,
                    "-i: the kernel hides its addresses from who lacks CAP_SYSLOG (sudo)"};
@@ -188,6 +211,16 @@ class InstrumentSetup::Maker {
       default:
         return add_function_ends(instrument, bit);
     }
+  }
+
+  // Returns whether an error to add the instrument means that its module has gone, and notes it.
+  bool may_be_gone(const Asked& asked, const Instrument& instrument, const Error& error) {
+    if (error.code != ErrorCode::usage ||
+        std::ranges::find(asked.before, instrument.text, &Instrument::text) == asked.before.end()) {
+      return false;
+    }
+    made_.gone_.push_back({instrument.text, error.message});
+    return true;
   }
 
   // What was added until now is recorded from the start. Called before the lists of layers are
@@ -235,6 +268,7 @@ class InstrumentSetup::Maker {
     a.entries = address(made_.entries_);
     a.instructions = address(made_.instructions_);
     a.points = address(made_.points_);
+    a.threads = flags_.has_of_task() ? most_threads() : 0;
     return std::move(made_);
   }
 
@@ -361,8 +395,8 @@ class InstrumentSetup::Maker {
   }
 
   Status add_instruction(const Instrument& instrument, fkt_layer layer) {
-    const Result<InstructionPlan> plan =
-        plan_instruction(instrument, {symbols_.symbols, *types_->of({}), ticks_per_second_});
+    const Result<InstructionPlan> plan = plan_instruction(
+        instrument, {symbols_.symbols, *types_->of({}), ticks_per_second_, flags_});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     const Status has = has_values(instrument, plan->program.fields, plan->name);
     if (!has) return has;
@@ -470,9 +504,12 @@ class InstrumentSetup::Maker {
     fkt_instrument& made = made_.instruments_.emplace_back();
     made.action = static_cast<__u32>(action_of(instrument));
     made.layer = layer;
-    if (made.action == FKT_ACTION_SET || made.action == FKT_ACTION_CLEAR) {
-      made.flag =
-          static_cast<__u32>(std::ranges::find(flags_, instrument.action.name) - flags_.begin());
+    if (const std::optional<FlagNames::Flag> flag = flags_.find(instrument.action.name);
+        flag && (made.action == FKT_ACTION_SET || made.action == FKT_ACTION_CLEAR)) {
+      made.flag = flag->number | (flag->of_task ? FKT_FLAG_OF_TASK : 0);
+    }
+    if (made.action == FKT_ACTION_HANDLER) {
+      instrument.action.name.copy(made.handler, sizeof made.handler - 1);
     }
     if (part.histogram) part.histogram->describe(made);
     part.layer = layer;
@@ -483,7 +520,7 @@ class InstrumentSetup::Maker {
   const KernelSymbols& symbols_;
   const double ticks_per_second_;
   Numbering& numbering_;
-  std::vector<std::string>& flags_;  // of all instruments
+  FlagNames& flags_;  // of all instruments
   std::optional<Types> types_;
   std::optional<TraceableFunctions> traceable_;
   std::optional<ProbeSource> probes_;
@@ -499,7 +536,7 @@ Result<InstrumentSetup> InstrumentSetup::make(const Asked& asked, const Device& 
   if (!done) return done.error();
   for (const Instrument& instrument : asked.instruments) {
     done = maker.add(instrument, FKT_L_INSTRUMENTS);
-    if (!done) return done.error();
+    if (!done && !maker.may_be_gone(asked, instrument, done.error())) return done.error();
   }
   maker.switch_on();
   for (const LayerFile& file : asked.layers) {
@@ -539,6 +576,16 @@ void InstrumentSetup::follow(const InstrumentSetup& before) {
   points_.renumber(places);
   parts_ = std::move(parts);
   instruments_ = std::move(instruments);
+  for (Part& part : parts_) {
+    if (std::ranges::find(gone_, part.text, &Part::Reason::name) != gone_.end()) {
+      part.is_removed = false;
+    }
+  }
+}
+
+bool InstrumentSetup::has(Action::Kind action) const {
+  return std::ranges::any_of(
+      parts_, [&](const Part& part) { return part.action == action && !part.is_removed; });
 }
 
 std::string InstrumentSetup::name_of(std::uint64_t address, const Numbering& numbering) const {

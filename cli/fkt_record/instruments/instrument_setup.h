@@ -58,6 +58,9 @@ class InstrumentSetup {
   struct Asked {
     std::span<const Instrument> instruments;
     std::span<const LayerFile> layers;
+    // Instruments that the recording had. Those of `instruments` that are among them may have lost
+    // their places, with a module: they have none then, and keep their counts.
+    std::span<const Instrument> before = {};
 
     bool is_nothing() const { return instruments.empty() && layers.empty(); }
   };
@@ -75,6 +78,8 @@ class InstrumentSetup {
   // For FKT_START and FKT_EXCHANGE; valid as long as this object.
   const fkt_instruments& arguments() const { return *arguments_; }
   bool has_calls() const { return !calls_.empty(); }
+  // Returns whether an instrument has this action.
+  bool has(Action::Kind action) const;
   // Lines for the file's catalogue, besides those of the numbering.
   const std::string& catalogue_lines() const { return calls_.catalogue_lines(); }
   // What the place at this address, which the kernel refuses to probe, is called.
@@ -85,6 +90,8 @@ class InstrumentSetup {
   // What the lists of layers name and this kernel lacks, a line for each list, and what is wrong
   // with their values.
   std::span<const std::string> remarks() const { return remarks_; }
+  // Instruments of Asked.before that have no place any more, and why: a line for each.
+  std::span<const Part::Reason> gone() const { return gone_; }
   // The layers that are recorded from the start because of -i: a bit each.
   std::uint64_t layers() const { return layers_; }
 
@@ -98,6 +105,7 @@ class InstrumentSetup {
   CallSetup calls_, entries_;  // calls_: exits, too
   InstructionSetup instructions_;
   std::vector<std::string> remarks_;
+  std::vector<Part::Reason> gone_;
   PointSetup points_;
   std::uint64_t layers_ = 0;
   std::vector<fkt_instrument> instruments_;  // as parts_

@@ -17,6 +17,7 @@
 #include <fkt/wire.h>
 
 #include "cli/fkt_record/instruments/value_lines.h"
+#include "lib/instrument/flag_names.h"
 
 namespace fkt::record {
 
@@ -35,6 +36,8 @@ class Numbers {
   // Returns whether there were too many of them: then some that were returned are no numbers.
   bool overflow() const { return names_.size() > most_; }
   const std::string& name(std::uint32_t number) const { return names_[number]; }
+  // By number.
+  std::span<const std::string> names() const { return names_; }
   // Returns the catalogue's lines for the numbers that are new since the last call.
   std::string take_lines();
 
@@ -60,7 +63,7 @@ struct Numbering {
   Numbers functions{"function", 1U << FKT_ARG_BITS};
   Numbers tracepoints{"tracepoint", FKT_POINTS_MOST};
   Numbers instructions{"instruction", FKT_INSTRUCTIONS_MOST};
-  std::vector<std::string> flags;  // by number
+  FlagNames flags;
 
   void begin();
   std::string take_lines();

@@ -214,6 +214,7 @@ Result<Sections> sections_after(const Ending& e) {
   const std::string tasks = e.status.overwritten > 0 ? e.task_list.lines() : e.tasks;
   if (!tasks.empty()) adder.add(FKT_SEC_TASKS_END, tasks);
   if (!e.definitions.empty()) adder.add(FKT_SEC_DEFINITIONS_END, e.definitions);
+  if (e.hits) adder.add(FKT_SEC_INSTRUMENTS, e.hits->to_json());
   Status added = adder.status();
   if (added) added = add_tables(sections, e.index, e.groups);
   if (!added) return added.error();

@@ -15,6 +15,7 @@
 #include "cli/fkt_record/workload/user.h"
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/format/file_writer.h"
+#include "lib/format/hit_results.h"
 #include "lib/record/device.h"
 #include "lib/record/kernel_symbols.h"
 
@@ -67,6 +68,7 @@ struct Ending {
   PartCpus snapshots;
   std::string tasks;        // payload of FKT_SEC_TASKS_END for a file that follows others
   std::string definitions;  // payload of FKT_SEC_DEFINITIONS_END; empty: there are none
+  const std::optional<HitResults>& hits;
 };
 
 // Makes the sections after the pages: totals, interrupts, tasks, index and groups.

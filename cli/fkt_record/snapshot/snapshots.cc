@@ -77,14 +77,17 @@ void Snapshots::asked_by_signal() {
 
 void Snapshots::condition_true() {
   const Result<std::optional<fkt_fired>> fired = rules_.device.fired();
-  if (!fired) return cli::warn("--snapshot-when: " + fired.error().message);
+  if (!fired) return cli::warn("the condition of a snapshot: " + fired.error().message);
   // Events before the end of the previous snapshot are in that snapshot.
   if (!*fired || (*fired)->clock <= end_clock_) return;
   by_condition_++;
-  const Status started = start_own(fired_text(**fired, rules_.ticks_per_second));
-  if (!started) cli::warn("--snapshot-when: no snapshot: " + started.error().message);
+  const std::uint32_t hit = (*fired)->instrument;
+  const std::string text = hit == 0 ? std::string() : plan_.text_of(hit - 1);
+  const std::string what = hit == 0 ? "--snapshot-when" : text;
+  const Status started = start_own(fired_text(**fired, rules_.ticks_per_second, text));
+  if (!started) cli::warn(what + ": no snapshot: " + started.error().message);
   if (by_condition_ == plan_.most_by_condition) {
-    cli::warn(fmt::format("--snapshot-when: no further snapshot after this one (--snapshots {})",
+    cli::warn(fmt::format("{}: no further snapshot after this one (--snapshots {})", what,
                           plan_.most_by_condition));
   }
 }

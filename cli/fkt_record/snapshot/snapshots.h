@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,8 +16,10 @@
 namespace fkt::record {
 
 struct SnapshotsPlan {
-  OutputPlan output;                  // snapshots that fkt_snapshot did not ask for: FILE.snap-N
-  unsigned most_by_condition = 0;     // most snapshots by --snapshot-when
+  OutputPlan output;  // snapshots that fkt_snapshot did not ask for: FILE.snap-N
+  // The text of the instrument with this index, whose action is a snapshot.
+  std::function<std::string(std::uint32_t)> text_of;
+  unsigned most_by_condition = 0;     // most snapshots by --snapshot-when and instruments
   std::chrono::nanoseconds after{0};  // time after the trigger that is recorded too
   bool quiet = false;                 // says nothing of snapshots that succeed
 };
@@ -33,7 +36,7 @@ class Snapshots {
   // True while the condition should be checked: the caller has to call condition_true() when the
   // device reports an event.
   bool wants_condition() const { return !running_ && by_condition_ < plan_.most_by_condition; }
-  // For --snapshot-when: writes a snapshot to the next FILE.snap-N.
+  // For --snapshot-when and instruments: writes a snapshot to the next FILE.snap-N.
   void condition_true();
   // When readable, the caller has to call finished(). -1 if no snapshot is being written.
   int done_fd() const { return running_ ? running_->fd() : -1; }

@@ -62,7 +62,7 @@ static void make_sound(void)
 /* Starts the plan, makes calls of getppid, and stops. Returns 0 or FKT_START's errno; recorded: calls. */
 static int run(int device, __u64 *recorded)
 {
-	struct fkt_hit_counts counts = { 0 };
+	struct fkt_hit_counts counts = { .cpu = FKT_ALL_CPUS };
 
 	*recorded = 0;
 	if (ioctl(device, FKT_START, &plan.start))
@@ -249,7 +249,8 @@ static void try_instruments(int device)
 	TRY("no instruments", EINVAL, plan.instruments.count = 0);
 	TRY("too many instruments", EINVAL, plan.instruments.count = FKT_INSTRUMENTS_MOST + 1);
 	TRY("2^32 - 1 instruments", EINVAL, plan.instruments.count = ~0U);
-	TRY("a number in the table's padding", EINVAL, plan.instruments.pad = 1);
+	TRY("flags of too many threads", EINVAL, plan.instruments.threads = FKT_TASK_FLAGS_MOST + 1);
+	TRY("flags of a thread", 0, plan.instruments.threads = 1);
 	TRY("no such layer", EINVAL, plan.instrument.layer = 63);
 	TRY("a layer beyond the mask", EINVAL, plan.instrument.layer = 64 + FKT_L_INSTRUMENTS);
 	TRY("no such action", EINVAL, plan.instrument.action = FKT_ACTIONS);
@@ -257,6 +258,21 @@ static void try_instruments(int device)
 	TRY("calls that are counted", 0, plan.instrument.action = FKT_ACTION_COUNT);
 	TRY("the last flag", 0, plan.instrument.action = FKT_ACTION_SET; plan.instrument.flag = FKT_PROGRAM_FLAGS - 1);
 	TRY("a flag behind it", EINVAL, plan.instrument.action = FKT_ACTION_SET; plan.instrument.flag = FKT_PROGRAM_FLAGS);
+	TRY("the last flag of threads", 0, plan.instrument.action = FKT_ACTION_SET;
+	    plan.instrument.flag = FKT_FLAG_OF_TASK | (FKT_TASK_FLAGS - 1));
+	TRY("a flag of threads behind it", EINVAL, plan.instrument.action = FKT_ACTION_SET;
+	    plan.instrument.flag = FKT_FLAG_OF_TASK | FKT_TASK_FLAGS);
+	TRY("a handler that nobody has registered", EUNATCH, plan.instrument.action = FKT_ACTION_HANDLER;
+	    strcpy(plan.instrument.handler, "no_such_handler"));
+	TRY("a handler without a name", EUNATCH, plan.instrument.action = FKT_ACTION_HANDLER);
+	TRY("a name without an end", EINVAL, plan.instrument.action = FKT_ACTION_HANDLER;
+	    memset(plan.instrument.handler, 'x', sizeof(plan.instrument.handler)));
+	TRY("bytes behind a name", EINVAL, plan.instrument.action = FKT_ACTION_HANDLER;
+	    strcpy(plan.instrument.handler, "x"); plan.instrument.handler[5] = 'y');
+	TRY("a handler of another action", EINVAL, strcpy(plan.instrument.handler, "x"));
+	TRY("a stack", 0, plan.instrument.action = FKT_ACTION_STACK);
+	TRY("a begin", 0, plan.instrument.action = FKT_ACTION_START);
+	TRY("a snapshot without a flight recorder", 0, plan.instrument.action = FKT_ACTION_SNAPSHOT);
 	TRY("flag 2^32 - 1", EINVAL, plan.instrument.action = FKT_ACTION_CLEAR; plan.instrument.flag = ~0U);
 	TRY("rows without a histogram", EINVAL, plan.instrument.rows = 16);
 	TRY("a width without a histogram", EINVAL, plan.instrument.width = 1);

@@ -134,7 +134,7 @@ static int exchange(int device)
 
 static struct fkt_hit_counts counts_of(int device, __u32 instrument)
 {
-	struct fkt_hit_counts counts = { .instrument = instrument };
+	struct fkt_hit_counts counts = { .instrument = instrument, .cpu = FKT_ALL_CPUS };
 
 	if (ioctl(device, FKT_HIT_COUNTS, &counts))
 		memset(&counts, 0xff, sizeof(counts));

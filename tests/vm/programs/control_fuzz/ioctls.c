@@ -183,7 +183,8 @@ static __u64 instruments(struct thread *t)
 		.instruments = (unsigned long)place(t, instrument, sizeof(instrument)),
 		.calls = chance(t, 50) ? calls(t) : 0, .entries = chance(t, 15) ? calls(t) : 0,
 		.instructions = chance(t, 15) ? calls(t) : 0, .points = chance(t, 50) ? points(t) : 0,
-		.count = chance(t, 95) ? INSTRUMENTS : small(t, INSTRUMENTS), .pad = chance(t, 99) ? 0 : (__u32)number(t),
+		.count = chance(t, 95) ? INSTRUMENTS : small(t, INSTRUMENTS),
+		.threads = chance(t, 50) ? 0 : chance(t, 95) ? below(t, 1 << 16) : (__u32)number(t),
 	};
 	return (unsigned long)place(t, &instruments, sizeof(instruments));
 }
@@ -248,7 +249,7 @@ static long status(struct thread *t)
 
 static long hit_counts(struct thread *t)
 {
-	struct fkt_hit_counts counts = { .instrument = small(t, 3) };
+	struct fkt_hit_counts counts = { .instrument = small(t, 3), .cpu = small(t, 2) ? small(t, 4) : FKT_ALL_CPUS };
 
 	return ioctl(device(t), FKT_HIT_COUNTS, place(t, &counts, sizeof(counts)));
 }

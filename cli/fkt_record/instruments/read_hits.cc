@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/instruments/read_hits.h"
+
+namespace fkt::record {
+namespace {
+
+Hits hits_of(const fkt_hit_counts& counts) {
+  Hits hits{.kept = counts.kept, .dropped = counts.dropped, .missed = {}};
+  for (unsigned i = 0; i < FKT_MISSED_REASONS; i++) {
+    if (counts.missed[i] != 0) hits.missed[missed_word(i)] = counts.missed[i];
+  }
+  return hits;
+}
+
+Result<InstrumentResult> result_of(const Device& device, const InstrumentSetup::Part& part,
+                                   std::uint32_t number) {
+  const Result<std::vector<fkt_hit_counts>> cpus = device.hit_counts_by_cpu(number);
+  if (!cpus) return cpus.error();
+  InstrumentResult result{.text = part.text,
+                          .action = std::string(action_name(part.action)),
+                          .layer = part.layer,
+                          .places = part.places,
+                          .of = part.of,
+                          .has_calls = part.place.kind == Place::Kind::call,
+                          .is_removed = part.is_removed,
+                          .cpus = {},
+                          .histogram = {}};
+  for (const fkt_hit_counts& counts : *cpus) {
+    result.cpus.push_back({counts.cpu, hits_of(counts)});
+  }
+  if (!part.histogram) return result;
+  const Result<std::vector<fkt_histogram_row>> rows = device.histogram(number);
+  if (!rows) return rows.error();
+  result.histogram = part.histogram->result(*rows);
+  return result;
+}
+
+}  // namespace
+
+Result<HitResults> read_hits(const Device& device, const InstrumentSetup& setup) {
+  HitResults results;
+  const auto parts = setup.parts();
+  for (std::uint32_t i = 0; i < parts.size(); i++) {
+    Result<InstrumentResult> result = result_of(device, parts[i], i);
+    if (!result) return result.error();
+    results.instruments.push_back(std::move(*result));
+  }
+  if (!setup.has_calls() || parts.empty()) return results;
+  const Result<fkt_hit_counts> all = device.hit_counts(0);
+  if (!all) return all.error();
+  results.calls = HitResults::Calls{all->too_short, all->taken};
+  return results;
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/format/hit_results.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include <fkt/ioctl.h>
+
+#include "lib/format/json.h"
+#include "lib/format/json_members.h"
+
+namespace fkt {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Reason {
+  std::string_view word, text;
+};
+
+// By enum fkt_missed.
+constexpr Reason kReasons[] = {
+    {"memory", "memory could not be read"},
+    {"nested", "too many at once on a CPU"},
+    {"stale", "began before the recording or the instrument"},
+    {"fields", "had not the fields that are described"},
+    {"full", "the histogram had no room for their keys"},
+    {"probe", "not seen by the kernel's probe"},
+    {"room", "their record was too long"},
+    {"thread", "their thread has no room for its flag, or they were in an interrupt"},
+};
+
+Json json_of(const Hits& hits) {
+  return {{"kept", hits.kept}, {"dropped", hits.dropped}, {"missed", hits.missed}};
+}
+
+Json json_of(const HitHistogram& histogram) {
+  Json rows = Json::array();
+  for (const HitHistogram::Row& row : histogram.rows) {
+    Json counts = Json::array();
+    for (const auto& [bucket, count] : row.counts) counts.push_back({bucket, count});
+    rows.push_back({{"key", row.key}, {"sum", row.sum}, {"counts", std::move(counts)}});
+  }
+  return {{"value", histogram.value},
+          {"unit", histogram.unit},
+          {"key", histogram.key},
+          {"width", histogram.width},
+          {"rows", std::move(rows)}};
+}
+
+Json json_of(const InstrumentResult& result) {
+  Json cpus = Json::array();
+  for (const InstrumentResult::OnCpu& on : result.cpus) {
+    Json cpu = json_of(on.hits);
+    cpu["cpu"] = on.cpu;
+    cpus.push_back(std::move(cpu));
+  }
+  Json json = {{"text", result.text},     {"action", result.action}, {"layer", result.layer},
+               {"places", result.places}, {"of", result.of},         {"calls", result.has_calls},
+               {"cpus", std::move(cpus)}};
+  if (result.is_removed) json["removed"] = true;
+  if (result.histogram) json["histogram"] = json_of(*result.histogram);
+  return json;
+}
+
+// Calls `each` for every object in the array that is the member `key`.
+template <class Each>
+void for_each_object(const Json& json, const char* key, Each each) {
+  const auto list = json.find(key);
+  if (list == json.end() || !list->is_array()) return;
+  for (const Json& element : *list) {
+    if (element.is_object()) each(element);
+  }
+}
+
+Hits hits_of(const Json& json) {
+  Hits hits;
+  get(json, "kept", hits.kept);
+  get(json, "dropped", hits.dropped);
+  const auto missed = json.find("missed");
+  if (missed == json.end() || !missed->is_object()) return hits;
+  for (const auto& [word, count] : missed->items()) {
+    if (count.is_number_unsigned()) hits.missed[word] = count.get<std::uint64_t>();
+  }
+  return hits;
+}
+
+HitHistogram::Row row_of(const Json& json) {
+  HitHistogram::Row row;
+  get(json, "key", row.key);
+  get(json, "sum", row.sum);
+  const auto counts = json.find("counts");
+  if (counts == json.end() || !counts->is_array()) return row;
+  for (const Json& pair : *counts) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_unsigned() ||
+        !pair[1].is_number_unsigned()) {
+      continue;
+    }
+    const auto bucket = pair[0].get<std::uint64_t>();
+    if (bucket < FKT_HISTOGRAM_BUCKETS) {
+      row.counts[static_cast<unsigned>(bucket)] = pair[1].get<std::uint64_t>();
+    }
+  }
+  return row;
+}
+
+HitHistogram histogram_of(const Json& json) {
+  HitHistogram histogram;
+  get(json, "value", histogram.value);
+  get(json, "unit", histogram.unit);
+  get(json, "key", histogram.key);
+  get(json, "width", histogram.width);
+  for_each_object(json, "rows", [&](const Json& row) { histogram.rows.push_back(row_of(row)); });
+  return histogram;
+}
+
+InstrumentResult result_of(const Json& json) {
+  InstrumentResult result;
+  get(json, "text", result.text);
+  get(json, "action", result.action);
+  get(json, "layer", result.layer);
+  get(json, "places", result.places);
+  get(json, "of", result.of);
+  get(json, "calls", result.has_calls);
+  get(json, "removed", result.is_removed);
+  for_each_object(json, "cpus", [&](const Json& cpu) {
+    InstrumentResult::OnCpu& on = result.cpus.emplace_back();
+    get(cpu, "cpu", on.cpu);
+    on.hits = hits_of(cpu);
+  });
+  const auto histogram = json.find("histogram");
+  if (histogram != json.end() && histogram->is_object()) {
+    result.histogram = histogram_of(*histogram);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string missed_word(unsigned reason) {
+  return reason < std::size(kReasons) ? std::string(kReasons[reason].word) : std::to_string(reason);
+}
+
+std::string_view missed_text(std::string_view word) {
+  const Reason* const known = std::ranges::find(kReasons, word, &Reason::word);
+  return known == std::end(kReasons) ? word : known->text;
+}
+
+std::uint64_t Hits::all_missed() const {
+  return std::accumulate(missed.begin(), missed.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const auto& reason) { return sum + reason.second; });
+}
+
+Hits& Hits::operator+=(const Hits& more) {
+  kept += more.kept;
+  dropped += more.dropped;
+  for (const auto& [word, count] : more.missed) missed[word] += count;
+  return *this;
+}
+
+std::uint64_t HitHistogram::Row::hits() const {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const auto& bucket) { return sum + bucket.second; });
+}
+
+HitHistogram::Range HitHistogram::range(unsigned bucket) const {
+  if (bucket == 0) return {};
+  if (width != 0) {
+    const std::uint64_t from = (bucket - 1) * width;
+    if (bucket + 1 == FKT_HISTOGRAM_BUCKETS) return {from, {}};
+    return {from, from + (width - 1)};
+  }
+  if (bucket == 1) return {0, 0};
+  const std::uint64_t from = std::uint64_t{1} << (bucket - 2);
+  return {from, from + (from - 1)};
+}
+
+Hits InstrumentResult::hits() const {
+  Hits sum;
+  for (const OnCpu& on : cpus) sum += on.hits;
+  return sum;
+}
+
+std::string HitResults::to_json() const {
+  Json list = Json::array();
+  for (const InstrumentResult& result : instruments) list.push_back(json_of(result));
+  Json json = {{"instruments", std::move(list)}};
+  if (calls) {
+    json["too_short"] = calls->too_short;
+    json["taken"] = calls->taken;
+  }
+  return dump_json(json);
+}
+
+HitResults hit_results_of(const nlohmann::json& json) {
+  HitResults results;
+  for_each_object(json, "instruments", [&](const Json& instrument) {
+    results.instruments.push_back(result_of(instrument));
+  });
+  if (json.contains("too_short") || json.contains("taken")) {
+    results.calls.emplace();
+    get(json, "too_short", results.calls->too_short);
+    get(json, "taken", results.calls->taken);
+  }
+  return results;
+}
+
+}  // namespace fkt

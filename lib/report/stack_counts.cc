@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/report/stack_counts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/text.h"
+#include "lib/format/stack_frames.h"
+
+namespace fkt {
+namespace {
+
+// A name in a line whose parts are separated by semicolons, and whose count by a blank.
+std::string part(std::string_view name) {
+  std::string text;
+  for (const char c : name) text += c == ';' || (c >= '\0' && c <= ' ') || c == 0x7f ? '_' : c;
+  return text;
+}
+
+// ";FUNCTION;FUNCTION", the outermost one first.
+std::string functions(const Field& field, const Event& event, const Symbols& symbols) {
+  std::string text;
+  bool is_innermost = true;
+  for (const std::uint64_t address : frames_of(field, event, symbols)) {
+    const Symbol* const function = function_of(field, address, is_innermost, symbols);
+    text.insert(0, ';' + (function == nullptr ? hex(address) : part(function->name)));
+    is_innermost = false;
+  }
+  return text;
+}
+
+}  // namespace
+
+void StackCounts::add(const Event& event, std::string_view task) {
+  const EventType* const type = info_.catalogue.find(event.id);
+  if (type == nullptr) return;
+  const auto field = std::ranges::find_if(type->fields, is_stack);
+  if (field == type->fields.end()) return;
+  const std::string text = functions(*field, event, info_.symbols);
+  const auto pending = pending_.find(event.cpu);
+  if (field->type == FieldType::ustack) {
+    if (pending == pending_.end() || pending->second.pid != event.pid) return;
+    finish(pending->second, text);
+    pending_.erase(pending);
+    return;
+  }
+  if (pending != pending_.end()) finish(pending->second, "");
+  pending_[event.cpu] = {event.pid, part(task), text};
+}
+
+void StackCounts::finish(const Pending& pending, const std::string& user) {
+  counts_[pending.task + user + pending.functions]++;
+}
+
+void StackCounts::write(TextWriter& out) {
+  for (const auto& [cpu, pending] : pending_) finish(pending, "");
+  pending_.clear();
+  for (const auto& [stack, count] : counts_) {
+    out.put(stack);
+    out.put(' ');
+    out.number(count);
+    out.put('\n');
+  }
+}
+
+}  // namespace fkt

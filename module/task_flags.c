@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Flags of threads: a byte for each thread number, whose bits are the flags. Only the thread itself changes its byte,
+ * in its own context, and its parent before it runs; so a change is one instruction without LOCK prefix, against hits
+ * on top of it. In interrupts a thread's flags are not set: what interrupts a thread is not what the thread does.
+ */
+
+#include <linux/compiler.h>
+#include <linux/gfp.h>
+#include <linux/overflow.h>
+#include <linux/sched.h>
+#include <linux/vmalloc.h>
+
+#include <fkt/ioctl.h>
+#include <fkt/program.h>
+
+#include "../probes/call_context.h"
+#include "task_flags.h"
+
+/* Changed under the recording's lock, while no probe uses them: before the first table that does is in force. */
+static u8 *flags; /* NULL: there are none */
+static u32 count;
+
+/*
+ * Makes room for threads with lower numbers, once in a recording. threads: may be 0. Caller must hold the recording's
+ * lock.
+ */
+int fkt_task_flags_make(u32 threads)
+{
+	u8 *made;
+
+	if (!threads || flags)
+		return 0;
+	made = __vmalloc(threads, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	if (!made)
+		return -ENOMEM;
+	count = threads;
+	/* Release: a hook that finds it finds the number, too. */
+	smp_store_release(&flags, made);
+	return 0;
+}
+
+/* Called when no probe and no hook runs any more. Caller holds the recording's lock. */
+void fkt_task_flags_free(void)
+{
+	vfree(flags);
+	flags = NULL;
+	count = 0;
+}
+
+/* Returns whether new threads must be followed. */
+bool fkt_task_flags_used(void)
+{
+	return READ_ONCE(flags);
+}
+
+/* Returns the thread's byte; NULL: it has none. 0 is the number of all CPUs' idle tasks. */
+static u8 *byte_of(pid_t tid)
+{
+	/* Pairs with the release in fkt_task_flags_make(). */
+	u8 *bytes = smp_load_acquire(&flags);
+
+	return bytes && tid > 0 && (u32)tid < count ? &bytes[tid] : NULL;
+}
+
+/* flag: below FKT_TASK_FLAGS. Any context, preemption is disabled. */
+bool fkt_task_flag_is_set(u32 flag)
+{
+	const u8 *byte = byte_of(current->pid);
+
+	return byte && fkt_level() == FKT_LEVEL_TASK && READ_ONCE(*byte) >> flag & 1;
+}
+
+/* Returns false if it cannot be done. flag: below FKT_TASK_FLAGS. Any context, preemption is disabled. */
+bool fkt_task_flag_set(u32 flag, bool is_set)
+{
+	u8 *byte = byte_of(current->pid);
+	const u8 bit = 1 << flag;
+
+	if (!byte || fkt_level() != FKT_LEVEL_TASK)
+		return false;
+	if (is_set)
+		asm volatile("orb %[bit], %[byte]" : [byte] "+m"(*byte) : [bit] "q"(bit));
+	else
+		asm volatile("andb %[bit], %[byte]" : [byte] "+m"(*byte) : [bit] "q"((u8)~bit));
+	return true;
+}
+
+/* A thread was created, and does not run yet: the flags are those of the last thread with its number. */
+void fkt_task_flags_forget(pid_t tid)
+{
+	u8 *byte = byte_of(tid);
+
+	if (byte)
+		WRITE_ONCE(*byte, 0);
+}
+
+/* The current thread got the number of its process's first thread in execve(2). */
+void fkt_task_flags_renumber(pid_t old, pid_t new_)
+{
+	const u8 *from = byte_of(old);
+	u8 *to = byte_of(new_);
+
+	if (to)
+		WRITE_ONCE(*to, from ? READ_ONCE(*from) : 0);
+	fkt_task_flags_forget(old);
+}
