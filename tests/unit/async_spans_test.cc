@@ -10,17 +10,12 @@
 #include "lib/timeline/lanes.h"
 #include "lib/timeline/timeline.h"
 #include "tests/unit/analyzed.h"
+#include "tests/unit/texts.h"
 
 using namespace fkt;
 using namespace fkt::test;
 
 namespace {
-
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 constexpr const char* kLines =
     "name\ttracepoint\t3\tblock_rq_issue\nname\ttracepoint\t4\tblock_rq_complete\n"

@@ -20,8 +20,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
 std::vector<json> lines(const std::string& text) {
   std::vector<json> events;
   std::istringstream in(text);

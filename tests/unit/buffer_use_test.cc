@@ -21,8 +21,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
 struct Followed {
   bool told = false;
   std::string message;

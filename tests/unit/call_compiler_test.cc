@@ -55,7 +55,7 @@ Result<CallPrograms> compiled(const std::string& text) {
   return compile_call(*instrument, *function, {btf, 1e9, some_flags()});
 }
 
-std::string refusal(const std::string& text) {
+std::string call_refusal(const std::string& text) {
   const Result<CallPrograms> programs = compiled(text);
   return programs ? "made" : programs.error().message;
 }
@@ -65,7 +65,7 @@ struct Call {
   std::uint64_t result = 0, duration = 0;
 };
 
-struct Outcome {
+struct Traced {
   std::string what;  // "dropped at entry", "dropped at exit", "kept", "fault at ..."
   std::vector<std::uint64_t> words;
 };
@@ -84,7 +84,7 @@ std::uint64_t dirty(std::int64_t value) {
   return 0xabcd000000000000 | (static_cast<std::uint64_t>(value) & 0xffffffff);
 }
 
-Outcome traced(const CallPrograms& programs, const Call& call) {
+Traced traced(const CallPrograms& programs, const Call& call) {
   std::vector<__u64> kept, words, hit(call.arguments.begin(), call.arguments.end());
   hit.resize(FKT_CALL_ARGUMENTS);
   fkt_run result = run(programs.entry, hit, kept);
@@ -100,7 +100,7 @@ Outcome traced(const CallPrograms& programs, const Call& call) {
   return {"kept", {words.begin(), words.end()}};
 }
 
-Outcome traced(const std::string& text, const Call& call) {
+Traced traced(const std::string& text, const Call& call) {
   const Result<CallPrograms> programs = compiled(text);
   INFO(text << ": " << (programs ? "" : programs.error().message));
   REQUIRE(programs);
@@ -142,7 +142,7 @@ TEST_CASE("values of arguments and the result are recorded") {
       "file.label:string, "
       "file.is_open, file) ret");
   REQUIRE(programs);
-  const Outcome outcome = traced(*programs, files.read(4096, -14));
+  const Traced outcome = traced(*programs, files.read(4096, -14));
   REQUIRE(outcome.what == "kept");
   std::map<std::string, RecordedField> fields;
   for (const RecordedField& field : programs->fields) fields[field.name] = field;
@@ -197,7 +197,7 @@ TEST_CASE("what an argument points to is read at the entry") {
 TEST_CASE("the file that an argument leads to") {
   Files files;
   contexts = {{FKT_CONTEXT_FILE, 4711}};
-  const Outcome read = traced("call:vfs_read(ino=file:inode, count) ret", files.read(512, 100));
+  const Traced read = traced("call:vfs_read(ino=file:inode, count) ret", files.read(512, 100));
   CHECK(read.what == "kept");
   CHECK(read.words == std::vector<std::uint64_t>{4711, 512, 100});
   const Result<CallPrograms> programs = compiled("call:vfs_read(ino=file:inode)");
@@ -207,8 +207,8 @@ TEST_CASE("the file that an argument leads to") {
   CHECK(insn.how == FKT_FROM_CONTEXT);
   CHECK(insn.index == FKT_CONTEXT_FILE);
   CHECK(insn.size == FKT_FILE_PARAMETER(0, FKT_FILE_OF_FILE));
-  CHECK(refusal("call:vfs_read(count:inode)").starts_with("column 15: count is "));
-  CHECK(refusal("call:vfs_read(file.f_path:inode)").starts_with("column 15: "));
+  CHECK(call_refusal("call:vfs_read(count:inode)").starts_with("column 15: count is "));
+  CHECK(call_refusal("call:vfs_read(file.f_path:inode)").starts_with("column 15: "));
   contexts.clear();
 }
 
@@ -239,7 +239,7 @@ TEST_CASE("a histogram's program emits the value and then the key") {
   CHECK_FALSE(alone.key);
   CHECK(alone.value.kind == RecordedField::Kind::signed_number);
   CHECK(one == std::vector<std::uint64_t>{std::uint64_t(-14)});
-  CHECK(refusal("call:vfs_read do histogram(file.f_path.dentry.d_name.name)") ==
+  CHECK(call_refusal("call:vfs_read do histogram(file.f_path.dentry.d_name.name)") ==
         "column 28: file.f_path.dentry.d_name.name is a text, and no value");
 }
 
@@ -352,56 +352,57 @@ TEST_CASE("the task and what it is in") {
 }
 
 TEST_CASE("what makes no sense for the function is refused where it stands") {
-  CHECK(refusal("call:vfs_read(fiel)") ==
+  CHECK(call_refusal("call:vfs_read(fiel)") ==
         "column 15: vfs_read has no argument \"fiel\"; it has file, buf, count, pos; did you mean "
         "\"file\"?");
-  CHECK(refusal("call:done(a)") == "column 11: done has no argument \"a\"; it has none");
-  CHECK(refusal("call:done ret") == "column 11: ret has no value: it is void");
-  CHECK(refusal("call:vfs_read(file.mod)") ==
+  CHECK(call_refusal("call:done(a)") == "column 11: done has no argument \"a\"; it has none");
+  CHECK(call_refusal("call:done ret") == "column 11: ret has no value: it is void");
+  CHECK(call_refusal("call:vfs_read(file.mod)") ==
         "column 20: struct file has no member \"mod\"; did you mean \"mode\"?");
-  CHECK(refusal("call:vfs_read(count.x)") == "column 21: count has no members: it is size_t");
-  CHECK(refusal("call:vfs_read(file.kind.x)").ends_with("has no members: it is unsigned int"));
-  CHECK(refusal("call:vfs_read(file.f_path)") ==
+  CHECK(call_refusal("call:vfs_read(count.x)") == "column 21: count has no members: it is size_t");
+  CHECK(call_refusal("call:vfs_read(file.kind.x)").ends_with("has no members: it is unsigned int"));
+  CHECK(call_refusal("call:vfs_read(file.f_path)") ==
         "column 15: file.f_path is struct path: name one of its members (as .mnt, .dentry)");
-  CHECK(refusal("call:vfs_read(file.table)") ==
+  CHECK(call_refusal("call:vfs_read(file.table)") ==
         "column 15: file.table is short int[4]: name one of its elements (as [0])");
-  CHECK(refusal("call:vfs_read(file.table[4])") ==
+  CHECK(call_refusal("call:vfs_read(file.table[4])") ==
         "column 25: file.table is short int[4]: the last element is [3]");
-  CHECK(refusal("call:vfs_read(file.mode[1])") ==
+  CHECK(call_refusal("call:vfs_read(file.mode[1])") ==
         "column 24: file.mode is short unsigned int: it has no elements");
-  CHECK(refusal("call:vfs_read(count:string)") == "column 15: count is size_t, no text");
-  CHECK(refusal("call:look(nowhere.x)") ==
+  CHECK(call_refusal("call:vfs_read(count:string)") == "column 15: count is size_t, no text");
+  CHECK(call_refusal("call:look(nowhere.x)") ==
         "column 19: nowhere is struct nowhere *: what it points to is not described");
-  CHECK(refusal("call:vfs_read if count == -1") ==
+  CHECK(call_refusal("call:vfs_read if count == -1") ==
         "column 27: that is never true: count is an unsigned number of 64 bits");
-  CHECK(refusal("call:vfs_read if file.mode < 65536") ==
+  CHECK(call_refusal("call:vfs_read if file.mode < 65536") ==
         "column 30: that is always true: file.mode is an unsigned number of 16 bits");
-  CHECK(refusal("call:vfs_read if count > 5ms") == "column 26: count is no time");
-  CHECK(refusal("call:vfs_read if count ~ \"x\"") ==
+  CHECK(call_refusal("call:vfs_read if count > 5ms") == "column 26: count is no time");
+  CHECK(call_refusal("call:vfs_read if count ~ \"x\"") ==
         "column 26: count is no text: ~ and !~ are for texts");
-  CHECK(refusal("call:vfs_read if task < find") ==
+  CHECK(call_refusal("call:vfs_read if task < find") ==
         "column 25: task is a text: ==, !=, ~ and !~ are for texts");
-  CHECK(refusal("call:vfs_read if task == 5") ==
+  CHECK(call_refusal("call:vfs_read if task == 5") ==
         "column 26: task is a text: write the value in quotation marks");
-  CHECK(refusal("call:vfs_read if task == 'f*'") == "column 26: only ~ and !~ take * and ? here");
-  CHECK(refusal("call:vfs_read if file.state == FILE_DIRT") ==
+  CHECK(call_refusal("call:vfs_read if task == 'f*'") ==
+        "column 26: only ~ and !~ take * and ? here");
+  CHECK(call_refusal("call:vfs_read if file.state == FILE_DIRT") ==
         "column 32: \"FILE_DIRT\" is no value of file.state and no other value; did you mean "
         "\"FILE_DIRTY\"?");
-  CHECK(refusal("call:vfs_read if context == irqs").ends_with("did you mean \"irq\"?"));
-  CHECK(refusal("call:vfs_read if insid") ==
+  CHECK(call_refusal("call:vfs_read if context == irqs").ends_with("did you mean \"irq\"?"));
+  CHECK(call_refusal("call:vfs_read if insid") ==
         "column 18: no instrument sets a flag \"insid\"; did you mean \"inside\"?");
-  CHECK(refusal("call:take_seven") ==
+  CHECK(call_refusal("call:take_seven") ==
         "argument 7 (long unsigned int) is on the stack, so whole calls cannot be traced");
-  CHECK(refusal("call:vfs_read(file.f_path.dentry.d_iname, file.f_path.dentry.d_name.name, "
-                "file.label:string, file.label:string, file.label:string, file.label:string, "
-                "file.label:string)") ==
+  CHECK(call_refusal("call:vfs_read(file.f_path.dentry.d_iname, file.f_path.dentry.d_name.name, "
+                     "file.label:string, file.label:string, file.label:string, file.label:string, "
+                     "file.label:string)") ==
         "too much for one instrument: at most 24 words of values (a text has 4)");
   std::string many = "call:vfs_read if task == a0";
   for (int i = 1; i < 9; i++) many += " || task == a" + std::to_string(i);
-  CHECK(refusal(many) == "too much for one instrument: at most 8 texts");
+  CHECK(call_refusal(many) == "too much for one instrument: at most 8 texts");
   many = "call:vfs_read if count == 0";
   for (int i = 1; i < 130; i++) many += " || count == " + std::to_string(i);
-  CHECK(refusal(many) == "too much for one instrument: at most 128 instructions");
+  CHECK(call_refusal(many) == "too much for one instrument: at most 128 instructions");
 }
 
 TEST_CASE("ranges are what comparisons with constants mean, for every width and sign") {

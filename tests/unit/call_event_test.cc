@@ -7,17 +7,12 @@
 
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "tests/golden/recordings.h"
+#include "tests/unit/texts.h"
 
 using namespace fkt;
 using namespace fkt::test;
 
 namespace {
-
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string refusal(const std::string& text) {
   const Result<Instrument> instrument = Instrument::parse(text);

@@ -15,7 +15,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
 using Kind = CallRecording::Kind;
 
 Trace opened(const Bytes& file) {

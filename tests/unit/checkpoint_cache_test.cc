@@ -22,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
 constexpr std::uint64_t kApart = 3 * 4096;  // bytes; pages of these recordings have 4096
 
 // Returns the only file of a directory.
@@ -68,7 +67,7 @@ void check_slice(const Trace& trace, CheckpointCache& cache, std::uint64_t from,
   CHECK(same);
 }
 
-Bytes contents(const fs::path& path) {
+Bytes bytes_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(in)), {});
   const auto bytes = std::as_bytes(std::span(text));
@@ -140,7 +139,7 @@ TEST_CASE("known states that are damaged or of another recording are none") {
   fill(trace, first);
   REQUIRE(first.keep());
   const fs::path kept = only_file(folder);
-  const Bytes good = contents(kept);
+  const Bytes good = bytes_of(kept);
   CHECK(count_known(CheckpointCache(foreign, folder, kApart)) == 0);
   CheckpointCache others(foreign, folder, kApart);
   fill(foreign, others);

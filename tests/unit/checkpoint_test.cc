@@ -13,8 +13,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
 Checkpoint checkpoint_at(const Bytes& file, std::uint64_t from, std::uint64_t to) {
   return *std::move(*Trace::from_bytes(slice_of(file, from, to))).info().checkpoint;
 }

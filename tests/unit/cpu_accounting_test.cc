@@ -8,8 +8,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
 std::uint64_t sum(const CpuStateTimes& times) {
   std::uint64_t all = 0;
   for (const auto ticks : times) all += ticks;

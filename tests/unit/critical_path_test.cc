@@ -11,7 +11,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
 using Doing = TaskActivity::Doing;
 
 // The critical path of a task over the whole recording as "pid:doing:from-to"; times since T in

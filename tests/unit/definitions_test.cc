@@ -15,7 +15,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
 constexpr const char* kFirst = "name\tfunction\t3\tvfs_read\n";
 constexpr const char* kSecond =
     "name\tfunction\t4\text4_read\nvalues\tfunction\t4\t4\tcount:u:1:0:64\n"

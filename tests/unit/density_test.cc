@@ -13,8 +13,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
 // Pages of several CPUs and layers, idle intervals, a gap and a missing page.
 Bytes busy_recording() {
   TraceBuilder b;

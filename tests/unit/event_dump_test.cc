@@ -13,19 +13,12 @@
 #include "lib/query/bound_expression.h"
 #include "lib/report/report_csv.h"
 #include "tests/golden/recordings.h"
+#include "tests/unit/texts.h"
 
 using namespace fkt;
 using namespace fkt::test;
 
-namespace {
-
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("numbers stand where no table has a name") {
   TraceBuilder b;

@@ -24,7 +24,7 @@ fkt_file_header header_of(const std::string& file) {
   return header;
 }
 
-std::string contents(int fd) {
+std::string written_to(int fd) {
   std::string text(1 << 20, '\0');
   const ssize_t got = ::pread(fd, text.data(), text.size(), 0);
   REQUIRE(got >= 0);
@@ -107,7 +107,7 @@ TEST_CASE("the tail leaves the header's checksum valid") {
   const std::uint64_t offset = head.size() + 4096;
   REQUIRE(write_tail(fd.get(), offset, after, "test"));
 
-  const std::string file = contents(fd.get());
+  const std::string file = written_to(fd.get());
   fkt_file_header header = header_of(file);
   CHECK(header.tail_offset == offset);
   header.tail_offset = 0;

@@ -12,8 +12,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
 // On CPU 0 ten events were lost before its third page, three of them before this file.
 Bytes second_file(const char* part, TraceBuilder::Tail tail) {
   TraceBuilder b;

@@ -11,6 +11,7 @@
 
 #include "lib/instrument/point_plan.h"
 #include "tests/unit/made_btf.h"
+#include "tests/unit/texts.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -89,10 +90,6 @@ std::string refusal(const std::string& text, Records records = {}) {
   return made ? "made" : made.error().message;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 int read_memory(void* to, __u64 address, __u32 bytes) {
   if (address < 4096) return 1;
   std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
@@ -104,11 +101,11 @@ __u64 no_context(const __u64*, __u32, __u32) {
 }
 
 // What a hit of file_read emits; what is above an argument's own bits is arbitrary.
-struct Outcome {
+struct Hit {
   fkt_run says;
   std::vector<__u64> words;
 };
-Outcome hit(const std::string& text, const File& file, std::uint32_t count, std::int32_t state) {
+Hit hit(const std::string& text, const File& file, std::uint32_t count, std::int32_t state) {
   const PointPlan made = plan(text);
   const fkt_program& program = made.taken.at(0).program.block.program();
   const __u64 arguments[] = {reinterpret_cast<std::uint64_t>(&file), 0xabcd00000000U | __u64{count},
@@ -122,7 +119,7 @@ Outcome hit(const std::string& text, const File& file, std::uint32_t count, std:
 constexpr Records kWithRecords{true, false};
 
 // The record of a hit, and what a program makes of it.
-Outcome hit_record(const std::string& text) {
+Hit hit_record(const std::string& text) {
   const PointPlan made = plan(text, kWithRecords);
   REQUIRE(made.taken.at(0).record_bytes == 44);
   const fkt_program& program = made.taken[0].program.block.program();
@@ -151,11 +148,11 @@ bool keeps(const std::string& condition) {
   return hit_record("tp:files:file_read if " + condition).says == FKT_RUN_KEEP;
 }
 
-std::string text_at(const Outcome& made, std::size_t word) {
+std::string text_at(const Hit& made, std::size_t word) {
   return reinterpret_cast<const char*>(&made.words.at(word));
 }
 
-std::uint64_t number_at(const Outcome& hit, const RecordedField& field) {
+std::uint64_t number_at(const Hit& hit, const RecordedField& field) {
   const std::uint64_t word = hit.words.at(field.first_word) >> field.shift;
   return field.bits == 64 ? word : word & ((std::uint64_t{1} << field.bits) - 1);
 }
@@ -194,7 +191,7 @@ TEST_CASE("a hit's values are fetched, and conditions are asked of them") {
   file.cookie = 99;
   const std::string path =
       "tp:files:file_read(file.f_path.dentry.d_name.name, count, state, file.cookie)";
-  const Outcome made = hit(path, file, 17, -1);
+  const Hit made = hit(path, file, 17, -1);
   REQUIRE(made.says == FKT_RUN_KEEP);
   REQUIRE(made.words.size() == 7);
   CHECK(std::string(reinterpret_cast<const char*>(made.words.data())) == "hosts");
@@ -228,7 +225,7 @@ TEST_CASE("an instrument without values records the fields of a tracepoint's own
   CHECK((fields[7].name == "words[0]" && fields[8].name == "words[1]"));
   CHECK(made.by_arguments.empty());
 
-  const Outcome hit = hit_record("tp:files:file_read");
+  const Hit hit = hit_record("tp:files:file_read");
   REQUIRE(hit.says == FKT_RUN_KEEP);
   CHECK(number_at(hit, fields[0]) == (8 << 20 | 3));
   CHECK(number_at(hit, fields[1]) == ~__u64{0});

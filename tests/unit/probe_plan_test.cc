@@ -30,7 +30,7 @@ Result<PointPlan> planned(const std::string& text) {
   return plan_probes(*instrument, some_probes(), 1e9);
 }
 
-std::string refusal(const std::string& text) {
+std::string probe_refusal(const std::string& text) {
   const Result<PointPlan> made = planned(text);
   return made ? "made" : made.error().message;
 }
@@ -107,11 +107,11 @@ TEST_CASE("probes are taken by module and name") {
   CHECK(every->left_out[0].name == "other:?");
   REQUIRE(planned("mod:/lib/modules/x/my-driver.ko:MY_RESET"));
 
-  CHECK(refusal("mod:my_drivr:*").find("did you mean \"my_driver\"") != std::string::npos);
-  CHECK(refusal("mod:my_driver:request_don").find("did you mean \"request_done\"") !=
+  CHECK(probe_refusal("mod:my_drivr:*").find("did you mean \"my_driver\"") != std::string::npos);
+  CHECK(probe_refusal("mod:my_driver:request_don").find("did you mean \"request_done\"") !=
         std::string::npos);
-  CHECK(refusal("mod:my_driver:request_done(sectr)").find("sector") != std::string::npos);
-  CHECK(refusal("mod:my_driver:request_done if duration > 1ms").find("no duration") !=
+  CHECK(probe_refusal("mod:my_driver:request_done(sectr)").find("sector") != std::string::npos);
+  CHECK(probe_refusal("mod:my_driver:request_done if duration > 1ms").find("no duration") !=
         std::string::npos);
 }
 

@@ -25,8 +25,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
 int fkt_extract(const std::vector<std::string>& arguments) {
   std::vector<const char*> argv{"fkt_extract"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());

@@ -18,12 +18,11 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
 constexpr std::uint32_t kRead = 0, kExecve = 59;
 // Ids of BusyRecording::catalogue(). The key is the argument; kUserEnd has none.
 constexpr std::uint32_t kFunction = 0x104, kFunctionEnd = 0x105, kUser = 0x108, kUserEnd = 0x109;
 
-TraceBuilder builder() {
+TraceBuilder kinds_builder() {
   TraceBuilder b;
   b.section(FKT_SEC_CATALOGUE, BusyRecording::catalogue());
   b.section(FKT_SEC_SYSCALLS, "64\t0\tread\n64\t59\texecve\n");
@@ -58,10 +57,10 @@ auto complete_spans(const Analyzed& a) {
 }
 
 // Complete calls and interrupts of the page's timeline: name, begin, end.
-struct Seen : StateObserver {
+struct SeenKinds : StateObserver {
   const Timeline& timeline;
   std::multiset<std::tuple<std::string, std::uint64_t, std::uint64_t>> spans;
-  explicit Seen(const Timeline& of) : timeline(of) {}
+  explicit SeenKinds(const Timeline& of) : timeline(of) {}
   void slice(const Slice& slice) override {
     if (slice.kind != SliceKind::call && slice.kind != SliceKind::interrupt) return;
     if (!slice.begun || !slice.ended) return;
@@ -74,7 +73,7 @@ auto spans_of_page(const Bytes& file) {
   Timeline timeline(trace);
   PassControl control;
   timeline.read(control);
-  Seen seen(timeline);
+  SeenKinds seen(timeline);
   timeline.follow(timeline.begin(), timeline.end(), seen);
   return seen.spans;
 }
@@ -100,7 +99,7 @@ std::string said_by_events(const Bytes& file) {
 }  // namespace
 
 TEST_CASE("functions of one event are told apart by their key, and named by the file") {
-  TraceBuilder b = builder();
+  TraceBuilder b = kinds_builder();
   b.pid(0, 42);
   b.event(0, T + 100, kFunction, 3);
   b.event(0, T + 110, kFunction, 49'999);
@@ -135,7 +134,7 @@ TEST_CASE("functions of one event are told apart by their key, and named by the 
 }
 
 TEST_CASE("expressions know the names that keys have") {
-  TraceBuilder b = builder();
+  TraceBuilder b = kinds_builder();
   b.pid(0, 42);
   b.event(0, T + 100, kFunction, 3).event(0, T + 110, kFunctionEnd, 3);
   b.event(0, T + 120, kFunction, 4).event(0, T + 150, kFunctionEnd, 4);
@@ -162,7 +161,7 @@ TEST_CASE("expressions know the names that keys have") {
 }
 
 TEST_CASE("a function of a user program goes on through system calls, and its time is user time") {
-  TraceBuilder b = builder();
+  TraceBuilder b = kinds_builder();
   b.pid(0, 42);
   b.event(0, T + 100, kUser, 1);
   b.event(0, T + 150, FKT_E_SYS_ENTRY, kRead);
@@ -201,7 +200,7 @@ TEST_CASE("a function of a user program goes on through system calls, and its ti
 }
 
 TEST_CASE("an event of user mode says that the call around it has ended") {
-  TraceBuilder b = builder();
+  TraceBuilder b = kinds_builder();
   b.pid(0, 42);
   b.event(0, T + 100, kUser, 1);
   b.event(0, T + 150, FKT_E_SYS_ENTRY, kRead);  // its exit is not recorded
@@ -215,7 +214,7 @@ TEST_CASE("an event of user mode says that the call around it has ended") {
 }
 
 TEST_CASE("execve ends the functions of the program that it replaces, and not itself") {
-  TraceBuilder b = builder();
+  TraceBuilder b = kinds_builder();
   b.pid(0, 42);
   b.event(0, T + 100, kUser, 1).event(0, T + 110, kUser, 2);
   b.event(0, T + 120, FKT_E_SYS_ENTRY, kExecve);
@@ -233,7 +232,7 @@ TEST_CASE("execve ends the functions of the program that it replaces, and not it
 }
 
 TEST_CASE("a gap hides the ends of user functions too") {
-  TraceBuilder b = builder();
+  TraceBuilder b = kinds_builder();
   b.pid(0, 42);
   b.event(0, T + 100, kUser, 1);
   b.lost(0, T + 120, T + 200, 5);

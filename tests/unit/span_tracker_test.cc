@@ -8,7 +8,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
 constexpr std::uint32_t kRead = 0, kGetpid = 39, kExit = 60;
 
 }  // namespace

@@ -21,8 +21,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
 using Stretches = std::vector<Interval>;
 
 // All figures that can be added, by name.

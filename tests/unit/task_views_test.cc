@@ -18,8 +18,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
 constexpr std::uint32_t returns(int value) {
   return static_cast<std::uint32_t>(value) & FKT_ARG_MASK;
 }

@@ -6,11 +6,7 @@
 using namespace fkt;
 using namespace fkt::test;
 
-namespace {
-
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("names come from the list, follow fork, and change by rename") {
   TraceBuilder b;

@@ -24,7 +24,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
 // Ticks (ns) between the reading of the clocks and the first event.
 constexpr std::uint64_t kEarlier = 386'000;
 

@@ -18,8 +18,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
 struct Seen : StateObserver {
   std::vector<Slice> slices;
   std::vector<Wake> wakes;

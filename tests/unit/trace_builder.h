@@ -370,4 +370,6 @@ class TraceBuilder {
   std::uint64_t tail_offset_ = 0;
 };
 
+inline constexpr std::uint64_t T = TraceBuilder::kStart;  // the clock's first tick
+
 }  // namespace fkt::test

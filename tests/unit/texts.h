@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What the tests ask of texts.
+#pragma once
+
+#include <string>
+
+namespace fkt::test {
+
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace fkt::test
