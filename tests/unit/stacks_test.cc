@@ -15,8 +15,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
 constexpr const char* kSymbols =
     "#\tkaslr_offset=0\n"
     "ffffffff81000000\tT\tentry_SYSCALL_64\t\n"
