@@ -17,7 +17,6 @@ using namespace fkt::test;
 
 namespace {
 
-
 Hits hits(std::uint64_t kept, std::uint64_t dropped, std::map<std::string, std::uint64_t> missed) {
   return {.kept = kept, .dropped = dropped, .missed = std::move(missed)};
 }
