@@ -80,6 +80,26 @@ std::string option_line(const po::option_description& option) {
   return line;
 }
 
+// A line for each name of each option, for completion in shells: its name, the name of its value
+// (empty: it takes none, or one in the same word), and what it does, with tabs between them.
+template <class Sections>
+std::string listed(const Sections& sections) {
+  std::string lines;
+  for (const auto& section : sections) {
+    for (const auto& option : section.options.options()) {
+      // One that may be omitted would have to stand in the same word.
+      const std::string value = needs_value(*option) ? value_text(*option).substr(1) : "";
+      const std::string rest = '\t' + value + '\t' + option->description() + '\n';
+      const std::string first = display_name(*option);
+      lines += first + rest;
+      if (!option->long_name().empty() && first != "--" + option->long_name()) {
+        lines += "--" + option->long_name() + rest;
+      }
+    }
+  }
+  return lines;
+}
+
 // The name of the option an error is about. Boost puts two dashes in front of a one-letter name
 // too.
 std::string name_in(const po::error_with_option_name& error) {
@@ -127,6 +147,7 @@ void Options::positional(const char* name, std::size_t most) {
 
 std::optional<int> Options::parse(int argc, const char* const* argv) {
   section("General")("help", "this text")("version", "the version");
+  if (argc == 2 && std::string_view(argv[1]) == "--list-options") return print(listed(sections_));
   const Status parsed = parse_words({argv + std::min(argc, 1), argv + argc});
   if (!parsed) return fail(parsed.error());
   if (has("help")) return print(help());

@@ -15,6 +15,7 @@
 #include "cli/base/units.h"
 #include "cli/fkt_kd/request.h"
 #include "lib/analyse/critical_path.h"
+#include "lib/analyse/off_cpu.h"
 #include "lib/analyse/task_activity.h"
 #include "lib/calls/call_source.h"
 #include "lib/calls/call_trace.h"
@@ -22,6 +23,7 @@
 #include "lib/picture/flame_graph.h"
 #include "lib/report/function_report.h"
 #include "lib/report/histogram_report.h"
+#include "lib/report/off_cpu_report.h"
 #include "lib/report/path_report.h"
 #include "lib/report/task_report.h"
 
@@ -105,15 +107,9 @@ Result<bool> call_trace(CallSource& source, const KdRequest& request, const Time
   return wanted;
 }
 
-Result<std::string> paths(CallSource& source, const KdRequest& request, const TimeFormat& time) {
-  CallTree tree(source.types().name, task_name(source));
-  if (source.analysis() != nullptr) {
-    const Selection& selection = source.analysis()->selection();
-    if (selection.where || selection.layer) tree.only_selected();
-  }
-  const Result<bool> done = read(source, &tree, true);
-  if (!done) return done.error();
-  tree.finish();
+// Returns the tree in the form that was asked for. title: of a picture.
+Result<std::string> tree_text(const CallTree& tree, const KdRequest& request,
+                              const TimeFormat& time, const std::string& title) {
   TextWriter out;
   switch (request.output) {
     case KdOutput::folded:
@@ -123,11 +119,23 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
       write_dot(out, tree, time);
       break;
     default: {
-      const Status drawn = write_flame_graph(out, tree, time, request.file);
+      const Status drawn = write_flame_graph(out, tree, time, title);
       if (!drawn) return drawn.error();
     }
   }
   return std::string(out.view());
+}
+
+Result<std::string> paths(CallSource& source, const KdRequest& request, const TimeFormat& time) {
+  CallTree tree(source.types().name, task_name(source));
+  if (source.analysis() != nullptr) {
+    const Selection& selection = source.analysis()->selection();
+    if (selection.where || selection.layer) tree.only_selected();
+  }
+  const Result<bool> done = read(source, &tree, true);
+  if (!done) return done.error();
+  tree.finish();
+  return tree_text(tree, request, time, request.file);
 }
 
 // Reads the file once to determine the states of the tasks.
@@ -180,15 +188,38 @@ Result<std::string> tasks(CallSource& source, const KdRequest& request, const Ti
       [&](TextWriter& out) { write_tasks_csv(out, rows, time); });
 }
 
+Result<std::string> off_cpu(CallSource& source, const KdRequest& request, const TimeFormat& time) {
+  const Analysis& analysis = *source.analysis();
+  TaskActivity states(analysis);
+  OffCpu waits(analysis);
+  states.tell(
+      [&](TaskIndex task, const TaskActivity::Stretch& stretch) { waits.add(task, stretch); });
+  const Status status = read_activity(source, states);
+  if (!status) return status.error();
+  const std::vector<OffCpu::Row> rows = waits.rows();
+  if (request.output == KdOutput::table) {
+    const OffCpuReport report{rows, request.shape.most, time};
+    return formatted(
+        request.format, [&](TextWriter& out) { report.text(out); },
+        [&](TextWriter& out) { report.json(out); }, [&](TextWriter& out) { report.csv(out); });
+  }
+  CallTree tree(source.types().name, task_name(source));
+  add_off_cpu(tree, rows);
+  tree.finish();
+  return tree_text(tree, request, time, request.file + ", off the CPUs");
+}
+
 Result<bool> output(CallSource& source, const KdRequest& request, const TimeFormat& time) {
-  const bool states =
-      request.output == KdOutput::tasks || request.output == KdOutput::critical_path;
+  const bool states = request.off_cpu || request.output == KdOutput::tasks ||
+                      request.output == KdOutput::critical_path;
   if (states && source.analysis() == nullptr) {
     return usage(request.file + ": a KFT log does not say what its tasks did between calls");
   }
   if (request.output == KdOutput::trace) return call_trace(source, request, time);
   Result<std::string> text = std::string();
-  if (request.output == KdOutput::table || request.output == KdOutput::histogram) {
+  if (request.off_cpu) {
+    text = off_cpu(source, request, time);
+  } else if (request.output == KdOutput::table || request.output == KdOutput::histogram) {
     const Result<bool> done = read(source, nullptr, true);
     if (!done) return done.error();
     text = request.output == KdOutput::table ? Result<std::string>(table(source, request, time))

@@ -37,8 +37,15 @@ Status choose_output(const Options& options, KdRequest& r) {
   if (options.has("json") && options.has("csv")) {
     return usage("--json and --csv: only one of the two");
   }
-  const bool tasks = r.output == KdOutput::tasks || r.output == KdOutput::critical_path;
-  const bool rows = tasks || r.output == KdOutput::table || r.output == KdOutput::histogram;
+  r.off_cpu = options.has("offcpu");
+  const bool of_paths = r.output == KdOutput::table || r.output == KdOutput::folded ||
+                        r.output == KdOutput::flamegraph || r.output == KdOutput::dot;
+  if (r.off_cpu && !of_paths) return usage(std::string("--offcpu: not with ") + chosen);
+  const bool tasks =
+      r.off_cpu || r.output == KdOutput::tasks || r.output == KdOutput::critical_path;
+  if (r.off_cpu && chosen == nullptr) chosen = "--offcpu";
+  const bool rows = r.output == KdOutput::tasks || r.output == KdOutput::critical_path ||
+                    r.output == KdOutput::table || r.output == KdOutput::histogram;
   for (const char* format : {"json", "csv"}) {
     if (!rows && options.has(format)) {
       return usage("--" + std::string(format) + ": not for " + chosen);
@@ -46,7 +53,7 @@ Status choose_output(const Options& options, KdRequest& r) {
   }
   for (const char* part : {"-s", "cpu", "layer", "where", "around", "task"}) {
     if (!tasks || !options.has(part)) continue;
-    if (r.output == KdOutput::tasks && std::string_view(part) == "task") continue;
+    if (r.output != KdOutput::critical_path && std::string_view(part) == "task") continue;
     // The states of a task depend on the events of all CPUs, so they cannot be restricted to some.
     return usage((part[0] == '-' ? "" : "--") + std::string(part) + ": not for " + chosen +
                  "; --from and --to are");
@@ -92,7 +99,11 @@ void add_kd_options(Options& options) {
       "-l: asleep in which calls, woken by whom")(
       "critical-path", value("PID"),
       "what this task (number or name), and those it waited for, spent the time on; with --from, "
-      "--to")("flamegraph", "an SVG picture: CPU time by task and path of calls")(
+      "--to")(
+      "offcpu",
+      "what each task waited for, in which calls, and who woke it; with --folded, --flamegraph or "
+      "--dot the same as paths")("flamegraph",
+                                 "an SVG picture: CPU time by task and path of calls")(
       "folded", "the same as lines of a path and its time, in ns")(
       "dot", "the same as a tree for Graphviz");
   add_selection_options(options.section("Which part (calls that began in it; not of a KFT log)"));

@@ -25,6 +25,7 @@ struct KdRequest {
   TableShape shape;
   std::string process;       // of --critical-path: number or name
   std::string histogram;     // name of the function for --histogram
+  bool off_cpu = false;      // --offcpu: the table, or what the pictures show
   bool long_form = false;    // -l
   bool interleaved = false;  // -i
 };

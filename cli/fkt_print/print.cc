@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_print/print.h"
 
+#include <unistd.h>
+
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/core.h>
 
+#include "cli/base/answer.h"
 #include "cli/base/damage.h"
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
@@ -22,6 +25,7 @@
 #include "lib/report/report_csv.h"
 #include "lib/report/report_json.h"
 #include "lib/report/report_text.h"
+#include "lib/report/summary_cut.h"
 #include "lib/scan/scan.h"
 
 namespace fkt::cli {
@@ -65,6 +69,19 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analy
   return put(out.view());
 }
 
+// On a terminal the statistics begin with the answer that most people look for.
+void put_first_screen(TextWriter& out, const Trace& trace, const PrintRequest& request) {
+  const Terminal screen = terminal(STDOUT_FILENO);
+  const Selection& s = request.selection;
+  const bool all = !s.cpu && !s.layer && !s.own && !s.where && !s.stats_pid && !s.dump_pid &&
+                   s.parts.empty() && !request.without_user;
+  if (!screen.is || !all || events_of(trace) > kAnswerEvents) return;
+  const Answer answer = read_answer(trace, s, kAnswerRows, kAnswerSlowest);
+  const TimeFormat time(TimeUnit::readable, trace.info().clocks.ticks_per_second());
+  write_answer(out, answer, request.file, screen, time);
+  out.put('\n');
+}
+
 std::string statistics(const Trace& trace, const PrintRequest& request, const Analysis& analysis,
                        const TimeFormat& time) {
   TextWriter out;
@@ -77,13 +94,15 @@ std::string statistics(const Trace& trace, const PrintRequest& request, const An
       write_counts(out, counts);
     }
   } else {
-    const Summary summary = summarize(analysis, trace.integrity(), request.without_user);
+    Summary summary = summarize(analysis, trace.integrity(), request.without_user);
+    if (request.top) cut(summary, *request.top);
     if (request.json) return report_json(summary, analysis, time);
     if (request.csv) {
       write_report_csv(out, summary, trace.info().hits, time);
       return std::string(out.view());
     }
     if (request.dump) out.put('\n');
+    put_first_screen(out, trace, request);
     write_report(out, summary, analysis, time);
   }
   return std::string(out.view());

@@ -36,8 +36,9 @@ Status find_request(const Options& options, PrintRequest& r) {
 // Reads the options that print a table and nothing else.
 Status read_view(const Options& options, PrintRequest& r) {
   constexpr std::pair<const char*, View> kViews[] = {
-      {"files", View::files}, {"disks", View::disks}, {"sockets", View::sockets},
-      {"calls", View::calls}, {"sched", View::sched}, {"stacks", View::stacks}};
+      {"files", View::files},    {"disks", View::disks}, {"sockets", View::sockets},
+      {"calls", View::calls},    {"sched", View::sched}, {"stacks", View::stacks},
+      {"summary", View::summary}};
   const char* chosen = nullptr;
   for (const auto& [name, view] : kViews) {
     if (!options.has(name)) continue;
@@ -48,7 +49,8 @@ Status read_view(const Options& options, PrintRequest& r) {
     r.view = view;
   }
   if (options.has("top")) {
-    if (r.view != View::calls) return usage("--top: only with --calls");
+    if (r.view == View::none && !r.statistics) return usage("--top: only with tables");
+    if (r.view == View::sched) return usage("--top: not with --sched");
     const auto top = parse_whole("--top", options.text("top"), 1, kMostSlowest);
     if (!top) return top.error();
     r.top = static_cast<std::size_t>(*top);
@@ -61,6 +63,14 @@ Status read_view(const Options& options, PrintRequest& r) {
     if (!options.has(other)) continue;
     const std::string shown = other[0] == '-' ? other : std::string("--") + other;
     return usage("--" + std::string(chosen) + " and " + shown + ": only one of the two");
+  }
+  if (r.view == View::summary) {
+    for (const char* part : {"-s", "-p", "-k", "cpu", "layer", "where", "around", "task"}) {
+      if (!options.has(part)) continue;
+      // What a task waits for depends on the events of all CPUs and tasks.
+      return usage((part[0] == '-' ? "" : "--") + std::string(part) +
+                   ": not with --summary; --from and --to are");
+    }
   }
   r.dump = r.statistics = false;
   return Done{};
@@ -93,7 +103,8 @@ void add_print_options(Options& options) {
       "calls", "what each task called: how often, how long, which errors")(
       "sched", "a line per run of a task: when, where, waited, ran, woken by whom")(
       "stacks", "how often each stack was recorded (-i '... do stack'), in lines for flame graphs")(
-      "top", value("N"), "of each table of --calls only the first N rows")(
+      "summary", "one screen: where the command's time went, its slowest calls")(
+      "top", value("N"), "of each table only the first N rows")(
       "json", "as JSON: one object a line for events and tables, one for the statistics")(
       "csv", "as CSV: all but the events")("time", value("UNIT"),
                                            "times in cycles (default), ns, us, ms or s")(
@@ -130,7 +141,7 @@ Result<PrintRequest> print_request(const Options& options) {
     const auto unit = parse_unit(options.text("time"));
     if (!unit) return unit.error();
     r.unit = *unit;
-  } else if (r.view == View::calls || r.view == View::sched) {
+  } else if (r.view == View::calls || r.view == View::sched || r.view == View::summary) {
     r.unit = r.json || r.csv ? TimeUnit::us : TimeUnit::readable;
   }
   const Status found = find_request(options, r);

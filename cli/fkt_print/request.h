@@ -19,7 +19,7 @@ struct SlowestRequest {
 };
 
 // A table that is printed instead of the events and the statistics.
-enum class View : std::uint8_t { none, files, disks, sockets, calls, sched, stacks };
+enum class View : std::uint8_t { none, files, disks, sockets, calls, sched, stacks, summary };
 
 struct PrintRequest {
   std::string file = "trace_file";
@@ -30,9 +30,9 @@ struct PrintRequest {
   std::optional<SlowestRequest> slowest;
   std::string process;  // -p with a name, whose number is to be found; empty: none
   View view = View::none;
-  std::size_t top = ~std::size_t{0};  // rows of a table
-  std::string time_table;             // output file for the table of pages; empty: none
-  std::string buffer_table;           // output file for the table of buffer states; empty: none
+  std::optional<std::size_t> top;  // rows of a table; nothing: as many as there are
+  std::string time_table;          // output file for the table of pages; empty: none
+  std::string buffer_table;        // output file for the table of buffer states; empty: none
   bool tables_only = false;
 };
 

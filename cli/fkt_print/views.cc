@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_print/views.h"
 
+#include <unistd.h>
+
+#include "cli/base/answer.h"
 #include "cli/base/messages.h"
 #include "cli/fkt_print/follow.h"
 #include "lib/analyse/task_calls.h"
@@ -12,6 +15,8 @@
 
 namespace fkt::cli {
 namespace {
+
+constexpr std::size_t kAllRows = ~std::size_t{0};
 
 // Reads the recording as follow() does, and ends the analysis. A slice's own end is no part of the
 // request: a slice is read to its end.
@@ -69,7 +74,23 @@ Result<bool> print_calls(const Trace& trace, const PrintRequest& request, Analys
                calls.add(event, place);
                return true;
              });
-  return put_report(CallsReport{calls, analysis, time, request.top}, request);
+  return put_report(CallsReport{calls, analysis, time, request.top.value_or(kAllRows)}, request);
+}
+
+Result<bool> print_summary(const Trace& trace, const PrintRequest& request, const TimeFormat& time,
+                           std::uint64_t& shown) {
+  const Answer answer = read_answer(trace, request.selection, request.top.value_or(kAnswerRows),
+                                    request.top.value_or(kAnswerSlowest));
+  shown = answer.events;
+  TextWriter out;
+  if (request.json) {
+    write_answer_json(out, answer, time);
+  } else if (request.csv) {
+    write_answer_csv(out, answer, time);
+  } else {
+    write_answer(out, answer, request.file, terminal(STDOUT_FILENO), time);
+  }
+  return put(out.view());
 }
 
 // Prints while it reads: there may be more runs than fit into memory.
@@ -119,6 +140,8 @@ Result<bool> print_view(const Trace& trace, const PrintRequest& request, Analysi
   switch (request.view) {
     case View::calls:
       return print_calls(trace, request, analysis, time, shown);
+    case View::summary:
+      return print_summary(trace, request, time, shown);
     case View::sched:
       return print_runs(trace, request, analysis, time, shown);
     case View::stacks:

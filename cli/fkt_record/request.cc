@@ -91,6 +91,7 @@ void add_options(Options& options) {
       "no-self", "leave out what fkt_record and the module's own threads do; their switches stay")(
       "no-pairs", "a word for each begin and each end, also where they would fit one")(
       "clock", value("tsc|mono"), "time stamps from the TSC (default) or CLOCK_MONOTONIC")(
+      "no-summary", "on a terminal: do not end with a summary of what was recorded")(
       ",q", "no status line, no end line; warnings and errors only")(
       ",v", "say more: what the file has beside the events, how pages were written");
   options.command();
@@ -309,6 +310,7 @@ Status read_rest(const Options& options, Request& r) {
   r.args = options.has("args");
   r.pairs = !options.has("no-pairs");
   r.quiet = options.has("-q");
+  r.summary = !r.quiet && !options.has("no-summary");
   r.verbose = options.has("-v");
   r.command = options.arguments();
   if (options.has("clock")) {

@@ -54,6 +54,7 @@ struct Request {
   std::string system_map;  // empty: none
   std::string user;        // empty: the user who called sudo, else no change
   bool quiet = false;
+  bool summary = true;  // of what was recorded, at the end, on a terminal
   bool verbose = false;
   std::vector<std::string> command;  // empty: no workload
   std::vector<std::string> words;    // options as given, stored in the file

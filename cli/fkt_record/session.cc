@@ -11,6 +11,7 @@
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
+#include "cli/fkt_record/end_screen.h"
 #include "cli/fkt_record/instruments/module_watch.h"
 #include "cli/fkt_record/instruments/read_hits.h"
 #include "cli/fkt_record/recording.h"
@@ -385,6 +386,8 @@ void Session::tell_end(const Summary& summary) {
     cli::warn(cost_line(summary));
   }
   if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
+  // Of one file of several it would be the last part only.
+  if (request_.summary && request_.rotate == 0) show_end_screen(name, s.events);
 }
 
 // With -v of each instrument, else of those that missed hits or whose results are counts.

@@ -162,6 +162,13 @@ inline void SpanTracker::end(const Meaning& meaning, const Event& event, TaskInd
   if (is_syscall(meaning.kind) || is_user(meaning.kind)) in_user_mode(task);
 }
 
+std::vector<TypeIndex> SpanTracker::path(TaskIndex task) const {
+  std::vector<TypeIndex> types;
+  if (task >= stacks_.tasks().size()) return types;
+  for (const OpenSpan& span : stacks_.tasks()[task].stack) types.push_back(span.type);
+  return types;
+}
+
 // Returns the type of the span that the event ends, whose begin is not known; kNoType when the
 // event does not say.
 TypeIndex SpanTracker::type_of_end(const Meaning& meaning, const Event& event,

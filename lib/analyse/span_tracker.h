@@ -96,6 +96,8 @@ class SpanTracker {
   TypeIndex innermost(TaskIndex task) const {
     return task < stacks_.tasks().size() ? innermost(stacks_.tasks()[task].stack) : kNoType;
   }
+  // The types of the spans that are open in the task, the outermost first.
+  std::vector<TypeIndex> path(TaskIndex task) const;
   TypeIndex innermost_interrupt(std::uint32_t cpu) const {
     return cpu < stacks_.cpus().size() ? innermost(stacks_.cpus()[cpu].stack) : kNoType;
   }

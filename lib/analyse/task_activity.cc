@@ -71,7 +71,14 @@ void TaskActivity::change(TaskIndex index, Doing doing, std::uint64_t clock) {
   TaskStat& stat = stats_[index];
   const std::uint64_t since = std::max(task.since, from_);
   const std::uint64_t ticks = clock > since ? clock - since : 0;
-  if (ticks > 0 && keep_) remember(task, since, clock);
+  const Stretch stretch = stretch_of(task, since, clock);
+  if (ticks > 0 && task.doing != Doing::unknown) {
+    if (keep_ && !history_full()) {
+      task.history.push_back(stretch);
+      stretches_++;
+    }
+    if (sink_) sink_(index, stretch);
+  }
   switch (task.doing) {
     case Doing::running:
       stat.running += ticks;
@@ -83,7 +90,7 @@ void TaskActivity::change(TaskIndex index, Doing doing, std::uint64_t clock) {
     case Doing::disk:
       (task.doing == Doing::disk ? stat.disk : stat.asleep) += ticks;
       if (ticks == 0) break;
-      stat.in.add(task.call, 1, ticks);
+      stat.in.add(stretch.call, 1, ticks);
       break;
     default:
       break;
@@ -92,17 +99,19 @@ void TaskActivity::change(TaskIndex index, Doing doing, std::uint64_t clock) {
   task.since = clock;
 }
 
-void TaskActivity::remember(Task& task, std::uint64_t from, std::uint64_t to) {
-  if (history_full() || task.doing == Doing::unknown) return;
-  Stretch& stretch = task.history.emplace_back();
-  stretches_++;
+TaskActivity::Stretch TaskActivity::stretch_of(const Task& task, std::uint64_t from,
+                                               std::uint64_t to) {
+  Stretch stretch;
   stretch.from = from;
   stretch.to = to;
   stretch.doing = task.doing;
   stretch.call = task.call;
-  if (!task.woken || task.doing == Doing::ready) return;
+  const bool slept = task.doing == Doing::asleep || task.doing == Doing::disk;
+  if (slept && task.call == kNoType && task.faulted) stretch.call = kPageFault;
+  if (!task.woken || task.doing == Doing::ready) return stretch;
   stretch.by_interrupt = (task.waker & kOfInterrupt) != 0;
   stretch.waker = static_cast<std::uint32_t>(task.waker & ~kOfInterrupt);
+  return stretch;
 }
 
 // With a history, ends the stretch of a running task where a call begins or ends, because a stretch
@@ -198,6 +207,8 @@ void TaskActivity::add(const Event& event, const Analysis::Place& place) {
     reread(place.task);
   } else if (is_wake_up(event.id)) {
     states_.wakes(event, place.task, tasks, change);
+  } else if (event.id == FKT_E_FAULT_USER) {
+    at(place.task).faulted = true;
   } else if (event.id == FKT_E_EXEC) {
     exec(event, place.task);
   } else if (event.id == FKT_E_MASK) {
@@ -219,6 +230,7 @@ void TaskActivity::begin(OpenSpan& call, const SpanPlace& place) {
   if (place.interrupt) return;
   split(place.task, place.clock);
   at(place.task).call = call.type;
+  at(place.task).faulted = false;
 }
 
 // A task is still in a call whose end is not in the recording; its next call replaces it. Where
@@ -227,6 +239,23 @@ void TaskActivity::end(const OpenSpan&, Outcome outcome, const SpanPlace& place)
   if (outcome != Outcome::complete || place.interrupt) return;
   split(place.task, place.clock);
   at(place.task).call = place.around != nullptr ? place.around->type : kNoType;
+  at(place.task).faulted = false;
+}
+
+void TaskActivity::charge(const OpenSpan* call, std::uint32_t task, CpuState state,
+                          std::uint64_t ticks) {
+  at(task);
+  if (state == CpuState::irq || state == CpuState::softirq) {
+    stats_[task].interrupts += ticks;
+  } else {
+    stats_[task].ran_in.add(call != nullptr ? call->type : kNoType, 1, ticks);
+  }
+}
+
+std::string_view call_name(const Analysis& analysis, TypeIndex call) {
+  if (call == TaskActivity::kPageFault) return "page fault";
+  return call == kNoType ? std::string_view("no call")
+                         : std::string_view(analysis.types()[call].name);
 }
 
 std::vector<TaskRow> task_rows(const TaskActivity& states, const Analysis& analysis) {
@@ -253,8 +282,7 @@ std::vector<TaskRow> task_rows(const TaskActivity& states, const Analysis& analy
     row.p90 = percentile(90);
     row.p99 = percentile(99);
     for (const Child& in : stat.in) {
-      const std::string name = in.type == kNoType ? "no call" : analysis.types()[in.type].name;
-      row.in.push_back({name, in.count, in.ticks});
+      row.in.push_back({std::string(call_name(analysis, in.type)), in.count, in.ticks});
     }
     for (const auto& [key, waker] : stat.wakers) {
       const std::string name = escaped(waker_name(analysis, {waker.interrupt, waker.who}));

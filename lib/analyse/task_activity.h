@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,7 +34,11 @@ struct TaskStat {
   std::uint64_t wakeups = 0;              // that found it asleep
   Spread wait;                            // from a wake-up until it runs (ticks)
   Histogram waits;                        // histogram of wait
-  ChildList in;                           // time asleep by call (kNoType: in no call)
+  ChildList in;                           // time asleep by call (TaskActivity::Stretch::call)
+  // CPU time by the innermost call of the task (kNoType: in none), and that of interrupts
+  // meanwhile; both together are the time that it ran.
+  ChildList ran_in;
+  std::uint64_t interrupts = 0;  // ticks
   std::unordered_map<std::uint64_t, Waker> wakers;
 };
 
@@ -46,8 +51,11 @@ class TaskActivity : public SpanObserver {
     Doing doing = Doing::unknown;
     bool by_interrupt = false;      // asleep: woken by an interrupt, not by a task
     std::uint32_t waker = kNobody;  // asleep: the waker's TypeIndex or TaskIndex
-    TypeIndex call = kNoType;       // the innermost open call
+    TypeIndex call = kNoType;       // the innermost open call; asleep: or kPageFault
   };
+  // In place of a call: the task slept in no call since its last page fault in user mode.
+  static constexpr TypeIndex kPageFault = kNoType - 1;
+  using StretchSink = std::function<void(TaskIndex task, const Stretch& stretch)>;
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};  // no waker was seen
   static constexpr std::size_t kMostStretches = 1 << 21;
 
@@ -56,6 +64,9 @@ class TaskActivity : public SpanObserver {
 
   // Call before the first event: keeps the stretches of all tasks, at most kMostStretches in total.
   void keep_history() { keep_ = true; }
+  // Call before the first event: tells `sink` of each stretch when it ends. A stretch in which the
+  // task runs is not divided by calls.
+  void tell(StretchSink sink) { sink_ = std::move(sink); }
   // The task's stretches in time order.
   const std::vector<Stretch>& history(TaskIndex task) const { return tasks_[task].history; }
   bool history_full() const { return stretches_ >= kMostStretches; }
@@ -69,13 +80,15 @@ class TaskActivity : public SpanObserver {
   void reopen(OpenSpan& call, const SpanPlace& place) override;
   void begin(OpenSpan& call, const SpanPlace& place) override;
   void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override;
-  void charge(const OpenSpan*, std::uint32_t, CpuState, std::uint64_t) override {}
+  void charge(const OpenSpan* call, std::uint32_t task, CpuState state,
+              std::uint64_t ticks) override;
 
   const std::vector<TaskStat>& stats() const { return stats_; }  // by TaskIndex
 
  private:
   struct Task {
     Doing doing = Doing::unknown;
+    bool faulted = false;      // a page fault in user mode came after its last call
     bool woken = false;        // ready after a wake-up: the wait will be counted
     std::uint64_t since = 0;   // ticks
     std::uint64_t waker = 0;   // key of stat.wakers
@@ -95,17 +108,21 @@ class TaskActivity : public SpanObserver {
   void exec(const Event& event, TaskIndex running);
 
   void split(TaskIndex task, std::uint64_t clock);
-  void remember(Task& task, std::uint64_t from, std::uint64_t to);
+  static Stretch stretch_of(const Task& task, std::uint64_t from, std::uint64_t to);
 
   const Analysis& analysis_;
   const std::uint64_t from_;      // ticks
   std::uint64_t stretch_to_ = 0;  // where the slice's current stretch ends (ticks)
   bool keep_ = false;
+  StretchSink sink_;
   std::size_t stretches_ = 0;
   std::vector<TaskStat> stats_;
   std::vector<Task> tasks_;
   TaskStates states_;
 };
+
+// "sys_read", "page fault", "no call": a call as in TaskActivity::Stretch.
+std::string_view call_name(const Analysis& analysis, TypeIndex call);
 
 // A row of the table.
 struct TaskRow {

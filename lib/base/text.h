@@ -28,9 +28,10 @@ inline std::string shell_quoted(std::string_view word) {
   return out + "'";
 }
 
-// "1 page", "2 pages"
-inline std::string counted(std::uint64_t count, const char* what) {
-  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+// The word as a shell takes it: in quotation marks if it needs them.
+inline std::string shell_word(std::string_view word) {
+  const bool quoted = word.empty() || word.find_first_of(" \t\n'\"$`\\|&;<>()*?[]#~!") != word.npos;
+  return quoted ? shell_quoted(word) : std::string(word);
 }
 
 // "1,234,567"
@@ -38,6 +39,11 @@ inline std::string with_commas(std::uint64_t value) {
   std::string digits = std::to_string(value);
   for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
   return digits;
+}
+
+// "1 page", "2 pages"
+inline std::string counted(std::uint64_t count, const char* what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
 
 }  // namespace fkt

@@ -81,6 +81,13 @@ void CallTree::charge(const OpenSpan* call, std::uint32_t task, CpuState state,
   }
 }
 
+void CallTree::add(const std::vector<std::string>& path, std::uint64_t ticks, std::uint64_t count) {
+  std::uint32_t node = 0;
+  for (const std::string& label : path) node = child(node, label_of(label));
+  nodes_[node].own += ticks;
+  nodes_[node].count += count;
+}
+
 void CallTree::finish() {
   for (Node& node : nodes_) node.total = node.own;
   for (std::size_t i = nodes_.size(); i-- > 1;) nodes_[nodes_[i].parent].total += nodes_[i].total;

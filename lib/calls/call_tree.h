@@ -40,6 +40,9 @@ class CallTree : public SpanObserver {
   void end(const OpenSpan&, Outcome, const SpanPlace&) override {}
   void charge(const OpenSpan* call, std::uint32_t task, CpuState state,
               std::uint64_t ticks) override;
+  // Adds ticks to the path of these labels, from the task on, as of `count` calls: for times that
+  // are not CPU time.
+  void add(const std::vector<std::string>& path, std::uint64_t ticks, std::uint64_t count);
   // Computes the totals; call after the last event.
   void finish();
 

@@ -19,7 +19,8 @@ std::string who(const PathStep& step, const Analysis& analysis) {
 }
 
 std::string what(const PathStep& step, const Analysis& analysis) {
-  const std::string call = step.call == kNoType ? "" : " in " + analysis.types()[step.call].name;
+  const std::string call =
+      step.call == kNoType ? "" : " in " + std::string(call_name(analysis, step.call));
   switch (step.doing) {
     case Doing::running:
       return "running" + call;

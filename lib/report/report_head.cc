@@ -192,10 +192,8 @@ std::string kernel_text(const Machine& machine) {
 std::string command_text(const Command& command) {
   std::string text;
   for (const std::string& word : command.command) {
-    const bool quoted =
-        word.empty() || word.find_first_of(" \t\n'\"$`\\|&;<>()*?[]#~!") != word.npos;
     if (!text.empty()) text += ' ';
-    text += quoted ? shell_quoted(word) : word;
+    text += shell_word(word);
   }
   return text;
 }

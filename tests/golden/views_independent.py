@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Computes the tables of fkt_print --calls and --sched once more, from the printed events, and compares every figure.
+"""Computes the tables of fkt_print --calls, --sched and --summary and of fkt_kd --offcpu once more, from the printed
+events, and compares every figure.
 
-usage: views_independent.py FKT_PRINT RECORDING...
+usage: views_independent.py FKT_PRINT FKT_KD RECORDING...
 
 The recordings have no gaps, no thread with two numbers, no number used twice, and no functions.
 """
@@ -98,6 +99,105 @@ def runnable(pid, seen, off):
     return pid in off and last is not None and last["left"] in ("R", "R+")
 
 
+def waits(events, end):
+    """What tasks waited for: by task, call, what for and waker; and how long each task ran."""
+    rows, ran = collections.defaultdict(list), collections.Counter()
+    doing, inside, faulted, names, on = {}, {}, set(), {}, {}
+    interrupts = collections.defaultdict(list)
+
+    def change(pid, now, time, waker=None):
+        what, since, call = doing.get(pid, (None, 0, None))
+        if what == "running":
+            ran[pid] += time - since
+        elif what and time > since:
+            rows[pid, call, what, waker].append(time - since)
+        slept_in = inside.get(pid) or ("page fault" if pid in faulted and now != "cpu" else "no call")
+        doing[pid] = (now, time, slept_in)
+
+    for event in events:
+        code, pid, cpu, time, args = event["code"], event["pid"], event["cpu"], event["time"], event["args"]
+        names[pid] = event["task"]
+        if on.get(cpu) != pid and pid:
+            if cpu not in on:
+                change(pid, "running", time)
+            on[cpu] = pid
+        kind = BEGIN.get(code) or END.get(code)
+        if kind == "call":
+            inside[pid] = event["name"] if code in BEGIN else None
+            faulted.discard(pid)
+        elif code in BEGIN:
+            interrupts[cpu].append(Machine.name(event, kind)[0])
+        elif code in END and interrupts[cpu]:
+            interrupts[cpu].pop()
+        elif event["name"] == "fault_user":
+            faulted.add(pid)
+        elif event["name"] == "switch":
+            interrupts[cpu].clear()
+            if pid:
+                state = {"R": "cpu", "R+": "cpu", "D": "disk", "X": None, "Z": None}.get(args["state"], "asleep")
+                change(pid, state, time)
+            on[cpu] = args["next"]
+            if args["next"]:
+                change(args["next"], "running", time)
+        elif event["name"] in ("waking", "wakeup_new", "wakeup") and doing.get(args["tid"], (None,))[0] in (None, "asleep", "disk"):
+            waker = interrupts[cpu][-1] if interrupts[cpu] else f"{event['task']} ({pid})"
+            names.setdefault(args["tid"], "")
+            change(args["tid"], "cpu", time, waker)
+    for pid in list(doing):
+        change(pid, None, end)
+    return {(f"{names[pid]} ({pid})", *key): times for (pid, *key), times in rows.items()}, ran
+
+
+def duration(tool, path):
+    return json.loads(run(tool, "--stats", "--json", "--time", "cycles", path))["recording"]["duration"]
+
+
+def compare_waits(tool, path, events, kd):
+    want, _ = waits(events, duration(tool, path))
+    rows = json.loads(run(kd, "--offcpu", "--json", "--time", "cycles", path))["off_cpu"]
+    whole, wrong = sum(map(sum, want.values())), []
+    for row in rows:
+        times = want.pop((row["task"], row["in"], row["for"], row["woken_by"]), [0])
+        true = {"time": sum(times), "count": len(times), "max": max(times), "average": (sum(times) + len(times) // 2) // len(times)}
+        wrong += [(row, key, value) for key, value in true.items() if row[key] != value]
+        if abs(row["percent"] - 100 * sum(times) / whole) > 0.01:
+            wrong.append((row, "percent"))
+    return wrong + [(key, "missing") for key in want], len(rows)
+
+
+def compare_summary(tool, path, events):
+    recording = json.loads(run(tool, "--stats", "--json", "--time", "cycles", path))["recording"]
+    members = {recording["workload_pid"]}
+    for event in events:
+        if event["name"] == "fork" and event["pid"] in members:
+            members.add(event["args"]["child"])
+    off, ran = waits(events, recording["duration"])
+    sums, slept, own = collections.Counter(), collections.Counter(), {f"({pid})" for pid in members}
+    for (task, call, what, waker), times in off.items():
+        if task.split()[-1] not in own:
+            continue
+        sums["ready"] += sum(times) if what == "cpu" else 0
+        if what != "cpu" and waker and waker.split()[-1] in own:
+            slept["asleep until another of its tasks woke it"] += sum(times)
+        elif what != "cpu":
+            name = "asleep" + (f" in {call}" if call != "no call" else "") + (f", woken by {waker}" if waker else "")
+            slept[name] += sum(times)
+    answer = json.loads(run(tool, "--summary", "--json", "--time", "cycles", "--top", "1000", path))
+    have = {row["what"]: row["time"] for row in answer["where"]}
+    running = sum(time for what, time in have.items() if what.startswith("running") or what == "interrupts")
+    wrong = []
+    for what, true, said in (("running", sum(ran[pid] for pid in members), running),
+                             ("ready", sums["ready"], have.get("waiting for a CPU", 0)),
+                             ("asleep", dict(slept), {k: v for k, v in have.items() if k.startswith("asleep")}),
+                             ("all", answer["time"], sum(have.values())),
+                             ("slowest", sorted((took for (pid, _), row in calls(events).items() if pid in members
+                                                 for took in row.took), reverse=True),
+                              [call["time"] for call in answer["slowest"]])):
+        if true != said:
+            wrong.append((what, true, said))
+    return wrong, len(have)
+
+
 def compare_calls(tool, path, events):
     wrong, want = [], calls(events)
     rows = lines(tool, "--calls", "--json", "--time", "cycles", path)
@@ -122,8 +222,7 @@ def compare_calls(tool, path, events):
 
 
 def compare_runs(tool, path, events):
-    end = json.loads(run(tool, "--stats", "--json", "--time", "cycles", path))["recording"]["duration"]
-    want, have = runs(events, end), lines(tool, "--sched", "--json", "--time", "cycles", path)
+    want, have = runs(events, duration(tool, path)), lines(tool, "--sched", "--json", "--time", "cycles", path)
     wrong = [] if len(want) == len(have) else [("runs", len(want), len(have))]
     for true, row in zip(want, have):
         true["woken_by"] = true.pop("waker")
@@ -132,10 +231,14 @@ def compare_runs(tool, path, events):
 
 
 def main():
-    tool, bad = sys.argv[1], 0
-    for path in sys.argv[2:]:
+    tool, kd, bad = sys.argv[1], sys.argv[2], 0
+
+    def compare_off_cpu(*arguments):
+        return compare_waits(*arguments, kd)
+
+    for path in sys.argv[3:]:
         events = lines(tool, "--dump", "--json", "--time", "cycles", path)
-        for compare in (compare_calls, compare_runs):
+        for compare in (compare_calls, compare_runs, compare_off_cpu, compare_summary):
             wrong, count = compare(tool, path, events)
             for what in wrong[:5]:
                 print(f"{path}: {compare.__name__}:", *what)

@@ -245,6 +245,10 @@ void check_views(const Trace& trace, bool at_once) {
   });
   second.watch(runs);
   TaskActivity states(third);
+  std::map<TaskIndex, std::uint64_t> off;
+  states.tell([&](TaskIndex task, const TaskActivity::Stretch& stretch) {
+    if (stretch.doing != Doing::running) off[task] += stretch.to - stretch.from;
+  });
   third.watch(states);
   for (const Event& event : trace.events()) {
     calls.add(event, first.add(event));
@@ -273,6 +277,11 @@ void check_views(const Trace& trace, bool at_once) {
     if (third.tasks()[task].idle) continue;
     CHECK(ran_by_runs[task] == states.stats()[task].running);
     CHECK(begun[task] <= states.stats()[task].runs);
+    const TaskStat& stat = states.stats()[task];
+    CHECK(off[task] == stat.ready + stat.asleep + stat.disk);
+    std::uint64_t ran_in = stat.interrupts;
+    for (const Child& ran : stat.ran_in) ran_in += ran.ticks;
+    CHECK(ran_in == stat.running);
   }
 }
 

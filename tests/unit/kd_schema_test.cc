@@ -23,6 +23,10 @@ TEST_CASE("what fkt_kd prints as JSON is what the schema says") {
     CHECK(table["functions"].size() > 5);
   }
   CHECK(rules.check(printed({"--json", "--tasks", file("find.fkt")}, cli::kd)) == "");
+  const Json waits = printed({"--json", "--offcpu", file("find.fkt")}, cli::kd);
+  CHECK(rules.check(waits) == "");
+  CHECK(waits["off_cpu"].size() > 5);
+  CHECK(rules.check(printed({"--json", "--time", "ms", file("find.fkt")}, cli::kd)) == "");
   const Json path = printed({"--json", "--critical-path", "42", file("find.fkt")}, cli::kd);
   CHECK(rules.check(path) == "");
   CHECK(path["path"].size() > 5);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_doctor/checks.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include <fmt/core.h>
+
+namespace fkt::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The file's content without the newline at its end; nothing if it cannot be read.
+std::optional<std::string> text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+fs::path at(const Machine& machine, const std::string& path) {
+  return machine.root / path;
+}
+
+bool exists(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+Finding module(const Machine& machine) {
+  const std::string folder = "lib/modules/" + machine.release;
+  if (exists(at(machine, "sys/module/fkt"))) return {Verdict::good, "module", "fkt is loaded", ""};
+  for (const char* place : {"/extra/fkt.ko", "/updates/fkt.ko", "/updates/dkms/fkt.ko"}) {
+    if (exists(at(machine, folder + place))) {
+      return {Verdict::blocked, "module", "fkt is installed, but not loaded", "sudo modprobe fkt"};
+    }
+  }
+  if (exists(at(machine, folder + "/build"))) {
+    return {Verdict::blocked, "module", "fkt is not built for this kernel; its headers are there",
+            "make && sudo make install && sudo modprobe fkt"};
+  }
+  return {Verdict::blocked, "module",
+          "fkt is not built for this kernel, whose headers are missing too",
+          "sudo apt install linux-headers-" + machine.release +
+              ", then make && sudo make install && sudo modprobe fkt"};
+}
+
+// Whether the firmware demands signatures: the variable's value is behind four bytes of attributes.
+bool has_secure_boot(const Machine& machine) {
+  const auto value = text_of(
+      at(machine, "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"));
+  return value && value->size() >= 5 && (*value)[4] == 1;
+}
+
+Finding signatures(const Machine& machine) {
+  const std::string lockdown =
+      text_of(at(machine, "sys/kernel/security/lockdown")).value_or("[none]");
+  const bool enforced =
+      text_of(at(machine, "sys/module/module/parameters/sig_enforce")).value_or("N") == "Y";
+  const bool locked = lockdown.find("[none]") == lockdown.npos;
+  const bool loaded = exists(at(machine, "sys/module/fkt"));
+  if (!enforced && !locked) {
+    return {Verdict::good, "signatures",
+            has_secure_boot(machine) ? "Secure Boot, but the kernel takes unsigned modules"
+                                     : "the kernel takes unsigned modules",
+            ""};
+  }
+  std::string why = enforced ? "module signatures are enforced" : "";
+  if (locked) why += (why.empty() ? "" : ", ") + ("lockdown: " + lockdown);
+  if (has_secure_boot(machine)) why += ", Secure Boot";
+  if (loaded) return {Verdict::good, "signatures", why + "; fkt is loaded all the same", ""};
+  return {Verdict::blocked, "signatures", why + ": an unsigned module is refused",
+          "sign fkt.ko, fkt_calls.ko and fkt_records.ko with a key enrolled by mokutil --import"};
+}
+
+Finding device(const Machine& machine) {
+  const fs::path node = at(machine, "dev/fkt");
+  if (!exists(node))
+    return {Verdict::blocked, "device", "there is no /dev/fkt", "sudo modprobe fkt"};
+  if (access(node.c_str(), R_OK | W_OK) == 0)
+    return {Verdict::good, "device", "/dev/fkt is open to you", ""};
+  return {Verdict::blocked, "device", "/dev/fkt is not open to you",
+          "sudo fkt_record ..., or join the group fkt (man fkt_record)"};
+}
+
+Finding clock(const Machine& machine) {
+  const std::string source =
+      text_of(at(machine, "sys/devices/system/clocksource/clocksource0/current_clocksource"))
+          .value_or("not known");
+  const std::string cpus = text_of(at(machine, "proc/cpuinfo")).value_or("");
+  const bool steady =
+      cpus.find("constant_tsc") != cpus.npos && cpus.find("nonstop_tsc") != cpus.npos;
+  if (steady && source == "tsc")
+    return {Verdict::good, "clock", "the TSC is constant and used", ""};
+  if (steady) {
+    return {Verdict::note, "clock",
+            "the TSC is constant, but the kernel's clock source is " + source,
+            "fkt_record --clock mono, if fkt_record refuses the TSC"};
+  }
+  return {Verdict::note, "clock", "the TSC is not constant and non-stop",
+          "fkt_record --clock mono"};
+}
+
+Finding tracers(const Machine& machine) {
+  std::string busy;
+  for (const char* folder : {"sys/kernel/tracing", "sys/kernel/debug/tracing"}) {
+    const auto tracer = text_of(at(machine, std::string(folder) + "/current_tracer"));
+    if (!tracer) continue;
+    if (*tracer != "nop") busy += "ftrace's tracer is " + *tracer;
+    const auto set = text_of(at(machine, std::string(folder) + "/set_event"));
+    if (set && !set->empty())
+      busy += (busy.empty() ? "" : ", ") + std::string("ftrace's events are on");
+    if (busy.empty()) return {Verdict::good, "other tracers", "ftrace is idle", ""};
+    return {Verdict::note, "other tracers", busy + ": what is measured is slower",
+            "echo nop > /sys/kernel/tracing/current_tracer; echo > /sys/kernel/tracing/set_event"};
+  }
+  return {Verdict::note, "other tracers", "tracefs cannot be read: not known", "sudo fkt_doctor"};
+}
+
+Finding types(const Machine& machine) {
+  if (exists(at(machine, "sys/kernel/btf/vmlinux"))) {
+    return {Verdict::good, "kernel types",
+            "the kernel describes them (BTF): -i takes arguments by name", ""};
+  }
+  return {Verdict::note, "kernel types",
+          "the kernel does not describe them (no BTF): -i has no arguments by name", ""};
+}
+
+}  // namespace
+
+std::vector<Finding> check_machine(const Machine& machine) {
+  return {module(machine), signatures(machine), device(machine),
+          clock(machine),  tracers(machine),    types(machine)};
+}
+
+Finding judge_speed(double bytes_per_second, std::uint64_t free_bytes) {
+  // An event takes 8 bytes or more; with TIME words, page headers and arguments about 10.
+  constexpr double kBytesPerEvent = 10, kBusy = 1e6;
+  if (bytes_per_second <= 0) {
+    return {Verdict::blocked, "disk", "nothing can be written here",
+            "cd to a folder of yours, or fkt_record -f FILE"};
+  }
+  const double rate = bytes_per_second / kBytesPerEvent;
+  const std::string found =
+      fmt::format("{:.0f} MB/s, enough for {:.1f} million events/s; {:.1f} GB free",
+                  bytes_per_second / 1e6, rate / 1e6, static_cast<double>(free_bytes) / 1e9);
+  if (rate < kBusy) {
+    return {
+        Verdict::note, "disk", found,
+        "a busy CPU makes a million events/s: fkt_record -z, fewer layers (-k), or --flight SIZE"};
+  }
+  return {Verdict::good, "disk", found, ""};
+}
+
+}  // namespace fkt::doctor

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_doctor/doctor.h"
+
+#include <sys/utsname.h>
+
+#include <filesystem>
+
+#include "cli/base/messages.h"
+#include "cli/base/options.h"
+#include "cli/fkt_doctor/checks.h"
+#include "lib/base/text_writer.h"
+
+namespace fkt::cli {
+namespace {
+
+constexpr std::uint64_t kTrialBytes = 64 << 20;
+constexpr std::size_t kWhatWidth = 15;
+
+void put_finding(TextWriter& out, const doctor::Finding& finding) {
+  static constexpr const char* kVerdicts[] = {"ok      ", "note    ", "BLOCKED "};
+  out.put(kVerdicts[static_cast<std::size_t>(finding.verdict)]);
+  out.left(finding.what, kWhatWidth);
+  out.escaped(finding.found);
+  out.put('\n');
+  if (finding.remedy.empty()) return;
+  out.fill(8 + kWhatWidth);
+  out.put("-> ");
+  out.escaped(finding.remedy);
+  out.put('\n');
+}
+
+}  // namespace
+
+int examine_machine(int argc, const char* const* argv) {
+  Options options("[options]",
+                  "Says what on this machine stands in the way of recording, and what to type.");
+  options.section("What is examined")("out", value("FOLDER"),
+                                      "where recordings will be written (default: .)")(
+      "root", value("FOLDER"),
+      "another machine's files: its /sys, /proc, /dev and /lib are in this folder")(
+      "kernel", value("RELEASE"), "the kernel's release (default: of the one that runs)")(
+      "no-disk", "do not measure how fast that folder is, which writes 64 MB");
+  if (const auto status = options.parse(argc, argv)) return *status;
+  utsname names{};
+  if (uname(&names) != 0) return fail({ErrorCode::io, "the kernel's release is not known"});
+  doctor::Machine machine;
+  machine.release = options.has("kernel") ? options.text("kernel") : std::string(names.release);
+  if (options.has("root")) machine.root = options.text("root");
+  machine.out = options.has("out") ? options.text("out") : std::string(".");
+  std::vector<doctor::Finding> findings = doctor::check_machine(machine);
+  if (!options.has("no-disk")) {
+    std::error_code error;
+    const std::filesystem::space_info space = std::filesystem::space(machine.out, error);
+    findings.push_back(doctor::judge_speed(doctor::disk_speed(machine.out, kTrialBytes),
+                                           error ? 0 : space.available));
+  }
+  TextWriter out;
+  bool blocked = false;
+  for (const doctor::Finding& finding : findings) {
+    put_finding(out, finding);
+    blocked |= finding.verdict == doctor::Verdict::blocked;
+  }
+  const Result<bool> written = put(out.view());
+  if (!written) return fail(written.error());
+  return blocked ? kFailed : kDone;
+}
+
+}  // namespace fkt::cli

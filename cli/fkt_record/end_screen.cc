@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/end_screen.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "cli/base/answer.h"
+
+namespace fkt::record {
+
+void show_end_screen(const std::string& name, std::uint64_t events) {
+  const cli::Terminal screen = cli::terminal(STDERR_FILENO);
+  struct stat file {};
+  if (!screen.is || events > cli::kAnswerEvents) return;
+  if (::stat(name.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return;
+  const Result<Trace> trace = Trace::open(name);
+  if (!trace) return;  // what is wrong with it was said
+  const Answer answer = cli::read_answer(*trace, {}, cli::kAnswerRows, cli::kAnswerSlowest);
+  if (answer.events == 0) return;
+  const TimeFormat time(TimeUnit::readable, trace->info().clocks.ticks_per_second());
+  TextWriter out;
+  out.put('\n');
+  cli::write_answer(out, answer, name, screen, time);
+  std::fwrite(out.view().data(), 1, out.size(), stderr);
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/analyse/command_use.h"
+
+#include <algorithm>
+#include <set>
+
+namespace fkt {
+namespace {
+
+std::uint64_t time_of(const TaskStat& stat) {
+  return stat.running + stat.ready + stat.asleep + stat.disk;
+}
+
+bool is_longer(const CommandUse::Call& x, const CommandUse::Call& y) {
+  return x.ticks != y.ticks ? x.ticks > y.ticks : x.begin < y.begin;
+}
+
+}  // namespace
+
+CommandUse::CommandUse(const Analysis& analysis, std::size_t slowest)
+    : analysis_(analysis),
+      most_(slowest),
+      pid_(analysis.info().command.workload_pid != 0 ? analysis.info().command.workload_pid
+                                                     : analysis.info().command.filter_pid),
+      states_(analysis) {
+  states_.tell(
+      [this](TaskIndex task, const TaskActivity::Stretch& stretch) { slept(task, stretch); });
+  join_listed();
+}
+
+void CommandUse::join(TaskIndex task) {
+  if (task == kNoTask) return;
+  if (task >= members_.size()) members_.resize(task + 1);
+  members_[task] = true;
+}
+
+// Those in the recording's list of tasks that are the process or descend from it.
+void CommandUse::join_listed() {
+  if (pid_ == 0) return;
+  std::set<std::uint32_t> pids = {pid_};
+  for (std::size_t before = 0; before != pids.size();) {
+    before = pids.size();
+    for (const Task& task : analysis_.info().tasks) {
+      if (pids.contains(task.ppid) || pids.contains(task.tgid)) pids.insert(task.tid);
+    }
+  }
+  for (const std::uint32_t pid : pids) join(analysis_.tasks().find(pid));
+}
+
+void CommandUse::slept(TaskIndex task, const TaskActivity::Stretch& stretch) {
+  using Doing = TaskActivity::Doing;
+  if (stretch.doing != Doing::asleep && stretch.doing != Doing::disk) return;
+  if (!is_of_command(task)) return;
+  const bool own = !stretch.by_interrupt && is_of_command(stretch.waker);
+  const Key key = own ? Key{What::waits_own, kNoType, false, TaskActivity::kNobody}
+                      : Key{What::sleeps, stretch.call, stretch.by_interrupt, stretch.waker};
+  sleeps_[key] += stretch.to - stretch.from;
+}
+
+void CommandUse::add(const Event& event, const Analysis::Place& place) {
+  if (event.id == FKT_E_FORK && is_of_command(place.task)) {
+    join(analysis_.tasks().find(event.arg & FKT_PID_MASK));
+  } else if (pid_ != 0 && event.pid == pid_) {
+    join(place.task);
+  }
+  states_.add(event, place);
+  if (!place.shown || !place.step.closed || !is_of_command(place.task)) return;
+  if (!is_syscall(analysis_.types()[place.step.type].kind)) return;
+  Call call{
+      event.clock - place.step.duration, place.step.duration, place.step.type, place.task, {}};
+  if (slowest_.size() == most_ && (most_ == 0 || !is_longer(call, slowest_.front()))) return;
+  call.name = analysis_.tasks().name(place.task);
+  if (slowest_.size() == most_) {
+    std::ranges::pop_heap(slowest_, is_longer);
+    slowest_.pop_back();
+  }
+  slowest_.push_back(std::move(call));
+  std::ranges::push_heap(slowest_, is_longer);
+}
+
+std::size_t CommandUse::tasks() const {
+  std::size_t count = 0;
+  for (TaskIndex task = 0; task < states_.stats().size(); task++) {
+    count += is_of_command(task) && time_of(states_.stats()[task]) > 0;
+  }
+  return count;
+}
+
+std::uint64_t CommandUse::ticks() const {
+  std::uint64_t ticks = 0;
+  for (TaskIndex task = 0; task < states_.stats().size(); task++) {
+    if (is_of_command(task)) ticks += time_of(states_.stats()[task]);
+  }
+  return ticks;
+}
+
+std::vector<CommandUse::Part> CommandUse::parts() const {
+  std::map<Key, std::uint64_t> sums = sleeps_;
+  const auto plain = [](What what, TypeIndex call) {
+    return Key{what, call, false, TaskActivity::kNobody};
+  };
+  for (TaskIndex task = 0; task < states_.stats().size(); task++) {
+    if (!is_of_command(task)) continue;
+    const TaskStat& stat = states_.stats()[task];
+    sums[plain(What::ready, kNoType)] += stat.ready;
+    sums[plain(What::interrupts, kNoType)] += stat.interrupts;
+    for (const Child& ran : stat.ran_in) sums[plain(What::runs, ran.type)] += ran.ticks;
+  }
+  std::vector<Part> parts;
+  for (const auto& [key, ticks] : sums) {
+    const auto& [what, call, by_interrupt, waker] = key;
+    if (ticks > 0) parts.push_back({what, call, by_interrupt, waker, ticks});
+  }
+  std::ranges::stable_sort(parts, std::greater{}, &Part::ticks);
+  return parts;
+}
+
+std::vector<CommandUse::Call> CommandUse::slowest() const {
+  std::vector<Call> calls = slowest_;
+  std::ranges::sort(calls, is_longer);
+  return calls;
+}
+
+}  // namespace fkt

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Where the time of the recorded command went: what its tasks ran, what they waited for, and its
+// slowest calls.
+//
+//   CommandUse use(analysis, 10);
+//   analysis.watch(use);
+//   for (const Event& event : trace.events()) use.add(event, analysis.add(event));
+//   analysis.finish(true, recording_end(trace));
+//   use.finish(analysis.end());
+//
+// Its tasks are the command's process and its descendants, or with fkt_record --pid that process.
+// The times are those of lib/analyse/task_activity.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "lib/analyse/task_activity.h"
+
+namespace fkt {
+
+class CommandUse : public SpanObserver {
+ public:
+  enum class What : std::uint8_t {
+    runs,        // in `call`, or in user mode
+    sleeps,      // in `call`, until the interrupt or task `waker` woke it
+    waits_own,   // sleeps until a task of the command wakes it
+    ready,       // waits for a CPU
+    interrupts,  // while it ran
+  };
+  struct Part {
+    What what = What::runs;
+    TypeIndex call = kNoType;  // as TaskActivity::Stretch::call
+    bool by_interrupt = false;
+    std::uint32_t waker = TaskActivity::kNobody;
+    std::uint64_t ticks = 0;
+  };
+  struct Call {
+    std::uint64_t begin = 0, ticks = 0;
+    TypeIndex type = kNoType;
+    TaskIndex task = kNoTask;
+    std::string name;  // of the task at its end; not escaped
+  };
+
+  // slowest: how many of the slowest calls are kept. analysis: tells this observer of the calls; it
+  // outlives this object.
+  CommandUse(const Analysis& analysis, std::size_t slowest);
+
+  // Adds an event; call it for every event in order, after the analysis has applied it.
+  void add(const Event& event, const Analysis::Place& place);
+  // Accounts the time up to `clock`, the end of the recording (ticks).
+  void finish(std::uint64_t clock) { states_.finish(clock); }
+
+  // Whether the recording has a command or a process that it was made of.
+  bool has_command() const { return pid_ != 0; }
+  std::uint32_t pid() const { return pid_; }
+  // The command's tasks of which any time is known, and their time together (ticks).
+  std::size_t tasks() const;
+  std::uint64_t ticks() const;
+  std::vector<Part> parts() const;    // most time first
+  std::vector<Call> slowest() const;  // longest first; system calls only
+  const TaskActivity& states() const { return states_; }
+
+  void restart(const Checkpoint& checkpoint, const CheckpointMapping& places) override {
+    states_.restart(checkpoint, places);
+  }
+  void reopen(OpenSpan& call, const SpanPlace& place) override { states_.reopen(call, place); }
+  void begin(OpenSpan& call, const SpanPlace& place) override { states_.begin(call, place); }
+  void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override {
+    states_.end(call, outcome, place);
+  }
+  void charge(const OpenSpan* call, std::uint32_t task, CpuState state,
+              std::uint64_t ticks) override {
+    states_.charge(call, task, state, ticks);
+  }
+
+ private:
+  using Key = std::tuple<What, TypeIndex, bool, std::uint32_t>;
+
+  bool is_of_command(TaskIndex task) const { return task < members_.size() && members_[task]; }
+  void join(TaskIndex task);
+  void join_listed();
+  void slept(TaskIndex task, const TaskActivity::Stretch& stretch);
+
+  const Analysis& analysis_;
+  const std::size_t most_;
+  std::uint32_t pid_;
+  TaskActivity states_;
+  std::vector<bool> members_;  // by TaskIndex
+  std::map<Key, std::uint64_t> sleeps_;
+  std::vector<Call> slowest_;  // a heap with the shortest in front
+};
+
+}  // namespace fkt

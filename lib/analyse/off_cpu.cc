@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/analyse/off_cpu.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/analyse/waker.h"
+
+namespace fkt {
+
+void OffCpu::add(TaskIndex task, const TaskActivity::Stretch& stretch) {
+  using Doing = TaskActivity::Doing;
+  const bool off = stretch.doing == Doing::ready || stretch.doing == Doing::asleep ||
+                   stretch.doing == Doing::disk;
+  if (!off || analysis_.tasks()[task].idle) return;
+  Path path = analysis_.spans().path(task);
+  // The calls of a task that was hidden by a gap are not those that it slept in.
+  if ((path.empty() ? kNoType : path.back()) != stretch.call) {
+    path.clear();
+    if (stretch.call != kNoType) path.push_back(stretch.call);
+  }
+  sums_[{task, std::move(path), stretch.doing, stretch.by_interrupt, stretch.waker}].add(
+      stretch.to - stretch.from);
+}
+
+std::vector<OffCpu::Row> OffCpu::rows() const {
+  using Doing = TaskActivity::Doing;
+  std::vector<Row> rows;
+  for (const auto& [key, ticks] : sums_) {
+    const auto& [task, path, doing, by_interrupt, waker] = key;
+    if (!analysis_.is_own(task)) continue;
+    Row& row = rows.emplace_back();
+    row.task = waker_name(analysis_, {false, task});
+    for (const TypeIndex call : path) row.calls.emplace_back(call_name(analysis_, call));
+    row.wait = doing == Doing::ready ? "cpu" : doing == Doing::disk ? "disk" : "asleep";
+    if (waker != TaskActivity::kNobody) row.waker = waker_name(analysis_, {by_interrupt, waker});
+    row.ticks = ticks;
+  }
+  std::ranges::stable_sort(rows,
+                           [](const Row& x, const Row& y) { return x.ticks.sum > y.ticks.sum; });
+  return rows;
+}
+
+}  // namespace fkt

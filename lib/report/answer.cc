@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/report/answer.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "lib/analyse/waker.h"
+#include "lib/base/table.h"
+#include "lib/base/text.h"
+#include "lib/report/report_head.h"
+
+namespace fkt {
+namespace {
+
+using AnswerIn = Column::In;
+constexpr std::size_t kAnswerTime = 12;  // width of the columns of times
+
+std::string part_text(const CommandUse::Part& part, const Analysis& analysis) {
+  using What = CommandUse::What;
+  const std::string in =
+      part.call == kNoType ? "" : " in " + std::string(call_name(analysis, part.call));
+  switch (part.what) {
+    case What::runs:
+      return "running" + (in.empty() ? " in no call (user mode)" : in);
+    case What::ready:
+      return "waiting for a CPU";
+    case What::interrupts:
+      return "interrupts";
+    case What::waits_own:
+      return "asleep until another of its tasks woke it";
+    case What::sleeps:
+      break;
+  }
+  if (part.waker == TaskActivity::kNobody) return "asleep" + in;
+  return "asleep" + in + ", woken by " + waker_name(analysis, {part.by_interrupt, part.waker});
+}
+
+// What all processes ran, idle ones included.
+std::vector<Answer::Row> process_rows(const Summary& summary) {
+  std::vector<Answer::Row> rows;
+  std::uint64_t known = 0;
+  for (const Summary::ProcessRow& process : summary.processes) {
+    std::uint64_t ran = 0;
+    for (const CpuState state : {CpuState::user, CpuState::system, CpuState::running}) {
+      ran += process.times[static_cast<std::size_t>(state)];
+    }
+    if (process.idle || ran == 0) continue;
+    rows.push_back({ran, fmt::format("{} ({}) running", process.name, process.pid)});
+    known += ran;
+  }
+  if (summary.cpu_ticks > known) {
+    rows.push_back({summary.cpu_ticks - known, "idle, interrupts, not known"});
+  }
+  std::ranges::stable_sort(rows, std::greater{}, &Answer::Row::ticks);
+  return rows;
+}
+
+// Makes one row of those from `most` on, less one for that row.
+void join_least(std::vector<Answer::Row>& rows, std::size_t most) {
+  if (rows.size() <= most) return;
+  Answer::Row rest;
+  for (std::size_t i = most - 1; i < rows.size(); i++) rest.ticks += rows[i].ticks;
+  rest.what = fmt::format("{} other things", rows.size() - (most - 1));
+  rows.resize(most - 1);
+  rows.push_back(std::move(rest));
+}
+
+TableOf<Answer::Row> where_table(const Answer& answer) {
+  TableOf<Answer::Row> table(answer.rows);
+  table.add({.title = "Time", .key = "time", .width = kAnswerTime},
+            [](const Answer::Row& row) { return Ticks{row.ticks}; });
+  table.add({.title = "Percent", .key = "percent", .width = 9},
+            [all = static_cast<double>(answer.all)](const Answer::Row& row) {
+              return Percent{100 * static_cast<double>(row.ticks) / all};
+            });
+  table.add(
+      {.title = "Where it went", .key = "what", .left = true, .separated = true, .escaped = true},
+      [](const Answer::Row& row) { return row.what; });
+  return table;
+}
+
+TableOf<Answer::Call> slowest_calls_table(const Answer& answer) {
+  TableOf<Answer::Call> table(answer.slowest);
+  table.add({.title = "Time", .key = "time", .width = kAnswerTime},
+            [](const Answer::Call& call) { return Ticks{call.ticks}; });
+  table.add({.title = "At", .key = "at", .width = 14},
+            [](const Answer::Call& call) { return Moment{call.at}; });
+  table.add({.title = "Slowest calls",
+             .key = "call",
+             .width = 24,
+             .left = true,
+             .separated = true,
+             .fitted = true},
+            [](const Answer::Call& call) { return call.call; });
+  table.add(
+      {.title = "Task", .left = true, .separated = true, .escaped = true, .in = AnswerIn::kText},
+      [](const Answer::Call& call) { return fmt::format("{} ({})", call.task, call.pid); });
+  table.add({.key = "task", .in = AnswerIn::kData},
+            [](const Answer::Call& call) { return call.task; });
+  table.add({.key = "pid", .in = AnswerIn::kData},
+            [](const Answer::Call& call) { return std::uint64_t{call.pid}; });
+  return table;
+}
+
+// Puts the text line by line, each cut to the width.
+void put_cut(TextWriter& out, std::string_view text, std::size_t width) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (width > 0 && line.size() > width) {
+      std::size_t cut = width;
+      // Not inside a character of several bytes.
+      while (cut > 0 && (static_cast<unsigned char>(line[cut]) & 0xc0) == 0x80) cut--;
+      line = line.substr(0, cut);
+    }
+    out.put(line);
+    out.put('\n');
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+std::string head_text(const Answer& answer, const TimeFormat& time) {
+  TextWriter out;
+  out.escaped(answer.command.empty() ? "The whole machine" : answer.command);
+  out.put(": ");
+  out.put(time.text(answer.duration));
+  if (!time.unit().empty()) out.put(' ' + std::string(time.unit()));
+  out.put(", " + with_commas(answer.events) + " events on " + counted(answer.cpus, "CPU"));
+  if (answer.lost > 0) {
+    out.put(", " + with_commas(answer.lost) + " LOST");
+  } else {
+    out.put(answer.whole ? ", none lost" : ", NOT complete");
+  }
+  return out.take();
+}
+
+void put_hints(TextWriter& out, const Answer& answer, const std::string& name) {
+  const std::string file = name == "trace_file" ? "" : ' ' + shell_word(name);
+  std::vector<std::pair<std::string, const char*>> hints = {
+      {"fkt_print --calls" + file, "each task's calls and their errors"},
+      {"fkt_kd --offcpu" + file, "what tasks waited for, and who woke them"},
+      {"fkt_print --stats" + file, "everything; what was lost, and where"},
+      {"fkt_selection" + file, "the picture"},
+  };
+  if (answer.pid != 0) {
+    hints.insert(hints.begin(), {fmt::format("fkt_kd --critical-path {}{}", answer.pid, file),
+                                 "why it was not faster"});
+  }
+  std::size_t width = 0;
+  for (const auto& [command, shows] : hints) width = std::max(width, command.size());
+  out.put("\nMore:\n");
+  for (const auto& [command, shows] : hints) {
+    out.put("  ");
+    out.left(command, width + 2);
+    out.put(shows);
+    out.put('\n');
+  }
+}
+
+}  // namespace
+
+Answer make_answer(const CommandUse& use, const Analysis& analysis, const Summary& summary,
+                   std::size_t most) {
+  Answer answer;
+  const bool command = use.has_command() && use.ticks() > 0;
+  if (command) answer.command = command_text(analysis.info().command);
+  if (command && answer.command.empty()) answer.command = fmt::format("Process {}", use.pid());
+  answer.pid = command ? use.pid() : 0;
+  answer.duration = summary.selected.ticks;
+  answer.events = summary.events;
+  answer.lost = summary.lost;
+  answer.cpus = summary.cpus.size();
+  answer.tasks = use.tasks();
+  answer.whole = summary.missing.empty();
+  if (command) {
+    for (const CommandUse::Part& part : use.parts()) {
+      answer.rows.push_back({part.ticks, part_text(part, analysis)});
+    }
+  } else {
+    answer.rows = process_rows(summary);
+  }
+  for (const Answer::Row& row : answer.rows) answer.all += row.ticks;
+  join_least(answer.rows, most);
+  for (const CommandUse::Call& call : use.slowest()) {
+    answer.slowest.push_back({call.ticks, call.begin - std::min(call.begin, analysis.start()),
+                              analysis.types()[call.type].name, call.name,
+                              analysis.tasks()[call.task].tid});
+  }
+  return answer;
+}
+
+void write_answer(TextWriter& out, const Answer& answer, const AnswerShape& shape,
+                  const TimeFormat& time) {
+  const auto bold = [&](std::string_view line) {
+    if (shape.bold) out.put("\033[1m");
+    put_cut(out, line, shape.width);
+    if (shape.bold) out.put("\033[0m");
+  };
+  bold(head_text(answer, time));
+  TextWriter text;
+  if (answer.pid != 0) {
+    text.put(counted(answer.tasks, "task") + ", " + time.text(answer.all) + ' ');
+    text.put(std::string(time.unit()) + (time.unit().empty() ? "" : " ") + "in all\n");
+  }
+  if (!answer.rows.empty()) write_text(text, where_table(answer), time);
+  if (!answer.slowest.empty()) {
+    text.put('\n');
+    write_text(text, slowest_calls_table(answer), time);
+  }
+  put_cut(out, text.view(), shape.width);
+  TextWriter hints;
+  put_hints(hints, answer, shape.file);
+  put_cut(out, hints.view(), shape.width);
+}
+
+void write_answer_json(TextWriter& out, const Answer& answer, const TimeFormat& time) {
+  JsonReport report(out, time);
+  report.text("command", answer.command);
+  report.number("pid", answer.pid);
+  report.ticks("duration", answer.duration);
+  report.number("events", answer.events);
+  report.number("lost", answer.lost);
+  report.number("tasks", answer.tasks);
+  report.ticks("time", answer.all);
+  report.rows("where", where_table(answer), JsonRows::on_lines, true);
+  report.rows("slowest", slowest_calls_table(answer), JsonRows::on_lines, true);
+}
+
+void write_answer_csv(TextWriter& out, const Answer& answer, const TimeFormat& time) {
+  write_csv(out, where_table(answer), time, "where");
+  write_csv(out, slowest_calls_table(answer), time, "slowest");
+}
+
+}  // namespace fkt

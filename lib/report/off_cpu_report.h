@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What tasks waited for while they were off the CPU (lib/analyse/off_cpu.h) as text, JSON and CSV,
+// and as a tree of paths for flame graphs.
+#pragma once
+
+#include <vector>
+
+#include "lib/analyse/off_cpu.h"
+#include "lib/base/text_writer.h"
+#include "lib/base/time_format.h"
+#include "lib/calls/call_tree.h"
+
+namespace fkt {
+
+struct OffCpuReport {
+  const std::vector<OffCpu::Row>& rows;
+  std::size_t top;  // at most so many rows are written; the percentages are of all
+  const TimeFormat& time;
+
+  void text(TextWriter& out) const;
+  // Writes {"unit": ..., "off_cpu": [...]}, as docs/kd-schema.json describes it.
+  void json(TextWriter& out) const;
+  void csv(TextWriter& out) const;
+};
+
+// Adds each row as the path: task, calls, what it waited for, who woke it.
+void add_off_cpu(CallTree& tree, const std::vector<OffCpu::Row>& rows);
+
+}  // namespace fkt
