@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Completion of FKT's tools for bash. The options come from the tool itself: `fkt_print --list-options`
-# prints a line for each, with tabs between its name, the name of its value and what it does.
+# prints a line for each, with tabs between its name, the name of its value (-: none) and what it does.
 
 # The values of an option, by what its help calls its value. $1: the tool, $2: the value's name.
 _fkt_values() {
@@ -23,7 +23,7 @@ _fkt() {
     options=$("$tool" --list-options 2>/dev/null) || return 0
     while IFS=$'\t' read -r line value _; do
         names+=("$line")
-        [[ $line == "$before" && -n $value ]] || continue
+        [[ $line == "$before" && $value != - ]] || continue
         name=$value
     done <<<"$options"
     if [[ -n ${name-} ]]; then

@@ -81,14 +81,14 @@ std::string option_line(const po::option_description& option) {
 }
 
 // A line for each name of each option, for completion in shells: its name, the name of its value
-// (empty: it takes none, or one in the same word), and what it does, with tabs between them.
+// ("-": it takes none, or one in the same word), and what it does, with tabs between them.
 template <class Sections>
 std::string listed(const Sections& sections) {
   std::string lines;
   for (const auto& section : sections) {
     for (const auto& option : section.options.options()) {
       // One that may be omitted would have to stand in the same word.
-      const std::string value = needs_value(*option) ? value_text(*option).substr(1) : "";
+      const std::string value = needs_value(*option) ? value_text(*option).substr(1) : "-";
       const std::string rest = '\t' + value + '\t' + option->description() + '\n';
       const std::string first = display_name(*option);
       lines += first + rest;

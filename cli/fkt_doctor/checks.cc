@@ -27,20 +27,21 @@ fs::path at(const Machine& machine, const std::string& path) {
   return machine.root / path;
 }
 
-bool exists(const fs::path& path) {
+bool is_there(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(path, ignored);
 }
 
 Finding module(const Machine& machine) {
   const std::string folder = "lib/modules/" + machine.release;
-  if (exists(at(machine, "sys/module/fkt"))) return {Verdict::good, "module", "fkt is loaded", ""};
+  if (is_there(at(machine, "sys/module/fkt")))
+    return {Verdict::good, "module", "fkt is loaded", ""};
   for (const char* place : {"/extra/fkt.ko", "/updates/fkt.ko", "/updates/dkms/fkt.ko"}) {
-    if (exists(at(machine, folder + place))) {
+    if (is_there(at(machine, folder + place))) {
       return {Verdict::blocked, "module", "fkt is installed, but not loaded", "sudo modprobe fkt"};
     }
   }
-  if (exists(at(machine, folder + "/build"))) {
+  if (is_there(at(machine, folder + "/build"))) {
     return {Verdict::blocked, "module", "fkt is not built for this kernel; its headers are there",
             "make && sudo make install && sudo modprobe fkt"};
   }
@@ -63,7 +64,7 @@ Finding signatures(const Machine& machine) {
   const bool enforced =
       text_of(at(machine, "sys/module/module/parameters/sig_enforce")).value_or("N") == "Y";
   const bool locked = lockdown.find("[none]") == lockdown.npos;
-  const bool loaded = exists(at(machine, "sys/module/fkt"));
+  const bool loaded = is_there(at(machine, "sys/module/fkt"));
   if (!enforced && !locked) {
     return {Verdict::good, "signatures",
             has_secure_boot(machine) ? "Secure Boot, but the kernel takes unsigned modules"
@@ -80,7 +81,7 @@ Finding signatures(const Machine& machine) {
 
 Finding device(const Machine& machine) {
   const fs::path node = at(machine, "dev/fkt");
-  if (!exists(node))
+  if (!is_there(node))
     return {Verdict::blocked, "device", "there is no /dev/fkt", "sudo modprobe fkt"};
   if (access(node.c_str(), R_OK | W_OK) == 0)
     return {Verdict::good, "device", "/dev/fkt is open to you", ""};
@@ -123,7 +124,7 @@ Finding tracers(const Machine& machine) {
 }
 
 Finding types(const Machine& machine) {
-  if (exists(at(machine, "sys/kernel/btf/vmlinux"))) {
+  if (is_there(at(machine, "sys/kernel/btf/vmlinux"))) {
     return {Verdict::good, "kernel types",
             "the kernel describes them (BTF): -i takes arguments by name", ""};
   }

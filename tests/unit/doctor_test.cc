@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests fkt_doctor on machines made of files.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "cli/fkt_doctor/checks.h"
+#include "cli/fkt_doctor/doctor.h"
+#include "tests/unit/golden.h"
+
+using namespace fkt;
+using namespace fkt::test;
+using doctor::Finding;
+using doctor::Verdict;
+
+namespace {
+
+// A machine's files, below a folder that is removed at the end.
+class Files {
+ public:
+  explicit Files(const char* name)
+      : root_(std::filesystem::temp_directory_path() / (std::string("fkt_doctor_") + name)) {
+    std::filesystem::remove_all(root_);
+    std::filesystem::create_directories(root_);
+  }
+  ~Files() { std::filesystem::remove_all(root_); }
+  Files(const Files&) = delete;
+  Files& operator=(const Files&) = delete;
+
+  Files& put(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path, std::ios::binary) << text;
+    return *this;
+  }
+  // The finding about this.
+  Finding about(const std::string& what) const {
+    for (const Finding& finding : doctor::check_machine({root_, "6.1.0", "."})) {
+      if (finding.what == what) return finding;
+    }
+    throw std::runtime_error("nothing about " + what);
+  }
+  const std::filesystem::path& root() const { return root_; }
+
+ private:
+  std::filesystem::path root_;
+};
+
+constexpr const char* kSteady = "flags : fpu constant_tsc nonstop_tsc\n";
+constexpr const char* kSource = "sys/devices/system/clocksource/clocksource0/current_clocksource";
+constexpr const char* kSecureBoot =
+    "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
+
+Files& make_good(Files& files) {
+  return files.put("sys/module/fkt/initstate", "live")
+      .put("dev/fkt", "")
+      .put(kSource, "tsc\n")
+      .put("proc/cpuinfo", kSteady)
+      .put("sys/kernel/tracing/current_tracer", "nop\n")
+      .put("sys/kernel/tracing/set_event", "")
+      .put("sys/kernel/btf/vmlinux", "");
+}
+
+}  // namespace
+
+TEST_CASE("a machine that can record has nothing to remedy") {
+  Files files("good");
+  make_good(files);
+  for (const Finding& finding : doctor::check_machine({files.root(), "6.1.0", "."})) {
+    INFO(finding.what + ": " + finding.found);
+    CHECK(finding.verdict == Verdict::good);
+    CHECK(finding.remedy.empty());
+  }
+  const Ran ran = run_tool(cli::examine_machine, "fkt_doctor",
+                           {"--root", files.root().string(), "--kernel", "6.1.0", "--no-disk"});
+  CHECK(ran.status == 0);
+  CHECK(ran.text.find("BLOCKED") == ran.text.npos);
+}
+
+TEST_CASE("without the module it says which step is next") {
+  Files files("module");
+  CHECK(files.about("module").remedy.find("linux-headers-6.1.0") != std::string::npos);
+  files.put("lib/modules/6.1.0/build/Makefile", "");
+  CHECK(files.about("module").remedy.starts_with("make &&"));
+  files.put("lib/modules/6.1.0/extra/fkt.ko", "");
+  CHECK(files.about("module").remedy == "sudo modprobe fkt");
+  CHECK(files.about("module").verdict == Verdict::blocked);
+  CHECK(files.about("device").verdict == Verdict::blocked);
+  const Ran ran = run_tool(cli::examine_machine, "fkt_doctor",
+                           {"--root", files.root().string(), "--kernel", "6.1.0", "--no-disk"});
+  CHECK(ran.status == 1);
+  CHECK(ran.text.find("BLOCKED module") != ran.text.npos);
+  CHECK(ran.text.find("-> sudo modprobe fkt") != ran.text.npos);
+}
+
+TEST_CASE("signatures: lockdown, enforcement, Secure Boot") {
+  Files files("signatures");
+  CHECK(files.about("signatures").verdict == Verdict::good);
+  files.put(kSecureBoot, std::string("\x06\0\0\0\x01", 5));
+  CHECK(files.about("signatures").found.find("Secure Boot") != std::string::npos);
+  CHECK(files.about("signatures").verdict == Verdict::good);
+  files.put("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+  CHECK(files.about("signatures").verdict == Verdict::blocked);
+  files.put("sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
+  files.put("sys/module/module/parameters/sig_enforce", "Y\n");
+  CHECK(files.about("signatures").verdict == Verdict::blocked);
+  CHECK(files.about("signatures").remedy.find("mokutil") != std::string::npos);
+  files.put("sys/module/fkt/initstate", "live");
+  CHECK(files.about("signatures").verdict == Verdict::good);
+}
+
+TEST_CASE("clock and other tracers are notes") {
+  Files files("clock");
+  CHECK(files.about("clock").remedy == "fkt_record --clock mono");
+  files.put("proc/cpuinfo", kSteady).put(kSource, "hpet\n");
+  CHECK(files.about("clock").found.find("hpet") != std::string::npos);
+  CHECK(files.about("other tracers").remedy == "sudo fkt_doctor");
+  files.put("sys/kernel/tracing/current_tracer", "function\n");
+  files.put("sys/kernel/tracing/set_event", "sched:sched_switch\n");
+  const Finding busy = files.about("other tracers");
+  CHECK(busy.verdict == Verdict::note);
+  CHECK(busy.found.find("function, ftrace's events are on") != std::string::npos);
+}
+
+TEST_CASE("the disk: what its speed allows") {
+  CHECK(doctor::judge_speed(0, 0).verdict == Verdict::blocked);
+  CHECK(doctor::judge_speed(5e6, 1).verdict == Verdict::note);
+  const Finding fast = doctor::judge_speed(250e6, 4'000'000'000);
+  CHECK(fast.verdict == Verdict::good);
+  CHECK(fast.found == "250 MB/s, enough for 25.0 million events/s; 4.0 GB free");
+  CHECK(doctor::disk_speed("/proc/no such folder", 1 << 20) == 0);
+  CHECK(doctor::disk_speed(std::filesystem::temp_directory_path(), 1 << 20) > 0);
+}
+
+TEST_CASE("the manual page of fkt_doctor has every option") {
+  CHECK(check_manual(cli::examine_machine, "fkt_doctor") > 4);
+}
