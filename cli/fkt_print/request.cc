@@ -49,8 +49,9 @@ Status read_view(const Options& options, PrintRequest& r) {
     r.view = view;
   }
   if (options.has("top")) {
-    if (r.view == View::none && !r.statistics) return usage("--top: only with tables");
-    if (r.view == View::sched) return usage("--top: not with --sched");
+    const bool cuts =
+        r.view == View::calls || r.view == View::summary || (r.view == View::none && r.statistics);
+    if (!cuts) return usage("--top: only with the statistics, --calls and --summary");
     const auto top = parse_whole("--top", options.text("top"), 1, kMostSlowest);
     if (!top) return top.error();
     r.top = static_cast<std::size_t>(*top);
