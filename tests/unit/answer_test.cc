@@ -17,8 +17,6 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
-
 Answer answer_of(TraceBuilder& builder, std::size_t rows = 100, std::size_t slowest = 10) {
   const Result<Trace> trace = Trace::from_bytes(builder.finish());
   REQUIRE(trace);
