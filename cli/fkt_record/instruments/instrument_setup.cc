@@ -13,12 +13,12 @@
 
 #include <fkt/events.h>
 
+#include "cli/fkt_record/instruments/kernel_types.h"
 #include "cli/fkt_record/instruments/module_file.h"
 #include "cli/fkt_record/instruments/point_records.h"
 #include "cli/fkt_record/instruments/probe_source.h"
 #include "cli/fkt_record/instruments/tracefs.h"
 #include "lib/base/parse.h"
-#include "lib/instrument/btf.h"
 #include "lib/instrument/probe_plan.h"
 #include "lib/record/machine_sections.h"
 
@@ -32,33 +32,6 @@ constexpr std::size_t kMostFprobes = FKT_RETURN_PROBES_MOST;
 Error unsupported(const Instrument& instrument, const std::string& what) {
   return {ErrorCode::usage, "-i \"" + instrument.text + "\": " + what};
 }
-
-// The types of the kernel and of its modules, read when they are asked for.
-class Types {
- public:
-  static Result<Types> read() {
-    Result<Btf> kernel = Btf::of_kernel();
-    if (!kernel) return kernel.error();
-    return Types(std::move(*kernel));
-  }
-
-  const Btf* of(std::string_view module) {
-    if (module.empty()) return &kernel_;
-    const std::string name(module);
-    const auto found = modules_.find(name);
-    if (found != modules_.end()) return found->second ? &*found->second : nullptr;
-    Result<Btf> btf = kernel_.of_module(name);
-    std::optional<Btf>& slot = modules_[name];
-    if (btf) slot.emplace(std::move(*btf));
-    return slot ? &*slot : nullptr;
-  }
-
- private:
-  explicit Types(Btf kernel) : kernel_(std::move(kernel)) {}
-
-  Btf kernel_;
-  std::map<std::string, std::optional<Btf>> modules_;
-};
 
 template <class LeftOut>
 std::vector<InstrumentSetup::Part::Reason> left_out(std::vector<LeftOut> list) {
@@ -183,7 +156,7 @@ class InstrumentSetup::Maker {
       return Error{ErrorCode::io,
                    "-i: the kernel hides its addresses from who lacks CAP_SYSLOG (sudo)"};
     }
-    Result<Types> types = Types::read();
+    Result<KernelTypes> types = KernelTypes::read();
     if (!types) return types.error();
     types_.emplace(std::move(*types));
     if (std::ranges::find(symbols_.symbols, "register_fprobe_ips", &Symbol::name) !=
@@ -521,7 +494,7 @@ class InstrumentSetup::Maker {
   const double ticks_per_second_;
   Numbering& numbering_;
   FlagNames& flags_;  // of all instruments
-  std::optional<Types> types_;
+  std::optional<KernelTypes> types_;
   std::optional<TraceableFunctions> traceable_;
   std::optional<ProbeSource> probes_;
   PointRecords records_{device_};

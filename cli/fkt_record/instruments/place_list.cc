@@ -2,10 +2,16 @@
 #include "cli/fkt_record/instruments/place_list.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "cli/fkt_record/instruments/instrument_setup.h"
+#include "cli/fkt_record/instruments/kernel_types.h"
+#include "cli/fkt_record/instruments/point_records.h"
+#include "cli/fkt_record/instruments/probe_source.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
+#include "lib/instrument/place_fields.h"
 
 namespace fkt::record {
 namespace {
@@ -13,55 +19,143 @@ namespace {
 // Any rate will do: nothing is measured.
 constexpr double kTicksPerSecond = 1e9;
 
-Result<std::vector<Instrument>> parse(const std::vector<std::string>& texts) {
-  std::vector<Instrument> instruments;
-  for (const std::string& text : texts) {
-    Result<Instrument> instrument = Instrument::parse(text);
-    if (!instrument) {
-      return Error{ErrorCode::usage, "--list \"" + text + "\": " + instrument.error().message};
-    }
-    const Status possible = check_instrument(*instrument);
-    if (!possible) return possible.error();
-    instruments.push_back(std::move(*instrument));
+constexpr std::string_view kCaller = "__traceiter_";  // calls the probes of a tracepoint
+
+Result<Instrument> parse_listed(const std::string& text) {
+  Result<Instrument> instrument = Instrument::parse(text);
+  if (!instrument) {
+    return Error{ErrorCode::usage, "--list \"" + text + "\": " + instrument.error().message};
   }
-  return instruments;
+  const Status possible = check_instrument(*instrument);
+  if (!possible) return possible.error();
+  return instrument;
 }
 
-void add_names(const Numbers& numbers, std::string& text) {
-  std::vector<std::string> names(numbers.names().begin(), numbers.names().end());
-  std::ranges::sort(names);
-  // The entries and the calls of a function have numbers of their own.
-  const auto [end, last] = std::ranges::unique(names);
-  names.erase(end, last);
-  for (const std::string& name : names) text += name + '\n';
-}
+class PlaceList {
+ public:
+  PlaceList(const Device& device, const KernelSymbols& symbols)
+      : device_(device), symbols_(symbols), records_(device) {
+    for (const Symbol& symbol : symbols.symbols) modules_.emplace(symbol.name, symbol.module);
+  }
+
+  // Appends the lines of an instrument's places.
+  Status add(const Instrument& instrument, bool is_verbose, std::string& text) {
+    Numbering numbering;
+    const Result<InstrumentSetup> setup = InstrumentSetup::make(
+        {{&instrument, 1}, {}}, device_, symbols_, kTicksPerSecond, numbering, nullptr);
+    if (!setup) return setup.error();
+    std::vector<std::string> names;
+    for (const Numbers* numbers :
+         {&numbering.functions, &numbering.tracepoints, &numbering.instructions}) {
+      names.insert(names.end(), numbers->names().begin(), numbers->names().end());
+    }
+    std::ranges::sort(names);
+    const auto [end, last] = std::ranges::unique(names);
+    names.erase(end, last);
+    const Result<std::map<std::string, std::string>> probes = probes_of(instrument.place);
+    if (!probes) return probes.error();
+    for (const std::string& name : names) {
+      const auto probe = probes->find(name);
+      text +=
+          name + (probe != probes->end() ? probe->second : fields(instrument.place, name)) + '\n';
+    }
+    if (is_verbose) add_ways(instrument, *setup, text);
+    return Done{};
+  }
+
+ private:
+  const Btf* types(std::string_view module) {
+    if (!types_) {
+      Result<KernelTypes> read = KernelTypes::read();
+      if (!read) return nullptr;
+      types_.emplace(std::move(*read));
+    }
+    return types_->of(module);
+  }
+
+  // The fields of the modules' probes that the place may mean, by the names of the probes.
+  Result<std::map<std::string, std::string>> probes_of(const Place& place) const {
+    std::map<std::string, std::string> fields;
+    if (place.kind != Place::Kind::module_probe) return fields;
+    const Result<ProbeSource> source = ProbeSource::read(device_);
+    if (!source) return source.error();
+    const Result<std::vector<ModuleProbe>> probes = source->probes(place);
+    if (!probes) return probes.error();
+    for (const ModuleProbe& probe : *probes) {
+      fields.emplace(probe.module + ':' + probe.name, fields_text(probe));
+    }
+    return fields;
+  }
+
+  // What the place has; empty: the kernel does not say.
+  std::string fields(const Place& place, const std::string& name) {
+    if (place.kind == Place::Kind::instruction) return {};
+    if (place.kind != Place::Kind::tracepoint) return arguments(name.substr(0, name.find(':')), 0);
+    const Result<PointRecord> record = records_.find(place.group, name);
+    return record ? fields_text(record->layout) : arguments(std::string(kCaller) + name, 1);
+  }
+
+  // Of a function, without its first arguments.
+  std::string arguments(const std::string& function, std::ptrdiff_t without) {
+    const auto module = modules_.find(function);
+    const Btf* const btf = module == modules_.end() ? nullptr : types(module->second);
+    if (btf == nullptr) return {};
+    Result<Prototype> prototype = btf->prototype(function);
+    if (!prototype || prototype->arguments.size() < static_cast<std::size_t>(without)) return {};
+    prototype->arguments.erase(prototype->arguments.begin(),
+                               prototype->arguments.begin() + without);
+    if (without > 0) prototype->result = 0;
+    return arguments_text(*prototype, *btf);
+  }
+
+  // By which way each place is hit, and why not by a quicker one.
+  static void add_ways(const Instrument& instrument, const InstrumentSetup& setup,
+                       std::string& text) {
+    for (const InstrumentSetup::Part& part : setup.parts()) {
+      const bool is_called = instrument.place.kind == Place::Kind::call ||
+                             (instrument.place.kind == Place::Kind::function &&
+                              instrument.place.point != Place::Point::entry);
+      if (is_called) {
+        text += "called through: " + std::to_string(part.places - part.by_probe.size()) + " of " +
+                std::to_string(part.places) + '\n';
+      }
+      for (const auto& [name, reason] : part.by_probe) {
+        text += "by " + std::string(setup.return_probe()) + ": " + name + ": " + reason + '\n';
+      }
+      for (const auto& [name, reason] : part.by_arguments) {
+        text += "arguments, not fields: " + name + ": " + reason + '\n';
+      }
+      for (const auto& [name, reason] : part.left_out) {
+        text += "without " + name + ": " + reason + '\n';
+      }
+    }
+  }
+
+  const Device& device_;
+  const KernelSymbols& symbols_;
+  PointRecords records_;
+  std::optional<KernelTypes> types_;
+  std::map<std::string_view, std::string_view> modules_;  // of functions; the first of a name
+};
 
 }  // namespace
 
 Result<std::string> list_places(const std::vector<std::string>& texts, bool is_verbose) {
-  const Result<std::vector<Instrument>> instruments = parse(texts);
-  if (!instruments) return instruments.error();
+  std::vector<Instrument> instruments;
+  for (const std::string& text : texts) {
+    Result<Instrument> instrument = parse_listed(text);
+    if (!instrument) return instrument.error();
+    instruments.push_back(std::move(*instrument));
+  }
   const Result<Device> device = Device::open();
   if (!device) return device.error();
   const Result<KernelSymbols> symbols = read_kallsyms();
   if (!symbols) return symbols.error();
-  Numbering numbering;
-  const Result<InstrumentSetup> setup = InstrumentSetup::make({*instruments, {}}, *device, *symbols,
-                                                              kTicksPerSecond, numbering, nullptr);
-  if (!setup) return setup.error();
+  PlaceList list(*device, *symbols);
   std::string text;
-  add_names(numbering.functions, text);
-  add_names(numbering.tracepoints, text);
-  add_names(numbering.instructions, text);
-  if (!is_verbose) return text;
-  for (const InstrumentSetup::Part& part : setup->parts()) {
-    for (const InstrumentSetup::Part::Reason& probed : part.by_probe) {
-      text += "by " + std::string(setup->return_probe()) + ": " + probed.name + ": " +
-              probed.reason + '\n';
-    }
-    for (const InstrumentSetup::Part::Reason& left : part.left_out) {
-      text += "without " + left.name + ": " + left.reason + '\n';
-    }
+  for (const Instrument& instrument : instruments) {
+    const Status added = list.add(instrument, is_verbose, text);
+    if (!added) return added.error();
   }
   return text;
 }

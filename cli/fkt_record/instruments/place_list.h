@@ -10,7 +10,8 @@
 namespace fkt::record {
 
 // Returns a line for each place that is taken by one of the instruments, which are written as for
-// -i. is_verbose: also lines for those that are left out, or have a return probe, with the reason.
+// -i: its name, and what can be recorded there. is_verbose: also lines that say by which way the
+// places are hit, and which ones are left out, with the reasons.
 // Error (usage): an instrument has no place; (io): the kernel does not tell what it has.
 Result<std::string> list_places(const std::vector<std::string>& texts, bool is_verbose);
 
