@@ -51,7 +51,7 @@ void add_selection_options(boost::program_options::options_description_easy_init
       "task", value("TASK"), "only what this process or task (number or name) did itself")(
       "cpu", value("N"), "only this CPU")("layer", value("L"),
                                           "only events of this layer (name or bit)")(
-      "from", value("T"), "from this time on: 250ms, 1.5s, 12000 (cycles), 14:03:22.5")(
+      "from", value("T"), "from this time on: 250ms, 1.5s, 12000cycles, 14:03:22.5")(
       "to", value("T"), "up to this time")(
       "where", value("EXPR"), "only events like 'name ~ \"sys_*\" && duration > 1ms && cpu == 2'")(
       "around", value("EVENT"), "only what happened near this event: a name, or an expression")(
@@ -82,6 +82,8 @@ Result<TimeSpan> time_span(const Options& options, const Trace& trace) {
   TimeSpan span;
   for (const char* name : {"from", "to"}) {
     if (!options.has(name)) continue;
+    const Status unit = check_has_unit("--" + std::string(name), options.text(name));
+    if (!unit) return unit.error();
     const auto clock = parse_time(options.text(name), info, end);
     if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
     (std::string_view(name) == "from" ? span.from : span.to) = *clock;
@@ -205,6 +207,8 @@ Status find_selected(const Options& options, const Trace& trace, Selection& sele
 
 Result<std::uint64_t> window_of(const Options& options, const Trace& trace) {
   const std::string text = options.has("window") ? options.text("window") : std::string(kWindow);
+  const Status unit = check_has_unit("--window", text);
+  if (!unit) return unit.error();
   const auto window = fkt::parse_duration(text, trace.info().clocks.ticks_per_second());
   if (!window) return about("--window", window.error());
   return window;

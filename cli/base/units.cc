@@ -57,6 +57,15 @@ Result<std::uint64_t> parse_duration(std::string_view option, std::string_view t
   return parse_with_unit(option, text, units, "a duration (as 10s, 250ms, 5m or 1h)");
 }
 
+Status check_has_unit(std::string_view option, std::string_view text) {
+  double number = 0;
+  std::string_view unit;
+  if (!split_number(text, number, unit) || !unit.empty() || number == 0) return Done{};
+  const std::string bare(text);
+  return usage(std::string(option) + ": " + bare + " what? " + bare + "us, " + bare + "ms, " +
+               bare + "s, " + bare + "cycles");
+}
+
 Result<TimeUnit> parse_unit(const std::string& text) {
   if (const auto unit = TimeFormat::parse(text)) return *unit;
   return usage("--time: \"" + text + "\" is not one of cycles, ns, us, ms, s");

@@ -24,7 +24,7 @@ namespace {
 
 void add_options(Options& options) {
   options.section("Which slice (--from and --to again, --pages A-B,C-D: several stretches)")(
-      "from", values("T"), "from this time on: 250ms, 1.5s, 12000 (cycles), 14:03:22.5")(
+      "from", values("T"), "from this time on: 250ms, 1.5s, 12000cycles, 14:03:22.5")(
       "to", values("T"), "up to this time")("pages", value("A-B"),
                                             "the time of these pages, as numbered by fkt_print -t")(
       "where", value("EXPR"), "from the first to the last event that the expression selects")(

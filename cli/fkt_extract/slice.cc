@@ -20,6 +20,8 @@ Result<std::vector<std::uint64_t>> clocks(const Options& options, const Trace& t
                                           const char* name) {
   std::vector<std::uint64_t> found;
   for (const std::string& text : options.texts(name)) {
+    const Status unit = check_has_unit("--" + std::string(name), text);
+    if (!unit) return unit.error();
     const auto clock = parse_time(text, trace.info(), recording_end(trace));
     if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
     found.push_back(*clock);
@@ -127,6 +129,8 @@ Result<std::vector<Interval>> by_task(const Options& options, const Trace& trace
 
 Status widen(const Options& options, const Trace& trace, std::vector<Interval>& stretches) {
   if (!options.has("context")) return Done{};
+  const Status unit = check_has_unit("--context", options.text("context"));
+  if (!unit) return unit.error();
   const auto context =
       fkt::parse_duration(options.text("context"), trace.info().clocks.ticks_per_second());
   if (!context) return about("--context", context.error());

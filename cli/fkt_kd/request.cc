@@ -108,7 +108,8 @@ void add_kd_options(Options& options) {
       "dot", "the same as a tree for Graphviz");
   add_selection_options(options.section("Which part (calls that began in it; not of a KFT log)"));
   options.section("How it is printed")("json", "as JSON")("csv", "as CSV")(
-      "time", value("UNIT"), "times in us (default), ns, ms, s or cycles");
+      "time", value("UNIT"),
+      "times in cycles, ns, us, ms or s (default: what suits each; JSON, CSV and pictures: us)");
   options.positional("FILE", 1);
 }
 
@@ -128,6 +129,9 @@ Result<KdRequest> kd_request(const Options& options) {
     r.unit = *unit;
   } else if (r.output == KdOutput::folded) {
     r.unit = TimeUnit::ns;  // folded stacks need whole numbers
+  } else if (r.format == KdFormat::text && r.output != KdOutput::flamegraph &&
+             r.output != KdOutput::dot) {
+    r.unit = TimeUnit::readable;
   }
   if (options.has("critical-path")) {
     r.process = options.text("critical-path");

@@ -39,6 +39,8 @@ Result<DiffRequest> diff_request(const Options& options) {
                    "\" is not one of ns, us, ms, s: two recordings' cycles differ");
     }
     request.unit = *unit;
+  } else if (!options.has("json") && !options.has("csv")) {
+    request.unit = TimeUnit::readable;
   }
   return request;
 }

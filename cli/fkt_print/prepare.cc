@@ -64,7 +64,9 @@ Status write_buffer_table(const Trace& trace, const PrintRequest& request, const
 }
 
 Status write_tables(const Trace& trace, const PrintRequest& request, const Reading& reading) {
-  const TimeFormat time(request.unit, trace.info().clocks.ticks_per_second());
+  // Other programs read these files.
+  const TimeUnit unit = request.unit == TimeUnit::readable ? TimeUnit::cycles : request.unit;
+  const TimeFormat time(unit, trace.info().clocks.ticks_per_second());
   if (!request.time_table.empty()) {
     const Status written = write_time_table(trace, request, time);
     if (!written) return written;

@@ -107,8 +107,9 @@ void add_print_options(Options& options) {
       "summary", "one screen: where the command's time went, its slowest calls")(
       "top", value("N"), "of each table only the first N rows")(
       "json", "as JSON: one object a line for events and tables, one for the statistics")(
-      "csv", "as CSV: all but the events")("time", value("UNIT"),
-                                           "times in cycles (default), ns, us, ms or s")(
+      "csv", "as CSV: all but the events")(
+      "time", value("UNIT"),
+      "times in cycles, ns, us, ms or s (default: what suits each; JSON and CSV: cycles)")(
       ",k", "leave user-level time out of the histogram")(
       "slowest", value("N NAME"), "the N longest spans of that name (a system call's, ...)")(
       ",t", value("TABLE"), "write when each page was filled to this file (for fkt_extract)")(
@@ -142,8 +143,10 @@ Result<PrintRequest> print_request(const Options& options) {
     const auto unit = parse_unit(options.text("time"));
     if (!unit) return unit.error();
     r.unit = *unit;
+  } else if (!r.json && !r.csv) {
+    r.unit = TimeUnit::readable;
   } else if (r.view == View::calls || r.view == View::sched || r.view == View::summary) {
-    r.unit = r.json || r.csv ? TimeUnit::us : TimeUnit::readable;
+    r.unit = TimeUnit::us;
   }
   const Status found = find_request(options, r);
   if (!found) return found.error();

@@ -81,8 +81,10 @@ std::string ExtractCommand::slice(std::int64_t from, std::int64_t to) const {
 }
 
 std::vector<std::string> ExtractCommand::words(std::int64_t from, std::int64_t to) const {
-  return {kProgram,          file_, "-o", slice(from, to), "--from", std::to_string(from), "--to",
-          std::to_string(to)};
+  return {kProgram, file_,
+          "-o",     slice(from, to),
+          "--from", std::to_string(from) + "cycles",
+          "--to",   std::to_string(to) + "cycles"};
 }
 
 std::string ExtractCommand::command(std::int64_t from, std::int64_t to) const {

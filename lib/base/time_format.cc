@@ -54,6 +54,7 @@ std::string_view TimeFormat::unit() const {
 }
 
 std::string_view TimeFormat::title() const {
+  if (unit_ == TimeUnit::readable) return "Time";
   return unit_ == TimeUnit::cycles ? "Cycles" : unit();
 }
 

@@ -151,7 +151,7 @@ void CallTrace::print(const Line& line) {
     if (known) return time_.right(out_, ticks, kTime);
     out_.right("-", kTime);
   };
-  time_.right(out_, line.begin - std::min(line.begin, start_), kEntry);
+  time_.of_moments().right(out_, line.begin - std::min(line.begin, start_), kEntry);
   number(line.duration, line.whole);
   number(line.local, line.whole);
   if (shape_.long_form) {

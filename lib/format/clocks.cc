@@ -126,15 +126,18 @@ Result<std::uint64_t> parse_duration(std::string_view text, double ticks_per_sec
     std::uint64_t ns;
     // "s" last, as the others end with it too.
   } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1'000'000}, {"s", kSecond}};
+  constexpr std::string_view kCycles = "cycles";
+  std::uint64_t cycles = 0;
+  const bool named = text.ends_with(kCycles);
+  const std::string_view bare = named ? text.substr(0, text.size() - kCycles.size()) : text;
+  if (parse_number(bare, cycles)) return cycles;
   for (const auto& unit : units) {
     if (!text.ends_with(unit.suffix)) continue;
     long double ns = 0;
     if (!parse_decimal(text.substr(0, text.size() - unit.suffix.size()), unit.ns, ns)) break;
     return rounded(ns * ticks_per_second / kSecond);
   }
-  std::uint64_t cycles = 0;
-  if (!parse_number(text, cycles)) return not_a_time(text);
-  return cycles;
+  return not_a_time(text);
 }
 
 Result<std::uint64_t> parse_time(std::string_view text, const TraceInfo& info, std::uint64_t last) {

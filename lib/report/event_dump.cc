@@ -58,9 +58,10 @@ void EventDump::gap(TextWriter& out, const Event& event) const {
   out.put(lost == 1 ? " event lost on cpu " : " events lost on cpu ");
   out.number(event.cpu);
   out.put(", from ");
-  time_.put(out, since_start(from));
+  const TimeFormat moments = time_.of_moments();
+  moments.put(out, since_start(from));
   out.put(" to ");
-  time_.put(out, since_start(event.clock));
+  moments.put(out, since_start(event.clock));
   out.put(" (");
   out.decimal(static_cast<double>(time_.ns(event.clock > from ? event.clock - from : 0)) / 1000, 3);
   out.put(" us) ***\n");
@@ -75,7 +76,7 @@ void EventDump::line(TextWriter& out, const Event& event, const Analysis::Place&
   char* const delta = begin + kSinceWidth + 1;
   char* const columns = delta + kDeltaWidth;
   TimeFormat::Digits since, last;
-  const std::string_view now = time_.digits(since, since_start(event.clock));
+  const std::string_view now = time_.of_moments().digits(since, since_start(event.clock));
   const std::string_view ago = place.first ? "-" : time_.digits(last, place.since_last);
   if (put_before(begin, delta - 1, now) && put_before(delta, columns, ago)) {
     put_columns(columns, event, code(event));

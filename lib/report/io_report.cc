@@ -116,9 +116,7 @@ TableOf<IoRow> io_table(const std::vector<IoRow>& rows, const IoReport& report) 
 
 void IoReport::text(TextWriter& out) const {
   const std::vector<IoRow> rows = use.rows();
-  out.put("Times in ");
-  out.put(time.unit());
-  out.put('\n');
+  if (!time.unit().empty()) out.put("Times in " + std::string(time.unit()) + '\n');
   write_text(out, io_table(rows, *this), time);
 }
 

@@ -68,7 +68,7 @@ Table steps_table(const PathTable& path) {
   constexpr std::size_t kFrom = 15, kPid = 8;
   TableOf<PathTable::Row> table(path.steps);
   table.add({.title = "From", .key = "from", .width = kFrom},
-            [](const auto& row) { return Ticks{row.from}; });
+            [](const auto& row) { return Moment{row.from}; });
   table.add({.title = "Time", .key = "time", .width = kPathTime, .separated = true},
             [](const auto& row) { return Ticks{row.ticks}; });
   table.add({.title = "Pid", .key = "pid", .width = kPid + 1},

@@ -166,9 +166,9 @@ void ReportHead::losses() {
   for (std::size_t i = 0; i < listed; i++) {
     const Gap& gap = a_.gaps()[i];
     out_.put(fmt::format("  cpu {}, from ", gap.cpu));
-    time_.put(out_, gap.from - std::min(gap.from, a_.start()));
+    time_.of_moments().put(out_, gap.from - std::min(gap.from, a_.start()));
     out_.put(" to ");
-    time_.put(out_, gap.to - std::min(gap.to, a_.start()));
+    time_.of_moments().put(out_, gap.to - std::min(gap.to, a_.start()));
     out_.put(gap.lost == 0 ? ": events of a page that cannot be read"
                            : ": " + counted(gap.lost, "event"));
     out_.put('\n');

@@ -19,9 +19,10 @@ Table spans_table(const SlowestTable& slowest) {
     table.add(std::move(column), [value](const FoundSpan& span) { return Ticks{value(span)}; });
   };
   const auto from = [start = slowest.start](const FoundSpan& span) { return since(span, start); };
-  ticks({.title = "From", .key = "time", .width = kTime}, from);
-  ticks({.title = "To", .width = kTime, .in = Column::kText},
-        [from](const FoundSpan& span) { return from(span) + span.duration; });
+  table.add({.title = "From", .key = "time", .width = kTime},
+            [from](const FoundSpan& span) { return Moment{from(span)}; });
+  table.add({.title = "To", .width = kTime, .in = Column::kText},
+            [from](const FoundSpan& span) { return Moment{from(span) + span.duration}; });
   ticks({.title = "Duration", .key = "duration", .width = kDuration},
         [](const FoundSpan& span) { return span.duration; });
   table.add({.title = "CPU", .key = "cpu", .width = 4},
@@ -47,8 +48,7 @@ Table spans_table(const SlowestTable& slowest) {
 void SlowestTable::text(TextWriter& out) const {
   out.put("The slowest ");
   out.escaped(name);
-  out.put(", in ");
-  out.put(time.unit());
+  if (!time.unit().empty()) out.put(", in " + std::string(time.unit()));
   out.put('\n');
   write_text(out, spans_table(*this), time);
 }

@@ -446,13 +446,13 @@ TEST_CASE("the command that extracts is one for a shell, and is run as it is sho
   const Served served(find_recording(), script.path());
   const Parameters part = {{"from", "100"}, {"to", "5000"}};
   CHECK(served.ask("extract", part)["command"] ==
-        "fkt_extract 'run of mine.fkt' -o 'run of mine-100-5000.fkt' --from 100 --to 5000");
+        "fkt_extract 'run of mine.fkt' -o 'run of mine-100-5000.fkt' --from 100cycles --to 5000cycles");
   CHECK_FALSE(std::filesystem::exists(script.said()));
   CHECK(served.ask("extract", with(part, {{"run", "1"}}))["done"] == true);
   std::ifstream said(script.said());
   std::string line;
   std::getline(said, line);
-  CHECK(line == "run of mine.fkt -o run of mine-100-5000.fkt --from 100 --to 5000");
+  CHECK(line == "run of mine.fkt -o run of mine-100-5000.fkt --from 100cycles --to 5000cycles");
 
   const Script fails("echo first; echo 'fkt_extract: no space left' >&2; exit 1\n");
   const ExtractCommand extract_command("a.fkt", fails.path());

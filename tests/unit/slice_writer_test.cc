@@ -186,7 +186,7 @@ TEST_CASE("fkt_extract: by time, pages, expression, task") {
     CHECK(fkt_extract(words) == 0);
     return *std::move(*Trace::open(out)).info().checkpoint;
   };
-  Checkpoint slice = cut({"--from", "100us", "--to", "200000"});
+  Checkpoint slice = cut({"--from", "100us", "--to", "200000cycles"});
   CHECK(slice.from == T + 100000);
   CHECK(slice.to == T + 200000);
   // The times of the pages, from fkt_print's table of pages.
