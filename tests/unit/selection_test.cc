@@ -446,7 +446,8 @@ TEST_CASE("the command that extracts is one for a shell, and is run as it is sho
   const Served served(find_recording(), script.path());
   const Parameters part = {{"from", "100"}, {"to", "5000"}};
   CHECK(served.ask("extract", part)["command"] ==
-        "fkt_extract 'run of mine.fkt' -o 'run of mine-100-5000.fkt' --from 100cycles --to 5000cycles");
+        "fkt_extract 'run of mine.fkt' -o 'run of mine-100-5000.fkt' --from 100cycles --to "
+        "5000cycles");
   CHECK_FALSE(std::filesystem::exists(script.said()));
   CHECK(served.ask("extract", with(part, {{"run", "1"}}))["done"] == true);
   std::ifstream said(script.said());
