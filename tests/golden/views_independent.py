@@ -140,12 +140,17 @@ def waits(events, end):
             if args["next"]:
                 change(args["next"], "running", time)
         elif event["name"] in ("waking", "wakeup_new", "wakeup") and doing.get(args["tid"], (None,))[0] in (None, "asleep", "disk"):
-            waker = interrupts[cpu][-1] if interrupts[cpu] else f"{event['task']} ({pid})"
+            # A task is called what it was called at last.
+            waker = interrupts[cpu][-1] if interrupts[cpu] else pid or f"{event['task']} (0)"
             names.setdefault(args["tid"], "")
             change(args["tid"], "cpu", time, waker)
     for pid in list(doing):
         change(pid, None, end)
-    return {(f"{names[pid]} ({pid})", *key): times for (pid, *key), times in rows.items()}, ran
+    named = collections.defaultdict(list)
+    for (pid, call, what, waker), times in rows.items():
+        waker = f"{names[waker]} ({waker})" if isinstance(waker, int) else waker
+        named[f"{names[pid]} ({pid})", call, what, waker] += times
+    return named, ran
 
 
 def duration(tool, path):
@@ -191,7 +196,7 @@ def compare_summary(tool, path, events):
                              ("asleep", dict(slept), {k: v for k, v in have.items() if k.startswith("asleep")}),
                              ("all", answer["time"], sum(have.values())),
                              ("slowest", sorted((took for (pid, _), row in calls(events).items() if pid in members
-                                                 for took in row.took), reverse=True),
+                                                 for took in row.took), reverse=True)[:1000],
                               [call["time"] for call in answer["slowest"]])):
         if true != said:
             wrong.append((what, true, said))
