@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/base/symbol_source.h"
+
+#include <fstream>
+#include <iostream>
+
+#include <fkt/file.h>
+
+#include "cli/base/messages.h"
+#include "lib/base/os_error.h"
+#include "lib/read/trace.h"
+#include "lib/record/kernel_symbols.h"
+#include "lib/record/machine_sections.h"
+
+namespace fkt::cli {
+namespace {
+
+constexpr const char* kKallsyms = "/proc/kallsyms";
+
+Result<Symbols> symbols_of_recording(const std::string& path) {
+  const Result<Trace> trace = Trace::open(path);
+  if (!trace) return trace.error();
+  Symbols symbols = trace->info().symbols;
+  if (symbols.empty()) {
+    return Error{ErrorCode::format, path +
+                                        ": the recording has no kernel symbols (fkt_record "
+                                        "stores them if it runs with CAP_SYSLOG: as root)"};
+  }
+  return symbols;
+}
+
+Result<Symbols> symbols_of_list(const std::string& path, std::string text) {
+  const KernelSymbols kernel = parse_kallsyms(std::move(text));
+  if (!kernel.hidden) return Symbols::parse(kernel.to_lines());
+  if (path == kKallsyms) {
+    return Error{ErrorCode::io, path +
+                                    ": the kernel hides its addresses from who lacks "
+                                    "CAP_SYSLOG (sudo; or -m System.map)"};
+  }
+  return Error{ErrorCode::format, path +
+                                      ": no symbols: neither a System.map nor a list like "
+                                      "/proc/kallsyms nor a recording"};
+}
+
+}  // namespace
+
+void add_symbol_options(Options& options) {
+  options.section("Options")(
+      "map,m", value("FILE"),
+      "where the symbols are: a System.map, a list like /proc/kallsyms, or a recording (default: "
+      "/proc/kallsyms)");
+  options.positional("FILE", 1);
+}
+
+Result<Symbols> symbols_of(const Options& options) {
+  const std::string path = options.has("map") ? options.text("map") : kKallsyms;
+  Result<std::string> text = read_file(path);
+  if (!text) return text.error();
+  if (text->starts_with(FKT_FILE_MAGIC)) {
+    return symbols_of_recording(path);
+  }
+  return symbols_of_list(path, std::move(*text));
+}
+
+Status translate(const Options& options, const std::function<std::string(std::string_view)>& line) {
+  ignore_sigpipe();
+  std::ios::sync_with_stdio(false);  // else the lines that wait are not known
+  const std::string name = options.arguments().empty() ? "-" : options.arguments().front();
+  std::ifstream file;
+  if (name != "-") {
+    file.open(name);
+    if (!file) return os_failure(name);
+  }
+  std::istream& in = name == "-" ? std::cin : file;
+  std::string read, out;
+  while (std::getline(in, read)) {
+    out += line(read);
+    if (!in.eof()) out += '\n';
+    // What somebody writes line by line is shown line by line.
+    if (out.size() < (1 << 16) && in.rdbuf()->in_avail() > 0) continue;
+    const Result<bool> put = cli::put(out);
+    if (!put) return put.error();
+    if (!*put) return Done{};
+    out.clear();
+  }
+  if (in.bad()) return os_failure(name);
+  const Result<bool> put = cli::put(out);
+  return put ? Status(Done{}) : put.error();
+}
+
+}  // namespace fkt::cli

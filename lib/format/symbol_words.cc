@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/format/symbol_words.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "lib/base/parse.h"
+#include "lib/base/text.h"
+
+namespace fkt {
+namespace {
+
+// The words of a configuration that could be functions' names too.
+constexpr std::array<std::string_view, 25> kKftWords = {
+    "new",   "begin", "end",      "trigger",   "start",      "stop",      "entry",
+    "exit",  "time",  "filter",   "mintime",   "maxtime",    "noints",    "onlyints",
+    "fend",  "watch", "funclist", "stack",     "logentries", "overwrite", "untimed",
+    "prime", "reset", "depth",    "autorepeat"};
+
+bool is_word_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$';
+}
+
+bool is_function(const Symbol& symbol) {
+  return symbol.type == 'T' || symbol.type == 't' || symbol.type == 'W' || symbol.type == 'w';
+}
+
+// Calls word(text) for each word and returns the line with what it returned in their places.
+template <class Word>
+std::string with_words(std::string_view line, Word word) {
+  std::string out;
+  while (!line.empty()) {
+    const auto begin = std::ranges::find_if(line, is_word_character);
+    auto end = std::find_if_not(begin, line.end(), is_word_character);
+    while (end - begin > 1 && end[-1] == '.') end--;  // a sentence's
+    out.append(line.begin(), begin);
+    if (begin != end) out += word(std::string_view(begin, end));
+    line = std::string_view(end, line.end());
+  }
+  return out;
+}
+
+bool parse_address(std::string_view word, std::uint64_t& address) {
+  if (word.starts_with("0x") || word.starts_with("0X")) {
+    word.remove_prefix(2);
+  } else if (word.size() != 8 && word.size() != 16) {
+    return false;
+  }
+  return word.size() <= 16 && parse_number(word, address, 16);
+}
+
+}  // namespace
+
+AddressWords::AddressWords(Symbols symbols) : symbols_(std::move(symbols)) {
+  const auto first = std::ranges::find_if(symbols_.all(), is_function);
+  if (first != symbols_.all().end()) first_ = first->address;
+}
+
+std::string AddressWords::translated(std::string_view line) const {
+  return with_words(line, [this](std::string_view word) {
+    std::uint64_t address = 0;
+    if (!parse_address(word, address) || address < first_) return std::string(word);
+    const Symbol* const symbol = symbols_.at(address);
+    if (!symbol) return std::string(word);
+    std::string name(symbol->name);
+    return address == symbol->address ? name : name + '+' + hex(address - symbol->address);
+  });
+}
+
+NameWords::NameWords(Symbols symbols) : symbols_(std::move(symbols)) {
+  for (const Symbol& symbol : symbols_.all()) {
+    if (is_function(symbol)) addresses_[symbol.name].push_back(symbol.address);
+  }
+  for (const std::string_view word : kKftWords) addresses_.erase(word);
+}
+
+std::string NameWords::word(std::string_view name) {
+  const auto found = addresses_.find(name);
+  if (found == addresses_.end()) return std::string(name);
+  if (found->second.size() == 1) return hex(found->second.front());
+  ambiguous_.emplace(name, found->second);
+  return std::string(name);
+}
+
+std::string NameWords::translated(std::string_view line) {
+  const std::size_t text = line.find_first_not_of(" \t");
+  if (text != std::string_view::npos && line[text] == '#') return std::string(line);
+  return with_words(line, [this](std::string_view name) { return word(name); });
+}
+
+}  // namespace fkt
