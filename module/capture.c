@@ -31,6 +31,7 @@
 
 #include "access.h"
 #include "attach.h"
+#include "call_quick.h"
 #include "capture.h"
 #include "clock.h"
 #include "drain.h"
@@ -214,15 +215,25 @@ void fkt_capture_closed(struct file *file)
 	kfree(file->private_data);
 }
 
+/* Puts the quick slots into force that the mask allows, whatever has become of the recording meanwhile. */
+static void quicken(struct work_struct *unused)
+{
+	mutex_lock(&fkt_recording.lock);
+	fkt_call_quick_choose(fkt_instruments_locked());
+	mutex_unlock(&fkt_recording.lock);
+}
+
 /* Called before the device can be opened. */
 void fkt_capture_init(void)
 {
 	INIT_WORK(&fkt_recording.reap, reap);
+	INIT_WORK(&fkt_recording.quicken, quicken);
 }
 
-/* Called before the module is unloaded: the work item of the last recording may still be running. */
+/* Called before the module is unloaded: the work items of the last recording may still be running. */
 void fkt_capture_exit(void)
 {
+	flush_work(&fkt_recording.quicken);
 	flush_work(&fkt_recording.reap);
 }
 
@@ -242,7 +253,6 @@ static void prepare(struct file *owner, const struct fkt_start *start, const str
 	fkt_recording.stop_clock = 0;
 	fkt_recording.begun = false;
 	fkt_stopped_by = 0;
-	fkt_recording.started_by = 0;
 	fkt_recording.waits = fkt_instrument_table_starts(instruments);
 	memset(fkt_flags, 0, sizeof(fkt_flags));
 	/*
@@ -360,6 +370,8 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	fkt_recording.overwrite = start->flags & FKT_START_OVERWRITE;
 	fkt_recording.leave = false;
 	fkt_recording.closed = false;
+	/* The drain thread looks at it. */
+	fkt_recording.started_by = 0;
 	err = fkt_drain_start(owner, start, parts->out);
 	if (err)
 		goto err_rings;

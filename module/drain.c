@@ -56,6 +56,7 @@ static struct fkt_drain {
 	bool park; /* the machine is about to sleep: the thread must write all complete pages and wait */
 	bool stop_when_full; /* the first lost event ends the recording */
 	bool warned;
+	bool quickened; /* fkt_recording_quicken() was called */
 	u64 ticks_per_s;
 	u64 next_clock; /* when the next clock event is due (ticks) */
 	u64 cpu_ns; /* CPU time of the thread, up to its last look at the rings */
@@ -249,6 +250,10 @@ static enum next_look look_at_rings(struct fkt_drain *d)
 	if (xchg(&fkt_waker.kicked, false))
 		fkt_recording_wake_readers();
 	note_own_time(d);
+	if (READ_ONCE(fkt_recording.started_by) && !d->quickened) {
+		d->quickened = true;
+		fkt_recording_quicken();
+	}
 	/* The probe that lost the first event has already cleared the mask. */
 	if (READ_ONCE(fkt_full))
 		fkt_recording_end(FKT_STOP_RING, 0);
@@ -357,6 +362,7 @@ int fkt_drain_start(const struct file *owner, const struct fkt_start *start, str
 	d->stopping = false;
 	d->stop_when_full = start->flags & FKT_START_STOP_WHEN_FULL;
 	d->warned = false;
+	d->quickened = false;
 	fkt_waker.kicked = false;
 	d->cpu_ns = 0;
 	d->wakeups = 0;

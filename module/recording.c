@@ -146,8 +146,19 @@ void fkt_recording_begin_by(u32 instrument)
 	/* Before the mask, so that fkt_recording_set_mask() does not take one that was cleared for one that waits. */
 	WRITE_ONCE(fkt_recording.started_by, instrument + 1);
 	/* LOCK-prefixed, against other CPUs, once in a recording. */
-	if (cmpxchg(&fkt_mask, FKT_MASK_WAITS, mask) == FKT_MASK_WAITS)
-		fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);
+	if (cmpxchg(&fkt_mask, FKT_MASK_WAITS, mask) != FKT_MASK_WAITS)
+		return;
+	fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);
+	fkt_emit0(FKT_E_HIT, instrument);
+}
+
+/*
+ * A hit has begun the recording. Its probe cannot take the lock, under which functions get their quick slots: until the
+ * work item runs, the table of all functions serves them. Called from the drain thread, which must not take it either.
+ */
+void fkt_recording_quicken(void)
+{
+	queue_work(system_freezable_wq, &fkt_recording.quicken);
 }
 
 /* ---- under the lock ---- */

@@ -29,6 +29,7 @@ struct fkt_recording {
 	bool orphan; /* draining, and the owner has closed its file: `reap` does the rest */
 	struct work_struct reap; /* finishes a recording whose owner has closed its file (capture.c) */
 	wait_queue_head_t reaped;
+	struct work_struct quicken; /* lets functions be recorded quickly after a begin by a hit (capture.c) */
 	wait_queue_head_t ready; /* waiters of FKT_WAITREADY */
 	wait_queue_head_t readers; /* tasks that wait in poll, splice or read for pages, or for the end */
 	/* the machine is about to sleep or still waking up: nothing is recorded, and no recording can start */
@@ -89,6 +90,7 @@ void fkt_recording_end(enum fkt_stop_reason reason, int error);
 void fkt_recording_drained(void);
 bool fkt_recording_waits(void);
 void fkt_recording_begin_by(u32 instrument);
+void fkt_recording_quicken(void);
 void fkt_recording_set_mask(u64 mask);
 void fkt_recording_go_on(void);
 void fkt_recording_wake_clock(void);

@@ -19,6 +19,7 @@
 #include "filter.h"
 #include "trigger.h"
 #include "wake.h"
+#include "write.h"
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_trigger_events);
 
@@ -175,8 +176,11 @@ void fkt_trigger_hit(u32 instrument)
 		.task = pid == current->pid ? current->comm : "",
 	};
 
-	if (READ_ONCE(trigger.state) == TRIGGER_ASKING)
-		fire(&facts, instrument + 1);
+	if (READ_ONCE(trigger.state) != TRIGGER_ASKING)
+		return;
+	/* Before the owner can be told, so that the snapshot has it. Several CPUs may write one at the same time. */
+	fkt_emit0(FKT_E_HIT, instrument);
+	fire(&facts, instrument + 1);
 }
 
 /* The slot is written only by the thread itself, and by its parent before it runs. */

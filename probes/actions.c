@@ -3,6 +3,8 @@
 
 #include <linux/compiler.h>
 
+#include <fkt/events.h>
+
 #include "actions.h"
 #include "flags.h"
 #include "histogram.h"
@@ -18,8 +20,10 @@
 static void stop(const struct fkt_instrument_slot *instrument)
 {
 	/* Two CPUs may both find 0 and write; the later write remains. Either instrument is a true reason. */
-	if (!READ_ONCE(fkt_stopped_by))
+	if (!READ_ONCE(fkt_stopped_by)) {
+		fkt_emit0(FKT_E_HIT, instrument->number);
 		WRITE_ONCE(fkt_stopped_by, instrument->number + 1);
+	}
 	/* In this order, which x86 keeps: fkt_recording_go_on() reads `fkt_stopped_by` after it has set the mask. */
 	fkt_mask_clear();
 	fkt_wake_soon();
