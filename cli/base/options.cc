@@ -80,14 +80,14 @@ std::string option_line(const po::option_description& option) {
   return line;
 }
 
-// A line for each name of each option, for completion in shells: its name, the name of its value
-// ("-": it takes none, or one in the same word), and what it does, with tabs between them.
+// Returns a line for each name of each option, for completion in shells: the name, the name of the
+// value that is given as the next word ("-": none is), and the description, separated by tabs.
 template <class Sections>
 std::string listed(const Sections& sections) {
   std::string lines;
   for (const auto& section : sections) {
     for (const auto& option : section.options.options()) {
-      // One that may be omitted would have to stand in the same word.
+      // A value that may be omitted is never the next word: it stands in the option's word.
       const std::string value = needs_value(*option) ? value_text(*option).substr(1) : "-";
       const std::string rest = '\t' + value + '\t' + option->description() + '\n';
       const std::string first = display_name(*option);

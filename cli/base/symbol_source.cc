@@ -76,7 +76,7 @@ Status translate(const Options& options, const std::function<std::string(std::st
   while (std::getline(in, read)) {
     out += line(read);
     if (!in.eof()) out += '\n';
-    // What somebody writes line by line is shown line by line.
+    // Collects output only while more input is buffered: lines of a pipe appear as they arrive.
     if (out.size() < (1 << 16) && in.rdbuf()->in_avail() > 0) continue;
     const Result<bool> put = cli::put(out);
     if (!put) return put.error();

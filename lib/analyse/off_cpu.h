@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What tasks waited for while they were off the CPU: by task, by the calls they were in, by what
-// for (asleep, the disk, a CPU), and by who woke them.
+// Sums the time that tasks were off the CPU, by task, open calls, kind of wait (asleep, the disk, a
+// CPU) and waker.
 //
 //   TaskActivity states(analysis);
 //   OffCpu waits(analysis);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Who woke a task: an interrupt if one was open on the CPU of the wake-up, else the task that ran
-// there.
+// The waker of a task: the interrupt that was being handled on the CPU of the wake-up, or else the
+// task that ran on that CPU.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace fkt {
 
 struct Waker {
   bool by_interrupt = false;
-  std::uint32_t who = kNoTask;  // TypeIndex of the interrupt, or TaskIndex
+  std::uint32_t who = kNoTask;  // by_interrupt: its TypeIndex; else a TaskIndex
 };
 
 // The waker that the wake-up `event` tells of, which `analysis` has applied; running: the task that

@@ -43,7 +43,7 @@ enum class FieldType {
   ip4,     // an address of IP version 4, as it is in a packet
   port,    // of TCP or UDP, as it is in a packet
   stack,   // addresses of the kernel, up to the event's end (lib/format/stack_frames.h)
-  ustack,  // the same of a user program
+  ustack,  // addresses of a user program, up to the event's end
   named,   // a number whose names are in the catalogue (Catalogue::name())
   unknown
 };

@@ -60,7 +60,7 @@ class Device {
   // possible CPU; FKT_ALL_CPUS: all together.
   Result<fkt_hit_counts> hit_counts(std::uint32_t instrument,
                                     std::uint32_t cpu = FKT_ALL_CPUS) const;
-  // The same of each possible CPU on which it had hits; nothing of the others.
+  // Returns an instrument's counts for each possible CPU on which it had hits, ascending by CPU.
   Result<std::vector<fkt_hit_counts>> hit_counts_by_cpu(std::uint32_t instrument) const;
   // The probes of the loaded modules, as FKT_MODULE_PROBES lists them.
   Result<std::string> module_probes() const;

@@ -20,7 +20,8 @@ struct CallsReport {
   void text(TextWriter& out) const;
   // Writes a JSON object for each call of each task, on a line of its own.
   void json(TextWriter& out) const;
-  // Writes the same as CSV (RFC 4180) with a head line. Errors are one field: "ENOENT 3, EINTR 1".
+  // Writes the table as CSV (RFC 4180) with a head line. All errors of a call are one field:
+  // "ENOENT 3, EINTR 1".
   void csv(TextWriter& out) const;
 };
 

@@ -23,7 +23,7 @@ struct OffCpuReport {
   void csv(TextWriter& out) const;
 };
 
-// Adds each row as the path: task, calls, what it waited for, who woke it.
+// Adds each row to the tree as a path: task, open calls, kind of wait, waker.
 void add_off_cpu(CallTree& tree, const std::vector<OffCpu::Row>& rows);
 
 }  // namespace fkt

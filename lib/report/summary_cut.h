@@ -6,8 +6,8 @@
 
 namespace fkt {
 
-// Leaves the first `top` rows of each table but those of CPUs and gaps. What the rows of the
-// histogram have that are left out is one row more, so that its sum stays the same.
+// Keeps the first `top` rows of each table; the tables of CPUs and of gaps stay whole. Rows that
+// are cut from the histogram are added up in one last row, so that its sum stays the same.
 void cut(Summary& summary, std::size_t top);
 
 }  // namespace fkt

@@ -161,8 +161,8 @@ void InstrumentControl::end() {
   waiting_.clear();
 }
 
-// The tracepoints of all systems that these instruments and the layers name, with the kernel's
-// numbers: a module that went and came again has others than before, though of the same names.
+// Returns the names and numbers of all tracepoints in the systems that these instruments and the
+// layers name. The numbers belong to it: a module that is loaded again gets new ones.
 std::string InstrumentControl::tracepoints_there(const Instruments& instruments) const {
   std::set<std::string> systems;
   const auto add = [&](const Instrument& instrument) {
