@@ -140,12 +140,16 @@ void fkt_recording_begin_by(u32 instrument)
 
 	if (READ_ONCE(fkt_mask) != FKT_MASK_WAITS)
 		return;
+	/*
+	 * LOCK-prefixed, against other CPUs, once in a recording: of hits at the same time only one goes on. Before the
+	 * mask, so that fkt_recording_set_mask() does not take one that was cleared for one that waits.
+	 */
+	if (cmpxchg(&fkt_recording.started_by, 0, instrument + 1))
+		return;
 	if (mask & 1ULL << FKT_L_SYSTEM)
 		fkt_trigger_calls_begin();
 	WRITE_ONCE(fkt_recording.since, fkt_clock());
-	/* Before the mask, so that fkt_recording_set_mask() does not take one that was cleared for one that waits. */
-	WRITE_ONCE(fkt_recording.started_by, instrument + 1);
-	/* LOCK-prefixed, against other CPUs, once in a recording. */
+	/* LOCK-prefixed, too: against an end or a park. */
 	if (cmpxchg(&fkt_mask, FKT_MASK_WAITS, mask) != FKT_MASK_WAITS)
 		return;
 	fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);

@@ -42,7 +42,7 @@ struct fkt_recording {
 	u64 mask; /* as last set, in any state */
 	enum fkt_clock_source clock;
 	bool waits; /* for a hit whose action is FKT_ACTION_START, unless started_by says that there was one */
-	u32 started_by; /* index of that instrument, plus 1; 0: none. Set by its probe, with a plain store */
+	u32 started_by; /* index of that instrument, plus 1; 0: none. Set once, by its probe */
 	u64 since; /* ticks: start_clock, or the time of that hit; set by its probe, likewise */
 	u64 start_clock;
 	u64 stop_clock;
