@@ -157,16 +157,16 @@ void TaskActivity::Change::changes(TaskIndex index, const TaskStates::Now& now, 
 }
 
 void TaskActivity::Change::woken(TaskIndex index) {
-  const auto [by_interrupt, who] = waker_of(activity.analysis_, event, running);
+  const auto [by_interrupt, source] = waker_of(activity.analysis_, event, running);
   Task& task = activity.tasks_[index];
   task.woken = true;
-  task.waker = who | (by_interrupt ? kOfInterrupt : 0);
+  task.waker = source | (by_interrupt ? kOfInterrupt : 0);
   if (event.clock < activity.from_) return;
   TaskStat& stat = activity.stats_[index];
   stat.wakeups++;
   TaskStat::Waker& entry = stat.wakers[task.waker];
   entry.interrupt = by_interrupt;
-  entry.who = who;
+  entry.source = source;
   entry.count++;
 }
 
@@ -285,7 +285,7 @@ std::vector<TaskRow> task_rows(const TaskActivity& states, const Analysis& analy
       row.in.push_back({std::string(call_name(analysis, in.type)), in.count, in.ticks});
     }
     for (const auto& [key, waker] : stat.wakers) {
-      const std::string name = escaped(waker_name(analysis, {waker.interrupt, waker.who}));
+      const std::string name = escaped(waker_name(analysis, {waker.interrupt, waker.source}));
       row.wakers.push_back({name, waker.count, waker.wait});
     }
     std::sort(row.in.begin(), row.in.end(),

@@ -24,7 +24,7 @@ namespace fkt {
 struct TaskStat {
   struct Waker {
     bool interrupt = false;
-    std::uint32_t who = 0;  // TypeIndex of the interrupt, or TaskIndex
+    std::uint32_t source = 0;  // TypeIndex of the interrupt, or TaskIndex
     std::uint64_t count = 0;
     std::uint64_t wait = 0;  // ticks from the wake-ups until the task ran
   };

@@ -12,7 +12,7 @@ namespace fkt {
 
 struct Waker {
   bool by_interrupt = false;
-  std::uint32_t who = kNoTask;  // by_interrupt: its TypeIndex; else a TaskIndex
+  std::uint32_t source = kNoTask;  // by_interrupt: its TypeIndex; else a TaskIndex
 };
 
 // The waker that the wake-up `event` tells of, which `analysis` has applied; running: the task that
@@ -25,9 +25,9 @@ inline Waker waker_of(const Analysis& analysis, const Event& event, TaskIndex ru
 
 // "irq 14 ide0" or "find (158)". The name is not escaped.
 inline std::string waker_name(const Analysis& analysis, const Waker& waker) {
-  if (waker.by_interrupt) return analysis.types()[waker.who].name;
-  return std::string(analysis.tasks().name(waker.who)) + " (" +
-         std::to_string(analysis.tasks()[waker.who].tid) + ')';
+  if (waker.by_interrupt) return analysis.types()[waker.source].name;
+  return std::string(analysis.tasks().name(waker.source)) + " (" +
+         std::to_string(analysis.tasks()[waker.source].tid) + ')';
 }
 
 }  // namespace fkt

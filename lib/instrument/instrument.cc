@@ -12,7 +12,7 @@ constexpr std::size_t kLongest = 4096;   // characters of the line
 constexpr std::size_t kMostValues = 16;  // that are recorded with a hit
 
 // What a number can be shown as: types of fields in a catalogue.
-constexpr std::string_view kNumberForms[] = {"x", "dev", "ip4", "port"};
+constexpr std::string_view kNumberForms[] = {"x", "addr", "dev", "ip4", "port"};
 
 // Returns "\"dev\" or \"x\"".
 std::string number_forms() {

@@ -14,7 +14,7 @@ using In = Column::In;
 
 constexpr std::size_t kPathTime = 12;  // width of the columns of times
 
-std::string who(const PathStep& step, const Analysis& analysis) {
+std::string step_subject(const PathStep& step, const Analysis& analysis) {
   return std::string(analysis.tasks().name(step.task));
 }
 
@@ -84,7 +84,7 @@ PathTable path_table(const std::vector<PathStep>& path, const Analysis& analysis
   std::map<std::pair<std::string, std::string>, std::uint64_t> sums;
   for (const PathStep& step : path) {
     const std::uint64_t ticks = step.to - step.from;
-    table.steps.push_back({who(step, analysis), what(step, analysis), ticks,
+    table.steps.push_back({step_subject(step, analysis), what(step, analysis), ticks,
                            step.from - std::min(step.from, analysis.start()),
                            analysis.tasks()[step.task].tid});
     sums[{table.steps.back().task, table.steps.back().what}] += ticks;
