@@ -61,6 +61,14 @@ std::uint64_t value_of(const EventType& type, const Event& event, std::string_vi
   return field == nullptr ? 0 : EventType::value(*field, event).value_or(0);
 }
 
+Ip6Address address6_of(const EventType& type, const Event& event, std::string_view name) {
+  Ip6Address address{};
+  const Field* const field = type.field(event, name);
+  const ByteView bytes = field == nullptr ? ByteView{} : EventType::bytes(*field, event);
+  if (bytes.size() == address.size()) std::ranges::copy(bytes, address.begin());
+  return address;
+}
+
 // What a request does, by its flags (enum req_op).
 IoWhat what_of(std::uint64_t flags) {
   switch (flags & 0xff) {
@@ -144,6 +152,7 @@ void IoUse::add_call(const Event& event, const EventType& type, const Call& call
     object.own_port = static_cast<std::uint16_t>(value_of(type, event, "sport"));
     object.port = static_cast<std::uint16_t>(value_of(type, event, "dport"));
     object.address = static_cast<std::uint32_t>(value_of(type, event, "daddr"));
+    object.address6 = address6_of(type, event, "daddr6");
   }
   Sums& sums = sums_[{process, object, call.what}];
   sums.add(duration);

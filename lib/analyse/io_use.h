@@ -22,6 +22,7 @@
 #include "lib/analyse/analysis.h"
 #include "lib/base/histogram.h"
 #include "lib/format/catalogue.h"
+#include "lib/format/ip_address.h"
 
 namespace fkt {
 
@@ -51,7 +52,8 @@ class IoUse {
     std::string_view protocol;      // of a socket, likewise the next
     std::uint16_t own_port = 0;
     std::uint16_t port = 0;
-    std::uint32_t address = 0;
+    std::uint32_t address = 0;  // of version 4
+    Ip6Address address6{};      // of version 6
 
     auto operator<=>(const Object&) const = default;
   };

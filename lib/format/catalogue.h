@@ -41,12 +41,18 @@ enum class FieldType {
   bytes,   // an array of bytes, over as many words as it needs
   ticks,   // a duration
   ip4,     // an address of IP version 4, as it is in a packet
+  ip6,     // an address of IP version 6, as it is in a packet: 16 bytes
   port,    // of TCP or UDP, as it is in a packet
   stack,   // addresses of the kernel, up to the event's end (lib/format/stack_frames.h)
   ustack,  // addresses of a user program, up to the event's end
   named,   // a number whose names are in the catalogue (Catalogue::name())
   unknown
 };
+
+// Returns whether the value is bytes, over as many words as they need, and no number.
+constexpr bool is_bytes(FieldType type) {
+  return type == FieldType::bytes || type == FieldType::ip6;
+}
 
 // What a field is for, apart from being shown.
 enum class FieldUse : std::uint8_t {
@@ -132,7 +138,7 @@ struct EventType {
   }
   // As text(), without a copy; valid as long as the event.
   static std::string_view text_view(const Field& field, const Event& event);
-  // The bytes of a FieldType::bytes field.
+  // The bytes of a field of such a type (is_bytes()).
   static ByteView bytes(const Field& field, const Event& event);
 };
 

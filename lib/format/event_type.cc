@@ -52,7 +52,7 @@ const Field* EventType::field(const Event& event, std::string_view name) const {
 }
 
 std::optional<std::uint64_t> EventType::value(const Field& field, const Event& event) {
-  if (field.type == FieldType::bytes) return {};
+  if (is_bytes(field.type)) return {};
   std::uint64_t word = event.arg;
   unsigned width = FKT_ARG_BITS;
   if (field.word > 0) {

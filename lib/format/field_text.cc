@@ -32,6 +32,7 @@ constexpr std::pair<std::string_view, FieldType> kFieldTypes[] = {
     {"bytes", FieldType::bytes},
     {"ticks", FieldType::ticks},
     {"ip4", FieldType::ip4},
+    {"ip6", FieldType::ip6},
     {"port", FieldType::port},
     {"stack", FieldType::stack},
     {"ustack", FieldType::ustack},
@@ -82,7 +83,7 @@ bool parse_fields(std::string_view text, std::vector<Field>& out) {
       return false;
     }
     field.use = field_use(take_until(rest, ':'));
-    const bool is_long = field.type == FieldType::str || field.type == FieldType::bytes;
+    const bool is_long = field.type == FieldType::str || is_bytes(field.type);
     const bool number = field.bits != 0 && !is_long;
     if (field.use != FieldUse::none && !number) return false;
     if (field.word > FKT_VAR_MASK) return false;

@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint16_t kTextBytes = 32;      // of a recorded text whose size is not known
 constexpr std::uint16_t kMostTextBytes = 64;  // of one whose array's size is known
 
+constexpr std::uint16_t kIp6Bytes = 16;
 constexpr std::uint16_t kKeyBytes = FKT_HISTOGRAM_KEY_WORDS * 8;
 
 std::uint16_t text_bytes(const Fetch& fetch) {
@@ -123,7 +124,8 @@ class CallCompiler {
       const TextRule text = value.form == FetchedValue::Form::by_type  ? TextRule::by_type
                             : value.form == FetchedValue::Form::string ? TextRule::always
                                                                        : TextRule::never;
-      Result<HitValue> bound = value.form == FetchedValue::Form::inode
+      Result<HitValue> bound = value.form == FetchedValue::Form::ip6 ? bind_ip6(value)
+                               : value.form == FetchedValue::Form::inode
                                    ? names_.file_number(value.path)
                                : value.of_result ? names_.result(value.path, text)
                                                  : names_.argument(value.path, text);
@@ -132,6 +134,27 @@ class CallCompiler {
       uses_entry_ |= !value.of_result;
     }
     return Done{};
+  }
+
+  // Of a structure in6_addr, or an array of 16 bytes in a tracepoint's own record.
+  Result<HitValue> bind_ip6(const FetchedValue& value) {
+    const auto bind = [&](const FieldPath& path) {
+      return value.of_result ? names_.result(path, TextRule::never)
+                             : names_.argument(path, TextRule::never);
+    };
+    if (Result<HitValue> whole = bind(value.path); whole && whole->field != nullptr) {
+      if (whole->field->form == EventField::Form::array && whole->field->size == kIp6Bytes) {
+        return whole;
+      }
+      return at_column(value.path.column, value.path.text() + " is no address of IP version 6");
+    }
+    FieldPath first_byte = value.path;
+    for (const std::string_view member : {"in6_u", "u6_addr8", ""}) {
+      first_byte.steps.push_back({std::string(member), 0, value.path.column});
+    }
+    Result<HitValue> bound = bind(first_byte);
+    if (bound) bound->fetch.load = 8;
+    return bound;
   }
 
   Status bind_measured() {
@@ -430,7 +453,9 @@ class CallCompiler {
       recorded.size = std::min<std::uint32_t>(field.size, kMostTextBytes);
       builder.emit_record_bytes(
           {FKT_POINT_RECORD_WORD, record_->bytes, field.offset, recorded.size});
-      recorded.kind = is_bytes ? RecordedField::Kind::bytes : RecordedField::Kind::text;
+      recorded.kind = value.asked->form == FetchedValue::Form::ip6 ? RecordedField::Kind::ip6
+                      : is_bytes                                   ? RecordedField::Kind::bytes
+                                                                   : RecordedField::Kind::text;
     } else if (field.form == Form::text_elsewhere) {
       builder.emit(fetch, kTextBytes);
       recorded.kind = RecordedField::Kind::text;
@@ -456,12 +481,27 @@ class CallCompiler {
     if (value.bound.field != nullptr) return record_field(builder, value);
     const Fetch& fetch = value.bound.fetch;
     const std::uint16_t first_word = builder.words();
+    if (value.asked->form == FetchedValue::Form::ip6) return record_ip6(builder, value);
     builder.emit(fetch, text_bytes(fetch));
     RecordedField& field = made_.fields.emplace_back(
         field_of(value.asked->path, fetch, first_word,
                  static_cast<std::uint16_t>(builder.words() - first_word)));
     if (!value.asked->name.empty()) field.name = value.asked->name;
     field.shown_as = value.asked->shown_as;
+  }
+
+  void record_ip6(ProgramBuilder& builder, const Value& value) {
+    RecordedField field;
+    field.name = value.asked->name.empty() ? value.asked->path.text() : value.asked->name;
+    field.kind = RecordedField::Kind::ip6;
+    field.first_word = builder.words();
+    field.words = kIp6Bytes / 8;
+    field.size = kIp6Bytes;
+    Fetch half = value.bound.fetch;
+    builder.emit(half, 0);
+    half.offset += 8;
+    builder.emit(half, 0);
+    made_.fields.push_back(std::move(field));
   }
 
   RecordedField field_of(const FieldPath& path, const Fetch& fetch, std::uint16_t first_word,

@@ -38,6 +38,7 @@ struct RecordedField {
     address,
     device,
     bytes,
+    ip6,  // 16 bytes
     text,
   };
 

@@ -143,12 +143,14 @@ class ValueParser {
       value.form = FetchedValue::Form::number;
     } else if (word == "inode") {
       value.form = FetchedValue::Form::inode;
+    } else if (word == "ip6") {
+      value.form = FetchedValue::Form::ip6;
     } else if (std::ranges::find(kNumberForms, word) != std::end(kNumberForms)) {
       value.form = FetchedValue::Form::number;
       value.shown_as = word;
     } else {
-      return at_column(column,
-                       "a value's form is \"string\", \"number\", \"inode\", " + number_forms());
+      return at_column(column, "a value's form is \"string\", \"number\", \"inode\", \"ip6\", " +
+                                   number_forms());
     }
     return Done{};
   }

@@ -32,7 +32,7 @@ namespace fkt {
 
 // A value that is recorded with each hit.
 struct FetchedValue {
-  enum class Form : std::uint8_t { by_type, string, number, inode };
+  enum class Form : std::uint8_t { by_type, string, number, inode, ip6 };
 
   std::string name;  // as the event calls it; empty: as the path
   FieldPath path;    // of_result: the root is "ret"

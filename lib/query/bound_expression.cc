@@ -321,7 +321,7 @@ class Binder {
         node.by_id[type.id & FKT_ID_MASK] = static_cast<std::uint16_t>(node.fields.size());
         node.fields.push_back(&field);
         named |= has_names(field);
-        numbers |= field.type != FieldType::str && field.type != FieldType::bytes;
+        numbers |= field.type != FieldType::str && !is_bytes(field.type);
       }
       for (const KeyedFields& keyed : type.values) {
         for (const Field& field : keyed.fields) {
@@ -329,7 +329,7 @@ class Binder {
           node.values.push_back(
               {type.id, keyed.first, keyed.last, type.field(FieldUse::key), &field});
           named |= has_names(field);
-          numbers |= field.type != FieldType::str && field.type != FieldType::bytes;
+          numbers |= field.type != FieldType::str && !is_bytes(field.type);
         }
       }
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lib/format/ip_address.h"
 #include "lib/format/stack_frames.h"
 
 namespace fkt {
@@ -17,13 +18,6 @@ bool is_named_by_key(const EventType& type) {
   return type.made_of != 0 || (by_key && type.role == Role::point);
 }
 
-void put_ip4(TextWriter& out, std::uint64_t address) {
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    out.number(address >> shift & 0xff);
-    if (shift > 0) out.put('.');
-  }
-}
-
 // Writes an exit status as wait(2) encodes it.
 void put_exit_code(TextWriter& out, std::uint64_t code) {
   if ((code & 0x7f) == 0) {
@@ -35,8 +29,13 @@ void put_exit_code(TextWriter& out, std::uint64_t code) {
   if ((code & 0x80) != 0) out.put(" core dumped");
 }
 
-// Writes "7f:00:00:01".
-void put_bytes(TextWriter& out, ByteView bytes) {
+// Writes "7f:00:00:01", of an address of IP version 6 "fe80::1".
+void put_bytes(TextWriter& out, const Field& field, const Event& event) {
+  const ByteView bytes = EventType::bytes(field, event);
+  if (Ip6Address address; field.type == FieldType::ip6 && bytes.size() == address.size()) {
+    std::ranges::copy(bytes, address.begin());
+    return out.put(ip6_text(address));
+  }
   constexpr std::string_view kDigits = "0123456789abcdef";
   for (std::size_t i = 0; i < bytes.size(); i++) {
     const auto byte = std::to_integer<unsigned>(bytes[i]);
@@ -88,7 +87,7 @@ void EventFormat::value(TextWriter& out, const Field& field, std::uint64_t value
     case FieldType::addr:
       return out.hex(value);
     case FieldType::ip4:
-      return put_ip4(out, value);
+      return out.put(ip4_text(static_cast<std::uint32_t>(value)));
     case FieldType::dev:
       return out.put(NumberNames::device(value));
     case FieldType::named:
@@ -229,11 +228,11 @@ void EventFormat::text(TextWriter& out, const Event& event, const Step& step) co
       out.put('"');
       return;
     }
-    if (field.type == FieldType::bytes) {
+    if (is_bytes(field.type)) {
       separate();
       out.put(field.name);
       out.put('=');
-      return put_bytes(out, EventType::bytes(field, event));
+      return put_bytes(out, field, event);
     }
     if (is_stack(field)) {
       separate();
@@ -300,10 +299,10 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
       out.json(EventType::text(field, event));
       return;
     }
-    if (field.type == FieldType::bytes) {
+    if (is_bytes(field.type)) {
       key(field.name);
       out.put('"');
-      put_bytes(out, EventType::bytes(field, event));
+      put_bytes(out, field, event);
       return out.put('"');
     }
     if (is_stack(field)) {

@@ -21,19 +21,14 @@ std::string device_name(const TraceInfo& info, std::uint64_t device) {
   return known.empty() ? NumberNames::device(device) : std::string(known);
 }
 
-std::string address(std::uint32_t number) {
-  std::string text;
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    text += std::to_string(number >> shift & 0xff);
-    if (shift > 0) text += '.';
-  }
-  return text;
-}
-
-// Returns the other end, "10.0.2.2:80"; of a socket without one "-".
+// Returns the other end, "10.0.2.2:80" or "[::1]:80"; of a socket without one "-".
 std::string peer(const IoUse::Object& socket) {
-  if (socket.address == 0 && socket.port == 0) return "-";
-  return (socket.address == 0 ? "" : address(socket.address)) + ':' + std::to_string(socket.port);
+  const bool is_ip6 = socket.address6 != Ip6Address{};
+  if (socket.address == 0 && !is_ip6 && socket.port == 0) return "-";
+  const std::string address = is_ip6                ? '[' + ip6_text(socket.address6) + ']'
+                              : socket.address == 0 ? ""
+                                                    : ip4_text(socket.address);
+  return address + ':' + std::to_string(socket.port);
 }
 
 // The middle of a percentile's bucket may lie above the longest of all.

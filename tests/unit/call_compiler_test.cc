@@ -212,6 +212,24 @@ TEST_CASE("the file that an argument leads to") {
   contexts.clear();
 }
 
+TEST_CASE("an address of IP version 6 is two words") {
+  Files files;
+  for (std::uint8_t i = 0; i < 16; i++) files.file.peer[i] = i;
+  const std::string text = "call:vfs_read(count, from=file.peer:ip6) ret";
+  const Traced read = traced(text, files.read(512, 100));
+  CHECK(read.what == "kept");
+  CHECK(read.words == std::vector<std::uint64_t>{512, 0x0706050403020100, 0x0f0e0d0c0b0a0908, 100});
+  const Result<CallPrograms> programs = compiled(text);
+  REQUIRE(programs);
+  CHECK(programs->fields[1].name == "from");
+  CHECK(programs->fields[1].kind == RecordedField::Kind::ip6);
+  CHECK(programs->fields[1].first_word == 1);
+  CHECK(programs->fields[1].words == 2);
+  CHECK(programs->fields[2].first_word == 3);
+  CHECK(call_refusal("call:vfs_read(file.f_path:ip6)").starts_with("column 15: "));
+  CHECK(call_refusal("call:vfs_read(count:ip6)").starts_with("column 15: "));
+}
+
 TEST_CASE("a histogram's program emits the value and then the key") {
   Files files;
   const auto measured = [&](const char* action) {

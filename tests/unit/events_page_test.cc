@@ -22,7 +22,7 @@ std::string_view type_name(const Field& field) {
   static constexpr std::string_view kNames[] = {
       "u",         "s",     "x",      "addr",    "uaddr", "tid",      "cpu", "syscall",
       "syscall32", "irq",   "vector", "softirq", "trap",  "exitcode", "str", "dev",
-      "bytes",     "ticks", "ip4",    "port",    "stack", "ustack"};
+      "bytes",     "ticks", "ip4",    "ip6",     "port",  "stack",    "ustack"};
   const auto type = static_cast<std::size_t>(field.type);
   return type < std::size(kNames) ? kNames[type] : std::string_view(field.names);
 }
@@ -128,8 +128,8 @@ read it.
 .PP
 Arguments have a type: u, s, x numbers (unsigned, signed, hexadecimal); addr, uaddr addresses of the
 kernel and of user space; tid a thread; cpu; syscall, syscall32 system calls' numbers; irq, vector,
-softirq, trap; exitcode as wait(2) gives it; str text; ticks a duration; ip4, port an address and a port; dev a
-device; bytes an array of them; stack, ustack the addresses of a stack; function the number of a function, which the
+softirq, trap; exitcode as wait(2) gives it; str text; ticks a duration; ip4, ip6 addresses and port a
+port of the internet; dev a device; bytes an array of them; stack, ustack the addresses of a stack; function the number of a function, which the
 recording names.
 .PP
 The codes of

@@ -195,8 +195,8 @@ TEST_CASE("wrong values, conditions and actions") {
   CHECK(refusal("call:f(a[1)") == "column 9: the bracket is never closed");
   CHECK(refusal("call:f(1a)") == "column 8: \"1\" where a name should stand");
   CHECK(refusal("call:f(a:text)") ==
-        "column 10: a value's form is \"string\", \"number\", \"inode\", \"x\", \"addr\", \"dev\", "
-        "\"ip4\" or \"port\"");
+        "column 10: a value's form is \"string\", \"number\", \"inode\", \"ip6\", \"x\", \"addr\", "
+        "\"dev\", \"ip4\" or \"port\"");
   CHECK(refusal("call:f rets") ==
         "column 8: \"rets\" where \"ret\", \"as\", \"if\" or \"do\" should stand");
   CHECK(refusal("call:f when x") ==

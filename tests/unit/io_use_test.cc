@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t kStart = TraceBuilder::kStart;
 
-enum Function { kRead, kOpen, kOther, kSend };
+enum Function { kRead, kOpen, kOther, kSend, kReceive };
 enum Point { kQueue, kIssue, kComplete };
 
 constexpr const char* kLines =
@@ -28,6 +28,7 @@ constexpr const char* kLines =
     "name\tfunction\t1\tvfs_open\n"
     "name\tfunction\t2\tvfs_raed\n"
     "name\tfunction\t3\ttcp_sendmsg\n"
+    "name\tfunction\t4\ttcp_recvmsg\n"
     "name\ttracepoint\t0\tblock_bio_queue\n"
     "name\ttracepoint\t1\tblock_rq_issue\n"
     "name\ttracepoint\t2\tblock_rq_complete\n"
@@ -37,6 +38,8 @@ constexpr const char* kLines =
     "values\tfunction\t2\t2\tdev:dev:1:0:64 ino:u:2:0:64 ret:s:3:0:64\n"
     "values\tfunction\t3\t3\tsk:x:1:0:64 sport:u:2:0:64 daddr:ip4:3:0:64 dport:port:4:0:64 "
     "ret:s:5:0:64\n"
+    "values\tfunction\t4\t4\tsk:x:1:0:64 sport:u:2:0:64 daddr:ip4:3:0:64 daddr6:ip6:4:0:128 "
+    "dport:port:6:0:64 ret:s:7:0:64\n"
     "values\ttracepoint\t0\t0\tdev:dev:1:0:64 part:dev:2:0:64 ino:u:3:0:64 sector:u:4:0:64\n"
     "values\ttracepoint\t1\t1\trq:x:1:0:64 dev:dev:2:0:64 sector:u:3:0:64 bytes:u:4:0:64 "
     "flags:x:5:0:64\n"
@@ -183,4 +186,13 @@ TEST_CASE("sockets: addresses and ports are as people write them") {
   CHECK(csv ==
         "count,bytes,errors,total,p50,p99,max,what,pid,process,protocol,port,peer\r\n"
         "2,1000,0,500,202,300,300,send,42,work,tcp,4242,10.0.2.2:80\r\n");
+}
+
+TEST_CASE("sockets of version 6") {
+  Recording r;
+  // fe80::1 and port 80 in a packet; the address is two words.
+  r.call(42, 3'000, 100, kReceive, {0xeeee, 4343, 0, 0x80fe, 0x0100000000000000, 0x5000, 50});
+  CHECK(r.table(IoUse::Table::sockets).second ==
+        "count,bytes,errors,total,p50,p99,max,what,pid,process,protocol,port,peer\r\n"
+        "1,50,0,100,100,100,100,receive,42,work,tcp,4343,[fe80::1]:80\r\n");
 }

@@ -43,6 +43,7 @@ struct File {
   std::uint8_t is_open;  // bool
   char* label;
   std::uint8_t address[6];
+  std::uint8_t peer[16];  // a structure in6_addr
 };
 
 class MadeBtf {
@@ -135,6 +136,10 @@ class MadeBtf {
     member("cookie", u64_, 0);
     member("low", u32_, 0);
     const int table = array(s16, 4), address = array(u8, 6);
+    const int bytes = array(u8, 16), numbers = made(btf__add_union(data_.get(), nullptr, 16));
+    member("u6_addr8", bytes, 0);
+    const int in6_addr = structure("in6_addr", 16);
+    member("in6_u", numbers, 0);
     const int file = structure("file", sizeof(File));
     member("mode", u16_, offsetof(File, mode));
     member("kind", u32_, offsetof(File, packed), 3, 0);
@@ -146,6 +151,7 @@ class MadeBtf {
     member("is_open", bool_type, offsetof(File, is_open));
     member("label", label, offsetof(File, label));
     member("address", address, offsetof(File, address));
+    member("peer", in6_addr, offsetof(File, peer));
     file_ = pointer(constant(file));
     unknown_ = pointer(made(btf__add_fwd(data_.get(), "nowhere", BTF_FWD_STRUCT)));
     pair_ = structure("pair", 16);

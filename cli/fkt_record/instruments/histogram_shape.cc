@@ -69,6 +69,7 @@ std::string HistogramShape::key_text(const fkt_histogram_row& row) const {
     case RecordedField::Kind::device:
       return fmt::format("{}:{}", row.key[0] >> 20, row.key[0] & 0xfffff);
     case RecordedField::Kind::bytes:  // no key
+    case RecordedField::Kind::ip6:    // likewise
     case RecordedField::Kind::number:
       break;
   }

@@ -19,6 +19,8 @@ std::pair<std::string_view, unsigned> type_of(const RecordedField& field) {
       return {"x", field.bits};
     case RecordedField::Kind::device:
       return {"dev", field.bits};
+    case RecordedField::Kind::ip6:
+      return {"ip6", 8 * field.size};
     case RecordedField::Kind::bytes:
       return {"bytes", 8 * field.size};
     case RecordedField::Kind::signed_number:
