@@ -152,7 +152,8 @@ void IoUse::add_call(const Event& event, const EventType& type, const Call& call
     object.own_port = static_cast<std::uint16_t>(value_of(type, event, "sport"));
     object.port = static_cast<std::uint16_t>(value_of(type, event, "dport"));
     object.address = static_cast<std::uint32_t>(value_of(type, event, "daddr"));
-    object.address6 = address6_of(type, event, "daddr6");
+    // The kernel keeps an address of version 4 in both ways.
+    if (object.address == 0) object.address6 = address6_of(type, event, "daddr6");
   }
   Sums& sums = sums_[{process, object, call.what}];
   sums.add(duration);

@@ -16,7 +16,6 @@ namespace {
 constexpr std::uint16_t kTextBytes = 32;      // of a recorded text whose size is not known
 constexpr std::uint16_t kMostTextBytes = 64;  // of one whose array's size is known
 
-constexpr std::uint16_t kIp6Bytes = 16;
 constexpr std::uint16_t kKeyBytes = FKT_HISTOGRAM_KEY_WORDS * 8;
 
 std::uint16_t text_bytes(const Fetch& fetch) {
@@ -124,37 +123,16 @@ class CallCompiler {
       const TextRule text = value.form == FetchedValue::Form::by_type  ? TextRule::by_type
                             : value.form == FetchedValue::Form::string ? TextRule::always
                                                                        : TextRule::never;
-      Result<HitValue> bound = value.form == FetchedValue::Form::ip6 ? bind_ip6(value)
-                               : value.form == FetchedValue::Form::inode
-                                   ? names_.file_number(value.path)
-                               : value.of_result ? names_.result(value.path, text)
-                                                 : names_.argument(value.path, text);
+      Result<HitValue> bound =
+          value.form == FetchedValue::Form::ip6 ? names_.ip6_address(value.path, value.of_result)
+          : value.form == FetchedValue::Form::inode ? names_.file_number(value.path)
+          : value.of_result                         ? names_.result(value.path, text)
+                                                    : names_.argument(value.path, text);
       if (!bound) return bound.error();
       values_.push_back({&value, std::move(*bound)});
       uses_entry_ |= !value.of_result;
     }
     return Done{};
-  }
-
-  // Of a structure in6_addr, or an array of 16 bytes in a tracepoint's own record.
-  Result<HitValue> bind_ip6(const FetchedValue& value) {
-    const auto bind = [&](const FieldPath& path) {
-      return value.of_result ? names_.result(path, TextRule::never)
-                             : names_.argument(path, TextRule::never);
-    };
-    if (Result<HitValue> whole = bind(value.path); whole && whole->field != nullptr) {
-      if (whole->field->form == EventField::Form::array && whole->field->size == kIp6Bytes) {
-        return whole;
-      }
-      return at_column(value.path.column, value.path.text() + " is no address of IP version 6");
-    }
-    FieldPath first_byte = value.path;
-    for (const std::string_view member : {"in6_u", "u6_addr8", ""}) {
-      first_byte.steps.push_back({std::string(member), 0, value.path.column});
-    }
-    Result<HitValue> bound = bind(first_byte);
-    if (bound) bound->fetch.load = 8;
-    return bound;
   }
 
   Status bind_measured() {

@@ -342,6 +342,25 @@ Result<HitValue> CallNames::result(const FieldPath& path, TextRule text) const {
   return HitValue{HitValue::Source::result, std::move(*fetch), nullptr};
 }
 
+Result<HitValue> CallNames::ip6_address(const FieldPath& path, bool of_result) const {
+  const auto bind = [&](const FieldPath& one) {
+    return of_result ? result(one, TextRule::never) : argument(one, TextRule::never);
+  };
+  if (Result<HitValue> whole = bind(path); whole && whole->field != nullptr) {
+    if (whole->field->form == EventField::Form::array && whole->field->size == kIp6Bytes) {
+      return whole;
+    }
+    return at_column(path.column, path.text() + " is no address of IP version 6");
+  }
+  FieldPath first_byte = path;
+  for (const char* const member : {"in6_u", "u6_addr8", ""}) {
+    first_byte.steps.push_back({member, 0, path.column});
+  }
+  Result<HitValue> bound = bind(first_byte);
+  if (bound) bound->fetch.load = 8;
+  return bound;
+}
+
 Result<HitValue> CallNames::file_number(const FieldPath& path) const {
   const Result<HitValue> pointer = argument(path, TextRule::never);
   if (!pointer) return pointer.error();

@@ -43,6 +43,8 @@ struct HitValue {
   }
 };
 
+constexpr std::uint16_t kIp6Bytes = 16;
+
 // What the names mean for one function, for an instruction in it, or for a tracepoint.
 class CallNames {
  public:
@@ -61,6 +63,9 @@ class CallNames {
   Result<HitValue> result(const FieldPath& path, TextRule text) const;
   // The inode number of the file that an argument leads to. Error (usage): it leads to none.
   Result<HitValue> file_number(const FieldPath& path) const;
+  // The first 8 of the 16 bytes of an address of IP version 6: a structure in6_addr, or an array in
+  // a tracepoint's own record. Error (usage): it is none.
+  Result<HitValue> ip6_address(const FieldPath& path, bool of_result) const;
 
  private:
   const Btf& btf_;

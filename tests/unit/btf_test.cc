@@ -77,7 +77,7 @@ TEST_CASE("types and members") {
   CHECK_FALSE(btf.member(file, "nothing"));
   CHECK_FALSE(btf.member(read->arguments[2].type, "mode"));
   CHECK(btf.members(file) == Names{"mode", "kind", "level", "state", "f_path", "cookie", "low",
-                                   "table", "is_open", "label", "address"});
+                                   "table", "is_open", "label", "address", "peer"});
   const TypeId state = btf.member(file, "state")->type;
   CHECK(btf.enumerator(state, "FILE_BROKEN") == -1);
   CHECK(btf.enumerator(state, "FILE_DIRTY") == 1);

@@ -122,6 +122,11 @@ class Recording {
         builder_.event(0, clock, id, arg,
                        {words[0], words[1], words[2], words[3], words[4], words[5], words[6]});
         break;
+      case 9:
+        builder_.event(0, clock, id, arg,
+                       {words[0], words[1], words[2], words[3], words[4], words[5], words[6],
+                        words[7], words[8]});
+        break;
       default:
         FAIL("no event with " << words.size() << " words");
     }
@@ -192,7 +197,7 @@ TEST_CASE("sockets of version 6") {
   Recording r;
   // fe80::1 and port 80 in a packet; the address is two words.
   r.call(42, 3'000, 100, kReceive, {0xeeee, 4343, 0, 0x80fe, 0x0100000000000000, 0x5000, 50});
-  CHECK(r.table(IoUse::Table::sockets).second ==
+  CHECK(r.table(IoUse::Table::sockets).csv ==
         "count,bytes,errors,total,p50,p99,max,what,pid,process,protocol,port,peer\r\n"
         "1,50,0,100,100,100,100,receive,42,work,tcp,4343,[fe80::1]:80\r\n");
 }

@@ -43,7 +43,7 @@ struct File {
   std::uint8_t is_open;  // bool
   char* label;
   std::uint8_t address[6];
-  std::uint8_t peer[16];  // a structure in6_addr
+  std::uint8_t peer[16] = {};  // a structure in6_addr
 };
 
 class MadeBtf {
