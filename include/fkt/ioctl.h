@@ -141,7 +141,7 @@ struct fkt_instrument {
 	__u32 is_signed; /* 1: values may be negative */
 };
 
-#define FKT_INSTRUMENTS_MOST 1024
+#define FKT_INSTRUMENTS_MOST 16384
 #define FKT_FLAG_OF_TASK 0x100
 
 /*

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <limits>
 #include <map>
 #include <unordered_map>
 #include <utility>
 
 #include "lib/base/parse.h"
-#include "lib/base/suggest.h"
 #include "lib/base/text.h"
 
 namespace fkt {
@@ -27,11 +25,6 @@ constexpr std::string_view kCalledByPrograms[] = {"copy_from_kernel_nofault",
                                                   "copy_from_kernel_nofault_allowed"};
 // What a place calls the module "the kernel itself".
 constexpr std::string_view kKernel = "vmlinux";
-
-bool is_function(const Symbol& symbol) {
-  const char type = static_cast<char>(std::tolower(static_cast<unsigned char>(symbol.type)));
-  return type == 't' || type == 'w';
-}
 
 std::string key(std::string_view name, std::string_view module) {
   return std::string(name) + '\t' + std::string(module);
@@ -73,11 +66,14 @@ class CallPlanner {
   // Returns the functions that fit, for whole calls each name of a module once; counts them by
   // name.
   std::vector<const Symbol*> find() {
-    std::vector<const Symbol*> found;
-    for (const Symbol& symbol : sources_.symbols) {
-      if (!is_function(symbol) || !is_of_group(symbol) || !place().names.has(symbol.name)) continue;
-      const bool is_first = count_[key(symbol.name, symbol.module)]++ == 0;
-      if (is_first || at_entry() || has_probes()) found.push_back(&symbol);
+    std::vector<const Symbol*> found, named;
+    const bool is_one = place().names.is_one_name();
+    if (is_one) named = sources_.functions.named(place().names.patterns[0]);
+    for (const Symbol* const symbol :
+         is_one ? std::span<const Symbol* const>(named) : sources_.functions.all()) {
+      if (!is_of_group(*symbol) || (!is_one && !place().names.has(symbol->name))) continue;
+      const bool is_first = count_[key(symbol->name, symbol->module)]++ == 0;
+      if (is_first || at_entry() || has_probes()) found.push_back(symbol);
     }
     return found;
   }
@@ -86,12 +82,7 @@ class CallPlanner {
     if (!place().names.is_one_name()) {
       return {ErrorCode::usage, "\"" + instrument_.text + "\": no function fits"};
     }
-    std::vector<std::string> names;
-    for (const Symbol& symbol : sources_.symbols) {
-      if (is_function(symbol) && is_of_group(symbol)) names.emplace_back(symbol.name);
-    }
-    const std::string& name = place().names.patterns[0];
-    return {ErrorCode::usage, "no function is called \"" + name + "\"" + did_you_mean(name, names)};
+    return sources_.functions.none_called(place().names.patterns[0]);
   }
 
   Error nothing_taken() const {

@@ -14,6 +14,7 @@
 #include "lib/base/result.h"
 #include "lib/format/symbols.h"
 #include "lib/instrument/call_compiler.h"
+#include "lib/instrument/function_index.h"
 
 namespace fkt {
 
@@ -49,7 +50,7 @@ class TraceableFunctions {
 };
 
 struct CallPlanSources {
-  std::span<const Symbol> symbols;  // of the running kernel and its modules
+  const FunctionIndex& functions;  // of the running kernel and its modules
   const TraceableFunctions& traceable;
   // Returns the types of a module, or of the kernel itself if the name is empty; nullptr if the
   // kernel does not describe them.

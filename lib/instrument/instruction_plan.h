@@ -7,8 +7,8 @@
 #include <string>
 
 #include "lib/base/result.h"
-#include "lib/format/symbols.h"
 #include "lib/instrument/call_compiler.h"
+#include "lib/instrument/function_index.h"
 
 namespace fkt {
 
@@ -19,8 +19,8 @@ struct InstructionPlan {
 };
 
 struct InstructionPlanSources {
-  std::span<const Symbol> symbols;  // of the running kernel and its modules
-  const Btf& types;                 // of the kernel
+  const FunctionIndex& functions;  // of the running kernel and its modules
+  const Btf& types;                // of the kernel
   double ticks_per_second = 1e9;
   const FlagNames& flags = FlagNames::none();  // of all instruments
 };

@@ -20,13 +20,7 @@ constexpr const char* kNoRoom = "an event has no room for all fields (name those
 class PointPlanner {
  public:
   PointPlanner(const Instrument& instrument, const PointPlanSources& sources)
-      : instrument_(instrument), sources_(sources) {
-    for (const Symbol& symbol : sources.symbols) {
-      if (symbol.name.starts_with(kCaller)) {
-        modules_.emplace(symbol.name.substr(kCaller.size()), symbol.module);
-      }
-    }
-  }
+      : instrument_(instrument), sources_(sources) {}
 
   Result<PointPlan> plan() {
     std::vector<std::string> fitting;
@@ -61,13 +55,15 @@ class PointPlanner {
 
   // Returns why the tracepoint cannot be recorded; empty: it is taken.
   std::string take(const std::string& name) {
-    const auto module = modules_.find(name);
-    if (module == modules_.end()) return "the kernel makes this event of others";
-    const Btf* const btf = sources_.types(module->second);
+    const std::string caller = std::string(kCaller) + name;
+    const std::vector<const Symbol*> callers = sources_.functions.named(caller);
+    if (callers.empty()) return "the kernel makes this event of others";
+    const std::string_view module = callers.front()->module;
+    const Btf* const btf = sources_.types(module);
     if (btf == nullptr) {
-      return "the types of module " + std::string(module->second) + " are not described";
+      return "the types of module " + std::string(module) + " are not described";
     }
-    Result<Prototype> prototype = btf->prototype(std::string(kCaller) + name);
+    Result<Prototype> prototype = btf->prototype(caller);
     if (!prototype) return prototype.error().message;
     if (prototype->arguments.empty()) return "its arguments are not described";
     prototype->arguments.erase(prototype->arguments.begin());
@@ -162,7 +158,6 @@ class PointPlanner {
 
   const Instrument& instrument_;
   const PointPlanSources& sources_;
-  std::map<std::string_view, std::string_view> modules_;  // by tracepoint
   PointPlan plan_;
 };
 

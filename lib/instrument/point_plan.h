@@ -12,8 +12,8 @@
 #include <fkt/events.h>
 
 #include "lib/base/result.h"
-#include "lib/format/symbols.h"
 #include "lib/instrument/call_compiler.h"
+#include "lib/instrument/function_index.h"
 
 namespace fkt {
 
@@ -40,7 +40,7 @@ struct PointPlan {
 struct PointPlanSources {
   std::span<const std::string> systems;  // of the running kernel and its modules: "block", "sched"
   std::span<const std::string> events;   // of the instrument's system
-  std::span<const Symbol> symbols;       // of the running kernel and its modules
+  const FunctionIndex& functions;        // likewise of both
   // Returns the types of a module, or of the kernel itself if the name is empty; nullptr if the
   // kernel does not describe them.
   std::function<const Btf*(std::string_view module)> types;

@@ -24,13 +24,14 @@ const std::vector<Symbol> kSymbols = {
 
 Result<CallPlan> planned(const std::string& text, std::size_t most_probes = 0) {
   static const Btf btf = MadeBtf().read();
+  static const FunctionIndex functions(kSymbols);
   static const TraceableFunctions traceable(
       "vfs_read\nvfs_readv\nvfs_read.part.0\ndone\nsame\nsame\npanic\ntake_seven\ndo_thing\n"
       "unknown\nvfs_read [other]\ndone [bare]\n");
   const Result<Instrument> instrument = Instrument::parse(text);
   REQUIRE(instrument);
   const auto types = [](std::string_view module) { return module == "bare" ? nullptr : &btf; };
-  return plan_calls(*instrument, {kSymbols, traceable, types, 1e9, {}, most_probes});
+  return plan_calls(*instrument, {functions, traceable, types, 1e9, {}, most_probes});
 }
 
 CallPlan plan(const std::string& text, std::size_t most_probes = 0) {

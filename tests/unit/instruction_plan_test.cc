@@ -26,7 +26,8 @@ Result<InstructionPlan> planned(const std::string& text) {
   static const Btf btf = MadeBtf().read();
   const Result<Instrument> instrument = Instrument::parse(text);
   REQUIRE(instrument);
-  return plan_instruction(*instrument, {kSymbols, btf, 1e9});
+  static const FunctionIndex functions(kSymbols);
+  return plan_instruction(*instrument, {functions, btf, 1e9});
 }
 
 std::string refusal(const std::string& text) {

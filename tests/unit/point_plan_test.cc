@@ -69,9 +69,10 @@ Result<PointPlan> planned(const std::string& text, Records records = {}) {
   const bool is_known = instrument->place.group == "files";
   const auto types = [](std::string_view module) { return module == "bare" ? nullptr : &btf; };
   const std::vector<std::string> none;
+  static const FunctionIndex functions(kSymbols);
   PointPlanSources sources{.systems = kSystems,
                            .events = is_known ? kEvents : none,
-                           .symbols = kSymbols,
+                           .functions = functions,
                            .types = types};
   if (records.are_there) sources.record = records.are_wide ? wide_record : record_of;
   sources.arguments_first = records.arguments_first;

@@ -130,6 +130,9 @@ Status check_instrument(const Instrument& instrument) {
   return Done{};
 }
 
+// Of what a kernel lacks for a layer.
+constexpr std::size_t kMostNamed = 30;
+
 // What the running kernel says of itself, and the setup that is made of it.
 class InstrumentSetup::Maker {
  public:
@@ -137,6 +140,7 @@ class InstrumentSetup::Maker {
         Numbering& numbering)
       : device_(device),
         symbols_(symbols),
+        functions_(symbols.symbols),
         ticks_per_second_(ticks_per_second),
         numbering_(numbering),
         flags_(numbering.flags) {
@@ -159,10 +163,7 @@ class InstrumentSetup::Maker {
     Result<KernelTypes> types = KernelTypes::read();
     if (!types) return types.error();
     types_.emplace(std::move(*types));
-    if (std::ranges::find(symbols_.symbols, "register_fprobe_ips", &Symbol::name) !=
-        symbols_.symbols.end()) {
-      made_.return_probe_ = "fprobe";
-    }
+    if (!functions_.named("register_fprobe_ips").empty()) made_.return_probe_ = "fprobe";
     if (!asks_for_functions(asked)) return Done{};
     const Result<std::string> available = available_functions();
     if (!available) return available.error();
@@ -207,12 +208,15 @@ class InstrumentSetup::Maker {
   // Adds what this kernel has of the list. Error: not of code usage.
   Status add(const LayerFile& file) {
     std::string lacking;
+    std::size_t count = 0;
     for (std::size_t i = 0; i < file.lines.size();) {
       const Result<std::string> lacks = add_alternatives(file, i);
       if (!lacks) return lacks.error();
-      if (!lacks->empty()) lacking += (lacking.empty() ? "" : ", ") + *lacks;
+      if (!lacks->empty() && count++ < kMostNamed)
+        lacking += (lacking.empty() ? "" : ", ") + *lacks;
     }
-    if (!lacking.empty()) {
+    if (count > kMostNamed) lacking += " and " + std::to_string(count - kMostNamed) + " more";
+    if (count != 0) {
       made_.remarks_.push_back("layer " + file.layer + ": this kernel lacks " + lacking);
     }
     return Done{};
@@ -341,8 +345,8 @@ class InstrumentSetup::Maker {
   }
 
   Status add_functions(const Instrument& instrument, CallSetup::Form form, fkt_layer layer) {
-    Result<CallPlan> plan = plan_calls(instrument, {symbols_.symbols, *traceable_, types(),
-                                                    ticks_per_second_, flags_, most_probes()});
+    Result<CallPlan> plan = plan_calls(
+        instrument, {functions_, *traceable_, types(), ticks_per_second_, flags_, most_probes()});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     for (const CallPlan::Taken& taken : plan->taken) {
       const Status has = has_values(instrument, plan->programs[taken.programs].fields, taken.name);
@@ -368,8 +372,8 @@ class InstrumentSetup::Maker {
   }
 
   Status add_instruction(const Instrument& instrument, fkt_layer layer) {
-    const Result<InstructionPlan> plan = plan_instruction(
-        instrument, {symbols_.symbols, *types_->of({}), ticks_per_second_, flags_});
+    const Result<InstructionPlan> plan =
+        plan_instruction(instrument, {functions_, *types_->of({}), ticks_per_second_, flags_});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     const Status has = has_values(instrument, plan->program.fields, plan->name);
     if (!has) return has;
@@ -395,7 +399,7 @@ class InstrumentSetup::Maker {
     Result<PointPlan> plan =
         plan_points(instrument, {.systems = *systems,
                                  .events = events ? *events : none,
-                                 .symbols = symbols_.symbols,
+                                 .functions = functions_,
                                  .types = types(),
                                  .ticks_per_second = ticks_per_second_,
                                  .flags = flags_,
@@ -491,6 +495,7 @@ class InstrumentSetup::Maker {
 
   const Device& device_;
   const KernelSymbols& symbols_;
+  const FunctionIndex functions_;
   const double ticks_per_second_;
   Numbering& numbering_;
   FlagNames& flags_;  // of all instruments
