@@ -193,7 +193,7 @@ await step('a click lists the events', async () => {
 await step('the wheel over the lanes zooms to nanoseconds', async () => {
   const lanes = await box('#lanes');
   await page.mouse.move(lanes.x + 150 + (lanes.width - 150) / 2, lanes.y + 40);
-  for (let i = 0; i < 90; i++) await page.mouse.wheel(0, -300);
+  for (let i = 0; i < 40; i++) await page.mouse.wheel(0, -300);
   await page.waitForTimeout(500);
   const [from, to] = selected();
   expect(to - from <= 100, `${to - from} ticks are shown`);
@@ -237,7 +237,133 @@ await step('the lanes of the CPUs can be hidden, and losses are named', async ()
   await page.waitForFunction(() => !location.hash.includes('cpus=0'));
 });
 
+await step('a notch of the wheel zooms by two about the mouse, and so do W and S', async () => {
+  await page.keyboard.press('0');
+  await quiet();
+  const lanes = await box('#lanes');
+  const [begin, end] = await page.evaluate(async () => { const info = await (await fetch('api/info')).json(); return [info.begin, info.end]; });
+  const share = 0.25, at = begin + share * (end - begin);
+  await page.mouse.move(lanes.x + 150 + (lanes.width - 150) * share, lanes.y + 40);
+  await page.mouse.wheel(0, -100);
+  await page.waitForFunction(() => location.hash.includes('select='));
+  const near = ([from, to], length) => Math.abs((to - from) / length - 1) < 0.01 && Math.abs((at - from) / (to - from) - share) < 0.02;
+  expect(near(selected(), (end - begin) / 2), `the wheel selects ${selected()}`);
+  const before = selected();
+  await page.keyboard.press('w');
+  await page.waitForFunction((old) => !location.hash.includes(old), before.join('%7E'));
+  expect(near(selected(), (end - begin) / 4), `W selects ${selected()}`);
+  await page.keyboard.press('s');
+  await page.waitForFunction((old) => location.hash.includes(old), String(before[0]));
+  await quiet();
+});
+
+await step('back shows what was shown before, and never leaves the page', async () => {
+  await page.keyboard.press('1');
+  await page.keyboard.press('0');
+  await quiet();
+  await page.waitForTimeout(700);
+  const before = await page.evaluate(() => location.hash);
+  await page.click('#tab-events');
+  await page.waitForFunction((old) => location.hash !== old, before);
+  await page.waitForTimeout(700);
+  await page.keyboard.press('d');
+  await page.keyboard.press('w');
+  await page.waitForFunction(() => location.hash.includes('select='));
+  await page.waitForTimeout(700);
+  await page.goBack();  // the browser's own button
+  await page.waitForFunction(() => location.hash.includes('tab=events'));
+  await page.keyboard.press('u');
+  await page.waitForFunction((old) => location.hash === old, before);
+  for (let i = 0; i < 60; i++) await page.keyboard.press('u');
+  await page.waitForTimeout(500);
+  expect(page.url().startsWith(address), `${page.url()} is shown`);
+  await page.waitForSelector('#lanes');
+  await page.keyboard.press('0');
+  await quiet();
+});
+
+await step('dragging with shift measures, and Escape forgets it', async () => {
+  const before = selected()?.join();
+  const lanes = await box('#lanes');
+  await page.keyboard.down('Shift');
+  await page.mouse.move(lanes.x + 150 + (lanes.width - 150) * 0.5, lanes.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(lanes.x + 150 + (lanes.width - 150) * 0.6, lanes.y + 40, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up('Shift');
+  const text = await page.textContent('#measured');
+  const [number, unit] = text.replace('measured: ', '').split(' ');
+  const whole = await page.evaluate(async () => { const info = await (await fetch('api/info')).json(); return (info.end - info.begin) / info.ticks_per_second; });
+  const seconds = Number(number) * { s: 1, ms: 1e-3, 'µs': 1e-6, ns: 1e-9 }[unit];
+  expect(Math.abs(seconds / (whole / 10) - 1) < 0.03, `${text} of ${whole} s`);
+  expect(selected()?.join() === before, 'measuring moves the selection');
+  await shot('measured-light');
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => !document.querySelector('#measured'));
+});
+
+await step('lanes of tasks are pinned, hidden, sorted and folded', async () => {
+  const tall = () => page.evaluate(() => Number.parseFloat(document.querySelector('#lanes').parentElement.style.height));
+  const lanes = await box('#lanes');
+  // The last lane's name: its buttons.
+  await page.mouse.move(lanes.x + 40, lanes.y + Math.min(lanes.height, 500) - 12);
+  await page.waitForSelector('.lane-buttons');
+  const whole = await tall();
+  await page.click('.lane-buttons button:first-child');
+  await page.waitForFunction(() => /pins=\d+/.test(location.hash));
+  await page.mouse.move(lanes.x + 40, lanes.y + Math.min(lanes.height, 500) - 12);
+  await page.keyboard.press('h');
+  await page.waitForSelector('#unhide');
+  await page.waitForFunction((before) => Number.parseFloat(document.querySelector('#lanes').parentElement.style.height) < before, whole);
+  await page.click('#unhide');
+  await page.waitForFunction((before) => Number.parseFloat(document.querySelector('#lanes').parentElement.style.height) === before, whole);
+  await page.selectOption('#order', 'number');
+  await page.waitForFunction(() => location.hash.includes('order=number'));
+  await page.keyboard.press('Escape');
+  await page.click('#tab-stats');
+  await page.keyboard.press('i');
+  await page.waitForFunction(() => location.hash.includes('idle=0'));
+  await page.keyboard.press('i');
+  await page.selectOption('#order', 'activity');
+  await page.click('#tab-stats');
+  await quiet();
+});
+
+await step('tables are reached by the keyboard', async () => {
+  await page.keyboard.press('1');
+  await page.waitForSelector('#statistics tbody tr[tabindex]');
+  await page.focus('#statistics tbody tr[tabindex]');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#occurrences');
+  await page.keyboard.press('1');
+  await page.waitForSelector('#statistics');
+});
+
+await step('an address that makes no sense shows the recording all the same', async () => {
+  const before = await page.evaluate(() => location.hash);
+  await page.evaluate(() => { location.hash = '#select=9e99~1e100&tab=nonsense&order=x&pins=a~b'; });
+  await page.waitForSelector('#statistics');
+  await quiet();
+  await page.evaluate((hash) => { location.hash = hash; }, before);
+  await quiet();
+});
+
+await step('a narrow window cuts nothing off', async () => {
+  for (const width of [900, 600]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.waitForTimeout(300);
+    await quiet();
+    const wide = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth, document.querySelector('aside .body').scrollWidth, document.querySelector('aside .body').clientWidth]);
+    expect(wide[0] <= wide[1] && wide[2] <= wide[3] + 1, `${wide} pixels at ${width}`);
+    await shot(`narrow-${width}`);
+  }
+  await page.setViewportSize({ width: 1500, height: 900 });
+  await quiet();
+});
+
 await step('the address alone brings the same back', async () => {
+  await page.keyboard.press('w');
+  await page.waitForFunction(() => location.hash.includes('select='));
   const before = selected();
   await page.reload();
   await page.waitForSelector('#lanes');

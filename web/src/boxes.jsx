@@ -1,29 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Dialogs over the page: the list of keys, and extracting the selection.
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ask, useAnswer } from './api.js';
 
 const keys = [
-  ['W S', 'zoom in and out'], ['A D, ← →', 'earlier and later'], ['↑ ↓', 'scroll the lanes'],
+  ['W S', 'zoom in and out about the mouse'], ['A D, ← →', 'earlier and later'], ['↑ ↓', 'scroll the lanes'],
+  ['U, Backspace', 'back to what was shown before'],
   ['/', 'search'], ['N', 'next occurrence'], ['L', 'slowest occurrence'], ['0', 'the whole run'],
   ['F', 'the overview shows the selection'], ['E', 'extract the selection'], ['R', 'wake-up arrows'], ['C', 'lanes of CPUs'],
-  ['T', 'light or dark'], ['Esc', 'close, or all events again'], ['?', 'this list'],
+  ['P, H', 'pin or hide the lane below the mouse'], ['O', 'order of the tasks'], ['I', 'tasks that did nothing, shown or folded'],
+  ['1 2 3', 'statistics, events, durations'],
+  ['T', 'light or dark'], ['Esc', 'close; all events again; no mark'], ['?', 'this list'],
 ];
 
-function Box({ onClose, children }) {
-  return <div class="box" onClick={onClose}><div onClick={(event) => event.stopPropagation()}>{children}</div></div>;
+function Box({ onClose, title, children }) {
+  const inside = useRef(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    inside.current.focus();
+    return () => before?.focus();
+  }, []);
+  return <div class="box" onClick={onClose}>
+    <div ref={inside} tabIndex={-1} role="dialog" aria-modal="true" aria-label={title} onClick={(event) => event.stopPropagation()}>{children}</div>
+  </div>;
 }
 
 export function Help({ onClose }) {
-  return <Box onClose={onClose}><div id="help">
+  return <Box onClose={onClose} title="keys"><div id="help">
     <h2>Keys</h2>
     <table><tbody>{keys.map(([key, what]) => <tr><td><kbd>{key}</kbd></td><td>{what}</td></tr>)}</tbody></table>
     <p class="dim">Overview: drag selects, the wheel zooms, a double click shows the whole run. Lanes: the wheel
-      zooms, dragging moves, with shift or over the names the wheel scrolls; a click lists the events.
+      zooms, dragging moves, dragging with shift measures; with shift or over the names the wheel scrolls; a click lists
+      the events; beside a name stand buttons that pin and hide its lane. Tab reaches the tables, Enter is a click.
       The address holds what is shown.</p>
     <button onClick={onClose}>Close</button>
   </div></Box>;
 }
+
+const copied = (text) => navigator.clipboard?.writeText(text) ?? Promise.reject();
 
 export function Extract({ shown, onClose }) {
   const span = { from: shown.select[0], to: shown.select[1] };
@@ -33,12 +47,13 @@ export function Extract({ shown, onClose }) {
     setSaid('extracting …');
     ask('extract', { ...span, run: 1 }, { method: 'POST' }).then((answer) => setSaid(`written: ${answer.file}`), (failure) => setSaid(failure.message));
   };
-  return <Box onClose={onClose}><div id="extract">
+  return <Box onClose={onClose} title="extract the selection"><div id="extract">
     <h2>Cut the selection out</h2>
     {error && <p class="problem">{error}</p>}
     {data && <>
       <p>In a shell:</p>
       <code>{data.command}</code>
+      <button id="copy" onClick={() => copied(data.command).then(() => setSaid('copied'), () => setSaid('this browser does not let pages copy: select the command'))}>Copy</button>
       {data.available ? <button class="main" onClick={run}>Extract now</button> : <p class="dim">fkt_extract is not installed beside fkt_selection.</p>}
       {said && <p id="extracted">{said}</p>}
     </>}

@@ -18,6 +18,12 @@ export function moment(ticks, perSecond, span) {
   return `${(ticks / perSecond).toFixed(digits)} s`;
 }
 
+// Formats a time since the start with microseconds at least, as lists of events need it.
+export function exactly(ticks, perSecond, span) {
+  const digits = Math.min(9, Math.max(6, Math.ceil(3 - Math.log10(Math.max(span, 1) / perSecond))));
+  return `${(ticks / perSecond).toFixed(digits)} s`;
+}
+
 export function count(number) {
   return number.toLocaleString('en-US');
 }

@@ -2,7 +2,7 @@
 // The picture of the lanes: positions, names and drawing of lanes and slices. Draws only what is
 // visible, because there may be hundreds of CPUs.
 import { colours, drawTimes, fitted, gutter, hueOf, prepare } from './canvas.js';
-import { tickTimes } from './format.js';
+import { duration, tickTimes } from './format.js';
 
 export const Kind = { run: 0, interrupt: 1, state: 2, call: 3, async: 4 };
 const stateNames = ['unknown', 'running', 'ready', 'blocked'];
@@ -12,10 +12,32 @@ const leastHeight = 14;  // of a lane, for its name
 const leastGap = 2;  // minimal width of a gap in pixels
 export const mostArrows = 300;
 
+// A task that neither ran nor waited for a CPU; a cell of several slices is of one that did.
+const isIdle = (lane) => lane.cells.every(([kind, , , number, value]) => kind !== Kind.state || (number === 1 && (value === 0 || value === 3)));
+
+// Returns the lanes in their order, and how many of idle tasks are folded: CPUs and what is neither
+// a CPU's nor a task's first, then the pinned tasks, then the others as chosen.
+function arranged(data, { cpus, pins, hidden, order, idle }) {
+  const task = (lane) => data.tasks[lane.id] ?? { name: '', tid: 0, tgid: 0 };
+  const others = data.lanes.filter((lane) => (lane.cpu ? cpus : lane.async));
+  let tasks = data.lanes.filter((lane) => !lane.cpu && !lane.async && !hidden.includes(task(lane).tid));
+  const pinned = pins.map((tid) => tasks.find((lane) => task(lane).tid === tid)).filter(Boolean);
+  tasks = tasks.filter((lane) => !pinned.includes(lane));
+  const shown = idle ? tasks : tasks.filter((lane) => !isIdle(lane));
+  const compare = {
+    name: (a, b) => task(a).name.localeCompare(task(b).name) || task(a).tid - task(b).tid,
+    number: (a, b) => task(a).tid - task(b).tid,
+    process: (a, b) => task(a).tgid - task(b).tgid || task(a).tid - task(b).tid,
+  }[order];
+  const sorted = compare ? [...shown].sort(compare) : shown;
+  return [[...others, ...pinned.map((lane) => ({ ...lane, pinned: true })), ...sorted], tasks.length - shown.length];
+}
+
 // Converts the cells to objects and computes the position of each lane and depth.
-export function laidOut(data, withCpus) {
+export function laidOut(data, shown) {
   let y = axis;
-  const lanes = data.lanes.filter((lane) => withCpus || !lane.cpu).map((lane) => {
+  const [ordered, folded] = arranged(data, shown);
+  const lanes = ordered.map((lane) => {
     const cells = lane.cells.map(([kind, depth, edges, number, value, inside, cpu, from, to, busy]) =>
       ({ kind, depth, begun: (edges & 1) !== 0, ended: (edges & 2) !== 0, number, value, inside, cpu, from, to, busy }));
     const deepest = cells.reduce((most, cell) => Math.max(most, cell.depth), 0);
@@ -26,7 +48,7 @@ export function laidOut(data, withCpus) {
     const rowOf = (depth) => (depth === 0 ? [top, first] : [top + first + (depth - 1) * other, other]);
     return { ...lane, cells, top, height, rowOf };
   });
-  return { lanes, height: y };
+  return { lanes, height: y, folded };
 }
 
 export function nameOf(cell, data) {
@@ -52,10 +74,19 @@ export function laneName(lane, data) {
   return `${task?.name ?? '?'} ${task?.tid ?? ''}`;
 }
 
+// Interrupts have colours of their own, so that they are told from calls and from each other.
+export const interruptKinds = [['irq', 'irq '], ['softirq', 'softirq '], ['vector', '']];
+
+function interruptColour(cell, data, palette) {
+  const name = data.types[cell.value] ?? '';
+  return palette[interruptKinds.find(([, begin]) => name.startsWith(begin))[0]];
+}
+
 function fill(cell, data, palette) {
+  if (cell.kind === Kind.interrupt) return interruptColour(cell, data, palette);
   if (cell.kind === Kind.state) return [null, palette.running, palette.ready, palette.blocked][cell.value];
   if (cell.kind === Kind.run && data.tasks[cell.value]?.idle) return palette.idle;
-  return hueOf(cell.kind === Kind.run || cell.kind === Kind.async ? cell.value : cell.value + 17, palette['slice-light'], cell.kind === Kind.interrupt ? 75 : 50);
+  return hueOf(cell.kind === Kind.run || cell.kind === Kind.async ? cell.value : cell.value + 17, palette['slice-light'], 50);
 }
 
 function drawCell(draw, cell, lane, data, x, palette, width) {
@@ -112,9 +143,17 @@ function drawGaps(draw, data, lane, x, palette, width) {
   draw.globalAlpha = 1;
 }
 
+// The name of a lane in the room left of it. Of a task that is too long, the number stays.
+function fittedName(draw, lane, data) {
+  const name = (lane.pinned ? '● ' : '') + laneName(lane, data), room = gutter - 10;
+  if (lane.cpu || lane.async || draw.measureText(name).width <= room) return fitted(draw, name, room);
+  const number = ` ${data.tasks[lane.id]?.tid ?? ''}`;
+  return fitted(draw, name.slice(0, name.length - number.length), room - draw.measureText(number).width) + number;
+}
+
 function drawLane(draw, lane, data, x, palette, width) {
-  draw.fillStyle = lane.cpu ? palette.text : palette.dim;
-  draw.fillText(fitted(draw, laneName(lane, data), gutter - 10), 4, lane.top + (lane.cpu ? runHeight : lane.height) / 2);
+  draw.fillStyle = lane.cpu || lane.pinned ? palette.text : palette.dim;
+  draw.fillText(fittedName(draw, lane, data), 4, lane.top + (lane.cpu ? runHeight : lane.height) / 2);
   draw.strokeStyle = palette.line;
   draw.beginPath();
   draw.moveTo(0, lane.top + lane.height + 2.5);
@@ -133,11 +172,28 @@ function drawMark(draw, mark, layout, x, palette, width) {
   draw.strokeRect(left, axis, right - left, layout.height - axis);
 }
 
+// The measured stretch, with its length at the axis.
+function drawMeasure(draw, [from, to], info, x, height, width, palette) {
+  const left = Math.max(gutter, x(from)), right = Math.min(width, x(to));
+  if (right < gutter || left > width) return;
+  draw.fillStyle = palette.select;
+  draw.fillRect(left, 0, Math.max(1, right - left), height);
+  draw.fillStyle = palette.accent;
+  for (const edge of [left, right - 1]) draw.fillRect(edge, 0, 1, height);
+  const text = duration(to - from, info.ticks_per_second);
+  const half = draw.measureText(text).width / 2 + 5, middle = Math.min(width - half, Math.max(gutter + half, (left + right) / 2));
+  draw.fillRect(middle - half, 1, 2 * half, axis - 3);
+  draw.fillStyle = palette.back;
+  draw.textAlign = 'center';
+  draw.fillText(text, middle, axis / 2);
+  draw.textAlign = 'left';
+}
+
 // Draws the visible part of the layout, which begins `above` pixels below its top; the time axis
 // stays at the top.
-export function paint(canvas, { width, height, above, data, layout, shown, info, mark }) {
+export function paint(canvas, { width, height, above, data, layout, shown, info, mark, measure }) {
   const draw = prepare(canvas, width, height);
-  const palette = colours('text', 'dim', 'line', 'panel', 'accent', 'running', 'ready', 'blocked', 'idle', 'arrow', 'lost', 'slice-light', 'slice-text', 'select');
+  const palette = colours('back', 'text', 'dim', 'line', 'panel', 'accent', 'irq', 'softirq', 'vector', 'running', 'ready', 'blocked', 'idle', 'arrow', 'lost', 'slice-light', 'slice-text', 'select');
   const [from, to] = shown.select;
   const x = (time) => gutter + ((time - from) / (to - from)) * (width - gutter);
   drawTimes(draw, tickTimes(from, to, info.ticks_per_second, (width - gutter) / 110), info, x, 0, width, palette.dim, palette.line);
@@ -153,6 +209,7 @@ export function paint(canvas, { width, height, above, data, layout, shown, info,
   if (shown.arrows && data.wakes.length <= mostArrows) drawArrows(draw, data, layout, x, palette, width);
   if (mark) drawMark(draw, mark, layout, x, palette, width);
   draw.restore();
+  if (measure) drawMeasure(draw, measure, info, x, height, width, palette);
 }
 
 export function cellAt(data, layout, px, py, shown, width) {

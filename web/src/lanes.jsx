@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ask, useAnswer } from './api.js';
 import { gutter } from './canvas.js';
 import { count, duration, events, moment } from './format.js';
-import { Kind, axis, cellAt, laidOut, laneName, mostArrows, nameOf, paint } from './lane_picture.js';
+import { Kind, axis, cellAt, interruptKinds, laidOut, laneName, mostArrows, nameOf, paint } from './lane_picture.js';
 import { useScrolled, windowOf } from './scroll.js';
 import { held, scrolls, themeOf, wheeled } from './state.js';
 
@@ -49,22 +49,38 @@ function Tip({ pointed, data, info }) {
   </>);
 }
 
-function Legend({ data, shown }) {
+function Legend({ data, shown, measure, info }) {
   const farther = data && shown.arrows && (data.wakes_left_out || data.wakes.length > mostArrows);
   return <div class="legend lane-legend">
     {['running', 'ready', 'blocked'].map((state) => <span key={state}><i style={{ background: `var(--${state})` }} />{state}</span>)}
     {shown.cpus && <span><i style={{ background: 'var(--idle)', outline: '1px solid var(--line)' }} />idle CPU</span>}
+    {shown.cpus && interruptKinds.map(([kind]) => <span key={kind}><i style={{ background: `var(--${kind})` }} />{kind}</span>)}
     {data?.gaps.length > 0 && <span><i style={{ background: 'var(--lost)' }} />events lost</span>}
     {shown.arrows && <span><i style={{ background: 'var(--arrow)', height: '2px', verticalAlign: 'middle' }} />wake-up{farther ? 's: zoom in to see them' : ''}</span>}
     <span>pale: many in one column</span>
+    {measure && <b id="measured">measured: {duration(measure[1] - measure[0], info.ticks_per_second)}</b>}
   </div>;
 }
 
-export function Lanes({ info, shown, change, mark, onPick }) {
+// Pin and hide, beside the name of the lane that the mouse points at.
+function LaneButtons({ lane, data, box, shown, change }) {
+  const tid = data.tasks[lane.id]?.tid;
+  if (!tid) return null;
+  return <div class="lane-buttons" style={{ top: `${box}px` }}>
+    <button title="pin this lane to the top (P)" onClick={() => change(pinning(shown, tid))}>{shown.pins.includes(tid) ? 'unpin' : 'pin'}</button>
+    <button title="hide this lane (H)" onClick={() => change(hiding(shown, tid))}>hide</button>
+  </div>;
+}
+
+export const pinning = ({ pins }, tid) => ({ pins: pins.includes(tid) ? pins.filter((other) => other !== tid) : [...pins, tid] });
+export const hiding = ({ hidden, pins }, tid) => ({ hidden: [...hidden, tid], pins: pins.filter((other) => other !== tid) });
+
+export function Lanes({ info, shown, change, mark, measure, setMeasure, under, onPick }) {
   const [ref, seen] = useScrolled();
   const { width } = seen;
   const canvas = useRef(null);
   const [pointed, setPointed] = useState(null);
+  const [named, setNamed] = useState(null);
   const asked = width && {
     from: shown.select[0], to: shown.select[1], cells: Math.max(50, width - gutter), tasks: 60, filter: shown.filter };
   const quick = useAnswer('lanes', asked);
@@ -72,12 +88,12 @@ export function Lanes({ info, shown, change, mark, onPick }) {
   const finely = quick.data?.coarse && quick.of === JSON.stringify(asked) && { ...asked, fine: 1 };
   const fine = useAnswer('lanes', finely);
   const { data, error, busy } = finely && fine.of === JSON.stringify(finely) ? fine : quick;
-  const layout = useMemo(() => data && laidOut(data, shown.cpus), [data, shown.cpus]);
+  const layout = useMemo(() => data && laidOut(data, shown), [data, shown.cpus, shown.pins, shown.hidden, shown.order, shown.idle]);
   const { height, above } = windowOf(seen, layout?.height ?? 0);
   useEffect(() => {
-    if (layout && width) paint(canvas.current, { width, height, above, data, layout, shown, info, mark });
-  }, [layout, width, height, above, ...shown.select, shown.arrows, themeOf(shown), mark]);
-  useEffect(() => setPointed(null), [layout]);  // the cell has another position now
+    if (layout && width) paint(canvas.current, { width, height, above, data, layout, shown, info, mark, measure });
+  }, [layout, width, height, above, ...shown.select, shown.arrows, themeOf(shown), mark, measure]);
+  useEffect(() => (setPointed(null), setNamed(null)), [layout]);  // the cell has another position now
 
   const place = (event) => {
     const box = canvas.current.getBoundingClientRect();
@@ -97,16 +113,20 @@ export function Lanes({ info, shown, change, mark, onPick }) {
     });
   };
   const down = (event) => {
-    const startX = event.clientX, from = shown.select;
+    if (event.button !== 0) return;
+    const startX = event.clientX, from = shown.select, measures = event.shiftKey;
     let moved = false;
     const perPixel = (from[1] - from[0]) / (width - gutter);
+    const timeAt = (x) => from[0] + Math.max(0, x - canvas.current.getBoundingClientRect().left - gutter) * perPixel;
     const move = (next) => {
       moved ||= Math.abs(next.clientX - startX) > 4;
-      if (moved) change({ select: held(from.map((time) => time - (next.clientX - startX) * perPixel), info) });
+      if (!moved) return;
+      if (measures) setMeasure([timeAt(startX), timeAt(next.clientX)].sort((a, b) => a - b));
+      else change({ select: held(from.map((time) => time - (next.clientX - startX) * perPixel), info) });
     };
     const up = (last) => {
       removeEventListener('pointermove', move);
-      if (moved) return;
+      if (moved || measures) return;
       const { lane, cell } = find(last);
       if (lane) onPick(lane, cell, data);
     };
@@ -115,20 +135,25 @@ export function Lanes({ info, shown, change, mark, onPick }) {
   };
   const hover = (event) => {
     const { lane, cell, gap } = find(event);
+    const [px] = place(event);
+    under.current = lane && !lane.cpu && !lane.async ? data.tasks[lane.id]?.tid : undefined;
+    setNamed(lane && !lane.cpu && !lane.async && px < gutter ? lane : null);
     setPointed((cell || gap) && { lane, cell, gap, x: event.clientX, y: event.clientY });
   };
   const hidden = data ? data.task_count - data.lanes.filter((lane) => !lane.cpu && !lane.async).length : 0;
   return <>
     <div class="lanes" ref={ref} id="lanes-box">
       {error && <p class="problem" style={{ padding: '0 12px' }}>{error}</p>}
-      {!data && !error && <p class="dim" style={{ padding: '0 12px' }}>reading the recording … {Math.floor(100 * (info.reading ?? 1))} %</p>}
+      {!data && !error && <p class="dim" style={{ padding: '0 12px' }}>reading the recording … {info.reading < 1 ? `${Math.floor(100 * info.reading)} %` : 'read; the lanes are being made'}</p>}
       <div style={{ height: `${layout?.height ?? 0}px` }}>
-        <canvas id="lanes" ref={canvas} data-busy={busy ? '1' : '0'} onWheel={wheel} onPointerDown={down}
-          onPointerMove={hover} onPointerLeave={() => setPointed(null)} />
+        <canvas id="lanes" ref={canvas} role="img" aria-label="lanes of CPUs and tasks; the same stands in the tables beside them" data-busy={busy ? '1' : '0'} onWheel={wheel} onPointerDown={down}
+          onPointerMove={hover} onPointerLeave={() => (setPointed(null), (under.current = undefined))} />
+        {named && data && <LaneButtons {...{ lane: named, data, shown, change }} box={named.top} />}
       </div>
+      {layout?.folded > 0 && <p class="dim" style={{ padding: '0 12px' }}>{count(layout.folded)} tasks did nothing here and are folded <button onClick={() => change({ idle: true })}>show them</button></p>}
       {hidden > 0 && <p class="dim" style={{ padding: '0 12px' }}>{count(hidden)} further tasks were less active: filter by name or number</p>}
     </div>
-    <Legend data={data} shown={shown} />
+    <Legend {...{ data, shown, measure, info }} />
     {pointed && data && <Tip pointed={pointed} data={data} info={info} />}
   </>;
 }

@@ -5,16 +5,16 @@ import { render } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ask } from './api.js';
 import { Extract, Help } from './boxes.jsx';
-import { duration, moment } from './format.js';
+import { gutter } from './canvas.js';
+import { count, duration, moment } from './format.js';
 import { laneName, nameOf } from './lane_picture.js';
-import { Lanes } from './lanes.jsx';
+import { Lanes, hiding, pinning } from './lanes.jsx';
 import { Overview } from './overview.jsx';
 import { Events, Occurrences, Statistics } from './panels.jsx';
-import { held, themeOf, useShown, zoomed } from './state.js';
+import { back, held, orders, tabs, themeOf, useShown, zoomed } from './state.js';
 import './style.css';
 
 const statusMs = 300;
-const tabs = [['stats', 'Statistics'], ['events', 'Events'], ['name', 'Durations']];
 
 // Information about the recording. Asks again until it is read completely, because the names come
 // last.
@@ -44,7 +44,7 @@ function Search({ info, shown, change, field, onNext, onSlowest, problem }) {
     <datalist id="names">{(info.names ?? []).map((name) => <option value={name} />)}</datalist>
     <button id="next" onClick={onNext}>next</button>
     <button id="slowest" onClick={onSlowest}>slowest</button>
-    {problem && <span class="problem" id="search-problem">{problem}</span>}
+    {problem && <span class="problem" id="search-problem" role="alert">{problem}</span>}
   </>;
 }
 
@@ -98,19 +98,34 @@ function useActions(info, shown, change, listed, keep, setMark, setProblem) {
   return { go, next, slowest };
 }
 
-function keyAction(key, { info, shown, change, actions, setBox, field, setPicked }) {
+const mouse = { x: -1, y: -1 };
+addEventListener('pointermove', ({ clientX, clientY }) => Object.assign(mouse, { x: clientX, y: clientY }));
+
+// The time in the lanes that the mouse points at; the middle if it is elsewhere.
+function timeAtMouse([from, to]) {
+  const box = document.getElementById('lanes').getBoundingClientRect();
+  const share = (mouse.x - box.left - gutter) / (box.width - gutter);
+  const over = mouse.y >= box.top && mouse.y <= box.bottom && share >= 0 && share <= 1;
+  return from + (over ? share : 0.5) * (to - from);
+}
+
+function keyAction(key, { info, shown, change, actions, setBox, field, setPicked, setMark, setMeasure, under }) {
   const [from, to] = shown.select, step = (to - from) / 5;
-  const zoom = (factor) => change({ select: zoomed(shown.select, (from + to) / 2, factor, info) });
+  const zoom = (factor) => change({ select: zoomed(shown.select, timeAtMouse(shown.select), factor, info) });
+  const lane = (how) => under.current && change(how(shown, under.current));
   const move = (by) => change({ select: held([from + by, to + by], info) });
   const scroll = (by) => document.getElementById('lanes-box').scrollBy(0, by);
   const theme = () => change({ theme: themeOf(shown) === 'dark' ? 'light' : 'dark' });
   return {
-    w: () => zoom(0.6), s: () => zoom(1 / 0.6), a: () => move(-step), d: () => move(step),
+    w: () => zoom(0.5), s: () => zoom(2), a: () => move(-step), d: () => move(step),
     ArrowLeft: () => move(-step), ArrowRight: () => move(step), ArrowUp: () => scroll(-60), ArrowDown: () => scroll(60),
     '/': () => field.current.focus(), '?': () => setBox('help'), n: actions.next, l: actions.slowest,
-    0: () => change({ view: [info.begin, info.end], select: [info.begin, info.end] }), f: () => change({ view: shown.select }),
+    0: () => (setMark(null), change({ view: [info.begin, info.end], select: [info.begin, info.end] })), f: () => change({ view: shown.select }),
     e: () => setBox('extract'), r: () => change({ arrows: !shown.arrows }), c: () => change({ cpus: !shown.cpus }), t: theme,
-    Escape: () => (setBox(null), setPicked(null)),
+    p: () => lane(pinning), h: () => lane(hiding), i: () => change({ idle: !shown.idle }), u: back, Backspace: back,
+    o: () => change({ order: orders[(orders.findIndex(([order]) => order === shown.order) + 1) % orders.length][0] }),
+    1: () => change({ tab: 'stats' }), 2: () => change({ tab: 'events' }), 3: () => change({ tab: 'name' }),
+    Escape: () => (setBox(null), setPicked(null), setMark(null), setMeasure(null)),
   }[key.length === 1 ? key.toLowerCase() : key];
 }
 
@@ -119,7 +134,7 @@ function useKeys(context) {
   latest.current = context;
   useEffect(() => {
     const pressed = (event) => {
-      if (event.target.tagName === 'INPUT' || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (['INPUT', 'SELECT'].includes(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
       const action = keyAction(event.key, latest.current);
       if (!action) return;
       event.preventDefault();
@@ -134,11 +149,13 @@ function Shown({ info, shown, change }) {
   const [mark, setMark] = useState(null);
   const [picked, setPicked] = useState(null);
   const [box, setBox] = useState(null);
+  const [measure, setMeasure] = useState(null);
+  const under = useRef(undefined);  // thread number of the lane below the mouse
   const [problem, setProblem] = useState(null);
   const field = useRef(null);
   const [listed, { keep, release }] = useListed(shown);
   const actions = useActions(info, shown, change, listed, keep, setMark, setProblem);
-  useKeys({ info, shown, change, actions, setBox, field, setPicked });
+  useKeys({ info, shown, change, actions, setBox, field, setPicked, setMark, setMeasure, under });
   useEffect(() => setProblem(null), [shown.name]);
   const pick = (lane, cell, data) => {
     const name = laneName(lane, data);
@@ -156,23 +173,28 @@ function Shown({ info, shown, change }) {
       <span class="about">{info.file} · {info.command.join(' ')} · {info.machine}, {info.kernel}
         {info.lost > 0 && <b class="problem"> · {info.lost.toLocaleString('en-US')} events lost</b>}
         {info.damage && <b class="problem"> · {info.damage}</b>}</span>
+      <button id="back" title="back to what was shown before (U)" onClick={back}>↶ back</button>
       <Search {...{ info, shown, change, field, problem }} onNext={actions.next} onSlowest={actions.slowest} />
       <button id="extract-button" class="main" onClick={() => setBox('extract')}>Extract …</button>
-      <button title="light or dark" onClick={() => keyAction('t', { info, shown, change, actions })()}>◐</button>
-      <button title="keys" onClick={() => setBox('help')}>?</button>
+      <button title="light or dark (T)" aria-label="light or dark" onClick={() => keyAction('t', { info, shown, change, actions })()}>◐</button>
+      <button title="keys (?)" aria-label="keys" onClick={() => setBox('help')}>?</button>
     </header>
     <Overview {...{ info, shown, change, mark }} version={info.ready ? 1 : 0} />
     <main>
       <div class="bar">
         <span class="times" id="selection">Selection: {show(from)} to {show(to)}, {duration(span, info.ticks_per_second)}</span>
-        <input placeholder="tasks: name or number" value={shown.filter} onInput={(event) => change({ filter: event.target.value })} />
-        <button id="cpus" title="the CPUs' lanes (C)" class={shown.cpus ? 'on' : ''} onClick={() => change({ cpus: !shown.cpus })}>CPUs</button>
-        <button title="arrows from who woke a task to where it runs (R)" class={shown.arrows ? 'on' : ''} onClick={() => change({ arrows: !shown.arrows })}>wake-ups</button>
+        <select id="order" aria-label="order of the tasks" title="order of the tasks (O)" value={shown.order} onChange={(event) => change({ order: event.target.value })}>
+          {orders.map(([order, title]) => <option key={order} value={order}>{title}</option>)}</select>
+        <button id="idle" title="tasks that did nothing here (I)" class={shown.idle ? 'on' : ''} aria-pressed={shown.idle} onClick={() => change({ idle: !shown.idle })}>idle</button>
+        {shown.hidden.length > 0 && <button id="unhide" title="show the hidden lanes again" onClick={() => change({ hidden: [] })}>{count(shown.hidden.length)} hidden</button>}
+        <input placeholder="tasks: name or number" aria-label="which tasks" value={shown.filter} onInput={(event) => change({ filter: event.target.value })} />
+        <button id="cpus" title="the CPUs' lanes (C)" class={shown.cpus ? 'on' : ''} aria-pressed={shown.cpus} onClick={() => change({ cpus: !shown.cpus })}>CPUs</button>
+        <button title="arrows from who woke a task to where it runs (R)" class={shown.arrows ? 'on' : ''} aria-pressed={shown.arrows} onClick={() => change({ arrows: !shown.arrows })}>wake-ups</button>
       </div>
-      <Lanes {...{ info, shown, change, mark }} onPick={pick} />
+      <Lanes {...{ info, shown, change, mark, measure, setMeasure, under }} onPick={pick} />
     </main>
     <aside>
-      <div class="tabs">{tabs.map(([key, title]) => <button key={key} id={`tab-${key}`} class={shown.tab === key ? 'on' : ''} onClick={() => change({ tab: key })}>{title}</button>)}</div>
+      <div class="tabs" role="tablist">{tabs.map(([key, title], index) => <button key={key} id={`tab-${key}`} role="tab" aria-selected={shown.tab === key} title={`${index + 1}`} class={shown.tab === key ? 'on' : ''} onClick={() => change({ tab: key })}>{title}</button>)}</div>
       <div class="body">
         {shown.tab === 'stats' && <Statistics {...{ info, shown }} onName={(name) => change({ name, tab: 'name' })} onTask={(row) => change({ filter: String(row.tid) })} />}
         {shown.tab === 'events' && <Events {...{ info, shown, picked }} onGo={actions.go} />}

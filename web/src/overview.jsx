@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The overview: how fast each CPU's pages filled, by layer; red where events were lost. Dragging
+// The overview: how many events a second each CPU had, by layer; red where events were lost. Dragging
 // selects, the wheel zooms, a double click shows the whole recording.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useAnswer } from './api.js';
@@ -22,7 +22,7 @@ function highest(data) {
   for (const cpu of data.cpus) {
     for (let cell = 0; cell < data.cells; cell++) {
       let sum = 0;
-      for (const layer of cpu.words) sum += layer[cell] ?? 0;
+      for (const layer of cpu.events) sum += layer[cell] ?? 0;
       if (sum > most) most = sum;
     }
   }
@@ -36,7 +36,7 @@ function drawRow(draw, row, data, x, y, height, most, palette) {
     let top = y + height;
     const left = x(data.from + cell * cellTicks), width = Math.ceil(x(data.from + (cell + 1) * cellTicks) - left);
     if (left + width < gutter) continue;
-    row.words.forEach((layer, index) => {
+    row.events.forEach((layer, index) => {
       if (!layer[cell]) return;
       const bar = Math.max(0.5, (layer[cell] / most) * height);
       draw.fillStyle = palette[`layer${index % 5}`];
@@ -153,14 +153,14 @@ export function Overview({ info, shown, change, mark, version }) {
   const cellSeconds = data ? (data.to - data.from) / data.cells / info.ticks_per_second : 1;
   const layers = data?.layers.length ? data.layers : ['all layers'];
   const used = layers.map((name, index) => [name, index]).filter(([, index]) =>
-    data?.cpus.some((cpu) => cpu.words[index].some((words) => words)));
+    data?.cpus.some((cpu) => cpu.events[index]?.some((number) => number)));
   return <section class="overview">
     <div class="legend">
-      <b>How fast pages filled</b>
+      <b>Events per second</b>
       {used.map(([name, index]) => <span key={name}><i style={{ background: `var(--layer${index % 5})` }} />{name}</span>)}
       {data?.gaps.length > 0 && <span><i style={{ background: 'var(--lost)' }} />
         {events(data.gaps.reduce((sum, gap) => sum + gap[3], 0))} lost</span>}
-      {data && <span>full height: {count(Math.round((most * 8) / info.page_bytes / cellSeconds))} pages/s</span>}
+      {data && <span>full height: {count(Math.round(most / cellSeconds))} events/s</span>}
       {data && !data.exact && <span>by page, layers to come</span>}
       {error && <span class="problem">{error}</span>}
       <span class="right">{pointed
@@ -171,7 +171,7 @@ export function Overview({ info, shown, change, mark, version }) {
     </div>
     <div class="rows" ref={ref}>
       <div style={{ height: `${whole}px` }}>
-        <canvas id="overview" ref={canvas} onPointerDown={down} onWheel={wheel} onPointerMove={hover}
+        <canvas id="overview" ref={canvas} role="img" aria-label="overview: events per second of each CPU; keys W, S, A and D zoom and move the selection" onPointerDown={down} onWheel={wheel} onPointerMove={hover}
           onPointerLeave={() => setPointed(null)} onDblClick={() => change({ view: [info.begin, info.end] })} />
       </div>
     </div>

@@ -6,10 +6,20 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useAnswer, useWidth } from './api.js';
 import { colours } from './canvas.js';
-import { count, duration, events, moment } from './format.js';
+import { count, duration, events, exactly } from './format.js';
 import { themeOf } from './state.js';
 
 const mostCpus = 16;
+
+// What a row or a title that can be clicked needs for the keyboard and for screen readers.
+export const clickable = (act) => ({
+  tabIndex: 0, role: 'button', onClick: act,
+  onKeyDown: (event) => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    act();
+  },
+});
 
 // Shows the first `most` sorted rows, and the others on request.
 function Rows({ columns, rows, sort, onRow, most = 200 }) {
@@ -19,11 +29,11 @@ function Rows({ columns, rows, sort, onRow, most = 200 }) {
   const sorted = [...rows].sort((a, b) => (typeof a[by] === 'string' ? a[by].localeCompare(b[by]) : by === 'cpu' ? a[by] - b[by] : b[by] - a[by]));
   const listed = all ? sorted : sorted.slice(0, most);
   return <table>
-    <thead><tr>{columns.map(([key, title]) => <th key={key} onClick={() => setBy(key)}>{title}{by === key ? ' ↓' : ''}</th>)}</tr></thead>
-    <tbody>{listed.map((row) => <tr onClick={() => onRow?.(row)}>
+    <thead><tr>{columns.map(([key, title]) => <th key={key} aria-sort={by === key ? 'descending' : undefined} {...clickable(() => setBy(key))}>{title}{by === key ? ' ↓' : ''}</th>)}</tr></thead>
+    <tbody>{listed.map((row) => <tr {...(onRow ? clickable(() => onRow(row)) : {})}>
       {columns.map(([key, , show], index) => <td class={index === 0 ? 'left wide' : ''} title={index === 0 ? row[key] : undefined}>
         {show ? show(row[key], row) : row[key]}</td>)}</tr>)}
-      {listed.length < sorted.length && <tr class="more" onClick={() => setAll(true)}><td colSpan={columns.length}>{count(sorted.length - listed.length)} more</td></tr>}</tbody>
+      {listed.length < sorted.length && <tr class="more" {...clickable(() => setAll(true))}><td colSpan={columns.length}>{count(sorted.length - listed.length)} more</td></tr>}</tbody>
   </table>;
 }
 
@@ -63,8 +73,8 @@ export function Events({ info, shown, picked, onGo }) {
     <h2>{part.title ? `${part.title}: events` : 'Events of the selection'}{part.title && <span class="dim"> (Esc: all)</span>}</h2>
     {!data ? <Waiting answer={answer} /> : <table>
       <thead><tr><th>time</th><th>cpu</th><th class="left">task</th><th class="left">event (took: µs)</th></tr></thead>
-      <tbody>{data.events.map((event) => <tr onClick={() => onGo({ from: event.time, to: event.time })}>
-        <td class="left">{moment(event.time, info.ticks_per_second, Math.max(1000, to - from))}</td><td>{event.cpu}</td>
+      <tbody>{data.events.map((event) => <tr {...clickable(() => onGo({ from: event.time, to: event.time }))}>
+        <td class="left">{exactly(event.time, info.ticks_per_second, to - from)}</td><td>{event.cpu}</td>
         <td class="left wide" style={{ maxWidth: '90px' }} title={event.task_name}>{event.task_name}</td>
         <td class="text" style={{ paddingLeft: `${4 + 8 * event.depth}px` }}>{event.text}</td></tr>)}</tbody>
     </table>}
@@ -120,8 +130,8 @@ export function Occurrences({ info, shown, listed, onGo, onSelection }) {
     {bins.length > 0 ? <Bars bins={bins} info={info} theme={themeOf(shown)} onBin={setBin} /> : histogram.data && <p class="dim">none that began and ended here</p>}
     <h2>{bin ? `Those from ${time(bin[0])} to ${time(bin[1])}` : 'The slowest'}{bin && <button style={{ marginLeft: '8px' }} onClick={() => setBin(null)}>all</button>}</h2>
     {slowest.data && <table><thead><tr><th>at</th><th>took</th><th>cpu</th><th class="left">task</th></tr></thead>
-      <tbody>{slowest.data.found.map((one) => <tr onClick={() => onGo(one)}>
-        <td class="left">{moment(one.from, info.ticks_per_second, listed[1] - listed[0])}</td><td>{time(one.to - one.from)}</td>
+      <tbody>{slowest.data.found.map((one) => <tr {...clickable(() => onGo(one))}>
+        <td class="left">{exactly(one.from, info.ticks_per_second, listed[1] - listed[0])}</td><td>{time(one.to - one.from)}</td>
         <td>{one.cpu}</td><td class="left wide">{one.task_name} {one.tid}</td></tr>)}</tbody></table>}
   </div>;
 }

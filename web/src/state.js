@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The state of the page is stored in its address, so that a reload or a copied address shows the
 // same view.
-import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 const pair = (text) => {
   const numbers = (text ?? '').split('~').map(Number);
   return numbers.length === 2 && numbers.every(Number.isFinite) && numbers[0] < numbers[1] ? numbers : null;
 };
+
+export const tabs = [['stats', 'Statistics'], ['events', 'Events'], ['name', 'Durations']];
+export const orders = [['activity', 'most active first'], ['name', 'by name'], ['number', 'by number'], ['process', 'by process']];
+
+const numbers = (text) => (text ?? '').split('~').map(Number).filter((number) => Number.isInteger(number) && number > 0);
+const oneOf = (choices, text) => (choices.some(([key]) => key === text) ? text : choices[0][0]);
 
 function fromAddress() {
   const values = new URLSearchParams(location.hash.slice(1));
@@ -15,10 +21,15 @@ function fromAddress() {
     select: pair(values.get('select')),
     name: values.get('name') ?? '',
     filter: values.get('filter') ?? '',
-    tab: values.get('tab') ?? 'stats',
+    tab: oneOf(tabs, values.get('tab')),
     theme: values.get('theme') ?? '',
     arrows: values.get('arrows') !== '0',
     cpus: values.get('cpus') !== '0',
+    // Lanes of tasks, by thread number.
+    pins: numbers(values.get('pins')),
+    hidden: numbers(values.get('hidden')),
+    order: oneOf(orders, values.get('order')),
+    idle: values.get('idle') !== '0',
   };
 }
 
@@ -26,8 +37,10 @@ function toAddress(state) {
   const values = new URLSearchParams();
   for (const key of ['view', 'select']) if (state[key]) values.set(key, state[key].join('~'));
   for (const key of ['name', 'filter', 'theme']) if (state[key]) values.set(key, state[key]);
-  if (state.tab !== 'stats') values.set('tab', state.tab);
-  for (const key of ['arrows', 'cpus']) if (!state[key]) values.set(key, '0');
+  for (const key of ['pins', 'hidden']) if (state[key].length > 0) values.set(key, state[key].join('~'));
+  if (state.tab !== tabs[0][0]) values.set('tab', state.tab);
+  if (state.order !== orders[0][0]) values.set('order', state.order);
+  for (const key of ['arrows', 'cpus', 'idle']) if (!state[key]) values.set(key, '0');
   return `#${values}`;
 }
 
@@ -36,20 +49,32 @@ export function themeOf({ theme }) {
   return theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
 }
 
+const restMs = 500;  // changes closer together are one step of the browser's history
+
+// Goes back one step, but never to another page.
+export function back() {
+  if (history.state?.steps > 0) history.back();
+}
+
 export function useShown() {
   const [state, setState] = useState(fromAddress);
+  const changed = useRef(0);
   useEffect(() => {
     const hash = toAddress(state);
-    if (location.hash !== hash) history.replaceState(null, '', hash);
+    if ((location.hash || '#') === hash) return;
+    const now = performance.now(), steps = history.state?.steps ?? 0;
+    if (now - changed.current > restMs) history.pushState({ steps: steps + 1 }, '', hash);
+    else history.replaceState({ steps }, '', hash);
+    changed.current = now;
   }, [state]);
   // A layout effect, so that the theme is set before anything is drawn in its colours.
   useLayoutEffect(() => {
     document.documentElement.dataset.theme = themeOf(state);
   }, [state.theme]);
   useEffect(() => {
-    const changed = () => setState(fromAddress());
-    addEventListener('hashchange', changed);
-    return () => removeEventListener('hashchange', changed);
+    const moved = () => setState(fromAddress());
+    addEventListener('hashchange', moved);
+    return () => removeEventListener('hashchange', moved);
   }, []);
   const change = useCallback((part) => setState((old) => ({ ...old, ...(typeof part === 'function' ? part(old) : part) })), []);
   return [state, change];
@@ -69,13 +94,13 @@ export function zoomed([from, to], at, factor, info) {
 
 const notch = 100, line = 33;  // pixels per notch of a mouse wheel, and per line
 
-// Vertical wheel movement zooms around a time, by 1.3 per notch; horizontal movement shifts the
+// Vertical wheel movement zooms around a time, by 2 per notch; horizontal movement shifts the
 // interval.
 export function wheeled(event, span, at, perPixel, info) {
   const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? line : 1;
   if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return held(span.map((time) => time + event.deltaX * unit * perPixel), info);
   const notches = Math.max(-1, Math.min(1, (event.deltaY * unit) / notch));
-  return zoomed(span, at, 1.3 ** notches, info);
+  return zoomed(span, at, 2 ** notches, info);
 }
 
 // The wheel scrolls if shift is pressed or the pointer is over the names. Browsers make shift
