@@ -168,12 +168,13 @@ Result<std::string> critical_path(CallSource& source, const KdRequest& request,
     return Error{ErrorCode::absent,
                  fmt::format("--critical-path: no process {} in the recording", *pid)};
   }
-  const PathTable path =
+  PathTable path =
       path_table(fkt::critical_path(states, task, analysis.begin(), analysis.end()), analysis);
+  path.cut(request.shape.most);
   return formatted(
-      request.format, [&](TextWriter& out) { write_path(out, path, time); },
-      [&](TextWriter& out) { write_path_json(out, path, time); },
-      [&](TextWriter& out) { write_path_csv(out, path, time); });
+      request.format, [&](TextWriter& out) { write_path(out, path, request.steps, time); },
+      [&](TextWriter& out) { write_path_json(out, path, request.steps, time); },
+      [&](TextWriter& out) { write_path_csv(out, path, request.steps, time); });
 }
 
 Result<std::string> tasks(CallSource& source, const KdRequest& request, const TimeFormat& time) {

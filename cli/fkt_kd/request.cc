@@ -93,13 +93,14 @@ void add_kd_options(Options& options) {
       "sort", value("COLUMN"), "by this column (default t)");
   options.section("Instead of the table")(",c", "the nested call trace; -l: more columns")(
       ",i", "with -c: tasks and interrupts as they came, not call by call")(
-      "histogram", value("NAME"), "how long the calls of one function took")(
+      "histogram", value("NAME"),
+      "how long the calls of this function took (or of all that fit a pattern, as 'sys_*')")(
       "tasks",
       "what each task did: running, ready, asleep; who woke it, how long it then waited for a CPU; "
       "-l: asleep in which calls, woken by whom")(
       "critical-path", value("PID"),
-      "what this task (number or name), and those it waited for, spent the time on; with --from, "
-      "--to")(
+      "what this task (number or name), and those it waited for, spent the time on: sums; with "
+      "--from, --to")("steps", "with --critical-path: the path step by step, too")(
       "offcpu",
       "what each task waited for, in which calls, and who woke it; with --folded, --flamegraph or "
       "--dot the same as paths")("flamegraph",
@@ -118,6 +119,8 @@ Result<KdRequest> kd_request(const Options& options) {
   r.long_form = options.has("-l");
   r.interleaved = options.has("-i");
   if (r.interleaved && !options.has("-c")) return usage("-i: only with -c");
+  r.steps = options.has("steps");
+  if (r.steps && !options.has("critical-path")) return usage("--steps: only with --critical-path");
   if (!options.arguments().empty()) r.file = options.arguments()[0];
   const Status output = choose_output(options, r);
   if (!output) return output.error();

@@ -24,7 +24,8 @@ struct KdRequest {
   TimeUnit unit = TimeUnit::us;
   TableShape shape;
   std::string process;       // of --critical-path: number or name
-  std::string histogram;     // name of the function for --histogram
+  bool steps = false;        // --steps: those of the path as well
+  std::string histogram;     // name of the function for --histogram, or pattern
   bool off_cpu = false;      // --offcpu: the table, or what the pictures show
   bool long_form = false;    // -l
   bool interleaved = false;  // -i

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_print/diff.h"
 
+#include <utility>
+#include <vector>
+
 #include "cli/base/messages.h"
 #include "cli/base/progress.h"
 #include "lib/report/diff_report.h"
@@ -16,6 +19,7 @@ constexpr const char* kNotWithDiff[] = {"dump",  "stats",  "counts",  "cpu", "la
 struct DiffRequest {
   std::string old_file, new_file;
   TimeUnit unit = TimeUnit::us;
+  bool per_second = false;
 };
 
 Result<DiffRequest> diff_request(const Options& options) {
@@ -26,6 +30,10 @@ Result<DiffRequest> diff_request(const Options& options) {
   }
   if (options.has("json") && options.has("csv")) {
     return usage("--json and --csv: only one of the two");
+  }
+  const bool data = options.has("json") || options.has("csv");
+  if (options.has("per-second") && data) {
+    return usage("--per-second: not with --json and --csv, which have both");
   }
   if (options.arguments().empty()) return usage("--diff: name two files: --diff OLD NEW");
   DiffRequest request{options.text("diff"), options.arguments()[0]};
@@ -39,9 +47,10 @@ Result<DiffRequest> diff_request(const Options& options) {
                    "\" is not one of ns, us, ms, s: two recordings' cycles differ");
     }
     request.unit = *unit;
-  } else if (!options.has("json") && !options.has("csv")) {
+  } else if (!data) {
     request.unit = TimeUnit::readable;
   }
+  request.per_second = options.has("per-second");
   return request;
 }
 
@@ -68,14 +77,25 @@ int print_diff(const Options& options) {
   if (!before) return fail(before.error());
   const Result<CallSource> after = read(request->new_file);
   if (!after) return fail(after.error());
+  for (const auto& [file, source] :
+       {std::pair(&request->old_file, &*before), std::pair(&request->new_file, &*after)}) {
+    if (request->per_second && source->duration().value_or(0) == 0) {
+      return fail(usage("--per-second: how long " + *file + " took is not known"));
+    }
+  }
   const std::vector<DiffRow> rows = function_diff(*before, *after);
+  const DiffReport report{rows,
+                          {request->old_file, before->duration()},
+                          {request->new_file, after->duration()},
+                          request->unit,
+                          request->per_second};
   TextWriter out;
   if (options.has("json")) {
-    write_diff_json(out, rows, request->unit, request->old_file, request->new_file);
+    report.json(out);
   } else if (options.has("csv")) {
-    write_diff_csv(out, rows, request->unit);
+    report.csv(out);
   } else {
-    write_diff(out, rows, request->unit);
+    report.text(out);
   }
   const Result<bool> written = put(out.view());
   if (!written) return fail(written.error());

@@ -86,7 +86,8 @@ std::string statistics(const Trace& trace, const PrintRequest& request, const An
                        const TimeFormat& time) {
   TextWriter out;
   if (request.counts) {
-    const std::vector<Summary::Count> counts = count_events(analysis);
+    std::vector<Summary::Count> counts = count_events(analysis);
+    if (request.top && counts.size() > *request.top) counts.resize(*request.top);
     if (request.json) return counts_json(counts);
     if (request.csv) {
       write_counts_csv(out, counts);
@@ -169,7 +170,9 @@ int print_recording(int argc, const char* const* argv) {
                   "Prints a recording: FILE (default trace_file), or - for standard input.");
   add_print_options(options);
   if (const auto status = options.parse(argc, argv)) return *status;
-  return options.has("diff") ? print_diff(options) : print(options);
+  if (options.has("diff")) return print_diff(options);
+  if (options.has("per-second")) return fail(usage("--per-second: only with --diff"));
+  return print(options);
 }
 
 }  // namespace fkt::cli

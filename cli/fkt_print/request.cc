@@ -49,9 +49,8 @@ Status read_view(const Options& options, PrintRequest& r) {
     r.view = view;
   }
   if (options.has("top")) {
-    const bool cuts =
-        r.view == View::calls || r.view == View::summary || (r.view == View::none && r.statistics);
-    if (!cuts) return usage("--top: only with the statistics, --calls and --summary");
+    const bool events = r.view == View::none && !r.statistics && !r.counts;
+    if (events || r.view == View::stacks) return usage("--top: only with tables and statistics");
     const auto top = parse_whole("--top", options.text("top"), 1, kMostSlowest);
     if (!top) return top.error();
     r.top = static_cast<std::size_t>(*top);
@@ -98,6 +97,7 @@ void add_print_options(Options& options) {
       "dump", "the events only")("stats", "the statistics only")(
       "counts", "counts only: lines COUNT<TAB>LAYER<TAB>NAME, most first")(
       "diff", value("OLD"), "what became slower from OLD to FILE, function by function")(
+      "per-second", "with --diff: rates, to compare recordings of unequal length")(
       "files", "who read and wrote which file, how much, how long it took (recorded with -k fs)")(
       "disks", "the same of disks (recorded with -k block)")(
       "sockets", "the same of sockets (recorded with -k transport,socket)")(

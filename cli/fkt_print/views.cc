@@ -62,7 +62,9 @@ Result<bool> print_io(const Trace& trace, const PrintRequest& request, Analysis&
     warn(request.file + ": no event that this table is made of was recorded (fkt_record -k " +
          kLayers[static_cast<std::size_t>(table)] + ")");
   }
-  return put_report(IoReport{use, table, trace.info(), analysis.tasks(), time}, request);
+  return put_report(
+      IoReport{use, table, trace.info(), analysis.tasks(), time, request.top.value_or(kAllRows)},
+      request);
 }
 
 Result<bool> print_calls(const Trace& trace, const PrintRequest& request, Analysis& analysis,
@@ -100,19 +102,25 @@ Result<bool> print_runs(const Trace& trace, const PrintRequest& request, Analysi
   const Form form = request.json ? Form::json : request.csv ? Form::csv : Form::text;
   TextWriter out;
   RunsReport report(out, form, analysis, time);
-  TaskRuns runs(analysis, [&](const TaskRuns::Run& run) { report.add(run); });
+  std::size_t left = request.top.value_or(kAllRows);
+  TaskRuns runs(analysis, [&](const TaskRuns::Run& run) {
+    if (left == 0) return;
+    report.add(run);
+    left--;
+  });
   analysis.watch(runs);
   Result<bool> wanted = true;
   const bool whole = follow_all(trace, request, analysis, shown,
                                 [&](const Event& event, const Analysis::Place& place) {
                                   runs.add(event, place);
+                                  if (left == 0) return false;  // more are not wanted
                                   if (out.size() < kFlushBytes) return true;
                                   wanted = put(out.view());
                                   out.clear();
                                   return wanted && *wanted;
                                 });
-  if (!whole) return wanted;
-  runs.finish(analysis.end());
+  if (!whole && left > 0) return wanted;
+  if (whole) runs.finish(analysis.end());
   report.flush();
   return put(out.view());
 }

@@ -15,6 +15,7 @@
 #include "cli/base/options.h"
 #include "cli/base/selection_options.h"
 #include "cli/base/text_file.h"
+#include "cli/base/units.h"
 #include "cli/fkt_selection/api.h"
 #include "cli/fkt_selection/page.h"
 #include "cli/fkt_selection/png.h"
@@ -36,9 +37,10 @@ constexpr std::uint32_t kTerminalColumns = 80;   // if stdout is not a terminal
 void add_options(Options& options) {
   options.section("Without a browser")("svg", value("OUT"), "draw the overview as SVG")(
       "png", value("OUT"), "draw the overview as PNG")("text", "draw the overview as text");
-  options.section("Which part is drawn")(
-      "from", value("T"), "from this time on: 250ms, 1.5s, 14:03:22.5")("to", value("T"),
-                                                                        "up to this time");
+  options.section("Which part is drawn")("from", value("T"),
+                                         "from this time on: 250ms, 1.5s, 14:03:22.5")(
+      "to", value("T"), "up to this time")("time", value("UNIT"),
+                                           "its times in cycles, ns, us, ms or s (default s)");
   options.section("With a browser")("no-browser", "print the page's address and start no browser");
   options.positional("FILE", 1);
 }
@@ -66,18 +68,24 @@ Status write_file(const std::string& path, const std::string& text) {
   return file->flush(true);
 }
 
-Overview overview_of(const Model& model, const TimeScale& scale) {
+Overview overview_of(const Model& model, const TimeScale& scale, std::optional<TimeUnit> unit) {
   PassControl control;
   const Trace& trace = model.trace();
   const Density density(trace, std::max(1U, std::thread::hardware_concurrency()), control);
   for (const Density::Damage& found : density.damage()) {
     trace.note_damage(trace.pages()[found.page], found.error);
   }
-  return Overview{trace, density.cells(scale), gaps_in(density.gaps(), scale), model.zero(),
-                  damage_of(trace)};
+  return Overview{trace,        density.cells(scale), gaps_in(density.gaps(), scale),
+                  model.zero(), damage_of(trace),     unit};
 }
 
 Status draw(const Options& options, const Model& model) {
+  std::optional<TimeUnit> unit;
+  if (options.has("time")) {
+    const Result<TimeUnit> parsed = parse_unit(options.text("time"));
+    if (!parsed) return parsed.error();
+    unit = *parsed;
+  }
   if (options.has("png") && !png_available()) {
     return Error{ErrorCode::io,
                  "--png: this program was built without librsvg (packaging/setup web installs "
@@ -87,13 +95,13 @@ Status draw(const Options& options, const Model& model) {
     const Result<TimeScale> scale =
         scale_of(options, model, terminal_columns() - Overview::kTextMargin);
     if (!scale) return scale.error();
-    const Result<bool> written = put(overview_of(model, *scale).text());
+    const Result<bool> written = put(overview_of(model, *scale, unit).text());
     if (!written) return written.error();
   }
   if (!options.has("svg") && !options.has("png")) return Done{};
   const Result<TimeScale> scale = scale_of(options, model, kPictureColumns);
   if (!scale) return scale.error();
-  const std::string svg = overview_of(model, *scale).svg();
+  const std::string svg = overview_of(model, *scale, unit).svg();
   if (options.has("svg")) {
     const Status written = write_file(options.text("svg"), svg);
     if (!written) return written;
@@ -159,8 +167,8 @@ int select_part(int argc, const char* const* argv) {
   if (const auto status = options.parse(argc, argv)) return *status;
   const bool drawn = options.has("svg") || options.has("png") || options.has("text");
   if (drawn && options.has("no-browser")) return fail(usage("--no-browser: nothing is served"));
-  if (!drawn && (options.has("from") || options.has("to"))) {
-    return fail(usage("--from, --to: only with --svg, --png or --text"));
+  if (!drawn && (options.has("from") || options.has("to") || options.has("time"))) {
+    return fail(usage("--from, --to, --time: only with --svg, --png or --text"));
   }
   const std::string file =
       options.arguments().empty() ? std::string("trace_file") : options.arguments()[0];

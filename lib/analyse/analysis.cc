@@ -346,4 +346,17 @@ std::uint64_t recording_end(const Trace& trace) {
   return end;
 }
 
+std::uint64_t Analysis::ticks_in(std::uint64_t from, std::uint64_t to, bool in_selection) const {
+  Window window;
+  window.from = from;
+  window.to = to;
+  if (in_selection) window.parts = selection_.parts;
+  if (!info_.checkpoint) return window.part(0, from, to);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < info_.stretches(); i++) {
+    sum += window.part(0, info_.stretch(i).from, info_.stretch(i).to);
+  }
+  return sum;
+}
+
 }  // namespace fkt

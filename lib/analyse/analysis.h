@@ -104,6 +104,9 @@ class Analysis {
   // Beginning and end (ticks) of what the statistics cover; valid after finish().
   std::uint64_t begin() const;
   std::uint64_t end() const { return end_; }
+  // Returns how many ticks of [from, to) are in the file; with in_selection, only of the
+  // selection's parts.
+  std::uint64_t ticks_in(std::uint64_t from, std::uint64_t to, bool in_selection) const;
   // End of the recording in the file (ticks), regardless of the selection; valid after finish().
   std::uint64_t file_end() const { return file_end_; }
   // Zero of all times shown (ticks; recording_start() in lib/format/clocks.h).

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/base/histogram.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <utility>
 
 namespace fkt {
 
@@ -19,19 +22,58 @@ std::uint64_t Histogram::percentile(double percent) const {
   return 0;
 }
 
-std::vector<Histogram::Octave> Histogram::octaves() const {
-  std::vector<Octave> rows;
-  for (std::size_t i = 0; i < counts_.size(); i++) {
-    const std::uint64_t value = bottom(first_ + static_cast<std::uint32_t>(i));
-    const std::uint64_t from = value == 0 ? 0 : std::bit_floor(value);
-    if (rows.empty() || rows.back().from != from) {
-      constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
-      const std::uint64_t to = from == 0      ? 1
-                               : from == kTop ? std::numeric_limits<std::uint64_t>::max()
-                                              : from * 2;
-      rows.push_back({from, to, 0});
+namespace {
+
+// Bounds within a power of ten, coarse to fine.
+constexpr std::array<double, 3> kCoarse = {1, 2, 5};
+constexpr std::array<double, 6> kMedium = {1, 1.5, 2, 3, 5, 7};
+constexpr std::array<double, 10> kFine = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
+constexpr std::size_t kMostRows = 24;      // of finer bounds
+constexpr std::uint64_t kFewestEach = 16;  // values in a row of finer bounds, on average
+constexpr double kMostTicks = 18.4e18;     // larger bounds are no ticks
+
+// Returns ascending bounds (ticks), the first at or below `low` and the last above `high`.
+std::vector<std::uint64_t> bounds(std::span<const double> steps, double unit, std::uint64_t low,
+                                  std::uint64_t high) {
+  std::vector<std::uint64_t> all = {0};
+  // The powers are made of their exponents: products of products would not be round.
+  const int first =
+      static_cast<int>(std::floor(std::log10(static_cast<double>(low + 1) / unit))) - 1;
+  for (int exponent = first;; exponent++) {
+    for (const double step : steps) {
+      const double ticks = std::round(step * unit * std::pow(10., exponent));
+      const bool last = ticks >= kMostTicks;
+      const std::uint64_t bound =
+          last ? std::numeric_limits<std::uint64_t>::max() : static_cast<std::uint64_t>(ticks);
+      if (bound <= all.back()) continue;
+      if (bound <= low) all.clear();
+      all.push_back(bound);
+      if (last || bound > high) return all;
     }
-    rows.back().count += counts_[i];
+  }
+}
+
+}  // namespace
+
+std::vector<Histogram::Row> Histogram::rows(double unit) const {
+  if (counts_.empty()) return {};
+  const auto middle = [&](std::size_t i) {
+    const std::uint32_t bucket = first_ + static_cast<std::uint32_t>(i);
+    return bottom(bucket) + width(bucket) / 2;
+  };
+  const std::uint64_t low = middle(0), high = middle(counts_.size() - 1);
+  std::vector<std::uint64_t> limits = bounds(kCoarse, unit, low, high);
+  for (const std::span<const double> finer : {std::span<const double>(kMedium), {kFine}}) {
+    std::vector<std::uint64_t> tried = bounds(finer, unit, low, high);
+    if (tried.size() - 1 > kMostRows || count_ < kFewestEach * (tried.size() - 1)) break;
+    limits = std::move(tried);
+  }
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i + 1 < limits.size(); i++) rows.push_back({limits[i], limits[i + 1], 0});
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < counts_.size(); i++) {
+    while (middle(i) >= rows[row].to && row + 1 < rows.size()) row++;
+    rows[row].count += counts_[i];
   }
   return rows;
 }

@@ -41,12 +41,19 @@ class Histogram {
     }
   }
 
-  struct Octave {
+  // Adds the values that the other one has.
+  void add(const Histogram& other) {
+    other.for_each([&](std::uint32_t bucket, std::uint64_t count) { add_bucket(bucket, count); });
+  }
+
+  struct Row {
     std::uint64_t from = 0, to = 0;  // from <= value < to (ticks)
     std::uint64_t count = 0;
   };
-  // Returns the counts by powers of two, from the first to the last octave that has values.
-  std::vector<Octave> octaves() const;
+  // Returns the counts between bounds of 1, 2 and 5 times the powers of ten of `unit` ticks, from
+  // the first to the last row that has values; between finer bounds where many values lie in a
+  // narrow range. A value that is within 1/64 of a bound may be in the row on its other side.
+  std::vector<Row> rows(double unit) const;
 
   // Returns the bucket of a duration.
   static constexpr std::uint32_t bucket_of(std::uint64_t ticks) {

@@ -237,6 +237,13 @@ void JsonReport::ticks(std::string_view name, std::uint64_t value) {
   time_.put(out_, value);
 }
 
+void JsonReport::optional_ticks(std::string_view name, std::optional<std::uint64_t> value) {
+  if (value) return ticks(name, *value);
+  out_.put(',');
+  key(name);
+  out_.put("null");
+}
+
 void JsonReport::rows(std::string_view name, const Table& table, JsonRows rows, bool on_line) {
   out_.put(on_line ? ",\n" : ",");
   key(name);

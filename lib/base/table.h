@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -155,6 +156,7 @@ class JsonReport {
   void text(std::string_view key, std::string_view value);
   void number(std::string_view key, std::uint64_t value);
   void ticks(std::string_view key, std::uint64_t value);
+  void optional_ticks(std::string_view key, std::optional<std::uint64_t> value);  // or null
   // on_line: the key begins a line.
   void rows(std::string_view key, const Table& table, JsonRows rows, bool on_line);
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/calls/call_source.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "lib/base/text.h"
 #include "lib/base/text_writer.h"
+#include "lib/base/time_format.h"
 #include "lib/format/file_header.h"
 #include "lib/read/damage.h"
 #include "lib/read/event_merge.h"
@@ -36,6 +39,13 @@ Result<CallSource> CallSource::open(const std::string& path) {
 
 double CallSource::ticks_per_second() const {
   return trace_ ? trace_->info().clocks.ticks_per_second() : 1e6;
+}
+
+std::optional<std::uint64_t> CallSource::duration() const {
+  if (!analysis_) return {};
+  const std::uint64_t begin = analysis_->begin();
+  const std::uint64_t ticks = analysis_->ticks_in(begin, std::max(begin, analysis_->end()), true);
+  return TimeFormat(TimeUnit::ns, ticks_per_second()).ns(ticks);
 }
 
 void CallSource::select(const Selection& selection) {

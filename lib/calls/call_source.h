@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "lib/analyse/analysis.h"
@@ -47,6 +48,9 @@ class CallSource {
   // Returns the task's name as "find", or "pid 33" if its name is not known.
   std::string task(std::uint32_t task) const;
   std::uint32_t tasks() const;
+  // Returns how long the selected part was recorded (ns); nothing if this is a KFT log. Call after
+  // read().
+  std::optional<std::uint64_t> duration() const;
   // Returns the recording's analysis; nullptr if this is a KFT log.
   const Analysis* analysis() const { return analysis_.get(); }
   // Returns a line for each thing that is lost, damaged or not usable; call after read().

@@ -156,6 +156,9 @@ class TestBinder {
 
   Status number(const Literal& literal) {
     Literal value = literal;
+    if (test_.left.is_time()) {
+      if (const Status unit = check_time_has_unit(node_); !unit) return unit;
+    }
     if (literal.kind == Literal::Kind::time) {
       if (!test_.left.is_time()) return wrong_value(node_.field + " is no time");
       const auto ticks = parse_duration(literal.text, context_.ticks_per_second);

@@ -64,6 +64,10 @@ bool Overview::gap(std::uint32_t cpu, std::uint32_t cell) const {
 }
 
 std::string Overview::time(std::uint64_t clock) const {
+  if (unit_) {
+    const TimeFormat time(*unit_, trace_.info().clocks.ticks_per_second());
+    return time.text(clock - std::min(clock, zero_)) + ' ' + std::string(time.unit());
+  }
   const double seconds = (static_cast<double>(clock) - static_cast<double>(zero_)) /
                          trace_.info().clocks.ticks_per_second();
   const double span = static_cast<double>(cells_.scale.to - cells_.scale.from) /

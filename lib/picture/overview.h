@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/base/text_writer.h"
+#include "lib/base/time_format.h"
 #include "lib/read/trace.h"
 #include "lib/timeline/density.h"
 
@@ -20,13 +22,15 @@ class Overview {
 
   // `trace` must outlive this. gaps: as gaps_in() returns them. zero: the zero of the times shown
   // (ticks). damage: what the recording lacks (lib/read/damage.h), to be shown in the picture.
+  // unit: of the times; nothing: seconds, with as many digits as tell columns apart.
   Overview(const Trace& trace, DensityCells cells, std::vector<Gap> gaps, std::uint64_t zero,
-           std::string damage = {})
+           std::string damage = {}, std::optional<TimeUnit> unit = {})
       : trace_(trace),
         cells_(std::move(cells)),
         gaps_(std::move(gaps)),
         zero_(zero),
-        damage_(std::move(damage)) {}
+        damage_(std::move(damage)),
+        unit_(unit) {}
 
   // Returns the picture, light, with its width and height in it.
   std::string svg() const;
@@ -46,6 +50,7 @@ class Overview {
   std::vector<Gap> gaps_;
   std::uint64_t zero_;
   std::string damage_;
+  std::optional<TimeUnit> unit_;
 };
 
 }  // namespace fkt

@@ -174,10 +174,10 @@ class Binder {
       if (!ticks) return at_column(source.value_column, ticks.error().message);
       node.value.number = *ticks;
     } else if (source.value.kind == Literal::Kind::text) {
-      return wrong_value(source, "takes a time (as 250us, 1.5ms, 12000 cycles)");
+      return wrong_value(source, "takes a time (as 250us, 1.5ms, 12000cycles)");
     }
     if (is_pattern(source.comparison)) return wrong_value(source, "is a time: it fits no pattern");
-    return Done{};
+    return check_time_has_unit(source);
   }
 
   Status name(const ExpressionNode& source, BoundExpression::Node& node) {

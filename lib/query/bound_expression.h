@@ -8,7 +8,7 @@
 //   cpu, pid   numbers
 //   task       name of the task that ran
 //   state      of a switch, as in the dump
-//   time       since the recording's start; with a unit, or in cycles
+//   time       since the recording's start; with a unit
 //   duration   of a span, from entry to exit
 //   ret        and every other argument, by its name in the catalogue, the values that were
 //              recorded of calls among them; one whose numbers have names (tasks, interrupts,

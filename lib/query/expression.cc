@@ -195,6 +195,14 @@ Error at_column(std::size_t column, const std::string& what) {
   return {ErrorCode::usage, fmt::format("column {}: {}", column, what)};
 }
 
+Status check_time_has_unit(const ExpressionNode& node) {
+  const Literal& value = node.value;
+  if (value.kind != Literal::Kind::number || value.number == 0) return Done{};
+  const std::string bare = std::to_string(value.number);
+  return at_column(node.value_column, node.field + ": " + bare + " what? " + bare + "us, " + bare +
+                                          "ms, " + bare + "s, " + bare + "cycles");
+}
+
 bool fits(std::string_view text, std::string_view pattern) {
   std::size_t t = 0, p = 0;
   // The last `*`, and where the text that it matches ends.

@@ -86,4 +86,7 @@ bool is_name_character(char c);
 // Returns an Error (usage) that begins with the column: "column 12: ...".
 Error at_column(std::size_t column, const std::string& what);
 
+// Returns an error if a time is compared with a number that has no unit; zero needs none.
+Status check_time_has_unit(const ExpressionNode& node);
+
 }  // namespace fkt

@@ -147,6 +147,7 @@ class ConditionCompiler {
   }
 
   Status duration(const ExpressionNode& node) {
+    if (const Status unit = check_time_has_unit(node); !unit) return unit;
     std::uint64_t ticks = node.value.number;
     if (node.value.kind == Literal::Kind::time) {
       const auto parsed = parse_duration(node.value.text, context_.ticks_per_second);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/report/diff_report.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "lib/base/table.h"
 
 namespace fkt {
@@ -47,21 +50,66 @@ Cell optional_decimal(const std::optional<double>& value) {
   return value ? Cell(Decimal{*value, 6}) : Cell(kUnknown);
 }
 
-Table diff_table(const std::vector<DiffRow>& rows) {
+// Per second of what was recorded.
+std::optional<double> rate(double value, const DiffSide& side) {
+  if (!side.duration || *side.duration == 0) return {};
+  return value * 1e9 / static_cast<double>(*side.duration);
+}
+
+Cell call_rate(std::uint64_t count, const DiffSide& side, int digits) {
+  const auto calls = rate(static_cast<double>(count), side);
+  return calls ? Cell(Decimal{*calls, digits}) : Cell(kUnknown);
+}
+
+// True if the two lasted so differently long that their sums say little.
+bool unequal(const DiffReport& report) {
+  if (!report.before.duration || !report.after.duration) return false;
+  const auto [less, more] = std::minmax(*report.before.duration, *report.after.duration);
+  return static_cast<double>(more) > 1.1 * static_cast<double>(less);
+}
+
+// Says which figures are rates, or that they could be.
+void write_lengths(TextWriter& out, const DiffReport& report) {
+  if (!report.per_second && !unequal(report)) return;
+  const TimeFormat time = format(report.unit);
+  const auto length = [&](const char* title, const DiffSide& side) {
+    out.put(title);
+    time.put(out, *side.duration);
+    if (report.unit != TimeUnit::readable) out.put(' ' + std::string(time.unit()));
+  };
+  length("Recorded: old ", report.before);
+  length(", new ", report.after);
+  out.put(report.per_second ? "; calls and extra time per second\n\n"
+                            : "; --per-second compares rates\n\n");
+}
+
+Table diff_table(const DiffReport& report) {
   constexpr std::size_t kName = 25, kCount = 9, kTime = 12, kShare = 8;
   using Row = DiffRow;
-  TableOf<Row> table(rows);
+  TableOf<Row> table(report.rows);
+  const bool rates = report.per_second;
   table.add({.title = "Function", .key = "function", .width = kName, .left = true, .fitted = true},
             [](const Row& row) { return row.name; });
-  const auto count = [&](const char* title, std::string_view key, auto value) {
-    table.add({.title = title, .key = key, .width = kCount + 1}, value);
+  const auto count = [&](const char* title, std::string_view key, unsigned in, auto value) {
+    table.add({.title = title, .key = key, .width = kCount + 1, .in = in}, value);
   };
   const auto ticks = [&](const char* title, std::string_view key, auto value, unsigned in) {
     table.add({.title = title, .key = key, .width = kTime + 1, .in = in},
               [value](const Row& row) { return Ticks{value(row)}; });
   };
-  count("Old", "old_count", [](const Row& row) { return row.before.count; });
-  count("New", "new_count", [](const Row& row) { return row.after.count; });
+  const unsigned counts_in = rates ? In::kData : In::kAll;
+  count("Old", "old_count", counts_in, [](const Row& row) { return Cell(row.before.count); });
+  count("New", "new_count", counts_in, [](const Row& row) { return Cell(row.after.count); });
+  const auto per_second = [&](const char* title, std::string_view key, auto cell) {
+    if (rates) count(title, {}, In::kText, [=](const Row& row) { return cell(row, 1); });
+    count("", key, In::kData, [=](const Row& row) { return cell(row, 6); });
+  };
+  per_second("Old/s", "old_rate", [&report](const Row& row, int digits) {
+    return call_rate(row.before.count, report.before, digits);
+  });
+  per_second("New/s", "new_rate", [&report](const Row& row, int digits) {
+    return call_rate(row.after.count, report.after, digits);
+  });
   ticks(
       "", "old_time", [](const Row& row) { return row.before.time; }, In::kData);
   ticks(
@@ -75,8 +123,16 @@ Table diff_table(const std::vector<DiffRow>& rows) {
   ticks(
       "", "new_p50", [](const Row& row) { return row.after.p50; }, In::kData);
   table.add({.title = "Change", .width = kTime + 1, .in = In::kText}, change);
-  table.add({.title = "Extra time", .key = "extra", .width = kTime + 1},
+  table.add({.title = "Extra time", .key = "extra", .width = kTime + 1, .in = counts_in},
             [](const Row& row) { return SignedTicks{row.extra}; });
+  if (rates) {
+    table.add({.title = "Extra/s", .width = kTime + 1, .in = In::kText}, [&](const Row& row) {
+      // What only the old recording has is less in each of its seconds.
+      const DiffSide& of = row.after.whole == 0 ? report.before : report.after;
+      const double extra = *rate(static_cast<double>(row.extra), of);
+      return SignedTicks{std::llround(extra)};
+    });
+  }
   table.add({.title = "Slower", .width = kShare + 1, .in = In::kText},
             [](const Row& row) { return row.slower ? Cell(share(*row.slower)) : Cell(kUnknown); });
   table.add({.title = "p", .width = kShare + 1, .in = In::kText},
@@ -94,21 +150,23 @@ Table diff_table(const std::vector<DiffRow>& rows) {
 
 }  // namespace
 
-void write_diff(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit) {
-  write_text(out, diff_table(rows), format(unit));
+void DiffReport::text(TextWriter& out) const {
+  write_lengths(out, *this);
+  write_text(out, diff_table(*this), format(unit));
 }
 
-void write_diff_json(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit,
-                     const std::string& old_name, const std::string& new_name) {
+void DiffReport::json(TextWriter& out) const {
   const TimeFormat time = format(unit);
   JsonReport report(out, time);
-  report.text("old", old_name);
-  report.text("new", new_name);
-  report.rows("changes", diff_table(rows), JsonRows::on_lines, true);
+  report.text("old", before.name);
+  report.text("new", after.name);
+  report.optional_ticks("old_duration", before.duration);
+  report.optional_ticks("new_duration", after.duration);
+  report.rows("changes", diff_table(*this), JsonRows::on_lines, true);
 }
 
-void write_diff_csv(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit) {
-  write_csv(out, diff_table(rows), format(unit));
+void DiffReport::csv(TextWriter& out) const {
+  write_csv(out, diff_table(*this), format(unit));
 }
 
 }  // namespace fkt

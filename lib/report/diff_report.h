@@ -3,6 +3,7 @@
 // `unit`, which is not cycles: the clocks of two recordings tick at different rates.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,21 @@
 
 namespace fkt {
 
-void write_diff(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit);
-// old_name, new_name: names of the two files.
-void write_diff_json(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit,
-                     const std::string& old_name, const std::string& new_name);
-void write_diff_csv(TextWriter& out, const std::vector<DiffRow>& rows, TimeUnit unit);
+// One side of the comparison.
+struct DiffSide {
+  std::string name;                       // of its file
+  std::optional<std::uint64_t> duration;  // how long was recorded (ns); nothing: not known
+};
+
+struct DiffReport {
+  const std::vector<DiffRow>& rows;
+  DiffSide before, after;
+  TimeUnit unit;
+  bool per_second = false;  // text: rates instead of sums; needs both durations
+
+  void text(TextWriter& out) const;
+  void json(TextWriter& out) const;
+  void csv(TextWriter& out) const;
+};
 
 }  // namespace fkt

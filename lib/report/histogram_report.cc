@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lib/base/table.h"
 
@@ -13,26 +16,29 @@ namespace {
 constexpr std::uint64_t kBar = 50;  // characters of the longest bar
 
 // The figures of all calls, with their names.
-std::array<std::pair<std::string_view, std::uint64_t>, 5> figures(const FunctionRow& row) {
-  return {
-      {{"min", row.min}, {"p50", row.p50}, {"p90", row.p90}, {"p99", row.p99}, {"max", row.max}}};
+std::array<std::pair<std::string_view, std::uint64_t>, 5> figures(const FunctionHistogram& all) {
+  return {{{"min", all.min},
+           {"p50", all.percentile(50)},
+           {"p90", all.percentile(90)},
+           {"p99", all.percentile(99)},
+           {"max", all.max}}};
 }
 
-Table octaves_table(const FunctionHistogram& histogram, const TimeFormat& time) {
+Table rows_table(std::span<const Histogram::Row> rows, const TimeFormat& time) {
   constexpr std::size_t kTime = 16, kCount = 10;
-  using Octave = Histogram::Octave;
-  TableOf<Octave> table(histogram.octaves);
+  using Row = Histogram::Row;
+  TableOf<Row> table(rows);
   table.add({.title = "From (" + std::string(time.title()) + ")", .key = "from", .width = kTime},
-            [](const Octave& octave) { return Ticks{octave.from}; });
+            [](const Row& row) { return Ticks{row.from}; });
   table.add({.title = "below", .key = "to", .width = kTime},
-            [](const Octave& octave) { return Ticks{octave.to}; });
+            [](const Row& row) { return Ticks{row.to}; });
   table.add({.title = "Count", .key = "count", .width = kCount},
-            [](const Octave& octave) { return octave.count; });
+            [](const Row& row) { return row.count; });
   std::uint64_t most = 1;
-  for (const Octave& octave : histogram.octaves) most = std::max(most, octave.count);
-  table.add({.left = true, .separated = true, .in = Column::kText}, [most](const Octave& octave) {
+  for (const Row& row : rows) most = std::max(most, row.count);
+  table.add({.left = true, .separated = true, .in = Column::kText}, [most](const Row& row) {
     // Rounded up, so that a single call is visible.
-    const std::uint64_t bar = (octave.count * kBar + most - 1) / most;
+    const std::uint64_t bar = (row.count * kBar + most - 1) / most;
     return bar > 0 ? Cell(std::string(bar, '*')) : Cell(kBlank);
   });
   return table;
@@ -41,33 +47,41 @@ Table octaves_table(const FunctionHistogram& histogram, const TimeFormat& time) 
 }  // namespace
 
 void write_histogram(TextWriter& out, const FunctionHistogram& histogram, const TimeFormat& time) {
-  const FunctionRow& row = histogram.row;
-  out.put(row.name);
+  out.put(histogram.name);
   out.put(": ");
-  out.number(row.whole);
-  out.put(row.whole == 1 ? " call" : " calls");
-  for (const auto& [name, ticks] : figures(row)) {
+  out.number(histogram.count);
+  out.put(histogram.count == 1 ? " call" : " calls");
+  if (histogram.functions > 1) {
+    out.put(" of ");
+    out.number(histogram.functions);
+    out.put(" functions");
+  }
+  for (const auto& [name, ticks] : figures(histogram)) {
     out.put(", ");
     out.put(name);
     out.put(' ');
     time.put(out, ticks);
   }
   out.put("\n\n");
-  write_text(out, octaves_table(histogram, time), time);
+  const std::vector<Histogram::Row> rows = histogram.times.rows(time.ticks_of_round());
+  write_text(out, rows_table(rows, time), time);
 }
 
 void write_histogram_json(TextWriter& out, const FunctionHistogram& histogram,
                           const TimeFormat& time) {
   JsonReport report(out, time);
-  report.text("function", histogram.row.name);
-  report.number("count", histogram.row.whole);
-  for (const auto& [name, ticks] : figures(histogram.row)) report.ticks(name, ticks);
-  report.rows("buckets", octaves_table(histogram, time), JsonRows::joined, false);
+  report.text("function", histogram.name);
+  report.number("functions", histogram.functions);
+  report.number("count", histogram.count);
+  for (const auto& [name, ticks] : figures(histogram)) report.ticks(name, ticks);
+  const std::vector<Histogram::Row> rows = histogram.times.rows(time.ticks_of_round());
+  report.rows("buckets", rows_table(rows, time), JsonRows::joined, false);
 }
 
 void write_histogram_csv(TextWriter& out, const FunctionHistogram& histogram,
                          const TimeFormat& time) {
-  write_csv(out, octaves_table(histogram, time), time);
+  const std::vector<Histogram::Row> rows = histogram.times.rows(time.ticks_of_round());
+  write_csv(out, rows_table(rows, time), time);
 }
 
 }  // namespace fkt

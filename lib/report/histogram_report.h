@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The durations of one function's calls (lib/calls/function_histogram.h) as text, JSON and CSV.
+// How long calls took (lib/calls/function_histogram.h) as text, JSON and CSV.
 #pragma once
 
 #include "lib/base/text_writer.h"

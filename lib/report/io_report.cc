@@ -2,7 +2,9 @@
 #include "lib/report/io_report.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "lib/base/table.h"
 #include "lib/format/number_names.h"
@@ -87,7 +89,7 @@ void add_objects(TableOf<IoRow>& table, const IoReport& report) {
             });
 }
 
-TableOf<IoRow> io_table(const std::vector<IoRow>& rows, const IoReport& report) {
+TableOf<IoRow> io_table(std::span<const IoRow> rows, const IoReport& report) {
   TableOf<IoRow> table(rows);
   add_sums(table);
   table.add({.title = "What", .key = "what", .width = 10, .left = true, .separated = true},
@@ -110,18 +112,25 @@ TableOf<IoRow> io_table(const std::vector<IoRow>& rows, const IoReport& report) 
 }  // namespace
 
 void IoReport::text(TextWriter& out) const {
-  const std::vector<IoRow> rows = use.rows();
+  const std::vector<IoRow> all = use.rows();
+  const std::span rows = std::span(all).first(std::min(top, all.size()));
   if (!time.unit().empty()) out.put("Times in " + std::string(time.unit()) + '\n');
   write_text(out, io_table(rows, *this), time);
+  if (rows.size() == all.size()) return;
+  out.put("and ");
+  out.number(all.size() - rows.size());
+  out.put(" more (--top)\n");
 }
 
 void IoReport::json(TextWriter& out) const {
-  const std::vector<IoRow> rows = use.rows();
+  const std::vector<IoRow> all = use.rows();
+  const std::span rows = std::span(all).first(std::min(top, all.size()));
   write_json_rows(out, io_table(rows, *this), time, JsonRows::lines);
 }
 
 void IoReport::csv(TextWriter& out) const {
-  const std::vector<IoRow> rows = use.rows();
+  const std::vector<IoRow> all = use.rows();
+  const std::span rows = std::span(all).first(std::min(top, all.size()));
   write_csv(out, io_table(rows, *this), time);
 }
 

@@ -14,6 +14,7 @@ struct IoReport {
   const TraceInfo& info;
   const Tasks& tasks;
   const TimeFormat& time;
+  std::size_t top;  // rows
 
   void text(TextWriter& out) const;
   // Writes a JSON object per line.

@@ -92,24 +92,34 @@ PathTable path_table(const std::vector<PathStep>& path, const Analysis& analysis
   }
   for (const auto& [key, ticks] : sums) table.sums.push_back({key.first, key.second, ticks});
   std::ranges::stable_sort(table.sums, std::greater{}, &PathTable::Row::ticks);
+  table.all_steps = table.steps.size();
   return table;
 }
 
-void write_path(TextWriter& out, const PathTable& table, const TimeFormat& time) {
+void PathTable::cut(std::size_t most) {
+  if (sums.size() > most) sums.resize(most);
+  if (steps.size() > most) steps.resize(most);
+}
+
+void write_path(TextWriter& out, const PathTable& table, bool steps, const TimeFormat& time) {
   write_text(out, sums_table(table), time);
   out.put('\n');
-  write_text(out, steps_table(table), time);
+  if (steps) return write_text(out, steps_table(table), time);
+  out.number(table.all_steps);
+  out.put(table.all_steps == 1 ? " step, " : " steps, ");
+  time.put(out, table.all);
+  out.put(" in all; --steps shows each\n");
 }
 
-void write_path_json(TextWriter& out, const PathTable& table, const TimeFormat& time) {
+void write_path_json(TextWriter& out, const PathTable& table, bool steps, const TimeFormat& time) {
   JsonReport report(out, time);
   report.rows("sums", sums_table(table), JsonRows::on_lines, true);
-  report.rows("path", steps_table(table), JsonRows::on_lines, true);
+  if (steps) report.rows("path", steps_table(table), JsonRows::on_lines, true);
 }
 
-void write_path_csv(TextWriter& out, const PathTable& table, const TimeFormat& time) {
+void write_path_csv(TextWriter& out, const PathTable& table, bool steps, const TimeFormat& time) {
   write_csv(out, sums_table(table), time, "sums");
-  write_csv(out, steps_table(table), time, "path");
+  if (steps) write_csv(out, steps_table(table), time, "path");
 }
 
 }  // namespace fkt

@@ -19,17 +19,21 @@ struct PathTable {
     std::uint64_t from = 0;   // only in steps: ticks since the recording's start
     std::uint32_t pid = 0;    // only in steps
   };
-  std::vector<Row> sums;   // time per task and activity, longest first
-  std::vector<Row> steps;  // the path in time order
-  std::uint64_t all = 0;   // duration of the whole path (ticks)
+  std::vector<Row> sums;        // time per task and activity, longest first
+  std::vector<Row> steps;       // the path in time order
+  std::uint64_t all = 0;        // duration of the whole path (ticks)
+  std::uint64_t all_steps = 0;  // of the whole path
+
+  // Keeps the first `most` rows of each.
+  void cut(std::size_t most);
 };
 
 PathTable path_table(const std::vector<PathStep>& path, const Analysis& analysis);
-// Writes the sums, then the path step by step.
-void write_path(TextWriter& out, const PathTable& table, const TimeFormat& time);
+// Writes the sums, and with `steps` the path step by step.
+void write_path(TextWriter& out, const PathTable& table, bool steps, const TimeFormat& time);
 // Writes one object as described in docs/kd-schema.json.
-void write_path_json(TextWriter& out, const PathTable& table, const TimeFormat& time);
-// Writes two tables with an empty line between them, in the form of lib/report/report_csv.h.
-void write_path_csv(TextWriter& out, const PathTable& table, const TimeFormat& time);
+void write_path_json(TextWriter& out, const PathTable& table, bool steps, const TimeFormat& time);
+// Writes each as a table in the form of lib/report/report_csv.h.
+void write_path_csv(TextWriter& out, const PathTable& table, bool steps, const TimeFormat& time);
 
 }  // namespace fkt

@@ -76,7 +76,6 @@ class Builder {
  private:
   void head();
   void extents();
-  std::uint64_t ticks_in(std::uint64_t from, std::uint64_t to, bool in_selection) const;
   Summary::Extent extent(std::uint64_t from, std::uint64_t to, bool in_selection) const;
   void cpus();
   void processes();
@@ -96,25 +95,9 @@ class Builder {
   Summary& out_;
 };
 
-// Returns how many ticks of [from, to) are in the file; with in_selection, only of the selection's
-// parts.
-std::uint64_t Builder::ticks_in(std::uint64_t from, std::uint64_t to, bool in_selection) const {
-  const TraceInfo& info = a_.info();
-  Window window;
-  window.from = from;
-  window.to = to;
-  if (in_selection) window.parts = a_.selection().parts;
-  if (!info.checkpoint) return window.part(0, from, to);
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < info.stretches(); i++) {
-    sum += window.part(0, info.stretch(i).from, info.stretch(i).to);
-  }
-  return sum;
-}
-
 Summary::Extent Builder::extent(std::uint64_t from, std::uint64_t to, bool in_selection) const {
   to = std::max(from, to);
-  return {from - a_.start(), to - a_.start(), ticks_in(from, to, in_selection)};
+  return {from - a_.start(), to - a_.start(), a_.ticks_in(from, to, in_selection)};
 }
 
 // Sets the extents of the recording, the file and the selection.

@@ -144,7 +144,7 @@ TEST_CASE("--where selects what an evaluation of the dump selects") {
        [](const json& e, const json&) { return is(e, "ip_name", "do_one_thing+0x1c"); }},
       {"duration > 1us", true, [&](const json&, const json& x) { return took(x) > 1000; }},
       {"!(duration > 1us)", true, [&](const json&, const json& x) { return took(x) <= 1000; }},
-      {"duration <= 100 && cpu == 1", true,
+      {"duration <= 100cycles && cpu == 1", true,
        [&](const json& e, const json& x) {
          return took(x) >= 0 && took(x) <= 100 && e["cpu"] == 1;
        }},
@@ -202,7 +202,8 @@ TEST_CASE("events of instruments are selected by the names of their places") {
 TEST_CASE("a span selected as a whole has the values of its entry and of its exit") {
   const std::vector<std::string> read = {"1 126200", "1 126600"};
   CHECK(selected(find_recording(), "a0 == 3 && ret > 0x1000") == read);
-  CHECK(selected(find_recording(), "a0 == 3 && duration >= 400 && duration <= 400ns") == read);
+  CHECK(selected(find_recording(), "a0 == 3 && duration >= 400cycles && duration <= 400ns") ==
+        read);
   CHECK(selected(find_recording(), "a0 == 3") == std::vector<std::string>{"1 126200"});
   // `handled` is a field of the exit, `irq` of both entry and exit.
   const std::vector<std::string> irq = {"1 112845", "1 120874"};
@@ -239,7 +240,11 @@ TEST_CASE("what cannot be meant in this recording is said") {
   CHECK(refused("task > find") == "column 8: task is a text: compare it with ==, !=, ~ or !~");
   CHECK(refused("task == 730") == "column 9: task takes a text, in quotation marks");
   CHECK(refused("duration > soon") ==
-        "column 12: duration takes a time (as 250us, 1.5ms, 12000 cycles)");
+        "column 12: duration takes a time (as 250us, 1.5ms, 12000cycles)");
+  CHECK(refused("cpu == 1 && duration > 5") ==
+        "column 24: duration: 5 what? 5us, 5ms, 5s, 5cycles");
+  CHECK(refused("time < 12") == "column 8: time: 12 what? 12us, 12ms, 12s, 12cycles");
+  CHECK(refused("duration > 0") == "accepted");
   CHECK(refused("a0 == three") == "column 7: a0 takes a number");
   CHECK(refused("path == 3") == "column 9: path takes a text, in quotation marks");
 }

@@ -312,8 +312,8 @@ TEST_CASE("conditions on result and duration are decided at the return") {
   CHECK(compiled("call:vfs_read if duration > 1ms")->shortest == 1000001);
   CHECK(compiled("call:vfs_read if duration >= 1ms && duration < 1s")->shortest == 1000000);
   CHECK(compiled("call:vfs_read if duration > 1ms || ret < 0")->shortest == 0);
-  CHECK(compiled("call:vfs_read if duration != 5")->shortest == 0);
-  CHECK(compiled("call:vfs_read if pid == 3 && duration > 5")->entry.program().insns == 0);
+  CHECK(compiled("call:vfs_read if duration != 5cycles")->shortest == 0);
+  CHECK(compiled("call:vfs_read if pid == 3 && duration > 5cycles")->entry.program().insns == 0);
 }
 
 TEST_CASE("narrow arguments and results are read without what else is in their registers") {

@@ -61,7 +61,7 @@ TEST_CASE("a slow call fires, whatever stands around it") {
   CHECK_FALSE(fires(slow, call(kFsync, 100'000'000)));
   CHECK_FALSE(fires(slow, call(kRead, 200'000'000)));
   CHECK_FALSE(fires(slow, call(kFsync, FKT_CONDITION_UNKNOWN)));
-  CHECK(fires("duration >= 12000", call(kRead, 12000)));
+  CHECK(fires("duration >= 12000cycles", call(kRead, 12000)));
   CHECK(fires(R"(name ~ "sys*_fork")", call(kFork32, 1)));
   CHECK(fires(R"(!(name == "sys_read") && duration > 1us)", call(kFsync, 3000)));
   CHECK_FALSE(fires(R"(!(name == "sys_read") && duration > 1us)", call(kRead, 3000)));

@@ -36,23 +36,58 @@ TEST_CASE("percentiles are within 1/64 of those of the sorted values") {
   }
 }
 
-TEST_CASE("octaves hold every value once") {
+TEST_CASE("rows from 1 to 2 to 5 hold every value once") {
   Histogram histogram;
-  for (const std::uint64_t value : {0, 1, 1, 7, 1000, 1023, 1024}) histogram.add(value);
-  const auto octaves = histogram.octaves();
+  for (const std::uint64_t value : {0, 1, 1, 7, 1000, 1023, 2100}) histogram.add(value);
+  const auto rows = histogram.rows(1);
   std::uint64_t count = 0;
-  for (std::size_t i = 0; i < octaves.size(); i++) {
-    count += octaves[i].count;
-    if (i > 0) CHECK(octaves[i].from == octaves[i - 1].to);
+  for (std::size_t i = 0; i < rows.size(); i++) {
+    count += rows[i].count;
+    if (i > 0) CHECK(rows[i].from == rows[i - 1].to);
   }
   CHECK(count == 7);
-  CHECK(octaves.front().from == 0);
-  CHECK(octaves[1].count == 2);
-  CHECK(octaves.back().from == 1024);
-  CHECK(octaves[octaves.size() - 2].count == 2);
+  CHECK(rows.front().from == 0);
+  CHECK(rows.front().to == 1);
+  CHECK(rows[1].count == 2);  // 1 <= value < 2
+  CHECK(rows[3].from == 5);
+  CHECK(rows[3].count == 1);
+  CHECK(rows.back().from == 2000);
+  CHECK(rows.back().to == 5000);
+  CHECK(rows[rows.size() - 2].count == 2);
+}
+
+TEST_CASE("bounds are round in the unit, not in ticks") {
+  Histogram histogram;
+  for (const std::uint64_t value : {2500, 30'000, 31'000}) histogram.add(value);
+  const auto rows = histogram.rows(2.5);  // ticks of a ns
+  REQUIRE(rows.size() == 4);
+  CHECK(rows.front().from == 2500);  // 1 us
+  CHECK(rows.front().to == 5000);
+  CHECK(rows.back().from == 25'000);  // 10 us
+  CHECK(rows.back().count == 2);
+}
+
+TEST_CASE("many values in a narrow range get finer rows, few do not") {
+  Histogram many, few;
+  for (std::uint64_t i = 0; i < 1000; i++) many.add(1000 + i);
+  for (std::uint64_t i = 0; i < 10; i++) few.add(1000 + 99 * i);
+  CHECK(few.rows(1).size() == 1);
+  const auto rows = many.rows(1);
+  REQUIRE(rows.size() >= 3);
+  CHECK(rows[0].from == 1000);
+  CHECK(rows[0].to == 1200);
+  CHECK(rows[0].count >= 200 - 1200 / 64);
+  CHECK(rows[0].count <= 200 + 1200 / 64);
+}
+
+TEST_CASE("the longest time has a row") {
+  Histogram histogram;
+  histogram.add(~std::uint64_t{0});
+  REQUIRE(histogram.rows(1).size() == 1);
+  CHECK(histogram.rows(1)[0].count == 1);
 }
 
 TEST_CASE("a histogram without values has no percentile") {
   CHECK(Histogram().percentile(50) == 0);
-  CHECK(Histogram().octaves().empty());
+  CHECK(Histogram().rows(1).empty());
 }

@@ -95,7 +95,7 @@ class Recording {
     CHECK(use.has_source());
     const TimeFormat time(TimeUnit::ns, 1e9);
     TextWriter out;
-    IoReport{use, which, trace->info(), analysis.tasks(), time}.csv(out);
+    IoReport{use, which, trace->info(), analysis.tasks(), time, 1000}.csv(out);
     // The names that rows refer to end with the trace; numbers do not.
     std::vector<IoUse::Row> rows = use.rows();
     for (IoUse::Row& row : rows) row.object.protocol = {};

@@ -27,9 +27,13 @@ TEST_CASE("what fkt_kd prints as JSON is what the schema says") {
   CHECK(rules.check(waits) == "");
   CHECK(waits["off_cpu"].size() > 5);
   CHECK(rules.check(printed({"--json", "--time", "ms", file("find.fkt")}, cli::kd)) == "");
-  const Json path = printed({"--json", "--critical-path", "42", file("find.fkt")}, cli::kd);
+  const Json path =
+      printed({"--json", "--critical-path", "42", "--steps", file("find.fkt")}, cli::kd);
   CHECK(rules.check(path) == "");
   CHECK(path["path"].size() > 5);
+  const Json sums = printed({"--json", "--critical-path", "42", file("find.fkt")}, cli::kd);
+  CHECK(rules.check(sums) == "");
+  CHECK_FALSE(sums.contains("path"));
   CHECK(rules.check(printed({"--json", "--histogram", "read_id", file("boot.lst")}, cli::kd)) ==
         "");
   const std::vector<std::string> diff{"--diff", file("boot.lst"), "--json", file("find.fkt")};

@@ -377,6 +377,8 @@ TEST_CASE("the tool's exit status says what went wrong") {
   CHECK(status({"--svg", picture.c_str(), "--from", "soon", recording.c_str()}) == kUsage);
   CHECK(status({"--from", "1s", recording.c_str()}) == kUsage);
   CHECK(status({"--text", "--no-browser", recording.c_str()}) == kUsage);
+  CHECK(status({"--text", "--time", "hours", recording.c_str()}) == kUsage);
+  CHECK(status({"--time", "us", recording.c_str()}) == kUsage);
   const std::string empty = std::filesystem::temp_directory_path() / "fkt-selection-test.fkt";
   TraceBuilder b;
   const Bytes file = b.finish();
@@ -537,6 +539,10 @@ TEST_CASE("the overview as a picture and as text") {
   CHECK(text.find("cpu 0   ") == 0);
   CHECK(text.find('x') != std::string::npos);
   CHECK(text.find("events lost there, 1234 in all") != std::string::npos);
+  const Overview in_us(*trace, density.cells(scale), {}, TraceBuilder::kStart, {}, TimeUnit::us);
+  const std::string times = in_us.text();
+  CHECK(times.find("\n        0.000 us ") != std::string::npos);
+  CHECK(text.find(" us") == std::string::npos);
   if (!png_available()) return;
   const Result<std::string> png = png_of(svg);
   REQUIRE(png);

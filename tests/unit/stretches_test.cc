@@ -330,7 +330,8 @@ TEST_CASE("fkt_extract: several stretches, in any order, are put together") {
   refused({"--pages", "1-0"});
   cut({"--from", "1us", "--to", "2us", "--from", "100us", "--to", "110us"});
   CHECK(run_tool(cli::kd, "fkt_kd", {"--tasks", out}).text.find("find ") != std::string::npos);
-  const Ran path = run_tool(cli::kd, "fkt_kd", {"--critical-path", "730", "--time", "us", out});
+  const Ran path =
+      run_tool(cli::kd, "fkt_kd", {"--critical-path", "730", "--steps", "--time", "us", out});
   CHECK(path.status == 0);
   CHECK(path.text.find("       2.000       98.000      730 find, not known\n") !=
         std::string::npos);
