@@ -17,21 +17,28 @@ inline constexpr std::size_t kFlushBytes = 256 << 10;  // output is written in p
 
 // Reads the events up to request.selection.to and calls each(event, place) for each, after the
 // analysis has applied it, until that returns false. Returns false if it did. Adds the number of
-// events that the selection has to `shown`.
-template <class Each>
+// events that the selection has to `shown`. before(event) is called before the analysis applies it.
+template <class Each, class Before>
 bool follow(const Trace& trace, const PrintRequest& request, Analysis& analysis,
-            std::uint64_t& shown, Each each) {
+            std::uint64_t& shown, Each each, Before before) {
   constexpr std::uint64_t kProgressEvents = 1 << 18;
   Progress progress("reading");
   const std::uint64_t total = events_of(trace);
   std::uint64_t done = 0;
   for (const Event& event : trace.events({.from = {}, .to = request.selection.to, .cpu = {}})) {
+    before(event);
     const Analysis::Place& place = analysis.add(event);
     if (++done % kProgressEvents == 0) progress.update(done, total);
     shown += place.shown;
     if (!each(event, place)) return false;
   }
   return true;
+}
+
+template <class Each>
+bool follow(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+            std::uint64_t& shown, Each each) {
+  return follow(trace, request, analysis, shown, each, [](const Event&) {});
 }
 
 }  // namespace fkt::cli

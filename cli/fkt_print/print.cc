@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,28 +44,46 @@ void add_up(const Trace& trace, const PrintRequest& request, Analysis& analysis)
   analysis.finish(!request.selection.to, recording_end(trace));
 }
 
+// Where a part of the recording is dumped, the moment from which on: then it is said what each CPU
+// did at it. Not where single events are chosen.
+std::optional<std::uint64_t> cut_of(const PrintRequest& request, const Analysis& analysis) {
+  const Selection& s = analysis.selection();
+  const bool chosen = s.layer || s.own || s.where || s.dump_pid || !s.parts.empty();
+  return request.json || chosen ? std::nullopt : s.from;
+}
+
 // Prints the events while reading and counts them in `shown`. Returns false when the reader of
 // stdout has closed the pipe.
 Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analysis& analysis,
                           const TimeFormat& time, std::uint64_t& shown) {
-  const EventDump dump(analysis, time);
+  const EventDump dump(analysis, time, request.codes);
   TextWriter out;
   if (!request.json) dump.title(out);
+  std::optional<std::uint64_t> cut = cut_of(request, analysis);
+  const auto say_states = [&] {
+    dump.states(out, *cut);
+    cut.reset();
+  };
   Result<bool> wanted = true;
-  const bool all = follow(trace, request, analysis, shown,
-                          [&](const Event& event, const Analysis::Place& place) {
-                            if (!place.shown) return true;
-                            if (request.json) {
-                              dump.json_line(out, event, place);
-                            } else {
-                              dump.line(out, event, place);
-                            }
-                            if (out.size() < kFlushBytes) return true;
-                            wanted = put(out.view());
-                            out.clear();
-                            return wanted && *wanted;
-                          });
+  const bool all = follow(
+      trace, request, analysis, shown,
+      [&](const Event& event, const Analysis::Place& place) {
+        if (!place.shown) return true;
+        if (request.json) {
+          dump.json_line(out, event, place);
+        } else {
+          dump.line(out, event, place);
+        }
+        if (out.size() < kFlushBytes) return true;
+        wanted = put(out.view());
+        out.clear();
+        return wanted && *wanted;
+      },
+      [&](const Event& event) {
+        if (cut && event.clock >= *cut) say_states();
+      });
   if (!all) return wanted;
+  if (cut) say_states();
   analysis.finish(!request.selection.to, recording_end(trace));
   return put(out.view());
 }

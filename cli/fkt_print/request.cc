@@ -107,7 +107,7 @@ void add_print_options(Options& options) {
       "summary", "one screen: where the command's time went, its slowest calls")(
       "top", value("N"), "of each table only the first N rows")(
       "json", "as JSON: one object a line for events and tables, one for the statistics")(
-      "csv", "as CSV: all but the events")(
+      "csv", "as CSV: all but the events")("codes", "with each event its code, in hexadecimal")(
       "time", value("UNIT"),
       "times in cycles, ns, us, ms or s (default: what suits each; JSON and CSV: cycles)")(
       ",k", "leave user-level time out of the histogram")(
@@ -134,6 +134,8 @@ Result<PrintRequest> print_request(const Options& options) {
   if (!view) return view.error();
   const Status format = choose_format(options, r);
   if (!format) return format.error();
+  r.codes = options.has("codes");
+  if (r.codes && (!r.dump || r.json)) return usage("--codes: only with the events as text");
   r.without_user = options.has("-k");
   if (r.without_user && !r.statistics) {
     return usage("-k: only with the statistics, which --dump and --counts leave out");

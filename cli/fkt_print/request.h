@@ -27,6 +27,7 @@ struct PrintRequest {
   TimeUnit unit = TimeUnit::cycles;
   bool dump = true, statistics = true, counts = false, json = false, csv = false,
        without_user = false;
+  bool codes = false;  // --codes: of the events, in the dump
   std::optional<SlowestRequest> slowest;
   std::string process;  // -p with a name, whose number is to be found; empty: none
   View view = View::none;

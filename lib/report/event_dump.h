@@ -2,6 +2,8 @@
 // The dump: one line per event, as text (2005 report, figure 3) or as JSON.
 #pragma once
 
+#include <string_view>
+
 #include "lib/analyse/analysis.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
@@ -11,20 +13,26 @@ namespace fkt {
 
 class EventDump {
  public:
-  EventDump(const Analysis& analysis, const TimeFormat& time)
-      : analysis_(analysis), time_(time), format_(analysis, time_) {}
+  // codes: the text has a column with each event's code.
+  EventDump(const Analysis& analysis, const TimeFormat& time, bool codes = false)
+      : analysis_(analysis), time_(time), format_(analysis, time_), codes_(codes) {}
 
   // Writes the column titles, two lines.
   void title(TextWriter& out) const;
+  // Writes a line for each CPU (of the selection) of which it is known what it does at this moment
+  // of the pass: the task that it runs, the call or interrupt in it, and since when.
+  void states(TextWriter& out, std::uint64_t clock) const;
   // Writes an event: time since the recording's start, time since the previous event of the same
-  // CPU, CPU, pid, code, name indented by the depth of open calls, arguments. A gap is a line of
-  // its own.
+  // CPU, CPU, the thread's number and name, the code, the event's name indented by the depth of
+  // open calls, arguments. A gap is a line of its own.
   void line(TextWriter& out, const Event& event, const Analysis::Place& place) const;
   // Writes an event as one JSON object on a line; its keys are described in fkt_print(1).
   void json_line(TextWriter& out, const Event& event, const Analysis::Place& place) const;
 
  private:
   void gap(TextWriter& out, const Event& event) const;
+  void wide(TextWriter& out, const Event& event, std::string_view now, std::string_view ago,
+            std::string_view task) const;
   std::uint16_t code(const Event& event) const;
   std::uint64_t since_start(std::uint64_t clock) const {
     return clock > analysis_.start() ? clock - analysis_.start() : 0;
@@ -33,6 +41,7 @@ class EventDump {
   const Analysis& analysis_;
   const TimeFormat time_;
   const EventFormat format_;
+  const bool codes_;
 };
 
 }  // namespace fkt

@@ -24,7 +24,7 @@ class Analyzed {
         time_(unit, trace_.info().clocks.ticks_per_second()),
         analysis_(trace_.info(), selection) {
     analysis_.keep_histograms();
-    const EventDump lines(analysis_, time_);
+    const EventDump lines(analysis_, time_, true);
     TextWriter text, json;
     for (const Event& event : trace_.events({.from = {}, .to = selection.to, .cpu = {}})) {
       const Analysis::Place& place = analysis_.add(event);

@@ -126,7 +126,7 @@ TEST_CASE("calls are shown where they began, nested, under the system call") {
   std::string names;
   for (const char* part = a.dump().c_str(); const char* end = std::strchr(part, '\n');
        part = end + 1) {
-    names += std::string(part + 41, end) + "\n";
+    names += std::string(part + 57, end) + "\n";
   }
   CHECK(names ==
         "0010 sys_read\n"
