@@ -23,6 +23,7 @@
 #include "lib/picture/flame_graph.h"
 #include "lib/report/function_report.h"
 #include "lib/report/histogram_report.h"
+#include "lib/report/kft_head.h"
 #include "lib/report/off_cpu_report.h"
 #include "lib/report/path_report.h"
 #include "lib/report/task_report.h"
@@ -95,8 +96,16 @@ Result<bool> call_trace(CallSource& source, const KdRequest& request, const Time
     wanted = written && *written;
     lines.clear();
   };
-  const CallTraceShape shape{request.interleaved, request.long_form, request.shape.above};
-  CallTrace trace(shape, time, source.start(), source.types().name, task_name(source), flush);
+  const bool is_log = request.output == KdOutput::kft_log;
+  const CallTraceShape shape{request.interleaved, is_log, request.long_form, request.shape.above};
+  std::uint64_t start = source.start();
+  if (is_log) {
+    const KftEnds ends = find_kft_ends(*source.trace());
+    if (ends.begin) start = ends.begin->clock;
+    const Result<bool> written = put(kft_head(*source.trace(), ends));
+    if (!written || !*written) return written;
+  }
+  CallTrace trace(shape, time, start, source.types().name, task_name(source), flush);
   const Result<bool> done = read(source, &trace, wanted);
   if (!done) return done.error();
   trace.finish();
@@ -216,7 +225,11 @@ Result<bool> output(CallSource& source, const KdRequest& request, const TimeForm
   if (states && source.analysis() == nullptr) {
     return usage(request.file + ": a KFT log does not say what its tasks did between calls");
   }
-  if (request.output == KdOutput::trace) return call_trace(source, request, time);
+  if (request.output == KdOutput::kft_log && source.trace() == nullptr) {
+    return usage(request.file + ": is a KFT log already");
+  }
+  if (request.output == KdOutput::trace || request.output == KdOutput::kft_log)
+    return call_trace(source, request, time);
   Result<std::string> text = std::string();
   if (request.off_cpu) {
     text = off_cpu(source, request, time);

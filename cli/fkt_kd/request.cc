@@ -22,7 +22,8 @@ constexpr OutputOption kOutputs[] = {{"histogram", "--histogram", KdOutput::hist
                                      {"-c", "-c", KdOutput::trace},
                                      {"folded", "--folded", KdOutput::folded},
                                      {"flamegraph", "--flamegraph", KdOutput::flamegraph},
-                                     {"dot", "--dot", KdOutput::dot}};
+                                     {"dot", "--dot", KdOutput::dot},
+                                     {"kft-log", "--kft-log", KdOutput::kft_log}};
 
 Status choose_output(const Options& options, KdRequest& r) {
   const char* chosen = nullptr;
@@ -106,7 +107,9 @@ void add_kd_options(Options& options) {
       "--dot the same as paths")("flamegraph",
                                  "an SVG picture: CPU time by task and path of calls")(
       "folded", "the same as lines of a path and its time, in ns")(
-      "dot", "the same as a tree for Graphviz");
+      "dot", "the same as a tree for Graphviz")(
+      "kft-log",
+      "a recording as KFT's text log: a line per call, in the order in which they began");
   add_selection_options(options.section("Which part (calls that began in it; not of a KFT log)"));
   options.section("How it is printed")("json", "as JSON")("csv", "as CSV")(
       "time", value("UNIT"),

@@ -14,7 +14,17 @@
 
 namespace fkt::cli {
 
-enum class KdOutput { table, histogram, tasks, critical_path, trace, folded, flamegraph, dot };
+enum class KdOutput {
+  table,
+  histogram,
+  tasks,
+  critical_path,
+  trace,
+  folded,
+  flamegraph,
+  dot,
+  kft_log
+};
 enum class KdFormat { text, json, csv };
 
 struct KdRequest {

@@ -13,6 +13,7 @@
 #include "cli/fkt_record/engine_name.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "cli/fkt_record/instruments/place_list.h"
+#include "cli/fkt_record/kft_request.h"
 #include "lib/base/suggest.h"
 #include "lib/format/page_group.h"
 #include "lib/record/condition_compiler.h"
@@ -59,6 +60,11 @@ void add_options(Options& options) {
       "also kernel functions, tracepoints, instructions: call:vfs_*, 'call:ext4:* if duration > "
       "1ms "
       "&& ret < 0', fn:vfs_*:entry, tp:block:*, at:vfs_read+0; can be given several times")(
+      "kft", value("FILE"),
+      "what a configuration of KFT says (fkt-kft(5)), in the place of -i; -k is then process")(
+      "explain",
+      "with --kft: say in words what the configuration does, and as which instruments; "
+      "record nothing")(
       "list", cli::values("PLACE"),
       "show the functions, tracepoints and instructions that this place is, with -v also those "
       "left out and why; record nothing")(
@@ -266,6 +272,18 @@ Status check_layers(const Request& r) {
   return Done{};
 }
 
+// Reads --kft: its triggers must be the first instruments.
+Status read_kft(const Options& options, Request& r) {
+  if (!options.has("kft")) return Done{};
+  if (options.has("flight") || options.has("when-full")) {
+    return usage("--kft: the configuration says what happens when the buffer is full (overwrite)");
+  }
+  const Result<KftPlan> plan = read_kft_plan(options.text("kft"));
+  if (!plan) return plan.error();
+  if (!options.has("-k")) r.mask = 1ULL << FKT_L_PROCESS;
+  return add_kft(*plan, r);
+}
+
 Status read_instruments(const Options& options, Request& r) {
   for (const std::string& text : options.texts("instrument")) {
     Result<Instrument> instrument = Instrument::parse(text);
@@ -360,6 +378,7 @@ Result<Request> request_of(const Options& options) {
   Request r;
   Status status = read_layers(options, r);
   if (status) status = read_numbers(options, r);
+  if (status) status = read_kft(options, r);
   if (status) status = read_rest(options, r);
   if (status) status = check(options, r);
   if (status) status = check_files(options, r);
@@ -379,6 +398,14 @@ int show_places(const Options& options) {
   return shown ? cli::kDone : cli::fail(shown.error());
 }
 
+int show_kft(const Options& options) {
+  if (!options.has("kft")) return cli::fail(usage("--explain: only with --kft"));
+  const Result<KftPlan> plan = read_kft_plan(options.text("kft"));
+  if (!plan) return cli::fail(plan.error());
+  const Result<bool> shown = cli::put(explain_kft(*plan));
+  return shown ? cli::kDone : cli::fail(shown.error());
+}
+
 }  // namespace
 
 Result<remote::Address> Request::address() const {
@@ -392,6 +419,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   if (const auto status = options.parse(argc, argv)) return {std::nullopt, *status};
   if (options.has("layers")) return {std::nullopt, show_layers()};
   if (options.has("list")) return {std::nullopt, show_places(options)};
+  if (options.has("explain")) return {std::nullopt, show_kft(options)};
   Result<Request> request = request_of(options);
   if (!request) return {std::nullopt, cli::fail(request.error())};
   const auto all = static_cast<std::size_t>(argc);

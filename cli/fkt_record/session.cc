@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/core.h>
@@ -31,6 +32,12 @@ namespace {
 
 constexpr std::uint64_t kStatusPeriod = 500'000'000;  // ns
 constexpr std::uint64_t kOwnPeriod = 1'000'000'000;   // ns
+
+// How often to look whether a recording of this duration has begun with a hit (ns): it ends so much
+// later at most.
+std::uint64_t begin_period(std::uint64_t duration_ns) {
+  return std::clamp<std::uint64_t>(duration_ns / 20, 1'000'000, 50'000'000);
+}
 
 int failed(const Error& error) {
   const int status = cli::fail(error);
@@ -68,8 +75,10 @@ class Session {
 
  private:
   std::optional<int> start();
+  std::optional<int> wait_for_begin();
   Status make_timers();
   void wait_for_something();
+  bool duration_is_over();
   void take_signals();
   void take_signal(const signalfd_siginfo& info);
   void reap();
@@ -105,6 +114,7 @@ class Session {
   ModuleWatch modules_;
   std::optional<int> workload_status_;  // status of waitpid(2)
   bool recording_runs_ = false;
+  bool waits_for_hit_ = false;  // that begins the recording; until the duration's timer has seen it
   bool failed_ = false;
   Timer status_timer_, duration_timer_, own_timer_;
   SelfLoad self_load_;
@@ -112,16 +122,40 @@ class Session {
   std::chrono::steady_clock::time_point started_;
 };
 
+// Waits until the recording may begin. Returns an exit status if a signal ends it before.
+std::optional<int> Session::wait_for_begin() {
+  if (!request_.begins_at) return std::nullopt;
+  const std::chrono::steady_clock::time_point when{*request_.begins_at};
+  if (when <= std::chrono::steady_clock::now()) return std::nullopt;
+  const Result<Timer> timer = Timer::make(0, 0);
+  if (!timer) return failed(timer.error());
+  timer->set_at(when);
+  pollfd fds[] = {{timer->fd(), POLLIN, 0}, {signals_.end_fd(), POLLIN, 0}};
+  while (::poll(fds, std::size(fds), -1) < 0) continue;
+  if (!fds[1].revents) return std::nullopt;
+  const auto info = signals_.next();
+  return 128 + static_cast<int>(info ? info->ssi_signo : SIGTERM);
+}
+
 // Starts the recording and the workload. Returns an exit status if one of them fails.
 std::optional<int> Session::start() {
   Status ready = make_timers();
+  if (const auto ended = ready ? wait_for_begin() : std::nullopt) {
+    recording_.discard();
+    return ended;
+  }
   if (ready) ready = recording_.start();
   if (!ready) {
     recording_.discard();
     return failed(ready.error());
   }
   started_ = std::chrono::steady_clock::now();
-  if (request_.duration_ns) duration_timer_.set(*request_.duration_ns);
+  if (request_.duration_ns) {
+    const InstrumentSetup* const setup = recording_.instruments().setup();
+    waits_for_hit_ = setup != nullptr && setup->has(Action::Kind::start);
+    duration_timer_.set(waits_for_hit_ ? begin_period(*request_.duration_ns)
+                                       : *request_.duration_ns);
+  }
   if (workload_) {
     if (const auto not_run = workload_->start()) {
       recording_.discard();
@@ -196,8 +230,8 @@ void Session::wait_for_something() {
   // The recording has stopped by itself, its duration is over, or the workload has ended.
   const bool by_itself =
       (fds[kDevice].revents & POLLPRI) || fds[kDrain].revents || fds[kSync].revents;
-  if (by_itself || fds[kDuration].revents || (workload_ && !workload_runs()))
-    return end_recording();
+  const bool is_over = fds[kDuration].revents && duration_is_over();
+  if (by_itself || is_over || (workload_ && !workload_runs())) return end_recording();
   if (stream && ((fds[kDevice].revents & POLLIN) || fds[kOut].revents)) move_stream();
   if (fds[kStatus].revents) draw_status();
   if (fds[kShare].revents) look_at_share();
@@ -210,6 +244,15 @@ void Session::wait_for_something() {
   if (fds[kModules].revents && modules_.take()) recording_.instruments().modules_changed();
   if (fds[kAsked].revents) take_request();
   if (fds[kDevice].revents & POLLRDBAND) condition_true(*snapshots);
+}
+
+// The duration counts from the hit that begins the recording: until then its timer looks for that.
+bool Session::duration_is_over() {
+  if (!waits_for_hit_) return true;
+  const Result<fkt_status> status = recording_.device().status();
+  waits_for_hit_ = !status || status->flags & FKT_STATUS_WAITS;
+  duration_timer_.set(waits_for_hit_ ? begin_period(*request_.duration_ns) : *request_.duration_ns);
+  return false;
 }
 
 void Session::take_answer() {

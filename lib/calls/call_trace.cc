@@ -21,6 +21,11 @@ std::uint64_t index_of(std::uint64_t tag) {
   return tag & ((std::uint64_t{1} << kIndexBits) - 1);
 }
 
+// Puts a name as one word: "irq_14_ide0".
+void put_word(TextWriter& out, std::string_view name) {
+  for (const char c : name) out.put(c == ' ' ? '_' : c);
+}
+
 }  // namespace
 
 CallTrace::CallTrace(const CallTraceShape& shape, const TimeFormat& time, std::uint64_t start,
@@ -31,7 +36,7 @@ CallTrace::CallTrace(const CallTraceShape& shape, const TimeFormat& time, std::u
       type_(std::move(type)),
       task_(std::move(task)),
       flush_(std::move(flush)) {
-  title();
+  if (!shape_.kft_log) title();
 }
 
 void CallTrace::title() {
@@ -61,7 +66,7 @@ void CallTrace::begin(OpenSpan& call, const SpanPlace& place) {
   call.tag = kNoLine;
   if (!call.selected) return;
   std::uint64_t number = 0;
-  if (!shape_.interleaved) {
+  if (!in_order()) {
     const bool nested = place.around != nullptr && place.around->tag != kNoLine;
     number = nested ? tree_of(place.around->tag) : new_tree();
   }
@@ -71,6 +76,7 @@ void CallTrace::begin(OpenSpan& call, const SpanPlace& place) {
   line.begin = call.begin;
   line.pid = place.pid;
   line.type = call.type;
+  if (place.around != nullptr) line.caller = place.around->type;
   line.task = place.task;
   line.cpu = place.cpu;
   line.depth = place.depth;
@@ -95,7 +101,7 @@ void CallTrace::end(const OpenSpan& call, Outcome outcome, const SpanPlace& plac
     line.off = call.blocked.ticks + call.sub_blocked + call.preempted.ticks + call.sub_preempted;
     if (line.whole) line.duration = place.clock - call.begin;
   }
-  if (shape_.interleaved) {
+  if (in_order()) {
     while (!tree.lines.empty() && tree.lines.front().ended) print_front(tree);
     return;
   }
@@ -106,7 +112,7 @@ void CallTrace::end(const OpenSpan& call, Outcome outcome, const SpanPlace& plac
 }
 
 void CallTrace::make_room() {
-  if (shape_.interleaved) return print_front(trees_[0]);
+  if (in_order()) return print_front(trees_[0]);
   const auto longest = std::max_element(trees_.begin(), trees_.end(), [](auto& x, auto& y) {
     return x.second.lines.size() < y.second.lines.size();
   });
@@ -123,7 +129,9 @@ void CallTrace::finish() {
 void CallTrace::print_front(Tree& tree) {
   const Line& line = tree.lines.front();
   early_ += !line.ended;
-  if (shape_.above == 0 || (line.whole && line.duration > shape_.above)) print(line);
+  if (shape_.above == 0 || (line.whole && line.duration > shape_.above)) {
+    shape_.kft_log ? print_kft(line) : print(line);
+  }
   tree.lines.pop_front();
   tree.first++;
   held_--;
@@ -169,6 +177,27 @@ void CallTrace::print(const Line& line) {
   const std::uint32_t marks = std::min(line.depth, kDeepest) + line.interrupt;
   for (std::uint32_t i = 0; i < marks; i++) out_.put(line.interrupt ? "!  " : "|  ");
   out_.put(type_(line.type));
+  out_.put('\n');
+}
+
+// "    23662       1333       0                    con_init   console_init": us since the start.
+void CallTrace::print_kft(const Line& line) {
+  constexpr std::size_t kEntry = 8, kDelta = 11, kPid = 8, kFunction = 28;
+  constexpr std::uint64_t kNsPerUs = 1000;
+  out_.right(time_.ns(line.begin - std::min(line.begin, start_)) / kNsPerUs, kEntry);
+  if (line.whole) {
+    out_.right(time_.ns(line.duration) / kNsPerUs, kDelta);
+  } else {
+    out_.right("no exit", kDelta);
+  }
+  TextWriter pid, name;
+  pid.number_signed(line.pid);
+  if (line.interrupt) pid.put('i');
+  out_.right(pid.view(), kPid);
+  put_word(name, type_(line.type));
+  out_.right(name.view(), kFunction);
+  out_.put("   ");
+  put_word(out_, line.caller == kNoType ? std::string_view("-") : type_(line.caller));
   out_.put('\n');
 }
 

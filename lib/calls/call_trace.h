@@ -5,8 +5,9 @@
 //
 // A call's duration is known only when it ends, so lines are held back. By default the lines of a
 // tree of calls are held until its outermost call ends; interleaved, a line is held until all lines
-// before it are complete. When more than kMostHeld lines are held, the longest tree, or the first
-// line, is printed with dashes for what is not known yet.
+// before it are complete. As KFT's log it has the form that lib/calls/kft_log.h reads. When more
+// than kMostHeld lines are held, the longest tree, or the first line, is printed with dashes for
+// what is not known yet.
 #pragma once
 
 #include <deque>
@@ -23,6 +24,7 @@ namespace fkt {
 
 struct CallTraceShape {
   bool interleaved = false;  // lines of all tasks and interrupts in time order, not tree by tree
+  bool kft_log = false;      // as KFT's log, whose title is not printed here; implies interleaved
   bool long_form = false;    // also CPU time, time switched out, time in interrupts, and the CPU
   std::uint64_t above = 0;   // print only calls that took longer (ticks)
 };
@@ -53,7 +55,7 @@ class CallTrace : public SpanObserver {
     std::uint64_t begin = 0;
     std::uint64_t duration = 0, local = 0, cpu_time = 0, off = 0;
     std::int64_t pid = 0;
-    TypeIndex type = kNoType;
+    TypeIndex type = kNoType, caller = kNoType;
     std::uint32_t task = 0, cpu = 0, depth = 0;
     bool interrupt = false;
     bool ended = false;  // the call has ended, perhaps unseen
@@ -64,10 +66,12 @@ class CallTrace : public SpanObserver {
     std::uint64_t first = 0;  // the number of lines[0] in the tree
   };
 
+  bool in_order() const { return shape_.interleaved || shape_.kft_log; }
   std::uint64_t new_tree();
   void make_room();
   void print_front(Tree& tree);
   void print(const Line& line);
+  void print_kft(const Line& line);
   void print_context(const Line& line);
   void title();
 

@@ -48,7 +48,7 @@ bool is_head(std::string_view line) {
 
 }  // namespace
 
-std::optional<KftCall> parse_kft_line(std::string_view line) {
+std::optional<KftCall> parse_kft_line(std::string_view line, bool zero_is_short) {
   // Control characters are refused, because names are written to terminals.
   if (std::any_of(line.begin(), line.end(), [](char c) {
         return (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\r') || c == 0x7f;
@@ -60,9 +60,11 @@ std::optional<KftCall> parse_kft_line(std::string_view line) {
   const std::string_view delta = word(line);
   if (delta == "no") {
     if (word(line) != "exit") return std::nullopt;
-  } else if (!time(delta, call.delta)) {
-    // -1 and -2 mark calls that were logged for another reason than their duration.
-    if (delta != "-1" && delta != "-2") return std::nullopt;
+  } else if (time(delta, call.delta)) {
+    call.exit_seen = call.delta != 0 || zero_is_short;
+  } else if (delta != "-1" && delta != "-2") {
+    // These mark calls that were logged for another reason than their duration.
+    return std::nullopt;
   }
   if (!pid(word(line), call)) return std::nullopt;
   call.function = word(line);
@@ -86,9 +88,11 @@ bool looks_like_kft(std::string_view text) {
 Result<KftCounts> read_kft(std::string_view text, const std::string& name,
                            const std::function<void(const KftCall&)>& call) {
   KftCounts counts;
+  bool zero_is_short = false;
   for (std::size_t number = 1; !text.empty(); number++) {
     const std::string_view line = take_until(text, '\n');
-    if (const auto parsed = parse_kft_line(line)) {
+    zero_is_short |= counts.calls == 0 && line == kKftZeroIsShort;
+    if (const auto parsed = parse_kft_line(line, zero_is_short)) {
       counts.calls++;
       call(*parsed);
     } else if (counts.calls > 0 && line.find_first_not_of(" \t\r") != std::string_view::npos) {

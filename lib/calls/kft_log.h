@@ -7,8 +7,9 @@
 //      23662       1333       0                    con_init   console_init+0x78
 //
 // Times are in microseconds. Delta "0" or "no exit": the exit was not seen. PID "-1", or one
-// followed by "i": the call ran in an interrupt. Lines that are no call are counted, and the number
-// of the first one is kept.
+// followed by "i": the call ran in an interrupt. If the head has the line kKftZeroIsShort, as those
+// that fkt_kd writes, Delta "0" is a call of less than 1 us. Lines that are no call are counted,
+// and the number of the first one is kept.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +23,21 @@
 
 namespace fkt {
 
+inline constexpr std::string_view kKftZeroIsShort =
+    "Delta 0: less than 1 usec; no exit: the exit was not seen";
+
 struct KftCall {
-  std::uint64_t entry = 0;             // us
-  std::uint64_t delta = 0;             // us; 0: the exit was not seen
+  std::uint64_t entry = 0;  // us
+  std::uint64_t delta = 0;  // us; 0 if the exit was not seen
+  bool exit_seen = false;
   std::int64_t pid = 0;                // -1 in interrupts
   bool interrupt = false;              // runs in an interrupt
   std::string_view function;           // without "+0x0"; points into the text
   std::string_view caller, called_at;  // "console_init", "console_init+0x78"
 };
 
-// Parses one line of a log; nothing if it is not a call.
-std::optional<KftCall> parse_kft_line(std::string_view line);
+// Parses one line of a log; nothing if it is not a call. zero_is_short: as kKftZeroIsShort says.
+std::optional<KftCall> parse_kft_line(std::string_view line, bool zero_is_short = false);
 
 struct KftCounts {
   std::uint64_t calls = 0;

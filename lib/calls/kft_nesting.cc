@@ -58,7 +58,7 @@ void KftNesting::push(std::vector<Open>& stack, const KftCall& call, std::uint32
   if (!stack.empty()) stack.back().nested += call.delta;
   const std::size_t depth = stack.size();
   Open& open = stack.emplace_back();
-  open.end = call.delta == 0 ? kUnseen : call.entry + call.delta;
+  open.end = call.exit_seen ? call.entry + call.delta : kUnseen;
   open.span.type = type_of(call.function);
   open.span.kind = &stack == &interrupts_ ? SpanKind::irq : SpanKind::other;
   open.span.begin = call.entry;
@@ -151,7 +151,7 @@ void KftNesting::add(const KftCall& call) {
     // The caller of the first call with PID -1 is the interrupt itself.
     const bool makes = call.interrupt && !held_->interrupt && call.caller == held_->function &&
                        call.entry >= held_->entry;
-    held_->interrupt |= makes && (held_->delta == 0 || call.entry <= held_->entry + held_->delta);
+    held_->interrupt |= makes && (!held_->exit_seen || call.entry <= held_->entry + held_->delta);
     take(*held_);
   }
   if (call.entry < last_) {

@@ -200,7 +200,7 @@ HitResults hit_results_of(const nlohmann::json& json) {
     results.instruments.push_back(result_of(instrument));
   });
   if (json.contains("too_short") || json.contains("taken")) {
-    results.calls.emplace();
+    results.calls.emplace(HitResults::Calls{});
     get(json, "too_short", results.calls->too_short);
     get(json, "taken", results.calls->taken);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Writes the fuzzers' seeds into a folder: small recordings of every kind the reader knows, a log
-// of KFT, expressions, instruments, a tracepoint's description, requests, messages.
+// of KFT and its configurations, expressions, instruments, a tracepoint's description, requests,
+// messages.
 #include <fcntl.h>
 
 #include <cstdio>
@@ -140,6 +141,16 @@ constexpr const char* kInstruments[] = {
     "user:/usr/bin/x:func ret:string do handler mine",
 };
 
+constexpr const char* kKftConfigs[] = {
+    "new\nbegin\n  trigger start entry start_kernel\n  trigger stop exit 0xc001d804\n  filter "
+    "mintime 500\n  filter maxtime 0\n  filter noints\n  logentries 500\nend\n",
+    "trigger start time 5000000 # us\ntrigger stop time 5ms\nfilter onlyints\nprime\n",
+    "filter funclist vfs_* !vfs_w* :mod:ext4 0xc02cb754 fend\nfilter mintime 50 ext4_*\n",
+    "autorepeat\ntrigger start exit a\ntrigger stop exit b duration > 50ms && ret < 0\n",
+    "filter keep children 10% filter depth 4 filter cpu 1 filter task find filter uid 3",
+    "filter caller vfs_read filter cgroup 7 filter cputime overwrite untimed watch stack 500",
+};
+
 // What the page asks, as it stands behind "/TOKEN/api/", and whole requests.
 constexpr const char* kRequests[] = {
     "info",
@@ -192,6 +203,10 @@ int main(int argc, char** argv) {
   number = 0;
   for (const char* text : kInstruments) {
     std::ofstream(folder + "instrument-" + std::to_string(number++)) << text;
+  }
+  number = 0;
+  for (const char* text : kKftConfigs) {
+    std::ofstream(folder + "kft-config-" + std::to_string(number++)) << text;
   }
   number = 0;
   for (const char* text : kRequests) {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/kft_request.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/base/messages.h"
+#include "cli/fkt_record/instruments/instrument_setup.h"
+#include "cli/fkt_record/sections/symbol_reader.h"
+#include "lib/base/text.h"
+#include "lib/record/machine_sections.h"
+
+namespace fkt::record {
+namespace {
+
+constexpr std::string_view kFunctions = "tTwW";  // types of symbols
+
+// Looks functions up in the running kernel's list, which is read for the first of them.
+class KernelFunctions {
+ public:
+  Result<std::string> at(std::uint64_t address) {
+    if (!symbols_) {
+      Result<KernelSymbols> read = read_kallsyms();
+      if (!read) return Error{ErrorCode::usage, read.error().message};
+      symbols_ = std::make_unique<KernelSymbols>(std::move(*read));
+    }
+    if (symbols_->hidden) {
+      return Error{ErrorCode::usage,
+                   hex(address) +
+                       ": the kernel hides its addresses from who lacks CAP_SYSLOG "
+                       "(sudo); a name would do"};
+    }
+    const auto found = std::ranges::find_if(symbols_->symbols, [&](const Symbol& symbol) {
+      return symbol.address == address && kFunctions.find(symbol.type) != kFunctions.npos;
+    });
+    if (found != symbols_->symbols.end()) return std::string(found->name);
+    return Error{ErrorCode::usage,
+                 "no function of this kernel begins at " + hex(address) + " (see fkt_addr2sym)"};
+  }
+
+ private:
+  std::unique_ptr<KernelSymbols> symbols_;
+};
+
+}  // namespace
+
+Result<KftPlan> read_kft_plan(const std::string& path) {
+  const Result<std::string> text = read_file(path == "-" ? "/dev/stdin" : path);
+  if (!text) return Error{ErrorCode::usage, "--kft: " + text.error().message};
+  KernelFunctions functions;
+  return plan_kft(*text, path, [&](std::uint64_t address) { return functions.at(address); });
+}
+
+std::string explain_kft(const KftPlan& plan) {
+  std::string text, command = "fkt_record -k process";
+  for (const std::string& sentence : plan.explanation) text += sentence + '\n';
+  for (const std::string& instrument : plan.instruments) {
+    command += " \\\n    -i " + shell_word(instrument);
+  }
+  if (plan.lasts) command += " \\\n    --duration " + std::to_string(plan.lasts->count()) + "ns";
+  if (plan.overwrites) command += " \\\n    --when-full=overwrite";
+  return text + "\nas instruments: " + command + '\n';
+}
+
+Status add_kft(const KftPlan& plan, Request& request) {
+  for (const std::string& line : plan.instruments) {
+    Result<Instrument> instrument = Instrument::parse(line);
+    if (!instrument) return cli::usage("--kft: " + line + ": " + instrument.error().message);
+    const Status good = check_instrument(*instrument);
+    if (!good) return good;
+    request.instruments.push_back(std::move(*instrument));
+  }
+  if (plan.lasts && request.duration_ns) {
+    return cli::usage("--duration: the configuration has a trigger stop time, which is the same");
+  }
+  if (plan.lasts) request.duration_ns = static_cast<std::uint64_t>(plan.lasts->count());
+  request.begins_at = plan.begins_at;
+  if (plan.overwrites) request.when_full = Request::WhenFull::overwrite;
+  return Done{};
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The option --kft: a configuration of KFT in the place of instruments.
+#pragma once
+
+#include <string>
+
+#include "cli/fkt_record/request.h"
+#include "lib/instrument/kft_plan.h"
+
+namespace fkt::record {
+
+// path: "-" is standard input. Error: it cannot be read, or plan_kft() refuses it.
+Result<KftPlan> read_kft_plan(const std::string& path);
+
+// What it does, in plain words, and the command line that it comes to.
+std::string explain_kft(const KftPlan& plan);
+
+// Adds what the plan asks for. Error (usage): the request has the same already, or no instrument
+// can do it.
+Status add_kft(const KftPlan& plan, Request& request);
+
+}  // namespace fkt::record

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/instrument/kft_plan.h"
+
+#include <fkt/kft_parse.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "lib/base/text.h"
+#include "lib/query/expression.h"
+
+namespace fkt {
+namespace {
+
+// Set while a run of a configuration that repeats lasts.
+constexpr const char* kRuns = "kft_runs";
+
+// "500us": the largest unit of which the time is a whole number.
+std::string time_text(std::uint64_t ns) {
+  constexpr std::pair<std::uint64_t, const char*> kUnits[] = {
+      {1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}};
+  for (const auto& [unit, name] : kUnits) {
+    if (ns % unit == 0) return std::to_string(ns / unit) + name;
+  }
+  return std::to_string(ns) + "ns";
+}
+
+// "a, b and c"
+std::string enumerate(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); i++) {
+    if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+// The functions that one instrument is on.
+struct Group {
+  std::string place;  // behind "call:", without what is left out
+  bool is_pattern = false;
+  std::uint64_t mintime = 0;  // ns
+  std::string words;          // in the explanation
+};
+
+class Planner {
+ public:
+  Planner(std::string_view text, const std::string& path, const FunctionAt& function_at)
+      : text_(text), path_(path), function_at_(function_at) {}
+
+  Result<KftPlan> plan() {
+    fkt_kft_error error{};
+    const auto size = static_cast<__u32>(std::min<std::size_t>(text_.size(), UINT32_MAX));
+    if (fkt_kft_parse(text_.data(), size, config_.get(), &error) == 0) {
+      return Error{ErrorCode::usage, path_ + ':' + std::to_string(error.line) + ':' +
+                                         std::to_string(error.column) + ": " + error.message};
+    }
+    Status done = refuse_impossible();
+    if (done) done = triggers();
+    if (done) done = watch();
+    if (done) done = records();
+    if (!done) return done.error();
+    plan_.overwrites = says(FKT_KFT_OVERWRITE);
+    if (plan_.overwrites) {
+      plan_.explanation.push_back(
+          "when the buffer is full, the oldest calls are overwritten: the file has the newest "
+          "ones");
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  bool says(fkt_kft_key key) const { return fkt_kft_says(config_.get(), key) != 0; }
+  bool repeats() const { return says(FKT_KFT_AUTOREPEAT); }
+  std::string word(const fkt_kft_word& word) const {
+    return std::string(text_.substr(word.at, word.bytes));
+  }
+  Error wrong(const fkt_kft_word& at, const std::string& what) const {
+    return {ErrorCode::usage,
+            path_ + ':' + std::to_string(at.line) + ':' + std::to_string(at.column) + ": " + what};
+  }
+
+  // What no instrument can do.
+  Status refuse_impossible() const {
+    constexpr std::pair<fkt_kft_key, const char*> kImpossible[] = {
+        {FKT_KFT_CPUTIME, "durations are those of the clock; fkt_kd shows the time on the CPU"},
+        {FKT_KFT_CALLER, "instruments do not ask who called"},
+        {FKT_KFT_DEPTH, "instruments do not know how deep a call is"},
+        {FKT_KFT_KEEP, "what a slow call has called is not kept until it returns"},
+        {FKT_KFT_LOGENTRIES, "the number of calls is not limited; fkt_record -s limits the bytes"},
+    };
+    for (const auto& [key, why] : kImpossible) {
+      if (says(key)) return cannot(key, why);
+    }
+    if (says(FKT_KFT_WATCH) && config_->is_worst_stack != 0) {
+      return cannot(FKT_KFT_WATCH, "only \"watch stack\" can be done, with a limit that stays");
+    }
+    if (config_->prime.moment > FKT_KFT_NEVER && config_->prime.moment != FKT_KFT_NOW) {
+      return cannot(FKT_KFT_PRIME, "only \"prime\" alone can be done, which the start does");
+    }
+    if (!repeats()) return Done{};
+    for (const fkt_kft_key key : {FKT_KFT_START, FKT_KFT_STOP}) {
+      const fkt_kft_trigger& trigger = key == FKT_KFT_START ? config_->start : config_->stop;
+      if (trigger.moment == FKT_KFT_NEVER || trigger.moment == FKT_KFT_TIME) {
+        return wrong(config_->said[says(key) ? key : FKT_KFT_AUTOREPEAT],
+                     "autorepeat needs a trigger start and a trigger stop by entry or exit");
+      }
+    }
+    return Done{};
+  }
+
+  Error cannot(fkt_kft_key key, const std::string& why) const {
+    return wrong(config_->said[key], "\"" + word(config_->said[key]) + "\" cannot be done: " + why);
+  }
+
+  Result<std::string> name_of(const fkt_kft_function& function) const {
+    if (function.kind != FKT_KFT_ADDRESS) return word(function.word);
+    Result<std::string> name = function_at_(function.address);
+    if (!name) return wrong(function.word, name.error().message);
+    return name;
+  }
+
+  // ---- triggers ----
+
+  Status triggers() {
+    Status done = trigger(config_->start, true);
+    if (done) done = trigger(config_->stop, false);
+    return done;
+  }
+
+  Status trigger(const fkt_kft_trigger& trigger, bool is_start) {
+    switch (trigger.moment) {
+      case FKT_KFT_NEVER:
+        plan_.explanation.emplace_back(is_start ? "the recording begins at once"
+                                                : "it ends when the command does, or with Ctrl-C");
+        return Done{};
+      case FKT_KFT_TIME:
+        return at_time(trigger, is_start);
+      default:
+        return by_hit(trigger, is_start);
+    }
+  }
+
+  Status at_time(const fkt_kft_trigger& trigger, bool is_start) {
+    const std::chrono::nanoseconds time(static_cast<std::int64_t>(trigger.time));
+    if (is_start) {
+      plan_.begins_at = time;
+      plan_.explanation.push_back("the recording begins, and the command is run, " +
+                                  time_text(trigger.time) +
+                                  " after the machine's start; at once if that is over");
+      return Done{};
+    }
+    if (time.count() == 0) return wrong(config_->said[FKT_KFT_STOP], "a stop after no time");
+    plan_.lasts = time;
+    plan_.explanation.push_back("it ends " + time_text(trigger.time) + " after its begin");
+    return Done{};
+  }
+
+  Status by_hit(const fkt_kft_trigger& trigger, bool is_start) {
+    const Result<std::string> name = name_of(trigger.function);
+    if (!name) return name.error();
+    const bool at_entry = trigger.moment == FKT_KFT_ENTRY;
+    std::string line = at_entry ? "fn:" + *name + ":entry" : "call:" + *name;
+    const std::string condition = word(trigger.condition);
+    if (!condition.empty()) {
+      const auto parsed =
+          Expression::parse(condition, ExpressionSyntax::hit, trigger.condition.column);
+      if (!parsed) return wrong(trigger.condition, parsed.error().message);
+      line += " if " + condition;
+    }
+    if (repeats()) {
+      line += std::string(is_start ? " do set " : " do clear ") + kRuns;
+    } else {
+      line += is_start ? " do start" : " do stop";
+    }
+    plan_.waits_for_hit |= is_start && !repeats();
+    plan_.instruments.push_back(std::move(line));
+    plan_.explanation.push_back(std::string(repeats()  ? "a run "
+                                            : is_start ? "the recording "
+                                                       : "it ") +
+                                (is_start ? "begins" : "ends") + " when " + *name +
+                                (at_entry ? " is entered" : " returns") +
+                                (condition.empty() ? "" : " and " + condition) +
+                                (repeats() ? ", each time" : ""));
+    return Done{};
+  }
+
+  // ---- what is recorded ----
+
+  Status watch() {
+    if (!says(FKT_KFT_WATCH)) return Done{};
+    plan_.instruments.push_back("fn:*:entry if stack_left < " + std::to_string(config_->stack) +
+                                running(" && ") + " do stack");
+    plan_.explanation.push_back("whichever function is entered with less than " +
+                                std::to_string(config_->stack) +
+                                " bytes of stack left, its entry and the call stack are recorded");
+    return Done{};
+  }
+
+  std::string running(const std::string& before) const {
+    return repeats() ? before + kRuns : std::string();
+  }
+
+  // Conditions that do not depend on the function, and what they mean.
+  void add_common(std::vector<std::string>& terms, std::vector<std::string>& words) const {
+    const fkt_kft_config& c = *config_;
+    const auto add = [&](std::string term, std::string meaning) {
+      terms.push_back(std::move(term));
+      words.push_back(std::move(meaning));
+    };
+    if (repeats()) terms.emplace_back(kRuns);
+    if (c.maxtime != 0) {
+      add("duration <= " + time_text(c.maxtime), "that took at most " + time_text(c.maxtime));
+    }
+    if (says(FKT_KFT_NOINTS)) add("context == task", "not in interrupts");
+    if (says(FKT_KFT_ONLYINTS)) add("context != task", "only in interrupts");
+    if (says(FKT_KFT_CPU)) {
+      add("cpu == " + std::to_string(c.cpu), "on CPU " + std::to_string(c.cpu));
+    }
+    if (says(FKT_KFT_TASK)) {
+      const std::string name = word(c.task);
+      const bool is_pattern = name.find_first_of("*?") != name.npos;
+      add("task " + std::string(is_pattern ? "~" : "==") + " \"" + name + '"', "by task " + name);
+    }
+    if (says(FKT_KFT_UID)) {
+      add("uid == " + std::to_string(c.uid), "by user " + std::to_string(c.uid));
+    }
+    if (says(FKT_KFT_CGROUP)) {
+      add("cgroup == " + std::to_string(c.cgroup), "in cgroup " + std::to_string(c.cgroup));
+    }
+    if (plan_.lasts) {
+      terms.push_back("since_start <= " +
+                      time_text(static_cast<std::uint64_t>(plan_.lasts->count())));
+    }
+  }
+
+  Result<Group> group_of(const fkt_kft_function& function) const {
+    Group group;
+    group.mintime = function.has_mintime != 0 ? function.mintime : config_->mintime;
+    if (function.kind == FKT_KFT_MODULE) {
+      group.place = word(function.word) + ":*";
+      group.words = "of module " + word(function.word);
+      group.is_pattern = true;
+      return group;
+    }
+    const Result<std::string> name = name_of(function);
+    if (!name) return name.error();
+    group.place = group.words = *name;
+    group.is_pattern = name->find_first_of("*?") != name->npos;
+    return group;
+  }
+
+  // Of what several groups fit, the first one has the calls: those with an own minimum, then single
+  // names, then longer patterns.
+  Result<std::vector<Group>> groups() const {
+    std::vector<Group> own, listed;
+    for (std::uint32_t i = 0; i < config_->function_count; i++) {
+      const fkt_kft_function& function = config_->functions[i];
+      if (function.is_left_out != 0) continue;
+      Result<Group> group = group_of(function);
+      if (!group) return group.error();
+      std::vector<Group>& of = function.has_mintime != 0 ? own : listed;
+      const auto is_there = [&](const std::vector<Group>& list) {
+        return std::ranges::find(list, group->place, &Group::place) != list.end();
+      };
+      if (!is_there(of)) of.push_back(std::move(*group));
+    }
+    if (!says(FKT_KFT_FUNCLIST)) listed.push_back({"*", true, config_->mintime, "all functions"});
+    for (std::vector<Group>* const list : {&own, &listed}) {
+      std::ranges::stable_sort(*list, [](const Group& a, const Group& b) {
+        if (a.is_pattern != b.is_pattern) return b.is_pattern;
+        return a.is_pattern && a.place.size() > b.place.size();
+      });
+    }
+    std::erase_if(listed, [&](const Group& group) {
+      return std::ranges::find(own, group.place, &Group::place) != own.end();
+    });
+    own.insert(own.end(), std::make_move_iterator(listed.begin()),
+               std::make_move_iterator(listed.end()));
+    return own;
+  }
+
+  // ",!a,!b"
+  Result<std::string> left_out(std::vector<std::string>& names) const {
+    std::string text;
+    for (std::uint32_t i = 0; i < config_->function_count; i++) {
+      const fkt_kft_function& function = config_->functions[i];
+      if (function.is_left_out == 0) continue;
+      if (function.kind == FKT_KFT_MODULE) {
+        return wrong(function.word, "a module cannot be left out: name its functions (!ext4_*)");
+      }
+      const Result<std::string> name = name_of(function);
+      if (!name) return name.error();
+      text += ",!" + *name;
+      names.push_back(*name);
+    }
+    return text;
+  }
+
+  Status records() {
+    const Result<std::vector<Group>> listed = groups();
+    if (!listed) return listed.error();
+    std::vector<std::string> names_left_out, common, words;
+    const Result<std::string> without = left_out(names_left_out);
+    if (!without) return without.error();
+    add_common(common, words);
+    const bool untimed = says(FKT_KFT_UNTIMED);
+    std::uint64_t last = UINT64_MAX;
+    std::vector<std::string> alike;
+    for (const Group& group : *listed) {
+      std::vector<std::string> terms = common;
+      if (group.mintime != 0) terms.push_back("duration >= " + time_text(group.mintime));
+      std::string line =
+          (untimed ? "fn:" : "call:") + group.place + (group.is_pattern ? *without : std::string());
+      for (std::size_t i = 0; i < terms.size(); i++) line += (i == 0 ? " if " : " && ") + terms[i];
+      plan_.instruments.push_back(std::move(line));
+      if (group.mintime != last && !alike.empty()) explain(alike, last);
+      last = group.mintime;
+      alike.push_back(group.words);
+    }
+    explain(alike, last);
+    if (!names_left_out.empty()) {
+      plan_.explanation.push_back("not recorded is " + enumerate(names_left_out));
+    }
+    if (!words.empty()) plan_.explanation.push_back("all of that only " + enumerate(words));
+    return Done{};
+  }
+
+  void explain(std::vector<std::string>& functions, std::uint64_t mintime) {
+    const std::string of = enumerate(functions);
+    const bool untimed = says(FKT_KFT_UNTIMED);
+    plan_.explanation.push_back((untimed ? "the entries and exits of " : "the calls of ") + of +
+                                " are recorded" +
+                                (mintime == 0 ? "" : " that took at least " + time_text(mintime)));
+    functions.clear();
+  }
+
+  std::string_view text_;
+  const std::string& path_;
+  const FunctionAt& function_at_;
+  std::unique_ptr<fkt_kft_config> config_ = std::make_unique<fkt_kft_config>();
+  KftPlan plan_;
+};
+
+}  // namespace
+
+Result<KftPlan> plan_kft(std::string_view text, const std::string& path,
+                         const FunctionAt& function_at) {
+  return Planner(text, path, function_at).plan();
+}
+
+}  // namespace fkt

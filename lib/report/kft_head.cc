@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/report/kft_head.h"
+
+#include <algorithm>
+
+#include <fkt/events.h>
+
+#include <fmt/core.h>
+
+#include "lib/analyse/analysis.h"
+#include "lib/calls/kft_log.h"
+#include "lib/format/clocks.h"
+#include "lib/read/event_merge.h"
+
+namespace fkt {
+namespace {
+
+const InstrumentResult* instrument_at(const Trace& trace, std::uint32_t number) {
+  const auto& hits = trace.info().hits;
+  return hits && number < hits->instruments.size() ? &hits->instruments[number] : nullptr;
+}
+
+// us since the machine's start.
+std::uint64_t since_boot(const TraceInfo& info, std::uint64_t clock) {
+  const ClockPair& pair = info.clocks.start;
+  const std::uint64_t ns = clock >= pair.clock
+                               ? pair.mono_ns + ticks_to_ns(info.clocks, clock - pair.clock)
+                               : pair.mono_ns - ticks_to_ns(info.clocks, pair.clock - clock);
+  return ns / 1000;
+}
+
+// "fn:kernel_clone:entry do start": "entry to function kernel_clone".
+std::string moment_text(std::string_view instrument) {
+  constexpr std::string_view kEntry = ":entry";
+  std::string_view place = instrument.substr(0, instrument.find_first_of(" \t("));
+  const bool is_entry = place.ends_with(kEntry);
+  if (is_entry) place.remove_suffix(kEntry.size());
+  for (const std::string_view kind : {"fn:", "call:"}) {
+    if (!place.starts_with(kind)) continue;
+    place.remove_prefix(kind.size());
+    return (is_entry ? "entry to function " : "exit from function ") + std::string(place);
+  }
+  return "hit of " + std::string(place);
+}
+
+std::string end_line(const Trace& trace, const char* what, const std::optional<KftEnds::Hit>& hit,
+                     std::uint64_t otherwise) {
+  const InstrumentResult* const by = hit ? instrument_at(trace, hit->instrument) : nullptr;
+  return fmt::format("Logging {} at {} usec by {}\n", what,
+                     since_boot(trace.info(), hit ? hit->clock : otherwise),
+                     by != nullptr ? moment_text(by->text) : std::string("the recorder"));
+}
+
+bool has_triggers(const HitResults& hits) {
+  return std::ranges::any_of(hits.instruments, [](const InstrumentResult& instrument) {
+    return instrument.action == "start" || instrument.action == "stop";
+  });
+}
+
+// What the instruments on calls are, and what they dropped.
+std::string filter_lines(const HitResults& hits) {
+  std::string text = "\nFilters:\n";
+  std::uint64_t kept = 0, dropped = 0, missed = 0;
+  for (const InstrumentResult& instrument : hits.instruments) {
+    if (!instrument.has_calls || instrument.action != "record") continue;
+    const Hits all = instrument.hits();
+    text += '\t' + instrument.text + '\n';
+    kept += all.kept;
+    dropped += all.dropped;
+    missed += all.all_missed();
+  }
+  const std::uint64_t too_short = hits.calls ? hits.calls->too_short : 0;
+  return text + fmt::format(
+                    "\nFilter Counters:\n"
+                    "Execution time filter count = {}\n"
+                    "Other filters count = {}\n"
+                    "Total entries filtered = {}\n"
+                    "Entries not found = {}\n"
+                    "Number of entries after filters = {}\n",
+                    too_short, dropped, too_short + dropped, missed, kept);
+}
+
+}  // namespace
+
+KftEnds find_kft_ends(const Trace& trace) {
+  KftEnds ends;
+  if (!trace.info().hits || !has_triggers(*trace.info().hits)) return ends;
+  for (const Event& event : trace.events({})) {
+    if (event.id != FKT_E_HIT) continue;
+    const InstrumentResult* const by = instrument_at(trace, event.arg);
+    if (by == nullptr) continue;
+    if (by->action == "start") ends.begin = {event.clock, event.arg};
+    if (by->action == "stop") ends.end = {event.clock, event.arg};
+  }
+  return ends;
+}
+
+std::string kft_head(const Trace& trace, const KftEnds& ends) {
+  std::string text = fmt::format("Kernel Instrumentation Run ID {}\n\n", trace.info().recording) +
+                     end_line(trace, "started", ends.begin, recording_start(trace.info())) +
+                     end_line(trace, "stopped", ends.end, recording_end(trace));
+  if (trace.info().hits) text += filter_lines(*trace.info().hits);
+  return text + '\n' + std::string(kKftZeroIsShort) +
+         "\n\n"
+         " Entry      Delta      PID            Function                    Called At\n"
+         "--------   --------   -----   -------------------------   --------------------------\n";
+}
+
+}  // namespace fkt

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests KFT's configurations: what the guide's samples come to, and what is said of wrong ones.
+#include <catch2/catch.hpp>
+
+#include <fkt/kft_parse.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/instrument/instrument.h"
+#include "lib/instrument/kft_plan.h"
+#include "tests/unit/texts.h"
+
+using namespace fkt;
+
+namespace {
+
+using KftLines = std::vector<std::string>;
+
+Result<std::string> kft_function(std::uint64_t address) {
+  if (address == 0xc001d804) return std::string("kernel_clone");
+  return Error{ErrorCode::usage, "no function begins there"};
+}
+
+KftPlan planned_kft(const std::string& text) {
+  const Result<KftPlan> plan = plan_kft(text, "conf", kft_function);
+  INFO((plan ? "" : plan.error().message));
+  REQUIRE(plan);
+  // Whatever it comes to, instruments can be made of it.
+  for (const std::string& line : plan->instruments) {
+    const Result<Instrument> instrument = Instrument::parse(line);
+    INFO((line + ": " + (instrument ? "" : instrument.error().message)));
+    CHECK(instrument);
+  }
+  return *plan;
+}
+
+KftLines kft_lines(const std::string& text) {
+  return planned_kft(text).instruments;
+}
+
+std::string refused_kft(const std::string& text) {
+  const Result<KftPlan> plan = plan_kft(text, "conf", kft_function);
+  return plan ? "planned" : plan.error().message;
+}
+
+struct ParsedKft {
+  bool is_good = false;
+  std::unique_ptr<fkt_kft_config> config = std::make_unique<fkt_kft_config>();
+  fkt_kft_error error{};
+};
+
+ParsedKft parsed_kft(const std::string& text) {
+  ParsedKft made;
+  made.is_good = fkt_kft_parse(text.data(), static_cast<__u32>(text.size()), made.config.get(),
+                               &made.error) != 0;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("the samples of KFT's guide come to instruments") {
+  CHECK(kft_lines("  trigger start entry start_kernel\n  trigger stop exit to_userspace\n"
+                  "  filter mintime 500\n  filter maxtime 0\n  filter noints\n") ==
+        KftLines{"fn:start_kernel:entry do start", "call:to_userspace do stop",
+                 "call:* if context == task && duration >= 500us"});
+
+  const KftPlan fork = planned_kft(
+      "new\nbegin\n  trigger start entry 0xc001d804\n  trigger stop time 5000000\n"
+      "  filter mintime 500\n  filter maxtime 0\n  filter noints\nend\n");
+  CHECK(fork.instruments ==
+        KftLines{"fn:kernel_clone:entry do start",
+                 "call:* if context == task && since_start <= 5s && duration >= 500us"});
+  CHECK(fork.lasts == std::chrono::seconds(5));
+  CHECK(fork.waits_for_hit);
+  CHECK_FALSE(fork.begins_at);
+
+  const KftPlan interrupts = planned_kft(
+      "trigger start time 5000000\ntrigger stop time 5000\nfilter onlyints  # the clock's, too\n");
+  CHECK(interrupts.begins_at == std::chrono::seconds(5));
+  CHECK(interrupts.lasts == std::chrono::milliseconds(5));
+  CHECK(interrupts.instruments == KftLines{"call:* if context != task && since_start <= 5ms"});
+  CHECK_FALSE(interrupts.waits_for_hit);
+
+  const KftPlan listed = planned_kft("trigger start time 10000000\nfilter funclist schedule fend");
+  CHECK(listed.instruments == KftLines{"call:schedule"});
+  CHECK(listed.begins_at == std::chrono::seconds(10));
+  CHECK(kft_lines("trigger start entry kernel_clone\ntrigger stop exit kernel_clone") ==
+        KftLines{"fn:kernel_clone:entry do start", "call:kernel_clone do stop", "call:*"});
+}
+
+TEST_CASE("what KFT's language has got besides") {
+  // Of several that fit a function the first one has its calls.
+  CHECK(kft_lines("filter mintime 2ms\nfilter mintime 50 ext4_* vfs_read\n"
+                  "filter funclist vfs_* do_sys_openat2 :mod:jbd2 !vfs_w* fend filter cpu 1") ==
+        KftLines{"call:vfs_read if cpu == 1 && duration >= 50us",
+                 "call:ext4_*,!vfs_w* if cpu == 1 && duration >= 50us",
+                 "call:do_sys_openat2 if cpu == 1 && duration >= 2ms",
+                 "call:jbd2:*,!vfs_w* if cpu == 1 && duration >= 2ms",
+                 "call:vfs_*,!vfs_w* if cpu == 1 && duration >= 2ms"});
+  CHECK(kft_lines("filter task find\nfilter uid 33\nfilter cgroup 77\nfilter maxtime 400") ==
+        KftLines{"call:* if duration <= 400us && task == \"find\" && uid == 33 && cgroup == 77"});
+  CHECK(kft_lines("filter task kworker*") == KftLines{"call:* if task ~ \"kworker*\""});
+  CHECK(kft_lines("trigger stop exit vfs_fsync duration > 50ms # slow\nfilter mintime 1") ==
+        KftLines{"call:vfs_fsync if duration > 50ms do stop", "call:* if duration >= 1us"});
+  CHECK(kft_lines(
+            "autorepeat trigger start entry a\ntrigger stop exit b if ret < 0\nfilter mintime 5") ==
+        KftLines{"fn:a:entry do set kft_runs", "call:b if ret < 0 do clear kft_runs",
+                 "call:* if kft_runs && duration >= 5us"});
+  CHECK(kft_lines("untimed filter funclist vfs_read vfs_w* fend prime") ==
+        KftLines{"fn:vfs_read", "fn:vfs_w*"});
+  CHECK(kft_lines("watch stack 500") ==
+        KftLines{"fn:*:entry if stack_left < 500 do stack", "call:*"});
+  CHECK(planned_kft("overwrite").overwrites);
+  // A list goes on over lines, and without fend up to the next statement.
+  CHECK(kft_lines("filter funclist a\nb\n\n# no c\nd\ntrigger stop entry e") ==
+        KftLines{"fn:e:entry do stop", "call:a", "call:b", "call:d"});
+  // The same function twice is one.
+  CHECK(kft_lines("filter funclist a a b* b* fend") == KftLines{"call:a", "call:b*"});
+}
+
+TEST_CASE("KFT's configurations in plain words") {
+  const KftPlan plan = planned_kft(
+      "trigger start entry 0xc001d804\ntrigger stop time 5000\nfilter mintime 500\nfilter noints\n"
+      "filter funclist * !schedule fend");
+  CHECK(plan.explanation ==
+        KftLines{"the recording begins when kernel_clone is entered", "it ends 5ms after its begin",
+                 "the calls of * are recorded that took at least 500us", "not recorded is schedule",
+                 "all of that only not in interrupts"});
+}
+
+TEST_CASE("wrong configurations of KFT: where, what, and what would be right") {
+  CHECK(refused_kft("trigger strat entry x") ==
+        "conf:1:9: \"strat\" where \"start\" or \"stop\" should stand");
+  CHECK(refused_kft("trigger start\n entri x") ==
+        "conf:2:2: \"entri\" where \"entry\", \"exit\" or \"time\" should stand");
+  CHECK(test::has(refused_kft("filter mintime"), "conf:1:15: the end where a time should stand"));
+  CHECK(test::has(refused_kft("filter mintime 5m"), "conf:1:16: \"5m\" where a time should stand"));
+  CHECK(test::has(refused_kft("filter mintime 99999999999999999999"), "where a time should stand"));
+  CHECK(test::has(refused_kft("filter maxtime 1000000001s"), "where a time should stand"));
+  CHECK(test::has(refused_kft("filter mintim 5"),
+                  "\"mintim\" where a filter should stand: mintime, "));
+  CHECK(
+      test::has(refused_kft("mintime 5"), "conf:1:1: \"mintime\" where a statement should begin"));
+  CHECK(test::has(refused_kft("filter noints\nfilter onlyints"),
+                  "conf:2:8: \"onlyints\": with noints"));
+  CHECK(test::has(refused_kft("filter mintime 500\nfilter maxtime 400"),
+                  "conf:2:8: \"maxtime\" is less"));
+  CHECK(test::has(refused_kft("filter cpu 1 filter cpu 2"),
+                  "conf:1:21: \"cpu\" is said a second time"));
+  CHECK(test::has(refused_kft("filter funclist fend"),
+                  "conf:1:17: \"fend\" where the first function"));
+  CHECK(test::has(refused_kft("filter funclist !a fend"), "write \"*\" before them"));
+  CHECK(
+      test::has(refused_kft("filter funclist a-b fend"), "\"a-b\" where a function should stand"));
+  CHECK(test::has(refused_kft("trigger stop entry ext4_*"),
+                  "\"ext4_*\" where a function should stand"));
+  CHECK(test::has(refused_kft("trigger stop entry 0xxyz"), "\"0xxyz\" is no address"));
+  CHECK(refused_kft("trigger stop entry 0xc001") == "conf:1:20: no function begins there");
+  CHECK(test::has(refused_kft("trigger stop exit f duration >"), "conf:1:21: "));
+  CHECK(test::has(refused_kft("begin end x"), "conf:1:11: \"x\" stands behind the end"));
+  CHECK(test::has(refused_kft(" # nothing"), "the end where a configuration should begin"));
+  CHECK(
+      test::has(refused_kft("untimed filter mintime 5"), "\"untimed\": entries and exits have no"));
+  CHECK(test::has(refused_kft("autorepeat trigger start entry f"), "write a trigger stop"));
+  CHECK(test::has(refused_kft(std::string(70000, ' ')),
+                  "comes too late: a configuration has at most"));
+  CHECK(test::has(refused_kft("filter x\x1b[31m"), "\"x?[31m\" where a filter should stand"));
+  std::string many = "filter funclist";
+  for (int i = 0; i < 513; i++) many += " f" + std::to_string(i);
+  CHECK(test::has(refused_kft(many), "\"f512\" is one function too many"));
+}
+
+TEST_CASE("what no instrument can do is refused") {
+  CHECK(test::has(refused_kft("filter depth 3"), "conf:1:8: \"depth\" cannot be done"));
+  CHECK(test::has(refused_kft("filter caller vfs_read"), "\"caller\" cannot be done"));
+  CHECK(test::has(refused_kft("filter cputime"), "\"cputime\" cannot be done"));
+  CHECK(test::has(refused_kft("filter keep children 10%"), "\"keep\" cannot be done"));
+  CHECK(test::has(refused_kft("logentries 500"), "\"logentries\" cannot be done"));
+  CHECK(test::has(refused_kft("watch worst-stack 500"), "\"worst-stack\" cannot be done"));
+  CHECK(test::has(refused_kft("prime entry vfs_read"), "\"prime\" cannot be done"));
+  CHECK(
+      test::has(refused_kft("autorepeat trigger stop time 5"), "autorepeat needs a trigger start"));
+  CHECK(test::has(refused_kft("filter funclist * !:mod:ext4"),
+                  "conf:1:25: a module cannot be left out"));
+}
+
+TEST_CASE("what KFT's parser says of a text") {
+  const ParsedKft keep = parsed_kft("filter keep children 10%\nfilter depth 4\nlogentries 500");
+  REQUIRE(keep.is_good);
+  CHECK(keep.config->keep_percent == 10);
+  CHECK(keep.config->keep_depth == 0);
+  CHECK(keep.config->depth == 4);
+  CHECK(keep.config->logentries == 500);
+  CHECK(keep.config->said[FKT_KFT_LOGENTRIES].line == 3);
+  CHECK(parsed_kft("filter keep children 3").config->keep_depth == 3);
+  CHECK_FALSE(parsed_kft("filter keep children 101%").is_good);
+  const ParsedKft watch = parsed_kft("watch worst-stack 500");
+  REQUIRE(watch.is_good);
+  CHECK(watch.config->is_worst_stack == 1);
+  CHECK(watch.config->stack == 500);
+  const ParsedKft prime = parsed_kft("prime time 2s");
+  REQUIRE(prime.is_good);
+  CHECK(prime.config->prime.moment == FKT_KFT_TIME);
+  CHECK(prime.config->prime.time == 2'000'000'000);
+  const ParsedKft late = parsed_kft("filter noints\n\ttrigger stop 5");
+  CHECK_FALSE(late.is_good);
+  CHECK(late.error.line == 2);
+  CHECK(late.error.column == 15);
+}
