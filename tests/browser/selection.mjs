@@ -40,6 +40,14 @@ page.on('request', (request) => {
 
 const shot = (file) => page.screenshot({ path: `${shots}/${file}.png` });
 const quiet = () => page.waitForFunction(() => document.querySelector('#lanes')?.dataset.busy === '0' && document.querySelector('#lanes').height > 100);
+// The address follows what is shown, and going back is asynchronous.
+const settled = async () => {
+  let last;
+  do {
+    last = page.url();
+    await page.waitForTimeout(500);
+  } while (page.url() !== last);
+};
 const hash = () => new URLSearchParams(new URL(page.url()).hash.slice(1));
 const selected = () => hash().get('select')?.split('~').map(Number);
 // How many pixels of a canvas are not of one colour: something is drawn.
@@ -275,11 +283,12 @@ await step('back shows what was shown before, and never leaves the page', async 
   await page.keyboard.press('u');
   await page.waitForFunction((old) => location.hash === old, before);
   for (let i = 0; i < 60; i++) await page.keyboard.press('u');
-  await page.waitForTimeout(500);
+  await settled();
   expect(page.url().startsWith(address), `${page.url()} is shown`);
   await page.waitForSelector('#lanes');
   await page.keyboard.press('0');
   await quiet();
+  await settled();
 });
 
 await step('dragging with shift measures, and Escape forgets it', async () => {
