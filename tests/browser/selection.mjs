@@ -273,15 +273,18 @@ await step('back shows what was shown before, and never leaves the page', async 
   const before = await page.evaluate(() => location.hash);
   await page.click('#tab-events');
   await page.waitForFunction((old) => location.hash !== old, before);
+  await settled();
+  const events = await page.evaluate(() => location.hash);
   await page.waitForTimeout(700);
-  await page.keyboard.press('d');
   await page.keyboard.press('w');
-  await page.waitForFunction(() => location.hash.includes('select='));
-  await page.waitForTimeout(700);
+  await page.waitForFunction((old) => location.hash !== old, events);
+  await settled();
   await page.goBack();  // the browser's own button
-  await page.waitForFunction(() => location.hash.includes('tab=events'));
+  await page.waitForFunction((old) => location.hash === old, events);
+  await settled();
   await page.keyboard.press('u');
   await page.waitForFunction((old) => location.hash === old, before);
+  await settled();
   for (let i = 0; i < 60; i++) await page.keyboard.press('u');
   await settled();
   expect(page.url().startsWith(address), `${page.url()} is shown`);

@@ -51,9 +51,14 @@ export function themeOf({ theme }) {
 
 const restMs = 500;  // changes closer together are one step of the browser's history
 
+let isGoingBack = false;  // until the browser is there: history.state is still that of the step before
+addEventListener('popstate', () => { isGoingBack = false; });
+
 // Goes back one step, but never to another page.
 export function back() {
-  if (history.state?.steps > 0) history.back();
+  if (isGoingBack || !(history.state?.steps > 0)) return;
+  isGoingBack = true;
+  history.back();
 }
 
 export function useShown() {
