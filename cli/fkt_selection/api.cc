@@ -17,6 +17,7 @@
 #include "lib/format/json.h"
 #include "lib/read/damage.h"
 #include "lib/read/page_decoder.h"
+#include "lib/timeline/slice_details.h"
 #include "lib/timeline/window_stats.h"
 
 namespace fkt::cli {
@@ -67,6 +68,7 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
       {"events", {&Api::events, true}},       {"stats", {&Api::stats, true}},
       {"histogram", {&Api::histogram, true}}, {"next", {&Api::next, true}},
       {"slowest", {&Api::slowest, true}},     {"extract", {&Api::extract, false}},
+      {"hits", {&Api::hits, true}},           {"slice", {&Api::slice, true}},
   };
   const auto found = kAnswers.find(name);
   if (found == kAnswers.end()) {
@@ -140,13 +142,18 @@ Result<TimeScale> Api::scale(const Parameters& parameters) const {
 Result<std::string> Api::name(const Parameters& parameters) const {
   const auto found = parameters.find("name");
   if (found == parameters.end() || found->second.empty()) {
-    return bad("name", "missing: an event, a system call or an interrupt");
+    return bad("name", "missing: an event, a system call, an interrupt or a task");
   }
   const Timeline& timeline = model_.timeline();
   const Catalogue& catalogue = model_.trace().info().catalogue;
-  if (NameMatch(found->second, timeline.types(), catalogue).any()) return found->second;
-  return usage("no event \"" + found->second + "\"" +
+  if (match(found->second).any()) return found->second;
+  return usage("nothing is called \"" + found->second + "\"" +
                did_you_mean(found->second, searchable_names(timeline.types(), catalogue)));
+}
+
+NameMatch Api::match(std::string_view name) const {
+  const Timeline& timeline = model_.timeline();
+  return {name, timeline.types(), model_.trace().info().catalogue, &timeline.tasks()};
 }
 
 Result<std::string> Api::info(const Parameters&, const Unwanted&) const {
@@ -275,16 +282,21 @@ Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted&
   const Result<std::string> name = this->name(parameters);
   if (!name) return name.error();
   const Timeline& timeline = model_.timeline();
-  const NameMatch match(*name, timeline.types(), model_.trace().info().catalogue);
+  const NameMatch match = this->match(*name);
   WindowStats stats(part->from, part->to, timeline.tasks());
   timeline.follow(part->from, part->to, stats, unwanted);
   std::vector<std::uint64_t> counts;  // per bar
+  const auto add = [&](std::uint32_t bucket, std::uint64_t count) {
+    if (bucket / kBuckets >= counts.size()) counts.resize(bucket / kBuckets + 1);
+    counts[bucket / kBuckets] += count;
+  };
   for (TypeIndex type = 0; type < stats.types().size(); type++) {
     if (!match.type(type)) continue;
-    stats.types()[type].times.for_each([&](std::uint32_t bucket, std::uint64_t count) {
-      if (bucket / kBuckets >= counts.size()) counts.resize(bucket / kBuckets + 1);
-      counts[bucket / kBuckets] += count;
-    });
+    stats.types()[type].times.for_each(add);
+  }
+  if (match.any_task()) {
+    const Histogram runs = run_times(timeline, match, part->from, part->to, unwanted);
+    runs.for_each(add);
   }
   json bins = json::array();  // [from, to, count], from the first bar that is not empty
   const auto first = std::ranges::find_if(counts, [](std::uint64_t count) { return count > 0; });
@@ -308,7 +320,9 @@ json Api::occurrence_json(const Occurrence& occurrence) const {
     out["task_name"] = timeline.tasks().name(occurrence.task);
   }
   out["on_cpu"] = occurrence.type == kNoType || on_cpu(timeline.types()[occurrence.type].kind);
+  const bool run = occurrence.type == kNoType && occurrence.event == 0;
   out["name"] = occurrence.type != kNoType ? timeline.types()[occurrence.type].name
+                : run                      ? std::string(timeline.tasks().name(occurrence.task))
                 : event != nullptr         ? event->name
                                            : "";
   return out;
@@ -320,7 +334,7 @@ Result<std::string> Api::next(const Parameters& parameters, const Unwanted& unwa
   const Result<std::string> name = this->name(parameters);
   if (!name) return name.error();
   const Timeline& timeline = model_.timeline();
-  const NameMatch match(*name, timeline.types(), model_.trace().info().catalogue);
+  const NameMatch match = this->match(*name);
   const std::optional<Occurrence> found = next_occurrence(timeline, match, *from, unwanted);
   return dump_json({{"name", *name}, {"found", found ? occurrence_json(*found) : json()}});
 }
@@ -337,13 +351,82 @@ Result<std::string> Api::slowest(const Parameters& parameters, const Unwanted& u
   const auto below = number(parameters, "below", 0, ~std::uint64_t{0}, ~std::uint64_t{0});
   if (!below) return below.error();
   const Timeline& timeline = model_.timeline();
-  const NameMatch match(*name, timeline.types(), model_.trace().info().catalogue);
+  const NameMatch match = this->match(*name);
   json found = json::array();
   for (const Occurrence& occurrence : slowest_occurrences(timeline, match, part->from, part->to,
                                                           *most, *at_least, *below, unwanted)) {
     found.push_back(occurrence_json(occurrence));
   }
   return dump_json({{"name", *name}, {"found", std::move(found)}});
+}
+
+// Where a name occurs, for the overview: by column.
+Result<std::string> Api::hits(const Parameters& parameters, const Unwanted& unwanted) const {
+  const Result<TimeScale> scale = this->scale(parameters);
+  if (!scale) return scale.error();
+  const Result<std::string> name = this->name(parameters);
+  if (!name) return name.error();
+  const Hits found = find_hits(model_.timeline(), match(*name), *scale, unwanted);
+  return dump_json({{"name", *name},
+                    {"from", since_zero(scale->from)},
+                    {"to", since_zero(scale->to)},
+                    {"cells", scale->cells},
+                    {"columns", found.columns},
+                    {"count", found.count}});
+}
+
+json Api::slice_json(const std::optional<Slice>& slice) const {
+  if (!slice) return {};
+  const Timeline& timeline = model_.timeline();
+  const bool run = slice->kind == SliceKind::run;
+  return {{"name", run ? std::string(timeline.tasks().name(slice->value))
+                       : timeline.types()[slice->value].name},
+          {"from", since_zero(slice->from)},
+          {"to", since_zero(slice->to)},
+          {"begun", slice->begun},
+          {"ended", slice->ended}};
+}
+
+// The details of a slice that the page knows from its picture.
+Result<std::string> Api::slice(const Parameters& parameters, const Unwanted& unwanted) const {
+  const Result<Stretch> part = stretch(parameters);
+  if (!part) return part.error();
+  const Timeline& timeline = model_.timeline();
+  const auto kind = number(parameters, "kind", 0, static_cast<std::uint64_t>(SliceKind::async), 0);
+  if (!kind) return kind.error();
+  Slice of{.kind = static_cast<SliceKind>(*kind), .from = part->from, .to = part->to};
+  const bool task_value = of.kind == SliceKind::run;
+  const std::uint64_t values = of.kind == SliceKind::state ? 4
+                               : task_value                ? timeline.tasks().size()
+                                                           : timeline.types().size();
+  const auto value = number(parameters, "value", 0, std::max<std::uint64_t>(values, 1) - 1, 0);
+  if (!value) return value.error();
+  const auto depth = number(parameters, "depth", 0, 255, 0);
+  if (!depth) return depth.error();
+  const auto cpu = number(parameters, "cpu", 0, kMaxCpus - 1, 0);
+  if (!cpu) return cpu.error();
+  const auto task = number(parameters, "task", 0, kNoTask, kNoTask);
+  if (!task) return task.error();
+  of.value = static_cast<std::uint32_t>(*value);
+  of.depth = static_cast<std::uint8_t>(*depth);
+  of.cpu = static_cast<std::uint32_t>(*cpu);
+  of.task = task_value ? of.value : static_cast<TaskIndex>(*task);
+  const SliceDetails found = slice_details(timeline, of, unwanted);
+  json wakes = json::array();
+  for (const Wake& wake : found.wakes) {
+    const bool known = wake.waker < timeline.tasks().size();
+    wakes.push_back({{"at", since_zero(wake.woken)},
+                     {"runs", since_zero(wake.runs)},
+                     {"cpu", wake.waker_cpu},
+                     {"by", known ? std::string(timeline.tasks().name(wake.waker)) : "?"},
+                     {"tid", known ? timeline.tasks()[wake.waker].tid : 0}});
+  }
+  return dump_json({{"states", found.states},
+                    {"wakes", std::move(wakes)},
+                    {"wake_count", found.wake_count},
+                    {"parent", slice_json(found.parent)},
+                    {"previous", slice_json(found.previous)},
+                    {"next", slice_json(found.next)}});
 }
 
 // Returns the fkt_extract command. With the parameter "run", runs it too.

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -56,6 +57,8 @@ class Api {
   Result<std::string> histogram(const Parameters&, const Unwanted&) const;
   Result<std::string> next(const Parameters&, const Unwanted&) const;
   Result<std::string> slowest(const Parameters&, const Unwanted&) const;
+  Result<std::string> hits(const Parameters&, const Unwanted&) const;
+  Result<std::string> slice(const Parameters&, const Unwanted&) const;
   Result<std::string> extract(const Parameters&, const Unwanted&) const;
 
   Result<Unwanted> take_turn(std::string_view name, const Parameters&) const;
@@ -63,8 +66,10 @@ class Api {
   Result<TimeScale> scale(const Parameters&) const;
   Result<std::uint64_t> moment(const Parameters&, const char* name) const;
   Result<std::string> name(const Parameters&) const;
+  NameMatch match(std::string_view name) const;
   std::int64_t since_zero(std::uint64_t clock) const;
   nlohmann::json occurrence_json(const Occurrence& occurrence) const;
+  nlohmann::json slice_json(const std::optional<Slice>& slice) const;
 
   const Model& model_;
   const ExtractCommand& extract_command_;

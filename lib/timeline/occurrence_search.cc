@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "lib/query/expression.h"
 
 namespace fkt {
 namespace {
 
-// Returns whether the value of such slices is their type.
-bool is_named(SliceKind kind) {
-  return kind == SliceKind::call || kind == SliceKind::interrupt || kind == SliceKind::async;
+Occurrence occurrence(const Slice& slice) {
+  const bool run = slice.kind == SliceKind::run;
+  return {slice.from, slice.to, slice.cpu, run ? slice.value : slice.task,
+          run ? kNoType : slice.value, 0};
 }
 
 // Stops the scan at the first match. A slice is reported when it ends, so a match that began
@@ -21,9 +24,7 @@ class NextSink : public StateObserver {
   NextSink(const NameMatch& match, std::uint64_t from) : match_(match), from_(from) {}
 
   void slice(const Slice& slice) override {
-    const bool named = is_named(slice.kind);
-    if (!named || slice.from < from_ || !match_.type(slice.value)) return;
-    offer({slice.from, slice.to, slice.cpu, slice.task, slice.value, 0});
+    if (slice.from >= from_ && match_.slice(slice)) offer(occurrence(slice));
   }
   void event(const Event& event, TaskIndex running, const Step&) override {
     if (event.is_gap() || event.clock < from_ || !match_.event(event.id)) return;
@@ -48,15 +49,13 @@ class SlowestSink : public StateObserver {
       : match_(match), from_(from), most_(most), at_least_(at_least), below_(below) {}
 
   void slice(const Slice& slice) override {
-    const bool named = is_named(slice.kind);
-    if (!named || !slice.begun || !slice.ended || slice.from < from_) return;
+    if (!slice.begun || !slice.ended || slice.from < from_) return;
     const std::uint64_t length = slice.to - slice.from;
-    if (length < at_least_ || length >= below_ || !match_.type(slice.value)) return;
+    if (length < at_least_ || length >= below_ || !match_.slice(slice)) return;
     if (found_.size() == most_ && length <= found_.back().length()) return;
-    const Occurrence occurrence{slice.from, slice.to, slice.cpu, slice.task, slice.value, 0};
     const auto place =
         std::ranges::upper_bound(found_, length, std::greater<>(), &Occurrence::length);
-    found_.insert(place, occurrence);
+    found_.insert(place, occurrence(slice));
     if (found_.size() > most_) found_.pop_back();
   }
   std::vector<Occurrence> take() { return std::move(found_); }
@@ -71,16 +70,88 @@ class SlowestSink : public StateObserver {
 
 }  // namespace
 
-NameMatch::NameMatch(std::string_view name, const SpanTypes& types, const Catalogue& catalogue)
-    : types_(types.size()), events_(1 << FKT_ID_BITS) {
+NameMatch::NameMatch(std::string_view name, const SpanTypes& types, const Catalogue& catalogue,
+                     const Tasks* tasks)
+    : types_(types.size()), events_(1 << FKT_ID_BITS), tasks_(tasks == nullptr ? 0 : tasks->size()) {
+  find(name, types, catalogue, tasks);
+  if (!any_ && !name.empty()) find('*' + std::string(name) + '*', types, catalogue, tasks);
+}
+
+void NameMatch::find(std::string_view pattern, const SpanTypes& types, const Catalogue& catalogue,
+                     const Tasks* tasks) {
   for (TypeIndex type = 0; type < types.size(); type++) {
-    types_[type] = fits(types[type].name, name);
+    types_[type] = fits(types[type].name, pattern);
     any_ |= types_[type];
   }
   for (const EventType& type : catalogue.events()) {
-    events_[type.id] = type.role == Role::point && fits(type.name, name);
+    events_[type.id] = type.role == Role::point && fits(type.name, pattern);
     any_ |= events_[type.id];
   }
+  for (TaskIndex task = 0; task < tasks_.size(); task++) {
+    const TaskInfo& info = (*tasks)[task];
+    if (info.idle) continue;
+    tasks_[task] = fits(tasks->name(task), pattern) || pattern == std::to_string(info.tid) ||
+                   pattern == std::to_string(info.tgid);
+    any_task_ |= tasks_[task];
+  }
+  any_ |= any_task_;
+}
+
+Hits find_hits(const Timeline& timeline, const NameMatch& match, const TimeScale& scale,
+               const Unwanted& unwanted) {
+  class Sink : public StateObserver {
+   public:
+    Sink(const NameMatch& match, const TimeScale& scale)
+        : match_(match), scale_(scale), marked_(scale.cells) {}
+    void slice(const Slice& slice) override {
+      if (slice.begun && match_.slice(slice)) mark(slice.from);
+    }
+    void event(const Event& event, TaskIndex, const Step&) override {
+      if (!event.is_gap() && match_.event(event.id)) mark(event.clock);
+    }
+    Hits take() const {
+      Hits hits;
+      hits.count = count_;
+      for (std::uint32_t cell = 0; cell < marked_.size(); cell++) {
+        if (marked_[cell]) hits.columns.push_back(cell);
+      }
+      return hits;
+    }
+
+   private:
+    void mark(std::uint64_t clock) {
+      if (clock < scale_.from || clock >= scale_.to) return;
+      count_++;
+      marked_[scale_.cell(clock)] = true;
+    }
+    const NameMatch& match_;
+    const TimeScale& scale_;
+    std::vector<bool> marked_;
+    std::uint64_t count_ = 0;
+  } sink(match, scale);
+  timeline.follow(scale.from, scale.to, sink, unwanted);
+  return sink.take();
+}
+
+Histogram run_times(const Timeline& timeline, const NameMatch& match, std::uint64_t from,
+                    std::uint64_t to, const Unwanted& unwanted) {
+  class Sink : public StateObserver {
+   public:
+    Sink(const NameMatch& match, std::uint64_t from) : match_(match), from_(from) {}
+    void slice(const Slice& slice) override {
+      const bool whole = slice.begun && slice.ended && slice.from >= from_;
+      if (whole && slice.kind == SliceKind::run && match_.slice(slice)) {
+        times.add(slice.to - slice.from);
+      }
+    }
+    Histogram times;
+
+   private:
+    const NameMatch& match_;
+    std::uint64_t from_;
+  } sink(match, from);
+  timeline.follow(from, to, sink, unwanted);
+  return std::move(sink.times);
 }
 
 std::vector<std::string> searchable_names(const SpanTypes& types, const Catalogue& catalogue) {
@@ -104,11 +175,8 @@ std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMa
     Earlier(const NameMatch& match, std::uint64_t from, const Occurrence& best)
         : match_(match), from_(from), best_(best) {}
     void slice(const Slice& slice) override {
-      const bool named = is_named(slice.kind);
-      if (!named || slice.ended || slice.from < from_ || slice.from >= best_.from) return;
-      if (match_.type(slice.value)) {
-        best_ = {slice.from, slice.to, slice.cpu, slice.task, slice.value, 0};
-      }
+      if (slice.ended || slice.from < from_ || slice.from >= best_.from) return;
+      if (match_.slice(slice)) best_ = occurrence(slice);
     }
     const Occurrence& best() const { return best_; }
 

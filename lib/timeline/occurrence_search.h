@@ -9,34 +9,63 @@
 #include <vector>
 
 #include "lib/analyse/span_types.h"
+#include "lib/analyse/time_scale.h"
+#include "lib/base/histogram.h"
 #include "lib/timeline/state_tracker.h"
 #include "lib/timeline/timeline.h"
 
 namespace fkt {
 
-// One occurrence: a call or an interrupt with its duration, or an event (from == to).
+// One occurrence: a call or an interrupt with its duration, a task's run on a CPU, or an event
+// (from == to).
 struct Occurrence {
   std::uint64_t from = 0, to = 0;  // ticks
   std::uint32_t cpu = 0;
   TaskIndex task = kNoTask;
-  TypeIndex type = kNoType;  // type of the call or interrupt; kNoType for an event
-  std::uint16_t event = 0;   // the event's id; 0 for a call or interrupt
+  TypeIndex type = kNoType;  // type of the call or interrupt; kNoType for an event or a run
+  std::uint16_t event = 0;   // the event's id; 0 for a call, an interrupt or a run
   std::uint64_t length() const { return to - from; }
 };
 
-// The span types and event ids that a name stands for. "sys_*" and "irq*" stand for all names with
-// that prefix.
+// What a name stands for: the calls, interrupts, events and tasks of that name, or the tasks and
+// processes of that number; `*` and `?` stand for any characters. Where there are none, everything
+// in whose name the text occurs.
 class NameMatch {
  public:
-  NameMatch(std::string_view name, const SpanTypes& types, const Catalogue& catalogue);
+  // tasks: nullptr: no tasks are looked for.
+  NameMatch(std::string_view name, const SpanTypes& types, const Catalogue& catalogue,
+            const Tasks* tasks = nullptr);
   bool any() const { return any_; }
+  bool any_task() const { return any_task_; }
+  bool task(TaskIndex task) const { return task < tasks_.size() && tasks_[task]; }
+  // Returns whether the slice is a call, an interrupt or a run that the name stands for.
+  bool slice(const Slice& slice) const {
+    return slice.kind == SliceKind::run ? task(slice.value)
+                                        : slice.kind != SliceKind::state && type(slice.value);
+  }
   bool type(TypeIndex type) const { return type < types_.size() && types_[type]; }
   bool event(std::uint16_t id) const { return events_[id & FKT_ID_MASK]; }
 
  private:
-  std::vector<bool> types_, events_;
-  bool any_ = false;
+  void find(std::string_view pattern, const SpanTypes& types, const Catalogue& catalogue,
+            const Tasks* tasks);
+
+  std::vector<bool> types_, events_, tasks_;
+  bool any_ = false, any_task_ = false;
 };
+
+// Where matches begin, by column of a picture of [from, to) (ticks).
+struct Hits {
+  std::vector<std::uint32_t> columns;  // ascending
+  std::uint64_t count = 0;             // of the matches
+};
+Hits find_hits(const Timeline& timeline, const NameMatch& match, const TimeScale& scale,
+               const Unwanted& unwanted = {});
+
+// Returns the durations of the runs of the tasks that match, which began and ended in [from, to)
+// (ticks).
+Histogram run_times(const Timeline& timeline, const NameMatch& match, std::uint64_t from,
+                    std::uint64_t to, const Unwanted& unwanted = {});
 
 // Returns all names that NameMatch accepts, sorted: calls and interrupts that occur, and events.
 std::vector<std::string> searchable_names(const SpanTypes& types, const Catalogue& catalogue);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What is known of one slice of the timeline besides its bounds: what its task did in it, who woke
+// the task, the call around it, and the slices of the same kind before and after it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lib/timeline/timeline.h"
+
+namespace fkt {
+
+struct SliceDetails {
+  static constexpr std::size_t kMostWakes = 20;
+
+  std::array<std::uint64_t, 4> states{};  // ticks of its task in it, by TaskState
+  std::vector<Wake> wakes;                // of its task, that came in it; the first ones
+  std::uint64_t wake_count = 0;
+  std::optional<Slice> parent;          // the innermost call or interrupt around it
+  std::optional<Slice> previous, next;  // with the same value, of the same task, or CPU
+};
+
+// `of`: kind, depth, task, cpu, value, from and to are used. The search is abandoned when
+// `unwanted` returns true.
+SliceDetails slice_details(const Timeline& timeline, const Slice& of,
+                           const Unwanted& unwanted = {});
+
+}  // namespace fkt
