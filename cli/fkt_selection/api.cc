@@ -141,14 +141,21 @@ Result<TimeScale> Api::scale(const Parameters& parameters) const {
 
 Result<std::string> Api::name(const Parameters& parameters) const {
   const auto found = parameters.find("name");
-  if (found == parameters.end() || found->second.empty()) {
-    return bad("name", "missing: an event, a system call, an interrupt or a task");
-  }
-  const Timeline& timeline = model_.timeline();
+  if (found != parameters.end() && !found->second.empty()) return found->second;
+  return bad("name", "missing: an event, a system call, an interrupt, a task, a part of a path");
+}
+
+// As name(), of something that has durations.
+Result<std::string> Api::timed_name(const Parameters& parameters) const {
+  const Result<std::string> name = this->name(parameters);
+  if (!name || match(*name).any()) return name;
+  return nothing_called(*name);
+}
+
+Error Api::nothing_called(const std::string& name) const {
   const Catalogue& catalogue = model_.trace().info().catalogue;
-  if (match(found->second).any()) return found->second;
-  return usage("nothing is called \"" + found->second + "\"" +
-               did_you_mean(found->second, searchable_names(timeline.types(), catalogue)));
+  return usage("nothing is called \"" + name + "\"" +
+               did_you_mean(name, searchable_names(model_.timeline().types(), catalogue)));
 }
 
 NameMatch Api::match(std::string_view name) const {
@@ -279,7 +286,7 @@ Result<std::string> Api::stats(const Parameters& parameters, const Unwanted& unw
 Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
-  const Result<std::string> name = this->name(parameters);
+  const Result<std::string> name = timed_name(parameters);
   if (!name) return name.error();
   const Timeline& timeline = model_.timeline();
   const NameMatch match = this->match(*name);
@@ -336,13 +343,16 @@ Result<std::string> Api::next(const Parameters& parameters, const Unwanted& unwa
   const Timeline& timeline = model_.timeline();
   const NameMatch match = this->match(*name);
   const std::optional<Occurrence> found = next_occurrence(timeline, match, *from, unwanted);
+  if (!found && !match.any() && !next_occurrence(timeline, match, timeline.begin(), unwanted)) {
+    return nothing_called(*name);
+  }
   return dump_json({{"name", *name}, {"found", found ? occurrence_json(*found) : json()}});
 }
 
 Result<std::string> Api::slowest(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
-  const Result<std::string> name = this->name(parameters);
+  const Result<std::string> name = timed_name(parameters);
   if (!name) return name.error();
   const auto most = number(parameters, "most", 1, kMostListed, 20);
   if (!most) return most.error();
@@ -366,7 +376,7 @@ Result<std::string> Api::hits(const Parameters& parameters, const Unwanted& unwa
   if (!scale) return scale.error();
   const Result<std::string> name = this->name(parameters);
   if (!name) return name.error();
-  const Hits found = find_hits(model_.timeline(), match(*name), *scale, unwanted);
+  const SearchHits found = find_hits(model_.timeline(), match(*name), *scale, unwanted);
   return dump_json({{"name", *name},
                     {"from", since_zero(scale->from)},
                     {"to", since_zero(scale->to)},
@@ -381,6 +391,11 @@ json Api::slice_json(const std::optional<Slice>& slice) const {
   const bool run = slice->kind == SliceKind::run;
   return {{"name", run ? std::string(timeline.tasks().name(slice->value))
                        : timeline.types()[slice->value].name},
+          {"kind", static_cast<unsigned>(slice->kind)},
+          {"depth", slice->depth},
+          {"value", slice->value},
+          {"cpu", slice->cpu},
+          {"task", slice->task},
           {"from", since_zero(slice->from)},
           {"to", since_zero(slice->to)},
           {"begun", slice->begun},

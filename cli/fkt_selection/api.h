@@ -66,6 +66,8 @@ class Api {
   Result<TimeScale> scale(const Parameters&) const;
   Result<std::uint64_t> moment(const Parameters&, const char* name) const;
   Result<std::string> name(const Parameters&) const;
+  Result<std::string> timed_name(const Parameters&) const;
+  Error nothing_called(const std::string& name) const;
   NameMatch match(std::string_view name) const;
   std::int64_t since_zero(std::uint64_t clock) const;
   nlohmann::json occurrence_json(const Occurrence& occurrence) const;

@@ -13,8 +13,9 @@ namespace {
 
 Occurrence occurrence(const Slice& slice) {
   const bool run = slice.kind == SliceKind::run;
-  return {slice.from, slice.to, slice.cpu, run ? slice.value : slice.task,
-          run ? kNoType : slice.value, 0};
+  return {
+      slice.from, slice.to, slice.cpu, run ? slice.value : slice.task, run ? kNoType : slice.value,
+      0};
 }
 
 // Stops the scan at the first match. A slice is reported when it ends, so a match that began
@@ -27,7 +28,7 @@ class NextSink : public StateObserver {
     if (slice.from >= from_ && match_.slice(slice)) offer(occurrence(slice));
   }
   void event(const Event& event, TaskIndex running, const Step&) override {
-    if (event.is_gap() || event.clock < from_ || !match_.event(event.id)) return;
+    if (event.is_gap() || event.clock < from_ || !match_.event(event)) return;
     offer({event.clock, event.clock, event.cpu, running, kNoType, event.id});
   }
   bool enough() const override { return found_.has_value(); }
@@ -72,9 +73,25 @@ class SlowestSink : public StateObserver {
 
 NameMatch::NameMatch(std::string_view name, const SpanTypes& types, const Catalogue& catalogue,
                      const Tasks* tasks)
-    : types_(types.size()), events_(1 << FKT_ID_BITS), tasks_(tasks == nullptr ? 0 : tasks->size()) {
+    : catalogue_(catalogue),
+      types_(types.size()),
+      events_(1 << FKT_ID_BITS),
+      tasks_(tasks == nullptr ? 0 : tasks->size()) {
+  if (name.empty()) return;
+  const std::string part = '*' + std::string(name) + '*';
   find(name, types, catalogue, tasks);
-  if (!any_ && !name.empty()) find('*' + std::string(name) + '*', types, catalogue, tasks);
+  if (!any_) find(part, types, catalogue, tasks);
+  if (!any_ || name.find('/') != name.npos) text_ = part;
+}
+
+bool NameMatch::has_text(const Event& event) const {
+  const EventType* type = catalogue_.find(event.id);
+  if (type == nullptr) return false;
+  const auto found = [&](const Field& field) {
+    return field.type == FieldType::str && fits(EventType::text_view(field, event), text_);
+  };
+  return std::ranges::any_of(type->fields, found) ||
+         std::ranges::any_of(type->values_of(event), found);
 }
 
 void NameMatch::find(std::string_view pattern, const SpanTypes& types, const Catalogue& catalogue,
@@ -97,8 +114,8 @@ void NameMatch::find(std::string_view pattern, const SpanTypes& types, const Cat
   any_ |= any_task_;
 }
 
-Hits find_hits(const Timeline& timeline, const NameMatch& match, const TimeScale& scale,
-               const Unwanted& unwanted) {
+SearchHits find_hits(const Timeline& timeline, const NameMatch& match, const TimeScale& scale,
+                     const Unwanted& unwanted) {
   class Sink : public StateObserver {
    public:
     Sink(const NameMatch& match, const TimeScale& scale)
@@ -107,10 +124,10 @@ Hits find_hits(const Timeline& timeline, const NameMatch& match, const TimeScale
       if (slice.begun && match_.slice(slice)) mark(slice.from);
     }
     void event(const Event& event, TaskIndex, const Step&) override {
-      if (!event.is_gap() && match_.event(event.id)) mark(event.clock);
+      if (!event.is_gap() && match_.event(event)) mark(event.clock);
     }
-    Hits take() const {
-      Hits hits;
+    SearchHits take() const {
+      SearchHits hits;
       hits.count = count_;
       for (std::uint32_t cell = 0; cell < marked_.size(); cell++) {
         if (marked_[cell]) hits.columns.push_back(cell);

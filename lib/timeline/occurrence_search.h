@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,12 +30,14 @@ struct Occurrence {
 
 // What a name stands for: the calls, interrupts, events and tasks of that name, or the tasks and
 // processes of that number; `*` and `?` stand for any characters. Where there are none, everything
-// in whose name the text occurs.
+// in whose name the text occurs; and where there is nothing of that kind either, or the text has a
+// `/`, the events one of whose texts it occurs in, such as the path of a file.
 class NameMatch {
  public:
-  // tasks: nullptr: no tasks are looked for.
+  // tasks: nullptr: no tasks are looked for. `catalogue` must outlive this.
   NameMatch(std::string_view name, const SpanTypes& types, const Catalogue& catalogue,
             const Tasks* tasks = nullptr);
+  // Returns whether something is called so; texts of events are not asked.
   bool any() const { return any_; }
   bool any_task() const { return any_task_; }
   bool task(TaskIndex task) const { return task < tasks_.size() && tasks_[task]; }
@@ -44,23 +47,29 @@ class NameMatch {
                                         : slice.kind != SliceKind::state && type(slice.value);
   }
   bool type(TypeIndex type) const { return type < types_.size() && types_[type]; }
-  bool event(std::uint16_t id) const { return events_[id & FKT_ID_MASK]; }
+  bool event(const Event& event) const {
+    return events_[event.id & FKT_ID_MASK] || (!text_.empty() && has_text(event));
+  }
 
  private:
   void find(std::string_view pattern, const SpanTypes& types, const Catalogue& catalogue,
             const Tasks* tasks);
 
+  bool has_text(const Event& event) const;
+
+  const Catalogue& catalogue_;
+  std::string text_;  // pattern that a text of an event must fit; empty: none is looked for
   std::vector<bool> types_, events_, tasks_;
   bool any_ = false, any_task_ = false;
 };
 
 // Where matches begin, by column of a picture of [from, to) (ticks).
-struct Hits {
+struct SearchHits {
   std::vector<std::uint32_t> columns;  // ascending
   std::uint64_t count = 0;             // of the matches
 };
-Hits find_hits(const Timeline& timeline, const NameMatch& match, const TimeScale& scale,
-               const Unwanted& unwanted = {});
+SearchHits find_hits(const Timeline& timeline, const NameMatch& match, const TimeScale& scale,
+                     const Unwanted& unwanted = {});
 
 // Returns the durations of the runs of the tasks that match, which began and ended in [from, to)
 // (ticks).

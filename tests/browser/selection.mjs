@@ -142,6 +142,25 @@ await step('search goes to the next occurrence', async () => {
   expect((await page.$('#search-problem')) === null, 'not found');
 });
 
+await step('a search marks what it finds on the overview, and parts of names are enough', async () => {
+  const violet = () => coloured('#overview', [120, 10, 165], [150, 45, 200]);
+  await page.waitForFunction(() => /^[\d,]+ marked$/.test(document.querySelector('#hits')?.textContent ?? ''));
+  await page.waitForTimeout(200);
+  const many = (await violet()).found, all = await page.textContent('#hits');
+  expect(many > 20, `${many} pixels of marks`);
+  await page.fill('input.search', name.slice(1, -1));
+  await page.waitForFunction((text) => document.querySelector('#hits')?.textContent === text, all);
+  await page.fill('input.search', 'nothing like it');
+  await page.waitForFunction(() => document.querySelector('#hits')?.textContent === 'none here');
+  await page.waitForTimeout(200);
+  expect((await violet()).found === 0, 'marks of what is not there');
+  await page.fill('input.search', 'fork');
+  await page.waitForFunction(() => document.querySelector('#hits')?.textContent === '1 marked');
+  await page.fill('input.search', name);
+  await page.waitForFunction((text) => document.querySelector('#hits')?.textContent === text, all);
+  await page.keyboard.press('Escape');
+});
+
 await step('the slowest occurrence is found, with a histogram and a list', async () => {
   await page.keyboard.press('0');
   await quiet();
@@ -196,6 +215,29 @@ await step('a click lists the events', async () => {
   await page.mouse.up();
   await page.waitForSelector('#events tbody tr');
   expect((await page.textContent('#events')).includes(name), 'the call is not in the list');
+});
+
+await step('its details tell when, how long and where, and lead to its neighbours', async () => {
+  await page.waitForFunction(() => /took.*running/s.test(document.querySelector('#details')?.textContent ?? ''));
+  const text = () => page.evaluate(() => document.querySelector('#details dl').innerText);
+  const before = await text();
+  for (const word of ['began', 'took', 'cpu', 'running', 'previous', 'next']) expect(before.includes(word), `no "${word}" in ${before}`);
+  expect((await page.textContent('#details .args')).includes(name), 'no arguments');
+  await shot('details-light');
+  const began = () => page.evaluate(() => document.querySelector('#details dd').textContent);
+  const first = await began();
+  // The neighbour's neighbour before it is the first one again.
+  const follow = async (what) => {
+    const old = await began();
+    await page.click(`#details dt:text-is("${what}") + dd a`);
+    await page.waitForFunction((old) => document.querySelector('#details dd').textContent !== old, old);
+    await page.waitForFunction(() => document.querySelector('#details dl').innerText.includes('previous'));
+  };
+  await follow('next');
+  expect(Number.parseFloat(await began()) >= Number.parseFloat(first), 'the next one is not later');
+  await follow('previous');
+  expect(Number.parseFloat(await began()).toFixed(6) === Number.parseFloat(first).toFixed(6), `${await began()} is not ${first}`);
+  await quiet();
 });
 
 await step('the wheel over the lanes zooms to nanoseconds', async () => {

@@ -6,7 +6,7 @@ import { ask, useAnswer } from './api.js';
 const keys = [
   ['W S', 'zoom in and out about the mouse'], ['A D, ← →', 'earlier and later'], ['↑ ↓', 'scroll the lanes'],
   ['U, Backspace', 'back to what was shown before'],
-  ['/', 'search'], ['N', 'next occurrence'], ['L', 'slowest occurrence'], ['0', 'the whole run'],
+  ['/', 'search: parts of names of calls, tasks and events, thread numbers, paths; all are marked on the overview'], ['N', 'next occurrence'], ['L', 'slowest occurrence'], ['0', 'the whole run'],
   ['F', 'the overview shows the selection'], ['E', 'extract the selection'], ['R', 'wake-up arrows'], ['C', 'lanes of CPUs'],
   ['P, H', 'pin or hide the lane below the mouse'], ['O', 'order of the tasks'], ['I', 'tasks that did nothing, shown or folded'],
   ['1 2 3', 'statistics, events, durations'],
@@ -30,8 +30,8 @@ export function Help({ onClose }) {
     <h2>Keys</h2>
     <table><tbody>{keys.map(([key, what]) => <tr><td><kbd>{key}</kbd></td><td>{what}</td></tr>)}</tbody></table>
     <p class="dim">Overview: drag selects, the wheel zooms, a double click shows the whole run. Lanes: the wheel
-      zooms, dragging moves, dragging with shift measures; with shift or over the names the wheel scrolls; a click lists
-      the events; beside a name stand buttons that pin and hide its lane. Tab reaches the tables, Enter is a click.
+      zooms, dragging moves, dragging with shift measures; with shift or over the names the wheel scrolls; a click tells
+      what is known of a slice and lists its events; beside a name stand buttons that pin and hide its lane. Tab reaches the tables, Enter is a click.
       The address holds what is shown.</p>
     <button onClick={onClose}>Close</button>
   </div></Box>;

@@ -74,6 +74,15 @@ export function laneName(lane, data) {
   return `${task?.name ?? '?'} ${task?.tid ?? ''}`;
 }
 
+// Returns a cell that is one slice as the server's question "slice" names it, with its title.
+export function sliceOf(cell, lane, data) {
+  const { kind, depth, value, from, to, begun, ended } = cell;
+  const name = nameOf(cell, data);
+  // The value of an asynchronous cell is the task that began it; its type is the lane's.
+  const [of, task] = kind === Kind.async ? [lane.id, value] : [value, lane.cpu ? (kind === Kind.run ? value : null) : lane.id];
+  return { kind, depth, value: of, cpu: lane.cpu ? lane.id : cell.cpu, task, from, to, begun, ended, name, title: `${laneName(lane, data)}, ${name}` };
+}
+
 // Interrupts have colours of their own, so that they are told from calls and from each other.
 export const interruptKinds = [['irq', 'irq '], ['softirq', 'softirq '], ['vector', '']];
 

@@ -3,32 +3,24 @@
 // CPU and sleeping, and their system calls. Between them: what is neither's, such as requests that a
 // disk has. Arrows point from the waker to where the woken task ran.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ask, useAnswer } from './api.js';
+import { useAnswer } from './api.js';
+import { argumentsOf } from './arguments.js';
 import { gutter } from './canvas.js';
 import { count, duration, events, moment } from './format.js';
-import { Kind, axis, cellAt, interruptKinds, laidOut, laneName, mostArrows, nameOf, paint } from './lane_picture.js';
+import { Kind, axis, cellAt, interruptKinds, laidOut, laneName, mostArrows, nameOf, paint, sliceOf } from './lane_picture.js';
 import { useScrolled, windowOf } from './scroll.js';
 import { held, scrolls, themeOf, wheeled } from './state.js';
 
 const hoverMs = 120;
-
-// Returns the events at the begin and end of a slice: its arguments and its return value.
-async function argumentsOf(cell, lane, signal) {
-  if (cell.number > 1) return [];
-  const where = lane.async ? {} : lane.cpu ? { cpu: lane.id } : { task: lane.id };
-  const times = [cell.begun && cell.from, cell.ended && cell.to].filter((time) => time !== false);
-  const lists = await Promise.all(times.map((time) => ask('events', { from: time, to: time + 1, most: 4, ...where }, { signal })));
-  return lists.flatMap((list) => list.events.map((event) => event.text));
-}
 
 function Tip({ pointed, data, info }) {
   const [lines, setLines] = useState([]);
   const { cell, lane, gap } = pointed;
   useEffect(() => {
     setLines([]);
-    if (gap) return;
+    if (gap || cell.number > 1) return;
     const control = new AbortController();
-    const timer = setTimeout(() => argumentsOf(cell, lane, control.signal).then(setLines, () => {}), hoverMs);
+    const timer = setTimeout(() => argumentsOf(sliceOf(cell, lane, data), control.signal).then(setLines, () => {}), hoverMs);
     return () => (clearTimeout(timer), control.abort());
   }, [cell, gap]);
   const left = Math.min(pointed.x + 14, innerWidth - 480);

@@ -3,13 +3,14 @@
 // the side.
 import { render } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { ask } from './api.js';
+import { ask, useAnswer } from './api.js';
 import { Extract, Help } from './boxes.jsx';
 import { gutter } from './canvas.js';
 import { count, duration, moment } from './format.js';
-import { laneName, nameOf } from './lane_picture.js';
+import { Kind, laneName, nameOf, sliceOf } from './lane_picture.js';
 import { Lanes, hiding, pinning } from './lanes.jsx';
 import { Overview } from './overview.jsx';
+import { Details } from './details.jsx';
 import { Events, Occurrences, Statistics } from './panels.jsx';
 import { back, held, orders, tabs, themeOf, useShown, zoomed } from './state.js';
 import './style.css';
@@ -33,9 +34,16 @@ function useInfo() {
   return [info, problem];
 }
 
-function Search({ info, shown, change, field, onNext, onSlowest, problem }) {
+// What the overview marks: where the name that is searched for occurs.
+function Found({ hits }) {
+  if (!hits.data) return null;
+  const { count: found } = hits.data;
+  return <span id="hits" class={found ? 'dim' : 'problem'} title="marked on the overview">{found ? `${count(found)} marked` : 'none here'}</span>;
+}
+
+function Search({ info, shown, change, field, onNext, onSlowest, problem, hits }) {
   return <>
-    <input class="search" ref={field} list="names" placeholder="search: sys_read, irq*, fork   ( / )" value={shown.name}
+    <input class="search" ref={field} list="names" placeholder="search: call, task, file, pid, irq*  ( / )" value={shown.name}
       onInput={(event) => change({ name: event.target.value })}
       onKeyDown={(event) => {
         if (event.key === 'Enter') onNext();
@@ -44,7 +52,7 @@ function Search({ info, shown, change, field, onNext, onSlowest, problem }) {
     <datalist id="names">{(info.names ?? []).map((name) => <option value={name} />)}</datalist>
     <button id="next" onClick={onNext}>next</button>
     <button id="slowest" onClick={onSlowest}>slowest</button>
-    {problem && <span class="problem" id="search-problem" role="alert">{problem}</span>}
+    {problem ? <span class="problem" id="search-problem" role="alert">{problem}</span> : <Found hits={hits} />}
   </>;
 }
 
@@ -96,6 +104,15 @@ function useActions(info, shown, change, listed, keep, setMark, setProblem) {
     search('slowest', { from: listed[0], to: listed[1], most: 1 }, (answer) => answer.found[0]);
   };
   return { go, next, slowest };
+}
+
+const mostColumns = 4000;  // of marks on the overview
+
+// Where the name occurs within what the overview shows.
+function useHits(shown) {
+  const asked = shown.name && { from: shown.view[0], to: shown.view[1], cells: Math.min(mostColumns, innerWidth), name: shown.name };
+  const hits = useAnswer('hits', asked || null);
+  return hits.of === JSON.stringify(asked) ? hits : { data: null };
 }
 
 const mouse = { x: -1, y: -1 };
@@ -156,15 +173,22 @@ function Shown({ info, shown, change }) {
   const [listed, { keep, release }] = useListed(shown);
   const actions = useActions(info, shown, change, listed, keep, setMark, setProblem);
   useKeys({ info, shown, change, actions, setBox, field, setPicked, setMark, setMeasure, under });
+  const hits = useHits(shown);
   useEffect(() => setProblem(null), [shown.name]);
+  const pickSlice = (slice) => {
+    const where = slice.kind === Kind.run || slice.kind === Kind.interrupt || slice.kind === Kind.async ? { cpu: slice.cpu } : { task: slice.task };
+    setPicked({ ...where, title: slice.title ?? slice.name, slice, span: held([slice.from, slice.to + 1], info) });
+    change({ tab: 'events' });
+  };
   const pick = (lane, cell, data) => {
+    if (cell?.number === 1) return pickSlice(sliceOf(cell, lane, data));
     const name = laneName(lane, data);
-    // Of what is neither a CPU's nor a task's: what happened meanwhile where it began.
     const of = lane.async ? { cpu: cell?.cpu } : { [lane.cpu ? 'cpu' : 'task']: lane.id };
     setPicked({ ...of, title: cell ? `${name}, ${nameOf(cell, data)}` : name,
       span: cell && held([cell.from, cell.to + 1], info) });
     change({ tab: 'events' });
   };
+  const follow = (slice) => (actions.go(slice), pickSlice(slice));
   const [from, to] = shown.select, span = to - from;
   const show = (time) => moment(time, info.ticks_per_second, span / 10);
   return <div class="app">
@@ -174,12 +198,12 @@ function Shown({ info, shown, change }) {
         {info.lost > 0 && <b class="problem"> · {info.lost.toLocaleString('en-US')} events lost</b>}
         {info.damage && <b class="problem"> · {info.damage}</b>}</span>
       <button id="back" title="back to what was shown before (U)" onClick={back}>↶ back</button>
-      <Search {...{ info, shown, change, field, problem }} onNext={actions.next} onSlowest={actions.slowest} />
+      <Search {...{ info, shown, change, field, problem, hits }} onNext={actions.next} onSlowest={actions.slowest} />
       <button id="extract-button" class="main" onClick={() => setBox('extract')}>Extract …</button>
       <button title="light or dark (T)" aria-label="light or dark" onClick={() => keyAction('t', { info, shown, change, actions })()}>◐</button>
       <button title="keys (?)" aria-label="keys" onClick={() => setBox('help')}>?</button>
     </header>
-    <Overview {...{ info, shown, change, mark }} version={info.ready ? 1 : 0} />
+    <Overview {...{ info, shown, change, mark }} hits={hits.data} version={info.ready ? 1 : 0} />
     <main>
       <div class="bar">
         <span class="times" id="selection">Selection: {show(from)} to {show(to)}, {duration(span, info.ticks_per_second)}</span>
@@ -197,6 +221,7 @@ function Shown({ info, shown, change }) {
       <div class="tabs" role="tablist">{tabs.map(([key, title], index) => <button key={key} id={`tab-${key}`} role="tab" aria-selected={shown.tab === key} title={`${index + 1}`} class={shown.tab === key ? 'on' : ''} onClick={() => change({ tab: key })}>{title}</button>)}</div>
       <div class="body">
         {shown.tab === 'stats' && <Statistics {...{ info, shown }} onName={(name) => change({ name, tab: 'name' })} onTask={(row) => change({ filter: String(row.tid) })} />}
+        {shown.tab === 'events' && picked?.slice && <Details {...{ info }} slice={picked.slice} onFollow={follow} onGo={actions.go} onName={(name) => change({ name, tab: 'name' })} />}
         {shown.tab === 'events' && <Events {...{ info, shown, picked }} onGo={actions.go} />}
         {shown.tab === 'name' && <Occurrences {...{ info, shown, listed }} onGo={(one) => (keep(), actions.go(one))} onSelection={release} />}
       </div>

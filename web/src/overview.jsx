@@ -11,6 +11,7 @@ import { scrolls, themeOf, wheeled } from './state.js';
 const axis = 20;
 const leastDrag = 4;  // pixels; a shorter drag is a click
 const mostHeight = 300;
+const fewHits = 100;  // columns with hits that get a line each
 
 function rowHeight(cpus) {
   return Math.max(14, Math.min(64, (mostHeight - axis) / Math.max(1, cpus)));
@@ -76,11 +77,27 @@ function drawMarks(draw, [from, to], mark, view, x, height, width, palette) {
   draw.fillRect(x(mark.from), 0, 1, height);
 }
 
+// A triangle at the top of each column in which what is searched for begins, and a line if they are few.
+function drawHits(draw, hits, x, height, width, palette) {
+  const cell = (hits.to - hits.from) / hits.cells;
+  draw.fillStyle = palette.hit;
+  for (const column of hits.columns) {
+    const at = x(hits.from + (column + 0.5) * cell);
+    if (at < gutter || at > width) continue;
+    draw.beginPath();
+    draw.moveTo(at - 3, 0);
+    draw.lineTo(at + 3, 0);
+    draw.lineTo(at, 6);
+    draw.fill();
+    if (hits.columns.length <= fewHits) draw.fillRect(at - 0.5, 0, 1, height);
+  }
+}
+
 // Draws the visible part of the rows, which begins `above` pixels below the first row's top.
-function paint(canvas, { width, height, above, data, most, view, info, selected, mark }) {
+function paint(canvas, { width, height, above, data, most, view, info, selected, mark, hits }) {
   const row = rowHeight(data.cpus.length);
   const draw = prepare(canvas, width, height);
-  const palette = colours('back', 'text', 'dim', 'line', 'panel', 'lost', 'select', 'accent', 'layer0', 'layer1', 'layer2', 'layer3', 'layer4');
+  const palette = colours('back', 'text', 'dim', 'line', 'panel', 'lost', 'select', 'accent', 'hit', 'layer0', 'layer1', 'layer2', 'layer3', 'layer4');
   const x = (time) => gutter + ((time - view[0]) / (view[1] - view[0])) * (width - gutter);
   const rows = height - axis;
   data.cpus.forEach((cpu, index) => {
@@ -89,10 +106,11 @@ function paint(canvas, { width, height, above, data, most, view, info, selected,
   });
   draw.clearRect(0, rows, width, axis);
   drawTimes(draw, tickTimes(...view, info.ticks_per_second, (width - gutter) / 150), info, x, rows, width, palette.dim, palette.line);
+  if (hits) drawHits(draw, hits, x, rows, width, palette);
   drawMarks(draw, selected, mark, view, x, rows, width, palette);
 }
 
-export function Overview({ info, shown, change, mark, version }) {
+export function Overview({ info, shown, change, mark, hits, version }) {
   const [ref, seen] = useScrolled();
   const { width } = seen;
   const canvas = useRef(null);
@@ -107,8 +125,8 @@ export function Overview({ info, shown, change, mark, version }) {
   const { height, above } = windowOf(seen, whole);
   const selected = drag ?? shown.select;
   useEffect(() => {
-    if (data && width && height) paint(canvas.current, { width, height, above, data, most, view: shown.view, info, selected, mark });
-  }, [data, width, height, above, ...shown.view, ...selected, themeOf(shown), mark]);
+    if (data && width && height) paint(canvas.current, { width, height, above, data, most, view: shown.view, info, selected, mark, hits });
+  }, [data, width, height, above, ...shown.view, ...selected, themeOf(shown), mark, hits]);
 
   const timeAt = (event) => {
     const box = canvas.current.getBoundingClientRect();
