@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * How a user program and its recorder exchange events without the kernel's help: what fkt/user.h and fkt_record agree
+ * on. Programs include fkt/user.h.
+ *
+ * The recorder listens on a socket (SOCK_SEQPACKET) in the abstract namespace, whose name the program finds in its
+ * environment. A thread that has its first event connects, sends one request, gets one answer, and closes the
+ * connection: no descriptor stays open in the program.
+ *
+ *   FKT_USER_ATTACH   the answer has the descriptor of the thread's ring: shared memory of a size that nobody can
+ *                     change, a page with struct fkt_user_ring and then `words` 64-bit words
+ *   FKT_USER_DEFINE   text: what an event is; the answer has the number for it, which is the same in all programs
+ *                     that are recorded together
+ *
+ * Ring. Only its thread writes to it, and only the recorder takes from it. The words are those of a page (wire.h), of the
+ * events of layer user, TIME and LOST. `head` and `tail` count words since the beginning; head - tail is at most
+ * `words`. A writer puts an event behind `head`, where the recorder does not look, and makes it visible by
+ * exchanging `head`, if that is still what it was. A signal handler that has written an event in between makes the
+ * exchange fail, and the writer begins again. So an event is there as a whole or not at all, whatever ends the thread, and
+ * no LOCK prefix is needed.
+ *
+ * The recorder believes nothing that is in the ring's memory: it copies words before it reads them.
+ */
+#ifndef FKT_USER_RING_H
+#define FKT_USER_RING_H
+
+#include <fkt/events.h>
+#include <fkt/wire.h>
+
+#define FKT_USER_VARIABLE "FKT_USER" /* of the environment: the socket's name, without the leading zero */
+#define FKT_USER_VERSION 1
+#define FKT_USER_MAGIC 0x55544b46U /* "FKTU" */
+#define FKT_USER_NAME_BYTES 104 /* at most, of the socket's name, with a terminating zero */
+#define FKT_USER_TEXT_BYTES 2048 /* at most, of a definition, without a terminating zero */
+#define FKT_USER_HEADER_BYTES 4096 /* the words' offset in the memory */
+#define FKT_USER_NUMBERS 8192 /* events with names, at most: their number has 13 bits */
+
+struct fkt_user_ring {
+	/* Written by the recorder before the program gets the memory. */
+	__u32 magic;
+	__u32 version;
+	__u64 words; /* a power of two */
+	__u32 clock; /* enum fkt_user_clock */
+	__u32 stopped; /* later: nobody takes from the ring any more */
+
+	/* Written by the thread. */
+	__u64 head __attribute__((aligned(64)));
+	__u64 lost; /* events that did not fit, since the beginning */
+	__u64 gap_from; /* clock of the first event that was lost since the last LOST word */
+	__u32 ended; /* the thread writes no further event */
+
+	/* Written by the recorder. */
+	__u64 tail __attribute__((aligned(64)));
+};
+
+FKT_LAYOUT(sizeof(struct fkt_user_ring) == 192);
+
+enum fkt_user_clock {
+	FKT_USER_TSC = 0,
+	FKT_USER_MONO = 1, /* CLOCK_MONOTONIC, in ns */
+};
+
+enum fkt_user_request {
+	FKT_USER_ATTACH = 1,
+	FKT_USER_DEFINE = 2,
+};
+
+/*
+ * A definition's text: kind, name and fields (as in the catalogue, with words from 1 on), with tabs between them. An end has
+ * the number of the begin with its name.
+ */
+enum fkt_user_kind {
+	FKT_USER_POINT = 'p',
+	FKT_USER_SPAN = 's', /* of begin and end; an end has no fields */
+	FKT_USER_ASYNC_FROM = 'a', /* the field "id" has the same value in both */
+	FKT_USER_ASYNC_TO = 'z',
+};
+
+struct fkt_user_ask {
+	__u32 magic;
+	__u32 version;
+	__u32 request;
+	__u32 tid; /* the thread's, as it knows it */
+	char text[FKT_USER_TEXT_BYTES]; /* only as much as there is */
+};
+
+#define FKT_USER_ASK_BYTES ((__u32)offsetof(struct fkt_user_ask, text))
+
+struct fkt_user_answer {
+	__u32 magic;
+	__u32 good; /* 0: refused */
+	__u32 number;
+	__u32 plain; /* the event is recorded without its values: one of this name has others */
+};
+
+/* Number of words after an event word of a ring; ~0: no ring has such a word. */
+static inline __u32 fkt_user_words_after(__u64 word)
+{
+	switch (fkt_word_id(word)) {
+	case FKT_W_TIME:
+	case FKT_E_USER:
+	case FKT_E_USER_BEGIN:
+	case FKT_E_USER_END:
+	case FKT_E_USER_PROBE0:
+		return 0;
+	case FKT_E_USER_PROBE1:
+	case FKT_E_USER_PROBE2:
+		return 1;
+	case FKT_W_LOST:
+		return FKT_LOST_WORDS;
+	case FKT_E_USER_VALUES:
+	case FKT_E_USER_BEGIN_VALUES:
+	case FKT_E_USER_PROBE:
+		return fkt_word_arg(word) & FKT_VAR_MASK;
+	default:
+		return ~0U;
+	}
+}
+
+#endif /* FKT_USER_RING_H */
