@@ -24,15 +24,6 @@ namespace {
 // Upper bound of -s in bytes: file offsets are signed, and head and tail need space too.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
-Result<std::uint64_t> random_id() {
-  std::uint64_t id = 0;
-  while (id == 0) {
-    const Status filled = random_bytes(std::as_writable_bytes(std::span(&id, 1)));
-    if (!filled) return filled.error();
-  }
-  return id;
-}
-
 std::uint32_t start_flags(const Request& request) {
   std::uint32_t flags = 0;
   if (request.args) flags |= FKT_START_ARGS;
@@ -175,7 +166,10 @@ Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t
   if (!symbols) return symbols.error();
   const Asked asked{request_.command, request_.words,      mask(),         request_.args,
                     request_.filter,  request_.filter_pid, request_.clock, request_.pow_pages};
-  return sections_before({asked, device_, task_list_, *symbols, user, workload, output_.is_stream(),
+  const Result<fkt_status> status = device_.status();
+  if (!status) return status.error();
+  return sections_before({asked, *status, [this] { return device_.clocks(request_.clock); },
+                          task_list_, *symbols, user, workload, output_.is_stream(),
                           instruments_.head_lines() + lines_of_devices()});
 }
 
@@ -408,11 +402,14 @@ Status Recording::write_tail(const Summary& summary, std::optional<int> workload
   const fkt_status& status = summary.status;
   fkt_status of_file = status;
   std::string no_index;
-  Ending ending{.device = device_,
+  const Result<fkt_clocks> end = device_.clocks(request_.clock);
+  if (!end) return end.error();
+  const CpuStates cpus = cpu_states(device_, status.cpus);
+  Ending ending{.end = *end,
+                .cpus = cpus,
                 .task_list = task_list_,
                 .status = of_file,
                 .mask = mask_ ? mask_ : mask(),
-                .clock = request_.clock,
                 .workload_status = workload_status,
                 .descendants = std::move(descendants),
                 .index = index(status, no_index),
@@ -429,8 +426,8 @@ Status Recording::write_tail(const Summary& summary, std::optional<int> workload
   const Result<Sections> tail = sections_after(ending);
   if (!tail) return tail.error();
   if (PageSink* to = sink()) return to->write_tail(*tail);
-  const std::uint64_t end = output_.pages_offset() + status.pages_written * facts_.page_bytes;
-  const Status written = output_.write_tail(end, *tail);
+  const std::uint64_t pages_end = output_.pages_offset() + status.pages_written * facts_.page_bytes;
+  const Status written = output_.write_tail(pages_end, *tail);
   if (written && !no_index.empty()) cli::warn(no_index);
   return written;
 }

@@ -71,6 +71,9 @@ void add_options(Options& options) {
       "pid", value("PID"), "only this process, with all its threads; without COMMAND as -n")(
       "only", "only COMMAND and its descendants, from its execve on")(
       ",n", "spawn nothing: record until Ctrl-C or --duration")(
+      "user-only",
+      "events of COMMAND and its descendants that use fkt/user.h, and nothing of the kernel: needs "
+      "no module and no privileges")(
       "duration", value("T"), "stop after this time (ns, us, ms, s, m, h; seconds if bare)")(
       "user", value("NAME"),
       "run COMMAND as this user, who gets the file (default under sudo: "
@@ -374,6 +377,28 @@ Status check(const Options& options, Request& r) {
   return Done{};
 }
 
+// Checks --user-only, and that the layer user is recorded with it only.
+Status check_user(const Options& options, Request& r) {
+  constexpr std::uint64_t kUser = 1ULL << FKT_L_USER;
+  if (!options.has("user-only")) {
+    if ((r.mask & kUser) == 0) return Done{};
+    return usage("-k user: the module does not record it; --user-only does, without the module");
+  }
+  for (const char* name : {"-k", "also", "instrument", "kft", "args", "pid", "only", "-n", "-S",
+                           "flight", "when-full", "drain", "-z", "rotate", "no-self", "no-pairs"}) {
+    if (options.has(name)) {
+      return usage("--user-only: not with " + std::string(name[0] == '-' ? "" : "--") + name +
+                   ", which is for what the kernel does");
+    }
+  }
+  if (r.output.to_stdout() || r.output.to_remote()) {
+    return usage("--user-only: to a file only, not with -f " + r.output.file);
+  }
+  r.user_only = true;
+  r.mask = kUser;
+  return Done{};
+}
+
 Result<Request> request_of(const Options& options) {
   Request r;
   Status status = read_layers(options, r);
@@ -382,6 +407,7 @@ Result<Request> request_of(const Options& options) {
   if (status) status = read_rest(options, r);
   if (status) status = check(options, r);
   if (status) status = check_files(options, r);
+  if (status) status = check_user(options, r);
   if (!status) return status.error();
   return r;
 }

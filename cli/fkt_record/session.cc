@@ -13,6 +13,7 @@
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
 #include "cli/fkt_record/end_screen.h"
+#include "cli/fkt_record/exit_status.h"
 #include "cli/fkt_record/instruments/module_watch.h"
 #include "cli/fkt_record/instruments/read_hits.h"
 #include "cli/fkt_record/recording.h"
@@ -37,16 +38,6 @@ constexpr std::uint64_t kOwnPeriod = 1'000'000'000;   // ns
 // later at most.
 std::uint64_t begin_period(std::uint64_t duration_ns) {
   return std::clamp<std::uint64_t>(duration_ns / 20, 1'000'000, 50'000'000);
-}
-
-int failed(const Error& error) {
-  const int status = cli::fail(error);
-  return status == cli::kUsage ? status : kRecordingFailed;
-}
-
-// Converts a wait status into an exit status as a shell does.
-int exit_status(int wait_status) {
-  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
 // Warns about what cannot be recorded on this kernel.

@@ -6,9 +6,7 @@
 
 namespace fkt::record {
 
-inline constexpr int kRecordingFailed = 125;
-
-// Returns the exit status of fkt_record: the workload's, or kRecordingFailed.
+// Returns the exit status of fkt_record: the workload's, or kRecordingFailed (exit_status.h).
 int run_session(const Request& request);
 
 }  // namespace fkt::record

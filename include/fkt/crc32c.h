@@ -70,7 +70,7 @@ static inline __u32 fkt_crc32c_by_table(__u32 crc, const fkt_crc32c_word *words,
 
 #ifdef __x86_64__
 /* Memory operand, so that the word needs no load instruction of its own. */
-#define FKT_CRC32C_WORD(state, word) asm("crc32q %[from], %[to]" : [to] "+r"(state) : [from] "m"(word))
+#define FKT_CRC32C_WORD(state, word) __asm__("crc32q %[from], %[to]" : [to] "+r"(state) : [from] "m"(word))
 
 /* Continues the checksum with four consecutive words. */
 #define FKT_CRC32C_4_WORDS(state, words) \

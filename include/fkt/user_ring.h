@@ -12,12 +12,13 @@
  *   FKT_USER_DEFINE   text: what an event is; the answer has the number for it, which is the same in all programs
  *                     that are recorded together
  *
- * Ring. Only its thread writes to it, and only the recorder takes from it. The words are those of a page (wire.h), of the
- * events of layer user, TIME and LOST. `head` and `tail` count words since the beginning; head - tail is at most
- * `words`. A writer puts an event behind `head`, where the recorder does not look, and makes it visible by
- * exchanging `head`, if that is still what it was. A signal handler that has written an event in between makes the
- * exchange fail, and the writer begins again. So an event is there as a whole or not at all, whatever ends the thread, and
- * no LOCK prefix is needed.
+ * Ring. Only its thread writes events to it, and only the recorder takes them. The words are those of a page (wire.h), of
+ * the events of layer user, TIME and LOST. `head` and `tail` count words since the beginning; head - tail is at most
+ * `words`. All words from `head` on are 0. A writer reserves the words of an event by exchanging `head`, if that is still
+ * what it was when the writer read the clock: a signal handler that has written an event in between makes the exchange
+ * fail, and the writer begins again. No LOCK prefix is needed, because all writers are one thread. Then the writer
+ * stores a mark with the event's length (FKT_USER_UNFINISHED), the words after the event word, and the event word, which
+ * makes the event complete. Where a thread has ended in between, the reader finds zeros, or the mark, and skips them.
  *
  * The recorder believes nothing that is in the ring's memory: it copies words before it reads them.
  */
@@ -33,6 +34,8 @@
 #define FKT_USER_NAME_BYTES 104 /* at most, of the socket's name, with a terminating zero */
 #define FKT_USER_TEXT_BYTES 2048 /* at most, of a definition, without a terminating zero */
 #define FKT_USER_HEADER_BYTES 4096 /* the words' offset in the memory */
+/* The first word of an event that is being written, with this many words after it. No event has the id 0. */
+#define FKT_USER_UNFINISHED(words) ((__u64)(words) << FKT_ARG_SHIFT)
 #define FKT_USER_NUMBERS 8192 /* events with names, at most: their number has 13 bits */
 
 struct fkt_user_ring {
@@ -66,13 +69,13 @@ enum fkt_user_request {
 };
 
 /*
- * A definition's text: kind, name and fields (as in the catalogue, with words from 1 on), with tabs between them. An end has
- * the number of the begin with its name.
+ * A definition's text: kind (one letter), name and fields (as in the catalogue, with words from 1 on), with tabs between
+ * them. A begin and an end of the same name have the same number.
  */
 enum fkt_user_kind {
 	FKT_USER_POINT = 'p',
 	FKT_USER_SPAN = 's', /* of begin and end; an end has no fields */
-	FKT_USER_ASYNC_FROM = 'a', /* the field "id" has the same value in both */
+	FKT_USER_ASYNC_FROM = 'a', /* the first field is "id", which has the same value in begin and end */
 	FKT_USER_ASYNC_TO = 'z',
 };
 

@@ -15,6 +15,15 @@ Status random_bytes(std::span<std::byte> out) {
   return Done{};
 }
 
+Result<std::uint64_t> random_id() {
+  std::uint64_t id = 0;
+  while (id == 0) {
+    const Status filled = random_bytes(std::as_writable_bytes(std::span(&id, 1)));
+    if (!filled) return filled.error();
+  }
+  return id;
+}
+
 Result<std::string> random_token() {
   std::array<std::byte, 16> bytes;
   if (const Status filled = random_bytes(bytes); !filled) return filled.error();

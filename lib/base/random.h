@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -12,6 +13,9 @@ namespace fkt {
 
 // Fills `out`, at most 256 bytes, with random bytes.
 Status random_bytes(std::span<std::byte> out);
+
+// Returns a random number that is not 0.
+Result<std::uint64_t> random_id();
 
 // Returns 128 random bits in hexadecimal: a secret in a form that can be typed.
 Result<std::string> random_token();

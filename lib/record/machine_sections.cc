@@ -170,6 +170,12 @@ std::string clocks_json(fkt_clock_source source, const fkt_clocks& start) {
                     {"zone", local.tm_gmtoff}});
 }
 
+std::string task_line_of(std::uint32_t tgid, std::uint32_t tid) {
+  TextWriter out;
+  add_task(out, {[](std::uint32_t number) { return std::optional(number); }, {}}, tgid, tid);
+  return std::string(out.view());
+}
+
 std::string task_lines(const TaskRules& rules) {
   TextWriter out;
   for_each_number("/proc", [&](std::uint32_t tgid) {

@@ -30,6 +30,9 @@ struct TaskRules {
   std::optional<std::uint32_t> owner;  // only processes of this user
 };
 
+// The line of one thread in FKT_SEC_TASKS; empty: there is no such thread.
+std::string task_line_of(std::uint32_t tgid, std::uint32_t tid);
+
 // Payload of FKT_SEC_TASKS: the threads that exist at the call.
 std::string task_lines(const TaskRules& rules);
 

@@ -33,7 +33,7 @@ const char* filter_name(fkt_filter filter) {
   }
 }
 
-std::string command_json(const Beginning& b, const fkt_status& status) {
+std::string command_json(const Beginning& b) {
   const Asked& a = b.asked;
   std::error_code ignored;
   return dump_json({{"recorder_pid", b.tasks.number(::getpid())},
@@ -45,7 +45,7 @@ std::string command_json(const Beginning& b, const fkt_status& status) {
                     {"args", a.args},
                     {"filter", filter_name(a.filter)},
                     {"filter_pid", b.tasks.number(a.filter_pid)},
-                    {"restricted", !(status.flags & FKT_STATUS_ALL)},
+                    {"restricted", !(b.status.flags & FKT_STATUS_ALL)},
                     {"engine", b.stream ? "fetch" : "drain"},
                     {"pow_pages", a.pow_pages},
                     {"options", a.options}});
@@ -68,18 +68,16 @@ PartCpu sum_of(const PartCpus& cpus) {
 
 Json per_cpu_json(const Ending& e) {
   Json list = Json::array();
-  for (std::uint32_t cpu = 0; cpu < e.status.cpus; ++cpu) {
-    const Result<fkt_cpu_status> status = e.device.cpu_status(cpu);
-    if (!status) continue;
+  for (const auto& [cpu, status] : e.cpus) {
     const PartCpu base = before_on(e.before, cpu), left = before_on(e.snapshots, cpu);
     list.push_back({{"cpu", cpu},
-                    {"events", status->events - base.events},
-                    {"lost", status->lost - base.lost},
-                    {"discarded", std::uint64_t{status->discarded}},
-                    {"overwritten", status->overwritten + left.events},
-                    {"pages", status->pages_written - base.pages - left.pages},
-                    {"gap_from", std::uint64_t{status->gap_from}},
-                    {"gap_lost", std::uint64_t{status->gap_lost}}});
+                    {"events", status.events - base.events},
+                    {"lost", status.lost - base.lost},
+                    {"discarded", std::uint64_t{status.discarded}},
+                    {"overwritten", status.overwritten + left.events},
+                    {"pages", status.pages_written - base.pages - left.pages},
+                    {"gap_from", std::uint64_t{status.gap_from}},
+                    {"gap_lost", std::uint64_t{status.gap_lost}}});
   }
   return list;
 }
@@ -93,9 +91,7 @@ Json descendants_json(const std::vector<Descendant>& descendants, const TaskList
   return list;
 }
 
-Result<std::string> totals_json(const Ending& e) {
-  const Result<fkt_clocks> end = e.device.clocks(e.clock);
-  if (!end) return end.error();
+std::string totals_json(const Ending& e) {
   const fkt_status& s = e.status;
   const PartCpu base = sum_of(e.before);
   return dump_json({{"start_clock", std::uint64_t{s.start_clock}},
@@ -114,7 +110,7 @@ Result<std::string> totals_json(const Ending& e) {
                     {"engine", engine_name(s.engine)},
                     {"workload_status", e.workload_status ? Json(*e.workload_status) : Json()},
                     {"descendants", descendants_json(e.descendants, e.task_list)},
-                    {"end", clock_pair_json(*end)},
+                    {"end", clock_pair_json(e.end)},
                     {"missed", std::uint64_t{s.missed}},
                     {"clock_back", std::uint64_t{s.clock_back}},
                     {"per_cpu", per_cpu_json(e)}});
@@ -164,20 +160,26 @@ const char* stop_reason_name(std::uint32_t reason) {
   }
 }
 
+CpuStates cpu_states(const Device& device, std::uint32_t cpus) {
+  CpuStates states;
+  for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
+    if (const Result<fkt_cpu_status> status = device.cpu_status(cpu)) states.emplace(cpu, *status);
+  }
+  return states;
+}
+
 Result<Sections> sections_before(const Beginning& b) {
-  const Result<fkt_status> status = b.device.status();
-  if (!status) return status.error();
   Sections sections;
   Adder adder(sections);
-  adder.add(FKT_SEC_MACHINE, machine_json(status->cpus))
-      .add(FKT_SEC_COMMAND, command_json(b, *status))
+  adder.add(FKT_SEC_MACHINE, machine_json(b.status.cpus))
+      .add(FKT_SEC_COMMAND, command_json(b))
       .add(FKT_SEC_SYMBOLS, b.symbols.to_lines())
       .add(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + b.names)
       .add(FKT_SEC_SYSCALLS, syscall_lines())
       .add(FKT_SEC_INTERRUPTS, interrupt_lines())
       .add(FKT_SEC_TASKS, b.tasks.lines());
   // The clocks are read last, so that they are as close to the start as possible.
-  const Result<fkt_clocks> clocks = b.device.clocks(b.asked.clock);
+  const Result<fkt_clocks> clocks = b.clocks();
   if (!clocks) return clocks.error();
   adder.add(FKT_SEC_CLOCKS, clocks_json(b.asked.clock, *clocks));
   if (!adder.status()) return adder.status().error();
@@ -206,11 +208,9 @@ Result<Sections> clocks_of_start(const Device& device, fkt_clock_source clock) {
 }
 
 Result<Sections> sections_after(const Ending& e) {
-  const Result<std::string> totals = totals_json(e);
-  if (!totals) return totals.error();
   Sections sections;
   Adder adder(sections);
-  adder.add(FKT_SEC_TOTALS, *totals).add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
+  adder.add(FKT_SEC_TOTALS, totals_json(e)).add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
   const std::string tasks = e.status.overwritten > 0 ? e.task_list.lines() : e.tasks;
   if (!tasks.empty()) adder.add(FKT_SEC_TASKS_END, tasks);
   if (!e.definitions.empty()) adder.add(FKT_SEC_DEFINITIONS_END, e.definitions);

@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +37,8 @@ struct Asked {
 
 struct Beginning {
   Asked asked;
-  const Device& device;
+  const fkt_status& status;
+  std::function<Result<fkt_clocks>()> clocks;  // reads them
   const TaskList& tasks;
   const KernelSymbols& symbols;
   const std::optional<User>& user;  // that the workload runs as
@@ -53,12 +56,16 @@ constexpr std::size_t kClocksBytes = 1024;
 // Makes FKT_SEC_CLOCKS again after FKT_START, with the clocks at the recording's start_clock.
 Result<Sections> clocks_of_start(const Device& device, fkt_clock_source clock);
 
+// Key: number of the CPU.
+using CpuStates = std::map<std::uint32_t, fkt_cpu_status>;
+CpuStates cpu_states(const Device& device, std::uint32_t cpus);
+
 struct Ending {
-  const Device& device;
+  const fkt_clocks& end;  // read after the stop
+  const CpuStates& cpus;  // likewise
   const TaskList& task_list;
   const fkt_status& status;  // read after the stop
   std::uint64_t mask = 0;    // the layers in the mask at the stop
-  fkt_clock_source clock = FKT_CLOCK_TSC;
   std::optional<int> workload_status;
   std::vector<Descendant> descendants;
   std::vector<fkt_index_entry> index;  // empty: no index is written

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -47,13 +48,18 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 }
 
 // The environment of the command: HOME, USER and LOGNAME of the user if it runs as another one, and
-// without the recorder's token.
-std::vector<std::string> environment_for(const std::optional<User>& user) {
-  std::vector<std::string> out;
+// what the plan adds; without the recorder's token.
+std::vector<std::string> environment_for(const WorkloadPlan& plan) {
+  const std::optional<User>& user = plan.user;
+  std::vector<std::string> out = plan.environment;
   const bool other = user && !user->name.empty();
   for (char** entry = environ; *entry; ++entry) {
     const std::string_view name = std::string_view(*entry).substr(0, std::strcspn(*entry, "="));
     if (name == remote::kTokenVariable) continue;
+    const auto replaces = [&](const std::string& added) {
+      return added.starts_with(std::string(name) + '=');
+    };
+    if (std::ranges::any_of(plan.environment, replaces)) continue;
     if (!other || (name != "HOME" && name != "USER" && name != "LOGNAME")) out.push_back(*entry);
   }
   if (other) {
@@ -69,7 +75,7 @@ class Child {
  public:
   explicit Child(const WorkloadPlan& plan)
       : plan_(plan),
-        environment_(environment_for(plan.user)),
+        environment_(environment_for(plan)),
         argv_(pointers(plan.command)),
         envp_(pointers(environment_)) {
     script_argv_ = argv_;

@@ -44,6 +44,7 @@ struct WorkloadPlan {
   bool stdout_to_stderr = false;
   int join_device = -1;    // /dev/fkt if the workload has to join the filter, else -1
   sigset_t signal_mask{};  // the mask before the recorder blocked signals
+  std::vector<std::string> environment{};  // "NAME=VALUE", besides the recorder's own
 };
 
 class Workload {

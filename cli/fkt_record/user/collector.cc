@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/user/collector.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include <fkt/events.h>
+
+#include "lib/base/os_error.h"
+
+namespace fkt::record {
+namespace {
+
+// Of rings at the same time; each is memory of the process that has it.
+constexpr std::size_t kMostRings = 4000;
+constexpr unsigned kMostOfProcess = 1000;
+// How long the collector rests (ms): while events come, and while none do.
+constexpr int kBusyRest = 1, kIdleRest = 20;
+constexpr std::uint64_t kLookPeriod = 5;  // per second: whether threads have ended
+constexpr std::size_t kOwnSlot = 0;
+
+class RingMemory {
+ public:
+  RingMemory() = default;
+  RingMemory(void* memory, std::size_t bytes) : memory_(memory), bytes_(bytes) {}
+  RingMemory(RingMemory&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)), bytes_(other.bytes_) {}
+  RingMemory& operator=(RingMemory&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~RingMemory() {
+    if (memory_ != nullptr) ::munmap(memory_, bytes_);
+  }
+  fkt_user_ring* ring() const { return static_cast<fkt_user_ring*>(memory_); }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+std::uint64_t thread_cpu_ns() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+}  // namespace
+
+struct Collector::Ring {
+  RingMemory memory;
+  RingReader reader;
+  std::size_t slot;
+  pid_t tgid, tid;
+  bool ended = false;  // as the kernel says
+};
+
+// Writes a ring's events to its slot.
+class Collector::Sink : public RingSink {
+ public:
+  Sink(PageWriter& pages, std::uint32_t tid) : pages_(pages), tid_(tid) {}
+  void event(std::uint64_t clock, std::uint32_t id, std::uint32_t arg,
+             std::span<const std::uint64_t> words) override {
+    pages_.event(tid_, after(clock), id, arg, words);
+  }
+  void lost(std::uint64_t clock, std::uint64_t count, std::uint64_t from) override {
+    pages_.lost(tid_, after(clock), count, from);
+  }
+
+ private:
+  // The thread that had the slot before may have written later.
+  std::uint64_t after(std::uint64_t clock) const { return std::max(clock, pages_.clock()); }
+  PageWriter& pages_;
+  std::uint32_t tid_;
+};
+
+Collector::Collector(const CollectorRules& rules, const UserClock& clock, PageFile& file,
+                     UniqueFd ask, UniqueFd ended)
+    : rules_(rules),
+      clock_(clock),
+      file_(file),
+      ask_(std::move(ask)),
+      ended_(std::move(ended)) {}
+
+Collector::~Collector() { stop(); }
+
+Result<std::unique_ptr<Collector>> Collector::open(const CollectorRules& rules,
+                                                   const UserClock& clock, PageFile& file) {
+  UniqueFd ask = make_event_fd(), ended = make_event_fd();
+  if (!ask || !ended) return os_failure("eventfd");
+  std::unique_ptr<Collector> made(
+      new Collector(rules, clock, file, std::move(ask), std::move(ended)));
+  Collector* const self = made.get();
+  Result<RingSocket> socket = RingSocket::open(
+      rules.user,
+      {[self](pid_t tgid, std::uint32_t tid) { return self->attach(tgid, tid); },
+       [self](std::string_view text) { return self->define(text); }});
+  if (!socket) return socket.error();
+  made->socket_.emplace(std::move(*socket));
+  return made;
+}
+
+Status Collector::start(std::uint64_t start_clock) {
+  start_clock_ = flushed_ = start_clock;
+  ticks_per_second_ = clock_.read().khz * 1000;
+  thread_ = std::jthread([this] { run(); });
+  return Done{};
+}
+
+void Collector::stop() {
+  if (!thread_.joinable()) return;
+  signal_event(ask_);
+  thread_.join();
+}
+
+PageWriter& Collector::slot(std::size_t number) {
+  while (slots_.size() <= number) {
+    slots_.push_back(std::make_unique<PageWriter>(
+        PageWriter::Place{rules_.recording, rules_.page_bytes,
+                          static_cast<std::uint32_t>(slots_.size())},
+        [this](const fkt_page_header& header, ByteView page) { page_done(header, page); }));
+    used_.push_back(false);
+  }
+  return *slots_[number];
+}
+
+std::size_t Collector::free_slot() {
+  std::size_t number = kOwnSlot + 1;
+  while (number < used_.size() && used_[number]) number++;
+  slot(number);
+  used_[number] = true;
+  return number;
+}
+
+void Collector::page_done(const fkt_page_header& header, ByteView page) {
+  if (file_.add(header, page)) return;
+  discarded_[header.cpu] += header.events;
+  collected_.discarded += header.events;
+  over_ = true;
+}
+
+Result<UniqueFd> Collector::attach(pid_t tgid, std::uint32_t asked) {
+  const std::optional<pid_t> tid = find_thread(tgid, asked);
+  if (!tid) return Error{ErrorCode::usage, "no such thread"};
+  // A thread that has executed another program has a new ring.
+  for (const auto& ring : rings_) ring->ended |= ring->tid == *tid;
+  unsigned& of_process = of_process_[tgid];
+  if (rings_.size() >= kMostRings || of_process >= kMostOfProcess) {
+    return Error{ErrorCode::usage, "too many rings"};
+  }
+  const std::size_t bytes = FKT_USER_HEADER_BYTES + rules_.ring_words * sizeof(std::uint64_t);
+  UniqueFd fd(::memfd_create("fkt-user", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
+      ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return os_failure("memory for a ring");
+  }
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  if (memory == MAP_FAILED) return os_failure("memory for a ring");
+  RingMemory mapped(memory, bytes);
+  fkt_user_ring* const ring = mapped.ring();
+  ring->magic = FKT_USER_MAGIC;
+  ring->version = FKT_USER_VERSION;
+  ring->words = rules_.ring_words;
+  ring->clock = clock_.of_rings();
+  const std::size_t place = free_slot();
+  RingReader reader(ring, rules_.ring_words, start_clock_, slots_[place]->most_words());
+  rings_.push_back(std::make_unique<Ring>(
+      Ring{std::move(mapped), std::move(reader), place, tgid, *tid}));
+  of_process++;
+  collected_.rings++;
+  tasks_.look(tgid, *tid);
+  return fd;
+}
+
+Result<fkt_user_answer> Collector::define(std::string_view text) {
+  const Result<EventNumbers::Number> number = numbers_.of(text);
+  if (!number) return number.error();
+  if (const std::string lines = definitions_.add(number->lines); !lines.empty()) {
+    PageWriter& own = slot(kOwnSlot);
+    std::vector<std::uint64_t> words((lines.size() + 7) / 8);
+    std::memcpy(words.data(), lines.data(), lines.size());
+    own.event(static_cast<std::uint32_t>(::gettid()), std::max(clock_.now(), own.clock()),
+              FKT_E_DEFINE, static_cast<std::uint32_t>(words.size()), words);
+    // Readers need it before the pages that have such events.
+    own.flush(own.clock());
+  }
+  return fkt_user_answer{FKT_USER_MAGIC, 1, number->number, number->plain};
+}
+
+bool Collector::take(Ring& ring, bool has_ended) {
+  Sink sink(*slots_[ring.slot], static_cast<std::uint32_t>(ring.tid));
+  // An event may be written after the clock is read here: no program gains from a time ahead.
+  return ring.reader.take(clock_.now() + ticks_per_second_ / 10, has_ended, sink);
+}
+
+void Collector::let_go(Ring& ring) {
+  collected_.unfinished += ring.reader.unfinished();
+  collected_.broken += !ring.reader.is_sound();
+  used_[ring.slot] = false;
+  tasks_.look(ring.tgid, ring.tid);
+  if (--of_process_[ring.tgid] == 0) of_process_.erase(ring.tgid);
+}
+
+// Returns whether there was anything.
+bool Collector::take_all(bool is_last) {
+  bool any = false;
+  for (const auto& ring : rings_) {
+    // Read before the ring: what it has then is all.
+    const bool ended =
+        is_last || ring->ended ||
+        __atomic_load_n(&ring->memory.ring()->ended, __ATOMIC_ACQUIRE) != 0;
+    if (is_last) __atomic_store_n(&ring->memory.ring()->stopped, 1, __ATOMIC_RELAXED);
+    any |= take(*ring, ended);
+    ring->ended = ended;
+  }
+  std::erase_if(rings_, [this](const std::unique_ptr<Ring>& ring) {
+    const bool gone = ring->ended || !ring->reader.is_sound();
+    if (gone) let_go(*ring);
+    return gone;
+  });
+  return any;
+}
+
+// A thread may end without a word: killed, or by executing another program.
+void Collector::look_for_ended() {
+  for (const auto& ring : rings_) ring->ended |= !thread_lives(ring->tgid, ring->tid);
+}
+
+// Pages do not wait longer than a second for more events, so that a recorder that is killed has
+// written what is older.
+void Collector::flush_old(std::uint64_t now) {
+  if (now - flushed_ < ticks_per_second_) return;
+  flushed_ = now;
+  for (const auto& pages : slots_) pages->flush(pages->clock());
+}
+
+void Collector::run() {
+  std::uint64_t looked = start_clock_;
+  bool busy = true;
+  while (!over_) {
+    std::vector<pollfd> fds = {{ask_.get(), POLLIN, 0}};
+    socket_->add_to(fds);
+    ::poll(fds.data(), fds.size(), busy ? kBusyRest : kIdleRest);
+    const bool asked_to_stop = fds[0].revents != 0;
+    socket_->answer();
+    const std::uint64_t now = clock_.now();
+    if (now - looked > ticks_per_second_ / kLookPeriod) {
+      looked = now;
+      look_for_ended();
+    }
+    busy = take_all(false);
+    flush_old(now);
+    if (asked_to_stop) break;
+  }
+  take_all(true);
+  for (const auto& pages : slots_) pages->flush(pages->clock());
+  for (const auto& pages : slots_) {
+    collected_.events += pages->events();
+    collected_.lost += pages->lost_events();
+  }
+  collected_.refused = socket_->refused();
+  collected_.cpu_ns = thread_cpu_ns();
+  signal_event(ended_);
+}
+
+CpuStates Collector::cpus() const {
+  CpuStates out;
+  for (std::size_t i = 0; i < slots_.size(); i++) {
+    const auto cpu = static_cast<std::uint32_t>(i);
+    const auto discarded = discarded_.find(cpu);
+    fkt_cpu_status status{};
+    status.cpu = cpu;
+    status.events = slots_[i]->events();
+    status.lost = slots_[i]->lost_events();
+    status.discarded = discarded == discarded_.end() ? 0 : discarded->second;
+    status.pages_written = slots_[i]->pages();
+    out.emplace(cpu, status);
+  }
+  return out;
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Collects the events of user programs: gives their threads rings, and a thread of its own takes the
+// events out of these into pages of the output. In the file each ring takes the place of a CPU,
+// which the ring of a later thread may take over; number 0 is that of the collector, with what
+// programs have defined.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/fkt_record/sections/file_sections.h"
+#include "cli/fkt_record/user/page_file.h"
+#include "cli/fkt_record/user/ring_socket.h"
+#include "cli/fkt_record/user/user_clock.h"
+#include "cli/fkt_record/user/user_tasks.h"
+#include "lib/base/event_fd.h"
+#include "lib/format/definitions.h"
+#include "lib/user/event_numbers.h"
+#include "lib/user/page_writer.h"
+#include "lib/user/ring_reader.h"
+
+namespace fkt::record {
+
+struct CollectorRules {
+  std::uint64_t recording = 0;  // random id
+  std::uint32_t page_bytes = 0;
+  std::uint64_t ring_words = 0;  // a power of two
+  uid_t user = 0;                // whose programs are recorded
+};
+
+// What was collected. Read after stop().
+struct Collected {
+  std::uint64_t events = 0, lost = 0;
+  std::uint64_t discarded = 0;   // in pages that were not written
+  std::uint64_t unfinished = 0;  // events whose thread ended in the middle of them
+  std::uint64_t rings = 0;
+  std::uint64_t broken = 0;   // rings that held what is no event
+  std::uint64_t refused = 0;  // requests
+  std::uint64_t cpu_ns = 0;   // CPU time of the collector
+};
+
+class Collector {
+ public:
+  // Listens; programs may ask from now on, but their answers wait for start(). clock, file: must
+  // stay valid.
+  static Result<std::unique_ptr<Collector>> open(const CollectorRules& rules,
+                                                 const UserClock& clock, PageFile& file);
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+  ~Collector();
+
+  const std::string& socket_name() const { return socket_->name(); }
+  // start_clock: of the recording (ticks).
+  Status start(std::uint64_t start_clock);
+  // Readable when the collector has ended by itself, because nothing more can be written.
+  int ended_fd() const { return ended_.get(); }
+  // Takes what is in the rings, tells the programs that nothing more is taken, and ends.
+  void stop();
+
+  const Collected& collected() const { return collected_; }
+  CpuStates cpus() const;
+  const Definitions& definitions() const { return definitions_; }
+  const UserTasks& tasks() const { return tasks_; }
+
+ private:
+  struct Ring;
+  class Sink;
+  Collector(const CollectorRules& rules, const UserClock& clock, PageFile& file, UniqueFd ask,
+            UniqueFd ended);
+
+  Result<UniqueFd> attach(pid_t tgid, std::uint32_t tid);
+  Result<fkt_user_answer> define(std::string_view text);
+  std::size_t free_slot();
+  PageWriter& slot(std::size_t number);
+  void run();
+  bool take_all(bool is_last);
+  bool take(Ring& ring, bool has_ended);
+  void look_for_ended();
+  void let_go(Ring& ring);
+  void flush_old(std::uint64_t now);
+  void page_done(const fkt_page_header& header, ByteView page);
+
+  CollectorRules rules_;
+  const UserClock& clock_;
+  PageFile& file_;
+  UniqueFd ask_, ended_;
+  std::optional<RingSocket> socket_;
+  std::uint64_t start_clock_ = 0, flushed_ = 0, ticks_per_second_ = 0;
+  std::vector<std::unique_ptr<Ring>> rings_;
+  std::map<pid_t, unsigned> of_process_;  // rings by tgid
+  std::vector<std::unique_ptr<PageWriter>> slots_;
+  std::vector<bool> used_;  // slots
+  std::map<std::uint32_t, std::uint64_t> discarded_;  // by slot
+  EventNumbers numbers_;
+  Definitions definitions_;
+  UserTasks tasks_;
+  Collected collected_;
+  bool over_ = false;
+  std::jthread thread_;
+};
+
+}  // namespace fkt::record

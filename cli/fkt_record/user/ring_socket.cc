@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/user/ring_socket.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "lib/base/os_error.h"
+#include "lib/base/random.h"
+
+namespace fkt::record {
+namespace {
+
+// Connections that have not asked yet; more wait in the kernel. A program that connects and does
+// not ask loses its place to the next one.
+constexpr std::size_t kMostWaiting = 64;
+constexpr int kBacklog = 1024;
+
+void reply(int connection, const fkt_user_answer& answer, int fd) {
+  fkt_user_answer copy = answer;
+  iovec part{&copy, sizeof copy};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (fd >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* const head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof fd);
+    std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
+  }
+  (void)!::sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace
+
+Result<RingSocket> RingSocket::open(uid_t user, Answers answers) {
+  const Result<std::string> token = random_token();
+  if (!token) return token.error();
+  const std::string name = "fkt-user-" + *token;
+  UniqueFd listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener) return os_failure("socket");
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  std::memcpy(at.sun_path + 1, name.data(), name.size());
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&at), bytes) != 0 ||
+      ::listen(listener.get(), kBacklog) != 0) {
+    return os_failure("the socket for user programs");
+  }
+  return RingSocket(name, std::move(listener), user, std::move(answers));
+}
+
+void RingSocket::add_to(std::vector<pollfd>& fds) const {
+  fds.push_back({listener_.get(), POLLIN, 0});
+  for (const UniqueFd& connection : waiting_) fds.push_back({connection.get(), POLLIN, 0});
+}
+
+bool RingSocket::is_welcome(int connection, pid_t& tgid) const {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return false;
+  tgid = peer.pid;
+  return peer.pid > 0 && (peer.uid == user_ || peer.uid == ::geteuid());
+}
+
+// Returns whether the connection is done with.
+bool RingSocket::answer_one(int connection) {
+  fkt_user_ask ask{};
+  const ssize_t got = ::recv(connection, &ask, sizeof ask, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  fkt_user_answer answer{FKT_USER_MAGIC, 0, 0, 0};
+  pid_t tgid = 0;
+  UniqueFd ring;
+  const bool good = got >= static_cast<ssize_t>(FKT_USER_ASK_BYTES) && ask.magic == FKT_USER_MAGIC &&
+                    ask.version == FKT_USER_VERSION && is_welcome(connection, tgid);
+  if (good && ask.request == FKT_USER_ATTACH) {
+    if (Result<UniqueFd> made = answers_.attach(tgid, ask.tid)) {
+      ring = std::move(*made);
+      answer.good = 1;
+    }
+  } else if (good && ask.request == FKT_USER_DEFINE) {
+    const std::string_view text(ask.text, static_cast<std::size_t>(got) - FKT_USER_ASK_BYTES);
+    if (const Result<fkt_user_answer> made = answers_.define(text)) answer = *made;
+  }
+  if (!answer.good && got > 0) refused_++;
+  reply(connection, answer, ring.get());
+  return true;
+}
+
+void RingSocket::answer() {
+  for (;;) {
+    std::erase_if(waiting_, [this](const UniqueFd& one) { return answer_one(one.get()); });
+    UniqueFd one(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!one) return;
+    if (waiting_.size() >= kMostWaiting) waiting_.erase(waiting_.begin());
+    waiting_.push_back(std::move(one));
+  }
+}
+
+}  // namespace fkt::record

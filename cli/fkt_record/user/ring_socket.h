@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The socket at which programs ask for rings and numbers (include/fkt/user_ring.h).
+#pragma once
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fkt/user_ring.h>
+
+#include "lib/base/result.h"
+#include "lib/base/unique_fd.h"
+
+namespace fkt::record {
+
+class RingSocket {
+ public:
+  // What the recorder does with requests. Errors are told to the program as a refusal.
+  struct Answers {
+    // Returns the descriptor of a new ring, which is sent and closed here. tgid: the asking process.
+    std::function<Result<UniqueFd>(pid_t tgid, std::uint32_t tid)> attach;
+    std::function<Result<fkt_user_answer>(std::string_view text)> define;
+  };
+  // user: whose programs may ask, besides this process's user.
+  static Result<RingSocket> open(uid_t user, Answers answers);
+
+  // Value of the environment's variable FKT_USER.
+  const std::string& name() const { return name_; }
+  // Appends what to wait for.
+  void add_to(std::vector<pollfd>& fds) const;
+  // Answers what has come, without waiting.
+  void answer();
+  std::uint64_t refused() const { return refused_; }
+
+ private:
+  RingSocket(std::string name, UniqueFd listener, uid_t user, Answers answers)
+      : name_(std::move(name)),
+        listener_(std::move(listener)),
+        user_(user),
+        answers_(std::move(answers)) {}
+  bool answer_one(int connection);
+  bool is_welcome(int connection, pid_t& tgid) const;
+
+  std::string name_;
+  UniqueFd listener_;
+  uid_t user_;
+  Answers answers_;
+  std::vector<UniqueFd> waiting_;  // connections without a request yet
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace fkt::record

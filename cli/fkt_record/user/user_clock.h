@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The clock of a recording without the kernel module: the TSC where the kernel itself uses it, else
+// CLOCK_MONOTONIC.
+#pragma once
+
+#include <cstdint>
+
+#include <fkt/ioctl.h>
+#include <fkt/user_ring.h>
+
+#include "lib/base/result.h"
+
+namespace fkt::record {
+
+class UserClock {
+ public:
+  // wanted: FKT_CLOCK_TSC where it can be used.
+  explicit UserClock(fkt_clock_source wanted);
+
+  fkt_clock_source source() const { return source_; }
+  fkt_user_clock of_rings() const {
+    return source_ == FKT_CLOCK_TSC ? FKT_USER_TSC : FKT_USER_MONO;
+  }
+  std::uint64_t now() const;  // ticks
+  // All clocks at this moment, and the rate as measured since the constructor: the longer ago that
+  // is, the more exact. Waits if it is too short.
+  fkt_clocks read() const;
+
+ private:
+  fkt_clocks values() const;
+
+  fkt_clock_source source_;
+  fkt_clocks first_{};
+};
+
+}  // namespace fkt::record

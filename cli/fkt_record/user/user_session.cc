@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/user/user_session.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
+#include "cli/fkt_record/end_screen.h"
+#include "cli/fkt_record/exit_status.h"
+#include "cli/fkt_record/signals.h"
+#include "cli/fkt_record/status_line.h"
+#include "cli/fkt_record/user/user_recording.h"
+#include "cli/fkt_record/workload/workload.h"
+#include "lib/base/os_error.h"
+#include "lib/base/text.h"
+
+namespace fkt::record {
+namespace {
+
+class UserSession {
+ public:
+  UserSession(const Request& request, UserRecording& recording, const Signals& signals,
+              const Descendants& descendants, Workload workload)
+      : request_(request),
+        recording_(recording),
+        signals_(signals),
+        descendants_(descendants),
+        workload_(std::move(workload)) {}
+
+  int run();
+
+ private:
+  void wait_for_something();
+  void take_signal(const signalfd_siginfo& info);
+  void reap();
+  void end_recording();
+  void tell_end(const Summary& summary);
+  void tell_collected() const;
+  bool workload_runs() const { return !workload_status_; }
+
+  const Request& request_;
+  UserRecording& recording_;
+  const Signals& signals_;
+  const Descendants& descendants_;
+  Workload workload_;
+  Timer duration_;
+  std::optional<int> workload_status_;  // status of waitpid(2)
+  bool runs_ = false;
+  bool failed_ = false;
+};
+
+void UserSession::wait_for_something() {
+  const auto while_recording = [this](int fd) { return runs_ ? fd : -1; };
+  pollfd fds[] = {{signals_.fd(), POLLIN, 0},
+                  {while_recording(duration_.fd()), POLLIN, 0},
+                  {while_recording(recording_.ended_fd()), POLLIN, 0}};
+  if (::poll(fds, std::size(fds), -1) < 0) return;
+  while (const auto info = signals_.next()) take_signal(*info);
+  const bool over = fds[1].revents != 0 || fds[2].revents != 0 || !workload_runs();
+  if (runs_ && over) end_recording();
+}
+
+void UserSession::take_signal(const signalfd_siginfo& info) {
+  const int number = static_cast<int>(info.ssi_signo);
+  if (number == SIGCHLD) return reap();
+  if (number == SIGUSR1) return cli::warn("SIGUSR1: no snapshot: not with --user-only");
+  const bool from_terminal = (number == SIGINT || number == SIGQUIT) && info.ssi_code > 0;
+  // A signal from the terminal reaches the workload too.
+  if (from_terminal) return;
+  if (number != SIGINT && number != SIGQUIT && runs_) end_recording();
+  if (workload_runs()) ::kill(workload_.pid(), number);
+}
+
+void UserSession::reap() {
+  int status = 0;
+  for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid == workload_.pid()) workload_status_ = status;
+  }
+}
+
+void UserSession::end_recording() {
+  runs_ = false;
+  std::vector<Descendant> left;
+  if (!workload_runs()) left = descendants_.find();
+  const Result<Summary> summary = recording_.finish(workload_status_, left);
+  if (!summary) {
+    failed_ = true;
+    return cli::warn(summary.error().message);
+  }
+  tell_end(*summary);
+}
+
+void UserSession::tell_end(const Summary& summary) {
+  const fkt_status& s = summary.status;
+  const std::string& name = recording_.name();
+  if (s.stop_reason == FKT_STOP_LIMIT || s.stop_reason == FKT_STOP_ERROR) {
+    failed_ = s.stop_reason == FKT_STOP_ERROR || !request_.size;
+    cli::warn(name + ": " +
+              (s.stop_reason == FKT_STOP_ERROR ? os_error(s.error)
+               : request_.size                 ? "the size limit is reached"
+                                               : "no space left on device, but for a reserve") +
+              ": the recording ended there and is complete up to it");
+  }
+  if (s.lost > 0) {
+    cli::warn(cli::with_commas(s.lost) +
+              " events were lost when a thread's ring was full; the file says where (a larger -p "
+              "may help)");
+  }
+  tell_collected();
+  if (!request_.quiet) {
+    cli::warn(end_line(name, summary));
+    cli::warn("of user programs only: nothing of the kernel was recorded (without --user-only it is)");
+  }
+  if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
+  if (request_.summary) show_end_screen(name, s.events);
+}
+
+void UserSession::tell_collected() const {
+  const Collected& c = recording_.collected();
+  if (c.rings == 0) {
+    cli::warn("no thread of " + request_.command.front() +
+              " had an event: is it built with fkt/user.h (fkt-user(3))?");
+  } else if (request_.verbose) {
+    cli::warn(counted(c.rings, "thread") + " had events");
+  }
+  if (c.unfinished > 0) {
+    cli::warn(counted(c.unfinished, "event") + " had not been finished when the thread ended");
+  }
+  if (c.broken > 0) {
+    cli::warn(counted(c.broken, "ring") + " held what is no event; nothing after it was taken from there");
+  }
+  if (c.refused > 0) cli::warn(counted(c.refused, "request") + " of programs made no sense, or came too many");
+}
+
+int UserSession::run() {
+  if (request_.duration_ns) {
+    Result<Timer> timer = Timer::make(0, 0);
+    if (!timer) return failed(timer.error());
+    duration_ = std::move(*timer);
+  }
+  const Status started = recording_.start();
+  if (!started) {
+    recording_.discard();
+    return failed(started.error());
+  }
+  if (request_.duration_ns) duration_.set(*request_.duration_ns);
+  if (const auto not_run = workload_.start()) {
+    recording_.discard();
+    cli::warn(not_run->message);
+    return not_run->status;
+  }
+  runs_ = true;
+  while (runs_ || workload_runs()) wait_for_something();
+  return failed_ ? kRecordingFailed : exit_status(*workload_status_);
+}
+
+}  // namespace
+
+int run_user_session(const Request& request) {
+  const Program program = find_program(request.command.front());
+  if (program.path.empty()) {
+    cli::warn(program.failure.message);
+    return program.failure.status;
+  }
+  const Result<std::optional<User>> user = choose_user(request.user);
+  if (!user) return failed(user.error());
+  const Result<Signals> signals = Signals::take();
+  if (!signals) return failed(signals.error());
+  const Result<std::unique_ptr<UserRecording>> prepared = UserRecording::prepare(request, *user);
+  if (!prepared) return failed(prepared.error());
+  UserRecording& recording = **prepared;
+  const Descendants descendants;
+  Result<Workload> workload =
+      Workload::prepare({program.path, request.command, *user, false, -1, signals->mask_before(),
+                         {recording.variable()}});
+  if (!workload) return failed(workload.error());
+  const Status head = recording.write_head(*user, workload->pid());
+  if (!head) {
+    recording.discard();
+    return failed(head.error());
+  }
+  return UserSession(request, recording, *signals, descendants, std::move(*workload)).run();
+}
+
+}  // namespace fkt::record

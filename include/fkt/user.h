@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Events of user programs, on the recording's time line: for C11 and C++20, without a library.
+ *
+ *   fkt_user_probe2(17, length, result);                          a number of yours, and up to six values
+ *   FKT_USER_EVENT("request", FKT_U32("bytes", n), FKT_TEXT("path", path));
+ *   { FKT_USER_SCOPE("parse"); ... }                              a span, from here to the end of the block
+ *   FKT_USER_BEGIN("load", FKT_INT("id", i)); ... FKT_USER_END("load");
+ *   FKT_USER_COUNTER("queue", depth);
+ *   FKT_USER_ASYNC_BEGIN("job", id); ... FKT_USER_ASYNC_END("job", id);     begun and ended in any thread
+ *
+ * A program that is not run by fkt_record tests one variable at each event. In one that is, a thread's first event
+ * asks fkt_record for a ring (fkt/user_ring.h), and the first event of each name for a number; after that an event
+ * makes no system call and takes no lock. Events may be written from signal handlers. A child process gets rings of
+ * its own. Where the ring is full, events are lost, and counted.
+ *
+ * Names and values' names are string literals. A text is cut after 64 bytes, the last one of an event after 1000.
+ */
+#ifndef FKT_USER_H
+#define FKT_USER_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* secure_getenv(3), madvise(2) */
+#endif
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <fkt/user_ring.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FKT_USER_INLINE static inline __attribute__((always_inline, unused))
+/* What is done once in a while stays out of the callers' code. */
+#define FKT_USER_COLD static __attribute__((noinline, cold, unused))
+/* One in the program, though each of its files defines it. */
+#define FKT_USER_SHARED __attribute__((weak))
+#define FKT_USER_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define FKT_USER_BARRIER() __asm__ volatile("" ::: "memory")
+
+#define FKT_USER_TEXT_WORDS 8 /* of a text that is not an event's last value */
+#define FKT_USER_LAST_TEXT 1000 /* bytes, at most, of the last text */
+#define FKT_USER_MOST_VALUES 16
+
+/*
+ * What a thread knows of its ring. It lies in a page that is zeros in a child process: there, `words` says that there is
+ * no ring.
+ */
+struct fkt_user_thread {
+	__u64 *words; /* NULL: there is no ring */
+	struct fkt_user_ring *ring;
+	__u64 mask; /* number of words - 1 */
+	__u64 limit; /* as far as known, there is room up to this value of `head` */
+	__u64 last; /* clock of the last event */
+	__u32 clock; /* enum fkt_user_clock */
+	__u32 untold; /* events were lost since the last LOST word */
+	__u32 off; /* there will be no ring */
+	__u32 map_words;
+};
+
+/* A text in a program's source, and what the recorder made of it. */
+struct fkt_user_event {
+	const char *name;
+	char kind; /* enum fkt_user_kind */
+	int plain; /* the event is recorded without its values */
+	int number; /* 0: not asked for yet; -1: refused */
+};
+
+/* A value of an event. type: of the catalogue ("u", "s", "x"); 't': a text. */
+struct fkt_user_value {
+	const char *name;
+	char type;
+	unsigned char bits; /* 32 or 64 */
+	__u64 number;
+	const char *text;
+};
+
+/* No ring. */
+FKT_USER_SHARED struct fkt_user_thread fkt_user_none;
+FKT_USER_SHARED __thread struct fkt_user_thread *fkt_user_self;
+FKT_USER_SHARED int fkt_user_on; /* fkt_record runs this program */
+FKT_USER_SHARED pthread_key_t fkt_user_key;
+
+/* Returns whether the events of this program are recorded. */
+FKT_USER_INLINE int fkt_user_recorded(void)
+{
+	return FKT_USER_UNLIKELY(__atomic_load_n(&fkt_user_on, __ATOMIC_RELAXED));
+}
+
+/* ---- asking the recorder ---- */
+
+/* Sends a request; returns the length of the answer, or -1. fd: gets the descriptor that comes with it, or -1. */
+FKT_USER_COLD int fkt_user_ask(const struct fkt_user_ask *ask, size_t bytes, struct fkt_user_answer *answer, int *fd)
+{
+	const char *name = secure_getenv(FKT_USER_VARIABLE);
+	const struct timeval limit = {5, 0};
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct sockaddr_un to;
+	struct iovec part;
+	struct msghdr message;
+	ssize_t got = -1;
+	int sock;
+
+	*fd = -1;
+	if (!name || strlen(name) >= FKT_USER_NAME_BYTES - 1)
+		return -1;
+	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return -1;
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	memset(&to, 0, sizeof(to));
+	to.sun_family = AF_UNIX;
+	memcpy(to.sun_path + 1, name, strlen(name));
+	memset(&message, 0, sizeof(message));
+	part.iov_base = answer;
+	part.iov_len = sizeof(*answer);
+	message.msg_iov = &part;
+	message.msg_iovlen = 1;
+	message.msg_control = control.bytes;
+	message.msg_controllen = sizeof(control.bytes);
+	if (!connect(sock, (const struct sockaddr *)&to, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))) &&
+	    send(sock, ask, bytes, MSG_NOSIGNAL) == (ssize_t)bytes)
+		got = recvmsg(sock, &message, MSG_CMSG_CLOEXEC);
+	if (got > 0) {
+		const struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+
+		if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	}
+	close(sock);
+	return got == (ssize_t)sizeof(*answer) && answer->magic == FKT_USER_MAGIC && answer->good ? 0 : -1;
+}
+
+FKT_USER_INLINE size_t fkt_user_ring_bytes(__u64 words)
+{
+	return FKT_USER_HEADER_BYTES + 2 * words * sizeof(__u64);
+}
+
+/* Maps the ring, its words twice in a row, so that an event is in one piece wherever it begins. */
+FKT_USER_COLD struct fkt_user_ring *fkt_user_map(int fd)
+{
+	const int how = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_FIXED;
+	struct fkt_user_ring *head = (struct fkt_user_ring *)mmap(NULL, FKT_USER_HEADER_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	size_t bytes, whole;
+	char *base;
+	__u64 words;
+
+	if (head == MAP_FAILED)
+		return NULL;
+	words = head->magic == FKT_USER_MAGIC && head->version == FKT_USER_VERSION ? head->words : 0;
+	munmap(head, FKT_USER_HEADER_BYTES);
+	if (!words)
+		return NULL;
+	bytes = words * sizeof(__u64);
+	whole = fkt_user_ring_bytes(words);
+	base = (char *)mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (base == MAP_FAILED)
+		return NULL;
+	if (mmap(base, FKT_USER_HEADER_BYTES + bytes, how, flags, fd, 0) == MAP_FAILED ||
+	    mmap(base + FKT_USER_HEADER_BYTES + bytes, bytes, how, flags, fd, FKT_USER_HEADER_BYTES) == MAP_FAILED ||
+	    madvise(base, whole, MADV_DONTFORK)) {
+		munmap(base, whole);
+		return NULL;
+	}
+	return (struct fkt_user_ring *)base;
+}
+
+/* The thread ends, or its ring is of no use any more. Runs as the destructor of the thread's key, too. */
+FKT_USER_COLD void fkt_user_detach(void *thread)
+{
+	struct fkt_user_thread *t = (struct fkt_user_thread *)thread;
+	struct fkt_user_ring *ring = t->words ? t->ring : NULL;
+	const __u64 words = t->mask + 1;
+
+	if (fkt_user_self == t)
+		fkt_user_self = NULL;
+	t->words = NULL;
+	FKT_USER_BARRIER();
+	if (ring) {
+		__atomic_store_n(&ring->ended, 1, __ATOMIC_RELEASE);
+		munmap(ring, fkt_user_ring_bytes(words));
+	}
+	munmap(t, FKT_USER_HEADER_BYTES);
+}
+
+/* Returns the thread's page, which says nothing yet; NULL: there is no memory. */
+FKT_USER_COLD struct fkt_user_thread *fkt_user_page(void)
+{
+	struct fkt_user_thread *t = fkt_user_self;
+
+	if (t)
+		return t;
+	t = (struct fkt_user_thread *)mmap(NULL, FKT_USER_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (t == MAP_FAILED)
+		return NULL;
+	if (madvise(t, FKT_USER_HEADER_BYTES, MADV_WIPEONFORK) || pthread_setspecific(fkt_user_key, t)) {
+		munmap(t, FKT_USER_HEADER_BYTES);
+		return NULL;
+	}
+	fkt_user_self = t;
+	return t;
+}
+
+/* Gets a ring for this thread. Returns NULL if there is none. errno stays as it was. */
+FKT_USER_COLD struct fkt_user_thread *fkt_user_attach(void)
+{
+	const int error = errno;
+	struct fkt_user_answer answer;
+	struct fkt_user_ask ask;
+	struct fkt_user_thread *t;
+	sigset_t all, before;
+	int fd = -1;
+
+	/* No handler may come here while this thread is here. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	t = fkt_user_page();
+	if (t && !t->off && !t->words) {
+		memset(&ask, 0, FKT_USER_ASK_BYTES);
+		ask.magic = FKT_USER_MAGIC;
+		ask.version = FKT_USER_VERSION;
+		ask.request = FKT_USER_ATTACH;
+		ask.tid = (__u32)syscall(SYS_gettid);
+		t->ring = NULL;
+		if (!fkt_user_ask(&ask, FKT_USER_ASK_BYTES, &answer, &fd) && fd >= 0)
+			t->ring = fkt_user_map(fd);
+		if (fd >= 0)
+			close(fd);
+		t->off = !t->ring;
+		if (t->ring) {
+			t->mask = t->ring->words - 1;
+			t->limit = t->ring->words;
+			t->clock = t->ring->clock;
+			FKT_USER_BARRIER();
+			t->words = (__u64 *)((char *)t->ring + FKT_USER_HEADER_BYTES);
+		}
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return t && t->words ? t : NULL;
+}
+
+__attribute__((constructor(101), unused)) static void fkt_user_begin(void)
+{
+	if (fkt_user_on || !secure_getenv(FKT_USER_VARIABLE) || pthread_key_create(&fkt_user_key, fkt_user_detach))
+		return;
+	fkt_user_on = 1;
+}
+
+/* ---- writing ---- */
+
+FKT_USER_INLINE __u64 fkt_user_clock(const struct fkt_user_thread *t)
+{
+	struct timespec now;
+
+#if defined(__x86_64__)
+	if (__builtin_expect(t->clock == FKT_USER_TSC, 1))
+		return __builtin_ia32_rdtsc();
+#endif
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
+}
+
+/* Sets *p to `to` if it is `from`: one instruction, for a word that only this thread and its handlers change. */
+FKT_USER_INLINE int fkt_user_exchange(__u64 *p, __u64 from, __u64 to)
+{
+#if defined(__x86_64__)
+	unsigned char done;
+
+	__asm__ volatile("cmpxchgq %[to], %[p]" : "=@ccz"(done), [p] "+m"(*p), "+a"(from) : [to] "r"(to) : "memory");
+	return done;
+#else
+	return __atomic_compare_exchange_n(p, &from, to, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Completes what was reserved at `head`: the words after the first one, then the first one, so that nothing is seen in part. */
+FKT_USER_INLINE void fkt_user_fill(struct fkt_user_thread *t, __u64 head, __u64 first, const __u64 *after, unsigned int n)
+{
+	__u64 *at = t->words + (head & t->mask);
+	unsigned int i;
+
+	if (n) {
+		__atomic_store_n(&at[0], FKT_USER_UNFINISHED(n), __ATOMIC_RELAXED);
+		FKT_USER_BARRIER();
+#pragma GCC unroll 8
+		for (i = 0; i < n; i++)
+			at[1 + i] = after[i];
+	}
+	/* The recorder, which loads this word first, then sees the others. */
+	__atomic_store_n(&at[0], first, __ATOMIC_RELEASE);
+}
+
+/*
+ * Makes room for `need` words at `head`, and tells what has to be told before an event at `clock`: how many were lost,
+ * all bits of the time. Returns 0 if the event is lost, else 1: the caller must begin again.
+ */
+FKT_USER_COLD int fkt_user_prepare(struct fkt_user_thread *t, __u64 head, unsigned int need, __u64 clock)
+{
+	struct fkt_user_ring *ring = t->ring;
+	__u64 lost[FKT_LOST_WORDS];
+
+	if (__atomic_load_n(&ring->stopped, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&fkt_user_on, 0, __ATOMIC_RELAXED);
+		return 0;
+	}
+	/* Acquire: the words up to there are zeros again. */
+	t->limit = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) + t->mask + 1;
+	if (head + need + FKT_LOST_WORDS + 2 > t->limit) {
+		if (!t->untold)
+			ring->gap_from = clock;
+		t->untold = 1;
+		__atomic_store_n(&ring->lost, ring->lost + 1, __ATOMIC_RELAXED);
+		return 0;
+	}
+	if (clock - t->last > FKT_TIME_MASK) {
+		if (fkt_user_exchange(&ring->head, head, head + 1)) {
+			t->last = clock;
+			fkt_user_fill(t, head, fkt_word(clock, FKT_W_TIME, (__u32)(clock >> FKT_TIME_BITS)), NULL, 0);
+		}
+	} else if (t->untold) {
+		lost[0] = ring->lost;
+		lost[1] = ring->gap_from;
+		if (fkt_user_exchange(&ring->head, head, head + 1 + FKT_LOST_WORDS)) {
+			t->last = clock;
+			t->untold = 0;
+			fkt_user_fill(t, head, fkt_word(clock, FKT_W_LOST, 0), lost, FKT_LOST_WORDS);
+		}
+	}
+	return 1;
+}
+
+/* Writes an event with n words after its event word. Call it if fkt_user_recorded(). */
+FKT_USER_INLINE void fkt_user_write(__u32 id, __u32 arg, const __u64 *words, unsigned int n)
+{
+	struct fkt_user_thread *t = fkt_user_self;
+	__u64 head, clock;
+
+	if (FKT_USER_UNLIKELY(!t || !t->words)) {
+		t = fkt_user_attach();
+		if (!t)
+			return;
+	}
+	for (;;) {
+		head = __atomic_load_n(&t->ring->head, __ATOMIC_RELAXED);
+		clock = fkt_user_clock(t);
+		/* A clock that steps back stands still. */
+		if (FKT_USER_UNLIKELY(clock < t->last))
+			clock = t->last;
+		if (FKT_USER_UNLIKELY(clock - t->last > FKT_TIME_MASK || head + 1 + n > t->limit || t->untold)) {
+			if (!fkt_user_prepare(t, head, 1 + n, clock))
+				return;
+			continue;
+		}
+		if (__builtin_expect(fkt_user_exchange(&t->ring->head, head, head + 1 + n), 1))
+			break;
+	}
+	t->last = clock;
+	fkt_user_fill(t, head, fkt_word(clock, id, arg), words, n);
+}
+
+/* ---- numbered probes ---- */
+
+/* A probe whose code or values do not fit the short forms. */
+FKT_USER_COLD void fkt_user_probe_long(__u32 code, const __u64 *values, unsigned int n)
+{
+	__u64 words[7];
+
+	words[0] = code;
+	memcpy(words + 1, values, n * sizeof(*values));
+	fkt_user_write(FKT_E_USER_PROBE, 1 + n, words, 1 + n);
+}
+
+FKT_USER_INLINE void fkt_user_probe0(__u32 code)
+{
+	if (!fkt_user_recorded())
+		return;
+	if (code <= FKT_ARG_MASK)
+		fkt_user_write(FKT_E_USER_PROBE0, code, NULL, 0);
+	else
+		fkt_user_probe_long(code, NULL, 0);
+}
+
+FKT_USER_INLINE void fkt_user_probe1(__u32 code, __s64 a0)
+{
+	const __u64 word = (__u64)a0;
+
+	if (!fkt_user_recorded())
+		return;
+	if (code <= FKT_ARG_MASK)
+		fkt_user_write(FKT_E_USER_PROBE1, code, &word, 1);
+	else
+		fkt_user_probe_long(code, &word, 1);
+}
+
+FKT_USER_INLINE void fkt_user_probe2(__u32 code, __s64 a0, __s64 a1)
+{
+	if (!fkt_user_recorded())
+		return;
+	if (code <= FKT_ARG_MASK && a0 == (__s32)a0 && a1 == (__s32)a1) {
+		const __u64 word = (__u32)a0 | (__u64)a1 << 32;
+
+		fkt_user_write(FKT_E_USER_PROBE2, code, &word, 1);
+	} else {
+		const __u64 words[] = {(__u64)a0, (__u64)a1};
+
+		fkt_user_probe_long(code, words, 2);
+	}
+}
+
+FKT_USER_INLINE void fkt_user_probe3(__u32 code, __s64 a0, __s64 a1, __s64 a2)
+{
+	const __u64 words[] = {(__u64)a0, (__u64)a1, (__u64)a2};
+
+	if (fkt_user_recorded())
+		fkt_user_probe_long(code, words, 3);
+}
+
+FKT_USER_INLINE void fkt_user_probe4(__u32 code, __s64 a0, __s64 a1, __s64 a2, __s64 a3)
+{
+	const __u64 words[] = {(__u64)a0, (__u64)a1, (__u64)a2, (__u64)a3};
+
+	if (fkt_user_recorded())
+		fkt_user_probe_long(code, words, 4);
+}
+
+FKT_USER_INLINE void fkt_user_probe5(__u32 code, __s64 a0, __s64 a1, __s64 a2, __s64 a3, __s64 a4)
+{
+	const __u64 words[] = {(__u64)a0, (__u64)a1, (__u64)a2, (__u64)a3, (__u64)a4};
+
+	if (fkt_user_recorded())
+		fkt_user_probe_long(code, words, 5);
+}
+
+FKT_USER_INLINE void fkt_user_probe6(__u32 code, __s64 a0, __s64 a1, __s64 a2, __s64 a3, __s64 a4, __s64 a5)
+{
+	const __u64 words[] = {(__u64)a0, (__u64)a1, (__u64)a2, (__u64)a3, (__u64)a4, (__u64)a5};
+
+	if (fkt_user_recorded())
+		fkt_user_probe_long(code, words, 6);
+}
+
+/* ---- named events ---- */
+
+#define FKT_INT(name, value) {name, 's', 64, (__u64)(__s64)(value), NULL}
+#define FKT_UINT(name, value) {name, 'u', 64, (__u64)(value), NULL}
+#define FKT_HEX(name, value) {name, 'x', 64, (__u64)(value), NULL}
+#define FKT_I32(name, value) {name, 's', 32, (__u32)(__s32)(value), NULL}
+#define FKT_U32(name, value) {name, 'u', 32, (__u32)(value), NULL}
+#define FKT_X32(name, value) {name, 'x', 32, (__u32)(value), NULL}
+#define FKT_TEXT(name, text) {name, 't', 0, 0, text}
+
+/* Where the next value goes: values of 32 bits share a word, in their order. */
+struct fkt_user_place {
+	unsigned int words; /* in use */
+	unsigned int half; /* the last one has room for 32 bits more */
+};
+
+/* Returns the bit at which a value of so many bits begins, from the first word on. */
+FKT_USER_INLINE unsigned int fkt_user_put(struct fkt_user_place *p, unsigned int bits)
+{
+	const unsigned int second = bits == 32 && p->half;
+	const unsigned int at = second ? p->words * 64 - 32 : p->words * 64;
+
+	if (!second)
+		p->words += (bits + 63) / 64;
+	p->half = bits == 32 && !second;
+	return at;
+}
+
+/* Makes the definition's text. Returns its length, without a zero; 0: it is too long. */
+FKT_USER_COLD size_t fkt_user_describe(char *text, size_t room, const struct fkt_user_event *event,
+				       const struct fkt_user_value *values, unsigned int n)
+{
+	struct fkt_user_place place = {0, 0};
+	size_t length;
+	unsigned int i;
+
+	length = (size_t)snprintf(text, room, "%c\t%s\t", event->kind, event->name);
+	for (i = 0; i < n && length < room; i++) {
+		const struct fkt_user_value *v = &values[i];
+		const int is_last_text = v->type == 't' && i + 1 == n;
+		const unsigned int bits = v->type == 't' ? (is_last_text ? 0 : 64 * FKT_USER_TEXT_WORDS) : v->bits;
+		const unsigned int at = fkt_user_put(&place, bits);
+
+		if (v->type == 't')
+			length += (size_t)snprintf(text + length, room - length, "%s%s:str:%u:0:%u", i ? " " : "", v->name,
+						   1 + at / 64, bits);
+		else
+			length += (size_t)snprintf(text + length, room - length, "%s%s:%c:%u:%u:%u", i ? " " : "", v->name,
+						   v->type, 1 + at / 64, at % 64, bits);
+	}
+	return length < room ? length : 0;
+}
+
+/* Asks for the event's number. Returns whether it has one. */
+FKT_USER_COLD int fkt_user_define(struct fkt_user_event *event, const struct fkt_user_value *values, unsigned int n)
+{
+	const int error = errno;
+	struct fkt_user_answer answer;
+	struct fkt_user_ask ask;
+	sigset_t all, before;
+	size_t length;
+	int fd = -1, number = -1;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	ask.magic = FKT_USER_MAGIC;
+	ask.version = FKT_USER_VERSION;
+	ask.request = FKT_USER_DEFINE;
+	ask.tid = 0;
+	length = fkt_user_describe(ask.text, sizeof(ask.text), event, values, n);
+	if (length && !fkt_user_ask(&ask, FKT_USER_ASK_BYTES + length, &answer, &fd)) {
+		event->plain = answer.plain != 0;
+		number = (int)answer.number;
+	}
+	if (fd >= 0)
+		close(fd);
+	__atomic_store_n(&event->number, number, __ATOMIC_RELEASE);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return number > 0;
+}
+
+/* Writes the words of the values to `words`, and returns how many there are. */
+FKT_USER_INLINE unsigned int fkt_user_pack(__u64 *words, const struct fkt_user_value *values, unsigned int n)
+{
+	struct fkt_user_place place = {0, 0};
+	unsigned int i;
+
+#pragma GCC unroll 16
+	for (i = 0; i < n; i++) {
+		const struct fkt_user_value *v = &values[i];
+
+		if (v->type != 't') {
+			const unsigned int at = fkt_user_put(&place, v->bits);
+
+			if (at % 64)
+				words[at / 64] |= v->number << 32;
+			else
+				words[at / 64] = v->number;
+		} else {
+			const size_t room = i + 1 == n ? FKT_USER_LAST_TEXT : 8 * FKT_USER_TEXT_WORDS;
+			const size_t length = v->text ? strnlen(v->text, room) : 0;
+			const unsigned int used = i + 1 == n ? (unsigned int)(length + 7) / 8 : FKT_USER_TEXT_WORDS;
+			const unsigned int at = fkt_user_put(&place, 64 * used) / 64;
+
+			if (used) {
+				memset(words + at, 0, 8 * used);
+				memcpy(words + at, v->text ? v->text : "", length);
+			}
+		}
+	}
+	return place.words;
+}
+
+/* Writes an event with a name. plain_id, id: its forms without and with values. */
+FKT_USER_INLINE void fkt_user_emit(struct fkt_user_event *event, __u32 plain_id, __u32 id,
+				   const struct fkt_user_value *values, unsigned int n)
+{
+	__u64 words[(FKT_USER_MOST_VALUES - 1) * FKT_USER_TEXT_WORDS + FKT_USER_LAST_TEXT / 8];
+	int number = __atomic_load_n(&event->number, __ATOMIC_ACQUIRE);
+	unsigned int used;
+
+	if (FKT_USER_UNLIKELY(number <= 0)) {
+		if (number < 0 || !fkt_user_define(event, values, n))
+			return;
+		number = event->number;
+	}
+	used = n && !event->plain ? fkt_user_pack(words, values, n) : 0;
+	if (used)
+		fkt_user_write(id, (__u32)number << FKT_VAR_BITS | used, words, used);
+	else
+		fkt_user_write(plain_id, (__u32)number, NULL, 0);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+/* Declares one event in the source, and the values with it. */
+#define FKT_USER_EMIT(event_kind, event_name, plain_id, id, ...)                                             \
+	do {                                                                                                 \
+		static struct fkt_user_event fkt_user_here = {event_name, event_kind, 0, 0};                 \
+		if (fkt_user_recorded()) {                                                                   \
+			const struct fkt_user_value fkt_user_values[] = {{NULL, 0, 0, 0, NULL}, ##__VA_ARGS__}; \
+			fkt_user_emit(&fkt_user_here, plain_id, id, fkt_user_values + 1,                     \
+				      sizeof(fkt_user_values) / sizeof(fkt_user_values[0]) - 1);             \
+		}                                                                                            \
+	} while (0)
+
+#define FKT_USER_EVENT(name, ...) FKT_USER_EMIT(FKT_USER_POINT, name, FKT_E_USER, FKT_E_USER_VALUES, ##__VA_ARGS__)
+#define FKT_USER_COUNTER(name, number) FKT_USER_EVENT(name, FKT_INT("value", number))
+#define FKT_USER_BEGIN(name, ...) \
+	FKT_USER_EMIT(FKT_USER_SPAN, name, FKT_E_USER_BEGIN, FKT_E_USER_BEGIN_VALUES, ##__VA_ARGS__)
+#define FKT_USER_END(name) FKT_USER_EMIT(FKT_USER_SPAN, name, FKT_E_USER_END, FKT_E_USER_END)
+#define FKT_USER_ASYNC_BEGIN(name, id, ...) \
+	FKT_USER_EMIT(FKT_USER_ASYNC_FROM, name, FKT_E_USER, FKT_E_USER_VALUES, FKT_HEX("id", id), ##__VA_ARGS__)
+#define FKT_USER_ASYNC_END(name, id, ...) \
+	FKT_USER_EMIT(FKT_USER_ASYNC_TO, name, FKT_E_USER, FKT_E_USER_VALUES, FKT_HEX("id", id), ##__VA_ARGS__)
+
+/* The end of FKT_USER_SCOPE(), by whatever way its block is left, exceptions included. */
+static inline __attribute__((unused)) void fkt_user_scope_end(struct fkt_user_event *const *event)
+{
+	if (*event && fkt_user_recorded())
+		fkt_user_emit(*event, FKT_E_USER_END, FKT_E_USER_END, NULL, 0);
+}
+
+#define FKT_USER_JOIN_(a, b) a##b
+#define FKT_USER_JOIN(a, b) FKT_USER_JOIN_(a, b)
+#define FKT_USER_SCOPE(name) FKT_USER_SCOPE_(name, FKT_USER_JOIN(fkt_user_scope_, __COUNTER__))
+#define FKT_USER_SCOPE_(event_name, var)                                                                     \
+	static struct fkt_user_event FKT_USER_JOIN(var, _event) = {event_name, FKT_USER_SPAN, 0, 0};         \
+	struct fkt_user_event *const var __attribute__((cleanup(fkt_user_scope_end), unused)) =             \
+		fkt_user_recorded() ? &FKT_USER_JOIN(var, _event) : NULL;                                    \
+	if (var)                                                                                             \
+	fkt_user_emit(var, FKT_E_USER_BEGIN, FKT_E_USER_BEGIN, NULL, 0)
+
+#endif /* FKT_USER_H */

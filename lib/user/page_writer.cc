@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/user/page_writer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fkt/events.h>
+
+namespace fkt {
+namespace {
+
+constexpr std::size_t kBefore = 2;  // words that may have to precede an event: TIME and PID
+
+}  // namespace
+
+PageWriter::PageWriter(const Place& place, Take take)
+    : place_(place), take_(std::move(take)), page_(place.page_bytes) {}
+
+std::size_t PageWriter::most_words() const {
+  return std::min<std::size_t>(
+      (place_.page_bytes - FKT_PAGE_HEADER_BYTES) / sizeof(std::uint64_t) - 1 - kBefore,
+      FKT_VAR_MASK);
+}
+
+void PageWriter::event(std::uint32_t tid, std::uint64_t clock, std::uint32_t id, std::uint32_t arg,
+                       std::span<const std::uint64_t> words) {
+  append(tid, clock, id, arg, words);
+  if (id == FKT_E_DEFINE) header_.flags |= FKT_PAGE_DEFINES;
+  header_.events++;
+  events_++;
+}
+
+void PageWriter::lost(std::uint32_t tid, std::uint64_t clock, std::uint64_t count,
+                      std::uint64_t from) {
+  const std::uint64_t words[FKT_LOST_WORDS] = {lost_ + count, std::clamp(from, clock_, clock)};
+  append(tid, clock, FKT_W_LOST, 0, words);
+  lost_ += count;
+}
+
+void PageWriter::append(std::uint32_t tid, std::uint64_t clock, std::uint32_t id, std::uint32_t arg,
+                        std::span<const std::uint64_t> words) {
+  const std::size_t need = (1 + words.size() + kBefore) * sizeof(std::uint64_t);
+  if (is_open_ && header_.used + need > place_.page_bytes) flush(clock);
+  if (!is_open_) open(tid, clock);
+  if (clock - clock_ > FKT_TIME_MASK) {
+    put(fkt_word(clock, FKT_W_TIME, static_cast<std::uint32_t>(clock >> FKT_TIME_BITS)));
+  }
+  if (tid != tid_) put(fkt_word(clock, FKT_W_PID, tid));
+  tid_ = tid;
+  clock_ = clock;
+  put(fkt_word(clock, id, arg));
+  for (const std::uint64_t word : words) put(word);
+}
+
+void PageWriter::open(std::uint32_t tid, std::uint64_t clock) {
+  header_ = {};
+  header_.magic = FKT_PAGE_MAGIC;
+  header_.magic_inverse = ~FKT_PAGE_MAGIC;
+  header_.version = FKT_WIRE_VERSION;
+  header_.header_bytes = FKT_PAGE_HEADER_BYTES;
+  header_.page_bytes = place_.page_bytes;
+  header_.recording = place_.recording;
+  header_.seq = seq_++;
+  header_.cpu = place_.cpu;
+  header_.first_clock = clock;
+  header_.lost = lost_;
+  header_.pid = tid;
+  header_.used = FKT_PAGE_HEADER_BYTES;
+  tid_ = tid;
+  clock_ = clock;
+  is_open_ = true;
+}
+
+void PageWriter::put(std::uint64_t word) {
+  std::memcpy(page_.data() + header_.used, &word, sizeof word);
+  header_.used += sizeof word;
+}
+
+void PageWriter::flush(std::uint64_t clock) {
+  if (!is_open_) return;
+  is_open_ = false;
+  header_.end_clock = std::max(clock, clock_);
+  header_.events_checksum = fkt_events_checksum(&header_, page_.data() + FKT_PAGE_HEADER_BYTES);
+  header_.checksum = fkt_page_checksum(&header_);
+  std::memcpy(page_.data(), &header_, sizeof header_);
+  std::fill(page_.begin() + header_.used, page_.end(), std::byte{0});
+  take_(header_, page_);
+}
+
+}  // namespace fkt

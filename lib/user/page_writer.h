@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Makes pages of the events of one CPU, or of what takes the place of one (include/fkt/wire.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <cstddef>
+#include <vector>
+
+#include <fkt/wire.h>
+
+#include "lib/base/bytes.h"
+
+namespace fkt {
+
+class PageWriter {
+ public:
+  // Gets each finished page, of page_bytes bytes.
+  using Take = std::function<void(const fkt_page_header& header, ByteView page)>;
+
+  struct Place {
+    std::uint64_t recording = 0;  // random id
+    std::uint32_t page_bytes = 0;
+    std::uint32_t cpu = 0;
+  };
+  // take: must stay valid.
+  PageWriter(const Place& place, Take take);
+
+  // Appends an event of thread `tid`. clock: ticks, not before the event before it; words: what
+  // follows the event word. It fits a page if it has at most most_words() words.
+  void event(std::uint32_t tid, std::uint64_t clock, std::uint32_t id, std::uint32_t arg,
+             std::span<const std::uint64_t> words);
+  std::size_t most_words() const;
+  // `count` further events of thread `tid` were lost between `from` and `clock` (ticks).
+  void lost(std::uint32_t tid, std::uint64_t clock, std::uint64_t count, std::uint64_t from);
+  // Hands over the page that is not full yet. clock: not before its last event.
+  void flush(std::uint64_t clock);
+
+  std::uint64_t events() const { return events_; }
+  std::uint64_t lost_events() const { return lost_; }
+  std::uint64_t pages() const { return seq_; }
+  // Clock of the last event (ticks).
+  std::uint64_t clock() const { return clock_; }
+
+ private:
+  void append(std::uint32_t tid, std::uint64_t clock, std::uint32_t id, std::uint32_t arg,
+              std::span<const std::uint64_t> words);
+  void open(std::uint32_t tid, std::uint64_t clock);
+  void put(std::uint64_t word);
+
+  Place place_;
+  Take take_;
+  std::vector<std::byte> page_;
+  fkt_page_header header_{};
+  bool is_open_ = false;
+  std::uint32_t tid_ = 0;
+  std::uint64_t clock_ = 0, seq_ = 0, lost_ = 0, events_ = 0;
+};
+
+}  // namespace fkt

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/user/ring_reader.h"
+
+#include <algorithm>
+
+namespace fkt {
+
+RingReader::RingReader(fkt_user_ring* ring, std::uint64_t words, std::uint64_t start,
+                       std::size_t most_words)
+    : ring_(ring),
+      words_(reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(ring) +
+                                              FKT_USER_HEADER_BYTES)),
+      size_(words),
+      most_words_(most_words),
+      clock_(start) {}
+
+std::uint64_t RingReader::load(std::uint64_t at) const {
+  // Acquire: pairs with the store of an event's first word, after which its others are there.
+  return __atomic_load_n(&words_[at & (size_ - 1)], __ATOMIC_ACQUIRE);
+}
+
+void RingReader::clear(std::uint64_t from, std::uint64_t to) {
+  const std::uint64_t begin = from & (size_ - 1), length = to - from;
+  const std::uint64_t first = std::min(length, size_ - begin);
+  std::fill_n(words_ + begin, first, 0);
+  std::fill_n(words_, length - first, 0);
+}
+
+// Skips one word of an event that will never be complete, or all of it. Returns false if it may
+// become complete: its thread is alive, and has not written much since.
+bool RingReader::skip_unfinished(std::uint64_t head, bool has_ended) {
+  if (!has_ended && head - tail_ < size_ / 2) return false;
+  const std::uint64_t word = load(tail_);
+  const bool begins = word != 0 || !in_zeros_;
+  unfinished_ += begins;
+  // Only the exchange was made: zeros up to the next event.
+  in_zeros_ = word == 0;
+  tail_ += word == 0 ? 1 : std::min<std::uint64_t>(1 + fkt_word_arg(word), head - tail_);
+  return true;
+}
+
+void RingReader::tell_lost(std::uint64_t total, std::uint64_t from, RingSink& sink) {
+  // A count that runs backwards is none.
+  if (total <= lost_) return;
+  sink.lost(clock_, total - lost_, from);
+  lost_ = total;
+}
+
+// Takes the event at tail_. Returns false if it is none.
+bool RingReader::take_one(std::uint64_t head, std::uint64_t now, RingSink& sink) {
+  const std::uint64_t word = load(tail_);
+  const std::uint32_t id = fkt_word_id(word), after = fkt_user_words_after(word);
+  if (after > most_words_ || 1 + after > head - tail_) return false;
+  event_.resize(after);
+  for (std::uint32_t i = 0; i < after; i++) event_[i] = load(tail_ + 1 + i);
+  tail_ += 1 + after;
+  in_zeros_ = false;
+  const std::uint64_t clock = id == FKT_W_TIME ? fkt_time_word_clock(word, clock_)
+                                               : fkt_word_clock(word, clock_);
+  clock_ = std::min(std::max(clock, clock_), std::max(now, clock_));
+  if (id == FKT_W_LOST) {
+    tell_lost(event_[0], event_[1], sink);
+  } else if (id != FKT_W_TIME) {
+    sink.event(clock_, id, fkt_word_arg(word), event_);
+  }
+  return true;
+}
+
+bool RingReader::take(std::uint64_t now, bool has_ended, RingSink& sink) {
+  if (!sound_) return false;
+  // Acquire: what was reserved before is seen as zeros, or later.
+  const std::uint64_t head = __atomic_load_n(&ring_->head, __ATOMIC_ACQUIRE), begin = tail_;
+  sound_ = head - tail_ <= size_;
+  while (sound_ && tail_ != head) {
+    if (fkt_word_id(load(tail_)) == 0) {
+      if (!skip_unfinished(head, has_ended)) break;
+    } else {
+      sound_ = take_one(head, now, sink);
+    }
+  }
+  if (tail_ != begin && sound_) {
+    clear(begin, tail_);
+    // Release: who sees this finds zeros.
+    __atomic_store_n(&ring_->tail, tail_, __ATOMIC_RELEASE);
+  }
+  if (has_ended && sound_) {
+    tell_lost(__atomic_load_n(&ring_->lost, __ATOMIC_RELAXED),
+              __atomic_load_n(&ring_->gap_from, __ATOMIC_RELAXED), sink);
+  }
+  return tail_ != begin;
+}
+
+}  // namespace fkt
