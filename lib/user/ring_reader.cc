@@ -39,10 +39,11 @@ bool RingReader::skip_unfinished(std::uint64_t head, bool has_ended) {
   return true;
 }
 
-void RingReader::tell_lost(std::uint64_t total, std::uint64_t from, RingSink& sink) {
+void RingReader::tell_lost(std::uint64_t clock, std::uint64_t total, std::uint64_t from,
+                           RingSink& sink) {
   // A count that runs backwards is none.
   if (total <= lost_) return;
-  sink.lost(clock_, total - lost_, from);
+  sink.lost(clock, total - lost_, from);
   lost_ = total;
 }
 
@@ -57,9 +58,9 @@ bool RingReader::take_one(std::uint64_t head, std::uint64_t now, RingSink& sink)
   in_zeros_ = false;
   const std::uint64_t clock = id == FKT_W_TIME ? fkt_time_word_clock(word, clock_)
                                                : fkt_word_clock(word, clock_);
-  clock_ = std::min(std::max(clock, clock_), std::max(now, clock_));
+  clock_ = std::min(std::max(clock, clock_), std::max(now + ahead_, clock_));
   if (id == FKT_W_LOST) {
-    tell_lost(event_[0], event_[1], sink);
+    tell_lost(clock_, event_[0], event_[1], sink);
   } else if (id != FKT_W_TIME) {
     sink.event(clock_, id, fkt_word_arg(word), event_);
   }
@@ -84,7 +85,8 @@ bool RingReader::take(std::uint64_t now, bool has_ended, RingSink& sink) {
     __atomic_store_n(&ring_->tail, tail_, __ATOMIC_RELEASE);
   }
   if (has_ended && sound_) {
-    tell_lost(__atomic_load_n(&ring_->lost, __ATOMIC_RELAXED),
+    // The gap lasts until now.
+    tell_lost(std::max(now, clock_), __atomic_load_n(&ring_->lost, __ATOMIC_RELAXED),
               __atomic_load_n(&ring_->gap_from, __ATOMIC_RELAXED), sink);
   }
   return tail_ != begin;

@@ -29,9 +29,13 @@ class RingReader {
   RingReader(fkt_user_ring* ring, std::uint64_t words, std::uint64_t start,
              std::size_t most_words);
 
-  // Hands over what is complete, and makes room for more. now: no event can be later (ticks).
+  // Hands over what is complete, and makes room for more. now: a reading of the clock (ticks); an
+  // event that says that it is later than allow_ahead() after it is taken for one of that time.
   // has_ended: the thread writes no more. Returns whether there was anything.
   bool take(std::uint64_t now, bool has_ended, RingSink& sink);
+  // Events may come between the reading of the clock and that of the ring. ticks: as long as that
+  // may take.
+  void allow_ahead(std::uint64_t ticks) { ahead_ = ticks; }
 
   // False once the ring held what no program of ours writes: the rest of it is not read.
   bool is_sound() const { return sound_; }
@@ -41,7 +45,7 @@ class RingReader {
   std::uint64_t load(std::uint64_t at) const;
   bool skip_unfinished(std::uint64_t head, bool has_ended);
   bool take_one(std::uint64_t head, std::uint64_t now, RingSink& sink);
-  void tell_lost(std::uint64_t total, std::uint64_t from, RingSink& sink);
+  void tell_lost(std::uint64_t clock, std::uint64_t total, std::uint64_t from, RingSink& sink);
   void clear(std::uint64_t from, std::uint64_t to);
 
   fkt_user_ring* ring_;
@@ -49,7 +53,7 @@ class RingReader {
   std::uint64_t size_;
   std::size_t most_words_;
   std::vector<std::uint64_t> event_;
-  std::uint64_t tail_ = 0, clock_, lost_ = 0, unfinished_ = 0;
+  std::uint64_t tail_ = 0, clock_, ahead_ = 0, lost_ = 0, unfinished_ = 0;
   bool in_zeros_ = false;
   bool sound_ = true;
 };

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +25,7 @@ constexpr unsigned kMostOfProcess = 1000;
 constexpr int kBusyRest = 1, kIdleRest = 20;
 constexpr std::uint64_t kLookPeriod = 5;  // per second: whether threads have ended
 constexpr std::size_t kOwnSlot = 0;
+constexpr int kNice = -10;
 
 class RingMemory {
  public:
@@ -172,6 +174,7 @@ Result<UniqueFd> Collector::attach(pid_t tgid, std::uint32_t asked) {
   ring->clock = clock_.of_rings();
   const std::size_t place = free_slot();
   RingReader reader(ring, rules_.ring_words, start_clock_, slots_[place]->most_words());
+  reader.allow_ahead(ticks_per_second_ / 10);
   rings_.push_back(std::make_unique<Ring>(
       Ring{std::move(mapped), std::move(reader), place, tgid, *tid}));
   of_process++;
@@ -187,7 +190,7 @@ Result<fkt_user_answer> Collector::define(std::string_view text) {
     PageWriter& own = slot(kOwnSlot);
     std::vector<std::uint64_t> words((lines.size() + 7) / 8);
     std::memcpy(words.data(), lines.data(), lines.size());
-    own.event(static_cast<std::uint32_t>(::gettid()), std::max(clock_.now(), own.clock()),
+    own.event(static_cast<std::uint32_t>(::getpid()), std::max(clock_.now(), own.clock()),
               FKT_E_DEFINE, static_cast<std::uint32_t>(words.size()), words);
     // Readers need it before the pages that have such events.
     own.flush(own.clock());
@@ -197,8 +200,7 @@ Result<fkt_user_answer> Collector::define(std::string_view text) {
 
 bool Collector::take(Ring& ring, bool has_ended) {
   Sink sink(*slots_[ring.slot], static_cast<std::uint32_t>(ring.tid));
-  // An event may be written after the clock is read here: no program gains from a time ahead.
-  return ring.reader.take(clock_.now() + ticks_per_second_ / 10, has_ended, sink);
+  return ring.reader.take(clock_.now(), has_ended, sink);
 }
 
 void Collector::let_go(Ring& ring) {
@@ -243,6 +245,8 @@ void Collector::flush_old(std::uint64_t now) {
 }
 
 void Collector::run() {
+  // What it is too late for is lost; without the right to do so it stays as it is.
+  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
   std::uint64_t looked = start_clock_;
   bool busy = true;
   while (!over_) {

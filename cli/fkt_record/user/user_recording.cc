@@ -15,8 +15,8 @@ namespace fkt::record {
 namespace {
 
 constexpr std::uint32_t kPageBytes = 16384;
-// A ring has a sixteenth of what -p gives a CPU: there are more threads than CPUs.
-constexpr std::uint32_t kRingShare = 4;
+// A ring has a fourth of what -p gives a CPU: there are more threads than CPUs.
+constexpr std::uint32_t kRingShare = 2;
 constexpr std::uint64_t kLeastRing = 64 << 10;  // bytes
 
 std::uint64_t ring_words(std::uint32_t pow_pages) {
