@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // fkt_record: records what the kernel does while a command runs, or what the command itself tells.
 #include "cli/fkt_record/session.h"
-#include "cli/fkt_record/user/user_session.h"
+#include "cli/fkt_record/user_session.h"
 
 int main(int argc, char** argv) {
   const fkt::record::Parsed parsed = fkt::record::parse_command_line(argc, argv);

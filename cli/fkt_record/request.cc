@@ -73,8 +73,8 @@ void add_options(Options& options) {
       ",n", "spawn nothing: record until Ctrl-C or --duration")(
       "user-only",
       "events of COMMAND and its descendants that use fkt/user.h, and nothing of the kernel: needs "
-      "no module and no privileges")(
-      "duration", value("T"), "stop after this time (ns, us, ms, s, m, h; seconds if bare)")(
+      "no module and no privileges")("duration", value("T"),
+                                     "stop after this time (ns, us, ms, s, m, h; seconds if bare)")(
       "user", value("NAME"),
       "run COMMAND as this user, who gets the file (default under sudo: "
       "its caller)");

@@ -30,7 +30,7 @@ struct Request {
   std::chrono::nanoseconds wait = std::chrono::seconds(30);
   std::uint64_t mask = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
   bool args = false;
-  bool user_only = false;  // without the kernel module
+  bool user_only = false;               // without the kernel module
   std::vector<Instrument> instruments;  // -i
   LayerChoice layers;                   // with lists of instruments; those of --also too
   bool pairs = true;                    // store begin and end in one word if no event is between

@@ -22,54 +22,20 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* secure_getenv(3), madvise(2) */
 #endif
-#include <errno.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <fkt/user_ring.h>
+#include <fkt/user_attach.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define FKT_USER_INLINE static inline __attribute__((always_inline, unused))
-/* What is done once in a while stays out of the callers' code. */
-#define FKT_USER_COLD static __attribute__((noinline, cold, unused))
-/* One in the program, though each of its files defines it. */
-#define FKT_USER_SHARED __attribute__((weak))
-#define FKT_USER_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define FKT_USER_BARRIER() __asm__ volatile("" ::: "memory")
-
 #define FKT_USER_TEXT_WORDS 8 /* of a text that is not an event's last value */
 #define FKT_USER_LAST_TEXT 1000 /* bytes, at most, of the last text */
 #define FKT_USER_MOST_VALUES 16
-
-/*
- * What a thread knows of its ring. It lies in a page that is zeros in a child process: there, `words` says that there is
- * no ring.
- */
-struct fkt_user_thread {
-	__u64 *words; /* NULL: there is no ring */
-	struct fkt_user_ring *ring;
-	__u64 mask; /* number of words - 1 */
-	__u64 limit; /* as far as known, there is room up to this value of `head` */
-	__u64 last; /* clock of the last event */
-	__u32 clock; /* enum fkt_user_clock */
-	__u32 untold; /* events were lost since the last LOST word */
-	__u32 off; /* there will be no ring */
-	__u32 map_words;
-};
 
 /* A text in a program's source, and what the recorder made of it. */
 struct fkt_user_event {
@@ -87,182 +53,6 @@ struct fkt_user_value {
 	__u64 number;
 	const char *text;
 };
-
-/* No ring. */
-FKT_USER_SHARED struct fkt_user_thread fkt_user_none;
-FKT_USER_SHARED __thread struct fkt_user_thread *fkt_user_self;
-FKT_USER_SHARED int fkt_user_on; /* fkt_record runs this program */
-FKT_USER_SHARED pthread_key_t fkt_user_key;
-
-/* Returns whether the events of this program are recorded. */
-FKT_USER_INLINE int fkt_user_recorded(void)
-{
-	return FKT_USER_UNLIKELY(__atomic_load_n(&fkt_user_on, __ATOMIC_RELAXED));
-}
-
-/* ---- asking the recorder ---- */
-
-/* Sends a request; returns the length of the answer, or -1. fd: gets the descriptor that comes with it, or -1. */
-FKT_USER_COLD int fkt_user_ask(const struct fkt_user_ask *ask, size_t bytes, struct fkt_user_answer *answer, int *fd)
-{
-	const char *name = secure_getenv(FKT_USER_VARIABLE);
-	const struct timeval limit = {5, 0};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct sockaddr_un to;
-	struct iovec part;
-	struct msghdr message;
-	ssize_t got = -1;
-	int sock;
-
-	*fd = -1;
-	if (!name || strlen(name) >= FKT_USER_NAME_BYTES - 1)
-		return -1;
-	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (sock < 0)
-		return -1;
-	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	memset(&to, 0, sizeof(to));
-	to.sun_family = AF_UNIX;
-	memcpy(to.sun_path + 1, name, strlen(name));
-	memset(&message, 0, sizeof(message));
-	part.iov_base = answer;
-	part.iov_len = sizeof(*answer);
-	message.msg_iov = &part;
-	message.msg_iovlen = 1;
-	message.msg_control = control.bytes;
-	message.msg_controllen = sizeof(control.bytes);
-	if (!connect(sock, (const struct sockaddr *)&to, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))) &&
-	    send(sock, ask, bytes, MSG_NOSIGNAL) == (ssize_t)bytes)
-		got = recvmsg(sock, &message, MSG_CMSG_CLOEXEC);
-	if (got > 0) {
-		const struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-
-		if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-			memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-	}
-	close(sock);
-	return got == (ssize_t)sizeof(*answer) && answer->magic == FKT_USER_MAGIC && answer->good ? 0 : -1;
-}
-
-FKT_USER_INLINE size_t fkt_user_ring_bytes(__u64 words)
-{
-	return FKT_USER_HEADER_BYTES + 2 * words * sizeof(__u64);
-}
-
-/* Maps the ring, its words twice in a row, so that an event is in one piece wherever it begins. */
-FKT_USER_COLD struct fkt_user_ring *fkt_user_map(int fd)
-{
-	const int how = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_FIXED;
-	struct fkt_user_ring *head = (struct fkt_user_ring *)mmap(NULL, FKT_USER_HEADER_BYTES, PROT_READ, MAP_SHARED, fd, 0);
-	size_t bytes, whole;
-	char *base;
-	__u64 words;
-
-	if (head == MAP_FAILED)
-		return NULL;
-	words = head->magic == FKT_USER_MAGIC && head->version == FKT_USER_VERSION ? head->words : 0;
-	munmap(head, FKT_USER_HEADER_BYTES);
-	if (!words)
-		return NULL;
-	bytes = words * sizeof(__u64);
-	whole = fkt_user_ring_bytes(words);
-	base = (char *)mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (base == MAP_FAILED)
-		return NULL;
-	if (mmap(base, FKT_USER_HEADER_BYTES + bytes, how, flags, fd, 0) == MAP_FAILED ||
-	    mmap(base + FKT_USER_HEADER_BYTES + bytes, bytes, how, flags, fd, FKT_USER_HEADER_BYTES) == MAP_FAILED ||
-	    madvise(base, whole, MADV_DONTFORK)) {
-		munmap(base, whole);
-		return NULL;
-	}
-	return (struct fkt_user_ring *)base;
-}
-
-/* The thread ends, or its ring is of no use any more. Runs as the destructor of the thread's key, too. */
-FKT_USER_COLD void fkt_user_detach(void *thread)
-{
-	struct fkt_user_thread *t = (struct fkt_user_thread *)thread;
-	struct fkt_user_ring *ring = t->words ? t->ring : NULL;
-	const __u64 words = t->mask + 1;
-
-	if (fkt_user_self == t)
-		fkt_user_self = NULL;
-	t->words = NULL;
-	FKT_USER_BARRIER();
-	if (ring) {
-		__atomic_store_n(&ring->ended, 1, __ATOMIC_RELEASE);
-		munmap(ring, fkt_user_ring_bytes(words));
-	}
-	munmap(t, FKT_USER_HEADER_BYTES);
-}
-
-/* Returns the thread's page, which says nothing yet; NULL: there is no memory. */
-FKT_USER_COLD struct fkt_user_thread *fkt_user_page(void)
-{
-	struct fkt_user_thread *t = fkt_user_self;
-
-	if (t)
-		return t;
-	t = (struct fkt_user_thread *)mmap(NULL, FKT_USER_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (t == MAP_FAILED)
-		return NULL;
-	if (madvise(t, FKT_USER_HEADER_BYTES, MADV_WIPEONFORK) || pthread_setspecific(fkt_user_key, t)) {
-		munmap(t, FKT_USER_HEADER_BYTES);
-		return NULL;
-	}
-	fkt_user_self = t;
-	return t;
-}
-
-/* Gets a ring for this thread. Returns NULL if there is none. errno stays as it was. */
-FKT_USER_COLD struct fkt_user_thread *fkt_user_attach(void)
-{
-	const int error = errno;
-	struct fkt_user_answer answer;
-	struct fkt_user_ask ask;
-	struct fkt_user_thread *t;
-	sigset_t all, before;
-	int fd = -1;
-
-	/* No handler may come here while this thread is here. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	t = fkt_user_page();
-	if (t && !t->off && !t->words) {
-		memset(&ask, 0, FKT_USER_ASK_BYTES);
-		ask.magic = FKT_USER_MAGIC;
-		ask.version = FKT_USER_VERSION;
-		ask.request = FKT_USER_ATTACH;
-		ask.tid = (__u32)syscall(SYS_gettid);
-		t->ring = NULL;
-		if (!fkt_user_ask(&ask, FKT_USER_ASK_BYTES, &answer, &fd) && fd >= 0)
-			t->ring = fkt_user_map(fd);
-		if (fd >= 0)
-			close(fd);
-		t->off = !t->ring;
-		if (t->ring) {
-			t->mask = t->ring->words - 1;
-			t->limit = t->ring->words;
-			t->clock = t->ring->clock;
-			FKT_USER_BARRIER();
-			t->words = (__u64 *)((char *)t->ring + FKT_USER_HEADER_BYTES);
-		}
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = error;
-	return t && t->words ? t : NULL;
-}
-
-__attribute__((constructor(101), unused)) static void fkt_user_begin(void)
-{
-	if (fkt_user_on || !secure_getenv(FKT_USER_VARIABLE) || pthread_key_create(&fkt_user_key, fkt_user_detach))
-		return;
-	fkt_user_on = 1;
-}
 
 /* ---- writing ---- */
 
@@ -291,8 +81,9 @@ FKT_USER_INLINE int fkt_user_exchange(__u64 *p, __u64 from, __u64 to)
 #endif
 }
 
-/* Completes what was reserved at `head`: the words after the first one, then the first one, so that nothing is seen in part. */
-FKT_USER_INLINE void fkt_user_fill(struct fkt_user_thread *t, __u64 head, __u64 first, const __u64 *after, unsigned int n)
+/* Completes what was reserved at `head`: the first word comes last, so that nothing is seen in part. */
+FKT_USER_INLINE void fkt_user_fill(struct fkt_user_thread *t, __u64 head, __u64 first, const __u64 *after,
+				   unsigned int n)
 {
 	__u64 *at = t->words + (head & t->mask);
 	unsigned int i;
@@ -499,13 +290,10 @@ FKT_USER_COLD size_t fkt_user_describe(char *text, size_t room, const struct fkt
 		const int is_last_text = v->type == 't' && i + 1 == n;
 		const unsigned int bits = v->type == 't' ? (is_last_text ? 0 : 64 * FKT_USER_TEXT_WORDS) : v->bits;
 		const unsigned int at = fkt_user_put(&place, bits);
+		const char *const type = v->type == 't' ? "str" : v->type == 's' ? "s" : v->type == 'x' ? "x" : "u";
 
-		if (v->type == 't')
-			length += (size_t)snprintf(text + length, room - length, "%s%s:str:%u:0:%u", i ? " " : "", v->name,
-						   1 + at / 64, bits);
-		else
-			length += (size_t)snprintf(text + length, room - length, "%s%s:%c:%u:%u:%u", i ? " " : "", v->name,
-						   v->type, 1 + at / 64, at % 64, bits);
+		length += (size_t)snprintf(text + length, room - length, "%s%s:%s:%u:%u:%u", i ? " " : "", v->name,
+					   type, 1 + at / 64, at % 64, bits);
 	}
 	return length < room ? length : 0;
 }

@@ -12,13 +12,14 @@
  *   FKT_USER_DEFINE   text: what an event is; the answer has the number for it, which is the same in all programs
  *                     that are recorded together
  *
- * Ring. Only its thread writes events to it, and only the recorder takes them. The words are those of a page (wire.h), of
- * the events of layer user, TIME and LOST. `head` and `tail` count words since the beginning; head - tail is at most
- * `words`. All words from `head` on are 0. A writer reserves the words of an event by exchanging `head`, if that is still
- * what it was when the writer read the clock: a signal handler that has written an event in between makes the exchange
- * fail, and the writer begins again. No LOCK prefix is needed, because all writers are one thread. Then the writer
- * stores a mark with the event's length (FKT_USER_UNFINISHED), the words after the event word, and the event word, which
- * makes the event complete. Where a thread has ended in between, the reader finds zeros, or the mark, and skips them.
+ * Ring. Only its thread writes events to it, and only the recorder takes them. The words are those of a page
+ * (wire.h), of the events of layer user, TIME and LOST. `head` and `tail` count words since the beginning; head - tail
+ * is at most `words`. All words from `head` on are 0. A writer reserves the words of an event by exchanging `head`, if
+ * that is still what it was when the writer read the clock: a signal handler that has written an event in between makes
+ * the exchange fail, and the writer begins again. No LOCK prefix is needed, because all writers are one thread. Then
+ * the writer stores a mark with the event's length (FKT_USER_UNFINISHED), the words after the event word, and the event
+ * word, which makes the event complete. Where a thread has ended in between, the reader finds zeros, or the mark, and
+ * skips them.
  *
  * The recorder believes nothing that is in the ring's memory: it copies words before it reads them.
  */
@@ -69,8 +70,8 @@ enum fkt_user_request {
 };
 
 /*
- * A definition's text: kind (one letter), name and fields (as in the catalogue, with words from 1 on), with tabs between
- * them. A begin and an end of the same name have the same number.
+ * A definition's text: kind (one letter), name and fields (as in the catalogue, with words from 1 on), with tabs
+ * between them. A begin and an end of the same name have the same number.
  */
 enum fkt_user_kind {
 	FKT_USER_POINT = 'p',

@@ -63,11 +63,13 @@ Result<EventNumbers::Number> EventNumbers::of(std::string_view text) {
   std::string_view rest = text;
   const std::string_view kind = take_until(rest, '\t'), name = take_until(rest, '\t');
   const bool good = kind.size() == 1 && std::string_view("psaz").find(kind[0]) != kind.npos &&
-                    !name.empty() && name.size() <= kMostName && is_printable(text.substr(2, name.size())) &&
-                    is_printable(rest) && are_fields(rest);
+                    !name.empty() && name.size() <= kMostName &&
+                    is_printable(text.substr(2, name.size())) && is_printable(rest) &&
+                    are_fields(rest);
   if (!good) return Error{ErrorCode::usage, "a program's definition of an event makes no sense"};
   const bool is_span = kind[0] == FKT_USER_SPAN;
-  const std::string key = is_span ? std::string(kind) + '\t' + std::string(name) : std::string(text);
+  const std::string key =
+      is_span ? std::string(kind) + '\t' + std::string(name) : std::string(text);
   const auto [place, is_new] = known_.try_emplace(key);
   Known& known = place->second;
   if (is_new && last_ + 1 >= FKT_USER_NUMBERS) {

@@ -19,7 +19,8 @@ class EventNumbers {
     bool plain = false;  // its values are not recorded: the name has others
     std::string lines;   // of the catalogue, if the event is new
   };
-  // text: a definition as programs send it, of any bytes. Errors: it is none, or there are too many.
+  // text: a definition as programs send it, of any bytes. Errors: it is none, or there are too
+  // many.
   Result<Number> of(std::string_view text);
 
  private:

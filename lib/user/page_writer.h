@@ -2,10 +2,10 @@
 // Makes pages of the events of one CPU, or of what takes the place of one (include/fkt/wire.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <cstddef>
 #include <vector>
 
 #include <fkt/wire.h>

@@ -8,8 +8,8 @@ namespace fkt {
 RingReader::RingReader(fkt_user_ring* ring, std::uint64_t words, std::uint64_t start,
                        std::size_t most_words)
     : ring_(ring),
-      words_(reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(ring) +
-                                              FKT_USER_HEADER_BYTES)),
+      words_(
+          reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(ring) + FKT_USER_HEADER_BYTES)),
       size_(words),
       most_words_(most_words),
       clock_(start) {}
@@ -29,7 +29,7 @@ void RingReader::clear(std::uint64_t from, std::uint64_t to) {
 // Skips one word of an event that will never be complete, or all of it. Returns false if it may
 // become complete: its thread is alive, and has not written much since.
 bool RingReader::skip_unfinished(std::uint64_t head, bool has_ended) {
-  if (!has_ended && head - tail_ < size_ / 2) return false;
+  if (!has_ended && !in_zeros_ && head - tail_ < size_ / 2) return false;
   const std::uint64_t word = load(tail_);
   const bool begins = word != 0 || !in_zeros_;
   unfinished_ += begins;
@@ -56,8 +56,8 @@ bool RingReader::take_one(std::uint64_t head, std::uint64_t now, RingSink& sink)
   for (std::uint32_t i = 0; i < after; i++) event_[i] = load(tail_ + 1 + i);
   tail_ += 1 + after;
   in_zeros_ = false;
-  const std::uint64_t clock = id == FKT_W_TIME ? fkt_time_word_clock(word, clock_)
-                                               : fkt_word_clock(word, clock_);
+  const std::uint64_t clock =
+      id == FKT_W_TIME ? fkt_time_word_clock(word, clock_) : fkt_word_clock(word, clock_);
   clock_ = std::min(std::max(clock, clock_), std::max(now + ahead_, clock_));
   if (id == FKT_W_LOST) {
     tell_lost(clock_, event_[0], event_[1], sink);

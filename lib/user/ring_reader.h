@@ -26,8 +26,7 @@ class RingReader {
  public:
   // ring: followed by `words` words, a power of two; all must stay mapped. start: clock of the
   // recording's begin (ticks). most_words: of an event, after its first one.
-  RingReader(fkt_user_ring* ring, std::uint64_t words, std::uint64_t start,
-             std::size_t most_words);
+  RingReader(fkt_user_ring* ring, std::uint64_t words, std::uint64_t start, std::size_t most_words);
 
   // Hands over what is complete, and makes room for more. now: a reading of the clock (ticks); an
   // event that says that it is later than allow_ahead() after it is taken for one of that time.

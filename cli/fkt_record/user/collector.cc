@@ -86,13 +86,11 @@ class Collector::Sink : public RingSink {
 
 Collector::Collector(const CollectorRules& rules, const UserClock& clock, PageFile& file,
                      UniqueFd ask, UniqueFd ended)
-    : rules_(rules),
-      clock_(clock),
-      file_(file),
-      ask_(std::move(ask)),
-      ended_(std::move(ended)) {}
+    : rules_(rules), clock_(clock), file_(file), ask_(std::move(ask)), ended_(std::move(ended)) {}
 
-Collector::~Collector() { stop(); }
+Collector::~Collector() {
+  stop();
+}
 
 Result<std::unique_ptr<Collector>> Collector::open(const CollectorRules& rules,
                                                    const UserClock& clock, PageFile& file) {
@@ -102,9 +100,8 @@ Result<std::unique_ptr<Collector>> Collector::open(const CollectorRules& rules,
       new Collector(rules, clock, file, std::move(ask), std::move(ended)));
   Collector* const self = made.get();
   Result<RingSocket> socket = RingSocket::open(
-      rules.user,
-      {[self](pid_t tgid, std::uint32_t tid) { return self->attach(tgid, tid); },
-       [self](std::string_view text) { return self->define(text); }});
+      rules.user, {[self](pid_t tgid, std::uint32_t tid) { return self->attach(tgid, tid); },
+                   [self](std::string_view text) { return self->define(text); }});
   if (!socket) return socket.error();
   made->socket_.emplace(std::move(*socket));
   return made;
@@ -175,8 +172,8 @@ Result<UniqueFd> Collector::attach(pid_t tgid, std::uint32_t asked) {
   const std::size_t place = free_slot();
   RingReader reader(ring, rules_.ring_words, start_clock_, slots_[place]->most_words());
   reader.allow_ahead(ticks_per_second_ / 10);
-  rings_.push_back(std::make_unique<Ring>(
-      Ring{std::move(mapped), std::move(reader), place, tgid, *tid}));
+  rings_.push_back(
+      std::make_unique<Ring>(Ring{std::move(mapped), std::move(reader), place, tgid, *tid}));
   of_process++;
   collected_.rings++;
   tasks_.look(tgid, *tid);
@@ -216,9 +213,8 @@ bool Collector::take_all(bool is_last) {
   bool any = false;
   for (const auto& ring : rings_) {
     // Read before the ring: what it has then is all.
-    const bool ended =
-        is_last || ring->ended ||
-        __atomic_load_n(&ring->memory.ring()->ended, __ATOMIC_ACQUIRE) != 0;
+    const bool ended = is_last || ring->ended ||
+                       __atomic_load_n(&ring->memory.ring()->ended, __ATOMIC_ACQUIRE) != 0;
     if (is_last) __atomic_store_n(&ring->memory.ring()->stopped, 1, __ATOMIC_RELAXED);
     any |= take(*ring, ended);
     ring->ended = ended;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Collects the events of user programs: gives their threads rings, and a thread of its own takes the
-// events out of these into pages of the output. In the file each ring takes the place of a CPU,
+// Collects the events of user programs: gives their threads rings, and a thread of its own takes
+// the events out of these into pages of the output. In the file each ring takes the place of a CPU,
 // which the ring of a later thread may take over; number 0 is that of the collector, with what
 // programs have defined.
 #pragma once
@@ -96,7 +96,7 @@ class Collector {
   std::vector<std::unique_ptr<Ring>> rings_;
   std::map<pid_t, unsigned> of_process_;  // rings by tgid
   std::vector<std::unique_ptr<PageWriter>> slots_;
-  std::vector<bool> used_;  // slots
+  std::vector<bool> used_;                            // slots
   std::map<std::uint32_t, std::uint64_t> discarded_;  // by slot
   EventNumbers numbers_;
   Definitions definitions_;

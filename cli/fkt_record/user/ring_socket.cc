@@ -79,8 +79,9 @@ bool RingSocket::answer_one(int connection) {
   fkt_user_answer answer{FKT_USER_MAGIC, 0, 0, 0};
   pid_t tgid = 0;
   UniqueFd ring;
-  const bool good = got >= static_cast<ssize_t>(FKT_USER_ASK_BYTES) && ask.magic == FKT_USER_MAGIC &&
-                    ask.version == FKT_USER_VERSION && is_welcome(connection, tgid);
+  const bool good = got >= static_cast<ssize_t>(FKT_USER_ASK_BYTES) &&
+                    ask.magic == FKT_USER_MAGIC && ask.version == FKT_USER_VERSION &&
+                    is_welcome(connection, tgid);
   if (good && ask.request == FKT_USER_ATTACH) {
     if (Result<UniqueFd> made = answers_.attach(tgid, ask.tid)) {
       ring = std::move(*made);

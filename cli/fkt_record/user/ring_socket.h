@@ -22,7 +22,8 @@ class RingSocket {
  public:
   // What the recorder does with requests. Errors are told to the program as a refusal.
   struct Answers {
-    // Returns the descriptor of a new ring, which is sent and closed here. tgid: the asking process.
+    // Returns the descriptor of a new ring, which is sent and closed here. tgid: the asking
+    // process.
     std::function<Result<UniqueFd>(pid_t tgid, std::uint32_t tid)> attach;
     std::function<Result<fkt_user_answer>(std::string_view text)> define;
   };

@@ -66,8 +66,8 @@ fkt_clocks UserClock::values() const {
 fkt_clocks UserClock::read() const {
   fkt_clocks clocks = values();
   while (clocks.mono_raw_ns - first_.mono_raw_ns < kLeastMeasured) {
-    const timespec rest{0, static_cast<long>(kLeastMeasured -
-                                             (clocks.mono_raw_ns - first_.mono_raw_ns))};
+    const timespec rest{
+        0, static_cast<long>(kLeastMeasured - (clocks.mono_raw_ns - first_.mono_raw_ns))};
     ::nanosleep(&rest, nullptr);
     clocks = values();
   }

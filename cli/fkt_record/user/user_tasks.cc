@@ -49,7 +49,8 @@ bool thread_lives(pid_t tgid, pid_t tid) {
 }
 
 void UserTasks::look(pid_t tgid, pid_t tid) {
-  const std::string line = task_line_of(static_cast<std::uint32_t>(tgid), static_cast<std::uint32_t>(tid));
+  const std::string line =
+      task_line_of(static_cast<std::uint32_t>(tgid), static_cast<std::uint32_t>(tid));
   if (!line.empty()) lines_[tid] = line;
 }
 

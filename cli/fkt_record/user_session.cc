@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/user/user_session.h"
+#include "cli/fkt_record/user_session.h"
 
 #include <poll.h>
 #include <sys/wait.h>
@@ -13,7 +13,7 @@
 #include "cli/fkt_record/exit_status.h"
 #include "cli/fkt_record/signals.h"
 #include "cli/fkt_record/status_line.h"
-#include "cli/fkt_record/user/user_recording.h"
+#include "cli/fkt_record/user_recording.h"
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/base/os_error.h"
 #include "lib/base/text.h"
@@ -113,7 +113,8 @@ void UserSession::tell_end(const Summary& summary) {
   tell_collected();
   if (!request_.quiet) {
     cli::warn(end_line(name, summary));
-    cli::warn("of user programs only: nothing of the kernel was recorded (without --user-only it is)");
+    cli::warn(
+        "of user programs only: nothing of the kernel was recorded (without --user-only it is)");
   }
   if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
   if (request_.summary) show_end_screen(name, s.events);
@@ -131,9 +132,11 @@ void UserSession::tell_collected() const {
     cli::warn(counted(c.unfinished, "event") + " had not been finished when the thread ended");
   }
   if (c.broken > 0) {
-    cli::warn(counted(c.broken, "ring") + " held what is no event; nothing after it was taken from there");
+    cli::warn(counted(c.broken, "ring") +
+              " held what is no event; nothing after it was taken from there");
   }
-  if (c.refused > 0) cli::warn(counted(c.refused, "request") + " of programs made no sense, or came too many");
+  if (c.refused > 0)
+    cli::warn(counted(c.refused, "request") + " of programs made no sense, or came too many");
 }
 
 int UserSession::run() {
@@ -174,9 +177,13 @@ int run_user_session(const Request& request) {
   if (!prepared) return failed(prepared.error());
   UserRecording& recording = **prepared;
   const Descendants descendants;
-  Result<Workload> workload =
-      Workload::prepare({program.path, request.command, *user, false, -1, signals->mask_before(),
-                         {recording.variable()}});
+  Result<Workload> workload = Workload::prepare({program.path,
+                                                 request.command,
+                                                 *user,
+                                                 false,
+                                                 -1,
+                                                 signals->mask_before(),
+                                                 {recording.variable()}});
   if (!workload) return failed(workload.error());
   const Status head = recording.write_head(*user, workload->pid());
   if (!head) {

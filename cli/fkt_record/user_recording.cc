@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/user/user_recording.h"
+#include "cli/fkt_record/user_recording.h"
 
 #include <unistd.h>
 
@@ -67,20 +67,14 @@ fkt_status UserRecording::status_before() const {
 }
 
 Status UserRecording::write_head(const std::optional<User>& user, pid_t workload) {
-  const Asked asked{request_.command,
-                    request_.words,
-                    request_.mask,
-                    false,
-                    FKT_FILTER_NONE,
-                    0,
-                    clock_.source(),
-                    request_.pow_pages};
+  const Asked asked{request_.command, request_.words,    request_.mask, false, FKT_FILTER_NONE, 0,
+                    clock_.source(),  request_.pow_pages};
   const fkt_status status = status_before();
   const TaskList tasks = TaskList::all();
   const KernelSymbols none;
-  const Result<Sections> sections = sections_before(
-      {asked, status, [this] { return Result<fkt_clocks>(clock_.read()); }, tasks, none, user,
-       workload, false, ""});
+  const Result<Sections> sections =
+      sections_before({asked, status, [this] { return Result<fkt_clocks>(clock_.read()); }, tasks,
+                       none, user, workload, false, ""});
   if (!sections) return sections.error();
   clocks_at_ = sizeof(fkt_file_header) + sections->next_offset();
   head_ = file_head(id_, kPageBytes, *sections, FKT_FILE_VERSION_PAGES,
