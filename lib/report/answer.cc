@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include <fkt/events.h>
+
 #include "lib/analyse/waker.h"
 #include "lib/base/table.h"
 #include "lib/base/text.h"
@@ -16,12 +18,16 @@ namespace {
 using AnswerIn = Column::In;
 constexpr std::size_t kAnswerTime = 12;  // width of the columns of times
 
-std::string part_text(const CommandUse::Part& part, const Analysis& analysis) {
+// has_switches: without them, what is known of a thread are its spans, and not whether it ran.
+std::string part_text(const CommandUse::Part& part, const Analysis& analysis, bool has_switches) {
   using What = CommandUse::What;
   const std::string in =
       part.call == kNoType ? "" : " in " + std::string(call_name(analysis, part.call));
   switch (part.what) {
     case What::runs:
+      if (!has_switches) {
+        return (in.empty() ? "outside of all spans" : in.substr(1)) + " (running or not)";
+      }
       return "running" + (in.empty() ? " in no call (user mode)" : in);
     case What::ready:
       return "waiting for a CPU";
@@ -126,7 +132,8 @@ std::string head_text(const Answer& answer, const TimeFormat& time) {
   out.put(": ");
   out.put(time.text(answer.duration));
   if (!time.unit().empty()) out.put(' ' + std::string(time.unit()));
-  out.put(", " + with_commas(answer.events) + " events on " + counted(answer.cpus, "CPU"));
+  out.put(", " + with_commas(answer.events) + " events " +
+          (answer.user_only ? "of user programs" : "on " + counted(answer.cpus, "CPU")));
   if (answer.lost > 0) {
     out.put(", " + with_commas(answer.lost) + " LOST");
   } else {
@@ -171,11 +178,12 @@ Answer make_answer(const CommandUse& use, const Analysis& analysis, const Summar
   answer.events = summary.events;
   answer.lost = summary.lost;
   answer.cpus = summary.cpus.size();
+  answer.user_only = analysis.info().command.mask == 1ULL << FKT_L_USER;
   answer.tasks = use.tasks();
   answer.whole = summary.missing.empty();
   if (command) {
     for (const CommandUse::Part& part : use.parts()) {
-      answer.rows.push_back({part.ticks, part_text(part, analysis)});
+      answer.rows.push_back({part.ticks, part_text(part, analysis, summary.has_switches)});
     }
   } else {
     answer.rows = process_rows(summary);

@@ -28,7 +28,8 @@ struct Answer {
   std::uint32_t pid = 0;
   std::uint64_t duration = 0;  // of what was read (ticks)
   std::uint64_t events = 0, lost = 0, cpus = 0, tasks = 0;
-  bool whole = false;  // nothing is missing in the file
+  bool user_only = false;  // made without the kernel module: rings stand for CPUs
+  bool whole = false;      // nothing is missing in the file
   // The times of the command's tasks, or without a command that of all processes on the CPUs; most
   // time first. `all` is what they add up to.
   std::uint64_t all = 0;
