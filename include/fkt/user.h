@@ -81,6 +81,16 @@ FKT_USER_INLINE int fkt_user_exchange(__u64 *p, __u64 from, __u64 to)
 #endif
 }
 
+/* Adds 1 in one instruction: a signal handler comes before it or after it. */
+FKT_USER_INLINE void fkt_user_count(__u64 *p)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("incq %[p]" : [p] "+m"(*p) : : "memory");
+#else
+	__atomic_fetch_add(p, 1, __ATOMIC_RELAXED);
+#endif
+}
+
 /* Completes what was reserved at `head`: the first word comes last, so that nothing is seen in part. */
 FKT_USER_INLINE void fkt_user_fill(struct fkt_user_thread *t, __u64 head, __u64 first, const __u64 *after,
 				   unsigned int n)
@@ -117,8 +127,9 @@ FKT_USER_COLD int fkt_user_prepare(struct fkt_user_thread *t, __u64 head, unsign
 	if (head + need + FKT_LOST_WORDS + 2 > t->limit) {
 		if (!t->untold)
 			ring->gap_from = clock;
+		/* In this order: a handler that tells in between would leave the event untold. */
+		fkt_user_count(&ring->lost);
 		t->untold = 1;
-		__atomic_store_n(&ring->lost, ring->lost + 1, __ATOMIC_RELAXED);
 		return 0;
 	}
 	if (clock - t->last > FKT_TIME_MASK) {
@@ -127,12 +138,16 @@ FKT_USER_COLD int fkt_user_prepare(struct fkt_user_thread *t, __u64 head, unsign
 			fkt_user_fill(t, head, fkt_word(clock, FKT_W_TIME, (__u32)(clock >> FKT_TIME_BITS)), NULL, 0);
 		}
 	} else if (t->untold) {
+		/* Before the count is read: what a handler loses from here on is told by the next LOST word. */
+		t->untold = 0;
+		FKT_USER_BARRIER();
 		lost[0] = ring->lost;
 		lost[1] = ring->gap_from;
 		if (fkt_user_exchange(&ring->head, head, head + 1 + FKT_LOST_WORDS)) {
 			t->last = clock;
-			t->untold = 0;
 			fkt_user_fill(t, head, fkt_word(clock, FKT_W_LOST, 0), lost, FKT_LOST_WORDS);
+		} else {
+			t->untold = 1;
 		}
 	}
 	return 1;
