@@ -342,35 +342,52 @@ FKT_USER_COLD int fkt_user_define(struct fkt_user_event *event, const struct fkt
 	return number > 0;
 }
 
+/* Writes a value to its place among `words`. is_last: no value comes after it. */
+FKT_USER_INLINE void fkt_user_pack_one(__u64 *words, struct fkt_user_place *place, const struct fkt_user_value *v,
+				       int is_last)
+{
+	if (v->type != 't') {
+		const unsigned int at = fkt_user_put(place, v->bits);
+
+		if (at % 64)
+			words[at / 64] |= v->number << 32;
+		else
+			words[at / 64] = v->number;
+	} else {
+		const size_t room = is_last ? FKT_USER_LAST_TEXT : 8 * FKT_USER_TEXT_WORDS;
+		const size_t length = v->text ? strnlen(v->text, room) : 0;
+		const unsigned int used = is_last ? (unsigned int)(length + 7) / 8 : FKT_USER_TEXT_WORDS;
+		const unsigned int at = fkt_user_put(place, 64 * used) / 64;
+
+		if (used) {
+			memset(words + at, 0, 8 * used);
+			memcpy(words + at, v->text ? v->text : "", length);
+		}
+	}
+}
+
+#define FKT_USER_EACH_OF_6(what) \
+	what(0);                 \
+	what(1);                 \
+	what(2);                 \
+	what(3);                 \
+	what(4);                 \
+	what(5)
+
 /* Writes the words of the values to `words`, and returns how many there are. */
 FKT_USER_INLINE unsigned int fkt_user_pack(__u64 *words, const struct fkt_user_value *values, unsigned int n)
 {
 	struct fkt_user_place place = {0, 0};
 	unsigned int i;
 
-#pragma GCC unroll 16
-	for (i = 0; i < n; i++) {
-		const struct fkt_user_value *v = &values[i];
-
-		if (v->type != 't') {
-			const unsigned int at = fkt_user_put(&place, v->bits);
-
-			if (at % 64)
-				words[at / 64] |= v->number << 32;
-			else
-				words[at / 64] = v->number;
-		} else {
-			const size_t room = i + 1 == n ? FKT_USER_LAST_TEXT : 8 * FKT_USER_TEXT_WORDS;
-			const size_t length = v->text ? strnlen(v->text, room) : 0;
-			const unsigned int used = i + 1 == n ? (unsigned int)(length + 7) / 8 : FKT_USER_TEXT_WORDS;
-			const unsigned int at = fkt_user_put(&place, 64 * used) / 64;
-
-			if (used) {
-				memset(words + at, 0, 8 * used);
-				memcpy(words + at, v->text ? v->text : "", length);
-			}
-		}
-	}
+	/* Not a loop: the compiler keeps no array whose elements it knows one by one. */
+#define FKT_USER_PACK(i)        \
+	if ((i) < n)            \
+	fkt_user_pack_one(words, &place, &values[i], (i) + 1 == n)
+	FKT_USER_EACH_OF_6(FKT_USER_PACK);
+#undef FKT_USER_PACK
+	for (i = 6; i < n; i++)
+		fkt_user_pack_one(words, &place, &values[i], i + 1 == n);
 	return place.words;
 }
 
@@ -383,7 +400,19 @@ FKT_USER_INLINE void fkt_user_emit(struct fkt_user_event *event, __u32 plain_id,
 	unsigned int used;
 
 	if (FKT_USER_UNLIKELY(number <= 0)) {
-		if (number < 0 || !fkt_user_define(event, values, n))
+		struct fkt_user_value copy[FKT_USER_MOST_VALUES];
+		unsigned int i;
+
+		/* A function that sees `values` itself would have them in memory in all cases. */
+		memset(copy, 0, sizeof(copy));
+#define FKT_USER_COPY(i) \
+	if ((i) < n)     \
+	copy[i] = values[i]
+		FKT_USER_EACH_OF_6(FKT_USER_COPY);
+#undef FKT_USER_COPY
+		for (i = 6; i < n; i++)
+			copy[i] = values[i];
+		if (number < 0 || !fkt_user_define(event, copy, n))
 			return;
 		number = event->number;
 	}

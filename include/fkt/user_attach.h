@@ -28,8 +28,8 @@ extern "C" {
 #define FKT_USER_INLINE static inline __attribute__((always_inline, unused))
 /* What is done once in a while stays out of the callers' code. */
 #define FKT_USER_COLD static __attribute__((noinline, cold, unused))
-/* One in the program, though each of its files defines it. */
-#define FKT_USER_SHARED __attribute__((weak))
+/* One in the program, though each of its files and libraries defines it. */
+#define FKT_USER_SHARED __attribute__((weak, visibility("default")))
 #define FKT_USER_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define FKT_USER_BARRIER() __asm__ volatile("" ::: "memory")
 

@@ -12,6 +12,7 @@ RingReader::RingReader(fkt_user_ring* ring, std::uint64_t words, std::uint64_t s
           reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(ring) + FKT_USER_HEADER_BYTES)),
       size_(words),
       most_words_(most_words),
+      start_(start),
       clock_(start) {}
 
 std::uint64_t RingReader::load(std::uint64_t at) const {
@@ -39,12 +40,16 @@ bool RingReader::skip_unfinished(std::uint64_t head, bool has_ended) {
   return true;
 }
 
-void RingReader::tell_lost(std::uint64_t clock, std::uint64_t total, std::uint64_t from,
+// Returns false if the program cannot have lost so many.
+bool RingReader::tell_lost(std::uint64_t clock, std::uint64_t total, std::uint64_t from,
                            RingSink& sink) {
   // A count that runs backwards is none.
-  if (total <= lost_) return;
+  if (total <= lost_) return true;
+  // An event takes longer than a tick.
+  if (total > clock - start_) return false;
   sink.lost(clock, total - lost_, from);
   lost_ = total;
+  return true;
 }
 
 // Takes the event at tail_. Returns false if it is none.
@@ -59,11 +64,8 @@ bool RingReader::take_one(std::uint64_t head, std::uint64_t now, RingSink& sink)
   const std::uint64_t clock =
       id == FKT_W_TIME ? fkt_time_word_clock(word, clock_) : fkt_word_clock(word, clock_);
   clock_ = std::min(std::max(clock, clock_), std::max(now + ahead_, clock_));
-  if (id == FKT_W_LOST) {
-    tell_lost(clock_, event_[0], event_[1], sink);
-  } else if (id != FKT_W_TIME) {
-    sink.event(clock_, id, fkt_word_arg(word), event_);
-  }
+  if (id == FKT_W_LOST) return tell_lost(clock_, event_[0], event_[1], sink);
+  if (id != FKT_W_TIME) sink.event(clock_, id, fkt_word_arg(word), event_);
   return true;
 }
 
@@ -86,8 +88,8 @@ bool RingReader::take(std::uint64_t now, bool has_ended, RingSink& sink) {
   }
   if (has_ended && sound_) {
     // The gap lasts until now.
-    tell_lost(std::max(now, clock_), __atomic_load_n(&ring_->lost, __ATOMIC_RELAXED),
-              __atomic_load_n(&ring_->gap_from, __ATOMIC_RELAXED), sink);
+    sound_ = tell_lost(std::max(now, clock_), __atomic_load_n(&ring_->lost, __ATOMIC_RELAXED),
+                       __atomic_load_n(&ring_->gap_from, __ATOMIC_RELAXED), sink);
   }
   return tail_ != begin;
 }

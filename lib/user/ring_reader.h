@@ -44,7 +44,7 @@ class RingReader {
   std::uint64_t load(std::uint64_t at) const;
   bool skip_unfinished(std::uint64_t head, bool has_ended);
   bool take_one(std::uint64_t head, std::uint64_t now, RingSink& sink);
-  void tell_lost(std::uint64_t clock, std::uint64_t total, std::uint64_t from, RingSink& sink);
+  bool tell_lost(std::uint64_t clock, std::uint64_t total, std::uint64_t from, RingSink& sink);
   void clear(std::uint64_t from, std::uint64_t to);
 
   fkt_user_ring* ring_;
@@ -52,7 +52,7 @@ class RingReader {
   std::uint64_t size_;
   std::size_t most_words_;
   std::vector<std::uint64_t> event_;
-  std::uint64_t tail_ = 0, clock_, ahead_ = 0, lost_ = 0, unfinished_ = 0;
+  std::uint64_t start_, tail_ = 0, clock_, ahead_ = 0, lost_ = 0, unfinished_ = 0;
   bool in_zeros_ = false;
   bool sound_ = true;
 };

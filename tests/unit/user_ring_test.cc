@@ -152,6 +152,21 @@ TEST_CASE("losses of a ring are told once, and a count that runs backwards is no
   CHECK(all.lost_events == 5);
   ring.take(all, true);
   CHECK(all.lost_events == 9);
+  CHECK(ring.reader.is_sound());
+}
+
+TEST_CASE("a ring that says that it lost more events than there were ticks is not believed") {
+  UserRing ring;
+  TakeAll all;
+  ring.write(kBegin + 10, FKT_E_USER_PROBE0, 1);
+  const bool in_word = GENERATE(false, true);
+  if (in_word) ring.write(kBegin + 20, FKT_W_LOST, 0, {21, kBegin + 1});
+  if (!in_word) ring.head().lost = kBegin;
+  ring.write(kBegin + 30, FKT_E_USER_PROBE0, 2);
+  ring.reader.take(kBegin + 40, true, all);
+  CHECK(all.lost_events == 0);
+  CHECK_FALSE(ring.reader.is_sound());
+  CHECK(all.events.size() == (in_word ? 1 : 2));
 }
 
 TEST_CASE("a ring with any words in it gives only events of user programs, in time order") {
