@@ -20,7 +20,7 @@
 #define FKT_USER_H
 
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* secure_getenv(3), madvise(2) */
+#define _GNU_SOURCE /* madvise(2), sigset_t, also with -std=c11 */
 #endif
 #include <signal.h>
 #include <stdio.h>

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -20,6 +21,11 @@
 #include <unistd.h>
 
 #include <fkt/user_ring.h>
+
+/* With -std=c11 the first header of the C library decides what all of them declare. */
+#if defined(__GLIBC__) && !defined(__USE_MISC)
+#error "fkt/user.h: include it before other headers, or compile with -std=gnu11"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -63,10 +69,16 @@ FKT_USER_INLINE int fkt_user_recorded(void)
 
 /* ---- asking the recorder ---- */
 
+/* The name of the recorder's socket; NULL: there is none, or the program has more rights than its user. */
+FKT_USER_COLD const char *fkt_user_recorder(void)
+{
+	return getauxval(AT_SECURE) ? NULL : getenv(FKT_USER_VARIABLE);
+}
+
 /* Sends a request; returns the length of the answer, or -1. fd: gets the descriptor that comes with it, or -1. */
 FKT_USER_COLD int fkt_user_ask(const struct fkt_user_ask *ask, size_t bytes, struct fkt_user_answer *answer, int *fd)
 {
-	const char *name = secure_getenv(FKT_USER_VARIABLE);
+	const char *name = fkt_user_recorder();
 	const struct timeval limit = {5, 0};
 	union {
 		struct cmsghdr head;
@@ -224,7 +236,7 @@ FKT_USER_COLD struct fkt_user_thread *fkt_user_attach(void)
 
 __attribute__((constructor(101), unused)) static void fkt_user_begin(void)
 {
-	if (fkt_user_on || !secure_getenv(FKT_USER_VARIABLE) || pthread_key_create(&fkt_user_key, fkt_user_detach))
+	if (fkt_user_on || !fkt_user_recorder() || pthread_key_create(&fkt_user_key, fkt_user_detach))
 		return;
 	fkt_user_on = 1;
 }
