@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/core.h>
@@ -28,6 +29,15 @@ std::string quoted(const std::string& word) {
                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                           "0123456789_-./:=,+@") == std::string::npos;
   return plain ? word : shell_quoted(word);
+}
+
+// A time in seconds since the start of the recording, as a shell's user reads it; rounded towards
+// the earlier or the later nanosecond.
+std::string seconds(std::int64_t ticks, double ticks_per_second, bool later) {
+  const long double exact =
+      static_cast<long double>(ticks) * 1e9L / static_cast<long double>(ticks_per_second);
+  const auto ns = static_cast<std::int64_t>(later ? std::ceil(exact) : std::floor(exact));
+  return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
 }
 
 std::string read_all(int fd) {
@@ -66,25 +76,26 @@ Result<pid_t> start(const std::string& program, std::vector<std::string> words, 
 
 }  // namespace
 
-ExtractCommand ExtractCommand::beside_this(std::string file) {
+ExtractCommand ExtractCommand::beside_this(std::string file, double ticks_per_second) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const auto program = self.parent_path() / kProgram;
   const bool there = !error && access(program.c_str(), X_OK) == 0;
-  return {std::move(file), there ? program.string() : std::string()};
+  return {std::move(file), there ? program.string() : std::string(), ticks_per_second};
 }
 
 std::string ExtractCommand::slice(std::int64_t from, std::int64_t to) const {
   std::filesystem::path path(file_);
   path.replace_extension();
-  return fmt::format("{}-{}-{}.fkt", path.string(), from, to);
+  return fmt::format("{}-{}-{}.fkt", path.string(), seconds(from, ticks_per_second_, false),
+                     seconds(to, ticks_per_second_, true));
 }
 
 std::vector<std::string> ExtractCommand::words(std::int64_t from, std::int64_t to) const {
   return {kProgram, file_,
           "-o",     slice(from, to),
-          "--from", std::to_string(from) + "cycles",
-          "--to",   std::to_string(to) + "cycles"};
+          "--from", seconds(from, ticks_per_second_, false) + 's',
+          "--to",   seconds(to, ticks_per_second_, true) + 's'};
 }
 
 std::string ExtractCommand::command(std::int64_t from, std::int64_t to) const {

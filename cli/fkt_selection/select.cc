@@ -136,7 +136,8 @@ Status serve(const Options& options, Model& model) {
   give_memory_back();
   const Result<std::string> token = random_token();
   if (!token) return token.error();
-  const ExtractCommand extract_command = ExtractCommand::beside_this(model.file());
+  const ExtractCommand extract_command =
+      ExtractCommand::beside_this(model.file(), model.trace().info().clocks.ticks_per_second());
   const Api api(model, extract_command);
   sigset_t ends;
   sigemptyset(&ends);

@@ -430,7 +430,7 @@ await step('the command that extracts is shown, and run', async () => {
   await page.keyboard.press('e');
   await page.waitForSelector('#extract code');
   const command = await page.textContent('#extract code');
-  expect(/fkt_extract .* -o .* --from \d+cycles --to \d+cycles/.test(command), command);
+  expect(/fkt_extract .* -o .* --from [\d.]+s --to [\d.]+s/.test(command), command);
   await page.click('#extract button.main');  // fkt_extract stands beside fkt_selection
   await page.waitForFunction(() => document.querySelector('#extracted')?.textContent.startsWith('written: '));
   await shot('extract-light');

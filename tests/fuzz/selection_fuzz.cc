@@ -19,7 +19,7 @@ using namespace fkt::cli;
 
 struct Served {
   Model model{std::move(*fkt::Trace::from_bytes(fkt::test::find_recording())), "find.fkt"};
-  ExtractCommand extract_command{"find.fkt", ""};  // nothing is run
+  ExtractCommand extract_command{"find.fkt", "", 1e9};  // nothing is run
   Api api{model, extract_command};
   Server server{api, "<!doctype html>", "t"};
   Served() {

@@ -175,7 +175,7 @@ TEST_CASE("bad parameters are answered with one clear line") {
 
 TEST_CASE("what is not read yet is answered with how far it is") {
   Model model(std::move(*Trace::from_bytes(find_recording())), "x.fkt");
-  const ExtractCommand extract_command("x.fkt", "");
+  const ExtractCommand extract_command("x.fkt", "", 1e9);
   const Api api(model, extract_command);
   CHECK(api.answer("lanes", kWhole).status == 202);
   const Reply density = api.answer("density", kWhole);
@@ -419,21 +419,27 @@ TEST_CASE("the command that extracts is one for a shell, and is run as it is sho
   const Served served(find_recording(), script.path());
   const Parameters part = {{"from", "100"}, {"to", "5000"}};
   CHECK(served.ask("extract", part)["command"] ==
-        "fkt_extract 'run of mine.fkt' -o 'run of mine-100-5000.fkt' --from 100cycles --to "
-        "5000cycles");
+        "fkt_extract 'run of mine.fkt' -o 'run of mine-0.000000100-0.000005000.fkt' "
+        "--from 0.000000100s --to 0.000005000s");
   CHECK_FALSE(std::filesystem::exists(script.said()));
   CHECK(served.ask("extract", with(part, {{"run", "1"}}))["done"] == true);
   std::ifstream said(script.said());
   std::string line;
   std::getline(said, line);
-  CHECK(line == "run of mine.fkt -o run of mine-100-5000.fkt --from 100cycles --to 5000cycles");
+  CHECK(line ==
+        "run of mine.fkt -o run of mine-0.000000100-0.000005000.fkt --from 0.000000100s --to "
+        "0.000005000s");
+
+  // Of a clock whose ticks are no nanoseconds, the slice has all of the selection.
+  CHECK(ExtractCommand("a.fkt", "", 3e9).command(1, 7) ==
+        "fkt_extract a.fkt -o a-0.000000000-0.000000003.fkt --from 0.000000000s --to 0.000000003s");
 
   const Script fails("echo first; echo 'fkt_extract: no space left' >&2; exit 1\n");
-  const ExtractCommand extract_command("a.fkt", fails.path());
+  const ExtractCommand extract_command("a.fkt", fails.path(), 1e9);
   const Status status = extract_command.run(1, 2);
   REQUIRE_FALSE(status);
   CHECK(status.error().message == "fkt_extract: no space left");
-  CHECK_FALSE(ExtractCommand("a.fkt", "").available());
+  CHECK_FALSE(ExtractCommand("a.fkt", "", 1e9).available());
 }
 
 TEST_CASE("the server answers the one who knows the token, and nobody else") {

@@ -21,7 +21,8 @@ struct Served {
   cli::Api api;
   explicit Served(const Bytes& file, std::string program = {})
       : model(std::move(*Trace::from_bytes(file)), "run of mine.fkt"),
-        extract_command(model.file(), std::move(program)),
+        extract_command(model.file(), std::move(program),
+                        model.trace().info().clocks.ticks_per_second()),
         api(model, extract_command) {
     model.start();
     model.wait();
