@@ -132,7 +132,8 @@ bool fkt_recording_waits(void)
 /*
  * A hit of the instrument with this index, whose action is FKT_ACTION_START. Any context, preemption is disabled. Only
  * the first hit changes the mask, and only from FKT_MASK_WAITS: an end or a park that has cleared it stays in force.
- * While it waits, fkt_recording.mask does not change (fkt_capture_mask()).
+ * While it waits, fkt_recording.mask does not change (fkt_capture_mask()). The hit is written before the mask is set,
+ * so that on its CPU all that is recorded follows it: what is called here, and interrupts meanwhile, are not recorded.
  */
 void fkt_recording_begin_by(u32 instrument)
 {
@@ -149,11 +150,11 @@ void fkt_recording_begin_by(u32 instrument)
 	if (mask & 1ULL << FKT_L_SYSTEM)
 		fkt_trigger_calls_begin();
 	WRITE_ONCE(fkt_recording.since, fkt_clock());
-	/* LOCK-prefixed, too: against an end or a park. */
-	if (cmpxchg(&fkt_mask, FKT_MASK_WAITS, mask) != FKT_MASK_WAITS)
-		return;
+	/* The rings are set up before the mask waits; an end or a park waits for this probe before it closes them. */
 	fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);
 	fkt_emit0(FKT_E_HIT, instrument);
+	/* LOCK-prefixed, too: against an end or a park. */
+	cmpxchg(&fkt_mask, FKT_MASK_WAITS, mask);
 }
 
 /*

@@ -15,16 +15,21 @@
 
 /*
  * Ends the recording with this hit. No further probe may begin, so the mask is cleared here, as in fkt_gap(); the drain
- * reports the reason when it wakes.
+ * reports the reason when it wakes. The mask is cleared before the hit is written, so that on its CPU nothing follows
+ * it: what is called here, and interrupts meanwhile, are not recorded.
  */
 static void stop(const struct fkt_instrument_slot *instrument)
 {
+	fkt_mask_clear();
 	/* Two CPUs may both find 0 and write; the later write remains. Either instrument is a true reason. */
 	if (!READ_ONCE(fkt_stopped_by)) {
 		fkt_emit0(FKT_E_HIT, instrument->number);
 		WRITE_ONCE(fkt_stopped_by, instrument->number + 1);
 	}
-	/* In this order, which x86 keeps: fkt_recording_go_on() reads `fkt_stopped_by` after it has set the mask. */
+	/*
+	 * Again, for fkt_recording_go_on() may have set it since. In this order, which x86 keeps: it reads
+	 * `fkt_stopped_by` after it has set the mask.
+	 */
 	fkt_mask_clear();
 	fkt_wake_soon();
 }
