@@ -11,6 +11,7 @@
 #include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/uprobes.h>
 #include <linux/version.h>
 
 /*
@@ -146,6 +147,59 @@ static inline void fkt_ftrace_arguments(struct ftrace_regs *ftrace_regs, u64 *ar
 	arguments[3] = regs->cx;
 	arguments[4] = regs->r8;
 	arguments[5] = regs->r9;
+}
+
+struct uprobe;
+
+/*
+ * Has the consumer called where the file's instruction at `offset` is executed. counter: see struct fkt_user; 0: none.
+ * Returns what fkt_uprobe_unregister() needs, or an ERR_PTR.
+ */
+static inline struct uprobe *fkt_uprobe_register(struct inode *inode, loff_t offset, loff_t counter,
+						 struct uprobe_consumer *consumer)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	return uprobe_register(inode, offset, counter, consumer);
+#else
+	return ERR_PTR(uprobe_register_refctr(inode, offset, counter, consumer));
+#endif
+}
+
+/* The consumer may be called until fkt_uprobe_unregister_sync() returns, which ends it for all. */
+static inline void fkt_uprobe_unregister(struct uprobe *uprobe, struct inode *inode, loff_t offset,
+					 struct uprobe_consumer *consumer)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	uprobe_unregister_nosync(uprobe, consumer);
+#else
+	uprobe_unregister(inode, offset, consumer);
+#endif
+}
+
+static inline void fkt_uprobe_unregister_sync(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	uprobe_unregister_sync();
+#endif
+}
+
+/*
+ * Makes the page at the current process's address present, unless that takes waiting for a disk or for user space.
+ * Returns whether it may be there now. May sleep.
+ */
+static inline bool fkt_fault_in(unsigned long address)
+{
+	struct mm_struct *mm = current->mm;
+	long got;
+
+	mmap_read_lock(mm);
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	got = get_user_pages(address, 1, FOLL_NOWAIT, NULL);
+#else
+	got = get_user_pages(address, 1, FOLL_NOWAIT, NULL, NULL);
+#endif
+	mmap_read_unlock(mm);
+	return got == 1;
 }
 
 #endif /* FKT_COMPAT_H */

@@ -21,6 +21,7 @@
 #include "histogram.h"
 #include "instrument_table.h"
 #include "point_table.h"
+#include "user_table.h"
 #include "write.h"
 
 static bool is_flag(u32 flag)
@@ -132,6 +133,12 @@ static int add_places(struct fkt_instrument_table *table, const struct fkt_instr
 			return PTR_ERR(got);
 		table->points = got;
 	}
+	if (instruments->users) {
+		got = fkt_user_table_get(instruments->users, table);
+		if (IS_ERR(got))
+			return PTR_ERR(got);
+		table->users = got;
+	}
 	return 0;
 }
 
@@ -173,6 +180,7 @@ void fkt_instrument_table_free(struct fkt_instrument_table *table)
 	fkt_call_table_free(table->entries);
 	fkt_call_table_free(table->instructions);
 	fkt_point_table_free(table->points);
+	fkt_user_table_free(table->users);
 	for (i = 0; i < table->count; i++)
 		fkt_handler_put(table->slots[i].handler);
 	for (i = table->handed_on; i < table->count; i++) {

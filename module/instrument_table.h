@@ -13,6 +13,7 @@ struct fkt_call_table;
 struct fkt_handler;
 struct fkt_histogram;
 struct fkt_point_table;
+struct fkt_user_table;
 
 /* What becomes of a hit. */
 enum fkt_fate {
@@ -48,6 +49,7 @@ struct fkt_instrument_table {
 	/* The places: NULL if there are none. */
 	struct fkt_call_table *calls, *entries, *instructions;
 	struct fkt_point_table *points;
+	struct fkt_user_table *users;
 };
 
 struct fkt_instrument_table *fkt_instrument_table_get(const struct file *file, u64 user, u32 clock);

@@ -38,6 +38,7 @@
 #include "../probes/instructions.h"
 #include "../probes/names.h"
 #include "../probes/points.h"
+#include "../probes/user.h"
 
 /* Changed under the recording's lock. Read by probes without a lock. */
 struct fkt_instrument_table __rcu *fkt_instruments_now;
@@ -73,7 +74,8 @@ static int arm(struct fkt_instrument_table *table, u64 *refused)
 	       fkt_record_points_arm(table->points) ?:
 	       fkt_record_calls_arm(table->calls, refused) ?:
 	       fkt_record_entries_arm(table->entries) ?:
-	       fkt_record_instructions_arm(table->instructions, refused);
+	       fkt_record_instructions_arm(table->instructions, refused) ?:
+	       fkt_record_users_arm(table->users, refused);
 }
 
 /* Leaves only the places of `table`, which may be NULL. */
@@ -83,10 +85,12 @@ static void disarm(struct fkt_instrument_table *table)
 	fkt_record_calls_disarm(table);
 	fkt_record_entries_disarm(table ? table->entries : NULL);
 	fkt_record_instructions_disarm(table);
+	fkt_record_users_disarm(table ? table->users : NULL);
 }
 
 static void end_places(const struct fkt_instrument_table *table)
 {
+	fkt_record_users_end();
 	fkt_record_instructions_end(table);
 	if (!fkt_record_entries_end())
 		goes_on = true;

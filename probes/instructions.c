@@ -19,6 +19,7 @@
 #include "instructions.h"
 #include "instruments.h"
 #include "programs.h"
+#include "registers.h"
 #include "write.h"
 
 /* A kprobe that is registered. It stays when the next table has the instruction, too. */
@@ -34,29 +35,6 @@ struct probe {
 static LIST_HEAD(probes);
 
 /* ---- an instruction is reached; preemption is disabled ---- */
-
-/* ip: of the instruction; in regs it may be that of the breakpoint behind it. */
-static void get_registers(const struct pt_regs *regs, unsigned long ip, u64 *words)
-{
-	words[FKT_REGISTER_AX] = regs->ax;
-	words[FKT_REGISTER_BX] = regs->bx;
-	words[FKT_REGISTER_CX] = regs->cx;
-	words[FKT_REGISTER_DX] = regs->dx;
-	words[FKT_REGISTER_SI] = regs->si;
-	words[FKT_REGISTER_DI] = regs->di;
-	words[FKT_REGISTER_BP] = regs->bp;
-	words[FKT_REGISTER_SP] = regs->sp;
-	words[FKT_REGISTER_R8] = regs->r8;
-	words[FKT_REGISTER_R9] = regs->r9;
-	words[FKT_REGISTER_R10] = regs->r10;
-	words[FKT_REGISTER_R11] = regs->r11;
-	words[FKT_REGISTER_R12] = regs->r12;
-	words[FKT_REGISTER_R13] = regs->r13;
-	words[FKT_REGISTER_R14] = regs->r14;
-	words[FKT_REGISTER_R15] = regs->r15;
-	words[FKT_REGISTER_IP] = ip;
-	words[FKT_REGISTER_FLAGS] = regs->flags;
-}
 
 static enum fkt_fate run(const struct fkt_call_slot *slot, const struct fkt_program *program,
 			 const struct fkt_stack_place *place, struct fkt_scratch *scratch)
@@ -90,7 +68,7 @@ static noinline void record_asked(const struct fkt_call_table *table, const stru
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 
 	if (likely(scratch)) {
-		get_registers(regs, ip, scratch->hit);
+		fkt_get_registers(regs, ip, scratch->hit);
 		fate = run(slot, program, &place, scratch);
 	}
 	fkt_scratch_put();

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/base/messages.h"
+#include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
 #include "lib/base/text.h"

@@ -11,6 +11,7 @@
 #include "cli/base/options.h"
 #include "cli/base/units.h"
 #include "cli/fkt_record/engine_name.h"
+#include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "cli/fkt_record/instruments/place_list.h"
 #include "cli/fkt_record/kft_request.h"

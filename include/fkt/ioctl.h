@@ -27,13 +27,14 @@
 #include <linux/types.h>
 
 #include <fkt/handler.h>
+#include <fkt/user_place.h>
 
 #define FKT_DEVICE "/dev/fkt"
 /*
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 16
+#define FKT_ABI_VERSION 17
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -154,6 +155,7 @@ struct fkt_instruments {
 	__u64 entries; /* user pointer to a struct fkt_calls, of functions whose entries are seen; 0: none */
 	__u64 instructions; /* user pointer to a struct fkt_calls, of instructions; 0: none */
 	__u64 points; /* user pointer to a struct fkt_points; 0: none */
+	__u64 users; /* user pointer to a struct fkt_users; 0: none */
 	__u32 count; /* 1 to FKT_INSTRUMENTS_MOST */
 	/*
 	 * Threads with lower numbers can have flags; at most FKT_TASK_FLAGS_MOST, 0: none can. Only the first table
@@ -550,8 +552,9 @@ struct fkt_fired {
 #define FKT_RESULTS _IOWR(FKT_IOC, 31, struct fkt_results)
 /*
  * Returns the address of the function or instruction that the kernel refused to probe, which made the last FKT_START or
- * FKT_EXCHANGE of this open file fail: with EILSEQ, no instruction begins there; with EINVAL, it cannot be probed. 0:
- * the error was about something else.
+ * FKT_EXCHANGE of this open file fail: with EILSEQ, no instruction begins there; with EINVAL, it cannot be probed.
+ * Below FKT_USERS_MOST + 1: it is a place in a user program, the index of which in fkt_users.places is one less. 0: the
+ * error was about something else.
  */
 #define FKT_REFUSED _IOR(FKT_IOC, 32, __u64)
 /*

@@ -37,7 +37,7 @@
 #define FKT_USER_HEADER_BYTES 4096 /* the words' offset in the memory */
 /* The first word of an event that is being written, with this many words after it. No event has the id 0. */
 #define FKT_USER_UNFINISHED(words) ((__u64)(words) << FKT_ARG_SHIFT)
-#define FKT_USER_NUMBERS 8192 /* events with names, at most: their number has 13 bits */
+#define FKT_USER_EVENT_NUMBERS 8192 /* events with names, at most: their number has 13 bits */
 
 struct fkt_user_ring {
 	/* Written by the recorder before the program gets the memory. */

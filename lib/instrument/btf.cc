@@ -65,6 +65,10 @@ Result<Btf> Btf::from_bytes(ByteView bytes) {
                 "types are not described");
 }
 
+Btf Btf::of_nothing() {
+  return Btf(Data(btf__new_empty(), Free{}), nullptr);
+}
+
 const btf_type* Btf::raw(TypeId id) const {
   static constexpr btf_type kVoid{};
   const btf_type* const t = btf__type_by_id(data_.get(), id);

@@ -71,6 +71,8 @@ class Btf {
   // An ELF file's (vmlinux).
   static Result<Btf> of_file(const std::string& path);
   static Result<Btf> from_bytes(ByteView bytes);
+  // Without any function or type.
+  static Btf of_nothing();
 
   // Error (usage): there is no function with this name, or several with different types.
   Result<Prototype> prototype(std::string_view function) const;

@@ -3,6 +3,7 @@
 
 #include <fkt/ioctl.h>
 #include <fkt/point_hit.h>
+#include <fkt/user_hit.h>
 
 #include <algorithm>
 #include <map>
@@ -46,7 +47,7 @@ class CallCompiler {
         by_probe_(context.by_probe),
         place_(place),
         record_(record),
-        names_(context.btf, function, layout_, place, record),
+        names_(context.btf, function, layout_, place, record, instrument.values),
         tests_context_{names_, context.ticks_per_second, context.flags} {}
 
   // Of a place where everything is known at once. what: it is, for messages.
@@ -556,6 +557,19 @@ Result<PointProgram> compile_instruction(const Instrument& instrument, const Cal
   const Prototype none;
   return CallCompiler(instrument, none, context, {}, CallNames::Place::instruction)
       .compile_at_once([](std::uint32_t) { return fkt_instruction_rules(); }, "an instruction");
+}
+
+Result<CallPrograms> compile_user_entry(const Instrument& instrument, const CallContext& context) {
+  const Prototype none;
+  Result<PointProgram> made =
+      CallCompiler(instrument, none, context, {}, CallNames::Place::user)
+          .compile_at_once([](std::uint32_t) { return fkt_user_rules(); }, "a function's entry");
+  if (!made) return made.error();
+  CallPrograms programs;
+  programs.entry = std::move(made->block);
+  programs.fields = std::move(made->fields);
+  programs.measured = std::move(made->measured);
+  return programs;
 }
 
 Result<PointProgram> compile_point(const Instrument& instrument, const Prototype& point,

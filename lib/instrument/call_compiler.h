@@ -95,6 +95,10 @@ struct PointProgram {  // of a place where everything is known at once
 // what is asked is not known there.
 Result<PointProgram> compile_instruction(const Instrument& instrument, const CallContext& context);
 
+// The program of a user program's function at its entry (fkt/user_hit.h): the first one of the
+// pair. Error (usage): what is asked is not known there.
+Result<CallPrograms> compile_user_entry(const Instrument& instrument, const CallContext& context);
+
 // point: the tracepoint's arguments. Error (usage): it passes a structure by value, or what is
 // asked is not known there; with the column where there is one.
 // record: the tracepoint's own record, whose fields are names too and precede arguments that are

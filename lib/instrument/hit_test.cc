@@ -23,6 +23,9 @@ struct ContextName {
   std::uint8_t bits;
 };
 
+constexpr std::size_t kMostUserArguments = 12;
+constexpr std::uint32_t kUserTextBytes = 64;
+
 constexpr ContextName kContexts[] = {
     {"pid", FKT_CONTEXT_PID, 32},
     {"tid", FKT_CONTEXT_TID, 32},
@@ -120,8 +123,7 @@ class TestBinder {
     Result<HitValue> left =
         context_.names.value(*path, has_text ? TextRule::by_type : TextRule::never);
     if (!left) return left.error();
-    if (wants_text && !left->fetch.is_text && left->fetch.type != 0 &&
-        context_.names.btf().may_be_text(left->fetch.type)) {
+    if (wants_text && !left->fetch.is_text && context_.names.may_be_text(*left)) {
       left = context_.names.value(*path, TextRule::always);
       if (!left) return left.error();
     }
@@ -284,7 +286,56 @@ void write_values(ProgramBuilder& builder, const HitTest& test, bool wanted) {
 
 }  // namespace
 
+bool CallNames::may_be_text(const HitValue& value) const {
+  if (place_ == Place::user) return value.source != HitValue::Source::context && !value.is_time();
+  return value.fetch.type != 0 && btf_.may_be_text(value.fetch.type);
+}
+
+HitValue CallNames::with_type(HitValue value, const FieldPath& path) const {
+  Fetch& fetch = value.fetch;
+  fetch.text_bytes = kUserTextBytes;
+  fetch.is_signed = true;
+  const std::string name = path.text();
+  const auto said = std::ranges::find_if(
+      values_, [&](const FetchedValue& one) { return one.bits != 0 && one.path.text() == name; });
+  if (fetch.is_text || said == values_.end()) return value;
+  fetch.is_signed = said->is_signed;
+  fetch.bits = said->bits;
+  if (fetch.bits == 64) return value;
+  if (fetch.load != 0) fetch.load = fetch.bits / 8;
+  fetch.left = fetch.right = static_cast<std::uint8_t>(64 - fetch.bits);
+  return value;
+}
+
+// The arguments of the System V ABI: six in registers, the others above the return address.
+Result<HitValue> CallNames::user_argument(const FieldPath& path, TextRule text) const {
+  constexpr fkt_register kRegisters[] = {FKT_REGISTER_DI, FKT_REGISTER_SI, FKT_REGISTER_DX,
+                                         FKT_REGISTER_CX, FKT_REGISTER_R8, FKT_REGISTER_R9};
+  Result<Fetch> fetch = Fetch{};
+  if (path.root == kRegisterRoot) {
+    fetch = resolve_register(path, text);
+  } else {
+    const std::optional<std::size_t> number = argument_number(path.root);
+    if (!number || *number >= kMostUserArguments) {
+      return at_column(path.column, "of a program's function only arg1 to arg" +
+                                        std::to_string(kMostUserArguments) +
+                                        " and registers (as regs.di) are known");
+    }
+    if (*number < std::size(kRegisters)) {
+      fetch->index = kRegisters[*number];
+    } else {
+      fetch->index = FKT_REGISTER_SP;
+      fetch->offset = static_cast<std::int32_t>(8 * (*number - std::size(kRegisters) + 1));
+      fetch->load = 8;
+    }
+    fetch = follow_words(std::move(*fetch), path, 0, text);
+  }
+  if (!fetch) return fetch.error();
+  return with_type({HitValue::Source::argument, std::move(*fetch), nullptr}, path);
+}
+
 Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const {
+  if (place_ == Place::user) return user_argument(path, text);
   if (place_ == Place::instruction) {
     if (path.root != kRegisterRoot) {
       return at_column(path.column,
@@ -340,6 +391,13 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
 }
 
 Result<HitValue> CallNames::result(const FieldPath& path, TextRule text) const {
+  if (place_ == Place::user) {
+    Fetch start;
+    start.index = FKT_CALL_RESULT;
+    Result<Fetch> fetch = follow_words(std::move(start), path, 0, text);
+    if (!fetch) return fetch.error();
+    return with_type({HitValue::Source::result, std::move(*fetch), nullptr}, path);
+  }
   Result<Fetch> fetch = resolve_path(btf_, {FKT_CALL_RESULT, 2, function_.result}, path, text);
   if (!fetch) return fetch.error();
   return HitValue{HitValue::Source::result, std::move(*fetch), nullptr};

@@ -14,6 +14,7 @@
 #include "lib/instrument/btf.h"
 #include "lib/instrument/fetch.h"
 #include "lib/instrument/flag_names.h"
+#include "lib/instrument/instrument.h"
 #include "lib/instrument/point_record.h"
 #include "lib/instrument/program_builder.h"
 #include "lib/instrument/value_range.h"
@@ -48,12 +49,18 @@ constexpr std::uint16_t kIp6Bytes = 16;
 // What the names mean for one function, for an instruction in it, or for a tracepoint.
 class CallNames {
  public:
-  enum class Place : std::uint8_t { function, instruction };
+  enum class Place : std::uint8_t { function, instruction, user };
 
-  // record: of a tracepoint; nullptr: it has none.
+  // record: of a tracepoint; nullptr: it has none. values: those that are recorded, which say the
+  // types of numbers in user programs.
   CallNames(const Btf& btf, const Prototype& function, const ArgumentLayout& layout, Place place,
-            const PointRecord* record)
-      : btf_(btf), function_(function), layout_(layout), place_(place), record_(record) {}
+            const PointRecord* record, std::span<const FetchedValue> values)
+      : btf_(btf),
+        function_(function),
+        layout_(layout),
+        place_(place),
+        record_(record),
+        values_(values) {}
 
   const Btf& btf() const { return btf_; }
   // Returns the value with this name or path. Error (usage): there is none.
@@ -66,13 +73,20 @@ class CallNames {
   // The first 8 of the 16 bytes of an address of IP version 6: a structure in6_addr, or an array in
   // a tracepoint's own record. Error (usage): it is none.
   Result<HitValue> ip6_address(const FieldPath& path, bool of_result) const;
+  // Returns whether the value may be the address of a text.
+  bool may_be_text(const HitValue& value) const;
 
  private:
+  Result<HitValue> user_argument(const FieldPath& path, TextRule text) const;
+  // Gives a number of a user program the type that is said of it.
+  HitValue with_type(HitValue value, const FieldPath& path) const;
+
   const Btf& btf_;
   const Prototype& function_;
   const ArgumentLayout& layout_;
   const Place place_;
   const PointRecord* record_;
+  const std::span<const FetchedValue> values_;
 };
 
 struct HitTest {

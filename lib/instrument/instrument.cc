@@ -14,6 +14,15 @@ constexpr std::size_t kMostValues = 16;  // that are recorded with a hit
 // What a number can be shown as: types of fields in a catalogue.
 constexpr std::string_view kNumberForms[] = {"x", "addr", "dev", "ip4", "port"};
 
+// Types of numbers in user programs.
+struct NumberType {
+  std::string_view name;
+  std::uint8_t bits;
+  bool is_signed;
+};
+constexpr NumberType kNumberTypes[] = {
+    {"int", 32, true}, {"uint", 32, false}, {"long", 64, true}, {"ulong", 64, false}};
+
 // Returns "\"dev\" or \"x\"".
 std::string number_forms() {
   std::string text;
@@ -148,6 +157,11 @@ class ValueParser {
     } else if (std::ranges::find(kNumberForms, word) != std::end(kNumberForms)) {
       value.form = FetchedValue::Form::number;
       value.shown_as = word;
+    } else if (const auto* const type = std::ranges::find(kNumberTypes, word, &NumberType::name);
+               type != std::end(kNumberTypes)) {
+      value.form = FetchedValue::Form::number;
+      value.bits = type->bits;
+      value.is_signed = type->is_signed;
     } else {
       return at_column(column, "a value's form is \"string\", \"number\", \"inode\", \"ip6\", " +
                                    number_forms());

@@ -8,7 +8,8 @@
 // PLACE: lib/instrument/place.h. VALUE: [NAME=]PATH[:FORM], a path from an argument
 // (lib/query/field_path.h), arg1 to arg6 where the arguments have no names; with ":string" the text
 // that a pointer points to, with
-// ":number" the pointer itself; ":dev" and the others of kNumberForms say what a number is.
+// ":number" the pointer itself; ":int", ":uint", ":long", ":ulong" numbers of user programs, whose
+// types are not known; ":dev" and the others of kNumberForms say what a number is.
 // ":inode" is the number of the file that an argument leads to, whose path the recording gets too.
 // NAME is what the event calls it. ret: the return value, or what a path leads to from there.
 // as: the event begins or ends a span that is on no stack, such as a request to a disk. KIND: its
@@ -39,6 +40,9 @@ struct FetchedValue {
   Form form = Form::by_type;
   // Of a number: its type in the catalogue (man fkt-file.5); empty: as its type in the kernel.
   std::string shown_as;
+  // Of a number of a user program: its width, which is 64 bits or less, and whether it is signed.
+  std::uint8_t bits = 0;  // 0: it was not said
+  bool is_signed = true;
   bool of_result = false;
 };
 

@@ -27,7 +27,7 @@ constexpr PlaceForm kPlaceForms[] = {
     {"at", Place::Kind::instruction, "at:FUNCTION+OFFSET"},
     {"block", Place::Kind::block, "block:FUNCTION:NUMBER"},
     {"mod", Place::Kind::module_probe, "mod:MODULE:PROBE"},
-    {"user", Place::Kind::user_function, "user:PATH:FUNCTION"},
+    {"user", Place::Kind::user_function, "user:FILE:FUNCTION[:entry]"},
 };
 
 // A part of the place between colons.
@@ -204,13 +204,19 @@ class PlaceParser {
   }
 
   // The path may have colons in it; the last one ends it.
-  Status user(const PlaceForm& kind, const std::vector<Piece>& pieces) {
+  Status user(const PlaceForm& kind, std::vector<Piece>& pieces) {
+    place_.point = Place::Point::entry;
+    if (pieces.size() > 2 && pieces.back().text == "entry") pieces.pop_back();
     if (pieces.size() < 2) return form(kind);
     const Piece& first = pieces.front();
     const std::size_t length = pieces.back().column - first.column - 1;
     place_.group = text_.substr(first.column - column_, length);
-    if (!place_.group.starts_with('/')) {
-      return at_column(first.column, in_quotes(place_.group) + " is no path: it begins with \"/\"");
+    if (place_.group.empty()) {
+      return at_column(first.column, "the name of a program or library is missing");
+    }
+    if (place_.group.find('/') != place_.group.npos && !place_.group.starts_with('/')) {
+      return at_column(first.column,
+                       in_quotes(place_.group) + " is no name and no path that begins with \"/\"");
     }
     return names(pieces.back());
   }

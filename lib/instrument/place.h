@@ -9,8 +9,9 @@
 //   block:FUNCTION:NUMBER            a basic block
 //   mod:MODULE:NAMES                 a module's own probes; MODULE may be a pattern, or the path of
 //                                    the module's file, which has a "/" in it
-//   user:PATH:NAMES                  functions of a program
+//   user:FILE:NAMES[:entry]          functions of a program or a library
 //
+// FILE is a path, the name of a program in $PATH, or that of a library (libc.so.6).
 // NAMES are patterns (`*`, `?`) with commas between; "!" before one leaves out what fits it.
 #pragma once
 
@@ -46,7 +47,8 @@ struct Place {
   enum class Point : std::uint8_t { both, entry, exit };
 
   Kind kind = Kind::call;
-  std::string group;  // module or its file, the tracepoints' system, program; empty: any module
+  // Module or its file, the tracepoints' system, a program's or library's file; empty: any module.
+  std::string group;
   NameSet names;
   Point point = Point::both;  // of functions
   std::uint64_t number = 0;   // the instruction's offset (bytes), the block's number

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "lib/base/suggest.h"
 #include "lib/query/expression.h"
@@ -24,23 +25,14 @@ constexpr std::uint32_t kMostIndex = 1U << 20;
 
 }  // namespace
 
-Result<Fetch> resolve_register(const FieldPath& path, TextRule text) {
-  if (path.steps.empty()) return at_column(path.column, "which register? (as regs.di)");
-  const FieldPath::Step& first = path.steps.front();
-  const auto* const name = std::ranges::find(kNames, first.member);
-  if (name == std::end(kNames)) {
-    return at_column(first.column,
-                     "there is no register " + in_quotes(first.member) +
-                         did_you_mean(first.member, {std::begin(kNames), std::end(kNames)}));
-  }
-  if (path.steps.size() > kMostIndices + 1) {
-    return at_column(first.column,
+Result<Fetch> follow_words(Fetch start, const FieldPath& path, std::size_t first, TextRule text) {
+  Fetch fetch = std::move(start);
+  if (path.steps.size() > kMostIndices + first) {
+    return at_column(path.column,
                      "too many pointers on the way: at most " + std::to_string(kMostIndices));
   }
-  Fetch fetch;
-  fetch.index = static_cast<std::uint8_t>(name - std::begin(kNames));
   fetch.is_text = text == TextRule::always;
-  for (std::size_t i = 1; i < path.steps.size(); i++) {
+  for (std::size_t i = first; i < path.steps.size(); i++) {
     const FieldPath::Step& step = path.steps[i];
     if (!step.member.empty()) {
       return at_column(step.column,
@@ -53,6 +45,20 @@ Result<Fetch> resolve_register(const FieldPath& path, TextRule text) {
     fetch.load = kWordBytes;
   }
   return fetch;
+}
+
+Result<Fetch> resolve_register(const FieldPath& path, TextRule text) {
+  if (path.steps.empty()) return at_column(path.column, "which register? (as regs.di)");
+  const FieldPath::Step& first = path.steps.front();
+  const auto* const name = std::ranges::find(kNames, first.member);
+  if (name == std::end(kNames)) {
+    return at_column(first.column,
+                     "there is no register " + in_quotes(first.member) +
+                         did_you_mean(first.member, {std::begin(kNames), std::end(kNames)}));
+  }
+  Fetch fetch;
+  fetch.index = static_cast<std::uint8_t>(name - std::begin(kNames));
+  return follow_words(std::move(fetch), path, 1, text);
 }
 
 }  // namespace fkt

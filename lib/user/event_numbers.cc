@@ -72,9 +72,9 @@ Result<EventNumbers::Number> EventNumbers::of(std::string_view text) {
       is_span ? std::string(kind) + '\t' + std::string(name) : std::string(text);
   const auto [place, is_new] = known_.try_emplace(key);
   Known& known = place->second;
-  if (is_new && last_ + 1 >= FKT_USER_NUMBERS) {
+  if (is_new && last_ + 1 >= FKT_USER_EVENT_NUMBERS) {
     known_.erase(place);
-    return Error{ErrorCode::usage, "more than " + std::to_string(FKT_USER_NUMBERS - 1) +
+    return Error{ErrorCode::usage, "more than " + std::to_string(FKT_USER_EVENT_NUMBERS - 1) +
                                        " kinds of events of user programs"};
   }
   Number out;

@@ -134,7 +134,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::uint64_t what = input.number(1);
     if (what % 4 == 0) {
       if (const auto number = numbers.of(input.line())) {
-        expect(number->number > 0 && number->number < FKT_USER_NUMBERS);
+        expect(number->number > 0 && number->number < FKT_USER_EVENT_NUMBERS);
         lines += number->lines;
       }
       continue;

@@ -5,6 +5,7 @@
 #include <fkt/call_event.h>
 #include <fkt/point_hit.h>
 
+#include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/texts.h"
@@ -136,10 +137,9 @@ TEST_CASE("what cannot be recorded of a call is refused") {
   CHECK(refusal("call:vfs_* if duration > 1ms do record").empty());
   CHECK(refusal("fn:vfs_read").empty());
   CHECK(refusal("at:vfs_read+4(regs.di)").empty());
-  CHECK(
-      has(refusal("sys:openat"), "only functions, tracepoints, instructions and modules' probes"));
+  CHECK(has(refusal("sys:openat"), "only functions, tracepoints, instructions, modules' probes"));
   CHECK(has(refusal("block:vfs_read:3"),
-            "only functions, tracepoints, instructions and modules' probes"));
+            "only functions, tracepoints, instructions, modules' probes"));
   CHECK(refusal("call:vfs_read do count").empty());
   CHECK(has(refusal("call:vfs_read(count) do count"), "only recorded with events"));
   CHECK(refusal("tp:sched:*(prev.pid) if next.pid == 1").empty());

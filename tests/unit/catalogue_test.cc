@@ -46,7 +46,8 @@ TEST_CASE("events.def: fields have known types and lie within their event's word
     for (const fkt::Field& f : event.fields) {
       INFO(event.name << "." << f.name);
       CHECK((f.type != FieldType::unknown || f.names == "function" || f.names == "tracepoint" ||
-             f.names == "instruction" || f.names == "user" || f.names == "dev"));
+             f.names == "instruction" || f.names == "user" || f.names == "user_function" ||
+             f.names == "dev"));
       if (event.words) CHECK(f.word <= *event.words);
       if (event.words && f.type == FieldType::str) {
         CHECK((f.word - 1) * 64 + f.bits <= *event.words * 64);

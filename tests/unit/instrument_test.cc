@@ -61,6 +61,9 @@ TEST_CASE("places") {
   const Place user = made("user:/opt/a:b/x:func").place;
   CHECK(user.group == "/opt/a:b/x");
   CHECK(user.names.patterns == Names{"func"});
+  const Place library = made("user:libc.so.6:mallo?:entry").place;
+  CHECK(library.group == "libc.so.6");
+  CHECK(library.names.patterns == Names{"mallo?"});
 }
 
 TEST_CASE("values, condition and action") {
@@ -145,7 +148,9 @@ TEST_CASE("a wrong place") {
   CHECK(refusal("at:vfs_read+x") == "column 13: \"x\" is no number (as 28 or 0x1c)");
   CHECK(refusal("block:f:1:2") ==
         "column 1: \"block:f:1:2\" is no place: write block:FUNCTION:NUMBER");
-  CHECK(refusal("user:x:f") == "column 6: \"x\" is no path: it begins with \"/\"");
+  CHECK(refusal("user:./x:f") == "column 6: \"./x\" is no name and no path that begins with \"/\"");
+  CHECK(refusal("user::f") == "column 6: the name of a program or library is missing");
+  CHECK(refusal("user:x") == "column 1: \"user:x\" is no place: write user:FILE:FUNCTION[:entry]");
 }
 
 TEST_CASE("which end of an asynchronous span events are") {

@@ -266,7 +266,8 @@ TEST_CASE("what programs define gets numbers and lines of the catalogue") {
     CHECK_FALSE(numbers.of(bad));
   }
   CHECK_FALSE(numbers.of("p\t" + std::string(65, 'n') + "\t"));
-  for (int i = 0; i < FKT_USER_NUMBERS; i++) (void)again.of("p\tn" + std::to_string(i) + '\t');
+  for (int i = 0; i < FKT_USER_EVENT_NUMBERS; i++)
+    (void)again.of("p\tn" + std::to_string(i) + '\t');
   CHECK_FALSE(again.of("p\tone more\t"));
   CHECK(again.of("p\tn1\t"));
 }

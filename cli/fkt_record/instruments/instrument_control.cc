@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/read_hits.h"
 #include "cli/fkt_record/instruments/tracefs.h"
 #include "cli/fkt_record/sections/symbol_reader.h"

@@ -13,6 +13,7 @@
 
 #include <fkt/events.h>
 
+#include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/kernel_types.h"
 #include "cli/fkt_record/instruments/module_file.h"
 #include "cli/fkt_record/instruments/point_records.h"
@@ -28,10 +29,6 @@ namespace {
 // Functions with a return probe of one instrument. A kretprobe takes up to 25 ms to be set.
 constexpr std::size_t kMostKretprobes = 100;
 constexpr std::size_t kMostFprobes = FKT_RETURN_PROBES_MOST;
-
-Error unsupported(const Instrument& instrument, const std::string& what) {
-  return {ErrorCode::usage, "-i \"" + instrument.text + "\": " + what};
-}
 
 template <class LeftOut>
 std::vector<InstrumentSetup::Part::Reason> left_out(std::vector<LeftOut> list) {
@@ -90,45 +87,7 @@ std::uint32_t most_threads() {
   return std::min<std::uint32_t>(most, FKT_TASK_FLAGS_MOST);
 }
 
-bool is_on_functions(const Instrument& instrument) {
-  return instrument.place.kind == Place::Kind::call ||
-         instrument.place.kind == Place::Kind::function;
-}
-bool is_of_probes(const Instrument& instrument) {
-  return instrument.place.kind == Place::Kind::module_probe;
-}
-
 }  // namespace
-
-Status check_instrument(const Instrument& instrument) {
-  const Place::Kind kind = instrument.place.kind;
-  if (!is_on_functions(instrument) && !is_of_probes(instrument) &&
-      kind != Place::Kind::tracepoint && kind != Place::Kind::instruction) {
-    return unsupported(instrument,
-                       "only functions, tracepoints, instructions and modules' probes can be "
-                       "recorded (call:NAMES, fn:NAMES:entry, tp:SYSTEM:NAMES, at:FUNCTION+OFFSET, "
-                       "mod:MODULE:NAMES)");
-  }
-  switch (instrument.action.kind) {
-    case Action::Kind::record:
-    case Action::Kind::stack:
-    case Action::Kind::handler:
-      return Done{};
-    case Action::Kind::count:
-    case Action::Kind::nothing:
-    case Action::Kind::histogram:
-    case Action::Kind::set:
-    case Action::Kind::clear:
-    case Action::Kind::stop:
-    case Action::Kind::start:
-    case Action::Kind::snapshot:
-      if (instrument.values.empty()) return Done{};
-      return unsupported(
-          instrument,
-          "values are only recorded with events (do record, do stack) or given to a handler");
-  }
-  return Done{};
-}
 
 // Of what a kernel lacks for a layer.
 constexpr std::size_t kMostNamed = 30;
@@ -155,7 +114,9 @@ class InstrumentSetup::Maker {
       if (!probes) return probes.error();
       probes_.emplace(std::move(*probes));
     }
-    if (asked.layers.empty() && std::ranges::all_of(asked.instruments, is_of_probes)) return Done{};
+    if (asked.layers.empty() && std::ranges::all_of(asked.instruments, needs_no_types)) {
+      return Done{};
+    }
     if (symbols_.hidden) {
       return Error{ErrorCode::io,
                    "-i: the kernel hides its addresses from who lacks CAP_SYSLOG (sudo)"};
@@ -180,6 +141,8 @@ class InstrumentSetup::Maker {
         return add_points(instrument, bit);
       case Place::Kind::instruction:
         return add_instruction(instrument, bit);
+      case Place::Kind::user_function:
+        return add_users(instrument, bit);
       case Place::Kind::call:
         return add_functions(instrument, CallSetup::Form::call, bit);
       default:
@@ -225,7 +188,7 @@ class InstrumentSetup::Maker {
   Result<InstrumentSetup> finish(const InstrumentSetup* before) {
     if (before != nullptr) made_.follow(*before);
     if (numbering_.functions.overflow() || numbering_.tracepoints.overflow() ||
-        numbering_.instructions.overflow()) {
+        numbering_.instructions.overflow() || numbering_.users.overflow()) {
       return Error{ErrorCode::usage, "-i: too many different places for one recording"};
     }
     const std::size_t count = made_.parts_.size();
@@ -237,6 +200,7 @@ class InstrumentSetup::Maker {
     if (done) done = made_.entries_.finish();
     if (done) done = made_.instructions_.finish();
     if (done) done = made_.points_.finish();
+    if (done) done = made_.users_.finish();
     if (!done) return done.error();
     fkt_instruments& a = *made_.arguments_;
     a.instruments = reinterpret_cast<std::uintptr_t>(made_.instruments_.data());
@@ -245,6 +209,7 @@ class InstrumentSetup::Maker {
     a.entries = address(made_.entries_);
     a.instructions = address(made_.instructions_);
     a.points = address(made_.points_);
+    a.users = address(made_.users_);
     a.threads = flags_.has_of_task() ? most_threads() : 0;
     return std::move(made_);
   }
@@ -387,6 +352,33 @@ class InstrumentSetup::Maker {
     if (!shaped) return shaped;
     finish_part(instrument, std::move(part), layer);
     return Done{};
+  }
+
+  Status add_users(const Instrument& instrument, fkt_layer layer) {
+    const Result<const UserFile*> file = made_.users_.file(instrument.place.group);
+    if (!file) return Error{file.error().code, "-i: " + file.error().message};
+    Result<UserPlan> plan = plan_user(instrument, {.file = **file,
+                                                   .shown = shown_name(instrument.place),
+                                                   .ticks_per_second = ticks_per_second_,
+                                                   .flags = flags_,
+                                                   .most = FKT_USERS_MOST});
+    if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
+    const Status has = has_values(instrument, plan->programs.fields, plan->taken.front().name);
+    if (!has) return has;
+    made_.users_.add(*plan, **file, next(), layer, numbering_.users, instrument.async);
+    Part part = part_of(instrument);
+    part.of = "function";
+    part.places = plan->taken.size();
+    part.left_out = left_out(std::move(plan->left_out));
+    const Status shaped = shape(instrument, plan->programs.measured, part);
+    if (!shaped) return shaped;
+    finish_part(instrument, std::move(part), layer);
+    return Done{};
+  }
+
+  // The last part of a path; a name as it was typed.
+  static std::string shown_name(const Place& place) {
+    return place.group.substr(place.group.rfind('/') + 1);
   }
 
   Status add_points(const Instrument& instrument, fkt_layer layer) {
@@ -552,6 +544,7 @@ void InstrumentSetup::follow(const InstrumentSetup& before) {
   entries_.renumber(places);
   instructions_.renumber(places);
   points_.renumber(places);
+  users_.renumber(places);
   parts_ = std::move(parts);
   instruments_ = std::move(instruments);
   for (Part& part : parts_) {
@@ -570,7 +563,9 @@ std::string InstrumentSetup::name_of(std::uint64_t address, const Numbering& num
   std::optional<std::uint32_t> number = calls_.number_of(address);
   if (number) return numbering.functions.name(*number);
   number = instructions_.number_of(address);
-  return number ? numbering.instructions.name(*number) : std::string();
+  if (number) return numbering.instructions.name(*number);
+  number = users_.number_of(address);
+  return number ? numbering.users.name(*number) : std::string();
 }
 
 }  // namespace fkt::record

@@ -18,6 +18,7 @@
 #include "cli/fkt_record/instruments/instruction_setup.h"
 #include "cli/fkt_record/instruments/numbers.h"
 #include "cli/fkt_record/instruments/point_setup.h"
+#include "cli/fkt_record/instruments/user_setup.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
 #include "lib/instrument/layer_file.h"
@@ -25,9 +26,6 @@
 #include "lib/record/kernel_symbols.h"
 
 namespace fkt::record {
-
-// Error (usage): fkt_record cannot do what the instrument asks for.
-Status check_instrument(const Instrument& instrument);
 
 class InstrumentSetup {
  public:
@@ -107,6 +105,7 @@ class InstrumentSetup {
   std::vector<std::string> remarks_;
   std::vector<Part::Reason> gone_;
   PointSetup points_;
+  UserSetup users_;
   std::uint64_t layers_ = 0;
   std::vector<fkt_instrument> instruments_;  // as parts_
   std::unique_ptr<fkt_instruments> arguments_ = std::make_unique<fkt_instruments>();

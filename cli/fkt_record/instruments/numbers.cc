@@ -39,10 +39,12 @@ void Numbering::begin() {
   functions.begin();
   tracepoints.begin();
   instructions.begin();
+  users.begin();
 }
 
 std::string Numbering::take_lines() {
-  return functions.take_lines() + instructions.take_lines() + tracepoints.take_lines();
+  return functions.take_lines() + instructions.take_lines() + tracepoints.take_lines() +
+         users.take_lines();
 }
 
 }  // namespace fkt::record

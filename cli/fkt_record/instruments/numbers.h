@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The numbers that events have for functions, tracepoints and instructions. A number stands for a
+// The numbers that events have for functions, tracepoints, instructions and places
+// in user programs. A number stands for a
 // name, the values that are recorded with it, and a layer, for the whole recording: each event can
 // be read without knowing which table of instruments was in force.
 #pragma once
@@ -63,6 +64,7 @@ struct Numbering {
   Numbers functions{"function", 1U << FKT_ARG_BITS};
   Numbers tracepoints{"tracepoint", FKT_POINTS_MOST};
   Numbers instructions{"instruction", FKT_INSTRUCTIONS_MOST};
+  Numbers users{"user_function", FKT_USER_NUMBERS};
   FlagNames flags;
 
   void begin();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "cli/fkt_record/instruments/kernel_types.h"
 #include "cli/fkt_record/instruments/point_records.h"
@@ -45,8 +46,8 @@ class PlaceList {
         {{&instrument, 1}, {}}, device_, symbols_, kTicksPerSecond, numbering, nullptr);
     if (!setup) return setup.error();
     std::vector<std::string> names;
-    for (const Numbers* numbers :
-         {&numbering.functions, &numbering.tracepoints, &numbering.instructions}) {
+    for (const Numbers* numbers : {&numbering.functions, &numbering.tracepoints,
+                                   &numbering.instructions, &numbering.users}) {
       names.insert(names.end(), numbers->names().begin(), numbers->names().end());
     }
     std::ranges::sort(names);
@@ -89,7 +90,8 @@ class PlaceList {
 
   // What the place has; empty: the kernel does not say.
   std::string fields(const Place& place, const std::string& name) {
-    if (place.kind == Place::Kind::instruction) return {};
+    if (place.kind == Place::Kind::instruction || place.kind == Place::Kind::user_function)
+      return {};
     if (place.kind != Place::Kind::tracepoint) return arguments(name.substr(0, name.find(':')), 0);
     const Result<PointRecord> record = records_.find(place.group, name);
     return record ? fields_text(record->layout) : arguments(std::string(kCaller) + name, 1);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/instruments/instrument_kinds.h"
+
+namespace fkt::record {
+
+Error unsupported(const Instrument& instrument, const std::string& what) {
+  return {ErrorCode::usage, "-i \"" + instrument.text + "\": " + what};
+}
+
+bool is_on_functions(const Instrument& instrument) {
+  return instrument.place.kind == Place::Kind::call ||
+         instrument.place.kind == Place::Kind::function;
+}
+bool is_of_probes(const Instrument& instrument) {
+  return instrument.place.kind == Place::Kind::module_probe;
+}
+bool is_of_user(const Instrument& instrument) {
+  return instrument.place.kind == Place::Kind::user_function;
+}
+bool needs_no_types(const Instrument& instrument) {
+  return is_of_probes(instrument) || is_of_user(instrument);
+}
+
+Status check_instrument(const Instrument& instrument) {
+  const Place::Kind kind = instrument.place.kind;
+  if (!is_on_functions(instrument) && !needs_no_types(instrument) &&
+      kind != Place::Kind::tracepoint && kind != Place::Kind::instruction) {
+    return unsupported(instrument,
+                       "only functions, tracepoints, instructions, modules' probes and programs' "
+                       "functions can be recorded (call:NAMES, fn:NAMES:entry, tp:SYSTEM:NAMES, "
+                       "at:FUNCTION+OFFSET, mod:MODULE:NAMES, user:FILE:NAMES)");
+  }
+  switch (instrument.action.kind) {
+    case Action::Kind::record:
+    case Action::Kind::stack:
+    case Action::Kind::handler:
+      return Done{};
+    case Action::Kind::count:
+    case Action::Kind::nothing:
+    case Action::Kind::histogram:
+    case Action::Kind::set:
+    case Action::Kind::clear:
+    case Action::Kind::stop:
+    case Action::Kind::start:
+    case Action::Kind::snapshot:
+      if (instrument.values.empty()) return Done{};
+      return unsupported(
+          instrument,
+          "values are only recorded with events (do record, do stack) or given to a handler");
+  }
+  return Done{};
+}
+
+}  // namespace fkt::record

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What kinds of instruments there are, and which fkt_record can do.
+#pragma once
+
+#include <string>
+
+#include "lib/base/result.h"
+#include "lib/instrument/instrument.h"
+
+namespace fkt::record {
+
+// Of code usage: the instrument as typed, and what is wrong.
+Error unsupported(const Instrument& instrument, const std::string& what);
+
+// Error (usage): fkt_record cannot do what the instrument asks for.
+Status check_instrument(const Instrument& instrument);
+
+bool is_on_functions(const Instrument& instrument);
+bool is_of_probes(const Instrument& instrument);
+bool is_of_user(const Instrument& instrument);
+// Returns whether the kernel's own types and symbols say nothing of it.
+bool needs_no_types(const Instrument& instrument);
+
+}  // namespace fkt::record

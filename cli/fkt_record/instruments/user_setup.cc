@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/instruments/user_setup.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fkt::record {
+
+Result<const UserFile*> UserSetup::file(const std::string& name) {
+  const auto known = std::ranges::find(files_, name, &Known::name);
+  if (known != files_.end()) return known->file.get();
+  const Result<std::string> path = find_user_file(name, UserPaths::of_system());
+  if (!path) return path.error();
+  Result<UserFile> opened = UserFile::open(*path);
+  if (!opened) return opened.error();
+  files_.push_back({name, std::make_unique<UserFile>(std::move(*opened))});
+  return files_.back().file.get();
+}
+
+void UserSetup::add(const UserPlan& plan, const UserFile& file, std::uint16_t instrument,
+                    unsigned layer, Numbers& numbers, const std::optional<AsyncPart>& async) {
+  for (const UserPlan::Taken& taken : plan.taken) {
+    places_.push_back({.offset = taken.offset,
+                       .counter = 0,
+                       .file = file.fd(),
+                       .number = numbers.add(taken.name, plan.programs.fields, layer, async),
+                       .program = static_cast<std::uint16_t>(program_count_),
+                       .instrument = instrument,
+                       .how = FKT_USER_REACHED});
+  }
+  for (const ProgramBlock* const block : {&plan.programs.entry, &plan.programs.exit}) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&block->program());
+    programs_.insert(programs_.end(), bytes, bytes + block->bytes());
+  }
+  program_count_++;
+}
+
+Status UserSetup::finish() {
+  if (places_.size() > FKT_USERS_MOST || programs_.size() > FKT_CALLS_PROGRAM_BYTES) {
+    return Error{ErrorCode::usage, "-i: too many places in user programs (at most " +
+                                       std::to_string(FKT_USERS_MOST) + ")"};
+  }
+  fkt_users& a = *arguments_;
+  a.places = reinterpret_cast<std::uintptr_t>(places_.data());
+  a.programs = reinterpret_cast<std::uintptr_t>(programs_.data());
+  a.count = static_cast<std::uint32_t>(places_.size());
+  a.program_bytes = static_cast<std::uint32_t>(programs_.size());
+  a.program_count = program_count_;
+  return Done{};
+}
+
+void UserSetup::renumber(std::span<const std::uint16_t> places) {
+  for (fkt_user& place : places_) place.instrument = places[place.instrument];
+}
+
+std::optional<std::uint32_t> UserSetup::number_of(std::uint64_t refused) const {
+  if (refused == 0 || refused > places_.size()) return std::nullopt;
+  return places_[refused - 1].number;
+}
+
+}  // namespace fkt::record

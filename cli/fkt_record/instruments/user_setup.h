@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The places in user programs that are recorded: what FKT_START is given, and what the file says
+// of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fkt/ioctl.h>
+
+#include "cli/fkt_record/instruments/numbers.h"
+#include "lib/base/result.h"
+#include "lib/instrument/user_file.h"
+#include "lib/instrument/user_plan.h"
+
+namespace fkt::record {
+
+class UserSetup {
+ public:
+  // Returns the file that is called so, opened at its first use. Error: there is none, or it is no
+  // program.
+  Result<const UserFile*> file(const std::string& name);
+  // file: of file(); instrument: its number among all of the recording; layer: number of its bit;
+  // numbers: of the recording.
+  void add(const UserPlan& plan, const UserFile& file, std::uint16_t instrument, unsigned layer,
+           Numbers& numbers, const std::optional<AsyncPart>& async);
+  // Called once, after the last add(). Error (usage): there are too many places.
+  Status finish();
+  // Gives the instruments the numbers of the recording: places[n] is that of the n-th one here.
+  void renumber(std::span<const std::uint16_t> places);
+
+  bool empty() const { return places_.empty(); }
+  // For FKT_START; valid as long as this object.
+  const fkt_users& arguments() const { return *arguments_; }
+  // The number of the place that FKT_REFUSED calls so; nothing: it is none of these.
+  std::optional<std::uint32_t> number_of(std::uint64_t refused) const;
+
+ private:
+  struct Known {
+    std::string name;
+    std::unique_ptr<UserFile> file;
+  };
+
+  std::vector<Known> files_;
+  std::vector<fkt_user> places_;
+  std::vector<std::byte> programs_;  // its memory stays where it is when this object is moved
+  std::uint32_t program_count_ = 0;
+  std::unique_ptr<fkt_users> arguments_ = std::make_unique<fkt_users>();
+};
+
+}  // namespace fkt::record

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The words of a hit (program.h) of an instrument in a user program: the registers when the instruction is reached, in
+ * the order of enum fkt_register (call_hit.h). Memory that a program reads is that of the process which is there.
+ * Of a whole call and of an exit, the second program has the words of call_hit.h.
+ */
+#ifndef FKT_USER_HIT_H
+#define FKT_USER_HIT_H
+
+#include <fkt/call_hit.h>
+#include <fkt/ioctl.h>
+#include <fkt/point_hit.h>
+
+/* What leads to a file of the kernel is not there. */
+#define FKT_USER_CONTEXTS (FKT_CALL_CONTEXTS & ~(1 << FKT_CONTEXT_FILE))
+
+/* Of the only program: what it emits is recorded. */
+static __always_inline struct fkt_program_rules fkt_user_rules(void)
+{
+	struct fkt_program_rules rules = fkt_instruction_rules();
+
+	rules.contexts = FKT_USER_CONTEXTS;
+	return rules;
+}
+
+/* Of a whole call's first program: what it emits is kept until the return. */
+static __always_inline struct fkt_program_rules fkt_user_call_rules(void)
+{
+	struct fkt_program_rules rules = fkt_user_rules();
+
+	rules.emits = FKT_CALL_KEPT;
+	return rules;
+}
+
+/* Of the second one. kept: the first program's fkt_program.words. */
+static __always_inline struct fkt_program_rules fkt_user_return_rules(__u32 kept)
+{
+	struct fkt_program_rules rules = fkt_call_exit_rules(kept);
+
+	rules.contexts = FKT_USER_CONTEXTS;
+	return rules;
+}
+
+/* In the argument of an event with values, the place's number is in the bits above the number of words. */
+#define FKT_USER_ARG(number, words) FKT_POINT_ARG(number, words)
+
+FKT_LAYOUT(FKT_USER_NUMBERS <= FKT_POINTS_MOST);
+
+#endif /* FKT_USER_HIT_H */

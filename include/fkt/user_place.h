@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Places in user programs, as FKT_START and FKT_EXCHANGE (ioctl.h) are given them: fkt_instruments.users. */
+#ifndef FKT_USER_PLACE_H
+#define FKT_USER_PLACE_H
+
+#include <linux/types.h>
+
+#define FKT_USERS_MOST 4096
+#define FKT_USER_NUMBERS (1U << 13)
+
+enum fkt_user_how {
+	FKT_USER_REACHED = 0, /* the event is that the instruction is reached; the second program has no instructions */
+	FKT_USER_PROBE = 1, /* likewise, of a probe that the program brings along (USDT) */
+	FKT_USER_CALL = 2, /* the instruction is a function's first one; the event is its whole call */
+	FKT_USER_EXIT = 3, /* likewise, and the event is its exit */
+	FKT_USER_HOWS = 4,
+};
+
+/* A place in a program or a library: whatever process has it mapped is seen. */
+struct fkt_user {
+	__u64 offset; /* of the instruction in the file (bytes) */
+	/*
+	 * In the file, of 2 bytes that the program's probe asks whether it is recorded: one more in each process while
+	 * it is; 0: there are none
+	 */
+	__u64 counter;
+	__s32 file; /* descriptor of the file, which is open for reading; it may be closed afterwards */
+	__u32 number; /* in its events; below FKT_USER_NUMBERS */
+	__u16 program; /* which pair of fkt_users.programs decides and fetches values (user_hit.h) */
+	__u16 instrument; /* index */
+	__u32 how; /* enum fkt_user_how */
+};
+
+struct fkt_users {
+	__u64 places; /* user pointer to struct fkt_user[count] */
+	__u64 programs; /* user pointer to pairs of programs, one behind the other */
+	__u32 count; /* 1 to FKT_USERS_MOST */
+	__u32 program_bytes; /* of all programs; at most FKT_CALLS_PROGRAM_BYTES */
+	__u32 program_count; /* pairs */
+	__u32 pad;
+};
+
+#endif /* FKT_USER_PLACE_H */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The places in user programs that are recorded, and the programs that decide about each hit. */
+#ifndef FKT_USER_TABLE_H
+#define FKT_USER_TABLE_H
+
+#include <linux/types.h>
+
+#include <fkt/ioctl.h>
+
+struct file;
+struct fkt_instrument_slot;
+struct fkt_instrument_table;
+struct fkt_program;
+
+struct fkt_user_slot {
+	const struct fkt_instrument_slot *instrument;
+	/* The second one runs when a function returns. */
+	const struct fkt_program *entry, *exit;
+	struct file *file; /* held */
+	u64 offset, counter; /* in the file, as in struct fkt_user */
+	u32 number;
+	u32 how; /* enum fkt_user_how */
+};
+
+struct fkt_user_table {
+	struct fkt_user_slot *slots;
+	u32 count;
+	void *program_block; /* all programs */
+	/* probes/user.c's: the slots by the number of the probe that has their hits; NULL: none has */
+	const struct fkt_user_slot **of_probe;
+};
+
+struct fkt_user_table *fkt_user_table_get(u64 user, const struct fkt_instrument_table *instruments);
+void fkt_user_table_free(struct fkt_user_table *table);
+
+#endif /* FKT_USER_TABLE_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The words of a hit that has the registers (enum fkt_register). */
+#ifndef FKT_PROBES_REGISTERS_H
+#define FKT_PROBES_REGISTERS_H
+
+#include <linux/ptrace.h>
+#include <linux/types.h>
+
+#include <fkt/call_hit.h>
+
+/* ip: of the instruction; in regs it may be that of the breakpoint behind it. */
+static inline void fkt_get_registers(const struct pt_regs *regs, unsigned long ip, u64 *words)
+{
+	words[FKT_REGISTER_AX] = regs->ax;
+	words[FKT_REGISTER_BX] = regs->bx;
+	words[FKT_REGISTER_CX] = regs->cx;
+	words[FKT_REGISTER_DX] = regs->dx;
+	words[FKT_REGISTER_SI] = regs->si;
+	words[FKT_REGISTER_DI] = regs->di;
+	words[FKT_REGISTER_BP] = regs->bp;
+	words[FKT_REGISTER_SP] = regs->sp;
+	words[FKT_REGISTER_R8] = regs->r8;
+	words[FKT_REGISTER_R9] = regs->r9;
+	words[FKT_REGISTER_R10] = regs->r10;
+	words[FKT_REGISTER_R11] = regs->r11;
+	words[FKT_REGISTER_R12] = regs->r12;
+	words[FKT_REGISTER_R13] = regs->r13;
+	words[FKT_REGISTER_R14] = regs->r14;
+	words[FKT_REGISTER_R15] = regs->r15;
+	words[FKT_REGISTER_IP] = ip;
+	words[FKT_REGISTER_FLAGS] = regs->flags;
+}
+
+#endif /* FKT_PROBES_REGISTERS_H */
