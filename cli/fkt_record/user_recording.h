@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // A recording of user programs alone, without the kernel module: its file, from the head to the
-// tail. As recording.h, of which it has the same parts where they apply.
+// tail. What recording.h does with the module, this does with a Collector.
 #pragma once
 
 #include <memory>

@@ -23,7 +23,7 @@ struct fkt_library_event;
 /* Returns FKT_LIBRARY_VERSION of the library. */
 int fkt_library_version(void);
 
-/* Returns 1 if somebody records this program, else 0. */
+/* Returns 1 if this program is being recorded, else 0. */
 int fkt_library_recorded(void);
 
 /* An event with a number of your choice and up to 6 values; further ones are left out. values: NULL if count is 0. */

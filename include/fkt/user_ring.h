@@ -45,7 +45,7 @@ struct fkt_user_ring {
 	__u32 version;
 	__u64 words; /* a power of two */
 	__u32 clock; /* enum fkt_user_clock */
-	__u32 stopped; /* later: nobody takes from the ring any more */
+	__u32 stopped; /* set to 1 when the recorder takes no more from the ring */
 
 	/* Written by the thread. */
 	__u64 head __attribute__((aligned(64)));
@@ -76,7 +76,7 @@ enum fkt_user_request {
 enum fkt_user_kind {
 	FKT_USER_POINT = 'p',
 	FKT_USER_SPAN = 's', /* of begin and end; an end has no fields */
-	FKT_USER_ASYNC_FROM = 'a', /* the first field is "id", which has the same value in begin and end */
+	FKT_USER_ASYNC_FROM = 'a', /* the first field is "id"; an end belongs to the begin with the same id */
 	FKT_USER_ASYNC_TO = 'z',
 };
 

@@ -18,7 +18,7 @@ struct UserFunction {
   // Of its first instruction in the file (bytes).
   std::uint64_t offset = 0;
   // It chooses another function when a program is loaded (IFUNC), and is not called otherwise.
-  // So may one of the same name, if what is here is what programs of old call.
+  // A library may have an older version of the same name that is a plain function.
   bool chooses = false;
 };
 
@@ -32,7 +32,7 @@ class UserFile {
   // The last part of the path.
   std::string_view name() const;
   int fd() const { return fd_.get(); }
-  // By name; those with the same name by offset, each offset once.
+  // Sorted by name, then by offset; each pair of both stands there once.
   std::span<const UserFunction> functions() const { return functions_; }
   // Its functions have stacks that they move (Go): the kernel cannot see their returns.
   bool moves_stacks() const { return moves_stacks_; }

@@ -23,7 +23,7 @@ struct UserPlan {
 
   std::vector<Taken> taken;
   std::vector<LeftOut> left_out;
-  CallPrograms programs;  // all have the same
+  CallPrograms programs;  // of every place
 };
 
 struct UserPlanSources {
@@ -34,9 +34,9 @@ struct UserPlanSources {
   std::size_t most = 0;                        // functions
 };
 
-// Precondition: the instrument's place is of kind user_function. Of functions at the same place in
-// the file, the first one is taken. Error (usage): no function fits, none that fits can be taken,
-// or too many can.
+// Precondition: the instrument's place is of kind user_function. Where several functions
+// begin at one offset of the file, the first name is taken. Error (usage): no function fits, none
+// that fits can be taken, or too many can.
 Result<UserPlan> plan_user(const Instrument& instrument, const UserPlanSources& sources);
 
 }  // namespace fkt

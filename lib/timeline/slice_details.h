@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What is known of one slice of the timeline besides its bounds: what its task did in it, who woke
-// the task, the call around it, and the slices of the same kind before and after it.
+// Details of one slice of the timeline besides its bounds: the states of its task in it, the
+// wake-ups of that task, the call around it, and the slices of the same kind before and after it.
 #pragma once
 
 #include <array>
@@ -18,8 +18,9 @@ struct SliceDetails {
   std::array<std::uint64_t, 4> states{};  // ticks of its task in it, by TaskState
   std::vector<Wake> wakes;                // of its task, that came in it; the first ones
   std::uint64_t wake_count = 0;
-  std::optional<Slice> parent;          // the innermost call or interrupt around it
-  std::optional<Slice> previous, next;  // with the same value, of the same task, or CPU
+  std::optional<Slice> parent;  // the innermost call or interrupt around it
+  // The nearest slices of the same task (of a run: on any CPU) that have the same value.
+  std::optional<Slice> previous, next;
 };
 
 // `of`: kind, depth, task, cpu, value, from and to are used. The search is abandoned when

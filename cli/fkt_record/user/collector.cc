@@ -18,7 +18,8 @@
 namespace fkt::record {
 namespace {
 
-// Of rings at the same time; each is memory of the process that has it.
+// At most so many rings at a time, and so many of one process. The kernel charges a ring's memory
+// to that process.
 constexpr std::size_t kMostRings = 4000;
 constexpr unsigned kMostOfProcess = 1000;
 // How long the collector rests (ms): while events come, and while none do.

@@ -2,13 +2,20 @@
 /*
  * A program whose functions are recorded (tests/vm/cases/user_places): user_places N [FOLLOW-UP] calls each of them N
  * times with arguments that follow from the number of the call, and prints what it has called. FOLLOW-UP: "threads" does
- * it in four threads at once; "fork" once more in a child; "exec" once more after an exec; "die" is killed in a function.
+ * it in four threads at once; "absent" calls place_many with pointers to memory that is not there, cannot be read, or is
+ * never given (userfaultfd); "fork" once more in a child; "exec" once more after an exec; "die" is killed in a function.
  */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,6 +88,36 @@ static int in_threads(void)
 	return 0;
 }
 
+/* Memory whose fault nobody serves; NULL: there is no userfaultfd here. */
+static const void *silent_page(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register what = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	const int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	what.range.start = (unsigned long)mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	what.range.len = 4096;
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &what))
+		return NULL;
+	return (const void *)what.range.start;
+}
+
+/* The last one can be read, once the page is there. */
+static int absent(const char *self)
+{
+	const int fd = open(self, O_RDONLY);
+	const void *const at[] = {
+		NULL, (const void *)~0UL, (const void *)0xffffffff81000000UL, (const void *)0x8000000000000000UL,
+		mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), silent_page(),
+		(const char *)mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) + 1,
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(at) / sizeof(at[0]); i++)
+		place_many(1, 2, 3, at[i], 5, 6, 7, 8);
+	return fd < 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *then = argc > 2 ? argv[2] : "";
@@ -88,6 +125,8 @@ int main(int argc, char **argv)
 	calls = argc > 1 ? atol(argv[1]) : 1;
 	if (!strcmp(then, "threads"))
 		return in_threads();
+	if (!strcmp(then, "absent"))
+		return absent(argv[0]);
 	call_all(NULL);
 	if (!strcmp(then, "fork")) {
 		if (!fork())

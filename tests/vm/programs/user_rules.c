@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hostile plans of places in user programs (struct fkt_users): each is refused with its errno, and afterwards a sound
+ * plan starts and records its hits. A user without rights is refused. Needs root.
+ */
+#define _GNU_SOURCE
+#include <grp.h>
+
+#include <fkt/user_hit.h>
+
+#include "rules.h"
+
+#define PLACES 2
+#define HITS 20
+#define NOBODY 65534
+
+/* What every test starts from, and breaks. */
+static struct plan {
+	struct fkt_user places[PLACES];
+	struct fkt_program programs[2]; /* a pair without instructions: every hit is recorded */
+	struct fkt_users users;
+	struct fkt_instrument instrument;
+	struct fkt_instruments instruments;
+	struct fkt_start start;
+} plan;
+
+static int self; /* descriptor of this program's file */
+extern const char __executable_start[];
+
+/* These are the places. */
+static __attribute__((noipa, noinline)) void first(void)
+{
+	__asm__ volatile("");
+}
+
+static __attribute__((noipa, noinline)) void second(void)
+{
+	__asm__ volatile("");
+}
+
+static __u64 offset_of(void (*function)(void))
+{
+	return (unsigned long)function - (unsigned long)__executable_start;
+}
+
+static void make_sound(void)
+{
+	memset(&plan, 0, sizeof(plan));
+	plan.places[0] = (struct fkt_user){ .offset = offset_of(first), .file = self, .number = 0 };
+	plan.places[1] = (struct fkt_user){ .offset = offset_of(second), .file = self, .number = 1 };
+	plan.users = (struct fkt_users){
+		.places = (unsigned long)plan.places, .count = PLACES, .programs = (unsigned long)plan.programs,
+		.program_bytes = sizeof(plan.programs), .program_count = 1,
+	};
+	plan.instrument = (struct fkt_instrument){ .action = FKT_ACTION_RECORD, .layer = FKT_L_INSTRUMENTS };
+	plan.instruments = (struct fkt_instruments){
+		.instruments = (unsigned long)&plan.instrument, .count = 1, .users = (unsigned long)&plan.users,
+	};
+	plan.start = (struct fkt_start){
+		.abi = FKT_ABI_VERSION, .size = sizeof(plan.start), .out_fd = -1,
+		.mask = 1ULL << FKT_L_INSTRUMENTS, .recording = 0x75736572,
+		.instruments = (unsigned long)&plan.instruments,
+	};
+}
+
+/* Starts the plan, reaches both places, and stops. Returns 0 or FKT_START's errno; kept: hits. */
+static int run(int device, __u64 *kept)
+{
+	struct fkt_hit_counts counts = { .cpu = FKT_ALL_CPUS };
+	int i;
+
+	*kept = 0;
+	if (ioctl(device, FKT_START, &plan.start))
+		return errno;
+	for (i = 0; i < HITS; i++) {
+		first();
+		second();
+	}
+	if (ioctl(device, FKT_STOP))
+		return -errno;
+	ioctl(device, FKT_HIT_COUNTS, &counts);
+	*kept = counts.kept;
+	return 0;
+}
+
+static void expect_sound(int device, const char *after)
+{
+	char why[100];
+	__u64 kept;
+	int err;
+
+	make_sound();
+	err = run(device, &kept);
+	snprintf(why, sizeof(why), "%s, %llu hits, after %s", err ? strerrorname_np(err) : "started",
+		 (unsigned long long)kept, after);
+	expect("a sound plan", !err && kept == PLACES * HITS, why);
+}
+
+/* The plan as it is now must be refused with `error`. */
+static void expect_refused(int device, const char *name, int error)
+{
+	__u64 kept;
+	const int err = run(device, &kept);
+
+	expect(name, err == error, err ? strerrorname_np(err) : "started");
+	expect_sound(device, name);
+}
+
+#define TRY(name, error, ...)                       \
+	do {                                        \
+		make_sound();                       \
+		__VA_ARGS__;                        \
+		expect_refused(device, name, error); \
+	} while (0)
+
+static void try_tables(int device)
+{
+	TRY("no places", EINVAL, plan.users.count = 0);
+	TRY("too many places", EINVAL, plan.users.count = FKT_USERS_MOST + 1);
+	TRY("2^32 - 1 places", EINVAL, plan.users.count = ~0U);
+	TRY("places that are not mapped", EFAULT, plan.users.places = 4096);
+	TRY("more places than are mapped", EFAULT, plan.users.places = (unsigned long)&(&plan)[1] & ~4095UL,
+	    plan.users.count = FKT_USERS_MOST);
+	TRY("places in the kernel's memory", EFAULT, plan.users.places = 0xffffffff81000000);
+	TRY("a plan that is not mapped", EFAULT, plan.instruments.users = 4096);
+	TRY("the padding", EINVAL, plan.users.pad = 1);
+	TRY("no programs", EINVAL, plan.users.program_count = 0);
+	TRY("more programs than bytes", EINVAL, plan.users.program_count = 2);
+	TRY("2^32 - 1 programs", EINVAL, plan.users.program_count = ~0U);
+	TRY("programs of 2^32 - 1 bytes", EINVAL, plan.users.program_bytes = ~0U);
+	TRY("programs cut short", EINVAL, plan.users.program_bytes -= 8);
+	TRY("programs that are not mapped", EFAULT, plan.users.programs = 4096);
+	TRY("a second program that would never run", EINVAL, plan.programs[1].insns = 1);
+}
+
+static void try_places(int device)
+{
+	int other[2];
+
+	TRY("a number too large", EINVAL, plan.places[1].number = FKT_USER_NUMBERS);
+	TRY("a program that is none", EINVAL, plan.places[1].program = 1);
+	TRY("an instrument that is none", EINVAL, plan.places[1].instrument = 1);
+	TRY("a kind of place that is none", EINVAL, plan.places[1].how = FKT_USER_HOWS);
+	TRY("a negative offset", EINVAL, plan.places[1].offset = 1ULL << 63);
+	TRY("a negative counter", EINVAL, plan.places[1].counter = ~0ULL);
+	TRY("an offset behind the file's end", EINVAL, plan.places[1].offset = 1ULL << 40);
+	TRY("the middle of the file's last page", EINVAL, plan.places[1].offset = ~0ULL >> 1);
+	TRY("no file", EBADF, plan.places[1].file = -1);
+	TRY("a descriptor that is not open", EBADF, plan.places[1].file = 999);
+	other[0] = open("/", O_RDONLY | O_DIRECTORY);
+	TRY("a directory", EINVAL, plan.places[1].file = other[0]);
+	close(other[0]);
+	other[0] = open("/dev/null", O_RDWR);
+	TRY("a device", EINVAL, plan.places[1].file = other[0]);
+	close(other[0]);
+	TRY("the module's own device", EINVAL, plan.places[1].file = device);
+	if (pipe(other))
+		exit(1);
+	TRY("a pipe", EINVAL, plan.places[1].file = other[0]);
+	close(other[0]);
+	close(other[1]);
+	other[0] = open("written", O_WRONLY | O_CREAT, 0600);
+	TRY("a file that is open for writing only", EINVAL, plan.places[1].file = other[0]);
+	close(other[0]);
+	other[0] = open("/proc/self/exe", O_PATH);
+	TRY("a file that is open as a path", EBADF, plan.places[1].file = other[0]);
+	close(other[0]);
+}
+
+static void try_as_nobody(void)
+{
+	__u64 kept;
+	int device, err;
+
+	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
+		exit(1);
+	/* The rights of an open file are those that its opener had. */
+	device = open_device();
+	make_sound();
+	err = run(device, &kept);
+	expect("a user without rights", err == EACCES, err ? strerrorname_np(err) : "started");
+	close(device);
+}
+
+int main(void)
+{
+	int device, status;
+	pid_t child;
+
+	self = open("/proc/self/exe", O_RDONLY);
+	child = fork();
+	if (!child) {
+		try_as_nobody();
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	device = open_device();
+	expect_sound(device, "nothing");
+	try_tables(device);
+	try_places(device);
+	close(device);
+	return status != 0;
+}
