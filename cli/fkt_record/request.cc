@@ -359,6 +359,9 @@ Status check(const Options& options, Request& r) {
   if (none && !r.command.empty()) return usage("-n spawns nothing: drop it, or the COMMAND");
   if (only && pid) return usage("--only and --pid: only one of the two");
   if (only && r.command.empty()) return usage("--only: a COMMAND is needed (see --help)");
+  if (r.command.empty() && options.has("user-only")) {
+    return usage("--user-only: a COMMAND is needed (see --help)");
+  }
   if (!none && !pid && r.command.empty()) {
     return usage("a COMMAND is needed, or -n to spawn nothing (see --help)");
   }

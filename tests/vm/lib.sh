@@ -94,6 +94,8 @@ python3() { command python3 -IS "$@"; }
 # a second on a CPU whose system calls are recorded.
 child() {
     local children one name
+    # Not every kernel has the lists of children (PROC_CHILDREN).
+    [[ -e /proc/self/task/$BASHPID/children ]] || { pgrep -P "$1" -x "$2" | head -1 | grep .; return; }
     for children in "/proc/$1/task/"*/children; do
         for one in $(<"$children"); do
             read -r name <"/proc/$one/comm" || continue
