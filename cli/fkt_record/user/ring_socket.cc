@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <map>
 
 #include "lib/base/os_error.h"
 #include "lib/base/random.h"
@@ -15,8 +16,8 @@
 namespace fkt::record {
 namespace {
 
-// Connections that have not asked yet; more wait in the kernel. A program that connects and does
-// not ask loses its place to the next one.
+// Connections that have not asked yet. If there are more, the process that has most of them loses
+// its oldest one: one that connects and never asks is in the way of itself alone.
 constexpr std::size_t kMostWaiting = 64;
 constexpr int kBacklog = 1024;
 
@@ -60,30 +61,28 @@ Result<RingSocket> RingSocket::open(uid_t user, Answers answers) {
 
 void RingSocket::add_to(std::vector<pollfd>& fds) const {
   fds.push_back({listener_.get(), POLLIN, 0});
-  for (const UniqueFd& connection : waiting_) fds.push_back({connection.get(), POLLIN, 0});
+  for (const Waiting& one : waiting_) fds.push_back({one.fd.get(), POLLIN, 0});
 }
 
-bool RingSocket::is_welcome(int connection, pid_t& tgid) const {
+pid_t RingSocket::welcome(int connection) const {
   ucred peer{};
   socklen_t bytes = sizeof peer;
-  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return false;
-  tgid = peer.pid;
-  return peer.pid > 0 && (peer.uid == user_ || peer.uid == ::geteuid());
+  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return 0;
+  return peer.uid == user_ || peer.uid == ::geteuid() ? std::max(peer.pid, 0) : 0;
 }
 
 // Returns whether the connection is done with.
-bool RingSocket::answer_one(int connection) {
+bool RingSocket::answer_one(const Waiting& one) {
+  const int connection = one.fd.get();
   fkt_user_ask ask{};
   const ssize_t got = ::recv(connection, &ask, sizeof ask, MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
   fkt_user_answer answer{FKT_USER_MAGIC, 0, 0, 0};
-  pid_t tgid = 0;
   UniqueFd ring;
   const bool good = got >= static_cast<ssize_t>(FKT_USER_ASK_BYTES) &&
-                    ask.magic == FKT_USER_MAGIC && ask.version == FKT_USER_VERSION &&
-                    is_welcome(connection, tgid);
+                    ask.magic == FKT_USER_MAGIC && ask.version == FKT_USER_VERSION && one.tgid != 0;
   if (good && ask.request == FKT_USER_ATTACH) {
-    if (Result<UniqueFd> made = answers_.attach(tgid, ask.tid)) {
+    if (Result<UniqueFd> made = answers_.attach(one.tgid, ask.tid)) {
       ring = std::move(*made);
       answer.good = 1;
     }
@@ -96,13 +95,23 @@ bool RingSocket::answer_one(int connection) {
   return true;
 }
 
+void RingSocket::drop_one() {
+  std::map<pid_t, std::size_t> counts;
+  for (const Waiting& one : waiting_) counts[one.tgid]++;
+  const pid_t most =
+      std::ranges::max_element(counts, {}, [](const auto& of) { return of.second; })->first;
+  waiting_.erase(std::ranges::find(waiting_, most, &Waiting::tgid));
+  refused_++;
+}
+
 void RingSocket::answer() {
   for (;;) {
-    std::erase_if(waiting_, [this](const UniqueFd& one) { return answer_one(one.get()); });
-    UniqueFd one(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!one) return;
-    if (waiting_.size() >= kMostWaiting) waiting_.erase(waiting_.begin());
-    waiting_.push_back(std::move(one));
+    std::erase_if(waiting_, [this](const Waiting& one) { return answer_one(one); });
+    UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd) return;
+    const pid_t tgid = welcome(fd.get());
+    waiting_.push_back({std::move(fd), tgid});
+    if (waiting_.size() > kMostWaiting) drop_one();
   }
 }
 

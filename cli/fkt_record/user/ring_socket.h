@@ -44,14 +44,21 @@ class RingSocket {
         listener_(std::move(listener)),
         user_(user),
         answers_(std::move(answers)) {}
-  bool answer_one(int connection);
-  bool is_welcome(int connection, pid_t& tgid) const;
+  // A connection without a request yet.
+  struct Waiting {
+    UniqueFd fd;
+    pid_t tgid = 0;  // of the process; 0: it may not ask
+  };
+  bool answer_one(const Waiting& one);
+  // Returns the process at the other end, or 0 if its programs are not recorded here.
+  pid_t welcome(int connection) const;
+  void drop_one();
 
   std::string name_;
   UniqueFd listener_;
   uid_t user_;
   Answers answers_;
-  std::vector<UniqueFd> waiting_;  // connections without a request yet
+  std::vector<Waiting> waiting_;  // in the order in which they came
   std::uint64_t refused_ = 0;
 };
 
