@@ -2,7 +2,6 @@
 #include "lib/analyse/command_use.h"
 
 #include <algorithm>
-#include <set>
 
 namespace fkt {
 namespace {
@@ -25,26 +24,10 @@ CommandUse::CommandUse(const Analysis& analysis, std::size_t slowest)
       states_(analysis) {
   states_.tell(
       [this](TaskIndex task, const TaskActivity::Stretch& stretch) { slept(task, stretch); });
-  join_listed();
 }
 
-void CommandUse::join(TaskIndex task) {
-  if (task == kNoTask) return;
-  if (task >= members_.size()) members_.resize(task + 1);
-  members_[task] = true;
-}
-
-// Those in the recording's list of tasks that are the process or descend from it.
-void CommandUse::join_listed() {
-  if (pid_ == 0) return;
-  std::set<std::uint32_t> pids = {pid_};
-  for (std::size_t before = 0; before != pids.size();) {
-    before = pids.size();
-    for (const Task& task : analysis_.info().tasks) {
-      if (pids.contains(task.ppid) || pids.contains(task.tgid)) pids.insert(task.tid);
-    }
-  }
-  for (const std::uint32_t pid : pids) join(analysis_.tasks().find(pid));
+bool CommandUse::is_of_command(TaskIndex task) const {
+  return task < analysis_.tasks().size() && analysis_.tasks()[task].command;
 }
 
 void CommandUse::slept(TaskIndex task, const TaskActivity::Stretch& stretch) {
@@ -58,11 +41,6 @@ void CommandUse::slept(TaskIndex task, const TaskActivity::Stretch& stretch) {
 }
 
 void CommandUse::add(const Event& event, const Analysis::Place& place) {
-  if (event.id == FKT_E_FORK && is_of_command(place.task)) {
-    join(analysis_.tasks().find(event.arg & FKT_PID_MASK));
-  } else if (pid_ != 0 && event.pid == pid_) {
-    join(place.task);
-  }
   states_.add(event, place);
   if (!place.shown || !place.step.closed || !is_of_command(place.task)) return;
   if (!is_syscall(analysis_.types()[place.step.type].kind)) return;

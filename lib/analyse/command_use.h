@@ -80,16 +80,13 @@ class CommandUse : public SpanObserver {
  private:
   using Key = std::tuple<What, TypeIndex, bool, std::uint32_t>;
 
-  bool is_of_command(TaskIndex task) const { return task < members_.size() && members_[task]; }
-  void join(TaskIndex task);
-  void join_listed();
+  bool is_of_command(TaskIndex task) const;
   void slept(TaskIndex task, const TaskActivity::Stretch& stretch);
 
   const Analysis& analysis_;
   const std::size_t most_;
   std::uint32_t pid_;
   TaskActivity states_;
-  std::vector<bool> members_;  // by TaskIndex
   std::map<Key, std::uint64_t> sleeps_;
   std::vector<Call> slowest_;  // a heap with the shortest in front
 };

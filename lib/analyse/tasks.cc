@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -27,11 +28,15 @@ Tasks::Tasks(const TraceInfo& info) {
   descendants_ = filter == "only";
   restricted_ = info.command.restricted;
   filter_pid_ = descendants_ ? info.command.workload_pid : info.command.filter_pid;
+  command_pid_ =
+      info.command.workload_pid != 0 ? info.command.workload_pid : info.command.filter_pid;
   for (const Task& task : info.tasks) {  // filter_pid may be a thread's: take its process's
     if (filtered_ && task.tid == filter_pid_) filter_pid_ = task.tgid;
   }
   if (info.checkpoint) {
     restore(*info.checkpoint);
+    // Slices of older versions do not say which tasks are the command's.
+    if (std::ranges::none_of(tasks_, &TaskInfo::command)) mark_command({});
     return;
   }
   for (const Task& before : info.tasks) {
@@ -44,6 +49,22 @@ Tasks::Tasks(const TraceInfo& info) {
     if (const TaskIndex leader = find(task.tgid); leader != kNoTask) task.leader = leader;
   }
   if (info.tasks_of_end) listed_at_end_ = size();
+  mark_command(info.tasks);
+}
+
+// Those in the recording's list of tasks that are the command or descend from it.
+void Tasks::mark_command(const std::vector<Task>& listed) {
+  if (command_pid_ == 0) return;
+  std::set<std::uint32_t> pids = {command_pid_};
+  for (std::size_t before = 0; before != pids.size();) {
+    before = pids.size();
+    for (const Task& task : listed) {
+      if (pids.contains(task.ppid) || pids.contains(task.tgid)) pids.insert(task.tid);
+    }
+  }
+  for (const std::uint32_t pid : pids) {
+    if (const TaskIndex task = find(pid); task != kNoTask) tasks_[task].command = true;
+  }
 }
 
 std::vector<Tasks::Number> Tasks::numbers() const {
@@ -108,6 +129,7 @@ std::vector<std::uint32_t> Tasks::save(Checkpoint& checkpoint, std::vector<bool>
     saved.flags = Checkpoint::flag(task.idle, Checkpoint::idle) |
                   Checkpoint::flag(task.kernel, Checkpoint::kernel) |
                   Checkpoint::flag(task.member, Checkpoint::member) |
+                  Checkpoint::flag(task.command, Checkpoint::command) |
                   Checkpoint::flag(task.forked, Checkpoint::forked) |
                   Checkpoint::flag(task.exited, Checkpoint::exited) |
                   Checkpoint::flag(task.left_dead, Checkpoint::left_dead) |
@@ -142,6 +164,7 @@ std::vector<TaskIndex> Tasks::restore(const Checkpoint& checkpoint) {
     task.born = saved.born;
     task.kernel = (saved.flags & Checkpoint::kernel) != 0;
     task.member = (saved.flags & Checkpoint::member) != 0;
+    task.command = (saved.flags & Checkpoint::command) != 0;
     task.forked = (saved.flags & Checkpoint::forked) != 0;
     task.exited = (saved.flags & Checkpoint::exited) != 0;
     task.left_dead = (saved.flags & Checkpoint::left_dead) != 0;
@@ -159,6 +182,7 @@ TaskIndex Tasks::add(std::uint32_t tid, std::uint32_t tgid) {
   task.tgid = tgid;
   task.leader = tgid == tid || find(tgid) == kNoTask ? index : find(tgid);
   task.member = !filtered_ || tid == filter_pid_ || tgid == filter_pid_;
+  task.command = command_pid_ != 0 && (tid == command_pid_ || tgid == command_pid_);
   return index;
 }
 
@@ -206,6 +230,7 @@ void Tasks::fork(const Event& event) {
   child.forked = true;
   child.born = event.clock;
   if (parent == kNoTask) return;
+  child.command |= tasks_[parent].command;
   child.comm = tasks_[parent].comm;
   child.kernel = tasks_[parent].kernel;
   // As the module's filter does: threads always join, children only when the workload and its

@@ -34,6 +34,7 @@ struct TaskInfo {
   bool idle = false;
   bool kernel = false;     // a kernel thread: its time is always system time
   bool member = true;      // it is recorded; false only with a filter
+  bool command = false;    // the recorded command or a descendant; with --pid that process
   bool forked = false;     // it began during the recording
   bool exited = false;     // an EXIT event was seen
   bool left_dead = false;  // switched out for the last time
@@ -101,6 +102,7 @@ class Tasks {
  private:
   Tasks() = default;
   TaskIndex add(std::uint32_t tid, std::uint32_t tgid);
+  void mark_command(const std::vector<Task>& listed);
   void fork(const Event& event);
   static void rename(TaskInfo& task, std::string comm);
 
@@ -109,6 +111,7 @@ class Tasks {
   std::vector<TaskIndex> by_cpu_;  // the CPUs' idle tasks
   std::vector<std::string> idle_names_;
   std::uint32_t filter_pid_ = 0;
+  std::uint32_t command_pid_ = 0;  // 0: nothing was run or chosen
   TaskIndex listed_at_end_ =
       0;  // number of tasks, from index 0 on, that are from the list made at the end
   bool filtered_ = false;

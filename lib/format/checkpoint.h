@@ -52,6 +52,7 @@ struct Checkpoint {
     seen = 1 << 7,       // has run before the cut
     gap = 1 << 8,        // a gap may hide the entry of its system call
     from_fork = 1 << 9,  // its first exit is the return of its parent's fork
+    command = 1 << 10,   // the recorded command or a descendant
   };
   static std::uint32_t flag(bool on, Flags flag) {
     return on ? static_cast<std::uint32_t>(flag) : 0;

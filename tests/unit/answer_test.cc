@@ -11,6 +11,7 @@
 #include "lib/report/off_cpu_report.h"
 #include "lib/report/summary_cut.h"
 #include "tests/unit/analyzed.h"
+#include "tests/unit/slices.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -102,6 +103,18 @@ TEST_CASE("the command's time: rows with least time are one, of calls the slowes
                             });
   REQUIRE(answer.slowest.size() == 1);
   CHECK(answer.slowest[0].ticks == 700);
+}
+
+TEST_CASE("a slice knows which tasks are the command's, though their forks lie before it") {
+  TraceBuilder b = two_tasks();
+  const Bytes slice = slice_of(b.finish(), T + 240, T + 1050);
+  const Result<Trace> trace = Trace::from_bytes(slice);
+  REQUIRE(trace);
+  const Answer answer = cli::read_answer(*trace, {}, 100, 10);
+  CHECK(answer.tasks == 2);
+  const std::vector<std::string> lines = lines_of(answer);
+  REQUIRE_FALSE(lines.empty());
+  CHECK(lines[0] == "510 asleep in sys_read, woken by irq 14 ata_piix");
 }
 
 TEST_CASE("without a command the processes' time on the CPUs is told") {
