@@ -176,6 +176,9 @@ class CallPlanner {
       against = through.error().message;
     }
     if (!has_probes()) return against;
+    if (!sources_.traceable.can_be_probed(symbol.name)) {
+      return against + "; the kernel lets nobody set a probe in it";
+    }
     Result<CallPrograms> probed =
         fkt::compile_call(instrument_, described.prototype, context(described, true));
     if (probed) return add_call(symbol, std::move(*probed), std::move(against));
@@ -247,13 +250,23 @@ class CallPlanner {
 
 }  // namespace
 
-TraceableFunctions::TraceableFunctions(std::string_view available_filter_functions) {
+TraceableFunctions::TraceableFunctions(std::string_view available_filter_functions,
+                                       std::string_view blacklist) {
+  for_each_line(blacklist, [this](std::string_view line, std::size_t) {
+    const std::size_t tab = line.find('\t');
+    if (tab != std::string_view::npos) unprobed_.emplace(line.substr(tab + 1));
+    return true;
+  });
   for_each_line(available_filter_functions, [this](std::string_view line, std::size_t) {
     const std::string_view name = take_until(line, ' ');
     if (line.size() > 2 && line.front() == '[') line = line.substr(1, line.size() - 2);
     names_[key(name, line)]++;
     return true;
   });
+}
+
+bool TraceableFunctions::can_be_probed(std::string_view name) const {
+  return !unprobed_.contains(std::string(name));
 }
 
 unsigned TraceableFunctions::count(std::string_view name, std::string_view module) const {

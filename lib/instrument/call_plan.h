@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lib/base/result.h"
@@ -38,15 +39,20 @@ struct CallPlan {
 };
 
 // Functions that ftrace can trace: the lines of available_filter_functions, "vfs_read",
-// "ext4_sync_file [ext4]".
+// "ext4_sync_file [ext4]". Those that no probe may be set in are the lines of kprobes/blacklist,
+// "0xffffffff81a3-0xffffffff81c8\tdo_trap", if they are known.
 class TraceableFunctions {
  public:
-  explicit TraceableFunctions(std::string_view available_filter_functions);
+  explicit TraceableFunctions(std::string_view available_filter_functions,
+                              std::string_view blacklist = {});
   // Returns how many of this name there are.
   unsigned count(std::string_view name, std::string_view module) const;
+  // Returns false if a function of this name is known to take no probe.
+  bool can_be_probed(std::string_view name) const;
 
  private:
   std::unordered_map<std::string, unsigned> names_;
+  std::unordered_set<std::string> unprobed_;
 };
 
 struct CallPlanSources {

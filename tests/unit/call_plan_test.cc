@@ -20,6 +20,7 @@ const std::vector<Symbol> kSymbols = {
     {0x1800, 't', "take_seven", ""},   {0x1900, 't', "vfs_hidden", ""},
     {0x1a00, 't', "do_thing", ""},     {0x1b00, 't', "unknown", ""},
     {0x900, 't', "vfs_read", "other"}, {0x2000, 't', "done", "bare"},
+    {0x1c00, 't', "no_probe", ""},
 };
 
 Result<CallPlan> planned(const std::string& text, std::size_t most_probes = 0) {
@@ -27,7 +28,8 @@ Result<CallPlan> planned(const std::string& text, std::size_t most_probes = 0) {
   static const FunctionIndex functions(kSymbols);
   static const TraceableFunctions traceable(
       "vfs_read\nvfs_readv\nvfs_read.part.0\ndone\nsame\nsame\npanic\ntake_seven\ndo_thing\n"
-      "unknown\nvfs_read [other]\ndone [bare]\n");
+      "unknown\nno_probe\nvfs_read [other]\ndone [bare]\n",
+      "0x0000000000001c00-0x0000000000001c40\tno_probe\n0x1a00-0x1a20\tdo_thing\n");
   const Result<Instrument> instrument = Instrument::parse(text);
   REQUIRE(instrument);
   const auto types = [](std::string_view module) { return module == "bare" ? nullptr : &btf; };
@@ -78,7 +80,7 @@ TEST_CASE("functions that are left out have a reason") {
   for (const CallPlan::LeftOut& one : all.left_out)
     reasons[one.name + " " + one.module] = one.reason;
   CHECK(all.taken.size() == 5);
-  CHECK(reasons.size() == 7);
+  CHECK(reasons.size() == 8);
   CHECK(reasons["vfs_read.part.0 "] ==
         "the compiler made this variant: its arguments are not known");
   CHECK(reasons["same "] == "2 functions are called so");
@@ -108,7 +110,7 @@ TEST_CASE("a place where nothing can be traced is refused") {
 
 TEST_CASE("an entry needs no description of the function unless its arguments are asked for") {
   const CallPlan all = plan("fn:*:entry");
-  CHECK(all.taken.size() == 12);
+  CHECK(all.taken.size() == 13);
   CHECK(all.programs.size() == 1);
   CHECK(all.programs[0].entry.program().insns == 0);
   CHECK(all.shortest == 0);
@@ -129,6 +131,17 @@ TEST_CASE("an entry needs no description of the function unless its arguments ar
   CHECK(refusal("fn:vfs_read:entry ret")
             .ends_with("a function's entry has no return value and no duration"));
   CHECK(refusal("fn:take_seven:entry(arg7)").ends_with("argument 7 is not in a register"));
+}
+
+TEST_CASE("a function that takes no probe is left out, unless it can be called through") {
+  const Result<CallPlan> none = planned("call:no_probe", 10);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message.ends_with("; the kernel lets nobody set a probe in it"));
+  const CallPlan both = plan("call:no_probe,do_thing", 10);
+  REQUIRE(both.taken.size() == 1);
+  CHECK(both.taken[0].name == "do_thing");
+  REQUIRE(both.left_out.size() == 1);
+  CHECK(both.left_out[0].name == "no_probe");
 }
 
 TEST_CASE("what cannot be called through has a return probe, unless too many need one") {

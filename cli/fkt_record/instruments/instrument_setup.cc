@@ -128,7 +128,9 @@ class InstrumentSetup::Maker {
     if (!asks_for_functions(asked)) return Done{};
     const Result<std::string> available = available_functions();
     if (!available) return available.error();
-    traceable_.emplace(*available);
+    // An fprobe is not a kprobe: ftrace's list is all that matters to it.
+    const bool has_kretprobes = made_.return_probe_ != std::string_view("fprobe");
+    traceable_.emplace(*available, has_kretprobes ? unprobed_functions() : std::string{});
     return Done{};
   }
 

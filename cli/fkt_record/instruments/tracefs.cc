@@ -44,6 +44,11 @@ Result<std::string> available_functions() {
                                   "tracefs nodev /sys/kernel/tracing)"};
 }
 
+std::string unprobed_functions() {
+  Result<std::string> text = read_file("/sys/kernel/debug/kprobes/blacklist");
+  return text ? std::move(*text) : std::string{};
+}
+
 Result<std::vector<std::string>> tracefs_folders(const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code error;

@@ -13,6 +13,10 @@ namespace fkt::record {
 // everybody.
 Result<std::string> available_functions();
 
+// The functions that the kernel lets nobody probe, a line each; empty if it does not tell: debugfs
+// is not mounted, or this user may not read it.
+std::string unprobed_functions();
+
 // The names of the folders in a folder of tracefs. Error (io): tracefs is not there.
 Result<std::vector<std::string>> tracefs_folders(const std::string& folder);
 
