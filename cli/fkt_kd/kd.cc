@@ -116,9 +116,9 @@ Result<bool> call_trace(CallSource& source, const KdRequest& request, const Time
   return wanted;
 }
 
-// Returns the tree in the form that was asked for. title: of a picture.
+// Returns the tree in the form that was asked for. text: of a picture.
 Result<std::string> tree_text(const CallTree& tree, const KdRequest& request,
-                              const TimeFormat& time, const std::string& title) {
+                              const TimeFormat& time, const FlameText& text) {
   TextWriter out;
   switch (request.output) {
     case KdOutput::folded:
@@ -128,7 +128,7 @@ Result<std::string> tree_text(const CallTree& tree, const KdRequest& request,
       write_dot(out, tree, time);
       break;
     default: {
-      const Status drawn = write_flame_graph(out, tree, time, title);
+      const Status drawn = write_flame_graph(out, tree, time, text);
       if (!drawn) return drawn.error();
     }
   }
@@ -144,7 +144,7 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
   const Result<bool> done = read(source, &tree, true);
   if (!done) return done.error();
   tree.finish();
-  return tree_text(tree, request, time, request.file);
+  return tree_text(tree, request, time, {.title = request.file});
 }
 
 // Reads the file once to determine the states of the tasks.
@@ -216,7 +216,8 @@ Result<std::string> off_cpu(CallSource& source, const KdRequest& request, const 
   CallTree tree(source.types().name, task_name(source));
   add_off_cpu(tree, rows);
   tree.finish();
-  return tree_text(tree, request, time, request.file + ", off the CPUs");
+  const std::string title = request.file + ", off the CPUs";
+  return tree_text(tree, request, time, {.title = title, .total = "Time off the CPUs"});
 }
 
 Result<bool> output(CallSource& source, const KdRequest& request, const TimeFormat& time) {

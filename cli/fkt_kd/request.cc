@@ -135,8 +135,7 @@ Result<KdRequest> kd_request(const Options& options) {
     r.unit = *unit;
   } else if (r.output == KdOutput::folded) {
     r.unit = TimeUnit::ns;  // folded stacks need whole numbers
-  } else if (r.format == KdFormat::text && r.output != KdOutput::flamegraph &&
-             r.output != KdOutput::dot) {
+  } else if (r.format == KdFormat::text && r.output != KdOutput::dot) {
     r.unit = TimeUnit::readable;
   }
   if (options.has("critical-path")) {

@@ -138,8 +138,8 @@ class FlamePicture {
     height_ = kHead + (deepest_ + 1) * kRow + kFoot;
   }
 
-  void write(std::string_view title) {
-    head(title);
+  void write(const FlameText& text) {
+    head(text);
     boxes();
     out_.put(kFlameScript);
     out_.put("</svg>\n");
@@ -154,7 +154,11 @@ class FlamePicture {
   double share(const CallTree::Node& node) const {
     return static_cast<double>(node.total) / static_cast<double>(nodes_[0].total);
   }
-  void head(std::string_view title);
+  std::string with_unit(std::uint64_t ticks) const {
+    const std::string unit(time_.unit());
+    return unit.empty() ? time_.text(ticks) : time_.text(ticks) + ' ' + unit;
+  }
+  void head(const FlameText& text);
   void boxes();
   void box(std::uint32_t number, double x, bool interrupt);
   void attribute(std::string_view name, double value, int digits) {
@@ -174,7 +178,7 @@ class FlamePicture {
   double height_ = 0;
 };
 
-void FlamePicture::head(std::string_view title) {
+void FlamePicture::head(const FlameText& text) {
   out_.put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"");
   attribute("width", kWidth, 0);
   attribute("height", height_, 0);
@@ -189,11 +193,11 @@ void FlamePicture::head(std::string_view title) {
   out_.put(">\n");
   out_.put(kFlameStyle);
   out_.put("<text class=\"title\" x=\"10\" y=\"24\">");
-  escape(out_, title);
-  out_.put("</text>\n<text class=\"info\" x=\"10\" y=\"43\">CPU time ");
-  escape(out_, time_.text(nodes_[0].total));
+  escape(out_, text.title);
+  out_.put("</text>\n<text class=\"info\" x=\"10\" y=\"43\">");
+  escape(out_, text.total);
   out_.put(' ');
-  out_.put(time_.unit());
+  escape(out_, with_unit(nodes_[0].total));
   out_.put(". Click: zoom; /: search; Esc: back.</text>\n<text class=\"info\" id=\"found\" x=\"");
   out_.decimal(kWidth - kMargin, 0);
   out_.put("\" y=\"43\" text-anchor=\"end\"></text>\n<text class=\"info\" id=\"info\" x=\"10\"");
@@ -240,9 +244,9 @@ void FlamePicture::box(std::uint32_t number, double x, bool interrupt) {
   attribute("data-d", node.depth, 0);
   out_.put("><title>");
   escape(out_, name);
-  out_.put(": " + time_.text(node.total) + ' ' + std::string(time_.unit()) + ", ");
+  out_.put(": " + with_unit(node.total) + ", ");
   out_.decimal(100 * share(node), 2);
-  out_.put(" %, own " + time_.text(node.own));
+  out_.put(" %, own " + with_unit(node.own));
   if (node.count > 0) out_.put(fmt::format(", {} calls", node.count));
   out_.put("</title><rect");
   attribute("x", left, 2);
@@ -268,11 +272,11 @@ void FlamePicture::box(std::uint32_t number, double x, bool interrupt) {
 }  // namespace
 
 Status write_flame_graph(TextWriter& out, const CallTree& tree, const TimeFormat& time,
-                         std::string_view title) {
+                         const FlameText& text) {
   if (tree.nodes()[0].total == 0) {
     return Error{ErrorCode::absent, "--flamegraph: no time of any call is known"};
   }
-  FlamePicture(out, tree, time).write(title);
+  FlamePicture(out, tree, time).write(text);
   return Done{};
 }
 

@@ -9,8 +9,13 @@
 
 namespace fkt {
 
-// Returns an error (usage) when no path has any time. title: the heading.
+struct FlameText {
+  std::string_view title;               // the heading
+  std::string_view total = "CPU time";  // what the boxes' widths are
+};
+
+// Returns an error (usage) when no path has any time.
 Status write_flame_graph(TextWriter& out, const CallTree& tree, const TimeFormat& time,
-                         std::string_view title);
+                         const FlameText& text);
 
 }  // namespace fkt
