@@ -9,6 +9,7 @@
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
 #include "cli/fkt_selection/density_list.h"
+#include "cli/fkt_selection/duration_bars.h"
 #include "cli/fkt_selection/event_list.h"
 #include "cli/fkt_selection/lane_list.h"
 #include "lib/base/suggest.h"
@@ -28,7 +29,6 @@ using nlohmann::json;
 constexpr std::uint32_t kMostCells = 8192;     // more than the columns of any screen
 constexpr std::uint64_t kMostLanes = 1000;     // lanes of tasks
 constexpr std::uint64_t kMostListed = 10'000;  // events, occurrences
-constexpr std::uint32_t kBuckets = 4;          // buckets of a Histogram per bar of the page
 constexpr std::size_t kNamesListed = 4000;
 constexpr std::size_t kMostPages = 256;                      // whose latest requests are remembered
 constexpr std::uint64_t kLastTurn = std::uint64_t{1} << 53;  // whole numbers of a script end here
@@ -292,27 +292,15 @@ Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted&
   const NameMatch match = this->match(*name);
   WindowStats stats(part->from, part->to, timeline.tasks());
   timeline.follow(part->from, part->to, stats, unwanted);
-  std::vector<std::uint64_t> counts;  // per bar
-  const auto add = [&](std::uint32_t bucket, std::uint64_t count) {
-    if (bucket / kBuckets >= counts.size()) counts.resize(bucket / kBuckets + 1);
-    counts[bucket / kBuckets] += count;
-  };
+  DurationBars bars;
   for (TypeIndex type = 0; type < stats.types().size(); type++) {
     if (!match.type(type)) continue;
-    stats.types()[type].times.for_each(add);
+    bars.add(stats.types()[type].times);
   }
   if (match.any_task()) {
-    const Histogram runs = run_times(timeline, match, part->from, part->to, unwanted);
-    runs.for_each(add);
+    bars.add(run_times(timeline, match, part->from, part->to, unwanted));
   }
-  json bins = json::array();  // [from, to, count], from the first bar that is not empty
-  const auto first = std::ranges::find_if(counts, [](std::uint64_t count) { return count > 0; });
-  for (auto bar = static_cast<std::uint32_t>(first - counts.begin()); bar < counts.size(); bar++) {
-    const std::uint64_t to = Histogram::bottom((bar + 1) * kBuckets);  // 0: larger than 64 bits
-    bins.push_back(
-        {Histogram::bottom(bar * kBuckets), to == 0 ? ~std::uint64_t{0} : to, counts[bar]});
-  }
-  return dump_json({{"name", *name}, {"bins", std::move(bins)}});
+  return dump_json({{"name", *name}, {"bins", bars.json()}});
 }
 
 json Api::occurrence_json(const Occurrence& occurrence) const {

@@ -56,6 +56,8 @@ class LaneList {
       put_gaps(out_, gaps_in(model_.gaps(), request_.scale), model_.zero());
       all.key("task_count");
       out_.number(picture.tasks);
+      all.key("bucket");
+      out_.number(bucket_);
       all.key("coarse");
       out_.put(coarse ? "true" : "false");
       all.key("tasks");
@@ -72,13 +74,15 @@ class LaneList {
   LanePicture find(const Unwanted& unwanted, std::vector<Wake>& wakes, bool& coarse) {
     const TimeScale& scale = request_.scale;
     const std::uint64_t events = model_.events_about(scale.from, scale.to);
+    const std::uint64_t column = (scale.to - scale.from) / scale.cells;
+    bucket_ = column;
     if (events > (request_.fine ? kFollowedForFine : kFollowed)) {
-      const std::uint64_t column = (scale.to - scale.from) / scale.cells;
-      coarse = events <= kFollowedForFine && model_.lane_pyramid().bucket(scale) > 2 * column;
+      bucket_ = model_.lane_pyramid().bucket(scale);
+      coarse = events <= kFollowedForFine && bucket_ > 2 * column;
       wakes_left_out_ = true;
       return model_.lane_pyramid().lanes(scale, lane_filter());
     }
-    Lanes lanes(scale, tasks_);
+    Lanes lanes(scale, tasks_, request_.most_wakes);
     model_.timeline().follow(scale.from, scale.to, lanes, unwanted);
     wakes = lanes.wakes();
     wakes_left_out_ = lanes.wake_count() > wakes.size();
@@ -130,6 +134,7 @@ class LaneList {
       out_.number(lane.of.id);
       members.key("cells");
       JsonWriter cells(out_, '[', ']');
+      before_ = 0;
       for (const LaneCell& cell : lane.cells) {
         cells.next();
         put_cell(cell);
@@ -155,9 +160,12 @@ class LaneList {
       values.number(cell.in);
     }
     values.number(cell.cpu);
-    values.number_signed(since_zero(cell.from));
-    values.number_signed(since_zero(cell.to));
-    values.number(cell.busy);
+    const std::int64_t from = since_zero(cell.from), to = since_zero(cell.to);
+    const bool differences = request_.differences;
+    values.number_signed(differences ? from - before_ : from);
+    values.number_signed(differences ? to - from : to);
+    values.number(differences && cell.busy == cell.to - cell.from ? 0 : cell.busy);
+    before_ = from;
   }
 
   void put_wakes(const std::vector<Wake>& wakes) {
@@ -210,6 +218,8 @@ class LaneList {
   const Tasks& tasks_;
   TextWriter out_;
   bool wakes_left_out_ = false;
+  std::uint64_t bucket_ = 0;  // ticks
+  std::int64_t before_ = 0;   // the begin of the lane's cell before
   std::set<TaskIndex> used_tasks_;
   std::set<TypeIndex> used_types_;
 };

@@ -17,6 +17,7 @@
 #include "cli/base/text_file.h"
 #include "cli/base/units.h"
 #include "cli/fkt_selection/api.h"
+#include "cli/fkt_selection/html_file.h"
 #include "cli/fkt_selection/page.h"
 #include "cli/fkt_selection/png.h"
 #include "cli/fkt_selection/server.h"
@@ -36,7 +37,10 @@ constexpr std::uint32_t kTerminalColumns = 80;   // if stdout is not a terminal
 
 void add_options(Options& options) {
   options.section("Without a browser")("svg", value("OUT"), "draw the overview as SVG")(
-      "png", value("OUT"), "draw the overview as PNG")("text", "draw the overview as text");
+      "png", value("OUT"), "draw the overview as PNG")("text", "draw the overview as text")(
+      "html", value("OUT"),
+      "write the page as one file, with as much of the recording as fits: to send to somebody")(
+      "size", value("BYTES"), "the most that --html writes (default 5M)");
   options.section("Which part is drawn")("from", value("T"),
                                          "from this time on: 250ms, 1.5s, 14:03:22.5")(
       "to", value("T"), "up to this time")("time", value("UNIT"),
@@ -112,6 +116,38 @@ Status draw(const Options& options, const Model& model) {
   return write_file(options.text("png"), *png);
 }
 
+constexpr std::uint64_t kLeastHtml = 100'000;  // bytes that --size leaves for the recording
+
+Result<std::uint64_t> html_bytes(const Options& options) {
+  HtmlFileRequest request;
+  if (!options.has("size")) return request.most_bytes;
+  const Result<std::uint64_t> bytes = parse_size("--size", options.text("size"));
+  if (!bytes) return bytes.error();
+  const std::uint64_t least = selection_page().size() + kLeastHtml;
+  if (*bytes < least) {
+    return usage("--size: " + options.text("size") + " is too little: the page itself has " +
+                 bytes_text(selection_page().size()) + "; at least " + bytes_text(least));
+  }
+  return *bytes;
+}
+
+// Reads the recording whole and writes the page with it.
+Status write_html(const Options& options, Model& model) {
+  if (selection_page().empty()) {
+    return Error{ErrorCode::io, std::string(selection_page_missing())};
+  }
+  const Result<std::uint64_t> bytes = html_bytes(options);
+  if (!bytes) return bytes.error();
+  model.start();
+  model.wait();  // the end of the recording is known then
+  const Result<TimeScale> scale = scale_of(options, model, kPictureColumns);
+  if (!scale) return scale.error();
+  const Result<std::string> text =
+      html_file(model, {.from = scale->from, .to = scale->to, .most_bytes = *bytes});
+  if (!text) return text.error();
+  return write_file(options.text("html"), *text);
+}
+
 // Starts xdg-open in the background. Returns false if that failed.
 bool open_browser(const std::string& url) {
   std::string program = "xdg-open", address = url;
@@ -158,6 +194,16 @@ Status serve(const Options& options, Model& model) {
   return Done{};
 }
 
+Status check(const Options& options, bool drawn, bool html) {
+  if ((drawn || html) && options.has("no-browser")) return usage("--no-browser: nothing is served");
+  if (options.has("size") && !html) return usage("--size: only with --html");
+  if (options.has("time") && !drawn) return usage("--time: only with --svg, --png or --text");
+  if (!drawn && !html && (options.has("from") || options.has("to"))) {
+    return usage("--from, --to: only with --svg, --png, --text or --html");
+  }
+  return Done{};
+}
+
 }  // namespace
 
 int select_part(int argc, const char* const* argv) {
@@ -167,10 +213,9 @@ int select_part(int argc, const char* const* argv) {
   add_options(options);
   if (const auto status = options.parse(argc, argv)) return *status;
   const bool drawn = options.has("svg") || options.has("png") || options.has("text");
-  if (drawn && options.has("no-browser")) return fail(usage("--no-browser: nothing is served"));
-  if (!drawn && (options.has("from") || options.has("to") || options.has("time"))) {
-    return fail(usage("--from, --to, --time: only with --svg, --png or --text"));
-  }
+  const bool html = options.has("html");
+  const Status possible = check(options, drawn, html);
+  if (!possible) return fail(possible.error());
   const std::string file =
       options.arguments().empty() ? std::string("trace_file") : options.arguments()[0];
   Result<Trace> trace = Trace::open(file);
@@ -179,10 +224,12 @@ int select_part(int argc, const char* const* argv) {
     say_damage(file, *trace);
     return fail({ErrorCode::damaged, file + ": no page of events in it"});
   }
-  Model model(std::move(*trace), file, {.folder = cache_folder()});
-  const Status done = drawn ? draw(options, model) : serve(options, model);
+  Model model(std::move(*trace), file, {.folder = html ? std::string{} : cache_folder()});
+  Status done = drawn ? draw(options, model) : Done{};
+  if (done && html) done = write_html(options, model);
+  if (!drawn && !html) done = serve(options, model);
   if (!done) return fail(done.error(), file, model.trace());
-  return drawn ? say_damage(file, model.trace()) : kDone;
+  return drawn || html ? say_damage(file, model.trace()) : kDone;
 }
 
 }  // namespace fkt::cli

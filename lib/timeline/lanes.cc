@@ -96,7 +96,7 @@ void Lanes::close(Building& building, Gathering& gathering) {
 
 void Lanes::wake(const Wake& wake) {
   if (wake.runs < scale_.from || wake.woken >= scale_.to) return;
-  if (++wake_count_ <= kMostWakes) {
+  if (++wake_count_ <= most_wakes_) {
     wakes_.push_back(wake);
   } else {
     wakes_.clear();

@@ -99,7 +99,8 @@ class Lanes : public StateObserver {
   static constexpr std::size_t kMostWakes = 2000;
 
   // tasks: tells the idle tasks, which get no lane.
-  Lanes(const TimeScale& scale, const Tasks& tasks) : scale_(scale), tasks_(tasks) {}
+  Lanes(const TimeScale& scale, const Tasks& tasks, std::size_t most_wakes = kMostWakes)
+      : scale_(scale), tasks_(tasks), most_wakes_(most_wakes) {}
 
   void slice(const Slice& slice) override;
   // Adds a finished cell of another picture. active: ticks that it adds to Lane::active.
@@ -109,7 +110,7 @@ class Lanes : public StateObserver {
   // Returns the wanted lanes and leaves this object empty. Call once, after the last slice.
   LanePicture take(const LaneFilter& filter = {});
   // Wake-ups whose time from waking to running overlaps the scale; empty if there are more than
-  // kMostWakes.
+  // most_wakes.
   const std::vector<Wake>& wakes() const { return wakes_; }
   std::uint64_t wake_count() const { return wake_count_; }
 
@@ -132,6 +133,7 @@ class Lanes : public StateObserver {
 
   TimeScale scale_;
   const Tasks& tasks_;
+  std::size_t most_wakes_;
   std::unordered_map<std::uint32_t, Building> lanes_;  // by LaneId::packed()
   std::vector<Wake> wakes_;
   std::uint64_t wake_count_ = 0;

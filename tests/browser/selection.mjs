@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// node selection.mjs CHROMIUM ADDRESS SHOTS NAME: drives the page of fkt_selection in a headless
+// node selection.mjs CHROMIUM ADDRESS SHOTS NAME HTML: drives the page of fkt_selection in a headless
 // browser: loads, zooms, selects, hovers, clicks, searches, extracts. Every step is a line; the
 // last line counts them. NAME: an event that takes time and occurs often. Screenshots go to SHOTS.
+// HTML: the same recording as one file.
 import { chromium } from 'playwright-core';
 
-const [executablePath, address, shots, name] = process.argv.slice(2);
+const [executablePath, address, shots, name, html] = process.argv.slice(2);
 const slowestStepMs = 20000;
 const mostAnswerBytes = 2e6;  // the recording itself has more than four times as much
 let passed = 0;
@@ -478,6 +479,44 @@ await step('no answer at any zoom grows with the recording', async () => {
 await step('nothing was asked of anybody else, and nothing failed', async () => {
   expect(strangers.length === 0, strangers.join(' '));
   expect(problems.length === 0, problems.join('; '));
+});
+
+await step('the page as one file shows the same without a server', async () => {
+  const one = await browser.newPage({ viewport: { width: 1500, height: 900 }, colorScheme: 'light' });
+  one.setDefaultTimeout(slowestStepMs);
+  const asked = [], wrong = [];
+  one.on('request', (request) => asked.push(request.url()));
+  one.on('pageerror', (error) => wrong.push(error.message));
+  one.on('console', (message) => message.type() === 'error' && wrong.push(message.text()));
+  const rows = (of) => of.evaluate(() => [...document.querySelectorAll('#statistics tbody tr')].map((row) => row.innerText));
+  const drawnAll = () => one.waitForFunction(() => document.querySelector('#lanes')?.dataset.busy === '0' && document.querySelector('#lanes').height > 100);
+  await page.goto(address);
+  await page.waitForSelector('#statistics tbody tr');
+  await one.goto(`file://${html}`);
+  await one.waitForSelector('#statistics tbody tr');
+  await drawnAll();
+  expect(JSON.stringify(await rows(one)) === JSON.stringify(await rows(page)), 'the statistics are others');
+  await one.screenshot({ path: `${shots}/file-light.png` });
+  const lanes = await (await one.$('#lanes')).boundingBox();
+  await one.mouse.move(lanes.x + 150 + (lanes.width - 150) * 0.3, lanes.y + 30);
+  for (let i = 0; i < 6; i++) await one.mouse.wheel(0, -100);
+  await one.waitForFunction(() => location.hash.includes('select='));
+  await drawnAll();
+  await one.screenshot({ path: `${shots}/file-near.png` });
+  await one.mouse.click(lanes.x + 150 + (lanes.width - 150) * 0.3, lanes.y + 30);
+  await one.waitForSelector('#events');
+  await one.fill('.search', name);
+  await one.click('#slowest');
+  await one.waitForSelector('#occurrences tbody tr');
+  await page.fill('.search', name);
+  await page.click('#slowest');
+  await page.waitForSelector('#occurrences tbody tr');
+  const took = (of) => of.evaluate(() => document.querySelector('#occurrences tbody tr').children[1].innerText);
+  expect(await took(one) === await took(page), `the slowest took ${await took(one)} and ${await took(page)}`);
+  await one.waitForSelector('#hits');
+  expect(asked.every((url) => url.startsWith('file:') || url.startsWith('data:')), `asked for ${asked.join(' ')}`);
+  expect(wrong.length === 0, wrong.join('; '));
+  await one.close();
 });
 
 await browser.close();

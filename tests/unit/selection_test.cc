@@ -350,6 +350,10 @@ TEST_CASE("the tool's exit status says what went wrong") {
   CHECK(status({"--text", "--no-browser", recording.c_str()}) == kUsage);
   CHECK(status({"--text", "--time", "hours", recording.c_str()}) == kUsage);
   CHECK(status({"--time", "us", recording.c_str()}) == kUsage);
+  CHECK(status({"--size", "5M", recording.c_str()}) == kUsage);
+  CHECK(status({"--html", picture.c_str(), "--no-browser", recording.c_str()}) == kUsage);
+  CHECK(status({"--html", picture.c_str(), "--size", "9", recording.c_str()}) != kDone);
+  CHECK_FALSE(std::filesystem::exists(picture));
   const std::string empty = std::filesystem::temp_directory_path() / "fkt-selection-test.fkt";
   TraceBuilder b;
   const Bytes file = b.finish();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Sends requests to the server and awaits the answers.
+// Sends requests to the server and awaits the answers; where the page holds the recording itself,
+// asks that.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { answerFrom, isEmbedded } from './recording.js';
 
 const retryMs = 250;
 // Identifies this page in requests: the server answers only the latest request of a kind from each
@@ -9,6 +11,7 @@ const page = Math.random().toString(36).slice(2);
 let turn = 0;  // of the page's latest request: the server may receive them in another order
 
 export async function ask(name, parameters = {}, { signal, method = 'GET' } = {}) {
+  if (isEmbedded) return answerFrom(name, parameters);
   const query = new URLSearchParams(parameters);
   for (;;) {
     const response = await fetch(`api/${name}?${query}`, { signal, method });

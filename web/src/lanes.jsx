@@ -48,8 +48,9 @@ function Legend({ data, shown, measure, info }) {
     {shown.cpus && <span><i style={{ background: 'var(--idle)', outline: '1px solid var(--line)' }} />idle CPU</span>}
     {shown.cpus && interruptKinds.map(([kind]) => <span key={kind}><i style={{ background: `var(--${kind})` }} />{kind}</span>)}
     {data?.gaps.length > 0 && <span><i style={{ background: 'var(--lost)' }} />events lost</span>}
-    {shown.arrows && <span><i style={{ background: 'var(--arrow)', height: '2px', verticalAlign: 'middle' }} />wake-up{farther ? 's: zoom in to see them' : ''}</span>}
+    {shown.arrows && <span><i style={{ background: 'var(--arrow)', height: '2px', verticalAlign: 'middle' }} />wake-up{!farther ? '' : info.embedded && data.wakes.length === 0 ? 's: left out of this file' : 's: zoom in to see them'}</span>}
     <span>pale: many in one column</span>
+    {info.combined > 0 && <span id="combined" title="the file has no room for more; --size gives it more">in this file combined: what is shorter than {duration(info.combined, info.ticks_per_second)}</span>}
     {measure && <b id="measured">measured: {duration(measure[1] - measure[0], info.ticks_per_second)}</b>}
   </div>;
 }

@@ -138,7 +138,7 @@ function keyAction(key, { info, shown, change, actions, setBox, field, setPicked
     ArrowLeft: () => move(-step), ArrowRight: () => move(step), ArrowUp: () => scroll(-60), ArrowDown: () => scroll(60),
     '/': () => field.current.focus(), '?': () => setBox('help'), n: actions.next, l: actions.slowest,
     0: () => (setMark(null), change({ view: [info.begin, info.end], select: [info.begin, info.end] })), f: () => change({ view: shown.select }),
-    e: () => setBox('extract'), r: () => change({ arrows: !shown.arrows }), c: () => change({ cpus: !shown.cpus }), t: theme,
+    e: () => info.embedded || setBox('extract'), r: () => change({ arrows: !shown.arrows }), c: () => change({ cpus: !shown.cpus }), t: theme,
     p: () => lane(pinning), h: () => lane(hiding), i: () => change({ idle: !shown.idle }), u: back, Backspace: back,
     o: () => change({ order: orders[(orders.findIndex(([order]) => order === shown.order) + 1) % orders.length][0] }),
     1: () => change({ tab: 'stats' }), 2: () => change({ tab: 'events' }), 3: () => change({ tab: 'name' }),
@@ -160,6 +160,13 @@ function useKeys(context) {
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);
   }, []);
+}
+
+// Of a page without a server: which part of the recording it holds.
+function PartOf({ info }) {
+  const [begin, end] = info.whole, per = info.ticks_per_second, span = info.end - info.begin;
+  if (info.begin <= begin && info.end >= end) return null;
+  return <b id="part"> · {moment(info.begin, per, span)} to {moment(info.end, per, span)} of {duration(end - begin, per)}</b>;
 }
 
 function Shown({ info, shown, change }) {
@@ -195,11 +202,12 @@ function Shown({ info, shown, change }) {
     <header>
       <h1>fkt_selection</h1>
       <span class="about">{info.file} · {info.command.join(' ')} · {info.machine}, {info.kernel}
+        {info.embedded && <PartOf info={info} />}
         {info.lost > 0 && <b class="problem"> · {info.lost.toLocaleString('en-US')} events lost</b>}
         {info.damage && <b class="problem"> · {info.damage}</b>}</span>
       <button id="back" title="back to what was shown before (U)" onClick={back}>↶ back</button>
       <Search {...{ info, shown, change, field, problem, hits }} onNext={actions.next} onSlowest={actions.slowest} />
-      <button id="extract-button" class="main" onClick={() => setBox('extract')}>Extract …</button>
+      {!info.embedded && <button id="extract-button" class="main" onClick={() => setBox('extract')}>Extract …</button>}
       <button title="light or dark (T)" aria-label="light or dark" onClick={() => keyAction('t', { info, shown, change, actions })()}>◐</button>
       <button title="keys (?)" aria-label="keys" onClick={() => setBox('help')}>?</button>
     </header>

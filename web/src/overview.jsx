@@ -160,11 +160,11 @@ export function Overview({ info, shown, change, mark, hits, version }) {
   const hover = (event) => {
     if (!data) return;
     const box = canvas.current.getBoundingClientRect();
-    const cell = Math.floor(((event.clientX - box.left - gutter) / (box.width - gutter)) * data.cells);
     const py = event.clientY - box.top;
     const cpu = py < height - axis ? data.cpus[Math.floor((py + above) / row)] : undefined;
-    if (!cpu || cell < 0 || cell >= data.cells) return setPointed(null);
     const at = timeAt(event);
+    const cell = Math.floor(((at - data.from) / (data.to - data.from)) * data.cells);
+    if (!cpu || event.clientX < box.left + gutter || cell < 0 || cell >= data.cells) return setPointed(null);
     const gap = data.gaps.find(([number, from, to]) => number === cpu.cpu && at >= from && at <= to);
     setPointed({ cpu: cpu.cpu, time: at, events: cpu.events.map((layer) => layer[cell]), lost: gap?.[3] });
   };

@@ -47,10 +47,11 @@ export function Statistics({ info, shown, onName, onTask }) {
   const { data } = answer;
   if (!data) return <Waiting answer={answer} />;
   const time = (ticks) => duration(ticks, info.ticks_per_second);
-  const length = shown.select[1] - shown.select[0];
+  const length = data.whole ?? shown.select[1] - shown.select[0];
   const percent = (ticks) => `${((100 * ticks) / length).toFixed(1)} %`;
   return <div id="statistics">
     <h2>{events(data.events)} in {time(length)}</h2>
+    {data.whole && <p class="dim">Of all that this file holds, whatever is selected.</p>}
     <Rows sort="cpu" most={mostCpus} columns={[['cpu', 'cpu'], ['busy', 'busy', percent], ['interrupts', 'interrupts', percent], ['idle', 'idle', percent], ['unknown', 'not known', percent]]} rows={data.cpus} />
     <h2>Calls and interrupts that began and ended here</h2>
     <Rows sort="total" onRow={(row) => onName(row.name)} rows={data.types} columns={[['name', 'name'], ['count', 'count', count],
@@ -79,7 +80,7 @@ export function Events({ info, shown, picked, onGo }) {
         <td class="text" style={{ paddingLeft: `${4 + 8 * event.depth}px` }}>{event.text}</td></tr>)}</tbody>
     </table>}
     {data?.more && <button onClick={() => setMost(Math.min(10000, most * 4))}>more</button>}
-    {data && data.events.length === 0 && <p class="dim">none</p>}
+    {data && data.events.length === 0 && <p class="dim">{data.note ?? 'none'}</p>}
   </div>;
 }
 
@@ -116,7 +117,7 @@ export function Occurrences({ info, shown, listed, onGo, onSelection }) {
   const [bin, setBin] = useState(null);
   useEffect(() => setBin(null), [shown.name, ...listed]);
   const span = { from: listed[0], to: listed[1] };
-  const other = listed[0] !== shown.select[0] || listed[1] !== shown.select[1];
+  const other = !info.embedded && (listed[0] !== shown.select[0] || listed[1] !== shown.select[1]);
   const histogram = useAnswer('histogram', shown.name && { ...span, name: shown.name });
   const slowest = useAnswer('slowest', shown.name && { ...span, name: shown.name, most: 50, ...(bin && { at_least: bin[0], below: bin[1] }) });
   if (!shown.name) return <p class="dim">Search for a system call, an interrupt or an event: its durations and slowest occurrences then stand here.</p>;
@@ -126,7 +127,7 @@ export function Occurrences({ info, shown, listed, onGo, onSelection }) {
   const bins = histogram.data?.bins ?? [];
   return <div id="occurrences">
     <h2>How long {shown.name} took, {other
-      ? <>in {time(listed[1] - listed[0])} around <button id="in-selection" onClick={onSelection}>in the selection</button></> : 'in the selection'}</h2>
+      ? <>in {time(listed[1] - listed[0])} around <button id="in-selection" onClick={onSelection}>in the selection</button></> : info.embedded ? 'in all that this file holds' : 'in the selection'}</h2>
     {bins.length > 0 ? <Bars bins={bins} info={info} theme={themeOf(shown)} onBin={setBin} /> : histogram.data && <p class="dim">none that began and ended here</p>}
     <h2>{bin ? `Those from ${time(bin[0])} to ${time(bin[1])}` : 'The slowest'}{bin && <button style={{ marginLeft: '8px' }} onClick={() => setBin(null)}>all</button>}</h2>
     {slowest.data && <table><thead><tr><th>at</th><th>took</th><th>cpu</th><th class="left">task</th></tr></thead>

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The bars of the page's histogram of durations: on a logarithmic scale, four buckets of a
+// Histogram each.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "lib/base/histogram.h"
+
+namespace fkt::cli {
+
+class DurationBars {
+ public:
+  void add(const Histogram& times);
+  // Returns [from, to, count] of each bar (ticks, from <= duration < to), from the first to the
+  // last that is not empty.
+  nlohmann::json json() const;
+
+ private:
+  std::vector<std::uint64_t> counts_;
+};
+
+}  // namespace fkt::cli

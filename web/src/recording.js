@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Answers the page's questions from the recording that the page itself holds, as `fkt_selection
+// --html` writes it: the lanes once, at the finest resolution that fits, the overview, and the
+// statistics of the whole. There is no server then.
+import { Kind, sliceOf } from './lane_picture.js';
+
+const element = document.getElementById('recording');
+export const isEmbedded = element !== null;
+
+const step = 4;            // of the widths of two levels of detail
+const leastColumns = 500;  // of the coarsest level
+const [depthOf, numberOf, valueOf, insideOf, cpuOf, fromOf, toOf, busyOf] = [1, 3, 4, 5, 6, 7, 8, 9];
+
+// Cells as the server's answer "lanes" has them, from the differences that the file has.
+function expanded(cells) {
+  let before = 0;
+  return cells.map(([kind, depth, edges, number, value, inside, cpu, from, length, busy]) => {
+    before += from;
+    return [kind, depth, edges, number, value, inside, cpu, before, before + length, busy || length];
+  });
+}
+
+// Combines the cells of a lane that are narrower than `width`, per depth: one cell for those that
+// begin in the same bucket. Its value is that of the longest, of states the one with the most time.
+function combined(cells, width) {
+  const result = [], open = new Map();
+  const close = ({ cell, states }) => {
+    if (cell[0] === Kind.state) cell[valueOf] = states.indexOf(Math.max(...states));
+    return cell;
+  };
+  for (const cell of cells) {
+    if (cell[toOf] - cell[fromOf] >= width) {
+      result.push(cell);
+      continue;
+    }
+    const bucket = Math.floor(cell[fromOf] / width);
+    let one = open.get(cell[depthOf]);
+    if (one?.bucket !== bucket) {
+      if (one) result.push(close(one));
+      one = { bucket, cell: [...cell], longest: cell[busyOf], states: [0, 0, 0, 0] };
+      open.set(cell[depthOf], one);
+    } else {
+      const all = one.cell;
+      if (cell[busyOf] > one.longest) {
+        one.longest = cell[busyOf];
+        for (const part of [valueOf, insideOf, cpuOf]) all[part] = cell[part];
+      }
+      all[numberOf] += cell[numberOf];
+      all[busyOf] += cell[busyOf];
+      all[fromOf] = Math.min(all[fromOf], cell[fromOf]);
+      all[toOf] = Math.max(all[toOf], cell[toOf]);
+    }
+    if (cell[0] === Kind.state) one.states[cell[valueOf]] += cell[busyOf];
+  }
+  return [...result, ...[...open.values()].map(close)];
+}
+
+function prepared(data) {
+  const { begin, end } = data.info;
+  const widths = [data.lanes.bucket];
+  for (let width = Math.max(2, data.lanes.bucket) * step; (end - begin) / width > leastColumns; width *= step) widths.push(width);
+  const lanes = data.lanes.lanes.map((lane) => {
+    const levels = [expanded(lane.cells)];
+    for (const width of widths.slice(1)) levels.push(combined(levels.at(-1), width));
+    return { ...lane, levels };
+  });
+  const combines = lanes.some((lane) => lane.levels[0].some((cell) => cell[numberOf] > 1));
+  return { ...data, widths, info: { ...data.info, embedded: true, combined: combines ? data.lanes.bucket : 0 }, lanes: { ...data.lanes, lanes } };
+}
+
+async function unpacked() {
+  if (!globalThis.DecompressionStream) throw new Error('this browser cannot unpack what is in the file: one of 2023 or later can');
+  const bytes = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return prepared(await new Response(stream).json());
+}
+
+const recording = isEmbedded ? unpacked() : null;
+
+// The time in [from, to) that the task of the lane ran, as far as cells tell.
+function activity(cells, from, to) {
+  let sum = 0;
+  for (const cell of cells) {
+    if (cell[0] === Kind.state && cell[valueOf] === 1) sum += Math.min(to, cell[toOf]) - Math.max(from, cell[fromOf]);
+  }
+  return sum;
+}
+
+function lanes(data, { from, to, cells, tasks: most, filter }) {
+  const all = data.lanes;
+  const column = (to - from) / cells;
+  const level = Math.max(0, data.widths.findLastIndex((width) => width <= column));
+  const seen = (lane) => ({ ...lane, levels: undefined, cells: lane.levels[level].filter((cell) => cell[fromOf] < to && cell[toOf] >= from) });
+  const wanted = ({ id }) => {
+    const task = all.tasks[id];
+    return !filter || task?.name.includes(filter) || String(task?.tid) === filter || String(task?.tgid) === filter;
+  };
+  const others = all.lanes.filter((lane) => lane.cpu || lane.async).map(seen);
+  const tasks = all.lanes.filter((lane) => !lane.cpu && !lane.async && wanted(lane)).map(seen)
+    .map((lane) => [activity(lane.cells, from, to), lane]).sort(([a], [b]) => b - a).map(([, lane]) => lane);
+  const beyond = all.task_count - all.lanes.filter((lane) => !lane.cpu && !lane.async).length;
+  return {
+    ...all, lanes: [...others, ...tasks.slice(0, most)], coarse: false, task_count: tasks.length + (filter ? 0 : beyond),
+    wakes: all.wakes.filter(([, , woken, , , runs]) => woken < to && runs >= from),
+    gaps: all.gaps.filter(([, start, stop]) => start < to && stop >= from),
+  };
+}
+
+// The overview's columns, several as one where the screen has fewer.
+function density(data, { from, to, cells }) {
+  const all = data.density;
+  const width = (all.to - all.from) / all.cells;
+  const first = Math.max(0, Math.floor((from - all.from) / width));
+  const last = Math.min(all.cells, Math.ceil((to - all.from) / width));
+  const together = Math.max(1, Math.ceil((last - first) / cells));
+  const columns = Math.max(1, Math.ceil((last - first) / together));
+  const gathered = (layer) => (layer.length === 0 ? [] : Array.from({ length: columns }, (_, column) => {
+    const start = first + column * together;
+    return layer.slice(start, Math.min(last, start + together)).reduce((sum, number) => sum + number, 0);
+  }));
+  return {
+    ...all, from: all.from + first * width, to: all.from + (first + columns * together) * width, cells: columns,
+    cpus: all.cpus.map(({ cpu, events }) => ({ cpu, events: events.map(gathered) })),
+    gaps: all.gaps.filter(([, start, stop]) => start < to && stop >= from),
+  };
+}
+
+const pattern = (text) => new RegExp(`^${text.replace(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.')}$`, 's');
+
+// What a name stands for, by the rules of the server: what is called so, else what has it in its
+// name, else the texts of events.
+function meant(data, name) {
+  const { types, tasks } = data.lanes;
+  const find = (text) => {
+    const fits = pattern(text);
+    return {
+      types: new Set(Object.keys(types).filter((type) => fits.test(types[type])).map(Number)),
+      tasks: new Set(Object.keys(tasks).filter((task) => !tasks[task].idle && (fits.test(tasks[task].name)
+        || String(tasks[task].tid) === text || String(tasks[task].tgid) === text)).map(Number)),
+    };
+  };
+  const any = (found) => found.types.size + found.tasks.size > 0;
+  let found = find(name);
+  if (!any(found)) found = find(`*${name}*`);
+  const texts = !any(found) || name.includes('/') ? pattern(`*${name}*`) : null;
+  if (!any(found) && !(data.events ?? []).some((event) => texts.test(event[5]))) throw new Error(`nothing here is called "${name}"`);
+  return { ...found, texts };
+}
+
+const typeOf = (lane, value) => (lane.async ? lane.id : value);
+
+// Calls use(occurrence) for each slice and event that the name stands for. Slices that were
+// combined with others are left out.
+function eachOccurrence(data, name, use) {
+  const { types, tasks, texts } = meant(data, name);
+  const of = (task) => ({ task, tid: data.lanes.tasks[task]?.tid, task_name: data.lanes.tasks[task]?.name ?? '' });
+  for (const lane of data.lanes.lanes) {
+    for (const [kind, , edges, number, value, , cpu, from, to] of lane.levels[0]) {
+      const run = kind === Kind.run;
+      if (number !== 1 || kind === Kind.state || !(run ? tasks.has(value) : types.has(typeOf(lane, value)))) continue;
+      const task = run || lane.async ? value : lane.cpu ? undefined : lane.id;
+      use({ from, to, cpu: lane.cpu ? lane.id : cpu, ...of(task), whole: edges === 3, name: run ? data.lanes.tasks[value].name : data.lanes.types[typeOf(lane, value)] });
+    }
+  }
+  if (!texts) return;
+  for (const [time, cpu, task, , , text] of data.events ?? []) {
+    if (texts.test(text)) use({ from: time, to: time, cpu, ...of(task), whole: false, name: text });
+  }
+}
+
+function next(data, { name, from }) {
+  let found = null;
+  eachOccurrence(data, name, (one) => {
+    if (one.from >= from && (!found || one.from < found.from)) found = one;
+  });
+  return { name, found };
+}
+
+function slowest(data, { name, most, at_least: least = 0, below = Infinity }) {
+  const found = [];
+  eachOccurrence(data, name, (one) => one.whole && one.to - one.from >= least && one.to - one.from < below && found.push(one));
+  return { name, found: found.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, most) };
+}
+
+function hits(data, { name, from, to, cells }) {
+  const columns = new Set();
+  let count = 0;
+  eachOccurrence(data, name, (one) => {
+    if (one.from < from || one.from >= to) return;
+    count++;
+    columns.add(Math.floor(((one.from - from) / (to - from)) * cells));
+  });
+  return { name, from, to, cells, count, columns: [...columns].sort((a, b) => a - b) };
+}
+
+function histogram(data, { name }) {
+  const { types } = meant(data, name);
+  const names = new Set([...types].map((type) => data.lanes.types[type]));
+  const bars = new Map();
+  for (const [type, bins] of data.bars) {
+    if (!names.has(type)) continue;
+    for (const [from, to, count] of bins) bars.set(from, [from, to, count + (bars.get(from)?.[2] ?? 0)]);
+  }
+  return { name, bins: [...bars.values()].sort(([a], [b]) => a - b) };
+}
+
+// The details of a slice from the cells of its lane.
+function slice(data, asked) {
+  const { kind, depth, value, cpu, task, from, to } = asked;
+  const onCpu = kind === Kind.run || kind === Kind.interrupt;
+  const lane = data.lanes.lanes.find((one) => (kind === Kind.async ? one.async && one.id === value : onCpu ? one.cpu && one.id === cpu : !one.cpu && !one.async && one.id === task));
+  const singles = (lane?.levels[0] ?? []).filter((cell) => cell[numberOf] === 1).map(([k, d, edges, , v, inside, c, f, t]) =>
+    ({ kind: k, depth: d, begun: (edges & 1) !== 0, ended: (edges & 2) !== 0, value: v, inside, cpu: c, from: f, to: t }));
+  const as = (cell) => cell && sliceOf(cell, lane, data.lanes);
+  const alike = singles.filter((cell) => cell.kind === kind && (kind === Kind.async || cell.value === value));
+  const states = [0, 0, 0, 0];
+  for (const cell of singles) {
+    if (cell.kind === Kind.state) states[cell.value] += Math.max(0, Math.min(to, cell.to) - Math.max(from, cell.from));
+  }
+  const wakes = onCpu ? [] : data.lanes.wakes.filter(([, , woken, woke]) => woke === task && woken >= from && woken < to);
+  return {
+    states, wake_count: wakes.length,
+    wakes: wakes.map(([by, wakerCpu, woken, , , runs]) => ({ at: woken, runs, cpu: wakerCpu, by: data.lanes.tasks[by]?.name ?? '?', tid: data.lanes.tasks[by]?.tid ?? 0 })),
+    parent: as(singles.filter((cell) => (cell.kind === Kind.call || cell.kind === Kind.interrupt) && cell.depth < depth && cell.from <= from && cell.to >= to).at(-1)),
+    previous: as(alike.filter((cell) => cell.to <= from).sort((a, b) => b.to - a.to)[0]),
+    next: as(alike.filter((cell) => cell.from >= to && cell.from > from).sort((a, b) => a.from - b.from)[0]),
+  };
+}
+
+function events(data, { from, to, most, cpu, task }) {
+  if (!data.events) return { events: [], more: false, note: 'This file has no room for the single events; the recording has them (fkt_print --dump).' };
+  const fits = ([time, onCpu, of]) => time >= from && time < to && (cpu === undefined || onCpu === cpu) && (task === undefined || of === task);
+  const found = data.events.filter(fits);
+  return {
+    more: found.length > most,
+    events: found.slice(0, most).map(([time, onCpu, of, name, depth, text]) => ({ time, cpu: onCpu, task: of, task_name: name, depth, text })),
+  };
+}
+
+const answers = {
+  info: (data) => data.info, stats: (data) => ({ ...data.stats, whole: data.info.end - data.info.begin }),
+  lanes, density, next, slowest, hits, histogram, slice, events,
+};
+
+export async function answerFrom(name, parameters) {
+  const data = await recording;
+  if (!answers[name]) throw new Error('only the recording itself can answer this');
+  return answers[name](data, parameters);
+}
