@@ -22,8 +22,8 @@ modules_dir = $(DESTDIR)/lib/modules/$(kernel_release)/extra
 tool_names = $(patsubst cli/%/main.cc,%,$(wildcard cli/fkt_*/main.cc))
 man_pages = $(wildcard man/*.1 man/*.3 man/*.4 man/*.5 man/*.7)
 cxx_sources = $(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
-                         tests/bench/*.cc tests/browser/*.cc examples/*.cc examples/*/*.cc)
-scripts = packaging/setup records/left-out .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/user/run tests/user/library tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh) \
+                         tests/bench/*.cc tests/browser/*.cc examples/*.cc examples/*/*.cc tests/user/*.cc)
+scripts = packaging/setup records/left-out .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/user/run tests/user/library tests/user/functions tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
 .PHONY: all help tools demo-tools module install install-tools uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
@@ -85,7 +85,7 @@ uninstall:  ## removes what install put there
 	@for page in $(man_pages); do rm -f "$(DESTDIR)$(prefix)/share/man/man$${page##*.}/$${page##*/}"; done
 	@rm -f $(patsubst %,'$(DESTDIR)$(prefix)/share/bash-completion/completions/%',$(tool_names)) '$(DESTDIR)$(prefix)/share/zsh/site-functions/_fkt'
 	@rm -rf '$(DESTDIR)$(prefix)/include/fkt' '$(DESTDIR)$(prefix)/lib/cmake/fkt' '$(DESTDIR)$(prefix)/share/fkt'
-	@rm -f '$(DESTDIR)$(prefix)'/lib/libfkt-user.so* '$(DESTDIR)$(prefix)/lib/libfkt.a' '$(DESTDIR)$(prefix)/lib/pkgconfig/fkt.pc'
+	@rm -f '$(DESTDIR)$(prefix)'/lib/libfkt-user.so* '$(DESTDIR)$(prefix)/lib/libfkt-func.so' '$(DESTDIR)$(prefix)/lib/libfkt.a' '$(DESTDIR)$(prefix)/lib/pkgconfig/fkt.pc'
 	@rm -f '$(modules_dir)/fkt.ko' '$(modules_dir)/fkt_calls.ko' '$(modules_dir)/fkt_records.ko' '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
 	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; fi
 

@@ -74,8 +74,16 @@ void add_options(Options& options) {
       ",n", "spawn nothing: record until Ctrl-C or --duration")(
       "user-only",
       "events of COMMAND and its descendants that use fkt/user.h, and nothing of the kernel: needs "
-      "no module and no privileges")("duration", value("T"),
-                                     "stop after this time (ns, us, ms, s, m, h; seconds if bare)")(
+      "no module and no privileges")(
+      "functions",
+      "with --user-only: also the functions of programs that are compiled with "
+      "-finstrument-functions")(",F", cli::values("PATTERN"),
+                                "with --functions: only these (sort*, 'Parser::*'), and what they "
+                                "call; can be given several times")(
+      ",N", cli::values("PATTERN"), "with --functions: not these, nor what they call; likewise")(
+      ",t", value("TIME"),
+      "with --functions: only calls that take at least so long (ns, us, ms; seconds if bare)")(
+      "duration", value("T"), "stop after this time (ns, us, ms, s, m, h; seconds if bare)")(
       "user", value("NAME"),
       "run COMMAND as this user, who gets the file (default under sudo: "
       "its caller)");
@@ -381,10 +389,32 @@ Status check(const Options& options, Request& r) {
   return Done{};
 }
 
+// Reads --functions, and which of them.
+Status read_functions(const Options& options, Request& r) {
+  r.functions = options.has("functions");
+  for (const char* name : {"-F", "-N", "-t"}) {
+    if (options.has(name) && !r.functions) {
+      return usage(std::string(name) + ": only with --functions");
+    }
+  }
+  FunctionRules& rules = r.function_rules;
+  rules.inside = options.texts("-F");
+  rules.outside = options.texts("-N");
+  if (!options.has("-t")) return Done{};
+  const Result<std::uint64_t> least = cli::parse_duration("-t", options.text("-t"));
+  if (!least) return least.error();
+  rules.least_ns = *least;
+  return Done{};
+}
+
 // Checks --user-only, and that the layer user is recorded with it only.
 Status check_user(const Options& options, Request& r) {
   constexpr std::uint64_t kUser = 1ULL << FKT_L_USER;
   if (!options.has("user-only")) {
+    for (const char* name : {"functions", "-F", "-N", "-t"}) {
+      if (!options.has(name)) continue;
+      return usage((name[0] == '-' ? "" : "--") + std::string(name) + ": only with --user-only");
+    }
     if ((r.mask & kUser) == 0) return Done{};
     return usage("-k user: the module does not record it; --user-only does, without the module");
   }
@@ -400,7 +430,7 @@ Status check_user(const Options& options, Request& r) {
   }
   r.user_only = true;
   r.mask = kUser;
-  return Done{};
+  return read_functions(options, r);
 }
 
 Result<Request> request_of(const Options& options) {

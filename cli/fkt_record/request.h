@@ -13,6 +13,7 @@
 
 #include "cli/fkt_record/instruments/layer_files.h"
 #include "cli/fkt_record/output/output.h"
+#include "cli/fkt_record/user/program_functions.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
 #include "lib/query/expression.h"
@@ -31,6 +32,8 @@ struct Request {
   std::uint64_t mask = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
   bool args = false;
   bool user_only = false;               // without the kernel module
+  bool functions = false;               // of programs that are compiled for it
+  FunctionRules function_rules;         // which of them
   std::vector<Instrument> instruments;  // -i
   LayerChoice layers;                   // with lists of instruments; those of --also too
   bool pairs = true;                    // store begin and end in one word if no event is between

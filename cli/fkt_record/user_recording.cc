@@ -42,9 +42,10 @@ Result<std::unique_ptr<UserRecording>> UserRecording::prepare(const Request& req
     limit = *room;
   }
   made->file_ = std::make_unique<PageFile>(made->output_, limit);
-  Result<std::unique_ptr<Collector>> collector = Collector::open(
-      {*id, kPageBytes, ring_words(request.pow_pages), owner ? owner->uid : ::getuid()},
-      made->clock_, *made->file_);
+  Result<std::unique_ptr<Collector>> collector =
+      Collector::open({*id, kPageBytes, ring_words(request.pow_pages),
+                       owner ? owner->uid : ::getuid(), request.function_rules},
+                      made->clock_, *made->file_);
   if (!collector) return collector.error();
   made->collector_ = std::move(*collector);
   return made;

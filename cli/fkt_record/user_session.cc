@@ -13,6 +13,7 @@
 #include "cli/fkt_record/exit_status.h"
 #include "cli/fkt_record/signals.h"
 #include "cli/fkt_record/status_line.h"
+#include "cli/fkt_record/user/function_library.h"
 #include "cli/fkt_record/user_recording.h"
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/base/os_error.h"
@@ -123,10 +124,14 @@ void UserSession::tell_end(const Summary& summary) {
 void UserSession::tell_collected() const {
   const Collected& c = recording_.collected();
   if (c.rings == 0) {
-    cli::warn("no thread of " + request_.command.front() +
-              " had an event: is it built with fkt/user.h (fkt-user(3))?");
+    cli::warn("no thread of " + request_.command.front() + " had an event: is it built with " +
+              (request_.functions ? "-finstrument-functions, and not with -static?"
+                                  : "fkt/user.h (fkt-user(3))?"));
   } else if (request_.verbose) {
     cli::warn(counted(c.rings, "thread") + " had events");
+  }
+  for (const std::string& pattern : c.unmatched) {
+    cli::warn("no function that was called is " + pattern);
   }
   if (c.unfinished > 0) {
     cli::warn(counted(c.unfinished, "event") + " had not been finished when the thread ended");
@@ -176,14 +181,18 @@ int run_user_session(const Request& request) {
   const Result<std::unique_ptr<UserRecording>> prepared = UserRecording::prepare(request, *user);
   if (!prepared) return failed(prepared.error());
   UserRecording& recording = **prepared;
+  std::vector<std::string> environment{recording.variable()};
+  if (request.functions) {
+    const Result<std::string> entry = function_library_entry();
+    if (!entry) {
+      recording.discard();
+      return failed(entry.error());
+    }
+    environment.push_back(*entry);
+  }
   const Descendants descendants;
-  Result<Workload> workload = Workload::prepare({program.path,
-                                                 request.command,
-                                                 *user,
-                                                 false,
-                                                 -1,
-                                                 signals->mask_before(),
-                                                 {recording.variable()}});
+  Result<Workload> workload = Workload::prepare({program.path, request.command, *user, false, -1,
+                                                 signals->mask_before(), std::move(environment)});
   if (!workload) return failed(workload.error());
   const Status head = recording.write_head(*user, workload->pid());
   if (!head) {

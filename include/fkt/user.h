@@ -153,20 +153,18 @@ FKT_USER_COLD int fkt_user_prepare(struct fkt_user_thread *t, __u64 head, unsign
 	return 1;
 }
 
-/* Writes an event with n words after its event word. Call it if fkt_user_recorded(). */
-FKT_USER_INLINE void fkt_user_write(__u32 id, __u32 arg, const __u64 *words, unsigned int n)
+/*
+ * Writes an event with n words after its event word into the thread's ring. when: its time, which becomes that of the
+ * thread's last event if it is before that; 0: now.
+ */
+FKT_USER_INLINE void fkt_user_write_to(struct fkt_user_thread *t, __u64 when, __u32 id, __u32 arg, const __u64 *words,
+				       unsigned int n)
 {
-	struct fkt_user_thread *t = fkt_user_self;
 	__u64 head, clock;
 
-	if (FKT_USER_UNLIKELY(!t || !t->words)) {
-		t = fkt_user_attach();
-		if (!t)
-			return;
-	}
 	for (;;) {
 		head = __atomic_load_n(&t->ring->head, __ATOMIC_RELAXED);
-		clock = fkt_user_clock(t);
+		clock = when ? when : fkt_user_clock(t);
 		/* A clock that steps back stands still. */
 		if (FKT_USER_UNLIKELY(clock < t->last))
 			clock = t->last;
@@ -180,6 +178,19 @@ FKT_USER_INLINE void fkt_user_write(__u32 id, __u32 arg, const __u64 *words, uns
 	}
 	t->last = clock;
 	fkt_user_fill(t, head, fkt_word(clock, id, arg), words, n);
+}
+
+/* The same, now, and in whatever ring the thread has. Call it if fkt_user_recorded(). */
+FKT_USER_INLINE void fkt_user_write(__u32 id, __u32 arg, const __u64 *words, unsigned int n)
+{
+	struct fkt_user_thread *t = fkt_user_self;
+
+	if (FKT_USER_UNLIKELY(!t || !t->words)) {
+		t = fkt_user_attach();
+		if (!t)
+			return;
+	}
+	fkt_user_write_to(t, 0, id, arg, words, n);
 }
 
 /* ---- numbered probes ---- */
@@ -449,7 +460,7 @@ FKT_USER_INLINE void fkt_user_emit(struct fkt_user_event *event, __u32 plain_id,
 	FKT_USER_EMIT(FKT_USER_ASYNC_TO, name, FKT_E_USER, FKT_E_USER_VALUES, FKT_HEX("id", id), ##__VA_ARGS__)
 
 /* The end of FKT_USER_SCOPE(), by whatever way its block is left, exceptions included. */
-static inline __attribute__((unused)) void fkt_user_scope_end(struct fkt_user_event *const *event)
+static inline __attribute__((unused)) FKT_USER_UNSEEN void fkt_user_scope_end(struct fkt_user_event *const *event)
 {
 	if (*event && fkt_user_recorded())
 		fkt_user_emit(*event, FKT_E_USER_END, FKT_E_USER_END, NULL, 0);

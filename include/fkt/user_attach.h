@@ -20,6 +20,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <linux/types.h>
+
+/* A program compiled with -finstrument-functions does not see functions of these headers among its own. */
+#define FKT_USER_UNSEEN __attribute__((no_instrument_function))
+#ifndef FKT_WIRE_H
+FKT_USER_UNSEEN static inline __u64 fkt_word(__u64 clock, __u32 id, __u32 arg);
+#endif
+
 #include <fkt/user_ring.h>
 
 /* With -std=c11 the first header of the C library decides what all of them declare. */
@@ -31,11 +39,19 @@
 extern "C" {
 #endif
 
-#define FKT_USER_INLINE static inline __attribute__((always_inline, unused))
+#define FKT_USER_INLINE static inline __attribute__((always_inline, unused)) FKT_USER_UNSEEN
 /* What is done once in a while stays out of the callers' code. */
-#define FKT_USER_COLD static __attribute__((noinline, cold, unused))
+#define FKT_USER_COLD static __attribute__((noinline, cold, unused)) FKT_USER_UNSEEN
+#ifndef FKT_USER_SHARED
 /* One in the program, though each of its files and libraries defines it. */
 #define FKT_USER_SHARED __attribute__((weak, visibility("default")))
+#endif
+#ifndef FKT_USER_CONSTRUCTOR
+#define FKT_USER_CONSTRUCTOR __attribute__((constructor(101), unused))
+#endif
+#ifndef FKT_USER_ATTACH_AS
+#define FKT_USER_ATTACH_AS FKT_USER_ATTACH
+#endif
 #define FKT_USER_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define FKT_USER_BARRIER() __asm__ volatile("" ::: "memory")
 
@@ -213,7 +229,7 @@ FKT_USER_COLD struct fkt_user_thread *fkt_user_attach(void)
 		memset(&ask, 0, FKT_USER_ASK_BYTES);
 		ask.magic = FKT_USER_MAGIC;
 		ask.version = FKT_USER_VERSION;
-		ask.request = FKT_USER_ATTACH;
+		ask.request = FKT_USER_ATTACH_AS;
 		ask.tid = (__u32)syscall(SYS_gettid);
 		t->ring = NULL;
 		if (!fkt_user_ask(&ask, FKT_USER_ASK_BYTES, &answer, &fd) && fd >= 0)
@@ -234,7 +250,7 @@ FKT_USER_COLD struct fkt_user_thread *fkt_user_attach(void)
 	return t && t->words ? t : NULL;
 }
 
-__attribute__((constructor(101), unused)) static void fkt_user_begin(void)
+FKT_USER_CONSTRUCTOR FKT_USER_UNSEEN static void fkt_user_begin(void)
 {
 	if (fkt_user_on || !fkt_user_recorder() || pthread_key_create(&fkt_user_key, fkt_user_detach))
 		return;

@@ -11,6 +11,10 @@
  *                     change, a page with struct fkt_user_ring and then `words` 64-bit words
  *   FKT_USER_DEFINE   text: what an event is; the answer has the number for it, which is the same in all programs
  *                     that are recorded together
+ *   FKT_USER_ATTACH_FUNC   as FKT_USER_ATTACH: a thread may have a ring for its events, and one for the functions that
+ *                     libfkt-func.so sees
+ *   FKT_USER_FUNC     text: struct fkt_user_func; the answer has the number for the function, which is the same in all
+ *                     programs that have it from the same file
  *
  * Ring. Only its thread writes events to it, and only the recorder takes them. The words are those of a page
  * (wire.h), of the events of layer user, TIME and LOST. `head` and `tail` count words since the beginning; head - tail
@@ -46,6 +50,10 @@ struct fkt_user_ring {
 	__u64 words; /* a power of two */
 	__u32 clock; /* enum fkt_user_clock */
 	__u32 stopped; /* set to 1 when the recorder takes no more from the ring */
+	/* Of a ring of functions. */
+	__u64 least; /* shorter calls are not recorded (ticks) */
+	__u32 only_inside; /* only functions with FKT_USER_INSIDE, and what they call */
+	__u32 pad;
 
 	/* Written by the thread. */
 	__u64 head __attribute__((aligned(64)));
@@ -67,7 +75,22 @@ enum fkt_user_clock {
 enum fkt_user_request {
 	FKT_USER_ATTACH = 1,
 	FKT_USER_DEFINE = 2,
+	FKT_USER_ATTACH_FUNC = 3,
+	FKT_USER_FUNC = 4,
 };
+
+/* fkt_user_answer.plain of a function. */
+#define FKT_USER_INSIDE 1 /* it is wanted, with all that it calls */
+#define FKT_USER_OUTSIDE 2 /* it is not recorded, nor is what it calls */
+
+struct fkt_user_func {
+	__u64 address; /* of the function, or of what follows its call of __fentry__ */
+	__u64 maps; /* changes when something else may be mapped at an address that was asked for before */
+};
+
+/* A function's calls are spans as those that programs define; their numbers follow those of events with names. */
+#define FKT_USER_FIRST_FUNC FKT_USER_EVENT_NUMBERS
+#define FKT_USER_FUNCS (1U << 20) /* at most */
 
 /*
  * A definition's text: kind (one letter), name and fields (as in the catalogue, with words from 1 on), with tabs
@@ -94,7 +117,8 @@ struct fkt_user_answer {
 	__u32 magic;
 	__u32 good; /* 0: refused */
 	__u32 number;
-	__u32 plain; /* the event is recorded without its values: one of this name has others */
+	/* The event is recorded without its values: one of this name has others. Of a function: FKT_USER_INSIDE, ... */
+	__u32 plain;
 };
 
 /* Number of words after an event word of a ring; ~0: no ring has such a word. */

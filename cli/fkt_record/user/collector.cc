@@ -63,6 +63,7 @@ struct Collector::Ring {
   RingReader reader;
   std::size_t slot;
   pid_t tgid, tid;
+  bool of_functions;
   bool ended = false;  // as the kernel says
 };
 
@@ -87,7 +88,12 @@ class Collector::Sink : public RingSink {
 
 Collector::Collector(const CollectorRules& rules, const UserClock& clock, PageFile& file,
                      UniqueFd ask, UniqueFd ended)
-    : rules_(rules), clock_(clock), file_(file), ask_(std::move(ask)), ended_(std::move(ended)) {}
+    : rules_(rules),
+      clock_(clock),
+      file_(file),
+      ask_(std::move(ask)),
+      ended_(std::move(ended)),
+      functions_(rules.functions, rules.user == ::geteuid()) {}
 
 Collector::~Collector() {
   stop();
@@ -101,8 +107,10 @@ Result<std::unique_ptr<Collector>> Collector::open(const CollectorRules& rules,
       new Collector(rules, clock, file, std::move(ask), std::move(ended)));
   Collector* const self = made.get();
   Result<RingSocket> socket = RingSocket::open(
-      rules.user, {[self](pid_t tgid, std::uint32_t tid) { return self->attach(tgid, tid); },
-                   [self](std::string_view text) { return self->define(text); }});
+      rules.user,
+      {[self](pid_t tgid, const RingSocket::Thread& asking) { return self->attach(tgid, asking); },
+       [self](std::string_view text) { return self->define(text); },
+       [self](pid_t tgid, const fkt_user_func& function) { return self->number(tgid, function); }});
   if (!socket) return socket.error();
   made->socket_.emplace(std::move(*socket));
   return made;
@@ -110,7 +118,10 @@ Result<std::unique_ptr<Collector>> Collector::open(const CollectorRules& rules,
 
 Status Collector::start(std::uint64_t start_clock) {
   start_clock_ = flushed_ = start_clock;
-  ticks_per_second_ = clock_.read().khz * 1000;
+  const std::uint64_t khz = clock_.read().khz;
+  ticks_per_second_ = khz * 1000;
+  least_ticks_ = static_cast<std::uint64_t>(static_cast<double>(rules_.functions.least_ns) *
+                                            static_cast<double>(khz) / 1e6);
   thread_ = std::jthread([this] { run(); });
   return Done{};
 }
@@ -141,17 +152,23 @@ std::size_t Collector::free_slot() {
 }
 
 void Collector::page_done(const fkt_page_header& header, ByteView page) {
+  if (header.cpu != kOwnSlot && std::exchange(untold_, false)) {
+    // Readers need these before the pages that have such events.
+    slot(kOwnSlot).flush(slot(kOwnSlot).clock());
+  }
   if (file_.add(header, page)) return;
   discarded_[header.cpu] += header.events;
   collected_.discarded += header.events;
   over_ = true;
 }
 
-Result<UniqueFd> Collector::attach(pid_t tgid, std::uint32_t asked) {
-  const std::optional<pid_t> tid = find_thread(tgid, asked);
+Result<UniqueFd> Collector::attach(pid_t tgid, const RingSocket::Thread& asking) {
+  const std::optional<pid_t> tid = find_thread(tgid, asking.tid);
   if (!tid) return Error{ErrorCode::usage, "no such thread"};
   // A thread that has executed another program has a new ring.
-  for (const auto& ring : rings_) ring->ended |= ring->tid == *tid;
+  for (const auto& ring : rings_) {
+    ring->ended |= ring->tid == *tid && ring->of_functions == asking.of_functions;
+  }
   unsigned& of_process = of_process_[tgid];
   if (rings_.size() >= kMostRings || of_process >= kMostOfProcess) {
     return Error{ErrorCode::usage, "too many rings"};
@@ -170,11 +187,13 @@ Result<UniqueFd> Collector::attach(pid_t tgid, std::uint32_t asked) {
   ring->version = FKT_USER_VERSION;
   ring->words = rules_.ring_words;
   ring->clock = clock_.of_rings();
+  ring->least = least_ticks_;
+  ring->only_inside = !rules_.functions.inside.empty();
   const std::size_t place = free_slot();
   RingReader reader(ring, rules_.ring_words, start_clock_, slots_[place]->most_words());
   reader.allow_ahead(ticks_per_second_ / 10);
-  rings_.push_back(
-      std::make_unique<Ring>(Ring{std::move(mapped), std::move(reader), place, tgid, *tid}));
+  rings_.push_back(std::make_unique<Ring>(
+      Ring{std::move(mapped), std::move(reader), place, tgid, *tid, asking.of_functions}));
   of_process++;
   collected_.rings++;
   tasks_.look(tgid, *tid);
@@ -184,16 +203,27 @@ Result<UniqueFd> Collector::attach(pid_t tgid, std::uint32_t asked) {
 Result<fkt_user_answer> Collector::define(std::string_view text) {
   const Result<EventNumbers::Number> number = numbers_.of(text);
   if (!number) return number.error();
-  if (const std::string lines = definitions_.add(number->lines); !lines.empty()) {
-    PageWriter& own = slot(kOwnSlot);
-    std::vector<std::uint64_t> words((lines.size() + 7) / 8);
-    std::memcpy(words.data(), lines.data(), lines.size());
-    own.event(static_cast<std::uint32_t>(::getpid()), std::max(clock_.now(), own.clock()),
-              FKT_E_DEFINE, static_cast<std::uint32_t>(words.size()), words);
-    // Readers need it before the pages that have such events.
-    own.flush(own.clock());
-  }
+  tell(number->lines);
   return fkt_user_answer{FKT_USER_MAGIC, 1, number->number, number->plain};
+}
+
+Result<fkt_user_answer> Collector::number(pid_t tgid, const fkt_user_func& function) {
+  const Result<ProgramFunctions::Number> number = functions_.of(tgid, function);
+  if (!number) return number.error();
+  tell(number->lines);
+  return fkt_user_answer{FKT_USER_MAGIC, 1, number->number, number->rules};
+}
+
+// Writes the lines that are new into the recording.
+void Collector::tell(std::string_view added) {
+  const std::string lines = definitions_.add(added);
+  if (lines.empty()) return;
+  PageWriter& own = slot(kOwnSlot);
+  std::vector<std::uint64_t> words((lines.size() + 7) / 8);
+  std::memcpy(words.data(), lines.data(), lines.size());
+  own.event(static_cast<std::uint32_t>(::getpid()), std::max(clock_.now(), own.clock()),
+            FKT_E_DEFINE, static_cast<std::uint32_t>(words.size()), words);
+  untold_ = true;
 }
 
 bool Collector::take(Ring& ring, bool has_ended) {
@@ -268,6 +298,7 @@ void Collector::run() {
     collected_.lost += pages->lost_events();
   }
   collected_.refused = socket_->refused();
+  collected_.unmatched = functions_.unmatched();
   collected_.cpu_ns = thread_cpu_ns();
   signal_event(ended_);
 }

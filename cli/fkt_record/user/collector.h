@@ -17,6 +17,7 @@
 
 #include "cli/fkt_record/sections/file_sections.h"
 #include "cli/fkt_record/user/page_file.h"
+#include "cli/fkt_record/user/program_functions.h"
 #include "cli/fkt_record/user/ring_socket.h"
 #include "cli/fkt_record/user/user_clock.h"
 #include "cli/fkt_record/user/user_tasks.h"
@@ -33,6 +34,7 @@ struct CollectorRules {
   std::uint32_t page_bytes = 0;
   std::uint64_t ring_words = 0;  // a power of two
   uid_t user = 0;                // whose programs are recorded
+  FunctionRules functions;
 };
 
 // What was collected. Read after stop().
@@ -41,9 +43,10 @@ struct Collected {
   std::uint64_t discarded = 0;   // in pages that were not written
   std::uint64_t unfinished = 0;  // events whose thread ended in the middle of them
   std::uint64_t rings = 0;
-  std::uint64_t broken = 0;   // rings that held what is no event
-  std::uint64_t refused = 0;  // requests
-  std::uint64_t cpu_ns = 0;   // CPU time of the collector
+  std::uint64_t broken = 0;            // rings that held what is no event
+  std::uint64_t refused = 0;           // requests
+  std::vector<std::string> unmatched;  // patterns of functions
+  std::uint64_t cpu_ns = 0;            // CPU time of the collector
 };
 
 class Collector {
@@ -75,8 +78,10 @@ class Collector {
   Collector(const CollectorRules& rules, const UserClock& clock, PageFile& file, UniqueFd ask,
             UniqueFd ended);
 
-  Result<UniqueFd> attach(pid_t tgid, std::uint32_t tid);
+  Result<UniqueFd> attach(pid_t tgid, const RingSocket::Thread& asking);
   Result<fkt_user_answer> define(std::string_view text);
+  Result<fkt_user_answer> number(pid_t tgid, const fkt_user_func& function);
+  void tell(std::string_view lines);
   std::size_t free_slot();
   PageWriter& slot(std::size_t number);
   void run();
@@ -92,16 +97,18 @@ class Collector {
   PageFile& file_;
   UniqueFd ask_, ended_;
   std::optional<RingSocket> socket_;
-  std::uint64_t start_clock_ = 0, flushed_ = 0, ticks_per_second_ = 0;
+  std::uint64_t start_clock_ = 0, flushed_ = 0, ticks_per_second_ = 0, least_ticks_ = 0;
   std::vector<std::unique_ptr<Ring>> rings_;
   std::map<pid_t, unsigned> of_process_;  // rings by tgid
   std::vector<std::unique_ptr<PageWriter>> slots_;
   std::vector<bool> used_;                            // slots
   std::map<std::uint32_t, std::uint64_t> discarded_;  // by slot
   EventNumbers numbers_;
+  ProgramFunctions functions_;
   Definitions definitions_;
   UserTasks tasks_;
   Collected collected_;
+  bool untold_ = false;  // lines of definitions_ are in no page that was written
   bool over_ = false;
   std::jthread thread_;
 };

@@ -81,14 +81,19 @@ bool RingSocket::answer_one(const Waiting& one) {
   UniqueFd ring;
   const bool good = got >= static_cast<ssize_t>(FKT_USER_ASK_BYTES) &&
                     ask.magic == FKT_USER_MAGIC && ask.version == FKT_USER_VERSION && one.tgid != 0;
-  if (good && ask.request == FKT_USER_ATTACH) {
-    if (Result<UniqueFd> made = answers_.attach(one.tgid, ask.tid)) {
+  const std::size_t text_bytes = good ? static_cast<std::size_t>(got) - FKT_USER_ASK_BYTES : 0;
+  const bool of_functions = ask.request == FKT_USER_ATTACH_FUNC;
+  if (good && (ask.request == FKT_USER_ATTACH || of_functions)) {
+    if (Result<UniqueFd> made = answers_.attach(one.tgid, {ask.tid, of_functions})) {
       ring = std::move(*made);
       answer.good = 1;
     }
   } else if (good && ask.request == FKT_USER_DEFINE) {
-    const std::string_view text(ask.text, static_cast<std::size_t>(got) - FKT_USER_ASK_BYTES);
-    if (const Result<fkt_user_answer> made = answers_.define(text)) answer = *made;
+    if (const auto made = answers_.define({ask.text, text_bytes})) answer = *made;
+  } else if (good && ask.request == FKT_USER_FUNC && text_bytes == sizeof(fkt_user_func)) {
+    fkt_user_func function{};
+    std::memcpy(&function, ask.text, sizeof function);
+    if (const auto made = answers_.number(one.tgid, function)) answer = *made;
   }
   if (!answer.good && got > 0) refused_++;
   reply(connection, answer, ring.get());

@@ -20,12 +20,17 @@ namespace fkt::record {
 
 class RingSocket {
  public:
+  struct Thread {
+    std::uint32_t tid = 0;      // as it knows it
+    bool of_functions = false;  // the ring is for what libfkt-func.so sees
+  };
   // What the recorder does with requests. Errors are told to the program as a refusal.
   struct Answers {
     // Returns the descriptor of a new ring, which is sent and closed here. tgid: the asking
     // process.
-    std::function<Result<UniqueFd>(pid_t tgid, std::uint32_t tid)> attach;
+    std::function<Result<UniqueFd>(pid_t tgid, const Thread& asking)> attach;
     std::function<Result<fkt_user_answer>(std::string_view text)> define;
+    std::function<Result<fkt_user_answer>(pid_t tgid, const fkt_user_func& function)> number;
   };
   // user: whose programs may ask, besides this process's user.
   static Result<RingSocket> open(uid_t user, Answers answers);

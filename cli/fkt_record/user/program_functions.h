@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The functions of the programs that are recorded: their names, from the files that the programs
+// have mapped, and their numbers (fkt/user_ring.h, FKT_USER_FUNC).
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fkt/user_ring.h>
+
+#include "lib/base/result.h"
+
+namespace fkt::record {
+
+// A file that a process has mapped, as /proc/PID/maps says it.
+struct Mapped {
+  std::uint64_t begin = 0, end = 0, offset = 0;
+  std::string file;  // device, inode and path: the same in all processes that have it mapped
+  std::string path;
+};
+// Reads the lines of /proc/PID/maps; what is no file, or no code, is left out.
+std::vector<Mapped> parse_maps(std::string_view text);
+
+// Which calls of functions are recorded (-F, -N, -t).
+struct FunctionRules {
+  // Patterns with * and ?, as in a shell. Only what these functions are, and what they call.
+  std::vector<std::string> inside;
+  std::vector<std::string> outside;  // not these, nor what they call
+  std::uint64_t least_ns = 0;        // not those that take less
+};
+
+// Returns a symbol's name as it is shown: of C++, without arguments; without blanks.
+std::string function_name(const std::string& symbol);
+
+class ProgramFunctions {
+ public:
+  // trusted: the programs have this process's rights, so it may open what they say.
+  ProgramFunctions(FunctionRules rules, bool trusted);
+
+  struct Number {
+    std::uint32_t number = 0;
+    std::uint32_t rules = 0;  // FKT_USER_INSIDE, ...
+    std::string lines;        // of the catalogue, if the function is new
+  };
+  // Error: there are too many of them. A function whose name cannot be found is called after its
+  // file or its address.
+  Result<Number> of(pid_t tgid, const fkt_user_func& asked);
+  // Returns the patterns that no function has matched so far.
+  std::vector<std::string> unmatched() const;
+
+ private:
+  struct Pattern {
+    std::string text;
+    std::uint32_t rule = 0;
+    bool matched = false;
+  };
+  struct Known {
+    std::uint32_t number = 0, rules = 0;
+  };
+  struct Process {
+    std::uint64_t maps = 0;  // as in fkt_user_func
+    std::string program;     // path
+    std::vector<Mapped> files;
+  };
+  using Names = std::map<std::uint64_t, std::string>;  // by offset in the file
+
+  const Mapped* find(pid_t tgid, const fkt_user_func& asked);
+  const Names& names_of(pid_t tgid, const Mapped& mapped);
+  std::vector<std::string> names_at(pid_t tgid, const Mapped& mapped, std::uint64_t& place);
+  std::uint32_t rules_of(const std::vector<std::string>& names);
+
+  std::vector<Pattern> patterns_;
+  bool trusted_;
+  std::map<pid_t, Process> processes_;
+  std::map<std::string, Names, std::less<>> files_;
+  // By file, and offset there; without a file, by address.
+  std::map<std::pair<std::string, std::uint64_t>, Known> numbers_;
+};
+
+}  // namespace fkt::record
