@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 
 #include <nlohmann/json.hpp>
 
@@ -26,8 +27,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint32_t kMostCells = 8192;     // more than the columns of any screen
-constexpr std::uint64_t kMostLanes = 1000;     // lanes of tasks
+constexpr std::uint32_t kMostCells = 8192;  // more than the columns of any screen
+constexpr std::uint64_t kMostLanes = 1000;  // lanes of tasks
+constexpr std::size_t kMostPins = 100;
 constexpr std::uint64_t kMostListed = 10'000;  // events, occurrences
 constexpr std::size_t kNamesListed = 4000;
 constexpr std::size_t kMostPages = 256;                      // whose latest requests are remembered
@@ -50,6 +52,21 @@ Result<std::uint64_t> number(const Parameters& parameters, const char* name, std
   const auto found = parameters.find(name);
   if (found == parameters.end()) return otherwise;
   return parse_whole(name, found->second, least, most);
+}
+
+// The value of the parameter `name`: thread numbers with "~" between them.
+Result<std::vector<std::uint32_t>> numbers(const Parameters& parameters, const char* name) {
+  std::vector<std::uint32_t> numbers;
+  const auto found = parameters.find(name);
+  if (found == parameters.end()) return numbers;
+  for (const auto part : std::views::split(found->second, '~')) {
+    const auto number =
+        parse_whole(name, std::string_view(part.begin(), part.end()), 1, FKT_PID_MASK);
+    if (!number) return number.error();
+    if (numbers.size() == kMostPins) return bad(name, "too many");
+    numbers.push_back(static_cast<std::uint32_t>(*number));
+  }
+  return numbers;
 }
 
 Reply refused(const Error& error) {
@@ -208,10 +225,13 @@ Result<std::string> Api::lanes(const Parameters& parameters, const Unwanted& unw
   const Result<std::uint64_t> fine = number(parameters, "fine", 0, 1, 0);
   if (!fine) return fine.error();
   const auto filter = parameters.find("filter");
+  const Result<std::vector<std::uint32_t>> pins = numbers(parameters, "pins");
+  if (!pins) return pins.error();
   return list_lanes(model_,
                     {.scale = *scale,
                      .most = *most,
                      .filter = filter == parameters.end() ? "" : filter->second,
+                     .pins = *pins,
                      .fine = *fine == 1},
                     unwanted);
 }

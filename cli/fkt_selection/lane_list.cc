@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_selection/lane_list.h"
 
+#include <algorithm>
 #include <set>
 
 #include "cli/fkt_selection/density_list.h"
@@ -109,7 +110,12 @@ class LaneList {
   }
 
   LaneFilter lane_filter() const {
-    LaneFilter filter{.most = request_.most, .wanted = {}};
+    LaneFilter filter{.most = request_.most, .wanted = {}, .always = {}};
+    if (!request_.pins.empty()) {
+      filter.always = [this](TaskIndex task) {
+        return std::ranges::find(request_.pins, tasks_[task].tid) != request_.pins.end();
+      };
+    }
     if (request_.filter.empty()) return filter;
     filter.wanted = [this](TaskIndex task) {
       return tasks_.name(task).find(request_.filter) != std::string_view::npos ||

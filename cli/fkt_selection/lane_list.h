@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cli/fkt_selection/model.h"
 #include "lib/timeline/lanes.h"
@@ -12,9 +13,10 @@ namespace fkt::cli {
 
 struct LaneListRequest {
   TimeScale scale;
-  std::uint64_t most = 0;  // number of tasks
-  std::string filter;      // part of a task's name, or its tid or pid; empty: all tasks
-  bool fine = false;       // allow the time for a picture that is finer than the levels of detail
+  std::uint64_t most = 0;             // number of tasks
+  std::string filter;                 // part of a task's name, or its tid or pid; empty: all tasks
+  std::vector<std::uint32_t> pins{};  // tids of tasks that are listed besides these
+  bool fine = false;  // allow the time for a picture that is finer than the levels of detail
   // Shorter: "from" is written as the difference to that of the lane's cell before, "to" as the
   // length, and "busy" is 0 where it is the length.
   bool differences = false;

@@ -156,14 +156,16 @@ std::vector<bool> LanePyramid::chosen_tasks(const Level& level, const TimeScale&
   std::vector<LaneRank> wanted;
   for (TaskIndex task = 0; task < all.size(); task++) {
     if (all[task].of.kind != LaneKind::task || tasks_[task].idle) continue;  // nothing is here
-    if (filter.wanted && !filter.wanted(task)) continue;
+    if (!filter.has(task)) continue;
     wanted.push_back(all[task]);
   }
   count = wanted.size();
   const auto end = wanted.begin() + static_cast<std::ptrdiff_t>(std::min(count, filter.most));
   std::ranges::nth_element(wanted, end, comes_before);
   std::vector<bool> chosen(all.size());
-  for (auto rank = wanted.begin(); rank != end; ++rank) chosen[rank->of.id] = true;
+  for (auto rank = wanted.begin(); rank != wanted.end(); ++rank) {
+    if (rank < end || filter.is_always(rank->of.id)) chosen[rank->of.id] = true;
+  }
   return chosen;
 }
 

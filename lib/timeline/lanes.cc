@@ -126,7 +126,7 @@ LanePicture Lanes::take(const LaneFilter& filter) {
   for (auto& [key, building] : lanes_) {
     const Lane& lane = building.lane;
     const bool task = lane.of.kind == LaneKind::task;
-    if (task && filter.wanted && !filter.wanted(lane.of.id)) continue;
+    if (task && !filter.has(lane.of.id)) continue;
     picture.tasks += task;
     const bool calls =
         building.depths.size() > 1 || std::ranges::any_of(lane.cells, &LaneCell::depth);
@@ -135,7 +135,8 @@ LanePicture Lanes::take(const LaneFilter& filter) {
   std::ranges::sort(ranks, comes_before, &std::pair<LaneRank, Building*>::first);
   std::uint64_t tasks = 0;
   for (const auto& [rank, building] : ranks) {
-    if (rank.of.kind == LaneKind::task && ++tasks > filter.most) break;
+    const bool task = rank.of.kind == LaneKind::task;
+    if (task && ++tasks > filter.most && !filter.is_always(rank.of.id)) continue;
     finish(*building);
     picture.lanes.push_back(std::move(building->lane));
   }

@@ -53,7 +53,11 @@ struct Lane {
 // Which tasks' lanes are wanted; all others always are.
 struct LaneFilter {
   std::uint64_t most = ~std::uint64_t{0};
-  std::function<bool(TaskIndex)> wanted;  // empty: all tasks
+  std::function<bool(TaskIndex)> wanted{};  // empty: all tasks
+  std::function<bool(TaskIndex)> always{};  // tasks beyond `most`, wanted or not; empty: none
+
+  bool has(TaskIndex task) const { return !wanted || wanted(task) || is_always(task); }
+  bool is_always(TaskIndex task) const { return always && always(task); }
 };
 
 struct LanePicture {

@@ -72,6 +72,19 @@ TEST_CASE("the answers describe the recording") {
   CHECK(lanes["lanes"][0]["cpu"] == true);
   CHECK(lanes["task_count"].get<int>() >= 2);
   CHECK(served.ask("lanes", with(kWhole, {{"filter", "find"}}))["task_count"] == 1);
+  const auto tasks_in = [&](const Parameters& more) {
+    std::set<int> tids;
+    const json some = served.ask("lanes", with(kWhole, more));
+    for (const json& lane : some["lanes"]) {
+      if (lane["cpu"] == true || lane["async"] == true) continue;
+      tids.insert(some["tasks"][std::to_string(lane["id"].get<int>())]["tid"].get<int>());
+    }
+    return tids;
+  };
+  CHECK(tasks_in({{"tasks", "0"}}).empty());
+  CHECK(tasks_in({{"tasks", "0"}, {"pins", "730"}}) == std::set<int>{730});
+  CHECK(tasks_in({{"filter", "no such task"}, {"pins", "730"}}) == std::set<int>{730});
+  CHECK(served.refused("lanes", with(kWhole, {{"pins", "730~x"}})).starts_with("pins: "));
   CHECK(served.ask("next", {{"from", "0"}, {"name", "fork"}})["found"]["from"] == 1400);
   CHECK(served.ask("next", {{"from", "1401"}, {"name", "fork"}})["found"].is_null());
   const json slowest = served.ask("slowest", with(kWhole, {{"name", "sys_*"}}));

@@ -75,7 +75,8 @@ export function Lanes({ info, shown, change, mark, measure, setMeasure, under, o
   const [pointed, setPointed] = useState(null);
   const [named, setNamed] = useState(null);
   const asked = width && {
-    from: shown.select[0], to: shown.select[1], cells: Math.max(50, width - gutter), tasks: 60, filter: shown.filter };
+    from: shown.select[0], to: shown.select[1], cells: Math.max(50, width - gutter), tasks: 60, filter: shown.filter,
+    ...(shown.pins.length > 0 && { pins: shown.pins.join('~') }) };
   const quick = useAnswer('lanes', asked);
   // If the levels of detail are too coarse for this picture, asks a second time for a fine one.
   const finely = quick.data?.coarse && quick.of === JSON.stringify(asked) && { ...asked, fine: 1 };

@@ -86,21 +86,23 @@ function activity(cells, from, to) {
   return sum;
 }
 
-function lanes(data, { from, to, cells, tasks: most, filter }) {
+function lanes(data, { from, to, cells, tasks: most, filter, pins = '' }) {
+  const pinned = new Set(pins.split('~'));
   const all = data.lanes;
   const column = (to - from) / cells;
   const level = Math.max(0, data.widths.findLastIndex((width) => width <= column));
   const seen = (lane) => ({ ...lane, levels: undefined, cells: lane.levels[level].filter((cell) => cell[fromOf] < to && cell[toOf] >= from) });
-  const wanted = ({ id }) => {
-    const task = all.tasks[id];
-    return !filter || task?.name.includes(filter) || String(task?.tid) === filter || String(task?.tgid) === filter;
+  const isPinned = ({ id }) => pinned.has(String(all.tasks[id]?.tid));
+  const wanted = (lane) => {
+    const task = all.tasks[lane.id];
+    return !filter || isPinned(lane) || task?.name.includes(filter) || String(task?.tid) === filter || String(task?.tgid) === filter;
   };
   const others = all.lanes.filter((lane) => lane.cpu || lane.async).map(seen);
   const tasks = all.lanes.filter((lane) => !lane.cpu && !lane.async && wanted(lane)).map(seen)
     .map((lane) => [activity(lane.cells, from, to), lane]).sort(([a], [b]) => b - a).map(([, lane]) => lane);
   const beyond = all.task_count - all.lanes.filter((lane) => !lane.cpu && !lane.async).length;
   return {
-    ...all, lanes: [...others, ...tasks.slice(0, most)], coarse: false, task_count: tasks.length + (filter ? 0 : beyond),
+    ...all, lanes: [...others, ...tasks.filter((lane, index) => index < most || isPinned(lane))], coarse: false, task_count: tasks.length + (filter ? 0 : beyond),
     wakes: all.wakes.filter(([, , woken, , , runs]) => woken < to && runs >= from),
     gaps: all.gaps.filter(([, start, stop]) => start < to && stop >= from),
   };
