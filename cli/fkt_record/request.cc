@@ -76,7 +76,7 @@ void add_options(Options& options) {
       "events of COMMAND and its descendants that use fkt/user.h, and nothing of the kernel: needs "
       "no module and no privileges")(
       "functions",
-      "with --user-only: also the functions of programs that are compiled with "
+      "as --user-only, and also the functions of programs that are compiled with "
       "-finstrument-functions")(",F", cli::values("PATTERN"),
                                 "with --functions: only these (sort*, 'Parser::*'), and what they "
                                 "call; can be given several times")(
@@ -410,27 +410,26 @@ Status read_functions(const Options& options, Request& r) {
 // Checks --user-only, and that the layer user is recorded with it only.
 Status check_user(const Options& options, Request& r) {
   constexpr std::uint64_t kUser = 1ULL << FKT_L_USER;
-  if (!options.has("user-only")) {
-    for (const char* name : {"functions", "-F", "-N", "-t"}) {
-      if (!options.has(name)) continue;
-      return usage((name[0] == '-' ? "" : "--") + std::string(name) + ": only with --user-only");
-    }
+  const Status functions = read_functions(options, r);
+  if (!functions) return functions;
+  const std::string chosen = r.functions ? "--functions" : "--user-only";
+  if (!options.has("user-only") && !r.functions) {
     if ((r.mask & kUser) == 0) return Done{};
     return usage("-k user: the module does not record it; --user-only does, without the module");
   }
   for (const char* name : {"-k", "also", "instrument", "kft", "args", "pid", "only", "-n", "-S",
                            "flight", "when-full", "drain", "-z", "rotate", "no-self", "no-pairs"}) {
     if (options.has(name)) {
-      return usage("--user-only: not with " + std::string(name[0] == '-' ? "" : "--") + name +
+      return usage(chosen + ": not with " + std::string(name[0] == '-' ? "" : "--") + name +
                    ", which is for what the kernel does");
     }
   }
   if (r.output.to_stdout() || r.output.to_remote()) {
-    return usage("--user-only: to a file only, not with -f " + r.output.file);
+    return usage(chosen + ": to a file only, not with -f " + r.output.file);
   }
   r.user_only = true;
   r.mask = kUser;
-  return read_functions(options, r);
+  return Done{};
 }
 
 Result<Request> request_of(const Options& options) {

@@ -115,7 +115,8 @@ void UserSession::tell_end(const Summary& summary) {
   if (!request_.quiet) {
     cli::warn(end_line(name, summary));
     cli::warn(
-        "of user programs only: nothing of the kernel was recorded (without --user-only it is)");
+        "of user programs only: nothing of the kernel was recorded (without --user-only and "
+        "--functions it is)");
   }
   if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
   if (request_.summary) show_end_screen(name, s.events);
