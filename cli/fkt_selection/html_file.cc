@@ -25,7 +25,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostWakes = 100'000;
 constexpr std::uint64_t kMostEvents = 300'000;  // whose texts a browser holds without effort
 // JSON of lanes becomes at least this many times smaller. More than that is not compressed in vain,
 // and what a browser unpacks stays below 100 MB with files of the usual size.
@@ -34,13 +33,15 @@ constexpr std::uint64_t kPacked = 20;
 // What a try takes; the first that fits is taken.
 struct Detail {
   std::uint64_t tasks;
+  std::size_t wakes;
   std::uint32_t finest, coarsest;  // columns of the lanes, powers of 2
   std::uint32_t overview;          // columns
 };
-constexpr std::array<Detail, 4> kDetails = {{{10'000, 1 << 20, 1 << 12, 2000},
-                                             {300, 1 << 13, 1 << 11, 2000},
-                                             {60, 1 << 12, 1 << 10, 1000},
-                                             {20, 1 << 10, 1 << 8, 300}}};
+constexpr std::array<Detail, 5> kDetails = {{{10'000, 100'000, 1 << 20, 1 << 14, 2000},
+                                             {10'000, 2000, 1 << 16, 1 << 12, 2000},
+                                             {300, 2000, 1 << 13, 1 << 11, 2000},
+                                             {60, 0, 1 << 12, 1 << 10, 1000},
+                                             {20, 0, 1 << 10, 1 << 8, 300}}};
 
 // The file loads nothing and sends nothing, whatever names are in the recording.
 constexpr std::string_view kPolicy =
@@ -124,8 +125,7 @@ class HtmlFile {
     std::uint32_t most = std::countr_zero(detail.finest);
     while (least <= most) {
       const std::uint32_t power = best ? (least + most + 1) / 2 : (least + most) / 2;
-      Result<std::optional<std::string>> packed =
-          attempt(*rest, detail.tasks, std::uint32_t{1} << power);
+      Result<std::optional<std::string>> packed = attempt(*rest, detail, std::uint32_t{1} << power);
       if (!packed) return packed.error();
       if (*packed) {
         best = std::move(*packed);
@@ -138,15 +138,15 @@ class HtmlFile {
   }
 
   // Returns nothing if it does not fit.
-  Result<std::optional<std::string>> attempt(const std::string& rest, std::uint64_t tasks,
+  Result<std::optional<std::string>> attempt(const std::string& rest, const Detail& detail,
                                              std::uint32_t columns) {
     const std::string lanes = list_lanes(model_,
                                          {.scale = {request_.from, request_.to, columns},
-                                          .most = tasks,
+                                          .most = detail.tasks,
                                           .filter = {},
                                           .fine = true,
                                           .differences = true,
-                                          .most_wakes = kMostWakes},
+                                          .most_wakes = detail.wakes},
                                          {});
     if (!fits(lanes.size() / kPacked)) return std::optional<std::string>{};
     const std::string all = rest + ",\"lanes\":" + lanes;

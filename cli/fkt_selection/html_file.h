@@ -16,8 +16,8 @@ struct HtmlFileRequest {
 };
 
 // Returns the text of the file: the page, and as much detail of the stretch as fits. In this order
-// the detail becomes less: the single events, the pictures' resolution, the tasks that did least.
-// The model must be ready. Returns an error of usage if not even the least detail fits.
+// the detail becomes less: the single events, the resolution, the wake-ups, the tasks that did
+// least. The model must be ready. Returns an error of usage if not even the least detail fits.
 Result<std::string> html_file(const Model& model, const HtmlFileRequest& request);
 
 }  // namespace fkt::cli
