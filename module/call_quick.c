@@ -93,7 +93,7 @@ static u64 quick_body(const struct fkt_call_table *table, const struct fkt_call_
 	const struct fkt_call_ask *ask = &table->asks[at];
 	const u32 action = slot->body ? slot->instrument->action : FKT_ACTIONS;
 
-	if (action != FKT_ACTION_RECORD && action != FKT_ACTION_COUNT)
+	if ((action != FKT_ACTION_RECORD && action != FKT_ACTION_COUNT) || ask->more)
 		return 0;
 	if (!(slot->number & FKT_CALL_ASKS))
 		/* All code of the kernel lies in the last 2 GB of the address space. */

@@ -136,6 +136,35 @@ static bool put_slot(struct fkt_call_table *table, const struct fkt_call_slot *s
 	return true;
 }
 
+static bool is_more(const struct fkt_called *called)
+{
+	return called->how & FKT_CALLED_MORE;
+}
+
+/* Appends a further instrument to those of a function that the table has. */
+static int add_more(struct fkt_call_table *table, const struct fkt_call_slot *slot, const struct fkt_call_ask *ask,
+		    enum fkt_call_form form)
+{
+	const struct fkt_call_slot *first = fkt_call_find(table, slot->body);
+	struct fkt_call_more *more = &table->more[table->more_count];
+	struct fkt_call_ask *last;
+	u32 n;
+
+	if (!first)
+		return -EINVAL;
+	last = &table->asks[first - table->slots];
+	if (form == FKT_FORM_CALL && (last->programs->entry->insns || ask->programs->entry->insns))
+		return -EINVAL;
+	for (n = 1; last->more; n++)
+		last = &last->more->ask;
+	if (n > FKT_CALLED_MORE_MOST)
+		return -EINVAL;
+	*more = (struct fkt_call_more){ .slot = *slot, .ask = *ask };
+	last->more = more;
+	table->more_count++;
+	return 0;
+}
+
 static int add_function(struct fkt_call_table *table, const struct fkt_called *called,
 			const struct fkt_instrument_slot *instrument, enum fkt_call_form form)
 {
@@ -151,6 +180,8 @@ static int add_function(struct fkt_call_table *table, const struct fkt_called *c
 		slot.number |= FKT_CALL_ASKS;
 	if (instrument->action != FKT_ACTION_RECORD)
 		slot.number |= FKT_CALL_ACTS;
+	if (is_more(called))
+		return add_more(table, &slot, &ask, form);
 	/* 0 is for free slots. */
 	return slot.body && put_slot(table, &slot, &ask) ? 0 : -EINVAL;
 }
@@ -245,22 +276,32 @@ static unsigned int order_of(const struct fkt_call_table *table, const struct fk
 	return called->how & FKT_CALLED_BY_PROBE ? FKT_CALLS_FRAMES : frame_of(table, called);
 }
 
-static void sort_by_frame(struct fkt_call_table *table, const struct fkt_called *called)
+/* called: `n` of them, some of which are further instruments on the function before. */
+static void sort_by_frame(struct fkt_call_table *table, const struct fkt_called *called, u32 n)
 {
 	u32 next[FKT_CALLS_FRAMES + 1] = {};
 	u32 i, *count = table->of_frame;
 
-	for (i = 0; i < table->count; i++)
-		(*(called[i].how & FKT_CALLED_BY_PROBE ? &table->by_probe : &count[frame_of(table, &called[i])]))++;
+	for (i = 0; i < n; i++) {
+		if (is_more(&called[i]))
+			continue;
+		if (called[i].how & FKT_CALLED_BY_PROBE)
+			table->by_probe++;
+		else
+			count[frame_of(table, &called[i])]++;
+	}
 	for (i = 1; i <= FKT_CALLS_FRAMES; i++)
 		next[i] = next[i - 1] + count[i - 1];
-	for (i = 0; i < table->count; i++)
-		table->functions[next[order_of(table, &called[i])]++] = called[i].function;
+	for (i = 0; i < n; i++)
+		if (!is_more(&called[i]))
+			table->functions[next[order_of(table, &called[i])]++] = called[i].function;
 }
 
 static bool is_how(u32 how, enum fkt_call_form form)
 {
-	return form == FKT_FORM_CALL ? !(how & ~(FKT_CALLED_BY_PROBE | FKT_CALLED_EXIT)) : !how;
+	if (form == FKT_FORM_CALL)
+		return !(how & ~(FKT_CALLED_BY_PROBE | FKT_CALLED_EXIT | FKT_CALLED_MORE));
+	return !(how & ~(form == FKT_FORM_ENTRY ? FKT_CALLED_MORE : 0));
 }
 
 static int check_function(const struct fkt_called *called, const struct fkt_called *before,
@@ -272,6 +313,8 @@ static int check_function(const struct fkt_called *called, const struct fkt_call
 	    called->instrument >= instruments->count || called->pad || !is_how(called->how, form) ||
 	    (form == FKT_FORM_INSTRUCTION && called->number >= FKT_INSTRUCTIONS_MOST))
 		return -EINVAL;
+	if (is_more(called))
+		return before && before->function == called->function ? 0 : -EINVAL;
 	return before && before->function >= called->function ? -EINVAL : 0;
 }
 
@@ -279,26 +322,30 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 			 const struct fkt_instrument_table *instruments)
 {
 	struct fkt_called *called;
+	u32 i, n = 0, more = 0;
 	int err;
-	u32 i;
 
 	if (!calls->count || calls->count > (form == FKT_FORM_INSTRUCTION ? FKT_INSTRUCTIONS_MOST : FKT_CALLS_MOST))
 		return -EINVAL;
-	table->count = calls->count;
 	called = vmemdup_user(u64_to_user_ptr(calls->functions), array_size(calls->count, sizeof(*called)));
 	if (IS_ERR(called))
 		return PTR_ERR(called);
+	for (i = 0; i < calls->count; i++)
+		more += is_more(&called[i]);
+	table->count = calls->count - more;
 	table->functions = kvmalloc_array(calls->count, sizeof(*table->functions), GFP_KERNEL);
-	err = table->functions ? make_slots(table, calls->count) : -ENOMEM;
+	table->more = more ? kvcalloc(more, sizeof(*table->more), GFP_KERNEL) : NULL;
+	err = table->functions && (table->more || !more) ? make_slots(table, table->count) : -ENOMEM;
 	for (i = 0; !err && i < calls->count; i++) {
 		err = check_function(&called[i], i ? &called[i - 1] : NULL, calls, instruments, form);
 		if (!err)
 			err = add_function(table, &called[i], &instruments->slots[called[i].instrument], form);
 	}
 	if (!err && form == FKT_FORM_CALL)
-		sort_by_frame(table, called);
+		sort_by_frame(table, called, calls->count);
 	for (i = 0; !err && form != FKT_FORM_CALL && i < calls->count; i++)
-		table->functions[i] = called[i].function;
+		if (!is_more(&called[i]))
+			table->functions[n++] = called[i].function;
 	kvfree(called);
 	return err ?: table->by_probe > FKT_RETURN_PROBES_MOST ? -EINVAL : 0;
 }
@@ -373,6 +420,7 @@ void fkt_call_table_clear(struct fkt_call_table *table)
 	kvfree(table->slots);
 	kvfree(table->asks);
 	kvfree(table->functions);
+	kvfree(table->more);
 	kvfree(table->programs);
 	kvfree(table->program_block);
 	memset(table, 0, sizeof(*table));

@@ -43,6 +43,13 @@ struct fkt_call_programs {
 struct fkt_call_ask {
 	const struct fkt_call_programs *programs; /* NULL: only an earlier table of the recording has the function */
 	bool exits; /* its event is that of the exit */
+	struct fkt_call_more *more; /* a further instrument on the function; NULL: there is none */
+};
+
+/* Its hits come after those of the instrument before. */
+struct fkt_call_more {
+	struct fkt_call_slot slot;
+	struct fkt_call_ask ask;
 };
 
 struct fkt_call_table {
@@ -57,6 +64,8 @@ struct fkt_call_table {
 	u32 of_frame[FKT_CALLS_FRAMES]; /* number of functions that are called through */
 	u32 by_probe; /* number of functions that have a return probe */
 	u32 count;
+	struct fkt_call_more *more;
+	u32 more_count;
 	u32 gone; /* functions of earlier tables, which may still have calls in flight */
 	u64 since; /* TSC when this table came into force: what begins later at a function that is gone is no hit */
 	u64 shortest; /* ticks */

@@ -50,6 +50,7 @@
 #include "wake.h"
 #include "write.h"
 
+#include "../probes/call_context.h"
 #include "../probes/calls.h"
 
 /* How long a close waits for the drain: if the output works, everything recorded is then in the file. */
@@ -255,6 +256,7 @@ static void prepare(struct file *owner, const struct fkt_start *start, const str
 	fkt_stopped_by = 0;
 	fkt_recording.waits = fkt_instrument_table_starts(instruments);
 	memset(fkt_flags, 0, sizeof(fkt_flags));
+	fkt_lowest_stack_reset();
 	/*
 	 * Pairs with the load-acquire in fkt_recording_begun(): a reader of this state sees `begun` of
 	 * this recording.

@@ -24,6 +24,8 @@
 #include "self.h"
 #include "status.h"
 
+#include "../probes/call_context.h"
+
 static void add_ring(struct fkt_status *status, unsigned int cpu)
 {
 	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
@@ -74,6 +76,7 @@ void fkt_status(const struct file *file, struct fkt_status *status)
 	fkt_recording_glance(status);
 	status->missing = fkt_attach_missing();
 	status->missed = fkt_attach_missed();
+	status->lowest_stack = fkt_lowest_stack();
 	status->flags = flags_of(file) | (fkt_recording_waits() ? FKT_STATUS_WAITS : 0);
 	status->page_bytes = page_bytes_of(file, status->state);
 	status->lowest_free = U32_MAX;

@@ -53,6 +53,31 @@ static u64 stack_left(void)
 	return left < THREAD_SIZE ? left : U64_MAX;
 }
 
+static u64 lowest = U64_MAX;
+
+/* Before a recording, while no probe runs. */
+void fkt_lowest_stack_reset(void)
+{
+	WRITE_ONCE(lowest, U64_MAX);
+}
+
+/* Returns the least bytes that were left, plus 1; 0: none. */
+u32 fkt_lowest_stack(void)
+{
+	/* What is not on a task's stack is U64_MAX, too. */
+	return (u32)(READ_ONCE(lowest) + 1);
+}
+
+/* Asking changes it. Of CPUs that write at the same time one is forgotten: its stack may be reported once more. */
+static u64 lowest_stack(void)
+{
+	const u64 before = READ_ONCE(lowest), left = stack_left();
+
+	if (left < before)
+		WRITE_ONCE(lowest, left);
+	return before;
+}
+
 /*
  * The pointer and what it leads to are protected by RCU. Preemption is disabled, and fkt_calls_end() waits for a
  * context switch of every CPU, also of those that RCU does not watch.
@@ -84,6 +109,8 @@ u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter)
 		return fkt_clock() - READ_ONCE(fkt_recording.since);
 	case FKT_CONTEXT_STACK_LEFT:
 		return stack_left();
+	case FKT_CONTEXT_LOWEST_STACK:
+		return lowest_stack();
 	case FKT_CONTEXT_CHANCE:
 		return random_below(parameter);
 	case FKT_CONTEXT_TASK:

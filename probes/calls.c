@@ -209,22 +209,39 @@ static noinline void record_asked(const struct fkt_call_slot *slot, const struct
  * A call that began under another table: its function is gone, or has programs now which were not asked when it was
  * entered. What begins at a function that is gone, before that is disarmed, is no hit.
  */
-static void count_stale(const struct fkt_call_table *table, const struct fkt_call_slot *slot, u64 begin)
+static void count_stale(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
+			const struct fkt_call_ask *asked, u64 begin)
 {
-	if (ask_of(table, slot)->programs || begin == FKT_CALLS_NO_BEGIN || begin < table->since)
+	if (asked->programs || begin == FKT_CALLS_NO_BEGIN || begin < table->since)
 		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
 }
 
 /* A call of which no words were kept, and whose function has programs, or is gone. */
 static noinline void record_unkept(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
-				   const struct returned *call)
+				   const struct fkt_call_ask *asked, const struct returned *call)
 {
-	const struct fkt_call_ask *asked = ask_of(table, slot);
-
 	if (likely(asked->programs && !asked->programs->entry->insns))
 		record_asked(slot, asked, call, NULL, false);
 	else
-		count_stale(table, slot, call->begin);
+		count_stale(table, slot, asked, call->begin);
+}
+
+/* A hit of one of the function's instruments. */
+static __always_inline void record_hit(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
+				       const struct fkt_call_ask *asked, const struct returned *call)
+{
+	if (!fkt_instrument_on(fkt_call_layer(slot)))
+		return;
+	if (unlikely(call->begin == FKT_CALLS_NO_BEGIN)) {
+		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
+	} else if ((s32)slot->number < 0) {
+		record_unkept(table, slot, asked, call);
+	} else if (slot->number & FKT_CALL_ACTS) {
+		fkt_act_on(slot->instrument);
+	} else {
+		fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
+		fkt_call_write(slot->number & FKT_ARG_MASK, call->begin, call->ticks);
+	}
 }
 
 /* A call of any function. Preemption is disabled. */
@@ -232,6 +249,7 @@ static noinline void record_any(const struct returned *call)
 {
 	const struct fkt_call_table *table = functions();
 	const struct fkt_call_slot *slot = likely(table) ? fkt_call_find(table, call->body) : NULL;
+	const struct fkt_call_more *more;
 
 	if (unlikely(!slot)) {
 		/* A call that began in an earlier recording may be of a function that only that one traced. */
@@ -239,18 +257,9 @@ static noinline void record_any(const struct returned *call)
 			count_stranger();
 		return;
 	}
-	if (!fkt_instrument_on(fkt_call_layer(slot)))
-		return;
-	if (unlikely(call->begin == FKT_CALLS_NO_BEGIN)) {
-		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
-	} else if ((s32)slot->number < 0) {
-		record_unkept(table, slot, call);
-	} else if (slot->number & FKT_CALL_ACTS) {
-		fkt_act_on(slot->instrument);
-	} else {
-		fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
-		fkt_call_write(slot->number & FKT_ARG_MASK, call->begin, call->ticks);
-	}
+	record_hit(table, slot, ask_of(table, slot), call);
+	for (more = ask_of(table, slot)->more; unlikely(more); more = more->ask.more)
+		record_hit(table, &more->slot, &more->ask, call);
 }
 
 /* The rest of record(), where it calls functions: it is short because it does not have to save registers. */
@@ -315,7 +324,7 @@ static void record_kept_any(const struct returned *call, const u64 *kept)
 		   call->begin != FKT_CALLS_NO_BEGIN))
 		record_asked(slot, asked, call, kept + 1, kept[0] & CUT);
 	else
-		count_stale(table, slot, call->begin);
+		count_stale(table, slot, asked, call->begin);
 }
 
 /* fkt_call_kept_fn */
@@ -341,6 +350,17 @@ static void record_kept(const struct fkt_call *call, u64 ticks, unsigned long bo
 static DEFINE_PER_CPU(u64, too_short);
 static u64 too_short_before;
 
+/* Whether hits of one of the function's instruments are seen here and now. */
+static bool is_any_on(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked)
+{
+	const struct fkt_call_more *more;
+	bool is_on = fkt_instrument_on(fkt_call_layer(slot));
+
+	for (more = asked->more; more && !is_on; more = more->ask.more)
+		is_on = fkt_instrument_on(fkt_call_layer(&more->slot));
+	return is_on;
+}
+
 /* A function is entered. body: as in struct fkt_call. Returns whether its return is of interest. */
 bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, struct fkt_probed_call *probed)
 {
@@ -349,7 +369,7 @@ bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, st
 	const struct fkt_call_slot *slot = table ? fkt_call_find(table, body) : NULL;
 	const struct fkt_call_programs *programs = slot ? ask_of(table, slot)->programs : NULL;
 
-	if (!programs || !fkt_instrument_on(fkt_call_layer(slot)))
+	if (!programs || !is_any_on(slot, ask_of(table, slot)))
 		return false;
 	probed->keeps = programs->entry->insns;
 	if (probed->keeps && !keeps(slot, programs, arguments, probed->kept, ARRAY_SIZE(probed->kept)))

@@ -60,10 +60,10 @@ static enum fkt_fate run(const struct fkt_call_slot *slot, const struct fkt_prog
 	return FKT_FATE_KEPT;
 }
 
-static noinline void record_asked(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
+static noinline void record_asked(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
 				  struct ftrace_regs *regs)
 {
-	const struct fkt_program *program = table->asks[slot - table->slots].programs->entry;
+	const struct fkt_program *program = asked->programs->entry;
 	struct fkt_scratch *scratch = fkt_scratch_get();
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 
@@ -89,6 +89,22 @@ static __always_inline void record_plain(const struct fkt_call_slot *slot)
 	}
 }
 
+/* A hit of one of the function's instruments. */
+static __always_inline void record_hit(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
+				       struct ftrace_regs *regs)
+{
+	if (!fkt_instrument_on(fkt_call_layer(slot)))
+		return;
+	if (unlikely((s32)slot->number < 0)) {
+		record_asked(slot, asked, regs);
+	} else if (likely(fkt_hit_begin())) {
+		record_plain(slot);
+		fkt_hit_end();
+	} else {
+		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_NESTED);
+	}
+}
+
 /*
  * Called by ftrace. A function that is called here, at the end of a page or to read memory, may have an instrument,
  * too: programs.h says how deep that goes.
@@ -97,23 +113,20 @@ static void entered(unsigned long nop, unsigned long caller, struct ftrace_ops *
 {
 	const struct fkt_instrument_table *now;
 	const struct fkt_call_slot *slot = NULL;
+	const struct fkt_call_more *more;
 
 	preempt_disable_notrace();
 	now = fkt_instruments();
 	if (likely(now && now->entries))
 		slot = fkt_call_find(now->entries, nop + FKT_CALLS_NOP_BYTES);
 	/* Not in the table: while it is exchanged, or ftrace has switched itself off and goes on calling this. */
-	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
-		goto out;
-	if (unlikely((s32)slot->number < 0)) {
-		record_asked(now->entries, slot, regs);
-	} else if (likely(fkt_hit_begin())) {
-		record_plain(slot);
-		fkt_hit_end();
-	} else {
-		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_NESTED);
+	if (likely(slot)) {
+		const struct fkt_call_ask *asked = &now->entries->asks[slot - now->entries->slots];
+
+		record_hit(slot, asked, regs);
+		for (more = asked->more; unlikely(more); more = more->ask.more)
+			record_hit(&more->slot, &more->ask, regs);
 	}
-out:
 	preempt_enable_notrace();
 }
 

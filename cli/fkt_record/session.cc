@@ -414,6 +414,10 @@ void Session::tell_end(const Summary& summary) {
     cli::warn(cli::with_commas(s.clock_back) +
               " events have the time of what was before them: the clock had stepped back");
   }
+  if (s.lowest_stack > 0) {
+    cli::warn("at the deepest, " + cli::with_commas(s.lowest_stack - 1) +
+              " bytes of stack were left");
+  }
   if (summary.hits) tell_instruments(*summary.hits);
   if (!request_.quiet) cli::warn(end_line(name, summary));
   if (request_.verbose) {

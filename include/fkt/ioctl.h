@@ -34,7 +34,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 17
+#define FKT_ABI_VERSION 18
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -194,7 +194,8 @@ struct fkt_called {
 	__u32 number; /* in its events; below 1 << FKT_ARG_BITS */
 	__u16 program; /* which pair of fkt_calls.programs decides and fetches values */
 	__u16 instrument; /* index */
-	__u32 how; /* FKT_CALLED_*; 0 in fkt_instruments.entries and fkt_instruments.instructions */
+	/* FKT_CALLED_*; in fkt_instruments.entries FKT_CALLED_MORE or 0, in fkt_instruments.instructions 0 */
+	__u32 how;
 	__u32 pad;
 };
 
@@ -204,6 +205,12 @@ struct fkt_called {
  */
 #define FKT_CALLED_BY_PROBE 0x1
 #define FKT_CALLED_EXIT 0x2 /* the event is the function's exit, without begin and duration */
+/*
+ * A further instrument on the function of the one before, for calls and entries: its hits come after those of that one.
+ * Of calls, the first programs of all of them have no instructions. A function has at most FKT_CALLED_MORE_MOST.
+ */
+#define FKT_CALLED_MORE 0x4
+#define FKT_CALLED_MORE_MOST 15
 
 /*
  * Of fkt_instruments.entries, only the first program of a pair runs, and emits the words of the event (call_hit.h);
@@ -211,7 +218,7 @@ struct fkt_called {
  * "functions" are addresses of instructions; their numbers are below FKT_INSTRUCTIONS_MOST.
  */
 struct fkt_calls {
-	__u64 functions; /* user pointer to struct fkt_called[count], ascending by address, each address once */
+	__u64 functions; /* user pointer to struct fkt_called[count], ascending by address (but FKT_CALLED_MORE) */
 	__u64 programs; /* user pointer to pairs of programs, for entry and return (call_hit.h), one behind the other */
 	__u64 shortest; /* ticks: shorter calls are dropped before the programs are asked */
 	__u32 count; /* 1 to FKT_CALLS_MOST */
@@ -396,7 +403,7 @@ struct fkt_status {
 	__u64 missed;
 	__u64 clock_back; /* events whose clock had stepped back: they have the stamp of the event before */
 	__u32 stopped_by; /* FKT_STOP_INSTRUMENT: index of the instrument, plus 1; else 0 */
-	__u32 pad;
+	__u32 lowest_stack; /* least bytes of stack left that FKT_CONTEXT_LOWEST_STACK was asked at, plus 1; 0: none */
 };
 
 /* Bits of fkt_status.flags: what this open file may record, and the caller's view of pids. */

@@ -86,7 +86,12 @@ enum fkt_context {
 	/* inode number of the file that a word of the hit leads to, which is named in the trace: FKT_FILE_PARAMETER */
 	FKT_CONTEXT_FILE = 11,
 	FKT_CONTEXT_TASK_FLAG = 12, /* 1 if the current thread's flag with the parameter's number is set, else 0 */
-	FKT_CONTEXTS = 13,
+	/*
+	 * The least FKT_CONTEXT_STACK_LEFT at which this was asked before, in this recording; all bits set: none. CPUs
+	 * that ask at the same time may find the same.
+	 */
+	FKT_CONTEXT_LOWEST_STACK = 13,
+	FKT_CONTEXTS = 14,
 };
 
 /* What the word points to. */

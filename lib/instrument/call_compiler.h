@@ -3,12 +3,12 @@
 // and the program of one on a tracepoint (fkt/point_hit.h).
 //
 // Names in its condition: ret, duration; task, pid, tid, uid, cgroup, cpu, context (task, softirq,
-// irq, nmi), since_start, stack_left; else the function's arguments, by name or as arg1, arg2 ...
+// irq, nmi), since_start, stack_left, lowest_stack; else arguments, by name or as arg1, arg2 ...
 // If an argument has the name of one of the others, only "arg1" and paths from the name
 // ("task.prio") refer to the argument. The fields of a tracepoint's own record precede all of
 // these.
 //
-// Terms of a "&&" that use arguments or stack_left, but neither ret nor duration, are evaluated
+// Terms of a "&&" with arguments, stack_left or lowest_stack, but neither ret nor duration, decide
 // when the function is entered. A condition that uses no arguments is evaluated at the return.
 #pragma once
 

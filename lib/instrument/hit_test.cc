@@ -34,6 +34,7 @@ constexpr ContextName kContexts[] = {
     {"context", FKT_CONTEXT_LEVEL, 32},
     {"since_start", FKT_CONTEXT_SINCE_START, 64},
     {"stack_left", FKT_CONTEXT_STACK_LEFT, 64},
+    {"lowest_stack", FKT_CONTEXT_LOWEST_STACK, 64},
     {"task", FKT_CONTEXT_TASK, 64},
     {"cgroup", FKT_CONTEXT_CGROUP, 64},
 };

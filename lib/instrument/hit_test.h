@@ -36,7 +36,8 @@ struct HitValue {
   }
   bool is_known_at_entry_only() const {
     return source == Source::argument ||
-           (source == Source::context && fetch.index == FKT_CONTEXT_STACK_LEFT);
+           (source == Source::context &&
+            (fetch.index == FKT_CONTEXT_STACK_LEFT || fetch.index == FKT_CONTEXT_LOWEST_STACK));
   }
   bool is_time() const {
     return source == Source::duration ||

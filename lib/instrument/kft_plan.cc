@@ -14,6 +14,8 @@ namespace {
 
 // Set while a run of a configuration that repeats lasts.
 constexpr const char* kRuns = "kft_runs";
+// Set for a task while it is in the function of "filter caller".
+constexpr const char* kInside = "kft_inside";
 
 // "500us": the largest unit of which the time is a whole number.
 std::string time_text(std::uint64_t ns) {
@@ -57,6 +59,7 @@ class Planner {
     }
     Status done = refuse_impossible();
     if (done) done = triggers();
+    if (done) done = caller();
     if (done) done = watch();
     if (done) done = records();
     if (!done) return done.error();
@@ -84,7 +87,6 @@ class Planner {
   Status refuse_impossible() const {
     constexpr std::pair<fkt_kft_key, const char*> kImpossible[] = {
         {FKT_KFT_CPUTIME, "durations are those of the clock; fkt_kd shows the time on the CPU"},
-        {FKT_KFT_CALLER, "instruments do not ask who called"},
         {FKT_KFT_DEPTH, "instruments do not know how deep a call is"},
         {FKT_KFT_KEEP, "what a slow call has called is not kept until it returns"},
         {FKT_KFT_LOGENTRIES, "the number of calls is not limited; fkt_record -s limits the bytes"},
@@ -92,11 +94,13 @@ class Planner {
     for (const auto& [key, why] : kImpossible) {
       if (says(key)) return cannot(key, why);
     }
-    if (says(FKT_KFT_WATCH) && config_->is_worst_stack != 0) {
-      return cannot(FKT_KFT_WATCH, "only \"watch stack\" can be done, with a limit that stays");
-    }
     if (config_->prime.moment > FKT_KFT_NEVER && config_->prime.moment != FKT_KFT_NOW) {
       return cannot(FKT_KFT_PRIME, "only \"prime\" alone can be done, which the start does");
+    }
+    if (says(FKT_KFT_CALLER) && says(FKT_KFT_UNTIMED)) {
+      return cannot(FKT_KFT_CALLER,
+                    "\"untimed\" records entries, and that of the caller itself is "
+                    "seen before it is known");
     }
     if (!repeats()) return Done{};
     for (const fkt_kft_key key : {FKT_KFT_START, FKT_KFT_STOP}) {
@@ -187,13 +191,27 @@ class Planner {
 
   // ---- what is recorded ----
 
+  // What ends a call of the function comes after the call itself was recorded.
+  Status caller() {
+    if (!says(FKT_KFT_CALLER)) return Done{};
+    const Result<std::string> name = name_of(config_->caller);
+    if (!name) return name.error();
+    plan_.instruments.push_back("fn:" + *name + ":entry do set " + kInside + " of task");
+    plan_.instruments.push_back("call:" + *name + " do clear " + kInside + " of task");
+    caller_ = *name;
+    return Done{};
+  }
+
   Status watch() {
     if (!says(FKT_KFT_WATCH)) return Done{};
+    const bool is_worst = config_->is_worst_stack != 0;
     plan_.instruments.push_back("fn:*:entry if stack_left < " + std::to_string(config_->stack) +
-                                running(" && ") + " do stack");
+                                running(" && ") +
+                                (is_worst ? " && stack_left < lowest_stack" : "") + " do stack");
     plan_.explanation.push_back("whichever function is entered with less than " +
-                                std::to_string(config_->stack) +
-                                " bytes of stack left, its entry and the call stack are recorded");
+                                std::to_string(config_->stack) + " bytes of stack left" +
+                                (is_worst ? ", and less than ever before" : "") +
+                                ": its entry and the call stack are recorded");
     return Done{};
   }
 
@@ -209,6 +227,8 @@ class Planner {
       words.push_back(std::move(meaning));
     };
     if (repeats()) terms.emplace_back(kRuns);
+    if (!caller_.empty())
+      add(kInside, "of " + caller_ + " and what it has called, in the same task");
     if (c.maxtime != 0) {
       add("duration <= " + time_text(c.maxtime), "that took at most " + time_text(c.maxtime));
     }
@@ -340,6 +360,7 @@ class Planner {
   const FunctionAt& function_at_;
   std::unique_ptr<fkt_kft_config> config_ = std::make_unique<fkt_kft_config>();
   KftPlan plan_;
+  std::string caller_;  // empty: none
 };
 
 }  // namespace

@@ -355,6 +355,10 @@ TEST_CASE("the task and what it is in") {
   CHECK(kept_if("context != irq && count == 1", call) == "dropped at entry");
   CHECK(kept_if("stack_left < 500", call) == "kept");
   CHECK(kept_if("stack_left < 300 && ret == 0", call) == "dropped at entry");
+  contexts[FKT_CONTEXT_LOWEST_STACK] = 401;
+  CHECK(kept_if("stack_left < lowest_stack", call) == "kept");
+  contexts[FKT_CONTEXT_LOWEST_STACK] = 400;
+  CHECK(kept_if("stack_left < 500 && stack_left < lowest_stack", call) == "dropped at entry");
   CHECK(kept_if("inside && !other", call) == "kept");
   CHECK(kept_if("!inside", call) == "dropped at exit");
   contexts[FKT_CONTEXT_TASK_FLAG] = 0;

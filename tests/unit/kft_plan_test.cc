@@ -112,6 +112,12 @@ TEST_CASE("what KFT's language has got besides") {
         KftLines{"fn:vfs_read", "fn:vfs_w*"});
   CHECK(kft_lines("watch stack 500") ==
         KftLines{"fn:*:entry if stack_left < 500 do stack", "call:*"});
+  CHECK(kft_lines("watch worst-stack 500").front() ==
+        "fn:*:entry if stack_left < 500 && stack_left < lowest_stack do stack");
+  CHECK(kft_lines("filter caller vfs_read filter mintime 5") ==
+        KftLines{"fn:vfs_read:entry do set kft_inside of task",
+                 "call:vfs_read do clear kft_inside of task",
+                 "call:* if kft_inside && duration >= 5us"});
   CHECK(planned_kft("overwrite").overwrites);
   // A list goes on over lines, and without fend up to the next statement.
   CHECK(kft_lines("filter funclist a\nb\n\n# no c\nd\ntrigger stop entry e") ==
@@ -174,11 +180,10 @@ TEST_CASE("wrong configurations of KFT: where, what, and what would be right") {
 
 TEST_CASE("what no instrument can do is refused") {
   CHECK(test::has(refused_kft("filter depth 3"), "conf:1:8: \"depth\" cannot be done"));
-  CHECK(test::has(refused_kft("filter caller vfs_read"), "\"caller\" cannot be done"));
+  CHECK(test::has(refused_kft("filter caller vfs_read untimed"), "\"caller\" cannot be done"));
   CHECK(test::has(refused_kft("filter cputime"), "\"cputime\" cannot be done"));
   CHECK(test::has(refused_kft("filter keep children 10%"), "\"keep\" cannot be done"));
   CHECK(test::has(refused_kft("logentries 500"), "\"logentries\" cannot be done"));
-  CHECK(test::has(refused_kft("watch worst-stack 500"), "\"worst-stack\" cannot be done"));
   CHECK(test::has(refused_kft("prime entry vfs_read"), "\"prime\" cannot be done"));
   CHECK(
       test::has(refused_kft("autorepeat trigger stop time 5"), "autorepeat needs a trigger start"));

@@ -2,6 +2,8 @@
 #include "cli/fkt_record/instruments/call_setup.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace fkt::record {
 namespace {
@@ -19,8 +21,25 @@ const char* suffix(CallSetup::Form form) {
 
 }  // namespace
 
-CallSetup::Added CallSetup::add(CallPlan plan, Form form, std::uint16_t instrument, fkt_layer layer,
-                                Numbers& numbers, const std::optional<AsyncPart>& async) {
+// Returns whether the function can have this instrument besides those that it has.
+bool CallSetup::may_add(const CallPlan& plan, const CallPlan::Taken& taken, Form form,
+                        const Of& of) {
+  const bool asks_early =
+      form != Form::entry && plan.programs[taken.programs].entry.program().insns != 0;
+  const auto [place, is_first] = known_.try_emplace(taken.address);
+  Known& known = place->second;
+  if (!is_first && (asks_early || known.is_alone || (!of.is_trigger && known.is_recorded) ||
+                    known.instruments > FKT_CALLED_MORE_MOST)) {
+    return false;
+  }
+  known.instruments++;
+  known.is_alone |= asks_early;
+  known.is_recorded |= !of.is_trigger;
+  return true;
+}
+
+CallSetup::Added CallSetup::add(CallPlan plan, Form form, const Of& of, Numbers& numbers,
+                                const std::optional<AsyncPart>& async) {
   const std::uint32_t first_program = program_count_;
   for (const CallPrograms& programs : plan.programs) {
     for (const ProgramBlock* const block : {&programs.entry, &programs.exit}) {
@@ -34,13 +53,13 @@ CallSetup::Added CallSetup::add(CallPlan plan, Form form, std::uint16_t instrume
   std::ranges::stable_sort(plan.taken, {}, &CallPlan::Taken::programs);
   Added added;
   for (CallPlan::Taken& taken : plan.taken) {
-    if (!known_.insert(taken.address).second) {
+    if (!may_add(plan, taken, form, of)) {
       added.taken_before++;
       continue;
     }
     const bool by_probe = !taken.by_probe.empty();
-    const std::uint32_t number =
-        numbers.add(taken.name + suffix(form), plan.programs[taken.programs].fields, layer, async);
+    const std::uint32_t number = numbers.add(taken.name + suffix(form),
+                                             plan.programs[taken.programs].fields, of.layer, async);
     if (by_probe) {
       engines_ += "engine\tfunction\t" + std::to_string(number) + "\treturn probe\t" +
                   taken.by_probe + '\n';
@@ -49,15 +68,32 @@ CallSetup::Added CallSetup::add(CallPlan plan, Form form, std::uint16_t instrume
         {.function = taken.address,
          .number = number,
          .program = static_cast<std::uint16_t>(first_program + taken.programs),
-         .instrument = instrument,
+         .instrument = of.instrument,
          .how = (by_probe ? FKT_CALLED_BY_PROBE : 0U) | (form == Form::exit ? FKT_CALLED_EXIT : 0U),
          .pad = 0});
+    triggers_.push_back(of.is_trigger);
     added.functions++;
     added.by_probe += by_probe ? 1 : 0;
   }
   by_probe_ += added.by_probe;
   if (added.functions > 0) shortest_ = std::min(shortest_, plan.shortest);
   return added;
+}
+
+// Sorts the functions by address, behind each its triggers.
+void CallSetup::mark_more() {
+  std::vector<std::size_t> order(functions_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [this](std::size_t i) {
+    return std::pair(functions_[i].function, static_cast<bool>(triggers_[i]));
+  });
+  std::vector<fkt_called> sorted;
+  for (const std::size_t i : order) {
+    const bool is_more = !sorted.empty() && sorted.back().function == functions_[i].function;
+    sorted.push_back(functions_[i]);
+    if (is_more) sorted.back().how |= FKT_CALLED_MORE;
+  }
+  functions_ = std::move(sorted);
 }
 
 Status CallSetup::finish() {
@@ -71,7 +107,7 @@ Status CallSetup::finish() {
                                        std::to_string(FKT_CALLS_MOST) +
                                        "), or too many different kinds of values"};
   }
-  std::ranges::sort(functions_, {}, [](const fkt_called& called) { return called.function; });
+  mark_more();
   fkt_calls& a = *arguments_;
   a.functions = reinterpret_cast<std::uintptr_t>(functions_.data());
   a.programs = reinterpret_cast<std::uintptr_t>(programs_.data());

@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include <fkt/events.h>
@@ -32,9 +32,19 @@ class CallSetup {
   // What is recorded, and so what the file calls the functions: "vfs_read", "vfs_read:exit".
   enum class Form : std::uint8_t { call, entry, exit };
 
-  // Adds the functions that no earlier instrument has. instrument: its number among all of the
-  // recording. numbers: of the recording.
-  Added add(CallPlan plan, Form form, std::uint16_t instrument, fkt_layer layer, Numbers& numbers,
+  // An instrument's number among all of the recording, and its layer.
+  struct Of {
+    std::uint16_t instrument = 0;
+    fkt_layer layer = FKT_L_INSTRUMENTS;
+    // It is on functions besides another instrument: nothing is recorded of its hits, which come
+    // after those of the other one.
+    bool is_trigger = false;
+  };
+
+  // Adds the functions that no earlier instrument has. Triggers are added to all, and others to
+  // those that triggers alone have, if neither asks for what is known at the entry of a call alone.
+  // numbers: of the recording.
+  Added add(CallPlan plan, Form form, const Of& of, Numbers& numbers,
             const std::optional<AsyncPart>& async);
   // Called once, after the last add(). Error (usage): there are too many functions.
   Status finish();
@@ -50,8 +60,18 @@ class CallSetup {
   const std::string& catalogue_lines() const { return engines_; }
 
  private:
+  // What a function's instruments are.
+  struct Known {
+    bool is_recorded = false;  // one of them is no trigger
+    bool is_alone = false;     // it asks at the entry of a call, so there can be no other
+    unsigned instruments = 0;
+  };
+  bool may_add(const CallPlan& plan, const CallPlan::Taken& taken, Form form, const Of& of);
+  void mark_more();
+
   std::vector<fkt_called> functions_;
-  std::unordered_set<std::uint64_t> known_;  // their addresses
+  std::vector<bool> triggers_;                      // as functions_, until finish()
+  std::unordered_map<std::uint64_t, Known> known_;  // by address
   std::vector<std::byte> programs_;  // its memory stays where it is when this object is moved
   std::uint32_t program_count_ = 0;
   std::string engines_;

@@ -21,6 +21,19 @@ bool needs_no_types(const Instrument& instrument) {
   return is_of_probes(instrument) || is_of_user(instrument);
 }
 
+bool is_trigger(const Instrument& instrument) {
+  switch (instrument.action.kind) {
+    case Action::Kind::start:
+    case Action::Kind::stop:
+    case Action::Kind::set:
+    case Action::Kind::clear:
+    case Action::Kind::snapshot:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Status check_instrument(const Instrument& instrument) {
   const Place::Kind kind = instrument.place.kind;
   if (!is_on_functions(instrument) && !needs_no_types(instrument) &&

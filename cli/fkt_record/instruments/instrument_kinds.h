@@ -20,5 +20,7 @@ bool is_of_probes(const Instrument& instrument);
 bool is_of_user(const Instrument& instrument);
 // Returns whether the kernel's own types and symbols say nothing of it.
 bool needs_no_types(const Instrument& instrument);
+// Returns whether its hits change what others do, and nothing is recorded of them.
+bool is_trigger(const Instrument& instrument);
 
 }  // namespace fkt::record

@@ -327,8 +327,9 @@ class InstrumentSetup::Maker {
     const Status shaped = shape(instrument, plan->programs.front().measured, part);
     if (!shaped) return shaped;
     CallSetup& setup = form == CallSetup::Form::entry ? made_.entries_ : made_.calls_;
+    const CallSetup::Of of{next(), layer, is_trigger(instrument)};
     const CallSetup::Added added =
-        setup.add(std::move(*plan), form, next(), layer, numbering_.functions, instrument.async);
+        setup.add(std::move(*plan), form, of, numbering_.functions, instrument.async);
     if (added.functions == 0) {
       return unsupported(instrument, "instruments before it have all functions that fit");
     }

@@ -64,11 +64,11 @@ class InstrumentSetup {
   };
 
   // Finds the functions, tracepoints, instructions and modules' probes that the instruments are
-  // for. A function's calls belong to the first instrument on calls or exits that fits it; its
-  // entries to the first one on entries. symbols: what the kernel lists. Precondition:
-  // check_instrument() found them good. numbering: gets what is new. before: what the recording has
-  // now; nullptr: nothing. Its instruments stay at their places. Error (usage): an instrument of -i
-  // has no place; (io): the kernel does not tell what it has.
+  // for. A function's calls belong to the first instrument on calls or exits that fits it, its
+  // entries to the first one on entries, and to triggers besides (is_trigger()). symbols: what the
+  // kernel lists. Precondition: check_instrument() found them good. numbering: gets what is new.
+  // before: what the recording has now; nullptr: nothing. Its instruments stay at their places.
+  // Error (usage): an instrument of -i has no place; (io): the kernel does not tell what it has.
   static Result<InstrumentSetup> make(const Asked& asked, const Device& device,
                                       const KernelSymbols& symbols, double ticks_per_second,
                                       Numbering& numbering, const InstrumentSetup* before);

@@ -11,6 +11,7 @@
 #include "rules.h"
 
 #define SOUND 4
+#define MORE (FKT_CALLED_MORE_MOST + 1)
 #define CALLS 50
 
 /* Symbols of the running kernel, in the order of `names`. */
@@ -24,7 +25,7 @@ static int refusals_each = 1, refusals;
 
 /* What every test starts from, and breaks. */
 static struct plan {
-	struct fkt_called called[SOUND];
+	struct fkt_called called[SOUND + MORE];
 	struct fkt_program programs[2]; /* a pair without instructions: every call is recorded */
 	struct fkt_calls calls;
 	struct fkt_instrument instrument;
@@ -150,7 +151,7 @@ static void try_functions(int device)
 	TRY("no such instrument", EINVAL, plan.called[0].instrument = 1);
 	TRY("a number in the padding", EINVAL, plan.calls.pad = 1);
 	TRY("a number in a function's padding", EINVAL, plan.called[0].pad = 1);
-	TRY("an unknown way", EINVAL, plan.called[0].how = 4);
+	TRY("an unknown way", EINVAL, plan.called[0].how = 8);
 	TRY("another clock", EOPNOTSUPP, plan.start.clock = FKT_CLOCK_MONO);
 }
 
@@ -354,6 +355,36 @@ static void only_instruction(__u64 address)
 	as_instructions();
 }
 
+/* Further instruments, as many, on the last of the sound functions. */
+static void give_more(unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		plan.called[SOUND + i] = plan.called[SOUND - 1];
+		plan.called[SOUND + i].how |= FKT_CALLED_MORE;
+	}
+	plan.calls.count = SOUND + count;
+}
+
+static void try_more(int device)
+{
+	const struct fkt_insn good = { .op = FKT_OP_EMIT, .how = FKT_FROM_WORD, .index = 1 };
+
+	TRY("a further instrument", 0, give_more(1));
+	TRY("as many as there may be", 0, give_more(FKT_CALLED_MORE_MOST));
+	TRY("one more", EINVAL, give_more(FKT_CALLED_MORE_MOST + 1));
+	TRY("a further instrument before the first", EINVAL, plan.called[0].how = FKT_CALLED_MORE);
+	TRY("a further instrument of another function", EINVAL, plan.called[1].how = FKT_CALLED_MORE);
+	TRY("only further instruments", EINVAL, plan.called[0].how = FKT_CALLED_MORE; plan.calls.count = 1);
+	TRY("further instruments that ask first", EINVAL, give_program(good); give_more(1));
+	TRY("a further exit", 0, give_more(1); plan.called[SOUND].how |= FKT_CALLED_EXIT);
+	TRY("further instruments by a return probe", 0, plan.called[SOUND - 1].how = FKT_CALLED_BY_PROBE; give_more(2));
+	TRY("a further entry", 0, give_more(1); as_entries());
+	TRY("further entries that emit", 0, give_program(good); give_more(3); as_entries());
+	TRY("a further instruction", EINVAL, give_more(1); as_instructions());
+}
+
 static void try_entries(int device)
 {
 	const struct fkt_insn good = { .op = FKT_OP_EMIT, .how = FKT_FROM_WORD, .index = 1 };
@@ -441,6 +472,7 @@ int main(int argc, char **argv)
 	try_results(device);
 	try_layers(device);
 	try_shortest(device);
+	try_more(device);
 	try_entries(device);
 	try_instructions(device);
 	try_probes(device);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests which functions an instrument gets when others are on them, and the order of those on one.
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/fkt_record/instruments/call_setup.h"
+
+using namespace fkt;
+using namespace fkt::record;
+
+namespace {
+
+CallSetup::Of that_triggers(std::uint16_t instrument) {
+  return {instrument, FKT_L_INSTRUMENTS, true};
+}
+CallSetup::Of that_records(std::uint16_t instrument) {
+  return {instrument, FKT_L_INSTRUMENTS, false};
+}
+
+// asks_early: whether arguments are asked for at the entry.
+CallPlan call_plan_of(const std::vector<std::uint64_t>& addresses, bool asks_early = false) {
+  CallPlan plan;
+  plan.programs.emplace_back();
+  if (asks_early) plan.programs.front().entry = ProgramBlock({fkt_insn{}}, {}, 0);
+  for (const std::uint64_t address : addresses) {
+    CallPlan::Taken& taken = plan.taken.emplace_back();
+    taken.address = address;
+    taken.name = "f" + std::to_string(address);
+  }
+  return plan;
+}
+
+struct CallsOrEntries {
+  CallSetup setup;
+  Numbers numbers{"function", 100};
+
+  // Returns how many functions it gets.
+  std::size_t add(CallPlan plan, const CallSetup::Of& of,
+                  CallSetup::Form form = CallSetup::Form::call) {
+    return setup.add(std::move(plan), form, of, numbers, std::nullopt).functions;
+  }
+  // "address:instrument" of each, with "+" if it is a further one.
+  std::string finished() {
+    REQUIRE(setup.finish());
+    std::string text;
+    const fkt_calls& calls = setup.arguments();
+    const auto* const called = reinterpret_cast<const fkt_called*>(calls.functions);
+    for (std::uint32_t i = 0; i < calls.count; i++) {
+      text += (called[i].how & FKT_CALLED_MORE) != 0 ? '+' : ' ';
+      text += std::to_string(called[i].function) + ':' + std::to_string(called[i].instrument);
+    }
+    return text;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a function has one instrument that records, and triggers behind it") {
+  CallsOrEntries setup;
+  CHECK(setup.add(call_plan_of({20}), that_triggers(0)) == 1);
+  CHECK(setup.add(call_plan_of({10, 20, 30}), that_records(1)) == 3);
+  CHECK(setup.add(call_plan_of({20, 30, 40}), that_records(2)) == 1);
+  CHECK(setup.add(call_plan_of({10, 20}), that_triggers(3)) == 2);
+  CHECK(setup.finished() == " 10:1+10:3 20:1+20:0+20:3 30:1 40:2");
+  CHECK(setup.setup.number_of(20) == 2);
+}
+
+TEST_CASE("as many triggers on a function as the module takes") {
+  CallsOrEntries setup;
+  CHECK(setup.add(call_plan_of({10}), that_records(0)) == 1);
+  for (std::uint16_t i = 1; i <= FKT_CALLED_MORE_MOST; i++) {
+    CHECK(setup.add(call_plan_of({10}), that_triggers(i)) == 1);
+  }
+  CHECK(setup.add(call_plan_of({10}), that_triggers(100)) == 0);
+}
+
+TEST_CASE(
+    "what asks at the entry of a call has the function alone, at the entry alone it need not") {
+  CallsOrEntries calls;
+  CHECK(calls.add(call_plan_of({10}, true), that_triggers(0)) == 1);
+  CHECK(calls.add(call_plan_of({10, 20}), that_records(1)) == 1);
+  CHECK(calls.add(call_plan_of({20}, true), that_triggers(2)) == 0);
+  CHECK(calls.finished() == " 10:0 20:1");
+  CallsOrEntries entries;
+  CHECK(entries.add(call_plan_of({10}, true), that_triggers(0), CallSetup::Form::entry) == 1);
+  CHECK(entries.add(call_plan_of({10}), that_records(1), CallSetup::Form::entry) == 1);
+  CHECK(entries.finished() == " 10:1+10:0");
+}
