@@ -18,6 +18,7 @@
 #include "lib/format/catalogue.h"
 #include "lib/read/page_decoder.h"
 #include "lib/user/event_numbers.h"
+#include "lib/user/event_order.h"
 #include "lib/user/page_writer.h"
 #include "lib/user/ring_reader.h"
 
@@ -139,6 +140,32 @@ TEST_CASE("an event that is not finished is waited for, and skipped when its thr
     CHECK(ring.reader.unfinished() == 1);
   }
   CHECK(ring.reader.is_sound());
+}
+
+TEST_CASE("the events of two rings of a thread come out in the order of their times") {
+  EventOrder order;
+  TakeAll all;
+  for (const std::uint32_t i : {1, 4, 5, 9}) order.event(kBegin + i, FKT_E_USER_PROBE0, i, {});
+  for (const std::uint32_t i : {2, 3, 5, 7}) {
+    const std::uint64_t word = i;
+    order.event(kBegin + i, FKT_E_USER_PROBE1, 10 + i, {&word, 1});
+  }
+  order.lost(kBegin + 6, 3, kBegin + 5);
+  order.release(kBegin + 5, all);
+  const auto seen = [&] {
+    std::vector<std::uint32_t> args;
+    for (const Taken& event : all.events) args.push_back(event.arg);
+    return args;
+  };
+  CHECK(seen() == std::vector<std::uint32_t>{1, 12, 13, 4, 5, 15});
+  CHECK(all.lost_events == 0);
+  order.event(kBegin + 8, FKT_E_USER_PROBE0, 8, {});
+  order.release(~std::uint64_t{0}, all);
+  CHECK(seen() == std::vector<std::uint32_t>{1, 12, 13, 4, 5, 15, 17, 8, 9});
+  CHECK(all.events[6].words == std::vector<std::uint64_t>{7});
+  CHECK(all.lost_events == 3);
+  order.release(~std::uint64_t{0}, all);
+  CHECK(all.events.size() == 9);
 }
 
 TEST_CASE("losses of a ring are told once, and a count that runs backwards is none") {

@@ -138,7 +138,7 @@ PageWriter& Collector::slot(std::size_t number) {
         PageWriter::Place{rules_.recording, rules_.page_bytes,
                           static_cast<std::uint32_t>(slots_.size())},
         [this](const fkt_page_header& header, ByteView page) { page_done(header, page); }));
-    used_.push_back(false);
+    used_.push_back(0);
   }
   return *slots_[number];
 }
@@ -147,7 +147,6 @@ std::size_t Collector::free_slot() {
   std::size_t number = kOwnSlot + 1;
   while (number < used_.size() && used_[number]) number++;
   slot(number);
-  used_[number] = true;
   return number;
 }
 
@@ -160,6 +159,16 @@ void Collector::page_done(const fkt_page_header& header, ByteView page) {
   discarded_[header.cpu] += header.events;
   collected_.discarded += header.events;
   over_ = true;
+}
+
+// A thread's ring for functions and its other one have a slot in common: what reads a recording
+// takes a thread that is on two CPUs at once for two.
+std::size_t Collector::place_for(pid_t tid) {
+  const auto other = std::ranges::find_if(
+      rings_, [tid](const auto& ring) { return ring->tid == tid && !ring->ended; });
+  if (other == rings_.end()) return free_slot();
+  orders_.try_emplace((*other)->slot);
+  return (*other)->slot;
 }
 
 Result<UniqueFd> Collector::attach(pid_t tgid, const RingSocket::Thread& asking) {
@@ -189,13 +198,14 @@ Result<UniqueFd> Collector::attach(pid_t tgid, const RingSocket::Thread& asking)
   ring->clock = clock_.of_rings();
   ring->least = least_ticks_;
   ring->only_inside = !rules_.functions.inside.empty();
-  const std::size_t place = free_slot();
+  const std::size_t place = place_for(*tid);
   RingReader reader(ring, rules_.ring_words, start_clock_, slots_[place]->most_words());
   reader.allow_ahead(ticks_per_second_ / 10);
   rings_.push_back(std::make_unique<Ring>(
       Ring{std::move(mapped), std::move(reader), place, tgid, *tid, asking.of_functions}));
   of_process++;
-  collected_.rings++;
+  used_[place]++;
+  collected_.rings += !orders_.contains(place);
   tasks_.look(tgid, *tid);
   return fd;
 }
@@ -227,14 +237,29 @@ void Collector::tell(std::string_view added) {
 }
 
 bool Collector::take(Ring& ring, bool has_ended) {
+  const auto order = orders_.find(ring.slot);
+  if (order != orders_.end()) return ring.reader.take(clock_.now(), has_ended, order->second);
   Sink sink(*slots_[ring.slot], static_cast<std::uint32_t>(ring.tid));
   return ring.reader.take(clock_.now(), has_ended, sink);
+}
+
+// Writes what slots with two rings hold.
+void Collector::release(std::uint64_t until) {
+  for (const auto& ring : rings_) {
+    const auto order = orders_.find(ring->slot);
+    if (order == orders_.end()) continue;
+    Sink sink(*slots_[ring->slot], static_cast<std::uint32_t>(ring->tid));
+    order->second.release(until, sink);
+  }
 }
 
 void Collector::let_go(Ring& ring) {
   collected_.unfinished += ring.reader.unfinished();
   collected_.broken += !ring.reader.is_sound();
-  used_[ring.slot] = false;
+  if (--used_[ring.slot] == 0 && orders_.contains(ring.slot)) {
+    Sink sink(*slots_[ring.slot], static_cast<std::uint32_t>(ring.tid));
+    orders_.extract(ring.slot).mapped().release(~std::uint64_t{0}, sink);
+  }
   tasks_.look(ring.tgid, ring.tid);
   if (--of_process_[ring.tgid] == 0) of_process_.erase(ring.tgid);
 }
@@ -242,6 +267,7 @@ void Collector::let_go(Ring& ring) {
 // Returns whether there was anything.
 bool Collector::take_all(bool is_last) {
   bool any = false;
+  const std::uint64_t before = is_last ? ~std::uint64_t{0} : clock_.now();
   for (const auto& ring : rings_) {
     // Read before the ring: what it has then is all.
     const bool ended = is_last || ring->ended ||
@@ -250,6 +276,7 @@ bool Collector::take_all(bool is_last) {
     any |= take(*ring, ended);
     ring->ended = ended;
   }
+  release(before);
   std::erase_if(rings_, [this](const std::unique_ptr<Ring>& ring) {
     const bool gone = ring->ended || !ring->reader.is_sound();
     if (gone) let_go(*ring);

@@ -24,6 +24,7 @@
 #include "lib/base/event_fd.h"
 #include "lib/format/definitions.h"
 #include "lib/user/event_numbers.h"
+#include "lib/user/event_order.h"
 #include "lib/user/page_writer.h"
 #include "lib/user/ring_reader.h"
 
@@ -87,6 +88,8 @@ class Collector {
   void run();
   bool take_all(bool is_last);
   bool take(Ring& ring, bool has_ended);
+  std::size_t place_for(pid_t tid);
+  void release(std::uint64_t until);
   void look_for_ended();
   void let_go(Ring& ring);
   void flush_old(std::uint64_t now);
@@ -101,7 +104,8 @@ class Collector {
   std::vector<std::unique_ptr<Ring>> rings_;
   std::map<pid_t, unsigned> of_process_;  // rings by tgid
   std::vector<std::unique_ptr<PageWriter>> slots_;
-  std::vector<bool> used_;                            // slots
+  std::vector<unsigned> used_;                        // by how many rings, by slot
+  std::map<std::size_t, EventOrder> orders_;          // of slots that two rings of a thread share
   std::map<std::uint32_t, std::uint64_t> discarded_;  // by slot
   EventNumbers numbers_;
   ProgramFunctions functions_;

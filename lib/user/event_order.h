@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Puts the events of two rings of one thread in the order of their times, as if they came from one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/user/ring_reader.h"
+
+namespace fkt {
+
+class EventOrder : public RingSink {
+ public:
+  void event(std::uint64_t clock, std::uint32_t id, std::uint32_t arg,
+             std::span<const std::uint64_t> words) override;
+  void lost(std::uint64_t clock, std::uint64_t count, std::uint64_t from) override;
+
+  // Hands over what is not later than `until` (ticks), which was read before the rings were: what
+  // is earlier is all there. Of equal times, what came first is first.
+  void release(std::uint64_t until, RingSink& sink);
+
+ private:
+  struct Held {
+    std::uint64_t clock = 0;
+    bool lost = false;  // words: count, from
+    std::uint32_t id = 0, arg = 0;
+    std::vector<std::uint64_t> words;
+  };
+  std::vector<Held> held_;
+};
+
+}  // namespace fkt
