@@ -12,29 +12,6 @@
 #include "lib/instrument/hit_test.h"
 
 namespace fkt {
-namespace {
-
-constexpr std::uint16_t kTextBytes = 32;      // of a recorded text whose size is not known
-constexpr std::uint16_t kMostTextBytes = 64;  // of one whose array's size is known
-
-constexpr std::uint16_t kKeyBytes = FKT_HISTOGRAM_KEY_WORDS * 8;
-
-std::uint16_t text_bytes(const Fetch& fetch) {
-  if (fetch.text_bytes == 0) return kTextBytes;
-  const std::uint32_t whole = (fetch.text_bytes + 7) / 8 * 8;
-  return static_cast<std::uint16_t>(std::min<std::uint32_t>(whole, kMostTextBytes));
-}
-
-// A word that the first program keeps for the second.
-Fetch kept_word(std::uint16_t number, const Fetch& like) {
-  Fetch fetch;
-  fetch.index = static_cast<std::uint8_t>(FKT_CALL_FIRST_KEPT + number);
-  fetch.is_signed = like.is_signed;
-  fetch.bits = like.bits;
-  return fetch;
-}
-
-}  // namespace
 
 class CallCompiler {
  public:
@@ -47,7 +24,8 @@ class CallCompiler {
         by_probe_(context.by_probe),
         place_(place),
         record_(record),
-        names_(context.btf, function, layout_, place, record, instrument.values),
+        names_(context.btf, function, layout_, place, record, instrument.values,
+               context.probe_arguments),
         tests_context_{names_, context.ticks_per_second, context.flags} {}
 
   // Of a place where everything is known at once. what: it is, for messages.
@@ -152,10 +130,6 @@ class CallCompiler {
     }
     for (const Measured& one : measured_) uses_entry_ |= one.bound.is_known_at_entry_only();
     return Done{};
-  }
-
-  static std::uint16_t key_bytes(const Fetch& fetch) {
-    return fetch.is_text ? std::min(text_bytes(fetch), kKeyBytes) : std::uint16_t{8};
   }
 
   void emit_measured(ProgramBuilder& builder, const Measured& one) {
@@ -369,16 +343,6 @@ class CallCompiler {
            });
   }
 
-  // How a number of the record is shown, unless it is asked for otherwise.
-  static RecordedField::Kind kind_of(const EventField& field, const Fetch& fetch) {
-    using Shown = EventField::Shown;
-    return field.shown == Shown::device    ? RecordedField::Kind::device
-           : field.shown == Shown::address ? RecordedField::Kind::address
-           : field.shown == Shown::hex     ? RecordedField::Kind::hexadecimal
-           : fetch.is_signed               ? RecordedField::Kind::signed_number
-                                           : RecordedField::Kind::number;
-  }
-
   // Returns the offset of the record's word of 8 bytes that can be recorded instead of the field.
   std::optional<std::uint32_t> word_of(const Value& value) const {
     const EventField* const field = value.bound.field;
@@ -563,7 +527,8 @@ Result<CallPrograms> compile_user_entry(const Instrument& instrument, const Call
   const Prototype none;
   Result<PointProgram> made =
       CallCompiler(instrument, none, context, {}, CallNames::Place::user)
-          .compile_at_once([](std::uint32_t) { return fkt_user_rules(); }, "a function's entry");
+          .compile_at_once([](std::uint32_t) { return fkt_user_rules(); },
+                           context.probe_arguments != nullptr ? "a probe" : "a function's entry");
   if (!made) return made.error();
   CallPrograms programs;
   programs.entry = std::move(made->block);

@@ -26,37 +26,10 @@
 #include "lib/instrument/instrument.h"
 #include "lib/instrument/point_record.h"
 #include "lib/instrument/program_builder.h"
+#include "lib/instrument/recorded_field.h"
+#include "lib/instrument/user_file.h"
 
 namespace fkt {
-
-// A value in the words of an event.
-struct RecordedField {
-  enum class Kind : std::uint8_t {
-    number,
-    signed_number,
-    hexadecimal,
-    address,
-    device,
-    bytes,
-    ip6,  // 16 bytes
-    text,
-  };
-
-  std::string name;  // as typed: "file.f_inode.i_ino", "ret"
-  Kind kind = Kind::number;
-  std::string shown_as;  // of a number (FetchedValue::shown_as)
-  std::uint16_t first_word = 0, words = 1;
-  std::uint32_t size = 0;             // of bytes
-  std::uint8_t shift = 0, bits = 64;  // of a number: where it lies in the word
-  ValueNames names{};                 // of the values
-};
-
-// What the program of a histogram emits.
-struct MeasuredValue {
-  RecordedField value;
-  std::optional<RecordedField> key;
-  bool is_time = false;  // the value: ticks
-};
 
 struct CallPrograms {
   ProgramBlock entry, exit;
@@ -71,6 +44,8 @@ struct CallContext {
   const FlagNames& flags = FlagNames::none();
   // The call is seen by a return probe, so its arguments may be on the stack.
   bool by_probe = false;
+  // Of a user program's probe; nullptr: it is a function.
+  const std::vector<UserArgument>* probe_arguments = nullptr;
 };
 
 // Error (usage): the function cannot be called through and context.by_probe is false; it has no
@@ -95,8 +70,8 @@ struct PointProgram {  // of a place where everything is known at once
 // what is asked is not known there.
 Result<PointProgram> compile_instruction(const Instrument& instrument, const CallContext& context);
 
-// The program of a user program's function at its entry (fkt/user_hit.h): the first one of the
-// pair. Error (usage): what is asked is not known there.
+// The program of a user program's function at its entry, or of its probe (fkt/user_hit.h): the
+// first one of the pair. Error (usage): what is asked is not known there.
 Result<CallPrograms> compile_user_entry(const Instrument& instrument, const CallContext& context);
 
 // point: the tracepoint's arguments. Error (usage): it passes a structure by value, or what is

@@ -19,6 +19,13 @@ struct Fetch {
   fkt_from from = FKT_FROM_WORD;
   std::uint8_t index = 0;       // of the hit's word; enum fkt_context
   std::uint16_t parameter = 0;  // of FKT_FROM_CONTEXT
+  std::uint64_t constant = 0;   // of FKT_FROM_CONST
+  // Of memory: this word of the hit, shifted left, is added to where it begins.
+  struct Index {
+    std::uint8_t word = 0, shift = 0;
+    bool has_base = true;  // false: it begins at 0
+  };
+  std::optional<Index> indexed;
   // Offsets at which pointers are loaded, in this order.
   std::vector<std::int32_t> pointers;
   // The last step, as in fkt_insn. load: 0: the address, or the word itself.

@@ -295,17 +295,33 @@ bool CallNames::may_be_text(const HitValue& value) const {
 HitValue CallNames::with_type(HitValue value, const FieldPath& path) const {
   Fetch& fetch = value.fetch;
   fetch.text_bytes = kUserTextBytes;
-  fetch.is_signed = true;
+  const bool has_type = probe_arguments_ != nullptr && fetch.bits < 64;
+  if (probe_arguments_ == nullptr) fetch.is_signed = true;
   const std::string name = path.text();
   const auto said = std::ranges::find_if(
       values_, [&](const FetchedValue& one) { return one.bits != 0 && one.path.text() == name; });
-  if (fetch.is_text || said == values_.end()) return value;
+  if (fetch.is_text || has_type || said == values_.end()) return value;
   fetch.is_signed = said->is_signed;
   fetch.bits = said->bits;
   if (fetch.bits == 64) return value;
   if (fetch.load != 0) fetch.load = fetch.bits / 8;
   fetch.left = fetch.right = static_cast<std::uint8_t>(64 - fetch.bits);
   return value;
+}
+
+Result<Fetch> CallNames::probe_argument(const FieldPath& path) const {
+  const std::vector<UserArgument>& arguments = *probe_arguments_;
+  const std::optional<std::size_t> number = argument_number(path.root);
+  if (!number || *number >= arguments.size()) {
+    return at_column(path.column, arguments.empty() ? "the probe has no arguments"
+                                                    : "the probe has arg1 to arg" +
+                                                          std::to_string(arguments.size()) +
+                                                          ", and registers (as regs.di)");
+  }
+  if (!arguments[*number].is_known) {
+    return at_column(path.column, path.root + " of the probe is in a form that is not read");
+  }
+  return fetch_of(arguments[*number]);
 }
 
 // The arguments of the System V ABI: six in registers, the others above the return address.
@@ -315,6 +331,9 @@ Result<HitValue> CallNames::user_argument(const FieldPath& path, TextRule text) 
   Result<Fetch> fetch = Fetch{};
   if (path.root == kRegisterRoot) {
     fetch = resolve_register(path, text);
+  } else if (probe_arguments_ != nullptr) {
+    fetch = probe_argument(path);
+    if (fetch) fetch = follow_words(std::move(*fetch), path, 0, text);
   } else {
     const std::optional<std::size_t> number = argument_number(path.root);
     if (!number || *number >= kMostUserArguments) {

@@ -17,6 +17,7 @@
 #include "lib/instrument/instrument.h"
 #include "lib/instrument/point_record.h"
 #include "lib/instrument/program_builder.h"
+#include "lib/instrument/user_file.h"
 #include "lib/instrument/value_range.h"
 #include "lib/query/expression.h"
 #include "lib/query/field_path.h"
@@ -53,15 +54,18 @@ class CallNames {
   enum class Place : std::uint8_t { function, instruction, user };
 
   // record: of a tracepoint; nullptr: it has none. values: those that are recorded, which say the
-  // types of numbers in user programs.
+  // types of numbers in user programs. probe_arguments: of a user program's probe; nullptr: it is
+  // none.
   CallNames(const Btf& btf, const Prototype& function, const ArgumentLayout& layout, Place place,
-            const PointRecord* record, std::span<const FetchedValue> values)
+            const PointRecord* record, std::span<const FetchedValue> values,
+            const std::vector<UserArgument>* probe_arguments)
       : btf_(btf),
         function_(function),
         layout_(layout),
         place_(place),
         record_(record),
-        values_(values) {}
+        values_(values),
+        probe_arguments_(probe_arguments) {}
 
   const Btf& btf() const { return btf_; }
   // Returns the value with this name or path. Error (usage): there is none.
@@ -78,6 +82,7 @@ class CallNames {
   bool may_be_text(const HitValue& value) const;
 
  private:
+  Result<Fetch> probe_argument(const FieldPath& path) const;
   Result<HitValue> user_argument(const FieldPath& path, TextRule text) const;
   // Gives a number of a user program the type that is said of it.
   HitValue with_type(HitValue value, const FieldPath& path) const;
@@ -88,6 +93,7 @@ class CallNames {
   const Place place_;
   const PointRecord* record_;
   const std::span<const FetchedValue> values_;
+  const std::vector<UserArgument>* const probe_arguments_;
 };
 
 struct HitTest {

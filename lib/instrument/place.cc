@@ -28,6 +28,7 @@ constexpr PlaceForm kPlaceForms[] = {
     {"block", Place::Kind::block, "block:FUNCTION:NUMBER"},
     {"mod", Place::Kind::module_probe, "mod:MODULE:PROBE"},
     {"user", Place::Kind::user_function, "user:FILE:FUNCTION[:entry]"},
+    {"usdt", Place::Kind::user_probe, "usdt:FILE:[PROVIDER:]PROBE"},
 };
 
 // A part of the place between colons.
@@ -63,7 +64,7 @@ class PlaceParser {
 
  private:
   static constexpr const char* kOfKinds =
-      "a place begins with call:, fn:, tp:, sys:, at:, block:, mod: or user:";
+      "a place begins with call:, fn:, tp:, sys:, at:, block:, mod:, user: or usdt:";
 
   Error no_kind(std::string_view name) const {
     const std::string kinds = kOfKinds;
@@ -78,7 +79,9 @@ class PlaceParser {
   Status rest(const PlaceForm& kind, std::size_t from) {
     std::vector<Piece> pieces = split(from, ':');
     if (place_.kind == Place::Kind::instruction) return instruction(kind, from);
-    if (place_.kind == Place::Kind::user_function) return user(kind, pieces);
+    if (place_.kind == Place::Kind::user_function || place_.kind == Place::Kind::user_probe) {
+      return user(kind, pieces);
+    }
     if (place_.kind == Place::Kind::function && pieces.size() > 1) take_point(pieces);
     const bool has_group = pieces.size() == 2;
     if (pieces.size() > 2 || has_group != wants_group(has_group)) return form(kind);
@@ -152,6 +155,7 @@ class PlaceParser {
       case Place::Kind::system_call:
         return "a system call";
       case Place::Kind::module_probe:
+      case Place::Kind::user_probe:
         return "a probe";
       default:
         return "a function";
@@ -206,10 +210,18 @@ class PlaceParser {
   // The path may have colons in it; the last one ends it.
   Status user(const PlaceForm& kind, std::vector<Piece>& pieces) {
     place_.point = Place::Point::entry;
-    if (pieces.size() > 2 && pieces.back().text == "entry") pieces.pop_back();
+    const bool is_function = place_.kind == Place::Kind::user_function;
+    if (is_function && pieces.size() > 2 && pieces.back().text == "entry") pieces.pop_back();
     if (pieces.size() < 2) return form(kind);
+    const Piece list = pieces.back();
+    pieces.pop_back();
+    if (place_.kind == Place::Kind::user_probe && pieces.size() > 1 &&
+        pieces.back().text.find('/') == std::string_view::npos) {
+      place_.provider = pieces.back().text;
+      pieces.pop_back();
+    }
     const Piece& first = pieces.front();
-    const std::size_t length = pieces.back().column - first.column - 1;
+    const std::size_t length = pieces.back().column + pieces.back().text.size() - first.column;
     place_.group = text_.substr(first.column - column_, length);
     if (place_.group.empty()) {
       return at_column(first.column, "the name of a program or library is missing");
@@ -218,7 +230,7 @@ class PlaceParser {
       return at_column(first.column,
                        in_quotes(place_.group) + " is no name and no path that begins with \"/\"");
     }
-    return names(pieces.back());
+    return names(list);
   }
 
   std::string_view text_;

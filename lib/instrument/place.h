@@ -10,6 +10,7 @@
 //   mod:MODULE:NAMES                 a module's own probes; MODULE may be a pattern, or the path of
 //                                    the module's file, which has a "/" in it
 //   user:FILE:NAMES[:entry]          functions of a program or a library
+//   usdt:FILE:[PROVIDER:]NAMES       probes that it brings along (USDT)
 //
 // FILE is a path, the name of a program in $PATH, or that of a library (libc.so.6).
 // NAMES are patterns (`*`, `?`) with commas between; "!" before one leaves out what fits it.
@@ -43,6 +44,7 @@ struct Place {
     block,
     module_probe,
     user_function,
+    user_probe,
   };
   enum class Point : std::uint8_t { both, entry, exit };
 
@@ -50,6 +52,7 @@ struct Place {
   // Module or its file, the tracepoints' system, a program's or library's file; empty: any module.
   std::string group;
   NameSet names;
+  std::string provider;       // of a program's probes; empty: any
   Point point = Point::both;  // of functions
   std::uint64_t number = 0;   // the instruction's offset (bytes), the block's number
 

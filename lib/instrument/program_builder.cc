@@ -65,8 +65,37 @@ Fetch ProgramBuilder::push_address(const Fetch& operand) {
   return address;
 }
 
+// What begins at none of the hit's words. The stack has it then, and `operand` continues from
+// there.
+Fetch ProgramBuilder::push_begin(const Fetch& operand) {
+  fkt_insn insn{};
+  insn.op = FKT_OP_PUSH;
+  if (operand.indexed) {
+    insn.index = operand.indexed->word;
+    insns_.push_back(insn);
+    fkt_insn shift{};
+    shift.op = FKT_OP_SHL;
+    shift.how = FKT_FROM_CONST;
+    shift.value = operand.indexed->shift;
+    insns_.push_back(shift);
+    insn.op = FKT_OP_ADD;
+    insn.index = operand.index;
+    if (operand.indexed->has_base) insns_.push_back(insn);
+  } else {
+    insn.how = FKT_FROM_CONST;
+    insn.value = operand.constant;
+    insns_.push_back(insn);
+  }
+  Fetch rest = operand;
+  rest.indexed.reset();
+  rest.from = FKT_FROM_POP;
+  rest.index = 0;
+  return rest;
+}
+
 void ProgramBuilder::add(const fkt_insn& insn, const Fetch& operand) {
   if (operand.text_base) return add(insn, push_address(operand));
+  if (operand.indexed || operand.from == FKT_FROM_CONST) return add(insn, push_begin(operand));
   Fetch pointer;
   pointer.from = operand.from;
   pointer.index = operand.index;

@@ -75,6 +75,7 @@ class ProgramBuilder {
 
  private:
   Fetch push_address(const Fetch& operand);
+  Fetch push_begin(const Fetch& operand);
 
   std::vector<fkt_insn> insns_;
   std::vector<std::string> texts_;

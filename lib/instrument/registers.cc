@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lib/base/suggest.h"
+#include "lib/instrument/scanner.h"
 #include "lib/query/expression.h"
 
 namespace fkt {
@@ -41,6 +42,7 @@ Result<Fetch> follow_words(Fetch start, const FieldPath& path, std::size_t first
     }
     if (step.index > kMostIndex) return at_column(step.column, "too far away");
     if (fetch.load != 0) fetch.pointers.push_back(fetch.offset);
+    fetch.left = fetch.right = 0;
     fetch.offset = static_cast<std::int32_t>(step.index) * kWordBytes;
     fetch.load = kWordBytes;
   }

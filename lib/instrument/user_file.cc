@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <tuple>
 
@@ -15,6 +16,8 @@
 namespace fkt {
 namespace {
 
+constexpr unsigned kProbeNote = 3;
+constexpr std::string_view kProbeOwner = "stapsdt";
 constexpr const char* kDebugFolder = "/usr/lib/debug/.build-id/";
 
 struct EndElf {
@@ -79,9 +82,10 @@ class UserFile::Reader {
   }
 
  private:
-  // A part of the file that is mapped as code.
+  // A part of the file that is mapped.
   struct Segment {
     std::uint64_t address = 0, offset = 0, bytes = 0;
+    bool is_code = false;
   };
 
   Error wrong(const std::string& what) const {
@@ -94,8 +98,9 @@ class UserFile::Reader {
     for (std::size_t i = 0; i < count; i++) {
       GElf_Phdr segment;
       if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr) continue;
-      if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
-        code_.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz});
+      if (segment.p_type == PT_LOAD) {
+        segments_.push_back(
+            {segment.p_vaddr, segment.p_offset, segment.p_filesz, (segment.p_flags & PF_X) != 0});
       }
     }
   }
@@ -103,15 +108,21 @@ class UserFile::Reader {
   void read_sections(Elf* elf) {
     std::size_t names = 0;
     elf_getshdrstrndx(elf, &names);
+    std::optional<std::uint64_t> base;
+    Elf_Scn* probes = nullptr;
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
       GElf_Shdr header;
       if (gelf_getshdr(section, &header) == nullptr) continue;
       const char* const name = elf_strptr(elf, names, header.sh_name);
-      if (name != nullptr && std::string_view(name) == ".gopclntab") file_.moves_stacks_ = true;
+      const std::string_view called = name == nullptr ? "" : name;
+      if (called == ".gopclntab") file_.moves_stacks_ = true;
+      if (called == ".stapsdt.base") base = header.sh_addr;
+      if (called == ".note.stapsdt" && header.sh_type == SHT_NOTE) probes = section;
       if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) {
         read_symbols(elf, section, header);
       }
     }
+    if (probes != nullptr) read_probes(probes, base);
   }
 
   void read_symbols(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) {
@@ -132,12 +143,63 @@ class UserFile::Reader {
   void add(std::string_view name, std::uint64_t address, bool chooses) {
     name = name.substr(0, name.find('@'));
     if (name.empty()) return;
-    for (const Segment& segment : code_) {
-      if (address < segment.address || address - segment.address >= segment.bytes) continue;
-      file_.functions_.push_back(
-          {std::string(name), address - segment.address + segment.offset, chooses});
-      return;
+    const std::optional<std::uint64_t> offset = offset_of(address, true);
+    if (offset) file_.functions_.push_back({std::string(name), *offset, chooses});
+  }
+
+  // Returns where in the file what is at this address is; nothing: it is not there.
+  std::optional<std::uint64_t> offset_of(std::uint64_t address, bool is_code) const {
+    for (const Segment& segment : segments_) {
+      if (segment.is_code != is_code || address < segment.address ||
+          address - segment.address >= segment.bytes) {
+        continue;
+      }
+      return address - segment.address + segment.offset;
     }
+    return std::nullopt;
+  }
+
+  void read_probes(Elf_Scn* section, std::optional<std::uint64_t> base) {
+    Elf_Data* const data = elf_getdata(section, nullptr);
+    if (data == nullptr) return;
+    GElf_Nhdr note;
+    std::size_t name = 0, text = 0;
+    for (std::size_t at = 0; (at = gelf_getnote(data, at, &note, &name, &text)) != 0;) {
+      const std::string_view bytes(static_cast<const char*>(data->d_buf), data->d_size);
+      if (note.n_type == kProbeNote && bytes.substr(name).starts_with(kProbeOwner)) {
+        add_probe(bytes.substr(text, note.n_descsz), base);
+      }
+    }
+  }
+
+  // base: where the section is by which addresses are corrected that a later link has moved.
+  void add_probe(std::string_view note, std::optional<std::uint64_t> base) {
+    std::uint64_t
+        addresses[3];  // of the probe, of that section when it was compiled, of its counter
+    if (note.size() < sizeof addresses) return;
+    std::memcpy(addresses, note.data(), sizeof addresses);
+    note.remove_prefix(sizeof addresses);
+    const std::uint64_t moved = base ? *base - addresses[1] : 0;
+    UserProbe probe;
+    std::string_view texts[3];
+    for (std::string_view& text : texts) {
+      const std::size_t end = note.find('\0');
+      if (end == note.npos) return;
+      text = note.substr(0, end);
+      note.remove_prefix(end + 1);
+    }
+    const std::optional<std::uint64_t> offset = offset_of(addresses[0] + moved, true);
+    if (!offset || texts[1].empty()) return;
+    probe.provider = texts[0];
+    probe.name = texts[1];
+    probe.offset = *offset;
+    if (addresses[2] != 0) {
+      const std::optional<std::uint64_t> counter = offset_of(addresses[2] + moved, false);
+      if (!counter) return;
+      probe.counter = *counter;
+    }
+    probe.arguments = parse_user_arguments(texts[2]);
+    file_.probes_.push_back(std::move(probe));
   }
 
   // The sections of that file have no contents, but its symbols are those of this one.
@@ -166,10 +228,17 @@ class UserFile::Reader {
       std::for_each(at, next, [&](UserFunction& function) { function.chooses = chooses; });
       at = next;
     }
+    // The file of the debug symbols may have the notes, too.
+    const auto place = [](const UserProbe& probe) {
+      return std::tie(probe.name, probe.provider, probe.offset);
+    };
+    std::ranges::sort(file_.probes_, {}, place);
+    const auto [same, behind] = std::ranges::unique(file_.probes_, {}, place);
+    file_.probes_.erase(same, behind);
   }
 
   UserFile& file_;
-  std::vector<Segment> code_;
+  std::vector<Segment> segments_;
 };
 
 std::string_view UserFile::name() const {

@@ -2,7 +2,10 @@
 // Programs and libraries whose functions instruments are on: found by name, and read (ELF).
 #pragma once
 
+#include <fkt/call_hit.h>
+
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +13,7 @@
 
 #include "lib/base/result.h"
 #include "lib/base/unique_fd.h"
+#include "lib/instrument/fetch.h"
 
 namespace fkt {
 
@@ -21,6 +25,32 @@ struct UserFunction {
   // A library may have an older version of the same name that is a plain function.
   bool chooses = false;
 };
+
+// Where an argument of a probe is: "-4@112(%rsp)", "8@%rbp", "4@$5".
+struct UserArgument {
+  std::uint8_t bits = 64;
+  bool is_signed = false;
+  bool is_memory = false;             // at `constant` behind the registers
+  std::optional<fkt_register> base;   // without is_memory: the value itself
+  std::optional<fkt_register> index;  // of memory; is_memory is set
+  std::uint8_t shift = 0;  // of the index; without is_memory: of the value in the register
+  std::int64_t constant = 0;
+  bool is_known = true;  // false: in a form that is not read here
+};
+
+// A place at which a program has a probe (USDT).
+struct UserProbe {
+  std::string provider, name;
+  std::uint64_t offset = 0;   // in the file (bytes)
+  std::uint64_t counter = 0;  // likewise, of its counter of those who record it; 0: it has none
+  std::vector<UserArgument> arguments;
+};
+
+// How a program reads the argument from the registers of a hit. Precondition: it is known.
+Fetch fetch_of(const UserArgument& argument);
+
+// Parses the arguments of a probe as its note has them: "8@%rbp -4@%eax".
+std::vector<UserArgument> parse_user_arguments(std::string_view text);
 
 class UserFile {
  public:
@@ -34,6 +64,8 @@ class UserFile {
   int fd() const { return fd_.get(); }
   // Sorted by name, then by offset; each pair of both stands there once.
   std::span<const UserFunction> functions() const { return functions_; }
+  // Of all providers, by name; a probe has several places if the compiler repeats its code.
+  std::span<const UserProbe> probes() const { return probes_; }
   // Its functions have stacks that they move (Go): the kernel cannot see their returns.
   bool moves_stacks() const { return moves_stacks_; }
 
@@ -43,6 +75,7 @@ class UserFile {
   std::string path_;
   UniqueFd fd_;
   std::vector<UserFunction> functions_;
+  std::vector<UserProbe> probes_;
   bool moves_stacks_ = false;
 };
 

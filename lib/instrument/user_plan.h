@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Selects the functions of a program or a library for an instrument, with their programs.
+// Selects the functions or probes of a program or a library for an instrument, with their programs.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@ namespace fkt {
 
 struct UserPlan {
   struct Taken {
-    std::uint64_t offset = 0;  // in the file
-    std::string name;          // "libc.so.6:malloc"
+    std::uint64_t offset = 0, counter = 0;  // in the file; counter: 0: it has none
+    std::string name;                       // "libc.so.6:malloc"
+    std::size_t programs = 0;               // index
   };
   struct LeftOut {
     std::string name, reason;
@@ -23,7 +24,7 @@ struct UserPlan {
 
   std::vector<Taken> taken;
   std::vector<LeftOut> left_out;
-  CallPrograms programs;  // of every place
+  std::vector<CallPrograms> programs;
 };
 
 struct UserPlanSources {
@@ -31,12 +32,12 @@ struct UserPlanSources {
   std::string shown;  // the file's name in those of the places
   double ticks_per_second = 1e9;
   const FlagNames& flags = FlagNames::none();  // of all instruments
-  std::size_t most = 0;                        // functions
+  std::size_t most = 0;                        // places
 };
 
-// Precondition: the instrument's place is of kind user_function. Where several functions
-// begin at one offset of the file, the first name is taken. Error (usage): no function fits, none
-// that fits can be taken, or too many can.
+// Precondition: the instrument's place is of kind user_function or user_probe. Of functions at the
+// same place in the file, the first one is taken. Error (usage): none fits, none that fits can be
+// taken, or too many can.
 Result<UserPlan> plan_user(const Instrument& instrument, const UserPlanSources& sources);
 
 }  // namespace fkt

@@ -64,6 +64,15 @@ TEST_CASE("places") {
   const Place library = made("user:libc.so.6:mallo?:entry").place;
   CHECK(library.group == "libc.so.6");
   CHECK(library.names.patterns == Names{"mallo?"});
+  CHECK(library.point == Place::Point::entry);
+  CHECK(made("user:libc.so.6:exit").place.names.patterns == Names{"exit"});
+  CHECK(made("user:/x:f").place.point == Place::Point::entry);
+  const Place probe = made("usdt:/opt/a:b/x:python:gc__*,!gc__done").place;
+  CHECK(probe.kind == Place::Kind::user_probe);
+  CHECK(probe.group == "/opt/a:b/x");
+  CHECK(probe.provider == "python");
+  CHECK(probe.names.has("gc__start"));
+  CHECK(made("usdt:python3:gc__start").place.provider.empty());
 }
 
 TEST_CASE("values, condition and action") {
@@ -126,7 +135,8 @@ TEST_CASE("names and forms of values") {
 }
 
 TEST_CASE("a wrong place") {
-  const std::string kinds = "a place begins with call:, fn:, tp:, sys:, at:, block:, mod: or user:";
+  const std::string kinds =
+      "a place begins with call:, fn:, tp:, sys:, at:, block:, mod:, user: or usdt:";
   CHECK(refusal("") == "column 1: no place: " + kinds);
   CHECK(refusal("vfs_read") == "column 1: \"vfs_read\" is no place: " + kinds);
   CHECK(refusal(" cal:x") ==

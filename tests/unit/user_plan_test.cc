@@ -24,6 +24,23 @@ __attribute__((noipa, used)) int fkt_test_first(int x) {
 __attribute__((noipa, used)) int fkt_test_second(int x) {
   return x * 3;
 }
+// What a probe of this program asks, and the probe, as sys/sdt.h makes them.
+__attribute__((section(".probes"), used)) volatile unsigned short fkt_test_asked = 0x5eed;
+__attribute__((noipa, used)) void fkt_test_probe(int x) {
+  asm volatile(
+      "990: nop\n"
+      ".pushsection .note.stapsdt,\"\",\"note\"\n"
+      ".balign 4\n"
+      ".4byte 992f-991f, 994f-993f, 3\n"
+      "991: .asciz \"stapsdt\"\n"
+      "992: .balign 4\n"
+      "993: .8byte 990b, 0, fkt_test_asked\n"
+      ".asciz \"fkt\"\n"
+      ".asciz \"test\"\n"
+      ".asciz \"-4@%0 8@16(%%rsp) 4f@%%xmm0\"\n"
+      "994: .balign 4\n"
+      ".popsection" ::"r"(x));
+}
 }
 
 namespace {
@@ -60,7 +77,7 @@ std::vector<__u64> user_words(const std::string& values_and_condition,
   const Result<UserPlan> plan =
       user_plan("user:x:fkt_test_first" + values_and_condition, this_program());
   REQUIRE(plan);
-  const fkt_program& program = plan->programs.entry.program();
+  const fkt_program& program = plan->programs[0].entry.program();
   std::vector<__u64> words(program.words);
   fkt_emitted out{words.data(), 0, 0};
   if (fkt_program_run(&program, registers.data(), &out, read_own_memory, without_context) !=
@@ -88,11 +105,11 @@ std::string made_cache(std::string_view before) {
 }  // namespace
 
 TEST_CASE("functions of a program are where its code is") {
-  const Result<UserPlan> plan = user_plan("user:x:fkt_test_*,!*second", this_program());
+  const Result<UserPlan> plan = user_plan("user:x:fkt_test_*,!*second,!*probe", this_program());
   REQUIRE(plan);
   REQUIRE(plan->taken.size() == 1);
   CHECK(plan->taken[0].name == "x:fkt_test_first");
-  CHECK(plan->programs.entry.program().insns == 0);
+  CHECK(plan->programs[0].entry.program().insns == 0);
   std::ifstream file("/proc/self/exe", std::ios::binary);
   file.seekg(static_cast<std::streamoff>(plan->taken[0].offset));
   char code[8];
@@ -106,8 +123,8 @@ TEST_CASE("functions of programs that cannot be recorded") {
         "/proc/self/exe has no function \"fkt_test_frist\"; did you mean \"fkt_test_first\"?");
   CHECK(no_user_plan("user:x:fkt_test_nothing_*") ==
         "\"user:x:fkt_test_nothing_*\": no function of /proc/self/exe fits");
-  CHECK(no_user_plan("user:x:fkt_test_*", 1) ==
-        "\"user:x:fkt_test_*\": 2 functions fit: too many (at most 1)");
+  CHECK(no_user_plan("user:x:fkt_test_*st,*_second", 1) ==
+        "\"user:x:fkt_test_*st,*_second\": 2 functions fit: too many (at most 1)");
   CHECK(no_user_plan("user:x:fkt_test_first(x)")
             .ends_with("column 23: of a program's function only arg1 to arg12 and registers (as "
                        "regs.di) are known"));
@@ -155,6 +172,81 @@ TEST_CASE("values of a user function's entry") {
   CHECK(user_words("(arg1) if arg1 == -1", registers).empty());
   CHECK(user_words("(arg7) if arg2[0] == 7 && arg2[1] ~ \"a text*\"", registers) == Words{107});
   CHECK(user_words("(arg7) if arg2[1] == \"another\"", registers).empty());
+}
+
+TEST_CASE("probes of a program are where its notes say") {
+  const Result<UserPlan> plan = user_plan("usdt:x:te*", this_program());
+  REQUIRE(plan);
+  REQUIRE(plan->taken.size() == 1);
+  const UserPlan::Taken& taken = plan->taken[0];
+  CHECK(taken.name == "x:test");
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  const auto byte_at = [&](std::uint64_t offset) {
+    file.seekg(static_cast<std::streamoff>(offset));
+    return file.get();
+  };
+  CHECK(byte_at(taken.offset) == 0x90);
+  CHECK(byte_at(taken.counter) == 0xed);
+  CHECK(byte_at(taken.counter + 1) == 0x5e);
+  // All arguments that are known.
+  const CallPrograms& programs = plan->programs[taken.programs];
+  REQUIRE(programs.fields.size() == 2);
+  CHECK(programs.fields[1].name == "arg2");
+  CHECK(programs.entry.program().words == 2);
+  CHECK(programs.exit.program().insns == 0);
+  CHECK(user_plan("usdt:x:fkt:test if arg1 > 0", this_program()));
+  CHECK(user_plan("usdt:x:test(regs.di, arg2[1]) do stack", this_program()));
+  CHECK(no_user_plan("usdt:x:other:*") == "\"usdt:x:other:*\": no probe of /proc/self/exe fits");
+  CHECK(no_user_plan("usdt:x:tset") ==
+        "/proc/self/exe has no probe \"tset\"; did you mean \"test\"?");
+  CHECK(no_user_plan("usdt:x:test(arg4)").find("the probe has arg1 to arg3") != std::string::npos);
+  CHECK(no_user_plan("usdt:x:test(arg3)").find("in a form that is not read") != std::string::npos);
+  CHECK(no_user_plan("usdt:x:test ret").find("no return value") != std::string::npos);
+}
+
+TEST_CASE("arguments of programs' probes") {
+  const std::uint32_t memory[] = {0xffffffff, 0x80000001, 3, 4};
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  std::array<__u64, FKT_REGISTERS> registers{};
+  registers[FKT_REGISTER_AX] = 0x1122334455667788;
+  registers[FKT_REGISTER_BX] = address;
+  registers[FKT_REGISTER_R12] = 2;
+  const auto value = [&](std::string_view text) {
+    const std::vector<UserArgument> arguments = parse_user_arguments(text);
+    REQUIRE(arguments.size() == 1);
+    REQUIRE(arguments[0].is_known);
+    ProgramBuilder builder;
+    builder.emit(fetch_of(arguments[0]), 0);
+    const Result<ProgramBlock> block = builder.finish(fkt_user_rules());
+    REQUIRE(block);
+    __u64 word = 0;
+    fkt_emitted out{&word, 0, 0};
+    CHECK(fkt_program_run(&block->program(), registers.data(), &out, read_own_memory,
+                          without_context) == FKT_RUN_KEEP);
+    return word;
+  };
+  CHECK(value("8@%rax") == 0x1122334455667788);
+  CHECK(value("-4@%eax") == 0x55667788);
+  CHECK(value("2@%ax") == 0x7788);
+  CHECK(value("-1@%al") == static_cast<__u64>(-0x78));
+  CHECK(value("1@%ah") == 0x77);
+  CHECK(value("4@$-1") == 0xffffffff);
+  CHECK(value("-4@$-1") == ~0ULL);
+  CHECK(value("-4@$0x10") == 16);
+  CHECK(value("-4@(%rbx)") == ~0ULL);
+  CHECK(value("4@4(%rbx)") == 0x80000001);
+  CHECK(value("-4@4(%rbx)") == 0xffffffff80000001);
+  CHECK(value("4@-4(%rbx,%r12,4)") == 0x80000001);
+  CHECK(value("4@2(%rbx,%r12)") == 0x80000001);
+  registers[FKT_REGISTER_R12] = address / 4;
+  CHECK(value("4@" + std::to_string(8 + address % 4) + "(,%r12,4)") == 3);
+  for (const char* const unknown : {"8@x(%rip)", "4f@%xmm0", "8@%st", "3@%eax", "8", "@%rax", "8@",
+                                    "8@(%rax", "8@()", "8@4(%rax,%rbx,3)", "8@5000000000(%rax)"}) {
+    INFO(unknown);
+    CHECK(!parse_user_arguments(unknown)[0].is_known);
+  }
+  CHECK(parse_user_arguments(" 8@%rbp  8@%r12 -4@%eax ").size() == 3);
+  CHECK(parse_user_arguments("").empty());
 }
 
 TEST_CASE("programs and libraries are found by name") {

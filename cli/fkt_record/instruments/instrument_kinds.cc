@@ -14,11 +14,15 @@ bool is_on_functions(const Instrument& instrument) {
 bool is_of_probes(const Instrument& instrument) {
   return instrument.place.kind == Place::Kind::module_probe;
 }
-bool is_of_user(const Instrument& instrument) {
-  return instrument.place.kind == Place::Kind::user_function;
+bool is_of_user(const Place& place) {
+  return place.kind == Place::Kind::user_function || place.kind == Place::Kind::user_probe;
 }
 bool needs_no_types(const Instrument& instrument) {
-  return is_of_probes(instrument) || is_of_user(instrument);
+  return is_of_probes(instrument) || is_of_user(instrument.place);
+}
+
+std::string shown_file(const Place& place) {
+  return place.group.substr(place.group.rfind('/') + 1);
 }
 
 bool is_trigger(const Instrument& instrument) {
@@ -38,10 +42,11 @@ Status check_instrument(const Instrument& instrument) {
   const Place::Kind kind = instrument.place.kind;
   if (!is_on_functions(instrument) && !needs_no_types(instrument) &&
       kind != Place::Kind::tracepoint && kind != Place::Kind::instruction) {
-    return unsupported(instrument,
-                       "only functions, tracepoints, instructions, modules' probes and programs' "
-                       "functions can be recorded (call:NAMES, fn:NAMES:entry, tp:SYSTEM:NAMES, "
-                       "at:FUNCTION+OFFSET, mod:MODULE:NAMES, user:FILE:NAMES)");
+    return unsupported(
+        instrument,
+        "only functions, tracepoints, instructions, modules' probes and programs' "
+        "functions and probes can be recorded (call:NAMES, fn:NAMES:entry, tp:SYSTEM:NAMES, "
+        "at:FUNCTION+OFFSET, mod:MODULE:NAMES, user:FILE:NAMES, usdt:FILE:NAMES)");
   }
   switch (instrument.action.kind) {
     case Action::Kind::record:

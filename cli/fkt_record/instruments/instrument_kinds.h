@@ -17,10 +17,13 @@ Status check_instrument(const Instrument& instrument);
 
 bool is_on_functions(const Instrument& instrument);
 bool is_of_probes(const Instrument& instrument);
-bool is_of_user(const Instrument& instrument);
+bool is_of_user(const Place& place);
 // Returns whether the kernel's own types and symbols say nothing of it.
 bool needs_no_types(const Instrument& instrument);
 // Returns whether its hits change what others do, and nothing is recorded of them.
 bool is_trigger(const Instrument& instrument);
+
+// What a program's or library's file is called in the names of its places: the last part of a path.
+std::string shown_file(const Place& place);
 
 }  // namespace fkt::record

@@ -144,6 +144,7 @@ class InstrumentSetup::Maker {
       case Place::Kind::instruction:
         return add_instruction(instrument, bit);
       case Place::Kind::user_function:
+      case Place::Kind::user_probe:
         return add_users(instrument, bit);
       case Place::Kind::call:
         return add_functions(instrument, CallSetup::Form::call, bit);
@@ -361,27 +362,24 @@ class InstrumentSetup::Maker {
     const Result<const UserFile*> file = made_.users_.file(instrument.place.group);
     if (!file) return Error{file.error().code, "-i: " + file.error().message};
     Result<UserPlan> plan = plan_user(instrument, {.file = **file,
-                                                   .shown = shown_name(instrument.place),
+                                                   .shown = shown_file(instrument.place),
                                                    .ticks_per_second = ticks_per_second_,
                                                    .flags = flags_,
                                                    .most = FKT_USERS_MOST});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
-    const Status has = has_values(instrument, plan->programs.fields, plan->taken.front().name);
-    if (!has) return has;
+    for (const UserPlan::Taken& taken : plan->taken) {
+      const Status has = has_values(instrument, plan->programs[taken.programs].fields, taken.name);
+      if (!has) return has;
+    }
     made_.users_.add(*plan, **file, next(), layer, numbering_.users, instrument.async);
     Part part = part_of(instrument);
-    part.of = "function";
+    part.of = instrument.place.kind == Place::Kind::user_probe ? "probe" : "function";
     part.places = plan->taken.size();
     part.left_out = left_out(std::move(plan->left_out));
-    const Status shaped = shape(instrument, plan->programs.measured, part);
+    const Status shaped = shape(instrument, plan->programs.front().measured, part);
     if (!shaped) return shaped;
     finish_part(instrument, std::move(part), layer);
     return Done{};
-  }
-
-  // The last part of a path; a name as it was typed.
-  static std::string shown_name(const Place& place) {
-    return place.group.substr(place.group.rfind('/') + 1);
   }
 
   Status add_points(const Instrument& instrument, fkt_layer layer) {

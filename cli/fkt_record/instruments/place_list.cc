@@ -55,10 +55,13 @@ class PlaceList {
     names.erase(end, last);
     const Result<std::map<std::string, std::string>> probes = probes_of(instrument.place);
     if (!probes) return probes.error();
+    Result<std::map<std::string, std::string>> user_probes = user_probes_of(instrument.place);
+    if (!user_probes) return user_probes.error();
+    user_probes->insert(probes->begin(), probes->end());
     for (const std::string& name : names) {
-      const auto probe = probes->find(name);
-      text +=
-          name + (probe != probes->end() ? probe->second : fields(instrument.place, name)) + '\n';
+      const auto probe = user_probes->find(name);
+      text += name +
+              (probe != user_probes->end() ? probe->second : fields(instrument.place, name)) + '\n';
     }
     if (is_verbose) add_ways(instrument, *setup, text);
     return Done{};
@@ -88,10 +91,39 @@ class PlaceList {
     return fields;
   }
 
+  // What programs' probes have, by their names; where one has several places, of the first one.
+  static Result<std::map<std::string, std::string>> user_probes_of(const Place& place) {
+    std::map<std::string, std::string> fields;
+    if (place.kind != Place::Kind::user_probe) return fields;
+    const Result<std::string> path = find_user_file(place.group, UserPaths::of_system());
+    if (!path) return path.error();
+    const Result<UserFile> file = UserFile::open(*path);
+    if (!file) return file.error();
+    for (const UserProbe& probe : file->probes()) {
+      fields.emplace(shown_file(place) + ':' + probe.name,
+                     " of " + probe.provider + '(' + probe_arguments(probe) + ')');
+    }
+    return fields;
+  }
+
+  static std::string probe_arguments(const UserProbe& probe) {
+    std::string text;
+    for (std::size_t i = 0; i < probe.arguments.size(); i++) {
+      const UserArgument& argument = probe.arguments[i];
+      if (i > 0) text += ", ";
+      text += "arg" + std::to_string(i + 1) + ':';
+      if (argument.is_known) {
+        text += (argument.is_signed ? 's' : 'u') + std::to_string(argument.bits);
+      } else {
+        text += '?';
+      }
+    }
+    return text;
+  }
+
   // What the place has; empty: the kernel does not say.
   std::string fields(const Place& place, const std::string& name) {
-    if (place.kind == Place::Kind::instruction || place.kind == Place::Kind::user_function)
-      return {};
+    if (place.kind == Place::Kind::instruction || is_of_user(place)) return {};
     if (place.kind != Place::Kind::tracepoint) return arguments(name.substr(0, name.find(':')), 0);
     const Result<PointRecord> record = records_.find(place.group, name);
     return record ? fields_text(record->layout) : arguments(std::string(kCaller) + name, 1);

@@ -20,19 +20,22 @@ Result<const UserFile*> UserSetup::file(const std::string& name) {
 void UserSetup::add(const UserPlan& plan, const UserFile& file, std::uint16_t instrument,
                     unsigned layer, Numbers& numbers, const std::optional<AsyncPart>& async) {
   for (const UserPlan::Taken& taken : plan.taken) {
+    const CallPrograms& programs = plan.programs[taken.programs];
     places_.push_back({.offset = taken.offset,
-                       .counter = 0,
+                       .counter = taken.counter,
                        .file = file.fd(),
-                       .number = numbers.add(taken.name, plan.programs.fields, layer, async),
-                       .program = static_cast<std::uint16_t>(program_count_),
+                       .number = numbers.add(taken.name, programs.fields, layer, async),
+                       .program = static_cast<std::uint16_t>(program_count_ + taken.programs),
                        .instrument = instrument,
                        .how = FKT_USER_REACHED});
   }
-  for (const ProgramBlock* const block : {&plan.programs.entry, &plan.programs.exit}) {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&block->program());
-    programs_.insert(programs_.end(), bytes, bytes + block->bytes());
+  for (const CallPrograms& programs : plan.programs) {
+    for (const ProgramBlock* const block : {&programs.entry, &programs.exit}) {
+      const auto* const bytes = reinterpret_cast<const std::byte*>(&block->program());
+      programs_.insert(programs_.end(), bytes, bytes + block->bytes());
+    }
+    program_count_++;
   }
-  program_count_++;
 }
 
 Status UserSetup::finish() {
