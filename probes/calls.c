@@ -353,12 +353,10 @@ static u64 too_short_before;
 /* Whether hits of one of the function's instruments are seen here and now. */
 static bool is_any_on(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked)
 {
-	const struct fkt_call_more *more;
-	bool is_on = fkt_instrument_on(fkt_call_layer(slot));
-
-	for (more = asked->more; more && !is_on; more = more->ask.more)
-		is_on = fkt_instrument_on(fkt_call_layer(&more->slot));
-	return is_on;
+	for (; !fkt_instrument_on(fkt_call_layer(slot)); slot = &asked->more->slot, asked = &asked->more->ask)
+		if (!asked->more)
+			return false;
+	return true;
 }
 
 /* A function is entered. body: as in struct fkt_call. Returns whether its return is of interest. */
