@@ -27,7 +27,8 @@ using ElfHandle = std::unique_ptr<Elf, EndElf>;
 
 ElfHandle begin_elf(int fd) {
   elf_version(EV_CURRENT);
-  return ElfHandle(elf_begin(fd, ELF_C_READ_MMAP, nullptr));
+  // Not mapped: whoever may write the file could cut it off meanwhile.
+  return ElfHandle(elf_begin(fd, ELF_C_READ, nullptr));
 }
 
 // Returns where the file that has this program's debug symbols is installed; empty: it is not
