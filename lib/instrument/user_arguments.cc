@@ -71,10 +71,9 @@ class ArgumentParser {
   }
 
   bool size() {
-    int bytes = 0;
+    argument_.is_signed = take("-");
+    std::uint64_t bytes = 0;
     if (!number(bytes, text_)) return false;
-    argument_.is_signed = bytes < 0;
-    bytes = bytes < 0 ? -bytes : bytes;
     if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return false;
     argument_.bits = static_cast<std::uint8_t>(bytes * 8);
     return true;
