@@ -77,9 +77,10 @@ void add_options(Options& options) {
       "no module and no privileges")(
       "functions",
       "as --user-only, and also the functions of programs that are compiled with "
-      "-finstrument-functions")(",F", cli::values("PATTERN"),
-                                "with --functions: only these (sort*, 'Parser::*'), and what they "
-                                "call; can be given several times")(
+      "-finstrument-functions or -pg -mfentry")(
+      ",F", cli::values("PATTERN"),
+      "with --functions: only these (sort*, 'Parser::*'), and what they "
+      "call; can be given several times")(
       ",N", cli::values("PATTERN"), "with --functions: not these, nor what they call; likewise")(
       ",t", value("TIME"),
       "with --functions: only calls that take at least so long (ns, us, ms; seconds if bare)")(
