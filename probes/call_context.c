@@ -68,7 +68,10 @@ u32 fkt_lowest_stack(void)
 	return (u32)(READ_ONCE(lowest) + 1);
 }
 
-/* Asking changes it. Of CPUs that write at the same time one is forgotten: its stack may be reported once more. */
+/*
+ * Reading the minimum also updates it. If two CPUs update it at the same time one value is lost, and a stack that is as
+ * deep is reported once more.
+ */
 static u64 lowest_stack(void)
 {
 	const u64 before = READ_ONCE(lowest), left = stack_left();

@@ -180,7 +180,10 @@ FKT_USER_INLINE void fkt_user_write_to(struct fkt_user_thread *t, __u64 when, __
 	fkt_user_fill(t, head, fkt_word(clock, id, arg), words, n);
 }
 
-/* The same, now, and in whatever ring the thread has. Call it if fkt_user_recorded(). */
+/*
+ * Writes an event with the present time into the ring of the calling thread, which gets a ring if it has none. The
+ * caller has checked fkt_user_recorded().
+ */
 FKT_USER_INLINE void fkt_user_write(__u32 id, __u32 arg, const __u64 *words, unsigned int n)
 {
 	struct fkt_user_thread *t = fkt_user_self;

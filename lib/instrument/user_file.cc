@@ -27,7 +27,7 @@ using ElfHandle = std::unique_ptr<Elf, EndElf>;
 
 ElfHandle begin_elf(int fd) {
   elf_version(EV_CURRENT);
-  // Not mapped: whoever may write the file could cut it off meanwhile.
+  // Reads a copy: if the file were mapped and truncated by its owner, reading would raise SIGBUS.
   return ElfHandle(elf_begin(fd, ELF_C_READ, nullptr));
 }
 

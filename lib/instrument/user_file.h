@@ -41,8 +41,9 @@ struct UserArgument {
 // A place at which a program has a probe (USDT).
 struct UserProbe {
   std::string provider, name;
-  std::uint64_t offset = 0;   // in the file (bytes)
-  std::uint64_t counter = 0;  // likewise, of its counter of those who record it; 0: it has none
+  std::uint64_t offset = 0;  // in the file (bytes)
+  // File offset (bytes) of its semaphore, which counts the tracers that record it; 0: it has none.
+  std::uint64_t counter = 0;
   std::vector<UserArgument> arguments;
 };
 

@@ -313,7 +313,8 @@ UNSEEN void signals() {
   setitimer(ITIMER_REAL, &never, nullptr);
 }
 
-// Calls the function `plugin` of each library, one after the other at the same place.
+// Loads each library, calls its function `plugin` and unloads it, so that the next library gets the
+// same addresses.
 UNSEEN void plugins(char** paths) {
   for (; *paths != nullptr; paths++) {
     void* const library = dlopen(*paths, RTLD_NOW);

@@ -345,7 +345,7 @@ static void unwind_calls(uint64_t here, uint64_t to)
 		end_call(c);
 }
 
-/* Writes all ends. The calls themselves stay: somebody may still return from them. */
+/* Writes the end events of all calls. The calls stay in the list, because their functions may still return. */
 static void tell_ends(struct calls *c)
 {
 	uint32_t i;

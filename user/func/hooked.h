@@ -37,7 +37,10 @@ static __attribute__((noinline, cold)) void unhook_calls(uint64_t here)
 
 	if (!c)
 		return;
-	/* A call that another one goes on as, without an end of its own, has the same place; its address is the right one. */
+	/*
+	 * After a tail call two calls have the same place on the stack. The inner one has saved the hook as its return
+	 * address; the outer one, which has the real address, comes last here.
+	 */
 	for (i = c->depth; i > 0; i--) {
 		const struct call *call = &c->all[i - 1];
 

@@ -13,8 +13,9 @@ namespace fkt::record {
 // everybody.
 Result<std::string> available_functions();
 
-// The functions that the kernel lets nobody probe, a line each; empty if it does not tell: debugfs
-// is not mounted, or this user may not read it.
+// Returns the text of /sys/kernel/debug/kprobes/blacklist: functions in which no kprobe can be set,
+// one per line. Empty if the file cannot be read: debugfs is not mounted, or the user lacks the
+// right.
 std::string unprobed_functions();
 
 // The names of the folders in a folder of tracefs. Error (io): tracefs is not there.

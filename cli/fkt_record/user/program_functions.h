@@ -21,7 +21,7 @@ namespace fkt::record {
 // A file that a process has mapped, as /proc/PID/maps says it.
 struct Mapped {
   std::uint64_t begin = 0, end = 0, offset = 0;
-  std::string file;  // device, inode and path: the same in all processes that have it mapped
+  std::string file;  // device, inode and path; identifies the file in every process
   std::string path;
 };
 // Reads the lines of /proc/PID/maps; what is no file, or no code, is left out.
