@@ -398,6 +398,12 @@ Status read_functions(const Options& options, Request& r) {
       return usage(std::string(name) + ": only with --functions");
     }
   }
+  for (const char* name : {"-F", "-N"}) {
+    if (!options.has(name)) continue;
+    for (const std::string& pattern : options.texts(name)) {
+      if (pattern.empty()) return usage(std::string(name) + ": the pattern is empty");
+    }
+  }
   FunctionRules& rules = r.function_rules;
   rules.inside = options.texts("-F");
   rules.outside = options.texts("-N");

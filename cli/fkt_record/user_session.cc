@@ -132,7 +132,7 @@ void UserSession::tell_collected() const {
     cli::warn(counted(c.rings, "thread") + " had events");
   }
   for (const std::string& pattern : c.unmatched) {
-    cli::warn("no function that was called is " + pattern);
+    cli::warn("no function that was called fits \"" + pattern + "\"");
   }
   if (c.unfinished > 0) {
     cli::warn(counted(c.unfinished, "event") + " had not been finished when the thread ended");

@@ -12,7 +12,7 @@ namespace fkt::cli {
 
 struct HtmlFileRequest {
   std::uint64_t from = 0, to = 0;  // ticks of the recording's clock
-  std::uint64_t most_bytes = 5'000'000;
+  std::uint64_t most_bytes = 5 << 20;
 };
 
 // Returns the text of the file: the page, and as much detail of the stretch as fits. In this order

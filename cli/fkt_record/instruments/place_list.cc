@@ -22,8 +22,14 @@ constexpr double kTicksPerSecond = 1e9;
 
 constexpr std::string_view kCaller = "__traceiter_";  // calls the probes of a tracepoint
 
+// A program's file alone stands for all that it has: user:FILE is user:FILE:*.
+std::string with_names(const std::string& text) {
+  const bool is_user = text.starts_with("user:") || text.starts_with("usdt:");
+  return is_user && std::ranges::count(text, ':') == 1 ? text + ":*" : text;
+}
+
 Result<Instrument> parse_listed(const std::string& text) {
-  Result<Instrument> instrument = Instrument::parse(text);
+  Result<Instrument> instrument = Instrument::parse(with_names(text));
   if (!instrument) {
     return Error{ErrorCode::usage, "--list \"" + text + "\": " + instrument.error().message};
   }
