@@ -18,15 +18,16 @@ UNITY ?=
 
 # The release the module is built for: KDIR's, which need not be the running one.
 kernel_release = $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' '$(KDIR)/include/generated/utsrelease.h' 2>/dev/null),$(RELEASE))
+initramfs_dir = $(DESTDIR)/etc/initramfs-tools
 modules_dir = $(DESTDIR)/lib/modules/$(kernel_release)/extra
 tool_names = $(patsubst cli/%/main.cc,%,$(wildcard cli/fkt_*/main.cc))
 man_pages = $(wildcard man/*.1 man/*.3 man/*.4 man/*.5 man/*.7)
 cxx_sources = $(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
                          tests/bench/*.cc tests/browser/*.cc examples/*.cc examples/*/*.cc tests/user/*.cc)
-scripts = packaging/setup records/left-out .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/user/run tests/user/library tests/user/functions tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files web/build $(addprefix tests/vm/,run check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh) \
+scripts = packaging/setup packaging/initramfs/hook packaging/initramfs/init-top records/left-out .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/user/run tests/user/library tests/user/functions tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
-.PHONY: all help tools demo-tools module install install-tools uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
+.PHONY: all help tools demo-tools module install install-tools install-boot uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
         check-setup unit-tests check-sanitizers fuzz bench bench-readers lint lint-module format clean
 .DEFAULT_GOAL := all
 
@@ -79,6 +80,11 @@ install-tools: tools  ## the same without module and rule, for a machine that on
 	    install -D -m 644 completions/fkt.bash "$(DESTDIR)$(prefix)/share/bash-completion/completions/$$tool" || exit 1; done
 	@install -D -m 644 completions/_fkt '$(DESTDIR)$(prefix)/share/zsh/site-functions/_fkt'
 
+install-boot:  ## what records the machine's start, for initramfs-tools (man 7 fkt-boot)
+	@install -D -m 755 packaging/initramfs/hook '$(initramfs_dir)/hooks/fkt'
+	@install -D -m 755 packaging/initramfs/init-top '$(initramfs_dir)/scripts/init-top/fkt'
+	@if [ -z '$(DESTDIR)' ]; then echo 'make: update-initramfs -u makes an initramfs with it'; fi
+
 uninstall:  ## removes what install put there
 	@echo "make: removing FKT from $(DESTDIR)$(prefix) and $(modules_dir)"
 	@rm -f $(patsubst %,'$(DESTDIR)$(prefix)/bin/%',$(tool_names))
@@ -87,6 +93,7 @@ uninstall:  ## removes what install put there
 	@rm -rf '$(DESTDIR)$(prefix)/include/fkt' '$(DESTDIR)$(prefix)/lib/cmake/fkt' '$(DESTDIR)$(prefix)/share/fkt'
 	@rm -f '$(DESTDIR)$(prefix)'/lib/libfkt-user.so* '$(DESTDIR)$(prefix)/lib/libfkt-func.so' '$(DESTDIR)$(prefix)/lib/libfkt.a' '$(DESTDIR)$(prefix)/lib/pkgconfig/fkt.pc'
 	@rm -f '$(modules_dir)/fkt.ko' '$(modules_dir)/fkt_calls.ko' '$(modules_dir)/fkt_records.ko' '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
+	@rm -f '$(initramfs_dir)/hooks/fkt' '$(initramfs_dir)/scripts/init-top/fkt'
 	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; fi
 
 demo:  ## all set-up, then a recording of CMD='find /usr/share/doc' in the virtual machine

@@ -5,6 +5,7 @@
 #include <linux/rcupdate.h>
 
 #include "attach.h"
+#include "boot_config.h"
 #include "capture.h"
 #include "control.h"
 #include "filter.h"
@@ -16,6 +17,7 @@ static int __init fkt_init(void)
 {
 	int err;
 
+	fkt_boot_config_check();
 	err = fkt_attach_init();
 	if (err)
 		return err;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/base/messages.h"
+#include "cli/fkt_record/boot/boot_recorder.h"
 #include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
@@ -44,6 +45,19 @@ class KernelFunctions {
 };
 
 }  // namespace
+
+Result<std::string> boot_configuration() {
+  const Result<std::string> text = read_file(kBootParameter);
+  if (!text) return text.error();
+  const std::size_t begin = text->find_first_not_of(" \t\n");
+  if (begin == std::string::npos) {
+    return Error{ErrorCode::usage,
+                 "--from-boot: fkt.kft=\"...\" is not on the kernel's command line; give it, or "
+                 "--kft FILE, or -i"};
+  }
+  if ((*text)[begin] != '/') return std::string(kBootParameter);
+  return text->substr(begin, text->find_last_not_of(" \t\n") + 1 - begin);
+}
 
 Result<KftPlan> read_kft_plan(const std::string& path) {
   const Result<std::string> text = read_file(path == "-" ? "/dev/stdin" : path);

@@ -9,6 +9,10 @@
 
 namespace fkt::record {
 
+// The file with the configuration that the kernel's command line asks for: fkt.kft="TEXT", whose
+// file is the module's parameter, or fkt.kft=/PATH. Error: there is none.
+Result<std::string> boot_configuration();
+
 // path: "-" is standard input. Error: it cannot be read, or plan_kft() refuses it.
 Result<KftPlan> read_kft_plan(const std::string& path);
 

@@ -10,6 +10,7 @@
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
 #include "cli/base/units.h"
+#include "cli/fkt_record/boot/boot_recorder.h"
 #include "cli/fkt_record/engine_name.h"
 #include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
@@ -72,6 +73,11 @@ void add_options(Options& options) {
       "pid", value("PID"), "only this process, with all its threads; without COMMAND as -n")(
       "only", "only COMMAND and its descendants, from its execve on")(
       ",n", "spawn nothing: record until Ctrl-C or --duration")(
+      "from-boot",
+      "from an initramfs: record in the background, into a file in memory, until fkt_record "
+      "--boot; "
+      "without --kft and -i what fkt.kft=... on the kernel's command line says")(
+      "boot", "end what --from-boot began, and write it to the disk")(
       "user-only",
       "events of COMMAND and its descendants that use fkt/user.h, and nothing of the kernel: needs "
       "no module and no privileges")(
@@ -287,11 +293,15 @@ Status check_layers(const Request& r) {
 
 // Reads --kft: its triggers must be the first instruments.
 Status read_kft(const Options& options, Request& r) {
-  if (!options.has("kft")) return Done{};
+  const bool from_boot = options.has("from-boot") && !options.has("instrument");
+  if (!options.has("kft") && !from_boot) return Done{};
   if (options.has("flight") || options.has("when-full")) {
     return usage("--kft: the configuration says what happens when the buffer is full (overwrite)");
   }
-  const Result<KftPlan> plan = read_kft_plan(options.text("kft"));
+  const Result<std::string> path =
+      options.has("kft") ? Result<std::string>(options.text("kft")) : boot_configuration();
+  if (!path) return path.error();
+  const Result<KftPlan> plan = read_kft_plan(*path);
   if (!plan) return plan.error();
   if (!options.has("-k")) r.mask = 1ULL << FKT_L_PROCESS;
   return add_kft(*plan, r);
@@ -338,9 +348,12 @@ Status read_rest(const Options& options, Request& r) {
   if (options.has("-S")) r.system_map = options.text("-S");
   if (options.has("user")) r.user = options.text("user");
   r.output.replace = replace_rule(!options.has("-f"), options.has("force"));
+  if (r.output.to_remote() && r.boot == Request::Boot::end)
+    return usage("--boot: to a file, not to another machine");
   r.args = options.has("args");
   r.pairs = !options.has("no-pairs");
-  r.quiet = options.has("-q");
+  // Nobody reads a status line while the machine starts.
+  r.quiet = options.has("-q") || r.boot == Request::Boot::begin;
   r.summary = !r.quiet && !options.has("no-summary");
   r.verbose = options.has("-v");
   r.command = options.arguments();
@@ -371,7 +384,7 @@ Status check(const Options& options, Request& r) {
   if (r.command.empty() && options.has("user-only")) {
     return usage("--user-only: a COMMAND is needed (see --help)");
   }
-  if (!none && !pid && r.command.empty()) {
+  if (!none && !pid && r.command.empty() && r.boot == Request::Boot::none) {
     return usage("a COMMAND is needed, or -n to spawn nothing (see --help)");
   }
   if (!r.command.empty() && r.command.front().empty()) return usage("the COMMAND is empty");
@@ -380,7 +393,7 @@ Status check(const Options& options, Request& r) {
   if (r.when_full == Request::WhenFull::overwrite && r.size) {
     return usage("-s: a flight recorder keeps what its pages hold (see --flight)");
   }
-  if (r.quiet && r.verbose) return usage("-q and -v: only one of the two");
+  if (options.has("-q") && r.verbose) return usage("-q and -v: only one of the two");
   if (r.output.to_stdout() && isatty(STDOUT_FILENO)) {
     return usage("-f -: standard output is a terminal; send it to a file or a program");
   }
@@ -439,9 +452,38 @@ Status check_user(const Options& options, Request& r) {
   return Done{};
 }
 
+// Reads --from-boot and --boot, and what is not with them.
+Status read_boot(const Options& options, Request& r) {
+  const bool begins = options.has("from-boot"), ends = options.has("boot");
+  if (!begins && !ends) return Done{};
+  const std::string chosen = begins ? "--from-boot" : "--boot";
+  if (begins && ends) return usage("--from-boot and --boot: only one of the two");
+  if (!options.arguments().empty()) return usage(chosen + ": without a COMMAND");
+  r.boot = begins ? Request::Boot::begin : Request::Boot::end;
+  // What is recorded was said by --from-boot; what is for a command, or for other files, is for
+  // neither.
+  std::vector<const char*> others = {"pid",  "only",   "user-only", "functions",
+                                     "user", "rotate", "wait",      "token-file"};
+  if (begins) {
+    others.insert(others.end(), {"-f", "no-summary"});
+  } else {
+    others.insert(others.end(), {"-k", "also", "instrument", "kft", "args", "-n", "-S", "-s", "-p",
+                                 "-z", "flight", "when-full", "drain", "no-self", "no-pairs",
+                                 "clock", "duration", "sync"});
+  }
+  for (const char* name : others) {
+    if (options.has(name)) {
+      return usage(chosen + ": not with " + std::string(name[0] == '-' ? "" : "--") + name);
+    }
+  }
+  if (begins) r.output.file = kBootFile;
+  return Done{};
+}
+
 Result<Request> request_of(const Options& options) {
   Request r;
-  Status status = read_layers(options, r);
+  Status status = read_boot(options, r);
+  if (status) status = read_layers(options, r);
   if (status) status = read_numbers(options, r);
   if (status) status = read_kft(options, r);
   if (status) status = read_rest(options, r);

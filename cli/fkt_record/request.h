@@ -31,6 +31,9 @@ struct Request {
   std::chrono::nanoseconds wait = std::chrono::seconds(30);
   std::uint64_t mask = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
   bool args = false;
+  // Whether it begins in an initramfs and goes on in the background, or only ends that recording.
+  enum class Boot { none, begin, end };
+  Boot boot = Boot::none;
   bool user_only = false;               // without the kernel module
   bool functions = false;               // of programs that are compiled for it
   FunctionRules function_rules;         // which of them

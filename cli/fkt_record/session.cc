@@ -12,6 +12,7 @@
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
+#include "cli/fkt_record/boot/boot_recorder.h"
 #include "cli/fkt_record/end_screen.h"
 #include "cli/fkt_record/exit_status.h"
 #include "cli/fkt_record/instruments/module_watch.h"
@@ -55,12 +56,13 @@ void tell_missing(std::uint64_t missing) {
 class Session {
  public:
   Session(const Request& request, Recording& recording, const Signals& signals,
-          const Descendants& descendants, std::optional<Workload> workload)
+          const Descendants& descendants, std::optional<Workload> workload, BootRecorder* boot)
       : request_(request),
         recording_(recording),
         signals_(signals),
         descendants_(descendants),
-        workload_(std::move(workload)) {}
+        workload_(std::move(workload)),
+        boot_(boot) {}
 
   int run();
 
@@ -101,6 +103,7 @@ class Session {
   const Signals& signals_;
   const Descendants& descendants_;
   std::optional<Workload> workload_;
+  BootRecorder* const boot_;  // null: not from the machine's start
   Requests requests_;
   ModuleWatch modules_;
   std::optional<int> workload_status_;  // status of waitpid(2)
@@ -155,6 +158,7 @@ std::optional<int> Session::start() {
     }
   }
   recording_runs_ = true;
+  if (boot_) boot_->recording_runs();
   // A module may have come since the tracepoints were looked for.
   recording_.instruments().modules_changed();
   if (const Result<fkt_status> status = recording_.device().status()) {
@@ -255,6 +259,7 @@ void Session::take_answer() {
 
 void Session::look_at_share() {
   own_timer_.clear();
+  if (boot_) boot_->follow_root();
   const Result<fkt_status> status = recording_.device().status();
   const auto warning = status ? self_load_.look(*status) : std::nullopt;
   if (!warning) return;
@@ -360,6 +365,7 @@ void Session::end_recording() {
   const Status stopped = recording_.stop();
   recording_runs_ = false;
   status_line_.wipe();
+  if (boot_) boot_->follow_root();
   close_file(stopped);
 }
 
@@ -503,7 +509,7 @@ int Session::run() {
 
 }  // namespace
 
-int run_session(const Request& request) {
+int run_session(const Request& request, BootRecorder* boot) {
   std::string path;
   if (!request.command.empty()) {
     const Program program = find_program(request.command.front());
@@ -536,7 +542,8 @@ int run_session(const Request& request) {
     recording.discard();
     return failed(head.error());
   }
-  const int status = Session(request, recording, *signals, descendants, std::move(workload)).run();
+  const int status =
+      Session(request, recording, *signals, descendants, std::move(workload), boot).run();
   recording.release();
   return status;
 }

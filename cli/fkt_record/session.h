@@ -6,7 +6,10 @@
 
 namespace fkt::record {
 
+class BootRecorder;
+
 // Returns the exit status of fkt_record: the workload's, or kRecordingFailed (exit_status.h).
-int run_session(const Request& request);
+// boot: of a recorder that began in an initramfs; else null.
+int run_session(const Request& request, BootRecorder* boot = nullptr);
 
 }  // namespace fkt::record

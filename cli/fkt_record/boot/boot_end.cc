@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <fmt/core.h>
+
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
+#include "cli/fkt_record/boot/boot_recorder.h"
+#include "cli/fkt_record/end_screen.h"
+#include "cli/fkt_record/exit_status.h"
+#include "lib/base/mapped_file.h"
+#include "lib/base/os_error.h"
+#include "lib/format/clocks.h"
+#include "lib/format/file_writer.h"
+#include "lib/read/trace.h"
+
+namespace fkt::record {
+namespace {
+
+Error none_began() {
+  return {
+      ErrorCode::io,
+      "--boot: no recording began at this machine's start, or it was taken already (fkt-boot(7))"};
+}
+
+// Ends the recorder, if it has not ended by itself, and waits until its file is complete.
+Status end_recorder() {
+  const UniqueFd lock(::open(kBootLock, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!lock && errno == ENOENT) return none_began();
+  if (!lock) return os_failure(kBootLock);
+  struct flock held = {F_WRLCK, SEEK_SET, 0, 0, 0};
+  if (::fcntl(lock.get(), F_GETLK, &held) != 0) return os_failure(kBootLock);
+  if (held.l_type == F_UNLCK) return Done{};
+  if (held.l_pid <= 0) {
+    return Error{ErrorCode::io,
+                 "--boot: the recorder is not in this container; it must be ended outside of it"};
+  }
+  if (::kill(held.l_pid, SIGTERM) != 0) return os_failure("--boot: the recorder");
+  held = {F_RDLCK, SEEK_SET, 0, 0, 0};
+  while (::fcntl(lock.get(), F_SETLKW, &held) != 0) {
+    if (errno != EINTR) return os_failure(kBootLock);
+  }
+  return Done{};
+}
+
+Status copy_to(const MappedFile& from, const OutputPlan& plan) {
+  Result<Output> to = Output::open(plan);
+  if (!to) return to.error();
+  const Status written = write_all(to->fd(), from.bytes(), plan.file);
+  if (!written) {
+    to->discard();
+    return Error{written.error().code,
+                 written.error().message + "; the recording is still in " + kBootFile};
+  }
+  if (to->is_file() && ::fdatasync(to->fd()) != 0) return os_failure(plan.file);
+  return Done{};
+}
+
+// The moments as the kernel's log has them.
+void tell(const Trace& trace, const std::string& name) {
+  const TraceInfo& info = trace.info();
+  const std::uint64_t begin = recording_start(info);
+  // The clock is that of CLOCK_MONOTONIC, which began with the kernel.
+  const double from = static_cast<double>(info.clocks.start.mono_ns) / 1e9;
+  const std::uint64_t events = info.totals ? info.totals->events : 0;
+  const double seconds =
+      info.totals
+          ? static_cast<double>(ticks_to_ns(info.clocks, info.totals->stop_clock - begin)) / 1e9
+          : 0;
+  cli::warn(fmt::format("{}: {} events, from {:.6f} s to {:.6f} s of the kernel's clock", name,
+                        cli::with_commas(events), from, from + seconds));
+}
+
+}  // namespace
+
+int run_boot_end(const Request& request) {
+  const Status ended = end_recorder();
+  if (!ended) return failed(ended.error());
+  if (!std::filesystem::exists(kBootFile)) return failed(none_began());
+  const Result<MappedFile> file = MappedFile::open(kBootFile);
+  if (!file) return failed(file.error());
+  const Status copied = copy_to(*file, request.output);
+  if (!copied) return failed(copied.error());
+  if (request.output.to_stdout()) return cli::kDone;
+  const Result<Trace> trace = Trace::open(request.output.file);
+  if (!trace) return failed(trace.error());
+  std::error_code error;
+  std::filesystem::remove(kBootFile, error);
+  if (error) return failed(os_failure(kBootFile, error.value()));
+  if (!request.quiet) tell(*trace, request.output.file);
+  if (request.summary && trace->info().totals) {
+    show_end_screen(request.output.file, trace->info().totals->events);
+  }
+  return cli::kDone;
+}
+
+}  // namespace fkt::record
