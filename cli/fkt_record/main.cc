@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // fkt_record: records what the kernel does while a command runs or while the machine starts, or
 // what the command itself tells.
-#include "cli/fkt_record/boot/boot_recorder.h"
+#include "cli/fkt_record/boot_session.h"
 #include "cli/fkt_record/session.h"
 #include "cli/fkt_record/user_session.h"
 

@@ -3,28 +3,14 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
-
-#include "cli/base/messages.h"
-#include "cli/fkt_record/exit_status.h"
-#include "cli/fkt_record/session.h"
 #include "lib/base/os_error.h"
 
 namespace fkt::record {
 namespace {
 
 constexpr struct flock kWholeFile = {F_WRLCK, SEEK_SET, 0, 0, 0};
-
-// Leaves the terminal, and returns what the recording returned. Runs in a process of its own.
-int record_in_background(const Request& request, UniqueFd ready) {
-  ::setsid();
-  if (::chdir("/") != 0) return failed(os_failure("/"));
-  Result<BootRecorder> boot = BootRecorder::begin(std::move(ready));
-  return boot ? run_session(request, &*boot) : failed(boot.error());
-}
 
 }  // namespace
 
@@ -63,26 +49,6 @@ void BootRecorder::follow_root() const {
   if (own.st_dev == other.st_dev && own.st_ino == other.st_ino) return;
   const UniqueFd root(::openat(proc_.get(), "1/root", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (root && ::fchdir(root.get()) == 0) (void)!::chroot(".");
-}
-
-int run_from_boot(const Request& request) {
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(kBootFile).parent_path(), error);
-  int ends[2];
-  if (error || ::pipe2(ends, O_CLOEXEC) != 0) return failed(os_failure("/run/fkt"));
-  UniqueFd from(ends[0]), to(ends[1]);
-  const pid_t recorder = ::fork();
-  if (recorder < 0) return failed(os_failure("fork"));
-  if (recorder == 0) {
-    from.reset();
-    return record_in_background(request, std::move(to));
-  }
-  to.reset();
-  char runs = 0;
-  if (::read(from.get(), &runs, 1) == 1) return cli::kDone;
-  int status = 0;
-  ::waitpid(recorder, &status, 0);
-  return exit_status(status);
 }
 
 }  // namespace fkt::record

@@ -4,9 +4,6 @@
 // the file there.
 #pragma once
 
-#include <string_view>
-
-#include "cli/fkt_record/request.h"
 #include "lib/base/result.h"
 #include "lib/base/unique_fd.h"
 
@@ -39,10 +36,5 @@ class BootRecorder {
   UniqueFd ready_, lock_;
   UniqueFd proc_;  // /proc; it stays usable when it is moved to another root
 };
-
-// fkt_record --from-boot: returns when the recording runs, or cannot run, which is the exit status.
-int run_from_boot(const Request& request);
-// fkt_record --boot.
-int run_boot_end(const Request& request);
 
 }  // namespace fkt::record

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/boot_session.h"
+
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -12,6 +15,7 @@
 #include "cli/fkt_record/boot/boot_recorder.h"
 #include "cli/fkt_record/end_screen.h"
 #include "cli/fkt_record/exit_status.h"
+#include "cli/fkt_record/session.h"
 #include "lib/base/mapped_file.h"
 #include "lib/base/os_error.h"
 #include "lib/format/clocks.h"
@@ -20,6 +24,14 @@
 
 namespace fkt::record {
 namespace {
+
+// Leaves the terminal, and returns what the recording returned. Runs in a process of its own.
+int record_in_background(const Request& request, UniqueFd ready) {
+  ::setsid();
+  if (::chdir("/") != 0) return failed(os_failure("/"));
+  Result<BootRecorder> boot = BootRecorder::begin(std::move(ready));
+  return boot ? run_session(request, &*boot) : failed(boot.error());
+}
 
 Error none_began() {
   return {
@@ -76,6 +88,26 @@ void tell(const Trace& trace, const std::string& name) {
 }
 
 }  // namespace
+
+int run_from_boot(const Request& request) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(kBootFile).parent_path(), error);
+  int ends[2];
+  if (error || ::pipe2(ends, O_CLOEXEC) != 0) return failed(os_failure("/run/fkt"));
+  UniqueFd from(ends[0]), to(ends[1]);
+  const pid_t recorder = ::fork();
+  if (recorder < 0) return failed(os_failure("fork"));
+  if (recorder == 0) {
+    from.reset();
+    return record_in_background(request, std::move(to));
+  }
+  to.reset();
+  char runs = 0;
+  if (::read(from.get(), &runs, 1) == 1) return cli::kDone;
+  int status = 0;
+  ::waitpid(recorder, &status, 0);
+  return exit_status(status);
+}
 
 int run_boot_end(const Request& request) {
   const Status ended = end_recorder();

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Recording from the machine's start: its begin in an initramfs, and its end when there is a disk.
+#pragma once
+
+#include "cli/fkt_record/request.h"
+
+namespace fkt::record {
+
+// fkt_record --from-boot: returns when the recording runs, or cannot run, which is the exit status.
+int run_from_boot(const Request& request);
+// fkt_record --boot: the recorder's file is complete before it is moved.
+int run_boot_end(const Request& request);
+
+}  // namespace fkt::record
