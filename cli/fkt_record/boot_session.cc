@@ -72,19 +72,21 @@ Status copy_to(const MappedFile& from, const OutputPlan& plan) {
   return Done{};
 }
 
-// The moments as the kernel's log has them.
+// What was recorded, and from when to when by the clock of the kernel's log.
 void tell(const Trace& trace, const std::string& name) {
   const TraceInfo& info = trace.info();
-  const std::uint64_t begin = recording_start(info);
-  // The clock is that of CLOCK_MONOTONIC, which began with the kernel.
+  // CLOCK_MONOTONIC began with the kernel.
   const double from = static_cast<double>(info.clocks.start.mono_ns) / 1e9;
-  const std::uint64_t events = info.totals ? info.totals->events : 0;
-  const double seconds =
-      info.totals
-          ? static_cast<double>(ticks_to_ns(info.clocks, info.totals->stop_clock - begin)) / 1e9
-          : 0;
+  if (!info.totals) {
+    return cli::warn(
+        fmt::format("{}: recorded from {:.6f} s of the kernel's clock on; the recorder "
+                    "was killed, and the file has what was written until then",
+                    name, from));
+  }
+  const std::uint64_t ticks = info.totals->stop_clock - recording_start(info);
   cli::warn(fmt::format("{}: {} events, from {:.6f} s to {:.6f} s of the kernel's clock", name,
-                        cli::with_commas(events), from, from + seconds));
+                        cli::with_commas(info.totals->events), from,
+                        from + static_cast<double>(ticks_to_ns(info.clocks, ticks)) / 1e9));
 }
 
 }  // namespace

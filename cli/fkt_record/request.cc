@@ -76,7 +76,7 @@ void add_options(Options& options) {
       "from-boot",
       "from an initramfs: record in the background, into a file in memory, until fkt_record "
       "--boot; "
-      "without --kft and -i what fkt.kft=... on the kernel's command line says")(
+      "without --kft, -i and -k what fkt.kft=... on the kernel's command line says")(
       "boot", "end what --from-boot began, and write it to the disk")(
       "user-only",
       "events of COMMAND and its descendants that use fkt/user.h, and nothing of the kernel: needs "
@@ -293,7 +293,8 @@ Status check_layers(const Request& r) {
 
 // Reads --kft: its triggers must be the first instruments.
 Status read_kft(const Options& options, Request& r) {
-  const bool from_boot = options.has("from-boot") && !options.has("instrument");
+  const bool from_boot =
+      options.has("from-boot") && !options.has("instrument") && !options.has("-k");
   if (!options.has("kft") && !from_boot) return Done{};
   if (options.has("flight") || options.has("when-full")) {
     return usage("--kft: the configuration says what happens when the buffer is full (overwrite)");
