@@ -91,6 +91,7 @@ Status add_kft(const KftPlan& plan, Request& request) {
   if (plan.lasts) request.duration_ns = static_cast<std::uint64_t>(plan.lasts->count());
   request.begins_at = plan.begins_at;
   if (plan.overwrites) request.when_full = Request::WhenFull::overwrite;
+  if (plan.most_calls && !plan.overwrites) request.most_calls = plan.most_calls;
   return Done{};
 }
 

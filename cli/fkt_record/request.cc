@@ -26,6 +26,9 @@ namespace {
 
 constexpr const char* kDefaultLevel = "3";  // kDefaultGroupLevel
 constexpr std::uint64_t kMostKept = 1'000'000;
+// Of a call's event without values, which is followed by one of a switch now and then (bytes).
+constexpr std::uint64_t kCallBytes = 32;
+constexpr std::uint64_t kMostCallsKept = 1ULL << 32;
 constexpr std::uint32_t kLeastPow = 1, kMostPow = 16;  // the limits of the module
 
 using cli::Options;
@@ -305,6 +308,13 @@ Status read_kft(const Options& options, Request& r) {
   const Result<KftPlan> plan = read_kft_plan(*path);
   if (!plan) return plan.error();
   if (!options.has("-k")) r.mask = 1ULL << FKT_L_PROCESS;
+  if (plan->overwrites && plan->most_calls && !options.has("-p")) {
+    // They may all be of one CPU.
+    const auto cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+    const bool fits = *plan->most_calls <= kMostCallsKept;
+    r.pow_pages = fits ? pow_for(*plan->most_calls * kCallBytes * cpus) : 0;
+    if (r.pow_pages == 0) return usage("--kft: logentries: the buffer has no room for so many");
+  }
   return add_kft(*plan, r);
 }
 

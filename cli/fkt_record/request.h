@@ -42,6 +42,7 @@ struct Request {
   bool pairs = true;                    // store begin and end in one word if no event is between
   std::optional<std::uint64_t> size;    // bytes of pages; nothing: until the output is full
   std::optional<std::uint64_t> duration_ns;
+  std::optional<std::uint64_t> most_calls;  // recorded by instruments, at which it ends
   // Time since the machine's start (CLOCK_MONOTONIC) before which nothing begins.
   std::optional<std::chrono::nanoseconds> begins_at;
   // Time between calls of fdatasync(2); 0: never called.

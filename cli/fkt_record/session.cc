@@ -34,6 +34,7 @@ namespace {
 
 constexpr std::uint64_t kStatusPeriod = 500'000'000;  // ns
 constexpr std::uint64_t kOwnPeriod = 1'000'000'000;   // ns
+constexpr std::uint64_t kCallsPeriod = 50'000'000;    // ns
 
 // How often to look whether a recording of this duration has begun with a hit (ns): it ends so much
 // later at most.
@@ -72,6 +73,7 @@ class Session {
   Status make_timers();
   void wait_for_something();
   bool duration_is_over();
+  bool has_enough_calls();
   void take_signals();
   void take_signal(const signalfd_siginfo& info);
   void reap();
@@ -110,7 +112,7 @@ class Session {
   bool recording_runs_ = false;
   bool waits_for_hit_ = false;  // that begins the recording; until the duration's timer has seen it
   bool failed_ = false;
-  Timer status_timer_, duration_timer_, own_timer_;
+  Timer status_timer_, duration_timer_, own_timer_, calls_timer_;
   SelfLoad self_load_;
   StatusLine status_line_;
   std::chrono::steady_clock::time_point started_;
@@ -174,6 +176,11 @@ Status Session::make_timers() {
     if (!timer) return timer.error();
     duration_timer_ = std::move(*timer);
   }
+  if (request_.most_calls) {
+    Result<Timer> timer = Timer::make(kCallsPeriod, kCallsPeriod);
+    if (!timer) return timer.error();
+    calls_timer_ = std::move(*timer);
+  }
   Result<Timer> own = Timer::make(kOwnPeriod, kOwnPeriod);
   if (!own) return own.error();
   own_timer_ = std::move(*own);
@@ -202,7 +209,8 @@ void Session::wait_for_something() {
     kSnapshotDone,
     kAskerLeft,
     kAnswered,
-    kModules
+    kModules,
+    kCalls
   };
   pollfd fds[] = {
       {signals_.fd(), POLLIN, 0},
@@ -218,6 +226,7 @@ void Session::wait_for_something() {
       {snapshots ? snapshots->asker_fd() : -1, POLLIN | POLLRDHUP, 0},
       {while_recording(recording_.instruments().answered_fd()), POLLIN, 0},
       {while_recording(modules_.fd()), POLLIN, 0},
+      {while_recording(calls_timer_.fd()), POLLIN, 0},
   };
   if (::poll(fds, std::size(fds), -1) < 0) return;
   if (fds[kSignals].revents) take_signals();
@@ -226,7 +235,8 @@ void Session::wait_for_something() {
   const bool by_itself =
       (fds[kDevice].revents & POLLPRI) || fds[kDrain].revents || fds[kSync].revents;
   const bool is_over = fds[kDuration].revents && duration_is_over();
-  if (by_itself || is_over || (workload_ && !workload_runs())) return end_recording();
+  const bool is_full = fds[kCalls].revents && has_enough_calls();
+  if (by_itself || is_over || is_full || (workload_ && !workload_runs())) return end_recording();
   if (stream && ((fds[kDevice].revents & POLLIN) || fds[kOut].revents)) move_stream();
   if (fds[kStatus].revents) draw_status();
   if (fds[kShare].revents) look_at_share();
@@ -248,6 +258,16 @@ bool Session::duration_is_over() {
   waits_for_hit_ = !status || status->flags & FKT_STATUS_WAITS;
   duration_timer_.set(waits_for_hit_ ? begin_period(*request_.duration_ns) : *request_.duration_ns);
   return false;
+}
+
+bool Session::has_enough_calls() {
+  calls_timer_.clear();
+  const InstrumentSetup* const setup = recording_.instruments().setup();
+  if (!setup || recorded_hits(recording_.device(), *setup) < *request_.most_calls) return false;
+  status_line_.wipe();
+  cli::warn(recording_.name() + ": " + cli::with_commas(*request_.most_calls) +
+            " calls are recorded: the recording ends");
+  return true;
 }
 
 void Session::take_answer() {

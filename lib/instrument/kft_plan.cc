@@ -64,6 +64,7 @@ class Planner {
     if (done) done = records();
     if (!done) return done.error();
     plan_.overwrites = says(FKT_KFT_OVERWRITE);
+    entries();
     if (plan_.overwrites) {
       plan_.explanation.push_back(
           "when the buffer is full, the oldest calls are overwritten: the file has the newest "
@@ -89,7 +90,6 @@ class Planner {
         {FKT_KFT_CPUTIME, "durations are those of the clock; fkt_kd shows the time on the CPU"},
         {FKT_KFT_DEPTH, "instruments do not know how deep a call is"},
         {FKT_KFT_KEEP, "what a slow call has called is not kept until it returns"},
-        {FKT_KFT_LOGENTRIES, "the number of calls is not limited; fkt_record -s limits the bytes"},
     };
     for (const auto& [key, why] : kImpossible) {
       if (says(key)) return cannot(key, why);
@@ -187,6 +187,16 @@ class Planner {
                                 (condition.empty() ? "" : " and " + condition) +
                                 (repeats() ? ", each time" : ""));
     return Done{};
+  }
+
+  void entries() {
+    if (!says(FKT_KFT_LOGENTRIES)) return;
+    plan_.most_calls = config_->logentries;
+    plan_.explanation.push_back(plan_.overwrites
+                                    ? "the buffer has room for the newest " +
+                                          std::to_string(config_->logentries) + " calls"
+                                    : "it ends when it has " + std::to_string(config_->logentries) +
+                                          " calls, or soon after");
   }
 
   // ---- what is recorded ----

@@ -22,6 +22,9 @@ struct KftPlan {
   std::optional<std::chrono::nanoseconds> begins_at;
   // It ends so long after its begin.
   std::optional<std::chrono::nanoseconds> lasts;
+  // It ends when so many calls are recorded; of a flight recorder: so many of the newest ones are
+  // kept.
+  std::optional<std::uint64_t> most_calls;
   bool waits_for_hit = false;  // an instrument's action is start
   bool overwrites = false;     // it is a flight recorder
   // What it does, in plain words: a sentence each.

@@ -178,12 +178,20 @@ TEST_CASE("wrong configurations of KFT: where, what, and what would be right") {
   CHECK(test::has(refused_kft(many), "\"f512\" is one function too many"));
 }
 
+TEST_CASE("a configuration may limit the number of calls") {
+  const auto plan = plan_kft("logentries 500", "conf", {});
+  REQUIRE(plan);
+  CHECK(plan->most_calls == 500);
+  CHECK(test::has(plan->explanation.back(), "500 calls"));
+  CHECK_FALSE(plan_kft("filter noints", "conf", {})->most_calls);
+  CHECK(test::has(refused_kft("logentries 0"), "0 leaves no room"));
+}
+
 TEST_CASE("what no instrument can do is refused") {
   CHECK(test::has(refused_kft("filter depth 3"), "conf:1:8: \"depth\" cannot be done"));
   CHECK(test::has(refused_kft("filter caller vfs_read untimed"), "\"caller\" cannot be done"));
   CHECK(test::has(refused_kft("filter cputime"), "\"cputime\" cannot be done"));
   CHECK(test::has(refused_kft("filter keep children 10%"), "\"keep\" cannot be done"));
-  CHECK(test::has(refused_kft("logentries 500"), "\"logentries\" cannot be done"));
   CHECK(test::has(refused_kft("prime entry vfs_read"), "\"prime\" cannot be done"));
   CHECK(
       test::has(refused_kft("autorepeat trigger stop time 5"), "autorepeat needs a trigger start"));

@@ -37,6 +37,17 @@ Result<InstrumentResult> result_of(const Device& device, const InstrumentSetup::
 
 }  // namespace
 
+std::uint64_t recorded_hits(const Device& device, const InstrumentSetup& setup) {
+  std::uint64_t recorded = 0;
+  const auto parts = setup.parts();
+  for (std::uint32_t i = 0; i < parts.size(); i++) {
+    if (parts[i].action != Action::Kind::record) continue;
+    const Result<fkt_hit_counts> counts = device.hit_counts(i);
+    if (counts) recorded += counts->kept;
+  }
+  return recorded;
+}
+
 Result<HitResults> read_hits(const Device& device, const InstrumentSetup& setup) {
   HitResults results;
   const auto parts = setup.parts();

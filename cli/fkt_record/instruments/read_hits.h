@@ -11,4 +11,7 @@ namespace fkt::record {
 // Counts until now; exact once the recording is stopped. Error: the recording is another one.
 Result<HitResults> read_hits(const Device& device, const InstrumentSetup& setup);
 
+// How many hits have been recorded as events, all CPUs and instruments together.
+std::uint64_t recorded_hits(const Device& device, const InstrumentSetup& setup);
+
 }  // namespace fkt::record
