@@ -32,8 +32,11 @@
 DEFINE_PER_CPU(unsigned long, fkt_calls_open);
 /* As in struct fkt_calls_totals, since the module was loaded; too_short is counted by trampoline.S. */
 DEFINE_PER_CPU(u64, fkt_calls_too_short);
-/* Calls of fewer ticks are dropped. Read by trampoline.S; a change takes effect on each CPU by and by. */
-u64 fkt_calls_shortest = FOR_EVER;
+/*
+ * Calls of fewer ticks are dropped, by kind of frame. Read by trampoline.S without a lock; a change takes effect on
+ * each CPU by and by.
+ */
+u64 fkt_calls_shortest[FKT_CALLS_FRAMES] = { [0 ... FKT_CALLS_FRAMES - 1] = FOR_EVER };
 
 /* ---- calls during which the clock cannot be trusted ---- */
 
@@ -206,13 +209,43 @@ static int keep(void)
 
 /* ---- begin and end ---- */
 
+/* Returns the smallest of the plan's shortest durations. */
+static u64 least_of(const struct fkt_calls_plan *plan)
+{
+	u64 least = FOR_EVER;
+	unsigned int frame;
+
+	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++)
+		least = min(least, plan->frames[frame].shortest);
+	return least;
+}
+
+static void set_shortest(const struct fkt_calls_plan *plan)
+{
+	const u64 least = least_of(plan);
+	unsigned int frame;
+
+	/* Calls in flight may be in frames of which the plan has no functions. */
+	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++)
+		WRITE_ONCE(fkt_calls_shortest[frame],
+			   plan->frames[frame].count ? plan->frames[frame].shortest : least);
+}
+
+static void set_all_shortest(u64 ticks)
+{
+	unsigned int frame;
+
+	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++)
+		WRITE_ONCE(fkt_calls_shortest[frame], ticks);
+}
+
 static void set_user(const struct fkt_calls_plan *plan)
 {
 	static_call_update(fkt_calls_record, plan->record);
 	static_call_update(fkt_calls_record_kept, plan->record_kept);
 	if (plan->ask)
 		static_call_update(fkt_calls_ask, plan->ask);
-	WRITE_ONCE(fkt_calls_shortest, plan->shortest);
+	set_shortest(plan);
 }
 
 /* ---- totals ---- */
@@ -246,7 +279,7 @@ EXPORT_SYMBOL_GPL(fkt_calls_totals);
 /* Calls that began before are still dropped as too short, and the next user may change the function. */
 static void forget_user(void)
 {
-	WRITE_ONCE(fkt_calls_shortest, FOR_EVER);
+	set_all_shortest(FOR_EVER);
 	wait_for_trampoline();
 	static_call_update(fkt_calls_ask, trace_none);
 	static_call_update(fkt_calls_record_kept, NULL);
@@ -322,25 +355,32 @@ EXPORT_SYMBOL_GPL(fkt_calls_end);
 
 /* ---- another plan while calls are traced ---- */
 
+/*
+ * Until the next call of set_shortest(), no call is dropped that this plan or the one in force asks for: a function may
+ * be in two kinds of frames (fkt_plan_arm()), so all kinds get the smallest duration of all.
+ */
+static void lower_shortest(const struct fkt_calls_plan *plan)
+{
+	u64 least = least_of(plan);
+	unsigned int frame;
+
+	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++)
+		least = min(least, fkt_calls_shortest[frame]);
+	set_all_shortest(least);
+}
+
 static int arm(const struct fkt_calls_plan *plan)
 {
-	int err;
-
 	if (!is_used)
 		return -EINVAL;
-	err = fkt_plan_arm(plan);
-	if (err)
-		return err;
-	/* Read by trampoline.S without a lock. */
-	if (plan->shortest < fkt_calls_shortest)
-		WRITE_ONCE(fkt_calls_shortest, plan->shortest);
-	return 0;
+	lower_shortest(plan);
+	return fkt_plan_arm(plan);
 }
 
 /*
- * Traces the functions of this plan too, besides those that are traced; of the rest of the plan only `shortest` counts,
- * if it is less. Returns an errno as fkt_calls_begin(): then the caller must go back to the plan before with
- * fkt_calls_disarm().
+ * Traces the functions of this plan too, besides those that are traced; of the rest of the plan only the shortest
+ * durations count, if they are less. Returns an errno as fkt_calls_begin(): then the caller must go back to the plan
+ * before with fkt_calls_disarm().
  */
 int fkt_calls_arm(const struct fkt_calls_plan *plan)
 {
@@ -353,25 +393,28 @@ int fkt_calls_arm(const struct fkt_calls_plan *plan)
 }
 EXPORT_SYMBOL_GPL(fkt_calls_arm);
 
-/* Traces no other functions than those of this plan. Calls of others that are in flight are still recorded. */
+/*
+ * Traces no other functions than those of this plan. Calls in flight are still recorded, unless they are too short for
+ * the kind of frame in which they began.
+ */
 void fkt_calls_disarm(const struct fkt_calls_plan *plan)
 {
 	mutex_lock(&lock);
 	if (is_used) {
 		fkt_plan_disarm(plan);
-		WRITE_ONCE(fkt_calls_shortest, plan->shortest);
+		set_shortest(plan);
 	}
 	mutex_unlock(&lock);
 }
 EXPORT_SYMBOL_GPL(fkt_calls_disarm);
 
-/* Changes plan->shortest while calls are traced; calls that have begun are dropped or recorded by the new value. */
+/* Changes all shortest durations while calls are traced; calls that have begun are dropped or recorded by the new. */
 void fkt_calls_set_shortest(u64 ticks)
 {
 	mutex_lock(&lock);
-	/* Without a user it must stay FOR_EVER (forget_user()). Read by trampoline.S without a lock. */
+	/* Without a user it must stay FOR_EVER (forget_user()). */
 	if (is_used)
-		WRITE_ONCE(fkt_calls_shortest, ticks);
+		set_all_shortest(ticks);
 	mutex_unlock(&lock);
 }
 EXPORT_SYMBOL_GPL(fkt_calls_set_shortest);

@@ -81,9 +81,9 @@ struct fkt_calls_plan {
 		/* Addresses of functions as kallsyms has them. Changed: their order. */
 		unsigned long *functions;
 		unsigned int count;
+		u64 shortest; /* ticks: shorter calls are dropped before the functions below are called */
 	} frames[FKT_CALLS_FRAMES];
-	u64 shortest; /* ticks: shorter calls are dropped before the next ones are called */
-	fkt_call_fn record; /* for functions in frames[FKT_CALLS_PLAIN] */
+	fkt_call_fn record; /* for functions in frames[FKT_CALLS_PLAIN] and frames[FKT_CALLS_BRIEF] */
 	/* for the others; NULL if there are none */
 	fkt_call_ask_fn ask;
 	fkt_call_kept_fn record_kept;

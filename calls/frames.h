@@ -2,7 +2,7 @@
 /*
  * The kinds of frames: how many words a traced call keeps on its task's stack until it returns. Also included by
  * trampoline.S. There is a kind per size, because trampoline.S and the stack unwinder must know the size at every
- * instruction.
+ * instruction. Each kind has its own shortest duration.
  */
 #ifndef FKT_CALLS_FRAMES_H
 #define FKT_CALLS_FRAMES_H
@@ -11,7 +11,8 @@
 #define FKT_CALLS_FEW 1
 #define FKT_CALLS_SOME 2
 #define FKT_CALLS_MANY 3
-#define FKT_CALLS_FRAMES 4
+#define FKT_CALLS_BRIEF 4 /* as FKT_CALLS_PLAIN, for functions of which shorter calls are of interest */
+#define FKT_CALLS_FRAMES 5
 
 #define FKT_CALLS_FEW_WORDS 3
 #define FKT_CALLS_SOME_WORDS 9

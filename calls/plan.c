@@ -31,6 +31,7 @@ static const struct {
 	[FKT_CALLS_FEW] = { fkt_calls_enter_few, fkt_calls_return_few },
 	[FKT_CALLS_SOME] = { fkt_calls_enter_some, fkt_calls_return_some },
 	[FKT_CALLS_MANY] = { fkt_calls_enter_many, fkt_calls_return_many },
+	[FKT_CALLS_BRIEF] = { fkt_calls_enter_brief, fkt_calls_return_brief },
 };
 
 /* Returns whether a traced function returns to this address. */

@@ -45,7 +45,7 @@
 .endm
 
 /* Goes on to the function's body; kept: bytes that are kept. The function will return to `return`. */
-.macro CALL_THROUGH return kept
+.macro CALL_THROUGH return, kept
 	movq	%rdx, %r10
 	/* Before the clock is read, and at the return after that: calls.c says why. */
 	pushq	fkt_calls_period(%rip)
@@ -67,9 +67,9 @@
 
 /*
  * At a return: pushes the result, rsi = the call's duration, with the change of the period. Goes to `record` if that is
- * not too short.
+ * not too short for this kind of frame.
  */
-.macro MEASURE record
+.macro MEASURE record, kind
 	pushq	%rax
 	pushq	%rdx
 	rdtsc
@@ -77,7 +77,7 @@
 	leaq	(%rax, %rdx), %rsi
 	addq	fkt_calls_period(%rip), %rsi
 	subq	16(%rsp), %rsi
-	cmpq	fkt_calls_shortest(%rip), %rsi
+	cmpq	fkt_calls_shortest + 8 * \kind(%rip), %rsi
 	jae	\record
 	incq	PER_CPU_VAR(fkt_calls_too_short)
 .endm
@@ -101,27 +101,33 @@
 	RET
 .endm
 
-SYM_CODE_START(fkt_calls_enter)
+/* suffix: of the names of this kind's code. */
+.macro PLAIN_FRAME suffix, kind
+SYM_CODE_START(fkt_calls_enter\suffix)
 	UNWIND_HINT_FUNC
 	ENDBR
-	CALL_THROUGH fkt_calls_return 0
-SYM_INNER_LABEL(fkt_calls_return, SYM_L_GLOBAL)
+	CALL_THROUGH fkt_calls_return\suffix, 0
+SYM_INNER_LABEL(fkt_calls_return\suffix, SYM_L_GLOBAL)
 	CALLER_AT 24
 	ANNOTATE_NOENDBR
-	MEASURE .Lrecord
+	MEASURE .Lrecord\@, \kind
 	LEAVE 0
-.Lrecord:
+.Lrecord\@:
 	CALLER_AT 40
 	movq	%rsp, %rdi
 	call	fkt_calls_returned
 	LEAVE 0
-SYM_CODE_END(fkt_calls_enter)
+SYM_CODE_END(fkt_calls_enter\suffix)
+.endm
+
+	PLAIN_FRAME "", FKT_CALLS_PLAIN
+	PLAIN_FRAME _brief, FKT_CALLS_BRIEF
 
 /*
  * The variants that ask first, with the arguments (fkt_calls_entered()). A call that is not traced goes on to the body
  * with registers and stack as they were.
  */
-.macro KEEPING_FRAME name words
+.macro KEEPING_FRAME name, kind, words
 SYM_CODE_START(fkt_calls_enter_\name)
 	UNWIND_HINT_FUNC
 	ENDBR
@@ -148,11 +154,11 @@ SYM_CODE_START(fkt_calls_enter_\name)
 	CALLER_AT (8+8*\words)
 	testb	%al, %al
 	jz	.Luntraced_\name
-	CALL_THROUGH fkt_calls_return_\name (8*\words)
+	CALL_THROUGH fkt_calls_return_\name, (8*\words)
 SYM_INNER_LABEL(fkt_calls_return_\name, SYM_L_GLOBAL)
 	CALLER_AT (24+8*\words)
 	ANNOTATE_NOENDBR
-	MEASURE .Lrecord_\name
+	MEASURE .Lrecord_\name, \kind
 	LEAVE (8*\words)
 .Lrecord_\name:
 	CALLER_AT (40+8*\words)
@@ -169,6 +175,6 @@ SYM_INNER_LABEL(fkt_calls_return_\name, SYM_L_GLOBAL)
 SYM_CODE_END(fkt_calls_enter_\name)
 .endm
 
-	KEEPING_FRAME few FKT_CALLS_FEW_WORDS
-	KEEPING_FRAME some FKT_CALLS_SOME_WORDS
-	KEEPING_FRAME many FKT_CALLS_MANY_WORDS
+	KEEPING_FRAME few, FKT_CALLS_FEW, FKT_CALLS_FEW_WORDS
+	KEEPING_FRAME some, FKT_CALLS_SOME, FKT_CALLS_SOME_WORDS
+	KEEPING_FRAME many, FKT_CALLS_MANY, FKT_CALLS_MANY_WORDS

@@ -14,6 +14,8 @@ void fkt_calls_enter_some(void);
 void fkt_calls_return_some(void);
 void fkt_calls_enter_many(void);
 void fkt_calls_return_many(void);
+void fkt_calls_enter_brief(void);
+void fkt_calls_return_brief(void);
 
 /* Called by trampoline.S in any context, NMI included: fkt_call_fn and the other two of calls.h. */
 void fkt_calls_returned(const struct fkt_plain_call *plain, u64 ticks);

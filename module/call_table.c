@@ -258,43 +258,100 @@ int fkt_call_table_add_gone(struct fkt_call_table *table, const struct fkt_call_
 	return 0;
 }
 
+/*
+ * What the functions that are called through and keep nothing have as their shortest durations: a smaller one for those
+ * of which shorter calls are of interest, so that these do not make all short calls of the others slow.
+ */
+struct minima {
+	u64 sizes; /* bit n: the shortest duration of one of them has n bits */
+	u64 below; /* those with less are FKT_CALLS_BRIEF */
+};
+
+/* Returns the shortest duration of the function's instruments, the first of which is called[0]; n: up to the end. */
+static u64 shortest_of(const struct fkt_called *called, u32 n)
+{
+	u64 shortest = called[0].shortest;
+	u32 i;
+
+	for (i = 1; i < n && is_more(&called[i]); i++)
+		shortest = min(shortest, called[i].shortest);
+	return shortest;
+}
+
+/* Sets `below`, so that the two kinds differ most: at the largest step between the numbers of bits. */
+static void divide(struct minima *minima)
+{
+	u32 size, last = minima->sizes ? fls64(minima->sizes) - 1 : 0, step = 0;
+
+	for (size = last; size--;) {
+		if (!(minima->sizes >> size & 1))
+			continue;
+		if (last - size >= step) {
+			step = last - size;
+			minima->below = 1ULL << size;
+		}
+		last = size;
+	}
+}
+
 /* Returns the kind of frame that has room for what the function's first program keeps, and for the recording's mark. */
-static unsigned int frame_of(const struct fkt_call_table *table, const struct fkt_called *called)
+static unsigned int frame_of(const struct fkt_call_table *table, const struct fkt_called *called, u32 n,
+			     const struct minima *minima)
 {
 	const struct fkt_program *entry = table->programs[called->program].entry;
 
 	if (!entry->insns)
-		return FKT_CALLS_PLAIN;
+		return shortest_of(called, n) < minima->below ? FKT_CALLS_BRIEF : FKT_CALLS_PLAIN;
 	if (entry->words < FKT_CALLS_FEW_WORDS)
 		return FKT_CALLS_FEW;
 	return entry->words < FKT_CALLS_SOME_WORDS ? FKT_CALLS_SOME : FKT_CALLS_MANY;
 }
 
 /* Those with a return probe come last. */
-static unsigned int order_of(const struct fkt_call_table *table, const struct fkt_called *called)
+static unsigned int order_of(const struct fkt_call_table *table, const struct fkt_called *called, u32 n,
+			     const struct minima *minima)
 {
-	return called->how & FKT_CALLED_BY_PROBE ? FKT_CALLS_FRAMES : frame_of(table, called);
+	return called->how & FKT_CALLED_BY_PROBE ? FKT_CALLS_FRAMES : frame_of(table, called, n, minima);
+}
+
+static struct minima minima_of(const struct fkt_call_table *table, const struct fkt_called *called, u32 n)
+{
+	struct minima minima = {};
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (!is_more(&called[i]) && !(called[i].how & FKT_CALLED_BY_PROBE) &&
+		    !table->programs[called[i].program].entry->insns)
+			minima.sizes |= 1ULL << min(fls64(shortest_of(&called[i], n - i)), 63);
+	divide(&minima);
+	return minima;
 }
 
 /* called: `n` of them, some of which are further instruments on the function before. */
 static void sort_by_frame(struct fkt_call_table *table, const struct fkt_called *called, u32 n)
 {
-	u32 next[FKT_CALLS_FRAMES + 1] = {};
-	u32 i, *count = table->of_frame;
+	const struct minima minima = minima_of(table, called, n);
+	u32 count[FKT_CALLS_FRAMES + 1] = {}, next[FKT_CALLS_FRAMES + 1] = {};
+	u32 i;
 
 	for (i = 0; i < n; i++) {
+		unsigned int order;
+		u64 *shortest;
+
 		if (is_more(&called[i]))
 			continue;
-		if (called[i].how & FKT_CALLED_BY_PROBE)
-			table->by_probe++;
-		else
-			count[frame_of(table, &called[i])]++;
+		order = order_of(table, &called[i], n - i, &minima);
+		shortest = order < FKT_CALLS_FRAMES ? &table->shortest[order] : &table->shortest_probed;
+		*shortest = min(*shortest, shortest_of(&called[i], n - i));
+		count[order]++;
 	}
+	memcpy(table->of_frame, count, sizeof(table->of_frame));
+	table->by_probe = count[FKT_CALLS_FRAMES];
 	for (i = 1; i <= FKT_CALLS_FRAMES; i++)
 		next[i] = next[i - 1] + count[i - 1];
 	for (i = 0; i < n; i++)
 		if (!is_more(&called[i]))
-			table->functions[next[order_of(table, &called[i])]++] = called[i].function;
+			table->functions[next[order_of(table, &called[i], n - i, &minima)]++] = called[i].function;
 }
 
 static bool is_how(u32 how, enum fkt_call_form form)
@@ -311,7 +368,8 @@ static int check_function(const struct fkt_called *called, const struct fkt_call
 	/* User addresses, too, are not functions of the kernel. */
 	if ((s64)called->function >= 0 || called->number > FKT_ARG_MASK || called->program >= calls->program_count ||
 	    called->instrument >= instruments->count || called->pad || !is_how(called->how, form) ||
-	    (form == FKT_FORM_INSTRUCTION && called->number >= FKT_INSTRUCTIONS_MOST))
+	    (form == FKT_FORM_INSTRUCTION && called->number >= FKT_INSTRUCTIONS_MOST) ||
+	    (form != FKT_FORM_CALL && called->shortest))
 		return -EINVAL;
 	if (is_more(called))
 		return before && before->function == called->function ? 0 : -EINVAL;
@@ -368,11 +426,22 @@ static int fill(struct fkt_call_table *table, const struct fkt_calls *calls, enu
 {
 	int err;
 
-	if (calls->pad || (form != FKT_FORM_CALL && calls->shortest))
+	if (calls->pad)
 		return -EINVAL;
-	table->shortest = calls->shortest;
 	err = get_programs(table, calls, form) ?: get_functions(table, calls, form, instruments);
 	return err || form != FKT_FORM_CALL ? err : fkt_call_quick_make(table);
+}
+
+/* Returns a table that records no call and has no slots; NULL: there is no memory. */
+static struct fkt_call_table *make_empty(void)
+{
+	struct fkt_call_table *table = kzalloc(sizeof(*table), GFP_KERNEL);
+
+	if (!table)
+		return NULL;
+	memset64(table->shortest, U64_MAX, ARRAY_SIZE(table->shortest));
+	table->shortest_probed = U64_MAX;
+	return table;
 }
 
 /*
@@ -388,7 +457,7 @@ struct fkt_call_table *fkt_call_table_get(u64 user, enum fkt_call_form form,
 
 	if (copy_from_user(&calls, u64_to_user_ptr(user), sizeof(calls)))
 		return ERR_PTR(-EFAULT);
-	table = kzalloc(sizeof(*table), GFP_KERNEL);
+	table = make_empty();
 	if (!table)
 		return ERR_PTR(-ENOMEM);
 	err = fill(table, &calls, form, instruments);
@@ -401,12 +470,10 @@ struct fkt_call_table *fkt_call_table_get(u64 user, enum fkt_call_form form,
 /* Returns a table without functions; NULL: there is no memory. */
 struct fkt_call_table *fkt_call_table_make(void)
 {
-	struct fkt_call_table *table = kzalloc(sizeof(*table), GFP_KERNEL);
+	struct fkt_call_table *table = make_empty();
 
 	if (!table)
 		return NULL;
-	/* No call is recorded. */
-	table->shortest = U64_MAX;
 	if (!make_slots(table, 0))
 		return table;
 	fkt_call_table_free(table);

@@ -62,13 +62,14 @@ struct fkt_call_table {
 	/* In the order of their kinds of frames, then those with a return probe; of other forms, as they were given. */
 	unsigned long *functions;
 	u32 of_frame[FKT_CALLS_FRAMES]; /* number of functions that are called through */
+	u64 shortest[FKT_CALLS_FRAMES]; /* ticks: of all of them; U64_MAX: there are none */
 	u32 by_probe; /* number of functions that have a return probe */
+	u64 shortest_probed; /* likewise, of those */
 	u32 count;
 	struct fkt_call_more *more;
 	u32 more_count;
 	u32 gone; /* functions of earlier tables, which may still have calls in flight */
 	u64 since; /* TSC when this table came into force: what begins later at a function that is gone is no hit */
-	u64 shortest; /* ticks */
 	void *program_block; /* all programs */
 	struct fkt_call_programs *programs;
 	u32 program_count;

@@ -346,7 +346,7 @@ static void record_kept(const struct fkt_call *call, u64 ticks, unsigned long bo
 
 /* ---- functions with a return probe; called by it with preemption disabled ---- */
 
-/* Calls shorter than table.shortest, since the module was loaded; those that fkt_calls drops are counted there. */
+/* Shorter calls than table.shortest_probed, since the module was loaded; fkt_calls counts those that it drops. */
 static DEFINE_PER_CPU(u64, too_short);
 static u64 too_short_before;
 
@@ -392,7 +392,7 @@ void fkt_record_calls_returned(unsigned long body, const struct pt_regs *regs, c
 	/* The clock stepped back, or began anew while the machine slept. */
 	if (unlikely((s64)call.ticks < 0 || probed->offset != fkt_clock_offset()))
 		call.begin = FKT_CALLS_NO_BEGIN;
-	if (call.begin != FKT_CALLS_NO_BEGIN && call.ticks < table->shortest)
+	if (call.begin != FKT_CALLS_NO_BEGIN && call.ticks < table->shortest_probed)
 		this_cpu_inc(too_short);
 	else if (probed->keeps)
 		record_kept_any(&call, probed->kept);
@@ -472,16 +472,15 @@ static void get_totals(struct fkt_calls_totals *totals)
 /* table: may be NULL. The plan refers to it. */
 static struct fkt_calls_plan plan_of(const struct fkt_call_table *table)
 {
-	struct fkt_calls_plan plan = {
-		.record = record, .ask = ask, .record_kept = record_kept, .shortest = table ? table->shortest : U64_MAX,
-	};
+	struct fkt_calls_plan plan = { .record = record, .ask = ask, .record_kept = record_kept };
 	unsigned long *functions = table ? table->functions : NULL;
 	unsigned int frame;
 
-	for (frame = 0; table && frame < FKT_CALLS_FRAMES; frame++) {
+	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++) {
+		plan.frames[frame].shortest = table ? table->shortest[frame] : U64_MAX;
+		plan.frames[frame].count = table ? table->of_frame[frame] : 0;
 		plan.frames[frame].functions = functions;
-		plan.frames[frame].count = table->of_frame[frame];
-		functions += table->of_frame[frame];
+		functions += plan.frames[frame].count;
 	}
 	return plan;
 }

@@ -34,7 +34,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 18
+#define FKT_ABI_VERSION 20
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -191,6 +191,8 @@ struct fkt_exchange {
 /* A function whose calls, exits or entries are hits of an instrument, or an instruction. */
 struct fkt_called {
 	__u64 function; /* its address, as in kallsyms */
+	/* ticks: shorter calls are dropped before the programs are asked; 0 unless it is of whole calls and exits */
+	__u64 shortest;
 	__u32 number; /* in its events; below 1 << FKT_ARG_BITS */
 	__u16 program; /* which pair of fkt_calls.programs decides and fetches values */
 	__u16 instrument; /* index */
@@ -214,13 +216,12 @@ struct fkt_called {
 
 /*
  * Of fkt_instruments.entries, only the first program of a pair runs, and emits the words of the event (call_hit.h);
- * the second one has no instructions, and `shortest` is 0. The same holds for fkt_instruments.instructions, whose
+ * the second one has no instructions. The same holds for fkt_instruments.instructions, whose
  * "functions" are addresses of instructions; their numbers are below FKT_INSTRUCTIONS_MOST.
  */
 struct fkt_calls {
 	__u64 functions; /* user pointer to struct fkt_called[count], ascending by address (but FKT_CALLED_MORE) */
 	__u64 programs; /* user pointer to pairs of programs, for entry and return (call_hit.h), one behind the other */
-	__u64 shortest; /* ticks: shorter calls are dropped before the programs are asked */
 	__u32 count; /* 1 to FKT_CALLS_MOST */
 	__u32 program_bytes; /* of all programs; at most FKT_CALLS_PROGRAM_BYTES */
 	__u32 program_count; /* pairs */
@@ -319,7 +320,7 @@ struct fkt_probe_list {
 #define FKT_ALL_CPUS (~0U)
 
 /*
- * FKT_HIT_COUNTS: of one instrument. Calls that were shorter than fkt_calls.shortest are not counted. Exact once the
+ * FKT_HIT_COUNTS: of one instrument. Calls that were shorter than fkt_called.shortest are not counted. Exact once the
  * recording is stopped.
  */
 struct fkt_hit_counts {
@@ -329,7 +330,7 @@ struct fkt_hit_counts {
 	__u64 dropped; /* by their program */
 	__u64 missed[FKT_MISSED_REASONS]; /* by enum fkt_missed */
 	/* The rest is of all instruments together, with calls of all tasks. */
-	__u64 too_short; /* than fkt_calls.shortest */
+	__u64 too_short; /* than fkt_called.shortest */
 	__u64 taken; /* of functions with another direct call at their entry (BPF), or replaced ones (livepatch) */
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -43,7 +42,6 @@ class CallPlanner {
   Result<CallPlan> plan() {
     const std::vector<const Symbol*> fitting = find();
     if (fitting.empty()) return nothing_fits();
-    if (!at_entry()) plan_.shortest = std::numeric_limits<std::uint64_t>::max();
     for (const Symbol* const symbol : fitting) take(*symbol);
     limit_probes();
     if (plan_.taken.empty()) return nothing_taken();
@@ -186,7 +184,6 @@ class CallPlanner {
   }
 
   std::string add_call(const Symbol& symbol, CallPrograms programs, std::string by_probe) {
-    plan_.shortest = std::min(plan_.shortest, programs.shortest);
     add(symbol, std::move(programs), std::move(by_probe));
     return {};
   }

@@ -35,7 +35,6 @@ struct CallPlan {
   std::vector<Taken> taken;  // ascending by address
   std::vector<LeftOut> left_out;
   std::vector<CallPrograms> programs;  // functions with equal arguments share them
-  std::uint64_t shortest = 0;          // ticks: all shorter calls of all functions are dropped
 };
 
 // Functions that ftrace can trace: the lines of available_filter_functions, "vfs_read",

@@ -66,6 +66,7 @@ CallSetup::Added CallSetup::add(CallPlan plan, Form form, const Of& of, Numbers&
     }
     functions_.push_back(
         {.function = taken.address,
+         .shortest = plan.programs[taken.programs].shortest,
          .number = number,
          .program = static_cast<std::uint16_t>(first_program + taken.programs),
          .instrument = of.instrument,
@@ -76,7 +77,6 @@ CallSetup::Added CallSetup::add(CallPlan plan, Form form, const Of& of, Numbers&
     added.by_probe += by_probe ? 1 : 0;
   }
   by_probe_ += added.by_probe;
-  if (added.functions > 0) shortest_ = std::min(shortest_, plan.shortest);
   return added;
 }
 
@@ -111,7 +111,6 @@ Status CallSetup::finish() {
   fkt_calls& a = *arguments_;
   a.functions = reinterpret_cast<std::uintptr_t>(functions_.data());
   a.programs = reinterpret_cast<std::uintptr_t>(programs_.data());
-  a.shortest = shortest_;
   a.count = static_cast<std::uint32_t>(functions_.size());
   a.program_bytes = static_cast<std::uint32_t>(programs_.size());
   a.program_count = program_count_;

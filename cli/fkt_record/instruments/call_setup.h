@@ -76,7 +76,6 @@ class CallSetup {
   std::uint32_t program_count_ = 0;
   std::string engines_;
   std::size_t by_probe_ = 0;  // functions that have a return probe
-  std::uint64_t shortest_ = ~std::uint64_t{0};
   std::unique_ptr<fkt_calls> arguments_ = std::make_unique<fkt_calls>();
 };
 

@@ -13,6 +13,7 @@ Status InstructionSetup::add(const InstructionPlan& plan, std::uint16_t instrume
   }
   const auto program = static_cast<std::uint16_t>(instructions_.size());
   instructions_.push_back({.function = plan.address,
+                           .shortest = 0,
                            .number = numbers.add(plan.name, plan.program.fields, layer, async),
                            .program = program,
                            .instrument = instrument,

@@ -7,6 +7,7 @@ HITS = {
     "call": ("**a call recorded** with its duration", 70),
     "call-values": ("... with two arguments and its result", 110),
     "call-dropped": ("dropped in the kernel, by its duration", 30),
+    "call-dropped-beside": ("..., while all calls of another function end the recording", 30),
     "call-counted": ("counted in the kernel, no event", 60),
     "entry": ("an entry recorded", None),
     "entry-counted": ("an entry counted", None),

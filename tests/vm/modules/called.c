@@ -318,7 +318,7 @@ static int __init called_init(void)
 		return -EINVAL;
 	plan.frames[frame].functions = plan_functions;
 	plan.frames[frame].count = called_n;
-	plan.shortest = to_ticks(shortest_us);
+	plan.frames[frame].shortest = to_ticks(shortest_us);
 	err = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "called");
 	if (err)
 		return err;

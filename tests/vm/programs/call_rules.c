@@ -398,7 +398,7 @@ static void try_entries(int device)
 	TRY("entries of user space", EINVAL, replace((unsigned long)&plan); as_entries());
 	TRY("entries of fkt.ko", EINVAL, replace(at[OWN]); as_entries());
 	TRY("entries of no module alone", ENOENT, only(0xffffffffff000000 - 4096); as_entries());
-	TRY("entries with a shortest duration", EINVAL, plan.calls.shortest = 1; as_entries());
+	TRY("entries with a shortest duration", EINVAL, plan.called[0].shortest = 1; as_entries());
 	TRY("entries by another way", EINVAL, plan.called[0].how = FKT_CALLED_BY_PROBE; as_entries());
 	TRY("entries that emit", 0, give_program(good); as_entries());
 	TRY("entries with a seventh argument", EINVAL, bad.index = FKT_CALL_ARGUMENTS; give_program(bad); as_entries());
@@ -442,12 +442,13 @@ static void try_shortest(int device)
 {
 	static const __u64 values[] = { 1, 1ULL << 31, 1ULL << 32, 1ULL << 63, ~1ULL, ~0ULL };
 	__u64 recorded;
-	size_t i;
+	size_t i, j;
 	int err;
 
 	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		make_sound();
-		plan.calls.shortest = values[i];
+		for (j = 0; j < SOUND; j++)
+			plan.called[j].shortest = values[i];
 		err = run(device, &recorded);
 		expect("a shortest duration", !err && (values[i] < 2 || recorded < CALLS), "not as asked for");
 	}

@@ -102,7 +102,8 @@ static __u64 calls(struct thread *t)
 
 	for (i = 0; i < FUNCTIONS; i++)
 		called[i] = (struct fkt_called){
-			.function = chance(t, 97) ? functions()[i] : number(t), .number = small(t, 1 << 24),
+			.function = chance(t, 97) ? functions()[i] : number(t),
+			.shortest = chance(t, 70) ? 0 : number(t), .number = small(t, 1 << 24),
 			.program = small(t, 2), .instrument = small(t, 2),
 			.how = chance(t, 80) ? 0 : chance(t, 95) ? below(t, 4) : (__u32)number(t),
 			.pad = chance(t, 99) ? 0 : (__u32)number(t),
@@ -113,7 +114,7 @@ static __u64 calls(struct thread *t)
 		programs[i] = chance(t, 80) ? 0 : number(t);
 	calls = (struct fkt_calls){
 		.functions = (unsigned long)place(t, called, sizeof(called)),
-		.programs = (unsigned long)place(t, programs, words * 8), .shortest = chance(t, 70) ? 0 : number(t),
+		.programs = (unsigned long)place(t, programs, words * 8),
 		.count = chance(t, 95) ? FUNCTIONS : small(t, FUNCTIONS + 1), .program_bytes = words * 8,
 		.program_count = words == 2 ? 1 : small(t, words + 1), .pad = chance(t, 99) ? 0 : (__u32)number(t),
 	};
