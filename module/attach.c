@@ -20,6 +20,7 @@
  */
 static const struct fkt_hook_table *const tables[] = {
 	&fkt_process_hooks,
+	&fkt_user_hooks,
 	&fkt_warning_hooks,
 	&fkt_interrupt_hooks,
 	&fkt_trap_hooks,

@@ -4,8 +4,6 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
-#include <linux/random.h>
-#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <asm/ibt.h>
@@ -42,15 +40,6 @@ unsigned long fkt_call_body(unsigned long function)
 
 /* ---- programs ---- */
 
-/* A call keeps it, so that what the call kept is never given to other programs, whatever table is in force by then. */
-static u64 mark_of(const void *programs, size_t bytes)
-{
-	static siphash_key_t key __read_mostly;
-
-	get_random_once(&key, sizeof(key));
-	return siphash(programs, bytes, &key) & ~1ULL;
-}
-
 static struct fkt_program_rules first_rules(enum fkt_call_form form)
 {
 	switch (form) {
@@ -77,7 +66,7 @@ static int check_pair(struct fkt_call_table *table, enum fkt_call_form form, u32
 	programs->exit = fkt_program_take(table->program_block, bytes, offset, &rules, check);
 	if (!programs->exit)
 		return -EINVAL;
-	programs->mark = mark_of(table->program_block + begin, *offset - begin);
+	programs->mark = fkt_program_mark(table->program_block + begin, *offset - begin);
 	/* It would never run. */
 	return form != FKT_FORM_CALL && programs->exit->insns ? -EINVAL : 0;
 }

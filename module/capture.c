@@ -46,12 +46,14 @@
 #include "rings.h"
 #include "start.h"
 #include "task_flags.h"
+#include "user_table.h"
 #include "trigger.h"
 #include "wake.h"
 #include "write.h"
 
 #include "../probes/call_context.h"
 #include "../probes/calls.h"
+#include "../probes/user_calls.h"
 
 /* How long a close waits for the drain: if the output works, everything recorded is then in the file. */
 #define CLOSE_WAIT (5 * HZ)
@@ -337,8 +339,10 @@ static int get_parts(struct file *owner, const struct fkt_start *start, struct p
 static int attach(const struct fkt_start *start, struct parts *parts)
 {
 	struct fkt_instrument_table *instruments = parts->instruments;
-	/* First, because the hooks that follow threads are on if threads have flags. */
-	int err = fkt_task_flags_make(instruments ? instruments->threads : 0) ?: fkt_attach_layers(start->mask);
+	/* First, because the hooks that follow threads are on if threads have flags, or open calls. */
+	int err = fkt_task_flags_make(instruments ? instruments->threads : 0) ?:
+		  fkt_user_calls_make(instruments && instruments->users && instruments->users->has_returns) ?:
+		  fkt_attach_layers(start->mask);
 
 	if (!err)
 		err = fkt_filter_adopt();

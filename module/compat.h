@@ -13,6 +13,7 @@
 #include <linux/pagemap.h>
 #include <linux/uprobes.h>
 #include <linux/version.h>
+#include <asm/unistd.h>
 
 /*
  * Freeze protection of an asynchronous write to a regular file: held from the submission to the
@@ -180,6 +181,19 @@ static inline void fkt_uprobe_unregister_sync(void)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 	uprobe_unregister_sync();
+#endif
+}
+
+/*
+ * Returns whether a 64-bit program's system call with this number is the kernel's own, by which functions that have a
+ * return probe return: since 6.11. When it ends, its number is -1, as that of sigreturn.
+ */
+static inline bool fkt_is_uretprobe(long nr)
+{
+#ifdef __NR_uretprobe
+	return nr == __NR_uretprobe;
+#else
+	return false;
 #endif
 }
 

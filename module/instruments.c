@@ -32,6 +32,7 @@
 #include "recording.h"
 #include "self.h"
 #include "task_flags.h"
+#include "user_table.h"
 
 #include "../probes/calls.h"
 #include "../probes/entries.h"
@@ -39,6 +40,7 @@
 #include "../probes/names.h"
 #include "../probes/points.h"
 #include "../probes/user.h"
+#include "../probes/user_calls.h"
 
 /* Changed under the recording's lock. Read by probes without a lock. */
 struct fkt_instrument_table __rcu *fkt_instruments_now;
@@ -146,6 +148,7 @@ void fkt_instruments_free(void)
 		wait_for_probes();
 	fkt_instrument_table_free(table);
 	fkt_task_flags_free();
+	fkt_user_calls_free();
 	fkt_names_end();
 }
 
@@ -173,7 +176,9 @@ static int exchange_locked(struct fkt_instrument_table *table, const char *lines
 	int err = before ? fkt_instrument_table_follows(table, before) : 0;
 
 	if (!err)
-		err = fkt_task_flags_make(table->threads) ?: fkt_attach_layers(fkt_recording.mask);
+		err = fkt_task_flags_make(table->threads) ?:
+		      fkt_user_calls_make(table->users && table->users->has_returns) ?:
+		      fkt_attach_layers(fkt_recording.mask);
 	if (!err)
 		err = fkt_define(lines, bytes);
 	if (err)

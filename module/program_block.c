@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Programs of instruments as user space gives them (program_block.h). */
 
+#include <linux/random.h>
+#include <linux/siphash.h>
 #include <linux/types.h>
 
 #include <fkt/program.h>
@@ -25,4 +27,16 @@ const struct fkt_program *fkt_program_take(const void *block, size_t bytes, size
 		return NULL;
 	*offset += size;
 	return program;
+}
+
+/*
+ * Returns the mark of these programs: equal ones have equal marks, and the lowest bit is 0. A call keeps it, so that
+ * what the call kept is never given to other programs, whatever table is in force by then.
+ */
+u64 fkt_program_mark(const void *programs, size_t bytes)
+{
+	static siphash_key_t key __read_mostly;
+
+	get_random_once(&key, sizeof(key));
+	return siphash(programs, bytes, &key) & ~1ULL;
 }

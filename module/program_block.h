@@ -9,6 +9,7 @@ struct fkt_program;
 struct fkt_program_check;
 struct fkt_program_rules;
 
+u64 fkt_program_mark(const void *programs, size_t bytes);
 const struct fkt_program *fkt_program_take(const void *block, size_t bytes, size_t *offset,
 					   const struct fkt_program_rules *rules, struct fkt_program_check *check);
 

@@ -3,6 +3,7 @@
 
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
@@ -17,6 +18,8 @@
 
 struct pair {
 	const struct fkt_program *entry, *exit;
+	u64 mark; /* fkt_program_mark() */
+	bool asks_duration; /* the second one */
 };
 
 /* What is being made. */
@@ -31,8 +34,13 @@ struct making {
 static bool is_sound(const struct fkt_user *place, const struct making *making)
 {
 	return place->number < FKT_USER_NUMBERS && place->program < making->users->program_count &&
-	       place->instrument < making->instruments->count && place->how == FKT_USER_REACHED &&
-	       (s64)place->offset >= 0 && (s64)place->counter >= 0;
+	       place->instrument < making->instruments->count && place->how < FKT_USER_HOWS &&
+	       place->how != FKT_USER_PROBE && (s64)place->offset >= 0 && (s64)place->counter >= 0;
+}
+
+static bool sees_return(const struct fkt_user *place)
+{
+	return place->how == FKT_USER_CALL || place->how == FKT_USER_EXIT;
 }
 
 /* Who may read the file may record what is executed of it. */
@@ -52,39 +60,60 @@ static int add_place(struct making *making, const struct fkt_user *place)
 {
 	struct fkt_user_table *table = making->table;
 	struct fkt_user_slot *slot = &table->slots[table->count];
+	const struct pair *pair;
 	struct file *file;
 
 	if (!is_sound(place, making))
+		return -EINVAL;
+	pair = &making->pairs[place->program];
+	/* The second program would never run, or the first one emits more than is kept. */
+	if (sees_return(place) ? pair->entry->words > FKT_CALL_KEPT : pair->exit->insns)
 		return -EINVAL;
 	file = get_file_of(place->file);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	slot->file = file;
 	slot->instrument = &making->instruments->slots[place->instrument];
-	slot->entry = making->pairs[place->program].entry;
-	slot->exit = making->pairs[place->program].exit;
+	slot->entry = pair->entry;
+	slot->exit = pair->exit;
+	slot->mark = pair->mark;
+	slot->needs_entry = place->how == FKT_USER_CALL ||
+			    (place->how == FKT_USER_EXIT && (pair->entry->insns || pair->asks_duration));
 	slot->offset = place->offset;
 	slot->counter = place->counter;
 	slot->number = place->number;
 	slot->how = place->how;
+	table->has_returns |= sees_return(place);
 	/* From here on fkt_user_table_free() lets the file go. */
 	table->count++;
 	return 0;
 }
 
-/* The block is never changed again, and user space cannot reach it, so what was verified stays true. */
+/*
+ * Whether a function returns at the place is not known yet: the rules are the widest ones. The block is never changed
+ * again, and user space cannot reach it, so what was verified stays true.
+ */
 static int take_pair(struct making *making, struct pair *pair, size_t *offset, struct fkt_program_check *check)
 {
-	const size_t bytes = making->users->program_bytes;
+	const void *block = making->table->program_block;
+	const size_t bytes = making->users->program_bytes, begin = *offset;
 	struct fkt_program_rules rules = fkt_user_rules();
 
-	pair->entry = fkt_program_take(making->table->program_block, bytes, offset, &rules, check);
+	pair->entry = fkt_program_take(block, bytes, offset, &rules, check);
 	if (!pair->entry)
 		return -EINVAL;
-	rules = fkt_user_return_rules(0);
-	pair->exit = fkt_program_take(making->table->program_block, bytes, offset, &rules, check);
-	/* It would never run. */
-	return pair->exit && !pair->exit->insns ? 0 : -EINVAL;
+	rules = fkt_user_return_rules(min_t(u32, pair->entry->words, FKT_CALL_KEPT));
+	rules.words &= ~(1ULL << FKT_CALL_DURATION);
+	pair->exit = fkt_program_take(block, bytes, offset, &rules, check);
+	if (!pair->exit) {
+		pair->asks_duration = true;
+		rules.words |= 1ULL << FKT_CALL_DURATION;
+		pair->exit = fkt_program_take(block, bytes, offset, &rules, check);
+	}
+	if (!pair->exit)
+		return -EINVAL;
+	pair->mark = fkt_program_mark(block + begin, *offset - begin);
+	return 0;
 }
 
 static int take_pairs(struct making *making)

@@ -16,15 +16,19 @@ struct fkt_user_slot {
 	const struct fkt_instrument_slot *instrument;
 	/* The second one runs when a function returns. */
 	const struct fkt_program *entry, *exit;
+	u64 mark; /* fkt_program_mark() of both */
 	struct file *file; /* held */
 	u64 offset, counter; /* in the file, as in struct fkt_user */
 	u32 number;
 	u32 how; /* enum fkt_user_how */
+	bool needs_entry; /* a hit at a return needs what was seen at the entry */
+	u64 probe; /* probes/user.c's: which probe has its hits; 0: none yet */
 };
 
 struct fkt_user_table {
 	struct fkt_user_slot *slots;
 	u32 count;
+	bool has_returns; /* places that see functions return */
 	void *program_block; /* all programs */
 	/* probes/user.c's: the slots by the number of the probe that has their hits; NULL: none has */
 	const struct fkt_user_slot **of_probe;

@@ -7,8 +7,10 @@
 
 #include <fkt/events.h>
 
+#include "compat.h"
 #include "hook.h"
 #include "syscall_paths.h"
+#include "user_calls.h"
 #include "write.h"
 
 /* Returns the id for the ABI of the current system call. */
@@ -112,11 +114,30 @@ static noinline void other_entry(long nr)
 		fkt_emit_tsc(FKT_E_SYS_ENTRY, nr, current->pid);
 }
 
+/*
+ * A return probe of the kernel's has the program make a system call when the function returns. It is no call of the
+ * program's, and the function's call would end in the middle of it, so it is not recorded.
+ */
+static bool hide(long nr)
+{
+	return fkt_is_uretprobe(nr) && !in_ia32_syscall() && fkt_keep_current() && fkt_user_calls_hide();
+}
+
+/* Returns whether hide() has hidden the entry of the system call that ends. */
+static bool was_hidden(struct pt_regs *regs)
+{
+	const long nr = syscall_get_nr(current, regs);
+
+	return (nr == -1 || fkt_is_uretprobe(nr)) && fkt_user_calls_hid();
+}
+
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
 	struct task_struct *task = current;
 
 	if (!fkt_layer_on(FKT_L_SYSTEM))
+		return;
+	if (static_branch_unlikely(&fkt_key_user_calls) && hide(nr))
 		return;
 	if (static_branch_unlikely(&fkt_key_special) || is_ia32(task))
 		any_entry(regs, nr);
@@ -145,8 +166,10 @@ static noinline void any_exit(long ret)
 }
 
 /* Handles an end that does not fit the short form, or that does not follow its begin directly. */
-static noinline void other_exit(long ret)
+static noinline void other_exit(struct pt_regs *regs, long ret)
 {
+	if (static_branch_unlikely(&fkt_key_user_calls) && was_hidden(regs))
+		return;
 	if (!fkt_layer_on(FKT_L_SYSTEM))
 		return;
 	if (static_branch_unlikely(&fkt_key_special) || in_ia32_syscall() || !fits_arg(ret))
@@ -165,7 +188,7 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 	if (static_branch_unlikely(&fkt_key_args))
 		late_path(regs);
 	if (!fkt_end_short(SYSCALL, ret, current->pid))
-		other_exit(ret);
+		other_exit(regs, ret);
 }
 
 /* Fails to compile if a probe's type does not match this kernel's tracepoint. */

@@ -34,7 +34,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 20
+#define FKT_ABI_VERSION 21
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -275,14 +275,24 @@ enum fkt_missed {
 	FKT_MISSED_STALE = 2,
 	FKT_MISSED_FIELDS = 3, /* a module's probe has not the fields that its description says */
 	FKT_MISSED_FULL = 4, /* the histogram had no room for its key */
-	/* the kernel's probe did not see it: too many at once, or it came in another probe's handler */
+	/*
+	 * the kernel's probe did not see it: too many at once (of a user program, too many calls of a thread in each
+	 * other), or it came in another probe's handler
+	 */
 	FKT_MISSED_PROBE = 5,
 	FKT_MISSED_ROOM = 6, /* the tracepoint's own record is longer than there is room for */
 	/* the flag of a thread that has no room for it (fkt_instruments.threads), or in an interrupt */
 	FKT_MISSED_THREAD = 7,
+	/*
+	 * the return of a user program's call whose entry was not seen: it began before the recording or in the process
+	 * that forked, or there was no room for it
+	 */
+	FKT_MISSED_ENTRY = 8,
+	/* a user program's call that never returns: left by longjmp(3) or an exception, or ended with the program */
+	FKT_MISSED_RETURN = 9,
 };
 
-#define FKT_MISSED_REASONS 8 /* room for more of them */
+#define FKT_MISSED_REASONS 12 /* room for more of them */
 
 #define FKT_RECORD_NAME_BYTES 48
 #define FKT_RECORD_FIELDS 64

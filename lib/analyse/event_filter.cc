@@ -190,7 +190,7 @@ bool FilterPass::argument(const Node& node, const Event& event, bool& has) const
   }
   has = true;
   return compare(node.comparison, *value,
-                 field->type == FieldType::s || info_.catalogue.is_signed(*field), node.value);
+                 is_signed(field->type) || info_.catalogue.is_signed(*field), node.value);
 }
 
 }  // namespace fkt

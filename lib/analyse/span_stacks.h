@@ -245,7 +245,12 @@ template <class Observer>
 inline auto SpanStacks<Kept>::begin(const Meaning& meaning, const Event& event, const Place& place,
                                     SpanTypes& types, Observer& observer) -> Span& {
   Stack& stack = place.stack_of(meaning);
-  const std::size_t around = open_around(stack, meaning.kind);
+  std::size_t around = open_around(stack, meaning.kind);
+  // A late begin of user mode is around what the task has begun since then.
+  if (meaning.late && is_user(meaning.kind) && around < stack.depth &&
+      stack.spans[around].begin >= meaning.begins_at(event)) {
+    around = stack.depth;
+  }
   if (stack.depth > around) drop(stack, around, Outcome::no_exit, observer);
   Span& span = stack.push();
   span.match = meaning.value(event);

@@ -47,7 +47,7 @@ void TaskCalls::add(const Event& event, const Analysis::Place& place) {
   row.stats.times.add(place.step.duration);
   const EventType* const type = analysis_.info().catalogue.find(event.id);
   const Field* const result = type != nullptr ? type->field(event, "ret") : nullptr;
-  if (result == nullptr) return;
+  if (result == nullptr || result->type == FieldType::d) return;
   const auto value = static_cast<std::int64_t>(EventType::value(*result, event).value_or(0));
   if (!NumberNames::error(value).empty()) row.errors[value]++;
 }

@@ -95,9 +95,9 @@ CallEvents::CallEvents(Catalogue& catalogue) {
     catalogue.set(made(type, call, call.begin, Role::begin, nullptr));
     catalogue.set(made(type, call, call.late_begin, Role::begin, "began"));
     catalogue.set(made(type, call, call.late_end, Role::end, "duration"));
-    if (catalogue.nesting(kind_of(type)) != Nesting::complete) {
-      catalogue.add_span(kind_of(type), Nesting::complete);
-    }
+    const bool of_user = catalogue.nesting(type.name) == Nesting::user;
+    const Nesting nesting = of_user ? Nesting::complete_user : Nesting::complete;
+    if (catalogue.nesting(kind_of(type)) != nesting) catalogue.add_span(kind_of(type), nesting);
   }
 }
 

@@ -24,6 +24,7 @@ namespace fkt {
 enum class FieldType {
   u,
   s,
+  d,  // as `s`, and never the number of an error
   x,
   addr,
   uaddr,
@@ -49,6 +50,9 @@ enum class FieldType {
   unknown
 };
 
+constexpr bool is_signed(FieldType type) {
+  return type == FieldType::s || type == FieldType::d;
+}
 // Returns whether the value is bytes, over as many words as they need, and no number.
 constexpr bool is_bytes(FieldType type) {
   return type == FieldType::bytes || type == FieldType::ip6;
@@ -129,7 +133,7 @@ struct EventType {
   const Field* field(FieldUse use) const;
   // Returns the event's field with this name; nullptr: it has none.
   const Field* field(const Event& event, std::string_view name) const;
-  // Value of a field, sign-extended for FieldType::s; nothing if the event is too short, or the
+  // Value of a field, sign-extended if is_signed(); nothing if the event is too short, or the
   // field is no number.
   static std::optional<std::uint64_t> value(const Field& field, const Event& event);
   // Text of a FieldType::str field, without its padding.

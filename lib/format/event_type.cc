@@ -64,7 +64,7 @@ std::optional<std::uint64_t> EventType::value(const Field& field, const Event& e
   const unsigned bits =
       field.bits == 0 ? width - field.shift : std::min(field.bits, width - field.shift);
   word = word >> field.shift << (64 - bits);  // shifts the field's top bit to the top of the word
-  if (field.type == FieldType::s) {
+  if (is_signed(field.type)) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(word) >> (64 - bits));
   }
   word >>= 64 - bits;

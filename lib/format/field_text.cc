@@ -15,6 +15,7 @@ namespace {
 constexpr std::pair<std::string_view, FieldType> kFieldTypes[] = {
     {"u", FieldType::u},
     {"s", FieldType::s},
+    {"d", FieldType::d},
     {"x", FieldType::x},
     {"addr", FieldType::addr},
     {"uaddr", FieldType::uaddr},

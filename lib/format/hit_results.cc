@@ -30,6 +30,8 @@ constexpr Reason kReasons[] = {
     {"probe", "not seen by the kernel's probe"},
     {"room", "their record was too long"},
     {"thread", "their thread has no room for its flag, or they were in an interrupt"},
+    {"entry", "returned, but their entry was not seen"},
+    {"return", "never returned"},
 };
 
 Json json_of(const Hits& hits) {

@@ -27,6 +27,8 @@ enum class Nesting : std::uint8_t {
   // As `called`. Its begin was made of an event that was written at its end (call_events.h): it is
   // known to end, so no gap hides its end. No file has this one.
   complete,
+  // As `user` and as `complete`.
+  complete_user,
 };
 
 struct SpanKind {
@@ -55,11 +57,11 @@ inline constexpr SpanKind SpanKind::other = SpanKind::make(5, Nesting::called);
 inline constexpr std::uint16_t kOwnSpanKinds = 5;
 
 constexpr bool is_complete(SpanKind kind) {
-  return kind.nests() == Nesting::complete;
+  return kind.nests() == Nesting::complete || kind.nests() == Nesting::complete_user;
 }
 // Spans of this kind nest where they are called.
 constexpr bool is_called(SpanKind kind) {
-  return kind.nests() == Nesting::called || is_complete(kind);
+  return kind.nests() == Nesting::called || kind.nests() == Nesting::complete;
 }
 // Spans of this kind nest on their CPU and are interrupts; all others nest on their task, or in
 // such a span (Nesting::called).
@@ -70,7 +72,7 @@ constexpr bool is_syscall(SpanKind kind) {
   return kind.nests() == Nesting::call;
 }
 constexpr bool is_user(SpanKind kind) {
-  return kind.nests() == Nesting::user;
+  return kind.nests() == Nesting::user || kind.nests() == Nesting::complete_user;
 }
 
 class Catalogue;

@@ -45,6 +45,11 @@ struct Action {
   bool records() const { return kind == Kind::record || kind == Kind::stack; }
 };
 
+// Returns whether the values of a hit are recorded, or given to a handler.
+inline bool gives_values(const Action& action) {
+  return action.records() || action.kind == Action::Kind::handler;
+}
+
 // As users write it: "count".
 std::string_view action_name(Action::Kind kind);
 

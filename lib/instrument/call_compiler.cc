@@ -91,12 +91,15 @@ class CallCompiler {
     Needs operator|(Needs other) const { return {entry || other.entry, exit || other.exit}; }
   };
 
+  bool is_user() const { return place_ == CallNames::Place::user; }
   const ExpressionNode& node(std::uint32_t at) const { return instrument_.condition->nodes()[at]; }
   static bool is_test(const ExpressionNode& node) {
     return node.kind != Kind::all && node.kind != Kind::any && node.kind != Kind::no;
   }
 
   Status bind_values() {
+    // They say only which types the values have that the condition asks for.
+    if (is_user() && !gives_values(instrument_.action)) return Done{};
     for (const FetchedValue& value : instrument_.values) {
       if (is_result_of_void(value)) continue;
       const TextRule text = value.form == FetchedValue::Form::by_type  ? TextRule::by_type
@@ -176,6 +179,7 @@ class CallCompiler {
   // Of many functions, those without a result are recorded without it.
   bool is_result_of_void(const FetchedValue& value) const {
     return value.of_result && value.path.steps.empty() && !instrument_.place.names.is_one_name() &&
+           place_ == CallNames::Place::function &&
            names_.btf().type(function_.result).kind == TypeKind::none;
   }
 
@@ -264,7 +268,8 @@ class CallCompiler {
       written = keep(builder, part);
       if (!written) return written;
     }
-    Result<ProgramBlock> block = builder.finish(fkt_call_entry_rules());
+    Result<ProgramBlock> block =
+        builder.finish(is_user() ? fkt_user_call_rules() : fkt_call_entry_rules());
     if (!block) return block.error();
     made_.entry = std::move(*block);
     return Done{};
@@ -326,7 +331,9 @@ class CallCompiler {
     }
     write_measured(builder);
     describe_measured();
-    Result<ProgramBlock> block = builder.finish(fkt_call_exit_rules(made_.entry.program().words));
+    const __u32 kept = made_.entry.program().words;
+    Result<ProgramBlock> block =
+        builder.finish(is_user() ? fkt_user_return_rules(kept) : fkt_call_exit_rules(kept));
     if (!block) return block.error();
     made_.exit = std::move(*block);
     made_.shortest = shortest();
@@ -431,6 +438,11 @@ class CallCompiler {
                  static_cast<std::uint16_t>(builder.words() - first_word)));
     if (!value.asked->name.empty()) field.name = value.asked->name;
     field.shown_as = value.asked->shown_as;
+    // Negative results of programs are no error numbers, as those of the kernel are.
+    if (is_user() && value.asked->of_result && field.shown_as.empty() &&
+        field.kind == RecordedField::Kind::signed_number) {
+      field.shown_as = "d";
+    }
   }
 
   void record_ip6(ProgramBuilder& builder, const Value& value) {
@@ -535,6 +547,11 @@ Result<CallPrograms> compile_user_entry(const Instrument& instrument, const Call
   programs.fields = std::move(made->fields);
   programs.measured = std::move(made->measured);
   return programs;
+}
+
+Result<CallPrograms> compile_user_call(const Instrument& instrument, const CallContext& context) {
+  const Prototype none;
+  return CallCompiler(instrument, none, context, {}, CallNames::Place::user).compile();
 }
 
 Result<PointProgram> compile_point(const Instrument& instrument, const Prototype& point,

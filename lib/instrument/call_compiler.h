@@ -74,6 +74,10 @@ Result<PointProgram> compile_instruction(const Instrument& instrument, const Cal
 // first one of the pair. Error (usage): what is asked is not known there.
 Result<CallPrograms> compile_user_entry(const Instrument& instrument, const CallContext& context);
 
+// Both programs of a user program's function whose exits or calls are recorded (fkt/user_hit.h).
+// Error (usage): what is asked is not known there.
+Result<CallPrograms> compile_user_call(const Instrument& instrument, const CallContext& context);
+
 // point: the tracepoint's arguments. Error (usage): it passes a structure by value, or what is
 // asked is not known there; with the column where there is one.
 // record: the tracepoint's own record, whose fields are names too and precede arguments that are

@@ -213,7 +213,7 @@ Status parse_async(Part part, Instrument& instrument) {
     if (async.lane.empty()) return scanner.expected("a recorded value's name");
   }
   if (!scanner.at_end()) return scanner.expected("\"if\" or \"do\"");
-  if (instrument.place.kind == Place::Kind::call) {
+  if (instrument.place.is_call()) {
     return at_column(async.column, "a call has its begin and its end already");
   }
   if (instrument.place.kind == Place::Kind::function &&

@@ -27,7 +27,7 @@ constexpr PlaceForm kPlaceForms[] = {
     {"at", Place::Kind::instruction, "at:FUNCTION+OFFSET"},
     {"block", Place::Kind::block, "block:FUNCTION:NUMBER"},
     {"mod", Place::Kind::module_probe, "mod:MODULE:PROBE"},
-    {"user", Place::Kind::user_function, "user:FILE:FUNCTION[:entry]"},
+    {"user", Place::Kind::user_function, "user:FILE:FUNCTION[:entry|:exit|:call]"},
     {"usdt", Place::Kind::user_probe, "usdt:FILE:[PROVIDER:]PROBE"},
 };
 
@@ -121,8 +121,11 @@ class PlaceParser {
 
   void take_point(std::vector<Piece>& pieces) {
     const std::string_view last = pieces.back().text;
-    if (last != "entry" && last != "exit") return;
-    place_.point = last == "entry" ? Place::Point::entry : Place::Point::exit;
+    const bool is_call = last == "call" && place_.kind == Place::Kind::user_function;
+    if (last != "entry" && last != "exit" && !is_call) return;
+    place_.point = is_call           ? Place::Point::call
+                   : last == "entry" ? Place::Point::entry
+                                     : Place::Point::exit;
     pieces.pop_back();
   }
 
@@ -210,8 +213,7 @@ class PlaceParser {
   // The path may have colons in it; the last one ends it.
   Status user(const PlaceForm& kind, std::vector<Piece>& pieces) {
     place_.point = Place::Point::entry;
-    const bool is_function = place_.kind == Place::Kind::user_function;
-    if (is_function && pieces.size() > 2 && pieces.back().text == "entry") pieces.pop_back();
+    if (place_.kind == Place::Kind::user_function && pieces.size() > 2) take_point(pieces);
     if (pieces.size() < 2) return form(kind);
     const Piece list = pieces.back();
     pieces.pop_back();

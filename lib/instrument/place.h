@@ -9,7 +9,7 @@
 //   block:FUNCTION:NUMBER            a basic block
 //   mod:MODULE:NAMES                 a module's own probes; MODULE may be a pattern, or the path of
 //                                    the module's file, which has a "/" in it
-//   user:FILE:NAMES[:entry]          functions of a program or a library
+//   user:FILE:NAMES[:entry|:exit|:call]  functions of a program or a library: entries, exits, calls
 //   usdt:FILE:[PROVIDER:]NAMES       probes that it brings along (USDT)
 //
 // FILE is a path, the name of a program in $PATH, or that of a library (libc.so.6).
@@ -46,16 +46,18 @@ struct Place {
     user_function,
     user_probe,
   };
-  enum class Point : std::uint8_t { both, entry, exit };
+  enum class Point : std::uint8_t { both, entry, exit, call };
 
   Kind kind = Kind::call;
   // Module or its file, the tracepoints' system, a program's or library's file; empty: any module.
   std::string group;
   NameSet names;
   std::string provider;       // of a program's probes; empty: any
-  Point point = Point::both;  // of functions
+  Point point = Point::both;  // of functions; `call` of those of programs only
   std::uint64_t number = 0;   // the instruction's offset (bytes), the block's number
 
+  // Returns whether its hits are whole calls.
+  bool is_call() const { return kind == Kind::call || point == Point::call; }
   // Returns whether `group` is the path of a file.
   bool is_file() const { return group.find('/') != group.npos; }
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/instrument/user_plan.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -12,6 +15,12 @@ namespace {
 
 constexpr const char* kChooses =
     "it is an IFUNC, which chooses another function when a program is loaded: that one is called";
+constexpr const char* kKeepsReturn =
+    "it keeps the address that it returns to, and the kernel's return probe would end the program";
+
+// Functions that return once more, to an address that they have read from the stack.
+constexpr std::string_view kReturnAgain[] = {"setjmp",      "_setjmp",    "sigsetjmp",
+                                             "__sigsetjmp", "getcontext", "swapcontext"};
 
 class UserPlanner {
  public:
@@ -33,11 +42,20 @@ class UserPlanner {
 
   Status take_functions() {
     std::unordered_set<std::uint64_t> known;
+    const bool at_return = place_.point != Place::Point::entry;
+    if (at_return && sources_.file.moves_stacks()) {
+      return wrong(sources_.file.path() +
+                   " moves its stacks (Go), and the kernel's return probes would end it: only its "
+                   "functions' entries can be recorded");
+    }
     for (const UserFunction& function : sources_.file.functions()) {
       if (!place_.names.has(function.name)) continue;
       std::string name = shown(function.name);
       if (function.chooses) {
         plan_.left_out.push_back({std::move(name), kChooses});
+      } else if (at_return &&
+                 std::ranges::find(kReturnAgain, function.name) != std::end(kReturnAgain)) {
+        plan_.left_out.push_back({std::move(name), kKeepsReturn});
       } else if (known.insert(function.offset).second) {
         plan_.taken.push_back({function.offset, 0, std::move(name), 0});
       }
@@ -66,7 +84,9 @@ class UserPlanner {
     CallContext context{no_types, sources_.ticks_per_second, sources_.flags};
     context.probe_arguments = probe_arguments;
     const Instrument& asked = probe_arguments != nullptr ? with_all(*probe_arguments) : instrument_;
-    Result<CallPrograms> programs = compile_user_entry(asked, context);
+    Result<CallPrograms> programs = place_.point == Place::Point::entry
+                                        ? compile_user_entry(asked, context)
+                                        : compile_user_call(asked, context);
     if (!programs) {
       return Error{programs.error().code, instrument_.text + ": " + programs.error().message};
     }

@@ -81,6 +81,7 @@ void EventFormat::name(TextWriter& out, const Event& event) const {
 void EventFormat::value(TextWriter& out, const Field& field, std::uint64_t value) const {
   switch (field.type) {
     case FieldType::s:
+    case FieldType::d:
       return out.number_signed(static_cast<std::int64_t>(value));
     case FieldType::x:
     case FieldType::uaddr:
@@ -143,7 +144,7 @@ void EventFormat::name_or_value(TextWriter& out, const Field& field, std::uint64
   if (out.size() > unnamed) return;
   out.truncate(before);
   // A return value this large is an address, as from mmap or brk.
-  const bool address = field.type == FieldType::s && static_cast<std::int64_t>(number) >> 32 > 0;
+  const bool address = is_signed(field.type) && static_cast<std::int64_t>(number) >> 32 > 0;
   address ? out.hex(number) : value(out, field, number);
 }
 
@@ -191,6 +192,7 @@ void EventFormat::argument(TextWriter& out, const Field& field, std::uint64_t nu
   out.put('=');
   switch (field.type) {
     case FieldType::s:  // -ENOENT, a function
+    case FieldType::d:
     case FieldType::addr:
     case FieldType::exitcode:
     case FieldType::dev:

@@ -113,7 +113,69 @@ void call(TraceBuilder& b, std::uint32_t cpu, std::uint64_t written, std::uint32
   b.event(cpu, T + written, FKT_E_CALL, function, {fkt_call_word(T + begin, end - begin)});
 }
 
+// A user program's function: as call().
+void user_call(TraceBuilder& b, std::uint64_t written, std::uint64_t begin, std::uint64_t end) {
+  b.event(0, T + written, FKT_E_USER_CALL, 3, {fkt_call_word(T + begin, end - begin)});
+}
+
+std::string dumped(TraceBuilder& b) {
+  const Analyzed a(b);
+  const std::string dump = a.dump();
+  std::string names;
+  for (std::size_t at = 0; at < dump.size();) {
+    const std::size_t end = dump.find('\n', at);
+    names += dump.substr(at + 57, end + 1 - (at + 57));
+    at = end + 1;
+  }
+  return names;
+}
+
+TraceBuilder user_builder() {
+  TraceBuilder b;
+  b.section(FKT_SEC_CATALOGUE,
+            Catalogue::builtin().to_lines() + "name\tuser_function\t3\tlibx:f\n");
+  return b;
+}
+
 }  // namespace
+
+TEST_CASE("calls of user programs are below system calls, and user time") {
+  TraceBuilder b = user_builder();
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
+  b.event(0, T + 110, FKT_E_SYS_EXIT, 0);
+  b.event(0, T + 130, FKT_E_SYS_ENTRY, 1);
+  b.event(0, T + 150, FKT_E_SYS_EXIT, 0);
+  user_call(b, 165, 125, 160);
+  user_call(b, 185, 120, 180);
+  b.event(0, T + 200, FKT_E_SYS_ENTRY, 0);
+  b.event(0, T + 210, FKT_E_SYS_EXIT, 0);
+  CHECK(dumped(b) ==
+        "0010 sys_read\n"
+        "0013 sysret ret=0 (sys_read took 10)\n"
+        "0564 libx:f\n"
+        "0564   libx:f\n"
+        "0010     sys_write\n"
+        "0013     sysret ret=0 (sys_write took 20)\n"
+        "0564   libx:f returns (took 35)\n"
+        "0564 libx:f returns (took 60)\n"
+        "0010 sys_read\n"
+        "0013 sysret ret=0 (sys_read took 10)\n");
+}
+
+TEST_CASE("a user program's call that began before the recording is around the system call in it") {
+  TraceBuilder b = user_builder();
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
+  b.event(0, T + 150, FKT_E_SYS_EXIT, 0);
+  user_call(b, 165, 20, 160);
+  const Analyzed a(b);
+  CHECK(a.counts() == "1\tsystem\tsys_read\n1\tsystem\tsysret\n1\tinstruments\tuser_call\n");
+  const std::string dump = dumped(b);
+  INFO(dump);
+  CHECK(dump.find("sysret ret=0 (sys_read took 50)") != std::string::npos);
+  CHECK(dump.find("libx:f returns (took 140)") != std::string::npos);
+}
 
 TEST_CASE("calls are shown where they began, nested, under the system call") {
   TraceBuilder b = builder();

@@ -20,9 +20,9 @@ namespace {
 
 std::string_view type_name(const Field& field) {
   static constexpr std::string_view kNames[] = {
-      "u",         "s",     "x",      "addr",    "uaddr", "tid",      "cpu",   "syscall",
-      "syscall32", "irq",   "vector", "softirq", "trap",  "exitcode", "str",   "dev",
-      "bytes",     "ticks", "ip4",    "ip6",     "port",  "stack",    "ustack"};
+      "u",       "s",         "d",     "x",      "addr",    "uaddr", "tid",      "cpu",
+      "syscall", "syscall32", "irq",   "vector", "softirq", "trap",  "exitcode", "str",
+      "dev",     "bytes",     "ticks", "ip4",    "ip6",     "port",  "stack",    "ustack"};
   const auto type = static_cast<std::size_t>(field.type);
   return type < std::size(kNames) ? kNames[type] : std::string_view(field.names);
 }

@@ -67,6 +67,13 @@ TEST_CASE("places") {
   CHECK(library.point == Place::Point::entry);
   CHECK(made("user:libc.so.6:exit").place.names.patterns == Names{"exit"});
   CHECK(made("user:/x:f").place.point == Place::Point::entry);
+  CHECK(made("user:/x:f:exit").place.point == Place::Point::exit);
+  const Place whole = made("user:/x:f,g:call").place;
+  CHECK(whole.is_call());
+  CHECK(whole.names.patterns == Names{"f", "g"});
+  CHECK(made("user:/x:call").place.names.patterns == Names{"call"});
+  CHECK(!made("user:/x:call").place.is_call());
+  CHECK(made("call:vfs_read").place.is_call());
   const Place probe = made("usdt:/opt/a:b/x:python:gc__*,!gc__done").place;
   CHECK(probe.kind == Place::Kind::user_probe);
   CHECK(probe.group == "/opt/a:b/x");
@@ -160,7 +167,8 @@ TEST_CASE("a wrong place") {
         "column 1: \"block:f:1:2\" is no place: write block:FUNCTION:NUMBER");
   CHECK(refusal("user:./x:f") == "column 6: \"./x\" is no name and no path that begins with \"/\"");
   CHECK(refusal("user::f") == "column 6: the name of a program or library is missing");
-  CHECK(refusal("user:x") == "column 1: \"user:x\" is no place: write user:FILE:FUNCTION[:entry]");
+  CHECK(refusal("user:x") ==
+        "column 1: \"user:x\" is no place: write user:FILE:FUNCTION[:entry|:exit|:call]");
 }
 
 TEST_CASE("which end of an asynchronous span events are") {

@@ -88,6 +88,37 @@ std::vector<__u64> user_words(const std::string& values_and_condition,
   return words;
 }
 
+struct Returned {
+  __u64 result = 0, ticks = 0;
+};
+
+// The words of the event of a call of a function; nothing: it is dropped at its entry or its
+// return.
+std::vector<__u64> call_words(const std::string& values_and_condition,
+                              const std::array<__u64, FKT_REGISTERS>& registers,
+                              Returned returned) {
+  const Result<UserPlan> plan =
+      user_plan("user:x:fkt_test_first:call" + values_and_condition, this_program());
+  REQUIRE(plan);
+  const fkt_program& entry = plan->programs[0].entry.program();
+  const fkt_program& exit = plan->programs[0].exit.program();
+  REQUIRE(entry.words <= FKT_CALL_KEPT);
+  std::vector<__u64> hit(FKT_CALL_FIRST_KEPT + entry.words), words(exit.words);
+  hit[FKT_CALL_RESULT] = returned.result;
+  hit[FKT_CALL_DURATION] = returned.ticks;
+  fkt_emitted out{hit.data() + FKT_CALL_FIRST_KEPT, 0, 0};
+  if (fkt_program_run(&entry, registers.data(), &out, read_own_memory, without_context) !=
+      FKT_RUN_KEEP) {
+    return {};
+  }
+  out = {words.data(), 0, 0};
+  if (fkt_program_run(&exit, hit.data(), &out, read_own_memory, without_context) != FKT_RUN_KEEP) {
+    return {};
+  }
+  words.resize(out.used);
+  return words;
+}
+
 // What the loader's cache has for two libraries, behind `before`.
 std::string made_cache(std::string_view before) {
   const std::string texts = std::string("libx.so.1\0/lib/32/libx.so.1\0/lib/64/libx.so.1\0", 46);
@@ -132,6 +163,45 @@ TEST_CASE("functions of programs that cannot be recorded") {
   CHECK(no_user_plan("user:x:fkt_test_first(arg1.next)").find("no members") != std::string::npos);
   CHECK(no_user_plan("user:x:fkt_test_first ret").find("no return value") != std::string::npos);
   CHECK(no_user_plan("user:x:fkt_test_first if duration > 1ms").find("no return value") !=
+        std::string::npos);
+}
+
+TEST_CASE("a call has its arguments as they were, its result and its duration") {
+  std::array<__u64, FKT_REGISTERS> registers{};
+  registers[FKT_REGISTER_DI] = 0xffffffff00000005;
+  registers[FKT_REGISTER_SI] = 7;
+  const Returned returned{0xfffffffe, 5'000'000};
+  using Words = std::vector<__u64>;
+  CHECK(call_words("(arg1:int, arg2) ret:int", registers, returned) ==
+        Words{5, 7, static_cast<__u64>(-2)});
+  CHECK(call_words(" ret if ret == 0xfffffffe && arg2 == 7", registers, returned) ==
+        Words{0xfffffffe});
+  CHECK(call_words(" ret:int if ret < 0 && duration > 4ms", registers, returned).size() == 1);
+  CHECK(call_words(" ret:int if ret >= 0", registers, returned).empty());
+  CHECK(call_words(" ret if duration > 6ms", registers, returned).empty());
+  CHECK(call_words("(arg1) if arg2 != 7", registers, returned).empty());
+  CHECK(call_words("(arg1) if arg2 == 7 || duration > 6ms", registers, returned).size() == 1);
+  CHECK(call_words("(arg1) if arg2 == 8 || duration > 6ms", registers, returned).empty());
+  // What only says a type for the condition is not recorded.
+  CHECK(user_plan("user:x:fkt_test_first:exit ret:int if ret < 0 do count", this_program())
+            ->programs[0]
+            .exit.program()
+            .words == 0);
+  const Result<UserPlan> several =
+      user_plan("user:x:fkt_test_first,*second:exit ret", this_program());
+  REQUIRE(several);
+  REQUIRE(several->programs[0].fields.size() == 1);
+  CHECK(several->programs[0].fields[0].name == "ret");
+  CHECK(several->taken[0].name == "x:fkt_test_first");
+}
+
+TEST_CASE("a function that returns twice has no calls") {
+  const Result<std::string> path = find_user_file("libc.so.6", UserPaths::of_system());
+  REQUIRE(path);
+  const Result<UserFile> libc = UserFile::open(*path);
+  REQUIRE(libc);
+  CHECK(user_plan("user:x:setjmp", *libc));
+  CHECK(user_plan("user:x:setjmp:call", *libc).error().message.find("keeps the address") !=
         std::string::npos);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/instruments/instrument_kinds.h"
 
+#include <algorithm>
+
 namespace fkt::record {
 
 Error unsupported(const Instrument& instrument, const std::string& what) {
@@ -16,6 +18,12 @@ bool is_of_probes(const Instrument& instrument) {
 }
 bool is_of_user(const Place& place) {
   return place.kind == Place::Kind::user_function || place.kind == Place::Kind::user_probe;
+}
+// Returns whether the values only say which types those of a user program have.
+static bool says_types(const Instrument& instrument) {
+  return is_of_user(instrument.place) &&
+         std::ranges::all_of(instrument.values,
+                             [](const FetchedValue& value) { return value.bits != 0; });
 }
 bool needs_no_types(const Instrument& instrument) {
   return is_of_probes(instrument) || is_of_user(instrument.place);
@@ -61,7 +69,7 @@ Status check_instrument(const Instrument& instrument) {
     case Action::Kind::stop:
     case Action::Kind::start:
     case Action::Kind::snapshot:
-      if (instrument.values.empty()) return Done{};
+      if (instrument.values.empty() || says_types(instrument)) return Done{};
       return unsupported(
           instrument,
           "values are only recorded with events (do record, do stack) or given to a handler");

@@ -371,7 +371,8 @@ class InstrumentSetup::Maker {
       const Status has = has_values(instrument, plan->programs[taken.programs].fields, taken.name);
       if (!has) return has;
     }
-    made_.users_.add(*plan, **file, next(), layer, numbering_.users, instrument.async);
+    made_.users_.add(*plan, instrument.place, **file, next(), layer, numbering_.users,
+                     instrument.async);
     Part part = part_of(instrument);
     part.of = instrument.place.kind == Place::Kind::user_probe ? "probe" : "function";
     part.places = plan->taken.size();

@@ -21,7 +21,7 @@ Result<InstrumentResult> result_of(const Device& device, const InstrumentSetup::
                           .layer = part.layer,
                           .places = part.places,
                           .of = part.of,
-                          .has_calls = part.place.kind == Place::Kind::call,
+                          .has_calls = part.place.is_call(),
                           .is_removed = part.is_removed,
                           .cpus = {},
                           .histogram = {}};

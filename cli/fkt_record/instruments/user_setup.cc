@@ -17,8 +17,24 @@ Result<const UserFile*> UserSetup::file(const std::string& name) {
   return files_.back().file.get();
 }
 
-void UserSetup::add(const UserPlan& plan, const UserFile& file, std::uint16_t instrument,
-                    unsigned layer, Numbers& numbers, const std::optional<AsyncPart>& async) {
+namespace {
+
+__u32 how_of(const Place& place) {
+  switch (place.point) {
+    case Place::Point::call:
+      return FKT_USER_CALL;
+    case Place::Point::exit:
+      return FKT_USER_EXIT;
+    default:
+      return FKT_USER_REACHED;
+  }
+}
+
+}  // namespace
+
+void UserSetup::add(const UserPlan& plan, const Place& place, const UserFile& file,
+                    std::uint16_t instrument, unsigned layer, Numbers& numbers,
+                    const std::optional<AsyncPart>& async) {
   for (const UserPlan::Taken& taken : plan.taken) {
     const CallPrograms& programs = plan.programs[taken.programs];
     places_.push_back({.offset = taken.offset,
@@ -27,7 +43,7 @@ void UserSetup::add(const UserPlan& plan, const UserFile& file, std::uint16_t in
                        .number = numbers.add(taken.name, programs.fields, layer, async),
                        .program = static_cast<std::uint16_t>(program_count_ + taken.programs),
                        .instrument = instrument,
-                       .how = FKT_USER_REACHED});
+                       .how = how_of(place)});
   }
   for (const CallPrograms& programs : plan.programs) {
     for (const ProgramBlock* const block : {&programs.entry, &programs.exit}) {

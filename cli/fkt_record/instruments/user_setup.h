@@ -25,10 +25,10 @@ class UserSetup {
   // Returns the file that is called so, opened at its first use. Error: there is none, or it is no
   // program.
   Result<const UserFile*> file(const std::string& name);
-  // file: of file(); instrument: its number among all of the recording; layer: number of its bit;
-  // numbers: of the recording.
-  void add(const UserPlan& plan, const UserFile& file, std::uint16_t instrument, unsigned layer,
-           Numbers& numbers, const std::optional<AsyncPart>& async);
+  // place: of the plan's instrument; file: of file(); instrument: its number among all of the
+  // recording; layer: number of its bit; numbers: of the recording.
+  void add(const UserPlan& plan, const Place& place, const UserFile& file, std::uint16_t instrument,
+           unsigned layer, Numbers& numbers, const std::optional<AsyncPart>& async);
   // Called once, after the last add(). Error (usage): there are too many places.
   Status finish();
   // Gives the instruments the numbers of the recording: places[n] is that of the n-th one here.

@@ -141,6 +141,8 @@ static void try_places(int device)
 	TRY("a program that is none", EINVAL, plan.places[1].program = 1);
 	TRY("an instrument that is none", EINVAL, plan.places[1].instrument = 1);
 	TRY("a kind of place that is none", EINVAL, plan.places[1].how = FKT_USER_HOWS);
+	TRY("a kind of place far from any", EINVAL, plan.places[1].how = ~0U);
+	TRY("a kind of place that no tool asks for", EINVAL, plan.places[1].how = FKT_USER_PROBE);
 	TRY("a negative offset", EINVAL, plan.places[1].offset = 1ULL << 63);
 	TRY("a negative counter", EINVAL, plan.places[1].counter = ~0ULL);
 	TRY("an offset behind the file's end", EINVAL, plan.places[1].offset = 1ULL << 40);
@@ -165,6 +167,60 @@ static void try_places(int device)
 	other[0] = open("/proc/self/exe", O_PATH);
 	TRY("a file that is open as a path", EBADF, plan.places[1].file = other[0]);
 	close(other[0]);
+}
+
+/*
+ * Makes the places see a whole call and an exit: the first program emits a register `ins` times, the second one the word
+ * `word` of its hit, if there is one.
+ */
+static void make_returns(unsigned int ins, int word)
+{
+	static struct {
+		struct fkt_program head;
+		struct fkt_insn insns[FKT_CALL_KEPT + 1];
+	} first;
+	static unsigned char block[2 * sizeof(first)];
+	const struct fkt_insn emit = { .op = FKT_OP_EMIT, .how = FKT_FROM_WORD, .index = word < 0 ? 0 : word };
+	const struct fkt_program second = { .insns = word >= 0, .words = word >= 0 };
+	const size_t bytes = FKT_PROGRAM_BYTES(ins, 0);
+	unsigned int i;
+
+	first.head = (struct fkt_program){ .insns = ins, .words = ins };
+	for (i = 0; i < ins; i++)
+		first.insns[i] = (struct fkt_insn){ .op = FKT_OP_EMIT, .how = FKT_FROM_WORD };
+	memcpy(block, &first, bytes);
+	memcpy(block + bytes, &second, sizeof(second));
+	memcpy(block + bytes + sizeof(second), &emit, sizeof(emit));
+	plan.users.programs = (unsigned long)block;
+	plan.users.program_bytes = bytes + FKT_PROGRAM_BYTES(second.insns, 0);
+	plan.places[0].how = FKT_USER_CALL;
+	plan.places[1].how = FKT_USER_EXIT;
+}
+
+static void expect_returns(int device, const char *name, unsigned int ins, int word)
+{
+	char why[100];
+	__u64 kept;
+	int err;
+
+	make_sound();
+	make_returns(ins, word);
+	err = run(device, &kept);
+	snprintf(why, sizeof(why), "%s, %llu hits", err ? strerrorname_np(err) : "started", (unsigned long long)kept);
+	expect(name, !err && kept == PLACES * HITS, why);
+}
+
+static void try_returns(int device)
+{
+	expect_returns(device, "calls and exits", 0, -1);
+	expect_returns(device, "calls and exits with results", 0, FKT_CALL_RESULT);
+	expect_returns(device, "calls and exits with all that is kept", FKT_CALL_KEPT,
+		       FKT_CALL_FIRST_KEPT + FKT_CALL_KEPT - 1);
+	TRY("a first program that emits more than is kept", EINVAL, make_returns(FKT_CALL_KEPT + 1, -1));
+	TRY("a second program that asks for what was not kept", EINVAL, make_returns(1, FKT_CALL_FIRST_KEPT + 1));
+	TRY("a second program that asks for what no hit has", EINVAL, make_returns(0, FKT_HIT_WORDS - 1));
+	TRY("a second program at an entry", EINVAL, make_returns(0, FKT_CALL_RESULT),
+	    plan.places[1].how = FKT_USER_REACHED);
 }
 
 static void try_as_nobody(void)
@@ -198,6 +254,7 @@ int main(void)
 	expect_sound(device, "nothing");
 	try_tables(device);
 	try_places(device);
+	try_returns(device);
 	close(device);
 	return status != 0;
 }

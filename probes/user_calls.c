@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calls of functions of user programs that have begun and not returned.
+ *
+ * Each thread that has some owns a stack of them: only the thread itself uses it, in its own context, in which the
+ * handlers of uprobes do not nest, and it gives it back when it exits. So nothing here needs a lock. The stacks are in
+ * a table of fixed size, and are found by the thread's task_struct; taking a free one is the only atomic operation,
+ * once in a thread's life. Its memory is allocated then, without waiting, and stays with the place in the table. What
+ * does not fit is not recorded: its return is counted as one whose entry was not seen.
+ *
+ * A return belongs to the innermost call of its probe whose return address was in the same place. That is right if no
+ * call is on the stack that has ended unseen (by longjmp, an exception, exec), so those are removed first, by the
+ * rules that the kernel itself has for its return probes:
+ *   - at an entry and at a return, what is below the stack pointer has ended;
+ *   - at an entry, so has what was in the place of the last return, or below. Until then it may be a function that has
+ *     left with a jump to the one that returned (tail call): both return to the same address, one after the other;
+ *   - at an entry that is not put on the stack, an earlier call of the same probe in the same place has ended.
+ * The handler of an entry always runs before that of its return, unless the return probe is older than this
+ * recording's; then no call of the recording can have been in that place. By these rules calls are lost of a program
+ * that switches between stacks itself, as the kernel's return probes lose them. (One that moves a stack to another
+ * thread in a call makes the kernel take one call for another, or ends by its return probe.)
+ */
+
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uprobes.h>
+#include <trace/events/sched.h>
+
+#include <fkt/user_hit.h>
+
+#include "hook.h"
+#include "user_calls.h"
+
+#define THREADS_BITS 13
+#define THREADS (1U << THREADS_BITS) /* that can have open calls at the same time */
+#define WINDOW 16 /* places in the table that a thread may have */
+
+#define STACK_BYTES 4096
+
+/* Its size is STACK_BYTES. The kernel has no more return probes in a thread than this has calls. */
+struct fkt_user_stack {
+	u64 exec_id; /* the program's number in the thread: with another one, all calls have ended */
+	u64 returned; /* place of the last return, if no function was entered since; else 0 */
+	u32 count; /* of `calls` */
+	u32 used; /* of `kept` */
+	struct fkt_user_call calls[MAX_URETPROBE_DEPTH]; /* the outermost one first; probe 0: it has ended */
+	u64 kept[(STACK_BYTES - 24 - MAX_URETPROBE_DEPTH * sizeof(struct fkt_user_call)) / sizeof(u64)];
+};
+
+static_assert(sizeof(struct fkt_user_stack) == STACK_BYTES);
+static_assert(sizeof_field(struct fkt_user_stack, kept) >= FKT_CALL_KEPT * sizeof(u64));
+
+struct thread {
+	struct task_struct *task; /* owner of the rest; no reference: it clears this when it exits */
+	struct fkt_user_stack *stack; /* NULL: no owner has needed it yet */
+	bool hides; /* it is in a system call uretprobe whose entry was not recorded */
+};
+
+/* NULL: no place needs it. Changed under the recording's lock: set before the first such place is probed. */
+static struct thread *threads;
+
+DEFINE_STATIC_KEY_FALSE(fkt_key_user_calls);
+
+/* Makes room for open calls. Caller holds the recording's lock. */
+int fkt_user_calls_make(bool are_wanted)
+{
+	struct thread *made;
+
+	if (!are_wanted || threads)
+		return 0;
+	made = kvcalloc(THREADS, sizeof(*made), GFP_KERNEL);
+	if (!made)
+		return -ENOMEM;
+	/* A probe that finds the table finds it empty. */
+	smp_store_release(&threads, made);
+	static_branch_enable(&fkt_key_user_calls);
+	return 0;
+}
+
+/* Called under the recording's lock, when no probe runs any more. */
+void fkt_user_calls_free(void)
+{
+	struct thread *all = threads;
+	u32 i;
+
+	if (!all)
+		return;
+	static_branch_disable(&fkt_key_user_calls);
+	WRITE_ONCE(threads, NULL);
+	for (i = 0; i < THREADS; i++)
+		kfree(all[i].stack);
+	kvfree(all);
+}
+
+/* ---- the current thread's place in the table ---- */
+
+static struct thread *place(struct thread *all, u32 i)
+{
+	return &all[(hash_ptr(current, THREADS_BITS) + i) % THREADS];
+}
+
+/* Returns NULL if it has none. */
+static struct thread *find_thread(void)
+{
+	/* Pairs with the release in fkt_user_calls_make(): what is read depends on the address. */
+	struct thread *all = READ_ONCE(threads);
+	u32 i;
+
+	for (i = 0; all && i < WINDOW; i++)
+		/* Another value than `current` may change meanwhile; only this thread stores `current`. */
+		if (READ_ONCE(place(all, i)->task) == current)
+			return place(all, i);
+	return NULL;
+}
+
+/* Returns NULL if there is no free place. */
+static struct thread *take_thread(void)
+{
+	struct thread *all = READ_ONCE(threads), *thread = find_thread();
+	u32 i;
+
+	for (i = 0; all && !thread && i < WINDOW; i++)
+		/* Pairs with the release in give_back(): the owner before does not use it any more. */
+		if (!READ_ONCE(place(all, i)->task) && !cmpxchg(&place(all, i)->task, NULL, current))
+			thread = place(all, i);
+	return thread;
+}
+
+static void drop_last(struct fkt_user_stack *stack)
+{
+	const struct fkt_user_call *call = &stack->calls[--stack->count];
+
+	stack->used = call->kept;
+	if (call->probe && !(call->flags & FKT_OPEN_DROPPED))
+		fkt_user_call_gone(call->probe);
+}
+
+static void drop_all(struct fkt_user_stack *stack)
+{
+	while (stack->count)
+		drop_last(stack);
+	stack->returned = 0;
+}
+
+static void give_back(struct thread *thread)
+{
+	if (thread->stack)
+		drop_all(thread->stack);
+	thread->hides = false;
+	/* Pairs with cmpxchg() in take_thread(). */
+	smp_store_release(&thread->task, NULL);
+}
+
+/*
+ * Makes sure that the thread can have open calls. Returns false if there is no room. Called in the thread's context,
+ * with preemption enabled: it allocates memory, without waiting.
+ */
+bool fkt_user_calls_room(void)
+{
+	struct thread *thread = take_thread();
+
+	if (thread && !thread->stack)
+		thread->stack = kzalloc(sizeof(*thread->stack), GFP_NOWAIT | __GFP_NOWARN);
+	return thread && thread->stack;
+}
+
+/* Returns the thread's stack; NULL: it has none. */
+static struct fkt_user_stack *find_stack(void)
+{
+	struct thread *thread = find_thread();
+	struct fkt_user_stack *stack = thread ? thread->stack : NULL;
+
+	if (stack && unlikely(stack->exec_id != current->self_exec_id)) {
+		drop_all(stack);
+		stack->exec_id = current->self_exec_id;
+	}
+	return stack;
+}
+
+/* ---- calls; the functions below are called in the thread's context, with preemption disabled ---- */
+
+/*
+ * A function is entered, whose return address is at `sp`. Returns the thread's stack, without the calls that have ended
+ * unseen; NULL: it has none.
+ */
+struct fkt_user_stack *fkt_user_calls_enter(unsigned long sp)
+{
+	struct fkt_user_stack *stack = find_stack();
+
+	if (!stack)
+		return NULL;
+	while (stack->count && (stack->calls[stack->count - 1].sp < sp ||
+				stack->calls[stack->count - 1].sp <= stack->returned))
+		drop_last(stack);
+	stack->returned = 0;
+	return stack;
+}
+
+/* Returns a new call with room for so many words, whose begin is to be set; NULL: there is no room. */
+struct fkt_user_call *fkt_user_calls_push(struct fkt_user_stack *stack, u64 probe, unsigned long sp, u32 words)
+{
+	struct fkt_user_call *call = &stack->calls[stack->count];
+
+	if (stack->count == ARRAY_SIZE(stack->calls) || words > ARRAY_SIZE(stack->kept) - stack->used)
+		return NULL;
+	*call = (struct fkt_user_call){ .probe = probe, .sp = sp, .kept = stack->used };
+	/* The program may emit fewer, and what is there is of another call. */
+	memset(&stack->kept[stack->used], 0, words * sizeof(u64));
+	stack->count++;
+	stack->used += words;
+	return call;
+}
+
+/* A function is entered that is not put on the stack: what is there of the same probe and place has ended. */
+void fkt_user_calls_unseen(struct fkt_user_stack *stack, u64 probe, unsigned long sp)
+{
+	struct fkt_user_call *call = fkt_user_calls_find(stack, probe, sp);
+
+	if (!call)
+		return;
+	if (!(call->flags & FKT_OPEN_DROPPED))
+		fkt_user_call_gone(probe);
+	fkt_user_calls_remove(stack, call);
+}
+
+/* A function returns, whose return address was at `sp`. Returns as fkt_user_calls_enter(). */
+struct fkt_user_stack *fkt_user_calls_return(unsigned long sp)
+{
+	struct fkt_user_stack *stack = find_stack();
+
+	if (!stack)
+		return NULL;
+	while (stack->count && stack->calls[stack->count - 1].sp < sp)
+		drop_last(stack);
+	stack->returned = sp;
+	return stack;
+}
+
+/* Returns the innermost call of the probe whose return address is at `sp`; NULL: there is none. */
+struct fkt_user_call *fkt_user_calls_find(struct fkt_user_stack *stack, u64 probe, unsigned long sp)
+{
+	u32 i;
+
+	for (i = stack->count; i && stack->calls[i - 1].sp == sp; i--)
+		if (stack->calls[i - 1].probe == probe)
+			return &stack->calls[i - 1];
+	return NULL;
+}
+
+/* The probes of one place are called in the same order at the entry and at the return: it need not be the last call. */
+void fkt_user_calls_remove(struct fkt_user_stack *stack, struct fkt_user_call *call)
+{
+	call->probe = 0;
+	while (stack->count && !stack->calls[stack->count - 1].probe)
+		drop_last(stack);
+}
+
+u64 *fkt_user_calls_kept(struct fkt_user_stack *stack, const struct fkt_user_call *call)
+{
+	return &stack->kept[call->kept];
+}
+
+/* ---- the system call by which functions return (kernel 6.12); called with preemption disabled ---- */
+
+/*
+ * The thread has entered a system call uretprobe. Returns true if it is to be hidden, because the kernel made the
+ * program do it; then fkt_user_calls_hid() returns true at its exit.
+ */
+bool fkt_user_calls_hide(void)
+{
+	struct thread *thread;
+
+	if (!current->utask || !current->utask->return_instances)
+		return false;
+	thread = take_thread();
+	if (thread)
+		thread->hides = true;
+	return thread;
+}
+
+/* A system call that may have been uretprobe ends. Returns whether it was hidden. */
+bool fkt_user_calls_hid(void)
+{
+	struct thread *thread = find_thread();
+
+	if (!thread || !thread->hides)
+		return false;
+	thread->hides = false;
+	return true;
+}
+
+/* ---- threads that exit ---- */
+
+static void probe_exit(void *data, struct task_struct *task)
+{
+	struct thread *thread = find_thread();
+
+	if (thread)
+		give_back(thread);
+}
+
+static bool are_used(void)
+{
+	return threads;
+}
+
+/* Fails to compile if a probe's type does not match this kernel's tracepoint. */
+static void __maybe_unused check_types(void)
+{
+	check_trace_callback_type_sched_process_exit(probe_exit);
+}
+
+static struct fkt_hook hooks[] = {
+	{ .name = "sched_process_exit", .probe = probe_exit, .also = are_used, .missing = FKT_MISSING_TRACEPOINT },
+};
+
+FKT_HOOK_TABLE(fkt_user_hooks, hooks);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The uprobes of places in user programs: what arms them (user.c) and what handles their hits (user_hits.c) share. */
+#ifndef FKT_USER_PROBE_H
+#define FKT_USER_PROBE_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+#include <linux/uprobes.h>
+
+#include <fkt/ioctl.h>
+
+struct file;
+struct inode;
+struct pt_regs;
+
+/* While tables are exchanged, there are the probes of both. */
+#define FKT_USER_PROBES (2 * FKT_USERS_MOST)
+
+/* A uprobe that is registered. It stays when the next table has the place, too. */
+struct fkt_user_probe {
+	struct uprobe_consumer consumer;
+	struct uprobe *uprobe; /* of fkt_uprobe_register() */
+	u64 id; /* no other probe has or had it; modulo FKT_USER_PROBES it is `at` */
+	struct list_head list;
+	struct file *file; /* held */
+	struct inode *inode; /* that is mapped: of the file, or that below it */
+	u64 offset, counter;
+	u32 instrument; /* its number */
+	u32 how;
+	u32 at; /* its place in fkt_user_table.of_probe */
+	bool needs_entry; /* as in struct fkt_user_slot */
+};
+
+/* Handlers of the consumer. */
+int fkt_user_reached(struct uprobe_consumer *consumer, struct pt_regs *regs);
+int fkt_user_entered(struct uprobe_consumer *consumer, struct pt_regs *regs);
+int fkt_user_returned(struct uprobe_consumer *consumer, unsigned long function, struct pt_regs *regs);
+
+#endif /* FKT_USER_PROBE_H */
