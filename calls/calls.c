@@ -20,6 +20,7 @@
 #include "entries.h"
 #include "functions.h"
 #include "plan.h"
+#include "tasks.h"
 #include "trampoline.h"
 
 /* Longer than any call. */
@@ -71,7 +72,8 @@ static void __maybe_unused no_record(const struct fkt_plain_call *plain, u64 tic
 {
 }
 
-static void __maybe_unused no_record_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept)
+static void __maybe_unused no_record_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+					  const struct fkt_call_task *task)
 {
 }
 
@@ -92,7 +94,13 @@ void fkt_calls_returned(const struct fkt_plain_call *plain, u64 ticks)
 
 void fkt_calls_returned_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept)
 {
-	static_call_cond(fkt_calls_record_kept)(call, ticks, body, kept);
+	static_call_cond(fkt_calls_record_kept)(call, ticks, body, kept, NULL);
+}
+
+void fkt_calls_returned_task(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+			     const struct fkt_call_task *task)
+{
+	static_call_cond(fkt_calls_record_kept)(call, ticks, body, kept, fkt_tasks_known(task));
 }
 
 bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
@@ -136,6 +144,7 @@ static void on_exit(void *unused, struct task_struct *task)
 
 static void __init match_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
+	fkt_tasks_match(tracepoint);
 	if (!strcmp(tracepoint->name, "sched_process_exit"))
 		exit_tracepoint = tracepoint;
 }
@@ -286,6 +295,14 @@ static void forget_user(void)
 	static_call_update(fkt_calls_record, NULL);
 }
 
+/* Makes known what the plan's frames keep of tasks, before the first of its functions is traced. */
+static int begin_tasks(const struct fkt_calls_plan *plan)
+{
+	if (!plan->frames[FKT_CALLS_TASK].count && !plan->frames[FKT_CALLS_TASK_MANY].count)
+		return 0;
+	return fkt_tasks_begin(plan->threads);
+}
+
 static int begin(const struct fkt_calls_plan *plan)
 {
 	int err;
@@ -298,6 +315,9 @@ static int begin(const struct fkt_calls_plan *plan)
 	err = keep();
 	if (err)
 		goto err_free;
+	err = begin_tasks(plan);
+	if (err)
+		goto err_let_go;
 	at_begin = sum_totals();
 	at_end = at_begin;
 	set_user(plan);
@@ -309,6 +329,8 @@ static int begin(const struct fkt_calls_plan *plan)
 
 err_forget:
 	forget_user();
+	fkt_tasks_end();
+err_let_go:
 	let_go();
 err_free:
 	fkt_plan_free();
@@ -343,6 +365,7 @@ void fkt_calls_end(void)
 		/* Before forget_user(), which makes every call too short. */
 		at_end = sum_totals();
 		forget_user();
+		fkt_tasks_end();
 		fkt_plan_free();
 		is_used = false;
 		wait_seconds = 1;
@@ -371,8 +394,13 @@ static void lower_shortest(const struct fkt_calls_plan *plan)
 
 static int arm(const struct fkt_calls_plan *plan)
 {
+	int err;
+
 	if (!is_used)
 		return -EINVAL;
+	err = begin_tasks(plan);
+	if (err)
+		return err;
 	lower_shortest(plan);
 	return fkt_plan_arm(plan);
 }

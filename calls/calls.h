@@ -37,6 +37,35 @@ struct fkt_call {
 	u64 entry; /* TSC at the entry: the low FKT_CALLS_PERIOD_BITS bits are true */
 };
 
+/* What is kept of the task that calls, while its thread number is below the plan's `threads`. */
+struct fkt_call_task {
+	u64 off; /* ticks of the call during which the task was not on a CPU: fkt_call_on_cpu() */
+	u64 depth; /* fkt_call_depth() */
+};
+
+static_assert(sizeof(struct fkt_call_task) == FKT_CALLS_TASK_BYTES);
+
+/*
+ * Returns in how many traced calls the call was made whose frames have this, itself included: of its task, and of the
+ * task that an interrupt came to.
+ */
+static inline u32 fkt_call_depth(const struct fkt_call_task *task)
+{
+	return (u32)task->depth + 1;
+}
+
+/* Ticks on the CPU are right for less than that many (26 hours at 3 GHz). */
+#define FKT_CALLS_ON_CPU_BITS 48
+
+/* Returns the ticks of the call during which its task was on a CPU. ticks: its duration. */
+static inline u64 fkt_call_on_cpu(const struct fkt_call_task *task, u64 ticks)
+{
+	const u64 on = (ticks - task->off) & ((1ULL << FKT_CALLS_ON_CPU_BITS) - 1);
+
+	/* Less than nothing: the clocks of two CPUs differ. */
+	return on > ticks ? 0 : on;
+}
+
 /* ... in a frame that keeps nothing. */
 struct fkt_plain_call {
 	struct fkt_call call;
@@ -72,9 +101,10 @@ typedef void (*fkt_call_fn)(const struct fkt_plain_call *plain, u64 ticks);
 typedef bool (*fkt_call_ask_fn)(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room);
 /*
  * The call returns. It may have been entered while an earlier user traced it, so a user must be able to tell whether
- * the kept words are its own.
+ * the kept words are its own. kept: NULL: FKT_CALLS_TASK; task: NULL: the frame has none, or it is not known.
  */
-typedef void (*fkt_call_kept_fn)(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept);
+typedef void (*fkt_call_kept_fn)(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+				 const struct fkt_call_task *task);
 
 struct fkt_calls_plan {
 	struct {
@@ -84,9 +114,14 @@ struct fkt_calls_plan {
 		u64 shortest; /* ticks: shorter calls are dropped before the functions below are called */
 	} frames[FKT_CALLS_FRAMES];
 	fkt_call_fn record; /* for functions in frames[FKT_CALLS_PLAIN] and frames[FKT_CALLS_BRIEF] */
-	/* for the others; NULL if there are none */
+	/* for the others; NULL if there are none; of FKT_CALLS_TASK, only the second */
 	fkt_call_ask_fn ask;
 	fkt_call_kept_fn record_kept;
+	/*
+	 * Of FKT_CALLS_TASK and FKT_CALLS_TASK_MANY: threads with lower numbers are known. Of the plans that are armed
+	 * one after the other, that of the first with such functions.
+	 */
+	u32 threads;
 };
 
 /* Calls of all functions that were traced and not recorded. */

@@ -12,10 +12,16 @@
 #define FKT_CALLS_SOME 2
 #define FKT_CALLS_MANY 3
 #define FKT_CALLS_BRIEF 4 /* as FKT_CALLS_PLAIN, for functions of which shorter calls are of interest */
-#define FKT_CALLS_FRAMES 5
+#define FKT_CALLS_TASK 5 /* as FKT_CALLS_PLAIN, with a struct fkt_call_task (calls.h) */
+#define FKT_CALLS_TASK_MANY 6 /* as FKT_CALLS_MANY, with that */
+#define FKT_CALLS_FRAMES 7
 
 #define FKT_CALLS_FEW_WORDS 3
 #define FKT_CALLS_SOME_WORDS 9
 #define FKT_CALLS_MANY_WORDS 25
+
+#define FKT_CALLS_TASK_BYTES 16 /* of a struct fkt_call_task */
+/* fkt_calls_depth (tasks.c) has the depth below these bits. */
+#define FKT_CALLS_DEPTH_BITS 32
 
 #endif /* FKT_CALLS_FRAMES_H */

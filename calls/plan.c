@@ -32,6 +32,8 @@ static const struct {
 	[FKT_CALLS_SOME] = { fkt_calls_enter_some, fkt_calls_return_some },
 	[FKT_CALLS_MANY] = { fkt_calls_enter_many, fkt_calls_return_many },
 	[FKT_CALLS_BRIEF] = { fkt_calls_enter_brief, fkt_calls_return_brief },
+	[FKT_CALLS_TASK] = { fkt_calls_enter_task, fkt_calls_return_task },
+	[FKT_CALLS_TASK_MANY] = { fkt_calls_enter_task_many, fkt_calls_return_task_many },
 };
 
 /* Returns whether a traced function returns to this address. */

@@ -9,14 +9,16 @@
  *                     ... (its frame)                                    rax
  *                     fkt_calls_return                                   (struct fkt_call, to here:)
  *                     time of the entry         time of the entry        time of the entry
+ *                     of the task               of the task              of the task
  *                     words that are kept       words that are kept      words that are kept
  *   body  <- sp       body                      body                     body
  *   caller            caller                    caller                   caller
  *
  * body: the address after the nop. caller: where the function returns to; it is not touched. The kept words are as
- * many as the kind of frame has (frames.h); each kind has its variant of the code. The time has the period added
- * (calls.c). A function that takes arguments on the stack would read them at a wrong offset, because of what is pushed
- * here, so it must not be traced this way.
+ * many as the kind of frame has (frames.h); each kind has its variant of the code. "Of the task" is a struct
+ * fkt_call_task, which only some kinds have (`task` is 1 in the macros). The time has the period added (calls.c). A
+ * function that takes arguments on the stack would read them at a wrong offset, because of what is pushed here, so it
+ * must not be traced this way.
  *
  * Registers: at an entry rax, r10 and r11 are free (no variable arguments, no static chain in the kernel). At a return
  * rax and rdx hold the result, which goes onto the stack; the other registers that a callee may change are free.
@@ -44,12 +46,30 @@
 	UNWIND_HINT sp_reg=ORC_REG_SP, sp_offset=\bytes, type=UNWIND_HINT_TYPE_CALL
 .endm
 
-/* Goes on to the function's body; kept: bytes that are kept. The function will return to `return`. */
-.macro CALL_THROUGH return, kept
+/*
+ * Goes on to the function's body; kept: bytes that are kept, with those of the task. The function will return to
+ * `return`.
+ */
+.macro CALL_THROUGH return, kept, task
 	movq	%rdx, %r10
+	.if \task
+	pushq	PER_CPU_VAR(fkt_calls_depth)
+	incq	PER_CPU_VAR(fkt_calls_depth)
+	pushq	$0
+	.endif
 	/* Before the clock is read, and at the return after that: calls.c says why. */
 	pushq	fkt_calls_period(%rip)
+	.if \task
+.Lclock\@:
+	movq	PER_CPU_VAR(fkt_calls_off), %r11
+	.endif
 	READ_CLOCK
+	.if \task
+	/* Another task ran in between, or another CPU did: the two are not of the same moment. */
+	cmpq	PER_CPU_VAR(fkt_calls_off), %r11
+	jne	.Lclock\@
+	movq	%r11, 8(%rsp)
+	.endif
 	addq	%rax, (%rsp)
 	movq	%r10, %rdx
 	incq	PER_CPU_VAR(fkt_calls_open)
@@ -66,15 +86,24 @@
 .endm
 
 /*
- * At a return: pushes the result, rsi = the call's duration, with the change of the period. Goes to `record` if that is
- * not too short for this kind of frame.
+ * At a return: pushes the result, rsi = the call's duration, with the change of the period; rcx = how long the task was
+ * not on a CPU meanwhile. Goes to `record` if the duration is not too short for this kind of frame.
  */
-.macro MEASURE record, kind
+.macro MEASURE record, kind, task
 	pushq	%rax
 	pushq	%rdx
+	.if \task
+.Lclock\@:
+	movq	PER_CPU_VAR(fkt_calls_off), %rcx
+	.endif
 	rdtsc
 	shlq	$32, %rdx
 	leaq	(%rax, %rdx), %rsi
+	.if \task
+	cmpq	PER_CPU_VAR(fkt_calls_off), %rcx
+	jne	.Lclock\@
+	subq	24(%rsp), %rcx
+	.endif
 	addq	fkt_calls_period(%rip), %rsi
 	subq	16(%rsp), %rsi
 	cmpq	fkt_calls_shortest + 8 * \kind(%rip), %rsi
@@ -83,8 +112,18 @@
 .endm
 
 /* Returns to the caller of the function, after MEASURE. */
-.macro LEAVE kept
+.macro LEAVE kept, task
 	CALLER_AT (40+\kept)
+	.if \task
+	/* As before the call, also if calls in it have not returned; unless it began in another period (tasks.c). */
+	movq	32(%rsp), %rsi
+	movq	PER_CPU_VAR(fkt_calls_depth), %rcx
+	xorq	%rsi, %rcx
+	shrq	$FKT_CALLS_DEPTH_BITS, %rcx
+	jnz	.Lother_period\@
+	movq	%rsi, PER_CPU_VAR(fkt_calls_depth)
+.Lother_period\@:
+	.endif
 	popq	%rdx
 	popq	%rax
 	decq	PER_CPU_VAR(fkt_calls_open)
@@ -102,32 +141,41 @@
 .endm
 
 /* suffix: of the names of this kind's code. */
-.macro PLAIN_FRAME suffix, kind
+.macro PLAIN_FRAME suffix, kind, task
 SYM_CODE_START(fkt_calls_enter\suffix)
 	UNWIND_HINT_FUNC
 	ENDBR
-	CALL_THROUGH fkt_calls_return\suffix, 0
+	CALL_THROUGH fkt_calls_return\suffix, (FKT_CALLS_TASK_BYTES*\task), \task
 SYM_INNER_LABEL(fkt_calls_return\suffix, SYM_L_GLOBAL)
-	CALLER_AT 24
+	CALLER_AT (24+FKT_CALLS_TASK_BYTES*\task)
 	ANNOTATE_NOENDBR
-	MEASURE .Lrecord\@, \kind
-	LEAVE 0
+	MEASURE .Lrecord\@, \kind, \task
+	LEAVE (FKT_CALLS_TASK_BYTES*\task), \task
 .Lrecord\@:
-	CALLER_AT 40
+	CALLER_AT (40+FKT_CALLS_TASK_BYTES*\task)
 	movq	%rsp, %rdi
+	.if \task
+	leaq	24(%rsp), %r8
+	movq	%rcx, (%r8)
+	movq	24 + FKT_CALLS_TASK_BYTES(%rsp), %rdx
+	xorl	%ecx, %ecx
+	call	fkt_calls_returned_task
+	.else
 	call	fkt_calls_returned
-	LEAVE 0
+	.endif
+	LEAVE (FKT_CALLS_TASK_BYTES*\task), \task
 SYM_CODE_END(fkt_calls_enter\suffix)
 .endm
 
-	PLAIN_FRAME "", FKT_CALLS_PLAIN
-	PLAIN_FRAME _brief, FKT_CALLS_BRIEF
+	PLAIN_FRAME "", FKT_CALLS_PLAIN, 0
+	PLAIN_FRAME _brief, FKT_CALLS_BRIEF, 0
+	PLAIN_FRAME _task, FKT_CALLS_TASK, 1
 
 /*
  * The variants that ask first, with the arguments (fkt_calls_entered()). A call that is not traced goes on to the body
  * with registers and stack as they were.
  */
-.macro KEEPING_FRAME name, kind, words
+.macro KEEPING_FRAME name, kind, words, task
 SYM_CODE_START(fkt_calls_enter_\name)
 	UNWIND_HINT_FUNC
 	ENDBR
@@ -154,19 +202,27 @@ SYM_CODE_START(fkt_calls_enter_\name)
 	CALLER_AT (8+8*\words)
 	testb	%al, %al
 	jz	.Luntraced_\name
-	CALL_THROUGH fkt_calls_return_\name, (8*\words)
+	CALL_THROUGH fkt_calls_return_\name, (8*\words+FKT_CALLS_TASK_BYTES*\task), \task
 SYM_INNER_LABEL(fkt_calls_return_\name, SYM_L_GLOBAL)
-	CALLER_AT (24+8*\words)
+	CALLER_AT (24+8*\words+FKT_CALLS_TASK_BYTES*\task)
 	ANNOTATE_NOENDBR
-	MEASURE .Lrecord_\name, \kind
-	LEAVE (8*\words)
+	MEASURE .Lrecord_\name, \kind, \task
+	LEAVE (8*\words+FKT_CALLS_TASK_BYTES*\task), \task
 .Lrecord_\name:
-	CALLER_AT (40+8*\words)
+	CALLER_AT (40+8*\words+FKT_CALLS_TASK_BYTES*\task)
 	movq	%rsp, %rdi
-	movq	24 + 8 * \words(%rsp), %rdx
-	leaq	24(%rsp), %rcx
+	.if \task
+	leaq	24(%rsp), %r8
+	movq	%rcx, (%r8)
+	.endif
+	movq	24 + 8 * \words + FKT_CALLS_TASK_BYTES * \task(%rsp), %rdx
+	leaq	24 + FKT_CALLS_TASK_BYTES * \task(%rsp), %rcx
+	.if \task
+	call	fkt_calls_returned_task
+	.else
 	call	fkt_calls_returned_kept
-	LEAVE (8*\words)
+	.endif
+	LEAVE (8*\words+FKT_CALLS_TASK_BYTES*\task), \task
 .Luntraced_\name:
 	CALLER_AT (8+8*\words)
 	addq	$(8 * \words), %rsp
@@ -175,6 +231,7 @@ SYM_INNER_LABEL(fkt_calls_return_\name, SYM_L_GLOBAL)
 SYM_CODE_END(fkt_calls_enter_\name)
 .endm
 
-	KEEPING_FRAME few, FKT_CALLS_FEW, FKT_CALLS_FEW_WORDS
-	KEEPING_FRAME some, FKT_CALLS_SOME, FKT_CALLS_SOME_WORDS
-	KEEPING_FRAME many, FKT_CALLS_MANY, FKT_CALLS_MANY_WORDS
+	KEEPING_FRAME few, FKT_CALLS_FEW, FKT_CALLS_FEW_WORDS, 0
+	KEEPING_FRAME some, FKT_CALLS_SOME, FKT_CALLS_SOME_WORDS, 0
+	KEEPING_FRAME many, FKT_CALLS_MANY, FKT_CALLS_MANY_WORDS, 0
+	KEEPING_FRAME task_many, FKT_CALLS_TASK_MANY, FKT_CALLS_MANY_WORDS, 1

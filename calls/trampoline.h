@@ -3,6 +3,8 @@
 #ifndef FKT_CALLS_TRAMPOLINE_H
 #define FKT_CALLS_TRAMPOLINE_H
 
+#include <linux/percpu.h>
+
 #include "calls.h"
 
 /* In trampoline.S: where a traced function goes first, and what it returns to. C code only uses their addresses. */
@@ -16,10 +18,20 @@ void fkt_calls_enter_many(void);
 void fkt_calls_return_many(void);
 void fkt_calls_enter_brief(void);
 void fkt_calls_return_brief(void);
+void fkt_calls_enter_task(void);
+void fkt_calls_return_task(void);
+void fkt_calls_enter_task_many(void);
+void fkt_calls_return_task_many(void);
 
 /* Called by trampoline.S in any context, NMI included: fkt_call_fn and the other two of calls.h. */
 void fkt_calls_returned(const struct fkt_plain_call *plain, u64 ticks);
 bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room);
 void fkt_calls_returned_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept);
+void fkt_calls_returned_task(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+			     const struct fkt_call_task *task);
+
+/* Of the task that runs on the CPU (tasks.c). */
+DECLARE_PER_CPU(u64, fkt_calls_off);
+DECLARE_PER_CPU(u64, fkt_calls_depth);
 
 #endif /* FKT_CALLS_TRAMPOLINE_H */

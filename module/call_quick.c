@@ -51,7 +51,7 @@ static bool add_value(struct fkt_call_quick_values *values, const struct fkt_ins
 	for (i = 0; i < words; i++) {
 		value.from = insn->index + i;
 		if (!is_in) {
-			if (value.from == FKT_CALL_DURATION)
+			if (value.from >= FKT_CALL_DURATION && value.from < FKT_CALL_FIRST_KEPT)
 				return false;
 			/* struct fkt_call, then the mark, then the words that are kept. */
 			if (value.from >= FKT_CALL_FIRST_KEPT)

@@ -52,6 +52,27 @@ static struct fkt_program_rules first_rules(enum fkt_call_form form)
 	}
 }
 
+#define OF_TASK (BIT(FKT_CALL_CPUTIME) | BIT(FKT_CALL_DEPTH))
+
+/* Returns which of the words OF_TASK the second program asks for. */
+static u32 words_of_task(const struct fkt_program *program)
+{
+	u64 words = 0;
+	u32 i;
+
+	for (i = 0; i < program->insns; i++) {
+		const struct fkt_insn *insn = &program->insn[i];
+
+		if ((insn->how & FKT_HOW_FROM) != FKT_FROM_WORD)
+			continue;
+		if (insn->op == FKT_OP_EMIT_WORDS)
+			words |= GENMASK_ULL(insn->index + insn->size / 8 - 1, insn->index);
+		else
+			words |= BIT_ULL(insn->index);
+	}
+	return words & OF_TASK;
+}
+
 static int check_pair(struct fkt_call_table *table, enum fkt_call_form form, u32 index, size_t bytes, size_t *offset,
 		      struct fkt_program_check *check)
 {
@@ -67,6 +88,11 @@ static int check_pair(struct fkt_call_table *table, enum fkt_call_form form, u32
 	if (!programs->exit)
 		return -EINVAL;
 	programs->mark = fkt_program_mark(table->program_block + begin, *offset - begin);
+	if (form == FKT_FORM_CALL)
+		programs->of_task = words_of_task(programs->exit);
+	if (programs->of_task && !table->threads)
+		return -EINVAL;
+	table->counts_depth |= programs->of_task >> FKT_CALL_DEPTH & 1;
 	/* It would never run. */
 	return form != FKT_FORM_CALL && programs->exit->insns ? -EINVAL : 0;
 }
@@ -283,12 +309,26 @@ static void divide(struct minima *minima)
 	}
 }
 
+/* Whether one of the function's instruments asks for words of the task. */
+static bool is_of_task(const struct fkt_call_table *table, const struct fkt_called *called, u32 n)
+{
+	u32 i = 0;
+
+	do {
+		if (table->programs[called[i].program].of_task)
+			return true;
+	} while (++i < n && is_more(&called[i]));
+	return false;
+}
+
 /* Returns the kind of frame that has room for what the function's first program keeps, and for the recording's mark. */
 static unsigned int frame_of(const struct fkt_call_table *table, const struct fkt_called *called, u32 n,
 			     const struct minima *minima)
 {
 	const struct fkt_program *entry = table->programs[called->program].entry;
 
+	if (table->counts_depth || is_of_task(table, called, n))
+		return entry->insns ? FKT_CALLS_TASK_MANY : FKT_CALLS_TASK;
 	if (!entry->insns)
 		return shortest_of(called, n) < minima->below ? FKT_CALLS_BRIEF : FKT_CALLS_PLAIN;
 	if (entry->words < FKT_CALLS_FEW_WORDS)
@@ -385,6 +425,9 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 	err = table->functions && (table->more || !more) ? make_slots(table, table->count) : -ENOMEM;
 	for (i = 0; !err && i < calls->count; i++) {
 		err = check_function(&called[i], i ? &called[i - 1] : NULL, calls, instruments, form);
+		/* A return probe does not know the task's words. */
+		if (!err && called[i].how & FKT_CALLED_BY_PROBE && table->programs[called[i].program].of_task)
+			err = -EINVAL;
 		if (!err)
 			err = add_function(table, &called[i], &instruments->slots[called[i].instrument], form);
 	}
@@ -415,8 +458,9 @@ static int fill(struct fkt_call_table *table, const struct fkt_calls *calls, enu
 {
 	int err;
 
-	if (calls->pad)
+	if (calls->threads > (form == FKT_FORM_CALL ? FKT_TASK_FLAGS_MOST : 0))
 		return -EINVAL;
+	table->threads = calls->threads;
 	err = get_programs(table, calls, form) ?: get_functions(table, calls, form, instruments);
 	return err || form != FKT_FORM_CALL ? err : fkt_call_quick_make(table);
 }

@@ -37,6 +37,7 @@ struct fkt_call_programs {
 	const struct fkt_program *entry, *exit;
 	/* Equal programs have equal marks, in every table; different programs differ. The lowest bit is 0. */
 	u64 mark;
+	u32 of_task; /* bits of FKT_CALL_CPUTIME and FKT_CALL_DEPTH: the second one asks for them */
 };
 
 /* What is asked of a function's calls, if its slot has FKT_CALL_ASKS. */
@@ -73,6 +74,9 @@ struct fkt_call_table {
 	void *program_block; /* all programs */
 	struct fkt_call_programs *programs;
 	u32 program_count;
+	/* FKT_CALL_DEPTH is asked for: all functions that are called through have frames that count it. */
+	bool counts_depth;
+	u32 threads; /* as in struct fkt_calls */
 };
 
 /* What is seen of the functions. */

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls of functions. The module fkt_calls (calls/) traces them; it is loaded when the first
- * recording asks for calls. What is called here at an entry or a return runs in any context, NMIs included.
+ * Calls of functions: what is called at an entry or a return. It runs in any context, NMIs included.
  */
 
-#include <linux/kmod.h>
-#include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
-#include <linux/random.h>
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <fkt/call_hit.h>
@@ -24,6 +19,7 @@
 #include "call_quick.h"
 #include "call_table.h"
 #include "calls.h"
+#include "calls_probes.h"
 #include "calls_quick.h"
 #include "calls_write.h"
 #include "instruments.h"
@@ -31,39 +27,11 @@
 #include "return_probes.h"
 #include "write.h"
 
-/*
- * Protected by the recording's lock. The probes below read `mark`, `since` and `is_changing` without a lock: the first
- * two are set before the first function is traced.
- */
-static struct fkt_calls_state {
-	/*
-	 * With the mark of the programs that keep words of a call, the first of these words: random, so that a call
-	 * which an earlier recording kept words of is known. Its lowest bit is 0, and 1 in the kept word if a text was
-	 * cut.
-	 */
-	u64 mark;
-	u64 since; /* TSC before the first of its calls */
-	bool is_on;
-	bool has_probes; /* return probes */
-	/* A table is being exchanged: functions may be traced that are not in the one in force. */
-	bool is_changing;
-	/* of fkt_calls; NULL: no function is called through */
-	int (*begin)(const struct fkt_calls_plan *plan);
-	int (*arm)(const struct fkt_calls_plan *plan);
-	void (*disarm)(const struct fkt_calls_plan *plan);
-	void (*end)(void);
-	void (*totals)(struct fkt_calls_totals *totals);
-	struct fkt_calls_totals last; /* of the last recording, when is_on is false */
-} calls;
+struct fkt_call_probes fkt_call_probes;
+DEFINE_PER_CPU(u64, fkt_call_strangers);
+DEFINE_PER_CPU(u64, fkt_call_too_short);
 
-/*
- * Calls of functions that are not in the table because they replace one that is (livepatch). Since the module was
- * loaded.
- */
-static DEFINE_PER_CPU(u64, strangers);
-static u64 strangers_before;
-
-#define CUT 1ULL
+#define CUT FKT_CALL_PROBES_CUT
 
 /* Returns the functions in force; NULL: the table has none and never had. Preemption is disabled. */
 static __always_inline const struct fkt_call_table *functions(void)
@@ -82,8 +50,8 @@ static const struct fkt_call_ask *ask_of(const struct fkt_call_table *table, con
 /* Counts a call of a function that no table of the recording has. */
 static void count_stranger(void)
 {
-	if (!READ_ONCE(calls.is_changing))
-		this_cpu_inc(strangers);
+	if (!READ_ONCE(fkt_call_probes.is_changing))
+		this_cpu_inc(fkt_call_strangers);
 }
 
 /* ---- a function is entered ---- */
@@ -101,7 +69,7 @@ static enum fkt_fate keep(const struct fkt_call_programs *programs, const u64 *a
 		fate = fkt_fate_by(fkt_program_run(programs->entry, arguments, &emitted, fkt_read_memory,
 						   fkt_call_context));
 	fkt_scratch_put();
-	kept[0] = (programs->mark ^ calls.mark) | (emitted.cut ? CUT : 0);
+	kept[0] = (programs->mark ^ fkt_call_probes.mark) | (emitted.cut ? CUT : 0);
 	return fate;
 }
 
@@ -139,7 +107,7 @@ static bool ask(const u64 *arguments, u64 *kept, unsigned long body, unsigned in
 	bool is_traced;
 
 	preempt_disable_notrace();
-	is_traced = fkt_call_quick_keep(arguments, kept, body, room, calls.mark) ||
+	is_traced = fkt_call_quick_keep(arguments, kept, body, room, fkt_call_probes.mark) ||
 		    ask_any(arguments, kept, body, room);
 	preempt_enable_notrace();
 	return is_traced;
@@ -153,9 +121,19 @@ struct returned {
 	unsigned long body; /* as in struct fkt_plain_call */
 	u64 begin; /* TSC; FKT_CALLS_NO_BEGIN: fkt_call_began() */
 	u64 ticks; /* its duration */
+	const struct fkt_call_task *task; /* NULL: it is not known */
 	/* on the stack: the caller's frames are above this address, those of the call and of the probe are not */
 	const void *frames;
 };
+
+/* A call whose programs ask for its task, which is not known. */
+static enum fkt_fate without_task(const struct returned *call)
+{
+	/* In a frame of an earlier recording, or of another table. */
+	const bool is_stale = call->begin < max(fkt_call_probes.since, functions()->since);
+
+	return FKT_FATE_MISSED + (is_stale ? FKT_MISSED_STALE : FKT_MISSED_THREAD);
+}
 
 /* Runs the second program, and writes the call if it keeps it. kept: words of the first program. */
 static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
@@ -171,6 +149,12 @@ static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fk
 	scratch->hit[FKT_CALL_RESULT] = call->call->result;
 	scratch->hit[FKT_CALL_RESULT_HIGH] = call->call->result_high;
 	scratch->hit[FKT_CALL_DURATION] = call->ticks;
+	if (call->task) {
+		scratch->hit[FKT_CALL_CPUTIME] = fkt_call_on_cpu(call->task, call->ticks);
+		scratch->hit[FKT_CALL_DEPTH] = fkt_call_depth(call->task);
+	} else if (programs->of_task) {
+		return without_task(call);
+	}
 	for (i = 0; i < programs->entry->words; i++)
 		scratch->hit[FKT_CALL_FIRST_KEPT + i] = kept[i];
 	says = fkt_program_run(programs->exit, scratch->hit, &emitted, fkt_read_memory, fkt_call_context);
@@ -253,7 +237,7 @@ static noinline void record_any(const struct returned *call)
 
 	if (unlikely(!slot)) {
 		/* A call that began in an earlier recording may be of a function that only that one traced. */
-		if (call->begin >= calls.since && call->begin != FKT_CALLS_NO_BEGIN)
+		if (call->begin >= fkt_call_probes.since && call->begin != FKT_CALLS_NO_BEGIN)
 			count_stranger();
 		return;
 	}
@@ -320,35 +304,44 @@ static void record_kept_any(const struct returned *call, const u64 *kept)
 	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
 		return;
 	asked = ask_of(table, slot);
-	if (likely(asked->programs && (kept[0] & ~CUT) == (asked->programs->mark ^ calls.mark) &&
+	if (likely(asked->programs && (kept[0] & ~CUT) == (asked->programs->mark ^ fkt_call_probes.mark) &&
 		   call->begin != FKT_CALLS_NO_BEGIN))
 		record_asked(slot, asked, call, kept + 1, kept[0] & CUT);
 	else
 		count_stale(table, slot, asked, call->begin);
 }
 
+/* The rest of record_kept(), so that this is short. kept: NULL: the frame keeps no words. */
+static noinline void record_kept_slowly(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+					const struct fkt_call_task *task)
+{
+	const struct returned returned = {
+		.call = call, .body = body, .begin = fkt_call_began(call, ticks), .ticks = ticks, .task = task,
+		.frames = call,
+	};
+
+	if (kept)
+		record_kept_any(&returned, kept);
+	else
+		record_any(&returned);
+}
+
 /* fkt_call_kept_fn */
-static void record_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept)
+static void record_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+			const struct fkt_call_task *task)
 {
 	const struct fkt_call_quick_slot *slot;
 
 	preempt_disable_notrace();
 	slot = fkt_call_quick_find(body);
-	/* The words are at the call's address, and behind it (trampoline.S). */
-	if (!slot || slot->body != FKT_CALL_QUICK_HAS_VALUES(body) || kept[0] != (slot->values->mark ^ calls.mark) ||
-	    !fkt_call_quick_write(slot, call, ticks))
-		record_kept_any(&(struct returned){
-			.call = call, .body = body, .begin = fkt_call_began(call, ticks), .ticks = ticks,
-			.frames = call,
-		}, kept);
+	/* Those words are at the call's address, and right behind it (trampoline.S). */
+	if (kept != (const u64 *)(call + 1) || !slot || slot->body != FKT_CALL_QUICK_HAS_VALUES(body) ||
+	    kept[0] != (slot->values->mark ^ fkt_call_probes.mark) || !fkt_call_quick_write(slot, call, ticks))
+		record_kept_slowly(call, ticks, body, kept, task);
 	preempt_enable_notrace();
 }
 
 /* ---- functions with a return probe; called by it with preemption disabled ---- */
-
-/* Shorter calls than table.shortest_probed, since the module was loaded; fkt_calls counts those that it drops. */
-static DEFINE_PER_CPU(u64, too_short);
-static u64 too_short_before;
 
 /* Whether hits of one of the function's instruments are seen here and now. */
 static bool is_any_on(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked)
@@ -393,207 +386,17 @@ void fkt_record_calls_returned(unsigned long body, const struct pt_regs *regs, c
 	if (unlikely((s64)call.ticks < 0 || probed->offset != fkt_clock_offset()))
 		call.begin = FKT_CALLS_NO_BEGIN;
 	if (call.begin != FKT_CALLS_NO_BEGIN && call.ticks < table->shortest_probed)
-		this_cpu_inc(too_short);
+		this_cpu_inc(fkt_call_too_short);
 	else if (probed->keeps)
 		record_kept_any(&call, probed->kept);
 	else
 		record_any(&call);
 }
 
-/* ---- arming and disarming; callers hold the recording's lock ---- */
-
-static void put_tracer(void)
+/* Sets what the module fkt_calls calls. */
+void fkt_call_probes_give(struct fkt_calls_plan *plan)
 {
-	if (calls.begin)
-		symbol_put(fkt_calls_begin);
-	if (calls.arm)
-		symbol_put(fkt_calls_arm);
-	if (calls.disarm)
-		symbol_put(fkt_calls_disarm);
-	if (calls.end)
-		symbol_put(fkt_calls_end);
-	if (calls.totals)
-		symbol_put(fkt_calls_totals);
-	calls.begin = NULL;
-	calls.arm = NULL;
-	calls.disarm = NULL;
-	calls.end = NULL;
-	calls.totals = NULL;
-}
-
-/*
- * Loads the module fkt_calls if necessary. That takes as long as modprobe(8) does, perhaps for ever: the caller must
- * hold no lock.
- */
-void fkt_record_calls_load(void)
-{
-	if (symbol_get(fkt_calls_begin))
-		symbol_put(fkt_calls_begin);
-	else
-		request_module("fkt_calls");
-}
-
-static int get_tracer(void)
-{
-	calls.begin = symbol_get(fkt_calls_begin);
-	if (calls.begin)
-		calls.arm = symbol_get(fkt_calls_arm);
-	if (calls.arm)
-		calls.disarm = symbol_get(fkt_calls_disarm);
-	if (calls.disarm)
-		calls.end = symbol_get(fkt_calls_end);
-	if (calls.end)
-		calls.totals = symbol_get(fkt_calls_totals);
-	if (calls.totals)
-		return 0;
-	put_tracer();
-	return -ENOPKG;
-}
-
-static u64 sum_of(const u64 __percpu *counts)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(*per_cpu_ptr(counts, cpu));
-	return sum;
-}
-
-static void get_totals(struct fkt_calls_totals *totals)
-{
-	*totals = (struct fkt_calls_totals){};
-	if (calls.totals)
-		calls.totals(totals);
-	totals->taken += sum_of(&strangers) - strangers_before;
-	totals->too_short += sum_of(&too_short) - too_short_before;
-}
-
-/* table: may be NULL. The plan refers to it. */
-static struct fkt_calls_plan plan_of(const struct fkt_call_table *table)
-{
-	struct fkt_calls_plan plan = { .record = record, .ask = ask, .record_kept = record_kept };
-	unsigned long *functions = table ? table->functions : NULL;
-	unsigned int frame;
-
-	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++) {
-		plan.frames[frame].shortest = table ? table->shortest[frame] : U64_MAX;
-		plan.frames[frame].count = table ? table->of_frame[frame] : 0;
-		plan.frames[frame].functions = functions;
-		functions += plan.frames[frame].count;
-	}
-	return plan;
-}
-
-static int arm_through(const struct fkt_calls_plan *plan)
-{
-	int err;
-
-	if (calls.begin)
-		return calls.arm(plan);
-	err = get_tracer();
-	if (err)
-		return err;
-	err = calls.begin(plan);
-	if (err)
-		put_tracer();
-	return err;
-}
-
-static void begin(void)
-{
-	calls.last = (struct fkt_calls_totals){};
-	calls.mark = get_random_u64() & ~CUT;
-	strangers_before = sum_of(&strangers);
-	too_short_before = sum_of(&too_short);
-	calls.since = rdtsc();
-	calls.is_on = true;
-}
-
-/*
- * Traces the table's functions, besides those of the table in force. table: may be NULL. Returns 0, -ENOPKG if there
- * is no module fkt_calls, or what fkt_calls_begin() and fkt_return_probes_begin() return. refused: as there. After an
- * error the caller must go back with fkt_record_calls_disarm(), or end.
- */
-int fkt_record_calls_arm(const struct fkt_call_table *table, u64 *refused)
-{
-	const struct fkt_calls_plan plan = plan_of(table);
-	int err = 0;
-
-	if (!table)
-		return 0;
-	if (!calls.is_on)
-		begin();
-	WRITE_ONCE(calls.is_changing, true);
-	if (table->count > table->by_probe)
-		err = arm_through(&plan);
-	/* An exchange keeps return probes as they are (fkt_instrument_table_follows()), so there is nothing to add. */
-	if (err || !table->by_probe || calls.has_probes)
-		return err;
-	calls.has_probes = true;
-	return fkt_return_probes_begin(table, refused);
-}
-
-/* The table that was armed is in force, and only its functions are traced. */
-void fkt_record_calls_settle(void)
-{
-	WRITE_ONCE(calls.is_changing, false);
-}
-
-static void end_probes(const struct fkt_instrument_table *instruments)
-{
-	if (calls.has_probes)
-		fkt_return_probes_end(instruments);
-	calls.has_probes = false;
-}
-
-/*
- * Traces only the functions of this table, which was armed and is in force. instruments: may be NULL. Calls of others
- * that are in flight still come to the probes, which do not find them in the table.
- */
-void fkt_record_calls_disarm(const struct fkt_instrument_table *instruments)
-{
-	const struct fkt_call_table *table = instruments ? instruments->calls : NULL;
-	const struct fkt_calls_plan plan = plan_of(table);
-
-	if (calls.disarm)
-		calls.disarm(&plan);
-	if (!table || !table->by_probe)
-		end_probes(instruments);
-	fkt_record_calls_settle();
-}
-
-/*
- * Returns when no probe of a call runs that has seen an earlier mask. Calls are traced on idle CPUs too, where RCU does
- * not see that a probe runs.
- */
-void fkt_record_calls_wait(void)
-{
-	if (calls.is_on)
-		synchronize_rcu_tasks_rude();
-}
-
-/* When this returns, no call is being recorded. What return probes have missed is counted in `instruments`. */
-void fkt_record_calls_end(const struct fkt_instrument_table *instruments)
-{
-	if (!calls.is_on)
-		return;
-	end_probes(instruments);
-	if (calls.end)
-		calls.end();
-	get_totals(&calls.last);
-	put_tracer();
-	calls.is_on = false;
-	calls.is_changing = false;
-}
-
-/* Sets the counts that are of all instruments together. */
-void fkt_record_calls_totals(struct fkt_hit_counts *counts)
-{
-	struct fkt_calls_totals totals = calls.last;
-
-	if (calls.is_on)
-		get_totals(&totals);
-	counts->too_short = totals.too_short;
-	counts->taken = totals.taken;
+	plan->record = record;
+	plan->ask = ask;
+	plan->record_kept = record_kept;
 }

@@ -19,7 +19,14 @@ enum fkt_call_word {
 	FKT_CALL_RESULT = 0, /* rax */
 	FKT_CALL_RESULT_HIGH = 1, /* rdx: the upper half of a result of 16 bytes */
 	FKT_CALL_DURATION = 2, /* ticks */
-	FKT_CALL_FIRST_KEPT = 3, /* what the first program emitted: from here on */
+	/* The next two are not of calls that a return probe sees, and need fkt_calls.threads. */
+	FKT_CALL_CPUTIME = 3, /* ticks of the duration during which the task was on a CPU */
+	/*
+	 * How many traced calls the task was in, this one included: of all functions that are called through, and in
+	 * an interrupt also those that it came into.
+	 */
+	FKT_CALL_DEPTH = 4,
+	FKT_CALL_FIRST_KEPT = 5, /* what the first program emitted: from here on */
 };
 
 #define FKT_CALL_KEPT 24 /* words */

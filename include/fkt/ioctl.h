@@ -34,7 +34,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 21
+#define FKT_ABI_VERSION 22
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -225,7 +225,11 @@ struct fkt_calls {
 	__u32 count; /* 1 to FKT_CALLS_MOST */
 	__u32 program_bytes; /* of all programs; at most FKT_CALLS_PROGRAM_BYTES */
 	__u32 program_count; /* pairs */
-	__u32 pad;
+	/*
+	 * Of threads with lower numbers FKT_CALL_CPUTIME and FKT_CALL_DEPTH are known; at most FKT_TASK_FLAGS_MOST; 0:
+	 * no program asks for them. Only the first table of the recording that has a number here says how many.
+	 */
+	__u32 threads;
 };
 
 #define FKT_CALLS_MOST (1U << 17)
@@ -281,7 +285,10 @@ enum fkt_missed {
 	 */
 	FKT_MISSED_PROBE = 5,
 	FKT_MISSED_ROOM = 6, /* the tracepoint's own record is longer than there is room for */
-	/* the flag of a thread that has no room for it (fkt_instruments.threads), or in an interrupt */
+	/*
+	 * the flag of a thread that has no room for it (fkt_instruments.threads), or in an interrupt; time and depth
+	 * of a thread whose number is too high (fkt_calls.threads)
+	 */
 	FKT_MISSED_THREAD = 7,
 	/*
 	 * the return of a user program's call whose entry was not seen: it began before the recording or in the process

@@ -2,7 +2,8 @@
 /*
  * The words of a hit (program.h) of an instrument in a user program: the registers when the instruction is reached, in
  * the order of enum fkt_register (call_hit.h). Memory that a program reads is that of the process which is there.
- * Of a whole call and of an exit, the second program has the words of call_hit.h.
+ * Of a whole call and of an exit, the second program has the words of call_hit.h, but for FKT_CALL_CPUTIME and
+ * FKT_CALL_DEPTH.
  */
 #ifndef FKT_USER_HIT_H
 #define FKT_USER_HIT_H
@@ -37,6 +38,7 @@ static __always_inline struct fkt_program_rules fkt_user_return_rules(__u32 kept
 {
 	struct fkt_program_rules rules = fkt_call_exit_rules(kept);
 
+	rules.words &= ~(1ULL << FKT_CALL_CPUTIME | 1ULL << FKT_CALL_DEPTH);
 	rules.contexts = FKT_USER_CONTEXTS;
 	return rules;
 }

@@ -62,6 +62,7 @@ class CallCompiler {
     Status done = bind_values();
     if (done) done = bind_measured();
     if (done) done = bind_condition();
+    if (done) done = find_task_words();
     if (done) done = write_entry();
     if (done) done = write_exit();
     if (!done) return done.error();
@@ -203,6 +204,18 @@ class CallCompiler {
     uses_entry_ |= needs_[root].entry;
     split(root);
     return Done{};
+  }
+
+  // Finds whether the call's task is asked for.
+  Status find_task_words() {
+    const auto of_task = [](const HitTest& test) {
+      return test.left.is_of_task() || (test.right && test.right->is_of_task());
+    };
+    made_.asks_task =
+        std::ranges::any_of(tests_, of_task) ||
+        std::ranges::any_of(measured_, [](const Measured& m) { return m.bound.is_of_task(); });
+    if (!made_.asks_task || !by_probe_) return Done{};
+    return Error{ErrorCode::usage, "a return probe knows neither cputime nor depth"};
   }
 
   static Needs needs_of(const HitTest& test) {
@@ -481,8 +494,10 @@ class CallCompiler {
       if (!is_test(node(part))) continue;
       const HitTest& test = tests_[part];
       const bool wraps = test.range.first + test.range.span < test.range.first;
-      if (test.kind != HitTest::Kind::range || test.left.source != HitValue::Source::duration ||
-          wraps) {
+      // Its time on the CPU is at most its duration.
+      const bool is_of_call = test.left.source == HitValue::Source::duration ||
+                              test.left.source == HitValue::Source::cputime;
+      if (test.kind != HitTest::Kind::range || !is_of_call || wraps) {
         continue;
       }
       ticks = std::max(ticks, test.range.first);
@@ -513,7 +528,8 @@ class CallCompiler {
 
 Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype& function,
                                   const CallContext& context) {
-  return CallCompiler(instrument, function, context, lay_out_arguments(context.btf, function))
+  return CallCompiler(instrument, function, context, lay_out_arguments(context.btf, function),
+                      CallNames::Place::call)
       .compile();
 }
 

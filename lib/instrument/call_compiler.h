@@ -2,14 +2,16 @@
 // Makes the programs of an instrument on whole calls or entries (fkt/call_hit.h) for one function,
 // and the program of one on a tracepoint (fkt/point_hit.h).
 //
-// Names in its condition: ret, duration; task, pid, tid, uid, cgroup, cpu, context (task, softirq,
-// irq, nmi), since_start, stack_left, lowest_stack; else arguments, by name or as arg1, arg2 ...
-// If an argument has the name of one of the others, only "arg1" and paths from the name
+// Names in its condition: ret, duration, cputime, depth; task, pid, tid, uid, cgroup, cpu, context
+// (task, softirq, irq, nmi), since_start, stack_left, lowest_stack; else arguments, by name or as
+// arg1, arg2 ... If an argument has the name of one of the others, only "arg1" and paths from the
+// name
 // ("task.prio") refer to the argument. The fields of a tracepoint's own record precede all of
 // these.
 //
-// Terms of a "&&" with arguments, stack_left or lowest_stack, but neither ret nor duration, decide
-// when the function is entered. A condition that uses no arguments is evaluated at the return.
+// Terms of a "&&" with arguments, stack_left or lowest_stack, but without ret, duration, cputime
+// and depth, decide when the function is entered. A condition that uses no arguments is evaluated
+// at the return.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +38,7 @@ struct CallPrograms {
   std::vector<RecordedField> fields;
   std::optional<MeasuredValue> measured;  // if the action is a histogram
   std::uint64_t shortest = 0;             // ticks: the condition is false for all shorter calls
+  bool asks_task = false;                 // cputime or depth are asked for
 };
 
 struct CallContext {

@@ -39,6 +39,18 @@ constexpr ContextName kContexts[] = {
     {"cgroup", FKT_CONTEXT_CGROUP, 64},
 };
 
+// What is measured of a call's task.
+struct CallName {
+  std::string_view name;
+  HitValue::Source source;
+  std::uint8_t word;
+};
+
+constexpr CallName kCallNames[] = {
+    {"cputime", HitValue::Source::cputime, FKT_CALL_CPUTIME},
+    {"depth", HitValue::Source::depth, FKT_CALL_DEPTH},
+};
+
 // What leads to a file.
 struct FileType {
   std::string_view name;
@@ -476,6 +488,13 @@ Result<HitValue> CallNames::value(const FieldPath& path, TextRule text) const {
     duration.source = HitValue::Source::duration;
     duration.fetch.index = FKT_CALL_DURATION;
     return duration;
+  }
+  const CallName* const of_call = std::ranges::find(kCallNames, path.root, &CallName::name);
+  if (place_ == Place::call && of_call != std::end(kCallNames)) {
+    HitValue value;
+    value.source = of_call->source;
+    value.fetch.index = of_call->word;
+    return value;
   }
   const ContextName* const context = std::ranges::find(kContexts, path.root, &ContextName::name);
   if (context != std::end(kContexts)) return context_value(context->context, context->bits);

@@ -26,22 +26,24 @@ namespace fkt {
 
 // A value that a condition names.
 struct HitValue {
-  enum class Source : std::uint8_t { argument, result, duration, context };
+  enum class Source : std::uint8_t { argument, result, duration, cputime, depth, context };
 
   Source source = Source::context;
   Fetch fetch;
   const EventField* field = nullptr;  // of the tracepoint's own record
 
   bool is_known_at_exit_only() const {
-    return source == Source::result || source == Source::duration;
+    return source != Source::argument && source != Source::context;
   }
+  // Return probes do not know these two.
+  bool is_of_task() const { return source == Source::cputime || source == Source::depth; }
   bool is_known_at_entry_only() const {
     return source == Source::argument ||
            (source == Source::context &&
             (fetch.index == FKT_CONTEXT_STACK_LEFT || fetch.index == FKT_CONTEXT_LOWEST_STACK));
   }
   bool is_time() const {
-    return source == Source::duration ||
+    return source == Source::duration || source == Source::cputime ||
            (source == Source::context && fetch.index == FKT_CONTEXT_SINCE_START);
   }
 };
@@ -51,7 +53,8 @@ constexpr std::uint16_t kIp6Bytes = 16;
 // What the names mean for one function, for an instruction in it, or for a tracepoint.
 class CallNames {
  public:
-  enum class Place : std::uint8_t { function, instruction, user };
+  // call: the whole of it, or its exit; function: an entry, or a tracepoint.
+  enum class Place : std::uint8_t { call, function, instruction, user };
 
   // record: of a tracepoint; nullptr: it has none. values: those that are recorded, which say the
   // types of numbers in user programs. probe_arguments: of a user program's probe; nullptr: it is

@@ -87,8 +87,6 @@ class Planner {
   // What no instrument can do.
   Status refuse_impossible() const {
     constexpr std::pair<fkt_kft_key, const char*> kImpossible[] = {
-        {FKT_KFT_CPUTIME, "durations are those of the clock; fkt_kd shows the time on the CPU"},
-        {FKT_KFT_DEPTH, "instruments do not know how deep a call is"},
         {FKT_KFT_KEEP, "what a slow call has called is not kept until it returns"},
     };
     for (const auto& [key, why] : kImpossible) {
@@ -101,6 +99,13 @@ class Planner {
       return cannot(FKT_KFT_CALLER,
                     "\"untimed\" records entries, and that of the caller itself is "
                     "seen before it is known");
+    }
+    if (says(FKT_KFT_CPUTIME) && !is_timed()) {
+      return wrong(config_->said[FKT_KFT_CPUTIME],
+                   "cputime says what mintime and maxtime are of: write one of them");
+    }
+    if (says(FKT_KFT_DEPTH) && says(FKT_KFT_UNTIMED)) {
+      return cannot(FKT_KFT_DEPTH, "\"untimed\" records entries, which do not know their depth");
     }
     if (!repeats()) return Done{};
     for (const fkt_kft_key key : {FKT_KFT_START, FKT_KFT_STOP}) {
@@ -123,6 +128,13 @@ class Planner {
     if (!name) return wrong(function.word, name.error().message);
     return name;
   }
+
+  bool is_timed() const {
+    return config_->mintime != 0 || config_->maxtime != 0 || says(FKT_KFT_OWN_MINTIMES);
+  }
+  // What mintime and maxtime are of: in conditions, and in words.
+  const char* time() const { return says(FKT_KFT_CPUTIME) ? "cputime" : "duration"; }
+  const char* took() const { return says(FKT_KFT_CPUTIME) ? "were on the CPU for" : "took"; }
 
   // ---- triggers ----
 
@@ -240,7 +252,12 @@ class Planner {
     if (!caller_.empty())
       add(kInside, "of " + caller_ + " and what it has called, in the same task");
     if (c.maxtime != 0) {
-      add("duration <= " + time_text(c.maxtime), "that took at most " + time_text(c.maxtime));
+      add(time() + (" <= " + time_text(c.maxtime)),
+          "that " + std::string(took()) + " at most " + time_text(c.maxtime));
+    }
+    if (says(FKT_KFT_DEPTH)) {
+      const std::string depth = std::to_string(c.depth);
+      add("depth <= " + depth, "at most " + depth + " of them deep in their task");
     }
     if (says(FKT_KFT_NOINTS)) add("context == task", "not in interrupts");
     if (says(FKT_KFT_ONLYINTS)) add("context != task", "only in interrupts");
@@ -339,7 +356,7 @@ class Planner {
     std::vector<std::string> alike;
     for (const Group& group : *listed) {
       std::vector<std::string> terms = common;
-      if (group.mintime != 0) terms.push_back("duration >= " + time_text(group.mintime));
+      if (group.mintime != 0) terms.push_back(time() + (" >= " + time_text(group.mintime)));
       std::string line =
           (untimed ? "fn:" : "call:") + group.place + (group.is_pattern ? *without : std::string());
       for (std::size_t i = 0; i < terms.size(); i++) line += (i == 0 ? " if " : " && ") + terms[i];
@@ -359,9 +376,9 @@ class Planner {
   void explain(std::vector<std::string>& functions, std::uint64_t mintime) {
     const std::string of = enumerate(functions);
     const bool untimed = says(FKT_KFT_UNTIMED);
-    plan_.explanation.push_back((untimed ? "the entries and exits of " : "the calls of ") + of +
-                                " are recorded" +
-                                (mintime == 0 ? "" : " that took at least " + time_text(mintime)));
+    plan_.explanation.push_back(
+        (untimed ? "the entries and exits of " : "the calls of ") + of + " are recorded" +
+        (mintime == 0 ? "" : " that " + std::string(took()) + " at least " + time_text(mintime)));
     functions.clear();
   }
 

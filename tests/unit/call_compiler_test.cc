@@ -55,6 +55,17 @@ Result<CallPrograms> compiled(const std::string& text) {
   return compile_call(*instrument, *function, {btf, 1e9, some_flags()});
 }
 
+std::string by_probe_refusal(const std::string& text) {
+  static const Btf btf = MadeBtf().read();
+  const Result<Instrument> instrument = Instrument::parse(text);
+  REQUIRE(instrument);
+  const Result<Prototype> function = btf.prototype(instrument->place.names.patterns[0]);
+  REQUIRE(function);
+  const Result<CallPrograms> programs =
+      compile_call(*instrument, *function, {btf, 1e9, some_flags(), true});
+  return programs ? "made" : programs.error().message;
+}
+
 std::string call_refusal(const std::string& text) {
   const Result<CallPrograms> programs = compiled(text);
   return programs ? "made" : programs.error().message;
@@ -62,7 +73,7 @@ std::string call_refusal(const std::string& text) {
 
 struct Call {
   std::vector<std::uint64_t> arguments;
-  std::uint64_t result = 0, duration = 0;
+  std::uint64_t result = 0, duration = 0, cputime = 0, depth = 1;
 };
 
 struct Traced {
@@ -91,7 +102,7 @@ Traced traced(const CallPrograms& programs, const Call& call) {
   if (result != FKT_RUN_KEEP) {
     return {result == FKT_RUN_DROP ? "dropped at entry" : "fault at entry", {}};
   }
-  hit = {call.result, 0, call.duration};
+  hit = {call.result, 0, call.duration, call.cputime, call.depth};
   hit.insert(hit.end(), kept.begin(), kept.end());
   result = run(programs.exit, hit, words);
   if (result != FKT_RUN_KEEP) {
@@ -188,7 +199,8 @@ TEST_CASE("what an argument points to is read at the entry") {
               kept) == FKT_RUN_KEEP);
   // The function releases the file.
   std::memset(static_cast<void*>(&files.file), 0x6b, sizeof files.file);
-  std::vector<__u64> hit = {1, 0, 0};
+  std::vector<__u64> hit(FKT_CALL_FIRST_KEPT);
+  hit[FKT_CALL_RESULT] = 1;
   hit.insert(hit.end(), kept.begin(), kept.end());
   CHECK(run(programs->exit, hit, words) == FKT_RUN_KEEP);
   CHECK(words == std::vector<__u64>{0x8180});
@@ -314,6 +326,33 @@ TEST_CASE("conditions on result and duration are decided at the return") {
   CHECK(compiled("call:vfs_read if duration > 1ms || ret < 0")->shortest == 0);
   CHECK(compiled("call:vfs_read if duration != 5cycles")->shortest == 0);
   CHECK(compiled("call:vfs_read if pid == 3 && duration > 5cycles")->entry.program().insns == 0);
+}
+
+TEST_CASE("conditions on a call's task are decided at the return") {
+  Files files;
+  Call call = files.read(1, 0, 2000000);
+  call.cputime = 500000;
+  call.depth = 3;
+  CHECK(kept_if("cputime >= 500us", call) == "kept");
+  CHECK(kept_if("cputime > 500us", call) == "dropped at exit");
+  CHECK(kept_if("cputime < duration && count == 1", call) == "kept");
+  CHECK(kept_if("depth <= 3", call) == "kept");
+  CHECK(kept_if("depth < 3 || count == 2", call) == "dropped at exit");
+  CHECK(call_refusal("call:vfs_read if cputime > 5").find("5 what?") != std::string::npos);
+  const Result<CallPrograms> asked = compiled("call:vfs_read if cputime > 1ms && depth == 1");
+  REQUIRE(asked);
+  CHECK(asked->asks_task);
+  CHECK(asked->shortest == 1000001);  // no call is on the CPU for longer than it takes
+  CHECK_FALSE(compiled("call:vfs_read if duration > 1ms")->asks_task);
+  const Result<CallPrograms> measured = compiled("call:vfs_read do histogram(cputime, by depth)");
+  REQUIRE(measured);
+  CHECK(measured->asks_task);
+  CHECK(measured->measured->is_time);
+  CHECK(traced(*measured, call).words == std::vector<std::uint64_t>{500000, 3});
+  // A return probe does not know them, an entry has neither, and a path is of an argument.
+  CHECK(by_probe_refusal("call:vfs_read if depth == 1") ==
+        "a return probe knows neither cputime nor depth");
+  CHECK(call_refusal("call:vfs_read if depth.x == 1").find("no argument") != std::string::npos);
 }
 
 TEST_CASE("narrow arguments and results are read without what else is in their registers") {

@@ -44,7 +44,7 @@ struct CallsOrEntries {
   }
   // "address:instrument" of each, with "+" if it is a further one.
   std::string finished() {
-    REQUIRE(setup.finish());
+    REQUIRE(setup.finish(100));
     std::string text;
     const fkt_calls& calls = setup.arguments();
     const auto* const called = reinterpret_cast<const fkt_called*>(calls.functions);

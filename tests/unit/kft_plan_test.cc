@@ -118,6 +118,11 @@ TEST_CASE("what KFT's language has got besides") {
         KftLines{"fn:vfs_read:entry do set kft_inside of task",
                  "call:vfs_read do clear kft_inside of task",
                  "call:* if kft_inside && duration >= 5us"});
+  CHECK(kft_lines("filter depth 3") == KftLines{"call:* if depth <= 3"});
+  CHECK(
+      kft_lines("filter cputime filter mintime 5ms filter maxtime 1s filter mintime 50 vfs_read") ==
+      KftLines{"call:vfs_read if cputime <= 1s && cputime >= 50us",
+               "call:* if cputime <= 1s && cputime >= 5ms"});
   CHECK(planned_kft("overwrite").overwrites);
   // A list goes on over lines, and without fend up to the next statement.
   CHECK(kft_lines("filter funclist a\nb\n\n# no c\nd\ntrigger stop entry e") ==
@@ -134,6 +139,10 @@ TEST_CASE("KFT's configurations in plain words") {
         KftLines{"the recording begins when kernel_clone is entered", "it ends 5ms after its begin",
                  "the calls of * are recorded that took at least 500us", "not recorded is schedule",
                  "all of that only not in interrupts"});
+  CHECK(planned_kft("filter cputime filter mintime 500 filter depth 2").explanation.back() ==
+        "all of that only at most 2 of them deep in their task");
+  CHECK(planned_kft("filter cputime filter mintime 500 filter depth 2").explanation[2] ==
+        "the calls of all functions are recorded that were on the CPU for at least 500us");
 }
 
 TEST_CASE("wrong configurations of KFT: where, what, and what would be right") {
@@ -188,9 +197,9 @@ TEST_CASE("a configuration may limit the number of calls") {
 }
 
 TEST_CASE("what no instrument can do is refused") {
-  CHECK(test::has(refused_kft("filter depth 3"), "conf:1:8: \"depth\" cannot be done"));
+  CHECK(test::has(refused_kft("filter depth 3 untimed"), "conf:1:8: \"depth\" cannot be done"));
   CHECK(test::has(refused_kft("filter caller vfs_read untimed"), "\"caller\" cannot be done"));
-  CHECK(test::has(refused_kft("filter cputime"), "\"cputime\" cannot be done"));
+  CHECK(test::has(refused_kft("filter cputime"), "conf:1:8: cputime says what mintime"));
   CHECK(test::has(refused_kft("filter keep children 10%"), "\"keep\" cannot be done"));
   CHECK(test::has(refused_kft("prime entry vfs_read"), "\"prime\" cannot be done"));
   CHECK(

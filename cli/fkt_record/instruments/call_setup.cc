@@ -47,6 +47,7 @@ CallSetup::Added CallSetup::add(CallPlan plan, Form form, const Of& of, Numbers&
       programs_.insert(programs_.end(), bytes, bytes + block->bytes());
     }
     program_count_++;
+    asks_task_ |= programs.asks_task;
   }
   // Functions with the same values get numbers that follow each other: one line of the catalogue
   // describes them.
@@ -96,7 +97,7 @@ void CallSetup::mark_more() {
   functions_ = std::move(sorted);
 }
 
-Status CallSetup::finish() {
+Status CallSetup::finish(std::uint32_t threads) {
   if (by_probe_ > FKT_RETURN_PROBES_MOST) {
     return Error{ErrorCode::usage, "-i: too many functions need return probes (at most " +
                                        std::to_string(FKT_RETURN_PROBES_MOST) + ")"};
@@ -114,6 +115,7 @@ Status CallSetup::finish() {
   a.count = static_cast<std::uint32_t>(functions_.size());
   a.program_bytes = static_cast<std::uint32_t>(programs_.size());
   a.program_count = program_count_;
+  a.threads = asks_task_ ? threads : 0;
   return Done{};
 }
 

@@ -46,8 +46,9 @@ class CallSetup {
   // numbers: of the recording.
   Added add(CallPlan plan, Form form, const Of& of, Numbers& numbers,
             const std::optional<AsyncPart>& async);
-  // Called once, after the last add(). Error (usage): there are too many functions.
-  Status finish();
+  // Called once, after the last add(). threads: their numbers are below. Error (usage): there are
+  // too many functions.
+  Status finish(std::uint32_t threads);
   // Gives the instruments the numbers of the recording: places[n] is that of the n-th one here.
   void renumber(std::span<const std::uint16_t> places);
 
@@ -76,6 +77,7 @@ class CallSetup {
   std::uint32_t program_count_ = 0;
   std::string engines_;
   std::size_t by_probe_ = 0;  // functions that have a return probe
+  bool asks_task_ = false;    // cputime or depth
   std::unique_ptr<fkt_calls> arguments_ = std::make_unique<fkt_calls>();
 };
 

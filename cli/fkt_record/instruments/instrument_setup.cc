@@ -199,8 +199,8 @@ class InstrumentSetup::Maker {
       return Error{ErrorCode::usage, "-i: too many instruments (at most " +
                                          std::to_string(FKT_INSTRUMENTS_MOST) + ")"};
     }
-    Status done = made_.calls_.finish();
-    if (done) done = made_.entries_.finish();
+    Status done = made_.calls_.finish(most_threads());
+    if (done) done = made_.entries_.finish(0);
     if (done) done = made_.instructions_.finish();
     if (done) done = made_.points_.finish();
     if (done) done = made_.users_.finish();

@@ -8,6 +8,8 @@ HITS = {
     "call-values": ("... with two arguments and its result", 110),
     "call-dropped": ("dropped in the kernel, by its duration", 30),
     "call-dropped-beside": ("..., while all calls of another function end the recording", 30),
+    "call-dropped-cputime": ("dropped, by its time on the CPU", 90),
+    "call-dropped-depth": ("dropped, by its depth, whatever its duration is", None),
     "call-counted": ("counted in the kernel, no event", 60),
     "entry": ("an entry recorded", None),
     "entry-counted": ("an entry counted", None),

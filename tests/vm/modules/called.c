@@ -6,7 +6,9 @@
  *
  * With a frame that keeps words, all of them are filled at the entry and compared at the return; the line "kept" says
  * how many calls' words were wrong, and how many calls were refused at the entry (each fourth of leaf's). The line
- * "no_begin": calls during which the clock stepped back or the machine slept; they are in no other line.
+ * "task", of frames with the words of the task (frames.h): calls without them, how deep recurse was, the most
+ * microseconds of a call of nap on the CPU, the least of one of busy. The line "no_begin": calls during which the clock
+ * stepped back or the machine slept; they are in no other line.
  *
  *   insmod called.ko rounds=100 functions=hrtimer_nanosleep,do_nanosleep shortest_us=0 frame=1
  */
@@ -47,6 +49,11 @@ static atomic64_t unknown;
 static u64 since; /* TSC before the first traced call */
 static atomic64_t refused, broken; /* calls that were not traced; calls whose kept words came back changed */
 static atomic64_t no_begin; /* calls whose begin is unknown */
+/* Of frames with the words of the task. Only its own thread calls the functions. */
+static atomic64_t without_task; /* calls of which they are not known */
+static u32 deepest; /* call of recurse */
+static u64 nap_on_cpu; /* ticks: the most of any nap */
+static u64 busy_on_cpu = U64_MAX; /* ticks: the least of any call of busy */
 
 /* Racy for functions that several CPUs call at once, but for the number of calls. */
 static void notrace count_call(const struct fkt_call *call, u64 ticks, unsigned long body)
@@ -78,6 +85,7 @@ static const unsigned int kept_words[FKT_CALLS_FRAMES] = {
 	[FKT_CALLS_FEW] = FKT_CALLS_FEW_WORDS,
 	[FKT_CALLS_SOME] = FKT_CALLS_SOME_WORDS,
 	[FKT_CALLS_MANY] = FKT_CALLS_MANY_WORDS,
+	[FKT_CALLS_TASK_MANY] = FKT_CALLS_MANY_WORDS,
 };
 
 static u64 notrace kept_word(u64 first, unsigned int i)
@@ -86,6 +94,9 @@ static u64 notrace kept_word(u64 first, unsigned int i)
 }
 
 static u64 leaf(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
+static u64 busy(unsigned int us);
+static long nap(unsigned int ms);
+static u64 recurse(unsigned int depth);
 
 /* The first word is random, the others follow from it. */
 static bool notrace keep_arguments(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
@@ -107,10 +118,30 @@ static void notrace count(const struct fkt_plain_call *plain, u64 ticks)
 	count_call(&plain->call, ticks, plain->body);
 }
 
-static void notrace count_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept)
+/* Compares the words of the task with what is known of `recurse` and `nap`. */
+static void notrace check_task(u64 ticks, unsigned long body, const struct fkt_call_task *task)
+{
+	const u64 on_cpu = task ? fkt_call_on_cpu(task, ticks) : 0;
+
+	if (!task) {
+		atomic64_inc(&without_task);
+		return;
+	}
+	if (body - (unsigned long)recurse <= 16)
+		deepest = max(deepest, fkt_call_depth(task));
+	if (body - (unsigned long)nap <= 16)
+		nap_on_cpu = max(nap_on_cpu, on_cpu);
+	if (body - (unsigned long)busy <= 16)
+		busy_on_cpu = min(busy_on_cpu, on_cpu);
+}
+
+static void notrace count_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+			       const struct fkt_call_task *task)
 {
 	unsigned int i;
 
+	if (frame >= FKT_CALLS_TASK && !(ticks >> FKT_CALLS_TICK_BITS))
+		check_task(ticks, body, task);
 	for (i = 0; i < kept_words[frame]; i++)
 		if (kept[i] != kept_word(kept[0], i))
 			atomic64_inc(&broken);
@@ -237,6 +268,8 @@ static int get_counts(char *buffer, const struct kernel_param *unused)
 	n += scnprintf(buffer + n, PAGE_SIZE - n, "unknown %lld\n", (s64)atomic64_read(&unknown));
 	n += scnprintf(buffer + n, PAGE_SIZE - n, "kept %lld %lld\n", (s64)atomic64_read(&broken),
 		       (s64)atomic64_read(&refused));
+	n += scnprintf(buffer + n, PAGE_SIZE - n, "task %lld %u %llu %llu\n", (s64)atomic64_read(&without_task),
+		       deepest, to_us(nap_on_cpu), busy_on_cpu == U64_MAX ? 0 : to_us(busy_on_cpu));
 	n += scnprintf(buffer + n, PAGE_SIZE - n, "no_begin %lld\n", (s64)atomic64_read(&no_begin));
 	fkt_calls_totals(&totals);
 	n += scnprintf(buffer + n, PAGE_SIZE - n, "too_short %llu\ntaken %llu\n", totals.too_short, totals.taken);
@@ -319,6 +352,7 @@ static int __init called_init(void)
 	plan.frames[frame].functions = plan_functions;
 	plan.frames[frame].count = called_n;
 	plan.frames[frame].shortest = to_ticks(shortest_us);
+	plan.threads = 1 << 16;
 	err = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "called");
 	if (err)
 		return err;

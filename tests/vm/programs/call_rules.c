@@ -149,7 +149,6 @@ static void try_functions(int device)
 	TRY("a number that is too large", EINVAL, plan.called[0].number = FKT_ARG_MASK + 1);
 	TRY("no such program", EINVAL, plan.called[0].program = 1);
 	TRY("no such instrument", EINVAL, plan.called[0].instrument = 1);
-	TRY("a number in the padding", EINVAL, plan.calls.pad = 1);
 	TRY("a number in a function's padding", EINVAL, plan.called[0].pad = 1);
 	TRY("an unknown way", EINVAL, plan.called[0].how = 8);
 	TRY("another clock", EOPNOTSUPP, plan.start.clock = FKT_CLOCK_MONO);
@@ -194,6 +193,47 @@ static void give_program(struct fkt_insn insn)
 	block.insn = insn;
 	plan.calls.programs = (unsigned long)&block;
 	plan.calls.program_bytes = sizeof(block);
+}
+
+static void as_entries(void);
+
+/* An empty first program, and a second one that emits these words; of threads with lower numbers. */
+static void give_second(unsigned int word, unsigned int words, __u32 threads)
+{
+	static struct {
+		struct fkt_program first;
+		struct fkt_program head;
+		struct fkt_insn insn;
+	} block;
+
+	memset(&block, 0, sizeof(block));
+	block.head.insns = 1;
+	block.head.words = words;
+	block.insn = (struct fkt_insn){ .op = FKT_OP_EMIT_WORDS, .index = word, .size = 8 * words };
+	plan.calls.programs = (unsigned long)&block;
+	plan.calls.program_bytes = sizeof(block);
+	plan.calls.threads = threads;
+}
+
+/* What is known of the task. */
+static void try_tasks(int device)
+{
+	const __u32 some = 1 << 16;
+
+	TRY("the depth", 0, give_second(FKT_CALL_DEPTH, 1, some));
+	TRY("the time on the CPU", 0, give_second(FKT_CALL_CPUTIME, 1, some));
+	TRY("all words", 0, give_second(0, FKT_CALL_FIRST_KEPT, some));
+	TRY("words behind them", EINVAL, give_second(FKT_CALL_DEPTH, 2, some));
+	TRY("the words before them, of no threads", 0, give_second(0, FKT_CALL_CPUTIME, 0));
+	TRY("the depth, of no threads", EINVAL, give_second(FKT_CALL_DEPTH, 1, 0));
+	TRY("the depth among others, of no threads", EINVAL, give_second(0, FKT_CALL_FIRST_KEPT, 0));
+	TRY("the depth, of one thread", 0, give_second(FKT_CALL_DEPTH, 1, 1));
+	TRY("the depth, of as many threads as there may be", 0, give_second(FKT_CALL_DEPTH, 1, FKT_TASK_FLAGS_MOST));
+	TRY("the depth, of one more", EINVAL, give_second(FKT_CALL_DEPTH, 1, FKT_TASK_FLAGS_MOST + 1));
+	TRY("threads that nothing asks for", 0, plan.calls.threads = some);
+	TRY("the depth by a return probe", EINVAL, give_second(FKT_CALL_DEPTH, 1, some);
+	    plan.called[0].how = FKT_CALLED_BY_PROBE);
+	TRY("threads of entries", EINVAL, plan.calls.threads = 1; as_entries());
 }
 
 static void try_programs(int device)
@@ -477,5 +517,6 @@ int main(int argc, char **argv)
 	try_entries(device);
 	try_instructions(device);
 	try_probes(device);
+	try_tasks(device);
 	return 0;
 }

@@ -116,7 +116,8 @@ static __u64 calls(struct thread *t)
 		.functions = (unsigned long)place(t, called, sizeof(called)),
 		.programs = (unsigned long)place(t, programs, words * 8),
 		.count = chance(t, 95) ? FUNCTIONS : small(t, FUNCTIONS + 1), .program_bytes = words * 8,
-		.program_count = words == 2 ? 1 : small(t, words + 1), .pad = chance(t, 99) ? 0 : (__u32)number(t),
+		.program_count = words == 2 ? 1 : small(t, words + 1),
+		.threads = chance(t, 70) ? 0 : chance(t, 95) ? below(t, 1 << 16) : (__u32)number(t),
 	};
 	return (unsigned long)place(t, &calls, sizeof(calls));
 }

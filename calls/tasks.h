@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What frames with the words of struct fkt_call_task are given of each task. Callers serialise all calls. */
+#ifndef FKT_CALLS_TASKS_H
+#define FKT_CALLS_TASKS_H
+
+#include <linux/types.h>
+
+struct tracepoint;
+struct fkt_call_task;
+
+void fkt_tasks_match(struct tracepoint *tracepoint);
+int fkt_tasks_begin(u32 threads);
+void fkt_tasks_end(void);
+const struct fkt_call_task *fkt_tasks_known(const struct fkt_call_task *task);
+
+#endif /* FKT_CALLS_TASKS_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The probes of calls (calls.c), for what arms them (calls_arm.c). */
+#ifndef FKT_PROBES_CALLS_PROBES_H
+#define FKT_PROBES_CALLS_PROBES_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+struct fkt_calls_plan;
+
+#define FKT_CALL_PROBES_CUT 1ULL
+
+/*
+ * Changed under the recording's lock. The probes read it without a lock: the first two are set before the first
+ * function is traced.
+ */
+extern struct fkt_call_probes {
+	/*
+	 * With the mark of the programs that keep words of a call, the first of these words: random, so that a call
+	 * which an earlier recording kept words of is known. FKT_CALL_PROBES_CUT is 0, and 1 in the kept word if a text
+	 * was cut.
+	 */
+	u64 mark;
+	u64 since; /* TSC before the first of its calls */
+	/* A table is being exchanged: functions may be traced that are not in the one in force. */
+	bool is_changing;
+} fkt_call_probes;
+
+/*
+ * Since the module was loaded: calls of functions that are not in the table because they replace one that is
+ * (livepatch); and calls of functions with a return probe that were shorter than table.shortest_probed. (fkt_calls
+ * counts those that it drops itself.)
+ */
+DECLARE_PER_CPU(u64, fkt_call_strangers);
+DECLARE_PER_CPU(u64, fkt_call_too_short);
+
+void fkt_call_probes_give(struct fkt_calls_plan *plan);
+
+#endif /* FKT_PROBES_CALLS_PROBES_H */
