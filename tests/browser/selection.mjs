@@ -337,6 +337,42 @@ await step('back shows what was shown before, and never leaves the page', async 
   await settled();
 });
 
+// Keys that are pressed before the page has drawn anything of what the first of them changed.
+const pressAtOnce = (...keys) => page.evaluate((all) => {
+  for (const key of all) dispatchEvent(new KeyboardEvent('keydown', { key }));
+}, keys);
+const here = () => page.evaluate(() => ({ hash: location.hash, steps: history.state?.steps ?? 0 }));
+
+await step('going back at once after a change undoes that change, and no other', async () => {
+  await page.waitForTimeout(700);
+  await page.click('#tab-events');
+  await settled();
+  const before = await here();
+  await pressAtOnce('w', 'u');
+  await settled();
+  expect(JSON.stringify(await here()) === JSON.stringify(before), `${JSON.stringify(await here())} instead of ${JSON.stringify(before)}`);
+  await page.evaluate(() => dispatchEvent(new KeyboardEvent('keydown', { key: 'w' })) && history.back());  // the browser's own
+  await settled();
+  expect(JSON.stringify(await here()) === JSON.stringify(before), `${JSON.stringify(await here())} after the browser's back`);
+});
+
+await step('a change while the browser goes back is a step after the one that it arrives at', async () => {
+  const first = await here();
+  await page.waitForTimeout(700);
+  await page.keyboard.press('w');
+  await settled();
+  await pressAtOnce('u', '3');
+  await settled();
+  const changed = await here();
+  expect(changed.steps === first.steps + 1 && changed.hash === first.hash.replace('tab=events', 'tab=name'), JSON.stringify([first, changed]));
+  await page.keyboard.press('u');
+  await settled();
+  expect(JSON.stringify(await here()) === JSON.stringify(first), `back shows ${JSON.stringify(await here())}`);
+  await page.keyboard.press('1');
+  await page.keyboard.press('0');
+  await settled();
+});
+
 await step('dragging with shift measures, and Escape forgets it', async () => {
   const before = selected()?.join();
   const lanes = await box('#lanes');

@@ -61,27 +61,39 @@ export function back() {
   history.back();
 }
 
+// What is shown, and a function that changes it. The change is in the address before the function
+// returns: if an effect wrote it, the browser could be at another step when the effect runs.
 export function useShown() {
   const [state, setState] = useState(fromAddress);
-  const changed = useRef(0);
-  useEffect(() => {
-    const hash = toAddress(state);
-    if ((location.hash || '#') === hash) return;
-    const now = performance.now(), steps = history.state?.steps ?? 0;
-    if (now - changed.current > restMs) history.pushState({ steps: steps + 1 }, '', hash);
-    else history.replaceState({ steps }, '', hash);
-    changed.current = now;
-  }, [state]);
+  const latest = useRef({ state, hash: location.hash, at: -Infinity });  // at: when it was last written
+  const arrive = useCallback(() => { latest.current = { state: fromAddress(), hash: location.hash, at: -Infinity }; }, []);
+  const change = useCallback((part) => {
+    if (isGoingBack) return addEventListener('popstate', () => change(part), { once: true });
+    if (location.hash !== latest.current.hash) arrive();  // the event that tells of it is still to come
+    const { state: old, at } = latest.current;
+    const next = { ...old, ...(typeof part === 'function' ? part(old) : part) };
+    const now = performance.now(), hash = toAddress(next);
+    if ((location.hash || '#') !== hash) {
+      const steps = history.state?.steps ?? 0;
+      if (now - at > restMs) history.pushState({ steps: steps + 1 }, '', hash);
+      else history.replaceState({ steps }, '', hash);
+      latest.current.at = now;
+    }
+    Object.assign(latest.current, { state: next, hash: location.hash });
+    setState(next);
+  }, []);
   // A layout effect, so that the theme is set before anything is drawn in its colours.
   useLayoutEffect(() => {
     document.documentElement.dataset.theme = themeOf(state);
   }, [state.theme]);
   useEffect(() => {
-    const moved = () => setState(fromAddress());
+    const moved = () => {
+      if (location.hash !== latest.current.hash) arrive();
+      setState(latest.current.state);
+    };
     addEventListener('hashchange', moved);
     return () => removeEventListener('hashchange', moved);
   }, []);
-  const change = useCallback((part) => setState((old) => ({ ...old, ...(typeof part === 'function' ? part(old) : part) })), []);
   return [state, change];
 }
 
