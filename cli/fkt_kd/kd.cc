@@ -71,10 +71,9 @@ Result<std::string> histogram(const CallSource& source, const KdRequest& request
 
 // Reads the file once. Returns false when the reader of stdout has closed the pipe, which ends the
 // reading.
-Result<bool> read(CallSource& source, SpanObserver* sink, const bool& wanted,
-                  const EventSink& events = {}) {
+Result<bool> read(CallSource& source, SpanObserver* sink, const bool& wanted) {
   Progress progress("reading");
-  const Status status = source.read(sink, events, [&](std::uint64_t done, std::uint64_t total) {
+  const Status status = source.read(sink, [&](std::uint64_t done, std::uint64_t total) {
     progress.update(done, total);
     return wanted;
   });
@@ -149,13 +148,11 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
 
 // Reads the file once to determine the states of the tasks.
 Status read_activity(CallSource& source, TaskActivity& states) {
-  const EventSink events = [&](const Event& event, const Analysis::Place& place) {
-    states.add(event, place);
-  };
-  const Result<bool> done = read(source, &states, true, events);
-  if (!done) return done.error();
-  states.finish(source.analysis()->end());
-  return Done{};
+  Progress progress("reading");
+  return source.read(states, [&](std::uint64_t done, std::uint64_t total) {
+    progress.update(done, total);
+    return true;
+  });
 }
 
 Result<std::string> critical_path(CallSource& source, const KdRequest& request,

@@ -59,7 +59,7 @@ Result<CallSource> read(const std::string& file) {
   if (!source) return source;
   source->select({});
   Progress progress("reading " + file);
-  const Status status = source->read(nullptr, {}, [&](std::uint64_t done, std::uint64_t total) {
+  const Status status = source->read(nullptr, [&](std::uint64_t done, std::uint64_t total) {
     progress.update(done, total);
     return true;
   });

@@ -13,6 +13,7 @@
 #include "cli/fkt_selection/duration_bars.h"
 #include "cli/fkt_selection/event_list.h"
 #include "cli/fkt_selection/lane_list.h"
+#include "cli/fkt_selection/stats_list.h"
 #include "lib/base/suggest.h"
 #include "lib/base/text_writer.h"
 #include "lib/format/clocks.h"
@@ -92,7 +93,7 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
     return {404, "text/plain", "no such question: \"" + std::string(name) + "\"\n"};
   }
   const auto& [answer, needs_all] = found->second;
-  if (needs_all && name != "info" && !model_.ready()) {
+  if (needs_all && name != "info" && !model_.ready() && !(name == "stats" && early(parameters))) {
     return {202, "application/json", json{{"reading", model_.progress()}}.dump()};
   }
   const IdleWork::Question question(model_.idle_work());
@@ -103,6 +104,14 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   if (unwanted && unwanted()) return {409, "text/plain", "a newer question was asked\n"};
   if (!result) return refused(result.error());
   return {200, "application/json", std::move(*result)};
+}
+
+// Returns whether the statistics that are asked for are known before all is read.
+bool Api::early(const Parameters& parameters) const {
+  const EarlyStats* const early = model_.early_stats();
+  if (early == nullptr) return false;
+  const Result<Stretch> part = stretch(parameters);
+  return !part || early->is_window(part->from, part->to);
 }
 
 // Returns a function that is true once a later request of the page with this name has arrived: this
@@ -259,48 +268,13 @@ Result<std::string> Api::stats(const Parameters& parameters, const Unwanted& unw
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   const Timeline& timeline = model_.timeline();
+  if (!model_.ready()) {
+    const EarlyStats& early = *model_.early_stats();
+    return list_stats(early.stats(), early.types(), nullptr);
+  }
   WindowStats stats(part->from, part->to, timeline.tasks());
   timeline.follow(part->from, part->to, stats, unwanted);
-  json types = json::array(), tasks = json::array(), cpus = json::array();
-  for (TypeIndex type = 0; type < stats.types().size(); type++) {
-    const SpanStats& of = stats.types()[type];
-    if (of.total.count == 0) continue;
-    types.push_back({{"name", timeline.types()[type].name},
-                     {"count", of.total.count},
-                     {"total", of.total.sum},
-                     {"min", of.total.min},
-                     {"p50", of.percentile(50)},
-                     {"p99", of.percentile(99)},
-                     {"max", of.total.max}});
-  }
-  for (TaskIndex task = 0; task < stats.tasks().size(); task++) {
-    const WindowStats::OfTask& of = stats.tasks()[task];
-    if (timeline.tasks()[task].idle || of.states[1] + of.states[2] == 0) continue;
-    tasks.push_back({{"task", task},
-                     {"tid", timeline.tasks()[task].tid},
-                     {"tgid", timeline.tasks()[task].tgid},
-                     {"name", timeline.tasks().name(task)},
-                     {"idle", false},
-                     {"running", of.states[1]},
-                     {"ready", of.states[2]},
-                     {"blocked", of.states[3]},
-                     {"waits", of.waits},
-                     {"longest_wait", of.longest_wait}});
-  }
-  const std::vector<WindowStats::OfCpu> of_cpus = stats.cpus();
-  for (std::size_t cpu = 0; cpu < of_cpus.size(); cpu++) {
-    const WindowStats::OfCpu& of = of_cpus[cpu];
-    if (of.busy + of.idle + of.interrupts == 0) continue;
-    cpus.push_back({{"cpu", cpu},
-                    {"busy", of.busy},
-                    {"idle", of.idle},
-                    {"interrupts", of.interrupts},
-                    {"unknown", of.unknown}});
-  }
-  return dump_json({{"events", stats.events()},
-                    {"types", std::move(types)},
-                    {"tasks", std::move(tasks)},
-                    {"cpus", std::move(cpus)}});
+  return list_stats(stats, timeline.types(), &timeline.tasks());
 }
 
 Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted& unwanted) const {

@@ -37,7 +37,8 @@ class Api {
       : model_(model), extract_command_(extract_command) {}
 
   // Answers the request `name`: "info", "density" and so on. Status 404 for unknown names, 400 with
-  // one line for bad parameters, 202 with {"reading": share} while the data is not read yet, and
+  // one line for bad parameters, 202 with {"reading": share} while the data is not read yet (the
+  // statistics of the whole recording come before that, without "tasks"), and
   // 409 if a later request of this name has already come from the same page: its parameter "turn"
   // is greater.
   Reply answer(std::string_view name, const Parameters& parameters) const;
@@ -61,6 +62,7 @@ class Api {
   Result<std::string> slice(const Parameters&, const Unwanted&) const;
   Result<std::string> extract(const Parameters&, const Unwanted&) const;
 
+  bool early(const Parameters& parameters) const;
   Result<Unwanted> take_turn(std::string_view name, const Parameters&) const;
   Result<Stretch> stretch(const Parameters&) const;
   Result<TimeScale> scale(const Parameters&) const;

@@ -7,11 +7,14 @@
 #include <algorithm>
 
 #include "lib/slice/checkpoints.h"
+#include "lib/timeline/slice_relay.h"
 
 namespace fkt::cli {
 namespace {
 
 constexpr int kAtLeisure = 19;  // nice value of the lowest priority
+// How much longer the pass over the timeline takes than each of the others.
+constexpr double kTimelineWeight = 6;
 
 }  // namespace
 
@@ -21,10 +24,12 @@ Model::Model(Trace trace, std::string file, CachePlace place)
       cache_place_(std::move(place)),
       timeline_(trace_),
       lane_pyramid_(timeline_.begin(), timeline_.end(),
-                    events_about(timeline_.begin(), timeline_.end()), timeline_.tasks()) {}
+                    events_about(timeline_.begin(), timeline_.end()), timeline_.tasks()),
+      early_stats_(timeline_) {}
 
 Model::~Model() {
   density_pass_.stop = true;
+  scan_pass_.stop = true;
   timeline_pass_.stop = true;
 }
 
@@ -40,7 +45,11 @@ void Model::read() {
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   density_ = std::make_unique<Density>(trace_, threads, density_pass_);
   density_ready_ = true;
-  timeline_.read(timeline_pass_, &lane_pyramid_);
+  early_stats_.read(scan_pass_);
+  scanned_ = !scan_pass_.stop;
+  SliceRelay relay(lane_pyramid_);
+  timeline_.read(timeline_pass_, &relay);
+  relay.finish();
   lane_pyramid_.finish();
   integrity_ = trace_.integrity();
   if (timeline_pass_.stop) return;
@@ -70,7 +79,8 @@ double Model::progress() const {
     const auto total = static_cast<double>(pass.total);
     return total > 0 ? std::min(1.0, static_cast<double>(pass.done) / total) : 0;
   };
-  return (part(density_pass_) + part(timeline_pass_)) / 2;
+  return (part(density_pass_) + part(scan_pass_) + kTimelineWeight * part(timeline_pass_)) /
+         (2 + kTimelineWeight);
 }
 
 const std::vector<Gap>& Model::gaps() const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What fkt_selection knows about a recording: the index immediately; the density by layer and the
-// timeline later, read by a background thread. After that, when no requests are pending, the thread
-// computes the states that make fkt_extract faster.
+// What fkt_selection knows about a recording: the index immediately; the density by layer, the
+// statistics and the timeline later, read by a background thread. After that, when no requests are
+// pending, the thread computes the states that make fkt_extract faster.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 #include "lib/format/clocks.h"
 #include "lib/slice/checkpoint_cache.h"
 #include "lib/timeline/density.h"
+#include "lib/timeline/early_stats.h"
 #include "lib/timeline/lane_pyramid.h"
 #include "lib/timeline/timeline.h"
 
@@ -53,6 +54,8 @@ class Model {
   const std::vector<Gap>& gaps() const;  // empty before density_ready()
   // Valid once ready(): for intervals with too many events to follow them again.
   const LanePyramid& lane_pyramid() const { return lane_pyramid_; }
+  // The statistics of the whole recording; nullptr before they are read.
+  const EarlyStats* early_stats() const { return scanned_ ? &early_stats_ : nullptr; }
   // The integrity of the recording; valid once ready().
   const Integrity& integrity() const { return integrity_; }
   // Number of events in the pages that overlap [from, to).
@@ -71,10 +74,11 @@ class Model {
   Timeline timeline_;
   std::unique_ptr<Density> density_;
   LanePyramid lane_pyramid_;
+  EarlyStats early_stats_;
   Integrity integrity_;  // a copy: every request changes the trace's own
-  PassControl density_pass_, timeline_pass_;
+  PassControl density_pass_, scan_pass_, timeline_pass_;
   mutable IdleWork idle_work_;
-  std::atomic<bool> density_ready_{false}, ready_{false};
+  std::atomic<bool> density_ready_{false}, scanned_{false}, ready_{false};
   std::jthread reader_;
 };
 

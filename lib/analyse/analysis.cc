@@ -229,12 +229,16 @@ bool Analysis::takes_many() const {
          !spans_.watched();
 }
 
-void Analysis::follow(const Event& event, bool count) {
+TaskIndex Analysis::follow(const Event& event, bool count) {
   if (event.cpu >= clocks_.size()) {
     clocks_.resize(event.cpu + 1);
     decoded_.resize(event.cpu + 1);
   }
-  if (event.is_gap()) return add_gap(event);
+  if (event.is_gap()) {
+    place_.task = kNoTask;
+    add_gap(event);
+    return place_.task;
+  }
   const TaskIndex task = tasks_.running(event);
   const bool selected = window_.whole(event.cpu, event.clock, event.clock).value_or(false);
   states_.advance(event.cpu, event.clock, task);
@@ -246,6 +250,7 @@ void Analysis::follow(const Event& event, bool count) {
   clocks_[event.cpu] = event.clock;
   end_ = std::max(end_, event.clock);
   decoded_[event.cpu] += counts;
+  return task;
 }
 
 void Analysis::applied(std::uint32_t cpu, std::uint64_t clock, std::uint64_t events) {

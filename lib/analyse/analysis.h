@@ -64,7 +64,8 @@ class Analysis {
   bool takes_many() const;
   // As add(event), for callers that do not need the Place. count: count the event in the profile;
   // false if its page's digest already counts it.
-  void follow(const Event& event, bool count);
+  // Returns the task that ran when the event happened; kNoTask at the begin of a gap.
+  TaskIndex follow(const Event& event, bool count);
   // What a faster reader applies many events of a CPU to at once (lib/scan/burst_applier.h).
   struct Parts {
     Tasks& tasks;

@@ -22,6 +22,7 @@ CommandUse::CommandUse(const Analysis& analysis, std::size_t slowest)
       pid_(analysis.info().command.workload_pid != 0 ? analysis.info().command.workload_pid
                                                      : analysis.info().command.filter_pid),
       states_(analysis) {
+  states_.keep_times();
   states_.tell(
       [this](TaskIndex task, const TaskActivity::Stretch& stretch) { slept(task, stretch); });
 }

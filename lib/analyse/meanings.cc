@@ -26,11 +26,4 @@ Meanings::Meanings(const Catalogue& catalogue, const SpanKinds& kinds) {
   for (const std::uint16_t id : {FKT_E_MASK, FKT_E_TABLE}) meanings_[id].async = any_async;
 }
 
-std::uint64_t Meaning::value(const Event& event) const {
-  if (word > event.words.size()) return 0;
-  const std::uint64_t whole = word == 0 ? event.arg : event.words[word - 1];
-  const std::uint64_t shifted = shift < 64 ? whole >> shift : 0;
-  return bits < 64 ? shifted & ((1ULL << bits) - 1) : shifted;
-}
-
 }  // namespace fkt

@@ -24,7 +24,12 @@ struct Meaning {
   std::uint16_t begin = 0;                     // id of the kind's first begin event; 0: none
 
   // Returns the key; 0 when the event has none or too few words.
-  std::uint64_t value(const Event& event) const;
+  std::uint64_t value(const Event& event) const {
+    if (word > event.words.size()) return 0;
+    const std::uint64_t whole = word == 0 ? event.arg : event.words[word - 1];
+    const std::uint64_t shifted = shift < 64 ? whole >> shift : 0;
+    return bits < 64 ? shifted & ((1ULL << bits) - 1) : shifted;
+  }
   // Returns when the span begins that the event begins (ticks).
   std::uint64_t begins_at(const Event& event) const {
     return late && !event.words.empty() ? event.words[0] : event.clock;

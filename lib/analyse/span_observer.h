@@ -25,6 +25,9 @@ struct SpanPlace {
 class SpanObserver {
  public:
   virtual ~SpanObserver() = default;
+  // Returns whether the observer needs no calls and charges of bursts (lib/scan/burst.h), because
+  // it is told of each burst by other means.
+  virtual bool takes_bursts() const { return false; }
   // The next stretch of a slice begins: all open calls ended unseen, and the state is that of
   // `checkpoint`.
   virtual void restart(const Checkpoint& /*checkpoint*/, const CheckpointMapping& /*places*/) {}

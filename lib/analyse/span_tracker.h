@@ -49,7 +49,8 @@ class SpanTracker {
 
   // Calls `observer` for each span from here on and for those that are open; it must outlive this.
   void watch(SpanObserver& observer);
-  bool watched() const { return observer_ != nullptr; }
+  // Returns whether an observer needs every call.
+  bool watched() const { return observer_ != nullptr && !observer_->takes_bursts(); }
 
   // running: the event's task. selected: the event counts in the statistics. step: must be fresh.
   void apply(const Event& event, TaskIndex running, bool selected, Step& step);

@@ -58,12 +58,9 @@ void TaskActivity::restore(const Checkpoint& checkpoint, const CheckpointMapping
   }
 }
 
-TaskActivity::Task& TaskActivity::at(TaskIndex task) {
-  if (task >= tasks_.size()) {
-    tasks_.resize(task + 1);
-    stats_.resize(task + 1);
-  }
-  return tasks_[task];
+void TaskActivity::grow(TaskIndex task) {
+  tasks_.resize(task + 1);
+  stats_.resize(task + 1);
 }
 
 void TaskActivity::change(TaskIndex index, Doing doing, std::uint64_t clock) {
@@ -185,15 +182,15 @@ void TaskActivity::exec(const Event& event, TaskIndex running) {
   if (old != kNoTask) reread(old);
 }
 
-void TaskActivity::add(const Event& event, const Analysis::Place& place) {
+void TaskActivity::add(const Event& event, TaskIndex running) {
   const Tasks& tasks = analysis_.tasks();
-  Change change{*this, event, place.task};
+  Change change{*this, event, running};
   if (event.id == kGapBegins) {
     states_.begin_gap(event, tasks, change);
     return reread_all();
   }
-  at(place.task);
-  states_.arrive(event, place.task, change);
+  at(running);
+  states_.arrive(event, running, change);
   if (is_switch(event.id)) {
     const std::uint32_t tid = event.arg & FKT_PID_MASK;
     // The analysis has applied the event, so it knows both tasks.
@@ -201,21 +198,34 @@ void TaskActivity::add(const Event& event, const Analysis::Place& place) {
     at(next);
     const bool counts = event.clock >= from_;
     const bool runnable = event.id == FKT_E_SWITCH_R || event.id == FKT_E_SWITCH_PREEMPT;
-    stats_[place.task].preempted += counts && runnable;
+    stats_[running].preempted += counts && runnable;
     stats_[next].runs += counts;
-    states_.switches(event, place.task, next, tasks, change);
-    reread(place.task);
+    states_.switches(event, running, next, tasks, change);
+    reread(running);
   } else if (is_wake_up(event.id)) {
-    states_.wakes(event, place.task, tasks, change);
+    states_.wakes(event, running, tasks, change);
   } else if (event.id == FKT_E_FAULT_USER) {
-    at(place.task).faulted = true;
+    at(running).faulted = true;
   } else if (event.id == FKT_E_EXEC) {
-    exec(event, place.task);
+    exec(event, running);
   } else if (event.id == FKT_E_MASK) {
     states_.masks(event);
     for (TaskIndex task = 0; task < tasks_.size(); task++) split(task, event.clock);
     reread_all();
   }
+}
+
+void TaskActivity::add_burst(std::uint32_t cpu, TaskIndex running, std::uint64_t clock,
+                             bool calls) {
+  Event first;
+  first.clock = clock;
+  first.cpu = cpu;
+  Change change{*this, first, running};
+  Task& task = at(running);
+  states_.arrive(first, running, change);
+  if (!calls) return;
+  task.call = analysis_.spans().innermost(running);
+  task.faulted = false;
 }
 
 void TaskActivity::finish(std::uint64_t clock) {
@@ -244,6 +254,7 @@ void TaskActivity::end(const OpenSpan&, Outcome outcome, const SpanPlace& place)
 
 void TaskActivity::charge(const OpenSpan* call, std::uint32_t task, CpuState state,
                           std::uint64_t ticks) {
+  if (!times_) return;
   at(task);
   if (state == CpuState::irq || state == CpuState::softirq) {
     stats_[task].interrupts += ticks;

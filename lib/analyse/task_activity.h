@@ -35,8 +35,8 @@ struct TaskStat {
   Spread wait;                            // from a wake-up until it runs (ticks)
   Histogram waits;                        // histogram of wait
   ChildList in;                           // time asleep by call (TaskActivity::Stretch::call)
-  // CPU time by the innermost call of the task (kNoType: in none), and that of interrupts
-  // meanwhile; both together are the time that it ran.
+  // With TaskActivity::keep_times(): CPU time by the innermost call of the task (kNoType: in none),
+  // and that of interrupts meanwhile; both together are the time that it ran.
   ChildList ran_in;
   std::uint64_t interrupts = 0;  // ticks
   std::unordered_map<std::uint64_t, Waker> wakers;
@@ -67,15 +67,24 @@ class TaskActivity : public SpanObserver {
   // Call before the first event: tells `sink` of each stretch when it ends. A stretch in which the
   // task runs is not divided by calls.
   void tell(StretchSink sink) { sink_ = std::move(sink); }
+  // Call before the first event: fills in TaskStat::ran_in and interrupts.
+  void keep_times() { times_ = true; }
   // The task's stretches in time order.
   const std::vector<Stretch>& history(TaskIndex task) const { return tasks_[task].history; }
   bool history_full() const { return stretches_ >= kMostStretches; }
 
   // Adds an event; call it for every event in order, after the analysis has applied it.
-  void add(const Event& event, const Analysis::Place& place);
+  void add(const Event& event, TaskIndex running);
+  void add(const Event& event, const Analysis::Place& place) { add(event, place.task); }
+  // Adds events of one task on one CPU, from `clock` (ticks) on, after the analysis has applied
+  // them, instead of calling add(), begin(), end() and charge() for each. None of them is a switch,
+  // a wake-up, a page fault, or another event that changes tasks; calls: some begin or end a call
+  // of the task.
+  void add_burst(std::uint32_t cpu, TaskIndex running, std::uint64_t clock, bool calls);
   // Accounts the time up to `clock`, the end of the recording (ticks).
   void finish(std::uint64_t clock);
 
+  bool takes_bursts() const override { return !keep_ && !times_; }
   void restart(const Checkpoint& checkpoint, const CheckpointMapping& places) override;
   void reopen(OpenSpan& call, const SpanPlace& place) override;
   void begin(OpenSpan& call, const SpanPlace& place) override;
@@ -97,7 +106,11 @@ class TaskActivity : public SpanObserver {
   };
   struct Change;  // adds up what TaskStates tells
 
-  Task& at(TaskIndex task);
+  Task& at(TaskIndex task) {
+    if (task >= tasks_.size()) grow(task);
+    return tasks_[task];
+  }
+  void grow(TaskIndex task);
   // Sets all tasks to their states in the checkpoint.
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   // Accounts the time until `clock` (ticks); from then on the task is `doing` this.
@@ -113,7 +126,7 @@ class TaskActivity : public SpanObserver {
   const Analysis& analysis_;
   const std::uint64_t from_;      // ticks
   std::uint64_t stretch_to_ = 0;  // where the slice's current stretch ends (ticks)
-  bool keep_ = false;
+  bool keep_ = false, times_ = false;
   StretchSink sink_;
   std::size_t stretches_ = 0;
   std::vector<TaskStat> stats_;

@@ -204,14 +204,6 @@ TaskIndex Tasks::idle(std::uint32_t cpu) {
   return by_cpu_[cpu];
 }
 
-TaskIndex Tasks::by_tid(std::uint32_t tid) {
-  tid &= FKT_PID_MASK;  // a damaged page header must not make the table huge
-  const TaskIndex known = find(tid);
-  // A task may still run after its number was freed, but not after its last switch as well.
-  if (known != kNoTask && !(tasks_[known].freed && tasks_[known].left_dead)) return known;
-  return add(tid, tid);
-}
-
 std::string_view Tasks::name(TaskIndex task) const {
   const TaskInfo& info = tasks_[task];
   if (info.idle) return idle_names_[info.idle_cpu];
@@ -244,7 +236,7 @@ void Tasks::rename(TaskInfo& task, std::string comm) {
   task.comm = std::move(comm);
 }
 
-void Tasks::apply(const Event& event, TaskIndex running) {
+void Tasks::change(const Event& event, TaskIndex running) {
   switch (event.id) {
     case FKT_E_FORK:
       if (!event.words.empty()) fork(event);

@@ -52,7 +52,13 @@ class Tasks {
   }
   TaskIndex idle(std::uint32_t cpu);
   // Returns the task that has this number at present; adds a nameless one when none is known.
-  TaskIndex by_tid(std::uint32_t tid);
+  TaskIndex by_tid(std::uint32_t tid) {
+    tid &= FKT_PID_MASK;  // a damaged page header must not make the table huge
+    const TaskIndex known = find(tid);
+    // A task may still run after its number was freed, but not after its last switch as well.
+    if (known != kNoTask && !(tasks_[known].freed && tasks_[known].left_dead)) return known;
+    return add(tid, tid);
+  }
   // As by_tid(), but returns kNoTask when none is known.
   TaskIndex find(std::uint32_t tid) const {
     return tid != 0 && tid < by_tid_.size() ? by_tid_[tid] : kNoTask;
@@ -64,7 +70,9 @@ class Tasks {
   }
 
   // Applies fork, exec, exit, pid_free, rename and switch events. task: running(event).
-  void apply(const Event& event, TaskIndex task);
+  void apply(const Event& event, TaskIndex task) {
+    if (event.id >= FKT_E_SWITCH_R && event.id <= FKT_E_RENAME) change(event, task);
+  }
 
   // What is needed to find tasks by number from a given time on, without names and processes.
   struct Number {
@@ -102,6 +110,7 @@ class Tasks {
  private:
   Tasks() = default;
   TaskIndex add(std::uint32_t tid, std::uint32_t tgid);
+  void change(const Event& event, TaskIndex running);
   void mark_command(const std::vector<Task>& listed);
   void fork(const Event& event);
   static void rename(TaskInfo& task, std::string comm);

@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::uint64_t kProgressEvents = 1 << 18;
 
+std::uint64_t events_of(const Trace& trace) {
+  std::uint64_t events = 0;
+  for (const PageRef& page : trace.pages()) events += page.events;
+  return events;
+}
+
 }  // namespace
 
 Result<CallSource> CallSource::open(const std::string& path) {
@@ -58,25 +64,34 @@ void CallSource::select(const Selection& selection) {
   }
 }
 
-Status CallSource::read(SpanObserver* observer, const EventSink& events,
-                        const ReadProgress& progress) {
+Status CallSource::read(SpanObserver* observer, const ReadProgress& progress) {
   if (!trace_) return read_log(observer);
   if (observer != nullptr) analysis_->watch(*observer);
-  std::uint64_t total = 0, done = 0;
-  for (const PageRef& page : trace_->pages()) total += page.events;
+  const std::uint64_t total = events_of(*trace_);
+  std::uint64_t done = 0;
   const std::optional<std::uint64_t> to = analysis_->selection().to;
-  if (observer == nullptr && !events) {
+  if (observer == nullptr) {
     scan(*trace_, *analysis_,
          {.progress = [&](std::uint64_t read) { return progress(read, total); }});
     analysis_->finish(!to, recording_end(*trace_));
     return Done{};
   }
   for (const Event& event : trace_->events({.from = {}, .to = to, .cpu = {}})) {
-    const Analysis::Place& place = analysis_->add(event);
-    if (events) events(event, place);
+    analysis_->add(event);
     if (++done % kProgressEvents == 0 && !progress(done, total)) break;
   }
   analysis_->finish(!to, recording_end(*trace_));
+  return Done{};
+}
+
+Status CallSource::read(TaskActivity& states, const ReadProgress& progress) {
+  const std::uint64_t total = events_of(*trace_);
+  analysis_->watch(states);
+  scan(
+      *trace_, *analysis_,
+      {.progress = [&](std::uint64_t read) { return progress(read, total); }, .activity = &states});
+  analysis_->finish(!analysis_->selection().to, recording_end(*trace_));
+  states.finish(analysis_->end());
   return Done{};
 }
 

@@ -14,14 +14,13 @@
 #include <string>
 
 #include "lib/analyse/analysis.h"
+#include "lib/analyse/task_activity.h"
 #include "lib/base/mapped_file.h"
 #include "lib/calls/function_table.h"
 #include "lib/calls/kft_nesting.h"
 
 namespace fkt {
 
-// Called for each event of a recording, with its place; not called for a KFT log.
-using EventSink = std::function<void(const Event&, const Analysis::Place&)>;
 // Called from time to time with the number of events read so far and in total. Returns false to
 // stop reading.
 using ReadProgress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
@@ -39,8 +38,10 @@ class CallSource {
 
   // Chooses the part that counts; call once, before read(). A KFT log always counts as a whole.
   void select(const Selection& selection);
-  // Reads everything once. `observer` may be nullptr; `events` may be empty.
-  Status read(SpanObserver* observer, const EventSink& events, const ReadProgress& progress);
+  // Reads everything once. `observer` may be nullptr.
+  Status read(SpanObserver* observer, const ReadProgress& progress);
+  // Reads a recording once, and `states` with it, which must be of analysis().
+  Status read(TaskActivity& states, const ReadProgress& progress);
 
   // Valid from select() on, complete after read().
   const Profile& profile() const { return analysis_ ? analysis_->profile() : *profile_; }

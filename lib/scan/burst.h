@@ -36,9 +36,11 @@ struct Burst {
   std::uint32_t first_child = 0, end_child = 0;    // positions in PageDigest::children
   bool exits = false;                              // it ends a system call that was open before
   bool enters = false;                             // it begins a system call that stays open
-  bool has_calls = false;  // has whole system calls, so the thread was in user mode between them
-  bool has_fault = false;  // has a user-mode page fault, perhaps while no span was open
-  bool taken = false;      // applied as a whole; otherwise its events are added one by one
+  bool has_calls = false;   // has whole system calls, so the thread was in user mode between them
+  bool has_called = false;  // has spans of kinds that nest where they are called, outside its own
+                            // interrupts
+  bool has_fault = false;   // has a user-mode page fault, perhaps while no span was open
+  bool taken = false;       // applied as a whole; otherwise its events are added one by one
   SpanKind entry_kind = SpanKind::other;
   std::uint16_t leave = 0;         // id of the switch, its last event; 0: it has none
   std::uint32_t next = 0;          // pid that it switches to

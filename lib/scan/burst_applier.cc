@@ -58,6 +58,7 @@ inline bool BurstApplier::fits(const Burst& burst, const Place& place) const {
       place.cpu.charged > burst.from) {
     return false;
   }
+  if (follows_states_ && place.index != place.cpu.runs.task) return false;
   // While another CPU is in a gap, SpanTracker handles a task that is switched out differently
   // (SpanTracker::begin_gap()).
   if (burst.leave != 0 && spans_.in_gap()) return false;

@@ -13,9 +13,11 @@ namespace fkt {
 
 class BurstApplier {
  public:
-  // The analysis must outlive it.
-  explicit BurstApplier(const Analysis::Parts& parts)
-      : tasks_(parts.tasks),
+  // The analysis must outlive it. states: the states of tasks are followed too, so that a burst
+  // does not fit which tells by itself that its CPU runs its task.
+  BurstApplier(const Analysis::Parts& parts, bool states)
+      : follows_states_(states),
+        tasks_(parts.tasks),
         spans_(parts.spans),
         states_(parts.states),
         profile_(parts.profile),
@@ -38,6 +40,7 @@ class BurstApplier {
   void enter_call(const Burst& burst, Place& place);
   void leave(const Burst& burst, Place& place);
 
+  const bool follows_states_;
   Tasks& tasks_;
   SpanTracker& spans_;
   CpuAccounting& states_;

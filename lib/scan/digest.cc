@@ -84,7 +84,7 @@ bool Digester::pairs() {
       called += ticks;
       continue;
     }
-    interrupts++;
+    interrupts++;  // or what is called
     top_->inside += ticks;
     spend(*top_, entry.kind, ticks);
     if (out_.counted || at_base()) add_child(*top_, type, ticks);
@@ -210,7 +210,7 @@ inline void Digester::push(SpanKind kind, TypeIndex type, std::uint64_t number, 
 }
 
 inline void Digester::start(Frame& frame) {
-  frame.has_fault = false;
+  frame.has_fault = frame.has_called = false;
   frame.events = frame.made = 0;
   frame.first_word = at_;
   frame.first_span = out_.spans.size();
@@ -286,6 +286,7 @@ inline void Digester::spend(Frame& frame, SpanKind kind, std::uint64_t ticks) {
       break;
     default:
       frame.called += ticks;
+      frame.has_called = true;
   }
 }
 
@@ -370,6 +371,7 @@ inline bool Digester::take_in(Frame& call) {
   base.to = call.events > 0 ? call.to : call.begin;
   base.last_word = call.events > 0 ? call.last_word : call.first_word;
   base.has_fault |= call.has_fault;
+  base.has_called |= call.has_called;
   base.irq = call.irq;
   base.softirq = call.softirq;
   base.called = call.called;
@@ -398,6 +400,7 @@ void Digester::emit(Frame& frame, const Frame* inner) {
   burst.end_nested = inner != nullptr ? inner->first_nested : out_.nested.size();
   burst.end_child = inner != nullptr ? inner->first_child : out_.children.size();
   burst.has_fault = frame.has_fault;
+  burst.has_called = frame.has_called;
   out_.bursts.extend(burst_ + 1);
 }
 

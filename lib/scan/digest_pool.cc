@@ -14,11 +14,11 @@ constexpr std::size_t kMostBytes = 96U << 20;  // limit for the lists of all dig
 }  // namespace
 
 DigestPool::DigestPool(const TraceData& data, const SharedTypeTable& types, Wanted wanted,
-                       bool histograms, unsigned threads)
+                       bool histograms, bool states, unsigned threads)
     : data_(data),
       types_(types),
       wanted_(std::move(wanted)),
-      rules_(data.info.catalogue, types),
+      rules_(data.info.catalogue, types, states),
       tallies_(std::max(1U, threads), Tally(data.info.catalogue, histograms)),
       // The stream of each CPU holds one digest; the others are made ahead.
       most_ahead_(data.by_cpu.size() + kAheadPerThread * tallies_.size()),

@@ -25,10 +25,10 @@ class DigestPool {
   // several threads.
   using Wanted = std::function<std::optional<bool>(std::uint32_t cpu, std::uint64_t first_clock,
                                                    std::uint64_t end_clock)>;
-  // All arguments must outlive the pool. threads: with 1, no worker is started and get() makes each
-  // digest.
+  // All arguments must outlive the pool. states: as for DigestRules. threads: with 1, no worker is
+  // started and get() makes each digest.
   DigestPool(const TraceData& data, const SharedTypeTable& types, Wanted wanted, bool histograms,
-             unsigned threads);
+             bool states, unsigned threads);
   ~DigestPool();
   DigestPool(const DigestPool&) = delete;
   DigestPool& operator=(const DigestPool&) = delete;

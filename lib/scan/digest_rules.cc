@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lib/analyse/tasks.h"
+#include "lib/analyse/who_runs.h"
 
 namespace fkt {
 namespace {
@@ -72,9 +73,10 @@ void DigestRules::set_key(Entry& entry, const EventType& type, const Field* key)
   entry.op = ends ? Op::end : Op::begin;
 }
 
-DigestRules::DigestRules(const Catalogue& catalogue, const SharedTypeTable& types) {
+DigestRules::DigestRules(const Catalogue& catalogue, const SharedTypeTable& types, bool states) {
   for (const EventType& type : catalogue.events()) {
     Entry& known = entries_[type.id] = entry(type, types.kinds());
+    if (states && (is_wake_up(type.id) || known.op == Op::fault)) known.op = Op::alone;
     if (!type.words) known.op = known.op == Op::point ? Op::long_point : Op::long_alone;
   }
   for (const PairType& pair : catalogue.pairs()) {

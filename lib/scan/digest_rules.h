@@ -54,7 +54,8 @@ class DigestRules {
     std::uint32_t mask = 0;
   };
 
-  DigestRules(const Catalogue& catalogue, const SharedTypeTable& types);
+  // states: wake-ups and page faults of user mode are never part of a burst.
+  DigestRules(const Catalogue& catalogue, const SharedTypeTable& types, bool states = false);
   const Entry& operator[](std::uint32_t id) const { return entries_[id]; }
 
  private:

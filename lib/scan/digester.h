@@ -45,7 +45,7 @@ class Digester {
   struct Frame {
     TypeIndex type = kNoType;
     SpanKind kind = SpanKind::other;
-    bool has_fault = false;
+    bool has_fault = false, has_called = false;  // as in Burst
     std::uint16_t id = 0;  // id of the event that began it; 0: an event with further words
     std::uint32_t events = 0;
     std::uint32_t made = 0;  // how many of them are made begins (is_made_begin())
@@ -119,6 +119,7 @@ class Digester {
   void new_burst() {
     burst_ = out_.bursts.spare();
     burst_->exits = burst_->enters = burst_->has_calls = burst_->taken = false;
+    burst_->has_called = false;
     burst_->leave = 0;
     burst_->calls = 0;
   }

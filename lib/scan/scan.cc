@@ -145,6 +145,15 @@ class Progress {
   bool stopped_ = false;
 };
 
+// Returns whether the switches are those that TaskStates knows: with others, as only a file's
+// catalogue can have them, a thread may run on two CPUs at once, and the order of events decides.
+bool has_ordinary_switches(const Catalogue& catalogue) {
+  return std::ranges::all_of(catalogue.events(), [](const EventType& type) {
+    const bool as_switch = (type.id & ~0xfU) == FKT_E_SWITCH_R;
+    return !as_switch || (is_switch(type.id) && type.role == Role::point && type.words == 0);
+  });
+}
+
 }  // namespace
 
 // Applies every event by itself: for selections that do not take bursts.
@@ -154,11 +163,13 @@ class Scanner::Events {
       : analysis_(analysis),
         events_(trace.events({.from = {}, .to = end_of_scan(analysis, options), .cpu = {}})),
         next_(events_.begin()),
+        activity_(options.activity),
         progress_(options.progress) {}
 
   void run(std::uint64_t until) {
     for (; next_ != events_.end() && next_->clock < until && !progress_.stopped(); ++next_) {
-      analysis_.add(*next_);
+      const Analysis::Place& place = analysis_.add(*next_);
+      if (activity_ != nullptr) activity_->add(*next_, place);
       progress_.count(1);
     }
   }
@@ -167,6 +178,7 @@ class Scanner::Events {
   Analysis& analysis_;
   EventRange events_;
   EventRange::iterator next_;
+  TaskActivity* activity_;
   Progress progress_;
 };
 
@@ -178,12 +190,13 @@ class Scanner::Merge {
   Merge(TraceData& data, Analysis& analysis, ScanOptions options)
       : data_(data),
         analysis_(analysis),
-        applier_(analysis.parts()),
+        applier_(analysis.parts(), options.activity != nullptr),
         options_(std::move(options)),
         to_(end_of_slice()),
         progress_(options_.progress),
         types_(analysis.types().kinds()),
-        pool_(data, types_, wanted(), analysis.profile().keeps_histograms(), options_.threads) {
+        pool_(data, types_, wanted(), analysis.profile().keeps_histograms(),
+              options_.activity != nullptr, options_.threads) {
     data_.integrity.events = 0;
     open_lanes();
   }
@@ -246,17 +259,38 @@ class Scanner::Merge {
       if (taken) {
         analysis_.applied(lane.cpu(), burst->to, burst->events);
         count(burst->events);
+        if (options_.activity != nullptr) tell(*burst, lane.cpu());
       }
       return go_on(lane, taken ? lane.next() : lane.take_apart());
     }
     const Event& event = lane.event();
     if (disturbs(event) && take_apart_others(lane)) return;
-    analysis_.follow(event, !lane.counted([this](std::uint32_t cpu, const CpuStream::Place& page) {
+    const bool counted = lane.counted([this](std::uint32_t cpu, const CpuStream::Place& page) {
       return digestible(cpu, page.first_clock, page.end_clock).value_or(false);
-    }));
+    });
+    const TaskIndex running = analysis_.follow(event, !counted);
+    if (options_.activity != nullptr) options_.activity->add(event, running);
     types_.update(analysis_.types());
     if (!event.is_gap()) count(!is_made_begin(event.id));
     go_on(lane, lane.next());
+  }
+
+  // Tells the activity of a burst that was applied as a whole: of the switch at its end by itself.
+  void tell(const Burst& burst, std::uint32_t cpu) const {
+    const Tasks& tasks = analysis_.tasks();
+    const TaskIndex task = burst.pid == 0 ? tasks.find_idle(cpu) : tasks.find(burst.pid);
+    const bool in_interrupt = analysis_.spans().innermost_interrupt(cpu) != kNoType;
+    const bool calls =
+        burst.exits || burst.enters || burst.has_calls || (burst.has_called && !in_interrupt);
+    options_.activity->add_burst(cpu, task, burst.from, calls);
+    if (burst.leave == 0) return;
+    Event event;
+    event.clock = burst.to;
+    event.cpu = cpu;
+    event.pid = burst.pid;
+    event.id = burst.leave;
+    event.arg = burst.next;
+    options_.activity->add(event, task);
   }
 
   void count(std::uint64_t events) {
@@ -314,7 +348,10 @@ class Scanner::Merge {
       case FKT_E_RENAME:
         break;
       default:
-        if (!is_switch(event.id)) return false;
+        // In which call the woken task slept is asked at once.
+        if (options_.activity == nullptr || !is_wake_up(event.id)) {
+          if (!is_switch(event.id)) return false;
+        }
     }
     if (owner(event.arg & FKT_PID_MASK) != nullptr) return true;
     if (event.words.empty()) return false;
@@ -359,7 +396,9 @@ unsigned ScanOptions::default_threads() {
 }
 
 Scanner::Scanner(const Trace& trace, Analysis& analysis, ScanOptions options) {
-  if (analysis.takes_many()) {
+  const bool ordinary =
+      options.activity == nullptr || has_ordinary_switches(trace.info().catalogue);
+  if (analysis.takes_many() && ordinary) {
     merge_ = std::make_unique<Merge>(*trace.data_, analysis, std::move(options));
   } else {
     events_ = std::make_unique<Events>(trace, analysis, std::move(options));

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "lib/analyse/analysis.h"
+#include "lib/analyse/task_activity.h"
 #include "lib/read/trace.h"
 
 namespace fkt {
@@ -32,6 +33,9 @@ struct ScanOptions {
   // Times (ticks, ascending) at which the scan will be interrupted (Scanner::run()).
   std::vector<std::uint64_t> stops{};
   ScanProgress progress{};
+  // Is told of all events as well, if not nullptr; then analysis.watch() must have been called with
+  // it. It makes the scan slower: wake-ups are then read one by one.
+  TaskActivity* activity = nullptr;
 
   // Returns the number of the machine's CPUs, but at most 8.
   static unsigned default_threads();

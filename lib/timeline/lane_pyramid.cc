@@ -14,6 +14,14 @@ std::uint64_t key_of(std::uint32_t lane, unsigned depth) {
   return std::uint64_t{depth} << 32 | lane;
 }
 
+// What is common to the parts of which cells are made.
+const LaneCell& cell_of(const LaneCell& cell) {
+  return cell;
+}
+const LaneCell& cell_of(const Gathered& gathered) {
+  return gathered.cell;
+}
+
 }  // namespace
 
 LanePyramid::LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t events,
@@ -24,54 +32,51 @@ LanePyramid::LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t eve
   const std::uint64_t span = to - from;
   std::uint64_t width = std::max<std::uint64_t>(1, span / (events / kEventsPerBucket + 1));
   do {
-    levels_.emplace_back().width = width;
+    Level& level = levels_.emplace_back();
+    level.width = width;
+    level.now = from_;
     width *= 2;
   } while (width <= span / kFewest);
 }
 
 void LanePyramid::slice(const Slice& slice) {
-  feed(finest_, key_of(lane_of(slice).packed(), slice.depth), Gathered(lane_cell(slice)));
+  feed(finest_, key_of(lane_of(slice).packed(), slice.depth), lane_cell(slice));
   if (cells_ > (in_memory_ ? std::min(most_, kMostInMemory) : most_)) forget_finest();
 }
 
-void LanePyramid::feed(std::size_t number, std::uint64_t key, const Gathered& gathered) {
+template <class Part>
+inline void LanePyramid::feed(std::size_t number, std::uint64_t key, const Part& part) {
   if (number >= levels_.size()) return;
   Level& level = levels_[number];
-  const LaneCell& cell = gathered.cell;
-  const auto bucket_of = [&](std::uint64_t clock) {
-    return (std::max(clock, from_) - from_) / level.width;
-  };
-  // A narrow slice ends in the bucket in which it begins or in the next one, so buckets before
-  // now - 1 get no more slices.
-  if (const std::uint64_t now = bucket_of(cell.to); now > level.now) {
-    level.now = now;
-    flush(number, now - 1);
+  const LaneCell& cell = cell_of(part);
+  // A narrow slice ends in the bucket in which it begins or in the next one, so buckets before the
+  // one before `now` get no more slices.
+  if (cell.to > level.now && cell.to - level.now >= level.width) {
+    level.now = bucket_of(level, cell.to);
+    flush(number, level.now - level.width);
   }
   const bool wide = cell.count == 1 && cell.to - cell.from >= level.width;
-  const std::uint64_t bucket = bucket_of(cell.from);
   Open& open = level.lanes[key];
-  if (open.open && (wide || bucket != open.bucket)) close(number, key, open);
-  if (wide) return keep(number, key, gathered);
-  if (open.open) return open.all.add(gathered);
-  open = {true, bucket, gathered};
-  level.opened.emplace_back(bucket, key);
+  const std::uint64_t from = std::max(cell.from, from_);
+  const bool in_open = open.open && from - open.bucket < level.width;
+  if (open.open && (wide || !in_open)) close(number, key, open);
+  if (wide) return keep(number, key, Gathered(part));
+  if (in_open) return open.all.add(part);
+  open = {true, bucket_of(level, from), Gathered(part)};
+  level.opened.emplace_back(open.bucket, key);
 }
 
-// Closes the open cells of all buckets before bucket `before`.
+// Closes the open cells of all buckets that begin before `before` (ticks).
 void LanePyramid::flush(std::size_t number, std::uint64_t before) {
   Level& level = levels_[number];
   while (!level.opened.empty() && level.opened.front().first < before) {
     const auto [bucket, key] = level.opened.front();
     level.opened.pop_front();
-    const auto found = level.lanes.find(key);
-    if (found == level.lanes.end() || !found->second.open || found->second.bucket != bucket) {
-      continue;
-    }
-    close(number, key, found->second);
+    Open* const open = level.lanes.find(key);
+    if (open == nullptr || !open->open || open->bucket != bucket) continue;
+    close(number, key, *open);
   }
-  if (level.lanes.size() > kManyLanes) {
-    std::erase_if(level.lanes, [](const auto& lane) { return !lane.second.open; });
-  }
+  if (level.lanes.size() > kManyLanes) level.lanes.forget_closed();
 }
 
 void LanePyramid::close(std::size_t number, std::uint64_t key, Open& open) {
@@ -104,12 +109,7 @@ void LanePyramid::forget_finest() {
   const std::size_t gone = finest_++;
   cells_ -= levels_[gone].cells.size();
   flush(gone, ~std::uint64_t{0});
-  levels_[gone] = Level{.width = levels_[gone].width,
-                        .now = 0,
-                        .cells = {},
-                        .extents = {},
-                        .lanes = {},
-                        .opened = {}};
+  levels_[gone] = Level{.width = levels_[gone].width};
 }
 
 void LanePyramid::finish() {

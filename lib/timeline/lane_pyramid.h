@@ -8,6 +8,7 @@
 // one. When all levels together take too much room, the finest one is dropped.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -68,19 +69,52 @@ class LanePyramid : public StateObserver {
   };
   struct Open {
     bool open = false;
-    std::uint64_t bucket = 0;
+    std::uint64_t bucket = 0;  // where it begins (ticks)
     Gathered all;
+  };
+  // Finds what is open in a lane. Most slices belong to few lanes, which it finds without the hash
+  // table.
+  class OpenLanes {
+   public:
+    Open& operator[](std::uint64_t key) {
+      auto& [found, open] = recent_[key * kSpread >> kShift];
+      if (open == nullptr || found != key) {
+        found = key;
+        open = &lanes_[key];  // stays in its place until it is erased
+      }
+      return *open;
+    }
+    Open* find(std::uint64_t key) {
+      const auto found = lanes_.find(key);
+      return found == lanes_.end() ? nullptr : &found->second;
+    }
+    std::size_t size() const { return lanes_.size(); }
+    void forget_closed() {
+      recent_ = {};
+      std::erase_if(lanes_, [](const auto& lane) { return !lane.second.open; });
+    }
+
+   private:
+    static constexpr unsigned kShift = 57;                        // leaves the bits of an index
+    static constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio
+    std::unordered_map<std::uint64_t, Open> lanes_;               // by lane and depth
+    std::array<std::pair<std::uint64_t, Open*>, 1 << (64 - kShift)> recent_{};
   };
   struct Level {
     std::uint64_t width = 1;  // ticks
-    std::uint64_t now = 0;    // latest bucket in which a slice ended
-    SpillVector<Cell> cells;
-    std::vector<Extent> extents;
-    std::unordered_map<std::uint64_t, Open> lanes;  // by lane and depth
-    // Bucket and key of open cells, oldest first.
-    std::deque<std::pair<std::uint64_t, std::uint64_t>> opened;
+    std::uint64_t now = 0;    // begin of the latest bucket in which a slice ended (ticks)
+    SpillVector<Cell> cells{};
+    std::vector<Extent> extents{};
+    OpenLanes lanes{};
+    // Begin of the bucket (ticks) and key of open cells, oldest first.
+    std::deque<std::pair<std::uint64_t, std::uint64_t>> opened{};
   };
-  void feed(std::size_t level, std::uint64_t key, const Gathered& gathered);
+  std::uint64_t bucket_of(const Level& level, std::uint64_t clock) const {
+    return clock <= from_ ? from_ : clock - (clock - from_) % level.width;
+  }
+  // Part: a LaneCell of one slice, or a Gathered.
+  template <class Part>
+  void feed(std::size_t level, std::uint64_t key, const Part& part);
   void flush(std::size_t level, std::uint64_t before);
   void close(std::size_t level, std::uint64_t key, Open& open);
   void keep(std::size_t level, std::uint64_t key, const Gathered& gathered);

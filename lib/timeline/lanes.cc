@@ -23,16 +23,26 @@ Gathered::Gathered(const LaneCell& one) : cell(one), longest(one.to - one.from) 
   if (one.kind == SliceKind::state) states[one.value & 3] = one.busy;
 }
 
+void Gathered::add(const LaneCell& one) {
+  if (one.kind == SliceKind::state) states[one.value & 3] += one.busy;
+  add(one, one.to - one.from);
+}
+
 void Gathered::add(const Gathered& later) {
-  cell.count += later.cell.count;
-  cell.to = std::max(cell.to, later.cell.to);
-  cell.busy += later.cell.busy;
   for (std::size_t state = 0; state < states.size(); state++) states[state] += later.states[state];
-  if (later.longest <= longest) return;
-  longest = later.longest;
-  cell.value = later.cell.value;
-  cell.in = later.cell.in;
-  cell.cpu = later.cell.cpu;
+  add(later.cell, later.longest);
+}
+
+// longest_in: duration of the slice that gave `later` its value (ticks).
+inline void Gathered::add(const LaneCell& later, std::uint64_t longest_in) {
+  cell.count += later.count;
+  cell.to = std::max(cell.to, later.to);
+  cell.busy += later.busy;
+  if (longest_in <= longest) return;
+  longest = longest_in;
+  cell.value = later.value;
+  cell.in = later.in;
+  cell.cpu = later.cpu;
 }
 
 LaneCell Gathered::closed() const {
@@ -85,7 +95,7 @@ void Lanes::add(Building& building, const LaneCell& cell) {
   const std::uint32_t column = scale_.cell(from);
   if (gathering.open && (wide || column != gathering.column)) close(building, gathering);
   if (wide) return building.lane.cells.push_back(cell);
-  if (gathering.open) return gathering.all.add(Gathered(cell));
+  if (gathering.open) return gathering.all.add(cell);
   gathering = {column, true, Gathered(cell)};
 }
 

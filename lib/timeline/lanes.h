@@ -84,9 +84,13 @@ struct Gathered {
 
   Gathered() = default;
   explicit Gathered(const LaneCell& one);
+  void add(const LaneCell& one);
   void add(const Gathered& later);
   // Returns the finished cell: the value of several states is the state with the most time.
   LaneCell closed() const;
+
+ private:
+  void add(const LaneCell& later, std::uint64_t longest_in);
 };
 
 // What the order of the lanes depends on.

@@ -29,10 +29,11 @@ Timeline::Timeline(const Trace& trace)
   for (const PageRef& page : trace.pages()) begin_ = std::min(begin_, page.first_clock);
   if (info.checkpoint) {  // the first and last pages of a slice have events outside of it
     begin_ = info.checkpoint->from;
-    finish_ = std::min(finish_, info.slice_end());
+    finish_ = std::min(end(), info.slice_end());
   }
-  stop_ = finish_;
-  finish_ = std::max(finish_, begin_ + 1);
+  stop_ = end();
+  finish_ = std::max(end(), begin_ + 1);
+  if (info.stretches() > 1) next_stretch_at_ = info.stretch(1).from;
 }
 
 Interval Timeline::stretch(std::size_t n) const {
@@ -60,13 +61,13 @@ void Timeline::keep(std::uint64_t clock, bool cut) {
   copy_every_ *= 2;
 }
 
-void Timeline::reach(std::uint64_t clock, StateObserver* whole) {
+void Timeline::next_stretch(StateObserver* whole) {
   const TraceInfo& info = trace_.info();
-  while (stretch_ + 1 < info.stretches() && info.stretch(stretch_ + 1).from <= clock) {
-    if (whole != nullptr) end_.finish(info.stretch(stretch_).to, *whole);
-    end_.restart(info.stretch(++stretch_));
-    keep(info.stretch(stretch_).from, true);
-  }
+  if (whole != nullptr) end_.finish(info.stretch(stretch_).to, *whole);
+  end_.restart(info.stretch(++stretch_));
+  keep(info.stretch(stretch_).from, true);
+  const bool last = stretch_ + 1 == info.stretches();
+  next_stretch_at_ = last ? kForever : info.stretch(stretch_ + 1).from;
 }
 
 void Timeline::read(PassControl& control, StateObserver* whole) {
@@ -90,7 +91,7 @@ void Timeline::read(PassControl& control, StateObserver* whole) {
   control.done = events;
   reach(finish_, whole);
   stop_ = std::max(stop_, last_clock);
-  finish_ = std::max(finish_, last_clock + 1);
+  finish_ = std::max(end(), last_clock + 1);
   if (whole != nullptr) end_.finish(stop_, *whole);
 }
 

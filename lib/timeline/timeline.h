@@ -7,11 +7,13 @@
 // separately, from the state at its cut; there are no events between them.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <vector>
 
 #include "lib/analyse/cpu_accounting.h"
+#include "lib/format/clocks.h"
 #include "lib/read/trace.h"
 #include "lib/timeline/density.h"
 #include "lib/timeline/state_tracker.h"
@@ -70,7 +72,11 @@ class Timeline {
   // Saves a copy of the state before the event at `clock` (ticks). cut: at a stretch's begin.
   void keep(std::uint64_t clock, bool cut);
   // Ends the stretches before, and begins those that begin up to `clock` (ticks).
-  void reach(std::uint64_t clock, StateObserver* whole);
+  void reach(std::uint64_t clock, StateObserver* whole) {
+    while (clock >= next_stretch_at_ && stretch_ + 1 < trace_.info().stretches())
+      [[unlikely]] next_stretch(whole);
+  }
+  void next_stretch(StateObserver* whole);
   // Returns the slice's n-th stretch; all of time when the file is no slice.
   Interval stretch(std::size_t n) const;
   const Copy& copy_before(std::uint64_t clock) const;
@@ -78,10 +84,12 @@ class Timeline {
   const Trace& trace_;
   mutable SpanTypes types_;  // grows only in read()
   Meanings meanings_;
-  std::uint64_t begin_ = 0, finish_ = 0;
-  std::uint64_t stop_ = 0;    // end of what is open at the end, as for Analysis::end() (ticks)
-  std::size_t stretch_ = 0;   // in read(): the slice's current stretch
-  std::vector<Copy> copies_;  // by time
+  std::uint64_t begin_ = 0;
+  std::atomic<std::uint64_t> finish_ = 0;  // read() may move it, while others ask for end()
+  std::uint64_t stop_ = 0;   // end of what is open at the end, as for Analysis::end() (ticks)
+  std::size_t stretch_ = 0;  // in read(): the slice's current stretch
+  std::uint64_t next_stretch_at_ = kForever;               // begin of the one after it (ticks)
+  std::vector<Copy> copies_;                               // by time
   std::size_t copy_bytes_ = 0, cut_bytes_ = 0, cuts_ = 0;  // cut: of the copies with Copy::cut
   std::uint64_t copy_every_;                               // events between copies
   StateTracker end_;

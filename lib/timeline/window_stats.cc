@@ -61,6 +61,33 @@ void WindowStats::event(const Event& event, TaskIndex, const Step&) {
   if (!event.is_gap() && event.clock >= from_) events_ += !is_made_begin(event.id);
 }
 
+void WindowStats::take(const Analysis& analysis) {
+  const Profile& profile = analysis.profile();
+  events_ = profile.events();
+  for (TypeIndex type = 0; type < analysis.types().size(); type++) {
+    if (profile.stats(type).total.count == 0) continue;
+    SpanStats& stats = element(types_, type);
+    stats.total = profile.stats(type).total;
+    stats.times = profile.stats(type).times;
+  }
+  const auto of = [](const CpuStateTimes& times, CpuState state) {
+    return times[static_cast<std::size_t>(state)];
+  };
+  const auto ran = [&](const CpuStateTimes& times) {
+    return of(times, CpuState::user) + of(times, CpuState::system) + of(times, CpuState::running);
+  };
+  for (std::uint32_t number = 0; number < analysis.states().cpus(); number++) {
+    const CpuStateTimes& times = analysis.states().cpu(number);
+    const TaskIndex idle = analysis.tasks().find_idle(number);
+    // What the idle task calls is the system's time there, and idle time here.
+    const std::uint64_t calls = idle == kNoTask ? 0 : ran(analysis.states().task(idle));
+    OfCpu& cpu = element(cpus_, number);
+    cpu.busy = ran(times) - calls;
+    cpu.idle = of(times, CpuState::idle) + calls;
+    cpu.interrupts = of(times, CpuState::irq) + of(times, CpuState::softirq);
+  }
+}
+
 std::vector<WindowStats::OfCpu> WindowStats::cpus() const {
   std::vector<OfCpu> cpus = cpus_;
   for (OfCpu& cpu : cpus) cpu.unknown = to_ - from_ - cpu.busy - cpu.idle - cpu.interrupts;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/analyse/analysis.h"
 #include "lib/analyse/profile.h"
 #include "lib/timeline/state_tracker.h"
 
@@ -33,6 +34,9 @@ class WindowStats : public StateObserver {
 
   void slice(const Slice& slice) override;
   void event(const Event& event, TaskIndex running, const Step& step) override;
+  // Takes events, types and CPUs from the analysis, which must have been finished and whose
+  // selection is the window. The types are under the analysis's TypeIndexes.
+  void take(const Analysis& analysis);
 
   std::uint64_t events() const { return events_; }
   // By TypeIndex; only total and times are filled in.

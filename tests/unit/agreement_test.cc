@@ -245,6 +245,7 @@ void check_views(const Trace& trace, bool at_once) {
   });
   second.watch(runs);
   TaskActivity states(third);
+  states.keep_times();
   std::map<TaskIndex, std::uint64_t> off;
   states.tell([&](TaskIndex task, const TaskActivity::Stretch& stretch) {
     if (stretch.doing != Doing::running) off[task] += stretch.to - stretch.from;

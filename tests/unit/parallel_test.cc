@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "lib/base/background_task.h"
+#include "lib/base/batch_queue.h"
 #include "lib/base/parallel_for.h"
 
 namespace {
@@ -47,6 +48,49 @@ TEST_CASE("parallel_for uses that many threads at once") {
   });
   CHECK(threads.size() == 3);
   CHECK(threads.contains(std::this_thread::get_id()));
+}
+
+TEST_CASE("a queue passes every batch on, in order, whichever thread is slower") {
+  for (const std::size_t batches : {2U, 3U, 16U}) {
+    for (const unsigned slow : {0U, 1U, 2U}) {  // nobody, who fills, who takes
+      for (const unsigned count : {0U, 1U, 2U, 500U}) {
+        INFO(batches << " batches, " << slow << ", " << count << " of them");
+        fkt::BatchQueue<unsigned> queue(batches);
+        std::thread filling([&] {
+          for (unsigned i = 0; i < count; i++) {
+            if (slow == 1 && i % 100 == 0)
+              std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            *queue.next_to_fill() = i;
+            queue.put();
+          }
+          queue.end();
+        });
+        unsigned next = 0, wrong = 0;
+        while (const unsigned* const batch = queue.take()) {
+          if (slow == 2 && next % 100 == 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          wrong += *batch != next++;
+        }
+        filling.join();
+        CHECK(next == count);
+        CHECK(wrong == 0);
+        CHECK(queue.take() == nullptr);
+      }
+    }
+  }
+}
+
+TEST_CASE("who fills a queue ends when nobody takes any more") {
+  fkt::BatchQueue<unsigned> queue(4);
+  unsigned filled = 0;
+  std::thread filling([&] {
+    for (; queue.next_to_fill() != nullptr; filled++) queue.put();
+  });
+  CHECK(queue.take() != nullptr);
+  queue.stop();
+  filling.join();
+  CHECK(filled >= 1);
+  CHECK(filled <= 5);
 }
 
 TEST_CASE("a background task waits for the one before, and for the last one") {

@@ -3,8 +3,13 @@
 // random recordings.
 #include <catch2/catch.hpp>
 
+#include "lib/analyse/off_cpu.h"
+#include "lib/read/damage.h"
+#include "lib/report/off_cpu_report.h"
+#include "lib/report/task_report.h"
 #include "lib/scan/scan.h"
 #include "tests/unit/busy_recording.h"
+#include "tests/unit/call_recording.h"
 #include "tests/unit/everything_said.h"
 
 using namespace fkt;
@@ -38,21 +43,53 @@ std::string by_scan(const Bytes& file, const Selection& selection, unsigned thre
   return everything_said(trace, analysis);
 }
 
-void check_same(const Bytes& file, const Selection& selection = {}) {
-  const std::string expected = by_events(file, selection);
-  for (const unsigned threads : {1U, 2U, 4U}) {
-    INFO(threads << " threads");
-    const std::string found = by_scan(file, selection, threads);
-    if (found == expected) continue;
-    std::size_t at = 0;
-    while (at < std::min(found.size(), expected.size()) && found[at] == expected[at]) at++;
-    at -= std::min<std::size_t>(at, 60);
-    INFO("expected: " << expected.substr(at, 160));
-    INFO("found:    " << found.substr(at, 160));
-    FAIL("the scan says something else");
+// What the tasks did, in which calls they slept and who woke them. threads: of a scan; 0: by
+// events.
+std::string activity(const Bytes& file, const Selection& selection, unsigned threads) {
+  const Trace trace = opened(file);
+  Analysis analysis(trace.info(), selection);
+  TaskActivity states(analysis);
+  OffCpu waits(analysis);
+  states.tell([&](TaskIndex task, const TaskActivity::Stretch& s) { waits.add(task, s); });
+  analysis.watch(states);
+  if (threads > 0) {
+    CHECK(states.takes_bursts());
+    scan(trace, analysis, {.threads = threads, .activity = &states});
+  } else {
+    for (const Event& event : trace.events({.from = {}, .to = selection.to, .cpu = {}})) {
+      states.add(event, analysis.add(event));
+    }
   }
+  analysis.finish(!selection.to, recording_end(trace));
+  states.finish(analysis.end());
+  const TimeFormat time(TimeUnit::cycles, 1e9);
+  TextWriter out;
+  write_tasks_json(out, task_rows(states, analysis), time);
+  const std::vector<OffCpu::Row> rows = waits.rows();
+  OffCpuReport{rows, rows.size(), time}.json(out);
+  out.put(damage_of(trace));
+  return std::string(out.view());
 }
 
+void check_equal(const std::string& expected, const std::string& found) {
+  if (found == expected) return;
+  std::size_t at = 0;
+  while (at < std::min(found.size(), expected.size()) && found[at] == expected[at]) at++;
+  at -= std::min<std::size_t>(at, 60);
+  INFO("expected: " << expected.substr(at, 160));
+  INFO("found:    " << found.substr(at, 160));
+  FAIL("the scan says something else");
+}
+
+void check_same(const Bytes& file, const Selection& selection = {}) {
+  const std::string expected = by_events(file, selection);
+  const std::string states = activity(file, selection, 0);
+  for (const unsigned threads : {1U, 2U, 4U}) {
+    INFO(threads << " threads");
+    check_equal(expected, by_scan(file, selection, threads));
+    check_equal(states, activity(file, selection, threads));
+  }
+}
 std::string checkpoint_by_events(const Bytes& file, std::uint64_t clock) {
   const Trace trace = opened(file);
   Analysis analysis(trace.info(), {});
@@ -76,6 +113,16 @@ TEST_CASE(
   for (unsigned seed = 0; seed < 24; seed++) {
     INFO("seed " << seed);
     check_same(BusyRecording(seed, 1 + seed % 5, 900).finish());
+  }
+}
+
+TEST_CASE("a scan says what all events say: calls of functions that are written at their ends") {
+  using Kind = CallRecording::Kind;
+  for (const Kind kind : {Kind::whole, Kind::switches, Kind::gaps}) {
+    for (unsigned seed = 0; seed < 12; seed++) {
+      INFO("seed " << seed << " kind " << static_cast<int>(kind));
+      check_same(CallRecording(seed, 1 + seed % 5, 1500, kind).finish());
+    }
   }
 }
 

@@ -20,9 +20,12 @@
 #include "cli/fkt_selection/png.h"
 #include "cli/fkt_selection/select.h"
 #include "cli/fkt_selection/server.h"
+#include "cli/fkt_selection/stats_list.h"
 #include "lib/base/random.h"
 #include "lib/picture/overview.h"
 #include "tests/golden/recordings.h"
+#include "tests/unit/busy_recording.h"
+#include "tests/unit/call_recording.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/random_recording.h"
 #include "tests/unit/served.h"
@@ -194,6 +197,55 @@ TEST_CASE("what is not read yet is answered with how far it is") {
   const Reply density = api.answer("density", kWhole);
   CHECK(density.status == 200);
   CHECK(json::parse(density.body)["exact"] == false);
+}
+
+TEST_CASE("the early statistics are those that following all has, but for the tasks") {
+  for (unsigned seed = 0; seed < 24; seed++) {
+    INFO("seed " << seed);
+    const Bytes file = seed % 2 == 0 ? CallRecording(seed, 1 + seed % 4, 1500).finish()
+                                     : RandomRecording(seed, 1 + seed % 5, 2000).finish();
+    const Trace trace = std::move(*Trace::from_bytes(file));
+    Timeline timeline(trace);
+    const std::uint64_t from = timeline.begin(), to = timeline.end();
+    EarlyStats early(timeline);
+    PassControl first, second;
+    early.read(first);
+    CHECK(early.is_window(from, to));
+    CHECK_FALSE(early.is_window(from + 1, to));
+    timeline.read(second);
+    WindowStats followed(from, to, timeline.tasks());
+    timeline.follow(from, to, followed);
+    json before = json::parse(list_stats(early.stats(), early.types(), nullptr));
+    json after = json::parse(list_stats(followed, timeline.types(), &timeline.tasks()));
+    CHECK_FALSE(before.contains("tasks"));
+    CHECK(after["tasks"].size() > 2);
+    CHECK(after["events"] > 500);
+    after.erase("tasks");
+    for (json* const stats : {&before, &after}) {
+      std::sort((*stats)["types"].begin(), (*stats)["types"].end());
+    }
+    CHECK(before == after);
+  }
+}
+
+TEST_CASE("the statistics of all come before the lanes") {
+  BusyRecording recording(5, 3, 60'000);
+  Model model(std::move(*Trace::from_bytes(recording.finish())), "x.fkt");
+  const ExtractCommand extract_command("x.fkt", "", 1e9);
+  const Api api(model, extract_command);
+  const Parameters all = {{"from", "-9223372036854775808"}, {"to", "9223372036854775807"}};
+  CHECK(api.answer("stats", all).status == 202);
+  const json info = json::parse(api.answer("info", {}).body);
+  const Parameters known = {{"from", info["begin"].dump()}, {"to", info["end"].dump()}};
+  model.start();
+  Reply early = api.answer("stats", all);
+  while (early.status == 202) early = api.answer("stats", all);
+  CHECK(early.status == 200);
+  model.wait();
+  // The last event may be later than the recording was known to end.
+  const json first = json::parse(early.body), last = json::parse(api.answer("stats", known).body);
+  CHECK(first["events"] == last["events"]);
+  CHECK(last.contains("tasks"));
 }
 
 TEST_CASE("a page's earlier question makes way for its newer one") {

@@ -43,7 +43,8 @@ function Waiting({ answer }) {
 }
 
 export function Statistics({ info, shown, onName, onTask }) {
-  const answer = useAnswer('stats', { from: shown.select[0], to: shown.select[1] });
+  // Asked again when all is read: the tasks come last.
+  const answer = useAnswer('stats', { from: shown.select[0], to: shown.select[1], ready: info.ready ? 1 : 0 });
   const { data } = answer;
   if (!data) return <Waiting answer={answer} />;
   const time = (ticks) => duration(ticks, info.ticks_per_second);
@@ -57,8 +58,8 @@ export function Statistics({ info, shown, onName, onTask }) {
     <Rows sort="total" onRow={(row) => onName(row.name)} rows={data.types} columns={[['name', 'name'], ['count', 'count', count],
       ['total', 'total', time], ['p50', 'p50', time], ['p99', 'p99', time], ['max', 'max', time]]} />
     <h2>Tasks</h2>
-    <Rows sort="running" onRow={onTask} rows={data.tasks} columns={[['name', 'task', (name, row) => `${name} ${row.tid}`], ['running', 'running', time],
-      ['ready', 'ready', time], ['blocked', 'blocked', time], ['longest_wait', 'max wait', time]]} />
+    {!data.tasks ? <p class="dim" id="tasks-later">reading …</p> : <Rows sort="running" onRow={onTask} rows={data.tasks} columns={[['name', 'task', (name, row) => `${name} ${row.tid}`], ['running', 'running', time],
+      ['ready', 'ready', time], ['blocked', 'blocked', time], ['longest_wait', 'max wait', time]]} />}
   </div>;
 }
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_selection/stats_list.h"
+
+#include <nlohmann/json.hpp>
+
+#include "lib/format/json.h"
+
+namespace fkt::cli {
+namespace {
+
+using nlohmann::json;
+
+json list_types(const WindowStats& stats, const SpanTypes& names) {
+  json types = json::array();
+  for (TypeIndex type = 0; type < stats.types().size(); type++) {
+    const SpanStats& of = stats.types()[type];
+    if (of.total.count == 0) continue;
+    types.push_back({{"name", names[type].name},
+                     {"count", of.total.count},
+                     {"total", of.total.sum},
+                     {"min", of.total.min},
+                     {"p50", of.percentile(50)},
+                     {"p99", of.percentile(99)},
+                     {"max", of.total.max}});
+  }
+  return types;
+}
+
+json list_tasks(const WindowStats& stats, const Tasks& names) {
+  json tasks = json::array();
+  for (TaskIndex task = 0; task < stats.tasks().size(); task++) {
+    const WindowStats::OfTask& of = stats.tasks()[task];
+    if (names[task].idle || of.states[1] + of.states[2] == 0) continue;
+    tasks.push_back({{"task", task},
+                     {"tid", names[task].tid},
+                     {"tgid", names[task].tgid},
+                     {"name", names.name(task)},
+                     {"idle", false},
+                     {"running", of.states[1]},
+                     {"ready", of.states[2]},
+                     {"blocked", of.states[3]},
+                     {"waits", of.waits},
+                     {"longest_wait", of.longest_wait}});
+  }
+  return tasks;
+}
+
+json list_cpus(const WindowStats& stats) {
+  json cpus = json::array();
+  const std::vector<WindowStats::OfCpu> of_cpus = stats.cpus();
+  for (std::size_t cpu = 0; cpu < of_cpus.size(); cpu++) {
+    const WindowStats::OfCpu& of = of_cpus[cpu];
+    if (of.busy + of.idle + of.interrupts == 0) continue;
+    cpus.push_back({{"cpu", cpu},
+                    {"busy", of.busy},
+                    {"idle", of.idle},
+                    {"interrupts", of.interrupts},
+                    {"unknown", of.unknown}});
+  }
+  return cpus;
+}
+
+}  // namespace
+
+std::string list_stats(const WindowStats& stats, const SpanTypes& types, const Tasks* tasks) {
+  json out = {
+      {"events", stats.events()}, {"types", list_types(stats, types)}, {"cpus", list_cpus(stats)}};
+  if (tasks != nullptr) out["tasks"] = list_tasks(stats, *tasks);
+  return dump_json(out);
+}
+
+}  // namespace fkt::cli

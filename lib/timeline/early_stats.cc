@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/timeline/early_stats.h"
+
+#include "lib/scan/scan.h"
+
+namespace fkt {
+
+void EarlyStats::read(PassControl& control) {
+  const Trace& trace = timeline_.trace();
+  Selection window;
+  window.from = from_;
+  window.to = to_;
+  analysis_ = std::make_unique<Analysis>(trace.info(), window);
+  analysis_->keep_histograms();
+  for (const PageRef& page : trace.pages()) control.total += page.events;
+  const auto progress = [&](std::uint64_t events) {
+    control.done = events;
+    return !control.stop;
+  };
+  scan(trace, *analysis_, {.progress = progress});
+  control.done = control.total.load();
+  analysis_->finish(false, recording_end(trace));
+  stats_.emplace(from_, to_, timeline_.tasks());
+  stats_->take(*analysis_);
+}
+
+}  // namespace fkt

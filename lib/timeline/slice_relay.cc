@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/timeline/slice_relay.h"
+
+namespace fkt {
+
+void SliceRelay::start_batch() {
+  if (batch_ != nullptr) queue_.put();
+  batch_ = queue_.next_to_fill();  // there is one: nobody calls stop()
+  batch_->clear();
+  batch_->reserve(kSlices);
+}
+
+void SliceRelay::finish() {
+  if (!worker_.joinable()) return;
+  if (batch_ != nullptr) queue_.put();
+  batch_ = nullptr;
+  queue_.end();
+  worker_.join();
+}
+
+void SliceRelay::work() {
+  while (const std::vector<Slice>* const batch = queue_.take()) {
+    for (const Slice& slice : *batch) to_.slice(slice);
+  }
+}
+
+}  // namespace fkt
