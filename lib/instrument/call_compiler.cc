@@ -180,8 +180,7 @@ class CallCompiler {
   // Of many functions, those without a result are recorded without it.
   bool is_result_of_void(const FetchedValue& value) const {
     return value.of_result && value.path.steps.empty() && !instrument_.place.names.is_one_name() &&
-           place_ == CallNames::Place::function &&
-           names_.btf().type(function_.result).kind == TypeKind::none;
+           !is_user() && names_.btf().type(function_.result).kind == TypeKind::none;
   }
 
   Status bind_condition() {
