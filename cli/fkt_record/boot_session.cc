@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +40,20 @@ Error none_began() {
       "--boot: no recording began at this machine's start, or it was taken already (fkt-boot(7))"};
 }
 
+// Sends the signal only if the process still holds the lock: its pid may be another process's by
+// now.
+Status ask_to_end(int lock, pid_t recorder) {
+  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, recorder, 0)));
+  struct flock held = {F_WRLCK, SEEK_SET, 0, 0, 0};
+  if (!process || ::fcntl(lock, F_GETLK, &held) != 0 || held.l_type == F_UNLCK ||
+      held.l_pid != recorder) {
+    return Done{};
+  }
+  if (::syscall(SYS_pidfd_send_signal, process.get(), SIGTERM, nullptr, 0) == 0 || errno == ESRCH)
+    return Done{};
+  return os_failure("--boot: the recorder");
+}
+
 // Ends the recorder, if it has not ended by itself, and waits until its file is complete.
 Status end_recorder() {
   const UniqueFd lock(::open(kBootLock, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
@@ -51,7 +66,8 @@ Status end_recorder() {
     return Error{ErrorCode::io,
                  "--boot: the recorder is not in this container; it must be ended outside of it"};
   }
-  if (::kill(held.l_pid, SIGTERM) != 0) return os_failure("--boot: the recorder");
+  const Status asked = ask_to_end(lock.get(), held.l_pid);
+  if (!asked) return asked;
   held = {F_RDLCK, SEEK_SET, 0, 0, 0};
   while (::fcntl(lock.get(), F_SETLKW, &held) != 0) {
     if (errno != EINTR) return os_failure(kBootLock);

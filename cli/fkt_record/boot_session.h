@@ -6,7 +6,8 @@
 
 namespace fkt::record {
 
-// fkt_record --from-boot: returns when the recording runs, or cannot run, which is the exit status.
+// fkt_record --from-boot: returns when the recording runs or waits for its time to begin, or when
+// it has failed: the exit status says which.
 int run_from_boot(const Request& request);
 // fkt_record --boot: the recorder's file is complete before it is moved.
 int run_boot_end(const Request& request);

@@ -136,10 +136,12 @@ std::optional<int> Session::wait_for_begin() {
 // Starts the recording and the workload. Returns an exit status if one of them fails.
 std::optional<int> Session::start() {
   Status ready = make_timers();
+  if (boot_ && request_.begins_at) boot_->go_on();
   if (const auto ended = ready ? wait_for_begin() : std::nullopt) {
     recording_.discard();
     return ended;
   }
+  if (boot_) boot_->follow_root();
   if (ready) ready = recording_.start();
   if (!ready) {
     recording_.discard();
@@ -160,7 +162,7 @@ std::optional<int> Session::start() {
     }
   }
   recording_runs_ = true;
-  if (boot_) boot_->recording_runs();
+  if (boot_) boot_->go_on();
   // A module may have come since the tracepoints were looked for.
   recording_.instruments().modules_changed();
   if (const Result<fkt_status> status = recording_.device().status()) {

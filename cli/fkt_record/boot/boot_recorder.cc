@@ -29,7 +29,8 @@ Result<BootRecorder> BootRecorder::begin(UniqueFd ready) {
   return boot;
 }
 
-void BootRecorder::recording_runs() {
+void BootRecorder::go_on() {
+  if (!ready_) return;
   if (const UniqueFd log(::open("/dev/kmsg", O_WRONLY | O_CLOEXEC)); log) {
     ::dup2(log.get(), STDERR_FILENO);
   }
@@ -37,7 +38,8 @@ void BootRecorder::recording_runs() {
     ::dup2(none.get(), STDIN_FILENO);
     ::dup2(none.get(), STDOUT_FILENO);
   }
-  // Fails only if nobody waits for it any more.
+  // An error means that the process which started this one has ended; the recording goes on without
+  // it.
   (void)!::write(ready_.get(), "", 1);
   ready_.reset();
 }

@@ -9,25 +9,26 @@
 
 namespace fkt::record {
 
-// /run is mounted by the initramfs, and moved into the root that follows it.
+// The initramfs mounts /run and later moves it into the real root.
 inline constexpr const char* kBootFile = "/run/fkt/boot.fkt";
-// Its write lock is held as long as the recorder from boot runs.
+// The recorder from boot holds a write lock on this file as long as it runs.
 inline constexpr const char* kBootLock = "/run/fkt/boot.lock";
 // The configuration on the kernel's command line: fkt.kft="...".
 inline constexpr const char* kBootParameter = "/sys/module/fkt/parameters/kft";
 
-// The part of fkt_record that began in an initramfs.
+// What fkt_record does besides recording when it was started in an initramfs.
 class BootRecorder {
  public:
-  // Takes the lock. ready: closed when the recording runs, after one byte was written to it.
+  // Takes the lock. ready: write end of a pipe; go_on() writes one byte to it.
   static Result<BootRecorder> begin(UniqueFd ready);
 
-  // Called once, when the recording runs. Messages go to the kernel's log from then on: the
-  // console's readers come and go while a machine starts.
-  void recording_runs();
+  // Lets the machine's start go on, which waits for this. Called when the recording runs, or when
+  // it waits for its time to begin; a second call does nothing. Messages go to the kernel's log
+  // from then on: the console's readers come and go while a machine starts.
+  void go_on();
   // Changes to the root directory of process 1, if that is another one. An initramfs is emptied
-  // when the real root takes its place, but the root directory of its processes stays there. Does
-  // nothing if it fails: what needs the files then tells so itself.
+  // when the real root takes its place, but the root directory of its processes stays there. Errors
+  // are ignored: opening files of the real root then fails, which is reported there.
   void follow_root() const;
 
  private:
