@@ -295,7 +295,7 @@ static void forget_user(void)
 	static_call_update(fkt_calls_record, NULL);
 }
 
-/* Makes known what the plan's frames keep of tasks, before the first of its functions is traced. */
+/* Begins to count what frames of the plan need of each task. Called before the first of its functions is traced. */
 static int begin_tasks(const struct fkt_calls_plan *plan)
 {
 	if (!plan->frames[FKT_CALLS_TASK].count && !plan->frames[FKT_CALLS_TASK_MANY].count)

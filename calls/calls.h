@@ -37,7 +37,7 @@ struct fkt_call {
 	u64 entry; /* TSC at the entry: the low FKT_CALLS_PERIOD_BITS bits are true */
 };
 
-/* What is kept of the task that calls, while its thread number is below the plan's `threads`. */
+/* What a frame has of the calling task, if its thread number is below the plan's `threads`. */
 struct fkt_call_task {
 	u64 off; /* ticks of the call during which the task was not on a CPU: fkt_call_on_cpu() */
 	u64 depth; /* fkt_call_depth() */
@@ -46,15 +46,15 @@ struct fkt_call_task {
 static_assert(sizeof(struct fkt_call_task) == FKT_CALLS_TASK_BYTES);
 
 /*
- * Returns in how many traced calls the call was made whose frames have this, itself included: of its task, and of the
- * task that an interrupt came to.
+ * Returns the number of traced calls that the task was in when this one began, itself included. For a call in an
+ * interrupt, calls of the interrupted task count too.
  */
 static inline u32 fkt_call_depth(const struct fkt_call_task *task)
 {
 	return (u32)task->depth + 1;
 }
 
-/* Ticks on the CPU are right for less than that many (26 hours at 3 GHz). */
+/* Times on the CPU are right up to 2^48 ticks (26 hours at 3 GHz). */
 #define FKT_CALLS_ON_CPU_BITS 48
 
 /* Returns the ticks of the call during which its task was on a CPU. ticks: its duration. */
@@ -62,7 +62,7 @@ static inline u64 fkt_call_on_cpu(const struct fkt_call_task *task, u64 ticks)
 {
 	const u64 on = (ticks - task->off) & ((1ULL << FKT_CALLS_ON_CPU_BITS) - 1);
 
-	/* Less than nothing: the clocks of two CPUs differ. */
+	/* It would be negative, because the clocks of two CPUs differ. */
 	return on > ticks ? 0 : on;
 }
 

@@ -11,9 +11,9 @@
 #define FKT_CALLS_FEW 1
 #define FKT_CALLS_SOME 2
 #define FKT_CALLS_MANY 3
-#define FKT_CALLS_BRIEF 4 /* as FKT_CALLS_PLAIN, for functions of which shorter calls are of interest */
+#define FKT_CALLS_BRIEF 4 /* as FKT_CALLS_PLAIN, for functions with a smaller shortest duration */
 #define FKT_CALLS_TASK 5 /* as FKT_CALLS_PLAIN, with a struct fkt_call_task (calls.h) */
-#define FKT_CALLS_TASK_MANY 6 /* as FKT_CALLS_MANY, with that */
+#define FKT_CALLS_TASK_MANY 6 /* as FKT_CALLS_MANY, with a struct fkt_call_task */
 #define FKT_CALLS_FRAMES 7
 
 #define FKT_CALLS_FEW_WORDS 3

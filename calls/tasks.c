@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What frames keep of each task (struct fkt_call_task): in how many traced calls it is, and how long it was not on a
- * CPU. trampoline.S takes both from per-CPU variables, which are those of the task that runs on the CPU: at a switch
- * they are stored for the task that goes, and loaded for the one that comes, so a call may begin on one CPU and return
- * on another. An interrupt finds those of the task that it came to.
+ * Counts, for each task, in how many traced calls it is, and how long it was not on a CPU (struct fkt_call_task).
+ * trampoline.S reads both from per-CPU variables, which have the values of the task that runs on the CPU. A probe of
+ * sched_switch saves them for the previous task and loads those of the next one, so a call may begin on one CPU and
+ * return on another. An interrupt uses the values of the task that it interrupts.
  */
 
 #include <linux/errno.h>
@@ -30,27 +30,28 @@ DEFINE_PER_CPU(u64, fkt_calls_off);
 DEFINE_PER_CPU(u64, fkt_calls_depth);
 
 /*
- * A new number with each begin and end, by which a frame is known that was made before: when its call returns, its
- * depth is not taken over (trampoline.S), and its time is not given to the user. 0: before the first begin; in
- * `fkt_calls_depth` also, that the task is not known.
+ * Incremented at each begin and each end. A frame has the period in which its call began: if that is another one than
+ * when the call returns, trampoline.S does not restore the frame's depth, and fkt_tasks_known() returns NULL. 0: before
+ * the first begin; in `fkt_calls_depth`: the task's thread number is too high. Protected by the lock of calls.c;
+ * on_switch() runs only between fkt_tasks_begin() and fkt_tasks_end(), in which it does not change.
  */
 static u32 period;
 
 /*
- * By thread number, of each thread that is not on a CPU: the ticks that it was on one, and from bit
- * FKT_CALLS_ON_CPU_BITS on its depth. A thread's word is changed by the CPU that switches to it or away from it, which
- * the scheduler orders, and by its parent before it runs. NULL: nothing is kept.
+ * A word for each thread number, valid while the thread is not on a CPU: the ticks that it was on one, and from bit
+ * FKT_CALLS_ON_CPU_BITS on its depth. Written at the switch away from the thread and read at the switch to it, which
+ * the scheduler orders; also written by the parent before the thread runs. NULL: nothing is counted.
  */
 static u64 *words;
 static u32 count;
-/* Likewise, of the CPU's idle task: the number of all of them is 0. */
+/* The same word of the CPU's idle task: all idle tasks have the thread number 0. */
 static DEFINE_PER_CPU(u64, idle_word);
 
 #define ON_CPU_MASK ((1ULL << FKT_CALLS_ON_CPU_BITS) - 1)
 
 static struct tracepoint *switch_tracepoint, *newtask_tracepoint;
 
-/* NULL: it is not known. */
+/* Returns NULL if the task's thread number is too high. */
 static u64 *word_of(const struct task_struct *task)
 {
 	if (!task->pid)
@@ -58,14 +59,14 @@ static u64 *word_of(const struct task_struct *task)
 	return (u32)task->pid < count ? &words[task->pid] : NULL;
 }
 
-/* Interrupts are off, but for NMIs: a call in one has the depth of either task. */
+/* Called with interrupts disabled. A call in an NMI meanwhile may have the depth of either task. */
 static void on_switch(void *unused, bool preempt, struct task_struct *prev, struct task_struct *next,
 		      unsigned int prev_state)
 {
 	const u64 now = rdtsc(), depth = this_cpu_read(fkt_calls_depth);
 	u64 *word = word_of(prev);
 
-	/* The number of a task that is dead may belong to another one already. */
+	/* A dead task's number may have been given to a new thread, whose word must stay 0. */
 	if (word && !READ_ONCE(prev->exit_state))
 		*word = ((now - this_cpu_read(fkt_calls_off)) & ON_CPU_MASK) |
 			(depth >> FKT_CALLS_DEPTH_BITS == period ? depth << FKT_CALLS_ON_CPU_BITS : 0);
@@ -75,7 +76,7 @@ static void on_switch(void *unused, bool preempt, struct task_struct *prev, stru
 		       word ? (u64)period << FKT_CALLS_DEPTH_BITS | *word >> FKT_CALLS_ON_CPU_BITS : 0);
 }
 
-/* Called in the parent, before the new thread runs: its number was another thread's. */
+/* Called in the parent before the new thread runs. Clears what an earlier thread with this number has left. */
 static void on_newtask(void *unused, struct task_struct *task, unsigned long clone_flags)
 {
 	u64 *word = task->pid ? word_of(task) : NULL;
@@ -132,7 +133,7 @@ static void next_period(void)
 	WRITE_ONCE(period, period + 1 ?: 1);
 }
 
-/* Each CPU's task is in no traced call; how long it was on a CPU before does not matter. */
+/* Begins with depth 0 on each CPU. The ticks may have any value: only differences are used. */
 static void begin_period(void)
 {
 	int cpu;
@@ -141,17 +142,17 @@ static void begin_period(void)
 	for_each_possible_cpu(cpu) {
 		per_cpu(idle_word, cpu) = 0;
 		/*
-		 * If a call of an earlier period returns on that CPU now, this may be lost: then the CPU's calls up to
-		 * its next switch are known to be of that period.
+		 * Lockless: a call of an earlier period that returns on that CPU now may overwrite this. Then the calls
+		 * on that CPU up to its next switch have that period, and fkt_tasks_known() returns NULL for them.
 		 */
 		WRITE_ONCE(per_cpu(fkt_calls_depth, cpu), (u64)period << FKT_CALLS_DEPTH_BITS);
 	}
 }
 
 /*
- * Begins to keep what frames ask for, of threads with lower numbers than `threads`, if it is not being kept already. No
- * function may be traced in frames that ask. Returns 0, -EINVAL if no thread is to be known, -ENOENT if the kernel does
- * not have the tracepoints, or -ENOMEM.
+ * Begins to count, for threads with lower numbers than `threads`; does nothing if it has begun. Caller must trace no
+ * function in frames FKT_CALLS_TASK or FKT_CALLS_TASK_MANY yet. Returns 0, -EINVAL if `threads` is 0, -ENOENT if the
+ * kernel does not have the tracepoints, or -ENOMEM.
  */
 int fkt_tasks_begin(u32 threads)
 {
@@ -173,12 +174,12 @@ int fkt_tasks_begin(u32 threads)
 		free_words();
 		return err;
 	}
-	/* Switches that have not called the probe are over then: interrupts are off in them. */
+	/* Waits for switches that began before the probe was registered: interrupts are disabled in them. */
 	synchronize_rcu();
 	return 0;
 }
 
-/* No function may be traced in frames that ask. */
+/* Caller must trace no function in frames FKT_CALLS_TASK or FKT_CALLS_TASK_MANY any more. */
 void fkt_tasks_end(void)
 {
 	if (!words)
@@ -187,6 +188,6 @@ void fkt_tasks_end(void)
 	tracepoint_probe_unregister(newtask_tracepoint, on_newtask, NULL);
 	tracepoint_synchronize_unregister();
 	free_words();
-	/* What is still in flight was not followed to its end. */
+	/* Calls in flight have the period before: their later switches are not counted. */
 	next_period();
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What frames with the words of struct fkt_call_task are given of each task. Callers serialise all calls. */
+/*
+ * Counts what struct fkt_call_task has. The lock of calls.c protects fkt_tasks_begin() and fkt_tasks_end().
+ */
 #ifndef FKT_CALLS_TASKS_H
 #define FKT_CALLS_TASKS_H
 

@@ -65,7 +65,7 @@
 	.endif
 	READ_CLOCK
 	.if \task
-	/* Another task ran in between, or another CPU did: the two are not of the same moment. */
+	/* The task was switched out between the two reads, and perhaps moved to another CPU: reads both again. */
 	cmpq	PER_CPU_VAR(fkt_calls_off), %r11
 	jne	.Lclock\@
 	movq	%r11, 8(%rsp)
@@ -115,7 +115,7 @@
 .macro LEAVE kept, task
 	CALLER_AT (40+\kept)
 	.if \task
-	/* As before the call, also if calls in it have not returned; unless it began in another period (tasks.c). */
+	/* Restores the depth from before the call, unless the call began in another period (tasks.c). */
 	movq	32(%rsp), %rsi
 	movq	PER_CPU_VAR(fkt_calls_depth), %rcx
 	xorq	%rsi, %rcx
@@ -140,7 +140,7 @@
 	RET
 .endm
 
-/* suffix: of the names of this kind's code. */
+/* suffix: follows fkt_calls_enter and fkt_calls_return in the names of this kind. */
 .macro PLAIN_FRAME suffix, kind, task
 SYM_CODE_START(fkt_calls_enter\suffix)
 	UNWIND_HINT_FUNC

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The configuration of KFT (fkt-kft(5)) on the kernel's command line, fkt.kft="...". fkt_record --from-boot, which an
- * initramfs runs, reads it from the module's parameters; it is looked at here, so that the kernel's log says what is
- * wrong with it even if no initramfs takes it.
+ * initramfs runs, reads it from the module's parameters; it is parsed here as well, so that the kernel's log says what
+ * is wrong with it even if no initramfs reads it.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

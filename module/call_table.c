@@ -274,15 +274,16 @@ int fkt_call_table_add_gone(struct fkt_call_table *table, const struct fkt_call_
 }
 
 /*
- * What the functions that are called through and keep nothing have as their shortest durations: a smaller one for those
- * of which shorter calls are of interest, so that these do not make all short calls of the others slow.
+ * Divides the functions without a first program into two kinds of frames by their shortest durations: FKT_CALLS_PLAIN,
+ * and FKT_CALLS_BRIEF for those with smaller ones. Each kind drops its short calls by one limit, so functions with a
+ * small limit would make short calls of all others slow.
  */
 struct minima {
-	u64 sizes; /* bit n: the shortest duration of one of them has n bits */
-	u64 below; /* those with less are FKT_CALLS_BRIEF */
+	u64 sizes; /* bit n is set if there is a function whose shortest duration has n bits */
+	u64 below; /* ticks: functions with a smaller shortest duration are FKT_CALLS_BRIEF */
 };
 
-/* Returns the shortest duration of the function's instruments, the first of which is called[0]; n: up to the end. */
+/* Returns the smallest `shortest` of the instruments on the function of called[0], which has `n` elements. */
 static u64 shortest_of(const struct fkt_called *called, u32 n)
 {
 	u64 shortest = called[0].shortest;
@@ -293,7 +294,7 @@ static u64 shortest_of(const struct fkt_called *called, u32 n)
 	return shortest;
 }
 
-/* Sets `below`, so that the two kinds differ most: at the largest step between the numbers of bits. */
+/* Sets `below` to where two neighbouring shortest durations differ most, by their numbers of bits. */
 static void divide(struct minima *minima)
 {
 	u32 size, last = minima->sizes ? fls64(minima->sizes) - 1 : 0, step = 0;

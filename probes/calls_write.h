@@ -12,7 +12,7 @@
 #include "clock.h"
 #include "write.h"
 
-/* The events of calls, of the kernel's functions and of user programs', which have the same words. */
+/* Ids of the events of calls. Those of kernel functions and those of user programs have the same words. */
 struct fkt_call_events {
 	u16 exit, exit_values, call, call_long, values, values_long;
 };

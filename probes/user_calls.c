@@ -35,8 +35,8 @@
 #include "user_calls.h"
 
 #define THREADS_BITS 13
-#define THREADS (1U << THREADS_BITS) /* that can have open calls at the same time */
-#define WINDOW 16 /* places in the table that a thread may have */
+#define THREADS (1U << THREADS_BITS) /* most threads that can have open calls at the same time */
+#define WINDOW 16 /* entries of the table, from its hash on, that are tried for a thread */
 
 #define STACK_BYTES 4096
 
@@ -54,12 +54,12 @@ static_assert(sizeof(struct fkt_user_stack) == STACK_BYTES);
 static_assert(sizeof_field(struct fkt_user_stack, kept) >= FKT_CALL_KEPT * sizeof(u64));
 
 struct thread {
-	struct task_struct *task; /* owner of the rest; no reference: it clears this when it exits */
-	struct fkt_user_stack *stack; /* NULL: no owner has needed it yet */
+	struct task_struct *task; /* the thread that uses this entry; no reference is held: probe_exit() clears it */
+	struct fkt_user_stack *stack; /* NULL: not allocated yet; it stays for the next thread */
 	bool hides; /* it is in a system call uretprobe whose entry was not recorded */
 };
 
-/* NULL: no place needs it. Changed under the recording's lock: set before the first such place is probed. */
+/* NULL: no instrument needs it. Changed under the recording's lock: set before the first uprobe that needs it. */
 static struct thread *threads;
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_user_calls);
@@ -110,7 +110,7 @@ static struct thread *find_thread(void)
 	u32 i;
 
 	for (i = 0; all && i < WINDOW; i++)
-		/* Another value than `current` may change meanwhile; only this thread stores `current`. */
+		/* Other threads change the field to and from other values; only this thread stores `current`. */
 		if (READ_ONCE(place(all, i)->task) == current)
 			return place(all, i);
 	return NULL;
@@ -214,7 +214,10 @@ struct fkt_user_call *fkt_user_calls_push(struct fkt_user_stack *stack, u64 prob
 	return call;
 }
 
-/* A function is entered that is not put on the stack: what is there of the same probe and place has ended. */
+/*
+ * A function is entered and not put on the stack (no room, or not recorded). An earlier call of the same probe with its
+ * return address at `sp` has ended without its return having been seen, because that place is used again: removes it.
+ */
 void fkt_user_calls_unseen(struct fkt_user_stack *stack, u64 probe, unsigned long sp)
 {
 	struct fkt_user_call *call = fkt_user_calls_find(stack, probe, sp);
@@ -250,7 +253,10 @@ struct fkt_user_call *fkt_user_calls_find(struct fkt_user_stack *stack, u64 prob
 	return NULL;
 }
 
-/* The probes of one place are called in the same order at the entry and at the return: it need not be the last call. */
+/*
+ * Removes the call. It need not be the last one: several probes may be on one function, and the kernel calls their
+ * handlers in the same order at the entry and at the return.
+ */
 void fkt_user_calls_remove(struct fkt_user_stack *stack, struct fkt_user_call *call)
 {
 	call->probe = 0;

@@ -9,8 +9,8 @@
 
 namespace fkt::record {
 
-// The file with the configuration that the kernel's command line asks for: fkt.kft="TEXT", whose
-// file is the module's parameter, or fkt.kft=/PATH. Error: there is none.
+// Returns the path of the configuration that the kernel's command line asks for: with
+// fkt.kft="TEXT" that of the module's parameter, with fkt.kft=/PATH this one. Error: there is none.
 Result<std::string> boot_configuration();
 
 // path: "-" is standard input. Error: it cannot be read, or plan_kft() refuses it.

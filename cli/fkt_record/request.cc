@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kDefaultLevel = "3";  // kDefaultGroupLevel
 constexpr std::uint64_t kMostKept = 1'000'000;
-// Of a call's event without values, which is followed by one of a switch now and then (bytes).
+// Room for a call's event without values, and for the events of switches between calls (bytes).
 constexpr std::uint64_t kCallBytes = 32;
 constexpr std::uint64_t kMostCallsKept = 1ULL << 32;
 constexpr std::uint32_t kLeastPow = 1, kMostPow = 16;  // the limits of the module
@@ -309,7 +309,7 @@ Status read_kft(const Options& options, Request& r) {
   if (!plan) return plan.error();
   if (!options.has("-k")) r.mask = 1ULL << FKT_L_PROCESS;
   if (plan->overwrites && plan->most_calls && !options.has("-p")) {
-    // They may all be of one CPU.
+    // All calls may happen on one CPU, so the ring of each CPU must have room for them.
     const auto cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
     const bool fits = *plan->most_calls <= kMostCallsKept;
     r.pow_pages = fits ? pow_for(*plan->most_calls * kCallBytes * cpus) : 0;
@@ -363,7 +363,8 @@ Status read_rest(const Options& options, Request& r) {
     return usage("--boot: to a file, not to another machine");
   r.args = options.has("args");
   r.pairs = !options.has("no-pairs");
-  // Nobody reads a status line while the machine starts.
+  // With --from-boot, standard error becomes the kernel's log, in which a status line would be
+  // repeated messages.
   r.quiet = options.has("-q") || r.boot == Request::Boot::begin;
   r.summary = !r.quiet && !options.has("no-summary");
   r.verbose = options.has("-v");
@@ -463,7 +464,7 @@ Status check_user(const Options& options, Request& r) {
   return Done{};
 }
 
-// Reads --from-boot and --boot, and what is not with them.
+// Reads --from-boot and --boot. Error (usage): other options that cannot be combined with them.
 Status read_boot(const Options& options, Request& r) {
   const bool begins = options.has("from-boot"), ends = options.has("boot");
   if (!begins && !ends) return Done{};
@@ -471,8 +472,7 @@ Status read_boot(const Options& options, Request& r) {
   if (begins && ends) return usage("--from-boot and --boot: only one of the two");
   if (!options.arguments().empty()) return usage(chosen + ": without a COMMAND");
   r.boot = begins ? Request::Boot::begin : Request::Boot::end;
-  // What is recorded was said by --from-boot; what is for a command, or for other files, is for
-  // neither.
+  // Options that the chosen one cannot be combined with. --boot records nothing itself.
   std::vector<const char*> others = {"pid",  "only",   "user-only", "functions",
                                      "user", "rotate", "wait",      "token-file"};
   if (begins) {

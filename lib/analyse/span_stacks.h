@@ -246,7 +246,8 @@ inline auto SpanStacks<Kept>::begin(const Meaning& meaning, const Event& event, 
                                     SpanTypes& types, Observer& observer) -> Span& {
   Stack& stack = place.stack_of(meaning);
   std::size_t around = open_around(stack, meaning.kind);
-  // A late begin of user mode is around what the task has begun since then.
+  // The spans that a task has begun after a late begin in user mode are still open: none is
+  // dropped.
   if (meaning.late && is_user(meaning.kind) && around < stack.depth &&
       stack.spans[around].begin >= meaning.begins_at(event)) {
     around = stack.depth;

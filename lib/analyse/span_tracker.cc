@@ -109,7 +109,7 @@ inline void SpanTracker::begin(const Meaning& meaning, const Event& event, TaskI
                                const Stacks::Place& place, bool selected, Step& step) {
   OpenSpan& span = stacks_.begin(meaning, event, place, types_, *this);
   TaskSpans& task = place.task;
-  // A late begin does not say what the task does now.
+  // A late begin is older than what is known of the task, so it does not change its state.
   if (is_syscall(meaning.kind) || (is_user(meaning.kind) && !meaning.late)) {
     step.depth = place.depth() - 1;
     if (task.mode == Mode::unknown) step.resolved = CpuState::user;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// BatchQueue: passes batches of work from one thread to another, in order. The batches are reused,
-// so that memory stays the same however long the queue is used.
+// BatchQueue: passes batches of work from one thread (the producer) to another (the consumer), in
+// order. It has a fixed number of batches, whose memory is used again.
 //
-// Both threads wait for half of the batches, not for one: each then works for a while without being
-// woken, whichever is faster.
+// A thread that has to wait sleeps until half of the batches are full (consumer) or free
+// (producer), so that it is not woken for each batch.
 #pragma once
 
 #include <condition_variable>
@@ -22,8 +22,7 @@ class BatchQueue {
   BatchQueue(const BatchQueue&) = delete;
   BatchQueue& operator=(const BatchQueue&) = delete;
 
-  // For the thread that fills: returns the next batch, with what it was last filled with; nullptr
-  // after stop().
+  // Producer: returns a free batch, which still has its former contents; nullptr after stop().
   Batch* next_to_fill() {
     std::unique_lock lock(mutex_);
     if (waiting() == batches_.size()) {
@@ -31,21 +30,21 @@ class BatchQueue {
     }
     return stopped_ ? nullptr : &batches_[filled_ % batches_.size()];
   }
-  // The batch that next_to_fill() returned is full.
+  // Producer: passes on the batch that next_to_fill() returned.
   void put() {
     const std::lock_guard lock(mutex_);
     filled_++;
     if (waiting() >= batches_.size() / 2) ready_.notify_one();
   }
-  // No batch comes after those that were put.
+  // Producer: no further batch will be put.
   void end() {
     const std::lock_guard lock(mutex_);
     ended_ = true;
     ready_.notify_one();
   }
 
-  // For the thread that takes: returns the next batch, valid until the next call; nullptr at the
-  // end.
+  // Consumer: returns the next batch, valid until the next call; nullptr after end() when all
+  // batches have been taken.
   const Batch* take() {
     std::unique_lock lock(mutex_);
     if (taken_ != released_) {
@@ -57,7 +56,7 @@ class BatchQueue {
     }
     return filled_ == taken_ ? nullptr : &batches_[taken_++ % batches_.size()];
   }
-  // No batch will be taken any more: the thread that fills need not go on.
+  // Consumer: no further batch will be taken; next_to_fill() returns nullptr from then on.
   void stop() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -65,14 +64,15 @@ class BatchQueue {
   }
 
  private:
-  // Returns the number of batches that are full, or being read by the thread that took them.
+  // Returns the number of batches that are not free: full, or being read by the consumer.
   std::size_t waiting() const { return static_cast<std::size_t>(filled_ - released_); }
 
   std::vector<Batch> batches_;
   std::mutex mutex_;
   std::condition_variable room_, ready_;
-  // How many were put, taken, and taken and left again. Each batch is used by the thread that has
-  // it, without the mutex, which protects all that follows.
+  // Numbers of batches put by the producer, taken by the consumer, and given back by the consumer.
+  // The mutex protects these numbers and what follows; a batch itself is used without the mutex by
+  // the thread that holds it.
   std::uint64_t filled_ = 0, taken_ = 0, released_ = 0;
   bool ended_ = false, stopped_ = false;
 };

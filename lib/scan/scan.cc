@@ -145,8 +145,9 @@ class Progress {
   bool stopped_ = false;
 };
 
-// Returns whether the switches are those that TaskStates knows: with others, as only a file's
-// catalogue can have them, a thread may run on two CPUs at once, and the order of events decides.
+// Returns whether the catalogue's events of switches all have the form that TaskStates knows. Other
+// forms, which only a changed catalogue has, must be read event by event: with them a thread may
+// seem to run on two CPUs at once, and the result depends on the order of the events.
 bool has_ordinary_switches(const Catalogue& catalogue) {
   return std::ranges::all_of(catalogue.events(), [](const EventType& type) {
     const bool as_switch = (type.id & ~0xfU) == FKT_E_SWITCH_R;
@@ -275,7 +276,8 @@ class Scanner::Merge {
     go_on(lane, lane.next());
   }
 
-  // Tells the activity of a burst that was applied as a whole: of the switch at its end by itself.
+  // Tells the TaskActivity of a burst that was applied in one step, and then of the switch at its
+  // end, which is a separate event for it.
   void tell(const Burst& burst, std::uint32_t cpu) const {
     const Tasks& tasks = analysis_.tasks();
     const TaskIndex task = burst.pid == 0 ? tasks.find_idle(cpu) : tasks.find(burst.pid);
@@ -348,7 +350,8 @@ class Scanner::Merge {
       case FKT_E_RENAME:
         break;
       default:
-        // In which call the woken task slept is asked at once.
+        // TaskActivity looks up the call in which the woken task sleeps, so all events before must
+        // have been applied.
         if (options_.activity == nullptr || !is_wake_up(event.id)) {
           if (!is_switch(event.id)) return false;
         }

@@ -5,7 +5,7 @@ namespace fkt {
 
 void SliceRelay::start_batch() {
   if (batch_ != nullptr) queue_.put();
-  batch_ = queue_.next_to_fill();  // there is one: nobody calls stop()
+  batch_ = queue_.next_to_fill();  // never nullptr: stop() is not called
   batch_->clear();
   batch_->reserve(kSlices);
 }

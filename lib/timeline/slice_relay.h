@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// SliceRelay: hands slices on to another observer, which works in a thread of its own. It gets the
-// same slices in the same order; wake-ups and events are not handed on.
+// SliceRelay: an observer that passes its slices, in their order, to another observer, which runs
+// in a thread of its own. Wake-ups and events are not passed on.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace fkt {
 
 class SliceRelay : public StateObserver {
  public:
-  // `to` must outlive this object, and belongs to its thread until finish() has returned.
+  // `to` must outlive this object. Only this object's thread uses it until finish() has returned.
   explicit SliceRelay(StateObserver& to) : to_(to), worker_([this] { work(); }) {}
   ~SliceRelay() override { finish(); }
   SliceRelay(const SliceRelay&) = delete;
@@ -24,7 +24,7 @@ class SliceRelay : public StateObserver {
     if (batch_ == nullptr || batch_->size() == kSlices) start_batch();
     batch_->push_back(slice);
   }
-  // Waits until all slices have been handed on; there must be none after it.
+  // Waits until all slices have been passed on. slice() must not be called afterwards.
   void finish();
 
  private:
@@ -34,7 +34,7 @@ class SliceRelay : public StateObserver {
 
   StateObserver& to_;
   BatchQueue<std::vector<Slice>> queue_{kBatches};
-  std::vector<Slice>* batch_ = nullptr;  // that is being filled
+  std::vector<Slice>* batch_ = nullptr;  // the batch that slice() appends to
   std::jthread worker_;
 };
 

@@ -52,7 +52,8 @@ TEST_CASE("parallel_for uses that many threads at once") {
 
 TEST_CASE("a queue passes every batch on, in order, whichever thread is slower") {
   for (const std::size_t batches : {2U, 3U, 16U}) {
-    for (const unsigned slow : {0U, 1U, 2U}) {  // nobody, who fills, who takes
+    for (const unsigned slow :
+         {0U, 1U, 2U}) {  // 0: neither thread, 1: the producer, 2: the consumer
       for (const unsigned count : {0U, 1U, 2U, 500U}) {
         INFO(batches << " batches, " << slow << ", " << count << " of them");
         fkt::BatchQueue<unsigned> queue(batches);

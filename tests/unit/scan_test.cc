@@ -43,8 +43,8 @@ std::string by_scan(const Bytes& file, const Selection& selection, unsigned thre
   return everything_said(trace, analysis);
 }
 
-// What the tasks did, in which calls they slept and who woke them. threads: of a scan; 0: by
-// events.
+// Returns as text what the tasks did, in which calls they slept, and which tasks or interrupts woke
+// them. threads: number of threads with which the file is scanned; 0: it is read event by event.
 std::string activity(const Bytes& file, const Selection& selection, unsigned threads) {
   const Trace trace = opened(file);
   Analysis analysis(trace.info(), selection);

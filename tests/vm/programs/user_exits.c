@@ -4,7 +4,7 @@
  * N times. It prints what it knows of its calls: results of exits_ret, and of exits_sleep the nanoseconds around the call.
  */
 #define _GNU_SOURCE
-#include <pthread.h>
+
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "in_threads.h"
 
 #define KEPT __attribute__((noipa, noinline, used))
 
@@ -112,19 +114,6 @@ static void *call_ret(void *unused)
 	return NULL;
 }
 
-static int in_threads(void)
-{
-	pthread_t threads[4];
-	int i;
-
-	for (i = 0; i < 4; i++)
-		if (pthread_create(&threads[i], NULL, call_ret, NULL))
-			return 1;
-	for (i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
-	return 0;
-}
-
 static long long now(void)
 {
 	struct timespec t;
@@ -167,7 +156,7 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "ret"))
 		call_ret(NULL);
 	else if (!strcmp(how, "threads"))
-		return in_threads();
+		return in_threads(call_ret);
 	else if (!strcmp(how, "sleep"))
 		sleep_often();
 	else if (!strcmp(how, "jump"))

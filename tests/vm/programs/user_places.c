@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
-#include <pthread.h>
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "in_threads.h"
 
 #define KEPT __attribute__((noipa, noinline, used))
 
@@ -75,19 +77,6 @@ static void *call_all(void *unused)
 	return NULL;
 }
 
-static int in_threads(void)
-{
-	pthread_t threads[4];
-	int i;
-
-	for (i = 0; i < 4; i++)
-		if (pthread_create(&threads[i], NULL, call_all, NULL))
-			return 1;
-	for (i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
-	return 0;
-}
-
 /* Memory whose fault nobody serves; NULL: there is no userfaultfd here. */
 static const void *silent_page(void)
 {
@@ -124,7 +113,7 @@ int main(int argc, char **argv)
 
 	calls = argc > 1 ? atol(argv[1]) : 1;
 	if (!strcmp(then, "threads"))
-		return in_threads();
+		return in_threads(call_all);
 	if (!strcmp(then, "absent"))
 		return absent(argv[0]);
 	call_all(NULL);
