@@ -48,7 +48,10 @@ class KernelFunctions {
 
 Result<std::string> boot_configuration() {
   const Result<std::string> text = read_file(kBootParameter);
-  if (!text) return text.error();
+  if (!text) {
+    return Error{ErrorCode::io,
+                 text.error().message + " (is the module loaded? try: modprobe fkt)"};
+  }
   const std::size_t begin = text->find_first_not_of(" \t\n");
   if (begin == std::string::npos) {
     return Error{ErrorCode::usage,
