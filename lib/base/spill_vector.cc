@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/base/spill_vector.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include <utility>
 
 #include "lib/base/unnamed_file.h"
 
@@ -12,29 +14,43 @@ void SpillPieces::Unmap::operator()(std::byte* piece) const {
   ::munmap(piece, kBytes);
 }
 
-std::byte* SpillPieces::map() {
-  constexpr int kAccess = PROT_READ | PROT_WRITE;
-  const auto at = static_cast<off_t>(pieces_.size() * kBytes);
-  if (pieces_.empty()) {
+SpillPieces::Piece SpillPieces::map(int access, int flags, int file, off_t at) {
+  void* const data = ::mmap(nullptr, kBytes, access, flags, file, at);
+  return Piece(data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data));
+}
+
+// Writes a piece to the file and returns the mapping of it there; nullptr: it cannot be written.
+// A write that is refused on a full disk is told here, where stores to a mapping would raise
+// SIGBUS.
+SpillPieces::Piece SpillPieces::store(const std::byte* piece, std::size_t number) {
+  const auto at = static_cast<off_t>(number * kBytes);
+  if (number == 0) {
     Result<UniqueFd> file = unnamed_file();
     if (file) file_ = std::move(*file);
   }
-  void* data = MAP_FAILED;
-  // Allocate the file's space first: writing to the mapping on a full disk would raise SIGBUS.
-  if (file_ && ::posix_fallocate(file_.get(), at, kBytes) == 0) {
-    data = ::mmap(nullptr, kBytes, kAccess, MAP_SHARED, file_.get(), at);
+  if (!file_) return nullptr;
+  for (std::size_t done = 0; done < kBytes;) {
+    const ssize_t n =
+        ::pwrite(file_.get(), piece + done, kBytes - done, at + static_cast<off_t>(done));
+    if (n <= 0) return nullptr;
+    done += static_cast<std::size_t>(n);
   }
-  if (data == MAP_FAILED) {
-    in_memory_ = true;
-    data = ::mmap(nullptr, kBytes, kAccess, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  }
-  return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
+  return map(PROT_READ, MAP_SHARED, file_.get(), at);
 }
 
 std::byte* SpillPieces::add() {
-  std::byte* piece = map();
-  if (piece != nullptr) pieces_.emplace_back(piece);
-  return piece;
+  Piece free;
+  if (!pieces_.empty()) {
+    if (Piece stored = store(pieces_.back().get(), pieces_.size() - 1)) {
+      free = std::exchange(pieces_.back(), std::move(stored));
+    } else {
+      in_memory_ = true;
+    }
+  }
+  if (!free) free = map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (!free) return nullptr;
+  pieces_.push_back(std::move(free));
+  return pieces_.back().get();
 }
 
 }  // namespace fkt
