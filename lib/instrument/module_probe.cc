@@ -15,6 +15,7 @@
 #include <span>
 #include <tuple>
 
+#include "lib/base/each_once.h"
 #include "lib/base/parse.h"
 #include "lib/base/suggest.h"
 #include "lib/format/catalogue.h"
@@ -172,10 +173,7 @@ std::vector<ModuleProbe> each_once(std::vector<ModuleProbe> probes) {
   const auto key = [](const ModuleProbe& probe) {
     return std::tie(probe.module, probe.name, probe.description);
   };
-  std::ranges::sort(probes, {}, key);
-  // Not std::ranges::unique: the subrange that it returns is more than clang 14 can compile.
-  const auto is_same = [&](const ModuleProbe& a, const ModuleProbe& b) { return key(a) == key(b); };
-  probes.erase(std::unique(probes.begin(), probes.end(), is_same), probes.end());
+  sort_each_once(probes, key);
   return probes;
 }
 

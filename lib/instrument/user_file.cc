@@ -10,6 +10,7 @@
 #include <memory>
 #include <tuple>
 
+#include "lib/base/each_once.h"
 #include "lib/base/os_error.h"
 #include "lib/base/text.h"
 
@@ -217,10 +218,8 @@ class UserFile::Reader {
     const auto order = [](const UserFunction& function) {
       return std::tie(function.name, function.offset);
     };
-    std::ranges::sort(file_.functions_, {}, order);
     auto& functions = file_.functions_;
-    const auto [end, last] = std::ranges::unique(functions, {}, order);
-    functions.erase(end, last);
+    sort_each_once(functions, order);
     for (auto at = functions.begin(); at != functions.end();) {
       const auto next = std::find_if(at, functions.end(), [&](const UserFunction& function) {
         return function.name != at->name;
@@ -233,9 +232,7 @@ class UserFile::Reader {
     const auto place = [](const UserProbe& probe) {
       return std::tie(probe.name, probe.provider, probe.offset);
     };
-    std::ranges::sort(file_.probes_, {}, place);
-    const auto [same, behind] = std::ranges::unique(file_.probes_, {}, place);
-    file_.probes_.erase(same, behind);
+    sort_each_once(file_.probes_, place);
   }
 
   UserFile& file_;

@@ -2,6 +2,7 @@
 #include "cli/fkt_record/instruments/place_list.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "cli/fkt_record/instruments/point_records.h"
 #include "cli/fkt_record/instruments/probe_source.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
+#include "lib/base/each_once.h"
 #include "lib/instrument/place_fields.h"
 
 namespace fkt::record {
@@ -56,9 +58,7 @@ class PlaceList {
                                    &numbering.instructions, &numbering.users}) {
       names.insert(names.end(), numbers->names().begin(), numbers->names().end());
     }
-    std::ranges::sort(names);
-    const auto [end, last] = std::ranges::unique(names);
-    names.erase(end, last);
+    sort_each_once(names, std::identity{});
     const Result<std::map<std::string, std::string>> probes = probes_of(instrument.place);
     if (!probes) return probes.error();
     Result<std::map<std::string, std::string>> user_probes = user_probes_of(instrument.place);
