@@ -22,7 +22,7 @@ class KernelFunctions {
  public:
   Result<std::string> at(std::uint64_t address) {
     if (!symbols_) {
-      Result<KernelSymbols> read = read_kallsyms();
+      Result<KernelSymbols> read = SymbolReader().symbols();
       if (!read) return Error{ErrorCode::usage, read.error().message};
       symbols_ = std::make_unique<KernelSymbols>(std::move(*read));
     }

@@ -154,15 +154,15 @@ std::uint64_t Recording::mask() const {
 
 // Finds the places of the instruments and makes the sections before the pages.
 Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t workload) {
-  Result<KernelSymbols> kallsyms = read_kallsyms();
+  SymbolReader reader;
   if (!request_.instruments.empty() || !request_.layers.files.empty()) {
+    const Result<KernelSymbols> kallsyms = reader.symbols();
     if (!kallsyms) return kallsyms.error();
     const Status prepared = instruments_.prepare(*kallsyms);
     if (!prepared) return prepared.error();
     for (const std::string& remark : instruments_.setup()->remarks()) cli::warn(remark);
   }
-  const Result<KernelSymbols> symbols =
-      symbols_for_file(std::move(kallsyms), {request_.system_map, request_.verbose});
+  const Result<std::string> symbols = reader.section({request_.system_map, request_.verbose});
   if (!symbols) return symbols.error();
   const Asked asked{request_.command, request_.words,      mask(),         request_.args,
                     request_.filter,  request_.filter_pid, request_.clock, request_.pow_pages};

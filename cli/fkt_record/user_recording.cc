@@ -72,10 +72,11 @@ Status UserRecording::write_head(const std::optional<User>& user, pid_t workload
                     clock_.source(),  request_.pow_pages};
   const fkt_status status = status_before();
   const TaskList tasks = TaskList::all();
-  const KernelSymbols none;
+  const Result<std::string> none = no_symbols();
+  if (!none) return none.error();
   const Result<Sections> sections =
       sections_before({asked, status, [this] { return Result<fkt_clocks>(clock_.read()); }, tasks,
-                       none, user, workload, false, ""});
+                       *none, user, workload, false, ""});
   if (!sections) return sections.error();
   clocks_at_ = sizeof(fkt_file_header) + sections->next_offset();
   head_ = file_head(id_, kPageBytes, *sections, FKT_FILE_VERSION_PAGES,

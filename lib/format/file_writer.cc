@@ -83,6 +83,12 @@ void Sections::copy(const Section& section) {
   if (section.header.type != FKT_SEC_END) put(section.header, as_text(section.stored));
 }
 
+void Sections::copy(std::string_view sections) {
+  for (const Section& section : walk_sections(as_bytes(sections), 0, sections.size()).sections) {
+    copy(section);
+  }
+}
+
 std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const Sections& sections,
                       std::uint32_t version, std::uint64_t pages_from) {
   std::string head(sizeof(fkt_file_header), '\0');

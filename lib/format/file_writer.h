@@ -24,6 +24,8 @@ class Sections {
   Status add(fkt_section type, std::string_view payload);
   // Adds an unchanged section of another file. FKT_SEC_END is ignored.
   void copy(const Section& section);
+  // Adds the sections that are encoded in other bytes().
+  void copy(std::string_view sections);
   // All sections, and FKT_SEC_END behind them.
   const std::string& bytes() const { return bytes_; }
   // Returns the offset in bytes() at which the next section would begin: that of FKT_SEC_END.

@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint64_t kLinkedMap = 0xffffffff80000000;
 constexpr std::uint64_t kLinkedText = 0xffffffff81000000;
 constexpr std::size_t kExamples = 3;
+constexpr std::string_view kHead = "#\tkaslr_offset=0x";
 
 // Parses "ffffffff81000000 T _text", in kallsyms optionally followed by a tab and "[module]".
 std::optional<Symbol> parse_line(std::string_view line) {
@@ -112,6 +113,29 @@ KernelSymbols parse_kallsyms(std::string text) {
   return kernel;
 }
 
+KernelSymbols parse_symbol_lines(std::string lines) {
+  KernelSymbols kernel;
+  kernel.texts.push_back(std::make_shared<const std::string>(std::move(lines)));
+  kernel.symbols.reserve(kernel.texts.front()->size() / 40);
+  for_each_line(*kernel.texts.front(), [&](std::string_view line, std::size_t) {
+    if (line.starts_with(kHead)) {
+      line.remove_prefix(kHead.size());
+      return parse_number(take_until(line, '\t'), kernel.kaslr_offset, 16);
+    }
+    Symbol symbol;
+    const bool has_address = parse_number(take_until(line, '\t'), symbol.address, 16);
+    const std::string_view type = take_until(line, '\t');
+    if (!has_address || type.size() != 1) return true;
+    symbol.type = type.front();
+    symbol.name = take_until(line, '\t');
+    symbol.module = line;
+    kernel.symbols.push_back(symbol);
+    return true;
+  });
+  kernel.hidden = kernel.symbols.empty();
+  return kernel;
+}
+
 Status merge_system_map(KernelSymbols& kernel, const std::string& path, std::string text) {
   kernel.texts.push_back(std::make_shared<const std::string>(std::move(text)));
   Result<std::vector<Symbol>> map = parse_map(path, *kernel.texts.back());
@@ -153,8 +177,8 @@ Status merge_system_map(KernelSymbols& kernel, const std::string& path, std::str
 
 std::string KernelSymbols::to_lines() const {
   std::string out =
-      fmt::format("#\tkaslr_offset={:#x}\tsource={}\tsystem_map={}\tcontradictions={}\n",
-                  kaslr_offset, hidden ? "none" : "kallsyms", system_map, contradictions);
+      fmt::format("{}{:x}\tsource={}\tsystem_map={}\tcontradictions={}\n", kHead, kaslr_offset,
+                  hidden ? "none" : "kallsyms", system_map, contradictions);
   out.reserve(out.size() + symbols.size() * 48);
   for (const Symbol& symbol : symbols) {
     std::array<char, 16> digits{};

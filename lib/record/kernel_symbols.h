@@ -30,6 +30,8 @@ struct KernelSymbols {
 
 // Parses the text of /proc/kallsyms.
 KernelSymbols parse_kallsyms(std::string text);
+// Parses to_lines() of symbols to which no System.map was added.
+KernelSymbols parse_symbol_lines(std::string lines);
 
 // Adds the symbols that the text of a System.map has and kallsyms lacks. path: name of the file in
 // errors. Error: the text is not a System.map, is only a distribution's placeholder for one, or

@@ -233,7 +233,7 @@ Result<std::string> InstrumentControl::change(Instruments instruments) {
   if (instruments.empty() && !setup_) {
     return Error{ErrorCode::usage, "there are no instruments"};
   }
-  const Result<KernelSymbols> symbols = read_kallsyms();
+  const Result<KernelSymbols> symbols = SymbolReader().symbols();
   if (!symbols) return symbols.error();
   std::string there = tracepoints_there(instruments);
   Result<InstrumentSetup> setup = make(instruments, *symbols);

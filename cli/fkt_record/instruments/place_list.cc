@@ -189,7 +189,7 @@ Result<std::string> list_places(const std::vector<std::string>& texts, bool is_v
   }
   const Result<Device> device = Device::open();
   if (!device) return device.error();
-  const Result<KernelSymbols> symbols = read_kallsyms();
+  const Result<KernelSymbols> symbols = SymbolReader().symbols();
   if (!symbols) return symbols.error();
   PlaceList list(*device, *symbols);
   std::string text;

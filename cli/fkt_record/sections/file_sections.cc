@@ -171,10 +171,9 @@ CpuStates cpu_states(const Device& device, std::uint32_t cpus) {
 Result<Sections> sections_before(const Beginning& b) {
   Sections sections;
   Adder adder(sections);
-  adder.add(FKT_SEC_MACHINE, machine_json(b.status.cpus))
-      .add(FKT_SEC_COMMAND, command_json(b))
-      .add(FKT_SEC_SYMBOLS, b.symbols.to_lines())
-      .add(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + b.names)
+  adder.add(FKT_SEC_MACHINE, machine_json(b.status.cpus)).add(FKT_SEC_COMMAND, command_json(b));
+  sections.copy(b.symbols);
+  adder.add(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + b.names)
       .add(FKT_SEC_SYSCALLS, syscall_lines())
       .add(FKT_SEC_INTERRUPTS, interrupt_lines())
       .add(FKT_SEC_TASKS, b.tasks.lines());

@@ -19,7 +19,6 @@
 #include "lib/format/file_writer.h"
 #include "lib/format/hit_results.h"
 #include "lib/record/device.h"
-#include "lib/record/kernel_symbols.h"
 
 namespace fkt::record {
 
@@ -40,7 +39,7 @@ struct Beginning {
   const fkt_status& status;
   std::function<Result<fkt_clocks>()> clocks;  // reads them
   const TaskList& tasks;
-  const KernelSymbols& symbols;
+  std::string_view symbols;         // their section, encoded (Sections::bytes())
   const std::optional<User>& user;  // that the workload runs as
   pid_t workload = 0;               // pid; 0: no workload
   bool stream = false;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/sections/symbol_reader.h"
 
+#include <utility>
+
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
+#include "lib/format/file_writer.h"
+#include "lib/format/sections.h"
 #include "lib/record/machine_sections.h"
 
 namespace fkt::record {
@@ -18,7 +22,12 @@ void tell_contradictions(const KernelSymbols& symbols) {
             "): is it this kernel's?");
 }
 
-}  // namespace
+Result<std::string> encoded(const KernelSymbols& symbols) {
+  Sections sections;
+  const Status added = sections.add(FKT_SEC_SYMBOLS, symbols.to_lines());
+  if (!added) return added.error();
+  return sections.bytes();
+}
 
 Result<KernelSymbols> read_kallsyms() {
   Result<std::string> text = read_file("/proc/kallsyms");
@@ -26,26 +35,69 @@ Result<KernelSymbols> read_kallsyms() {
   return parse_kallsyms(std::move(*text));
 }
 
-Result<KernelSymbols> symbols_for_file(Result<KernelSymbols> kallsyms, const SymbolPlan& plan) {
+// The symbols of a section that is_whole() (lib/record/symbol_cache.cc).
+Result<KernelSymbols> decoded(std::string_view sections) {
+  const SectionList list = walk_sections(as_bytes(sections), 0, sections.size());
+  const Result<Payload> payload = Payload::read(list.sections.front());
+  if (!payload) return payload.error();
+  return parse_symbol_lines(std::string(payload->text()));
+}
+
+void tell_count(const KernelSymbols& symbols) {
+  cli::warn(cli::with_commas(symbols.symbols.size()) + " kernel symbols");
+}
+
+}  // namespace
+
+SymbolReader::SymbolReader(SymbolCache cache)
+    : cache_(std::move(cache)), identity_(symbols_identity()) {
+  if (identity_) kept_ = cache_.find(*identity_);
+}
+
+// Only what belongs to the identity: a module may have been loaded meanwhile.
+void SymbolReader::keep(const std::string& section) const {
+  if (identity_ && symbols_identity() == identity_) cache_.keep(*identity_, section);
+}
+
+const Result<KernelSymbols>& SymbolReader::symbols() {
+  if (!symbols_) symbols_ = kept_ ? decoded(*kept_) : read_kallsyms();
+  return *symbols_;
+}
+
+Result<std::string> SymbolReader::section(const SymbolPlan& plan) {
+  if (kept_ && plan.system_map.empty() && !plan.verbose) return *kept_;
+  const Result<KernelSymbols>& kallsyms = symbols();
   if (!kallsyms || kallsyms->hidden) {
     cli::warn("no kernel symbols in the file: " +
               (kallsyms ? "the kernel hides its addresses from who lacks CAP_SYSLOG"
                         : kallsyms.error().message));
   }
-  KernelSymbols symbols = kallsyms ? std::move(*kallsyms) : parse_kallsyms("");
-  if (!plan.system_map.empty()) {
-    Result<std::string> map = read_file(plan.system_map);
-    if (!map) return map.error();
-    const Status merged = merge_system_map(symbols, plan.system_map, std::move(*map));
-    if (!merged) return merged.error();
-    tell_contradictions(symbols);
-    if (plan.verbose) {
-      cli::warn(plan.system_map + ": " + cli::with_commas(symbols.added) +
-                " symbols that the kernel does not list");
-    }
+  if (!plan.system_map.empty()) return section_with_map(plan);
+  if (plan.verbose) tell_count(kallsyms ? *kallsyms : KernelSymbols());
+  if (!kallsyms || kallsyms->hidden) return no_symbols();
+  if (kept_) return *kept_;
+  Result<std::string> section = encoded(*kallsyms);
+  if (section) keep(*section);
+  return section;
+}
+
+Result<std::string> SymbolReader::section_with_map(const SymbolPlan& plan) {
+  KernelSymbols symbols = this->symbols() ? *this->symbols() : parse_kallsyms("");
+  Result<std::string> map = read_file(plan.system_map);
+  if (!map) return map.error();
+  const Status merged = merge_system_map(symbols, plan.system_map, std::move(*map));
+  if (!merged) return merged.error();
+  tell_contradictions(symbols);
+  if (plan.verbose) {
+    cli::warn(plan.system_map + ": " + cli::with_commas(symbols.added) +
+              " symbols that the kernel does not list");
+    tell_count(symbols);
   }
-  if (plan.verbose) cli::warn(cli::with_commas(symbols.symbols.size()) + " kernel symbols");
-  return symbols;
+  return encoded(symbols);
+}
+
+Result<std::string> no_symbols() {
+  return encoded(parse_kallsyms(""));
 }
 
 }  // namespace fkt::record

@@ -1,25 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Reads the running kernel's symbols once, for the file and for the instruments.
+// Reads the running kernel's symbols, for the file and for the instruments.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "lib/base/result.h"
 #include "lib/record/kernel_symbols.h"
+#include "lib/record/symbol_cache.h"
 
 namespace fkt::record {
-
-// What the kernel lists. Error (io): /proc/kallsyms cannot be read.
-Result<KernelSymbols> read_kallsyms();
 
 struct SymbolPlan {
   std::string system_map;  // path; empty: none
   bool verbose = false;    // also tell how many symbols there are
 };
 
-// The symbols for the file: those of read_kallsyms(), none if it failed, and what the System.map
-// adds. Prints a warning if the kernel's are missing or contradict the System.map. Error: the
-// System.map cannot be read or is none.
-Result<KernelSymbols> symbols_for_file(Result<KernelSymbols> kallsyms, const SymbolPlan& plan);
+// Reads from the kernel, or what an earlier recorder has read if the symbols are the same
+// (lib/record/symbol_cache.h).
+class SymbolReader {
+ public:
+  explicit SymbolReader(SymbolCache cache = SymbolCache());
+
+  // What the kernel lists, read by the first call. Error (io): /proc/kallsyms cannot be read.
+  const Result<KernelSymbols>& symbols();
+  // The section for the file, encoded (Sections::bytes()): symbols(), none if that failed, and what
+  // the System.map adds. Prints a warning if the kernel's are missing or contradict the System.map.
+  // Error: the System.map cannot be read or is none.
+  Result<std::string> section(const SymbolPlan& plan);
+
+ private:
+  Result<std::string> section_with_map(const SymbolPlan& plan);
+  void keep(const std::string& section) const;
+
+  SymbolCache cache_;
+  std::optional<std::string> identity_;  // of the symbols when this object was made
+  std::optional<std::string> kept_;      // the section that the cache has
+  std::optional<Result<KernelSymbols>> symbols_;
+};
+
+// An encoded section of no symbols.
+Result<std::string> no_symbols();
 
 }  // namespace fkt::record
