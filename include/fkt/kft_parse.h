@@ -204,7 +204,7 @@ static inline int fkt_kft_time(struct fkt_kft_parser *p, __u64 *ns)
 static inline int fkt_kft_is_of_name(char c, int is_pattern)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-	       c == '$' || (is_pattern && (c == '*' || c == '?'));
+	       (is_pattern && (c == '*' || c == '?'));
 }
 
 /* `0x` and 1 to 16 hexadecimal digits. */

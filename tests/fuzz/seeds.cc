@@ -142,8 +142,9 @@ constexpr const char* kInstruments[] = {
 };
 
 constexpr const char* kKftConfigs[] = {
-    "new\nbegin\n  trigger start entry start_kernel\n  trigger stop exit 0xc001d804\n  filter "
-    "mintime 500\n  filter maxtime 0\n  filter noints\n  logentries 500\nend\n",
+    // In brackets, because clang takes two parts without a comma for a forgotten one.
+    ("new\nbegin\n  trigger start entry start_kernel\n  trigger stop exit 0xc001d804\n  filter "
+     "mintime 500\n  filter maxtime 0\n  filter noints\n  logentries 500\nend\n"),
     "trigger start time 5000000 # us\ntrigger stop time 5ms\nfilter onlyints\nprime\n",
     "filter funclist vfs_* !vfs_w* :mod:ext4 0xc02cb754 fend\nfilter mintime 50 ext4_*\n",
     "autorepeat\ntrigger start exit a\ntrigger stop exit b duration > 50ms && ret < 0\n",
