@@ -19,6 +19,7 @@
 #include "calls.h"
 #include "entries.h"
 #include "functions.h"
+#include "held.h"
 #include "plan.h"
 #include "tasks.h"
 #include "trampoline.h"
@@ -77,6 +78,12 @@ static void __maybe_unused no_record_kept(const struct fkt_call *call, u64 ticks
 {
 }
 
+static enum fkt_call_held no_record_held(const struct fkt_call *call, u64 ticks, unsigned long body,
+					 const struct fkt_call_task *task)
+{
+	return FKT_CALL_DONE;
+}
+
 static bool trace_none(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
 {
 	return false;
@@ -84,6 +91,7 @@ static bool trace_none(const u64 *arguments, u64 *kept, unsigned long body, unsi
 
 DEFINE_STATIC_CALL_NULL(fkt_calls_record, no_record);
 DEFINE_STATIC_CALL_NULL(fkt_calls_record_kept, no_record_kept);
+DEFINE_STATIC_CALL(fkt_calls_record_held, no_record_held);
 DEFINE_STATIC_CALL(fkt_calls_ask, trace_none);
 
 /* These are called by trampoline.S: a static call must be in C, or 6.1 crashes when it loads the module. */
@@ -101,6 +109,16 @@ void fkt_calls_returned_task(const struct fkt_call *call, u64 ticks, unsigned lo
 			     const struct fkt_call_task *task)
 {
 	static_call_cond(fkt_calls_record_kept)(call, ticks, body, kept, fkt_tasks_known(task));
+}
+
+void fkt_calls_returned_held(const struct fkt_call *call, u64 ticks, unsigned long body)
+{
+	const struct fkt_call_task *task = fkt_tasks_known(fkt_call_task_behind(call));
+
+	if (static_call(fkt_calls_record_held)(call, ticks, body, task) == FKT_CALL_HOLD)
+		fkt_calls_hold(call, ticks, body);
+	else if (task)
+		fkt_held_end(task);
 }
 
 bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
@@ -252,6 +270,8 @@ static void set_user(const struct fkt_calls_plan *plan)
 {
 	static_call_update(fkt_calls_record, plan->record);
 	static_call_update(fkt_calls_record_kept, plan->record_kept);
+	if (plan->record_held)
+		static_call_update(fkt_calls_record_held, plan->record_held);
 	if (plan->ask)
 		static_call_update(fkt_calls_ask, plan->ask);
 	set_shortest(plan);
@@ -289,8 +309,10 @@ EXPORT_SYMBOL_GPL(fkt_calls_totals);
 static void forget_user(void)
 {
 	set_all_shortest(FOR_EVER);
+	fkt_held_stop();
 	wait_for_trampoline();
 	static_call_update(fkt_calls_ask, trace_none);
+	static_call_update(fkt_calls_record_held, no_record_held);
 	static_call_update(fkt_calls_record_kept, NULL);
 	static_call_update(fkt_calls_record, NULL);
 }
@@ -298,9 +320,20 @@ static void forget_user(void)
 /* Begins to count what frames of the plan need of each task. Called before the first of its functions is traced. */
 static int begin_tasks(const struct fkt_calls_plan *plan)
 {
-	if (!plan->frames[FKT_CALLS_TASK].count && !plan->frames[FKT_CALLS_TASK_MANY].count)
+	const bool holds = plan->frames[FKT_CALLS_HELD].count || plan->frames[FKT_CALLS_HELD_BRIEF].count;
+	int err;
+
+	if (!holds && !plan->frames[FKT_CALLS_TASK].count && !plan->frames[FKT_CALLS_TASK_MANY].count)
 		return 0;
-	return fkt_tasks_begin(plan->threads);
+	err = fkt_tasks_begin(plan->threads);
+	return err || !holds ? err : fkt_held_begin(&plan->keep, plan->threads);
+}
+
+/* No function is traced any more, and no code of this module runs for one. */
+static void end_tasks(void)
+{
+	fkt_tasks_end();
+	fkt_held_end_all();
 }
 
 static int begin(const struct fkt_calls_plan *plan)
@@ -317,7 +350,7 @@ static int begin(const struct fkt_calls_plan *plan)
 		goto err_free;
 	err = begin_tasks(plan);
 	if (err)
-		goto err_let_go;
+		goto err_end;
 	at_begin = sum_totals();
 	at_end = at_begin;
 	set_user(plan);
@@ -329,8 +362,8 @@ static int begin(const struct fkt_calls_plan *plan)
 
 err_forget:
 	forget_user();
-	fkt_tasks_end();
-err_let_go:
+err_end:
+	end_tasks();
 	let_go();
 err_free:
 	fkt_plan_free();
@@ -365,7 +398,7 @@ void fkt_calls_end(void)
 		/* Before forget_user(), which makes every call too short. */
 		at_end = sum_totals();
 		forget_user();
-		fkt_tasks_end();
+		end_tasks();
 		fkt_plan_free();
 		is_used = false;
 		wait_seconds = 1;

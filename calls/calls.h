@@ -66,6 +66,12 @@ static inline u64 fkt_call_on_cpu(const struct fkt_call_task *task, u64 ticks)
 	return on > ticks ? 0 : on;
 }
 
+/* The task's words of a call in a frame that has them and keeps no others (trampoline.S). */
+static inline const struct fkt_call_task *fkt_call_task_behind(const struct fkt_call *call)
+{
+	return (const struct fkt_call_task *)(call + 1);
+}
+
 /* ... in a frame that keeps nothing. */
 struct fkt_plain_call {
 	struct fkt_call call;
@@ -105,6 +111,36 @@ typedef bool (*fkt_call_ask_fn)(const u64 *arguments, u64 *kept, unsigned long b
  */
 typedef void (*fkt_call_kept_fn)(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
 				 const struct fkt_call_task *task);
+/* What becomes of a call in a frame whose calls may be held. */
+enum fkt_call_held {
+	FKT_CALL_DONE, /* it was recorded, or is not of interest */
+	FKT_CALL_HOLD, /* it was dropped, and is held */
+};
+/*
+ * A call in FKT_CALLS_HELD or FKT_CALLS_HELD_BRIEF returns. task: as above. If it is recorded, what it has called is
+ * taken first, with fkt_calls_take_held().
+ */
+typedef enum fkt_call_held (*fkt_call_held_fn)(const struct fkt_call *call, u64 ticks, unsigned long body,
+					       const struct fkt_call_task *task);
+
+/* A call that was held, and whose caller is recorded. */
+struct fkt_held_call {
+	u64 entry; /* as in struct fkt_call */
+	u64 ticks; /* its duration */
+	u32 body; /* low half of the address of its function's body */
+	u32 depth; /* fkt_call_depth() */
+};
+
+typedef void (*fkt_take_held_fn)(const struct fkt_held_call *held, void *context);
+
+/* Which calls are held, and which of them a recorded call brings along. */
+struct fkt_calls_keep {
+	u64 shortest; /* ticks: shorter ones are not held */
+	u32 levels; /* below the recorded call, at most; 0: all */
+	u32 percent; /* of its duration, at least; 0: all */
+	u32 deepest; /* fkt_call_depth(), at most; 0: all */
+	bool in_task, in_interrupt; /* where they are held; neither: nothing is held */
+};
 
 struct fkt_calls_plan {
 	struct {
@@ -117,11 +153,13 @@ struct fkt_calls_plan {
 	/* for the others; NULL if there are none; of FKT_CALLS_TASK, only the second */
 	fkt_call_ask_fn ask;
 	fkt_call_kept_fn record_kept;
+	fkt_call_held_fn record_held; /* for functions in frames[FKT_CALLS_HELD] and frames[FKT_CALLS_HELD_BRIEF] */
 	/*
-	 * Of FKT_CALLS_TASK and FKT_CALLS_TASK_MANY: threads with lower numbers are known. Of the plans that are armed
-	 * one after the other, that of the first with such functions.
+	 * Of frames with a struct fkt_call_task: threads with lower numbers are known. Of the plans that are armed one
+	 * after the other, these two are those of the first with such functions.
 	 */
 	u32 threads;
+	struct fkt_calls_keep keep;
 };
 
 /* Calls of all functions that were traced and not recorded. */
@@ -138,5 +176,7 @@ void fkt_calls_disarm(const struct fkt_calls_plan *plan);
 void fkt_calls_set_shortest(u64 ticks);
 void fkt_calls_totals(struct fkt_calls_totals *totals);
 unsigned long fkt_calls_in_flight(void);
+u64 fkt_calls_take_held(const struct fkt_call *call, u64 ticks, const struct fkt_call_task *task,
+			fkt_take_held_fn take, void *context);
 
 #endif /* FKT_CALLS_H */

@@ -14,7 +14,10 @@
 #define FKT_CALLS_BRIEF 4 /* as FKT_CALLS_PLAIN, for functions with a smaller shortest duration */
 #define FKT_CALLS_TASK 5 /* as FKT_CALLS_PLAIN, with a struct fkt_call_task (calls.h) */
 #define FKT_CALLS_TASK_MANY 6 /* as FKT_CALLS_MANY, with a struct fkt_call_task */
-#define FKT_CALLS_FRAMES 7
+/* As FKT_CALLS_TASK; calls that are not recorded are held (held.c), so that a slow caller brings them along. */
+#define FKT_CALLS_HELD 7
+#define FKT_CALLS_HELD_BRIEF 8 /* the same, for functions with a smaller shortest duration */
+#define FKT_CALLS_FRAMES 9
 
 #define FKT_CALLS_FEW_WORDS 3
 #define FKT_CALLS_SOME_WORDS 9

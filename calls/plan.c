@@ -33,6 +33,8 @@ static const struct {
 	[FKT_CALLS_MANY] = { fkt_calls_enter_many, fkt_calls_return_many },
 	[FKT_CALLS_BRIEF] = { fkt_calls_enter_brief, fkt_calls_return_brief },
 	[FKT_CALLS_TASK] = { fkt_calls_enter_task, fkt_calls_return_task },
+	[FKT_CALLS_HELD] = { fkt_calls_enter_held, fkt_calls_return_held },
+	[FKT_CALLS_HELD_BRIEF] = { fkt_calls_enter_held_brief, fkt_calls_return_held_brief },
 	[FKT_CALLS_TASK_MANY] = { fkt_calls_enter_task_many, fkt_calls_return_task_many },
 };
 

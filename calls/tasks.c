@@ -18,6 +18,7 @@
 #include <trace/events/task.h>
 
 #include "calls.h"
+#include "held.h"
 #include "tasks.h"
 #include "trampoline.h"
 
@@ -29,6 +30,10 @@ DEFINE_PER_CPU(u64, fkt_calls_off);
 /* In how many traced calls the CPU's task is; from bit FKT_CALLS_DEPTH_BITS on `period`. */
 DEFINE_PER_CPU(u64, fkt_calls_depth);
 
+/*
+ * From bit FKT_CALLS_DEPTH_BITS on `period`, for tests of a frame's depth: fkt_tasks_known(). Below it 0.
+ */
+u64 fkt_tasks_mark;
 /*
  * Incremented at each begin and each end. A frame has the period in which its call began: if that is another one than
  * when the call returns, trampoline.S does not restore the frame's depth, and fkt_tasks_known() returns NULL. 0: before
@@ -74,6 +79,7 @@ static void on_switch(void *unused, bool preempt, struct task_struct *prev, stru
 	this_cpu_write(fkt_calls_off, word ? now - (*word & ON_CPU_MASK) : 0);
 	this_cpu_write(fkt_calls_depth,
 		       word ? (u64)period << FKT_CALLS_DEPTH_BITS | *word >> FKT_CALLS_ON_CPU_BITS : 0);
+	fkt_held_switch(prev, next, depth >> FKT_CALLS_DEPTH_BITS == period && (u32)depth);
 }
 
 /* Called in the parent before the new thread runs. Clears what an earlier thread with this number has left. */
@@ -83,6 +89,7 @@ static void on_newtask(void *unused, struct task_struct *task, unsigned long clo
 
 	if (word)
 		*word = 0;
+	fkt_held_newtask(task);
 }
 
 /* Fails to compile if a probe's type does not match this kernel's tracepoint. */
@@ -131,6 +138,7 @@ static void free_words(void)
 static void next_period(void)
 {
 	WRITE_ONCE(period, period + 1 ?: 1);
+	WRITE_ONCE(fkt_tasks_mark, (u64)period << FKT_CALLS_DEPTH_BITS);
 }
 
 /* Begins with depth 0 on each CPU. The ticks may have any value: only differences are used. */
@@ -151,7 +159,7 @@ static void begin_period(void)
 
 /*
  * Begins to count, for threads with lower numbers than `threads`; does nothing if it has begun. Caller must trace no
- * function in frames FKT_CALLS_TASK or FKT_CALLS_TASK_MANY yet. Returns 0, -EINVAL if `threads` is 0, -ENOENT if the
+ * function in frames with a struct fkt_call_task yet. Returns 0, -EINVAL if `threads` is 0, -ENOENT if the
  * kernel does not have the tracepoints, or -ENOMEM.
  */
 int fkt_tasks_begin(u32 threads)
@@ -179,7 +187,7 @@ int fkt_tasks_begin(u32 threads)
 	return 0;
 }
 
-/* Caller must trace no function in frames FKT_CALLS_TASK or FKT_CALLS_TASK_MANY any more. */
+/* Caller must trace no function in frames with a struct fkt_call_task any more. */
 void fkt_tasks_end(void)
 {
 	if (!words)

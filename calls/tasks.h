@@ -10,6 +10,8 @@
 struct tracepoint;
 struct fkt_call_task;
 
+extern u64 fkt_tasks_mark;
+
 void fkt_tasks_match(struct tracepoint *tracepoint);
 int fkt_tasks_begin(u32 threads);
 void fkt_tasks_end(void);

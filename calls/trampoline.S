@@ -140,8 +140,11 @@
 	RET
 .endm
 
-/* suffix: follows fkt_calls_enter and fkt_calls_return in the names of this kind. */
-.macro PLAIN_FRAME suffix, kind, task
+/*
+ * suffix: follows fkt_calls_enter and fkt_calls_return in the names of this kind. held: 1: its calls are held; needs
+ * `task`.
+ */
+.macro PLAIN_FRAME suffix, kind, task, held=0
 SYM_CODE_START(fkt_calls_enter\suffix)
 	UNWIND_HINT_FUNC
 	ENDBR
@@ -150,11 +153,31 @@ SYM_INNER_LABEL(fkt_calls_return\suffix, SYM_L_GLOBAL)
 	CALLER_AT (24+FKT_CALLS_TASK_BYTES*\task)
 	ANNOTATE_NOENDBR
 	MEASURE .Lrecord\@, \kind, \task
+	.if \held
+	/* The outermost call, at depth 0, ends what is held of its task, however short it was. */
+	cmpq	fkt_calls_held_shortest(%rip), %rsi
+	jae	.Lhold\@
+	cmpl	$0, 32(%rsp)
+	je	.Lhold\@
+.Lleave\@:
+	.endif
 	LEAVE (FKT_CALLS_TASK_BYTES*\task), \task
+	.if \held
+.Lhold\@:
+	CALLER_AT (40+FKT_CALLS_TASK_BYTES)
+	movq	%rsp, %rdi
+	movq	24 + FKT_CALLS_TASK_BYTES(%rsp), %rdx
+	call	fkt_calls_hold
+	jmp	.Lleave\@
+	.endif
 .Lrecord\@:
 	CALLER_AT (40+FKT_CALLS_TASK_BYTES*\task)
 	movq	%rsp, %rdi
-	.if \task
+	.if \held
+	movq	%rcx, 24(%rsp)
+	movq	24 + FKT_CALLS_TASK_BYTES(%rsp), %rdx
+	call	fkt_calls_returned_held
+	.elseif \task
 	leaq	24(%rsp), %r8
 	movq	%rcx, (%r8)
 	movq	24 + FKT_CALLS_TASK_BYTES(%rsp), %rdx
@@ -170,6 +193,8 @@ SYM_CODE_END(fkt_calls_enter\suffix)
 	PLAIN_FRAME "", FKT_CALLS_PLAIN, 0
 	PLAIN_FRAME _brief, FKT_CALLS_BRIEF, 0
 	PLAIN_FRAME _task, FKT_CALLS_TASK, 1
+	PLAIN_FRAME _held, FKT_CALLS_HELD, 1, 1
+	PLAIN_FRAME _held_brief, FKT_CALLS_HELD_BRIEF, 1, 1
 
 /*
  * The variants that ask first, with the arguments (fkt_calls_entered()). A call that is not traced goes on to the body

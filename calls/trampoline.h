@@ -20,15 +20,22 @@ void fkt_calls_enter_brief(void);
 void fkt_calls_return_brief(void);
 void fkt_calls_enter_task(void);
 void fkt_calls_return_task(void);
+void fkt_calls_enter_held(void);
+void fkt_calls_return_held(void);
+void fkt_calls_enter_held_brief(void);
+void fkt_calls_return_held_brief(void);
 void fkt_calls_enter_task_many(void);
 void fkt_calls_return_task_many(void);
 
-/* Called by trampoline.S in any context, NMI included: fkt_call_fn and the other two of calls.h. */
+/* Called by trampoline.S in any context, NMI included: fkt_call_fn and the others of calls.h. */
 void fkt_calls_returned(const struct fkt_plain_call *plain, u64 ticks);
 bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room);
 void fkt_calls_returned_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept);
 void fkt_calls_returned_task(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
 			     const struct fkt_call_task *task);
+/* The call has a struct fkt_call_task behind it (fkt_call_task_behind()). */
+void fkt_calls_returned_held(const struct fkt_call *call, u64 ticks, unsigned long body);
+void fkt_calls_hold(const struct fkt_call *call, u64 ticks, unsigned long body);
 
 /* Of the task that runs on the CPU (tasks.c). */
 DECLARE_PER_CPU(u64, fkt_calls_off);

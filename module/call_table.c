@@ -328,6 +328,8 @@ static unsigned int frame_of(const struct fkt_call_table *table, const struct fk
 {
 	const struct fkt_program *entry = table->programs[called->program].entry;
 
+	if (table->keep.where)
+		return shortest_of(called, n) < minima->below ? FKT_CALLS_HELD_BRIEF : FKT_CALLS_HELD;
 	if (table->counts_depth || is_of_task(table, called, n))
 		return entry->insns ? FKT_CALLS_TASK_MANY : FKT_CALLS_TASK;
 	if (!entry->insns)
@@ -406,6 +408,15 @@ static int check_function(const struct fkt_called *called, const struct fkt_call
 	return before && before->function >= called->function ? -EINVAL : 0;
 }
 
+/* Whether calls of the function can be written when a caller of theirs is recorded. */
+static bool may_be_kept(const struct fkt_call_table *table, const struct fkt_called *called)
+{
+	const struct fkt_call_programs *programs = &table->programs[called->program];
+
+	return !programs->entry->insns && !programs->exit->words &&
+	       !(called->how & (FKT_CALLED_BY_PROBE | FKT_CALLED_EXIT));
+}
+
 static int get_functions(struct fkt_call_table *table, const struct fkt_calls *calls, enum fkt_call_form form,
 			 const struct fkt_instrument_table *instruments)
 {
@@ -428,6 +439,8 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 		err = check_function(&called[i], i ? &called[i - 1] : NULL, calls, instruments, form);
 		/* A return probe does not know the task's words. */
 		if (!err && called[i].how & FKT_CALLED_BY_PROBE && table->programs[called[i].program].of_task)
+			err = -EINVAL;
+		if (!err && table->keep.where && !may_be_kept(table, &called[i]))
 			err = -EINVAL;
 		if (!err)
 			err = add_function(table, &called[i], &instruments->slots[called[i].instrument], form);
@@ -454,6 +467,23 @@ const struct fkt_call_slot *fkt_call_search(const struct fkt_call_table *table, 
 	return &table->slots[at];
 }
 
+static int get_keep(struct fkt_call_table *table, const struct fkt_keep *keep)
+{
+	const bool is_nothing = !memchr_inv(keep, 0, sizeof(*keep));
+
+	table->keep = *keep;
+	if (!keep->where || !table->threads || keep->where & ~(FKT_KEEP_IN_TASK | FKT_KEEP_IN_INTERRUPT) ||
+	    keep->percent > 100)
+		return is_nothing ? 0 : -EINVAL;
+	return 0;
+}
+
+/* Returns false if the exchange would change what is kept, which is decided with the first functions. */
+bool fkt_call_table_same_keep(const struct fkt_call_table *table, const struct fkt_call_table *before)
+{
+	return !table->count || !before->count || !memcmp(&table->keep, &before->keep, sizeof(table->keep));
+}
+
 static int fill(struct fkt_call_table *table, const struct fkt_calls *calls, enum fkt_call_form form,
 		const struct fkt_instrument_table *instruments)
 {
@@ -462,7 +492,8 @@ static int fill(struct fkt_call_table *table, const struct fkt_calls *calls, enu
 	if (calls->threads > (form == FKT_FORM_CALL ? FKT_TASK_FLAGS_MOST : 0))
 		return -EINVAL;
 	table->threads = calls->threads;
-	err = get_programs(table, calls, form) ?: get_functions(table, calls, form, instruments);
+	err = get_keep(table, &calls->keep) ?: get_programs(table, calls, form) ?:
+	      get_functions(table, calls, form, instruments);
 	return err || form != FKT_FORM_CALL ? err : fkt_call_quick_make(table);
 }
 

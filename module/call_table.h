@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 
+#include <fkt/call_place.h>
 #include <fkt/wire.h>
 
 #include "../calls/frames.h"
@@ -76,7 +77,9 @@ struct fkt_call_table {
 	u32 program_count;
 	/* FKT_CALL_DEPTH is asked for: all functions that are called through have frames that count it. */
 	bool counts_depth;
-	u32 threads; /* as in struct fkt_calls */
+	/* as in struct fkt_calls */
+	u32 threads;
+	struct fkt_keep keep;
 };
 
 /* What is seen of the functions. */
@@ -89,6 +92,7 @@ enum fkt_call_form {
 struct fkt_call_table *fkt_call_table_get(u64 user, enum fkt_call_form form,
 					  const struct fkt_instrument_table *instruments);
 struct fkt_call_table *fkt_call_table_make(void);
+bool fkt_call_table_same_keep(const struct fkt_call_table *table, const struct fkt_call_table *before);
 bool fkt_call_table_same_probes(const struct fkt_call_table *table, const struct fkt_call_table *before);
 int fkt_call_table_add_gone(struct fkt_call_table *table, const struct fkt_call_table *before,
 			    const struct fkt_instrument_slot *instruments,

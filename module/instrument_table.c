@@ -206,6 +206,8 @@ int fkt_instrument_table_follows(struct fkt_instrument_table *table, const struc
 			return -EINVAL;
 	if (!before->calls)
 		return 0;
+	if (table->calls && !fkt_call_table_same_keep(table->calls, before->calls))
+		return -EOPNOTSUPP;
 	if (before->calls->by_probe && table->calls && table->calls->by_probe &&
 	    !fkt_call_table_same_probes(table->calls, before->calls))
 		return -EOPNOTSUPP;

@@ -15,6 +15,7 @@
 
 #include "../calls/calls.h"
 #include "actions.h"
+#include "call_children.h"
 #include "call_context.h"
 #include "call_quick.h"
 #include "call_table.h"
@@ -124,7 +125,16 @@ struct returned {
 	const struct fkt_call_task *task; /* NULL: it is not known */
 	/* on the stack: the caller's frames are above this address, those of the call and of the probe are not */
 	const void *frames;
+	/* if its frame is one whose calls are held: is set to FKT_CALL_HOLD if it was not recorded; else NULL */
+	enum fkt_call_held *held;
 };
+
+/* Called before the call's own event is written: first come those of the calls that it brings along. */
+static __always_inline void bring_along(const struct fkt_instrument_slot *instrument, const struct returned *call)
+{
+	if (unlikely(call->held) && call->task)
+		fkt_call_children(instrument, call->call, call->ticks, call->task);
+}
 
 /* A call whose programs ask for its task, which is not known. */
 static enum fkt_fate without_task(const struct returned *call)
@@ -164,6 +174,7 @@ static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fk
 		return fkt_act(slot->instrument, emitted.words, emitted.used);
 	if (!fkt_event_begin(slot->instrument))
 		return FKT_FATE_MISSED + FKT_MISSED_NESTED;
+	bring_along(slot->instrument, call);
 	if (asked->exits)
 		fkt_call_write_exit(number, scratch->words + FKT_CALL_VALUES_LONG_HEAD, emitted.used,
 				    is_cut || emitted.cut);
@@ -187,6 +198,8 @@ static noinline void record_asked(const struct fkt_call_slot *slot, const struct
 		fate = ask_again(slot, asked, call, kept, is_cut, scratch);
 	fkt_scratch_put();
 	fkt_count_hit(slot->instrument, fate);
+	if (call->held && fate == FKT_FATE_DROPPED && fkt_writes_hits(slot->instrument))
+		*call->held = FKT_CALL_HOLD;
 }
 
 /*
@@ -223,6 +236,7 @@ static __always_inline void record_hit(const struct fkt_call_table *table, const
 	} else if (slot->number & FKT_CALL_ACTS) {
 		fkt_act_on(slot->instrument);
 	} else {
+		bring_along(slot->instrument, call);
 		fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
 		fkt_call_write(slot->number & FKT_ARG_MASK, call->begin, call->ticks);
 	}
@@ -341,6 +355,21 @@ static void record_kept(const struct fkt_call *call, u64 ticks, unsigned long bo
 	preempt_enable_notrace();
 }
 
+/* fkt_call_held_fn */
+static enum fkt_call_held record_held(const struct fkt_call *call, u64 ticks, unsigned long body,
+				      const struct fkt_call_task *task)
+{
+	enum fkt_call_held held = FKT_CALL_DONE;
+
+	preempt_disable_notrace();
+	record_any(&(struct returned){
+		.call = call, .body = body, .begin = fkt_call_began(call, ticks), .ticks = ticks, .task = task,
+		.frames = call, .held = &held,
+	});
+	preempt_enable_notrace();
+	return held;
+}
+
 /* ---- functions with a return probe; called by it with preemption disabled ---- */
 
 /* Whether hits of one of the function's instruments are seen here and now. */
@@ -399,4 +428,5 @@ void fkt_call_probes_give(struct fkt_calls_plan *plan)
 	plan->record = record;
 	plan->ask = ask;
 	plan->record_kept = record_kept;
+	plan->record_held = record_held;
 }

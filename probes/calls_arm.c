@@ -47,11 +47,14 @@ static void put_tracer(void)
 		symbol_put(fkt_calls_end);
 	if (calls.totals)
 		symbol_put(fkt_calls_totals);
+	if (fkt_call_probes.take_held)
+		symbol_put(fkt_calls_take_held);
 	calls.begin = NULL;
 	calls.arm = NULL;
 	calls.disarm = NULL;
 	calls.end = NULL;
 	calls.totals = NULL;
+	fkt_call_probes.take_held = NULL;
 }
 
 /*
@@ -78,6 +81,8 @@ static int get_tracer(void)
 	if (calls.end)
 		calls.totals = symbol_get(fkt_calls_totals);
 	if (calls.totals)
+		fkt_call_probes.take_held = symbol_get(fkt_calls_take_held);
+	if (fkt_call_probes.take_held)
 		return 0;
 	put_tracer();
 	return -ENOPKG;
@@ -102,6 +107,14 @@ static void get_totals(struct fkt_calls_totals *totals)
 	totals->too_short += sum_of(&fkt_call_too_short) - too_short_before;
 }
 
+static struct fkt_calls_keep keep_of(const struct fkt_keep *keep)
+{
+	return (struct fkt_calls_keep){
+		.shortest = keep->shortest, .levels = keep->levels, .percent = keep->percent, .deepest = keep->deepest,
+		.in_task = keep->where & FKT_KEEP_IN_TASK, .in_interrupt = keep->where & FKT_KEEP_IN_INTERRUPT,
+	};
+}
+
 /* table: may be NULL. The plan refers to it. */
 static struct fkt_calls_plan plan_of(const struct fkt_call_table *table)
 {
@@ -109,6 +122,8 @@ static struct fkt_calls_plan plan_of(const struct fkt_call_table *table)
 	unsigned long *functions = table ? table->functions : NULL;
 	unsigned int frame;
 
+	if (table)
+		plan.keep = keep_of(&table->keep);
 	fkt_call_probes_give(&plan);
 	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++) {
 		plan.frames[frame].shortest = table ? table->shortest[frame] : U64_MAX;

@@ -6,12 +6,12 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
-struct fkt_calls_plan;
+#include "../calls/calls.h"
 
 #define FKT_CALL_PROBES_CUT 1ULL
 
 /*
- * Changed under the recording's lock. The probes read it without a lock: the first two are set before the first
+ * Changed under the recording's lock. The probes read it without a lock: all but the last are set before the first
  * function is traced.
  */
 extern struct fkt_call_probes {
@@ -22,6 +22,9 @@ extern struct fkt_call_probes {
 	 */
 	u64 mark;
 	u64 since; /* TSC before the first of its calls */
+	/* fkt_calls_take_held(); NULL: no function is called through */
+	u64 (*take_held)(const struct fkt_call *call, u64 ticks, const struct fkt_call_task *task,
+			 fkt_take_held_fn take, void *context);
 	/* A table is being exchanged: functions may be traced that are not in the one in force. */
 	bool is_changing;
 } fkt_call_probes;

@@ -75,6 +75,10 @@ std::string explain_kft(const KftPlan& plan) {
   for (const std::string& instrument : plan.instruments) {
     command += " \\\n    -i " + shell_word(instrument);
   }
+  if (plan.keep) {
+    const std::string rule = plan.keep->text();
+    command += " \\\n    --keep-children" + (rule.empty() ? "" : '=' + rule);
+  }
   if (plan.lasts) command += " \\\n    --duration " + std::to_string(plan.lasts->count()) + "ns";
   if (plan.overwrites) command += " \\\n    --when-full=overwrite";
   return text + "\nas instruments: " + command + '\n';
@@ -93,6 +97,7 @@ Status add_kft(const KftPlan& plan, Request& request) {
   }
   if (plan.lasts) request.duration_ns = static_cast<std::uint64_t>(plan.lasts->count());
   request.begins_at = plan.begins_at;
+  request.keep_children = plan.keep;
   if (plan.overwrites) request.when_full = Request::WhenFull::overwrite;
   if (plan.most_calls && !plan.overwrites) request.most_calls = plan.most_calls;
   return Done{};

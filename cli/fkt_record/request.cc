@@ -65,6 +65,9 @@ void add_options(Options& options) {
       "also kernel functions, tracepoints, instructions: call:vfs_*, 'call:ext4:* if duration > "
       "1ms "
       "&& ret < 0', fn:vfs_*:entry, tp:block:*, at:vfs_read+0; can be given several times")(
+      "keep-children", cli::optional_value("[N|P%]", ""),
+      "of the calls that -i records, also record the calls in them, whatever their duration: all, "
+      "to N calls deep, or with at least P% of the time; --keep-children=3, not --keep-children 3")(
       "kft", value("FILE"),
       "what a configuration of KFT says (fkt-kft(5)), in the place of -i; -k is then process")(
       "explain",
@@ -318,7 +321,18 @@ Status read_kft(const Options& options, Request& r) {
   return add_kft(*plan, r);
 }
 
+Status read_keep(const Options& options, Request& r) {
+  if (!options.has("keep-children")) return Done{};
+  if (!options.has("instrument")) return usage("--keep-children: only with -i");
+  const Result<KeepChildren> keep = KeepChildren::parse(options.text("keep-children"));
+  if (!keep) return usage("--keep-children: " + keep.error().message);
+  r.keep_children = *keep;
+  return Done{};
+}
+
 Status read_instruments(const Options& options, Request& r) {
+  const Status keep = read_keep(options, r);
+  if (!keep) return keep;
   for (const std::string& text : options.texts("instrument")) {
     Result<Instrument> instrument = Instrument::parse(text);
     if (!instrument) return usage("-i \"" + text + "\": " + instrument.error().message);

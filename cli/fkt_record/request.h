@@ -16,6 +16,7 @@
 #include "cli/fkt_record/user/program_functions.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
+#include "lib/instrument/keep_children.h"
 #include "lib/query/expression.h"
 #include "lib/remote/address.h"
 
@@ -42,6 +43,8 @@ struct Request {
   bool pairs = true;                    // store begin and end in one word if no event is between
   std::optional<std::uint64_t> size;    // bytes of pages; nothing: until the output is full
   std::optional<std::uint64_t> duration_ns;
+  // What recorded calls bring along; nothing: no other calls.
+  std::optional<KeepChildren> keep_children;
   std::optional<std::uint64_t> most_calls;  // recorded by instruments, at which it ends
   // Time since the machine's start (CLOCK_MONOTONIC) before which nothing begins.
   std::optional<std::chrono::nanoseconds> begins_at;

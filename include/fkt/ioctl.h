@@ -26,6 +26,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+#include <fkt/call_place.h>
 #include <fkt/handler.h>
 #include <fkt/user_place.h>
 
@@ -34,7 +35,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 22
+#define FKT_ABI_VERSION 23
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -188,55 +189,6 @@ struct fkt_exchange {
 #define FKT_DEFINE_BYTES 3584
 #define FKT_DEFINE_MOST (1U << 24)
 
-/* A function whose calls, exits or entries are hits of an instrument, or an instruction. */
-struct fkt_called {
-	__u64 function; /* its address, as in kallsyms */
-	/* ticks: shorter calls are dropped before the programs are asked; 0 unless it is of whole calls and exits */
-	__u64 shortest;
-	__u32 number; /* in its events; below 1 << FKT_ARG_BITS */
-	__u16 program; /* which pair of fkt_calls.programs decides and fetches values */
-	__u16 instrument; /* index */
-	/* FKT_CALLED_*; in fkt_instruments.entries FKT_CALLED_MORE or 0, in fkt_instruments.instructions 0 */
-	__u32 how;
-	__u32 pad;
-};
-
-/*
- * By a return probe of the kernel (kretprobe, fprobe), because the function cannot be called through. It may have
- * arguments on the stack. At most FKT_RETURN_PROBES_MOST.
- */
-#define FKT_CALLED_BY_PROBE 0x1
-#define FKT_CALLED_EXIT 0x2 /* the event is the function's exit, without begin and duration */
-/*
- * A further instrument on the function of the one before, for calls and entries: its hits come after those of that one.
- * Of calls, the first programs of all of them have no instructions. A function has at most FKT_CALLED_MORE_MOST.
- */
-#define FKT_CALLED_MORE 0x4
-#define FKT_CALLED_MORE_MOST 15
-
-/*
- * Of fkt_instruments.entries, only the first program of a pair runs, and emits the words of the event (call_hit.h);
- * the second one has no instructions. The same holds for fkt_instruments.instructions, whose
- * "functions" are addresses of instructions; their numbers are below FKT_INSTRUCTIONS_MOST.
- */
-struct fkt_calls {
-	__u64 functions; /* user pointer to struct fkt_called[count], ascending by address (but FKT_CALLED_MORE) */
-	__u64 programs; /* user pointer to pairs of programs, for entry and return (call_hit.h), one behind the other */
-	__u32 count; /* 1 to FKT_CALLS_MOST */
-	__u32 program_bytes; /* of all programs; at most FKT_CALLS_PROGRAM_BYTES */
-	__u32 program_count; /* pairs */
-	/*
-	 * Of threads with lower numbers FKT_CALL_CPUTIME and FKT_CALL_DEPTH are known; at most FKT_TASK_FLAGS_MOST; 0:
-	 * no program asks for them. Only the first table of the recording that has a number here says how many.
-	 */
-	__u32 threads;
-};
-
-#define FKT_CALLS_MOST (1U << 17)
-#define FKT_RETURN_PROBES_MOST 512
-#define FKT_INSTRUCTIONS_MOST 512
-#define FKT_CALLS_PROGRAM_BYTES (1U << 22)
-
 #define FKT_POINTS_MOST (1U << 13)
 #define FKT_POINT_NAME_BYTES 64
 #define FKT_POINT_ARGUMENTS 12
@@ -297,6 +249,7 @@ enum fkt_missed {
 	FKT_MISSED_ENTRY = 8,
 	/* a user program's call that never returns: left by longjmp(3) or an exception, or ended with the program */
 	FKT_MISSED_RETURN = 9,
+	FKT_MISSED_HELD = 10, /* a call that a recorded call should have brought along (fkt_keep) */
 };
 
 #define FKT_MISSED_REASONS 12 /* room for more of them */

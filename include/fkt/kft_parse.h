@@ -126,7 +126,7 @@ static inline int fkt_kft_is(const struct fkt_kft_parser *p, const struct fkt_kf
 static inline int fkt_kft_is_statement(const struct fkt_kft_parser *p, const struct fkt_kft_word *word)
 {
 	static const char *const words[] = { "trigger", "filter", "watch", "logentries", "autorepeat", "overwrite",
-					     "untimed", "prime", "new", "begin", "end" };
+					     "untimed", "prime", "keep", "new", "begin", "end" };
 	__u32 i;
 
 	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
@@ -401,26 +401,26 @@ static inline int fkt_kft_take_mintime(struct fkt_kft_parser *p, const struct fk
 	return 1;
 }
 
-/* `keep children`, to a depth, or with a share of the time. */
+/* `keep children`, to a depth, with a share of the time, or both. */
 static inline int fkt_kft_take_keep(struct fkt_kft_parser *p)
 {
 	const struct fkt_kft_word children = fkt_kft_take(p);
-	struct fkt_kft_word word, rest;
-	__u64 number;
-	__u32 digits;
+	struct fkt_kft_word word;
 
 	if (!fkt_kft_is(p, &children, "children"))
 		return fkt_kft_wrong(p, &children, " where \"children\" should stand");
-	word = fkt_kft_peek(p, 1);
-	if (!word.bytes || fkt_kft_is_statement(p, &word))
-		return 1;
-	digits = fkt_kft_digits(p, &word, 1000, &number);
-	rest = fkt_kft_behind(word, digits);
-	if (!digits || !number || (rest.bytes && (!fkt_kft_is(p, &rest, "%") || number > 100)))
-		return fkt_kft_wrong(p, &word, " where how many calls deep (3), or the least share of the time (10%), "
-					       "should stand");
-	*(rest.bytes ? &p->config->keep_percent : &p->config->keep_depth) = number;
-	p->at += word.bytes;
+	for (word = fkt_kft_peek(p, 1); word.bytes && !fkt_kft_is_statement(p, &word); word = fkt_kft_peek(p, 1)) {
+		__u64 number, *to;
+		const __u32 digits = fkt_kft_digits(p, &word, 1000, &number);
+		const struct fkt_kft_word rest = fkt_kft_behind(word, digits);
+
+		to = rest.bytes ? &p->config->keep_percent : &p->config->keep_depth;
+		if (!digits || !number || *to || (rest.bytes && (!fkt_kft_is(p, &rest, "%") || number > 100)))
+			return fkt_kft_wrong(p, &word, " where how many calls deep (3), or the least share of the time "
+						       "(10%), should stand");
+		*to = number;
+		p->at += word.bytes;
+	}
 	return 1;
 }
 
@@ -514,6 +514,8 @@ static inline int fkt_kft_take_statement(struct fkt_kft_parser *p, const struct 
 		return fkt_kft_take_watch(p);
 	if (fkt_kft_is(p, word, "prime"))
 		return fkt_kft_take_prime(p, word);
+	if (fkt_kft_is(p, word, "keep"))
+		return fkt_kft_once(p, FKT_KFT_KEEP, word) && fkt_kft_take_keep(p);
 	if (fkt_kft_is(p, word, "autorepeat"))
 		return fkt_kft_once(p, FKT_KFT_AUTOREPEAT, word);
 	if (fkt_kft_is(p, word, "overwrite"))
@@ -524,8 +526,8 @@ static inline int fkt_kft_take_statement(struct fkt_kft_parser *p, const struct 
 		return fkt_kft_once(p, FKT_KFT_LOGENTRIES, word) &&
 		       fkt_kft_number(p, 1000000000000ULL, &p->config->logentries,
 				      " where the number of entries should stand");
-	return fkt_kft_wrong(p, word, " where a statement should begin: trigger, filter, watch, logentries, "
-				      "autorepeat, overwrite, untimed, prime or end");
+	return fkt_kft_wrong(p, word, " where a statement should begin: trigger, filter, watch, keep, "
+				      "logentries, autorepeat, overwrite, untimed, prime or end");
 }
 
 /* ---- the whole ---- */

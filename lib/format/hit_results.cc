@@ -32,6 +32,7 @@ constexpr Reason kReasons[] = {
     {"thread", "their thread has no room for its flag, or they were in an interrupt"},
     {"entry", "returned, but their entry was not seen"},
     {"return", "never returned"},
+    {"held", "callees of recorded calls for which there was no room"},
 };
 
 Json json_of(const Hits& hits) {

@@ -348,7 +348,7 @@ class CallCompiler {
         builder.finish(is_user() ? fkt_user_return_rules(kept) : fkt_call_exit_rules(kept));
     if (!block) return block.error();
     made_.exit = std::move(*block);
-    made_.shortest = shortest();
+    made_.limits = limits();
     return Done{};
   }
 
@@ -486,22 +486,12 @@ class CallCompiler {
     return field;
   }
 
-  // The longest duration such that a test that must hold excludes all shorter ones.
-  std::uint64_t shortest() const {
-    std::uint64_t ticks = 0;
+  CallLimits limits() const {
+    CallLimits limits;
     for (const std::uint32_t part : at_exit_) {
-      if (!is_test(node(part))) continue;
-      const HitTest& test = tests_[part];
-      const bool wraps = test.range.first + test.range.span < test.range.first;
-      // Its time on the CPU is at most its duration.
-      const bool is_of_call = test.left.source == HitValue::Source::duration ||
-                              test.left.source == HitValue::Source::cputime;
-      if (test.kind != HitTest::Kind::range || !is_of_call || wraps) {
-        continue;
-      }
-      ticks = std::max(ticks, test.range.first);
+      if (is_test(node(part))) narrow(limits, tests_[part]);
     }
-    return ticks;
+    return limits;
   }
 
   const Instrument& instrument_;

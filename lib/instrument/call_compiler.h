@@ -24,6 +24,7 @@
 
 #include "lib/base/result.h"
 #include "lib/instrument/btf.h"
+#include "lib/instrument/call_limits.h"
 #include "lib/instrument/flag_names.h"
 #include "lib/instrument/instrument.h"
 #include "lib/instrument/point_record.h"
@@ -37,7 +38,7 @@ struct CallPrograms {
   ProgramBlock entry, exit;
   std::vector<RecordedField> fields;
   std::optional<MeasuredValue> measured;  // if the action is a histogram
-  std::uint64_t shortest = 0;             // ticks: the condition is false for all shorter calls
+  CallLimits limits;                      // of the condition
   bool asks_task = false;                 // cputime or depth are asked for
 };
 

@@ -86,12 +86,6 @@ class Planner {
 
   // What no instrument can do.
   Status refuse_impossible() const {
-    constexpr std::pair<fkt_kft_key, const char*> kImpossible[] = {
-        {FKT_KFT_KEEP, "what a slow call has called is not kept until it returns"},
-    };
-    for (const auto& [key, why] : kImpossible) {
-      if (says(key)) return cannot(key, why);
-    }
     if (config_->prime.moment > FKT_KFT_NEVER && config_->prime.moment != FKT_KFT_NOW) {
       return cannot(FKT_KFT_PRIME, "only \"prime\" alone can be done, which the start does");
     }
@@ -99,6 +93,14 @@ class Planner {
       return cannot(FKT_KFT_CALLER,
                     "\"untimed\" records entries, and that of the caller itself is "
                     "seen before it is known");
+    }
+    if (says(FKT_KFT_KEEP) && !is_timed()) {
+      return wrong(config_->said[FKT_KFT_KEEP],
+                   "keep children is for slow calls: write which they are (filter mintime)");
+    }
+    if (says(FKT_KFT_KEEP) && repeats()) {
+      return cannot(FKT_KFT_KEEP,
+                    "with \"autorepeat\" a call may be in a run, and what it has called not");
     }
     if (says(FKT_KFT_CPUTIME) && !is_timed()) {
       return wrong(config_->said[FKT_KFT_CPUTIME],
@@ -366,11 +368,26 @@ class Planner {
       alike.push_back(group.words);
     }
     explain(alike, last);
+    keep();
     if (!names_left_out.empty()) {
       plan_.explanation.push_back("not recorded is " + enumerate(names_left_out));
     }
     if (!words.empty()) plan_.explanation.push_back("all of that only " + enumerate(words));
     return Done{};
+  }
+
+  void keep() {
+    if (!says(FKT_KFT_KEEP)) return;
+    const auto levels = static_cast<std::uint32_t>(config_->keep_depth);
+    const auto percent = static_cast<std::uint32_t>(config_->keep_percent);
+    plan_.keep = KeepChildren{levels, percent};
+    std::string words =
+        "with each of them, however short they are, the calls of these functions "
+        "that it has made, directly or not";
+    if (levels != 0) words += ", to " + std::to_string(levels) + " calls below it";
+    if (percent != 0)
+      words += ", and that took at least " + std::to_string(percent) + "% of its time";
+    plan_.explanation.push_back(words);
   }
 
   void explain(std::vector<std::string>& functions, std::uint64_t mintime) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lib/base/result.h"
+#include "lib/instrument/keep_children.h"
 
 namespace fkt {
 
@@ -25,6 +26,8 @@ struct KftPlan {
   // It ends when so many calls are recorded; of a flight recorder: so many of the newest ones are
   // kept.
   std::optional<std::uint64_t> most_calls;
+  // Calls that recorded calls bring along; nothing: none.
+  std::optional<KeepChildren> keep;
   bool waits_for_hit = false;  // an instrument's action is start
   bool overwrites = false;     // it is a flight recorder
   // What it does, in plain words: a sentence each.

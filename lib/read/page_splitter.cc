@@ -40,6 +40,12 @@ MadeEvent made_begin(const CallEvent& type, const Event& event) {
   return made;
 }
 
+MadeEvent made_end(const CallEvent& type, const Event& event) {
+  MadeEvent made = made_begin(type, event);
+  made.id = type.id;
+  return made;
+}
+
 PageSplitter::Rules::Rules(Catalogue& catalogue) : table(catalogue), calls(catalogue) {
   if (calls.empty()) return;
   const SpanKinds kinds(catalogue);
@@ -139,6 +145,10 @@ bool PageSplitter::add_call(const CallEvent& type, Item& item) {
   if (!call.inside && !call.at_once) {
     outside_.push_back({item.call, item.pid, call.begin, call.end, type.number(event)});
   }
+  // It is known when it ended.
+  if (call.late_end && call.end - call.begin == call.duration) {
+    outside_.push_back({item.call, item.pid, call.begin, call.end, type.number(event), true});
+  }
   return true;
 }
 
@@ -207,6 +217,11 @@ bool PageSplitter::has_place(std::uint64_t clock, std::uint32_t pid,
 MadeEvent PageSplitter::begin_of(std::uint32_t number) const {
   const Call& call = calls_[number];
   return made_begin(*call.type, call.event);
+}
+
+MadeEvent PageSplitter::end_of(std::uint32_t number) const {
+  const Call& call = calls_[number];
+  return made_end(*call.type, call.event);
 }
 
 // Returns where a late begin goes: before the item at which the thread has come to run, and not
@@ -352,23 +367,27 @@ class PageSplitter::Writer {
   std::uint32_t pid_;
 };
 
-std::uint64_t PageSplitter::most_words(const Page& page, std::uint64_t begins,
+std::uint64_t PageSplitter::most_words(const Page& page, std::uint64_t given,
                                        std::uint64_t others) {
   // A begin, and an end: each with a PID word, a TIME word, the event word and one word more.
-  return 8 * page.words.size() + 1 + 3 * begins + others;
+  return 8 * page.words.size() + 1 + 3 * given + others;
 }
 
-Page PageSplitter::split(std::span<const Begin> begins, std::span<const std::uint32_t> late,
-                         std::uint64_t place) {
+Page PageSplitter::split(std::span<const Given> given, std::span<const std::uint32_t> late,
+                         std::span<const std::uint32_t> ended, std::uint64_t place) {
+  for (const std::uint32_t number : ended) items_[calls_[number].item].kind = Kind::moved;
   marks_.clear();
   first_mark_.assign(items_.size() + 1, 0);
   mark_calls(late);
-  for (const Begin& begin : begins) {
-    const std::uint32_t item = item_after(begin.clock, items_.size());
-    mark(item, {.clock = std::max(begin.clock, end_before(item)), .event = begin.event});
+  for (const Given& one : given) {
+    const std::uint32_t item = item_after(one.clock, items_.size());
+    const std::uint64_t clock = std::max(one.clock, end_before(item));
+    mark(item, {.clock = clock,
+                .event = one.event,
+                .kind = one.is_end ? Mark::Kind::end : Mark::Kind::begin});
   }
   const auto kept = std::make_shared<Kept>();
-  kept->words.reserve(2 * page_->words.size() + 4 * begins.size());
+  kept->words.reserve(2 * page_->words.size() + 4 * given.size());
   Writer writer(*this, kept->words);
   for (std::uint32_t i = 0; i < items_.size(); i++) {
     if (first_mark_[i] != 0) writer.marks(i, items_[i].pid);

@@ -10,9 +10,10 @@
 // late: it is placed where the thread came to run on the CPU before the call ended, and has the
 // time of the real begin.
 //
-// The end goes where the call returned, which is a little before its event was written. If that
-// place is not in the page, or another thread ran there, the end is late: it is placed at the
-// event, and has the call's duration.
+// The end goes where the call returned, which is a little before its event was written; long before
+// it if the call was recorded because of a call that it was in. If that place is not in the page,
+// or another thread ran there, lib/read/split_pages.h looks for it likewise. If it finds none, the
+// end is late: it is placed at the event, and has the call's duration.
 #pragma once
 
 #include <array>
@@ -34,6 +35,7 @@ struct MadeEvent {
   std::vector<std::uint64_t> words;
 };
 MadeEvent made_begin(const CallEvent& type, const Event& event);
+MadeEvent made_end(const CallEvent& type, const Event& event);
 
 class PageSplitter {
  public:
@@ -46,16 +48,20 @@ class PageSplitter {
     // By id: 1: begins what nests on a CPU; -1: ends it.
     std::array<std::int8_t, 1 << FKT_ID_BITS> on_cpu{};
   };
-  // A begin that goes into a page, and whose end is in another page.
-  struct Begin {
-    std::uint64_t clock = 0, end = 0;  // of the call (ticks)
+  // A begin or an end that goes into a page, and whose call has its event in another page.
+  struct Given {
+    std::uint64_t clock = 0;  // ticks
     const MadeEvent* event = nullptr;
+    bool is_end = false;
   };
-  // A call whose begin belongs elsewhere.
+  // A call whose begin, or whose end, belongs elsewhere.
   struct Outside {
     std::uint32_t call = 0;  // number of the call in its page
     std::uint32_t pid = 0;
     std::uint64_t begin = 0, end = 0, number = 0;  // number: of the function
+    bool is_end = false;                           // that of the same call's begin comes before
+
+    std::uint64_t clock() const { return is_end ? end : begin; }
   };
 
   explicit PageSplitter(const Rules& rules) : rules_(rules) {}
@@ -63,19 +69,21 @@ class PageSplitter {
   // Reads the page, which must live as long as the splitter uses it. What follows is about it.
   void read(const Page& page);
   const std::vector<Outside>& outside() const { return outside_; }
-  // Returns the begin of the call with this number.
+  // Returns the begin, and the end, of the call with this number.
   MadeEvent begin_of(std::uint32_t call) const;
+  MadeEvent end_of(std::uint32_t call) const;
   // Returns whether the thread ran on the page's CPU at `clock` (ticks), which must not be before
   // the page. next: the page that follows it on its CPU without a gap; nullptr: there is none.
   bool has_place(std::uint64_t clock, std::uint32_t pid, const fkt_page_header* next) const;
-  // Returns at most how many words the split page has; others: how many its `begins` have.
-  static std::uint64_t most_words(const Page& page, std::uint64_t begins, std::uint64_t others);
+  // Returns at most how many words the split page has; others: how many what it is given has.
+  static std::uint64_t most_words(const Page& page, std::uint64_t given, std::uint64_t others);
 
-  // Returns the page in its split form. begins: what goes into it from other pages, each with a
-  // place here. late: numbers of the calls of outside() whose begin is late, ascending. place: the
-  // offset that the page's first word pretends to have.
-  Page split(std::span<const Begin> begins, std::span<const std::uint32_t> late,
-             std::uint64_t place);
+  // Returns the page in its split form. given: what goes into it from other pages, each with a
+  // place here. late: numbers of the calls of outside() whose begin is late, ascending; ended:
+  // those whose end has a place elsewhere. place: the offset that the page's first word pretends to
+  // have.
+  Page split(std::span<const Given> given, std::span<const std::uint32_t> late,
+             std::span<const std::uint32_t> ended, std::uint64_t place);
 
  private:
   enum class Kind : std::uint8_t { plain, lost, call, moved };

@@ -5,6 +5,7 @@
 #include <array>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "lib/base/parallel_for.h"
 #include "lib/read/trace_data.h"
@@ -81,8 +82,9 @@ void SplitPages::find_wanted() {
     wanted_.insert(wanted_.end(), wanted.begin(), wanted.end());
   });
   // The result does not depend on the order in which the threads came.
-  std::ranges::sort(wanted_, {},
-                    [](const Wanted& wanted) { return std::pair(wanted.page, wanted.call.call); });
+  std::ranges::sort(wanted_, {}, [](const Wanted& wanted) {
+    return std::tuple(wanted.page, wanted.call.call, wanted.call.is_end);
+  });
 }
 
 // Returns the last of the CPU's pages that begins at `clock` or before; kNowhere: there is none.
@@ -103,7 +105,7 @@ std::vector<SplitPages::Query> SplitPages::queries(bool own_cpu) const {
     const std::uint32_t own = data_.pages[wanted.page].cpu;
     for (const auto& [cpu, pages] : data_.by_cpu) {
       if ((cpu == own) != own_cpu) continue;
-      const std::uint32_t page = page_at(pages, wanted.call.begin);
+      const std::uint32_t page = page_at(pages, wanted.call.clock());
       if (page != kNowhere) queries.push_back({page, i});
     }
   }
@@ -136,7 +138,7 @@ void SplitPages::answer(std::vector<Query> queries) {
       for (std::size_t at = first[i]; at < first[i + 1]; at++) {
         Wanted& wanted = wanted_[queries[at].wanted];
         const PageSplitter::Outside& call = wanted.call;
-        if (!splitter.has_place(call.begin, call.pid, joined ? &next : nullptr)) continue;
+        if (!splitter.has_place(call.clock(), call.pid, joined ? &next : nullptr)) continue;
         const std::lock_guard lock(mutex);
         // A thread runs on one CPU; in a damaged recording the first page is taken.
         wanted.found = std::min(wanted.found, number);
@@ -170,38 +172,72 @@ bool SplitPages::open_at_cut(const Wanted& wanted) const {
          std::ranges::any_of(checkpoint->cpus, in_interrupt);
 }
 
-// Tells each page what of its calls is late, and which begins go into it.
+// Returns whether the call had ended before the slice: its event is there because of a call that it
+// was in.
+bool SplitPages::over_at_cut(const Wanted& wanted) const {
+  const std::optional<Checkpoint>& checkpoint = data_.info.checkpoint;
+  return checkpoint && wanted.call.end < checkpoint->from;
+}
+
+// Gives the begin and the end of a call to the pages where they were found. One of the two may be
+// nullptr: it is in the page of the event, which the splitter has read.
+void SplitPages::give_one(const Wanted* begin, const Wanted* end, const PageSplitter& splitter) {
+  const Wanted& any = begin != nullptr ? *begin : *end;
+  const PageSplitter::Outside& call = any.call;
+  const bool over = end != nullptr && end->found == kNowhere && over_at_cut(*end);
+  const bool late = begin != nullptr && begin->found == kNowhere;
+  const bool moves_end = end != nullptr && end->found != kNowhere && !late;
+  if (begin != nullptr && !late) {
+    add(begin->found, {call.begin, call.end, splitter.begin_of(call.call), false, any.page,
+                       moves_end ? end->found : kNowhere});
+  } else if (late && !over && !open_at_cut(*begin)) {
+    given_[any.page].late.push_back(call.call);
+  }
+  if (moves_end) {
+    add(end->found, {call.end, call.begin, splitter.end_of(call.call), true, any.page, kNowhere});
+  }
+  // An end without its begin would come before it.
+  if (moves_end || (over && late)) given_[any.page].ended.push_back(call.call);
+}
+
+// Tells each page what of its calls is late, and which begins and ends go into it.
 void SplitPages::give() {
   PageSplitter splitter(rules_);
   Page last;
   std::uint32_t read = kNowhere;
-  for (const Wanted& wanted : wanted_) {
-    if (wanted.found == kNowhere) {
-      if (!open_at_cut(wanted)) given_[wanted.page].late.push_back(wanted.call.call);
-      continue;
-    }
-    if (read != wanted.page) {
-      last = *data_.source->page(data_.pages[wanted.page].offset);
+  for (std::size_t i = 0; i < wanted_.size(); i++) {
+    const Wanted& one = wanted_[i];
+    if (read != one.page) {
+      last = *data_.source->page(data_.pages[one.page].offset);
       splitter.read(last);
-      read = wanted.page;
+      read = one.page;
     }
-    add_begin(wanted.found, {wanted.call.begin, wanted.call.end,
-                             splitter.begin_of(wanted.call.call), wanted.page});
+    const bool has_end = !one.call.is_end && i + 1 < wanted_.size() &&
+                         wanted_[i + 1].page == one.page &&
+                         wanted_[i + 1].call.call == one.call.call;
+    if (one.call.is_end) {
+      give_one(nullptr, &one, splitter);
+    } else {
+      give_one(&one, has_end ? &wanted_[++i] : nullptr, splitter);
+    }
   }
   wanted_ = {};
   add_begun();
   for (auto& [page, given] : given_) {
-    // PageSplitter::split() takes a begin that comes later for that of an outer call.
-    std::ranges::stable_sort(given.begins, [](const Begin& x, const Begin& y) {
-      return x.clock != y.clock ? x.clock > y.clock : x.end < y.end;
+    // PageSplitter::split() takes a begin that comes later for that of an outer call, and an end
+    // likewise.
+    std::ranges::stable_sort(given.moved, [](const Moved& x, const Moved& y) {
+      if (x.clock != y.clock) return x.clock > y.clock;
+      if (x.is_end != y.is_end) return x.is_end;
+      return x.is_end ? x.other > y.other : x.other < y.other;
     });
   }
 }
 
-void SplitPages::add_begin(std::uint32_t page, Begin begin) {
+void SplitPages::add(std::uint32_t page, Moved moved) {
   PageRef& ref = data_.pages[page];
-  ref.end_clock = std::max(ref.end_clock, begin.clock);
-  given_[page].begins.push_back(std::move(begin));
+  ref.end_clock = std::max(ref.end_clock, moved.clock);
+  given_[page].moved.push_back(std::move(moved));
 }
 
 // Adds the begins of a slice's calls whose events are behind it.
@@ -215,7 +251,7 @@ void SplitPages::add_begun() {
     const bool fits = call.words.size() == words && call.begin <= call.end;
     const std::uint32_t page = page_at(pages->second, call.begin);
     if (page == kNowhere || !fits) continue;
-    add_begin(page, {call.begin, call.end, {type->begin, call.arg, call.words}, kNowhere});
+    add(page, {call.begin, call.end, {type->begin, call.arg, call.words}});
   }
 }
 
@@ -224,11 +260,14 @@ std::vector<BegunCall> SplitPages::begun(std::span<const std::uint32_t> pages) c
   for (const std::uint32_t page : pages) {
     const auto given = given_.find(page);
     if (given == given_.end()) continue;
-    for (const Begin& begin : given->second.begins) {
-      if (std::ranges::binary_search(pages, begin.from)) continue;
-      const CallEvent& type = rules_.calls[begin.event.id - kMadeBegins];
-      begun.push_back({data_.pages[page].cpu, begin.clock, begin.end, type.id, begin.event.arg,
-                       begin.event.words});
+    for (const Moved& moved : given->second.moved) {
+      if (moved.is_end || std::ranges::binary_search(pages, moved.from) ||
+          std::ranges::binary_search(pages, moved.ends_in)) {
+        continue;
+      }
+      const CallEvent& type = rules_.calls[moved.event.id - kMadeBegins];
+      begun.push_back({data_.pages[page].cpu, moved.clock, moved.other, type.id, moved.event.arg,
+                       moved.event.words});
     }
   }
   return begun;
@@ -240,7 +279,7 @@ void SplitPages::set_places() {
   for (std::uint32_t i = 0; i < places_.size(); i++) {
     std::uint64_t words = places_[i];
     if (const auto given = given_.find(i); given != given_.end()) {
-      for (const Begin& begin : given->second.begins) words += 3 + begin.event.words.size();
+      for (const Moved& moved : given->second.moved) words += 3 + moved.event.words.size();
     }
     places_[i] = place;
     place += 8 * words;
@@ -254,15 +293,16 @@ Result<Page> SplitPages::page(std::uint32_t number) const {
   if (!page) return page;
   PageSplitter splitter(rules_);
   splitter.read(*page);
-  std::vector<PageSplitter::Begin> begins;
-  std::span<const std::uint32_t> late;
+  std::vector<PageSplitter::Given> moved;
+  std::span<const std::uint32_t> late, ended;
   if (const auto given = given_.find(number); given != given_.end()) {
-    for (const Begin& begin : given->second.begins) {
-      begins.push_back({begin.clock, begin.end, &begin.event});
+    for (const Moved& one : given->second.moved) {
+      moved.push_back({one.clock, &one.event, one.is_end});
     }
     late = given->second.late;
+    ended = given->second.ended;
   }
-  Page split = splitter.split(begins, late, places_[number]);
+  Page split = splitter.split(moved, late, ended, places_[number]);
   cache_->put(number, split);
   return split;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The pages of a recording that has events of whole calls, in their split form
 // (lib/read/page_splitter.h). A call may have begun in an earlier page, or on another CPU from
-// which its thread came while it slept in the call. So all pages are read once when the recording
-// is opened, for the calls that did not begin in the page in which they ended; then those pages
-// again in which these may have begun. Memory: some bytes for each such call.
+// which its thread came while it slept in the call; and it may have ended so, if its event was
+// written when a call that it was in had ended. So all pages are read once when the recording is
+// opened, for the calls that did not begin or end in the page that has their event; then those
+// pages again in which these may have done that. Memory: some bytes for each such call.
 #pragma once
 
 #include <cstdint>
@@ -34,38 +35,43 @@ class SplitPages {
   // call it at once.
   Result<Page> page(std::uint32_t number) const;
   // Returns the begins in these pages (ascending) that are made of events in other pages than
-  // these.
+  // these, unless the call ended in these pages, too.
   std::vector<BegunCall> begun(std::span<const std::uint32_t> pages) const;
 
  private:
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
-  struct Begin {
-    std::uint64_t clock = 0, end = 0;  // ticks
+  // A begin or an end that goes into another page than its call's event.
+  struct Moved {
+    std::uint64_t clock = 0, other = 0;  // ticks; other: when the call ended, or began
     MadeEvent event;
-    std::uint32_t from = kNowhere;  // page of the event; kNowhere: not in the file
+    bool is_end = false;
+    std::uint32_t from = kNowhere;     // page of the event; kNowhere: not in the file
+    std::uint32_t ends_in = kNowhere;  // of a begin: page of the end, if that is another one
   };
   // What the splitter must be told of a page:
   struct Given {
-    std::vector<Begin> begins;        // in the order in which they go into the page
-    std::vector<std::uint32_t> late;  // PageSplitter::split()
+    std::vector<Moved> moved;                // in the order in which they go into the page
+    std::vector<std::uint32_t> late, ended;  // PageSplitter::split()
   };
-  // A call of which the page where it began is looked for.
+  // A call of which the page where it began, or ended, is looked for.
   struct Wanted {
     PageSplitter::Outside call;
-    std::uint32_t page = 0;          // in which it ended
-    std::uint32_t found = kNowhere;  // page in which it began
+    std::uint32_t page = 0;          // of its event
+    std::uint32_t found = kNowhere;  // page in which it began, or ended
   };
   struct Query {
     std::uint32_t page = 0, wanted = 0;
   };
 
-  void add_begin(std::uint32_t page, Begin begin);
+  void add(std::uint32_t page, Moved moved);
   void add_begun();
   void find_wanted();
   std::vector<Query> queries(bool own_cpu) const;
   void answer(std::vector<Query> queries);
   void give();
+  void give_one(const Wanted* begin, const Wanted* end, const PageSplitter& splitter);
   bool open_at_cut(const Wanted& wanted) const;
+  bool over_at_cut(const Wanted& wanted) const;
   void set_places();
   std::uint32_t page_at(const std::vector<std::uint32_t>& pages, std::uint64_t clock) const;
 

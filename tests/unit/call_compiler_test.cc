@@ -321,10 +321,10 @@ TEST_CASE("conditions on result and duration are decided at the return") {
   CHECK(kept_if("ret < count || (ret == count && count == 5)", files.read(6, 6)) ==
         "dropped at exit");
   CHECK(kept_if("ret < count", files.read(1, -14)) == "kept");
-  CHECK(compiled("call:vfs_read if duration > 1ms")->shortest == 1000001);
-  CHECK(compiled("call:vfs_read if duration >= 1ms && duration < 1s")->shortest == 1000000);
-  CHECK(compiled("call:vfs_read if duration > 1ms || ret < 0")->shortest == 0);
-  CHECK(compiled("call:vfs_read if duration != 5cycles")->shortest == 0);
+  CHECK(compiled("call:vfs_read if duration > 1ms")->limits.shortest == 1000001);
+  CHECK(compiled("call:vfs_read if duration >= 1ms && duration < 1s")->limits.shortest == 1000000);
+  CHECK(compiled("call:vfs_read if duration > 1ms || ret < 0")->limits.shortest == 0);
+  CHECK(compiled("call:vfs_read if duration != 5cycles")->limits.shortest == 0);
   CHECK(compiled("call:vfs_read if pid == 3 && duration > 5cycles")->entry.program().insns == 0);
 }
 
@@ -342,7 +342,7 @@ TEST_CASE("conditions on a call's task are decided at the return") {
   const Result<CallPrograms> asked = compiled("call:vfs_read if cputime > 1ms && depth == 1");
   REQUIRE(asked);
   CHECK(asked->asks_task);
-  CHECK(asked->shortest == 1000001);  // no call is on the CPU for longer than it takes
+  CHECK(asked->limits.shortest == 1000001);  // no call is on the CPU for longer than it takes
   CHECK_FALSE(compiled("call:vfs_read if duration > 1ms")->asks_task);
   const Result<CallPrograms> measured = compiled("call:vfs_read do histogram(cputime, by depth)");
   REQUIRE(measured);

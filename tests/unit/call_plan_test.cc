@@ -58,7 +58,7 @@ TEST_CASE("functions are taken by name and module, with programs that they share
   CHECK(all.taken[1].name == "vfs_read");
   CHECK(all.taken[2].name == "vfs_readv");
   CHECK(all.programs.size() == 1);
-  CHECK(all.programs[0].shortest == 1001);
+  CHECK(all.programs[0].limits.shortest == 1001);
   CHECK(plan("call:vmlinux:vfs_read").taken.size() == 1);
   CHECK(plan("call:other:*").taken.size() == 1);
   const CallPlan two = plan("call:vfs_read,do_thing ret");
@@ -66,7 +66,18 @@ TEST_CASE("functions are taken by name and module, with programs that they share
   CHECK(two.programs.size() == 2);  // one result has 64 bits, the other 32
   CHECK(two.taken[0].programs == two.taken[1].programs);
   CHECK(two.taken[1].programs != two.taken[2].programs);
-  CHECK(two.programs[0].shortest == 0);
+  CHECK(two.programs[0].limits.shortest == 0);
+  CHECK(two.programs[0].limits.deepest == 0);
+  CHECK(two.programs[0].limits.contexts == 0xf);
+  const auto limits = [](const char* condition) {
+    return plan("call:vfs_read if " + std::string(condition)).programs[0].limits;
+  };
+  CHECK(limits("depth <= 5 && context == task").deepest == 5);
+  CHECK(limits("depth < 5 && depth < 9").deepest == 4);
+  CHECK(limits("depth > 5").deepest == 0);
+  CHECK(limits("depth <= 5 || cpu == 1").deepest == 0);
+  CHECK(limits("context == task && duration >= 5us").contexts == 1);
+  CHECK(limits("context != task").contexts == 0xe);
   // A function without a result is recorded without it, unless it is the only one.
   const CallPlan with_void = plan("call:vfs_read,done ret");
   CHECK(with_void.taken.size() == 3);
@@ -113,7 +124,7 @@ TEST_CASE("an entry needs no description of the function unless its arguments ar
   CHECK(all.taken.size() == 13);
   CHECK(all.programs.size() == 1);
   CHECK(all.programs[0].entry.program().insns == 0);
-  CHECK(all.programs[0].shortest == 0);
+  CHECK(all.programs[0].limits.shortest == 0);
   REQUIRE(all.left_out.size() == 1);
   CHECK(all.left_out[0].name == "vfs_hidden");
   // Both functions of one name, one that does not return, one with arguments on the stack.

@@ -3,6 +3,7 @@
 // same seed gives the same recording.
 #pragma once
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <tuple>
@@ -22,6 +23,7 @@ class CallRecording {
     whole,     // nothing is missing
     switches,  // switches are not recorded
     gaps,      // some events are lost on each CPU
+    held,      // nothing is missing; some calls are written when a call that they were in ends
   };
   // Name, thread, begin and end of a call.
   using Call = std::tuple<std::string, std::uint32_t, std::uint64_t, std::uint64_t>;
@@ -73,12 +75,13 @@ class CallRecording {
   static constexpr unsigned kFunctions = 12;
   struct Open {
     std::uint32_t function = 0;
-    std::uint64_t begin = 0, own = 0;
+    std::uint64_t begin = 0, own = 0, end = 0;
   };
   struct Task {
     std::uint32_t tid = 0;
     bool kernel = false, in_call = false, runs = false;
     std::vector<Open> stack;
+    std::vector<Open> held;  // calls that have ended in those of the stack
   };
   struct Cpu {
     Task* task = nullptr;  // nullptr: idle
@@ -128,9 +131,9 @@ class CallRecording {
     cpu.in_irq = true;
   }
   void leave(Cpu& cpu, std::vector<Open>& open) {
-    const Open call = open.back();
+    Open call = open.back();
     open.pop_back();
-    const std::uint64_t end = now_, ticks = end - call.begin;
+    call.end = now_;
     pass(below(20));
     if (!cpu.in_irq && below(10) == 0) {
       irq(cpu);
@@ -139,8 +142,27 @@ class CallRecording {
       cpu.in_irq = false;
       pass(1 + below(9));
     }
+    if (kind_ == Kind::held && !cpu.in_irq) {
+      if (!open.empty() && below(3) != 0) {
+        cpu.task->held.push_back(call);
+        return;
+      }
+      std::vector<Open>& held = cpu.task->held;
+      const auto in_call = [&](const Open& one) { return one.begin >= call.begin; };
+      const auto first = std::ranges::find_if(held, in_call);
+      for (auto one = first; one != held.end(); ++one) {
+        write(cpu, *one);
+        pass(below(3));
+      }
+      held.erase(first, held.end());
+    }
+    write(cpu, call);
+  }
+  void write(Cpu& cpu, const Open& call) {
+    const std::uint64_t ticks = call.end - call.begin;
     const auto number = static_cast<unsigned>(&cpu - cpus_.data());
-    const bool brief = fkt_call_is_short(ticks) && below(8) != 0;
+    const bool may_be_brief = now_ - call.begin < 1ULL << (FKT_CALL_BEGIN_BITS - 1);
+    const bool brief = may_be_brief && fkt_call_is_short(ticks) && below(8) != 0;
     const std::uint32_t id = brief ? FKT_E_CALL : FKT_E_CALL_LONG;
     if (kind_ == Kind::gaps && losses_.hits(number, now_, id, 0)) return;
     if (brief) {
@@ -149,7 +171,7 @@ class CallRecording {
       builder_.event(number, now_, id, call.function, {ticks, call.begin});
     }
     const std::uint32_t tid = cpu.task != nullptr ? cpu.task->tid : 0;
-    calls_.insert({name(call.function), tid, call.begin, end});
+    calls_.insert({name(call.function), tid, call.begin, call.end});
     OfFunction& of = functions_[name(call.function)];
     of.count++;
     of.ticks += ticks;

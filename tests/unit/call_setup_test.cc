@@ -44,7 +44,7 @@ struct CallsOrEntries {
   }
   // "address:instrument" of each, with "+" if it is a further one.
   std::string finished() {
-    REQUIRE(setup.finish(100));
+    REQUIRE(setup.finish(100, std::nullopt));
     std::string text;
     const fkt_calls& calls = setup.arguments();
     const auto* const called = reinterpret_cast<const fkt_called*>(calls.functions);
@@ -66,6 +66,38 @@ TEST_CASE("a function has one instrument that records, and triggers behind it") 
   CHECK(setup.add(call_plan_of({10, 20}), that_triggers(3)) == 2);
   CHECK(setup.finished() == " 10:1+10:3 20:1+20:0+20:3 30:1 40:2");
   CHECK(setup.setup.number_of(20) == 2);
+}
+
+TEST_CASE("what is held of calls is what the widest of the conditions may want") {
+  const auto plan = [](std::uint64_t address, const CallLimits& limits) {
+    CallPlan plan = call_plan_of({address});
+    plan.programs[0].limits = limits;
+    return plan;
+  };
+  CallsOrEntries setup;
+  setup.add(plan(10, {.shortest = 1000, .deepest = 3, .contexts = 1}), that_records(0));
+  setup.add(plan(20, {.shortest = 5000, .deepest = 7, .contexts = 1}), that_records(1));
+  setup.add(plan(30, {}), that_triggers(2));
+  REQUIRE(setup.setup.finish(100, KeepChildren{2, 10}));
+  const fkt_calls& calls = setup.setup.arguments();
+  CHECK(calls.threads == 100);
+  CHECK(calls.keep.where == FKT_KEEP_IN_TASK);
+  CHECK(calls.keep.shortest == 100);
+  CHECK(calls.keep.levels == 2);
+  CHECK(calls.keep.percent == 10);
+  CHECK(calls.keep.deepest == 7);
+  CallsOrEntries wide;
+  wide.add(plan(10, {.shortest = 1000, .deepest = 3, .contexts = 1}), that_records(0));
+  wide.add(plan(20, {}), that_records(1));
+  REQUIRE(wide.setup.finish(100, KeepChildren{0, 10}));
+  CHECK(wide.setup.arguments().keep.where == (FKT_KEEP_IN_TASK | FKT_KEEP_IN_INTERRUPT));
+  CHECK(wide.setup.arguments().keep.shortest == 0);
+  CHECK(wide.setup.arguments().keep.deepest == 0);
+  CallsOrEntries none;
+  none.add(plan(10, {}), that_triggers(0));
+  REQUIRE(none.setup.finish(100, KeepChildren{}));
+  CHECK(none.setup.arguments().keep.where == 0);
+  CHECK(none.setup.arguments().threads == 0);
 }
 
 TEST_CASE("as many triggers on a function as the module takes") {

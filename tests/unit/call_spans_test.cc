@@ -203,7 +203,7 @@ TEST_CASE("calls are shown where they began, nested, under the system call") {
 TEST_CASE("each call has its exact begin, duration and own time") {
   for (unsigned seed = 0; seed < 150; seed++) {
     INFO("seed " << seed);
-    CallRecording recording(seed, 1 + seed % 4, 2500);
+    CallRecording recording(seed, 1 + seed % 4, 2500, seed % 3 == 0 ? Kind::held : Kind::whole);
     const Trace trace = opened(recording.finish());
     Analysis analysis(trace.info(), {});
     std::uint64_t before = 0;
@@ -223,7 +223,8 @@ TEST_CASE("each call has its exact begin, duration and own time") {
 TEST_CASE("calls have their own time") {
   for (unsigned seed = 0; seed < 100; seed++) {
     INFO("seed " << seed);
-    CallRecording recording(seed, 1 + seed % 4, 2500, Kind::whole, false);
+    const Kind kind = seed % 3 == 0 ? Kind::held : Kind::whole;
+    CallRecording recording(seed, 1 + seed % 4, 2500, kind, false);
     const Trace trace = opened(recording.finish());
     Analysis analysis(trace.info(), {});
     for (const Event& event : trace.events()) analysis.add(event);
@@ -239,7 +240,7 @@ TEST_CASE("calls have their own time") {
 }
 
 TEST_CASE("the fast scan says the same of calls as their single events") {
-  for (const Kind kind : {Kind::whole, Kind::switches, Kind::gaps}) {
+  for (const Kind kind : {Kind::whole, Kind::switches, Kind::gaps, Kind::held}) {
     for (unsigned seed = 0; seed < 100; seed++) {
       INFO("seed " << seed << " kind " << static_cast<int>(kind));
       const Bytes file = CallRecording(seed, 1 + seed % 4, 1500, kind).finish();

@@ -196,11 +196,39 @@ TEST_CASE("a configuration may limit the number of calls") {
   CHECK(test::has(refused_kft("logentries 0"), "0 leaves no room"));
 }
 
+TEST_CASE("slow calls may bring along what they have called") {
+  const KftPlan all = planned_kft("filter mintime 500 keep children");
+  CHECK(all.instruments == KftLines{"call:* if duration >= 500us"});
+  REQUIRE(all.keep);
+  CHECK(all.keep->text().empty());
+  CHECK(test::has(all.explanation.back(), "with each of them"));
+  const KftPlan some = planned_kft("filter mintime 500 filter keep children 10% 3");
+  REQUIRE(some.keep);
+  CHECK(some.keep->text() == "3,10%");
+  CHECK(test::has(some.explanation.back(), "to 3 calls below it, and that took at least 10%"));
+  CHECK_FALSE(planned_kft("filter mintime 500").keep);
+}
+
+TEST_CASE("which calls are brought along can be said in an option") {
+  CHECK(KeepChildren::parse("")->text().empty());
+  CHECK(KeepChildren::parse("3")->levels == 3);
+  CHECK(KeepChildren::parse("10%")->percent == 10);
+  CHECK(KeepChildren::parse("10%,1000")->text() == "1000,10%");
+  for (const char* const bad : {"0", "0%", "101%", "1001", "3,4", "x", "-1", "%", "3 4", ","}) {
+    INFO(bad);
+    CHECK_FALSE(KeepChildren::parse(bad));
+  }
+}
+
 TEST_CASE("what no instrument can do is refused") {
   CHECK(test::has(refused_kft("filter depth 3 untimed"), "conf:1:8: \"depth\" cannot be done"));
   CHECK(test::has(refused_kft("filter caller vfs_read untimed"), "\"caller\" cannot be done"));
   CHECK(test::has(refused_kft("filter cputime"), "conf:1:8: cputime says what mintime"));
-  CHECK(test::has(refused_kft("filter keep children 10%"), "\"keep\" cannot be done"));
+  CHECK(test::has(refused_kft("filter keep children 10%"), "write which they are"));
+  CHECK(
+      test::has(refused_kft("filter keep children filter mintime 1 autorepeat trigger start entry "
+                            "f\ntrigger stop exit f"),
+                "\"keep\" cannot be done"));
   CHECK(test::has(refused_kft("prime entry vfs_read"), "\"prime\" cannot be done"));
   CHECK(
       test::has(refused_kft("autorepeat trigger stop time 5"), "autorepeat needs a trigger start"));
@@ -218,6 +246,13 @@ TEST_CASE("what KFT's parser says of a text") {
   CHECK(keep.config->said[FKT_KFT_LOGENTRIES].line == 3);
   CHECK(parsed_kft("filter keep children 3").config->keep_depth == 3);
   CHECK_FALSE(parsed_kft("filter keep children 101%").is_good);
+  const ParsedKft both = parsed_kft("keep children 3 10% overwrite");
+  REQUIRE(both.is_good);
+  CHECK(both.config->keep_depth == 3);
+  CHECK(both.config->keep_percent == 10);
+  CHECK_FALSE(parsed_kft("keep children 3 4").is_good);
+  CHECK_FALSE(parsed_kft("keep children 0").is_good);
+  CHECK_FALSE(parsed_kft("keep 3").is_good);
   const ParsedKft watch = parsed_kft("watch worst-stack 500");
   REQUIRE(watch.is_good);
   CHECK(watch.config->is_worst_stack == 1);

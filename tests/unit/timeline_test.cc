@@ -73,7 +73,7 @@ Bytes long_recording() {
   return b.finish();
 }
 
-bool same(const Slice& a, const Slice& b) {
+bool same_slice(const Slice& a, const Slice& b) {
   return a.kind == b.kind && a.depth == b.depth && a.begun == b.begun && a.ended == b.ended &&
          a.cpu == b.cpu && a.task == b.task && a.value == b.value && a.in == b.in &&
          a.from == b.from && a.to == b.to;
@@ -122,7 +122,7 @@ TEST_CASE("what a slice of two stretches shows does not depend on where followin
     Seen passed, followed;
     timeline.read(control, &passed);
     timeline.follow(timeline.begin(), timeline.end(), followed);
-    CHECK(std::ranges::equal(passed.slices, followed.slices, same));
+    CHECK(std::ranges::equal(passed.slices, followed.slices, same_slice));
     // A task that ran after the first cut without a wake-up was ready from that cut on.
     awake_at_cut +=
         static_cast<std::size_t>(std::ranges::count_if(followed.slices, [&](const Slice& slice) {
@@ -180,7 +180,8 @@ TEST_CASE("a stretch is followed alike from any copy of the state") {
     for (const Slice& slice : part.slices) {
       if (!slice.ended) continue;
       compared++;
-      CHECK(std::ranges::any_of(whole.slices, [&](const Slice& s) { return same(s, slice); }));
+      CHECK(
+          std::ranges::any_of(whole.slices, [&](const Slice& s) { return same_slice(s, slice); }));
     }
     CHECK(compared > 20);
     const auto wanted = std::ranges::count_if(whole.slices, [&](const Slice& slice) {

@@ -67,13 +67,14 @@ CallSetup::Added CallSetup::add(CallPlan plan, Form form, const Of& of, Numbers&
     }
     functions_.push_back(
         {.function = taken.address,
-         .shortest = plan.programs[taken.programs].shortest,
+         .shortest = plan.programs[taken.programs].limits.shortest,
          .number = number,
          .program = static_cast<std::uint16_t>(first_program + taken.programs),
          .instrument = of.instrument,
          .how = (by_probe ? FKT_CALLED_BY_PROBE : 0U) | (form == Form::exit ? FKT_CALLED_EXIT : 0U),
          .pad = 0});
     triggers_.push_back(of.is_trigger);
+    if (!of.is_trigger) widest_.add(plan.programs[taken.programs].limits);
     added.functions++;
     added.by_probe += by_probe ? 1 : 0;
   }
@@ -97,7 +98,25 @@ void CallSetup::mark_more() {
   functions_ = std::move(sorted);
 }
 
-Status CallSetup::finish(std::uint32_t threads) {
+void CallSetup::Widest::add(const CallLimits& limits) {
+  shortest = std::min(shortest, limits.shortest);
+  deepest = std::max<std::uint64_t>(deepest, limits.deepest == 0 ? UINT64_MAX : limits.deepest);
+  contexts |= limits.contexts;
+}
+
+// A call that is shorter than such a part of the least that is recorded is of no interest.
+void CallSetup::set_keep(const KeepChildren& keep) {
+  constexpr std::uint32_t kTask = 1U << FKT_LEVEL_TASK;
+  fkt_keep& k = arguments_->keep;
+  k.shortest = widest_.shortest / 100 * keep.percent;
+  k.where = ((widest_.contexts & kTask) != 0 ? FKT_KEEP_IN_TASK : 0U) |
+            ((widest_.contexts & ~kTask) != 0 ? FKT_KEEP_IN_INTERRUPT : 0U);
+  k.levels = keep.levels;
+  k.percent = keep.percent;
+  k.deepest = widest_.deepest > UINT32_MAX ? 0 : static_cast<std::uint32_t>(widest_.deepest);
+}
+
+Status CallSetup::finish(std::uint32_t threads, const std::optional<KeepChildren>& keep) {
   if (by_probe_ > FKT_RETURN_PROBES_MOST) {
     return Error{ErrorCode::usage, "-i: too many functions need return probes (at most " +
                                        std::to_string(FKT_RETURN_PROBES_MOST) + ")"};
@@ -115,7 +134,10 @@ Status CallSetup::finish(std::uint32_t threads) {
   a.count = static_cast<std::uint32_t>(functions_.size());
   a.program_bytes = static_cast<std::uint32_t>(programs_.size());
   a.program_count = program_count_;
-  a.threads = asks_task_ ? threads : 0;
+  // If no instrument records calls, or none is left by its condition, there is nothing to keep.
+  const bool keeps = keep && widest_.contexts != 0;
+  a.threads = asks_task_ || keeps ? threads : 0;
+  if (keeps) set_keep(*keep);
   return Done{};
 }
 

@@ -18,6 +18,7 @@
 #include "cli/fkt_record/instruments/numbers.h"
 #include "lib/base/result.h"
 #include "lib/instrument/call_plan.h"
+#include "lib/instrument/keep_children.h"
 
 namespace fkt::record {
 
@@ -46,9 +47,9 @@ class CallSetup {
   // numbers: of the recording.
   Added add(CallPlan plan, Form form, const Of& of, Numbers& numbers,
             const std::optional<AsyncPart>& async);
-  // Called once, after the last add(). threads: their numbers are below. Error (usage): there are
-  // too many functions.
-  Status finish(std::uint32_t threads);
+  // Called once, after the last add(). threads: their numbers are below. keep: nothing: calls bring
+  // no others along. Error (usage): there are too many functions.
+  Status finish(std::uint32_t threads, const std::optional<KeepChildren>& keep);
   // Gives the instruments the numbers of the recording: places[n] is that of the n-th one here.
   void renumber(std::span<const std::uint16_t> places);
 
@@ -67,6 +68,14 @@ class CallSetup {
     bool is_alone = false;     // it asks at the entry of a call, so there can be no other
     unsigned instruments = 0;
   };
+  // What the conditions of all instruments that record leave, at most.
+  struct Widest {
+    std::uint64_t shortest = UINT64_MAX;
+    std::uint64_t deepest = 0;
+    std::uint32_t contexts = 0;
+    void add(const CallLimits& limits);
+  };
+  void set_keep(const KeepChildren& keep);
   bool may_add(const CallPlan& plan, const CallPlan::Taken& taken, Form form, const Of& of);
   void mark_more();
 
@@ -78,6 +87,7 @@ class CallSetup {
   std::string engines_;
   std::size_t by_probe_ = 0;  // functions that have a return probe
   bool asks_task_ = false;    // cputime or depth
+  Widest widest_;
   std::unique_ptr<fkt_calls> arguments_ = std::make_unique<fkt_calls>();
 };
 

@@ -31,6 +31,7 @@ class InstrumentControl {
     fkt_clock_source clock;
     double ticks_per_second;
     bool is_flight;  // instruments may take snapshots
+    std::optional<KeepChildren> keep;
   };
 
   // device, whose recording it is, and what the rules refer to must outlive the object. defined:

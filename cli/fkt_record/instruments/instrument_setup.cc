@@ -107,6 +107,7 @@ class InstrumentSetup::Maker {
   }
 
   Status read_kernel(const Asked& asked) {
+    keep_ = asked.keep;
     const Status named = add_flags(flags_, asked);
     if (!named) return named;
     if (std::ranges::any_of(asked.instruments, is_of_probes)) {
@@ -199,8 +200,8 @@ class InstrumentSetup::Maker {
       return Error{ErrorCode::usage, "-i: too many instruments (at most " +
                                          std::to_string(FKT_INSTRUMENTS_MOST) + ")"};
     }
-    Status done = made_.calls_.finish(most_threads());
-    if (done) done = made_.entries_.finish(0);
+    Status done = made_.calls_.finish(most_threads(), keep_);
+    if (done) done = made_.entries_.finish(0, std::nullopt);
     if (done) done = made_.instructions_.finish();
     if (done) done = made_.points_.finish();
     if (done) done = made_.users_.finish();
@@ -229,7 +230,9 @@ class InstrumentSetup::Maker {
     return [this](std::string_view module) { return types_->of(module); };
   }
 
+  // What a return probe sees cannot be held.
   std::size_t most_probes() const {
+    if (keep_) return 0;
     return std::string_view(made_.return_probe_) == "fprobe" ? kMostFprobes : kMostKretprobes;
   }
 
@@ -319,6 +322,15 @@ class InstrumentSetup::Maker {
     for (const CallPlan::Taken& taken : plan->taken) {
       const Status has = has_values(instrument, plan->programs[taken.programs].fields, taken.name);
       if (!has) return has;
+      if (keep_ && form != CallSetup::Form::entry) {
+        const CallPrograms& programs = plan->programs[taken.programs];
+        const bool asks_early = programs.entry.program().insns != 0;
+        if (form == CallSetup::Form::exit || asks_early || !programs.fields.empty()) {
+          return unsupported(instrument,
+                             "--keep-children: only of whole calls without values, and without "
+                             "conditions on arguments");
+        }
+      }
     }
     Part part = part_of(instrument);
     part.left_out = left_out(std::move(plan->left_out));
@@ -492,7 +504,8 @@ class InstrumentSetup::Maker {
   const FunctionIndex functions_;
   const double ticks_per_second_;
   Numbering& numbering_;
-  FlagNames& flags_;  // of all instruments
+  FlagNames& flags_;                  // of all instruments
+  std::optional<KeepChildren> keep_;  // Asked.keep
   std::optional<KernelTypes> types_;
   std::optional<TraceableFunctions> traceable_;
   std::optional<ProbeSource> probes_;

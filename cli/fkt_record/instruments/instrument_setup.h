@@ -21,6 +21,7 @@
 #include "cli/fkt_record/instruments/user_setup.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
+#include "lib/instrument/keep_children.h"
 #include "lib/instrument/layer_file.h"
 #include "lib/record/device.h"
 #include "lib/record/kernel_symbols.h"
@@ -59,6 +60,8 @@ class InstrumentSetup {
     // Instruments that the recording had. Those of `instruments` that are among them may have lost
     // their places, with a module: they have none then, and keep their counts.
     std::span<const Instrument> before = {};
+    // Which calls recorded calls bring along; nothing: none.
+    std::optional<KeepChildren> keep = std::nullopt;
 
     bool is_nothing() const { return instruments.empty() && layers.empty(); }
   };

@@ -10,6 +10,8 @@ HITS = {
     "call-dropped-beside": ("..., while all calls of another function end the recording", 30),
     "call-dropped-cputime": ("dropped, by its time on the CPU", 90),
     "call-dropped-depth": ("dropped, by its depth, whatever its duration is", None),
+    "call-dropped-kept": ("dropped, and held, because its caller may be recorded (of two calls, one in the other)", 90),
+    "call-dropped-share": ("..., and too short for such a share of a recorded one's time", 90),
     "call-counted": ("counted in the kernel, no event", 60),
     "entry": ("an entry recorded", None),
     "entry-counted": ("an entry counted", None),

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What a condition says of a call without being asked: limits outside of which it is false.
+#pragma once
+
+#include <cstdint>
+
+#include <fkt/program.h>
+
+#include "lib/instrument/hit_test.h"
+
+namespace fkt {
+
+constexpr unsigned kLevels = FKT_LEVEL_NMI + 1;
+
+struct CallLimits {
+  std::uint64_t shortest = 0;  // ticks: it is false for all shorter calls
+  std::uint32_t deepest = 0;   // it is false for all calls that are deeper in their task; 0: none
+  std::uint32_t contexts = (1U << kLevels) - 1;  // bits of enum fkt_level: it is false in others
+};
+
+// Narrows the limits by a test that must hold.
+void narrow(CallLimits& limits, const HitTest& test);
+
+}  // namespace fkt

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Calls that are recorded although their instrument drops them, because a call that they are in is
+// recorded (fkt_keep).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "lib/base/result.h"
+
+namespace fkt {
+
+struct KeepChildren {
+  std::uint32_t levels = 0;   // below the recorded call, at most; 0: all
+  std::uint32_t percent = 0;  // of its duration, at least; 0: all
+
+  // Parses "", "3", "10%" or "3,10%". Error (usage): what would be right.
+  static Result<KeepChildren> parse(std::string_view text);
+  // As parse() takes it.
+  std::string text() const;
+};
+
+}  // namespace fkt

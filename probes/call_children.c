@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes the calls that a recorded call brings along (struct fkt_keep). fkt_calls holds them (calls/held.c); they were
+ * dropped when they returned, and are of interest because of the call that they were in.
+ */
+
+#include <fkt/call_event.h>
+#include <fkt/events.h>
+
+#include "../calls/calls.h"
+#include "actions.h"
+#include "call_children.h"
+#include "call_table.h"
+#include "calls_probes.h"
+#include "calls_write.h"
+#include "instruments.h"
+#include "recording.h"
+#include "write.h"
+
+/* The short event of a call has as many bits of its begin; half of that is left for the time until it is written. */
+#define SHORT_AGE_BITS (FKT_CALL_BEGIN_BITS - 1)
+
+static void write_child(u32 number, u64 begin, u64 ticks)
+{
+	if (likely(!((rdtsc() - begin) >> SHORT_AGE_BITS))) {
+		fkt_call_write(number, begin, ticks);
+	} else {
+		const u64 words[] = { ticks, begin + fkt_clock_offset() };
+
+		fkt_emit(FKT_E_CALL_LONG, number, words, FKT_N_CALL_LONG);
+	}
+}
+
+/* fkt_take_held_fn */
+static void take(const struct fkt_held_call *held, void *unused)
+{
+	const struct fkt_instrument_table *now = fkt_instruments();
+	const unsigned long body = (s32)held->body;
+	const struct fkt_call_slot *slot = now && now->calls ? fkt_call_find(now->calls, body) : NULL;
+	const struct fkt_call call = { .entry = held->entry };
+	u64 begin;
+
+	/* The function is gone, or only triggers are on it. */
+	if (!slot || !now->calls->asks[slot - now->calls->slots].programs || !fkt_writes_hits(slot->instrument) ||
+	    !fkt_layer_number_on(fkt_call_layer(slot)))
+		return;
+	begin = fkt_call_began(&call, held->ticks);
+	/* Before a hit that began the recording nothing is recorded. */
+	if (begin == FKT_CALLS_NO_BEGIN || begin + held->ticks + fkt_clock_offset() < READ_ONCE(fkt_recording.since))
+		return;
+	fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
+	write_child(slot->number & FKT_ARG_MASK, begin, held->ticks);
+}
+
+/*
+ * Called before the event of a call is written that is in a frame whose calls are held, with preemption disabled, in
+ * any context. instrument: of that call; task: not NULL.
+ */
+void fkt_call_children(const struct fkt_instrument_slot *instrument, const struct fkt_call *call, u64 ticks,
+		       const struct fkt_call_task *task)
+{
+	const u64 lost = fkt_call_probes.take_held(call, ticks, task, take, NULL);
+
+	if (unlikely(lost))
+		fkt_count_hits(instrument, FKT_FATE_MISSED + FKT_MISSED_HELD, lost);
+}

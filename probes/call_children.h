@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Calls that a recorded call brings along (struct fkt_keep). */
+#ifndef FKT_PROBES_CALL_CHILDREN_H
+#define FKT_PROBES_CALL_CHILDREN_H
+
+#include <linux/types.h>
+
+struct fkt_call;
+struct fkt_call_task;
+struct fkt_instrument_slot;
+
+void fkt_call_children(const struct fkt_instrument_slot *instrument, const struct fkt_call *call, u64 ticks,
+		       const struct fkt_call_task *task);
+
+#endif /* FKT_PROBES_CALL_CHILDREN_H */
