@@ -9,6 +9,7 @@
 #include "capture.h"
 #include "control.h"
 #include "filter.h"
+#include "kft/proc.h"
 #include "power.h"
 #include "rings.h"
 #include "wake.h"
@@ -32,8 +33,13 @@ static int __init fkt_init(void)
 	err = fkt_control_init();
 	if (err)
 		goto err_power;
+	err = fkt_kft_init();
+	if (err)
+		goto err_control;
 	return 0;
 
+err_control:
+	fkt_control_exit();
 err_power:
 	fkt_power_exit();
 err_rings:
@@ -45,6 +51,7 @@ err_attach:
 
 static void __exit fkt_exit(void)
 {
+	fkt_kft_exit();
 	fkt_control_exit();
 	fkt_power_exit();
 	fkt_capture_exit();
