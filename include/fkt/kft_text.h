@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The text log of KFT: what the kernel (module/kft/text.c) and the tools (lib/report/kft_head.h,
- * lib/calls/call_trace.h) write alike, and lib/calls/kft_log.h reads. A head, then a line for each call, in the order of their begins.
+ * The text log of KFT, which the kernel (module/kft/text.c) and the tools (lib/report/kft_head.h,
+ * lib/calls/call_trace.h) write alike, and lib/calls/kft_log.h reads: a head, then a line for each call, in the order
+ * of their begins.
  */
 #ifndef FKT_KFT_TEXT_H
 #define FKT_KFT_TEXT_H

@@ -295,3 +295,17 @@ struct fkt_kft_plan *fkt_kft_plan_make(const char *text, u32 bytes, struct fkt_k
 	fkt_kft_plan_put(plan);
 	return ERR_PTR(err);
 }
+
+/* Returns whether functions of modules are in the plan, or could be when other modules are loaded. */
+bool fkt_kft_plan_is_of_modules(const struct fkt_kft_plan *plan)
+{
+	u32 i;
+
+	for (i = 0; i < plan->symbols.group_count; i++)
+		if (plan->symbols.groups[i].is_pattern)
+			return true;
+	for (i = 0; i < plan->symbols.count; i++)
+		if (plan->symbols.symbols[i].module)
+			return true;
+	return false;
+}

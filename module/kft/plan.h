@@ -45,6 +45,7 @@ struct fkt_kft_plan {
 
 struct fkt_kft_plan *fkt_kft_plan_make(const char *text, u32 bytes, struct fkt_kft_error *error);
 void fkt_kft_plan_put(struct fkt_kft_plan *plan);
+bool fkt_kft_plan_is_of_modules(const struct fkt_kft_plan *plan);
 
 static inline struct fkt_kft_plan *fkt_kft_plan_get(struct fkt_kft_plan *plan)
 {

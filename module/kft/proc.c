@@ -122,11 +122,14 @@ static void drop_run(void)
 	kft.run = NULL;
 }
 
-/* Makes the plan anew: since the configuration was written, modules may have gone and others come. */
+/* Makes the plan anew if modules that have gone or come since the configuration was written would change it. */
 static int renew_plan(void)
 {
-	struct fkt_kft_plan *plan = make_plan(kft.plan->text, kft.plan->bytes);
+	struct fkt_kft_plan *plan;
 
+	if (!fkt_kft_plan_is_of_modules(kft.plan))
+		return 0;
+	plan = make_plan(kft.plan->text, kft.plan->bytes);
 	if (IS_ERR(plan))
 		return PTR_ERR(plan);
 	fkt_kft_plan_put(kft.plan);
@@ -137,6 +140,7 @@ static int renew_plan(void)
 static int do_prime(const struct file *file, bool at_once)
 {
 	struct fkt_kft_run *run;
+	u64 refused;
 	int err;
 
 	if (is_going_on()) {
@@ -150,7 +154,11 @@ static int do_prime(const struct file *file, bool at_once)
 	err = renew_plan();
 	if (err)
 		return err;
-	run = fkt_kft_run_prime(kft.plan, kft.runs, file->f_cred, at_once);
+	run = fkt_kft_run_prime(kft.plan, kft.runs, file->f_cred, at_once, &refused);
+	if (IS_ERR(run) && refused) {
+		say("prime: the kernel lets nobody set a probe in %ps, whose arguments are not known", (void *)refused);
+		return PTR_ERR(run);
+	}
 	if (IS_ERR(run))
 		return say_errno("prime", PTR_ERR(run));
 	drop_run();
@@ -265,12 +273,29 @@ static int run_commands(const struct file *file, const char *text, u32 bytes)
 
 /* ---- /proc/kft ---- */
 
-static bool is_block(const char *text, u32 bytes)
+/* Returns the first word, which has no bytes if there is none. */
+static struct fkt_kft_word first_word(const char *text, u32 bytes)
 {
 	struct fkt_kft_parser p = { .text = text, .size = bytes, .line = 1 };
-	const struct fkt_kft_word word = fkt_kft_take(&p);
 
-	return fkt_kft_is(&p, &word, "new") || fkt_kft_is(&p, &word, "begin");
+	return fkt_kft_take(&p);
+}
+
+/* Returns whether the word is `whole`, or at the end of the text a piece of it. */
+static bool is_piece(const char *text, u32 bytes, const struct fkt_kft_word *word, const char *whole)
+{
+	const u32 all = strlen(whole);
+
+	return word->bytes && word->bytes <= all && !memcmp(text + word->at, whole, word->bytes) &&
+	       (word->bytes == all || word->at + word->bytes == bytes);
+}
+
+/* Returns whether the text begins with `new` or `begin`, as far as it is there. */
+static bool is_block(const char *text, u32 bytes)
+{
+	const struct fkt_kft_word word = first_word(text, bytes);
+
+	return is_piece(text, bytes, &word, "new") || is_piece(text, bytes, &word, "begin");
 }
 
 /* Returns whether more may follow: there is a begin, and no end yet. */
@@ -308,7 +333,7 @@ static int take_text(const struct file *file, struct writing *writing, u32 befor
 		return -EINVAL;
 	}
 	writing->is_unfinished = is_unfinished(writing->text, writing->bytes);
-	if (writing->is_unfinished)
+	if (writing->is_unfinished || !first_word(writing->text, writing->bytes).bytes)
 		return 0;
 	err = configure(file, writing->text, writing->bytes);
 	/* Behind the end another one may begin. */
@@ -473,7 +498,7 @@ static void look(struct work_struct *unused)
 		flush_delayed_fput();
 }
 
-/* Called last, because the files can be used from then on. */
+/* Called when a recording can begin. */
 int fkt_kft_init(void)
 {
 	INIT_DELAYED_WORK(&kft.look, look);

@@ -134,9 +134,11 @@ static int start(struct fkt_kft_run *run)
 
 /*
  * Primes a plan: arms its functions, and waits for what begins it, unless nothing does, or `at_once` is set. opener:
- * whose credentials count. Returns an ERR_PTR as fkt_capture_start(). The run keeps the plan.
+ * whose credentials count. Returns an ERR_PTR as fkt_capture_start(), and sets *refused as FKT_REFUSED does. The run
+ * keeps the plan.
  */
-struct fkt_kft_run *fkt_kft_run_prime(struct fkt_kft_plan *plan, u64 id, const struct cred *opener, bool at_once)
+struct fkt_kft_run *fkt_kft_run_prime(struct fkt_kft_plan *plan, u64 id, const struct cred *opener, bool at_once,
+				      u64 *refused)
 {
 	struct fkt_kft_run *run = kzalloc(sizeof(*run), GFP_KERNEL_ACCOUNT);
 	int err;
@@ -152,6 +154,7 @@ struct fkt_kft_run *fkt_kft_run_prime(struct fkt_kft_plan *plan, u64 id, const s
 		run->owner = NULL;
 	else
 		err = start(run);
+	*refused = run->owner ? READ_ONCE(((struct fkt_opener *)run->owner->private_data)->refused) : 0;
 	if (err) {
 		fkt_kft_run_put(run);
 		return ERR_PTR(err);

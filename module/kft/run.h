@@ -43,7 +43,8 @@ struct fkt_kft_run {
 	struct fkt_hit_counts counts; /* of the recorded calls */
 };
 
-struct fkt_kft_run *fkt_kft_run_prime(struct fkt_kft_plan *plan, u64 id, const struct cred *opener, bool at_once);
+struct fkt_kft_run *fkt_kft_run_prime(struct fkt_kft_plan *plan, u64 id, const struct cred *opener, bool at_once,
+				      u64 *refused);
 int fkt_kft_run_begin(struct fkt_kft_run *run);
 int fkt_kft_run_end(struct fkt_kft_run *run);
 unsigned long fkt_kft_run_look(struct fkt_kft_run *run);

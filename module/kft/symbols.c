@@ -16,10 +16,12 @@
 #include <linux/static_call.h>
 #include <linux/string.h>
 
+#include <fkt/ioctl.h>
 #include <fkt/kft_parse.h>
 
 #include "../calls/functions.h"
 #include "compat.h"
+#include "conditions.h"
 #include "groups.h"
 #include "symbols.h"
 #include "types.h"
@@ -41,10 +43,17 @@ static struct module *no_module(unsigned long address)
 	return NULL;
 }
 
+static bool not_unprobed(unsigned long address)
+{
+	return false;
+}
+
 DEFINE_STATIC_CALL(fkt_kft_each_symbol, no_symbols);
 DEFINE_STATIC_CALL(fkt_kft_each_module_symbol, no_module_symbols);
 /* Called with preemption disabled. */
 DEFINE_STATIC_CALL(fkt_kft_module_of, no_module);
+/* Returns whether the kernel lets nobody set a probe there. */
+DEFINE_STATIC_CALL(fkt_kft_is_unprobed, not_unprobed);
 
 /* What fkt_calls exports, while it is held. */
 struct tracer {
@@ -78,13 +87,16 @@ static int get_tracer(struct tracer *tracer)
 		return -ENOENT;
 	}
 	static_call_update(fkt_kft_each_symbol, found);
-	/* Without these two, functions of modules are not found. */
+	/* Without the next two, functions of modules are not found. */
 	found = (void *)tracer->symbol("module_kallsyms_on_each_symbol");
 	if (found)
 		static_call_update(fkt_kft_each_module_symbol, found);
 	found = (void *)tracer->symbol("__module_address");
 	if (found)
 		static_call_update(fkt_kft_module_of, found);
+	found = (void *)tracer->symbol("within_kprobe_blacklist");
+	if (found)
+		static_call_update(fkt_kft_is_unprobed, found);
 	return 0;
 }
 
@@ -301,20 +313,48 @@ static bool is_single(const struct fkt_kft_symbols *set, const struct fkt_kft_sy
 	return symbol->roles || (symbol->group != FKT_KFT_NO_GROUP && !set->groups[symbol->group].is_pattern);
 }
 
-/* Leaves those that can be traced; of functions that only a pattern fits, those whose arguments are known. */
-static void take(struct fkt_kft_symbols *set, const struct tracer *tracer)
+/* Leaves those for which `may` returns true. */
+static void leave(struct fkt_kft_symbols *set, bool (*may)(const struct fkt_kft_symbols *set,
+							    const struct fkt_kft_symbol *symbol))
 {
 	u32 i, kept = 0;
 
-	for (i = 0; i < set->count; i++) {
-		const struct fkt_kft_symbol *symbol = &set->symbols[i];
-
-		if (tracer->may_trace(symbol->address) && (symbol->is_described || is_single(set, symbol)))
-			set->symbols[kept++] = *symbol;
-		else
-			set->left_out++;
-	}
+	for (i = 0; i < set->count; i++)
+		if (may(set, &set->symbols[i]))
+			set->symbols[kept++] = set->symbols[i];
+	set->left_out += set->count - kept;
 	set->count = kept;
+}
+
+/* Of what only a pattern fits, functions that no probe may be set in are left out. */
+static bool may_be_probed(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
+{
+	return symbol->is_described || is_single(set, symbol) || !static_call(fkt_kft_is_unprobed)(symbol->address);
+}
+
+static bool needs_no_probe(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
+{
+	return symbol->is_described || is_single(set, symbol);
+}
+
+/*
+ * Leaves the functions that can be traced. Those that need return probes, because their arguments are not known, are
+ * left out if only a pattern fits them and they are too many, or the programs ask what return probes do not know.
+ */
+static void take(struct fkt_kft_symbols *set, const struct tracer *tracer)
+{
+	u32 i, kept = 0, probes = 0;
+
+	for (i = 0; i < set->count; i++)
+		if (tracer->may_trace(set->symbols[i].address))
+			set->symbols[kept++] = set->symbols[i];
+	set->left_out += set->count - kept;
+	set->count = kept;
+	leave(set, may_be_probed);
+	for (i = 0; i < set->count; i++)
+		probes += !set->symbols[i].is_described;
+	if (probes > FKT_RETURN_PROBES_MOST || fkt_kft_asks_task(set->config))
+		leave(set, needs_no_probe);
 }
 
 static int compare_addresses(const void *a, const void *b)
