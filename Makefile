@@ -174,7 +174,7 @@ run_checkpatch = '$(checkpatch)' --no-tree --terse --max-line-length=120 --ignor
 lists_of_headers = records/core.c records/io.c
 
 # checkpatch reports long lines of patches only. Texts are not broken, so that they can be found.
-kernel_sources = $(wildcard module/*.[ch] probes/*.[ch] calls/*.[chS] records/*.[ch] include/fkt/*.h tests/vm/modules/*.c)
+kernel_sources = $(wildcard module/*.[ch] module/*/*.[ch] probes/*.[ch] calls/*.[chS] records/*.[ch] include/fkt/*.h tests/vm/modules/*.c)
 
 lint:  ## formatting and scripts; nothing is changed
 	@echo "make: checking the C++ formatting"
@@ -195,7 +195,7 @@ checkpatch = $(or $(CHECKPATCH),$(shell command -v checkpatch.pl),$(firstword $(
 lint-module:  ## checkpatch on module/, probes/, calls/ and records/
 	@[ -n '$(checkpatch)' ] || { echo "make: no checkpatch.pl: tests/vm/get-kernel 6.1-debug has one, or name it with CHECKPATCH=..." >&2; exit 1; }
 	@echo "make: checking module/, probes/, calls/ and records/"
-	@perl $(run_checkpatch) -f $(filter-out $(lists_of_headers),$(wildcard module/*.[ch] probes/*.[ch] calls/*.[ch] records/*.[ch] tests/vm/modules/*.c))
+	@perl $(run_checkpatch) -f $(filter-out $(lists_of_headers),$(wildcard module/*.[ch] module/*/*.[ch] probes/*.[ch] calls/*.[ch] records/*.[ch] tests/vm/modules/*.c))
 	@perl $(run_checkpatch),SPACING -f $(lists_of_headers)
 
 format:  ## formats the C++ sources in place

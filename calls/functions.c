@@ -116,6 +116,13 @@ int fkt_functions_init(void)
 	return 0;
 }
 
+/* Returns the address of the kernel's or a module's symbol; 0: there is none. May sleep. */
+unsigned long fkt_calls_symbol(const char *name)
+{
+	return static_call(fkt_calls_lookup_name)(name);
+}
+EXPORT_SYMBOL_GPL(fkt_calls_symbol);
+
 /* Returns whether another user has set a direct call at this nop. Any context. */
 bool fkt_functions_direct(unsigned long nop)
 {
@@ -156,6 +163,13 @@ static unsigned long nop_of(unsigned long function)
 	/* ftrace accepts any address within a nop; only its first byte identifies the function. */
 	return static_call(fkt_calls_location)(nop) == nop ? nop : 0;
 }
+
+/* Returns whether the whole calls of the function that begins at this address can be traced at present. */
+bool fkt_calls_may_trace(unsigned long function)
+{
+	return !is_forbidden(function) && stays(function) && nop_of(function);
+}
+EXPORT_SYMBOL_GPL(fkt_calls_may_trace);
 
 static int compare(const void *a, const void *b)
 {

@@ -16,6 +16,7 @@
 #include "../calls/calls.h"
 #include "call_quick.h"
 #include "call_table.h"
+#include "given.h"
 #include "instrument_table.h"
 #include "program_block.h"
 
@@ -98,7 +99,8 @@ static int check_pair(struct fkt_call_table *table, enum fkt_call_form form, u32
 }
 
 /* The block is never changed again, and user space cannot reach it, so what was verified stays true. */
-static int get_programs(struct fkt_call_table *table, const struct fkt_calls *calls, enum fkt_call_form form)
+static int get_programs(struct fkt_call_table *table, const struct fkt_calls *calls, enum fkt_call_form form,
+			enum fkt_given by)
 {
 	struct fkt_program_check *check;
 	size_t offset = 0;
@@ -108,7 +110,7 @@ static int get_programs(struct fkt_call_table *table, const struct fkt_calls *ca
 	if (!calls->program_count || calls->program_bytes > FKT_CALLS_PROGRAM_BYTES ||
 	    calls->program_count > calls->program_bytes / (2 * sizeof(struct fkt_program)))
 		return -EINVAL;
-	table->program_block = vmemdup_user(u64_to_user_ptr(calls->programs), calls->program_bytes);
+	table->program_block = fkt_given_dup(calls->programs, calls->program_bytes, by);
 	if (IS_ERR(table->program_block)) {
 		err = PTR_ERR(table->program_block);
 		table->program_block = NULL;
@@ -418,7 +420,7 @@ static bool may_be_kept(const struct fkt_call_table *table, const struct fkt_cal
 }
 
 static int get_functions(struct fkt_call_table *table, const struct fkt_calls *calls, enum fkt_call_form form,
-			 const struct fkt_instrument_table *instruments)
+			 const struct fkt_instrument_table *instruments, enum fkt_given by)
 {
 	struct fkt_called *called;
 	u32 i, n = 0, more = 0;
@@ -426,7 +428,7 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 
 	if (!calls->count || calls->count > (form == FKT_FORM_INSTRUCTION ? FKT_INSTRUCTIONS_MOST : FKT_CALLS_MOST))
 		return -EINVAL;
-	called = vmemdup_user(u64_to_user_ptr(calls->functions), array_size(calls->count, sizeof(*called)));
+	called = fkt_given_dup(calls->functions, array_size(calls->count, sizeof(*called)), by);
 	if (IS_ERR(called))
 		return PTR_ERR(called);
 	for (i = 0; i < calls->count; i++)
@@ -485,15 +487,15 @@ bool fkt_call_table_same_keep(const struct fkt_call_table *table, const struct f
 }
 
 static int fill(struct fkt_call_table *table, const struct fkt_calls *calls, enum fkt_call_form form,
-		const struct fkt_instrument_table *instruments)
+		const struct fkt_instrument_table *instruments, enum fkt_given by)
 {
 	int err;
 
 	if (calls->threads > (form == FKT_FORM_CALL ? FKT_TASK_FLAGS_MOST : 0))
 		return -EINVAL;
 	table->threads = calls->threads;
-	err = get_keep(table, &calls->keep) ?: get_programs(table, calls, form) ?:
-	      get_functions(table, calls, form, instruments);
+	err = get_keep(table, &calls->keep) ?: get_programs(table, calls, form, by) ?:
+	      get_functions(table, calls, form, instruments, by);
 	return err || form != FKT_FORM_CALL ? err : fkt_call_quick_make(table);
 }
 
@@ -510,22 +512,23 @@ static struct fkt_call_table *make_empty(void)
 }
 
 /*
- * Returns the table that the struct fkt_calls at a user address describes, or an ERR_PTR. The table refers to the
- * instruments, which must be freed later. Called without locks, because it reads user memory.
+ * Returns the table that the struct fkt_calls at this address describes, or an ERR_PTR. The table refers to the
+ * instruments, which must be freed later. Called without locks, because it may read user memory.
  */
-struct fkt_call_table *fkt_call_table_get(u64 user, enum fkt_call_form form,
-					  const struct fkt_instrument_table *instruments)
+struct fkt_call_table *fkt_call_table_get(u64 at, enum fkt_call_form form,
+					  const struct fkt_instrument_table *instruments, enum fkt_given by)
 {
 	struct fkt_call_table *table;
 	struct fkt_calls calls;
 	int err;
 
-	if (copy_from_user(&calls, u64_to_user_ptr(user), sizeof(calls)))
-		return ERR_PTR(-EFAULT);
+	err = fkt_given_copy(&calls, at, sizeof(calls), by);
+	if (err)
+		return ERR_PTR(err);
 	table = make_empty();
 	if (!table)
 		return ERR_PTR(-ENOMEM);
-	err = fill(table, &calls, form, instruments);
+	err = fill(table, &calls, form, instruments, by);
 	if (!err)
 		return table;
 	fkt_call_table_free(table);

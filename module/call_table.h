@@ -12,6 +12,7 @@
 #include <fkt/wire.h>
 
 #include "../calls/frames.h"
+#include "given.h"
 
 struct fkt_call_quick;
 struct fkt_instrument_slot;
@@ -89,8 +90,8 @@ enum fkt_call_form {
 	FKT_FORM_INSTRUCTION, /* the "functions" are instructions */
 };
 
-struct fkt_call_table *fkt_call_table_get(u64 user, enum fkt_call_form form,
-					  const struct fkt_instrument_table *instruments);
+struct fkt_call_table *fkt_call_table_get(u64 at, enum fkt_call_form form,
+					  const struct fkt_instrument_table *instruments, enum fkt_given by);
 struct fkt_call_table *fkt_call_table_make(void);
 bool fkt_call_table_same_keep(const struct fkt_call_table *table, const struct fkt_call_table *before);
 bool fkt_call_table_same_probes(const struct fkt_call_table *table, const struct fkt_call_table *before);

@@ -315,14 +315,14 @@ static void free_parts(struct parts *parts)
 }
 
 /* Returns 0 or a negative errno; the caller must call free_parts() in any case. */
-static int get_parts(struct file *owner, const struct fkt_start *start, struct parts *parts)
+static int get_parts(struct file *owner, const struct fkt_start *start, enum fkt_given by, struct parts *parts)
 {
 	void *got = fkt_trigger_get(start);
 
 	if (IS_ERR(got))
 		return PTR_ERR(got);
 	parts->condition = got;
-	got = start->instruments ? fkt_instrument_table_get(owner, start->instruments, start->clock) : NULL;
+	got = start->instruments ? fkt_instrument_table_get(owner, start->instruments, start->clock, by) : NULL;
 	if (IS_ERR(got))
 		return PTR_ERR(got);
 	parts->instruments = got;
@@ -427,21 +427,19 @@ static int start_or_refuse(struct file *owner, const struct fkt_start *start, st
 }
 
 /*
- * FKT_START. -EBUSY: another open file records; -EPROTO: another ABI version; -EPERM, -EACCES: see
- * access.c; -EDQUOT: more memory than the opener may have; -ENOPKG: there is no module fkt_calls.
+ * Starts a recording with arguments that were checked. by: where the instruments are given. Errors as those of
+ * fkt_capture_start().
  */
-int fkt_capture_start(struct file *owner, const struct fkt_start *start)
+int fkt_capture_start_checked(struct file *owner, const struct fkt_start *start, enum fkt_given by)
 {
 	struct fkt_opener *opener = owner->private_data;
 	struct parts parts = {};
 	int err;
 
-	err = fkt_start_check(start);
-	if (!err)
-		err = fkt_access_start(owner, start);
+	err = fkt_access_start(owner, start);
 	if (err)
 		return err;
-	err = get_parts(owner, start, &parts);
+	err = get_parts(owner, start, by, &parts);
 	if (!err)
 		err = start_or_refuse(owner, start, &parts);
 	WRITE_ONCE(opener->refused, parts.refused);
@@ -449,6 +447,17 @@ int fkt_capture_start(struct file *owner, const struct fkt_start *start)
 	if (!err)
 		wake_up_all(&fkt_recording.ready);
 	return err;
+}
+
+/*
+ * FKT_START. -EBUSY: another open file records; -EPROTO: another ABI version; -EPERM, -EACCES: see
+ * access.c; -EDQUOT: more memory than the opener may have; -ENOPKG: there is no module fkt_calls.
+ */
+int fkt_capture_start(struct file *owner, const struct fkt_start *start)
+{
+	int err = fkt_start_check(start);
+
+	return err ?: fkt_capture_start_checked(owner, start, FKT_GIVEN_BY_USER);
 }
 
 /* FKT_HIT_COUNTS. -ENODATA: it is not this file's recording; -ENXIO: it has no such instrument. */

@@ -3,6 +3,8 @@
 #ifndef FKT_CAPTURE_H
 #define FKT_CAPTURE_H
 
+#include "given.h"
+
 struct file;
 struct fkt_histogram_row;
 struct fkt_hit_counts;
@@ -12,6 +14,7 @@ struct fkt_start;
 void fkt_capture_init(void);
 void fkt_capture_exit(void);
 int fkt_capture_start(struct file *owner, const struct fkt_start *start);
+int fkt_capture_start_checked(struct file *owner, const struct fkt_start *start, enum fkt_given by);
 int fkt_capture_stop(struct file *owner);
 int fkt_capture_opened(struct file *file);
 void fkt_capture_closed(struct file *file);

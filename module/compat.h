@@ -10,6 +10,7 @@
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/pagemap.h>
 #include <linux/uprobes.h>
 #include <linux/version.h>
@@ -148,6 +149,34 @@ static inline void fkt_ftrace_arguments(struct ftrace_regs *ftrace_regs, u64 *ar
 	arguments[3] = regs->cx;
 	arguments[4] = regs->r8;
 	arguments[5] = regs->r9;
+}
+
+/* What is called for each symbol: without its module since 6.4. The modules' functions come by another call. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define FKT_SYMBOL_MODULE
+#define FKT_SYMBOLS_OF_TYPE const char *modname,
+#define FKT_SYMBOLS_OF_ALL NULL,
+#else
+#define FKT_SYMBOL_MODULE struct module *unused,
+#define FKT_SYMBOLS_OF_TYPE
+#define FKT_SYMBOLS_OF_ALL
+#endif
+typedef int (*fkt_symbol_fn)(void *data, const char *name, FKT_SYMBOL_MODULE unsigned long address);
+
+/* Returns the module's description of its types (BTF), which continues that of the kernel; NULL: there is none. */
+static inline const void *fkt_module_btf(const struct module *module, size_t *bytes)
+{
+#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	/* It continues what the module has brought with it instead. */
+	if (module->btf_base_data_size)
+		return NULL;
+#endif
+	*bytes = module->btf_data_size;
+	return module->btf_data;
+#else
+	return NULL;
+#endif
 }
 
 struct uprobe;

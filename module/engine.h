@@ -16,6 +16,7 @@ enum fkt_engine_calls {
 	FKT_CALLS_READ = 1, /* splice, sendfile, read */
 	FKT_CALLS_TAKE = 2, /* FKT_TAKE, FKT_GIVE, mmap */
 	FKT_CALLS_ANY = FKT_CALLS_READ | FKT_CALLS_TAKE,
+	FKT_CALLS_KFT = 4, /* none: kft/run.c takes the pages of recordings that /proc/kft began */
 };
 
 /*
@@ -76,5 +77,6 @@ extern const struct fkt_engine fkt_engine_buffered;
 extern const struct fkt_engine fkt_engine_fetch;
 extern const struct fkt_engine fkt_engine_checkin;
 extern const struct fkt_engine fkt_engine_lend;
+extern const struct fkt_engine fkt_engine_kft;
 
 #endif /* FKT_ENGINE_H */

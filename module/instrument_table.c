@@ -17,6 +17,7 @@
 
 #include "call_quick.h"
 #include "call_table.h"
+#include "given.h"
 #include "handlers.h"
 #include "histogram.h"
 #include "instrument_table.h"
@@ -79,7 +80,8 @@ static int add_instrument(struct fkt_instrument_table *table, const struct fkt_i
 	return slot->hits ? 0 : -ENOMEM;
 }
 
-static int add_instruments(struct fkt_instrument_table *table, const struct fkt_instruments *instruments)
+static int add_instruments(struct fkt_instrument_table *table, const struct fkt_instruments *instruments,
+			   enum fkt_given by)
 {
 	struct fkt_instrument *copy;
 	size_t bytes = 0;
@@ -88,7 +90,7 @@ static int add_instruments(struct fkt_instrument_table *table, const struct fkt_
 
 	if (!instruments->count || instruments->count > FKT_INSTRUMENTS_MOST)
 		return -EINVAL;
-	copy = vmemdup_user(u64_to_user_ptr(instruments->instruments), array_size(instruments->count, sizeof(*copy)));
+	copy = fkt_given_dup(instruments->instruments, array_size(instruments->count, sizeof(*copy)), by);
 	if (IS_ERR(copy))
 		return PTR_ERR(copy);
 	table->slots = kvcalloc(instruments->count, sizeof(*table->slots), GFP_KERNEL);
@@ -99,22 +101,23 @@ static int add_instruments(struct fkt_instrument_table *table, const struct fkt_
 	return err;
 }
 
-/* Sets *places to the table at the user address, unless that is 0. */
-static int add_functions(struct fkt_call_table **places, u64 user, enum fkt_call_form form,
-			 const struct fkt_instrument_table *table)
+/* Sets *places to the table at the address, unless that is 0. */
+static int add_functions(struct fkt_call_table **places, u64 at, enum fkt_call_form form,
+			 const struct fkt_instrument_table *table, enum fkt_given by)
 {
 	struct fkt_call_table *got;
 
-	if (!user)
+	if (!at)
 		return 0;
-	got = fkt_call_table_get(user, form, table);
+	got = fkt_call_table_get(at, form, table, by);
 	if (IS_ERR(got))
 		return PTR_ERR(got);
 	*places = got;
 	return 0;
 }
 
-static int add_places(struct fkt_instrument_table *table, const struct fkt_instruments *instruments, u32 clock)
+static int add_places(struct fkt_instrument_table *table, const struct fkt_instruments *instruments, u32 clock,
+		      enum fkt_given by)
 {
 	void *got;
 	int err;
@@ -122,11 +125,14 @@ static int add_places(struct fkt_instrument_table *table, const struct fkt_instr
 	/* Calls are timed by the TSC. */
 	if (instruments->calls && clock != FKT_CLOCK_TSC)
 		return -EOPNOTSUPP;
-	err = add_functions(&table->calls, instruments->calls, FKT_FORM_CALL, table) ?:
-	      add_functions(&table->entries, instruments->entries, FKT_FORM_ENTRY, table) ?:
-	      add_functions(&table->instructions, instruments->instructions, FKT_FORM_INSTRUCTION, table);
+	err = add_functions(&table->calls, instruments->calls, FKT_FORM_CALL, table, by) ?:
+	      add_functions(&table->entries, instruments->entries, FKT_FORM_ENTRY, table, by) ?:
+	      add_functions(&table->instructions, instruments->instructions, FKT_FORM_INSTRUCTION, table, by);
 	if (err)
 		return err;
+	/* The tables of these are made of user memory alone. */
+	if (by == FKT_GIVEN_BY_KERNEL)
+		return instruments->points || instruments->users ? -EINVAL : 0;
 	if (instruments->points) {
 		got = fkt_point_table_get(instruments->points, table);
 		if (IS_ERR(got))
@@ -143,10 +149,10 @@ static int add_places(struct fkt_instrument_table *table, const struct fkt_instr
 }
 
 /*
- * Returns the table that the struct fkt_instruments at a user address describes, or an ERR_PTR. -EPERM: the file was
- * opened without CAP_SYS_ADMIN. clock: of the recording. Called without locks, because it reads user memory.
+ * Returns the table that the struct fkt_instruments at this address describes, or an ERR_PTR. -EPERM: the file was
+ * opened without CAP_SYS_ADMIN. clock: of the recording. Called without locks, because it may read user memory.
  */
-struct fkt_instrument_table *fkt_instrument_table_get(const struct file *file, u64 user, u32 clock)
+struct fkt_instrument_table *fkt_instrument_table_get(const struct file *file, u64 at, u32 clock, enum fkt_given by)
 {
 	struct fkt_instruments instruments;
 	struct fkt_instrument_table *table;
@@ -154,15 +160,16 @@ struct fkt_instrument_table *fkt_instrument_table_get(const struct file *file, u
 
 	if (!file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN))
 		return ERR_PTR(-EPERM);
-	if (copy_from_user(&instruments, u64_to_user_ptr(user), sizeof(instruments)))
-		return ERR_PTR(-EFAULT);
+	err = fkt_given_copy(&instruments, at, sizeof(instruments), by);
+	if (err)
+		return ERR_PTR(err);
 	if (instruments.threads > FKT_TASK_FLAGS_MOST)
 		return ERR_PTR(-EINVAL);
 	table = kzalloc(sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
 	table->threads = instruments.threads;
-	err = add_instruments(table, &instruments) ?: add_places(table, &instruments, clock);
+	err = add_instruments(table, &instruments, by) ?: add_places(table, &instruments, clock, by);
 	if (!err)
 		return table;
 	fkt_instrument_table_free(table);

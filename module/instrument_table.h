@@ -8,6 +8,8 @@
 
 #include <fkt/ioctl.h>
 
+#include "given.h"
+
 struct file;
 struct fkt_call_table;
 struct fkt_handler;
@@ -52,7 +54,7 @@ struct fkt_instrument_table {
 	struct fkt_user_table *users;
 };
 
-struct fkt_instrument_table *fkt_instrument_table_get(const struct file *file, u64 user, u32 clock);
+struct fkt_instrument_table *fkt_instrument_table_get(const struct file *file, u64 at, u32 clock, enum fkt_given by);
 int fkt_instrument_table_follows(struct fkt_instrument_table *table, const struct fkt_instrument_table *before);
 void fkt_instrument_table_take_results(struct fkt_instrument_table *table, struct fkt_instrument_table *before);
 void fkt_instrument_table_free(struct fkt_instrument_table *table);

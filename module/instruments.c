@@ -239,7 +239,8 @@ int fkt_instruments_exchange(const struct file *file, struct fkt_exchange *excha
 	*refused = 0;
 	if (!exchange->instruments)
 		return -EINVAL;
-	table = fkt_instrument_table_get(file, exchange->instruments, READ_ONCE(fkt_recording.clock));
+	table = fkt_instrument_table_get(file, exchange->instruments, READ_ONCE(fkt_recording.clock),
+					 FKT_GIVEN_BY_USER);
 	if (IS_ERR(table))
 		return PTR_ERR(table);
 	if (table->calls || table->entries)

@@ -9,6 +9,7 @@
 #include "capture.h"
 #include "control.h"
 #include "filter.h"
+#include "kft/proc.h"
 #include "power.h"
 #include "rings.h"
 #include "wake.h"
@@ -29,11 +30,16 @@ static int __init fkt_init(void)
 	err = fkt_power_init();
 	if (err)
 		goto err_rings;
-	err = fkt_control_init();
+	err = fkt_kft_init();
 	if (err)
 		goto err_power;
+	err = fkt_control_init();
+	if (err)
+		goto err_kft;
 	return 0;
 
+err_kft:
+	fkt_kft_exit();
 err_power:
 	fkt_power_exit();
 err_rings:
@@ -46,6 +52,7 @@ err_attach:
 static void __exit fkt_exit(void)
 {
 	fkt_control_exit();
+	fkt_kft_exit();
 	fkt_power_exit();
 	fkt_capture_exit();
 	fkt_rings_exit();

@@ -87,6 +87,8 @@ const struct fkt_engine *fkt_output_engine(const struct fkt_start *start, struct
 {
 	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_LEND)
 		return &fkt_engine_lend;
+	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_KFT)
+		return &fkt_engine_kft;
 	if (!out)
 		return &fkt_engine_fetch;
 	switch (FKT_START_ENGINE_OF(start->flags)) {

@@ -399,6 +399,7 @@ enum fkt_engine_id {
 	FKT_ENGINE_FETCH = 3, /* the owner fetches pages with sendfile, splice or read */
 	FKT_ENGINE_CHECKIN = 4, /* the ring pages themselves become pages of the file's page cache */
 	FKT_ENGINE_LEND = 5, /* the owner reads the pages in a mapping, and writes them itself */
+	FKT_ENGINE_KFT = 6, /* /proc/kft began the recording; the kernel keeps it as text. EINVAL for FKT_START */
 };
 
 #define FKT_MAP_PAGES (1U << 20) /* numbers of lent pages are smaller than this */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/calls/call_trace.h"
 
+#include <fkt/kft_text.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -182,22 +184,23 @@ void CallTrace::print(const Line& line) {
 
 // "    23662       1333       0                    con_init   console_init": us since the start.
 void CallTrace::print_kft(const Line& line) {
-  constexpr std::size_t kEntry = 8, kDelta = 11, kPid = 8, kFunction = 28;
   constexpr std::uint64_t kNsPerUs = 1000;
-  out_.right(time_.ns(line.begin - std::min(line.begin, start_)) / kNsPerUs, kEntry);
+  out_.right(time_.ns(line.begin - std::min(line.begin, start_)) / kNsPerUs,
+             FKT_KFT_TEXT_ENTRY_WIDTH);
   if (line.whole) {
-    out_.right(time_.ns(line.duration) / kNsPerUs, kDelta);
+    out_.right(time_.ns(line.duration) / kNsPerUs, FKT_KFT_TEXT_DELTA_WIDTH);
   } else {
-    out_.right("no exit", kDelta);
+    out_.right("no exit", FKT_KFT_TEXT_DELTA_WIDTH);
   }
   TextWriter pid, name;
   pid.number_signed(line.pid);
   if (line.interrupt) pid.put('i');
-  out_.right(pid.view(), kPid);
+  out_.right(pid.view(), FKT_KFT_TEXT_PID_WIDTH);
   put_word(name, type_(line.type));
-  out_.right(name.view(), kFunction);
-  out_.put("   ");
-  put_word(out_, line.caller == kNoType ? std::string_view("-") : type_(line.caller));
+  out_.right(name.view(), FKT_KFT_TEXT_FUNCTION_WIDTH);
+  out_.put(FKT_KFT_TEXT_GAP);
+  put_word(out_,
+           line.caller == kNoType ? std::string_view(FKT_KFT_TEXT_NO_CALLER) : type_(line.caller));
   out_.put('\n');
 }
 

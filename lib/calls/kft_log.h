@@ -12,6 +12,8 @@
 // and the number of the first one is kept.
 #pragma once
 
+#include <fkt/kft_text.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,8 +25,7 @@
 
 namespace fkt {
 
-inline constexpr std::string_view kKftZeroIsShort =
-    "Delta 0: less than 1 usec; no exit: the exit was not seen";
+inline constexpr std::string_view kKftZeroIsShort = FKT_KFT_TEXT_ZERO_IS_SHORT;
 
 struct KftCall {
   std::uint64_t entry = 0;  // us

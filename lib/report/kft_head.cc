@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fkt/events.h>
+#include <fkt/kft_text.h>
 
 #include <fmt/core.h>
 
@@ -38,7 +39,7 @@ std::string moment_text(std::string_view instrument) {
   for (const std::string_view kind : {"fn:", "call:"}) {
     if (!place.starts_with(kind)) continue;
     place.remove_prefix(kind.size());
-    return (is_entry ? "entry to function " : "exit from function ") + std::string(place);
+    return (is_entry ? FKT_KFT_TEXT_ENTRY : FKT_KFT_TEXT_EXIT) + std::string(place);
   }
   return "hit of " + std::string(place);
 }
@@ -46,7 +47,7 @@ std::string moment_text(std::string_view instrument) {
 std::string end_line(const Trace& trace, const char* what, const std::optional<KftEnds::Hit>& hit,
                      std::uint64_t otherwise) {
   const InstrumentResult* const by = hit ? instrument_at(trace, hit->instrument) : nullptr;
-  return fmt::format("Logging {} at {} usec by {}\n", what,
+  return fmt::format("{}{}" FKT_KFT_TEXT_BY "{}\n", what,
                      since_boot(trace.info(), hit ? hit->clock : otherwise),
                      by != nullptr ? moment_text(by->text) : std::string("the recorder"));
 }
@@ -59,7 +60,7 @@ bool has_triggers(const HitResults& hits) {
 
 // What the instruments on calls are, and what they dropped.
 std::string filter_lines(const HitResults& hits) {
-  std::string text = "\nFilters:\n";
+  std::string text = "\n" FKT_KFT_TEXT_FILTERS "\n";
   std::uint64_t kept = 0, dropped = 0, missed = 0;
   for (const InstrumentResult& instrument : hits.instruments) {
     if (!instrument.has_calls || instrument.action != "record") continue;
@@ -70,14 +71,10 @@ std::string filter_lines(const HitResults& hits) {
     missed += all.all_missed();
   }
   const std::uint64_t too_short = hits.calls ? hits.calls->too_short : 0;
-  return text + fmt::format(
-                    "\nFilter Counters:\n"
-                    "Execution time filter count = {}\n"
-                    "Other filters count = {}\n"
-                    "Total entries filtered = {}\n"
-                    "Entries not found = {}\n"
-                    "Number of entries after filters = {}\n",
-                    too_short, dropped, too_short + dropped, missed, kept);
+  return text + fmt::format("\n" FKT_KFT_TEXT_COUNTERS "\n" FKT_KFT_TEXT_TOO_SHORT
+                            "{}\n" FKT_KFT_TEXT_DROPPED "{}\n" FKT_KFT_TEXT_FILTERED
+                            "{}\n" FKT_KFT_TEXT_MISSED "{}\n" FKT_KFT_TEXT_KEPT "{}\n",
+                            too_short, dropped, too_short + dropped, missed, kept);
 }
 
 }  // namespace
@@ -96,14 +93,12 @@ KftEnds find_kft_ends(const Trace& trace) {
 }
 
 std::string kft_head(const Trace& trace, const KftEnds& ends) {
-  std::string text = fmt::format("Kernel Instrumentation Run ID {}\n\n", trace.info().recording) +
-                     end_line(trace, "started", ends.begin, recording_start(trace.info())) +
-                     end_line(trace, "stopped", ends.end, recording_end(trace));
+  std::string text =
+      fmt::format(FKT_KFT_TEXT_RUN "{}\n\n", trace.info().recording) +
+      end_line(trace, FKT_KFT_TEXT_STARTED, ends.begin, recording_start(trace.info())) +
+      end_line(trace, FKT_KFT_TEXT_STOPPED, ends.end, recording_end(trace));
   if (trace.info().hits) text += filter_lines(*trace.info().hits);
-  return text + '\n' + std::string(kKftZeroIsShort) +
-         "\n\n"
-         " Entry      Delta      PID            Function                    Called At\n"
-         "--------   --------   -----   -------------------------   --------------------------\n";
+  return text + '\n' + std::string(kKftZeroIsShort) + "\n\n" FKT_KFT_TEXT_TITLES;
 }
 
 }  // namespace fkt

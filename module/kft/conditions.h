@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The programs that decide which calls a configuration of KFT keeps. */
+#ifndef FKT_KFT_CONDITIONS_H
+#define FKT_KFT_CONDITIONS_H
+
+#include <linux/types.h>
+
+struct fkt_kft_config;
+
+#define FKT_KFT_PROGRAM_BYTES 1024 /* room for one */
+
+u64 fkt_kft_ticks(u64 ns);
+u32 fkt_kft_write_nothing(void *at);
+u32 fkt_kft_write_condition(void *at, const struct fkt_kft_config *config, const char *text, u64 mintime);
+bool fkt_kft_asks_task(const struct fkt_kft_config *config);
+
+#endif /* FKT_KFT_CONDITIONS_H */

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The parts of a configuration of KFT that are on functions: names, patterns, addresses and modules. A function that
+ * several parts fit is of the first of them: those with their own minima come first, then single names, then longer
+ * patterns, as in lib/instrument/kft_plan.cc.
+ */
+
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+
+#include <fkt/kft_parse.h>
+#include <fkt/text_fits.h>
+
+#include "groups.h"
+
+/* ---- messages ---- */
+
+static int wrong(struct fkt_kft_error *error, const struct fkt_kft_word *word, const char *fmt, ...)
+{
+	va_list arguments;
+
+	error->line = word->line;
+	error->column = word->column;
+	va_start(arguments, fmt);
+	vscnprintf(error->message, sizeof(error->message), fmt, arguments);
+	va_end(arguments);
+	return -EINVAL;
+}
+
+/* ---- the parts of the configuration ---- */
+
+/* Returns the function that the role is of; NULL: the configuration has none. */
+const struct fkt_kft_function *fkt_kft_role_function(const struct fkt_kft_config *config, enum fkt_kft_role role)
+{
+	const struct fkt_kft_trigger *trigger = role == FKT_KFT_OF_START ? &config->start : &config->stop;
+
+	if (role == FKT_KFT_OF_CALLER)
+		return fkt_kft_says(config, FKT_KFT_CALLER) ? &config->caller : NULL;
+	return trigger->moment == FKT_KFT_ENTRY || trigger->moment == FKT_KFT_EXIT ? &trigger->function : NULL;
+}
+
+/* Returns the function's name, which the words end with a zero. */
+static char *name_in(const struct fkt_kft_symbols *set, const struct fkt_kft_function *function)
+{
+	return set->words + function->word.at;
+}
+
+static void end_name(struct fkt_kft_symbols *set, const struct fkt_kft_function *function)
+{
+	char *c;
+
+	/* A blank, a comment, or the zero behind the text. */
+	set->words[function->word.at + function->word.bytes] = 0;
+	/* Names of modules have no dashes where they are loaded. */
+	if (function->kind == FKT_KFT_MODULE)
+		for (c = name_in(set, function); *c; c++)
+			*c = *c == '-' ? '_' : *c;
+}
+
+/* Copies the text, whose `bytes` bytes have a zero behind them, and ends the names in it. */
+int fkt_kft_end_names(struct fkt_kft_symbols *set, const char *text, u32 bytes)
+{
+	const struct fkt_kft_function *function;
+	u32 i;
+
+	set->words = kvmalloc(bytes + 1, GFP_KERNEL_ACCOUNT);
+	if (!set->words)
+		return -ENOMEM;
+	memcpy(set->words, text, bytes + 1);
+	for (i = 0; i < set->config->function_count; i++)
+		end_name(set, &set->config->functions[i]);
+	for (i = 0; i < FKT_KFT_ROLES; i++) {
+		function = fkt_kft_role_function(set->config, i);
+		if (function)
+			end_name(set, function);
+	}
+	return 0;
+}
+
+static void add_group(struct fkt_kft_symbols *set, const struct fkt_kft_function *function)
+{
+	struct fkt_kft_group *group = &set->groups[set->group_count++];
+
+	*group = (struct fkt_kft_group){ .function = function, .name = "*", .is_pattern = true };
+	group->mintime = function && function->has_mintime ? function->mintime : set->config->mintime;
+	if (!function)
+		return;
+	if (function->kind == FKT_KFT_MODULE) {
+		group->of_module = name_in(set, function);
+		return;
+	}
+	group->name = name_in(set, function);
+	group->is_pattern = function->kind == FKT_KFT_NAME && strpbrk(group->name, "*?");
+}
+
+/* Those with their own minima, then single names, then longer patterns. */
+static int compare_groups(const void *a, const void *b)
+{
+	const struct fkt_kft_group *left = a, *right = b;
+	const bool left_own = left->function && left->function->has_mintime;
+	const bool right_own = right->function && right->function->has_mintime;
+	const size_t left_bytes = strlen(left->name), right_bytes = strlen(right->name);
+
+	if (left_own != right_own)
+		return left_own ? -1 : 1;
+	if (left->is_pattern != right->is_pattern)
+		return right->is_pattern ? -1 : 1;
+	if (left->is_pattern && left_bytes != right_bytes)
+		return left_bytes > right_bytes ? -1 : 1;
+	/* As they were written: the order of equal ones is that of their places in the text. */
+	if (!left->function || !right->function)
+		return left->function ? -1 : right->function ? 1 : 0;
+	return left->function < right->function ? -1 : left->function > right->function;
+}
+
+int fkt_kft_make_groups(struct fkt_kft_symbols *set)
+{
+	const struct fkt_kft_config *config = set->config;
+	u32 i;
+
+	set->groups = kvcalloc(config->function_count + 1, sizeof(*set->groups), GFP_KERNEL);
+	if (!set->groups)
+		return -ENOMEM;
+	for (i = 0; i < config->function_count; i++)
+		if (!config->functions[i].is_left_out)
+			add_group(set, &config->functions[i]);
+	if (!fkt_kft_says(config, FKT_KFT_FUNCLIST))
+		add_group(set, NULL);
+	sort(set->groups, set->group_count, sizeof(*set->groups), compare_groups, NULL);
+	return 0;
+}
+
+/* ---- which functions they fit ---- */
+
+/* Returns whether the function is what the configuration says here. The module cannot go meanwhile. */
+bool fkt_kft_is_function(const struct fkt_kft_symbols *set, const struct fkt_kft_function *function, const char *name,
+			 const struct module *module, unsigned long address)
+{
+	switch (function->kind) {
+	case FKT_KFT_ADDRESS:
+		return function->address == address;
+	case FKT_KFT_MODULE:
+		return module && !strcmp(module->name, name_in(set, function));
+	default:
+		return fkt_text_fits(name, name_in(set, function));
+	}
+}
+
+/* What FKT calls while a program runs: its own calls would be mixed with the others. */
+static bool is_own(const char *name)
+{
+	return !strcmp(name, "copy_from_kernel_nofault") || !strcmp(name, "copy_from_kernel_nofault_allowed");
+}
+
+static bool is_left_out(const struct fkt_kft_symbols *set, const char *name, const struct module *module,
+			unsigned long address)
+{
+	u32 i;
+
+	for (i = 0; i < set->config->function_count; i++)
+		if (set->config->functions[i].is_left_out &&
+		    fkt_kft_is_function(set, &set->config->functions[i], name, module, address))
+			return true;
+	return is_own(name);
+}
+
+/* Returns the number of the group that records the calls of the function; FKT_KFT_NO_GROUP: none does. */
+u16 fkt_kft_group_of(struct fkt_kft_symbols *set, const char *name, const struct module *module,
+		     unsigned long address)
+{
+	u16 first = FKT_KFT_NO_GROUP;
+	u32 i;
+
+	for (i = 0; i < set->group_count; i++) {
+		struct fkt_kft_group *group = &set->groups[i];
+
+		if ((first != FKT_KFT_NO_GROUP && group->fits) ||
+		    (group->function && !fkt_kft_is_function(set, group->function, name, module, address)))
+			continue;
+		group->fits = true;
+		first = min_t(u16, first, i);
+	}
+	return first == FKT_KFT_NO_GROUP || is_left_out(set, name, module, address) ? FKT_KFT_NO_GROUP : first;
+}
+
+/* ---- whether all of them are there ---- */
+
+/* Counts the functions of a group, and of a role. */
+u32 fkt_kft_count_group(const struct fkt_kft_symbols *set, u16 group)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < set->count; i++)
+		n += set->symbols[i].group == group;
+	return n;
+}
+
+u32 fkt_kft_count_role(const struct fkt_kft_symbols *set, u32 role)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < set->count; i++)
+		n += set->symbols[i].roles >> role & 1;
+	return n;
+}
+
+/* found: symbols that are called so; taken: those of them that can be traced. */
+static int check_single(const struct fkt_kft_symbols *set, const struct fkt_kft_function *function, u32 found,
+			u32 taken, struct fkt_kft_error *error)
+{
+	const char *name = name_in(set, function);
+
+	if (taken == 1)
+		return 0;
+	if (taken > 1)
+		return wrong(error, &function->word, "%u functions are called \"%.60s\": write the address of one",
+			     taken, name);
+	if (found)
+		return wrong(error, &function->word, "the kernel does not let calls of \"%.60s\" be traced", name);
+	if (function->kind == FKT_KFT_ADDRESS)
+		return wrong(error, &function->word, "no function of this kernel begins at \"%.60s\"", name);
+	return wrong(error, &function->word, "no function of this kernel is called \"%.60s\"", name);
+}
+
+static int check_group(const struct fkt_kft_symbols *set, u32 i, struct fkt_kft_error *error)
+{
+	static const struct fkt_kft_word begin = { .line = 1, .column = 1 };
+	const struct fkt_kft_group *group = &set->groups[i];
+	const u32 taken = fkt_kft_count_group(set, i);
+
+	/* Another group has all that it fits, or they are left out. */
+	if (group->fits && !group->found)
+		return 0;
+	if (!group->is_pattern)
+		return check_single(set, group->function, group->found, taken, error);
+	if (taken)
+		return 0;
+	if (!group->function)
+		return wrong(error, &begin, "this kernel does not describe its functions: name them in a funclist");
+	return wrong(error, &group->function->word, "\"%.60s\" fits no function that can be traced",
+		     name_in(set, group->function));
+}
+
+/* Each single function must be there, and each pattern must fit one. found: symbols by role. */
+int fkt_kft_check_groups(const struct fkt_kft_symbols *set, const u32 *found, struct fkt_kft_error *error)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; !err && i < FKT_KFT_ROLES; i++) {
+		const struct fkt_kft_function *function = fkt_kft_role_function(set->config, i);
+
+		if (function)
+			err = check_single(set, function, found[i], fkt_kft_count_role(set, i), error);
+	}
+	for (i = 0; !err && i < set->group_count; i++)
+		err = check_group(set, i, error);
+	return err;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a configuration of KFT comes to: a table of instruments, as FKT_START takes it. */
+#ifndef FKT_KFT_PLAN_H
+#define FKT_KFT_PLAN_H
+
+#include <linux/kref.h>
+#include <linux/types.h>
+
+#include <fkt/ioctl.h>
+#include <fkt/kft_config.h>
+
+#include "symbols.h"
+
+#define FKT_KFT_LENGTH 20000 /* unless the configuration says it */
+#define FKT_KFT_LENGTH_MOST (1U << 20)
+
+/* Its instruments. Those that the configuration has no use for are on no function. */
+enum fkt_kft_instrument {
+	FKT_KFT_CALLS, /* records calls */
+	FKT_KFT_BEGINS, /* a hit begins the recording, or with autorepeat each run of it */
+	FKT_KFT_ENDS, /* likewise */
+	FKT_KFT_ENTERS, /* the function of `filter caller` is entered */
+	FKT_KFT_LEAVES,
+	FKT_KFT_INSTRUMENTS,
+};
+
+#define FKT_KFT_RUNS 0 /* flag: with autorepeat, a run of the recording goes on */
+#define FKT_KFT_INSIDE 0 /* flag of the task: it is in the function of `filter caller` */
+
+struct fkt_kft_plan {
+	struct kref refs;
+	char *text; /* of the configuration, with a zero behind it */
+	u32 bytes;
+	struct fkt_kft_config *config;
+	struct fkt_kft_symbols symbols; /* a call's number is that of its symbol */
+	u32 by_probe; /* functions whose calls are seen by a return probe */
+	u32 logentries;
+	/* What FKT_START takes. */
+	struct fkt_instruments given;
+	struct fkt_instrument instruments[FKT_KFT_INSTRUMENTS];
+	struct fkt_calls calls, entries;
+	struct fkt_called *called, entered[FKT_KFT_ROLES];
+	void *programs;
+};
+
+struct fkt_kft_plan *fkt_kft_plan_make(const char *text, u32 bytes, struct fkt_kft_error *error);
+void fkt_kft_plan_put(struct fkt_kft_plan *plan);
+bool fkt_kft_plan_is_of_modules(const struct fkt_kft_plan *plan);
+
+static inline struct fkt_kft_plan *fkt_kft_plan_get(struct fkt_kft_plan *plan)
+{
+	kref_get(&plan->refs);
+	return plan;
+}
+
+/* Returns whether nothing is recorded until there is a hit, or a time has come. */
+static inline bool fkt_kft_plan_waits(const struct fkt_kft_plan *plan)
+{
+	return plan->config->start.moment != FKT_KFT_NEVER;
+}
+
+static inline bool fkt_kft_plan_repeats(const struct fkt_kft_plan *plan)
+{
+	return fkt_kft_says(plan->config, FKT_KFT_AUTOREPEAT);
+}
+
+#endif /* FKT_KFT_PLAN_H */

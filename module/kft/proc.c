@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /proc/kft: takes configurations of KFT and the commands prime, start, stop and reset, and shows the status.
+ * /proc/kft_data: the log of the last recording. fkt-kft(5) describes both.
+ *
+ * What is written to one open file is collected until it is a whole configuration: one with `begin` is whole at its
+ * `end`, so it may come in several pieces; any other one with each write. What is wrong is the result of the write that
+ * makes it so, and stands in the status until the next write that succeeds.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/user_namespace.h>
+#include <linux/workqueue.h>
+
+#include <fkt/kft_parse.h>
+
+#include "../probes/calls.h"
+#include "plan.h"
+#include "proc.h"
+#include "run.h"
+#include "text.h"
+
+static struct {
+	struct mutex lock; /* protects the fields below; the two objects have references of others */
+	struct fkt_kft_plan *plan; /* NULL: there is no configuration */
+	struct fkt_kft_run *run; /* of the configuration; NULL: it is not primed */
+	u64 runs; /* id of the next one */
+	char error[64 + FKT_KFT_ERROR_BYTES]; /* of the last write */
+	struct delayed_work look; /* queued while a recording is primed or goes on */
+} kft = { .lock = __MUTEX_INITIALIZER(kft.lock) };
+
+/* What is written to an open file. */
+struct writing {
+	struct mutex lock; /* against other writers of the same open file */
+	char *text; /* NULL: nothing yet */
+	u32 bytes;
+	bool has_failed; /* what follows is the rest of what was wrong */
+	bool is_unfinished; /* there is a begin, and no end */
+};
+
+/* ---- errors ---- */
+
+/* Callers hold the lock. */
+static void say(const char *fmt, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, fmt);
+	vscnprintf(kft.error, sizeof(kft.error), fmt, arguments);
+	va_end(arguments);
+	pr_notice("/proc/kft: %s\n", kft.error);
+}
+
+static int say_errno(const char *what, int err)
+{
+	switch (err) {
+	case -EBUSY:
+		say("%s: another recording is going on (/dev/fkt)", what);
+		break;
+	case -EPERM:
+		say("%s: the kernel is locked down, or who opened /proc/kft lacks CAP_SYS_ADMIN", what);
+		break;
+	case -ENOPKG:
+		say("%s: the module fkt_calls is not loaded: modprobe fkt_calls", what);
+		break;
+	case -ENODEV:
+		say("%s: ftrace is off", what);
+		break;
+	case -ENOENT:
+		say("%s: none of the functions can be traced (any more)", what);
+		break;
+	case -ENOMEM:
+		say("%s: there is not enough memory", what);
+		break;
+	default:
+		say("%s: error %d", what, -err);
+	}
+	return err;
+}
+
+/* ---- what is written; callers hold the lock ---- */
+
+static bool is_going_on(void)
+{
+	return kft.run && kft.run->owner;
+}
+
+static void look_soon(void)
+{
+	if (is_going_on())
+		mod_delayed_work(system_freezable_wq, &kft.look, 0);
+}
+
+/* Returns an ERR_PTR, and says what is wrong. */
+static struct fkt_kft_plan *make_plan(const char *text, u32 bytes)
+{
+	struct fkt_kft_error error;
+	struct fkt_kft_plan *plan = fkt_kft_plan_make(text, bytes, &error);
+
+	if (IS_ERR(plan) && error.line)
+		say("line %u, column %u: %s", error.line, error.column, error.message);
+	else if (IS_ERR(plan))
+		say_errno("configuration", PTR_ERR(plan));
+	return plan;
+}
+
+static void drop_run(void)
+{
+	fkt_kft_run_put(kft.run);
+	kft.run = NULL;
+}
+
+/* Makes the plan anew if modules that have gone or come since the configuration was written would change it. */
+static int renew_plan(void)
+{
+	struct fkt_kft_plan *plan;
+
+	if (!fkt_kft_plan_is_of_modules(kft.plan))
+		return 0;
+	plan = make_plan(kft.plan->text, kft.plan->bytes);
+	if (IS_ERR(plan))
+		return PTR_ERR(plan);
+	fkt_kft_plan_put(kft.plan);
+	kft.plan = plan;
+	return 0;
+}
+
+static int do_prime(const struct file *file, bool at_once)
+{
+	struct fkt_kft_run *run;
+	u64 refused;
+	int err;
+
+	if (is_going_on()) {
+		say("prime: the recording goes on: write stop first");
+		return -EBUSY;
+	}
+	if (!kft.plan) {
+		say("prime: there is no configuration");
+		return -ENODATA;
+	}
+	err = renew_plan();
+	if (err)
+		return err;
+	run = fkt_kft_run_prime(kft.plan, kft.runs, file->f_cred, at_once, &refused);
+	if (IS_ERR(run) && refused) {
+		say("prime: the kernel lets nobody set a probe in %ps, whose arguments are not known", (void *)refused);
+		return PTR_ERR(run);
+	}
+	if (IS_ERR(run))
+		return say_errno("prime", PTR_ERR(run));
+	drop_run();
+	kft.run = run;
+	kft.runs++;
+	look_soon();
+	return 0;
+}
+
+static int do_start(const struct file *file)
+{
+	int err;
+
+	if (!is_going_on())
+		return do_prime(file, true);
+	err = fkt_kft_run_begin(kft.run);
+	/* It has begun in between, or is at its end: that is what was asked for. */
+	return err == -EALREADY || err == -ENODATA ? 0 : err;
+}
+
+static int do_stop(void)
+{
+	if (kft.run)
+		return fkt_kft_run_end(kft.run);
+	say("stop: nothing is primed");
+	return -ENODATA;
+}
+
+/* Ends the recording and drops its log. The configuration stays. */
+static int do_reset(void)
+{
+	int err = kft.run ? fkt_kft_run_end(kft.run) : 0;
+
+	if (!err)
+		drop_run();
+	return err;
+}
+
+static int configure(const struct file *file, const char *text, u32 bytes)
+{
+	struct fkt_kft_plan *plan;
+
+	if (is_going_on()) {
+		say("configuration: the recording goes on: write stop first");
+		return -EBUSY;
+	}
+	plan = make_plan(text, bytes);
+	if (IS_ERR(plan))
+		return PTR_ERR(plan);
+	drop_run();
+	fkt_kft_plan_put(kft.plan);
+	kft.plan = plan;
+	return fkt_kft_says(plan->config, FKT_KFT_PRIME) ? do_prime(file, false) : 0;
+}
+
+/* ---- commands ---- */
+
+enum command { COMMAND_NONE, COMMAND_PRIME, COMMAND_START, COMMAND_STOP, COMMAND_RESET };
+
+static enum command command_of(const struct fkt_kft_parser *p, const struct fkt_kft_word *word)
+{
+	static const char *const names[] = {
+		[COMMAND_PRIME] = "prime", [COMMAND_START] = "start", [COMMAND_STOP] = "stop",
+		[COMMAND_RESET] = "reset",
+	};
+	u32 i;
+
+	for (i = COMMAND_PRIME; i < ARRAY_SIZE(names); i++)
+		if (fkt_kft_is(p, word, names[i]))
+			return i;
+	return COMMAND_NONE;
+}
+
+/* Returns whether the text has commands and nothing else. */
+static bool is_commands(const char *text, u32 bytes)
+{
+	struct fkt_kft_parser p = { .text = text, .size = bytes, .line = 1 };
+	struct fkt_kft_word word = fkt_kft_take(&p);
+
+	if (!word.bytes)
+		return false;
+	for (; word.bytes; word = fkt_kft_take(&p))
+		if (!command_of(&p, &word))
+			return false;
+	return true;
+}
+
+static int run_command(const struct file *file, enum command command)
+{
+	switch (command) {
+	case COMMAND_PRIME:
+		return do_prime(file, false);
+	case COMMAND_START:
+		return do_start(file);
+	case COMMAND_STOP:
+		return do_stop();
+	default:
+		return do_reset();
+	}
+}
+
+static int run_commands(const struct file *file, const char *text, u32 bytes)
+{
+	struct fkt_kft_parser p = { .text = text, .size = bytes, .line = 1 };
+	struct fkt_kft_word word = fkt_kft_take(&p);
+	int err = 0;
+
+	for (; !err && word.bytes; word = fkt_kft_take(&p))
+		err = run_command(file, command_of(&p, &word));
+	return err;
+}
+
+/* ---- /proc/kft ---- */
+
+/* Returns the first word, which has no bytes if there is none. */
+static struct fkt_kft_word first_word(const char *text, u32 bytes)
+{
+	struct fkt_kft_parser p = { .text = text, .size = bytes, .line = 1 };
+
+	return fkt_kft_take(&p);
+}
+
+/* Returns whether the word is `whole`, or at the end of the text a piece of it. */
+static bool is_piece(const char *text, u32 bytes, const struct fkt_kft_word *word, const char *whole)
+{
+	const u32 all = strlen(whole);
+
+	return word->bytes && word->bytes <= all && !memcmp(text + word->at, whole, word->bytes) &&
+	       (word->bytes == all || word->at + word->bytes == bytes);
+}
+
+/* Returns whether the text begins with `new` or `begin`, as far as it is there. */
+static bool is_block(const char *text, u32 bytes)
+{
+	const struct fkt_kft_word word = first_word(text, bytes);
+
+	return is_piece(text, bytes, &word, "new") || is_piece(text, bytes, &word, "begin");
+}
+
+/* Returns whether more may follow: there is a begin, and no end yet. */
+static bool is_unfinished(const char *text, u32 bytes)
+{
+	struct fkt_kft_parser p = { .text = text, .size = bytes, .line = 1 };
+	struct fkt_kft_word word;
+
+	if (!is_block(text, bytes))
+		return false;
+	do {
+		word = fkt_kft_take(&p);
+		if (fkt_kft_is(&p, &word, "end"))
+			return false;
+	} while (word.bytes);
+	return true;
+}
+
+/* The text behind `before` is new. Callers hold the locks. */
+static int take_text(const struct file *file, struct writing *writing, u32 before)
+{
+	int err;
+
+	kft.error[0] = 0;
+	/* The recording may have ended since the last look. */
+	if (kft.run)
+		fkt_kft_run_look(kft.run);
+	if (!writing->is_unfinished && is_commands(writing->text + before, writing->bytes - before)) {
+		err = run_commands(file, writing->text + before, writing->bytes - before);
+		writing->bytes = 0;
+		return err;
+	}
+	if (writing->bytes > FKT_KFT_TEXT_BYTES) {
+		say("a configuration has at most %u bytes", FKT_KFT_TEXT_BYTES);
+		return -EINVAL;
+	}
+	writing->is_unfinished = is_unfinished(writing->text, writing->bytes);
+	if (writing->is_unfinished || !first_word(writing->text, writing->bytes).bytes)
+		return 0;
+	err = configure(file, writing->text, writing->bytes);
+	/* Behind the end another one may begin. */
+	if (!err && is_block(writing->text, writing->bytes))
+		writing->bytes = 0;
+	return err;
+}
+
+/* Appends what is written, up to one byte more than a configuration may have. */
+static int append(struct writing *writing, const char __user *from, size_t bytes)
+{
+	const u32 most = FKT_KFT_TEXT_BYTES + 1;
+	const u32 add = min_t(size_t, bytes, most - writing->bytes);
+
+	if (!writing->text)
+		writing->text = kvmalloc(most, GFP_KERNEL_ACCOUNT);
+	if (!writing->text)
+		return -ENOMEM;
+	if (copy_from_user(writing->text + writing->bytes, from, add))
+		return -EFAULT;
+	writing->bytes += add;
+	return 0;
+}
+
+static ssize_t write_locked(struct file *file, struct writing *writing, const char __user *from, size_t bytes)
+{
+	const u32 before = writing->bytes;
+	int err = writing->has_failed ? -EINVAL : append(writing, from, bytes);
+
+	if (err)
+		return err;
+	if (mutex_lock_killable(&kft.lock))
+		return -EINTR;
+	err = take_text(file, writing, before);
+	mutex_unlock(&kft.lock);
+	writing->has_failed = err;
+	return err ?: bytes;
+}
+
+static ssize_t kft_write(struct file *file, const char __user *from, size_t bytes, loff_t *unused)
+{
+	struct writing *writing = ((struct seq_file *)file->private_data)->private;
+	ssize_t written;
+
+	if (!bytes)
+		return 0;
+	/* May take long, so it is done without locks. */
+	fkt_record_calls_load();
+	if (mutex_lock_killable(&writing->lock))
+		return -EINTR;
+	written = write_locked(file, writing, from, bytes);
+	mutex_unlock(&writing->lock);
+	return written;
+}
+
+static int show(struct seq_file *m, void *unused)
+{
+	if (mutex_lock_killable(&kft.lock))
+		return -EINTR;
+	if (kft.run)
+		fkt_kft_run_look(kft.run);
+	fkt_kft_show_status(m, kft.plan, kft.run);
+	if (kft.error[0])
+		seq_printf(m, "Error: %s\n", kft.error);
+	mutex_unlock(&kft.lock);
+	return 0;
+}
+
+static bool may_open(const struct file *file)
+{
+	return file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+}
+
+static int kft_open(struct inode *inode, struct file *file)
+{
+	struct writing *writing;
+	int err;
+
+	if (!may_open(file))
+		return -EPERM;
+	writing = kzalloc(sizeof(*writing), GFP_KERNEL_ACCOUNT);
+	if (!writing)
+		return -ENOMEM;
+	mutex_init(&writing->lock);
+	err = single_open(file, show, writing);
+	if (err)
+		kfree(writing);
+	return err;
+}
+
+static int kft_release(struct inode *inode, struct file *file)
+{
+	struct writing *writing = ((struct seq_file *)file->private_data)->private;
+
+	if (writing->is_unfinished && !writing->has_failed) {
+		mutex_lock(&kft.lock);
+		say("the configuration has no end");
+		mutex_unlock(&kft.lock);
+	}
+	kvfree(writing->text);
+	kfree(writing);
+	return single_release(inode, file);
+}
+
+static const struct proc_ops kft_ops = {
+	.proc_open = kft_open,
+	.proc_read_iter = seq_read_iter,
+	.proc_write = kft_write,
+	.proc_lseek = seq_lseek,
+	.proc_release = kft_release,
+};
+
+/* ---- /proc/kft_data ---- */
+
+/* Gives the reader the log that there is, which stays while it reads. */
+static int open_log(struct file *file)
+{
+	int err;
+
+	if (mutex_lock_killable(&kft.lock))
+		return -EINTR;
+	if (kft.run)
+		fkt_kft_run_look(kft.run);
+	err = !kft.run ? -ENODATA : kft.run->owner ? -EBUSY : fkt_kft_open_log(file, kft.run);
+	if (!err)
+		kref_get(&kft.run->refs);
+	mutex_unlock(&kft.lock);
+	return err;
+}
+
+static int data_open(struct inode *inode, struct file *file)
+{
+	return may_open(file) ? open_log(file) : -EPERM;
+}
+
+static int data_release(struct inode *inode, struct file *file)
+{
+	fkt_kft_run_put(((struct seq_file *)file->private_data)->private);
+	return seq_release(inode, file);
+}
+
+static const struct proc_ops data_ops = {
+	.proc_open = data_open,
+	.proc_read_iter = seq_read_iter,
+	.proc_lseek = seq_lseek,
+	.proc_release = data_release,
+};
+
+/* ---- the module ---- */
+
+static void look(struct work_struct *unused)
+{
+	unsigned long next;
+
+	mutex_lock(&kft.lock);
+	next = kft.run ? fkt_kft_run_look(kft.run) : 0;
+	if (next)
+		queue_delayed_work(system_freezable_wq, &kft.look, next);
+	mutex_unlock(&kft.lock);
+	/* The file of a recording that has ended here is closed before another one wants to begin. */
+	if (!next)
+		flush_delayed_fput();
+}
+
+/* Called when a recording can begin. */
+int fkt_kft_init(void)
+{
+	INIT_DELAYED_WORK(&kft.look, look);
+	if (!IS_ENABLED(CONFIG_PROC_FS))
+		return 0;
+	if (!proc_create("kft", 0600, NULL, &kft_ops))
+		return -ENOMEM;
+	if (proc_create("kft_data", 0400, NULL, &data_ops))
+		return 0;
+	remove_proc_entry("kft", NULL);
+	return -ENOMEM;
+}
+
+/* Waits for calls on the files that are open; later ones fail. No recording goes on: it would hold the module. */
+void fkt_kft_exit(void)
+{
+	if (IS_ENABLED(CONFIG_PROC_FS)) {
+		remove_proc_entry("kft", NULL);
+		remove_proc_entry("kft_data", NULL);
+	}
+	cancel_delayed_work_sync(&kft.look);
+	drop_run();
+	fkt_kft_plan_put(kft.plan);
+	kft.plan = NULL;
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Recordings that /proc/kft begins. Such a recording belongs to an open file that no process has, and is started and
+ * stopped as those of /dev/fkt; so only one of both kinds can go on at a time. Nobody fetches its pages: they are
+ * looked through here, some times in a second, and given back to their rings.
+ *
+ * The recording ends, and its file is closed, as soon as it is complete. So its log is in the way of nobody, and the
+ * module can be unloaded.
+ *
+ * Callers hold the lock of kft/proc.c, if nothing else is said.
+ */
+
+#include <linux/anon_inodes.h>
+#include <linux/cpumask.h>
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include <fkt/events.h>
+
+#include "capture.h"
+#include "clock.h"
+#include "cpu_ring.h"
+#include "engine.h"
+#include "flags.h"
+#include "page_pool.h"
+#include "reader.h"
+#include "recording.h"
+#include "run.h"
+#include "write.h"
+
+#define LOOK_EVERY max(HZ / 20, 1) /* jiffies between two looks */
+#define ENTRY_BYTES 48 /* of a call in a page, with what belongs to it */
+#define POW_MIN 5
+#define POW_MAX 10 /* unless the calls must stay in the rings */
+
+const struct fkt_engine fkt_engine_kft = {
+	.id = FKT_ENGINE_KFT,
+	.name = "kft",
+	.calls = FKT_CALLS_KFT,
+	.refills = true,
+	.readable = fkt_reader_complete,
+};
+
+/* ---- the owner ---- */
+
+static const struct file_operations owner_fops = { .owner = THIS_MODULE };
+
+/*
+ * Closes the file. Not by the file's own operation, which is called when the task returns to user space: until then no
+ * other recording could begin.
+ */
+static void close_owner(struct fkt_kft_run *run)
+{
+	if (!run->owner)
+		return;
+	fkt_capture_closed(run->owner);
+	fput(run->owner);
+	run->owner = NULL;
+}
+
+/* Size of the rings: calls wait in them for less than a second, or with `overwrite` until the end. */
+static u32 pow_of(const struct fkt_kft_plan *plan)
+{
+	const u64 pages = DIV_ROUND_UP((u64)plan->logentries * ENTRY_BYTES, PAGE_SIZE);
+	const u32 most = fkt_kft_says(plan->config, FKT_KFT_OVERWRITE) ? FKT_POW_MAX : POW_MAX;
+
+	return clamp_t(u32, order_base_2(pages), POW_MIN, most);
+}
+
+/* Returns a file that may record what `opener` may, or an ERR_PTR. */
+static struct file *make_owner(const struct fkt_kft_plan *plan, const struct cred *opener)
+{
+	const struct cred *old = override_creds(opener);
+	struct file *owner = anon_inode_getfile("[fkt-kft]", &owner_fops, NULL, O_RDWR);
+	int err;
+
+	revert_creds(old);
+	if (IS_ERR(owner))
+		return owner;
+	err = fkt_capture_opened(owner);
+	if (err) {
+		fput(owner);
+		return ERR_PTR(err);
+	}
+	((struct fkt_opener *)owner->private_data)->pow = pow_of(plan);
+	return owner;
+}
+
+/* ---- the begin ---- */
+
+/* Begins a recording that waits. Without effect while the machine goes to sleep: the next look tries again. */
+static void begin_now(struct fkt_kft_run *run, enum fkt_kft_cause cause)
+{
+	if (fkt_kft_plan_repeats(run->plan)) {
+		fkt_flag_set(FKT_KFT_RUNS, true);
+	} else {
+		preempt_disable();
+		fkt_recording_begin_by(FKT_KFT_BEGINS);
+		preempt_enable();
+		fkt_recording_quicken();
+	}
+	run->begun_by = cause;
+}
+
+static int start(struct fkt_kft_run *run)
+{
+	const bool overwrites = fkt_kft_says(run->plan->config, FKT_KFT_OVERWRITE);
+	const struct fkt_start start = {
+		.out_fd = -1,
+		.flags = FKT_START_NO_PAIRS | FKT_START_ENGINE(FKT_ENGINE_KFT) |
+			 (overwrites ? FKT_START_OVERWRITE : FKT_START_STOP_WHEN_FULL),
+		.mask = 1ULL << FKT_L_INSTRUMENTS,
+		.recording = get_random_u64() | 1,
+		.clock = FKT_CLOCK_TSC,
+		.filter = FKT_FILTER_NONE,
+		.instruments = (unsigned long)&run->plan->given,
+	};
+
+	run->clocks.clock = FKT_CLOCK_TSC;
+	fkt_clock_read(&run->clocks, false);
+	return fkt_capture_start_checked(run->owner, &start, FKT_GIVEN_BY_KERNEL);
+}
+
+/*
+ * Primes a plan: arms its functions, and waits for what begins it, unless nothing does, or `at_once` is set. opener:
+ * whose credentials count. Returns an ERR_PTR as fkt_capture_start(), and sets *refused as FKT_REFUSED does. The run
+ * keeps the plan.
+ */
+struct fkt_kft_run *fkt_kft_run_prime(struct fkt_kft_plan *plan, u64 id, const struct cred *opener, bool at_once,
+				      u64 *refused)
+{
+	struct fkt_kft_run *run = kzalloc(sizeof(*run), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!run)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&run->refs);
+	run->id = id;
+	run->plan = fkt_kft_plan_get(plan);
+	run->owner = make_owner(plan, opener);
+	err = PTR_ERR_OR_ZERO(run->owner);
+	if (err)
+		run->owner = NULL;
+	else
+		err = start(run);
+	*refused = run->owner ? READ_ONCE(((struct fkt_opener *)run->owner->private_data)->refused) : 0;
+	if (err) {
+		fkt_kft_run_put(run);
+		return ERR_PTR(err);
+	}
+	if (at_once || !fkt_kft_plan_waits(plan))
+		begin_now(run, FKT_KFT_BY_WRITE);
+	return run;
+}
+
+/* Begins a recording that is primed, whatever it waits for. -EALREADY: it has begun; -ENODATA: it is complete. */
+int fkt_kft_run_begin(struct fkt_kft_run *run)
+{
+	enum fkt_kft_state state = fkt_kft_run_state(run);
+
+	if (state != FKT_KFT_PRIMED)
+		return state == FKT_KFT_TRIGGERED ? -EALREADY : -ENODATA;
+	begin_now(run, FKT_KFT_BY_WRITE);
+	return 0;
+}
+
+/* ---- while it goes on ---- */
+
+/* The rings cannot go meanwhile: only finish() ends the recording. */
+static void collect(struct fkt_kft_run *run)
+{
+	struct fkt_page *page;
+
+	fkt_reader_lock_drain();
+	while ((page = fkt_reader_collect())) {
+		fkt_kft_log_add(&run->log, page->header);
+		per_cpu_ptr(&fkt_cpus, page->cpu)->written++;
+		fkt_ring_recycle(page);
+	}
+	fkt_reader_unlock();
+}
+
+static bool has_begun(const struct fkt_kft_run *run)
+{
+	return fkt_kft_plan_repeats(run->plan) || !fkt_recording_waits();
+}
+
+enum fkt_kft_state fkt_kft_run_state(const struct fkt_kft_run *run)
+{
+	if (!run->owner)
+		return FKT_KFT_COMPLETE;
+	if (fkt_kft_plan_repeats(run->plan))
+		return fkt_flag_is_set(FKT_KFT_RUNS) ? FKT_KFT_TRIGGERED : FKT_KFT_PRIMED;
+	return has_begun(run) ? FKT_KFT_TRIGGERED : FKT_KFT_PRIMED;
+}
+
+static u64 ns_of(const struct fkt_kft_run *run, u64 ticks)
+{
+	return mul_u64_u64_div_u64(ticks, NSEC_PER_MSEC, run->clocks.khz);
+}
+
+u64 fkt_kft_run_usecs(const struct fkt_kft_run *run, u64 ticks)
+{
+	return div_u64(ns_of(run, ticks), NSEC_PER_USEC);
+}
+
+/* Microseconds since the machine's start. */
+u64 fkt_kft_run_since_boot(const struct fkt_kft_run *run, u64 clock)
+{
+	const u64 primed = div_u64(run->clocks.mono_ns, NSEC_PER_USEC);
+
+	return clock >= run->clocks.clock ? primed + fkt_kft_run_usecs(run, clock - run->clocks.clock) :
+					    primed - fkt_kft_run_usecs(run, run->clocks.clock - clock);
+}
+
+/* Nanoseconds until the stop's time; U64_MAX: there is none; 0: it is over. */
+static u64 left_of(const struct fkt_kft_run *run)
+{
+	const struct fkt_kft_trigger *stop = &run->plan->config->stop;
+	u64 lasted;
+
+	if (stop->moment != FKT_KFT_TIME || !has_begun(run))
+		return U64_MAX;
+	lasted = ns_of(run, fkt_clock() - READ_ONCE(fkt_recording.since));
+	return lasted >= stop->time ? 0 : stop->time - lasted;
+}
+
+/* Returns what ends the recording; FKT_KFT_BY_NOTHING: it goes on. */
+static enum fkt_kft_cause end_of(const struct fkt_kft_run *run)
+{
+	/* Set by probes, before the drain notices that the recording is over. */
+	if (READ_ONCE(fkt_stopped_by))
+		return FKT_KFT_BY_HIT;
+	if (READ_ONCE(fkt_full) || fkt_recording_state() != FKT_RECORDING)
+		return FKT_KFT_BY_ROOM;
+	if (!left_of(run))
+		return FKT_KFT_BY_TIME;
+	if (!fkt_kft_says(run->plan->config, FKT_KFT_OVERWRITE) && run->counts.kept >= run->plan->logentries)
+		return FKT_KFT_BY_LENGTH;
+	return FKT_KFT_BY_NOTHING;
+}
+
+static int count(struct fkt_kft_run *run)
+{
+	run->counts = (struct fkt_hit_counts){ .instrument = FKT_KFT_CALLS, .cpu = FKT_ALL_CPUS };
+	return fkt_capture_hit_counts(run->owner, &run->counts);
+}
+
+/* Returns 0, or -EINTR: the task is being killed. The recording is then still to be finished. */
+static int finish(struct fkt_kft_run *run, enum fkt_kft_cause cause)
+{
+	const bool was_begun = has_begun(run);
+	int err = fkt_capture_stop(run->owner) ?: count(run);
+
+	if (err)
+		return err;
+	collect(run);
+	if (was_begun) {
+		run->begun = run->log.begun ?: READ_ONCE(fkt_recording.since);
+		if (!run->begun_by)
+			run->begun_by = fkt_kft_plan_repeats(run->plan) ? FKT_KFT_BY_WRITE : FKT_KFT_BY_HIT;
+	}
+	run->ended = run->log.ended && cause == FKT_KFT_BY_HIT ? run->log.ended : READ_ONCE(fkt_recording.stop_clock);
+	run->ended_by = cause;
+	close_owner(run);
+	fkt_kft_log_finish(&run->log, run->plan->logentries, fkt_kft_says(run->plan->config, FKT_KFT_OVERWRITE));
+	return 0;
+}
+
+/* Ends the recording, if it goes on. -EINTR: the task is being killed. */
+int fkt_kft_run_end(struct fkt_kft_run *run)
+{
+	enum fkt_kft_cause cause;
+
+	if (!run->owner)
+		return 0;
+	cause = end_of(run);
+	return finish(run, cause ?: FKT_KFT_BY_WRITE);
+}
+
+/* Nanoseconds until it begins by time; U64_MAX: it does not, or it has begun; 0: at once. */
+static u64 until_begin(const struct fkt_kft_run *run)
+{
+	const struct fkt_kft_trigger *begin = &run->plan->config->start;
+	u64 now;
+
+	if (has_begun(run))
+		return U64_MAX;
+	/* It was to begin at once, when the machine went to sleep. */
+	if (run->begun_by)
+		return 0;
+	if (begin->moment != FKT_KFT_TIME)
+		return U64_MAX;
+	now = ktime_get_ns();
+	return now >= begin->time ? 0 : begin->time - now;
+}
+
+/* Does what is due. Returns the jiffies until the next look is; 0: it is complete. */
+unsigned long fkt_kft_run_look(struct fkt_kft_run *run)
+{
+	enum fkt_kft_cause cause;
+
+	if (!run->owner)
+		return 0;
+	collect(run);
+	if (!until_begin(run))
+		begin_now(run, run->begun_by ?: FKT_KFT_BY_TIME);
+	if (count(run))
+		return LOOK_EVERY;
+	cause = end_of(run);
+	if (cause && !finish(run, cause))
+		return 0;
+	return min_t(u64, LOOK_EVERY, nsecs_to_jiffies64(min(until_begin(run), left_of(run))) + 1);
+}
+
+static void free_run(struct kref *refs)
+{
+	struct fkt_kft_run *run = container_of(refs, struct fkt_kft_run, refs);
+
+	close_owner(run);
+	fkt_kft_log_free(&run->log);
+	fkt_kft_plan_put(run->plan);
+	kfree(run);
+}
+
+/* Called with the lock or without it. run: may be NULL. */
+void fkt_kft_run_put(struct fkt_kft_run *run)
+{
+	if (run)
+		kref_put(&run->refs, free_run);
+}

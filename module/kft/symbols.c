@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds the functions that a configuration of KFT names among the symbols of the kernel and its modules, and what is
+ * known of their arguments.
+ *
+ * The kernel has no exported function that lists its symbols, so those that it has are found by their names, as in
+ * calls/functions.c, and are called by static calls for the same reason.
+ */
+
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/static_call.h>
+#include <linux/string.h>
+
+#include <fkt/ioctl.h>
+#include <fkt/kft_parse.h>
+
+#include "../calls/functions.h"
+#include "compat.h"
+#include "conditions.h"
+#include "groups.h"
+#include "symbols.h"
+#include "types.h"
+
+/* ---- functions of the kernel that are not exported ---- */
+
+static int no_symbols(fkt_symbol_fn fn, void *data)
+{
+	return 0;
+}
+
+static int no_module_symbols(FKT_SYMBOLS_OF_TYPE fkt_symbol_fn fn, void *data)
+{
+	return 0;
+}
+
+static struct module *no_module(unsigned long address)
+{
+	return NULL;
+}
+
+static bool not_unprobed(unsigned long address)
+{
+	return false;
+}
+
+DEFINE_STATIC_CALL(fkt_kft_each_symbol, no_symbols);
+DEFINE_STATIC_CALL(fkt_kft_each_module_symbol, no_module_symbols);
+/* Called with preemption disabled. */
+DEFINE_STATIC_CALL(fkt_kft_module_of, no_module);
+/* Returns whether the kernel lets nobody set a probe there. */
+DEFINE_STATIC_CALL(fkt_kft_is_unprobed, not_unprobed);
+
+/* What fkt_calls exports, while it is held. */
+struct tracer {
+	unsigned long (*symbol)(const char *name);
+	bool (*may_trace)(unsigned long function);
+};
+
+static void put_tracer(const struct tracer *tracer)
+{
+	if (tracer->symbol)
+		symbol_put(fkt_calls_symbol);
+	if (tracer->may_trace)
+		symbol_put(fkt_calls_may_trace);
+}
+
+/* Returns -ENOPKG if the module fkt_calls is not loaded, -ENOENT if the kernel does not list its symbols. */
+static int get_tracer(struct tracer *tracer)
+{
+	void *found;
+
+	*tracer = (struct tracer){ .symbol = symbol_get(fkt_calls_symbol) };
+	if (tracer->symbol)
+		tracer->may_trace = symbol_get(fkt_calls_may_trace);
+	if (!tracer->may_trace) {
+		put_tracer(tracer);
+		return -ENOPKG;
+	}
+	found = (void *)tracer->symbol("kallsyms_on_each_symbol");
+	if (!found) {
+		put_tracer(tracer);
+		return -ENOENT;
+	}
+	static_call_update(fkt_kft_each_symbol, found);
+	/* Without the next two, functions of modules are not found. */
+	found = (void *)tracer->symbol("module_kallsyms_on_each_symbol");
+	if (found)
+		static_call_update(fkt_kft_each_module_symbol, found);
+	found = (void *)tracer->symbol("__module_address");
+	if (found)
+		static_call_update(fkt_kft_module_of, found);
+	found = (void *)tracer->symbol("within_kprobe_blacklist");
+	if (found)
+		static_call_update(fkt_kft_is_unprobed, found);
+	return 0;
+}
+
+/* ---- the symbols ---- */
+
+/* Doubles the room of an array of `count` elements if it is full. */
+static int make_room(void **array, u32 count, u32 add, u32 *room, size_t size)
+{
+	const u32 more = max(2 * *room, max(count + add, 1024U));
+	void *larger;
+
+	if (count + add <= *room)
+		return 0;
+	larger = kvmalloc_array(more, size, GFP_KERNEL_ACCOUNT);
+	if (!larger)
+		return -ENOMEM;
+	if (*array)
+		memcpy(larger, *array, count * size);
+	kvfree(*array);
+	*array = larger;
+	*room = more;
+	return 0;
+}
+
+static int add_symbol(struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol, const char *name)
+{
+	const u32 bytes = strlen(name) + 1;
+	int err = make_room((void **)&set->symbols, set->count, 1, &set->room, sizeof(*set->symbols)) ?:
+		  make_room((void **)&set->names, set->name_bytes, bytes, &set->name_room, 1);
+
+	if (err)
+		return err;
+	memcpy(set->names + set->name_bytes, name, bytes);
+	set->symbols[set->count] = *symbol;
+	set->symbols[set->count++].name = set->name_bytes;
+	set->name_bytes += bytes;
+	return 0;
+}
+
+static int look_at(struct fkt_kft_symbols *set, const char *name, const struct module *module, unsigned long address)
+{
+	struct fkt_kft_symbol symbol = { .address = address, .module = module };
+	u32 role;
+
+	/* Those of per-CPU variables are no addresses. */
+	if ((long)address >= 0)
+		return 0;
+	symbol.group = fkt_kft_group_of(set, name, module, address);
+	for (role = 0; role < FKT_KFT_ROLES; role++) {
+		const struct fkt_kft_function *function = fkt_kft_role_function(set->config, role);
+
+		if (function && fkt_kft_is_function(set, function, name, module, address))
+			symbol.roles |= BIT(role);
+	}
+	if (symbol.group == FKT_KFT_NO_GROUP && !symbol.roles)
+		return 0;
+	return add_symbol(set, &symbol, name);
+}
+
+static int see_symbol(void *data, const char *name, FKT_SYMBOL_MODULE unsigned long address)
+{
+	struct fkt_kft_symbols *set = data;
+
+	set->err = look_at(set, name, NULL, address);
+	return set->err;
+}
+
+/* The modules cannot go: the caller holds their mutex. */
+static int see_module_symbol(void *data, const char *name, FKT_SYMBOL_MODULE unsigned long address)
+{
+	struct fkt_kft_symbols *set = data;
+	const struct module *module;
+
+	preempt_disable();
+	module = static_call(fkt_kft_module_of)(address);
+	preempt_enable();
+	if (!module)
+		return 0;
+	set->err = look_at(set, name, module, address);
+	return set->err;
+}
+
+static int see_all(struct fkt_kft_symbols *set)
+{
+	static_call(fkt_kft_each_symbol)(see_symbol, set);
+	if (!set->err)
+		static_call(fkt_kft_each_module_symbol)(FKT_SYMBOLS_OF_ALL see_module_symbol, set);
+	return set->err;
+}
+
+/* ---- which of them are called so, and what their arguments are ---- */
+
+static int compare_names(const void *a, const void *b, const void *set)
+{
+	const struct fkt_kft_symbol *left = a, *right = b;
+	int order = strcmp(fkt_kft_symbol_name(set, left), fkt_kft_symbol_name(set, right));
+
+	if (order)
+		return order;
+	if (left->module != right->module)
+		return left->module < right->module ? -1 : 1;
+	return left->address < right->address ? -1 : left->address > right->address;
+}
+
+static bool is_called_alike(const struct fkt_kft_symbols *set, u32 i, u32 j)
+{
+	return set->symbols[i].module == set->symbols[j].module &&
+	       set->symbols[i].address != set->symbols[j].address &&
+	       !strcmp(fkt_kft_symbol_name(set, &set->symbols[i]), fkt_kft_symbol_name(set, &set->symbols[j]));
+}
+
+/* Sorts the symbols by name, and finds those with the same one. */
+static void order_by_name(struct fkt_kft_symbols *set)
+{
+	u32 i;
+
+	sort_r(set->symbols, set->count, sizeof(*set->symbols), compare_names, NULL, set);
+	for (i = 0; i + 1 < set->count; i++)
+		if (is_called_alike(set, i, i + 1))
+			set->symbols[i].is_ambiguous = set->symbols[i + 1].is_ambiguous = true;
+}
+
+/* A description is looked through. */
+struct looking {
+	struct fkt_kft_symbols *set;
+	const struct module *module;
+};
+
+/* Called for each function that is described: if several have the same name, all must have their arguments so. */
+static void see_function(void *data, const char *name, bool in_registers)
+{
+	const struct looking *looking = data;
+	struct fkt_kft_symbols *set = looking->set;
+	u32 low = 0, high = set->count;
+
+	while (low < high) {
+		const u32 middle = low + (high - low) / 2;
+
+		if (strcmp(fkt_kft_symbol_name(set, &set->symbols[middle]), name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < set->count && !strcmp(fkt_kft_symbol_name(set, &set->symbols[low]), name); low++) {
+		struct fkt_kft_symbol *symbol = &set->symbols[low];
+
+		if (symbol->module != looking->module)
+			continue;
+		symbol->is_described = in_registers && !symbol->is_ambiguous;
+		/* A later function of this name cannot make it good again. */
+		symbol->is_ambiguous |= !in_registers;
+	}
+}
+
+static void describe_module(struct fkt_kft_symbols *set, const struct fkt_kft_types *kernel, u32 i)
+{
+	struct looking looking = { set, set->symbols[i].module };
+	struct fkt_kft_types types;
+	struct module *module;
+	const void *btf;
+	size_t bytes = 0;
+
+	preempt_disable();
+	module = static_call(fkt_kft_module_of)(set->symbols[i].address);
+	if (module != looking.module || !try_module_get(module))
+		module = NULL;
+	preempt_enable();
+	if (!module)
+		return;
+	btf = fkt_module_btf(module, &bytes);
+	if (!fkt_kft_types_open(&types, btf, bytes, kernel)) {
+		fkt_kft_types_functions(&types, see_function, &looking);
+		fkt_kft_types_close(&types);
+	}
+	module_put(module);
+}
+
+static bool is_first_of_module(const struct fkt_kft_symbols *set, u32 i)
+{
+	u32 j;
+
+	for (j = 0; j < i; j++)
+		if (set->symbols[j].module == set->symbols[i].module)
+			return false;
+	return set->symbols[i].module;
+}
+
+/* Finds whose arguments are in registers; what nothing describes stays as it is. */
+static int describe(struct fkt_kft_symbols *set, const struct tracer *tracer)
+{
+	const void *begin = (void *)tracer->symbol("__start_BTF"), *end = (void *)tracer->symbol("__stop_BTF");
+	struct looking looking = { set };
+	struct fkt_kft_types kernel;
+	int err;
+	u32 i;
+
+	if (!begin || end <= begin)
+		return 0;
+	err = fkt_kft_types_open(&kernel, begin, end - begin, NULL);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	fkt_kft_types_functions(&kernel, see_function, &looking);
+	for (i = 0; i < set->count; i++)
+		if (set->symbols[i].module && is_first_of_module(set, i))
+			describe_module(set, &kernel, i);
+	fkt_kft_types_close(&kernel);
+	return 0;
+}
+
+/* ---- which of them are taken ---- */
+
+static bool is_single(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
+{
+	return symbol->roles || (symbol->group != FKT_KFT_NO_GROUP && !set->groups[symbol->group].is_pattern);
+}
+
+/* Leaves those for which `may` returns true. */
+static void leave(struct fkt_kft_symbols *set, bool (*may)(const struct fkt_kft_symbols *set,
+							    const struct fkt_kft_symbol *symbol))
+{
+	u32 i, kept = 0;
+
+	for (i = 0; i < set->count; i++)
+		if (may(set, &set->symbols[i]))
+			set->symbols[kept++] = set->symbols[i];
+	set->left_out += set->count - kept;
+	set->count = kept;
+}
+
+/* Of what only a pattern fits, functions that no probe may be set in are left out. */
+static bool may_be_probed(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
+{
+	return symbol->is_described || is_single(set, symbol) || !static_call(fkt_kft_is_unprobed)(symbol->address);
+}
+
+static bool needs_no_probe(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
+{
+	return symbol->is_described || is_single(set, symbol);
+}
+
+/*
+ * Leaves the functions that can be traced. Those that need return probes, because their arguments are not known, are
+ * left out if only a pattern fits them and they are too many, or the programs ask what return probes do not know.
+ */
+static void take(struct fkt_kft_symbols *set, const struct tracer *tracer)
+{
+	u32 i, kept = 0, probes = 0;
+
+	for (i = 0; i < set->count; i++)
+		if (tracer->may_trace(set->symbols[i].address))
+			set->symbols[kept++] = set->symbols[i];
+	set->left_out += set->count - kept;
+	set->count = kept;
+	leave(set, may_be_probed);
+	for (i = 0; i < set->count; i++)
+		probes += !set->symbols[i].is_described;
+	if (probes > FKT_RETURN_PROBES_MOST || fkt_kft_asks_task(set->config))
+		leave(set, needs_no_probe);
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	const struct fkt_kft_symbol *left = a, *right = b;
+
+	return left->address < right->address ? -1 : left->address > right->address;
+}
+
+/* Sorts them by address. Of names of the same function one is left, with the roles of all. */
+static void order_by_address(struct fkt_kft_symbols *set)
+{
+	u32 i, kept = 0;
+
+	sort(set->symbols, set->count, sizeof(*set->symbols), compare_addresses, NULL);
+	for (i = 0; i < set->count; i++) {
+		struct fkt_kft_symbol *last = kept ? &set->symbols[kept - 1] : NULL;
+
+		if (!last || last->address != set->symbols[i].address) {
+			set->symbols[kept++] = set->symbols[i];
+			continue;
+		}
+		last->roles |= set->symbols[i].roles;
+		last->group = min(last->group, set->symbols[i].group);
+		last->is_described |= set->symbols[i].is_described;
+	}
+	set->count = kept;
+}
+
+static int find(struct fkt_kft_symbols *set, const struct tracer *tracer, struct fkt_kft_error *error)
+{
+	u32 found[FKT_KFT_ROLES], i;
+	int err = fkt_kft_make_groups(set) ?: see_all(set);
+
+	if (err)
+		return err;
+	for (i = 0; i < FKT_KFT_ROLES; i++)
+		found[i] = fkt_kft_count_role(set, i);
+	for (i = 0; i < set->group_count; i++)
+		set->groups[i].found = fkt_kft_count_group(set, i);
+	order_by_name(set);
+	err = describe(set, tracer);
+	if (err)
+		return err;
+	take(set, tracer);
+	order_by_address(set);
+	return fkt_kft_check_groups(set, found, error);
+}
+
+/*
+ * Finds the functions of a configuration. text: its `bytes` bytes, and a zero behind them. Returns 0; -EINVAL and sets
+ * the error; -ENOPKG: there is no module fkt_calls; -ENOENT: the kernel does not list its functions; or another errno.
+ * The caller must call fkt_kft_symbols_free() in any case. May take a second.
+ */
+int fkt_kft_symbols_find(struct fkt_kft_symbols *set, const struct fkt_kft_config *config, const char *text,
+			 u32 bytes, struct fkt_kft_error *error)
+{
+	struct tracer tracer;
+	int err;
+
+	*set = (struct fkt_kft_symbols){ .config = config };
+	err = get_tracer(&tracer);
+	if (err)
+		return err;
+	err = fkt_kft_end_names(set, text, bytes) ?: find(set, &tracer, error);
+	put_tracer(&tracer);
+	return err;
+}
+
+void fkt_kft_symbols_free(struct fkt_kft_symbols *set)
+{
+	kvfree(set->words);
+	kvfree(set->groups);
+	kvfree(set->symbols);
+	kvfree(set->names);
+	*set = (struct fkt_kft_symbols){};
+}
