@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/user/tell_collected.h"
+#include "cli/fkt_record/tell_collected.h"
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
