@@ -20,6 +20,7 @@
 #include "lib/calls/call_source.h"
 #include "lib/calls/call_trace.h"
 #include "lib/calls/call_tree.h"
+#include "lib/calls/user_functions.h"
 #include "lib/picture/flame_graph.h"
 #include "lib/report/function_report.h"
 #include "lib/report/histogram_report.h"
@@ -27,6 +28,7 @@
 #include "lib/report/off_cpu_report.h"
 #include "lib/report/path_report.h"
 #include "lib/report/task_report.h"
+#include "lib/report/user_functions_report.h"
 
 namespace fkt::cli {
 namespace {
@@ -146,6 +148,30 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
   return tree_text(tree, request, time, {.title = request.file});
 }
 
+Result<std::string> user_functions(CallSource& source, const KdRequest& request,
+                                   const TimeFormat& time) {
+  UserFunctions functions(source.analysis()->types());
+  const Result<bool> done = read(source, &functions, true);
+  if (!done) return done.error();
+  std::vector<UserFunctionRow> rows = functions.rows();
+  if (rows.empty()) {
+    return Error{ErrorCode::absent, "--functions: no function of a user program is selected"};
+  }
+  constexpr std::uint64_t kNeeded = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
+  if ((source.trace()->info().command.mask & kNeeded) != kNeeded) {
+    warn(request.file +
+         ": system calls and switches were not both recorded: what they took counts as Own");
+  }
+  if (request.shape.above > 0) {
+    std::erase_if(rows, [&](const auto& row) { return row.time <= request.shape.above; });
+  }
+  if (rows.size() > request.shape.most) rows.resize(request.shape.most);
+  return formatted(
+      request.format, [&](TextWriter& out) { write_user_functions(out, rows, time); },
+      [&](TextWriter& out) { write_user_functions_json(out, rows, time); },
+      [&](TextWriter& out) { write_user_functions_csv(out, rows, time); });
+}
+
 // Reads the file once to determine the states of the tasks.
 Status read_activity(CallSource& source, TaskActivity& states) {
   Progress progress("reading");
@@ -226,6 +252,9 @@ Result<bool> output(CallSource& source, const KdRequest& request, const TimeForm
   if (request.output == KdOutput::kft_log && source.trace() == nullptr) {
     return usage(request.file + ": is a KFT log already");
   }
+  if (request.output == KdOutput::user_functions && source.trace() == nullptr) {
+    return usage(request.file + ": a KFT log has nothing of user programs");
+  }
   if (request.output == KdOutput::trace || request.output == KdOutput::kft_log)
     return call_trace(source, request, time);
   Result<std::string> text = std::string();
@@ -236,6 +265,8 @@ Result<bool> output(CallSource& source, const KdRequest& request, const TimeForm
     if (!done) return done.error();
     text = request.output == KdOutput::table ? Result<std::string>(table(source, request, time))
                                              : histogram(source, request, time);
+  } else if (request.output == KdOutput::user_functions) {
+    text = user_functions(source, request, time);
   } else if (request.output == KdOutput::tasks) {
     text = tasks(source, request, time);
   } else if (request.output == KdOutput::critical_path) {

@@ -17,6 +17,7 @@ struct OutputOption {
   KdOutput output;
 };
 constexpr OutputOption kOutputs[] = {{"histogram", "--histogram", KdOutput::histogram},
+                                     {"functions", "--functions", KdOutput::user_functions},
                                      {"tasks", "--tasks", KdOutput::tasks},
                                      {"critical-path", "--critical-path", KdOutput::critical_path},
                                      {"-c", "-c", KdOutput::trace},
@@ -46,7 +47,8 @@ Status choose_output(const Options& options, KdRequest& r) {
       r.off_cpu || r.output == KdOutput::tasks || r.output == KdOutput::critical_path;
   if (r.off_cpu && chosen == nullptr) chosen = "--offcpu";
   const bool rows = r.output == KdOutput::tasks || r.output == KdOutput::critical_path ||
-                    r.output == KdOutput::table || r.output == KdOutput::histogram;
+                    r.output == KdOutput::table || r.output == KdOutput::histogram ||
+                    r.output == KdOutput::user_functions;
   for (const char* format : {"json", "csv"}) {
     if (!rows && options.has(format)) {
       return usage("--" + std::string(format) + ": not for " + chosen);
@@ -96,6 +98,10 @@ void add_kd_options(Options& options) {
       ",i", "with -c: tasks and interrupts as they came, not call by call")(
       "histogram", value("NAME"),
       "how long the calls of this function took (or of all that fit a pattern, as 'sys_*')")(
+      "functions",
+      "of user programs: the time that each function took itself, in its system calls, waiting, "
+      "and "
+      "in functions that it called")(
       "tasks",
       "what each task did: running, ready, asleep; who woke it, how long it then waited for a CPU; "
       "-l: asleep in which calls, woken by whom")(

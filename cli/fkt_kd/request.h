@@ -17,6 +17,7 @@ namespace fkt::cli {
 enum class KdOutput {
   table,
   histogram,
+  user_functions,
   tasks,
   critical_path,
   trace,

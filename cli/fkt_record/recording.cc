@@ -82,6 +82,11 @@ Result<std::unique_ptr<Recording>> Recording::prepare(const Request& request,
                     std::move(*device), *tasks, std::move(plan), std::move(*output)));
   const Status connected = recording->connect(give_up);
   if (!connected) return connected.error();
+  const Status prepared = recording->prepare_user_events();
+  if (!prepared) {
+    recording->discard();
+    return prepared.error();
+  }
   return recording;
 }
 
@@ -111,6 +116,30 @@ Status Recording::connect(int give_up) {
                           give_up);
   if (!remote) return remote.error();
   remote_ = std::move(*remote);
+  return Done{};
+}
+
+Status Recording::prepare_user_events() {
+  if ((request_.mask & 1ULL << FKT_L_USER) == 0) return Done{};
+  if (!output_.is_file()) {
+    return cli::usage("-k user: to a file only, not to " + output_.name());
+  }
+  // The kernel's events and those of programs are told to be one thread's by its number.
+  if (!task_list_.remark().empty()) {
+    return cli::usage("-k user: not in a pid namespace of its own: --user-only records there");
+  }
+  const Result<std::uint64_t> limit = limit_bytes();
+  if (!limit) return limit.error();
+  const uid_t user = output_plan_.owner ? output_plan_.owner->uid : ::getuid();
+  // Without -s the limit is the space that there is, which is needed twice.
+  auto made = UserEvents::prepare(
+      {{facts_.recording, facts_.page_bytes, Collector::ring_words(request_.pow_pages), user,
+        request_.function_rules},
+       request_.clock,
+       request_.size ? *limit : *limit / 2},
+      output_.name());
+  if (!made) return made.error();
+  user_events_ = std::move(*made);
   return Done{};
 }
 
@@ -273,6 +302,11 @@ Status Recording::start() {
   running_ = true;
   const Status clocks = write_start_clocks();
   if (!clocks) return clocks;
+  if (user_events_) {
+    const Result<fkt_status> status = device_.status();
+    const Status collects = status ? user_events_->start(status->start_clock) : status.error();
+    if (!collects) return collects;
+  }
   if (files_) files_->start();
   if (can_take_snapshots()) {
     start_snapshots();
@@ -336,6 +370,7 @@ Status Recording::stop() {
   if (before) mask_ = before->mask;
   const Status stopped = device_.stop();
   stopped_ = std::chrono::steady_clock::now();
+  if (user_events_) user_events_->stop();
   sync_error_ = syncer_ ? syncer_->stop() : 0;
   return stopped;
 }
@@ -397,14 +432,21 @@ std::vector<fkt_index_entry> Recording::index(const fkt_status& status, std::str
   return {};
 }
 
-Status Recording::write_tail(const Summary& summary, std::optional<int> workload_status,
+Status Recording::write_tail(Summary& summary, std::optional<int> workload_status,
                              std::vector<Descendant> descendants) {
-  const fkt_status& status = summary.status;
-  fkt_status of_file = status;
+  fkt_status& status = summary.status;
   std::string no_index;
   const Result<fkt_clocks> end = device_.clocks(request_.clock);
   if (!end) return end.error();
-  const CpuStates cpus = cpu_states(device_, status.cpus);
+  CpuStates cpus = cpu_states(device_, status.cpus);
+  std::vector<fkt_index_entry> entries = index(status, no_index);
+  Status joined = Done{};
+  std::string definitions = defined_->lines();
+  if (user_events_) {
+    joined = user_events_->join(output_, entries, status, cpus);
+    definitions += user_events_->definitions();
+  }
+  fkt_status of_file = status;
   Ending ending{.end = *end,
                 .cpus = cpus,
                 .task_list = task_list_,
@@ -412,12 +454,12 @@ Status Recording::write_tail(const Summary& summary, std::optional<int> workload
                 .mask = mask_ ? mask_ : mask(),
                 .workload_status = workload_status,
                 .descendants = std::move(descendants),
-                .index = index(status, no_index),
+                .index = std::move(entries),
                 .groups = {},
                 .before = {},
                 .snapshots = snapshots_ ? snapshots_->left() : PartCpus{},
                 .tasks = {},
-                .definitions = defined_->lines(),
+                .definitions = std::move(definitions),
                 .hits = summary.hits};
   if (files_) {
     files_->describe_last(ending);
@@ -429,6 +471,10 @@ Status Recording::write_tail(const Summary& summary, std::optional<int> workload
   const std::uint64_t pages_end = output_.pages_offset() + status.pages_written * facts_.page_bytes;
   const Status written = output_.write_tail(pages_end, *tail);
   if (written && !no_index.empty()) cli::warn(no_index);
+  if (written && !joined) {
+    cli::warn(output_.name() +
+              ": the events of user programs are not in it: " + joined.error().message);
+  }
   return written;
 }
 

@@ -21,6 +21,7 @@
 #include "cli/fkt_record/snapshot/snapshots.h"
 #include "cli/fkt_record/start_arguments.h"
 #include "cli/fkt_record/summary.h"
+#include "cli/fkt_record/user/user_events.h"
 #include "lib/record/device.h"
 #include "lib/record/disk_syncer.h"
 
@@ -51,6 +52,8 @@ class Recording {
   int drain_fd() const { return drain_ ? drain_->fd() : -1; }
   // Readable when fdatasync(2) has failed.
   int sync_fd() const { return syncer_ ? syncer_->fd() : -1; }
+  // The events of user programs; null if they are not recorded.
+  const UserEvents* user_events() const { return user_events_.get(); }
   // The instruments, and what fkt_instrument may ask of them while it records.
   InstrumentControl& instruments() { return instruments_; }
   const InstrumentControl& instruments() const { return instruments_; }
@@ -97,6 +100,7 @@ class Recording {
   std::uint64_t mask() const;
 
   Status connect(int give_up);
+  Status prepare_user_events();
   Result<Sections> make_sections(const std::optional<User>& user, pid_t workload);
   Result<LentFilesPlan> lent_files_plan() const;
   Error name_place(Error error) const;
@@ -109,7 +113,7 @@ class Recording {
   Status start_syncer();
   // fault: set to the reason if there is no index and the user should know.
   std::vector<fkt_index_entry> index(const fkt_status& status, std::string& fault) const;
-  Status write_tail(const Summary& summary, std::optional<int> workload_status,
+  Status write_tail(Summary& summary, std::optional<int> workload_status,
                     std::vector<Descendant> descendants);
 
   const Request& request_;
@@ -129,6 +133,7 @@ class Recording {
   std::unique_ptr<RemoteSink> remote_;
   std::unique_ptr<LentDrain> drain_;
   std::unique_ptr<Snapshots> snapshots_;
+  std::unique_ptr<UserEvents> user_events_;
   std::unique_ptr<DiskSyncer> syncer_;  // set while recording to a file or device
 
   std::string head_;                 // the sections before the pages

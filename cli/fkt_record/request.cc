@@ -88,8 +88,9 @@ void add_options(Options& options) {
       "events of COMMAND and its descendants that use fkt/user.h, and nothing of the kernel: needs "
       "no module and no privileges")(
       "functions",
-      "as --user-only, and also the functions of programs that are compiled with "
-      "-finstrument-functions or -pg -mfentry")(
+      "also the functions of programs that are compiled with -finstrument-functions or -pg "
+      "-mfentry; "
+      "with -k, --only, -i ... among what the kernel does, else as --user-only")(
       ",F", cli::values("PATTERN"),
       "with --functions: only these (sort*, 'Parser::*'), and what they "
       "call; can be given several times")(
@@ -453,15 +454,38 @@ Status read_functions(const Options& options, Request& r) {
   return Done{};
 }
 
-// Checks --user-only, and that the layer user is recorded with it only.
+// Checks a recording of the kernel and of user programs.
+Status check_user_with_kernel(const Options& options, Request& r) {
+  const std::string chosen = r.functions ? "--functions" : "-k user";
+  for (const char* name : {"pid", "-n", "flight", "when-full", "drain", "-z", "rotate"}) {
+    if (options.has(name)) {
+      return usage(chosen + ": not with " + std::string(name[0] == '-' ? "" : "--") + name);
+    }
+  }
+  if (r.command.empty()) return usage(chosen + ": a COMMAND is needed (see --help)");
+  if (r.output.to_stdout() || r.output.to_remote()) {
+    return usage(chosen + ": to a file only, not with -f " + r.output.file);
+  }
+  // Switches say on which CPU a thread ran.
+  r.mask |= 1ULL << FKT_L_USER | 1ULL << FKT_L_PROCESS;
+  return Done{};
+}
+
+// Checks how the events of user programs are recorded.
 Status check_user(const Options& options, Request& r) {
   constexpr std::uint64_t kUser = 1ULL << FKT_L_USER;
   const Status functions = read_functions(options, r);
   if (!functions) return functions;
   const std::string chosen = r.functions ? "--functions" : "--user-only";
-  if (!options.has("user-only") && !r.functions) {
-    if ((r.mask & kUser) == 0) return Done{};
-    return usage("-k user: the module does not record it; --user-only does, without the module");
+  if (!options.has("user-only")) {
+    constexpr const char* kOfKernel[] = {"-k", "also", "instrument", "kft",     "args",
+                                         "-S", "only", "no-self",    "no-pairs"};
+    const bool with_kernel =
+        std::ranges::any_of(kOfKernel, [&](const char* name) { return options.has(name); });
+    if ((r.mask & kUser) != 0 || (r.functions && with_kernel)) {
+      return check_user_with_kernel(options, r);
+    }
+    if (!r.functions) return Done{};
   }
   for (const char* name : {"-k", "also", "instrument", "kft", "args", "pid", "only", "-n", "-S",
                            "flight", "when-full", "drain", "-z", "rotate", "no-self", "no-pairs"}) {

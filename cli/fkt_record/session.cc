@@ -22,6 +22,8 @@
 #include "cli/fkt_record/self_load.h"
 #include "cli/fkt_record/signals.h"
 #include "cli/fkt_record/status_line.h"
+#include "cli/fkt_record/tell_collected.h"
+#include "cli/fkt_record/user/function_library.h"
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/base/os_error.h"
 #include "lib/base/parse.h"
@@ -91,6 +93,7 @@ class Session {
   void close_file(const Status& stopped);
   void tell_end(const Summary& summary);
   void tell_instruments(const HitResults& hits) const;
+  void tell_user_events(const UserEvents& user);
   void tell_places(const InstrumentSetup::Part& part, const InstrumentResult& result) const;
   static void tell_histogram(const HitHistogram& histogram);
   void tell_descendants(const std::vector<Descendant>& left) const;
@@ -447,6 +450,7 @@ void Session::tell_end(const Summary& summary) {
               " bytes of stack were left");
   }
   if (summary.hits) tell_instruments(*summary.hits);
+  if (const UserEvents* const user = recording_.user_events()) tell_user_events(*user);
   if (!request_.quiet) cli::warn(end_line(name, summary));
   if (request_.verbose) {
     cli::warn(cost_line(summary));
@@ -454,6 +458,16 @@ void Session::tell_end(const Summary& summary) {
   if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
   // Of one file of several it would be the last part only.
   if (request_.summary && request_.rotate == 0) show_end_screen(name, s.events);
+}
+
+void Session::tell_user_events(const UserEvents& user) {
+  tell_collected(request_, user.collected());
+  const std::uint64_t missing = user.collected().discarded + user.without_place();
+  if (missing == 0) return;
+  failed_ = true;
+  cli::warn(cli::with_commas(missing) + " events of user programs are not in the file: " +
+            (user.without_place() > 0 ? "the kernel's events do not say where their threads ran"
+                                      : "there was no space for them"));
 }
 
 // With -v of each instrument, else of those that missed hits or whose results are counts.
@@ -553,9 +567,22 @@ int run_session(const Request& request, BootRecorder* boot) {
   const Descendants descendants;
   std::optional<Workload> workload;
   if (!request.command.empty()) {
+    std::vector<std::string> environment;
+    if (const UserEvents* const user = recording.user_events()) {
+      environment.push_back(user->variable());
+    }
+    if (request.functions) {
+      const Result<std::string> entry = function_library_entry();
+      if (!entry) {
+        recording.discard();
+        return failed(entry.error());
+      }
+      environment.push_back(*entry);
+    }
     const int join = request.filter == FKT_FILTER_JOIN ? recording.device().fd() : -1;
-    Result<Workload> waiting = Workload::prepare(
-        {path, request.command, *user, request.output.to_stdout(), join, signals->mask_before()});
+    Result<Workload> waiting =
+        Workload::prepare({path, request.command, *user, request.output.to_stdout(), join,
+                           signals->mask_before(), std::move(environment)});
     if (!waiting) return failed(waiting.error());
     workload.emplace(std::move(*waiting));
   }

@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include <fkt/user_ring.h>
 
 #include "cli/fkt_record/output/tail_reserve.h"
@@ -15,15 +13,6 @@ namespace fkt::record {
 namespace {
 
 constexpr std::uint32_t kPageBytes = 16384;
-// A ring has a fourth of what -p gives a CPU: there are more threads than CPUs.
-constexpr std::uint32_t kRingShare = 2;
-constexpr std::uint64_t kLeastRing = 64 << 10;  // bytes
-
-std::uint64_t ring_words(std::uint32_t pow_pages) {
-  const std::uint64_t bytes = (std::uint64_t{4096} << pow_pages) >> kRingShare;
-  return std::max(bytes, kLeastRing) / sizeof(std::uint64_t);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<UserRecording>> UserRecording::prepare(const Request& request,
@@ -43,7 +32,7 @@ Result<std::unique_ptr<UserRecording>> UserRecording::prepare(const Request& req
   }
   made->file_ = std::make_unique<PageFile>(made->output_, limit);
   Result<std::unique_ptr<Collector>> collector =
-      Collector::open({*id, kPageBytes, ring_words(request.pow_pages),
+      Collector::open({*id, kPageBytes, Collector::ring_words(request.pow_pages),
                        owner ? owner->uid : ::getuid(), request.function_rules},
                       made->clock_, *made->file_);
   if (!collector) return collector.error();
@@ -52,7 +41,10 @@ Result<std::unique_ptr<UserRecording>> UserRecording::prepare(const Request& req
 }
 
 UserRecording::UserRecording(const Request& request, std::uint64_t id, Output output)
-    : request_(request), id_(id), output_(std::move(output)), clock_(request.clock) {}
+    : request_(request),
+      id_(id),
+      output_(std::move(output)),
+      clock_(UserClock::usable(request.clock)) {}
 
 std::string UserRecording::variable() const {
   return std::string(FKT_USER_VARIABLE) + '=' + collector_->socket_name();

@@ -13,6 +13,7 @@
 #include "cli/fkt_record/exit_status.h"
 #include "cli/fkt_record/signals.h"
 #include "cli/fkt_record/status_line.h"
+#include "cli/fkt_record/tell_collected.h"
 #include "cli/fkt_record/user/function_library.h"
 #include "cli/fkt_record/user_recording.h"
 #include "cli/fkt_record/workload/workload.h"
@@ -40,7 +41,6 @@ class UserSession {
   void reap();
   void end_recording();
   void tell_end(const Summary& summary);
-  void tell_collected() const;
   bool workload_runs() const { return !workload_status_; }
 
   const Request& request_;
@@ -111,7 +111,7 @@ void UserSession::tell_end(const Summary& summary) {
               " events were lost when a thread's ring was full; the file says where (a larger -p "
               "may help)");
   }
-  tell_collected();
+  tell_collected(request_, recording_.collected());
   if (!request_.quiet) {
     cli::warn(end_line(name, summary));
     cli::warn(
@@ -120,29 +120,6 @@ void UserSession::tell_end(const Summary& summary) {
   }
   if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
   if (request_.summary) show_end_screen(name, s.events);
-}
-
-void UserSession::tell_collected() const {
-  const Collected& c = recording_.collected();
-  if (c.rings == 0) {
-    cli::warn("no thread of " + request_.command.front() + " had an event: is it built with " +
-              (request_.functions ? "-finstrument-functions, and not with -static?"
-                                  : "fkt/user.h (fkt-user(3))?"));
-  } else if (request_.verbose) {
-    cli::warn(counted(c.rings, "thread") + " had events");
-  }
-  for (const std::string& pattern : c.unmatched) {
-    cli::warn("no function that was called fits \"" + pattern + "\"");
-  }
-  if (c.unfinished > 0) {
-    cli::warn(counted(c.unfinished, "event") + " had not been finished when the thread ended");
-  }
-  if (c.broken > 0) {
-    cli::warn(counted(c.broken, "ring") +
-              " held what is no event; nothing after it was taken from there");
-  }
-  if (c.refused > 0)
-    cli::warn(counted(c.refused, "request") + " of programs made no sense, or came too many");
 }
 
 int UserSession::run() {

@@ -15,11 +15,6 @@
 
 namespace fkt {
 
-// Returns whether the event is a switch, whatever state the previous task is left in.
-constexpr bool is_switch(std::uint16_t id) {
-  return id >= FKT_E_SWITCH_R && id <= FKT_E_SWITCH_PREEMPT;
-}
-
 using TaskIndex = std::uint32_t;
 // Name of the kernel thread that writes the pages.
 inline constexpr std::string_view kDrainName = "fkt_drain";

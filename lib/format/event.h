@@ -25,6 +25,11 @@ constexpr bool is_made_begin(std::uint16_t id) {
   return (id & ~0x1f) == kMadeBegins;
 }
 
+// Returns whether the event is a switch, whatever state the previous task is left in.
+constexpr bool is_switch(std::uint16_t id) {
+  return id >= FKT_E_SWITCH_R && id <= FKT_E_SWITCH_PREEMPT;
+}
+
 struct Event {
   std::uint64_t clock = 0;  // full stamp (ticks of the recording's clock)
   std::uint32_t cpu = 0;

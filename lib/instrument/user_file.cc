@@ -118,6 +118,8 @@ class UserFile::Reader {
       const char* const name = elf_strptr(elf, names, header.sh_name);
       const std::string_view called = name == nullptr ? "" : name;
       if (called == ".gopclntab") file_.moves_stacks_ = true;
+      if (called == ".gcc_except_table") file_.handles_exceptions_ = true;
+      if (header.sh_type == SHT_DYNAMIC) read_needed(elf, section, header);
       if (called == ".stapsdt.base") base = header.sh_addr;
       if (called == ".note.stapsdt" && header.sh_type == SHT_NOTE) probes = section;
       if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) {
@@ -125,6 +127,20 @@ class UserFile::Reader {
       }
     }
     if (probes != nullptr) read_probes(probes, base);
+  }
+
+  // Looks for the libraries of C++ among those that it is linked with.
+  void read_needed(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) {
+    Elf_Data* const data = elf_getdata(section, nullptr);
+    if (data == nullptr || header.sh_entsize == 0) return;
+    for (std::uint64_t i = 0; i < header.sh_size / header.sh_entsize; i++) {
+      GElf_Dyn entry;
+      if (gelf_getdyn(data, static_cast<int>(i), &entry) == nullptr) return;
+      if (entry.d_tag != DT_NEEDED) continue;
+      const char* const name = elf_strptr(elf, header.sh_link, entry.d_un.d_val);
+      const std::string_view library = name == nullptr ? "" : name;
+      file_.uses_cxx_ |= library.starts_with("libstdc++.") || library.starts_with("libc++.");
+    }
   }
 
   void read_symbols(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) {
@@ -137,7 +153,9 @@ class UserFile::Reader {
       const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
       if (!is_function || symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0) continue;
       const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
-      if (name != nullptr) add(name, symbol.st_value, type == STT_GNU_IFUNC);
+      if (name == nullptr) continue;
+      file_.throws_ |= std::string_view(name) == "__cxa_throw";
+      add(name, symbol.st_value, type == STT_GNU_IFUNC);
     }
   }
 

@@ -69,6 +69,9 @@ class UserFile {
   std::span<const UserProbe> probes() const { return probes_; }
   // Its functions have stacks that they move (Go): the kernel cannot see their returns.
   bool moves_stacks() const { return moves_stacks_; }
+  // C++ exceptions may pass through its functions, of which the kernel then sees no return: they
+  // end the program.
+  bool has_exceptions() const { return handles_exceptions_ && (uses_cxx_ || throws_); }
 
  private:
   class Reader;
@@ -78,6 +81,9 @@ class UserFile {
   std::vector<UserFunction> functions_;
   std::vector<UserProbe> probes_;
   bool moves_stacks_ = false;
+  bool handles_exceptions_ = false;  // it has tables of what to do when one passes
+  bool uses_cxx_ = false;            // it is linked with a library of C++
+  bool throws_ = false;              // it has that library's code
 };
 
 // Where names of programs and libraries are looked up.

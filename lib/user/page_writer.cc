@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include <fkt/events.h>
+#include "lib/format/event.h"
 
 namespace fkt {
 namespace {
@@ -26,6 +26,7 @@ std::size_t PageWriter::most_words() const {
 void PageWriter::event(std::uint32_t tid, std::uint64_t clock, std::uint32_t id, std::uint32_t arg,
                        std::span<const std::uint64_t> words) {
   append(tid, clock, id, arg, words);
+  if (is_switch(static_cast<std::uint16_t>(id))) tid_ = arg & FKT_PID_MASK;
   if (id == FKT_E_DEFINE) header_.flags |= FKT_PAGE_DEFINES;
   header_.events++;
   events_++;

@@ -44,7 +44,7 @@ static int refuse_impossible(const struct fkt_kft_plan *plan, struct fkt_kft_err
 		enum fkt_kft_key key;
 		const char *message;
 	} impossible[] = {
-		{ FKT_KFT_KEEP, "\"keep children\" cannot be done here" },
+		{ FKT_KFT_KEEP, "\"keep children\" is for fkt_record --kft alone" },
 		{ FKT_KFT_UNTIMED, "\"untimed\" is for fkt_record --kft alone" },
 		{ FKT_KFT_WATCH, "\"watch\" is for fkt_record --kft alone" },
 	};

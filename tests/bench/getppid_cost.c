@@ -2,12 +2,23 @@
 /*
  * The loop whose events the benchmark counts: getppid_cost CALLS [ROUNDS] prints for each round the
  * nanoseconds of CLOCK_MONOTONIC per call. Under tests/vm/run --icount these are guest instructions:
- * those of the loop and of everything else that ran on the only CPU meanwhile.
+ * those of the loop and of everything else that ran on the only CPU meanwhile. With -DUSER_FUNCTION the loop calls a
+ * function of its own instead.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifdef USER_FUNCTION
+__attribute__((noinline)) void user_function(void)
+{
+	__asm__ volatile("");
+}
+#define CALL() user_function()
+#else
+#define CALL() getppid()
+#endif
 
 static long long now_ns(void)
 {
@@ -22,7 +33,7 @@ static long long loop_ns(long calls)
 	long long start = now_ns();
 
 	for (long i = 0; i < calls; i++)
-		getppid();
+		CALL();
 	return now_ns() - start;
 }
 

@@ -122,4 +122,51 @@ inline Bytes broken_group_recording() {
   return file;
 }
 
+// A program whose functions are recorded with what the kernel does: in a system call, interrupted,
+// asleep and on another CPU afterwards, preempted by a thread of its own; a function that never
+// ends.
+inline Bytes functions_recording() {
+  constexpr std::uint64_t T = TraceBuilder::kStart;
+  constexpr std::uint32_t kWork = 8192, kOne = 8193, kSave = 8194, kRest = 8195, kEndless = 8196;
+  TraceBuilder b;
+  b.section(FKT_SEC_COMMAND,
+            R"({"recorder_pid":10,"workload_pid":42,"command":["work"],"mask":8589935617,)"
+            R"("args":false,"filter":"none","filter_pid":0})");
+  b.section(FKT_SEC_TASKS, "1\t1\t0\tinit\n10\t10\t1\tfkt_record\n42\t42\t10\twork\n43\t42\t10\twork\n");
+  b.section(FKT_SEC_SYSCALLS, "64\t1\twrite\n64\t35\tnanosleep\n64\t39\tgetpid\n");
+  b.section(FKT_SEC_DEFINITIONS,
+            "name\tuser\t8192\twork\nname\tuser\t8193\tone_round\nname\tuser\t8194\tsave\n"
+            "name\tuser\t8195\trest\nname\tuser\t8196\tendless\n");
+  b.pid(0, 42).pid(1, 0);
+  b.event(0, T + 100, FKT_E_USER_BEGIN, kWork);
+  b.event(0, T + 220, FKT_E_USER_BEGIN, kOne);
+  b.event(0, T + 300, FKT_E_USER_BEGIN, kSave);
+  b.event(0, T + 310, FKT_E_SYS_ENTRY, 1);
+  b.event(0, T + 450, FKT_E_SYS_EXIT, 1);
+  b.event(0, T + 500, FKT_E_VECTOR_ENTRY, 0xfd);
+  b.event(0, T + 540, FKT_E_VECTOR_EXIT, 0xfd);
+  b.event(0, T + 600, FKT_E_USER_END, kSave);
+  b.event(0, T + 700, FKT_E_USER_BEGIN, kRest);
+  b.event(0, T + 750, FKT_E_SYS_ENTRY, 35);
+  b.event(0, T + 800, FKT_E_SWITCH_S, 0);
+  b.event(0, T + 5000, FKT_E_VECTOR_ENTRY, 0xfd);
+  b.event(0, T + 5010, FKT_E_WAKING, 42);
+  b.event(0, T + 5050, FKT_E_VECTOR_EXIT, 0xfd);
+  b.event(1, T + 5100, FKT_E_SWITCH_R, 42);
+  b.event(1, T + 5200, FKT_E_SYS_EXIT, 0);
+  b.event(1, T + 5320, FKT_E_USER_END, kRest);
+  b.event(1, T + 5500, FKT_E_SWITCH_PREEMPT, 43);
+  b.event(1, T + 5550, FKT_E_USER_BEGIN, kSave);
+  b.event(1, T + 5600, FKT_E_SYS_ENTRY, 39);
+  b.event(1, T + 5610, FKT_E_SYS_EXIT, 42);
+  b.event(1, T + 5700, FKT_E_USER_END, kSave);
+  b.event(1, T + 5900, FKT_E_SWITCH_R, 42);
+  b.event(1, T + 6000, FKT_E_USER_END, kOne);
+  b.event(1, T + 6100, FKT_E_USER_END, kWork);
+  b.event(1, T + 6200, FKT_E_USER_BEGIN, kEndless);
+  b.event(1, T + 6300, FKT_E_SYS_ENTRY, 1);
+  b.event(1, T + 6400, FKT_E_SYS_EXIT, 1);
+  return b.finish();
+}
+
 }  // namespace fkt::test

@@ -20,6 +20,7 @@ std::string as_text(const Bytes& bytes) {
 TEST_CASE("the golden recordings are those that recordings.h makes", "[golden]") {
   compare(golden() / "find.fkt", as_text(find_recording()));
   compare(golden() / "broken.fkt", as_text(broken_recording()));
+  compare(golden() / "functions.fkt", as_text(functions_recording()));
   compare(golden() / "packed.fkt", as_text(find_recording(2)));
   compare(golden() / "packed-broken.fkt", as_text(broken_group_recording()));
 }

@@ -26,6 +26,9 @@ TEST_CASE("what fkt_kd prints as JSON is what the schema says") {
   const Json waits = printed({"--json", "--offcpu", file("find.fkt")}, cli::kd);
   CHECK(rules.check(waits) == "");
   CHECK(waits["off_cpu"].size() > 5);
+  const Json functions = printed({"--json", "--functions", file("functions.fkt")}, cli::kd);
+  CHECK(rules.check(functions) == "");
+  CHECK(functions["user_functions"].size() == 5);
   CHECK(rules.check(printed({"--json", "--time", "ms", file("find.fkt")}, cli::kd)) == "");
   const Json path =
       printed({"--json", "--critical-path", "42", "--steps", file("find.fkt")}, cli::kd);

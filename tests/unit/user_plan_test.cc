@@ -349,3 +349,13 @@ TEST_CASE("the loader's cache") {
     }
   }
 }
+
+TEST_CASE("whether C++ exceptions may pass through a file's functions") {
+  CHECK(this_program().has_exceptions());
+  const Result<std::string> libc = find_user_file("libc.so.6", UserPaths::of_system());
+  REQUIRE(libc);
+  // Its tables are for threads that are cancelled.
+  const Result<UserFile> without = UserFile::open(*libc);
+  REQUIRE(without);
+  CHECK_FALSE(without->has_exceptions());
+}

@@ -383,6 +383,14 @@ class InstrumentSetup::Maker {
       const Status has = has_values(instrument, plan->programs[taken.programs].fields, taken.name);
       if (!has) return has;
     }
+    const bool sees_returns = instrument.place.point == Place::Point::call ||
+                              instrument.place.point == Place::Point::exit;
+    if (sees_returns && instrument.place.kind == Place::Kind::user_function &&
+        (*file)->has_exceptions()) {
+      made_.remarks_.push_back(instrument.text + ": " + (*file)->path() +
+                               " handles C++ exceptions: one that passes through such a function "
+                               "ends the program");
+    }
     made_.users_.add(*plan, instrument.place, **file, next(), layer, numbering_.users,
                      instrument.async);
     Part part = part_of(instrument);

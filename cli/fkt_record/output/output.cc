@@ -22,6 +22,7 @@ namespace {
 // too.
 constexpr std::uint64_t kReserveShare = 100;  // 1/100
 constexpr std::uint64_t kReserveMost = 256 << 20;
+constexpr std::uint64_t kCopyBytes = 1 << 20;
 
 using Probe = std::unique_ptr<blkid_struct_probe, decltype(&blkid_free_probe)>;
 
@@ -191,6 +192,25 @@ Status Output::intact(std::uint64_t end) const {
   if (named_ && !has_its_name()) {
     return error(
         "the file was renamed or replaced while it was recorded: the recording is not here");
+  }
+  return Done{};
+}
+
+Status Output::drop_first_pages(std::uint64_t bytes, std::uint64_t rest) {
+  const auto to = static_cast<off_t>(pages_offset_), size = static_cast<off_t>(bytes);
+  if (bytes == 0 || ::fallocate(fd_.get(), FALLOC_FL_COLLAPSE_RANGE, to, size) == 0) return Done{};
+  // File systems that cannot do that: the bytes are copied, the first ones first.
+  std::string part(std::min<std::uint64_t>(rest, kCopyBytes), '\0');
+  for (std::uint64_t done = 0; done < rest;) {
+    const std::uint64_t wanted = std::min<std::uint64_t>(part.size(), rest - done);
+    const ssize_t got =
+        ::pread(fd_.get(), part.data(), wanted, static_cast<off_t>(pages_offset_ + bytes + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return os_failure(name_, got < 0 ? errno : EIO);
+    const std::string_view copied(part.data(), static_cast<std::size_t>(got));
+    const Status written = write_at(fd_.get(), as_bytes(copied), pages_offset_ + done, name_);
+    if (!written) return written;
+    done += copied.size();
   }
   return Done{};
 }

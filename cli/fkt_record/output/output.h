@@ -62,6 +62,9 @@ class Output {
   // the tail; 0 if the output is not a regular file: the end is found by writing.
   Result<std::uint64_t> room(std::uint64_t reserve, std::uint32_t reserve_per_page,
                              std::uint32_t page_bytes) const;
+  // Of a regular file: the first `bytes` bytes of pages go, and the next `rest` ones, which are not
+  // fewer, take their place.
+  Status drop_first_pages(std::uint64_t bytes, std::uint64_t rest);
   // Writes the tail at `offset` (on a stream: at its end) and truncates the file behind it. Returns
   // ErrorCode::damaged if the file no longer holds what was written to it.
   Status write_tail(std::uint64_t offset, const Sections& tail);

@@ -27,6 +27,9 @@ constexpr int kBusyRest = 1, kIdleRest = 20;
 constexpr std::uint64_t kLookPeriod = 5;  // per second: whether threads have ended
 constexpr std::size_t kOwnSlot = 0;
 constexpr int kNice = -10;
+// A ring has a fourth of what -p gives a CPU: there are more threads than CPUs.
+constexpr std::uint32_t kRingShare = 2;
+constexpr std::uint64_t kLeastRing = 64 << 10;  // bytes
 
 class RingMemory {
  public:
@@ -97,6 +100,11 @@ Collector::Collector(const CollectorRules& rules, const UserClock& clock, PageFi
 
 Collector::~Collector() {
   stop();
+}
+
+std::uint64_t Collector::ring_words(std::uint32_t pow_pages) {
+  const std::uint64_t bytes = (std::uint64_t{4096} << pow_pages) >> kRingShare;
+  return std::max(bytes, kLeastRing) / sizeof(std::uint64_t);
 }
 
 Result<std::unique_ptr<Collector>> Collector::open(const CollectorRules& rules,

@@ -52,6 +52,8 @@ struct Collected {
 
 class Collector {
  public:
+  // Of a thread's ring, for this -p.
+  static std::uint64_t ring_words(std::uint32_t pow_pages);
   // Listens; programs may ask from now on, but their answers wait for start(). clock, file: must
   // stay valid.
   static Result<std::unique_ptr<Collector>> open(const CollectorRules& rules,

@@ -13,10 +13,11 @@ bool PageFile::add(const fkt_page_header& header, ByteView page) {
     full_ = true;
     return false;
   }
+  const std::uint64_t begin = output_.pages_offset() + before_;
   std::size_t done = 0;
   while (done < page.size()) {
     const ssize_t wrote = ::pwrite(output_.fd(), page.data() + done, page.size() - done,
-                                   static_cast<off_t>(output_.pages_offset() + bytes_ + done));
+                                   static_cast<off_t>(begin + bytes_ + done));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) {
       error_ = wrote < 0 ? errno : EIO;

@@ -14,8 +14,10 @@ namespace fkt::record {
 
 class PageFile {
  public:
-  // output: has its head. limit: bytes of pages; 0: none.
-  PageFile(const Output& output, std::uint64_t limit) : output_(output), limit_(limit) {}
+  // output: has its head when the first page comes. limit: bytes of pages; 0: none. before: bytes
+  // of pages that are there.
+  PageFile(const Output& output, std::uint64_t limit, std::uint64_t before = 0)
+      : output_(output), before_(before), limit_(limit) {}
 
   // Returns false if the page was not written: the limit is reached, or error() says why.
   bool add(const fkt_page_header& header, ByteView page);
@@ -27,7 +29,7 @@ class PageFile {
 
  private:
   const Output& output_;
-  std::uint64_t limit_, bytes_ = 0;
+  std::uint64_t before_, limit_, bytes_ = 0;
   std::vector<fkt_index_entry> index_;
   bool full_ = false;
   int error_ = 0;

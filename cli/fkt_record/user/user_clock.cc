@@ -33,9 +33,11 @@ bool kernel_uses_tsc() {
 
 }  // namespace
 
-UserClock::UserClock(fkt_clock_source wanted)
-    : source_(wanted == FKT_CLOCK_TSC && kernel_uses_tsc() ? FKT_CLOCK_TSC : FKT_CLOCK_MONO),
-      first_(values()) {}
+fkt_clock_source UserClock::usable(fkt_clock_source wanted) {
+  return wanted == FKT_CLOCK_TSC && kernel_uses_tsc() ? FKT_CLOCK_TSC : FKT_CLOCK_MONO;
+}
+
+UserClock::UserClock(fkt_clock_source source) : source_(source), first_(values()) {}
 
 std::uint64_t UserClock::now() const {
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The clock of a recording without the kernel module: the TSC where the kernel itself uses it, else
-// CLOCK_MONOTONIC.
+// The clock of user programs' events. In a recording without the kernel module: the TSC where the
+// kernel itself uses it, else CLOCK_MONOTONIC.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,10 @@ namespace fkt::record {
 
 class UserClock {
  public:
-  // wanted: FKT_CLOCK_TSC where it can be used.
-  explicit UserClock(fkt_clock_source wanted);
+  explicit UserClock(fkt_clock_source source);
+  // Returns the source for a recording without the module. wanted: FKT_CLOCK_TSC where it can be
+  // used.
+  static fkt_clock_source usable(fkt_clock_source wanted);
 
   fkt_clock_source source() const { return source_; }
   fkt_user_clock of_rings() const {

@@ -23,6 +23,20 @@ HITS = {
     "kprobe+kretprobe": ("ftrace: events of a kprobe and a kretprobe", None),
     "bpftrace-fentry": ("bpftrace: fentry and fexit, counts in maps", None),
 }
+# Of a function of a user program: name in the figures: title
+USERS = {
+    "user-entry": "**an entry recorded**",
+    "user-entry-counted": "an entry counted in the kernel, no event",
+    "user-exit": "**an exit recorded**",
+    "user-call": "**a call recorded** with its duration",
+    "uprobe": "ftrace: event of a uprobe",
+    "uretprobe": "ftrace: event of a uretprobe",
+    "uprobe+uretprobe": "ftrace: events of both",
+    "perf-uprobe": "perf record: event of a uprobe",
+    "perf-uprobe+uretprobe": "perf record: events of both",
+    "bpftrace-uprobe": "bpftrace: a uprobe, count in a map",
+    "bpftrace-uprobe+uretprobe": "bpftrace: both, counts in maps",
+}
 # workload, how: (title, goal)
 WHOLE = {
     ("find", "slow"): ("find, calls of 500 us and more", 1.45),
@@ -55,6 +69,9 @@ def instruments_tables(directory, release):
         return [], {}
     rows = [[title, f"{guest.figures[name]:.0f}"] for name, (title, _) in HITS.items() if name in guest.figures]
     tables = [table(f"Linux {release}: guest instructions per hit", ["", "above the untraced loop"], rows)]
+    rows = [[title, f"{guest.figures[name]:.0f}"] for name, title in USERS.items() if name in guest.figures]
+    if rows:
+        tables.append(table(f"Linux {release}: guest instructions per hit in a user program", ["", "above the untraced loop"], rows))
     rows = [[title, f"{guest.ratio(*key):.2f}"] for key, (title, _) in WHOLE.items() if guest.ratio(*key)]
     if guest.arming():
         rows.append(["arming and disarming {:,} functions".format(guest.arming()[0]), f"{guest.arming()[1]:.2f} s"])

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/tell_collected.h"
+
+#include "cli/base/messages.h"
+#include "cli/base/units.h"
+#include "lib/base/text.h"
+
+namespace fkt::record {
+
+void tell_collected(const Request& request, const Collected& c) {
+  if (c.rings == 0) {
+    cli::warn("no thread of " + request.command.front() + " had an event: is it built with " +
+              (request.functions ? "-finstrument-functions, and not with -static?"
+                                 : "fkt/user.h (fkt-user(3))?"));
+  } else if (request.verbose) {
+    cli::warn(counted(c.rings, "thread") + " had events");
+  }
+  for (const std::string& pattern : c.unmatched) {
+    cli::warn("no function that was called fits \"" + pattern + "\"");
+  }
+  if (c.unfinished > 0) {
+    cli::warn(counted(c.unfinished, "event") + " had not been finished when the thread ended");
+  }
+  if (c.broken > 0) {
+    cli::warn(counted(c.broken, "ring") +
+              " held what is no event; nothing after it was taken from there");
+  }
+  if (c.refused > 0)
+    cli::warn(counted(c.refused, "request") + " of programs made no sense, or came too many");
+}
+
+}  // namespace fkt::record
