@@ -10,7 +10,9 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kMostHeld = 1 << 16;  // events of one thread that seems not to run
+// Of events whose threads seem not to run, a program decides how many there are: further ones are
+// lost.
+constexpr std::size_t kMostHeldBytes = 32 << 20;
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
 std::uint64_t events_of(bool is_gap, std::span<const std::uint64_t> words) {
@@ -187,17 +189,31 @@ void PageJoiner::user_event(Stream& stream) {
   if (const auto running = where_.find(event.pid); running != where_.end()) {
     return put(*running->second, event.pid, made, words);
   }
-  std::deque<Held>& held = held_[event.pid];
-  held.push_back(made);
-  held.back().words.assign(words.begin(), words.end());
-  if (held.size() <= kMostHeld) return;
-  // The first two become a gap: they are too old to be placed.
-  Held& first = held[0];
-  Held& second = held[1];
-  second.words = {events_of(first.is_gap, first.words) + events_of(second.is_gap, second.words),
-                  first.is_gap ? first.words[1] : first.clock};
-  second.is_gap = true;
-  held.pop_front();
+  hold(held_[event.pid], made, words);
+}
+
+// Keeps an event until its thread runs.
+void PageJoiner::hold(std::deque<Held>& held, const Held& event,
+                      std::span<const std::uint64_t> words) {
+  const bool is_full = held_bytes_ > kMostHeldBytes;
+  if (is_full && !held.empty() && held.back().is_gap) {
+    held.back().words[0] += events_of(event.is_gap, words);
+    held.back().clock = event.clock;
+    return;
+  }
+  held.push_back(event);
+  Held& last = held.back();
+  if (is_full && !event.is_gap) {
+    last.is_gap = true;
+    last.words = {1, event.clock};
+  } else {
+    last.words.assign(words.begin(), words.end());
+  }
+  held_bytes_ += bytes_of(last);
+}
+
+std::size_t PageJoiner::bytes_of(const Held& event) {
+  return sizeof event + event.words.size() * sizeof(std::uint64_t);
 }
 
 void PageJoiner::put(Cpu& on, std::uint32_t tid, const Held& event,
@@ -219,6 +235,7 @@ void PageJoiner::release(Cpu& on, std::uint32_t tid, std::uint64_t clock) {
   if (found == held_.end()) return;
   Held gap{clock, true, 0, 0, {0, 0}};
   for (const Held& event : found->second) {
+    held_bytes_ -= bytes_of(event);
     const bool near = event.clock + rules_.nearby >= clock;
     if (near && gap.words[0] > 0) {
       put(on, tid, gap, gap.words);

@@ -72,6 +72,8 @@ class PageJoiner {
   void user_event(Stream& stream);
   void runs(Cpu& on, std::uint32_t tid, std::uint64_t clock);
   void put(Cpu& on, std::uint32_t tid, const Held& event, std::span<const std::uint64_t> words);
+  void hold(std::deque<Held>& held, const Held& event, std::span<const std::uint64_t> words);
+  static std::size_t bytes_of(const Held& event);
   void release(Cpu& on, std::uint32_t tid, std::uint64_t clock);
 
   Rules rules_;
@@ -80,6 +82,7 @@ class PageJoiner {
   std::map<std::uint32_t, std::unique_ptr<Cpu>> cpus_;
   std::unordered_map<std::uint32_t, Cpu*> where_;             // by thread that runs
   std::unordered_map<std::uint32_t, std::deque<Held>> held_;  // by thread that does not
+  std::size_t held_bytes_ = 0;
 };
 
 }  // namespace fkt

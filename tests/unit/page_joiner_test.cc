@@ -181,6 +181,21 @@ TEST_CASE("threads that never ran, events behind the end, definitions") {
   CHECK(joined.events.size() == 3);
 }
 
+TEST_CASE("a program cannot have the recorder hold events without end; all are counted") {
+  constexpr std::uint32_t kMany = 400'000;
+  TraceBuilder kernel, user;
+  kernel.pid(0, 0).event(0, T + 100, FKT_E_NMI).event(0, T + 3'000'000, FKT_E_SWITCH_S, 42);
+  kernel.event(0, T + 3'000'100, FKT_E_SYS_ENTRY, 39);
+  user.pid(7, 42).pid(8, 77);
+  for (std::uint32_t i = 0; i < kMany; i++) {
+    user.event(7, T + 200 + i, FKT_E_USER_PROBE1, 1, {i}).event(8, T + 200 + i, FKT_E_USER, 1);
+  }
+  const Joined joined = join(kernel, user);
+  CHECK(joined.added.at(0).lost == kMany);
+  CHECK(joined.added.at(0).events == 0);
+  CHECK(joined.without_place == kMany);
+}
+
 TEST_CASE("a page that cannot be read ends the joining with an error") {
   TraceBuilder kernel, user;
   kernel.pid(0, 42).event(0, T + 100, FKT_E_SYS_EXIT, 0);

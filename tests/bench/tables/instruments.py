@@ -68,7 +68,9 @@ def instruments_tables(directory, release):
     if not guest.figures:
         return [], {}
     rows = [[title, f"{guest.figures[name]:.0f}"] for name, (title, _) in HITS.items() if name in guest.figures]
-    tables = [table(f"Linux {release}: guest instructions per hit", ["", "above the untraced loop"], rows)]
+    tables = []
+    if rows:
+        tables.append(table(f"Linux {release}: guest instructions per hit", ["", "above the untraced loop"], rows))
     rows = [[title, f"{guest.figures[name]:.0f}"] for name, title in USERS.items() if name in guest.figures]
     if rows:
         tables.append(table(f"Linux {release}: guest instructions per hit in a user program", ["", "above the untraced loop"], rows))

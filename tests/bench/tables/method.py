@@ -72,7 +72,8 @@ INSTRUMENTS = f"""\
 The getppid() loop, in which the kernel's function __do_sys_getppid calls __task_pid_nr_ns, untraced and with one of
 them traced, in one boot per kernel {INSTRUCTIONS}
 The smallest of 60 loops of 1,000 calls, less the untraced loop. FKT records the layer `process` beside the instrument:
-it has no event in the loop. What fills and drains pages is hardly in it. *All functions*: find over 3,000 files in
+it has no event in the loop. What fills and drains pages is hardly in it. *In a user program*: the same of a loop that
+calls a function of its own, which each tracer sees by uprobes. *All functions*: find over 3,000 files in
 memory, and 30 times fork and exec of a program that does nothing; what the CPU was awake for while they ran, over that
 of the untraced ones. Arming and disarming is the time of the two requests that start and stop the recording.
 """
