@@ -6,6 +6,7 @@
 
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
@@ -103,6 +104,8 @@ static u64 end_of(const struct fkt_kft_call *call)
 
 static int compare_numbers(u64 left, u64 right)
 {
+	/* A log may have a million calls. */
+	cond_resched();
 	return left < right ? -1 : left > right;
 }
 
@@ -167,10 +170,8 @@ void fkt_kft_log_finish(struct fkt_kft_log *log, u32 most, bool newest)
 			memmove(log->calls, log->calls + log->count - most, array_size(most, sizeof(*log->calls)));
 		log->dropped += log->count - most;
 		log->count = most;
-		cond_resched();
 	}
 	sort(log->calls, log->count, sizeof(*log->calls), compare_places, NULL);
-	cond_resched();
 	find_callers(log);
 	sort(log->calls, log->count, sizeof(*log->calls), compare_begins, NULL);
 }

@@ -84,6 +84,7 @@ static int make_programs(struct fkt_kft_plan *plan)
 	bytes += fkt_kft_write_nothing(plan->programs + bytes);
 	plan->entries.program_bytes = bytes;
 	for (i = 0; i < groups; i++) {
+		plan->symbols.groups[i].shortest = fkt_kft_ticks(plan->symbols.groups[i].mintime);
 		bytes += fkt_kft_write_nothing(plan->programs + bytes);
 		bytes += fkt_kft_write_condition(plan->programs + bytes, plan->config, plan->text,
 						 plan->symbols.groups[i].mintime);
@@ -183,7 +184,7 @@ static int add_symbol(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_erro
 				     "its arguments are not known, so a return probe sees its calls, which knows neither depth nor cputime");
 		add_place(plan->called, &plan->calls.count, &(struct fkt_called){
 			.function = symbol->address,
-			.shortest = fkt_kft_ticks(group->mintime),
+			.shortest = group->shortest,
 			.number = number,
 			.program = 1 + symbol->group,
 			.instrument = FKT_KFT_CALLS,

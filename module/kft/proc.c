@@ -46,7 +46,7 @@ struct writing {
 	struct mutex lock; /* against other writers of the same open file */
 	char *text; /* NULL: nothing yet */
 	u32 bytes;
-	bool has_failed; /* what follows is the rest of what was wrong */
+	bool has_failed; /* what follows is the rest of a configuration that is wrong */
 	bool is_unfinished; /* there is a begin, and no end */
 };
 
@@ -60,7 +60,7 @@ static void say(const char *fmt, ...)
 	va_start(arguments, fmt);
 	vscnprintf(kft.error, sizeof(kft.error), fmt, arguments);
 	va_end(arguments);
-	pr_notice("/proc/kft: %s\n", kft.error);
+	pr_notice_ratelimited("/proc/kft: %s\n", kft.error);
 }
 
 static int say_errno(const char *what, int err)
@@ -81,6 +81,13 @@ static int say_errno(const char *what, int err)
 	case -ENOENT:
 		say("%s: none of the functions can be traced (any more)", what);
 		break;
+	case -EOPNOTSUPP:
+		say("%s: calls are timed by the TSC, which this machine cannot trust", what);
+		break;
+	case -ERESTARTSYS:
+		/* Not again: what was written has been taken. */
+		say("%s: a signal came while the machine was about to sleep", what);
+		return -EINTR;
 	case -ENOMEM:
 		say("%s: there is not enough memory", what);
 		break;
@@ -330,12 +337,14 @@ static int take_text(const struct file *file, struct writing *writing, u32 befor
 	}
 	if (writing->bytes > FKT_KFT_TEXT_BYTES) {
 		say("a configuration has at most %u bytes", FKT_KFT_TEXT_BYTES);
+		writing->has_failed = true;
 		return -EINVAL;
 	}
 	writing->is_unfinished = is_unfinished(writing->text, writing->bytes);
 	if (writing->is_unfinished || !first_word(writing->text, writing->bytes).bytes)
 		return 0;
 	err = configure(file, writing->text, writing->bytes);
+	writing->has_failed = err;
 	/* Behind the end another one may begin. */
 	if (!err && is_block(writing->text, writing->bytes))
 		writing->bytes = 0;
@@ -369,7 +378,6 @@ static ssize_t write_locked(struct file *file, struct writing *writing, const ch
 		return -EINTR;
 	err = take_text(file, writing, before);
 	mutex_unlock(&kft.lock);
-	writing->has_failed = err;
 	return err ?: bytes;
 }
 

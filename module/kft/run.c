@@ -129,6 +129,8 @@ static int start(struct fkt_kft_run *run)
 
 	run->clocks.clock = FKT_CLOCK_TSC;
 	fkt_clock_read(&run->clocks, false);
+	if (!run->clocks.tsc_usable)
+		return -EOPNOTSUPP;
 	return fkt_capture_start_checked(run->owner, &start, FKT_GIVEN_BY_KERNEL);
 }
 

@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/static_call.h>
@@ -194,6 +195,8 @@ static int compare_names(const void *a, const void *b, const void *set)
 	const struct fkt_kft_symbol *left = a, *right = b;
 	int order = strcmp(fkt_kft_symbol_name(set, left), fkt_kft_symbol_name(set, right));
 
+	/* There may be some 100,000. */
+	cond_resched();
 	if (order)
 		return order;
 	if (left->module != right->module)
@@ -274,14 +277,15 @@ static void describe_module(struct fkt_kft_symbols *set, const struct fkt_kft_ty
 	module_put(module);
 }
 
-static bool is_first_of_module(const struct fkt_kft_symbols *set, u32 i)
+/* Looks up all functions of the module of symbol `i`, which is the first of them. */
+static void look_up_module(struct fkt_kft_symbols *set, const struct fkt_kft_types *kernel, u32 i)
 {
-	u32 j;
+	const struct module *module = set->symbols[i].module;
 
-	for (j = 0; j < i; j++)
-		if (set->symbols[j].module == set->symbols[i].module)
-			return false;
-	return set->symbols[i].module;
+	describe_module(set, kernel, i);
+	for (; i < set->count; i++)
+		set->symbols[i].is_looked_up |= set->symbols[i].module == module;
+	cond_resched();
 }
 
 /* Finds whose arguments are in registers; what nothing describes stays as it is. */
@@ -300,8 +304,8 @@ static int describe(struct fkt_kft_symbols *set, const struct tracer *tracer)
 		return err == -ENOENT ? 0 : err;
 	fkt_kft_types_functions(&kernel, see_function, &looking);
 	for (i = 0; i < set->count; i++)
-		if (set->symbols[i].module && is_first_of_module(set, i))
-			describe_module(set, &kernel, i);
+		if (set->symbols[i].module && !set->symbols[i].is_looked_up)
+			look_up_module(set, &kernel, i);
 	fkt_kft_types_close(&kernel);
 	return 0;
 }
@@ -345,9 +349,11 @@ static void take(struct fkt_kft_symbols *set, const struct tracer *tracer)
 {
 	u32 i, kept = 0, probes = 0;
 
-	for (i = 0; i < set->count; i++)
+	for (i = 0; i < set->count; i++) {
 		if (tracer->may_trace(set->symbols[i].address))
 			set->symbols[kept++] = set->symbols[i];
+		cond_resched();
+	}
 	set->left_out += set->count - kept;
 	set->count = kept;
 	leave(set, may_be_probed);

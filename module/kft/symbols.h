@@ -29,6 +29,7 @@ struct fkt_kft_symbol {
 	u8 roles;
 	bool is_described; /* all its arguments are in registers, as far as is known */
 	bool is_ambiguous; /* others have its name */
+	bool is_looked_up; /* in the description of its module, if it has one */
 };
 
 /* What of the configuration is on some functions alike. */
@@ -37,6 +38,7 @@ struct fkt_kft_group {
 	const char *name; /* a name, or a pattern with `*` and `?`; of a module: "*" */
 	const char *of_module; /* NULL: of any */
 	u64 mintime; /* ns */
+	u64 shortest; /* the same in ticks */
 	bool is_pattern; /* functions that cannot be taken are left out */
 	bool fits; /* a symbol, which another group may have */
 	u32 found; /* symbols that are of this group */
