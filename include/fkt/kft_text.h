@@ -30,11 +30,14 @@
 	" Entry      Delta      PID            Function                    Called At\n"      \
 	"--------   --------   -----   -------------------------   --------------------------\n"
 
-/* Columns, right-aligned; "Called At" follows the last one. The PID has an "i" behind it if it was in an interrupt. */
+/*
+ * Columns, right-aligned, with a blank before the function; "Called At" follows the last one. The PID has an "i" behind
+ * it if it was in an interrupt.
+ */
 #define FKT_KFT_TEXT_ENTRY_WIDTH 8
 #define FKT_KFT_TEXT_DELTA_WIDTH 11
 #define FKT_KFT_TEXT_PID_WIDTH 8
-#define FKT_KFT_TEXT_FUNCTION_WIDTH 28
+#define FKT_KFT_TEXT_FUNCTION_WIDTH 27
 #define FKT_KFT_TEXT_GAP "   "
 #define FKT_KFT_TEXT_NO_CALLER "-"
 

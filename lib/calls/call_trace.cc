@@ -197,6 +197,7 @@ void CallTrace::print_kft(const Line& line) {
   if (line.interrupt) pid.put('i');
   out_.right(pid.view(), FKT_KFT_TEXT_PID_WIDTH);
   put_word(name, type_(line.type));
+  out_.put(' ');
   out_.right(name.view(), FKT_KFT_TEXT_FUNCTION_WIDTH);
   out_.put(FKT_KFT_TEXT_GAP);
   put_word(out_,

@@ -237,7 +237,7 @@ static void show_call(struct seq_file *m, const struct fkt_kft_run *run, const s
 
 	scnprintf(pid, sizeof(pid), "%u%s", call->pid, call->level == FKT_LEVEL_TASK ? "" : "i");
 	/* Calls that had begun before the recording are at its begin. */
-	seq_printf(m, "%*llu%*llu%*s%*s" FKT_KFT_TEXT_GAP "%s\n",
+	seq_printf(m, "%*llu%*llu%*s %*s" FKT_KFT_TEXT_GAP "%s\n",
 		   FKT_KFT_TEXT_ENTRY_WIDTH,
 		   call->begin > run->begun ? fkt_kft_run_usecs(run, call->begin - run->begun) : 0,
 		   FKT_KFT_TEXT_DELTA_WIDTH, fkt_kft_run_usecs(run, call->ticks),
