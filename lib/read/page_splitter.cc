@@ -25,6 +25,9 @@ std::uint32_t put_made(const CallEvent& type, const Event& event, const std::uin
   return (event.arg & ~std::uint32_t{FKT_VAR_MASK}) | static_cast<std::uint32_t>(words + 1);
 }
 
+// An end that is so near to its event may be at the event, in another page.
+constexpr std::uint64_t kAtOnceTicks = 128;
+
 struct Kept {
   std::vector<std::uint64_t> words;
   Error error;
@@ -145,8 +148,9 @@ bool PageSplitter::add_call(const CallEvent& type, Item& item) {
   if (!call.inside && !call.at_once) {
     outside_.push_back({item.call, item.pid, call.begin, call.end, type.number(event)});
   }
-  // It is known when it ended.
-  if (call.late_end && call.end - call.begin == call.duration) {
+  // It is known when it ended, and its event was not written at once.
+  if (call.late_end && call.end - call.begin == call.duration &&
+      event.clock - call.end > kAtOnceTicks) {
     outside_.push_back({item.call, item.pid, call.begin, call.end, type.number(event), true});
   }
   return true;
@@ -160,10 +164,7 @@ inline void PageSplitter::place_end(Call& call, Item& item) {
     return;
   }
   if (!call.late_end && call.end >= page_->header.first_clock) {
-    std::uint32_t place = item_after(call.end, call.item);
-    // An interrupt at the same time came after the call.
-    while (place > 0 && items_[place - 1].clock == call.end && on_cpu(items_[place - 1]) > 0)
-      place--;
+    const std::uint32_t place = item_after_end(call.end, call.item);
     if (place_at(place, call.end, item.pid) && end_before(place) <= call.end) {
       call.end_item = place;
       item.clock = item.end = end_before(call.item);
@@ -199,6 +200,13 @@ std::uint32_t PageSplitter::item_after(std::uint64_t clock, std::uint32_t end) c
   return first;
 }
 
+// The same for the end of a call: an interrupt at the same time came after it.
+std::uint32_t PageSplitter::item_after_end(std::uint64_t clock, std::uint32_t end) const {
+  std::uint32_t place = item_after(clock, end);
+  while (place > 0 && items_[place - 1].clock == clock && on_cpu(items_[place - 1]) > 0) place--;
+  return place;
+}
+
 // Returns whether the thread ran at `clock` (ticks), which is between the item and the one before.
 bool PageSplitter::place_at(std::uint32_t item, std::uint64_t clock, std::uint32_t pid) const {
   const Item& next = items_[item];
@@ -206,9 +214,11 @@ bool PageSplitter::place_at(std::uint32_t item, std::uint64_t clock, std::uint32
   return next.pid == pid;
 }
 
-bool PageSplitter::has_place(std::uint64_t clock, std::uint32_t pid,
-                             const fkt_page_header* next) const {
-  const std::uint32_t item = item_after(clock, items_.size());
+bool PageSplitter::has_place(const Outside& call, const fkt_page_header* next) const {
+  const std::uint64_t clock = call.clock();
+  const std::uint32_t pid = call.pid;
+  const std::uint32_t item =
+      call.is_end ? item_after_end(clock, items_.size()) : item_after(clock, items_.size());
   if (end_before(item) > clock) return false;  // in a pair
   if (item < items_.size()) return place_at(item, clock, pid);
   return !damaged_ && last_pid_ == pid && next != nullptr && clock < next->first_clock;
@@ -380,7 +390,8 @@ Page PageSplitter::split(std::span<const Given> given, std::span<const std::uint
   first_mark_.assign(items_.size() + 1, 0);
   mark_calls(late);
   for (const Given& one : given) {
-    const std::uint32_t item = item_after(one.clock, items_.size());
+    const std::uint32_t item = one.is_end ? item_after_end(one.clock, items_.size())
+                                          : item_after(one.clock, items_.size());
     const std::uint64_t clock = std::max(one.clock, end_before(item));
     mark(item, {.clock = clock,
                 .event = one.event,

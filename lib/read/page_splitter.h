@@ -72,9 +72,10 @@ class PageSplitter {
   // Returns the begin, and the end, of the call with this number.
   MadeEvent begin_of(std::uint32_t call) const;
   MadeEvent end_of(std::uint32_t call) const;
-  // Returns whether the thread ran on the page's CPU at `clock` (ticks), which must not be before
-  // the page. next: the page that follows it on its CPU without a gap; nullptr: there is none.
-  bool has_place(std::uint64_t clock, std::uint32_t pid, const fkt_page_header* next) const;
+  // Returns whether the call's begin, or its end, has a place in the page, because its thread ran
+  // on the page's CPU then, which must not be before the page. next: the page that follows it on
+  // its CPU without a gap; nullptr: there is none.
+  bool has_place(const Outside& call, const fkt_page_header* next) const;
   // Returns at most how many words the split page has; others: how many what it is given has.
   static std::uint64_t most_words(const Page& page, std::uint64_t given, std::uint64_t others);
 
@@ -125,6 +126,7 @@ class PageSplitter {
   void place_end(Call& call, Item& item);
   void place_begin(Call& call);
   std::uint32_t item_after(std::uint64_t clock, std::uint32_t end) const;
+  std::uint32_t item_after_end(std::uint64_t clock, std::uint32_t end) const;
   bool place_at(std::uint32_t item, std::uint64_t clock, std::uint32_t pid) const;
   std::uint64_t end_before(std::uint32_t item) const {
     return item > 0 ? items_[item - 1].end : page_->header.first_clock;

@@ -138,7 +138,7 @@ void SplitPages::answer(std::vector<Query> queries) {
       for (std::size_t at = first[i]; at < first[i + 1]; at++) {
         Wanted& wanted = wanted_[queries[at].wanted];
         const PageSplitter::Outside& call = wanted.call;
-        if (!splitter.has_place(call.clock(), call.pid, joined ? &next : nullptr)) continue;
+        if (!splitter.has_place(call, joined ? &next : nullptr)) continue;
         const std::lock_guard lock(mutex);
         // A thread runs on one CPU; in a damaged recording the first page is taken.
         wanted.found = std::min(wanted.found, number);
@@ -188,13 +188,12 @@ void SplitPages::give_one(const Wanted* begin, const Wanted* end, const PageSpli
   const bool late = begin != nullptr && begin->found == kNowhere;
   const bool moves_end = end != nullptr && end->found != kNowhere && !late;
   if (begin != nullptr && !late) {
-    add(begin->found, {call.begin, call.end, splitter.begin_of(call.call), false, any.page,
-                       moves_end ? end->found : kNowhere});
+    add(begin->found, {call.begin, call.end, splitter.begin_of(call.call), false, any.page});
   } else if (late && !over && !open_at_cut(*begin)) {
     given_[any.page].late.push_back(call.call);
   }
   if (moves_end) {
-    add(end->found, {call.end, call.begin, splitter.end_of(call.call), true, any.page, kNowhere});
+    add(end->found, {call.end, call.begin, splitter.end_of(call.call), true, any.page});
   }
   // An end without its begin would come before it.
   if (moves_end || (over && late)) given_[any.page].ended.push_back(call.call);
@@ -261,10 +260,7 @@ std::vector<BegunCall> SplitPages::begun(std::span<const std::uint32_t> pages) c
     const auto given = given_.find(page);
     if (given == given_.end()) continue;
     for (const Moved& moved : given->second.moved) {
-      if (moved.is_end || std::ranges::binary_search(pages, moved.from) ||
-          std::ranges::binary_search(pages, moved.ends_in)) {
-        continue;
-      }
+      if (moved.is_end || std::ranges::binary_search(pages, moved.from)) continue;
       const CallEvent& type = rules_.calls[moved.event.id - kMadeBegins];
       begun.push_back({data_.pages[page].cpu, moved.clock, moved.other, type.id, moved.event.arg,
                        moved.event.words});

@@ -35,7 +35,7 @@ class SplitPages {
   // call it at once.
   Result<Page> page(std::uint32_t number) const;
   // Returns the begins in these pages (ascending) that are made of events in other pages than
-  // these, unless the call ended in these pages, too.
+  // these.
   std::vector<BegunCall> begun(std::span<const std::uint32_t> pages) const;
 
  private:
@@ -45,8 +45,7 @@ class SplitPages {
     std::uint64_t clock = 0, other = 0;  // ticks; other: when the call ended, or began
     MadeEvent event;
     bool is_end = false;
-    std::uint32_t from = kNowhere;     // page of the event; kNowhere: not in the file
-    std::uint32_t ends_in = kNowhere;  // of a begin: page of the end, if that is another one
+    std::uint32_t from = kNowhere;  // page of the event; kNowhere: not in the file
   };
   // What the splitter must be told of a page:
   struct Given {
