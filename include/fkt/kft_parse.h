@@ -201,10 +201,14 @@ static inline int fkt_kft_time(struct fkt_kft_parser *p, __u64 *ns)
 
 /* ---- functions ---- */
 
-static inline int fkt_kft_is_of_name(char c, int is_pattern)
+/* Whether the character may be in the name. kind: enum fkt_kft_function_kind. */
+static inline int fkt_kft_is_of_name(char c, __u32 kind, int is_pattern)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-	       (is_pattern && (c == '*' || c == '?'));
+	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')
+		return 1;
+	if (kind == FKT_KFT_MODULE)
+		return c == '-';
+	return c == '.' || (is_pattern && (c == '*' || c == '?'));
 }
 
 /* `0x` and 1 to 16 hexadecimal digits. */
@@ -253,13 +257,9 @@ static inline int fkt_kft_read_function(struct fkt_kft_parser *p, const struct f
 		rest = fkt_kft_behind(rest, module_bytes);
 	}
 	function->word = rest;
-	for (i = 0; i < rest.bytes; i++) {
-		const char c = p->text[rest.at + i];
-
-		if (!fkt_kft_is_of_name(c, in_list && function->kind == FKT_KFT_NAME) &&
-		    (function->kind != FKT_KFT_MODULE || c != '-'))
+	for (i = 0; i < rest.bytes; i++)
+		if (!fkt_kft_is_of_name(p->text[rest.at + i], function->kind, in_list))
 			break;
-	}
 	if (rest.bytes && i == rest.bytes)
 		return 1;
 	return fkt_kft_wrong(p, word, in_list ? " where a function should stand: a name (vfs_read), names (ext4_*), "

@@ -288,7 +288,7 @@ class Planner {
     group.mintime = function.has_mintime != 0 ? function.mintime : config_->mintime;
     if (function.kind == FKT_KFT_MODULE) {
       group.place = word(function.word) + ":*";
-      group.words = "of module " + word(function.word);
+      group.words = "all functions of module " + word(function.word);
       group.is_pattern = true;
       return group;
     }
