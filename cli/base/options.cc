@@ -60,11 +60,12 @@ bool needs_value(const po::option_description& option) {
 }
 
 // " VALUE" as the help shows it. For an optional value, strips the "[=VALUE(=default)]" that Boost
-// puts around it.
+// puts around it unless the default is empty.
 std::string value_text(const po::option_description& option) {
   const std::string name = option.semantic()->name();
   if (needs_value(option)) return ' ' + name;
-  return name.substr(2, name.find("(=") - 2);
+  const std::size_t end = name.find("(=");
+  return end == std::string::npos ? name : name.substr(2, end - 2);
 }
 
 std::string option_line(const po::option_description& option) {

@@ -65,7 +65,7 @@ void add_options(Options& options) {
       "also kernel functions, tracepoints, instructions: call:vfs_*, 'call:ext4:* if duration > "
       "1ms "
       "&& ret < 0', fn:vfs_*:entry, tp:block:*, at:vfs_read+0; can be given several times")(
-      "keep-children", cli::optional_value("[N|P%]", ""),
+      "keep-children", cli::optional_value("[=N|P%]", ""),
       "of the calls that -i records, also record the calls in them, whatever their duration: all, "
       "to N calls deep, or with at least P% of the time; --keep-children=3, not --keep-children 3")(
       "kft", value("FILE"),
