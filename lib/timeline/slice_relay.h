@@ -28,7 +28,7 @@ class SliceRelay : public StateObserver {
   void finish();
 
  private:
-  static constexpr std::size_t kBatches = 16, kSlices = 512;
+  static constexpr std::size_t kBatches = 16, kSlices = 2048;
   void start_batch();
   void work();
 
