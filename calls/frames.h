@@ -16,7 +16,7 @@
 #define FKT_CALLS_TASK_MANY 6 /* as FKT_CALLS_MANY, with a struct fkt_call_task */
 /* As FKT_CALLS_TASK; calls that are not recorded are held (held.c), so that a slow caller brings them along. */
 #define FKT_CALLS_HELD 7
-#define FKT_CALLS_HELD_BRIEF 8 /* the same, for functions with a smaller shortest duration */
+#define FKT_CALLS_HELD_BRIEF 8 /* as FKT_CALLS_HELD, for functions with a smaller shortest duration */
 #define FKT_CALLS_FRAMES 9
 
 #define FKT_CALLS_FEW_WORDS 3

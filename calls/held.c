@@ -48,7 +48,7 @@ static struct {
 /* A word for each thread number, as `fkt_held_at`, while the thread is not on a CPU: save(). */
 static u32 *saved;
 static u32 count;
-static DEFINE_PER_CPU(u32, idle_saved); /* the same of the CPU's idle task */
+static DEFINE_PER_CPU(u32, idle_saved); /* such a word for the CPU's idle task, whose thread number is 0 */
 static bool is_on;
 
 /* NULL: the task has no chunk. The end of a chunk, never the begin of one that is not the first. */
@@ -86,7 +86,7 @@ static struct fkt_held_call *behind(struct fkt_held_call *at)
 	return is_at_end(at) ? chunk_of(at)->after->calls : at;
 }
 
-/* The same place, in the form that the end of a list has. */
+/* Returns the place as the end of a list: the begin of a chunk becomes the end of the chunk before it. */
 static struct fkt_held_call *as_end(struct fkt_held_call *at)
 {
 	const struct fkt_held_chunk *chunk = chunk_of(at);
@@ -543,7 +543,7 @@ int fkt_held_begin(const struct fkt_calls_keep *asked, u32 threads)
 	}
 	count = threads;
 	fast.unlike = NMI_MASK | (keep.in_interrupt ? 0 : HARDIRQ_MASK | SOFTIRQ_OFFSET);
-	/* Release: whoever sees it finds all of the above. */
+	/* Release: pairs with the acquire in fkt_held_switch(), which then uses `saved`, `count` and the pool. */
 	smp_store_release(&is_on, true);
 	/* With PREEMPT_RT, preempt_count() does not say everything. */
 	if (keep.in_task && (keep.in_interrupt || !IS_ENABLED(CONFIG_PREEMPT_RT)))

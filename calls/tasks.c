@@ -49,7 +49,7 @@ static u32 period;
  */
 static u64 *words;
 static u32 count;
-/* The same word of the CPU's idle task: all idle tasks have the thread number 0. */
+/* Such a word for the CPU's idle task: all idle tasks have the thread number 0. */
 static DEFINE_PER_CPU(u64, idle_word);
 
 #define ON_CPU_MASK ((1ULL << FKT_CALLS_ON_CPU_BITS) - 1)

@@ -571,13 +571,9 @@ int run_session(const Request& request, BootRecorder* boot) {
     if (const UserEvents* const user = recording.user_events()) {
       environment.push_back(user->variable());
     }
-    if (request.functions) {
-      const Result<std::string> entry = function_library_entry();
-      if (!entry) {
-        recording.discard();
-        return failed(entry.error());
-      }
-      environment.push_back(*entry);
+    if (const Status added = add_function_library(request.functions, environment); !added) {
+      recording.discard();
+      return failed(added.error());
     }
     const int join = request.filter == FKT_FILTER_JOIN ? recording.device().fd() : -1;
     Result<Workload> waiting =

@@ -160,13 +160,9 @@ int run_user_session(const Request& request) {
   if (!prepared) return failed(prepared.error());
   UserRecording& recording = **prepared;
   std::vector<std::string> environment{recording.variable()};
-  if (request.functions) {
-    const Result<std::string> entry = function_library_entry();
-    if (!entry) {
-      recording.discard();
-      return failed(entry.error());
-    }
-    environment.push_back(*entry);
+  if (const Status added = add_function_library(request.functions, environment); !added) {
+    recording.discard();
+    return failed(added.error());
   }
   const Descendants descendants;
   Result<Workload> workload = Workload::prepare({program.path, request.command, *user, false, -1,

@@ -69,7 +69,7 @@ struct fkt_calls {
 	 * says how many.
 	 */
 	__u32 threads;
-	struct fkt_keep keep; /* the same in all tables of the recording that have functions */
+	struct fkt_keep keep; /* must not differ between the tables of a recording that have functions */
 };
 
 #define FKT_CALLS_MOST (1U << 17)

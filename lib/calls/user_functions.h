@@ -50,8 +50,8 @@ class UserFunctions : public SpanObserver {
   std::vector<UserFunctionRow> rows() const;
 
  private:
-  // A call of a function that is open. OpenSpan::tag has its number in open_; that of what it has
-  // the kernel do is the same.
+  // A call of a function that is open. OpenSpan::tag of the call has its number in open_, and so
+  // has that of each system call in it.
   struct Open {
     std::uint32_t around = 0;
     bool has_around = false;

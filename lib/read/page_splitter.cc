@@ -200,7 +200,7 @@ std::uint32_t PageSplitter::item_after(std::uint64_t clock, std::uint32_t end) c
   return first;
 }
 
-// The same for the end of a call: an interrupt at the same time came after it.
+// As item_after(), for the end of a call: an interrupt that begins at that time is behind it.
 std::uint32_t PageSplitter::item_after_end(std::uint64_t clock, std::uint32_t end) const {
   std::uint32_t place = item_after(clock, end);
   while (place > 0 && items_[place - 1].clock == clock && on_cpu(items_[place - 1]) > 0) place--;

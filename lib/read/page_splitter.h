@@ -59,7 +59,8 @@ class PageSplitter {
     std::uint32_t call = 0;  // number of the call in its page
     std::uint32_t pid = 0;
     std::uint64_t begin = 0, end = 0, number = 0;  // number: of the function
-    bool is_end = false;                           // that of the same call's begin comes before
+    // It is about the call's end; if the begin belongs elsewhere too, that comes right before.
+    bool is_end = false;
 
     std::uint64_t clock() const { return is_end ? end : begin; }
   };

@@ -159,7 +159,7 @@ void PageJoiner::kernel_event(Stream& stream) {
   if (stream.is_gap()) {
     const auto gap = stream.gap();
     const std::uint32_t tid = on.current == kNobody ? 0 : on.current;
-    // Who runs behind it is said by the next event.
+    // Which thread runs behind the gap is known from the next event.
     runs(on, kNobody, event.clock);
     on.pages.lost(tid, std::max(event.clock, on.pages.clock()), gap[0], gap[1]);
     return;

@@ -114,7 +114,10 @@ static int compare_ends(const void *a, const void *b)
 	return compare_numbers(end_of(a), end_of(b));
 }
 
-/* Those that can lie in each other have the same: of tasks the thread, of interrupts and idle tasks the CPU. */
+/*
+ * Returns a number, which two calls share if one can lie in the other: that of the thread, or in interrupts and idle
+ * tasks of the CPU.
+ */
 static u64 place_of(const struct fkt_kft_call *call)
 {
 	if (call->level != FKT_LEVEL_TASK)

@@ -16,8 +16,8 @@ struct SymbolPlan {
   bool verbose = false;    // also tell how many symbols there are
 };
 
-// Reads from the kernel, or what an earlier recorder has read if the symbols are the same
-// (lib/record/symbol_cache.h).
+// Takes the symbols from the cache (lib/record/symbol_cache.h) if they have not changed since they
+// were put there, and reads them from the kernel otherwise.
 class SymbolReader {
  public:
   explicit SymbolReader(SymbolCache cache = SymbolCache());

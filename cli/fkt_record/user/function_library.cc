@@ -31,4 +31,12 @@ Result<std::string> function_library_entry() {
   return std::string(kVariable) + '=' + library.string() + (any ? ":" + std::string(before) : "");
 }
 
+Status add_function_library(bool wanted, std::vector<std::string>& environment) {
+  if (!wanted) return Done{};
+  const Result<std::string> entry = function_library_entry();
+  if (!entry) return entry.error();
+  environment.push_back(*entry);
+  return Done{};
+}
+
 }  // namespace fkt::record

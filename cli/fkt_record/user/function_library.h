@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lib/base/result.h"
 
@@ -12,5 +13,7 @@ namespace fkt::record {
 // environment of this process says: "LD_PRELOAD=...". Error: it is not installed, or its path
 // cannot be written there.
 Result<std::string> function_library_entry();
+// Adds that entry, if `wanted`.
+Status add_function_library(bool wanted, std::vector<std::string>& environment);
 
 }  // namespace fkt::record
