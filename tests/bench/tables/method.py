@@ -73,9 +73,9 @@ The getppid() loop, in which the kernel's function __do_sys_getppid calls __task
 them traced, in one boot per kernel {INSTRUCTIONS}
 The smallest of 60 loops of 1,000 calls, less the untraced loop. FKT records the layer `process` beside the instrument:
 it has no event in the loop. What fills and drains pages is hardly in it. *In a user program*: the same of a loop that
-calls a function of its own, which each tracer sees by uprobes. *All functions*: find over 3,000 files in
-memory, and 30 times fork and exec of a program that does nothing; what the CPU was awake for while they ran, over that
-of the untraced ones. Arming and disarming is the time of the two requests that start and stop the recording.
+calls a function of its own, which each tracer sees by uprobes. *Many functions*: find over 3,000 files in
+memory, 30 times fork and exec of a program that does nothing, tar of 10,000 files on ext4, and the start of a machine
+until its real root is mounted; what the CPU was awake for while they ran, over that of the untraced ones. Arming and disarming is the time of the two requests that start and stop the recording.
 """
 
 METHODS = {"instruments": INSTRUMENTS, "sizes": SIZES, "cost": COST, "engines": ENGINES, "loss": LOSS, "workloads": WORKLOADS, "ring": RING}
