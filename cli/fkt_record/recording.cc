@@ -135,9 +135,9 @@ Status Recording::prepare_user_events() {
   auto made = UserEvents::prepare(
       {{facts_.recording, facts_.page_bytes, Collector::ring_words(request_.pow_pages), user,
         request_.function_rules},
+       output_plan_,
        request_.clock,
-       request_.size ? *limit : *limit / 2},
-      output_.name());
+       request_.size ? *limit : *limit / 2});
   if (!made) return made.error();
   user_events_ = std::move(*made);
   return Done{};
@@ -195,6 +195,10 @@ Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t
   if (!symbols) return symbols.error();
   const Asked asked{request_.command, request_.words,      mask(),         request_.args,
                     request_.filter,  request_.filter_pid, request_.clock, request_.pow_pages};
+  if (user_events_) {
+    const Status head = user_events_->write_head(asked, task_list_, user, workload);
+    if (!head) return head.error();
+  }
   const Result<fkt_status> status = device_.status();
   if (!status) return status.error();
   return sections_before({asked, *status, [this] { return device_.clocks(request_.clock); },
@@ -483,6 +487,7 @@ void Recording::discard() {
   if (!stopped) cli::warn(stopped.error().message);
   drain_.reset();
   if (remote_) remote_->discard();
+  if (user_events_) user_events_->discard();
   output_.discard();
 }
 

@@ -15,6 +15,7 @@
 #include "lib/read/event_merge.h"
 #include "lib/read/page_group_index.h"
 #include "lib/read/page_index.h"
+#include "lib/read/programs_file.h"
 #include "lib/read/trace_data.h"
 
 namespace fkt {
@@ -354,7 +355,11 @@ Result<Trace> Trace::from_file(MappedFile file, const std::string& name) {
 Result<Trace> Trace::open(const std::string& path) {
   Result<MappedFile> file = MappedFile::open(path, check_file_magic);
   if (!file) return about(input_name(path), file.error());
-  return from_file(std::move(*file), input_name(path));
+  Result<Trace> trace = from_file(std::move(*file), input_name(path));
+  if (trace && !trace->integrity().finished && has_programs_file(path, trace->info().recording)) {
+    trace->data_->note("the events of its programs are in " + programs_file(path));
+  }
+  return trace;
 }
 
 Result<Trace> Trace::from_bytes(std::span<const std::byte> bytes, const std::string& name) {

@@ -2,6 +2,7 @@
 #include "lib/read/trace.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -10,8 +11,11 @@
 
 #include <catch2/catch.hpp>
 
+#include "lib/read/damage.h"
 #include "lib/read/event_merge.h"
+#include "lib/read/programs_file.h"
 #include "tests/unit/analyzed.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/trace_builder.h"
 
 using fkt::ErrorCode;
@@ -387,4 +391,29 @@ TEST_CASE("a pipe is spooled first") {
   REQUIRE(trace);
   CHECK(trace->integrity().finished);
   CHECK(walk(*trace).events == 2000);
+}
+
+TEST_CASE("an unfinished file tells of its programs' events, if they are its own") {
+  const fkt::test::Folder folder;
+  const std::string path = folder.file("rec");
+  const std::string beside = fkt::programs_file(path);
+  const Bytes unfinished = two_cpus(10).finish(TraceBuilder::Tail::none);
+  fkt::test::write_file(path, std::as_bytes(std::span(unfinished)));
+  const auto tells = [&] {
+    const fkt::Result<Trace> trace = Trace::open(path);
+    REQUIRE(trace);
+    return fkt::damage_of(*trace).find(beside) != std::string::npos;
+  };
+  CHECK_FALSE(tells());
+  fkt::test::write_file(beside, std::as_bytes(std::span(unfinished)));
+  CHECK(tells());
+  CHECK_FALSE(fkt::has_programs_file(path, TraceBuilder::kRecording + 1));
+  std::filesystem::remove(beside);
+  REQUIRE(::mkfifo(beside.c_str(), 0600) == 0);
+  CHECK_FALSE(tells());
+  std::filesystem::remove(beside);
+  const Bytes whole = two_cpus(10).finish();
+  fkt::test::write_file(path, std::as_bytes(std::span(whole)));
+  fkt::test::write_file(beside, std::as_bytes(std::span(whole)));
+  CHECK_FALSE(tells());
 }

@@ -215,6 +215,12 @@ Status Output::drop_first_pages(std::uint64_t bytes, std::uint64_t rest) {
   return Done{};
 }
 
+Status Output::drop_behind(std::uint64_t bytes) {
+  const auto end = static_cast<off_t>(pages_offset_ + bytes);
+  if (::ftruncate(fd_.get(), end) != 0) return os_failure(name_);
+  return Done{};
+}
+
 Status Output::write_tail(std::uint64_t offset, const Sections& tail) {
   if (kind_ == Kind::stream) return write_all(fd_.get(), as_bytes(tail.bytes()), name_);
   // Checked before the tail makes the file longer. The tail is written even if the check fails.

@@ -65,6 +65,8 @@ class Output {
   // Of a regular file: the first `bytes` bytes of pages go, and the next `rest` ones, which are not
   // fewer, take their place.
   Status drop_first_pages(std::uint64_t bytes, std::uint64_t rest);
+  // Of a regular file: what is behind the first `bytes` bytes of pages goes.
+  Status drop_behind(std::uint64_t bytes);
   // Writes the tail at `offset` (on a stream: at its end) and truncates the file behind it. Returns
   // ErrorCode::damaged if the file no longer holds what was written to it.
   Status write_tail(std::uint64_t offset, const Sections& tail);

@@ -185,23 +185,28 @@ Result<Sections> sections_before(const Beginning& b) {
   return sections;
 }
 
+fkt_clocks clocks_when(const fkt_clocks& read, std::uint64_t clock) {
+  // All have advanced by the same time since, so that is subtracted from each.
+  const std::uint64_t since = read.clock - std::min<std::uint64_t>(read.clock, clock);
+  const auto ns = static_cast<std::uint64_t>(static_cast<long double>(since) * 1e6L /
+                                             static_cast<long double>(read.khz));
+  fkt_clocks then = read;
+  then.clock = clock;
+  then.mono_raw_ns -= ns;
+  then.mono_ns -= ns;
+  then.real_ns -= ns;
+  return then;
+}
+
 Result<Sections> clocks_of_start(const Device& device, fkt_clock_source clock) {
   const Result<fkt_status> status = device.status();
   if (!status) return status.error();
-  Result<fkt_clocks> clocks = device.clocks(clock);
+  const Result<fkt_clocks> clocks = device.clocks(clock);
   if (!clocks) return clocks.error();
-  // The clocks are read shortly after the start. All advanced by the same time since, so that is
-  // subtracted from each.
-  const std::uint64_t since =
-      clocks->clock - std::min<std::uint64_t>(clocks->clock, status->start_clock);
-  const auto ns = static_cast<std::uint64_t>(static_cast<long double>(since) * 1e6L /
-                                             static_cast<long double>(clocks->khz));
-  clocks->clock = status->start_clock;
-  clocks->mono_raw_ns -= ns;
-  clocks->mono_ns -= ns;
-  clocks->real_ns -= ns;
+  // They are read shortly after the start.
+  const fkt_clocks then = clocks_when(*clocks, status->start_clock);
   Sections sections;
-  const Status added = sections.add(FKT_SEC_CLOCKS, clocks_json(clock, *clocks));
+  const Status added = sections.add(FKT_SEC_CLOCKS, clocks_json(clock, then));
   if (!added) return added.error();
   return sections;
 }

@@ -50,6 +50,10 @@ struct Beginning {
 // calls.
 Result<Sections> sections_before(const Beginning& beginning);
 
+// Returns what all clocks showed when the recording's clock showed `clock` (ticks), not after
+// `read`.
+fkt_clocks clocks_when(const fkt_clocks& read, std::uint64_t clock);
+
 // Upper bound of the bytes of an FKT_SEC_CLOCKS section, header included.
 constexpr std::size_t kClocksBytes = 1024;
 // Makes FKT_SEC_CLOCKS again after FKT_START, with the clocks at the recording's start_clock.

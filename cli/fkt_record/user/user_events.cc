@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/user/user_events.h"
 
-#include <fcntl.h>
-
-#include <filesystem>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "lib/base/mapped_file.h"
 #include "lib/base/os_error.h"
-#include "lib/base/unnamed_file.h"
 #include "lib/format/catalogue.h"
+#include "lib/read/programs_file.h"
 #include "lib/user/page_joiner.h"
 
 namespace fkt::record {
 namespace {
 
+constexpr std::uint64_t kOfPrograms = 1ULL << FKT_L_USER;
 constexpr std::uint64_t kNearby = 10'000;  // 1/s: clocks of two CPUs differ by less than 100 us
-
-// Beside the recording: that is where its user wants such amounts to be.
-Result<UniqueFd> spool_beside(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  UniqueFd fd(::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (fd) return fd;
-  return unnamed_file();
-}
 
 // The pages of a file that is open.
 class MappedPages {
@@ -73,40 +63,53 @@ void add(fkt_status& status, CpuStates& cpus, const PageJoiner& joiner, const Pa
 
 }  // namespace
 
-UserEvents::UserEvents(const Plan& plan, Output spool)
-    : plan_(plan), spool_(std::move(spool)), clock_(plan.clock), file_(spool_, plan.limit) {}
-
-Result<std::unique_ptr<UserEvents>> UserEvents::prepare(const Plan& plan, const std::string& file) {
-  Result<UniqueFd> fd = spool_beside(file);
-  if (!fd) return fd.error();
-  Result<Output> spool = Output::over("the file for user programs' events", std::move(*fd));
-  if (!spool) return spool.error();
-  std::unique_ptr<UserEvents> made(new UserEvents(plan, std::move(*spool)));
-  Result<std::unique_ptr<Collector>> collector =
-      Collector::open(plan.rules, made->clock_, made->file_);
-  if (!collector) return collector.error();
-  made->collector_ = std::move(*collector);
-  return made;
+Result<std::unique_ptr<UserEvents>> UserEvents::prepare(CollectedFile::Plan plan) {
+  // Beside the recording: that is where its user wants such amounts to be.
+  plan.output = plan.output.with_file(programs_file(plan.output.file));
+  Result<std::unique_ptr<CollectedFile>> file = CollectedFile::prepare(plan);
+  if (!file) return file.error();
+  return std::unique_ptr<UserEvents>(new UserEvents(std::move(*file)));
 }
 
-std::string UserEvents::variable() const {
-  return std::string(FKT_USER_VARIABLE) + '=' + collector_->socket_name();
+Status UserEvents::write_head(const Asked& asked, const TaskList& tasks,
+                              const std::optional<User>& user, pid_t workload) {
+  Asked of_programs = asked;
+  of_programs.mask = kOfPrograms;
+  return file_->write_head(of_programs, tasks, user, workload);
+}
+
+Status UserEvents::start(std::uint64_t start_clock) {
+  return file_->start(clocks_when(file_->clocks(), start_clock));
 }
 
 Status UserEvents::join(Output& output, std::vector<fkt_index_entry>& index, fkt_status& status,
                         CpuStates& cpus) {
-  if (file_.index().empty() || index.empty()) return Done{};
-  const auto [recording, page_bytes] = std::pair(plan_.rules.recording, plan_.rules.page_bytes);
+  const std::uint64_t before = std::uint64_t{file_->rules().page_bytes} * index.size();
+  const Status joined = join_pages(output, index, status, cpus);
+  if (!joined) {
+    // Before the events' own file is finished: what was joined has taken the room for its end.
+    const Status dropped = output.drop_behind(before);
+    return keep(dropped ? joined.error() : dropped.error(), status.stop_clock);
+  }
+  file_->discard();
+  return Done{};
+}
+
+Status UserEvents::join_pages(Output& output, std::vector<fkt_index_entry>& index,
+                              fkt_status& status, CpuStates& cpus) {
+  if (file_->index().empty() || index.empty()) return Done{};
+  const auto [recording, page_bytes] =
+      std::pair(file_->rules().recording, file_->rules().page_bytes);
   const std::uint64_t before = std::uint64_t{page_bytes} * index.size();
   PageFile joined(output, 0, before);
   const WordTable table(Catalogue::builtin());
   PageJoiner joiner(
-      {recording, page_bytes, status.stop_clock, clock_.read().khz * 1000 / kNearby}, table,
+      {recording, page_bytes, status.stop_clock, file_->clocks().khz * 1000 / kNearby}, table,
       [&](const fkt_page_header& header, ByteView page) { joined.add(header, page); });
   {
     const auto kernel = MappedPages::open(output, recording, page_bytes, index);
     if (!kernel) return kernel.error();
-    const auto user = MappedPages::open(spool_, recording, page_bytes, file_.index());
+    const auto user = MappedPages::open(file_->output(), recording, page_bytes, file_->index());
     if (!user) return user.error();
     const Status done = joiner.join((*kernel)->pages(), (*user)->pages());
     if (!done) return done;
@@ -118,6 +121,14 @@ Status UserEvents::join(Output& output, std::vector<fkt_index_entry>& index, fkt
   add(status, cpus, joiner, joined);
   index = joined.index();
   return Done{};
+}
+
+// Makes the file a recording of its own, and returns the error that says so.
+Status UserEvents::keep(const Error& reason, std::uint64_t stop_clock) {
+  const Status written =
+      file_->finish({file_->clocks(), file_->status(stop_clock), kOfPrograms, std::nullopt, {}});
+  return Error{reason.code, reason.message + "; they are in " + file_->output().name() +
+                                (written ? "" : ", which has no end: " + written.error().message)};
 }
 
 }  // namespace fkt::record

@@ -1,62 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The events of user programs in a recording of the kernel module. A Collector writes them into a
-// file without a name; when the recording has ended, they are put among the kernel's events
-// (lib/user/page_joiner.h).
+// The events of user programs in a recording of the kernel module. They are collected in a file
+// beside the recording's; when the recording has ended, they are put among the kernel's events
+// (lib/user/page_joiner.h), and the file goes. It stays if the recorder is killed before.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fkt/file.h>
 
 #include "cli/fkt_record/output/output.h"
 #include "cli/fkt_record/sections/file_sections.h"
-#include "cli/fkt_record/user/collector.h"
-#include "cli/fkt_record/user/page_file.h"
-#include "cli/fkt_record/user/user_clock.h"
+#include "cli/fkt_record/user/collected_file.h"
 
 namespace fkt::record {
 
 class UserEvents {
  public:
-  struct Plan {
-    CollectorRules rules;
-    fkt_clock_source clock = FKT_CLOCK_TSC;
-    std::uint64_t limit = 0;  // bytes of pages; 0: none
-  };
-  // Begins to listen. file: the recording's name; the file without a name stands beside it.
-  static Result<std::unique_ptr<UserEvents>> prepare(const Plan& plan, const std::string& file);
+  // plan.output: the recording's.
+  static Result<std::unique_ptr<UserEvents>> prepare(CollectedFile::Plan plan);
   UserEvents(const UserEvents&) = delete;
   UserEvents& operator=(const UserEvents&) = delete;
 
   // What the workload's environment needs: "FKT_USER=...".
-  std::string variable() const;
+  std::string variable() const { return file_->variable(); }
+  // As CollectedFile's.
+  Status write_head(const Asked& asked, const TaskList& tasks, const std::optional<User>& user,
+                    pid_t workload);
   // Called when the kernel's events are recorded; start_clock: since when.
-  Status start(std::uint64_t start_clock) { return collector_->start(start_clock); }
+  Status start(std::uint64_t start_clock);
   // Called when the kernel's events have ended.
-  void stop() { collector_->stop(); }
-
+  void stop() { file_->stop(); }
   // Puts the events into the output's pages. Called after stop(). index: of the kernel's pages;
   // becomes that of the pages which are there then. status, cpus: of the kernel's events; get what
-  // is added. After an error the output has the pages that it had.
+  // is added. After an error the output has the pages that it had, and the events stay in a file of
+  // their own, which the error names.
   Status join(Output& output, std::vector<fkt_index_entry>& index, fkt_status& status,
               CpuStates& cpus);
   // After stop():
-  const Collected& collected() const { return collector_->collected(); }
-  const std::string& definitions() const { return collector_->definitions().lines(); }
+  const Collected& collected() const { return file_->collected(); }
+  const std::string& definitions() const { return file_->definitions(); }
+  // Nothing was recorded: the file goes.
+  void discard() { file_->discard(); }
   // Events of threads that never ran as far as the kernel's events say; after join().
   std::uint64_t without_place() const { return without_place_; }
 
  private:
-  UserEvents(const Plan& plan, Output spool);
+  explicit UserEvents(std::unique_ptr<CollectedFile> file) : file_(std::move(file)) {}
+  Status join_pages(Output& output, std::vector<fkt_index_entry>& index, fkt_status& status,
+                    CpuStates& cpus);
+  Status keep(const Error& reason, std::uint64_t stop_clock);
 
-  const Plan plan_;
-  const Output spool_;
-  const UserClock clock_;
-  PageFile file_;
-  std::unique_ptr<Collector> collector_;
+  const std::unique_ptr<CollectedFile> file_;
   std::uint64_t without_place_ = 0;
 };
 
