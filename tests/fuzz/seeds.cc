@@ -115,6 +115,18 @@ bool write_programs(const std::string& folder) {
   return true;
 }
 
+// Pages as page_joiner_fuzz takes them: a thread's system call, and its program's event in it.
+void write_pages(const std::string& folder) {
+  std::ofstream out(folder + "pages");
+  const auto page = [&out](char of, std::initializer_list<std::uint64_t> words) {
+    out << of << static_cast<char>(words.size()) << std::string(2, '\0');
+    for (std::uint64_t word : words) out.write(reinterpret_cast<char*>(&word), sizeof word);
+  };
+  page(5 << 3, {fkt_word(kStart, FKT_E_SWITCH_S, 6), fkt_word(kStart + 9, FKT_E_SYS_ENTRY, 39),
+                fkt_word(kStart + 20, FKT_E_SYS_EXIT, 5)});
+  page(6 << 3 | 1 << 1 | 1, {fkt_word(kStart + 12, FKT_E_USER_PROBE1, 7), 8});
+}
+
 constexpr const char* kExpressions[] = {
     "name ~ \"sys_*\" && duration > 1.5us && cpu == 1",
     "ret == -ENOENT || !(handled != 1)",
@@ -196,6 +208,7 @@ int main(int argc, char** argv) {
   fkt::test::RandomRecording(2, 2, 600).builder().write(folder + "random.fkt");
   if (!write_slice(folder + "slice.fkt")) return 1;
   write_frames(folder);
+  write_pages(folder);
   if (!write_programs(folder)) return 1;
   int number = 0;
   for (const char* text : kExpressions) {
