@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "lib/format/bytes_text.h"
+#include "lib/format/ip_address.h"
 #include "lib/format/stack_frames.h"
 #include "lib/query/comparison.h"
 
@@ -171,8 +173,18 @@ bool FilterPass::argument(const Node& node, const Event& event, bool& has) const
     has = node.value.kind == Literal::Kind::text;
     return has && compare(node.comparison, EventType::text_view(*field, event), node.value);
   }
+  if (is_bytes(field->type)) {
+    has = node.value.kind == Literal::Kind::text;
+    return has && compare(node.comparison, std::string_view(bytes_text(*field, event)),
+                          field->type == FieldType::ip6 ? node.address : node.value);
+  }
   const std::optional<std::uint64_t> value = EventType::value(*field, event);
   if (!value) return false;
+  if (node.value.kind == Literal::Kind::text && field->type == FieldType::ip4) {
+    has = true;
+    const std::string text = ip4_text(static_cast<std::uint32_t>(*value));
+    return compare(node.comparison, std::string_view(text), node.address);
+  }
   const bool is_named = field->type == FieldType::named || field->type == FieldType::dev;
   if (node.value.kind == Literal::Kind::text && is_named) {
     const std::string known = info_.catalogue.text(*field, *value);

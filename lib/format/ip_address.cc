@@ -19,4 +19,12 @@ std::string ip6_text(const Ip6Address& address) {
   return inet_ntop(AF_INET6, address.data(), text, sizeof text);
 }
 
+std::optional<std::string> canonical_address(const std::string& text) {
+  if (in_addr four{}; inet_pton(AF_INET, text.c_str(), &four) == 1) {
+    return ip4_text(ntohl(four.s_addr));
+  }
+  if (Ip6Address six{}; inet_pton(AF_INET6, text.c_str(), six.data()) == 1) return ip6_text(six);
+  return std::nullopt;
+}
+
 }  // namespace fkt

@@ -9,6 +9,7 @@
 #include "lib/base/parse.h"
 #include "lib/base/suggest.h"
 #include "lib/format/clocks.h"
+#include "lib/format/ip_address.h"
 #include "lib/query/comparison.h"
 
 namespace fkt {
@@ -35,6 +36,9 @@ bool has_names(const Field& field) {
     case FieldType::dev:
     case FieldType::stack:
     case FieldType::named:
+    case FieldType::ip4:
+    case FieldType::ip6:
+    case FieldType::bytes:
       return true;
     case FieldType::s:
       return field.name == "ret";
@@ -314,22 +318,25 @@ class Binder {
     node.kind = Kind::argument;
     node.by_id.resize(kIds);
     node.fields.push_back(nullptr);
-    bool named = false, numbers = false;
+    bool named = false, numbers = false, addresses_only = true;
+    const auto look = [&](const Field& field) {
+      named |= has_names(field);
+      numbers |= field.type != FieldType::str && !is_bytes(field.type);
+      addresses_only &= field.type == FieldType::ip4 || field.type == FieldType::ip6;
+    };
     for (const EventType& type : info_.catalogue.events()) {
       for (const Field& field : type.fields) {
         if (field.name != source.field) continue;
         node.by_id[type.id & FKT_ID_MASK] = static_cast<std::uint16_t>(node.fields.size());
         node.fields.push_back(&field);
-        named |= has_names(field);
-        numbers |= field.type != FieldType::str && !is_bytes(field.type);
+        look(field);
       }
       for (const KeyedFields& keyed : type.values) {
         for (const Field& field : keyed.fields) {
           if (field.name != source.field) continue;
           node.values.push_back(
               {type.id, keyed.first, keyed.last, type.field(FieldUse::key), &field});
-          named |= has_names(field);
-          numbers |= field.type != FieldType::str && !is_bytes(field.type);
+          look(field);
         }
       }
     }
@@ -339,6 +346,15 @@ class Binder {
     });
     if (source.value.kind == Literal::Kind::text && !named) {
       return wrong_value(source, "takes a number");
+    }
+    node.address = source.value;
+    if (source.value.kind == Literal::Kind::text && !is_pattern(source.comparison)) {
+      // An address has many spellings, of which events have one.
+      const std::optional<std::string> known = canonical_address(source.value.text);
+      if (known) node.address.text = *known;
+      if (!known && addresses_only) {
+        return wrong_value(source, "takes an address, as \"127.0.0.1\" or \"fe80::1\"");
+      }
     }
     if (source.value.kind == Literal::Kind::text) {
       // Names of numbers begin with a letter: text with only digits was meant as the number.

@@ -74,6 +74,7 @@ class BoundExpression {
     Comparison comparison = Comparison::equal;
     std::uint32_t left = 0, right = 0;
     Literal value;                       // times are converted to ticks
+    Literal address;                     // value, where that is an address: as the events' are
     std::vector<bool> ids;               // ids, name: which event ids fit
     std::vector<std::uint16_t> by_id;    // argument: index in `fields`; 0: the event has none
     std::vector<const Field*> fields{};  // [0] is nullptr

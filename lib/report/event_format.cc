@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lib/format/bytes_text.h"
 #include "lib/format/ip_address.h"
 #include "lib/format/stack_frames.h"
 
@@ -27,22 +28,6 @@ void put_exit_code(TextWriter& out, std::uint64_t code) {
   }
   out.put(NumberNames::signal(code & 0x7f));
   if ((code & 0x80) != 0) out.put(" core dumped");
-}
-
-// Writes "7f:00:00:01", of an address of IP version 6 "fe80::1".
-void put_bytes(TextWriter& out, const Field& field, const Event& event) {
-  const ByteView bytes = EventType::bytes(field, event);
-  if (Ip6Address address; field.type == FieldType::ip6 && bytes.size() == address.size()) {
-    std::ranges::copy(bytes, address.begin());
-    return out.put(ip6_text(address));
-  }
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  for (std::size_t i = 0; i < bytes.size(); i++) {
-    const auto byte = std::to_integer<unsigned>(bytes[i]);
-    if (i != 0) out.put(':');
-    out.put(kDigits[byte >> 4]);
-    out.put(kDigits[byte & 15]);
-  }
 }
 
 }  // namespace
@@ -234,7 +219,7 @@ void EventFormat::text(TextWriter& out, const Event& event, const Step& step) co
       separate();
       out.put(field.name);
       out.put('=');
-      return put_bytes(out, field, event);
+      return out.put(bytes_text(field, event));
     }
     if (is_stack(field)) {
       separate();
@@ -295,25 +280,25 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
     out.json(state);
   }
   TextWriter name;
-  const auto put = [&](const Field& field) {
+  const auto put = [&](const Field& field, const std::string& field_name) {
     if (field.type == FieldType::str) {
-      key(field.name);
+      key(field_name);
       out.json(EventType::text(field, event));
       return;
     }
     if (is_bytes(field.type)) {
-      key(field.name);
+      key(field_name);
       out.put('"');
-      put_bytes(out, field, event);
+      out.put(bytes_text(field, event));
       return out.put('"');
     }
     if (is_stack(field)) {
-      key(field.name);
+      key(field_name);
       return json_stack(out, field, event);
     }
     const std::optional<std::uint64_t> number = EventType::value(field, event);
     if (!number) return;
-    key(field.name);
+    key(field_name);
     // Most JSON readers make numbers doubles.
     const bool as_text = field.type == FieldType::x || field.type == FieldType::uaddr ||
                          field.type == FieldType::addr || field.type == FieldType::ip4;
@@ -323,13 +308,17 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
     name.clear();
     value_name(name, field, *number);
     if (name.size() == 0) return;
-    key(field.name + "_name");
+    key(field_name + "_name");
     out.json(name.view());
   };
-  for (const Field& field : type->fields) put(field);
+  for (const Field& field : type->fields) put(field, field.name);
   const bool begins = type->made_of != 0 && type->role == Role::begin;
   for (const Field& field : type->values_of(event)) {
-    if (!begins || field.name != "ret") put(field);
+    if (begins && field.name == "ret") continue;
+    // A key that the event's own fields have already would hide one of the two from most readers.
+    const bool is_taken = std::ranges::any_of(
+        type->fields, [&](const Field& own) { return own.name == field.name; });
+    put(field, is_taken ? field.name + "_value" : field.name);
   }
 }
 

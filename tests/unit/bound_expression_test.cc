@@ -199,6 +199,34 @@ TEST_CASE("events of instruments are selected by the names of their places") {
   CHECK(wrong.error().message.find("did you mean \"block_rq_issue\"?") != std::string::npos);
 }
 
+TEST_CASE("addresses are selected in any spelling, and bytes by their text") {
+  TraceBuilder b;
+  b.section(FKT_SEC_CATALOGUE,
+            Catalogue::builtin().to_lines() +
+                "name\ttracepoint\t7\tsent\n"
+                "values\ttracepoint\t7\t7\tfrom:ip4:1:0:32 to:ip6:2:0:128 only6:ip6:2:0:128 mac:bytes:4:0:48\n");
+  b.pid(0, 42);
+  const auto sent = [&](std::uint64_t at, std::uint64_t from, std::uint64_t last) {
+    b.event(0, T + at, FKT_E_POINT_VALUES, FKT_POINT_ARG(7, 4),
+            {from, 0x80feULL, last << 56, 0x0605040302abULL});
+  };
+  sent(10, 0x0100007f, 1);
+  sent(20, 0x0200007f, 2);
+  const Bytes file = b.finish();
+  using Found = std::vector<std::string>;
+  CHECK(selected(file, "to == 'fe80::1'") == Found{"0 10"});
+  CHECK(selected(file, "to == 'FE80:0:0::0002'") == Found{"0 20"});
+  CHECK(selected(file, "to ~ 'fe80::*' && to != 'fe80::1'") == Found{"0 20"});
+  CHECK(selected(file, "from == '127.0.0.1'") == Found{"0 10"});
+  CHECK(selected(file, "from !~ '*.1'") == Found{"0 20"});
+  CHECK(selected(file, "mac == 'ab:02:03:04:05:06'") == Found{"0 10", "0 20"});
+  const Trace trace = std::move(*Trace::from_bytes(file));
+  const auto wrong = make_filter(trace, "only6 == 'fe80:1'", {});
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().message ==
+        "column 10: only6 takes an address, as \"127.0.0.1\" or \"fe80::1\"");
+}
+
 TEST_CASE("a span selected as a whole has the values of its entry and of its exit") {
   const std::vector<std::string> read = {"1 126200", "1 126600"};
   CHECK(selected(find_recording(), "a0 == 3 && ret > 0x1000") == read);
