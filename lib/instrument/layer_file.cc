@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/instrument/layer_file.h"
 
-#include <fkt/events.h>
-
+#include <algorithm>
 #include <optional>
+
+#include <fkt/events.h>
 
 #include "lib/base/parse.h"
 #include "lib/base/suggest.h"
@@ -87,6 +88,11 @@ class LayerFileParser {
     Result<Instrument> instrument = Instrument::parse(line);
     if (!instrument) return instrument.error();
     instrument->text = line.substr(line.find_first_not_of(kBlanks));
+    const auto before = std::ranges::find(
+        file_.lines, instrument->text, [](const LayerLine& known) { return known.instrument.text; });
+    if (before != file_.lines.end()) {
+      return at_column(begin + 1, "line " + std::to_string(before->number) + " has it already");
+    }
     made.instrument = std::move(*instrument);
     file_.lines.push_back(std::move(made));
     return Done{};

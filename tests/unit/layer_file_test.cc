@@ -83,6 +83,8 @@ TEST_CASE("wrong layer files are told with line and column") {
         "x.layer:2:7: a file is for one layer, which it names before its instruments");
   CHECK(refusal("layer fs block\n") ==
         "x.layer:1:10: \"block\" where the end of the line should stand");
+  CHECK(refusal("call:a ret\ncall:a\n# comment\n ? call:a ret # again\n") ==
+        "x.layer:4:2: line 1 has it already");
   CHECK(refusal("?\n") == "x.layer:1:1: an instrument is missing, as call:vfs_read");
   CHECK(refusal("or\n") == "x.layer:1:1: an instrument is missing, as call:vfs_read");
 }
