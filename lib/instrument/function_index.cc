@@ -48,12 +48,12 @@ std::uint64_t FunctionIndex::next_symbol(std::uint64_t address) const {
 }
 
 Error FunctionIndex::none_called(std::string_view name) const {
-  std::vector<std::string> names;
+  NearestName nearest(name);
   for (const Symbol* const function : functions_) {
-    if (function->name != name) names.emplace_back(function->name);  // of another module
+    if (function->name != name) nearest.offer(function->name);  // else of another module
   }
   return {ErrorCode::usage,
-          "no function is called \"" + std::string(name) + "\"" + did_you_mean(name, names)};
+          "no function is called \"" + std::string(name) + "\"" + nearest.question()};
 }
 
 }  // namespace fkt
