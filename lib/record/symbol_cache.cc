@@ -111,8 +111,8 @@ std::optional<std::string> symbols_identity() {
 std::optional<std::string> SymbolCache::find(std::string_view identity) const {
   struct stat status {};
   // Only root's own file is believed.
-  if (::stat(file().c_str(), &status) != 0 || status.st_uid != ::geteuid()) return {};
-  const Result<std::string> text = read_file(file());
+  if (::stat(file_.c_str(), &status) != 0 || status.st_uid != ::geteuid()) return {};
+  const Result<std::string> text = read_file(file_);
   if (!text) return {};
   std::string_view rest = *text;
   for (const std::string& begin : {first_line(identity), std::string(identity)}) {
@@ -126,11 +126,11 @@ std::optional<std::string> SymbolCache::find(std::string_view identity) const {
 // Recorders that start at once each rename a file of their own.
 void SymbolCache::keep(std::string_view identity, std::string_view section) const {
   ::mkdir(folder_.c_str(), 0700);
-  const std::string made = fmt::format("{}.{}", file(), ::getpid());
+  const std::string made = fmt::format("{}.{}", file_, ::getpid());
   ::unlink(made.c_str());
   const bool written =
       write_whole(made, first_line(identity) + std::string(identity) + std::string(section));
-  if (!written || ::rename(made.c_str(), file().c_str()) != 0) ::unlink(made.c_str());
+  if (!written || ::rename(made.c_str(), file_.c_str()) != 0) ::unlink(made.c_str());
 }
 
 }  // namespace fkt

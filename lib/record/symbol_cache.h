@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// SymbolCache: the section of the running kernel's symbols, kept in memory until the machine
-// restarts. The kernel takes longer to list its 200,000 symbols than a recorder for all else that
-// it does at a start.
+// SymbolCache: what the running kernel lists of its symbols, or of the functions that can be
+// traced, kept in memory until the machine restarts. The kernel takes longer to list its 200,000
+// symbols than a recorder for all else that it does at a start.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,8 @@ std::optional<std::string> symbols_identity();
 class SymbolCache {
  public:
   // folder: of the file; on a file system in memory, for root alone.
-  explicit SymbolCache(std::string folder = "/run/fkt") : folder_(std::move(folder)) {}
+  explicit SymbolCache(std::string folder = "/run/fkt", std::string_view name = "symbols")
+      : folder_(std::move(folder)), file_(folder_ + '/' + std::string(name)) {}
 
   // Returns the section that was kept with this identity, encoded as Sections::bytes()
   // (lib/format/file_writer.h); nothing if there is none, or it is damaged.
@@ -29,8 +30,7 @@ class SymbolCache {
   void keep(std::string_view identity, std::string_view section) const;
 
  private:
-  std::string file() const { return folder_ + "/symbols"; }
-  std::string folder_;
+  std::string folder_, file_;
 };
 
 }  // namespace fkt

@@ -5,11 +5,15 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "lib/base/unique_fd.h"
+#include "lib/format/file_writer.h"
+#include "lib/format/sections.h"
 #include "lib/record/machine_sections.h"
+#include "lib/record/symbol_cache.h"
 
 namespace fkt::record {
 namespace {
@@ -32,12 +36,37 @@ Status check_ftrace(const std::string& path) {
   return Done{};
 }
 
+// The payload of a section that a SymbolCache has kept.
+std::optional<std::string> payload_of(const std::optional<std::string>& sections) {
+  if (!sections) return {};
+  const SectionList list = walk_sections(as_bytes(*sections), 0, sections->size());
+  const Result<Payload> payload = Payload::read(list.sections.front());
+  if (!payload) return {};
+  return std::string(payload->text());
+}
+
+// Only what belongs to the identity is kept: a module may have been loaded meanwhile.
+void keep(const SymbolCache& cache, const std::string& identity, const std::string& text) {
+  Sections sections;
+  if (sections.add(FKT_SEC_SYMBOLS, text) && symbols_identity() == identity) {
+    cache.keep(identity, sections.bytes());
+  }
+}
+
 }  // namespace
 
 Result<std::string> available_functions() {
   const Status open = check_ftrace(std::string(kTracefs[0]) + "available_filter_functions");
   if (!open) return open.error();
+  // The kernel looks up a name for each of 50,000 addresses.
+  const SymbolCache cache("/run/fkt", "functions");
+  const std::optional<std::string> identity = symbols_identity();
+  if (identity) {
+    if (std::optional<std::string> kept = payload_of(cache.find(*identity)))
+      return std::move(*kept);
+  }
   Result<std::string> text = tracefs_file("available_filter_functions");
+  if (text && identity) keep(cache, *identity, *text);
   if (text) return text;
   return Error{ErrorCode::io, text.error().message +
                                   ": -i needs the list of functions that can be traced (mount -t "
