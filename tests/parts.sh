@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154  # parts_name, checkout, FKT_BUILD: the sourcing script's
+# shellcheck shell=bash disable=SC2154,SC2030,SC2031  # parts_name, checkout, FKT_BUILD: the sourcing script's
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # For scripts whose parts each end with a line `N passed, N failed[, N skipped]`: they call parts_begin, run
@@ -51,6 +51,32 @@ part() {
 # one TITLE COMMAND...: a part whose command prints no count: it passes if the command succeeds.
 one() {
     part "$1" bash -c 'if "$@"; then echo "1 passed, 0 failed"; else echo "0 passed, 1 failed"; fi' one "${@:2}"
+}
+
+# aside FUNCTION: runs a function that calls `part` beside what follows; joined() prints what that has printed, and adds its
+# counts.
+aside() {
+    rm -f "$parts_log.aside.counts"
+    # A process group of its own, which the trap ends if this script ends first.
+    set -m
+    (
+        passed=0 failed=0 skipped=0 parts_log=$parts_log.aside
+        "$1"
+        echo "$passed $failed $skipped" >"$parts_log.counts"
+    ) >"$parts_log.beside" 2>&1 </dev/null &
+    set +m
+    parts_aside=$!
+    trap 'kill -- -$parts_aside 2>/dev/null || true' EXIT
+}
+
+joined() {
+    local counts
+    wait "$parts_aside" || true
+    trap - EXIT
+    cat "$parts_log.beside"
+    read -r -a counts <"$parts_log.aside.counts" 2>/dev/null || counts=(0 1 0)
+    rm -f "$parts_log.aside.counts"
+    passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
 }
 
 # unit_tests FOLDER OPTION...: ctest there; its last line is the count, from ctest's one-line results.
