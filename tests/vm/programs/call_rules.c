@@ -236,6 +236,41 @@ static void try_tasks(int device)
 	TRY("threads of entries", EINVAL, plan.calls.threads = 1; as_entries());
 }
 
+/* Keeps calls of threads with lower numbers. */
+static struct fkt_keep *give_keep(__u32 threads, __u32 where)
+{
+	plan.calls.threads = threads;
+	plan.calls.keep.where = where;
+	return &plan.calls.keep;
+}
+
+/* Which calls are held until it is known whether a call that they are in is recorded. */
+static void try_keep(int device)
+{
+	const __u32 some = 1 << 16, both = FKT_KEEP_IN_TASK | FKT_KEEP_IN_INTERRUPT;
+
+	TRY("calls that are held", 0, give_keep(some, both));
+	TRY("held in interrupts alone", 0, give_keep(some, FKT_KEEP_IN_INTERRUPT));
+	TRY("held, of one thread", 0, give_keep(1, both));
+	TRY("held, of no threads", EINVAL, give_keep(0, both));
+	TRY("held in an unknown context", EINVAL, give_keep(some, 4));
+	TRY("held in 2^32 - 1 contexts", EINVAL, give_keep(some, ~0U));
+	TRY("limits of what is not held", EINVAL, give_keep(some, 0)->levels = 1);
+	TRY("a share of all", 0, give_keep(some, both)->percent = 100);
+	TRY("a share of more", EINVAL, give_keep(some, both)->percent = 101);
+	TRY("a share of 2^32 - 1", EINVAL, give_keep(some, both)->percent = ~0U);
+	TRY("the largest numbers", 0, give_keep(some, both)->shortest = ~0ULL; plan.calls.keep.levels = ~0U;
+	    plan.calls.keep.deepest = ~0U);
+	TRY("the smallest ones", 0, give_keep(some, both)->shortest = 1; plan.calls.keep.levels = 1;
+	    plan.calls.keep.deepest = 1; plan.calls.keep.percent = 1);
+	TRY("held, with a first program", EINVAL, give_keep(some, both);
+	    give_program((struct fkt_insn){ .op = FKT_OP_EMIT, .how = FKT_FROM_WORD, .index = 1 }));
+	TRY("held, with values at the return", EINVAL, give_second(FKT_CALL_DEPTH, 1, some); give_keep(some, both));
+	TRY("held, by a return probe", EINVAL, give_keep(some, both); plan.called[0].how = FKT_CALLED_BY_PROBE);
+	TRY("held, of exits", EINVAL, give_keep(some, both); plan.called[0].how = FKT_CALLED_BY_PROBE | FKT_CALLED_EXIT);
+	TRY("held, of entries", EINVAL, give_keep(1, both); as_entries());
+}
+
 static void try_programs(int device)
 {
 	const struct fkt_insn good = { .op = FKT_OP_EMIT, .how = FKT_FROM_WORD, .index = 1 };
@@ -518,5 +553,6 @@ int main(int argc, char **argv)
 	try_instructions(device);
 	try_probes(device);
 	try_tasks(device);
+	try_keep(device);
 	return 0;
 }
