@@ -34,7 +34,7 @@ Result<Symbols> symbols_of_list(const std::string& path, std::string text) {
   if (!kernel.hidden) return Symbols::parse(kernel.to_lines());
   if (path == kKallsyms) {
     return Error{ErrorCode::io, path +
-                                    ": the kernel hides its addresses from who lacks "
+                                    ": the kernel hides its addresses from processes without "
                                     "CAP_SYSLOG (sudo; or -m System.map)"};
   }
   return Error{ErrorCode::format, path +

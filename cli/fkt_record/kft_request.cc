@@ -29,7 +29,7 @@ class KernelFunctions {
     if (symbols_->hidden) {
       return Error{ErrorCode::usage,
                    hex(address) +
-                       ": the kernel hides its addresses from who lacks CAP_SYSLOG "
+                       ": the kernel hides its addresses from processes without CAP_SYSLOG "
                        "(sudo); a name would do"};
     }
     const auto found = std::ranges::find_if(symbols_->symbols, [&](const Symbol& symbol) {

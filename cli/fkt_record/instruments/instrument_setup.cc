@@ -120,7 +120,7 @@ class InstrumentSetup::Maker {
     }
     if (symbols_.hidden) {
       return Error{ErrorCode::io,
-                   "-i: the kernel hides its addresses from who lacks CAP_SYSLOG (sudo)"};
+                   "-i: the kernel hides its addresses from processes without CAP_SYSLOG (sudo)"};
     }
     Result<KernelTypes> types = KernelTypes::read();
     if (!types) return types.error();

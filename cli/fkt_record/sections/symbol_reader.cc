@@ -69,7 +69,7 @@ Result<std::string> SymbolReader::section(const SymbolPlan& plan) {
   const Result<KernelSymbols>& kallsyms = symbols();
   if (!kallsyms || kallsyms->hidden) {
     cli::warn("no kernel symbols in the file: " +
-              (kallsyms ? "the kernel hides its addresses from who lacks CAP_SYSLOG"
+              (kallsyms ? "the kernel hides its addresses from processes without CAP_SYSLOG"
                         : kallsyms.error().message));
   }
   if (!plan.system_map.empty()) return section_with_map(plan);
