@@ -88,8 +88,9 @@ class LayerFileParser {
     Result<Instrument> instrument = Instrument::parse(line);
     if (!instrument) return instrument.error();
     instrument->text = line.substr(line.find_first_not_of(kBlanks));
-    const auto before = std::ranges::find(
-        file_.lines, instrument->text, [](const LayerLine& known) { return known.instrument.text; });
+    const auto before =
+        std::ranges::find(file_.lines, instrument->text,
+                          [](const LayerLine& known) { return known.instrument.text; });
     if (before != file_.lines.end()) {
       return at_column(begin + 1, "line " + std::to_string(before->number) + " has it already");
     }

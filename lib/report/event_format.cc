@@ -316,8 +316,8 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
   for (const Field& field : type->values_of(event)) {
     if (begins && field.name == "ret") continue;
     // A key that the event's own fields have already would hide one of the two from most readers.
-    const bool is_taken = std::ranges::any_of(
-        type->fields, [&](const Field& own) { return own.name == field.name; });
+    const bool is_taken =
+        std::ranges::any_of(type->fields, [&](const Field& own) { return own.name == field.name; });
     put(field, is_taken ? field.name + "_value" : field.name);
   }
 }

@@ -201,10 +201,10 @@ TEST_CASE("events of instruments are selected by the names of their places") {
 
 TEST_CASE("addresses are selected in any spelling, and bytes by their text") {
   TraceBuilder b;
-  b.section(FKT_SEC_CATALOGUE,
-            Catalogue::builtin().to_lines() +
-                "name\ttracepoint\t7\tsent\n"
-                "values\ttracepoint\t7\t7\tfrom:ip4:1:0:32 to:ip6:2:0:128 only6:ip6:2:0:128 mac:bytes:4:0:48\n");
+  b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() +
+                                   "name\ttracepoint\t7\tsent\n"
+                                   "values\ttracepoint\t7\t7\tfrom:ip4:1:0:32 to:ip6:2:0:128 "
+                                   "only6:ip6:2:0:128 mac:bytes:4:0:48\n");
   b.pid(0, 42);
   const auto sent = [&](std::uint64_t at, std::uint64_t from, std::uint64_t last) {
     b.event(0, T + at, FKT_E_POINT_VALUES, FKT_POINT_ARG(7, 4),
