@@ -62,11 +62,15 @@ Result<std::string> boot_configuration() {
   return text->substr(begin, text->find_last_not_of(" \t\n") + 1 - begin);
 }
 
+Result<KftPlan> plan_kft_text(std::string_view text, const std::string& path) {
+  KernelFunctions functions;
+  return plan_kft(text, path, [&](std::uint64_t address) { return functions.at(address); });
+}
+
 Result<KftPlan> read_kft_plan(const std::string& path) {
   const Result<std::string> text = read_file(path == "-" ? "/dev/stdin" : path);
   if (!text) return Error{ErrorCode::usage, "--kft: " + text.error().message};
-  KernelFunctions functions;
-  return plan_kft(*text, path, [&](std::uint64_t address) { return functions.at(address); });
+  return plan_kft_text(*text, path);
 }
 
 std::string explain_kft(const KftPlan& plan) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The option --kft: a configuration of KFT in the place of instruments.
+// A configuration of KFT in the place of instruments.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cli/fkt_record/request.h"
 #include "lib/instrument/kft_plan.h"
@@ -12,6 +13,9 @@ namespace fkt::record {
 // Returns the path of the configuration that the kernel's command line asks for: with
 // fkt.kft="TEXT" that of the module's parameter, with fkt.kft=/PATH this one. Error: there is none.
 Result<std::string> boot_configuration();
+
+// As plan_kft(), with the running kernel's functions.
+Result<KftPlan> plan_kft_text(std::string_view text, const std::string& path);
 
 // path: "-" is standard input. Error: it cannot be read, or plan_kft() refuses it.
 Result<KftPlan> read_kft_plan(const std::string& path);

@@ -15,6 +15,7 @@
 #include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "cli/fkt_record/instruments/place_list.h"
+#include "cli/fkt_record/kft_options.h"
 #include "cli/fkt_record/kft_request.h"
 #include "lib/base/suggest.h"
 #include "lib/format/page_group.h"
@@ -68,11 +69,6 @@ void add_options(Options& options) {
       "keep-children", cli::optional_value("[=N|P%]", ""),
       "of the calls that -i records, also record the calls in them, whatever their duration: all, "
       "to N calls deep, or with at least P% of the time; --keep-children=3, not --keep-children 3")(
-      "kft", value("FILE"),
-      "what a configuration of KFT says (fkt-kft(5)), in the place of -i; -k is then process")(
-      "explain",
-      "with --kft: say in words what the configuration does, and as which instruments; "
-      "record nothing")(
       "list", cli::values("PLACE"),
       "show the functions, tracepoints and instructions that this place is, with -v also those "
       "left out and why; record nothing")(
@@ -91,16 +87,13 @@ void add_options(Options& options) {
       "also the functions of programs that are compiled with -finstrument-functions or -pg "
       "-mfentry; "
       "with -k, --only, -i ... among what the kernel does, else as --user-only")(
-      ",F", cli::values("PATTERN"),
-      "with --functions: only these (sort*, 'Parser::*'), and what they "
-      "call; can be given several times")(
-      ",N", cli::values("PATTERN"), "with --functions: not these, nor what they call; likewise")(
       ",t", value("TIME"),
       "with --functions: only calls that take at least so long (ns, us, ms; seconds if bare)")(
       "duration", value("T"), "stop after this time (ns, us, ms, s, m, h; seconds if bare)")(
       "user", value("NAME"),
       "run COMMAND as this user, who gets the file (default under sudo: "
       "its caller)");
+  add_kft_options(options);
   options.section("How it is recorded")(",p", value("POW"),
                                         "2^POW pages of 4 KiB per CPU (1 to 16; default: 10)")(
       "drain", value("ENGINE"),
@@ -298,19 +291,27 @@ Status check_layers(const Request& r) {
   return Done{};
 }
 
-// Reads --kft: its triggers must be the first instruments.
+// What fkt.kft=... on the kernel's command line says.
+Result<std::optional<KftPlan>> read_boot_plan() {
+  const Result<std::string> path = boot_configuration();
+  if (!path) return path.error();
+  Result<KftPlan> plan = read_kft_plan(*path);
+  if (!plan) return plan.error();
+  return std::optional(std::move(*plan));
+}
+
+// Reads --kft and the options in its place: their triggers must be the first instruments.
 Status read_kft(const Options& options, Request& r) {
+  const bool is_asked = has_kft(options);
   const bool from_boot =
-      options.has("from-boot") && !options.has("instrument") && !options.has("-k");
-  if (!options.has("kft") && !from_boot) return Done{};
+      options.has("from-boot") && !is_asked && !options.has("instrument") && !options.has("-k");
+  if (!is_asked && !from_boot) return Done{};
   if (options.has("flight") || options.has("when-full")) {
     return usage("--kft: the configuration says what happens when the buffer is full (overwrite)");
   }
-  const Result<std::string> path =
-      options.has("kft") ? Result<std::string>(options.text("kft")) : boot_configuration();
-  if (!path) return path.error();
-  const Result<KftPlan> plan = read_kft_plan(*path);
-  if (!plan) return plan.error();
+  const Result<std::optional<KftPlan>> asked = from_boot ? read_boot_plan() : kft_plan_of(options);
+  if (!asked) return asked.error();
+  const KftPlan* const plan = &**asked;
   if (!options.has("-k")) r.mask = 1ULL << FKT_L_PROCESS;
   if (plan->overwrites && plan->most_calls && !options.has("-p")) {
     // All calls may happen on one CPU, so the ring of each CPU must have room for them.
@@ -324,7 +325,10 @@ Status read_kft(const Options& options, Request& r) {
 
 Status read_keep(const Options& options, Request& r) {
   if (!options.has("keep-children")) return Done{};
-  if (!options.has("instrument")) return usage("--keep-children: only with -i");
+  if (!options.has("instrument") && !has_kft(options)) {
+    return usage("--keep-children: only with -i, -F, --mintime or --kft");
+  }
+  if (r.keep_children) return usage("--keep-children: the configuration says that already");
   const Result<KeepChildren> keep = KeepChildren::parse(options.text("keep-children"));
   if (!keep) return usage("--keep-children: " + keep.error().message);
   r.keep_children = *keep;
@@ -433,11 +437,10 @@ Status check(const Options& options, Request& r) {
 // Reads --functions, and which of them.
 Status read_functions(const Options& options, Request& r) {
   r.functions = options.has("functions");
-  for (const char* name : {"-F", "-N", "-t"}) {
-    if (options.has(name) && !r.functions) {
-      return usage(std::string(name) + ": only with --functions");
-    }
+  if (!r.functions && options.has("-t")) {
+    return usage("-t: only with --functions (for the kernel's functions: --mintime)");
   }
+  if (!r.functions) return Done{};
   for (const char* name : {"-F", "-N"}) {
     if (!options.has(name)) continue;
     for (const std::string& pattern : options.texts(name)) {
@@ -478,18 +481,21 @@ Status check_user(const Options& options, Request& r) {
   if (!functions) return functions;
   const std::string chosen = r.functions ? "--functions" : "--user-only";
   if (!options.has("user-only")) {
-    constexpr const char* kOfKernel[] = {"-k", "also", "instrument", "kft",     "args",
+    constexpr const char* kOfKernel[] = {"-k", "also", "instrument", "args",
                                          "-S", "only", "no-self",    "no-pairs"};
     const bool with_kernel =
+        has_kft(options) ||
         std::ranges::any_of(kOfKernel, [&](const char* name) { return options.has(name); });
     if ((r.mask & kUser) != 0 || (r.functions && with_kernel)) {
       return check_user_with_kernel(options, r);
     }
     if (!r.functions) return Done{};
   }
-  for (const char* name : {"-k", "also", "instrument", "kft", "args", "pid", "only", "-n", "-S",
-                           "flight", "when-full", "drain", "-z", "rotate", "no-self", "no-pairs"}) {
-    if (options.has(name)) {
+  const char* const statement = kft_statement_option(options);
+  for (const char* name :
+       {"-k", "also", "instrument", "kft", "args", "pid", "only", "-n", "-S", "flight", "when-full",
+        "drain", "-z", "rotate", "no-self", "no-pairs", statement}) {
+    if (name != nullptr && options.has(name)) {
       return usage(chosen + ": not with " + std::string(name[0] == '-' ? "" : "--") + name +
                    ", which is for what the kernel does");
     }
@@ -519,6 +525,7 @@ Status read_boot(const Options& options, Request& r) {
     others.insert(others.end(), {"-k", "also", "instrument", "kft", "args", "-n", "-S", "-s", "-p",
                                  "-z", "flight", "when-full", "drain", "no-self", "no-pairs",
                                  "clock", "duration", "sync"});
+    if (const char* const statement = kft_statement_option(options)) others.push_back(statement);
   }
   for (const char* name : others) {
     if (options.has(name)) {
@@ -556,10 +563,10 @@ int show_places(const Options& options) {
 }
 
 int show_kft(const Options& options) {
-  if (!options.has("kft")) return cli::fail(usage("--explain: only with --kft"));
-  const Result<KftPlan> plan = read_kft_plan(options.text("kft"));
+  const Result<std::optional<KftPlan>> plan = kft_plan_of(options);
   if (!plan) return cli::fail(plan.error());
-  const Result<bool> shown = cli::put(explain_kft(*plan));
+  if (!*plan) return cli::fail(usage("--explain: only with --kft, or -F, --mintime, ..."));
+  const Result<bool> shown = cli::put(explain_kft(**plan));
   return shown ? cli::kDone : cli::fail(shown.error());
 }
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_record/kft_options.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "cli/base/messages.h"
+#include "cli/fkt_record/kft_request.h"
+#include "lib/base/parse.h"
+
+namespace fkt::record {
+namespace {
+
+using cli::Options;
+using cli::usage;
+using cli::value;
+
+// Without "--"; what the option's value is put behind.
+struct Statement {
+  const char* option;
+  const char* begin;
+  bool has_value;
+};
+constexpr Statement kStatements[] = {
+    {"mintime", "filter mintime ", true},      {"maxtime", "filter maxtime ", true},
+    {"noints", "filter noints", false},        {"onlyints", "filter onlyints", false},
+    {"trigger-start", "trigger start ", true}, {"trigger-stop", "trigger stop ", true}};
+constexpr const char* kPatterns[] = {"-F", "-N"};
+
+// A configuration of one line for each option.
+struct Lines {
+  std::vector<std::string> options;  // as they are typed
+  std::string text;
+  void add(std::string option, const std::string& line) {
+    options.push_back(std::move(option));
+    text += line + '\n';
+  }
+};
+
+bool is_trigger(const Statement& statement) {
+  return std::string_view(statement.begin).starts_with("trigger");
+}
+
+Status add_functions(const Options& options, Lines& lines) {
+  std::string list;
+  for (const char* const name : kPatterns) {
+    for (const std::string& pattern : options.texts(name)) {
+      if (pattern.empty() || pattern.find_first_of(" \t\n#") != pattern.npos) {
+        return usage(std::string(name) + ": \"" + pattern + "\" is not the name of a function");
+      }
+      list += ' ' + std::string(name == kPatterns[1] ? "!" : "") + pattern;
+    }
+  }
+  const bool only_without = options.texts(kPatterns[0]).empty();
+  lines.add(kPatterns[only_without ? 1 : 0],
+            "filter funclist" + std::string(only_without ? " *" : "") + list + " fend");
+  return Done{};
+}
+
+// Makes "entry FUNCTION CONDITION" of "entry:FUNCTION CONDITION".
+Result<std::string> trigger_line(const std::string& option, std::string text) {
+  const std::size_t colon = text.find(':');
+  if (colon == text.npos || text.find('\n') != text.npos) {
+    return usage(option + ": \"" + text +
+                 "\" is no moment: entry:FUNCTION, exit:FUNCTION or time:TIME, as exit:vfs_fsync");
+  }
+  text[colon] = ' ';
+  return text;
+}
+
+Result<Lines> lines_of(const Options& options) {
+  Lines lines;
+  if (!options.has("functions") && (options.has("-F") || options.has("-N"))) {
+    const Status added = add_functions(options, lines);
+    if (!added) return added.error();
+  }
+  for (const Statement& statement : kStatements) {
+    if (!options.has(statement.option)) continue;
+    const std::string option = std::string("--") + statement.option;
+    std::string value = statement.has_value ? options.text(statement.option) : std::string();
+    if (value.empty() && statement.has_value) return usage(option + ": the value is empty");
+    if (is_trigger(statement)) {
+      Result<std::string> line = trigger_line(option, std::move(value));
+      if (!line) return line.error();
+      value = std::move(*line);
+    } else if (value.find_first_of(" \t\n#") != value.npos) {
+      return usage(option + ": \"" + value + "\" is no time, as 500us");
+    }
+    lines.add(option, statement.begin + value);
+  }
+  return lines;
+}
+
+// The path is in front of an error's line: the option takes the place of both.
+constexpr std::string_view kPath = "options";
+
+Error name_option(const Error& error, const Lines& lines) {
+  std::string_view text = error.message;
+  std::size_t line = 0;
+  if (take_until(text, ':') != kPath || !parse_number(take_until(text, ':'), line) || line == 0 ||
+      line > lines.options.size()) {
+    return error;
+  }
+  take_until(text, ' ');  // the column
+  return usage(lines.options[line - 1] + ": " + std::string(text));
+}
+
+}  // namespace
+
+void add_kft_options(Options& options) {
+  options.section("Calls of the kernel's functions, as KFT has them; -k is then process")(
+      "kft", value("FILE"), "what a configuration of KFT says (fkt-kft(5)), in the place of -i")(
+      ",F", cli::values("PATTERN"),
+      "these functions alone: vfs_*, :mod:ext4; can be given several times; with --functions, "
+      "those of programs (sort*, 'Parser::*'), and what they call")(
+      ",N", cli::values("PATTERN"),
+      "not these functions; with --functions, nor what they call; likewise")(
+      "mintime", value("TIME"), "calls that take at least so long (microseconds, 2ms, 1s)")(
+      "maxtime", value("TIME"), "calls that take at most so long")(
+      "noints", "not the calls in interrupts")("onlyints", "the calls in interrupts alone")(
+      "trigger-start", value("WHEN"),
+      "begin when a function is entered or left, or at a time after the machine's start: "
+      "entry:FUNCTION, exit:FUNCTION, time:TIME; behind a function a condition: 'exit:vfs_fsync "
+      "duration > 50ms'")("trigger-stop", value("WHEN"),
+                          "end likewise; time:TIME is after the begin")(
+      "explain",
+      "with these: say in words what is recorded, and as which instruments; record nothing");
+}
+
+const char* kft_statement_option(const Options& options) {
+  for (const char* const name : kPatterns) {
+    if (options.has(name) && !options.has("functions")) return name;
+  }
+  const auto* const found =
+      std::ranges::find_if(kStatements, [&](const Statement& s) { return options.has(s.option); });
+  return found == std::end(kStatements) ? nullptr : found->option;
+}
+
+bool has_kft(const Options& options) {
+  return options.has("kft") || kft_statement_option(options) != nullptr;
+}
+
+Result<std::optional<KftPlan>> kft_plan_of(const Options& options) {
+  const char* const statement = kft_statement_option(options);
+  if (options.has("kft")) {
+    if (statement != nullptr) {
+      return usage(std::string(*statement == '-' ? "" : "--") + statement +
+                   ": not with --kft, whose file says such things");
+    }
+    Result<KftPlan> plan = read_kft_plan(options.text("kft"));
+    if (!plan) return plan.error();
+    return std::optional(std::move(*plan));
+  }
+  if (statement == nullptr) return std::optional<KftPlan>();
+  const Result<Lines> lines = lines_of(options);
+  if (!lines) return lines.error();
+  Result<KftPlan> plan = plan_kft_text(lines->text, std::string(kPath));
+  if (!plan) return name_option(plan.error(), *lines);
+  return std::optional(std::move(*plan));
+}
+
+}  // namespace fkt::record
