@@ -94,7 +94,12 @@ void put_first_screen(TextWriter& out, const Trace& trace, const PrintRequest& r
   const Selection& s = request.selection;
   const bool all = !s.cpu && !s.layer && !s.own && !s.where && !s.stats_pid && !s.dump_pid &&
                    s.parts.empty() && !request.without_user;
-  if (!screen.is || !all || events_of(trace) > kAnswerEvents) return;
+  if (!screen.is || !all) return;
+  if (!answer_is_quick(trace)) {
+    out.put(answer_hint(request.file));
+    out.put('\n');
+    return;
+  }
   const Answer answer = read_answer(trace, s, kAnswerRows, kAnswerSlowest);
   const TimeFormat time(TimeUnit::readable, trace.info().clocks.ticks_per_second());
   write_answer(out, answer, request.file, screen, time);
