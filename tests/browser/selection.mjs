@@ -194,6 +194,48 @@ await step('a bar of the histogram tells its times and lists its occurrences', a
   await page.waitForTimeout(300);
 });
 
+await step('a search leaves what the lists look at as it is', async () => {
+  const heading = () => page.evaluate(() => document.querySelector('#statistics h2')?.firstChild.textContent);
+  await page.keyboard.press('1');
+  await page.keyboard.press('0');
+  await quiet();
+  await page.waitForFunction(() => document.querySelector('#statistics h2')?.textContent.includes(' in ') && !document.querySelector('#count-selection'));
+  const before = await heading();
+  const slowest = await page.evaluate(async (name) => {
+    const info = await (await fetch('api/info')).json();
+    const { found } = await (await fetch(`api/slowest?from=${info.begin}&to=${info.end}&name=${name}&most=50`)).json();
+    return [found[0], found[49]].map((one) => (1e6 * (one.to - one.from)) / info.ticks_per_second);
+  }, name);
+  await page.keyboard.press('/');
+  await page.fill('input.search', name);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => location.hash.includes('select='));
+  await page.waitForSelector('#count-selection');
+  expect((await heading()) === before, `"${await heading()}" instead of "${before}"`);
+  await page.keyboard.press('n');
+  await settled();
+  expect((await heading()) === before, `"${await heading()}" after a second search`);
+  await page.keyboard.press('l');
+  await page.waitForFunction(() => document.querySelectorAll('#occurrences tbody tr').length === 50);
+  const took = await page.evaluate(() => [...document.querySelectorAll('#occurrences tbody tr')].map((row) => row.children[1].textContent));
+  const us = (text) => { const [number, unit] = text.split(' '); return Number(number) * { s: 1e6, ms: 1e3, 'µs': 1, ns: 1e-3 }[unit]; };
+  [0, 49].forEach((row, index) => expect(Math.abs(us(took[row]) / slowest[index] - 1) < 0.01, `row ${row}: ${took[row]}, not ${slowest[index]} us`));
+  await page.keyboard.press('1');
+  await page.waitForSelector('#count-selection');
+  await shot('searched-light');
+  await page.click('#count-selection');
+  await page.waitForFunction((old) => !document.querySelector('#count-selection') && document.querySelector('#statistics h2').textContent !== old, before);
+  await page.keyboard.press('n');
+  await page.waitForSelector('#count-selection');
+  await page.keyboard.press('s');  // a change of the selection that is no search
+  await page.waitForFunction(() => document.querySelector('#statistics') && !document.querySelector('#count-selection'));
+  await page.keyboard.press('0');
+  await page.click('#slowest');
+  await page.waitForFunction(() => document.querySelectorAll('#occurrences tbody tr').length === 50);
+  await page.waitForTimeout(700);
+});
+
 await step('hovering over the slice shows its arguments', async () => {
   let text = '';
   // A slow machine takes longer to show the tip.
@@ -420,6 +462,64 @@ await step('lanes of tasks are pinned, hidden, sorted and folded', async () => {
   await quiet();
 });
 
+await step('lanes of one process are grouped, with a heading', async () => {
+  const tall = () => page.evaluate(() => Number.parseFloat(document.querySelector('#lanes').parentElement.style.height));
+  await page.selectOption('#order', 'number');
+  await quiet();
+  const alone = await tall();
+  await page.selectOption('#order', 'process');
+  await page.waitForFunction((before) => Number.parseFloat(document.querySelector('#lanes').parentElement.style.height) > before, alone);
+  expect(await tall() === alone + 14, `${alone} and ${await tall()} pixels`);
+  await shot('process-light');
+  await page.selectOption('#order', 'activity');
+  await quiet();
+});
+
+await step('the keyboard alone goes through the lanes and tells of a slice', async () => {
+  const told = () => page.textContent('#cursor');
+  const reached = async (test) => { await page.waitForFunction((pattern) => new RegExp(pattern).test(document.querySelector('#cursor').textContent), test); };
+  await page.focus('#lanes');
+  await page.keyboard.press('j');
+  await reached('^cpu 0: ');
+  await page.keyboard.press('j');
+  await reached('^cpu 1: ');
+  for (const task of ['reader 42', 'writer 43']) {
+    await page.keyboard.press('j');
+    await reached(`^(${task}|reader 42|writer 43): `);
+  }
+  // Deep enough that single slices are shown.
+  await page.keyboard.press('/');
+  await page.fill('input.search', name);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await quiet();
+  await page.focus('#lanes');
+  const before = await told();
+  await page.keyboard.press('.');
+  await page.waitForFunction((old) => document.querySelector('#cursor').textContent !== old, before);
+  for (let i = 0; i < 60 && (!/: (sys_|running|ready|blocked)/.test(await told())); i++) await page.keyboard.press('.');
+  const at = await told();
+  await page.keyboard.press(',');
+  await page.waitForFunction((old) => document.querySelector('#cursor').textContent !== old, at);
+  await page.keyboard.press('.');
+  await page.waitForFunction((old) => document.querySelector('#cursor').textContent === old, at);
+  await shot('cursor-light');
+  await page.keyboard.press('m');
+  await page.waitForSelector('#measured');
+  const length = (text) => text.match(/[\d.]+ (s|ms|µs|ns)$/)[0];
+  expect(length(await page.textContent('#measured')) === length(at), `${await page.textContent('#measured')} of ${at}`);
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement.id === 'details');
+  await page.waitForFunction(() => document.querySelector('#details dl').innerText.includes('began'));
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(() => document.activeElement.closest('#details') !== null), 'no link of the details is next');
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => document.querySelector('#cursor').textContent === '' && !document.querySelector('#measured') && !document.querySelector('#details'));
+  await page.keyboard.press('1');
+  await page.keyboard.press('0');
+  await quiet();
+});
+
 await step('tables are reached by the keyboard', async () => {
   await page.keyboard.press('1');
   await page.waitForSelector('#statistics tbody tr[tabindex]');
@@ -467,7 +567,11 @@ await step('the command that extracts is shown, and run', async () => {
   await page.keyboard.press('e');
   await page.waitForSelector('#extract code');
   const command = await page.textContent('#extract code');
-  expect(/fkt_extract .* -o .* --from [\d.]+s --to [\d.]+s/.test(command), command);
+  expect(/fkt_extract .* -o .* --from [\d.]+[mun]?s --to [\d.]+s$/.test(command), command);
+  await page.fill('#extract-task', '42');
+  await page.waitForFunction(() => document.querySelector('#extract code').textContent.endsWith('--task=42'));
+  await page.fill('#extract-task', '');
+  await page.waitForFunction((before) => document.querySelector('#extract code').textContent === before, command);
   await page.click('#extract button.main');  // fkt_extract stands beside fkt_selection
   await page.waitForFunction(() => document.querySelector('#extracted')?.textContent.startsWith('written: '));
   await shot('extract-light');
