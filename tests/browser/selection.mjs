@@ -464,6 +464,7 @@ await step('lanes of tasks are pinned, hidden, sorted and folded', async () => {
 
 await step('lanes of one process are grouped, with a heading', async () => {
   const tall = () => page.evaluate(() => Number.parseFloat(document.querySelector('#lanes').parentElement.style.height));
+  await page.evaluate(() => { location.hash = location.hash.replace(/&?pins=[^&]*/, ''); });  // a pinned lane is in no group
   await page.selectOption('#order', 'number');
   await quiet();
   const alone = await tall();
@@ -567,7 +568,7 @@ await step('the command that extracts is shown, and run', async () => {
   await page.keyboard.press('e');
   await page.waitForSelector('#extract code');
   const command = await page.textContent('#extract code');
-  expect(/fkt_extract .* -o .* --from [\d.]+[mun]?s --to [\d.]+s$/.test(command), command);
+  expect(/fkt_extract .* -o .* --from [\d.]+[mun]?s --to [\d.]+[mun]?s$/.test(command), command);
   await page.fill('#extract-task', '42');
   await page.waitForFunction(() => document.querySelector('#extract code').textContent.endsWith('--task=42'));
   await page.fill('#extract-task', '');
@@ -588,6 +589,8 @@ await step('dark, and the keys', async () => {
   await shot('whole-dark');
   await page.keyboard.press('?');
   await page.waitForSelector('#help');
+  const [wide, room] = await page.evaluate(() => { const box = document.querySelector('#help').parentElement; return [box.scrollWidth, box.clientWidth]; });
+  expect(wide <= room, `the keys take ${wide} of ${room} pixels`);
   await shot('help-dark');
   await page.keyboard.press('Escape');
 });

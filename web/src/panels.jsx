@@ -54,7 +54,7 @@ export function Statistics({ info, shown, counted, onName, onTask, onSelection }
   const length = data.whole ?? counted[1] - counted[0];
   const percent = (ticks) => `${((100 * ticks) / length).toFixed(1)} %`;
   return <div id="statistics">
-    <h2>{events(data.events)} in {time(length)}{other && <> around <button id="count-selection" onClick={onSelection}>in the selection</button></>}</h2>
+    <h2>{events(data.events)} in {time(length)}{other && <> around the selection <button id="count-selection" onClick={onSelection}>the selection alone</button></>}</h2>
     {data.whole && <p class="dim">Of all that this file holds, whatever is selected.</p>}
     <Rows sort="cpu" most={mostCpus} columns={[['cpu', 'cpu'], ['busy', 'busy', percent], ['interrupts', 'interrupts', percent], ['idle', 'idle', percent], ['unknown', 'not known', percent]]} rows={data.cpus} />
     <h2>Calls and interrupts that began and ended here</h2>
@@ -132,7 +132,7 @@ export function Occurrences({ info, shown, listed, onGo, onSelection }) {
   const bins = histogram.data?.bins ?? [];
   return <div id="occurrences">
     <h2>How long {shown.name} took, {other
-      ? <>in {time(listed[1] - listed[0])} around <button id="in-selection" onClick={onSelection}>in the selection</button></> : info.embedded ? 'in all that this file holds' : 'in the selection'}</h2>
+      ? <>in {time(listed[1] - listed[0])} around the selection <button id="in-selection" onClick={onSelection}>the selection alone</button></> : info.embedded ? 'in all that this file holds' : 'in the selection'}</h2>
     {bins.length > 0 ? <Bars bins={bins} info={info} theme={themeOf(shown)} onBin={setBin} /> : histogram.data && <p class="dim">none that began and ended here</p>}
     <h2>{bin ? `Those from ${time(bin[0])} to ${time(bin[1])}` : 'The slowest'}{bin && <button style={{ marginLeft: '8px' }} onClick={() => setBin(null)}>all</button>}</h2>
     {slowest.data && <table><thead><tr><th>at</th><th>took</th><th>cpu</th><th class="left">task</th></tr></thead>
