@@ -18,6 +18,7 @@
 #include "cli/base/selection_options.h"
 #include "cli/fkt_print/diff.h"
 #include "cli/fkt_print/follow.h"
+#include "cli/fkt_print/jump.h"
 #include "cli/fkt_print/prepare.h"
 #include "cli/fkt_print/request.h"
 #include "cli/fkt_print/views.h"
@@ -53,9 +54,9 @@ std::optional<std::uint64_t> cut_of(const PrintRequest& request, const Analysis&
 }
 
 // Prints the events while reading and counts them in `shown`. Returns false when the reader of
-// stdout has closed the pipe.
-Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analysis& analysis,
-                          const TimeFormat& time, std::uint64_t& shown) {
+// stdout has closed the pipe. jump: the analysis was made with its info.
+Result<bool> print_events(const Trace& trace, const PrintRequest& request, const Jump& jump,
+                          Analysis& analysis, const TimeFormat& time, std::uint64_t& shown) {
   const EventDump dump(analysis, time, request.codes);
   TextWriter out;
   if (!request.json) dump.title(out);
@@ -65,6 +66,7 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analy
     cut.reset();
   };
   Result<bool> wanted = true;
+  const std::optional<std::uint64_t> from = jump.run(analysis);
   const bool all = follow(
       trace, request, analysis, shown,
       [&](const Event& event, const Analysis::Place& place) {
@@ -81,7 +83,8 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analy
       },
       [&](const Event& event) {
         if (cut && event.clock >= *cut) say_states();
-      });
+      },
+      from);
   if (!all) return wanted;
   if (cut) say_states();
   analysis.finish(!request.selection.to, recording_end(trace));
@@ -160,7 +163,8 @@ int print(const Options& options) {
   if (prepared->all) return say_damage(request->file, *trace);
 
   const TimeFormat time(request->unit, trace->info().clocks.ticks_per_second());
-  Analysis analysis(trace->info(), request->selection);
+  const Jump jump(*trace, *request);
+  Analysis analysis(jump.info(), request->selection);
   if (request->statistics) analysis.keep_histograms();
   std::uint64_t shown = 0;
   const bool view = request->view != View::none;
@@ -169,7 +173,7 @@ int print(const Options& options) {
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
   } else if (request->dump) {
-    const Result<bool> wanted = print_events(*trace, *request, analysis, time, shown);
+    const Result<bool> wanted = print_events(*trace, *request, jump, analysis, time, shown);
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
   } else {
