@@ -97,6 +97,7 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   if (needs_all && name != "info" && !model_.ready() && !(name == "stats" && early(parameters))) {
     return unread(name, parameters);
   }
+  if (model_.ready()) early_part_.close();
   const IdleWork::Question question(model_.idle_work());
   const Result<Unwanted> turn = take_turn(name, parameters);
   if (!turn) return refused(turn.error());

@@ -16,7 +16,7 @@ std::shared_ptr<const Model> EarlyPart::find(std::uint64_t from, std::uint64_t t
   Interval part{from, to};
   if (!is_short(part)) return nullptr;
   const std::lock_guard lock(mutex_);
-  if (unwanted && unwanted()) return nullptr;
+  if (closed_ || (unwanted && unwanted())) return nullptr;
   if (part_ != nullptr && at_.from <= from && to <= at_.to) return part_;
   // A little more, for who moves or zooms out next.
   const std::uint64_t more = (to - from) / 2;
@@ -26,6 +26,14 @@ std::shared_ptr<const Model> EarlyPart::find(std::uint64_t from, std::uint64_t t
   part_ = cut(part);
   at_ = part;
   return part_;
+}
+
+void EarlyPart::close() {
+  if (closed_.exchange(true)) return;
+  const std::lock_guard lock(mutex_);
+  part_.reset();
+  cache_.reset();
+  trace_.reset();
 }
 
 std::shared_ptr<const Model> EarlyPart::cut(const Interval& part) {

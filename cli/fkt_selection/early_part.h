@@ -4,6 +4,7 @@
 // is read like any recording; its answers are those that the whole recording has for the same time.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,8 @@ class EarlyPart {
   // the recording cannot be opened again, or the answer is unwanted. May take as long as reading
   // what is before the part. May be called from any thread; callers wait for each other.
   std::shared_ptr<const Model> find(std::uint64_t from, std::uint64_t to, const Unwanted& unwanted);
+  // Gives back what find() took; call it when the recording is read.
+  void close();
 
  private:
   bool is_short(const Interval& part) const {
@@ -33,6 +36,7 @@ class EarlyPart {
   std::shared_ptr<const Model> cut(const Interval& part);
 
   const Model& whole_;
+  std::atomic<bool> closed_{false};
   std::mutex mutex_;  // protects what follows
   bool opened_ = false;
   std::unique_ptr<const Trace> trace_;      // the recording, opened once more
