@@ -3,72 +3,9 @@
 // browser: loads, zooms, selects, hovers, clicks, searches, extracts. Every step is a line; the
 // last line counts them. NAME: an event that takes time and occurs often. Screenshots go to SHOTS.
 // HTML: the same recording as one file.
-import { chromium } from 'playwright-core';
+import { address, box, browser, coloured, drawn, ended, expect, html, name, page, pointAt, problems, quiet, red, selected, settled, shot, shots, slowestStepMs, step, strangers, white } from './driver.mjs';
 
-const [executablePath, address, shots, name, html] = process.argv.slice(2);
-const slowestStepMs = 20000;
 const mostAnswerBytes = 2e6;  // the recording itself has more than four times as much
-let passed = 0;
-const failures = [];
-
-async function step(what, run) {
-  try {
-    await run();
-    passed++;
-    console.log(`ok: ${what}`);
-  } catch (error) {
-    failures.push(what);
-    console.log(`FAILED: ${what}: ${error.message.split('\n')[0]}`);
-  }
-}
-
-function expect(condition, message) {
-  if (!condition) throw new Error(message);
-}
-
-const browser = await chromium.launch({
-  executablePath,
-  args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
-const page = await browser.newPage({ viewport: { width: 1500, height: 900 }, colorScheme: 'light' });
-page.setDefaultTimeout(slowestStepMs);
-const problems = [], strangers = [];
-page.on('pageerror', (error) => problems.push(error.message));
-page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-page.on('request', (request) => {
-  if (!request.url().startsWith(address) && !request.url().startsWith('data:')) strangers.push(request.url());
-});
-
-const shot = (file) => page.screenshot({ path: `${shots}/${file}.png` });
-const quiet = () => page.waitForFunction(() => document.querySelector('#lanes')?.dataset.busy === '0' && document.querySelector('#lanes').height > 100);
-// The address follows what is shown, and going back is asynchronous.
-const settled = async () => {
-  let last;
-  do {
-    last = page.url();
-    await page.waitForTimeout(500);
-  } while (page.url() !== last);
-};
-const hash = () => new URLSearchParams(new URL(page.url()).hash.slice(1));
-const selected = () => hash().get('select')?.split('~').map(Number);
-// How many pixels of a canvas are not of one colour: something is drawn.
-const drawn = async (id) => page.evaluate((canvas) => {
-  const { width, height } = canvas;
-  const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
-  const seen = new Set();
-  for (let i = 0; i < data.length; i += 4) if (data[i + 3]) seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
-  return seen.size;
-}, await page.$(id));
-
-// How many pixels of a canvas have each part of their colour within [least, most].
-const coloured = async (id, least, most) => page.evaluate(({ canvas, least, most }) => {
-  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-  let found = 0;
-  for (let i = 0; i < data.length; i += 4) if (data[i + 3] && [0, 1, 2].every((k) => data[i + k] >= least[k] && data[i + k] <= most[k])) found++;
-  return { found, share: found / (data.length / 4) };
-}, { canvas: await page.$(id), least, most });
-const white = async (id) => (await coloured(id, [226, 226, 226], [255, 255, 255])).share;
-const red = async (id) => (await coloured(id, [190, 0, 0], [255, 90, 90])).found;
 
 await step('loads, and draws overview and lanes', async () => {
   await page.goto(address);
@@ -79,25 +16,6 @@ await step('loads, and draws overview and lanes', async () => {
   expect(await drawn('#lanes') > 4, 'the lanes are empty');
   await shot('whole-light');
 });
-
-// What is just being drawn anew is nowhere for a moment.
-const box = async (id) => {
-  for (const end = Date.now() + slowestStepMs; Date.now() < end; await page.waitForTimeout(50)) {
-    const found = await (await page.$(id))?.boundingBox();
-    if (found) return found;
-  }
-  throw new Error(`${id} is not on the page`);
-};
-// Points at a place of an element until `said()`, in the page, is true, however late it is drawn.
-const pointAt = async (id, place, said) => {
-  for (const end = Date.now() + slowestStepMs; Date.now() < end; await page.waitForTimeout(200)) {
-    const [x, y] = place(await box(id));
-    await page.mouse.move(x - 1, y);
-    await page.mouse.move(x, y);
-    if (await page.evaluate(said)) return [x, y];
-  }
-  throw new Error(`pointing at ${id} says nothing`);
-};
 
 await step('the wheel zooms the overview', async () => {
   const { x, y, width } = await box('#overview');
@@ -662,6 +580,4 @@ await step('the page as one file shows the same without a server', async () => {
   await one.close();
 });
 
-await browser.close();
-console.log(`${passed} passed, ${failures.length} failed`);
-process.exit(failures.length ? 1 : 0);
+process.exit(await ended());
