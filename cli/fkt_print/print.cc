@@ -131,6 +131,7 @@ std::string statistics(const Trace& trace, const PrintRequest& request, const An
     }
     if (request.dump) out.put('\n');
     put_first_screen(out, trace, request);
+    out.set_columns(terminal(STDOUT_FILENO).width);
     write_report(out, summary, analysis, time);
   }
   return std::string(out.view());
