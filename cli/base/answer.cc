@@ -3,23 +3,45 @@
 
 #include "cli/base/progress.h"
 #include "cli/base/selection_options.h"
-#include "lib/read/event_merge.h"
+#include "lib/base/text.h"
+#include "lib/format/clocks.h"
+#include "lib/scan/scan.h"
 
 namespace fkt::cli {
 
+bool answer_is_quick(const Trace& trace) {
+  constexpr std::uint64_t kEvents = 30'000'000;  // are read in about a second
+  constexpr double kPerSecond = 1e6;             // for a few hundredths
+  const double ticks = static_cast<double>(recording_end(trace)) -
+                       static_cast<double>(recording_start(trace.info()));
+  const double seconds = ticks / trace.info().clocks.ticks_per_second();
+  const std::uint64_t events = events_of(trace);
+  return events <= kEvents || static_cast<double>(events) <= kPerSecond * seconds;
+}
+
+std::string answer_hint(const std::string& file) {
+  TextWriter line;
+  line.put("fkt_print --summary ");
+  line.escaped(shell_word(file));
+  line.put(" shows where the time went; of so many events it takes a while\n");
+  return line.take();
+}
+
 Answer read_answer(const Trace& trace, const Selection& selection, std::size_t rows,
                    std::size_t slowest) {
-  constexpr std::uint64_t kProgressEvents = 1 << 18;
   Analysis analysis(trace.info(), selection);
   CommandUse use(analysis, slowest);
   analysis.watch(use);
   Progress progress("reading");
   const std::uint64_t total = events_of(trace);
-  std::uint64_t done = 0;
-  for (const Event& event : trace.events({.from = {}, .to = selection.to, .cpu = {}})) {
-    use.add(event, analysis.add(event));
-    if (++done % kProgressEvents == 0) progress.update(done, total);
-  }
+  ScanOptions options;
+  options.progress = [&](std::uint64_t done) {
+    progress.update(done, total);
+    return true;
+  };
+  options.activity = &use.activity();
+  options.bursts = &use;
+  scan(trace, analysis, std::move(options));
   analysis.finish(!selection.to, recording_end(trace));
   use.finish(analysis.end());
   return make_answer(use, analysis, summarize(analysis, trace.integrity(), false), rows);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "cli/base/terminal.h"
 #include "lib/analyse/selection.h"
@@ -15,9 +16,12 @@ namespace fkt::cli {
 
 inline constexpr std::size_t kAnswerRows = 8;      // of where the time went
 inline constexpr std::size_t kAnswerSlowest = 10;  // calls
-// Above this many events the first screen is shown only if it is asked for: it would take longer
-// than people like to wait without having asked.
-inline constexpr std::uint64_t kAnswerEvents = 10'000'000;
+
+// Whether the first screen comes soon enough to be shown unasked: in a second or so, or in a few
+// hundredths of the time that was recorded.
+bool answer_is_quick(const Trace& trace);
+// What to type for it, where it is not: a line.
+std::string answer_hint(const std::string& file);
 
 // Reads the recording once. selection: only its times may be set.
 Answer read_answer(const Trace& trace, const Selection& selection, std::size_t rows,

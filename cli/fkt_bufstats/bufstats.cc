@@ -29,7 +29,7 @@ struct Request {
   std::string file = "trace_file";
   std::string output;  // empty: standard output
   Form form = Form::text;
-  TimeUnit unit = TimeUnit::us;
+  TimeUnit unit = TimeUnit::s;
   std::uint32_t rows = kRows;
 };
 
@@ -39,7 +39,7 @@ void add_options(Options& options) {
       ",o", value("OUT"),
       "into this file, - for standard output; one that ends in .svg, .json or .csv is written as "
       "such")(",n", value("N"), "a row for each Nth part of the time (default 20)")(
-      "time", value("UNIT"), "times in us (default), ns, ms, s or cycles");
+      "time", value("UNIT"), "times in cycles, ns, us, ms or s (default: s; JSON and CSV: us)");
   options.section("Which part")("from", value("T"), "from this time on: 250ms, 1.5s, 14:03:22.5")(
       "to", value("T"), "up to this time");
   options.positional("FILE", 1);
@@ -82,6 +82,7 @@ Result<Request> request_of(const Options& options) {
     r.rows = static_cast<std::uint32_t>(*rows);
   }
   if (r.form == Form::svg) r.rows = kPictureColumns;
+  if (r.form == Form::json || r.form == Form::csv) r.unit = TimeUnit::us;
   if (options.has("time")) {
     const auto unit = parse_unit(options.text("time"));
     if (!unit) return unit.error();

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -107,19 +108,71 @@ Finding clock(const Machine& machine) {
           "fkt_record --clock mono"};
 }
 
-Finding tracers(const Machine& machine) {
-  std::string busy;
-  for (const char* folder : {"sys/kernel/tracing", "sys/kernel/debug/tracing"}) {
-    const auto tracer = text_of(at(machine, std::string(folder) + "/current_tracer"));
-    if (!tracer) continue;
-    if (*tracer != "nop") busy += "ftrace's tracer is " + *tracer;
-    const auto set = text_of(at(machine, std::string(folder) + "/set_event"));
-    if (set && !set->empty())
-      busy += (busy.empty() ? "" : ", ") + std::string("ftrace's events are on");
-    if (busy.empty()) return {Verdict::good, "other tracers", "ftrace is idle", ""};
-    return {Verdict::note, "other tracers", busy + ": what is measured is slower",
-            "echo nop > /sys/kernel/tracing/current_tracer; echo > /sys/kernel/tracing/set_event"};
+// What other tracers do, and how to end it.
+class Busy {
+ public:
+  void add(const std::string& what, const std::string& remedy) {
+    what_ += (what_.empty() ? "" : ", ") + what;
+    if (!remedy.empty()) remedy_ += (remedy_.empty() ? "" : "; ") + remedy;
   }
+  bool any() const { return !what_.empty(); }
+  Finding finding() const {
+    return {Verdict::note, "other tracers", what_ + ": what is measured is slower", remedy_};
+  }
+
+ private:
+  std::string what_, remedy_;
+};
+
+// ftrace's own buffer, and those that trace-cmd -B and others have made. folder: of tracefs.
+void find_ftrace(const fs::path& folder, const std::string& name, Busy& busy) {
+  const auto tracer = text_of(folder / "current_tracer");
+  const auto set = text_of(folder / "set_event");
+  const std::string whose = name.empty() ? "ftrace's" : "ftrace's instance " + name + ":";
+  const std::string place =
+      "/sys/kernel/tracing/" + (name.empty() ? std::string() : "instances/" + name + "/");
+  if (tracer && *tracer != "nop") {
+    busy.add(whose + " tracer is " + *tracer, "echo nop > " + place + "current_tracer");
+  }
+  if (set && !set->empty()) busy.add(whose + " events are on", "echo > " + place + "set_event");
+}
+
+// Modules of tracers that have probes in the kernel while they are loaded.
+void find_modules(const Machine& machine, Busy& busy) {
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(at(machine, "sys/module"), none)) {
+    const std::string name = entry.path().filename().string();
+    const bool stap = name.starts_with("stap_");
+    if (name == "lttng_tracer") busy.add("LTTng's modules are loaded", "lttng list");
+    if (name == "scap" || name == "falco" || stap) {
+      busy.add((stap ? "SystemTap's module " : "sysdig's module ") + name + " is loaded",
+               "rmmod " + name);
+    }
+  }
+}
+
+Finding tracers(const Machine& machine) {
+  Busy busy;
+  find_modules(machine, busy);
+  for (const char* folder : {"sys/kernel/tracing", "sys/kernel/debug/tracing"}) {
+    const fs::path tracefs = at(machine, folder);
+    if (!text_of(tracefs / "current_tracer")) continue;
+    find_ftrace(tracefs, "", busy);
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::directory_iterator(tracefs / "instances", none)) {
+      find_ftrace(entry.path(), entry.path().filename().string(), busy);
+    }
+    // Those of FKT's own instruments are there only while it records.
+    const auto functions = text_of(tracefs / "enabled_functions");
+    if (functions && !functions->empty()) {
+      const auto count = std::ranges::count(*functions, '\n') + 1;
+      busy.add(fmt::format("{} functions have probes (kprobes, BPF, ftrace)", count),
+               "cat /sys/kernel/tracing/enabled_functions");
+    }
+    if (busy.any()) return busy.finding();
+    return {Verdict::good, "other tracers", "ftrace is idle, and no function has a probe", ""};
+  }
+  if (busy.any()) return busy.finding();
   return {Verdict::note, "other tracers", "tracefs cannot be read: not known", "sudo fkt_doctor"};
 }
 

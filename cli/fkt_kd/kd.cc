@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_kd/kd.h"
 
+#include <unistd.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "cli/base/options.h"
 #include "cli/base/progress.h"
 #include "cli/base/selection_options.h"
+#include "cli/base/terminal.h"
 #include "cli/base/units.h"
 #include "cli/fkt_kd/request.h"
 #include "lib/analyse/critical_path.h"
@@ -37,6 +40,7 @@ namespace {
 template <class Text, class Json, class Csv>
 std::string formatted(KdFormat format, Text text, Json json, Csv csv) {
   TextWriter out;
+  out.set_columns(terminal(STDOUT_FILENO).width);
   switch (format) {
     case KdFormat::text:
       text(out);

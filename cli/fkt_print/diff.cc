@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_print/diff.h"
 
+#include <unistd.h>
+
 #include <utility>
 #include <vector>
 
 #include "cli/base/messages.h"
 #include "cli/base/progress.h"
+#include "cli/base/terminal.h"
 #include "lib/report/diff_report.h"
 
 namespace fkt::cli {
@@ -90,6 +93,7 @@ int print_diff(const Options& options) {
                           request->unit,
                           request->per_second};
   TextWriter out;
+  out.set_columns(terminal(STDOUT_FILENO).width);
   if (options.has("json")) {
     report.json(out);
   } else if (options.has("csv")) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "cli/base/progress.h"
 #include "cli/base/selection_options.h"
@@ -15,17 +16,19 @@ namespace fkt::cli {
 
 inline constexpr std::size_t kFlushBytes = 256 << 10;  // output is written in pieces of this size
 
-// Reads the events up to request.selection.to and calls each(event, place) for each, after the
-// analysis has applied it, until that returns false. Returns false if it did. Adds the number of
-// events that the selection has to `shown`. before(event) is called before the analysis applies it.
+// Reads the events from `from` (ticks) up to request.selection.to and calls each(event, place) for
+// each, after the analysis has applied it, until that returns false. Returns false if it did. Adds
+// the number of events that the selection has to `shown`. before(event) is called before the
+// analysis applies it.
 template <class Each, class Before>
 bool follow(const Trace& trace, const PrintRequest& request, Analysis& analysis,
-            std::uint64_t& shown, Each each, Before before) {
+            std::uint64_t& shown, Each each, Before before,
+            std::optional<std::uint64_t> from = {}) {
   constexpr std::uint64_t kProgressEvents = 1 << 18;
   Progress progress("reading");
   const std::uint64_t total = events_of(trace);
   std::uint64_t done = 0;
-  for (const Event& event : trace.events({.from = {}, .to = request.selection.to, .cpu = {}})) {
+  for (const Event& event : trace.events({.from = from, .to = request.selection.to, .cpu = {}})) {
     before(event);
     const Analysis::Place& place = analysis.add(event);
     if (++done % kProgressEvents == 0) progress.update(done, total);

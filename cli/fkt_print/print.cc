@@ -18,6 +18,7 @@
 #include "cli/base/selection_options.h"
 #include "cli/fkt_print/diff.h"
 #include "cli/fkt_print/follow.h"
+#include "cli/fkt_print/jump.h"
 #include "cli/fkt_print/prepare.h"
 #include "cli/fkt_print/request.h"
 #include "cli/fkt_print/views.h"
@@ -53,9 +54,9 @@ std::optional<std::uint64_t> cut_of(const PrintRequest& request, const Analysis&
 }
 
 // Prints the events while reading and counts them in `shown`. Returns false when the reader of
-// stdout has closed the pipe.
-Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analysis& analysis,
-                          const TimeFormat& time, std::uint64_t& shown) {
+// stdout has closed the pipe. jump: the analysis was made with its info.
+Result<bool> print_events(const Trace& trace, const PrintRequest& request, const Jump& jump,
+                          Analysis& analysis, const TimeFormat& time, std::uint64_t& shown) {
   const EventDump dump(analysis, time, request.codes);
   TextWriter out;
   if (!request.json) dump.title(out);
@@ -65,6 +66,7 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analy
     cut.reset();
   };
   Result<bool> wanted = true;
+  const std::optional<std::uint64_t> from = jump.run(analysis);
   const bool all = follow(
       trace, request, analysis, shown,
       [&](const Event& event, const Analysis::Place& place) {
@@ -81,7 +83,8 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, Analy
       },
       [&](const Event& event) {
         if (cut && event.clock >= *cut) say_states();
-      });
+      },
+      from);
   if (!all) return wanted;
   if (cut) say_states();
   analysis.finish(!request.selection.to, recording_end(trace));
@@ -94,7 +97,12 @@ void put_first_screen(TextWriter& out, const Trace& trace, const PrintRequest& r
   const Selection& s = request.selection;
   const bool all = !s.cpu && !s.layer && !s.own && !s.where && !s.stats_pid && !s.dump_pid &&
                    s.parts.empty() && !request.without_user;
-  if (!screen.is || !all || events_of(trace) > kAnswerEvents) return;
+  if (!screen.is || !all) return;
+  if (!answer_is_quick(trace)) {
+    out.put(answer_hint(request.file));
+    out.put('\n');
+    return;
+  }
   const Answer answer = read_answer(trace, s, kAnswerRows, kAnswerSlowest);
   const TimeFormat time(TimeUnit::readable, trace.info().clocks.ticks_per_second());
   write_answer(out, answer, request.file, screen, time);
@@ -123,6 +131,7 @@ std::string statistics(const Trace& trace, const PrintRequest& request, const An
     }
     if (request.dump) out.put('\n');
     put_first_screen(out, trace, request);
+    out.set_columns(terminal(STDOUT_FILENO).width);
     write_report(out, summary, analysis, time);
   }
   return std::string(out.view());
@@ -155,7 +164,8 @@ int print(const Options& options) {
   if (prepared->all) return say_damage(request->file, *trace);
 
   const TimeFormat time(request->unit, trace->info().clocks.ticks_per_second());
-  Analysis analysis(trace->info(), request->selection);
+  const Jump jump(*trace, *request);
+  Analysis analysis(jump.info(), request->selection);
   if (request->statistics) analysis.keep_histograms();
   std::uint64_t shown = 0;
   const bool view = request->view != View::none;
@@ -164,7 +174,7 @@ int print(const Options& options) {
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
   } else if (request->dump) {
-    const Result<bool> wanted = print_events(*trace, *request, analysis, time, shown);
+    const Result<bool> wanted = print_events(*trace, *request, jump, analysis, time, shown);
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
   } else {

@@ -5,6 +5,7 @@
 
 #include "cli/base/answer.h"
 #include "cli/base/messages.h"
+#include "cli/base/terminal.h"
 #include "cli/fkt_print/follow.h"
 #include "lib/analyse/task_calls.h"
 #include "lib/analyse/task_runs.h"
@@ -31,6 +32,7 @@ bool follow_all(const Trace& trace, const PrintRequest& request, Analysis& analy
 template <class Report>
 Result<bool> put_report(const Report& report, const PrintRequest& request) {
   TextWriter out;
+  out.set_columns(terminal(STDOUT_FILENO).width);
   if (request.json) {
     report.json(out);
   } else if (request.csv) {

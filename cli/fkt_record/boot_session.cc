@@ -142,9 +142,7 @@ int run_boot_end(const Request& request) {
   std::filesystem::remove(kBootFile, error);
   if (error) return failed(os_failure(kBootFile, error.value()));
   if (!request.quiet) tell(*trace, request.output.file);
-  if (request.summary && trace->info().totals) {
-    show_end_screen(request.output.file, trace->info().totals->events);
-  }
+  if (request.summary) show_end_screen(request.output.file);
   return cli::kDone;
 }
 

@@ -10,13 +10,17 @@
 
 namespace fkt::record {
 
-void show_end_screen(const std::string& name, std::uint64_t events) {
+void show_end_screen(const std::string& name) {
   const cli::Terminal screen = cli::terminal(STDERR_FILENO);
   struct stat file {};
-  if (!screen.is || events > cli::kAnswerEvents) return;
+  if (!screen.is) return;
   if (::stat(name.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return;
   const Result<Trace> trace = Trace::open(name);
   if (!trace) return;  // what is wrong with it was said
+  if (!cli::answer_is_quick(*trace)) {
+    std::fputs(cli::answer_hint(name).c_str(), stderr);
+    return;
+  }
   const Answer answer = cli::read_answer(*trace, {}, cli::kAnswerRows, cli::kAnswerSlowest);
   if (answer.events == 0) return;
   const TimeFormat time(TimeUnit::readable, trace->info().clocks.ticks_per_second());

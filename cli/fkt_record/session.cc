@@ -457,7 +457,7 @@ void Session::tell_end(const Summary& summary) {
   }
   if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
   // Of one file of several it would be the last part only.
-  if (request_.summary && request_.rotate == 0) show_end_screen(name, s.events);
+  if (request_.summary && request_.rotate == 0) show_end_screen(name);
 }
 
 void Session::tell_user_events(const UserEvents& user) {

@@ -119,7 +119,7 @@ void UserSession::tell_end(const Summary& summary) {
         "--functions it is)");
   }
   if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
-  if (request_.summary) show_end_screen(name, s.events);
+  if (request_.summary) show_end_screen(name);
 }
 
 int UserSession::run() {

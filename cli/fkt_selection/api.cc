@@ -33,6 +33,7 @@ constexpr std::uint64_t kMostLanes = 1000;  // lanes of tasks
 constexpr std::size_t kMostPins = 100;
 constexpr std::uint64_t kMostListed = 10'000;  // events, occurrences
 constexpr std::size_t kNamesListed = 4000;
+constexpr std::size_t kLongestTask = 64;                     // bytes
 constexpr std::size_t kMostPages = 256;                      // whose latest requests are remembered
 constexpr std::uint64_t kLastTurn = std::uint64_t{1} << 53;  // whole numbers of a script end here
 
@@ -94,8 +95,9 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   }
   const auto& [answer, needs_all] = found->second;
   if (needs_all && name != "info" && !model_.ready() && !(name == "stats" && early(parameters))) {
-    return {202, "application/json", json{{"reading", model_.progress()}}.dump()};
+    return unread(name, parameters);
   }
+  if (model_.ready()) early_part_.close();
   const IdleWork::Question question(model_.idle_work());
   const Result<Unwanted> turn = take_turn(name, parameters);
   if (!turn) return refused(turn.error());
@@ -106,7 +108,29 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   return {200, "application/json", std::move(*result)};
 }
 
-// Returns whether the statistics that are asked for are known before all is read.
+// Answers while the recording is being read: about a short part, once the statistics of the whole
+// are there. What names a task by its index waits, because the part has other indexes.
+Reply Api::unread(std::string_view name, const Parameters& parameters) const {
+  constexpr std::string_view kOfPart[] = {"lanes", "events", "stats", "histogram", "slowest"};
+  const Reply reading{202, "application/json", json{{"reading", model_.progress()}}.dump()};
+  const bool is_of_part = std::ranges::find(kOfPart, name) != std::end(kOfPart);
+  if (!is_of_part || parameters.contains("task") || model_.early_stats() == nullptr) return reading;
+  const Result<Stretch> stretch = this->stretch(parameters);
+  if (!stretch) return refused(stretch.error());
+  const Result<Unwanted> turn = take_turn(name, parameters);
+  if (!turn) return refused(turn.error());
+  const auto part = early_part_.find(stretch->from, stretch->to, *turn);
+  if (*turn && (*turn)()) return {409, "text/plain", "a newer question was asked\n"};
+  if (part == nullptr) return reading;
+  Reply reply = Api(*part, extract_command_).answer(name, parameters);
+  if (name == "lanes" && reply.status == 200) {
+    reply.body.insert(reply.body.size() - 1, ",\"early\":true");
+  }
+  return reply;
+}
+
+// Returns whether the statistics that are asked for are those of the whole recording, and known
+// already.
 bool Api::early(const Parameters& parameters) const {
   const EarlyStats* const early = model_.early_stats();
   if (early == nullptr) return false;
@@ -204,6 +228,7 @@ Result<std::string> Api::info(const Parameters&, const Unwanted&) const {
               {"pages", trace.pages().size()},
               {"extract", extract_command_.available()},
               {"reading", model_.progress()},
+              {"statistics", model_.early_stats() != nullptr},
               {"ready", model_.ready()}};
   if (!model_.ready()) return dump_json(out);
   out["finished"] = model_.integrity().finished;
@@ -267,14 +292,20 @@ Result<std::string> Api::events(const Parameters& parameters, const Unwanted&) c
 Result<std::string> Api::stats(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
+  if (early(parameters)) return early_stats();
   const Timeline& timeline = model_.timeline();
-  if (!model_.ready()) {
-    const EarlyStats& early = *model_.early_stats();
-    return list_stats(early.stats(), early.types(), nullptr);
-  }
   WindowStats stats(part->from, part->to, timeline.tasks());
   timeline.follow(part->from, part->to, stats, unwanted);
-  return list_stats(stats, timeline.types(), &timeline.tasks());
+  return list_stats(stats, timeline.types(), {stats, timeline.tasks()});
+}
+
+// Those of the whole recording. Until it is read, nothing is known of what its tasks waited.
+Result<std::string> Api::early_stats() const {
+  const EarlyStats& early = *model_.early_stats();
+  if (!model_.ready()) {
+    return list_stats(early.stats(), early.types(), {early.stats(), early.tasks(), false});
+  }
+  return list_stats(early.stats(), early.types(), {model_.task_sums(), model_.timeline().tasks()});
 }
 
 Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted& unwanted) const {
@@ -430,16 +461,18 @@ Result<std::string> Api::slice(const Parameters& parameters, const Unwanted& unw
 Result<std::string> Api::extract(const Parameters& parameters, const Unwanted&) const {
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
-  const std::int64_t from = std::max<std::int64_t>(0, since_zero(part->from));
-  const std::int64_t to = since_zero(part->to);
-  json out = {{"command", extract_command_.command(from, to)},
-              {"file", extract_command_.slice(from, to)},
+  ExtractPart asked{std::max<std::int64_t>(0, since_zero(part->from)), since_zero(part->to)};
+  const auto task = parameters.find("task");
+  if (task != parameters.end()) asked.task = task->second;
+  if (asked.task.size() > kLongestTask) return bad("task", "longer than any name");
+  json out = {{"command", extract_command_.command(asked)},
+              {"file", extract_command_.slice(asked)},
               {"available", extract_command_.available()},
               {"done", false}};
   const auto run = parameters.find("run");
   if (run == parameters.end() || run->second != "1" || !extract_command_.available())
     return dump_json(out);
-  const Status done = extract_command_.run(from, to);
+  const Status done = extract_command_.run(asked);
   if (!done) return done.error();
   out["done"] = true;
   return dump_json(out);

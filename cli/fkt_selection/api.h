@@ -15,6 +15,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "cli/fkt_selection/early_part.h"
 #include "cli/fkt_selection/extract_command.h"
 #include "cli/fkt_selection/model.h"
 #include "lib/base/result.h"
@@ -34,11 +35,12 @@ class Api {
  public:
   // Both references must stay valid.
   Api(const Model& model, const ExtractCommand& extract_command)
-      : model_(model), extract_command_(extract_command) {}
+      : model_(model), extract_command_(extract_command), early_part_(model) {}
 
   // Answers the request `name`: "info", "density" and so on. Status 404 for unknown names, 400 with
   // one line for bad parameters, 202 with {"reading": share} while the data is not read yet (the
-  // statistics of the whole recording come before that, without "tasks"), and
+  // statistics of the whole recording come before that, without what its tasks waited; then answers
+  // about short parts, with "early" in lanes, whose numbers of tasks and types are others), and
   // 409 if a later request of this name has already come from the same page: its parameter "turn"
   // is greater.
   Reply answer(std::string_view name, const Parameters& parameters) const;
@@ -63,6 +65,8 @@ class Api {
   Result<std::string> extract(const Parameters&, const Unwanted&) const;
 
   bool early(const Parameters& parameters) const;
+  Result<std::string> early_stats() const;
+  Reply unread(std::string_view name, const Parameters& parameters) const;
   Result<Unwanted> take_turn(std::string_view name, const Parameters&) const;
   Result<Stretch> stretch(const Parameters&) const;
   Result<TimeScale> scale(const Parameters&) const;
@@ -77,6 +81,7 @@ class Api {
 
   const Model& model_;
   const ExtractCommand& extract_command_;
+  mutable EarlyPart early_part_;
   // Per page and request name, the number of the latest request; protected by turns_mutex_.
   mutable std::mutex turns_mutex_;
   mutable std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> turns_;

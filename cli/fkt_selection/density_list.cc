@@ -16,19 +16,18 @@ std::int64_t since(std::uint64_t zero, std::uint64_t clock) {
 // bytes; more would be wasted, since most rows of very many CPUs are empty
 constexpr std::size_t kMostRoom = 16 << 20;
 
-using Amounts = std::span<const DensityCells::Amount>;
+using Numbers = std::span<const std::uint64_t>;
 
-// Writes one number of each cell, layer by layer; `number` selects it. A layer with only zeros is
-// written as an empty list.
-void put_amounts(TextWriter& out, Amounts amounts, std::size_t cells,
-                 std::uint64_t DensityCells::Amount::*number) {
+// Writes the number of each cell, layer by layer. A layer with only zeros is written as an empty
+// list.
+void put_numbers(TextWriter& out, Numbers numbers, std::size_t cells) {
   JsonWriter layers(out, '[', ']');
-  for (; !amounts.empty(); amounts = amounts.subspan(cells)) {
+  for (; !numbers.empty(); numbers = numbers.subspan(cells)) {
     layers.next();
     JsonWriter values(out, '[', ']');
-    const Amounts layer = amounts.first(cells);
-    if (std::ranges::all_of(layer, [&](const auto& cell) { return cell.*number == 0; })) continue;
-    for (const DensityCells::Amount& cell : layer) values.number(cell.*number);
+    const Numbers layer = numbers.first(cells);
+    if (std::ranges::all_of(layer, [](std::uint64_t number) { return number == 0; })) continue;
+    for (const std::uint64_t number : layer) values.number(number);
   }
 }
 
@@ -44,20 +43,18 @@ void put_layers(TextWriter& out, const std::vector<unsigned>& bits, const Catalo
 // density: null while only the index is read.
 void put_cpus(TextWriter& out, const Model& model, const Density* density, const TimeScale& scale) {
   JsonWriter rows(out, '[', ']');
-  const auto put = [&](std::size_t, std::uint32_t cpu, Amounts amounts) {
+  const auto put = [&](std::size_t, std::uint32_t cpu, Numbers events) {
     rows.next();
     JsonWriter row(out, '{', '}');
     row.key("cpu");
     out.number(cpu);
     row.key("events");
-    put_amounts(out, amounts, scale.cells, &DensityCells::Amount::events);
-    row.key("words");
-    put_amounts(out, amounts, scale.cells, &DensityCells::Amount::words);
+    put_numbers(out, events, scale.cells);
   };
   if (density != nullptr) return density->each_cpu(scale, put);
   const DensityCells cells = density_from_index(model.trace(), scale);
   for (std::size_t cpu = 0; cpu < cells.cpus.size(); cpu++) {
-    put(cpu, cells.cpus[cpu], Amounts(cells.amounts).subspan(cpu * scale.cells, scale.cells));
+    put(cpu, cells.cpus[cpu], Numbers(cells.events).subspan(cpu * scale.cells, scale.cells));
   }
 }
 

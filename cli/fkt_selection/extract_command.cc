@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
@@ -31,13 +32,36 @@ std::string quoted(const std::string& word) {
   return plain ? word : shell_quoted(word);
 }
 
-// A time in seconds since the start of the recording, as a shell's user reads it; rounded towards
-// the earlier or the later nanosecond.
-std::string seconds(std::int64_t ticks, double ticks_per_second, bool later) {
+// A time since the start of the recording as people type it: "26.048ms"; rounded towards the
+// earlier or the later nanosecond.
+std::string time_word(std::int64_t ticks, double ticks_per_second, bool later) {
   const long double exact =
       static_cast<long double>(ticks) * 1e9L / static_cast<long double>(ticks_per_second);
   const auto ns = static_cast<std::int64_t>(later ? std::ceil(exact) : std::floor(exact));
-  return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
+  if (ns == 0) return "0s";
+  struct Unit {
+    std::int64_t ns;
+    int digits;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {{1'000'000'000, 9, "s"}, {1'000'000, 6, "ms"}, {1000, 3, "us"}};
+  for (const Unit& unit : kUnits) {
+    if (ns < unit.ns) continue;
+    std::string text = fmt::format("{}.{:0{}}", ns / unit.ns, ns % unit.ns, unit.digits);
+    while (text.ends_with('0')) text.pop_back();
+    if (text.ends_with('.')) text.pop_back();
+    return text + unit.name;
+  }
+  return fmt::format("{}ns", ns);
+}
+
+// The task's name as a part of a file's name.
+std::string file_word(std::string text) {
+  for (char& letter : text) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(letter)) || letter == '-';
+    if (!plain) letter = '_';
+  }
+  return text;
 }
 
 std::string read_all(int fd) {
@@ -84,32 +108,36 @@ ExtractCommand ExtractCommand::beside_this(std::string file, double ticks_per_se
   return {std::move(file), there ? program.string() : std::string(), ticks_per_second};
 }
 
-std::string ExtractCommand::slice(std::int64_t from, std::int64_t to) const {
+std::string ExtractCommand::slice(const ExtractPart& part) const {
   std::filesystem::path path(file_);
   path.replace_extension();
-  return fmt::format("{}-{}-{}.fkt", path.string(), seconds(from, ticks_per_second_, false),
-                     seconds(to, ticks_per_second_, true));
+  return fmt::format("{}{}{}-{}-{}.fkt", path.string(), part.task.empty() ? "" : "-",
+                     file_word(part.task), time_word(part.from, ticks_per_second_, false),
+                     time_word(part.to, ticks_per_second_, true));
 }
 
-std::vector<std::string> ExtractCommand::words(std::int64_t from, std::int64_t to) const {
-  return {kProgram, file_,
-          "-o",     slice(from, to),
-          "--from", seconds(from, ticks_per_second_, false) + 's',
-          "--to",   seconds(to, ticks_per_second_, true) + 's'};
+std::vector<std::string> ExtractCommand::words(const ExtractPart& part) const {
+  std::vector<std::string> words = {kProgram, file_,
+                                    "-o",     slice(part),
+                                    "--from", time_word(part.from, ticks_per_second_, false),
+                                    "--to",   time_word(part.to, ticks_per_second_, true)};
+  // In one word, because a name may begin like an option.
+  if (!part.task.empty()) words.push_back("--task=" + part.task);
+  return words;
 }
 
-std::string ExtractCommand::command(std::int64_t from, std::int64_t to) const {
+std::string ExtractCommand::command(const ExtractPart& part) const {
   std::string line;
-  for (const std::string& word : words(from, to)) line += (line.empty() ? "" : " ") + quoted(word);
+  for (const std::string& word : words(part)) line += (line.empty() ? "" : " ") + quoted(word);
   return line;
 }
 
-Status ExtractCommand::run(std::int64_t from, std::int64_t to) const {
+Status ExtractCommand::run(const ExtractPart& part) const {
   if (!available()) return Error{ErrorCode::io, "fkt_extract is not installed beside this program"};
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return os_failure("pipe");
   UniqueFd reading(ends[0]), writing(ends[1]);
-  const Result<pid_t> pid = start(program_, words(from, to), writing.get());
+  const Result<pid_t> pid = start(program_, words(part), writing.get());
   if (!pid) return pid.error();
   writing.reset();
   const std::string said = read_all(reading.get());

@@ -11,6 +11,12 @@
 
 namespace fkt::cli {
 
+// What is extracted.
+struct ExtractPart {
+  std::int64_t from = 0, to = 0;  // ticks since the start of the recording
+  std::string task{};             // narrowed to this task, by name or number; empty: to none
+};
+
 class ExtractCommand {
  public:
   // program: path of fkt_extract; empty if it is not installed. ticks_per_second: of the
@@ -21,17 +27,17 @@ class ExtractCommand {
   static ExtractCommand beside_this(std::string file, double ticks_per_second);
 
   bool available() const { return !program_.empty(); }
-  // Path of the file for a selection: next to the recording, named after the recording and the
+  // Path of the file for a part: next to the recording, named after the recording, the task and the
   // times.
-  std::string slice(std::int64_t from, std::int64_t to) const;
-  // The command as typed into a shell. from, to: ticks since the start of the recording; the
-  // command has them in seconds, with up to a nanosecond more on either side.
-  std::string command(std::int64_t from, std::int64_t to) const;
+  std::string slice(const ExtractPart& part) const;
+  // The command as typed into a shell. It has the times in the unit that suits each, with up to a
+  // nanosecond more on either side.
+  std::string command(const ExtractPart& part) const;
   // Runs the command and waits for it. The error is the last line that fkt_extract printed.
-  Status run(std::int64_t from, std::int64_t to) const;
+  Status run(const ExtractPart& part) const;
 
  private:
-  std::vector<std::string> words(std::int64_t from, std::int64_t to) const;
+  std::vector<std::string> words(const ExtractPart& part) const;
   std::string file_, program_;
   double ticks_per_second_;
 };

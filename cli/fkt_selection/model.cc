@@ -16,6 +16,20 @@ constexpr int kAtLeisure = 19;  // nice value of the lowest priority
 // How much longer the pass over the timeline takes than each of the others.
 constexpr double kTimelineWeight = 6;
 
+// Adds up the states of tasks on the way to another observer.
+class TaskSummer : public StateObserver {
+ public:
+  TaskSummer(WindowStats& sums, StateObserver& next) : sums_(sums), next_(next) {}
+  void slice(const Slice& slice) override {
+    if (slice.kind == SliceKind::state) sums_.slice(slice);
+    next_.slice(slice);
+  }
+
+ private:
+  WindowStats& sums_;
+  StateObserver& next_;
+};
+
 }  // namespace
 
 Model::Model(Trace trace, std::string file, CachePlace place)
@@ -25,7 +39,8 @@ Model::Model(Trace trace, std::string file, CachePlace place)
       timeline_(trace_),
       lane_pyramid_(timeline_.begin(), timeline_.end(),
                     events_about(timeline_.begin(), timeline_.end()), timeline_.tasks()),
-      early_stats_(timeline_) {}
+      early_stats_(timeline_),
+      task_sums_(timeline_.begin(), timeline_.end(), timeline_.tasks()) {}
 
 Model::~Model() {
   density_pass_.stop = true;
@@ -47,7 +62,8 @@ void Model::read() {
   density_ready_ = true;
   early_stats_.read(scan_pass_);
   scanned_ = !scan_pass_.stop;
-  SliceRelay relay(lane_pyramid_);
+  TaskSummer summer(task_sums_, lane_pyramid_);
+  SliceRelay relay(summer);
   timeline_.read(timeline_pass_, &relay);
   relay.finish();
   lane_pyramid_.finish();

@@ -56,6 +56,8 @@ class Model {
   const LanePyramid& lane_pyramid() const { return lane_pyramid_; }
   // The statistics of the whole recording; nullptr before they are read.
   const EarlyStats* early_stats() const { return scanned_ ? &early_stats_ : nullptr; }
+  // The states of all tasks in the window of early_stats(); valid once ready().
+  const WindowStats& task_sums() const { return task_sums_; }
   // The integrity of the recording; valid once ready().
   const Integrity& integrity() const { return integrity_; }
   // Number of events in the pages that overlap [from, to).
@@ -75,6 +77,7 @@ class Model {
   std::unique_ptr<Density> density_;
   LanePyramid lane_pyramid_;
   EarlyStats early_stats_;
+  WindowStats task_sums_;
   Integrity integrity_;  // a copy: every request changes the trace's own
   PassControl density_pass_, scan_pass_, timeline_pass_;
   mutable IdleWork idle_work_;

@@ -26,21 +26,23 @@ json list_types(const WindowStats& stats, const SpanTypes& names) {
   return types;
 }
 
-json list_tasks(const WindowStats& stats, const Tasks& names) {
+json list_tasks(const TaskSums& sums) {
+  const Tasks& names = sums.tasks;
   json tasks = json::array();
-  for (TaskIndex task = 0; task < stats.tasks().size(); task++) {
-    const WindowStats::OfTask& of = stats.tasks()[task];
+  for (TaskIndex task = 0; task < sums.stats.tasks().size(); task++) {
+    const WindowStats::OfTask& of = sums.stats.tasks()[task];
     if (names[task].idle || of.states[1] + of.states[2] == 0) continue;
-    tasks.push_back({{"task", task},
-                     {"tid", names[task].tid},
-                     {"tgid", names[task].tgid},
-                     {"name", names.name(task)},
-                     {"idle", false},
-                     {"running", of.states[1]},
-                     {"ready", of.states[2]},
-                     {"blocked", of.states[3]},
-                     {"waits", of.waits},
-                     {"longest_wait", of.longest_wait}});
+    json row = {{"tid", names[task].tid},
+                {"tgid", names[task].tgid},
+                {"name", names.name(task)},
+                {"running", of.states[1]}};
+    if (sums.waits) {
+      row["ready"] = of.states[2];
+      row["blocked"] = of.states[3];
+      row["waits"] = of.waits;
+      row["longest_wait"] = of.longest_wait;
+    }
+    tasks.push_back(std::move(row));
   }
   return tasks;
 }
@@ -62,11 +64,12 @@ json list_cpus(const WindowStats& stats) {
 
 }  // namespace
 
-std::string list_stats(const WindowStats& stats, const SpanTypes& types, const Tasks* tasks) {
-  json out = {
-      {"events", stats.events()}, {"types", list_types(stats, types)}, {"cpus", list_cpus(stats)}};
-  if (tasks != nullptr) out["tasks"] = list_tasks(stats, *tasks);
-  return dump_json(out);
+std::string list_stats(const WindowStats& stats, const SpanTypes& types, const TaskSums& tasks) {
+  return dump_json({{"events", stats.events()},
+                    {"types", list_types(stats, types)},
+                    {"cpus", list_cpus(stats)},
+                    {"tasks", list_tasks(tasks)},
+                    {"waits", tasks.waits}});
 }
 
 }  // namespace fkt::cli

@@ -8,7 +8,14 @@
 
 namespace fkt::cli {
 
-// types: the names of the types in `stats`. tasks: nullptr: nothing is known of them yet.
-std::string list_stats(const WindowStats& stats, const SpanTypes& types, const Tasks* tasks);
+// The tasks that are listed.
+struct TaskSums {
+  const WindowStats& stats;
+  const Tasks& tasks;  // under the indexes used in `stats`
+  bool waits = true;   // false: only how long they ran is known
+};
+
+// types: the names of the types in `stats`.
+std::string list_stats(const WindowStats& stats, const SpanTypes& types, const TaskSums& tasks);
 
 }  // namespace fkt::cli

@@ -19,6 +19,7 @@ bool is_longer(const CommandUse::Call& x, const CommandUse::Call& y) {
 CommandUse::CommandUse(const Analysis& analysis, std::size_t slowest)
     : analysis_(analysis),
       most_(slowest),
+      from_(analysis.selection().from.value_or(0)),
       pid_(analysis.info().command.workload_pid != 0 ? analysis.info().command.workload_pid
                                                      : analysis.info().command.filter_pid),
       states_(analysis) {
@@ -41,12 +42,12 @@ void CommandUse::slept(TaskIndex task, const TaskActivity::Stretch& stretch) {
   sleeps_[key] += stretch.to - stretch.from;
 }
 
-void CommandUse::add(const Event& event, const Analysis::Place& place) {
-  states_.add(event, place);
-  if (!place.shown || !place.step.closed || !is_of_command(place.task)) return;
-  if (!is_syscall(analysis_.types()[place.step.type].kind)) return;
-  Call call{
-      event.clock - place.step.duration, place.step.duration, place.step.type, place.task, {}};
+void CommandUse::end(const OpenSpan& span, Outcome outcome, const SpanPlace& place) {
+  states_.end(span, outcome, place);
+  if (outcome != Outcome::complete || place.clock < from_ || !is_syscall(span.kind)) return;
+  const std::uint64_t ticks = place.clock - span.begin;
+  if (!wants(ticks) || !is_of_command(place.task)) return;
+  Call call{span.begin, ticks, span.type, place.task, {}};
   if (slowest_.size() == most_ && (most_ == 0 || !is_longer(call, slowest_.front()))) return;
   call.name = analysis_.tasks().name(place.task);
   if (slowest_.size() == most_) {

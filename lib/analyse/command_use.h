@@ -4,7 +4,7 @@
 //
 //   CommandUse use(analysis, 10);
 //   analysis.watch(use);
-//   for (const Event& event : trace.events()) use.add(event, analysis.add(event));
+//   scan(trace, analysis, {.activity = &use.activity(), .bursts = &use});
 //   analysis.finish(true, recording_end(trace));
 //   use.finish(analysis.end());
 //
@@ -22,7 +22,7 @@
 
 namespace fkt {
 
-class CommandUse : public SpanObserver {
+class CommandUse : public BurstObserver {
  public:
   enum class What : std::uint8_t {
     runs,        // in `call`, or in user mode
@@ -49,8 +49,8 @@ class CommandUse : public SpanObserver {
   // outlives this object.
   CommandUse(const Analysis& analysis, std::size_t slowest);
 
-  // Adds an event; call it for every event in order, after the analysis has applied it.
-  void add(const Event& event, const Analysis::Place& place);
+  // Must be told of every event in order, after the analysis has applied it, or of bursts.
+  TaskActivity& activity() { return states_; }
   // Accounts the time up to `clock`, the end of the recording (ticks).
   void finish(std::uint64_t clock) { states_.finish(clock); }
 
@@ -64,14 +64,16 @@ class CommandUse : public SpanObserver {
   std::vector<Call> slowest() const;  // longest first; system calls only
   const TaskActivity& states() const { return states_; }
 
+  bool follows(std::uint32_t task) const override { return is_of_command(task); }
+  bool wants(std::uint64_t ticks) const override {
+    return slowest_.size() < most_ || (most_ > 0 && ticks >= slowest_.front().ticks);
+  }
   void restart(const Checkpoint& checkpoint, const CheckpointMapping& places) override {
     states_.restart(checkpoint, places);
   }
   void reopen(OpenSpan& call, const SpanPlace& place) override { states_.reopen(call, place); }
   void begin(OpenSpan& call, const SpanPlace& place) override { states_.begin(call, place); }
-  void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override {
-    states_.end(call, outcome, place);
-  }
+  void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override;
   void charge(const OpenSpan* call, std::uint32_t task, CpuState state,
               std::uint64_t ticks) override {
     states_.charge(call, task, state, ticks);
@@ -85,6 +87,7 @@ class CommandUse : public SpanObserver {
 
   const Analysis& analysis_;
   const std::size_t most_;
+  const std::uint64_t from_;  // ticks
   std::uint32_t pid_;
   TaskActivity states_;
   std::map<Key, std::uint64_t> sleeps_;

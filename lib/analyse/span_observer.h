@@ -44,4 +44,14 @@ class SpanObserver {
                       std::uint64_t ticks) = 0;
 };
 
+// An observer for which bursts need not be read event by event: it is told of all charges of the
+// tasks that it follows, but of calls within bursts only of the ends of those that it wants.
+class BurstObserver : public SpanObserver {
+ public:
+  bool takes_bursts() const override { return true; }
+  virtual bool follows(std::uint32_t task) const = 0;
+  // Whether it wants the end of a system call of the task that took so long (ticks).
+  virtual bool wants(std::uint64_t ticks) const = 0;
+};
+
 }  // namespace fkt

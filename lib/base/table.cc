@@ -64,7 +64,9 @@ class TextTable {
  public:
   TextTable(TextWriter& out, const Table& table, const TimeFormat& time)
       : out_(out), table_(table), time_(time), parts_(table.parts(Column::kText)) {
+    for (std::size_t i = 0; i < parts_.size(); i++) shown_.push_back(i);
     for (const Table::Part* part : parts_) widths_.push_back(width_of(*part));
+    if (out.columns() > 0) fit(out.columns());
   }
 
   void write(bool underlined) {
@@ -93,12 +95,41 @@ class TextTable {
     }
     return width;
   }
+  std::size_t whole_width() const {
+    std::size_t width = 0;
+    for (const std::size_t i : shown_) width += widths_[i] + parts_[i]->column.separated;
+    return width;
+  }
+  // The width of what stands in the column, with a blank that separates it.
+  std::size_t least_width(std::size_t i) {
+    const Column& column = parts_[i]->column;
+    std::size_t width = table_.has_titles() ? column.title.size() : 0;
+    for (std::size_t row = 0; row < table_.rows(); row++) {
+      width = std::max(width, text(parts_[i]->cell(row), column).size());
+    }
+    if (!table_.footer().empty()) {
+      width = std::max(width, text(table_.footer()[i], column).size());
+    }
+    return width + !column.separated;
+  }
+  // Makes the table as wide as the terminal, if it is wider: first by narrower columns, then by
+  // leaving out those that can be spared.
+  void fit(std::size_t columns) {
+    if (whole_width() <= columns) return;
+    for (const std::size_t i : shown_) widths_[i] = std::min(widths_[i], least_width(i));
+    while (whole_width() > columns) {
+      const auto spare = std::ranges::max_element(
+          shown_, {}, [&](std::size_t i) { return parts_[i]->column.spare; });
+      if (spare == shown_.end() || parts_[*spare]->column.spare == 0) return;
+      shown_.erase(spare);
+    }
+  }
   template <class CellOf>
   void line(CellOf cell_of) {
-    for (std::size_t i = 0; i < parts_.size(); i++) {
+    for (const std::size_t i : shown_) {
       const Column& column = parts_[i]->column;
       const Cell cell = cell_of(i);
-      const bool open_end = column.left && i + 1 == parts_.size();
+      const bool open_end = column.left && i == shown_.back();
       if (open_end && is_blank(cell)) break;
       if (column.separated && i > 0) out_.put(' ');
       const std::string_view value = text(cell, column);
@@ -117,7 +148,7 @@ class TextTable {
     });
   }
   void underline() {
-    for (std::size_t i = 0; i < parts_.size(); i++) {
+    for (const std::size_t i : shown_) {
       if (parts_[i]->column.separated && i > 0) out_.put(' ');
       out_.fill(widths_[i], '-');
     }
@@ -128,7 +159,7 @@ class TextTable {
   const Table& table_;
   const TimeFormat& time_;
   const std::vector<const Table::Part*> parts_;
-  std::vector<std::size_t> widths_;
+  std::vector<std::size_t> widths_, shown_;  // shown: positions in parts_
   TextWriter cell_;
 };
 

@@ -72,6 +72,8 @@ struct Column {
   bool separated = false;    // a blank before the column, in addition to its width
   bool fitted = false;       // the width grows to that of the longest value
   bool escaped = false;      // the text shows control bytes as \xHH
+  // Left out where a terminal has too few columns: those with the highest number first; 0: never.
+  unsigned spare = 0;
   unsigned in = kAll;
 };
 
@@ -90,7 +92,7 @@ class Table {
   }
   // Text only: called behind each row, to write further lines about it.
   void after_row(AfterRow write) { after_row_ = std::move(write); }
-  // Text only: cells of a last line, one for each column that the text has.
+  // Text only: cells of a last line, one for each column that the text has where there is room.
   void footer(std::vector<Cell> cells) { footer_ = std::move(cells); }
   // Text and CSV: no line of titles, because the rows continue a table that has one.
   void continues() { continues_ = true; }

@@ -39,6 +39,10 @@ class TextWriter {
     std::char_traits<char>::assign(room(count), count, c);
     size_ += count;
   }
+  // The columns of the terminal that the text is for, to which tables are fitted; 0: there is none,
+  // or its width is not known.
+  void set_columns(std::size_t columns) { columns_ = columns; }
+  std::size_t columns() const { return columns_; }
   // Returns room for at least `count` bytes; added() appends as many as were written there.
   char* room(std::size_t count) {
     if (data_.size() - size_ < count) [[unlikely]]
@@ -111,6 +115,7 @@ class TextWriter {
   [[gnu::noinline]] void put_long(std::string_view text);
 
   std::string data_;  // longer than what was written, so that it is seldom resized
+  std::size_t columns_ = 0;
   std::size_t size_ = 0;
 };
 

@@ -26,18 +26,29 @@ const char* colour(std::size_t layer) {
   return kColours[layer % std::size(kColours)];
 }
 
-std::string rate_text(double pages_per_second) {
-  return fmt::format("{:.3g} pages/s", pages_per_second);
+// A rate with three digits that count: "72.3", "12.3 k", "1.23 M".
+std::string short_number(double number) {
+  constexpr std::pair<double, const char*> kSizes[] = {{1e9, " G"}, {1e6, " M"}, {1e3, " k"}};
+  for (const auto& [size, name] : kSizes) {
+    if (number < 0.9995 * size) continue;  // what is rounded to 1000 has the next larger name
+    const double part = number / size;
+    return fmt::format("{:.{}f}{}", part, part < 9.995 ? 2 : part < 99.95 ? 1 : 0, name);
+  }
+  return fmt::format("{:.3g}", number);
+}
+
+std::string rate_text(double events_per_second) {
+  return short_number(events_per_second) + " events/s";
 }
 
 }  // namespace
 
-// Rate at which the layer's events fill the CPU's pages in this column (pages per second).
+// Rate of the layer's events on the CPU in this column (events per second).
 double Overview::rate(std::size_t cpu, std::size_t layer, std::uint32_t cell) const {
   const TimeScale& scale = cells_.scale;
   const double ticks = static_cast<double>(scale.to - scale.from) / scale.cells;
-  const double words = static_cast<double>(cells_.at(cpu, layer, cell).words);
-  return words * 8 / trace_.info().page_bytes / ticks * trace_.info().clocks.ticks_per_second();
+  const auto events = static_cast<double>(cells_.at(cpu, layer, cell));
+  return events / ticks * trace_.info().clocks.ticks_per_second();
 }
 
 double Overview::total(std::size_t cpu, std::uint32_t cell) const {
@@ -167,7 +178,7 @@ std::string Overview::text() const {
       const auto level = static_cast<std::size_t>(std::ceil(rate / most * 8));
       out.put(gap(cells_.cpus[cpu], cell) ? "x" : kBars[std::min<std::size_t>(level, 8)]);
     }
-    out.put(fmt::format(" {:8.3g} p/s\n", sum));
+    out.put(fmt::format(" {:>9}/s\n", short_number(sum)));
   }
   const std::string first = time(scale.from), last = time(scale.to);
   out.fill(8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The overview as a picture: how fast each CPU's pages filled, by layer, and where events are
+// The overview as a picture: how many events a second each CPU had, by layer, and where events are
 // missing (2005 report, figure 9). As SVG, or as text for a terminal.
 #pragma once
 

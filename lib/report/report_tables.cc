@@ -18,7 +18,7 @@ Column name_column() {
   return {.title = "Name", .key = "name", .width = kNameWidth, .left = true};
 }
 Column code_column(unsigned in = In::kAll) {
-  return {.title = "Code", .key = "code", .width = 4, .separated = true, .in = in};
+  return {.title = "Code", .key = "code", .width = 4, .separated = true, .spare = 3, .in = in};
 }
 Column data_column(std::string_view key, std::string_view group = {}, unsigned in = In::kData) {
   return {.key = key, .group = group, .in = in};
@@ -118,15 +118,19 @@ Table durations_table(const Summary& summary) {
   table.add(count_column("Count", "count"), [](const Row& row) { return row.total.count; });
   table.add(data_column("time"), [](const Row& row) { return Ticks{row.total.sum}; });
   const auto ticks = [&](const char* title, std::string_view key, auto value,
-                         unsigned in = In::kAll) {
-    table.add(ticks_column(title, key, in), [value](const Row& row) { return Ticks{value(row)}; });
+                         unsigned in = In::kAll, unsigned spare = 0) {
+    Column column = ticks_column(title, key, in);
+    column.spare = spare;
+    table.add(std::move(column), [value](const Row& row) { return Ticks{value(row)}; });
   };
   const auto longest = [](const Row& row) { return row.total.max; };
   ticks("Average", "average", [](const Row& row) { return row.total.sum / row.total.count; });
-  ticks("Min", "min", [](const Row& row) { return row.total.min; });
+  ticks(
+      "Min", "min", [](const Row& row) { return row.total.min; }, In::kAll, 2);
   ticks("", "max", longest, In::kJson);
   ticks("p50", "p50", [](const Row& row) { return row.p50; });
-  ticks("p90", "p90", [](const Row& row) { return row.p90; });
+  ticks(
+      "p90", "p90", [](const Row& row) { return row.p90; }, In::kAll, 1);
   ticks("p99", "p99", [](const Row& row) { return row.p99; });
   ticks("Max", "max", longest, In::kText | In::kCsv);
   return table;
@@ -155,8 +159,11 @@ Table processes_table(const Summary& summary, const std::vector<CpuState>& shown
   table.add({.title = "Name", .key = "name", .width = kTaskWidth, .left = true, .escaped = true},
             [](const Row& row) { return row.name; });
   table.add(count_column("Pid", "pid", 8), [](const Row& row) { return row.pid; });
-  table.add(count_column("Threads", "threads", 8), [](const Row& row) { return row.threads; });
-  table.add(count_column("Runs", "runs"), [](const Row& row) { return row.runs; });
+  Column threads = count_column("Threads", "threads", 8), runs = count_column("Runs", "runs");
+  threads.spare = 2;
+  runs.spare = 1;
+  table.add(std::move(threads), [](const Row& row) { return row.threads; });
+  table.add(std::move(runs), [](const Row& row) { return row.runs; });
   table.add(data_column("kernel"), [](const Row& row) { return row.kernel; });
   for (std::size_t i = 0; i < kCpuStates; i++) {
     const auto state = static_cast<CpuState>(i);

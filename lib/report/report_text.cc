@@ -21,7 +21,7 @@ constexpr double kPercentPerStar = 2.5;  // as in the 2005 report's figure 4
 void add_name(TableOf<Summary::EventRow>& table) {
   table.add({.title = "Name", .width = kNameWidth, .left = true},
             [](const auto& row) { return row.name; });
-  table.add({.title = "Code", .width = 4, .separated = true},
+  table.add({.title = "Code", .width = 4, .separated = true, .spare = 3},
             [](const auto& row) { return code_cell(row.code); });
 }
 
@@ -107,19 +107,25 @@ void Report::histogram() {
             [](const Row& row) { return Ticks{row.ticks}; });
   table.add({.title = "Count", .width = kCountWidth},
             [](const Row& row) { return row.each ? Cell(row.count) : Cell(kBlank); });
-  const auto each = [&](const char* name, auto value) {
-    table.add({.title = name, .width = kTicksWidth}, [value](const Row& row) {
+  const auto each = [&](const char* name, unsigned spare, auto value) {
+    table.add({.title = name, .width = kTicksWidth, .spare = spare}, [value](const Row& row) {
       if (!row.each) return Cell(kBlank);
       return row.each->count == 0 ? Cell(kNone) : Cell(Ticks{value(*row.each)});
     });
   };
-  each("Average", [](const Spread& spread) { return spread.sum / spread.count; });
-  each("Min", [](const Spread& spread) { return spread.min; });
-  each("Max", [](const Spread& spread) { return spread.max; });
+  each("Average", 0, [](const Spread& spread) { return spread.sum / spread.count; });
+  each("Min", 2, [](const Spread& spread) { return spread.min; });
+  each("Max", 1, [](const Spread& spread) { return spread.max; });
   table.add({.title = "Percent", .width = kPercentWidth},
             [=](const Row& row) { return Percent{percent(row.ticks, whole)}; });
-  table.add({.left = true, .separated = true}, [=](const Row& row) {
-    const auto stars = std::lround(percent(row.ticks, whole) / kPercentPerStar);
+  // On a terminal they take what is left of it.
+  constexpr std::size_t kFewest = 10, kBefore = 115;
+  const std::size_t room = out_.columns() > kBefore ? out_.columns() - kBefore : 0;
+  const double per_star = out_.columns() == 0 ? kPercentPerStar
+                          : room < kFewest    ? 1000
+                                              : 100 / static_cast<double>(room);
+  table.add({.left = true, .separated = true, .spare = 4}, [=](const Row& row) {
+    const auto stars = std::lround(percent(row.ticks, whole) / per_star);
     return stars > 0 ? Cell(std::string(static_cast<std::size_t>(stars), '*')) : Cell(kBlank);
   });
   table.footer({std::string("Total elapsed"), kBlank, Ticks{whole}, kBlank, kBlank, kBlank, kBlank,

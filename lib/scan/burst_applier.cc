@@ -102,6 +102,7 @@ inline void BurstApplier::arrive(const Burst& burst, Place& place) {
 
 // Adds the time to the innermost span and to the task it ran in; `selected` of the ticks count.
 inline void BurstApplier::give(Place& place, std::uint64_t ticks, std::uint64_t selected) {
+  // What goes to states_.give() is told by SpanTracker.
   SpanTracker::TaskSpans& task = place.task;
   if (place.interrupts.depth > 0 || !place.info.member) {
     return states_.give(place.number, place.cpu, place.index, ticks, selected);
@@ -114,10 +115,12 @@ inline void BurstApplier::give(Place& place, std::uint64_t ticks, std::uint64_t 
     call.own += ticks;
     call.own_selected += selected;
     place.add(CpuState::system, selected);
+    tell(&call, CpuState::system, selected, place);
   } else if (place.info.idle) {
     place.add(CpuState::idle, selected);
   } else if (!place.info.kernel && task.mode == SpanTracker::Mode::user) {
     place.add(CpuState::user, selected);
+    tell(nullptr, CpuState::user, selected, place);
   } else {
     states_.give(place.number, place.cpu, place.index, ticks, selected);
   }
@@ -136,10 +139,17 @@ inline void BurstApplier::spend(const Burst::Part& part, std::uint64_t calls, st
   if (place.counts && rest != ticks) {
     place.add(CpuState::irq, part.irq);
     place.add(CpuState::softirq, part.softirq);
+    tell(nullptr, CpuState::irq, part.irq + part.softirq, place);
     place.add(CpuState::system, calls);
     if (part.called > 0) add_called(part.called, place);
   }
   if (rest > 0) give(place, rest, place.counts ? rest : 0);
+}
+
+inline void BurstApplier::tell(const OpenSpan* call, CpuState state, std::uint64_t ticks,
+                               const Place& place) const {
+  if (observer_ != nullptr && ticks > 0) [[unlikely]]
+    observer_->charge(call, place.index, state, ticks);
 }
 
 // Charges the time of what was called outside of the burst's own interrupts.
@@ -162,6 +172,14 @@ void BurstApplier::add_children(const Burst::Part& part, Place& place) {
 inline void BurstApplier::exit_call(const Burst& burst, Place& place) {
   SpanTracker::TaskSpans& task = place.task;
   task.stack.depth--;
+  if (observer_ != nullptr) {
+    SpanPlace end;
+    end.clock = burst.exit;
+    end.cpu = place.number;
+    end.pid = burst.pid;
+    end.task = place.index;
+    observer_->end(task.stack.spans[task.stack.depth], Outcome::complete, end);
+  }
   profile_.closed(task.stack.spans[task.stack.depth], Outcome::complete, burst.exit, place.counts);
   task.mode = SpanTracker::Mode::user;
   task.from_fork = task.gap = false;

@@ -14,9 +14,12 @@ namespace fkt {
 class BurstApplier {
  public:
   // The analysis must outlive it. states: the states of tasks are followed too, so that a burst
-  // does not fit which tells by itself that its CPU runs its task.
-  BurstApplier(const Analysis::Parts& parts, bool states)
+  // does not fit which tells by itself that its CPU runs its task. observer: is told of charges,
+  // but not of those in whole calls of a burst, and of the end of the call that was open before it;
+  // may be nullptr.
+  BurstApplier(const Analysis::Parts& parts, bool states, BurstObserver* observer)
       : follows_states_(states),
+        observer_(observer),
         tasks_(parts.tasks),
         spans_(parts.spans),
         states_(parts.states),
@@ -40,7 +43,10 @@ class BurstApplier {
   void enter_call(const Burst& burst, Place& place);
   void leave(const Burst& burst, Place& place);
 
+  void tell(const OpenSpan* call, CpuState state, std::uint64_t ticks, const Place& place) const;
+
   const bool follows_states_;
+  BurstObserver* const observer_;
   Tasks& tasks_;
   SpanTracker& spans_;
   CpuAccounting& states_;

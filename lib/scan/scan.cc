@@ -52,6 +52,12 @@ class Lane {
   std::span<const ChildRecord> loose() const {
     return digest_->loose.part(0, digest_->loose.size());
   }
+  std::span<const SpanRecord> spans() const {
+    return digest_->spans.part(burst_->first_span, burst_->end_span);
+  }
+  std::span<const NestedRecord> nested() const {
+    return digest_->nested.part(burst_->first_nested, burst_->end_nested);
+  }
 
   // Moves on after burst() was taken as a whole or event() was applied. Returns false at the end.
   bool next() {
@@ -191,7 +197,7 @@ class Scanner::Merge {
   Merge(TraceData& data, Analysis& analysis, ScanOptions options)
       : data_(data),
         analysis_(analysis),
-        applier_(analysis.parts(), options.activity != nullptr),
+        applier_(analysis.parts(), options.activity != nullptr, options.bursts),
         options_(std::move(options)),
         to_(end_of_slice()),
         progress_(options_.progress),
@@ -254,6 +260,11 @@ class Scanner::Merge {
         take_apart(lane);
         return rebuild();
       }
+      const bool follows = options_.bursts != nullptr && options_.bursts->follows(task_of(lane));
+      if (follows && !is_known_by_sums(lane)) {
+        take_apart(lane);
+        return rebuild();
+      }
       disown(*burst);
       const bool taken =
           analysis_.knows(lane.cpu()) && applier_.apply(*burst, lane.cpu(), lane.loose());
@@ -261,6 +272,7 @@ class Scanner::Merge {
         analysis_.applied(lane.cpu(), burst->to, burst->events);
         count(burst->events);
         if (options_.activity != nullptr) tell(*burst, lane.cpu());
+        if (follows) charge_calls(lane);
       }
       return go_on(lane, taken ? lane.next() : lane.take_apart());
     }
@@ -274,6 +286,36 @@ class Scanner::Merge {
     types_.update(analysis_.types());
     if (!event.is_gap()) count(!is_made_begin(event.id));
     go_on(lane, lane.next());
+  }
+
+  TaskIndex task_of(const Lane& lane) const {
+    const Tasks& tasks = analysis_.tasks();
+    const std::uint32_t pid = lane.burst()->pid;
+    return pid == 0 ? tasks.find_idle(lane.cpu()) : tasks.find(pid);
+  }
+
+  // Whether the sums of the burst's calls are all that the observer wants of it: no end of a call,
+  // and no function, of which it is not known whether it was called in an interrupt.
+  bool is_known_by_sums(const Lane& lane) const {
+    const auto by_sums = [this](const auto& span) {
+      const SpanKind kind = analysis_.types()[span.type].kind;
+      if (is_syscall(kind)) return !options_.bursts->wants(span.ticks);
+      return on_cpu(kind);
+    };
+    return std::ranges::all_of(lane.spans(), by_sums) &&
+           std::ranges::all_of(lane.nested(), by_sums);
+  }
+
+  // Charges the own time of the burst's whole calls.
+  void charge_calls(const Lane& lane) {
+    const TaskIndex task = task_of(lane);
+    const auto charge = [&](TypeIndex type, std::uint64_t own) {
+      if (own == 0 || !is_syscall(analysis_.types()[type].kind)) return;
+      charged_.type = type;
+      options_.bursts->charge(&charged_, task, CpuState::system, own);
+    };
+    for (const SpanRecord& span : lane.spans()) charge(span.type, span.ticks);
+    for (const NestedRecord& span : lane.nested()) charge(span.type, span.own);
   }
 
   // Tells the TaskActivity of a burst that was applied in one step, and then of the switch at its
@@ -392,6 +434,7 @@ class Scanner::Merge {
   std::vector<Lane> lanes_;
   std::vector<MergeSource<Lane>> heap_;
   std::vector<Lane*> owners_;  // by pid: the lane whose next burst belongs to the thread
+  OpenSpan charged_;           // for charge_calls()
 };
 
 unsigned ScanOptions::default_threads() {

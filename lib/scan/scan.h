@@ -36,6 +36,9 @@ struct ScanOptions {
   // Is told of all events as well, if not nullptr; then analysis.watch() must have been called with
   // it. It makes the scan slower: wake-ups are then read one by one.
   TaskActivity* activity = nullptr;
+  // Is told of what it wants, if not nullptr; then analysis.watch() must have been called with it.
+  // Bursts of the tasks that it follows are read one by one where functions are called in them.
+  BurstObserver* bursts = nullptr;
 
   // Returns the number of the machine's CPUs, but at most 8.
   static unsigned default_threads();

@@ -13,16 +13,6 @@
 namespace fkt {
 namespace {
 
-// Returns the number of words that an event takes in its page. last: offset of the event before,
-// which is updated. The end event of a pair shares the word of the begin event, so it takes none.
-// A made begin takes none either.
-std::size_t words_of(const Event& event, std::uint64_t& last) {
-  if (is_made_begin(event.id)) return 0;
-  const bool shared = event.offset == last;
-  last = event.offset;
-  return shared ? 0 : 1 + event.words.size();
-}
-
 constexpr std::size_t kPagesAtOnce = 64;  // pages that a thread takes at a time
 constexpr std::size_t kMostPerPage = 64;  // pieces of a page
 
@@ -44,7 +34,7 @@ std::size_t position(const std::vector<std::uint32_t>& cpus, std::uint32_t cpu) 
 DensityCells empty_cells(const TimeScale& scale, std::vector<std::uint32_t> cpus,
                          std::vector<unsigned> layers) {
   DensityCells cells{scale, std::move(cpus), std::move(layers), {}};
-  cells.amounts.resize(cells.cpus.size() * cells.width() * scale.cells);
+  cells.events.resize(cells.cpus.size() * cells.width() * scale.cells);
   return cells;
 }
 
@@ -56,19 +46,17 @@ bool outside(const PageRef& page, const TimeScale& scale) {
 
 DensityCells density_from_index(const Trace& trace, const TimeScale& scale) {
   DensityCells cells = empty_cells(scale, cpus_of(trace), {});
-  const std::uint64_t words = (trace.info().page_bytes - FKT_PAGE_HEADER_BYTES) / 8;
   for (const PageRef& page : trace.pages()) {
     if (outside(page, scale)) continue;
     const std::uint64_t begin = std::max(page.first_clock, scale.from);
     const std::uint64_t end = std::min(page.end_clock, scale.to - 1);
     const std::uint32_t first = scale.cell(begin), last = scale.cell(end);
-    DensityCells::Amount* row = &cells.amounts[position(cells.cpus, page.cpu) * scale.cells];
+    std::uint64_t* row = &cells.events[position(cells.cpus, page.cpu) * scale.cells];
     const double share = static_cast<double>(end - begin + 1) /
                          static_cast<double>(page.end_clock - page.first_clock + 1) /
                          (last - first + 1);
     for (std::uint32_t cell = first; cell <= last; cell++) {
-      row[cell].events += static_cast<std::uint64_t>(share * page.events);
-      row[cell].words += static_cast<std::uint64_t>(share * static_cast<double>(words));
+      row[cell] += static_cast<std::uint64_t>(share * page.events);
     }
   }
   return cells;
@@ -114,7 +102,7 @@ void Density::keep_layers_used() {
   const std::size_t width = layers_.size();
   std::vector<bool> occurs(width);
   for (std::size_t i = 0; i < counts_.size(); i++) {
-    if (counts_[i].events != 0) occurs[i % width] = true;
+    if (counts_[i] != 0) occurs[i % width] = true;
   }
   if (std::ranges::find(occurs, true) == occurs.end()) occurs[0] = true;  // keep one row to show
   const auto keep = [&](auto& values) {
@@ -139,7 +127,7 @@ void Density::read_page(std::size_t index, Edge& edge) {
     edge.fault = page.error().message;
     return;
   }
-  Counts* counts = &counts_[index * layers_.size()];
+  Count* counts = &counts_[index * layers_.size()];
   edge.readable = true;
   edge.lost = page->header.lost;
   edge.first_clock = edge.last_clock = page->header.first_clock;
@@ -147,10 +135,9 @@ void Density::read_page(std::size_t index, Edge& edge) {
   const std::uint64_t words_offset = page->words_end - 8 * page->words.size();
   Piece* const pieces = &pieces_[index * per_page_];
   std::size_t piece = 0;  // the first piece that has not begun
-  Counts* in_piece = nullptr;
+  Count* in_piece = nullptr;
   PageDecoder decoder(trace_.words(), *page);
   Event event;
-  std::uint64_t last = 0;
   for (;;) {
     const PageDecoder::Step step = decoder.next(event);
     const auto word = static_cast<std::uint32_t>((event.offset - words_offset) / 8);
@@ -160,10 +147,8 @@ void Density::read_page(std::size_t index, Edge& edge) {
           in_piece = &in_piece_[(index * per_page_ + piece) * layers_.size()];
           pieces[piece++] = {event.clock, word};
         }
-        const auto words = static_cast<std::uint16_t>(words_of(event, last));
-        for (Counts* count : {counts, in_piece}) {
-          count[slot_[event.id]].events += !is_made_begin(event.id);
-          count[slot_[event.id]].words += words;
+        for (Count* count : {counts, in_piece}) {
+          count[slot_[event.id]] += !is_made_begin(event.id);
         }
         break;
       }
@@ -231,20 +216,19 @@ void Density::each_cpu(const TimeScale& scale, const DensityTaker& take,
                                                       trace_.pages().size() * per_page_);
   Picture picture{scale, CellTable(scale), edges * piece_words_ <= most_decoded, {}};
   for (std::size_t cpu = 0; cpu < cpus_.size(); cpu++) {
-    picture.amounts.assign(layers_.size() * scale.cells, {});
+    picture.events.assign(layers_.size() * scale.cells, {});
     for (const std::uint32_t page : pages_of_[cpu]) {
       if (!unusable_[page] && !outside(trace_.pages()[page], scale)) add_page(page, picture);
     }
-    take(cpu, cpus_[cpu], picture.amounts);
+    take(cpu, cpus_[cpu], picture.events);
   }
 }
 
 DensityCells Density::cells(const TimeScale& scale, std::uint64_t most_decoded) const {
   DensityCells cells = empty_cells(scale, cpus_, layers_);
-  const auto put = [&](std::size_t position, std::uint32_t,
-                       std::span<const DensityCells::Amount> amounts) {
-    std::ranges::copy(
-        amounts, cells.amounts.begin() + static_cast<std::ptrdiff_t>(position * amounts.size()));
+  const auto put = [&](std::size_t position, std::uint32_t, std::span<const std::uint64_t> events) {
+    std::ranges::copy(events,
+                      cells.events.begin() + static_cast<std::ptrdiff_t>(position * events.size()));
   };
   each_cpu(scale, put, most_decoded);
   return cells;
@@ -259,10 +243,7 @@ void Density::add_page(std::size_t index, Picture& picture) const {
   const std::uint32_t cell = picture.table.cell(page.first_clock);
   if (cell != picture.table.cell(page.end_clock)) return split_page(index, picture);
   for (std::size_t layer = 0; layer < layers_.size(); layer++) {
-    const Counts& counts = counts_[index * layers_.size() + layer];
-    DensityCells::Amount& amount = picture.at(layer, cell);
-    amount.events += counts.events;
-    amount.words += counts.words;
+    picture.at(layer, cell) += counts_[index * layers_.size() + layer];
   }
 }
 
@@ -275,7 +256,7 @@ void Density::split_page(std::size_t index, Picture& picture) const {
     const bool last = i + 1 == per_page_;
     const Piece end = last ? Piece{ref.end_clock, ~0U} : pieces_[index * per_page_ + i + 1];
     if (end.word == piece.word || end.clock < scale.from || piece.clock >= scale.to) continue;
-    const Counts* counts = &in_piece_[(index * per_page_ + i) * layers_.size()];
+    const Count* counts = &in_piece_[(index * per_page_ + i) * layers_.size()];
     const bool inside = piece.clock >= scale.from && end.clock < scale.to;
     if (inside && picture.table.cell(piece.clock) == picture.table.cell(end.clock)) {
       spread_piece(counts, piece.clock, piece.clock, picture);
@@ -294,7 +275,7 @@ void Density::split_page(std::size_t index, Picture& picture) const {
 
 // Adds the counts, spread evenly over from <= clock <= to. Rounds the running sum, so that no event
 // gets lost; the part outside the scale is left out.
-void Density::spread_piece(const Counts* counts, std::uint64_t from, std::uint64_t to,
+void Density::spread_piece(const Count* counts, std::uint64_t from, std::uint64_t to,
                            Picture& picture) const {
   const TimeScale& scale = picture.scale;
   const std::uint32_t first = from < scale.from ? 0 : picture.table.cell(from);
@@ -305,12 +286,9 @@ void Density::spread_piece(const Counts* counts, std::uint64_t from, std::uint64
     const std::uint64_t end = std::min(picture.table.begin(cell + 1), to + 1);
     const double share = static_cast<double>(end - from) / ticks;
     for (std::size_t layer = 0; layer < layers_.size(); layer++) {
-      const auto part = [&](std::uint16_t all) {
-        return static_cast<std::uint64_t>(share * all) - static_cast<std::uint64_t>(before * all);
-      };
-      DensityCells::Amount& amount = picture.at(layer, cell);
-      amount.events += part(counts[layer].events);
-      amount.words += part(counts[layer].words);
+      const Count all = counts[layer];
+      picture.at(layer, cell) +=
+          static_cast<std::uint64_t>(share * all) - static_cast<std::uint64_t>(before * all);
     }
     before = share;
   }
@@ -326,15 +304,12 @@ void Density::decode_piece(const Page& page, const Piece& piece, std::size_t end
   const std::uint64_t stop = page.words_end - 8 * page.words.size() + std::uint64_t{end} * 8;
   PageDecoder decoder(trace_.words(), part);
   Event event;
-  std::uint64_t last = 0;
   for (;;) {
     const PageDecoder::Step step = decoder.next(event);
     if (step == PageDecoder::Step::end || step == PageDecoder::Step::damaged) return;
     if (event.offset >= stop || event.clock >= scale.to) return;
     if (step == PageDecoder::Step::gap || event.clock < scale.from) continue;
-    DensityCells::Amount& amount = picture.at(slot_[event.id], picture.table.cell(event.clock));
-    amount.events += !is_made_begin(event.id);
-    amount.words += words_of(event, last);
+    picture.at(slot_[event.id], picture.table.cell(event.clock)) += !is_made_begin(event.id);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Density: how much was recorded at which time, per CPU and layer, for any stretch of a recording
-// at any resolution (2005 report, figure 9).
+// Density: how many events were recorded at which time, per CPU and layer, for any stretch of a
+// recording at any resolution (2005 report, figure 9).
 //
 // One pass over all pages, by several threads, counts the events per layer of each page and of the
 // pieces that each page is cut into. A cell of a picture is then the sum of the pages and pieces
@@ -27,14 +27,10 @@ struct DensityCells {
   std::vector<std::uint32_t> cpus;
   // Bit numbers of the layers that occur; empty: all layers in one sum.
   std::vector<unsigned> layers;
-  struct Amount {
-    std::uint64_t events = 0;
-    std::uint64_t words = 0;  // words of 8 bytes that these events take
-  };
-  std::vector<Amount> amounts;  // [cpu][layer][cell]
+  std::vector<std::uint64_t> events;  // number of events [cpu][layer][cell]
 
-  const Amount& at(std::size_t cpu, std::size_t layer, std::size_t cell) const {
-    return amounts[(cpu * width() + layer) * scale.cells + cell];
+  std::uint64_t at(std::size_t cpu, std::size_t layer, std::size_t cell) const {
+    return events[(cpu * width() + layer) * scale.cells + cell];
   }
   std::size_t width() const { return layers.empty() ? 1 : layers.size(); }
 };
@@ -44,9 +40,9 @@ struct DensityCells {
 DensityCells density_from_index(const Trace& trace, const TimeScale& scale);
 
 // Called with the cells of one CPU: its position among the CPUs that have pages, its number, and
-// the amounts [layer][cell].
+// the numbers of events [layer][cell].
 using DensityTaker = std::function<void(std::size_t position, std::uint32_t cpu,
-                                        std::span<const DensityCells::Amount> amounts)>;
+                                        std::span<const std::uint64_t> events)>;
 
 // Lets other threads follow the progress of a long pass (done and total, in pages), and stop it.
 struct PassControl {
@@ -73,7 +69,7 @@ class Density {
   const std::vector<unsigned>& layers() const { return layers_; }
   // Number of values in a picture.
   std::size_t numbers(const TimeScale& scale) const {
-    return 2 * cpus_.size() * layers_.size() * scale.cells;
+    return cpus_.size() * layers_.size() * scale.cells;
   }
   // The gaps of all CPUs, sorted by CPU and time: those that the reader reports (event.h), and
   // those that were still open at the stop.
@@ -87,9 +83,7 @@ class Density {
   const std::vector<Damage>& damage() const { return damage_; }
 
  private:
-  struct Counts {
-    std::uint16_t events = 0, words = 0;  // a page of 64 KiB has at most 8192 words
-  };
+  using Count = std::uint16_t;  // of events in a page; one of 64 KiB has at most 8192 words
   // What a page says about lost events; kept until all pages are read.
   struct Edge {
     bool readable = false, whole = false;
@@ -112,18 +106,18 @@ class Density {
   struct Picture {
     TimeScale scale;
     CellTable table;
-    bool decode;                                // decode the pieces that cross an edge of a cell
-    std::vector<DensityCells::Amount> amounts;  // [layer][cell]
+    bool decode;                        // decode the pieces that cross an edge of a cell
+    std::vector<std::uint64_t> events;  // [layer][cell]
 
-    DensityCells::Amount& at(std::size_t layer, std::uint32_t cell) {
-      return amounts[layer * scale.cells + cell];
+    std::uint64_t& at(std::size_t layer, std::uint32_t cell) {
+      return events[layer * scale.cells + cell];
     }
   };
   void add_page(std::size_t index, Picture& picture) const;
   // Adds a page that overlaps several cells, or lies partly outside the scale.
   void split_page(std::size_t index, Picture& picture) const;
   void decode_piece(const Page& page, const Piece& piece, std::size_t end, Picture& picture) const;
-  void spread_piece(const Counts* counts, std::uint64_t from, std::uint64_t to,
+  void spread_piece(const Count* counts, std::uint64_t from, std::uint64_t to,
                     Picture& picture) const;
 
   const Trace& trace_;
@@ -131,11 +125,11 @@ class Density {
   std::vector<std::vector<std::uint32_t>> pages_of_;  // by CPU: positions of its pages
   std::vector<unsigned> layers_;
   std::vector<std::uint8_t> slot_;  // by event id: position in layers_
-  std::vector<Counts> counts_;      // [page][layer]
+  std::vector<Count> counts_;       // [page][layer]
   std::size_t per_page_ = 1;        // pieces of a page
   std::uint32_t piece_words_ = 0;   // approximate size of a piece (words)
   std::vector<Piece> pieces_;       // [page][piece]; a piece without events equals the next one
-  std::vector<Counts> in_piece_;    // [page][piece][layer]
+  std::vector<Count> in_piece_;     // [page][piece][layer]
   std::vector<bool> unusable_;      // by page
   std::vector<Gap> gaps_;
   std::vector<Damage> damage_;

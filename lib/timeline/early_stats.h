@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // EarlyStats: the statistics of a whole recording from the scan (lib/scan/scan.h), which has them
-// long before the timeline is read. Nothing of tasks is in them.
+// long before the timeline is read. Of tasks they have how long each ran, not what it waited.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,10 @@ class EarlyStats {
 
   // Whether the window [from, to) (ticks) is the one of these statistics.
   bool is_window(std::uint64_t from, std::uint64_t to) const { return from == from_ && to == to_; }
-  // Valid after read(); the types are under the TypeIndexes of types().
+  // Valid after read(); types and tasks are under the indexes of types() and tasks().
   const WindowStats& stats() const { return *stats_; }
   const SpanTypes& types() const { return analysis_->types(); }
+  const Tasks& tasks() const { return analysis_->tasks(); }
 
  private:
   const Timeline& timeline_;

@@ -86,6 +86,12 @@ void WindowStats::take(const Analysis& analysis) {
     cpu.idle = of(times, CpuState::idle) + calls;
     cpu.interrupts = of(times, CpuState::irq) + of(times, CpuState::softirq);
   }
+  for (TaskIndex task = 0; task < analysis.tasks().size(); task++) {
+    const CpuStateTimes& times = analysis.states().task(task);
+    const std::uint64_t ticks =
+        ran(times) + of(times, CpuState::irq) + of(times, CpuState::softirq);
+    if (ticks > 0) element(by_task_, task).states[static_cast<int>(TaskState::running)] = ticks;
+  }
 }
 
 std::vector<WindowStats::OfCpu> WindowStats::cpus() const {

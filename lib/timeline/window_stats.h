@@ -34,8 +34,9 @@ class WindowStats : public StateObserver {
 
   void slice(const Slice& slice) override;
   void event(const Event& event, TaskIndex running, const Step& step) override;
-  // Takes events, types and CPUs from the analysis, which must have been finished and whose
-  // selection is the window. The types are under the analysis's TypeIndexes.
+  // Takes events, types, CPUs and how long each task ran from the analysis, which must have been
+  // finished and whose selection is the window. Types and tasks are under the analysis's indexes;
+  // of a task nothing but TaskState::running is known.
   void take(const Analysis& analysis);
 
   std::uint64_t events() const { return events_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // make_recording EVENTS FILE: a synthetic recording of about so many events on two CPUs: three
-// tasks that call, sleep, are woken and interrupted, with a gap and a fork in the middle.
+// tasks, two of them threads of one process, that call, sleep, are woken and interrupted, with a
+// gap and a fork in the middle.
 #include <cstdlib>
 #include <iostream>
 
@@ -43,7 +44,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   TraceBuilder b(16384);
-  b.section(FKT_SEC_TASKS, "1\t1\t0\tinit\n42\t42\t1\treader\n43\t43\t1\twriter\n");
+  b.section(FKT_SEC_TASKS, "1\t1\t0\tinit\n42\t42\t1\treader\n43\t42\t1\twriter\n");
   b.pid(0, kReader).pid(1, kWriter);
   std::uint64_t at[2] = {TraceBuilder::kStart, TraceBuilder::kStart};
   const std::uint64_t turns = static_cast<std::uint64_t>(wanted) / 24;

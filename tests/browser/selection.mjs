@@ -3,72 +3,9 @@
 // browser: loads, zooms, selects, hovers, clicks, searches, extracts. Every step is a line; the
 // last line counts them. NAME: an event that takes time and occurs often. Screenshots go to SHOTS.
 // HTML: the same recording as one file.
-import { chromium } from 'playwright-core';
+import { address, box, browser, coloured, drawn, ended, expect, html, name, page, pointAt, problems, quiet, red, selected, settled, shot, shots, slowestStepMs, step, strangers, white } from './driver.mjs';
 
-const [executablePath, address, shots, name, html] = process.argv.slice(2);
-const slowestStepMs = 20000;
 const mostAnswerBytes = 2e6;  // the recording itself has more than four times as much
-let passed = 0;
-const failures = [];
-
-async function step(what, run) {
-  try {
-    await run();
-    passed++;
-    console.log(`ok: ${what}`);
-  } catch (error) {
-    failures.push(what);
-    console.log(`FAILED: ${what}: ${error.message.split('\n')[0]}`);
-  }
-}
-
-function expect(condition, message) {
-  if (!condition) throw new Error(message);
-}
-
-const browser = await chromium.launch({
-  executablePath,
-  args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
-const page = await browser.newPage({ viewport: { width: 1500, height: 900 }, colorScheme: 'light' });
-page.setDefaultTimeout(slowestStepMs);
-const problems = [], strangers = [];
-page.on('pageerror', (error) => problems.push(error.message));
-page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-page.on('request', (request) => {
-  if (!request.url().startsWith(address) && !request.url().startsWith('data:')) strangers.push(request.url());
-});
-
-const shot = (file) => page.screenshot({ path: `${shots}/${file}.png` });
-const quiet = () => page.waitForFunction(() => document.querySelector('#lanes')?.dataset.busy === '0' && document.querySelector('#lanes').height > 100);
-// The address follows what is shown, and going back is asynchronous.
-const settled = async () => {
-  let last;
-  do {
-    last = page.url();
-    await page.waitForTimeout(500);
-  } while (page.url() !== last);
-};
-const hash = () => new URLSearchParams(new URL(page.url()).hash.slice(1));
-const selected = () => hash().get('select')?.split('~').map(Number);
-// How many pixels of a canvas are not of one colour: something is drawn.
-const drawn = async (id) => page.evaluate((canvas) => {
-  const { width, height } = canvas;
-  const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
-  const seen = new Set();
-  for (let i = 0; i < data.length; i += 4) if (data[i + 3]) seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
-  return seen.size;
-}, await page.$(id));
-
-// How many pixels of a canvas have each part of their colour within [least, most].
-const coloured = async (id, least, most) => page.evaluate(({ canvas, least, most }) => {
-  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-  let found = 0;
-  for (let i = 0; i < data.length; i += 4) if (data[i + 3] && [0, 1, 2].every((k) => data[i + k] >= least[k] && data[i + k] <= most[k])) found++;
-  return { found, share: found / (data.length / 4) };
-}, { canvas: await page.$(id), least, most });
-const white = async (id) => (await coloured(id, [226, 226, 226], [255, 255, 255])).share;
-const red = async (id) => (await coloured(id, [190, 0, 0], [255, 90, 90])).found;
 
 await step('loads, and draws overview and lanes', async () => {
   await page.goto(address);
@@ -79,25 +16,6 @@ await step('loads, and draws overview and lanes', async () => {
   expect(await drawn('#lanes') > 4, 'the lanes are empty');
   await shot('whole-light');
 });
-
-// What is just being drawn anew is nowhere for a moment.
-const box = async (id) => {
-  for (const end = Date.now() + slowestStepMs; Date.now() < end; await page.waitForTimeout(50)) {
-    const found = await (await page.$(id))?.boundingBox();
-    if (found) return found;
-  }
-  throw new Error(`${id} is not on the page`);
-};
-// Points at a place of an element until `said()`, in the page, is true, however late it is drawn.
-const pointAt = async (id, place, said) => {
-  for (const end = Date.now() + slowestStepMs; Date.now() < end; await page.waitForTimeout(200)) {
-    const [x, y] = place(await box(id));
-    await page.mouse.move(x - 1, y);
-    await page.mouse.move(x, y);
-    if (await page.evaluate(said)) return [x, y];
-  }
-  throw new Error(`pointing at ${id} says nothing`);
-};
 
 await step('the wheel zooms the overview', async () => {
   const { x, y, width } = await box('#overview');
@@ -192,6 +110,48 @@ await step('a bar of the histogram tells its times and lists its occurrences', a
   await page.click('#slowest');
   await quiet();
   await page.waitForTimeout(300);
+});
+
+await step('a search leaves what the lists look at as it is', async () => {
+  const heading = () => page.evaluate(() => document.querySelector('#statistics h2')?.firstChild.textContent);
+  await page.keyboard.press('1');
+  await page.keyboard.press('0');
+  await quiet();
+  await page.waitForFunction(() => document.querySelector('#statistics h2')?.textContent.includes(' in ') && !document.querySelector('#count-selection'));
+  const before = await heading();
+  const slowest = await page.evaluate(async (name) => {
+    const info = await (await fetch('api/info')).json();
+    const { found } = await (await fetch(`api/slowest?from=${info.begin}&to=${info.end}&name=${name}&most=50`)).json();
+    return [found[0], found[49]].map((one) => (1e6 * (one.to - one.from)) / info.ticks_per_second);
+  }, name);
+  await page.keyboard.press('/');
+  await page.fill('input.search', name);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => location.hash.includes('select='));
+  await page.waitForSelector('#count-selection');
+  expect((await heading()) === before, `"${await heading()}" instead of "${before}"`);
+  await page.keyboard.press('n');
+  await settled();
+  expect((await heading()) === before, `"${await heading()}" after a second search`);
+  await page.keyboard.press('l');
+  await page.waitForFunction(() => document.querySelectorAll('#occurrences tbody tr').length === 50);
+  const took = await page.evaluate(() => [...document.querySelectorAll('#occurrences tbody tr')].map((row) => row.children[1].textContent));
+  const us = (text) => { const [number, unit] = text.split(' '); return Number(number) * { s: 1e6, ms: 1e3, 'µs': 1, ns: 1e-3 }[unit]; };
+  [0, 49].forEach((row, index) => expect(Math.abs(us(took[row]) / slowest[index] - 1) < 0.01, `row ${row}: ${took[row]}, not ${slowest[index]} us`));
+  await page.keyboard.press('1');
+  await page.waitForSelector('#count-selection');
+  await shot('searched-light');
+  await page.click('#count-selection');
+  await page.waitForFunction((old) => !document.querySelector('#count-selection') && document.querySelector('#statistics h2').textContent !== old, before);
+  await page.keyboard.press('n');
+  await page.waitForSelector('#count-selection');
+  await page.keyboard.press('s');  // a change of the selection that is no search
+  await page.waitForFunction(() => document.querySelector('#statistics') && !document.querySelector('#count-selection'));
+  await page.keyboard.press('0');
+  await page.click('#slowest');
+  await page.waitForFunction(() => document.querySelectorAll('#occurrences tbody tr').length === 50);
+  await page.waitForTimeout(700);
 });
 
 await step('hovering over the slice shows its arguments', async () => {
@@ -420,6 +380,65 @@ await step('lanes of tasks are pinned, hidden, sorted and folded', async () => {
   await quiet();
 });
 
+await step('lanes of one process are grouped, with a heading', async () => {
+  const tall = () => page.evaluate(() => Number.parseFloat(document.querySelector('#lanes').parentElement.style.height));
+  await page.evaluate(() => { location.hash = location.hash.replace(/&?pins=[^&]*/, ''); });  // a pinned lane is in no group
+  await page.selectOption('#order', 'number');
+  await quiet();
+  const alone = await tall();
+  await page.selectOption('#order', 'process');
+  await page.waitForFunction((before) => Number.parseFloat(document.querySelector('#lanes').parentElement.style.height) > before, alone);
+  expect(await tall() === alone + 14, `${alone} and ${await tall()} pixels`);
+  await shot('process-light');
+  await page.selectOption('#order', 'activity');
+  await quiet();
+});
+
+await step('the keyboard alone goes through the lanes and tells of a slice', async () => {
+  const told = () => page.textContent('#cursor');
+  const reached = async (test) => { await page.waitForFunction((pattern) => new RegExp(pattern).test(document.querySelector('#cursor').textContent), test); };
+  await page.focus('#lanes');
+  await page.keyboard.press('j');
+  await reached('^cpu 0: ');
+  await page.keyboard.press('j');
+  await reached('^cpu 1: ');
+  for (const task of ['reader 42', 'writer 43']) {
+    await page.keyboard.press('j');
+    await reached(`^(${task}|reader 42|writer 43): `);
+  }
+  // Deep enough that single slices are shown.
+  await page.keyboard.press('/');
+  await page.fill('input.search', name);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await quiet();
+  await page.focus('#lanes');
+  const before = await told();
+  await page.keyboard.press('.');
+  await page.waitForFunction((old) => document.querySelector('#cursor').textContent !== old, before);
+  for (let i = 0; i < 60 && (!/: (sys_|running|ready|blocked)/.test(await told())); i++) await page.keyboard.press('.');
+  const at = await told();
+  await page.keyboard.press(',');
+  await page.waitForFunction((old) => document.querySelector('#cursor').textContent !== old, at);
+  await page.keyboard.press('.');
+  await page.waitForFunction((old) => document.querySelector('#cursor').textContent === old, at);
+  await shot('cursor-light');
+  await page.keyboard.press('m');
+  await page.waitForSelector('#measured');
+  const length = (text) => text.match(/[\d.]+ (s|ms|µs|ns)$/)[0];
+  expect(length(await page.textContent('#measured')) === length(at), `${await page.textContent('#measured')} of ${at}`);
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement.id === 'details');
+  await page.waitForFunction(() => document.querySelector('#details dl').innerText.includes('began'));
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(() => document.activeElement.closest('#details') !== null), 'no link of the details is next');
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => document.querySelector('#cursor').textContent === '' && !document.querySelector('#measured') && !document.querySelector('#details'));
+  await page.keyboard.press('1');
+  await page.keyboard.press('0');
+  await quiet();
+});
+
 await step('tables are reached by the keyboard', async () => {
   await page.keyboard.press('1');
   await page.waitForSelector('#statistics tbody tr[tabindex]');
@@ -467,7 +486,11 @@ await step('the command that extracts is shown, and run', async () => {
   await page.keyboard.press('e');
   await page.waitForSelector('#extract code');
   const command = await page.textContent('#extract code');
-  expect(/fkt_extract .* -o .* --from [\d.]+s --to [\d.]+s/.test(command), command);
+  expect(/fkt_extract .* -o .* --from [\d.]+[mun]?s --to [\d.]+[mun]?s$/.test(command), command);
+  await page.fill('#extract-task', '42');
+  await page.waitForFunction(() => document.querySelector('#extract code').textContent.endsWith('--task=42'));
+  await page.fill('#extract-task', '');
+  await page.waitForFunction((before) => document.querySelector('#extract code').textContent === before, command);
   await page.click('#extract button.main');  // fkt_extract stands beside fkt_selection
   await page.waitForFunction(() => document.querySelector('#extracted')?.textContent.startsWith('written: '));
   await shot('extract-light');
@@ -484,6 +507,8 @@ await step('dark, and the keys', async () => {
   await shot('whole-dark');
   await page.keyboard.press('?');
   await page.waitForSelector('#help');
+  const [wide, room] = await page.evaluate(() => { const box = document.querySelector('#help').parentElement; return [box.scrollWidth, box.clientWidth]; });
+  expect(wide <= room, `the keys take ${wide} of ${room} pixels`);
   await shot('help-dark');
   await page.keyboard.press('Escape');
 });
@@ -555,6 +580,4 @@ await step('the page as one file shows the same without a server', async () => {
   await one.close();
 });
 
-await browser.close();
-console.log(`${passed} passed, ${failures.length} failed`);
-process.exit(failures.length ? 1 : 0);
+process.exit(await ended());

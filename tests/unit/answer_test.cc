@@ -2,15 +2,24 @@
 // Tests where the time of the recorded command went, and what tasks waited for off the CPU.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "cli/base/answer.h"
 #include "lib/analyse/off_cpu.h"
+#include "lib/format/clocks.h"
 #include "lib/read/event_merge.h"
 #include "lib/report/off_cpu_report.h"
 #include "lib/report/summary_cut.h"
+#include "lib/scan/scan.h"
 #include "tests/unit/analyzed.h"
+#include "tests/unit/busy_recording.h"
+#include "tests/unit/call_recording.h"
+#include "tests/unit/random_recording.h"
 #include "tests/unit/slices.h"
 
 using namespace fkt;
@@ -31,6 +40,44 @@ std::vector<std::string> lines_of(const Answer& answer) {
     lines.push_back(std::to_string(row.ticks) + " " + row.what);
   }
   return lines;
+}
+
+// All that the answer says, with rows of equal time in the order of their text.
+std::vector<std::string> told(const Answer& answer) {
+  std::vector<std::string> lines = lines_of(answer);
+  std::ranges::sort(lines);
+  for (const Answer::Call& call : answer.slowest) {
+    lines.push_back(
+        fmt::format("{} at {} {} {} {}", call.ticks, call.at, call.call, call.task, call.pid));
+  }
+  lines.push_back(
+      fmt::format("{} of {} tasks, {} events", answer.all, answer.tasks, answer.events));
+  return lines;
+}
+
+// The answer from the scan, or from all events one by one.
+Answer answer_by(bool scans, const Trace& trace, const TraceInfo& info,
+                 const Selection& selection) {
+  Analysis analysis(info, selection);
+  CommandUse use(analysis, 10);
+  analysis.watch(use);
+  if (scans) {
+    scan(trace, analysis, {.activity = &use.activity(), .bursts = &use});
+  } else {
+    for (const Event& event : trace.events({.from = {}, .to = selection.to, .cpu = {}})) {
+      use.activity().add(event, analysis.add(event));
+    }
+  }
+  analysis.finish(!selection.to, recording_end(trace));
+  use.finish(analysis.end());
+  return make_answer(use, analysis, summarize(analysis, trace.integrity(), false), 1000);
+}
+
+// The task with most events.
+std::uint32_t busiest(const Trace& trace) {
+  std::map<std::uint32_t, std::size_t> events;
+  for (const Event& event : trace.events()) events[event.pid] += !event.is_gap() && event.pid != 0;
+  return std::ranges::max_element(events, {}, [](const auto& e) { return e.second; })->first;
 }
 
 // work (42) forks 43; 43 sleeps for the disk in read, which an interrupt ends; 42 waits for it in
@@ -204,4 +251,29 @@ TEST_CASE("tables of the statistics that are cut keep their sum") {
   CHECK(summary.histogram.size() <= 6);
   CHECK(summary.calls.size() <= 2);
   CHECK(summary.processes.size() == 2);
+}
+
+TEST_CASE("the answer from the scan is that from all events one by one") {
+  std::size_t rows = 0, calls = 0;
+  for (unsigned seed = 0; seed < 45; seed++) {
+    INFO("seed " << seed);
+    const Bytes file = seed % 3 == 0   ? CallRecording(seed, 1 + seed % 4, 1500).finish()
+                       : seed % 3 == 1 ? RandomRecording(seed, 1 + seed % 5, 2000).finish()
+                                       : BusyRecording(seed, 1 + seed % 4, 4000).finish();
+    const Trace trace = std::move(*Trace::from_bytes(file));
+    TraceInfo info = trace.info();
+    info.command.workload_pid = busiest(trace);
+    const std::uint64_t begin = recording_start(info), length = recording_end(trace) - begin;
+    Selection part;
+    part.from = begin + length / 5;
+    part.to = begin + length / 2;
+    for (const Selection& selection : {Selection{}, part}) {
+      const Answer slow = answer_by(false, trace, info, selection);
+      CHECK(told(answer_by(true, trace, info, selection)) == told(slow));
+      rows += slow.rows.size();
+      calls += slow.slowest.size();
+    }
+  }
+  CHECK(rows > 300);
+  CHECK(calls > 300);
 }

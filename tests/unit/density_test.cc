@@ -38,17 +38,14 @@ Bytes busy_recording() {
   return b.finish();
 }
 
-using Counted = std::map<std::tuple<std::uint32_t, unsigned, std::uint32_t>,
-                         std::pair<std::uint64_t, std::uint64_t>>;
+using Counted = std::map<std::tuple<std::uint32_t, unsigned, std::uint32_t>, std::uint64_t>;
 
 Counted by_hand(const Trace& trace, const TimeScale& scale) {
   Counted counted;
   for (const Event& event : trace.events()) {
     if (event.is_gap() || event.clock < scale.from || event.clock >= scale.to) continue;
     const unsigned layer = trace.info().catalogue.find(event.id)->layer;
-    auto& [events, words] = counted[{event.cpu, layer, scale.cell(event.clock)}];
-    events++;
-    words += 1 + event.words.size();
+    counted[{event.cpu, layer, scale.cell(event.clock)}]++;
   }
   return counted;
 }
@@ -58,9 +55,9 @@ Counted as_counted(const DensityCells& cells) {
   for (std::size_t cpu = 0; cpu < cells.cpus.size(); cpu++) {
     for (std::size_t layer = 0; layer < cells.width(); layer++) {
       for (std::uint32_t cell = 0; cell < cells.scale.cells; cell++) {
-        const DensityCells::Amount& amount = cells.at(cpu, layer, cell);
-        if (amount.events == 0) continue;
-        counted[{cells.cpus[cpu], cells.layers[layer], cell}] = {amount.events, amount.words};
+        const std::uint64_t events = cells.at(cpu, layer, cell);
+        if (events == 0) continue;
+        counted[{cells.cpus[cpu], cells.layers[layer], cell}] = events;
       }
     }
   }
@@ -151,8 +148,8 @@ TEST_CASE("where decoding would take too long no event is lost, and none moves f
   for (std::size_t row = 0; row < exact.cpus.size() * exact.width(); row++) {
     std::int64_t ahead = 0;  // events by which `spread` leads so far
     for (std::size_t cell = 0; cell < scale.cells; cell++) {
-      ahead += static_cast<std::int64_t>(spread.amounts[row * scale.cells + cell].events) -
-               static_cast<std::int64_t>(exact.amounts[row * scale.cells + cell].events);
+      ahead += static_cast<std::int64_t>(spread.events[row * scale.cells + cell]) -
+               static_cast<std::int64_t>(exact.events[row * scale.cells + cell]);
       CHECK(std::abs(ahead) <= 4096 / 64);
     }
     CHECK(ahead == 0);
@@ -193,7 +190,7 @@ TEST_CASE("from the index alone the sum is about right") {
   const TimeScale scale{T, recording_end(*trace) + 1, 300};
   const DensityCells cells = density_from_index(*trace, scale);
   std::uint64_t events = 0, wanted = 0;
-  for (const DensityCells::Amount& amount : cells.amounts) events += amount.events;
+  for (const std::uint64_t number : cells.events) events += number;
   for (const PageRef& page : trace->pages()) wanted += page.events;
   CHECK(cells.layers.empty());
   CHECK(events <= wanted);

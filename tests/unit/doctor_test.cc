@@ -121,6 +121,33 @@ TEST_CASE("clock and other tracers are notes") {
   const Finding busy = files.about("other tracers");
   CHECK(busy.verdict == Verdict::note);
   CHECK(busy.found.find("function, ftrace's events are on") != std::string::npos);
+  CHECK(busy.remedy ==
+        "echo nop > /sys/kernel/tracing/current_tracer; echo > /sys/kernel/tracing/set_event");
+}
+
+TEST_CASE("other tracers: instances of ftrace, functions with probes, modules") {
+  Files files("tracers");
+  files.put("sys/kernel/tracing/current_tracer", "nop\n")
+      .put("sys/kernel/tracing/set_event", "")
+      .put("sys/kernel/tracing/enabled_functions", "")
+      .put("sys/kernel/tracing/instances/mine/current_tracer", "nop\n")
+      .put("sys/module/lttng_ring_buffer/refcnt", "0");
+  CHECK(files.about("other tracers").verdict == Verdict::good);
+  files.put("sys/kernel/tracing/enabled_functions", "vfs_read (1) R\nvfs_write (1) R\n");
+  CHECK(files.about("other tracers").found ==
+        "2 functions have probes (kprobes, BPF, ftrace): what is measured is slower");
+  files.put("sys/kernel/tracing/instances/mine/set_event", "sched:sched_switch\n");
+  CHECK(files.about("other tracers").found.starts_with("ftrace's instance mine: events are on, 2"));
+  files.put("sys/module/lttng_tracer/refcnt", "0").put("sys/module/stap_1234/refcnt", "0");
+  const Finding all = files.about("other tracers");
+  CHECK(all.found.find("LTTng's modules are loaded") != std::string::npos);
+  CHECK(all.remedy.find("rmmod stap_1234") != std::string::npos);
+}
+
+TEST_CASE("a tracer's module is found without tracefs") {
+  Files files("modules");
+  files.put("sys/module/scap/refcnt", "0");
+  CHECK(files.about("other tracers").found.starts_with("sysdig's module scap is loaded"));
 }
 
 TEST_CASE("the disk: what its speed allows") {

@@ -12,6 +12,7 @@
 #include "lib/format/number_names.h"
 #include "lib/query/bound_expression.h"
 #include "lib/report/report_csv.h"
+#include "lib/report/report_text.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/texts.h"
 
@@ -214,4 +215,41 @@ TEST_CASE("text is escaped byte by byte, wherever in it a byte stands") {
       }
     }
   }
+}
+
+TEST_CASE("the statistics keep their shares in a narrow terminal, and use a wide one") {
+  const Trace trace = std::move(*Trace::from_bytes(find_recording()));
+  Analysis analysis(trace.info(), {});
+  analysis.keep_histograms();
+  for (const Event& event : trace.events()) analysis.add(event);
+  analysis.finish(true, recording_end(trace));
+  const Summary summary = summarize(analysis, trace.integrity(), false);
+  const auto lines = [&](std::size_t columns) {
+    TextWriter out;
+    out.set_columns(columns);
+    write_report(out, summary, analysis, TimeFormat(TimeUnit::readable, 1e9));
+    std::vector<std::string> table;
+    std::istringstream in{std::string(out.view())};
+    for (std::string line; std::getline(in, line);) {
+      if (line.starts_with("Name ")) table.emplace_back();
+      if (line.empty()) table.emplace_back();
+      if (line.starts_with("Name ") || line.starts_with("sys_lstat")) table.push_back(line);
+    }
+    std::erase(table, "");
+    return table;
+  };
+  // Name, Code, time, Count, Average, Min, Max, Percent and the bar; then the percentiles.
+  const std::vector<std::string> narrow = lines(70), wide = lines(200), file = lines(0);
+  REQUIRE(narrow.size() >= 4);
+  const auto percentiles = std::ranges::find_if(
+      narrow, [](const std::string& line) { return line.find("p50") != std::string::npos; });
+  REQUIRE(percentiles != narrow.end());
+  for (const std::string& line : {narrow[0], narrow[1], percentiles[0], percentiles[1]}) {
+    CHECK(line.size() <= 70);
+  }
+  CHECK(narrow[0].find("Code") == std::string::npos);
+  CHECK(narrow[0].find("Percent") != std::string::npos);
+  CHECK(narrow[1].find("9.68%") != std::string::npos);
+  CHECK(std::ranges::count(file[1], '*') == 4);
+  CHECK(std::ranges::count(wide[1], '*') == 8);
 }

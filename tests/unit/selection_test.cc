@@ -17,17 +17,12 @@
 #include "cli/base/messages.h"
 #include "cli/fkt_selection/api.h"
 #include "cli/fkt_selection/page.h"
-#include "cli/fkt_selection/png.h"
 #include "cli/fkt_selection/select.h"
 #include "cli/fkt_selection/server.h"
-#include "cli/fkt_selection/stats_list.h"
 #include "lib/base/random.h"
-#include "lib/picture/overview.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/busy_recording.h"
-#include "tests/unit/call_recording.h"
 #include "tests/unit/folder.h"
-#include "tests/unit/random_recording.h"
 #include "tests/unit/served.h"
 
 using namespace fkt;
@@ -187,65 +182,6 @@ TEST_CASE("bad parameters are answered with one clear line") {
       served
           .ask("stats", {{"from", "-9223372036854775808"}, {"to", "9223372036854775807"}})["events"]
           .get<int>() > 0);
-}
-
-TEST_CASE("what is not read yet is answered with how far it is") {
-  Model model(std::move(*Trace::from_bytes(find_recording())), "x.fkt");
-  const ExtractCommand extract_command("x.fkt", "", 1e9);
-  const Api api(model, extract_command);
-  CHECK(api.answer("lanes", kWhole).status == 202);
-  const Reply density = api.answer("density", kWhole);
-  CHECK(density.status == 200);
-  CHECK(json::parse(density.body)["exact"] == false);
-}
-
-TEST_CASE("the early statistics are those that following all has, but for the tasks") {
-  for (unsigned seed = 0; seed < 24; seed++) {
-    INFO("seed " << seed);
-    const Bytes file = seed % 2 == 0 ? CallRecording(seed, 1 + seed % 4, 1500).finish()
-                                     : RandomRecording(seed, 1 + seed % 5, 2000).finish();
-    const Trace trace = std::move(*Trace::from_bytes(file));
-    Timeline timeline(trace);
-    const std::uint64_t from = timeline.begin(), to = timeline.end();
-    EarlyStats early(timeline);
-    PassControl first, second;
-    early.read(first);
-    CHECK(early.is_window(from, to));
-    CHECK_FALSE(early.is_window(from + 1, to));
-    timeline.read(second);
-    WindowStats followed(from, to, timeline.tasks());
-    timeline.follow(from, to, followed);
-    json before = json::parse(list_stats(early.stats(), early.types(), nullptr));
-    json after = json::parse(list_stats(followed, timeline.types(), &timeline.tasks()));
-    CHECK_FALSE(before.contains("tasks"));
-    CHECK(after["tasks"].size() > 2);
-    CHECK(after["events"] > 500);
-    after.erase("tasks");
-    for (json* const stats : {&before, &after}) {
-      std::sort((*stats)["types"].begin(), (*stats)["types"].end());
-    }
-    CHECK(before == after);
-  }
-}
-
-TEST_CASE("the statistics of all come before the lanes") {
-  BusyRecording recording(5, 3, 60'000);
-  Model model(std::move(*Trace::from_bytes(recording.finish())), "x.fkt");
-  const ExtractCommand extract_command("x.fkt", "", 1e9);
-  const Api api(model, extract_command);
-  const Parameters all = {{"from", "-9223372036854775808"}, {"to", "9223372036854775807"}};
-  CHECK(api.answer("stats", all).status == 202);
-  const json info = json::parse(api.answer("info", {}).body);
-  const Parameters known = {{"from", info["begin"].dump()}, {"to", info["end"].dump()}};
-  model.start();
-  Reply early = api.answer("stats", all);
-  while (early.status == 202) early = api.answer("stats", all);
-  CHECK(early.status == 200);
-  model.wait();
-  // The last event may be later than the recording was known to end.
-  const json first = json::parse(early.body), last = json::parse(api.answer("stats", known).body);
-  CHECK(first["events"] == last["events"]);
-  CHECK(last.contains("tasks"));
 }
 
 TEST_CASE("a page's earlier question makes way for its newer one") {
@@ -488,24 +424,34 @@ TEST_CASE("the command that extracts is one for a shell, and is run as it is sho
   const Served served(find_recording(), script.path());
   const Parameters part = {{"from", "100"}, {"to", "5000"}};
   CHECK(served.ask("extract", part)["command"] ==
-        "fkt_extract 'run of mine.fkt' -o 'run of mine-0.000000100-0.000005000.fkt' "
-        "--from 0.000000100s --to 0.000005000s");
+        "fkt_extract 'run of mine.fkt' -o 'run of mine-100ns-5us.fkt' --from 100ns --to 5us");
   CHECK_FALSE(std::filesystem::exists(script.said()));
   CHECK(served.ask("extract", with(part, {{"run", "1"}}))["done"] == true);
   std::ifstream said(script.said());
   std::string line;
   std::getline(said, line);
-  CHECK(line ==
-        "run of mine.fkt -o run of mine-0.000000100-0.000005000.fkt --from 0.000000100s --to "
-        "0.000005000s");
+  CHECK(line == "run of mine.fkt -o run of mine-100ns-5us.fkt --from 100ns --to 5us");
+
+  const Parameters of_task = with(part, {{"task", "-k/0; rm"}});
+  CHECK(served.ask("extract", of_task)["command"] ==
+        "fkt_extract 'run of mine.fkt' -o 'run of mine--k_0__rm-100ns-5us.fkt' --from 100ns "
+        "--to 5us '--task=-k/0; rm'");
+  CHECK(served.ask("extract", with(of_task, {{"run", "1"}}))["done"] == true);
+  std::ifstream of_it(script.said());
+  std::getline(of_it, line);
+  CHECK(line.ends_with("--to 5us --task=-k/0; rm"));
+  CHECK(served.refused("extract", with(part, {{"task", std::string(65, 'x')}})) ==
+        "task: longer than any name\n");
 
   // Of a clock whose ticks are no nanoseconds, the slice has all of the selection.
-  CHECK(ExtractCommand("a.fkt", "", 3e9).command(1, 7) ==
-        "fkt_extract a.fkt -o a-0.000000000-0.000000003.fkt --from 0.000000000s --to 0.000000003s");
+  CHECK(ExtractCommand("a.fkt", "", 3e9).command({1, 7}) ==
+        "fkt_extract a.fkt -o a-0s-3ns.fkt --from 0s --to 3ns");
+  CHECK(ExtractCommand("a.fkt", "", 1e9).command({26'048'000, 2'928'572'328}) ==
+        "fkt_extract a.fkt -o a-26.048ms-2.928572328s.fkt --from 26.048ms --to 2.928572328s");
 
   const Script fails("echo first; echo 'fkt_extract: no space left' >&2; exit 1\n");
   const ExtractCommand extract_command("a.fkt", fails.path(), 1e9);
-  const Status status = extract_command.run(1, 2);
+  const Status status = extract_command.run({1, 2});
   REQUIRE_FALSE(status);
   CHECK(status.error().message == "fkt_extract: no space left");
   CHECK_FALSE(ExtractCommand("a.fkt", "", 1e9).available());
@@ -552,46 +498,4 @@ TEST_CASE("the page is there, or it is said why not") {
   CHECK(selection_page().find("Permission is hereby granted") != std::string_view::npos);
   // The page loads nothing from other hosts.
   CHECK(selection_page().find("src=\"http") == std::string_view::npos);
-}
-
-TEST_CASE("the picture of many CPUs has low rows, and no word of losses where there are none") {
-  TraceBuilder b;
-  for (std::uint32_t cpu = 0; cpu < 256; cpu++) {
-    b.event(cpu, TraceBuilder::kStart + cpu, FKT_E_SOFTIRQ_RAISE, 1);
-  }
-  const Result<Trace> trace = Trace::from_bytes(b.finish());
-  const TimeScale scale{TraceBuilder::kStart, recording_end(*trace) + 1, 60};
-  const std::string svg =
-      Overview(*trace, density_from_index(*trace, scale), {}, TraceBuilder::kStart).svg();
-  const std::size_t height = svg.find(" height=\"") + 9;
-  CHECK(std::stoul(svg.substr(height)) < 4000);
-  CHECK(svg.find("cpu 255") != std::string::npos);
-  CHECK(svg.find("events lost") == std::string::npos);
-}
-
-TEST_CASE("the overview as a picture and as text") {
-  const Result<Trace> trace = Trace::from_bytes(broken_recording());
-  PassControl control;
-  const Density density(*trace, 1, control);
-  const TimeScale scale{TraceBuilder::kStart, recording_end(*trace) + 1, 60};
-  const Overview overview(*trace, density.cells(scale), gaps_in(density.gaps(), scale),
-                          TraceBuilder::kStart);
-  const std::string svg = overview.svg();
-  CHECK(svg.starts_with("<svg "));
-  CHECK(svg.ends_with("</svg>\n"));
-  CHECK(svg.find("cpu 1") != std::string::npos);
-  CHECK(svg.find("#d62728", svg.find("cpu 0")) != std::string::npos);
-  const std::string text = overview.text();
-  CHECK(text.find("cpu 0   ") == 0);
-  CHECK(text.find('x') != std::string::npos);
-  CHECK(text.find("events lost there, 1234 in all") != std::string::npos);
-  const Overview in_us(*trace, density.cells(scale), {}, TraceBuilder::kStart, {}, TimeUnit::us);
-  const std::string times = in_us.text();
-  CHECK(times.find("\n        0.000 us ") != std::string::npos);
-  CHECK(text.find(" us") == std::string::npos);
-  if (!png_available()) return;
-  const Result<std::string> png = png_of(svg);
-  REQUIRE(png);
-  CHECK(std::string_view(*png).substr(1, 3) == "PNG");
-  CHECK_FALSE(png_of("<svg"));
 }

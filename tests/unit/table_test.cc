@@ -88,3 +88,34 @@ TEST_CASE("a table without rows has its titles only") {
 
 }  // namespace
 }  // namespace fkt
+
+TEST_CASE("a table is fitted to a terminal that has too few columns") {
+  struct Row {
+    std::string name;
+    std::uint64_t count = 0, time = 0;
+  };
+  const std::vector<Row> rows = {{"sys_read", 12, 1'500'000}, {"irq 14", 3, 20}};
+  const auto text = [&](std::size_t columns) {
+    TableOf<Row> table(rows);
+    table.add({.title = "Name", .width = 30, .left = true}, [](const Row& r) { return r.name; });
+    table.add({.title = "Count", .width = 10, .spare = 1}, [](const Row& r) { return r.count; });
+    table.add({.title = "Time", .width = 15}, [](const Row& r) { return Ticks{r.time}; });
+    table.footer({std::string("all"), kBlank, Ticks{1'500'020}});
+    TextWriter out;
+    out.set_columns(columns);
+    write_text(out, table, TimeFormat(TimeUnit::readable, 1e9));
+    return std::string(out.view());
+  };
+  CHECK(text(55) == text(0));
+  CHECK(text(54) ==
+        "Name      Count    Time\n"
+        "sys_read     12 1.50 ms\n"
+        "irq 14        3   20 ns\n"
+        "all             1.50 ms\n");
+  CHECK(text(20) ==
+        "Name         Time\n"
+        "sys_read  1.50 ms\n"
+        "irq 14      20 ns\n"
+        "all       1.50 ms\n");
+  CHECK(text(5) == text(20));  // what is left is not cut
+}

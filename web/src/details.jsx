@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What is known of the slice that was clicked: when and where, what its task did meanwhile, who woke
 // it, what is around it, its neighbours of the same kind, and the events at its ends.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAnswer } from './api.js';
 import { argumentsOf } from './arguments.js';
 import { count, duration, exactly } from './format.js';
@@ -41,15 +41,18 @@ function useArguments(slice) {
   return lines;
 }
 
-// onFollow: shows another slice, with its details. onGo: shows a time.
-export function Details({ info, slice, onFollow, onGo, onName }) {
+// focus: the keyboard goes to the details. onFollow: shows another slice, with its details. onGo:
+// shows a time.
+export function Details({ info, slice, focus, onFollow, onGo, onName }) {
+  const section = useRef(null);
+  useEffect(() => focus && section.current.focus(), [slice, focus]);
   const { kind, depth, value, cpu, task, from, to } = slice;
   const { data, error } = useAnswer('slice', { kind, depth, value, cpu, from, to: Math.max(to, from + 1), ...(task !== null && { task }) });
   const lines = useArguments(slice);
   const per = info.ticks_per_second, length = to - from;
   const known = data?.states.map((ticks, state) => [states[state], ticks]).filter(([, ticks]) => ticks > 0) ?? [];
   const named = kind === Kind.call || kind === Kind.interrupt || kind === Kind.async;
-  return <section class="details" id="details">
+  return <section class="details" id="details" ref={section} tabIndex={-1} aria-label="details of the slice">
     <h2>{slice.title ?? slice.name}</h2>
     <dl>
       <dt>began</dt><dd>{slice.begun ? '' : 'before '}<Link act={() => onGo(slice)}>{exactly(from, per, length)}</Link></dd>

@@ -2,18 +2,34 @@
 // The picture of the lanes: positions, names and drawing of lanes and slices. Draws only what is
 // visible, because there may be hundreds of CPUs.
 import { colours, drawTimes, fitted, gutter, hueOf, prepare } from './canvas.js';
-import { duration, tickTimes } from './format.js';
+import { count, duration, tickTimes } from './format.js';
 
 export const Kind = { run: 0, interrupt: 1, state: 2, call: 3, async: 4 };
 const stateNames = ['unknown', 'running', 'ready', 'blocked'];
 export const axis = 20;  // height of the time axis above the lanes in pixels
 const runHeight = 18, interruptHeight = 11, stateHeight = 9, callHeight = 15, asyncHeight = 11, space = 5;
 const leastHeight = 14;  // of a lane, for its name
+const headingHeight = 14, indent = 10;  // of a process with several lanes, and of their names
 const leastGap = 2;  // minimal width of a gap in pixels
 export const mostArrows = 300;
 
 // A task that neither ran nor waited for a CPU; a cell of several slices is of one that did.
 const isIdle = (lane) => lane.cells.every(([kind, , , number, value]) => kind !== Kind.state || (number === 1 && (value === 0 || value === 3)));
+
+// Tells the first lane of each process that has several the heading above it, and all of them that
+// they are below one. lanes: sorted by process.
+function grouped(lanes, data) {
+  const process = (lane) => data.tasks[lane.id]?.tgid;
+  const nameOfProcess = (tgid) => (Object.values(data.tasks).find((task) => task.tid === tgid) ?? Object.values(data.tasks).find((task) => task.tgid === tgid))?.name;
+  const threads = new Map();
+  for (const lane of lanes) threads.set(process(lane), (threads.get(process(lane)) ?? 0) + 1);
+  return lanes.map((lane, index) => {
+    const tgid = process(lane), number = threads.get(tgid);
+    if (number < 2) return lane;
+    const first = index === 0 || process(lanes[index - 1]) !== tgid;
+    return { ...lane, grouped: true, heading: first ? `${nameOfProcess(tgid)} ${tgid}: ${count(number)} threads` : undefined };
+  });
+}
 
 // Returns the lanes in their order, and how many of idle tasks are folded: CPUs and what is neither
 // a CPU's nor a task's first, then the pinned tasks, then the others as chosen.
@@ -30,6 +46,7 @@ function arranged(data, { cpus, pins, hidden, order, idle }) {
     process: (a, b) => task(a).tgid - task(b).tgid || task(a).tid - task(b).tid,
   }[order];
   const sorted = compare ? [...shown].sort(compare) : shown;
+  if (order === 'process') return [[...others, ...pinned.map((lane) => ({ ...lane, pinned: true })), ...grouped(sorted, data)], tasks.length - shown.length];
   return [[...others, ...pinned.map((lane) => ({ ...lane, pinned: true })), ...sorted], tasks.length - shown.length];
 }
 
@@ -42,9 +59,9 @@ export function laidOut(data, shown) {
       ({ kind, depth, begun: (edges & 1) !== 0, ended: (edges & 2) !== 0, number, value, inside, cpu, from, to, busy }));
     const deepest = cells.reduce((most, cell) => Math.max(most, cell.depth), 0);
     const [first, other] = lane.async ? [asyncHeight, asyncHeight] : lane.cpu ? [runHeight, interruptHeight] : [stateHeight, callHeight];
-    const top = y;
+    const top = y + (lane.heading ? headingHeight : 0);
     const height = Math.max(leastHeight, first + deepest * other);
-    y += height + space;
+    y = top + height + space;
     const rowOf = (depth) => (depth === 0 ? [top, first] : [top + first + (depth - 1) * other, other]);
     return { ...lane, cells, top, height, rowOf };
   });
@@ -65,6 +82,11 @@ export function nameOf(cell, data) {
     default:
       return data.types[cell.value] ?? '?';
   }
+}
+
+// What a cell shows, in words.
+export function toldOf(cell, data) {
+  return cell.number > 1 ? `${count(cell.number)} slices, ${cell.kind === Kind.state ? 'mostly' : 'the longest'} ${nameOf(cell, data)}` : nameOf(cell, data);
 }
 
 export function laneName(lane, data) {
@@ -154,7 +176,7 @@ function drawGaps(draw, data, lane, x, palette, width) {
 
 // The name of a lane in the room left of it. Of a task that is too long, the number stays.
 function fittedName(draw, lane, data) {
-  const name = (lane.pinned ? '● ' : '') + laneName(lane, data), room = gutter - 10;
+  const name = (lane.pinned ? '● ' : '') + laneName(lane, data), room = gutter - 10 - (lane.grouped ? indent : 0);
   if (lane.cpu || lane.async || draw.measureText(name).width <= room) return fitted(draw, name, room);
   const number = ` ${data.tasks[lane.id]?.tid ?? ''}`;
   return fitted(draw, name.slice(0, name.length - number.length), room - draw.measureText(number).width) + number;
@@ -162,7 +184,11 @@ function fittedName(draw, lane, data) {
 
 function drawLane(draw, lane, data, x, palette, width) {
   draw.fillStyle = lane.cpu || lane.pinned ? palette.text : palette.dim;
-  draw.fillText(fittedName(draw, lane, data), 4, lane.top + (lane.cpu ? runHeight : lane.height) / 2);
+  draw.fillText(fittedName(draw, lane, data), 4 + (lane.grouped ? indent : 0), lane.top + (lane.cpu ? runHeight : lane.height) / 2);
+  if (lane.heading) {
+    draw.fillStyle = palette.text;
+    draw.fillText(fitted(draw, lane.heading, width - 8), 4, lane.top - headingHeight / 2);
+  }
   draw.strokeStyle = palette.line;
   draw.beginPath();
   draw.moveTo(0, lane.top + lane.height + 2.5);
@@ -179,6 +205,19 @@ function drawMark(draw, mark, layout, x, palette, width) {
   draw.fillRect(left, axis, right - left, layout.height - axis);
   draw.strokeStyle = palette.accent;
   draw.strokeRect(left, axis, right - left, layout.height - axis);
+}
+
+// A frame around the slice at the keyboard's cursor, and a bar beside the name of its lane.
+function drawCursor(draw, { lane, cell }, x, palette, width) {
+  draw.fillStyle = draw.strokeStyle = palette.accent;
+  draw.fillRect(0, lane.top, 3, lane.height);
+  if (!cell) return;
+  const [y, height] = lane.rowOf(cell.depth);
+  const left = Math.max(gutter, x(cell.from)), right = Math.min(width, x(cell.to));
+  if (right < gutter || left > width) return;
+  draw.lineWidth = 2;
+  draw.strokeRect(left - 1, y - 1, Math.max(3, right - left + 2), height + 1);
+  draw.lineWidth = 1;
 }
 
 // The measured stretch, with its length at the axis.
@@ -200,7 +239,7 @@ function drawMeasure(draw, [from, to], info, x, height, width, palette) {
 
 // Draws the visible part of the layout, which begins `above` pixels below its top; the time axis
 // stays at the top.
-export function paint(canvas, { width, height, above, data, layout, shown, info, mark, measure }) {
+export function paint(canvas, { width, height, above, data, layout, shown, info, mark, measure, cursor }) {
   const draw = prepare(canvas, width, height);
   const palette = colours('back', 'text', 'dim', 'line', 'panel', 'accent', 'irq', 'softirq', 'vector', 'running', 'ready', 'blocked', 'idle', 'arrow', 'lost', 'slice-light', 'slice-text', 'select');
   const [from, to] = shown.select;
@@ -213,10 +252,11 @@ export function paint(canvas, { width, height, above, data, layout, shown, info,
   draw.translate(0, -above);
   draw.shows = (top, tall) => top + tall >= above && top <= above + height;
   for (const lane of layout.lanes) {
-    if (draw.shows(lane.top, lane.height + space)) drawLane(draw, lane, data, x, palette, width);
+    if (draw.shows(lane.top - headingHeight, lane.height + headingHeight + space)) drawLane(draw, lane, data, x, palette, width);
   }
   if (shown.arrows && data.wakes.length <= mostArrows) drawArrows(draw, data, layout, x, palette, width);
   if (mark) drawMark(draw, mark, layout, x, palette, width);
+  if (cursor.lane) drawCursor(draw, cursor, x, palette, width);
   draw.restore();
   if (measure) drawMeasure(draw, measure, info, x, height, width, palette);
 }

@@ -6,8 +6,9 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useAnswer } from './api.js';
 import { argumentsOf } from './arguments.js';
 import { gutter } from './canvas.js';
+import { atCursor, cursorText, lanewards, slicewards } from './cursor.js';
 import { count, duration, events, moment } from './format.js';
-import { Kind, axis, cellAt, interruptKinds, laidOut, laneName, mostArrows, nameOf, paint, sliceOf } from './lane_picture.js';
+import { axis, cellAt, interruptKinds, laidOut, laneName, mostArrows, paint, sliceOf, toldOf } from './lane_picture.js';
 import { useScrolled, windowOf } from './scroll.js';
 import { held, scrolls, themeOf, wheeled } from './state.js';
 
@@ -18,7 +19,7 @@ function Tip({ pointed, data, info }) {
   const { cell, lane, gap } = pointed;
   useEffect(() => {
     setLines([]);
-    if (gap || cell.number > 1) return;
+    if (gap || cell.number > 1 || data.early) return;
     const control = new AbortController();
     const timer = setTimeout(() => argumentsOf(sliceOf(cell, lane, data), control.signal).then(setLines, () => {}), hoverMs);
     return () => (clearTimeout(timer), control.abort());
@@ -33,7 +34,7 @@ function Tip({ pointed, data, info }) {
   }
   const many = cell.number > 1;
   return tip(<>
-    <b>{many ? `${count(cell.number)} slices, ${cell.kind === Kind.state ? 'mostly' : 'the longest'} ${nameOf(cell, data)}` : nameOf(cell, data)}</b>
+    <b>{toldOf(cell, data)}</b>
     <span class="dim">{laneName(lane, data)}{lane.cpu ? '' : `, cpu ${cell.cpu}`} · {moment(cell.from, info.ticks_per_second, Math.max(1, cell.to - cell.from))} · </span>
     {many ? `${duration(cell.busy, info.ticks_per_second)} of ${duration(cell.to - cell.from, info.ticks_per_second)}`
       : (cell.begun && cell.ended ? '' : 'at least ') + duration(cell.to - cell.from, info.ticks_per_second)}
@@ -41,7 +42,7 @@ function Tip({ pointed, data, info }) {
   </>);
 }
 
-function Legend({ data, shown, measure, info }) {
+function Legend({ data, shown, measure, info, told }) {
   const farther = data && shown.arrows && (data.wakes_left_out || data.wakes.length > mostArrows);
   return <div class="legend lane-legend">
     {['running', 'ready', 'blocked'].map((state) => <span key={state}><i style={{ background: `var(--${state})` }} />{state}</span>)}
@@ -52,6 +53,7 @@ function Legend({ data, shown, measure, info }) {
     <span>pale: many in one column</span>
     {info.combined > 0 && <span id="combined" title="the file has no room for more; --size gives it more">in this file combined: what is shorter than {duration(info.combined, info.ticks_per_second)}</span>}
     {measure && <b id="measured">measured: {duration(measure[1] - measure[0], info.ticks_per_second)}</b>}
+    <b id="cursor" aria-live="polite">{told}</b>
   </div>;
 }
 
@@ -68,14 +70,36 @@ function LaneButtons({ lane, data, box, shown, change }) {
 export const pinning = ({ pins }, tid) => ({ pins: pins.includes(tid) ? pins.filter((other) => other !== tid) : [...pins, tid] });
 export const hiding = ({ hidden, pins }, tid) => ({ hidden: [...hidden, tid], pins: pins.filter((other) => other !== tid) });
 
-export function Lanes({ info, shown, change, mark, measure, setMeasure, under, onPick }) {
+// What the keyboard does in the lanes, for keyAction(): the cursor moves, and what is at it is used.
+function useCursor(walker, { data, layout, box, height, onPick, setMeasure, under }) {
+  const [cursor, setCursor] = useState(null);
+  const at = useMemo(() => atCursor(layout, cursor), [layout, cursor]);
+  const go = (next) => {
+    setCursor(next);
+    const { lane } = atCursor(layout, next);
+    if (!lane) return;
+    under.current = lane.cpu || lane.async ? undefined : data.tasks[lane.id]?.tid;
+    if (lane.top - axis < box.current.scrollTop) box.current.scrollTop = lane.top - axis;
+    else if (lane.top + lane.height > box.current.scrollTop + height) box.current.scrollTop = lane.top + lane.height - height;
+  };
+  walker.current = {
+    slice: (by) => layout && go(slicewards(layout, cursor, by)),
+    lane: (by) => layout && go(lanewards(layout, cursor, by)),
+    pick: () => at.lane && !data.early && onPick(at.lane, at.cell, data, true),
+    measure: () => at.cell && setMeasure([at.cell.from, at.cell.to]),
+    forget: () => setCursor(null),
+  };
+  return at;
+}
+
+export function Lanes({ info, shown, change, mark, measure, setMeasure, under, walker, onPick }) {
   const [ref, seen] = useScrolled();
   const { width } = seen;
   const canvas = useRef(null);
   const [pointed, setPointed] = useState(null);
   const [named, setNamed] = useState(null);
   const asked = width && {
-    from: shown.select[0], to: shown.select[1], cells: Math.max(50, width - gutter), tasks: 60, filter: shown.filter,
+    from: shown.select[0], to: shown.select[1], cells: Math.max(50, width - gutter), tasks: 60, filter: shown.filter, ready: info.ready ? 1 : 0,
     ...(shown.pins.length > 0 && { pins: shown.pins.join('~') }) };
   const quick = useAnswer('lanes', asked);
   // If the levels of detail are too coarse for this picture, asks a second time for a fine one.
@@ -84,9 +108,10 @@ export function Lanes({ info, shown, change, mark, measure, setMeasure, under, o
   const { data, error, busy } = finely && fine.of === JSON.stringify(finely) ? fine : quick;
   const layout = useMemo(() => data && laidOut(data, shown), [data, shown.cpus, shown.pins, shown.hidden, shown.order, shown.idle]);
   const { height, above } = windowOf(seen, layout?.height ?? 0);
+  const cursor = useCursor(walker, { data, layout, box: ref, height, onPick, setMeasure, under });
   useEffect(() => {
-    if (layout && width) paint(canvas.current, { width, height, above, data, layout, shown, info, mark, measure });
-  }, [layout, width, height, above, ...shown.select, shown.arrows, themeOf(shown), mark, measure]);
+    if (layout && width) paint(canvas.current, { width, height, above, data, layout, shown, info, mark, measure, cursor });
+  }, [layout, width, height, above, ...shown.select, shown.arrows, themeOf(shown), mark, measure, cursor]);
   useEffect(() => (setPointed(null), setNamed(null)), [layout]);  // the cell has another position now
 
   const place = (event) => {
@@ -122,7 +147,7 @@ export function Lanes({ info, shown, change, mark, measure, setMeasure, under, o
       removeEventListener('pointermove', move);
       if (moved || measures) return;
       const { lane, cell } = find(last);
-      if (lane) onPick(lane, cell, data);
+      if (lane && !data.early) onPick(lane, cell, data);
     };
     addEventListener('pointermove', move);
     addEventListener('pointerup', up, { once: true });
@@ -138,16 +163,18 @@ export function Lanes({ info, shown, change, mark, measure, setMeasure, under, o
   return <>
     <div class="lanes" ref={ref} id="lanes-box">
       {error && <p class="problem" style={{ padding: '0 12px' }}>{error}</p>}
-      {!data && !error && <p class="dim" style={{ padding: '0 12px' }}>reading the recording … {info.reading < 1 ? `${Math.floor(100 * info.reading)} %` : 'read; the lanes are being made'}</p>}
+      {!data && !error && <p class="dim" style={{ padding: '0 12px' }}>reading the recording … {info.reading < 1 ? `${Math.floor(100 * info.reading)} %` : 'read; the lanes are being made'}{info.statistics ? '; short stretches are shown already: zoom in' : ''}</p>}
+      {data?.early && <p class="dim" id="early" style={{ padding: '0 12px', margin: 0 }}>reading the recording … {Math.floor(100 * info.reading)} %: this stretch comes first; details of slices follow</p>}
       <div style={{ height: `${layout?.height ?? 0}px` }}>
-        <canvas id="lanes" ref={canvas} role="img" aria-label="lanes of CPUs and tasks; the same stands in the tables beside them" data-busy={busy ? '1' : '0'} onWheel={wheel} onPointerDown={down}
+        <canvas id="lanes" ref={canvas} tabIndex={0} role="application" aria-describedby="cursor"
+          aria-label="lanes of CPUs and tasks; comma and full stop go from slice to slice, J and K from lane to lane, Enter tells of a slice" data-busy={busy ? '1' : '0'} onWheel={wheel} onPointerDown={down}
           onPointerMove={hover} onPointerLeave={() => (setPointed(null), (under.current = undefined))} />
         {named && data && <LaneButtons {...{ lane: named, data, shown, change }} box={named.top} />}
       </div>
       {layout?.folded > 0 && <p class="dim" style={{ padding: '0 12px' }}>{count(layout.folded)} tasks did nothing here and are folded <button onClick={() => change({ idle: true })}>show them</button></p>}
       {hidden > 0 && <p class="dim" style={{ padding: '0 12px' }}>{count(hidden)} further tasks were less active: filter by name or number</p>}
     </div>
-    <Legend {...{ data, shown, measure, info }} />
+    <Legend {...{ data, shown, measure, info }} told={data ? cursorText(cursor, data, info) : ''} />
     {pointed && data && <Tip pointed={pointed} data={data} info={info} />}
   </>;
 }

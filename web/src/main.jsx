@@ -2,7 +2,7 @@
 // The page of fkt_selection: the overview at the top, the lanes of the selection below, tables on
 // the side.
 import { render } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ask, useAnswer } from './api.js';
 import { Extract, Help } from './boxes.jsx';
 import { gutter } from './canvas.js';
@@ -12,7 +12,7 @@ import { Lanes, hiding, pinning } from './lanes.jsx';
 import { Overview } from './overview.jsx';
 import { Details } from './details.jsx';
 import { Events, Occurrences, Statistics } from './panels.jsx';
-import { back, held, orders, tabs, themeOf, useShown, zoomed } from './state.js';
+import { back, held, orders, same, tabs, themeOf, useShown, zoomed } from './state.js';
 import './style.css';
 
 const statusMs = 300;
@@ -68,25 +68,33 @@ function spanAround({ from, to }, select, info) {
 
 const partOf = ([from, to], [begin, end]) => from < end && to > begin && to - from <= end - begin;
 
-// The interval whose durations are listed: the selection. While the user steps through the
-// occurrences in the list, it stays the interval in which they were found.
+// The intervals that the lists look at: of which durations are listed, and what the statistics
+// count. They are the selection, but a search and a link that select what they lead to leave them
+// as they are: the statistics until the selection is changed otherwise, the durations as long as
+// it stays within their interval.
 function useListed(shown) {
-  const [kept, setKept] = useState(null);
-  const stays = kept && kept.name === shown.name && partOf(shown.select, kept.span);
+  const [kept, setKept] = useState(null);  // span: the interval; at: what was selected by the last jump
+  const isThere = kept && same(shown.select, kept.at);
+  const stays = isThere || (kept && kept.name === shown.name && partOf(shown.select, kept.span));
   useEffect(() => {
     if (kept && !stays) setKept(null);
   });
   const listed = stays ? kept.span : shown.select;
-  return [listed, { keep: () => setKept({ name: shown.name, span: listed }), release: () => setKept(null) }];
+  const keep = (at) => setKept({ name: shown.name, span: listed, at });
+  return { listed, counted: isThere ? kept.span : shown.select, keep, release: () => setKept(null) };
 }
 
-function useActions(info, shown, change, listed, keep, setMark, setProblem) {
+function useActions(info, shown, change, { listed, keep }, setMark, setProblem) {
   const mark = useRef(null);
-  const go = useCallback((one) => {
+  const go = (one) => {
     mark.current = one;
     setMark(one);
-    change((old) => ({ select: spanAround(one, old.select, info) }));
-  }, [info]);
+    change((old) => {
+      const select = spanAround(one, old.select, info);
+      keep(select);
+      return { select };
+    });
+  };
   const search = (question, more, pick) => {
     if (!shown.name) return;
     setProblem(null);
@@ -100,7 +108,6 @@ function useActions(info, shown, change, listed, keep, setMark, setProblem) {
     ? mark.current.from + 1 : shown.select[0] }, (answer) => answer.found);
   const slowest = () => {
     change({ tab: 'name' });
-    keep();
     search('slowest', { from: listed[0], to: listed[1], most: 1 }, (answer) => answer.found[0]);
   };
   return { go, next, slowest };
@@ -126,7 +133,7 @@ function timeAtMouse([from, to]) {
   return from + (over ? share : 0.5) * (to - from);
 }
 
-function keyAction(key, { info, shown, change, actions, setBox, field, setPicked, setMark, setMeasure, under }) {
+function keyAction(key, { info, shown, change, actions, setBox, field, setPicked, setMark, setMeasure, under, walker }) {
   const [from, to] = shown.select, step = (to - from) / 5;
   const zoom = (factor) => change({ select: zoomed(shown.select, timeAtMouse(shown.select), factor, info) });
   const lane = (how) => under.current && change(how(shown, under.current));
@@ -136,13 +143,15 @@ function keyAction(key, { info, shown, change, actions, setBox, field, setPicked
   return {
     w: () => zoom(0.5), s: () => zoom(2), a: () => move(-step), d: () => move(step),
     ArrowLeft: () => move(-step), ArrowRight: () => move(step), ArrowUp: () => scroll(-60), ArrowDown: () => scroll(60),
+    ',': () => walker.current.slice(-1), '.': () => walker.current.slice(1), k: () => walker.current.lane(-1), j: () => walker.current.lane(1),
+    Enter: () => walker.current.pick(), m: () => walker.current.measure(),
     '/': () => field.current.focus(), '?': () => setBox('help'), n: actions.next, l: actions.slowest,
     0: () => (setMark(null), change({ view: [info.begin, info.end], select: [info.begin, info.end] })), f: () => change({ view: shown.select }),
     e: () => info.embedded || setBox('extract'), r: () => change({ arrows: !shown.arrows }), c: () => change({ cpus: !shown.cpus }), t: theme,
     p: () => lane(pinning), h: () => lane(hiding), i: () => change({ idle: !shown.idle }), u: back, Backspace: back,
     o: () => change({ order: orders[(orders.findIndex(([order]) => order === shown.order) + 1) % orders.length][0] }),
     1: () => change({ tab: 'stats' }), 2: () => change({ tab: 'events' }), 3: () => change({ tab: 'name' }),
-    Escape: () => (setBox(null), setPicked(null), setMark(null), setMeasure(null)),
+    Escape: () => (setBox(null), setPicked(null), setMark(null), setMeasure(null), walker.current.forget()),
   }[key.length === 1 ? key.toLowerCase() : key];
 }
 
@@ -152,6 +161,7 @@ function useKeys(context) {
   useEffect(() => {
     const pressed = (event) => {
       if (['INPUT', 'SELECT'].includes(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === 'Enter' && event.target.closest?.('button, a, [role=button]')) return;
       const action = keyAction(event.key, latest.current);
       if (!action) return;
       event.preventDefault();
@@ -174,24 +184,27 @@ function Shown({ info, shown, change }) {
   const [picked, setPicked] = useState(null);
   const [box, setBox] = useState(null);
   const [measure, setMeasure] = useState(null);
-  const under = useRef(undefined);  // thread number of the lane below the mouse
+  const under = useRef(undefined);  // thread number of the lane below the mouse, or at the cursor
+  const walker = useRef(null);      // the keyboard's cursor in the lanes
   const [problem, setProblem] = useState(null);
   const field = useRef(null);
-  const [listed, { keep, release }] = useListed(shown);
-  const actions = useActions(info, shown, change, listed, keep, setMark, setProblem);
-  useKeys({ info, shown, change, actions, setBox, field, setPicked, setMark, setMeasure, under });
+  const lists = useListed(shown);
+  const actions = useActions(info, shown, change, lists, setMark, setProblem);
+  useKeys({ info, shown, change, actions, setBox, field, setPicked, setMark, setMeasure, under, walker });
   const hits = useHits(shown);
   useEffect(() => setProblem(null), [shown.name]);
-  const pickSlice = (slice) => {
+  // tid: the number of the task whose lane it is in, if it is one's. focus: the keyboard goes there.
+  const pickSlice = (slice, tid, focus) => {
     const where = slice.kind === Kind.run || slice.kind === Kind.interrupt || slice.kind === Kind.async ? { cpu: slice.cpu } : { task: slice.task };
-    setPicked({ ...where, title: slice.title ?? slice.name, slice, span: held([slice.from, slice.to + 1], info) });
+    setPicked({ ...where, tid, focus, title: slice.title ?? slice.name, slice, span: held([slice.from, slice.to + 1], info) });
     change({ tab: 'events' });
   };
-  const pick = (lane, cell, data) => {
-    if (cell?.number === 1) return pickSlice(sliceOf(cell, lane, data));
+  const pick = (lane, cell, data, focus) => {
+    const tid = lane.cpu || lane.async ? undefined : data.tasks[lane.id]?.tid;
+    if (cell?.number === 1) return pickSlice(sliceOf(cell, lane, data), tid, focus);
     const name = laneName(lane, data);
     const of = lane.async ? { cpu: cell?.cpu } : { [lane.cpu ? 'cpu' : 'task']: lane.id };
-    setPicked({ ...of, title: cell ? `${name}, ${nameOf(cell, data)}` : name,
+    setPicked({ ...of, tid, title: cell ? `${name}, ${nameOf(cell, data)}` : name,
       span: cell && held([cell.from, cell.to + 1], info) });
     change({ tab: 'events' });
   };
@@ -223,19 +236,19 @@ function Shown({ info, shown, change }) {
         <button id="cpus" title="the CPUs' lanes (C)" class={shown.cpus ? 'on' : ''} aria-pressed={shown.cpus} onClick={() => change({ cpus: !shown.cpus })}>CPUs</button>
         <button title="arrows from who woke a task to where it runs (R)" class={shown.arrows ? 'on' : ''} aria-pressed={shown.arrows} onClick={() => change({ arrows: !shown.arrows })}>wake-ups</button>
       </div>
-      <Lanes {...{ info, shown, change, mark, measure, setMeasure, under }} onPick={pick} />
+      <Lanes {...{ info, shown, change, mark, measure, setMeasure, under, walker }} onPick={pick} />
     </main>
     <aside>
       <div class="tabs" role="tablist">{tabs.map(([key, title], index) => <button key={key} id={`tab-${key}`} role="tab" aria-selected={shown.tab === key} title={`${index + 1}`} class={shown.tab === key ? 'on' : ''} onClick={() => change({ tab: key })}>{title}</button>)}</div>
       <div class="body">
-        {shown.tab === 'stats' && <Statistics {...{ info, shown }} onName={(name) => change({ name, tab: 'name' })} onTask={(row) => change({ filter: String(row.tid) })} />}
-        {shown.tab === 'events' && picked?.slice && <Details {...{ info }} slice={picked.slice} onFollow={follow} onGo={actions.go} onName={(name) => change({ name, tab: 'name' })} />}
+        {shown.tab === 'stats' && <Statistics {...{ info, shown }} counted={lists.counted} onSelection={lists.release} onName={(name) => change({ name, tab: 'name' })} onTask={(row) => change({ filter: String(row.tid) })} />}
+        {shown.tab === 'events' && picked?.slice && <Details {...{ info }} slice={picked.slice} focus={picked.focus} onFollow={follow} onGo={actions.go} onName={(name) => change({ name, tab: 'name' })} />}
         {shown.tab === 'events' && <Events {...{ info, shown, picked }} onGo={actions.go} />}
-        {shown.tab === 'name' && <Occurrences {...{ info, shown, listed }} onGo={(one) => (keep(), actions.go(one))} onSelection={release} />}
+        {shown.tab === 'name' && <Occurrences {...{ info, shown }} listed={lists.listed} onGo={actions.go} onSelection={lists.release} />}
       </div>
     </aside>
     {box === 'help' && <Help onClose={() => setBox(null)} />}
-    {box === 'extract' && <Extract shown={shown} onClose={() => setBox(null)} />}
+    {box === 'extract' && <Extract shown={shown} of={picked?.tid} onClose={() => setBox(null)} />}
   </div>;
 }
 

@@ -7,7 +7,7 @@ import 'uplot/dist/uPlot.min.css';
 import { useAnswer, useWidth } from './api.js';
 import { colours } from './canvas.js';
 import { count, duration, events, exactly } from './format.js';
-import { themeOf } from './state.js';
+import { same, themeOf } from './state.js';
 
 const mostCpus = 16;
 
@@ -42,24 +42,28 @@ function Waiting({ answer }) {
   return answer.data ? null : <p class="dim">reading …</p>;
 }
 
-export function Statistics({ info, shown, onName, onTask }) {
-  // Asked again when all is read: the tasks come last.
-  const answer = useAnswer('stats', { from: shown.select[0], to: shown.select[1], ready: info.ready ? 1 : 0 });
+// counted: interval of the statistics. onSelection: counts the selection again.
+export function Statistics({ info, shown, counted, onName, onTask, onSelection }) {
+  // Asked again when all is read: what the tasks waited comes last.
+  const answer = useAnswer('stats', { from: counted[0], to: counted[1], ready: info.ready ? 1 : 0 });
   const { data } = answer;
   if (!data) return <Waiting answer={answer} />;
   const time = (ticks) => duration(ticks, info.ticks_per_second);
-  const length = data.whole ?? shown.select[1] - shown.select[0];
+  const wait = (ticks) => (data.waits ? time(ticks) : '…');
+  const other = !info.embedded && !same(counted, shown.select);
+  const length = data.whole ?? counted[1] - counted[0];
   const percent = (ticks) => `${((100 * ticks) / length).toFixed(1)} %`;
   return <div id="statistics">
-    <h2>{events(data.events)} in {time(length)}</h2>
+    <h2>{events(data.events)} in {time(length)}{other && <> around the selection <button id="count-selection" onClick={onSelection}>the selection alone</button></>}</h2>
     {data.whole && <p class="dim">Of all that this file holds, whatever is selected.</p>}
     <Rows sort="cpu" most={mostCpus} columns={[['cpu', 'cpu'], ['busy', 'busy', percent], ['interrupts', 'interrupts', percent], ['idle', 'idle', percent], ['unknown', 'not known', percent]]} rows={data.cpus} />
     <h2>Calls and interrupts that began and ended here</h2>
     <Rows sort="total" onRow={(row) => onName(row.name)} rows={data.types} columns={[['name', 'name'], ['count', 'count', count],
       ['total', 'total', time], ['p50', 'p50', time], ['p99', 'p99', time], ['max', 'max', time]]} />
     <h2>Tasks</h2>
-    {!data.tasks ? <p class="dim" id="tasks-later">reading …</p> : <Rows sort="running" onRow={onTask} rows={data.tasks} columns={[['name', 'task', (name, row) => `${name} ${row.tid}`], ['running', 'running', time],
-      ['ready', 'ready', time], ['blocked', 'blocked', time], ['longest_wait', 'max wait', time]]} />}
+    <Rows sort="running" onRow={onTask} rows={data.tasks} columns={[['name', 'task', (name, row) => `${name} ${row.tid}`], ['running', 'running', time],
+      ['ready', 'ready', wait], ['blocked', 'blocked', wait], ['longest_wait', 'max wait', wait]]} />
+    {!data.waits && <p class="dim" id="waits-later">what they waited: reading …</p>}
   </div>;
 }
 
@@ -118,7 +122,7 @@ export function Occurrences({ info, shown, listed, onGo, onSelection }) {
   const [bin, setBin] = useState(null);
   useEffect(() => setBin(null), [shown.name, ...listed]);
   const span = { from: listed[0], to: listed[1] };
-  const other = !info.embedded && (listed[0] !== shown.select[0] || listed[1] !== shown.select[1]);
+  const other = !info.embedded && !same(listed, shown.select);
   const histogram = useAnswer('histogram', shown.name && { ...span, name: shown.name });
   const slowest = useAnswer('slowest', shown.name && { ...span, name: shown.name, most: 50, ...(bin && { at_least: bin[0], below: bin[1] }) });
   if (!shown.name) return <p class="dim">Search for a system call, an interrupt or an event: its durations and slowest occurrences then stand here.</p>;
@@ -128,7 +132,7 @@ export function Occurrences({ info, shown, listed, onGo, onSelection }) {
   const bins = histogram.data?.bins ?? [];
   return <div id="occurrences">
     <h2>How long {shown.name} took, {other
-      ? <>in {time(listed[1] - listed[0])} around <button id="in-selection" onClick={onSelection}>in the selection</button></> : info.embedded ? 'in all that this file holds' : 'in the selection'}</h2>
+      ? <>in {time(listed[1] - listed[0])} around the selection <button id="in-selection" onClick={onSelection}>the selection alone</button></> : info.embedded ? 'in all that this file holds' : 'in the selection'}</h2>
     {bins.length > 0 ? <Bars bins={bins} info={info} theme={themeOf(shown)} onBin={setBin} /> : histogram.data && <p class="dim">none that began and ended here</p>}
     <h2>{bin ? `Those from ${time(bin[0])} to ${time(bin[1])}` : 'The slowest'}{bin && <button style={{ marginLeft: '8px' }} onClick={() => setBin(null)}>all</button>}</h2>
     {slowest.data && <table><thead><tr><th>at</th><th>took</th><th>cpu</th><th class="left">task</th></tr></thead>

@@ -97,6 +97,8 @@ export function useShown() {
   return [state, change];
 }
 
+export const same = (one, other) => one[0] === other[0] && one[1] === other[1];
+
 // Moves and shrinks the interval [from, to] to fit into the recording; at least two ticks long.
 export function held([from, to], { begin, end }) {
   const length = Math.min(Math.max(2, Math.round(to - from)), end - begin);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Jump: brings an analysis to the begin of the part that is dumped without adding each event before
+// it: by the scan (lib/scan/scan.h), from the last state on that fkt_extract or fkt_selection has
+// kept (lib/slice/checkpoint_cache.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/fkt_print/request.h"
+#include "lib/analyse/analysis.h"
+#include "lib/read/trace.h"
+#include "lib/slice/checkpoint_cache.h"
+
+namespace fkt::cli {
+
+class Jump {
+ public:
+  // folder, apart: as for CheckpointCache.
+  Jump(const Trace& trace, const PrintRequest& request, const std::string& folder = cache_folder(),
+       std::uint64_t apart = CheckpointCache::kLeastApart);
+  // What the analysis must be made with.
+  const TraceInfo& info() const { return info_; }
+  // Adds what is before the part, or nothing where every event must be added. Returns the time from
+  // which on (ticks) the events are still to be added.
+  std::optional<std::uint64_t> run(Analysis& analysis) const;
+
+ private:
+  const Trace& trace_;
+  TraceInfo info_;
+  std::optional<std::uint64_t> to_;  // ticks; nothing: there is no jump
+};
+
+}  // namespace fkt::cli
