@@ -362,6 +362,10 @@ static void write_held(struct fkt_held_call *held, const struct fkt_call *call, 
 	held->ticks = ticks;
 	held->body = body;
 	held->depth = depth;
+	held->context = preempt_count() >> SOFTIRQ_SHIFT;
+	/* There preempt_count() does not say it. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) && in_serving_softirq())
+		held->context |= SOFTIRQ_OFFSET >> SOFTIRQ_SHIFT;
 }
 
 /* fkt_calls_hold(), whatever is the case. */

@@ -410,12 +410,28 @@ static int check_function(const struct fkt_called *called, const struct fkt_call
 	return before && before->function >= called->function ? -EINVAL : 0;
 }
 
+/* Whether what the program emits is the context of the call and nothing else, which is known of a held call, too. */
+static bool emits_context_alone(const struct fkt_program *program)
+{
+	u32 i;
+
+	for (i = 0; i < program->insns; i++) {
+		const struct fkt_insn *insn = &program->insn[i];
+
+		if (insn->op == FKT_OP_EMIT_STRING || insn->op == FKT_OP_EMIT_WORDS ||
+		    (insn->op == FKT_OP_EMIT &&
+		     (insn->how != FKT_FROM_CONTEXT || insn->index != FKT_CONTEXT_LEVEL)))
+			return false;
+	}
+	return program->words == 1;
+}
+
 /* Whether calls of the function can be written when a caller of theirs is recorded. */
 static bool may_be_kept(const struct fkt_call_table *table, const struct fkt_called *called)
 {
 	const struct fkt_call_programs *programs = &table->programs[called->program];
 
-	return !programs->entry->insns && !programs->exit->words &&
+	return !programs->entry->insns && (!programs->exit->words || emits_context_alone(programs->exit)) &&
 	       !(called->how & (FKT_CALLED_BY_PROBE | FKT_CALLED_EXIT));
 }
 

@@ -256,7 +256,9 @@ static void prepare(struct file *owner, const struct fkt_start *start, const str
 	fkt_recording.stop_clock = 0;
 	fkt_recording.begun = false;
 	fkt_stopped_by = 0;
-	fkt_recording.waits = fkt_instrument_table_starts(instruments);
+	fkt_recording.waits = fkt_instrument_table_has(instruments, FKT_ACTION_START);
+	fkt_recording.primed_by = 0;
+	fkt_recording.primes = fkt_instrument_table_has(instruments, FKT_ACTION_PRIME);
 	memset(fkt_flags, 0, sizeof(fkt_flags));
 	fkt_lowest_stack_reset();
 	/*

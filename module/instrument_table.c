@@ -44,6 +44,19 @@ static bool is_sound(const struct fkt_instrument *instrument)
 	return instrument->action == FKT_ACTION_HISTOGRAM || !memcmp(instrument, &others, sizeof(others));
 }
 
+/* Returns the number of the bit in the mask by which the instrument's hits are seen. */
+static u32 layer_of(const struct fkt_instrument *instrument)
+{
+	switch (instrument->action) {
+	case FKT_ACTION_START:
+		return FKT_LAYER_WAITS;
+	case FKT_ACTION_PRIME:
+		return FKT_LAYER_PRIMES;
+	default:
+		return instrument->layer;
+	}
+}
+
 /* bytes: of the histograms before it on each CPU; this one's are added. */
 static int add_instrument(struct fkt_instrument_table *table, const struct fkt_instrument *instrument, size_t *bytes)
 {
@@ -65,7 +78,7 @@ static int add_instrument(struct fkt_instrument_table *table, const struct fkt_i
 	/* From here on fkt_instrument_table_free() frees what the slot has. */
 	slot->number = table->count++;
 	slot->action = instrument->action;
-	slot->layer = instrument->action == FKT_ACTION_START ? FKT_LAYER_WAITS : instrument->layer;
+	slot->layer = layer_of(instrument);
 	slot->flag = instrument->flag;
 	slot->given = *instrument;
 	if (instrument->action == FKT_ACTION_HANDLER) {
@@ -170,6 +183,9 @@ struct fkt_instrument_table *fkt_instrument_table_get(const struct file *file, u
 		return ERR_PTR(-ENOMEM);
 	table->threads = instruments.threads;
 	err = add_instruments(table, &instruments, by) ?: add_places(table, &instruments, clock, by);
+	if (!err && fkt_instrument_table_has(table, FKT_ACTION_PRIME) &&
+	    !fkt_instrument_table_has(table, FKT_ACTION_START))
+		err = -EINVAL;
 	if (!err)
 		return table;
 	fkt_instrument_table_free(table);
@@ -295,13 +311,13 @@ u64 fkt_instrument_table_layers(const struct fkt_instrument_table *table)
 	return layers;
 }
 
-/* Returns whether an instrument begins the recording. table: may be NULL. */
-bool fkt_instrument_table_starts(const struct fkt_instrument_table *table)
+/* Returns whether one of the instruments has this action. table: may be NULL. */
+bool fkt_instrument_table_has(const struct fkt_instrument_table *table, enum fkt_action action)
 {
 	u32 i;
 
 	for (i = 0; table && i < table->count; i++)
-		if (table->slots[i].action == FKT_ACTION_START)
+		if (table->slots[i].action == action)
 			return true;
 	return false;
 }

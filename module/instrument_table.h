@@ -34,7 +34,7 @@ struct fkt_hits {
 struct fkt_instrument_slot {
 	struct fkt_hits __percpu *hits;
 	u32 action; /* enum fkt_action */
-	u32 layer; /* number of its bit in the mask; FKT_LAYER_WAITS with FKT_ACTION_START */
+	u32 layer; /* number of its bit in the mask; of FKT_ACTION_START and FKT_ACTION_PRIME: of its own */
 	u32 number; /* its index */
 	u32 flag; /* FKT_ACTION_SET, FKT_ACTION_CLEAR; FKT_FLAG_OF_TASK may be set */
 	fkt_handler_fn handle; /* FKT_ACTION_HANDLER; else NULL */
@@ -60,7 +60,7 @@ void fkt_instrument_table_take_results(struct fkt_instrument_table *table, struc
 void fkt_instrument_table_free(struct fkt_instrument_table *table);
 const struct fkt_histogram *fkt_instrument_table_histogram(const struct fkt_instrument_table *table, u32 number);
 int fkt_instrument_table_counts(const struct fkt_instrument_table *table, struct fkt_hit_counts *counts);
-bool fkt_instrument_table_starts(const struct fkt_instrument_table *table);
+bool fkt_instrument_table_has(const struct fkt_instrument_table *table, enum fkt_action action);
 u64 fkt_instrument_table_layers(const struct fkt_instrument_table *table);
 
 #endif /* FKT_INSTRUMENT_TABLE_H */

@@ -129,6 +129,28 @@ bool fkt_recording_waits(void)
 	return READ_ONCE(fkt_recording.waits) && !READ_ONCE(fkt_recording.started_by);
 }
 
+/* Returns whether not even such a hit is seen until one whose action is FKT_ACTION_PRIME. Exact under the lock. */
+bool fkt_recording_is_unprimed(void)
+{
+	return READ_ONCE(fkt_recording.primes) && !READ_ONCE(fkt_recording.primed_by);
+}
+
+/*
+ * A hit of the instrument with this index, whose action is FKT_ACTION_PRIME. Any context, preemption is disabled. As
+ * fkt_recording_begin_by(), of which the comments hold here, too.
+ */
+void fkt_recording_prime_by(u32 instrument)
+{
+	if (READ_ONCE(fkt_mask) != FKT_MASK_PRIMES)
+		return;
+	/* LOCK-prefixed, once in a recording: of hits at the same time only one goes on. */
+	if (cmpxchg(&fkt_recording.primed_by, 0, instrument + 1))
+		return;
+	fkt_emit0(FKT_E_HIT, instrument);
+	/* LOCK-prefixed, too: against an end or a park. */
+	cmpxchg(&fkt_mask, FKT_MASK_PRIMES, FKT_MASK_WAITS);
+}
+
 /*
  * A hit of the instrument with this index, whose action is FKT_ACTION_START. Any context, preemption is disabled. Only
  * the first hit changes the mask, and only from FKT_MASK_WAITS: an end or a park that has cleared it stays in force.
@@ -181,10 +203,12 @@ void fkt_recording_set_mask(u64 mask)
 	if (mask & ~READ_ONCE(fkt_mask) & 1ULL << FKT_L_SYSTEM)
 		fkt_trigger_calls_begin();
 	/*
-	 * No hit can begin it meanwhile: before the start and while the machine slept the mask is 0, and all probes
-	 * have returned.
+	 * No hit can prime or begin it meanwhile: before the start and while the machine slept the mask is 0, and all
+	 * probes have returned.
 	 */
-	if (fkt_recording_waits())
+	if (fkt_recording_is_unprimed())
+		mask = FKT_MASK_PRIMES;
+	else if (fkt_recording_waits())
 		mask = FKT_MASK_WAITS;
 	/* A probe that sees the mask sees the rings, and the data that the condition uses. */
 	smp_store_release(&fkt_mask, mask);

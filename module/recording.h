@@ -43,6 +43,8 @@ struct fkt_recording {
 	enum fkt_clock_source clock;
 	bool waits; /* for a hit whose action is FKT_ACTION_START, unless started_by says that there was one */
 	u32 started_by; /* index of that instrument, plus 1; 0: none. Set once, by its probe */
+	bool primes; /* it waits for that only after a hit whose action is FKT_ACTION_PRIME, unless there was one */
+	u32 primed_by; /* as started_by */
 	u64 since; /* ticks: start_clock, or the time of that hit; set by its probe, likewise */
 	u64 start_clock;
 	u64 stop_clock;
@@ -89,6 +91,8 @@ void fkt_recording_wake_readers(void);
 void fkt_recording_end(enum fkt_stop_reason reason, int error);
 void fkt_recording_drained(void);
 bool fkt_recording_waits(void);
+bool fkt_recording_is_unprimed(void);
+void fkt_recording_prime_by(u32 instrument);
 void fkt_recording_begin_by(u32 instrument);
 void fkt_recording_quicken(void);
 void fkt_recording_set_mask(u64 mask);

@@ -33,6 +33,9 @@ void fkt_mask_clear(void);
 /* In place of layers: the recording waits for a hit of an instrument in FKT_LAYER_WAITS. */
 #define FKT_LAYER_WAITS 63
 #define FKT_MASK_WAITS (1ULL << FKT_LAYER_WAITS)
+/* Likewise, before that: it is primed by a hit of an instrument in FKT_LAYER_PRIMES. */
+#define FKT_LAYER_PRIMES 62
+#define FKT_MASK_PRIMES (1ULL << FKT_LAYER_PRIMES)
 /* An event was lost in a recording that ends with its first loss; set by probes, with plain stores. */
 extern bool fkt_full;
 /* Index of the instrument that ended the recording, plus 1; 0: none. Set by probes, with plain stores. */

@@ -63,6 +63,9 @@ enum fkt_fate fkt_act(const struct fkt_instrument_slot *instrument, const u64 *w
 	case FKT_ACTION_START:
 		fkt_recording_begin_by(instrument->number);
 		break;
+	case FKT_ACTION_PRIME:
+		fkt_recording_prime_by(instrument->number);
+		break;
 	case FKT_ACTION_HANDLER:
 		instrument->handle(&(struct fkt_handler_hit){
 			.words = words, .count = n, .instrument = instrument->number,

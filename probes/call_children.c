@@ -4,8 +4,11 @@
  * dropped when they returned, and are of interest because of the call that they were in.
  */
 
+#include <linux/preempt.h>
+
 #include <fkt/call_event.h>
 #include <fkt/events.h>
+#include <fkt/program.h>
 
 #include "../calls/calls.h"
 #include "actions.h"
@@ -19,6 +22,23 @@
 
 /* The short event of a call has as many bits of its begin; half of that is left for the time until it is written. */
 #define SHORT_AGE_BITS (FKT_CALL_BEGIN_BITS - 1)
+
+/* Returns the context that the call returned in. */
+static enum fkt_level level_of(const struct fkt_held_call *held)
+{
+	if (held->context & (HARDIRQ_MASK >> SOFTIRQ_SHIFT))
+		return FKT_LEVEL_IRQ;
+	return held->context & (SOFTIRQ_OFFSET >> SOFTIRQ_SHIFT) ? FKT_LEVEL_SOFTIRQ : FKT_LEVEL_TASK;
+}
+
+/* Of a function whose event has the context, which is then its only value. */
+static noinline void write_with_context(u32 number, u64 begin, const struct fkt_held_call *held)
+{
+	u64 words[FKT_CALL_VALUES_LONG_HEAD + 1];
+
+	words[FKT_CALL_VALUES_LONG_HEAD] = level_of(held);
+	fkt_call_write_values(number, begin, held->ticks, words, 1, false);
+}
 
 static void write_child(u32 number, u64 begin, u64 ticks)
 {
@@ -37,11 +57,12 @@ static void take(const struct fkt_held_call *held, void *unused)
 	const struct fkt_instrument_table *now = fkt_instruments();
 	const unsigned long body = (s32)held->body;
 	const struct fkt_call_slot *slot = now && now->calls ? fkt_call_find(now->calls, body) : NULL;
+	const struct fkt_call_programs *programs = slot ? now->calls->asks[slot - now->calls->slots].programs : NULL;
 	const struct fkt_call call = { .entry = held->entry };
 	u64 begin;
 
 	/* The function is gone, or only triggers are on it. */
-	if (!slot || !now->calls->asks[slot - now->calls->slots].programs || !fkt_writes_hits(slot->instrument) ||
+	if (!programs || !fkt_writes_hits(slot->instrument) ||
 	    !fkt_layer_number_on(fkt_call_layer(slot)))
 		return;
 	begin = fkt_call_began(&call, held->ticks);
@@ -49,7 +70,10 @@ static void take(const struct fkt_held_call *held, void *unused)
 	if (begin == FKT_CALLS_NO_BEGIN || begin + held->ticks + fkt_clock_offset() < READ_ONCE(fkt_recording.since))
 		return;
 	fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
-	write_child(slot->number & FKT_ARG_MASK, begin, held->ticks);
+	if (unlikely(programs->exit->words))
+		write_with_context(slot->number & FKT_ARG_MASK, begin, held);
+	else
+		write_child(slot->number & FKT_ARG_MASK, begin, held->ticks);
 }
 
 /*

@@ -23,6 +23,7 @@
 #include "lib/calls/call_source.h"
 #include "lib/calls/call_trace.h"
 #include "lib/calls/call_tree.h"
+#include "lib/calls/kft_moments.h"
 #include "lib/calls/user_functions.h"
 #include "lib/picture/flame_graph.h"
 #include "lib/report/function_report.h"
@@ -111,6 +112,12 @@ Result<bool> call_trace(CallSource& source, const KdRequest& request, const Time
     if (!written || !*written) return written;
   }
   CallTrace trace(shape, time, start, source.types().name, task_name(source), flush);
+  std::optional<KftMoments> moments;
+  if (is_log) {
+    const Selection& selection = source.analysis()->selection();
+    const ReadRange range{.from = selection.from, .to = selection.to, .cpu = selection.cpu};
+    trace.set_moments(&moments.emplace(*source.trace(), range));
+  }
   const Result<bool> done = read(source, &trace, wanted);
   if (!done) return done.error();
   trace.finish();

@@ -41,8 +41,8 @@ struct fkt_called {
  * Calls of these functions which their programs or `shortest` drop are held until the calls are decided that they are
  * in. If one of those is recorded, they are too, before it: with events as its own. What there is no room for counts as
  * FKT_MISSED_HELD of the instrument of that call; it may be too many, if that one had begun when the room was used up.
- * Nothing is kept in NMIs. Not with functions whose calls have values or whose exits are recorded, with first programs,
- * or with return probes.
+ * Nothing is kept in NMIs. Not with functions whose calls have values other than one word, the context, or whose exits
+ * are recorded, with first programs, or with return probes.
  */
 struct fkt_keep {
 	__u64 shortest; /* ticks: calls are held that last at least so long */

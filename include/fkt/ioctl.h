@@ -35,7 +35,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 23
+#define FKT_ABI_VERSION 24
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -113,7 +113,12 @@ enum fkt_action {
 	FKT_ACTION_START = 7,
 	FKT_ACTION_SNAPSHOT = 8, /* the owner is told, as if start.condition came true (FKT_FIRED) */
 	FKT_ACTION_HANDLER = 9, /* the function that another module has registered is called (fkt/handler.h) */
-	FKT_ACTIONS = 10,
+	/*
+	 * The instruments whose action is FKT_ACTION_START are primed: if FKT_START has an instrument with this action,
+	 * no hit of theirs is seen until its first one. EINVAL: there is none of those.
+	 */
+	FKT_ACTION_PRIME = 10,
+	FKT_ACTIONS = 11,
 };
 
 #define FKT_HISTOGRAM_KEY_WORDS 4

@@ -38,7 +38,7 @@ enum fkt_kft_moment {
 	FKT_KFT_ENTRY,
 	FKT_KFT_EXIT,
 	FKT_KFT_TIME,
-	FKT_KFT_NOW, /* `prime` alone */
+	FKT_KFT_NOW, /* of `prime`: without another moment */
 };
 
 struct fkt_kft_trigger {

@@ -41,4 +41,12 @@
 #define FKT_KFT_TEXT_GAP "   "
 #define FKT_KFT_TEXT_NO_CALLER "-"
 
+/*
+ * In place of a duration: with `untimed`, of the lines of entries and exits; and of those of a stack, which `watch` has
+ * taken when the last one of them was entered: one line for each function, the outermost first.
+ */
+#define FKT_KFT_TEXT_IS_ENTRY "entry"
+#define FKT_KFT_TEXT_IS_EXIT "exit"
+#define FKT_KFT_TEXT_IS_STACK "-2"
+
 #endif /* FKT_KFT_TEXT_H */

@@ -125,6 +125,7 @@ void CallTrace::finish() {
   for (auto& [number, tree] : trees_) {
     while (!tree.lines.empty()) print_front(tree);
   }
+  print_moments(UINT64_MAX);
   flush_(out_);
 }
 
@@ -182,9 +183,19 @@ void CallTrace::print(const Line& line) {
   out_.put('\n');
 }
 
+// Prints the lines of what was before `clock` that are not of calls.
+void CallTrace::print_moments(std::uint64_t clock) {
+  constexpr std::uint64_t kNsPerUs = 1000;
+  if (moments_ == nullptr) return;
+  moments_->write_before(clock, out_, [this](std::uint64_t at) {
+    return time_.ns(at - std::min(at, start_)) / kNsPerUs;
+  });
+}
+
 // "    23662       1333       0                    con_init   console_init": us since the start.
 void CallTrace::print_kft(const Line& line) {
   constexpr std::uint64_t kNsPerUs = 1000;
+  print_moments(line.begin);
   out_.right(time_.ns(line.begin - std::min(line.begin, start_)) / kNsPerUs,
              FKT_KFT_TEXT_ENTRY_WIDTH);
   if (line.whole) {

@@ -19,6 +19,7 @@
 #include "lib/analyse/span_observer.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
+#include "lib/calls/kft_moments.h"
 
 namespace fkt {
 
@@ -45,6 +46,9 @@ class CallTrace : public SpanObserver {
   void begin(OpenSpan& call, const SpanPlace& place) override;
   void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override;
   void charge(const OpenSpan*, std::uint32_t, CpuState, std::uint64_t) override {}
+  // Lines that are put among those of the log; nullptr: there are none. They must outlive this
+  // object.
+  void set_moments(KftMoments* moments) { moments_ = moments; }
   // Prints the lines that are still held; call after the last event.
   void finish();
   // Number of lines printed before their calls' durations were known.
@@ -72,6 +76,7 @@ class CallTrace : public SpanObserver {
   void print_front(Tree& tree);
   void print(const Line& line);
   void print_kft(const Line& line);
+  void print_moments(std::uint64_t clock);
   void print_context(const Line& line);
   void title();
 
@@ -85,6 +90,7 @@ class CallTrace : public SpanObserver {
   std::uint32_t last_tree_ = 0;
   std::size_t held_ = 0;
   std::uint64_t early_ = 0;
+  KftMoments* moments_ = nullptr;
   TextWriter out_;
   // Task, CPU and kind of the line printed last.
   std::uint32_t shown_task_ = ~std::uint32_t{0}, shown_cpu_ = 0;

@@ -2,6 +2,9 @@
 #include "lib/calls/kft_log.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "lib/base/bytes.h"
 #include "lib/base/parse.h"
@@ -42,6 +45,58 @@ bool pid(std::string_view text, KftCall& call) {
   return true;
 }
 
+// The durations of calls whose ends have lines of their own, in the order of their entries.
+class Ends {
+ public:
+  explicit Ends(std::string_view text) {
+    // Most logs have no such line.
+    if (text.find(" " FKT_KFT_TEXT_IS_ENTRY " ") == text.npos) return;
+    while (!text.empty()) {
+      const auto call = parse_kft_line(take_until(text, '\n'));
+      if (call && call->kind == KftCall::Kind::entry) begin(*call);
+      if (call && call->kind == KftCall::Kind::exit) end(*call);
+    }
+  }
+
+  // Sets the duration of the next entry.
+  void take(KftCall& call) {
+    const std::uint64_t duration = durations_[next_++];
+    call.exit_seen = duration != kUnseen;
+    call.delta = call.exit_seen ? duration : 0;
+  }
+
+ private:
+  static constexpr std::uint64_t kUnseen = UINT64_MAX;
+  static constexpr std::size_t kSearched =
+      1000;  // calls that are looked through for an exit's entry
+  struct Open {
+    std::string_view function;
+    std::uint64_t entry = 0;
+    std::size_t number = 0;
+  };
+
+  std::vector<Open>& open_of(const KftCall& call) { return open_[{call.pid, call.interrupt}]; }
+  void begin(const KftCall& call) {
+    open_of(call).push_back({call.function, call.entry, durations_.size()});
+    durations_.push_back(kUnseen);
+  }
+  // The exits of those behind it were not seen.
+  void end(const KftCall& call) {
+    std::vector<Open>& open = open_of(call);
+    const auto deepest =
+        open.rbegin() + static_cast<std::ptrdiff_t>(std::min(open.size(), kSearched));
+    const auto last = std::find_if(open.rbegin(), deepest,
+                                   [&](const Open& one) { return one.function == call.function; });
+    if (last == deepest || call.entry < last->entry) return;
+    durations_[last->number] = call.entry - last->entry;
+    open.erase(last.base() - 1, open.end());
+  }
+
+  std::map<std::pair<std::int64_t, bool>, std::vector<Open>> open_;  // by PID, and in interrupts
+  std::vector<std::uint64_t> durations_;                             // us; kUnseen: no exit
+  std::size_t next_ = 0;
+};
+
 bool is_head(std::string_view line) {
   return word(line) == "Entry" && word(line) == "Delta" && word(line) == "PID";
 }
@@ -58,11 +113,15 @@ std::optional<KftCall> parse_kft_line(std::string_view line, bool zero_is_short)
   KftCall call;
   if (!time(word(line), call.entry)) return std::nullopt;
   const std::string_view delta = word(line);
-  if (delta == "no") {
+  if (delta == FKT_KFT_TEXT_IS_ENTRY) {
+    call.kind = KftCall::Kind::entry;
+  } else if (delta == FKT_KFT_TEXT_IS_EXIT) {
+    call.kind = KftCall::Kind::exit;
+  } else if (delta == "no") {
     if (word(line) != "exit") return std::nullopt;
   } else if (time(delta, call.delta)) {
     call.exit_seen = call.delta != 0 || zero_is_short;
-  } else if (delta != "-1" && delta != "-2") {
+  } else if (delta != "-1" && delta != FKT_KFT_TEXT_IS_STACK) {
     // These mark calls that were logged for another reason than their duration.
     return std::nullopt;
   }
@@ -89,10 +148,13 @@ Result<KftCounts> read_kft(std::string_view text, const std::string& name,
                            const std::function<void(const KftCall&)>& call) {
   KftCounts counts;
   bool zero_is_short = false;
+  Ends ends(text);
   for (std::size_t number = 1; !text.empty(); number++) {
     const std::string_view line = take_until(text, '\n');
     zero_is_short |= counts.calls == 0 && line == kKftZeroIsShort;
-    if (const auto parsed = parse_kft_line(line, zero_is_short)) {
+    if (auto parsed = parse_kft_line(line, zero_is_short)) {
+      if (parsed->kind == KftCall::Kind::exit) continue;
+      if (parsed->kind == KftCall::Kind::entry) ends.take(*parsed);
       counts.calls++;
       call(*parsed);
     } else if (counts.calls > 0 && line.find_first_not_of(" \t\r") != std::string_view::npos) {

@@ -8,8 +8,10 @@
 //
 // Times are in microseconds. Delta "0" or "no exit": the exit was not seen. PID "-1", or one
 // followed by "i": the call ran in an interrupt. If the head has the line kKftZeroIsShort, as those
-// that fkt_kd writes, Delta "0" is a call of less than 1 us. Lines that are no call are counted,
-// and the number of the first one is kept.
+// that fkt_kd writes, Delta "0" is a call of less than 1 us. Delta "entry" and "exit": the two ends
+// of a call have a line each; the exit is that of the last entry of the same function and PID that
+// is still open. Delta "-2": the functions of a stack, none of whose exits was seen. Lines that are
+// no call are counted, and the number of the first one is kept.
 #pragma once
 
 #include <fkt/kft_text.h>
@@ -28,6 +30,9 @@ namespace fkt {
 inline constexpr std::string_view kKftZeroIsShort = FKT_KFT_TEXT_ZERO_IS_SHORT;
 
 struct KftCall {
+  enum class Kind : std::uint8_t { whole, entry, exit };
+
+  Kind kind = Kind::whole;
   std::uint64_t entry = 0;  // us
   std::uint64_t delta = 0;  // us; 0 if the exit was not seen
   bool exit_seen = false;
@@ -50,7 +55,8 @@ struct KftCounts {
 // its first lines, and it has no zero byte.
 bool looks_like_kft(std::string_view text);
 
-// Calls `call` for every call in `text`. Error (format): there is none; name: subject of the
+// Calls `call` for every call in `text`; of a call with a line for each of its ends, at the line of
+// its entry. Error (format): there is none; name: subject of the
 // message.
 Result<KftCounts> read_kft(std::string_view text, const std::string& name,
                            const std::function<void(const KftCall&)>& call);

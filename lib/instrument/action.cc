@@ -27,6 +27,7 @@ constexpr ActionName kActionNames[] = {
     {"clear", Action::Kind::clear},
     {"start", Action::Kind::start},
     {"stop", Action::Kind::stop},
+    {"prime", Action::Kind::prime},
     {"snapshot", Action::Kind::snapshot},
     {"nothing", Action::Kind::nothing},
     {"handler", Action::Kind::handler},

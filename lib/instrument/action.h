@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What an instrument does with the hits that its condition keeps, as users write it:
 //
-//   record | count | stack | start | stop | snapshot | nothing
+//   record | count | stack | prime | start | stop | snapshot | nothing
 //   histogram(VALUE[, by KEY])   VALUE, KEY: as in conditions; the buckets are powers of two
 //   histogram(linear(VALUE, WIDTH)[, by KEY])   buckets of this width: 4096, 10us
 //   set FLAG [of task] | clear FLAG [of task]   conditions of other instruments ask for the flag
@@ -28,6 +28,7 @@ struct Action {
     clear,
     start,
     stop,
+    prime,
     snapshot,
     nothing,
     handler,

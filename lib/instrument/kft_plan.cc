@@ -57,8 +57,8 @@ class Planner {
       return Error{ErrorCode::usage, path_ + ':' + std::to_string(error.line) + ':' +
                                          std::to_string(error.column) + ": " + error.message};
     }
-    Status done = refuse_impossible();
-    if (done) done = triggers();
+    Status done = triggers();
+    if (done) done = prime();
     if (done) done = caller();
     if (done) done = watch();
     if (done) done = records();
@@ -84,46 +84,6 @@ class Planner {
             path_ + ':' + std::to_string(at.line) + ':' + std::to_string(at.column) + ": " + what};
   }
 
-  // What no instrument can do.
-  Status refuse_impossible() const {
-    if (config_->prime.moment > FKT_KFT_NEVER && config_->prime.moment != FKT_KFT_NOW) {
-      return cannot(FKT_KFT_PRIME, "only \"prime\" alone can be done, which the start does");
-    }
-    if (says(FKT_KFT_CALLER) && says(FKT_KFT_UNTIMED)) {
-      return cannot(FKT_KFT_CALLER,
-                    "\"untimed\" records entries, and that of the caller itself is "
-                    "seen before it is known");
-    }
-    if (says(FKT_KFT_KEEP) && !is_timed()) {
-      return wrong(config_->said[FKT_KFT_KEEP],
-                   "keep children is for slow calls: write which they are (filter mintime)");
-    }
-    if (says(FKT_KFT_KEEP) && repeats()) {
-      return cannot(FKT_KFT_KEEP,
-                    "with \"autorepeat\" a call may be in a run, and what it has called not");
-    }
-    if (says(FKT_KFT_CPUTIME) && !is_timed()) {
-      return wrong(config_->said[FKT_KFT_CPUTIME],
-                   "cputime says what mintime and maxtime are of: write one of them");
-    }
-    if (says(FKT_KFT_DEPTH) && says(FKT_KFT_UNTIMED)) {
-      return cannot(FKT_KFT_DEPTH, "\"untimed\" records entries, which do not know their depth");
-    }
-    if (!repeats()) return Done{};
-    for (const fkt_kft_key key : {FKT_KFT_START, FKT_KFT_STOP}) {
-      const fkt_kft_trigger& trigger = key == FKT_KFT_START ? config_->start : config_->stop;
-      if (trigger.moment == FKT_KFT_NEVER || trigger.moment == FKT_KFT_TIME) {
-        return wrong(config_->said[says(key) ? key : FKT_KFT_AUTOREPEAT],
-                     "autorepeat needs a trigger start and a trigger stop by entry or exit");
-      }
-    }
-    return Done{};
-  }
-
-  Error cannot(fkt_kft_key key, const std::string& why) const {
-    return wrong(config_->said[key], "\"" + word(config_->said[key]) + "\" cannot be done: " + why);
-  }
-
   Result<std::string> name_of(const fkt_kft_function& function) const {
     if (function.kind != FKT_KFT_ADDRESS) return word(function.word);
     Result<std::string> name = function_at_(function.address);
@@ -131,9 +91,6 @@ class Planner {
     return name;
   }
 
-  bool is_timed() const {
-    return config_->mintime != 0 || config_->maxtime != 0 || says(FKT_KFT_OWN_MINTIMES);
-  }
   // What mintime and maxtime are of: in conditions, and in words.
   const char* time() const { return says(FKT_KFT_CPUTIME) ? "cputime" : "duration"; }
   const char* took() const { return says(FKT_KFT_CPUTIME) ? "were on the CPU for" : "took"; }
@@ -149,8 +106,9 @@ class Planner {
   Status trigger(const fkt_kft_trigger& trigger, bool is_start) {
     switch (trigger.moment) {
       case FKT_KFT_NEVER:
-        plan_.explanation.emplace_back(is_start ? "the recording begins at once"
-                                                : "it ends when the command does, or with Ctrl-C");
+        plan_.explanation.emplace_back(!is_start ? "it ends when the command does, or with Ctrl-C"
+                                       : is_primed_late() ? "the recording begins when it is primed"
+                                                          : "the recording begins at once");
         return Done{};
       case FKT_KFT_TIME:
         return at_time(trigger, is_start);
@@ -168,38 +126,74 @@ class Planner {
                                   " after the machine's start; at once if that is over");
       return Done{};
     }
-    if (time.count() == 0) return wrong(config_->said[FKT_KFT_STOP], "a stop after no time");
     plan_.lasts = time;
     plan_.explanation.push_back("it ends " + time_text(trigger.time) + " after its begin");
     return Done{};
   }
 
-  Status by_hit(const fkt_kft_trigger& trigger, bool is_start) {
+  // The line without its action, and what it means: "kernel_clone is entered and cpu == 1".
+  struct Hit {
+    std::string line, words;
+  };
+
+  Result<Hit> hit_of(const fkt_kft_trigger& trigger) const {
     const Result<std::string> name = name_of(trigger.function);
     if (!name) return name.error();
     const bool at_entry = trigger.moment == FKT_KFT_ENTRY;
-    std::string line = at_entry ? "fn:" + *name + ":entry" : "call:" + *name;
+    Hit hit{at_entry ? "fn:" + *name + ":entry" : "call:" + *name,
+            *name + (at_entry ? " is entered" : " returns")};
     const std::string condition = word(trigger.condition);
-    if (!condition.empty()) {
-      const auto parsed =
-          Expression::parse(condition, ExpressionSyntax::hit, trigger.condition.column);
-      if (!parsed) return wrong(trigger.condition, parsed.error().message);
-      line += " if " + condition;
-    }
+    if (condition.empty()) return hit;
+    const auto parsed =
+        Expression::parse(condition, ExpressionSyntax::hit, trigger.condition.column);
+    if (!parsed) return wrong(trigger.condition, parsed.error().message);
+    hit.line += " if " + condition;
+    hit.words += " and " + condition;
+    return hit;
+  }
+
+  Status by_hit(const fkt_kft_trigger& trigger, bool is_start) {
+    Result<Hit> hit = hit_of(trigger);
+    if (!hit) return hit.error();
     if (repeats()) {
-      line += std::string(is_start ? " do set " : " do clear ") + kRuns;
+      hit->line += std::string(is_start ? " do set " : " do clear ") + kRuns;
     } else {
-      line += is_start ? " do start" : " do stop";
+      hit->line += is_start ? " do start" : " do stop";
     }
     plan_.waits_for_hit |= is_start && !repeats();
-    plan_.instruments.push_back(std::move(line));
+    plan_.instruments.push_back(std::move(hit->line));
     plan_.explanation.push_back(std::string(repeats()  ? "a run "
                                             : is_start ? "the recording "
                                                        : "it ") +
-                                (is_start ? "begins" : "ends") + " when " + *name +
-                                (at_entry ? " is entered" : " returns") +
-                                (condition.empty() ? "" : " and " + condition) +
+                                (is_start ? "begins when " : "ends when ") + hit->words +
                                 (repeats() ? ", each time" : ""));
+    return Done{};
+  }
+
+  bool is_primed_late() const {
+    return config_->prime.moment != FKT_KFT_NEVER && config_->prime.moment != FKT_KFT_NOW;
+  }
+
+  // Behind the triggers, so that a hit which primes them is not theirs, too. Without a trigger
+  // start by a hit, it is the hit that begins the recording.
+  Status prime() {
+    if (!is_primed_late()) return Done{};
+    std::string words = "it is primed ";
+    if (config_->prime.moment == FKT_KFT_TIME) {
+      const std::chrono::nanoseconds time(static_cast<std::int64_t>(config_->prime.time));
+      plan_.begins_at = std::max(plan_.begins_at.value_or(time), time);
+      words +=
+          time_text(config_->prime.time) +
+          " after the machine's start, or at once if that is over; nothing is seen before, and "
+          "the command is not run";
+    } else {
+      Result<Hit> hit = hit_of(config_->prime);
+      if (!hit) return hit.error();
+      plan_.instruments.push_back(hit->line + (plan_.waits_for_hit ? " do prime" : " do start"));
+      plan_.waits_for_hit = true;
+      words += "when " + hit->words + "; triggers are not seen before";
+    }
+    plan_.explanation.insert(plan_.explanation.begin(), std::move(words));
     return Done{};
   }
 

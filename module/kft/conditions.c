@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the programs (fkt/program.h) that a call's return runs: a test for each filter of the configuration, and one
- * word, the context that the call was in. They are verified as those that come from user space.
+ * Writes the programs (fkt/program.h) that decide what is recorded: a test for each filter of the configuration, and
+ * one word, the context of the hit. They are verified as those that come from user space.
  */
 
 #include <linux/math64.h>
@@ -97,6 +97,13 @@ static void test_place(struct writer *writer, const struct fkt_kft_config *confi
 		add(writer, FKT_OP_MATCH, FKT_FROM_CONTEXT, FKT_CONTEXT_TASK);
 }
 
+/* Writes the context of what is kept (enum fkt_level). */
+static void emit_context(struct writer *writer)
+{
+	add(writer, FKT_OP_EMIT, FKT_FROM_CONTEXT, FKT_CONTEXT_LEVEL)->target = 0;
+	writer->program->words = 1;
+}
+
 /* Writes a program without instructions, which keeps everything. Returns its bytes. */
 u32 fkt_kft_write_nothing(void *at)
 {
@@ -106,7 +113,7 @@ u32 fkt_kft_write_nothing(void *at)
 
 /*
  * Writes the program that keeps the calls which the configuration says, of functions with this minimum (ns), and emits
- * their contexts (enum fkt_level). Returns its bytes, at most FKT_KFT_PROGRAM_BYTES.
+ * their contexts. With `untimed` it is also that of entries. Returns its bytes, at most FKT_KFT_PROGRAM_BYTES.
  */
 u32 fkt_kft_write_condition(void *at, const struct fkt_kft_config *config, const char *text, u64 mintime)
 {
@@ -121,8 +128,7 @@ u32 fkt_kft_write_condition(void *at, const struct fkt_kft_config *config, const
 	}
 	test_times(&writer, config, mintime);
 	test_place(&writer, config);
-	add(&writer, FKT_OP_EMIT, FKT_FROM_CONTEXT, FKT_CONTEXT_LEVEL)->target = 0;
-	writer.program->words = 1;
+	emit_context(&writer);
 	if (writer.task) {
 		task = (char *)&writer.program->insn[writer.program->insns];
 		memset(task, 0, FKT_PROGRAM_TEXT_BYTES);
@@ -132,8 +138,37 @@ u32 fkt_kft_write_condition(void *at, const struct fkt_kft_config *config, const
 	return FKT_PROGRAM_BYTES(writer.program->insns, writer.program->texts);
 }
 
-/* Returns whether the programs ask for words of the task, which return probes do not know. */
-bool fkt_kft_asks_task(const struct fkt_kft_config *config)
+/*
+ * Writes the program that keeps entries with little stack left, and emits their contexts. It also asks for the least
+ * that was left before, by which the kernel notes it. Returns its bytes, at most FKT_KFT_PROGRAM_BYTES.
+ */
+u32 fkt_kft_write_watch(void *at, const struct fkt_kft_config *config)
 {
-	return fkt_kft_says(config, FKT_KFT_DEPTH) || fkt_kft_says(config, FKT_KFT_CPUTIME);
+	struct writer writer = { .program = at };
+	struct fkt_insn *insn;
+
+	fkt_kft_write_nothing(at);
+	/* Less than 0 bytes are never left. */
+	test_context(&writer, FKT_CONTEXT_STACK_LEFT, 0, config->stack - 1);
+	if (fkt_kft_says(config, FKT_KFT_AUTOREPEAT))
+		test_flag(&writer, FKT_CONTEXT_FLAG, FKT_KFT_RUNS);
+	add(&writer, FKT_OP_PUSH, FKT_FROM_CONTEXT, FKT_CONTEXT_LOWEST_STACK)->target = 0;
+	if (config->is_worst_stack) {
+		insn = add(&writer, FKT_OP_TEST_POP, FKT_FROM_CONTEXT, FKT_CONTEXT_STACK_LEFT);
+		insn->compare = FKT_COMPARE_BELOW;
+	} else {
+		test(&writer, FKT_FROM_POP, 0, 0, U64_MAX);
+	}
+	emit_context(&writer);
+	return FKT_PROGRAM_BYTES(writer.program->insns, 0);
+}
+
+/*
+ * Returns whether return probes cannot see the calls that are recorded: they know no words of the task, and what they
+ * see cannot be held.
+ */
+bool fkt_kft_needs_trampoline(const struct fkt_kft_config *config)
+{
+	return fkt_kft_says(config, FKT_KFT_DEPTH) || fkt_kft_says(config, FKT_KFT_CPUTIME) ||
+	       fkt_kft_says(config, FKT_KFT_KEEP);
 }

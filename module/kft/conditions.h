@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The programs that decide which calls a configuration of KFT keeps. */
+/* The programs that decide what a configuration of KFT keeps. */
 #ifndef FKT_KFT_CONDITIONS_H
 #define FKT_KFT_CONDITIONS_H
 
@@ -7,11 +7,12 @@
 
 struct fkt_kft_config;
 
-#define FKT_KFT_PROGRAM_BYTES 1024 /* room for one */
+#define FKT_KFT_PROGRAM_BYTES 1536 /* room for one */
 
 u64 fkt_kft_ticks(u64 ns);
 u32 fkt_kft_write_nothing(void *at);
 u32 fkt_kft_write_condition(void *at, const struct fkt_kft_config *config, const char *text, u64 mintime);
-bool fkt_kft_asks_task(const struct fkt_kft_config *config);
+u32 fkt_kft_write_watch(void *at, const struct fkt_kft_config *config);
+bool fkt_kft_needs_trampoline(const struct fkt_kft_config *config);
 
 #endif /* FKT_KFT_CONDITIONS_H */

@@ -33,14 +33,25 @@ static int wrong(struct fkt_kft_error *error, const struct fkt_kft_word *word, c
 
 /* ---- the parts of the configuration ---- */
 
+/* Returns the trigger that the role is of, if it waits for a hit; NULL: there is none. */
+const struct fkt_kft_trigger *fkt_kft_role_trigger(const struct fkt_kft_config *config, enum fkt_kft_role role)
+{
+	const struct fkt_kft_trigger *const triggers[FKT_KFT_ROLES] = {
+		[FKT_KFT_OF_START] = &config->start, [FKT_KFT_OF_STOP] = &config->stop,
+		[FKT_KFT_OF_PRIME] = &config->prime,
+	};
+
+	return triggers[role] && fkt_kft_is_by_hit(triggers[role]) ? triggers[role] : NULL;
+}
+
 /* Returns the function that the role is of; NULL: the configuration has none. */
 const struct fkt_kft_function *fkt_kft_role_function(const struct fkt_kft_config *config, enum fkt_kft_role role)
 {
-	const struct fkt_kft_trigger *trigger = role == FKT_KFT_OF_START ? &config->start : &config->stop;
+	const struct fkt_kft_trigger *trigger = fkt_kft_role_trigger(config, role);
 
 	if (role == FKT_KFT_OF_CALLER)
 		return fkt_kft_says(config, FKT_KFT_CALLER) ? &config->caller : NULL;
-	return trigger->moment == FKT_KFT_ENTRY || trigger->moment == FKT_KFT_EXIT ? &trigger->function : NULL;
+	return trigger ? &trigger->function : NULL;
 }
 
 /* Returns the function's name, which the words end with a zero. */

@@ -7,6 +7,7 @@
 
 #include "symbols.h"
 
+const struct fkt_kft_trigger *fkt_kft_role_trigger(const struct fkt_kft_config *config, enum fkt_kft_role role);
 const struct fkt_kft_function *fkt_kft_role_function(const struct fkt_kft_config *config, enum fkt_kft_role role);
 int fkt_kft_end_names(struct fkt_kft_symbols *set, const char *text, u32 bytes);
 int fkt_kft_make_groups(struct fkt_kft_symbols *set);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes the calls out of the pages of a recording that /proc/kft began, and finds by their times which of them lie in
- * which others, as the tools do when they read a file.
+ * Takes the calls, entries, exits and stacks out of the pages of a recording that /proc/kft began, and finds by their
+ * times which of the calls lie in which others, as the tools do when they read a file.
  */
 
+#include <linux/cpumask.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
@@ -42,6 +43,14 @@ static bool make_room(struct fkt_kft_log *log)
 	return true;
 }
 
+static void add_line(struct fkt_kft_log *log, const struct fkt_kft_call *call)
+{
+	if (make_room(log))
+		log->calls[log->count++] = *call;
+	else
+		log->dropped++;
+}
+
 /* call: with what the page says; words: of an event CALL_VALUES or CALL_VALUES_LONG, of which the last is a value. */
 static void add_call(struct fkt_kft_log *log, struct fkt_kft_call call, const u64 *words, u32 n)
 {
@@ -54,21 +63,66 @@ static void add_call(struct fkt_kft_log *log, struct fkt_kft_call call, const u6
 	}
 	call.begin = words[n - 2];
 	call.level = words[n - 1];
-	if (make_room(log))
-		log->calls[log->count++] = call;
-	else
-		log->dropped++;
+	add_line(log, &call);
+}
+
+/* An entry of a function that is watched: its stack follows, if nothing is lost. */
+static void add_watched(struct fkt_kft_log *log, const struct fkt_kft_call *call)
+{
+	struct fkt_kft_watched *watched = &log->watched[call->cpu];
+
+	/* Nothing in a task comes before the stack of an entry in a task, so the stacks of those before were lost. */
+	if (call->level == FKT_LEVEL_TASK || watched->count == FKT_KFT_LEVELS)
+		watched->count = 0;
+	watched->entries[watched->count++] = *call;
+}
+
+/* call: with what the page says; words: of an event with a function's number and one value. */
+static void add_end(struct fkt_kft_log *log, struct fkt_kft_call call, enum fkt_kft_kind kind, const u64 *words)
+{
+	call.number = words[0] & ~FKT_KFT_WATCHED;
+	call.level = words[1];
+	call.kind = kind;
+	call.sequence = log->count;
+	if (!(words[0] & FKT_KFT_WATCHED))
+		add_line(log, &call);
+	else if (log->watched)
+		add_watched(log, &call);
+}
+
+/* frames: return addresses, the innermost one first. The outermost one gets the first line, the entry the last one. */
+static void add_stack(struct fkt_kft_log *log, u16 cpu, const u64 *frames, u32 n)
+{
+	struct fkt_kft_watched *watched = log->watched ? &log->watched[cpu] : NULL;
+	struct fkt_kft_call line;
+	u32 i, entered;
+
+	if (!watched || !watched->count)
+		return;
+	line = watched->entries[--watched->count];
+	entered = line.number;
+	line.kind = FKT_KFT_FRAME;
+	for (i = 0; i < n; i++) {
+		line.address = frames[n - 1 - i];
+		line.number = i;
+		add_line(log, &line);
+	}
+	line.address = log->symbols->symbols[entered].address + 1;
+	line.number = n;
+	add_line(log, &line);
 }
 
 static void add_hit(struct fkt_kft_log *log, u32 instrument, u64 clock)
 {
+	if (instrument == FKT_KFT_PRIMES)
+		log->primed = clock;
 	if (instrument == FKT_KFT_BEGINS && !log->begun)
 		log->begun = clock;
 	if (instrument == FKT_KFT_ENDS)
 		log->ended = clock;
 }
 
-/* Adds the calls of a complete page. May sleep. */
+/* Adds what a complete page has. May sleep. */
 void fkt_kft_log_add(struct fkt_kft_log *log, const struct fkt_page_header *page)
 {
 	const u64 *words = (const u64 *)(page + 1);
@@ -84,83 +138,158 @@ void fkt_kft_log_add(struct fkt_kft_log *log, const struct fkt_page_header *page
 		if (n >= count - i)
 			return;
 		clock = id == FKT_W_TIME ? fkt_time_word_clock(words[i], clock) : fkt_word_clock(words[i], clock);
+		call.begin = clock;
 		if (id == FKT_W_PID)
 			call.pid = arg & FKT_PID_MASK;
 		else if (id == FKT_E_CALL_VALUES && n == FKT_CALL_VALUES_HEAD + 1)
 			add_call(log, call, &words[i + 1], n);
 		else if (id == FKT_E_CALL_VALUES_LONG && n == FKT_CALL_VALUES_LONG_HEAD + 1)
 			add_call(log, call, &words[i + 1], n);
+		else if (id == FKT_E_FUNCTION_ENTRY_VALUES && n == 2)
+			add_end(log, call, FKT_KFT_ENTERED, &words[i + 1]);
+		else if (id == FKT_E_FUNCTION_EXIT_VALUES && n == 2)
+			add_end(log, call, FKT_KFT_LEFT, &words[i + 1]);
+		else if (id == FKT_E_STACK)
+			add_stack(log, page->cpu, &words[i + 1], n);
 		else if (id == FKT_E_HIT)
 			add_hit(log, arg, clock);
 	}
 }
 
-/* ---- nesting ---- */
+/* ---- order ---- */
 
 static u64 end_of(const struct fkt_kft_call *call)
 {
-	return call->begin + call->ticks;
+	return call->kind == FKT_KFT_WHOLE ? call->begin + call->ticks : call->begin;
 }
 
 static int compare_numbers(u64 left, u64 right)
 {
-	/* A log may have a million calls. */
+	/* A log may have a million lines. */
 	cond_resched();
 	return left < right ? -1 : left > right;
 }
 
+/* Returns the order of lines of the same time: of whole calls, the one around the others first. */
+static int compare_equal(const struct fkt_kft_call *left, const struct fkt_kft_call *right)
+{
+	const bool left_is_frame = left->kind == FKT_KFT_FRAME, right_is_frame = right->kind == FKT_KFT_FRAME;
+
+	if (left_is_frame || right_is_frame)
+		return compare_numbers(left_is_frame, right_is_frame) ?: compare_numbers(left->cpu, right->cpu) ?:
+		       compare_numbers(left->number, right->number);
+	if (left->kind == FKT_KFT_WHOLE || right->kind == FKT_KFT_WHOLE)
+		return compare_numbers(end_of(right), end_of(left));
+	return compare_numbers(left->sequence, right->sequence);
+}
+
 static int compare_ends(const void *a, const void *b)
 {
-	return compare_numbers(end_of(a), end_of(b));
-}
-
-/*
- * Returns a number, which two calls share if one can lie in the other: that of the thread, or in interrupts and idle
- * tasks of the CPU.
- */
-static u64 place_of(const struct fkt_kft_call *call)
-{
-	if (call->level != FKT_LEVEL_TASK)
-		return (u64)call->level << 32 | call->cpu;
-	return (u64)(call->pid ? 1 : 0) << 40 | (call->pid ?: call->cpu);
-}
-
-static int compare_places(const void *a, const void *b)
-{
-	return compare_numbers(place_of(a), place_of(b)) ?:
-	       compare_numbers(((const struct fkt_kft_call *)a)->begin, ((const struct fkt_kft_call *)b)->begin) ?:
-	       compare_ends(b, a);
+	return compare_numbers(end_of(a), end_of(b)) ?: compare_equal(a, b);
 }
 
 static int compare_begins(const void *a, const void *b)
 {
 	return compare_numbers(((const struct fkt_kft_call *)a)->begin, ((const struct fkt_kft_call *)b)->begin) ?:
-	       compare_ends(b, a);
+	       compare_equal(a, b);
 }
 
-/* Sets `caller` of all calls, which are sorted by their places. First it is the place of a call in the log, plus 1. */
+/*
+ * Returns a number, which two calls share if one can lie in the other: that of the thread, in interrupts the one that
+ * they interrupt, of idle tasks that of the CPU; and the context. Frames have one for themselves.
+ */
+static u64 place_of(const struct fkt_kft_call *call)
+{
+	if (call->kind == FKT_KFT_FRAME)
+		return U64_MAX;
+	return (u64)call->level << 48 | (u64)(call->pid ? 1 : 0) << 40 | (call->pid ?: call->cpu);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	return compare_numbers(place_of(a), place_of(b)) ?: compare_begins(a, b);
+}
+
+/* ---- nesting ---- */
+
+/* Returns the place in the log of the innermost call around this one, plus 1. around: of the call before. */
+static u32 around_call(const struct fkt_kft_call *calls, u32 i, u32 around)
+{
+	while (around && end_of(&calls[around - 1]) < end_of(&calls[i]))
+		around = calls[around - 1].caller;
+	return around;
+}
+
+#define OPEN_MOST 1000 /* entries that are looked through for that of an exit */
+
+/* Returns the place of the entry that the exit belongs to, plus 1; 0: it was not seen. open: of the innermost one. */
+static u32 entry_of(const struct fkt_kft_call *calls, u32 i, u32 open)
+{
+	u32 n;
+
+	for (n = 0; open && n < OPEN_MOST; n++) {
+		if (calls[open - 1].number == calls[i].number)
+			return open;
+		open = calls[open - 1].caller;
+	}
+	return 0;
+}
+
+/* Sets `caller` of a line. Returns the place of what may be around the next line, plus 1; 0: nothing is. */
+static u32 find_caller(struct fkt_kft_call *calls, u32 i, u32 around)
+{
+	u32 entry;
+
+	switch (calls[i].kind) {
+	case FKT_KFT_WHOLE:
+		calls[i].caller = around_call(calls, i, around);
+		return i + 1;
+	case FKT_KFT_ENTERED:
+		calls[i].caller = around;
+		return i + 1;
+	case FKT_KFT_LEFT:
+		entry = entry_of(calls, i, around);
+		calls[i].caller = entry ? calls[entry - 1].caller : 0;
+		return entry ? calls[i].caller : around;
+	default:
+		calls[i].caller = 0;
+		return 0;
+	}
+}
+
+/* Sets `caller` of all lines, which are sorted by their places. First it is the place of a line in the log, plus 1. */
 static void find_callers(struct fkt_kft_log *log)
 {
 	struct fkt_kft_call *calls = log->calls;
-	u32 i;
+	u32 i, around = 0;
 
 	for (i = 0; i < log->count; i++) {
-		u32 around = i;
-
 		if (i && place_of(&calls[i - 1]) != place_of(&calls[i]))
 			around = 0;
-		while (around && end_of(&calls[around - 1]) < end_of(&calls[i]))
-			around = calls[around - 1].caller;
-		calls[i].caller = around;
+		around = find_caller(calls, i, around);
+		if (!(i % 1024))
+			cond_resched();
 	}
-	/* What is around a call is before it, so its place is read before it is replaced. */
+	/* What is around a line is before it, so its place is read before it is replaced. */
 	for (i = log->count; i--;)
 		if (calls[i].caller)
 			calls[i].caller = calls[calls[i].caller - 1].number + 1;
 }
 
+/* ---- the whole ---- */
+
+/* watches: stacks are watched. Returns 0 or -ENOMEM. */
+int fkt_kft_log_begin(struct fkt_kft_log *log, const struct fkt_kft_symbols *symbols, bool watches)
+{
+	*log = (struct fkt_kft_log){ .symbols = symbols };
+	if (!watches)
+		return 0;
+	log->watched = kvcalloc(nr_cpu_ids, sizeof(*log->watched), GFP_KERNEL_ACCOUNT);
+	return log->watched ? 0 : -ENOMEM;
+}
+
 /*
- * Leaves the `most` calls that returned first, or last, finds their callers, and sorts them by their begins. May take a
+ * Leaves the `most` lines that ended first, or last, finds the callers, and sorts the lines by their begins. May take a
  * second.
  */
 void fkt_kft_log_finish(struct fkt_kft_log *log, u32 most, bool newest)
@@ -182,5 +311,6 @@ void fkt_kft_log_finish(struct fkt_kft_log *log, u32 most, bool newest)
 void fkt_kft_log_free(struct fkt_kft_log *log)
 {
 	kvfree(log->calls);
+	kvfree(log->watched);
 	*log = (struct fkt_kft_log){};
 }

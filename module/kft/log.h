@@ -1,29 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The calls that a recording of /proc/kft has, in memory. */
+/* What a recording of /proc/kft has recorded, in memory. */
 #ifndef FKT_KFT_LOG_H
 #define FKT_KFT_LOG_H
 
 #include <linux/types.h>
 
+struct fkt_kft_symbols;
 struct fkt_page_header;
 
+enum fkt_kft_kind {
+	FKT_KFT_WHOLE, /* a call that has returned */
+	FKT_KFT_ENTERED, /* with `untimed`: an entry, and an exit */
+	FKT_KFT_LEFT,
+	FKT_KFT_FRAME, /* of a stack of `watch` */
+};
+
+/* A line of the log. */
 struct fkt_kft_call {
-	u64 begin, ticks; /* of the recording's clock */
-	u32 number; /* of the function */
+	u64 begin; /* ticks of the recording's clock; of an entry, an exit and a frame: when it was */
+	union {
+		u64 ticks; /* of a whole call: its duration */
+		u64 sequence; /* of an entry and an exit: those of one CPU are in this order */
+		u64 address; /* of a frame: behind an instruction of its function */
+	};
+	u32 number; /* of the function; of a frame: how many frames of its stack are around it */
 	u32 pid;
 	u32 caller; /* number of the function that called it, plus 1; 0: it is not known */
 	u16 cpu; /* that it returned on */
 	u8 level; /* enum fkt_level */
+	u8 kind; /* enum fkt_kft_kind */
+};
+
+#define FKT_KFT_LEVELS 4 /* of enum fkt_level */
+
+/* Watched entries of a CPU whose stacks are still to come: one in a task, and those in interrupts of it. */
+struct fkt_kft_watched {
+	u32 count;
+	struct fkt_kft_call entries[FKT_KFT_LEVELS];
 };
 
 struct fkt_kft_log {
+	const struct fkt_kft_symbols *symbols;
+	struct fkt_kft_watched *watched; /* by CPU; NULL: nothing is watched */
 	struct fkt_kft_call *calls;
 	u32 count, room;
-	/* When a hit began and ended the recording (ticks); 0: none did. */
-	u64 begun, ended;
-	u64 dropped; /* calls that there was no memory for, or that are beyond the log's length */
+	/* When a hit primed, began and ended the recording (ticks); 0: none did. */
+	u64 primed, begun, ended;
+	u64 dropped; /* lines that there was no memory for, or that are beyond the log's length */
 };
 
+int fkt_kft_log_begin(struct fkt_kft_log *log, const struct fkt_kft_symbols *symbols, bool watches);
 void fkt_kft_log_add(struct fkt_kft_log *log, const struct fkt_page_header *page);
 void fkt_kft_log_finish(struct fkt_kft_log *log, u32 most, bool newest);
 void fkt_kft_log_free(struct fkt_kft_log *log);

@@ -4,6 +4,7 @@
  * fkt_record --kft. What only the tools can do is refused, with the place in the configuration.
  */
 
+#include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -13,6 +14,7 @@
 #include <fkt/program.h>
 
 #include "conditions.h"
+#include "groups.h"
 #include "plan.h"
 
 static int wrong(struct fkt_kft_error *error, const struct fkt_kft_word *word, const char *message)
@@ -25,82 +27,122 @@ static int wrong(struct fkt_kft_error *error, const struct fkt_kft_word *word, c
 
 /* ---- what is refused ---- */
 
-static int refuse_trigger(const struct fkt_kft_plan *plan, const struct fkt_kft_trigger *trigger,
-			  enum fkt_kft_key key, struct fkt_kft_error *error)
-{
-	const bool by_hit = trigger->moment == FKT_KFT_ENTRY || trigger->moment == FKT_KFT_EXIT;
-
-	if (trigger->condition.bytes)
-		return wrong(error, &trigger->condition, "a trigger with a condition is for fkt_record --kft alone");
-	if (fkt_kft_plan_repeats(plan) && !by_hit)
-		return wrong(error, &plan->config->said[fkt_kft_says(plan->config, key) ? key : FKT_KFT_AUTOREPEAT],
-			     "autorepeat needs a trigger start and a trigger stop by entry or exit");
-	return 0;
-}
-
 static int refuse_impossible(const struct fkt_kft_plan *plan, struct fkt_kft_error *error)
 {
-	static const struct {
-		enum fkt_kft_key key;
-		const char *message;
-	} impossible[] = {
-		{ FKT_KFT_KEEP, "\"keep children\" is for fkt_record --kft alone" },
-		{ FKT_KFT_UNTIMED, "\"untimed\" is for fkt_record --kft alone" },
-		{ FKT_KFT_WATCH, "\"watch\" is for fkt_record --kft alone" },
-	};
 	const struct fkt_kft_config *config = plan->config;
-	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(impossible); i++)
-		if (fkt_kft_says(config, impossible[i].key))
-			return wrong(error, &config->said[impossible[i].key], impossible[i].message);
-	if (config->prime.moment != FKT_KFT_NEVER && config->prime.moment != FKT_KFT_NOW)
-		return wrong(error, &config->said[FKT_KFT_PRIME], "\"prime\" with a moment cannot be done");
-	if (config->stop.moment == FKT_KFT_TIME && !config->stop.time)
-		return wrong(error, &config->said[FKT_KFT_STOP], "a stop after no time");
-	if (fkt_kft_says(config, FKT_KFT_CPUTIME) && !config->mintime && !config->maxtime &&
-	    !fkt_kft_says(config, FKT_KFT_OWN_MINTIMES))
-		return wrong(error, &config->said[FKT_KFT_CPUTIME],
-			     "cputime says what mintime and maxtime are of: write one of them");
 	if (config->logentries > FKT_KFT_LENGTH_MOST)
 		return wrong(error, &config->said[FKT_KFT_LOGENTRIES],
 			     "the log has at most 1048576 entries (fkt_record --kft has no limit)");
-	return refuse_trigger(plan, &config->start, FKT_KFT_START, error) ?:
-	       refuse_trigger(plan, &config->stop, FKT_KFT_STOP, error);
-}
-
-/* ---- programs: the first pair keeps everything, the next ones are the groups' ---- */
-
-static int make_programs(struct fkt_kft_plan *plan)
-{
-	const u32 groups = plan->symbols.group_count;
-	u32 bytes = 0, i;
-
-	plan->programs = kvzalloc(array_size(groups + 1, FKT_KFT_PROGRAM_BYTES + 2 * sizeof(struct fkt_program)),
-				  GFP_KERNEL_ACCOUNT);
-	if (!plan->programs)
-		return -ENOMEM;
-	bytes += fkt_kft_write_nothing(plan->programs + bytes);
-	bytes += fkt_kft_write_nothing(plan->programs + bytes);
-	plan->entries.program_bytes = bytes;
-	for (i = 0; i < groups; i++) {
-		plan->symbols.groups[i].shortest = fkt_kft_ticks(plan->symbols.groups[i].mintime);
-		bytes += fkt_kft_write_nothing(plan->programs + bytes);
-		bytes += fkt_kft_write_condition(plan->programs + bytes, plan->config, plan->text,
-						 plan->symbols.groups[i].mintime);
-	}
-	plan->calls.program_bytes = bytes;
-	plan->calls.program_count = groups + 1;
-	plan->entries.program_count = 1;
 	return 0;
 }
 
-/* ---- instruments ---- */
+/* ---- programs ---- */
 
-static bool is_by_hit(const struct fkt_kft_trigger *trigger)
+/* Numbers of pairs of programs, which are the same for calls and for entries. */
+enum pair {
+	PAIR_NOTHING, /* keeps everything */
+	PAIR_START, /* the condition of the trigger */
+	PAIR_STOP,
+	PAIR_PRIME,
+	PAIR_WATCH,
+	PAIR_GROUPS, /* that of the first group */
+};
+
+static const struct {
+	enum fkt_kft_role role;
+	enum pair pair;
+} conditions[] = { { FKT_KFT_OF_START, PAIR_START }, { FKT_KFT_OF_STOP, PAIR_STOP }, { FKT_KFT_OF_PRIME, PAIR_PRIME } };
+
+static enum pair pair_of(enum fkt_kft_role role)
 {
-	return trigger->moment == FKT_KFT_ENTRY || trigger->moment == FKT_KFT_EXIT;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(conditions); i++)
+		if (conditions[i].role == role)
+			return conditions[i].pair;
+	return PAIR_NOTHING;
 }
+
+/* Returns the trigger whose condition the pair is, and sets *symbol to its function; NULL: there is none. */
+static const struct fkt_kft_trigger *condition_of(const struct fkt_kft_plan *plan, enum pair pair,
+						  const struct fkt_kft_symbol **symbol)
+{
+	const struct fkt_kft_trigger *trigger;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(conditions); i++) {
+		if (conditions[i].pair != pair)
+			continue;
+		trigger = fkt_kft_role_trigger(plan->config, conditions[i].role);
+		*symbol = fkt_kft_symbol_of(&plan->symbols, conditions[i].role);
+		return trigger && trigger->condition.bytes && *symbol ? trigger : NULL;
+	}
+	return NULL;
+}
+
+/* Returns the program's bytes; 0: its condition is wrong, and the error is set. */
+static u32 write_program(struct fkt_kft_plan *plan, enum pair pair, bool at_exit, void *at,
+			 struct fkt_kft_error *error)
+{
+	const struct fkt_kft_symbol *symbol;
+	const struct fkt_kft_trigger *trigger = condition_of(plan, pair, &symbol);
+	u32 bytes;
+
+	if (trigger && (trigger->moment == FKT_KFT_EXIT) == at_exit) {
+		bytes = fkt_kft_write_trigger(at, plan->text, trigger, symbol, &plan->needs[pair], error);
+		plan->asks_task |= plan->needs[pair].of_task;
+		return bytes;
+	}
+	if (pair == PAIR_WATCH && !at_exit && fkt_kft_says(plan->config, FKT_KFT_WATCH))
+		return fkt_kft_write_watch(at, plan->config);
+	if (pair >= PAIR_GROUPS && (at_exit || fkt_kft_says(plan->config, FKT_KFT_UNTIMED)))
+		return fkt_kft_write_condition(at, plan->config, plan->text,
+					       plan->symbols.groups[pair - PAIR_GROUPS].mintime);
+	return fkt_kft_write_nothing(at);
+}
+
+static int write_programs(struct fkt_kft_plan *plan, u32 pairs, struct fkt_kft_error *error)
+{
+	u32 bytes = 0, entry_bytes = 0, i, n;
+
+	for (i = 0; i < pairs; i++) {
+		bytes += fkt_kft_write_nothing(plan->call_programs + bytes);
+		n = write_program(plan, i, true, plan->call_programs + bytes, error);
+		if (!n)
+			return -EINVAL;
+		bytes += n;
+		n = write_program(plan, i, false, plan->entry_programs + entry_bytes, error);
+		if (!n)
+			return -EINVAL;
+		entry_bytes += n;
+		entry_bytes += fkt_kft_write_nothing(plan->entry_programs + entry_bytes);
+	}
+	plan->calls.program_bytes = bytes;
+	plan->entries.program_bytes = entry_bytes;
+	plan->calls.program_count = pairs;
+	plan->entries.program_count = pairs;
+	return 0;
+}
+
+static int make_programs(struct fkt_kft_plan *plan, struct fkt_kft_error *error)
+{
+	const u32 pairs = PAIR_GROUPS + plan->symbols.group_count;
+	const size_t room = array_size(pairs, FKT_KFT_PROGRAM_BYTES + sizeof(struct fkt_program));
+	u32 i;
+
+	BUILD_BUG_ON(PAIR_GROUPS > ARRAY_SIZE(plan->needs));
+	plan->call_programs = kvzalloc(room, GFP_KERNEL_ACCOUNT);
+	plan->entry_programs = kvzalloc(room, GFP_KERNEL_ACCOUNT);
+	if (!plan->call_programs || !plan->entry_programs)
+		return -ENOMEM;
+	plan->asks_task = fkt_kft_needs_trampoline(plan->config);
+	for (i = 0; i < plan->symbols.group_count; i++)
+		plan->symbols.groups[i].shortest = fkt_kft_ticks(plan->symbols.groups[i].mintime);
+	return write_programs(plan, pairs, error);
+}
+
+/* ---- instruments ---- */
 
 static void make_instruments(struct fkt_kft_plan *plan)
 {
@@ -112,13 +154,18 @@ static void make_instruments(struct fkt_kft_plan *plan)
 			.action = FKT_ACTION_COUNT, .layer = FKT_L_INSTRUMENTS,
 		};
 	plan->instruments[FKT_KFT_CALLS].action = FKT_ACTION_RECORD;
+	plan->instruments[FKT_KFT_WATCHES].action = FKT_ACTION_STACK;
 	/* Also without a trigger: then run.c begins it. */
 	plan->instruments[FKT_KFT_BEGINS].action = repeats ? FKT_ACTION_SET : FKT_ACTION_START;
 	plan->instruments[FKT_KFT_BEGINS].flag = repeats ? FKT_KFT_RUNS : 0;
-	if (is_by_hit(&plan->config->stop)) {
+	if (fkt_kft_is_by_hit(&plan->config->stop)) {
 		plan->instruments[FKT_KFT_ENDS].action = repeats ? FKT_ACTION_CLEAR : FKT_ACTION_STOP;
 		plan->instruments[FKT_KFT_ENDS].flag = repeats ? FKT_KFT_RUNS : 0;
 	}
+	/* If nothing else begins the recording, it begins as soon as it is primed. */
+	if (fkt_kft_plan_is_primed_late(plan))
+		plan->instruments[FKT_KFT_PRIMES].action =
+			repeats || !fkt_kft_plan_waits(plan) ? FKT_ACTION_START : FKT_ACTION_PRIME;
 	if (!fkt_kft_says(plan->config, FKT_KFT_CALLER))
 		return;
 	plan->instruments[FKT_KFT_ENTERS].action = FKT_ACTION_SET;
@@ -146,12 +193,14 @@ static u32 instrument_of(const struct fkt_kft_plan *plan, u32 role, bool at_entr
 		return (plan->config->start.moment == FKT_KFT_ENTRY) == at_entry ? FKT_KFT_BEGINS : 0;
 	case FKT_KFT_OF_STOP:
 		return (plan->config->stop.moment == FKT_KFT_ENTRY) == at_entry ? FKT_KFT_ENDS : 0;
+	case FKT_KFT_OF_PRIME:
+		return (plan->config->prime.moment == FKT_KFT_ENTRY) == at_entry ? FKT_KFT_PRIMES : 0;
 	default:
 		return at_entry ? FKT_KFT_ENTERS : FKT_KFT_LEAVES;
 	}
 }
 
-static void add_roles(struct fkt_kft_plan *plan, u32 number)
+static int add_roles(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_error *error)
 {
 	const struct fkt_kft_symbol *symbol = &plan->symbols.symbols[number];
 	struct fkt_called place = { .function = symbol->address, .number = number };
@@ -161,68 +210,129 @@ static void add_roles(struct fkt_kft_plan *plan, u32 number)
 		if (!(symbol->roles >> role & 1))
 			continue;
 		place.how = 0;
+		place.shortest = 0;
+		place.program = pair_of(role);
 		place.instrument = instrument_of(plan, role, true);
 		if (place.instrument)
 			add_place(plan->entered, &plan->entries.count, &place);
 		place.how = symbol->is_described ? 0 : FKT_CALLED_BY_PROBE;
 		place.instrument = instrument_of(plan, role, false);
-		if (place.instrument)
-			add_place(plan->called, &plan->calls.count, &place);
+		if (!place.instrument)
+			continue;
+		if (place.how && fkt_kft_says(plan->config, FKT_KFT_KEEP))
+			return wrong(error, &fkt_kft_role_function(plan->config, role)->word,
+				     "its arguments are not known, so a return probe sees its calls: not with keep children");
+		place.shortest = plan->needs[place.program].shortest;
+		add_place(plan->called, &plan->calls.count, &place);
 	}
+	return 0;
+}
+
+/* Adds the place, or the two, at which what the configuration keeps of the function is recorded. */
+static int add_recorded(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_error *error)
+{
+	const struct fkt_kft_symbol *symbol = &plan->symbols.symbols[number];
+	const struct fkt_kft_group *group = &plan->symbols.groups[symbol->group];
+	struct fkt_called place = {
+		.function = symbol->address,
+		.number = number,
+		.program = PAIR_GROUPS + symbol->group,
+		.instrument = FKT_KFT_CALLS,
+	};
+
+	if (!symbol->is_described && fkt_kft_needs_trampoline(plan->config))
+		return wrong(error, group->function ? &group->function->word : &plan->config->said[0],
+			     "its arguments are not known, so a return probe sees its calls: not with depth, cputime or keep children");
+	plan->recorded++;
+	plan->by_probe += !symbol->is_described;
+	if (fkt_kft_says(plan->config, FKT_KFT_UNTIMED))
+		add_place(plan->entered, &plan->entries.count, &place);
+	place.how = symbol->is_described ? 0 : FKT_CALLED_BY_PROBE;
+	if (fkt_kft_says(plan->config, FKT_KFT_UNTIMED))
+		place.how |= FKT_CALLED_EXIT;
+	else
+		place.shortest = group->shortest;
+	add_place(plan->called, &plan->calls.count, &place);
+	return 0;
 }
 
 /* A function's calls are recorded before its triggers are hit. */
 static int add_symbol(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_error *error)
 {
 	const struct fkt_kft_symbol *symbol = &plan->symbols.symbols[number];
-	const struct fkt_kft_group *group;
+	int err = symbol->group != FKT_KFT_NO_GROUP ? add_recorded(plan, number, error) : 0;
 
-	if (symbol->group != FKT_KFT_NO_GROUP) {
-		group = &plan->symbols.groups[symbol->group];
-		if (!symbol->is_described && fkt_kft_asks_task(plan->config))
-			return wrong(error, group->function ? &group->function->word : &plan->config->said[0],
-				     "its arguments are not known, so a return probe sees its calls, which knows neither depth nor cputime");
-		add_place(plan->called, &plan->calls.count, &(struct fkt_called){
+	if (symbol->is_watched)
+		add_place(plan->entered, &plan->entries.count, &(struct fkt_called){
 			.function = symbol->address,
-			.shortest = group->shortest,
-			.number = number,
-			.program = 1 + symbol->group,
-			.instrument = FKT_KFT_CALLS,
-			.how = symbol->is_described ? 0 : FKT_CALLED_BY_PROBE,
+			.number = number | FKT_KFT_WATCHED,
+			.program = PAIR_WATCH,
+			.instrument = FKT_KFT_WATCHES,
 		});
-	}
-	add_roles(plan, number);
-	return 0;
+	return err ?: add_roles(plan, number, error);
+}
+
+/* Returns how many functions have a return probe. */
+static u32 count_probes(const struct fkt_kft_plan *plan)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < plan->calls.count; i++)
+		n += (plan->called[i].how & (FKT_CALLED_BY_PROBE | FKT_CALLED_MORE)) == FKT_CALLED_BY_PROBE;
+	return n;
 }
 
 static int make_places(struct fkt_kft_plan *plan, struct fkt_kft_error *error)
 {
+	/* In both tables each function is recorded once, in that of entries it may also be watched. */
+	const u32 most = 2 * plan->symbols.count + FKT_KFT_ROLES;
 	u32 i;
 	int err = 0;
 
-	plan->called = kvcalloc(plan->symbols.count + FKT_KFT_ROLES, sizeof(*plan->called), GFP_KERNEL_ACCOUNT);
-	if (!plan->called)
+	BUILD_BUG_ON(FKT_CALLS_MOST > FKT_KFT_WATCHED);
+	plan->called = kvcalloc(most, sizeof(*plan->called), GFP_KERNEL_ACCOUNT);
+	plan->entered = kvcalloc(most, sizeof(*plan->entered), GFP_KERNEL_ACCOUNT);
+	if (!plan->called || !plan->entered)
 		return -ENOMEM;
 	for (i = 0; !err && i < plan->symbols.count; i++)
 		err = add_symbol(plan, i, error);
 	if (err)
 		return err;
-	for (i = 0; i < plan->calls.count; i++)
-		plan->by_probe += plan->called[i].how == FKT_CALLED_BY_PROBE;
-	if (plan->by_probe > FKT_RETURN_PROBES_MOST)
+	if (count_probes(plan) > FKT_RETURN_PROBES_MOST)
 		return wrong(error, &plan->config->said[FKT_KFT_FUNCLIST],
 			     "the arguments of too many of these functions are not known: at most 512");
-	return plan->calls.count > FKT_CALLS_MOST ? -E2BIG : 0;
+	return plan->calls.count > FKT_CALLS_MOST || plan->entries.count > FKT_CALLS_MOST ? -E2BIG : 0;
+}
+
+/* What recorded calls bring along: nothing shorter than that part of the shortest of them. */
+static struct fkt_keep keep_of(const struct fkt_kft_plan *plan)
+{
+	const struct fkt_kft_config *config = plan->config;
+	struct fkt_keep keep = { .shortest = U64_MAX };
+	u32 i;
+
+	if (!fkt_kft_says(config, FKT_KFT_KEEP))
+		return (struct fkt_keep){};
+	for (i = 0; i < plan->symbols.group_count; i++)
+		keep.shortest = min(keep.shortest, plan->symbols.groups[i].shortest);
+	keep.shortest = keep.shortest / 100 * config->keep_percent;
+	keep.where = (fkt_kft_says(config, FKT_KFT_ONLYINTS) ? 0 : FKT_KEEP_IN_TASK) |
+		     (fkt_kft_says(config, FKT_KFT_NOINTS) ? 0 : FKT_KEEP_IN_INTERRUPT);
+	keep.levels = config->keep_depth;
+	keep.percent = config->keep_percent;
+	keep.deepest = config->depth;
+	return keep;
 }
 
 /* Refers to the parts, which do not change any more. */
 static void give(struct fkt_kft_plan *plan)
 {
 	plan->calls.functions = (unsigned long)plan->called;
-	plan->calls.programs = (unsigned long)plan->programs;
-	plan->calls.threads = fkt_kft_asks_task(plan->config) ? FKT_TASK_FLAGS_MOST : 0;
+	plan->calls.programs = (unsigned long)plan->call_programs;
+	plan->calls.threads = plan->asks_task ? FKT_TASK_FLAGS_MOST : 0;
+	plan->calls.keep = keep_of(plan);
 	plan->entries.functions = (unsigned long)plan->entered;
-	plan->entries.programs = (unsigned long)plan->programs;
+	plan->entries.programs = (unsigned long)plan->entry_programs;
 	plan->given = (struct fkt_instruments){
 		.instruments = (unsigned long)plan->instruments,
 		.calls = plan->calls.count ? (unsigned long)&plan->calls : 0,
@@ -240,7 +350,9 @@ static void free_plan(struct kref *refs)
 
 	fkt_kft_symbols_free(&plan->symbols);
 	kvfree(plan->called);
-	kvfree(plan->programs);
+	kvfree(plan->entered);
+	kvfree(plan->call_programs);
+	kvfree(plan->entry_programs);
 	kvfree(plan->config);
 	kvfree(plan->text);
 	kfree(plan);
@@ -269,7 +381,7 @@ static int make(struct fkt_kft_plan *plan, const char *text, u32 bytes, struct f
 	plan->logentries = fkt_kft_says(plan->config, FKT_KFT_LOGENTRIES) ? plan->config->logentries : FKT_KFT_LENGTH;
 	err = refuse_impossible(plan, error) ?:
 	      fkt_kft_symbols_find(&plan->symbols, plan->config, plan->text, bytes, error) ?:
-	      make_programs(plan) ?: make_places(plan, error);
+	      make_programs(plan, error) ?: make_places(plan, error);
 	if (err)
 		return err;
 	make_instruments(plan);
@@ -302,6 +414,8 @@ bool fkt_kft_plan_is_of_modules(const struct fkt_kft_plan *plan)
 {
 	u32 i;
 
+	if (fkt_kft_says(plan->config, FKT_KFT_WATCH))
+		return true;
 	for (i = 0; i < plan->symbols.group_count; i++)
 		if (plan->symbols.groups[i].is_pattern)
 			return true;

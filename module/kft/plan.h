@@ -10,22 +10,27 @@
 #include <fkt/kft_config.h>
 
 #include "symbols.h"
+#include "triggers.h"
 
 #define FKT_KFT_LENGTH 20000 /* unless the configuration says it */
 #define FKT_KFT_LENGTH_MOST (1U << 20)
 
 /* Its instruments. Those that the configuration has no use for are on no function. */
 enum fkt_kft_instrument {
-	FKT_KFT_CALLS, /* records calls */
+	FKT_KFT_CALLS, /* records calls, or entries and exits */
 	FKT_KFT_BEGINS, /* a hit begins the recording, or with autorepeat each run of it */
 	FKT_KFT_ENDS, /* likewise */
 	FKT_KFT_ENTERS, /* the function of `filter caller` is entered */
 	FKT_KFT_LEAVES,
+	FKT_KFT_WATCHES, /* records the stacks of `watch` */
+	FKT_KFT_PRIMES, /* a hit primes the recording */
 	FKT_KFT_INSTRUMENTS,
 };
 
 #define FKT_KFT_RUNS 0 /* flag: with autorepeat, a run of the recording goes on */
 #define FKT_KFT_INSIDE 0 /* flag of the task: it is in the function of `filter caller` */
+
+#define FKT_KFT_WATCHED (1U << 23) /* in the numbers of FKT_KFT_WATCHES' events, besides that of the function */
 
 struct fkt_kft_plan {
 	struct kref refs;
@@ -33,14 +38,17 @@ struct fkt_kft_plan {
 	u32 bytes;
 	struct fkt_kft_config *config;
 	struct fkt_kft_symbols symbols; /* a call's number is that of its symbol */
-	u32 by_probe; /* functions whose calls are seen by a return probe */
+	u32 recorded; /* functions whose calls are recorded */
+	u32 by_probe; /* ... and are seen by a return probe */
 	u32 logentries;
 	/* What FKT_START takes. */
 	struct fkt_instruments given;
 	struct fkt_instrument instruments[FKT_KFT_INSTRUMENTS];
 	struct fkt_calls calls, entries;
-	struct fkt_called *called, entered[FKT_KFT_ROLES];
-	void *programs;
+	struct fkt_called *called, *entered;
+	void *call_programs, *entry_programs;
+	struct fkt_kft_needs needs[5]; /* of the conditions of triggers, by their pairs of programs (plan.c) */
+	bool asks_task; /* a program asks for words that are measured of the task */
 };
 
 struct fkt_kft_plan *fkt_kft_plan_make(const char *text, u32 bytes, struct fkt_kft_error *error);
@@ -57,6 +65,12 @@ static inline struct fkt_kft_plan *fkt_kft_plan_get(struct fkt_kft_plan *plan)
 static inline bool fkt_kft_plan_waits(const struct fkt_kft_plan *plan)
 {
 	return plan->config->start.moment != FKT_KFT_NEVER;
+}
+
+/* Returns whether it is primed some time after it was armed, by a hit or when a time has come. */
+static inline bool fkt_kft_plan_is_primed_late(const struct fkt_kft_plan *plan)
+{
+	return plan->config->prime.moment != FKT_KFT_NEVER && plan->config->prime.moment != FKT_KFT_NOW;
 }
 
 static inline bool fkt_kft_plan_repeats(const struct fkt_kft_plan *plan)

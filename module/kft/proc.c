@@ -144,12 +144,14 @@ static int renew_plan(void)
 	return 0;
 }
 
-static int do_prime(const struct file *file, bool at_once)
+static int do_prime(const struct file *file, enum fkt_kft_first first)
 {
 	struct fkt_kft_run *run;
 	u64 refused;
 	int err;
 
+	if (first == FKT_KFT_PRIME_NOW && kft.run && !fkt_kft_run_prime(kft.run))
+		return 0;
 	if (is_going_on()) {
 		say("prime: the recording goes on: write stop first");
 		return -EBUSY;
@@ -161,7 +163,7 @@ static int do_prime(const struct file *file, bool at_once)
 	err = renew_plan();
 	if (err)
 		return err;
-	run = fkt_kft_run_prime(kft.plan, kft.runs, file->f_cred, at_once, &refused);
+	run = fkt_kft_run_arm(kft.plan, kft.runs, file->f_cred, first, &refused);
 	if (IS_ERR(run) && refused) {
 		say("prime: the kernel lets nobody set a probe in %ps, whose arguments are not known", (void *)refused);
 		return PTR_ERR(run);
@@ -180,7 +182,7 @@ static int do_start(const struct file *file)
 	int err;
 
 	if (!is_going_on())
-		return do_prime(file, true);
+		return do_prime(file, FKT_KFT_BEGIN_NOW);
 	err = fkt_kft_run_begin(kft.run);
 	/* It has begun in between, or is at its end: that is what was asked for. */
 	return err == -EALREADY || err == -ENODATA ? 0 : err;
@@ -218,7 +220,7 @@ static int configure(const struct file *file, const char *text, u32 bytes)
 	drop_run();
 	fkt_kft_plan_put(kft.plan);
 	kft.plan = plan;
-	return fkt_kft_says(plan->config, FKT_KFT_PRIME) ? do_prime(file, false) : 0;
+	return fkt_kft_says(plan->config, FKT_KFT_PRIME) ? do_prime(file, FKT_KFT_AS_IT_SAYS) : 0;
 }
 
 /* ---- commands ---- */
@@ -257,7 +259,7 @@ static int run_command(const struct file *file, enum command command)
 {
 	switch (command) {
 	case COMMAND_PRIME:
-		return do_prime(file, false);
+		return do_prime(file, FKT_KFT_PRIME_NOW);
 	case COMMAND_START:
 		return do_start(file);
 	case COMMAND_STOP:

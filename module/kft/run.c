@@ -39,6 +39,8 @@
 #include "run.h"
 #include "write.h"
 
+#include "../../probes/call_context.h"
+
 #define LOOK_EVERY max(HZ / 20, 1) /* jiffies between two looks */
 #define ENTRY_BYTES 48 /* of a call in a page, with what belongs to it */
 #define POW_MIN 5
@@ -99,9 +101,43 @@ static struct file *make_owner(const struct fkt_kft_plan *plan, const struct cre
 
 /* ---- the begin ---- */
 
-/* Begins a recording that waits. Without effect while the machine goes to sleep: the next look tries again. */
+/* Whether the hit of FKT_KFT_PRIMES begins the recording. */
+static bool begins_when_primed(const struct fkt_kft_run *run)
+{
+	return run->plan->instruments[FKT_KFT_PRIMES].action == FKT_ACTION_START;
+}
+
+/* Whether it still waits to be primed by what the configuration says. */
+static bool is_unprimed(const struct fkt_kft_run *run)
+{
+	if (!fkt_kft_plan_is_primed_late(run->plan))
+		return false;
+	return begins_when_primed(run) ? fkt_recording_waits() : fkt_recording_is_unprimed();
+}
+
+/* Primes a recording that waits for it. Without effect while the machine goes to sleep: the next look tries again. */
+static void prime_now(struct fkt_kft_run *run, enum fkt_kft_cause cause)
+{
+	preempt_disable();
+	if (begins_when_primed(run))
+		fkt_recording_begin_by(FKT_KFT_PRIMES);
+	else
+		fkt_recording_prime_by(FKT_KFT_PRIMES);
+	preempt_enable();
+	run->primed_by = cause;
+	if (!begins_when_primed(run))
+		return;
+	fkt_recording_quicken();
+	/* With autorepeat, runs are begun by hits. */
+	if (!fkt_kft_plan_repeats(run->plan))
+		run->begun_by = cause;
+}
+
+/* Begins a recording that waits. Without effect while the machine goes to sleep, as above. */
 static void begin_now(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 {
+	if (is_unprimed(run))
+		prime_now(run, cause);
 	if (fkt_kft_plan_repeats(run->plan)) {
 		fkt_flag_set(FKT_KFT_RUNS, true);
 	} else {
@@ -134,13 +170,23 @@ static int start(struct fkt_kft_run *run)
 	return fkt_capture_start_checked(run->owner, &start, FKT_GIVEN_BY_KERNEL);
 }
 
+/* Does what is to be done as soon as the functions are armed. */
+static void do_first(struct fkt_kft_run *run, enum fkt_kft_first first)
+{
+	if (first == FKT_KFT_AS_IT_SAYS && is_unprimed(run))
+		return;
+	if (first != FKT_KFT_BEGIN_NOW && is_unprimed(run))
+		prime_now(run, FKT_KFT_BY_WRITE);
+	if (first == FKT_KFT_BEGIN_NOW || !fkt_kft_plan_waits(run->plan))
+		begin_now(run, FKT_KFT_BY_WRITE);
+}
+
 /*
- * Primes a plan: arms its functions, and waits for what begins it, unless nothing does, or `at_once` is set. opener:
- * whose credentials count. Returns an ERR_PTR as fkt_capture_start(), and sets *refused as FKT_REFUSED does. The run
- * keeps the plan.
+ * Arms the functions of a plan. opener: whose credentials count. Returns an ERR_PTR as fkt_capture_start(), and sets
+ * *refused as FKT_REFUSED does. The run keeps the plan.
  */
-struct fkt_kft_run *fkt_kft_run_prime(struct fkt_kft_plan *plan, u64 id, const struct cred *opener, bool at_once,
-				      u64 *refused)
+struct fkt_kft_run *fkt_kft_run_arm(struct fkt_kft_plan *plan, u64 id, const struct cred *opener,
+				    enum fkt_kft_first first, u64 *refused)
 {
 	struct fkt_kft_run *run = kzalloc(sizeof(*run), GFP_KERNEL_ACCOUNT);
 	int err;
@@ -150,6 +196,11 @@ struct fkt_kft_run *fkt_kft_run_prime(struct fkt_kft_plan *plan, u64 id, const s
 	kref_init(&run->refs);
 	run->id = id;
 	run->plan = fkt_kft_plan_get(plan);
+	err = fkt_kft_log_begin(&run->log, &run->plan->symbols, fkt_kft_says(plan->config, FKT_KFT_WATCH));
+	if (err) {
+		fkt_kft_run_put(run);
+		return ERR_PTR(err);
+	}
 	run->owner = make_owner(plan, opener);
 	err = PTR_ERR_OR_ZERO(run->owner);
 	if (err)
@@ -161,18 +212,28 @@ struct fkt_kft_run *fkt_kft_run_prime(struct fkt_kft_plan *plan, u64 id, const s
 		fkt_kft_run_put(run);
 		return ERR_PTR(err);
 	}
-	if (at_once || !fkt_kft_plan_waits(plan))
-		begin_now(run, FKT_KFT_BY_WRITE);
+	do_first(run, first);
 	return run;
 }
 
-/* Begins a recording that is primed, whatever it waits for. -EALREADY: it has begun; -ENODATA: it is complete. */
+/* Primes a recording that waits for it, whatever for. -EALREADY: it is primed, or complete. */
+int fkt_kft_run_prime(struct fkt_kft_run *run)
+{
+	if (fkt_kft_run_state(run) != FKT_KFT_NEW)
+		return -EALREADY;
+	prime_now(run, FKT_KFT_BY_WRITE);
+	return 0;
+}
+
+/* Begins a recording, whatever it waits for. -EALREADY: it has begun; -ENODATA: it is complete. */
 int fkt_kft_run_begin(struct fkt_kft_run *run)
 {
 	enum fkt_kft_state state = fkt_kft_run_state(run);
 
-	if (state != FKT_KFT_PRIMED)
-		return state == FKT_KFT_TRIGGERED ? -EALREADY : -ENODATA;
+	if (state == FKT_KFT_COMPLETE)
+		return -ENODATA;
+	if (state == FKT_KFT_TRIGGERED)
+		return -EALREADY;
 	begin_now(run, FKT_KFT_BY_WRITE);
 	return 0;
 }
@@ -202,6 +263,8 @@ enum fkt_kft_state fkt_kft_run_state(const struct fkt_kft_run *run)
 {
 	if (!run->owner)
 		return FKT_KFT_COMPLETE;
+	if (is_unprimed(run))
+		return FKT_KFT_NEW;
 	if (fkt_kft_plan_repeats(run->plan))
 		return fkt_flag_is_set(FKT_KFT_RUNS) ? FKT_KFT_TRIGGERED : FKT_KFT_PRIMED;
 	return has_begun(run) ? FKT_KFT_TRIGGERED : FKT_KFT_PRIMED;
@@ -248,21 +311,34 @@ static enum fkt_kft_cause end_of(const struct fkt_kft_run *run)
 		return FKT_KFT_BY_ROOM;
 	if (!left_of(run))
 		return FKT_KFT_BY_TIME;
-	if (!fkt_kft_says(run->plan->config, FKT_KFT_OVERWRITE) && run->counts.kept >= run->plan->logentries)
+	/* The first counts more, what waits in the rings; the second also the stacks. */
+	if (!fkt_kft_says(run->plan->config, FKT_KFT_OVERWRITE) &&
+	    max_t(u64, run->counts.kept, run->log.count) >= run->plan->logentries)
 		return FKT_KFT_BY_LENGTH;
 	return FKT_KFT_BY_NOTHING;
 }
 
 static int count(struct fkt_kft_run *run)
 {
+	run->lowest_stack = fkt_lowest_stack();
 	run->counts = (struct fkt_hit_counts){ .instrument = FKT_KFT_CALLS, .cpu = FKT_ALL_CPUS };
 	return fkt_capture_hit_counts(run->owner, &run->counts);
+}
+
+/* What began the recording that the runs of `autorepeat` are in: what primed it. */
+static enum fkt_kft_cause begin_of_repeated(const struct fkt_kft_run *run)
+{
+	if (!fkt_kft_plan_repeats(run->plan))
+		return FKT_KFT_BY_NOTHING;
+	if (run->primed_by || !fkt_kft_plan_is_primed_late(run->plan))
+		return run->primed_by ?: FKT_KFT_BY_WRITE;
+	return FKT_KFT_BY_HIT;
 }
 
 /* Returns 0, or -EINTR: the task is being killed. The recording is then still to be finished. */
 static int finish(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 {
-	const bool was_begun = has_begun(run);
+	const bool was_unprimed = is_unprimed(run), was_begun = has_begun(run) && !was_unprimed;
 	int err = fkt_capture_stop(run->owner) ?: count(run);
 
 	if (err)
@@ -271,8 +347,10 @@ static int finish(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 	if (was_begun) {
 		run->begun = run->log.begun ?: READ_ONCE(fkt_recording.since);
 		if (!run->begun_by)
-			run->begun_by = fkt_kft_plan_repeats(run->plan) ? FKT_KFT_BY_WRITE : FKT_KFT_BY_HIT;
+			run->begun_by = begin_of_repeated(run) ?: FKT_KFT_BY_HIT;
 	}
+	if (!was_unprimed && !run->primed_by && fkt_kft_plan_is_primed_late(run->plan))
+		run->primed_by = FKT_KFT_BY_HIT;
 	run->ended = run->log.ended && cause == FKT_KFT_BY_HIT ? run->log.ended : READ_ONCE(fkt_recording.stop_clock);
 	run->ended_by = cause;
 	close_owner(run);
@@ -291,31 +369,49 @@ int fkt_kft_run_end(struct fkt_kft_run *run)
 	return finish(run, cause ?: FKT_KFT_BY_WRITE);
 }
 
+/* Nanoseconds until the trigger's time; U64_MAX: it has none. */
+static u64 until(const struct fkt_kft_trigger *trigger)
+{
+	const u64 now = ktime_get_ns();
+
+	if (trigger->moment != FKT_KFT_TIME)
+		return U64_MAX;
+	return now >= trigger->time ? 0 : trigger->time - now;
+}
+
 /* Nanoseconds until it begins by time; U64_MAX: it does not, or it has begun; 0: at once. */
 static u64 until_begin(const struct fkt_kft_run *run)
 {
 	const struct fkt_kft_trigger *begin = &run->plan->config->start;
-	u64 now;
 
 	if (has_begun(run))
 		return U64_MAX;
 	/* It was to begin at once, when the machine went to sleep. */
 	if (run->begun_by)
 		return 0;
-	if (begin->moment != FKT_KFT_TIME)
+	return is_unprimed(run) ? U64_MAX : until(begin);
+}
+
+/* Nanoseconds until it is primed by time; U64_MAX: it is not, or it was; 0: at once. */
+static u64 until_primed(const struct fkt_kft_run *run)
+{
+	if (!is_unprimed(run))
 		return U64_MAX;
-	now = ktime_get_ns();
-	return now >= begin->time ? 0 : begin->time - now;
+	/* As above. */
+	return run->primed_by ? 0 : until(&run->plan->config->prime);
 }
 
 /* Does what is due. Returns the jiffies until the next look is; 0: it is complete. */
 unsigned long fkt_kft_run_look(struct fkt_kft_run *run)
 {
 	enum fkt_kft_cause cause;
+	u64 next;
 
 	if (!run->owner)
 		return 0;
 	collect(run);
+	if (!until_primed(run))
+		prime_now(run, run->primed_by ?: FKT_KFT_BY_TIME);
 	if (!until_begin(run))
 		begin_now(run, run->begun_by ?: FKT_KFT_BY_TIME);
 	if (count(run))
@@ -323,7 +419,8 @@ unsigned long fkt_kft_run_look(struct fkt_kft_run *run)
 	cause = end_of(run);
 	if (cause && !finish(run, cause))
 		return 0;
-	return min_t(u64, LOOK_EVERY, nsecs_to_jiffies64(min(until_begin(run), left_of(run))) + 1);
+	next = min3(until_primed(run), until_begin(run), left_of(run));
+	return min_t(u64, LOOK_EVERY, nsecs_to_jiffies64(next) + 1);
 }
 
 static void free_run(struct kref *refs)

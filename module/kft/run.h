@@ -15,7 +15,7 @@ struct cred;
 struct file;
 
 enum fkt_kft_state {
-	FKT_KFT_NEW, /* there is a configuration, which is not primed */
+	FKT_KFT_NEW, /* there is a configuration, which is not primed (yet) */
 	FKT_KFT_PRIMED, /* the recording waits for its begin */
 	FKT_KFT_TRIGGERED, /* calls are recorded */
 	FKT_KFT_COMPLETE,
@@ -31,6 +31,13 @@ enum fkt_kft_cause {
 	FKT_KFT_BY_ROOM, /* the buffer was full */
 };
 
+/* What is done with a recording as soon as its functions are armed. */
+enum fkt_kft_first {
+	FKT_KFT_AS_IT_SAYS, /* it is primed now, or when the configuration says it */
+	FKT_KFT_PRIME_NOW,
+	FKT_KFT_BEGIN_NOW,
+};
+
 struct fkt_kft_run {
 	struct kref refs;
 	struct fkt_kft_plan *plan;
@@ -38,13 +45,15 @@ struct fkt_kft_run {
 	struct file *owner; /* of the recording; NULL: it is complete */
 	struct fkt_clocks clocks; /* when it was primed */
 	struct fkt_kft_log log; /* does not change any more when it is complete */
-	enum fkt_kft_cause begun_by, ended_by;
+	enum fkt_kft_cause primed_by, begun_by, ended_by;
 	u64 begun, ended; /* ticks */
 	struct fkt_hit_counts counts; /* of the recorded calls */
+	u32 lowest_stack; /* as in struct fkt_status */
 };
 
-struct fkt_kft_run *fkt_kft_run_prime(struct fkt_kft_plan *plan, u64 id, const struct cred *opener, bool at_once,
-				      u64 *refused);
+struct fkt_kft_run *fkt_kft_run_arm(struct fkt_kft_plan *plan, u64 id, const struct cred *opener,
+				    enum fkt_kft_first first, u64 *refused);
+int fkt_kft_run_prime(struct fkt_kft_run *run);
 int fkt_kft_run_begin(struct fkt_kft_run *run);
 int fkt_kft_run_end(struct fkt_kft_run *run);
 unsigned long fkt_kft_run_look(struct fkt_kft_run *run);

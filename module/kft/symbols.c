@@ -146,13 +146,14 @@ static int look_at(struct fkt_kft_symbols *set, const char *name, const struct m
 	if ((long)address >= 0)
 		return 0;
 	symbol.group = fkt_kft_group_of(set, name, module, address);
+	symbol.is_watched = fkt_kft_says(set->config, FKT_KFT_WATCH);
 	for (role = 0; role < FKT_KFT_ROLES; role++) {
 		const struct fkt_kft_function *function = fkt_kft_role_function(set->config, role);
 
 		if (function && fkt_kft_is_function(set, function, name, module, address))
 			symbol.roles |= BIT(role);
 	}
-	if (symbol.group == FKT_KFT_NO_GROUP && !symbol.roles)
+	if (symbol.group == FKT_KFT_NO_GROUP && !symbol.roles && !symbol.is_watched)
 		return 0;
 	return add_symbol(set, &symbol, name);
 }
@@ -228,8 +229,18 @@ struct looking {
 	const struct module *module;
 };
 
-/* Called for each function that is described: if several have the same name, all must have their arguments so. */
-static void see_function(void *data, const char *name, bool in_registers)
+static void see_result(struct fkt_kft_symbol *symbol, const struct fkt_kft_prototype *prototype)
+{
+	if (symbol->is_seen && (symbol->result_bytes != prototype->result_bytes ||
+				symbol->is_result_signed != prototype->is_result_signed))
+		symbol->is_ambiguous_result = true;
+	symbol->is_seen = true;
+	symbol->is_result_signed = prototype->is_result_signed;
+	symbol->result_bytes = symbol->is_ambiguous || symbol->is_ambiguous_result ? 0 : prototype->result_bytes;
+}
+
+/* Called for each function that is described: if several have the same name, what all of them have is known. */
+static void see_function(void *data, const char *name, const struct fkt_kft_prototype *prototype)
 {
 	const struct looking *looking = data;
 	struct fkt_kft_symbols *set = looking->set;
@@ -248,9 +259,10 @@ static void see_function(void *data, const char *name, bool in_registers)
 
 		if (symbol->module != looking->module)
 			continue;
-		symbol->is_described = in_registers && !symbol->is_ambiguous;
+		see_result(symbol, prototype);
+		symbol->is_described = prototype->in_registers && !symbol->is_ambiguous;
 		/* A later function of this name cannot make it good again. */
-		symbol->is_ambiguous |= !in_registers;
+		symbol->is_ambiguous |= !prototype->in_registers;
 	}
 }
 
@@ -317,16 +329,22 @@ static bool is_single(const struct fkt_kft_symbols *set, const struct fkt_kft_sy
 	return symbol->roles || (symbol->group != FKT_KFT_NO_GROUP && !set->groups[symbol->group].is_pattern);
 }
 
-/* Leaves those for which `may` returns true. */
+/* Leaves in their groups those for which `may` returns true. The others are not needed, unless they are watched. */
 static void leave(struct fkt_kft_symbols *set, bool (*may)(const struct fkt_kft_symbols *set,
 							    const struct fkt_kft_symbol *symbol))
 {
 	u32 i, kept = 0;
 
-	for (i = 0; i < set->count; i++)
-		if (may(set, &set->symbols[i]))
-			set->symbols[kept++] = set->symbols[i];
-	set->left_out += set->count - kept;
+	for (i = 0; i < set->count; i++) {
+		struct fkt_kft_symbol *symbol = &set->symbols[i];
+
+		if (symbol->group != FKT_KFT_NO_GROUP && !may(set, symbol)) {
+			symbol->group = FKT_KFT_NO_GROUP;
+			set->left_out++;
+		}
+		if (symbol->group != FKT_KFT_NO_GROUP || symbol->roles || symbol->is_watched)
+			set->symbols[kept++] = *symbol;
+	}
 	set->count = kept;
 }
 
@@ -343,7 +361,7 @@ static bool needs_no_probe(const struct fkt_kft_symbols *set, const struct fkt_k
 
 /*
  * Leaves the functions that can be traced. Those that need return probes, because their arguments are not known, are
- * left out if only a pattern fits them and they are too many, or the programs ask what return probes do not know.
+ * left out if only a pattern fits them and they are too many, or the configuration needs what return probes cannot do.
  */
 static void take(struct fkt_kft_symbols *set, const struct tracer *tracer)
 {
@@ -352,14 +370,15 @@ static void take(struct fkt_kft_symbols *set, const struct tracer *tracer)
 	for (i = 0; i < set->count; i++) {
 		if (tracer->may_trace(set->symbols[i].address))
 			set->symbols[kept++] = set->symbols[i];
+		else
+			set->left_out += set->symbols[i].group != FKT_KFT_NO_GROUP;
 		cond_resched();
 	}
-	set->left_out += set->count - kept;
 	set->count = kept;
 	leave(set, may_be_probed);
 	for (i = 0; i < set->count; i++)
-		probes += !set->symbols[i].is_described;
-	if (probes > FKT_RETURN_PROBES_MOST || fkt_kft_asks_task(set->config))
+		probes += !set->symbols[i].is_described && set->symbols[i].group != FKT_KFT_NO_GROUP;
+	if (probes > FKT_RETURN_PROBES_MOST || fkt_kft_needs_trampoline(set->config))
 		leave(set, needs_no_probe);
 }
 
@@ -384,8 +403,13 @@ static void order_by_address(struct fkt_kft_symbols *set)
 			continue;
 		}
 		last->roles |= set->symbols[i].roles;
+		last->is_watched |= set->symbols[i].is_watched;
 		last->group = min(last->group, set->symbols[i].group);
 		last->is_described |= set->symbols[i].is_described;
+		if (last->result_bytes)
+			continue;
+		last->result_bytes = set->symbols[i].result_bytes;
+		last->is_result_signed = set->symbols[i].is_result_signed;
 	}
 	set->count = kept;
 }

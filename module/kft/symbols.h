@@ -15,6 +15,8 @@ enum fkt_kft_role {
 	FKT_KFT_OF_START,
 	FKT_KFT_OF_STOP,
 	FKT_KFT_OF_CALLER,
+	/* The last one: what primes the triggers is not a hit of theirs, too. */
+	FKT_KFT_OF_PRIME,
 	FKT_KFT_ROLES,
 };
 
@@ -27,8 +29,14 @@ struct fkt_kft_symbol {
 	u32 name; /* place of its name in the set's text */
 	u16 group; /* whose calls are recorded: number in the set; FKT_KFT_NO_GROUP: they are not */
 	u8 roles;
+	bool is_watched; /* its entries are, by `watch` */
 	bool is_described; /* all its arguments are in registers, as far as is known */
+	/* As in struct fkt_kft_prototype. */
+	u8 result_bytes;
+	bool is_result_signed;
 	bool is_ambiguous; /* others have its name */
+	bool is_seen; /* in a description */
+	bool is_ambiguous_result; /* functions of its name are described with different results */
 	bool is_looked_up; /* in the description of its module, if it has one */
 };
 
@@ -53,13 +61,24 @@ struct fkt_kft_symbols {
 	u32 count, room;
 	char *names;
 	u32 name_bytes, name_room;
-	u32 left_out; /* functions that patterns fit, and that cannot be taken */
+	u32 left_out; /* functions that patterns fit, and whose calls cannot be recorded */
 	int err;
 };
 
 int fkt_kft_symbols_find(struct fkt_kft_symbols *set, const struct fkt_kft_config *config, const char *text,
 			 u32 bytes, struct fkt_kft_error *error);
 void fkt_kft_symbols_free(struct fkt_kft_symbols *set);
+
+/* Returns the function that is needed for this; NULL: there is none. */
+static inline const struct fkt_kft_symbol *fkt_kft_symbol_of(const struct fkt_kft_symbols *set, enum fkt_kft_role role)
+{
+	u32 i;
+
+	for (i = 0; i < set->count; i++)
+		if (set->symbols[i].roles >> role & 1)
+			return &set->symbols[i];
+	return NULL;
+}
 
 static inline const char *fkt_kft_symbol_name(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
 {

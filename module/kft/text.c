@@ -3,15 +3,18 @@
  * Writes the status of /proc/kft, and the log of /proc/kft_data, in the text that KFT's tools read (fkt/kft_text.h).
  */
 
+#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
 #include <linux/time64.h>
 
 #include <fkt/kft_parse.h>
 #include <fkt/kft_text.h>
 #include <fkt/program.h>
 
+#include "groups.h"
 #include "plan.h"
 #include "run.h"
 #include "text.h"
@@ -34,12 +37,9 @@ static void show_function(struct seq_file *m, const struct fkt_kft_plan *plan, c
 /* The name of the function that is needed for this, of which there is one. */
 static const char *role_name(const struct fkt_kft_plan *plan, enum fkt_kft_role role)
 {
-	u32 i;
+	const struct fkt_kft_symbol *symbol = fkt_kft_symbol_of(&plan->symbols, role);
 
-	for (i = 0; i < plan->symbols.count; i++)
-		if (plan->symbols.symbols[i].roles >> role & 1)
-			return fkt_kft_symbol_name(&plan->symbols, &plan->symbols.symbols[i]);
-	return "?";
+	return symbol ? fkt_kft_symbol_name(&plan->symbols, symbol) : "?";
 }
 
 static void show_moment(struct seq_file *m, const struct fkt_kft_plan *plan, const struct fkt_kft_trigger *trigger,
@@ -52,20 +52,37 @@ static void show_moment(struct seq_file *m, const struct fkt_kft_plan *plan, con
 			   role_name(plan, role));
 }
 
+/* The trigger, with its condition. */
+static void show_trigger(struct seq_file *m, const struct fkt_kft_plan *plan, const struct fkt_kft_trigger *trigger,
+			 enum fkt_kft_role role)
+{
+	show_moment(m, plan, trigger, role);
+	if (!trigger->condition.bytes)
+		return;
+	seq_puts(m, " if ");
+	show_word(m, plan, &trigger->condition);
+}
+
 static void show_triggers(struct seq_file *m, const struct fkt_kft_plan *plan)
 {
 	const struct fkt_kft_config *config = plan->config;
 
-	seq_puts(m, "Triggers:\n\tstart: ");
+	seq_puts(m, "Triggers:\n");
+	if (fkt_kft_plan_is_primed_late(plan)) {
+		seq_puts(m, "\tprime: ");
+		show_trigger(m, plan, &config->prime, FKT_KFT_OF_PRIME);
+		seq_puts(m, config->prime.moment == FKT_KFT_TIME ? " since boot\n" : "\n");
+	}
+	seq_puts(m, "\tstart: ");
 	if (config->start.moment == FKT_KFT_NEVER)
 		seq_puts(m, "at once");
 	else
-		show_moment(m, plan, &config->start, FKT_KFT_OF_START);
+		show_trigger(m, plan, &config->start, FKT_KFT_OF_START);
 	seq_puts(m, config->start.moment == FKT_KFT_TIME ? " since boot\n\tstop: " : "\n\tstop: ");
 	if (config->stop.moment == FKT_KFT_NEVER)
 		seq_puts(m, "when the log is full\n");
 	else
-		show_moment(m, plan, &config->stop, FKT_KFT_OF_STOP);
+		show_trigger(m, plan, &config->stop, FKT_KFT_OF_STOP);
 	seq_puts(m, config->stop.moment == FKT_KFT_TIME ? " since the start\n" :
 		    config->stop.moment == FKT_KFT_NEVER ? "" : "\n");
 	if (fkt_kft_plan_repeats(plan))
@@ -108,6 +125,25 @@ static void show_list(struct seq_file *m, const struct fkt_kft_plan *plan)
 	seq_puts(m, "\n");
 }
 
+static void show_keep(struct seq_file *m, const struct fkt_kft_config *config)
+{
+	if (!fkt_kft_says(config, FKT_KFT_KEEP))
+		return;
+	seq_puts(m, "\twith what these calls have called");
+	if (config->keep_depth)
+		seq_printf(m, ", %llu deep", config->keep_depth);
+	if (config->keep_percent)
+		seq_printf(m, ", %llu%% of their time", config->keep_percent);
+	seq_puts(m, "\n");
+}
+
+static void show_watch(struct seq_file *m, const struct fkt_kft_config *config)
+{
+	if (fkt_kft_says(config, FKT_KFT_WATCH))
+		seq_printf(m, "\tstacks with less than %llu bytes left%s\n", config->stack,
+			   config->is_worst_stack ? ", and less than before" : "");
+}
+
 static void show_filters(struct seq_file *m, const struct fkt_kft_plan *plan)
 {
 	const struct fkt_kft_config *config = plan->config;
@@ -123,6 +159,10 @@ static void show_filters(struct seq_file *m, const struct fkt_kft_plan *plan)
 		seq_printf(m, "\tcalled by %s\n", role_name(plan, FKT_KFT_OF_CALLER));
 	if (fkt_kft_says(config, FKT_KFT_DEPTH))
 		seq_printf(m, "\tat most %llu calls deep\n", config->depth);
+	if (fkt_kft_says(config, FKT_KFT_UNTIMED))
+		seq_puts(m, "\tentries and exits, without durations\n");
+	show_keep(m, config);
+	show_watch(m, config);
 	if (fkt_kft_says(config, FKT_KFT_CPU))
 		seq_printf(m, "\tCPU %llu\n", config->cpu);
 	if (fkt_kft_says(config, FKT_KFT_TASK)) {
@@ -138,14 +178,13 @@ static void show_filters(struct seq_file *m, const struct fkt_kft_plan *plan)
 
 /* ---- what has become of it ---- */
 
-static void show_cause(struct seq_file *m, const struct fkt_kft_run *run, enum fkt_kft_cause cause, bool is_end)
+/* role: of the trigger whose hit it was, if it was one. */
+static void show_cause(struct seq_file *m, const struct fkt_kft_run *run, enum fkt_kft_cause cause,
+		       enum fkt_kft_role role)
 {
-	const struct fkt_kft_config *config = run->plan->config;
-
 	switch (cause) {
 	case FKT_KFT_BY_HIT:
-		show_moment(m, run->plan, is_end ? &config->stop : &config->start,
-			    is_end ? FKT_KFT_OF_STOP : FKT_KFT_OF_START);
+		show_moment(m, run->plan, fkt_kft_role_trigger(run->plan->config, role), role);
 		break;
 	case FKT_KFT_BY_TIME:
 		seq_puts(m, "time");
@@ -164,20 +203,27 @@ static void show_cause(struct seq_file *m, const struct fkt_kft_run *run, enum f
 
 static void show_ends(struct seq_file *m, const struct fkt_kft_run *run)
 {
+	/* If nothing else begins it, what has primed it has begun it. */
+	const bool by_prime = run->plan->instruments[FKT_KFT_PRIMES].action == FKT_ACTION_START;
+
+	if (run->log.primed) {
+		seq_printf(m, "Primed at %llu" FKT_KFT_TEXT_BY, fkt_kft_run_since_boot(run, run->log.primed));
+		show_cause(m, run, run->primed_by, FKT_KFT_OF_PRIME);
+	}
 	if (run->begun_by) {
 		seq_printf(m, FKT_KFT_TEXT_STARTED "%llu" FKT_KFT_TEXT_BY, fkt_kft_run_since_boot(run, run->begun));
-		show_cause(m, run, run->begun_by, false);
+		show_cause(m, run, run->begun_by, by_prime ? FKT_KFT_OF_PRIME : FKT_KFT_OF_START);
 	} else {
 		seq_puts(m, "Logging was not started\n");
 	}
 	seq_printf(m, FKT_KFT_TEXT_STOPPED "%llu" FKT_KFT_TEXT_BY, fkt_kft_run_since_boot(run, run->ended));
-	show_cause(m, run, run->ended_by, true);
+	show_cause(m, run, run->ended_by, FKT_KFT_OF_STOP);
 }
 
 static void show_counters(struct seq_file *m, const struct fkt_kft_run *run)
 {
 	const struct fkt_hit_counts *counts = &run->counts;
-	u64 missed = 0, kept = run->owner ? counts->kept : run->log.count;
+	u64 missed = 0, without, kept = run->owner ? counts->kept : run->log.count;
 	u32 i;
 
 	for (i = 0; i < FKT_MISSED_REASONS; i++)
@@ -186,8 +232,14 @@ static void show_counters(struct seq_file *m, const struct fkt_kft_run *run)
 		   counts->too_short, counts->dropped);
 	seq_printf(m, FKT_KFT_TEXT_FILTERED "%llu\n" FKT_KFT_TEXT_MISSED "%llu\n" FKT_KFT_TEXT_KEPT "%llu\n",
 		   counts->too_short + counts->dropped, missed, kept);
-	if (counts->kept > kept)
-		seq_printf(m, "Entries without room in the log = %llu\n", counts->kept - kept);
+	without = counts->kept > kept ? counts->kept - kept : 0;
+	/* What is kept has the lines of stacks, too, which that count has not. */
+	if (fkt_kft_says(run->plan->config, FKT_KFT_WATCH))
+		without = run->log.dropped;
+	if (without)
+		seq_printf(m, "Entries without room in the log = %llu\n", without);
+	if (run->lowest_stack)
+		seq_printf(m, "Lowest stack left = %u bytes\n", run->lowest_stack - 1);
 }
 
 /* plan, run: may be NULL. Called with the lock of kft/proc.c. */
@@ -207,7 +259,7 @@ void fkt_kft_show_status(struct seq_file *m, const struct fkt_kft_plan *plan, co
 	show_triggers(m, plan);
 	show_filters(m, plan);
 	seq_printf(m, "Functions: %u, %u of them by return probes; %u that patterns fit are left out\n",
-		   plan->symbols.count, plan->by_probe, plan->symbols.left_out);
+		   plan->recorded, plan->by_probe, plan->symbols.left_out);
 	seq_printf(m, "Log entries: at most %u%s\n", plan->logentries,
 		   fkt_kft_says(plan->config, FKT_KFT_OVERWRITE) ? ", the newest" : "");
 	if (!run)
@@ -230,20 +282,62 @@ static void show_head(struct seq_file *m, const struct fkt_kft_run *run)
 	seq_puts(m, "\n" FKT_KFT_TEXT_ZERO_IS_SHORT "\n\n" FKT_KFT_TEXT_TITLES);
 }
 
+/* Returns the name of the function that a frame is of, in `name`. */
+static const char *frame_name(const struct fkt_kft_call *frame, char name[KSYM_SYMBOL_LEN])
+{
+	/* A call that never returns may be the last instruction of its function. */
+	sprint_symbol_no_offset(name, frame->address - 1);
+	/* Behind a blank there is the name of its module. */
+	name[strcspn(name, " ")] = 0;
+	return name;
+}
+
+/* Returns whether the line before is the next frame of the same stack. */
+static bool is_in_stack(const struct fkt_kft_run *run, const struct fkt_kft_call *frame)
+{
+	const struct fkt_kft_call *before = frame - 1;
+
+	return frame != run->log.calls && before->kind == FKT_KFT_FRAME && before->begin == frame->begin &&
+	       before->cpu == frame->cpu && before->number + 1 == frame->number;
+}
+
+static void show_functions(struct seq_file *m, const char *function, const char *caller)
+{
+	seq_printf(m, " %*s" FKT_KFT_TEXT_GAP "%s\n", FKT_KFT_TEXT_FUNCTION_WIDTH, function, caller);
+}
+
+static void show_frame(struct seq_file *m, const struct fkt_kft_run *run, const struct fkt_kft_call *frame)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	seq_printf(m, " %*s" FKT_KFT_TEXT_GAP, FKT_KFT_TEXT_FUNCTION_WIDTH, frame_name(frame, name));
+	seq_printf(m, "%s\n", is_in_stack(run, frame) ? frame_name(frame - 1, name) : FKT_KFT_TEXT_NO_CALLER);
+}
+
 static void show_call(struct seq_file *m, const struct fkt_kft_run *run, const struct fkt_kft_call *call)
 {
+	static const char *const deltas[] = {
+		[FKT_KFT_ENTERED] = FKT_KFT_TEXT_IS_ENTRY, [FKT_KFT_LEFT] = FKT_KFT_TEXT_IS_EXIT,
+		[FKT_KFT_FRAME] = FKT_KFT_TEXT_IS_STACK,
+	};
 	const struct fkt_kft_symbols *set = &run->plan->symbols;
 	char pid[16];
 
-	scnprintf(pid, sizeof(pid), "%u%s", call->pid, call->level == FKT_LEVEL_TASK ? "" : "i");
 	/* Calls that had begun before the recording are at its begin. */
-	seq_printf(m, "%*llu%*llu%*s %*s" FKT_KFT_TEXT_GAP "%s\n",
-		   FKT_KFT_TEXT_ENTRY_WIDTH,
-		   call->begin > run->begun ? fkt_kft_run_usecs(run, call->begin - run->begun) : 0,
-		   FKT_KFT_TEXT_DELTA_WIDTH, fkt_kft_run_usecs(run, call->ticks),
-		   FKT_KFT_TEXT_PID_WIDTH, pid,
-		   FKT_KFT_TEXT_FUNCTION_WIDTH, fkt_kft_symbol_name(set, &set->symbols[call->number]),
-		   call->caller ? fkt_kft_symbol_name(set, &set->symbols[call->caller - 1]) : FKT_KFT_TEXT_NO_CALLER);
+	seq_printf(m, "%*llu", FKT_KFT_TEXT_ENTRY_WIDTH,
+		   call->begin > run->begun ? fkt_kft_run_usecs(run, call->begin - run->begun) : 0);
+	if (call->kind == FKT_KFT_WHOLE)
+		seq_printf(m, "%*llu", FKT_KFT_TEXT_DELTA_WIDTH, fkt_kft_run_usecs(run, call->ticks));
+	else
+		seq_printf(m, "%*s", FKT_KFT_TEXT_DELTA_WIDTH, deltas[call->kind]);
+	scnprintf(pid, sizeof(pid), "%u%s", call->pid, call->level == FKT_LEVEL_TASK ? "" : "i");
+	seq_printf(m, "%*s", FKT_KFT_TEXT_PID_WIDTH, pid);
+	if (call->kind == FKT_KFT_FRAME)
+		show_frame(m, run, call);
+	else
+		show_functions(m, fkt_kft_symbol_name(set, &set->symbols[call->number]),
+			       call->caller ? fkt_kft_symbol_name(set, &set->symbols[call->caller - 1]) :
+					      FKT_KFT_TEXT_NO_CALLER);
 }
 
 /* The first line's place is that of the head. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which functions have all their arguments in registers: calls of others cannot be traced through the trampoline of
- * calls/, which needs the stack where those would be. The kernel and its modules describe it in BTF; this reads the
- * description where the kernel has it, by the same rules as lib/instrument/argument_words.cc.
+ * What functions return, and which have all their arguments in registers: calls of others cannot be traced through the
+ * trampoline of calls/, which needs the stack where those would be. The kernel and its modules describe it in BTF; this
+ * reads the description where the kernel has it, by the same rules as lib/instrument/argument_words.cc.
  */
 
 #include <linux/btf.h>
@@ -247,10 +247,37 @@ static bool is_in_registers(const struct fkt_kft_types *types, const struct btf_
 	return true;
 }
 
+static bool is_signed(const struct btf_type *type)
+{
+	switch (BTF_INFO_KIND(type->info)) {
+	case BTF_KIND_INT:
+		return BTF_INT_ENCODING(*(const u32 *)(type + 1)) & BTF_INT_SIGNED;
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		return BTF_INFO_KFLAG(type->info);
+	}
+	return false;
+}
+
+/* Returns what is described of a function with this prototype. */
+static struct fkt_kft_prototype read_prototype(const struct fkt_kft_types *types, const struct btf_type *prototype)
+{
+	const struct btf_type *result = plain_type(types, prototype->type);
+	const u32 bytes = result ? scalar_bytes(result) : 0;
+
+	return (struct fkt_kft_prototype){
+		.in_registers = is_in_registers(types, prototype),
+		.result_bytes = bytes <= sizeof(u64) ? bytes : 0,
+		.is_result_signed = bytes && is_signed(result),
+	};
+}
+
 /* Calls `found` for each function that is described, which may be several of the same name. */
 void fkt_kft_types_functions(const struct fkt_kft_types *types,
-			     void (*found)(void *data, const char *name, bool in_registers), void *data)
+			     void (*found)(void *data, const char *name, const struct fkt_kft_prototype *prototype),
+			     void *data)
 {
+	struct fkt_kft_prototype read;
 	u32 i;
 
 	for (i = 0; i < types->count; i++) {
@@ -259,8 +286,10 @@ void fkt_kft_types_functions(const struct fkt_kft_types *types,
 		if (BTF_INFO_KIND(type->info) != BTF_KIND_FUNC)
 			continue;
 		prototype = type_of(types, type->type);
-		if (prototype && BTF_INFO_KIND(prototype->info) == BTF_KIND_FUNC_PROTO)
-			found(data, name_of(types, type->name_off), is_in_registers(types, prototype));
+		if (prototype && BTF_INFO_KIND(prototype->info) == BTF_KIND_FUNC_PROTO) {
+			read = read_prototype(types, prototype);
+			found(data, name_of(types, type->name_off), &read);
+		}
 		if (!(i % 4096))
 			cond_resched();
 	}

@@ -16,9 +16,18 @@ struct fkt_kft_types {
 	u32 first_name; /* names with smaller offsets are the base's */
 };
 
+/* What is described of a function. */
+struct fkt_kft_prototype {
+	bool in_registers; /* all its arguments are */
+	/* its result, if that is a number or a pointer; bytes 0: it is not */
+	u8 result_bytes;
+	bool is_result_signed;
+};
+
 int fkt_kft_types_open(struct fkt_kft_types *types, const void *btf, size_t bytes, const struct fkt_kft_types *base);
 void fkt_kft_types_close(struct fkt_kft_types *types);
 void fkt_kft_types_functions(const struct fkt_kft_types *types,
-			     void (*found)(void *data, const char *name, bool in_registers), void *data);
+			     void (*found)(void *data, const char *name, const struct fkt_kft_prototype *prototype),
+			     void *data);
 
 #endif /* FKT_KFT_TYPES_H */

@@ -43,6 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const fkt_kft_word& word : config.said) check_word(text, word);
   check_word(text, config.start.condition);
   check_word(text, config.stop.condition);
+  check_word(text, config.prime.condition);
   expect(config.function_count <= FKT_KFT_FUNCTIONS);
   for (std::uint32_t i = 0; i < config.function_count; i++) {
     check_word(text, config.functions[i].word);

@@ -105,6 +105,28 @@ TEST_CASE("the head of KFT's log") {
   CHECK(looks_like_kft(head));
 }
 
+TEST_CASE("entries and exits of KFT's log are calls") {
+  const std::string log =
+      std::string(kKftZeroIsShort) +
+      "\n 10 entry 33 outer -\n 12 entry 33 inner outer\n 13 entry 34 inner -\n"
+      " 13 entry 33i tick -\n 15 exit 33i tick -\n 17 exit 33 inner outer\n"
+      " 18 entry 33 lost outer\n 20 exit 33 outer -\n 21 exit 33 never -\n 22 -2 33 deep down\n";
+  std::vector<std::tuple<std::string, std::int64_t, std::uint64_t, bool, std::uint64_t>> found;
+  const auto counts = read_kft(log, "log", [&](const KftCall& call) {
+    found.emplace_back(call.function, call.pid, call.entry, call.exit_seen, call.delta);
+  });
+  REQUIRE(counts);
+  CHECK(counts->calls == 6);
+  CHECK(counts->other_lines == 0);
+  REQUIRE(found.size() == 6);
+  CHECK(found[0] == std::tuple("outer", 33, 10, true, 10));
+  CHECK(found[1] == std::tuple("inner", 33, 12, true, 5));
+  CHECK(found[2] == std::tuple("inner", 34, 13, false, 0));
+  CHECK(found[3] == std::tuple("tick", 33, 13, true, 2));
+  CHECK(found[4] == std::tuple("lost", 33, 18, false, 0));
+  CHECK(found[5] == std::tuple("deep", 33, 22, false, 0));
+}
+
 TEST_CASE("a call of 0 us is one that was seen, where the log says so") {
   const auto seen = [](const std::string& head) {
     bool is_seen = false;

@@ -223,30 +223,62 @@ TEST_CASE("which calls are brought along can be said in an option") {
 TEST_CASE("what no instrument can do is refused") {
   CHECK(test::has(refused_kft("filter depth 3 untimed"), "conf:1:8: \"depth\" cannot be done"));
   CHECK(test::has(refused_kft("filter caller vfs_read untimed"), "\"caller\" cannot be done"));
-  CHECK(test::has(refused_kft("filter cputime"), "conf:1:8: cputime says what mintime"));
+  CHECK(test::has(refused_kft("filter cputime"), "conf:1:8: \"cputime\" says what mintime"));
   CHECK(test::has(refused_kft("filter keep children 10%"), "write which they are"));
   CHECK(
       test::has(refused_kft("filter keep children filter mintime 1 autorepeat trigger start entry "
                             "f\ntrigger stop exit f"),
-                "\"keep\" cannot be done"));
-  CHECK(test::has(refused_kft("prime entry vfs_read"), "\"prime\" cannot be done"));
-  CHECK(
-      test::has(refused_kft("autorepeat trigger stop time 5"), "autorepeat needs a trigger start"));
+                "\"keep\" children cannot be done"));
+  CHECK(test::has(refused_kft("prime entry vfs_read trigger start time 5"),
+                  "conf:1:1: \"prime\" by entry or exit needs a trigger start by entry or exit"));
+  CHECK(test::has(refused_kft("autorepeat trigger stop time 5"),
+                  "\"autorepeat\" needs a trigger start"));
   CHECK(test::has(refused_kft("filter funclist * !:mod:ext4"),
                   "conf:1:25: a module cannot be left out"));
 }
 
+TEST_CASE("a configuration says when it is primed") {
+  const KftPlan by_hit = planned_kft(
+      "prime exit vfs_fsync ret < 0\ntrigger start entry vfs_read\ntrigger stop time 5ms");
+  CHECK(by_hit.instruments == KftLines{"fn:vfs_read:entry do start",
+                                       "call:vfs_fsync if ret < 0 do prime",
+                                       "call:* if since_start <= 5ms"});
+  CHECK(by_hit.explanation.front() ==
+        "it is primed when vfs_fsync returns and ret < 0; triggers are not seen before");
+  // What is primed and has no other begin, begins.
+  const KftPlan alone = planned_kft("prime entry vfs_read");
+  CHECK(alone.instruments == KftLines{"fn:vfs_read:entry do start", "call:*"});
+  CHECK(alone.waits_for_hit);
+  CHECK(alone.explanation[1] == "the recording begins when it is primed");
+  CHECK(kft_lines("prime entry a autorepeat trigger start entry b\ntrigger stop exit c") ==
+        KftLines{"fn:b:entry do set kft_runs", "call:c do clear kft_runs", "fn:a:entry do start",
+                 "call:* if kft_runs"});
+  const KftPlan by_time = planned_kft("prime time 2s trigger start entry vfs_read");
+  CHECK(by_time.begins_at == std::chrono::seconds(2));
+  CHECK(by_time.instruments == KftLines{"fn:vfs_read:entry do start", "call:*"});
+  CHECK(planned_kft("prime time 2s trigger start time 1s").begins_at == std::chrono::seconds(2));
+  CHECK(planned_kft("prime time 2s trigger start time 3s").begins_at == std::chrono::seconds(3));
+  CHECK_FALSE(planned_kft("prime").begins_at);
+  CHECK(test::has(refused_kft("prime entri x"),
+                  "conf:1:7: \"entri\" where \"entry\", \"exit\" or \"time\" should stand"));
+  CHECK(test::has(refused_kft("prime time soon"), "conf:1:12: \"soon\" where a time should stand"));
+  CHECK(test::has(refused_kft("prime entry"), "conf:1:12: the end where a function should stand"));
+  CHECK(test::has(refused_kft("prime prime"), "conf:1:7: \"prime\" is said a second time"));
+  CHECK(test::has(refused_kft("prime exit f duration >"), "conf:1:14: "));
+}
+
 TEST_CASE("what KFT's parser says of a text") {
-  const ParsedKft keep = parsed_kft("filter keep children 10%\nfilter depth 4\nlogentries 500");
+  const ParsedKft keep =
+      parsed_kft("filter mintime 5 filter keep children 10%\nfilter depth 4\nlogentries 500");
   REQUIRE(keep.is_good);
   CHECK(keep.config->keep_percent == 10);
   CHECK(keep.config->keep_depth == 0);
   CHECK(keep.config->depth == 4);
   CHECK(keep.config->logentries == 500);
   CHECK(keep.config->said[FKT_KFT_LOGENTRIES].line == 3);
-  CHECK(parsed_kft("filter keep children 3").config->keep_depth == 3);
+  CHECK(parsed_kft("filter keep children 3 filter mintime 5").config->keep_depth == 3);
   CHECK_FALSE(parsed_kft("filter keep children 101%").is_good);
-  const ParsedKft both = parsed_kft("keep children 3 10% overwrite");
+  const ParsedKft both = parsed_kft("keep children 3 10% overwrite filter maxtime 5");
   REQUIRE(both.is_good);
   CHECK(both.config->keep_depth == 3);
   CHECK(both.config->keep_percent == 10);

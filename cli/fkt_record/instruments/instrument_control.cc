@@ -288,7 +288,8 @@ Result<InstrumentControl::Instruments> InstrumentControl::with_added(
 // What is possible with -i may not be possible any more, or not in this recording.
 Status InstrumentControl::check_while_recording(const Instrument& instrument) const {
   const std::string text = '"' + instrument.text + "\": ";
-  if (instrument.action.kind == Action::Kind::start &&
+  if ((instrument.action.kind == Action::Kind::start ||
+       instrument.action.kind == Action::Kind::prime) &&
       std::ranges::find(instruments_, instrument.text, &Instrument::text) == instruments_.end()) {
     return Error{ErrorCode::usage, text + "what begins the recording must be there at its start"};
   }

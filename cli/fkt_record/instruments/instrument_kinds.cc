@@ -37,6 +37,7 @@ bool is_trigger(const Instrument& instrument) {
   switch (instrument.action.kind) {
     case Action::Kind::start:
     case Action::Kind::stop:
+    case Action::Kind::prime:
     case Action::Kind::set:
     case Action::Kind::clear:
     case Action::Kind::snapshot:
@@ -68,6 +69,7 @@ Status check_instrument(const Instrument& instrument) {
     case Action::Kind::clear:
     case Action::Kind::stop:
     case Action::Kind::start:
+    case Action::Kind::prime:
     case Action::Kind::snapshot:
       if (instrument.values.empty() || says_types(instrument)) return Done{};
       return unsupported(

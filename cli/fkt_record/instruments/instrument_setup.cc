@@ -53,6 +53,8 @@ fkt_action action_of(const Instrument& instrument) {
       return FKT_ACTION_STOP;
     case Action::Kind::start:
       return FKT_ACTION_START;
+    case Action::Kind::prime:
+      return FKT_ACTION_PRIME;
     case Action::Kind::snapshot:
       return FKT_ACTION_SNAPSHOT;
     case Action::Kind::handler:
@@ -200,6 +202,8 @@ class InstrumentSetup::Maker {
       return Error{ErrorCode::usage, "-i: too many instruments (at most " +
                                          std::to_string(FKT_INSTRUMENTS_MOST) + ")"};
     }
+    if (made_.has(Action::Kind::prime) && !made_.has(Action::Kind::start))
+      return Error{ErrorCode::usage, "-i: \"do prime\" is for instruments that \"do start\""};
     Status done = made_.calls_.finish(most_threads(), keep_);
     if (done) done = made_.entries_.finish(0, std::nullopt);
     if (done) done = made_.instructions_.finish();

@@ -348,6 +348,7 @@ static void try_instruments(int device)
 	TRY("a handler of another action", EINVAL, strcpy(plan.instrument.handler, "x"));
 	TRY("a stack", 0, plan.instrument.action = FKT_ACTION_STACK);
 	TRY("a begin", 0, plan.instrument.action = FKT_ACTION_START);
+	TRY("what primes, without a begin", EINVAL, plan.instrument.action = FKT_ACTION_PRIME);
 	TRY("a snapshot without a flight recorder", 0, plan.instrument.action = FKT_ACTION_SNAPSHOT);
 	TRY("flag 2^32 - 1", EINVAL, plan.instrument.action = FKT_ACTION_CLEAR; plan.instrument.flag = ~0U);
 	TRY("rows without a histogram", EINVAL, plan.instrument.rows = 16);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The programs of the conditions that triggers of a configuration of KFT have. */
+#ifndef FKT_KFT_TRIGGERS_H
+#define FKT_KFT_TRIGGERS_H
+
+#include <linux/types.h>
+
+struct fkt_kft_error;
+struct fkt_kft_symbol;
+struct fkt_kft_trigger;
+
+/* What a condition needs besides its program. */
+struct fkt_kft_needs {
+	u64 shortest; /* ticks: for shorter calls it is false */
+	bool of_task; /* words that return probes do not know */
+};
+
+u32 fkt_kft_write_trigger(void *at, const char *text, const struct fkt_kft_trigger *trigger,
+			  const struct fkt_kft_symbol *symbol, struct fkt_kft_needs *needs,
+			  struct fkt_kft_error *error);
+
+#endif /* FKT_KFT_TRIGGERS_H */
