@@ -43,23 +43,24 @@ static __always_inline enum fkt_call_quick_done fkt_call_quick_write(const struc
 								      u32 *run)
 {
 	const struct fkt_call_quick_values *values = slot->values;
-	u64 bytes = values->bytes, next, value, sign, *at;
+	u64 next, value, sign, *at;
 	struct fkt_page_header *h;
 	s64 i;
 
 	/* `small` shows whether fkt_call_values_are_short(), and that there is no change of the period in `ticks`. */
 	BUILD_BUG_ON(FKT_CALL_NUMBER_BITS + FKT_TIME_BITS > 64);
-	if (unlikely(!fkt_ring_try_reserve(FKT_RING_OF_CPU, current->pid, bytes,
+	if (unlikely(!fkt_ring_try_reserve(FKT_RING_OF_CPU, current->pid, READ_ONCE(values->bytes),
 					   ticks >> (64 - FKT_CALL_NUMBER_BITS - FKT_TIME_BITS), now, &h, &next)))
 		return FKT_CALL_QUICK_NOT;
-	at = fkt_ring_tried(h, next, bytes);
-	at[2] = now - ticks;
-	at[0] = values->head | (now & FKT_TIME_MASK);
-	at[1] = fkt_call_values_word(slot->head, ticks);
-	/* Read again, because the loop needs all registers that need not be saved. */
-	bytes = READ_ONCE(values->bytes);
-	at = (u64 *)((char *)at + bytes);
+	at = fkt_ring_tried(h, next, 0);
 	i = values->first;
+	now -= ticks;
+	/* These keep the compiler from taking more registers than those that need not be saved. */
+	OPTIMIZER_HIDE_VAR(now);
+	at[i - 1] = now;
+	at[i - 3] = values->head | ((now + ticks) & FKT_TIME_MASK);
+	at[i - 2] = fkt_call_values_word(slot->head, ticks);
+	OPTIMIZER_HIDE_VAR(i);
 	do {
 		value = *(const u64 *)((const char *)call + values->from[FKT_CALL_QUICK_VALUES + i]);
 		sign = values->sign[FKT_CALL_QUICK_VALUES + i];

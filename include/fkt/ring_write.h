@@ -334,7 +334,7 @@ static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u
  * page that was closed, has left a later last_clock: those in interrupts have stored theirs before they return, and one
  * that this code interrupts has an earlier stamp. Then the difference is huge.
  */
-static __always_inline bool fkt_ring_try_reserve(struct fkt_ring FKT_RING_HERE *r, u32 pid, u32 bytes, u64 small,
+static __always_inline bool fkt_ring_try_reserve(struct fkt_ring FKT_RING_HERE *r, u32 pid, u64 bytes, u64 small,
 						 u64 clock, struct fkt_page_header **h, u64 *next)
 {
 	u64 word = fkt_here_read(&r->word);
