@@ -99,7 +99,7 @@ DEFINE_STATIC_CALL_NULL(fkt_calls_record_kept, no_record_kept);
 DEFINE_STATIC_CALL(fkt_calls_record_held, no_record_held);
 DEFINE_STATIC_CALL(fkt_calls_ask, trace_none);
 
-/* The first two are called by trampoline.S itself, these for it. */
+/* trampoline.S calls the first two itself, and the others through these functions. */
 void fkt_calls_returned_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept)
 {
 	static_call_cond(fkt_calls_record_kept)(call, ticks, body, kept, NULL);

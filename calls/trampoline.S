@@ -4,7 +4,7 @@
  * the function's body: all that it keeps of the call is on the task's own stack, so nesting, interrupts, sleeping and
  * migration need nothing more.
  *
- *   at the start      in the function           at fkt_calls_return      in fkt_calls_returned
+ *   at the start      in the function           at fkt_calls_return      when it is recorded
  *                                                                        rdx  <- sp
  *                     ... (its frame)                                    rax
  *                     fkt_calls_return                                   (struct fkt_call, to here:)

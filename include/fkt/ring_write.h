@@ -327,8 +327,8 @@ static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u
  * Reserves `bytes` bytes for an event of thread `pid`, if that takes no more than these instructions, and `small` is
  * not larger than FKT_TIME_MASK. Returns false if nothing was reserved: the caller must use another function. For
  * callers that do not want the other paths in their code, nor arrays or calls for which registers must be saved. They
- * must write the event at fkt_ring_tried(), with the stamp `clock`, and call fkt_ring_try_commit(). *h: the page; *next:
- * the reservation word, `bytes` more than the one before.
+ * must write the event at fkt_ring_tried(), with the stamp `clock`, and call fkt_ring_try_commit(). *h: the page;
+ * *next: the reservation word, `bytes` more than the one before.
  *
  * clock: may have been read long before the word is, on another CPU too. Each event that was written since, and each
  * page that was closed, has left a later last_clock: those in interrupts have stored theirs before they return, and one
@@ -345,8 +345,8 @@ static __always_inline bool fkt_ring_try_reserve(struct fkt_ring FKT_RING_HERE *
 		return false;
 	*h = (struct fkt_page_header *)(unsigned long)fkt_here_read(&r->open_page);
 	/*
-	 * If an interrupt comes here, the page may be another's meanwhile: then this value is arbitrary, but the exchange
-	 * fails. The mask is of low bits, so one comparison is enough for both of the others.
+	 * If an interrupt comes here, the page may be another's meanwhile: then this value is arbitrary, but the
+	 * exchange fails. The mask is of low bits, so one comparison is enough for both of the others.
 	 */
 	if (unlikely(fkt_local_is_less32(&(*h)->page_bytes, fkt_ring_offset(*next)) ||
 		     (fkt_here_sub_from(&r->last_clock, clock) | small) > FKT_TIME_MASK))

@@ -4,11 +4,11 @@
  * and shortest durations are known, and of kernel functions that are named. While it is loaded the calls are counted;
  * /sys/module/called/parameters/counts shows a line for each function: "NAME CALLS SHORTEST_US LONGEST_US RESULT".
  *
- * With a frame that keeps words, all of them are filled at the entry and compared at the return; with one that keeps the
- * arguments, these are compared with the result. The line "kept" says how many calls' words were wrong, and how many
- * calls were refused at the entry (each fourth of leaf's, if the engine asks). The line
- * "task", of frames with the words of the task (frames.h): calls without them, how deep recurse was, the most
- * microseconds of a call of nap on the CPU, the least of one of busy. The line "no_begin": calls during which the clock
+ * With a frame that keeps words, all of them are filled at the entry and compared at the return; with one that keeps
+ * the arguments, these are compared with the result. The line "kept" says how many calls' words were wrong, and how
+ * many calls were refused at the entry (each fourth of leaf's, if the engine asks). The line "task", of frames with the
+ * words of the task (frames.h): calls without them, how deep recurse was, the most microseconds of a call of nap on the
+ * CPU, the least of one of busy. The line "no_begin": calls during which the clock
  * stepped back or the machine slept; they are in no other line.
  *
  *   insmod called.ko rounds=100 functions=hrtimer_nanosleep,do_nanosleep shortest_us=0 frame=1
