@@ -69,7 +69,11 @@ static struct notifier_block power_notifier = { .notifier_call = on_power };
 
 /* ---- what the user does at entries and returns ---- */
 
-static void __maybe_unused no_record(const struct fkt_plain_call *plain, u64 ticks)
+static void __maybe_unused no_record(const struct fkt_plain_call *plain, u64 ticks, u64 now)
+{
+}
+
+static void __maybe_unused no_record_arguments(const struct fkt_arguments_call *arguments, u64 ticks, u64 now)
 {
 }
 
@@ -90,16 +94,12 @@ static bool trace_none(const u64 *arguments, u64 *kept, unsigned long body, unsi
 }
 
 DEFINE_STATIC_CALL_NULL(fkt_calls_record, no_record);
+DEFINE_STATIC_CALL_NULL(fkt_calls_record_arguments, no_record_arguments);
 DEFINE_STATIC_CALL_NULL(fkt_calls_record_kept, no_record_kept);
 DEFINE_STATIC_CALL(fkt_calls_record_held, no_record_held);
 DEFINE_STATIC_CALL(fkt_calls_ask, trace_none);
 
-/* These are called by trampoline.S: a static call must be in C, or 6.1 crashes when it loads the module. */
-void fkt_calls_returned(const struct fkt_plain_call *plain, u64 ticks)
-{
-	static_call_cond(fkt_calls_record)(plain, ticks);
-}
-
+/* trampoline.S calls the first two itself, and the others through these functions. */
 void fkt_calls_returned_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept)
 {
 	static_call_cond(fkt_calls_record_kept)(call, ticks, body, kept, NULL);
@@ -269,6 +269,7 @@ static void set_all_shortest(u64 ticks)
 static void set_user(const struct fkt_calls_plan *plan)
 {
 	static_call_update(fkt_calls_record, plan->record);
+	static_call_update(fkt_calls_record_arguments, plan->record_arguments);
 	static_call_update(fkt_calls_record_kept, plan->record_kept);
 	if (plan->record_held)
 		static_call_update(fkt_calls_record_held, plan->record_held);
@@ -314,6 +315,7 @@ static void forget_user(void)
 	static_call_update(fkt_calls_ask, trace_none);
 	static_call_update(fkt_calls_record_held, no_record_held);
 	static_call_update(fkt_calls_record_kept, NULL);
+	static_call_update(fkt_calls_record_arguments, NULL);
 	static_call_update(fkt_calls_record, NULL);
 }
 

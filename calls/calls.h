@@ -78,6 +78,13 @@ struct fkt_plain_call {
 	unsigned long body; /* address of the function's nop + FKT_CALLS_NOP_BYTES */
 };
 
+/* ... in FKT_CALLS_ARGUMENTS. */
+struct fkt_arguments_call {
+	struct fkt_call call;
+	u64 arguments[FKT_CALLS_ARGUMENT_WORDS]; /* the registers at the entry, in the arguments' order */
+	unsigned long body; /* as above */
+};
+
 /*
  * Returns the TSC at the entry; FKT_CALLS_NO_BEGIN: it stepped back since, or the machine slept. ticks: as given to
  * fkt_call_fn.
@@ -96,9 +103,11 @@ static inline u64 fkt_call_began(const struct fkt_call *call, u64 ticks)
 /*
  * These are called in any context, NMI included; they must not sleep or be traced.
  *
- * A call returns. ticks: its duration, of which fkt_call_began() knows whether it is true.
+ * A call returns. ticks: its duration, of which fkt_call_began() knows whether it is true; now: TSC at the return.
  */
-typedef void (*fkt_call_fn)(const struct fkt_plain_call *plain, u64 ticks);
+typedef void (*fkt_call_fn)(const struct fkt_plain_call *plain, u64 ticks, u64 now);
+/* As above. The arguments are those of the call, whatever the plan was when it began. */
+typedef void (*fkt_call_arguments_fn)(const struct fkt_arguments_call *arguments, u64 ticks, u64 now);
 /*
  * A function is entered. arguments: the six registers for arguments, in their order; kept: `room` words to keep until
  * the return, as many as the frame has, which is another kind than the plan's while the plan changes; body: as in
@@ -151,6 +160,7 @@ struct fkt_calls_plan {
 		u64 shortest; /* ticks: shorter calls are dropped before the functions below are called */
 	} frames[FKT_CALLS_FRAMES];
 	fkt_call_fn record; /* for functions in frames[FKT_CALLS_PLAIN] and frames[FKT_CALLS_BRIEF] */
+	fkt_call_arguments_fn record_arguments; /* for functions in frames[FKT_CALLS_ARGUMENTS] */
 	/* for the others; NULL if there are none; of FKT_CALLS_TASK, only the second */
 	fkt_call_ask_fn ask;
 	fkt_call_kept_fn record_kept;

@@ -17,11 +17,14 @@
 /* As FKT_CALLS_TASK; calls that are not recorded are held (held.c), so that a slow caller brings them along. */
 #define FKT_CALLS_HELD 7
 #define FKT_CALLS_HELD_BRIEF 8 /* as FKT_CALLS_HELD, for functions with a smaller shortest duration */
-#define FKT_CALLS_FRAMES 9
+/* Keeps the six registers for arguments as they are. The user is not asked when the function is entered. */
+#define FKT_CALLS_ARGUMENTS 9
+#define FKT_CALLS_FRAMES 10
 
 #define FKT_CALLS_FEW_WORDS 3
 #define FKT_CALLS_SOME_WORDS 9
 #define FKT_CALLS_MANY_WORDS 25
+#define FKT_CALLS_ARGUMENT_WORDS 6
 
 #define FKT_CALLS_TASK_BYTES 16 /* of a struct fkt_call_task */
 /* fkt_calls_depth (tasks.c) has the depth below these bits. */

@@ -36,6 +36,7 @@ static const struct {
 	[FKT_CALLS_HELD] = { fkt_calls_enter_held, fkt_calls_return_held },
 	[FKT_CALLS_HELD_BRIEF] = { fkt_calls_enter_held_brief, fkt_calls_return_held_brief },
 	[FKT_CALLS_TASK_MANY] = { fkt_calls_enter_task_many, fkt_calls_return_task_many },
+	[FKT_CALLS_ARGUMENTS] = { fkt_calls_enter_arguments, fkt_calls_return_arguments },
 };
 
 /* Returns whether a traced function returns to this address. */

@@ -4,7 +4,7 @@
  * the function's body: all that it keeps of the call is on the task's own stack, so nesting, interrupts, sleeping and
  * migration need nothing more.
  *
- *   at the start      in the function           at fkt_calls_return      in fkt_calls_returned
+ *   at the start      in the function           at fkt_calls_return      when it is recorded
  *                                                                        rdx  <- sp
  *                     ... (its frame)                                    rax
  *                     fkt_calls_return                                   (struct fkt_call, to here:)
@@ -31,6 +31,10 @@
 #include <asm/unwind_hints.h>
 
 #include "frames.h"
+
+/* objtool makes a static call of a call only if the key is among this file's symbols (calls.c defines it). */
+	.section .discard.fkt_calls_keys, "", @progbits
+	.quad	__SCK__fkt_calls_record, __SCK__fkt_calls_record_arguments
 
 	.text
 
@@ -86,8 +90,9 @@
 .endm
 
 /*
- * At a return: pushes the result, rsi = the call's duration, with the change of the period; rcx = how long the task was
- * not on a CPU meanwhile. Goes to `record` if the duration is not too short for this kind of frame.
+ * At a return: pushes the result, rsi = the call's duration, with the change of the period; rdx | rax = the clock;
+ * rcx = how long the task was not on a CPU meanwhile. Goes to `record` if the duration is not too short for this kind
+ * of frame.
  */
 .macro MEASURE record, kind, task
 	pushq	%rax
@@ -184,7 +189,8 @@ SYM_INNER_LABEL(fkt_calls_return\suffix, SYM_L_GLOBAL)
 	xorl	%ecx, %ecx
 	call	fkt_calls_returned_task
 	.else
-	call	fkt_calls_returned
+	orq	%rax, %rdx
+	call	__SCT__fkt_calls_record
 	.endif
 	LEAVE (FKT_CALLS_TASK_BYTES*\task), \task
 SYM_CODE_END(fkt_calls_enter\suffix)
@@ -195,6 +201,31 @@ SYM_CODE_END(fkt_calls_enter\suffix)
 	PLAIN_FRAME _task, FKT_CALLS_TASK, 1
 	PLAIN_FRAME _held, FKT_CALLS_HELD, 1, 1
 	PLAIN_FRAME _held_brief, FKT_CALLS_HELD_BRIEF, 1, 1
+
+/* The variant that keeps the registers for arguments. */
+#define ARGUMENT_BYTES (8 * FKT_CALLS_ARGUMENT_WORDS)
+SYM_CODE_START(fkt_calls_enter_arguments)
+	UNWIND_HINT_FUNC
+	ENDBR
+	pushq	%r9
+	pushq	%r8
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+	CALL_THROUGH fkt_calls_return_arguments, ARGUMENT_BYTES, 0
+SYM_INNER_LABEL(fkt_calls_return_arguments, SYM_L_GLOBAL)
+	CALLER_AT (24+ARGUMENT_BYTES)
+	ANNOTATE_NOENDBR
+	MEASURE .Lrecord_arguments, FKT_CALLS_ARGUMENTS, 0
+	LEAVE ARGUMENT_BYTES, 0
+.Lrecord_arguments:
+	CALLER_AT (40+ARGUMENT_BYTES)
+	movq	%rsp, %rdi
+	orq	%rax, %rdx
+	call	__SCT__fkt_calls_record_arguments
+	LEAVE ARGUMENT_BYTES, 0
+SYM_CODE_END(fkt_calls_enter_arguments)
 
 /*
  * The variants that ask first, with the arguments (fkt_calls_entered()). A call that is not traced goes on to the body

@@ -26,9 +26,10 @@ void fkt_calls_enter_held_brief(void);
 void fkt_calls_return_held_brief(void);
 void fkt_calls_enter_task_many(void);
 void fkt_calls_return_task_many(void);
+void fkt_calls_enter_arguments(void);
+void fkt_calls_return_arguments(void);
 
 /* Called by trampoline.S in any context, NMI included: fkt_call_fn and the others of calls.h. */
-void fkt_calls_returned(const struct fkt_plain_call *plain, u64 ticks);
 bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room);
 void fkt_calls_returned_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept);
 void fkt_calls_returned_task(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,

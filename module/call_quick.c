@@ -19,6 +19,8 @@
 #define SLOT sizeof(struct fkt_call_quick_slot)
 
 static_assert(!(SLOT & (SLOT - 1)));
+static_assert(FKT_CALL_QUICK_NO_ROOM > FKT_RING_PAGE_MAX_BYTES);
+static_assert(FKT_CALL_QUICK_NO_ROOM + FKT_RING_GAP <= FKT_RING_OFFSET_MASK);
 
 static const struct {
 	struct fkt_call_quick quick;
@@ -29,11 +31,21 @@ const struct fkt_call_quick *fkt_call_quick = &none.quick;
 
 /* ---- values ---- */
 
-/* Appends the value that the instruction emits. Returns false if it does anything else. is_in: of the first program. */
-static bool add_value(struct fkt_call_quick_values *values, const struct fkt_insn *insn, bool is_in)
+/* Values of words: each is the low bits of a word, with their sign or without. */
+struct emitted {
+	u32 count;
+	struct {
+		u32 word; /* number in the hit */
+		u64 mask;
+		u64 sign; /* the highest bit of the mask, or 0 */
+	} of[FKT_CALL_QUICK_VALUES];
+};
+
+/* Appends what the instruction emits. Returns false if it does anything but emit words, or there is no room. */
+static bool add_emitted(struct emitted *emitted, const struct fkt_insn *insn)
 {
-	u32 *n = is_in ? &values->kept : &values->count, words = 1, i;
-	struct fkt_call_quick_value value = { .mask = U64_MAX };
+	u32 words = 1, i;
+	u64 mask = U64_MAX >> insn->left;
 
 	if (insn->op == FKT_OP_EMIT_WORDS)
 		words = insn->size / 8U;
@@ -43,46 +55,88 @@ static bool add_value(struct fkt_call_quick_values *values, const struct fkt_ins
 	if (insn->op == FKT_OP_EMIT_WORDS && insn->how)
 		return false;
 	if ((insn->how & FKT_HOW_FROM) != FKT_FROM_WORD || insn->load || insn->offset || insn->left != insn->right ||
-	    words > FKT_CALL_QUICK_VALUES - *n)
+	    words > FKT_CALL_QUICK_VALUES - emitted->count)
 		return false;
-	value.mask >>= insn->left;
-	if (insn->how & FKT_HOW_SIGNED && insn->left)
-		value.sign = value.mask ^ value.mask >> 1;
 	for (i = 0; i < words; i++) {
-		value.from = insn->index + i;
-		if (!is_in) {
-			if (value.from >= FKT_CALL_DURATION && value.from < FKT_CALL_FIRST_KEPT)
-				return false;
-			/* struct fkt_call, then the mark, then the words that are kept. */
-			if (value.from >= FKT_CALL_FIRST_KEPT)
-				value.from += 1 + sizeof(struct fkt_call) / 8 - FKT_CALL_FIRST_KEPT;
-			else
-				value.from = (value.from == FKT_CALL_RESULT ? offsetof(struct fkt_call, result) :
-					      offsetof(struct fkt_call, result_high)) / 8;
-		}
-		(is_in ? values->in : values->out)[(*n)++] = value;
+		emitted->of[emitted->count].word = insn->index + i;
+		emitted->of[emitted->count].mask = mask;
+		emitted->of[emitted->count++].sign = insn->how & FKT_HOW_SIGNED && insn->left ? mask ^ mask >> 1 : 0;
 	}
 	return true;
 }
 
-static bool add_values(struct fkt_call_quick_values *values, const struct fkt_program *program, bool is_in)
+static bool emits_words(struct emitted *emitted, const struct fkt_program *program)
 {
 	u32 i;
 
+	emitted->count = 0;
 	for (i = 0; i < program->insns; i++)
-		if (!add_value(values, &program->insn[i], is_in))
+		if (!add_emitted(emitted, &program->insn[i]))
 			return false;
 	return true;
 }
 
-/* Leaves count 0 if the programs do anything but emit values. */
+/*
+ * Whether the first program does nothing but emit arguments as they are, so that it may as well run when the function
+ * returns, if they are kept.
+ */
+bool fkt_call_quick_may_wait(const struct fkt_program *entry)
+{
+	struct emitted emitted;
+
+	return entry->insns && emits_words(&emitted, entry);
+}
+
+/* Adds a value of the event, of `bits` of the word at `from`. */
+static void add_value(struct fkt_call_quick_values *values, u32 at, size_t from, u64 mask, u64 sign)
+{
+	at += FKT_CALL_QUICK_VALUES - values->count;
+	values->from[at] = from;
+	values->mask[at] = mask;
+	values->sign[at] = sign;
+}
+
+/* Leaves count 0 if the programs do anything but emit such values. */
 static void make_values(struct fkt_call_quick_values *values, const struct fkt_call_programs *programs)
 {
-	if (!add_values(values, programs->entry, true) || !add_values(values, programs->exit, false))
-		values->count = 0;
-	values->mark = programs->mark;
+	struct emitted in, out;
+	u32 i;
+
+	if (!emits_words(&in, programs->entry) || !emits_words(&out, programs->exit))
+		return;
+	values->count = out.count;
+	for (i = 0; i < out.count; i++) {
+		const u32 word = out.of[i].word, kept = word - FKT_CALL_FIRST_KEPT;
+		u64 mask = out.of[i].mask, sign = out.of[i].sign;
+		size_t from;
+
+		if (word >= FKT_CALL_FIRST_KEPT && kept < in.count) {
+			from = offsetof(struct fkt_arguments_call, arguments) + 8 * in.of[kept].word;
+			values->of_arguments = true;
+			if (mask > in.of[kept].mask) {
+				/* What the first program has narrowed is emitted as it is, or not here. */
+				if (mask != U64_MAX)
+					values->count = 0;
+				mask = in.of[kept].mask;
+				sign = in.of[kept].sign;
+			}
+		} else if (word == FKT_CALL_RESULT) {
+			from = offsetof(struct fkt_arguments_call, call.result);
+		} else if (word == FKT_CALL_RESULT_HIGH) {
+			from = offsetof(struct fkt_arguments_call, call.result_high);
+		} else {
+			values->count = 0;
+		}
+		if (!values->count)
+			return;
+		add_value(values, i, from, mask, sign);
+	}
 	values->head = fkt_head(FKT_E_CALL_VALUES, FKT_CALL_VALUES_HEAD + values->count);
+	values->first = -(s64)values->count;
+	values->bytes = 8 * (1 + FKT_CALL_VALUES_HEAD + values->count);
 }
+
+static const struct fkt_call_quick_values no_values = { .bytes = FKT_CALL_QUICK_NO_ROOM };
 
 /* ---- making ---- */
 
@@ -109,7 +163,7 @@ static void put(struct fkt_call_table *table, u32 from, u64 body)
 	const struct fkt_call_slot *slot = &table->slots[from];
 	struct fkt_call_quick *quick = table->quick;
 	u32 at = (void *)fkt_call_quick_first(quick, body) - (void *)quick->slots;
-	struct fkt_call_quick_slot made = { .body = body, .hits = slot->instrument->hits };
+	struct fkt_call_quick_slot made = { .body = body, .hits = slot->instrument->hits, .values = &no_values };
 
 	while (quick->slots[at / SLOT].body)
 		at = (at + SLOT) & quick->slot_mask;
@@ -223,19 +277,4 @@ void fkt_call_quick_choose(const struct fkt_instrument_table *instruments)
 	smp_mb();
 	if (!is_allowed(quick))
 		fkt_call_quick_none();
-}
-
-/* ---- finding ---- */
-
-/* Returns the slot of the function, whatever is done with its calls; NULL: there is none. Any context. */
-const struct fkt_call_quick_slot *fkt_call_quick_search(const struct fkt_call_quick *quick, unsigned long body)
-{
-	u32 at = (const void *)fkt_call_quick_first(quick, body) - (const void *)quick->slots;
-
-	while ((u32)quick->slots[at / SLOT].body != (u32)body) {
-		if (!quick->slots[at / SLOT].body)
-			return NULL;
-		at = (at + SLOT) & quick->slot_mask;
-	}
-	return &quick->slots[at / SLOT];
 }

@@ -11,27 +11,29 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 
+struct fkt_call_programs;
 struct fkt_call_table;
 struct fkt_hits;
+struct fkt_program;
 struct fkt_instrument_slot;
 struct fkt_instrument_table;
 
-/* A value of a word: its low bits, with their sign or without. */
-struct fkt_call_quick_value {
-	u32 from; /* number of the word */
-	u64 mask;
-	u64 sign; /* the highest bit of the mask, or 0 */
-};
-
 #define FKT_CALL_QUICK_VALUES 8
 
-/* Programs that only emit such values (call_hit.h). */
+/*
+ * Programs that only emit arguments and results (call_hit.h): for each value where its word is, and which of its bits
+ * it has, with their sign or without. The last FKT_CALL_QUICK_VALUES - count elements come first and are not used, so
+ * that a probe counts up to 0.
+ */
 struct fkt_call_quick_values {
-	u64 mark; /* of the programs */
 	u64 head; /* the event's first word, without the time */
-	u32 kept; /* number of words that are kept at the entry, from the arguments: in[] */
-	u32 count; /* number of values of the event, from the words of the stack from struct fkt_call on: out[] */
-	struct fkt_call_quick_value in[FKT_CALL_QUICK_VALUES], out[FKT_CALL_QUICK_VALUES];
+	u64 bytes; /* of the event */
+	s64 first; /* - count */
+	u32 count; /* of values */
+	bool of_arguments; /* some are arguments: then the call must be in a frame that keeps these */
+	u64 from[FKT_CALL_QUICK_VALUES]; /* bytes, in struct fkt_arguments_call */
+	u64 mask[FKT_CALL_QUICK_VALUES];
+	u64 sign[FKT_CALL_QUICK_VALUES]; /* the highest bit of the mask, or 0 */
 };
 
 /* 32 bytes: half a cache line. */
@@ -43,8 +45,11 @@ struct fkt_call_quick_slot {
 	u64 body;
 	u64 head; /* the event's first word, without the time; of a function with values its number */
 	struct fkt_hits __percpu *hits; /* the instrument's: fkt_call_quick_take_hits() */
-	const struct fkt_call_quick_values *values;
+	const struct fkt_call_quick_values *values; /* FKT_CALL_QUICK_NO_ROOM of a function without values */
 };
+
+/* Bytes of an event for which no page of a ring has room, whatever its state is: so it is never written. */
+#define FKT_CALL_QUICK_NO_ROOM 0x6000U
 
 #define FKT_CALL_QUICK_COUNT(body) ((u64)(u32)(body))
 #define FKT_CALL_QUICK_HAS_VALUES(body) ((u64)(u32)(body) | 1ULL << 32)
@@ -65,12 +70,12 @@ struct fkt_call_quick {
  */
 extern const struct fkt_call_quick *fkt_call_quick;
 
+bool fkt_call_quick_may_wait(const struct fkt_program *entry);
 int fkt_call_quick_make(struct fkt_call_table *table);
 void fkt_call_quick_take_hits(struct fkt_call_quick *quick);
 void fkt_call_quick_free(struct fkt_call_quick *quick);
 void fkt_call_quick_choose(const struct fkt_instrument_table *instruments);
 void fkt_call_quick_none(void);
-const struct fkt_call_quick_slot *fkt_call_quick_search(const struct fkt_call_quick *quick, unsigned long body);
 
 /* Where the search for a function begins; the next slots follow, and after the last the first. */
 static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_first(const struct fkt_call_quick *quick,
@@ -81,6 +86,21 @@ static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_first(co
 	 * near to each other.
 	 */
 	return (const void *)quick->slots + ((u32)body * 0x9e3779b1U & quick->slot_mask);
+}
+
+/* Returns the slot of the function, whatever is done with its calls; NULL: there is none. first: where it begins. */
+static __always_inline const struct fkt_call_quick_slot *
+fkt_call_quick_search(const struct fkt_call_quick *quick, const struct fkt_call_quick_slot *first, unsigned long body)
+{
+	u32 at = (const void *)first - (const void *)quick->slots;
+
+	while ((u32)first->body != (u32)body) {
+		if (!first->body)
+			return NULL;
+		at = (at + sizeof(*first)) & quick->slot_mask;
+		first = (const void *)quick->slots + at;
+	}
+	return first;
 }
 
 #endif /* FKT_CALL_QUICK_H */

@@ -89,8 +89,10 @@ static int check_pair(struct fkt_call_table *table, enum fkt_call_form form, u32
 	if (!programs->exit)
 		return -EINVAL;
 	programs->mark = fkt_program_mark(table->program_block + begin, *offset - begin);
-	if (form == FKT_FORM_CALL)
+	if (form == FKT_FORM_CALL) {
 		programs->of_task = words_of_task(programs->exit);
+		programs->may_wait = fkt_call_quick_may_wait(programs->entry);
+	}
 	if (programs->of_task && !table->threads)
 		return -EINVAL;
 	table->counts_depth |= programs->of_task >> FKT_CALL_DEPTH & 1;
@@ -328,7 +330,8 @@ static bool is_of_task(const struct fkt_call_table *table, const struct fkt_call
 static unsigned int frame_of(const struct fkt_call_table *table, const struct fkt_called *called, u32 n,
 			     const struct minima *minima)
 {
-	const struct fkt_program *entry = table->programs[called->program].entry;
+	const struct fkt_call_programs *programs = &table->programs[called->program];
+	const struct fkt_program *entry = programs->entry;
 
 	if (table->keep.where)
 		return shortest_of(called, n) < minima->below ? FKT_CALLS_HELD_BRIEF : FKT_CALLS_HELD;
@@ -336,6 +339,8 @@ static unsigned int frame_of(const struct fkt_call_table *table, const struct fk
 		return entry->insns ? FKT_CALLS_TASK_MANY : FKT_CALLS_TASK;
 	if (!entry->insns)
 		return shortest_of(called, n) < minima->below ? FKT_CALLS_BRIEF : FKT_CALLS_PLAIN;
+	if (programs->may_wait)
+		return FKT_CALLS_ARGUMENTS;
 	if (entry->words < FKT_CALLS_FEW_WORDS)
 		return FKT_CALLS_FEW;
 	return entry->words < FKT_CALLS_SOME_WORDS ? FKT_CALLS_SOME : FKT_CALLS_MANY;

@@ -39,6 +39,7 @@ struct fkt_call_programs {
 	const struct fkt_program *entry, *exit;
 	/* Equal programs have equal marks, in every table; different programs differ. The lowest bit is 0. */
 	u64 mark;
+	bool may_wait; /* fkt_call_quick_may_wait() */
 	u32 of_task; /* bits of FKT_CALL_CPUTIME and FKT_CALL_DEPTH: the second one asks for them */
 };
 

@@ -108,8 +108,7 @@ static bool ask(const u64 *arguments, u64 *kept, unsigned long body, unsigned in
 	bool is_traced;
 
 	preempt_disable_notrace();
-	is_traced = fkt_call_quick_keep(arguments, kept, body, room, fkt_call_probes.mark) ||
-		    ask_any(arguments, kept, body, room);
+	is_traced = ask_any(arguments, kept, body, room);
 	preempt_enable_notrace();
 	return is_traced;
 }
@@ -123,6 +122,7 @@ struct returned {
 	u64 begin; /* TSC; FKT_CALLS_NO_BEGIN: fkt_call_began() */
 	u64 ticks; /* its duration */
 	const struct fkt_call_task *task; /* NULL: it is not known */
+	const u64 *arguments; /* the six registers; NULL: its frame does not have them */
 	/* on the stack: the caller's frames are above this address, those of the call and of the probe are not */
 	const void *frames;
 	/* if its frame is one whose calls are held: is set to FKT_CALL_HOLD if it was not recorded; else NULL */
@@ -213,12 +213,23 @@ static void count_stale(const struct fkt_call_table *table, const struct fkt_cal
 		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
 }
 
+/* A call whose first program runs only when it returns. */
+static void record_late(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked, const struct returned *call)
+{
+	u64 kept[1 + FKT_CALL_QUICK_VALUES];
+
+	if (keeps(slot, asked->programs, call->arguments, kept, ARRAY_SIZE(kept)))
+		record_asked(slot, asked, call, kept + 1, false);
+}
+
 /* A call of which no words were kept, and whose function has programs, or is gone. */
 static noinline void record_unkept(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
 				   const struct fkt_call_ask *asked, const struct returned *call)
 {
 	if (likely(asked->programs && !asked->programs->entry->insns))
 		record_asked(slot, asked, call, NULL, false);
+	else if (call->arguments && asked->programs && asked->programs->may_wait)
+		record_late(slot, asked, call);
 	else
 		count_stale(table, slot, asked, call->begin);
 }
@@ -265,11 +276,9 @@ static noinline void record_slowly(const struct fkt_plain_call *plain, u64 ticks
 {
 	const struct fkt_call_quick_slot *slot = fkt_call_quick_find(plain->body);
 
-	/* A function whose place is not the first one, or with values, of which none was kept in this frame. */
 	if (slot && slot->body == FKT_CALL_QUICK_COUNT(plain->body) && !(ticks >> FKT_CALLS_TICK_BITS))
 		this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
-	else if (!slot || slot->body != FKT_CALL_QUICK_HAS_VALUES(plain->body) || slot->values->kept ||
-		 !fkt_call_quick_write(slot, &plain->call, ticks))
+	else
 		record_any(&(struct returned){
 			.call = &plain->call, .body = plain->body, .begin = fkt_call_began(&plain->call, ticks),
 			.ticks = ticks, .frames = plain,
@@ -277,35 +286,115 @@ static noinline void record_slowly(const struct fkt_plain_call *plain, u64 ticks
 	preempt_enable_notrace();
 }
 
-/* fkt_call_fn */
-static void record(const struct fkt_plain_call *plain, u64 ticks)
+/* ... of a function with values, which need no arguments. */
+static noinline void record_values(const struct fkt_call_quick_slot *slot, const struct fkt_plain_call *plain,
+				   u64 ticks, u64 now)
 {
-	const struct fkt_call_quick_slot *slot;
+	u32 run;
+	const enum fkt_call_quick_done done = fkt_call_quick_write(slot, &plain->call, ticks, now, &run);
+
+	if (unlikely(done == FKT_CALL_QUICK_NOT))
+		return record_slowly(plain, ticks);
+	if (unlikely(done == FKT_CALL_QUICK_WAKES))
+		return fkt_call_quick_wake(run);
+	preempt_enable_notrace();
+}
+
+/* slot->body is plain->body. */
+static __always_inline void record_by(const struct fkt_call_quick_slot *slot, const struct fkt_plain_call *plain,
+				      u64 ticks, u64 now)
+{
 	const u32 bytes = 8 * (1 + FKT_N_CALL);
 	struct fkt_page_header *h;
-	u64 clock, next, *at;
+	u64 next, *at;
+
+	if (unlikely(!fkt_ring_try_reserve(FKT_RING_OF_CPU, current->pid, bytes, ticks, now, &h, &next)))
+		return record_slowly(plain, ticks);
+	at = fkt_ring_tried(h, next, bytes);
+	at[0] = slot->head | (now & FKT_TIME_MASK);
+	/* The entry's period is above the bits that the word has. */
+	at[1] = fkt_call_word(plain->call.entry, ticks);
+	this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
+	if (fkt_ring_try_commit(h, bytes))
+		return fkt_call_quick_wake(next >> 32);
+	preempt_enable_notrace();
+}
+
+/* The rest of record() for a function that has values, or is perhaps in another place than the first one. */
+static noinline void record_further(const struct fkt_plain_call *plain, u64 ticks, u64 now)
+{
+	const struct fkt_call_quick_slot *slot = fkt_call_quick_find(plain->body);
+
+	if (slot && slot->body == plain->body)
+		record_by(slot, plain, ticks, now);
+	else if (slot && slot->body == FKT_CALL_QUICK_HAS_VALUES(plain->body) && !slot->values->of_arguments)
+		record_values(slot, plain, ticks, now);
+	else
+		record_slowly(plain, ticks);
+}
+
+/* fkt_call_fn */
+static void record(const struct fkt_plain_call *plain, u64 ticks, u64 now)
+{
+	const struct fkt_call_quick_slot *slot;
 
 	preempt_disable_notrace();
 	slot = fkt_call_quick_first(READ_ONCE(fkt_call_quick), plain->body);
-	if (likely(slot->body == plain->body)) {
-		if (unlikely(!fkt_ring_try_reserve(this_cpu_ptr(&fkt_rings), current->pid, bytes, ticks, &h, &clock,
-						   &next)))
-			return record_slowly(plain, ticks);
-		at = fkt_ring_tried(h, next, bytes);
-		at[0] = slot->head | (clock & FKT_TIME_MASK);
-		/* The entry's period is above the bits that the word has. */
-		at[1] = fkt_call_word(plain->call.entry, ticks);
-		this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
-		if (fkt_ring_try_commit(h, bytes))
-			return fkt_call_quick_wake(next >> 32);
-	} else {
-		/* The compiler needs a register less above if it reads again here. */
-		barrier();
-		if (slot->body != FKT_CALL_QUICK_COUNT(plain->body) || ticks >> FKT_CALLS_TICK_BITS)
-			return record_slowly(plain, ticks);
-		this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
-	}
+	if (likely(slot->body == plain->body))
+		return record_by(slot, plain, ticks, now);
+	/* The compiler needs a register less above if it reads again here. */
+	barrier();
+	if (slot->body != FKT_CALL_QUICK_COUNT(plain->body) || ticks >> FKT_CALLS_TICK_BITS)
+		return record_further(plain, ticks, now);
+	this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
 	preempt_enable_notrace();
+}
+
+/* The rest of record_arguments(), as record_slowly(). */
+static noinline void record_arguments_slowly(const struct fkt_arguments_call *arguments, u64 ticks)
+{
+	record_any(&(struct returned){
+		.call = &arguments->call, .body = arguments->body, .begin = fkt_call_began(&arguments->call, ticks),
+		.ticks = ticks, .arguments = arguments->arguments, .frames = arguments,
+	});
+	preempt_enable_notrace();
+}
+
+static __always_inline void record_arguments_by(const struct fkt_call_quick_slot *slot,
+						const struct fkt_arguments_call *arguments, u64 ticks, u64 now)
+{
+	u32 run;
+	const enum fkt_call_quick_done done = fkt_call_quick_write(slot, &arguments->call, ticks, now, &run);
+
+	if (unlikely(done == FKT_CALL_QUICK_NOT))
+		return record_arguments_slowly(arguments, ticks);
+	if (unlikely(done == FKT_CALL_QUICK_WAKES))
+		return fkt_call_quick_wake(run);
+	preempt_enable_notrace();
+}
+
+/* As record_further(). */
+static noinline void record_arguments_further(const struct fkt_arguments_call *arguments, u64 ticks, u64 now)
+{
+	const struct fkt_call_quick_slot *slot = fkt_call_quick_find(arguments->body);
+
+	if (slot)
+		record_arguments_by(slot, arguments, ticks, now);
+	else
+		record_arguments_slowly(arguments, ticks);
+}
+
+/* fkt_call_arguments_fn */
+static void record_arguments(const struct fkt_arguments_call *arguments, u64 ticks, u64 now)
+{
+	const struct fkt_call_quick_slot *slot;
+
+	preempt_disable_notrace();
+	slot = fkt_call_quick_first(READ_ONCE(fkt_call_quick), arguments->body);
+	if (likely((u32)slot->body == (u32)arguments->body))
+		record_arguments_by(slot, arguments, ticks, now);
+	else
+		record_arguments_further(arguments, ticks, now);
 }
 
 /* A call of which words were kept. Preemption is disabled. */
@@ -325,33 +414,20 @@ static void record_kept_any(const struct returned *call, const u64 *kept)
 		count_stale(table, slot, asked, call->begin);
 }
 
-/* The rest of record_kept(), so that this is short. kept: NULL: the frame keeps no words. */
-static noinline void record_kept_slowly(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
-					const struct fkt_call_task *task)
+/* fkt_call_kept_fn */
+static void record_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+			const struct fkt_call_task *task)
 {
 	const struct returned returned = {
 		.call = call, .body = body, .begin = fkt_call_began(call, ticks), .ticks = ticks, .task = task,
 		.frames = call,
 	};
 
+	preempt_disable_notrace();
 	if (kept)
 		record_kept_any(&returned, kept);
 	else
 		record_any(&returned);
-}
-
-/* fkt_call_kept_fn */
-static void record_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
-			const struct fkt_call_task *task)
-{
-	const struct fkt_call_quick_slot *slot;
-
-	preempt_disable_notrace();
-	slot = fkt_call_quick_find(body);
-	/* Those words are at the call's address, and right behind it (trampoline.S). */
-	if (kept != (const u64 *)(call + 1) || !slot || slot->body != FKT_CALL_QUICK_HAS_VALUES(body) ||
-	    kept[0] != (slot->values->mark ^ fkt_call_probes.mark) || !fkt_call_quick_write(slot, call, ticks))
-		record_kept_slowly(call, ticks, body, kept, task);
 	preempt_enable_notrace();
 }
 
@@ -426,6 +502,7 @@ void fkt_record_calls_returned(unsigned long body, const struct pt_regs *regs, c
 void fkt_call_probes_give(struct fkt_calls_plan *plan)
 {
 	plan->record = record;
+	plan->record_arguments = record_arguments;
 	plan->ask = ask;
 	plan->record_kept = record_kept;
 	plan->record_held = record_held;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Values of calls that are arguments and results as they are (call_quick.h), without a program. For probes/calls.c;
+ * Calls with values that are arguments and results as they are (call_quick.h), without a program. For probes/calls.c;
  * called with preemption disabled, in any context.
  */
 #ifndef FKT_PROBES_CALLS_QUICK_H
 #define FKT_PROBES_CALLS_QUICK_H
 
-#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 
@@ -18,62 +17,59 @@
 #include "instrument_table.h"
 #include "write.h"
 
+/* Of the CPU that runs this. */
+#define FKT_RING_OF_CPU ((struct fkt_ring FKT_RING_HERE *)(unsigned long)&fkt_rings)
+
 /* Returns the function's slot; NULL: it is not here. */
 static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_find(unsigned long body)
 {
 	const struct fkt_call_quick *quick = READ_ONCE(fkt_call_quick);
-	const struct fkt_call_quick_slot *slot = fkt_call_quick_first(quick, body);
 
-	return likely((u32)slot->body == (u32)body) ? slot : fkt_call_quick_search(quick, body);
+	return fkt_call_quick_search(quick, fkt_call_quick_first(quick, body), body);
 }
 
-static __always_inline void fkt_call_quick_copy(u64 *to, const u64 *words, const struct fkt_call_quick_value *value,
-						u32 n)
-{
-	for (; n; n--, value++)
-		/* Subtracting the sign extends it. */
-		*to++ = ((words[value->from] & value->mask) ^ value->sign) - value->sign;
-}
+enum fkt_call_quick_done {
+	FKT_CALL_QUICK_NOT, /* nothing was done */
+	FKT_CALL_QUICK_WRITTEN,
+	FKT_CALL_QUICK_WAKES, /* written, and the page is complete: fkt_call_quick_wake() must be called with *run */
+};
 
-/* A function with values is entered: keeps the mark and the words for the return. Returns false if nothing was done. */
-static __always_inline bool fkt_call_quick_keep(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room,
-						u64 mark)
-{
-	const struct fkt_call_quick_slot *slot = fkt_call_quick_find(body);
-
-	/* The frame may be for the programs of another table. */
-	if (!slot || slot->body != FKT_CALL_QUICK_HAS_VALUES(body) || slot->values->kept >= room)
-		return false;
-	kept[0] = slot->values->mark ^ mark;
-	fkt_call_quick_copy(kept + 1, arguments, slot->values->in, slot->values->kept);
-	return true;
-}
-
-/* Writes the call with its values, which are at `call` and behind it. Returns false if nothing was done. */
-static __always_inline bool fkt_call_quick_write(const struct fkt_call_quick_slot *slot, const struct fkt_call *call,
-						 u64 ticks)
+/*
+ * Writes a call with its values, if the function has any. Precondition: the frame has what they need. now: TSC at the
+ * return.
+ */
+static __always_inline enum fkt_call_quick_done fkt_call_quick_write(const struct fkt_call_quick_slot *slot,
+								      const struct fkt_call *call, u64 ticks, u64 now,
+								      u32 *run)
 {
 	const struct fkt_call_quick_values *values = slot->values;
-	const u32 bytes = 8 * (1 + FKT_CALL_VALUES_HEAD + values->count);
-	struct fkt_ring *ring = this_cpu_ptr(&fkt_rings);
+	u64 next, value, sign, *at;
 	struct fkt_page_header *h;
-	u64 clock, next, *at;
+	s64 i;
 
 	/* `small` shows whether fkt_call_values_are_short(), and that there is no change of the period in `ticks`. */
 	BUILD_BUG_ON(FKT_CALL_NUMBER_BITS + FKT_TIME_BITS > 64);
-	if (!fkt_ring_try_reserve(ring, current->pid, bytes, ticks >> (64 - FKT_CALL_NUMBER_BITS - FKT_TIME_BITS), &h,
-				  &clock, &next))
-		return false;
-	at = fkt_ring_tried(h, next, bytes);
-	at[0] = values->head | (clock & FKT_TIME_MASK);
-	at[1] = fkt_call_values_word(slot->head, ticks);
-	/* The second is less only if the clock has stepped back since the return. */
-	at[2] = min(clock - ((clock - call->entry) & ((1ULL << FKT_CALLS_PERIOD_BITS) - 1)), clock - ticks);
-	fkt_call_quick_copy(at + 1 + FKT_CALL_VALUES_HEAD, (const u64 *)call, values->out, values->count);
+	if (unlikely(!fkt_ring_try_reserve(FKT_RING_OF_CPU, current->pid, READ_ONCE(values->bytes),
+					   ticks >> (64 - FKT_CALL_NUMBER_BITS - FKT_TIME_BITS), now, &h, &next)))
+		return FKT_CALL_QUICK_NOT;
+	at = fkt_ring_tried(h, next, 0);
+	i = values->first;
+	now -= ticks;
+	/* These keep the compiler from taking more registers than those that need not be saved. */
+	OPTIMIZER_HIDE_VAR(now);
+	at[i - 1] = now;
+	at[i - 3] = values->head | ((now + ticks) & FKT_TIME_MASK);
+	at[i - 2] = fkt_call_values_word(slot->head, ticks);
+	OPTIMIZER_HIDE_VAR(i);
+	do {
+		value = *(const u64 *)((const char *)call + values->from[FKT_CALL_QUICK_VALUES + i]);
+		sign = values->sign[FKT_CALL_QUICK_VALUES + i];
+		/* Subtracting the sign extends it. */
+		at[i] = ((value & values->mask[FKT_CALL_QUICK_VALUES + i]) ^ sign) - sign;
+	} while (++i);
 	this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
-	if (fkt_ring_try_commit(h, bytes))
-		fkt_wake(ring, next >> 32);
-	return true;
+	*run = next >> 32;
+	return fkt_ring_try_commit(h, READ_ONCE(values->bytes)) ? FKT_CALL_QUICK_WAKES : FKT_CALL_QUICK_WRITTEN;
 }
 
 /* The end of a probe whose event has completed its page: page `run`. */

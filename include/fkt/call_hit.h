@@ -4,7 +4,9 @@
  * first runs when the function is entered, and has its arguments: what they point to may be gone when the
  * function returns. It drops the call, or emits up to FKT_CALL_KEPT words, which are kept on the task's stack
  * until the return. The second one runs then, has these words, the result and the duration, and emits the
- * words of the event. A first program without instructions keeps every call and emits nothing.
+ * words of the event. A first program without instructions keeps every call and emits nothing. One that only
+ * emits arguments as they are may run when the function returns instead, with the arguments that it was called
+ * with.
  */
 #ifndef FKT_CALL_HIT_H
 #define FKT_CALL_HIT_H

@@ -65,6 +65,13 @@
  * the last begin of that kind left it. No other reservation leaves the same word, so while the
  * reservation word equals pair[kind], the last event is this begin, it is completely written, and
  * last_clock is not later than the begin.
+ *
+ * Open page. fkt_ring_try_reserve() takes its address from open_page, which must be right if the word is of an open page
+ * and stays the same until the exchange. Who opens page `run` stores the address of none[] for this number before the
+ * exchange, and replaces it by the page's after it, if it is still there: if another context has opened a later page
+ * in between, it is not. (Unless that one is FKT_RING_NONE pages later or a multiple, and was opened by an NMI while an
+ * interrupt was about to open it, too.) A context whose exchange fails may leave it: then all events of that page are
+ * written by the other functions.
  */
 #ifndef FKT_RING_H
 #define FKT_RING_H
@@ -111,6 +118,7 @@ static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_uncheck
 #define FKT_RING_PAGE_MAX_BYTES 0x4000U
 #define FKT_RING_CLOSED 0x8000U /* the page is closed, no event fits */
 #define FKT_RING_GAP 0x9000U /* the page is closed, and events are being lost */
+#define FKT_RING_NONE 64
 #define FKT_PID_NONE 0xffffffffU /* last_pid: unknown, so the next event writes a PID word */
 #define FKT_LINE_BYTES 64
 
@@ -118,16 +126,18 @@ struct fkt_ring {
 	/* Written by this CPU's probes only. */
 	u64 word; /* running number << 32 | joins << 16 | offset (bytes), or FKT_RING_CLOSED, _GAP */
 	u64 last_clock; /* stamp of the last event, or of the page's end if it was closed since (ticks) */
+	u64 open_page; /* address of the open page, or of none[] so that it seems to have no room (see above) */
 	u32 last_pid;
 	u32 page_bytes; /* constant while recording, like slot_mask and batch */
+	struct fkt_page_header **slots;
 	u32 slot_mask; /* slots - 1, slots a power of two */
 	u32 batch; /* wake the drain when this many pages are complete */
-	struct fkt_page_header **slots;
 	u64 lost; /* events not written since the start */
 	u64 keeps_gap; /* constant while recording: a gap lasts until the end, even if pages become free */
 	u64 gap_from; /* clock of the current gap's first lost event; only grows */
 	u64 clock_back; /* events whose clock had stepped back, since the start */
 	u64 pair[FKT_PAIR_KINDS]; /* `word` right after the last begin of each kind that can be joined */
+	u32 none[FKT_RING_NONE]; /* zeros */
 
 	/* Written by the drain only. */
 	u32 limit __attribute__((aligned(FKT_LINE_BYTES))); /* first running number without a page */
@@ -163,6 +173,12 @@ static __always_inline bool fkt_ring_in_gap(u64 word)
 static __always_inline struct fkt_page_header *fkt_ring_page(const struct fkt_ring *r, u32 run)
 {
 	return r->slots[run & r->slot_mask];
+}
+
+/* What open_page is while page `run` is being opened: a header with page_bytes 0. */
+static __always_inline u64 fkt_ring_no_page(const struct fkt_ring *r, u32 run)
+{
+	return (u64)(unsigned long)&r->none[run % FKT_RING_NONE] - offsetof(struct fkt_page_header, page_bytes);
 }
 
 #endif /* FKT_RING_H */

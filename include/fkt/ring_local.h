@@ -118,10 +118,93 @@ static __always_inline bool fkt_local_differs32(const u32 *p, u32 value)
 #endif
 }
 
+/* Returns whether *p is less than `value`. */
+static __always_inline bool fkt_local_is_less32(const u32 *p, u32 value)
+{
+#ifdef FKT_RING_ONE_CPU
+	bool is_less;
+
+	asm volatile("cmpl %[p], %[value]" : "=@cca"(is_less) : [p] "m"(*p), [value] "r"(value));
+	return is_less;
+#else
+	return READ_ONCE(*p) < value;
+#endif
+}
+
 /* Returns value - *p. */
 static __always_inline u64 fkt_local_sub_from(const u64 *p, u64 value)
 {
 #ifdef FKT_RING_ONE_CPU
+	asm volatile("subq %[p], %[value]" : [value] "+r"(value) : [p] "m"(*p) : "cc");
+	return value;
+#else
+	return value - READ_ONCE(*p);
+#endif
+}
+
+/*
+ * The same for the ring of the CPU that runs this code, addressed from the CPU's base of per-CPU data (gs), which saves
+ * the additions. Assembler throughout: compilers instrument their own accesses to that segment wrongly for KASAN.
+ */
+#ifdef __KERNEL__
+#define FKT_RING_HERE __seg_gs
+#else
+#define FKT_RING_HERE
+#endif
+
+static __always_inline u64 fkt_here_read(const u64 FKT_RING_HERE *p)
+{
+#ifdef __KERNEL__
+	u64 value;
+
+	asm volatile("movq %[p], %[value]" : [value] "=r"(value) : [p] "m"(*p));
+	return value;
+#else
+	return READ_ONCE(*p);
+#endif
+}
+
+static __always_inline void fkt_here_write(u64 FKT_RING_HERE *p, u64 value)
+{
+#ifdef __KERNEL__
+	asm volatile("movq %[value], %[p]" : [p] "=m"(*p) : [value] "r"(value));
+#else
+	WRITE_ONCE(*p, value);
+#endif
+}
+
+/* *old stays the same if it returns true. */
+static __always_inline bool fkt_here_cmpxchg(u64 FKT_RING_HERE *p, u64 *old, u64 new_)
+{
+#ifdef __KERNEL__
+	bool done;
+
+	asm volatile("cmpxchgq %[new_], %[p]"
+		     : "=@ccz"(done), [p] "+m"(*p), "+a"(*old)
+		     : [new_] "r"(new_)
+		     : "memory");
+	return done;
+#else
+	return fkt_local_cmpxchg(p, *old, new_);
+#endif
+}
+
+static __always_inline bool fkt_here_differs32(const u32 FKT_RING_HERE *p, u32 value)
+{
+#ifdef __KERNEL__
+	bool differs;
+
+	asm volatile("cmpl %[p], %[value]" : "=@ccnz"(differs) : [p] "m"(*p), [value] "r"(value));
+	return differs;
+#else
+	return READ_ONCE(*p) != value;
+#endif
+}
+
+/* Returns value - *p. */
+static __always_inline u64 fkt_here_sub_from(const u64 FKT_RING_HERE *p, u64 value)
+{
+#ifdef __KERNEL__
 	asm volatile("subq %[p], %[value]" : [value] "+r"(value) : [p] "m"(*p) : "cc");
 	return value;
 #else

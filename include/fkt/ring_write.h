@@ -173,6 +173,8 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 			s->bytes = FKT_PAGE_HEADER_BYTES +
 				   8 * (words + (s->lost ? 1 + FKT_LOST_WORDS : 0));
 			next = fkt_ring_word(s->run, s->bytes);
+			WRITE_ONCE(r->open_page, fkt_ring_no_page(r, s->run));
+			FKT_RING_STEP(before_no_page);
 		}
 		if (fkt_local_cmpxchg(&r->word, word, next))
 			break;
@@ -195,6 +197,8 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 		s->page->lost = s->lost_count;
 		s->page->pid = pid;
 		offset = FKT_PAGE_HEADER_BYTES;
+		FKT_RING_STEP(before_open_page);
+		fkt_local_cmpxchg(&r->open_page, fkt_ring_no_page(r, s->run), (u64)(unsigned long)s->page);
 	}
 	s->at = (u64 *)((char *)s->page + offset);
 	return true;
@@ -323,30 +327,36 @@ static __always_inline void fkt_ring_write_event(struct fkt_ring *r, u64 head, u
  * Reserves `bytes` bytes for an event of thread `pid`, if that takes no more than these instructions, and `small` is
  * not larger than FKT_TIME_MASK. Returns false if nothing was reserved: the caller must use another function. For
  * callers that do not want the other paths in their code, nor arrays or calls for which registers must be saved. They
- * must write the event at fkt_ring_tried(), with the stamp *clock, and call fkt_ring_try_commit(). *h: the page; *next:
- * the reservation word.
+ * must write the event at fkt_ring_tried(), with the stamp `clock`, and call fkt_ring_try_commit(). *h: the page;
+ * *next: the reservation word, `bytes` more than the one before.
+ *
+ * clock: may have been read long before the word is, on another CPU too. Each event that was written since, and each
+ * page that was closed, has left a later last_clock: those in interrupts have stored theirs before they return, and one
+ * that this code interrupts has an earlier stamp. Then the difference is huge.
  */
-static __always_inline bool fkt_ring_try_reserve(struct fkt_ring *r, u32 pid, u32 bytes, u64 small,
-						 struct fkt_page_header **h, u64 *clock, u64 *next)
+static __always_inline bool fkt_ring_try_reserve(struct fkt_ring FKT_RING_HERE *r, u32 pid, u64 bytes, u64 small,
+						 u64 clock, struct fkt_page_header **h, u64 *next)
 {
-	const u64 word = READ_ONCE(r->word);
+	u64 word = fkt_here_read(&r->word);
 
 	*next = word + bytes;
 	/* Not earlier than the word, like all that is read here. */
-	if (unlikely(fkt_local_differs32(&r->last_pid, pid)))
+	if (unlikely(fkt_here_differs32(&r->last_pid, pid)))
 		return false;
-	*clock = fkt_ring_fast_clock();
-	/* The mask is of low bits, so one comparison is enough for both. */
-	if (unlikely(fkt_ring_offset(*next) > r->page_bytes ||
-		     (fkt_local_sub_from(&r->last_clock, *clock) | small) > FKT_TIME_MASK))
+	*h = (struct fkt_page_header *)(unsigned long)fkt_here_read(&r->open_page);
+	/*
+	 * If an interrupt comes here, the page may be another's meanwhile: then this value is arbitrary, but the
+	 * exchange fails. The mask is of low bits, so one comparison is enough for both of the others.
+	 */
+	if (unlikely(fkt_local_is_less32(&(*h)->page_bytes, fkt_ring_offset(*next)) ||
+		     (fkt_here_sub_from(&r->last_clock, clock) | small) > FKT_TIME_MASK))
 		return false;
 	FKT_RING_STEP(before_exchange);
-	if (unlikely(!fkt_local_cmpxchg(&r->word, word, *next)))
+	if (unlikely(!fkt_here_cmpxchg(&r->word, &word, *next)))
 		return false;
 	FKT_RING_STEP(after_exchange);
 
-	WRITE_ONCE(r->last_clock, *clock);
-	*h = fkt_ring_page(r, word >> 32);
+	fkt_here_write(&r->last_clock, clock);
 	return true;
 }
 

@@ -117,8 +117,11 @@ class RingHarness {
     const std::uint64_t head = fkt_word(0, FKT_E_FORK, serial);
     const auto words = body(serial, 1);
     fkt_page_header* h = nullptr;
-    u64 clock = 0, next = 0;
-    if (fkt_ring_try_reserve(&ring_, pid_, 16, small, &h, &clock, &next)) {
+    u64 next = 0;
+    // The time at which the call returned, which was read before.
+    const u64 clock = ring_clock();
+    ring_step("after_clock");
+    if (fkt_ring_try_reserve(&ring_, pid_, 16, small, clock, &h, &next)) {
       u64* const at = fkt_ring_tried(h, next, 16);
       at[0] = head | (clock & FKT_TIME_MASK);
       at[1] = words[0];

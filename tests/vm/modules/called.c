@@ -4,10 +4,11 @@
  * and shortest durations are known, and of kernel functions that are named. While it is loaded the calls are counted;
  * /sys/module/called/parameters/counts shows a line for each function: "NAME CALLS SHORTEST_US LONGEST_US RESULT".
  *
- * With a frame that keeps words, all of them are filled at the entry and compared at the return; the line "kept" says
- * how many calls' words were wrong, and how many calls were refused at the entry (each fourth of leaf's). The line
- * "task", of frames with the words of the task (frames.h): calls without them, how deep recurse was, the most
- * microseconds of a call of nap on the CPU, the least of one of busy. The line "no_begin": calls during which the clock
+ * With a frame that keeps words, all of them are filled at the entry and compared at the return; with one that keeps
+ * the arguments, these are compared with the result. The line "kept" says how many calls' words were wrong, and how
+ * many calls were refused at the entry (each fourth of leaf's, if the engine asks). The line "task", of frames with the
+ * words of the task (frames.h): calls without them, how deep recurse was, the most microseconds of a call of nap on the
+ * CPU, the least of one of busy. The line "no_begin": calls during which the clock
  * stepped back or the machine slept; they are in no other line.
  *
  *   insmod called.ko rounds=100 functions=hrtimer_nanosleep,do_nanosleep shortest_us=0 frame=1
@@ -93,10 +94,16 @@ static u64 notrace kept_word(u64 first, unsigned int i)
 	return i ? first * 0x9e3779b97f4a7c15ULL + i : first;
 }
 
+struct two {
+	u64 low, high;
+};
+
 static u64 leaf(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
 static u64 busy(unsigned int us);
 static long nap(unsigned int ms);
 static u64 recurse(unsigned int depth);
+static struct two pair(u64 a, u64 b);
+static u64 tail(u64 a);
 
 /* The first word is random, the others follow from it. */
 static bool notrace keep_arguments(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
@@ -113,8 +120,10 @@ static bool notrace keep_arguments(const u64 *arguments, u64 *kept, unsigned lon
 	return true;
 }
 
-static void notrace count(const struct fkt_plain_call *plain, u64 ticks)
+static void notrace count(const struct fkt_plain_call *plain, u64 ticks, u64 now)
 {
+	if (now > rdtsc())
+		atomic64_inc(&broken);
 	count_call(&plain->call, ticks, plain->body);
 }
 
@@ -148,6 +157,31 @@ static void notrace count_kept(const struct fkt_call *call, u64 ticks, unsigned 
 	count_call(call, ticks, body);
 }
 
+/* Whether these are the arguments of the call that has this result. */
+static bool notrace belong(const u64 *arguments, const struct fkt_call *call, unsigned long body)
+{
+	const u64 *a = arguments;
+
+	if (body - (unsigned long)leaf <= 16)
+		return call->result == a[0] + 2 * a[1] + 3 * a[2] + 4 * a[3] + 5 * a[4] + 6 * a[5];
+	if (body - (unsigned long)pair <= 16)
+		return call->result == a[0] && call->result_high == a[1];
+	if (body - (unsigned long)tail <= 16)
+		return call->result == 21 * a[0];
+	if (body - (unsigned long)recurse <= 16 || body - (unsigned long)busy <= 16)
+		return call->result == (u32)a[0];
+	if (body - (unsigned long)nap <= 16)
+		return call->result == -(u64)(u32)a[0];
+	return true;
+}
+
+static void notrace count_arguments(const struct fkt_arguments_call *call, u64 ticks, u64 now)
+{
+	if (now > rdtsc() || !belong(call->arguments, &call->call, call->body))
+		atomic64_inc(&broken);
+	count_call(&call->call, ticks, call->body);
+}
+
 /* ---- functions with known calls ---- */
 
 static u64 sink;
@@ -173,10 +207,6 @@ static noinline u64 recurse(unsigned int depth)
 {
 	return depth ? recurse(depth - 1) + READ_ONCE(sink) + 1 : 0;
 }
-
-struct two {
-	u64 low, high;
-};
 
 static noinline struct two pair(u64 a, u64 b)
 {
@@ -334,7 +364,9 @@ static int find(const char *name)
 static int __init called_init(void)
 {
 	unsigned long plan_functions[MOST];
-	struct fkt_calls_plan plan = { .record = count, .ask = keep_arguments, .record_kept = count_kept };
+	struct fkt_calls_plan plan = {
+		.record = count, .record_arguments = count_arguments, .ask = keep_arguments, .record_kept = count_kept,
+	};
 	unsigned int i;
 	int err;
 

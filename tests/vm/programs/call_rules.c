@@ -18,7 +18,7 @@
 enum symbol { GETPPID, GETPID, UMASK, SYNC, PANIC, SWITCH, DATA, TRAMPOLINE, RETURNED, OWN, SYMBOLS };
 static const char *const names[SYMBOLS] = {
 	"__do_sys_getppid", "__do_sys_getpid", "__x64_sys_umask", "ksys_sync", "panic", "__switch_to", "init_task",
-	"fkt_calls_enter", "fkt_calls_returned", "fkt_drain_wait",
+	"fkt_calls_enter", "fkt_calls_returned_kept", "fkt_drain_wait",
 };
 static __u64 at[SYMBOLS];
 static int refusals_each = 1, refusals;

@@ -10,113 +10,12 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include <fkt/call_hit.h>
+#include <fkt/call_event.h>
 
-#include "functions.h"
-#include "rules.h"
-
-/* Functions of the running kernel, in the order of `names`. */
-enum symbol { GETPPID, GETPID, UMASK, SLEEP, SYMBOLS };
-static const char *const names[SYMBOLS] = {
-	"__do_sys_getppid", "__do_sys_getpid", "__x64_sys_umask", "hrtimer_nanosleep",
-};
-static __u64 at[SYMBOLS];
-
-/* Pairs of programs: none; one that emits an argument (a larger frame); one that emits twelve (the largest). */
-enum pair { PLAIN, FEW, MANY, PAIRS };
-
-/* Instruments behind those of the functions' calls. Entries and instructions are the begins of these functions. */
-enum { POINT = SYMBOLS, ENTRY, INSTRUCTION, INSTRUMENTS };
-#define ENTERED UMASK
-#define REACHED GETPID
-
-/* Which of them a table has places for: a bit each. */
-#define WITH(instrument) (1U << ((instrument) - POINT))
-
-/* A table: which function with which pair, each in an instrument of its own; and the other places. */
-struct table {
-	struct fkt_instrument instruments[INSTRUMENTS];
-	struct fkt_called called[SYMBOLS];
-	char programs[4096];
-	struct fkt_calls calls;
-	struct fkt_called entered, reached;
-	char empty[2 * FKT_PROGRAM_BYTES(0, 0)]; /* a pair of programs */
-	struct fkt_calls entries, instructions;
-	struct fkt_point point;
-	struct fkt_program point_program;
-	struct fkt_points points;
-	struct fkt_instruments all;
-	struct fkt_exchange exchange;
-};
-
-/* Adds a pair whose first program emits `words` arguments. */
-static void add_pair(struct table *t, unsigned int words)
-{
-	const size_t bytes = FKT_PROGRAM_BYTES(words, 0), second = FKT_PROGRAM_BYTES(0, 0);
-	struct fkt_program *program = (struct fkt_program *)(t->programs + t->calls.program_bytes);
-	unsigned int i;
-
-	memset(program, 0, bytes + second);
-	program->insns = words;
-	program->words = words;
-	for (i = 0; i < words; i++)
-		program->insn[i] = (struct fkt_insn){ .op = FKT_OP_EMIT, .how = FKT_FROM_WORD, .index = i % 6 };
-	t->calls.program_bytes += bytes + second;
-	t->calls.program_count++;
-}
-
-static struct fkt_calls place_of(struct table *t, const struct fkt_called *called)
-{
-	return (struct fkt_calls){
-		.functions = (unsigned long)called, .count = 1, .programs = (unsigned long)t->empty,
-		.program_bytes = 2 * FKT_PROGRAM_BYTES(0, 0), .program_count = 1,
-	};
-}
-
-/* pairs: of each function; -1: it is not in the table. */
-static void make_table(struct table *t, const int pairs[SYMBOLS], unsigned int with)
-{
-	int i;
-
-	memset(t, 0, sizeof(*t));
-	add_pair(t, 0);
-	add_pair(t, 1);
-	add_pair(t, 12);
-	for (i = 0; i < INSTRUMENTS; i++)
-		t->instruments[i] = (struct fkt_instrument){ .action = FKT_ACTION_RECORD, .layer = FKT_L_INSTRUMENTS };
-	for (i = 0; i < SYMBOLS; i++)
-		if (pairs[i] >= 0)
-			t->called[t->calls.count++] = (struct fkt_called){
-				.function = at[i], .number = i, .program = pairs[i], .instrument = i };
-	qsort(t->called, t->calls.count, sizeof(t->called[0]), ascending);
-	t->calls.functions = (unsigned long)t->called;
-	t->calls.programs = (unsigned long)t->programs;
-	t->all = (struct fkt_instruments){ .instruments = (unsigned long)t->instruments, .count = INSTRUMENTS };
-	if (t->calls.count)
-		t->all.calls = (unsigned long)&t->calls;
-	if (with & WITH(POINT)) {
-		strcpy(t->point.name, "signal_generate");
-		t->point.instrument = POINT;
-		t->point.arguments = 5;
-		t->points = (struct fkt_points){ .points = (unsigned long)&t->point, .count = 1,
-						 .programs = (unsigned long)&t->point_program,
-						 .program_bytes = sizeof(t->point_program) };
-		t->all.points = (unsigned long)&t->points;
-	}
-	if (with & WITH(ENTRY)) {
-		t->entered = (struct fkt_called){ .function = at[ENTERED], .number = 9, .instrument = ENTRY };
-		t->entries = place_of(t, &t->entered);
-		t->all.entries = (unsigned long)&t->entries;
-	}
-	if (with & WITH(INSTRUCTION)) {
-		t->reached = (struct fkt_called){ .function = at[REACHED], .number = 1, .instrument = INSTRUCTION };
-		t->instructions = place_of(t, &t->reached);
-		t->all.instructions = (unsigned long)&t->instructions;
-	}
-	t->exchange.instruments = (unsigned long)&t->all;
-}
+#include "exchange_table.h"
 
 static struct table table;
+static __u32 filter = FKT_FILTER_PROCESS; /* of recordings; 0: all processes */
 static pid_t own; /* kill(2) by number: raise(3) would call getpid */
 
 static void make(int getppid_pair, int getpid_pair, int umask_pair, int sleep_pair, unsigned int with)
@@ -145,7 +44,7 @@ static int start_table(int device, int out, bool with_table)
 {
 	struct fkt_start s = {
 		.abi = FKT_ABI_VERSION, .size = sizeof(s), .out_fd = out, .mask = 1ULL << FKT_L_INSTRUMENTS,
-		.recording = 0x65786368, .filter = FKT_FILTER_PROCESS, .filter_pid = own,
+		.recording = 0x65786368, .filter = filter, .filter_pid = filter ? own : 0,
 		.instruments = with_table ? (unsigned long)&table.all : 0,
 	};
 
@@ -380,6 +279,36 @@ static struct fkt_hit_counts in_flight(int device, int before, int after)
 	return counts;
 }
 
+/* Whether the pages have a call of the thread that slept with the values of OTHERS: nanosleep(2) was interrupted. */
+static bool has_others(void)
+{
+	static const __u64 others[] = { 1 /* HRTIMER_MODE_REL */, 1000 * 1000000000ULL, -516 /* ERESTART_RESTARTBLOCK */ };
+	static __u64 words[PAGE_BYTES / 8];
+	const int file = open("pages", O_RDONLY);
+	bool found = false;
+	__u64 offset;
+	__u32 i;
+
+	for (offset = 0; pread(file, words, sizeof(words), offset) == sizeof(words); offset += sizeof(words))
+		for (i = 0; i + 6 <= PAGE_BYTES / 8; i++)
+			found |= fkt_word_id(words[i]) == FKT_E_CALL_VALUES && fkt_word_arg(words[i]) == 5 &&
+				 (words[i + 1] & ((1 << FKT_CALL_NUMBER_BITS) - 1)) == SLEEP &&
+				 !memcmp(&words[i + 3], others, sizeof(others));
+	close(file);
+	return found;
+}
+
+/* The values are those of the table in force when the call returns: of the call's own arguments. */
+static void try_other_values(int device)
+{
+	in_flight(device, VALUES, OTHERS);
+	expect("... and its values are those that are asked for", has_others(), "not in the pages");
+	filter = 0;
+	in_flight(device, VALUES, OTHERS);
+	expect("... in all processes", has_others(), "not in the pages");
+	filter = FKT_FILTER_PROCESS;
+}
+
 static void try_in_flight(int device)
 {
 	static const struct {
@@ -393,6 +322,8 @@ static void try_in_flight(int device)
 		{ "... with what it kept", MANY, -1, 0, 1 },
 		{ "... and its programs are others", FEW, MANY, 0, 1 },
 		{ "... which keep more", PLAIN, FEW, 0, 1 },
+		{ "... which keep the same", FEW, OTHERS, 1, 0 },
+		{ "... which keep less", MANY, OTHERS, 0, 1 },
 	};
 	char why[100];
 	size_t i;
@@ -405,6 +336,7 @@ static void try_in_flight(int device)
 			 (unsigned long long)stale);
 		expect(tries[i].name, counts.kept == tries[i].kept && stale == tries[i].missed, why);
 	}
+	try_other_values(device);
 }
 
 /* ---- lines ---- */
