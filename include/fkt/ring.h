@@ -66,12 +66,14 @@
  * reservation word equals pair[kind], the last event is this begin, it is completely written, and
  * last_clock is not later than the begin.
  *
- * Open page. fkt_ring_try_reserve() takes its address from open_page, which must be right if the word is of an open page
- * and stays the same until the exchange. Who opens page `run` stores the address of none[] for this number before the
+ * Open page. fkt_ring_try_reserve() takes its address from open_page. If the word is of an open page and stays the same
+ * until the exchange, this is the page or none[]; if the word is of a closed page, it is none[], because the page's
+ * memory may be anybody's. A context that opens page `run` stores the address of none[] for this number before the
  * exchange, and replaces it by the page's after it, if it is still there: if another context has opened a later page
  * in between, it is not. (Unless that one is FKT_RING_NONE pages later or a multiple, and was opened by an NMI while an
- * interrupt was about to open it, too.) A context whose exchange fails may leave it: then all events of that page are
- * written by the other functions.
+ * interrupt was about to open it, too.) A context that closes page `run` stores that of the next number before the
+ * exchange, so that one that it interrupts, which has opened the page, does not find its own. A context whose exchange
+ * fails may leave it: then all events of that page are written by the other functions.
  */
 #ifndef FKT_RING_H
 #define FKT_RING_H
@@ -179,6 +181,12 @@ static __always_inline struct fkt_page_header *fkt_ring_page(const struct fkt_ri
 static __always_inline u64 fkt_ring_no_page(const struct fkt_ring *r, u32 run)
 {
 	return (u64)(unsigned long)&r->none[run % FKT_RING_NONE] - offsetof(struct fkt_page_header, page_bytes);
+}
+
+/* Called before the page of `word` is closed. */
+static __always_inline void fkt_ring_forget_page(struct fkt_ring *r, u64 word)
+{
+	WRITE_ONCE(r->open_page, fkt_ring_no_page(r, (word >> 32) + 1));
 }
 
 #endif /* FKT_RING_H */

@@ -106,6 +106,7 @@ static inline bool fkt_ring_lose(struct fkt_ring *r, u64 word, u64 clock)
 	FKT_RING_STEP(no_page);
 	if (!fkt_ring_in_gap(word)) {
 		fkt_ring_gap_from(r, word, clock);
+		fkt_ring_forget_page(r, word);
 		FKT_RING_STEP(before_gap);
 		if (!fkt_local_cmpxchg(&r->word, word,
 				       fkt_ring_word(word >> 32, FKT_RING_GAP)))
@@ -480,6 +481,7 @@ static inline bool fkt_ring_close(struct fkt_ring *r)
 		last_clock = READ_ONCE(r->last_clock);
 		if (clock < last_clock)
 			clock = last_clock;
+		fkt_ring_forget_page(r, word);
 		FKT_RING_STEP(before_exchange);
 	} while (!fkt_local_cmpxchg(&r->word, word, fkt_ring_word(word >> 32, FKT_RING_CLOSED)));
 	/* The next page must not begin before this one has ended, even if the clock steps back. */

@@ -306,7 +306,18 @@ class RingHarness {
     return words;
   }
 
+  // A closed page's memory may be anybody's: its address must not be found at any moment.
+  void check_open_page() const {
+    if (!fkt_ring_is_closed(ring_.word)) return;
+    bool is_none = false;
+    for (u32 run = 0; run < FKT_RING_NONE; ++run) {
+      is_none |= ring_.open_page == fkt_ring_no_page(&ring_, run);
+    }
+    expect_eq(is_none, true, "no open page");
+  }
+
   std::uint32_t attempt(std::uint32_t id, std::uint32_t pid, std::uint32_t) {
+    check_open_page();
     const std::uint32_t serial = static_cast<std::uint32_t>(attempts_.size());
     attempts_.push_back(
         {.id = id, .arg = serial & static_cast<std::uint32_t>(FKT_ARG_MASK), .pid = pid});
