@@ -178,9 +178,9 @@ struct fkt_instruments {
  * new. New instruments follow. A table with other functions that have return probes (FKT_CALLED_BY_PROBE) than those of
  * the table before is refused, unless one of the two has none.
  *
- * Calls in flight of functions that are gone, or have other programs now, count as FKT_MISSED_STALE; but where the first
- * programs only emit arguments as they are, such a call is recorded as the programs say that are in force when it
- * returns.
+ * Calls in flight of functions that are gone, or have other programs now, count as FKT_MISSED_STALE; but where the
+ * first programs only emit arguments as they are, such a call is recorded as the programs say that are in force when
+ * it returns.
  */
 struct fkt_exchange {
 	__u64 instruments; /* user pointer to a struct fkt_instruments */
