@@ -72,6 +72,15 @@ void MappedFile::Release::operator()(std::byte* data) const {
   }
 }
 
+void MappedFile::forget(std::size_t begin, std::size_t end) const {
+  if (data_.get_deleter().mapped == 0) return;
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  begin = (begin + page - 1) / page * page;
+  end = std::min(end, size_) / page * page;
+  // It is only advice: after a failure the memory stays in use.
+  if (begin < end) ::madvise(data_.get() + begin, end - begin, MADV_DONTNEED);
+}
+
 MappedFile MappedFile::copy(ByteView bytes) {
   MappedFile file;
   file.size_ = bytes.size();

@@ -31,6 +31,9 @@ class MappedFile {
   static MappedFile copy(ByteView bytes);
 
   ByteView bytes() const { return {data_.get(), size_}; }
+  // Takes these bytes out of this process's memory, if they are mapped: the next access reads them
+  // from the file again. begin, end: offsets, rounded inwards to pages of memory.
+  void forget(std::size_t begin, std::size_t end) const;
 
  private:
   struct Release {  // munmap of `mapped` bytes, or delete[] when that is 0

@@ -166,6 +166,7 @@ CpuStream::Loaded CpuStream::load_page() {
       if (gap_across_end(ref)) return Loaded::page_after_gap;
       break;
     }
+    data_->passed(ref.offset);
     const Result<Page> page = data_->page(number);
     const std::optional<Error> error =
         page ? contradiction(*page, ref) : std::optional<Error>(page.error());

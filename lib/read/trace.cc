@@ -331,6 +331,19 @@ void TraceData::damaged_page(std::uint64_t offset, const Error& error) {
   }
 }
 
+void TraceData::passed(std::uint64_t offset) const {
+  // Streams of other CPUs may be so far behind.
+  constexpr std::uint64_t kKept = 64 << 20, kStep = 16 << 20;
+  // Offsets in groups are not those of the file.
+  if (!source->groups().empty()) return;
+  std::uint64_t from = forgotten_.load(std::memory_order_relaxed);
+  if (offset < from + kKept + kStep) return;
+  const std::uint64_t to = offset - kKept;
+  // One thread does it. Nothing else depends on the number: whatever is read again is there again.
+  if (forgotten_.compare_exchange_strong(from, to, std::memory_order_relaxed))
+    file.forget(from, to);
+}
+
 void TraceData::set_lost(std::uint32_t cpu, std::uint64_t total) {
   // The sums include what was lost between a slice's stretches, which is not part of the slice.
   if (!info.further.empty()) return;

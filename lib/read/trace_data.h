@@ -3,6 +3,7 @@
 // streams, which read them and report damage.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,6 +36,9 @@ struct TraceData {
   Result<Page> page(std::uint32_t number) const {
     return split ? split->page(number) : source->page(pages[number].offset);
   }
+  // Called by readers that go through the file from its begin, any number of them at once: what is
+  // far before the page at `offset` is taken out of this process's memory.
+  void passed(std::uint64_t offset) const;
   // Adds a line to integrity.notes, unless there are too many already.
   void note(std::string line);
   // Counts and notes, once per page, a page that cannot be read completely.
@@ -46,8 +50,9 @@ struct TraceData {
 
  private:
   std::set<std::uint64_t> damaged_offsets_;
-  std::set<std::string> damage_noted_;           // all pages of a group have the same error
-  std::map<std::uint32_t, std::uint64_t> lost_;  // per CPU: the highest total seen
+  std::set<std::string> damage_noted_;                // all pages of a group have the same error
+  mutable std::atomic<std::uint64_t> forgotten_ = 0;  // what is before this offset is not in memory
+  std::map<std::uint32_t, std::uint64_t> lost_;       // per CPU: the highest total seen
   std::uint64_t lost_sum_ = 0;
 };
 

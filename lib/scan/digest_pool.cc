@@ -86,6 +86,7 @@ void DigestPool::make(Lock& lock, std::uint32_t page) {
   Slot& slot = *(slots_[page] = new_slot());
   lock.unlock();
   slot.digest.clear();
+  data_.passed(data_.pages[page].offset);
   const Result<Page> checked = data_.page(page);
   const std::optional<bool> counted =
       checked ? wanted_(checked->header.cpu, checked->header.first_clock, checked->header.end_clock)
