@@ -14,7 +14,8 @@ export async function step(what, run) {
     console.log(`ok: ${what}`);
   } catch (error) {
     failures.push(what);
-    console.log(`FAILED: ${what}: ${error.message.split('\n')[0]}`);
+    const line = error.stack.match(/selection\.mjs:\d+/)?.[0] ?? '';
+    console.log(`FAILED: ${what}: ${error.message.split('\n')[0]} ${line}`);
   }
 }
 
@@ -30,7 +31,7 @@ export const page = await browser.newPage({ viewport: { width: 1500, height: 900
 page.setDefaultTimeout(slowestStepMs);
 export const problems = [], strangers = [];
 page.on('pageerror', (error) => problems.push(error.message));
-page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+page.on('console', (message) => message.type() === 'error' && problems.push(`${message.text()} ${message.location().url}`));
 page.on('request', (request) => {
   if (!request.url().startsWith(address) && !request.url().startsWith('data:')) strangers.push(request.url());
 });

@@ -397,6 +397,9 @@ await step('lanes of one process are grouped, with a heading', async () => {
 await step('the keyboard alone goes through the lanes and tells of a slice', async () => {
   const told = () => page.textContent('#cursor');
   const reached = async (test) => { await page.waitForFunction((pattern) => new RegExp(pattern).test(document.querySelector('#cursor').textContent), test); };
+  // What a key does is shown in the next picture: a text that is read before that is of the key before.
+  const drawn = () => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+  const press = async (key) => { await page.keyboard.press(key); await drawn(); };
   await page.focus('#lanes');
   await page.keyboard.press('j');
   await reached('^cpu 0: ');
@@ -413,14 +416,17 @@ await step('the keyboard alone goes through the lanes and tells of a slice', asy
   await page.keyboard.press('Escape');
   await quiet();
   await page.focus('#lanes');
-  const before = await told();
-  await page.keyboard.press('.');
-  await page.waitForFunction((old) => document.querySelector('#cursor').textContent !== old, before);
-  for (let i = 0; i < 60 && (!/: (sys_|running|ready|blocked)/.test(await told())); i++) await page.keyboard.press('.');
-  const at = await told();
-  await page.keyboard.press(',');
+  await drawn();
+  let at = await told(), last;
+  for (let i = 0; i < 60 && (at === last || !/: (sys_|running|ready|blocked)/.test(at)); i++) {
+    last = at;
+    await press('.');
+    at = await told();
+  }
+  expect(at !== last, `no further slice after ${at}`);
+  await press(',');
   await page.waitForFunction((old) => document.querySelector('#cursor').textContent !== old, at);
-  await page.keyboard.press('.');
+  await press('.');
   await page.waitForFunction((old) => document.querySelector('#cursor').textContent === old, at);
   await shot('cursor-light');
   await page.keyboard.press('m');

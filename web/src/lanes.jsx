@@ -105,7 +105,9 @@ export function Lanes({ info, shown, change, mark, measure, setMeasure, under, w
   // If the levels of detail are too coarse for this picture, asks a second time for a fine one.
   const finely = quick.data?.coarse && quick.of === JSON.stringify(asked) && { ...asked, fine: 1 };
   const fine = useAnswer('lanes', finely);
-  const { data, error, busy } = finely && fine.of === JSON.stringify(finely) ? fine : quick;
+  const isFine = finely && fine.of === JSON.stringify(finely);
+  const { data, error } = isFine ? fine : quick;
+  const busy = quick.busy || (finely && !isFine && !fine.error);  // another picture is to come
   const layout = useMemo(() => data && laidOut(data, shown), [data, shown.cpus, shown.pins, shown.hidden, shown.order, shown.idle]);
   const { height, above } = windowOf(seen, layout?.height ?? 0);
   const cursor = useCursor(walker, { data, layout, box: ref, height, onPick, setMeasure, under });
