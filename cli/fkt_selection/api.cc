@@ -71,6 +71,11 @@ Result<std::vector<std::uint32_t>> numbers(const Parameters& parameters, const c
   return numbers;
 }
 
+// No error, which a browser would tell of: whoever still needs the answer asks again.
+Reply overtaken() {
+  return {202, "application/json", R"({"overtaken":true})"};
+}
+
 Reply refused(const Error& error) {
   TextWriter line;  // escaped, because it may contain a parameter
   line.escaped(error.message);
@@ -103,7 +108,7 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   if (!turn) return refused(turn.error());
   const Unwanted& unwanted = *turn;
   Result<std::string> result = (this->*answer)(parameters, unwanted);
-  if (unwanted && unwanted()) return {409, "text/plain", "a newer question was asked\n"};
+  if (unwanted && unwanted()) return overtaken();
   if (!result) return refused(result.error());
   return {200, "application/json", std::move(*result)};
 }
@@ -120,7 +125,7 @@ Reply Api::unread(std::string_view name, const Parameters& parameters) const {
   const Result<Unwanted> turn = take_turn(name, parameters);
   if (!turn) return refused(turn.error());
   const auto part = early_part_.find(stretch->from, stretch->to, *turn);
-  if (*turn && (*turn)()) return {409, "text/plain", "a newer question was asked\n"};
+  if (*turn && (*turn)()) return overtaken();
   if (part == nullptr) return reading;
   Reply reply = Api(*part, extract_command_).answer(name, parameters);
   if (name == "lanes" && reply.status == 200) {

@@ -414,10 +414,11 @@ await step('the keyboard alone goes through the lanes and tells of a slice', asy
   await page.fill('input.search', name);
   await page.keyboard.press('Enter');
   await page.keyboard.press('Escape');
+  await settled();
   await quiet();
   await page.focus('#lanes');
   await drawn();
-  let at = await told(), last;
+  let at = await told(), last = at;
   for (let i = 0; i < 60 && (at === last || !/: (sys_|running|ready|blocked)/.test(at)); i++) {
     last = at;
     await press('.');
@@ -425,7 +426,7 @@ await step('the keyboard alone goes through the lanes and tells of a slice', asy
   }
   expect(at !== last, `no further slice after ${at}`);
   await press(',');
-  await page.waitForFunction((old) => document.querySelector('#cursor').textContent !== old, at);
+  expect(await told() !== at, `the comma did nothing at "${at}", reached from "${last}"`);
   await press('.');
   await page.waitForFunction((old) => document.querySelector('#cursor').textContent === old, at);
   await shot('cursor-light');

@@ -15,17 +15,12 @@ export async function ask(name, parameters = {}, { signal, method = 'GET' } = {}
   const query = new URLSearchParams(parameters);
   for (;;) {
     const response = await fetch(`api/${name}?${query}`, { signal, method });
-    // 409: a later request of this page has overtaken this one. A caller that still needs the
-    // answer (its signal is not aborted) asks again.
-    if (response.status === 409 && signal) {
-      await new Promise((done) => setTimeout(done, retryMs));
-      signal.throwIfAborted();
-      continue;
-    }
     if (!response.ok) throw new Error((await response.text()).trim());
     const answer = await response.json();
     if (response.status !== 202) return answer;
-    await new Promise((done) => setTimeout(done, retryMs));  // the recording is still being read
+    // The recording is still being read, or a later request of this page has overtaken this one,
+    // whose answer is still needed if its signal is not aborted.
+    await new Promise((done) => setTimeout(done, retryMs));
     signal?.throwIfAborted();
   }
 }

@@ -22,7 +22,10 @@ export function slicewards(layout, cursor, by) {
   const { lane, cell } = atCursor(layout, cursor);
   if (!lane) return lanewards(layout, cursor, by);
   const cells = inOrder(lane);
-  return placed(lane, cells[cells.indexOf(cell) + by] ?? cell, cursor.at);
+  let next = cells.indexOf(cell) + by;
+  // Of cells that begin together, atCursor() finds one alone.
+  while (cells[next]?.depth === cell.depth && cells[next].from === cell.from) next += by;
+  return placed(lane, cells[next] ?? cell, cursor.at);
 }
 
 // The lane above (-1) or below (1), at the same time.
