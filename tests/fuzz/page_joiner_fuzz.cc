@@ -138,7 +138,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t count = std::min({std::size_t{data[1]} | std::size_t{data[2] & 1U} << 8,
                                         kMostWords, (size - 4) / sizeof(std::uint64_t)});
     std::vector<std::uint64_t> words(count);
-    std::memcpy(words.data(), data + 4, count * sizeof words[0]);
+    if (count != 0) std::memcpy(words.data(), data + 4, count * sizeof words[0]);
     Pages& pages = data[0] & 1 ? user : kernel;
     clock += std::uint64_t{data[3]} << 4;
     pages.take(data[0] >> 1 & 3, words, clock, data[2] >> 4, data[0] >> 3);
