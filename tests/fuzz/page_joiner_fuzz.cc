@@ -76,6 +76,7 @@ class Pages {
     header.used = FKT_PAGE_HEADER_BYTES + static_cast<std::uint32_t>(words.size_bytes());
     Page page;
     page.header = header;
+    page.header.end_clock = ~std::uint64_t{0};  // not known yet
     page.words = words;
     page.words_end = header.used;
     const Content content = content_of(page);
