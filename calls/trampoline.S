@@ -89,6 +89,16 @@
 	int3
 .endm
 
+/* Pushes the registers for arguments, the first one last: they are an array at the stack pointer. */
+.macro PUSH_ARGUMENTS
+	pushq	%r9
+	pushq	%r8
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+.endm
+
 /*
  * At a return: pushes the result, rsi = the call's duration, with the change of the period; rdx | rax = the clock;
  * rcx = how long the task was not on a CPU meanwhile. Goes to `record` if the duration is not too short for this kind
@@ -207,12 +217,7 @@ SYM_CODE_END(fkt_calls_enter\suffix)
 SYM_CODE_START(fkt_calls_enter_arguments)
 	UNWIND_HINT_FUNC
 	ENDBR
-	pushq	%r9
-	pushq	%r8
-	pushq	%rcx
-	pushq	%rdx
-	pushq	%rsi
-	pushq	%rdi
+	PUSH_ARGUMENTS
 	CALL_THROUGH fkt_calls_return_arguments, ARGUMENT_BYTES, 0
 SYM_INNER_LABEL(fkt_calls_return_arguments, SYM_L_GLOBAL)
 	CALLER_AT (24+ARGUMENT_BYTES)
@@ -237,12 +242,7 @@ SYM_CODE_START(fkt_calls_enter_\name)
 	ENDBR
 	subq	$(8 * \words), %rsp
 	CALLER_AT (8+8*\words)
-	pushq	%r9
-	pushq	%r8
-	pushq	%rcx
-	pushq	%rdx
-	pushq	%rsi
-	pushq	%rdi
+	PUSH_ARGUMENTS
 	CALLER_AT (56+8*\words)
 	movq	%rsp, %rdi
 	leaq	48(%rsp), %rsi

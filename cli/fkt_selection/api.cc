@@ -71,7 +71,8 @@ Result<std::vector<std::uint32_t>> numbers(const Parameters& parameters, const c
   return numbers;
 }
 
-// No error, which a browser would tell of: whoever still needs the answer asks again.
+// A newer request has come. Not a status of an error, because browsers log those; a page that still
+// needs the answer sends its request again.
 Reply overtaken() {
   return {202, "application/json", R"({"overtaken":true})"};
 }

@@ -18,7 +18,7 @@ std::shared_ptr<const Model> EarlyPart::find(std::uint64_t from, std::uint64_t t
   const std::lock_guard lock(mutex_);
   if (closed_ || (unwanted && unwanted())) return nullptr;
   if (part_ != nullptr && at_.from <= from && to <= at_.to) return part_;
-  // A little more, for who moves or zooms out next.
+  // Wider than asked for, so that a small move of the view needs no other part.
   const std::uint64_t more = (to - from) / 2;
   const Interval wider{from - std::min(more, from - whole_.timeline().begin()),
                        std::min(to + more, whole_.timeline().end())};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // EarlyPart: short parts of a recording while the recording itself is still being read, so that
 // what the user looks at first is shown first. A part is a slice (lib/slice/slice_writer.h), which
-// is read like any recording; its answers are those that the whole recording has for the same time.
+// is opened as a recording of its own. For times within it, its answers equal those of the whole
+// recording.
 #pragma once
 
 #include <atomic>

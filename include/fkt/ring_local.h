@@ -173,7 +173,7 @@ static __always_inline void fkt_here_write(u64 FKT_RING_HERE *p, u64 value)
 #endif
 }
 
-/* *old stays the same if it returns true. */
+/* Stores new_ in *p if it has the value *old, and returns true; otherwise sets *old to the value of *p. */
 static __always_inline bool fkt_here_cmpxchg(u64 FKT_RING_HERE *p, u64 *old, u64 new_)
 {
 #ifdef __KERNEL__

@@ -18,8 +18,8 @@ using Ip6Address = std::array<std::byte, 16>;  // as in a packet
 // "fe80::1" (RFC 5952).
 std::string ip6_text(const Ip6Address& address);
 
-// Returns the text that the functions above make of an address which somebody has written; nothing:
-// it is none.
+// Parses an address of either version in any spelling ("FE80:0::1") and returns it as the functions
+// above write it ("fe80::1"). nullopt: the text is not an address.
 std::optional<std::string> canonical_address(const std::string& text);
 
 }  // namespace fkt

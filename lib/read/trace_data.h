@@ -50,7 +50,7 @@ struct TraceData {
 
  private:
   std::set<std::uint64_t> damaged_offsets_;
-  std::set<std::string> damage_noted_;                // all pages of a group have the same error
+  std::set<std::string> damage_noted_;                // messages, one for all pages of a group
   mutable std::atomic<std::uint64_t> forgotten_ = 0;  // what is before this offset is not in memory
   std::map<std::uint32_t, std::uint64_t> lost_;       // per CPU: the highest total seen
   std::uint64_t lost_sum_ = 0;

@@ -170,7 +170,7 @@ static int compare_numbers(u64 left, u64 right)
 	return left < right ? -1 : left > right;
 }
 
-/* Returns the order of lines of the same time: of whole calls, the one around the others first. */
+/* Compares two lines with equal times: a call comes before the calls that it contains. */
 static int compare_equal(const struct fkt_kft_call *left, const struct fkt_kft_call *right)
 {
 	const bool left_is_frame = left->kind == FKT_KFT_FRAME, right_is_frame = right->kind == FKT_KFT_FRAME;

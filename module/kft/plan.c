@@ -39,7 +39,7 @@ static int refuse_impossible(const struct fkt_kft_plan *plan, struct fkt_kft_err
 
 /* ---- programs ---- */
 
-/* Numbers of pairs of programs, which are the same for calls and for entries. */
+/* Numbers of pairs of programs. The tables of calls and of entries use one numbering. */
 enum pair {
 	PAIR_NOTHING, /* keeps everything */
 	PAIR_START, /* the condition of the trigger */

@@ -239,7 +239,7 @@ static void see_result(struct fkt_kft_symbol *symbol, const struct fkt_kft_proto
 	symbol->result_bytes = symbol->is_ambiguous || symbol->is_ambiguous_result ? 0 : prototype->result_bytes;
 }
 
-/* Called for each function that is described: if several have the same name, what all of them have is known. */
+/* Called for each function that BTF describes. Of functions with one name, only what all of them share is kept. */
 static void see_function(void *data, const char *name, const struct fkt_kft_prototype *prototype)
 {
 	const struct looking *looking = data;

@@ -186,7 +186,7 @@ Result<Sections> sections_before(const Beginning& b) {
 }
 
 fkt_clocks clocks_when(const fkt_clocks& read, std::uint64_t clock) {
-  // All have advanced by the same time since, so that is subtracted from each.
+  // The clocks run equally fast: each showed that much less.
   const std::uint64_t since = read.clock - std::min<std::uint64_t>(read.clock, clock);
   const auto ns = static_cast<std::uint64_t>(static_cast<long double>(since) * 1e6L /
                                              static_cast<long double>(read.khz));
