@@ -60,14 +60,17 @@ void Model::read() {
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   density_ = std::make_unique<Density>(trace_, threads, density_pass_);
   density_ready_ = true;
+  trace_.forget();
   early_stats_.read(scan_pass_);
   scanned_ = !scan_pass_.stop;
+  trace_.forget();
   TaskSummer summer(task_sums_, lane_pyramid_);
   SliceRelay relay(summer);
   timeline_.read(timeline_pass_, &relay);
   relay.finish();
   lane_pyramid_.finish();
   integrity_ = trace_.integrity();
+  trace_.forget();
   if (timeline_pass_.stop) return;
   ready_ = true;
   fill_checkpoint_cache();

@@ -344,6 +344,11 @@ void TraceData::passed(std::uint64_t offset) const {
     file.forget(from, to);
 }
 
+void TraceData::forget() const {
+  file.forget(0, file.bytes().size());
+  forgotten_ = 0;
+}
+
 void TraceData::set_lost(std::uint32_t cpu, std::uint64_t total) {
   // The sums include what was lost between a slice's stretches, which is not part of the slice.
   if (!info.further.empty()) return;
@@ -390,6 +395,12 @@ std::uint64_t Trace::tail_offset() const {
 }
 const Integrity& Trace::integrity() const {
   return data_->integrity;
+}
+void Trace::passed(const PageRef& ref) const {
+  data_->passed(ref.offset);
+}
+void Trace::forget() const {
+  data_->forget();
 }
 Result<PageBytes> Trace::page_bytes(const PageRef& ref) const {
   return data_->source->bytes(ref.offset);

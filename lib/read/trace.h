@@ -91,6 +91,12 @@ class Trace {
   // Counts a page that page() or a decoder found damaged in integrity(), as events() does with the
   // damaged pages that it reads. Only one thread at a time may call it or iterate events().
   void note_damage(const PageRef& ref, const Error& error) const;
+  // Called by what reads all pages in their order by page(): what is far before this one is taken
+  // out of the process's memory. events() does so by itself.
+  void passed(const PageRef& ref) const;
+  // Takes all of the file out of the process's memory, from where it is mapped again when it is
+  // read. Called between two passes over all pages, of which the second one forgets nothing else.
+  void forget() const;
   // Returns the page's stored bytes, unchecked, for copying.
   Result<PageBytes> page_bytes(const PageRef& ref) const;
   const WordTable& words() const;

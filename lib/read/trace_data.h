@@ -39,6 +39,8 @@ struct TraceData {
   // Called by readers that go through the file from its begin, any number of them at once: what is
   // far before the page at `offset` is taken out of this process's memory.
   void passed(std::uint64_t offset) const;
+  // Takes all pages out of this process's memory; the next pass begins at the first one.
+  void forget() const;
   // Adds a line to integrity.notes, unless there are too many already.
   void note(std::string line);
   // Counts and notes, once per page, a page that cannot be read completely.

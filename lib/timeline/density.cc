@@ -87,6 +87,7 @@ Density::Density(const Trace& trace, unsigned threads, PassControl& control)
   control.total = pages;
   parallel_for(pages, kPagesAtOnce, threads, [&](std::size_t first, std::size_t end) {
     if (control.stop) return;
+    trace.passed(trace.pages()[first]);
     for (std::size_t page = first; page < end; page++) read_page(page, edges[page]);
     control.done += end - first;
   });

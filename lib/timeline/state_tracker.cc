@@ -221,25 +221,24 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
     const Meaning& meaning = (*meanings_)[event.id];
     switch (meaning.role) {
       case Role::point:
-        step = point(event, running, change);
+        point(event, running, change, step);
         break;
       case Role::begin:
-        step = begin(event, meaning, running, change);
+        begin(event, meaning, running, change, step);
         break;
       case Role::end:
-        step = end(event, meaning, running, change);
+        end(event, meaning, running, change, step);
         break;
     }
   }
   if (observer != nullptr) observer->event(event, running, step);
 }
 
-Step StateTracker::point(const Event& event, TaskIndex running, Change& change) {
-  Step step;
+void StateTracker::point(const Event& event, TaskIndex running, Change& change, Step& step) {
   step.depth = stacks_.at(event.cpu, running).depth();
   if (is_wake_up(event.id)) {
     states_.wakes(event, running, tasks_, change);
-    return step;
+    return;
   }
   if (is_switch(event.id)) {
     const std::uint32_t tid = event.arg & FKT_PID_MASK;
@@ -254,23 +253,20 @@ Step StateTracker::point(const Event& event, TaskIndex running, Change& change) 
     asyncs_.apply(event, running, *types_, ended, step);
     show(ended, event.clock, change.observer);
   }
-  return step;
 }
 
-Step StateTracker::begin(const Event& event, const Meaning& meaning, TaskIndex running,
-                         Change& change) {
+void StateTracker::begin(const Event& event, const Meaning& meaning, TaskIndex running,
+                         Change& change, Step& step) {
   const Stacks::Place place = stacks_.at(event.cpu, running);
   stacks_.begin(meaning, event, place, *types_, change).told = event.clock;
-  Step step;
   step.depth = place.depth() - 1;
-  return step;
 }
 
-Step StateTracker::end(const Event& event, const Meaning& meaning, TaskIndex running,
-                       Change& change) {
+void StateTracker::end(const Event& event, const Meaning& meaning, TaskIndex running,
+                       Change& change, Step& step) {
   const Stacks::Place place = stacks_.at(event.cpu, running);
   const auto [span, stack, ticks] = Stacks::end(meaning, event, place, change);
-  if (span == nullptr) return {};
+  if (span == nullptr) return;
   if (change.observer != nullptr) {
     const bool interrupt = &stack == &place.cpu.stack;
     change.observer->slice(
@@ -286,12 +282,10 @@ Step StateTracker::end(const Event& event, const Meaning& meaning, TaskIndex run
          .to = span->begin + ticks,
          .told = span->told});
   }
-  Step step;
   step.depth = place.depth();
   step.closed = true;
   step.type = span->type;
   step.duration = ticks;
-  return step;
 }
 
 void StateTracker::begin_gap(const Event& event, Change& change) {

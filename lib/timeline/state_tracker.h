@@ -132,9 +132,13 @@ class StateTracker {
   }
   Slice state_slice(TaskIndex index, const TaskStates::Now& now, std::uint64_t to,
                     bool ended) const;
-  Step point(const Event& event, TaskIndex running, Change& change);
-  Step begin(const Event& event, const Meaning& meaning, TaskIndex running, Change& change);
-  Step end(const Event& event, const Meaning& meaning, TaskIndex running, Change& change);
+  // `step` is filled in its place: a copy of it, right after its parts were written, would wait for
+  // each of them to be stored.
+  void point(const Event& event, TaskIndex running, Change& change, Step& step);
+  void begin(const Event& event, const Meaning& meaning, TaskIndex running, Change& change,
+             Step& step);
+  void end(const Event& event, const Meaning& meaning, TaskIndex running, Change& change,
+           Step& step);
   void begin_gap(const Event& event, Change& change);
   void drop_asyncs(std::uint64_t clock, StateObserver* observer);
   void show(const std::vector<AsyncSpans::Ended>& ended, std::uint64_t clock,
