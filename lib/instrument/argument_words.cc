@@ -48,6 +48,7 @@ bool fits_registers(const Btf& btf, TypeId id, const Type& type) {
 ArgumentLayout lay_out_arguments(const Btf& btf, const Prototype& prototype) {
   ArgumentLayout layout;
   const Type result = btf.type(prototype.result);
+  layout.arguments.reserve(prototype.arguments.size());
   unsigned next = 0;
   // The address where a large result belongs is an argument before the first one.
   if (result.kind == TypeKind::structure && !fits_registers(btf, prototype.result, result))

@@ -114,25 +114,26 @@ bool Btf::same_prototype(TypeId one, TypeId other) const {
 
 Result<Prototype> Btf::prototype(std::string_view function) const {
   const auto found = functions_.find(function);
-  const std::string quoted = "\"" + std::string(function) + "\"";
+  const auto quoted = [&] { return '"' + std::string(function) + '"'; };
   if (found == functions_.end()) {
-    return Error{ErrorCode::usage, "no function " + quoted + " has a description"};
+    return Error{ErrorCode::usage, "no function " + quoted() + " has a description"};
   }
   const TypeId first = found->second.front();
   for (const TypeId other : found->second) {
     if (!same_prototype(first, other)) {
       return Error{ErrorCode::usage, std::to_string(found->second.size()) +
                                          " functions with different arguments are called " +
-                                         quoted};
+                                         quoted()};
     }
   }
   const btf_type* const proto = raw(raw(first)->type);
   if (!btf_is_func_proto(proto)) {
-    return Error{ErrorCode::format, "the description of function " + quoted + " is damaged"};
+    return Error{ErrorCode::format, "the description of function " + quoted() + " is damaged"};
   }
   Prototype made;
   made.function = function;
   made.result = proto->type;
+  made.arguments.reserve(btf_vlen(proto));
   for (std::uint32_t i = 0; i < btf_vlen(proto); i++) {
     const btf_param& param = btf_params(proto)[i];
     // "..." is the last one, without name and type.

@@ -13,6 +13,15 @@
 
 namespace fkt {
 
+namespace {
+
+Status may_call_through(const ArgumentLayout& layout, bool by_probe) {
+  if (by_probe || layout.on_stack.empty()) return Done{};
+  return Error{ErrorCode::usage, layout.on_stack + ", so whole calls cannot be traced"};
+}
+
+}  // namespace
+
 class CallCompiler {
  public:
   CallCompiler(const Instrument& instrument, const Prototype& function, const CallContext& context,
@@ -56,16 +65,15 @@ class CallCompiler {
   }
 
   Result<CallPrograms> compile() {
-    if (!layout_.on_stack.empty() && !by_probe_) {
-      return Error{ErrorCode::usage, layout_.on_stack + ", so whole calls cannot be traced"};
-    }
-    Status done = bind_values();
+    Status done = may_call_through(layout_, by_probe_);
+    if (done) done = bind_values();
     if (done) done = bind_measured();
     if (done) done = bind_condition();
     if (done) done = find_task_words();
     if (done) done = write_entry();
     if (done) done = write_exit();
     if (!done) return done.error();
+    made_.suits_all = suits_all();
     return std::move(made_);
   }
 
@@ -215,6 +223,19 @@ class CallCompiler {
         std::ranges::any_of(measured_, [](const Measured& m) { return m.bound.is_of_task(); });
     if (!made_.asks_task || !by_probe_) return Done{};
     return Error{ErrorCode::usage, "a return probe knows neither cputime nor depth"};
+  }
+
+  // Returns whether nothing that is asked for depends on the function's arguments and result.
+  bool suits_all() const {
+    const auto is_own = [](const HitValue& value) {
+      return value.source == HitValue::Source::argument || value.source == HitValue::Source::result;
+    };
+    return instrument_.values.empty() &&
+           std::ranges::none_of(measured_,
+                                [&](const Measured& one) { return is_own(one.bound); }) &&
+           std::ranges::none_of(tests_, [&](const HitTest& test) {
+             return is_own(test.left) || (test.right && is_own(*test.right));
+           });
   }
 
   static Needs needs_of(const HitTest& test) {
@@ -514,6 +535,10 @@ class CallCompiler {
   std::map<std::uint32_t, std::optional<std::uint16_t>> shared_words_;
   CallPrograms made_;
 };
+
+Status may_call_through(const Prototype& function, const CallContext& context) {
+  return may_call_through(lay_out_arguments(context.btf, function), context.by_probe);
+}
 
 Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype& function,
                                   const CallContext& context) {

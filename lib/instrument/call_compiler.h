@@ -40,6 +40,9 @@ struct CallPrograms {
   std::optional<MeasuredValue> measured;  // if the action is a histogram
   CallLimits limits;                      // of the condition
   bool asks_task = false;                 // cputime or depth are asked for
+  // Nothing in them depends on the function: they are those of any function that the same context
+  // lets be traced.
+  bool suits_all = false;
 };
 
 struct CallContext {
@@ -52,7 +55,10 @@ struct CallContext {
   const std::vector<UserArgument>* probe_arguments = nullptr;
 };
 
-// Error (usage): the function cannot be called through and context.by_probe is false; it has no
+// Error (usage): the function cannot be called through and context.by_probe is false.
+Status may_call_through(const Prototype& function, const CallContext& context);
+
+// Error (usage): as may_call_through(); it has no
 // such argument, or what is asked makes no sense of its type; with the column where there is one.
 Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype& function,
                                   const CallContext& context);

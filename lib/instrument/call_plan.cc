@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -25,10 +26,6 @@ constexpr std::string_view kCalledByPrograms[] = {"copy_from_kernel_nofault",
 // What a place calls the module "the kernel itself".
 constexpr std::string_view kKernel = "vmlinux";
 
-std::string key(std::string_view name, std::string_view module) {
-  return std::string(name) + '\t' + std::string(module);
-}
-
 // Appends what makes two sets of programs equal.
 void append(std::string& identity, const ProgramBlock& block) {
   identity.append(reinterpret_cast<const char*>(&block.program()), block.bytes());
@@ -40,16 +37,24 @@ class CallPlanner {
       : instrument_(instrument), sources_(sources) {}
 
   Result<CallPlan> plan() {
-    const std::vector<const Symbol*> fitting = find();
+    const std::vector<Fitting> fitting = find();
     if (fitting.empty()) return nothing_fits();
-    for (const Symbol* const symbol : fitting) take(*symbol);
+    for (const Fitting& one : fitting) take(one);
     limit_probes();
     if (plan_.taken.empty()) return nothing_taken();
-    std::ranges::sort(plan_.taken, {}, &CallPlan::Taken::address);
+    // The kernel's symbols are nearly always sorted.
+    if (!std::ranges::is_sorted(plan_.taken, {}, &CallPlan::Taken::address)) {
+      std::ranges::sort(plan_.taken, {}, &CallPlan::Taken::address);
+    }
     return std::move(plan_);
   }
 
  private:
+  struct Fitting {
+    const Symbol* symbol;
+    const unsigned* same;  // how many symbols have its name and module
+  };
+
   const Place& place() const { return instrument_.place; }
   bool at_entry() const { return place().point == Place::Point::entry; }
   bool has_probes() const { return sources_.most_probes > 0; }
@@ -63,15 +68,16 @@ class CallPlanner {
 
   // Returns the functions that fit, for whole calls each name of a module once; counts them by
   // name.
-  std::vector<const Symbol*> find() {
-    std::vector<const Symbol*> found, named;
+  std::vector<Fitting> find() {
+    std::vector<Fitting> found;
+    std::vector<const Symbol*> named;
     const bool is_one = place().names.is_one_name();
     if (is_one) named = sources_.functions.named(place().names.patterns[0]);
     for (const Symbol* const symbol :
          is_one ? std::span<const Symbol* const>(named) : sources_.functions.all()) {
       if (!is_of_group(*symbol) || (!is_one && !place().names.has(symbol->name))) continue;
-      const bool is_first = count_[key(symbol->name, symbol->module)]++ == 0;
-      if (is_first || at_entry() || has_probes()) found.push_back(symbol);
+      unsigned& same = count_[{symbol->name, symbol->module}];
+      if (same++ == 0 || at_entry() || has_probes()) found.push_back({symbol, &same});
     }
     return found;
   }
@@ -91,9 +97,10 @@ class CallPlanner {
                                   " that fit can be traced: " + first.name + ": " + first.reason};
   }
 
-  void take(const Symbol& symbol) {
-    std::string reason = at_entry() ? reason_against_entry(symbol) : reason_against_call(symbol);
-    if (reason.empty()) reason = at_entry() ? compile_entry(symbol) : compile_call(symbol);
+  void take(const Fitting& one) {
+    const Symbol& symbol = *one.symbol;
+    std::string reason = at_entry() ? reason_against_entry(one) : reason_against_call(one);
+    if (reason.empty()) reason = at_entry() ? compile_entry(one) : compile_call(one);
     if (!reason.empty()) {
       plan_.left_out.push_back(
           {std::string(symbol.name), std::string(symbol.module), std::move(reason)});
@@ -101,31 +108,33 @@ class CallPlanner {
   }
 
   // Returns why the function cannot be traced, whatever its arguments are; empty: it can.
-  std::string reason_against_entry(const Symbol& symbol) const {
+  std::string reason_against_entry(const Fitting& one) const {
+    const Symbol& symbol = *one.symbol;
     const unsigned traceable = sources_.traceable.count(symbol.name, symbol.module);
     if (traceable == 0) return "the kernel does not let it be traced";
-    const unsigned same = count_.at(key(symbol.name, symbol.module));
-    if (same <= traceable) return {};
-    return std::to_string(same) + " functions are called so, and not all of them can be traced";
+    if (*one.same <= traceable) return {};
+    return std::to_string(*one.same) +
+           " functions are called so, and not all of them can be traced";
   }
 
   // Returns why whole calls cannot be traced, whatever the function's arguments are; empty: they
   // can.
-  std::string reason_against_call(const Symbol& symbol) const {
+  std::string reason_against_call(const Fitting& one) const {
+    const Symbol& symbol = *one.symbol;
     if (std::ranges::find(kNeverReturn, symbol.name) != std::end(kNeverReturn)) {
       return "it does not return";
     }
     if (std::ranges::find(kCalledByPrograms, symbol.name) != std::end(kCalledByPrograms)) {
       return "FKT calls it to read the values of others";
     }
-    return reason_against_entry(symbol);
+    return reason_against_entry(one);
   }
 
   // Returns why the arguments are not known, whatever the types say; empty: they may be.
-  std::string not_described(const Symbol& symbol) const {
-    const unsigned same = count_.at(key(symbol.name, symbol.module));
-    if (same > 1) return std::to_string(same) + " functions are called so";
-    if (is_variant(symbol)) return "the compiler made this variant: its arguments are not known";
+  static std::string not_described(const Fitting& one) {
+    if (*one.same > 1) return std::to_string(*one.same) + " functions are called so";
+    if (is_variant(*one.symbol))
+      return "the compiler made this variant: its arguments are not known";
     return {};
   }
 
@@ -144,8 +153,9 @@ class CallPlanner {
     std::string unknown;       // why they are not known; empty: they are
   };
 
-  Described describe(const Symbol& symbol) const {
-    Described described{sources_.types(symbol.module), {}, not_described(symbol)};
+  Described describe(const Fitting& one) const {
+    const Symbol& symbol = *one.symbol;
+    Described described{sources_.types(symbol.module), {}, not_described(one)};
     if (described.unknown.empty()) {
       Result<Prototype> known = prototype_of(symbol, described.btf);
       if (known) {
@@ -163,50 +173,67 @@ class CallPlanner {
     return {*described.btf, sources_.ticks_per_second, sources_.flags, by_probe};
   }
 
+  // Returns the index of the function's programs.
+  Result<std::size_t> programs_for(const Described& described, bool by_probe) {
+    std::optional<std::size_t>& alike = alike_[by_probe ? 1 : 0];
+    const CallContext of = context(described, by_probe);
+    if (alike) {
+      const Status may = may_call_through(described.prototype, of);
+      if (!may) return may.error();
+      return *alike;
+    }
+    Result<CallPrograms> made = fkt::compile_call(instrument_, described.prototype, of);
+    if (!made) return made.error();
+    const bool suits_all = made->suits_all;
+    const std::size_t index = share(std::move(*made));
+    if (suits_all) alike = index;
+    return index;
+  }
+
   // Returns why the function's arguments forbid it; empty: it is taken.
-  std::string compile_call(const Symbol& symbol) {
-    const Described described = describe(symbol);
+  std::string compile_call(const Fitting& one) {
+    const Symbol& symbol = *one.symbol;
+    const Described described = describe(one);
     std::string against = described.unknown;
     if (against.empty()) {
-      Result<CallPrograms> through =
-          fkt::compile_call(instrument_, described.prototype, context(described, false));
-      if (through) return add_call(symbol, std::move(*through), {});
+      const Result<std::size_t> through = programs_for(described, false);
+      if (through) return add_call(symbol, *through, {});
       against = through.error().message;
     }
     if (!has_probes()) return against;
     if (!sources_.traceable.can_be_probed(symbol.name)) {
       return against + "; the kernel lets nobody set a probe in it";
     }
-    Result<CallPrograms> probed =
-        fkt::compile_call(instrument_, described.prototype, context(described, true));
-    if (probed) return add_call(symbol, std::move(*probed), std::move(against));
+    const Result<std::size_t> probed = programs_for(described, true);
+    if (probed) return add_call(symbol, *probed, std::move(against));
     return described.unknown.empty() ? probed.error().message : against;
   }
 
-  std::string add_call(const Symbol& symbol, CallPrograms programs, std::string by_probe) {
-    add(symbol, std::move(programs), std::move(by_probe));
+  std::string add_call(const Symbol& symbol, std::size_t programs, std::string by_probe) {
+    add(symbol, programs, std::move(by_probe));
     return {};
   }
 
   // Arguments that are not known matter only if the instrument asks for them.
-  std::string compile_entry(const Symbol& symbol) {
+  std::string compile_entry(const Fitting& one) {
+    const Symbol& symbol = *one.symbol;
     if (instrument_.values.empty() && !instrument_.condition) {
-      add(symbol, {}, {});
+      add(symbol, share({}), {});
       return {};
     }
-    const Described described = describe(symbol);
+    const Described described = describe(one);
     Result<CallPrograms> programs =
         fkt::compile_entry(instrument_, described.prototype, context(described, false));
     if (!programs) {
       return described.unknown.empty() ? programs.error().message : described.unknown;
     }
-    add(symbol, std::move(*programs), {});
+    add(symbol, share(std::move(*programs)), {});
     return {};
   }
 
-  void add(const Symbol& symbol, CallPrograms programs, std::string by_probe) {
+  void add(const Symbol& symbol, std::size_t programs, std::string by_probe) {
     plan_.taken.push_back({symbol.address, std::string(symbol.name), std::string(symbol.module),
-                           share(std::move(programs)), std::move(by_probe)});
+                           programs, std::move(by_probe)});
   }
 
   // A return probe takes long to be set, so many are too many.
@@ -240,34 +267,38 @@ class CallPlanner {
 
   const Instrument& instrument_;
   const CallPlanSources& sources_;
-  std::unordered_map<std::string, unsigned> count_;  // symbols by name and module
-  std::map<std::string, std::size_t> known_;         // programs
+  std::unordered_map<FunctionName, unsigned, FunctionNameHash> count_;  // symbols
+  std::map<std::string, std::size_t> known_;                            // programs
+  // Programs that suit every function: through the call, and by a probe.
+  std::array<std::optional<std::size_t>, 2> alike_;
   CallPlan plan_;
 };
 
 }  // namespace
 
-TraceableFunctions::TraceableFunctions(std::string_view available_filter_functions,
-                                       std::string_view blacklist) {
-  for_each_line(blacklist, [this](std::string_view line, std::size_t) {
+TraceableFunctions::TraceableFunctions(std::string available_filter_functions,
+                                       std::string blacklist)
+    : available_(std::move(available_filter_functions)), blacklist_(std::move(blacklist)) {
+  for_each_line(blacklist_, [this](std::string_view line, std::size_t) {
     const std::size_t tab = line.find('\t');
     if (tab != std::string_view::npos) unprobed_.emplace(line.substr(tab + 1));
     return true;
   });
-  for_each_line(available_filter_functions, [this](std::string_view line, std::size_t) {
+  names_.reserve(static_cast<std::size_t>(std::ranges::count(available_, '\n')) + 1);
+  for_each_line(available_, [this](std::string_view line, std::size_t) {
     const std::string_view name = take_until(line, ' ');
     if (line.size() > 2 && line.front() == '[') line = line.substr(1, line.size() - 2);
-    names_[key(name, line)]++;
+    names_[{name, line}]++;
     return true;
   });
 }
 
 bool TraceableFunctions::can_be_probed(std::string_view name) const {
-  return !unprobed_.contains(std::string(name));
+  return !unprobed_.contains(name);
 }
 
 unsigned TraceableFunctions::count(std::string_view name, std::string_view module) const {
-  const auto found = names_.find(key(name, module));
+  const auto found = names_.find({name, module});
   return found == names_.end() ? 0 : found->second;
 }
 

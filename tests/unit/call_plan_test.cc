@@ -101,6 +101,16 @@ TEST_CASE("functions that are left out have a reason") {
   CHECK(reasons["vfs_hidden "] == "the kernel does not let it be traced");
   CHECK(reasons["unknown "] == "no function \"unknown\" has a description");
   CHECK(reasons["done bare"] == "the types of module bare are not described");
+  // Programs that suit all functions change nothing of that.
+  const CallPlan slow = plan("call:* if duration > 1us && depth < 3");
+  CHECK(slow.programs.size() == 1);
+  CHECK(slow.programs[0].suits_all);
+  CHECK(slow.taken.size() == all.taken.size());
+  for (const CallPlan::LeftOut& one : slow.left_out)
+    CHECK(reasons[one.name + " " + one.module] == one.reason);
+  CHECK(slow.left_out.size() == all.left_out.size());
+  CHECK(!plan("call:vfs_* if ret < 0 && duration > 1us").programs[0].suits_all);
+  CHECK(!plan("call:vfs_*(count)").programs[0].suits_all);
   // Of many functions, those without the argument are left out.
   CHECK(plan("call:*(ms)").taken.size() == 1);
 }

@@ -51,7 +51,9 @@ CallSetup::Added CallSetup::add(CallPlan plan, Form form, const Of& of, Numbers&
   }
   // Functions with the same values get numbers that follow each other: one line of the catalogue
   // describes them.
-  std::ranges::stable_sort(plan.taken, {}, &CallPlan::Taken::programs);
+  if (!std::ranges::is_sorted(plan.taken, {}, &CallPlan::Taken::programs)) {
+    std::ranges::stable_sort(plan.taken, {}, &CallPlan::Taken::programs);
+  }
   Added added;
   for (CallPlan::Taken& taken : plan.taken) {
     if (!may_add(plan, taken, form, of)) {

@@ -129,11 +129,12 @@ class InstrumentSetup::Maker {
     types_.emplace(std::move(*types));
     if (!functions_.named("register_fprobe_ips").empty()) made_.return_probe_ = "fprobe";
     if (!asks_for_functions(asked)) return Done{};
-    const Result<std::string> available = available_functions();
+    Result<std::string> available = available_functions();
     if (!available) return available.error();
     // An fprobe is not a kprobe: ftrace's list is all that matters to it.
     const bool has_kretprobes = made_.return_probe_ != std::string_view("fprobe");
-    traceable_.emplace(*available, has_kretprobes ? unprobed_functions() : std::string{});
+    traceable_.emplace(std::move(*available),
+                       has_kretprobes ? unprobed_functions() : std::string{});
     return Done{};
   }
 
