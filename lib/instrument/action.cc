@@ -88,9 +88,14 @@ Status histogram(Scanner& scanner, Action& action) {
 Status name(Scanner& scanner, Action& action) {
   const char* const what =
       action.kind == Action::Kind::handler ? "the handler's name" : "the flag's name";
+  const std::size_t where = scanner.column();
   const std::string_view word = scanner.take_word();
   if (word.empty()) return scanner.expected(what);
   action.name = word;
+  if (action.kind != Action::Kind::handler && (word == "as" || word == "if" || word == "do")) {
+    return at_column(where,
+                     '"' + action.name + "\" is a word of the instrument: no flag is called so");
+  }
   if (action.kind == Action::Kind::handler) {
     if (word.size() < FKT_HANDLER_NAME_BYTES) return Done{};
     return scanner.expected("a shorter name: at most " +
