@@ -145,7 +145,29 @@ and not to be disturbed (D), 0x403 stopped (T), 0x404 traced (t), 0x405 dead (X)
       layer_table(out, catalogue, layer);
     }
   }
-  out.put(R"(.SH SEE ALSO
+  out.put(R"(.SH QUESTIONS
+Which layer has what I look for, and which instruments are in it?
+.PP
+.nf
+$ fkt_record \-\-layers
+ 6 fs          /usr/local/share/fkt/layers/fs.layer: files: open, read, write, sync, look up, read ahead, write back; ext4 and xfs
+11 block       /usr/local/share/fkt/layers/block.layer: block requests: queued, merged, issued, completed
+.fi
+.PP
+(two lines of it). Which file and which sectors was the disk asked for, by which task?
+.PP
+.nf
+$ fkt_record \-k fs,block \-\-no\-summary \-f fs.fkt sh w.sh
+fkt_record: fs.fkt: 1,219 events, 81.9 kB, 67.2 bytes/event, 0 lost, drain 0.2 % of CPU time
+$ fkt_print \-\-dump \-\-where 'name == "block_rq_issue"' fs.fkt
+    0.163886028      31.5 us   1     140 jbd2/vda\-8        block_rq_issue rq=0xffff8d3f42e09f00, dev=vda, sector=1049552, bytes=24576, flags=0x9801, ino=0
+$ fkt_print \-\-disks fs.fkt
+$ fkt_print \-\-files fs.fkt
+.fi
+.PP
+Which code has an event? It stands before the name with
+.BR fkt_print\~\-\-dump\~\-\-codes .
+.SH SEE ALSO
 .BR fkt_record (1),
 .BR fkt_print (1),
 .BR fkt\-file (5)
