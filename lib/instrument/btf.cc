@@ -32,8 +32,9 @@ Btf::Btf(Data data, Data base) : base_(std::move(base)), data_(std::move(data)) 
   const TypeId first = base_ ? btf__type_cnt(base_.get()) : 1;
   for (TypeId id = first; id < btf__type_cnt(data_.get()); id++) {
     const btf_type* const t = raw(id);
-    if (btf_is_func(t)) functions_[string(t->name_off)].push_back(id);
+    if (btf_is_func(t)) functions_.push_back({string(t->name_off), id});
   }
+  names_ = NameIndex(static_cast<std::uint32_t>(functions_.size()), name_of());
 }
 
 Result<Btf> Btf::opened(btf* data, Data base, const std::string& what) {
@@ -113,18 +114,21 @@ bool Btf::same_prototype(TypeId one, TypeId other) const {
 }
 
 Result<Prototype> Btf::prototype(std::string_view function) const {
-  const auto found = functions_.find(function);
+  const std::uint32_t found = names_.first(function, name_of());
   const auto quoted = [&] { return '"' + std::string(function) + '"'; };
-  if (found == functions_.end()) {
+  if (found == NameIndex::kNone) {
     return Error{ErrorCode::usage, "no function " + quoted() + " has a description"};
   }
-  const TypeId first = found->second.front();
-  for (const TypeId other : found->second) {
-    if (!same_prototype(first, other)) {
-      return Error{ErrorCode::usage, std::to_string(found->second.size()) +
-                                         " functions with different arguments are called " +
-                                         quoted()};
-    }
+  const TypeId first = functions_[found].id;
+  std::size_t count = 0;
+  bool is_one = true;
+  for (std::uint32_t i = found; i != NameIndex::kNone; i = names_.next(i), count++) {
+    is_one = is_one && same_prototype(first, functions_[i].id);
+  }
+  if (!is_one) {
+    return Error{
+        ErrorCode::usage,
+        std::to_string(count) + " functions with different arguments are called " + quoted()};
   }
   const btf_type* const proto = raw(raw(first)->type);
   if (!btf_is_func_proto(proto)) {
@@ -148,10 +152,12 @@ Result<Prototype> Btf::prototype(std::string_view function) const {
 
 std::vector<std::string> Btf::functions(const NameSet& names) const {
   std::vector<std::string> found;
-  for (const auto& [name, ids] : functions_) {
-    if (names.has(name)) found.emplace_back(name);
+  for (const Function& function : functions_) {
+    if (names.has(function.name)) found.emplace_back(function.name);
   }
   std::ranges::sort(found);
+  const auto [first, last] = std::ranges::unique(found);
+  found.erase(first, last);
   return found;
 }
 

@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "lib/base/bytes.h"
+#include "lib/base/name_index.h"
 #include "lib/base/result.h"
 #include "lib/instrument/place.h"
 
@@ -125,7 +125,16 @@ class Btf {
   Data base_;  // outlives `data_`, which refers to it
   Data data_;
   // Functions of this name, by the number of their types.
-  std::unordered_map<std::string_view, std::vector<TypeId>> functions_;
+  struct Function {
+    std::string_view name;
+    TypeId id = 0;
+  };
+  auto name_of() const {
+    return [this](std::uint32_t i) { return functions_[i].name; };
+  }
+
+  std::vector<Function> functions_;  // in the order of their numbers
+  NameIndex names_;                  // of functions_
 };
 
 }  // namespace fkt

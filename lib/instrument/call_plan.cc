@@ -26,6 +26,19 @@ constexpr std::string_view kCalledByPrograms[] = {"copy_from_kernel_nofault",
 // What a place calls the module "the kernel itself".
 constexpr std::string_view kKernel = "vmlinux";
 
+// A function as the kernel's lists call it. module: empty for the kernel itself.
+struct FunctionName {
+  std::string_view name, module;
+
+  bool operator==(const FunctionName&) const = default;
+};
+struct FunctionNameHash {
+  std::size_t operator()(const FunctionName& of) const {
+    const std::hash<std::string_view> hash;
+    return hash(of.name) + 31 * (of.module.empty() ? 0 : hash(of.module));
+  }
+};
+
 // Appends what makes two sets of programs equal.
 void append(std::string& identity, const ProgramBlock& block) {
   identity.append(reinterpret_cast<const char*>(&block.program()), block.bytes());
@@ -277,29 +290,33 @@ class CallPlanner {
 }  // namespace
 
 TraceableFunctions::TraceableFunctions(std::string available_filter_functions,
-                                       std::string blacklist)
-    : available_(std::move(available_filter_functions)), blacklist_(std::move(blacklist)) {
-  for_each_line(blacklist_, [this](std::string_view line, std::size_t) {
+                                       std::string_view blacklist)
+    : text_(std::make_shared<const std::string>(std::move(available_filter_functions))) {
+  for_each_line(blacklist, [this](std::string_view line, std::size_t) {
     const std::size_t tab = line.find('\t');
     if (tab != std::string_view::npos) unprobed_.emplace(line.substr(tab + 1));
     return true;
   });
-  names_.reserve(static_cast<std::size_t>(std::ranges::count(available_, '\n')) + 1);
-  for_each_line(available_, [this](std::string_view line, std::size_t) {
+  functions_.reserve(text_->size() / 24);
+  for_each_line(*text_, [this](std::string_view line, std::size_t) {
     const std::string_view name = take_until(line, ' ');
     if (line.size() > 2 && line.front() == '[') line = line.substr(1, line.size() - 2);
-    names_[{name, line}]++;
+    functions_.push_back({name, line});
     return true;
   });
+  names_ = NameIndex(static_cast<std::uint32_t>(functions_.size()), name_of());
 }
 
 bool TraceableFunctions::can_be_probed(std::string_view name) const {
-  return !unprobed_.contains(name);
+  return !unprobed_.contains(std::string(name));
 }
 
 unsigned TraceableFunctions::count(std::string_view name, std::string_view module) const {
-  const auto found = names_.find({name, module});
-  return found == names_.end() ? 0 : found->second;
+  unsigned count = 0;
+  for (std::uint32_t i = names_.first(name, name_of()); i != NameIndex::kNone; i = names_.next(i)) {
+    count += functions_[i].module == module;
+  }
+  return count;
 }
 
 Result<CallPlan> plan_calls(const Instrument& instrument, const CallPlanSources& sources) {

@@ -5,13 +5,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "lib/base/name_index.h"
 #include "lib/base/result.h"
 #include "lib/format/symbols.h"
 #include "lib/instrument/call_compiler.h"
@@ -37,36 +38,30 @@ struct CallPlan {
   std::vector<CallPrograms> programs;  // functions with equal arguments share them
 };
 
-// A function as the kernel's lists call it. module: empty for the kernel itself.
-struct FunctionName {
-  std::string_view name, module;
-
-  bool operator==(const FunctionName&) const = default;
-};
-struct FunctionNameHash {
-  std::size_t operator()(const FunctionName& of) const {
-    const std::hash<std::string_view> hash;
-    return hash(of.name) + 31 * (of.module.empty() ? 0 : hash(of.module));
-  }
-};
-
 // Functions that ftrace can trace: the lines of available_filter_functions, "vfs_read",
 // "ext4_sync_file [ext4]". Those that no probe may be set in are the lines of kprobes/blacklist,
 // "0xffffffff81a3-0xffffffff81c8\tdo_trap", if they are known.
 class TraceableFunctions {
  public:
-  explicit TraceableFunctions(std::string available_filter_functions, std::string blacklist = {});
-  TraceableFunctions(const TraceableFunctions&) = delete;  // the names are parts of its texts
-  TraceableFunctions& operator=(const TraceableFunctions&) = delete;
+  explicit TraceableFunctions(std::string available_filter_functions,
+                              std::string_view blacklist = {});
   // Returns how many of this name there are.
   unsigned count(std::string_view name, std::string_view module) const;
   // Returns false if a function of this name is known to take no probe.
   bool can_be_probed(std::string_view name) const;
 
  private:
-  const std::string available_, blacklist_;
-  std::unordered_map<FunctionName, unsigned, FunctionNameHash> names_;
-  std::unordered_set<std::string_view> unprobed_;
+  struct Function {
+    std::string_view name, module;
+  };
+  auto name_of() const {
+    return [this](std::uint32_t i) { return functions_[i].name; };
+  }
+
+  std::shared_ptr<const std::string> text_;
+  std::vector<Function> functions_;  // views into text_
+  NameIndex names_;
+  std::unordered_set<std::string> unprobed_;
 };
 
 struct CallPlanSources {

@@ -19,21 +19,12 @@ FunctionIndex::FunctionIndex(std::span<const Symbol> symbols) : symbols_(symbols
   for (const Symbol& symbol : symbols) {
     if (is_function(symbol)) functions_.push_back(&symbol);
   }
-  first_.reserve(functions_.size());
-  next_.resize(functions_.size(), kNone);
-  // From the last one on, so that the first of a name is found first.
-  for (auto i = static_cast<std::uint32_t>(functions_.size()); i-- > 0;) {
-    const auto [found, is_new] = first_.try_emplace(functions_[i]->name, i);
-    if (is_new) continue;
-    next_[i] = found->second;
-    found->second = i;
-  }
+  names_ = NameIndex(static_cast<std::uint32_t>(functions_.size()), name_of());
 }
 
 std::vector<const Symbol*> FunctionIndex::named(std::string_view name) const {
   std::vector<const Symbol*> found;
-  const auto first = first_.find(name);
-  for (std::uint32_t i = first == first_.end() ? kNone : first->second; i != kNone; i = next_[i]) {
+  for (std::uint32_t i = names_.first(name, name_of()); i != NameIndex::kNone; i = names_.next(i)) {
     found.push_back(functions_[i]);
   }
   return found;

@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "lib/base/name_index.h"
 #include "lib/base/result.h"
 #include "lib/format/symbols.h"
 
@@ -31,12 +31,13 @@ class FunctionIndex {
   Error none_called(std::string_view name) const;
 
  private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
+  auto name_of() const {
+    return [this](std::uint32_t i) { return functions_[i]->name; };
+  }
 
   std::span<const Symbol> symbols_;
   std::vector<const Symbol*> functions_;
-  std::unordered_map<std::string_view, std::uint32_t> first_;  // by name
-  std::vector<std::uint32_t> next_;  // of functions_: the next one that is called so
+  NameIndex names_;  // of functions_
 };
 
 }  // namespace fkt
