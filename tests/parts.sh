@@ -98,6 +98,10 @@ parts_end() {
     local count
     count="$passed passed, $failed failed$([[ $skipped -eq 0 ]] || echo ", $skipped skipped")"
     result "ends, after $SECONDS s: $count"
+    echo "$parts_name: where the time went:"
+    # The lines since the last one that begins a run, without their dates.
+    awk -v name="$parts_name" '/ begins: / { n = 0 } { sub(/^[^ ]* [^ ]* UTC/, name ":"); line[n++] = $0 }
+        END { for (i = 0; i < n; i++) print line[i] }' "$parts_results"
     echo "$count"
     [[ $failed -eq 0 ]]
 }
