@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page-cache check-in, the technique of the 2005 system (FKT report, section 5): the frames that the
+ * Page-cache check-in: the frames that the
  * probes wrote become the output file's page-cache pages. The file system's write_begin finds them
  * there, up to date, so nothing is copied; write-back stores them later.
  *
@@ -11,7 +11,7 @@
  *
  * Write-back by itself would start only when memory fills up. A synchronising thread starts it when
  * three quarters of a ring's worth of bytes are waiting, so that neither memory nor the disk's queue
- * fills at once; the drain itself never waits for it (FKT report, section 8.1).
+ * fills at once; the drain itself never waits for it.
  */
 
 #include <linux/backing-dev.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The way back of frames that were checked in: when write-back has stored them, they are removed from
- * the page cache, sorted by address, and used in rings again (FKT report, section 5).
+ * the page cache, sorted by address, and used in rings again.
  *
  * A page that enters the page cache through an exported function is put on an LRU list, from which only
  * the kernel itself can remove it. So it must be added without that: by __filemap_add_folio(), looked

@@ -93,8 +93,8 @@ void fkt_ring_recycle(struct fkt_page *page)
 }
 
 /*
- * If less than an eighth of a CPU's pages is free, allocates extra ones until a quarter is (FKT report,
- * section 8.1), up to twice the configured number. Called from the drain thread.
+ * If less than an eighth of a CPU's pages is free, allocates extra ones until a quarter is, up to twice the configured
+ * number. Called from the drain thread.
  */
 void fkt_ring_refill(unsigned int cpu)
 {

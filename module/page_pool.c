@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The pages of the rings. They stay allocated between recordings, because consecutive frames are hard
- * to allocate again (FKT report, section B.4), until FKT_FREEBUFFER or until the last open file is
+ * to allocate again, until FKT_FREEBUFFER or until the last open file is
  * closed.
  */
 
@@ -123,7 +123,7 @@ static int add_frames(struct fkt_pool *pool, struct page *frames, unsigned int o
 
 /*
  * Allocates 1 << order frames as consecutively as possible: all at once, or else in two halves, so that
- * the drain's writes are few and long (FKT report, section B.4).
+ * the drain's writes are few and long.
  */
 static int alloc_bunch(struct fkt_pool *pool, unsigned int order)
 {

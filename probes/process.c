@@ -7,8 +7,7 @@
  * those created by fork(2), clone(2) and kernel threads, not the workers of io_uring and vhost.
  *
  * The freeing of a pid is seen in free_pid() itself: the tracepoint sched_process_free comes an RCU
- * grace period later, when the number may already belong to another thread (the 2005 system probed
- * unhash_pid for the same reason; FKT report, section 6).
+ * grace period later, when the number may already belong to another thread.
  */
 
 #include <linux/binfmts.h>

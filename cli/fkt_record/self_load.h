@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Measures how much of a recording is made by the recorder itself. If writing a page causes about a
-// page of events, the recording feeds on itself (FKT report, section 8.2.1).
+// page of events, the recording feeds on itself.
 #pragma once
 
 #include <cstdint>

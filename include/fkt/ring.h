@@ -5,7 +5,7 @@
  * switching pages) is in ring_write.h; the drain's side (taking complete pages, queueing free ones) is in
  * ring_drain.h. The kernel module, the unit tests and the benchmarks compile this same code.
  *
- * Pages rotate (FKT report, sections 3 and 4). The slot table is a queue of page pointers, indexed
+ * Pages rotate. The slot table is a queue of page pointers, indexed
  * by running numbers that only grow:
  *
  *      tail               run                limit

@@ -96,7 +96,64 @@ unsigned check_all(const char* root, const Check& check) {
   return files;
 }
 
+// Which headers each header includes; paths below the source's folder.
+using Includes = std::map<std::string, std::vector<std::string>>;
+
+// Returns the includes of the kernel modules' headers among each other, which the compiler looks
+// for beside the file, in module/ and in include/.
+Includes module_headers() {
+  Includes headers;
+  for (const char* root : {"module", "calls", "probes", "records", "include"}) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kSource / root)) {
+      if (entry.path().extension() == ".h") {
+        headers[entry.path().lexically_relative(kSource).string()] = {};
+      }
+    }
+  }
+  static const std::regex include("^\\s*#\\s*include [\"<]([^\">]+)[\">]");
+  for (auto& [path, included] : headers) {
+    std::ifstream file(kSource / path);
+    for (std::string line; std::getline(file, line);) {
+      std::smatch match;
+      if (!std::regex_search(line, match, include)) continue;
+      for (const fs::path& folder :
+           {fs::path(path).parent_path(), fs::path("module"), fs::path("include")}) {
+        const std::string found = (folder / match[1].str()).lexically_normal().string();
+        if (!headers.contains(found)) continue;
+        included.push_back(found);
+        break;
+      }
+    }
+  }
+  return headers;
+}
+
+// Returns the headers that remain when those are removed, again and again, that include none of the
+// rest: the ones in a circle, and those that include them.
+std::string in_circles(Includes headers) {
+  for (bool removed = true; removed;) {
+    removed = std::erase_if(headers, [&](const auto& header) {
+                return std::ranges::none_of(header.second, [&](const std::string& included) {
+                  return headers.contains(included);
+                });
+              }) > 0;
+  }
+  std::string names;
+  for (const auto& [path, included] : headers) names += path + "\n";
+  return names;
+}
+
 }  // namespace
+
+TEST_CASE("no header of the kernel modules is in a circle of includes") {
+  const Includes headers = module_headers();
+  CHECK(headers.size() > 80);
+  std::size_t includes = 0;
+  for (const auto& [path, included] : headers) includes += included.size();
+  CHECK(includes > 80);
+  CHECK(in_circles(headers) == "");
+  CHECK(in_circles({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}, {"d", {}}}) == "a\nb\nc\n");
+}
 
 TEST_CASE("no file of the library includes one of a later room") {
   const auto order = read_layers();
