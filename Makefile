@@ -104,10 +104,11 @@ demo:  ## all set-up, then a recording of CMD='find /usr/share/doc' in the virtu
 	@tests/vm/run --kernel 6.1 --timeout 600 --out '$(BUILD)/demo' -- tests/vm/demo '$(subst ','\'',$(CMD))'
 	@echo "make: the recording is build/demo/demo.fkt: build/bin/fkt_print build/demo/demo.fkt | less"
 
+# The kernels and the emulator are fetched while the compiler works.
 check-setup:
 	@packaging/setup build web module vm check
-	@tests/vm/get-kernel 6.1
-	@tests/vm/get-kernel 6.12
+	@{ tests/vm/get-kernel 6.1 && tests/vm/get-kernel 6.12 && tests/vm/get-qemu >/dev/null; } & \
+	    $(MAKE) --no-print-directory unit-tests; built=$$?; wait $$! && exit $$built
 
 unit-tests: tools
 	@cmake -DFKT_TESTS=ON '$(BUILD)/cmake' >'$(BUILD)/cmake.log' 2>&1 || { tail -20 '$(BUILD)/cmake.log'; exit 1; }
@@ -115,7 +116,6 @@ unit-tests: tools
 	@MAKEFLAGS= cmake --build '$(BUILD)/cmake' -j$(JOBS) -- --no-print-directory -s
 
 check: check-setup  ## all set-up, then every test; the last line counts them
-	@$(MAKE) --no-print-directory unit-tests
 	@tests/check-all
 
 check-long: unit-tests  ## what takes longer: 10^8 events, the model with larger bounds, power cuts, an hour of any calls, other kernels

@@ -188,7 +188,8 @@ TEST_CASE("an include against the order is found") {
 }
 
 TEST_CASE("no file has more than 600 lines") {
-  for (const char* root : {"lib", "cli", "include", "module", "probes", "tests", "examples"}) {
+  for (const char* root : {"lib", "cli", "include", "module", "calls", "probes", "records", "user",
+                           "tests", "examples"}) {
     CHECK(check_all(root, too_long) > 0);
   }
   std::istringstream longest(std::string(600, '\n')), longer(std::string(601, '\n'));
