@@ -134,6 +134,7 @@ static void make_values(struct fkt_call_quick_values *values, const struct fkt_c
 	values->head = fkt_head(FKT_E_CALL_VALUES, FKT_CALL_VALUES_HEAD + values->count);
 	values->first = -(s64)values->count;
 	values->bytes = 8 * (1 + FKT_CALL_VALUES_HEAD + values->count);
+	values->commit = fkt_ring_to_commit(values->bytes);
 }
 
 static const struct fkt_call_quick_values no_values = { .bytes = FKT_CALL_QUICK_NO_ROOM };

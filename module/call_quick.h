@@ -28,6 +28,7 @@ struct fkt_instrument_table;
 struct fkt_call_quick_values {
 	u64 head; /* the event's first word, without the time */
 	u64 bytes; /* of the event */
+	u64 commit; /* fkt_ring_to_commit() */
 	s64 first; /* - count */
 	u32 count; /* of values */
 	bool of_arguments; /* some are arguments: then the call must be in a frame that keeps these */
@@ -77,15 +78,30 @@ void fkt_call_quick_free(struct fkt_call_quick *quick);
 void fkt_call_quick_choose(const struct fkt_instrument_table *instruments);
 void fkt_call_quick_none(void);
 
-/* Where the search for a function begins; the next slots follow, and after the last the first. */
-static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_first(const struct fkt_call_quick *quick,
-									     unsigned long body)
+/* Where the search for a function begins (bytes in `slots`); the next slots follow, and after the last the first. */
+static __always_inline u64 fkt_call_quick_place(const struct fkt_call_quick *quick, unsigned long body)
 {
 	/*
 	 * Slots are 32 bytes, functions at least 16 apart: the low bits of the product differ for functions that are
-	 * near to each other.
+	 * near to each other. The register is one that the compiler does not prefer to those of the probes' arguments,
+	 * which it would copy to others.
 	 */
-	return (const void *)quick->slots + ((u32)body * 0x9e3779b1U & quick->slot_mask);
+	register u64 place asm("r11") = (u32)body * 0x9e3779b1U;
+
+	asm("andl %[mask], %k[place]" : [place] "+r"(place) : [mask] "m"(quick->slot_mask) : "cc");
+	return place;
+}
+
+static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_at(const struct fkt_call_quick *quick, u64 place)
+{
+	/* In this order, so that the compiler adds both in the address of what is read, not before. */
+	return ((const struct fkt_call_quick *)((const void *)quick + place))->slots;
+}
+
+static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_first(const struct fkt_call_quick *quick,
+									     unsigned long body)
+{
+	return fkt_call_quick_at(quick, fkt_call_quick_place(quick, body));
 }
 
 /* Returns the slot of the function, whatever is done with its calls; NULL: there is none. first: where it begins. */

@@ -48,6 +48,25 @@ bool fkt_ring_short(unsigned int cpu)
 	       fkt_ring_free(c->ring) < clamp(c->pool.count / 4, 1U, FKT_AHEAD_PAGES);
 }
 
+/*
+ * Adds the number of this CPU's complete pages, and returns whether these are as many as the CPU wakes the drain for, or
+ * it has few free ones. Approximate, as above; a page without a successor counts if it is closed. Called from the drain
+ * thread.
+ */
+bool fkt_ring_needs_drain(unsigned int cpu, u32 *complete)
+{
+	struct fkt_cpu *c = per_cpu_ptr(&fkt_cpus, cpu);
+	u32 count;
+	u64 word;
+
+	if (!fkt_cpu_ready(c))
+		return false;
+	word = READ_ONCE(c->ring->word);
+	count = (u32)(word >> 32) - c->ring->tail + fkt_ring_is_closed(word);
+	*complete += count;
+	return count && (count >= c->ring->batch || fkt_ring_free(c->ring) < c->ring->batch);
+}
+
 /* Queues a page as a free one. Called from the drain thread, or from ring setup before the drain sees the ring. */
 static void queue_page(struct fkt_cpu *c, struct fkt_page *page)
 {

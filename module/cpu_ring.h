@@ -51,6 +51,7 @@ static inline bool fkt_cpu_ready(const struct fkt_cpu *c)
 
 void fkt_ring_count_pages(unsigned int cpu, u32 *filled, u32 *free);
 bool fkt_ring_short(unsigned int cpu);
+bool fkt_ring_needs_drain(unsigned int cpu, u32 *complete);
 void fkt_ring_overwrite(unsigned int cpu);
 struct fkt_page *fkt_ring_collect(unsigned int cpu);
 bool fkt_ring_has_complete(unsigned int cpu);

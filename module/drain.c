@@ -58,6 +58,7 @@ static struct fkt_drain {
 	bool warned;
 	bool quickened; /* fkt_recording_quicken() was called */
 	u64 ticks_per_s;
+	unsigned long next_all; /* when all complete pages are written, however few (jiffies) */
 	u64 next_clock; /* when the next clock event is due (ticks) */
 	u64 cpu_ns; /* CPU time of the thread, up to its last look at the rings */
 	u32 wakeups;
@@ -170,8 +171,20 @@ enum next_look {
 	LOOK_AT_ONCE, /* there was more to do than fits one look */
 };
 
-/* Moves the complete pages of the rings according to the kind of recording. */
-static enum next_look move_pages(struct fkt_drain *d)
+/* Returns whether complete pages are written even if they are few. */
+static bool must_write_all(struct fkt_drain *d, bool park)
+{
+	/* Both are tested, so that none of them is still set when the pages are written. */
+	const bool is_asked = xchg(&fkt_waker.all, false), is_late = time_after_eq(jiffies, d->next_all);
+
+	if (!is_asked && !is_late && !park && !d->stopping)
+		return false;
+	d->next_all = jiffies + TICK;
+	return true;
+}
+
+/* Moves the complete pages of the rings according to the kind of recording. all: must_write_all() */
+static enum next_look move_pages(struct fkt_drain *d, bool all)
 {
 	const struct fkt_engine *engine;
 
@@ -189,7 +202,7 @@ static enum next_look move_pages(struct fkt_drain *d)
 			fkt_rings_overwrite();
 		return LOOK_ON_TICK;
 	}
-	return fkt_writeout_move(&d->writeout, engine, !d->stopping) ? LOOK_AT_ONCE : LOOK_ON_TICK;
+	return fkt_writeout_move(&d->writeout, engine, all, !d->stopping) ? LOOK_AT_ONCE : LOOK_ON_TICK;
 }
 
 static bool has_work(struct fkt_drain *d)
@@ -237,8 +250,8 @@ static void wait_for_look(struct fkt_drain *d, enum next_look look)
 	tell_wake();
 }
 
-/* Looks at the rings once, and moves pages. */
-static enum next_look look_at_rings(struct fkt_drain *d)
+/* Looks at the rings once, and moves pages. park: the machine is about to sleep. */
+static enum next_look look_at_rings(struct fkt_drain *d, bool park)
 {
 	/* Read before the rings: the last round then sees everything that was complete at the stop. */
 	d->stopping = READ_ONCE(fkt_recording.closed);
@@ -260,7 +273,7 @@ static enum next_look look_at_rings(struct fkt_drain *d)
 	/* So has the probe of the hit that ends the recording. */
 	if (READ_ONCE(fkt_stopped_by))
 		fkt_recording_end(FKT_STOP_INSTRUMENT, 0);
-	return move_pages(d);
+	return move_pages(d, must_write_all(d, park));
 }
 
 /*
@@ -305,7 +318,7 @@ static int drain_thread(void *data)
 		wait_for_look(d, look);
 		/* Read before the rings, which were closed before it was set: their pages are written first. */
 		park = READ_ONCE(d->park);
-		look = look_at_rings(d);
+		look = look_at_rings(d, park);
 		if (park && !d->stopping && !fkt_writeout_busy(&d->writeout) && look != LOOK_AT_ONCE)
 			rest(d);
 		if (time_after_eq(jiffies, next_housekeeping)) {
@@ -364,6 +377,8 @@ int fkt_drain_start(const struct file *owner, const struct fkt_start *start, str
 	d->warned = false;
 	d->quickened = false;
 	fkt_waker.kicked = false;
+	fkt_waker.all = false;
+	d->next_all = jiffies + TICK;
 	d->cpu_ns = 0;
 	d->wakeups = 0;
 	WRITE_ONCE(d->engine, engine);

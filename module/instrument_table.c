@@ -25,8 +25,10 @@
 #include "user_table.h"
 #include "write.h"
 
-static bool is_flag(u32 flag)
+static bool is_flag(u32 flag, u32 action)
 {
+	if (flag == FKT_FLAG_NOT_SELF)
+		return action == FKT_ACTION_RECORD || action == FKT_ACTION_STACK;
 	return flag & FKT_FLAG_OF_TASK ? (flag & ~FKT_FLAG_OF_TASK) < FKT_TASK_FLAGS : flag < FKT_PROGRAM_FLAGS;
 }
 
@@ -36,7 +38,7 @@ static bool is_sound(const struct fkt_instrument *instrument)
 		.action = instrument->action, .layer = instrument->layer, .flag = instrument->flag,
 	};
 
-	if (instrument->action >= FKT_ACTIONS || !fkt_is_layer(instrument->layer) || !is_flag(instrument->flag))
+	if (instrument->action >= FKT_ACTIONS || !fkt_is_layer(instrument->layer) || !is_flag(instrument->flag, instrument->action))
 		return false;
 	if (instrument->action == FKT_ACTION_HANDLER &&
 	    strscpy_pad(others.handler, instrument->handler, sizeof(others.handler)) < 0)
@@ -309,6 +311,17 @@ u64 fkt_instrument_table_layers(const struct fkt_instrument_table *table)
 	for (i = 0; table && i < table->count; i++)
 		layers |= 1ULL << table->slots[i].given.layer;
 	return layers;
+}
+
+/* Returns whether one of the instruments has FKT_FLAG_NOT_SELF. table: may be NULL. */
+bool fkt_instrument_table_leaves_out(const struct fkt_instrument_table *table)
+{
+	u32 i;
+
+	for (i = 0; table && i < table->count; i++)
+		if (table->slots[i].flag == FKT_FLAG_NOT_SELF)
+			return true;
+	return false;
 }
 
 /* Returns whether one of the instruments has this action. table: may be NULL. */

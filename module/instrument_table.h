@@ -36,7 +36,7 @@ struct fkt_instrument_slot {
 	u32 action; /* enum fkt_action */
 	u32 layer; /* number of its bit in the mask; of FKT_ACTION_START and FKT_ACTION_PRIME: of its own */
 	u32 number; /* its index */
-	u32 flag; /* FKT_ACTION_SET, FKT_ACTION_CLEAR; FKT_FLAG_OF_TASK may be set */
+	u32 flag; /* FKT_ACTION_SET, FKT_ACTION_CLEAR: FKT_FLAG_OF_TASK may be set; of the others FKT_FLAG_NOT_SELF or 0 */
 	fkt_handler_fn handle; /* FKT_ACTION_HANDLER; else NULL */
 	struct fkt_handler *handler; /* that `handle` is of */
 	struct fkt_histogram *histogram; /* FKT_ACTION_HISTOGRAM; else NULL */
@@ -60,6 +60,7 @@ void fkt_instrument_table_take_results(struct fkt_instrument_table *table, struc
 void fkt_instrument_table_free(struct fkt_instrument_table *table);
 const struct fkt_histogram *fkt_instrument_table_histogram(const struct fkt_instrument_table *table, u32 number);
 int fkt_instrument_table_counts(const struct fkt_instrument_table *table, struct fkt_hit_counts *counts);
+bool fkt_instrument_table_leaves_out(const struct fkt_instrument_table *table);
 bool fkt_instrument_table_has(const struct fkt_instrument_table *table, enum fkt_action action);
 u64 fkt_instrument_table_layers(const struct fkt_instrument_table *table);
 

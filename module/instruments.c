@@ -120,6 +120,7 @@ int fkt_instruments_begin(struct fkt_instrument_table *table, u64 *refused)
 		fkt_instrument_table_free(table);
 		return err;
 	}
+	fkt_self_leave_out(fkt_instrument_table_leaves_out(table));
 	rcu_assign_pointer(fkt_instruments_now, table);
 	/* There is nothing to disarm. These have to know that the table is in force; of functions there may be many. */
 	fkt_record_points_disarm(table->points);
@@ -133,6 +134,7 @@ void fkt_instruments_end(void)
 	struct fkt_instrument_table *table = fkt_instruments_locked();
 
 	end_places(table);
+	fkt_self_leave_out(false);
 	/* The table stays, for its counts. */
 	if (table && table->points)
 		fkt_point_table_drop_records(table->points);
@@ -161,6 +163,7 @@ static void put_into_force(struct fkt_instrument_table *table, struct fkt_instru
 		fkt_instrument_table_take_results(table, before);
 	if (table->calls)
 		table->calls->since = rdtsc();
+	fkt_self_leave_out(fkt_instrument_table_leaves_out(table));
 	/* Release: a probe that finds the table finds all that it refers to. */
 	rcu_assign_pointer(fkt_instruments_now, table);
 	fkt_call_quick_choose(table);

@@ -77,14 +77,40 @@ void fkt_tell_table(u32 number, u64 instruments)
 static struct fkt_self {
 	pid_t recorder; /* tgid */
 	pid_t drain;
+	const struct task_struct *drain_task; /* only compared */
+	bool leaves_out; /* there are instruments with FKT_FLAG_NOT_SELF */
 	u64 sampled_bytes; /* bytes of words */
 	u64 bytes; /* bytes of words written while the recorder's threads or the drain ran */
 } self;
 
+/* No thread has such a number. */
+#define NOBODY (-1)
+
+struct fkt_own fkt_own = { .recorder = NOBODY };
+
+static void choose_own(void)
+{
+	WRITE_ONCE(fkt_own.drain, self.leaves_out ? self.drain_task : NULL);
+	WRITE_ONCE(fkt_own.recorder, self.leaves_out ? self.recorder : NOBODY);
+}
+
+/*
+ * Says whether there are instruments that leave out what FKT's own threads call. While it records, events of such a thread
+ * may still be written until its CPU runs another one. Caller must hold the recording's lock.
+ */
+void fkt_self_leave_out(bool leaves_out)
+{
+	self.leaves_out = leaves_out;
+	choose_own();
+}
+
+/* Called in a thread of the recorder, before the hooks are on. */
 void fkt_self_start(const struct task_struct *drain)
 {
 	self.recorder = task_tgid_nr(current);
 	self.drain = drain->pid;
+	self.drain_task = drain;
+	choose_own();
 	WRITE_ONCE(self.sampled_bytes, 0);
 	WRITE_ONCE(self.bytes, 0);
 }

@@ -15,19 +15,27 @@ struct fkt_waker fkt_waker = {
 static DEFINE_PER_CPU(struct irq_work, fkt_wake_work);
 
 /*
- * Wakes the thread, which wakes the readers. May be called from irq_work, from interrupts (on
- * PREEMPT_RT hard ones too) and from tasks; not from probes.
+ * Wakes the thread, which wakes the readers; it writes pages only if there are enough for a large write. May be called
+ * from irq_work, from interrupts (on PREEMPT_RT hard ones too) and from tasks; not from probes.
  */
-void fkt_kick(void)
+void fkt_kick_for_batches(void)
 {
 	/* Before the wake-up, which has a full barrier before it reads the thread's state. */
 	WRITE_ONCE(fkt_waker.kicked, true);
 	rcuwait_wake_up(&fkt_waker.wait);
 }
 
+/* As above; the thread writes all complete pages. */
+void fkt_kick(void)
+{
+	/* In this order, which x86 keeps, and the thread reads them in the other one. */
+	WRITE_ONCE(fkt_waker.all, true);
+	fkt_kick_for_batches();
+}
+
 static void wake_own(struct irq_work *work)
 {
-	fkt_kick();
+	fkt_kick_for_batches();
 }
 
 /* Wakes the drain, which wakes the readers; may be called in any context. */

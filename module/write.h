@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "filter.h"
+#include "self.h"
 #include "trigger.h"
 
 struct fkt_ring;
@@ -23,6 +24,7 @@ void fkt_gap(struct fkt_ring *ring);
 #define fkt_ring_fast_clock() rdtsc() /* fkt_emit() handles the other clock */
 #define fkt_ring_wake(ring, run) fkt_wake(ring, run)
 #define fkt_ring_gap(ring) fkt_gap(ring)
+#define fkt_ring_remembered(pid) (unlikely(fkt_is_own(current)) ? FKT_PID_APART : (u32)(pid))
 #include <fkt/ring_write.h>
 
 DECLARE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);

@@ -43,7 +43,7 @@ void fkt_chunk_written(struct fkt_chunk *chunk, ssize_t result)
 	chunk->result = result;
 	/* Pairs with the load-acquire in retire(): if `finished` is seen, so is the result. */
 	smp_store_release(&chunk->finished, true);
-	fkt_kick();
+	fkt_kick_for_batches();
 }
 
 static void give_back(struct fkt_page *page, bool written)
@@ -247,39 +247,71 @@ static void submit(struct fkt_writeout *w, const struct fkt_engine *engine, stru
 }
 
 /*
- * Gives back the pages that were written, and writes complete pages, as long as chunks are free. With
- * synchronous writes to a disk slower than the probes this could go on for ever, so it writes at most
- * FKT_CHUNKS chunks. Returns true if the rings may have more; false if all chunks are in flight or the
- * rings are empty. engine: the one that writes, the same in all calls for a recording; refill: CPUs with
- * few free pages get extra ones. Called from the drain thread.
+ * Returns how many complete pages are to be written now; 0: too few for a write that is worth what it costs. That is
+ * much when functions are recorded that the write itself calls: each small write would complete the page for the next.
  */
-bool fkt_writeout_move(struct fkt_writeout *w, const struct fkt_engine *engine, bool refill)
+static u32 count_due(struct fkt_writeout *w, bool all)
 {
-	u32 round;
+	bool is_enough = all;
+	unsigned int cpu;
+	u32 sum = 0;
+
+	if (!list_empty(&w->inherited))
+		return FKT_CHUNK_PAGES;
+	for_each_possible_cpu(cpu)
+		is_enough |= fkt_ring_needs_drain(cpu, &sum);
+	if (!all && sum >= FKT_CHUNK_PAGES)
+		return rounddown(sum, FKT_CHUNK_PAGES);
+	return is_enough ? sum : 0;
+}
+
+/* Writes a chunk of complete pages. Returns their number, or 0 if there are none. */
+static u32 move_chunk(struct fkt_writeout *w, const struct fkt_engine *engine, struct fkt_chunk *chunk)
+{
+	const u32 count = gather(w, chunk);
 	int err;
 
+	if (!count)
+		return 0;
+	cut_at_limit(w, chunk);
+	if (!chunk->count)
+		return count;
+	err = make_room(w, w->pos + (loff_t)chunk->count * fkt_rings_page_bytes());
+	if (err) {
+		output_failed(w, err);
+		cut_at_limit(w, chunk);
+		return count;
+	}
+	submit(w, engine, chunk);
 	retire(w, engine);
-	for (round = 0; round < FKT_CHUNKS; round++) {
-		struct fkt_chunk *chunk = &w->chunks[w->head % FKT_CHUNKS];
+	return count;
+}
 
+/*
+ * Gives back the pages that were written, and writes complete pages, as long as chunks are free: all of them, or only as
+ * many as make large writes. With synchronous writes to a disk slower than the probes this could go on for ever, so it
+ * writes at most FKT_CHUNKS chunks. Returns true if the rings may have more; false if all chunks are in flight or the
+ * rings have too few. engine: the one that writes, the same in all calls for a recording; refill: CPUs with few free pages
+ * get extra ones. Called from the drain thread.
+ */
+bool fkt_writeout_move(struct fkt_writeout *w, const struct fkt_engine *engine, bool all, bool refill)
+{
+	u32 round, moved, due;
+
+	retire(w, engine);
+	due = count_due(w, all);
+	for (round = 0; round < FKT_CHUNKS; round++) {
 		if (w->head - w->tail == FKT_CHUNKS)
 			return false;
 		/* Before each write, because it may take long. */
 		if (refill && !w->full)
 			fkt_rings_refill();
-		if (!gather(w, chunk))
+		/* More may have been completed meanwhile. */
+		due = due ?: count_due(w, false);
+		moved = due ? move_chunk(w, engine, &w->chunks[w->head % FKT_CHUNKS]) : 0;
+		if (!moved)
 			return false;
-		cut_at_limit(w, chunk);
-		if (!chunk->count)
-			continue;
-		err = make_room(w, w->pos + (loff_t)chunk->count * fkt_rings_page_bytes());
-		if (err) {
-			output_failed(w, err);
-			cut_at_limit(w, chunk);
-			continue;
-		}
-		submit(w, engine, chunk);
-		retire(w, engine);
+		due -= min(due, moved);
 	}
 	return true;
 }

@@ -57,7 +57,7 @@ struct fkt_writeout {
 };
 
 void fkt_chunk_written(struct fkt_chunk *chunk, ssize_t result);
-bool fkt_writeout_move(struct fkt_writeout *w, const struct fkt_engine *engine, bool refill);
+bool fkt_writeout_move(struct fkt_writeout *w, const struct fkt_engine *engine, bool all, bool refill);
 bool fkt_writeout_fits(const struct fkt_writeout *w, loff_t upto, loff_t *need);
 void fkt_writeout_truncate(const struct fkt_writeout *w);
 

@@ -44,6 +44,15 @@ static inline void fkt_count_hits(const struct fkt_instrument_slot *instrument, 
 
 enum fkt_fate fkt_act(const struct fkt_instrument_slot *instrument, const u64 *words, u32 n);
 
+/* Returns whether the hit is of one of FKT's own threads, and the instrument leaves these out; then it is counted. */
+static __always_inline bool fkt_leaves_out(const struct fkt_instrument_slot *instrument)
+{
+	if (!fkt_is_own_now() || instrument->flag != FKT_FLAG_NOT_SELF)
+		return false;
+	fkt_count_hit(instrument, FKT_FATE_MISSED + FKT_MISSED_OWN);
+	return true;
+}
+
 /* Does the action with a hit whose program is empty, writing no event, and counts the hit. */
 static __always_inline void fkt_act_on(const struct fkt_instrument_slot *instrument)
 {

@@ -98,7 +98,7 @@ static noinline bool ask_any(const u64 *arguments, u64 *kept, unsigned long body
 		return false;
 	}
 	programs = ask_of(table, slot)->programs;
-	return likely(programs) && fkt_instrument_on(fkt_call_layer(slot)) &&
+	return likely(programs) && fkt_instrument_on(fkt_call_layer(slot)) && !fkt_leaves_out(slot->instrument) &&
 	       keeps(slot, programs, arguments, kept, room);
 }
 
@@ -238,7 +238,7 @@ static noinline void record_unkept(const struct fkt_call_table *table, const str
 static __always_inline void record_hit(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
 				       const struct fkt_call_ask *asked, const struct returned *call)
 {
-	if (!fkt_instrument_on(fkt_call_layer(slot)))
+	if (!fkt_instrument_on(fkt_call_layer(slot)) || fkt_leaves_out(slot->instrument))
 		return;
 	if (unlikely(call->begin == FKT_CALLS_NO_BEGIN)) {
 		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
@@ -271,11 +271,26 @@ static noinline void record_any(const struct returned *call)
 		record_hit(table, &more->slot, &more->ask, call);
 }
 
+/*
+ * As fkt_leaves_out(), in few instructions. A thread of FKT's never takes a quicker way than this, because last_pid never
+ * is its number (fkt_ring_remembered()).
+ */
+static __always_inline bool leaves_out_quickly(const struct fkt_call_quick *quick,
+					       const struct fkt_call_quick_slot *slot)
+{
+	return fkt_is_own_now() && slot && fkt_leaves_out(quick->instruments[slot - quick->slots]);
+}
+
 /* The rest of record(), where it calls functions: it is short because it does not have to save registers. */
 static noinline void record_slowly(const struct fkt_plain_call *plain, u64 ticks)
 {
-	const struct fkt_call_quick_slot *slot = fkt_call_quick_find(plain->body);
+	const struct fkt_call_quick *quick = READ_ONCE(fkt_call_quick);
+	const struct fkt_call_quick_slot *slot = fkt_call_quick_find_in(quick, plain->body);
 
+	if (leaves_out_quickly(quick, slot)) {
+		preempt_enable_notrace();
+		return;
+	}
 	if (slot && slot->body == FKT_CALL_QUICK_COUNT(plain->body) && !(ticks >> FKT_CALLS_TICK_BITS))
 		this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
 	else
@@ -300,8 +315,11 @@ static noinline void record_values(const struct fkt_call_quick_slot *slot, const
 	preempt_enable_notrace();
 }
 
-/* slot->body is plain->body. */
-static __always_inline void record_by(const struct fkt_call_quick_slot *slot, const struct fkt_plain_call *plain,
+/*
+ * The slot at `place` is that of the function, without values. Each hidden variable keeps the compiler from computing
+ * the slot's address by an instruction of its own.
+ */
+static __always_inline void record_by(const struct fkt_call_quick *quick, u64 place, const struct fkt_plain_call *plain,
 				      u64 ticks, u64 now)
 {
 	const u32 bytes = 8 * (1 + FKT_N_CALL);
@@ -311,10 +329,12 @@ static __always_inline void record_by(const struct fkt_call_quick_slot *slot, co
 	if (unlikely(!fkt_ring_try_reserve(FKT_RING_OF_CPU, current->pid, bytes, ticks, now, &h, &next)))
 		return record_slowly(plain, ticks);
 	at = fkt_ring_tried(h, next, bytes);
-	at[0] = slot->head | (now & FKT_TIME_MASK);
+	OPTIMIZER_HIDE_VAR(place);
+	at[0] = fkt_call_quick_at(quick, place)->head | (now & FKT_TIME_MASK);
 	/* The entry's period is above the bits that the word has. */
 	at[1] = fkt_call_word(plain->call.entry, ticks);
-	this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
+	OPTIMIZER_HIDE_VAR(place);
+	this_cpu_inc(fkt_call_quick_at(quick, place)->hits->of[FKT_FATE_KEPT]);
 	if (fkt_ring_try_commit(h, bytes))
 		return fkt_call_quick_wake(next >> 32);
 	preempt_enable_notrace();
@@ -323,10 +343,11 @@ static __always_inline void record_by(const struct fkt_call_quick_slot *slot, co
 /* The rest of record() for a function that has values, or is perhaps in another place than the first one. */
 static noinline void record_further(const struct fkt_plain_call *plain, u64 ticks, u64 now)
 {
-	const struct fkt_call_quick_slot *slot = fkt_call_quick_find(plain->body);
+	const struct fkt_call_quick *quick = READ_ONCE(fkt_call_quick);
+	const struct fkt_call_quick_slot *slot = fkt_call_quick_find_in(quick, plain->body);
 
 	if (slot && slot->body == plain->body)
-		record_by(slot, plain, ticks, now);
+		record_by(quick, (const void *)slot - (const void *)quick->slots, plain, ticks, now);
 	else if (slot && slot->body == FKT_CALL_QUICK_HAS_VALUES(plain->body) && !slot->values->of_arguments)
 		record_values(slot, plain, ticks, now);
 	else
@@ -337,11 +358,16 @@ static noinline void record_further(const struct fkt_plain_call *plain, u64 tick
 static void record(const struct fkt_plain_call *plain, u64 ticks, u64 now)
 {
 	const struct fkt_call_quick_slot *slot;
+	const struct fkt_call_quick *quick;
+	u64 place;
 
 	preempt_disable_notrace();
-	slot = fkt_call_quick_first(READ_ONCE(fkt_call_quick), plain->body);
-	if (likely(slot->body == plain->body))
-		return record_by(slot, plain, ticks, now);
+	quick = READ_ONCE(fkt_call_quick);
+	place = fkt_call_quick_place(quick, plain->body);
+	if (likely(fkt_call_quick_at(quick, place)->body == plain->body))
+		return record_by(quick, place, plain, ticks, now);
+	OPTIMIZER_HIDE_VAR(place);
+	slot = fkt_call_quick_at(quick, place);
 	/* The compiler needs a register less above if it reads again here. */
 	barrier();
 	if (slot->body != FKT_CALL_QUICK_COUNT(plain->body) || ticks >> FKT_CALLS_TICK_BITS)
@@ -404,7 +430,7 @@ static void record_kept_any(const struct returned *call, const u64 *kept)
 	const struct fkt_call_slot *slot = likely(table) ? fkt_call_find(table, call->body) : NULL;
 	const struct fkt_call_ask *asked;
 
-	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
+	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)) || fkt_leaves_out(slot->instrument))
 		return;
 	asked = ask_of(table, slot);
 	if (likely(asked->programs && (kept[0] & ~CUT) == (asked->programs->mark ^ fkt_call_probes.mark) &&

@@ -21,11 +21,15 @@
 #define FKT_RING_OF_CPU ((struct fkt_ring FKT_RING_HERE *)(unsigned long)&fkt_rings)
 
 /* Returns the function's slot; NULL: it is not here. */
+static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_find_in(const struct fkt_call_quick *quick,
+									       unsigned long body)
+{
+	return fkt_call_quick_search(quick, fkt_call_quick_first(quick, body), body);
+}
+
 static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_find(unsigned long body)
 {
-	const struct fkt_call_quick *quick = READ_ONCE(fkt_call_quick);
-
-	return fkt_call_quick_search(quick, fkt_call_quick_first(quick, body), body);
+	return fkt_call_quick_find_in(READ_ONCE(fkt_call_quick), body);
 }
 
 enum fkt_call_quick_done {
@@ -43,33 +47,44 @@ static __always_inline enum fkt_call_quick_done fkt_call_quick_write(const struc
 								      u32 *run)
 {
 	const struct fkt_call_quick_values *values = slot->values;
-	u64 next, value, sign, *at;
 	struct fkt_page_header *h;
+	u64 next, value, *at;
 	s64 i;
 
-	/* `small` shows whether fkt_call_values_are_short(), and that there is no change of the period in `ticks`. */
-	BUILD_BUG_ON(FKT_CALL_NUMBER_BITS + FKT_TIME_BITS > 64);
-	if (unlikely(!fkt_ring_try_reserve(FKT_RING_OF_CPU, current->pid, READ_ONCE(values->bytes),
-					   ticks >> (64 - FKT_CALL_NUMBER_BITS - FKT_TIME_BITS), now, &h, &next)))
+	/* So fkt_call_values_are_short(), and there is no change of the period in `ticks`. */
+	BUILD_BUG_ON(FKT_CALL_NUMBER_BITS + 31 > 64);
+	if (unlikely(ticks > S32_MAX ||
+		     !fkt_ring_try_reserve(FKT_RING_OF_CPU, current->pid, READ_ONCE(values->bytes), 0, now, &h, &next)))
 		return FKT_CALL_QUICK_NOT;
 	at = fkt_ring_tried(h, next, 0);
 	i = values->first;
 	now -= ticks;
 	/* These keep the compiler from taking more registers than those that need not be saved. */
 	OPTIMIZER_HIDE_VAR(now);
+	OPTIMIZER_HIDE_VAR(i);
 	at[i - 1] = now;
+	OPTIMIZER_HIDE_VAR(i);
 	at[i - 3] = values->head | ((now + ticks) & FKT_TIME_MASK);
-	at[i - 2] = fkt_call_values_word(slot->head, ticks);
+	OPTIMIZER_HIDE_VAR(i);
+	/* fkt_call_values_word() */
+	at[i - 2] = ticks << FKT_CALL_NUMBER_BITS | slot->head;
 	OPTIMIZER_HIDE_VAR(i);
 	do {
 		value = *(const u64 *)((const char *)call + values->from[FKT_CALL_QUICK_VALUES + i]);
-		sign = values->sign[FKT_CALL_QUICK_VALUES + i];
-		/* Subtracting the sign extends it. */
-		at[i] = ((value & values->mask[FKT_CALL_QUICK_VALUES + i]) ^ sign) - sign;
+		/* Adding the sign and subtracting it again extends it. */
+		asm("addq %[sign], %[value]\n\t"
+		    "andq %[mask], %[value]\n\t"
+		    "subq %[sign], %[value]"
+		    : [value] "+&r"(value)
+		    : [sign] "m"(values->sign[FKT_CALL_QUICK_VALUES + i]),
+		      [mask] "m"(values->mask[FKT_CALL_QUICK_VALUES + i])
+		    : "cc");
+		at[i] = value;
+		OPTIMIZER_HIDE_VAR(i);
 	} while (++i);
 	this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
 	*run = next >> 32;
-	return fkt_ring_try_commit(h, READ_ONCE(values->bytes)) ? FKT_CALL_QUICK_WAKES : FKT_CALL_QUICK_WRITTEN;
+	return fkt_ring_try_commit_by(h, values->commit) ? FKT_CALL_QUICK_WAKES : FKT_CALL_QUICK_WRITTEN;
 }
 
 /* The end of a probe whose event has completed its page: page `run`. */

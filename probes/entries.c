@@ -93,7 +93,7 @@ static __always_inline void record_plain(const struct fkt_call_slot *slot)
 static __always_inline void record_hit(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
 				       struct ftrace_regs *regs)
 {
-	if (!fkt_instrument_on(fkt_call_layer(slot)))
+	if (!fkt_instrument_on(fkt_call_layer(slot)) || fkt_leaves_out(slot->instrument))
 		return;
 	if (unlikely((s32)slot->number < 0)) {
 		record_asked(slot, asked, regs);

@@ -61,6 +61,9 @@ static void probe_switch(void *data, bool preempt, struct task_struct *prev,
 	if (fkt_shown_pid(prev->pid) == prev->pid)
 		id = switch_id(preempt, prev, prev_state);
 	fkt_emit_switch(id, fkt_shown_pid(next->pid));
+	/* As fkt_ring_remembered() for the events that follow. Any event may come between: its thread's number is written. */
+	if (unlikely(fkt_is_own(next)))
+		WRITE_ONCE(this_cpu_ptr(&fkt_rings)->last_pid, FKT_PID_APART);
 }
 
 static void probe_waking(void *data, struct task_struct *task)

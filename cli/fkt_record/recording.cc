@@ -101,7 +101,8 @@ Recording::Recording(const Request& request, const Facts& facts, Device device,
       engine_(request.engine),
       instruments_(device_, defined_,
                    {request.instruments, request.layers.files, request.clock, ticks_per_second(),
-                    request.when_full == Request::WhenFull::overwrite, request.keep_children}) {
+                    request.when_full == Request::WhenFull::overwrite, request.keep_children,
+                    request.with_self}) {
   // With lent pages snapshots can be written while the recording continues.
   if (is_flight() && !engine_ && has_room()) engine_ = FKT_ENGINE_LEND;
 }

@@ -114,6 +114,7 @@ void add_options(Options& options) {
       "... and by SIGUSR1, with what happens within this time (default: 0)")(
       "snapshots", value("N"), "... at most so many by --snapshot-when (default: 10)")(
       "no-self", "leave out what fkt_record and the module's own threads do; their switches stay")(
+      "self", "of functions by a pattern (call:*) also the calls that the option above leaves out")(
       "no-pairs", "a word for each begin and each end, also where they would fit one")(
       "clock", value("tsc|mono"), "time stamps from the TSC (default) or CLOCK_MONOTONIC")(
       "no-summary", "on a terminal: do not end with a summary of what was recorded")(
@@ -324,10 +325,14 @@ Status read_kft(const Options& options, Request& r) {
 }
 
 Status read_keep(const Options& options, Request& r) {
-  if (!options.has("keep-children")) return Done{};
-  if (!options.has("instrument") && !has_kft(options)) {
-    return usage("--keep-children: only with -i, -F, --mintime or --kft");
+  r.with_self = options.has("self");
+  if (r.with_self && options.has("no-self")) return usage("--self: not with --no-self");
+  const bool keeps = options.has("keep-children");
+  if ((keeps || r.with_self) && !options.has("instrument") && !has_kft(options)) {
+    return usage((keeps ? "--keep-children" : "--self") +
+                 std::string(": only with -i, -F, --mintime or --kft"));
   }
+  if (!keeps) return Done{};
   if (r.keep_children) return usage("--keep-children: the configuration says that already");
   const Result<KeepChildren> keep = KeepChildren::parse(options.text("keep-children"));
   if (!keep) return usage("--keep-children: " + keep.error().message);

@@ -45,6 +45,7 @@ struct Request {
   std::optional<std::uint64_t> duration_ns;
   // What recorded calls bring along; nothing: no other calls.
   std::optional<KeepChildren> keep_children;
+  bool with_self = false;                   // InstrumentSetup::Asked
   std::optional<std::uint64_t> most_calls;  // recorded by instruments, at which it ends
   // Time since the machine's start (CLOCK_MONOTONIC) before which nothing begins.
   std::optional<std::chrono::nanoseconds> begins_at;

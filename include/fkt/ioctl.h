@@ -35,7 +35,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 24
+#define FKT_ABI_VERSION 25
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -136,7 +136,8 @@ struct fkt_instrument {
 	__u32 layer; /* number of its bit in the mask */
 	/*
 	 * FKT_ACTION_SET, FKT_ACTION_CLEAR: below FKT_PROGRAM_FLAGS; or FKT_FLAG_OF_TASK and a number below
-	 * FKT_TASK_FLAGS: of the current thread, if the hit is in its context, not in an interrupt's
+	 * FKT_TASK_FLAGS: of the current thread, if the hit is in its context, not in an interrupt's.
+	 * FKT_ACTION_RECORD, FKT_ACTION_STACK: FKT_FLAG_NOT_SELF, or 0.
 	 */
 	__u32 flag;
 	char handler[FKT_HANDLER_NAME_BYTES]; /* FKT_ACTION_HANDLER; the bytes from its terminating zero on are 0 */
@@ -150,6 +151,11 @@ struct fkt_instrument {
 
 #define FKT_INSTRUMENTS_MOST 16384
 #define FKT_FLAG_OF_TASK 0x100
+/*
+ * Calls and entries of functions in the module's own threads, and in those of the process that started the recording, are
+ * FKT_MISSED_OWN; but not what interrupts do meanwhile.
+ */
+#define FKT_FLAG_NOT_SELF 0x200
 
 /*
  * Needs CAP_SYS_ADMIN, because the kernel cannot check everything: a function that takes arguments on the
@@ -257,9 +263,10 @@ enum fkt_missed {
 	/* a user program's call that never returns: left by longjmp(3) or an exception, or ended with the program */
 	FKT_MISSED_RETURN = 9,
 	FKT_MISSED_HELD = 10, /* a call that a recorded call should have brought along (fkt_keep) */
+	FKT_MISSED_OWN = 11, /* FKT_FLAG_NOT_SELF */
 };
 
-#define FKT_MISSED_REASONS 12 /* room for more of them */
+#define FKT_MISSED_REASONS 12
 
 #define FKT_RECORD_NAME_BYTES 48
 #define FKT_RECORD_FIELDS 64

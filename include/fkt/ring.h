@@ -122,6 +122,11 @@ static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_uncheck
 #define FKT_RING_GAP 0x9000U /* the page is closed, and events are being lost */
 #define FKT_RING_NONE 64
 #define FKT_PID_NONE 0xffffffffU /* last_pid: unknown, so the next event writes a PID word */
+/*
+ * last_pid: likewise, but not because a switch is being written: events of a thread that must not be found there, because
+ * fkt_ring_try_reserve() is to fail for it (fkt_ring_remembered()).
+ */
+#define FKT_PID_APART 0xfffffffeU
 #define FKT_LINE_BYTES 64
 
 struct fkt_ring {

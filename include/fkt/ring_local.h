@@ -91,6 +91,27 @@ static __always_inline bool fkt_local_add_is_zero(u32 *p, u32 value)
 }
 
 /*
+ * Adds the lower half of `both` to *p, and the upper half to the number behind it, in one instruction, ordered as above;
+ * returns whether the second sum is 0. The first sum must not overflow, and the upper half must not be 0.
+ */
+static __always_inline bool fkt_local_add_two_is_zero(u32 *p, u64 both)
+{
+#ifdef FKT_RING_ONE_CPU
+	bool zero;
+
+	/* A sum that is 0 has a carry; a caller must ensure that no other sum has one. */
+	asm volatile("addq %[both], %[p]"
+		     : "=@ccc"(zero), [p] "+m"(*(u64 *)p)
+		     : [both] "r"(both)
+		     : "memory");
+	return zero;
+#else
+	__atomic_fetch_add(p, (u32)both, __ATOMIC_RELAXED);
+	return __atomic_add_fetch(p + 1, both >> 32, __ATOMIC_RELEASE) == 0;
+#endif
+}
+
+/*
  * Returns whether *p differs from `value`: one instruction, including the load, for which the compiler
  * uses two with READ_ONCE().
  */

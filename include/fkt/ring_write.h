@@ -8,6 +8,8 @@
  *   fkt_ring_fast_clock()         full time stamp for fkt_ring_write(), if that must not call a function
  *   fkt_ring_wake(ring, run)      page `run` is complete (called from any context)
  *   fkt_ring_gap(ring)            the first event of a gap found no page (any context); optional
+ *   fkt_ring_remembered(pid)      last_pid after an event of this thread, the current one: `pid`, or FKT_PID_APART;
+ *                                 optional
  */
 #ifndef FKT_RING_WRITE_H
 #define FKT_RING_WRITE_H
@@ -21,6 +23,10 @@
 
 #ifndef fkt_ring_gap
 #define fkt_ring_gap(ring)
+#endif
+
+#ifndef fkt_ring_remembered
+#define fkt_ring_remembered(pid) (pid)
 #endif
 
 #ifndef fkt_ring_fast_clock
@@ -186,7 +192,7 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 	if (s->back)
 		fkt_local_inc(&r->clock_back);
 	if (pid_after == pid)
-		WRITE_ONCE(r->last_pid, pid);
+		WRITE_ONCE(r->last_pid, fkt_ring_remembered(pid));
 	else
 		fkt_local_cmpxchg32(&r->last_pid, FKT_PID_NONE, pid_after);
 
@@ -341,16 +347,19 @@ static __always_inline bool fkt_ring_try_reserve(struct fkt_ring FKT_RING_HERE *
 	u64 word = fkt_here_read(&r->word);
 
 	*next = word + bytes;
-	/* Not earlier than the word, like all that is read here. */
-	if (unlikely(fkt_here_differs32(&r->last_pid, pid)))
+	/*
+	 * Not earlier than the word, like all that is read here. The mask is of low bits, so one comparison is enough for
+	 * both of the others.
+	 */
+	if (unlikely(fkt_here_differs32(&r->last_pid, pid) ||
+		     (fkt_here_sub_from(&r->last_clock, clock) | small) > FKT_TIME_MASK))
 		return false;
 	*h = (struct fkt_page_header *)(unsigned long)fkt_here_read(&r->open_page);
 	/*
 	 * If an interrupt comes here, the page may be another's meanwhile: then this value is arbitrary, but the
-	 * exchange fails. The mask is of low bits, so one comparison is enough for both of the others.
+	 * exchange fails.
 	 */
-	if (unlikely(fkt_local_is_less32(&(*h)->page_bytes, fkt_ring_offset(*next)) ||
-		     (fkt_here_sub_from(&r->last_clock, clock) | small) > FKT_TIME_MASK))
+	if (unlikely(fkt_local_is_less32(&(*h)->page_bytes, fkt_ring_offset(*next))))
 		return false;
 	FKT_RING_STEP(before_exchange);
 	if (unlikely(!fkt_here_cmpxchg(&r->word, &word, *next)))
@@ -377,6 +386,28 @@ static __always_inline bool fkt_ring_try_commit(struct fkt_page_header *h, u32 b
 	FKT_RING_STEP(before_commit);
 	/* The drain may take the page from here on: it must not be accessed any more. */
 	return unlikely(fkt_local_add_is_zero(&h->commit, bytes));
+}
+
+/* What fkt_ring_try_commit_by() adds for an event of `bytes` bytes. */
+static __always_inline u64 fkt_ring_to_commit(u32 bytes)
+{
+	return (u64)bytes << 32 | 1;
+}
+
+/*
+ * As fkt_ring_try_commit(), in one instruction instead of two. to_commit: fkt_ring_to_commit(). The commit count has a
+ * carry when it becomes 0, and only then: it rises from 0 to less than its range while the page is open, and to 0, no
+ * further, from the close on, which has taken off more than it was if this event was not committed yet.
+ */
+static __always_inline bool fkt_ring_try_commit_by(struct fkt_page_header *h, u64 to_commit)
+{
+	static_assert(offsetof(struct fkt_page_header, commit) == offsetof(struct fkt_page_header, events) + 4 &&
+			      offsetof(struct fkt_page_header, events) % 8 == 0,
+		      "one addition is of both");
+
+	FKT_RING_STEP(before_commit);
+	/* The drain may take the page from here on: it must not be accessed any more. */
+	return unlikely(fkt_local_add_two_is_zero(&h->events, to_commit));
 }
 
 static __always_inline void fkt_ring_write(struct fkt_ring *r, u64 head, u32 pid, const u64 *words,

@@ -33,6 +33,7 @@ constexpr Reason kReasons[] = {
     {"entry", "returned, but their entry was not seen"},
     {"return", "never returned"},
     {"held", "callees of recorded calls for which there was no room"},
+    {kMissedOwn, "of fkt_record and the module's own threads"},
 };
 
 Json json_of(const Hits& hits) {
@@ -152,8 +153,13 @@ std::string_view missed_text(std::string_view word) {
 }
 
 std::uint64_t Hits::all_missed() const {
-  return std::accumulate(missed.begin(), missed.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const auto& reason) { return sum + reason.second; });
+  const auto add = [](std::uint64_t sum, const auto& reason) { return sum + reason.second; };
+  return std::accumulate(missed.begin(), missed.end(), std::uint64_t{0}, add) - own();
+}
+
+std::uint64_t Hits::own() const {
+  const auto found = missed.find(std::string(kMissedOwn));
+  return found == missed.end() ? 0 : found->second;
 }
 
 Hits& Hits::operator+=(const Hits& more) {

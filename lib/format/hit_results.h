@@ -14,6 +14,7 @@ namespace fkt {
 // Why hits were missed: the section's word for a value of enum fkt_missed (fkt/ioctl.h), and what
 // reports say for the word. Words that are not known stay as they are.
 std::string missed_word(unsigned reason);
+inline constexpr std::string_view kMissedOwn = "own";  // left out, not missed
 std::string_view missed_text(std::string_view word);
 
 struct Hits {
@@ -21,7 +22,9 @@ struct Hits {
   std::uint64_t dropped = 0;                    // by the condition
   std::map<std::string, std::uint64_t> missed;  // by missed_word()
 
-  std::uint64_t all_missed() const;
+  std::uint64_t all_missed() const;  // without those of own()
+  // Of the recorder's own threads, which were left out.
+  std::uint64_t own() const;
   Hits& operator+=(const Hits& more);
 };
 

@@ -20,11 +20,16 @@ constexpr std::size_t kMostBarWidth = 40;  // characters
 std::string why_missed(const Hits& hits) {
   std::string why;
   for (const auto& [word, count] : hits.missed) {
-    if (count == 0) continue;
+    if (count == 0 || word == kMissedOwn) continue;
     why += (why.empty() ? " (" : ", ") + with_commas(count) + ' ';
     why += missed_text(word);
   }
   return why.empty() ? why : why + ')';
+}
+
+std::string left_out(const Hits& hits) {
+  if (hits.own() == 0) return {};
+  return fmt::format(", {} left out ({})", with_commas(hits.own()), missed_text(kMissedOwn));
 }
 
 // A name from the recorded machine, on one line of a terminal.
@@ -243,7 +248,7 @@ std::string hits_line(const InstrumentResult& result) {
          (result.has_calls ? " calls" : " hits") +
          (result.action == "record" || result.action == "stack" ? " recorded, " : " counted, ") +
          with_commas(hits.dropped) + " dropped by its condition, " +
-         with_commas(hits.all_missed()) + " missed" + printable(why_missed(hits));
+         with_commas(hits.all_missed()) + " missed" + printable(why_missed(hits)) + left_out(hits);
 }
 
 std::string hits_by_cpu_line(const InstrumentResult& result) {

@@ -87,8 +87,8 @@ InstrumentControl::InstrumentControl(Device& device, std::shared_ptr<Defined> de
 Result<InstrumentSetup> InstrumentControl::make(const Instruments& instruments,
                                                 const KernelSymbols& symbols) {
   const std::span<const Instrument> before = setup_ ? instruments_ : std::span<const Instrument>();
-  return InstrumentSetup::make({instruments, rules_.layers, before, rules_.keep}, device_, symbols,
-                               rules_.ticks_per_second, numbering_, setup());
+  return InstrumentSetup::make({instruments, rules_.layers, before, rules_.keep, rules_.with_self},
+                               device_, symbols, rules_.ticks_per_second, numbering_, setup());
 }
 
 Status InstrumentControl::prepare(const KernelSymbols& symbols) {

@@ -32,6 +32,7 @@ class InstrumentControl {
     double ticks_per_second;
     bool is_flight;  // instruments may take snapshots
     std::optional<KeepChildren> keep;
+    bool with_self;  // InstrumentSetup::Asked
   };
 
   // device, whose recording it is, and what the rules refer to must outlive the object. defined:

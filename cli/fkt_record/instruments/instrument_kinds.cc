@@ -9,9 +9,45 @@ Error unsupported(const Instrument& instrument, const std::string& what) {
   return {ErrorCode::usage, "-i \"" + instrument.text + "\": " + what};
 }
 
+fkt_action action_of(const Instrument& instrument) {
+  switch (instrument.action.kind) {
+    case Action::Kind::record:
+      return FKT_ACTION_RECORD;
+    case Action::Kind::stack:
+      return FKT_ACTION_STACK;
+    case Action::Kind::histogram:
+      return FKT_ACTION_HISTOGRAM;
+    case Action::Kind::set:
+      return FKT_ACTION_SET;
+    case Action::Kind::clear:
+      return FKT_ACTION_CLEAR;
+    case Action::Kind::stop:
+      return FKT_ACTION_STOP;
+    case Action::Kind::start:
+      return FKT_ACTION_START;
+    case Action::Kind::prime:
+      return FKT_ACTION_PRIME;
+    case Action::Kind::snapshot:
+      return FKT_ACTION_SNAPSHOT;
+    case Action::Kind::handler:
+      return FKT_ACTION_HANDLER;
+    default:
+      return FKT_ACTION_COUNT;
+  }
+}
+
 bool is_on_functions(const Instrument& instrument) {
   return instrument.place.kind == Place::Kind::call ||
          instrument.place.kind == Place::Kind::function;
+}
+bool records_any_function(const Instrument& instrument) {
+  const fkt_action action = action_of(instrument);
+  const auto is_pattern = [](const std::string& name) {
+    return name.find_first_of("*?") != name.npos;
+  };
+  return is_on_functions(instrument) &&
+         (action == FKT_ACTION_RECORD || action == FKT_ACTION_STACK) &&
+         std::ranges::any_of(instrument.place.names.patterns, is_pattern);
 }
 bool is_of_probes(const Instrument& instrument) {
   return instrument.place.kind == Place::Kind::module_probe;

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include <fkt/ioctl.h>
+
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
 
@@ -15,7 +17,11 @@ Error unsupported(const Instrument& instrument, const std::string& what);
 // Error (usage): fkt_record cannot do what the instrument asks for.
 Status check_instrument(const Instrument& instrument);
 
+fkt_action action_of(const Instrument& instrument);
+
 bool is_on_functions(const Instrument& instrument);
+// Returns whether it records functions that a pattern fits, not only such as are named.
+bool records_any_function(const Instrument& instrument);
 bool is_of_probes(const Instrument& instrument);
 bool is_of_user(const Place& place);
 // Returns whether the kernel's own types and symbols say nothing of it.

@@ -37,33 +37,6 @@ std::vector<InstrumentSetup::Part::Reason> left_out(std::vector<LeftOut> list) {
   return out;
 }
 
-fkt_action action_of(const Instrument& instrument) {
-  switch (instrument.action.kind) {
-    case Action::Kind::record:
-      return FKT_ACTION_RECORD;
-    case Action::Kind::stack:
-      return FKT_ACTION_STACK;
-    case Action::Kind::histogram:
-      return FKT_ACTION_HISTOGRAM;
-    case Action::Kind::set:
-      return FKT_ACTION_SET;
-    case Action::Kind::clear:
-      return FKT_ACTION_CLEAR;
-    case Action::Kind::stop:
-      return FKT_ACTION_STOP;
-    case Action::Kind::start:
-      return FKT_ACTION_START;
-    case Action::Kind::prime:
-      return FKT_ACTION_PRIME;
-    case Action::Kind::snapshot:
-      return FKT_ACTION_SNAPSHOT;
-    case Action::Kind::handler:
-      return FKT_ACTION_HANDLER;
-    default:
-      return FKT_ACTION_COUNT;
-  }
-}
-
 // Adds the flags that instruments set.
 Status add_flags(FlagNames& flags, const InstrumentSetup::Asked& asked) {
   for (const Instrument& instrument : asked.instruments) {
@@ -110,6 +83,7 @@ class InstrumentSetup::Maker {
 
   Status read_kernel(const Asked& asked) {
     keep_ = asked.keep;
+    with_self_ = asked.with_self;
     const Status named = add_flags(flags_, asked);
     if (!named) return named;
     if (std::ranges::any_of(asked.instruments, is_of_probes)) {
@@ -504,6 +478,9 @@ class InstrumentSetup::Maker {
         flag && (made.action == FKT_ACTION_SET || made.action == FKT_ACTION_CLEAR)) {
       made.flag = flag->number | (flag->of_task ? FKT_FLAG_OF_TASK : 0);
     }
+    if (!with_self_ && layer == FKT_L_INSTRUMENTS && records_any_function(instrument)) {
+      made.flag = FKT_FLAG_NOT_SELF;
+    }
     if (made.action == FKT_ACTION_HANDLER) {
       instrument.action.name.copy(made.handler, sizeof made.handler - 1);
     }
@@ -519,6 +496,7 @@ class InstrumentSetup::Maker {
   Numbering& numbering_;
   FlagNames& flags_;                  // of all instruments
   std::optional<KeepChildren> keep_;  // Asked.keep
+  bool with_self_ = false;            // Asked.with_self
   std::optional<KernelTypes> types_;
   std::optional<TraceableFunctions> traceable_;
   std::optional<ProbeSource> probes_;

@@ -62,6 +62,9 @@ class InstrumentSetup {
     std::span<const Instrument> before = {};
     // Which calls recorded calls bring along; nothing: none.
     std::optional<KeepChildren> keep = std::nullopt;
+    // -i, with a pattern for functions, also records what this process and the module's threads
+    // call.
+    bool with_self = false;
 
     bool is_nothing() const { return instruments.empty() && layers.empty(); }
   };
