@@ -24,10 +24,13 @@ namespace fkt::test {
 unsigned long long ring_clock();
 void ring_wake(const fkt_ring* ring, std::uint32_t run);
 void ring_step(const char* name);
+// The number of a thread whose events are never written quickly.
+inline constexpr std::uint32_t kApartPid = 9;
 }  // namespace fkt::test
 
 #define fkt_ring_clock() fkt::test::ring_clock()
 #define fkt_ring_wake(ring, run) fkt::test::ring_wake(ring, run)
+#define fkt_ring_remembered(pid) ((pid) == fkt::test::kApartPid ? FKT_PID_APART : (pid))
 #define FKT_RING_STEP(name) fkt::test::ring_step(#name)
 #include <fkt/ring_drain.h>
 #include <fkt/ring_write.h>
@@ -125,7 +128,11 @@ class RingHarness {
       u64* const at = fkt_ring_tried(h, next, 16);
       at[0] = head | (clock & FKT_TIME_MASK);
       at[1] = words[0];
-      if (fkt_ring_try_commit(h, 16)) fkt_ring_wake(&ring_, static_cast<std::uint32_t>(next >> 32));
+      // Both ways to commit, in turn.
+      if (tried_ % 2 == 0 ? fkt_ring_try_commit(h, 16)
+                          : fkt_ring_try_commit_by(h, fkt_ring_to_commit(16))) {
+        fkt_ring_wake(&ring_, static_cast<std::uint32_t>(next >> 32));
+      }
       ++tried_;
     } else {
       fkt_ring_write(&ring_, head, pid_, words.data(), 1);
@@ -174,6 +181,8 @@ class RingHarness {
     attempt(FKT_E_SWITCH_S, pid_, 0);
     attempts_.back().arg = next;
     fkt_ring_write_any(&ring_, fkt_word(0, FKT_E_SWITCH_S, next), pid_, next, nullptr);
+    ring_step("after_switch");
+    if (next == kApartPid) ring_.last_pid = FKT_PID_APART;
     frames_.pop_back();
     pid_ = next;
   }

@@ -137,6 +137,18 @@ const std::vector<Named> kScenarios = {
        r.write_string(40);
        r.try_write();
      }},
+    {"a thread that is never written quickly",
+     [](RingHarness& r) {
+       r.try_write();
+       r.switch_to(fkt::test::kApartPid);
+       r.try_write();
+       r.try_write();
+       r.begin(7);
+       r.end(0);
+       r.switch_to(100);
+       r.try_write();
+       r.try_write();
+     }},
     {"calls with another thread's between",
      [](RingHarness& r) {
        r.write(0);
@@ -402,6 +414,20 @@ TEST_CASE("an event is written quickly if nothing but the event is to be written
   ring.try_write();
   CHECK(ring.tried() == 3);
   ring.finish();
+  CHECK(ring.written() == 7);
+}
+
+TEST_CASE("a thread that is kept apart is never written quickly, and each of its events names it") {
+  RingHarness ring({.page_bytes = kTinyPage, .pages = 2});
+  ring.write(0);
+  ring.switch_to(fkt::test::kApartPid);
+  for (int i = 0; i < 3; ++i) ring.try_write();
+  CHECK(ring.tried() == 0);
+  ring.switch_to(100);
+  ring.try_write();
+  CHECK(ring.tried() == 1);
+  ring.finish();
+  CHECK(ring.pid_words() >= 3);
   CHECK(ring.written() == 7);
 }
 
