@@ -2,9 +2,11 @@
 #include "lib/instrument/kft_plan.h"
 
 #include <fkt/kft_parse.h>
+#include <fkt/text_fits.h>
 
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include "lib/base/text.h"
 #include "lib/query/expression.h"
@@ -43,6 +45,13 @@ struct Group {
   bool is_pattern = false;
   std::uint64_t mintime = 0;  // ns
   std::string words;          // in the explanation
+
+  // Returns whether the name, which may be a pattern, fits all functions that this is on.
+  bool is_covered_by(const std::string& name) const {
+    // Where a pattern is the text, its `*` must meet a `*`.
+    if (is_pattern && name.find('?') != name.npos) return name == place;
+    return fkt_text_fits(place.c_str() + place.rfind(':') + 1, name.c_str()) != 0;
+  }
 };
 
 class Planner {
@@ -323,9 +332,8 @@ class Planner {
     return own;
   }
 
-  // ",!a,!b"
-  Result<std::string> left_out(std::vector<std::string>& names) const {
-    std::string text;
+  Result<std::vector<std::string>> left_out() const {
+    std::vector<std::string> names;
     for (std::uint32_t i = 0; i < config_->function_count; i++) {
       const fkt_kft_function& function = config_->functions[i];
       if (function.is_left_out == 0) continue;
@@ -334,18 +342,33 @@ class Planner {
       }
       const Result<std::string> name = name_of(function);
       if (!name) return name.error();
-      text += ",!" + *name;
       names.push_back(*name);
     }
-    return text;
+    return names;
+  }
+
+  // The groups without those that are left out as a whole.
+  Result<std::vector<Group>> remaining_groups(const std::vector<std::string>& left_out) const {
+    Result<std::vector<Group>> all = groups();
+    if (!all) return all.error();
+    std::erase_if(*all, [&](const Group& group) {
+      return std::ranges::any_of(
+          left_out, [&](const std::string& name) { return group.is_covered_by(name); });
+    });
+    if (!all->empty()) return all;
+    const std::span functions(config_->functions, config_->function_count);
+    return wrong(std::ranges::find(functions, 1, &fkt_kft_function::is_left_out)->word,
+                 "all functions of the configuration are left out: nothing would be recorded");
   }
 
   Status records() {
-    const Result<std::vector<Group>> listed = groups();
+    const Result<std::vector<std::string>> names_left_out = left_out();
+    if (!names_left_out) return names_left_out.error();
+    const Result<std::vector<Group>> listed = remaining_groups(*names_left_out);
     if (!listed) return listed.error();
-    std::vector<std::string> names_left_out, common, words;
-    const Result<std::string> without = left_out(names_left_out);
-    if (!without) return without.error();
+    std::string without;  // ",!a,!b"
+    for (const std::string& name : *names_left_out) without += ",!" + name;
+    std::vector<std::string> common, words;
     add_common(common, words);
     const bool untimed = says(FKT_KFT_UNTIMED);
     std::uint64_t last = UINT64_MAX;
@@ -354,7 +377,7 @@ class Planner {
       std::vector<std::string> terms = common;
       if (group.mintime != 0) terms.push_back(time() + (" >= " + time_text(group.mintime)));
       std::string line =
-          (untimed ? "fn:" : "call:") + group.place + (group.is_pattern ? *without : std::string());
+          (untimed ? "fn:" : "call:") + group.place + (group.is_pattern ? without : std::string());
       for (std::size_t i = 0; i < terms.size(); i++) line += (i == 0 ? " if " : " && ") + terms[i];
       plan_.instruments.push_back(std::move(line));
       if (group.mintime != last && !alike.empty()) explain(alike, last);
@@ -363,8 +386,8 @@ class Planner {
     }
     explain(alike, last);
     keep();
-    if (!names_left_out.empty()) {
-      plan_.explanation.push_back("not recorded is " + enumerate(names_left_out));
+    if (!names_left_out->empty()) {
+      plan_.explanation.push_back("not recorded is " + enumerate(*names_left_out));
     }
     if (!words.empty()) plan_.explanation.push_back("all of that only " + enumerate(words));
     return Done{};

@@ -256,6 +256,21 @@ static int check_group(const struct fkt_kft_symbols *set, u32 i, struct fkt_kft_
 		     name_in(set, group->function));
 }
 
+/* Functions must be left: those that are left out are in no group. */
+static int check_left(const struct fkt_kft_symbols *set, struct fkt_kft_error *error)
+{
+	u32 i;
+
+	for (i = 0; i < set->count; i++)
+		if (set->symbols[i].group != FKT_KFT_NO_GROUP)
+			return 0;
+	for (i = 0; i < set->config->function_count; i++)
+		if (set->config->functions[i].is_left_out)
+			return wrong(error, &set->config->functions[i].word,
+				     "all functions of the configuration are left out: nothing would be recorded");
+	return 0;
+}
+
 /* Each single function must be there, and each pattern must fit one. found: symbols by role. */
 int fkt_kft_check_groups(const struct fkt_kft_symbols *set, const u32 *found, struct fkt_kft_error *error)
 {
@@ -270,5 +285,5 @@ int fkt_kft_check_groups(const struct fkt_kft_symbols *set, const u32 *found, st
 	}
 	for (i = 0; !err && i < set->group_count; i++)
 		err = check_group(set, i, error);
-	return err;
+	return err ?: check_left(set, error);
 }

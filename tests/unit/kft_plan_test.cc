@@ -187,6 +187,24 @@ TEST_CASE("wrong configurations of KFT: where, what, and what would be right") {
   CHECK(test::has(refused_kft(many), "\"f512\" is one function too many"));
 }
 
+TEST_CASE("a function that is left out is not recorded, whatever else names it") {
+  CHECK(kft_lines("filter funclist a b !a fend") == KftLines{"call:b"});
+  CHECK(kft_lines("filter funclist vfs_read vfs_open !vfs_r* !?fs_x fend") ==
+        KftLines{"call:vfs_open"});
+  CHECK(kft_lines("filter mintime 50 a filter funclist * !a fend") == KftLines{"call:*,!a"});
+  CHECK(kft_lines("filter funclist a* b* !a* fend") == KftLines{"call:b*,!a*"});
+  CHECK(kft_lines("filter funclist a* !a? fend") == KftLines{"call:a*,!a?"});
+  CHECK(kft_lines("filter funclist :mod:ext4 !ext* fend") == KftLines{"call:ext4:*,!ext*"});
+  CHECK(refused_kft("filter funclist a !a fend") ==
+        "conf:1:20: all functions of the configuration are left out: nothing would be recorded");
+  for (const char* const nothing :
+       {"filter funclist a b a? !a? !b !a", "filter funclist :mod:ext4 !*", "filter funclist * !*",
+        "filter mintime 50 a filter funclist b !? fend", "untimed filter funclist ab* !a*"}) {
+    INFO(nothing);
+    CHECK(test::has(refused_kft(nothing), "are left out: nothing would be recorded"));
+  }
+}
+
 TEST_CASE("a configuration may limit the number of calls") {
   const auto plan = plan_kft("logentries 500", "conf", {});
   REQUIRE(plan);
