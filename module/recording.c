@@ -7,7 +7,10 @@
 #include <linux/freezer.h>
 #include <linux/jump_label.h>
 #include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -121,6 +124,27 @@ void fkt_recording_glance(struct fkt_status *status)
 	spin_lock(&fkt_recording.pid_lock);
 	status->recorder = pid_vnr(fkt_recording.recorder);
 	spin_unlock(&fkt_recording.pid_lock);
+}
+
+/*
+ * Returns whether a process owns the recording. Copies its name, for which there are TASK_COMM_LEN bytes, and sets
+ * *number to its number in the caller's pid namespace; 0: it is not in it.
+ */
+bool fkt_recording_owner_name(char *name, pid_t *number)
+{
+	struct task_struct *task;
+	bool is_owned;
+
+	spin_lock(&fkt_recording.pid_lock);
+	is_owned = fkt_recording.recorder;
+	*number = pid_vnr(fkt_recording.recorder);
+	rcu_read_lock();
+	task = pid_task(fkt_recording.recorder, PIDTYPE_TGID);
+	/* Its name may change meanwhile; there is always a zero at the end of it. */
+	strscpy(name, task ? task->comm : "(gone)", TASK_COMM_LEN);
+	rcu_read_unlock();
+	spin_unlock(&fkt_recording.pid_lock);
+	return is_owned;
 }
 
 /* Returns whether nothing is recorded until a hit whose action is FKT_ACTION_START. Exact under the lock. */

@@ -99,5 +99,6 @@ void fkt_recording_set_mask(u64 mask);
 void fkt_recording_go_on(void);
 void fkt_recording_wake_clock(void);
 void fkt_recording_glance(struct fkt_status *status);
+bool fkt_recording_owner_name(char *name, pid_t *number);
 
 #endif /* FKT_RECORDING_H */

@@ -79,6 +79,12 @@ Error Device::error(const char* doing, int number) const {
   }
   if (number != EBUSY) return about(std::string(doing) + ": " + os_error(number));
   const Result<fkt_status> now = status();
+  if (now && now->state != FKT_IDLE && now->engine == FKT_ENGINE_KFT) {
+    const bool waits = (now->flags & FKT_STATUS_WAITS) != 0;
+    return about(std::string("busy: a configuration in /proc/kft ") +
+                 (waits ? "waits for its begin" : "is recording") +
+                 " (to see it: cat /proc/kft; to end it: echo stop >/proc/kft)");
+  }
   if (now && now->recorder == 0 && now->state != FKT_IDLE) {
     return about("busy: a process outside this pid namespace is recording");
   }

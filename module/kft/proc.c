@@ -18,6 +18,7 @@
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/proc_fs.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -29,6 +30,7 @@
 #include "../probes/calls.h"
 #include "plan.h"
 #include "proc.h"
+#include "recording.h"
 #include "run.h"
 #include "text.h"
 
@@ -63,11 +65,25 @@ static void say(const char *fmt, ...)
 	pr_notice_ratelimited("/proc/kft: %s\n", kft.error);
 }
 
+/* There is another recording: that of an open /dev/fkt. */
+static void say_busy(const char *what)
+{
+	char name[TASK_COMM_LEN];
+	pid_t recorder;
+
+	if (!fkt_recording_owner_name(name, &recorder))
+		say("%s: the last pages of another recording are still being written", what);
+	else if (recorder)
+		say("%s: %s (pid %d) is recording by /dev/fkt: end it first", what, name, recorder);
+	else
+		say("%s: a process outside this pid namespace is recording by /dev/fkt", what);
+}
+
 static int say_errno(const char *what, int err)
 {
 	switch (err) {
 	case -EBUSY:
-		say("%s: another recording is going on (/dev/fkt)", what);
+		say_busy(what);
 		break;
 	case -EPERM:
 		say("%s: the kernel is locked down, or who opened /proc/kft lacks CAP_SYS_ADMIN", what);
