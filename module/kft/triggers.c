@@ -50,7 +50,8 @@ struct compiler {
 
 static bool is_of_word(char c)
 {
-	return isalnum(c) || c == '_';
+	/* isalnum() has letters that are not ASCII. */
+	return (isascii(c) && isalnum(c)) || c == '_';
 }
 
 /* Returns how many characters from `at` on belong to a name, which may lead through structures, or to a number. */
