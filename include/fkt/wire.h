@@ -146,6 +146,11 @@ FKT_LAYOUT(offsetof(struct fkt_page_header, events_checksum) == 88);
 #define FKT_PAGE_HEADER_BYTES_UNCHECKED 88U /* with FKT_WIRE_VERSION_UNCHECKED */
 /* fkt_page_header.flags: events DEFINE are in the page, which readers need before any other page. */
 #define FKT_PAGE_DEFINES 0x1
+/*
+ * The recorder made the page of others, when it put the events of user programs among the kernel's (F). Until the end
+ * of that, the file also has pages without this flag, which have the kernel's events once more: man fkt-file.5.
+ */
+#define FKT_PAGE_JOINED 0x2
 #define FKT_PAGE_MIN_BYTES 4096U
 #define FKT_PAGE_MAX_BYTES (4096U << 4)
 

@@ -2,6 +2,8 @@
 #include "lib/read/page_index.h"
 
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -59,6 +61,52 @@ class Pending {
   std::uint64_t count_ = 0;
 };
 
+// Pages that were found, of both kinds that a recorder has in the file while it joins pages.
+class FoundOfBothKinds {
+ public:
+  // The page's number must not have been before, unless it is a joined one.
+  void add(const PageRef& page, const fkt_page_header& header) {
+    Kind& kind = kinds_[is_joined(header)];
+    if (kinds_[0].pages.empty() && kinds_[1].pages.empty()) first_is_joined_ = is_joined(header);
+    kind.pages.push_back(page);
+    if (has_definitions(header)) kind.defining.push_back(page.offset);
+  }
+  static bool is_joined(const fkt_page_header& header) {
+    return header.version != FKT_WIRE_VERSION_UNCHECKED && (header.flags & FKT_PAGE_JOINED) != 0;
+  }
+  // Gives those that count (man fkt-file.5).
+  void give(FoundPages& found) {
+    Kind& kind = kinds_[first_is_joined_];
+    if (first_is_joined_) keep_last(kind);
+    found.pages = std::move(kind.pages);
+    found.defining = std::move(kind.defining);
+    found.is_joined = first_is_joined_;
+  }
+
+ private:
+  struct Kind {
+    std::vector<PageRef> pages;
+    std::vector<std::uint64_t> defining;
+  };
+
+  // Keeps of each number of a CPU the last page: one that was to be moved is whole where it was.
+  static void keep_last(Kind& kind) {
+    std::unordered_map<std::uint32_t, std::uint64_t> next;  // number by CPU
+    std::unordered_set<std::uint64_t> kept;
+    for (auto page = kind.pages.rbegin(); page != kind.pages.rend(); ++page) {
+      const auto [it, fresh] = next.emplace(page->cpu, page->seq);
+      if (!fresh && page->seq >= it->second) continue;
+      it->second = page->seq;
+      kept.insert(page->offset);
+    }
+    std::erase_if(kind.pages, [&](const PageRef& page) { return !kept.contains(page.offset); });
+    std::erase_if(kind.defining, [&](std::uint64_t offset) { return !kept.contains(offset); });
+  }
+
+  Kind kinds_[2];
+  bool first_is_joined_ = false;
+};
+
 }  // namespace
 
 bool section_begins(ByteView file, std::uint64_t offset) {
@@ -71,6 +119,7 @@ FoundPages scan_pages(const PageArea& area, const PageSource& source) {
   found.end = area.begin;
   Pending pending;
   LastNumber last;
+  FoundOfBothKinds pages;
   std::uint64_t offset = area.begin;
   for (; offset < area.end; offset += area.page_bytes) {
     if (!area.end_known && section_begins(area.file, offset)) {
@@ -88,13 +137,13 @@ FoundPages scan_pages(const PageArea& area, const PageSource& source) {
     const Result<Page> page = source.page_header(offset);
     if (!page) {
       pending.add(page.error().message);
-    } else if (const fkt_page_header& h = page->header; !follows(last, h.cpu, h.seq)) {
+    } else if (const fkt_page_header& h = page->header;
+               !FoundOfBothKinds::is_joined(h) && !follows(last, h.cpu, h.seq)) {
       pending.add(fmt::format("page at offset {:#x}: cpu {} had its number {} before", offset,
                               h.cpu, h.seq));
     } else {
       pending.commit(found, offset + area.page_bytes);
-      found.pages.push_back({offset, h.first_clock, h.end_clock, h.seq, h.cpu, h.events});
-      if (has_definitions(h)) found.defining.push_back(offset);
+      pages.add({offset, h.first_clock, h.end_clock, h.seq, h.cpu, h.events}, h);
       continue;
     }
     if (area.end_known || ours(area, offset)) {
@@ -103,6 +152,7 @@ FoundPages scan_pages(const PageArea& area, const PageSource& source) {
       break;
     }
   }
+  pages.give(found);
   return found;
 }
 

@@ -29,6 +29,8 @@ inline constexpr std::size_t kMaxFaults = 16;
 
 struct FoundPages {
   std::vector<PageRef> pages;  // in file order
+  // Programs' events are in them (FKT_PAGE_JOINED).
+  bool is_joined = false;
   // Offsets of those with definitions (lib/read/definition_events.h).
   std::vector<std::uint64_t> defining;
   std::vector<std::string> faults;  // why pages were not usable; the first few only
@@ -38,7 +40,8 @@ struct FoundPages {
 };
 
 // Checks the header of every page in the area, whose pages `source` reads. Damaged pages are
-// counted, and skipped if pages of the recording follow them.
+// counted, and skipped if pages of the recording follow them. If the recorder was killed while it
+// joined pages, those that have the same events as others are not among the pages.
 FoundPages scan_pages(const PageArea& area, const PageSource& source);
 
 // Returns true if the magic of a section is at this offset.

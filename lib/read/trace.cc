@@ -180,6 +180,7 @@ class Opener {
   void scan(const PageArea& area) {
     FoundPages found = scan_pages(area, *data_.source);
     data_.pages = std::move(found.pages);
+    data_.integrity.joined = found.is_joined;
     data_.integrity.damaged_pages = found.damaged;
     defining_ = std::move(found.defining);
     is_scanned_ = true;
@@ -374,7 +375,8 @@ Result<Trace> Trace::open(const std::string& path) {
   Result<MappedFile> file = MappedFile::open(path, check_file_magic);
   if (!file) return about(input_name(path), file.error());
   Result<Trace> trace = from_file(std::move(*file), input_name(path));
-  if (trace && !trace->integrity().finished && has_programs_file(path, trace->info().recording)) {
+  if (trace && !trace->integrity().finished && !trace->integrity().joined &&
+      has_programs_file(path, trace->info().recording)) {
     trace->data_->note("the events of its programs are in " + programs_file(path));
   }
   return trace;

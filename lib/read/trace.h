@@ -39,6 +39,7 @@ struct PageRef {
 struct Integrity {
   bool finished = false;       // the recorder wrote the tail
   bool index_rebuilt = false;  // made by scanning the pages
+  bool joined = false;         // programs' events are in the pages, which were scanned
   // Pages have a checksum of their events; those of older recordings do not.
   bool checksums = true;
   std::uint64_t truncated_bytes = 0;  // of an incomplete page at the end of a file cut short

@@ -106,7 +106,9 @@ PageJoiner::Cpu& PageJoiner::cpu(std::uint32_t number) {
   std::unique_ptr<Cpu>& place = cpus_[number];
   if (!place) {
     place = std::make_unique<Cpu>(
-        Cpu{PageWriter({rules_.recording, rules_.page_bytes, number}, take_), kNobody, {}});
+        Cpu{PageWriter({rules_.recording, rules_.page_bytes, number, FKT_PAGE_JOINED}, take_),
+            kNobody,
+            {}});
   }
   return *place;
 }

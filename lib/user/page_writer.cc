@@ -64,6 +64,7 @@ void PageWriter::open(std::uint32_t tid, std::uint64_t clock) {
   header_.recording = place_.recording;
   header_.seq = seq_++;
   header_.cpu = place_.cpu;
+  header_.flags = place_.flags;
   header_.first_clock = clock;
   header_.lost = lost_;
   header_.pid = tid;

@@ -23,6 +23,7 @@ class PageWriter {
     std::uint64_t recording = 0;  // random id
     std::uint32_t page_bytes = 0;
     std::uint32_t cpu = 0;
+    std::uint32_t flags = 0;  // FKT_PAGE_*, of each page
   };
   // take: must stay valid.
   PageWriter(const Place& place, Take take);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <random>
 #include <tuple>
@@ -208,4 +209,102 @@ TEST_CASE("a page that cannot be read ends the joining with an error") {
   refs[0].offset += 8;
   CHECK_FALSE(
       joiner.join({*from_kernel.pages, from_kernel.trace.pages()}, {*from_user.pages, refs}));
+}
+
+namespace {
+
+// All events of a recording in the order of their CPUs, and what is wrong with it.
+std::pair<std::vector<Item>, Integrity> read_unfinished(const Bytes& bytes) {
+  const Result<Trace> trace = Trace::from_bytes(bytes);
+  REQUIRE(trace);
+  std::vector<Item> items;
+  for (const Event& event : trace->events())
+    items.push_back({event.cpu, event.clock, event.pid, event.id, event.arg});
+  std::ranges::sort(items);
+  return {items, trace->integrity()};
+}
+
+// The file of a recorder that is killed while it joins: `kernel` without its tail, and joined
+// pages.
+struct Joining {
+  Bytes head, kernel_pages, joined_pages;
+
+  Joining(TraceBuilder& kernel, TraceBuilder& user) {
+    const Bytes file = kernel.finish(TraceBuilder::Tail::none);
+    fkt_file_header header;
+    std::memcpy(&header, file.data(), sizeof header);
+    head.assign(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(header.pages_offset));
+    kernel_pages.assign(file.begin() + static_cast<std::ptrdiff_t>(header.pages_offset),
+                        file.end());
+    const Source from_kernel(kernel), from_user(user);
+    const WordTable table(Catalogue::builtin());
+    PageJoiner joiner({TraceBuilder::kRecording, 4096, ~std::uint64_t{0}, kNearby}, table,
+                      [&](const fkt_page_header&, ByteView page) {
+                        joined_pages.insert(joined_pages.end(), page.begin(), page.end());
+                      });
+    REQUIRE(joiner.join({*from_kernel.pages, from_kernel.trace.pages()},
+                        {*from_user.pages, from_user.trace.pages()}));
+  }
+
+  // `bytes` of the joined pages are behind the kernel's.
+  Bytes appended(std::size_t bytes) const {
+    Bytes file = head;
+    file.insert(file.end(), kernel_pages.begin(), kernel_pages.end());
+    file.insert(file.end(), joined_pages.begin(),
+                joined_pages.begin() + static_cast<std::ptrdiff_t>(bytes));
+    return file;
+  }
+  // All are, and the first `bytes` have been moved to the begin.
+  Bytes moved(std::size_t bytes) const {
+    Bytes file = appended(joined_pages.size());
+    std::copy_n(joined_pages.begin(), bytes,
+                file.begin() + static_cast<std::ptrdiff_t>(head.size()));
+    return file;
+  }
+  // A file system could remove the kernel's pages.
+  Bytes collapsed() const {
+    Bytes file = head;
+    file.insert(file.end(), joined_pages.begin(), joined_pages.end());
+    return file;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a recorder that is killed while it joins leaves each event once") {
+  TraceBuilder kernel, user;
+  std::uint64_t clock = T;
+  user.pid(7, 42);
+  for (int i = 0; i < 3000; i++, clock += 10) {
+    kernel.event(0, clock, FKT_E_SWITCH_S, 42).event(1, clock, FKT_E_SYS_ENTRY, 39);
+    for (int n = 0; n < i % 5; n++) user.event(7, clock + 1 + n, FKT_E_USER_BEGIN, n);
+    kernel.event(0, clock + 7, FKT_E_SWITCH_S, 0);
+  }
+  const Joining joining(kernel, user);
+  const auto [before, whole_before] = read_unfinished(joining.appended(0));
+  const auto [after, whole_after] = read_unfinished(joining.collapsed());
+  const std::size_t size = joining.joined_pages.size();
+  REQUIRE(size > joining.kernel_pages.size());
+  REQUIRE(joining.kernel_pages.size() >= 6 * 4096);
+  CHECK(before.size() == 9000);
+  CHECK(after.size() == 15000);
+  CHECK_FALSE(whole_before.joined);
+  CHECK(whole_after.joined);
+  // Written in pieces of any size; memory is written a page at a time.
+  for (std::size_t bytes = 0; bytes <= size; bytes += 1024) {
+    INFO(bytes << " bytes of " << size << " are appended");
+    const auto [events, integrity] = read_unfinished(joining.appended(bytes));
+    CHECK(events == before);
+    CHECK_FALSE(integrity.joined);
+    CHECK(integrity.damaged_pages == 0);
+    CHECK(integrity.missing_pages == 0);
+  }
+  for (std::size_t bytes = 1024; bytes <= size; bytes += 1024) {
+    INFO(bytes << " bytes of " << size << " are moved");
+    const auto [events, integrity] = read_unfinished(joining.moved(bytes));
+    CHECK(events == after);
+    CHECK(integrity.joined);
+    CHECK(integrity.damaged_pages == 0);
+    CHECK(integrity.missing_pages == 0);
+  }
 }
