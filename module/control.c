@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/fkt: open, ioctls, poll; reading and splicing are in reader_splice.c, mapping is in reader_mmap.c. */
+/* /dev/fkt: open, ioctls, poll, write; reading and splicing are in reader_splice.c, mapping is in reader_mmap.c. */
 
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -15,6 +15,7 @@
 #include "../probes/module_probes.h"
 #include "control.h"
 #include "instruments.h"
+#include "mark.h"
 #include "page_index.h"
 #include "page_pool.h"
 #include "point_records.h"
@@ -308,6 +309,11 @@ static __poll_t fkt_poll(struct file *file, poll_table *wait)
 	return events;
 }
 
+static ssize_t fkt_write(struct file *file, const char __user *from, size_t bytes, loff_t *unused)
+{
+	return fkt_mark_write(file, from, bytes);
+}
+
 static int fkt_open(struct inode *inode, struct file *file)
 {
 	return fkt_capture_opened(file);
@@ -328,6 +334,7 @@ static const struct file_operations fkt_fops = {
 	.poll = fkt_poll,
 	.mmap = fkt_reader_mmap,
 	.read_iter = fkt_reader_read,
+	.write = fkt_write,
 	.splice_read = fkt_reader_splice,
 	/* sendfile(2) to files and sockets requires a device that can seek. */
 	.llseek = noop_llseek,
