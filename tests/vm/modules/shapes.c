@@ -5,6 +5,7 @@
  * the compiler makes no variants of them.
  *
  *   echo N >/sys/module/shapes/parameters/run   calls each of them N times (busy and nap: N / 10 times)
+ *   echo N >/sys/module/shapes/parameters/deep  calls the one with much room on the stack, N deep
  *   /sys/module/shapes/parameters/wrong         how many results or arguments were wrong
  */
 
@@ -18,6 +19,8 @@
 
 static unsigned int wrong;
 module_param(wrong, uint, 0444);
+
+#define DEEPEST 66 /* calls of shape_deep(), which take 9 KB of a stack of 16 KB */
 
 static u64 sink;
 /* Read each time, so that the compiler does not know the arguments. */
@@ -62,6 +65,18 @@ static noinline __noclone u64 shape_recursive(u64 depth)
 {
 	/* Read each time, or the compiler would make a loop of it. */
 	return depth ? shape_recursive(depth - 1) + READ_ONCE(sink) + 1 : 0;
+}
+
+static noinline __noclone u64 shape_deep(u64 depth)
+{
+	u8 room[96] = { 1 };
+	u64 below;
+
+	barrier_data(room);
+	below = depth ? shape_deep(depth - 1) + 1 : 0;
+	/* It is needed until here. */
+	barrier_data(room);
+	return below;
 }
 
 static noinline __noclone u64 shape_busy(unsigned int us)
@@ -121,6 +136,21 @@ static int set_run(const char *text, const struct kernel_param *unused)
 
 static const struct kernel_param_ops run_ops = { .set = set_run };
 module_param_cb(run, &run_ops, NULL, 0200);
+
+static int set_deep(const char *text, const struct kernel_param *unused)
+{
+	unsigned int depth;
+	int err = kstrtouint(text, 0, &depth);
+
+	if (!err && depth > DEEPEST)
+		err = -EINVAL;
+	if (!err)
+		wrong += shape_deep(depth) != depth;
+	return err;
+}
+
+static const struct kernel_param_ops deep_ops = { .set = set_deep };
+module_param_cb(deep, &deep_ops, NULL, 0200);
 
 static int __init shapes_init(void)
 {
