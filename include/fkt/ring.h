@@ -67,13 +67,13 @@
  * last_clock is not later than the begin.
  *
  * Open page. fkt_ring_try_reserve() takes its address from open_page. If the word is of an open page and stays the same
- * until the exchange, this is the page or none[]; if the word is of a closed page, it is none[], because the page's
- * memory may be anybody's. A context that opens page `run` stores the address of none[] for this number before the
- * exchange, and replaces it by the page's after it, if it is still there: if another context has opened a later page
- * in between, it is not. (Unless that one is FKT_RING_NONE pages later or a multiple, and was opened by an NMI while an
- * interrupt was about to open it, too.) A context that closes page `run` stores that of the next number before the
- * exchange, so that one that it interrupts, which has opened the page, does not find its own. A context whose exchange
- * fails may leave it: then all events of that page are written by the other functions.
+ * until the exchange, this is the page or one of none[]; if the word is of a closed page, it is one of none[], because the
+ * page's memory may be anybody's. A context that opens a page stores the address of FKT_RING_OPENING before the exchange,
+ * and replaces it by the page's after it, if it is still there. A context that closes the page, or whose exchange to open
+ * one fails, leaves FKT_RING_NOWHERE (the latter only in place of FKT_RING_OPENING). So whatever an interrupt has stored,
+ * when it returns there is a page's address or FKT_RING_NOWHERE, but never an FKT_RING_OPENING of its own: the context
+ * that it has interrupted finds its own one only if no page was opened or closed since it stored that. Where
+ * FKT_RING_NOWHERE stays though a page is open, all events of that page are written by the other functions.
  */
 #ifndef FKT_RING_H
 #define FKT_RING_H
@@ -120,7 +120,9 @@ static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_uncheck
 #define FKT_RING_PAGE_MAX_BYTES 0x4000U
 #define FKT_RING_CLOSED 0x8000U /* the page is closed, no event fits */
 #define FKT_RING_GAP 0x9000U /* the page is closed, and events are being lost */
-#define FKT_RING_NONE 64
+/* In none[]. */
+#define FKT_RING_NOWHERE 0
+#define FKT_RING_OPENING 1
 #define FKT_PID_NONE 0xffffffffU /* last_pid: unknown, so the next event writes a PID word */
 /*
  * last_pid: likewise, but not because a switch is being written: events of a thread that must not be found there, because
@@ -144,7 +146,7 @@ struct fkt_ring {
 	u64 gap_from; /* clock of the current gap's first lost event; only grows */
 	u64 clock_back; /* events whose clock had stepped back, since the start */
 	u64 pair[FKT_PAIR_KINDS]; /* `word` right after the last begin of each kind that can be joined */
-	u32 none[FKT_RING_NONE]; /* zeros */
+	u32 none[2]; /* zeros */
 
 	/* Written by the drain only. */
 	u32 limit __attribute__((aligned(FKT_LINE_BYTES))); /* first running number without a page */
@@ -182,16 +184,16 @@ static __always_inline struct fkt_page_header *fkt_ring_page(const struct fkt_ri
 	return r->slots[run & r->slot_mask];
 }
 
-/* What open_page is while page `run` is being opened: a header with page_bytes 0. */
-static __always_inline u64 fkt_ring_no_page(const struct fkt_ring *r, u32 run)
+/* What open_page is if it is no page's address: a header with page_bytes 0. which: FKT_RING_NOWHERE or _OPENING. */
+static __always_inline u64 fkt_ring_no_page(const struct fkt_ring *r, u32 which)
 {
-	return (u64)(unsigned long)&r->none[run % FKT_RING_NONE] - offsetof(struct fkt_page_header, page_bytes);
+	return (u64)(unsigned long)&r->none[which] - offsetof(struct fkt_page_header, page_bytes);
 }
 
-/* Called before the page of `word` is closed. */
-static __always_inline void fkt_ring_forget_page(struct fkt_ring *r, u64 word)
+/* Called before the open page is closed. */
+static __always_inline void fkt_ring_forget_page(struct fkt_ring *r)
 {
-	WRITE_ONCE(r->open_page, fkt_ring_no_page(r, (word >> 32) + 1));
+	WRITE_ONCE(r->open_page, fkt_ring_no_page(r, FKT_RING_NOWHERE));
 }
 
 #endif /* FKT_RING_H */

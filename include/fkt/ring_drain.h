@@ -45,7 +45,7 @@ static inline void fkt_ring_init(struct fkt_ring *r, struct fkt_page_header **sl
 	r->slots = slot_table;
 	r->slot_mask = slots - 1;
 	r->page_bytes = page_bytes;
-	r->open_page = fkt_ring_no_page(r, 0);
+	r->open_page = fkt_ring_no_page(r, FKT_RING_NOWHERE);
 	r->last_pid = FKT_PID_NONE;
 	r->batch = 1;
 	r->word = fkt_ring_word(~0U, FKT_RING_CLOSED);

@@ -112,7 +112,7 @@ static inline bool fkt_ring_lose(struct fkt_ring *r, u64 word, u64 clock)
 	FKT_RING_STEP(no_page);
 	if (!fkt_ring_in_gap(word)) {
 		fkt_ring_gap_from(r, word, clock);
-		fkt_ring_forget_page(r, word);
+		fkt_ring_forget_page(r);
 		FKT_RING_STEP(before_gap);
 		if (!fkt_local_cmpxchg(&r->word, word,
 				       fkt_ring_word(word >> 32, FKT_RING_GAP)))
@@ -180,11 +180,15 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 			s->bytes = FKT_PAGE_HEADER_BYTES +
 				   8 * (words + (s->lost ? 1 + FKT_LOST_WORDS : 0));
 			next = fkt_ring_word(s->run, s->bytes);
-			WRITE_ONCE(r->open_page, fkt_ring_no_page(r, s->run));
+			WRITE_ONCE(r->open_page, fkt_ring_no_page(r, FKT_RING_OPENING));
 			FKT_RING_STEP(before_no_page);
 		}
 		if (fkt_local_cmpxchg(&r->word, word, next))
 			break;
+		FKT_RING_STEP(exchange_failed);
+		if (opens)
+			fkt_local_cmpxchg(&r->open_page, fkt_ring_no_page(r, FKT_RING_OPENING),
+					  fkt_ring_no_page(r, FKT_RING_NOWHERE));
 	}
 	FKT_RING_STEP(after_exchange);
 
@@ -205,7 +209,7 @@ static inline bool fkt_ring_reserve(struct fkt_ring *r, u32 pid, u32 pid_after, 
 		s->page->pid = pid;
 		offset = FKT_PAGE_HEADER_BYTES;
 		FKT_RING_STEP(before_open_page);
-		fkt_local_cmpxchg(&r->open_page, fkt_ring_no_page(r, s->run), (u64)(unsigned long)s->page);
+		fkt_local_cmpxchg(&r->open_page, fkt_ring_no_page(r, FKT_RING_OPENING), (u64)(unsigned long)s->page);
 	}
 	s->at = (u64 *)((char *)s->page + offset);
 	return true;
@@ -512,7 +516,7 @@ static inline bool fkt_ring_close(struct fkt_ring *r)
 		last_clock = READ_ONCE(r->last_clock);
 		if (clock < last_clock)
 			clock = last_clock;
-		fkt_ring_forget_page(r, word);
+		fkt_ring_forget_page(r);
 		FKT_RING_STEP(before_exchange);
 	} while (!fkt_local_cmpxchg(&r->word, word, fkt_ring_word(word >> 32, FKT_RING_CLOSED)));
 	/* The next page must not begin before this one has ended, even if the clock steps back. */
