@@ -92,7 +92,8 @@ static __always_inline u64 fkt_call_quick_place(const struct fkt_call_quick *qui
 	return place;
 }
 
-static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_at(const struct fkt_call_quick *quick, u64 place)
+static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_at(const struct fkt_call_quick *quick,
+									  u64 place)
 {
 	/* In this order, so that the compiler adds both in the address of what is read, not before. */
 	return ((const struct fkt_call_quick *)((const void *)quick + place))->slots;

@@ -49,9 +49,9 @@ bool fkt_ring_short(unsigned int cpu)
 }
 
 /*
- * Adds the number of this CPU's complete pages, and returns whether these are as many as the CPU wakes the drain for, or
- * it has few free ones. Approximate, as above; a page without a successor counts if it is closed. Called from the drain
- * thread.
+ * Adds the number of this CPU's complete pages, and returns whether these are as many as the CPU wakes the drain for,
+ * or it has few free ones. Approximate, as above; a page without a successor counts if it is closed. Called from the
+ * drain thread.
  */
 bool fkt_ring_needs_drain(unsigned int cpu, u32 *complete)
 {

@@ -38,7 +38,8 @@ static bool is_sound(const struct fkt_instrument *instrument)
 		.action = instrument->action, .layer = instrument->layer, .flag = instrument->flag,
 	};
 
-	if (instrument->action >= FKT_ACTIONS || !fkt_is_layer(instrument->layer) || !is_flag(instrument->flag, instrument->action))
+	if (instrument->action >= FKT_ACTIONS || !fkt_is_layer(instrument->layer) ||
+	    !is_flag(instrument->flag, instrument->action))
 		return false;
 	if (instrument->action == FKT_ACTION_HANDLER &&
 	    strscpy_pad(others.handler, instrument->handler, sizeof(others.handler)) < 0)

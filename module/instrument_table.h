@@ -36,7 +36,8 @@ struct fkt_instrument_slot {
 	u32 action; /* enum fkt_action */
 	u32 layer; /* number of its bit in the mask; of FKT_ACTION_START and FKT_ACTION_PRIME: of its own */
 	u32 number; /* its index */
-	u32 flag; /* FKT_ACTION_SET, FKT_ACTION_CLEAR: FKT_FLAG_OF_TASK may be set; of the others FKT_FLAG_NOT_SELF or 0 */
+	/* FKT_ACTION_SET, FKT_ACTION_CLEAR: FKT_FLAG_OF_TASK may be set; of the others FKT_FLAG_NOT_SELF or 0 */
+	u32 flag;
 	fkt_handler_fn handle; /* FKT_ACTION_HANDLER; else NULL */
 	struct fkt_handler *handler; /* that `handle` is of */
 	struct fkt_histogram *histogram; /* FKT_ACTION_HISTOGRAM; else NULL */

@@ -95,8 +95,8 @@ static void choose_own(void)
 }
 
 /*
- * Says whether there are instruments that leave out what FKT's own threads call. While it records, events of such a thread
- * may still be written until its CPU runs another one. Caller must hold the recording's lock.
+ * Says whether there are instruments that leave out what FKT's own threads call. While it records, events of such a
+ * thread may still be written until its CPU runs another one. Caller must hold the recording's lock.
  */
 void fkt_self_leave_out(bool leaves_out)
 {

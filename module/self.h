@@ -12,8 +12,8 @@ struct fkt_page_header;
 struct fkt_status;
 
 /*
- * FKT's own threads, while there are instruments that leave out what these call (FKT_FLAG_NOT_SELF); else nobody. Written
- * under the recording's lock, read by probes without a lock.
+ * FKT's own threads, while there are instruments that leave out what these call (FKT_FLAG_NOT_SELF); else nobody.
+ * Written under the recording's lock, read by probes without a lock: a probe may still find the threads of before.
  */
 extern struct fkt_own {
 	const struct task_struct *drain;

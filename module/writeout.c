@@ -288,11 +288,11 @@ static u32 move_chunk(struct fkt_writeout *w, const struct fkt_engine *engine, s
 }
 
 /*
- * Gives back the pages that were written, and writes complete pages, as long as chunks are free: all of them, or only as
- * many as make large writes. With synchronous writes to a disk slower than the probes this could go on for ever, so it
- * writes at most FKT_CHUNKS chunks. Returns true if the rings may have more; false if all chunks are in flight or the
- * rings have too few. engine: the one that writes, the same in all calls for a recording; refill: CPUs with few free pages
- * get extra ones. Called from the drain thread.
+ * Gives back the pages that were written, and writes complete pages, as long as chunks are free: all of them, or only
+ * as many as make large writes. With synchronous writes to a disk slower than the probes this could go on for ever, so
+ * it writes at most FKT_CHUNKS chunks. Returns true if the rings may have more; false if all chunks are in flight or
+ * the rings have too few. engine: the one that writes, the same in all calls for a recording; refill: CPUs with few
+ * free pages get extra ones. Called from the drain thread.
  */
 bool fkt_writeout_move(struct fkt_writeout *w, const struct fkt_engine *engine, bool all, bool refill)
 {

@@ -272,8 +272,8 @@ static noinline void record_any(const struct returned *call)
 }
 
 /*
- * As fkt_leaves_out(), in few instructions. A thread of FKT's never takes a quicker way than this, because last_pid never
- * is its number (fkt_ring_remembered()).
+ * As fkt_leaves_out(), in few instructions. A thread of FKT's never takes a quicker way than this, because last_pid
+ * never is its number (fkt_ring_remembered()).
  */
 static __always_inline bool leaves_out_quickly(const struct fkt_call_quick *quick,
 					       const struct fkt_call_quick_slot *slot)

@@ -152,8 +152,8 @@ struct fkt_instrument {
 #define FKT_INSTRUMENTS_MOST 16384
 #define FKT_FLAG_OF_TASK 0x100
 /*
- * Calls and entries of functions in the module's own threads, and in those of the process that started the recording, are
- * FKT_MISSED_OWN; but not what interrupts do meanwhile.
+ * Calls and entries of functions in the module's own threads, and in those of the process that started the
+ * recording, are FKT_MISSED_OWN; but not what interrupts do meanwhile.
  */
 #define FKT_FLAG_NOT_SELF 0x200
 

@@ -91,8 +91,8 @@ static __always_inline bool fkt_local_add_is_zero(u32 *p, u32 value)
 }
 
 /*
- * Adds the lower half of `both` to *p, and the upper half to the number behind it, in one instruction, ordered as above;
- * returns whether the second sum is 0. The first sum must not overflow, and the upper half must not be 0.
+ * Adds the lower half of `both` to *p, and the upper half to the number behind it, in one instruction, ordered as
+ * above; returns whether the second sum is 0. The first sum must not overflow, and the upper half must not be 0.
  */
 static __always_inline bool fkt_local_add_two_is_zero(u32 *p, u64 both)
 {

@@ -352,8 +352,8 @@ static __always_inline bool fkt_ring_try_reserve(struct fkt_ring FKT_RING_HERE *
 
 	*next = word + bytes;
 	/*
-	 * Not earlier than the word, like all that is read here. The mask is of low bits, so one comparison is enough for
-	 * both of the others.
+	 * Not earlier than the word, like all that is read here. The mask is of low bits, so one comparison is enough
+	 * for both of the others.
 	 */
 	if (unlikely(fkt_here_differs32(&r->last_pid, pid) ||
 		     (fkt_here_sub_from(&r->last_clock, clock) | small) > FKT_TIME_MASK))
