@@ -47,7 +47,7 @@ enum fkt_fate fkt_act(const struct fkt_instrument_slot *instrument, const u64 *w
 /* Returns whether the hit is of one of FKT's own threads, and the instrument leaves these out; then it is counted. */
 static __always_inline bool fkt_leaves_out(const struct fkt_instrument_slot *instrument)
 {
-	if (!fkt_is_own_now() || instrument->flag != FKT_FLAG_NOT_SELF)
+	if (likely(instrument->flag != FKT_FLAG_NOT_SELF) || !fkt_is_own_now())
 		return false;
 	fkt_count_hit(instrument, FKT_FATE_MISSED + FKT_MISSED_OWN);
 	return true;
