@@ -100,7 +100,7 @@ static void advance(struct compiler *c)
 {
 	char first;
 
-	while (c->at < c->end && fkt_kft_is_blank(c->p.text[c->at]))
+	while (c->at < c->end && (c->p.text[c->at] == ' ' || c->p.text[c->at] == '\t'))
 		c->at++;
 	c->token.kind = TOKEN_END;
 	c->token.word = c->whole;
@@ -302,6 +302,7 @@ static int take_number(struct compiler *c, const struct name *name, bool *is_neg
 	bool is_good;
 
 	*is_negative = false;
+	*number = 0;
 	if (name->is_time) {
 		is_good = c->token.kind == TOKEN_NUMBER &&
 			  (read_time(c, &word, number) || fkt_kft_is(&c->p, &word, "0"));
