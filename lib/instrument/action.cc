@@ -92,9 +92,8 @@ Status name(Scanner& scanner, Action& action) {
   const std::string_view word = scanner.take_word();
   if (word.empty()) return scanner.expected(what);
   action.name = word;
-  if (action.kind != Action::Kind::handler && (word == "as" || word == "if" || word == "do")) {
-    return at_column(where,
-                     '"' + action.name + "\" is a word of the instrument: no flag is called so");
+  if (action.kind != Action::Kind::handler && word == "do") {
+    return at_column(where, "\"do\" begins the action: no flag is called so");
   }
   if (action.kind == Action::Kind::handler) {
     if (word.size() < FKT_HANDLER_NAME_BYTES) return Done{};

@@ -70,4 +70,9 @@ ArgumentLayout lay_out_arguments(const Btf& btf, const Prototype& prototype) {
   return layout;
 }
 
+Status may_call_through(const ArgumentLayout& layout) {
+  if (layout.on_stack.empty()) return Done{};
+  return Error{ErrorCode::usage, layout.on_stack + ", so whole calls cannot be traced"};
+}
+
 }  // namespace fkt

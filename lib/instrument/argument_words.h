@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/result.h"
 #include "lib/instrument/btf.h"
 
 namespace fkt {
@@ -23,5 +24,7 @@ struct ArgumentLayout {
 };
 
 ArgumentLayout lay_out_arguments(const Btf& btf, const Prototype& prototype);
+// Error (usage): the function cannot be called through.
+Status may_call_through(const ArgumentLayout& layout);
 
 }  // namespace fkt

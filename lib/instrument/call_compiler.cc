@@ -13,15 +13,6 @@
 
 namespace fkt {
 
-namespace {
-
-Status may_call_through(const ArgumentLayout& layout, bool by_probe) {
-  if (by_probe || layout.on_stack.empty()) return Done{};
-  return Error{ErrorCode::usage, layout.on_stack + ", so whole calls cannot be traced"};
-}
-
-}  // namespace
-
 class CallCompiler {
  public:
   CallCompiler(const Instrument& instrument, const Prototype& function, const CallContext& context,
@@ -65,7 +56,7 @@ class CallCompiler {
   }
 
   Result<CallPrograms> compile() {
-    Status done = may_call_through(layout_, by_probe_);
+    Status done = by_probe_ ? Status(Done{}) : may_call_through(layout_);
     if (done) done = bind_values();
     if (done) done = bind_measured();
     if (done) done = bind_condition();
@@ -535,10 +526,6 @@ class CallCompiler {
   std::map<std::uint32_t, std::optional<std::uint16_t>> shared_words_;
   CallPrograms made_;
 };
-
-Status may_call_through(const Prototype& function, const CallContext& context) {
-  return may_call_through(lay_out_arguments(context.btf, function), context.by_probe);
-}
 
 Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype& function,
                                   const CallContext& context) {

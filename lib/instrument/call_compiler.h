@@ -55,10 +55,7 @@ struct CallContext {
   const std::vector<UserArgument>* probe_arguments = nullptr;
 };
 
-// Error (usage): the function cannot be called through and context.by_probe is false.
-Status may_call_through(const Prototype& function, const CallContext& context);
-
-// Error (usage): as may_call_through(); it has no
+// Error (usage): the function cannot be called through and context.by_probe is false; it has no
 // such argument, or what is asked makes no sense of its type; with the column where there is one.
 Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype& function,
                                   const CallContext& context);

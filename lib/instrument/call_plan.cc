@@ -10,6 +10,7 @@
 
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
+#include "lib/instrument/argument_words.h"
 
 namespace fkt {
 namespace {
@@ -191,7 +192,9 @@ class CallPlanner {
     std::optional<std::size_t>& alike = alike_[by_probe ? 1 : 0];
     const CallContext of = context(described, by_probe);
     if (alike) {
-      const Status may = may_call_through(described.prototype, of);
+      const Status may = by_probe
+                             ? Status(Done{})
+                             : may_call_through(lay_out_arguments(of.btf, described.prototype));
       if (!may) return may.error();
       return *alike;
     }

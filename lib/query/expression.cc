@@ -322,19 +322,17 @@ class ExpressionParser {
     return add(std::move(node));
   }
 
-  // An instrument's line is cut at these words.
-  bool is_word_of_line() const {
-    return of_hit_ && token_.kind == TokenKind::word &&
-           (token_.text == "as" || token_.text == "if" || token_.text == "do");
-  }
-  std::uint32_t word_of_line() {
-    return fail(at_column(token_.column, shown(token_) + " is a word of the instrument: a text " +
-                                             "needs quotation marks, and no flag is called so"));
+  // The instrument's action begins at this word.
+  bool is_do() const { return of_hit_ && token_.kind == TokenKind::word && token_.text == "do"; }
+  std::uint32_t do_stands_here() {
+    return fail(at_column(token_.column,
+                          "\"do\" begins the action: a text needs quotation marks, "
+                          "and no flag is called so"));
   }
 
   std::uint32_t comparison() {
     if (token_.kind != TokenKind::word) return wrong("a field (as name, cpu, duration)");
-    if (is_word_of_line()) return word_of_line();
+    if (is_do()) return do_stands_here();
     ExpressionNode node;
     node.field = token_.text;
     node.field_column = token_.column;
@@ -346,7 +344,7 @@ class ExpressionParser {
     if (token_.kind != TokenKind::comparison) return wrong("an operator (as ==, <, ~)");
     node.comparison = token_.comparison;
     advance();
-    if (is_word_of_line()) return word_of_line();
+    if (is_do()) return do_stands_here();
     node.value_column = token_.column;
     if (token_.kind == TokenKind::word || token_.kind == TokenKind::text) {
       node.value.kind = Literal::Kind::text;

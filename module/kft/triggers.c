@@ -443,6 +443,9 @@ static int compare_task(struct compiler *c, const struct name *name, const struc
 		return wrong(c, operator, ": task is a text, for ==, !=, ~ and !~");
 	if ((c->token.kind != TOKEN_TEXT && c->token.kind != TOKEN_NAME) || !word.bytes)
 		return wrong(c, &word, " where a task's name should stand (\"find\")");
+	/* So that the condition can be part of an instrument's line. */
+	if (c->token.kind == TOKEN_NAME && word.bytes == 2 && !memcmp(c->p.text + word.at, "do", 2))
+		return wrong(c, &word, " begins an action: a task's name that is this needs quotation marks");
 	for (i = 0; !is_pattern && i < word.bytes; i++)
 		if (c->p.text[word.at + i] == '*' || c->p.text[word.at + i] == '?')
 			return wrong(c, &word, ": only ~ and !~ take * and ?");

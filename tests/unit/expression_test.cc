@@ -89,8 +89,8 @@ TEST_CASE("conditions of instruments have paths, flags and chances") {
   CHECK(of_hit("a == 1 b") == "column 18: \"b\" where \"&&\", \"||\" or the end should stand");
   CHECK(of_hit("a == x && 1/0") == "column 21: \"1/0\" is no chance: 1/1 to 1/65535 are");
   CHECK(of_hit("comm == \"do\"") == "comm 0 do");
-  CHECK(of_hit("comm == do").starts_with("column 19: \"do\" is a word of the instrument"));
-  CHECK(of_hit("inside && if").starts_with("column 21: \"if\" is a word of the instrument"));
+  CHECK(of_hit("comm == do").starts_with("column 19: \"do\" begins the action"));
+  CHECK(of_hit("inside && do").starts_with("column 21: \"do\" begins the action"));
   // Expressions on events have none of these.
   CHECK(tree("a.b == 1") == "column 2: \".\" where an operator (as ==, <, ~) should stand");
   CHECK(tree("inside") == "column 7: the end where an operator (as ==, <, ~) should stand");
