@@ -232,8 +232,7 @@ TEST_CASE("wrong values, conditions and actions") {
   CHECK(refusal("call:f if 1/0") == "column 11: \"1/0\" is no chance: 1/1 to 1/65535 are");
   CHECK(refusal("call:f do") ==
         "column 10: the end where an action (as record, count) should stand");
-  CHECK(refusal("call:f do set do") ==
-        "column 15: \"do\" begins the action: no flag is called so");
+  CHECK(refusal("call:f do set do") == "column 15: \"do\" begins the action: no flag is called so");
   CHECK(refusal("call:f do cuont").ends_with("; did you mean \"count\"?"));
   CHECK(refusal("call:f do count 1") == "column 17: \"1\" where the end should stand");
   CHECK(refusal("call:f do set") == "column 14: the end where the flag's name should stand");
