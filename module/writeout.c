@@ -256,8 +256,9 @@ static u32 count_due(struct fkt_writeout *w, bool all)
 	unsigned int cpu;
 	u32 sum = 0;
 
+	/* How many there are is not known. */
 	if (!list_empty(&w->inherited))
-		return FKT_CHUNK_PAGES;
+		return U32_MAX;
 	for_each_possible_cpu(cpu)
 		is_enough |= fkt_ring_needs_drain(cpu, &sum);
 	if (!all && sum >= FKT_CHUNK_PAGES)
@@ -306,8 +307,8 @@ bool fkt_writeout_move(struct fkt_writeout *w, const struct fkt_engine *engine, 
 		/* Before each write, because it may take long. */
 		if (refill && !w->full)
 			fkt_rings_refill();
-		/* More may have been completed meanwhile. */
-		due = due ?: count_due(w, false);
+		/* More may have been completed meanwhile; when the recording ends, none may be left. */
+		due = due ?: count_due(w, !refill);
 		moved = due ? move_chunk(w, engine, &w->chunks[w->head % FKT_CHUNKS]) : 0;
 		if (!moved)
 			return false;

@@ -325,14 +325,17 @@ Status read_kft(const Options& options, Request& r) {
 }
 
 Status read_keep(const Options& options, Request& r) {
-  r.with_self = options.has("self");
-  if (r.with_self && options.has("no-self")) return usage("--self: not with --no-self");
-  const bool keeps = options.has("keep-children");
-  if ((keeps || r.with_self) && !options.has("instrument") && !has_kft(options)) {
-    return usage((keeps ? "--keep-children" : "--self") +
-                 std::string(": only with -i, -F, --mintime or --kft"));
+  const bool is_kft = has_kft(options);
+  if (options.has("self")) {
+    if (options.has("no-self")) return usage("--self: not with --no-self");
+    if (!options.has("instrument")) return usage("--self: only with -i");
   }
-  if (!keeps) return Done{};
+  // A configuration of KFT says itself which calls are wanted.
+  r.with_self = is_kft || options.has("self");
+  if (!options.has("keep-children")) return Done{};
+  if (!options.has("instrument") && !is_kft) {
+    return usage("--keep-children: only with -i, -F, --mintime or --kft");
+  }
   if (r.keep_children) return usage("--keep-children: the configuration says that already");
   const Result<KeepChildren> keep = KeepChildren::parse(options.text("keep-children"));
   if (!keep) return usage("--keep-children: " + keep.error().message);

@@ -111,6 +111,13 @@ TEST_CASE("functions that are left out have a reason") {
   CHECK(slow.left_out.size() == all.left_out.size());
   CHECK(!plan("call:vfs_* if ret < 0 && duration > 1us").programs[0].suits_all);
   CHECK(!plan("call:vfs_*(count)").programs[0].suits_all);
+  // What is known of each hit can be a value of all of them.
+  const CallPlan stacks = plan("call:vfs_*(stack_left)");
+  CHECK(stacks.taken.size() == 3);
+  REQUIRE(stacks.programs[0].fields.size() == 1);
+  CHECK(stacks.programs[0].fields[0].name == "stack_left");
+  CHECK(stacks.programs[0].entry.program().words == 1);
+  CHECK(refusal("call:vfs_read(task)").starts_with("vfs_read: column 15: vfs_read has no argument"));
   // Of many functions, those without the argument are left out.
   CHECK(plan("call:*(ms)").taken.size() == 1);
 }

@@ -16,6 +16,8 @@ HITS = {
     "entry": ("an entry recorded", None),
     "entry-counted": ("an entry counted", None),
     "exit-probe": ("an exit recorded, by a return probe", None),
+    "tracepoint": ("a tracepoint with three values (of a system call, whose way in the kernel is longer then)", 110),
+    "tracepoint-dropped": ("..., dropped by a condition", None),
     "instruction": ("an instruction recorded, by breakpoint", 560),
     "instruction-optimised": ("..., by jump", 150),
     "function_graph": ("ftrace: function_graph", None),
