@@ -49,7 +49,8 @@ class Check : public RingSink {
 
 }  // namespace
 
-TEST_CASE("a program's thread against the recorder's: each event is taken whole or counted as lost") {
+TEST_CASE(
+    "a program's thread against the recorder's: each event is taken whole or counted as lost") {
   const auto memory = std::make_unique<Memory>();
   auto* const ring = reinterpret_cast<fkt_user_ring*>(memory->words);
   ring->clock = FKT_USER_TSC;
