@@ -3,11 +3,14 @@
 // thread; once more under ThreadSanitizer (user_ring_tsan).
 #include <fkt/user.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <thread>
 
@@ -20,8 +23,35 @@ namespace {
 constexpr std::uint64_t kWords = 4096;
 constexpr std::uint32_t kEvents = 400'000;
 
-struct alignas(4096) Memory {
-  std::uint64_t words[FKT_USER_HEADER_BYTES / 8 + kWords] = {};
+// A ring's memory as programs map it: the words once more behind themselves, so that an event that
+// goes on at the begin of the ring is written in one piece.
+class Memory {
+ public:
+  Memory() {
+    constexpr std::size_t kWordBytes = kWords * 8;
+    const int file = ::memfd_create("ring", 0);
+    REQUIRE(file >= 0);
+    REQUIRE(::ftruncate(file, FKT_USER_HEADER_BYTES + kWordBytes) == 0);
+    void* const all = ::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(all != MAP_FAILED);
+    begin_ = static_cast<char*>(all);
+    const auto map = [&](char* at, std::size_t bytes, off_t from) {
+      return ::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, from) == at;
+    };
+    REQUIRE(map(begin_, FKT_USER_HEADER_BYTES + kWordBytes, 0));
+    REQUIRE(map(begin_ + FKT_USER_HEADER_BYTES + kWordBytes, kWordBytes, FKT_USER_HEADER_BYTES));
+    ::close(file);
+  }
+  ~Memory() { ::munmap(begin_, kBytes); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  fkt_user_ring* ring() const { return reinterpret_cast<fkt_user_ring*>(begin_); }
+  __u64* words() const { return reinterpret_cast<__u64*>(begin_ + FKT_USER_HEADER_BYTES); }
+
+ private:
+  static constexpr std::size_t kBytes = FKT_USER_HEADER_BYTES + 2 * kWords * 8;
+  char* begin_ = nullptr;
 };
 
 // Takes events whose numbers rise, and which all have twice their number as their word.
@@ -51,12 +81,12 @@ class Check : public RingSink {
 
 TEST_CASE(
     "a program's thread against the recorder's: each event is taken whole or counted as lost") {
-  const auto memory = std::make_unique<Memory>();
-  auto* const ring = reinterpret_cast<fkt_user_ring*>(memory->words);
+  const Memory memory;
+  fkt_user_ring* const ring = memory.ring();
   ring->clock = FKT_USER_TSC;
   fkt_user_thread thread{};
   thread.ring = ring;
-  thread.words = reinterpret_cast<__u64*>(memory->words) + FKT_USER_HEADER_BYTES / 8;
+  thread.words = memory.words();
   thread.mask = kWords - 1;
   thread.clock = FKT_USER_TSC;
   const std::uint64_t begin = fkt_user_clock(&thread);
