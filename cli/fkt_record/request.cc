@@ -325,17 +325,14 @@ Status read_kft(const Options& options, Request& r) {
 }
 
 Status read_keep(const Options& options, Request& r) {
-  const bool is_kft = has_kft(options);
-  if (options.has("self")) {
-    if (options.has("no-self")) return usage("--self: not with --no-self");
-    if (!options.has("instrument")) return usage("--self: only with -i");
-  }
+  const bool is_kft = has_kft(options), self = options.has("self");
+  if (self && options.has("no-self")) return usage("--self: not with --no-self");
+  if (self && !options.has("instrument")) return usage("--self: only with -i");
   // A configuration of KFT says itself which calls are wanted.
-  r.with_self = is_kft || options.has("self");
+  r.with_self = is_kft || self;
   if (!options.has("keep-children")) return Done{};
-  if (!options.has("instrument") && !is_kft) {
+  if (!options.has("instrument") && !is_kft)
     return usage("--keep-children: only with -i, -F, --mintime or --kft");
-  }
   if (r.keep_children) return usage("--keep-children: the configuration says that already");
   const Result<KeepChildren> keep = KeepChildren::parse(options.text("keep-children"));
   if (!keep) return usage("--keep-children: " + keep.error().message);
