@@ -41,8 +41,8 @@ class Api {
   // one line for bad parameters, 202 with {"reading": share} while the data is not read yet (the
   // statistics of the whole recording come before that, without what its tasks waited; then answers
   // about short parts, with "early" in lanes, whose numbers of tasks and types are others), and
-  // 202 with "overtaken" if a later request of this name has already come from the same page: its
-  // parameter "turn" is greater.
+  // 202 with "overtaken" if the page has sent a newer request with this name: one with a greater
+  // parameter "turn".
   Reply answer(std::string_view name, const Parameters& parameters) const;
 
  private:

@@ -17,8 +17,8 @@ class NameIndex {
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   NameIndex() = default;
-  // name_of(i) returns the name of item i < count, as a std::string_view. first() must be given a
-  // function that returns the same names.
+  // name_of(i) returns the name of item i < count, as a std::string_view. The index keeps no names:
+  // each call of first() must pass a name_of that returns the same names as here.
   template <class NameOf>
   NameIndex(std::uint32_t count, const NameOf& name_of) : next_(count, kNone) {
     slots_.resize(std::bit_ceil(std::uint64_t{count} * 2 + 1));
@@ -36,7 +36,7 @@ class NameIndex {
   std::uint32_t first(std::string_view name, const NameOf& name_of) const {
     return slots_.empty() ? kNone : slots_[find(name, hash(name), name_of)].item;
   }
-  // Returns the next item of the same name; kNone if there is no other.
+  // Returns the next item with the same name as `item`; kNone if `item` is the last one.
   std::uint32_t next(std::uint32_t item) const { return next_[item]; }
 
  private:

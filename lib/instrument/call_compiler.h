@@ -40,8 +40,8 @@ struct CallPrograms {
   std::optional<MeasuredValue> measured;  // if the action is a histogram
   CallLimits limits;                      // of the condition
   bool asks_task = false;                 // cputime or depth are asked for
-  // Nothing in them depends on the function: they are those of any function that the same context
-  // lets be traced.
+  // The programs use neither arguments nor the result, so compile_call() with the same instrument
+  // and context makes equal programs for every function.
   bool suits_all = false;
 };
 

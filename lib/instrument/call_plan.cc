@@ -213,7 +213,7 @@ class CallPlanner {
     std::string against = described.unknown;
     if (against.empty()) {
       const Result<std::size_t> through = programs_for(described, false);
-      if (through) return add_call(symbol, *through, {});
+      if (through) return add(symbol, *through, {});
       against = through.error().message;
     }
     if (!has_probes()) return against;
@@ -221,21 +221,15 @@ class CallPlanner {
       return against + "; the kernel lets nobody set a probe in it";
     }
     const Result<std::size_t> probed = programs_for(described, true);
-    if (probed) return add_call(symbol, *probed, std::move(against));
+    if (probed) return add(symbol, *probed, std::move(against));
     return described.unknown.empty() ? probed.error().message : against;
-  }
-
-  std::string add_call(const Symbol& symbol, std::size_t programs, std::string by_probe) {
-    add(symbol, programs, std::move(by_probe));
-    return {};
   }
 
   // Arguments that are not known matter only if the instrument asks for them.
   std::string compile_entry(const Fitting& one) {
     const Symbol& symbol = *one.symbol;
     if (instrument_.values.empty() && !instrument_.condition) {
-      add(symbol, share({}), {});
-      return {};
+      return add(symbol, share({}), {});
     }
     const Described described = describe(one);
     Result<CallPrograms> programs =
@@ -243,13 +237,14 @@ class CallPlanner {
     if (!programs) {
       return described.unknown.empty() ? programs.error().message : described.unknown;
     }
-    add(symbol, share(std::move(*programs)), {});
-    return {};
+    return add(symbol, share(std::move(*programs)), {});
   }
 
-  void add(const Symbol& symbol, std::size_t programs, std::string by_probe) {
+  // Takes the function. Returns an empty reason, which its callers return.
+  std::string add(const Symbol& symbol, std::size_t programs, std::string by_probe) {
     plan_.taken.push_back({symbol.address, std::string(symbol.name), std::string(symbol.module),
                            programs, std::move(by_probe)});
+    return {};
   }
 
   // A return probe takes long to be set, so many are too many.

@@ -40,8 +40,9 @@ struct FoundPages {
 };
 
 // Checks the header of every page in the area, whose pages `source` reads. Damaged pages are
-// counted, and skipped if pages of the recording follow them. If the recorder was killed while it
-// joined pages, those that have the same events as others are not among the pages.
+// counted, and skipped if pages of the recording follow them. A recorder
+// that is killed while it joins pages leaves some events in two pages of the file: then only one of
+// the two pages is returned.
 FoundPages scan_pages(const PageArea& area, const PageSource& source);
 
 // Returns true if the magic of a section is at this offset.

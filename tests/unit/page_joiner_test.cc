@@ -291,20 +291,19 @@ TEST_CASE("a recorder that is killed while it joins leaves each event once") {
   CHECK_FALSE(whole_before.joined);
   CHECK(whole_after.joined);
   // Written in pieces of any size; memory is written a page at a time.
-  for (std::size_t bytes = 0; bytes <= size; bytes += 1024) {
-    INFO(bytes << " bytes of " << size << " are appended");
-    const auto [events, integrity] = read_unfinished(joining.appended(bytes));
-    CHECK(events == before);
-    CHECK_FALSE(integrity.joined);
+  const auto check = [](const auto& file, const auto& expected, bool is_joined) {
+    const auto [events, integrity] = read_unfinished(file);
+    CHECK(events == expected);
+    CHECK(integrity.joined == is_joined);
     CHECK(integrity.damaged_pages == 0);
     CHECK(integrity.missing_pages == 0);
+  };
+  for (std::size_t bytes = 0; bytes <= size; bytes += 1024) {
+    INFO(bytes << " bytes of " << size << " are appended");
+    check(joining.appended(bytes), before, false);
   }
   for (std::size_t bytes = 1024; bytes <= size; bytes += 1024) {
     INFO(bytes << " bytes of " << size << " are moved");
-    const auto [events, integrity] = read_unfinished(joining.moved(bytes));
-    CHECK(events == after);
-    CHECK(integrity.joined);
-    CHECK(integrity.damaged_pages == 0);
-    CHECK(integrity.missing_pages == 0);
+    check(joining.moved(bytes), after, true);
   }
 }
