@@ -392,13 +392,13 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
   const auto named = std::ranges::find(arguments, path.root, &Prototype::Argument::name);
   if (named != arguments.end()) i = static_cast<std::size_t>(named - arguments.begin());
   if (i >= arguments.size()) {
-    // What is known of every hit can be a value, too.
-    const ContextName* const context = std::ranges::find(kContexts, path.root, &ContextName::name);
-    if (context != std::end(kContexts) && context->context != FKT_CONTEXT_TASK &&
-        path.steps.empty() && record_ == nullptr) {
-      return context_value(context->context, context->bits);
-    }
     std::vector<std::string> names;
+    // What is known of every hit can be a value, too, unless it is a text.
+    for (const ContextName& known : kContexts) {
+      if (record_ != nullptr || !path.steps.empty() || known.context == FKT_CONTEXT_TASK) continue;
+      if (known.name == path.root) return context_value(known.context, known.bits);
+      names.emplace_back(known.name);
+    }
     std::string list;
     if (record_ != nullptr) {
       for (const EventField& field : record_->layout.fields) {

@@ -117,6 +117,7 @@ TEST_CASE("functions that are left out have a reason") {
   REQUIRE(stacks.programs[0].fields.size() == 1);
   CHECK(stacks.programs[0].fields[0].name == "stack_left");
   CHECK(stacks.programs[0].entry.program().words == 1);
+  CHECK(refusal("call:vmlinux:vfs_read(stack_leftt)").ends_with("did you mean \"stack_left\"?"));
   CHECK(refusal("call:vmlinux:vfs_read(task)").find("has no argument") != std::string::npos);
   // Of many functions, those without the argument are left out.
   CHECK(plan("call:*(ms)").taken.size() == 1);
