@@ -21,6 +21,7 @@
 #include "functions.h"
 #include "held.h"
 #include "plan.h"
+#include "switches.h"
 #include "tasks.h"
 #include "trampoline.h"
 
@@ -43,7 +44,7 @@ u64 fkt_calls_shortest[FKT_CALLS_FRAMES] = { [0 ... FKT_CALLS_FRAMES - 1] = FOR_
 /* ---- calls during which the clock cannot be trusted ---- */
 
 /*
- * The number of the period, shifted (calls.h). It tells apart what the TSC alone does not: a call that began before the
+ * The number of the period, shifted (call.h). It tells apart what the TSC alone does not: a call that began before the
  * sleep, and one that began when the new TSC had come as far. At an entry the number is read before the TSC, at a
  * return after it: a task that stops between the two for the length of the sleep has an old number with a new TSC, or
  * a new number at the return, and in both cases the call is in two periods. Written by the notifier only; read by
@@ -162,7 +163,7 @@ static void on_exit(void *unused, struct task_struct *task)
 
 static void __init match_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
-	fkt_tasks_match(tracepoint);
+	fkt_switches_match(tracepoint);
 	if (!strcmp(tracepoint->name, "sched_process_exit"))
 		exit_tracepoint = tracepoint;
 }
@@ -327,14 +328,14 @@ static int begin_tasks(const struct fkt_calls_plan *plan)
 
 	if (!holds && !plan->frames[FKT_CALLS_TASK].count && !plan->frames[FKT_CALLS_TASK_MANY].count)
 		return 0;
-	err = fkt_tasks_begin(plan->threads);
+	err = fkt_switches_begin(plan->threads);
 	return err || !holds ? err : fkt_held_begin(&plan->keep, plan->threads);
 }
 
 /* No function is traced any more, and no code of this module runs for one. */
 static void end_tasks(void)
 {
-	fkt_tasks_end();
+	fkt_switches_end();
 	fkt_held_end_all();
 }
 

@@ -12,7 +12,7 @@
 #define FKT_CALLS_SOME 2
 #define FKT_CALLS_MANY 3
 #define FKT_CALLS_BRIEF 4 /* as FKT_CALLS_PLAIN, for functions with a smaller shortest duration */
-#define FKT_CALLS_TASK 5 /* as FKT_CALLS_PLAIN, with a struct fkt_call_task (calls.h) */
+#define FKT_CALLS_TASK 5 /* as FKT_CALLS_PLAIN, with a struct fkt_call_task (call.h) */
 #define FKT_CALLS_TASK_MANY 6 /* as FKT_CALLS_MANY, with a struct fkt_call_task */
 /* As FKT_CALLS_TASK; calls that are not recorded are held (held.c), so that a slow caller brings them along. */
 #define FKT_CALLS_HELD 7

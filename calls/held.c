@@ -20,7 +20,7 @@
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 
-#include "calls.h"
+#include "call.h"
 #include "held.h"
 #include "held_pool.h"
 #include "tasks.h"
@@ -528,7 +528,7 @@ void fkt_held_stop(void)
 
 /*
  * Begins to hold calls; does nothing if it has begun. Called before the first function is traced in a frame whose calls
- * are held. threads: as for fkt_tasks_begin(). Returns 0 or -ENOMEM.
+ * are held. threads: as for fkt_switches_begin(). Returns 0 or -ENOMEM.
  */
 int fkt_held_begin(const struct fkt_calls_keep *asked, u32 threads)
 {

@@ -8,8 +8,8 @@
 
 #include <linux/types.h>
 
-struct fkt_call_task;
-struct fkt_calls_keep;
+#include "call.h"
+
 struct task_struct;
 
 int fkt_held_begin(const struct fkt_calls_keep *keep, u32 threads);
@@ -18,5 +18,7 @@ void fkt_held_end_all(void);
 void fkt_held_end(const struct fkt_call_task *task);
 void fkt_held_switch(const struct task_struct *prev, const struct task_struct *next, bool is_in_call);
 void fkt_held_newtask(const struct task_struct *task);
+u64 fkt_calls_take_held(const struct fkt_call *call, u64 ticks, const struct fkt_call_task *task,
+			fkt_take_held_fn take, void *context);
 
 #endif /* FKT_CALLS_HELD_H */

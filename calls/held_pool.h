@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#include "calls.h"
+#include "call.h"
 
 #define FKT_HELD_CHUNK_CALLS 169
 

@@ -11,7 +11,7 @@
 #include <linux/percpu.h>
 
 #include "../module/compat.h"
-#include "calls.h"
+#include "call.h"
 #include "functions.h"
 #include "plan.h"
 #include "traced.h"
@@ -86,7 +86,7 @@ static struct ftrace_ops *make_frame(unsigned int frame, unsigned long *function
 	return fkt_traced_make(functions, count, &like);
 }
 
-/* Makes what traces the plan's functions (calls.h). After an error the caller must call fkt_plan_free(). */
+/* Makes what traces the plan's functions (call.h). After an error the caller must call fkt_plan_free(). */
 int fkt_plan_make(const struct fkt_calls_plan *plan)
 {
 	struct ftrace_ops *ops;

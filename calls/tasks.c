@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counts, for each task, in how many traced calls it is, and how long it was not on a CPU (struct fkt_call_task).
- * trampoline.S reads both from per-CPU variables, which have the values of the task that runs on the CPU. A probe of
- * sched_switch saves them for the previous task and loads those of the next one, so a call may begin on one CPU and
- * return on another. An interrupt uses the values of the task that it interrupts.
+ * trampoline.S reads both from per-CPU variables, which have the values of the task that runs on the CPU. At a
+ * switch (switches.c) they are saved for the previous task, and those of the next one are loaded, so a call may begin
+ * on one CPU and return on another. An interrupt uses the values of the task that it interrupts.
  */
 
 #include <linux/errno.h>
 #include <linux/gfp.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
-#include <linux/string.h>
-#include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
 #include <asm/msr.h>
-#include <trace/events/sched.h>
-#include <trace/events/task.h>
 
-#include "calls.h"
-#include "held.h"
+#include "call.h"
 #include "tasks.h"
 #include "trampoline.h"
 
@@ -38,7 +33,7 @@ u64 fkt_tasks_mark;
  * Incremented at each begin and each end. A frame has the period in which its call began: if that is another one than
  * when the call returns, trampoline.S does not restore the frame's depth, and fkt_tasks_known() returns NULL. 0: before
  * the first begin; in `fkt_calls_depth`: the task's thread number is too high. Protected by the lock of calls.c;
- * on_switch() runs only between fkt_tasks_begin() and fkt_tasks_end(), in which it does not change.
+ * fkt_tasks_switch() runs only between fkt_tasks_begin() and fkt_tasks_end(), in which it does not change.
  */
 static u32 period;
 
@@ -54,8 +49,6 @@ static DEFINE_PER_CPU(u64, idle_word);
 
 #define ON_CPU_MASK ((1ULL << FKT_CALLS_ON_CPU_BITS) - 1)
 
-static struct tracepoint *switch_tracepoint, *newtask_tracepoint;
-
 /* Returns NULL if the task's thread number is too high. */
 static u64 *word_of(const struct task_struct *task)
 {
@@ -64,75 +57,40 @@ static u64 *word_of(const struct task_struct *task)
 	return (u32)task->pid < count ? &words[task->pid] : NULL;
 }
 
-/* Called with interrupts disabled. A call in an NMI meanwhile may have the depth of either task. */
-static void on_switch(void *unused, bool preempt, struct task_struct *prev, struct task_struct *next,
-		      unsigned int prev_state)
+/*
+ * The CPU leaves `prev` for `next`; called with interrupts disabled. A call in an NMI meanwhile may have the depth of
+ * either task. Returns whether `prev` is in a traced call.
+ */
+bool fkt_tasks_switch(const struct task_struct *prev, const struct task_struct *next)
 {
 	const u64 now = rdtsc(), depth = this_cpu_read(fkt_calls_depth);
+	const bool is_known = depth >> FKT_CALLS_DEPTH_BITS == period;
 	u64 *word = word_of(prev);
 
 	/* A dead task's number may have been given to a new thread, whose word must stay 0. */
 	if (word && !READ_ONCE(prev->exit_state))
 		*word = ((now - this_cpu_read(fkt_calls_off)) & ON_CPU_MASK) |
-			(depth >> FKT_CALLS_DEPTH_BITS == period ? depth << FKT_CALLS_ON_CPU_BITS : 0);
+			(is_known ? depth << FKT_CALLS_ON_CPU_BITS : 0);
 	word = word_of(next);
 	this_cpu_write(fkt_calls_off, word ? now - (*word & ON_CPU_MASK) : 0);
 	this_cpu_write(fkt_calls_depth,
 		       word ? (u64)period << FKT_CALLS_DEPTH_BITS | *word >> FKT_CALLS_ON_CPU_BITS : 0);
-	fkt_held_switch(prev, next, depth >> FKT_CALLS_DEPTH_BITS == period && (u32)depth);
+	return is_known && (u32)depth;
 }
 
 /* Called in the parent before the new thread runs. Clears what an earlier thread with this number has left. */
-static void on_newtask(void *unused, struct task_struct *task, unsigned long clone_flags)
+void fkt_tasks_newtask(const struct task_struct *task)
 {
 	u64 *word = task->pid ? word_of(task) : NULL;
 
 	if (word)
 		*word = 0;
-	fkt_held_newtask(task);
-}
-
-/* Fails to compile if a probe's type does not match this kernel's tracepoint. */
-static void __maybe_unused check_types(void)
-{
-	check_trace_callback_type_sched_switch(on_switch);
-	check_trace_callback_type_task_newtask(on_newtask);
-}
-
-/* Called with each tracepoint of the kernel, before fkt_tasks_begin(). */
-void __init fkt_tasks_match(struct tracepoint *tracepoint)
-{
-	if (!strcmp(tracepoint->name, "sched_switch"))
-		switch_tracepoint = tracepoint;
-	if (!strcmp(tracepoint->name, "task_newtask"))
-		newtask_tracepoint = tracepoint;
 }
 
 /* Returns `task` if it is of this period and known, else NULL. task: NULL: the frame has none. Any context. */
 const struct fkt_call_task *fkt_tasks_known(const struct fkt_call_task *task)
 {
 	return task && task->depth >> FKT_CALLS_DEPTH_BITS == READ_ONCE(period) ? task : NULL;
-}
-
-static int register_probes(void)
-{
-	int err = tracepoint_probe_register(newtask_tracepoint, on_newtask, NULL);
-
-	if (err)
-		return err;
-	err = tracepoint_probe_register(switch_tracepoint, on_switch, NULL);
-	if (err) {
-		tracepoint_probe_unregister(newtask_tracepoint, on_newtask, NULL);
-		tracepoint_synchronize_unregister();
-	}
-	return err;
-}
-
-static void free_words(void)
-{
-	vfree(words);
-	words = NULL;
-	count = 0;
 }
 
 static void next_period(void)
@@ -158,44 +116,28 @@ static void begin_period(void)
 }
 
 /*
- * Begins to count, for threads with lower numbers than `threads`; does nothing if it has begun. Caller must trace no
- * function in frames with a struct fkt_call_task yet. Returns 0, -EINVAL if `threads` is 0, -ENOENT if the
- * kernel does not have the tracepoints, or -ENOMEM.
+ * Begins to count, for threads with lower numbers than `threads`. Caller must trace no function in frames with a struct
+ * fkt_call_task yet, and calls fkt_tasks_switch() and fkt_tasks_newtask() from now on. Returns 0, -EINVAL if `threads`
+ * is 0, or -ENOMEM.
  */
 int fkt_tasks_begin(u32 threads)
 {
-	int err;
-
-	if (words)
-		return 0;
 	if (!threads)
 		return -EINVAL;
-	if (!switch_tracepoint || !newtask_tracepoint)
-		return -ENOENT;
 	words = __vmalloc((unsigned long)threads * sizeof(*words), GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!words)
 		return -ENOMEM;
 	count = threads;
 	begin_period();
-	err = register_probes();
-	if (err) {
-		free_words();
-		return err;
-	}
-	/* Waits for switches that began before the probe was registered: interrupts are disabled in them. */
-	synchronize_rcu();
 	return 0;
 }
 
-/* Caller must trace no function in frames with a struct fkt_call_task any more. */
+/* Caller must trace no function in frames with a struct fkt_call_task any more; no switch may run. */
 void fkt_tasks_end(void)
 {
-	if (!words)
-		return;
-	tracepoint_probe_unregister(switch_tracepoint, on_switch, NULL);
-	tracepoint_probe_unregister(newtask_tracepoint, on_newtask, NULL);
-	tracepoint_synchronize_unregister();
-	free_words();
+	vfree(words);
+	words = NULL;
+	count = 0;
 	/* Calls in flight have the period before: their later switches are not counted. */
 	next_period();
 }

@@ -7,14 +7,15 @@
 
 #include <linux/types.h>
 
-struct tracepoint;
+struct task_struct;
 struct fkt_call_task;
 
 extern u64 fkt_tasks_mark;
 
-void fkt_tasks_match(struct tracepoint *tracepoint);
 int fkt_tasks_begin(u32 threads);
 void fkt_tasks_end(void);
+bool fkt_tasks_switch(const struct task_struct *prev, const struct task_struct *next);
+void fkt_tasks_newtask(const struct task_struct *task);
 const struct fkt_call_task *fkt_tasks_known(const struct fkt_call_task *task);
 
 #endif /* FKT_CALLS_TASKS_H */

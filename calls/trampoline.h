@@ -5,7 +5,7 @@
 
 #include <linux/percpu.h>
 
-#include "calls.h"
+#include "call.h"
 
 /* In trampoline.S: where a traced function goes first, and what it returns to. C code only uses their addresses. */
 void fkt_calls_enter(void);
@@ -29,7 +29,7 @@ void fkt_calls_return_task_many(void);
 void fkt_calls_enter_arguments(void);
 void fkt_calls_return_arguments(void);
 
-/* Called by trampoline.S in any context, NMI included: fkt_call_fn and the others of calls.h. */
+/* Called by trampoline.S in any context, NMI included: fkt_call_fn and the others of call.h. */
 bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room);
 void fkt_calls_returned_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept);
 void fkt_calls_returned_task(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,

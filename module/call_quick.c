@@ -2,32 +2,24 @@
 /* The functions whose calls need least (call_quick.h). */
 
 #include <linux/bits.h>
-#include <linux/jump_label.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
 
 #include <fkt/call_event.h>
 #include <fkt/call_hit.h>
 #include <fkt/events.h>
+#include <fkt/ring.h>
 
-#include "../calls/calls.h"
+#include "../calls/call.h"
 #include "call_quick.h"
-#include "call_table.h"
-#include "instrument_table.h"
-#include "write.h"
+#include "call_slots.h"
+#include "instrument_slot.h"
 
 #define SLOT sizeof(struct fkt_call_quick_slot)
 
 static_assert(!(SLOT & (SLOT - 1)));
 static_assert(FKT_CALL_QUICK_NO_ROOM > FKT_RING_PAGE_MAX_BYTES);
 static_assert(FKT_CALL_QUICK_NO_ROOM + FKT_RING_GAP <= FKT_RING_OFFSET_MASK);
-
-static const struct {
-	struct fkt_call_quick quick;
-	struct fkt_call_quick_slot slot;
-} none;
-
-const struct fkt_call_quick *fkt_call_quick = &none.quick;
 
 /* ---- values ---- */
 
@@ -131,7 +123,7 @@ static void make_values(struct fkt_call_quick_values *values, const struct fkt_c
 			return;
 		add_value(values, i, from, mask, sign);
 	}
-	values->head = fkt_head(FKT_E_CALL_VALUES, FKT_CALL_VALUES_HEAD + values->count);
+	values->head = fkt_word(0, FKT_E_CALL_VALUES, FKT_CALL_VALUES_HEAD + values->count);
 	values->first = -(s64)values->count;
 	values->bytes = 8 * (1 + FKT_CALL_VALUES_HEAD + values->count);
 	values->commit = fkt_ring_to_commit(values->bytes);
@@ -172,7 +164,7 @@ static void put(struct fkt_call_table *table, u32 from, u64 body)
 		made.head = slot->number & FKT_ARG_MASK;
 		made.values = &quick->values[table->asks[from].programs - table->programs];
 	} else {
-		made.head = fkt_head(FKT_E_CALL, slot->number & FKT_ARG_MASK);
+		made.head = fkt_word(0, FKT_E_CALL, slot->number & FKT_ARG_MASK);
 	}
 	quick->slots[at / SLOT] = made;
 	quick->instruments[at / SLOT] = slot->instrument;
@@ -233,7 +225,7 @@ void fkt_call_quick_take_hits(struct fkt_call_quick *quick)
 			quick->slots[i].hits = quick->instruments[i]->hits;
 }
 
-/* It must not be in force (fkt_call_quick_choose()), and no probe may be using it. quick: may be NULL. */
+/* It must not be in force (fkt_mask_choose_quick()), and no probe may be using it. quick: may be NULL. */
 void fkt_call_quick_free(struct fkt_call_quick *quick)
 {
 	if (!quick)
@@ -241,41 +233,4 @@ void fkt_call_quick_free(struct fkt_call_quick *quick)
 	kvfree(quick->instruments);
 	kvfree(quick->values);
 	kvfree(quick);
-}
-
-/* ---- putting into force ---- */
-
-/* From any context. Probes that run may still use the one before. */
-void fkt_call_quick_none(void)
-{
-	WRITE_ONCE(fkt_call_quick, &none.quick);
-}
-
-static bool is_allowed(const struct fkt_call_quick *quick)
-{
-	return !(quick->layers & ~READ_ONCE(fkt_mask)) && !static_key_enabled(&fkt_key_special) &&
-	       !static_key_enabled(&fkt_key_trigger_events);
-}
-
-/*
- * Puts that of the instruments into force if mask and keys allow it. Called after each change of the mask or of the
- * table in force, under the recording's lock; the keys change only while the mask is 0. instruments: may be NULL.
- */
-void fkt_call_quick_choose(const struct fkt_instrument_table *instruments)
-{
-	const struct fkt_call_quick *quick = instruments && instruments->calls ? instruments->calls->quick : NULL;
-
-	if (!quick || !is_allowed(quick)) {
-		fkt_call_quick_none();
-		return;
-	}
-	/* Release: a probe that finds it finds its slots, and the rings. */
-	smp_store_release(&fkt_call_quick, quick);
-	/*
-	 * The mask may be cleared without the lock (fkt_mask_clear(): first the mask, then this pointer). Either that
-	 * store to the pointer comes after the one above, or the mask is seen to be 0 here.
-	 */
-	smp_mb();
-	if (!is_allowed(quick))
-		fkt_call_quick_none();
 }

@@ -16,7 +16,6 @@ struct fkt_call_table;
 struct fkt_hits;
 struct fkt_program;
 struct fkt_instrument_slot;
-struct fkt_instrument_table;
 
 #define FKT_CALL_QUICK_VALUES 8
 
@@ -40,7 +39,7 @@ struct fkt_call_quick_values {
 /* 32 bytes: half a cache line. */
 struct fkt_call_quick_slot {
 	/*
-	 * The low half of the address of the function's body (calls.h), and in the high half what is done with its
+	 * The low half of the address of the function's body (call.h), and in the high half what is done with its
 	 * calls. It is recorded without values if that makes it the address. 0: the slot is free.
 	 */
 	u64 body;
@@ -65,18 +64,10 @@ struct fkt_call_quick {
 	struct fkt_call_quick_slot slots[];
 };
 
-/*
- * The one in force; never NULL. For probes, with preemption disabled, in any context. One without functions is in force
- * unless all layers of the functions are in the mask, and a hit needs nothing but to be recorded or counted.
- */
-extern const struct fkt_call_quick *fkt_call_quick;
-
 bool fkt_call_quick_may_wait(const struct fkt_program *entry);
 int fkt_call_quick_make(struct fkt_call_table *table);
 void fkt_call_quick_take_hits(struct fkt_call_quick *quick);
 void fkt_call_quick_free(struct fkt_call_quick *quick);
-void fkt_call_quick_choose(const struct fkt_instrument_table *instruments);
-void fkt_call_quick_none(void);
 
 /* Where the search for a function begins (bytes in `slots`); the next slots follow, and after the last the first. */
 static __always_inline u64 fkt_call_quick_place(const struct fkt_call_quick *quick, unsigned long body)

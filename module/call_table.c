@@ -13,11 +13,11 @@
 #include <fkt/ioctl.h>
 #include <fkt/program_verify.h>
 
-#include "../calls/calls.h"
+#include "../calls/call.h"
 #include "call_quick.h"
 #include "call_table.h"
 #include "given.h"
-#include "instrument_table.h"
+#include "instrument_slot.h"
 #include "program_block.h"
 
 #define ENDBR_BYTES 4

@@ -9,80 +9,12 @@
 #include <linux/types.h>
 
 #include <fkt/call_place.h>
-#include <fkt/wire.h>
 
-#include "../calls/frames.h"
+#include "call_slots.h"
 #include "given.h"
 
-struct fkt_call_quick;
 struct fkt_instrument_slot;
 struct fkt_instrument_table;
-struct fkt_program;
-
-/* 16 bytes, so that a probe finds it by a shift. */
-struct fkt_call_slot {
-	/*
-	 * Low half of what the call returns to from its nop (calls.h): all code of the kernel lies in the last 2 GB of
-	 * the address space, so it says which address it is. 0: the slot is free.
-	 */
-	u32 body;
-	/* The low FKT_ARG_BITS bits; above them the number of its layer's bit in the mask, and FKT_CALL_*. */
-	u32 number;
-	const struct fkt_instrument_slot *instrument;
-};
-
-#define FKT_CALL_ASKS (1U << 31) /* `asks` of the table says which programs run; else every call is kept */
-#define FKT_CALL_ACTS (1U << 30) /* the instrument has another action than FKT_ACTION_RECORD */
-
-/* The programs of a function (call_hit.h). */
-struct fkt_call_programs {
-	const struct fkt_program *entry, *exit;
-	/* Equal programs have equal marks, in every table; different programs differ. The lowest bit is 0. */
-	u64 mark;
-	bool may_wait; /* fkt_call_quick_may_wait() */
-	u32 of_task; /* bits of FKT_CALL_CPUTIME and FKT_CALL_DEPTH: the second one asks for them */
-};
-
-/* What is asked of a function's calls, if its slot has FKT_CALL_ASKS. */
-struct fkt_call_ask {
-	const struct fkt_call_programs *programs; /* NULL: only an earlier table of the recording has the function */
-	bool exits; /* its event is that of the exit */
-	struct fkt_call_more *more; /* a further instrument on the function; NULL: there is none */
-};
-
-/* Its hits come after those of the instrument before. */
-struct fkt_call_more {
-	struct fkt_call_slot slot;
-	struct fkt_call_ask ask;
-};
-
-struct fkt_call_table {
-	/* hash table with open addressing: 1 << (32 - shift) slots, at most half of them in use */
-	struct fkt_call_slot *slots;
-	u32 shift;
-	u32 last; /* number of the last slot */
-	struct fkt_call_ask *asks; /* by slot */
-	struct fkt_call_quick *quick; /* those that need least; NULL: there are none */
-	/* In the order of their kinds of frames, then those with a return probe; of other forms, as they were given. */
-	unsigned long *functions;
-	u32 of_frame[FKT_CALLS_FRAMES]; /* number of functions that are called through */
-	u64 shortest[FKT_CALLS_FRAMES]; /* ticks: of all of them; U64_MAX: there are none */
-	u32 by_probe; /* number of functions that have a return probe */
-	u64 shortest_probed; /* likewise, of those */
-	u32 count;
-	struct fkt_call_more *more;
-	u32 more_count;
-	u32 gone; /* functions of earlier tables, which may still have calls in flight */
-	u64 since; /* TSC when this table came into force: what begins later at a function that is gone is no hit */
-	void *program_block; /* all programs */
-	struct fkt_call_programs *programs;
-	u32 program_count;
-	/* FKT_CALL_DEPTH is asked for: all functions that are called through have frames that count it. */
-	bool counts_depth;
-	/* as in struct fkt_calls */
-	u32 threads;
-	struct fkt_keep keep;
-};
 
 /* What is seen of the functions. */
 enum fkt_call_form {
@@ -103,26 +35,5 @@ void fkt_call_table_clear(struct fkt_call_table *table);
 void fkt_call_table_free(struct fkt_call_table *table);
 
 unsigned long fkt_call_body(unsigned long function);
-
-/* Where the search for a function's slot begins; the next ones follow, and after the last the first. */
-static __always_inline u32 fkt_call_hash(const struct fkt_call_table *table, unsigned long body)
-{
-	return (u32)body * 0x9e3779b1U >> table->shift;
-}
-
-const struct fkt_call_slot *fkt_call_search(const struct fkt_call_table *table, unsigned long body);
-
-/* Returns the slot of the function with this body; NULL: the table does not have it. Any context. */
-static __always_inline const struct fkt_call_slot *fkt_call_find(const struct fkt_call_table *table, unsigned long body)
-{
-	const struct fkt_call_slot *slot = &table->slots[fkt_call_hash(table, body)];
-
-	return likely(slot->body == (u32)body) ? slot : fkt_call_search(table, body);
-}
-
-static __always_inline u32 fkt_call_layer(const struct fkt_call_slot *slot)
-{
-	return (slot->number & ~(FKT_CALL_ASKS | FKT_CALL_ACTS)) >> FKT_ARG_BITS;
-}
 
 #endif /* FKT_CALL_TABLE_H */

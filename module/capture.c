@@ -40,6 +40,7 @@
 #include "histogram.h"
 #include "instrument_table.h"
 #include "instruments.h"
+#include "mask.h"
 #include "page_pool.h"
 #include "reader.h"
 #include "recording.h"
@@ -222,7 +223,7 @@ void fkt_capture_closed(struct file *file)
 static void quicken(struct work_struct *unused)
 {
 	mutex_lock(&fkt_recording.lock);
-	fkt_call_quick_choose(fkt_instruments_locked());
+	fkt_mask_choose_quick(fkt_recording_instruments());
 	mutex_unlock(&fkt_recording.lock);
 }
 
@@ -470,7 +471,7 @@ int fkt_capture_hit_counts(const struct file *owner, struct fkt_hit_counts *coun
 	if (err)
 		return err;
 	*counts = (struct fkt_hit_counts){ .instrument = counts->instrument, .cpu = counts->cpu };
-	err = fkt_recording.owner == owner ? fkt_instrument_table_counts(fkt_instruments_locked(), counts) :
+	err = fkt_recording.owner == owner ? fkt_instrument_table_counts(fkt_recording_instruments(), counts) :
 					       -ENODATA;
 	if (!err)
 		fkt_record_calls_totals(counts);
@@ -482,7 +483,7 @@ int fkt_capture_hit_counts(const struct file *owner, struct fkt_hit_counts *coun
 u64 fkt_capture_layers(void)
 {
 	return 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_FKT | 1ULL << FKT_L_PROCESS |
-	       fkt_instrument_table_layers(fkt_instruments_locked());
+	       fkt_instrument_table_layers(fkt_recording_instruments());
 }
 
 /*
@@ -496,7 +497,7 @@ int fkt_capture_results(const struct file *file, struct fkt_results *results, st
 
 	if (err)
 		return err;
-	histogram = fkt_instrument_table_histogram(fkt_instruments_locked(), results->instrument);
+	histogram = fkt_instrument_table_histogram(fkt_recording_instruments(), results->instrument);
 	if (!fkt_recording.owner)
 		err = -ENODATA;
 	else if (!fkt_access_steer(file, fkt_recording.owner))

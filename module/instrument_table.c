@@ -23,7 +23,7 @@
 #include "instrument_table.h"
 #include "point_table.h"
 #include "user_table.h"
-#include "write.h"
+#include "mask.h"
 
 static bool is_flag(u32 flag, u32 action)
 {

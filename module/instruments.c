@@ -28,6 +28,8 @@
 #include "define.h"
 #include "instrument_table.h"
 #include "instruments.h"
+#include "instruments_now.h"
+#include "mask.h"
 #include "point_table.h"
 #include "recording.h"
 #include "self.h"
@@ -37,23 +39,15 @@
 #include "../probes/calls.h"
 #include "../probes/entries.h"
 #include "../probes/instructions.h"
+#include "../probes/module_probes.h"
 #include "../probes/names.h"
 #include "../probes/points.h"
 #include "../probes/user.h"
 #include "../probes/user_calls.h"
 
-/* Changed under the recording's lock. Read by probes without a lock. */
-struct fkt_instrument_table __rcu *fkt_instruments_now;
-
 /* Both are protected by the recording's lock. */
 static u32 number; /* of the table in force, from 0 */
 static bool goes_on; /* ftrace has switched itself off, and goes on calling the probe of entries */
-
-/* Returns the table in force; NULL: there is none. Caller must hold the recording's lock. */
-struct fkt_instrument_table *fkt_instruments_locked(void)
-{
-	return rcu_dereference_protected(fkt_instruments_now, lockdep_is_held(&fkt_recording.lock));
-}
 
 /*
  * Returns when no probe uses a table that was replaced before. All probes run with preemption disabled: those of
@@ -74,6 +68,7 @@ static int arm(struct fkt_instrument_table *table, u64 *refused)
 {
 	return fkt_names_begin() ?:
 	       fkt_record_points_arm(table->points) ?:
+	       fkt_record_module_probes_arm(table->points) ?:
 	       fkt_record_calls_arm(table->calls, refused) ?:
 	       fkt_record_entries_arm(table->entries) ?:
 	       fkt_record_instructions_arm(table->instructions, refused) ?:
@@ -84,6 +79,7 @@ static int arm(struct fkt_instrument_table *table, u64 *refused)
 static void disarm(struct fkt_instrument_table *table)
 {
 	fkt_record_points_disarm(table ? table->points : NULL);
+	fkt_record_module_probes_disarm(table ? table->points : NULL);
 	fkt_record_calls_disarm(table);
 	fkt_record_entries_disarm(table ? table->entries : NULL);
 	fkt_record_instructions_disarm(table);
@@ -97,6 +93,7 @@ static void end_places(const struct fkt_instrument_table *table)
 	if (!fkt_record_entries_end())
 		goes_on = true;
 	fkt_record_calls_end(table);
+	fkt_record_module_probes_end();
 	fkt_record_points_end();
 }
 
@@ -124,6 +121,7 @@ int fkt_instruments_begin(struct fkt_instrument_table *table, u64 *refused)
 	rcu_assign_pointer(fkt_instruments_now, table);
 	/* There is nothing to disarm. These have to know that the table is in force; of functions there may be many. */
 	fkt_record_points_disarm(table->points);
+	fkt_record_module_probes_disarm(table->points);
 	fkt_record_calls_settle();
 	return 0;
 }
@@ -131,7 +129,7 @@ int fkt_instruments_begin(struct fkt_instrument_table *table, u64 *refused)
 /* When this returns, no hit is being recorded. */
 void fkt_instruments_end(void)
 {
-	struct fkt_instrument_table *table = fkt_instruments_locked();
+	struct fkt_instrument_table *table = fkt_recording_instruments();
 
 	end_places(table);
 	fkt_self_leave_out(false);
@@ -143,7 +141,7 @@ void fkt_instruments_end(void)
 /* Frees the table of the last recording, with its counts. */
 void fkt_instruments_free(void)
 {
-	struct fkt_instrument_table *table = fkt_instruments_locked();
+	struct fkt_instrument_table *table = fkt_recording_instruments();
 
 	RCU_INIT_POINTER(fkt_instruments_now, NULL);
 	if (goes_on)
@@ -166,7 +164,7 @@ static void put_into_force(struct fkt_instrument_table *table, struct fkt_instru
 	fkt_self_leave_out(fkt_instrument_table_leaves_out(table));
 	/* Release: a probe that finds the table finds all that it refers to. */
 	rcu_assign_pointer(fkt_instruments_now, table);
-	fkt_call_quick_choose(table);
+	fkt_mask_choose_quick(table);
 	number = (number + 1) & FKT_ARG_MASK;
 	fkt_tell_table(number, table->count);
 	wait_for_probes();
@@ -175,7 +173,7 @@ static void put_into_force(struct fkt_instrument_table *table, struct fkt_instru
 
 static int exchange_locked(struct fkt_instrument_table *table, const char *lines, u32 bytes, u64 *refused)
 {
-	struct fkt_instrument_table *before = fkt_instruments_locked();
+	struct fkt_instrument_table *before = fkt_recording_instruments();
 	int err = before ? fkt_instrument_table_follows(table, before) : 0;
 
 	if (!err)

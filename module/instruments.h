@@ -3,7 +3,6 @@
 #ifndef FKT_INSTRUMENTS_H
 #define FKT_INSTRUMENTS_H
 
-#include <linux/rcupdate.h>
 #include <linux/types.h>
 
 #include "instrument_table.h"
@@ -11,19 +10,6 @@
 struct file;
 struct fkt_exchange;
 
-extern struct fkt_instrument_table __rcu *fkt_instruments_now;
-
-/*
- * Returns the table in force; NULL: there is none. For probes, with preemption disabled, in any context, also where RCU
- * does not watch: before a table is freed, every CPU has switched tasks (instruments.c). Pairs with the release in
- * put_into_force(); a hit must take it once, so that all of the hit is of one table.
- */
-static __always_inline const struct fkt_instrument_table *fkt_instruments(void)
-{
-	return rcu_dereference_raw(fkt_instruments_now);
-}
-
-struct fkt_instrument_table *fkt_instruments_locked(void);
 int fkt_instruments_begin(struct fkt_instrument_table *table, u64 *refused);
 void fkt_instruments_end(void);
 void fkt_instruments_free(void);

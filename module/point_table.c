@@ -12,7 +12,7 @@
 #include <fkt/probe.h>
 #include <fkt/program_verify.h>
 
-#include "instrument_table.h"
+#include "instrument_slot.h"
 #include "point_records.h"
 #include "point_table.h"
 #include "program_block.h"

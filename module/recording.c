@@ -17,9 +17,9 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "call_quick.h"
 #include "clock.h"
-#include "instruments.h"
+#include "instruments_now.h"
+#include "mask.h"
 #include "recording.h"
 #include "trigger.h"
 #include "wake.h"
@@ -33,6 +33,15 @@ struct fkt_recording fkt_recording = {
 	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.readers),
 	.awake = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.awake),
 };
+
+/* Changed under the lock. Read by probes without a lock. */
+struct fkt_instrument_table __rcu *fkt_instruments_now;
+
+/* Returns the table in force; NULL: there is none. Caller must hold the lock. */
+struct fkt_instrument_table *fkt_recording_instruments(void)
+{
+	return rcu_dereference_protected(fkt_instruments_now, lockdep_is_held(&fkt_recording.lock));
+}
 
 /* Takes the lock at a time when the machine is not about to sleep. A signal ends the wait. */
 int fkt_recording_lock_awake(void)
@@ -236,7 +245,7 @@ void fkt_recording_set_mask(u64 mask)
 		mask = FKT_MASK_WAITS;
 	/* A probe that sees the mask sees the rings, and the data that the condition uses. */
 	smp_store_release(&fkt_mask, mask);
-	fkt_call_quick_choose(fkt_instruments_locked());
+	fkt_mask_choose_quick(fkt_recording_instruments());
 }
 
 /*

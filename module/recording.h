@@ -15,6 +15,7 @@
 #include <fkt/ioctl.h>
 
 struct file;
+struct fkt_instrument_table;
 struct pid;
 
 struct fkt_recording {
@@ -84,6 +85,7 @@ static inline bool fkt_recording_goes_on(const struct file *owner)
 }
 
 int fkt_recording_lock_awake(void);
+struct fkt_instrument_table *fkt_recording_instruments(void);
 enum fkt_state fkt_recording_state(void);
 bool fkt_recording_begun(void);
 bool fkt_recording_owned_by(const struct file *file);

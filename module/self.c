@@ -17,6 +17,7 @@
 #include <fkt/page_walk.h>
 #include <fkt/wire.h>
 
+#include "own.h"
 #include "self.h"
 #include "write.h"
 

@@ -14,7 +14,7 @@
 #include <fkt/ioctl.h>
 #include <fkt/program.h>
 
-#include "../probes/call_context.h"
+#include "../probes/level.h"
 #include "task_flags.h"
 
 /* Changed under the recording's lock, while no probe uses them: before the first table that does is in force. */

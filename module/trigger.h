@@ -3,23 +3,20 @@
 #ifndef FKT_TRIGGER_H
 #define FKT_TRIGGER_H
 
-#include <linux/jump_label.h>
 #include <linux/types.h>
+
+#include "trigger_event.h"
 
 struct fkt_fired;
 struct fkt_start;
 struct fkt_condition;
 struct task_struct;
 
-/* A condition is evaluated for events that are not system calls. */
-DECLARE_STATIC_KEY_FALSE(fkt_key_trigger_events);
-
 struct fkt_condition *fkt_trigger_get(const struct fkt_start *start);
 int fkt_trigger_start(struct fkt_condition *condition);
 void fkt_trigger_stop(void);
 bool fkt_trigger_pairs(void);
 bool fkt_trigger_pending(void);
-void fkt_trigger_event(u32 id);
 void fkt_trigger_hit(u32 instrument);
 int fkt_trigger_fired(struct fkt_fired *fired);
 bool fkt_trigger_calls(void);

@@ -12,7 +12,7 @@
 #include <fkt/program_verify.h>
 #include <fkt/user_hit.h>
 
-#include "instrument_table.h"
+#include "instrument_slot.h"
 #include "program_block.h"
 #include "user_table.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What all probes share: each CPU's ring, the mask, and the parts of writing that are not inline. The
+ * What all probes share: each CPU's ring, and the parts of writing that are not inline. The
  * protocol of the ring is in include/fkt/ring.h.
  */
 
@@ -10,7 +10,6 @@
 #include <fkt/events.h>
 #include <fkt/ring.h>
 
-#include "call_quick.h"
 #include "flags.h"
 #include "wake.h"
 #include "write.h"
@@ -19,18 +18,8 @@ DEFINE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 bool fkt_full;
 u32 fkt_stopped_by;
 bool fkt_flags[FKT_PROGRAM_FLAGS];
-u64 fkt_mask;
 DEFINE_STATIC_KEY_FALSE(fkt_key_args);
 DEFINE_STATIC_KEY_TRUE(fkt_key_pairs);
-DEFINE_STATIC_KEY_FALSE(fkt_key_special);
-
-/* No further probe may record; those that run go on. From any context. */
-void fkt_mask_clear(void)
-{
-	/* In this order, which x86 keeps: fkt_call_quick_choose() says why. */
-	WRITE_ONCE(fkt_mask, 0);
-	fkt_call_quick_none();
-}
 
 /*
  * The first event of a gap was lost; called in any context. If that ends the recording, no further

@@ -13,8 +13,9 @@
 
 #include "clock.h"
 #include "filter.h"
-#include "self.h"
-#include "trigger.h"
+#include "mask.h"
+#include "own.h"
+#include "trigger_event.h"
 
 struct fkt_ring;
 void fkt_wake(struct fkt_ring *ring, u32 run);
@@ -29,15 +30,6 @@ void fkt_gap(struct fkt_ring *ring);
 
 DECLARE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 
-/* Layers recorded now; 0: none. Every probe reads this first, or the pointer fkt_call_quick. */
-extern u64 fkt_mask;
-void fkt_mask_clear(void);
-/* In place of layers: the recording waits for a hit of an instrument in FKT_LAYER_WAITS. */
-#define FKT_LAYER_WAITS 63
-#define FKT_MASK_WAITS (1ULL << FKT_LAYER_WAITS)
-/* Likewise, before that: it is primed by a hit of an instrument in FKT_LAYER_PRIMES. */
-#define FKT_LAYER_PRIMES 62
-#define FKT_MASK_PRIMES (1ULL << FKT_LAYER_PRIMES)
 /* An event was lost in a recording that ends with its first loss; set by probes, with plain stores. */
 extern bool fkt_full;
 /* Index of the instrument that ended the recording, plus 1; 0: none. Set by probes, with plain stores. */
@@ -45,36 +37,6 @@ extern u32 fkt_stopped_by;
 DECLARE_STATIC_KEY_FALSE(fkt_key_args);
 /* Begins are written as words that their ends can be joined to; only if the clock is the bare TSC. */
 DECLARE_STATIC_KEY_TRUE(fkt_key_pairs);
-/*
- * Set if the filter, the arguments or a clock other than the bare TSC is used, so that the hottest
- * probes test one key only.
- */
-DECLARE_STATIC_KEY_FALSE(fkt_key_special);
-
-/*
- * Lockless: a probe on another CPU may still see an old mask for as long as it runs; the stop waits for
- * all probes before it relies on the new mask.
- */
-static __always_inline bool fkt_layer_on(enum fkt_layer layer)
-{
-	bool on;
-
-	/*
-	 * One instruction: tests a constant layer's bit in its byte of the mask; concurrent stores to
-	 * the mask are harmless.
-	 */
-	asm volatile("testb %[bit], %[mask]"
-		     : "=@ccnz"(on)
-		     : [mask] "m"(((const u8 *)&fkt_mask)[layer / 8]), [bit] "i"(1 << layer % 8));
-	return on;
-}
-
-/* As above, for a layer that is not a constant. */
-static __always_inline bool fkt_layer_number_on(u32 layer)
-{
-	return READ_ONCE(fkt_mask) >> (layer & 63) & 1;
-}
-
 static __always_inline u64 fkt_head(u32 id, u32 arg)
 {
 	return fkt_word(0, id, arg);

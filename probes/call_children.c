@@ -16,7 +16,7 @@
 #include "call_table.h"
 #include "calls_probes.h"
 #include "calls_write.h"
-#include "instruments.h"
+#include "instruments_now.h"
 #include "recording.h"
 #include "write.h"
 

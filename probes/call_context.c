@@ -17,6 +17,7 @@
 #include "call_context.h"
 #include "clock.h"
 #include "flags.h"
+#include "level.h"
 #include "names.h"
 #include "recording.h"
 #include "task_flags.h"
@@ -33,16 +34,6 @@ static u64 random_below(u32 below)
 	state = state * 6364136223846793005ULL + 1442695040888963407ULL + raw_smp_processor_id();
 	this_cpu_write(chance, state);
 	return (state >> 32) * below >> 32;
-}
-
-/* Returns the context that the code runs in. */
-enum fkt_level fkt_level(void)
-{
-	if (in_nmi())
-		return FKT_LEVEL_NMI;
-	if (in_hardirq())
-		return FKT_LEVEL_IRQ;
-	return in_serving_softirq() ? FKT_LEVEL_SOFTIRQ : FKT_LEVEL_TASK;
 }
 
 /* Returns bytes; all bits set on stacks of interrupts and exceptions. */

@@ -7,7 +7,6 @@
 
 #include <fkt/program.h>
 
-enum fkt_level fkt_level(void);
 void fkt_lowest_stack_reset(void);
 u32 fkt_lowest_stack(void);
 u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter);

@@ -23,7 +23,7 @@
 #include "calls_probes.h"
 #include "calls_quick.h"
 #include "calls_write.h"
-#include "instruments.h"
+#include "instruments_now.h"
 #include "programs.h"
 #include "return_probes.h"
 #include "write.h"

@@ -13,6 +13,7 @@
 #include <fkt/ioctl.h>
 
 #include "../calls/calls.h"
+#include "../calls/held.h"
 #include "call_table.h"
 #include "calls.h"
 #include "calls_probes.h"

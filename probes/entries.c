@@ -15,10 +15,11 @@
 #include "../calls/calls.h"
 #include "../calls/entries.h"
 #include "actions.h"
+#include "call_context.h"
 #include "call_table.h"
 #include "compat.h"
 #include "entries.h"
-#include "instruments.h"
+#include "instruments_now.h"
 #include "programs.h"
 #include "write.h"
 

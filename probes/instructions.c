@@ -15,9 +15,10 @@
 #include <fkt/ioctl.h>
 
 #include "actions.h"
+#include "call_context.h"
 #include "call_table.h"
 #include "instructions.h"
-#include "instruments.h"
+#include "instruments_now.h"
 #include "programs.h"
 #include "registers.h"
 #include "write.h"

@@ -21,7 +21,7 @@
 #include <fkt/probe.h>
 
 #include "actions.h"
-#include "instruments.h"
+#include "instruments_now.h"
 #include "module_probes.h"
 #include "point_table.h"
 #include "points.h"
@@ -226,7 +226,7 @@ int fkt_record_module_probes_arm(const struct fkt_point_table *table)
 {
 	int err;
 
-	if (!has_probes(table))
+	if (!table || !has_probes(table))
 		return 0;
 	mutex_lock(&lock);
 	arming = table;
@@ -240,10 +240,10 @@ int fkt_record_module_probes_arm(const struct fkt_point_table *table)
 }
 
 /*
- * Leaves only the probes of this table, which was armed and is in force. table: may be NULL. Returns whether it has
- * detached any: then the caller must wait with tracepoint_synchronize_unregister() for their hits.
+ * Leaves only the probes of this table, which was armed and is in force. table: may be NULL. When this returns, no hit
+ * of others is being recorded.
  */
-bool fkt_record_module_probes_disarm(const struct fkt_point_table *table)
+void fkt_record_module_probes_disarm(const struct fkt_point_table *table)
 {
 	struct attached *one, *next;
 	bool has_detached = false;
@@ -259,12 +259,14 @@ bool fkt_record_module_probes_disarm(const struct fkt_point_table *table)
 		has_detached = true;
 	}
 	mutex_unlock(&lock);
-	return has_detached;
+	if (has_detached)
+		tracepoint_synchronize_unregister();
 }
 
-/* All probes must be disarmed. */
+/* When this returns, no hit is being recorded. */
 void fkt_record_module_probes_end(void)
 {
+	fkt_record_module_probes_disarm(NULL);
 	if (has_notifier)
 		unregister_tracepoint_module_notifier(&notifier);
 	has_notifier = false;

@@ -10,7 +10,7 @@ struct fkt_point_table;
 struct fkt_probe_list;
 
 int fkt_record_module_probes_arm(const struct fkt_point_table *table);
-bool fkt_record_module_probes_disarm(const struct fkt_point_table *table);
+void fkt_record_module_probes_disarm(const struct fkt_point_table *table);
 void fkt_record_module_probes_end(void);
 long fkt_module_probes_give(const struct file *file, struct fkt_probe_list __user *arg);
 

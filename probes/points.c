@@ -19,8 +19,8 @@
 #include <fkt/point_hit.h>
 
 #include "actions.h"
-#include "instruments.h"
-#include "module_probes.h"
+#include "call_context.h"
+#include "instruments_now.h"
 #include "point_table.h"
 #include "points.h"
 #include "programs.h"
@@ -408,7 +408,7 @@ int fkt_record_points_arm(struct fkt_point_table *table)
 		err = hook_all();
 	arming = NULL;
 	mutex_unlock(&lock);
-	return err ?: fkt_record_module_probes_arm(table);
+	return err;
 }
 
 /*
@@ -428,7 +428,7 @@ void fkt_record_points_disarm(const struct fkt_point_table *table)
 		list_move(&hook->list, &gone);
 	}
 	mutex_unlock(&lock);
-	if (!fkt_record_module_probes_disarm(table) && list_empty(&gone))
+	if (list_empty(&gone))
 		return;
 	tracepoint_synchronize_unregister();
 	list_for_each_entry_safe(hook, next, &gone, list) {
@@ -442,7 +442,6 @@ void fkt_record_points_end(void)
 {
 	fkt_record_points_disarm(NULL);
 	fkt_scratch_records_put();
-	fkt_record_module_probes_end();
 	if (is_watching)
 		unregister_tracepoint_module_notifier(&watch);
 	is_watching = false;

@@ -14,7 +14,6 @@
 #include <fkt/program_run.h>
 
 #include "../records/records.h"
-#include "call_context.h"
 
 /* What a program has and makes: too much for the stack of a task that may be deep in the kernel. */
 struct fkt_scratch {

@@ -19,7 +19,7 @@
 #include <fkt/events.h>
 #include <fkt/point_hit.h>
 
-#include "call_context.h"
+#include "level.h"
 #include "stacks.h"
 #include "write.h"
 

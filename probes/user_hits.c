@@ -15,10 +15,11 @@
 #include <fkt/user_hit.h>
 
 #include "actions.h"
+#include "call_context.h"
 #include "calls_write.h"
 #include "clock.h"
 #include "compat.h"
-#include "instruments.h"
+#include "instruments_now.h"
 #include "programs.h"
 #include "registers.h"
 #include "user_calls.h"

@@ -179,6 +179,12 @@ static __always_inline bool fkt_ring_in_gap(u64 word)
 	return fkt_ring_offset(word) == FKT_RING_GAP;
 }
 
+/* What fkt_ring_try_commit_by() adds for an event of `bytes` bytes. */
+static __always_inline u64 fkt_ring_to_commit(u32 bytes)
+{
+	return (u64)bytes << 32 | 1;
+}
+
 static __always_inline struct fkt_page_header *fkt_ring_page(const struct fkt_ring *r, u32 run)
 {
 	return r->slots[run & r->slot_mask];

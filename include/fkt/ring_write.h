@@ -392,12 +392,6 @@ static __always_inline bool fkt_ring_try_commit(struct fkt_page_header *h, u32 b
 	return unlikely(fkt_local_add_is_zero(&h->commit, bytes));
 }
 
-/* What fkt_ring_try_commit_by() adds for an event of `bytes` bytes. */
-static __always_inline u64 fkt_ring_to_commit(u32 bytes)
-{
-	return (u64)bytes << 32 | 1;
-}
-
 /*
  * As fkt_ring_try_commit(), in one instruction instead of two. to_commit: fkt_ring_to_commit(). The commit count has a
  * carry when it becomes 0, and only then: it rises from 0 to less than its range while the page is open, and to 0, no

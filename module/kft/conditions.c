@@ -13,7 +13,6 @@
 
 #include "clock.h"
 #include "conditions.h"
-#include "plan.h"
 
 #define MOST_INSNS 16
 

@@ -9,6 +9,9 @@ struct fkt_kft_config;
 
 #define FKT_KFT_PROGRAM_BYTES 1536 /* room for one */
 
+#define FKT_KFT_RUNS 0 /* flag: with autorepeat, a run of the recording goes on */
+#define FKT_KFT_INSIDE 0 /* flag of the task: it is in the function of `filter caller` */
+
 u64 fkt_kft_ticks(u64 ns);
 u32 fkt_kft_write_nothing(void *at);
 u32 fkt_kft_write_condition(void *at, const struct fkt_kft_config *config, const char *text, u64 mintime);

@@ -5,7 +5,9 @@
 
 #include <linux/types.h>
 
-#include "symbols.h"
+#include "symbol_set.h"
+
+struct fkt_kft_error;
 
 const struct fkt_kft_trigger *fkt_kft_role_trigger(const struct fkt_kft_config *config, enum fkt_kft_role role);
 const struct fkt_kft_function *fkt_kft_role_function(const struct fkt_kft_config *config, enum fkt_kft_role role);

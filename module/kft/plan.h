@@ -27,9 +27,6 @@ enum fkt_kft_instrument {
 	FKT_KFT_INSTRUMENTS,
 };
 
-#define FKT_KFT_RUNS 0 /* flag: with autorepeat, a run of the recording goes on */
-#define FKT_KFT_INSIDE 0 /* flag of the task: it is in the function of `filter caller` */
-
 #define FKT_KFT_WATCHED (1U << 23) /* in the numbers of FKT_KFT_WATCHES' events, besides that of the function */
 
 struct fkt_kft_plan {

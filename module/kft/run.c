@@ -30,6 +30,7 @@
 
 #include "capture.h"
 #include "clock.h"
+#include "conditions.h"
 #include "cpu_ring.h"
 #include "engine.h"
 #include "flags.h"

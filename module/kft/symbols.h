@@ -5,84 +5,12 @@
 
 #include <linux/types.h>
 
-struct fkt_kft_config;
+#include "symbol_set.h"
+
 struct fkt_kft_error;
-struct fkt_kft_function;
-struct module;
-
-/* For what else than its calls a function is needed: bits of fkt_kft_symbol.roles. */
-enum fkt_kft_role {
-	FKT_KFT_OF_START,
-	FKT_KFT_OF_STOP,
-	FKT_KFT_OF_CALLER,
-	/* The last one: what primes the triggers is not a hit of theirs, too. */
-	FKT_KFT_OF_PRIME,
-	FKT_KFT_ROLES,
-};
-
-#define FKT_KFT_NO_GROUP U16_MAX
-
-/* A function. */
-struct fkt_kft_symbol {
-	unsigned long address;
-	const struct module *module; /* that it is of, not to be accessed; NULL: the kernel itself */
-	u32 name; /* place of its name in the set's text */
-	u16 group; /* whose calls are recorded: number in the set; FKT_KFT_NO_GROUP: they are not */
-	u8 roles;
-	bool is_watched; /* its entries are, by `watch` */
-	bool is_described; /* all its arguments are in registers, as far as is known */
-	/* As in struct fkt_kft_prototype. */
-	u8 result_bytes;
-	bool is_result_signed;
-	bool is_ambiguous; /* others have its name */
-	bool is_seen; /* in a description */
-	bool is_ambiguous_result; /* functions of its name are described with different results */
-	bool is_looked_up; /* in the description of its module, if it has one */
-};
-
-/* What of the configuration is on some functions alike. */
-struct fkt_kft_group {
-	const struct fkt_kft_function *function; /* NULL: all functions */
-	const char *name; /* a name, or a pattern with `*` and `?`; of a module: "*" */
-	const char *of_module; /* NULL: of any */
-	u64 mintime; /* ns */
-	u64 shortest; /* the same in ticks */
-	bool is_pattern; /* functions that cannot be taken are left out */
-	bool fits; /* a symbol, which another group may have */
-	u32 found; /* symbols that are of this group */
-};
-
-struct fkt_kft_symbols {
-	const struct fkt_kft_config *config;
-	char *words; /* the configuration's text, with a zero behind each function's name */
-	struct fkt_kft_group *groups;
-	u32 group_count;
-	struct fkt_kft_symbol *symbols; /* those that are taken, in the order of their addresses */
-	u32 count, room;
-	char *names;
-	u32 name_bytes, name_room;
-	u32 left_out; /* functions that patterns fit, and whose calls cannot be recorded */
-	int err;
-};
 
 int fkt_kft_symbols_find(struct fkt_kft_symbols *set, const struct fkt_kft_config *config, const char *text,
 			 u32 bytes, struct fkt_kft_error *error);
 void fkt_kft_symbols_free(struct fkt_kft_symbols *set);
-
-/* Returns the function that is needed for this; NULL: there is none. */
-static inline const struct fkt_kft_symbol *fkt_kft_symbol_of(const struct fkt_kft_symbols *set, enum fkt_kft_role role)
-{
-	u32 i;
-
-	for (i = 0; i < set->count; i++)
-		if (set->symbols[i].roles >> role & 1)
-			return &set->symbols[i];
-	return NULL;
-}
-
-static inline const char *fkt_kft_symbol_name(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
-{
-	return set->names + symbol->name;
-}
 
 #endif /* FKT_KFT_SYMBOLS_H */

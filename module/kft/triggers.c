@@ -21,7 +21,7 @@
 #include <fkt/kft_words.h>
 
 #include "conditions.h"
-#include "symbols.h"
+#include "symbol_set.h"
 #include "triggers.h"
 
 #define INSNS_MOST 32

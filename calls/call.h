@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A traced call as its user sees it: what its frame keeps, what the user is called with, and the plan that says which
+ * calls are traced. calls.h has the functions that trace them.
+ */
+#ifndef FKT_CALLS_CALL_H
+#define FKT_CALLS_CALL_H
+
+#include <linux/types.h>
+#include <asm/msr.h>
+
+#include "frames.h"
+
+/* Bytes of a function's nop, after which its body begins. */
+#define FKT_CALLS_NOP_BYTES 5
+
+/*
+ * While the machine sleeps the TSC may stand still or begin anew. So a period ends before each sleep and after it, and
+ * its number is added to the time of an entry, and to that of a return, above these bits (calls.c).
+ */
+#define FKT_CALLS_PERIOD_BITS 56
+/*
+ * No call lasts that many ticks (100 days at 4 GHz). A duration that is longer has a change of the period in it, or is
+ * negative, because the clock stepped back.
+ */
+#define FKT_CALLS_TICK_BITS 55
+
+#define FKT_CALLS_NO_BEGIN U64_MAX
+
+/* A call that returns now: the top of the stack in trampoline.S. */
+struct fkt_call {
+	u64 result_high; /* rdx: the upper half of a result of 16 bytes */
+	u64 result; /* rax */
+	u64 entry; /* TSC at the entry: the low FKT_CALLS_PERIOD_BITS bits are true */
+};
+
+/* What a frame has of the calling task, if its thread number is below the plan's `threads`. */
+struct fkt_call_task {
+	u64 off; /* ticks of the call during which the task was not on a CPU: fkt_call_on_cpu() */
+	u64 depth; /* fkt_call_depth() */
+};
+
+static_assert(sizeof(struct fkt_call_task) == FKT_CALLS_TASK_BYTES);
+
+/*
+ * Returns the number of traced calls that the task was in when this one began, itself included. For a call in an
+ * interrupt, calls of the interrupted task count too.
+ */
+static inline u32 fkt_call_depth(const struct fkt_call_task *task)
+{
+	return (u32)task->depth + 1;
+}
+
+/* Times on the CPU are right up to 2^48 ticks (26 hours at 3 GHz). */
+#define FKT_CALLS_ON_CPU_BITS 48
+
+/* Returns the ticks of the call during which its task was on a CPU. ticks: its duration. */
+static inline u64 fkt_call_on_cpu(const struct fkt_call_task *task, u64 ticks)
+{
+	const u64 on = (ticks - task->off) & ((1ULL << FKT_CALLS_ON_CPU_BITS) - 1);
+
+	/* It would be negative, because the clocks of two CPUs differ. */
+	return on > ticks ? 0 : on;
+}
+
+/* The task's words of a call in a frame that has them and keeps no others (trampoline.S). */
+static inline const struct fkt_call_task *fkt_call_task_behind(const struct fkt_call *call)
+{
+	return (const struct fkt_call_task *)(call + 1);
+}
+
+/* ... in a frame that keeps nothing. */
+struct fkt_plain_call {
+	struct fkt_call call;
+	unsigned long body; /* address of the function's nop + FKT_CALLS_NOP_BYTES */
+};
+
+/* ... in FKT_CALLS_ARGUMENTS. */
+struct fkt_arguments_call {
+	struct fkt_call call;
+	u64 arguments[FKT_CALLS_ARGUMENT_WORDS]; /* the registers at the entry, in the arguments' order */
+	unsigned long body; /* as above */
+};
+
+/*
+ * Returns the TSC at the entry; FKT_CALLS_NO_BEGIN: it stepped back since, or the machine slept. ticks: as given to
+ * fkt_call_fn.
+ */
+static inline u64 fkt_call_began(const struct fkt_call *call, u64 ticks)
+{
+	const u64 now = rdtsc();
+	const u64 age = (now - call->entry) & ((1ULL << FKT_CALLS_PERIOD_BITS) - 1);
+
+	/* The second: it stepped back since the return. */
+	if (unlikely(ticks >> FKT_CALLS_TICK_BITS || age < ticks || age >> FKT_CALLS_TICK_BITS))
+		return FKT_CALLS_NO_BEGIN;
+	return now - age;
+}
+
+/*
+ * These are called in any context, NMI included; they must not sleep or be traced.
+ *
+ * A call returns. ticks: its duration, of which fkt_call_began() knows whether it is true; now: TSC at the return.
+ */
+typedef void (*fkt_call_fn)(const struct fkt_plain_call *plain, u64 ticks, u64 now);
+/* As above. The arguments are those of the call, whatever the plan was when it began. */
+typedef void (*fkt_call_arguments_fn)(const struct fkt_arguments_call *arguments, u64 ticks, u64 now);
+/*
+ * A function is entered. arguments: the six registers for arguments, in their order; kept: `room` words to keep until
+ * the return, as many as the frame has, which is another kind than the plan's while the plan changes; body: as in
+ * struct fkt_plain_call. Returns whether the call is traced.
+ */
+typedef bool (*fkt_call_ask_fn)(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room);
+/*
+ * The call returns. It may have been entered while an earlier user traced it, so a user must be able to tell whether
+ * the kept words are its own. kept: NULL: FKT_CALLS_TASK; task: NULL: the frame has none, or it is not known.
+ */
+typedef void (*fkt_call_kept_fn)(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+				 const struct fkt_call_task *task);
+/* What becomes of a call in a frame whose calls may be held. */
+enum fkt_call_held {
+	FKT_CALL_DONE, /* it was recorded, or is not of interest */
+	FKT_CALL_HOLD, /* it was dropped, and is held */
+};
+/*
+ * A call in FKT_CALLS_HELD or FKT_CALLS_HELD_BRIEF returns. task: as above. If it is recorded, what it has called is
+ * taken first, with fkt_calls_take_held().
+ */
+typedef enum fkt_call_held (*fkt_call_held_fn)(const struct fkt_call *call, u64 ticks, unsigned long body,
+					       const struct fkt_call_task *task);
+
+/* A call that was held, and whose caller is recorded. */
+struct fkt_held_call {
+	u64 entry; /* as in struct fkt_call */
+	u64 ticks; /* its duration */
+	u32 body; /* low half of the address of its function's body */
+	u16 depth; /* fkt_call_depth() */
+	u16 context; /* the bits of preempt_count() from SOFTIRQ_SHIFT on, when it returned; none is of an NMI */
+};
+
+typedef void (*fkt_take_held_fn)(const struct fkt_held_call *held, void *context);
+
+/* Which calls are held, and which of them a recorded call brings along. */
+struct fkt_calls_keep {
+	u64 shortest; /* ticks: shorter ones are not held */
+	u32 levels; /* below the recorded call, at most; 0: all */
+	u32 percent; /* of its duration, at least; 0: all */
+	u32 deepest; /* fkt_call_depth(), at most; 0: all */
+	bool in_task, in_interrupt; /* where they are held; neither: nothing is held */
+};
+
+struct fkt_calls_plan {
+	struct {
+		/* Addresses of functions as kallsyms has them. Changed: their order. */
+		unsigned long *functions;
+		unsigned int count;
+		u64 shortest; /* ticks: shorter calls are dropped before the functions below are called */
+	} frames[FKT_CALLS_FRAMES];
+	fkt_call_fn record; /* for functions in frames[FKT_CALLS_PLAIN] and frames[FKT_CALLS_BRIEF] */
+	fkt_call_arguments_fn record_arguments; /* for functions in frames[FKT_CALLS_ARGUMENTS] */
+	/* for the others; NULL if there are none; of FKT_CALLS_TASK, only the second */
+	fkt_call_ask_fn ask;
+	fkt_call_kept_fn record_kept;
+	fkt_call_held_fn record_held; /* for functions in frames[FKT_CALLS_HELD] and frames[FKT_CALLS_HELD_BRIEF] */
+	/*
+	 * Of frames with a struct fkt_call_task: threads with lower numbers are known. Of the plans that are armed one
+	 * after the other, these two are those of the first with such functions.
+	 */
+	u32 threads;
+	struct fkt_calls_keep keep;
+};
+
+/* Calls of all functions that were traced and not recorded. */
+struct fkt_calls_totals {
+	u64 too_short;
+	/* Of functions that have another direct call at their entry, such as a BPF program's: there can be only one. */
+	u64 taken;
+};
+
+#endif /* FKT_CALLS_CALL_H */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is recorded at present: what each probe reads first. */
+#ifndef FKT_MASK_H
+#define FKT_MASK_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+#include <fkt/events.h>
+
+struct fkt_call_quick;
+struct fkt_instrument_table;
+
+/* Layers recorded now; 0: none. Every probe reads this first, or the pointer fkt_call_quick. */
+extern u64 fkt_mask;
+/* In place of layers: the recording waits for a hit of an instrument in FKT_LAYER_WAITS. */
+#define FKT_LAYER_WAITS 63
+#define FKT_MASK_WAITS (1ULL << FKT_LAYER_WAITS)
+/* Likewise, before that: it is primed by a hit of an instrument in FKT_LAYER_PRIMES. */
+#define FKT_LAYER_PRIMES 62
+#define FKT_MASK_PRIMES (1ULL << FKT_LAYER_PRIMES)
+/*
+ * The functions whose calls need least (call_quick.h), of the table in force; never NULL. For probes, with preemption
+ * disabled, in any context. One without functions is in force unless all layers of the functions are in the mask, and
+ * a hit needs nothing but to be recorded or counted.
+ */
+extern const struct fkt_call_quick *fkt_call_quick;
+
+/*
+ * Set if the filter, the arguments or a clock other than the bare TSC is used, so that the hottest
+ * probes test one key only.
+ */
+DECLARE_STATIC_KEY_FALSE(fkt_key_special);
+
+/*
+ * Lockless: a probe on another CPU may still see an old mask for as long as it runs; the stop waits for
+ * all probes before it relies on the new mask.
+ */
+static __always_inline bool fkt_layer_on(enum fkt_layer layer)
+{
+	bool on;
+
+	/*
+	 * One instruction: tests a constant layer's bit in its byte of the mask; concurrent stores to
+	 * the mask are harmless.
+	 */
+	asm volatile("testb %[bit], %[mask]"
+		     : "=@ccnz"(on)
+		     : [mask] "m"(((const u8 *)&fkt_mask)[layer / 8]), [bit] "i"(1 << layer % 8));
+	return on;
+}
+
+/* As above, for a layer that is not a constant. */
+static __always_inline bool fkt_layer_number_on(u32 layer)
+{
+	return READ_ONCE(fkt_mask) >> (layer & 63) & 1;
+}
+
+void fkt_mask_clear(void);
+void fkt_mask_choose_quick(const struct fkt_instrument_table *instruments);
+
+#endif /* FKT_MASK_H */

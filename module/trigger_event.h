@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What an event asks of the trigger (trigger.h), after it was written. */
+#ifndef FKT_TRIGGER_EVENT_H
+#define FKT_TRIGGER_EVENT_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+/* A condition is evaluated for events that are not system calls. */
+DECLARE_STATIC_KEY_FALSE(fkt_key_trigger_events);
+
+void fkt_trigger_event(u32 id);
+
+#endif /* FKT_TRIGGER_EVENT_H */
