@@ -53,6 +53,7 @@ class Report {
 
   void title(std::string_view text);
   void code(std::optional<std::uint16_t> code);
+  void call_name(std::string_view name, std::optional<std::uint16_t> id);
   // Returns the rows of the histogram with a duration, or those without.
   std::vector<Summary::EventRow> events(bool timed) const;
   void ticks(std::uint64_t value) { time_.right(out_, value, kTicksWidth); }
@@ -60,7 +61,16 @@ class Report {
   void put_percent(std::uint64_t part, std::uint64_t whole);
   std::vector<CpuState> states_shown() const;
 
+  // Of the block of system calls, whose rows are no table's.
+  struct CallWidths {
+    std::size_t name, ticks;
+    bool code;             // the column is there
+    bool extremes_behind;  // the shortest and the longest call stand in the call's line
+  };
+  static CallWidths call_widths(std::size_t columns);
+
   TextWriter& out_;
+  const CallWidths widths_ = call_widths(out_.columns());
   const Summary& s_;
   const Analysis& a_;
   const TimeFormat& time_;
@@ -79,6 +89,19 @@ void Report::code(std::optional<std::uint16_t> code) {
   } else {
     out_.put("   -");
   }
+}
+
+// columns: of the terminal; 0: there is none.
+Report::CallWidths Report::call_widths(std::size_t columns) {
+  constexpr std::size_t kLine = kNameWidth + 5 + 2 * kTicksWidth + kCountWidth + kPercentWidth;
+  constexpr std::size_t kExtremes = 36;
+  if (columns > 0 && columns < kLine) return {28, 11, false, false};
+  return {kNameWidth, kTicksWidth, true, columns == 0 || columns >= kLine + kExtremes};
+}
+
+void Report::call_name(std::string_view name, std::optional<std::uint16_t> id) {
+  out_.left(name, widths_.name);
+  if (widths_.code) code(id);
 }
 
 std::vector<Summary::EventRow> Report::events(bool timed) const {
@@ -154,11 +177,10 @@ void Report::durations() {
 void Report::call(const Summary::CallRow& row) {
   const auto line = [&](std::string_view name, std::optional<std::uint16_t> id, std::uint64_t count,
                         std::uint64_t sum) {
-    out_.left(name, kNameWidth);
-    code(id);
-    ticks(sum);
+    call_name(name, id);
+    time_.right(out_, sum, widths_.ticks);
     out_.right(count, kCountWidth);
-    ticks(count == 0 ? 0 : sum / count);
+    time_.right(out_, count == 0 ? 0 : sum / count, widths_.ticks);
     put_percent(sum, row.total.sum);
   };
   out_.put('\n');
@@ -170,13 +192,12 @@ void Report::call(const Summary::CallRow& row) {
     line(row.name + " ONLY", row.code, row.total.count, row.own);
     out_.put('\n');
     line(row.name, row.code, row.total.count, row.total.sum);
-    out_.put("  min ");
+    out_.put(widths_.extremes_behind ? "  min " : "\n  min ");
     time_.put(out_, row.total.min);
     out_.put(" max ");
     time_.put(out_, row.total.max);
   } else {
-    out_.left(row.name, kNameWidth);
-    code(row.code);
+    call_name(row.name, row.code);
   }
   out_.put('\n');
   // A call whose exit may be missing is given up at a gap and where the recorded layers change.
@@ -202,11 +223,11 @@ void Report::call(const Summary::CallRow& row) {
 void Report::calls() {
   if (s_.calls.empty()) return;
   title("System calls: what each spent, from entry to exit, in what");
-  out_.left("Name", kNameWidth);
-  out_.put(" Code");
-  column(time_.title(), kTicksWidth);
+  out_.left("Name", widths_.name);
+  if (widths_.code) out_.put(" Code");
+  column(time_.title(), widths_.ticks);
   column("Count", kCountWidth);
-  column("Average", kTicksWidth);
+  column("Average", widths_.ticks);
   column("Percent", kPercentWidth);
   out_.put('\n');
   for (const Summary::CallRow& row : s_.calls) call(row);

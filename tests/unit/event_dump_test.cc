@@ -238,6 +238,22 @@ TEST_CASE("the statistics keep their shares in a narrow terminal, and use a wide
     std::erase(table, "");
     return table;
   };
+  const auto widest_of_calls = [&](std::size_t columns) {
+    TextWriter out;
+    out.set_columns(columns);
+    write_report(out, summary, analysis, TimeFormat(TimeUnit::readable, 1e9));
+    const std::string_view text = out.view();
+    const std::size_t begin = text.find("System calls: what each spent");
+    const std::size_t end = text.find("\nProcesses:", begin);
+    REQUIRE(end != std::string_view::npos);
+    std::istringstream in{std::string(text.substr(begin, end - begin))};
+    std::size_t widest = 0;
+    for (std::string line; std::getline(in, line);) widest = std::max(widest, line.size());
+    return widest;
+  };
+  CHECK(widest_of_calls(70) <= 70);
+  CHECK(widest_of_calls(100) <= 100);
+  CHECK(widest_of_calls(0) > 100);
   // Name, Code, time, Count, Average, Min, Max, Percent and the bar; then the percentiles.
   const std::vector<std::string> narrow = lines(70), wide = lines(200), file = lines(0);
   REQUIRE(narrow.size() >= 4);
