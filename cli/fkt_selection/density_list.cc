@@ -52,7 +52,7 @@ void put_cpus(TextWriter& out, const Model& model, const Density* density, const
     put_numbers(out, events, scale.cells);
   };
   if (density != nullptr) return density->each_cpu(scale, put);
-  const DensityCells cells = density_from_index(model.trace(), scale);
+  const DensityCells cells = density_from_index(model.index(), scale);
   for (std::size_t cpu = 0; cpu < cells.cpus.size(); cpu++) {
     put(cpu, cells.cpus[cpu], Numbers(cells.events).subspan(cpu * scale.cells, scale.cells));
   }

@@ -34,6 +34,7 @@ class TaskSummer : public StateObserver {
 
 Model::Model(Trace trace, std::string file, CachePlace place)
     : trace_(std::move(trace)),
+      index_(trace_.pages()),
       file_(std::move(file)),
       cache_place_(std::move(place)),
       timeline_(trace_),
@@ -57,6 +58,7 @@ void Model::wait() {
 }
 
 void Model::read() {
+  trace_.split();
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   density_ = std::make_unique<Density>(trace_, threads, density_pass_);
   density_ready_ = true;
@@ -109,7 +111,7 @@ const std::vector<Gap>& Model::gaps() const {
 
 std::uint64_t Model::events_about(std::uint64_t from, std::uint64_t to) const {
   std::uint64_t events = 0;
-  for (const PageRef& page : trace_.pages()) {
+  for (const PageRef& page : index_) {
     if (page.end_clock >= from && page.first_clock < to) events += page.events;
   }
   return events;

@@ -28,7 +28,8 @@ struct CachePlace {
 
 class Model {
  public:
-  // `trace` is the open recording `file`. Reading begins with start().
+  // `trace` is the recording `file`, which Trace::open_unsplit() has opened. Reading begins with
+  // start().
   Model(Trace trace, std::string file, CachePlace place = {});
   ~Model();
   Model(const Model&) = delete;
@@ -49,6 +50,8 @@ class Model {
   // The share that is read, from 0 to 1.
   double progress() const;
 
+  // The pages as they stand in the file.
+  const std::vector<PageRef>& index() const { return index_; }
   // Null before density_ready(); use density_from_index() until then.
   const Density* density() const { return density_ready_ ? density_.get() : nullptr; }
   const std::vector<Gap>& gaps() const;  // empty before density_ready()
@@ -60,7 +63,7 @@ class Model {
   const WindowStats& task_sums() const { return task_sums_; }
   // The integrity of the recording; valid once ready().
   const Integrity& integrity() const { return integrity_; }
-  // Number of events in the pages that overlap [from, to).
+  // Number of events in the pages that overlap [from, to), about.
   std::uint64_t events_about(std::uint64_t from, std::uint64_t to) const;
 
   // The zero of all times that users enter or see, in ticks.
@@ -71,6 +74,7 @@ class Model {
   void fill_checkpoint_cache() const;
 
   Trace trace_;
+  const std::vector<PageRef> index_;  // a copy: the reading thread changes those of trace_
   std::string file_;
   CachePlace cache_place_;
   Timeline timeline_;

@@ -218,12 +218,13 @@ int select_part(int argc, const char* const* argv) {
   if (!possible) return fail(possible.error());
   const std::string file =
       options.arguments().empty() ? std::string("trace_file") : options.arguments()[0];
-  Result<Trace> trace = Trace::open(file);
+  Result<Trace> trace = Trace::open_unsplit(file);
   if (!trace) return fail(trace.error());
   if (trace->pages().empty()) {
     say_damage(file, *trace);
     return fail({ErrorCode::damaged, file + ": no page of events in it"});
   }
+  if (drawn || html) trace->split();
   Model model(std::move(*trace), file, {.folder = html ? std::string{} : cache_folder()});
   Status done = drawn ? draw(options, model) : Done{};
   if (done && html) done = write_html(options, model);

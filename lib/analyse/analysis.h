@@ -98,6 +98,8 @@ class Analysis {
   const Tasks& tasks() const { return tasks_; }
   const SpanTypes& types() const { return types_; }
   const Profile& profile() const { return profile_; }
+  // As Profile::take_times().
+  Histogram take_times(TypeIndex type) { return profile_.take_times(type); }
   const Window& window() const { return window_; }
   const SpanTracker& spans() const { return spans_; }
   const CpuAccounting& states() const { return states_; }

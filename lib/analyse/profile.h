@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "lib/analyse/span_types.h"
@@ -196,6 +197,10 @@ class Profile {
   const SpanStats& stats(TypeIndex type) const {
     static const SpanStats kNone;
     return type < stats_.size() ? stats_[type] : kNone;
+  }
+  // Moves the type's histogram out.
+  Histogram take_times(TypeIndex type) {
+    return type < stats_.size() ? std::move(stats_[type].times) : Histogram();
   }
   // Exits of system calls that do not say of which call, by outcome.
   const std::array<std::uint64_t, kOutcomes>& exits_alone() const { return exits_alone_; }

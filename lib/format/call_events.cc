@@ -6,12 +6,25 @@
 namespace fkt {
 namespace {
 
+// Returns the field's place in its word; nothing: it is no number, or beyond the word.
+std::optional<CallEvent::Bits> bits_of(const Field* field) {
+  if (field == nullptr || is_bytes(field->type) || field->type == FieldType::ip4 ||
+      field->type == FieldType::port) {
+    return {};
+  }
+  const unsigned width = field->word > 0 ? 64 : FKT_ARG_BITS;
+  if (field->shift >= width) return {};
+  const unsigned room = width - field->shift;
+  const unsigned bits = field->bits == 0 ? room : std::min(field->bits, room);
+  return CallEvent::Bits{field->word, 64 - bits - field->shift, 64 - bits, is_signed(field->type)};
+}
+
 bool is_call(const EventType& type) {
   // What is made of it may have a word more.
   if (type.words && *type.words >= FKT_VAR_MASK) return false;
   const bool sets_thread = (type.id & ~0xfU) == FKT_E_SWITCH_R;
-  return type.role == Role::point && !sets_thread && type.field(FieldUse::key) != nullptr &&
-         type.field(FieldUse::begin) != nullptr && type.field(FieldUse::duration) != nullptr;
+  return type.role == Role::point && !sets_thread && bits_of(type.field(FieldUse::key)) &&
+         bits_of(type.field(FieldUse::begin)) && bits_of(type.field(FieldUse::duration));
 }
 
 // No event in a file begins a span of this kind: its lines have no such characters.
@@ -25,11 +38,11 @@ CallEvent call_event(const EventType& type, std::size_t number) {
   call.begin = static_cast<std::uint16_t>(kMadeBegins + number);
   call.late_begin = static_cast<std::uint16_t>(kMadeLateBegins + number);
   call.late_end = static_cast<std::uint16_t>(kMadeLateEnds + number);
-  call.key = *type.field(FieldUse::key);
-  call.started = *type.field(FieldUse::begin);
-  call.duration = *type.field(FieldUse::duration);
+  call.key = *bits_of(type.field(FieldUse::key));
+  call.started = *bits_of(type.field(FieldUse::begin));
+  call.duration = *bits_of(type.field(FieldUse::duration));
   call.counted = !type.words;
-  call.copies = !type.words || type.fields.size() > 3 || call.key.bits > FKT_ARG_BITS;
+  call.copies = !type.words || type.fields.size() > 3 || 64 - call.key.right > FKT_ARG_BITS;
   call.words = std::max({call.key.word, call.started.word, call.duration.word});
   return call;
 }
@@ -72,12 +85,6 @@ EventType made(const EventType& type, const CallEvent& call, std::uint16_t id, R
 }
 
 }  // namespace
-
-std::uint64_t CallEvent::start(const Event& event) const {
-  const std::uint64_t low = *EventType::value(started, event);
-  if (started.bits >= 64) return low;
-  return event.clock - ((event.clock - low) & ((1ULL << started.bits) - 1));
-}
 
 CallEvents::CallEvents(Catalogue& catalogue) {
   const std::vector<EventType> types = catalogue.events();

@@ -25,12 +25,28 @@ struct CallEvent {
   bool copies = false;           // the second form
   bool counted = false;          // the argument says how many words follow
   unsigned words = 0;            // that the three fields need
-  Field key, started, duration;
+  // A field as EventType::value() reads it: the word, shifted left and then right.
+  struct Bits {
+    unsigned word = 0, left = 0, right = 0;
+    bool is_signed = false;
+
+    std::uint64_t of(const Event& event) const {
+      const std::uint64_t top = (word > 0 ? event.words[word - 1] : event.arg) << left;
+      return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(top) >> right)
+                       : top >> right;
+    }
+  };
+  Bits key, started, duration;
 
   // `event` must have that many words. start(): full stamp.
-  std::uint64_t start(const Event& event) const;
-  std::uint64_t ticks(const Event& event) const { return *EventType::value(duration, event); }
-  std::uint64_t number(const Event& event) const { return *EventType::value(key, event); }
+  std::uint64_t start(const Event& event) const {
+    const std::uint64_t low = started.of(event);
+    return started.right == 0
+               ? low
+               : event.clock - ((event.clock - low) << started.right >> started.right);
+  }
+  std::uint64_t ticks(const Event& event) const { return duration.of(event); }
+  std::uint64_t number(const Event& event) const { return key.of(event); }
 };
 
 class CallEvents {

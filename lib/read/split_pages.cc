@@ -44,7 +44,7 @@ class SplitPages::Cache {
     Page page;
   };
   std::mutex mutex_;
-  std::array<Slot, 128> slots_;
+  std::array<Slot, 32> slots_;
 };
 
 SplitPages::SplitPages(PageSplitter::Rules rules, TraceData& data)

@@ -41,9 +41,8 @@ class Opener {
     find_checksums();
     count_losses();
     find_oldest();
-    if (!rules_->calls.empty()) {
-      data_.split = std::make_unique<SplitPages>(std::move(*rules_), data_);
-    }
+    if (!rules_->calls.empty())
+      data_.rules = std::make_unique<PageSplitter::Rules>(std::move(*rules_));
     if (!data_.integrity.finished) {
       data_.note(std::string(kUnfinished));
     }
@@ -366,15 +365,32 @@ Trace& Trace::operator=(Trace&&) noexcept = default;
 Trace::~Trace() = default;
 
 Result<Trace> Trace::from_file(MappedFile file, const std::string& name) {
+  Result<Trace> trace = opened(std::move(file), name);
+  if (trace) trace->split();
+  return trace;
+}
+
+Result<Trace> Trace::opened(MappedFile file, const std::string& name) {
   Result<std::unique_ptr<TraceData>> data = read(std::move(file));
   if (!data) return about(name, data.error());
   return Trace(std::move(*data));
 }
 
+void Trace::split() {
+  if (!data_->rules || data_->split) return;
+  data_->split = std::make_unique<SplitPages>(*data_->rules, *data_);
+}
+
 Result<Trace> Trace::open(const std::string& path) {
+  Result<Trace> trace = open_unsplit(path);
+  if (trace) trace->split();
+  return trace;
+}
+
+Result<Trace> Trace::open_unsplit(const std::string& path) {
   Result<MappedFile> file = MappedFile::open(path, check_file_magic);
   if (!file) return about(input_name(path), file.error());
-  Result<Trace> trace = from_file(std::move(*file), input_name(path));
+  Result<Trace> trace = opened(std::move(*file), input_name(path));
   if (trace && !trace->integrity().finished && !trace->integrity().joined &&
       has_programs_file(path, trace->info().recording)) {
     trace->data_->note("the events of its programs are in " + programs_file(path));
@@ -418,6 +434,9 @@ Result<Page> Trace::page(const PageRef& ref) const {
                  "page at offset " + hex(ref.offset) + ": the index takes it for another page"};
   }
   return page;
+}
+bool Trace::splits_pages() const {
+  return data_->rules != nullptr;
 }
 std::vector<BegunCall> Trace::begun(std::span<const std::uint32_t> pages) const {
   return data_->split ? data_->split->begun(pages) : std::vector<BegunCall>();

@@ -67,6 +67,11 @@ class Trace {
  public:
   // path "-" is standard input, which is first copied to an unlinked temporary file.
   static Result<Trace> open(const std::string& path);
+  // As open(), for what shows something before all pages of a recording with events of whole calls
+  // have been read once: split() does that, and must have returned before pages or events are read.
+  // It changes pages(), so no other thread may use them meanwhile.
+  static Result<Trace> open_unsplit(const std::string& path);
+  void split();
   // Opens a file that is mapped already; `name` is used in messages.
   static Result<Trace> from_file(MappedFile file, const std::string& name);
   // Opens a copy of a recording in memory; `name` is used in messages.
@@ -86,6 +91,8 @@ class Trace {
   // tells how to decode it (PageDecoder). Neither changes integrity(): any number of threads may
   // decode pages at once.
   Result<Page> page(const PageRef& ref) const;
+  // Returns whether page() makes begins and ends of events of whole calls (lib/read/split_pages.h).
+  bool splits_pages() const;
   // Returns the begins of calls in these pages (ascending positions in pages()) whose events are in
   // other pages.
   std::vector<BegunCall> begun(std::span<const std::uint32_t> pages) const;
@@ -110,6 +117,7 @@ class Trace {
  private:
   friend class Scanner;  // reads the pages as EventRange does
   explicit Trace(std::unique_ptr<TraceData> data);
+  static Result<Trace> opened(MappedFile file, const std::string& name);
   std::unique_ptr<TraceData> data_;
 };
 

@@ -25,10 +25,12 @@ struct TraceData {
   MappedFile file;
   std::optional<PageSource> source;  // set as soon as the pages' place in the file is known
   TraceInfo info;
-  std::uint64_t tail_offset = 0;      // 0: the file has no tail
-  WordTable table{Catalogue()};       // of the events in page()
-  std::unique_ptr<SplitPages> split;  // nullptr: the recording has no events of whole calls
-  std::vector<PageRef> pages;         // in file order
+  std::uint64_t tail_offset = 0;  // 0: the file has no tail
+  WordTable table{Catalogue()};   // of the events in page()
+  // nullptr: the recording has no events of whole calls; `split` after Trace::split(), likewise.
+  std::unique_ptr<PageSplitter::Rules> rules;
+  std::unique_ptr<SplitPages> split;
+  std::vector<PageRef> pages;                                  // in file order
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_cpu;  // indexes in `pages`, by CPU
   Integrity integrity;
 

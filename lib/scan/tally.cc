@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/scan/tally.h"
 
-#include <limits>
-
 namespace fkt {
 namespace {
 
-constexpr std::uint32_t kBuckets =
-    Histogram::bucket_of(std::numeric_limits<decltype(SpanRecord::ticks)>::max()) + 1;
+constexpr std::uint32_t kStep = 1U << Histogram::kBits;  // buckets of an octave
 
 }  // namespace
 
@@ -39,17 +36,30 @@ void Tally::grow(TypeIndex type) {
   known_ = type + 1;
 }
 
-inline void Tally::keep(OfType& type, std::uint32_t ticks) {
-  if (type.buckets.empty()) [[unlikely]]
-    type.buckets.resize(kBuckets);
-  type.buckets[Histogram::bucket_of(ticks)]++;
+// Makes room for the bucket, by whole octaves.
+void Tally::Buckets::add_far(std::uint32_t bucket) {
+  const std::uint32_t begin = bucket / kStep * kStep;
+  if (counts.empty()) first = begin;
+  if (begin < first) {
+    counts.insert(counts.begin(), first - begin, 0);
+    first = begin;
+  }
+  if (bucket - first >= counts.size()) counts.resize(begin + kStep - first);
+  add(bucket);
+}
+
+void Tally::Buckets::add_to(Histogram& histogram) const {
+  for (std::uint32_t at = 0; at < counts.size(); at++) {
+    if (counts[at] > 0) histogram.add_bucket(first + at, counts[at]);
+  }
+  for (const std::uint32_t bucket : full) histogram.add_bucket(bucket, std::uint64_t{1} << 32);
 }
 
 void Tally::add(std::span<const SpanRecord> spans) {
   for (const SpanRecord& span : spans) {
     OfType& type = of(span.type);
     type.whole.add(span.ticks);
-    if (histograms_) keep(type, span.ticks);
+    if (histograms_) type.durations.add(Histogram::bucket_of(span.ticks));
   }
 }
 
@@ -58,7 +68,7 @@ void Tally::add(const NestedRecord& span) {
   type.total.add(span.ticks);
   type.own.add(span.own);
   type.sub += span.sub;
-  if (histograms_) keep(type, span.ticks);
+  if (histograms_) type.durations.add(Histogram::bucket_of(span.ticks));
 }
 
 void Tally::add_to(Profile& profile) const {
@@ -85,9 +95,7 @@ void Tally::add_to(Profile& profile) const {
     stats.own_whole = stats.own.sum;
     stats.sub = of.sub;
     stats.children = of.children;
-    for (std::uint32_t bucket = 0; bucket < of.buckets.size(); bucket++) {
-      if (of.buckets[bucket] > 0) stats.times.add_bucket(bucket, of.buckets[bucket]);
-    }
+    of.durations.add_to(stats.times);
     if (stats.total.count > 0) profile.add(type, stats);
   }
 }

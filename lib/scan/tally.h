@@ -25,11 +25,28 @@ class Tally {
   void add_to(Profile& profile) const;
 
  private:
+  // A histogram (lib/base/histogram.h) that takes little memory, because there may be tens of
+  // thousands: counts of the buckets from `first` on, as far as there are values.
+  struct Buckets {
+    void add(std::uint32_t bucket) {
+      const std::uint32_t at = bucket - first;
+      if (at >= counts.size()) [[unlikely]]
+        return add_far(bucket);
+      if (++counts[at] == 0) [[unlikely]]
+        full.push_back(bucket);
+    }
+    void add_far(std::uint32_t bucket);
+    void add_to(Histogram& histogram) const;
+
+    std::uint32_t first = 0;
+    std::vector<std::uint32_t> counts;
+    std::vector<std::uint32_t> full;  // a bucket for each time that its count came to 2^32
+  };
   struct OfType {
-    Spread whole;                        // of spans whose own time is their duration
-    Spread total, own;                   // of all other spans
-    std::uint64_t sub = 0;               // as SpanStats::sub
-    std::vector<std::uint64_t> buckets;  // histogram of the durations
+    Spread whole;           // of spans whose own time is their duration
+    Buckets durations;      // of all
+    Spread total, own;      // of all other spans
+    std::uint64_t sub = 0;  // as SpanStats::sub
     ChildList children;
   };
   OfType& of(TypeIndex type) {
@@ -38,7 +55,6 @@ class Tally {
     return types_[type];
   }
   void grow(TypeIndex type);
-  void keep(OfType& type, std::uint32_t ticks);
   void add(std::span<const SpanRecord> spans);
   void add(const NestedRecord& span);
   void add(const PageDigest& digest, const Burst& first, const Burst& last);

@@ -15,11 +15,12 @@ namespace {
 
 constexpr std::size_t kPagesAtOnce = 64;  // pages that a thread takes at a time
 constexpr std::size_t kMostPerPage = 64;  // pieces of a page
+constexpr std::uint64_t kSplitCost = 2;   // splitting a word takes as long as decoding so many
 
-std::vector<std::uint32_t> cpus_of(const Trace& trace) {
+std::vector<std::uint32_t> cpus_of(std::span<const PageRef> pages) {
   std::vector<std::uint32_t> cpus;
   std::vector<bool> seen(kMaxCpus);
-  for (const PageRef& page : trace.pages()) {
+  for (const PageRef& page : pages) {
     if (page.cpu < kMaxCpus && !seen[page.cpu]) cpus.push_back(page.cpu);
     if (page.cpu < kMaxCpus) seen[page.cpu] = true;
   }
@@ -44,9 +45,9 @@ bool outside(const PageRef& page, const TimeScale& scale) {
 
 }  // namespace
 
-DensityCells density_from_index(const Trace& trace, const TimeScale& scale) {
-  DensityCells cells = empty_cells(scale, cpus_of(trace), {});
-  for (const PageRef& page : trace.pages()) {
+DensityCells density_from_index(std::span<const PageRef> pages, const TimeScale& scale) {
+  DensityCells cells = empty_cells(scale, cpus_of(pages), {});
+  for (const PageRef& page : pages) {
     if (outside(page, scale)) continue;
     const std::uint64_t begin = std::max(page.first_clock, scale.from);
     const std::uint64_t end = std::min(page.end_clock, scale.to - 1);
@@ -63,7 +64,7 @@ DensityCells density_from_index(const Trace& trace, const TimeScale& scale) {
 }
 
 Density::Density(const Trace& trace, unsigned threads, PassControl& control)
-    : trace_(trace), cpus_(cpus_of(trace)), slot_(1 << FKT_ID_BITS) {
+    : trace_(trace), cpus_(cpus_of(trace.pages())), slot_(1 << FKT_ID_BITS) {
   std::map<unsigned, std::uint8_t> slots;
   for (const EventType& type : trace.info().catalogue.events()) {
     const auto [slot, added] = slots.try_emplace(type.layer, layers_.size());
@@ -213,9 +214,14 @@ void Density::find_gaps(const std::vector<Edge>& edges) {
 
 void Density::each_cpu(const TimeScale& scale, const DensityTaker& take,
                        std::uint64_t most_decoded) const {
-  const std::uint64_t edges = std::min<std::uint64_t>(std::uint64_t{scale.cells} * cpus_.size(),
-                                                      trace_.pages().size() * per_page_);
-  Picture picture{scale, CellTable(scale), edges * piece_words_ <= most_decoded, {}};
+  // A page with events of whole calls is split as a whole for any part of it.
+  const bool whole = trace_.splits_pages();
+  const std::uint64_t pieces = trace_.pages().size() * (whole ? 1 : per_page_);
+  const std::uint64_t edges =
+      std::min<std::uint64_t>(std::uint64_t{scale.cells} * cpus_.size(), pieces);
+  const std::uint64_t words =
+      edges * (whole ? kSplitCost * trace_.info().page_bytes / 8 : piece_words_);
+  Picture picture{scale, CellTable(scale), words <= most_decoded, {}};
   for (std::size_t cpu = 0; cpu < cpus_.size(); cpu++) {
     picture.events.assign(layers_.size() * scale.cells, {});
     for (const std::uint32_t page : pages_of_[cpu]) {

@@ -36,8 +36,8 @@ struct DensityCells {
 };
 
 // Computes the cells from the index alone, without reading pages: each page's events are spread
-// evenly over its time, with all layers in one sum.
-DensityCells density_from_index(const Trace& trace, const TimeScale& scale);
+// evenly over its time, with all layers in one sum. pages: Trace::pages(), or a copy of them.
+DensityCells density_from_index(std::span<const PageRef> pages, const TimeScale& scale);
 
 // Called with the cells of one CPU: its position among the CPUs that have pages, its number, and
 // the numbers of events [layer][cell].

@@ -61,14 +61,14 @@ void WindowStats::event(const Event& event, TaskIndex, const Step&) {
   if (!event.is_gap() && event.clock >= from_) events_ += !is_made_begin(event.id);
 }
 
-void WindowStats::take(const Analysis& analysis) {
+void WindowStats::take(Analysis& analysis) {
   const Profile& profile = analysis.profile();
   events_ = profile.events();
   for (TypeIndex type = 0; type < analysis.types().size(); type++) {
     if (profile.stats(type).total.count == 0) continue;
     SpanStats& stats = element(types_, type);
     stats.total = profile.stats(type).total;
-    stats.times = profile.stats(type).times;
+    stats.times = analysis.take_times(type);
   }
   const auto of = [](const CpuStateTimes& times, CpuState state) {
     return times[static_cast<std::size_t>(state)];

@@ -35,9 +35,9 @@ class WindowStats : public StateObserver {
   void slice(const Slice& slice) override;
   void event(const Event& event, TaskIndex running, const Step& step) override;
   // Takes events, types, CPUs and how long each task ran from the analysis, which must have been
-  // finished and whose selection is the window. Types and tasks are under the analysis's indexes;
-  // of a task nothing but TaskState::running is known.
-  void take(const Analysis& analysis);
+  // finished and whose selection is the window; moves the histograms out of it. Types and tasks are
+  // under the analysis's indexes; of a task nothing but TaskState::running is known.
+  void take(Analysis& analysis);
 
   std::uint64_t events() const { return events_; }
   // By TypeIndex; only total and times are filled in.

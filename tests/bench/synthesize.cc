@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// synthesize EVENTS FILE [CPUS]: writes a recording of about EVENTS events in one pass with little
-// memory. Prints as JSON what a reader must find in it; the generator counts on its own, not with
-// the reader's code.
+// synthesize EVENTS FILE [CPUS [FUNCTIONS]]: writes a recording of about EVENTS events in one pass
+// with little memory. Prints as JSON what a reader must find in it; the generator counts on its
+// own, not with the reader's code.
 //
 // On each CPU eight tasks run in turn. They make short calls and one read that sleeps until an
 // interrupt wakes the task; sometimes there is a timer interrupt, an idle CPU, or a short-lived
-// child.
+// child. With FUNCTIONS, some of the short calls are of so many kernel functions, in turn, one in
+// another.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include <fkt/call_event.h>
 #include <fkt/events.h>
 #include <fkt/file.h>
 
@@ -56,6 +58,8 @@ struct Output {
   bool failed = false;
   std::vector<fkt_index_entry> index;
   std::map<std::uint32_t, Tally> calls;  // complete system calls, by number
+  std::uint32_t functions = 0;           // of the kernel, whose calls are recorded too
+  Tally function_calls;
   Tally disk, timer;
   std::array<std::uint64_t, 1 << FKT_ID_BITS> by_id{};
   std::vector<std::uint64_t> slots;
@@ -140,10 +144,31 @@ class Cpu {
       event(30, FKT_E_FAULT_USER, 4, {0x7f0000000000 + below(1 << 20) * 4096, 0x401000});
       event(length, FKT_E_SYS_EXIT, 0);
       out_.calls[number].add(length + 30);
+    } else if (out_.functions > 0 && number == 72) {
+      event(later, FKT_E_SYS_ENTRY, number);
+      out_.calls[number].add(functions(length) + 25);
+      event(25, FKT_E_SYS_EXIT, 0);
     } else {
       pair(later, FKT_P_SYSCALL + number, length, FKT_E_SYS_ENTRY, FKT_E_SYS_EXIT);
       out_.calls[number].add(length);
     }
+  }
+
+  // Two functions, the second in the first, which calls one of eight. Returns the ticks that
+  // passed.
+  std::uint64_t functions(std::uint64_t length) {
+    const std::uint64_t begin = clock_, inner = begin + 10, ticks = 12 + below(length);
+    const std::uint64_t outer = below(out_.functions);
+    called((outer * 7 + below(8)) % out_.functions, ticks + 10, inner, ticks);
+    called(outer, 20, begin + 5, ticks + 20);
+    return clock_ - begin;
+  }
+
+  // later: of the return's event, which is written when the function returns.
+  void called(std::uint64_t function, std::uint64_t later, std::uint64_t begin,
+              std::uint64_t ticks) {
+    event(later, FKT_E_CALL, static_cast<std::uint32_t>(function), {fkt_call_word(begin, ticks)});
+    out_.function_calls.add(ticks);
   }
 
   void timer() {
@@ -244,7 +269,16 @@ std::string clock_pair(std::uint64_t clock) {
          R"(,"real_ns":)" + std::to_string(1'000'000'000'000'000'000 + clock) + "}";
 }
 
-fkt::Status add_head(fkt::Sections& head, std::uint32_t cpus) {
+std::string catalogue(std::uint32_t functions) {
+  std::string lines = fkt::Catalogue::builtin().to_lines();
+  for (std::uint32_t i = 0; i < functions; i++) {
+    const std::string number = std::to_string(i);
+    lines += "name\tfunction\t" + number + "\tsynthetic_function_" + number + '\n';
+  }
+  return lines;
+}
+
+fkt::Status add_head(fkt::Sections& head, std::uint32_t cpus, std::uint32_t functions) {
   std::string tasks = "1\t1\t0\tinit\n2\t2\t0\tkthreadd\n10\t10\t1\tfkt_record\n";
   for (std::uint32_t task = 0; task < cpus * kTasks; task++) {
     const std::string tid = std::to_string(1000 + task);
@@ -262,7 +296,7 @@ fkt::Status add_head(fkt::Sections& head, std::uint32_t cpus) {
        R"({"source":"mono","khz":1000000,"zone":0,"start":)" + clock_pair(kStart) + "}"},
       {FKT_SEC_TASKS, tasks},
       {FKT_SEC_INTERRUPTS, "14\tata_piix\t7\n"},
-      {FKT_SEC_CATALOGUE, fkt::Catalogue::builtin().to_lines()},
+      {FKT_SEC_CATALOGUE, catalogue(functions)},
       {FKT_SEC_SYSCALLS, std::string(kSyscalls)}};
   for (const auto& [type, text] : sections) {
     const fkt::Status added = head.add(type, text);
@@ -312,6 +346,10 @@ void say_counts(const Output& out, std::uint64_t end) {
   std::printf("},\n\"interrupts\": {");
   say_tally("", "irq 14 ata_piix", out.disk);
   say_tally(",", "vector local_timer", out.timer);
+  if (out.functions > 0) {
+    std::printf("},\n\"functions\": {");
+    say_tally("", "all", out.function_calls);
+  }
   std::printf("},\n\"ids\": {");
   before = "";
   for (std::size_t id = 0; id < out.by_id.size(); id++) {
@@ -327,14 +365,16 @@ void say_counts(const Output& out, std::uint64_t end) {
   std::printf("]}\n");
 }
 
-fkt::Status synthesize(std::uint64_t events, const std::string& path, std::uint32_t cpu_count) {
+fkt::Status synthesize(std::uint64_t events, const std::string& path, std::uint32_t cpu_count,
+                       std::uint32_t functions) {
   const fkt::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   fkt::Sections head, tail;
-  fkt::Status done = add_head(head, cpu_count);
+  fkt::Status done = add_head(head, cpu_count, functions);
   if (!done) return done;
   const std::string start = fkt::file_head(kRecording, kPageBytes, head);
   Output out;
   out.fd = fd.get();
+  out.functions = functions;
   out.at = start.size();
   done = fkt::write_at(fd.get(), fkt::as_bytes(start), 0, path);
   if (!done) return done;
@@ -367,13 +407,15 @@ bool whole(std::string_view text, std::uint64_t most, std::uint64_t& out) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::uint64_t events = 0, cpus = 4;
-  if (argc < 3 || argc > 4 || !whole(argv[1], 1'000'000'000'000, events) ||
-      (argc == 4 && !whole(argv[3], 256, cpus))) {
-    std::fprintf(stderr, "usage: synthesize EVENTS FILE [CPUS]\n");
+  std::uint64_t events = 0, cpus = 4, functions = 0;
+  if (argc < 3 || argc > 5 || !whole(argv[1], 1'000'000'000'000, events) ||
+      (argc >= 4 && !whole(argv[3], 256, cpus)) ||
+      (argc == 5 && !whole(argv[4], 1 << FKT_ARG_BITS, functions))) {
+    std::fprintf(stderr, "usage: synthesize EVENTS FILE [CPUS [FUNCTIONS]]\n");
     return 2;
   }
-  const fkt::Status done = synthesize(events, argv[2], static_cast<std::uint32_t>(cpus));
+  const fkt::Status done = synthesize(events, argv[2], static_cast<std::uint32_t>(cpus),
+                                      static_cast<std::uint32_t>(functions));
   if (done) return 0;
   std::fprintf(stderr, "synthesize: %s\n", done.error().message.c_str());
   return 1;

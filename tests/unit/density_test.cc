@@ -188,7 +188,7 @@ TEST_CASE("gaps that share a column are one piece") {
 TEST_CASE("from the index alone the sum is about right") {
   const Result<Trace> trace = Trace::from_bytes(busy_recording());
   const TimeScale scale{T, recording_end(*trace) + 1, 300};
-  const DensityCells cells = density_from_index(*trace, scale);
+  const DensityCells cells = density_from_index(trace->pages(), scale);
   std::uint64_t events = 0, wanted = 0;
   for (const std::uint64_t number : cells.events) events += number;
   for (const PageRef& page : trace->pages()) wanted += page.events;

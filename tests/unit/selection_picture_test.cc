@@ -23,7 +23,7 @@ TEST_CASE("the picture of many CPUs has low rows, and no word of losses where th
   const Result<Trace> trace = Trace::from_bytes(b.finish());
   const TimeScale scale{TraceBuilder::kStart, recording_end(*trace) + 1, 60};
   const std::string svg =
-      Overview(*trace, density_from_index(*trace, scale), {}, TraceBuilder::kStart).svg();
+      Overview(*trace, density_from_index(trace->pages(), scale), {}, TraceBuilder::kStart).svg();
   const std::size_t height = svg.find(" height=\"") + 9;
   CHECK(std::stoul(svg.substr(height)) < 4000);
   CHECK(svg.find("cpu 255") != std::string::npos);
