@@ -59,138 +59,138 @@
 /* How long a close waits for the drain: if the output works, everything recorded is then in the file. */
 #define CLOSE_WAIT (5 * HZ)
 
-static atomic_t openers; /* number of open files */
-
 /* ---- stop ---- */
 
 /* Ends the recording, except for the work of the drain. */
-static void halt_locked(void)
+static void halt_locked(struct fkt_recording *rec)
 {
 	/* If the machine has just slept: the stop time must not be before the sleep. */
-	fkt_recording_wake_clock();
-	fkt_recording_end(FKT_STOP_ASKED, 0);
+	fkt_recording_wake_clock(rec);
+	fkt_recording_end(rec, FKT_STOP_ASKED, 0);
 	/* Again: the thread in fkt_recording_end() may have been preempted before it cleared the mask. */
 	fkt_mask_clear();
 	/* These return when every probe that was running has returned. */
-	fkt_instruments_end();
+	fkt_instruments_end(rec);
 	fkt_detach_all();
 	fkt_filter_stop();
 	fkt_rings_close();
-	fkt_recording.draining = true;
-	fkt_drain_finish();
+	rec->draining = true;
+	fkt_drain_finish(rec);
 }
 
 /* Called when the drain has ended. */
-static void settle_locked(void)
+static void settle_locked(struct fkt_recording *rec)
 {
-	fkt_drain_stop();
+	fkt_drain_stop(rec);
 	/* The drain does not write events any more either. */
 	fkt_trigger_stop();
-	fkt_recording.draining = false;
-	WRITE_ONCE(fkt_recording.state, FKT_STOPPED);
-	fkt_recording_wake_readers();
+	rec->draining = false;
+	WRITE_ONCE(rec->state, FKT_STOPPED);
+	fkt_recording_wake_readers(rec);
 }
 
-static void set_recorder(struct pid *recorder)
+static void set_recorder(struct fkt_recording *rec, struct pid *recorder)
 {
 	struct pid *old;
 
-	spin_lock(&fkt_recording.pid_lock);
-	old = fkt_recording.recorder;
-	fkt_recording.recorder = recorder;
-	spin_unlock(&fkt_recording.pid_lock);
+	spin_lock(&rec->pid_lock);
+	old = rec->recorder;
+	rec->recorder = recorder;
+	spin_unlock(&rec->pid_lock);
 	put_pid(old);
 }
 
 /* STOPPED -> IDLE: no page can be fetched any more. The counts stay until the next start. */
-void fkt_capture_finish(void)
+void fkt_capture_finish(struct fkt_recording *rec)
 {
-	struct file *owner = fkt_recording.owner;
+	struct file *owner = rec->owner;
 
 	/* First, so that no new fetch can access the rings while they are freed. */
-	WRITE_ONCE(fkt_recording.owner, NULL);
-	fkt_reader_reset(owner);
-	fkt_drain_release();
+	WRITE_ONCE(rec->owner, NULL);
+	fkt_reader_reset(rec, owner);
+	fkt_drain_release(rec);
 	fkt_rings_stop();
-	fkt_instruments_free();
-	set_recorder(NULL);
-	WRITE_ONCE(fkt_recording.state, FKT_IDLE);
+	fkt_instruments_free(rec);
+	set_recorder(rec, NULL);
+	WRITE_ONCE(rec->state, FKT_IDLE);
 	module_put(THIS_MODULE);
 }
 
 /* FKT_STOP. -EINTR: the caller is being killed; its close will end the recording. */
-int fkt_capture_stop(struct file *owner)
+int fkt_capture_stop(struct fkt_recording *rec, struct file *owner)
 {
-	int err = fkt_recording_lock();
+	int err = fkt_recording_lock(rec);
 
 	if (err)
 		return err;
-	if (fkt_recording.owner != owner)
+	if (rec->owner != owner)
 		err = -ENODATA;
-	else if (fkt_recording_goes_on(owner))
-		halt_locked();
-	mutex_unlock(&fkt_recording.lock);
+	else if (fkt_recording_goes_on(rec, owner))
+		halt_locked(rec);
+	mutex_unlock(&rec->lock);
 	if (!err)
-		err = fkt_drain_wait();
+		err = fkt_drain_wait(rec);
 	if (!err)
-		err = fkt_recording_lock();
+		err = fkt_recording_lock(rec);
 	if (err)
 		return err;
 	/* Another thread may have stopped it already, and may even have started the next recording. */
-	if (fkt_recording.owner == owner && fkt_recording.draining && fkt_drain_ended())
-		settle_locked();
-	mutex_unlock(&fkt_recording.lock);
+	if (rec->owner == owner && rec->draining && fkt_drain_ended(rec))
+		settle_locked(rec);
+	mutex_unlock(&rec->lock);
 	return 0;
 }
 
 /* Finishes a recording whose owner has closed its file, once the drain has ended. */
-static void reap(struct work_struct *unused)
+static void reap(struct work_struct *work)
 {
+	struct fkt_recording *rec = container_of(work, struct fkt_recording, reap);
 	bool due;
 
-	mutex_lock(&fkt_recording.lock);
-	due = fkt_recording.orphan && fkt_drain_ended();
-	mutex_unlock(&fkt_recording.lock);
+	mutex_lock(&rec->lock);
+	due = rec->orphan && fkt_drain_ended(rec);
+	mutex_unlock(&rec->lock);
 	if (!due)
 		return;
 	/* Without the lock, because the output may take long. Only this function changes an orphan. */
-	fkt_drain_truncate();
-	mutex_lock(&fkt_recording.lock);
-	settle_locked();
-	fkt_capture_finish();
-	WRITE_ONCE(fkt_recording.orphan, false);
-	if (!atomic_read(&openers))
+	fkt_drain_truncate(rec);
+	mutex_lock(&rec->lock);
+	settle_locked(rec);
+	fkt_capture_finish(rec);
+	WRITE_ONCE(rec->orphan, false);
+	if (!atomic_read(&rec->openers))
 		fkt_rings_free();
-	mutex_unlock(&fkt_recording.lock);
-	wake_up_all(&fkt_recording.reaped);
+	mutex_unlock(&rec->lock);
+	wake_up_all(&rec->reaped);
 }
 
 /*
  * The owner closes its file while recording. reap() is queued here and at the drain's end: the later
  * one does the work.
  */
-static void abandon_locked(void)
+static void abandon_locked(struct fkt_recording *rec)
 {
-	if (!fkt_recording.draining) {
-		fkt_drain_inherit();
-		halt_locked();
+	if (!rec->draining) {
+		fkt_drain_inherit(rec);
+		halt_locked(rec);
 	}
-	fkt_recording.orphan = true;
-	WRITE_ONCE(fkt_recording.owner, NULL);
-	set_recorder(NULL);
-	queue_work(system_freezable_wq, &fkt_recording.reap);
+	rec->orphan = true;
+	WRITE_ONCE(rec->owner, NULL);
+	set_recorder(rec, NULL);
+	queue_work(system_freezable_wq, &rec->reap);
 }
 
-/* Called when the device is opened. */
-int fkt_capture_opened(struct file *file)
+/* Called when the device is opened: calls on `file` will be about this recording. */
+int fkt_capture_opened(struct fkt_recording *rec, struct file *file)
 {
 	struct fkt_opener *opener = kzalloc(sizeof(*opener), GFP_KERNEL);
 
 	if (!opener)
 		return -ENOMEM;
+	opener->recording = rec;
 	opener->pow = FKT_POW_DEFAULT;
 	file->private_data = opener;
-	atomic_inc(&openers);
+	atomic_inc(&rec->openers);
 	return 0;
 }
 
@@ -201,83 +201,87 @@ int fkt_capture_opened(struct file *file)
  */
 void fkt_capture_closed(struct file *file)
 {
+	struct fkt_recording *rec = fkt_recording_of(file);
 	bool owned;
 
-	mutex_lock(&fkt_recording.lock);
+	mutex_lock(&rec->lock);
 	/* Only calls on this file could make it the owner, and they have all returned. */
-	owned = fkt_recording.owner == file;
-	if (owned && fkt_recording_running())
-		abandon_locked();
+	owned = rec->owner == file;
+	if (owned && fkt_recording_running(rec))
+		abandon_locked(rec);
 	else if (owned)
-		fkt_capture_finish();
+		fkt_capture_finish(rec);
 	/* A file opened meanwhile has no pages yet: starting a recording needs the lock. */
-	if (atomic_dec_and_test(&openers) && fkt_recording.state == FKT_IDLE)
+	if (atomic_dec_and_test(&rec->openers) && rec->state == FKT_IDLE)
 		fkt_rings_free();
-	mutex_unlock(&fkt_recording.lock);
+	mutex_unlock(&rec->lock);
 	if (owned)
-		wait_event_timeout(fkt_recording.reaped, !READ_ONCE(fkt_recording.orphan), CLOSE_WAIT);
+		wait_event_timeout(rec->reaped, !READ_ONCE(rec->orphan), CLOSE_WAIT);
 	kfree(file->private_data);
 }
 
 /* Puts the quick slots into force that the mask allows, whatever has become of the recording meanwhile. */
-static void quicken(struct work_struct *unused)
+static void quicken(struct work_struct *work)
 {
-	mutex_lock(&fkt_recording.lock);
-	fkt_mask_choose_quick(fkt_recording_instruments());
-	mutex_unlock(&fkt_recording.lock);
+	struct fkt_recording *rec = container_of(work, struct fkt_recording, quicken);
+
+	mutex_lock(&rec->lock);
+	fkt_mask_choose_quick(fkt_recording_instruments(rec));
+	mutex_unlock(&rec->lock);
 }
 
 /* Called before the device can be opened. */
-void fkt_capture_init(void)
+void fkt_capture_init(struct fkt_recording *rec)
 {
-	INIT_WORK(&fkt_recording.reap, reap);
-	INIT_WORK(&fkt_recording.quicken, quicken);
+	INIT_WORK(&rec->reap, reap);
+	INIT_WORK(&rec->quicken, quicken);
 }
 
 /* Called before the module is unloaded: the work items of the last recording may still be running. */
-void fkt_capture_exit(void)
+void fkt_capture_exit(struct fkt_recording *rec)
 {
-	flush_work(&fkt_recording.quicken);
-	flush_work(&fkt_recording.reap);
+	flush_work(&rec->quicken);
+	flush_work(&rec->reap);
 }
 
 /* ---- start ---- */
 
-static void prepare(struct file *owner, const struct fkt_start *start, const struct fkt_instrument_table *instruments)
+static void prepare(struct fkt_recording *rec, struct file *owner, const struct fkt_start *start,
+		    const struct fkt_instrument_table *instruments)
 {
 	/* Pairs with the load-acquire in fkt_recording_owned_by(): the rings and the engine are set up. */
-	smp_store_release(&fkt_recording.owner, owner);
-	set_recorder(get_pid(task_tgid(current)));
-	fkt_recording.recording = start->recording;
-	fkt_recording.mask = start->mask;
-	WRITE_ONCE(fkt_recording.clock, start->clock);
-	fkt_recording.reason = FKT_STOP_NONE;
-	fkt_recording.error = 0;
-	fkt_recording.start_clock = fkt_clock();
-	fkt_recording.stop_clock = 0;
-	fkt_recording.begun = false;
+	smp_store_release(&rec->owner, owner);
+	set_recorder(rec, get_pid(task_tgid(current)));
+	rec->recording = start->recording;
+	rec->mask = start->mask;
+	WRITE_ONCE(rec->clock, start->clock);
+	rec->reason = FKT_STOP_NONE;
+	rec->error = 0;
+	rec->start_clock = fkt_clock();
+	rec->stop_clock = 0;
+	rec->begun = false;
 	fkt_stopped_by = 0;
-	fkt_recording.waits = fkt_instrument_table_has(instruments, FKT_ACTION_START);
-	fkt_recording.primed_by = 0;
-	fkt_recording.primes = fkt_instrument_table_has(instruments, FKT_ACTION_PRIME);
+	rec->waits = fkt_instrument_table_has(instruments, FKT_ACTION_START);
+	rec->primed_by = 0;
+	rec->primes = fkt_instrument_table_has(instruments, FKT_ACTION_PRIME);
 	memset(fkt_flags, 0, sizeof(fkt_flags));
 	fkt_lowest_stack_reset();
 	/*
 	 * Pairs with the load-acquire in fkt_recording_begun(): a reader of this state sees `begun` of
 	 * this recording.
 	 */
-	smp_store_release(&fkt_recording.state, FKT_RECORDING);
+	smp_store_release(&rec->state, FKT_RECORDING);
 }
 
 /* Lets probes write from here on. Not earlier, so that switching the hooks on is not recorded. */
-static void begin(void)
+static void begin(struct fkt_recording *rec)
 {
-	fkt_recording.start_clock = fkt_clock();
-	fkt_recording.since = fkt_recording.start_clock;
-	fkt_recording_set_mask(fkt_recording.mask);
+	rec->start_clock = fkt_clock();
+	rec->since = rec->start_clock;
+	fkt_recording_set_mask(rec, rec->mask);
 	/* Pairs with the load-acquire in fkt_recording_begun(): everything after that is recorded. */
-	smp_store_release(&fkt_recording.begun, true);
-	fkt_drain_introduce();
+	smp_store_release(&rec->begun, true);
+	fkt_drain_introduce(rec);
 }
 
 static void set_key(struct static_key_false *key, bool on)
@@ -339,7 +343,7 @@ static int get_parts(struct file *owner, const struct fkt_start *start, enum fkt
 }
 
 /* Switches on everything that writes events. Takes parts->instruments unless it fails early. */
-static int attach(const struct fkt_start *start, struct parts *parts)
+static int attach(struct fkt_recording *rec, const struct fkt_start *start, struct parts *parts)
 {
 	struct fkt_instrument_table *instruments = parts->instruments;
 	/* First, because the hooks that follow threads are on if threads have flags, or open calls. */
@@ -352,11 +356,12 @@ static int attach(const struct fkt_start *start, struct parts *parts)
 	if (err)
 		return err;
 	parts->instruments = NULL;
-	return fkt_instruments_begin(instruments, &parts->refused);
+	return fkt_instruments_begin(rec, instruments, &parts->refused);
 }
 
 /* Takes parts->condition, and unless it fails early parts->instruments. */
-static int start_locked(struct file *owner, const struct fkt_start *start, struct parts *parts)
+static int start_locked(struct fkt_recording *rec, struct file *owner, const struct fkt_start *start,
+			struct parts *parts)
 {
 	struct fkt_condition *condition = parts->condition;
 	int err;
@@ -376,28 +381,28 @@ static int start_locked(struct file *owner, const struct fkt_start *start, struc
 	err = fkt_rings_start(start->recording, start->flags & FKT_START_STOP_WHEN_FULL);
 	if (err)
 		goto err_filter;
-	fkt_recording.overwrite = start->flags & FKT_START_OVERWRITE;
-	fkt_recording.leave = false;
-	fkt_recording.closed = false;
+	rec->overwrite = start->flags & FKT_START_OVERWRITE;
+	rec->leave = false;
+	rec->closed = false;
 	/* The drain thread looks at it. */
-	fkt_recording.started_by = 0;
-	err = fkt_drain_start(owner, start, parts->out);
+	rec->started_by = 0;
+	err = fkt_drain_start(rec, owner, start, parts->out);
 	if (err)
 		goto err_rings;
 	set_keys(start);
 	fkt_attach_start();
 	__module_get(THIS_MODULE);
-	prepare(owner, start, parts->instruments);
-	err = attach(start, parts);
+	prepare(rec, owner, start, parts->instruments);
+	err = attach(rec, start, parts);
 	if (!err) {
-		begin();
+		begin(rec);
 		return 0;
 	}
 	/* Nothing was recorded, so the drain does not wait for the output. */
-	halt_locked();
-	fkt_drain_join();
-	settle_locked();
-	fkt_capture_finish();
+	halt_locked(rec);
+	fkt_drain_join(rec);
+	settle_locked(rec);
+	fkt_capture_finish(rec);
 	return err;
 
 err_rings:
@@ -410,22 +415,23 @@ err_trigger:
 }
 
 /* Starts the recording. -EBUSY: there is another one. */
-static int start_or_refuse(struct file *owner, const struct fkt_start *start, struct parts *parts)
+static int start_or_refuse(struct fkt_recording *rec, struct file *owner, const struct fkt_start *start,
+			   struct parts *parts)
 {
 	const struct fkt_opener *opener = owner->private_data;
-	int err = fkt_recording_lock_awake();
+	int err = fkt_recording_lock_awake(rec);
 
 	if (err)
 		return err;
-	if (fkt_recording.owner == owner && fkt_recording.state == FKT_STOPPED)
-		fkt_capture_finish();
-	if (fkt_recording.state != FKT_IDLE)
+	if (rec->owner == owner && rec->state == FKT_STOPPED)
+		fkt_capture_finish(rec);
+	if (rec->state != FKT_IDLE)
 		err = -EBUSY;
 	else if (!fkt_access_memory(owner, opener->pow))
 		err = -EDQUOT;
 	if (!err)
-		err = start_locked(owner, start, parts);
-	mutex_unlock(&fkt_recording.lock);
+		err = start_locked(rec, owner, start, parts);
+	mutex_unlock(&rec->lock);
 	return err;
 }
 
@@ -433,7 +439,8 @@ static int start_or_refuse(struct file *owner, const struct fkt_start *start, st
  * Starts a recording with arguments that were checked. by: where the instruments are given. Errors as those of
  * fkt_capture_start().
  */
-int fkt_capture_start_checked(struct file *owner, const struct fkt_start *start, enum fkt_given by)
+int fkt_capture_start_checked(struct fkt_recording *rec, struct file *owner, const struct fkt_start *start,
+			      enum fkt_given by)
 {
 	struct fkt_opener *opener = owner->private_data;
 	struct parts parts = {};
@@ -444,11 +451,11 @@ int fkt_capture_start_checked(struct file *owner, const struct fkt_start *start,
 		return err;
 	err = get_parts(owner, start, by, &parts);
 	if (!err)
-		err = start_or_refuse(owner, start, &parts);
+		err = start_or_refuse(rec, owner, start, &parts);
 	WRITE_ONCE(opener->refused, parts.refused);
 	free_parts(&parts);
 	if (!err)
-		wake_up_all(&fkt_recording.ready);
+		wake_up_all(&rec->ready);
 	return err;
 }
 
@@ -456,56 +463,57 @@ int fkt_capture_start_checked(struct file *owner, const struct fkt_start *start,
  * FKT_START. -EBUSY: another open file records; -EPROTO: another ABI version; -EPERM, -EACCES: see
  * access.c; -EDQUOT: more memory than the opener may have; -ENOPKG: there is no module fkt_calls.
  */
-int fkt_capture_start(struct file *owner, const struct fkt_start *start)
+int fkt_capture_start(struct fkt_recording *rec, struct file *owner, const struct fkt_start *start)
 {
 	int err = fkt_start_check(start);
 
-	return err ?: fkt_capture_start_checked(owner, start, FKT_GIVEN_BY_USER);
+	return err ?: fkt_capture_start_checked(rec, owner, start, FKT_GIVEN_BY_USER);
 }
 
 /* FKT_HIT_COUNTS. -ENODATA: it is not this file's recording; -ENXIO: it has no such instrument. */
-int fkt_capture_hit_counts(const struct file *owner, struct fkt_hit_counts *counts)
+int fkt_capture_hit_counts(struct fkt_recording *rec, const struct file *owner, struct fkt_hit_counts *counts)
 {
-	int err = fkt_recording_lock();
+	int err = fkt_recording_lock(rec);
 
 	if (err)
 		return err;
 	*counts = (struct fkt_hit_counts){ .instrument = counts->instrument, .cpu = counts->cpu };
-	err = fkt_recording.owner == owner ? fkt_instrument_table_counts(fkt_recording_instruments(), counts) :
+	err = rec->owner == owner ? fkt_instrument_table_counts(fkt_recording_instruments(rec), counts) :
 					       -ENODATA;
 	if (!err)
 		fkt_record_calls_totals(counts);
-	mutex_unlock(&fkt_recording.lock);
+	mutex_unlock(&rec->lock);
 	return err;
 }
 
 /* Returns the layers that events can come of. Caller must hold the recording's lock. */
-u64 fkt_capture_layers(void)
+u64 fkt_capture_layers(const struct fkt_recording *rec)
 {
 	return 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_FKT | 1ULL << FKT_L_PROCESS |
-	       fkt_instrument_table_layers(fkt_recording_instruments());
+	       fkt_instrument_table_layers(fkt_recording_instruments(rec));
 }
 
 /*
  * FKT_RESULTS: copies rows of an instrument's histogram. -ENODATA: there is no recording; -EPERM: it is another user's;
  * -ENXIO: it has no such histogram. Called without the lock held across accesses to user memory.
  */
-int fkt_capture_results(const struct file *file, struct fkt_results *results, struct fkt_histogram_row *rows)
+int fkt_capture_results(struct fkt_recording *rec, const struct file *file, struct fkt_results *results,
+			struct fkt_histogram_row *rows)
 {
 	const struct fkt_histogram *histogram;
-	int err = fkt_recording_lock();
+	int err = fkt_recording_lock(rec);
 
 	if (err)
 		return err;
-	histogram = fkt_instrument_table_histogram(fkt_recording_instruments(), results->instrument);
-	if (!fkt_recording.owner)
+	histogram = fkt_instrument_table_histogram(fkt_recording_instruments(rec), results->instrument);
+	if (!rec->owner)
 		err = -ENODATA;
-	else if (!fkt_access_steer(file, fkt_recording.owner))
+	else if (!fkt_access_steer(file, rec->owner))
 		err = -EPERM;
 	else if (!histogram)
 		err = -ENXIO;
 	else
 		results->count = fkt_histogram_read(histogram, &results->from, rows, results->count);
-	mutex_unlock(&fkt_recording.lock);
+	mutex_unlock(&rec->lock);
 	return err;
 }

@@ -8,19 +8,22 @@
 struct file;
 struct fkt_histogram_row;
 struct fkt_hit_counts;
+struct fkt_recording;
 struct fkt_results;
 struct fkt_start;
 
-void fkt_capture_init(void);
-void fkt_capture_exit(void);
-int fkt_capture_start(struct file *owner, const struct fkt_start *start);
-int fkt_capture_start_checked(struct file *owner, const struct fkt_start *start, enum fkt_given by);
-int fkt_capture_stop(struct file *owner);
-int fkt_capture_opened(struct file *file);
+void fkt_capture_init(struct fkt_recording *rec);
+void fkt_capture_exit(struct fkt_recording *rec);
+int fkt_capture_start(struct fkt_recording *rec, struct file *owner, const struct fkt_start *start);
+int fkt_capture_start_checked(struct fkt_recording *rec, struct file *owner, const struct fkt_start *start,
+			      enum fkt_given by);
+int fkt_capture_stop(struct fkt_recording *rec, struct file *owner);
+int fkt_capture_opened(struct fkt_recording *rec, struct file *file);
 void fkt_capture_closed(struct file *file);
-void fkt_capture_finish(void);
-int fkt_capture_hit_counts(const struct file *owner, struct fkt_hit_counts *counts);
-u64 fkt_capture_layers(void);
-int fkt_capture_results(const struct file *file, struct fkt_results *results, struct fkt_histogram_row *rows);
+void fkt_capture_finish(struct fkt_recording *rec);
+int fkt_capture_hit_counts(struct fkt_recording *rec, const struct file *owner, struct fkt_hit_counts *counts);
+u64 fkt_capture_layers(const struct fkt_recording *rec);
+int fkt_capture_results(struct fkt_recording *rec, const struct file *file, struct fkt_results *results,
+			struct fkt_histogram_row *rows);
 
 #endif /* FKT_CAPTURE_H */

@@ -38,6 +38,7 @@
 #include "filter.h"
 #include "page_index.h"
 #include "page_pool.h"
+#include "recording.h"
 #include "writeout.h"
 
 static struct fkt_writeback {
@@ -107,7 +108,7 @@ bool fkt_checkin_possible(struct file *out)
 	return ops->write_begin && ops->write_end && mapping_can_writeback(out->f_mapping);
 }
 
-static int checkin_start(struct file *out, loff_t start, u64 ring_bytes, bool charged)
+static int checkin_start(struct fkt_recording *rec, struct file *out, loff_t start, u64 ring_bytes, bool charged)
 {
 	struct task_struct *task;
 
@@ -123,7 +124,7 @@ static int checkin_start(struct file *out, loff_t start, u64 ring_bytes, bool ch
 	if (IS_ERR(task))
 		return PTR_ERR(task);
 	fkt_checkout_start(ring_bytes, !charged);
-	fkt_page_index_start();
+	fkt_page_index_start(&rec->drain.index);
 	get_task_struct(task);
 	fkt_filter_own(task);
 	writeback.task = task;
@@ -135,7 +136,7 @@ static int checkin_start(struct file *out, loff_t start, u64 ring_bytes, bool ch
  * Writes back and checks out the remaining frames if frames come back; otherwise their write-back is
  * left to the recorder's fsync.
  */
-static void checkin_stop(void)
+static void checkin_stop(struct fkt_recording *rec)
 {
 	if (!writeback.task)
 		return;
@@ -274,7 +275,7 @@ static int renew(struct fkt_page *page)
  * Writes a page and gives it other frames. *gone: set if its old frames, and their content, no longer
  * belong to it.
  */
-static int write_page(struct file *out, loff_t pos, struct fkt_page *page, bool *gone)
+static int write_page(struct fkt_chunk *chunk, loff_t pos, struct fkt_page *page, bool *gone)
 {
 	struct fkt_page_header *header = page->header;
 	struct page *frames = virt_to_page(header);
@@ -286,10 +287,10 @@ static int write_page(struct file *out, loff_t pos, struct fkt_page *page, bool 
 	 * copied to single frames allocated by the file system.
 	 */
 	*gone = !renew(page);
-	ret = checkin_page(out, pos, frames, fkt_rings_page_bytes(), !*gone);
+	ret = checkin_page(chunk->out, pos, frames, fkt_rings_page_bytes(), !*gone);
 	/* While the frames still belong to the page. */
 	if (ret > 0)
-		fkt_page_index_add(header);
+		fkt_page_index_add(&chunk->recording->drain.index, header);
 	if (!*gone)
 		return min_t(ssize_t, ret, 0);
 	if (!fkt_checkout_can())
@@ -315,7 +316,7 @@ static void checkin_write(struct fkt_chunk *chunk)
 	}
 	chunk->error = 0;
 	for (i = chunk->written / page_bytes; i < chunk->count; i++) {
-		err = write_page(chunk->out, chunk->pos + (loff_t)i * page_bytes, chunk->pages[i],
+		err = write_page(chunk, chunk->pos + (loff_t)i * page_bytes, chunk->pages[i],
 				 &gone);
 		if (err)
 			break;
@@ -328,7 +329,7 @@ static void checkin_write(struct fkt_chunk *chunk)
 }
 
 /* Lockless: the drain thread may add to the value meanwhile. */
-static void checkin_status(struct fkt_status *status)
+static void checkin_status(const struct fkt_recording *rec, struct fkt_status *status)
 {
 	status->bytes_copied = READ_ONCE(writeback.copied);
 	fkt_checkout_status(status);

@@ -16,7 +16,6 @@
 #include "control.h"
 #include "instruments.h"
 #include "mark.h"
-#include "page_index.h"
 #include "page_pool.h"
 #include "point_records.h"
 #include "power.h"
@@ -34,25 +33,25 @@ static long get_start(struct file *file, void __user *arg)
 
 	if (copy_from_user(&start, arg, sizeof(start)))
 		return -EFAULT;
-	return fkt_capture_start(file, &start);
+	return fkt_capture_start(fkt_recording_of(file), file, &start);
 }
 
 static long give_status(struct file *file, void __user *arg)
 {
 	struct fkt_status status;
 
-	fkt_status(file, &status);
+	fkt_status(fkt_recording_of(file), file, &status);
 	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
 }
 
-static long give_cpu_status(void __user *arg)
+static long give_cpu_status(struct file *file, void __user *arg)
 {
 	struct fkt_cpu_status status;
 	int err;
 
 	if (copy_from_user(&status, arg, sizeof(status)))
 		return -EFAULT;
-	err = fkt_cpu_status(&status);
+	err = fkt_cpu_status(fkt_recording_of(file), &status);
 	if (err)
 		return err;
 	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
@@ -65,7 +64,7 @@ static long give_clocks(struct file *file, void __user *arg)
 
 	if (copy_from_user(&clocks, arg, sizeof(clocks)))
 		return -EFAULT;
-	err = fkt_power_read_clocks(file, &clocks);
+	err = fkt_power_read_clocks(fkt_recording_of(file), file, &clocks);
 	if (err)
 		return err;
 	return copy_to_user(arg, &clocks, sizeof(clocks)) ? -EFAULT : 0;
@@ -79,11 +78,11 @@ static long change_mask(struct file *file, unsigned int cmd, const u64 __user *a
 		return -EFAULT;
 	switch (cmd) {
 	case FKT_ENABLE:
-		return fkt_capture_mask(file, mask, 0);
+		return fkt_capture_mask(fkt_recording_of(file), file, mask, 0);
 	case FKT_DISABLE:
-		return fkt_capture_mask(file, 0, mask);
+		return fkt_capture_mask(fkt_recording_of(file), file, 0, mask);
 	default:
-		return fkt_capture_mask(file, mask, ~mask);
+		return fkt_capture_mask(fkt_recording_of(file), file, mask, ~mask);
 	}
 }
 
@@ -93,7 +92,7 @@ static long set_memory(struct file *file, unsigned int cmd, const u32 __user *ar
 
 	if (copy_from_user(&value, arg, sizeof(value)))
 		return -EFAULT;
-	return cmd == FKT_SETINITPOWPAGES ? fkt_capture_set_pow(file, value) : fkt_capture_set_dma(file, value);
+	return cmd == FKT_SETINITPOWPAGES ? fkt_capture_set_pow(fkt_recording_of(file), file, value) : fkt_capture_set_dma(fkt_recording_of(file), file, value);
 }
 
 static long take_pages(struct file *file, void __user *arg)
@@ -103,7 +102,7 @@ static long take_pages(struct file *file, void __user *arg)
 
 	if (copy_from_user(&lend, arg, sizeof(lend)))
 		return -EFAULT;
-	err = fkt_reader_take(file, &lend);
+	err = fkt_reader_take(fkt_recording_of(file), file, &lend);
 	if (err)
 		return err;
 	return copy_to_user(arg, &lend, sizeof(lend)) ? -EFAULT : 0;
@@ -115,7 +114,7 @@ static long give_pages(struct file *file, void __user *arg)
 
 	if (copy_from_user(&lend, arg, sizeof(lend)))
 		return -EFAULT;
-	return fkt_reader_give(file, &lend);
+	return fkt_reader_give(fkt_recording_of(file), file, &lend);
 }
 
 static long flight(struct file *file, const u32 __user *arg)
@@ -124,13 +123,13 @@ static long flight(struct file *file, const u32 __user *arg)
 
 	if (copy_from_user(&step, arg, sizeof(step)))
 		return -EFAULT;
-	return fkt_capture_flight(file, step);
+	return fkt_capture_flight(fkt_recording_of(file), file, step);
 }
 
 static long give_fired(struct file *file, void __user *arg)
 {
 	struct fkt_fired fired;
-	int err = fkt_capture_fired(file, &fired);
+	int err = fkt_capture_fired(fkt_recording_of(file), file, &fired);
 
 	if (err)
 		return err;
@@ -143,7 +142,7 @@ static long give_index(struct file *file, const void __user *arg)
 
 	if (copy_from_user(&index, arg, sizeof(index)))
 		return -EFAULT;
-	return fkt_page_index_give(file, &index);
+	return fkt_status_index(fkt_recording_of(file), file, &index);
 }
 
 static long give_hit_counts(struct file *file, struct fkt_hit_counts __user *arg)
@@ -153,7 +152,7 @@ static long give_hit_counts(struct file *file, struct fkt_hit_counts __user *arg
 
 	if (copy_from_user(&counts, arg, sizeof(counts)))
 		return -EFAULT;
-	err = fkt_capture_hit_counts(file, &counts);
+	err = fkt_capture_hit_counts(fkt_recording_of(file), file, &counts);
 	if (err)
 		return err;
 	return copy_to_user(arg, &counts, sizeof(counts)) ? -EFAULT : 0;
@@ -178,7 +177,7 @@ static long give_results(struct file *file, struct fkt_results __user *arg)
 	rows = kvmalloc_array(FKT_RESULTS_ROWS, sizeof(*rows), GFP_KERNEL);
 	if (!rows)
 		return -ENOMEM;
-	err = fkt_capture_results(file, &results, rows);
+	err = fkt_capture_results(fkt_recording_of(file), file, &results, rows);
 	if (!err && (copy_to_user(u64_to_user_ptr(results.rows), rows, results.count * sizeof(*rows)) ||
 		     copy_to_user(arg, &results, sizeof(results))))
 		err = -EFAULT;
@@ -195,7 +194,7 @@ static long exchange_instruments(struct file *file, struct fkt_exchange __user *
 
 	if (copy_from_user(&exchange, arg, sizeof(exchange)))
 		return -EFAULT;
-	err = fkt_instruments_exchange(file, &exchange, &refused);
+	err = fkt_instruments_exchange(fkt_recording_of(file), file, &exchange, &refused);
 	WRITE_ONCE(opener->refused, refused);
 	if (err)
 		return err;
@@ -242,9 +241,9 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case FKT_SETTRYDMA:
 		return set_memory(file, cmd, user);
 	case FKT_FREEBUFFER:
-		return fkt_capture_free(file);
+		return fkt_capture_free(fkt_recording_of(file), file);
 	case FKT_WAITREADY:
-		return fkt_capture_wait_ready();
+		return fkt_capture_wait_ready(fkt_recording_of(file));
 	case FKT_ENABLE:
 	case FKT_DISABLE:
 	case FKT_SETMASK:
@@ -252,17 +251,17 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case FKT_START:
 		return get_start(file, user);
 	case FKT_STOP:
-		return fkt_capture_stop(file);
+		return fkt_capture_stop(fkt_recording_of(file), file);
 	case FKT_STATUS:
 		return give_status(file, user);
 	case FKT_CPU_STATUS:
-		return give_cpu_status(user);
+		return give_cpu_status(file, user);
 	case FKT_GET_ABI:
 		return copy_to_user(user, &abi, sizeof(abi)) ? -EFAULT : 0;
 	case FKT_CLOCKS:
 		return give_clocks(file, user);
 	case FKT_JOIN:
-		return fkt_capture_join(file);
+		return fkt_capture_join(fkt_recording_of(file), file);
 	case FKT_TAKE:
 		return take_pages(file, user);
 	case FKT_GIVE:
@@ -293,18 +292,19 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 static __poll_t fkt_poll(struct file *file, poll_table *wait)
 {
+	struct fkt_recording *rec = fkt_recording_of(file);
 	enum fkt_state state;
 	__poll_t events = 0;
 
-	poll_wait(file, &fkt_recording.readers, wait);
-	if (!fkt_recording_owned_by(file))
+	poll_wait(file, &rec->readers, wait);
+	if (!fkt_recording_owned_by(rec, file))
 		return 0;
-	state = fkt_recording_state();
+	state = fkt_recording_state(rec);
 	if (state == FKT_STOPPING)
 		events |= EPOLLPRI;
 	if (fkt_trigger_pending())
 		events |= EPOLLRDBAND;
-	if (fkt_reader_readable(file) || state == FKT_STOPPED)
+	if (fkt_reader_readable(rec, file) || state == FKT_STOPPED)
 		events |= EPOLLIN | EPOLLRDNORM;
 	return events;
 }
@@ -316,7 +316,7 @@ static ssize_t fkt_write(struct file *file, const char __user *from, size_t byte
 
 static int fkt_open(struct inode *inode, struct file *file)
 {
-	return fkt_capture_opened(file);
+	return fkt_capture_opened(&fkt_recording, file);
 }
 
 static int fkt_release(struct inode *inode, struct file *file)

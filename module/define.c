@@ -49,14 +49,14 @@ int fkt_define_check(const char *lines, u32 bytes)
 	return 0;
 }
 
-static bool has_room(void)
+static bool has_room(const struct fkt_recording *rec)
 {
 	bool has;
 
 	preempt_disable_notrace();
 	has = fkt_ring_free(this_cpu_ptr(&fkt_rings)) != 0;
 	preempt_enable_notrace();
-	return has || fkt_recording_keeps();
+	return has || fkt_recording_keeps(rec);
 }
 
 static bool write_event(const char *lines, u32 bytes)
@@ -81,7 +81,7 @@ static bool write_event(const char *lines, u32 bytes)
  * -ENODATA if the recording has ended by itself: then some of them may be written. Caller holds the lock of a recording
  * that is not parked and has begun.
  */
-int fkt_define(const char *lines, u32 bytes)
+int fkt_define(const struct fkt_recording *rec, const char *lines, u32 bytes)
 {
 	const unsigned long end = jiffies + PATIENCE;
 	const bool had_lines = bytes;
@@ -89,12 +89,12 @@ int fkt_define(const char *lines, u32 bytes)
 	while (bytes) {
 		u32 n = first_lines(lines, bytes);
 
-		if (has_room() && write_event(lines, n)) {
+		if (has_room(rec) && write_event(lines, n)) {
 			lines += n;
 			bytes -= n;
 			continue;
 		}
-		if (READ_ONCE(fkt_recording.state) != FKT_RECORDING)
+		if (READ_ONCE(rec->state) != FKT_RECORDING)
 			return -ENODATA;
 		if (time_after(jiffies, end))
 			return -ENOBUFS;

@@ -44,30 +44,6 @@
 #define TICK (HZ / 2) /* longest time between two looks at the rings */
 #define CLOCK_EVERY_S 60 /* seconds between two clock events */
 
-static struct fkt_drain {
-	struct task_struct *task;
-	struct completion ended; /* the thread has written all pages, and does not access this structure any more */
-	struct completion parked; /* the thread writes nothing until `park` is cleared, or it has ended */
-	const struct fkt_engine *engine; /* the one by which pages leave at present */
-	struct fkt_writeout writeout;
-	struct fkt_charge charge; /* if the thread may write to an output */
-
-	bool stopping; /* the thread has seen that the rings are closed */
-	bool park; /* the machine is about to sleep: the thread must write all complete pages and wait */
-	bool stop_when_full; /* the first lost event ends the recording */
-	bool warned;
-	bool quickened; /* fkt_recording_quicken() was called */
-	u64 ticks_per_s;
-	unsigned long next_all; /* when all complete pages are written, however few (jiffies) */
-	u64 next_clock; /* when the next clock event is due (ticks) */
-	u64 cpu_ns; /* CPU time of the thread, up to its last look at the rings */
-	u32 wakeups;
-} drain = {
-	.ended = COMPLETION_INITIALIZER(drain.ended),
-	.parked = COMPLETION_INITIALIZER(drain.parked),
-	.writeout.inherited = LIST_HEAD_INIT(drain.writeout.inherited),
-};
-
 /* ---- the thread ---- */
 
 /* Returns a CPU that has lost events, or -1. */
@@ -96,17 +72,17 @@ static void warn_of_losses(struct fkt_drain *d)
  * Wakes readers for complete pages. A CPU itself wakes them only when it has completed several pages;
  * this makes sure that the pages of CPUs with few events are taken too.
  */
-static void wake_readers(struct fkt_drain *d)
+static void wake_readers(struct fkt_recording *rec)
 {
 	bool complete;
 
-	if (READ_ONCE(d->engine)->write)
+	if (READ_ONCE(rec->drain.engine)->write)
 		return;
-	fkt_reader_lock_drain();
-	complete = fkt_reader_complete();
-	fkt_reader_unlock();
+	fkt_reader_lock_drain(rec);
+	complete = fkt_reader_complete(rec);
+	fkt_reader_unlock(rec);
 	if (complete)
-		fkt_recording_wake_readers();
+		fkt_recording_wake_readers(rec);
 }
 
 /* The time that this thread has run (ns). The tick's interrupt may add to it here: either value is true. */
@@ -115,8 +91,9 @@ static void note_own_time(struct fkt_drain *d)
 	WRITE_ONCE(d->cpu_ns, READ_ONCE(current->se.sum_exec_runtime));
 }
 
-static void housekeep(struct fkt_drain *d)
+static void housekeep(struct fkt_recording *rec)
 {
+	struct fkt_drain *d = &rec->drain;
 	u64 now = fkt_clock();
 	unsigned int cpu;
 
@@ -124,12 +101,12 @@ static void housekeep(struct fkt_drain *d)
 	 * Not while a CPU is coming online or going offline, which may take long. Not in a flight
 	 * recorder, where a page that is closed early costs as much history as a full one.
 	 */
-	if (!fkt_recording.overwrite && cpus_read_trylock()) {
+	if (!rec->overwrite && cpus_read_trylock()) {
 		for_each_online_cpu(cpu)
 			fkt_ring_close_old(cpu, now, d->ticks_per_s);
 		cpus_read_unlock();
 	}
-	wake_readers(d);
+	wake_readers(rec);
 	warn_of_losses(d);
 	if ((s64)(now - d->next_clock) >= 0) {
 		d->next_clock += CLOCK_EVERY_S * d->ticks_per_s;
@@ -141,26 +118,27 @@ static void housekeep(struct fkt_drain *d)
  * If the owner takes the pages: makes sure that there are free ones. Returns true if the thread should
  * look again soon.
  */
-static bool provide_free_pages(struct fkt_drain *d)
+static bool provide_free_pages(struct fkt_recording *rec)
 {
+	struct fkt_drain *d = &rec->drain;
 	const struct fkt_engine *engine;
 	bool again;
 
-	fkt_reader_lock_drain();
+	fkt_reader_lock_drain(rec);
 	/*
 	 * Does not change under this lock. After the owner's death it is an engine that writes, which has
 	 * none of these operations.
 	 */
 	engine = d->engine;
-	if (fkt_recording_keeps()) {
+	if (fkt_recording_keeps(rec)) {
 		if (engine->overwrite)
-			engine->overwrite();
+			engine->overwrite(rec);
 		fkt_rings_overwrite();
 	} else if (engine->refills && !d->stopping) {
 		fkt_rings_refill();
 	}
-	again = engine->reclaim && engine->reclaim();
-	fkt_reader_unlock();
+	again = engine->reclaim && engine->reclaim(rec);
+	fkt_reader_unlock(rec);
 	return again;
 }
 
@@ -184,8 +162,9 @@ static bool must_write_all(struct fkt_drain *d, bool park)
 }
 
 /* Moves the complete pages of the rings according to the kind of recording. all: must_write_all() */
-static enum next_look move_pages(struct fkt_drain *d, bool all)
+static enum next_look move_pages(struct fkt_recording *rec, bool all)
 {
+	struct fkt_drain *d = &rec->drain;
 	const struct fkt_engine *engine;
 
 	/*
@@ -195,29 +174,29 @@ static enum next_look move_pages(struct fkt_drain *d, bool all)
 	 */
 	engine = smp_load_acquire(&d->engine);
 	if (!engine->write)
-		return provide_free_pages(d) ? LOOK_SOON : LOOK_ON_TICK;
-	if (fkt_recording.overwrite && !d->stopping) {
+		return provide_free_pages(rec) ? LOOK_SOON : LOOK_ON_TICK;
+	if (rec->overwrite && !d->stopping) {
 		/* Not with inherited pages: the pages in the rings must follow those without a hole. */
-		if (fkt_recording_keeps())
+		if (fkt_recording_keeps(rec))
 			fkt_rings_overwrite();
 		return LOOK_ON_TICK;
 	}
 	return fkt_writeout_move(&d->writeout, engine, all, !d->stopping) ? LOOK_AT_ONCE : LOOK_ON_TICK;
 }
 
-static bool has_work(struct fkt_drain *d)
+static bool has_work(const struct fkt_recording *rec)
 {
-	return READ_ONCE(fkt_waker.kicked) || (!d->stopping && READ_ONCE(fkt_recording.closed));
+	return READ_ONCE(fkt_waker.kicked) || (!rec->drain.stopping && READ_ONCE(rec->closed));
 }
 
 /* Sleeps until there is work, at most for `ticks` jiffies; stays frozen while the machine sleeps. */
-static void wait_for_work(struct fkt_drain *d, long ticks)
+static void wait_for_work(struct fkt_recording *rec, long ticks)
 {
 	prepare_to_rcuwait(&fkt_waker.wait);
 	for (;;) {
 		/* Its barrier pairs with the one in rcuwait_wake_up(): one side sees the other's store. */
 		set_current_state(TASK_IDLE);
-		if (has_work(d) || !ticks || freezing(current))
+		if (has_work(rec) || !ticks || freezing(current))
 			break;
 		ticks = schedule_timeout(ticks);
 	}
@@ -239,55 +218,61 @@ static void tell_wake(void)
 	fkt_tell(FKT_E_DRAIN_WAKE, 0, (u64)free << 32 | filled);
 }
 
-static void wait_for_look(struct fkt_drain *d, enum next_look look)
+static void wait_for_look(struct fkt_recording *rec, enum next_look look)
 {
+	struct fkt_drain *d = &rec->drain;
+
 	if (look == LOOK_AT_ONCE) {
 		cond_resched();
 		return;
 	}
-	wait_for_work(d, look == LOOK_SOON ? HZ / 50 : TICK);
+	wait_for_work(rec, look == LOOK_SOON ? HZ / 50 : TICK);
 	WRITE_ONCE(d->wakeups, d->wakeups + 1);
 	tell_wake();
 }
 
 /* Looks at the rings once, and moves pages. park: the machine is about to sleep. */
-static enum next_look look_at_rings(struct fkt_drain *d, bool park)
+static enum next_look look_at_rings(struct fkt_recording *rec, bool park)
 {
+	struct fkt_drain *d = &rec->drain;
+
 	/* Read before the rings: the last round then sees everything that was complete at the stop. */
-	d->stopping = READ_ONCE(fkt_recording.closed);
+	d->stopping = READ_ONCE(rec->closed);
 	/*
 	 * With a barrier: if the rings were read before this store is visible, it could overwrite the
 	 * kick for a page that the read did not see (tests/model, KICK_UNFENCED). And as one atomic
 	 * operation: a kick between a separate load and store would not wake the readers.
 	 */
 	if (xchg(&fkt_waker.kicked, false))
-		fkt_recording_wake_readers();
+		fkt_recording_wake_readers(rec);
 	note_own_time(d);
-	if (READ_ONCE(fkt_recording.started_by) && !d->quickened) {
+	if (READ_ONCE(rec->started_by) && !d->quickened) {
 		d->quickened = true;
-		fkt_recording_quicken();
+		fkt_recording_quicken(rec);
 	}
 	/* The probe that lost the first event has already cleared the mask. */
 	if (READ_ONCE(fkt_full))
-		fkt_recording_end(FKT_STOP_RING, 0);
+		fkt_recording_end(rec, FKT_STOP_RING, 0);
 	/* So has the probe of the hit that ends the recording. */
 	if (READ_ONCE(fkt_stopped_by))
-		fkt_recording_end(FKT_STOP_INSTRUMENT, 0);
-	return move_pages(d, must_write_all(d, park));
+		fkt_recording_end(rec, FKT_STOP_INSTRUMENT, 0);
+	return move_pages(rec, must_write_all(d, park));
 }
 
 /*
  * The machine is about to sleep, and all complete pages are written: waits here until it is awake, or
  * until the recording is stopped before that. Readers that take pages themselves are still woken.
  */
-static void rest(struct fkt_drain *d)
+static void rest(struct fkt_recording *rec)
 {
+	struct fkt_drain *d = &rec->drain;
+
 	complete_all(&d->parked);
-	while (READ_ONCE(d->park) && !READ_ONCE(fkt_recording.closed)) {
-		wait_for_work(d, MAX_SCHEDULE_TIMEOUT);
+	while (READ_ONCE(d->park) && !READ_ONCE(rec->closed)) {
+		wait_for_work(rec, MAX_SCHEDULE_TIMEOUT);
 		/* One atomic operation, as in look_at_rings(). */
 		if (xchg(&fkt_waker.kicked, false))
-			fkt_recording_wake_readers();
+			fkt_recording_wake_readers(rec);
 	}
 	d->next_clock = fkt_clock() + CLOCK_EVERY_S * d->ticks_per_s;
 }
@@ -306,7 +291,8 @@ static const struct cred *write_for_owner(const struct fkt_drain *d)
 
 static int drain_thread(void *data)
 {
-	struct fkt_drain *d = data;
+	struct fkt_recording *rec = data;
+	struct fkt_drain *d = &rec->drain;
 	const struct cred *old;
 	unsigned long next_housekeeping = jiffies;
 	enum next_look look = LOOK_ON_TICK;
@@ -315,22 +301,22 @@ static int drain_thread(void *data)
 	set_freezable();
 	old = write_for_owner(d);
 	do {
-		wait_for_look(d, look);
+		wait_for_look(rec, look);
 		/* Read before the rings, which were closed before it was set: their pages are written first. */
 		park = READ_ONCE(d->park);
-		look = look_at_rings(d, park);
+		look = look_at_rings(rec, park);
 		if (park && !d->stopping && !fkt_writeout_busy(&d->writeout) && look != LOOK_AT_ONCE)
-			rest(d);
+			rest(rec);
 		if (time_after_eq(jiffies, next_housekeeping)) {
 			next_housekeeping = jiffies + TICK;
-			housekeep(d);
+			housekeep(rec);
 		}
 		/* A stop waits for chunks in flight, and for pages still in the rings. */
 	} while (!d->stopping || fkt_writeout_busy(&d->writeout) || look == LOOK_AT_ONCE);
 	warn_of_losses(d);
 	/* In this thread, not in the caller of FKT_STOP: it may have to wait for the output. */
 	if (d->engine->stop)
-		d->engine->stop();
+		d->engine->stop(rec);
 	if (old) {
 		fkt_charge_end();
 		revert_creds(old);
@@ -339,7 +325,7 @@ static int drain_thread(void *data)
 	complete_all(&d->ended);
 	/* In this order: fkt_drain_park() reads `ended` after it has reinitialised `parked`. */
 	complete_all(&d->parked);
-	fkt_recording_drained();
+	fkt_recording_drained(rec);
 	return 0;
 }
 
@@ -347,10 +333,11 @@ static int drain_thread(void *data)
  * Starts the thread. owner: the recording's; out: the file that pages are written to (a reference is
  * taken); NULL: they are fetched. Returns 0 or a negative errno.
  */
-int fkt_drain_start(const struct file *owner, const struct fkt_start *start, struct file *out)
+int fkt_drain_start(struct fkt_recording *rec, const struct file *owner, const struct fkt_start *start,
+		    struct file *out)
 {
 	const struct fkt_engine *engine = fkt_output_engine(start, out);
-	struct fkt_drain *d = &drain;
+	struct fkt_drain *d = &rec->drain;
 	struct fkt_writeout *w = &d->writeout;
 	struct task_struct *task;
 	int err;
@@ -383,27 +370,27 @@ int fkt_drain_start(const struct file *owner, const struct fkt_start *start, str
 	d->wakeups = 0;
 	WRITE_ONCE(d->engine, engine);
 	/* An output that is only used if the owner dies has its own limit. */
-	fkt_reader_start(engine, out ? 0 : start->limit);
+	fkt_reader_start(rec, engine, out ? 0 : start->limit);
 	d->ticks_per_s = fkt_clock_khz() * 1000;
 	d->next_clock = fkt_clock() + CLOCK_EVERY_S * d->ticks_per_s;
 	err = fkt_output_limits(w, start);
 	if (err) {
-		fkt_drain_release();
+		fkt_drain_release(rec);
 		return err;
 	}
 
 	if (engine->keeps_header)
-		fkt_page_index_start();
-	err = engine->start ? engine->start(out, w->pos, fkt_rings_bytes(), !fkt_access_uncharged(owner)) : 0;
+		fkt_page_index_start(&d->index);
+	err = engine->start ? engine->start(rec, out, w->pos, fkt_rings_bytes(), !fkt_access_uncharged(owner)) : 0;
 	if (err) {
-		fkt_drain_release();
+		fkt_drain_release(rec);
 		return err;
 	}
-	task = kthread_create(drain_thread, d, "fkt_drain");
+	task = kthread_create(drain_thread, rec, "fkt_drain");
 	if (IS_ERR(task)) {
 		if (engine->stop)
-			engine->stop();
-		fkt_drain_release();
+			engine->stop(rec);
+		fkt_drain_release(rec);
 		return PTR_ERR(task);
 	}
 	get_task_struct(task);
@@ -417,18 +404,18 @@ int fkt_drain_start(const struct file *owner, const struct fkt_start *start, str
 }
 
 /* Records the thread's name, because the recording's list of tasks is older than the thread. */
-void fkt_drain_introduce(void)
+void fkt_drain_introduce(struct fkt_recording *rec)
 {
-	fkt_process_introduce(drain.task);
+	fkt_process_introduce(rec->drain.task);
 }
 
 /*
  * Called after the rings are closed: tells the thread to write every complete page, or make sure that
  * it can be fetched, and to end.
  */
-void fkt_drain_finish(void)
+void fkt_drain_finish(struct fkt_recording *rec)
 {
-	WRITE_ONCE(fkt_recording.closed, true);
+	WRITE_ONCE(rec->closed, true);
 	fkt_kick();
 }
 
@@ -436,15 +423,15 @@ void fkt_drain_finish(void)
  * Waits for the thread to end. -EINTR: the caller is being killed. Caller must not hold a lock: the
  * output may take long.
  */
-int fkt_drain_wait(void)
+int fkt_drain_wait(struct fkt_recording *rec)
 {
-	return wait_for_completion_killable(&drain.ended) ? -EINTR : 0;
+	return wait_for_completion_killable(&rec->drain.ended) ? -EINTR : 0;
 }
 
 /* Waits for the thread to end, uninterruptibly; only if it has nothing to write. */
-void fkt_drain_join(void)
+void fkt_drain_join(struct fkt_recording *rec)
 {
-	wait_for_completion(&drain.ended);
+	wait_for_completion(&rec->drain.ended);
 }
 
 /*
@@ -452,39 +439,39 @@ void fkt_drain_join(void)
  * fkt_drain_unpark() or a stop. Returns whether the caller must call fkt_drain_wait_parked(). Called
  * after the rings were closed, under the recording's lock.
  */
-bool fkt_drain_park(void)
+bool fkt_drain_park(struct fkt_recording *rec)
 {
-	if (!drain.task)
+	if (!rec->drain.task)
 		return false;
-	reinit_completion(&drain.parked);
-	WRITE_ONCE(drain.park, true);
+	reinit_completion(&rec->drain.parked);
+	WRITE_ONCE(rec->drain.park, true);
 	fkt_kick();
-	return !completion_done(&drain.ended);
+	return !completion_done(&rec->drain.ended);
 }
 
 /*
  * Waits until the thread is parked. Caller must not hold a lock. -EBUSY: the output did not take the
  * pages within `limit` jiffies; -EINTR: a fatal signal.
  */
-int fkt_drain_wait_parked(long limit)
+int fkt_drain_wait_parked(struct fkt_recording *rec, long limit)
 {
-	long left = wait_for_completion_killable_timeout(&drain.parked, limit);
+	long left = wait_for_completion_killable_timeout(&rec->drain.parked, limit);
 
 	if (left < 0)
 		return -EINTR;
 	return left ? 0 : -EBUSY;
 }
 
-void fkt_drain_unpark(void)
+void fkt_drain_unpark(struct fkt_recording *rec)
 {
-	WRITE_ONCE(drain.park, false);
+	WRITE_ONCE(rec->drain.park, false);
 	fkt_kick();
 }
 
 /* Returns whether the thread has written all pages, as told by fkt_drain_finish(). */
-bool fkt_drain_ended(void)
+bool fkt_drain_ended(struct fkt_recording *rec)
 {
-	return completion_done(&drain.ended);
+	return completion_done(&rec->drain.ended);
 }
 
 /*
@@ -492,67 +479,67 @@ bool fkt_drain_ended(void)
  * on 6.1 it marks the thread as if a signal were pending, and file systems then refuse writes that have
  * to wait.
  */
-void fkt_drain_stop(void)
+void fkt_drain_stop(struct fkt_recording *rec)
 {
-	kthread_stop(drain.task);
-	put_task_struct(drain.task);
-	drain.task = NULL;
+	kthread_stop(rec->drain.task);
+	put_task_struct(rec->drain.task);
+	rec->drain.task = NULL;
 }
 
 /* Releases the output with its cgroups, and the chunks. */
-void fkt_drain_release(void)
+void fkt_drain_release(struct fkt_recording *rec)
 {
-	struct fkt_writeout *w = &drain.writeout;
+	struct fkt_writeout *w = &rec->drain.writeout;
 
 	if (w->out) {
 		fput(w->out);
-		fkt_charge_put(&drain.charge);
+		fkt_charge_put(&rec->drain.charge);
 	}
 	w->out = NULL;
 	kfree(w->chunks);
 	w->chunks = NULL;
-	fkt_page_index_stop();
+	fkt_page_index_stop(&rec->drain.index);
 }
 
 /*
  * The owner of a flight recorder died: its pages will be written to the output given for that case.
  * Called before the stop.
  */
-void fkt_drain_inherit(void)
+void fkt_drain_inherit(struct fkt_recording *rec)
 {
-	struct fkt_writeout *w = &drain.writeout;
+	struct fkt_writeout *w = &rec->drain.writeout;
 
-	if (!w->out || !drain.engine->inherit)
+	if (!w->out || !rec->drain.engine->inherit)
 		return;
 	/*
 	 * Under the reader's lock, nothing else overwrites pages as if they were still lent, or as if
 	 * those in the rings were the oldest.
 	 */
-	fkt_reader_lock_drain();
-	WRITE_ONCE(fkt_recording.leave, true);
-	drain.engine->inherit(&w->inherited);
+	fkt_reader_lock_drain(rec);
+	WRITE_ONCE(rec->leave, true);
+	rec->drain.engine->inherit(rec, &w->inherited);
 	/* Pairs with the load-acquire in move_pages(): the thread sees the pages in `inherited`. */
-	smp_store_release(&drain.engine, fkt_output_best_engine(w->out));
-	fkt_reader_unlock();
+	smp_store_release(&rec->drain.engine, fkt_output_best_engine(w->out));
+	fkt_reader_unlock(rec);
 }
 
 /* The recorder died: truncates the output after the last page. Called after the thread has ended its work. */
-void fkt_drain_truncate(void)
+void fkt_drain_truncate(struct fkt_recording *rec)
 {
-	fkt_writeout_truncate(&drain.writeout);
+	fkt_writeout_truncate(&rec->drain.writeout);
 }
 
 /* Lockless: the values may be of different moments. */
-void fkt_drain_status(struct fkt_status *status)
+void fkt_drain_status(const struct fkt_recording *rec, struct fkt_status *status)
 {
-	const struct fkt_engine *engine = READ_ONCE(drain.engine);
+	const struct fkt_engine *engine = READ_ONCE(rec->drain.engine);
 
-	status->drain_ns = READ_ONCE(drain.cpu_ns);
-	status->wakeups = READ_ONCE(drain.wakeups);
+	status->drain_ns = READ_ONCE(rec->drain.cpu_ns);
+	status->wakeups = READ_ONCE(rec->drain.wakeups);
 	if (!engine)
 		return;
 	status->engine = engine->id;
 	status->bytes_copied = engine->copies ? status->bytes_written : 0;
 	if (engine->status)
-		engine->status(status);
+		engine->status(rec, status);
 }

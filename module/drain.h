@@ -8,20 +8,22 @@
 #include <fkt/ioctl.h>
 
 struct file;
+struct fkt_recording;
 
-int fkt_drain_start(const struct file *owner, const struct fkt_start *start, struct file *out);
-void fkt_drain_finish(void);
-int fkt_drain_wait(void);
-void fkt_drain_join(void);
-bool fkt_drain_ended(void);
-void fkt_drain_stop(void);
-void fkt_drain_introduce(void);
-void fkt_drain_release(void);
-void fkt_drain_inherit(void);
-void fkt_drain_truncate(void);
-bool fkt_drain_park(void);
-int fkt_drain_wait_parked(long limit);
-void fkt_drain_unpark(void);
-void fkt_drain_status(struct fkt_status *status);
+int fkt_drain_start(struct fkt_recording *rec, const struct file *owner, const struct fkt_start *start,
+		    struct file *out);
+void fkt_drain_finish(struct fkt_recording *rec);
+int fkt_drain_wait(struct fkt_recording *rec);
+void fkt_drain_join(struct fkt_recording *rec);
+bool fkt_drain_ended(struct fkt_recording *rec);
+void fkt_drain_stop(struct fkt_recording *rec);
+void fkt_drain_introduce(struct fkt_recording *rec);
+void fkt_drain_release(struct fkt_recording *rec);
+void fkt_drain_inherit(struct fkt_recording *rec);
+void fkt_drain_truncate(struct fkt_recording *rec);
+bool fkt_drain_park(struct fkt_recording *rec);
+int fkt_drain_wait_parked(struct fkt_recording *rec, long limit);
+void fkt_drain_unpark(struct fkt_recording *rec);
+void fkt_drain_status(const struct fkt_recording *rec, struct fkt_status *status);
 
 #endif /* FKT_DRAIN_H */

@@ -10,6 +10,7 @@
 #include <fkt/ioctl.h>
 
 struct fkt_chunk;
+struct fkt_recording;
 
 /* The system calls by which the owner takes pages. */
 enum fkt_engine_calls {
@@ -38,8 +39,8 @@ struct fkt_engine {
 	 * Optional: called before the first write and after the last. charged: page cache that the engine
 	 * fills must be charged to the memory cgroup in use (charge.c).
 	 */
-	int (*start)(struct file *out, loff_t pos, u64 ring_bytes, bool charged);
-	void (*stop)(void);
+	int (*start)(struct fkt_recording *rec, struct file *out, loff_t pos, u64 ring_bytes, bool charged);
+	void (*stop)(struct fkt_recording *rec);
 	/* A CPU copies every byte. */
 	bool copies;
 	/* A written page is on the disk unchanged, and its header is still in memory. */
@@ -52,24 +53,24 @@ struct fkt_engine {
 	/* CPUs with few free pages get extra ones. */
 	bool refills;
 	/* Returns whether the owner could take a page. */
-	bool (*readable)(void);
+	bool (*readable)(struct fkt_recording *rec);
 	/*
 	 * Optional: gives pages back to their rings that nothing else references any more. Returns true
 	 * if some are still referenced: then the drain thread must call it again soon.
 	 */
-	bool (*reclaim)(void);
+	bool (*reclaim)(struct fkt_recording *rec);
 	/* Optional, flight recorder: overwrites a page that the engine has taken from its ring in advance. */
-	void (*overwrite)(void);
+	void (*overwrite)(struct fkt_recording *rec);
 	/* Optional: the owner died; moves all pages that it has to `list`, each CPU's oldest first. */
-	void (*inherit)(struct list_head *list);
+	void (*inherit)(struct fkt_recording *rec, struct list_head *list);
 	/*
 	 * The recording has no owner any more: drops all pages. Those that other holders reference are
 	 * freed later, without waiting. owner: its file, or NULL if that is closed.
 	 */
-	void (*reset)(struct file *owner);
+	void (*reset)(struct fkt_recording *rec, struct file *owner);
 
 	/* Optional: adds the engine's own figures to a status whose bytes_copied is set from `copies`. Lockless. */
-	void (*status)(struct fkt_status *status);
+	void (*status)(const struct fkt_recording *rec, struct fkt_status *status);
 };
 
 extern const struct fkt_engine fkt_engine_direct;

@@ -45,9 +45,8 @@
 #include "../probes/user.h"
 #include "../probes/user_calls.h"
 
-/* Both are protected by the recording's lock. */
-static u32 number; /* of the table in force, from 0 */
-static bool goes_on; /* ftrace has switched itself off, and goes on calling the probe of entries */
+/* Ftrace has switched itself off, and goes on calling the probe of entries. Changes under the recording's lock. */
+static bool goes_on;
 
 /*
  * Returns when no probe uses a table that was replaced before. All probes run with preemption disabled: those of
@@ -104,11 +103,11 @@ static void end_places(const struct fkt_instrument_table *table)
  * capture.c. Called before the mask is set. After an error the caller must call fkt_instruments_end() and
  * fkt_instruments_free().
  */
-int fkt_instruments_begin(struct fkt_instrument_table *table, u64 *refused)
+int fkt_instruments_begin(struct fkt_recording *rec, struct fkt_instrument_table *table, u64 *refused)
 {
 	int err;
 
-	number = 0;
+	rec->table = 0;
 	if (!table)
 		return 0;
 	err = arm(table, refused);
@@ -127,9 +126,9 @@ int fkt_instruments_begin(struct fkt_instrument_table *table, u64 *refused)
 }
 
 /* When this returns, no hit is being recorded. */
-void fkt_instruments_end(void)
+void fkt_instruments_end(struct fkt_recording *rec)
 {
-	struct fkt_instrument_table *table = fkt_recording_instruments();
+	struct fkt_instrument_table *table = fkt_recording_instruments(rec);
 
 	end_places(table);
 	fkt_self_leave_out(false);
@@ -139,9 +138,9 @@ void fkt_instruments_end(void)
 }
 
 /* Frees the table of the last recording, with its counts. */
-void fkt_instruments_free(void)
+void fkt_instruments_free(struct fkt_recording *rec)
 {
-	struct fkt_instrument_table *table = fkt_recording_instruments();
+	struct fkt_instrument_table *table = fkt_recording_instruments(rec);
 
 	RCU_INIT_POINTER(fkt_instruments_now, NULL);
 	if (goes_on)
@@ -155,7 +154,8 @@ void fkt_instruments_free(void)
 /* ---- exchange ---- */
 
 /* Puts `table` into force in place of `before`, which may be NULL. Nothing can fail any more. */
-static void put_into_force(struct fkt_instrument_table *table, struct fkt_instrument_table *before)
+static void put_into_force(struct fkt_recording *rec, struct fkt_instrument_table *table,
+			   struct fkt_instrument_table *before)
 {
 	if (before)
 		fkt_instrument_table_take_results(table, before);
@@ -165,23 +165,24 @@ static void put_into_force(struct fkt_instrument_table *table, struct fkt_instru
 	/* Release: a probe that finds the table finds all that it refers to. */
 	rcu_assign_pointer(fkt_instruments_now, table);
 	fkt_mask_choose_quick(table);
-	number = (number + 1) & FKT_ARG_MASK;
-	fkt_tell_table(number, table->count);
+	rec->table = (rec->table + 1) & FKT_ARG_MASK;
+	fkt_tell_table(rec->table, table->count);
 	wait_for_probes();
 	disarm(table);
 }
 
-static int exchange_locked(struct fkt_instrument_table *table, const char *lines, u32 bytes, u64 *refused)
+static int exchange_locked(struct fkt_recording *rec, struct fkt_instrument_table *table, const char *lines, u32 bytes,
+			   u64 *refused)
 {
-	struct fkt_instrument_table *before = fkt_recording_instruments();
+	struct fkt_instrument_table *before = fkt_recording_instruments(rec);
 	int err = before ? fkt_instrument_table_follows(table, before) : 0;
 
 	if (!err)
 		err = fkt_task_flags_make(table->threads) ?:
 		      fkt_user_calls_make(table->users && table->users->has_returns) ?:
-		      fkt_attach_layers(fkt_recording.mask);
+		      fkt_attach_layers(rec->mask);
 	if (!err)
-		err = fkt_define(lines, bytes);
+		err = fkt_define(rec, lines, bytes);
 	if (err)
 		return err;
 	err = arm(table, refused);
@@ -190,7 +191,7 @@ static int exchange_locked(struct fkt_instrument_table *table, const char *lines
 		disarm(before);
 		return err;
 	}
-	put_into_force(table, before);
+	put_into_force(rec, table, before);
 	fkt_instrument_table_free(before);
 	return 0;
 }
@@ -216,22 +217,23 @@ static char *get_lines(const struct fkt_exchange *exchange)
 }
 
 /* Caller holds the recording's lock. */
-static int exchange_now(const struct file *file, struct fkt_instrument_table *table, const char *lines, u32 bytes,
-			u64 *refused)
+static int exchange_now(struct fkt_recording *rec, const struct file *file, struct fkt_instrument_table *table,
+			const char *lines, u32 bytes, u64 *refused)
 {
-	if (!fkt_recording_goes_on(file) || fkt_recording.state != FKT_RECORDING || !fkt_recording.begun)
+	if (!fkt_recording_goes_on(rec, file) || rec->state != FKT_RECORDING || !rec->begun)
 		return -ENODATA;
 	/* Another recording of the file has begun meanwhile, with another clock. */
-	if (table->calls && fkt_recording.clock != FKT_CLOCK_TSC)
+	if (table->calls && rec->clock != FKT_CLOCK_TSC)
 		return -EOPNOTSUPP;
-	return exchange_locked(table, lines, bytes, refused);
+	return exchange_locked(rec, table, lines, bytes, refused);
 }
 
 /*
  * FKT_EXCHANGE. Sets exchange->table and *refused, which is 0 or the place that the kernel refused to probe. -ENODATA:
  * it is not this file's recording; -ENOBUFS: no page became free for the lines.
  */
-int fkt_instruments_exchange(const struct file *file, struct fkt_exchange *exchange, u64 *refused)
+int fkt_instruments_exchange(struct fkt_recording *rec, const struct file *file, struct fkt_exchange *exchange,
+			     u64 *refused)
 {
 	struct fkt_instrument_table *table;
 	char *lines;
@@ -240,22 +242,22 @@ int fkt_instruments_exchange(const struct file *file, struct fkt_exchange *excha
 	*refused = 0;
 	if (!exchange->instruments)
 		return -EINVAL;
-	table = fkt_instrument_table_get(file, exchange->instruments, READ_ONCE(fkt_recording.clock),
+	table = fkt_instrument_table_get(file, exchange->instruments, READ_ONCE(rec->clock),
 					 FKT_GIVEN_BY_USER);
 	if (IS_ERR(table))
 		return PTR_ERR(table);
 	if (table->calls || table->entries)
 		fkt_record_calls_load();
 	lines = get_lines(exchange);
-	err = IS_ERR(lines) ? PTR_ERR(lines) : fkt_recording_lock_awake();
+	err = IS_ERR(lines) ? PTR_ERR(lines) : fkt_recording_lock_awake(rec);
 	if (err)
 		goto out;
-	err = exchange_now(file, table, lines, exchange->line_bytes, refused);
+	err = exchange_now(rec, file, table, lines, exchange->line_bytes, refused);
 	if (!err) {
 		table = NULL;
-		exchange->table = number;
+		exchange->table = rec->table;
 	}
-	mutex_unlock(&fkt_recording.lock);
+	mutex_unlock(&rec->lock);
 out:
 	fkt_instrument_table_free(table);
 	if (!IS_ERR(lines))

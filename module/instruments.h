@@ -9,10 +9,12 @@
 
 struct file;
 struct fkt_exchange;
+struct fkt_recording;
 
-int fkt_instruments_begin(struct fkt_instrument_table *table, u64 *refused);
-void fkt_instruments_end(void);
-void fkt_instruments_free(void);
-int fkt_instruments_exchange(const struct file *file, struct fkt_exchange *exchange, u64 *refused);
+int fkt_instruments_begin(struct fkt_recording *rec, struct fkt_instrument_table *table, u64 *refused);
+void fkt_instruments_end(struct fkt_recording *rec);
+void fkt_instruments_free(struct fkt_recording *rec);
+int fkt_instruments_exchange(struct fkt_recording *rec, const struct file *file, struct fkt_exchange *exchange,
+			     u64 *refused);
 
 #endif /* FKT_INSTRUMENTS_H */

@@ -11,6 +11,7 @@
 #include "filter.h"
 #include "kft/proc.h"
 #include "power.h"
+#include "recording.h"
 #include "rings.h"
 #include "wake.h"
 
@@ -22,12 +23,12 @@ static int __init fkt_init(void)
 	err = fkt_attach_init();
 	if (err)
 		return err;
-	fkt_capture_init();
+	fkt_capture_init(&fkt_recording);
 	fkt_wake_init();
 	err = fkt_rings_init();
 	if (err)
 		goto err_attach;
-	err = fkt_power_init();
+	err = fkt_power_init(&fkt_recording);
 	if (err)
 		goto err_rings;
 	err = fkt_kft_init();
@@ -41,7 +42,7 @@ static int __init fkt_init(void)
 err_kft:
 	fkt_kft_exit();
 err_power:
-	fkt_power_exit();
+	fkt_power_exit(&fkt_recording);
 err_rings:
 	fkt_rings_exit();
 err_attach:
@@ -53,8 +54,8 @@ static void __exit fkt_exit(void)
 {
 	fkt_control_exit();
 	fkt_kft_exit();
-	fkt_power_exit();
-	fkt_capture_exit();
+	fkt_power_exit(&fkt_recording);
+	fkt_capture_exit(&fkt_recording);
 	fkt_rings_exit();
 	fkt_filter_exit();
 	fkt_attach_exit();

@@ -36,19 +36,19 @@ static void write_lines(char *text)
 }
 
 /* text: it is changed. -EPERM: the recording belongs to another user; -EINTR: the task is being killed. */
-static int write_text(const struct file *file, char *text)
+static int write_text(struct fkt_recording *rec, const struct file *file, char *text)
 {
-	int err = fkt_recording_lock();
+	int err = fkt_recording_lock(rec);
 
 	if (err)
 		return err;
-	if (fkt_recording.state == FKT_RECORDING && fkt_recording.owner && fkt_recording_begun()) {
-		if (!fkt_access_steer(file, fkt_recording.owner))
+	if (rec->state == FKT_RECORDING && rec->owner && fkt_recording_begun(rec)) {
+		if (!fkt_access_steer(file, rec->owner))
 			err = -EPERM;
-		else if (!fkt_recording.parked && !fkt_recording_waits())
+		else if (!rec->parked && !fkt_recording_waits(rec))
 			write_lines(text);
 	}
-	mutex_unlock(&fkt_recording.lock);
+	mutex_unlock(&rec->lock);
 	return err;
 }
 
@@ -70,7 +70,7 @@ ssize_t fkt_mark_write(const struct file *file, const char __user *from, size_t 
 			text[i] = '\n';
 	text[n] = 0;
 	if (!err)
-		err = write_text(file, text);
+		err = write_text(fkt_recording_of(file), file, text);
 	kfree(text);
 	return err ?: n;
 }

@@ -5,13 +5,19 @@
 
 #include <linux/types.h>
 
-struct file;
 struct fkt_index;
+struct fkt_index_entry;
 struct fkt_page_header;
 
-void fkt_page_index_start(void);
-void fkt_page_index_stop(void);
-void fkt_page_index_add(const struct fkt_page_header *header);
-int fkt_page_index_give(struct file *file, const struct fkt_index *index);
+struct fkt_page_index {
+	struct fkt_index_entry *entries; /* page n is in entry n % FKT_INDEX_PAGES; NULL: no entries are kept */
+	u64 pages; /* written so far */
+};
+
+void fkt_page_index_start(struct fkt_page_index *index);
+void fkt_page_index_stop(struct fkt_page_index *index);
+void fkt_page_index_add(struct fkt_page_index *index, const struct fkt_page_header *header);
+int fkt_page_index_copy(const struct fkt_page_index *index, const struct fkt_index *request, u32 done,
+			struct fkt_index_entry *to, u32 count);
 
 #endif /* FKT_PAGE_INDEX_H */

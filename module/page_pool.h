@@ -7,6 +7,8 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
+struct fkt_fetch;
+struct fkt_recording;
 struct page;
 
 /* Smallest and largest number of 4 KiB pages per CPU, as powers of two. */
@@ -14,8 +16,9 @@ struct page;
 #define FKT_POW_MAX 16
 #define FKT_POW_DEFAULT 10
 
-/* Settings of one open file, in its private_data. */
+/* What an open file is about, and its settings; in its private_data. */
 struct fkt_opener {
+	struct fkt_recording *recording;
 	u32 pow; /* FKT_SETINITPOWPAGES */
 	bool low; /* FKT_SETTRYDMA */
 	u64 refused; /* FKT_REFUSED; not protected: of the last FKT_START or FKT_EXCHANGE that ended */
@@ -33,6 +36,7 @@ struct fkt_page {
 	u32 events; /* copied from the header when the page was taken from its ring */
 	u8 order;
 	/* used by reader_splice.c only: */
+	struct fkt_fetch *fetch; /* of the recording whose page it is, from when it is fetched */
 	bool fetched; /* counted as written */
 	bool copied; /* some frame is in two pipes */
 	u32 unsent; /* first byte that must be handed out again, or FKT_ALL_SENT */

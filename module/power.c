@@ -36,41 +36,37 @@
 
 #define PARK_LIMIT (20 * HZ) /* as long as the kernel tries to freeze tasks */
 
-/* Protected by fkt_recording.lock. */
-static u64 parked_boot_ns; /* time at which the recording was parked */
-static u64 parked_mask;
-
-/* Stops the recording of events, and closes all open pages. Caller must hold fkt_recording.lock. */
-static void park_probes(void)
+/* Stops the recording of events, and closes all open pages. Caller must hold the recording's lock. */
+static void park_probes(struct fkt_recording *rec)
 {
 	fkt_mask_clear();
 	/* Waits for the probes that saw the mask set, until they have written their events. */
 	fkt_attach_wait();
 	fkt_record_calls_wait();
 	fkt_rings_close_open();
-	parked_boot_ns = ktime_get_boottime_ns();
+	rec->at_park.boot_ns = ktime_get_boottime_ns();
 	fkt_rings_pause();
 }
 
-static void unpark(void);
+static void unpark(struct fkt_recording *rec);
 
 /* Returns when nothing is written to the output any more. -EBUSY: that takes too long; -EINTR: a fatal signal. */
-static int park(void)
+static int park(struct fkt_recording *rec)
 {
 	bool wait;
 	int err;
 
-	mutex_lock(&fkt_recording.lock);
-	if (fkt_recording_running() && !fkt_recording.draining)
-		park_probes();
+	mutex_lock(&rec->lock);
+	if (fkt_recording_running(rec) && !rec->draining)
+		park_probes(rec);
 	fkt_clock_park();
-	parked_mask = fkt_recording.mask;
-	WRITE_ONCE(fkt_recording.parked, true);
-	wait = fkt_drain_park();
-	mutex_unlock(&fkt_recording.lock);
-	err = wait ? fkt_drain_wait_parked(PARK_LIMIT) : 0;
+	rec->at_park.mask = rec->mask;
+	WRITE_ONCE(rec->parked, true);
+	wait = fkt_drain_park(rec);
+	mutex_unlock(&rec->lock);
+	err = wait ? fkt_drain_wait_parked(rec, PARK_LIMIT) : 0;
 	if (err)
-		unpark();
+		unpark(rec);
 	return err;
 }
 
@@ -78,23 +74,24 @@ static int park(void)
  * Writes the event `asleep` on each CPU, for the thread interrupted there, which is the one that runs
  * at the end of the gap.
  */
-static void emit_asleep(void *unused)
+static void emit_asleep(void *data)
 {
+	const struct fkt_recording *rec = data;
 	u64 words[FKT_N_ASLEEP] = {
-		ktime_get_boottime_ns() - parked_boot_ns, fkt_clock_slept_ns(),
+		ktime_get_boottime_ns() - rec->at_park.boot_ns, fkt_clock_slept_ns(),
 	};
 
 	fkt_emit(FKT_E_ASLEEP, 0, words, FKT_N_ASLEEP);
 }
 
-/* Lets probes write again. Caller must hold fkt_recording.lock. */
-static void unpark_probes(void)
+/* Lets probes write again. Caller must hold the recording's lock. */
+static void unpark_probes(struct fkt_recording *rec)
 {
-	on_each_cpu(emit_asleep, NULL, 1);
+	on_each_cpu(emit_asleep, rec, 1);
 	fkt_rings_resume();
-	if (fkt_recording.mask != parked_mask)
-		fkt_tell_mask(fkt_recording.mask);
-	fkt_recording_go_on();
+	if (rec->mask != rec->at_park.mask)
+		fkt_tell_mask(rec->mask);
+	fkt_recording_go_on(rec);
 	fkt_tell_clock();
 }
 
@@ -102,69 +99,69 @@ static void unpark_probes(void)
  * FKT_CLOCKS. The owner of a recording gets the clocks as used by the recording, also if tasks run
  * again while the recording is still parked. -EINTR: the caller is being killed.
  */
-int fkt_power_read_clocks(const struct file *file, struct fkt_clocks *clocks)
+int fkt_power_read_clocks(struct fkt_recording *rec, const struct file *file, struct fkt_clocks *clocks)
 {
 	int err;
 
-	if (!fkt_recording_owned_by(file))
+	if (!fkt_recording_owned_by(rec, file))
 		return fkt_clock_read(clocks, false);
-	err = fkt_recording_lock();
+	err = fkt_recording_lock(rec);
 	if (err)
 		return err;
-	fkt_recording_wake_clock();
-	err = fkt_clock_read(clocks, fkt_recording.owner == file);
-	mutex_unlock(&fkt_recording.lock);
+	fkt_recording_wake_clock(rec);
+	err = fkt_clock_read(clocks, rec->owner == file);
+	mutex_unlock(&rec->lock);
 	return err;
 }
 
-static void unpark(void)
+static void unpark(struct fkt_recording *rec)
 {
-	mutex_lock(&fkt_recording.lock);
-	if (!fkt_recording.parked) {
-		mutex_unlock(&fkt_recording.lock);
+	mutex_lock(&rec->lock);
+	if (!rec->parked) {
+		mutex_unlock(&rec->lock);
 		return;
 	}
-	if (fkt_recording.state != FKT_IDLE)
-		fkt_recording_wake_clock();
-	fkt_drain_unpark();
+	if (rec->state != FKT_IDLE)
+		fkt_recording_wake_clock(rec);
+	fkt_drain_unpark(rec);
 	/* No other recording can have started meanwhile, because of `parked`. */
-	if (fkt_recording.state == FKT_RECORDING)
-		unpark_probes();
-	WRITE_ONCE(fkt_recording.parked, false);
-	mutex_unlock(&fkt_recording.lock);
-	wake_up_all(&fkt_recording.awake);
+	if (rec->state == FKT_RECORDING)
+		unpark_probes(rec);
+	WRITE_ONCE(rec->parked, false);
+	mutex_unlock(&rec->lock);
+	wake_up_all(&rec->awake);
 }
 
 /* Called in task context, while user space runs. An error keeps the machine awake. */
 static int power_changes(struct notifier_block *nb, unsigned long what, void *unused)
 {
+	struct fkt_recording *rec = container_of(nb, struct fkt_recording, power);
 	int err;
 
 	switch (what) {
 	case PM_HIBERNATION_PREPARE:
 	case PM_SUSPEND_PREPARE:
 	case PM_RESTORE_PREPARE:
-		err = park();
+		err = park(rec);
 		if (err)
 			pr_err("the output does not take the recording's pages (%d): the machine stays awake\n", err);
 		return notifier_from_errno(err);
 	case PM_POST_HIBERNATION:
 	case PM_POST_SUSPEND:
 	case PM_POST_RESTORE:
-		unpark();
+		unpark(rec);
 		break;
 	}
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block power_block = { .notifier_call = power_changes };
-
-int fkt_power_init(void)
+int fkt_power_init(struct fkt_recording *rec)
 {
-	return register_pm_notifier(&power_block);
+	rec->power.notifier_call = power_changes;
+	return register_pm_notifier(&rec->power);
 }
 
-void fkt_power_exit(void)
+void fkt_power_exit(struct fkt_recording *rec)
 {
-	unregister_pm_notifier(&power_block);
+	unregister_pm_notifier(&rec->power);
 }

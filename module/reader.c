@@ -19,98 +19,81 @@
 #include "reader.h"
 #include "recording.h"
 
-static struct fkt_reader {
-	/*
-	 * Held by the current drain side, and only for a short time: never across accesses to user
-	 * memory, which may take for ever. So the drain thread and the end of the recording may wait
-	 * for it.
-	 */
-	struct mutex lock;
-	/*
-	 * The engine with which the recording was started, also after the drain thread has taken over
-	 * from a dead owner. Changes only while the recording has no owner and no call that checked the
-	 * owner holds the lock: fkt_reader_reset() waits for such calls.
-	 */
-	const struct fkt_engine *engine;
-	u64 limit; /* bytes that the owner may take; 0: no limit */
-	u64 taken; /* bytes that it has taken */
-	unsigned int next_cpu; /* where the next search for a page starts, for fairness */
-} reader = { .lock = __MUTEX_INITIALIZER(reader.lock) };
-
 /*
  * Called before the recording has an owner. limit: bytes that the owner may take, 0: no limit; not used
  * if the drain thread writes.
  */
-void fkt_reader_start(const struct fkt_engine *engine, u64 limit)
+void fkt_reader_start(struct fkt_recording *rec, const struct fkt_engine *engine, u64 limit)
 {
-	WRITE_ONCE(reader.engine, engine);
-	reader.limit = limit;
-	reader.taken = 0;
+	WRITE_ONCE(rec->reader.engine, engine);
+	rec->reader.limit = limit;
+	rec->reader.taken = 0;
 }
 
 /*
  * Returns whether `file` owns a recording whose pages can be taken by one of these calls (FKT_CALLS_*).
  * May change at once unless the caller holds the lock.
  */
-bool fkt_reader_may(struct file *file, u32 calls)
+bool fkt_reader_may(const struct fkt_recording *rec, struct file *file, u32 calls)
 {
 	/* In this order: the acquire in fkt_recording_owned_by() makes this owner's engine visible. */
-	return fkt_recording_owned_by(file) && (READ_ONCE(reader.engine)->calls & calls);
+	return fkt_recording_owned_by(rec, file) && (READ_ONCE(rec->reader.engine)->calls & calls);
 }
 
 /* Takes the lock for one of these calls on `file`. -EBADF: it owns no recording that allows them. */
-int fkt_reader_lock(struct file *file, u32 calls)
+int fkt_reader_lock(struct fkt_recording *rec, struct file *file, u32 calls)
 {
-	if (!fkt_reader_may(file, calls))
+	if (!fkt_reader_may(rec, file, calls))
 		return -EBADF;
-	if (mutex_lock_interruptible(&reader.lock))
+	if (mutex_lock_interruptible(&rec->reader.lock))
 		return -ERESTARTSYS;
 	/* Check again under the lock: the end of the recording waits for lock holders that pass this check. */
-	if (fkt_reader_may(file, calls))
+	if (fkt_reader_may(rec, file, calls))
 		return 0;
-	mutex_unlock(&reader.lock);
+	mutex_unlock(&rec->reader.lock);
 	return -EBADF;
 }
 
 /* Takes the lock in the drain thread: the recording exists as long as that thread runs. */
-void fkt_reader_lock_drain(void)
+void fkt_reader_lock_drain(struct fkt_recording *rec)
 {
-	mutex_lock(&reader.lock);
+	mutex_lock(&rec->reader.lock);
 }
 
 /* Takes the lock again in a call that had dropped it, even if the recording has ended meanwhile. */
-void fkt_reader_relock(void)
+void fkt_reader_relock(struct fkt_recording *rec)
 {
-	mutex_lock(&reader.lock);
+	mutex_lock(&rec->reader.lock);
 }
 
-void fkt_reader_unlock(void)
+void fkt_reader_unlock(struct fkt_recording *rec)
 {
-	mutex_unlock(&reader.lock);
+	mutex_unlock(&rec->reader.lock);
 }
 
-static struct fkt_page *next_page(void)
+static struct fkt_page *next_page(struct fkt_recording *rec)
 {
+	struct fkt_reader *reader = &rec->reader;
 	struct fkt_page *page = NULL;
 	unsigned int i;
 
-	if (fkt_recording_keeps())
+	if (fkt_recording_keeps(rec))
 		return NULL;
 	for (i = 0; i < nr_cpu_ids && !page; i++) {
-		if (cpu_possible(reader.next_cpu))
-			page = fkt_ring_collect(reader.next_cpu);
+		if (cpu_possible(reader->next_cpu))
+			page = fkt_ring_collect(reader->next_cpu);
 		if (!page)
-			reader.next_cpu = (reader.next_cpu + 1) % nr_cpu_ids;
+			reader->next_cpu = (reader->next_cpu + 1) % nr_cpu_ids;
 	}
 	return page;
 }
 
 /* Returns whether any CPU has a complete page that may be taken. Caller must hold the lock. */
-bool fkt_reader_complete(void)
+bool fkt_reader_complete(struct fkt_recording *rec)
 {
 	unsigned int cpu;
 
-	if (fkt_recording_keeps())
+	if (fkt_recording_keeps(rec))
 		return false;
 	for_each_possible_cpu(cpu)
 		if (fkt_ring_has_complete(cpu))
@@ -122,15 +105,16 @@ bool fkt_reader_complete(void)
  * Reserves room for one more page that the owner takes; returns false, and ends the recording, if the
  * limit is reached.
  */
-static bool reserve_room(void)
+static bool reserve_room(struct fkt_recording *rec)
 {
+	struct fkt_reader *reader = &rec->reader;
 	u32 bytes = fkt_rings_page_bytes();
 
-	if (reader.limit && reader.taken + bytes > reader.limit) {
-		fkt_recording_end(FKT_STOP_LIMIT, 0);
+	if (reader->limit && reader->taken + bytes > reader->limit) {
+		fkt_recording_end(rec, FKT_STOP_LIMIT, 0);
 		return false;
 	}
-	reader.taken += bytes;
+	reader->taken += bytes;
 	return true;
 }
 
@@ -138,12 +122,12 @@ static bool reserve_room(void)
  * Takes the next complete page of any CPU, or returns NULL. Pages beyond the size limit go back to
  * their ring and count as discarded. Caller must hold the lock.
  */
-struct fkt_page *fkt_reader_collect(void)
+struct fkt_page *fkt_reader_collect(struct fkt_recording *rec)
 {
 	struct fkt_page *page;
 
-	while ((page = next_page())) {
-		if (reserve_room())
+	while ((page = next_page(rec))) {
+		if (reserve_room(rec))
 			return page;
 		per_cpu_ptr(&fkt_cpus, page->cpu)->discarded += page->events;
 		fkt_ring_recycle(page);
@@ -152,17 +136,17 @@ struct fkt_page *fkt_reader_collect(void)
 }
 
 /* Returns whether there is a page to take; may return true wrongly. For poll(2), whose caller tries again. */
-bool fkt_reader_readable(struct file *file)
+bool fkt_reader_readable(struct fkt_recording *rec, struct file *file)
 {
 	bool readable;
 
-	if (!fkt_reader_may(file, FKT_CALLS_ANY))
+	if (!fkt_reader_may(rec, file, FKT_CALLS_ANY))
 		return false;
-	if (!mutex_trylock(&reader.lock))
+	if (!mutex_trylock(&rec->reader.lock))
 		return true;
 	/* Checked again under the lock, as in fkt_reader_lock(). */
-	readable = fkt_reader_may(file, FKT_CALLS_ANY) && reader.engine->readable();
-	mutex_unlock(&reader.lock);
+	readable = fkt_reader_may(rec, file, FKT_CALLS_ANY) && rec->reader.engine->readable(rec);
+	mutex_unlock(&rec->reader.lock);
 	return readable;
 }
 
@@ -170,14 +154,14 @@ bool fkt_reader_readable(struct file *file)
  * Flight recorder: lets pages be taken from now on, or makes them stay again. -EOPNOTSUPP: it is none, or
  * the drain thread writes its pages. Caller must hold the recording's lock.
  */
-int fkt_reader_leave(bool leave)
+int fkt_reader_leave(struct fkt_recording *rec, bool leave)
 {
-	if (!fkt_recording.overwrite || !reader.engine->calls)
+	if (!rec->overwrite || !rec->reader.engine->calls)
 		return -EOPNOTSUPP;
 	/* When this has the lock, no page is overwritten or taken any more by a decision made before. */
-	mutex_lock(&reader.lock);
-	WRITE_ONCE(fkt_recording.leave, leave);
-	mutex_unlock(&reader.lock);
+	mutex_lock(&rec->reader.lock);
+	WRITE_ONCE(rec->leave, leave);
+	mutex_unlock(&rec->reader.lock);
 	return 0;
 }
 
@@ -186,10 +170,10 @@ int fkt_reader_leave(bool leave)
  * returns, calls that take pages have ended, and no new one can begin. Called when the recording has no
  * owner any more.
  */
-void fkt_reader_reset(struct file *file)
+void fkt_reader_reset(struct fkt_recording *rec, struct file *file)
 {
-	mutex_lock(&reader.lock);
-	if (reader.engine->reset)
-		reader.engine->reset(file);
-	mutex_unlock(&reader.lock);
+	mutex_lock(&rec->reader.lock);
+	if (rec->reader.engine->reset)
+		rec->reader.engine->reset(rec, file);
+	mutex_unlock(&rec->reader.lock);
 }

@@ -8,17 +8,18 @@
 struct file;
 struct fkt_engine;
 struct fkt_page;
+struct fkt_recording;
 
-void fkt_reader_start(const struct fkt_engine *engine, u64 limit);
-bool fkt_reader_may(struct file *file, u32 calls);
-int fkt_reader_lock(struct file *file, u32 calls);
-void fkt_reader_lock_drain(void);
-void fkt_reader_relock(void);
-void fkt_reader_unlock(void);
-struct fkt_page *fkt_reader_collect(void);
-bool fkt_reader_complete(void);
-bool fkt_reader_readable(struct file *file);
-int fkt_reader_leave(bool leave);
-void fkt_reader_reset(struct file *file);
+void fkt_reader_start(struct fkt_recording *rec, const struct fkt_engine *engine, u64 limit);
+bool fkt_reader_may(const struct fkt_recording *rec, struct file *file, u32 calls);
+int fkt_reader_lock(struct fkt_recording *rec, struct file *file, u32 calls);
+void fkt_reader_lock_drain(struct fkt_recording *rec);
+void fkt_reader_relock(struct fkt_recording *rec);
+void fkt_reader_unlock(struct fkt_recording *rec);
+struct fkt_page *fkt_reader_collect(struct fkt_recording *rec);
+bool fkt_reader_complete(struct fkt_recording *rec);
+bool fkt_reader_readable(struct fkt_recording *rec, struct file *file);
+int fkt_reader_leave(struct fkt_recording *rec, bool leave);
+void fkt_reader_reset(struct fkt_recording *rec, struct file *file);
 
 #endif /* FKT_READER_H */

@@ -42,24 +42,24 @@ static u32 places; /* pages that fit the owner's mapping; 0: no mapping yet. Und
 static u32 numbered; /* pages in the array */
 static struct fkt_page *ahead; /* page already collected for which no number was free */
 
-static struct fkt_page *next_page(void)
+static struct fkt_page *next_page(struct fkt_recording *rec)
 {
 	struct fkt_page *page = ahead;
 
 	ahead = NULL;
-	return page ? page : fkt_reader_collect();
+	return page ? page : fkt_reader_collect(rec);
 }
 
-static bool lend_readable(void)
+static bool lend_readable(struct fkt_recording *rec)
 {
-	return ahead || fkt_reader_complete();
+	return ahead || fkt_reader_complete(rec);
 }
 
 /*
  * Flight recorder: the page collected ahead is its CPU's oldest, so it must be overwritten first. If it
  * stayed while younger pages are overwritten, there would be a hole after it.
  */
-static void lend_overwrite(void)
+static void lend_overwrite(struct fkt_recording *rec)
 {
 	if (!ahead || !fkt_ring_short(ahead->cpu))
 		return;
@@ -114,14 +114,14 @@ static void free_place(struct file *file, struct fkt_page *page)
 }
 
 /* Lends up to `room` pages; returns how many, or a negative errno if none could be lent. */
-static int take_batch(u32 *numbers, u32 room)
+static int take_batch(struct fkt_recording *rec, u32 *numbers, u32 room)
 {
 	struct fkt_page *page;
 	int err;
 	u32 n;
 
 	for (n = 0; n < room; n++) {
-		page = next_page();
+		page = next_page(rec);
 		if (!page)
 			break;
 		err = number_page(page);
@@ -178,9 +178,9 @@ static int give_batch(struct file *file, const u32 *numbers, u32 n, bool written
  * FKT_TAKE. Returns at once with the pages available; the caller waits with poll(2). -EBADF: this file
  * has no recording that lends pages; -ENOBUFS: all places of the mapping belong to pages that are lent.
  */
-int fkt_reader_take(struct file *file, struct fkt_lend *lend)
+int fkt_reader_take(struct fkt_recording *rec, struct file *file, struct fkt_lend *lend)
 {
-	bool over = fkt_recording_state() == FKT_STOPPED;
+	bool over = fkt_recording_state(rec) == FKT_STOPPED;
 	u32 __user *user = u64_to_user_ptr(lend->pages);
 	u32 numbers[BATCH], room = lend->count;
 	int n;
@@ -188,10 +188,10 @@ int fkt_reader_take(struct file *file, struct fkt_lend *lend)
 	lend->count = 0;
 	lend->flags = 0;
 	while (lend->count < room) {
-		n = fkt_reader_lock(file, FKT_CALLS_TAKE);
+		n = fkt_reader_lock(rec, file, FKT_CALLS_TAKE);
 		if (!n) {
-			n = take_batch(numbers, min(room - lend->count, BATCH));
-			fkt_reader_unlock();
+			n = take_batch(rec, numbers, min(room - lend->count, BATCH));
+			fkt_reader_unlock(rec);
 		}
 		if (n < 0)
 			return lend->count ? 0 : n;
@@ -211,7 +211,7 @@ int fkt_reader_take(struct file *file, struct fkt_lend *lend)
 }
 
 /* FKT_GIVE. -EINVAL: a number that was not lent; the pages before it in the array are given back. */
-int fkt_reader_give(struct file *file, const struct fkt_lend *lend)
+int fkt_reader_give(struct fkt_recording *rec, struct file *file, const struct fkt_lend *lend)
 {
 	const u32 __user *user = u64_to_user_ptr(lend->pages);
 	u32 numbers[BATCH], given, n;
@@ -223,11 +223,11 @@ int fkt_reader_give(struct file *file, const struct fkt_lend *lend)
 		n = min(lend->count - given, BATCH);
 		if (copy_from_user(numbers, user + given, n * sizeof(*numbers)))
 			return -EFAULT;
-		err = fkt_reader_lock(file, FKT_CALLS_TAKE);
+		err = fkt_reader_lock(rec, file, FKT_CALLS_TAKE);
 		if (err)
 			return err;
 		err = give_batch(file, numbers, n, !(lend->flags & FKT_LEND_UNWRITTEN));
-		fkt_reader_unlock();
+		fkt_reader_unlock(rec);
 		if (err)
 			return err;
 	}
@@ -251,7 +251,7 @@ static struct page *find_frame(struct file *file, pgoff_t at)
 	u32 frames;
 
 	xa_lock(&pages);
-	if (fkt_reader_may(file, FKT_CALLS_TAKE)) {
+	if (fkt_reader_may(fkt_recording_of(file), file, FKT_CALLS_TAKE)) {
 		frames = fkt_rings_page_bytes() / PAGE_SIZE;
 		page = xa_load(&pages, at / frames);
 		if (page) {
@@ -280,7 +280,7 @@ static bool add_places(struct file *file, struct vm_area_struct *vma)
 	bool may;
 
 	xa_lock(&pages);
-	may = fkt_reader_may(file, FKT_CALLS_TAKE);
+	may = fkt_reader_may(fkt_recording_of(file), file, FKT_CALLS_TAKE);
 	if (may) {
 		end = min(end / (fkt_rings_page_bytes() / PAGE_SIZE), (unsigned long)FKT_MAP_PAGES);
 		WRITE_ONCE(places, max_t(u32, places, end));
@@ -321,7 +321,7 @@ static int compare_age(void *unused, const struct list_head *a, const struct lis
  * their CPU's ring. Its file is closed, so no mapping is left, but its direct writes may still read the
  * frames: ->lent stays set for that.
  */
-static void lend_inherit(struct list_head *list)
+static void lend_inherit(struct fkt_recording *rec, struct list_head *list)
 {
 	struct fkt_page *page;
 	unsigned long number;
@@ -355,7 +355,7 @@ static void drop_page(struct fkt_page *page)
  * between holds a reference to its frame, which keeps the page out of the pool (fkt_page_alone()). A
  * closed file has no mapping.
  */
-static void lend_reset(struct file *owner)
+static void lend_reset(struct fkt_recording *rec, struct file *owner)
 {
 	struct fkt_page *page;
 	unsigned long number;

@@ -37,30 +37,15 @@
 #include "self.h"
 #include "wake.h"
 
-/* Protected by the reader's lock, except where noted. */
-static struct fkt_fetch {
-	struct fkt_page *page; /* the page being fetched */
-	u32 at; /* bytes of it that were handed out */
-	struct list_head reading; /* pages from which read(2) copies without the lock */
-	struct list_head handed; /* pages handed out completely; their frames may still be referenced */
-	bool resend; /* some pages in `handed` have bytes to be handed out again */
-	spinlock_t mark_lock; /* protects `unsent` of all pages, and `marked` */
-	bool marked; /* a page was marked since look_for_marks() */
-} fetch = {
-	.reading = LIST_HEAD_INIT(fetch.reading),
-	.handed = LIST_HEAD_INIT(fetch.handed),
-	.mark_lock = __SPIN_LOCK_UNLOCKED(fetch.mark_lock),
-};
-
 /* ---- the next page ---- */
 
 /* Marks the bytes of the page from `at` on to be handed out again. */
 static void mark_unsent(struct fkt_page *page, u32 at)
 {
-	spin_lock(&fetch.mark_lock);
+	spin_lock(&page->fetch->mark_lock);
 	page->unsent = min(page->unsent, at);
-	fetch.marked = true;
-	spin_unlock(&fetch.mark_lock);
+	page->fetch->marked = true;
+	spin_unlock(&page->fetch->mark_lock);
 }
 
 /* Clears the mark; returns its position, FKT_ALL_SENT if there was none. */
@@ -68,69 +53,72 @@ static u32 take_mark(struct fkt_page *page)
 {
 	u32 at;
 
-	spin_lock(&fetch.mark_lock);
+	spin_lock(&page->fetch->mark_lock);
 	at = page->unsent;
 	page->unsent = FKT_ALL_SENT;
-	spin_unlock(&fetch.mark_lock);
+	spin_unlock(&page->fetch->mark_lock);
 	return at;
 }
 
 /* If buffers were released with unsent bytes, the page being fetched is queued behind the pages before it. */
-static void look_for_marks(void)
+static void look_for_marks(struct fkt_fetch *fetch)
 {
 	bool marked;
 
-	spin_lock(&fetch.mark_lock);
-	marked = fetch.marked;
-	fetch.marked = false;
-	spin_unlock(&fetch.mark_lock);
+	spin_lock(&fetch->mark_lock);
+	marked = fetch->marked;
+	fetch->marked = false;
+	spin_unlock(&fetch->mark_lock);
 	if (!marked)
 		return;
-	fetch.resend = true;
-	if (!fetch.page)
+	fetch->resend = true;
+	if (!fetch->page)
 		return;
-	fetch.page->unsent = min(take_mark(fetch.page), fetch.at);
-	list_add_tail(&fetch.page->node, &fetch.handed);
-	fetch.page = NULL;
+	fetch->page->unsent = min(take_mark(fetch->page), fetch->at);
+	list_add_tail(&fetch->page->node, &fetch->handed);
+	fetch->page = NULL;
 }
 
 /* Makes the first page with bytes to be handed out again the current page; returns false if there is none. */
-static bool resend_page(void)
+static bool resend_page(struct fkt_fetch *fetch)
 {
 	struct fkt_page *page;
 	u32 at;
 
-	list_for_each_entry(page, &fetch.handed, node) {
+	list_for_each_entry(page, &fetch->handed, node) {
 		at = take_mark(page);
 		if (at == FKT_ALL_SENT)
 			continue;
 		list_del(&page->node);
-		fetch.page = page;
-		fetch.at = at;
+		fetch->page = page;
+		fetch->at = at;
 		return true;
 	}
-	fetch.resend = false;
+	fetch->resend = false;
 	return false;
 }
 
-static bool collect_page(void)
+static bool collect_page(struct fkt_recording *rec)
 {
-	struct fkt_page *page = fkt_reader_collect();
+	struct fkt_page *page = fkt_reader_collect(rec);
 
 	if (!page)
 		return false;
+	page->fetch = &rec->fetch;
 	page->unsent = FKT_ALL_SENT;
 	page->fetched = false;
-	fetch.page = page;
-	fetch.at = 0;
+	rec->fetch.page = page;
+	rec->fetch.at = 0;
 	return true;
 }
 
 /* Returns whether there is a current page, getting the next one if necessary. */
-static bool have_page(void)
+static bool have_page(struct fkt_recording *rec)
 {
-	look_for_marks();
-	return fetch.page || (fetch.resend && resend_page()) || collect_page();
+	struct fkt_fetch *fetch = &rec->fetch;
+
+	look_for_marks(fetch);
+	return fetch->page || (fetch->resend && resend_page(fetch)) || collect_page(rec);
 }
 
 /* The whole page was handed out; the drain thread may recycle it. */
@@ -139,19 +127,19 @@ static void hand_over(struct fkt_page *page)
 	if (!page->fetched)
 		per_cpu_ptr(&fkt_cpus, page->cpu)->written++;
 	page->fetched = true;
-	list_add_tail(&page->node, &fetch.handed);
+	list_add_tail(&page->node, &page->fetch->handed);
 	fkt_kick();
 }
 
 /* `bytes` bytes of the current page were handed out. */
-static void advance(u32 bytes)
+static void advance(struct fkt_fetch *fetch, u32 bytes)
 {
-	struct fkt_page *page = fetch.page;
+	struct fkt_page *page = fetch->page;
 
-	fetch.at += bytes;
-	if (fetch.at < fkt_rings_page_bytes())
+	fetch->at += bytes;
+	if (fetch->at < fkt_rings_page_bytes())
 		return;
-	fetch.page = NULL;
+	fetch->page = NULL;
 	hand_over(page);
 }
 
@@ -159,28 +147,28 @@ static void advance(u32 bytes)
  * Takes the lock when there is a page, waiting for one unless nonblock. Returns 1: locked; 0: the
  * recording is over and everything is fetched; or -errno.
  */
-static int lock_with_page(struct file *file, bool nonblock)
+static int lock_with_page(struct fkt_recording *rec, struct file *file, bool nonblock)
 {
 	int err;
 
 	for (;;) {
-		bool over = fkt_recording_state() == FKT_STOPPED;
+		bool over = fkt_recording_state(rec) == FKT_STOPPED;
 
-		err = fkt_reader_lock(file, FKT_CALLS_READ);
+		err = fkt_reader_lock(rec, file, FKT_CALLS_READ);
 		if (err)
 			return err;
-		if (have_page())
+		if (have_page(rec))
 			return 1;
-		fkt_reader_unlock();
+		fkt_reader_unlock(rec);
 		if (over)
 			return 0;
 		if (nonblock)
 			return -EAGAIN;
 		/* Bounded: sendfile(2) may prevent the freezing of the output's file system meanwhile. */
-		err = wait_event_interruptible_timeout(fkt_recording.readers,
-						       fkt_reader_readable(file) ||
-						       fkt_recording_state() == FKT_STOPPED ||
-						       !fkt_reader_may(file, FKT_CALLS_READ),
+		err = wait_event_interruptible_timeout(rec->readers,
+						       fkt_reader_readable(rec, file) ||
+						       fkt_recording_state(rec) == FKT_STOPPED ||
+						       !fkt_reader_may(rec, file, FKT_CALLS_READ),
 						       HZ);
 		if (err <= 0)
 			return err ? err : -EAGAIN;
@@ -235,25 +223,25 @@ static void release_unsent(struct splice_pipe_desc *spd, unsigned int i)
 }
 
 /* Adds the next frame to the splice descriptor; returns its bytes. */
-static u32 add_frame(struct splice_pipe_desc *spd, size_t len)
+static u32 add_frame(struct fkt_fetch *fetch, struct splice_pipe_desc *spd, size_t len)
 {
-	u32 in_frame = fetch.at % PAGE_SIZE;
+	u32 in_frame = fetch->at % PAGE_SIZE;
 	u32 bytes = min_t(size_t, len, PAGE_SIZE - in_frame);
-	struct page *frame = virt_to_page(fetch.page->header) + fetch.at / PAGE_SIZE;
+	struct page *frame = virt_to_page(fetch->page->header) + fetch->at / PAGE_SIZE;
 
 	get_page(frame);
-	refcount_inc(&fetch.page->refs);
+	refcount_inc(&fetch->page->refs);
 	__module_get(THIS_MODULE);
 	spd->pages[spd->nr_pages] = frame;
 	spd->partial[spd->nr_pages].offset = in_frame;
 	spd->partial[spd->nr_pages].len = bytes;
-	spd->partial[spd->nr_pages].private = (unsigned long)fetch.page;
+	spd->partial[spd->nr_pages].private = (unsigned long)fetch->page;
 	spd->nr_pages++;
-	advance(bytes);
+	advance(fetch, bytes);
 	return bytes;
 }
 
-static ssize_t splice_pages(struct pipe_inode_info *pipe, size_t len)
+static ssize_t splice_pages(struct fkt_recording *rec, struct pipe_inode_info *pipe, size_t len)
 {
 	struct partial_page partial[PIPE_DEF_BUFFERS];
 	struct page *pages[PIPE_DEF_BUFFERS];
@@ -268,8 +256,8 @@ static ssize_t splice_pages(struct pipe_inode_info *pipe, size_t len)
 	u32 room = pipe->max_usage - pipe_occupancy(pipe->head, pipe->tail);
 
 	room = min_t(u32, room, PIPE_DEF_BUFFERS);
-	while (spd.nr_pages < room && len && have_page())
-		len -= add_frame(&spd, len);
+	while (spd.nr_pages < room && len && have_page(rec))
+		len -= add_frame(&rec->fetch, &spd, len);
 	return spd.nr_pages ? splice_to_pipe(pipe, &spd) : -EAGAIN;
 }
 
@@ -277,16 +265,17 @@ static ssize_t splice_pages(struct pipe_inode_info *pipe, size_t len)
 ssize_t fkt_reader_splice(struct file *file, loff_t *ppos, struct pipe_inode_info *pipe, size_t len,
 			 unsigned int flags)
 {
+	struct fkt_recording *rec = fkt_recording_of(file);
 	ssize_t ret;
 
-	ret = lock_with_page(file, (file->f_flags & O_NONBLOCK) || (flags & SPLICE_F_NONBLOCK));
+	ret = lock_with_page(rec, file, (file->f_flags & O_NONBLOCK) || (flags & SPLICE_F_NONBLOCK));
 	if (ret <= 0)
 		return ret;
 	/* sendfile(2) does not write what it has read with a signal pending. */
 	ret = signal_pending(current) ? -ERESTARTSYS : 0;
 	if (!ret)
-		ret = splice_pages(pipe, len);
-	fkt_reader_unlock();
+		ret = splice_pages(rec, pipe, len);
+	fkt_reader_unlock(rec);
 	if (ret > 0)
 		*ppos += ret;
 	return ret;
@@ -299,19 +288,19 @@ ssize_t fkt_reader_splice(struct file *file, loff_t *ppos, struct pipe_inode_inf
  * fault may take for ever. Another read continues with the next page meanwhile. *at: the first byte to
  * copy.
  */
-static struct fkt_page *begin_copy(u32 *at)
+static struct fkt_page *begin_copy(struct fkt_fetch *fetch, u32 *at)
 {
-	struct fkt_page *page = fetch.page;
+	struct fkt_page *page = fetch->page;
 
-	*at = fetch.at;
-	fetch.page = NULL;
+	*at = fetch->at;
+	fetch->page = NULL;
 	refcount_inc(&page->refs);
-	list_add_tail(&page->node, &fetch.reading);
+	list_add_tail(&page->node, &fetch->reading);
 	return page;
 }
 
 /* Puts a page back after begin_copy(); all bytes before `at` were copied. */
-static void end_copy(struct fkt_page *page, u32 at)
+static void end_copy(struct fkt_fetch *fetch, struct fkt_page *page, u32 at)
 {
 	/* If the node is empty, the recording has ended meanwhile, and only this reference is left. */
 	if (!list_empty(&page->node)) {
@@ -319,12 +308,12 @@ static void end_copy(struct fkt_page *page, u32 at)
 		at = min(at, take_mark(page));
 		if (at == PAGE_SIZE << page->order) {
 			hand_over(page);
-		} else if (!fetch.page) {
-			fetch.page = page;
-			fetch.at = at;
+		} else if (!fetch->page) {
+			fetch->page = page;
+			fetch->at = at;
 		} else {
 			/* Another read has begun the next page: the rest of this page is handed out before it. */
-			list_add(&page->node, &fetch.handed);
+			list_add(&page->node, &fetch->handed);
 			mark_unsent(page, at);
 		}
 	}
@@ -332,18 +321,18 @@ static void end_copy(struct fkt_page *page, u32 at)
 }
 
 /* Copies from the current page. Caller must hold the reader's lock, which is dropped during the copy. */
-static size_t copy_from_page(struct iov_iter *to)
+static size_t copy_from_page(struct fkt_recording *rec, struct iov_iter *to)
 {
 	size_t copied;
 	struct fkt_page *page;
 	u32 at;
 
-	page = begin_copy(&at);
-	fkt_reader_unlock();
+	page = begin_copy(&rec->fetch, &at);
+	fkt_reader_unlock(rec);
 	copied = copy_to_iter((char *)page->header + at,
 			      min_t(size_t, (PAGE_SIZE << page->order) - at, iov_iter_count(to)), to);
-	fkt_reader_relock();
-	end_copy(page, at + copied);
+	fkt_reader_relock(rec);
+	end_copy(&rec->fetch, page, at + copied);
 	return copied;
 }
 
@@ -351,13 +340,14 @@ static size_t copy_from_page(struct iov_iter *to)
 ssize_t fkt_reader_read(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
+	struct fkt_recording *rec = fkt_recording_of(file);
 	ssize_t ret, total = 0;
 
-	ret = lock_with_page(file, file->f_flags & O_NONBLOCK);
+	ret = lock_with_page(rec, file, file->f_flags & O_NONBLOCK);
 	if (ret <= 0)
 		return ret;
-	while (iov_iter_count(to) && fkt_reader_may(file, FKT_CALLS_READ) && have_page()) {
-		size_t copied = copy_from_page(to);
+	while (iov_iter_count(to) && fkt_reader_may(rec, file, FKT_CALLS_READ) && have_page(rec)) {
+		size_t copied = copy_from_page(rec, to);
 
 		if (!copied) {
 			ret = -EFAULT;
@@ -365,13 +355,13 @@ ssize_t fkt_reader_read(struct kiocb *iocb, struct iov_iter *to)
 		}
 		total += copied;
 	}
-	fkt_reader_unlock();
+	fkt_reader_unlock(rec);
 	return total ? total : min_t(ssize_t, ret, 0);
 }
 
 /* ---- pages that come back ---- */
 
-static void recycle_unreferenced(void)
+static void recycle_unreferenced(struct fkt_fetch *fetch)
 {
 	struct fkt_page *page, *next;
 	u32 recycled = 0;
@@ -380,7 +370,7 @@ static void recycle_unreferenced(void)
 	 * Marks are set before references are dropped: a page without other references and without a
 	 * mark stays so.
 	 */
-	list_for_each_entry_safe(page, next, &fetch.handed, node) {
+	list_for_each_entry_safe(page, next, &fetch->handed, node) {
 		if (!fkt_page_alone(page) || READ_ONCE(page->unsent) != FKT_ALL_SENT)
 			continue;
 		list_del(&page->node);
@@ -393,10 +383,10 @@ static void recycle_unreferenced(void)
 }
 
 /* Puts pages without other references back into their rings. Returns true if some are still referenced. */
-static bool fetch_reclaim(void)
+static bool fetch_reclaim(struct fkt_recording *rec)
 {
-	recycle_unreferenced();
-	return !list_empty(&fetch.handed);
+	recycle_unreferenced(&rec->fetch);
+	return !list_empty(&rec->fetch.handed);
 }
 
 /* Drops a page at the end of the recording; other holders of the page or of its frames keep their references. */
@@ -413,32 +403,35 @@ static void drop_page(struct fkt_page *page, bool fetched)
 }
 
 /* Pages that were not handed out completely count as discarded. */
-static void fetch_reset(struct file *owner)
+static void fetch_reset(struct fkt_recording *rec, struct file *owner)
 {
+	struct fkt_fetch *fetch = &rec->fetch;
 	struct fkt_page *page, *next;
 
-	recycle_unreferenced();
-	list_for_each_entry_safe(page, next, &fetch.handed, node) {
+	recycle_unreferenced(fetch);
+	list_for_each_entry_safe(page, next, &fetch->handed, node) {
 		list_del(&page->node);
 		drop_page(page, take_mark(page) == FKT_ALL_SENT);
 	}
 	/* Their readers find them on no list, and drop them. */
-	list_for_each_entry_safe(page, next, &fetch.reading, node) {
+	list_for_each_entry_safe(page, next, &fetch->reading, node) {
 		list_del_init(&page->node);
 		drop_page(page, false);
 	}
-	if (fetch.page)
-		drop_page(fetch.page, false);
-	fetch.page = NULL;
-	fetch.at = 0;
-	fetch.resend = false;
-	fetch.marked = false;
+	if (fetch->page)
+		drop_page(fetch->page, false);
+	fetch->page = NULL;
+	fetch->at = 0;
+	fetch->resend = false;
+	fetch->marked = false;
 }
 
-static bool fetch_readable(void)
+static bool fetch_readable(struct fkt_recording *rec)
 {
-	look_for_marks();
-	return fetch.page || (fetch.resend && resend_page()) || fkt_reader_complete();
+	struct fkt_fetch *fetch = &rec->fetch;
+
+	look_for_marks(fetch);
+	return fetch->page || (fetch->resend && resend_page(fetch)) || fkt_reader_complete(rec);
 }
 
 const struct fkt_engine fkt_engine_fetch = {

@@ -32,58 +32,65 @@ struct fkt_recording fkt_recording = {
 	.ready = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.ready),
 	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.readers),
 	.awake = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.awake),
+	.drain.ended = COMPLETION_INITIALIZER(fkt_recording.drain.ended),
+	.drain.parked = COMPLETION_INITIALIZER(fkt_recording.drain.parked),
+	.drain.writeout.inherited = LIST_HEAD_INIT(fkt_recording.drain.writeout.inherited),
+	.reader.lock = __MUTEX_INITIALIZER(fkt_recording.reader.lock),
+	.fetch.reading = LIST_HEAD_INIT(fkt_recording.fetch.reading),
+	.fetch.handed = LIST_HEAD_INIT(fkt_recording.fetch.handed),
+	.fetch.mark_lock = __SPIN_LOCK_UNLOCKED(fkt_recording.fetch.mark_lock),
 };
 
 /* Changed under the lock. Read by probes without a lock. */
 struct fkt_instrument_table __rcu *fkt_instruments_now;
 
 /* Returns the table in force; NULL: there is none. Caller must hold the lock. */
-struct fkt_instrument_table *fkt_recording_instruments(void)
+struct fkt_instrument_table *fkt_recording_instruments(const struct fkt_recording *rec)
 {
-	return rcu_dereference_protected(fkt_instruments_now, lockdep_is_held(&fkt_recording.lock));
+	return rcu_dereference_protected(fkt_instruments_now, lockdep_is_held(&rec->lock));
 }
 
 /* Takes the lock at a time when the machine is not about to sleep. A signal ends the wait. */
-int fkt_recording_lock_awake(void)
+int fkt_recording_lock_awake(struct fkt_recording *rec)
 {
 	int err;
 
 	for (;;) {
-		err = wait_event_freezable(fkt_recording.awake, !READ_ONCE(fkt_recording.parked));
+		err = wait_event_freezable(rec->awake, !READ_ONCE(rec->parked));
 		if (!err)
-			err = fkt_recording_lock();
-		if (err || !fkt_recording.parked)
+			err = fkt_recording_lock(rec);
+		if (err || !rec->parked)
 			return err;
-		mutex_unlock(&fkt_recording.lock);
+		mutex_unlock(&rec->lock);
 	}
 }
 
 /* ---- without the lock ---- */
 
 /* The state may change at once; poll and the readers look again when they are woken. */
-enum fkt_state fkt_recording_state(void)
+enum fkt_state fkt_recording_state(const struct fkt_recording *rec)
 {
-	return READ_ONCE(fkt_recording.state);
+	return READ_ONCE(rec->state);
 }
 
 /* Returns whether the recording is past its start, with all hooks on. */
-bool fkt_recording_begun(void)
+bool fkt_recording_begun(const struct fkt_recording *rec)
 {
 	/* Pair with the store-releases in prepare() and begin() in capture.c. */
-	return smp_load_acquire(&fkt_recording.state) != FKT_RECORDING || smp_load_acquire(&fkt_recording.begun);
+	return smp_load_acquire(&rec->state) != FKT_RECORDING || smp_load_acquire(&rec->begun);
 }
 
 /* Returns whether the recording belongs to this open file. */
-bool fkt_recording_owned_by(const struct file *file)
+bool fkt_recording_owned_by(const struct fkt_recording *rec, const struct file *file)
 {
 	/* Pairs with the store-release in prepare(): an owner seen here can use the rings and the engine. */
-	return smp_load_acquire(&fkt_recording.owner) == file;
+	return smp_load_acquire(&rec->owner) == file;
 }
 
 /* Wakes the tasks that wait for pages, or for the end. Called from tasks. */
-void fkt_recording_wake_readers(void)
+void fkt_recording_wake_readers(struct fkt_recording *rec)
 {
-	wake_up_interruptible(&fkt_recording.readers);
+	wake_up_interruptible(&rec->readers);
 }
 
 /*
@@ -91,17 +98,17 @@ void fkt_recording_wake_readers(void)
  * Called from the drain thread without the lock, because the lock's holder may be waiting for that
  * thread.
  */
-void fkt_recording_end(enum fkt_stop_reason reason, int error)
+void fkt_recording_end(struct fkt_recording *rec, enum fkt_stop_reason reason, int error)
 {
-	if (cmpxchg(&fkt_recording.state, FKT_RECORDING, FKT_STOPPING) != FKT_RECORDING)
+	if (cmpxchg(&rec->state, FKT_RECORDING, FKT_STOPPING) != FKT_RECORDING)
 		return;
 	fkt_mask_clear();
-	WRITE_ONCE(fkt_recording.stop_clock, fkt_clock());
-	WRITE_ONCE(fkt_recording.error, error);
+	WRITE_ONCE(rec->stop_clock, fkt_clock());
+	WRITE_ONCE(rec->error, error);
 	/* Pairs with the load-acquire in fkt_recording_glance(): if the reason is seen, so are error and clock. */
-	smp_store_release(&fkt_recording.reason, reason);
+	smp_store_release(&rec->reason, reason);
 	fkt_kick();
-	fkt_recording_wake_readers();
+	fkt_recording_wake_readers(rec);
 }
 
 /*
@@ -109,75 +116,75 @@ void fkt_recording_end(enum fkt_stop_reason reason, int error)
  * workqueue, because it changes the output and must not run while the machine is about to sleep. Called
  * from the drain thread.
  */
-void fkt_recording_drained(void)
+void fkt_recording_drained(struct fkt_recording *rec)
 {
-	queue_work(system_freezable_wq, &fkt_recording.reap);
+	queue_work(system_freezable_wq, &rec->reap);
 }
 
 /*
  * Fills in the part of FKT_STATUS about the recording as a whole. Without the lock, so that it never
  * has to wait: the values may be of different moments while the state changes; exact once stopped.
  */
-void fkt_recording_glance(struct fkt_status *status)
+void fkt_recording_glance(struct fkt_recording *rec, struct fkt_status *status)
 {
 	/* While the hooks are still being switched on, the state is reported as idle: events would be missing. */
-	status->state = fkt_recording_begun() ? READ_ONCE(fkt_recording.state) : FKT_IDLE;
+	status->state = fkt_recording_begun(rec) ? READ_ONCE(rec->state) : FKT_IDLE;
 	/* Pairs with the store-release in fkt_recording_end(). */
-	status->stop_reason = smp_load_acquire(&fkt_recording.reason);
-	status->error = READ_ONCE(fkt_recording.error);
+	status->stop_reason = smp_load_acquire(&rec->reason);
+	status->error = READ_ONCE(rec->error);
 	status->stopped_by = status->stop_reason == FKT_STOP_INSTRUMENT ? READ_ONCE(fkt_stopped_by) : 0;
-	status->recording = READ_ONCE(fkt_recording.recording);
-	status->mask = status->state == FKT_RECORDING ? READ_ONCE(fkt_recording.mask) : 0;
-	status->start_clock = READ_ONCE(fkt_recording.start_clock);
-	status->stop_clock = READ_ONCE(fkt_recording.stop_clock);
-	spin_lock(&fkt_recording.pid_lock);
-	status->recorder = pid_vnr(fkt_recording.recorder);
-	spin_unlock(&fkt_recording.pid_lock);
+	status->recording = READ_ONCE(rec->recording);
+	status->mask = status->state == FKT_RECORDING ? READ_ONCE(rec->mask) : 0;
+	status->start_clock = READ_ONCE(rec->start_clock);
+	status->stop_clock = READ_ONCE(rec->stop_clock);
+	spin_lock(&rec->pid_lock);
+	status->recorder = pid_vnr(rec->recorder);
+	spin_unlock(&rec->pid_lock);
 }
 
 /*
  * Returns whether a process owns the recording. Copies its name, for which there are TASK_COMM_LEN bytes, and sets
  * *number to its number in the caller's pid namespace; 0: it is not in it.
  */
-bool fkt_recording_owner_name(char *name, pid_t *number)
+bool fkt_recording_owner_name(struct fkt_recording *rec, char *name, pid_t *number)
 {
 	struct task_struct *task;
 	bool is_owned;
 
-	spin_lock(&fkt_recording.pid_lock);
-	is_owned = fkt_recording.recorder;
-	*number = pid_vnr(fkt_recording.recorder);
+	spin_lock(&rec->pid_lock);
+	is_owned = rec->recorder;
+	*number = pid_vnr(rec->recorder);
 	rcu_read_lock();
-	task = pid_task(fkt_recording.recorder, PIDTYPE_TGID);
+	task = pid_task(rec->recorder, PIDTYPE_TGID);
 	/* Its name may change meanwhile; there is always a zero at the end of it. */
 	strscpy(name, task ? task->comm : "(gone)", TASK_COMM_LEN);
 	rcu_read_unlock();
-	spin_unlock(&fkt_recording.pid_lock);
+	spin_unlock(&rec->pid_lock);
 	return is_owned;
 }
 
 /* Returns whether nothing is recorded until a hit whose action is FKT_ACTION_START. Exact under the lock. */
-bool fkt_recording_waits(void)
+bool fkt_recording_waits(const struct fkt_recording *rec)
 {
-	return READ_ONCE(fkt_recording.waits) && !READ_ONCE(fkt_recording.started_by);
+	return READ_ONCE(rec->waits) && !READ_ONCE(rec->started_by);
 }
 
 /* Returns whether not even such a hit is seen until one whose action is FKT_ACTION_PRIME. Exact under the lock. */
-bool fkt_recording_is_unprimed(void)
+bool fkt_recording_is_unprimed(const struct fkt_recording *rec)
 {
-	return READ_ONCE(fkt_recording.primes) && !READ_ONCE(fkt_recording.primed_by);
+	return READ_ONCE(rec->primes) && !READ_ONCE(rec->primed_by);
 }
 
 /*
  * A hit of the instrument with this index, whose action is FKT_ACTION_PRIME. Any context, preemption is disabled. As
  * fkt_recording_begin_by(), of which the comments hold here, too.
  */
-void fkt_recording_prime_by(u32 instrument)
+void fkt_recording_prime_by(struct fkt_recording *rec, u32 instrument)
 {
 	if (READ_ONCE(fkt_mask) != FKT_MASK_PRIMES)
 		return;
 	/* LOCK-prefixed, once in a recording: of hits at the same time only one goes on. */
-	if (cmpxchg(&fkt_recording.primed_by, 0, instrument + 1))
+	if (cmpxchg(&rec->primed_by, 0, instrument + 1))
 		return;
 	fkt_emit0(FKT_E_HIT, instrument);
 	/* LOCK-prefixed, too: against an end or a park. */
@@ -187,12 +194,12 @@ void fkt_recording_prime_by(u32 instrument)
 /*
  * A hit of the instrument with this index, whose action is FKT_ACTION_START. Any context, preemption is disabled. Only
  * the first hit changes the mask, and only from FKT_MASK_WAITS: an end or a park that has cleared it stays in force.
- * While it waits, fkt_recording.mask does not change (fkt_capture_mask()). The hit is written before the mask is set,
+ * While it waits, rec->mask does not change (fkt_capture_mask()). The hit is written before the mask is set,
  * so that on its CPU all that is recorded follows it: what is called here, and interrupts meanwhile, are not recorded.
  */
-void fkt_recording_begin_by(u32 instrument)
+void fkt_recording_begin_by(struct fkt_recording *rec, u32 instrument)
 {
-	const u64 mask = READ_ONCE(fkt_recording.mask);
+	const u64 mask = READ_ONCE(rec->mask);
 
 	if (READ_ONCE(fkt_mask) != FKT_MASK_WAITS)
 		return;
@@ -200,11 +207,11 @@ void fkt_recording_begin_by(u32 instrument)
 	 * LOCK-prefixed, against other CPUs, once in a recording: of hits at the same time only one goes on. Before the
 	 * mask, so that fkt_recording_set_mask() does not take one that was cleared for one that waits.
 	 */
-	if (cmpxchg(&fkt_recording.started_by, 0, instrument + 1))
+	if (cmpxchg(&rec->started_by, 0, instrument + 1))
 		return;
 	if (mask & 1ULL << FKT_L_SYSTEM)
 		fkt_trigger_calls_begin();
-	WRITE_ONCE(fkt_recording.since, fkt_clock());
+	WRITE_ONCE(rec->since, fkt_clock());
 	/* The rings are set up before the mask waits; an end or a park waits for this probe before it closes them. */
 	fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);
 	fkt_emit0(FKT_E_HIT, instrument);
@@ -216,9 +223,9 @@ void fkt_recording_begin_by(u32 instrument)
  * A hit has begun the recording. Its probe cannot take the lock, under which functions get their quick slots: until the
  * work item runs, the table of all functions serves them. Called from the drain thread, which must not take it either.
  */
-void fkt_recording_quicken(void)
+void fkt_recording_quicken(struct fkt_recording *rec)
 {
-	queue_work(system_freezable_wq, &fkt_recording.quicken);
+	queue_work(system_freezable_wq, &rec->quicken);
 }
 
 /* ---- under the lock ---- */
@@ -227,7 +234,7 @@ void fkt_recording_quicken(void)
  * Sets the layers that probes record, after the hooks are on and the rings are set up. Caller must hold
  * the lock.
  */
-void fkt_recording_set_mask(u64 mask)
+void fkt_recording_set_mask(struct fkt_recording *rec, u64 mask)
 {
 	/*
 	 * System calls are being added to the mask: for those under way the condition must not use an
@@ -239,24 +246,24 @@ void fkt_recording_set_mask(u64 mask)
 	 * No hit can prime or begin it meanwhile: before the start and while the machine slept the mask is 0, and all
 	 * probes have returned.
 	 */
-	if (fkt_recording_is_unprimed())
+	if (fkt_recording_is_unprimed(rec))
 		mask = FKT_MASK_PRIMES;
-	else if (fkt_recording_waits())
+	else if (fkt_recording_waits(rec))
 		mask = FKT_MASK_WAITS;
 	/* A probe that sees the mask sees the rings, and the data that the condition uses. */
 	smp_store_release(&fkt_mask, mask);
-	fkt_mask_choose_quick(fkt_recording_instruments());
+	fkt_mask_choose_quick(fkt_recording_instruments(rec));
 }
 
 /*
- * Lets probes record the layers in fkt_recording.mask. If the recording ends by itself meanwhile, the
+ * Lets probes record the layers in rec->mask. If the recording ends by itself meanwhile, the
  * mask must stay 0, so the state is checked after setting the mask. Caller must hold the lock.
  */
-void fkt_recording_go_on(void)
+void fkt_recording_go_on(struct fkt_recording *rec)
 {
-	fkt_recording_set_mask(fkt_recording.mask);
+	fkt_recording_set_mask(rec, rec->mask);
 	smp_mb(); /* pairs with the cmpxchg in fkt_recording_end(), with fkt_gap() and stop() in actions.c */
-	if (READ_ONCE(fkt_recording.state) != FKT_RECORDING || READ_ONCE(fkt_full) || READ_ONCE(fkt_stopped_by))
+	if (READ_ONCE(rec->state) != FKT_RECORDING || READ_ONCE(fkt_full) || READ_ONCE(fkt_stopped_by))
 		fkt_mask_clear();
 }
 
@@ -264,9 +271,9 @@ void fkt_recording_go_on(void)
  * Adds the time asleep to a clock that did not count it. No probe writes meanwhile, because the
  * recording is parked. Caller must hold the lock.
  */
-void fkt_recording_wake_clock(void)
+void fkt_recording_wake_clock(const struct fkt_recording *rec)
 {
-	if (!fkt_recording.parked || !fkt_clock_wake())
+	if (!rec->parked || !fkt_clock_wake())
 		return;
 	/* From here on the clock is not the bare counter, which the fastest paths read. */
 	static_branch_disable(&fkt_key_pairs);

@@ -6,7 +6,10 @@
 #ifndef FKT_RECORDING_H
 #define FKT_RECORDING_H
 
+#include <linux/atomic.h>
+#include <linux/fs.h>
 #include <linux/mutex.h>
+#include <linux/notifier.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -14,7 +17,10 @@
 
 #include <fkt/ioctl.h>
 
-struct file;
+#include "drain_state.h"
+#include "page_pool.h"
+#include "reader_state.h"
+
 struct fkt_instrument_table;
 struct pid;
 
@@ -23,6 +29,7 @@ struct fkt_recording {
 	struct mutex lock;
 	enum fkt_state state; /* written under the lock, except RECORDING -> STOPPING */
 	bool begun; /* in state RECORDING: the hooks are on, and probes write */
+	atomic_t openers; /* number of open files */
 	struct file *owner;
 	struct pid *recorder; /* changes under pid_lock as well */
 	spinlock_t pid_lock;
@@ -35,12 +42,18 @@ struct fkt_recording {
 	wait_queue_head_t readers; /* tasks that wait in poll, splice or read for pages, or for the end */
 	/* the machine is about to sleep or still waking up: nothing is recorded, and no recording can start */
 	bool parked;
+	struct {
+		u64 boot_ns;
+		u64 mask;
+	} at_park; /* the time and the mask when it was parked */
+	struct notifier_block power; /* power.c */
 	wait_queue_head_t awake; /* waiters for the end of `parked` */
 	bool overwrite; /* flight recorder: pages stay in the rings until the stop, the oldest are overwritten */
 	bool leave; /* ... but at present they can be taken; changes under the reader's lock as well */
 	bool closed; /* no more pages will be completed: the drain thread must write the rest and end */
 	u64 recording; /* id */
 	u64 mask; /* as last set, in any state */
+	u32 table; /* number of the table of instruments in force, from 0 (instruments.c) */
 	enum fkt_clock_source clock;
 	bool waits; /* for a hit whose action is FKT_ACTION_START, unless started_by says that there was one */
 	u32 started_by; /* index of that instrument, plus 1; 0: none. Set once, by its probe */
@@ -51,20 +64,37 @@ struct fkt_recording {
 	u64 stop_clock;
 	enum fkt_stop_reason reason;
 	int error;
+
+	/* not protected by the lock, but as each says: */
+	struct fkt_drain drain;
+	struct fkt_reader reader;
+	struct fkt_fetch fetch;
 };
 
+/*
+ * There is one: the rings and what else probes use are static. Probes, the opening of the device and of /proc/kft, and
+ * the module's initialisation name it; all others are given it, or have it from an open file.
+ */
 extern struct fkt_recording fkt_recording;
 
-/* Takes the lock in a call from user space. -EINTR: the caller is being killed. */
-static inline int fkt_recording_lock(void)
+/* Returns the recording that calls on this open file of the device are about. */
+static inline struct fkt_recording *fkt_recording_of(const struct file *file)
 {
-	return mutex_lock_killable(&fkt_recording.lock);
+	const struct fkt_opener *opener = file->private_data;
+
+	return opener->recording;
+}
+
+/* Takes the lock in a call from user space. -EINTR: the caller is being killed. */
+static inline int fkt_recording_lock(struct fkt_recording *rec)
+{
+	return mutex_lock_killable(&rec->lock);
 }
 
 /* Caller must hold the lock. */
-static inline bool fkt_recording_running(void)
+static inline bool fkt_recording_running(const struct fkt_recording *rec)
 {
-	return fkt_recording.state == FKT_RECORDING || fkt_recording.state == FKT_STOPPING;
+	return rec->state == FKT_RECORDING || rec->state == FKT_STOPPING;
 }
 
 /*
@@ -72,35 +102,34 @@ static inline bool fkt_recording_running(void)
  * and after the stop. Needs no lock; may change at once unless the caller holds the reader's lock, and
  * even then at the stop.
  */
-static inline bool fkt_recording_keeps(void)
+static inline bool fkt_recording_keeps(const struct fkt_recording *rec)
 {
-	return READ_ONCE(fkt_recording.overwrite) && !READ_ONCE(fkt_recording.leave) &&
-	       !READ_ONCE(fkt_recording.closed);
+	return READ_ONCE(rec->overwrite) && !READ_ONCE(rec->leave) && !READ_ONCE(rec->closed);
 }
 
 /* Returns whether this owner has a recording that was not stopped yet. Caller must hold the lock. */
-static inline bool fkt_recording_goes_on(const struct file *owner)
+static inline bool fkt_recording_goes_on(const struct fkt_recording *rec, const struct file *owner)
 {
-	return fkt_recording.owner == owner && fkt_recording_running() && !fkt_recording.draining;
+	return rec->owner == owner && fkt_recording_running(rec) && !rec->draining;
 }
 
-int fkt_recording_lock_awake(void);
-struct fkt_instrument_table *fkt_recording_instruments(void);
-enum fkt_state fkt_recording_state(void);
-bool fkt_recording_begun(void);
-bool fkt_recording_owned_by(const struct file *file);
-void fkt_recording_wake_readers(void);
-void fkt_recording_end(enum fkt_stop_reason reason, int error);
-void fkt_recording_drained(void);
-bool fkt_recording_waits(void);
-bool fkt_recording_is_unprimed(void);
-void fkt_recording_prime_by(u32 instrument);
-void fkt_recording_begin_by(u32 instrument);
-void fkt_recording_quicken(void);
-void fkt_recording_set_mask(u64 mask);
-void fkt_recording_go_on(void);
-void fkt_recording_wake_clock(void);
-void fkt_recording_glance(struct fkt_status *status);
-bool fkt_recording_owner_name(char *name, pid_t *number);
+int fkt_recording_lock_awake(struct fkt_recording *rec);
+struct fkt_instrument_table *fkt_recording_instruments(const struct fkt_recording *rec);
+enum fkt_state fkt_recording_state(const struct fkt_recording *rec);
+bool fkt_recording_begun(const struct fkt_recording *rec);
+bool fkt_recording_owned_by(const struct fkt_recording *rec, const struct file *file);
+void fkt_recording_wake_readers(struct fkt_recording *rec);
+void fkt_recording_end(struct fkt_recording *rec, enum fkt_stop_reason reason, int error);
+void fkt_recording_drained(struct fkt_recording *rec);
+bool fkt_recording_waits(const struct fkt_recording *rec);
+bool fkt_recording_is_unprimed(const struct fkt_recording *rec);
+void fkt_recording_prime_by(struct fkt_recording *rec, u32 instrument);
+void fkt_recording_begin_by(struct fkt_recording *rec, u32 instrument);
+void fkt_recording_quicken(struct fkt_recording *rec);
+void fkt_recording_set_mask(struct fkt_recording *rec, u64 mask);
+void fkt_recording_go_on(struct fkt_recording *rec);
+void fkt_recording_wake_clock(const struct fkt_recording *rec);
+void fkt_recording_glance(struct fkt_recording *rec, struct fkt_status *status);
+bool fkt_recording_owner_name(struct fkt_recording *rec, char *name, pid_t *number);
 
 #endif /* FKT_RECORDING_H */

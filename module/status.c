@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * FKT_STATUS and FKT_CPU_STATUS. Takes no lock that is held while waiting for anything: the status of a
- * recording can be read while its output does not respond. The numbers are approximate while the
+ * FKT_STATUS, FKT_CPU_STATUS and FKT_INDEX. Takes no lock that is held while waiting for anything: the status
+ * of a recording can be read while its output does not respond. The numbers are approximate while the
  * recording runs, and exact once it is stopped.
  */
 
 #include <linux/cpumask.h>
 #include <linux/fs.h>
+#include <linux/mutex.h>
 #include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/pid_namespace.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/uaccess.h>
 
+#include <fkt/file.h>
 #include <fkt/ioctl.h>
 #include <fkt/ring_drain.h>
 
@@ -19,6 +23,7 @@
 #include "attach.h"
 #include "cpu_ring.h"
 #include "drain.h"
+#include "page_index.h"
 #include "page_pool.h"
 #include "recording.h"
 #include "self.h"
@@ -68,16 +73,16 @@ static u32 page_bytes_of(const struct file *file, u32 state)
 }
 
 /* FKT_STATUS. */
-void fkt_status(const struct file *file, struct fkt_status *status)
+void fkt_status(struct fkt_recording *rec, const struct file *file, struct fkt_status *status)
 {
 	unsigned int cpu;
 
 	memset(status, 0, sizeof(*status));
-	fkt_recording_glance(status);
+	fkt_recording_glance(rec, status);
 	status->missing = fkt_attach_missing();
 	status->missed = fkt_attach_missed();
 	status->lowest_stack = fkt_lowest_stack();
-	status->flags = flags_of(file) | (fkt_recording_waits() ? FKT_STATUS_WAITS : 0);
+	status->flags = flags_of(file) | (fkt_recording_waits(rec) ? FKT_STATUS_WAITS : 0);
 	status->page_bytes = page_bytes_of(file, status->state);
 	status->lowest_free = U32_MAX;
 	for_each_possible_cpu(cpu)
@@ -85,11 +90,11 @@ void fkt_status(const struct file *file, struct fkt_status *status)
 	if (status->lowest_free == U32_MAX)
 		status->lowest_free = 0;
 	status->bytes_written = status->pages_written * status->page_bytes;
-	fkt_drain_status(status);
+	fkt_drain_status(rec, status);
 	fkt_self_status(status);
 }
 
-static void add_gap(struct fkt_cpu_status *status, struct fkt_cpu *c)
+static void add_gap(struct fkt_recording *rec, struct fkt_cpu_status *status, struct fkt_cpu *c)
 {
 	struct fkt_status all;
 	u64 untold;
@@ -102,7 +107,7 @@ static void add_gap(struct fkt_cpu_status *status, struct fkt_cpu *c)
 		status->gap_lost = untold;
 		return;
 	}
-	fkt_recording_glance(&all);
+	fkt_recording_glance(rec, &all);
 	if (all.state == FKT_STOPPED && untold) {
 		/*
 		 * A probe that lost an event was interrupted before it counted the loss, and the gap
@@ -115,7 +120,7 @@ static void add_gap(struct fkt_cpu_status *status, struct fkt_cpu *c)
 }
 
 /* FKT_CPU_STATUS. */
-int fkt_cpu_status(struct fkt_cpu_status *status)
+int fkt_cpu_status(struct fkt_recording *rec, struct fkt_cpu_status *status)
 {
 	struct fkt_cpu *c;
 	u32 cpu = status->cpu;
@@ -136,6 +141,54 @@ int fkt_cpu_status(struct fkt_cpu_status *status)
 	status->pages_written = READ_ONCE(c->written);
 	if (fkt_cpu_ready(c))
 		status->pages_free = fkt_ring_free(c->ring);
-	add_gap(status, c);
+	add_gap(rec, status, c);
 	return 0;
+}
+
+/* ---- FKT_INDEX ---- */
+
+#define PART 64U /* entries copied at a time */
+
+/*
+ * As fkt_page_index_copy(). Takes the lock, under which the entries are freed. -ENODATA also if `file` owns no stopped
+ * recording: in that state the drain thread, which adds entries without the lock, has ended.
+ */
+static int copy_part(struct fkt_recording *rec, const struct file *file, const struct fkt_index *request, u32 done,
+		     struct fkt_index_entry *to, u32 count)
+{
+	int err = fkt_recording_lock(rec);
+
+	if (err)
+		return err;
+	if (rec->owner == file && rec->state == FKT_STOPPED)
+		err = fkt_page_index_copy(&rec->drain.index, request, done, to, count);
+	else
+		err = -ENODATA;
+	mutex_unlock(&rec->lock);
+	return err;
+}
+
+/*
+ * FKT_INDEX. Copies in parts, through kernel memory: an access to the caller's memory may take
+ * arbitrarily long, and the recording's lock must not be held during it.
+ */
+int fkt_status_index(struct fkt_recording *rec, const struct file *file, const struct fkt_index *request)
+{
+	struct fkt_index_entry __user *to = u64_to_user_ptr(request->entries);
+	struct fkt_index_entry *part;
+	u32 done = 0, n;
+	int err;
+
+	part = kmalloc_array(PART, sizeof(*part), GFP_KERNEL);
+	if (!part)
+		return -ENOMEM;
+	do {
+		n = min(request->count - done, PART);
+		err = copy_part(rec, file, request, done, part, n);
+		if (!err && copy_to_user(to + done, part, n * sizeof(*part)))
+			err = -EFAULT;
+		done += n;
+	} while (!err && done < request->count);
+	kfree(part);
+	return err;
 }

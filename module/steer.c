@@ -30,96 +30,96 @@
  * New mask = (old | set) & ~clear. -ENODATA: no recording runs; -EPERM: it belongs to another user; -ENXIO: it has no
  * instruments of a layer that is added; -EBUSY: it waits for the hit that begins it.
  */
-int fkt_capture_mask(struct file *file, u64 set, u64 clear)
+int fkt_capture_mask(struct fkt_recording *rec, struct file *file, u64 set, u64 clear)
 {
 	u64 mask;
 	int err;
 
 	if (set & ~fkt_all_layers())
 		return -EINVAL;
-	err = fkt_recording_lock();
+	err = fkt_recording_lock(rec);
 	if (err)
 		return err;
-	if (fkt_recording.state != FKT_RECORDING || !fkt_recording.owner) {
+	if (rec->state != FKT_RECORDING || !rec->owner) {
 		err = -ENODATA;
-	} else if (!fkt_access_steer(file, fkt_recording.owner)) {
+	} else if (!fkt_access_steer(file, rec->owner)) {
 		err = -EPERM;
-	} else if (fkt_recording_waits()) {
+	} else if (fkt_recording_waits(rec)) {
 		err = -EBUSY;
-	} else if (set & ~fkt_recording.mask & ~fkt_capture_layers()) {
+	} else if (set & ~rec->mask & ~fkt_capture_layers(rec)) {
 		err = -ENXIO;
 	} else {
-		mask = (fkt_recording.mask | set) & ~clear;
+		mask = (rec->mask | set) & ~clear;
 		/* Switch hooks on before layers are added to the mask, and off after layers are removed from it. */
-		err = fkt_attach_layers(mask | fkt_recording.mask);
+		err = fkt_attach_layers(mask | rec->mask);
 		if (!err) {
-			fkt_recording.mask = mask;
+			rec->mask = mask;
 			/* While parked, unpark_probes() does both later. */
-			if (!fkt_recording.parked) {
-				fkt_recording_go_on();
+			if (!rec->parked) {
+				fkt_recording_go_on(rec);
 				fkt_tell_mask(mask);
 			}
 		}
-		fkt_attach_layers(fkt_recording.mask);
+		fkt_attach_layers(rec->mask);
 	}
-	mutex_unlock(&fkt_recording.lock);
+	mutex_unlock(&rec->lock);
 	return err;
 }
 
 /* FKT_WAITREADY. */
-int fkt_capture_wait_ready(void)
+int fkt_capture_wait_ready(struct fkt_recording *rec)
 {
-	return wait_event_interruptible(fkt_recording.ready,
-					fkt_recording_state() == FKT_RECORDING && fkt_recording_begun());
+	return wait_event_interruptible(rec->ready,
+					fkt_recording_state(rec) == FKT_RECORDING && fkt_recording_begun(rec));
 }
 
 /* FKT_JOIN, by a process that has inherited the owner's open file. */
-int fkt_capture_join(struct file *file)
+int fkt_capture_join(struct fkt_recording *rec, struct file *file)
 {
-	int err = fkt_recording_lock();
+	int err = fkt_recording_lock(rec);
 
 	if (err)
 		return err;
 	err = -ENODATA;
-	if (fkt_recording.owner == file && fkt_recording_running() && !fkt_recording.draining)
+	if (rec->owner == file && fkt_recording_running(rec) && !rec->draining)
 		err = fkt_filter_join();
-	mutex_unlock(&fkt_recording.lock);
+	mutex_unlock(&rec->lock);
 	return err;
 }
 
 /* FKT_FIRED. -EAGAIN: the condition has not come true. */
-int fkt_capture_fired(struct file *file, struct fkt_fired *fired)
+int fkt_capture_fired(struct fkt_recording *rec, struct file *file, struct fkt_fired *fired)
 {
-	int err = fkt_recording_lock();
+	int err = fkt_recording_lock(rec);
 
 	if (err)
 		return err;
-	err = fkt_recording_goes_on(file) ? fkt_trigger_fired(fired) : -ENODATA;
-	mutex_unlock(&fkt_recording.lock);
+	err = fkt_recording_goes_on(rec, file) ? fkt_trigger_fired(fired) : -ENODATA;
+	mutex_unlock(&rec->lock);
 	return err;
 }
 
 /* FKT_FLIGHT: a snapshot of a flight recorder begins (LEAVE), is about to end (CLOSE), or has ended (STAY). */
-int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
+int fkt_capture_flight(struct fkt_recording *rec, struct file *file, enum fkt_flight_step step)
 {
-	int err = fkt_recording_lock();
+	int err = fkt_recording_lock(rec);
 
 	if (err)
 		return err;
-	if (!fkt_recording_goes_on(file)) {
+	if (!fkt_recording_goes_on(rec, file)) {
 		err = -ENODATA;
 	} else if (step == FKT_FLIGHT_STAY) {
-		err = fkt_reader_leave(false);
+		err = fkt_reader_leave(rec, false);
 	} else if (step == FKT_FLIGHT_LEAVE || step == FKT_FLIGHT_CLOSE) {
 		/* Before the pages are closed, so that new events do not overwrite the pages of the snapshot. */
 		if (step == FKT_FLIGHT_LEAVE)
-			err = fkt_reader_leave(true);
+			err = fkt_reader_leave(rec, true);
 		if (!err)
 			fkt_rings_close_open();
 	} else {
 		err = -EINVAL;
 	}
-	mutex_unlock(&fkt_recording.lock);
+	mutex_unlock(&rec->lock);
 	return err;
 }
 
@@ -129,55 +129,57 @@ int fkt_capture_flight(struct file *file, enum fkt_flight_step step)
  * FKT_SETINITPOWPAGES and FKT_SETTRYDMA, for recordings of this open file. -EBUSY: there is a
  * recording; -EDQUOT: more memory than the opener may have.
  */
-static int set_memory(struct file *file, const struct fkt_opener *wanted)
+static int set_memory(struct fkt_recording *rec, struct file *file, const struct fkt_opener *wanted)
 {
-	int err = fkt_recording_lock();
+	struct fkt_opener *opener = file->private_data;
+	int err = fkt_recording_lock(rec);
 
 	if (err)
 		return err;
 	err = -EBUSY;
 	if (!fkt_access_memory(file, wanted->pow)) {
 		err = -EDQUOT;
-	} else if (fkt_recording.state == FKT_IDLE) {
-		*(struct fkt_opener *)file->private_data = *wanted;
+	} else if (rec->state == FKT_IDLE) {
+		opener->pow = wanted->pow;
+		opener->low = wanted->low;
 		err = 0;
 	}
-	mutex_unlock(&fkt_recording.lock);
+	mutex_unlock(&rec->lock);
 	return err;
 }
 
-int fkt_capture_set_pow(struct file *file, u32 pow)
+int fkt_capture_set_pow(struct fkt_recording *rec, struct file *file, u32 pow)
 {
 	struct fkt_opener wanted = *(struct fkt_opener *)file->private_data;
 
 	if (pow < FKT_POW_MIN || pow > FKT_POW_MAX)
 		return -EINVAL;
 	wanted.pow = pow;
-	return set_memory(file, &wanted);
+	return set_memory(rec, file, &wanted);
 }
 
-int fkt_capture_set_dma(struct file *file, u32 low)
+int fkt_capture_set_dma(struct fkt_recording *rec, struct file *file, u32 low)
 {
 	struct fkt_opener wanted = *(struct fkt_opener *)file->private_data;
 
 	wanted.low = low;
-	return set_memory(file, &wanted);
+	return set_memory(rec, file, &wanted);
 }
 
 /* FKT_FREEBUFFER: first ends a stopped recording of the caller. -EBUSY: there is another recording. */
-int fkt_capture_free(struct file *file)
+int fkt_capture_free(struct fkt_recording *rec, struct file *file)
 {
-	int err = fkt_recording_lock();
+	int err = fkt_recording_lock(rec);
 
 	if (err)
 		return err;
 	err = -EBUSY;
-	if (fkt_recording.owner == file && fkt_recording.state == FKT_STOPPED)
-		fkt_capture_finish();
-	if (fkt_recording.state == FKT_IDLE) {
+	if (rec->owner == file && rec->state == FKT_STOPPED)
+		fkt_capture_finish(rec);
+	if (rec->state == FKT_IDLE) {
 		fkt_rings_free();
 		err = 0;
 	}
-	mutex_unlock(&fkt_recording.lock);
+	mutex_unlock(&rec->lock);
 	return err;
 }

@@ -35,6 +35,11 @@
 
 #define ALLOCATE_MAX (64ULL << 20) /* bytes of file space per step, at most */
 
+static struct fkt_recording *recording_of(struct fkt_writeout *w)
+{
+	return container_of(w, struct fkt_recording, drain.writeout);
+}
+
 /* ---- retiring ---- */
 
 /* Called by the engine in any context when a write has finished. result: bytes or -errno of this write. */
@@ -71,7 +76,7 @@ static void output_failed(struct fkt_writeout *w, int error)
 	if (w->full)
 		return;
 	w->full = true;
-	fkt_recording_end(full ? FKT_STOP_FULL : FKT_STOP_ERROR, -error);
+	fkt_recording_end(recording_of(w), full ? FKT_STOP_FULL : FKT_STOP_ERROR, -error);
 }
 
 /*
@@ -96,7 +101,7 @@ static bool retire_chunk(struct fkt_writeout *w, const struct fkt_engine *engine
 		output_failed(w, chunk->result < 0 ? chunk->result : -EIO);
 	for (i = 0; i < chunk->count; i++) {
 		if (i < good && engine->keeps_header)
-			fkt_page_index_add(chunk->pages[i]->header);
+			fkt_page_index_add(&recording_of(w)->drain.index, chunk->pages[i]->header);
 		give_back(chunk->pages[i], i < good);
 	}
 	w->pages_written += good;
@@ -222,7 +227,7 @@ static void cut_at_limit(struct fkt_writeout *w, struct fkt_chunk *chunk)
 		give_back(chunk->pages[--chunk->count], false);
 	if (!w->full) {
 		w->full = true;
-		fkt_recording_end(FKT_STOP_LIMIT, 0);
+		fkt_recording_end(recording_of(w), FKT_STOP_LIMIT, 0);
 	}
 }
 
@@ -235,6 +240,7 @@ static void submit(struct fkt_writeout *w, const struct fkt_engine *engine, stru
 
 		chunk->bvec[i] = (struct bio_vec){ .bv_page = frame, .bv_len = page_bytes };
 	}
+	chunk->recording = recording_of(w);
 	chunk->out = w->out;
 	chunk->pos = w->pos;
 	chunk->bytes = chunk->count * page_bytes;

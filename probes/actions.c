@@ -61,10 +61,10 @@ enum fkt_fate fkt_act(const struct fkt_instrument_slot *instrument, const u64 *w
 		stop(instrument);
 		break;
 	case FKT_ACTION_START:
-		fkt_recording_begin_by(instrument->number);
+		fkt_recording_begin_by(&fkt_recording, instrument->number);
 		break;
 	case FKT_ACTION_PRIME:
-		fkt_recording_prime_by(instrument->number);
+		fkt_recording_prime_by(&fkt_recording, instrument->number);
 		break;
 	case FKT_ACTION_HANDLER:
 		instrument->handle(&(struct fkt_handler_hit){

@@ -71,7 +71,7 @@ static void say_busy(const char *what)
 	char name[TASK_COMM_LEN];
 	pid_t recorder;
 
-	if (!fkt_recording_owner_name(name, &recorder))
+	if (!fkt_recording_owner_name(&fkt_recording, name, &recorder))
 		say("%s: the last pages of another recording are still being written", what);
 	else if (recorder)
 		say("%s: %s (pid %d) is recording by /dev/fkt: end it first", what, name, recorder);
@@ -179,7 +179,7 @@ static int do_prime(const struct file *file, enum fkt_kft_first first)
 	err = renew_plan();
 	if (err)
 		return err;
-	run = fkt_kft_run_arm(kft.plan, kft.runs, file->f_cred, first, &refused);
+	run = fkt_kft_run_arm(&fkt_recording, kft.plan, kft.runs, file->f_cred, first, &refused);
 	if (IS_ERR(run) && refused) {
 		say("prime: the kernel lets nobody set a probe in %ps, whose arguments are not known", (void *)refused);
 		return PTR_ERR(run);

@@ -82,7 +82,8 @@ static u32 pow_of(const struct fkt_kft_plan *plan)
 }
 
 /* Returns a file that may record what `opener` may, or an ERR_PTR. */
-static struct file *make_owner(const struct fkt_kft_plan *plan, const struct cred *opener)
+static struct file *make_owner(struct fkt_recording *recording, const struct fkt_kft_plan *plan,
+			       const struct cred *opener)
 {
 	const struct cred *old = override_creds(opener);
 	struct file *owner = anon_inode_getfile("[fkt-kft]", &owner_fops, NULL, O_RDWR);
@@ -91,7 +92,7 @@ static struct file *make_owner(const struct fkt_kft_plan *plan, const struct cre
 	revert_creds(old);
 	if (IS_ERR(owner))
 		return owner;
-	err = fkt_capture_opened(owner);
+	err = fkt_capture_opened(recording, owner);
 	if (err) {
 		fput(owner);
 		return ERR_PTR(err);
@@ -113,7 +114,8 @@ static bool is_unprimed(const struct fkt_kft_run *run)
 {
 	if (!fkt_kft_plan_is_primed_late(run->plan))
 		return false;
-	return begins_when_primed(run) ? fkt_recording_waits() : fkt_recording_is_unprimed();
+	return begins_when_primed(run) ? fkt_recording_waits(run->recording) :
+					 fkt_recording_is_unprimed(run->recording);
 }
 
 /* Primes a recording that waits for it. Without effect while the machine goes to sleep: the next look tries again. */
@@ -121,14 +123,14 @@ static void prime_now(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 {
 	preempt_disable();
 	if (begins_when_primed(run))
-		fkt_recording_begin_by(FKT_KFT_PRIMES);
+		fkt_recording_begin_by(run->recording, FKT_KFT_PRIMES);
 	else
-		fkt_recording_prime_by(FKT_KFT_PRIMES);
+		fkt_recording_prime_by(run->recording, FKT_KFT_PRIMES);
 	preempt_enable();
 	run->primed_by = cause;
 	if (!begins_when_primed(run))
 		return;
-	fkt_recording_quicken();
+	fkt_recording_quicken(run->recording);
 	/* With autorepeat, runs are begun by hits. */
 	if (!fkt_kft_plan_repeats(run->plan))
 		run->begun_by = cause;
@@ -143,9 +145,9 @@ static void begin_now(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 		fkt_flag_set(FKT_KFT_RUNS, true);
 	} else {
 		preempt_disable();
-		fkt_recording_begin_by(FKT_KFT_BEGINS);
+		fkt_recording_begin_by(run->recording, FKT_KFT_BEGINS);
 		preempt_enable();
-		fkt_recording_quicken();
+		fkt_recording_quicken(run->recording);
 	}
 	run->begun_by = cause;
 }
@@ -168,7 +170,7 @@ static int start(struct fkt_kft_run *run)
 	fkt_clock_read(&run->clocks, false);
 	if (!run->clocks.tsc_usable)
 		return -EOPNOTSUPP;
-	return fkt_capture_start_checked(run->owner, &start, FKT_GIVEN_BY_KERNEL);
+	return fkt_capture_start_checked(run->recording, run->owner, &start, FKT_GIVEN_BY_KERNEL);
 }
 
 /* Does what is to be done as soon as the functions are armed. */
@@ -186,8 +188,8 @@ static void do_first(struct fkt_kft_run *run, enum fkt_kft_first first)
  * Arms the functions of a plan. opener: whose credentials count. Returns an ERR_PTR as fkt_capture_start(), and sets
  * *refused as FKT_REFUSED does. The run keeps the plan.
  */
-struct fkt_kft_run *fkt_kft_run_arm(struct fkt_kft_plan *plan, u64 id, const struct cred *opener,
-				    enum fkt_kft_first first, u64 *refused)
+struct fkt_kft_run *fkt_kft_run_arm(struct fkt_recording *recording, struct fkt_kft_plan *plan, u64 id,
+				    const struct cred *opener, enum fkt_kft_first first, u64 *refused)
 {
 	struct fkt_kft_run *run = kzalloc(sizeof(*run), GFP_KERNEL_ACCOUNT);
 	int err;
@@ -195,6 +197,7 @@ struct fkt_kft_run *fkt_kft_run_arm(struct fkt_kft_plan *plan, u64 id, const str
 	if (!run)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&run->refs);
+	run->recording = recording;
 	run->id = id;
 	run->plan = fkt_kft_plan_get(plan);
 	err = fkt_kft_log_begin(&run->log, &run->plan->symbols, fkt_kft_says(plan->config, FKT_KFT_WATCH));
@@ -202,7 +205,7 @@ struct fkt_kft_run *fkt_kft_run_arm(struct fkt_kft_plan *plan, u64 id, const str
 		fkt_kft_run_put(run);
 		return ERR_PTR(err);
 	}
-	run->owner = make_owner(plan, opener);
+	run->owner = make_owner(recording, plan, opener);
 	err = PTR_ERR_OR_ZERO(run->owner);
 	if (err)
 		run->owner = NULL;
@@ -246,18 +249,18 @@ static void collect(struct fkt_kft_run *run)
 {
 	struct fkt_page *page;
 
-	fkt_reader_lock_drain();
-	while ((page = fkt_reader_collect())) {
+	fkt_reader_lock_drain(run->recording);
+	while ((page = fkt_reader_collect(run->recording))) {
 		fkt_kft_log_add(&run->log, page->header);
 		per_cpu_ptr(&fkt_cpus, page->cpu)->written++;
 		fkt_ring_recycle(page);
 	}
-	fkt_reader_unlock();
+	fkt_reader_unlock(run->recording);
 }
 
 static bool has_begun(const struct fkt_kft_run *run)
 {
-	return fkt_kft_plan_repeats(run->plan) || !fkt_recording_waits();
+	return fkt_kft_plan_repeats(run->plan) || !fkt_recording_waits(run->recording);
 }
 
 enum fkt_kft_state fkt_kft_run_state(const struct fkt_kft_run *run)
@@ -298,7 +301,7 @@ static u64 left_of(const struct fkt_kft_run *run)
 
 	if (stop->moment != FKT_KFT_TIME || !has_begun(run))
 		return U64_MAX;
-	lasted = ns_of(run, fkt_clock() - READ_ONCE(fkt_recording.since));
+	lasted = ns_of(run, fkt_clock() - READ_ONCE(run->recording->since));
 	return lasted >= stop->time ? 0 : stop->time - lasted;
 }
 
@@ -308,7 +311,7 @@ static enum fkt_kft_cause end_of(const struct fkt_kft_run *run)
 	/* Set by probes, before the drain notices that the recording is over. */
 	if (READ_ONCE(fkt_stopped_by))
 		return FKT_KFT_BY_HIT;
-	if (READ_ONCE(fkt_full) || fkt_recording_state() != FKT_RECORDING)
+	if (READ_ONCE(fkt_full) || fkt_recording_state(run->recording) != FKT_RECORDING)
 		return FKT_KFT_BY_ROOM;
 	if (!left_of(run))
 		return FKT_KFT_BY_TIME;
@@ -323,7 +326,7 @@ static int count(struct fkt_kft_run *run)
 {
 	run->lowest_stack = fkt_lowest_stack();
 	run->counts = (struct fkt_hit_counts){ .instrument = FKT_KFT_CALLS, .cpu = FKT_ALL_CPUS };
-	return fkt_capture_hit_counts(run->owner, &run->counts);
+	return fkt_capture_hit_counts(run->recording, run->owner, &run->counts);
 }
 
 /* What began the recording that the runs of `autorepeat` are in: what primed it. */
@@ -340,19 +343,20 @@ static enum fkt_kft_cause begin_of_repeated(const struct fkt_kft_run *run)
 static int finish(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 {
 	const bool was_unprimed = is_unprimed(run), was_begun = has_begun(run) && !was_unprimed;
-	int err = fkt_capture_stop(run->owner) ?: count(run);
+	int err = fkt_capture_stop(run->recording, run->owner) ?: count(run);
 
 	if (err)
 		return err;
 	collect(run);
 	if (was_begun) {
-		run->begun = run->log.begun ?: READ_ONCE(fkt_recording.since);
+		run->begun = run->log.begun ?: READ_ONCE(run->recording->since);
 		if (!run->begun_by)
 			run->begun_by = begin_of_repeated(run) ?: FKT_KFT_BY_HIT;
 	}
 	if (!was_unprimed && !run->primed_by && fkt_kft_plan_is_primed_late(run->plan))
 		run->primed_by = FKT_KFT_BY_HIT;
-	run->ended = run->log.ended && cause == FKT_KFT_BY_HIT ? run->log.ended : READ_ONCE(fkt_recording.stop_clock);
+	run->ended = run->log.ended && cause == FKT_KFT_BY_HIT ? run->log.ended :
+								 READ_ONCE(run->recording->stop_clock);
 	run->ended_by = cause;
 	close_owner(run);
 	fkt_kft_log_finish(&run->log, run->plan->logentries, fkt_kft_says(run->plan->config, FKT_KFT_OVERWRITE));

@@ -13,6 +13,7 @@
 
 struct cred;
 struct file;
+struct fkt_recording;
 
 enum fkt_kft_state {
 	FKT_KFT_NEW, /* there is a configuration, which is not primed (yet) */
@@ -42,6 +43,7 @@ struct fkt_kft_run {
 	struct kref refs;
 	struct fkt_kft_plan *plan;
 	u64 id;
+	struct fkt_recording *recording;
 	struct file *owner; /* of the recording; NULL: it is complete */
 	struct fkt_clocks clocks; /* when it was primed */
 	struct fkt_kft_log log; /* does not change any more when it is complete */
@@ -51,8 +53,8 @@ struct fkt_kft_run {
 	u32 lowest_stack; /* as in struct fkt_status */
 };
 
-struct fkt_kft_run *fkt_kft_run_arm(struct fkt_kft_plan *plan, u64 id, const struct cred *opener,
-				    enum fkt_kft_first first, u64 *refused);
+struct fkt_kft_run *fkt_kft_run_arm(struct fkt_recording *recording, struct fkt_kft_plan *plan, u64 id,
+				    const struct cred *opener, enum fkt_kft_first first, u64 *refused);
 int fkt_kft_run_prime(struct fkt_kft_run *run);
 int fkt_kft_run_begin(struct fkt_kft_run *run);
 int fkt_kft_run_end(struct fkt_kft_run *run);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The part of a recording that its owner uses when it takes pages itself (reader.c, reader_splice.c). */
+#ifndef FKT_READER_STATE_H
+#define FKT_READER_STATE_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct fkt_engine;
+struct fkt_page;
+
+struct fkt_reader {
+	/*
+	 * Held by the current drain side, and only for a short time: never across accesses to user
+	 * memory, which may take for ever. So the drain thread and the end of the recording may wait
+	 * for it.
+	 */
+	struct mutex lock;
+	/*
+	 * The engine with which the recording was started, also after the drain thread has taken over
+	 * from a dead owner. Changes only while the recording has no owner and no call that checked the
+	 * owner holds the lock: fkt_reader_reset() waits for such calls.
+	 */
+	const struct fkt_engine *engine;
+	u64 limit; /* bytes that the owner may take; 0: no limit */
+	u64 taken; /* bytes that it has taken */
+	unsigned int next_cpu; /* where the next search for a page starts, for fairness */
+};
+
+/* What splice(2) and read(2) hand out (reader_splice.c). Protected by the reader's lock, except where noted. */
+struct fkt_fetch {
+	struct fkt_page *page; /* the page being fetched */
+	u32 at; /* bytes of it that were handed out */
+	struct list_head reading; /* pages from which read(2) copies without the lock */
+	struct list_head handed; /* pages handed out completely; their frames may still be referenced */
+	bool resend; /* some pages in `handed` have bytes to be handed out again */
+	spinlock_t mark_lock; /* protects `unsent` of all pages, and `marked` */
+	bool marked; /* a page was marked since look_for_marks() */
+};
+
+#endif /* FKT_READER_STATE_H */
