@@ -41,54 +41,40 @@
 #include "recording.h"
 #include "writeout.h"
 
-static struct fkt_writeback {
-	struct task_struct *task;
-	struct completion ended; /* the thread does not access this structure any more */
-	bool stop; /* no more frames will be added: write back the rest and end */
-	wait_queue_head_t wait;
-	struct file *out;
-	loff_t written; /* frames are in the page cache up to here; used by the drain only */
-	loff_t asked; /* write-back is requested up to here; written by the drain */
-	loff_t started; /* write-back was started up to here; used by the thread only */
-	loff_t batch; /* bytes that may wait before write-back is requested */
-	u64 copied; /* bytes of frames that were copied, because the page cache had a page there already */
-} writeback = {
-	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(writeback.wait),
-};
-
 /* ---- write-back ---- */
 
 /* The mapping keeps errors; the recorder's fsync reports them. */
-static void write_back(loff_t upto)
+static void write_back(struct fkt_writeback *writeback, loff_t upto)
 {
-	struct address_space *mapping = writeback.out->f_mapping;
+	struct address_space *mapping = writeback->out->f_mapping;
 
-	if (upto <= writeback.started)
+	if (upto <= writeback->started)
 		return;
-	if (fkt_checkout_can()) {
-		filemap_write_and_wait_range(mapping, writeback.started, upto - 1);
-		fkt_checkout(mapping, writeback.started, upto);
+	if (fkt_checkout_can(&writeback->checkout)) {
+		filemap_write_and_wait_range(mapping, writeback->started, upto - 1);
+		fkt_checkout(&writeback->checkout, mapping, writeback->started, upto);
 	} else {
-		filemap_fdatawrite_range(mapping, writeback.started, upto - 1);
+		filemap_fdatawrite_range(mapping, writeback->started, upto - 1);
 	}
-	writeback.started = upto;
+	writeback->started = upto;
 }
 
 static int sync_thread(void *data)
 {
+	struct fkt_writeback *writeback = data;
 	bool stop;
 
 	/* Nothing is written back while the machine is about to sleep; the freezer waits for writes under way. */
 	set_freezable();
 	do {
 		/* Kernel threads receive no signals, so this does not fail. */
-		wait_event_freezable(writeback.wait,
-				     READ_ONCE(writeback.stop) || READ_ONCE(writeback.asked) > writeback.started);
+		wait_event_freezable(writeback->wait,
+				     READ_ONCE(writeback->stop) || READ_ONCE(writeback->asked) > writeback->started);
 		/* Pairs with the store-release in checkin_stop(): the last value of `asked` is seen. */
-		stop = smp_load_acquire(&writeback.stop);
-		write_back(READ_ONCE(writeback.asked));
+		stop = smp_load_acquire(&writeback->stop);
+		write_back(writeback, READ_ONCE(writeback->asked));
 	} while (!stop);
-	complete(&writeback.ended);
+	complete(&writeback->ended);
 	return 0;
 }
 
@@ -110,24 +96,25 @@ bool fkt_checkin_possible(struct file *out)
 
 static int checkin_start(struct fkt_recording *rec, struct file *out, loff_t start, u64 ring_bytes, bool charged)
 {
+	struct fkt_writeback *writeback = &rec->writeback;
 	struct task_struct *task;
 
-	writeback.out = out;
-	writeback.written = start;
-	writeback.asked = start;
-	writeback.started = start;
-	writeback.batch = ring_bytes - ring_bytes / 4;
-	writeback.copied = 0;
-	writeback.stop = false;
-	init_completion(&writeback.ended);
-	task = kthread_create(sync_thread, NULL, "fkt_sync");
+	writeback->out = out;
+	writeback->written = start;
+	writeback->asked = start;
+	writeback->started = start;
+	writeback->batch = ring_bytes - ring_bytes / 4;
+	writeback->copied = 0;
+	writeback->stop = false;
+	init_completion(&writeback->ended);
+	task = kthread_create(sync_thread, writeback, "fkt_sync");
 	if (IS_ERR(task))
 		return PTR_ERR(task);
-	fkt_checkout_start(ring_bytes, !charged);
+	fkt_checkout_start(&writeback->checkout, ring_bytes, !charged);
 	fkt_page_index_start(&rec->drain.index);
 	get_task_struct(task);
 	fkt_filter_own(task);
-	writeback.task = task;
+	writeback->task = task;
 	wake_up_process(task);
 	return 0;
 }
@@ -138,56 +125,60 @@ static int checkin_start(struct fkt_recording *rec, struct file *out, loff_t sta
  */
 static void checkin_stop(struct fkt_recording *rec)
 {
-	if (!writeback.task)
+	struct fkt_writeback *writeback = &rec->writeback;
+
+	if (!writeback->task)
 		return;
-	if (fkt_checkout_can())
-		WRITE_ONCE(writeback.asked, writeback.written);
+	if (fkt_checkout_can(&writeback->checkout))
+		WRITE_ONCE(writeback->asked, writeback->written);
 	/* Pairs with the load-acquire in sync_thread(). */
-	smp_store_release(&writeback.stop, true);
-	wake_up(&writeback.wait);
+	smp_store_release(&writeback->stop, true);
+	wake_up(&writeback->wait);
 	/* As in fkt_drain_stop(): a thread that is told to stop while it writes is refused by file systems. */
-	wait_for_completion(&writeback.ended);
-	kthread_stop(writeback.task);
-	put_task_struct(writeback.task);
-	writeback.task = NULL;
-	fkt_checkout_stop();
+	wait_for_completion(&writeback->ended);
+	kthread_stop(writeback->task);
+	put_task_struct(writeback->task);
+	writeback->task = NULL;
+	fkt_checkout_stop(&writeback->checkout);
 }
 
-static void ask_for_writeback(loff_t upto)
+static void ask_for_writeback(struct fkt_writeback *writeback, loff_t upto)
 {
-	writeback.written = upto;
-	if (upto - writeback.asked < writeback.batch)
+	writeback->written = upto;
+	if (upto - writeback->asked < writeback->batch)
 		return;
-	WRITE_ONCE(writeback.asked, upto);
-	wake_up(&writeback.wait);
+	WRITE_ONCE(writeback->asked, upto);
+	wake_up(&writeback->wait);
 }
 
 /* ---- check-in ---- */
 
 /* Copies a frame if the page cache already has another page there, because a process reads the file. */
-static void copy_frame(struct page *to, struct page *from)
+static void copy_frame(struct fkt_writeback *writeback, struct page *to, struct page *from)
 {
 	if (to == from)
 		return;
 	memcpy(page_address(to), page_address(from), PAGE_SIZE);
 	flush_dcache_page(to);
-	writeback.copied += PAGE_SIZE;
+	writeback->copied += PAGE_SIZE;
 }
 
-static int add_to_cache(struct address_space *mapping, struct folio *folio, pgoff_t index)
+static int add_to_cache(const struct fkt_writeback *writeback, struct address_space *mapping, struct folio *folio,
+			pgoff_t index)
 {
 	gfp_t gfp = mapping_gfp_constraint(mapping, GFP_KERNEL) | __GFP_WRITE;
 
-	return fkt_checkout_can() ? fkt_checkout_add(mapping, folio, index, gfp) :
-				    filemap_add_folio(mapping, folio, index, gfp);
+	return fkt_checkout_can(&writeback->checkout) ? fkt_checkout_add(mapping, folio, index, gfp) :
+							filemap_add_folio(mapping, folio, index, gfp);
 }
 
 /*
  * Makes the frame the file's page at `pos`, or copies it there if `keep` is set. Caller must hold the
  * inode's lock.
  */
-static int checkin_frame(struct file *out, loff_t pos, struct page *frame, bool keep)
+static int checkin_frame(struct fkt_writeback *writeback, loff_t pos, struct page *frame, bool keep)
 {
+	struct file *out = writeback->out;
 	struct address_space *mapping = out->f_mapping;
 	struct folio *folio = page_folio(frame);
 	fkt_cache_page *found;
@@ -196,7 +187,7 @@ static int checkin_frame(struct file *out, loff_t pos, struct page *frame, bool 
 	int err, added = -EEXIST;
 
 	if (!keep)
-		added = add_to_cache(mapping, folio, index);
+		added = add_to_cache(writeback, mapping, folio, index);
 	if (!added) {
 		folio_mark_uptodate(folio);
 		folio_unlock(folio);
@@ -210,7 +201,7 @@ static int checkin_frame(struct file *out, loff_t pos, struct page *frame, bool 
 			invalidate_inode_pages2_range(mapping, index, index);
 		return err;
 	}
-	copy_frame(fkt_cache_frame(found, pos), frame);
+	copy_frame(writeback, fkt_cache_frame(found, pos), frame);
 	err = mapping->a_ops->write_end(out, mapping, pos, PAGE_SIZE, PAGE_SIZE, found, fsdata);
 	return err < 0 ? err : err == PAGE_SIZE ? 0 : -EIO;
 }
@@ -240,8 +231,9 @@ static int prepare_write(struct file *out, loff_t pos, u32 bytes)
 }
 
 /* Checks in all frames of a page at `pos`; returns their bytes, or an error if not all were checked in. */
-static ssize_t checkin_page(struct file *out, loff_t pos, struct page *frames, u32 bytes, bool keep)
+static ssize_t checkin_page(struct fkt_writeback *writeback, loff_t pos, struct page *frames, u32 bytes, bool keep)
 {
+	struct file *out = writeback->out;
 	struct inode *inode = out->f_mapping->host;
 	u32 done = 0;
 	int err;
@@ -250,7 +242,7 @@ static ssize_t checkin_page(struct file *out, loff_t pos, struct page *frames, u
 	inode_lock(inode);
 	err = prepare_write(out, pos, bytes);
 	for (; !err && done < bytes; done += PAGE_SIZE) {
-		err = checkin_frame(out, pos + done, frames + done / PAGE_SIZE, keep);
+		err = checkin_frame(writeback, pos + done, frames + done / PAGE_SIZE, keep);
 		if (err)
 			break;
 	}
@@ -261,9 +253,10 @@ static ssize_t checkin_page(struct file *out, loff_t pos, struct page *frames, u
 }
 
 /* Gives the page other frames, if possible some that have come back from the page cache. */
-static int renew(struct fkt_page *page)
+static int renew(struct fkt_writeback *writeback, struct fkt_page *page)
 {
-	struct page *frames = fkt_checkout_can() ? fkt_checkout_frames(page->cpu) : NULL;
+	struct fkt_checkout *checkout = &writeback->checkout;
+	struct page *frames = fkt_checkout_can(checkout) ? fkt_checkout_frames(checkout, page->cpu) : NULL;
 
 	if (!frames)
 		return fkt_page_renew(page);
@@ -277,6 +270,7 @@ static int renew(struct fkt_page *page)
  */
 static int write_page(struct fkt_chunk *chunk, loff_t pos, struct fkt_page *page, bool *gone)
 {
+	struct fkt_writeback *writeback = &chunk->recording->writeback;
 	struct fkt_page_header *header = page->header;
 	struct page *frames = virt_to_page(header);
 	ssize_t ret;
@@ -286,19 +280,19 @@ static int write_page(struct fkt_chunk *chunk, loff_t pos, struct fkt_page *page
 	 * short, there may be no such run of consecutive frames: then the page keeps its own, and they are
 	 * copied to single frames allocated by the file system.
 	 */
-	*gone = !renew(page);
-	ret = checkin_page(chunk->out, pos, frames, fkt_rings_page_bytes(), !*gone);
+	*gone = !renew(writeback, page);
+	ret = checkin_page(writeback, pos, frames, fkt_rings_page_bytes(), !*gone);
 	/* While the frames still belong to the page. */
 	if (ret > 0)
 		fkt_page_index_add(&chunk->recording->drain.index, header);
 	if (!*gone)
 		return min_t(ssize_t, ret, 0);
-	if (!fkt_checkout_can())
+	if (!fkt_checkout_can(&writeback->checkout))
 		fkt_frames_put(frames, fkt_rings_page_bytes());
 	else if (ret < 0)
-		fkt_checkout_give_up(frames);
+		fkt_checkout_give_up(&writeback->checkout, frames);
 	else
-		fkt_checkout_sent(frames);
+		fkt_checkout_sent(&writeback->checkout, frames);
 	return min_t(ssize_t, ret, 0);
 }
 
@@ -323,7 +317,7 @@ static void checkin_write(struct fkt_chunk *chunk)
 	}
 	if (err && gone)
 		chunk->error = err;
-	ask_for_writeback(chunk->pos + (loff_t)i * page_bytes);
+	ask_for_writeback(&chunk->recording->writeback, chunk->pos + (loff_t)i * page_bytes);
 	i -= chunk->written / page_bytes;
 	fkt_chunk_written(chunk, i ? (ssize_t)i * page_bytes : err);
 }
@@ -331,8 +325,8 @@ static void checkin_write(struct fkt_chunk *chunk)
 /* Lockless: the drain thread may add to the value meanwhile. */
 static void checkin_status(const struct fkt_recording *rec, struct fkt_status *status)
 {
-	status->bytes_copied = READ_ONCE(writeback.copied);
-	fkt_checkout_status(status);
+	status->bytes_copied = READ_ONCE(rec->writeback.copied);
+	fkt_checkout_status(&rec->writeback.checkout, status);
 }
 
 const struct fkt_engine fkt_engine_checkin = {

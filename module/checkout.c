@@ -33,25 +33,6 @@
 /* A direct call: the kernel may have removed the function's landing pad for indirect calls. */
 DEFINE_STATIC_CALL_NULL(fkt_add_folio, __filemap_add_folio);
 
-/*
- * Pages are linked by the `lru` field of their first frame, which is free for this use while the frame
- * is on no list of the kernel.
- */
-static struct fkt_checkout_state {
-	spinlock_t lock; /* protects the fields below; taken by the drain and the synchronising thread */
-	struct list_head cached; /* pages in the page cache, in file order */
-	struct list_head returned; /* pages that came back, in address order */
-	u32 returned_pages; /* pages in `returned` */
-	u32 returned_limit; /* largest number of pages to keep in `returned` */
-	bool enabled; /* frames come back: this kernel allows it, and they need not be charged */
-	u32 frames; /* frames per page */
-	u64 pages_back, pages_given; /* pages that came back, and pages that did not */
-} checkout = {
-	.lock = __SPIN_LOCK_UNLOCKED(checkout.lock),
-	.cached = LIST_HEAD_INIT(checkout.cached),
-	.returned = LIST_HEAD_INIT(checkout.returned),
-};
-
 static bool find_add_folio(void)
 {
 	/* Never armed: registered only to look up the address. */
@@ -70,19 +51,19 @@ static bool find_add_folio(void)
  * Called before the first page. most: bytes of pages to keep for the rings; may: frames that are charged to
  * no memory cgroup may be in the page cache, where a process that maps the file can keep them.
  */
-void fkt_checkout_start(u64 most, bool may)
+void fkt_checkout_start(struct fkt_checkout *checkout, u64 most, bool may)
 {
-	checkout.enabled = may && find_add_folio();
-	checkout.frames = fkt_rings_page_bytes() / PAGE_SIZE;
-	checkout.returned_limit = most / fkt_rings_page_bytes();
-	checkout.pages_back = 0;
-	checkout.pages_given = 0;
+	checkout->enabled = may && find_add_folio();
+	checkout->frames = fkt_rings_page_bytes() / PAGE_SIZE;
+	checkout->returned_limit = most / fkt_rings_page_bytes();
+	checkout->pages_back = 0;
+	checkout->pages_given = 0;
 }
 
 /* Returns whether frames come back. If not, of the other functions only fkt_checkout_status() may be called. */
-bool fkt_checkout_can(void)
+bool fkt_checkout_can(const struct fkt_checkout *checkout)
 {
-	return checkout.enabled;
+	return checkout->enabled;
 }
 
 /*
@@ -104,40 +85,40 @@ int fkt_checkout_add(struct address_space *mapping, struct folio *folio, pgoff_t
 }
 
 /* All frames of a page were added to the page cache: they stay there until fkt_checkout(). */
-void fkt_checkout_sent(struct page *frames)
+void fkt_checkout_sent(struct fkt_checkout *checkout, struct page *frames)
 {
-	spin_lock(&checkout.lock);
-	list_add_tail(&frames->lru, &checkout.cached);
-	spin_unlock(&checkout.lock);
+	spin_lock(&checkout->lock);
+	list_add_tail(&frames->lru, &checkout->cached);
+	spin_unlock(&checkout->lock);
 }
 
 /*
  * Leaves a page's frames to the holders of other references. Frames still in the page cache become
  * ordinary page-cache pages, which are reclaimed as usual.
  */
-void fkt_checkout_give_up(struct page *frames)
+void fkt_checkout_give_up(struct fkt_checkout *checkout, struct page *frames)
 {
 	u32 i;
 
-	for (i = 0; i < checkout.frames; i++) {
+	for (i = 0; i < checkout->frames; i++) {
 		struct folio *folio = page_folio(frames + i);
 
 		if (READ_ONCE(folio->mapping))
 			folio_add_lru(folio);
 		put_page(frames + i);
 	}
-	spin_lock(&checkout.lock);
-	checkout.pages_given++;
-	spin_unlock(&checkout.lock);
+	spin_lock(&checkout->lock);
+	checkout->pages_given++;
+	spin_unlock(&checkout->lock);
 }
 
 /* Returns whether all frames of a page are out of the page cache and no other reference exists. */
-static bool is_back(struct page *frames)
+static bool is_back(const struct fkt_checkout *checkout, struct page *frames)
 {
 	const unsigned long left = PAGE_FLAGS_CHECK_AT_FREE | 1UL << PG_dirty;
 	u32 i;
 
-	for (i = 0; i < checkout.frames; i++) {
+	for (i = 0; i < checkout->frames; i++) {
 		struct folio *folio = page_folio(frames + i);
 
 		/*
@@ -160,43 +141,43 @@ static int by_address(void *unused, const struct list_head *a, const struct list
 }
 
 /* Moves the pages that end before byte `upto` of the file to `pages`. */
-static void take_cached(struct list_head *pages, loff_t upto)
+static void take_cached(struct fkt_checkout *checkout, struct list_head *pages, loff_t upto)
 {
 	struct page *frames, *next;
 
-	spin_lock(&checkout.lock);
-	list_for_each_entry_safe(frames, next, &checkout.cached, lru) {
-		if ((loff_t)(page_folio(frames)->index + checkout.frames) << PAGE_SHIFT > upto)
+	spin_lock(&checkout->lock);
+	list_for_each_entry_safe(frames, next, &checkout->cached, lru) {
+		if ((loff_t)(page_folio(frames)->index + checkout->frames) << PAGE_SHIFT > upto)
 			break;
 		list_move_tail(&frames->lru, pages);
 	}
-	spin_unlock(&checkout.lock);
+	spin_unlock(&checkout->lock);
 }
 
 /* Keeps pages for the rings; leaves those above the limit in `pages`. */
-static void keep_returned(struct list_head *pages)
+static void keep_returned(struct fkt_checkout *checkout, struct list_head *pages)
 {
 	struct page *frames, *next;
 
 	list_sort(NULL, pages, by_address);
-	spin_lock(&checkout.lock);
+	spin_lock(&checkout->lock);
 	list_for_each_entry_safe(frames, next, pages, lru) {
-		checkout.pages_back++;
-		if (checkout.returned_pages >= checkout.returned_limit)
+		checkout->pages_back++;
+		if (checkout->returned_pages >= checkout->returned_limit)
 			continue;
-		list_move_tail(&frames->lru, &checkout.returned);
-		checkout.returned_pages++;
+		list_move_tail(&frames->lru, &checkout->returned);
+		checkout->returned_pages++;
 	}
-	spin_unlock(&checkout.lock);
+	spin_unlock(&checkout->lock);
 }
 
-static void free_pages_of(struct list_head *pages)
+static void free_pages_of(const struct fkt_checkout *checkout, struct list_head *pages)
 {
 	struct page *frames, *next;
 
 	list_for_each_entry_safe(frames, next, pages, lru) {
 		list_del(&frames->lru);
-		fkt_frames_put(frames, checkout.frames * PAGE_SIZE);
+		fkt_frames_put(frames, checkout->frames * PAGE_SIZE);
 	}
 }
 
@@ -204,60 +185,60 @@ static void free_pages_of(struct list_head *pages)
  * Removes the pages in bytes [from, upto) of the file from the page cache. Their write-back has
  * finished, with or without an error. May sleep. Called from the synchronising thread.
  */
-void fkt_checkout(struct address_space *mapping, loff_t from, loff_t upto)
+void fkt_checkout(struct fkt_checkout *checkout, struct address_space *mapping, loff_t from, loff_t upto)
 {
 	struct page *frames, *next;
 	LIST_HEAD(pages);
 
-	take_cached(&pages, upto);
+	take_cached(checkout, &pages, upto);
 	/* No page is dirty, so it does not write; pages that it cannot remove stay, and are given up. */
 	invalidate_inode_pages2_range(mapping, from >> PAGE_SHIFT, (upto - 1) >> PAGE_SHIFT);
 	list_for_each_entry_safe(frames, next, &pages, lru) {
-		if (is_back(frames))
+		if (is_back(checkout, frames))
 			continue;
 		list_del(&frames->lru);
-		fkt_checkout_give_up(frames);
+		fkt_checkout_give_up(checkout, frames);
 	}
-	keep_returned(&pages);
-	free_pages_of(&pages);
+	keep_returned(checkout, &pages);
+	free_pages_of(checkout, &pages);
 }
 
 /* Returns frames for a page of a CPU's ring, or NULL if none is back or the next ones are on another node. */
-struct page *fkt_checkout_frames(unsigned int cpu)
+struct page *fkt_checkout_frames(struct fkt_checkout *checkout, unsigned int cpu)
 {
 	struct page *frames;
 
-	spin_lock(&checkout.lock);
-	frames = list_first_entry_or_null(&checkout.returned, struct page, lru);
+	spin_lock(&checkout->lock);
+	frames = list_first_entry_or_null(&checkout->returned, struct page, lru);
 	if (frames && page_to_nid(frames) != cpu_to_node(cpu)) {
 		/* They may suit another CPU. */
-		list_move_tail(&frames->lru, &checkout.returned);
+		list_move_tail(&frames->lru, &checkout->returned);
 		frames = NULL;
 	}
 	if (frames) {
 		list_del(&frames->lru);
-		checkout.returned_pages--;
+		checkout->returned_pages--;
 	}
-	spin_unlock(&checkout.lock);
+	spin_unlock(&checkout->lock);
 	return frames;
 }
 
 /* Called after the last page, when all pages have been checked out. */
-void fkt_checkout_stop(void)
+void fkt_checkout_stop(struct fkt_checkout *checkout)
 {
 	struct page *frames, *next;
 
-	list_for_each_entry_safe(frames, next, &checkout.cached, lru) {
+	list_for_each_entry_safe(frames, next, &checkout->cached, lru) {
 		list_del(&frames->lru);
-		fkt_checkout_give_up(frames);
+		fkt_checkout_give_up(checkout, frames);
 	}
-	free_pages_of(&checkout.returned);
-	checkout.returned_pages = 0;
+	free_pages_of(checkout, &checkout->returned);
+	checkout->returned_pages = 0;
 }
 
 /* Lockless: the two values may be of different moments. */
-void fkt_checkout_status(struct fkt_status *status)
+void fkt_checkout_status(const struct fkt_checkout *checkout, struct fkt_status *status)
 {
-	status->pages_back = READ_ONCE(checkout.pages_back);
-	status->pages_given = READ_ONCE(checkout.pages_given);
+	status->pages_back = READ_ONCE(checkout->pages_back);
+	status->pages_given = READ_ONCE(checkout->pages_given);
 }

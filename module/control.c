@@ -88,11 +88,13 @@ static long change_mask(struct file *file, unsigned int cmd, const u64 __user *a
 
 static long set_memory(struct file *file, unsigned int cmd, const u32 __user *arg)
 {
+	struct fkt_recording *rec = fkt_recording_of(file);
 	u32 value;
 
 	if (copy_from_user(&value, arg, sizeof(value)))
 		return -EFAULT;
-	return cmd == FKT_SETINITPOWPAGES ? fkt_capture_set_pow(fkt_recording_of(file), file, value) : fkt_capture_set_dma(fkt_recording_of(file), file, value);
+	return cmd == FKT_SETINITPOWPAGES ? fkt_capture_set_pow(rec, file, value) :
+					    fkt_capture_set_dma(rec, file, value);
 }
 
 static long take_pages(struct file *file, void __user *arg)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The part of a recording that its drain thread uses (drain.c, writeout.c). */
+/* The part of a recording that its drain thread uses (drain.c, writeout.c, checkin.c). */
 #ifndef FKT_DRAIN_STATE_H
 #define FKT_DRAIN_STATE_H
 
 #include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 
 #include "charge.h"
+#include "checkout.h"
 #include "page_index.h"
 
 struct file;
@@ -50,7 +52,7 @@ struct fkt_drain {
 	struct fkt_charge charge; /* if the thread may write to an output */
 
 	bool stopping; /* the thread has seen that the rings are closed */
-	bool park; /* set by fkt_drain_park(): the machine is about to sleep: the thread must write all complete pages and wait */
+	bool park; /* the machine is about to sleep: the thread must write all complete pages, and wait */
 	bool stop_when_full; /* the first lost event ends the recording */
 	bool warned;
 	bool quickened; /* fkt_recording_quicken() was called */
@@ -59,6 +61,21 @@ struct fkt_drain {
 	u64 next_clock; /* when the next clock event is due (ticks) */
 	u64 cpu_ns; /* CPU time of the thread, up to its last look at the rings */
 	u32 wakeups;
+};
+
+/* Used by the engine checkin (checkin.c): by the drain thread, and its own thread where noted. */
+struct fkt_writeback {
+	struct task_struct *task;
+	struct completion ended; /* the thread does not access this structure any more */
+	bool stop; /* no more frames will be added: write back the rest and end */
+	wait_queue_head_t wait;
+	struct file *out;
+	loff_t written; /* frames are in the page cache up to here; used by the drain only */
+	loff_t asked; /* write-back is requested up to here; written by the drain */
+	loff_t started; /* write-back was started up to here; used by the thread only */
+	loff_t batch; /* bytes that may wait before write-back is requested */
+	u64 copied; /* bytes of frames that were copied, because the page cache had a page there already */
+	struct fkt_checkout checkout;
 };
 
 #endif /* FKT_DRAIN_STATE_H */

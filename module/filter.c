@@ -40,6 +40,7 @@ enum membership {
 	JOINING, /* has called FKT_JOIN: becomes a member at its next system call */
 };
 
+/* Static, not a part of struct fkt_recording, because probes read it. */
 static struct fkt_filter_state {
 	u8 *member; /* enum membership by thread number; once allocated, kept until the module is unloaded */
 	enum fkt_filter kind;

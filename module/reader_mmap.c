@@ -34,25 +34,18 @@
 
 #define BATCH 64U /* pages handled at a time, in an array on the stack */
 
-/* Changed under the reader's lock; the fault handler reads the array under the array's spinlock only. */
-static DEFINE_XARRAY_ALLOC(pages);
-static u32 places; /* pages that fit the owner's mapping; 0: no mapping yet. Under xa_lock */
-
-/* Protected by the reader's lock: */
-static u32 numbered; /* pages in the array */
-static struct fkt_page *ahead; /* page already collected for which no number was free */
-
 static struct fkt_page *next_page(struct fkt_recording *rec)
 {
-	struct fkt_page *page = ahead;
+	struct fkt_lent *lent = &rec->lent;
+	struct fkt_page *page = lent->ahead;
 
-	ahead = NULL;
+	lent->ahead = NULL;
 	return page ? page : fkt_reader_collect(rec);
 }
 
 static bool lend_readable(struct fkt_recording *rec)
 {
-	return ahead || fkt_reader_complete(rec);
+	return rec->lent.ahead || fkt_reader_complete(rec);
 }
 
 /*
@@ -61,61 +54,64 @@ static bool lend_readable(struct fkt_recording *rec)
  */
 static void lend_overwrite(struct fkt_recording *rec)
 {
-	if (!ahead || !fkt_ring_short(ahead->cpu))
+	struct fkt_lent *lent = &rec->lent;
+
+	if (!lent->ahead || !fkt_ring_short(lent->ahead->cpu))
 		return;
-	per_cpu_ptr(&fkt_cpus, ahead->cpu)->overwritten += ahead->events;
-	fkt_ring_recycle(ahead);
-	ahead = NULL;
+	per_cpu_ptr(&fkt_cpus, lent->ahead->cpu)->overwritten += lent->ahead->events;
+	fkt_ring_recycle(lent->ahead);
+	lent->ahead = NULL;
 	fkt_tell(FKT_E_PAGES_RECYCLED, 1, 1);
 }
 
 /* ---- taking and giving ---- */
 
 /* Largest number of pages that can have a number at a time. */
-static u32 number_limit(void)
+static u32 number_limit(const struct fkt_lent *lent)
 {
-	return READ_ONCE(places) ?: FKT_MAP_PAGES;
+	return READ_ONCE(lent->places) ?: FKT_MAP_PAGES;
 }
 
 /* -ENOBUFS: all numbers belong to pages that are lent. */
-static int number_page(struct fkt_page *page)
+static int number_page(struct fkt_lent *lent, struct fkt_page *page)
 {
 	u32 number;
 	int err;
 
 	if (page->number != FKT_NO_NUMBER)
 		return 0;
-	err = xa_alloc(&pages, &number, page, XA_LIMIT(0, number_limit() - 1), GFP_KERNEL);
+	err = xa_alloc(&lent->pages, &number, page, XA_LIMIT(0, number_limit(lent) - 1), GFP_KERNEL);
 	if (err)
 		return err == -EBUSY ? -ENOBUFS : err;
 	page->number = number;
-	numbered++;
+	lent->numbered++;
 	return 0;
 }
 
 /* From here on the fault handler does not find the page. */
-static void forget_number(struct fkt_page *page)
+static void forget_number(struct fkt_lent *lent, struct fkt_page *page)
 {
-	xa_erase(&pages, page->number);
+	xa_erase(&lent->pages, page->number);
 	page->number = FKT_NO_NUMBER;
-	numbered--;
+	lent->numbered--;
 }
 
 /*
  * Takes the page's number away, so that another page can have its place in the mapping. Caller must
  * hold the reader's lock.
  */
-static void free_place(struct file *file, struct fkt_page *page)
+static void free_place(struct fkt_lent *lent, struct file *file, struct fkt_page *page)
 {
 	loff_t at = (loff_t)page->number * fkt_rings_page_bytes();
 
-	forget_number(page);
+	forget_number(lent, page);
 	unmap_mapping_range(file->f_mapping, at, fkt_rings_page_bytes(), 1);
 }
 
 /* Lends up to `room` pages; returns how many, or a negative errno if none could be lent. */
 static int take_batch(struct fkt_recording *rec, u32 *numbers, u32 room)
 {
+	struct fkt_lent *lent = &rec->lent;
 	struct fkt_page *page;
 	int err;
 	u32 n;
@@ -124,9 +120,9 @@ static int take_batch(struct fkt_recording *rec, u32 *numbers, u32 room)
 		page = next_page(rec);
 		if (!page)
 			break;
-		err = number_page(page);
+		err = number_page(lent, page);
 		if (err) {
-			ahead = page;
+			lent->ahead = page;
 			return n ? n : err;
 		}
 		page->lent = true;
@@ -136,9 +132,9 @@ static int take_batch(struct fkt_recording *rec, u32 *numbers, u32 room)
 }
 
 /* Takes back a page from the owner; -EINVAL if it was not lent. */
-static int give_page(struct file *file, u32 number, bool written)
+static int give_page(struct fkt_lent *lent, struct file *file, u32 number, bool written)
 {
-	struct fkt_page *page = xa_load(&pages, number);
+	struct fkt_page *page = xa_load(&lent->pages, number);
 	struct fkt_cpu *c;
 
 	if (!page || !page->lent)
@@ -153,19 +149,19 @@ static int give_page(struct file *file, u32 number, bool written)
 	 * Keep at least half of the numbers free or on lent pages, so that pages without a number can
 	 * be lent too.
 	 */
-	if (numbered > number_limit() / 2)
-		free_place(file, page);
+	if (lent->numbered > number_limit(lent) / 2)
+		free_place(lent, file, page);
 	fkt_ring_recycle(page);
 	return 0;
 }
 
-static int give_batch(struct file *file, const u32 *numbers, u32 n, bool written)
+static int give_batch(struct fkt_lent *lent, struct file *file, const u32 *numbers, u32 n, bool written)
 {
 	int err = 0;
 	u32 given;
 
 	for (given = 0; given < n; given++) {
-		err = give_page(file, numbers[given], written);
+		err = give_page(lent, file, numbers[given], written);
 		if (err)
 			break;
 	}
@@ -226,7 +222,7 @@ int fkt_reader_give(struct fkt_recording *rec, struct file *file, const struct f
 		err = fkt_reader_lock(rec, file, FKT_CALLS_TAKE);
 		if (err)
 			return err;
-		err = give_batch(file, numbers, n, !(lend->flags & FKT_LEND_UNWRITTEN));
+		err = give_batch(&rec->lent, file, numbers, n, !(lend->flags & FKT_LEND_UNWRITTEN));
 		fkt_reader_unlock(rec);
 		if (err)
 			return err;
@@ -244,28 +240,31 @@ int fkt_reader_give(struct fkt_recording *rec, struct file *file, const struct f
  * pages of a recording leave the array after the owner was set to NULL and before the next owner is
  * set, so a page found here belongs to the owner checked here, and has the page size read here.
  */
-static struct page *find_frame(struct file *file, pgoff_t at)
+static struct page *find_frame(struct fkt_recording *rec, struct file *file, pgoff_t at)
 {
+	struct fkt_lent *lent = &rec->lent;
 	struct page *frame = NULL;
 	struct fkt_page *page;
 	u32 frames;
 
-	xa_lock(&pages);
-	if (fkt_reader_may(fkt_recording_of(file), file, FKT_CALLS_TAKE)) {
+	xa_lock(&lent->pages);
+	if (fkt_reader_may(rec, file, FKT_CALLS_TAKE)) {
 		frames = fkt_rings_page_bytes() / PAGE_SIZE;
-		page = xa_load(&pages, at / frames);
+		page = xa_load(&lent->pages, at / frames);
 		if (page) {
 			frame = virt_to_page(page->header) + at % frames;
 			get_page(frame);
 		}
 	}
-	xa_unlock(&pages);
+	xa_unlock(&lent->pages);
 	return frame;
 }
 
 static vm_fault_t lend_fault(struct vm_fault *vmf)
 {
-	vmf->page = find_frame(vmf->vma->vm_file, vmf->pgoff);
+	struct file *file = vmf->vma->vm_file;
+
+	vmf->page = find_frame(fkt_recording_of(file), file, vmf->pgoff);
 	return vmf->page ? 0 : VM_FAULT_SIGBUS;
 }
 
@@ -274,18 +273,19 @@ static const struct vm_operations_struct lend_vm_ops = {
 };
 
 /* Raises the number limit to what this mapping has room for. Returns false if `file` is not the owner. */
-static bool add_places(struct file *file, struct vm_area_struct *vma)
+static bool add_places(struct fkt_recording *rec, struct file *file, struct vm_area_struct *vma)
 {
+	struct fkt_lent *lent = &rec->lent;
 	unsigned long end = vma->vm_pgoff + vma_pages(vma);
 	bool may;
 
-	xa_lock(&pages);
-	may = fkt_reader_may(fkt_recording_of(file), file, FKT_CALLS_TAKE);
+	xa_lock(&lent->pages);
+	may = fkt_reader_may(rec, file, FKT_CALLS_TAKE);
 	if (may) {
 		end = min(end / (fkt_rings_page_bytes() / PAGE_SIZE), (unsigned long)FKT_MAP_PAGES);
-		WRITE_ONCE(places, max_t(u32, places, end));
+		WRITE_ONCE(lent->places, max_t(u32, lent->places, end));
 	}
-	xa_unlock(&pages);
+	xa_unlock(&lent->pages);
 	return may;
 }
 
@@ -296,7 +296,7 @@ int fkt_reader_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EACCES;
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	if (!add_places(file, vma))
+	if (!add_places(fkt_recording_of(file), file, vma))
 		return -EBADF;
 	/* Not inherited by children: the mapping would keep the device open for as long as they live. */
 	fkt_vma_flags(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYWRITE);
@@ -323,18 +323,19 @@ static int compare_age(void *unused, const struct list_head *a, const struct lis
  */
 static void lend_inherit(struct fkt_recording *rec, struct list_head *list)
 {
+	struct fkt_lent *lent = &rec->lent;
 	struct fkt_page *page;
 	unsigned long number;
 
-	xa_for_each(&pages, number, page) {
+	xa_for_each(&lent->pages, number, page) {
 		if (!page->lent)
 			continue;
-		forget_number(page);
+		forget_number(lent, page);
 		list_add_tail(&page->node, list);
 	}
-	if (ahead)
-		list_add_tail(&ahead->node, list);
-	ahead = NULL;
+	if (lent->ahead)
+		list_add_tail(&lent->ahead->node, list);
+	lent->ahead = NULL;
 	list_sort(NULL, list, compare_age);
 }
 
@@ -357,21 +358,22 @@ static void drop_page(struct fkt_page *page)
  */
 static void lend_reset(struct fkt_recording *rec, struct file *owner)
 {
+	struct fkt_lent *lent = &rec->lent;
 	struct fkt_page *page;
 	unsigned long number;
 
-	xa_for_each(&pages, number, page) {
-		forget_number(page);
+	xa_for_each(&lent->pages, number, page) {
+		forget_number(lent, page);
 		if (page->lent)
 			drop_page(page);
 	}
 	/* After the array was emptied: `ahead` may have been in it. */
-	if (ahead)
-		drop_page(ahead);
-	ahead = NULL;
-	xa_lock(&pages);
-	WRITE_ONCE(places, 0);
-	xa_unlock(&pages);
+	if (lent->ahead)
+		drop_page(lent->ahead);
+	lent->ahead = NULL;
+	xa_lock(&lent->pages);
+	WRITE_ONCE(lent->places, 0);
+	xa_unlock(&lent->pages);
 	if (owner)
 		unmap_mapping_range(owner->f_mapping, 0, 0, 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The part of a recording that its owner uses when it takes pages itself (reader.c, reader_splice.c). */
+/* The part of a recording that its owner uses when it takes pages itself (reader.c, reader_splice.c, reader_mmap.c). */
 #ifndef FKT_READER_STATE_H
 #define FKT_READER_STATE_H
 
@@ -7,6 +7,7 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/xarray.h>
 
 struct fkt_engine;
 struct fkt_page;
@@ -38,6 +39,14 @@ struct fkt_fetch {
 	bool resend; /* some pages in `handed` have bytes to be handed out again */
 	spinlock_t mark_lock; /* protects `unsent` of all pages, and `marked` */
 	bool marked; /* a page was marked since look_for_marks() */
+};
+
+/* The pages that are lent (reader_mmap.c). Protected by the reader's lock, except where noted. */
+struct fkt_lent {
+	struct xarray pages; /* those with a number; the fault handler reads it under its spinlock only */
+	u32 places; /* pages that fit the owner's mapping; 0: no mapping yet. Under xa_lock */
+	u32 numbered; /* pages in the array */
+	struct fkt_page *ahead; /* page already collected for which no number was free */
 };
 
 #endif /* FKT_READER_STATE_H */

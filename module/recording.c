@@ -35,10 +35,15 @@ struct fkt_recording fkt_recording = {
 	.drain.ended = COMPLETION_INITIALIZER(fkt_recording.drain.ended),
 	.drain.parked = COMPLETION_INITIALIZER(fkt_recording.drain.parked),
 	.drain.writeout.inherited = LIST_HEAD_INIT(fkt_recording.drain.writeout.inherited),
+	.writeback.wait = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.writeback.wait),
+	.writeback.checkout.lock = __SPIN_LOCK_UNLOCKED(fkt_recording.writeback.checkout.lock),
+	.writeback.checkout.cached = LIST_HEAD_INIT(fkt_recording.writeback.checkout.cached),
+	.writeback.checkout.returned = LIST_HEAD_INIT(fkt_recording.writeback.checkout.returned),
 	.reader.lock = __MUTEX_INITIALIZER(fkt_recording.reader.lock),
 	.fetch.reading = LIST_HEAD_INIT(fkt_recording.fetch.reading),
 	.fetch.handed = LIST_HEAD_INIT(fkt_recording.fetch.handed),
 	.fetch.mark_lock = __SPIN_LOCK_UNLOCKED(fkt_recording.fetch.mark_lock),
+	.lent.pages = XARRAY_INIT(fkt_recording.lent.pages, XA_FLAGS_ALLOC),
 };
 
 /* Changed under the lock. Read by probes without a lock. */

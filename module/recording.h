@@ -67,8 +67,10 @@ struct fkt_recording {
 
 	/* not protected by the lock, but as each says: */
 	struct fkt_drain drain;
+	struct fkt_writeback writeback;
 	struct fkt_reader reader;
 	struct fkt_fetch fetch;
+	struct fkt_lent lent;
 };
 
 /*

@@ -32,7 +32,10 @@
 #include "wake.h"
 #include "write.h"
 
-/* Changed under the recording's lock only, and not while recording. */
+/*
+ * Changed under the recording's lock only, and not while recording. Static, as the rings are, to which probes write and
+ * which stay for the next recording.
+ */
 static struct fkt_rings_state {
 	u64 recording; /* id; 0: no recording. Changes under cpus_read_lock() */
 	bool closes; /* the drain may ask CPUs to close their open pages */

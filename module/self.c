@@ -74,7 +74,7 @@ void fkt_tell_table(u32 number, u64 instruments)
 /* Every EVERY-th page of each CPU is examined. */
 #define EVERY 32
 
-/* Written by the drain side, which is one thread at a time. */
+/* Written by the drain side, which is one thread at a time. Static, as are the rings whose pages are examined. */
 static struct fkt_self {
 	pid_t recorder; /* tgid */
 	pid_t drain;

@@ -30,6 +30,7 @@ enum trigger_state {
 	TRIGGER_FIRED, /* read by fkt_trigger_fired() */
 };
 
+/* Static, not a part of struct fkt_recording, because probes read and write it. */
 static struct fkt_trigger {
 	/* condition and entered do not change while a probe or the drain may run. */
 	struct fkt_condition *condition; /* NULL: none */
