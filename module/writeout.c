@@ -68,11 +68,11 @@ static void give_back(struct fkt_page *page, bool written)
 	fkt_pool_put(&c->pool, page);
 }
 
-static void output_failed(struct fkt_writeout *w, int error)
+/* No further page is written. Chunks in flight may still be. */
+static void output_ends(struct fkt_writeout *w, int error)
 {
 	bool full = error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
 
-	w->failed = true;
 	if (w->full)
 		return;
 	w->full = true;
@@ -97,8 +97,10 @@ static bool retire_chunk(struct fkt_writeout *w, const struct fkt_engine *engine
 		}
 	}
 	good = chunk->written / page_bytes;
-	if (good < chunk->count)
-		output_failed(w, chunk->result < 0 ? chunk->result : -EIO);
+	if (good < chunk->count) {
+		w->failed = true;
+		output_ends(w, chunk->result < 0 ? chunk->result : -EIO);
+	}
 	for (i = 0; i < chunk->count; i++) {
 		if (i < good && engine->keeps_header)
 			fkt_page_index_add(&recording_of(w)->drain.index, chunk->pages[i]->header);
@@ -285,7 +287,7 @@ static u32 move_chunk(struct fkt_writeout *w, const struct fkt_engine *engine, s
 		return count;
 	err = make_room(w, w->pos + (loff_t)chunk->count * fkt_rings_page_bytes());
 	if (err) {
-		output_failed(w, err);
+		output_ends(w, err);
 		cut_at_limit(w, chunk);
 		return count;
 	}
