@@ -27,8 +27,8 @@ DEFINE_STATIC_KEY_FALSE(fkt_key_clock);
 #define SLACK_SHARE 1000
 
 /*
- * Changes under the recording's lock, while no probe writes; readers without the lock use READ_ONCE(). Static, not a part
- * of struct fkt_recording, because probes read it.
+ * Changes under the recording's lock, while no probe writes; readers without the lock use READ_ONCE(). Static, not a
+ * part of struct fkt_recording, because probes read it.
  */
 static struct fkt_clock_state {
 	enum fkt_clock_source source;

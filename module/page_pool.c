@@ -16,8 +16,8 @@
 #include "page_pool.h"
 
 /*
- * Settings of the present or last recording; changed under the recording's lock, and not while recording. Static, as the
- * pages are, which stay for the next recording.
+ * Settings of the present or last recording; changed under the recording's lock, and not while recording. Static, as
+ * the pages are, which stay for the next recording.
  */
 static struct fkt_pool_config {
 	u32 pow; /* 4 KiB pages per CPU, as a power of two */
