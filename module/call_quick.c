@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The functions whose calls need least (call_quick.h). */
+/* The functions and instructions whose hits need least (call_quick.h). */
 
 #include <linux/bits.h>
 #include <linux/log2.h>
@@ -133,7 +133,7 @@ static const struct fkt_call_quick_values no_values = { .bytes = FKT_CALL_QUICK_
 
 /* ---- making ---- */
 
-/* Returns what the slot is to have as its body; 0: it is none of these functions. */
+/* Returns what the slot is to have as its body; 0: it is none of these places. */
 static u64 quick_body(const struct fkt_call_table *table, const struct fkt_call_quick_values *values, u32 at)
 {
 	const struct fkt_call_slot *slot = &table->slots[at];
@@ -151,7 +151,20 @@ static u64 quick_body(const struct fkt_call_table *table, const struct fkt_call_
 	return FKT_CALL_QUICK_HAS_VALUES(slot->body);
 }
 
-static void put(struct fkt_call_table *table, u32 from, u64 body)
+/* The event of a hit without values. */
+static u32 plain_event(enum fkt_call_form form)
+{
+	switch (form) {
+	case FKT_FORM_ENTRY:
+		return FKT_E_FUNCTION_ENTRY;
+	case FKT_FORM_INSTRUCTION:
+		return FKT_E_INSTRUCTION;
+	default:
+		return FKT_E_CALL;
+	}
+}
+
+static void put(struct fkt_call_table *table, enum fkt_call_form form, u32 from, u64 body)
 {
 	const struct fkt_call_slot *slot = &table->slots[from];
 	struct fkt_call_quick *quick = table->quick;
@@ -164,7 +177,7 @@ static void put(struct fkt_call_table *table, u32 from, u64 body)
 		made.head = slot->number & FKT_ARG_MASK;
 		made.values = &quick->values[table->asks[from].programs - table->programs];
 	} else {
-		made.head = fkt_word(0, FKT_E_CALL, slot->number & FKT_ARG_MASK);
+		made.head = fkt_word(0, plain_event(form), slot->number & FKT_ARG_MASK);
 	}
 	quick->slots[at / SLOT] = made;
 	quick->instruments[at / SLOT] = slot->instrument;
@@ -188,15 +201,16 @@ static struct fkt_call_quick *make(u32 slots, struct fkt_call_quick_values *valu
 	return quick;
 }
 
-/* Sets table->quick from the table's slots; NULL: it has no such function. Returns 0 or -ENOMEM. */
-int fkt_call_quick_make(struct fkt_call_table *table)
+/* Sets table->quick from the table's slots; NULL: it has no such place. Returns 0 or -ENOMEM. */
+int fkt_call_quick_make(struct fkt_call_table *table, enum fkt_call_form form)
 {
 	struct fkt_call_quick_values *values = kvcalloc(table->program_count, sizeof(*values), GFP_KERNEL);
 	u32 i, n = 0;
 
 	if (!values)
 		return -ENOMEM;
-	for (i = 0; i < table->program_count; i++)
+	/* Those of other forms have no values here: their programs are not run when something returns. */
+	for (i = 0; form == FKT_FORM_CALL && i < table->program_count; i++)
 		make_values(&values[i], &table->programs[i]);
 	for (i = 0; i <= table->last; i++)
 		n += quick_body(table, values, i) != 0;
@@ -210,7 +224,7 @@ int fkt_call_quick_make(struct fkt_call_table *table)
 		u64 body = quick_body(table, values, i);
 
 		if (body)
-			put(table, i, body);
+			put(table, form, i, body);
 	}
 	return 0;
 }

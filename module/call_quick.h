@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions whose calls need least: each call is recorded, without values or with some that are arguments and
- * results as they are, or only counted. What a hit of them needs is prepared here, so that all tests that are the same
- * for each hit are made when the table, the mask or a key changes, and none of them at a hit. probes/calls.c looks here
- * first; what it does not find is in the table of all functions (call_table.h), by which every call can be recorded.
+ * The functions and instructions whose hits need least: each is recorded without values, or a call with some that are
+ * arguments and results as they are, or it is only counted. What a hit of them needs is prepared here, so that all
+ * tests that are the same for each hit are made when the table, the mask or a key changes, and none of them at a hit.
+ * Probes look here first; what they do not find is in the table of all places (call_table.h), by which every hit can be
+ * recorded.
  */
 #ifndef FKT_CALL_QUICK_H
 #define FKT_CALL_QUICK_H
@@ -11,11 +12,9 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 
-struct fkt_call_programs;
-struct fkt_call_table;
+#include "call_slots.h"
+
 struct fkt_hits;
-struct fkt_program;
-struct fkt_instrument_slot;
 
 #define FKT_CALL_QUICK_VALUES 8
 
@@ -39,13 +38,13 @@ struct fkt_call_quick_values {
 /* 32 bytes: half a cache line. */
 struct fkt_call_quick_slot {
 	/*
-	 * The low half of the address of the function's body (call.h), and in the high half what is done with its
-	 * calls. It is recorded without values if that makes it the address. 0: the slot is free.
+	 * The low half of the address of the function's body (call.h) or of the instruction, and in the high half what
+	 * is done with its hits. They are recorded without values if that makes it the address. 0: the slot is free.
 	 */
 	u64 body;
-	u64 head; /* the event's first word, without the time; of a function with values its number */
+	u64 head; /* the event's first word, without the time; of a call with values the function's number */
 	struct fkt_hits __percpu *hits; /* the instrument's: fkt_call_quick_take_hits() */
-	const struct fkt_call_quick_values *values; /* FKT_CALL_QUICK_NO_ROOM of a function without values */
+	const struct fkt_call_quick_values *values; /* of calls; FKT_CALL_QUICK_NO_ROOM of a function without values */
 };
 
 /* Bytes of an event for which no page of a ring has room, whatever its state is: so it is never written. */
@@ -58,14 +57,14 @@ struct fkt_call_quick {
 	/* hash table with open addressing, at most half full */
 	u32 slot_mask; /* of a slot's offset (bytes): their number is a power of two */
 	u32 count; /* of its slots */
-	u64 layers; /* of its functions: a mask */
+	u64 layers; /* of its places: a mask */
 	const struct fkt_instrument_slot **instruments; /* by slot */
 	struct fkt_call_quick_values *values; /* by program */
 	struct fkt_call_quick_slot slots[];
 };
 
 bool fkt_call_quick_may_wait(const struct fkt_program *entry);
-int fkt_call_quick_make(struct fkt_call_table *table);
+int fkt_call_quick_make(struct fkt_call_table *table, enum fkt_call_form form);
 void fkt_call_quick_take_hits(struct fkt_call_quick *quick);
 void fkt_call_quick_free(struct fkt_call_quick *quick);
 

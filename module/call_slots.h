@@ -14,6 +14,13 @@ struct fkt_call_quick;
 struct fkt_instrument_slot;
 struct fkt_program;
 
+/* What is seen of the functions. */
+enum fkt_call_form {
+	FKT_FORM_CALL,
+	FKT_FORM_ENTRY,
+	FKT_FORM_INSTRUCTION, /* the "functions" are instructions */
+};
+
 /* 16 bytes, so that a probe finds it by a shift. */
 struct fkt_call_slot {
 	/*

@@ -517,7 +517,7 @@ static int fill(struct fkt_call_table *table, const struct fkt_calls *calls, enu
 	table->threads = calls->threads;
 	err = get_keep(table, &calls->keep) ?: get_programs(table, calls, form, by) ?:
 	      get_functions(table, calls, form, instruments, by);
-	return err || form != FKT_FORM_CALL ? err : fkt_call_quick_make(table);
+	return err ?: fkt_call_quick_make(table, form);
 }
 
 /* Returns a table that records no call and has no slots; NULL: there is no memory. */

@@ -16,13 +16,6 @@
 struct fkt_instrument_slot;
 struct fkt_instrument_table;
 
-/* What is seen of the functions. */
-enum fkt_call_form {
-	FKT_FORM_CALL,
-	FKT_FORM_ENTRY,
-	FKT_FORM_INSTRUCTION, /* the "functions" are instructions */
-};
-
 struct fkt_call_table *fkt_call_table_get(u64 at, enum fkt_call_form form,
 					  const struct fkt_instrument_table *instruments, enum fkt_given by);
 struct fkt_call_table *fkt_call_table_make(void);

@@ -244,6 +244,12 @@ int fkt_instrument_table_follows(struct fkt_instrument_table *table, const struc
 	return fkt_call_table_add_gone(table->calls, before->calls, table->slots, before->slots);
 }
 
+static void take_hits(struct fkt_call_table *table)
+{
+	if (table)
+		fkt_call_quick_take_hits(table->quick);
+}
+
 /*
  * The instruments of `before` have their counts and histograms in `table` too from now on; `before` stays in use until
  * it is freed. Called before a probe can find `table`.
@@ -259,8 +265,9 @@ void fkt_instrument_table_take_results(struct fkt_instrument_table *table, struc
 		table->slots[i].histogram = before->slots[i].histogram;
 	}
 	before->handed_on = before->count;
-	if (table->calls)
-		fkt_call_quick_take_hits(table->calls->quick);
+	take_hits(table->calls);
+	take_hits(table->entries);
+	take_hits(table->instructions);
 }
 
 /* Returns the instrument's histogram; NULL: it has none, or there is no such instrument. table: may be NULL. */

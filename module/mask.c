@@ -18,11 +18,15 @@ static const struct {
 } none;
 
 const struct fkt_call_quick *fkt_call_quick = &none.quick;
+const struct fkt_call_quick *fkt_entry_quick = &none.quick;
+const struct fkt_call_quick *fkt_instruction_quick = &none.quick;
 
-/* From any context. Probes that run may still use the one before. */
+/* From any context. Probes that run may still use those before. */
 static void choose_none(void)
 {
 	WRITE_ONCE(fkt_call_quick, &none.quick);
+	WRITE_ONCE(fkt_entry_quick, &none.quick);
+	WRITE_ONCE(fkt_instruction_quick, &none.quick);
 }
 
 /* No further probe may record; those that run go on. From any context. */
@@ -33,31 +37,39 @@ void fkt_mask_clear(void)
 	choose_none();
 }
 
-static bool is_allowed(const struct fkt_call_quick *quick)
+/* Puts that of the table into force if mask and keys allow it, else one without places. table: may be NULL. */
+static void choose(const struct fkt_call_quick **in_force, const struct fkt_call_table *table, u64 mask)
 {
-	return !(quick->layers & ~READ_ONCE(fkt_mask)) && !static_key_enabled(&fkt_key_special) &&
-	       !static_key_enabled(&fkt_key_trigger_events);
+	const struct fkt_call_quick *quick = table ? table->quick : NULL;
+
+	if (!quick || quick->layers & ~mask || static_key_enabled(&fkt_key_special) ||
+	    static_key_enabled(&fkt_key_trigger_events))
+		quick = &none.quick;
+	/* Release: a probe that finds it finds its slots, and the rings. */
+	smp_store_release(in_force, quick);
 }
 
 /*
- * Puts that of the instruments into force if mask and keys allow it. Called after each change of the mask or of the
+ * Puts those of the instruments into force that mask and keys allow. Called after each change of the mask or of the
  * table in force, under the recording's lock; the keys change only while the mask is 0. instruments: may be NULL.
  */
 void fkt_mask_choose_quick(const struct fkt_instrument_table *instruments)
 {
-	const struct fkt_call_quick *quick = instruments && instruments->calls ? instruments->calls->quick : NULL;
+	const u64 mask = READ_ONCE(fkt_mask);
 
-	if (!quick || !is_allowed(quick)) {
+	if (!instruments) {
 		choose_none();
 		return;
 	}
-	/* Release: a probe that finds it finds its slots, and the rings. */
-	smp_store_release(&fkt_call_quick, quick);
+	choose(&fkt_call_quick, instruments->calls, mask);
+	choose(&fkt_entry_quick, instruments->entries, mask);
+	choose(&fkt_instruction_quick, instruments->instructions, mask);
 	/*
-	 * The mask may be cleared without the lock (fkt_mask_clear(): first the mask, then this pointer). Either that
-	 * store to the pointer comes after the one above, or the mask is seen to be 0 here.
+	 * The mask may be cleared without the lock (fkt_mask_clear(): first the mask, then these pointers). Either its
+	 * store to a pointer comes after that in choose(), or the mask is seen to have changed here. A hit that begins
+	 * the recording changes it, too; the drain then has this called again.
 	 */
 	smp_mb();
-	if (!is_allowed(quick))
+	if (READ_ONCE(fkt_mask) != mask)
 		choose_none();
 }

@@ -20,11 +20,11 @@ extern u64 fkt_mask;
 #define FKT_LAYER_PRIMES 62
 #define FKT_MASK_PRIMES (1ULL << FKT_LAYER_PRIMES)
 /*
- * The functions whose calls need least (call_quick.h), of the table in force; never NULL. For probes, with preemption
- * disabled, in any context. One without functions is in force unless all layers of the functions are in the mask, and
- * a hit needs nothing but to be recorded or counted.
+ * The functions and instructions whose hits need least (call_quick.h), of the table in force: of calls, of entries and
+ * of instructions; never NULL. For probes, with preemption disabled, in any context. One without places is in force
+ * unless all layers of the places are in the mask, and a hit needs nothing but to be recorded or counted.
  */
-extern const struct fkt_call_quick *fkt_call_quick;
+extern const struct fkt_call_quick *fkt_call_quick, *fkt_entry_quick, *fkt_instruction_quick;
 
 /*
  * Set if the filter, the arguments or a clock other than the bare TSC is used, so that the hottest

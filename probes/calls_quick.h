@@ -14,11 +14,9 @@
 
 #include "../calls/calls.h"
 #include "call_quick.h"
+#include "hits_quick.h"
 #include "instrument_table.h"
 #include "write.h"
-
-/* Of the CPU that runs this. */
-#define FKT_RING_OF_CPU ((struct fkt_ring FKT_RING_HERE *)(unsigned long)&fkt_rings)
 
 /* Returns the function's slot; NULL: it is not here. */
 static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_find_in(const struct fkt_call_quick *quick,

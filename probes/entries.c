@@ -19,6 +19,7 @@
 #include "call_table.h"
 #include "compat.h"
 #include "entries.h"
+#include "hits_quick.h"
 #include "instruments_now.h"
 #include "programs.h"
 #include "write.h"
@@ -106,20 +107,15 @@ static __always_inline void record_hit(const struct fkt_call_slot *slot, const s
 	}
 }
 
-/*
- * Called by ftrace. A function that is called here, at the end of a page or to read memory, may have an instrument,
- * too: programs.h says how deep that goes.
- */
-static void entered(unsigned long nop, unsigned long caller, struct ftrace_ops *unused, struct ftrace_regs *regs)
+/* An entry of any function. Preemption is disabled. */
+static noinline void record_any(unsigned long body, struct ftrace_regs *regs)
 {
-	const struct fkt_instrument_table *now;
+	const struct fkt_instrument_table *now = fkt_instruments();
 	const struct fkt_call_slot *slot = NULL;
 	const struct fkt_call_more *more;
 
-	preempt_disable_notrace();
-	now = fkt_instruments();
 	if (likely(now && now->entries))
-		slot = fkt_call_find(now->entries, nop + FKT_CALLS_NOP_BYTES);
+		slot = fkt_call_find(now->entries, body);
 	/* Not in the table: while it is exchanged, or ftrace has switched itself off and goes on calling this. */
 	if (likely(slot)) {
 		const struct fkt_call_ask *asked = &now->entries->asks[slot - now->entries->slots];
@@ -128,6 +124,20 @@ static void entered(unsigned long nop, unsigned long caller, struct ftrace_ops *
 		for (more = asked->more; unlikely(more); more = more->ask.more)
 			record_hit(&more->slot, &more->ask, regs);
 	}
+}
+
+/*
+ * Called by ftrace. A function that is called here, at the end of a page or to read memory, may have an instrument,
+ * too: programs.h says how deep that goes. A quick hit calls functions only if it completes a page; a hit of theirs
+ * goes into the next one, and does not complete it.
+ */
+static void entered(unsigned long nop, unsigned long caller, struct ftrace_ops *unused, struct ftrace_regs *regs)
+{
+	const unsigned long body = nop + FKT_CALLS_NOP_BYTES;
+
+	preempt_disable_notrace();
+	if (unlikely(!fkt_hit_quickly(READ_ONCE(fkt_entry_quick), body)))
+		record_any(body, regs);
 	preempt_enable_notrace();
 }
 

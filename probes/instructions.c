@@ -17,6 +17,7 @@
 #include "actions.h"
 #include "call_context.h"
 #include "call_table.h"
+#include "hits_quick.h"
 #include "instructions.h"
 #include "instruments_now.h"
 #include "programs.h"
@@ -76,16 +77,17 @@ static noinline void record_asked(const struct fkt_call_table *table, const stru
 	fkt_count_hit(slot->instrument, fate);
 }
 
-static int reached(struct kprobe *kprobe, struct pt_regs *regs)
+/* Any instruction. */
+static noinline void record_any(unsigned long address, struct kprobe *kprobe, struct pt_regs *regs)
 {
 	const struct fkt_instrument_table *now = fkt_instruments();
 	const struct fkt_call_slot *slot = NULL;
 
 	if (likely(now && now->instructions))
-		slot = fkt_call_find(now->instructions, container_of(kprobe, struct probe, kprobe)->address);
+		slot = fkt_call_find(now->instructions, address);
 	/* Not in the table: while it is exchanged. */
 	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
-		return 0;
+		return;
 	if ((s32)slot->number < 0) {
 		record_asked(now->instructions, slot, (unsigned long)kprobe->addr, regs);
 	} else if (slot->number & FKT_CALL_ACTS) {
@@ -94,6 +96,15 @@ static int reached(struct kprobe *kprobe, struct pt_regs *regs)
 		fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
 		fkt_emit0(FKT_E_INSTRUCTION, slot->number & FKT_ARG_MASK);
 	}
+}
+NOKPROBE_SYMBOL(record_any);
+
+static int reached(struct kprobe *kprobe, struct pt_regs *regs)
+{
+	const unsigned long address = container_of(kprobe, struct probe, kprobe)->address;
+
+	if (unlikely(!fkt_hit_quickly(READ_ONCE(fkt_instruction_quick), address)))
+		record_any(address, kprobe, regs);
 	return 0;
 }
 NOKPROBE_SYMBOL(reached);

@@ -20,6 +20,8 @@ HITS = {
     "tracepoint-dropped": ("..., dropped by a condition", None),
     "instruction": ("an instruction recorded, by breakpoint", 560),
     "instruction-optimised": ("..., by jump", 150),
+    "probe": ("a probe of another module's (FKT_PROBE2) recorded", None),
+    "probe-off": ("..., off", 2),
     "function_graph": ("ftrace: function_graph", None),
     "function_graph-dropped": ("ftrace: function_graph, dropped by tracing_thresh", None),
     "kprobe+kretprobe": ("ftrace: events of a kprobe and a kretprobe", None),

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Hits of entries and instructions that are recorded without values, or only counted (call_quick.h). Called with
+ * preemption disabled, in any context.
+ */
+#ifndef FKT_PROBES_HITS_QUICK_H
+#define FKT_PROBES_HITS_QUICK_H
+
+#include <linux/percpu.h>
+
+#include <fkt/events.h>
+
+#include "call_quick.h"
+#include "instrument_slot.h"
+#include "write.h"
+
+/* Of the CPU that runs this. */
+#define FKT_RING_OF_CPU ((struct fkt_ring FKT_RING_HERE *)(unsigned long)&fkt_rings)
+
+/* The hit's event has completed page `run`. */
+static noinline void fkt_hit_wake(u32 run)
+{
+	fkt_wake(this_cpu_ptr(&fkt_rings), run);
+}
+
+/*
+ * Records or counts the hit, if that takes no more than these instructions. body: as in the slot of the place. Returns
+ * false if nothing was done: the place has no slot, or not where its search begins; or the event needs another path,
+ * as that of FKT's own threads always does (fkt_ring_remembered()), so these need not be looked for here.
+ */
+static __always_inline bool fkt_hit_quickly(const struct fkt_call_quick *quick, unsigned long body)
+{
+	const struct fkt_call_quick_slot *slot = fkt_call_quick_first(quick, body);
+	const u32 bytes = 8;
+	struct fkt_page_header *h;
+	u64 next, now;
+
+	if (unlikely(slot->body != body)) {
+		if (slot->body != FKT_CALL_QUICK_COUNT(body))
+			return false;
+		this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
+		return true;
+	}
+	now = rdtsc();
+	if (unlikely(!fkt_ring_try_reserve(FKT_RING_OF_CPU, current->pid, bytes, 0, now, &h, &next)))
+		return false;
+	*fkt_ring_tried(h, next, bytes) = slot->head | (now & FKT_TIME_MASK);
+	this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
+	if (fkt_ring_try_commit(h, bytes))
+		fkt_hit_wake(next >> 32);
+	return true;
+}
+
+#endif /* FKT_PROBES_HITS_QUICK_H */
