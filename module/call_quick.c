@@ -88,6 +88,24 @@ static void add_value(struct fkt_call_quick_values *values, u32 at, size_t from,
 	values->sign[at] = sign;
 }
 
+/*
+ * Sets the values of a program that does nothing but emit words as they are; the event's head and size are the caller's.
+ * Returns false if there are none, or the program does anything else.
+ */
+bool fkt_call_quick_emits(struct fkt_call_quick_values *values, const struct fkt_program *program)
+{
+	struct emitted emitted;
+	u32 i;
+
+	if (!emits_words(&emitted, program) || !emitted.count)
+		return false;
+	values->count = emitted.count;
+	values->first = -(s64)emitted.count;
+	for (i = 0; i < emitted.count; i++)
+		add_value(values, i, 8 * emitted.of[i].word, emitted.of[i].mask, emitted.of[i].sign);
+	return true;
+}
+
 /* Leaves count 0 if the programs do anything but emit such values. */
 static void make_values(struct fkt_call_quick_values *values, const struct fkt_call_programs *programs)
 {

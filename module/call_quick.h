@@ -19,9 +19,9 @@ struct fkt_hits;
 #define FKT_CALL_QUICK_VALUES 8
 
 /*
- * Programs that only emit arguments and results (call_hit.h): for each value where its word is, and which of its bits
- * it has, with their sign or without. The last FKT_CALL_QUICK_VALUES - count elements come first and are not used, so
- * that a probe counts up to 0.
+ * Programs that only emit arguments and results (call_hit.h), or arguments of a tracepoint: for each value where its
+ * word is, and which of its bits it has, with their sign or without. The last FKT_CALL_QUICK_VALUES - count elements come
+ * first and are not used, so that a probe counts up to 0.
  */
 struct fkt_call_quick_values {
 	u64 head; /* the event's first word, without the time */
@@ -30,7 +30,7 @@ struct fkt_call_quick_values {
 	s64 first; /* - count */
 	u32 count; /* of values */
 	bool of_arguments; /* some are arguments: then the call must be in a frame that keeps these */
-	u64 from[FKT_CALL_QUICK_VALUES]; /* bytes, in struct fkt_arguments_call */
+	u64 from[FKT_CALL_QUICK_VALUES]; /* bytes, in struct fkt_arguments_call; or among a tracepoint's arguments */
 	u64 mask[FKT_CALL_QUICK_VALUES];
 	u64 sign[FKT_CALL_QUICK_VALUES]; /* the highest bit of the mask, or 0 */
 };
@@ -64,6 +64,7 @@ struct fkt_call_quick {
 };
 
 bool fkt_call_quick_may_wait(const struct fkt_program *entry);
+bool fkt_call_quick_emits(struct fkt_call_quick_values *values, const struct fkt_program *program);
 int fkt_call_quick_make(struct fkt_call_table *table, enum fkt_call_form form);
 void fkt_call_quick_take_hits(struct fkt_call_quick *quick);
 void fkt_call_quick_free(struct fkt_call_quick *quick);

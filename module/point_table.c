@@ -11,7 +11,9 @@
 #include <fkt/point_hit.h>
 #include <fkt/probe.h>
 #include <fkt/program_verify.h>
+#include <fkt/ring.h>
 
+#include "call_quick.h"
 #include "instrument_slot.h"
 #include "point_records.h"
 #include "point_table.h"
@@ -43,6 +45,27 @@ static int take_record(struct fkt_point_table *table, struct fkt_point_slot *slo
 	return 0;
 }
 
+/* Sets slot->quick. Returns 0 or -ENOMEM. */
+static int make_quick(struct fkt_point_slot *slot)
+{
+	struct fkt_call_quick_values *values;
+
+	if (slot->instrument->action != FKT_ACTION_RECORD || slot->record)
+		return 0;
+	values = kzalloc(sizeof(*values), GFP_KERNEL);
+	if (!values)
+		return -ENOMEM;
+	if (!fkt_call_quick_emits(values, slot->program)) {
+		kfree(values);
+		return 0;
+	}
+	values->head = fkt_word(0, FKT_E_POINT_VALUES, FKT_POINT_ARG(slot->number, values->count));
+	values->bytes = 8 * (1 + values->count);
+	values->commit = fkt_ring_to_commit(values->bytes);
+	slot->quick = values;
+	return 0;
+}
+
 /* The program is the one at `offset` of the block; its size is added to `offset`. */
 static int add_point(struct fkt_point_table *table, const struct fkt_point *point, const struct fkt_points *points,
 		     const struct fkt_instrument_table *instruments, size_t *offset, struct fkt_program_check *check)
@@ -70,6 +93,9 @@ static int add_point(struct fkt_point_table *table, const struct fkt_point *poin
 	slot->arguments = point->arguments;
 	memcpy(slot->name, point->name, sizeof(slot->name));
 	table->count++;
+	err = make_quick(slot);
+	if (err)
+		return err;
 	return point->probe ? take_description(slot, u64_to_user_ptr(point->probe)) : 0;
 }
 
@@ -149,8 +175,10 @@ void fkt_point_table_clear(struct fkt_point_table *table)
 	u32 i;
 
 	fkt_point_table_drop_records(table);
-	for (i = 0; i < table->count; i++)
+	for (i = 0; i < table->count; i++) {
 		kfree(table->slots[i].probe);
+		kfree(table->slots[i].quick);
+	}
 	kvfree(table->slots);
 	kvfree(table->of_hook);
 	kvfree(table->program_block);

@@ -7,6 +7,7 @@
 
 #include <fkt/ioctl.h>
 
+struct fkt_call_quick_values;
 struct fkt_instrument_slot;
 struct fkt_instrument_table;
 struct fkt_program;
@@ -23,6 +24,8 @@ struct fkt_point_slot {
 	const struct fkt_record_type *record; /* NULL: the program does not use it */
 	char name[FKT_POINT_NAME_BYTES]; /* of a probe: its module's */
 	const char *probe; /* description of a module's probe; NULL: a tracepoint */
+	/* Each hit is recorded with arguments as they are, which needs no program; NULL: it is not so. */
+	const struct fkt_call_quick_values *quick;
 };
 
 struct fkt_point_table {

@@ -46,7 +46,7 @@ static __always_inline enum fkt_call_quick_done fkt_call_quick_write(const struc
 {
 	const struct fkt_call_quick_values *values = slot->values;
 	struct fkt_page_header *h;
-	u64 next, value, *at;
+	u64 next, *at;
 	s64 i;
 
 	/* So fkt_call_values_are_short(), and there is no change of the period in `ticks`. */
@@ -68,16 +68,7 @@ static __always_inline enum fkt_call_quick_done fkt_call_quick_write(const struc
 	at[i - 2] = ticks << FKT_CALL_NUMBER_BITS | slot->head;
 	OPTIMIZER_HIDE_VAR(i);
 	do {
-		value = *(const u64 *)((const char *)call + values->from[FKT_CALL_QUICK_VALUES + i]);
-		/* Adding the sign and subtracting it again extends it. */
-		asm("addq %[sign], %[value]\n\t"
-		    "andq %[mask], %[value]\n\t"
-		    "subq %[sign], %[value]"
-		    : [value] "+&r"(value)
-		    : [sign] "m"(values->sign[FKT_CALL_QUICK_VALUES + i]),
-		      [mask] "m"(values->mask[FKT_CALL_QUICK_VALUES + i])
-		    : "cc");
-		at[i] = value;
+		at[i] = fkt_quick_value(values, i, call);
 		OPTIMIZER_HIDE_VAR(i);
 	} while (++i);
 	this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);

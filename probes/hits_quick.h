@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Hits of entries and instructions that are recorded without values, or only counted (call_quick.h). Called with
- * preemption disabled, in any context.
+ * Hits of entries and instructions that are recorded without values, or only counted (call_quick.h), and what is shared
+ * with the other hits that need no program. Called with preemption disabled, in any context.
  */
 #ifndef FKT_PROBES_HITS_QUICK_H
 #define FKT_PROBES_HITS_QUICK_H
@@ -21,6 +21,22 @@
 static noinline void fkt_hit_wake(u32 run)
 {
 	fkt_wake(this_cpu_ptr(&fkt_rings), run);
+}
+
+/* Returns value i, counted from -values->count to -1, of those at `words`. */
+static __always_inline u64 fkt_quick_value(const struct fkt_call_quick_values *values, s64 i, const void *words)
+{
+	u64 value = *(const u64 *)((const char *)words + values->from[FKT_CALL_QUICK_VALUES + i]);
+
+	/* Adding the sign and subtracting it again extends it. */
+	asm("addq %[sign], %[value]\n\t"
+	    "andq %[mask], %[value]\n\t"
+	    "subq %[sign], %[value]"
+	    : [value] "+&r"(value)
+	    : [sign] "m"(values->sign[FKT_CALL_QUICK_VALUES + i]),
+	      [mask] "m"(values->mask[FKT_CALL_QUICK_VALUES + i])
+	    : "cc");
+	return value;
 }
 
 /*

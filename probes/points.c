@@ -20,6 +20,7 @@
 
 #include "actions.h"
 #include "call_context.h"
+#include "hits_quick.h"
 #include "instruments_now.h"
 #include "point_table.h"
 #include "points.h"
@@ -74,8 +75,7 @@ static enum fkt_fate ask(const struct fkt_point_slot *slot, const u64 *arguments
 	return FKT_FATE_KEPT;
 }
 
-/* Of a tracepoint or a module's probe. Preemption is disabled. */
-void fkt_point_hit(const struct fkt_point_slot *slot, const u64 *arguments)
+static noinline void hit_any(const struct fkt_point_slot *slot, const u64 *arguments)
 {
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 	struct fkt_scratch *scratch;
@@ -87,6 +87,41 @@ void fkt_point_hit(const struct fkt_point_slot *slot, const u64 *arguments)
 		fate = ask(slot, arguments, scratch);
 	fkt_scratch_put();
 	fkt_count_hit(slot->instrument, fate);
+}
+
+/* Records the hit without a program, if that takes no more than these instructions; else returns false. */
+static __always_inline bool hit_quickly(const struct fkt_point_slot *slot, const u64 *arguments)
+{
+	const struct fkt_call_quick_values *values = slot->quick;
+	struct fkt_page_header *h;
+	u64 next, now, *at;
+	s64 i;
+
+	/* The two keys also say that the clock is the bare counter, and that no trigger waits for an event. */
+	if (!values || static_branch_unlikely(&fkt_key_special) || static_branch_unlikely(&fkt_key_trigger_events) ||
+	    !fkt_layer_number_on(slot->instrument->layer))
+		return false;
+	now = rdtsc();
+	if (unlikely(!fkt_ring_try_reserve(FKT_RING_OF_CPU, current->pid, READ_ONCE(values->bytes), 0, now, &h, &next)))
+		return false;
+	at = fkt_ring_tried(h, next, 0);
+	i = values->first;
+	at[i - 1] = values->head | (now & FKT_TIME_MASK);
+	do {
+		at[i] = fkt_quick_value(values, i, arguments);
+		OPTIMIZER_HIDE_VAR(i);
+	} while (++i);
+	this_cpu_inc(slot->instrument->hits->of[FKT_FATE_KEPT]);
+	if (fkt_ring_try_commit_by(h, values->commit))
+		fkt_hit_wake(next >> 32);
+	return true;
+}
+
+/* Of a tracepoint or a module's probe. Preemption is disabled. */
+void fkt_point_hit(const struct fkt_point_slot *slot, const u64 *arguments)
+{
+	if (!hit_quickly(slot, arguments))
+		hit_any(slot, arguments);
 }
 
 /* Returns what the table in force has for a hook; NULL: nothing, yet or any more. Preemption is disabled. */
@@ -101,8 +136,8 @@ static __always_inline void hit(const struct hook *hook, const u64 *arguments)
 {
 	const struct fkt_point_slot *slot = slot_of(hook);
 
-	if (likely(slot))
-		fkt_point_hit(slot, arguments);
+	if (likely(slot) && !hit_quickly(slot, arguments))
+		hit_any(slot, arguments);
 }
 
 /* The probe of tracepoints whose every hit is kept without an event. */

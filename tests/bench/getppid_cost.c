@@ -3,10 +3,11 @@
  * The loop whose events the benchmark counts: getppid_cost CALLS [ROUNDS] prints for each round the
  * nanoseconds of CLOCK_MONOTONIC per call. Under tests/vm/run --icount these are guest instructions:
  * those of the loop and of everything else that ran on the only CPU meanwhile. With -DUSER_FUNCTION the loop calls a
- * function of its own instead.
+ * function of its own instead, with -DTIMER it switches off a timer that is off.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +17,9 @@ __attribute__((noinline)) void user_function(void)
 	__asm__ volatile("");
 }
 #define CALL() user_function()
+#elif defined(TIMER)
+static const struct itimerval off;
+#define CALL() setitimer(ITIMER_REAL, &off, NULL)
 #else
 #define CALL() getppid()
 #endif
