@@ -12,9 +12,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <utility>
 
 #include <fmt/core.h>
 
+#include "lib/base/crc32.h"
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
 #include "lib/base/unique_fd.h"
@@ -108,11 +112,16 @@ std::optional<std::string> symbols_identity() {
   return identity;
 }
 
+std::string SymbolCache::file_of(std::string_view identity) const {
+  return fmt::format("{}/{}{:08x}", folder_, name_, crc32(as_bytes(identity)));
+}
+
 std::optional<std::string> SymbolCache::find(std::string_view identity) const {
+  const std::string file = file_of(identity);
   struct stat status {};
   // Only root's own file is believed.
-  if (::stat(file_.c_str(), &status) != 0 || status.st_uid != ::geteuid()) return {};
-  const Result<std::string> text = read_file(file_);
+  if (::stat(file.c_str(), &status) != 0 || status.st_uid != ::geteuid()) return {};
+  const Result<std::string> text = read_file(file);
   if (!text) return {};
   std::string_view rest = *text;
   for (const std::string& begin : {first_line(identity), std::string(identity)}) {
@@ -120,17 +129,36 @@ std::optional<std::string> SymbolCache::find(std::string_view identity) const {
     rest.remove_prefix(begin.size());
   }
   if (!is_whole(rest)) return {};
+  // Reading alone need not change it.
+  const timespec used[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
+  ::utimensat(AT_FDCWD, file.c_str(), used, 0);
   return std::string(rest);
 }
 
 // Recorders that start at once each rename a file of their own.
 void SymbolCache::keep(std::string_view identity, std::string_view section) const {
   ::mkdir(folder_.c_str(), 0700);
-  const std::string made = fmt::format("{}.{}", file_, ::getpid());
+  const std::string file = file_of(identity);
+  const std::string made = fmt::format("{}/new.{}{}", folder_, name_, ::getpid());
   ::unlink(made.c_str());
   const bool written =
       write_whole(made, first_line(identity) + std::string(identity) + std::string(section));
-  if (!written || ::rename(made.c_str(), file_.c_str()) != 0) ::unlink(made.c_str());
+  if (!written || ::rename(made.c_str(), file.c_str()) != 0) ::unlink(made.c_str());
+  remove_oldest();
+}
+
+// Another recorder may remove the same one: then there are too few for a while.
+void SymbolCache::remove_oldest() const {
+  std::map<std::pair<time_t, long>, std::string> by_age;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
+    struct stat status {};
+    if (!entry.path().filename().string().starts_with(name_)) continue;
+    if (::stat(entry.path().c_str(), &status) != 0) continue;
+    by_age[{status.st_atim.tv_sec, status.st_atim.tv_nsec}] = entry.path();
+  }
+  for (; by_age.size() > kMost; by_age.erase(by_age.begin()))
+    ::unlink(by_age.begin()->second.c_str());
 }
 
 }  // namespace fkt

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SymbolCache: what the running kernel lists of its symbols, or of the functions that can be
 // traced, kept in memory until the machine restarts. The kernel takes longer to list its 200,000
-// symbols than a recorder for all else that it does at a start.
+// symbols than a recorder for all else that it does at a start. Several lists are kept, because
+// modules come and go: the same ones are often loaded again, at the same addresses.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,19 +20,27 @@ std::optional<std::string> symbols_identity();
 
 class SymbolCache {
  public:
-  // folder: of the file; on a file system in memory, for root alone.
+  // How many lists are kept of one name.
+  static constexpr std::size_t kMost = 4;
+
+  // folder: of the files; on a file system in memory, for root alone. name: how the files' names
+  // begin; no other cache in the folder may have a name that begins so.
   explicit SymbolCache(std::string folder = "/run/fkt", std::string_view name = "symbols")
-      : folder_(std::move(folder)), file_(folder_ + '/' + std::string(name)) {}
+      : folder_(std::move(folder)), name_(std::string(name) + '-') {}
 
   // Returns the section that was kept with this identity, encoded as Sections::bytes()
   // (lib/format/file_writer.h); nothing if there is none, or it is damaged.
   std::optional<std::string> find(std::string_view identity) const;
-  // Keeps one section, encoded so, in place of the one before. A failure is ignored: the next start
-  // takes longer, nothing else.
+  // Keeps one section, encoded so, and removes the list that was not found for the longest time if
+  // there are too many. A failure is ignored: the next start takes longer, nothing else.
   void keep(std::string_view identity, std::string_view section) const;
 
  private:
-  std::string folder_, file_;
+  // The path of the file with this identity; identities that share it replace each other.
+  std::string file_of(std::string_view identity) const;
+  void remove_oldest() const;
+
+  std::string folder_, name_;
 };
 
 }  // namespace fkt

@@ -4,8 +4,12 @@
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <thread>
 
 #include "lib/format/file_writer.h"
 #include "lib/format/sections.h"
@@ -45,19 +49,43 @@ TEST_CASE("SymbolCache: what was kept is found under its identity alone", "[symb
   CHECK(!cache.find("boot"));
   CHECK(!cache.find("boot 1\n"));
   struct stat status {};
-  REQUIRE(::stat(folder.file("fkt/symbols").c_str(), &status) == 0);
+  const std::string path = std::filesystem::directory_iterator(folder.file("fkt"))->path();
+  CHECK(path.starts_with(folder.file("fkt/symbols-")));
+  REQUIRE(::stat(path.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
-  cache.keep("boot 2", sections);
-  CHECK(!cache.find("boot 1"));
-  CHECK(cache.find("boot 2") == sections);
+  const std::string others = sections_of(parse_kallsyms("ffffffff9a000000 T _text\n").to_lines());
+  cache.keep("boot 2", others);
+  CHECK(cache.find("boot 1") == sections);
+  CHECK(cache.find("boot 2") == others);
+  cache.keep("boot 1", others);
+  CHECK(cache.find("boot 1") == others);
+}
+
+TEST_CASE("SymbolCache: those that were found last are kept", "[symbol_cache]") {
+  const test::Folder folder;
+  const SymbolCache cache(folder.file("")), of_functions(folder.file(""), "functions");
+  const std::string sections = sections_of(parse_kallsyms(kKallsyms).to_lines());
+  of_functions.keep("boot", sections);
+  // File systems may count time in steps of some milliseconds.
+  const auto next_step = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  const auto name = [](std::size_t i) { return "modules " + std::to_string(i); };
+  for (std::size_t i = 0; i < SymbolCache::kMost; i++, next_step()) cache.keep(name(i), sections);
+  CHECK(cache.find(name(0)) == sections);
+  next_step();
+  cache.keep(name(SymbolCache::kMost), sections);
+  CHECK(cache.find(name(0)) == sections);
+  CHECK(!cache.find(name(1)));
+  for (std::size_t i = 2; i <= SymbolCache::kMost; i++) CHECK(cache.find(name(i)) == sections);
+  CHECK(of_functions.find("boot") == sections);
+  CHECK(folder.names().size() == SymbolCache::kMost + 1);
 }
 
 TEST_CASE("SymbolCache: a damaged file is not used", "[symbol_cache]") {
   const test::Folder folder;
   const SymbolCache cache(folder.file(""));
-  const std::string path = folder.file("") + "/symbols";
   const std::string sections = sections_of(parse_kallsyms(kKallsyms).to_lines());
   cache.keep("boot", sections);
+  const std::string path = folder.file(*folder.names().begin());
   const std::string whole = text_of(path);
   std::size_t wrong = 0;
   for (std::size_t at = 0; at < whole.size(); at++) {
