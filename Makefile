@@ -104,10 +104,12 @@ demo:  ## all set-up, then a recording of CMD='find /usr/share/doc' in the virtu
 	@tests/vm/run --kernel 6.1 --timeout 600 --out '$(BUILD)/demo' -- tests/vm/demo '$(subst ','\'',$(CMD))'
 	@echo "make: the recording is build/demo/demo.fkt: build/bin/fkt_print build/demo/demo.fkt | less"
 
-# The kernels and the emulator are fetched while the compiler works.
+# The kernels and the emulator are fetched, and the modules built, while the tools are configured, compiled and linked,
+# which does not always need all CPUs.
 check-setup:
 	@packaging/setup build web module vm check
-	@{ tests/vm/get-kernel 6.1 && tests/vm/get-kernel 6.12 && tests/vm/get-qemu >/dev/null; } & \
+	@{ for kernel in 6.1 6.12; do tests/vm/get-kernel $$kernel && tests/vm/build-module $$kernel >/dev/null || exit 1; done; \
+	    tests/vm/get-qemu >/dev/null; } & \
 	    $(MAKE) --no-print-directory unit-tests; built=$$?; wait $$! && exit $$built
 
 unit-tests: tools
