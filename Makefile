@@ -108,7 +108,7 @@ demo:  ## all set-up, then a recording of CMD='find /usr/share/doc' in the virtu
 # which does not always need all CPUs.
 check-setup:
 	@packaging/setup build web module vm check
-	@{ for kernel in 6.1 6.12; do tests/vm/get-kernel $$kernel && tests/vm/build-module $$kernel >/dev/null || exit 1; done; \
+	@{ for kernel in 6.1 6.12; do tests/vm/get-kernel $$kernel && MAKEFLAGS= tests/vm/build-module $$kernel >/dev/null || exit 1; done; \
 	    tests/vm/get-qemu >/dev/null; } & \
 	    $(MAKE) --no-print-directory unit-tests; built=$$?; wait $$! && exit $$built
 
