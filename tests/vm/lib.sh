@@ -4,7 +4,7 @@
 # Helpers for the cases in tests/vm/cases/: a case starts with
 #   #!/usr/bin/env bash
 #   # vm: --cpus 1          (optional: options for tests/vm/run, gives the case a boot of its own)
-#   # limit: 120            (optional: seconds, 120 otherwise)
+#   # limit: 120            (optional: seconds, 120 otherwise; tests/vm/check tells which other lines there are)
 #   source "$FKT_CHECKOUT/tests/vm/lib.sh"
 # and runs in the guest as root, with fkt.ko freshly loaded, in an empty
 # directory $work on the ext4 disk. It passes with status 0, skips with 77.
