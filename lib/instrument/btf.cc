@@ -156,8 +156,8 @@ std::vector<std::string> Btf::functions(const NameSet& names) const {
     if (names.has(function.name)) found.emplace_back(function.name);
   }
   std::ranges::sort(found);
-  const auto [first, last] = std::ranges::unique(found);
-  found.erase(first, last);
+  // Not std::ranges::unique: the subrange that it returns is more than clang 14 can compile.
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

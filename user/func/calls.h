@@ -32,6 +32,8 @@ struct calls {
 	uint32_t only_inside; /* fkt_user_ring */
 	uint32_t wanted; /* what is called now has events */
 	uint64_t least; /* fkt_user_ring */
+	struct call *telling; /* its begin is being written at `telling_from` */
+	uint64_t telling_from; /* fkt_user_ring.head */
 	struct call all[MOST_CALLS];
 };
 
@@ -61,6 +63,7 @@ static void tell_again(struct calls *c)
 	const uint64_t now = fkt_user_clock(fkt_user_self);
 	uint32_t i;
 
+	c->telling = NULL;
 	for (i = 0; i < c->depth; i++) {
 		struct call *call = &c->all[i];
 
@@ -239,21 +242,138 @@ FKT_USER_INLINE struct call *enter_call(uint64_t function, uint64_t sp, int only
 	return call;
 }
 
-/* Writes the begins of the calls up to this depth that are not written yet. */
-static void tell_begins(struct calls *c, uint32_t depth)
+/*
+ * For most calls while short ones are left out: without a function call, and nothing is written. Callers go the long way
+ * where these functions say no; until then nothing is changed.
+ */
+
+/* Returns whether this may be such a thread: it has a ring whose clock is the processor's, and records all functions. */
+FKT_USER_INLINE int is_quick(const struct calls *c)
 {
+	const struct fkt_user_thread *t = fkt_user_self;
+
+	return __builtin_expect(c && c->wanted && c->least && t && t->words && t->clock == FKT_USER_TSC &&
+				fkt_user_recorded(), 1);
+}
+
+/* As enter_call(), of a thread that is_quick() and is less deep than MOST_CALLS. Returns NULL if it is no such call. */
+FKT_USER_INLINE struct call *enter_quickly(struct calls *c, uint64_t function, uint64_t sp, uint64_t returns_to)
+{
+	const struct known *known = &known_functions[place_of(function)];
+	struct call *call = &c->all[c->depth];
+	uint32_t answer;
+
+	if (__atomic_load_n(&known->function, __ATOMIC_RELAXED) != function)
+		return NULL;
+	answer = (uint32_t)__atomic_load_n(&known->answer, __ATOMIC_RELAXED);
+	if (!answer_number(answer) || answer_rules(answer))
+		return NULL;
+	c->depth++;
+	FKT_USER_BARRIER();
+	call->function = function;
+	call->sp = sp;
+	call->returns_to = returns_to;
+	call->told = 0;
+	call->rules = 0;
+	call->entered = __builtin_ia32_rdtsc();
+	FKT_USER_BARRIER();
+	call->number = answer_number(answer);
+	return call;
+}
+
+/* Ends the innermost call, of a thread that is_quick(), if it was short. Returns where it returns to; 0: it is no such call. */
+FKT_USER_INLINE uint64_t leave_quickly(struct calls *c, uint64_t sp)
+{
+	struct call *call = &c->all[c->depth - 1];
+	uint32_t number;
+	uint64_t to;
+
+	if (FKT_USER_UNLIKELY(!c->depth || call->sp != sp))
+		return 0;
+	number = call->number;
+	if (FKT_USER_UNLIKELY(!number || call->told || call->rules ||
+			      __builtin_ia32_rdtsc() - call->entered >= c->least))
+		return 0;
+	to = call->returns_to;
+	if (FKT_USER_UNLIKELY(!to))
+		return 0;
+	call->number = 0;
+	FKT_USER_BARRIER();
+	/* As in tell_end(). */
+	if (FKT_USER_UNLIKELY(call->told)) {
+		call->number = number;
+		return 0;
+	}
+	call->sp = 0;
+	/* From here on a handler's calls may take its place. */
+	FKT_USER_BARRIER();
+	c->depth--;
+	return to;
+}
+
+/*
+ * Whether the call's begin is in the ring. A handler may ask that while the thread is writing it: if `head` has changed
+ * since the thread looked, it is there. For another handler that has written events in between has told all begins
+ * before them.
+ */
+static inline int is_told(const struct calls *c, const struct call *call)
+{
+	return call->told || (c->telling == call && fkt_user_self->ring->head != c->telling_from);
+}
+
+/* Writes the begin of a call, unless a handler does so meanwhile. Returns how many words it has written. */
+static uint64_t tell_begin(struct calls *c, struct call *call)
+{
+	const uint64_t word = fkt_word(0, FKT_E_USER_BEGIN, call->number);
+	struct fkt_user_thread *t = fkt_user_self;
+	uint64_t written = 0;
+
+	while (!call->told) {
+		const uint64_t head = __atomic_load_n(&t->ring->head, __ATOMIC_RELAXED);
+		const uint64_t clock = call->entered < t->last ? t->last : call->entered;
+
+		if (FKT_USER_UNLIKELY(clock - t->last > FKT_TIME_MASK || head + 1 > t->limit || t->untold)) {
+			if (!fkt_user_prepare(t, head, 1, clock))
+				break;
+			continue;
+		}
+		c->telling_from = head;
+		FKT_USER_BARRIER();
+		c->telling = call;
+		FKT_USER_BARRIER();
+		/* A handler that has told it before that has changed `head`. */
+		if (fkt_user_exchange(&t->ring->head, head, head + 1)) {
+			t->last = clock;
+			fkt_user_fill(t, head, word | (clock & FKT_TIME_MASK), NULL, 0);
+			written = 1;
+			break;
+		}
+		c->telling = NULL;
+	}
+	call->told = 1;
+	FKT_USER_BARRIER();
+	c->telling = NULL;
+	return written;
+}
+
+/*
+ * Writes the begins of the calls up to this depth that are not written yet. Returns `now`, a time before that; 0: a handler
+ * may have written events meanwhile, which are later.
+ */
+static uint64_t tell_begins(struct calls *c, uint32_t depth, uint64_t now)
+{
+	const uint64_t head = __atomic_load_n(&fkt_user_self->ring->head, __ATOMIC_RELAXED);
+	uint64_t written = 0;
 	uint32_t i = depth;
 
-	while (i > 0 && !(c->all[i - 1].number && c->all[i - 1].told))
+	FKT_USER_BARRIER();
+	while (i > 0 && !(c->all[i - 1].number && is_told(c, &c->all[i - 1])))
 		i--;
 	for (; i < depth; i++) {
-		struct call *call = &c->all[i];
-
-		if (!call->number)
-			continue;
-		fkt_user_write_to(fkt_user_self, call->entered, FKT_E_USER_BEGIN, call->number, NULL, 0);
-		call->told = 1;
+		if (c->all[i].number)
+			written += tell_begin(c, &c->all[i]);
 	}
+	return __atomic_load_n(&fkt_user_self->ring->head, __ATOMIC_RELAXED) == head + written ? now : 0;
 }
 
 /* Writes the end of a call. */
@@ -266,8 +386,15 @@ FKT_USER_INLINE void tell_end(struct calls *c, struct call *call)
 		if (c->least) {
 			now = fkt_user_clock(fkt_user_self);
 			if (call->told || now - call->entered >= c->least)
-				tell_begins(c, (uint32_t)(call - c->all) + 1);
+				now = tell_begins(c, (uint32_t)(call - c->all) + 1, now);
 		}
+		/*
+		 * A handler that comes before this tells the begin, if its own calls are long enough; one that comes
+		 * after it does not know the call.
+		 */
+		if (!call->told)
+			call->number = 0;
+		FKT_USER_BARRIER();
 		if (call->told)
 			fkt_user_write_to(fkt_user_self, now, FKT_E_USER_END, number, NULL, 0);
 	}

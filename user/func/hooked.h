@@ -70,8 +70,7 @@ static __attribute__((noinline, cold)) void hook_calls(uint64_t sp)
 	}
 }
 
-/* A function is entered. from: where it goes on; at: where its return address is. */
-void fkt_func_entered(uint64_t from, uint64_t *at)
+static __attribute__((noinline)) void enter_hooked(uint64_t from, uint64_t *at)
 {
 	struct call *call;
 
@@ -86,6 +85,21 @@ void fkt_func_entered(uint64_t from, uint64_t *at)
 	*at = hook();
 }
 
+/* A function is entered. from: where it goes on; at: where its return address is. */
+void fkt_func_entered(uint64_t from, uint64_t *at)
+{
+	struct calls *c = thread_calls;
+	struct call *call;
+
+	/* Calls nothing in the common case, so that no register need be saved for what is called. */
+	if (FKT_USER_UNLIKELY(!is_quick(c) || put_back || c->depth == MOST_CALLS))
+		return enter_hooked(from, at);
+	call = enter_quickly(c, from, (uint64_t)(uintptr_t)at, *at);
+	if (FKT_USER_UNLIKELY(!call))
+		return enter_hooked(from, at);
+	*at = hook();
+}
+
 /* Returns the innermost call that returns at this place. */
 static __attribute__((noinline, cold)) struct call *find_hooked(struct calls *c, uint64_t at)
 {
@@ -96,8 +110,7 @@ static __attribute__((noinline, cold)) struct call *find_hooked(struct calls *c,
 	return depth ? &c->all[depth - 1] : NULL;
 }
 
-/* A function has returned. Returns where it returns to. */
-uint64_t fkt_func_left(uint64_t *at)
+static __attribute__((noinline)) uint64_t leave_hooked(uint64_t *at)
 {
 	const uint64_t sp = (uint64_t)(uintptr_t)at;
 	struct calls *c = thread_calls;
@@ -118,6 +131,15 @@ uint64_t fkt_func_left(uint64_t *at)
 	else
 		end_call(c);
 	return to;
+}
+
+/* A function has returned. Returns where it returns to. */
+uint64_t fkt_func_left(uint64_t *at)
+{
+	struct calls *c = thread_calls;
+	const uint64_t to = is_quick(c) ? leave_quickly(c, (uint64_t)(uintptr_t)at) : 0;
+
+	return to ? to : leave_hooked(at);
 }
 
 #endif /* FKT_FUNC_HOOKED_H */
