@@ -24,7 +24,7 @@ tool_names = $(patsubst cli/%/main.cc,%,$(wildcard cli/fkt_*/main.cc))
 man_pages = $(wildcard man/*.1 man/*.3 man/*.4 man/*.5 man/*.7)
 cxx_sources = $(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
                          tests/bench/*.cc tests/browser/*.cc examples/*.cc examples/*/*.cc tests/user/*.cc)
-scripts = packaging/setup packaging/initramfs/hook packaging/initramfs/init-top records/left-out .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/user/run tests/user/library tests/user/functions tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh kft.sh) \
+scripts = packaging/setup packaging/initramfs/hook packaging/initramfs/init-top records/left-out .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/user/run tests/user/library tests/user/functions tests/user/elsewhere tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh kft.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
 .PHONY: all help tools demo-tools module install install-tools install-boot uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
@@ -121,7 +121,7 @@ check: check-setup  ## all set-up, then every test; the last line counts them
 	@tests/check-all
 
 check-long: unit-tests  ## what takes longer: 10^8 events, the model with larger bounds, power cuts, an hour of any calls, other kernels
-	@packaging/setup build module vm check debug
+	@packaging/setup build module vm check debug peers
 	@for kernel in 6.1 6.1-rt 6.1-cloud 6.1-debug; do tests/vm/get-kernel $$kernel || exit 1; done
 	@tests/check-long
 
