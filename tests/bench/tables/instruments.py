@@ -9,6 +9,8 @@ HITS = {
     "call-dropped": ("dropped in the kernel, by its duration", 30),
     "call-dropped-beside": ("..., while all calls of another function end the recording", 30),
     "call-dropped-cputime": ("dropped, by its time on the CPU", 90),
+    "call-dropped-caller": ("dropped, because another function has not called it", 90),
+    "call-dropped-caller-short": ("..., and by its duration", 90),
     "call-dropped-depth": ("dropped, by its depth, whatever its duration is", None),
     "call-dropped-kept": ("dropped, and held, because its caller may be recorded (of two calls, one in the other)", 90),
     "call-dropped-share": ("..., and too short for such a share of a recorded one's time", 90),
