@@ -8,7 +8,7 @@
 namespace fkt::record {
 namespace {
 
-constexpr std::uint32_t kPageBytes = 16384;
+constexpr std::uint32_t kPageBytes = FKT_PAGE_MAX_BYTES;
 }  // namespace
 
 Result<std::unique_ptr<UserRecording>> UserRecording::prepare(const Request& request,

@@ -72,6 +72,7 @@ void PageWriter::open(std::uint32_t tid, std::uint64_t clock) {
   tid_ = tid;
   clock_ = clock;
   is_open_ = true;
+  saved_ = 0;
 }
 
 void PageWriter::put(std::uint64_t word) {
@@ -82,6 +83,16 @@ void PageWriter::put(std::uint64_t word) {
 void PageWriter::flush(std::uint64_t clock) {
   if (!is_open_) return;
   is_open_ = false;
+  if (header_.used != saved_) hand_over(clock);
+}
+
+void PageWriter::save() {
+  if (!is_open_ || header_.used == saved_) return;
+  saved_ = header_.used;
+  hand_over(clock_);
+}
+
+void PageWriter::hand_over(std::uint64_t clock) {
   header_.end_clock = std::max(clock, clock_);
   header_.events_checksum = fkt_events_checksum(&header_, page_.data() + FKT_PAGE_HEADER_BYTES);
   header_.checksum = fkt_page_checksum(&header_);

@@ -16,7 +16,8 @@ namespace fkt {
 
 class PageWriter {
  public:
-  // Gets each finished page, of page_bytes bytes.
+  // Gets each page, of page_bytes bytes, when it is full; and before that, with less in it, by
+  // save().
   using Take = std::function<void(const fkt_page_header& header, ByteView page)>;
 
   struct Place {
@@ -37,6 +38,9 @@ class PageWriter {
   void lost(std::uint32_t tid, std::uint64_t clock, std::uint64_t count, std::uint64_t from);
   // Hands over the page that is not full yet. clock: not before its last event.
   void flush(std::uint64_t clock);
+  // The same, if there is anything new in it, and goes on with this page: it will come again, with
+  // more behind what it has so far.
+  void save();
 
   std::uint64_t events() const { return events_; }
   std::uint64_t lost_events() const { return lost_; }
@@ -49,12 +53,14 @@ class PageWriter {
               std::span<const std::uint64_t> words);
   void open(std::uint32_t tid, std::uint64_t clock);
   void put(std::uint64_t word);
+  void hand_over(std::uint64_t clock);
 
   Place place_;
   Take take_;
   std::vector<std::byte> page_;
   fkt_page_header header_{};
   bool is_open_ = false;
+  std::uint32_t saved_ = 0;  // bytes of the page that save() has handed over
   std::uint32_t tid_ = 0;
   std::uint64_t clock_ = 0, seq_ = 0, lost_ = 0, events_ = 0;
 };

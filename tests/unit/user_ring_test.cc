@@ -3,6 +3,7 @@
 // the numbers of events that programs define.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <memory>
@@ -261,6 +262,57 @@ TEST_CASE("pages of the page writer say what was written") {
     events += page.header.events;
   }
   CHECK(events == written);
+}
+
+TEST_CASE("a page that is handed over before it is full comes again with what it had, and more") {
+  struct Kept {
+    fkt_page_header header;
+    std::vector<std::byte> words;  // in use
+  };
+  const auto written = [](unsigned save_every) {
+    std::vector<Kept> all;
+    PageWriter writer({77, 4096, 3}, [&](const fkt_page_header& header, ByteView page) {
+      const ByteView words = page.first(header.used).subspan(header.header_bytes);
+      CHECK(header.checksum == fkt_page_checksum(&header));
+      CHECK(header.events_checksum == fkt_events_checksum(&header, words.data()));
+      CHECK(std::ranges::all_of(page.subspan(header.used),
+                                [](std::byte b) { return b == std::byte{}; }));
+      all.push_back({header, {words.begin(), words.end()}});
+    });
+    std::uint64_t clock = kBegin;
+    for (std::uint32_t i = 0; i < 3000; i++) {
+      clock += i % 700 == 0 ? std::uint64_t{1} << 33 : 5;
+      writer.event(42 + i % 2, clock, i % 3 ? FKT_E_USER_PROBE0 : FKT_E_DEFINE, 0, {});
+      if (save_every != 0 && i % save_every == 0) {
+        writer.save();
+        writer.save();  // nothing new: not handed over
+      }
+    }
+    writer.flush(clock);
+    return all;
+  };
+  const std::vector<Kept> once = written(0);
+  for (const unsigned save_every : {1U, 7U, 400U, 2999U}) {
+    const std::vector<Kept> again = written(save_every);
+    CHECK(again.size() > once.size());
+    for (std::size_t i = 0, page = 0; i < again.size(); i++) {
+      const Kept &part = again[i], &whole = once.at(page);
+      REQUIRE(part.header.seq == whole.header.seq);
+      CHECK(part.header.first_clock == whole.header.first_clock);
+      CHECK(part.header.end_clock <= whole.header.end_clock);
+      CHECK(part.header.events <= whole.header.events);
+      REQUIRE(part.words.size() <= whole.words.size());
+      CHECK(std::equal(part.words.begin(), part.words.end(), whole.words.begin()));
+      if (i + 1 == again.size() || again[i + 1].header.seq != part.header.seq) {
+        CHECK(part.header.events == whole.header.events);
+        CHECK(part.words.size() == whole.words.size());
+        page++;
+        CHECK((i + 1 < again.size() || page == once.size()));
+      } else {
+        CHECK(again[i + 1].words.size() > part.words.size());
+      }
+    }
+  }
 }
 
 TEST_CASE("what programs define gets numbers and lines of the catalogue") {

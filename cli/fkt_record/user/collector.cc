@@ -125,7 +125,7 @@ Result<std::unique_ptr<Collector>> Collector::open(const CollectorRules& rules,
 }
 
 Status Collector::start(std::uint64_t start_clock) {
-  start_clock_ = flushed_ = start_clock;
+  start_clock_ = saved_ = start_clock;
   const std::uint64_t khz = clock_.read().khz;
   ticks_per_second_ = khz * 1000;
   least_ticks_ = static_cast<std::uint64_t>(static_cast<double>(rules_.functions.least_ns) *
@@ -161,11 +161,12 @@ std::size_t Collector::free_slot() {
 void Collector::page_done(const fkt_page_header& header, ByteView page) {
   if (header.cpu != kOwnSlot && std::exchange(untold_, false)) {
     // Readers need these before the pages that have such events.
-    slot(kOwnSlot).flush(slot(kOwnSlot).clock());
+    slot(kOwnSlot).save();
   }
   if (file_.add(header, page)) return;
-  discarded_[header.cpu] += header.events;
-  collected_.discarded += header.events;
+  const std::uint32_t lacking = header.events - file_.events_of(header);
+  discarded_[header.cpu] += lacking;
+  collected_.discarded += lacking;
   over_ = true;
 }
 
@@ -298,12 +299,12 @@ void Collector::look_for_ended() {
   for (const auto& ring : rings_) ring->ended |= !thread_lives(ring->tgid, ring->tid);
 }
 
-// Pages do not wait longer than a second for more events, so that a recorder that is killed has
-// written what is older.
-void Collector::flush_old(std::uint64_t now) {
-  if (now - flushed_ < ticks_per_second_) return;
-  flushed_ = now;
-  for (const auto& pages : slots_) pages->flush(pages->clock());
+// Events do not wait longer than a second until they are written, so that a recorder that is killed
+// has written what is older.
+void Collector::save_old(std::uint64_t now) {
+  if (now - saved_ < ticks_per_second_) return;
+  saved_ = now;
+  for (const auto& pages : slots_) pages->save();
 }
 
 void Collector::run() {
@@ -323,7 +324,7 @@ void Collector::run() {
       look_for_ended();
     }
     busy = take_all(false);
-    flush_old(now);
+    save_old(now);
     if (asked_to_stop) break;
   }
   take_all(true);

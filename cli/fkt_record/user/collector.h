@@ -94,7 +94,7 @@ class Collector {
   void release(std::uint64_t until);
   void look_for_ended();
   void let_go(Ring& ring);
-  void flush_old(std::uint64_t now);
+  void save_old(std::uint64_t now);
   void page_done(const fkt_page_header& header, ByteView page);
 
   CollectorRules rules_;
@@ -102,7 +102,7 @@ class Collector {
   PageFile& file_;
   UniqueFd ask_, ended_;
   std::optional<RingSocket> socket_;
-  std::uint64_t start_clock_ = 0, flushed_ = 0, ticks_per_second_ = 0, least_ticks_ = 0;
+  std::uint64_t start_clock_ = 0, saved_ = 0, ticks_per_second_ = 0, least_ticks_ = 0;
   std::vector<std::unique_ptr<Ring>> rings_;
   std::map<pid_t, unsigned> of_process_;  // rings by tgid
   std::vector<std::unique_ptr<PageWriter>> slots_;
