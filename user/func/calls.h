@@ -243,11 +243,11 @@ FKT_USER_INLINE struct call *enter_call(uint64_t function, uint64_t sp, int only
 }
 
 /*
- * For most calls while short ones are left out: without a function call, and nothing is written. Callers go the long way
- * where these functions say no; until then nothing is changed.
+ * For most calls while short ones are left out: without a function call, and nothing is written. Where these functions
+ * say no, nothing is changed, and callers go the long way.
  */
 
-/* Returns whether this may be such a thread: it has a ring whose clock is the processor's, and records all functions. */
+/* Whether this may be such a thread: it has a ring whose clock is the processor's, and records all functions. */
 FKT_USER_INLINE int is_quick(const struct calls *c)
 {
 	const struct fkt_user_thread *t = fkt_user_self;
@@ -281,7 +281,7 @@ FKT_USER_INLINE struct call *enter_quickly(struct calls *c, uint64_t function, u
 	return call;
 }
 
-/* Ends the innermost call, of a thread that is_quick(), if it was short. Returns where it returns to; 0: it is no such call. */
+/* Ends the innermost call of a thread that is_quick(), if it was short. Returns where it returns to; 0: no such call. */
 FKT_USER_INLINE uint64_t leave_quickly(struct calls *c, uint64_t sp)
 {
 	struct call *call = &c->all[c->depth - 1];
@@ -357,8 +357,8 @@ static uint64_t tell_begin(struct calls *c, struct call *call)
 }
 
 /*
- * Writes the begins of the calls up to this depth that are not written yet. Returns `now`, a time before that; 0: a handler
- * may have written events meanwhile, which are later.
+ * Writes the begins of the calls up to this depth that are not written yet. Returns `now`, a time before that; 0: a
+ * handler may have written events meanwhile, which are later.
  */
 static uint64_t tell_begins(struct calls *c, uint32_t depth, uint64_t now)
 {
