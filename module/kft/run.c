@@ -414,6 +414,12 @@ unsigned long fkt_kft_run_look(struct fkt_kft_run *run)
 
 	if (!run->owner)
 		return 0;
+	/*
+	 * The machine is going to sleep. A stop would wait for the drain thread, which may be frozen, while the freezer
+	 * waits for the work item that this is called from.
+	 */
+	if (READ_ONCE(run->recording->parked))
+		return LOOK_EVERY;
 	collect(run);
 	if (!until_primed(run))
 		prime_now(run, run->primed_by ?: FKT_KFT_BY_TIME);
