@@ -89,8 +89,8 @@ static void add_value(struct fkt_call_quick_values *values, u32 at, size_t from,
 }
 
 /*
- * Sets the values of a program that does nothing but emit words as they are; the event's head and size are the caller's.
- * Returns false if there are none, or the program does anything else.
+ * Sets the values of a program that does nothing but emit words as they are; the event's head and size are the
+ * caller's. Returns false if there are none, or the program does anything else.
  */
 bool fkt_call_quick_emits(struct fkt_call_quick_values *values, const struct fkt_program *program)
 {

@@ -20,8 +20,8 @@ struct fkt_hits;
 
 /*
  * Programs that only emit arguments and results (call_hit.h), or arguments of a tracepoint: for each value where its
- * word is, and which of its bits it has, with their sign or without. The last FKT_CALL_QUICK_VALUES - count elements come
- * first and are not used, so that a probe counts up to 0.
+ * word is, and which of its bits it has, with their sign or without. The last FKT_CALL_QUICK_VALUES - count elements
+ * come first and are not used, so that a probe counts up to 0.
  */
 struct fkt_call_quick_values {
 	u64 head; /* the event's first word, without the time */

@@ -8,6 +8,7 @@
 
 #include <linux/atomic.h>
 #include <linux/fs.h>
+#include <linux/cache.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/spinlock.h>
@@ -65,8 +66,8 @@ struct fkt_recording {
 	enum fkt_stop_reason reason;
 	int error;
 
-	/* not protected by the lock, but as each says: */
-	struct fkt_drain drain;
+	/* Not protected by the lock, but as each says. Not on the cache line of `since`, which probes read. */
+	struct fkt_drain drain ____cacheline_aligned_in_smp;
 	struct fkt_writeback writeback;
 	struct fkt_reader reader;
 	struct fkt_fetch fetch;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a probe of include/fkt/probe.h costs: reading /sys/module/probe_cost/parameters/cost runs a loop with a probe and
- * one without, and tells the difference for each round, in ticks of the time stamp counter: guest instructions in a
- * machine with -icount.
+ * What a probe of include/fkt/probe.h costs: reading /sys/module/probe_cost/parameters/cost runs a loop with a probe
+ * and one without, and tells the difference for each round, in ticks of the time stamp counter: guest instructions in
+ * a machine with -icount.
  */
 
 #include <linux/irqflags.h>
