@@ -151,6 +151,13 @@ static const struct fkt_call_quick_values no_values = { .bytes = FKT_CALL_QUICK_
 
 /* ---- making ---- */
 
+/* Whether each call of a thread without the programs' flag is dropped, whatever the frame has and wherever it is. */
+static bool needs_flag(const struct fkt_call_slot *slot, const struct fkt_call_ask *ask)
+{
+	return ask->programs && ask->programs->task_flag && !ask->programs->entry->insns && !ask->programs->of_task &&
+	       slot->instrument->flag != FKT_FLAG_NOT_SELF;
+}
+
 /* Returns what the slot is to have as its body; 0: it is none of these places. */
 static u64 quick_body(const struct fkt_call_table *table, const struct fkt_call_quick_values *values, u32 at)
 {
@@ -163,6 +170,8 @@ static u64 quick_body(const struct fkt_call_table *table, const struct fkt_call_
 	if (!(slot->number & FKT_CALL_ASKS))
 		/* All code of the kernel lies in the last 2 GB of the address space. */
 		return action == FKT_ACTION_RECORD ? (u64)(s64)(s32)slot->body : FKT_CALL_QUICK_COUNT(slot->body);
+	if (needs_flag(slot, ask))
+		return FKT_CALL_QUICK_NEEDS_FLAG(slot->body);
 	if (action != FKT_ACTION_RECORD || ask->exits || !ask->programs ||
 	    !values[ask->programs - table->programs].count)
 		return 0;
@@ -194,6 +203,8 @@ static void put(struct fkt_call_table *table, enum fkt_call_form form, u32 from,
 	if (body == FKT_CALL_QUICK_HAS_VALUES(body)) {
 		made.head = slot->number & FKT_ARG_MASK;
 		made.values = &quick->values[table->asks[from].programs - table->programs];
+	} else if (body == FKT_CALL_QUICK_NEEDS_FLAG(body)) {
+		made.head = table->asks[from].programs->task_flag - 1;
 	} else {
 		made.head = fkt_word(0, plain_event(form), slot->number & FKT_ARG_MASK);
 	}

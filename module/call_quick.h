@@ -42,7 +42,7 @@ struct fkt_call_quick_slot {
 	 * is done with its hits. They are recorded without values if that makes it the address. 0: the slot is free.
 	 */
 	u64 body;
-	u64 head; /* the event's first word, without the time; of a call with values the function's number */
+	u64 head; /* the event's first word, without the time; or the number of the function with values, or of the flag */
 	struct fkt_hits __percpu *hits; /* the instrument's: fkt_call_quick_take_hits() */
 	const struct fkt_call_quick_values *values; /* of calls; FKT_CALL_QUICK_NO_ROOM of a function without values */
 };
@@ -52,6 +52,8 @@ struct fkt_call_quick_slot {
 
 #define FKT_CALL_QUICK_COUNT(body) ((u64)(u32)(body))
 #define FKT_CALL_QUICK_HAS_VALUES(body) ((u64)(u32)(body) | 1ULL << 32)
+/* Calls of threads without a flag are dropped, all others are left to the table of all functions. */
+#define FKT_CALL_QUICK_NEEDS_FLAG(body) ((u64)(u32)(body) | 2ULL << 32)
 
 struct fkt_call_quick {
 	/* hash table with open addressing, at most half full */

@@ -43,6 +43,8 @@ struct fkt_call_programs {
 	u64 mark;
 	bool may_wait; /* fkt_call_quick_may_wait() */
 	u32 of_task; /* bits of FKT_CALL_CPUTIME and FKT_CALL_DEPTH: the second one asks for them */
+	/* 1 + number of a flag: the second one drops each call of a thread without it; 0: there is none. */
+	u32 task_flag;
 };
 
 /* What is asked of a function's calls, if its slot has FKT_CALL_ASKS. */

@@ -14,12 +14,9 @@
 #include <fkt/ioctl.h>
 #include <fkt/program.h>
 
-#include "../probes/level.h"
 #include "task_flags.h"
 
-/* Changed under the recording's lock, while no probe uses them: before the first table that does is in force. */
-static u8 *flags; /* NULL: there are none */
-static u32 count;
+struct fkt_task_flags fkt_task_flags;
 
 /*
  * Makes room for threads with lower numbers, once in a recording. threads: may be 0. Caller must hold the recording's
@@ -29,55 +26,37 @@ int fkt_task_flags_make(u32 threads)
 {
 	u8 *made;
 
-	if (!threads || flags)
+	if (threads < 2 || fkt_task_flags.of_thread)
 		return 0;
 	made = __vmalloc(threads, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!made)
 		return -ENOMEM;
-	count = threads;
-	/* Release: a hook that finds it finds the number, too. */
-	smp_store_release(&flags, made);
+	fkt_task_flags.of_thread = made;
+	/* Release: a hook that finds the number finds the flags, too. */
+	smp_store_release(&fkt_task_flags.most, threads - 1);
 	return 0;
 }
 
 /* Called when no probe and no hook runs any more. Caller holds the recording's lock. */
 void fkt_task_flags_free(void)
 {
-	vfree(flags);
-	flags = NULL;
-	count = 0;
+	vfree(fkt_task_flags.of_thread);
+	fkt_task_flags = (struct fkt_task_flags){};
 }
 
 /* Returns whether new threads must be followed. */
 bool fkt_task_flags_used(void)
 {
-	return READ_ONCE(flags);
-}
-
-/* Returns the thread's byte; NULL: it has none. 0 is the number of all CPUs' idle tasks. */
-static u8 *byte_of(pid_t tid)
-{
-	/* Pairs with the release in fkt_task_flags_make(). */
-	u8 *bytes = smp_load_acquire(&flags);
-
-	return bytes && tid > 0 && (u32)tid < count ? &bytes[tid] : NULL;
-}
-
-/* flag: below FKT_TASK_FLAGS. Any context, preemption is disabled. */
-bool fkt_task_flag_is_set(u32 flag)
-{
-	const u8 *byte = byte_of(current->pid);
-
-	return byte && fkt_level() == FKT_LEVEL_TASK && READ_ONCE(*byte) >> flag & 1;
+	return READ_ONCE(fkt_task_flags.most);
 }
 
 /* Returns false if it cannot be done. flag: below FKT_TASK_FLAGS. Any context, preemption is disabled. */
 bool fkt_task_flag_set(u32 flag, bool is_set)
 {
-	u8 *byte = byte_of(current->pid);
+	u8 *byte = fkt_task_flags_of(current->pid);
 	const u8 bit = 1 << flag;
 
-	if (!byte || fkt_level() != FKT_LEVEL_TASK)
+	if (!byte || !in_task())
 		return false;
 	if (is_set)
 		asm volatile("orb %[bit], %[byte]" : [byte] "+m"(*byte) : [bit] "q"(bit));
@@ -89,7 +68,7 @@ bool fkt_task_flag_set(u32 flag, bool is_set)
 /* A thread was created, and does not run yet: the flags are those of the last thread with its number. */
 void fkt_task_flags_forget(pid_t tid)
 {
-	u8 *byte = byte_of(tid);
+	u8 *byte = fkt_task_flags_of(tid);
 
 	if (byte)
 		WRITE_ONCE(*byte, 0);
@@ -98,8 +77,8 @@ void fkt_task_flags_forget(pid_t tid)
 /* The current thread got the number of its process's first thread in execve(2). */
 void fkt_task_flags_renumber(pid_t old, pid_t new_)
 {
-	const u8 *from = byte_of(old);
-	u8 *to = byte_of(new_);
+	const u8 *from = fkt_task_flags_of(old);
+	u8 *to = fkt_task_flags_of(new_);
 
 	if (to)
 		WRITE_ONCE(*to, from ? READ_ONCE(*from) : 0);

@@ -26,6 +26,7 @@
 #include "instruments_now.h"
 #include "programs.h"
 #include "return_probes.h"
+#include "task_flags.h"
 #include "write.h"
 
 struct fkt_call_probes fkt_call_probes;
@@ -187,9 +188,9 @@ static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fk
 	return FKT_FATE_KEPT;
 }
 
-/* A call whose programs decide, and fetch what is recorded. Preemption is disabled. */
-static noinline void record_asked(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
-				  const struct returned *call, const u64 *kept, bool is_cut)
+/* Returns what becomes of the call by its second program. */
+static noinline enum fkt_fate fate_of(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
+				      const struct returned *call, const u64 *kept, bool is_cut)
 {
 	struct fkt_scratch *scratch = fkt_scratch_get();
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
@@ -197,6 +198,20 @@ static noinline void record_asked(const struct fkt_call_slot *slot, const struct
 	if (likely(scratch))
 		fate = ask_again(slot, asked, call, kept, is_cut, scratch);
 	fkt_scratch_put();
+	return fate;
+}
+
+/* A call whose programs decide, and fetch what is recorded. Preemption is disabled. */
+static __always_inline void record_asked(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
+					 const struct returned *call, const u64 *kept, bool is_cut)
+{
+	const struct fkt_call_programs *programs = asked->programs;
+	enum fkt_fate fate = FKT_FATE_DROPPED;
+
+	/* A call whose task must be known, and is not, is missed, not dropped. */
+	if (!programs->task_flag || fkt_task_flag_is_set(programs->task_flag - 1) ||
+	    (programs->of_task && !call->task))
+		fate = fate_of(slot, asked, call, kept, is_cut);
 	fkt_count_hit(slot->instrument, fate);
 	if (call->held && fate == FKT_FATE_DROPPED && fkt_writes_hits(slot->instrument))
 		*call->held = FKT_CALL_HOLD;
@@ -344,8 +359,16 @@ static __always_inline void record_by(const struct fkt_call_quick *quick, u64 pl
 static noinline void record_further(const struct fkt_plain_call *plain, u64 ticks, u64 now)
 {
 	const struct fkt_call_quick *quick = READ_ONCE(fkt_call_quick);
-	const struct fkt_call_quick_slot *slot = fkt_call_quick_find_in(quick, plain->body);
+	const struct fkt_call_quick_slot *slot = fkt_call_quick_first(quick, plain->body);
 
+	/* Wherever else it is, the table of all functions drops it. */
+	if (slot->body == FKT_CALL_QUICK_NEEDS_FLAG(plain->body) && !(ticks >> FKT_CALLS_TICK_BITS) &&
+	    !fkt_task_flag_is_set(slot->head)) {
+		this_cpu_inc(slot->hits->of[FKT_FATE_DROPPED]);
+		preempt_enable_notrace();
+		return;
+	}
+	slot = fkt_call_quick_search(quick, slot, plain->body);
 	if (slot && slot->body == plain->body)
 		record_by(quick, (const void *)slot - (const void *)quick->slots, plain, ticks, now);
 	else if (slot && slot->body == FKT_CALL_QUICK_HAS_VALUES(plain->body) && !slot->values->of_arguments)

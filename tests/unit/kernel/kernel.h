@@ -28,6 +28,7 @@ typedef unsigned long pgoff_t;
 
 #define U32_MAX (~0U)
 #define PAGE_SIZE 4096UL
+#define ____cacheline_aligned_in_smp
 #define __rcu
 #define container_of(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
 #define min(a, b) ((a) < (b) ? (a) : (b))
