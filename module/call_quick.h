@@ -42,7 +42,7 @@ struct fkt_call_quick_slot {
 	 * is done with its hits. They are recorded without values if that makes it the address. 0: the slot is free.
 	 */
 	u64 body;
-	u64 head; /* the event's first word, without the time; or the number of the function with values, or of the flag */
+	u64 head; /* the event's first word, without the time; or the number of a function with values, or of a flag */
 	struct fkt_hits __percpu *hits; /* the instrument's: fkt_call_quick_take_hits() */
 	const struct fkt_call_quick_values *values; /* of calls; FKT_CALL_QUICK_NO_ROOM of a function without values */
 };
