@@ -79,6 +79,25 @@ bool fkt_call_quick_may_wait(const struct fkt_program *entry)
 	return entry->insns && emits_words(&emitted, entry);
 }
 
+/* Returns 1 + the number of the thread's flag without which the program drops each hit; 0: there is none. */
+u32 fkt_call_quick_task_flag(const struct fkt_program *program)
+{
+	const struct fkt_insn *insn = program->insn;
+
+	/* Behind tests that drop hits, too, and do nothing else. */
+	for (; insn < program->insn + program->insns; insn++) {
+		const bool asks_context = (insn->how & FKT_HOW_FROM) == FKT_FROM_CONTEXT;
+
+		if (insn->op != FKT_OP_TEST || insn->load || insn->target != FKT_TARGET_DROP ||
+		    (asks_context && insn->index == FKT_CONTEXT_LOWEST_STACK))
+			return 0;
+		if (asks_context && insn->index == FKT_CONTEXT_TASK_FLAG && insn->value == 1 && !insn->span &&
+		    !insn->offset && !insn->right)
+			return 1 + insn->size;
+	}
+	return 0;
+}
+
 /* Adds a value of the event, of `bits` of the word at `from`. */
 static void add_value(struct fkt_call_quick_values *values, u32 at, size_t from, u64 mask, u64 sign)
 {

@@ -66,6 +66,7 @@ struct fkt_call_quick {
 };
 
 bool fkt_call_quick_may_wait(const struct fkt_program *entry);
+u32 fkt_call_quick_task_flag(const struct fkt_program *program);
 bool fkt_call_quick_emits(struct fkt_call_quick_values *values, const struct fkt_program *program);
 int fkt_call_quick_make(struct fkt_call_table *table, enum fkt_call_form form);
 void fkt_call_quick_take_hits(struct fkt_call_quick *quick);

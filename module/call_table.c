@@ -74,25 +74,6 @@ static u32 words_of_task(const struct fkt_program *program)
 	return words & OF_TASK;
 }
 
-/* Returns 1 + the number of the thread's flag without which the program drops each hit; 0: there is none. */
-static u32 task_flag_of(const struct fkt_program *program)
-{
-	const struct fkt_insn *insn = program->insn;
-
-	/* Behind tests that drop hits, too, and do nothing else. */
-	for (; insn < program->insn + program->insns; insn++) {
-		const bool asks_context = (insn->how & FKT_HOW_FROM) == FKT_FROM_CONTEXT;
-
-		if (insn->op != FKT_OP_TEST || insn->load || insn->target != FKT_TARGET_DROP ||
-		    (asks_context && insn->index == FKT_CONTEXT_LOWEST_STACK))
-			return 0;
-		if (asks_context && insn->index == FKT_CONTEXT_TASK_FLAG && insn->value == 1 && !insn->span &&
-		    !insn->offset && !insn->right)
-			return 1 + insn->size;
-	}
-	return 0;
-}
-
 static int check_pair(struct fkt_call_table *table, enum fkt_call_form form, u32 index, size_t bytes, size_t *offset,
 		      struct fkt_program_check *check)
 {
@@ -111,7 +92,7 @@ static int check_pair(struct fkt_call_table *table, enum fkt_call_form form, u32
 	if (form == FKT_FORM_CALL) {
 		programs->of_task = words_of_task(programs->exit);
 		programs->may_wait = fkt_call_quick_may_wait(programs->entry);
-		programs->task_flag = task_flag_of(programs->exit);
+		programs->task_flag = fkt_call_quick_task_flag(programs->exit);
 	}
 	if (programs->of_task && !table->threads)
 		return -EINVAL;

@@ -56,15 +56,25 @@ bool add_programs(std::string& to) {
   return errno == ENOENT || errno == ENOSYS;
 }
 
-// Adds each module's name, size, state and address, without its users, which come and go.
-bool add_modules(std::string& to) {
+// Adds each module's name, size, state and address, without its users, which come and go, and what
+// tells its builds apart.
+bool add_modules(SymbolsIdentity& to) {
   const Result<std::string> modules = read_file("/proc/modules");
   if (!modules) return false;
   for_each_line(*modules, [&](std::string_view line, std::size_t) {
     const std::string_view name = take_until(line, ' '), size = take_until(line, ' ');
     take_until(line, ' ');  // the number of users
     take_until(line, ' ');  // and their names
-    to += fmt::format("{} {} {}\n", name, size, line);
+    to.text += fmt::format("{} {} {}", name, size, line);
+    // The folder has another number each time that the module is loaded.
+    const std::string folder = "/sys/module/" + std::string(name);
+    struct stat status {};
+    const std::string load =
+        ::stat(folder.c_str(), &status) == 0 ? fmt::format(" {}", status.st_ino) : " gone";
+    const Result<std::string> build = read_file(folder + "/notes/.note.gnu.build-id");
+    to.text += build && !build->empty() ? fmt::format(" {:08x}", crc32(as_bytes(*build))) : load;
+    to.text += '\n';
+    to.loads += load;
     return true;
   });
   return true;
@@ -101,12 +111,12 @@ bool is_whole(std::string_view sections) {
 
 }  // namespace
 
-std::optional<std::string> symbols_identity() {
-  std::string identity;
-  if (!may_know_addresses() || !add_file(identity, "/proc/sys/kernel/random/boot_id") ||
-      !add_file(identity, "/proc/sys/kernel/kptr_restrict") ||
-      !add_file(identity, "/sys/kernel/debug/kprobes/list") || !add_modules(identity) ||
-      !add_programs(identity)) {
+std::optional<SymbolsIdentity> symbols_identity() {
+  SymbolsIdentity identity;
+  if (!may_know_addresses() || !add_file(identity.text, "/proc/sys/kernel/random/boot_id") ||
+      !add_file(identity.text, "/proc/sys/kernel/kptr_restrict") ||
+      !add_file(identity.text, "/sys/kernel/debug/kprobes/list") || !add_modules(identity) ||
+      !add_programs(identity.text)) {
     return {};
   }
   return identity;

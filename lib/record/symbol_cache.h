@@ -12,11 +12,19 @@
 
 namespace fkt {
 
-// Returns a text that is another one whenever /proc/kallsyms has other symbols: it names the boot,
-// the modules with their addresses, the BPF programs and the kernel's probes. Nothing if this
-// process may not know them all, or is not root. The trampolines of ftrace come and go without
-// notice, and are listed as they were.
-std::optional<std::string> symbols_identity();
+struct SymbolsIdentity {
+  // Another one whenever /proc/kallsyms has other symbols: it names the boot, the modules with
+  // their addresses and builds, the BPF programs and the kernel's probes. The trampolines of ftrace
+  // come and go without notice, and are listed as they were.
+  std::string text;
+  // Another one if a module was loaded again, though it be the same at the same address: a list
+  // that was read meanwhile may lack it.
+  std::string loads;
+
+  bool operator==(const SymbolsIdentity&) const = default;
+};
+// Returns nothing if this process may not know them all, or is not root.
+std::optional<SymbolsIdentity> symbols_identity();
 
 class SymbolCache {
  public:

@@ -46,10 +46,10 @@ std::optional<std::string> payload_of(const std::optional<std::string>& sections
 }
 
 // Only what belongs to the identity is kept: a module may have been loaded meanwhile.
-void keep(const SymbolCache& cache, const std::string& identity, const std::string& text) {
+void keep(const SymbolCache& cache, const SymbolsIdentity& identity, const std::string& text) {
   Sections sections;
   if (sections.add(FKT_SEC_SYMBOLS, text) && symbols_identity() == identity) {
-    cache.keep(identity, sections.bytes());
+    cache.keep(identity.text, sections.bytes());
   }
 }
 
@@ -60,9 +60,9 @@ Result<std::string> available_functions() {
   if (!open) return open.error();
   // The kernel looks up a name for each of 50,000 addresses.
   const SymbolCache cache("/run/fkt", "functions");
-  const std::optional<std::string> identity = symbols_identity();
+  const std::optional<SymbolsIdentity> identity = symbols_identity();
   if (identity) {
-    if (std::optional<std::string> kept = payload_of(cache.find(*identity)))
+    if (std::optional<std::string> kept = payload_of(cache.find(identity->text)))
       return std::move(*kept);
   }
   Result<std::string> text = tracefs_file("available_filter_functions");

@@ -51,12 +51,12 @@ void tell_count(const KernelSymbols& symbols) {
 
 SymbolReader::SymbolReader(SymbolCache cache)
     : cache_(std::move(cache)), identity_(symbols_identity()) {
-  if (identity_) kept_ = cache_.find(*identity_);
+  if (identity_) kept_ = cache_.find(identity_->text);
 }
 
 // Only what belongs to the identity: a module may have been loaded meanwhile.
 void SymbolReader::keep(const std::string& section) const {
-  if (identity_ && symbols_identity() == identity_) cache_.keep(*identity_, section);
+  if (identity_ && symbols_identity() == identity_) cache_.keep(identity_->text, section);
 }
 
 const Result<KernelSymbols>& SymbolReader::symbols() {

@@ -34,8 +34,8 @@ class SymbolReader {
   void keep(const std::string& section) const;
 
   SymbolCache cache_;
-  std::optional<std::string> identity_;  // of the symbols when this object was made
-  std::optional<std::string> kept_;      // the section that the cache has
+  std::optional<SymbolsIdentity> identity_;  // of the symbols when this object was made
+  std::optional<std::string> kept_;          // the section that the cache has
   std::optional<Result<KernelSymbols>> symbols_;
 };
 
