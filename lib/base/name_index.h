@@ -18,7 +18,7 @@ class NameIndex {
 
   NameIndex() = default;
   // name_of(i) returns the name of item i < count, as a std::string_view. The index keeps no names:
-  // each call of first() must pass a name_of that returns the same names as here.
+  // the name_of that is passed to first() must return the same names.
   template <class NameOf>
   NameIndex(std::uint32_t count, const NameOf& name_of) : next_(count, kNone) {
     slots_.resize(std::bit_ceil(std::uint64_t{count} * 2 + 1));

@@ -157,7 +157,7 @@ void SymbolCache::keep(std::string_view identity, std::string_view section) cons
   remove_oldest();
 }
 
-// Another recorder may remove the same one: then there are too few for a while.
+// Takes no lock. If two recorders call it at once, fewer than kMost lists may remain.
 void SymbolCache::remove_oldest() const {
   std::map<std::pair<time_t, long>, std::string> by_age;
   std::error_code error;

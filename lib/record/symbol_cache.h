@@ -13,12 +13,12 @@
 namespace fkt {
 
 struct SymbolsIdentity {
-  // Another one whenever /proc/kallsyms has other symbols: it names the boot, the modules with
+  // Differs whenever /proc/kallsyms has other symbols: it names the boot, the modules with
   // their addresses and builds, the BPF programs and the kernel's probes. The trampolines of ftrace
   // come and go without notice, and are listed as they were.
   std::string text;
-  // Another one if a module was loaded again, though it be the same at the same address: a list
-  // that was read meanwhile may lack it.
+  // Differs after any module was loaded, even if the same module is at the same address again. A
+  // list that was read while a module was being loaded may lack its functions.
   std::string loads;
 
   bool operator==(const SymbolsIdentity&) const = default;

@@ -38,8 +38,8 @@ class PageWriter {
   void lost(std::uint32_t tid, std::uint64_t clock, std::uint64_t count, std::uint64_t from);
   // Hands over the page that is not full yet. clock: not before its last event.
   void flush(std::uint64_t clock);
-  // The same, if there is anything new in it, and goes on with this page: it will come again, with
-  // more behind what it has so far.
+  // Hands over a copy of the page that is not full yet, if events were added since the last copy.
+  // Later events go into the same page, which is then handed over again.
   void save();
 
   std::uint64_t events() const { return events_; }

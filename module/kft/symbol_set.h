@@ -45,7 +45,7 @@ struct fkt_kft_group {
 	const char *name; /* a name, or a pattern with `*` and `?`; of a module: "*" */
 	const char *of_module; /* NULL: of any */
 	u64 mintime; /* ns */
-	u64 shortest; /* the same in ticks */
+	u64 shortest; /* `mintime` in ticks */
 	bool is_pattern; /* functions that cannot be taken are left out */
 	bool fits; /* a symbol, which another group may have */
 	u32 found; /* symbols that are of this group */
