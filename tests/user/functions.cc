@@ -313,6 +313,66 @@ UNSEEN void signals() {
   setitimer(ITIMER_REAL, &never, nullptr);
 }
 
+// A handler interrupts calls at each of their instructions once, and is itself interrupted: the
+// trap flag has each instruction raise SIGTRAP.
+constexpr int kLevels = 2;
+volatile int level;
+volatile long step[kLevels], wanted[kLevels];
+sigjmp_buf before_calls;
+bool jumps_out;
+
+UNSEEN inline __attribute__((always_inline)) void trap(bool on) {
+  constexpr unsigned long kTrapFlag = 0x100;
+  const unsigned long flags = __builtin_ia32_readeflags_u64();
+  __builtin_ia32_writeeflags_u64(on ? flags | kTrapFlag : flags & ~kTrapFlag);
+}
+
+UNSEEN void on_step(int) {
+  const int here = level;
+  if (here == kLevels) return;
+  step[here] = step[here] + 1;
+  if (step[here] != wanted[here]) return;
+  level = here + 1;
+  trap(level < kLevels && wanted[level] != 0);
+  handler(0);
+  leaf(0);
+  trap(false);
+  level = here;
+  if (jumps_out) siglongjmp(before_calls, 1);
+}
+
+// Returns whether both interruptions came before the calls had ended.
+UNSEEN bool interrupted_at(long first, long second) {
+  wanted[0] = first;
+  wanted[1] = second;
+  step[0] = 0;
+  step[1] = 0;
+  level = 0;
+  if (sigsetjmp(before_calls, 1) == 0) {
+    trap(true);
+    work(1);
+    trap(false);
+  }
+  return step[0] >= first && step[1] >= second;
+}
+
+// stride: of the instructions of the handler that is interrupted; 0: none is.
+UNSEEN void steps(long stride, bool jumps) {
+  struct sigaction action {};
+  action.sa_handler = on_step;
+  action.sa_flags = SA_NODEFER;
+  sigaction(SIGTRAP, &action, nullptr);
+  jumps_out = jumps;
+  work(1);
+  handler(0);
+  long first = 1;
+  for (; interrupted_at(first, 0); first++) {
+    for (long second = first; stride != 0 && interrupted_at(first, second); second += stride) {
+    }
+  }
+  std::fprintf(stderr, "%ld instructions\n", first - 1);
+}
+
 // Loads each library, calls its function `plugin` and unloads it, so that the next library gets the
 // same addresses.
 UNSEEN void plugins(char** paths) {
@@ -334,6 +394,8 @@ UNSEEN int main(int argc, char** argv) {
   if (how == "threads") threads();
   if (how == "forks") forks();
   if (how == "signals") signals();
+  if (how == "steps") steps(argc > 2 ? std::atol(argv[2]) : 0, false);
+  if (how == "leaps") steps(0, true);
   if (how == "exceptions") {
     for (int i = 0; i < 200; i++) catches(i % 7);
   }

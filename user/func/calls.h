@@ -6,7 +6,9 @@
  * makes turns out to be long enough: then those of the calls around it come first. So the ring's events are in the order
  * of their times in both cases.
  *
- * Signal handlers: a call that is not filled in yet has number and stack pointer 0, as all that are above the depth.
+ * Signal handlers: a call has its stack pointer before it is counted in the depth, and until it is no more: a handler that
+ * jumps out of the functions it has interrupted ends the calls that it leaves by that. A call that is not filled in yet has
+ * number 0, as all that are above the depth.
  */
 #ifndef FKT_FUNC_CALLS_H
 #define FKT_FUNC_CALLS_H
@@ -194,6 +196,33 @@ static __attribute__((noinline, cold)) void count_rules(struct calls *c, uint32_
 	decide(c);
 }
 
+static __attribute__((noinline, cold)) void drop_rules(struct calls *c, struct call *call)
+{
+	const uint32_t rules = call->rules;
+
+	call->rules = 0;
+	count_rules(c, rules, ~0U);
+}
+
+FKT_USER_INLINE void add_call(struct calls *c, struct call *call, uint64_t sp)
+{
+	call->sp = sp;
+	FKT_USER_BARRIER();
+	c->depth++;
+	FKT_USER_BARRIER();
+	/* Once more: a handler's call may have taken the place before it was counted. */
+	call->sp = sp;
+}
+
+/* The innermost call is none any more. From here on a handler's calls may take its place. */
+FKT_USER_INLINE void remove_call(struct calls *c, struct call *call)
+{
+	FKT_USER_BARRIER();
+	c->depth--;
+	FKT_USER_BARRIER();
+	call->sp = 0;
+}
+
 /*
  * Call it if is_recorded(). sp: as in struct call. only_wanted: the call needs not be known if it has no events. Returns it;
  * NULL: it is not among the calls.
@@ -220,10 +249,8 @@ FKT_USER_INLINE struct call *enter_call(uint64_t function, uint64_t sp, int only
 	if (only_wanted && !(c->wanted && number) && !answer_rules(answer))
 		return NULL;
 	call = &c->all[c->depth];
-	c->depth++;
-	FKT_USER_BARRIER();
+	add_call(c, call, sp);
 	call->function = function;
-	call->sp = sp;
 	call->returns_to = 0;
 	call->told = 0;
 	call->rules = (uint16_t)answer_rules(answer);
@@ -268,10 +295,8 @@ FKT_USER_INLINE struct call *enter_quickly(struct calls *c, uint64_t function, u
 	answer = (uint32_t)__atomic_load_n(&known->answer, __ATOMIC_RELAXED);
 	if (!answer_number(answer) || answer_rules(answer))
 		return NULL;
-	c->depth++;
-	FKT_USER_BARRIER();
+	add_call(c, call, sp);
 	call->function = function;
-	call->sp = sp;
 	call->returns_to = returns_to;
 	call->told = 0;
 	call->rules = 0;
@@ -304,21 +329,20 @@ FKT_USER_INLINE uint64_t leave_quickly(struct calls *c, uint64_t sp)
 		call->number = number;
 		return 0;
 	}
-	call->sp = 0;
-	/* From here on a handler's calls may take its place. */
-	FKT_USER_BARRIER();
-	c->depth--;
+	remove_call(c, call);
 	return to;
 }
 
 /*
  * Whether the call's begin is in the ring. A handler may ask that while the thread is writing it: if `head` has changed
  * since the thread looked, it is there. For another handler that has written events in between has told all begins
- * before them.
+ * before them. What is found is kept in the call, because the handler's own calls are the next in `telling`.
  */
-static inline int is_told(const struct calls *c, const struct call *call)
+static inline int is_told(const struct calls *c, struct call *call)
 {
-	return call->told || (c->telling == call && fkt_user_self->ring->head != c->telling_from);
+	if (!call->told && c->telling == call && fkt_user_self->ring->head != c->telling_from)
+		call->told = 1;
+	return call->told;
 }
 
 /* Writes the begin of a call, unless a handler does so meanwhile. Returns how many words it has written. */
@@ -328,11 +352,19 @@ static uint64_t tell_begin(struct calls *c, struct call *call)
 	struct fkt_user_thread *t = fkt_user_self;
 	uint64_t written = 0;
 
-	while (!call->told) {
+	for (;;) {
 		const uint64_t head = __atomic_load_n(&t->ring->head, __ATOMIC_RELAXED);
-		const uint64_t clock = call->entered < t->last ? t->last : call->entered;
+		uint64_t clock;
 
+		/* In this order: a handler that tells it after that changes `head`, so that the exchange fails. */
+		FKT_USER_BARRIER();
+		if (call->told)
+			break;
+		clock = call->entered < t->last ? t->last : call->entered;
 		if (FKT_USER_UNLIKELY(clock - t->last > FKT_TIME_MASK || head + 1 > t->limit || t->untold)) {
+			/* It changes `head`, and the begin is not there: the thread that a handler interrupts was telling it. */
+			c->telling = NULL;
+			FKT_USER_BARRIER();
 			if (!fkt_user_prepare(t, head, 1, clock))
 				break;
 			continue;
@@ -341,7 +373,6 @@ static uint64_t tell_begin(struct calls *c, struct call *call)
 		FKT_USER_BARRIER();
 		c->telling = call;
 		FKT_USER_BARRIER();
-		/* A handler that has told it before that has changed `head`. */
 		if (fkt_user_exchange(&t->ring->head, head, head + 1)) {
 			t->last = clock;
 			fkt_user_fill(t, head, word | (clock & FKT_TIME_MASK), NULL, 0);
@@ -408,10 +439,8 @@ FKT_USER_INLINE void end_call(struct calls *c)
 
 	tell_end(c, call);
 	if (FKT_USER_UNLIKELY(call->rules))
-		count_rules(c, call->rules, ~0U);
-	call->sp = 0;
-	FKT_USER_BARRIER();
-	c->depth--;
+		drop_rules(c, call);
+	remove_call(c, call);
 }
 
 /* A call ends that others seem to be in: these run on another stack. */
@@ -419,13 +448,18 @@ static __attribute__((noinline, cold)) void leave_out(struct calls *c, struct ca
 {
 	tell_end(c, call);
 	if (call->rules)
-		count_rules(c, call->rules, ~0U);
+		drop_rules(c, call);
 	for (; call + 1 < &c->all[c->depth]; call++)
 		*call = call[1];
 	call->number = 0;
-	call->sp = 0;
-	FKT_USER_BARRIER();
-	c->depth--;
+	remove_call(c, call);
+}
+
+/* After calls were left by a jump: maybe out of a handler that had interrupted the telling of one of them. */
+static void forget_telling(struct calls *c)
+{
+	if (c->telling >= &c->all[c->depth])
+		c->telling = NULL;
 }
 
 /* Returns whether the function is among the calls; those in it were left without a word, and end here. */
@@ -439,6 +473,7 @@ static __attribute__((noinline, cold)) int leave_inner(struct calls *c, uint64_t
 		return 0;
 	while (c->depth > depth)
 		end_call(c);
+	forget_telling(c);
 	return 1;
 }
 
@@ -470,6 +505,7 @@ static void unwind_calls(uint64_t here, uint64_t to)
 		c->deeper = 0;
 	while (c->depth && c->all[c->depth - 1].sp >= here && c->all[c->depth - 1].sp < to)
 		end_call(c);
+	forget_telling(c);
 }
 
 /* Writes the end events of all calls. The calls stay in the list, because their functions may still return. */

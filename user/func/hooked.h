@@ -62,6 +62,7 @@ static __attribute__((noinline, cold)) void hook_calls(uint64_t sp)
 		return;
 	while (c->depth && c->all[c->depth - 1].sp >= from && c->all[c->depth - 1].sp < sp)
 		end_call(c);
+	forget_telling(c);
 	for (i = 0; i < c->depth; i++) {
 		const struct call *call = &c->all[i];
 
