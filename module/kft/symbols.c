@@ -7,7 +7,9 @@
  * calls/functions.c, and are called by static calls for the same reason.
  */
 
+#include <linux/hash.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
@@ -16,6 +18,7 @@
 #include <linux/sort.h>
 #include <linux/static_call.h>
 #include <linux/string.h>
+#include <linux/stringhash.h>
 
 #include <fkt/ioctl.h>
 #include <fkt/kft_parse.h>
@@ -44,6 +47,11 @@ static struct module *no_module(unsigned long address)
 	return NULL;
 }
 
+static struct module *any_module(unsigned long address)
+{
+	return THIS_MODULE;
+}
+
 static bool not_unprobed(unsigned long address)
 {
 	return false;
@@ -53,6 +61,8 @@ DEFINE_STATIC_CALL(fkt_kft_each_symbol, no_symbols);
 DEFINE_STATIC_CALL(fkt_kft_each_module_symbol, no_module_symbols);
 /* Called with preemption disabled. */
 DEFINE_STATIC_CALL(fkt_kft_module_of, no_module);
+/* Likewise; returns NULL if there is no module's code at the address. */
+DEFINE_STATIC_CALL(fkt_kft_module_of_code, any_module);
 /* Returns whether the kernel lets nobody set a probe there. */
 DEFINE_STATIC_CALL(fkt_kft_is_unprobed, not_unprobed);
 
@@ -95,6 +105,9 @@ static int get_tracer(struct tracer *tracer)
 	found = (void *)tracer->symbol("__module_address");
 	if (found)
 		static_call_update(fkt_kft_module_of, found);
+	found = (void *)tracer->symbol("__module_text_address");
+	if (found)
+		static_call_update(fkt_kft_module_of_code, found);
 	found = (void *)tracer->symbol("within_kprobe_blacklist");
 	if (found)
 		static_call_update(fkt_kft_is_unprobed, found);
@@ -191,41 +204,77 @@ static int see_all(struct fkt_kft_symbols *set)
 
 /* ---- which of them are called so, and what their arguments are ---- */
 
-static int compare_names(const void *a, const void *b, const void *set)
-{
-	const struct fkt_kft_symbol *left = a, *right = b;
-	int order = strcmp(fkt_kft_symbol_name(set, left), fkt_kft_symbol_name(set, right));
+/*
+ * Where the symbols are by their names: chains of those whose names have the same hash. There may be 200,000, of which
+ * sorting would compare each name with some 40 others.
+ */
+struct name_index {
+	u32 *first; /* number of a chain's first symbol, plus one; 0: there is none */
+	u32 *next; /* by symbol, the same */
+	u32 bits;
+};
 
-	/* There may be some 100,000. */
-	cond_resched();
-	if (order)
-		return order;
-	if (left->module != right->module)
-		return left->module < right->module ? -1 : 1;
-	return left->address < right->address ? -1 : left->address > right->address;
+static u32 *chain_of(const struct name_index *index, const char *name)
+{
+	return &index->first[hash_32(full_name_hash(NULL, name, strlen(name)), index->bits)];
 }
 
-static bool is_called_alike(const struct fkt_kft_symbols *set, u32 i, u32 j)
+static bool is_called(const struct fkt_kft_symbols *set, u32 i, const char *name)
 {
-	return set->symbols[i].module == set->symbols[j].module &&
-	       set->symbols[i].address != set->symbols[j].address &&
-	       !strcmp(fkt_kft_symbol_name(set, &set->symbols[i]), fkt_kft_symbol_name(set, &set->symbols[j]));
+	return !strcmp(fkt_kft_symbol_name(set, &set->symbols[i]), name);
 }
 
-/* Sorts the symbols by name, and finds those with the same one. */
-static void order_by_name(struct fkt_kft_symbols *set)
+/* Puts a symbol into its chain. Of a name, the last one before it tells whether there is another function. */
+static void put_symbol(struct fkt_kft_symbols *set, struct name_index *index, u32 i)
+{
+	struct fkt_kft_symbol *symbol = &set->symbols[i];
+	const char *name = fkt_kft_symbol_name(set, symbol);
+	u32 *first = chain_of(index, name), at;
+
+	for (at = *first; at; at = index->next[at - 1]) {
+		struct fkt_kft_symbol *other = &set->symbols[at - 1];
+
+		if (other->module != symbol->module || !is_called(set, at - 1, name))
+			continue;
+		if (other->address != symbol->address)
+			other->is_ambiguous = symbol->is_ambiguous = true;
+		else
+			symbol->is_ambiguous = other->is_ambiguous;
+		break;
+	}
+	index->next[i] = *first;
+	*first = i + 1;
+}
+
+static void free_index(struct name_index *index)
+{
+	kvfree(index->first);
+	kvfree(index->next);
+}
+
+/* Finds the symbols with the same name, too. After a success the caller must call free_index(). */
+static int make_index(struct fkt_kft_symbols *set, struct name_index *index)
 {
 	u32 i;
 
-	sort_r(set->symbols, set->count, sizeof(*set->symbols), compare_names, NULL, set);
-	for (i = 0; i + 1 < set->count; i++)
-		if (is_called_alike(set, i, i + 1))
-			set->symbols[i].is_ambiguous = set->symbols[i + 1].is_ambiguous = true;
+	index->bits = max(ilog2(set->count | 1), 4);
+	index->first = kvcalloc(1UL << index->bits, sizeof(*index->first), GFP_KERNEL);
+	index->next = kvmalloc_array(set->count | 1, sizeof(*index->next), GFP_KERNEL);
+	if (!index->first || !index->next) {
+		free_index(index);
+		return -ENOMEM;
+	}
+	for (i = 0; i < set->count; i++) {
+		put_symbol(set, index, i);
+		cond_resched();
+	}
+	return 0;
 }
 
 /* A description is looked through. */
 struct looking {
 	struct fkt_kft_symbols *set;
+	const struct name_index *index;
 	const struct module *module;
 };
 
@@ -244,20 +293,12 @@ static void see_function(void *data, const char *name, const struct fkt_kft_prot
 {
 	const struct looking *looking = data;
 	struct fkt_kft_symbols *set = looking->set;
-	u32 low = 0, high = set->count;
+	u32 at;
 
-	while (low < high) {
-		const u32 middle = low + (high - low) / 2;
+	for (at = *chain_of(looking->index, name); at; at = looking->index->next[at - 1]) {
+		struct fkt_kft_symbol *symbol = &set->symbols[at - 1];
 
-		if (strcmp(fkt_kft_symbol_name(set, &set->symbols[middle]), name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < set->count && !strcmp(fkt_kft_symbol_name(set, &set->symbols[low]), name); low++) {
-		struct fkt_kft_symbol *symbol = &set->symbols[low];
-
-		if (symbol->module != looking->module)
+		if (symbol->module != looking->module || !is_called(set, at - 1, name))
 			continue;
 		see_result(symbol, prototype);
 		symbol->is_described = prototype->in_registers && !symbol->is_ambiguous;
@@ -266,9 +307,10 @@ static void see_function(void *data, const char *name, const struct fkt_kft_prot
 	}
 }
 
-static void describe_module(struct fkt_kft_symbols *set, const struct fkt_kft_types *kernel, u32 i)
+static void describe_module(struct fkt_kft_symbols *set, const struct name_index *index,
+			    const struct fkt_kft_types *kernel, u32 i)
 {
-	struct looking looking = { set, set->symbols[i].module };
+	struct looking looking = { set, index, set->symbols[i].module };
 	struct fkt_kft_types types;
 	struct module *module;
 	const void *btf;
@@ -290,21 +332,22 @@ static void describe_module(struct fkt_kft_symbols *set, const struct fkt_kft_ty
 }
 
 /* Looks up all functions of the module of symbol `i`, which is the first of them. */
-static void look_up_module(struct fkt_kft_symbols *set, const struct fkt_kft_types *kernel, u32 i)
+static void look_up_module(struct fkt_kft_symbols *set, const struct name_index *index,
+			   const struct fkt_kft_types *kernel, u32 i)
 {
 	const struct module *module = set->symbols[i].module;
 
-	describe_module(set, kernel, i);
+	describe_module(set, index, kernel, i);
 	for (; i < set->count; i++)
 		set->symbols[i].is_looked_up |= set->symbols[i].module == module;
 	cond_resched();
 }
 
 /* Finds whose arguments are in registers; what nothing describes stays as it is. */
-static int describe(struct fkt_kft_symbols *set, const struct tracer *tracer)
+static int describe(struct fkt_kft_symbols *set, const struct name_index *index, const struct tracer *tracer)
 {
 	const void *begin = (void *)tracer->symbol("__start_BTF"), *end = (void *)tracer->symbol("__stop_BTF");
-	struct looking looking = { set };
+	struct looking looking = { set, index };
 	struct fkt_kft_types kernel;
 	int err;
 	u32 i;
@@ -317,7 +360,7 @@ static int describe(struct fkt_kft_symbols *set, const struct tracer *tracer)
 	fkt_kft_types_functions(&kernel, see_function, &looking);
 	for (i = 0; i < set->count; i++)
 		if (set->symbols[i].module && !set->symbols[i].is_looked_up)
-			look_up_module(set, &kernel, i);
+			look_up_module(set, index, &kernel, i);
 	fkt_kft_types_close(&kernel);
 	return 0;
 }
@@ -359,27 +402,65 @@ static bool needs_no_probe(const struct fkt_kft_symbols *set, const struct fkt_k
 	return symbol->is_described || is_single(set, symbol);
 }
 
+static bool is_code(const struct fkt_kft_symbol *symbol, unsigned long begin, unsigned long end)
+{
+	bool is_code;
+
+	if (!symbol->module)
+		return begin >= end || (symbol->address >= begin && symbol->address < end);
+	preempt_disable();
+	is_code = static_call(fkt_kft_module_of_code)(symbol->address);
+	preempt_enable();
+	return is_code;
+}
+
+/*
+ * Returns false for what cannot be a function: data, and the padding before a function. They are two of three symbols,
+ * and the kernel takes long to find out that ftrace does not know one: in a module it reads all symbols.
+ */
+static bool may_be_function(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol,
+			    unsigned long begin, unsigned long end)
+{
+	return strncmp(fkt_kft_symbol_name(set, symbol), "__pfx_", 6) && is_code(symbol, begin, end);
+}
+
+/*
+ * Returns whether more functions need return probes than may have one. The kernel may compare a function's name with
+ * all symbols of modules to find out that it takes a probe, so not more are asked for than are needed.
+ */
+static bool need_too_many_probes(const struct fkt_kft_symbols *set)
+{
+	u32 i, probes = 0;
+
+	for (i = 0; i < set->count && probes <= FKT_RETURN_PROBES_MOST; i++) {
+		const struct fkt_kft_symbol *symbol = &set->symbols[i];
+
+		probes += symbol->group != FKT_KFT_NO_GROUP && !symbol->is_described && may_be_probed(set, symbol);
+	}
+	return probes > FKT_RETURN_PROBES_MOST;
+}
+
 /*
  * Leaves the functions that can be traced. Those that need return probes, because their arguments are not known, are
  * left out if only a pattern fits them and they are too many, or the configuration needs what return probes cannot do.
  */
 static void take(struct fkt_kft_symbols *set, const struct tracer *tracer)
 {
-	u32 i, kept = 0, probes = 0;
+	const unsigned long begin = tracer->symbol("_stext"), end = tracer->symbol("_etext");
+	u32 i, kept = 0;
 
 	for (i = 0; i < set->count; i++) {
-		if (tracer->may_trace(set->symbols[i].address))
+		if (may_be_function(set, &set->symbols[i], begin, end) && tracer->may_trace(set->symbols[i].address))
 			set->symbols[kept++] = set->symbols[i];
 		else
 			set->left_out += set->symbols[i].group != FKT_KFT_NO_GROUP;
 		cond_resched();
 	}
 	set->count = kept;
-	leave(set, may_be_probed);
-	for (i = 0; i < set->count; i++)
-		probes += !set->symbols[i].is_described && set->symbols[i].group != FKT_KFT_NO_GROUP;
-	if (probes > FKT_RETURN_PROBES_MOST || fkt_kft_needs_trampoline(set->config))
+	if (fkt_kft_needs_trampoline(set->config) || need_too_many_probes(set))
 		leave(set, needs_no_probe);
+	else
+		leave(set, may_be_probed);
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -389,12 +470,30 @@ static int compare_addresses(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
+/* Sorts them by address. The kernel lists its own symbols so, and behind them those of modules, which are not. */
+static void sort_by_address(struct fkt_kft_symbols *set)
+{
+	unsigned long lowest = ULONG_MAX;
+	u32 i, sorted;
+
+	for (sorted = 1; sorted < set->count; sorted++)
+		if (set->symbols[sorted].address < set->symbols[sorted - 1].address)
+			break;
+	for (i = sorted; i < set->count; i++)
+		lowest = min(lowest, set->symbols[i].address);
+	if (lowest == ULONG_MAX)
+		return;
+	while (sorted && set->symbols[sorted - 1].address > lowest)
+		sorted--;
+	sort(set->symbols + sorted, set->count - sorted, sizeof(*set->symbols), compare_addresses, NULL);
+}
+
 /* Sorts them by address. Of names of the same function one is left, with the roles of all. */
 static void order_by_address(struct fkt_kft_symbols *set)
 {
 	u32 i, kept = 0;
 
-	sort(set->symbols, set->count, sizeof(*set->symbols), compare_addresses, NULL);
+	sort_by_address(set);
 	for (i = 0; i < set->count; i++) {
 		struct fkt_kft_symbol *last = kept ? &set->symbols[kept - 1] : NULL;
 
@@ -416,8 +515,9 @@ static void order_by_address(struct fkt_kft_symbols *set)
 
 static int find(struct fkt_kft_symbols *set, const struct tracer *tracer, struct fkt_kft_error *error)
 {
+	struct name_index index;
 	u32 found[FKT_KFT_ROLES], i;
-	int err = fkt_kft_make_groups(set) ?: see_all(set);
+	int err = fkt_kft_make_groups(set) ?: see_all(set) ?: make_index(set, &index);
 
 	if (err)
 		return err;
@@ -425,8 +525,8 @@ static int find(struct fkt_kft_symbols *set, const struct tracer *tracer, struct
 		found[i] = fkt_kft_count_role(set, i);
 	for (i = 0; i < set->group_count; i++)
 		set->groups[i].found = fkt_kft_count_group(set, i);
-	order_by_name(set);
-	err = describe(set, tracer);
+	err = describe(set, &index, tracer);
+	free_index(&index);
 	if (err)
 		return err;
 	take(set, tracer);
