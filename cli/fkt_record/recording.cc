@@ -186,7 +186,7 @@ std::uint64_t Recording::mask() const {
 Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t workload) {
   SymbolReader reader;
   if (!request_.instruments.empty() || !request_.layers.files.empty()) {
-    const Result<KernelSymbols> kallsyms = reader.symbols();
+    const Result<KernelSymbols>& kallsyms = reader.symbols();
     if (!kallsyms) return kallsyms.error();
     const Status prepared = instruments_.prepare(*kallsyms);
     if (!prepared) return prepared.error();

@@ -25,9 +25,10 @@ class NameIndex {
     // From the last item on, so that the first one of a name is found first.
     for (std::uint32_t i = count; i-- > 0;) {
       const std::string_view name = name_of(i);
-      Slot& slot = slots_[find(name, hash(name), name_of)];
+      const std::uint32_t of_name = hash(name);
+      Slot& slot = slots_[find(name, of_name, name_of)];
       next_[i] = slot.item;
-      slot = {hash(name), i};
+      slot = {of_name, i};
     }
   }
 

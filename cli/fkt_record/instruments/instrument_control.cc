@@ -233,7 +233,8 @@ Result<std::string> InstrumentControl::change(Instruments instruments) {
   if (instruments.empty() && !setup_) {
     return Error{ErrorCode::usage, "there are no instruments"};
   }
-  const Result<KernelSymbols> symbols = SymbolReader().symbols();
+  SymbolReader reader;
+  const Result<KernelSymbols>& symbols = reader.symbols();
   if (!symbols) return symbols.error();
   std::string there = tracepoints_there(instruments);
   Result<InstrumentSetup> setup = make(instruments, *symbols);

@@ -189,7 +189,8 @@ Result<std::string> list_places(const std::vector<std::string>& texts, bool is_v
   }
   const Result<Device> device = Device::open();
   if (!device) return device.error();
-  const Result<KernelSymbols> symbols = SymbolReader().symbols();
+  SymbolReader reader;
+  const Result<KernelSymbols>& symbols = reader.symbols();
   if (!symbols) return symbols.error();
   PlaceList list(*device, *symbols);
   std::string text;
