@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <linux/magic.h>
 
 #include <fkt/condition.h>
 #include <fkt/events.h>
@@ -220,9 +223,21 @@ static __u32 wraps(struct thread *t)
 	return chance(t, 50) ? number(t) : 0U - (4096U << below(t, 4));
 }
 
+/* What is reserved in a file in memory takes memory at once: as much as there is, if nothing else limits it. */
+static struct fkt_start less_memory(struct fkt_start start)
+{
+	struct statfs fs;
+
+	if (!fstatfs(start.out_fd, &fs) && fs.f_type == TMPFS_MAGIC) {
+		start.reserve %= 1 << 24;
+		start.reserve_per_page %= 1 << 12;
+	}
+	return start;
+}
+
 static struct fkt_start make_start(struct thread *t)
 {
-	return (struct fkt_start){
+	const struct fkt_start start = {
 		.abi = chance(t, 98) ? FKT_ABI_VERSION : (__u32)number(t),
 		.size = chance(t, 98) ? sizeof(struct fkt_start) : (__u32)number(t),
 		.out_fd = chance(t, 50) ? -1 : chance(t, 90) ? output(t) : any_fd(t),
@@ -240,6 +255,8 @@ static struct fkt_start make_start(struct thread *t)
 		.condition = chance(t, 70) ? 0 : condition(t),
 		.instruments = chance(t, 75) ? 0 : instruments(t),
 	};
+
+	return less_memory(start);
 }
 
 static long status(struct thread *t)
