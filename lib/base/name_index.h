@@ -18,7 +18,7 @@ class NameIndex {
 
   NameIndex() = default;
   // name_of(i) returns the name of item i < count, as a std::string_view. The index keeps no names:
-  // the name_of that is passed to first() must return the same names.
+  // callers of first() must pass a function that returns the same name for each item.
   template <class NameOf>
   NameIndex(std::uint32_t count, const NameOf& name_of) : next_(count, kNone) {
     slots_.resize(std::bit_ceil(std::uint64_t{count} * 2 + 1));

@@ -17,8 +17,8 @@ struct SymbolsIdentity {
   // their addresses and builds, the BPF programs and the kernel's probes. The trampolines of ftrace
   // come and go without notice, and are listed as they were.
   std::string text;
-  // Differs after any module was loaded, even if the same module is at the same address again. A
-  // list that was read while a module was being loaded may lack its functions.
+  // A text about loads of modules: two are equal only if no module was loaded between them. A list
+  // of symbols that was read while a module was being loaded may lack that module's functions.
   std::string loads;
 
   bool operator==(const SymbolsIdentity&) const = default;

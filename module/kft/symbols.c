@@ -210,7 +210,7 @@ static int see_all(struct fkt_kft_symbols *set)
  */
 struct name_index {
 	u32 *first; /* number of a chain's first symbol, plus one; 0: there is none */
-	u32 *next; /* by symbol, the same */
+	u32 *next; /* for each symbol, the number of the next one in its chain, plus one; 0: it is the last */
 	u32 bits;
 };
 
@@ -252,7 +252,10 @@ static void free_index(struct name_index *index)
 	kvfree(index->next);
 }
 
-/* Finds the symbols with the same name, too. After a success the caller must call free_index(). */
+/*
+ * Makes the index of all symbols, and marks those whose name another function has too as ambiguous. Returns 0, after which
+ * the caller must call free_index(), or -ENOMEM.
+ */
 static int make_index(struct fkt_kft_symbols *set, struct name_index *index)
 {
 	u32 i;
