@@ -253,8 +253,8 @@ static void free_index(struct name_index *index)
 }
 
 /*
- * Makes the index of all symbols, and marks those whose name another function has too as ambiguous. Returns 0, after which
- * the caller must call free_index(), or -ENOMEM.
+ * Makes the index of all symbols, and marks those whose name another function has too as ambiguous. Returns 0, after
+ * which the caller must call free_index(), or -ENOMEM.
  */
 static int make_index(struct fkt_kft_symbols *set, struct name_index *index)
 {
