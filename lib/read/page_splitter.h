@@ -41,10 +41,21 @@ class PageSplitter {
  public:
   // How the pages of a recording are split; shared by its splitters.
   struct Rules {
+    // How a word is read.
+    struct Step {
+      std::uint32_t pair = 0;     // mask of a pair's ticks; 0: it is no pair
+      std::uint16_t words = 0;    // that follow,
+      std::uint16_t counted = 0;  // and how many more: the argument's bits in this mask
+      std::uint16_t entry = 0;    // of `table`
+      bool alone = false;         // a pair, or an event without words, flags and calls: most are
+      bool special = false;       // no event, or one of a call, a switch or a gap
+      bool is_switch = false, is_call = false;
+    };
     explicit Rules(Catalogue& catalogue);  // changes the catalogue as CallEvents does
 
     WordTable table;  // of the events in the file
     CallEvents calls;
+    std::array<Step, 1 << FKT_ID_BITS> steps{};  // by id
     // By id: 1: begins what nests on a CPU; -1: ends it.
     std::array<std::int8_t, 1 << FKT_ID_BITS> on_cpu{};
   };
@@ -88,28 +99,32 @@ class PageSplitter {
              std::span<const std::uint32_t> ended, std::uint64_t place);
 
  private:
-  enum class Kind : std::uint8_t { plain, lost, call, moved };
+  enum class Kind : std::uint8_t { plain, pair, lost, call, moved };
+  // Without initial values: items_ makes room for more of them than there are.
   struct Item {
-    std::uint64_t clock = 0, end = 0;  // end: of a pair's end event, else as `clock`
-    std::uint32_t at = 0;              // position of the event word
-    std::uint32_t pid = 0, next_pid = 0;
-    std::uint16_t words = 0;  // after the event word
-    std::uint16_t call = 0;   // of Kind::call, moved: number in calls_
-    Kind kind = Kind::plain;
+    std::uint64_t clock;  // ticks; of a call, when it ended if that is known
+    std::uint32_t at;     // position of the event word
+    std::uint16_t call;   // of Kind::call, moved: number in calls_
+    Kind kind;
+  };
+  // The thread that runs from an item on, up to the next run's item.
+  struct Run {
+    std::uint32_t item = 0, pid = 0;
   };
   struct Call {
     const CallEvent* type = nullptr;
-    Event event{};
-    std::uint32_t pid = 0;
     std::uint64_t begin = 0, end = 0;  // ticks
     std::uint64_t duration = 0;
+    std::uint32_t at = 0;  // position of the event word
+    std::uint32_t pid = 0;
     std::uint32_t item = 0;
-    std::uint32_t end_item = 0;  // the end goes before this item
-    bool at_once = false;        // the begin goes right before the end
-    bool inside = false;         // the begin has a place before begin_item
-    bool late_begin = false;     // `inside`, and in a pair
+    std::uint32_t end_item = 0;    // the end goes before this item
+    std::uint32_t begin_item = 0;  // if `inside`
+    std::uint16_t words = 0;       // after the event word
+    bool at_once = false;          // the begin goes right before the end
+    bool inside = false;           // the begin has a place before begin_item
+    bool late_begin = false;       // `inside`, and in a pair
     bool late_end = false;
-    std::uint32_t begin_item = 0;
   };
   // What is made and goes before an item; a list for each item.
   struct Mark {
@@ -120,28 +135,57 @@ class PageSplitter {
     const MadeEvent* event = nullptr;  // nullptr: made of the call
     Kind kind = Kind::begin;
   };
+  // Where read() is in the page.
+  struct Cursor {
+    std::uint64_t clock = 0;  // ticks
+    std::uint32_t at = 0;     // position of the next word
+    std::uint32_t pid = 0;
+  };
   class Writer;
 
-  Event event_of(const Item& item) const;
-  bool add_call(const CallEvent& type, Item& item);
+  void read_alone(Cursor& cursor);
+  void read_plain(const Rules::Step& step, std::uint64_t word, Cursor& cursor);
+  void read_special(const Rules::Step& step, std::uint64_t word, Cursor& cursor);
+  Event event_of(const Call& call) const;
+  bool add_call(std::uint64_t clock, std::uint32_t at, std::uint32_t words, std::uint32_t pid);
   void place_end(Call& call, Item& item);
   void place_begin(Call& call);
+  void runs_from(std::uint32_t item, std::uint32_t pid);
   std::uint32_t item_after(std::uint64_t clock, std::uint32_t end) const;
   std::uint32_t item_after_end(std::uint64_t clock, std::uint32_t end) const;
   bool place_at(std::uint32_t item, std::uint64_t clock, std::uint32_t pid) const;
+  const Rules::Step& step_of(const Item& item) const {
+    return rules_.steps[fkt_word_id(page_->words[item.at])];
+  }
+  // Returns the position behind the item's words.
+  std::uint32_t behind(const Item& item) const;
+  // Returns the thread that runs at the item.
+  std::uint32_t pid_of(std::uint32_t item) const;
+  // Returns the thread that runs after the item, at which `pid` runs.
+  std::uint32_t pid_after(std::uint32_t item, std::uint32_t pid) const {
+    const bool is_switch = step_of(items_[item]).is_switch;
+    return is_switch ? fkt_word_arg(page_->words[items_[item].at]) & FKT_PID_MASK : pid;
+  }
+  // Returns when the item ends (ticks), which for a pair is later than its clock.
+  std::uint64_t end_of(const Item& item) const {
+    if (item.kind != Kind::pair) return item.clock;
+    return item.clock + fkt_pair_ticks(fkt_word_arg(page_->words[item.at]));
+  }
   std::uint64_t end_before(std::uint32_t item) const {
-    return item > 0 ? items_[item - 1].end : page_->header.first_clock;
+    return item > 0 ? end_of(items_[item - 1]) : page_->header.first_clock;
   }
   int on_cpu(const Item& item) const { return rules_.on_cpu[fkt_word_id(page_->words[item.at])]; }
   std::uint32_t late_place(const Call& call) const;
   void mark(std::uint32_t item, const Mark& mark);
   void mark_calls(std::span<const std::uint32_t> late);
+  void write(Writer& writer);
   Error damage() const;
 
   const Rules& rules_;
   const Page* page_ = nullptr;
   RawVector<Item> items_;
-  std::vector<Call> calls_;
+  RawVector<Run> runs_;
+  RawVector<Call> calls_;
   std::vector<Outside> outside_;
   std::uint32_t last_pid_ = 0;  // runs at the end of the page
   bool damaged_ = false;
@@ -149,6 +193,7 @@ class PageSplitter {
   bool too_short_ = false;  // its event is too short for its fields
   std::vector<Mark> marks_;
   std::vector<std::uint32_t> first_mark_;  // by item, and behind the last one
+  std::vector<std::uint32_t> marked_;      // the items that have marks
 };
 
 }  // namespace fkt

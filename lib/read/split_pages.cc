@@ -37,6 +37,18 @@ class SplitPages::Cache {
     const std::lock_guard lock(mutex_);
     slots_[number % slots_.size()] = {number, page};
   }
+  // Returns a splitter with the memory that it needed for an earlier page, if one is idle.
+  std::unique_ptr<PageSplitter> take(const PageSplitter::Rules& rules) {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return std::make_unique<PageSplitter>(rules);
+    std::unique_ptr<PageSplitter> splitter = std::move(idle_.back());
+    idle_.pop_back();
+    return splitter;
+  }
+  void give_back(std::unique_ptr<PageSplitter> splitter) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(splitter));
+  }
 
  private:
   struct Slot {
@@ -45,6 +57,7 @@ class SplitPages::Cache {
   };
   std::mutex mutex_;
   std::array<Slot, 32> slots_;
+  std::vector<std::unique_ptr<PageSplitter>> idle_;
 };
 
 SplitPages::SplitPages(PageSplitter::Rules rules, TraceData& data)
@@ -287,8 +300,8 @@ Result<Page> SplitPages::page(std::uint32_t number) const {
   if (cache_->find(number, found)) return found;
   Result<Page> page = data_.source->page(data_.pages[number].offset);
   if (!page) return page;
-  PageSplitter splitter(rules_);
-  splitter.read(*page);
+  std::unique_ptr<PageSplitter> splitter = cache_->take(rules_);
+  splitter->read(*page);
   std::vector<PageSplitter::Given> moved;
   std::span<const std::uint32_t> late, ended;
   if (const auto given = given_.find(number); given != given_.end()) {
@@ -298,7 +311,8 @@ Result<Page> SplitPages::page(std::uint32_t number) const {
     late = given->second.late;
     ended = given->second.ended;
   }
-  Page split = splitter.split(moved, late, ended, places_[number]);
+  Page split = splitter->split(moved, late, ended, places_[number]);
+  cache_->give_back(std::move(splitter));
   cache_->put(number, split);
   return split;
 }
