@@ -5,6 +5,9 @@ namespace fkt {
 namespace {
 
 constexpr std::uint32_t kStep = 1U << Histogram::kBits;  // buckets of an octave
+// With tens of thousands of types, most are in no cache of the processor when their span comes. So
+// the memory of a type is asked for this many spans earlier, and that of its bucket later on.
+constexpr std::size_t kTypeAhead = 16, kBucketAhead = 8;
 
 }  // namespace
 
@@ -23,9 +26,7 @@ void Tally::add(const PageDigest& digest) {
 // Adds the spans of the bursts from `first` to `last`.
 void Tally::add(const PageDigest& digest, const Burst& first, const Burst& last) {
   add(digest.spans.part(first.first_span, last.end_span));
-  for (const NestedRecord& span : digest.nested.part(first.first_nested, last.end_nested)) {
-    add(span);
-  }
+  add(digest.nested.part(first.first_nested, last.end_nested));
   for (const ChildRecord& child : digest.children.part(first.first_child, last.end_child)) {
     of(child.around).children.add(child.type, child.count, child.ticks);
   }
@@ -37,7 +38,9 @@ void Tally::grow(TypeIndex type) {
 }
 
 // Makes room for the bucket, by whole octaves.
-void Tally::Buckets::add_far(std::uint32_t bucket) {
+void Tally::make_room(Buckets& buckets, std::uint32_t bucket) {
+  std::uint32_t& first = buckets.first;
+  std::vector<std::uint16_t>& counts = buckets.counts;
   const std::uint32_t begin = bucket / kStep * kStep;
   if (counts.empty()) first = begin;
   if (begin < first) {
@@ -45,30 +48,46 @@ void Tally::Buckets::add_far(std::uint32_t bucket) {
     first = begin;
   }
   if (bucket - first >= counts.size()) counts.resize(begin + kStep - first);
-  add(bucket);
 }
 
-void Tally::Buckets::add_to(Histogram& histogram) const {
-  for (std::uint32_t at = 0; at < counts.size(); at++) {
-    if (counts[at] > 0) histogram.add_bucket(first + at, counts[at]);
+template <class Record>
+[[gnu::always_inline]] inline void Tally::fetch_ahead(std::span<const Record> spans,
+                                                      std::size_t at) const {
+  if (at + kTypeAhead >= spans.size()) return;
+  const TypeIndex far = spans[at + kTypeAhead].type, near = spans[at + kBucketAhead].type;
+  if (far < known_) {
+    const auto* const line = reinterpret_cast<const std::byte*>(&types_[far]);
+    __builtin_prefetch(line, 1);
+    if constexpr (sizeof(Record) > sizeof(SpanRecord)) __builtin_prefetch(line + 64, 1);
   }
-  for (const std::uint32_t bucket : full) histogram.add_bucket(bucket, std::uint64_t{1} << 32);
+  if (near >= known_ || !histograms_) return;
+  const Buckets& buckets = types_[near].durations;
+  const std::uint32_t bucket = Histogram::bucket_of(spans[at + kBucketAhead].ticks);
+  if (bucket - buckets.first < buckets.counts.size()) {
+    __builtin_prefetch(&buckets.counts[bucket - buckets.first], 1);
+  }
 }
 
 void Tally::add(std::span<const SpanRecord> spans) {
-  for (const SpanRecord& span : spans) {
+  for (std::size_t at = 0; at < spans.size(); at++) {
+    fetch_ahead(spans, at);
+    const SpanRecord& span = spans[at];
     OfType& type = of(span.type);
     type.whole.add(span.ticks);
-    if (histograms_) type.durations.add(Histogram::bucket_of(span.ticks));
+    if (histograms_) add_duration(span.type, type.durations, span.ticks);
   }
 }
 
-void Tally::add(const NestedRecord& span) {
-  OfType& type = of(span.type);
-  type.total.add(span.ticks);
-  type.own.add(span.own);
-  type.sub += span.sub;
-  if (histograms_) type.durations.add(Histogram::bucket_of(span.ticks));
+void Tally::add(std::span<const NestedRecord> spans) {
+  for (std::size_t at = 0; at < spans.size(); at++) {
+    fetch_ahead(spans, at);
+    const NestedRecord& span = spans[at];
+    OfType& type = of(span.type);
+    type.total.add(span.ticks);
+    type.own.add(span.own);
+    type.sub += span.sub;
+    if (histograms_) add_duration(span.type, type.durations, span.ticks);
+  }
 }
 
 void Tally::add_to(Profile& profile) const {
@@ -95,8 +114,16 @@ void Tally::add_to(Profile& profile) const {
     stats.own_whole = stats.own.sum;
     stats.sub = of.sub;
     stats.children = of.children;
-    of.durations.add_to(stats.times);
+    for (std::uint32_t at = 0; at < of.durations.counts.size(); at++) {
+      const std::uint16_t count = of.durations.counts[at];
+      if (count > 0) stats.times.add_bucket(of.durations.first + at, count);
+    }
     if (stats.total.count > 0) profile.add(type, stats);
+  }
+  for (const auto& [type, bucket] : full_) {
+    SpanStats stats;
+    stats.times.add_bucket(bucket, std::uint64_t{1} << 16);
+    profile.add(type, stats);
   }
 }
 

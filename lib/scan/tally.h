@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lib/analyse/profile.h"
@@ -28,21 +29,12 @@ class Tally {
   // A histogram (lib/base/histogram.h) that takes little memory, because there may be tens of
   // thousands: counts of the buckets from `first` on, as far as there are values.
   struct Buckets {
-    void add(std::uint32_t bucket) {
-      const std::uint32_t at = bucket - first;
-      if (at >= counts.size()) [[unlikely]]
-        return add_far(bucket);
-      if (++counts[at] == 0) [[unlikely]]
-        full.push_back(bucket);
-    }
-    void add_far(std::uint32_t bucket);
-    void add_to(Histogram& histogram) const;
-
     std::uint32_t first = 0;
-    std::vector<std::uint32_t> counts;
-    std::vector<std::uint32_t> full;  // a bucket for each time that its count came to 2^32
+    std::vector<std::uint16_t> counts;  // modulo 2^16: see full_
   };
-  struct OfType {
+  // In the order of use, so that most spans need one line of the processor's cache and their
+  // bucket.
+  struct alignas(64) OfType {
     Spread whole;           // of spans whose own time is their duration
     Buckets durations;      // of all
     Spread total, own;      // of all other spans
@@ -54,15 +46,28 @@ class Tally {
       grow(type);
     return types_[type];
   }
+  void add_duration(TypeIndex type, Buckets& buckets, std::uint32_t ticks) {
+    const std::uint32_t bucket = Histogram::bucket_of(ticks), at = bucket - buckets.first;
+    if (at >= buckets.counts.size()) [[unlikely]]
+      make_room(buckets, bucket);
+    if (++buckets.counts[bucket - buckets.first] == 0) [[unlikely]]
+      full_.emplace_back(type, bucket);
+  }
+  static void make_room(Buckets& buckets, std::uint32_t bucket);
+  // Always inline: a compiler may leave out a call whose only effect is on the caches.
+  template <class Record>
+  [[gnu::always_inline]] void fetch_ahead(std::span<const Record> spans, std::size_t at) const;
   void grow(TypeIndex type);
   void add(std::span<const SpanRecord> spans);
-  void add(const NestedRecord& span);
+  void add(std::span<const NestedRecord> spans);
   void add(const PageDigest& digest, const Burst& first, const Burst& last);
 
   const Catalogue* catalogue_;
   bool histograms_;
   std::array<std::uint64_t, 1 << FKT_ID_BITS> counts_{};  // as PageDigest::counts
   std::vector<OfType> types_;
+  // A bucket for each time that its count came to 2^16.
+  std::vector<std::pair<TypeIndex, std::uint32_t>> full_;
   TypeIndex known_ = 0;  // size of types_
 };
 
